@@ -1,0 +1,152 @@
+// Package catalog knows the models: what a name means, what it costs, and whether it can be called.
+//
+//	models, err := catalog.Parse(file)                       // LiteLLM price map, OpenRouter's list, or our short form
+//	c, err := catalog.NewCatalog(models, []catalog.Source{{Provider: "openai", Patterns: []string{"gpt-*"}}})
+//	model, err := c.Resolve("openai/gpt-4o")                 // the router
+//	list := c.List(key.Allows)                               // the model lists, from the same index
+//
+// Knowing a model does not make it callable. A provider's name is callable when its mode serves an operation of ours and
+//
+//   - the provider's block names it exactly; or
+//   - it is in the catalog and fits a pattern of the block, and the provider does not discover, or lists it, or has not
+//     answered yet (until then nothing can be denied on its word); or
+//   - the provider lists it and it fits a pattern, or the block has no patterns; or
+//   - the block says `*`, and neither the catalog nor the provider has heard of it: such a name resolves, unpriced and
+//     taken for a chat model, but is not listed.
+//
+// A block with neither patterns nor discovery makes nothing callable. Patterns apply to the provider's own name, the
+// text after the first slash of an id.
+//
+// Prices are exact integers, and a price that is not known is never zero: see Price.
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
+)
+
+var (
+	// ErrUnknown means that no provider of that name is configured, or that nobody has heard of the model.
+	ErrUnknown = errors.New("model is unknown")
+	// ErrNotCallable means that the model is known, and that this configuration does not route it.
+	ErrNotCallable = errors.New("model is not callable")
+)
+
+// Source is what one provider's block says about models.
+type Source struct {
+	Provider    string   // [a-z0-9][a-z0-9-]*
+	Patterns    []string // over the provider's names, or exact names; `*` alone makes any name callable
+	Discover    bool     // SetDiscovered will report what the provider lists
+	CatalogName string   // the provider's name in catalog files; default Provider
+	Skipped     bool     // an optional provider that lacks its key: its models are known, and none is callable
+}
+
+var providerName = regexp.MustCompile(`\A[a-z0-9][a-z0-9-]*\z`)
+
+// Catalog is the callable index. It is safe for concurrent use.
+type Catalog struct {
+	known   map[string]map[string]Model // by provider as catalog files name it, then by name
+	sources []source
+	index   atomic.Pointer[index]
+
+	mu         sync.Mutex // guards the following, and the order of rebuilt indexes
+	discovered map[string]map[string]Model
+}
+
+// NewCatalog returns the catalog of models as sources route them. Of two models with one id the later wins, with gaps
+// filled from the earlier, so that a small file can correct a large one. A model's ID is made from Provider and Name.
+func NewCatalog(models []Model, sources []Source) (*Catalog, error) {
+	c := &Catalog{known: map[string]map[string]Model{}, discovered: map[string]map[string]Model{}}
+	for _, m := range models {
+		if err := errors.Join(checkProvider(m.Provider), checkName(m.Name)); err != nil {
+			return nil, fmt.Errorf("model %.80q: %w", m.Provider+"/"+m.Name, err)
+		}
+		byName := c.known[m.Provider]
+		if byName == nil {
+			byName = map[string]Model{}
+			c.known[m.Provider] = byName
+		}
+		byName[m.Name] = m.over(byName[m.Name])
+	}
+	seen := map[string]bool{}
+	for _, s := range sources {
+		if !providerName.MatchString(s.Provider) {
+			return nil, fmt.Errorf("provider name %q is not of the form [a-z0-9][a-z0-9-]*", s.Provider)
+		}
+		if seen[s.Provider] {
+			return nil, fmt.Errorf("provider %q is configured twice", s.Provider)
+		}
+		seen[s.Provider] = true
+		for _, p := range s.Patterns {
+			if err := pattern.Valid(p); err != nil {
+				return nil, fmt.Errorf("provider %q: models: %w", s.Provider, err)
+			}
+		}
+		c.sources = append(c.sources, newSource(s))
+	}
+	c.index.Store(c.build())
+	return c, nil
+}
+
+// SetDiscovered replaces what a provider lists. An empty list is an answer: the provider lists nothing. A refresh that
+// failed is not reported, so that the earlier list stays. Providers that are not sources with Discover are ignored, and
+// so are models without a usable Name.
+func (c *Catalog) SetDiscovered(provider string, models []Model) {
+	if !slices.ContainsFunc(c.sources, func(s source) bool { return s.Discover && s.Provider == provider }) {
+		return
+	}
+	byName := make(map[string]Model, len(models))
+	for _, m := range models {
+		if checkName(m.Name) == nil {
+			byName[m.Name] = m
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old, ok := c.discovered[provider]; ok && maps.EqualFunc(old, byName, equal) {
+		return
+	}
+	c.discovered[provider] = byName
+	c.index.Store(c.build())
+}
+
+// Resolve returns the model that a caller names. For a callable model it is one look-up without allocation. Errors are
+// ErrUnknown and ErrNotCallable.
+func (c *Catalog) Resolve(name string) (Model, error) {
+	x := c.index.Load()
+	if m, ok := x.callable[name]; ok {
+		return *m, nil
+	}
+	if _, ok := x.denied[name]; ok {
+		return Model{}, ErrNotCallable
+	}
+	provider, rest, _ := strings.Cut(name, "/")
+	if routed, ok := x.open[provider]; ok && checkName(rest) == nil {
+		if !routed {
+			return Model{}, ErrNotCallable
+		}
+		return Model{}.as(provider, rest), nil
+	}
+	return Model{}, ErrUnknown
+}
+
+// List returns the callable models whose id is allowed, sorted by id. A nil allowed allows all. The slice is the
+// caller's; every id in it resolves for as long as the index stays.
+func (c *Catalog) List(allowed func(id string) bool) []Model {
+	x := c.index.Load()
+	list := make([]Model, 0, len(x.sorted))
+	for _, m := range x.sorted {
+		if allowed == nil || allowed(m.ID) {
+			list = append(list, *m)
+		}
+	}
+	return list
+}

@@ -1,0 +1,150 @@
+package catalog
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxElements bounds one list of words or tiers; the longest in the public files, of parameters, has 30.
+	maxElements = 200
+	// maxTextBytes bounds one such word.
+	maxTextBytes = 64
+)
+
+// facts are the members of a record in a public format. Its methods are tolerant: what is absent, null or of another
+// type is unknown.
+type facts map[string]json.RawMessage
+
+// record returns the facts of an object, nil for any other value.
+func record(value json.RawMessage) facts {
+	if kind(value) != '{' {
+		return nil
+	}
+	list, err := members(value, maxMembers)
+	if err != nil {
+		return nil
+	}
+	f := make(facts, len(list))
+	for _, m := range list {
+		f[m.key] = m.value
+	}
+	return f
+}
+
+func (f facts) object(key string) facts { return record(f[key]) }
+
+// text returns a text, empty when unknown.
+func (f facts) text(key string) string {
+	var s string
+	if kind(f[key]) != '"' || json.Unmarshal(f[key], &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// flag returns whether the fact is stated as true.
+func (f facts) flag(key string) bool { return string(f[key]) == "true" }
+
+// list returns the elements of an array; ok is false when the fact is unknown.
+func (f facts) list(key string) (list []json.RawMessage, ok bool) {
+	if kind(f[key]) != '[' {
+		return nil, false
+	}
+	list, err := elements(f[key], maxElements)
+	return list, err == nil
+}
+
+// texts returns a list of words, nil when unknown. Elements that are no words are left out.
+func (f facts) texts(key string) []string {
+	list, ok := f.list(key)
+	if !ok {
+		return nil
+	}
+	words := make([]string, 0, len(list))
+	for _, value := range list {
+		var word string
+		if kind(value) == '"' && json.Unmarshal(value, &word) == nil && word != "" && len(word) <= maxTextBytes {
+			words = append(words, word)
+		}
+	}
+	return slices.Clip(words)
+}
+
+// count returns the first of the keys that holds a whole number above zero (also written 1e6, 2000000.0 or "8192"),
+// 0 when there is none.
+func (f facts) count(keys ...string) int64 {
+	for _, key := range keys {
+		n, exact, err := parseRate(strings.Trim(string(f[key]), `"`), 0)
+		if err == nil && exact && n > 0 {
+			return int64(n)
+		}
+	}
+	return 0
+}
+
+// quote returns a price in USD per token. A text that is no number is unknown; a number that no price can be is an error.
+func (f facts) quote(key string) (Quote, error) {
+	text := string(f[key])
+	quoted := kind(f[key]) == '"'
+	if quoted {
+		text = f.text(key)
+	} else if !isNumber(f[key]) {
+		return Quote{}, nil
+	}
+	rate, err := ParseRate(text)
+	switch {
+	case err == nil:
+		return Quoted(rate), nil
+	case quoted && !errors.Is(err, errNegative) && !errors.Is(err, errRange):
+		return Quote{}, nil
+	}
+	return Quote{}, err
+}
+
+// column names the member that holds one of a record's rates.
+type column struct {
+	key   string
+	quote *Quote
+}
+
+// read fills the quotes from the facts.
+func (f facts) read(columns ...column) error {
+	var errs []error
+	for _, c := range columns {
+		var err error
+		if *c.quote, err = f.quote(c.key); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", c.key, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// newPrice finishes a price of a public format: nil if it says nothing of prompts or completions. Beside a price that is
+// not zero the public files write zero for "no separate rate" (for cache writes, say), which is taken as unknown; a
+// model that is free in all is free.
+func newPrice(base Rates, tiers []Tier) *Price {
+	if !base.Prompt.Known && !base.Completion.Known {
+		return nil
+	}
+	if base.Prompt.Rate > 0 || base.Completion.Rate > 0 {
+		base.dropZeroes()
+		for i := range tiers {
+			tiers[i].dropZeroes()
+		}
+	}
+	slices.SortFunc(tiers, func(a, b Tier) int { return cmp.Compare(a.From, b.From) })
+	return &Price{Rates: base, Tiers: tiers}
+}
+
+func (r *Rates) dropZeroes() {
+	for _, q := range []*Quote{&r.CacheRead, &r.CacheWrite, &r.Reasoning, &r.AudioInput, &r.AudioOutput} {
+		if q.Rate == 0 {
+			*q = Quote{}
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package catalog
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
+)
+
+// index answers Resolve and List. It is never changed once it is published.
+type index struct {
+	callable map[string]*Model   // by id
+	sorted   []*Model            // callable, by id
+	denied   map[string]struct{} // ids that are known and not callable
+	open     map[string]bool     // providers whose block says `*`; false: the provider is skipped
+}
+
+// source is a Source made ready for building.
+type source struct {
+	Source
+	exact map[string]struct{}
+	list  pattern.List
+	any   bool
+}
+
+func newSource(s Source) source {
+	if s.CatalogName == "" {
+		s.CatalogName = s.Provider
+	}
+	out := source{Source: s, exact: map[string]struct{}{}, list: slices.Clone(s.Patterns)}
+	for _, p := range s.Patterns {
+		if pattern.IsExact(p) {
+			out.exact[p] = struct{}{}
+		}
+		out.any = out.any || p == "*"
+	}
+	return out
+}
+
+// build makes the index from all that is known now.
+func (c *Catalog) build() *index {
+	x := &index{callable: map[string]*Model{}, denied: map[string]struct{}{}, open: map[string]bool{}}
+	configured := map[string]struct{}{}
+	for _, s := range c.sources {
+		configured[s.Provider] = struct{}{}
+		if s.any {
+			x.open[s.Provider] = !s.Skipped
+		}
+		x.addSource(s, c.known[s.CatalogName], c.discovered[s.Provider])
+	}
+	for provider, byName := range c.known {
+		if _, ok := configured[provider]; ok {
+			continue
+		}
+		for name := range byName {
+			x.denied[provider+"/"+name] = struct{}{}
+		}
+	}
+	x.sorted = slices.SortedFunc(maps.Values(x.callable), func(a, b *Model) int { return strings.Compare(a.ID, b.ID) })
+	return x
+}
+
+// addSource files every name the source is known to have. discovered is nil until the provider has answered once.
+func (x *index) addSource(s source, known, discovered map[string]Model) {
+	names := make(map[string]struct{}, len(known)+len(discovered)+len(s.exact))
+	for name := range known {
+		names[name] = struct{}{}
+	}
+	for name := range discovered {
+		names[name] = struct{}{}
+	}
+	maps.Copy(names, s.exact)
+	for name := range names {
+		fromFile, inCatalog := known[name]
+		fromProvider, listed := discovered[name]
+		m := fromFile.over(fromProvider).as(s.Provider, name)
+		m.Known = true
+		if s.routes(name, inCatalog, listed, discovered != nil) && (m.Serves(OpChat) || m.Serves(OpResponses)) {
+			x.callable[m.ID] = &m
+		} else {
+			x.denied[m.ID] = struct{}{}
+		}
+	}
+}
+
+// routes is the callable rule of the package comment, but for the mode and for names nobody has heard of.
+func (s source) routes(name string, inCatalog, listed, answered bool) bool {
+	if s.Skipped {
+		return false
+	}
+	if _, ok := s.exact[name]; ok {
+		return true
+	}
+	if len(s.list) == 0 {
+		return listed
+	}
+	return s.list.Match(name) && (listed || inCatalog && !answered)
+}
+
+// equal spares a rebuild when a refresh brings nothing new.
+func equal(a, b Model) bool { return reflect.DeepEqual(a, b) }

@@ -1,0 +1,134 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxNameBytes bounds a model's name at its provider. Names come from catalog files, providers and callers; the longest
+// in the public catalogs has under 100 bytes.
+const MaxNameBytes = 256
+
+// The modes this gateway acts on, as the public price map spells them. Other modes (embedding, image_generation,
+// audio_speech, …) are kept as they are: models of such a mode are known and cannot be called.
+const (
+	ModeChat      = "chat"
+	ModeResponses = "responses"
+)
+
+// Operations a model can serve, for Model.Serves.
+const (
+	OpChat      = "chat"
+	OpResponses = "responses"
+)
+
+// Model is one model as lists show it and as the router finds it. Values that Catalog hands out share their slices and
+// Price with the index: read only.
+type Model struct {
+	ID       string // "<provider>/<name>", as callers name it
+	Provider string // text before the first slash of ID
+	Name     string // the provider's own name, sent upstream as it is; may hold slashes and colons
+
+	DisplayName         string // for people; Resolve and List fill in Name
+	Description         string
+	Mode                string   // empty: unknown, which serves as chat
+	Created             int64    // Unix seconds; 0: unknown
+	ContextLength       int64    // tokens; 0: unknown
+	MaxOutput           int64    // tokens; 0: unknown
+	InputModalities     []string // text, image, audio, file, video; Resolve and List fill in text
+	OutputModalities    []string
+	SupportedParameters []string // in the second family's words (tools, response_format, …); only what the source stated
+	Price               *Price   // nil: unknown, which is not free
+	Moderated           bool     // the provider filters content on its own
+	OwnedBy             string   // Resolve and List fill in Provider
+	Known               bool     // a file, the provider or its block names it; false for what only `*` lets through
+}
+
+// Serves reports whether the model can be called by an operation, OpChat or OpResponses. A chat model serves both (how
+// a provider without a Responses API is reached is the provider's business), a responses model only its own.
+func (m Model) Serves(op string) bool {
+	switch op {
+	case OpChat:
+		return m.Mode == ModeChat || m.Mode == ""
+	case OpResponses:
+		return m.Mode == ModeChat || m.Mode == ModeResponses || m.Mode == ""
+	}
+	return false
+}
+
+// over returns m with the gaps filled from base. Prices are taken whole: rates of two sources do not mix.
+func (m Model) over(base Model) Model {
+	fill(&m.DisplayName, base.DisplayName)
+	fill(&m.Description, base.Description)
+	fill(&m.Mode, base.Mode)
+	fill(&m.Created, base.Created)
+	fill(&m.ContextLength, base.ContextLength)
+	fill(&m.MaxOutput, base.MaxOutput)
+	fill(&m.Price, base.Price)
+	fill(&m.OwnedBy, base.OwnedBy)
+	if m.InputModalities == nil {
+		m.InputModalities = base.InputModalities
+	}
+	if m.OutputModalities == nil {
+		m.OutputModalities = base.OutputModalities
+	}
+	if m.SupportedParameters == nil {
+		m.SupportedParameters = base.SupportedParameters
+	}
+	m.Moderated = m.Moderated || base.Moderated
+	return m
+}
+
+func fill[T comparable](dst *T, value T) {
+	var zero T
+	if *dst == zero {
+		*dst = value
+	}
+}
+
+// as returns m as provider's model called name, with the gaps filled that a list may not show.
+func (m Model) as(provider, name string) Model {
+	m.ID, m.Provider, m.Name = provider+"/"+name, provider, name
+	return m.over(Model{
+		DisplayName:      name,
+		Mode:             ModeChat,
+		InputModalities:  textOnly,
+		OutputModalities: textOnly,
+		OwnedBy:          provider,
+	})
+}
+
+var textOnly = slices.Clip([]string{"text"})
+
+// checkName refuses names that cannot be sent, shown or logged as they are.
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("name is empty")
+	case len(name) > MaxNameBytes:
+		return fmt.Errorf("name has %d bytes, more than %d", len(name), MaxNameBytes)
+	case !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError):
+		return errors.New("name is not UTF-8")
+	}
+	for _, r := range name {
+		if !unicode.IsPrint(r) {
+			return fmt.Errorf("name holds the character %q", r)
+		}
+	}
+	return nil
+}
+
+// checkProvider is checkName for a provider as catalog files name it: the text before the first slash of an id.
+func checkProvider(name string) error {
+	if strings.Contains(name, "/") {
+		return errors.New("provider holds a slash")
+	}
+	if err := checkName(name); err != nil {
+		return fmt.Errorf("provider: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// openRouter is the provider of every model in OpenRouter's list.
+const openRouter = "openrouter"
+
+// parseOpenRouter reads the "data" of OpenRouter's GET /api/v1/models, kept as a file.
+func parseOpenRouter(data json.RawMessage) ([]Model, error) {
+	list, err := elements(data, MaxModels)
+	if err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	if len(list) > 0 && !slices.ContainsFunc(list, func(v json.RawMessage) bool { return record(v).object("pricing") != nil }) {
+		// OpenAI's own list has this envelope too, and would be filed under the wrong provider.
+		return nil, errors.New("data: no model has a price: not OpenRouter's list of models")
+	}
+	return listed(openRouter, list)
+}
+
+// ParseDiscovered reads a provider's answer to GET /models: the OpenAI shape ({"data": [{"id", "created", "owned_by"}]})
+// with whatever it states of OpenRouter's richer one. Facts that cannot be read are unknown; an entry without a usable
+// id is an error, so that the earlier list is kept. An id given twice counts once. Prices count only as texts: numbers
+// are how other providers state other units.
+func ParseDiscovered(provider string, data []byte) ([]Model, error) {
+	if len(data) > MaxDiscoveryBytes {
+		return nil, fmt.Errorf("list of models has %d bytes, more than %d", len(data), MaxDiscoveryBytes)
+	}
+	top, err := members(data, maxMembers)
+	if err != nil {
+		return nil, fmt.Errorf("reading the list of models: %w", err)
+	}
+	for _, m := range top {
+		if m.key != "data" {
+			continue
+		}
+		if kind(m.value) == 'n' { // Ollama without models
+			return []Model{}, nil
+		}
+		list, err := elements(m.value, MaxModels)
+		if err != nil {
+			return nil, fmt.Errorf("data: %w", err)
+		}
+		return listed(provider, list)
+	}
+	return nil, errors.New(`list of models has no "data"`)
+}
+
+// listed reads the entries of a list of models, sorted by id.
+func listed(provider string, list []json.RawMessage) ([]Model, error) {
+	var bad faults
+	models := make([]Model, 0, len(list))
+	seen := make(map[string]bool, len(list))
+	for i, value := range list {
+		f := record(value)
+		m, err := listedModel(provider, f)
+		if err != nil {
+			bad.add(fmt.Sprintf("data[%d] %s", i, f.text("id")), err)
+			continue
+		}
+		if !seen[m.ID] {
+			seen[m.ID] = true
+			models = append(models, m)
+		}
+	}
+	if err := bad.err(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(models, byID)
+	return models, nil
+}
+
+func listedModel(provider string, f facts) (Model, error) {
+	name := f.text("id")
+	if name == "" {
+		return Model{}, errors.New("id is missing")
+	}
+	if err := checkName(name); err != nil {
+		return Model{}, err
+	}
+	price, err := listedPrice(f.object("pricing"))
+	if err != nil {
+		return Model{}, err
+	}
+	architecture, top := f.object("architecture"), f.object("top_provider")
+	outputs := architecture.texts("output_modalities")
+	return Model{
+		ID: provider + "/" + name, Provider: provider, Name: name,
+		DisplayName:         f.text("name"),
+		Description:         f.text("description"),
+		Mode:                listedMode(outputs),
+		Created:             f.count("created"),
+		ContextLength:       f.count("context_length", "context_window", "max_model_len"), // OpenRouter, Groq, vLLM
+		MaxOutput:           max(top.count("max_completion_tokens"), f.count("max_completion_tokens")),
+		InputModalities:     architecture.texts("input_modalities"),
+		OutputModalities:    outputs,
+		SupportedParameters: f.texts("supported_parameters"),
+		Price:               price,
+		Moderated:           top.flag("is_moderated"),
+		OwnedBy:             f.text("owned_by"),
+	}, nil
+}
+
+// listedMode tells models that do not answer in text from the rest.
+func listedMode(outputs []string) string {
+	switch {
+	case len(outputs) == 0:
+		return ""
+	case slices.Contains(outputs, "text"):
+		return ModeChat
+	case slices.Contains(outputs, "embeddings"):
+		return "embedding"
+	case slices.Contains(outputs, "image"):
+		return "image_generation"
+	case slices.Contains(outputs, "audio"):
+		return "audio_speech"
+	}
+	return outputs[0]
+}
+
+// listedPrice reads OpenRouter's "pricing". A negative price means one that depends on the call (its routers), and a fee
+// for each request cannot be expressed in a Price: both leave the price unknown.
+func listedPrice(f facts) (*Price, error) {
+	for key, value := range f {
+		if isNumber(value) || kind(value) == 'n' {
+			delete(f, key)
+		}
+	}
+	fee, err := f.quote("request")
+	if err == nil && fee.Rate > 0 {
+		return nil, nil
+	}
+	base, err := listedRates(f)
+	if errors.Is(err, errNegative) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	overrides, ok := f.list("overrides")
+	if _, stated := f["overrides"]; stated && !ok {
+		return nil, nil // without its tiers a price is too low
+	}
+	var tiers []Tier
+	for _, value := range overrides {
+		row := record(value)
+		rates, err := listedRates(row)
+		if err != nil {
+			return nil, fmt.Errorf("overrides: %w", err)
+		}
+		if from := row.count("min_prompt_tokens"); from > 0 {
+			tiers = append(tiers, Tier{From: from, Rates: rates})
+		}
+	}
+	return newPrice(base, tiers), nil
+}
+
+func listedRates(f facts) (Rates, error) {
+	var r Rates
+	err := f.read(
+		column{"prompt", &r.Prompt},
+		column{"completion", &r.Completion},
+		column{"input_cache_read", &r.CacheRead},
+		column{"input_cache_write", &r.CacheWrite},
+		column{"internal_reasoning", &r.Reasoning},
+		column{"audio", &r.AudioInput},
+		column{"audio_output", &r.AudioOutput},
+	)
+	return r, err
+}

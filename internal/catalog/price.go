@@ -1,0 +1,140 @@
+package catalog
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Quote is a rate that may be unknown. The zero value is unknown, so that a price nobody filled in is never free.
+type Quote struct {
+	Rate  Rate
+	Known bool
+}
+
+// Quoted returns a known quote.
+func Quoted(r Rate) Quote { return Quote{Rate: r, Known: true} }
+
+// or returns the quote, or the other one when it is unknown.
+func (q Quote) or(other Quote) Quote {
+	if q.Known {
+		return q
+	}
+	return other
+}
+
+// Rates are the prices of each kind of token.
+type Rates struct {
+	Prompt      Quote
+	Completion  Quote
+	CacheRead   Quote // unknown: Prompt
+	CacheWrite  Quote // unknown: Prompt
+	Reasoning   Quote // unknown: Completion
+	AudioInput  Quote // unknown: cannot be priced
+	AudioOutput Quote // unknown: cannot be priced
+}
+
+// Tier holds the rates of calls with long prompts.
+type Tier struct {
+	From int64 // the tier holds from this number of prompt tokens on, for the whole call
+	Rates
+}
+
+// Price is what a model costs. Tiers ascend by From. A kind that a tier leaves out follows the tier's own Prompt or
+// Completion, and only these two (and audio) fall back to the base, so that a gap in a price list errs to the high side.
+type Price struct {
+	Rates
+	Tiers []Tier
+}
+
+// Tokens is the usage of one call, counted as OpenAI does: Prompt includes Cached, CacheWrite and AudioInput, and
+// Completion includes Reasoning and AudioOutput.
+type Tokens struct {
+	Prompt, Completion            int64
+	Cached, CacheWrite, Reasoning int64
+	AudioInput, AudioOutput       int64
+}
+
+// CostNano returns the price of a call in nano-USD, rounded up once. ok is false when it cannot be known: no price, no
+// rate for a kind that was used, a negative count, or a sum beyond int64. Where the parts exceed the whole, as providers
+// report that count them beside it, each part is charged in full.
+func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
+	if p == nil {
+		return 0, false
+	}
+	r := p.at(t.Prompt)
+	var sum sum128
+	for _, line := range [...]struct {
+		count int64
+		quote Quote
+	}{
+		{rest(t.Prompt, t.Cached, t.CacheWrite, t.AudioInput), r.Prompt},
+		{t.Cached, r.CacheRead.or(r.Prompt)},
+		{t.CacheWrite, r.CacheWrite.or(r.Prompt)},
+		{t.AudioInput, r.AudioInput},
+		{rest(t.Completion, t.Reasoning, t.AudioOutput), r.Completion},
+		{t.Reasoning, r.Reasoning.or(r.Completion)},
+		{t.AudioOutput, r.AudioOutput},
+	} {
+		if line.count == 0 {
+			continue
+		}
+		if line.count < 0 || !line.quote.Known || line.quote.Rate < 0 {
+			return 0, false
+		}
+		sum.addProduct(uint64(line.count), uint64(line.quote.Rate))
+	}
+	return sum.perMillionUp()
+}
+
+// at returns the rates for a call with that many prompt tokens.
+func (p *Price) at(prompt int64) Rates {
+	r := p.Rates
+	for _, tier := range p.Tiers {
+		if prompt < tier.From {
+			break
+		}
+		r = tier.Rates
+		r.Prompt, r.Completion = r.Prompt.or(p.Prompt), r.Completion.or(p.Completion)
+		r.AudioInput, r.AudioOutput = r.AudioInput.or(p.AudioInput), r.AudioOutput.or(p.AudioOutput)
+	}
+	return r
+}
+
+// rest returns what remains of whole without its parts: not below zero, unless a count was negative to begin with.
+func rest(whole int64, parts ...int64) int64 {
+	if whole < 0 {
+		return whole
+	}
+	for _, part := range parts {
+		if part > whole {
+			return 0
+		}
+		whole -= max(part, 0)
+	}
+	return whole
+}
+
+// sum128 adds products of 63-bit numbers. Seven of them, as CostNano has, cannot overflow 128 bits.
+type sum128 struct{ hi, lo uint64 }
+
+func (s *sum128) addProduct(a, b uint64) {
+	hi, lo := bits.Mul64(a, b)
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, lo, 0)
+	s.hi, _ = bits.Add64(s.hi, hi, carry)
+}
+
+func (s *sum128) perMillionUp() (int64, bool) {
+	const million = 1_000_000
+	if s.hi >= million {
+		return 0, false
+	}
+	quotient, remainder := bits.Div64(s.hi, s.lo, million)
+	if quotient >= math.MaxInt64 {
+		return 0, false
+	}
+	if remainder > 0 {
+		quotient++
+	}
+	return int64(quotient), true
+}

@@ -1,0 +1,109 @@
+// Package fault is the closed set of things that can go wrong for a caller.
+//
+// Everything a client may read about a failure is a [Code] of this package and
+// a message written by the gateway. A room that refuses a call returns an
+// [*Error]; any other error is the gateway's own bug to the client ("internal")
+// and is only logged. One [table] maps codes to the HTTP status and to the
+// words of both SDK families, so that "why is this a 401" has one answer.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Error is one refusal or failure as the caller sees it. The zero value of
+// every optional field means "not said".
+type Error struct {
+	Code    Code
+	Message string // shown to the client; never holds a secret or a provider's unredacted text
+	Param   string // the request field at fault, as a path ("messages[0].role")
+
+	// Status replaces the table's HTTP status where a provider's own status
+	// is kept (400, 404, 413, 422).
+	Status int
+
+	// RetryAfter is sent as Retry-After; 0 takes the table's default. Jitter
+	// is the caller's business.
+	RetryAfter time.Duration
+
+	// Provider names the provider that failed (metadata.provider_name on /api/v1).
+	Provider string
+
+	// Allow lists the methods of a 405.
+	Allow []string
+
+	// Cause is logged, never shown.
+	Cause error
+}
+
+// New returns an error of the code with a formatted message.
+func New(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// WithParam names the request field at fault.
+func (e *Error) WithParam(param string) *Error { e.Param = param; return e }
+
+// WithCause keeps the reason for the log.
+func (e *Error) WithCause(err error) *Error { e.Cause = err; return e }
+
+// From returns err as an [*Error]; anything that is not one becomes
+// "internal" with a message that tells the client nothing but the fact.
+func From(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Code: Internal, Message: "the gateway failed to handle this request", Cause: err}
+}
+
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Cause)
+	}
+	return fmt.Sprintf("%s: %s", e.Code, e.Message)
+}
+
+func (e *Error) Unwrap() error { return e.Cause }
+
+// HTTPStatus is the status line of the answer.
+func (e *Error) HTTPStatus() int {
+	if e.Status != 0 {
+		return e.Status
+	}
+	return e.row().status
+}
+
+// Type is `error.type` of the first family.
+func (e *Error) Type() string { return e.row().openaiType }
+
+// OpenRouterType is `error.metadata.error_type` of the second family.
+func (e *Error) OpenRouterType() string { return e.row().openrouterType }
+
+// Retry tells how long the client shall wait before it tries again, 0 when no
+// Retry-After is sent.
+func (e *Error) Retry() time.Duration {
+	if e.RetryAfter > 0 {
+		return e.RetryAfter
+	}
+	return e.row().retryAfter
+}
+
+// Final tells that another try cannot help (`x-should-retry: false`): the
+// three OpenAI SDKs otherwise retry 429 and every 5xx.
+func (e *Error) Final() bool {
+	return e.row().final || e.Retry() > maxUsefulRetry
+}
+
+// maxUsefulRetry is the longest wait worth a retry inside an SDK call: above
+// it the OpenAI SDKs either ignore the hint or give up (sdk-wire, retries).
+const maxUsefulRetry = time.Minute
+
+func (e *Error) row() row {
+	if r, ok := table[e.Code]; ok {
+		return r
+	}
+	return table[Internal]
+}

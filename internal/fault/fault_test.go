@@ -1,0 +1,72 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+)
+
+func TestPermanentRefusalsAreNeverRetriedByAnSDK(t *testing.T) {
+	for code, r := range table {
+		if r.status == 408 || r.status == 409 {
+			t.Errorf("%s: status %d is retried by the OpenAI SDKs", code, r.status)
+		}
+		if r.status >= 500 && code != Internal && r.retryAfter == 0 {
+			t.Errorf("%s: a %d without Retry-After is retried without pace for an hour by the OpenRouter SDKs", code, r.status)
+		}
+		if r.openaiType == "" || r.openrouterType == "" {
+			t.Errorf("%s: a family has no word for it", code)
+		}
+	}
+}
+
+func TestWhatIsNotAFaultTellsTheClientNothing(t *testing.T) {
+	e := From(fmt.Errorf("reading /etc/secret: %w", io.ErrUnexpectedEOF))
+	if e.Code != Internal || e.HTTPStatus() != 500 {
+		t.Fatalf("got %s, status %d", e.Code, e.HTTPStatus())
+	}
+	if e.Message != "the gateway failed to handle this request" {
+		t.Fatalf("message shows the cause: %q", e.Message)
+	}
+	if !errors.Is(e, io.ErrUnexpectedEOF) {
+		t.Fatal("the cause is lost for the log")
+	}
+}
+
+func TestFromFindsAWrappedFault(t *testing.T) {
+	want := New(ModelNotFound, "no model %q", "a/b").WithParam("model")
+	got := From(fmt.Errorf("resolving: %w", want))
+	if got != want || got.Param != "model" || got.Message != `no model "a/b"` {
+		t.Fatalf("got %+v", got)
+	}
+}
+
+func TestAProvidersOwnStatusIsKept(t *testing.T) {
+	e := &Error{Code: UpstreamRejected, Status: 413}
+	if e.HTTPStatus() != 413 {
+		t.Fatalf("status %d", e.HTTPStatus())
+	}
+}
+
+func TestLongWaitsSayThatARetryCannotHelp(t *testing.T) {
+	e := New(GatewayBusy, "busy")
+	if e.Retry() != time.Second || e.Final() {
+		t.Fatalf("default: retry %v final %v", e.Retry(), e.Final())
+	}
+	e.RetryAfter = 2 * time.Minute
+	if !e.Final() {
+		t.Fatal("a wait of two minutes must not be retried inside the call")
+	}
+	if !New(UpstreamAuth, "x").Final() {
+		t.Fatal("a refused credential of ours is not cured by a retry")
+	}
+}
+
+func TestUnknownCodeIsInternal(t *testing.T) {
+	e := &Error{Code: "no_such_code"}
+	if e.HTTPStatus() != 500 || e.Type() != serverError || e.OpenRouterType() != "server" {
+		t.Fatalf("status %d type %s", e.HTTPStatus(), e.Type())
+	}
+}

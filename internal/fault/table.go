@@ -1,0 +1,110 @@
+package fault
+
+import "time"
+
+// Code is the stable machine name of a refusal: `error.code` of the first
+// family, the label of the metric, the field of the log line and of the record.
+type Code string
+
+// The codes, in the order of the table below.
+const (
+	InvalidJSON          Code = "invalid_json"
+	InvalidValue         Code = "invalid_value"
+	MissingParameter     Code = "missing_required_parameter"
+	UnsupportedParameter Code = "unsupported_parameter"
+	PreviousNotFound     Code = "previous_response_not_found"
+
+	InvalidAPIKey     Code = "invalid_api_key"
+	InsufficientScope Code = "insufficient_scope"
+
+	UnknownURL       Code = "unknown_url"
+	ModelNotFound    Code = "model_not_found"
+	ModelNotCallable Code = "model_not_callable"
+	NotFound         Code = "not_found"
+
+	MethodNotAllowed    Code = "method_not_allowed"
+	UnsupportedEncoding Code = "unsupported_encoding"
+	RequestTooLarge     Code = "request_too_large"
+	RequestTimeout      Code = "request_timeout"
+
+	GatewayBusy Code = "gateway_busy"
+
+	UpstreamRateLimited Code = "upstream_rate_limited"
+	UpstreamAuth        Code = "upstream_auth_error"
+	UpstreamQuota       Code = "upstream_quota_exhausted"
+	UpstreamError       Code = "upstream_error"
+	UpstreamTimeout     Code = "upstream_timeout"
+
+	// A provider's own judgement of the request, kept with its status.
+	UpstreamRejected      Code = "upstream_rejected"
+	ContextLengthExceeded Code = "context_length_exceeded"
+	ProviderContentPolicy Code = "provider_content_policy"
+
+	NoProvider        Code = "no_provider_available"
+	LedgerUnavailable Code = "ledger_unavailable"
+	ShuttingDown      Code = "shutting_down"
+
+	Internal Code = "internal"
+
+	// ClientGone is never sent: it names the ending in the record (499).
+	ClientGone Code = "client_closed_request"
+)
+
+// StatusClientGone is the record's status of a call whose client left.
+const StatusClientGone = 499
+
+const (
+	invalidRequest = "invalid_request_error"
+	serverError    = "server_error"
+	rateLimitError = "rate_limit_error"
+)
+
+type row struct {
+	status         int
+	openaiType     string
+	openrouterType string
+	retryAfter     time.Duration
+	final          bool
+}
+
+// table is the one map of refusals. Two rules hold in it, both because of how
+// the SDKs retry: a permanent refusal is never 5xx (the OpenRouter SDKs repeat
+// a 5xx for an hour), and 408 and 409 are never used (the OpenAI SDKs repeat them).
+var table = map[Code]row{
+	InvalidJSON:          {400, invalidRequest, "invalid_request", 0, false},
+	InvalidValue:         {400, invalidRequest, "invalid_request", 0, false},
+	MissingParameter:     {400, invalidRequest, "invalid_request", 0, false},
+	UnsupportedParameter: {400, invalidRequest, "invalid_request", 0, false},
+	PreviousNotFound:     {400, invalidRequest, "invalid_request", 0, false},
+	RequestTimeout:       {400, invalidRequest, "invalid_request", 0, false},
+
+	InvalidAPIKey:     {401, invalidRequest, "authentication", 0, false},
+	InsufficientScope: {403, "permission_error", "permission_denied", 0, false},
+
+	UnknownURL:       {404, invalidRequest, "not_found", 0, false},
+	ModelNotFound:    {404, invalidRequest, "not_found", 0, false},
+	ModelNotCallable: {404, invalidRequest, "not_found", 0, false},
+	NotFound:         {404, invalidRequest, "not_found", 0, false},
+
+	MethodNotAllowed:    {405, invalidRequest, "invalid_request", 0, false},
+	UnsupportedEncoding: {415, invalidRequest, "invalid_request", 0, false},
+	RequestTooLarge:     {413, invalidRequest, "payload_too_large", 0, false},
+
+	GatewayBusy: {429, rateLimitError, "rate_limit_exceeded", time.Second, false},
+
+	UpstreamRateLimited: {429, rateLimitError, "rate_limit_exceeded", time.Second, false},
+	UpstreamAuth:        {502, serverError, "provider_unavailable", time.Minute, true},
+	UpstreamQuota:       {502, serverError, "provider_unavailable", time.Minute, true},
+	UpstreamError:       {502, serverError, "provider_unavailable", 10 * time.Second, false},
+	UpstreamTimeout:     {502, serverError, "timeout", 10 * time.Second, false},
+
+	UpstreamRejected:      {400, invalidRequest, "invalid_request", 0, false},
+	ContextLengthExceeded: {400, invalidRequest, "context_length_exceeded", 0, false},
+	ProviderContentPolicy: {422, invalidRequest, "content_policy_violation", 0, false},
+
+	NoProvider:        {503, serverError, "provider_overloaded", 10 * time.Second, false},
+	LedgerUnavailable: {503, serverError, "provider_overloaded", 10 * time.Second, false},
+	ShuttingDown:      {503, serverError, "provider_overloaded", time.Second, false},
+
+	Internal: {500, serverError, "server", 0, false},
+}

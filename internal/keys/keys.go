@@ -1,0 +1,200 @@
+// Package keys knows who a caller is: gateway keys, their scopes and tenants.
+//
+// A key is looked up by the SHA-256 of the presented secret: one hash, one map
+// look-up, no comparison of secrets and so no timing to measure. Random keys of
+// 128 bits and more need no slow hash. A [Ring] never changes after it is made;
+// a reload makes a new one.
+//
+//	ring, err := keys.NewRing([]keys.Spec{{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}}})
+//	credential, err := ring.Authenticate(presented, time.Now())
+package keys
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
+)
+
+const (
+	// MinSecret is the shortest accepted gateway key, in bytes: anything
+	// shorter can be guessed.
+	MinSecret = 12
+	// MaxSecret bounds what a caller can make us hash.
+	MaxSecret = 512
+	// DefaultTenant owns what names no tenant.
+	DefaultTenant = "default"
+
+	hashPrefix = "sha256:"
+)
+
+// ErrInvalid is the one answer to a missing, unknown, expired or disabled key:
+// a caller cannot tell which it was.
+var ErrInvalid = errors.New("invalid key")
+
+// Spec is a key as configured, its secrets already resolved.
+type Spec struct {
+	Name        string    // unique; the identity in records and metrics
+	Secrets     []string  // plain secrets, several for rotation
+	Hashes      []string  // "sha256:<64 hex digits>" of secrets that are kept elsewhere
+	Scopes      []string  // names; at least one
+	Tenant      string    // default "default"
+	Models      []string  // patterns over "<provider>/<model>"; empty = every callable model
+	Expires     time.Time // zero = never
+	Disabled    bool
+	HostedTools bool // may use tools that run at the provider
+}
+
+// Key is one configured identity.
+type Key struct {
+	Name        string
+	Tenant      string
+	Scopes      Scope
+	HostedTools bool
+	Expires     time.Time // zero = never
+
+	models   pattern.List
+	disabled bool
+}
+
+// Credential is a key together with the secret that was presented for it.
+type Credential struct {
+	*Key
+	Hash string // SHA-256 of the secret, lower-case hex: what activity filters by
+}
+
+// Has tells whether the key carries every scope in s.
+func (k *Key) Has(s Scope) bool { return k.Scopes&s == s }
+
+// AllowsModel tells whether the key may use the model of this full name.
+func (k *Key) AllowsModel(id string) bool {
+	return len(k.models) == 0 || k.models.Match(id)
+}
+
+// Ring holds all keys of one configuration.
+type Ring struct {
+	byHash map[[sha256.Size]byte]Credential
+}
+
+// NewRing checks the specs and builds the ring. Errors name the key: no
+// secret, a secret shorter than [MinSecret], an unknown scope, a bad pattern,
+// two keys of one name, or one secret used by two keys.
+func NewRing(specs []Spec) (*Ring, error) {
+	ring := &Ring{byHash: make(map[[sha256.Size]byte]Credential)}
+	names := make(map[string]bool)
+	for _, spec := range specs {
+		if names[spec.Name] {
+			return nil, fmt.Errorf("key %q is configured twice", spec.Name)
+		}
+		names[spec.Name] = true
+		if err := ring.add(spec); err != nil {
+			return nil, fmt.Errorf("key %q: %w", spec.Name, err)
+		}
+	}
+	return ring, nil
+}
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
+
+func (r *Ring) add(spec Spec) error {
+	if !validName.MatchString(spec.Name) {
+		return fmt.Errorf("a key's name is 1 to 64 letters, digits and . _ @ -, beginning with a letter or digit")
+	}
+	tenant := spec.Tenant
+	if tenant == "" {
+		tenant = DefaultTenant
+	}
+	if !validName.MatchString(tenant) {
+		return fmt.Errorf("tenant %q: a tenant's name follows the rules of a key's name", tenant)
+	}
+	key := &Key{
+		Name:        spec.Name,
+		Tenant:      tenant,
+		HostedTools: spec.HostedTools,
+		models:      spec.Models,
+		Expires:     spec.Expires,
+		disabled:    spec.Disabled,
+	}
+	if len(spec.Scopes) == 0 {
+		return errors.New("no scopes: name at least one")
+	}
+	for _, name := range spec.Scopes {
+		scope, err := ParseScope(name)
+		if err != nil {
+			return err
+		}
+		key.Scopes |= scope
+	}
+	for _, p := range spec.Models {
+		if err := pattern.Valid(p); err != nil {
+			return fmt.Errorf("models: %w", err)
+		}
+	}
+	hashes, err := spec.hashes()
+	if err != nil {
+		return err
+	}
+	for _, h := range hashes {
+		if other, taken := r.byHash[h]; taken {
+			return fmt.Errorf("its secret is also that of key %q", other.Name)
+		}
+		r.byHash[h] = Credential{Key: key, Hash: hex.EncodeToString(h[:])}
+	}
+	return nil
+}
+
+func (s *Spec) hashes() ([][sha256.Size]byte, error) {
+	var out [][sha256.Size]byte
+	for _, secret := range s.Secrets {
+		if len(secret) < MinSecret {
+			return nil, fmt.Errorf("a secret has %d characters; at least %d are needed", len(secret), MinSecret)
+		}
+		if len(secret) > MaxSecret {
+			return nil, fmt.Errorf("a secret has %d characters; at most %d are possible", len(secret), MaxSecret)
+		}
+		if strings.ContainsFunc(secret, notVisibleASCII) {
+			return nil, errors.New("a secret has characters that no Authorization header can carry")
+		}
+		out = append(out, sha256.Sum256([]byte(secret)))
+	}
+	for _, text := range s.Hashes {
+		digits, ok := strings.CutPrefix(text, hashPrefix)
+		raw, err := hex.DecodeString(digits)
+		if !ok || err != nil || len(raw) != sha256.Size {
+			return nil, fmt.Errorf("hash %q: want sha256: and 64 hex digits", text)
+		}
+		out = append(out, [sha256.Size]byte(raw))
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no secret and no hash")
+	}
+	return out, nil
+}
+
+func notVisibleASCII(r rune) bool { return r <= ' ' || r > '~' }
+
+// Authenticate finds the key of the presented secret at the given time. The
+// error is always [ErrInvalid].
+func (r *Ring) Authenticate(secret string, now time.Time) (Credential, error) {
+	if len(secret) < MinSecret || len(secret) > MaxSecret {
+		return Credential{}, ErrInvalid
+	}
+	// The bytes are only read: no copy of the secret is made.
+	found, ok := r.byHash[sha256.Sum256(unsafe.Slice(unsafe.StringData(secret), len(secret)))]
+	if !ok || found.disabled || !found.Expires.IsZero() && !now.Before(found.Expires) {
+		return Credential{}, ErrInvalid
+	}
+	return found, nil
+}
+
+// Hash is the configuration form of a secret's hash: "sha256:<hex>".
+func Hash(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hashPrefix + hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,54 @@
+package keys
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Scope is one permission of a key.
+type Scope uint16
+
+// The scopes, each named as it is written in the configuration and shown in a 403.
+const (
+	ChatWrite           Scope = 1 << iota // chat completions and responses
+	ModelsRead                            // model lists
+	ActivityRead                          // activity and generation
+	WorkstationsConnect                   // issue a VNC address
+	WorkstationsManage                    // register, release, list sessions
+)
+
+var scopeNames = []struct {
+	scope Scope
+	name  string
+}{
+	{ChatWrite, "chat:write"},
+	{ModelsRead, "models:read"},
+	{ActivityRead, "activity:read"},
+	{WorkstationsConnect, "workstations:connect"},
+	{WorkstationsManage, "workstations:manage"},
+}
+
+// ParseScope reads the name of one scope. The error lists the known ones, so
+// that a typo in a configuration never becomes a key that can do less (or,
+// spelt otherwise, more) than was meant.
+func ParseScope(name string) (Scope, error) {
+	known := make([]string, len(scopeNames))
+	for i, s := range scopeNames {
+		if s.name == name {
+			return s.scope, nil
+		}
+		known[i] = s.name
+	}
+	return 0, fmt.Errorf("unknown scope %q; known scopes: %s", name, strings.Join(known, ", "))
+}
+
+// String lists the names of the scopes in s, separated by spaces.
+func (s Scope) String() string {
+	var names []string
+	for _, n := range scopeNames {
+		if s&n.scope != 0 {
+			names = append(names, n.name)
+		}
+	}
+	return strings.Join(names, " ")
+}

@@ -1,0 +1,113 @@
+// Package metrics holds the gateway's Prometheus collectors.
+//
+// The values outlive a configuration: one [Metrics] lives in the gateway's
+// State and is registered anew on the registry of each configuration. Labels
+// have a bounded number of values: routes, providers and codes are ours, a
+// model is named only when the catalog knows it.
+package metrics
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const namespace = "gatehouse"
+
+// Metrics is the set of collectors.
+type Metrics struct {
+	requests   *prometheus.CounterVec
+	duration   *prometheus.HistogramVec
+	firstToken *prometheus.HistogramVec
+	tokens     *prometheus.CounterVec
+	refused    *prometheus.CounterVec
+	lost       prometheus.CounterFunc
+	inflight   prometheus.GaugeFunc
+}
+
+// Gauges are the values that are read when they are scraped.
+type Gauges struct {
+	ActivityLost func() float64 // activity rows dropped because the store was too slow
+	InFlight     func() float64 // calls under way
+}
+
+// durationBuckets reach from a cached answer to the longest generation that
+// an SDK waits for (600 s).
+var durationBuckets = []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600}
+
+// New returns a fresh set, registered nowhere.
+func New(g Gauges) *Metrics {
+	return &Metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "requests_total",
+			Help: "Calls of authenticated callers that ended, by route, provider, model, HTTP status and machine code (empty for success).",
+		}, []string{"route", "provider", "model", "status", "code"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "request_duration_seconds", Buckets: durationBuckets,
+			Help: "Time from the request's header to the end of the answer of calls that reached a provider.",
+		}, []string{"route", "provider"}),
+		firstToken: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "first_token_seconds", Buckets: durationBuckets,
+			Help: "Time from the request's header to the first event of a stream.",
+		}, []string{"route", "provider"}),
+		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "tokens_total",
+			Help: "Tokens as reported by providers, by direction (prompt, completion).",
+		}, []string{"provider", "model", "direction"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "unauthenticated_total",
+			Help: "Requests without a valid key, by route.",
+		}, []string{"route"}),
+		lost: prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: namespace, Name: "activity_rows_lost_total",
+			Help: "Activity rows dropped because the store could not keep up.",
+		}, g.ActivityLost),
+		inflight: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "requests_in_flight",
+			Help: "Calls under way.",
+		}, g.InFlight),
+	}
+}
+
+// Register adds the collectors to the registry of a configuration. A second
+// registration of the same set is no error.
+func (m *Metrics) Register(registry prometheus.Registerer) error {
+	for _, c := range []prometheus.Collector{m.requests, m.duration, m.firstToken, m.tokens, m.refused, m.lost, m.inflight} {
+		var twice prometheus.AlreadyRegisteredError
+		if err := registry.Register(c); err != nil && !errors.As(err, &twice) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Call is one ended call as the metrics see it.
+type Call struct {
+	Route, Provider, Model, Code string
+	Status                       int
+	Duration, FirstToken         time.Duration // FirstToken 0 = no stream
+	Prompt, Completion           int64
+}
+
+// Ended counts one call.
+func (m *Metrics) Ended(c Call) {
+	m.requests.WithLabelValues(c.Route, c.Provider, c.Model, strconv.Itoa(c.Status), c.Code).Inc()
+	if c.Provider == "" {
+		return
+	}
+	m.duration.WithLabelValues(c.Route, c.Provider).Observe(c.Duration.Seconds())
+	if c.FirstToken > 0 {
+		m.firstToken.WithLabelValues(c.Route, c.Provider).Observe(c.FirstToken.Seconds())
+	}
+	if c.Prompt > 0 {
+		m.tokens.WithLabelValues(c.Provider, c.Model, "prompt").Add(float64(c.Prompt))
+	}
+	if c.Completion > 0 {
+		m.tokens.WithLabelValues(c.Provider, c.Model, "completion").Add(float64(c.Completion))
+	}
+}
+
+// Unauthenticated counts one request without a valid key.
+func (m *Metrics) Unauthenticated(route string) { m.refused.WithLabelValues(route).Inc() }

@@ -1,0 +1,83 @@
+// Package pattern matches model names against the patterns an operator writes.
+//
+//	pattern.Match("openai/*", "openai/gpt-4o")               // true
+//	pattern.Match("*:free", "openrouter/anthropic/x:free")   // true
+//	pattern.List{"gpt-*", "o3"}.Match("o3-mini")             // false
+//
+// A pattern is literal text in which `*` stands for any run of bytes, the empty one included, and also for `/` and `:`,
+// because model names use both freely. Nothing else is special and there is no escape: no provider has a `*` in a name.
+// Matching is case-sensitive, as the providers are.
+package pattern
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxBytes bounds a pattern. The longest name in the public catalogs has under 100 bytes, so this leaves room for any
+// name a catalog may hold and still keeps a pasted file from becoming a pattern.
+const MaxBytes = 256
+
+// Match reports whether the whole of name fits pattern. It allocates nothing and runs in time linear in both, whatever
+// their content: each piece between two stars is taken at its first place, and never looked for again.
+func Match(pattern, name string) bool {
+	piece, rest, more := strings.Cut(pattern, "*")
+	if !more {
+		return pattern == name
+	}
+	if !strings.HasPrefix(name, piece) {
+		return false
+	}
+	name = name[len(piece):]
+	for {
+		piece, rest, more = strings.Cut(rest, "*")
+		if !more {
+			return strings.HasSuffix(name, piece)
+		}
+		at := strings.Index(name, piece)
+		if at < 0 {
+			return false
+		}
+		name = name[at+len(piece):]
+	}
+}
+
+// IsExact reports whether pattern can match one name only, itself.
+func IsExact(pattern string) bool {
+	return !strings.Contains(pattern, "*")
+}
+
+// Valid returns an error for a pattern that can only be a mistake: empty, longer than MaxBytes, not UTF-8, or with
+// characters that no model name shows.
+func Valid(pattern string) error {
+	switch {
+	case pattern == "":
+		return errors.New("pattern is empty")
+	case len(pattern) > MaxBytes:
+		return fmt.Errorf("pattern has %d bytes, more than %d: %.40q…", len(pattern), MaxBytes, pattern)
+	case !utf8.ValidString(pattern):
+		return fmt.Errorf("pattern %q is not UTF-8", pattern)
+	}
+	for _, r := range pattern {
+		if unicode.IsSpace(r) || !unicode.IsPrint(r) {
+			return fmt.Errorf("pattern %q holds the character %q", pattern, r)
+		}
+	}
+	return nil
+}
+
+// List is a set of patterns; a name needs to fit one of them. The empty list matches nothing.
+type List []string
+
+// Match reports whether name fits any pattern of the list.
+func (l List) Match(name string) bool {
+	for _, p := range l {
+		if Match(p, name) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,189 @@
+// Package provider speaks to model providers: one [Provider] for each provider
+// block, one [Dialect] for each kind of provider.
+//
+// A provider is reached through a bare http.RoundTripper that is handed in; the
+// built-in test provider is one that needs no network. No redirect is followed
+// (it would carry the credential elsewhere), and the request's header is built
+// afresh: nothing of the client's header ever reaches a provider.
+package provider
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Config describes one provider.
+type Config struct {
+	Name       string // [a-z0-9][a-z0-9-]*; the first part of its models' names
+	Dialect    string // "" = openai, or openrouter for that vendor's own host
+	BaseURL    string // https://host/v1; no query, no fragment
+	Credential string // "" = no Authorization header (a local server)
+	AccountOf  string // the tenant that owns the whole account at the provider; "" = shared
+	Transport  http.RoundTripper
+
+	// ResponsesNative tells that the provider has a Responses API of its own.
+	ResponsesNative bool
+
+	// UserAgent names the gateway to the provider.
+	UserAgent string
+}
+
+// Provider is one configured provider. It does not change after New and is
+// safe for concurrent use.
+type Provider struct {
+	Name            string
+	AccountOf       string
+	ResponsesNative bool
+	Dialect         Dialect
+
+	base      url.URL
+	header    http.Header
+	transport http.RoundTripper
+}
+
+var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// ValidName tells whether a provider can have this name.
+func ValidName(name string) error {
+	if !validName.MatchString(name) {
+		return fmt.Errorf("provider name %q: want 1 to 63 of a-z, 0-9 and -, not beginning with -", name)
+	}
+	return nil
+}
+
+// New checks the configuration and returns the provider.
+func New(c Config) (*Provider, error) {
+	if err := ValidName(c.Name); err != nil {
+		return nil, err
+	}
+	base, err := url.Parse(c.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("base_url: %w", err)
+	}
+	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
+		return nil, fmt.Errorf("base_url %q: want http://host/… or https://host/…", c.BaseURL)
+	}
+	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
+		return nil, errors.New("base_url: no user, query or fragment is possible")
+	}
+	base.Path = strings.TrimRight(base.Path, "/")
+	base.RawPath = ""
+	dialect, err := dialectFor(c.Dialect, base)
+	if err != nil {
+		return nil, err
+	}
+	if c.Transport == nil {
+		return nil, errors.New("no transport")
+	}
+	header := http.Header{
+		"Content-Type":    {"application/json"},
+		"Accept-Encoding": {"identity"},
+		"User-Agent":      {c.UserAgent},
+	}
+	if c.Credential != "" {
+		dialect.Authorize(header, c.Credential)
+	}
+	return &Provider{
+		Name:            c.Name,
+		AccountOf:       c.AccountOf,
+		ResponsesNative: c.ResponsesNative,
+		Dialect:         dialect,
+		base:            *base,
+		header:          header,
+		transport:       c.Transport,
+	}, nil
+}
+
+// Identity tells providers apart across configurations.
+func (p *Provider) Identity() string { return p.Name + " " + p.base.String() }
+
+// ErrRedirect is returned for a 3xx answer.
+var ErrRedirect = errors.New("the provider answered with a redirect, which is never followed")
+
+// Send posts body to the operation and returns the answer as soon as its
+// header is there. The caller closes the answer's body; cancelling ctx ends
+// both. The answer's body is never compressed.
+func (p *Provider) Send(ctx context.Context, op Operation, body Body, stream bool) (*http.Response, error) {
+	accept := "application/json"
+	if stream {
+		accept = "text/event-stream"
+	}
+	reader, _ := body.Open()
+	req := p.request(ctx, http.MethodPost, op, accept)
+	req.Body = reader
+	req.GetBody = body.Open
+	req.ContentLength = body.Size()
+	return p.roundTrip(req)
+}
+
+// Get fetches the operation without a body: the provider's list of models.
+func (p *Provider) Get(ctx context.Context, op Operation) (*http.Response, error) {
+	return p.roundTrip(p.request(ctx, http.MethodGet, op, "application/json"))
+}
+
+func (p *Provider) request(ctx context.Context, method string, op Operation, accept string) *http.Request {
+	target := p.base
+	target.Path += p.Dialect.Path(op)
+	header := make(http.Header, len(p.header)+1)
+	for name, values := range p.header {
+		header[name] = values
+	}
+	header["Accept"] = []string{accept}
+	if method == http.MethodGet {
+		delete(header, "Content-Type")
+	}
+	req := &http.Request{
+		Method: method, URL: &target, Host: target.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	return req.WithContext(ctx)
+}
+
+func (p *Provider) roundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := p.transport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("status %d: %w", resp.StatusCode, ErrRedirect)
+	}
+	// Compression was not asked for; some providers send it all the same.
+	switch encoding := resp.Header.Get("Content-Encoding"); strings.ToLower(encoding) {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		resp.Body = &gunzip{compressed: resp.Body}
+		resp.ContentLength = -1
+	default:
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("the provider answered in an encoding that was not asked for: %q", encoding)
+	}
+	return resp, nil
+}
+
+// gunzip reads lazily: making the reader at once would wait for the first
+// bytes of a stream before its header could be acted on.
+type gunzip struct {
+	compressed io.ReadCloser
+	plain      *gzip.Reader
+}
+
+func (g *gunzip) Read(p []byte) (int, error) {
+	if g.plain == nil {
+		plain, err := gzip.NewReader(g.compressed)
+		if err != nil {
+			return 0, fmt.Errorf("decompressing the answer: %w", err)
+		}
+		g.plain = plain
+	}
+	return g.plain.Read(p)
+}
+
+func (g *gunzip) Close() error { return g.compressed.Close() }

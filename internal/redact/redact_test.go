@@ -1,0 +1,45 @@
+package redact_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+)
+
+func TestKnownSecretsVanishWhereverTheyStand(t *testing.T) {
+	r := redact.New([]string{"correct-horse-battery", "x"})
+	got := r.Text(`key "correct-horse-battery" (correct-horse-batterycorrect-horse-battery) is not known, ok`)
+	if strings.Contains(got, "horse") {
+		t.Fatalf("got %q", got)
+	}
+	if !strings.HasSuffix(got, "is not known, ok") {
+		t.Fatalf("a one-letter secret must not blank the text: %q", got)
+	}
+}
+
+func TestShapesOfCredentialsVanish(t *testing.T) {
+	var r *redact.Redactor
+	for _, secret := range []string{
+		"sk-proj-abcdefghijklmnop1234", "Bearer abc.def-123456", "bearer  gh-0123456789abcdef",
+		"sk-ab*****************wxyz", "AIzaSyA0123456789abcdef",
+	} {
+		got := r.Text("provided: " + secret + ".")
+		if strings.Contains(got, secret) || !strings.Contains(got, redact.Mark) {
+			t.Errorf("%q: got %q", secret, got)
+		}
+	}
+	plain := "The model `gpt-5-mini` does not exist; ask sk or the bearer of news."
+	if got := r.Text(plain); got != plain {
+		t.Errorf("ordinary text changed: %q", got)
+	}
+}
+
+func TestTextIsBoundedAfterRedaction(t *testing.T) {
+	secret := "correct-horse-battery"
+	r := redact.New([]string{secret})
+	got := r.Text(strings.Repeat("é", redact.MaxText/2-4) + secret + "tail" + strings.Repeat("z", redact.MaxText))
+	if len(got) > redact.MaxText+len("…") || strings.Contains(got, "corre") {
+		t.Fatalf("%d bytes: %q", len(got), got[len(got)-40:])
+	}
+}

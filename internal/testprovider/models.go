@@ -1,0 +1,85 @@
+package testprovider
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Created is the creation time of every model, in unix seconds: constant, so that two lists are equal.
+const Created = 1_767_225_600 // 2026-01-01
+
+// failAfter is how many words of a streamed reply the model fail writes: enough to
+// commit every reader to a success before the end is missing.
+const failAfter = 3
+
+// Model is one model of the provider.
+type Model struct {
+	// ID is the name under which the model is called.
+	ID string
+	// Description is one sentence on what the model does.
+	Description string
+
+	pace  time.Duration // between words; 0: Transport.WordDelay
+	fails bool
+	fixed string // said to everybody; "": echoes
+}
+
+var models = []Model{
+	{ID: "echo", Description: "Repeats the last user message."},
+	{ID: "fail", Description: "Always fails: status 500, or a stream that breaks off.", fails: true},
+	{ID: "lorem", Description: "Says the same 512 words to everybody.", fixed: lorem(512)},
+	{ID: "slow", Description: "Repeats the last user message, one word every 200 ms.", pace: 200 * time.Millisecond},
+}
+
+// Models returns all models, by name, the same as GET {base}/models lists.
+func Models() []Model {
+	return append([]Model(nil), models...)
+}
+
+func findModel(id *string) (Model, error) {
+	if id == nil || *id == "" {
+		return Model{}, errMissing("model")
+	}
+	for _, m := range models {
+		if m.ID == *id {
+			return m, nil
+		}
+	}
+	return Model{}, errModel(*id)
+}
+
+func (t *Transport) listModels(*http.Request) (answer, error) {
+	type model struct {
+		ID      string `json:"id"`
+		Object  string `json:"object"`
+		Created int64  `json:"created"`
+		OwnedBy string `json:"owned_by"`
+	}
+	list := struct {
+		Object string  `json:"object"`
+		Data   []model `json:"data"`
+	}{Object: "list"}
+	for _, m := range models {
+		list.Data = append(list.Data, model{ID: m.ID, Object: "model", Created: Created, OwnedBy: "gatehouse"})
+	}
+	return answer{body: list}, nil
+}
+
+// wordDelay is the time before each word of m.
+func (t *Transport) wordDelay(m Model) time.Duration {
+	if m.pace > 0 {
+		return m.pace
+	}
+	return t.WordDelay
+}
+
+// lorem returns n words of filler.
+func lorem(n int) string {
+	words := strings.Fields("lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor incididunt ut labore et dolore magna aliqua")
+	text := make([]string, n)
+	for i := range text {
+		text[i] = words[i%len(words)]
+	}
+	return strings.Join(text, " ")
+}

@@ -1,0 +1,225 @@
+// Package testprovider is the built-in model provider of the dialect "test". It
+// needs no network and no account: [Transport] is an [http.RoundTripper] that
+// answers like an OpenAI-compatible provider under any base URL, so that a new
+// gateway can be tried, and tested, on the very path that real providers take.
+//
+//	client := http.Client{Transport: &testprovider.Transport{}}
+//	client.Post("http://test.invalid/v1/chat/completions", "application/json",
+//		strings.NewReader(`{"model":"echo","messages":[{"role":"user","content":"hello"}]}`))
+//
+// It serves GET {base}/models, POST {base}/chat/completions and POST
+// {base}/responses, the last two streamed or not, with these models:
+//
+//   - echo says "You said: " and the text of the last user message. Attached
+//     images, sounds and files are counted: "You said: look (with 1 image)". Without
+//     a text it says "You sent 1 image." or "You said nothing."
+//   - fail always fails: status 500, or, streamed, a body that breaks off after three words.
+//   - lorem says the same 512 words to everybody, for load.
+//   - slow is echo at one word every 200 ms; not streamed, it answers after the
+//     time that all its words take.
+//
+// Whatever the model: when tools are offered and tool_choice allows it, the reply
+// is a call of the first (or the forced) function with arguments that satisfy its
+// schema. When the conversation ends with tool results, the reply is "The tool
+// answered: " and the results, joined by "; ", even if a tool is forced, so that
+// every tool loop ends. A JSON response format is answered with the smallest
+// document of its schema, or with {"reply": "…"} if there is none.
+//
+// A token is a word with the white space before it, or 32 characters of a longer
+// one. The input counts the texts and tool arguments of the whole conversation
+// and no attachment; the output counts what was written. No model writes more
+// than 16384 tokens.
+//
+// Limits: it keeps no state (previous_response_id and its like are refused), calls
+// functions only, one a turn, and ignores sampling parameters.
+package testprovider
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxBody is the longest request body that is read: enough for several images in
+// base64, and a small part of the memory of any machine that runs a gateway.
+const maxBody = 32 << 20
+
+// Transport answers requests without a network. The zero value is ready. It may be
+// used by several goroutines at once; its fields may not change meanwhile.
+//
+// Every mistake of the caller is an answer with OpenAI's error body. RoundTrip
+// itself only fails if the request's body cannot be read or its context ends.
+type Transport struct {
+	// WordDelay is waited before each word, by models without a pace of their own.
+	// Default: 0.
+	WordDelay time.Duration
+
+	// Now is the clock for time stamps and the header openai-processing-ms.
+	// Default: [time.Now].
+	Now func() time.Time
+
+	// After is the timer behind all delays. Default: [time.After].
+	After func(time.Duration) <-chan time.Time
+
+	// NewID makes an id that starts with prefix ("chatcmpl-", "resp_", "call_", …)
+	// and never repeats. Default: 26 random characters from crypto/rand.
+	NewID func(prefix string) string
+}
+
+var _ http.RoundTripper = (*Transport)(nil)
+
+// answer is the success of a route: either body or stream is set.
+type answer struct {
+	body   any
+	stream *script
+}
+
+// routes are found by the end of the path, because any base URL will do.
+var routes = []struct {
+	suffix, method string
+	serve          func(*Transport, *http.Request) (answer, error)
+}{
+	{"/models", http.MethodGet, (*Transport).listModels},
+	{"/chat/completions", http.MethodPost, (*Transport).chat},
+	{"/responses", http.MethodPost, (*Transport).responses},
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		defer req.Body.Close()
+	}
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	start := t.now()
+	header := http.Header{}
+	header.Set("Openai-Organization", "test-provider")
+	header.Set("Openai-Version", "2020-10-01")
+	header.Set("X-Request-Id", t.newID("req_"))
+
+	status := http.StatusOK
+	a, err := t.route(req, header)
+	if refusal, ok := errors.AsType[*apiError](err); ok {
+		status, a = refusal.status, answer{body: refusal}
+	} else if err != nil {
+		return nil, err
+	}
+	header.Set("Openai-Processing-Ms", strconv.FormatInt(t.now().Sub(start).Milliseconds(), 10))
+
+	resp := &http.Response{
+		Status:     fmt.Sprintf("%d %s", status, http.StatusText(status)),
+		StatusCode: status,
+		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header:  header,
+		Request: req,
+	}
+	if a.stream != nil {
+		header.Set("Content-Type", "text/event-stream; charset=utf-8")
+		header.Set("Cache-Control", "no-cache")
+		resp.ContentLength = -1
+		resp.Body = newStreamBody(req.Context(), a.stream, t.after)
+		return resp, nil
+	}
+	var body bytes.Buffer
+	if err := encode(&body, a.body); err != nil {
+		return nil, fmt.Errorf("encoding the answer: %w", err)
+	}
+	header.Set("Content-Type", "application/json")
+	header.Set("Content-Length", strconv.Itoa(body.Len()))
+	resp.ContentLength = int64(body.Len())
+	resp.Body = io.NopCloser(&body)
+	return resp, nil
+}
+
+func (t *Transport) route(req *http.Request, header http.Header) (answer, error) {
+	for _, r := range routes {
+		switch {
+		case !strings.HasSuffix(req.URL.Path, r.suffix):
+		case req.Method != r.method:
+			header.Set("Allow", r.method)
+			return answer{}, errMethod(req.Method, req.URL.Path)
+		default:
+			return r.serve(t, req)
+		}
+	}
+	return answer{}, errURL(req.Method, req.URL.Path)
+}
+
+// decode reads the request's body into a request struct.
+func decode(req *http.Request, into any) error {
+	if req.Body == nil {
+		return errJSON(io.ErrUnexpectedEOF)
+	}
+	if req.ContentLength > maxBody {
+		return errTooLarge(maxBody)
+	}
+	var body bytes.Buffer
+	body.Grow(int(max(0, req.ContentLength)) + bytes.MinRead) // so that a known length is read without copies
+	if _, err := body.ReadFrom(io.LimitReader(req.Body, maxBody+1)); err != nil {
+		return fmt.Errorf("reading the request body: %w", err)
+	}
+	if body.Len() > maxBody {
+		return errTooLarge(maxBody)
+	}
+	err := json.Unmarshal(body.Bytes(), into)
+	if refusal, ok := errors.AsType[*apiError](err); ok {
+		return refusal
+	}
+	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typed.Field != "" {
+		return errValue(typed.Field, "a JSON %s is not allowed in %q", typed.Value, typed.Field)
+	}
+	if err != nil {
+		return errJSON(err)
+	}
+	return nil
+}
+
+// encode writes v as one line of JSON, < > & left as they are, as OpenAI does.
+func encode(w *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// pause waits for a reply that is not streamed.
+func (t *Transport) pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.after(d):
+		return nil
+	}
+}
+
+func (t *Transport) now() time.Time {
+	if t.Now != nil {
+		return t.Now()
+	}
+	return time.Now()
+}
+
+func (t *Transport) after(d time.Duration) <-chan time.Time {
+	if t.After != nil {
+		return t.After(d)
+	}
+	return time.After(d)
+}
+
+func (t *Transport) newID(prefix string) string {
+	if t.NewID != nil {
+		return t.NewID(prefix)
+	}
+	return prefix + strings.ToLower(rand.Text())
+}

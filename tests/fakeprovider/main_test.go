@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// asProvider makes the test binary be the provider.
+const asProvider = "FAKEPROVIDER_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProvider) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// child starts the provider as a process and returns its address.
+func child(t *testing.T, args ...string) (cmd *exec.Cmd, stdin io.Closer, base string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // a hanging child is killed
+	t.Cleanup(cancel)
+	cmd = exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProvider+"=1")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	base, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if err != nil || !ok || !strings.HasPrefix(base, "http://127.0.0.1:") {
+		t.Fatalf("first line %q, %v", line, err)
+	}
+	return cmd, in, base
+}
+
+func chat(t *testing.T, base, model string) *http.Response {
+	t.Helper()
+	resp, err := http.Post(base+"/v1/chat/completions", "application/json",
+		strings.NewReader(`{"model":"`+model+`","messages":[{"role":"user","content":"hi"}],"stream":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+func TestEndsWhenStandardInputCloses(t *testing.T) {
+	cmd, stdin, base := child(t)
+	resp := chat(t, base, "stall") // an open stream does not hold it back
+	if err := stdin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("exit: %v", err)
+	}
+	if _, err := io.ReadAll(resp.Body); err == nil {
+		t.Error("the open stream ended as if it were whole")
+	}
+}
+
+func TestEndsOnSIGTERM(t *testing.T) {
+	cmd, _, base := child(t)
+	chat(t, base, "stall")
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("exit: %v", err)
+	}
+}
+
+func TestRecordFlag(t *testing.T) {
+	for flag, want := range map[string]bool{"-record=true": true, "-record=false": false} {
+		_, _, base := child(t, flag)
+		if _, err := io.Copy(io.Discard, chat(t, base, "echo").Body); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.Get(base + "/_control/requests")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || (string(body) != "[]") != want {
+			t.Errorf("%s: %s, %v", flag, body, err)
+		}
+	}
+}
+
+func TestRefusesWhatItDoesNotKnow(t *testing.T) {
+	for _, args := range [][]string{{"-nonsense"}, {"-listen", "127.0.0.1:no-port"}} {
+		if err := run(context.Background(), args, strings.NewReader(""), io.Discard, io.Discard); err == nil {
+			t.Errorf("%q runs", args)
+		}
+	}
+}
