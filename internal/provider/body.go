@@ -1,19 +1,28 @@
 package provider
 
-import "io"
+import (
+	"errors"
+	"io"
+	"sync"
+)
 
 // Body is a request body in pieces: the caller's own bytes with the few edits
 // between them, sent without being copied together. It can be read any number
 // of times (a connection that broke before the first byte is tried anew).
 type Body struct {
+	size int64
+
+	mu     sync.Mutex // guards the following
 	pieces [][]byte
-	size   int64
 }
+
+// ErrReleased is returned by Open after Release.
+var ErrReleased = errors.New("the request body was released")
 
 // NewBody takes ownership of the pieces; they must not change while a request
 // is under way.
-func NewBody(pieces ...[]byte) Body {
-	b := Body{pieces: pieces}
+func NewBody(pieces ...[]byte) *Body {
+	b := &Body{pieces: pieces}
 	for _, p := range pieces {
 		b.size += int64(len(p))
 	}
@@ -21,12 +30,24 @@ func NewBody(pieces ...[]byte) Body {
 }
 
 // Size is the length in bytes.
-func (b Body) Size() int64 { return b.size }
+func (b *Body) Size() int64 { return b.size }
 
-// Open returns a reader from the first byte. It never fails; the error is
-// there for http.Request.GetBody.
-func (b Body) Open() (io.ReadCloser, error) {
+// Open returns a reader from the first byte. It fails only after Release.
+func (b *Body) Open() (io.ReadCloser, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.pieces == nil && b.size > 0 {
+		return nil, ErrReleased
+	}
 	return &bodyReader{pieces: b.pieces}, nil
+}
+
+// Release lets the bytes go as soon as no open reader needs them: a connection
+// holds on to its request for as long as the answer lasts.
+func (b *Body) Release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pieces = nil
 }
 
 type bodyReader struct {
@@ -44,7 +65,11 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 			r.pieces, r.offset = r.pieces[1:], 0
 		}
 	}
-	if n == 0 && len(r.pieces) == 0 {
+	if len(r.pieces) > 0 {
+		return n, nil
+	}
+	r.pieces = nil // what was sent can go, though the connection keeps the reader
+	if n == 0 {
 		return 0, io.EOF
 	}
 	return n, nil
@@ -61,7 +86,9 @@ func (r *bodyReader) WriteTo(w io.Writer) (int64, error) {
 		}
 		r.pieces, r.offset = r.pieces[1:], 0
 	}
+	r.pieces = nil
 	return sent, nil
 }
 
+// Close does nothing: a transport may call it while a Read is under way.
 func (r *bodyReader) Close() error { return nil }

@@ -110,12 +110,15 @@ var ErrRedirect = errors.New("the provider answered with a redirect, which is ne
 // Send posts body to the operation and returns the answer as soon as its
 // header is there. The caller closes the answer's body; cancelling ctx ends
 // both. The answer's body is never compressed.
-func (p *Provider) Send(ctx context.Context, op Operation, body Body, stream bool) (*http.Response, error) {
+func (p *Provider) Send(ctx context.Context, op Operation, body *Body, stream bool) (*http.Response, error) {
 	accept := "application/json"
 	if stream {
 		accept = "text/event-stream"
 	}
-	reader, _ := body.Open()
+	reader, err := body.Open()
+	if err != nil {
+		return nil, err
+	}
 	req := p.request(ctx, http.MethodPost, op, accept)
 	req.Body = reader
 	req.GetBody = body.Open

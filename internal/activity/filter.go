@@ -1,0 +1,234 @@
+package activity
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Limits of Filter.Limit.
+const (
+	DefaultLimit = 100
+	MaxLimit     = 1000
+)
+
+// lastInstant is the last midnight that nanoseconds since 1970 can say.
+var lastInstant = time.Date(2262, 4, 11, 0, 0, 0, 0, time.UTC)
+
+// Filter says which records are meant. Fields left zero do not restrict, except Tenant, which must be named.
+type Filter struct {
+	Tenant    string
+	RequestID string
+	// Date is one UTC day, YYYY-MM-DD.
+	Date string
+	// From is the first instant, To the first one after; Date, From and To all hold if given together.
+	From, To             time.Time
+	Model, Provider, Key string
+	KeyHash              string // SHA-256 in lower-case hex
+	Status               int
+	// Limit is 1 to MaxLimit; 0 means DefaultLimit.
+	Limit int
+	// Cursor is Page.Next of the page before.
+	Cursor string
+	// Daily: the caller asked for daily rows, see Log.Daily. Query does not look at it.
+	Daily bool
+}
+
+// ParamError names a query parameter that cannot be used, and why.
+type ParamError struct{ Param, Reason string }
+
+func (e *ParamError) Error() string { return e.Param + " " + e.Reason }
+
+// Unwrap lets errors.Is(err, ErrBadCursor) hold whoever found it.
+func (e *ParamError) Unwrap() error {
+	if e.Param == "cursor" {
+		return ErrBadCursor
+	}
+	return nil
+}
+
+// parsers has a row for each parameter of GET /api/v1/activity; a nil row is accepted and not looked at: the second
+// family's SDKs have it, we have no users or workspaces. Each returns what is wrong with the value, or "".
+var parsers = map[string]func(*Filter, string) string{
+	"request_id":   func(f *Filter, v string) string { f.RequestID = v; return "" },
+	"model":        func(f *Filter, v string) string { f.Model = v; return "" },
+	"provider":     func(f *Filter, v string) string { f.Provider = v; return "" },
+	"key":          func(f *Filter, v string) string { f.Key = v; return "" },
+	"api_key_hash": parseKeyHash,
+	"status":       parseStatus,
+	"date":         parseDate,
+	"from":         func(f *Filter, v string) string { return parseInstant(&f.From, v, false) },
+	"to":           func(f *Filter, v string) string { return parseInstant(&f.To, v, true) },
+	"limit":        parseLimit,
+	"cursor":       parseCursorParam,
+	"group_by":     parseGroupBy,
+	"user_id":      nil,
+	"workspace_id": nil,
+}
+
+// ParseFilter reads the query parameters of the activity route; those it does not know are ignored, a known one that is
+// empty, repeated, too long or malformed is a *ParamError. from and to are RFC 3339, a date or unix seconds; a date as to
+// includes that day. group_by is day, or workspace, which means the same here. The caller sets Tenant.
+func ParseFilter(q url.Values) (Filter, error) {
+	var f Filter
+	for param, parse := range parsers {
+		values := q[param]
+		if parse == nil || len(values) == 0 {
+			continue
+		}
+		reason := ""
+		switch v := values[0]; {
+		case len(values) > 1:
+			reason = "must be given once"
+		case v == "":
+			reason = "must not be empty"
+		case len(v) > maxCursor:
+			reason = fmt.Sprintf("must not be longer than %d bytes", maxCursor)
+		default:
+			reason = parse(&f, v)
+		}
+		if reason != "" {
+			return Filter{}, &ParamError{param, reason}
+		}
+	}
+	if !f.From.IsZero() && !f.To.IsZero() && f.To.Before(f.From) {
+		return Filter{}, &ParamError{"to", "must not be before from"}
+	}
+	return f, nil
+}
+
+func parseKeyHash(f *Filter, v string) string {
+	if raw, err := hex.DecodeString(v); err != nil || len(raw) != 32 {
+		return "must be a SHA-256 of 64 hexadecimal digits"
+	}
+	f.KeyHash = strings.ToLower(v)
+	return ""
+}
+
+func parseStatus(f *Filter, v string) string {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 100 || n > 599 {
+		return "must be an HTTP status"
+	}
+	f.Status = n
+	return ""
+}
+
+func parseDate(f *Filter, v string) string {
+	if _, ok := day(v); !ok {
+		return "must be a date as YYYY-MM-DD"
+	}
+	f.Date = v
+	return ""
+}
+
+func parseLimit(f *Filter, v string) string {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 || n > MaxLimit {
+		return fmt.Sprintf("must be a number from 1 to %d", MaxLimit)
+	}
+	f.Limit = n
+	return ""
+}
+
+func parseCursorParam(f *Filter, v string) string {
+	if _, err := parseCursor(v); err != nil {
+		return "must be the next_cursor of an earlier answer"
+	}
+	f.Cursor = v
+	return ""
+}
+
+func parseGroupBy(f *Filter, v string) string {
+	if v != "day" && v != "workspace" {
+		return "must be day or workspace"
+	}
+	f.Daily = true
+	return ""
+}
+
+func parseInstant(t *time.Time, v string, end bool) string {
+	if d, ok := day(v); ok {
+		if end {
+			d = d.AddDate(0, 0, 1)
+		}
+		*t = d
+		return ""
+	}
+	if n, err := strconv.ParseInt(v, 10, 64); err == nil && n >= 0 && n <= lastInstant.Unix() {
+		*t = time.Unix(n, 0).UTC()
+		return ""
+	}
+	if at, err := time.Parse(time.RFC3339Nano, v); err == nil && representable(at) {
+		*t = at.UTC()
+		return ""
+	}
+	return "must be an instant as RFC 3339, a date as YYYY-MM-DD, or unix seconds"
+}
+
+func day(v string) (time.Time, bool) {
+	d, err := time.Parse(time.DateOnly, v)
+	return d, err == nil && representable(d) && representable(d.AddDate(0, 0, 1))
+}
+
+// representable: within what created_at can hold, so that a bound never wraps round and widens the answer.
+func representable(t time.Time) bool {
+	return t.Unix() >= 0 && !t.After(lastInstant)
+}
+
+// check holds for filters made without ParseFilter too.
+func (f *Filter) check() error {
+	if f.Tenant == "" {
+		return &ParamError{"tenant", "must be set"}
+	}
+	if f.Limit < 0 || f.Limit > MaxLimit {
+		return &ParamError{"limit", fmt.Sprintf("must be a number from 1 to %d", MaxLimit)}
+	}
+	if _, ok := day(f.Date); f.Date != "" && !ok {
+		return &ParamError{"date", "must be a date as YYYY-MM-DD"}
+	}
+	for param, t := range map[string]time.Time{"from": f.From, "to": f.To} {
+		if !t.IsZero() && !representable(t) {
+			return &ParamError{param, "must be between 1970 and 2262"}
+		}
+	}
+	return nil
+}
+
+// source is the table and the condition of a checked filter.
+func (f *Filter) source() (string, []any) {
+	cond, args := "activity WHERE tenant = ?", []any{f.Tenant}
+	and := func(c string, v any) { cond += " AND " + c; args = append(args, v) }
+	if f.RequestID != "" {
+		// The planner does not know that hashes are rarer than tenants: only the row numbers are left to it.
+		cond = "activity NOT INDEXED WHERE tenant = ?"
+		id := clip(f.RequestID)
+		and("seq IN ("+blocks+" SELECT a.seq FROM block CROSS JOIN activity a WHERE a.seq >> 10 = n AND a.request_hash = ?)", hash(f.Tenant, id))
+		and("request_id = ?", id)
+	}
+	if f.Date != "" {
+		d, _ := day(f.Date)
+		and("created_at >= ?", d.UnixNano())
+		and("created_at < ?", d.AddDate(0, 0, 1).UnixNano())
+	}
+	if !f.From.IsZero() {
+		and("created_at >= ?", f.From.UnixNano())
+	}
+	if !f.To.IsZero() {
+		and("created_at < ?", f.To.UnixNano())
+	}
+	for _, field := range []struct{ column, value string }{
+		{"model", f.Model}, {"provider", f.Provider}, {"key", f.Key}, {"key_hash", f.KeyHash},
+	} {
+		if field.value != "" {
+			and(field.column+" = ?", clip(field.value))
+		}
+	}
+	if f.Status != 0 {
+		and("status = ?", f.Status)
+	}
+	return cond, args
+}

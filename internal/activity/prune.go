@@ -1,0 +1,117 @@
+package activity
+
+import (
+	"database/sql"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// Retention says how long records are kept. Zero fields mean the defaults.
+type Retention struct {
+	// Age is counted from CreatedAt. Default: 30 days.
+	Age time.Duration
+	// Size is what the database may hold in bytes, free pages not counted; the oldest records go first. The file does
+	// not shrink, its free pages are used again. Default: 10 GiB.
+	Size int64
+}
+
+// Defaults of Retention.
+const (
+	DefaultAge  = 30 * 24 * time.Hour
+	DefaultSize = 10 << 30
+)
+
+// pruneBatch is one group of the writer: commits wait for no more than that.
+const pruneBatch = 500
+
+// Pruner deletes records that have outlived their retention: its Prune is for store.Options.
+type Pruner struct {
+	now func() time.Time
+
+	// Used by the store's writer only: the tenant that is next by age, and whether all have been.
+	tenant string
+	aged   bool
+
+	mu   sync.Mutex // guards the following
+	keep Retention
+}
+
+// NewPruner returns a pruner with the given retention.
+func NewPruner(now func() time.Time, keep Retention) *Pruner {
+	p := &Pruner{now: now}
+	p.Set(keep)
+	return p
+}
+
+// Set changes the retention, from the next batch on: a reload brings a new one.
+func (p *Pruner) Set(keep Retention) {
+	if keep.Age <= 0 {
+		keep.Age = DefaultAge
+	}
+	if keep.Size <= 0 {
+		keep.Size = DefaultSize
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keep = keep
+}
+
+// Prune deletes at most one batch: first by age, tenant after tenant, then by size. A store.PruneFunc.
+func (p *Pruner) Prune(tx *store.Tx) (more bool, err error) {
+	p.mu.Lock()
+	keep := p.keep
+	p.mu.Unlock()
+	if !p.aged {
+		done, err := p.byAge(tx, p.now().Add(-keep.Age))
+		p.aged = done
+		return err == nil, err
+	}
+	more, err = bySize(tx, keep.Size)
+	p.aged = more
+	return more, err
+}
+
+// byAge takes the index that begins with the tenant: another one over the time alone would cost every insert.
+func (p *Pruner) byAge(tx *store.Tx, before time.Time) (done bool, err error) {
+	var tenant sql.NullString
+	err = tx.Get("SELECT min(tenant) FROM activity WHERE tenant >= ?", []any{p.tenant}, &tenant)
+	if err != nil || !tenant.Valid {
+		p.tenant = ""
+		return err == nil, err
+	}
+	n, err := deleted(tx.Exec(`DELETE FROM activity WHERE seq IN (
+		SELECT seq FROM activity WHERE tenant = ? AND created_at < ? ORDER BY created_at LIMIT ?)`,
+		tenant.String, before.UnixNano(), pruneBatch))
+	if err != nil {
+		return false, err
+	}
+	p.tenant = tenant.String
+	if n < pruneBatch {
+		p.tenant += "\x00" // the next one in order
+	}
+	return false, nil
+}
+
+// bySize deletes the oldest rows while the pages in use are too many.
+func bySize(tx *store.Tx, size int64) (more bool, err error) {
+	var pages, free, pageSize int64
+	err = errors.Join(
+		tx.Get("PRAGMA page_count", nil, &pages),
+		tx.Get("PRAGMA freelist_count", nil, &free),
+		tx.Get("PRAGMA page_size", nil, &pageSize))
+	if err != nil || (pages-free)*pageSize <= size {
+		return false, err
+	}
+	n, err := deleted(tx.Exec("DELETE FROM activity WHERE seq IN (SELECT seq FROM activity ORDER BY seq LIMIT ?)", pruneBatch))
+	return n == pruneBatch, err
+}
+
+func deleted(res sql.Result, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}

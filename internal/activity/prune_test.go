@@ -1,0 +1,81 @@
+package activity_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// kept opens a store with the pruner, appends, lets a day pass and says what each tenant has left.
+func kept(t *testing.T, keep activity.Retention, records []*activity.Record) map[string]string {
+	dir := t.TempDir()
+	got := map[string]string{}
+	synctest.Test(t, func(t *testing.T) {
+		pruner := activity.NewPruner(func() time.Time { return noon }, activity.Retention{})
+		st, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema}, Prune: []store.PruneFunc{pruner.Prune}, PruneInterval: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		log := activity.New(st)
+		for _, r := range records {
+			log.Append(r)
+		}
+		if err := st.Flush(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		pruner.Set(keep)
+		time.Sleep(time.Hour + time.Second)
+		synctest.Wait()
+		for _, tenant := range []string{"a", "default", "z"} {
+			f := activity.Filter{Tenant: tenant, Limit: activity.MaxLimit}
+			page := query(t, log, f)
+			got[tenant] = ids(page.Records)
+		}
+	})
+	return got
+}
+
+func TestOldRecordsGo(t *testing.T) {
+	var records []*activity.Record
+	for i := range 1100 { // more than two batches
+		r := record(0)
+		r.Tenant, r.CreatedAt = "default", noon.Add(-8*24*time.Hour)
+		if i == 0 {
+			r.CreatedAt = noon.Add(1000 * time.Hour) // written while the clock was wrong: holds the others up in no way
+			r.ID = "gen-future"
+		}
+		records = append(records, r)
+	}
+	for i, tenant := range []string{"a", "a", "z", "z"} {
+		r := record(i)
+		r.Tenant = tenant
+		r.CreatedAt = noon.Add(-7*24*time.Hour + time.Duration(2*i-3)*time.Second)
+		records = append(records, r)
+	}
+	got := kept(t, activity.Retention{Age: 7 * 24 * time.Hour}, records)
+	if got["a"] != "" || got["default"] != "future" || got["z"] != "3 2" {
+		t.Errorf("left %q", got)
+	}
+}
+
+func TestOldestGoWhenThereAreTooManyBytes(t *testing.T) {
+	var records []*activity.Record
+	for i := range 1000 {
+		records = append(records, record(i))
+	}
+	if got := kept(t, activity.Retention{}, records); len(got["default"]) == 0 {
+		t.Fatal("the defaults delete fresh records")
+	}
+	got := kept(t, activity.Retention{Size: 300_000}, records)["default"]
+	if len(got) < 4 || got[:4] != "999 " || len(got) > 3500 {
+		t.Errorf("left %.40q… of %d bytes", got, len(got))
+	}
+	if got := kept(t, activity.Retention{Size: 1}, records); got["default"] != "" {
+		t.Errorf("left %.40q with room for nothing", got)
+	}
+}

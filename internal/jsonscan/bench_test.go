@@ -1,0 +1,77 @@
+package jsonscan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// chatBody is a chat request of about size bytes whose prompt repeats unit.
+func chatBody(size int, unit string) []byte {
+	head, tail := `{"model":"test/echo","messages":[{"role":"user","content":"`, `"}],"stream":true,"temperature":0.2}`
+	fill := max(1, (size-len(head)-len(tail))/len(unit))
+	return []byte(head + strings.Repeat(unit, fill) + tail)
+}
+
+var prompts = []struct{ name, unit string }{
+	{"plain", "the quick brown fox jumps over the lazy dog, "},
+	{"quotes", `a \"quoted\" word in every so many, with some text `},
+	{"dense", `an escaped quote every 35 bytes, \"`},
+	{"accents", "naïve café, 東京 and Ελλάδα: "},
+	{"cjk", "東京都は日本の首都であり、"},
+	{"curly", "plain English prose with one curly quote in a hundred bytes or so, as editors like to write it’s fine, "},
+	{"lines", "plain prose with an escaped line end in every hundred bytes or so, such as a chat holds all the time\\n"},
+}
+
+func BenchmarkStrict(b *testing.B) {
+	for _, prompt := range prompts {
+		for _, size := range []int{1 << 10, 32 << 10, 1 << 20, 8 << 20} {
+			b.Run(fmt.Sprintf("%s/%dK", prompt.name, size>>10), func(b *testing.B) {
+				body := chatBody(size, prompt.unit)
+				var room [16]jsonscan.Member
+				b.SetBytes(int64(len(body)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := jsonscan.Strict(body, room[:0]); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkStrictWorstKeys(b *testing.B) {
+	parts := make([]string, jsonscan.MaxMembers)
+	for i := range parts {
+		parts[i] = fmt.Sprintf(`"%0*d":1`, jsonscan.MaxKey, i)
+	}
+	body := []byte("{" + strings.Join(parts, ",") + "}")
+	room := make([]jsonscan.Member, 0, jsonscan.MaxMembers)
+	for b.Loop() {
+		if _, err := jsonscan.Strict(body, room); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPatch(b *testing.B) {
+	body := chatBody(32<<10, prompts[0].unit)
+	members, err := jsonscan.Strict(body, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	model, options := []byte(`"upstream-name"`), []byte(`{"include_usage":true}`)
+	var room [8][]byte
+	b.ReportAllocs()
+	for b.Loop() {
+		patch := jsonscan.NewPatch(body, members)
+		patch.Set(0, model)
+		patch.Add("stream_options", options)
+		if patch.Len() == 0 || len(patch.Segments(room[:0])) == 0 {
+			b.Fatal("empty")
+		}
+	}
+}

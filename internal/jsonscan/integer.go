@@ -1,0 +1,83 @@
+package jsonscan
+
+import (
+	"bytes"
+	"math"
+)
+
+// maxExponent is where the exponent of a number stops being counted: more than
+// any text has digits, and far from overflowing an int.
+const maxExponent = 1 << 40
+
+// Int reads a JSON number that is a whole number in the range of int64, however
+// it is written: 1000, 1e3 and 1000.0 are one. It is false for anything else.
+func Int(value []byte) (int64, bool) {
+	if len(value) == 0 {
+		return 0, false
+	}
+	if end, f := number(value, 0); f != ok || end != len(value) {
+		return 0, false
+	}
+	negative := value[0] == '-'
+	if negative {
+		value = value[1:]
+	}
+	value, scale := cutExponent(value)
+	whole, fraction, _ := bytes.Cut(value, []byte("."))
+	fraction = bytes.TrimRight(fraction, "0")
+	scale -= len(fraction)
+	if len(fraction) == 0 {
+		short := bytes.TrimRight(whole, "0")
+		scale += len(whole) - len(short)
+		whole = short
+	}
+
+	var n uint64
+	for _, part := range [2][]byte{whole, fraction} {
+		for _, c := range part {
+			if n > (math.MaxUint64-9)/10 {
+				return 0, false
+			}
+			n = n*10 + uint64(c-'0')
+		}
+	}
+	if n == 0 {
+		return 0, true
+	}
+	if scale < 0 { // the last digit is not 0, so a part stays behind the point
+		return 0, false
+	}
+	for ; scale > 0; scale-- {
+		if n > math.MaxUint64/10 {
+			return 0, false
+		}
+		n *= 10
+	}
+	switch {
+	case negative && n <= 1<<63:
+		return -int64(n), true
+	case !negative && n < 1<<63:
+		return int64(n), true
+	}
+	return 0, false
+}
+
+// cutExponent splits a valid number without sign into its digits and exponent.
+func cutExponent(value []byte) (digits []byte, exponent int) {
+	i := bytes.IndexAny(value, "eE")
+	if i < 0 {
+		return value, 0
+	}
+	digits, value = value[:i], value[i+1:]
+	negative := value[0] == '-'
+	if negative || value[0] == '+' {
+		value = value[1:]
+	}
+	for _, c := range value {
+		exponent = min(exponent*10+int(c-'0'), maxExponent)
+	}
+	if negative {
+		exponent = -exponent
+	}
+	return digits, exponent
+}

@@ -1,0 +1,155 @@
+// Package jsonscan reads the top level of a JSON object in one pass and edits
+// it without rebuilding it.
+//
+// A gateway has to know a few members of a body (model, stream, a token cap)
+// and has to pass everything else on as it came. So a body is walked once:
+// [Strict] for what a caller sent, [Lenient] for what a provider answered.
+// Both check the RFC 8259 grammar at every depth, because a text that two
+// parsers read differently is a way around every rule judged on it, and both
+// return the members as offsets into the text:
+//
+//	members, err := jsonscan.Strict(body, room[:0])
+//	i, ok := jsonscan.Find(body, members, "model")
+//	name, ok := jsonscan.String(members[i].Value(body))
+//
+// [Members] and [Elements] walk further down where somebody must look deeper.
+// A [Patch] replaces, drops and adds members and leaves every other byte alone.
+//
+// Nothing here allocates when the given slices have room, except errors,
+// decoded strings and what the functions say themselves.
+package jsonscan
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+)
+
+const (
+	// MaxDepth is how deep objects and arrays may lie in one another, the
+	// outermost counted. It costs one bit a level on the stack; people do not
+	// write so deep, and encoding/json stops at 10,000.
+	MaxDepth = 512
+
+	// MaxMembers is how many members a caller's object may have, and MaxKey how
+	// many bytes a key of it: several times what the APIs of the two families
+	// name. Repeated keys are found by comparing pairs, and the bounds keep
+	// the worst body at about half a millisecond.
+	MaxMembers = 128
+	MaxKey     = 128
+
+	// MaxAnswerMembers is how many members a provider's object may have. Price
+	// lists hold some thousands; each costs 40 bytes in the walk's result.
+	MaxAnswerMembers = 1 << 16
+
+	// maxErrorKey bounds the key quoted in an error: a caller chooses its
+	// length, and the text goes into an answer and a log line.
+	maxErrorKey = 64
+)
+
+// Member is one member of a walked object, as offsets into the walked bytes.
+type Member struct {
+	KeyStart, KeyEnd     int  // the key without its quotes, as written
+	ValueStart, ValueEnd int  // the value; a string with its quotes
+	Kind                 byte // '{', '[', '"', 't', 'f', 'n', or '0' for any number
+}
+
+// Key returns the member's key as written in data, without its quotes.
+func (m Member) Key(data []byte) []byte { return data[m.KeyStart:m.KeyEnd:m.KeyEnd] }
+
+// Value returns the member's value as written in data.
+func (m Member) Value(data []byte) []byte { return data[m.ValueStart:m.ValueEnd:m.ValueEnd] }
+
+// Span is one element of a walked array, as offsets into the walked bytes.
+// Kind is as in [Member].
+type Span struct {
+	Start, End int
+	Kind       byte
+}
+
+// Value returns the element as written in data.
+func (s Span) Value(data []byte) []byte { return data[s.Start:s.End:s.End] }
+
+// SyntaxError says why a text was refused.
+type SyntaxError struct {
+	Offset int    // of the byte at fault
+	Reason string // a few words, such as "duplicate key" or "trailing data"
+	Key    string // the top-level key at fault, cut to 64 bytes; "" if none
+}
+
+func (e *SyntaxError) Error() string {
+	if e.Key != "" {
+		return fmt.Sprintf("invalid json at byte %d: %s %q", e.Offset, e.Reason, e.Key)
+	}
+	return fmt.Sprintf("invalid json at byte %d: %s", e.Offset, e.Reason)
+}
+
+// Strict walks a caller's body and appends its members to dst.
+//
+// The text must be one JSON object with nothing but white space around it, in
+// valid UTF-8 without a byte order mark, within [MaxDepth] and [MaxMembers].
+// Its top-level keys must be plain ASCII of at most [MaxKey] bytes, without
+// escapes, and unique after Unicode simple case folding: decoders disagree on which of two equal keys
+// counts, and those of Go's encoding/json also match keys that only fold to
+// the same text, so a second "Model" could undo what was judged on the first.
+// The error is a [*SyntaxError]; the members before it are still returned.
+func Strict(data []byte, dst []Member) ([]Member, error) {
+	return whole(data, dst, true)
+}
+
+// Lenient walks a provider's answer and appends its members to dst. It checks
+// all that [Strict] does, but for the keys, which may be long, escaped,
+// non-ASCII or repeated ([Find] takes the last), and allows [MaxAnswerMembers].
+// The error is a [*SyntaxError].
+func Lenient(data []byte, dst []Member) ([]Member, error) {
+	return whole(data, dst, false)
+}
+
+func whole(data []byte, dst []Member, strict bool) ([]Member, error) {
+	limit := MaxAnswerMembers
+	if strict {
+		limit = MaxMembers
+	}
+	dst, i, f := walk(data, dst, limit, strict)
+	if f == ok {
+		if i = space(data, i); i < len(data) {
+			f = faultTrailing
+		}
+	}
+	if f == ok {
+		return dst, nil
+	}
+	err := &SyntaxError{Offset: i, Reason: f.String()}
+	if f.ofKey() {
+		// The member at fault was appended last, for its key.
+		key := dst[len(dst)-1].Key(data)
+		err.Key = string(key[:min(len(key), maxErrorKey)])
+		dst = dst[:len(dst)-1]
+	}
+	return dst, err
+}
+
+// Members appends the members of an object that lies inside a text [Strict] or
+// [Lenient] accepted. The offsets count from the start of object. Keys are as
+// written and may repeat. Anything but a valid object gives the members before
+// the fault. Unlike the outermost object, it has no bound but its own length:
+// a member of 5 bytes costs 40 in dst.
+func Members(object []byte, dst []Member) []Member {
+	dst, _, _ = walk(object, dst, math.MaxInt, false)
+	return dst
+}
+
+// Find returns the index of the member named key. Keys are compared as written
+// in data, byte for byte; where one repeats, the last counts, as most decoders
+// have it.
+func Find(data []byte, members []Member, key string) (int, bool) {
+	for i := len(members) - 1; i >= 0; i-- {
+		if m := members[i]; m.KeyEnd-m.KeyStart == len(key) && string(data[m.KeyStart:m.KeyEnd]) == key {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// IsNull reports whether value is the literal null.
+func IsNull(value []byte) bool { return bytes.Equal(value, []byte("null")) }

@@ -1,0 +1,137 @@
+package jsonscan
+
+import "bytes"
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// walk scans the object that data begins with, white space before it
+// allowed, and returns the index behind its closing brace or that of the fault.
+// A key at fault is left as the last member.
+func walk(data []byte, dst []Member, limit int, strict bool) ([]Member, int, fault) {
+	first := len(dst)
+	i := space(data, 0)
+	if i == len(data) {
+		return dst, i, faultEnd
+	}
+	if data[i] != '{' {
+		if i == 0 && bytes.HasPrefix(data, byteOrderMark) {
+			return dst, i, faultBOM
+		}
+		return dst, i, faultNotObject
+	}
+	i = space(data, i+1)
+	if i < len(data) && data[i] == '}' {
+		return dst, i + 1, ok
+	}
+	for {
+		var m Member
+		var f fault
+		m.KeyStart = i + 1
+		if i, m.KeyEnd, f = key(data, i); f != ok {
+			return dst, i, f
+		}
+		if len(dst)-first >= limit {
+			return dst, m.KeyStart - 1, faultMembers
+		}
+		if strict {
+			if f = judge(data, dst[first:], m); f != ok {
+				return append(dst, m), m.KeyStart - 1, f
+			}
+		}
+		m.ValueStart = i
+		if i, f = skip(data, i, 1); f != ok {
+			return dst, i, f
+		}
+		m.ValueEnd = i
+		m.Kind = kind(data[m.ValueStart])
+		dst = append(dst, m)
+
+		if i = space(data, i); i == len(data) {
+			return dst, i, faultEnd
+		}
+		switch data[i] {
+		case ',':
+			i = space(data, i+1)
+		case '}':
+			return dst, i + 1, ok
+		default:
+			return dst, i, faultCharacter
+		}
+	}
+}
+
+// judge finds what is wrong with a top-level key of a caller.
+func judge(data []byte, before []Member, m Member) fault {
+	name := data[m.KeyStart:m.KeyEnd]
+	if len(name) > MaxKey {
+		return faultKeyLong
+	}
+	for _, c := range name {
+		if c == '\\' {
+			return faultKeyEscaped
+		}
+		if c >= 0x80 {
+			return faultKeyNonASCII
+		}
+	}
+	for _, other := range before {
+		if other.KeyEnd-other.KeyStart == len(name) && foldEqual(data[other.KeyStart:other.KeyEnd], name) {
+			return faultKeyRepeated
+		}
+	}
+	return ok
+}
+
+// foldEqual compares ASCII texts of one length. Among ASCII, simple case
+// folding touches the letters only: the runes that fold to them from outside
+// (U+017F to s, U+212A to k) were refused before.
+func foldEqual(a, b []byte) bool {
+	for i, c := range a {
+		if c != b[i] && lower(c) != lower(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
+// kind maps the first byte of a valid value to its [Member] kind.
+func kind(c byte) byte {
+	switch c {
+	case '{', '[', '"', 't', 'f', 'n':
+		return c
+	}
+	return '0'
+}
+
+// Elements appends the elements of an array that lies inside a text [Strict]
+// or [Lenient] accepted. The offsets count from the start of array. Anything
+// but a valid array gives the elements before the fault. It has no bound but
+// the array's own length: an element of 2 bytes costs 24 in dst.
+func Elements(array []byte, dst []Span) []Span {
+	i := space(array, 0)
+	if i == len(array) || array[i] != '[' {
+		return dst
+	}
+	i = space(array, i+1)
+	for i < len(array) && array[i] != ']' {
+		end, f := skip(array, i, 1)
+		if f != ok {
+			return dst
+		}
+		dst = append(dst, Span{Start: i, End: end, Kind: kind(array[i])})
+		i = space(array, end)
+		if i < len(array) && array[i] == ',' {
+			i = space(array, i+1)
+		} else if i < len(array) && array[i] != ']' {
+			return dst
+		}
+	}
+	return dst
+}

@@ -1,0 +1,211 @@
+package jsonscan
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// text checks a string, i being behind its opening quote, and returns the
+// index behind its closing quote or that of the fault.
+func text(data []byte, i int) (int, fault) {
+	for {
+		i = plain(data, i)
+		if i >= len(data) {
+			return len(data), faultEnd
+		}
+		var f fault
+		switch c := data[i]; {
+		case c == '"':
+			return i + 1, ok
+		case c == '\\':
+			i, f = escape(data, i)
+		case c >= utf8.RuneSelf:
+			i, f = wide(data, i)
+		default:
+			f = faultControl
+		}
+		if f != ok {
+			return i, f
+		}
+	}
+}
+
+// In plain text, eight bytes are judged at a time. A byte is of interest when
+// it is a quote, a backslash, below 0x20 or above 0x7f. Subtracting borrows
+// from the next byte only where a byte is of interest itself, so the lowest
+// mark is always a true one.
+const (
+	everyHigh      = 0x8080808080808080
+	everyOne       = 0x0101010101010101
+	everyTwo       = 0x0202020202020202
+	everySpace     = 0x2020202020202020
+	every21        = 0x2121212121212121
+	everyBackslash = 0x5c5c5c5c5c5c5c5c
+
+	// Bulk search begins after so many bytes without anything of interest:
+	// before, setting it up costs more than it saves.
+	bulkAfter = 256
+	// It looks ahead by at most as much as it has passed already, so that text
+	// with many escapes is not searched over and over, and by no more than
+	// stays in the first-level cache between its three looks.
+	bulkMax = 8 << 10
+
+	// So many words of pure ASCII end a stretch of wide text. With fewer, text
+	// in an accented language would change hands at every other word.
+	wideWords = 4
+)
+
+// plain returns the index of the next quote, backslash, control byte or
+// non-ASCII byte, len(data) if there is none.
+func plain(data []byte, i int) int {
+	for n := 0; n < bulkAfter; n += 8 {
+		if i+8 > len(data) {
+			for i < len(data) && data[i] >= ' ' && data[i] != '"' && data[i] != '\\' && data[i] < utf8.RuneSelf {
+				i++
+			}
+			return i
+		}
+		if m := marks(binary.LittleEndian.Uint64(data[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+		i += 8
+	}
+	return bulk(data, i)
+}
+
+// marks sets the high bit of the bytes of interest, exact up to the lowest.
+// Flipping bit 1 moves the quote (0x22) to 0x20, next to the control bytes, so
+// that one subtraction finds both.
+func marks(x uint64) uint64 {
+	return (((x ^ everyTwo) - every21) | ((x ^ everyBackslash) - everyOne) | x) & everyHigh
+}
+
+// marksWide is marks without the bytes above 0x7f.
+func marksWide(x uint64) uint64 {
+	return (((x ^ everyTwo) - every21) | ((x ^ everyBackslash) - everyOne)) &^ x & everyHigh
+}
+
+// bulk does what plain does, for long stretches: the search for one byte has
+// vector instructions behind it, and what it leaves to check is little.
+func bulk(data []byte, i int) int {
+	for size := 2 * bulkAfter; ; size = min(2*size, bulkMax) {
+		ahead := data[i:min(i+size, len(data))]
+		n := len(ahead)
+		if q := bytes.IndexByte(ahead, '"'); q >= 0 {
+			n = q
+		}
+		if e := bytes.IndexByte(ahead[:n], '\\'); e >= 0 {
+			n = e
+		}
+		n = printable(ahead[:n])
+		if i += n; n < size {
+			return i
+		}
+	}
+}
+
+// printable returns how many bytes text begins with that are neither control
+// bytes nor above 0x7f.
+func printable(text []byte) int {
+	rest := text
+	for len(rest) >= 64 {
+		b := (*[64]byte)(rest)
+		x0 := binary.LittleEndian.Uint64(b[0:])
+		x1 := binary.LittleEndian.Uint64(b[8:])
+		x2 := binary.LittleEndian.Uint64(b[16:])
+		x3 := binary.LittleEndian.Uint64(b[24:])
+		x4 := binary.LittleEndian.Uint64(b[32:])
+		x5 := binary.LittleEndian.Uint64(b[40:])
+		x6 := binary.LittleEndian.Uint64(b[48:])
+		x7 := binary.LittleEndian.Uint64(b[56:])
+		below := (x0 - everySpace) | (x1 - everySpace) | (x2 - everySpace) | (x3 - everySpace) |
+			(x4 - everySpace) | (x5 - everySpace) | (x6 - everySpace) | (x7 - everySpace)
+		if (below|x0|x1|x2|x3|x4|x5|x6|x7)&everyHigh != 0 {
+			break
+		}
+		rest = rest[64:]
+	}
+	for i, c := range rest {
+		if c < ' ' || c >= utf8.RuneSelf {
+			return len(text) - len(rest) + i
+		}
+	}
+	return len(text)
+}
+
+// wide goes through text from its non-ASCII byte at i until a byte that plain
+// would stop at below 0x80, or until it is plain again, and checks its UTF-8.
+func wide(data []byte, i int) (int, fault) {
+	start := i
+	for ascii := 0; ascii < wideWords; {
+		if i+8 > len(data) {
+			for i < len(data) && data[i] >= ' ' && data[i] != '"' && data[i] != '\\' {
+				i++
+			}
+			break
+		}
+		x := binary.LittleEndian.Uint64(data[i:])
+		if m := marksWide(x); m != 0 {
+			i += bits.TrailingZeros64(m) / 8
+			break
+		}
+		i += 8
+		if ascii++; x&everyHigh != 0 {
+			ascii = 0
+		}
+	}
+	if stretch := data[start:i]; !utf8.Valid(stretch) {
+		return start + validUTF8(stretch), faultUTF8
+	}
+	return i, ok
+}
+
+// validUTF8 returns the length of the longest prefix of text that is UTF-8.
+func validUTF8(text []byte) int {
+	i := 0
+	for i < len(text) {
+		r, n := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+// escape checks the escape at i and returns the index behind it.
+func escape(data []byte, i int) (int, fault) {
+	if i+1 >= len(data) {
+		return len(data), faultEnd
+	}
+	switch data[i+1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return i + 2, ok
+	case 'u':
+		if i+6 > len(data) {
+			return len(data), faultEnd
+		}
+		if _, good := hex4(data[i+2 : i+6]); good {
+			return i + 6, ok
+		}
+	}
+	return i, faultEscape
+}
+
+// hex4 reads the four digits of a \u escape.
+func hex4(digits []byte) (r rune, good bool) {
+	for _, c := range digits {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}

@@ -1,0 +1,53 @@
+package openai_test
+
+import (
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// typical is a chunk as OpenAI sends it, about 250 bytes.
+const typical = `{"id":"chatcmpl-ABCDEFGHIJKLMNOPQRSTUVWXYZ012","object":"chat.completion.chunk","created":1700000000,"model":"echo-2024-07-18",` +
+	`"service_tier":"default","system_fingerprint":"fp_0123456789","choices":[{"index":0,"delta":{"content":" word"},"logprobs":null,"finish_reason":null}]}`
+
+func TestAChunkCostsNoAllocation(t *testing.T) {
+	asked := newCall()
+	asked.IncludeUsage = true
+	withUsage := typical[:len(typical)-1] + `,"usage":` + usage + `}`
+	for name, c := range map[string]struct {
+		stream      openai.Stream
+		name, event string
+	}{
+		"chat":      {openai.NewChatStream(newCall()), "", typical},
+		"usage":     {openai.NewChatStream(asked), "", withUsage},
+		"role":      {openai.NewChatStream(newCall()), "", chunk(`{"role":"assistant","content":"x"}`, "null")},
+		"responses": {openai.NewResponsesStream(newCall()), "response.output_text.delta", delta[len("response.output_text.delta|"):]},
+	} {
+		dst := make([]byte, 0, 4096)
+		data, event := []byte(c.event), []byte(c.name)
+		c.stream.Data(dst, event, data)
+		if n := testing.AllocsPerRun(100, func() { c.stream.Data(dst, event, data) }); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+func BenchmarkChatChunk(b *testing.B) {
+	s := openai.NewChatStream(newCall())
+	dst, data := make([]byte, 0, 4096), []byte(typical)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		s.Data(dst, nil, data)
+	}
+}
+
+func BenchmarkResponsesDelta(b *testing.B) {
+	s := openai.NewResponsesStream(newCall())
+	name, data := []byte("response.output_text.delta"), []byte(delta[len("response.output_text.delta|"):])
+	dst := make([]byte, 0, 4096)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Data(dst, name, data)
+	}
+}

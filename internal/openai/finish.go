@@ -1,0 +1,36 @@
+package openai
+
+// finishWords maps the finish reasons seen in the wild to the closed set of
+// the families. Words that are not here pass as they are: no SDK rejects them,
+// and a guess would hide why an answer ended.
+var finishWords = map[string]string{
+	"stop":           "stop",
+	"length":         "length",
+	"tool_calls":     "tool_calls",
+	"content_filter": "content_filter",
+	"function_call":  "function_call",
+	"error":          finishError,
+
+	"eos":           "stop", // Together, TGI
+	"eos_token":     "stop",
+	"end_turn":      "stop", // Anthropic
+	"stop_sequence": "stop",
+	"STOP":          "stop", // Gemini
+	"max_tokens":    "length",
+	"MAX_TOKENS":    "length",
+	"model_length":  "length", // Mistral
+	"tool_use":      "tool_calls",
+	"SAFETY":        "content_filter",
+	"refusal":       "content_filter",
+}
+
+// finishError is a provider's way to say in a chunk that it failed.
+const finishError = "error"
+
+// finishReason returns the families' word for a provider's.
+func finishReason(native []byte) string {
+	if word, ok := finishWords[string(native)]; ok {
+		return word
+	}
+	return string(native)
+}

@@ -1,0 +1,111 @@
+package openai
+
+import (
+	"bytes"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// maxErrorWord bounds type, code and param of a provider's error.
+const maxErrorWord = 128
+
+// ProviderError is what a provider said about a failure, unredacted. Fields
+// it did not fill are empty.
+type ProviderError struct {
+	Type    string
+	Code    string
+	Param   string
+	Message string
+
+	// Status is the HTTP status that the body names (OpenRouter and others
+	// put it into `code`), 0 if none.
+	Status int
+}
+
+// Error makes it a cause for the log.
+func (e *ProviderError) Error() string {
+	return "provider said: type " + quoteOrNone(e.Type) + ", code " + quoteOrNone(e.Code) + ": " + e.Message
+}
+
+func quoteOrNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return string(jsonscan.AppendString(nil, s))
+}
+
+// ParseProviderError reads an error body: OpenAI's {"error": {message, type,
+// param, code}}, OpenRouter's {"error": {code, message, metadata}}, a bare
+// {"error": "text"}, vLLM's flat {"object": "error", message, type, code}, or
+// any of these as the only element of an array (Gemini). Plain text and HTML
+// say nothing that a caller should read and give the zero value.
+func ParseProviderError(body []byte) ProviderError {
+	body = bytes.TrimSpace(body)
+	if len(body) > 1 && body[0] == '[' && body[len(body)-1] == ']' {
+		body = bytes.TrimSpace(body[1 : len(body)-1])
+	}
+	var e ProviderError
+	members, err := jsonscan.Lenient(body, nil)
+	if err != nil {
+		return e
+	}
+	if i, ok := jsonscan.Find(body, members, "error"); ok {
+		switch value := members[i].Value(body); members[i].Kind {
+		case '"':
+			e.Message, _ = jsonscan.String(value)
+			return e
+		case '{':
+			body, members = value, jsonscan.Members(value, nil)
+		}
+	}
+	for _, m := range members {
+		value := m.Value(body)
+		switch string(keyOf(body, m)) {
+		case "message":
+			e.Message, _ = jsonscan.String(value)
+		case "type":
+			e.Type = word(value)
+		case "param":
+			e.Param = word(value)
+		case "code":
+			if n, ok := jsonscan.Int(value); ok {
+				if 400 <= n && n <= 599 {
+					e.Status = int(n)
+				}
+				continue
+			}
+			e.Code = word(value)
+		case "metadata":
+			if m.Kind != '{' {
+				continue
+			}
+			inner := jsonscan.Members(value, nil)
+			if i, ok := jsonscan.Find(value, inner, "error_type"); ok && e.Type == "" {
+				e.Type = word(inner[i].Value(value))
+			}
+			if i, ok := jsonscan.Find(value, inner, "provider_code"); ok && e.Code == "" {
+				e.Code = word(inner[i].Value(value))
+			}
+		}
+	}
+	return e
+}
+
+// word reads a short string.
+func word(value []byte) string {
+	s, _ := jsonscan.String(value)
+	if len(s) > maxErrorWord {
+		return ""
+	}
+	return s
+}
+
+// truthy tells whether the value of an `error` member says that there is an
+// error. Providers send null, false, "" and {} to say that there is none.
+func truthy(value []byte) bool {
+	switch string(value) {
+	case "null", "false", `""`, "0", "{}", "[]":
+		return false
+	}
+	return true
+}

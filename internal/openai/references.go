@@ -1,0 +1,187 @@
+package openai
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// Kind is a kind of state that a provider keeps at the account it is called
+// with, which many tenants share.
+type Kind string
+
+// The kinds.
+const (
+	KindResponse     Kind = "response"
+	KindConversation Kind = "conversation"
+	KindItem         Kind = "item"
+	KindFile         Kind = "file"
+	KindVectorStore  Kind = "vector_store"
+	KindContainer    Kind = "container"
+	KindPrompt       Kind = "prompt"
+	KindSkill        Kind = "skill"
+	KindAudio        Kind = "audio"
+)
+
+// stateFields is the table of how a request names stored state. Keys match
+// whatever their case, as decoders written in Go read them.
+var stateFields = struct {
+	// top are members of the body: an id, or an object with one.
+	top map[string]Kind
+	// nested are members anywhere below messages, input and tools: an id, or
+	// an array of them.
+	nested map[string]Kind
+	// within are objects below messages whose `id` is one.
+	within map[string]Kind
+	// byType are items whose `id` the provider looks up, unless the member
+	// named beside carries what it would look for.
+	byType map[string]string
+}{
+	top: map[string]Kind{
+		"previous_response_id": KindResponse,
+		"conversation":         KindConversation,
+		"prompt":               KindPrompt,
+	},
+	nested: map[string]Kind{
+		"file_id":             KindFile,
+		"file_ids":            KindFile,
+		"vector_store_id":     KindVectorStore,
+		"vector_store_ids":    KindVectorStore,
+		"container":           KindContainer,
+		"container_id":        KindContainer,
+		"skill_id":            KindSkill,
+		"approval_request_id": KindItem,
+	},
+	within: map[string]Kind{
+		"audio": KindAudio,
+	},
+	byType: map[string]string{
+		"item_reference":        "",
+		"reasoning":             "encrypted_content",
+		"image_generation_call": "result",
+	},
+}
+
+// schemaFields are members whose content describes data instead of being it:
+// a property called file_id names no file.
+var schemaFields = map[string]bool{"parameters": true, "schema": true}
+
+// ownTools are the tool types that the caller runs. Every other type runs at
+// the provider, on its account.
+var ownTools = map[string]bool{"function": true, "custom": true}
+
+const (
+	// maxReferences is how many references one body may make. Each costs a
+	// look-up of its owner.
+	maxReferences = 256
+
+	// maxReference bounds one id, which goes into an error text.
+	maxReference = 512
+)
+
+// Ref is one reference to stored state.
+type Ref struct {
+	Param string // the field that makes it, such as "input.file_id"
+	Kind  Kind
+	ID    string
+}
+
+// Refs is what a request asks of the provider's account.
+type Refs struct {
+	IDs         []Ref
+	Background  bool     // `background` is true
+	HostedTools []string // types of tools the provider itself runs
+}
+
+// References finds every reference that a chat or Responses body, which
+// jsonscan.Strict accepted with these members, makes to state kept at the
+// provider's account. It reads messages, input and tools to the end in one
+// pass: what a tenant may not name can stand anywhere in them.
+func References(body []byte, members []jsonscan.Member) (Refs, error) {
+	var refs Refs
+	for _, m := range members {
+		value := m.Value(body)
+		var err error
+		switch key := m.Key(body); string(foldKey(key)) {
+		case "previous_response_id", "conversation", "prompt":
+			err = refs.top(strings.ToLower(string(key)), value, m.Kind)
+		case "background":
+			refs.Background, err = flag(body, members, string(key))
+		case "web_search_options":
+			if m.Kind != 'n' {
+				err = refs.tool("web_search_options")
+			}
+		case "messages":
+			err = refs.walk("messages", value)
+		case "input":
+			err = refs.walk("input", value)
+		case "tools":
+			err = refs.walk("tools", value)
+		}
+		if err != nil {
+			return Refs{}, err
+		}
+	}
+	return refs, nil
+}
+
+// foldKey returns key, in lower case if it has upper.
+func foldKey(key []byte) []byte {
+	if hasUpper(key) {
+		return bytes.ToLower(key)
+	}
+	return key
+}
+
+func (r *Refs) top(param string, value []byte, kind byte) error {
+	switch kind {
+	case 'n':
+		return nil
+	case '"':
+		return r.add(param, stateFields.top[param], value)
+	case '{':
+		found := false
+		for _, m := range jsonscan.Members(value, nil) {
+			if m.Kind == '"' && strings.EqualFold(string(keyOf(value, m)), "id") {
+				found = true
+				if err := r.add(param+".id", stateFields.top[param], m.Value(value)); err != nil {
+					return err
+				}
+			}
+		}
+		if found {
+			return nil
+		}
+	}
+	return wrong(param, "a string or an object with an id")
+}
+
+func (r *Refs) walk(root string, value []byte) error {
+	w := walker{root: root, refs: r}
+	return w.walk(value)
+}
+
+func (r *Refs) add(param string, kind Kind, value []byte) error {
+	id, ok := jsonscan.String(value)
+	switch {
+	case !ok || id == "":
+		return wrong(param, "an id")
+	case len(id) > maxReference:
+		return wrong(param, "an id of at most "+strconv.Itoa(maxReference)+" bytes")
+	case len(r.IDs) == maxReferences:
+		return fault.New(fault.InvalidValue, "the request refers to more than %d stored objects", maxReferences).WithParam(param)
+	}
+	r.IDs = append(r.IDs, Ref{Param: param, Kind: kind, ID: id})
+	return nil
+}
+
+func (r *Refs) tool(name string) error {
+	if len(r.HostedTools) == maxReferences {
+		return fault.New(fault.InvalidValue, "the request names more than %d hosted tools", maxReferences).WithParam("tools")
+	}
+	r.HostedTools = append(r.HostedTools, name)
+	return nil
+}

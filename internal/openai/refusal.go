@@ -1,0 +1,153 @@
+package openai
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+)
+
+// maxRetryAfter caps a provider's Retry-After: beyond it no caller waits, and
+// a broken clock at the provider must not park callers for a day.
+const maxRetryAfter = 10 * time.Minute
+
+// keptCodes are the provider words a caller is told, as the codes of the
+// refusal table. Every other word becomes upstream_rejected.
+var keptCodes = map[string]fault.Code{
+	"context_length_exceeded":     fault.ContextLengthExceeded,
+	"string_above_max_length":     fault.ContextLengthExceeded,
+	"max_tokens_exceeded":         fault.ContextLengthExceeded,
+	"token_limit_exceeded":        fault.ContextLengthExceeded,
+	"invalid_json":                fault.InvalidJSON,
+	"invalid_value":               fault.InvalidValue,
+	"invalid_type":                fault.InvalidValue,
+	"unsupported_value":           fault.InvalidValue,
+	"integer_above_max_value":     fault.InvalidValue,
+	"integer_below_min_value":     fault.InvalidValue,
+	"decimal_above_max_value":     fault.InvalidValue,
+	"decimal_below_min_value":     fault.InvalidValue,
+	"array_above_max_length":      fault.InvalidValue,
+	"invalid_function_parameters": fault.InvalidValue,
+	"missing_required_parameter":  fault.MissingParameter,
+	"unsupported_parameter":       fault.UnsupportedParameter,
+	"unknown_parameter":           fault.UnsupportedParameter,
+	"previous_response_not_found": fault.PreviousNotFound,
+	"model_not_found":             fault.ModelNotFound,
+}
+
+// Words of providers for the other rows of the table.
+var (
+	quotaWords  = wordSet("insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached", "payment_required")
+	policyWords = wordSet("content_policy_violation", "content_filter", "moderation_blocked", "responsible_ai_policy_violation")
+	rateWords   = wordSet("rate_limit_exceeded", "rate_limit_error", "rate_limit_reached", "slow_down", "requests", "tokens")
+	authWords   = wordSet("invalid_api_key", "authentication", "authentication_error", "permission_denied", "permission_error")
+	callerWords = wordSet("invalid_request_error", "invalid_request", "invalid_prompt", "BadRequestError")
+)
+
+func wordSet(words ...string) map[string]bool {
+	set := make(map[string]bool, len(words))
+	for _, w := range words {
+		set[w] = true
+	}
+	return set
+}
+
+// Fault turns a provider's refusal into the caller's. The provider's text is shown for its judgement of the
+// request alone, redacted and bounded; what it says about our account, or its
+// own health, goes redacted to the log as the cause. A nil redact shows and
+// logs no text.
+func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(string) string, provider string) *fault.Error {
+	safe := pe.redacted(redact)
+	is := func(set map[string]bool) bool { return set[pe.Code] || set[pe.Type] }
+
+	code, kept := fault.UpstreamError, 0
+	var message string
+	switch {
+	case status == 402 || is(quotaWords):
+		code, message = fault.UpstreamQuota, "is out of quota"
+	case is(policyWords) && status < 500:
+		code = fault.ProviderContentPolicy
+	case status == 401 || status == 403:
+		code, message = fault.UpstreamAuth, "refused the gateway's credential"
+	case status == 429:
+		code, message = fault.UpstreamRateLimited, "limits the rate of its requests"
+	case status == 400 || status == 404 || status == 413 || status == 422:
+		code, kept = fault.UpstreamRejected, status
+		if known, ok := keptCodes[pe.Code]; ok {
+			code = known
+		} else if known, ok := keptCodes[pe.Type]; ok {
+			code = known
+		}
+	default:
+		message = "failed"
+	}
+	if message == "" {
+		if message = "refused the request"; safe.Message != "" {
+			message += ": " + safe.Message
+		}
+	}
+	e := fault.New(code, "provider %q %s", provider, message).WithCause(&safe)
+	e.Status, e.Provider = kept, provider
+	switch code {
+	case fault.UpstreamRateLimited, fault.UpstreamError:
+		e.RetryAfter = min(max(retryAfter, 0), maxRetryAfter)
+	}
+	if kept != 0 || code == fault.ProviderContentPolicy {
+		e.Param = safe.Param
+	}
+	return e
+}
+
+// streamStatus is the HTTP status an error inside a stream stands for.
+func (e ProviderError) streamStatus() int {
+	is := func(set map[string]bool) bool { return set[e.Code] || set[e.Type] }
+	_, kept := keptCodes[e.Code]
+	switch {
+	case e.Status != 0:
+		return e.Status
+	case is(rateWords):
+		return 429
+	case is(authWords):
+		return 401
+	case kept || is(callerWords) || is(policyWords):
+		return 400
+	}
+	return 500
+}
+
+func (e ProviderError) redacted(redact func(string) string) ProviderError {
+	if redact == nil {
+		redact = func(string) string { return "" }
+	}
+	// A word may hold a secret as well as a text may.
+	if redact(e.Param) != e.Param {
+		e.Param = ""
+	}
+	if redact(e.Code) != e.Code {
+		e.Code = ""
+	}
+	if redact(e.Type) != e.Type {
+		e.Type = ""
+	}
+	e.Message = bounded(redact(e.Message))
+	return e
+}
+
+// bounded cuts text to maxProviderText bytes without cutting a rune.
+func bounded(text string) string {
+	if len(text) <= maxProviderText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxProviderText], "")
+}
+
+// ProviderCode returns the provider's own code behind a fault made by [Fault],
+// redacted, or "".
+func ProviderCode(e *fault.Error) string {
+	var pe *ProviderError
+	if errors.As(e.Cause, &pe) {
+		return pe.Code
+	}
+	return ""
+}

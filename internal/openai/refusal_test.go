@@ -1,0 +1,108 @@
+package openai_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+func TestTheTableOfProviderRefusals(t *testing.T) {
+	for _, row := range []struct {
+		status int
+		body   string
+		code   fault.Code
+		to     int
+	}{
+		{401, `{"error":{"message":"x","code":"invalid_api_key"}}`, fault.UpstreamAuth, 502},
+		{403, `{"error":{"message":"x"}}`, fault.UpstreamAuth, 502},
+		{403, `{"error":{"code":403,"message":"flagged","metadata":{"error_type":"content_policy_violation"}}}`, fault.ProviderContentPolicy, 422},
+		{400, `{"error":{"message":"x","code":"content_policy_violation"}}`, fault.ProviderContentPolicy, 422},
+		{402, `no credit`, fault.UpstreamQuota, 502},
+		{429, `{"error":{"type":"insufficient_quota","message":"x"}}`, fault.UpstreamQuota, 502},
+		{429, `<html>`, fault.UpstreamRateLimited, 429},
+		{400, `{"error":{"message":"x","code":"context_length_exceeded"}}`, fault.ContextLengthExceeded, 400},
+		{400, `{"error":{"code":400,"message":"x","metadata":{"error_type":"context_length_exceeded"}}}`, fault.ContextLengthExceeded, 400},
+		{400, `{"error":{"message":"x","code":"unknown_parameter","param":"foo"}}`, fault.UnsupportedParameter, 400},
+		{400, `{"error":{"message":"x","code":"something_new"}}`, fault.UpstreamRejected, 400},
+		{404, `{"error":{"message":"x","code":"model_not_found"}}`, fault.ModelNotFound, 404},
+		{404, `404 page not found`, fault.UpstreamRejected, 404},
+		{413, ``, fault.UpstreamRejected, 413},
+		{422, `{"detail":[]}`, fault.UpstreamRejected, 422},
+		{408, ``, fault.UpstreamError, 502},
+		{409, ``, fault.UpstreamError, 502},
+		{307, ``, fault.UpstreamError, 502},
+		{500, `{"error":{"message":"x","code":"content_filter"}}`, fault.UpstreamError, 502},
+		{529, ``, fault.UpstreamError, 502},
+	} {
+		e := openai.Fault(row.status, 0, openai.ParseProviderError([]byte(row.body)), newCall().Redact, "fake")
+		if e.Code != row.code || e.HTTPStatus() != row.to || e.Provider != "fake" {
+			t.Errorf("%d %s: %s %d", row.status, row.body, e.Code, e.HTTPStatus())
+		}
+	}
+}
+
+func TestProviderTextIsRedactedBoundedAndOnlyItsJudgement(t *testing.T) {
+	long := strings.Repeat("é", 1000)
+	pe := openai.ProviderError{Message: "key canary " + long, Code: "canary", Type: "canary", Param: "messages"}
+	e := openai.Fault(400, 0, pe, newCall().Redact, "fake")
+	if strings.Contains(e.Error(), "canary") || !strings.Contains(e.Message, "key [redacted] é") || len(e.Message) > 1200 || e.Param != "messages" {
+		t.Fatalf("%v", e)
+	}
+	if openai.ProviderCode(e) != "" {
+		t.Fatal("a code that holds a secret is shown")
+	}
+	for _, status := range []int{401, 402, 429, 500} {
+		e := openai.Fault(status, 0, openai.ProviderError{Message: "our account acme"}, newCall().Redact, "fake")
+		if strings.Contains(e.Message, "acme") || !strings.Contains(e.Error(), "acme") {
+			t.Errorf("%d: shown %q, logged %q", status, e.Message, e.Error())
+		}
+	}
+	e = openai.Fault(400, 0, openai.ProviderError{Message: "text", Code: "unknown_parameter"}, nil, "fake")
+	if strings.Contains(e.Error(), "text") || e.Code != fault.UnsupportedParameter {
+		t.Fatalf("without a redactor: %v", e)
+	}
+}
+
+func TestRetryAfterIsKeptAndCapped(t *testing.T) {
+	for in, want := range map[time.Duration]time.Duration{0: time.Second, 7 * time.Second: 7 * time.Second, time.Hour: 10 * time.Minute, -5: time.Second} {
+		if got := openai.Fault(429, in, openai.ProviderError{}, nil, "fake").Retry(); got != want {
+			t.Errorf("%v: %v", in, got)
+		}
+	}
+	if got := openai.Fault(401, time.Hour, openai.ProviderError{}, nil, "fake").Retry(); got != time.Minute {
+		t.Errorf("credential: %v", got)
+	}
+}
+
+func TestProviderErrorShapes(t *testing.T) {
+	for in, want := range map[string]openai.ProviderError{
+		`{"error":{"message":"m","type":"t","param":"p","code":"c"}}`:          {Message: "m", Type: "t", Param: "p", Code: "c"},
+		` [{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}] `: {Message: "m", Status: 400},
+		`{"error":"m"}`: {Message: "m"},
+		`{"object":"error","message":"m","type":"BadRequestError","code":400}`:                                      {Message: "m", Type: "BadRequestError", Status: 400},
+		`{"error":{"code":429,"message":"m","metadata":{"error_type":"rate_limit_exceeded","provider_code":"pc"}}}`: {Message: "m", Type: "rate_limit_exceeded", Code: "pc", Status: 429},
+		`{"error":{"message":5,"type":null,"code":12,"param":["x"]}}`:                                               {},
+		`{"error":{"code":"` + strings.Repeat("x", 200) + `"}}`:                                                     {},
+		`plain canary`: {}, `<html></html>`: {}, ``: {}, `[]`: {}, `null`: {},
+	} {
+		if got := openai.ParseProviderError([]byte(in)); got != want {
+			t.Errorf("%s: %+v", in, got)
+		}
+	}
+}
+
+func TestErrorBodiesAlwaysHaveFourKeys(t *testing.T) {
+	e := fault.New(fault.ModelNotFound, "no model %q", "a/b")
+	same(t, string(openai.AppendError(nil, e)), `{"error":{"message":"no model \"a/b\"","type":"invalid_request_error","param":null,"code":"model_not_found"}}`)
+	same(t, strings.TrimSuffix(strings.TrimPrefix(string(openai.AppendStreamError(nil, e.WithParam("model"))), "data: "), "\n\n"),
+		`{"error":{"message":"no model \"a/b\"","type":"invalid_request_error","param":"model","code":"model_not_found"}}`)
+}
+
+func TestModelList(t *testing.T) {
+	got := openai.AppendModelList(nil, []openai.Model{{ID: "a/b", Created: 17, OwnedBy: "a"}, {ID: "a/c:\"free\"", OwnedBy: "a", ContextLength: 8192}})
+	same(t, string(got), `{"object":"list","data":[{"id":"a/b","object":"model","created":17,"owned_by":"a"},{"id":"a/c:\"free\"","object":"model","created":0,"owned_by":"a","context_length":8192}]}`)
+	same(t, string(openai.AppendModelList(nil, nil)), `{"object":"list","data":[]}`)
+}

@@ -1,0 +1,107 @@
+package openai_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+func TestParseChat(t *testing.T) {
+	body, members := strict(t, `{"messages":[],"model":"a/b","stream":true,"stream_options":{"include_usage":true}}`)
+	req, err := openai.ParseChat(body, members)
+	if err != nil || req.Model != "a/b" || req.ModelMember != 1 || !req.Stream || !req.IncludeUsage {
+		t.Fatalf("%+v %v", req, err)
+	}
+	body, members = strict(t, `{"messages":[],"model":"a/b","stream":null,"stream_options":null}`)
+	if req, err = openai.ParseChat(body, members); err != nil || req.Stream || req.IncludeUsage {
+		t.Fatalf("%+v %v", req, err)
+	}
+}
+
+func TestBadFieldsAreNamed(t *testing.T) {
+	for body, want := range map[string]struct {
+		code  fault.Code
+		param string
+	}{
+		`{"messages":[]}`:                                                      {fault.MissingParameter, "model"},
+		`{"model":null,"messages":[]}`:                                         {fault.MissingParameter, "model"},
+		`{"model":"","messages":[]}`:                                           {fault.MissingParameter, "model"},
+		`{"model":7,"messages":[]}`:                                            {fault.InvalidValue, "model"},
+		`{"model":"a"}`:                                                        {fault.MissingParameter, "messages"},
+		`{"model":"a","messages":null}`:                                        {fault.MissingParameter, "messages"},
+		`{"model":"a","messages":"hi"}`:                                        {fault.InvalidValue, "messages"},
+		`{"model":"a","messages":[],"stream":"yes"}`:                           {fault.InvalidValue, "stream"},
+		`{"model":"a","messages":[],"stream":1}`:                               {fault.InvalidValue, "stream"},
+		`{"model":"a","messages":[],"stream_options":true}`:                    {fault.InvalidValue, "stream_options"},
+		`{"model":"a","messages":[],"stream_options":{"include_usage":"yes"}}`: {fault.InvalidValue, "stream_options.include_usage"},
+		`{"Model":"a","messages":[]}`:                                          {fault.InvalidValue, "Model"},
+		`{"model":"a","messages":[],"Stream":true}`:                            {fault.InvalidValue, "Stream"},
+		`{"model":"a","messages":[],"Previous_Response_ID":"r"}`:               {fault.InvalidValue, "Previous_Response_ID"},
+	} {
+		b, members := strict(t, body)
+		_, err := openai.ParseChat(b, members)
+		e := fault.From(err)
+		if err == nil || e.Code != want.code || e.Param != want.param || e.HTTPStatus() != 400 {
+			t.Errorf("%s: %v (param %q)", body, err, e.Param)
+		}
+	}
+}
+
+func TestParseResponses(t *testing.T) {
+	for _, good := range []string{`{"model":"a","input":"hi"}`, `{"model":"a","input":[],"stream":true,"X-Own":1}`} {
+		body, members := strict(t, good)
+		if req, err := openai.ParseResponses(body, members); err != nil || req.Model != "a" || req.Stream != strings.Contains(good, "stream") {
+			t.Errorf("%s: %+v %v", good, req, err)
+		}
+	}
+	for bad, param := range map[string]string{`{"model":"a"}`: "input", `{"model":"a","input":{}}`: "input", `{"input":""}`: "model",
+		`{"model":"a","input":"","stream":{}}`: "stream", `{"model":"a","input":"","stream_options":1}`: "stream_options", `{"model":"a","INPUT":""}`: "INPUT"} {
+		body, members := strict(t, bad)
+		if _, err := openai.ParseResponses(body, members); err == nil || fault.From(err).Param != param {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+func TestTheProviderIsAlwaysAskedForUsage(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"model":"p/m","messages":[]}`:                                                                                  `{"model":"m","messages":[]}`,
+		`{"model":"p/m","messages":[],"stream":true}`:                                                                    `{"model":"m","messages":[],"stream":true,"stream_options":{"include_usage":true}}`,
+		`{"model":"p/m","messages":[],"stream":true,"stream_options":null,"x": 1}`:                                       `{"model":"m","messages":[],"stream":true,"stream_options":{"include_usage":true},"x": 1}`,
+		`{"stream_options":{"include_usage":false},"model":"p/m","messages":[],"stream":true}`:                           `{"stream_options":{"include_usage":true},"model":"m","messages":[],"stream":true}`,
+		`{"stream_options":{"include_obfuscation":false,"y":1},"model":"p/m","messages":[],"stream":true}`:               `{"stream_options":{"y":1,"include_usage":true},"model":"m","messages":[],"stream":true}`,
+		`{"stream_options":{"include_\u0075sage":false,"include_usage":true},"model":"p/m","messages":[],"stream":true}`: `{"stream_options":{"include_\u0075sage":true},"model":"m","messages":[],"stream":true}`,
+	} {
+		body, members := strict(t, in)
+		req, err := openai.ParseChat(body, members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := jsonscan.NewPatch(body, members)
+		openai.UpstreamChat(p, body, members, req, "m")
+		if got := string(p.Append(nil)); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+func TestUpstreamResponses(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"model":"p/m","input":"x","stream":true}`:                                               `{"model":"m","input":"x","stream":true}`,
+		`{"model":"p/m","input":"x","stream":true,"stream_options":{"include_obfuscation":true}}`: `{"model":"m","input":"x","stream":true,"stream_options":{}}`,
+	} {
+		body, members := strict(t, in)
+		req, err := openai.ParseResponses(body, members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := jsonscan.NewPatch(body, members)
+		openai.UpstreamResponses(p, body, members, req, "m")
+		if got := string(p.Append(nil)); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package openai
+
+import (
+	"bytes"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// ResponsesResult appends the body of a provider's whole Response as the
+// client must get it: the model as asked, text about a failure redacted, all
+// else as it came. The ids it makes known are told to call.OnID first. A body
+// that is no Response is a [*fault.Error]; a Response that failed is passed,
+// and its failure is in the summary.
+func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
+	r := responses{call: call, model: jsonscan.AppendString(nil, call.Model)}
+	fail := func(e *fault.Error) ([]byte, Summary, error) {
+		r.sum.Err = e
+		return dst, r.sum, e
+	}
+	members, err := jsonscan.Lenient(body, nil)
+	if err != nil {
+		return fail(call.broken("answered what is not JSON").WithCause(err))
+	}
+	i, ok := jsonscan.Find(body, members, "output")
+	if !ok || members[i].Kind != '[' {
+		if i, ok := jsonscan.Find(body, members, "error"); ok && truthy(members[i].Value(body)) {
+			pe := ParseProviderError(body)
+			return fail(Fault(pe.streamStatus(), 0, pe, call.Redact, call.Provider))
+		}
+		return fail(call.broken("answered with what is no response"))
+	}
+	output := members[i].Value(body)
+	p := r.edit(body, members)
+	r.missing(p, body, members)
+	if call.OnID != nil {
+		for _, span := range jsonscan.Elements(output, nil) {
+			r.reportItem(span.Value(output))
+		}
+	}
+	return p.Append(dst), r.sum, nil
+}
+
+// missing adds the keys that no client can do without.
+func (r *responses) missing(p *jsonscan.Patch, body []byte, members []jsonscan.Member) {
+	if _, ok := jsonscan.Find(body, members, "object"); !ok {
+		p.Add("object", []byte(`"response"`))
+	}
+	if _, ok := jsonscan.Find(body, members, "id"); !ok {
+		p.Add("id", jsonscan.AppendString(nil, r.call.ID))
+	}
+	if _, ok := jsonscan.Find(body, members, "created_at"); !ok {
+		p.Add("created_at", appendInt(nil, r.call.Created))
+	}
+}
+
+// responses is what a Response and the events of its stream have in common.
+type responses struct {
+	call  Call
+	model []byte // quoted, as asked
+	id    []byte // quoted, of the first object; later ones must not differ
+	sum   Summary
+	text  []byte // the error object of a failed response
+}
+
+// edit prepares a response object for the client and learns from it.
+func (r *responses) edit(object []byte, members []jsonscan.Member) *jsonscan.Patch {
+	p := jsonscan.NewPatch(object, members)
+	id, model := -1, -1
+	var status, reason string
+	for i, m := range members {
+		value := m.Value(object)
+		switch string(keyOf(object, m)) {
+		case "id":
+			one(p, &id, i)
+		case "model":
+			one(p, &model, i)
+		case "status":
+			status = word(value)
+		case "usage":
+			if u, ok := ParseUsage(value); ok {
+				r.sum.Usage, r.sum.HasUsage = u, true
+			}
+		case "incomplete_details":
+			inner := jsonscan.Members(value, nil)
+			if j, ok := jsonscan.Find(value, inner, "reason"); ok {
+				reason = word(inner[j].Value(value))
+			}
+		case "error":
+			if truthy(value) {
+				p.Set(i, r.failure(value))
+			}
+		}
+	}
+	switch {
+	case model < 0:
+		p.Add("model", r.model)
+	case !bytes.Equal(members[model].Value(object), r.model):
+		p.Set(model, r.model)
+	}
+	if id >= 0 {
+		r.useID(p, id, members[id].Value(object))
+	}
+	r.finish(status, reason)
+	return p
+}
+
+func (r *responses) useID(p *jsonscan.Patch, i int, value []byte) {
+	if r.id != nil {
+		if !bytes.Equal(value, r.id) {
+			p.Set(i, r.id)
+		}
+		return
+	}
+	id, ok := jsonscan.String(value)
+	if !ok || id == "" || len(value) > maxID {
+		r.id = jsonscan.AppendString(nil, r.call.ID)
+		p.Set(i, r.id)
+		return
+	}
+	r.id = append(r.id, value...)
+	r.sum.UpstreamID = id
+	r.call.report(KindResponse, id)
+}
+
+// finish puts the end of a Response into the families' finish reasons.
+func (r *responses) finish(status, reason string) {
+	switch status {
+	case "completed":
+		r.sum.Finish, r.sum.NativeFinish = "stop", status
+	case "incomplete":
+		r.sum.Finish, r.sum.NativeFinish = "length", reason
+		if reason == "content_filter" {
+			r.sum.Finish = reason
+		}
+	case "failed", "cancelled":
+		r.sum.Finish, r.sum.NativeFinish = finishError, status
+		if r.sum.Err == nil {
+			r.sum.Err = r.call.broken("failed while it answered")
+		}
+	}
+}
+
+// failure returns a provider's error object as a client may read it.
+func (r *responses) failure(value []byte) []byte {
+	pe := ParseProviderError(value)
+	r.sum.Err = Fault(pe.streamStatus(), 0, pe, r.call.Redact, r.call.Provider)
+	safe := pe.redacted(r.call.Redact)
+	if safe.Code == "" {
+		safe.Code = responseErrorCode(r.sum.Err)
+	}
+	if safe.Message == "" {
+		safe.Message = r.sum.Err.Message
+	}
+	r.text = append(r.text[:0], `{"code":`...)
+	r.text = jsonscan.AppendString(r.text, safe.Code)
+	r.text = append(r.text, `,"message":`...)
+	r.text = jsonscan.AppendString(r.text, safe.Message)
+	r.text = append(r.text, '}')
+	return r.text
+}
+
+// reportItem tells of an output item: a later request may name it, and the
+// container it ran in.
+func (r *responses) reportItem(value []byte) {
+	if r.call.OnID == nil || len(value) == 0 || value[0] != '{' {
+		return
+	}
+	for _, m := range jsonscan.Members(value, nil) {
+		switch string(keyOf(value, m)) {
+		case "id":
+			r.call.report(KindItem, reported(m.Value(value)))
+		case "container_id":
+			r.call.report(KindContainer, reported(m.Value(value)))
+		}
+	}
+}
+
+// reported is the id to report, "" for one that a request could not name.
+func reported(value []byte) string {
+	if len(value) > maxReference {
+		return ""
+	}
+	id, _ := jsonscan.String(value)
+	return id
+}
+
+// responseErrorCode is the word for a failure in the closed set of a
+// Response's error.code.
+func responseErrorCode(e *fault.Error) string {
+	if e.HTTPStatus() == 429 {
+		return "rate_limit_exceeded"
+	}
+	return "server_error"
+}

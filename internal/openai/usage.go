@@ -1,0 +1,96 @@
+package openai
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// maxTokens is above anything one call can use; a larger count is nonsense
+// and would become a bill.
+const maxTokens = 1 << 40
+
+// maxCost bounds the text of a reported cost; a float64 needs 24 bytes.
+const maxCost = 32
+
+// Usage is what an answer used, in tokens, whichever API reported it.
+type Usage struct {
+	Prompt     int64 // cached and cache-written tokens included
+	Completion int64 // reasoning tokens included
+	Total      int64
+	Cached     int64 // read from the provider's prompt cache
+	CacheWrite int64 // written to it
+	Reasoning  int64
+
+	// Cost is in USD, the number as the provider wrote it; "" if it did not.
+	Cost string
+}
+
+// ParseUsage reads the usage object of a chat completion (prompt_tokens, …)
+// or of a Response (input_tokens, …). It is false for anything that does not
+// say how long the prompt was, and for negative or absurd counts.
+//
+// Some providers count cached tokens beside the prompt, or reasoning beside
+// the completion, instead of inside: where the numbers can mean nothing else,
+// they are added.
+func ParseUsage(value []byte) (Usage, bool) {
+	var u Usage
+	if len(value) == 0 || value[0] != '{' {
+		return u, false
+	}
+	var room [24]jsonscan.Member
+	hasPrompt, sane := false, true
+	count := func(into *int64, v []byte) {
+		if jsonscan.IsNull(v) {
+			return
+		}
+		n, ok := jsonscan.Int(v)
+		if !ok || n < 0 || n > maxTokens {
+			sane = false
+			return
+		}
+		*into = n
+	}
+	for _, m := range jsonscan.Members(value, room[:0]) {
+		v := m.Value(value)
+		switch string(m.Key(value)) {
+		case "prompt_tokens", "input_tokens":
+			count(&u.Prompt, v)
+			hasPrompt = m.Kind == '0'
+		case "completion_tokens", "output_tokens":
+			count(&u.Completion, v)
+		case "total_tokens":
+			count(&u.Total, v)
+		case "prompt_cache_hit_tokens": // DeepSeek
+			count(&u.Cached, v)
+		case "prompt_tokens_details", "input_tokens_details",
+			"completion_tokens_details", "output_tokens_details":
+			if m.Kind == '{' {
+				var inner [12]jsonscan.Member
+				for _, d := range jsonscan.Members(v, inner[:0]) {
+					switch string(d.Key(v)) {
+					case "cached_tokens":
+						count(&u.Cached, d.Value(v))
+					case "cache_write_tokens":
+						count(&u.CacheWrite, d.Value(v))
+					case "reasoning_tokens":
+						count(&u.Reasoning, d.Value(v))
+					}
+				}
+			}
+		case "cost":
+			if m.Kind == '0' && v[0] != '-' && len(v) <= maxCost {
+				u.Cost = string(v)
+			}
+		}
+	}
+	if !hasPrompt || !sane {
+		return Usage{}, false
+	}
+	if u.Cached+u.CacheWrite > u.Prompt {
+		u.Prompt += u.Cached + u.CacheWrite
+	}
+	if u.Reasoning > u.Completion || u.Reasoning > 0 && u.Total == u.Prompt+u.Completion+u.Reasoning {
+		u.Completion += u.Reasoning
+	}
+	u.Total = max(u.Total, u.Prompt+u.Completion)
+	return u, true
+}

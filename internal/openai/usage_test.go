@@ -1,0 +1,37 @@
+package openai_test
+
+import (
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+func TestParseUsage(t *testing.T) {
+	for in, want := range map[string]openai.Usage{
+		usage: {Prompt: 3, Completion: 2, Total: 5},
+		`{"prompt_tokens":30,"completion_tokens":20,"total_tokens":50,"prompt_tokens_details":{"cached_tokens":10,"cache_write_tokens":5,"audio_tokens":null},"completion_tokens_details":{"reasoning_tokens":7},"cost":0.00012,"cost_details":null}`: {
+			Prompt: 30, Completion: 20, Total: 50, Cached: 10, CacheWrite: 5, Reasoning: 7, Cost: "0.00012"},
+		`{"input_tokens":30,"output_tokens":20,"total_tokens":50,"input_tokens_details":{"cached_tokens":10},"output_tokens_details":{"reasoning_tokens":7}}`: {
+			Prompt: 30, Completion: 20, Total: 50, Cached: 10, Reasoning: 7},
+		`{"prompt_tokens":12.0,"completion_tokens":null}`:                                        {Prompt: 12, Total: 12},
+		`{"prompt_tokens":100,"completion_tokens":1,"prompt_cache_hit_tokens":64}`:               {Prompt: 100, Completion: 1, Total: 101, Cached: 64},
+		`{"prompt_tokens":3,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":64}}`: {Prompt: 67, Completion: 1, Total: 68, Cached: 64},
+		// Reasoning beside the completion (xAI), told by the total.
+		`{"prompt_tokens":10,"completion_tokens":9,"total_tokens":26,"completion_tokens_details":{"reasoning_tokens":7}}`: {Prompt: 10, Completion: 16, Total: 26, Reasoning: 7},
+		`{"prompt_tokens":10,"completion_tokens":1,"completion_tokens_details":{"reasoning_tokens":7}}`:                   {Prompt: 10, Completion: 8, Total: 18, Reasoning: 7},
+	} {
+		if got, ok := openai.ParseUsage([]byte(in)); !ok || got != want {
+			t.Errorf("%s\n got  %+v %v\n want %+v", in, got, ok, want)
+		}
+	}
+}
+
+func TestUsageThatCannotBe(t *testing.T) {
+	for _, in := range []string{``, `null`, `[]`, `{}`, `{"total_tokens":5}`, `{"prompt_tokens":null}`, `{"prompt_tokens":-1}`, `{"prompt_tokens":"3"}`,
+		`{"prompt_tokens":3,"completion_tokens":-2}`, `{"prompt_tokens":3,"completion_tokens":1.5}`, `{"prompt_tokens":1e18}`,
+		`{"prompt_tokens":3,"prompt_tokens_details":{"cached_tokens":-1}}`} {
+		if got, ok := openai.ParseUsage([]byte(in)); ok || got != (openai.Usage{}) {
+			t.Errorf("%s: %+v", in, got)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+// Package openrouter holds the wire shapes of the second SDK family: chat
+// completions, model list, activity, generation and key, as OpenRouter's own
+// SDKs validate them.
+//
+// Those SDKs are strict where the first family is lax: one null in the wrong
+// place ends a stream with a validation error. So chat answers pass through
+// the repair of package openai with this family's [openai.Shape], and all
+// other answers are written here, field by field, from small structs.
+//
+//	openrouter.UpstreamFields(patch, body, members, req, isOpenRouter)
+//	out, sum, err := openrouter.ChatResult(nil, answer, call)
+//	stream := openrouter.NewChatStream(call)
+//
+// Responses calls of this family have the first family's shape: see
+// [openai.ResponsesResult] and [openai.NewResponsesStream].
+package openrouter
+
+import (
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// Call is what is known of a call before its provider answers.
+type Call struct {
+	// Call.ID is the generation's id ("gen-…"). It replaces the provider's,
+	// so that GET /generation?id= finds the call. Call.Provider is shown as
+	// `provider`. IncludeUsage has no meaning: usage is always shown.
+	openai.Call
+
+	// Cost returns what the usage cost in USD, as a decimal number, or nil
+	// when that is not known: then no cost is shown, not 0.
+	Cost func(openai.Usage) []byte
+}
+
+var (
+	resultNotNull = [...][]string{
+		openai.AtMessage:  {"tool_calls", "audio", "images", "name", "model", "reasoning_details"},
+		openai.AtTop:      {"openrouter_metadata"},
+		openai.AtFunction: nil,
+	}
+	chunkNotNull = [...][]string{
+		openai.AtTop:      {"system_fingerprint", "openrouter_metadata"},
+		openai.AtMessage:  {"tool_calls", "audio", "images", "name", "reasoning_details"},
+		openai.AtCall:     {"id", "type", "function"},
+		openai.AtFunction: {"name", "arguments"},
+	}
+)
+
+// ChatResult appends the body of a provider's whole chat completion as this
+// family's client must get it. Errors are as in [openai.ChatResult].
+func ChatResult(dst, body []byte, call Call) ([]byte, openai.Summary, error) {
+	shape := call.shape(resultNotNull)
+	shape.Present = []string{"system_fingerprint"}
+	return openai.ShapedResult(dst, body, call.Call, shape)
+}
+
+// NewChatStream returns the stream of one client. It always ends with one
+// chunk of usage, if the provider reported any, whose choices are empty: every
+// SDK takes that, and some index choices without looking when there is one.
+func NewChatStream(call Call) *openai.ChatStream {
+	shape := call.shape(chunkNotNull)
+	shape.Failure = appendFailure
+	return openai.NewShapedStream(call.Call, shape)
+}
+
+func (c Call) shape(notNull [openai.AtFunction + 1][]string) openai.Shape {
+	return openai.Shape{
+		NotNull:   notNull,
+		Native:    true,
+		Reasoning: true,
+		FixedID:   c.ID,
+		Provider:  c.Provider,
+		Usage:     c.appendUsage,
+	}
+}
+
+// AppendError appends the body of a refusal: {"error": {code, message,
+// metadata}}. The code is the HTTP status, an integer: the Go SDK has no other
+// place to see it.
+func AppendError(dst []byte, e *fault.Error) []byte {
+	dst = append(dst, `{"error":`...)
+	dst = appendErrorObject(dst, e)
+	return append(dst, '}')
+}
+
+// appendFailure appends the members of the chunk that ends a failed stream. It
+// is a full chunk: the SDKs reject an error that stands alone.
+func appendFailure(dst []byte, e *fault.Error) []byte {
+	dst = append(dst, `,"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}],"error":`...)
+	return appendErrorObject(dst, e)
+}
+
+func appendErrorObject(dst []byte, e *fault.Error) []byte {
+	dst = append(dst, `{"code":`...)
+	dst = strconv.AppendInt(dst, int64(e.HTTPStatus()), 10)
+	dst = append(dst, `,"message":`...)
+	dst = jsonscan.AppendString(dst, e.Message)
+	dst = append(dst, `,"metadata":{"error_type":`...)
+	dst = jsonscan.AppendString(dst, e.OpenRouterType())
+	for _, f := range [...]struct{ key, value string }{
+		{`,"param":`, e.Param},
+		{`,"provider_name":`, e.Provider},
+		{`,"provider_code":`, openai.ProviderCode(e)},
+	} {
+		if f.value != "" {
+			dst = append(dst, f.key...)
+			dst = jsonscan.AppendString(dst, f.value)
+		}
+	}
+	return append(dst, `}}`...)
+}

@@ -1,0 +1,64 @@
+package owners
+
+import (
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+const (
+	selectOwner = "SELECT tenant, expires_at FROM owners WHERE provider = ? AND id = ?"
+
+	// insertOwner leaves a living row of another tenant as it is.
+	insertOwner = `INSERT INTO owners (provider, id, kind, tenant, expires_at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (provider, id) DO UPDATE SET kind = excluded.kind, tenant = excluded.tenant, expires_at = excluded.expires_at
+		WHERE tenant = excluded.tenant OR expires_at <= ?`
+
+	// pruneBatch is one group of the writer: commits wait for no more than that.
+	pruneBatch = 500
+)
+
+// claim writes one owner. It is not droppable: a forgotten owner would lock a tenant out of its own response.
+type claim struct {
+	owners *Owners
+	kind   string
+	key    key
+	entry  entry
+	at     time.Time
+}
+
+func (c *claim) Droppable() bool { return false }
+
+// Apply puts memory right where the database knows an earlier owner that memory had forgotten.
+func (c *claim) Apply(tx *store.Tx) error {
+	res, err := tx.Exec(insertOwner, c.key.provider, c.key.id, c.kind, c.entry.tenant, c.entry.expires.UnixNano(), c.at.UnixNano())
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	var first entry
+	var expires int64
+	if err := tx.Get(selectOwner, []any{c.key.provider, c.key.id}, &first.tenant, &expires); err != nil {
+		return err
+	}
+	first.expires = time.Unix(0, expires)
+	c.owners.mu.Lock()
+	defer c.owners.mu.Unlock()
+	c.owners.put(c.key, first)
+	return nil
+}
+
+// Prune returns a store.PruneFunc that deletes what has expired.
+func Prune(now func() time.Time) store.PruneFunc {
+	return func(tx *store.Tx) (more bool, err error) {
+		res, err := tx.Exec(`DELETE FROM owners WHERE (provider, id) IN (
+			SELECT provider, id FROM owners WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`, now().UnixNano(), pruneBatch)
+		if err != nil {
+			return false, err
+		}
+		n, err := res.RowsAffected()
+		return n == pruneBatch, err
+	}
+}

@@ -1,0 +1,158 @@
+// Package owners knows which tenant owns an id that lives at a provider account shared by several: a stored response, a
+// conversation, a file.
+//
+//	o := owners.New(st, time.Now)
+//	err := o.Record("response", "openai", "resp_123", tenant)      // before the id reaches the client
+//	tenant, ok, err := o.Owner(ctx, "openai", "resp_123")
+//
+// The first tenant that is given an id keeps it until it expires. A record is known at once and on disk with the store's
+// next commit. Memory holds the newest; older ones, and all after a restart, are looked up in the database when asked for.
+package owners
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+const (
+	// TTL is how long an owner is known: what the first family's provider keeps a stored response.
+	TTL = 30 * 24 * time.Hour
+	// MaxID bounds an id, which a provider (Record) or a client (Owner) has sized.
+	MaxID = 512
+	// maxEntries is about 16 MiB of ids as providers make them, three times that of the longest.
+	maxEntries = 65_536
+)
+
+var (
+	// ErrTooLong is returned by Record for an id longer than MaxID bytes: nobody will own it.
+	ErrTooLong = errors.New("id too long to record its owner")
+	// ErrOwned is returned by Record for an id that is known to be another tenant's: it stays that one's.
+	ErrOwned = errors.New("id is owned by another tenant")
+)
+
+// Schema is this room's table, for store.Options.
+var Schema = store.Schema{
+	Room: "owners",
+	Steps: []string{`
+		CREATE TABLE owners (
+			provider   TEXT    NOT NULL,
+			id         TEXT    NOT NULL,
+			kind       TEXT    NOT NULL,
+			tenant     TEXT    NOT NULL,
+			expires_at INTEGER NOT NULL, -- nanoseconds since 1970
+			PRIMARY KEY (provider, id)
+		) WITHOUT ROWID;
+		CREATE INDEX owners_expiry ON owners (expires_at);`,
+	},
+}
+
+type key struct{ provider, id string }
+
+type entry struct {
+	tenant  string
+	expires time.Time
+}
+
+// Owners is safe for concurrent use.
+type Owners struct {
+	store *store.Store
+	now   func() time.Time
+
+	mu      sync.Mutex // guards the following
+	entries map[key]entry
+	order   []key // of entries, oldest first from next on, a ring once it is full
+	next    int
+}
+
+// New returns the owners kept in st, which was opened with Schema.
+func New(st *store.Store, now func() time.Time) *Owners {
+	return &Owners{store: st, now: now, entries: make(map[key]entry)}
+}
+
+// Record makes tenant the owner of id at provider for TTL from now; kind ("response", "file") is kept for the operator.
+// When it returns, Owner knows; a kill -9 within the store's commit interval may forget it. Besides ErrOwned and
+// ErrTooLong it returns the store's errors: the owner is then known until the restart only.
+func (o *Owners) Record(kind, provider, id, tenant string) error {
+	if len(id) > MaxID {
+		return fmt.Errorf("%q…: %w", id[:32], ErrTooLong)
+	}
+	k := key{provider, id}
+	now := o.now()
+	e := entry{tenant, now.Add(TTL)}
+	o.mu.Lock()
+	if old, ok := o.entries[k]; ok && old.tenant != tenant && old.expires.After(now) {
+		o.mu.Unlock()
+		return fmt.Errorf("%q at %q: %w", id, provider, ErrOwned)
+	}
+	o.put(k, e)
+	o.mu.Unlock()
+	if err := o.store.Submit(&claim{owners: o, kind: kind, key: k, entry: e, at: now}); err != nil {
+		return fmt.Errorf("keeping the owner of %q: %w", id, err)
+	}
+	return nil
+}
+
+// Owner returns the tenant that owns id at provider; ok is false for an id that was never recorded or has expired. An
+// error means that it is not known whether somebody does.
+func (o *Owners) Owner(ctx context.Context, provider, id string) (tenant string, ok bool, err error) {
+	if id == "" || len(id) > MaxID {
+		return "", false, nil
+	}
+	k := key{provider, id}
+	o.mu.Lock()
+	e, known := o.entries[k]
+	o.mu.Unlock()
+	if !known {
+		if e, known, err = o.load(ctx, k); err != nil {
+			return "", false, fmt.Errorf("looking up the owner of an id at %q: %w", provider, err)
+		}
+	}
+	if !known || !e.expires.After(o.now()) {
+		return "", false, nil
+	}
+	return e.tenant, true, nil
+}
+
+// load asks the database, after a flush: a burst may push an entry out of memory before it is committed.
+func (o *Owners) load(ctx context.Context, k key) (entry, bool, error) {
+	if err := o.store.Flush(ctx); err != nil {
+		return entry{}, false, err
+	}
+	var e entry
+	var expires int64
+	err := o.store.Reader().QueryRowContext(ctx, selectOwner, k.provider, k.id).Scan(&e.tenant, &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return entry{}, false, nil
+	}
+	if err != nil {
+		return entry{}, false, err
+	}
+	e.expires = time.Unix(0, expires)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if newer, ok := o.entries[k]; ok {
+		return newer, true, nil
+	}
+	o.put(k, e)
+	return e, true, nil
+}
+
+// put is called with mu held.
+func (o *Owners) put(k key, e entry) {
+	if _, ok := o.entries[k]; !ok {
+		if len(o.order) < maxEntries {
+			o.order = append(o.order, k)
+		} else {
+			delete(o.entries, o.order[o.next])
+			o.order[o.next] = k
+			o.next = (o.next + 1) % maxEntries
+		}
+	}
+	o.entries[k] = e
+}

@@ -1,0 +1,201 @@
+package owners_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+// clock is handed in; a test moves it between calls.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func open(t testing.TB, dir string, opts store.Options) *store.Store {
+	t.Helper()
+	opts.Schemas = []store.Schema{owners.Schema}
+	st, err := store.Open(dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	return st
+}
+
+func give(t testing.TB, o *owners.Owners, id, tenant string) {
+	t.Helper()
+	if err := o.Record("response", "openai", id, tenant); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// want asserts the owner; "" is nobody.
+func want(t testing.TB, o *owners.Owners, id, tenant string) {
+	t.Helper()
+	got, ok, err := o.Owner(context.Background(), "openai", id)
+	if err != nil || got != tenant || ok != (tenant != "") {
+		t.Errorf("owner of %.20q: %q, %v, %v; want %q", id, got, ok, err, tenant)
+	}
+}
+
+// held keeps the writer busy until it is closed.
+type held chan struct{}
+
+func (h held) Apply(*store.Tx) error { <-h; return nil }
+func (held) Droppable() bool         { return false }
+
+func TestOwnerIsKnownBeforeTheCommit(t *testing.T) {
+	st := open(t, t.TempDir(), store.Options{})
+	hold := make(held)
+	if err := st.Submit(hold); err != nil {
+		t.Fatal(err)
+	}
+	o := owners.New(st, (&clock{noon}).now)
+	give(t, o, "resp_1", "a")
+	want(t, o, "resp_1", "a")
+	if _, ok, err := o.Owner(t.Context(), "openai", "resp_1"); !ok || err != nil {
+		t.Errorf("%v, %v", ok, err)
+	}
+	close(hold)
+	want(t, o, "resp_2", "")
+	if _, ok, _ := o.Owner(t.Context(), "other", "resp_1"); ok {
+		t.Error("one provider's id is known at another")
+	}
+}
+
+func TestOwnersSurviveARestart(t *testing.T) {
+	dir := t.TempDir()
+	st := open(t, dir, store.Options{CommitInterval: time.Hour})
+	c := &clock{noon}
+	give(t, owners.New(st, c.now), "resp_1", "a")
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	st = open(t, dir, store.Options{})
+	o := owners.New(st, c.now)
+	want(t, o, "resp_1", "a")
+	want(t, o, "resp_1", "a") // now from memory
+	c.at = noon.Add(owners.TTL - time.Nanosecond)
+	want(t, o, "resp_1", "a")
+	c.at = noon.Add(owners.TTL)
+	want(t, o, "resp_1", "")
+	want(t, owners.New(st, c.now), "resp_1", "")
+}
+
+func TestFirstOwnerStays(t *testing.T) {
+	st := open(t, t.TempDir(), store.Options{})
+	c := &clock{noon}
+	o := owners.New(st, c.now)
+	give(t, o, "resp_1", "a")
+	give(t, o, "resp_1", "a") // again: kept for longer
+	if err := o.Record("response", "openai", "resp_1", "b"); !errors.Is(err, owners.ErrOwned) {
+		t.Errorf("a second tenant: %v", err)
+	}
+	want(t, o, "resp_1", "a")
+
+	forgetful := owners.New(st, c.now) // as after a restart: memory does not know the first
+	give(t, forgetful, "resp_1", "b")
+	if err := st.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want(t, forgetful, "resp_1", "a")
+
+	c.at = noon.Add(owners.TTL)
+	give(t, o, "resp_1", "b")
+	want(t, o, "resp_1", "b")
+	if err := st.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want(t, owners.New(st, c.now), "resp_1", "b")
+}
+
+func TestBurstBeyondMemory(t *testing.T) {
+	st := open(t, t.TempDir(), store.Options{QueueLimit: 1 << 20})
+	o := owners.New(st, (&clock{noon}).now)
+	first := 100
+	for i := range first {
+		give(t, o, fmt.Sprint(i), "a")
+	}
+	if err := o.FillMemory(); err != nil {
+		t.Fatal(err)
+	}
+	if n := o.InMemory(); n != owners.MaxEntries {
+		t.Errorf("%d entries in memory", n)
+	}
+	for i := range first {
+		want(t, o, fmt.Sprint(i), "a")
+	}
+	if n := o.InMemory(); n != owners.MaxEntries {
+		t.Errorf("%d entries in memory after look-ups", n)
+	}
+}
+
+func TestOversizedIDs(t *testing.T) {
+	st := open(t, t.TempDir(), store.Options{})
+	o := owners.New(st, (&clock{noon}).now)
+	longest, longer := strings.Repeat("x", owners.MaxID), strings.Repeat("x", owners.MaxID+1)
+	give(t, o, longest, "a")
+	want(t, o, longest, "a")
+	if err := o.Record("response", "openai", longer, "a"); !errors.Is(err, owners.ErrTooLong) {
+		t.Errorf("got %v", err)
+	}
+	want(t, o, longer, "")
+	want(t, o, "", "")
+}
+
+func TestClosedStoreIsAnErrorAndNotNobody(t *testing.T) {
+	st := open(t, t.TempDir(), store.Options{})
+	o := owners.New(st, (&clock{noon}).now)
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Record("response", "openai", "resp_1", "a"); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("recording: %v", err)
+	}
+	want(t, o, "resp_1", "a") // known until the restart
+	if _, ok, err := o.Owner(t.Context(), "openai", "resp_2"); ok || err == nil {
+		t.Errorf("looking up: %v, %v", ok, err)
+	}
+}
+
+func TestExpiredRowsArePruned(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c := &clock{noon}
+		st := open(t, dir, store.Options{PruneInterval: time.Hour, Prune: []store.PruneFunc{owners.Prune(func() time.Time { return noon.Add(owners.TTL + time.Second) })}})
+		o := owners.New(st, c.now)
+		for i := range 600 { // more than a batch
+			give(t, o, fmt.Sprint(i), "a")
+		}
+		c.at = noon.Add(2 * time.Second)
+		give(t, o, "young", "a")
+		time.Sleep(time.Hour + time.Second)
+		synctest.Wait()
+		var left int
+		if err := st.Reader().QueryRow("SELECT count(*) FROM owners").Scan(&left); err != nil || left != 1 {
+			t.Errorf("%d rows left, %v", left, err)
+		}
+		want(t, owners.New(st, c.now), "young", "a")
+		st.Close()
+	})
+}
+
+func BenchmarkRecord(b *testing.B) {
+	st := open(b, b.TempDir(), store.Options{QueueLimit: 1 << 30})
+	o := owners.New(st, (&clock{noon}).now)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if err := o.Record("response", "openai", fmt.Sprint(i), "a"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,313 @@
+package provider_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+const credential = "sk-provider-0123456789"
+
+// transport is a RoundTripper that answers with a function and keeps what it saw.
+type transport struct {
+	requests []*http.Request
+	bodies   []string
+	answer   func(*http.Request) (*http.Response, error)
+}
+
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.requests = append(t.requests, r)
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		t.bodies = append(t.bodies, string(body))
+	}
+	return t.answer(r)
+}
+
+// closing tells whether an answer's body was closed.
+type closing struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closing) Close() error { c.closed = true; return nil }
+
+func answer(status int, header map[string]string, body string) (*http.Response, *closing) {
+	c := &closing{Reader: strings.NewReader(body)}
+	h := http.Header{}
+	for name, value := range header {
+		h.Set(name, value)
+	}
+	return &http.Response{StatusCode: status, Header: h, Body: c, ContentLength: int64(len(body))}, c
+}
+
+func always(status int, header map[string]string, body string) func(*http.Request) (*http.Response, error) {
+	return func(*http.Request) (*http.Response, error) {
+		resp, _ := answer(status, header, body)
+		return resp, nil
+	}
+}
+
+func newProvider(t *testing.T, c provider.Config) *provider.Provider {
+	t.Helper()
+	if c.Name == "" {
+		c.Name = "acme"
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = "https://api.acme.example/v1/"
+	}
+	c.UserAgent = "gatehouse"
+	p, err := provider.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The upstream header is made afresh: exactly these fields, whatever the client sent.
+func TestSendBuildsTheWholeRequestItself(t *testing.T) {
+	rt := &transport{answer: always(200, nil, `{}`)}
+	p := newProvider(t, provider.Config{Transport: rt, Credential: credential})
+	for _, stream := range []bool{false, true} {
+		resp, err := p.Send(t.Context(), provider.Chat, newBody(`{"a"`, `:1}`), stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+	}
+	for i, accept := range []string{"application/json", "text/event-stream"} {
+		r := rt.requests[i]
+		if r.Method != http.MethodPost || r.URL.String() != "https://api.acme.example/v1/chat/completions" || r.Host != "api.acme.example" {
+			t.Errorf("request line: %s %s, Host %q", r.Method, r.URL, r.Host)
+		}
+		want := http.Header{
+			"Content-Type": {"application/json"}, "Accept": {accept}, "Accept-Encoding": {"identity"},
+			"Authorization": {"Bearer " + credential}, "User-Agent": {"gatehouse"},
+		}
+		if !maps.EqualFunc(r.Header, want, slices.Equal) {
+			t.Errorf("header %v, want %v", r.Header, want)
+		}
+		if rt.bodies[i] != `{"a":1}` || r.ContentLength != 7 {
+			t.Errorf("body %q of length %d", rt.bodies[i], r.ContentLength)
+		}
+		again, err := r.GetBody()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, _ := io.ReadAll(again); string(text) != `{"a":1}` {
+			t.Errorf("GetBody reads %q", text)
+		}
+	}
+}
+
+// A change that a transport makes to one request's header must not reach the next.
+func TestRequestsDoNotShareTheirHeader(t *testing.T) {
+	rt := &transport{answer: always(200, nil, `{}`)}
+	p := newProvider(t, provider.Config{Transport: rt, Credential: credential})
+	for range 2 {
+		resp, err := p.Send(t.Context(), provider.Chat, newBody(`{}`), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		rt.requests[0].Header.Set("Cookie", "a=b")
+		rt.requests[0].Header.Del("Authorization")
+	}
+	if h := rt.requests[1].Header; h.Get("Cookie") != "" || h.Get("Authorization") == "" {
+		t.Errorf("the second request's header is %v", h)
+	}
+}
+
+func TestGetHasNoBodyAndNoContentType(t *testing.T) {
+	rt := &transport{answer: always(200, nil, `{"data":[]}`)}
+	p := newProvider(t, provider.Config{Transport: rt, Credential: credential})
+	resp, err := p.Get(t.Context(), provider.Models)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	r := rt.requests[0]
+	if r.Method != http.MethodGet || r.URL.Path != "/v1/models" || r.Body != nil || r.Header.Get("Content-Type") != "" {
+		t.Errorf("got %s %s with header %v", r.Method, r.URL.Path, r.Header)
+	}
+	if r.Header.Get("Authorization") != "Bearer "+credential {
+		t.Error("the credential is missing")
+	}
+}
+
+func TestWithoutCredentialNoAuthorizationIsSent(t *testing.T) {
+	rt := &transport{answer: always(200, nil, `{}`)}
+	resp, err := newProvider(t, provider.Config{Transport: rt}).Get(t.Context(), provider.Models)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if h, there := rt.requests[0].Header["Authorization"]; there {
+		t.Errorf("Authorization is %q", h)
+	}
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		resp, body := answer(status, map[string]string{"Location": "https://elsewhere.example/"}, "moved")
+		rt := &transport{answer: func(*http.Request) (*http.Response, error) { return resp, nil }}
+		_, err := newProvider(t, provider.Config{Transport: rt, Credential: credential}).Send(t.Context(), provider.Chat, newBody(`{}`), false)
+		if !errors.Is(err, provider.ErrRedirect) {
+			t.Errorf("%d: error %v", status, err)
+		}
+		if len(rt.requests) != 1 {
+			t.Errorf("%d: %d requests were sent", status, len(rt.requests))
+		}
+		if !body.closed {
+			t.Errorf("%d: the answer's body was left open", status)
+		}
+	}
+}
+
+func TestACompressedAnswerIsReadPlain(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(`{"id":"chatcmpl-1"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, encoding := range []string{"gzip", "GZIP", "x-gzip"} {
+		resp, body := answer(200, map[string]string{"Content-Encoding": encoding}, packed.String())
+		rt := &transport{answer: func(*http.Request) (*http.Response, error) { return resp, nil }}
+		got, err := newProvider(t, provider.Config{Transport: rt}).Send(t.Context(), provider.Chat, newBody(`{}`), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.ContentLength != -1 {
+			t.Errorf("%s: Content-Length %d is that of the packed body", encoding, got.ContentLength)
+		}
+		text, err := io.ReadAll(got.Body)
+		if err != nil || string(text) != `{"id":"chatcmpl-1"}` {
+			t.Errorf("%s: read %q, %v", encoding, text, err)
+		}
+		if err := got.Body.Close(); err != nil || !body.closed {
+			t.Errorf("%s: closing: %v, closed %v", encoding, err, body.closed)
+		}
+	}
+}
+
+// The header of a compressed stream must be there before its first byte is.
+func TestACompressedStreamIsNotWaitedFor(t *testing.T) {
+	reader, writer := io.Pipe()
+	rt := &transport{answer: func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Encoding": {"gzip"}}, Body: reader}, nil
+	}}
+	resp, err := newProvider(t, provider.Config{Transport: rt}).Send(t.Context(), provider.Chat, newBody(`{}`), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, _ = writer.Write([]byte("not gzip at all"))
+		_ = writer.Close()
+	}()
+	if _, err := io.ReadAll(resp.Body); err == nil || !strings.Contains(err.Error(), "decompressing") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAnUnknownEncodingIsAnError(t *testing.T) {
+	resp, body := answer(200, map[string]string{"Content-Encoding": "br"}, "…")
+	rt := &transport{answer: func(*http.Request) (*http.Response, error) { return resp, nil }}
+	_, err := newProvider(t, provider.Config{Transport: rt}).Send(t.Context(), provider.Chat, newBody(`{}`), false)
+	if err == nil || !strings.Contains(err.Error(), `"br"`) || !body.closed {
+		t.Errorf("error %v, body closed %v", err, body.closed)
+	}
+}
+
+func TestSendHandsTheContextOn(t *testing.T) {
+	type key struct{}
+	rt := &transport{answer: always(200, nil, `{}`)}
+	p := newProvider(t, provider.Config{Transport: rt})
+	resp, err := p.Send(context.WithValue(t.Context(), key{}, "here"), provider.Responses, newBody(`{}`), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if r := rt.requests[0]; r.Context().Value(key{}) != "here" || r.URL.Path != "/v1/responses" {
+		t.Errorf("path %q, value %v", r.URL.Path, r.Context().Value(key{}))
+	}
+}
+
+func TestTheDialectFollowsTheBlockAndTheHost(t *testing.T) {
+	for _, c := range []struct {
+		dialect, base string
+		openRouter    bool
+	}{
+		{"", "https://api.openai.com/v1", false},
+		{"", "https://openrouter.ai/api/v1", true},
+		{"", "https://openrouter.ai.evil.example/api/v1", false},
+		{"openai", "https://openrouter.ai/api/v1", false},
+		{"openrouter", "http://127.0.0.1:1/api/v1", true},
+		{"test", "http://test.invalid/v1", false},
+	} {
+		p := newProvider(t, provider.Config{Dialect: c.dialect, BaseURL: c.base, Transport: &transport{}})
+		if got := p.Dialect.OpenRouterFields(); got != c.openRouter {
+			t.Errorf("dialect %q at %s: OpenRouter's fields %v", c.dialect, c.base, got)
+		}
+		if path := p.Dialect.Path("speech"); path != "" {
+			t.Errorf("dialect %q has a path %q for an operation it does not know", c.dialect, path)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	good := provider.Config{Name: "acme", BaseURL: "https://api.acme.example/v1", Transport: &transport{}}
+	for _, c := range []struct {
+		change func(*provider.Config)
+		want   string
+	}{
+		{func(c *provider.Config) { c.Name = "" }, `provider name ""`},
+		{func(c *provider.Config) { c.Name = "Acme" }, `provider name "Acme"`},
+		{func(c *provider.Config) { c.Name = "a/b" }, `provider name "a/b"`},
+		{func(c *provider.Config) { c.Name = "-a" }, `provider name "-a"`},
+		{func(c *provider.Config) { c.Name = strings.Repeat("a", 64) }, "1 to 63"},
+		{func(c *provider.Config) { c.BaseURL = "ftp://api.acme.example" }, `base_url "ftp://api.acme.example"`},
+		{func(c *provider.Config) { c.BaseURL = "api.acme.example/v1" }, "base_url"},
+		{func(c *provider.Config) { c.BaseURL = "https://" }, "base_url"},
+		{func(c *provider.Config) { c.BaseURL = "https://a b/" }, "base_url"},
+		{func(c *provider.Config) { c.BaseURL = "https://user:pass@api.acme.example" }, "no user"},
+		{func(c *provider.Config) { c.BaseURL += "?key=1" }, "no user, query or fragment"},
+		{func(c *provider.Config) { c.BaseURL += "#top" }, "no user, query or fragment"},
+		{func(c *provider.Config) { c.Dialect = "cobol" }, `unknown dialect "cobol"; known dialects: openai, openrouter, test`},
+		{func(c *provider.Config) { c.Transport = nil }, "no transport"},
+	} {
+		config := good
+		c.change(&config)
+		if _, err := provider.New(config); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v, want %q", config, err, c.want)
+		} else if strings.Contains(err.Error(), "pass@") {
+			t.Errorf("the error shows the password: %v", err)
+		}
+	}
+	if _, err := provider.New(good); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestIdentityTellsBaseURLsApart(t *testing.T) {
+	a := newProvider(t, provider.Config{BaseURL: "https://a.example/v1", Transport: &transport{}})
+	b := newProvider(t, provider.Config{BaseURL: "https://b.example/v1", Transport: &transport{}})
+	same := newProvider(t, provider.Config{BaseURL: "https://a.example/v1/", Transport: &transport{}, Credential: "another-credential"})
+	if a.Identity() == b.Identity() || a.Identity() != same.Identity() {
+		t.Errorf("identities %q, %q, %q", a.Identity(), b.Identity(), same.Identity())
+	}
+}

@@ -1,0 +1,100 @@
+package sse_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/sse"
+)
+
+// chunk is a chat chunk of the usual size.
+const chunk = `data: {"id":"chatcmpl-9xK2","object":"chat.completion.chunk","created":1700000000,` +
+	`"model":"test/echo","choices":[{"index":0,"delta":{"content":" word"},"logprobs":null,"finish_reason":null}]}` + "\n\n"
+
+// loop repeats a stream for ever, at most step bytes a read.
+type loop struct {
+	stream   string
+	at, step int
+}
+
+func (l *loop) Read(p []byte) (int, error) {
+	n := copy(p[:min(len(p), l.step)], l.stream[l.at:])
+	l.at = (l.at + n) % len(l.stream)
+	return n, nil
+}
+
+func TestSteadyStateDoesNotAllocate(t *testing.T) {
+	for name, stream := range map[string]string{
+		"chunks":     strings.Repeat(chunk, 64),
+		"named":      strings.Repeat("event: x\n"+chunk, 10),
+		"data lines": strings.Repeat("data: a\r\ndata: b\r\n\r\n", 10),
+		"heartbeats": strings.Repeat(": wait\n\n", 10),
+		"long":       "data: " + strings.Repeat("x", 50_000) + "\n\n",
+	} {
+		for _, step := range []int{100, 1 << 20} {
+			reader := sse.NewReader(&loop{stream: stream, step: step}, bound)
+			next := func() {
+				if _, err := reader.Next(); err != nil {
+					t.Fatal(err)
+				}
+				reader.Buffered()
+			}
+			for range 100 {
+				next()
+			}
+			if n := testing.AllocsPerRun(1000, next); n != 0 {
+				t.Errorf("%s, %d bytes a read: %v allocations", name, step, n)
+			}
+		}
+	}
+	room := make([]byte, 0, 1024)
+	data := []byte(chunk)
+	if n := testing.AllocsPerRun(100, func() {
+		sse.AppendEvent(room, "response.function_call_arguments.delta", data)
+		sse.AppendComment(room, "heartbeat of a name longer than 32 bytes")
+	}); n != 0 {
+		t.Errorf("writing: %v allocations", n)
+	}
+}
+
+func BenchmarkNext(b *testing.B) {
+	for _, bench := range []struct {
+		name, event string
+		step        int
+	}{
+		{"chunk/paced", chunk, len(chunk)},
+		{"chunk/coalesced", chunk, 1 << 20},
+		{"named/coalesced", "event: response.output_text.delta\n" + chunk, 1 << 20},
+		{"line1M/16K", "data: " + strings.Repeat("x", 1<<20) + "\n\n", 16 << 10},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			reader := sse.NewReader(&loop{stream: strings.Repeat(bench.event, 64), step: bench.step}, 2<<20)
+			b.SetBytes(int64(len(bench.event)))
+			b.ReportAllocs()
+			for b.Loop() {
+				event, err := reader.Next()
+				if err != nil {
+					b.Fatal(err)
+				}
+				if !reader.Buffered() {
+					io.Discard.Write(event.Raw)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAppendEvent(b *testing.B) {
+	data := []byte(strings.TrimSuffix(strings.TrimPrefix(chunk, "data: "), "\n\n"))
+	room := make([]byte, 0, 1024)
+	for _, name := range []string{"", "response.output_text.delta"} {
+		b.Run(fmt.Sprintf("name=%s", name), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				sse.AppendEvent(room, name, data)
+			}
+		})
+	}
+}

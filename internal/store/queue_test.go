@@ -1,0 +1,162 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// gate is an operation that holds the writer until it is opened.
+func gate() (op, func()) {
+	c := make(chan struct{})
+	return op{apply: func(*store.Tx) error { <-c; return nil }}, func() { close(c) }
+}
+
+func TestGroupIsCommittedAfterTheInterval(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		st := open(t, dir, store.Options{CommitInterval: 50 * time.Millisecond})
+		submit(t, st, note("a"))
+		time.Sleep(20 * time.Millisecond)
+		submit(t, st, note("b"))
+		time.Sleep(29 * time.Millisecond)
+		synctest.Wait()
+		if got := texts(t, st); got != "" {
+			t.Errorf("committed early: %q", got)
+		}
+		time.Sleep(2 * time.Millisecond)
+		synctest.Wait()
+		if got := texts(t, st); got != "a b" {
+			t.Errorf("after the interval: %q", got)
+		}
+		st.Close()
+	})
+}
+
+func TestFullGroupIsCommittedAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		st := open(t, dir, store.Options{CommitInterval: time.Hour})
+		for i := range 500 {
+			submit(t, st, note(fmt.Sprint(i)))
+		}
+		synctest.Wait()
+		if n := len(strings.Fields(texts(t, st))); n != 500 {
+			t.Errorf("%d committed", n)
+		}
+		st.Close()
+	})
+}
+
+func TestFlushMakesOwnWritesVisible(t *testing.T) {
+	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Hour})
+	flush(t, st) // nothing waits
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 20 {
+				text := fmt.Sprintf("%d-%d", i, j)
+				submit(t, st, note(text))
+				flush(t, st)
+				var n int
+				if err := st.Reader().QueryRow("SELECT count(*) FROM notes WHERE text = ?", text).Scan(&n); err != nil || n != 1 {
+					t.Errorf("%s after its flush: %d, %v", text, n, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestFlushEndsWithItsContext(t *testing.T) {
+	st := open(t, t.TempDir(), store.Options{})
+	hold, release := gate()
+	submit(t, st, hold)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := st.Flush(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	release()
+	flush(t, st)
+}
+
+func TestFullQueueDelaysThenDrops(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		st := open(t, dir, store.Options{QueueLimit: 2})
+		hold, release := gate()
+		submit(t, st, hold, note("a"))
+		start := time.Now()
+		droppable := note("dropped")
+		droppable.droppable = true
+		if err := st.Submit(droppable); !errors.Is(err, store.ErrDropped) {
+			t.Errorf("a droppable operation: %v", err)
+		}
+		if d := time.Since(start); d != 100*time.Millisecond {
+			t.Errorf("delayed by %v", d)
+		}
+		start = time.Now()
+		if err := st.Submit(note("kept")); err != nil {
+			t.Errorf("a durable operation: %v", err)
+		}
+		if d := time.Since(start); d != 100*time.Millisecond {
+			t.Errorf("a durable operation delayed by %v", d)
+		}
+		release()
+		flush(t, st)
+		if got := texts(t, st); got != "a kept" || st.Dropped() != 1 {
+			t.Errorf("kept %q, dropped %d", got, st.Dropped())
+		}
+		st.Close()
+	})
+}
+
+func TestFullQueueLetsInWhenThereIsRoom(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		st := open(t, dir, store.Options{QueueLimit: 1})
+		hold, release := gate()
+		submit(t, st, hold)
+		time.AfterFunc(30*time.Millisecond, release)
+		start := time.Now()
+		late := note("late")
+		late.droppable = true
+		submit(t, st, late)
+		if d := time.Since(start); d != 30*time.Millisecond {
+			t.Errorf("delayed by %v", d)
+		}
+		flush(t, st)
+		if got := texts(t, st); got != "late" {
+			t.Errorf("got %q", got)
+		}
+		st.Close()
+	})
+}
+
+func TestCloseFreesWhoWaitsForRoom(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		st := open(t, dir, store.Options{QueueLimit: 1})
+		hold, release := gate()
+		submit(t, st, hold)
+		late := make(chan error)
+		go func() { late <- st.Submit(note("late")) }()
+		synctest.Wait()
+		go st.Close()
+		if err := <-late; !errors.Is(err, store.ErrClosed) {
+			t.Errorf("got %v", err)
+		}
+		release()
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+const (
+	// applicationID ("GATE") marks our files, so that another program's database is refused instead of mixed into.
+	applicationID = 0x47415445
+	// layoutVersion is kept in user_version: how this package itself keeps its books (the table schema_versions).
+	layoutVersion = 1
+)
+
+// ErrLocked is wrapped by Open when another process, or another Store of this one, holds the data directory.
+var ErrLocked = errors.New("data directory locked")
+
+// ErrNewer is wrapped by Open when the database was written by a newer version of the program.
+var ErrNewer = errors.New("written by a newer version")
+
+// Schema is the tables of one room. Steps are SQL scripts, numbered from 1; a database at version n runs those after n,
+// each in one transaction with its new number. Published steps are never edited, only followed by others.
+type Schema struct {
+	Room  string
+	Steps []string
+}
+
+func migrate(tx *Tx, schemas []Schema) error {
+	if err := tx.begin(); err != nil {
+		return err
+	}
+	defer tx.rollback()
+	if err := adopt(tx); err != nil {
+		return err
+	}
+	if err := tx.commit(); err != nil {
+		return err
+	}
+	for _, schema := range schemas {
+		if err := migrateRoom(tx, schema); err != nil {
+			return fmt.Errorf("migrating the tables of %q: %w", schema.Room, err)
+		}
+	}
+	return nil
+}
+
+// adopt makes an empty file ours, and refuses what is not.
+func adopt(tx *Tx) error {
+	var id, layout, tables int
+	for query, dest := range map[string]*int{
+		"PRAGMA application_id":              &id,
+		"PRAGMA user_version":                &layout,
+		"SELECT count(*) FROM sqlite_schema": &tables,
+	} {
+		if err := tx.Get(query, nil, dest); err != nil {
+			return err
+		}
+	}
+	switch {
+	case id == applicationID && layout == layoutVersion:
+		return nil
+	case id == applicationID:
+		return fmt.Errorf("%w (layout %d, this one knows %d)", ErrNewer, layout, layoutVersion)
+	case id != 0 || tables > 0:
+		return errors.New("it belongs to another program")
+	}
+	_, err := tx.conn.ExecContext(background, fmt.Sprintf(`
+		PRAGMA application_id = %d;
+		PRAGMA user_version = %d;
+		CREATE TABLE schema_versions (room TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID;`,
+		applicationID, layoutVersion))
+	return err
+}
+
+func migrateRoom(tx *Tx, schema Schema) error {
+	var version int
+	err := tx.Get("SELECT version FROM schema_versions WHERE room = ?", []any{schema.Room}, &version)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if version > len(schema.Steps) {
+		return fmt.Errorf("%w (version %d, this one knows %d)", ErrNewer, version, len(schema.Steps))
+	}
+	for ; version < len(schema.Steps); version++ {
+		if err := migrateStep(tx, schema.Room, version+1, schema.Steps[version]); err != nil {
+			return fmt.Errorf("step %d: %w", version+1, err)
+		}
+	}
+	return nil
+}
+
+func migrateStep(tx *Tx, room string, version int, step string) error {
+	if err := tx.begin(); err != nil {
+		return err
+	}
+	defer tx.rollback()
+	if _, err := tx.conn.ExecContext(background, step); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("INSERT OR REPLACE INTO schema_versions (room, version) VALUES (?, ?)", room, version); err != nil {
+		return err
+	}
+	return tx.commit()
+}

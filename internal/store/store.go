@@ -1,0 +1,240 @@
+// Package store keeps Gatehouse's one database: the file gatehouse.db in a data directory, written by one goroutine
+// in groups, read by others beside it.
+//
+//	st, err := store.Open(dir, store.Options{
+//		Schemas: []store.Schema{activity.Schema, owners.Schema},
+//		Prune:   []store.PruneFunc{pruner.Prune},
+//	})
+//	err = st.Submit(op)      // queued; committed within CommitInterval
+//	err = st.Flush(ctx)      // everything submitted before is now committed
+//	rows, err := st.Reader().QueryContext(ctx, …)
+//
+// The rooms (activity, owners, later the ledger) own their tables and hand in a [Schema]; the store knows none of
+// them. It keeps no prompt, answer or money logic: an [Op] is all it runs.
+//
+// # Durability
+//
+// SQLite in WAL mode with synchronous=NORMAL. A killed process loses at most what was submitted within the last
+// CommitInterval. A power cut may lose the commits since the last checkpoint, but never damages the file.
+//
+// # Limits
+//
+// One process a data directory, held by a lock on gatehouse.lock. Several machines need another engine behind the
+// rooms' interfaces.
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+)
+
+// Names inside the data directory. SQLite adds gatehouse.db-wal and gatehouse.db-shm while the store is open.
+const (
+	FileName     = "gatehouse.db"
+	LockFileName = "gatehouse.lock"
+)
+
+const (
+	// DefaultCommitInterval bounds what a kill -9 loses and how late a row is seen without Flush.
+	DefaultCommitInterval = 50 * time.Millisecond
+	// DefaultPruneInterval is a compromise: retention is counted in days, but a full disk in minutes.
+	DefaultPruneInterval = time.Minute
+	// DefaultQueueLimit is about 20 MiB of usual activity rows (about 150 MiB if every text in them is as long as it may be).
+	DefaultQueueLimit = 32_768
+
+	// maxReaders bounds concurrent queries; each may hold a few MiB of page cache.
+	maxReaders = 4
+	// busyTimeout outlasts a backup or an operator's sqlite3 shell that holds the write lock for a moment.
+	busyTimeout = 5 * time.Second
+	// walSizeLimit is what the write-ahead log is cut back to after a burst or a long reader let it grow.
+	walSizeLimit = 64 << 20
+)
+
+// ErrClosed is returned by every method after Close.
+var ErrClosed = errors.New("the store is closed")
+
+// Options configure Open. The zero value works.
+type Options struct {
+	// Schemas are the tables of the rooms, migrated by Open in this order.
+	Schemas []Schema
+	// Prune is run by the writer every PruneInterval, in batches, each in a transaction of its own.
+	Prune []PruneFunc
+	// PruneInterval defaults to DefaultPruneInterval.
+	PruneInterval time.Duration
+	// CommitInterval is how long the first operation of a group waits for company. Default: DefaultCommitInterval.
+	CommitInterval time.Duration
+	// QueueLimit is how many operations may wait before droppable ones are delayed, then dropped. Default: DefaultQueueLimit.
+	QueueLimit int
+	// Health, if set, is told by the writer when commits begin to fail (the cause) and when they succeed again (nil).
+	// It must return at once.
+	Health func(error)
+	// Logger defaults to none.
+	Logger *zap.Logger
+}
+
+// PruneFunc deletes one small batch of what has outlived its retention and says whether more is left; it is then
+// called again, after operations that wait meanwhile. It must not commit.
+type PruneFunc func(tx *Tx) (more bool, err error)
+
+// Store is an open database. Its methods may be called from any goroutine.
+type Store struct {
+	opts    Options
+	path    string
+	lock    *os.File
+	writeDB *sql.DB
+	readDB  *sql.DB
+	tx      Tx // the writer goroutine's own
+
+	queue
+	dropped  atomic.Uint64
+	rejected atomic.Uint64
+
+	stop      chan struct{}
+	done      chan struct{}
+	lost      int   // written before done is closed
+	lostCause error // written before done is closed
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Open creates the data directory (0700) and the database (0600) where they are missing, takes the lock of the
+// directory, migrates and starts the writer. It fails when another process holds the directory, when the file is
+// damaged or not ours, and when it was written by a newer version.
+func Open(dir string, opts Options) (*Store, error) {
+	if opts.CommitInterval <= 0 {
+		opts.CommitInterval = DefaultCommitInterval
+	}
+	if opts.PruneInterval <= 0 {
+		opts.PruneInterval = DefaultPruneInterval
+	}
+	if opts.QueueLimit <= 0 {
+		opts.QueueLimit = DefaultQueueLimit
+	}
+	if opts.Logger == nil {
+		opts.Logger = zap.NewNop()
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("resolving the data directory %q: %w", dir, err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("creating the data directory %q: %w", dir, err)
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		opts: opts,
+		path: filepath.Join(dir, FileName),
+		lock: lock,
+		stop: make(chan struct{}),
+		done: make(chan struct{}),
+	}
+	s.queue.init()
+	if err := s.openFile(); err != nil {
+		s.closeFiles()
+		return nil, fmt.Errorf("opening the database %q: %w", s.path, err)
+	}
+	go s.write()
+	return s, nil
+}
+
+func (s *Store) openFile() error {
+	// SQLite would create the file by the umask; its WAL files take over the mode it has.
+	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(f.Chmod(0o600), f.Close())
+	if err != nil {
+		return err
+	}
+	common := []string{
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
+		"foreign_keys(off)",
+	}
+	s.writeDB, err = sql.Open("sqlite", dsn(s.path, append(common,
+		"journal_mode(wal)", "synchronous(normal)", fmt.Sprintf("journal_size_limit(%d)", walSizeLimit))))
+	if err != nil {
+		return err
+	}
+	s.writeDB.SetMaxOpenConns(1)
+	if err := s.tx.connect(s.writeDB); err != nil {
+		return explain(err)
+	}
+	if err := migrate(&s.tx, s.opts.Schemas); err != nil {
+		return explain(err)
+	}
+	s.readDB, err = sql.Open("sqlite", dsn(s.path, append(common, "query_only(on)")))
+	if err != nil {
+		return err
+	}
+	s.readDB.SetMaxOpenConns(maxReaders)
+	s.readDB.SetMaxIdleConns(maxReaders)
+	return nil
+}
+
+// dsn writes path as a file: URI, so that no character of a directory's name is read as an option.
+func dsn(path string, pragmas []string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a Windows drive
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	return u.String()
+}
+
+// Path is the database file.
+func (s *Store) Path() string { return s.path }
+
+// Reader is a pool of read-only connections. They see what is committed; call Flush first to see one's own writes.
+func (s *Store) Reader() *sql.DB { return s.readDB }
+
+// Dropped counts droppable operations given up because the queue was full.
+func (s *Store) Dropped() uint64 { return s.dropped.Load() }
+
+// Rejected counts operations that the database refused for what they contain (a constraint, a wrong type): a bug of
+// the room that submitted them. They are logged and left out; the others of their group are kept.
+func (s *Store) Rejected() uint64 { return s.rejected.Load() }
+
+// Close commits what was submitted, closes the database and gives the directory free. Its error says how many
+// operations could not be written.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		s.queue.close()
+		close(s.stop)
+		<-s.done
+		err := s.closeFiles()
+		if s.lost > 0 {
+			err = errors.Join(fmt.Errorf("%d operations lost: %w", s.lost, s.lostCause), err)
+		}
+		if err != nil {
+			s.closeErr = fmt.Errorf("closing the database %q: %w", s.path, err)
+		}
+	})
+	return s.closeErr
+}
+
+func (s *Store) closeFiles() error {
+	var errs []error
+	if s.readDB != nil {
+		errs = append(errs, s.readDB.Close())
+	}
+	if s.writeDB != nil {
+		s.tx.disconnect()
+		errs = append(errs, s.writeDB.Close())
+	}
+	return errors.Join(append(errs, s.lock.Close())...)
+}

@@ -1,0 +1,199 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+const (
+	// groupSize bounds a transaction, and so how long a Flush waits for others and what a failed one repeats.
+	groupSize = 500
+	// retryInterval spares a failing disk; a Flush tries at once.
+	retryInterval = time.Second
+	// maxSpare is the largest queue buffer kept for reuse after a burst.
+	maxSpare = 4096
+)
+
+// writer is the state of the one goroutine that writes.
+type writer struct {
+	*Store
+	batch, spare []Op // batch is taken from the queue, in order, not yet committed
+	pruning      []PruneFunc
+}
+
+func (s *Store) write() {
+	defer close(s.done)
+	w := &writer{Store: s}
+	due := time.NewTimer(0)
+	due.Stop()
+	defer due.Stop()
+	prune := time.NewTicker(s.opts.PruneInterval)
+	defer prune.Stop()
+	ready := make(chan struct{})
+	close(ready)
+	for {
+		var more <-chan struct{}
+		if len(w.pruning) > 0 {
+			more = ready
+		}
+		select {
+		case <-s.first:
+			if len(w.batch) == 0 {
+				due.Reset(s.opts.CommitInterval)
+			}
+		case <-s.urgent:
+			due.Reset(w.commitAll())
+		case <-due.C:
+			due.Reset(w.commitAll())
+		case <-prune.C:
+			w.pruning = append(w.pruning[:0], s.opts.Prune...)
+		case <-more:
+			w.pruneOnce()
+		case <-s.stop:
+			w.finish()
+			return
+		}
+	}
+}
+
+// never is longer than the process lives.
+const never = time.Duration(1<<63 - 1)
+
+// commitAll commits what waited when it began, and says when it is to be called again.
+func (w *writer) commitAll() time.Duration {
+	if len(w.batch) == 0 {
+		w.batch = w.take(w.spare)
+	}
+	whole := w.batch
+	for len(w.batch) > 0 {
+		group := w.batch[:min(groupSize, len(w.batch))]
+		if err := w.commit(group); err != nil {
+			w.failed(err)
+			return retryInterval
+		}
+		w.batch = w.batch[len(group):]
+		if w.settle(len(group)) {
+			w.recovered()
+		}
+	}
+	clear(whole)
+	w.spare = whole
+	if cap(whole) > maxSpare {
+		w.spare = nil
+	}
+	if w.waiting() > 0 {
+		return w.opts.CommitInterval
+	}
+	return never
+}
+
+// commit writes a group in one transaction. If an operation is rejected the group is written again, each operation
+// behind a savepoint, so that only the rejected one is missing.
+func (w *writer) commit(group []Op) error {
+	if w.tx.conn == nil {
+		if err := w.tx.connect(w.writeDB); err != nil {
+			return err
+		}
+	}
+	apply := func(op Op) error { return op.Apply(&w.tx) }
+	err := w.transact(group, apply)
+	if err != nil && !storageFault(err) {
+		err = w.transact(group, w.applyAlone)
+	}
+	return err
+}
+
+func (w *writer) transact(group []Op, apply func(Op) error) error {
+	if err := w.tx.begin(); err != nil {
+		return fmt.Errorf("beginning a transaction: %w", err)
+	}
+	defer w.tx.rollback()
+	for _, op := range group {
+		if err := apply(op); err != nil {
+			return err
+		}
+	}
+	if err := w.tx.commit(); err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	return nil
+}
+
+func (w *writer) applyAlone(op Op) error {
+	if _, err := w.tx.Exec("SAVEPOINT op"); err != nil {
+		return err
+	}
+	if err := op.Apply(&w.tx); err != nil {
+		if storageFault(err) {
+			return err
+		}
+		w.rejected.Add(1)
+		w.opts.Logger.Error("operation rejected by the database", zap.String("op", fmt.Sprintf("%T", op)), zap.Error(err))
+		if _, err := w.tx.Exec("ROLLBACK TO op"); err != nil {
+			return err
+		}
+	}
+	_, err := w.tx.Exec("RELEASE op")
+	return err
+}
+
+// failed gives the connection up: whatever state the error left it in, the next attempt starts afresh.
+func (w *writer) failed(err error) {
+	w.tx.disconnect()
+	if w.fail(err) {
+		w.opts.Logger.Error("writing to the database fails, operations wait", zap.String("file", w.path), zap.Error(err))
+		if w.opts.Health != nil {
+			w.opts.Health(err)
+		}
+	}
+}
+
+func (w *writer) recovered() {
+	w.opts.Logger.Info("writing to the database works again", zap.String("file", w.path))
+	if w.opts.Health != nil {
+		w.opts.Health(nil)
+	}
+}
+
+// pruneOnce runs one batch of the first pruner that has more to do.
+func (w *writer) pruneOnce() {
+	more, err := w.pruneBatch(w.pruning[0])
+	if err != nil {
+		w.opts.Logger.Warn("pruning the database", zap.String("file", w.path), zap.Error(err))
+	}
+	if err != nil || !more {
+		w.pruning = w.pruning[1:]
+	}
+}
+
+func (w *writer) pruneBatch(prune PruneFunc) (bool, error) {
+	if w.tx.conn == nil {
+		return false, nil // commits fail: the next round will do
+	}
+	if err := w.tx.begin(); err != nil {
+		return false, err
+	}
+	defer w.tx.rollback()
+	more, err := prune(&w.tx)
+	if err != nil {
+		return false, err
+	}
+	return more, w.tx.commit()
+}
+
+// finish commits the rest and counts what a failing disk did not take.
+func (w *writer) finish() {
+	for {
+		if w.commitAll() == retryInterval {
+			break
+		}
+		if w.waiting() == 0 {
+			return
+		}
+	}
+	w.lost = len(w.batch) + w.waiting()
+	w.lostCause = w.Health()
+	w.fail(ErrClosed)
+}
