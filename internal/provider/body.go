@@ -1,30 +1,51 @@
 package provider
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"sync"
 )
 
+// maxJoined is the longest body that is copied into one piece. net/http sends
+// a body that it knows to lie in memory together with the header in one write;
+// for any other it sends the header first. Longer bodies need several writes
+// anyway.
+const maxJoined = 32 << 10
+
 // Body is a request body in pieces: the caller's own bytes with the few edits
 // between them, sent without being copied together. It can be read any number
-// of times (a connection that broke before the first byte is tried anew).
+// of times (a connection that broke before the first byte is tried anew), until
+// it is released.
 type Body struct {
-	size int64
+	size   int64
+	joined []byte // of a short body, instead of pieces
 
 	mu     sync.Mutex // guards the following
 	pieces [][]byte
+	open   int // readers that are not at their end
+	free   func()
 }
 
 // ErrReleased is returned by Open after Release.
 var ErrReleased = errors.New("the request body was released")
 
-// NewBody takes ownership of the pieces; they must not change while a request
-// is under way.
-func NewBody(pieces ...[]byte) *Body {
-	b := &Body{pieces: pieces}
+// NewBody makes a body of the pieces, which must not change until free is
+// called: once, when the bytes are needed no more. It may run in NewBody, in
+// Release or on a transport's goroutine; it never runs if a reader was left
+// before its end.
+func NewBody(pieces [][]byte, free func()) *Body {
+	b := &Body{pieces: pieces, free: free}
 	for _, p := range pieces {
 		b.size += int64(len(p))
+	}
+	if b.size <= maxJoined {
+		b.joined = make([]byte, 0, b.size)
+		for _, p := range pieces {
+			b.joined = append(b.joined, p...)
+		}
+		b.pieces, b.free = nil, nil
+		free()
 	}
 	return b
 }
@@ -34,28 +55,52 @@ func (b *Body) Size() int64 { return b.size }
 
 // Open returns a reader from the first byte. It fails only after Release.
 func (b *Body) Open() (io.ReadCloser, error) {
+	if b.joined != nil {
+		return io.NopCloser(bytes.NewReader(b.joined)), nil
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.pieces == nil && b.size > 0 {
+	if b.pieces == nil {
 		return nil, ErrReleased
 	}
-	return &bodyReader{pieces: b.pieces}, nil
+	b.open++
+	return &bodyReader{body: b, pieces: b.pieces}, nil
 }
 
-// Release lets the bytes go as soon as no open reader needs them: a connection
-// holds on to its request for as long as the answer lasts.
+// Release tells that no reader will be opened any more, so that the bytes can
+// go as soon as they are read: a connection holds on to its request for as long
+// as the answer lasts.
 func (b *Body) Release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pieces = nil
+	b.freeIfUnused()
+}
+
+func (b *Body) finished() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open--
+	b.freeIfUnused()
+}
+
+func (b *Body) freeIfUnused() {
+	if b.pieces == nil && b.open == 0 && b.free != nil {
+		b.free()
+		b.free = nil
+	}
 }
 
 type bodyReader struct {
+	body   *Body
 	pieces [][]byte // what is still to read; the first may be partly read
 	offset int
 }
 
 func (r *bodyReader) Read(p []byte) (int, error) {
+	if r.pieces == nil {
+		return 0, io.EOF
+	}
 	n := 0
 	for n < len(p) && len(r.pieces) > 0 {
 		c := copy(p[n:], r.pieces[0][r.offset:])
@@ -65,29 +110,11 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 			r.pieces, r.offset = r.pieces[1:], 0
 		}
 	}
-	if len(r.pieces) > 0 {
-		return n, nil
-	}
-	r.pieces = nil // what was sent can go, though the connection keeps the reader
-	if n == 0 {
-		return 0, io.EOF
+	if len(r.pieces) == 0 {
+		r.pieces = nil
+		r.body.finished()
 	}
 	return n, nil
-}
-
-// WriteTo hands the pieces over whole, which saves the copy buffer.
-func (r *bodyReader) WriteTo(w io.Writer) (int64, error) {
-	var sent int64
-	for len(r.pieces) > 0 {
-		n, err := w.Write(r.pieces[0][r.offset:])
-		sent += int64(n)
-		if err != nil {
-			return sent, err
-		}
-		r.pieces, r.offset = r.pieces[1:], 0
-	}
-	r.pieces = nil
-	return sent, nil
 }
 
 // Close does nothing: a transport may call it while a Read is under way.

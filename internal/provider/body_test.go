@@ -54,25 +54,92 @@ func TestBodyCanBeReadAgainBesideAnUnfinishedReader(t *testing.T) {
 	}
 }
 
-func TestWriteToGoesOnWhereReadStopped(t *testing.T) {
-	reader, _ := newBody("hello ", "world").Open()
-	if _, err := io.ReadFull(reader, make([]byte, 3)); err != nil {
+// long is a body that is not joined: its pieces stay where they are.
+var long = strings.Repeat("0123456789abcdef", 4<<10)
+
+func TestALongBodyIsReadWhereItLies(t *testing.T) {
+	body := newBody(`{"a":"`, "", long, `"}`)
+	if want := `{"a":"` + long + `"}`; body.Size() != int64(len(want)) {
+		t.Errorf("size %d, want %d", body.Size(), len(want))
+	}
+	first, _ := body.Open()
+	if _, err := io.ReadFull(first, make([]byte, 7)); err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	n, err := reader.(io.WriterTo).WriteTo(&out)
-	if n != 8 || err != nil || out.String() != "lo world" {
-		t.Errorf("wrote %d bytes %q, %v", n, out.String(), err)
+	second, _ := body.Open()
+	if err := iotest.TestReader(second, []byte(`{"a":"`+long+`"}`)); err != nil {
+		t.Error(err)
+	}
+	if rest, err := io.ReadAll(first); err != nil || string(rest) != long[1:]+`"}` {
+		t.Errorf("the first reader went on with %d bytes, %v", len(rest), err)
 	}
 }
 
-func TestWriteToReportsAFailedWrite(t *testing.T) {
-	broken := errors.New("broken pipe")
-	reader, _ := newBody("hello ", "world").Open()
-	n, err := reader.(io.WriterTo).WriteTo(&failingWriter{room: 8, err: broken})
-	if n != 8 || !errors.Is(err, broken) {
-		t.Errorf("wrote %d bytes, %v; want 8 and the writer's error", n, err)
+// The bytes of a short body are copied, so the buffer they came in is free at once.
+func TestAShortBodyIsFreeAtOnceAndStaysReadable(t *testing.T) {
+	piece := []byte(`{"a":1}`)
+	freed := 0
+	body := provider.NewBody([][]byte{piece}, func() { freed++ })
+	if freed != 1 {
+		t.Fatalf("freed %d times", freed)
 	}
+	clear(piece)
+	body.Release()
+	reader, err := body.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := io.ReadAll(reader); string(got) != `{"a":1}` || freed != 1 {
+		t.Errorf("read %q, freed %d times", got, freed)
+	}
+}
+
+// A provider may answer while it is still reading: the bytes are free only when
+// no more reader can be opened and every open one is at its end.
+func TestALongBodyIsFreeAfterReleaseAndTheLastReader(t *testing.T) {
+	for name, releaseFirst := range map[string]bool{"released first": true, "read first": false} {
+		t.Run(name, func(t *testing.T) {
+			freed := 0
+			body := provider.NewBody([][]byte{[]byte(long)}, func() { freed++ })
+			first, _ := body.Open()
+			second, _ := body.Open()
+			if releaseFirst {
+				body.Release()
+			}
+			for _, r := range []io.Reader{first, second} {
+				if freed != 0 {
+					t.Fatal("freed under a reader")
+				}
+				if n, err := io.Copy(io.Discard, r); n != int64(len(long)) || err != nil {
+					t.Errorf("read %d bytes, %v", n, err)
+				}
+				_, _ = r.Read(make([]byte, 1)) // the end again
+			}
+			if !releaseFirst {
+				if freed != 0 {
+					t.Fatal("freed while another reader can be opened")
+				}
+				body.Release()
+			}
+			body.Release()
+			if freed != 1 {
+				t.Errorf("freed %d times", freed)
+			}
+			if _, err := body.Open(); !errors.Is(err, provider.ErrReleased) {
+				t.Errorf("opened after the end: %v", err)
+			}
+		})
+	}
+}
+
+func TestALongBodyWithAnAbandonedReaderIsNeverFree(t *testing.T) {
+	body := provider.NewBody([][]byte{[]byte(long)}, func() { t.Error("freed under a transport that may still read") })
+	reader, _ := body.Open()
+	if _, err := reader.Read(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	_ = reader.Close()
+	body.Release()
 }
 
 // FuzzBodySplitReads: however a body is cut and however it is read, the bytes
@@ -81,10 +148,17 @@ func FuzzBodySplitReads(f *testing.F) {
 	f.Add([]byte(`{"model":"openai/gpt-4o","stream":true}`), uint8(9), uint8(15), uint8(4))
 	f.Add([]byte("ab"), uint8(0), uint8(0), uint8(1))
 	f.Add([]byte{}, uint8(1), uint8(2), uint8(3))
+	f.Add(bytes.Repeat([]byte("0123456789"), 40), uint8(200), uint8(100), uint8(255))
 	f.Fuzz(func(t *testing.T, data []byte, cut1, cut2, chunk uint8) {
 		a := min(int(cut1), len(data))
 		b := min(a+int(cut2), len(data))
-		body := provider.NewBody(data[:a], data[a:b], data[b:])
+		// Repeated, so that long ones occur too: they are read in another way.
+		var pieces [][]byte
+		for range int(cut2) + 1 {
+			pieces = append(pieces, data[:a], data[a:b], data[b:])
+		}
+		data = bytes.Repeat(data, int(cut2)+1)
+		body := provider.NewBody(pieces, func() {})
 		reader, _ := body.Open()
 		var got []byte
 		buffer := make([]byte, int(chunk)+1)
@@ -109,21 +183,5 @@ func newBody(pieces ...string) *provider.Body {
 	for _, p := range pieces {
 		raw = append(raw, []byte(p))
 	}
-	return provider.NewBody(raw...)
-}
-
-// failingWriter takes room bytes and then fails.
-type failingWriter struct {
-	room int
-	err  error
-}
-
-func (w *failingWriter) Write(p []byte) (int, error) {
-	if len(p) > w.room {
-		n := w.room
-		w.room = 0
-		return n, w.err
-	}
-	w.room -= len(p)
-	return len(p), nil
+	return provider.NewBody(raw, func() {})
 }

@@ -1,0 +1,49 @@
+# make run    build Caddy with this plugin and start it with Caddyfile.example
+# make build  only build ./caddy, from xcaddy.json
+# make test   everything: checks, tests, build, the real SDKs (see .ci/suites)
+# make bench  load, against the plain proxy and the provider itself
+# make fuzz   every fuzz target for FUZZTIME
+# make fmt    format Go files and Caddyfile.example
+# make clean  remove what was made, but not .gatehouse (key and data)
+
+# The flags of xcaddy, everywhere, so that all builds share one cache.
+# -buildvcs=false: a checkout that another user owns builds too.
+export GOFLAGS := -trimpath -buildvcs=false -tags=nobadger,nomysql,nopgx
+export CGO_ENABLED ?= 0
+
+export GATEWAY_SERVER_HOST ?= 127.0.0.1
+export GATEWAY_SERVER_PORT ?= 8080
+
+FUZZTIME ?= 10s
+BENCHFLAGS ?=
+
+.PHONY: build run test bench fuzz fmt clean
+
+build:
+	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
+
+run: build
+	@./.ci/run-example
+
+test:
+	@./.ci/suites
+
+bench:
+	go run ./tests/bench $(BENCHFLAGS)
+
+# One target at a time: go test takes only one.
+fuzz:
+	@set -e; grep -rl --include='*_test.go' '^func Fuzz' internal handlers l4vnc caddymodule 2>/dev/null | sort | \
+	while read -r file; do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$$file"); do \
+			echo "== ./$${file%/*} $$target"; \
+			go test "./$${file%/*}" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -parallel 1 </dev/null; \
+		done; \
+	done
+
+fmt: build
+	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')
+	./caddy fmt --overwrite Caddyfile.example
+
+clean:
+	rm -rf caddy .cache

@@ -1,0 +1,139 @@
+// Package caddymodule is the front door that xcaddy imports: the gatehouse app,
+// its global option and its command. It brings in the HTTP handlers.
+package caddymodule
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
+
+	_ "github.com/gatehouse-proxy/gatehouse/handlers" // the HTTP door
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+)
+
+func init() {
+	caddy.RegisterModule(App{})
+}
+
+// App is the gatehouse app: one gateway in front of model providers, for
+// clients of two SDK families. The HTTP handlers (http.handlers.gatehouse and
+// its single endpoints) ask it for what they serve.
+type App struct {
+	// Keys are the gateway keys. Without one every call is answered 401.
+	Keys []Key `json:"keys,omitempty"`
+
+	// Providers are the model providers.
+	Providers []Provider `json:"providers,omitempty"`
+
+	// Catalogs are files that describe models: the public LiteLLM price map,
+	// OpenRouter's /models answer, or the short form of docs/catalog.md.
+	Catalogs []string `json:"catalogs,omitempty"`
+
+	// DataDir is the folder of the activity database (made with mode 0700).
+	// Only one process can use it. Default: "gatehouse" in Caddy's data directory.
+	DataDir string `json:"data_dir,omitempty"`
+
+	// BodyMemory bounds the request bodies held at one time, in bytes; above
+	// it callers get 429 gateway_busy. Default: the lesser of 1 GiB and a
+	// quarter of GOMEMLIMIT.
+	BodyMemory int64 `json:"body_memory,omitempty"`
+
+	// Timeouts of a model call.
+	Timeouts Timeouts `json:"timeouts,omitzero"`
+
+	// Activity is how long activity rows are kept.
+	Activity Retention `json:"activity,omitzero"`
+
+	ctx     caddy.Context
+	logger  *zap.Logger
+	state   *gateway.State
+	key     string // of state in the pool; "" = no reference is held
+	gateway *gateway.Gateway
+}
+
+// CaddyModule returns the module's information.
+func (App) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: caddykit.AppName, New: func() caddy.Module { return new(App) }}
+}
+
+// Gateway is what the handlers serve.
+func (a *App) Gateway() *gateway.Gateway { return a.gateway }
+
+// Provision checks the configuration and wires the gateway. It opens no file
+// but those it reads, and changes nothing that outlives a failed load.
+func (a *App) Provision(ctx caddy.Context) error {
+	a.ctx, a.logger = ctx, ctx.Logger()
+	dir := a.DataDir
+	if dir == "" {
+		dir = filepath.Join(caddy.AppDataDir(), "gatehouse")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("data_dir: %w", err)
+	}
+	if a.state, err = takeState(dir); err != nil {
+		return err
+	}
+	a.key = dir
+	if err := a.state.Metrics.Register(ctx.GetMetricsRegistry()); err != nil {
+		return fmt.Errorf("registering metrics: %w", err)
+	}
+	config, err := a.build()
+	if err != nil {
+		return err
+	}
+	config.Released, config.Hold = a.letGo, a.holdAgain
+	a.gateway, err = gateway.New(config)
+	return err
+}
+
+// Start opens the store and lets calls in.
+func (a *App) Start() error {
+	return a.gateway.Start(a.ctx, activity.Retention{Age: time.Duration(a.Activity.Age), Size: a.Activity.Size})
+}
+
+// Stop has nothing to stop: calls under way go on, and the background work of
+// a configuration ends with its context.
+func (a *App) Stop() error { return nil }
+
+// exitPatience is how long the process waits for interrupted calls to write
+// their records before it exits.
+const exitPatience = 2 * time.Second
+
+// Cleanup lets go of the State, after the last call of this configuration.
+// Caddy calls it also when Provision has failed half-way.
+func (a *App) Cleanup() error {
+	if a.key == "" {
+		return nil
+	}
+	if a.gateway == nil {
+		return releaseState(a.key)
+	}
+	a.gateway.Close()
+	if !caddy.Exiting() {
+		return nil
+	}
+	return a.state.Shutdown(exitPatience)
+}
+
+// letGo runs after the last call.
+func (a *App) letGo() {
+	if err := releaseState(a.key); err != nil {
+		a.logger.Error("closing the store failed", zap.Error(err))
+	}
+}
+
+// holdAgain is for a call that comes after letGo.
+func (a *App) holdAgain() bool { return holdState(a.key, a.state) }
+
+var (
+	_ caddy.App          = (*App)(nil)
+	_ caddy.Provisioner  = (*App)(nil)
+	_ caddy.CleanerUpper = (*App)(nil)
+	_ caddykit.App       = (*App)(nil)
+)

@@ -1,0 +1,154 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+// build turns the configuration into the gateway's: secrets resolved, files
+// read, everything checked. Errors name what is wrong and never a secret.
+func (a *App) build() (gateway.Config, error) {
+	none := gateway.Config{}
+	specs, secrets, err := a.keySpecs()
+	if err != nil {
+		return none, err
+	}
+	ring, err := keys.NewRing(specs)
+	if err != nil {
+		return none, err
+	}
+	models, err := a.readCatalogs()
+	if err != nil {
+		return none, err
+	}
+	built, err := a.buildProviders()
+	if err != nil {
+		return none, err
+	}
+	index, err := catalog.NewCatalog(append(models, built.models...), built.sources)
+	if err != nil {
+		return none, fmt.Errorf("catalog: %w", err)
+	}
+	timeouts, err := a.Timeouts.resolve()
+	if err != nil {
+		return none, err
+	}
+	memory := a.BodyMemory
+	if memory == 0 {
+		memory = gateway.DefaultBodyMemory()
+	}
+	if memory < gateway.MaxBody {
+		return none, fmt.Errorf("body_memory: %d bytes would hold no body of the largest size, %d", memory, gateway.MaxBody)
+	}
+	return gateway.Config{
+		Ring: ring, Catalog: index, Providers: built.providers, Discover: built.discover,
+		Secrets: append(secrets, built.secrets...), State: a.state, BodyMemory: memory,
+		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
+	}, nil
+}
+
+func (a *App) keySpecs() (specs []keys.Spec, secrets []string, err error) {
+	for _, k := range a.Keys {
+		spec := keys.Spec{
+			Name: k.Name, Hashes: k.Hashes, Scopes: k.Scopes, Tenant: k.Tenant, Models: k.Models,
+			Disabled: k.Disabled, HostedTools: k.HostedTools,
+		}
+		for _, text := range k.Secrets {
+			secret, err := a.secret(fmt.Sprintf("key %q", k.Name), text)
+			if err != nil {
+				return nil, nil, err
+			}
+			spec.Secrets = append(spec.Secrets, secret)
+		}
+		if k.Expires != "" {
+			if spec.Expires, err = parseMoment(k.Expires); err != nil {
+				return nil, nil, fmt.Errorf("key %q: expires: %w", k.Name, err)
+			}
+		}
+		secrets = append(secrets, spec.Secrets...)
+		specs = append(specs, spec)
+	}
+	return specs, secrets, nil
+}
+
+// secret resolves a secret and warns about a literal one, which ends up in
+// Caddy's admin API and in its autosaved configuration.
+func (a *App) secret(owner, text string) (string, error) {
+	value, literal, err := caddykit.Secret(text)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", owner, err)
+	}
+	if literal {
+		a.logger.Warn("a secret stands in the configuration itself; use {env.NAME} or {file./path}", zap.String("of", owner))
+	}
+	return value, nil
+}
+
+func parseMoment(text string) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return t, fmt.Errorf("%q: want a date (2027-01-31) or RFC 3339 (2027-01-31T18:00:00Z)", text)
+	}
+	return t, nil
+}
+
+func (a *App) readCatalogs() ([]catalog.Model, error) {
+	var all []catalog.Model
+	for _, path := range a.Catalogs {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, fmt.Errorf("catalog: %w", err)
+		}
+		if info.Size() > catalog.MaxCatalogBytes {
+			return nil, fmt.Errorf("catalog %q has %d bytes; at most %d are read", path, info.Size(), catalog.MaxCatalogBytes)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("catalog: %w", err)
+		}
+		models, err := catalog.Parse(data)
+		if err != nil {
+			return nil, fmt.Errorf("catalog %q: %w", path, err)
+		}
+		all = append(all, models...)
+	}
+	return all, nil
+}
+
+// resolve puts the defaults in.
+func (t Timeouts) resolve() (gateway.Timeouts, error) {
+	out := gateway.DefaultTimeouts
+	for _, p := range []struct {
+		name  string
+		value time.Duration
+		dst   *time.Duration
+	}{
+		{"body", time.Duration(t.Body), &out.Body},
+		{"header", time.Duration(t.Header), &out.Header},
+		{"idle", time.Duration(t.Idle), &out.Idle},
+		{"commit_after", time.Duration(t.CommitAfter), &out.Commit},
+		{"heartbeat", time.Duration(t.Heartbeat), &out.Heartbeat},
+	} {
+		if p.value < 0 {
+			return out, fmt.Errorf("timeouts: %s: %w", p.name, errNegative)
+		}
+		if p.value > 0 {
+			*p.dst = p.value
+		}
+	}
+	return out, nil
+}
+
+var errNegative = errors.New("a negative duration")

@@ -1,0 +1,182 @@
+package caddymodule
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/dustin/go-humanize"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+)
+
+func init() {
+	httpcaddyfile.RegisterGlobalOption(caddykit.AppName, parseGlobalOption)
+}
+
+func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
+	if existing != nil {
+		return nil, d.Errf("the global option %s stands twice", caddykit.AppName)
+	}
+	app := new(App)
+	if err := app.UnmarshalCaddyfile(d); err != nil {
+		return nil, err
+	}
+	return httpcaddyfile.App{Name: caddykit.AppName, Value: caddyconfig.JSON(app, nil)}, nil
+}
+
+// UnmarshalCaddyfile reads the global option:
+//
+//	gatehouse {
+//		key NAME { … }          # any number
+//		provider NAME { … }     # any number
+//		catalog FILE…
+//		data_dir PATH
+//		body_memory SIZE
+//		timeouts {
+//			body | header | idle | commit_after | heartbeat DURATION
+//		}
+//		activity {
+//			keep DURATION
+//			max_size SIZE
+//		}
+//	}
+func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next()
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	return caddykit.Options{
+		"key":         {Many: true, Read: a.readKey},
+		"provider":    {Many: true, Read: a.readProvider},
+		"catalog":     caddykit.Words(&a.Catalogs),
+		"data_dir":    caddykit.Word(&a.DataDir),
+		"body_memory": caddykit.Value(&a.BodyMemory, parseSize),
+		"timeouts": block(caddykit.Options{
+			"body":         caddykit.Value(&a.Timeouts.Body, parseDuration),
+			"header":       caddykit.Value(&a.Timeouts.Header, parseDuration),
+			"idle":         caddykit.Value(&a.Timeouts.Idle, parseDuration),
+			"commit_after": caddykit.Value(&a.Timeouts.CommitAfter, parseDuration),
+			"heartbeat":    caddykit.Value(&a.Timeouts.Heartbeat, parseDuration),
+		}),
+		"activity": block(caddykit.Options{
+			"keep":     caddykit.Value(&a.Activity.Age, parseDuration),
+			"max_size": caddykit.Value(&a.Activity.Size, parseSize),
+		}),
+	}.Block(d)
+}
+
+// readKey reads one key:
+//
+//	key NAME {
+//		secret {env.NAME}…       # several for rotation
+//		hash sha256:HEX…
+//		scopes SCOPE…
+//		tenant NAME
+//		models PATTERN…
+//		expires DATE
+//		disabled
+//		hosted_tools
+//	}
+func (a *App) readKey(d *caddyfile.Dispenser) error {
+	var k Key
+	if !d.AllArgs(&k.Name) {
+		return d.ArgErr()
+	}
+	err := caddykit.Options{
+		"secret":       caddykit.Words(&k.Secrets),
+		"hash":         caddykit.Words(&k.Hashes),
+		"scopes":       caddykit.Words(&k.Scopes),
+		"tenant":       caddykit.Word(&k.Tenant),
+		"models":       caddykit.Words(&k.Models),
+		"expires":      caddykit.Word(&k.Expires),
+		"disabled":     caddykit.Flag(&k.Disabled),
+		"hosted_tools": caddykit.Flag(&k.HostedTools),
+	}.Block(d)
+	a.Keys = append(a.Keys, k)
+	return err
+}
+
+// readProvider reads one provider:
+//
+//	provider NAME {
+//		dialect openai|openrouter|test
+//		base_url URL
+//		api_key {env.NAME}
+//		optional
+//		models PATTERN…
+//		catalog_name NAME
+//		responses native|translate
+//		discover DURATION
+//		account_of TENANT
+//		transport http { … }
+//	}
+func (a *App) readProvider(d *caddyfile.Dispenser) error {
+	var p Provider
+	if !d.AllArgs(&p.Name) {
+		return d.ArgErr()
+	}
+	err := caddykit.Options{
+		"dialect":      caddykit.Word(&p.Dialect),
+		"base_url":     caddykit.Word(&p.BaseURL),
+		"api_key":      caddykit.Word(&p.APIKey),
+		"optional":     caddykit.Flag(&p.Optional),
+		"models":       caddykit.Words(&p.Models),
+		"catalog_name": caddykit.Word(&p.CatalogName),
+		"responses":    caddykit.Word(&p.Responses),
+		"discover":     caddykit.Value(&p.Discover, parseDuration),
+		"account_of":   caddykit.Word(&p.AccountOf),
+		"transport":    {Read: p.readTransport},
+	}.Block(d)
+	a.Providers = append(a.Providers, p)
+	return err
+}
+
+func (p *Provider) readTransport(d *caddyfile.Dispenser) error {
+	if !d.NextArg() {
+		return d.ArgErr()
+	}
+	name := d.Val()
+	if name != "http" {
+		return d.Errf("transport %q: only http is possible", name)
+	}
+	module, err := caddyfile.UnmarshalModule(d, httpTransport)
+	if err != nil {
+		return err
+	}
+	p.TransportRaw = caddyconfig.JSONModuleObject(module, "protocol", name, nil)
+	return nil
+}
+
+// block is an option whose own block has these options.
+func block(options caddykit.Options) caddykit.Option {
+	return caddykit.Option{Read: func(d *caddyfile.Dispenser) error {
+		if d.NextArg() {
+			return d.ArgErr()
+		}
+		return options.Block(d)
+	}}
+}
+
+func parseDuration(text string) (caddy.Duration, error) {
+	duration, err := caddy.ParseDuration(text)
+	if err == nil && duration <= 0 {
+		err = fmt.Errorf("duration %q: want more than 0", text)
+	}
+	return caddy.Duration(duration), err
+}
+
+// parseSize reads bytes, with a unit: 512MiB, 10GB.
+func parseSize(text string) (int64, error) {
+	size, err := humanize.ParseBytes(strings.TrimSpace(text))
+	if err != nil || size == 0 || size > 1<<62 {
+		return 0, fmt.Errorf("size %s: want bytes with a unit, such as 512MiB", strconv.Quote(text))
+	}
+	return int64(size), nil
+}
+
+var _ caddyfile.Unmarshaler = (*App)(nil)

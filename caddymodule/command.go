@@ -1,0 +1,62 @@
+package caddymodule
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+func init() {
+	caddycmd.RegisterCommand(caddycmd.Command{
+		Name:  caddykit.AppName,
+		Short: "Tools for the Gatehouse model gateway",
+		CobraFunc: func(cmd *cobra.Command) {
+			key := &cobra.Command{Use: "key", Short: "Gateway keys"}
+			key.AddCommand(newKeyCommand())
+			cmd.AddCommand(key)
+		},
+	})
+}
+
+func newKeyCommand() *cobra.Command {
+	var name string
+	var scopes []string
+	cmd := &cobra.Command{
+		Use:   "new --name NAME --scope SCOPE…",
+		Short: "Make a fresh key; print it once, and the Caddyfile lines with its hash",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return printNewKey(cmd.OutOrStdout(), rand.Reader, name, scopes)
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "name of the key (required)")
+	cmd.Flags().StringArrayVar(&scopes, "scope", nil, "a permission, such as chat:write; may be repeated (required)")
+	return cmd
+}
+
+func printNewKey(w io.Writer, random io.Reader, name string, scopes []string) error {
+	secret, err := keys.NewSecret(random)
+	if err != nil {
+		return err
+	}
+	// What the ring refuses at load is refused here, before anybody is given the key.
+	if _, err := keys.NewRing([]keys.Spec{{Name: name, Secrets: []string{secret}, Scopes: scopes}}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "The key, shown only now:\n\n%s\n\nFor the gatehouse block of the Caddyfile:\n\nkey %s {\n\thash %s\n\tscopes", secret, name, keys.Hash(secret))
+	for _, s := range scopes {
+		if err == nil {
+			_, err = fmt.Fprintf(w, " %s", s)
+		}
+	}
+	if err == nil {
+		_, err = fmt.Fprint(w, "\n}\n")
+	}
+	return err
+}

@@ -1,0 +1,121 @@
+package caddymodule
+
+import (
+	"encoding/json"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// Key is a gateway key: who may call, and what.
+type Key struct {
+	// Name is the key's identity in records, metrics and logs. Required, unique.
+	Name string `json:"name"`
+
+	// Secrets are the bearer tokens that open the key, several for rotation:
+	// {env.NAME} or {file./path}. A literal works and is warned about.
+	Secrets []string `json:"secrets,omitempty"`
+
+	// Hashes stand for secrets that are kept elsewhere: "sha256:<64 hex
+	// digits>", as `caddy gatehouse key new` prints them.
+	Hashes []string `json:"hashes,omitempty"`
+
+	// Scopes are the key's permissions: chat:write, models:read,
+	// activity:read, workstations:connect, workstations:manage. At least one.
+	Scopes []string `json:"scopes"`
+
+	// Tenant owns the key's calls, activity and stored responses; what
+	// belongs to another tenant does not exist for the key. Default: "default".
+	Tenant string `json:"tenant,omitempty"`
+
+	// Models are patterns over "<provider>/<model>" ("*" matches any run of
+	// characters, "/" and ":" too). Default: every callable model.
+	Models []string `json:"models,omitempty"`
+
+	// Expires is the moment from which the key is not valid: RFC 3339, or a
+	// date (00:00 UTC). Default: never.
+	Expires string `json:"expires,omitempty"`
+
+	// Disabled keys are not valid. Default: false.
+	Disabled bool `json:"disabled,omitempty"`
+
+	// HostedTools lets the key use tools that run at the provider, on its
+	// account (web search, code interpreter, remote MCP, …). Default: false.
+	HostedTools bool `json:"hosted_tools,omitempty"`
+}
+
+// Provider is a model provider and the models of it that can be called.
+type Provider struct {
+	// Name is the first part of its models' names. Required, unique; a-z, 0-9 and "-".
+	Name string `json:"name"`
+
+	// Dialect is how it is spoken to: "openai" (any OpenAI-compatible API),
+	// "openrouter" (the same, with that family's own request fields) or
+	// "test" (built in, no network). Default: openai; openrouter where
+	// base_url names that vendor's host.
+	Dialect string `json:"dialect,omitempty"`
+
+	// BaseURL is what an SDK's base URL would be. Required, except for "test".
+	BaseURL string `json:"base_url,omitempty"`
+
+	// APIKey is the credential sent to the provider: {env.NAME} or
+	// {file./path}. Default: none is sent.
+	APIKey string `json:"api_key,omitempty"`
+
+	// Optional leaves the provider out when its api_key is not set, instead
+	// of failing the load. Default: false.
+	Optional bool `json:"optional,omitempty"`
+
+	// Models are the names that can be called: patterns over the catalog, or
+	// exact names; "*" alone makes any name callable. Default: what
+	// discover finds; for "test" its own models.
+	Models []string `json:"models,omitempty"`
+
+	// CatalogName is the provider's name in catalog files, where it differs
+	// from Name. Default: Name.
+	CatalogName string `json:"catalog_name,omitempty"`
+
+	// Responses tells how Responses calls are served: "native" (the provider
+	// has that API) or "translate" (it has only chat completions; calls are
+	// refused by name in this version). Default: native.
+	Responses string `json:"responses,omitempty"`
+
+	// Discover is the interval at which the provider's own list of models is
+	// read; a failed refresh keeps the last list. Default: never.
+	Discover caddy.Duration `json:"discover,omitempty"`
+
+	// AccountOf names the tenant that alone uses the provider's account: its
+	// stored state (responses, files, conversations) may be referred to
+	// freely. Default: the account is shared, and only responses that the
+	// tenant made through this gateway can be referred to.
+	AccountOf string `json:"account_of,omitempty"`
+
+	// TransportRaw is Caddy's HTTP transport module. Differences from its
+	// defaults: 256 idle connections a host, no compression. Not possible:
+	// proxy_protocol, placeholders in the TLS server name, TLS settings on
+	// an http:// base_url.
+	TransportRaw json.RawMessage `json:"transport,omitempty" caddy:"namespace=http.reverse_proxy.transport inline_key=protocol"`
+}
+
+// Timeouts of a model call; 0 takes the default.
+type Timeouts struct {
+	// Body is how long a request's body may take to arrive. Default: 2m.
+	Body caddy.Duration `json:"body,omitempty"`
+	// Header is how long a provider may take to begin its answer. Default: 10m.
+	Header caddy.Duration `json:"header,omitempty"`
+	// Idle is how long a provider may be silent within its answer. Default: 5m.
+	Idle caddy.Duration `json:"idle,omitempty"`
+	// CommitAfter is how long a stream's start may be silent before the
+	// client gets status 200 and comments that keep the line open. Default: 20s.
+	CommitAfter caddy.Duration `json:"commit_after,omitempty"`
+	// Heartbeat is the longest silence within a stream to the client,
+	// filled with comments. Default: 15s.
+	Heartbeat caddy.Duration `json:"heartbeat,omitempty"`
+}
+
+// Retention of activity rows; 0 takes the default.
+type Retention struct {
+	// Age is how long a row is kept. Default: 30d.
+	Age caddy.Duration `json:"age,omitempty"`
+	// Size bounds the database, in bytes; the oldest rows go first. Default: 10 GiB.
+	Size int64 `json:"size,omitempty"`
+}

@@ -1,0 +1,205 @@
+package caddymodule
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+)
+
+// builtProviders is what the provider blocks come to.
+type builtProviders struct {
+	providers []*provider.Provider
+	sources   []catalog.Source
+	models    []catalog.Model // that the built-in provider knows of itself
+	discover  []gateway.Discovery
+	secrets   []string
+}
+
+// shortestDiscover keeps a mistyped interval from hammering a provider.
+const shortestDiscover = 10 * time.Second
+
+func (a *App) buildProviders() (builtProviders, error) {
+	var built builtProviders
+	for i := range a.Providers {
+		if err := a.addProvider(&built, &a.Providers[i]); err != nil {
+			return built, fmt.Errorf("provider %q: %w", a.Providers[i].Name, err)
+		}
+	}
+	return built, nil
+}
+
+func (a *App) addProvider(built *builtProviders, p *Provider) error {
+	if err := provider.ValidName(p.Name); err != nil {
+		return err
+	}
+	if err := p.check(); err != nil {
+		return err
+	}
+	source := catalog.Source{Provider: p.Name, Patterns: p.Models, Discover: p.Discover > 0, CatalogName: p.CatalogName}
+	credential := ""
+	if p.APIKey != "" {
+		var err error
+		credential, err = a.secret(fmt.Sprintf("provider %q", p.Name), p.APIKey)
+		switch {
+		case errors.Is(err, caddykit.ErrUnset) && p.Optional:
+			a.logger.Info("an optional provider is left out: its api_key is not set", zap.String("provider", p.Name))
+			source.Skipped = true
+			built.sources = append(built.sources, source)
+			return nil
+		case err != nil:
+			return err
+		}
+		built.secrets = append(built.secrets, credential)
+	}
+	base, transport := p.BaseURL, http.RoundTripper(nil)
+	if p.Dialect == provider.Test {
+		base, transport = testBaseURL, &testprovider.Transport{}
+		for _, m := range testprovider.Models() {
+			built.models = append(built.models, catalog.Model{
+				Provider: catalogName(p), Name: m.ID, Description: m.Description, Mode: catalog.ModeChat,
+				Created: testprovider.Created, MaxOutput: testprovider.MaxOutputTokens, OwnedBy: "gatehouse",
+				InputModalities: []string{"text", "image", "file", "audio"}, SupportedParameters: testParameters,
+			})
+			if len(p.Models) == 0 {
+				source.Patterns = append(source.Patterns, m.ID)
+			}
+		}
+	} else {
+		var err error
+		if transport, err = a.transport(p); err != nil {
+			return fmt.Errorf("transport: %w", err)
+		}
+	}
+	made, err := provider.New(provider.Config{
+		Name: p.Name, Dialect: p.Dialect, BaseURL: base, Credential: credential, AccountOf: p.AccountOf,
+		Transport: transport, ResponsesNative: p.Responses != responsesTranslate, UserAgent: "gatehouse",
+	})
+	if err != nil {
+		return err
+	}
+	built.providers = append(built.providers, made)
+	built.sources = append(built.sources, source)
+	if p.Discover > 0 {
+		built.discover = append(built.discover, gateway.Discovery{Provider: made, Every: time.Duration(p.Discover)})
+	}
+	return nil
+}
+
+// testBaseURL stands for the built-in provider; nothing is ever dialled.
+const testBaseURL = "http://test.invalid/v1"
+
+// testParameters is what the built-in provider heeds.
+var testParameters = []string{"max_tokens", "n", "response_format", "stop", "structured_outputs", "tool_choice", "tools"}
+
+func catalogName(p *Provider) string {
+	if p.CatalogName != "" {
+		return p.CatalogName
+	}
+	return p.Name
+}
+
+// The ways to serve Responses calls.
+const (
+	responsesNative    = "native"
+	responsesTranslate = "translate"
+)
+
+func (p *Provider) check() error {
+	switch p.Responses {
+	case "", responsesNative, responsesTranslate:
+	default:
+		return fmt.Errorf("responses %q: want %s or %s", p.Responses, responsesNative, responsesTranslate)
+	}
+	if p.Discover != 0 && time.Duration(p.Discover) < shortestDiscover {
+		return fmt.Errorf("discover %s: at least %s", time.Duration(p.Discover), shortestDiscover)
+	}
+	if p.Dialect != provider.Test {
+		if p.BaseURL == "" {
+			return errors.New("base_url is missing")
+		}
+		if len(p.Models) == 0 && p.Discover == 0 {
+			return errors.New("nothing would be callable: give models, discover, or both")
+		}
+		return nil
+	}
+	if p.BaseURL != "" || p.APIKey != "" || p.Optional || p.TransportRaw != nil || p.Discover != 0 {
+		return errors.New("the built-in test provider takes no base_url, api_key, optional, discover or transport")
+	}
+	return nil
+}
+
+const (
+	httpTransport = "http.reverse_proxy.transport.http"
+	// idlePerHost: calls last seconds and come in bursts; Caddy's own 32
+	// would open and close connections all the time.
+	idlePerHost = 256
+)
+
+// transport makes Caddy's own HTTP transport into a bare RoundTripper: what it
+// would take from reverse_proxy's preparation of a request is not possible here.
+func (a *App) transport(p *Provider) (http.RoundTripper, error) {
+	var t reverseproxy.HTTPTransport
+	if p.TransportRaw != nil {
+		raw, err := withoutProtocol(p.TransportRaw)
+		if err != nil {
+			return nil, err
+		}
+		if err := caddy.StrictUnmarshalJSON(raw, &t); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case t.ProxyProtocol != "":
+		return nil, errors.New("proxy_protocol is not possible: a provider is not told about clients")
+	case t.TLS != nil && strings.Contains(t.TLS.ServerName, "{"):
+		return nil, errors.New("a placeholder in tls_server_name is not possible")
+	case t.TLS != nil && strings.HasPrefix(p.BaseURL, "http://"):
+		return nil, errors.New("TLS settings with an http:// base_url: write https://")
+	}
+	if t.KeepAlive == nil {
+		t.KeepAlive = new(reverseproxy.KeepAlive)
+	}
+	if t.KeepAlive.MaxIdleConnsPerHost == 0 {
+		t.KeepAlive.MaxIdleConnsPerHost = idlePerHost
+	}
+	if t.Compression == nil {
+		t.Compression = new(bool)
+	}
+	raw, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	module, err := a.ctx.LoadModuleByID(httpTransport, raw)
+	if err != nil {
+		return nil, err
+	}
+	return module.(http.RoundTripper), nil
+}
+
+// withoutProtocol takes the module's inline key out and refuses other transports.
+func withoutProtocol(raw json.RawMessage) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if err := decoder.Decode(&fields); err != nil {
+		return nil, err
+	}
+	if protocol := string(fields["protocol"]); protocol != `"http"` {
+		return nil, fmt.Errorf("protocol %s: only the http transport is possible", protocol)
+	}
+	delete(fields, "protocol")
+	return json.Marshal(fields)
+}

@@ -1,0 +1,120 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+)
+
+// serveActivity answers with the calls of the key's tenant, newest first, or
+// with daily sums (group_by=day).
+func serveActivity(x *exchange) error {
+	filter, err := activity.ParseFilter(x.r.URL.Query())
+	if err != nil {
+		return queryFault(err)
+	}
+	filter.Tenant = x.call.Credential.Tenant
+	log := x.gateway.Activity()
+	if filter.Daily {
+		days, err := log.Daily(x.r.Context(), filter)
+		if err != nil {
+			return queryFault(err)
+		}
+		return x.succeed(openrouter.AppendActivity(nil, dailyItems(days), ""))
+	}
+	page, err := log.Query(x.r.Context(), filter)
+	if err != nil {
+		return queryFault(err)
+	}
+	items := make([]openrouter.ActivityItem, len(page.Records))
+	for i := range page.Records {
+		items[i] = callItem(&page.Records[i])
+	}
+	return x.succeed(openrouter.AppendActivity(nil, items, page.Next))
+}
+
+// maxGenerationID bounds the id in a question, in bytes.
+const maxGenerationID = 256
+
+// serveGeneration answers with one call, found by the generation's id, the
+// request's id (x-request-id) or the provider's id of the answer.
+func serveGeneration(x *exchange) error {
+	id := x.r.URL.Query().Get("id")
+	if id == "" || len(id) > maxGenerationID {
+		return fault.New(fault.MissingParameter, "id is missing or longer than %d bytes", maxGenerationID).WithParam("id")
+	}
+	record, found, err := x.gateway.Activity().Find(x.r.Context(), x.call.Credential.Tenant, id)
+	if err != nil {
+		return queryFault(err)
+	}
+	if !found {
+		return fault.New(fault.NotFound, "no generation with id %q was found", id).WithParam("id")
+	}
+	return x.succeed(openrouter.AppendGeneration(nil, generation(&record)))
+}
+
+// queryFault tells a question that cannot be answered from a store that cannot
+// answer.
+func queryFault(err error) error {
+	var param *activity.ParamError
+	switch {
+	case errors.As(err, &param):
+		return fault.New(fault.InvalidValue, "%s: %s", param.Param, param.Reason).WithParam(param.Param)
+	case errors.Is(err, activity.ErrBadCursor):
+		return fault.New(fault.InvalidValue, "cursor: not one of this route's").WithParam("cursor")
+	case errors.Is(err, activity.ErrTooManyDays):
+		return fault.New(fault.InvalidValue, "%v", activity.ErrTooManyDays)
+	case errors.Is(err, context.Canceled):
+		return clientGone(err)
+	}
+	return fault.New(fault.LedgerUnavailable, "the activity store cannot answer now").WithCause(err)
+}
+
+func callItem(r *activity.Record) openrouter.ActivityItem {
+	item := openrouter.ActivityItem{
+		Time: r.CreatedAt, Model: r.Model, UpstreamModel: r.UpstreamModel, Provider: r.Provider, Requests: 1,
+		PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
+		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens,
+		Call: &openrouter.ActivityCall{
+			ID: r.ID, RequestID: r.RequestID, Key: r.Key, Route: r.Route, Status: r.Status, Code: r.Code,
+			Stream: r.Stream, Latency: r.Latency, FirstToken: r.FirstToken, FinishReason: r.FinishReason,
+			UsageSource: r.UsageSource, Priced: r.Priced, Attempts: r.Attempts,
+		},
+	}
+	if r.Priced {
+		item.CostNano = r.CostNano
+	}
+	return item
+}
+
+func dailyItems(days []activity.Day) []openrouter.ActivityItem {
+	items := make([]openrouter.ActivityItem, len(days))
+	for i, d := range days {
+		date, _ := time.Parse(time.DateOnly, d.Date) // the store's own form
+		items[i] = openrouter.ActivityItem{
+			Time: date, Model: d.Model, Provider: d.Provider, CostNano: d.CostNano, Requests: d.Requests,
+			PromptTokens: d.PromptTokens, CompletionTokens: d.CompletionTokens,
+			ReasoningTokens: d.ReasoningTokens, CachedTokens: d.CachedTokens,
+		}
+	}
+	return items
+}
+
+func generation(r *activity.Record) openrouter.Generation {
+	g := openrouter.Generation{
+		ID: r.ID, UpstreamID: r.UpstreamID, RequestID: r.RequestID, CreatedAt: r.CreatedAt, Model: r.Model,
+		Provider: r.Provider, Streamed: r.Stream, Cancelled: r.Status == fault.StatusClientGone,
+		FinishReason: r.FinishReason, NativeFinishReason: r.NativeFinishReason,
+		Latency: r.FirstToken, GenerationTime: r.Latency,
+		PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
+		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens,
+	}
+	if r.Priced {
+		g.CostNano = r.CostNano
+	}
+	return g
+}

@@ -1,0 +1,89 @@
+package handlers
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+func init() {
+	caddy.RegisterModule(Auth{})
+}
+
+// Auth authenticates the caller by gateway key and asks for scopes; then the
+// next handler runs. It protects routes that are not Gatehouse's own, for
+// instance a reverse_proxy. It sets {http.auth.user.id}. A refusal has the
+// family's error shape (401 and 403).
+type Auth struct {
+	// Scopes the key must all carry. Default: none, any valid key passes.
+	Scopes []string `json:"scopes,omitempty"`
+
+	required keys.Scope
+	gateway  *gateway.Gateway
+}
+
+// CaddyModule returns the module's information.
+func (Auth) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_auth", New: func() caddy.Module { return new(Auth) }}
+}
+
+// Provision checks the scopes and finds the gateway of the gatehouse app.
+func (a *Auth) Provision(ctx caddy.Context) (err error) {
+	for _, name := range a.Scopes {
+		scope, err := keys.ParseScope(name)
+		if err != nil {
+			return fmt.Errorf("gatehouse_auth: %w", err)
+		}
+		a.required |= scope
+	}
+	a.gateway, err = caddykit.Gateway(ctx)
+	return err
+}
+
+func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if preflight(r) {
+		return next.ServeHTTP(w, r)
+	}
+	f, ok := familyOf(r.URL.Path)
+	if !ok {
+		f = openaiFamily{}
+	}
+	if err := a.gateway.Ready(r.Context()); err != nil {
+		return refuse(a.gateway, w, r, f, fault.From(err))
+	}
+	credential, err := a.gateway.Authenticate(bearer(r.Header))
+	if err != nil {
+		newExchange(a.gateway, w, r, f).unauthenticated(authRoute, err)
+		return nil
+	}
+	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		repl.Set("http.auth.user.id", credential.Name)
+	}
+	if !credential.Has(a.required) {
+		x := newExchange(a.gateway, w, r, f)
+		if x.call, err = a.gateway.Begin(credential, gateway.Route{Name: authRoute, Family: f.name()}, x.ids); err != nil {
+			x.writeError(fault.From(err))
+			return nil
+		}
+		defer x.call.Finish()
+		x.fail(fault.From(x.call.Require(a.required)))
+		return nil
+	}
+	return next.ServeHTTP(w, withCaller(r, credential))
+}
+
+// authRoute is the record's and metric's name for requests to guarded routes:
+// their paths are not ours and of unbounded number.
+const authRoute = "gatehouse_auth"
+
+var (
+	_ caddy.Provisioner           = (*Auth)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Auth)(nil)
+)

@@ -1,0 +1,179 @@
+package handlers
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+// exchange is one request and its answer on their way through an endpoint.
+type exchange struct {
+	w       http.ResponseWriter
+	r       *http.Request
+	gateway *gateway.Gateway
+	family  family
+	name    string // the rest of the path, for a prefix route
+	ids     gateway.IDs
+	call    *gateway.Call
+	sent    bool // an answer has begun: errors can no more become a status
+}
+
+// serve runs one endpoint: its order is the order of checks.
+func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, f family, e *endpoint, name string) error {
+	x := newExchange(g, w, r, f)
+	x.name = name
+	if r.Method != e.method && (e.method != http.MethodGet || r.Method != http.MethodHead) {
+		refusal := fault.New(fault.MethodNotAllowed, "%.10s is not possible on %.200s; use %s", r.Method, r.URL.Path, e.method)
+		refusal.Allow = []string{e.method}
+		x.writeError(refusal)
+		return nil
+	}
+	if err := g.Ready(r.Context()); err != nil {
+		x.writeError(fault.From(err))
+		return nil
+	}
+	label := labelOf(f, e)
+	credential, err := authenticated(g, r)
+	if err != nil {
+		x.unauthenticated(label, err)
+		return nil
+	}
+	if x.call, err = g.Begin(credential, gateway.Route{Name: label, Family: f.name(), Model: e.model}, x.ids); err != nil {
+		x.writeError(fault.From(err))
+		return nil
+	}
+	defer x.call.Finish()
+	x.showPlaceholders()
+	if err = x.call.Require(e.scope); err == nil {
+		err = e.serve(x)
+	}
+	if err != nil {
+		x.fail(fault.From(err))
+	}
+	return nil
+}
+
+// refuse answers a request that belongs to no endpoint.
+func refuse(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, f family, refusal *fault.Error) error {
+	newExchange(g, w, r, f).writeError(refusal)
+	return nil
+}
+
+// Headers of every answer.
+const (
+	headerRequestID    = "X-Request-Id"
+	headerGenerationID = "X-Generation-Id"
+)
+
+func newExchange(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, f family) *exchange {
+	x := &exchange{w: w, r: r, gateway: g, family: f, ids: newIDs(g)}
+	x.ids.Client = clientRequestID(r.Header)
+	h := w.Header()
+	h[headerRequestID] = []string{x.ids.RequestID}
+	if f.showsGenerationID() {
+		h[headerGenerationID] = []string{x.ids.GenerationID}
+	}
+	return x
+}
+
+// newIDs names a request twice over: for whoever reads headers and logs, and
+// in OpenRouter's form for whoever asks for the generation. Both begin with the
+// time in seconds, by which the activity finds them again, and are random after.
+func newIDs(g *gateway.Gateway) gateway.IDs {
+	var random [22]byte
+	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
+	now := g.Now().Unix()
+	id := make([]byte, 0, 80)
+	id = append(id, "req_"...)
+	id = hex.AppendEncode(id, binary.BigEndian.AppendUint32(nil, uint32(now)))
+	id = hex.AppendEncode(id, random[:12])
+	half := len(id)
+	id = append(id, "gen-"...)
+	id = strconv.AppendInt(id, now, 10)
+	id = append(id, '-')
+	id = hex.AppendEncode(id, random[12:])
+	both := string(id)
+	return gateway.IDs{RequestID: both[:half], GenerationID: both[half:]}
+}
+
+// maxClientID bounds the client's own request id in the record, in bytes.
+const maxClientID = 128
+
+// clientRequestID is what the client calls its request, if it is printable.
+func clientRequestID(h http.Header) string {
+	id := h.Get("X-Client-Request-Id")
+	if id == "" {
+		id = h.Get(headerRequestID)
+	}
+	if len(id) > maxClientID || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return ""
+	}
+	return id
+}
+
+type callerKey struct{}
+
+// authenticated is the caller that gatehouse_auth has found, or that the
+// request's own bearer token names.
+func authenticated(g *gateway.Gateway, r *http.Request) (keys.Credential, error) {
+	if c, ok := r.Context().Value(callerKey{}).(keys.Credential); ok {
+		return c, nil
+	}
+	return g.Authenticate(bearer(r.Header))
+}
+
+func withCaller(r *http.Request, c keys.Credential) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+}
+
+// bearer is the token of the Authorization header (RFC 6750, 2.1); the
+// scheme's case does not matter.
+func bearer(h http.Header) string {
+	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// showPlaceholders makes the call's facts usable in the site's own
+// configuration (log fields, headers); they are computed only when asked for.
+func (x *exchange) showPlaceholders() {
+	repl, ok := x.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	if !ok {
+		return
+	}
+	call := x.call
+	repl.Set("http.auth.user.id", call.Credential.Name)
+	repl.Map(func(name string) (any, bool) {
+		rest, ours := strings.CutPrefix(name, "http.gatehouse.")
+		if !ours {
+			return nil, false
+		}
+		switch rest {
+		case "key":
+			return call.Record.Key, true
+		case "tenant":
+			return call.Record.Tenant, true
+		case "model":
+			return call.Record.Model, true
+		case "provider":
+			return call.Record.Provider, true
+		case "request_id":
+			return call.Record.RequestID, true
+		case "code":
+			return call.Record.Code, true
+		}
+		return nil, false
+	})
+}

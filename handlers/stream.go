@@ -1,0 +1,107 @@
+package handlers
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/sse"
+)
+
+const (
+	// maxEvent bounds one event of a provider: an inline image is a few MB.
+	maxEvent = 16 << 20
+	// maxBatch is how many bytes of events that are there already are
+	// gathered for one write.
+	maxBatch = 64 << 10
+)
+
+// stream sends the body upstream and forwards the answer event by event.
+func (x *exchange) stream(op provider.Operation, body [][]byte, s openai.Stream) error {
+	line := newClientLine(x)
+	defer line.stop()
+	resp, err := x.call.Send(x.r.Context(), op, body, true)
+	if err != nil {
+		return x.endStream(line, s, nil, fault.From(err))
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return x.endStream(line, s, nil, fault.From(x.providerError(resp)))
+	}
+	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media != "text/event-stream" {
+		return x.endStream(line, s, nil, fault.From(x.brokenAnswer(errors.New("no event stream but "+media))))
+	}
+	buffer := buffers.Get().(*[]byte)
+	defer keepBuffer(buffer)
+	out := (*buffer)[:0]
+	defer func() { *buffer = out }()
+
+	events := sse.NewReader(resp.Body, maxEvent)
+	for !s.Done() {
+		event, err := events.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return x.endStream(line, s, out, fault.From(x.brokenAnswer(err)))
+		}
+		if event.Comment {
+			continue
+		}
+		x.call.FirstToken()
+		out = s.Data(out, event.Name, event.Data)
+		if events.Buffered() && len(out) < maxBatch {
+			continue
+		}
+		if err := line.send(out); err != nil {
+			return x.endStream(line, s, nil, clientGone(err))
+		}
+		out = out[:0]
+	}
+	return x.endStream(line, s, out, nil)
+}
+
+// endStream sends what is left and the one end of the stream: the family's
+// own, or its error. As long as nothing was sent, a failure is an ordinary
+// answer with a status.
+func (x *exchange) endStream(line *clientLine, s openai.Stream, out []byte, failure *fault.Error) error {
+	told := false
+	if failure == nil {
+		var err error
+		out, err = s.Close(out, nil)
+		switch {
+		case errors.Is(err, openai.ErrCut):
+			failure = x.broken("broke off its answer", err)
+		case err != nil: // the provider's own, which s has put into words
+			failure, told = fault.From(err), true
+		}
+	}
+	if failure != nil {
+		if failure.Code == fault.ClientGone || line.abandon() {
+			x.call.Summarise(s.Summary())
+			return failure
+		}
+		if !told {
+			out, _ = s.Close(out, failure) // ends for the first time: no error
+		}
+	}
+	sendErr := line.send(out)
+	x.call.Summarise(s.Summary())
+	switch {
+	case failure != nil:
+		x.call.Fail(failure)
+	case sendErr != nil:
+		x.call.Fail(clientGone(sendErr))
+	default:
+		x.call.Succeed(http.StatusOK)
+	}
+	return nil
+}
+
+func clientGone(err error) *fault.Error {
+	return fault.New(fault.ClientGone, "the client left").WithCause(err)
+}

@@ -1,0 +1,137 @@
+package gateway
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+)
+
+const (
+	// MaxBody is the largest request body, in bytes (32 MiB, what the
+	// largest providers accept).
+	MaxBody = 32 << 20
+
+	// firstRead bounds what a Content-Length alone can make us allocate.
+	firstRead = 256 << 10
+
+	// After a refusal a valid key's upload is read and thrown away within
+	// these bounds, so that the client reads the answer instead of seeing
+	// its connection break.
+	drainBytes = 64 << 20
+	drainTime  = 5 * time.Second
+)
+
+// ReadBody reads the request's body whole into one buffer, which is valid until
+// Send or Finish. Memory is taken as bytes arrive: what Content-Length says
+// counts only after the first 256 KiB are there.
+func (c *Call) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	switch encoding := r.Header.Get("Content-Encoding"); strings.ToLower(encoding) {
+	case "", "identity":
+	default:
+		return nil, fault.New(fault.UnsupportedEncoding, "the request body is encoded as %q; send it plain", encoding)
+	}
+	if r.ContentLength > MaxBody {
+		return nil, tooLarge(r.ContentLength)
+	}
+	// One byte more, so that the end is seen without growing.
+	if err := c.grow(int(min(max(r.ContentLength, 0), firstRead)) + 1); err != nil {
+		return nil, err
+	}
+	control := http.NewResponseController(w)
+	// A server that cannot set deadlines (a test's recorder) reads without one.
+	_ = control.SetReadDeadline(c.gateway.now().Add(c.gateway.timeouts.Body))
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+
+	for {
+		n, err := r.Body.Read(c.buffer[len(c.buffer):cap(c.buffer)])
+		c.buffer = c.buffer[:len(c.buffer)+n]
+		if len(c.buffer) > MaxBody {
+			return nil, tooLarge(int64(len(c.buffer)))
+		}
+		switch {
+		case err == io.EOF:
+			c.read = true
+			return c.buffer, nil
+		case err != nil:
+			return nil, c.readFailure(r, err)
+		}
+		if len(c.buffer) == cap(c.buffer) {
+			size := 4 * cap(c.buffer)
+			if r.ContentLength > 0 {
+				size = max(int(r.ContentLength)+1, cap(c.buffer)+firstRead)
+			}
+			if err := c.grow(min(size, MaxBody+1)); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// grow moves what was read into a buffer of this size. For a moment both
+// exist, and both count.
+func (c *Call) grow(size int) error {
+	old := c.buffer
+	if !c.takeMemory(bufferSize(size)) {
+		return busy()
+	}
+	c.buffer = append(takeBuffer(size), old...)
+	if old != nil {
+		c.gateway.state.Memory.Give(int64(cap(old)))
+		c.held -= int64(cap(old))
+		giveBuffer(old)
+	}
+	return nil
+}
+
+func (c *Call) takeMemory(n int) bool {
+	if !c.gateway.state.Memory.Take(int64(n)) {
+		return false
+	}
+	c.held += int64(n)
+	return true
+}
+
+func (c *Call) giveMemory() {
+	c.gateway.state.Memory.Give(c.held)
+	c.held = 0
+}
+
+func (c *Call) readFailure(r *http.Request, err error) error {
+	var limited *http.MaxBytesError
+	switch {
+	case errors.As(err, &limited): // a limit of the site's own
+		return fault.New(fault.RequestTooLarge, "the request body is larger than this site's limit of %d bytes", limited.Limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fault.New(fault.RequestTimeout, "the request body did not arrive within %s", c.gateway.timeouts.Body).WithCause(err)
+	case r.Context().Err() != nil, errors.Is(err, io.ErrUnexpectedEOF):
+		return fault.New(fault.ClientGone, "the client left").WithCause(err)
+	}
+	return fault.New(fault.InvalidJSON, "the request body could not be read").WithCause(err)
+}
+
+func tooLarge(size int64) error {
+	return fault.New(fault.RequestTooLarge, "the request body has %d bytes or more; the limit is %d bytes", size, MaxBody)
+}
+
+func busy() error {
+	return fault.New(fault.GatewayBusy, "the gateway holds as many request bodies as it can; try again shortly")
+}
+
+// Drain sends the refusal that was written to w and throws away what is left
+// of the upload.
+func (c *Call) Drain(w http.ResponseWriter, r *http.Request) {
+	if c.read || r.ContentLength == 0 || r.Header.Get("Expect") != "" { // who waits for 100 Continue sends nothing now
+		return
+	}
+	control := http.NewResponseController(w)
+	if control.Flush() != nil || control.SetReadDeadline(c.gateway.now().Add(drainTime)) != nil {
+		return // without a deadline a slow sender would hold us
+	}
+	_, _ = io.CopyN(io.Discard, r.Body, drainBytes)
+	_ = control.SetReadDeadline(time.Time{})
+}

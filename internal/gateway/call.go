@@ -1,0 +1,243 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// Call is the life of one request with a valid key: Begin, Admit, Send,
+// Finish. It is used by one goroutine, except where a method says otherwise.
+//
+// Whatever happens, Finish runs exactly once (the handler defers it) and leaves
+// one record, one log line and one count.
+type Call struct {
+	Credential keys.Credential
+	Record     activity.Record
+
+	gateway  *Gateway
+	shard    uint32
+	begun    time.Time
+	held     int64  // bytes of body memory
+	buffer   []byte // the body as it was received; nil once Send has it
+	model    catalog.Model
+	provider *provider.Provider
+
+	read     bool                    // the request's body, to its end
+	answered bool                    // the provider's header is there
+	cancel   context.CancelCauseFunc // set by Send
+	watch    *time.Timer             // fires after too long a silence of the provider
+	cause    error                   // of a failure, for the log
+	ended    bool                    // an outcome is known
+	stored   bool                    // success leaves a record too: a model call
+	usage    openai.Usage
+	counted  bool // usage came from the provider
+}
+
+// Route describes the request to its record.
+type Route struct {
+	Name   string // "POST /v1/chat/completions"
+	Family string // "openai" or "openrouter"
+	// Model marks a model call: it leaves a record when it succeeds, too.
+	Model bool
+}
+
+// IDs are the names of one request: RequestID (ours, x-request-id),
+// GenerationID (ours, the record's), Client (what the client calls it).
+type IDs struct {
+	RequestID, GenerationID, Client string
+}
+
+// Authenticate finds the caller; the error is the one refusal for every kind
+// of bad key.
+func (g *Gateway) Authenticate(secret string) (keys.Credential, error) {
+	credential, err := g.ring.Authenticate(secret, g.now())
+	if err != nil {
+		return keys.Credential{}, fault.New(fault.InvalidAPIKey,
+			"the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\"")
+	}
+	return credential, nil
+}
+
+// Begin opens the call of an authenticated caller. It fails only when the
+// configuration is closed and its State gone: the client shall come again.
+func (g *Gateway) Begin(credential keys.Credential, route Route, ids IDs) (*Call, error) {
+	now := g.now()
+	c := &Call{
+		Credential: credential,
+		gateway:    g,
+		begun:      now,
+		stored:     route.Model,
+		Record: activity.Record{
+			ID:              ids.GenerationID,
+			RequestID:       ids.RequestID,
+			ClientRequestID: ids.Client,
+			CreatedAt:       now,
+			Tenant:          credential.Tenant,
+			Key:             credential.Name,
+			KeyHash:         credential.Hash,
+			Family:          route.Family,
+			Route:           route.Name,
+			UsageSource:     usageNone,
+		},
+	}
+	if !g.calls.add(c) {
+		return nil, fault.New(fault.ShuttingDown, "this connection's configuration is no more in force; try again on a new one")
+	}
+	return c, nil
+}
+
+// Require refuses a key that lacks the scope.
+func (c *Call) Require(scope keys.Scope) error {
+	if c.Credential.Has(scope) {
+		return nil
+	}
+	return fault.New(fault.InsufficientScope, "the key %q has no scope %s, which this route needs", c.Credential.Name, scope)
+}
+
+// Admit finds the model and its provider for the operation and notes them in
+// the record. Nothing has been sent when it refuses.
+func (c *Call) Admit(op provider.Operation, model string) error {
+	c.Record.Model = model
+	found, p, err := c.gateway.resolve(c.Credential.Key, op, model)
+	if err != nil {
+		return err
+	}
+	c.model, c.provider = found, p
+	c.Record.Provider, c.Record.UpstreamModel = p.Name, found.Name
+	return nil
+}
+
+// Provider is the admitted call's provider.
+func (c *Call) Provider() *provider.Provider { return c.provider }
+
+// UpstreamModel is the admitted model's name at its provider.
+func (c *Call) UpstreamModel() string { return c.model.Name }
+
+// Causes of a cancelled upstream request, found again by context.Cause.
+var (
+	errSilent   = errors.New("nothing arrived in time")
+	errShutdown = errors.New("the gateway is shutting down")
+)
+
+// Send forwards a body, made of pieces of what ReadBody returned and of edits,
+// to the admitted provider and returns its answer, good or bad, with the
+// answer's body guarded by the idle timeout. What ReadBody returned must not be
+// used after Send. The upstream request ends when client does: that is the
+// request's own context, never a module's.
+func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]byte, stream bool) (*http.Response, error) {
+	received := c.buffer
+	c.buffer = nil
+	body := provider.NewBody(pieces, func() { giveBuffer(received) })
+	ctx, cancel := context.WithCancelCause(client)
+	c.gateway.setCancel(c, cancel)
+	c.watch = time.AfterFunc(c.gateway.timeouts.Header, func() { cancel(errSilent) })
+	c.Record.Attempts++
+	resp, err := c.provider.Send(ctx, op, body, stream)
+	if err != nil {
+		return nil, c.failure(client, ctx, err)
+	}
+	c.answered = true
+	c.watch.Reset(c.gateway.timeouts.Idle)
+	// No retry follows an answer: what was sent need not be kept for as
+	// long as a stream may last.
+	body.Release()
+	c.giveMemory()
+	resp.Body = &guardedBody{ReadCloser: resp.Body, call: c, client: client, ctx: ctx}
+	return resp, nil
+}
+
+// guardedBody pushes the idle timeout ahead with every read and tells in the
+// gateway's words why a read failed.
+type guardedBody struct {
+	io.ReadCloser
+	call        *Call
+	client, ctx context.Context
+}
+
+func (b *guardedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.call.watch.Reset(b.call.gateway.timeouts.Idle)
+	}
+	if err != nil && err != io.EOF {
+		err = b.call.failure(b.client, b.ctx, err)
+	}
+	return n, err
+}
+
+// failure turns an error of the upstream leg into what the caller is told.
+func (c *Call) failure(client, upstream context.Context, err error) *fault.Error {
+	name := c.provider.Name
+	switch cause := context.Cause(upstream); {
+	case client.Err() != nil:
+		return fault.New(fault.ClientGone, "the client left").WithCause(err)
+	case errors.Is(cause, errSilent) && !c.answered:
+		return upstreamFault(fault.UpstreamTimeout, name, err, "provider %q did not answer within %s", name, c.gateway.timeouts.Header)
+	case errors.Is(cause, errSilent):
+		return upstreamFault(fault.UpstreamTimeout, name, err, "provider %q sent nothing for %s", name, c.gateway.timeouts.Idle)
+	case errors.Is(cause, errShutdown):
+		return fault.New(fault.ShuttingDown, "the gateway is shutting down").WithCause(err)
+	case errors.Is(err, provider.ErrRedirect):
+		return upstreamFault(fault.UpstreamError, name, err, "provider %q answered with a redirect, which is not followed", name)
+	case c.answered:
+		return upstreamFault(fault.UpstreamError, name, err, "provider %q broke off its answer", name)
+	default:
+		return upstreamFault(fault.UpstreamError, name, err, "provider %q could not be reached", name)
+	}
+}
+
+func upstreamFault(code fault.Code, name string, cause error, format string, args ...any) *fault.Error {
+	e := fault.New(code, format, args...).WithCause(cause)
+	e.Provider = name
+	return e
+}
+
+// FirstToken notes the moment of the first event of a stream.
+func (c *Call) FirstToken() {
+	if c.Record.FirstToken == 0 {
+		c.Record.FirstToken = max(c.gateway.now().Sub(c.begun), 1)
+	}
+}
+
+// Summarise notes what the provider's answer said of itself, also when it
+// ended badly: tokens that were spent are spent.
+func (c *Call) Summarise(s openai.Summary) {
+	c.Record.UpstreamID = s.UpstreamID
+	c.Record.FinishReason = s.Finish
+	c.Record.NativeFinishReason = s.NativeFinish
+	if s.HasUsage {
+		c.usage, c.counted = s.Usage, true
+	}
+}
+
+// Cost is the price of the usage in nano-USD, and whether it is known.
+func (c *Call) Cost(u openai.Usage) (int64, bool) {
+	return c.model.Price.CostNano(catalog.Tokens{
+		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
+	})
+}
+
+// Succeed notes a whole answer of the given status.
+func (c *Call) Succeed(status int) {
+	c.Record.Status, c.ended = status, true
+}
+
+// Fail notes the refusal or failure that the caller was told of. In the middle
+// of a stream the wire said 200; the record says what became of it.
+func (c *Call) Fail(e *fault.Error) {
+	c.Record.Code, c.cause, c.ended = string(e.Code), e.Cause, true
+	c.Record.Status = e.HTTPStatus()
+	if e.Code == fault.ClientGone {
+		c.Record.Status = fault.StatusClientGone
+	}
+}

@@ -1,0 +1,280 @@
+// Package gateway wires the rooms together and holds the life of one call:
+//
+//	credential, err := g.Authenticate(secret)     // 401
+//	call, err := g.Begin(credential, route, ids)  // 503
+//	defer call.Finish()                           // exactly once, whatever happens
+//	err = call.Require(scope)                     // 403
+//	body, err := call.ReadBody(w, r)              // 413, 415, 429, 400
+//	err = call.Admit(provider.Chat, model)        // 404
+//	resp, err := call.Send(r.Context(), …)        // 502
+//
+// The order is the order of checks: nothing later runs after a refusal. A
+// [Gateway] is one configuration and never changes; what outlives it is the
+// [State].
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+)
+
+// Timeouts of a call. All are positive.
+type Timeouts struct {
+	Body   time.Duration // for the request's body to arrive
+	Header time.Duration // for the provider's answer to begin
+	Idle   time.Duration // between two reads of the provider's answer
+	// Commit is how long a stream may be silent at its start before the
+	// gateway answers 200 and keeps the line open with comments.
+	Commit time.Duration
+	// Heartbeat is the longest silence within a stream to the client.
+	Heartbeat time.Duration
+}
+
+// DefaultTimeouts follow the SDKs, which wait 600 s for an answer.
+var DefaultTimeouts = Timeouts{
+	Body:      2 * time.Minute,
+	Header:    10 * time.Minute,
+	Idle:      5 * time.Minute,
+	Commit:    20 * time.Second,
+	Heartbeat: 15 * time.Second,
+}
+
+// Discovery is a provider whose own list of models is read at an interval.
+type Discovery struct {
+	Provider *provider.Provider
+	Every    time.Duration
+}
+
+// Config is what one configuration says, checked and resolved.
+type Config struct {
+	Ring       *keys.Ring
+	Catalog    *catalog.Catalog
+	Providers  []*provider.Provider
+	Discover   []Discovery
+	Secrets    []string // to be taken out of provider text
+	State      *State
+	BodyMemory int64 // bytes; see DefaultBodyMemory
+	Timeouts   Timeouts
+	Logger     *zap.Logger
+	Now        func() time.Time
+	// Released runs when the configuration is closed and its last call has
+	// finished: the reference to State can be let go.
+	Released func()
+	// Hold takes the reference again, for a call that comes after Released;
+	// it is false when State is closed.
+	Hold func() bool
+}
+
+// Gateway is one configuration at work.
+type Gateway struct {
+	ring       *keys.Ring
+	catalog    *catalog.Catalog
+	providers  map[string]*provider.Provider
+	discover   []Discovery
+	redactor   *redact.Redactor
+	state      *State
+	bodyMemory int64
+	keep       activity.Retention // set by Start
+	timeouts   Timeouts
+	logger     *zap.Logger
+	sampled    *zap.Logger
+	now        func() time.Time
+
+	calls inflight
+	ended atomic.Bool   // set by Interrupt
+	ready chan struct{} // closed by Start
+	gone  chan struct{} // closed by Close
+	log   *activity.Log // set before ready is closed
+	own   *owners.Owners
+}
+
+// New returns a gateway that is not started: no file is open, nothing runs.
+func New(c Config) (*Gateway, error) {
+	g := &Gateway{
+		ring: c.Ring, catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers)),
+		discover: c.Discover, redactor: redact.New(c.Secrets), state: c.State, bodyMemory: c.BodyMemory,
+		timeouts: c.Timeouts, logger: c.Logger, now: c.Now,
+		sampled: c.Logger.WithOptions(zap.WrapCore(sample)),
+		ready:   make(chan struct{}), gone: make(chan struct{}),
+	}
+	for _, p := range c.Providers {
+		if _, twice := g.providers[p.Name]; twice {
+			return nil, fmt.Errorf("provider %q is configured twice", p.Name)
+		}
+		g.providers[p.Name] = p
+	}
+	g.calls.init(func() bool {
+		if !c.Hold() {
+			return false
+		}
+		g.state.attach(g)
+		return true
+	}, func() {
+		g.state.detach(g)
+		c.Released()
+	})
+	g.state.attach(g)
+	return g, nil
+}
+
+// sample lets five equal lines a second through, then every hundredth.
+func sample(core zapcore.Core) zapcore.Core {
+	return zapcore.NewSamplerWithOptions(core, time.Second, 5, 100)
+}
+
+// Start opens the store (unless an older configuration has it open already)
+// and lets calls in. Background work ends with ctx.
+func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
+	g.keep = keep
+	log, own, err := g.state.open(g)
+	if err != nil {
+		return err
+	}
+	g.log, g.own = log, own
+	for _, d := range g.discover {
+		if known := g.state.discovered(d.Provider); known != nil {
+			g.catalog.SetDiscovered(d.Provider.Name, known)
+		}
+		go g.keepDiscovering(ctx, d)
+	}
+	close(g.ready)
+	return nil
+}
+
+// Ready waits until the gateway has started: Caddy starts its apps in no fixed
+// order, so requests can be there first.
+func (g *Gateway) Ready(ctx context.Context) error {
+	select {
+	case <-g.ready:
+		return nil
+	default:
+	}
+	select {
+	case <-g.ready:
+		return nil
+	case <-g.gone:
+		return fault.New(fault.ShuttingDown, "the gateway did not start")
+	case <-ctx.Done():
+		return fault.New(fault.ClientGone, "the client left").WithCause(ctx.Err())
+	}
+}
+
+// Close lets no-one wait any more for a start that will not come, and releases
+// the State as soon as the last call has finished. Calls under way go on.
+func (g *Gateway) Close() {
+	close(g.gone)
+	g.state.retire(g)
+	g.calls.leave()
+}
+
+// interrupt ends every call under way, and those that come still.
+func (g *Gateway) interrupt() {
+	g.ended.Store(true)
+	g.calls.each(func(c *Call) {
+		if c.cancel != nil {
+			c.cancel(errShutdown)
+		}
+	})
+}
+
+// setCancel is seen by interrupt, which runs in another goroutine.
+func (g *Gateway) setCancel(c *Call, cancel context.CancelCauseFunc) {
+	part := &g.calls.parts[c.shard]
+	part.mu.Lock()
+	c.cancel = cancel
+	part.mu.Unlock()
+	if g.ended.Load() {
+		cancel(errShutdown)
+	}
+}
+
+// Timeouts are the configured ones.
+func (g *Gateway) Timeouts() Timeouts { return g.timeouts }
+
+// Now is the gateway's clock.
+func (g *Gateway) Now() time.Time { return g.now() }
+
+// Unauthenticated counts and logs a request without a valid key. It leaves no
+// record, and its log is sampled: such requests cost an attacker nothing.
+func (g *Gateway) Unauthenticated(route string, fields ...zap.Field) {
+	g.state.Metrics.Unauthenticated(route)
+	g.sampled.Warn("request without a valid key", append(fields, zap.String("route", route))...)
+}
+
+// Redact takes every known secret out of provider text, and the caller's own,
+// of which the configuration may know only the hash.
+func (g *Gateway) Redact(text, own string) string {
+	if len(own) >= keys.MinSecret {
+		text = strings.ReplaceAll(text, own, redact.Mark)
+	}
+	return g.redactor.Text(text)
+}
+
+// Activity is the log of calls.
+func (g *Gateway) Activity() *activity.Log { return g.log }
+
+// maxModelName bounds the name of a model in a request, in bytes.
+const maxModelName = 256
+
+// resolve finds the model among those that are callable and allowed for the
+// key, and the provider that serves the operation for it.
+func (g *Gateway) resolve(key *keys.Key, op provider.Operation, name string) (catalog.Model, *provider.Provider, error) {
+	none := catalog.Model{}
+	if len(name) > maxModelName {
+		return none, nil, fault.New(fault.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
+	}
+	if !key.AllowsModel(name) {
+		return none, nil, unknownModel(name)
+	}
+	model, err := g.catalog.Resolve(name)
+	switch {
+	case errors.Is(err, catalog.ErrNotCallable):
+		return none, nil, fault.New(fault.ModelNotCallable,
+			"the model %q is in the catalog but not callable through this gateway; GET the list of models for those that are", name).WithParam("model")
+	case err != nil:
+		return none, nil, unknownModel(name)
+	}
+	p := g.providers[model.Provider]
+	switch {
+	case !model.Serves(string(op)):
+		return none, nil, fault.New(fault.ModelNotCallable, "the model %q does not serve %s", name, op).WithParam("model")
+	case op == provider.Responses && !p.ResponsesNative:
+		return none, nil, fault.New(fault.ModelNotCallable,
+			"the provider %q of model %q has no Responses API; use chat completions", p.Name, name).WithParam("model")
+	}
+	return model, p, nil
+}
+
+func unknownModel(name string) error {
+	return fault.New(fault.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
+}
+
+// Models lists what the key can call, from the index that routes.
+func (g *Gateway) Models(key *keys.Key) []catalog.Model {
+	return g.catalog.List(key.AllowsModel)
+}
+
+// Model returns one model of the key's list.
+func (g *Gateway) Model(key *keys.Key, name string) (catalog.Model, error) {
+	if len(name) <= maxModelName && key.AllowsModel(name) {
+		if m, err := g.catalog.Resolve(name); err == nil {
+			return m, nil
+		}
+	}
+	return catalog.Model{}, unknownModel(name)
+}

@@ -1,0 +1,164 @@
+package gateway_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+const secret = "gk-unit-0123456789"
+
+// roundTrip is a provider's transport.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func answering(status int, body string) roundTrip {
+	return func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
+	}
+}
+
+func newProvider(t *testing.T, name string, native bool, rt http.RoundTripper) *provider.Provider {
+	t.Helper()
+	p, err := provider.New(provider.Config{
+		Name: name, BaseURL: "http://" + name + ".invalid/v1", Transport: rt, ResponsesNative: native, UserAgent: "gatehouse",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// rig is a gateway and what a test looks at from outside.
+type rig struct {
+	*gateway.Gateway
+	state    *gateway.State
+	released atomic.Int32
+	gone     atomic.Bool // the State cannot be held again
+
+	onRelease func()
+}
+
+// newRig returns a gateway with one key and the providers of config, or one
+// named "acme" that answers {}. A nil State is a new one.
+func newRig(t *testing.T, config gateway.Config, sources ...catalog.Source) *rig {
+	t.Helper()
+	r := &rig{state: config.State}
+	if r.state == nil {
+		r.state = gateway.NewState(t.TempDir())
+	}
+	config.State = r.state
+	if config.Ring == nil {
+		config.Ring = newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}})
+	}
+	if config.Providers == nil {
+		config.Providers = []*provider.Provider{newProvider(t, "acme", true, answering(200, `{}`))}
+	}
+	if sources == nil {
+		sources = []catalog.Source{{Provider: "acme", Patterns: []string{"*"}}}
+	}
+	if config.Catalog == nil {
+		config.Catalog = newCatalog(t, nil, sources...)
+	}
+	if config.BodyMemory == 0 {
+		config.BodyMemory = 1 << 30
+	}
+	if config.Timeouts == (gateway.Timeouts{}) {
+		config.Timeouts = gateway.DefaultTimeouts
+	}
+	if config.Logger == nil {
+		config.Logger = nopLogger
+	}
+	if config.Now == nil {
+		config.Now = time.Now
+	}
+	config.Released = func() {
+		r.released.Add(1)
+		if r.onRelease != nil {
+			r.onRelease()
+		}
+	}
+	config.Hold = func() bool { return !r.gone.Load() }
+	g, err := gateway.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Gateway = g
+	return r
+}
+
+// start starts the gateway; its State is closed when the test ends.
+func (r *rig) start(t *testing.T, ctx context.Context) *rig {
+	t.Helper()
+	if err := r.Start(ctx, activity.Retention{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.state.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func newRing(t *testing.T, specs ...keys.Spec) *keys.Ring {
+	t.Helper()
+	ring, err := keys.NewRing(specs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ring
+}
+
+func newCatalog(t *testing.T, models []catalog.Model, sources ...catalog.Source) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.NewCatalog(models, sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// begin opens a call of the rig's one key.
+func (r *rig) begin(t *testing.T) *gateway.Call {
+	t.Helper()
+	credential, err := r.Authenticate(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := r.Begin(credential, gateway.Route{Name: "POST /v1/chat/completions", Family: "openai", Model: true},
+		gateway.IDs{RequestID: "req_1", GenerationID: "gen-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call
+}
+
+// records are the rows of the default tenant.
+func (r *rig) records(t *testing.T) []activity.Record {
+	t.Helper()
+	page, err := r.Activity().Query(t.Context(), activity.Filter{Tenant: keys.DefaultTenant, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.Records
+}
+
+func wantFault(t *testing.T, err error, code fault.Code, text string) {
+	t.Helper()
+	if e := fault.From(err); err == nil || e.Code != code || !strings.Contains(e.Message, text) {
+		t.Errorf("got %v, want %s with %q", err, code, text)
+	}
+}

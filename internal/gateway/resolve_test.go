@@ -1,0 +1,111 @@
+package gateway_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// resolving is a gateway over a small catalog: acme has a Responses API, chatty has not.
+func resolving(t *testing.T, patterns ...string) *rig {
+	t.Helper()
+	models := []catalog.Model{
+		{Provider: "acme", Name: "m"}, {Provider: "acme", Name: "vendor/deep:free"}, {Provider: "acme", Name: "hidden"},
+		{Provider: "acme", Name: "embed", Mode: "embedding"}, {Provider: "acme", Name: "pro", Mode: catalog.ModeResponses},
+		{Provider: "elsewhere", Name: "m"},
+	}
+	r := newRig(t, gateway.Config{
+		Ring: newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: patterns}),
+		Catalog: newCatalog(t, models,
+			catalog.Source{Provider: "acme", Patterns: []string{"m", "vendor/*", "embed", "pro"}},
+			catalog.Source{Provider: "chatty", Patterns: []string{"*"}}),
+		Providers: []*provider.Provider{
+			newProvider(t, "acme", true, answering(200, "{}")), newProvider(t, "chatty", false, answering(200, "{}")),
+		},
+	})
+	return r.start(t, t.Context())
+}
+
+func TestAdmitFindsTheModelAndItsProvider(t *testing.T) {
+	r := resolving(t)
+	for name, upstream := range map[string]string{
+		"acme/m": "m", "acme/vendor/deep:free": "vendor/deep:free", "chatty/any/name": "any/name",
+	} {
+		call := r.begin(t)
+		if err := call.Admit(provider.Chat, name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if call.UpstreamModel() != upstream || name != call.Provider().Name+"/"+upstream || call.Record.UpstreamModel != upstream {
+			t.Errorf("%s: provider %q, model %q", name, call.Provider().Name, call.UpstreamModel())
+		}
+		call.Succeed(200)
+		call.Finish()
+	}
+}
+
+func TestAdmitRefuses(t *testing.T) {
+	r := resolving(t, "acme/*", "chatty/any", "elsewhere/*", "nobody/*")
+	for _, c := range []struct {
+		op    provider.Operation
+		model string
+		code  fault.Code
+		text  string
+	}{
+		{provider.Chat, "nobody/m", fault.ModelNotFound, `"nobody/m" does not exist or this key may not use it`},
+		{provider.Chat, "chatty/other", fault.ModelNotFound, `"chatty/other" does not exist or this key may not use it`},
+		{provider.Chat, "m", fault.ModelNotFound, `"m"`},
+		{provider.Chat, "acme/none", fault.ModelNotFound, `"acme/none"`},
+		{provider.Chat, "acme/hidden", fault.ModelNotCallable, "in the catalog but not callable"},
+		{provider.Chat, "acme/embed", fault.ModelNotCallable, "not callable"},
+		{provider.Chat, "elsewhere/m", fault.ModelNotCallable, "not callable"},
+		{provider.Chat, "acme/pro", fault.ModelNotCallable, "does not serve chat"},
+		{provider.Responses, "chatty/any", fault.ModelNotCallable, "no Responses API"},
+		{provider.Chat, "acme/" + strings.Repeat("x", 252), fault.ModelNotFound, "257 bytes"},
+	} {
+		call := r.begin(t)
+		err := call.Admit(c.op, c.model)
+		wantFault(t, err, c.code, c.text)
+		if e := fault.From(err); e.Param != "model" {
+			t.Errorf("%s: param %q", c.model, e.Param)
+		}
+		call.Fail(fault.From(err))
+		call.Finish()
+	}
+}
+
+// The list and the router are one index: whatever is listed is admitted.
+func TestWhatIsListedIsAdmitted(t *testing.T) {
+	r := resolving(t, "acme/*")
+	credential, err := r.Authenticate(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, m := range r.Models(credential.Key) {
+		listed = append(listed, m.ID)
+		op := provider.Chat
+		if m.Mode == catalog.ModeResponses {
+			op = provider.Responses
+		}
+		call := r.begin(t)
+		if err := call.Admit(op, m.ID); err != nil {
+			t.Errorf("%s is listed: %v", m.ID, err)
+		}
+		if one, err := r.Model(credential.Key, m.ID); err != nil || one.ID != m.ID {
+			t.Errorf("%s is listed, alone it is %q, %v", m.ID, one.ID, err)
+		}
+		call.Succeed(200)
+		call.Finish()
+	}
+	if want := "acme/m acme/pro acme/vendor/deep:free"; strings.Join(listed, " ") != want {
+		t.Errorf("listed %q, want %q", listed, want)
+	}
+	for _, name := range []string{"chatty/any", "acme/hidden", "acme/none", strings.Repeat("x", 300)} {
+		_, err := r.Model(credential.Key, name)
+		wantFault(t, err, fault.ModelNotFound, "does not exist")
+	}
+}

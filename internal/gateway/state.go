@@ -1,0 +1,182 @@
+package gateway
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// State is everything that outlives a configuration: the activity store, the
+// owners of stored responses, the metrics' values, the memory that request
+// bodies hold, and the lists that providers gave of their models. There is one
+// for each data directory in a process. Making one costs nothing: no file is
+// opened and nothing runs before the first Start.
+type State struct {
+	Metrics *metrics.Metrics
+	Memory  Memory
+
+	dir string
+
+	mu      sync.Mutex // guards the following
+	store   *store.Store
+	log     *activity.Log
+	own     *owners.Owners
+	pruner  *activity.Pruner
+	known   map[string][]catalog.Model // discovered models by provider name and base URL
+	running map[*Gateway]struct{}      // configurations that are open or have calls under way
+	started []*Gateway                 // configurations that have started and are not closed, oldest first
+
+	closed chan struct{} // closed by Close
+	once   sync.Once     // for closed
+}
+
+// NewState returns the State of a data directory.
+func NewState(dir string) *State {
+	s := &State{dir: dir, known: make(map[string][]catalog.Model), running: make(map[*Gateway]struct{}), closed: make(chan struct{})}
+	s.Metrics = metrics.New(metrics.Gauges{ActivityLost: s.lost, InFlight: s.inFlight})
+	return s
+}
+
+// open opens the store unless it is open, and puts g's retention and memory
+// bound in force.
+func (s *State) open(g *Gateway) (*activity.Log, *owners.Owners, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.store == nil {
+		pruner := activity.NewPruner(g.now, g.keep)
+		opened, err := store.Open(s.dir, store.Options{
+			Schemas: []store.Schema{activity.Schema, owners.Schema},
+			Prune:   []store.PruneFunc{pruner.Prune, owners.Prune(g.now)},
+			Logger:  g.logger,
+			Health:  reportHealth(g.logger),
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		s.store, s.log, s.own, s.pruner = opened, activity.New(opened), owners.New(opened, g.now), pruner
+	}
+	s.started = append(s.started, g)
+	s.settle()
+	return s.log, s.own, nil
+}
+
+// retire ends g's time as the newest configuration. Where that was because
+// another app of its could not start, the one before is in force again.
+func (s *State) retire(g *Gateway) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.started = slices.DeleteFunc(s.started, func(other *Gateway) bool { return other == g })
+	s.settle()
+}
+
+// settle puts in force what the newest configuration says; mu is held.
+func (s *State) settle() {
+	if len(s.started) == 0 {
+		return
+	}
+	newest := s.started[len(s.started)-1]
+	s.pruner.Set(newest.keep)
+	s.Memory.SetLimit(newest.bodyMemory)
+}
+
+func reportHealth(logger *zap.Logger) func(error) {
+	return func(err error) {
+		if err != nil {
+			logger.Error("the activity store cannot be written; calls go on, their records wait", zap.Error(err))
+			return
+		}
+		logger.Info("the activity store can be written again")
+	}
+}
+
+// Close writes what is queued and closes the store.
+func (s *State) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.once.Do(func() { close(s.closed) })
+	if s.store == nil {
+		return nil
+	}
+	err := s.store.Close()
+	if errors.Is(err, store.ErrClosed) {
+		err = nil
+	}
+	return err
+}
+
+// Shutdown is for a process that is about to exit. It ends every call under
+// way, of older configurations too, and waits until the last one has let go of
+// the State, so that their records are written; after patience it closes the
+// store without them and says so.
+func (s *State) Shutdown(patience time.Duration) error {
+	s.mu.Lock()
+	running := slices.Collect(maps.Keys(s.running))
+	s.mu.Unlock()
+	for _, g := range running {
+		g.interrupt()
+	}
+	select {
+	case <-s.closed:
+		return nil
+	case <-time.After(patience):
+		return errors.Join(errLate, s.Close())
+	}
+}
+
+var errLate = errors.New("calls did not end in time; their records are lost")
+
+func (s *State) lost() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.store == nil {
+		return 0
+	}
+	return float64(s.store.Dropped())
+}
+
+func (s *State) inFlight() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	calls := 0
+	for g := range s.running {
+		calls += g.calls.count()
+	}
+	return float64(calls)
+}
+
+func (s *State) attach(g *Gateway) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running[g] = struct{}{}
+}
+
+func (s *State) detach(g *Gateway) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.running, g)
+}
+
+// keepDiscovered remembers a provider's list for the next configuration: after
+// a reload the models must not vanish until the provider is asked again.
+func (s *State) keepDiscovered(p *provider.Provider, models []catalog.Model) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known[p.Identity()] = models
+}
+
+func (s *State) discovered(p *provider.Provider) []catalog.Model {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known[p.Identity()]
+}

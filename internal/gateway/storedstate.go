@@ -1,0 +1,59 @@
+package gateway
+
+import (
+	"context"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// AdmitState refuses what the request asks of the provider's account and may
+// not have: state of another tenant, or of unknown owner; tools that run
+// there, unless the key may use them; answers that nobody could fetch.
+func (c *Call) AdmitState(ctx context.Context, body []byte, members []jsonscan.Member) error {
+	refs, err := openai.References(body, members)
+	if err != nil {
+		return err
+	}
+	if refs.Background {
+		return fault.New(fault.UnsupportedParameter, "background: true is not possible here: the answer could not be fetched").WithParam("background")
+	}
+	if len(refs.HostedTools) > 0 && !c.Credential.HostedTools {
+		return fault.New(fault.InsufficientScope, "the key %q may not use tools that run at the provider (%s)", c.Credential.Name, refs.HostedTools[0]).WithParam("tools")
+	}
+	if c.provider.AccountOf == c.Credential.Tenant {
+		return nil
+	}
+	for _, ref := range refs.IDs {
+		owner, known, err := c.gateway.own.Owner(ctx, c.provider.Name, ref.ID)
+		if err != nil {
+			return fault.New(fault.LedgerUnavailable, "who owns %q cannot be looked up now", ref.Param).WithCause(err)
+		}
+		if !known || owner != c.Credential.Tenant {
+			return unknownState(ref)
+		}
+	}
+	return nil
+}
+
+// unknownState says the same of another tenant's state and of what does not exist.
+func unknownState(ref openai.Ref) error {
+	code := fault.InvalidValue
+	if ref.Kind == openai.KindResponse {
+		code = fault.PreviousNotFound
+	}
+	return fault.New(code, "no %s with id %q was found", ref.Kind, ref.ID).WithParam(ref.Param)
+}
+
+// Own records that the tenant owns an id that the provider's account now
+// keeps. It is known when Own returns, hence before the id reaches the client;
+// where it cannot be recorded, the id is of no use to anybody, which is safe.
+func (c *Call) Own(kind, id string) {
+	if err := c.gateway.own.Record(kind, c.provider.Name, id, c.Credential.Tenant); err != nil {
+		c.gateway.logger.Warn("the owner of stored state was not recorded",
+			zap.String("request_id", c.Record.RequestID), zap.String("kind", kind), zap.Error(err))
+	}
+}

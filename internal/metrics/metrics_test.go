@@ -1,0 +1,103 @@
+package metrics_test
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+)
+
+func newMetrics() *metrics.Metrics {
+	return metrics.New(metrics.Gauges{ActivityLost: func() float64 { return 3 }, InFlight: func() float64 { return 2 }})
+}
+
+// gather is every series of a registry with its value, sorted; of a histogram
+// how much was observed.
+func gather(t *testing.T, registry *prometheus.Registry) []string {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			value := fmt.Sprint(m.GetCounter().GetValue() + m.GetGauge().GetValue())
+			if h := m.GetHistogram(); h != nil {
+				value = fmt.Sprintf("%d in %gs", h.GetSampleCount(), h.GetSampleSum())
+			}
+			lines = append(lines, fmt.Sprintf("%s{%s} %s", strings.TrimPrefix(f.GetName(), "gatehouse_"), strings.Join(labels, ","), value))
+		}
+	}
+	sort.Strings(lines)
+	return lines
+}
+
+func register(t *testing.T, m *metrics.Metrics) *prometheus.Registry {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry() // as Caddy's is
+	if err := m.Register(registry); err != nil {
+		t.Fatal(err)
+	}
+	return registry
+}
+
+func TestAnEndedCallIsCounted(t *testing.T) {
+	m := newMetrics()
+	registry := register(t, m)
+	m.Ended(metrics.Call{
+		Route: "POST /v1/chat/completions", Provider: "acme", Model: "acme/m", Status: 200,
+		Duration: 2 * time.Second, FirstToken: time.Second, Prompt: 5, Completion: 7,
+	})
+	m.Ended(metrics.Call{Route: "POST /v1/chat/completions", Provider: "acme", Status: 502, Code: "upstream_error", Duration: time.Second})
+	m.Ended(metrics.Call{Route: "POST /v1/chat/completions", Status: 404, Code: "model_not_found", Duration: time.Second, Prompt: 1})
+	m.Unauthenticated("POST /v1/chat/completions")
+	got := strings.Join(gather(t, registry), "\n")
+	want := strings.Join([]string{
+		"activity_rows_lost_total{} 3",
+		"first_token_seconds{provider=acme,route=POST /v1/chat/completions} 1 in 1s",
+		"request_duration_seconds{provider=acme,route=POST /v1/chat/completions} 2 in 3s",
+		"requests_in_flight{} 2",
+		"requests_total{code=,model=acme/m,provider=acme,route=POST /v1/chat/completions,status=200} 1",
+		"requests_total{code=model_not_found,model=,provider=,route=POST /v1/chat/completions,status=404} 1",
+		"requests_total{code=upstream_error,model=,provider=acme,route=POST /v1/chat/completions,status=502} 1",
+		"tokens_total{direction=completion,model=acme/m,provider=acme} 7",
+		"tokens_total{direction=prompt,model=acme/m,provider=acme} 5",
+		"unauthenticated_total{route=POST /v1/chat/completions} 1",
+	}, "\n")
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A configuration brings a new registry; the values go on.
+func TestValuesOutliveARegistry(t *testing.T) {
+	m := newMetrics()
+	register(t, m)
+	m.Unauthenticated("r")
+	second := register(t, m)
+	m.Unauthenticated("r")
+	if got := strings.Join(gather(t, second), "\n"); !strings.Contains(got, "unauthenticated_total{route=r} 2") {
+		t.Errorf("got\n%s", got)
+	}
+	if err := m.Register(second); err != nil {
+		t.Errorf("the same set twice: %v", err)
+	}
+}
+
+func TestANameThatSomebodyElseTookIsAnError(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(prometheus.NewCounterVec(prometheus.CounterOpts{Name: "gatehouse_tokens_total", Help: "other"}, []string{"x"}))
+	if err := newMetrics().Register(registry); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,110 @@
+//go:build linux
+
+package main
+
+import "fmt"
+
+const (
+	gatewayKeyVar = "GATEWAY_API_KEY"
+	auditKeyVar   = "GATEWAY_AUDIT_KEY"
+
+	// upstreamIdle is the gateway's number of idle connections to a host. Caddy's own
+	// default is 32; the plain proxy gets the same, so that neither has to dial more.
+	upstreamIdle = 256
+)
+
+// site is what a Caddyfile of this bench is made of.
+type site struct {
+	admin    string // host:port of the admin endpoint
+	port     int    // of the site under load
+	guarded  int    // of the plain proxy's site behind a header matcher
+	upstream string // host:port
+	storage  string // folder of this process alone
+	log      string // file of the process log
+	access   string // file of the access log of the guarded site
+}
+
+// globalOptions are equal for both servers: the process log at INFO goes to a
+// file, as in production. Rolling is off, because it would compress files in the
+// middle of a measurement; a round bounds the file.
+func globalOptions(s site, app string) string {
+	return fmt.Sprintf(`{
+	admin %s
+	persist_config off
+	skip_install_trust
+	auto_https off
+	grace_period 1s
+	storage file_system %q
+	log {
+		output file %q {
+			roll_disabled
+		}
+		level INFO
+	}
+%s}
+`, s.admin, s.storage, s.log, app)
+}
+
+// proxyCaddyfile is the plain reverse_proxy, without an access log, and on a
+// second site what a wrong key is compared with: a header matcher, the access log
+// and a 401 with the body that an SDK reads.
+func proxyCaddyfile(s site) string {
+	transport := fmt.Sprintf(`reverse_proxy %s {
+			transport http {
+				keepalive_idle_conns_per_host %d
+			}
+		}`, s.upstream, upstreamIdle)
+	return globalOptions(s, "") + fmt.Sprintf(`http://:%d {
+	bind 127.0.0.1
+	route {
+		%s
+	}
+}
+http://:%d {
+	bind 127.0.0.1
+	log {
+		output file %q {
+			roll_disabled
+		}
+	}
+	@key header Authorization "Bearer {env.%s}"
+	route {
+		handle @key {
+		%s
+		}
+		header Content-Type application/json
+		header WWW-Authenticate Bearer
+		respond `+"`%s`"+` 401
+	}
+}
+`, s.port, transport, s.guarded, s.access, gatewayKeyVar, transport, refusal)
+}
+
+// refusal is as long as the gateway's own answer to a wrong key.
+const refusal = `{"error":{"message":"Incorrect API key provided. Check the key that this client sends.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`
+
+// gatewayCaddyfile is the gateway with what a chat key needs, and a second key
+// that reads afterwards what the gateway recorded.
+func gatewayCaddyfile(s site) string {
+	return globalOptions(s, fmt.Sprintf(`	gatehouse {
+		key bench {
+			secret {env.%s}
+			scopes chat:write models:read
+		}
+		key audit {
+			secret {env.%s}
+			scopes activity:read
+		}
+		provider up {
+			base_url http://%s/v1
+			api_key {env.%s}
+			models %s %s %s %s
+			responses native
+		}
+	}
+`, gatewayKeyVar, auditKeyVar, s.upstream, upstreamKeyVar, modelWhole, modelCoalesced, modelPaced, modelHeld)) + fmt.Sprintf(`http://:%d {
+	bind 127.0.0.1
+	gatehouse
+}
+`, s.port)
+}

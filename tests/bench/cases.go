@@ -1,0 +1,178 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of what the command line may ask for: two cores and one loopback.
+const (
+	maxRounds = 50
+	minTime   = 50 * time.Millisecond
+	maxTime   = time.Minute
+	maxRate   = 50_000
+	maxHeld   = 5_000 // two descriptors each in a proxy
+	// maxRun ends a run that has lost its way.
+	maxRun = 2 * time.Hour
+)
+
+// shape is how a case loads a server.
+type shape int
+
+const (
+	closed shape = iota // each connection calls again when it has its answer
+	open                // fixed rate
+	idle                // streams that stay open and silent
+)
+
+// metric is the figure whose ratio a goal bounds.
+type metric string
+
+const (
+	cpuPerOp  metric = "CPU"        // process time of the server for one unit
+	addedP50  metric = "added p50"  // p50 less the p50 of the upstream directly
+	kibPerOne metric = "KiB/stream" // growth of anonymous memory for one stream
+)
+
+// benchCase is one row of the report.
+type benchCase struct {
+	name    string
+	unit    string // what CPU is counted for
+	units   int    // of them in one call
+	shape   shape
+	metric  metric
+	goal    goal
+	path    string
+	size    int // of the request body
+	conns   int
+	model   string
+	stream  bool
+	check   check
+	wrong   bool          // sends a key that nobody has, to the site that demands one
+	proxied bool          // the upstream directly is no part of it
+	first   bool          // latency to the first event
+	slice   time.Duration // how long a server is loaded before the next has its turn
+	stagger time.Duration
+}
+
+// A measurement is cut into slices that take turns between the servers, because
+// the load of a machine that others use too drifts within seconds. A slice is long
+// against a clock tick; one of paced streams is about as long as they are.
+const (
+	usualSlice = 250 * time.Millisecond
+	pacedSlice = time.Second
+)
+
+// Connections: enough to keep two cores busy with small bodies; few where one
+// body already fills the loopback.
+const (
+	smallConns = 8
+	largeConns = 4
+	rateConns  = 32
+	pacedConns = 256
+)
+
+const kib, mib = 1 << 10, 1 << 20
+
+// allCases is the list of make bench, with the goals of the project for the ratio
+// gateway / reverse_proxy.
+func allCases() []benchCase {
+	chat := func(name string, size, conns int, g goal) benchCase {
+		return benchCase{name: name, unit: "request", units: 1, metric: cpuPerOp, goal: g, path: chatPath,
+			size: size, conns: conns, model: modelWhole, check: checkWhole, slice: usualSlice}
+	}
+	second := func(c benchCase) benchCase {
+		c.name, c.path = c.name+"-openrouter", chatPathSecond
+		return c
+	}
+	small := chat("req-1k", kib, smallConns, goal{0.75, 0.60})
+
+	rate := chat("rate-1k", kib, rateConns, goal{0.70, 0.60})
+	rate.shape, rate.metric = open, addedP50
+
+	sse := benchCase{name: "sse-64", unit: "stream", units: 1, metric: cpuPerOp, goal: goal{0.80, 0.70}, path: chatPath,
+		size: kib, conns: smallConns, model: modelCoalesced, stream: true, check: checkChatStream(coalescedEvents, false), slice: usualSlice}
+	sseSecond := second(sse)
+	sseSecond.check = checkChatStream(coalescedEvents, true)
+	responses := sse
+	responses.name, responses.path, responses.model, responses.check = "responses-64", responsesPath, modelWhole, checkResponses
+
+	paced := benchCase{name: "sse-paced", unit: "event", units: pacedEvents, metric: cpuPerOp, goal: goal{0.95, 0.85}, path: chatPath,
+		size: kib, conns: pacedConns, model: modelPaced, stream: true, check: checkChatStream(pacedEvents, false),
+		first: true, slice: pacedSlice, stagger: pace * pacedEvents}
+
+	held := benchCase{name: "held", unit: "stream", units: 1, shape: idle, metric: kibPerOne, goal: goal{0.80, 0.60}, path: chatPath,
+		size: kib, model: modelHeld, stream: true, check: checkFirstEvent, proxied: true}
+
+	wrong := chat("wrong-key", kib, smallConns, goal{0.80, 0.60})
+	wrong.check, wrong.wrong, wrong.proxied = checkUnauthorized, true, true
+
+	return []benchCase{
+		small,
+		second(small),
+		chat("req-32k", 32*kib, smallConns, goal{0.85, 0.70}),
+		chat("req-1m", mib, largeConns, goal{1.1, 0.90}),
+		chat("req-8m", 8*mib, largeConns, goal{1.2, 1.0}),
+		rate,
+		sse,
+		sseSecond,
+		responses,
+		paced,
+		held,
+		wrong,
+	}
+}
+
+// selectCases returns the cases that -only names, or all.
+func selectCases(o options) ([]benchCase, error) {
+	all := allCases()
+	if o.Only == "" {
+		return all, nil
+	}
+	var chosen []benchCase
+	for name := range strings.SplitSeq(o.Only, ",") {
+		i := slices.IndexFunc(all, func(c benchCase) bool { return c.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("no case %q; there are %s", name, caseNames(all))
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
+}
+
+func caseNames(cases []benchCase) string {
+	names := make([]string, len(cases))
+	for i, c := range cases {
+		names[i] = c.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// load builds the call of a case for one server.
+func (c benchCase) load(s *server, sec secrets, hard bool) (load, error) {
+	build := chatBody
+	if c.path == responsesPath {
+		build = responsesBody
+	}
+	body, err := build(providerPrefix+c.model, c.stream, c.size, hard)
+	if err != nil {
+		return load{}, fmt.Errorf("case %s: %w", c.name, err)
+	}
+	addr, key := c.target(s), sec.gateway
+	if c.wrong {
+		key = sec.wrong
+	}
+	return load{request: encode(addr, c.path, key, body), sent: len(body), check: c.check, model: s.model(c.model),
+		firstEvent: c.first, stagger: c.stagger}, nil
+}
+
+func (c benchCase) target(s *server) string {
+	if c.wrong {
+		return s.guarded
+	}
+	return s.addr
+}

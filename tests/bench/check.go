@@ -1,0 +1,122 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// A check says whether an answer is the one that was asked for. sent is the
+// length of the request body, model the name that the answer has to carry.
+type check func(a answer, sent int, model string) error
+
+// lengthTolerance is how much a gateway's edits may change the length of a body.
+const lengthTolerance = 256
+
+// shownBytes of a wrong answer go into the error.
+const shownBytes = 300
+
+func checkHead(a answer, status int, contentType string) error {
+	if a.status != status {
+		return fmt.Errorf("status %d instead of %d: %q", a.status, status, shorten(a.body))
+	}
+	if got := a.header.Get("Content-Type"); !strings.HasPrefix(got, contentType) {
+		return fmt.Errorf("content type %q instead of %q", got, contentType)
+	}
+	return nil
+}
+
+func shorten(b []byte) []byte { return b[:min(len(b), shownBytes)] }
+
+// checkWhole wants a complete chat answer with the name that was asked for and the
+// usage of a body as long as the one sent.
+func checkWhole(a answer, sent int, model string) error {
+	if err := checkHead(a, http.StatusOK, "application/json"); err != nil {
+		return err
+	}
+	if err := checkModel(a.body, model); err != nil {
+		return err
+	}
+	_, rest, _ := bytes.Cut(a.body, []byte(`"prompt_tokens":`))
+	digits := rest[:len(rest)-len(bytes.TrimLeft(rest, "0123456789"))]
+	got, err := strconv.Atoi(string(digits))
+	if err != nil {
+		return fmt.Errorf("no usage in the answer: %q", shorten(a.body))
+	}
+	if got < sent-lengthTolerance || got > sent+lengthTolerance {
+		return fmt.Errorf("the upstream received %d bytes of a body of %d", got, sent)
+	}
+	if !bytes.HasSuffix(bytes.TrimSpace(a.body), []byte("}")) {
+		return fmt.Errorf("the answer is cut: %d bytes", len(a.body))
+	}
+	return nil
+}
+
+func checkModel(body []byte, model string) error {
+	if !bytes.Contains(body, []byte(`"model":"`+model+`"`)) {
+		return fmt.Errorf("the answer does not name the model %q: %q", model, shorten(body))
+	}
+	return nil
+}
+
+// checkChatStream returns a check for a chat stream of n events. A gateway may add
+// the usage chunk where the family always has it (usage), and nothing else.
+func checkChatStream(n int, usage bool) check {
+	return func(a answer, _ int, model string) error {
+		if err := checkHead(a, http.StatusOK, "text/event-stream"); err != nil {
+			return err
+		}
+		if err := checkModel(a.body, model); err != nil {
+			return err
+		}
+		got := bytes.Count(a.body, []byte("data: {"))
+		if got != n && !(usage && got == n+1) {
+			return fmt.Errorf("%d events instead of %d", got, n)
+		}
+		if !bytes.HasSuffix(a.body, []byte(doneEvent)) {
+			return fmt.Errorf("the stream of %d bytes does not end with [DONE]", len(a.body))
+		}
+		return nil
+	}
+}
+
+// checkResponses wants all events of a Responses stream up to response.completed.
+func checkResponses(a answer, _ int, model string) error {
+	if err := checkHead(a, http.StatusOK, "text/event-stream"); err != nil {
+		return err
+	}
+	if err := checkModel(a.body, model); err != nil {
+		return err
+	}
+	if got := bytes.Count(a.body, []byte("event: ")); got != coalescedEvents {
+		return fmt.Errorf("%d events instead of %d", got, coalescedEvents)
+	}
+	final := a.body[bytes.LastIndex(a.body, []byte("event: ")):]
+	if !bytes.HasPrefix(final, []byte("event: response.completed\n")) || !bytes.HasSuffix(final, []byte("}\n\n")) {
+		return fmt.Errorf("the stream ends with %q", shorten(final))
+	}
+	return checkModel(final, model)
+}
+
+// checkFirstEvent wants one whole event of a stream that goes on.
+func checkFirstEvent(a answer, _ int, model string) error {
+	if err := checkHead(a, http.StatusOK, "text/event-stream"); err != nil {
+		return err
+	}
+	return checkModel(a.body, model)
+}
+
+// checkUnauthorized wants a refusal with a body, as an SDK needs it.
+func checkUnauthorized(a answer, _ int, _ string) error {
+	if err := checkHead(a, http.StatusUnauthorized, "application/json"); err != nil {
+		return err
+	}
+	if !bytes.Contains(a.body, []byte(`"error"`)) {
+		return fmt.Errorf("a refusal without an error object: %q", shorten(a.body))
+	}
+	return nil
+}

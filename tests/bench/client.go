@@ -1,0 +1,152 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	// ioTimeout bounds one call, so that a server that hangs fails its case.
+	ioTimeout = 30 * time.Second
+	// maxAnswer bounds what is read of one answer; the largest real one is under 32 KB.
+	maxAnswer = 1 << 20
+	// readBuffer takes a coalesced stream in a few reads.
+	readBuffer = 32 << 10
+)
+
+// conn is one keep-alive HTTP/1.1 connection of the load client. It sends bytes
+// encoded before and reads without helper goroutines, to leave the machine's
+// cores to the servers. It dials when needed and again after the server closed.
+type conn struct {
+	addr string
+	nc   net.Conn
+	br   *bufio.Reader
+	body bytes.Buffer
+}
+
+// answer is what a check sees. The body is good until the connection's next call.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+	first  time.Time // when the first byte of the body was here
+}
+
+func newConn(addr string) *conn {
+	return &conn{addr: addr, br: bufio.NewReaderSize(nil, readBuffer)}
+}
+
+func (c *conn) dial(ctx context.Context) error {
+	if c.nc != nil {
+		return nil
+	}
+	d := net.Dialer{Timeout: ioTimeout}
+	nc, err := d.DialContext(ctx, "tcp", c.addr)
+	if err != nil {
+		return err
+	}
+	c.nc = nc
+	c.br.Reset(nc)
+	return nil
+}
+
+func (c *conn) close() {
+	if c.nc != nil {
+		c.nc.Close()
+		c.nc = nil
+	}
+}
+
+// begin sends one encoded request and reads the answer's header. When ctx ends the
+// connection is closed, which ends every wait; release undoes that.
+func (c *conn) begin(ctx context.Context, request []byte) (res *http.Response, release func() bool, err error) {
+	if err := c.dial(ctx); err != nil {
+		return nil, nil, err
+	}
+	nc := c.nc
+	release = context.AfterFunc(ctx, func() { nc.Close() })
+	nc.SetDeadline(time.Now().Add(ioTimeout))
+	_, writeErr := nc.Write(request)
+	// A server may refuse before it has read everything: its answer says more than
+	// the broken pipe does.
+	res, err = http.ReadResponse(c.br, nil)
+	if err != nil {
+		release()
+		c.close()
+		if writeErr != nil {
+			return nil, nil, fmt.Errorf("sending: %w", writeErr)
+		}
+		return nil, nil, fmt.Errorf("reading the answer's header: %w", err)
+	}
+	if writeErr != nil {
+		res.Close = true
+	}
+	return res, release, nil
+}
+
+// do makes one call and reads the whole answer.
+func (c *conn) do(ctx context.Context, request []byte) (answer, error) {
+	res, release, err := c.begin(ctx, request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer release()
+	a := answer{status: res.StatusCode, header: res.Header}
+	c.body.Reset()
+	body := io.LimitReader(res.Body, maxAnswer)
+	var firstByte [1]byte
+	if _, err := io.ReadFull(body, firstByte[:]); err == nil {
+		a.first = time.Now()
+		c.body.WriteByte(firstByte[0])
+		if _, err := c.body.ReadFrom(body); err != nil {
+			c.close()
+			return answer{}, fmt.Errorf("reading the answer's body after %d bytes: %w", c.body.Len(), err)
+		}
+	} else if err != io.EOF {
+		c.close()
+		return answer{}, fmt.Errorf("reading the answer's body: %w", err)
+	}
+	a.body = c.body.Bytes()
+	if res.Close || c.body.Len() == maxAnswer {
+		c.close()
+	}
+	return a, nil
+}
+
+// open makes one call and returns when the first event of a stream is here. The
+// stream stays open until the connection is closed.
+func (c *conn) open(ctx context.Context, request []byte) (answer, error) {
+	res, release, err := c.begin(ctx, request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer release()
+	a := answer{status: res.StatusCode, header: res.Header}
+	lines := bufio.NewReaderSize(io.LimitReader(res.Body, maxAnswer), 4<<10)
+	c.body.Reset()
+	for !bytes.HasSuffix(c.body.Bytes(), []byte("\n\n")) {
+		line, err := lines.ReadSlice('\n')
+		c.body.Write(line)
+		if err != nil {
+			c.close()
+			return answer{}, fmt.Errorf("reading the first event, status %d, %q: %w", a.status, c.body.Bytes(), err)
+		}
+	}
+	a.first, a.body = time.Now(), c.body.Bytes()
+	return a, nil
+}
+
+// encode writes one POST as the SDKs send it, with the body in the same slice.
+func encode(host, path, key string, body []byte) []byte {
+	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAccept: application/json\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nUser-Agent: gatehouse-bench\r\nContent-Length: %d\r\n\r\n", path, host, key, len(body))
+	return append(append(make([]byte, 0, len(head)+len(body)), head...), body...)
+}

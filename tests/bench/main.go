@@ -1,0 +1,174 @@
+//go:build linux
+
+// Bench measures what the gateway costs beside what nobody can avoid: it loads
+// the upstream directly, Caddy's plain reverse_proxy, and the gateway, one after
+// the other inside every round, and reports the ratios of the paired rounds.
+//
+//	go run ./tests/bench -caddy ./caddy              # what `make bench` runs
+//	go run ./tests/bench -caddy ./caddy -quick       # one short round, a smoke test
+//	go run ./tests/bench -caddy ./caddy -self        # reverse_proxy against itself: shows the noise
+//
+// Each round starts fresh servers on loopback: the upstream (this binary again,
+// in its serve mode) and two processes of the same Caddy binary with equal GOGC,
+// GOMEMLIMIT and GOMAXPROCS. CPU is the process time of the server alone, from
+// /proc/PID/stat; memory is from /proc/PID/status, which makes this a Linux
+// program. Every answer is checked, so a server that answers wrongly fails its
+// case instead of looking fast.
+//
+// The load client lives in the parent process and shares the machine with the
+// servers: requests a second and latencies are those of a shared machine, CPU a
+// request and the ratios are what to read.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"time"
+)
+
+// serveCommand is the first argument that turns this binary into the upstream.
+const serveCommand = "serve"
+
+// clientGOGC keeps the collector of the load client out of the way of what it
+// measures; its memory is of no interest.
+const clientGOGC = 400
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == serveCommand {
+		if err := serveUpstream(os.Stdin, os.Stdout, os.Getenv(upstreamKeyVar)); err != nil {
+			fmt.Fprintln(os.Stderr, "bench upstream:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	// The servers share the terminal's process group and get its Ctrl-C too; the
+	// context is what makes this process end them in order and wait for them.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// options are the settings of one run; each is a flag.
+type options struct {
+	Caddy      string        `json:"caddy"`
+	Self       bool          `json:"self"`
+	Hard       bool          `json:"hard"`
+	Rounds     int           `json:"rounds"`
+	Time       time.Duration `json:"time_ns"`
+	Rate       int           `json:"rate"`
+	Held       int           `json:"held"`
+	Only       string        `json:"only,omitempty"`
+	GOGC       string        `json:"gogc"`
+	MemLimit   string        `json:"gomemlimit"`
+	GOMAXPROCS int           `json:"gomaxprocs"`
+	JSON       string        `json:"-"`
+}
+
+func parseOptions(args []string, stderr io.Writer) (options, error) {
+	var o options
+	var quick bool
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&o.Caddy, "caddy", "./caddy", "Caddy `binary` that runs both reverse_proxy and the gateway")
+	f.BoolVar(&o.Self, "self", false, "measure a second reverse_proxy in the gateway's place; ratios should be 1.00")
+	f.BoolVar(&o.Hard, "hard", false, "prompts with an escaped quote every 35 bytes instead of plain text")
+	f.IntVar(&o.Rounds, "rounds", minRounds, "rounds; a verdict needs 5")
+	f.DurationVar(&o.Time, "time", 2*time.Second, "length of one measurement, after a warm-up of a quarter of it")
+	f.IntVar(&o.Rate, "rate", 1000, "requests a second of the fixed-rate case")
+	f.IntVar(&o.Held, "held", 400, "streams of the held-stream case")
+	f.StringVar(&o.Only, "only", "", "comma-separated `cases` to run (default all)")
+	f.StringVar(&o.GOGC, "gogc", "100", "GOGC of the servers")
+	f.StringVar(&o.MemLimit, "memlimit", "1GiB", "GOMEMLIMIT of the servers")
+	f.IntVar(&o.GOMAXPROCS, "gomaxprocs", runtime.NumCPU(), "GOMAXPROCS of the servers")
+	f.StringVar(&o.JSON, "json", "", "also write the report with every round to this `file`")
+	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -rate 300")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if quick {
+		o.Rounds, o.Time, o.Held, o.Rate = 1, 300*time.Millisecond, 50, 300
+	}
+	switch {
+	case f.NArg() > 0:
+		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	case o.Rounds < 1 || o.Rounds > maxRounds:
+		return o, fmt.Errorf("-rounds %d is not within 1 and %d", o.Rounds, maxRounds)
+	case o.Time < minTime || o.Time > maxTime:
+		return o, fmt.Errorf("-time %s is not within %s and %s", o.Time, minTime, maxTime)
+	case o.Rate < 1 || o.Rate > maxRate:
+		return o, fmt.Errorf("-rate %d is not within 1 and %d", o.Rate, maxRate)
+	case o.Held < 1 || o.Held > maxHeld:
+		return o, fmt.Errorf("-held %d is not within 1 and %d", o.Held, maxHeld)
+	case o.GOMAXPROCS < 1:
+		return o, fmt.Errorf("-gomaxprocs %d is not positive", o.GOMAXPROCS)
+	}
+	return o, nil
+}
+
+// run is the whole program but for signals; it returns the exit status: 0 when
+// every case was measured, whatever the verdicts, 1 when one failed, 2 for usage.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parseOptions(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return 2
+	}
+	cases, err := selectCases(o)
+	if err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return 2
+	}
+	if o.Caddy, err = filepath.Abs(o.Caddy); err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return 2
+	}
+	debug.SetGCPercent(clientGOGC)
+
+	r := &runner{opts: o, cases: cases, progress: stderr, settle: settleTime}
+	runErr := r.run(ctx)
+	rep := r.report()
+	if rep.measured() {
+		if err := rep.writeText(stdout); err != nil {
+			fmt.Fprintln(stderr, "bench:", err)
+			return 1
+		}
+		if err := writeJSON(o.JSON, rep); err != nil {
+			fmt.Fprintln(stderr, "bench:", err)
+			return 1
+		}
+	}
+	if runErr != nil {
+		fmt.Fprintln(stderr, "bench:", runErr)
+		return 1
+	}
+	if rep.failed() {
+		return 1
+	}
+	return 0
+}
+
+// writeJSON writes the report to path; an empty path writes nothing.
+func writeJSON(path string, rep *report) error {
+	if path == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(rep, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the report: %w", err)
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}

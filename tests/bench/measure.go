@@ -1,0 +1,208 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	// settleTime lets a server end what it does after an answer (its last flush, a
+	// group commit) before its CPU time is read: that work belongs to the calls.
+	settleTime = 100 * time.Millisecond
+	// holdTime is how long held streams rest before memory is read.
+	holdTime = 500 * time.Millisecond
+	// heldWarmUp is the number of calls that bring code and pools in before.
+	heldWarmUp = 20
+)
+
+// measure loads the servers with one case, slice by slice in turn. made counts the
+// calls at the fleet's gateway, warm-up included.
+func (r *runner) measure(ctx context.Context, f *fleet, servers []*server, c benchCase) (got map[role]figures, made int, err error) {
+	got = map[role]figures{}
+	if c.shape == idle {
+		for _, s := range servers {
+			if got[s.role], err = r.measureHeld(ctx, f, s.role, c); err != nil {
+				return nil, 0, fmt.Errorf("%s: %w", s.role, err)
+			}
+		}
+		return got, 0, nil
+	}
+	sessions := make([]*session, len(servers))
+	for i, s := range servers {
+		l, err := c.load(s, f.secrets, r.opts.Hard)
+		if err != nil {
+			return nil, 0, err
+		}
+		sessions[i] = &session{server: s, load: l, conns: newConns(c.conns, c.target(s)), rate: r.opts.Rate, shape: c.shape, settle: r.settle}
+		defer closeAll(sessions[i].conns)
+	}
+	defer func() {
+		for _, s := range sessions {
+			if s.server.role == gateway {
+				made = s.made
+			}
+		}
+	}()
+	for _, s := range sessions {
+		if err := s.warmUp(ctx, r.opts.Time/4); err != nil {
+			return nil, 0, fmt.Errorf("%s: warming up: %w", s.server.role, err)
+		}
+	}
+	turns := max(1, int(r.opts.Time/c.slice))
+	for n := range turns {
+		for i := range sessions {
+			s := sessions[(n+i)%len(sessions)]
+			if err := s.slice(ctx, r.opts.Time/time.Duration(turns)); err != nil {
+				return nil, 0, fmt.Errorf("%s: %w", s.server.role, err)
+			}
+		}
+	}
+	for _, s := range sessions {
+		if got[s.server.role], err = s.figures(c.units); err != nil {
+			return nil, 0, fmt.Errorf("%s: %w", s.server.role, err)
+		}
+	}
+	return got, 0, nil
+}
+
+// session is one server's part in one case of one round. Its connections and the
+// server's caches stay warm while another server has its turn.
+type session struct {
+	server *server
+	load   load
+	conns  []*conn
+	shape  shape
+	rate   int
+	settle time.Duration
+
+	made      int // calls, warm-up included
+	calls     int
+	latencies []time.Duration
+	elapsed   time.Duration
+	cpu       time.Duration
+}
+
+func (s *session) drive(ctx context.Context, d time.Duration) (tally, error) {
+	var t tally
+	var err error
+	if s.shape == open {
+		t, err = fixedRate(ctx, s.conns, s.load, s.rate, d)
+	} else {
+		t, err = closedLoop(ctx, s.conns, s.load, d)
+	}
+	s.made += t.calls
+	return t, err
+}
+
+func (s *session) warmUp(ctx context.Context, d time.Duration) error {
+	if _, err := s.drive(ctx, d); err != nil {
+		return err
+	}
+	// Where the kernel does not allow it, the peak is that of the largest case so
+	// far, the same for every server.
+	_ = resetPeak(s.server.proc.pid())
+	return sleep(ctx, s.settle)
+}
+
+func (s *session) slice(ctx context.Context, d time.Duration) error {
+	pid := s.server.proc.pid()
+	before, err := cpuTime(pid)
+	if err != nil {
+		return err
+	}
+	t, err := s.drive(ctx, d)
+	if err != nil {
+		return err
+	}
+	if err := sleep(ctx, s.settle); err != nil {
+		return err
+	}
+	after, err := cpuTime(pid)
+	if err != nil {
+		return err
+	}
+	s.calls += t.calls
+	s.latencies = append(s.latencies, t.latencies...)
+	s.elapsed += t.elapsed
+	s.cpu += after - before
+	return nil
+}
+
+// figures sums the slices up; units is how many things one call stands for.
+func (s *session) figures(units int) (figures, error) {
+	m, err := readMemory(s.server.proc.pid())
+	if err != nil {
+		return figures{}, err
+	}
+	slices.Sort(s.latencies)
+	return figures{
+		Calls:     s.calls,
+		CPU:       micros(s.cpu) / float64(s.calls*units),
+		Ticks:     int(s.cpu / tickLength()),
+		P50:       micros(percentile(s.latencies, 50)),
+		P99:       micros(percentile(s.latencies, 99)),
+		PerSecond: float64(s.calls) / s.elapsed.Seconds(),
+		RSS:       float64(m.RSS) / kib,
+		Peak:      float64(m.Peak) / kib,
+	}, nil
+}
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+// measureHeld starts a server of that role for itself, because memory that earlier
+// cases left in the heap would take the streams in for nothing, and reads how much
+// its anonymous memory grows.
+func (r *runner) measureHeld(ctx context.Context, f *fleet, which role, c benchCase) (fig figures, err error) {
+	s, err := f.startCaddy(ctx, which)
+	if err != nil {
+		return fig, err
+	}
+	defer s.proc.stop()
+	l, err := c.load(s, f.secrets, r.opts.Hard)
+	if err != nil {
+		return fig, err
+	}
+	for range heldWarmUp {
+		if err := s.ready(ctx, f.secrets.gateway); err != nil {
+			return fig, err
+		}
+	}
+	warm := newConns(openers, s.addr)
+	err = hold(ctx, warm, l)
+	closeAll(warm)
+	if err != nil {
+		return fig, err
+	}
+	if err := sleep(ctx, holdTime); err != nil {
+		return fig, err
+	}
+	if err := s.collectGarbage(ctx); err != nil {
+		return fig, err
+	}
+	before, err := readMemory(s.proc.pid())
+	if err != nil {
+		return fig, err
+	}
+	conns := newConns(r.opts.Held, s.addr)
+	defer closeAll(conns)
+	if err := hold(ctx, conns, l); err != nil {
+		return fig, err
+	}
+	if err := sleep(ctx, holdTime); err != nil {
+		return fig, err
+	}
+	after, err := readMemory(s.proc.pid())
+	if err != nil {
+		return fig, err
+	}
+	return figures{
+		Calls: len(conns),
+		Held:  (float64(after.Anon) - float64(before.Anon)) / float64(len(conns)),
+		RSS:   float64(after.RSS) / kib,
+		Peak:  float64(after.Peak) / kib,
+	}, nil
+}

@@ -1,0 +1,126 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// defaultClockTick is USER_HZ wherever the auxiliary vector does not tell.
+const defaultClockTick = 100
+
+// atClockTick is AT_CLKTCK of getauxval(3): the unit of the times in /proc/PID/stat.
+const atClockTick = 17
+
+// memory is what /proc/PID/status says, in KiB.
+type memory struct {
+	RSS  uint64 // VmRSS: resident now
+	Anon uint64 // RssAnon: resident without file pages, which is heap and stacks
+	Peak uint64 // VmHWM: most ever resident since start or since resetPeak
+}
+
+// cpuTime returns the user and system time that the process has used, children
+// excluded, in steps of one clock tick.
+func cpuTime(pid int) (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	ticks, err := parseStat(stat)
+	if err != nil {
+		return 0, err
+	}
+	return time.Duration(ticks) * tickLength(), nil
+}
+
+// parseStat returns utime+stime, fields 14 and 15 of /proc/PID/stat (proc(5)).
+// The second field is a program name that may itself hold blanks and brackets,
+// so fields are counted from its last closing bracket.
+func parseStat(stat []byte) (ticks uint64, err error) {
+	name := bytes.LastIndexByte(stat, ')')
+	if name < 0 {
+		return 0, fmt.Errorf("parsing stat: no program name in %q", stat)
+	}
+	const utime, stime = 14 - 3, 15 - 3 // the first field after the name is field 3
+	fields := strings.Fields(string(stat[name+1:]))
+	if len(fields) <= stime {
+		return 0, fmt.Errorf("parsing stat: %d fields after the program name", len(fields))
+	}
+	user, err := strconv.ParseUint(fields[utime], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("parsing utime: %w", err)
+	}
+	system, err := strconv.ParseUint(fields[stime], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("parsing stime: %w", err)
+	}
+	return user + system, nil
+}
+
+func readMemory(pid int) (memory, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return memory{}, err
+	}
+	return parseStatus(status)
+}
+
+// parseStatus reads the memory lines of /proc/PID/status. RssAnon is missing
+// from kernels before 4.5; the resident size then stands in its place.
+func parseStatus(status []byte) (memory, error) {
+	var m memory
+	into := map[string]*uint64{"VmRSS": &m.RSS, "RssAnon": &m.Anon, "VmHWM": &m.Peak}
+	for line := range strings.Lines(string(status)) {
+		name, value, _ := strings.Cut(line, ":")
+		dst, ok := into[name]
+		if !ok {
+			continue
+		}
+		number, unit, _ := strings.Cut(strings.TrimSpace(value), " ")
+		kib, err := strconv.ParseUint(number, 10, 64)
+		if err != nil || unit != "kB" {
+			return memory{}, fmt.Errorf("parsing status: %s is %q", name, strings.TrimSpace(value))
+		}
+		*dst = kib
+	}
+	if m.RSS == 0 {
+		return memory{}, fmt.Errorf("parsing status: no resident memory, the process has ended")
+	}
+	if m.Anon == 0 {
+		m.Anon = m.RSS
+	}
+	return m, nil
+}
+
+// resetPeak makes VmHWM start again from now (proc(5), clear_refs). Without it
+// the peak is that of the largest case so far.
+func resetPeak(pid int) error {
+	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
+}
+
+// tickLength is the resolution of cpuTime.
+func tickLength() time.Duration {
+	auxv, err := os.ReadFile("/proc/self/auxv")
+	if err != nil {
+		return time.Second / defaultClockTick
+	}
+	return time.Second / time.Duration(parseClockTick(auxv))
+}
+
+// parseClockTick finds the ticks a second in an auxiliary vector of a 64-bit
+// process, pairs of type and value.
+func parseClockTick(auxv []byte) uint64 {
+	for ; len(auxv) >= 16; auxv = auxv[16:] {
+		value := binary.NativeEndian.Uint64(auxv[8:])
+		if binary.NativeEndian.Uint64(auxv) == atClockTick && value > 0 {
+			return value
+		}
+	}
+	return defaultClockTick
+}

@@ -1,0 +1,133 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// figures are what one server showed in one case of one round. Times are
+// microseconds; what a case does not measure is 0.
+type figures struct {
+	Calls     int     `json:"calls"`
+	CPU       float64 `json:"cpu_us"`
+	Ticks     int     `json:"cpu_ticks"` // that CPU rests on: its resolution
+	P50       float64 `json:"p50_us"`
+	P99       float64 `json:"p99_us"`
+	PerSecond float64 `json:"calls_per_second"`
+	RSS       float64 `json:"rss_mib"`
+	Peak      float64 `json:"peak_rss_mib"`
+	Held      float64 `json:"kib_per_stream"`
+}
+
+// round is one paired measurement of a case. The order is that of the first slice.
+type round struct {
+	Order   []role           `json:"order"`
+	Figures map[role]figures `json:"figures"`
+	Ratio   *float64         `json:"ratio"` // null where it would mean nothing
+}
+
+// runner does the rounds and keeps what they gave.
+type runner struct {
+	opts     options
+	cases    []benchCase
+	progress io.Writer
+	settle   time.Duration // settleTime, and nothing in tests
+
+	started  time.Time
+	rounds   map[string][]round // by case
+	failures map[string]error   // by case, the first
+	proof    proof
+}
+
+// run does all rounds. A case that fails is left out from then on; an error means
+// that the run could not go on. Whatever happens, no server is left behind.
+func (r *runner) run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, maxRun)
+	defer cancel()
+	r.started = time.Now()
+	r.rounds, r.failures = map[string][]round{}, map[string]error{}
+	for n := range r.opts.Rounds {
+		if err := r.round(ctx, n); err != nil {
+			if ctx.Err() != nil {
+				return fmt.Errorf("interrupted in round %d of %d: %w", n+1, r.opts.Rounds, ctx.Err())
+			}
+			return fmt.Errorf("round %d: %w", n+1, err)
+		}
+	}
+	return nil
+}
+
+func (r *runner) round(ctx context.Context, n int) error {
+	f, err := startFleet(ctx, r.opts)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	calls, refused := 1, 0 // one call found the gateway ready
+	for i, c := range r.cases {
+		if r.failures[c.name] != nil {
+			continue
+		}
+		fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, c.name)
+		servers := slices.DeleteFunc(rotate(f.servers, n+i), func(s *server) bool { return s.role == direct && c.proxied })
+		got, made, err := r.measure(ctx, f, servers, c)
+		if c.wrong {
+			refused += made
+		} else {
+			calls += made
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if dead := f.alive(); dead != nil {
+			return dead
+		}
+		if err != nil {
+			r.failures[c.name] = err
+			fmt.Fprintf(r.progress, "case %s failed: %v\n", c.name, err)
+			continue
+		}
+		one := round{Figures: got, Ratio: finite(c.ratio(got))}
+		for _, s := range servers {
+			one.Order = append(one.Order, s.role)
+		}
+		r.rounds[c.name] = append(r.rounds[c.name], one)
+	}
+	if !r.opts.Self {
+		r.proof.collect(ctx, f, calls, refused)
+	}
+	return nil
+}
+
+// rotate returns the servers in the order of the nth turn, so that no server is
+// always first or always after the same one's leftovers.
+func rotate(servers []*server, n int) []*server {
+	k := n % len(servers)
+	return append(append([]*server{}, servers[k:]...), servers[:k]...)
+}
+
+// ratio is what the goal of the case bounds.
+func (c benchCase) ratio(f map[role]figures) float64 {
+	value := func(s role) float64 {
+		switch c.metric {
+		case addedP50:
+			return f[s].P50 - f[direct].P50
+		case kibPerOne:
+			return f[s].Held
+		}
+		return f[s].CPU
+	}
+	return ratio(value(gateway), value(proxy))
+}
+
+func finite(v float64) *float64 {
+	if notFinite(v) {
+		return nil
+	}
+	return &v
+}

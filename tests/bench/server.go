@@ -1,0 +1,229 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// role is a server's place in the comparison, and its name in the report.
+type role string
+
+const (
+	direct  role = "direct"        // the upstream, nothing between
+	proxy   role = "reverse_proxy" // Caddy's plain reverse_proxy
+	gateway role = "gateway"       // what is measured
+)
+
+// server is one thing under load.
+type server struct {
+	role    role
+	proc    *process
+	addr    string // host:port
+	guarded string // host:port where a key is demanded
+	admin   string // host:port of Caddy's admin endpoint, empty for the upstream
+	renames bool   // answers carry the provider's prefix in the model's name
+	log     string // file of the process log
+	access  string // file of the access log of the guarded site
+}
+
+// model is the name that an answer must carry when the model of this name was
+// asked for: the gateway's says what was asked, the upstream's is always the same.
+func (s *server) model(asked string) string {
+	if s.renames {
+		return providerPrefix + asked
+	}
+	return modelWhole
+}
+
+// fleet is what one round measures: its servers and its folder, both gone at close.
+type fleet struct {
+	dir      string
+	secrets  secrets
+	opts     options
+	upstream *server
+	servers  []*server // direct, reverse_proxy, gateway
+	started  []*process
+}
+
+// secrets are made for one fleet and known to nobody else.
+type secrets struct{ gateway, audit, upstream, wrong string }
+
+func newSecrets() secrets {
+	key := func() string { return "sk-bench-" + rand.Text() }
+	return secrets{gateway: key(), audit: key(), upstream: key(), wrong: key()}
+}
+
+// startFleet starts the upstream and both Caddys. After an error nothing of it runs.
+func startFleet(ctx context.Context, o options) (f *fleet, err error) {
+	dir, err := os.MkdirTemp("", "gatehouse-bench-")
+	if err != nil {
+		return nil, err
+	}
+	f = &fleet{dir: dir, opts: o, secrets: newSecrets()}
+	defer func() {
+		if err != nil {
+			f.close()
+			f = nil
+		}
+	}()
+
+	env, sub, err := f.environment("upstream")
+	if err != nil {
+		return f, err
+	}
+	up, addr, err := startUpstream(ctx, sub, env)
+	if err != nil {
+		return f, err
+	}
+	f.started = append(f.started, up)
+	f.upstream = &server{role: direct, proc: up, addr: addr, guarded: addr}
+	f.servers = []*server{f.upstream}
+	for _, which := range []role{proxy, gateway} {
+		s, err := f.startCaddy(ctx, which)
+		if err != nil {
+			return f, err
+		}
+		f.servers = append(f.servers, s)
+	}
+	return f, nil
+}
+
+// startCaddy starts one more Caddy of that role on the fleet's upstream.
+func (f *fleet) startCaddy(ctx context.Context, which role) (*server, error) {
+	name := fmt.Sprintf("%s-%d", which, len(f.started))
+	env, dir, err := f.environment(name)
+	if err != nil {
+		return nil, err
+	}
+	ports, err := freePorts(3)
+	if err != nil {
+		return nil, err
+	}
+	at := func(i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i])) }
+	cfg := site{
+		admin: at(0), port: ports[1], guarded: ports[2], upstream: f.upstream.addr,
+		storage: filepath.Join(dir, "storage"), log: filepath.Join(dir, "process.log"), access: filepath.Join(dir, "access.log"),
+	}
+	s := &server{role: which, addr: at(1), guarded: at(2), admin: at(0), log: cfg.log, access: cfg.access}
+	text := proxyCaddyfile(cfg)
+	if which == gateway && !f.opts.Self {
+		text, s.renames, s.guarded = gatewayCaddyfile(cfg), true, s.addr
+	}
+	file := filepath.Join(dir, "Caddyfile")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	p, _, err := startProcess(name, dir, env, f.opts.Caddy, "run", "--config", file, "--adapter", "caddyfile")
+	if err != nil {
+		return nil, err
+	}
+	f.started = append(f.started, p)
+	s.proc = p
+	if err := p.await(ctx, func() error { return s.ready(ctx, f.secrets.gateway) }); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// ready makes a first call through the server.
+func (s *server) ready(ctx context.Context, key string) error {
+	body, err := chatBody(providerPrefix+modelWhole, false, 1<<10, false)
+	if err != nil {
+		return err
+	}
+	c := newConn(s.addr)
+	defer c.close()
+	a, err := c.do(ctx, encode(s.addr, chatPath, key, body))
+	if err != nil {
+		return err
+	}
+	return checkWhole(a, len(body), s.model(modelWhole))
+}
+
+// environment makes a folder for one server and the environment in which it runs:
+// nothing of ours, equal memory and scheduler settings, its data in the folder.
+func (f *fleet) environment(name string) (env []string, dir string, err error) {
+	dir = filepath.Join(f.dir, name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, "", err
+	}
+	return []string{
+		"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir,
+		"GOGC=" + f.opts.GOGC, "GOMEMLIMIT=" + f.opts.MemLimit, "GOMAXPROCS=" + strconv.Itoa(f.opts.GOMAXPROCS),
+		gatewayKeyVar + "=" + f.secrets.gateway, auditKeyVar + "=" + f.secrets.audit, upstreamKeyVar + "=" + f.secrets.upstream,
+	}, dir, nil
+}
+
+// alive returns an error if a server under load has ended.
+func (f *fleet) alive() error {
+	var err error
+	for _, s := range f.servers {
+		err = errors.Join(err, s.proc.alive())
+	}
+	return err
+}
+
+// close ends every server the fleet started, the newest first, and removes its folder.
+func (f *fleet) close() {
+	for i := len(f.started) - 1; i >= 0; i-- {
+		f.started[i].stop()
+	}
+	os.RemoveAll(f.dir)
+}
+
+// collectGarbage makes a Caddy run its collector, through its admin endpoint.
+func (s *server) collectGarbage(ctx context.Context) error {
+	body, err := s.adminGet(ctx, "/debug/pprof/heap?gc=1")
+	if err == nil && len(body) == 0 {
+		err = errors.New("an empty heap profile")
+	}
+	return err
+}
+
+// adminGet reads one page of Caddy's admin endpoint.
+func (s *server) adminGet(ctx context.Context, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.admin+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Close = true
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("GET %s: status %d", path, res.StatusCode)
+	}
+	return io.ReadAll(io.LimitReader(res.Body, maxPage))
+}
+
+// maxPage bounds what is read of an admin page; a page of metrics is far smaller.
+const maxPage = 16 << 20
+
+// freePorts returns ports that were free a moment ago: a Caddyfile cannot ask for
+// port 0 and be asked which one it got.
+func freePorts(n int) ([]int, error) {
+	ports := make([]int, n)
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}

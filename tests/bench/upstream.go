@@ -1,0 +1,233 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Models name what the upstream does. Clients ask for them with the provider's
+// prefix; only the gateway takes it away, which tells the upstream who is asking.
+const (
+	providerPrefix = "up/"
+
+	modelWhole     = "bench"           // one JSON answer, or 64 Responses events
+	modelCoalesced = "bench-coalesced" // 64 chat events in one write
+	modelPaced     = "bench-paced"     // 40 chat events, pace apart
+	modelHeld      = "bench-held"      // one event, then silence until the client leaves
+)
+
+const (
+	upstreamKeyVar = "UPSTREAM_KEY"
+
+	// pace is the distance of paced events: a fast model's tokens.
+	pace = 20 * time.Millisecond
+	// maxHold ends a held stream whose client never leaves.
+	maxHold = 5 * time.Minute
+	// readSize holds the whole body of a stream request, in which the upstream looks
+	// for include_usage, and keeps the reads of large bodies few.
+	readSize = 64 << 10
+
+	chatPath       = "/v1/chat/completions"
+	chatPathSecond = "/api/v1/chat/completions"
+	responsesPath  = "/v1/responses"
+)
+
+// upstream is a provider that costs little: it drains the request, checks that
+// it came whole, and writes bytes encoded before.
+type upstream struct {
+	authorization string // what a caller must send who has taken the prefix off the model
+	chat          template
+	responses     template
+	events        map[bool][]byte   // by whether usage was asked for: a coalesced stream
+	paced         map[bool][][]byte // the same: one write each
+	buffers       sync.Pool
+}
+
+func newUpstream(key string) *upstream {
+	u := &upstream{
+		authorization: "Bearer " + key,
+		chat:          chatAnswer(),
+		responses:     responseEvents(),
+		events:        map[bool][]byte{},
+		paced:         map[bool][][]byte{},
+		buffers:       sync.Pool{New: func() any { b := make([]byte, readSize); return &b }},
+	}
+	for _, usage := range []bool{false, true} {
+		u.events[usage] = append(bytes.Join(chatEvents(coalescedEvents, usage), nil), chatEnd(usage)...)
+		paced := chatEvents(pacedEvents, usage)
+		paced[pacedEvents-1] = append(paced[pacedEvents-1], chatEnd(usage)...)
+		u.paced[usage] = paced
+	}
+	return u
+}
+
+func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		http.Error(w, "the bench upstream takes POST only", http.StatusMethodNotAllowed)
+		return
+	}
+	buf := u.buffers.Get().(*[]byte)
+	defer u.buffers.Put(buf)
+	head, length, err := drain(r.Body, *buf)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	model, err := modelOf(head)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	name, asked := strings.CutPrefix(model, providerPrefix)
+	if !asked && r.Header.Get("Authorization") != u.authorization {
+		http.Error(w, "a renamed model needs the provider's key", http.StatusUnauthorized)
+		return
+	}
+	usage := bytes.Contains(head, []byte(`"include_usage":true`))
+
+	switch {
+	case r.URL.Path == responsesPath:
+		u.writeStream(w, u.responses.appendTo(nil, newID()))
+	case r.URL.Path != chatPath && r.URL.Path != chatPathSecond:
+		http.NotFound(w, r)
+	case name == modelWhole:
+		answer := u.chat.appendTo(nil, strconv.AppendInt(nil, length, 10))
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+		w.Write(answer)
+	case name == modelCoalesced:
+		u.writeStream(w, u.events[usage])
+	case name == modelPaced:
+		u.writePaced(w, r, u.paced[usage])
+	case name == modelHeld:
+		u.hold(w, r)
+	default:
+		http.Error(w, fmt.Sprintf("no such model: %q", model), http.StatusNotFound)
+	}
+}
+
+func (u *upstream) writeStream(w http.ResponseWriter, events []byte) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Write(events)
+	http.NewResponseController(w).Flush()
+}
+
+func (u *upstream) writePaced(w http.ResponseWriter, r *http.Request, events [][]byte) {
+	ticker := time.NewTicker(pace)
+	defer ticker.Stop()
+	for i, event := range events {
+		if i > 0 {
+			select {
+			case <-ticker.C:
+			case <-r.Context().Done():
+				return
+			}
+		}
+		u.writeStream(w, event)
+	}
+}
+
+func (u *upstream) hold(w http.ResponseWriter, r *http.Request) {
+	u.writeStream(w, u.paced[false][0])
+	timeout := time.NewTimer(maxHold)
+	defer timeout.Stop()
+	select {
+	case <-r.Context().Done():
+	case <-timeout.C:
+	}
+}
+
+// drain reads a body to its end and returns its first bytes, as far as they fit
+// into buf, and its length. A body that is cut short or not an object is an error.
+func drain(body io.Reader, buf []byte) (head []byte, length int64, err error) {
+	n, err := io.ReadFull(body, buf)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, 0, fmt.Errorf("reading the body: %w", err)
+	}
+	whole := err != nil
+	head, length = buf[:n], int64(n)
+	last := byte(0)
+	if n > 0 {
+		last = buf[n-1]
+	}
+	if !whole {
+		// The head stays where the model and the options of a stream are found; the
+		// rest of the buffer takes the rest of the body.
+		head = buf[:len(buf)/2]
+		for rest := buf[len(buf)/2:]; ; {
+			n, err := body.Read(rest)
+			if n > 0 {
+				length, last = length+int64(n), rest[n-1]
+			}
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return nil, 0, fmt.Errorf("reading the body: %w", err)
+			}
+		}
+	}
+	if last != '}' {
+		return nil, 0, fmt.Errorf("a body of %d bytes ends with %q", length, last)
+	}
+	return head, length, nil
+}
+
+// modelOf finds the model near the start of a body, where this bench puts it.
+func modelOf(head []byte) (string, error) {
+	const maxDistance = 512
+	head = head[:min(len(head), maxDistance)]
+	_, rest, ok := bytes.Cut(head, []byte(`"model":"`))
+	if !ok {
+		return "", errors.New("no model at the start of the body")
+	}
+	name, _, ok := bytes.Cut(rest, []byte(`"`))
+	if !ok {
+		return "", errors.New("the model's name does not end")
+	}
+	return string(name), nil
+}
+
+func newID() []byte {
+	var raw [8]byte
+	rand.Read(raw[:])
+	return hex.AppendEncode(nil, raw[:])
+}
+
+// serveUpstream serves on a free port of the loopback, writes the address as one
+// line, and ends when its standard input does: it cannot outlive its parent.
+func serveUpstream(stdin io.Reader, stdout io.Writer, key string) error {
+	if key == "" {
+		return fmt.Errorf("%s is not set", upstreamKeyVar)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: newUpstream(key), ReadHeaderTimeout: ioTimeout}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	if _, err := fmt.Fprintln(stdout, l.Addr()); err != nil {
+		return err
+	}
+	go func() {
+		io.Copy(io.Discard, stdin)
+		server.Close()
+	}()
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

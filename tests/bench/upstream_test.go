@@ -1,0 +1,157 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+const testKey = "sk-test-upstream"
+
+// startTestUpstream returns the address of the bench's upstream in this process.
+func startTestUpstream(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(newUpstream(testKey))
+	t.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "http://")
+}
+
+func testConn(t *testing.T, addr string) *conn {
+	c := newConn(addr)
+	t.Cleanup(c.close)
+	return c
+}
+
+func TestUpstreamAnswersEveryCase(t *testing.T) {
+	addr := startTestUpstream(t)
+	direct := &server{role: direct, addr: addr, guarded: addr}
+	for _, c := range allCases() {
+		if c.wrong {
+			continue
+		}
+		for _, hard := range []bool{false, true} {
+			if hard && c.stream {
+				continue // the prompt of a stream is as short as that of req-1k
+			}
+			l, err := c.load(direct, newSecrets(), hard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.shape == idle {
+				conns := newConns(openers+1, addr)
+				err = hold(t.Context(), conns, l)
+				closeAll(conns)
+			} else {
+				_, err = l.call(t.Context(), testConn(t, addr), t0)
+			}
+			if err != nil {
+				t.Errorf("%s, hard %v: %v", c.name, hard, err)
+			}
+		}
+	}
+}
+
+func TestUpstreamSendsUsageToWhomAsked(t *testing.T) {
+	c := testConn(t, startTestUpstream(t))
+	const asked = `{"model":"up/bench-coalesced","stream":true,"messages":[],"stream_options":{"include_usage":true}}`
+	a, err := c.do(t.Context(), encode("h", chatPath, "k", []byte(asked)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := checkChatStream(coalescedEvents+1, false)(a, 0, modelWhole); err != nil {
+		t.Error(err)
+	}
+	if err := checkChatStream(coalescedEvents, true)(a, 0, modelWhole); err != nil {
+		t.Errorf("a family that always has usage: %v", err)
+	}
+	if err := checkChatStream(coalescedEvents, false)(a, 0, modelWhole); err == nil {
+		t.Error("a usage chunk that nobody asked for passed the check")
+	}
+}
+
+func TestUpstreamRefusesWhatAProxyBroke(t *testing.T) {
+	c := testConn(t, startTestUpstream(t))
+	tests := []struct {
+		name, path, key, body string
+		want                  int
+	}{
+		{"renamed, with the provider's key", chatPath, testKey, `{"model":"bench"}`, http.StatusOK},
+		{"renamed, with the client's key", chatPath, "sk-client", `{"model":"bench"}`, http.StatusUnauthorized},
+		{"not renamed, any key", chatPath, "sk-client", `{"model":"up/bench"}`, http.StatusOK},
+		{"cut", chatPath, "k", `{"model":"up/bench"`, http.StatusBadRequest},
+		{"cut in the middle of a long one", chatPath, "k", `{"model":"up/bench"` + strings.Repeat(" ", 3*readSize), http.StatusBadRequest},
+		{"long", chatPath, "k", `{"model":"up/bench"` + strings.Repeat(" ", 3*readSize) + `}`, http.StatusOK},
+		{"exactly the buffer", chatPath, "k", `{"model":"up/bench"` + strings.Repeat(" ", readSize-20) + `}`, http.StatusOK},
+		{"no model", chatPath, "k", `{}`, http.StatusBadRequest},
+		{"no end of the model", chatPath, "k", `{"model":"up/bench}`, http.StatusBadRequest},
+		{"empty", chatPath, "k", ``, http.StatusBadRequest},
+		{"another model", chatPath, "k", `{"model":"up/other"}`, http.StatusNotFound},
+		{"another path", "/v2", "k", `{"model":"up/bench"}`, http.StatusNotFound},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a, err := c.do(t.Context(), encode("h", tt.path, tt.key, []byte(tt.body)))
+			if err != nil || a.status != tt.want {
+				t.Fatalf("status %d, %v; want %d (%s)", a.status, err, tt.want, a.body)
+			}
+			if tt.want == http.StatusOK {
+				if err := checkWhole(a, len(tt.body), modelWhole); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+func TestHeldStreamEndsWithItsClient(t *testing.T) {
+	left := make(chan struct{})
+	u := newUpstream(testKey)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		u.ServeHTTP(w, r)
+		close(left)
+	}))
+	t.Cleanup(s.Close)
+	c := testConn(t, strings.TrimPrefix(s.URL, "http://"))
+	if _, err := c.open(t.Context(), encode("h", chatPath, "k", []byte(`{"model":"up/bench-held","stream":true}`))); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-left:
+		t.Fatal("the stream ended by itself")
+	default:
+	}
+	c.close()
+	<-left
+}
+
+func TestUpstreamProcessNamesItsAddressAndEndsWithItsInput(t *testing.T) {
+	dir := t.TempDir()
+	p, addr, err := startUpstream(t.Context(), dir, []string{upstreamKeyVar + "=" + testKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.stop)
+	s := &server{role: direct, addr: addr}
+	if err := s.ready(t.Context(), "k"); err != nil {
+		t.Error(err)
+	}
+	if err := p.alive(); err != nil {
+		t.Error(err)
+	}
+	p.stdin.Close()
+	<-p.done
+	if !p.cmd.ProcessState.Success() {
+		t.Errorf("the upstream ended with %v", p.cmd.ProcessState)
+	}
+}
+
+func TestDeadServerSaysWhy(t *testing.T) {
+	_, _, err := startUpstream(context.Background(), t.TempDir(), nil)
+	if err == nil || !strings.Contains(err.Error(), upstreamKeyVar+" is not set") {
+		t.Errorf("an upstream without its key: %v", err)
+	}
+}

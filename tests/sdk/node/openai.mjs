@@ -1,0 +1,171 @@
+// openai (npm): chat completions and responses at /v1. Its .stream() helpers
+// check the order and the ids of events and throw.
+
+import assert from "node:assert/strict";
+import OpenAI from "openai";
+import {
+	ACTIVITY_KEY, BROKEN, KEY, MODEL, ORIGIN, PERSON, PNG, TARGET, TIMEOUT, TOOLS_MODEL, UNCALLABLE, WEATHER,
+	ask, caught, collect, echo, find, main, pick, test, testFake,
+} from "./contract.mjs";
+
+const client = (apiKey = KEY) =>
+	new OpenAI({ baseURL: `${ORIGIN}/v1`, apiKey, maxRetries: 0, timeout: TIMEOUT });
+const gateway = client();
+
+const chat = (body) => gateway.chat.completions.create({ model: MODEL, messages: ask("hello"), ...body });
+const textOf = (chunks) => chunks.map((c) => c.choices[0]?.delta.content ?? "").join("");
+
+test("the procedure with chat", async () => {
+	const model = pick((await collect(gateway.models.list())).map((m) => m.id));
+	const reply = await gateway.chat.completions.create({ model, messages: ask("hello from js") });
+	console.log(`# ${reply.model} says ${reply.choices[0].message.content}`);
+	assert.equal(reply.choices[0].message.content, echo("hello from js"));
+	assert.equal(reply.model, model);
+	await find(reply._request_id, model, {
+		status: 200,
+		prompt_tokens: reply.usage.prompt_tokens,
+		completion_tokens: reply.usage.completion_tokens,
+	});
+});
+
+test("the procedure with responses", async () => {
+	const model = pick((await collect(gateway.models.list())).map((m) => m.id));
+	const reply = await gateway.responses.create({ model, input: "hello from js" });
+	console.log(`# ${reply.model} says ${reply.output_text}`);
+	assert.equal(reply.output_text, echo("hello from js"));
+	assert.equal(reply.model, model);
+	await find(reply._request_id, model, { status: 200, prompt_tokens: reply.usage.input_tokens });
+});
+
+test("each model can be retrieved", async () => {
+	assert.equal((await gateway.models.retrieve(MODEL)).id, MODEL);
+});
+
+test("chat streams", async () => {
+	const { data, response } = await chat({ messages: ask("a b c d"), stream: true }).withResponse();
+	const chunks = await collect(data);
+	assert.equal(textOf(chunks), echo("a b c d"));
+	assert.deepEqual([...new Set(chunks.map((c) => c.model))], [MODEL]);
+	assert.deepEqual(chunks.filter((c) => c.usage), []);
+	assert.deepEqual(chunks.map((c) => c.choices[0].finish_reason).filter(Boolean), ["stop"]);
+	await find(response.headers.get("x-request-id"), MODEL, { status: 200, stream: true });
+});
+
+test("chat streams usage when asked", async () => {
+	const chunks = await collect(await chat({ stream: true, stream_options: { include_usage: true } }));
+	assert.deepEqual(chunks.filter((c) => c.usage).map((c) => c.choices), [[]]);
+	assert.ok(chunks.at(-1).usage.total_tokens > 0);
+});
+
+test("the chat helper accumulates", async () => {
+	const stream = gateway.chat.completions.stream({ model: MODEL, messages: ask("helped along") });
+	const final = await stream.finalChatCompletion();
+	assert.equal(final.choices[0].message.content, echo("helped along"));
+	assert.equal(final.model, MODEL);
+});
+
+test("tools go round", async () => {
+	const messages = ask("what is the weather?");
+	const shared = { model: TOOLS_MODEL, tools: [WEATHER] };
+	for (const first of [
+		await gateway.chat.completions.create({ ...shared, messages }),
+		await gateway.chat.completions.stream({ ...shared, messages }).finalChatCompletion(),
+	]) {
+		const { finish_reason, message } = first.choices[0];
+		assert.equal(finish_reason, "tool_calls");
+		assert.ok("city" in JSON.parse(message.tool_calls[0].function.arguments));
+		const results = message.tool_calls.map((c) => ({ role: "tool", tool_call_id: c.id, content: "sunny" }));
+		const second = await gateway.chat.completions.create({ ...shared, messages: [...messages, message, ...results] });
+		assert.equal(second.choices[0].finish_reason, "stop");
+		assert.ok(second.choices[0].message.content);
+	}
+});
+
+test("json schema output", async () => {
+	const json_schema = { name: "person", strict: true, schema: PERSON };
+	const reply = await chat({ response_format: { type: "json_schema", json_schema } });
+	assert.deepEqual(Object.keys(JSON.parse(reply.choices[0].message.content)).sort(), ["age", "name"]);
+});
+
+test("images are accepted", async () => {
+	const content = [{ type: "text", text: "look" }, { type: "image_url", image_url: { url: PNG } }];
+	const reply = await chat({ messages: [{ role: "user", content }] });
+	assert.ok(reply.choices[0].message.content.startsWith(echo("look")));
+});
+
+test("responses stream", async () => {
+	const events = await collect(await gateway.responses.create({ model: MODEL, input: "a b", stream: true }));
+	assert.equal(events[0].type, "response.created");
+	assert.equal(events.at(-1).type, "response.completed");
+	assert.deepEqual(events.map((e) => e.sequence_number), [...events.keys()]);
+	for (const e of events) if (e.response) assert.equal(e.response.model, MODEL);
+});
+
+test("the responses helper validates every event", async () => {
+	const final = await gateway.responses.stream({ model: MODEL, input: "one two three" }).finalResponse();
+	assert.equal(final.output_text, echo("one two three"));
+	assert.equal(final.model, MODEL);
+});
+
+test("a wrong key is 401", async () => {
+	const e = await caught(() => client("gh-" + "x".repeat(43)).models.list());
+	assert.ok(e instanceof OpenAI.AuthenticationError, e);
+	assert.deepEqual([e.status, e.code], [401, "invalid_api_key"]);
+});
+
+test("a key without the scope is 403", async () => {
+	const e = await caught(() => client(ACTIVITY_KEY).responses.create({ model: MODEL, input: "x" }));
+	assert.ok(e instanceof OpenAI.PermissionDeniedError, e);
+	assert.deepEqual([e.status, e.code], [403, "insufficient_scope"]);
+});
+
+test("models that cannot be called are 404", async () => {
+	for (const model of [`${TARGET}/no-such-model`, "no-such-provider/echo", UNCALLABLE]) {
+		for (const call of [
+			() => chat({ model }),
+			() => chat({ model, stream: true }),
+			() => gateway.responses.create({ model, input: "x" }),
+			() => gateway.models.retrieve(model),
+		]) {
+			const e = await caught(call);
+			assert.ok(e instanceof OpenAI.NotFoundError, e);
+			assert.match(e.code, /^model_not_(found|callable)$/);
+			assert.ok(e.requestID);
+		}
+	}
+});
+
+test("a missing model is 400", async () => {
+	const e = await caught(() => chat({ model: undefined }));
+	assert.ok(e instanceof OpenAI.BadRequestError, e);
+	assert.deepEqual([e.code, e.param], ["missing_required_parameter", "model"]);
+});
+
+testFake("the provider's errors are classes", async () => {
+	for (const [model, kind, status] of [
+		["fake/err-429", OpenAI.RateLimitError, 429],
+		["fake/err-500", OpenAI.InternalServerError, 502],
+		["fake/err-400", OpenAI.BadRequestError, 400],
+	]) {
+		const e = await caught(() => chat({ model }));
+		assert.ok(e instanceof kind, `${model}: ${e}`);
+		assert.equal(e.status, status);
+	}
+});
+
+testFake("a stream that breaks never looks whole", async () => {
+	const kinds = new Set();
+	for (const name of BROKEN) {
+		const body = { model: `fake/${name}`, messages: ask("a b c d"), stream: true };
+		const e = await caught(async () => collect(await gateway.chat.completions.create(body)));
+		assert.ok([OpenAI.APIError, OpenAI.InternalServerError].includes(e.constructor), `${name}: ${e}`);
+		kinds.add(e.constructor);
+	}
+	assert.ok(kinds.has(OpenAI.APIError), "no error inside a stream");
+	for (const name of ["cut-mid-stream", "cut-clean", "err-mid-stream"]) {
+		const e = await caught(() => gateway.responses.stream({ model: `fake/${name}`, input: "a b c d" }).finalResponse());
+		assert.ok(e instanceof OpenAI.OpenAIError, `${name}: ${e}`);
+	}
+});
+
+await main();

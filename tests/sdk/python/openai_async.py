@@ -1,0 +1,94 @@
+"""openai (Python), asynchronous client: the same contract through AsyncOpenAI."""
+
+import asyncio
+
+import openai
+from openai import AsyncOpenAI
+
+import contract
+from contract import KEY, MODEL, ORIGIN, case, echo, equal, find, pick
+
+
+def run(fn):
+    """Runs fn(client) in a loop of its own."""
+
+    async def body():
+        async with AsyncOpenAI(
+            base_url=ORIGIN + "/v1", api_key=KEY, max_retries=0, timeout=contract.TIMEOUT
+        ) as client:
+            return await fn(client)
+
+    return asyncio.run(body())
+
+
+def ask(text):
+    return [{"role": "user", "content": text}]
+
+
+@case()
+def the_procedure():
+    async def fn(client):
+        model = pick([m.id async for m in client.models.list()])
+        chat = await client.chat.completions.create(model=model, messages=ask("async chat"))
+        reply = await client.responses.create(model=model, input="async responses")
+        return chat, reply
+
+    chat, reply = run(fn)
+    equal((chat.choices[0].message.content, chat.model), (echo("async chat"), MODEL), "chat")
+    equal((reply.output_text, reply.model), (echo("async responses"), MODEL), "response")
+    find(chat._request_id, MODEL, status=200)
+    find(reply._request_id, MODEL, status=200)
+
+
+@case()
+def streams_of_many_calls_at_once():
+    async def one(client, text):
+        stream = await client.chat.completions.create(
+            model=MODEL, messages=ask(text), stream=True
+        )
+        return "".join([c.choices[0].delta.content or "" async for c in stream])
+
+    async def fn(client):
+        return await asyncio.gather(*(one(client, f"caller {n}") for n in range(20)))
+
+    equal(run(fn), [echo(f"caller {n}") for n in range(20)], "texts")
+
+
+@case()
+def responses_stream_with_the_helper():
+    async def fn(client):
+        async with client.responses.stream(model=MODEL, input="one two") as stream:
+            async for _ in stream:
+                pass
+            return await stream.get_final_response()
+
+    equal(run(fn).output_text, echo("one two"), "text")
+
+
+@case()
+def an_unknown_model_is_404():
+    async def fn(client):
+        try:
+            await client.responses.create(model="no-such/model", input="x")
+        except openai.NotFoundError as e:
+            return e.code
+
+    equal(run(fn), "model_not_found", "code")
+
+
+@case(only="fake")
+def a_cut_stream_raises():
+    async def fn(client):
+        try:
+            stream = await client.chat.completions.create(
+                model="fake/cut-mid-stream", messages=ask("a b c d"), stream=True
+            )
+            return [c async for c in stream]
+        except openai.APIError:
+            return "raised"
+
+    equal(run(fn), "raised", "outcome")
+
+
+if __name__ == "__main__":
+    contract.main()

@@ -1,0 +1,336 @@
+"""openai (Python), synchronous client: chat completions and responses at /v1."""
+
+import json
+
+import httpx2
+import openai
+from openai import OpenAI
+from pydantic import BaseModel
+
+import contract
+from contract import (
+    KEY,
+    MODEL,
+    ORIGIN,
+    TARGET,
+    UNCALLABLE,
+    case,
+    echo,
+    equal,
+    find,
+    pick,
+    raises,
+)
+
+
+def client(key=KEY):
+    return OpenAI(
+        base_url=ORIGIN + "/v1", api_key=key, max_retries=0, timeout=contract.TIMEOUT
+    )
+
+
+gateway = client()
+
+
+def ask(text):
+    return [{"role": "user", "content": text}]
+
+
+def chat(text="hello", **kwargs):
+    return gateway.chat.completions.create(**{"model": MODEL, "messages": ask(text)} | kwargs)
+
+
+@case()
+def the_procedure_with_chat():
+    model = pick(m.id for m in gateway.models.list())
+    reply = gateway.chat.completions.create(model=model, messages=ask("hello from chat"))
+    print("#", reply.model, "says", reply.choices[0].message.content)
+    equal(reply.choices[0].message.content, echo("hello from chat"), "text")
+    equal(reply.choices[0].finish_reason, "stop", "finish reason")
+    equal(reply.model, model, "model")
+    find(
+        reply._request_id,
+        model,
+        status=200,
+        stream=False,
+        prompt_tokens=reply.usage.prompt_tokens,
+        completion_tokens=reply.usage.completion_tokens,
+    )
+
+
+@case()
+def the_procedure_with_responses():
+    model = pick(m.id for m in gateway.models.list())
+    reply = gateway.responses.create(model=model, input="hello from responses")
+    print("#", reply.model, "says", reply.output_text)
+    equal(reply.output_text, echo("hello from responses"), "text")
+    equal(reply.status, "completed", "status")
+    equal(reply.model, model, "model")
+    find(
+        reply._request_id,
+        model,
+        status=200,
+        stream=False,
+        prompt_tokens=reply.usage.input_tokens,
+        completion_tokens=reply.usage.output_tokens,
+    )
+
+
+@case()
+def the_list_ends_and_each_model_can_be_retrieved():
+    models = list(gateway.models.list())
+    equal(len({m.id for m in models}), len(models), "distinct ids")
+    for m in models:
+        equal(m.object, "model", "object")
+        assert isinstance(m.created, int) and m.owned_by
+    equal(gateway.models.retrieve(MODEL).id, MODEL, "id")
+    assert UNCALLABLE not in [m.id for m in models]
+
+
+@case()
+def chat_streams():
+    with gateway.chat.completions.with_streaming_response.create(
+        model=MODEL, messages=ask("a b c d"), stream=True
+    ) as raw:
+        request_id = raw.headers["x-request-id"]
+        seen = list(raw.parse())
+    equal("".join(c.choices[0].delta.content or "" for c in seen), echo("a b c d"), "text")
+    equal({c.model for c in seen}, {MODEL}, "models")
+    equal(len({c.id for c in seen}), 1, "ids")
+    equal(seen[0].choices[0].delta.role, "assistant", "first role")
+    finishes = [c.choices[0].finish_reason for c in seen if c.choices[0].finish_reason]
+    equal(finishes, ["stop"], "finish reasons")
+    equal([c for c in seen if c.usage], [], "chunks with usage, which nobody asked for")
+    row = find(request_id, MODEL, status=200, stream=True)
+    assert row["prompt_tokens"] > 0 and row["completion_tokens"] > 0, row
+
+
+@case()
+def chat_streams_usage_when_asked():
+    seen = list(chat("a b c", stream=True, stream_options={"include_usage": True}))
+    equal([c.choices for c in seen if c.usage], [[]], "choices of the chunks with usage")
+    usage = seen[-1].usage
+    equal(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens, "total")
+
+
+@case()
+def the_stream_helper_accumulates():
+    with gateway.chat.completions.stream(model=MODEL, messages=ask("helped along")) as stream:
+        for _ in stream:
+            pass
+        final = stream.get_final_completion()
+    equal(final.choices[0].message.content, echo("helped along"), "text")
+
+
+@case()
+def chat_streams_end_in_done_on_the_wire():
+    body = {"model": MODEL, "messages": ask("on the wire"), "stream": True}
+    for chunk in contract.chunks("/v1/chat/completions", body):
+        assert chunk["choices"], chunk
+        assert not chunk.get("usage"), chunk
+        assert "error" not in chunk, chunk
+
+
+@case()
+def tools_go_round():
+    for stream in False, True:
+        messages = ask("what is the weather?")
+        kwargs = {"model": contract.TOOLS_MODEL, "tools": [contract.WEATHER]}
+        if stream:
+            with gateway.chat.completions.stream(messages=messages, **kwargs) as events:
+                first = events.get_final_completion()
+        else:
+            first = gateway.chat.completions.create(messages=messages, **kwargs)
+        equal(first.choices[0].finish_reason, "tool_calls", "finish reason")
+        calls = first.choices[0].message.tool_calls
+        equal({c.function.name for c in calls}, {"get_weather"}, "functions")
+        assert "city" in json.loads(calls[0].function.arguments)
+        messages.append(first.choices[0].message)
+        messages += [
+            {"role": "tool", "tool_call_id": c.id, "content": "sunny"} for c in calls
+        ]
+        second = gateway.chat.completions.create(messages=messages, **kwargs)
+        equal(second.choices[0].finish_reason, "stop", "finish reason")
+        assert second.choices[0].message.content
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+
+@case()
+def json_schema_output_parses():
+    reply = gateway.chat.completions.parse(
+        model=MODEL, messages=ask("who?"), response_format=Person
+    )
+    assert isinstance(reply.choices[0].message.parsed, Person), reply
+
+
+@case()
+def images_are_accepted():
+    reply = chat(
+        messages=[
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "look"},
+                    {"type": "image_url", "image_url": {"url": contract.PNG}},
+                ],
+            }
+        ]
+    )
+    assert reply.choices[0].message.content.startswith(echo("look")), reply
+    if TARGET == "fake":
+        assert contract.upstream(contract.PNG), "the image did not arrive"
+
+
+@case(only="fake")
+def unknown_fields_survive():
+    chat("mark-7f1", extra_body={"x_unknown": {"deep": ["mark-7f2"]}})
+    body = json.loads(contract.upstream("mark-7f1")[-1]["body"])
+    equal(body["x_unknown"], {"deep": ["mark-7f2"]}, "the unknown field")
+
+
+@case()
+def responses_stream():
+    events = list(gateway.responses.create(model=MODEL, input="a b c d", stream=True))
+    equal(events[0].type, "response.created", "first event")
+    equal(events[-1].type, "response.completed", "last event")
+    equal([e.sequence_number for e in events], list(range(len(events))), "sequence numbers")
+    text = "".join(e.delta for e in events if e.type == "response.output_text.delta")
+    equal(text, echo("a b c d"), "text")
+    models = {e.response.model for e in events if hasattr(e, "response")}
+    equal(models, {MODEL}, "models")
+    equal(events[-1].response.output_text, text, "final text")
+    assert events[-1].response.usage.output_tokens > 0
+
+
+@case()
+def responses_stream_with_the_helper():
+    with gateway.responses.stream(model=MODEL, input="one two three") as stream:
+        for _ in stream:
+            pass
+        final = stream.get_final_response()
+    equal(final.output_text, echo("one two three"), "text")
+    equal(final.model, MODEL, "model")
+
+
+@case()
+def a_wrong_key_is_401():
+    e = raises(openai.AuthenticationError, client("gh-" + "x" * 43).models.list, 401)
+    equal(e.code, "invalid_api_key", "code")
+    assert "x" * 43 not in str(e), "the offered key is repeated"
+
+
+@case()
+def a_key_without_the_scope_is_403():
+    reader = client(contract.ACTIVITY_KEY)
+    for call in (
+        reader.models.list,
+        lambda: reader.chat.completions.create(model=MODEL, messages=ask("x")),
+        lambda: reader.responses.create(model=MODEL, input="x"),
+    ):
+        e = raises(openai.PermissionDeniedError, call, 403)
+        equal(e.code, "insufficient_scope", "code")
+
+
+@case()
+def models_that_cannot_be_called_are_404():
+    for model in f"{TARGET}/no-such-model", "no-such-provider/echo", UNCALLABLE:
+        for call in (
+            lambda: chat(model=model),
+            lambda: chat(model=model, stream=True),
+            lambda: gateway.responses.create(model=model, input="x"),
+            lambda: gateway.models.retrieve(model),
+        ):
+            e = raises(openai.NotFoundError, call, 404)
+            assert e.code in ("model_not_found", "model_not_callable"), (model, e.code)
+            assert e.request_id, "no request id"
+
+
+@case()
+def bad_requests_are_400():
+    e = raises(openai.BadRequestError, lambda: chat(model=openai.omit), 400)
+    equal((e.code, e.param), ("missing_required_parameter", "model"), "code and param")
+    e = raises(openai.BadRequestError, lambda: chat(model=7), 400)
+    equal((e.code, e.param), ("invalid_value", "model"), "code and param")
+    e = raises(
+        openai.BadRequestError,
+        lambda: gateway.post("/chat/completions", content=b"{", cast_to=httpx2.Response),
+        400,
+    )
+    equal(e.code, "invalid_json", "code")
+
+
+@case()
+def an_unknown_url_is_404():
+    e = raises(openai.NotFoundError, lambda: gateway.post("/nowhere", cast_to=object), 404)
+    equal(e.code, "unknown_url", "code")
+
+
+@case(only="fake")
+def the_providers_errors_are_classes():
+    e = raises(openai.RateLimitError, lambda: chat(model="fake/err-429"), 429)
+    equal(e.code, "upstream_rate_limited", "code")
+    equal(e.response.headers["retry-after"], "7", "retry-after")
+    e = raises(openai.InternalServerError, lambda: chat(model="fake/err-500"), 502)
+    equal(e.code, "upstream_error", "code")
+    e = raises(openai.InternalServerError, lambda: chat(model="fake/err-401"), 502)
+    equal(e.code, "upstream_auth_error", "code")
+    raises(openai.BadRequestError, lambda: chat(model="fake/err-400"), 400)
+    for model in "err-429", "err-500", "err-401", "err-400":
+        try:
+            chat(model="fake/" + model)
+        except openai.APIStatusError as e:
+            for secret in contract.CANARIES:
+                assert secret not in e.response.text, f"{model} shows a secret"
+
+
+@case(only="fake")
+def a_stream_that_breaks_never_looks_whole():
+    kinds = set()
+    for name in contract.BROKEN:
+        try:
+            got = list(chat("a b c d", model="fake/" + name, stream=True))
+        except (openai.APIError, openai.InternalServerError) as e:
+            assert e.code, f"{name}: {e!r} has no code"
+            kinds.add(type(e))
+        else:
+            raise AssertionError(f"{name}: no error, but {got!r}")
+        body = {"model": "fake/" + name, "messages": ask("a b c"), "stream": True}
+        assert "[DONE]" not in contract.wire("/v1/chat/completions", body), name
+    assert kinds <= {openai.APIError, openai.InternalServerError}, kinds
+    assert openai.APIError in kinds, "no error inside a stream"
+
+
+@case(only="fake")
+def a_responses_stream_that_breaks_raises():
+    for name in "cut-mid-stream", "cut-clean", "err-mid-stream", "response-failed":
+
+        def run():
+            with gateway.responses.stream(model="fake/" + name, input="a b c d") as stream:
+                return stream.get_final_response()
+
+        try:
+            got = run()
+        except (openai.APIError, RuntimeError):
+            continue
+        raise AssertionError(f"{name} gave {got!r}")
+
+
+@case(only="fake")
+def the_clients_key_never_reaches_the_provider():
+    chat("mark-9c3")
+    (request,) = contract.upstream("mark-9c3")
+    text = json.dumps(request)
+    assert KEY not in text, "the key is in the upstream request"
+    names = {name.lower() for name, _ in request["headers"]}
+    private = {"cookie", "x-forwarded-for", "via"}
+    leaks = {n for n in names if n.startswith("x-stainless") or n in private}
+    equal(leaks, set(), "headers that were passed on")
+    assert ["Authorization", f"Bearer {contract.FAKE_KEY}"] in request["headers"], request
+
+
+if __name__ == "__main__":
+    contract.main()

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// uncallable is in the catalog, but its provider is not configured.
+const uncallable = "elsewhere/model"
+
+// catalog is in the form of LiteLLM's price map.
+const catalog = `{
+	"` + uncallable + `": {"litellm_provider": "elsewhere", "mode": "chat", "max_tokens": 4096,
+		"input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06}
+}
+`
+
+// caddyfile takes the port of the HTTP site, that of the HTTPS site, the catalog,
+// and twice the origin of the fake provider. The fake's models are named one by
+// one: a model it has, but that is not named here, is not callable.
+const caddyfile = `{
+	admin off
+	persist_config off
+	auto_https disable_redirects
+	local_certs
+	skip_install_trust
+	grace_period 5s
+	servers {
+		protocols h1 h2
+	}
+	gatehouse {
+		key caller {
+			secret {env.SDK_CALLER_KEY}
+			scopes chat:write models:read
+		}
+		key reader {
+			secret {env.SDK_READER_KEY}
+			scopes activity:read
+		}
+		provider test {
+			dialect test
+		}
+		provider fake {
+			base_url %[4]s/v1
+			api_key {env.SDK_FAKE_KEY}
+			models echo tools null-fields sloppy float-created usage-each no-done finish-eos cut-mid-stream cut-reset cut-clean err-mid-stream response-failed malformed err-400 err-401 err-429 err-500
+			responses native
+		}
+		provider rt {
+			base_url %[4]s/api/v1
+			api_key {env.SDK_FAKE_KEY}
+			models echo
+			responses native
+		}
+		catalog %[3]s
+	}
+}
+
+http://:%[1]d {
+	bind 127.0.0.1
+	gatehouse
+}
+
+https://localhost:%[2]d {
+	bind 127.0.0.1
+	gatehouse
+}
+`
+
+type gateway struct {
+	*process
+	http, https, ca string
+	secrets         map[string]string
+}
+
+// startGateway returns when the gateway answers on both sites.
+func startGateway(ctx context.Context, caddy, dir, fakeOrigin string) (*gateway, error) {
+	ports, err := freePorts(2)
+	if err != nil {
+		return nil, err
+	}
+	data, config := filepath.Join(dir, "data"), filepath.Join(dir, "config")
+	g := &gateway{
+		http:  fmt.Sprintf("http://127.0.0.1:%d", ports[0]),
+		https: fmt.Sprintf("https://localhost:%d", ports[1]),
+		ca:    filepath.Join(data, "caddy", "pki", "authorities", "local", "root.crt"),
+		secrets: map[string]string{
+			"SDK_CALLER_KEY": secret(), "SDK_READER_KEY": secret(), "SDK_FAKE_KEY": secret(),
+		},
+	}
+	catalogFile, caddyFile := filepath.Join(dir, "catalog.json"), filepath.Join(dir, "Caddyfile")
+	if err := os.WriteFile(catalogFile, []byte(catalog), 0o600); err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf(caddyfile, ports[0], ports[1], catalogFile, fakeOrigin)
+	if err := os.WriteFile(caddyFile, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, caddy, "run", "--config", caddyFile, "--adapter", "caddyfile")
+	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+data, "XDG_CONFIG_HOME="+config)
+	for name, value := range g.secrets {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	if g.process, err = start(cmd, filepath.Join(dir, "caddy.log")); err != nil {
+		return nil, fmt.Errorf("starting the gateway: %w", err)
+	}
+	if err := g.ready(ctx); err != nil {
+		g.showLog(os.Stderr)
+		g.stop()
+		return nil, err
+	}
+	return g, nil
+}
+
+// ready polls: the certificate of the HTTPS site comes some time after the start.
+func (g *gateway) ready(ctx context.Context) error {
+	const patience, pause = 30 * time.Second, 50 * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for _, check := range []func(context.Context) error{g.answers, g.hasCertificate} {
+		for {
+			err := check(ctx)
+			if err == nil {
+				break
+			}
+			select {
+			case <-g.exited:
+				return fmt.Errorf("the gateway ended before it answered")
+			case <-ctx.Done():
+				return fmt.Errorf("the gateway is not ready: %w", err)
+			case <-tick.C:
+			}
+		}
+	}
+	return nil
+}
+
+func (g *gateway) answers(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, g.http+"/v1/models", nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+g.secrets["SDK_CALLER_KEY"])
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("GET /v1/models: %s", res.Status)
+	}
+	return nil
+}
+
+func (g *gateway) hasCertificate(ctx context.Context) error {
+	client, err := clientTrusting(g.ca)
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, g.https+"/v1/models", nil)
+	if err != nil {
+		return err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	return res.Body.Close() // without a key: any status will do
+}
+
+// environment is what a suite learns.
+func (g *gateway) environment(target string, https bool, fakeOrigin string) []string {
+	origin := g.http
+	if https {
+		origin = g.https
+	}
+	return append(os.Environ(),
+		"GATEWAY_ORIGIN="+origin,
+		"GATEWAY_CA="+g.ca,
+		"GATEWAY_TARGET="+target,
+		"GATEWAY_API_KEY="+g.secrets["SDK_CALLER_KEY"],
+		"GATEWAY_ACTIVITY_KEY="+g.secrets["SDK_READER_KEY"],
+		"GATEWAY_UNCALLABLE_MODEL="+uncallable,
+		"FAKE_ORIGIN="+fakeOrigin,
+		"FAKE_API_KEY="+g.secrets["SDK_FAKE_KEY"],
+		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost")
+}
+
+func secret() string { return "gh-" + rand.Text() + rand.Text() }
+
+// freePorts asks the system for ports and gives them back: Caddy takes none by
+// itself. Another process could take one in between; then the start fails.
+func freePorts(n int) ([]int, error) {
+	ports := make([]int, n)
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}

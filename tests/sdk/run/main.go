@@ -1,0 +1,86 @@
+// Command run drives a built gateway with the official SDKs of both families.
+//
+//	go run ./tests/sdk/run -caddy ./caddy -fake FAKEPROVIDER -python PYTHON -node DIR -go TESTBINARY [-only REGEXP] [-results FILE]
+//
+// It starts the fake provider and the gateway, on free ports of the loopback and
+// with their data in a temporary folder, runs each suite against the built-in
+// test provider and against the fake one, and ends all it started. A suite whose
+// flag is empty fails: there is no skipping. -results appends a line
+// "name TAB passed TAB failed TAB seconds" for each suite.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"syscall"
+)
+
+func main() {
+	var p peers
+	flag.StringVar(&p.caddy, "caddy", "./caddy", "the gateway")
+	flag.StringVar(&p.fake, "fake", "", "the built tests/fakeprovider")
+	flag.StringVar(&p.python, "python", "", "a Python that has tests/sdk/python/requirements.txt")
+	flag.StringVar(&p.node, "node", "", "a folder with the packages of tests/sdk/node")
+	flag.StringVar(&p.goTest, "go", "", "the test binary of tests/sdk/go")
+	flag.StringVar(&p.sources, "sources", "tests/sdk", "the folder of the suites")
+	only := flag.String("only", "", "run the suites whose name matches")
+	results := flag.String("results", "", "append the counts to this file")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ok, err := run(ctx, p, *only, *results)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sdk:", err)
+	}
+	if !ok || err != nil {
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, p peers, only, results string) (ok bool, err error) {
+	match, err := regexp.Compile(only)
+	if err != nil {
+		return false, fmt.Errorf("reading -only: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "gatehouse-sdk-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+
+	fake, err := startFake(ctx, p.fake, filepath.Join(dir, "fake.log"))
+	if err != nil {
+		return false, err
+	}
+	defer fake.stop()
+	gateway, err := startGateway(ctx, p.caddy, dir, fake.origin)
+	if err != nil {
+		return false, err
+	}
+	defer gateway.stop()
+
+	ok = true
+	for _, s := range suites(p) {
+		if !match.MatchString(s.name) {
+			continue
+		}
+		r := s.run(ctx, gateway.environment(s.target, s.https, fake.origin))
+		fmt.Println(r)
+		if results != "" {
+			if err := r.appendTo(results); err != nil {
+				return false, err
+			}
+		}
+		ok = ok && r.failed == 0
+	}
+	if !ok {
+		gateway.showLog(os.Stderr)
+	}
+	return ok, ctx.Err()
+}
