@@ -39,8 +39,8 @@ type App struct {
 	DataDir string `json:"data_dir,omitempty"`
 
 	// BodyMemory bounds the request bodies held at one time, in bytes; above
-	// it callers get 429 gateway_busy. Default: the lesser of 1 GiB and a
-	// quarter of GOMEMLIMIT.
+	// it callers get 429 gateway_busy. At least 64 MiB. Default: the lesser
+	// of 1 GiB and a quarter of GOMEMLIMIT.
 	BodyMemory int64 `json:"body_memory,omitempty"`
 
 	// Timeouts of a model call.

@@ -46,8 +46,8 @@ func (a *App) build() (gateway.Config, error) {
 	if memory == 0 {
 		memory = gateway.DefaultBodyMemory()
 	}
-	if memory < gateway.MaxBody {
-		return none, fmt.Errorf("body_memory: %d bytes would hold no body of the largest size, %d", memory, gateway.MaxBody)
+	if memory < gateway.MinBodyMemory {
+		return none, fmt.Errorf("body_memory: %d bytes would not let in one body of the largest size; at least %d are needed", memory, gateway.MinBodyMemory)
 	}
 	return gateway.Config{
 		Ring: ring, Catalog: index, Providers: built.providers, Discover: built.discover,

@@ -26,6 +26,9 @@ func (x *exchange) fail(e *fault.Error) {
 // writeError answers in the family's error shape. The handler then returns nil
 // to Caddy: an error returned there goes to its error routes and loses the shape.
 func (x *exchange) writeError(e *fault.Error) {
+	if x.call == nil || !x.call.HasRead() {
+		x.gateway.RefuseUpload(x.w, x.r)
+	}
 	h := x.w.Header()
 	if e.Code == fault.InvalidAPIKey {
 		h.Set("WWW-Authenticate", `Bearer realm="gatehouse"`)

@@ -9,11 +9,7 @@ import (
 // serveResponses forwards a Responses call to a provider that has the API
 // natively; both families have the same shapes here.
 func serveResponses(x *exchange) error {
-	body, err := x.call.ReadBody(x.w, x.r)
-	if err != nil {
-		return err
-	}
-	members, err := parse(body, make([]jsonscan.Member, 0, usualMembers))
+	body, members, err := x.readJSON()
 	if err != nil {
 		return err
 	}
@@ -22,15 +18,13 @@ func serveResponses(x *exchange) error {
 		return err
 	}
 	x.call.Record.Stream = req.Stream
-	if err := x.call.Admit(provider.Responses, req.Model); err != nil {
-		return err
-	}
-	if err := x.call.AdmitState(x.r.Context(), body, members); err != nil {
+	if err := x.admit(provider.Responses, req.Model, body, members); err != nil {
 		return err
 	}
 	patch := jsonscan.NewPatch(body, members)
 	openai.UpstreamResponses(patch, body, members, req, x.call.UpstreamModel())
 	upstream := patch.Segments(nil)
+	keepMembers(members)
 
 	if req.Stream {
 		return x.stream(provider.Responses, upstream, openai.NewResponsesStream(x.wireCall()))

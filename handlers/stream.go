@@ -35,11 +35,8 @@ func (x *exchange) stream(op provider.Operation, body [][]byte, s openai.Stream)
 	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media != "text/event-stream" {
 		return x.endStream(line, s, nil, fault.From(x.brokenAnswer(errors.New("no event stream but "+media))))
 	}
-	buffer := buffers.Get().(*[]byte)
-	defer keepBuffer(buffer)
-	out := (*buffer)[:0]
-	defer func() { *buffer = out }()
-
+	var batch batch
+	defer batch.drop()
 	events := sse.NewReader(resp.Body, maxEvent)
 	for !s.Done() {
 		event, err := events.Next()
@@ -47,27 +44,49 @@ func (x *exchange) stream(op provider.Operation, body [][]byte, s openai.Stream)
 			break
 		}
 		if err != nil {
-			return x.endStream(line, s, out, fault.From(x.brokenAnswer(err)))
+			return x.endStream(line, s, batch.bytes(), fault.From(x.brokenAnswer(err)))
 		}
 		if event.Comment {
 			continue
 		}
 		x.call.FirstToken()
-		out = s.Data(out, event.Name, event.Data)
-		if events.Buffered() && len(out) < maxBatch {
+		batch.set(s.Data(batch.bytes(), event.Name, event.Data))
+		if events.Buffered() && len(batch.bytes()) < maxBatch {
 			continue
 		}
-		if err := line.send(out); err != nil {
+		if err := line.send(batch.bytes()); err != nil {
 			return x.endStream(line, s, nil, clientGone(err))
 		}
-		out = out[:0]
+		batch.drop()
 	}
-	return x.endStream(line, s, out, nil)
+	return x.endStream(line, s, batch.bytes(), nil)
+}
+
+// batch is what waits to be written, in a shared buffer that it has only as
+// long as something waits: most of a stream's life nothing does.
+type batch struct{ buffer *[]byte }
+
+func (b *batch) bytes() []byte {
+	if b.buffer == nil {
+		b.buffer = buffers.Get().(*[]byte)
+		*b.buffer = (*b.buffer)[:0]
+	}
+	return *b.buffer
+}
+
+func (b *batch) set(grown []byte) { *b.buffer = grown }
+
+func (b *batch) drop() {
+	if b.buffer != nil {
+		keepBuffer(b.buffer)
+		b.buffer = nil
+	}
 }
 
 // endStream sends what is left and the one end of the stream: the family's
-// own, or its error. As long as nothing was sent, a failure is an ordinary
-// answer with a status.
+// own, or its error. A failure before the provider said anything, and before
+// anything was sent, is an ordinary answer with a status; whether the first
+// words and the failure came in one packet makes no difference.
 func (x *exchange) endStream(line *clientLine, s openai.Stream, out []byte, failure *fault.Error) error {
 	told := false
 	if failure == nil {
@@ -81,7 +100,7 @@ func (x *exchange) endStream(line *clientLine, s openai.Stream, out []byte, fail
 		}
 	}
 	if failure != nil {
-		if failure.Code == fault.ClientGone || line.abandon() {
+		if failure.Code == fault.ClientGone || !s.Summary().Text && line.abandon() {
 			x.call.Summarise(s.Summary())
 			return failure
 		}

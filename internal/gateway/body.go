@@ -42,11 +42,8 @@ func (c *Call) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 	if err := c.grow(int(min(max(r.ContentLength, 0), firstRead)) + 1); err != nil {
 		return nil, err
 	}
-	control := http.NewResponseController(w)
-	// A server that cannot set deadlines (a test's recorder) reads without one.
-	_ = control.SetReadDeadline(c.gateway.now().Add(c.gateway.timeouts.Body))
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
-
+	c.beginReading(http.NewResponseController(w))
+	defer c.endReading()
 	for {
 		n, err := r.Body.Read(c.buffer[len(c.buffer):cap(c.buffer)])
 		c.buffer = c.buffer[:len(c.buffer)+n]
@@ -69,6 +66,36 @@ func (c *Call) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 				return nil, err
 			}
 		}
+	}
+}
+
+// beginReading lets the body's timeout run. A timer that interrupts the read is
+// a third of the price of a deadline that is set and taken back for every body.
+func (c *Call) beginReading(control *http.ResponseController) {
+	c.reading = control
+	c.watch = time.AfterFunc(c.gateway.timeouts.Body, c.expire)
+}
+
+func (c *Call) endReading() {
+	c.watch.Stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.late { // the next request on the connection has its own time
+		_ = c.reading.SetReadDeadline(time.Time{})
+	}
+	c.reading = nil
+}
+
+// expire runs on the timer's goroutine: what is waited for now has taken too long.
+func (c *Call) expire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.reading != nil:
+		// A server that cannot set deadlines (a test's recorder) reads on.
+		c.late = c.reading.SetReadDeadline(c.gateway.now()) == nil
+	case c.silent != nil:
+		c.silent(errSilent)
 	}
 }
 
@@ -122,6 +149,27 @@ func busy() error {
 	return fault.New(fault.GatewayBusy, "the gateway holds as many request bodies as it can; try again shortly")
 }
 
+// RefuseUpload is to be called before a refusal is written to a request whose
+// body was not read to its end: it lets the refusal out before the upload ends.
+//
+// net/http reads what is left of a body, up to a bound and with no deadline,
+// before it sends the header of an answer, unless the connection is to be
+// closed. So that happens within drainTime here, and not at all for a body that
+// is larger, of unknown length, or held back until it is asked for: its client
+// would wait for us and we for it.
+func (g *Gateway) RefuseUpload(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength == 0 {
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(g.now().Add(drainTime))
+	if r.ProtoMajor == 1 && (r.ContentLength < 0 || r.ContentLength > firstRead || r.Header.Get("Expect") != "") {
+		w.Header().Set("Connection", "close")
+	}
+}
+
+// HasRead tells whether the request's body was read to its end.
+func (c *Call) HasRead() bool { return c.read }
+
 // Drain sends the refusal that was written to w and throws away what is left
 // of the upload.
 func (c *Call) Drain(w http.ResponseWriter, r *http.Request) {
@@ -132,6 +180,7 @@ func (c *Call) Drain(w http.ResponseWriter, r *http.Request) {
 	if control.Flush() != nil || control.SetReadDeadline(c.gateway.now().Add(drainTime)) != nil {
 		return // without a deadline a slow sender would hold us
 	}
-	_, _ = io.CopyN(io.Discard, r.Body, drainBytes)
-	_ = control.SetReadDeadline(time.Time{})
+	if _, err := io.CopyN(io.Discard, r.Body, drainBytes); errors.Is(err, io.EOF) {
+		_ = control.SetReadDeadline(time.Time{}) // else net/http, which reads on, would wait for ever
+	}
 }

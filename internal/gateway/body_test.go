@@ -104,6 +104,20 @@ func TestReadBodyStopsAtTheLimit(t *testing.T) {
 	}
 }
 
+// The least that can be configured lets in a body of the largest size, also
+// when its size is not announced and its buffer grows.
+func TestTheLeastBodyMemoryHoldsTheLargestBody(t *testing.T) {
+	r := newRig(t, gateway.Config{BodyMemory: gateway.MinBodyMemory}).start(t, t.Context())
+	for _, announced := range []int64{-1, gateway.MaxBody} {
+		call := r.begin(t)
+		if _, err := call.ReadBody(httptest.NewRecorder(), post(io.LimitReader(&endless{}, gateway.MaxBody), announced)); err != nil {
+			t.Errorf("announced %d: %v", announced, err)
+		}
+		call.Succeed(200)
+		call.Finish()
+	}
+}
+
 func TestATooLargeContentLengthIsRefusedUnread(t *testing.T) {
 	r := newRig(t, gateway.Config{}).start(t, t.Context())
 	source := &endless{}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -35,12 +36,18 @@ type Call struct {
 	read     bool                    // the request's body, to its end
 	answered bool                    // the provider's header is there
 	cancel   context.CancelCauseFunc // set by Send
-	watch    *time.Timer             // fires after too long a silence of the provider
-	cause    error                   // of a failure, for the log
-	ended    bool                    // an outcome is known
-	stored   bool                    // success leaves a record too: a model call
-	usage    openai.Usage
-	counted  bool // usage came from the provider
+	watch    *time.Timer             // runs expire after too long a wait, for the client or the provider
+
+	mu      sync.Mutex               // guards the following, which expire sees
+	reading *http.ResponseController // while the request's body is read
+	late    bool                     // that read was interrupted
+	silent  context.CancelCauseFunc  // while the provider is waited for
+
+	cause   error // of a failure, for the log
+	ended   bool  // an outcome is known
+	stored  bool  // success leaves a record too: a model call
+	usage   openai.Usage
+	counted bool // usage came from the provider
 }
 
 // Route describes the request to its record.
@@ -140,7 +147,7 @@ func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]by
 	body := provider.NewBody(pieces, func() { giveBuffer(received) })
 	ctx, cancel := context.WithCancelCause(client)
 	c.gateway.setCancel(c, cancel)
-	c.watch = time.AfterFunc(c.gateway.timeouts.Header, func() { cancel(errSilent) })
+	c.waitForProvider(cancel)
 	c.Record.Attempts++
 	resp, err := c.provider.Send(ctx, op, body, stream)
 	if err != nil {
@@ -154,6 +161,17 @@ func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]by
 	c.giveMemory()
 	resp.Body = &guardedBody{ReadCloser: resp.Body, call: c, client: client, ctx: ctx}
 	return resp, nil
+}
+
+func (c *Call) waitForProvider(cancel context.CancelCauseFunc) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.silent = cancel
+	if c.watch == nil {
+		c.watch = time.AfterFunc(c.gateway.timeouts.Header, c.expire)
+		return
+	}
+	c.watch.Reset(c.gateway.timeouts.Header)
 }
 
 // guardedBody pushes the idle timeout ahead with every read and tells in the

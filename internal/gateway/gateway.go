@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -95,6 +96,7 @@ type Gateway struct {
 	sampled    *zap.Logger
 	now        func() time.Time
 
+	demo  sync.Once
 	calls inflight
 	ended atomic.Bool   // set by Interrupt
 	ready chan struct{} // closed by Start
@@ -201,6 +203,13 @@ func (g *Gateway) setCancel(c *Call, cancel context.CancelCauseFunc) {
 	if g.ended.Load() {
 		cancel(errShutdown)
 	}
+}
+
+// WarnOfDemo warns, once, that the test provider serves more than this machine.
+func (g *Gateway) WarnOfDemo() {
+	g.demo.Do(func() {
+		g.logger.Warn("the built-in test provider is called through an address that is not loopback; it is meant for trying out")
+	})
 }
 
 // Timeouts are the configured ones.

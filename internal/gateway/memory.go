@@ -17,13 +17,18 @@ type Memory struct {
 // maxDefaultMemory is the default bound where no memory limit is set for the process.
 const maxDefaultMemory = 1 << 30
 
-// DefaultBodyMemory is the lesser of 1 GiB and a quarter of GOMEMLIMIT.
+// MinBodyMemory lets one body of the largest size in: while it grows, a
+// buffer and the next larger one exist.
+const MinBodyMemory = 2 * MaxBody
+
+// DefaultBodyMemory is the lesser of 1 GiB and a quarter of GOMEMLIMIT, but not
+// less than MinBodyMemory.
 func DefaultBodyMemory() int64 {
 	limit := debug.SetMemoryLimit(-1)
 	if limit == math.MaxInt64 {
 		return maxDefaultMemory
 	}
-	return min(maxDefaultMemory, limit/4)
+	return max(min(maxDefaultMemory, limit/4), MinBodyMemory)
 }
 
 // SetLimit changes the bound; what is held above a lower one is let go by and by.

@@ -67,10 +67,14 @@ func TestMemoryIsNeverOverTheLimitInAStampede(t *testing.T) {
 }
 
 func TestDefaultBodyMemoryFollowsTheMemoryLimit(t *testing.T) {
-	before := debug.SetMemoryLimit(400 << 20)
+	before := debug.SetMemoryLimit(4 << 30)
 	defer debug.SetMemoryLimit(before)
-	if got := gateway.DefaultBodyMemory(); got != 100<<20 {
-		t.Errorf("with a limit of 400 MiB: %d", got)
+	if got := gateway.DefaultBodyMemory(); got != 1<<30 {
+		t.Errorf("with a limit of 4 GiB: %d", got)
+	}
+	debug.SetMemoryLimit(60 << 20)
+	if got := gateway.DefaultBodyMemory(); got != gateway.MinBodyMemory {
+		t.Errorf("with a limit of 60 MiB: %d", got)
 	}
 	debug.SetMemoryLimit(math.MaxInt64)
 	if got := gateway.DefaultBodyMemory(); got != 1<<30 {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"strings"
 
 	"go.uber.org/zap"
 
@@ -21,6 +22,9 @@ func (c *Call) AdmitState(ctx context.Context, body []byte, members []jsonscan.M
 	if refs.Background {
 		return fault.New(fault.UnsupportedParameter, "background: true is not possible here: the answer could not be fetched").WithParam("background")
 	}
+	if c.provider.Dialect.OpenRouterFields() {
+		refs.HostedTools = append(refs.HostedTools, c.openRouterTools(body, members)...)
+	}
 	if len(refs.HostedTools) > 0 && !c.Credential.HostedTools {
 		return fault.New(fault.InsufficientScope, "the key %q may not use tools that run at the provider (%s)", c.Credential.Name, refs.HostedTools[0]).WithParam("tools")
 	}
@@ -37,6 +41,19 @@ func (c *Call) AdmitState(ctx context.Context, body []byte, members []jsonscan.M
 		}
 	}
 	return nil
+}
+
+// openRouterTools are the ways in which a chat request makes OpenRouter itself
+// run tools: its plugins (web search, files), and the variant of a model's name
+// that searches the web.
+func (c *Call) openRouterTools(body []byte, members []jsonscan.Member) (tools []string) {
+	if i, ok := jsonscan.Find(body, members, "plugins"); ok && members[i].Kind != 'n' {
+		tools = append(tools, "plugins")
+	}
+	if strings.HasSuffix(c.model.Name, ":online") {
+		tools = append(tools, ":online")
+	}
+	return tools
 }
 
 // unknownState says the same of another tenant's state and of what does not exist.

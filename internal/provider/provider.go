@@ -41,6 +41,7 @@ type Provider struct {
 	Name            string
 	AccountOf       string
 	ResponsesNative bool
+	BuiltIn         bool // the test provider
 	Dialect         Dialect
 
 	base      url.URL
@@ -94,6 +95,7 @@ func New(c Config) (*Provider, error) {
 		Name:            c.Name,
 		AccountOf:       c.AccountOf,
 		ResponsesNative: c.ResponsesNative,
+		BuiltIn:         c.Dialect == Test,
 		Dialect:         dialect,
 		base:            *base,
 		header:          header,

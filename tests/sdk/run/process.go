@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -74,6 +76,8 @@ func (p *process) showLog(w io.Writer) {
 	fmt.Fprintf(w, "the last lines of %s:\n%s\n", p.cmd.Path, strings.Join(all, "\n"))
 }
 
+var errNotListening = errors.New("no line that begins with listening on")
+
 type fakeProvider struct {
 	*process
 	origin string
@@ -101,7 +105,7 @@ func startFake(ctx context.Context, path, log string) (*fakeProvider, error) {
 	if err != nil || !found {
 		p.showLog(os.Stderr)
 		p.stop()
-		return nil, fmt.Errorf("the fake provider said %q (%v)", line, err)
+		return nil, fmt.Errorf("the fake provider said %q: %w", line, cmp.Or(err, errNotListening))
 	}
 	return &fakeProvider{p, origin}, nil
 }

@@ -1,0 +1,131 @@
+package caddymodule
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+func TestParseMoment(t *testing.T) {
+	for text, want := range map[string]time.Time{
+		"2027-01-31":                time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC),
+		"2027-01-31T18:00:00Z":      time.Date(2027, 1, 31, 18, 0, 0, 0, time.UTC),
+		"2027-01-31T18:00:00+02:00": time.Date(2027, 1, 31, 16, 0, 0, 0, time.UTC),
+	} {
+		if got, err := parseMoment(text); err != nil || !got.Equal(want) {
+			t.Errorf("%s: %s, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "tomorrow", "2027-13-01", "31.01.2027", "2027-01-31 18:00"} {
+		if _, err := parseMoment(text); err == nil || !strings.Contains(err.Error(), "want a date") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestParseDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{"90s": 90 * time.Second, "10m": 10 * time.Minute, "30d": 720 * time.Hour} {
+		if got, err := parseDuration(text); err != nil || time.Duration(got) != want {
+			t.Errorf("%s: %s, %v", text, time.Duration(got), err)
+		}
+	}
+	for _, text := range []string{"", "0", "0s", "-1s", "10", "ten"} {
+		if _, err := parseDuration(text); err == nil {
+			t.Errorf("%q was accepted", text)
+		}
+	}
+}
+
+func TestParseSize(t *testing.T) {
+	for text, want := range map[string]int64{"512MiB": 512 << 20, "10GB": 10e9, "1 KiB": 1 << 10, "4096": 4096} {
+		if got, err := parseSize(text); err != nil || got != want {
+			t.Errorf("%s: %d, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "0", "0MB", "-1MB", "much", "8EiB"} {
+		if _, err := parseSize(text); err == nil || !strings.Contains(err.Error(), "want bytes with a unit") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestTimeoutsTakeDefaultsFieldByField(t *testing.T) {
+	got, err := Timeouts{Idle: caddy.Duration(time.Second)}.resolve()
+	want := gateway.DefaultTimeouts
+	want.Idle = time.Second
+	if err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if _, err := (Timeouts{Heartbeat: -1}).resolve(); !errors.Is(err, errNegative) || !strings.Contains(err.Error(), "heartbeat") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The key that is printed opens the lines that are printed with it.
+func TestANewKeyAuthenticatesByItsPrintedHash(t *testing.T) {
+	var out bytes.Buffer
+	if err := printNewKey(&out, strings.NewReader(strings.Repeat("r", 32)), "ci", []string{"chat:write", "models:read"}); err != nil {
+		t.Fatal(err)
+	}
+	match := regexp.MustCompile(`(?s)\n\n(gh-\S{43})\n\n.*\nkey ci \{\n\thash (sha256:[0-9a-f]{64})\n\tscopes chat:write models:read\n\}\n$`).FindStringSubmatch(out.String())
+	if match == nil {
+		t.Fatalf("printed\n%s", out.String())
+	}
+	ring, err := keys.NewRing([]keys.Spec{{Name: "ci", Hashes: []string{match[2]}, Scopes: []string{"chat:write", "models:read"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	credential, err := ring.Authenticate(match[1], time.Now())
+	if err != nil || credential.Name != "ci" || !credential.Has(keys.ChatWrite|keys.ModelsRead) {
+		t.Errorf("credential %+v, %v", credential, err)
+	}
+}
+
+func TestANewKeyIsNotPrintedWhenItCouldNotBeUsed(t *testing.T) {
+	for want, c := range map[string]struct {
+		random io.Reader
+		name   string
+		scopes []string
+	}{
+		"a key's name":   {strings.NewReader(strings.Repeat("r", 32)), "", []string{"chat:write"}},
+		"no scopes":      {strings.NewReader(strings.Repeat("r", 32)), "ci", nil},
+		"unknown scope":  {strings.NewReader(strings.Repeat("r", 32)), "ci", []string{"chat"}},
+		"reading random": {iotest.ErrReader(io.ErrUnexpectedEOF), "ci", []string{"chat:write"}},
+	} {
+		var out bytes.Buffer
+		if err := printNewKey(&out, c.random, c.name, c.scopes); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", c, err, want)
+		}
+		if out.Len() != 0 {
+			t.Errorf("%+v printed %q", c, out.String())
+		}
+	}
+	if err := printNewKey(fullDisk{}, strings.NewReader(strings.Repeat("r", 32)), "ci", []string{"chat:write"}); err == nil {
+		t.Error("a failed write is not reported")
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestOnlyTheHTTPTransportIsTaken(t *testing.T) {
+	if raw, err := withoutProtocol([]byte(`{"protocol":"http","compression":false}`)); err != nil || string(raw) != `{"compression":false}` {
+		t.Errorf("got %s, %v", raw, err)
+	}
+	for _, raw := range []string{`{"protocol":"fastcgi"}`, `{}`, `[]`, `{`} {
+		if _, err := withoutProtocol([]byte(raw)); err == nil {
+			t.Errorf("%s was accepted", raw)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package handlers
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// usualMembers is how many members a request has room for without growing.
+const usualMembers = 24
+
+// membersPool holds the rooms that walks of requests fill.
+var membersPool = sync.Pool{New: func() any { m := make([]jsonscan.Member, 0, usualMembers); return &m }}
+
+// keepMembers gives a room back when the request is on its way.
+func keepMembers(members []jsonscan.Member) { membersPool.Put(&members) }
+
+// readJSON reads the body of a model call and walks its top level once.
+func (x *exchange) readJSON() ([]byte, []jsonscan.Member, error) {
+	body, err := x.call.ReadBody(x.w, x.r)
+	if err != nil {
+		return nil, nil, err
+	}
+	members, err := jsonscan.Strict(body, (*membersPool.Get().(*[]jsonscan.Member))[:0])
+	if err != nil {
+		refusal := fault.New(fault.InvalidJSON, "the request body is not acceptable JSON: %v", err)
+		var syntax *jsonscan.SyntaxError
+		if errors.As(err, &syntax) {
+			refusal.Param = syntax.Key
+		}
+		return nil, nil, refusal
+	}
+	return body, members, nil
+}
+
+// admit takes the steps between parsing and sending.
+func (x *exchange) admit(op provider.Operation, model string, body []byte, members []jsonscan.Member) error {
+	if err := x.call.Admit(op, model); err != nil {
+		return err
+	}
+	if x.call.Provider().BuiltIn && !x.onLoopback() {
+		x.gateway.WarnOfDemo()
+	}
+	return x.call.AdmitState(x.r.Context(), body, members)
+}
+
+// onLoopback tells whether the request came in by an address that only this
+// machine can reach.
+func (x *exchange) onLoopback() bool {
+	switch addr := x.r.Context().Value(http.LocalAddrContextKey).(type) {
+	case *net.TCPAddr:
+		return addr.IP.IsLoopback()
+	case *net.UDPAddr: // HTTP/3
+		return addr.IP.IsLoopback()
+	}
+	return true
+}

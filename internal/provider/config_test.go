@@ -1,0 +1,73 @@
+package provider_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+func TestTheDialectFollowsTheBlockAndTheHost(t *testing.T) {
+	for _, c := range []struct {
+		dialect, base string
+		openRouter    bool
+	}{
+		{"", "https://api.openai.com/v1", false},
+		{"", "https://openrouter.ai/api/v1", true},
+		{"", "https://openrouter.ai.evil.example/api/v1", false},
+		{"openai", "https://openrouter.ai/api/v1", false},
+		{"openrouter", "http://127.0.0.1:1/api/v1", true},
+		{"test", "http://test.invalid/v1", false},
+	} {
+		p := newProvider(t, provider.Config{Dialect: c.dialect, BaseURL: c.base, Transport: &transport{}})
+		if got := p.Dialect.OpenRouterFields(); got != c.openRouter {
+			t.Errorf("dialect %q at %s: OpenRouter's fields %v", c.dialect, c.base, got)
+		}
+		if path := p.Dialect.Path("speech"); path != "" {
+			t.Errorf("dialect %q has a path %q for an operation it does not know", c.dialect, path)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	good := provider.Config{Name: "acme", BaseURL: "https://api.acme.example/v1", Transport: &transport{}}
+	for _, c := range []struct {
+		change func(*provider.Config)
+		want   string
+	}{
+		{func(c *provider.Config) { c.Name = "" }, `provider name ""`},
+		{func(c *provider.Config) { c.Name = "Acme" }, `provider name "Acme"`},
+		{func(c *provider.Config) { c.Name = "a/b" }, `provider name "a/b"`},
+		{func(c *provider.Config) { c.Name = "-a" }, `provider name "-a"`},
+		{func(c *provider.Config) { c.Name = strings.Repeat("a", 64) }, "1 to 63"},
+		{func(c *provider.Config) { c.BaseURL = "ftp://api.acme.example" }, `base_url "ftp://api.acme.example"`},
+		{func(c *provider.Config) { c.BaseURL = "api.acme.example/v1" }, "base_url"},
+		{func(c *provider.Config) { c.BaseURL = "https://" }, "base_url"},
+		{func(c *provider.Config) { c.BaseURL = "https://a b/" }, "base_url"},
+		{func(c *provider.Config) { c.BaseURL = "https://user:pass@api.acme.example" }, "no user"},
+		{func(c *provider.Config) { c.BaseURL += "?key=1" }, "no user, query or fragment"},
+		{func(c *provider.Config) { c.BaseURL += "#top" }, "no user, query or fragment"},
+		{func(c *provider.Config) { c.Dialect = "cobol" }, `unknown dialect "cobol"; known dialects: openai, openrouter, test`},
+		{func(c *provider.Config) { c.Transport = nil }, "no transport"},
+	} {
+		config := good
+		c.change(&config)
+		if _, err := provider.New(config); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v, want %q", config, err, c.want)
+		} else if strings.Contains(err.Error(), "pass@") {
+			t.Errorf("the error shows the password: %v", err)
+		}
+	}
+	if _, err := provider.New(good); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestIdentityTellsBaseURLsApart(t *testing.T) {
+	a := newProvider(t, provider.Config{BaseURL: "https://a.example/v1", Transport: &transport{}})
+	b := newProvider(t, provider.Config{BaseURL: "https://b.example/v1", Transport: &transport{}})
+	same := newProvider(t, provider.Config{BaseURL: "https://a.example/v1/", Transport: &transport{}, Credential: "another-credential"})
+	if a.Identity() == b.Identity() || a.Identity() != same.Identity() {
+		t.Errorf("identities %q, %q, %q", a.Identity(), b.Identity(), same.Identity())
+	}
+}
