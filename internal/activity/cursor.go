@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -9,42 +10,45 @@ import (
 // ErrBadCursor is returned for a cursor that Query did not make.
 var ErrBadCursor = errors.New("bad cursor")
 
-// cursor is the place after a record in the order of Query. As text it is unpadded URL-safe base64 of
+// cursor is the place after a record in the order of Query; the zero one is no place. As text it is unpadded URL-safe
+// base64 of
 //
-//	1 byte version | 8 bytes created_at, nanoseconds, big-endian | id
+//	1 byte version | 8 bytes created_at, nanoseconds, big-endian | 8 bytes seq, big-endian
 //
 // It names no tenant: Query applies its own, so a stranger's cursor is only a point in time.
-type cursor struct {
-	created int64
-	id      string
-}
+type cursor struct{ created, seq int64 }
 
-const cursorVersion = 1
+const (
+	cursorVersion = 1
+	cursorBytes   = 17
+)
 
 // cursorEncoding is strict, so that a place has exactly one text.
 var cursorEncoding = base64.RawURLEncoding.Strict()
 
-// maxCursor is the text of a cursor with the longest id.
-var maxCursor = cursorEncoding.EncodedLen(9 + maxText)
-
 func (c cursor) String() string {
-	b := make([]byte, 0, 9+len(c.id))
+	b := make([]byte, 0, cursorBytes)
 	b = append(b, cursorVersion)
 	b = binary.BigEndian.AppendUint64(b, uint64(c.created))
-	return cursorEncoding.EncodeToString(append(b, c.id...))
+	b = binary.BigEndian.AppendUint64(b, uint64(c.seq))
+	return cursorEncoding.EncodeToString(b)
 }
 
 func parseCursor(s string) (cursor, error) {
-	if len(s) > maxCursor {
+	if len(s) != cursorEncoding.EncodedLen(cursorBytes) {
 		return cursor{}, ErrBadCursor
 	}
 	b, err := cursorEncoding.DecodeString(s)
-	if err != nil || len(b) < 9 || b[0] != cursorVersion {
+	if err != nil || len(b) != cursorBytes || b[0] != cursorVersion { // the decoder skips line ends
 		return cursor{}, ErrBadCursor
 	}
-	c := cursor{created: int64(binary.BigEndian.Uint64(b[1:9])), id: string(b[9:])}
-	if c.created < 0 || c.String() != s { // the decoder skips line ends
+	c := cursor{created: int64(binary.BigEndian.Uint64(b[1:9])), seq: int64(binary.BigEndian.Uint64(b[9:]))}
+	if c.created < 0 || c.seq < 1 {
 		return cursor{}, ErrBadCursor
 	}
 	return c, nil
+}
+
+func (c cursor) compare(d cursor) int {
+	return cmp.Or(cmp.Compare(c.created, d.created), cmp.Compare(c.seq, d.seq))
 }

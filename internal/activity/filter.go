@@ -3,6 +3,7 @@ package activity
 import (
 	"encoding/hex"
 	"fmt"
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -14,6 +15,9 @@ const (
 	DefaultLimit = 100
 	MaxLimit     = 1000
 )
+
+// maxParam bounds a query parameter, in bytes: no text of a record is longer.
+const maxParam = maxText
 
 // lastInstant is the last midnight that nanoseconds since 1970 can say.
 var lastInstant = time.Date(2262, 4, 11, 0, 0, 0, 0, time.UTC)
@@ -35,6 +39,8 @@ type Filter struct {
 	Cursor string
 	// Daily: the caller asked for daily rows, see Log.Daily. Query does not look at it.
 	Daily bool
+
+	after cursor // Cursor as check has read it
 }
 
 // ParamError names a query parameter that cannot be used, and why.
@@ -85,8 +91,8 @@ func ParseFilter(q url.Values) (Filter, error) {
 			reason = "must be given once"
 		case v == "":
 			reason = "must not be empty"
-		case len(v) > maxCursor:
-			reason = fmt.Sprintf("must not be longer than %d bytes", maxCursor)
+		case len(v) > maxParam:
+			reason = fmt.Sprintf("must not be longer than %d bytes", maxParam)
 		default:
 			reason = parse(&f, v)
 		}
@@ -179,7 +185,7 @@ func representable(t time.Time) bool {
 	return t.Unix() >= 0 && !t.After(lastInstant)
 }
 
-// check holds for filters made without ParseFilter too.
+// check holds for filters made without ParseFilter too, and makes f ready to be asked.
 func (f *Filter) check() error {
 	if f.Tenant == "" {
 		return &ParamError{"tenant", "must be set"}
@@ -195,40 +201,54 @@ func (f *Filter) check() error {
 			return &ParamError{param, "must be between 1970 and 2262"}
 		}
 	}
-	return nil
+	for _, s := range []*string{&f.RequestID, &f.Model, &f.Provider, &f.Key, &f.KeyHash} {
+		*s = clip(*s)
+	}
+	if f.Cursor == "" {
+		return nil
+	}
+	var err error
+	f.after, err = parseCursor(f.Cursor)
+	return err
 }
 
-// source is the table and the condition of a checked filter.
+// source is the part of a question that SQL answers: the tenant's rows of a time, newest first.
 func (f *Filter) source() (string, []any) {
 	cond, args := "activity WHERE tenant = ?", []any{f.Tenant}
-	and := func(c string, v any) { cond += " AND " + c; args = append(args, v) }
-	if f.RequestID != "" {
-		// The planner does not know that hashes are rarer than tenants: only the row numbers are left to it.
-		cond = "activity NOT INDEXED WHERE tenant = ?"
-		id := clip(f.RequestID)
-		and("seq IN ("+blocks+" SELECT a.seq FROM block CROSS JOIN activity a WHERE a.seq >> 10 = n AND a.request_hash = ?)", hash(f.Tenant, id))
-		and("request_id = ?", id)
+	and := func(c string, v ...any) { cond += " AND " + c; args = append(args, v...) }
+	from, to := f.span()
+	if from > 0 {
+		and("created_at >= ?", from)
 	}
+	if to < math.MaxInt64 {
+		and("created_at < ?", to)
+	}
+	if f.after != (cursor{}) {
+		and("(created_at, seq) < (?, ?)", f.after.created, f.after.seq)
+	}
+	return cond + " ORDER BY created_at DESC, seq DESC", args
+}
+
+// span is what Date, From and To allow together, in nanoseconds since 1970: from the first to before the second.
+func (f *Filter) span() (from, to int64) {
+	from, to = 0, math.MaxInt64
 	if f.Date != "" {
 		d, _ := day(f.Date)
-		and("created_at >= ?", d.UnixNano())
-		and("created_at < ?", d.AddDate(0, 0, 1).UnixNano())
+		from, to = d.UnixNano(), d.AddDate(0, 0, 1).UnixNano()
 	}
 	if !f.From.IsZero() {
-		and("created_at >= ?", f.From.UnixNano())
+		from = max(from, f.From.UnixNano())
 	}
 	if !f.To.IsZero() {
-		and("created_at < ?", f.To.UnixNano())
+		to = min(to, f.To.UnixNano())
 	}
-	for _, field := range []struct{ column, value string }{
-		{"model", f.Model}, {"provider", f.Provider}, {"key", f.Key}, {"key_hash", f.KeyHash},
-	} {
-		if field.value != "" {
-			and(field.column+" = ?", clip(field.value))
-		}
-	}
-	if f.Status != 0 {
-		and("status = ?", f.Status)
-	}
-	return cond, args
+	return from, to
+}
+
+// matches looks at what SQL does not;
+// check has clipped the texts as Append clips those of records.
+func (f *Filter) matches(r *Record) bool {
+	return (f.Model == "" || f.Model == r.Model) && (f.Provider == "" || f.Provider == r.Provider) &&
+		(f.Key == "" || f.Key == r.Key) && (f.KeyHash == "" || f.KeyHash == r.KeyHash) &&
+		(f.Status == 0 || f.Status == r.Status)
 }

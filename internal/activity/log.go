@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -25,6 +26,21 @@ func New(st *store.Store) *Log { return &Log{store: st, maxDays: maxDays} }
 // row is a Record as the store's operation: the conversion costs no allocation.
 type row Record
 
+// inserts are the statements of ApplyBatch, the largest first: each is prepared once.
+var inserts = []insert{makeInsert(16), makeInsert(4), makeInsert(1)}
+
+type insert struct {
+	rows  int
+	query string
+}
+
+const valuesPerRow = 3
+
+func makeInsert(rows int) insert {
+	const values = "(?, ?, ?)"
+	return insert{rows, "INSERT OR FAIL INTO activity (tenant, created_at, data) VALUES " + strings.Repeat(values+", ", rows-1) + values}
+}
+
 // Append queues r and returns in about a microsecond; with a full queue within 100 ms, and r is then dropped and
 // counted by the store. It is r's owner from now on. Its strings should not be cut out of a large body: the queue would
 // hold that.
@@ -36,47 +52,69 @@ func (l *Log) Append(r *Record) {
 // Droppable is true: a record is evidence, not money.
 func (r *row) Droppable() bool { return true }
 
-func (r *row) Apply(tx *store.Tx) error {
-	var upstream any
-	if r.UpstreamID != "" {
-		upstream = hash(r.Tenant, r.UpstreamID)
+func (r *row) Apply(tx *store.Tx) error { return r.ApplyBatch(tx, []store.Op{r}) }
+
+// ApplyBatch writes many rows with one statement: most of what a row costs is the statement.
+func (r *row) ApplyBatch(tx *store.Tx, ops []store.Op) error {
+	args := make([]any, 0, inserts[0].rows*valuesPerRow)
+	var data []byte
+	for rest := ops; len(rest) > 0; {
+		insert := inserts[len(inserts)-1]
+		for _, larger := range inserts {
+			if larger.rows <= len(rest) {
+				insert = larger
+				break
+			}
+		}
+		args, data = args[:0], data[:0]
+		for _, op := range rest[:insert.rows] {
+			r := (*Record)(op.(*row))
+			start := len(data)
+			data = r.encode(data)
+			args = append(args, r.Tenant, r.CreatedAt.UnixNano(), data[start:])
+		}
+		if _, err := tx.Exec(insert.query, args...); err != nil {
+			return err
+		}
+		rest = rest[insert.rows:]
 	}
-	_, err := tx.Exec(insert,
-		r.ID, r.RequestID, r.ClientRequestID, r.UpstreamID, r.CreatedAt.UnixNano(), r.Tenant, r.Key, r.KeyHash, r.Family, r.Route,
-		r.Model, r.Provider, r.UpstreamModel, r.Status, r.Code, r.Stream, int64(r.Latency), int64(r.FirstToken), r.FinishReason, r.NativeFinishReason,
-		r.PromptTokens, r.CompletionTokens, r.ReasoningTokens, r.CachedTokens, r.UsageSource, r.CostNano, r.Priced, r.Attempts,
-		hash(r.Tenant, r.ID), hash(r.Tenant, r.RequestID), upstream)
-	return err
+	return saveIDs(tx, ops)
 }
 
-func scan(rows *sql.Rows) (Record, error) {
-	var r Record
+// columns are read in this order by scan.
+const columns = "seq, created_at, data"
+
+// scan sets all of r, which is the tenant's.
+func (r *Record) scan(rows *sql.Rows, tenant string) (seq int64, err error) {
 	var created int64
-	err := rows.Scan(
-		&r.ID, &r.RequestID, &r.ClientRequestID, &r.UpstreamID, &created, &r.Tenant, &r.Key, &r.KeyHash, &r.Family, &r.Route,
-		&r.Model, &r.Provider, &r.UpstreamModel, &r.Status, &r.Code, &r.Stream, &r.Latency, &r.FirstToken, &r.FinishReason, &r.NativeFinishReason,
-		&r.PromptTokens, &r.CompletionTokens, &r.ReasoningTokens, &r.CachedTokens, &r.UsageSource, &r.CostNano, &r.Priced, &r.Attempts)
-	r.CreatedAt = time.Unix(0, created).UTC()
-	return r, err
+	var data sql.RawBytes
+	if err := rows.Scan(&seq, &created, &data); err != nil {
+		return 0, err
+	}
+	r.Tenant, r.CreatedAt = tenant, time.Unix(0, created).UTC()
+	return seq, r.decode(data)
 }
 
-// read flushes, so that a call whose end came before the question is seen, then hands every row to each.
-func (l *Log) read(ctx context.Context, each func(*sql.Rows) error, query string, args ...any) error {
-	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
-	defer cancel()
+// ask begins a question: it flushes, so that a call whose end came before is seen. The caller calls cancel.
+func (l *Log) ask(ctx context.Context) (_ context.Context, cancel func(), err error) {
+	ctx, cancel = context.WithTimeout(ctx, queryTimeout)
 	if err := l.store.Flush(ctx); err != nil {
-		return fmt.Errorf("committing the records before a query: %w", err)
+		return ctx, cancel, fmt.Errorf("committing the records before a query: %w", err)
 	}
+	return ctx, cancel, nil
+}
+
+// read hands each row to visit until that returns false.
+func (l *Log) read(ctx context.Context, visit func(*sql.Rows) (more bool, err error), query string, args ...any) error {
 	rows, err := l.store.Reader().QueryContext(ctx, query, args...)
 	if err != nil {
 		return fmt.Errorf("querying the activity: %w", err)
 	}
-	for rows.Next() {
-		if err := each(rows); err != nil {
-			return errors.Join(fmt.Errorf("reading the activity: %w", err), rows.Close())
-		}
+	more := true
+	for more && err == nil && rows.Next() {
+		more, err = visit(rows)
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
 		return fmt.Errorf("reading the activity: %w", err)
 	}
 	return nil

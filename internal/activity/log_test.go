@@ -183,7 +183,7 @@ func TestPagesHoldStillUnderInserts(t *testing.T) {
 	const before = 140
 	for i := range before {
 		r := record(i)
-		r.CreatedAt = noon.Add(time.Duration(i/7) * time.Second) // ties, told apart by id
+		r.CreatedAt = noon.Add(time.Duration(i/7) * time.Second) // ties, told apart by their order of writing
 		log.Append(r)
 	}
 	stop := make(chan struct{})
@@ -291,23 +291,4 @@ func BenchmarkAppend(b *testing.B) {
 		log.Append(records[len(records)-1])
 		records = records[:len(records)-1]
 	}
-}
-
-func BenchmarkCommitted(b *testing.B) {
-	st, log := open(b, store.Options{QueueLimit: 1 << 30})
-	records := make([]*activity.Record, 50_000)
-	for b.Loop() {
-		b.StopTimer()
-		for i := range records {
-			records[i] = record(i)
-		}
-		b.StartTimer()
-		for _, r := range records {
-			log.Append(r)
-		}
-		if err := st.Flush(context.Background()); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.N*len(records))/b.Elapsed().Seconds(), "rows/s")
 }

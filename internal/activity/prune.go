@@ -24,6 +24,11 @@ const (
 	DefaultSize = 10 << 30
 )
 
+const (
+	nextTenant = "SELECT min(tenant) FROM activity WHERE tenant >= ?"
+	oldRows    = "SELECT seq FROM activity WHERE tenant = ? AND created_at < ? ORDER BY created_at LIMIT ?"
+)
+
 // pruneBatch is one group of the writer: commits wait for no more than that.
 const pruneBatch = 500
 
@@ -77,14 +82,12 @@ func (p *Pruner) Prune(tx *store.Tx) (more bool, err error) {
 // byAge takes the index that begins with the tenant: another one over the time alone would cost every insert.
 func (p *Pruner) byAge(tx *store.Tx, before time.Time) (done bool, err error) {
 	var tenant sql.NullString
-	err = tx.Get("SELECT min(tenant) FROM activity WHERE tenant >= ?", []any{p.tenant}, &tenant)
+	err = tx.Get(nextTenant, []any{p.tenant}, &tenant)
 	if err != nil || !tenant.Valid {
 		p.tenant = ""
 		return err == nil, err
 	}
-	n, err := deleted(tx.Exec(`DELETE FROM activity WHERE seq IN (
-		SELECT seq FROM activity WHERE tenant = ? AND created_at < ? ORDER BY created_at LIMIT ?)`,
-		tenant.String, before.UnixNano(), pruneBatch))
+	n, err := deleteRows(tx, oldRows, tenant.String, before.UnixNano(), pruneBatch)
 	if err != nil {
 		return false, err
 	}
@@ -105,13 +108,30 @@ func bySize(tx *store.Tx, size int64) (more bool, err error) {
 	if err != nil || (pages-free)*pageSize <= size {
 		return false, err
 	}
-	n, err := deleted(tx.Exec("DELETE FROM activity WHERE seq IN (SELECT seq FROM activity ORDER BY seq LIMIT ?)", pruneBatch))
+	n, err := deleteRows(tx, "SELECT seq FROM activity ORDER BY seq LIMIT ?", pruneBatch)
 	return n == pruneBatch, err
 }
 
-func deleted(res sql.Result, err error) (int64, error) {
+// deleteRows deletes the rows that a query names, and their blocks of ids where no row is left.
+func deleteRows(tx *store.Tx, seqs string, args ...any) (n int, err error) {
+	rows, err := tx.Query("DELETE FROM activity WHERE seq IN ("+seqs+") RETURNING seq / ?", append(args, blockRows)...)
 	if err != nil {
 		return 0, err
 	}
-	return res.RowsAffected()
+	blocks := map[int64]bool{}
+	for err == nil && rows.Next() {
+		var block int64
+		err = rows.Scan(&block)
+		blocks[block] = true
+		n++
+	}
+	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return 0, err
+	}
+	for block := range blocks {
+		if _, err := tx.Exec(dropBlock, block, blockRows); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
 }

@@ -33,6 +33,14 @@ type Op interface {
 	Droppable() bool
 }
 
+// Batch is an Op that costs less when it is written together with others of its type.
+type Batch interface {
+	Op
+	// ApplyBatch is called instead of Apply, after the other operations of the group, with neighbours of the receiver's
+	// type; the receiver is the first of them. It must keep to what Apply must. If it fails each is tried alone, by Apply.
+	ApplyBatch(tx *Tx, ops []Op) error
+}
+
 // queue is the hand-over from callers to the writer.
 type queue struct {
 	mu sync.Mutex // guards the following

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 
 	"go.uber.org/zap"
@@ -20,6 +21,7 @@ const (
 type writer struct {
 	*Store
 	batch, spare []Op // batch is taken from the queue, in order, not yet committed
+	together     []Op // those of a group that are a Batch, kept for reuse
 	pruning      []PruneFunc
 }
 
@@ -97,26 +99,57 @@ func (w *writer) commit(group []Op) error {
 			return err
 		}
 	}
-	apply := func(op Op) error { return op.Apply(&w.tx) }
-	err := w.transact(group, apply)
+	err := w.transact(group, w.applyTogether)
 	if err != nil && !storageFault(err) {
-		err = w.transact(group, w.applyAlone)
+		err = w.transact(group, w.applyEach)
 	}
 	return err
 }
 
-func (w *writer) transact(group []Op, apply func(Op) error) error {
+func (w *writer) transact(group []Op, apply func([]Op) error) error {
 	if err := w.tx.begin(); err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
 	defer w.tx.rollback()
-	for _, op := range group {
-		if err := apply(op); err != nil {
-			return err
-		}
+	if err := apply(group); err != nil {
+		return err
 	}
 	if err := w.tx.commit(); err != nil {
 		return fmt.Errorf("committing: %w", err)
+	}
+	return nil
+}
+
+func (w *writer) applyTogether(group []Op) error {
+	defer func() {
+		clear(w.together)
+		w.together = w.together[:0]
+	}()
+	for _, op := range group {
+		if _, ok := op.(Batch); ok {
+			w.together = append(w.together, op)
+		} else if err := op.Apply(&w.tx); err != nil {
+			return err
+		}
+	}
+	for rest := w.together; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && reflect.TypeOf(rest[n]) == reflect.TypeOf(rest[0]) {
+			n++
+		}
+		if err := rest[0].(Batch).ApplyBatch(&w.tx, rest[:n]); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+func (w *writer) applyEach(group []Op) error {
+	for _, op := range group {
+		if err := w.applyAlone(op); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,0 +1,72 @@
+//go:build unix
+
+package activity_test
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+func cpuTime(b *testing.B) time.Duration {
+	var use syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
+}
+
+// BenchmarkCommitted tells what a record costs the process, appended and committed in groups.
+func BenchmarkCommitted(b *testing.B) {
+	for _, group := range []int{1, 50, 500} {
+		b.Run(fmt.Sprint("group=", group), func(b *testing.B) {
+			st, log := open(b, store.Options{CommitInterval: time.Hour})
+			records := make([]*activity.Record, group)
+			n := 0
+			var used time.Duration
+			for b.Loop() {
+				b.StopTimer()
+				for i := range records {
+					r := record(n)
+					r.ID = fmt.Sprintf("gen-%d-%020x", r.CreatedAt.Unix(), n)
+					r.RequestID = fmt.Sprintf("req_%032x", n)
+					records[i] = r
+					n++
+				}
+				b.StartTimer()
+				before := cpuTime(b)
+				for _, r := range records {
+					log.Append(r)
+				}
+				if err := st.Flush(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+				used += cpuTime(b) - before
+			}
+			b.ReportMetric(float64(used.Nanoseconds())/1000/float64(n), "us-cpu/row")
+		})
+	}
+}
+
+// BenchmarkDaily reads every row: what a question costs that cannot be bounded by time.
+func BenchmarkDaily(b *testing.B) {
+	st, log := open(b, store.Options{QueueLimit: 1 << 30})
+	const rows = 50_000
+	for i := range rows {
+		log.Append(record(i))
+	}
+	if err := st.Flush(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := log.Daily(context.Background(), activity.Filter{Tenant: "default"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
+}

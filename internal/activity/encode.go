@@ -1,0 +1,147 @@
+package activity
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"time"
+)
+
+// The data of a row: one byte of version, one of flags, the numbers as varints, the texts each behind its length. The
+// tenant and the time are columns of their own.
+const dataVersion = 1
+
+const (
+	flagStream = 1 << iota
+	flagPriced
+	flagRawHash // KeyHash is written as its 32 bytes
+)
+
+// errDamaged is a row that this version cannot have written.
+var errDamaged = errors.New("damaged activity row")
+
+// rawHash is the length of a SHA-256.
+const rawHash = 32
+
+// encode appends the data of r to b.
+func (r *Record) encode(b []byte) []byte {
+	flags := len(b) + 1
+	b = append(b, dataVersion, 0)
+	if r.Stream {
+		b[flags] |= flagStream
+	}
+	if r.Priced {
+		b[flags] |= flagPriced
+	}
+	for _, n := range [...]int64{
+		int64(r.Status), int64(r.Attempts), int64(r.Latency), int64(r.FirstToken),
+		r.PromptTokens, r.CompletionTokens, r.ReasoningTokens, r.CachedTokens, r.CostNano,
+	} {
+		b = binary.AppendVarint(b, n)
+	}
+	for _, s := range [...]string{
+		r.Key, r.Model, r.Provider, r.ID, r.RequestID, r.ClientRequestID, r.UpstreamID, r.Family, r.Route,
+		r.UpstreamModel, r.Code, r.FinishReason, r.NativeFinishReason, r.UsageSource,
+	} {
+		b = appendText(b, s)
+	}
+	if hash, ok := packHex(r.KeyHash); ok {
+		b[flags] |= flagRawHash
+		return append(b, hash[:]...)
+	}
+	return appendText(b, r.KeyHash)
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// decode sets all of r but the tenant and the time. The texts share one copy of data.
+func (r *Record) decode(data []byte) error {
+	if len(data) < 2 || data[0] != dataVersion {
+		return errDamaged
+	}
+	flags := data[1]
+	r.Stream, r.Priced = flags&flagStream != 0, flags&flagPriced != 0
+	in := reader{rest: data[2:]}
+	r.Status, r.Attempts = int(in.number()), int(in.number())
+	r.Latency, r.FirstToken = time.Duration(in.number()), time.Duration(in.number())
+	for _, n := range [...]*int64{&r.PromptTokens, &r.CompletionTokens, &r.ReasoningTokens, &r.CachedTokens, &r.CostNano} {
+		*n = in.number()
+	}
+	in.text = string(in.rest)
+	for _, s := range [...]*string{
+		&r.Key, &r.Model, &r.Provider, &r.ID, &r.RequestID, &r.ClientRequestID, &r.UpstreamID, &r.Family, &r.Route,
+		&r.UpstreamModel, &r.Code, &r.FinishReason, &r.NativeFinishReason, &r.UsageSource,
+	} {
+		*s = in.string()
+	}
+	if flags&flagRawHash == 0 {
+		r.KeyHash = in.string()
+	} else if len(in.rest) >= rawHash {
+		var text [2 * rawHash]byte
+		hex.Encode(text[:], in.rest[:rawHash])
+		r.KeyHash = string(text[:])
+		in.rest = in.rest[rawHash:]
+	} else {
+		in.bad = true
+	}
+	if in.bad || len(in.rest) > 0 {
+		return errDamaged
+	}
+	return nil
+}
+
+// reader takes values off the front of a row; a missing one makes it bad and reads as zero.
+type reader struct {
+	rest []byte
+	text string // what begins as rest, for texts to be cut out of
+	bad  bool
+}
+
+func (in *reader) number() int64 {
+	n, size := binary.Varint(in.rest)
+	if size <= 0 {
+		in.bad = true
+		return 0
+	}
+	in.rest = in.rest[size:]
+	return n
+}
+
+func (in *reader) string() string {
+	n, size := binary.Uvarint(in.rest)
+	if size <= 0 || n > uint64(len(in.rest)-size) {
+		in.bad = true
+		return ""
+	}
+	start := len(in.text) - len(in.rest) + size
+	in.rest = in.rest[size+int(n):]
+	return in.text[start : start+int(n)]
+}
+
+// packHex halves a hash; only the lower-case form that decode writes again.
+func packHex(s string) (hash [rawHash]byte, ok bool) {
+	if len(s) != 2*rawHash {
+		return hash, false
+	}
+	for i := range hash {
+		high, low := digit(s[2*i]), digit(s[2*i+1])
+		if high|low > 15 {
+			return hash, false
+		}
+		hash[i] = high<<4 | low
+	}
+	return hash, true
+}
+
+// digit is above 15 for what is not a lower-case hexadecimal digit.
+func digit(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10
+	}
+	return 255
+}

@@ -1,0 +1,94 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// batched and other are two types of operations that are written together with their like.
+type batched struct {
+	text string
+	fail error
+	told *[]string // what ApplyBatch was given
+}
+
+type other struct{ batched }
+
+func (b batched) Droppable() bool { return false }
+
+func (b batched) Apply(tx *store.Tx) error {
+	if b.fail != nil {
+		return b.fail
+	}
+	return note(b.text).Apply(tx)
+}
+
+func (b batched) ApplyBatch(tx *store.Tx, ops []store.Op) error {
+	return applyAll(tx, b.told, ops, func(op store.Op) batched { return op.(batched) })
+}
+
+func (o other) ApplyBatch(tx *store.Tx, ops []store.Op) error {
+	return applyAll(tx, o.told, ops, func(op store.Op) batched { return op.(other).batched })
+}
+
+func applyAll(tx *store.Tx, told *[]string, ops []store.Op, of func(store.Op) batched) error {
+	var names []string
+	for _, op := range ops {
+		names = append(names, of(op).text)
+	}
+	*told = append(*told, strings.Join(names, " "))
+	for _, op := range ops {
+		if err := of(op).Apply(tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestBatchesFollowTheRestOfTheirGroup(t *testing.T) {
+	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Hour})
+	var told []string
+	b := func(text string) batched { return batched{text: text, told: &told} }
+	for _, o := range []store.Op{b("a"), b("b"), note("x"), b("c"), other{b("d")}, note("y"), other{b("e")}, b("f")} {
+		if err := st.Submit(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flush(t, st)
+	if got := texts(t, st); got != "x y a b c d e f" {
+		t.Errorf("written %q", got)
+	}
+	if want := []string{"a b c", "d e", "f"}; !slices.Equal(told, want) {
+		t.Errorf("batches %q, want %q", told, want)
+	}
+	for i := range 501 { // more than a group
+		if err := st.Submit(b(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flush(t, st)
+	if told = told[3:]; len(told) != 2 || len(strings.Fields(told[0])) != 500 || told[1] != "500" {
+		t.Errorf("%d batches of two groups", len(told))
+	}
+}
+
+func TestRejectedOperationOfABatchIsLeftOutAlone(t *testing.T) {
+	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Hour})
+	var told []string
+	for _, b := range []batched{{text: "a"}, {text: "bad", fail: errors.New("no")}, {text: "a"}, {text: "b"}} {
+		b.told = &told
+		if err := st.Submit(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flush(t, st)
+	if got := texts(t, st); got != "a b" || st.Rejected() != 2 || len(told) != 1 {
+		t.Errorf("kept %q, rejected %d, batches %q", got, st.Rejected(), told)
+	}
+}
