@@ -46,7 +46,11 @@ func (x *exchange) answer(op provider.Operation, body [][]byte, convert func(dst
 	if err != nil {
 		return x.brokenAnswer(err)
 	}
-	x.call.Succeed(http.StatusOK)
+	if summary.Err != nil { // the answer says itself that it failed; so does the record
+		x.call.Fail(summary.Err)
+	} else {
+		x.call.Succeed(http.StatusOK)
+	}
 	x.writeJSON(http.StatusOK, *out)
 	return nil
 }

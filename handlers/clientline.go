@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -45,7 +46,7 @@ func (l *clientLine) beat() {
 		l.timer.Reset(interval - silent)
 		return
 	}
-	_ = l.write(heartbeat) // a client that left is seen by the request's context
+	_ = errors.Join(l.write(heartbeat), l.control.Flush()) // a client that left is seen by the request's context
 	l.timer.Reset(interval)
 }
 
@@ -56,6 +57,15 @@ func (l *clientLine) send(events []byte) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return errors.Join(l.write(events), l.control.Flush())
+}
+
+// finish writes the last events; the end of the answer, which follows at once,
+// flushes them.
+func (l *clientLine) finish(events []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopped = true
 	return l.write(events)
 }
 
@@ -64,10 +74,8 @@ func (l *clientLine) write(events []byte) error {
 		l.start()
 	}
 	l.last = l.x.gateway.Now()
-	if _, err := l.x.w.Write(events); err != nil {
-		return err
-	}
-	return l.control.Flush()
+	_, err := l.x.w.Write(events)
+	return err
 }
 
 // start commits to 200: from here on a failure is an event.

@@ -38,6 +38,7 @@ func (x *exchange) stream(op provider.Operation, body [][]byte, s openai.Stream)
 	var batch batch
 	defer batch.drop()
 	events := sse.NewReader(resp.Body, maxEvent)
+	defer events.Release()
 	for !s.Done() {
 		event, err := events.Next()
 		if err == io.EOF {
@@ -51,13 +52,16 @@ func (x *exchange) stream(op provider.Operation, body [][]byte, s openai.Stream)
 		}
 		x.call.FirstToken()
 		batch.set(s.Data(batch.bytes(), event.Name, event.Data))
-		if events.Buffered() && len(batch.bytes()) < maxBatch {
-			continue
+		if s.Done() || events.Buffered() && len(batch.bytes()) < maxBatch {
+			continue // an end goes out in endStream: a failure may still become a status
 		}
 		if err := line.send(batch.bytes()); err != nil {
 			return x.endStream(line, s, nil, clientGone(err))
 		}
 		batch.drop()
+	}
+	if s.Done() {
+		x.call.Linger()
 	}
 	return x.endStream(line, s, batch.bytes(), nil)
 }
@@ -108,7 +112,7 @@ func (x *exchange) endStream(line *clientLine, s openai.Stream, out []byte, fail
 			out, _ = s.Close(out, failure) // ends for the first time: no error
 		}
 	}
-	sendErr := line.send(out)
+	sendErr := line.finish(out)
 	x.call.Summarise(s.Summary())
 	switch {
 	case failure != nil:

@@ -35,6 +35,7 @@ type Call struct {
 
 	read     bool                    // the request's body, to its end
 	answered bool                    // the provider's header is there
+	answer   io.Reader               // the provider's answer, unguarded
 	cancel   context.CancelCauseFunc // set by Send
 	watch    *time.Timer             // runs expire after too long a wait, for the client or the provider
 
@@ -159,8 +160,22 @@ func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]by
 	// long as a stream may last.
 	body.Release()
 	c.giveMemory()
+	c.answer = resp.Body
 	resp.Body = &guardedBody{ReadCloser: resp.Body, call: c, client: client, ctx: ctx}
 	return resp, nil
+}
+
+const (
+	lingerTime  = 5 * time.Millisecond
+	lingerBytes = 4 << 10
+)
+
+// Linger reads the answer to its end after all that matters has been read. The
+// end usually lies behind it in the same packet, and a connection whose answer
+// was not read to the end cannot be used again.
+func (c *Call) Linger() {
+	c.watch.Reset(lingerTime)
+	_, _ = io.CopyN(io.Discard, c.answer, lingerBytes) // it is the end, or not
 }
 
 func (c *Call) waitForProvider(cancel context.CancelCauseFunc) {

@@ -15,6 +15,9 @@ func Int(value []byte) (int64, bool) {
 	if len(value) == 0 {
 		return 0, false
 	}
+	if n, simple := shortInt(value); simple {
+		return n, true
+	}
 	if end, f := number(value, 0); f != ok || end != len(value) {
 		return 0, false
 	}
@@ -60,6 +63,20 @@ func Int(value []byte) (int64, bool) {
 		return int64(n), true
 	}
 	return 0, false
+}
+
+// shortInt reads what nearly all integers are: some digits and no more.
+func shortInt(value []byte) (n int64, simple bool) {
+	if len(value) > 18 || value[0] == '0' && len(value) > 1 {
+		return 0, false
+	}
+	for _, c := range value {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
 }
 
 // cutExponent splits a valid number without sign into its digits and exponent.

@@ -52,10 +52,20 @@ type Member struct {
 	KeyStart, KeyEnd     int  // the key without its quotes, as written
 	ValueStart, ValueEnd int  // the value; a string with its quotes
 	Kind                 byte // '{', '[', '"', 't', 'f', 'n', or '0' for any number
+
+	escaped bool // the key may be written with escapes
+
+	// Nested holds every key at any depth inside the value, so that a value
+	// without the keys somebody looks for need not be read a second time.
+	Nested KeySet
 }
 
 // Key returns the member's key as written in data, without its quotes.
 func (m Member) Key(data []byte) []byte { return data[m.KeyStart:m.KeyEnd:m.KeyEnd] }
+
+// PlainKey reports that the key holds no escape, so that [Member.Key] is what
+// every decoder reads. It may be false for such a key all the same.
+func (m Member) PlainKey() bool { return !m.escaped }
 
 // Value returns the member's value as written in data.
 func (m Member) Value(data []byte) []byte { return data[m.ValueStart:m.ValueEnd:m.ValueEnd] }

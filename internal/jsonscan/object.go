@@ -1,6 +1,9 @@
 package jsonscan
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
@@ -27,19 +30,21 @@ func walk(data []byte, dst []Member, limit int, strict bool) ([]Member, int, fau
 		var m Member
 		var f fault
 		m.KeyStart = i + 1
-		if i, m.KeyEnd, f = key(data, i); f != ok {
+		var isPlain bool
+		if i, m.KeyEnd, isPlain, f = key(data, i); f != ok {
 			return dst, i, f
 		}
 		if len(dst)-first >= limit {
 			return dst, m.KeyStart - 1, faultMembers
 		}
 		if strict {
-			if f = judge(data, dst[first:], m); f != ok {
+			if f = judge(data, dst[first:], m, isPlain); f != ok {
 				return append(dst, m), m.KeyStart - 1, f
 			}
 		}
 		m.ValueStart = i
-		if i, f = skip(data, i, 1); f != ok {
+		m.escaped, m.Nested = !isPlain, walkedKeys
+		if i, f = skip(data, i, 1, &m.Nested); f != ok {
 			return dst, i, f
 		}
 		m.ValueEnd = i
@@ -61,17 +66,19 @@ func walk(data []byte, dst []Member, limit int, strict bool) ([]Member, int, fau
 }
 
 // judge finds what is wrong with a top-level key of a caller.
-func judge(data []byte, before []Member, m Member) fault {
+func judge(data []byte, before []Member, m Member, isPlain bool) fault {
 	name := data[m.KeyStart:m.KeyEnd]
 	if len(name) > MaxKey {
 		return faultKeyLong
 	}
-	for _, c := range name {
-		if c == '\\' {
-			return faultKeyEscaped
-		}
-		if c >= 0x80 {
-			return faultKeyNonASCII
+	if !isPlain {
+		for _, c := range name {
+			if c == '\\' {
+				return faultKeyEscaped
+			}
+			if c >= utf8.RuneSelf {
+				return faultKeyNonASCII
+			}
 		}
 	}
 	for _, other := range before {
@@ -120,8 +127,9 @@ func Elements(array []byte, dst []Span) []Span {
 		return dst
 	}
 	i = space(array, i+1)
+	var keys KeySet
 	for i < len(array) && array[i] != ']' {
-		end, f := skip(array, i, 1)
+		end, f := skip(array, i, 1, &keys)
 		if f != ok {
 			return dst
 		}

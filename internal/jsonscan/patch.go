@@ -28,6 +28,12 @@ func NewPatch(data []byte, members []Member) *Patch {
 	return &Patch{data: data, members: members}
 }
 
+// Reset makes p what [NewPatch] returns, and lets go of all it held.
+func (p *Patch) Reset(data []byte, members []Member) {
+	clear(p.room[:min(p.n, len(p.room))])
+	p.data, p.members, p.n, p.more = data, members, 0, nil
+}
+
 // Set replaces the value of member i. The value must be valid JSON.
 func (p *Patch) Set(i int, value []byte) {
 	p.put(edit{member: i, value: value})
@@ -50,32 +56,80 @@ func (p *Patch) Changed() bool { return p.n > 0 }
 // Len returns the length of the result.
 func (p *Patch) Len() int {
 	n := 0
-	p.each(func(part []byte, key string) { n += len(part) + len(key) })
-	return n
+	for c := start(); ; {
+		part := p.next(&c)
+		n += part.to - part.from
+		if part.edit == nil {
+			return n
+		}
+		if part.open != "" {
+			n += len(part.open) + len(part.edit.key) + len(closeQuote)
+		}
+		n += len(part.edit.value)
+	}
 }
 
 // Append appends the result to dst.
 func (p *Patch) Append(dst []byte) []byte {
-	p.each(func(part []byte, key string) {
-		dst = append(dst, part...)
-		dst = append(dst, key...)
-	})
-	return dst
+	for c := start(); ; {
+		part := p.next(&c)
+		dst = append(dst, p.data[part.from:part.to]...)
+		if part.edit == nil {
+			return dst
+		}
+		if part.open != "" {
+			dst = append(dst, part.open...)
+			dst = append(dst, part.edit.key...)
+			dst = append(dst, closeQuote...)
+		}
+		dst = append(dst, part.edit.value...)
+	}
 }
 
 // Segments appends the result to dst as slices of data and of the new values,
 // so that a long body is sent without being copied. It allocates the keys of
 // added members.
 func (p *Patch) Segments(dst [][]byte) [][]byte {
-	p.each(func(part []byte, key string) {
-		if key != "" {
-			part = []byte(key)
+	for c := start(); ; {
+		part := p.next(&c)
+		if part.from < part.to {
+			dst = append(dst, p.data[part.from:part.to:part.to])
 		}
-		if len(part) > 0 {
-			dst = append(dst, part)
+		if part.edit == nil {
+			return dst
 		}
-	})
-	return dst
+		if part.open != "" {
+			dst = append(dst, []byte(part.open+part.edit.key+closeQuote))
+		}
+		if len(part.edit.value) > 0 {
+			dst = append(dst, part.edit.value)
+		}
+	}
+}
+
+// Place returns where in the result the byte at offset of data is. At the
+// start of a replaced value, that is the start of the new one. It is false
+// where the byte was dropped or replaced.
+func (p *Patch) Place(offset int) (int, bool) {
+	n := 0
+	for c := start(); ; {
+		part := p.next(&c)
+		if offset < part.from {
+			return 0, false
+		}
+		replaced := part.edit != nil && part.open == "" && part.edit.value != nil
+		if offset < part.to || offset == part.to && replaced {
+			return n + offset - part.from, true
+		}
+		n += part.to - part.from
+		if part.edit == nil {
+			return 0, false
+		}
+		if part.open != "" {
+			n += len(part.open) + len(part.edit.key) + len(closeQuote)
+		}
+		n += len(part.edit.value)
+	}
 }
 
 func (p *Patch) at(i int) *edit {
@@ -106,68 +160,81 @@ func (p *Patch) put(e edit) {
 	p.n++
 }
 
-var (
-	openQuote  = []byte(`"`)
-	nextQuote  = []byte(`,"`)
-	closeQuote = []byte(`":`)
+const (
+	openQuote  = `"`
+	nextQuote  = `,"`
+	closeQuote = `":`
 )
 
-// each hands out the parts of the result in order, each as bytes or as the key
-// of a new member.
-func (p *Patch) each(emit func(part []byte, key string)) {
-	var (
-		next = 0  // the first edit not yet done
-		seen = 0  // the first member not yet passed
-		kept = -1 // the last member before seen that was not dropped
-		from = 0  // what lies before it in data is handed out or dropped
-	)
-	upTo := func(end int) {
-		if from < end {
-			emit(p.data[from:end], "")
-		}
+// part is a stretch of data that is kept, and the edit behind it: nil at the
+// end. Open is what stands before the key of a new member.
+type part struct {
+	from, to int
+	edit     *edit
+	open     string
+}
+
+// cursor is a place in the result.
+type cursor struct {
+	edit  int // the first not yet done
+	seen  int // the first member not yet passed
+	kept  int // the last member before seen that was not dropped, -1 for none
+	from  int // what lies before it in data is handed out or dropped
+	added bool
+}
+
+func start() cursor { return cursor{kept: -1} }
+
+// next hands out the result part by part.
+func (p *Patch) next(c *cursor) part {
+	if c.edit == p.n {
+		return part{from: min(c.from, len(p.data)), to: len(p.data)}
 	}
-	for ; next < p.n && p.at(next).member < len(p.members); next++ {
-		e := p.at(next)
-		m := p.members[e.member]
-		if e.member > seen {
-			kept = e.member - 1
+	e := p.at(c.edit)
+	c.edit++
+	out := part{from: c.from, edit: e}
+	if e.member == len(p.members) {
+		out.open = nextQuote
+		if !c.added {
+			out.to = p.end(c)
+			if c.kept < 0 {
+				out.open = openQuote
+			}
 		}
-		seen = e.member + 1
-		switch {
-		case e.value != nil:
-			upTo(m.ValueStart)
-			emit(e.value, "")
-			from, kept = m.ValueEnd, e.member
-		case kept >= 0: // the comma before it goes too
-			upTo(p.members[kept].ValueEnd)
-			from = m.ValueEnd
-		case seen < len(p.members): // the comma behind it goes too
-			upTo(m.KeyStart - 1)
-			from = p.members[seen].KeyStart - 1
-		default: // all are dropped
-			upTo(m.KeyStart - 1)
-			from = m.ValueEnd
-		}
+		out.to = max(out.to, out.from)
+		c.from, c.added = out.to, true
+		return out
 	}
-	if next < p.n {
-		if seen < len(p.members) {
-			kept = len(p.members) - 1
-		}
-		open := openQuote
-		place := space(p.data, 0) + 1
-		if kept >= 0 {
-			open, place = nextQuote, p.members[kept].ValueEnd
-		}
-		upTo(place)
-		from = max(from, place)
-		for ; next < p.n; next++ {
-			e := p.at(next)
-			emit(open, "")
-			emit(nil, e.key)
-			emit(closeQuote, "")
-			emit(e.value, "")
-			open = nextQuote
-		}
+	m := p.members[e.member]
+	if e.member > c.seen {
+		c.kept = e.member - 1
 	}
-	upTo(len(p.data))
+	c.seen = e.member + 1
+	switch {
+	case e.value != nil:
+		out.to = m.ValueStart
+		c.from, c.kept = m.ValueEnd, e.member
+	case c.kept >= 0: // the comma before it goes too
+		out.to = p.members[c.kept].ValueEnd
+		c.from = m.ValueEnd
+	case c.seen < len(p.members): // the comma behind it goes too
+		out.to = m.KeyStart - 1
+		c.from = p.members[c.seen].KeyStart - 1
+	default: // all are dropped
+		out.to = m.KeyStart - 1
+		c.from = m.ValueEnd
+	}
+	out.to = max(out.to, out.from)
+	return out
+}
+
+// end is where new members go: behind the last one kept.
+func (p *Patch) end(c *cursor) int {
+	if c.seen < len(p.members) {
+		c.kept = len(p.members) - 1
+	}
+	if c.kept < 0 {
+		return space(p.data, 0) + 1
+	}
+	return p.members[c.kept].ValueEnd
 }

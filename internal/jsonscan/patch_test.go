@@ -159,6 +159,28 @@ func TestCommonEditsDoNotAllocate(t *testing.T) {
 	}
 }
 
+func TestAResetPatchIsANewOne(t *testing.T) {
+	data := []byte(wideObject(20))
+	members, err := jsonscan.Strict(data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch := jsonscan.NewPatch(data, members)
+	for i := range members {
+		patch.Set(i, []byte("0"))
+	}
+	other := []byte(`{"a":1,"b":2}`)
+	members = jsonscan.Members(other, nil)
+	patch.Reset(other, members)
+	if patch.Changed() || !bytes.Equal(patch.Append(nil), other) {
+		t.Fatalf("%q", patch.Append(nil))
+	}
+	patch.Drop(0)
+	if got := string(patch.Append(nil)); got != `{"b":2}` {
+		t.Fatal(got)
+	}
+}
+
 func FuzzPatchIsDecodeModifyEncode(f *testing.F) {
 	for _, body := range bodies {
 		f.Add([]byte(body), []byte{0, 1, 2})
@@ -220,6 +242,16 @@ func FuzzPatchIsDecodeModifyEncode(f *testing.F) {
 		for i, m := range got {
 			if string(m.Key(result)) != kept[i].key || string(m.Value(result)) != kept[i].value {
 				t.Fatalf("%q became %q: member %d, want %q", data, result, i, *kept[i])
+			}
+		}
+		next := 0
+		for i, m := range members {
+			at, found := patch.Place(m.ValueStart)
+			if found != (want[i] != nil) || found && at != got[next].ValueStart {
+				t.Fatalf("%q became %q: value %d is placed at %d, %t", data, result, i, at, found)
+			}
+			if found {
+				next++
 			}
 		}
 		if reshaped || len(members) == 0 {

@@ -7,6 +7,16 @@ import (
 	"unicode/utf8"
 )
 
+// StringEnd returns the index behind the string whose opening quote is at i. It
+// is false where there is none, or none that is valid as in [Lenient].
+func StringEnd(data []byte, i int) (int, bool) {
+	if i >= len(data) || data[i] != '"' {
+		return i, false
+	}
+	end, f := text(data, i+1)
+	return end, f == ok
+}
+
 // text checks a string, i being behind its opening quote, and returns the
 // index behind its closing quote or that of the fault.
 func text(data []byte, i int) (int, fault) {

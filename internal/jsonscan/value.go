@@ -10,31 +10,51 @@ func space(data []byte, i int) int {
 }
 
 // key scans a member's key at i, its colon and the white space around it. It
-// returns the index of the value and that of the key's closing quote.
-func key(data []byte, i int) (next, end int, f fault) {
+// returns the index of the value and that of the key's closing quote, and
+// whether the key is plain: ASCII without escapes.
+func key(data []byte, i int) (next, end int, isPlain bool, f fault) {
 	if i >= len(data) {
-		return i, 0, faultEnd
+		return i, 0, false, faultEnd
 	}
 	if data[i] != '"' {
-		return i, 0, faultCharacter
+		return i, 0, false, faultCharacter
 	}
-	if i, f = text(data, i+1); f != ok {
-		return i, 0, f
+	end = plain(data, i+1)
+	if end < len(data) && data[end] == '"' {
+		i, isPlain = end+1, true
+	} else {
+		if i, f = text(data, end); f != ok {
+			return i, 0, false, f
+		}
+		end = i - 1
 	}
-	end = i - 1
 	if i = space(data, i); i == len(data) {
-		return i, 0, faultEnd
+		return i, 0, false, faultEnd
 	}
 	if data[i] != ':' {
-		return i, 0, faultCharacter
+		return i, 0, false, faultCharacter
 	}
-	return space(data, i+1), end, ok
+	return space(data, i+1), end, isPlain, ok
+}
+
+// nestedKey is key for a member inside a value, whose key goes into keys.
+func nestedKey(data []byte, i int, keys *KeySet) (int, fault) {
+	next, end, isPlain, f := key(data, i)
+	switch {
+	case f != ok:
+	case isPlain:
+		*keys |= keySet(data[i+1 : end])
+	default:
+		*keys |= strangeKey
+	}
+	return next, f
 }
 
 // skip checks the value at i, which lies depth levels down, and returns the
-// index behind it or that of the fault. It is a loop with one bit a level
-// instead of a recursion: the caller's nesting must not size our stack.
-func skip(data []byte, i, depth int) (int, fault) {
+// index behind it or that of the fault. The keys in it go into keys. It is a
+// loop with one bit a level instead of a recursion: the caller's nesting must
+// not size our stack.
+func skip(data []byte, i, depth int, keys *KeySet) (int, fault) {
 	var inArray [MaxDepth/64 + 1]uint64
 	base := depth
 	for {
@@ -55,7 +75,7 @@ func skip(data []byte, i, depth int) (int, fault) {
 				break
 			}
 			inArray[depth/64] &^= 1 << (depth % 64)
-			if i, _, f = key(data, i); f != ok {
+			if i, f = nestedKey(data, i, keys); f != ok {
 				return i, f
 			}
 			continue
@@ -95,7 +115,7 @@ func skip(data []byte, i, depth int) (int, fault) {
 			if c == ',' {
 				i = space(data, i+1)
 				if !array {
-					if i, _, f = key(data, i); f != ok {
+					if i, f = nestedKey(data, i, keys); f != ok {
 						return i, f
 					}
 				}

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -49,5 +50,44 @@ func BenchmarkResponsesDelta(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Data(dst, name, data)
+	}
+}
+
+// answer is a whole completion of about a kilobyte.
+var answer = `{"id":"chatcmpl-ABCDEFGHIJKLMNOPQRSTUVWXYZ012","object":"chat.completion","created":1700000000,"model":"echo-2024-07-18",` +
+	`"choices":[{"index":0,"message":{"role":"assistant","content":"` + strings.Repeat("eight words of prose in a line,\\n", 16) +
+	`","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":19,"completion_tokens":128,"total_tokens":147,` +
+	`"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0}},` +
+	`"service_tier":"default","system_fingerprint":"fp_0123456789"}`
+
+func BenchmarkChatResult(b *testing.B) {
+	call, body, dst := newCall(), []byte(answer), make([]byte, 0, 4096)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := openai.ChatResult(dst, body, call); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkReferences(b *testing.B) {
+	for name, text := range map[string]string{
+		"plain":  `{"role":"user","content":"` + strings.Repeat("the quick brown fox jumps over the lazy dog, ", 1<<20/45) + `"}`,
+		"quotes": `{"role":"user","content":"` + strings.Repeat(`an escaped quote every 35 bytes, \"`, 1<<20/35) + `"}`,
+		"parts":  `{"role":"user","content":[{"type":"text","text":"` + strings.Repeat("the quick brown fox jumps over the lazy dog, ", 1<<20/45) + `"}]}`,
+		"calls": `{"role":"assistant","tool_calls":[{"id":"c1","type":"function"}]},{"role":"tool","content":"` +
+			strings.Repeat("the quick brown fox jumps over the lazy dog, ", 1<<20/45) + `"}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			body, members := strict(b, `{"model":"m","messages":[`+text+`]}`)
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := openai.References(body, members); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

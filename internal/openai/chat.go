@@ -12,25 +12,19 @@ const (
 	// maxHeldUsage bounds the usage object kept until a stream ends; real
 	// ones are under 1 KiB.
 	maxHeldUsage = 16 << 10
-
-	// maxScratch is what a stream keeps of its buffers between two events, so
-	// that one chunk of a megabyte is not paid for by a stream held for hours.
-	maxScratch = 16 << 10
-)
-
-const (
-	objectResult = `"chat.completion"`
-	objectChunk  = `"chat.completion.chunk"`
 )
 
 var (
+	objectResult    = []byte(`"chat.completion"`)
+	objectChunk     = []byte(`"chat.completion.chunk"`)
 	jsonNull        = []byte("null")
 	jsonEmptyObject = []byte("{}")
 	jsonAssistant   = []byte(`"assistant"`)
 )
 
 // chat repairs the chat completion objects of one call, a whole one or the
-// chunks of a stream.
+// chunks of a stream. It holds little: a stream may be idle for hours, with
+// thousands like it. What the work on one object needs is borrowed.
 type chat struct {
 	call   Call
 	shape  Shape
@@ -38,43 +32,40 @@ type chat struct {
 
 	object   []byte // quoted
 	model    []byte // quoted, as asked
-	id       []byte // quoted, the same in all chunks; nil before the first
-	created  []byte // digits, of the first chunk; nil before it
-	provider []byte // quoted, nil for none
+	id       []byte // quoted, the same in all chunks; empty before the first
+	created  []byte // digits, of the first chunk; empty before it
+	provider []byte // quoted, empty for none
 
 	sum     Summary
 	choices []choice // by index
 	usage   []byte   // the last usage object, if it is to be shown
 
-	// Scratch, one of each for a level, reused by every chunk.
-	members [levels][]jsonscan.Member
-	patches [levels]jsonscan.Patch
-	bufs    [levels][]byte
-	spans   [2][]jsonscan.Span
-	splices [2]splice
-	small   []byte // quoted words of the chunk in work
+	*scratch // nil between two objects
 }
 
-func newChat(call Call, shape Shape, stream bool) *chat {
-	c := &chat{call: call, shape: shape, stream: stream}
-	c.object = []byte(objectResult)
-	if stream {
-		c.object = []byte(objectChunk)
+// reset makes c that of a call. It keeps nothing of the one before but room.
+func (c *chat) reset(call Call, shape Shape, stream bool) {
+	clear(c.choices)
+	*c = chat{
+		call: call, shape: shape, stream: stream, object: objectResult,
+		model: jsonscan.AppendString(c.model[:0], call.Model), id: c.id[:0], created: c.created[:0],
+		provider: c.provider[:0], choices: c.choices[:0], usage: c.usage[:0],
 	}
-	c.model = jsonscan.AppendString(nil, call.Model)
+	if stream {
+		c.object = objectChunk
+	}
 	if shape.FixedID != "" {
-		c.id = jsonscan.AppendString(nil, shape.FixedID)
+		c.id = jsonscan.AppendString(c.id, shape.FixedID)
 	}
 	if shape.Provider != "" {
-		c.provider = jsonscan.AppendString(nil, shape.Provider)
+		c.provider = jsonscan.AppendString(c.provider, shape.Provider)
 	}
-	return c
 }
 
 // patch begins an edit at a level.
 func (c *chat) patch(at Level, object []byte) (*jsonscan.Patch, []jsonscan.Member) {
 	c.members[at] = jsonscan.Members(object, c.members[at][:0])
-	c.patches[at] = *jsonscan.NewPatch(object, c.members[at])
+	c.patches[at].Reset(object, c.members[at])
 	return &c.patches[at], c.members[at]
 }
 
@@ -89,8 +80,10 @@ func one(p *jsonscan.Patch, at *int, i int) {
 
 // top are the places of the members of a chunk or result that matter.
 type top struct {
-	id, object, created, model, choices, usage, provider int
+	id, object, created, model, choices, usage, provider, obfuscation int
 }
+
+var nowhere = top{-1, -1, -1, -1, -1, -1, -1, -1}
 
 // repair appends data as the client must get it. It reports false, and
 // appends nothing, for a chunk that holds nothing for a client. It keeps what
@@ -102,11 +95,10 @@ func (c *chat) repair(dst, data []byte) ([]byte, bool, *fault.Error) {
 		return dst, false, c.call.broken("answered what is not JSON").WithCause(err)
 	}
 	members := c.members[AtTop]
-	c.patches[AtTop] = *jsonscan.NewPatch(data, members)
 	p := &c.patches[AtTop]
-	c.small = c.small[:0]
+	p.Reset(data, members)
 
-	t := top{-1, -1, -1, -1, -1, -1, -1}
+	t := nowhere
 	for i, m := range members {
 		switch key := keyOf(data, m); string(key) {
 		case "id":
@@ -131,6 +123,8 @@ func (c *chat) repair(dst, data []byte) ([]byte, bool, *fault.Error) {
 		default:
 			if m.Kind == 'n' && c.shape.notNull(AtTop, key) {
 				p.Drop(i)
+			} else if m.Kind == '"' && string(key) == "obfuscation" {
+				t.obfuscation = i
 			}
 		}
 	}
@@ -162,6 +156,9 @@ func (c *chat) repair(dst, data []byte) ([]byte, bool, *fault.Error) {
 				p.Add(key, jsonNull)
 			}
 		}
+	}
+	if c.stream {
+		c.findHoles(p, t, data)
 	}
 	return p.Append(dst), true, nil
 }

@@ -11,14 +11,19 @@ func ChatResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 
 // ShapedResult is [ChatResult] for a family with a [Shape] of its own.
 func ShapedResult(dst, body []byte, call Call, shape Shape) ([]byte, Summary, error) {
-	c := newChat(call, shape, false)
+	c := results.Get().(*chat)
+	c.reset(call, shape, false)
+	c.borrow()
 	out, found, bad := c.repair(dst, body)
+	c.giveBack()
 	if bad == nil && !found {
 		bad = call.broken("answered with what is no chat completion")
 	}
+	c.sum.Err = bad
+	sum := c.sum
+	c.finish()
 	if bad != nil {
-		c.sum.Err = bad
-		return dst, c.sum, error(bad)
+		return dst, sum, error(bad)
 	}
-	return out, c.sum, nil
+	return out, sum, nil
 }

@@ -2,8 +2,10 @@ package openai
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 var (
@@ -17,8 +19,9 @@ var (
 // its usage are held until the stream is known to be whole.
 type ChatStream struct {
 	chat
-	done  bool // the provider said [DONE]
-	ended bool // the client was told the end
+	last  template // of the chunk before, if more like it may come
+	done  bool     // the provider said [DONE]
+	ended bool     // the client was told the end
 }
 
 // NewChatStream returns the stream of a first-family client.
@@ -26,7 +29,9 @@ func NewChatStream(call Call) *ChatStream { return NewShapedStream(call, Shape{}
 
 // NewShapedStream is [NewChatStream] for a family with a [Shape] of its own.
 func NewShapedStream(call Call, shape Shape) *ChatStream {
-	return &ChatStream{chat: *newChat(call, shape, true)}
+	s := new(ChatStream)
+	s.reset(call, shape, true)
+	return s
 }
 
 // Data implements [Stream].
@@ -39,21 +44,34 @@ func (s *ChatStream) Data(dst, name, data []byte) []byte {
 		s.done = true
 		return dst
 	}
+	isError := string(name) == "error"
+	if !isError {
+		if out, ok := s.last.apply(dst, data); ok {
+			return out
+		}
+	}
 	start := len(dst)
 	dst = append(dst, "data: "...)
 	at := len(dst)
+	s.borrow()
+	defer s.giveBack()
 	dst, found, bad := s.repair(dst, data)
-	if bad == nil && string(name) == "error" {
+	if bad == nil && isError {
 		bad = s.failed(data)
 	}
-	s.trim()
 	if bad != nil {
 		return s.fail(dst[:start], bad)
 	}
 	if !found {
+		s.last.forget()
 		return dst[:start]
 	}
-	return append(unwrap(dst, at), "\n\n"...)
+	dst = append(unwrap(dst, at), "\n\n"...)
+	s.last.forget()
+	if !s.first && s.sum.Text {
+		s.last.learn(data, dst[start:], s.holes)
+	}
+	return dst
 }
 
 // Done implements [Stream].
@@ -110,11 +128,10 @@ func (s *ChatStream) fail(dst []byte, e *fault.Error) []byte {
 
 // appendFinish appends the chunk a provider forgot before its [DONE].
 func (s *ChatStream) appendFinish(dst []byte, index int, reason string) []byte {
-	s.small = s.small[:0]
 	dst = append(s.appendHead(dst), `,"choices":[{"index":`...)
-	dst = append(dst, s.digits(int64(index))...)
+	dst = strconv.AppendInt(dst, int64(index), 10)
 	dst = append(dst, `,"delta":{},"finish_reason":`...)
-	dst = append(dst, s.quote(reason)...)
+	dst = jsonscan.AppendString(dst, reason)
 	s.sum.Finish = reason
 	return append(dst, "}]}\n\n"...)
 }
@@ -137,7 +154,7 @@ func (s *ChatStream) appendUsage(dst []byte) []byte {
 
 // appendHead begins a chunk of our own, without its closing brace.
 func (s *ChatStream) appendHead(dst []byte) []byte {
-	s.learnHead(top{-1, -1, -1, -1, -1, -1, -1}, nil)
+	s.learnHead(nowhere, nil)
 	dst = append(dst, `data: {"id":`...)
 	dst = append(dst, s.id...)
 	dst = append(dst, `,"object":`...)
@@ -146,32 +163,9 @@ func (s *ChatStream) appendHead(dst []byte) []byte {
 	dst = append(dst, s.created...)
 	dst = append(dst, `,"model":`...)
 	dst = append(dst, s.model...)
-	if s.provider != nil {
+	if len(s.provider) > 0 {
 		dst = append(dst, `,"provider":`...)
 		dst = append(dst, s.provider...)
 	}
 	return dst
-}
-
-// trim gives back what a long chunk made of the scratch.
-func (s *ChatStream) trim() {
-	for i := range s.bufs {
-		if cap(s.bufs[i]) > maxScratch {
-			s.bufs[i] = nil
-		}
-		if cap(s.members[i]) > maxScratch/64 {
-			s.members[i] = nil
-		}
-	}
-	for i := range s.splices {
-		if cap(s.splices[i].buf) > maxScratch {
-			s.splices[i].buf = nil
-		}
-		if cap(s.spans[i]) > maxScratch/64 {
-			s.spans[i] = nil
-		}
-	}
-	if cap(s.small) > maxScratch {
-		s.small = nil
-	}
 }

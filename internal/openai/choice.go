@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
@@ -37,6 +36,7 @@ func (c *chat) editChoices(list []byte) ([]byte, *fault.Error) {
 			s.put(list, span.Start, span.End, c.bufs[AtChoice])
 		}
 	}
+	c.shift(c.spans[0])
 	return s.done(list), nil
 }
 
@@ -47,6 +47,7 @@ func (c *chat) editChoice(object []byte, position int) (*jsonscan.Patch, *fault.
 		part = "message"
 	}
 	index, message, finish, native := -1, -1, -1, -1
+	c.text = hole{}
 	for i, m := range members {
 		switch key := keyOf(object, m); string(key) {
 		case "index":
@@ -101,6 +102,7 @@ func (c *chat) editChoice(object []byte, position int) (*jsonscan.Patch, *fault.
 	default:
 		c.set(p, message, part, []byte(`{"role":"assistant"}`))
 	}
+	c.first = c.first || !ch.started
 	ch.started = true
 
 	var reason []byte
@@ -109,6 +111,9 @@ func (c *chat) editChoice(object []byte, position int) (*jsonscan.Patch, *fault.
 	}
 	if c.editFinish(p, ch, reason, finish, native) == finishError {
 		return nil, c.call.broken("failed while it answered")
+	}
+	if c.text.length > 0 {
+		c.lift(p, members[message].ValueStart)
 	}
 	return p, nil
 }
@@ -149,72 +154,6 @@ func (ch *choice) naturalEnd() string {
 		return "tool_calls"
 	}
 	return "stop"
-}
-
-func (c *chat) editMessage(ch *choice, object []byte) (*jsonscan.Patch, *fault.Error) {
-	p, members := c.patch(AtMessage, object)
-	role, content, calls, reasoning, reasoningContent := -1, -1, -1, -1, -1
-	for i, m := range members {
-		key := keyOf(object, m)
-		switch string(key) {
-		case "role":
-			one(p, &role, i)
-			continue
-		case "content":
-			one(p, &content, i)
-			c.sum.Text = c.sum.Text || m.ValueEnd-m.ValueStart > 2 && m.Kind != 'n'
-		case "tool_calls":
-			one(p, &calls, i)
-		case "reasoning":
-			reasoning = i
-			c.sum.Text = c.sum.Text || m.ValueEnd-m.ValueStart > 2 && m.Kind != 'n'
-		case "reasoning_content":
-			reasoningContent = i
-			c.sum.Text = c.sum.Text || m.ValueEnd-m.ValueStart > 2 && m.Kind != 'n'
-		case "audio":
-			c.reportAudio(m.Value(object))
-		}
-		if m.Kind == 'n' && c.shape.notNull(AtMessage, key) {
-			p.Drop(i)
-		}
-	}
-	// The first delta carries the role. Accumulators join what is repeated to
-	// "assistantassistant", so the others do not.
-	switch {
-	case !ch.started && (role < 0 || !bytes.Equal(members[role].Value(object), jsonAssistant)):
-		c.set(p, role, "role", jsonAssistant)
-	case ch.started && role >= 0:
-		p.Drop(role)
-	}
-	if !c.stream && content < 0 {
-		p.Add("content", jsonNull)
-	}
-	if c.shape.Reasoning && reasoningContent >= 0 && members[reasoningContent].Kind == '"' &&
-		(reasoning < 0 || members[reasoning].Kind == 'n') {
-		c.set(p, reasoning, "reasoning", members[reasoningContent].Value(object))
-	}
-	if calls >= 0 && members[calls].Kind == '[' {
-		edited, bad := c.editCalls(ch, members[calls].Value(object))
-		if bad != nil {
-			return nil, bad
-		}
-		if c.splices[1].changed {
-			p.Set(calls, edited)
-		}
-	}
-	return p, nil
-}
-
-// reportAudio tells of an answer's audio, which a later message may name.
-func (c *chat) reportAudio(value []byte) {
-	if c.call.OnID == nil {
-		return
-	}
-	members := jsonscan.Members(value, nil)
-	if i, ok := jsonscan.Find(value, members, "id"); ok {
-		id, _ := jsonscan.String(members[i].Value(value))
-		c.call.report(KindAudio, id)
-	}
 }
 
 // set replaces member i, or adds it when i is negative.

@@ -25,7 +25,7 @@ func (c *chat) setHead(p *jsonscan.Patch, t top, data []byte) {
 		set(t.created, "created", c.created)
 	}
 	set(t.model, "model", c.model)
-	if c.provider != nil {
+	if len(c.provider) > 0 {
 		set(t.provider, "provider", c.provider)
 	}
 }
@@ -36,20 +36,20 @@ func (c *chat) learnHead(t top, data []byte) {
 		value := c.members[AtTop][t.id].Value(data)
 		if id, ok := jsonscan.String(value); ok && id != "" && len(value) <= maxID {
 			c.sum.UpstreamID = id
-			if c.id == nil {
+			if len(c.id) == 0 {
 				c.id = append(c.id, value...)
 			}
 		}
 	}
-	if c.id == nil {
-		c.id = jsonscan.AppendString(nil, c.call.ID)
+	if len(c.id) == 0 {
+		c.id = jsonscan.AppendString(c.id, c.call.ID)
 	}
-	if c.created == nil {
+	if len(c.created) == 0 {
 		created := c.call.Created
 		if t.created >= 0 {
 			created = unixSeconds(c.members[AtTop][t.created].Value(data), created)
 		}
-		c.created = strconv.AppendInt(nil, created, 10)
+		c.created = strconv.AppendInt(c.created, created, 10)
 	}
 }
 

@@ -98,8 +98,9 @@ type Refs struct {
 
 // References finds every reference that a chat or Responses body, which
 // jsonscan.Strict accepted with these members, makes to state kept at the
-// provider's account. It reads messages, input and tools to the end in one
-// pass: what a tenant may not name can stand anywhere in them.
+// provider's account. What a tenant may not name can stand anywhere in
+// messages, input and tools, so they are read to the end in one pass, unless
+// the first walk saw no key in them that could name anything.
 func References(body []byte, members []jsonscan.Member) (Refs, error) {
 	var refs Refs
 	for _, m := range members {
@@ -115,9 +116,13 @@ func References(body []byte, members []jsonscan.Member) (Refs, error) {
 				err = refs.tool("web_search_options")
 			}
 		case "messages":
-			err = refs.walk("messages", value)
+			if mayRefer(m.Nested) {
+				err = refs.walk("messages", value)
+			}
 		case "input":
-			err = refs.walk("input", value)
+			if mayRefer(m.Nested) {
+				err = refs.walk("input", value)
+			}
 		case "tools":
 			err = refs.walk("tools", value)
 		}
@@ -126,6 +131,26 @@ func References(body []byte, members []jsonscan.Member) (Refs, error) {
 		}
 	}
 	return refs, nil
+}
+
+// The keys without which messages and input refer to nothing: one that names
+// stored state, or both of an item's.
+var (
+	namingKeys = func() (s jsonscan.KeySet) {
+		for key := range stateFields.nested {
+			s |= jsonscan.KeysOf(key)
+		}
+		for key := range stateFields.within {
+			s |= jsonscan.KeysOf(key)
+		}
+		return s
+	}()
+	idKey   = jsonscan.KeysOf("id")
+	typeKey = jsonscan.KeysOf("type")
+)
+
+func mayRefer(nested jsonscan.KeySet) bool {
+	return nested.MayHave(namingKeys) || nested.MayHave(idKey) && nested.MayHave(typeKey)
 }
 
 // foldKey returns key, in lower case if it has upper.

@@ -134,9 +134,7 @@ func (s *ResponsesStream) Close(dst []byte, failure *fault.Error) ([]byte, error
 // Summary implements [Stream].
 func (s *ResponsesStream) Summary() Summary { return s.sum }
 
-// fail ends the stream with response.failed and then an error event. The
-// event has its fields twice: SDKs yield the flat form of the API's spec and
-// raise the nested form that OpenAI sends.
+// fail ends the stream with response.failed and then an error event.
 func (s *ResponsesStream) fail(dst []byte, e *fault.Error) []byte {
 	s.done, s.sum.Err, s.sum.Finish = true, e, finishError
 
@@ -145,18 +143,7 @@ func (s *ResponsesStream) fail(dst []byte, e *fault.Error) []byte {
 	body = append(body, `,"response":`...)
 	body = s.appendFailed(body, e)
 	dst = appendEvent(dst, []byte("response.failed"), append(body, '}'))
-
-	body = append(body[:0], `{"type":"error","sequence_number":`...)
-	body = appendInt(body, s.sequence+2)
-	body = append(body, `,"code":`...)
-	body = jsonscan.AppendString(body, string(e.Code))
-	body = append(body, `,"message":`...)
-	body = jsonscan.AppendString(body, e.Message)
-	body = append(body, `,"param":`...)
-	body = appendStringOrNull(body, e.Param)
-	body = append(body, `,"error":`...)
-	body = appendErrorObject(body, e)
-	return appendEvent(dst, []byte("error"), append(body, '}'))
+	return AppendResponsesError(dst, s.sequence+2, e)
 }
 
 // appendFailed appends the last response object as a failed one.
@@ -167,11 +154,6 @@ func (s *ResponsesStream) appendFailed(dst []byte, e *fault.Error) []byte {
 	}
 	members := jsonscan.Members(object, nil)
 	p := jsonscan.NewPatch(object, members)
-	text := append([]byte(nil), `{"code":`...)
-	text = jsonscan.AppendString(text, responseErrorCode(e))
-	text = append(text, `,"message":`...)
-	text = jsonscan.AppendString(text, e.Message)
-	text = append(text, '}')
 	put := func(key string, value []byte) {
 		if i, ok := jsonscan.Find(object, members, key); ok {
 			p.Set(i, value)
@@ -180,7 +162,7 @@ func (s *ResponsesStream) appendFailed(dst []byte, e *fault.Error) []byte {
 		}
 	}
 	put("status", []byte(`"failed"`))
-	put("error", text)
+	put("error", AppendResponseFailure(nil, e))
 	return p.Append(dst)
 }
 

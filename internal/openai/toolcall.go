@@ -38,6 +38,7 @@ func (c *chat) editCalls(ch *choice, list []byte) ([]byte, *fault.Error) {
 			s.put(list, span.Start, span.End, c.bufs[AtCall])
 		}
 	}
+	c.shift(c.spans[1])
 	return s.done(list), nil
 }
 
@@ -77,6 +78,7 @@ func (c *chat) editCall(ch *choice, object []byte) *jsonscan.Patch {
 		}
 		var got int64
 		got, fresh = ch.callIndex(want, quoted)
+		c.first = c.first || fresh
 		if got != want {
 			c.set(p, index, "index", c.digits(got))
 		}
@@ -98,6 +100,7 @@ func (c *chat) editCall(ch *choice, object []byte) *jsonscan.Patch {
 			c.bufs[AtFunction] = inner.Append(c.bufs[AtFunction][:0])
 			p.Set(function, c.bufs[AtFunction])
 		}
+		c.lift(p, members[function].ValueStart)
 	}
 	return p
 }
@@ -152,6 +155,8 @@ func (c *chat) editFunction(object []byte, fresh bool) *jsonscan.Patch {
 			p.Set(arguments, []byte(`"{}"`))
 		case value[0] != 'n' && value[0] != '"':
 			p.Set(arguments, c.quote(string(value)))
+		case value[0] == '"' && c.stream:
+			c.mark(p, members[arguments])
 		}
 	} else if !c.stream {
 		p.Add("arguments", []byte(`"{}"`))

@@ -1,8 +1,6 @@
 package openai
 
 import (
-	"bytes"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -75,7 +73,7 @@ func upstreamOptions(options []byte, usage bool) []byte {
 // escaped key pays for.
 func keyOf(object []byte, m jsonscan.Member) []byte {
 	key := m.Key(object)
-	if bytes.IndexByte(key, '\\') < 0 {
+	if m.PlainKey() {
 		return key
 	}
 	s, _ := jsonscan.String(object[m.KeyStart-1 : m.KeyEnd+1])

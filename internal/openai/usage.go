@@ -36,7 +36,8 @@ func ParseUsage(value []byte) (Usage, bool) {
 	if len(value) == 0 || value[0] != '{' {
 		return u, false
 	}
-	var room [24]jsonscan.Member
+	var room [16]jsonscan.Member
+	var inner [8]jsonscan.Member
 	hasPrompt, sane := false, true
 	count := func(into *int64, v []byte) {
 		if jsonscan.IsNull(v) {
@@ -64,7 +65,6 @@ func ParseUsage(value []byte) (Usage, bool) {
 		case "prompt_tokens_details", "input_tokens_details",
 			"completion_tokens_details", "output_tokens_details":
 			if m.Kind == '{' {
-				var inner [12]jsonscan.Member
 				for _, d := range jsonscan.Members(v, inner[:0]) {
 					switch string(d.Key(v)) {
 					case "cached_tokens":

@@ -146,6 +146,21 @@ func BenchmarkChatChunk(b *testing.B) {
 	}
 }
 
+func BenchmarkChatResult(b *testing.B) {
+	call, dst := newCall(), make([]byte, 0, 4096)
+	body := []byte(`{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"echo","choices":[{"index":0,"message":{"role":"assistant","content":"` +
+		strings.Repeat("eight words of prose in a line,\\n", 16) + `","refusal":null},"logprobs":null,"finish_reason":"stop"}],` +
+		`"usage":{"prompt_tokens":19,"completion_tokens":128,"total_tokens":147,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},` +
+		`"system_fingerprint":"fp_0123456789"}`)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := openrouter.ChatResult(dst, body, call); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // FuzzChat holds every chunk and result to what the SDKs validate.
 func FuzzChat(f *testing.F) {
 	f.Add([]byte(nulls))

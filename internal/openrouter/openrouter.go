@@ -41,7 +41,8 @@ var (
 		openai.AtTop:      {"openrouter_metadata"},
 		openai.AtFunction: nil,
 	}
-	chunkNotNull = [...][]string{
+	resultPresent = []string{"system_fingerprint"}
+	chunkNotNull  = [...][]string{
 		openai.AtTop:      {"system_fingerprint", "openrouter_metadata"},
 		openai.AtMessage:  {"tool_calls", "audio", "images", "name", "reasoning_details"},
 		openai.AtCall:     {"id", "type", "function"},
@@ -53,7 +54,7 @@ var (
 // family's client must get it. Errors are as in [openai.ChatResult].
 func ChatResult(dst, body []byte, call Call) ([]byte, openai.Summary, error) {
 	shape := call.shape(resultNotNull)
-	shape.Present = []string{"system_fingerprint"}
+	shape.Present = resultPresent
 	return openai.ShapedResult(dst, body, call.Call, shape)
 }
 

@@ -1,11 +1,23 @@
 package sse
 
-import "io"
+import (
+	"io"
+	"sync"
+)
 
 const (
-	// firstBuffer is the buffer of a stream whose events are short, as nearly
-	// all are: thousands of idle streams are held at once.
-	firstBuffer = 4 << 10
+	// waitBuffer is all that a stream holds while it waits: thousands of idle
+	// ones are held at once. An event is hardly ever that short, so what
+	// follows its first bytes is read into a proper buffer, and at once.
+	waitBuffer = 64
+
+	// firstBuffer is the buffer for events that are short, as nearly all are.
+	// It is held only while they arrive, so it is large enough to take a burst
+	// of them in one read: what is read together is written together.
+	firstBuffer = 32 << 10
+
+	// maxPooled is the largest buffer worth keeping for another stream.
+	maxPooled = 64 << 10
 
 	// leastRead is how much room a read is given where it can be had, so that
 	// an event near the end of the buffer does not come in crumbs.
@@ -26,17 +38,22 @@ type Reader struct {
 	max    int
 	err    error // from source; the events before it come first
 
-	buf    []byte
-	start  int // buf[:start] belongs to events handed out
-	filled int // buf[start:filled] is received and not handed out
+	buf    []byte  // wait, or that of box, or one too long for the pool
+	box    *[]byte // from buffers, nil for none
+	start  int     // buf[:start] belongs to events handed out
+	filled int     // buf[start:filled] is received and not handed out
 	begun  bool
 	block  block // of the event at start
 	joined []byte
+	wait   [waitBuffer]byte
 }
 
+// buffers are of 32 KiB, and longer ones that some event needed.
+var buffers = sync.Pool{New: func() any { b := make([]byte, firstBuffer); return &b }}
+
 // NewReader returns a Reader of r. An event longer than maxEvent bytes, blank
-// line included, ends the stream with [ErrTooLong]. The buffer begins with
-// 4 KiB and grows up to maxEvent as events need it.
+// line included, ends the stream with [ErrTooLong]. The buffer grows up
+// to maxEvent as events need it; between events there is next to none.
 func NewReader(r io.Reader, maxEvent int) *Reader {
 	return &Reader{source: r, max: maxEvent}
 }
@@ -146,19 +163,36 @@ func (r *Reader) take() Event {
 	return event
 }
 
+// Release gives the buffer to other streams. It is for the end: the last event
+// is no longer valid, and what was received and not handed out is gone. It is
+// optional, and pays where streams are many and short.
+func (r *Reader) Release() {
+	r.start, r.filled, r.block = 0, 0, block{}
+	if r.err == nil {
+		r.err = io.EOF
+	}
+	r.idle()
+}
+
+// idle goes back to the small buffer.
+func (r *Reader) idle() {
+	if r.box != nil {
+		buffers.Put(r.box)
+		r.box = nil
+	}
+	r.buf = r.wait[:]
+	if cap(r.joined) > firstBuffer {
+		r.joined = nil
+	}
+}
+
 // fill reads once, moving and growing the buffer where that needs it.
 func (r *Reader) fill() {
 	if r.start == r.filled {
 		r.start, r.filled = 0, 0
-	}
-	if len(r.buf)-r.filled < leastRead && r.start > 0 {
-		r.filled = copy(r.buf, r.buf[r.start:r.filled])
-		r.start = 0
-	}
-	if size := min(max(2*len(r.buf), firstBuffer), r.max+beyond); len(r.buf)-r.filled < leastRead && len(r.buf) < size {
-		grown := make([]byte, size)
-		copy(grown, r.buf[:r.filled])
-		r.buf = grown
+		r.idle()
+	} else {
+		r.makeRoom()
 	}
 	for range maxEmptyReads {
 		n, err := r.source.Read(r.buf[r.filled:])
@@ -169,4 +203,29 @@ func (r *Reader) fill() {
 		}
 	}
 	r.err = io.ErrNoProgress
+}
+
+// makeRoom makes room for the rest of an event.
+func (r *Reader) makeRoom() {
+	if len(r.buf)-r.filled < leastRead && r.start > 0 {
+		r.filled = copy(r.buf, r.buf[r.start:r.filled])
+		r.start = 0
+	}
+	if size := min(max(2*len(r.buf), firstBuffer), r.max+beyond); len(r.buf)-r.filled < leastRead && len(r.buf) < size {
+		r.grow(size)
+	}
+}
+
+// grow makes the buffer one of at least size bytes.
+func (r *Reader) grow(size int) {
+	box := buffers.Get().(*[]byte)
+	if len(*box) < size {
+		*box = make([]byte, size)
+	}
+	copy(*box, r.buf[:r.filled])
+	r.idle()
+	r.buf = (*box)[:min(len(*box), r.max+beyond)]
+	if len(*box) <= maxPooled {
+		r.box = box
+	}
 }

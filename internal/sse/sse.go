@@ -8,6 +8,7 @@
 // look. [Reader.Buffered] tells when a flush may wait for one more event.
 //
 //	events := sse.NewReader(response.Body, 1<<20)
+//	defer events.Release()
 //	for {
 //		event, err := events.Next()
 //		if err != nil { … } // io.EOF at the end

@@ -1,0 +1,85 @@
+package openai_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// marked is a call that has its mark in everything it may have it in.
+func marked(mark string) openai.Call {
+	call := newCall()
+	call.Model, call.ID, call.Provider = "fake/"+mark, "gen-"+mark, mark
+	return call
+}
+
+// answers are whole answers that use what a machine has in different measure.
+func answers(mark string) []string {
+	return []string{
+		strings.ReplaceAll(answer, "words", mark),
+		`{"choices":[{"message":{}}]}`,
+		`{"id":"` + mark + `","created":1.5,"choices":[{"index":1,"message":{"role":"x","content":"` + mark + `","tool_calls":[{"id":"` + mark + `","function":{"name":"` + mark +
+			`","arguments":{"a":"` + mark + `"}}},{"function":{}}]},"finish_reason":"` + mark + `"},{"message":{"reasoning_content":"` + mark + `"}}],"usage":{"prompt_tokens":5,"cost":1.5}}`,
+		`{"choices":[{"message":{"content":"` + strings.Repeat(mark, 20_000) + `"},"finish_reason":"eos"}]}`,
+		`{"choices":[{"message":{"content":"` + mark + `"}},5]}`,
+		`{"error":{"message":"` + mark + `"}}`,
+		`{"choices":[` + mark,
+	}
+}
+
+func TestAPooledMachineKeepsNothingOfTheCallBefore(t *testing.T) {
+	shape := openai.Shape{Native: true, Reasoning: true, FixedID: "gen-other", Provider: "other", Present: []string{"other"},
+		Usage: func(dst, usage []byte, _ openai.Usage) []byte { return append(dst, usage...) }}
+	try := func(body string) string {
+		out, sum, err := openai.ChatResult(nil, []byte(body), marked("mine"))
+		return fmt.Sprintf("%s %+v %v", out, sum, err)
+	}
+	for _, body := range answers("mine") {
+		runtime.GC()
+		runtime.GC() // the second empties the pools
+		fresh := try(body)
+		for _, other := range answers("other") {
+			openai.ShapedResult(nil, []byte(other), marked("other"), shape)
+			s := openai.NewShapedStream(marked("other"), shape)
+			s.Data(nil, nil, []byte(chunk(`{"role":"assistant","content":"other"}`, `"other"`)))
+			s.Data(nil, nil, []byte(other))
+			if got := try(body); got != fresh || strings.Contains(got, "other") {
+				t.Fatalf("%.200s behind %.200s:\n got  %.300s\n want %.300s", body, other, got, fresh)
+			}
+		}
+	}
+}
+
+func TestCallsAtOnceDoNotMix(t *testing.T) {
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			mark := fmt.Sprintf("caller%d", i)
+			s := openai.NewChatStream(marked(mark))
+			for n := range 200 {
+				body := answers(mark)[n%3]
+				out, _, err := openai.ChatResult(nil, []byte(body), marked(mark))
+				event := s.Data(nil, nil, []byte(chunk(`{"content":"`+mark+strings.Repeat("x", n%7)+`"}`, []string{"null", `"eos"`}[n%2])))
+				if err != nil || strings.Count(string(out)+string(event), "caller") != strings.Count(string(out)+string(event), mark) {
+					t.Errorf("%s got %s, %s, %v", mark, out, event, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestAResultCostsOneAllocation(t *testing.T) {
+	if raceEnabled {
+		t.Skip("under the race detector, pools lose what they hold")
+	}
+	call, body, dst := newCall(), []byte(answer), make([]byte, 0, 4096)
+	if n := testing.AllocsPerRun(100, func() { openai.ChatResult(dst, body, call) }); n > 1 { // the provider's id, which the summary keeps
+		t.Fatalf("%v allocations", n)
+	}
+}
