@@ -27,8 +27,8 @@ const (
 )
 
 // ReadBody reads the request's body whole into one buffer, which is valid until
-// Send or Finish. Memory is taken as bytes arrive: what Content-Length says
-// counts only after the first 256 KiB are there.
+// Send or Finish. Memory is taken as bytes arrive, at most four times what has
+// come: what Content-Length says counts only within the first 256 KiB and as a bound.
 func (c *Call) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	switch encoding := r.Header.Get("Content-Encoding"); strings.ToLower(encoding) {
 	case "", "identity":
@@ -60,7 +60,7 @@ func (c *Call) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 		if len(c.buffer) == cap(c.buffer) {
 			size := 4 * cap(c.buffer)
 			if r.ContentLength > 0 {
-				size = max(int(r.ContentLength)+1, cap(c.buffer)+firstRead)
+				size = min(size, max(int(r.ContentLength)+1, cap(c.buffer)+firstRead))
 			}
 			if err := c.grow(min(size, MaxBody+1)); err != nil {
 				return nil, err

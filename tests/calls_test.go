@@ -1,0 +1,246 @@
+package tests
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+)
+
+func TestAChatReachesTheProviderAndComesBackUnderItsOwnName(t *testing.T) {
+	h := start(t, setup{secure: true})
+	for _, path := range []string{chatV1, chatRouter, h.secure + chatV1, h.secure + chatRouter} {
+		a := h.post(path, "chat", chat("fake/echo:free", ""))
+		body := parse(t, a.body)
+		if a.status != 200 || at(body, "model") != "fake/echo:free" || at(body, "choices", 0, "message", "content") != "You said: say hello" {
+			t.Fatalf("%s: %d %s", path, a.status, a.body)
+		}
+		row := h.row(a.header.Get("X-Request-Id"))
+		for key, want := range map[string]any{
+			"model": "fake/echo:free", "provider_name": "fake", "key": "chat", "status": number("200"), "code": nil, "stream": false,
+			"prompt_tokens": number("2"), "completion_tokens": number("4"), "finish_reason": "stop", "usage_source": "provider",
+			"route": "POST " + strings.TrimPrefix(path, h.secure), "attempts": number("1"), "requests": number("1"),
+		} {
+			if got := at(row, key); got != want {
+				t.Errorf("%s: row[%s] = %v, want %v", path, key, got, want)
+			}
+		}
+		if secondFamily(path) {
+			if at(body, "id") != a.header.Get("X-Generation-Id") || at(row, "id") != at(body, "id") {
+				t.Errorf("%s: id %v, X-Generation-Id %s, row %v", path, at(body, "id"), a.header.Get("X-Generation-Id"), at(row, "id"))
+			}
+		}
+		up := h.upstreamCall(1)
+		if up.Path != "/v1/chat/completions" || at(parse(t, up.Body), "model") != "echo:free" {
+			t.Errorf("%s: upstream %s %s", path, up.Path, up.Body)
+		}
+	}
+}
+
+func TestTheBuiltInProviderAnswersOnTheSamePath(t *testing.T) {
+	h := start(t, setup{})
+	for _, path := range []string{chatV1, chatRouter, responsesV1, responsesOR} {
+		a := h.post(path, "chat", bodyFor(path, "test/echo", ""))
+		if a.status != 200 || at(parse(t, a.body), "model") != "test/echo" || !strings.Contains(string(a.body), "say hello") {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+		events, err := h.open(h.request(path, "chat", bodyFor(path, "test/echo", streaming))).rest()
+		if err != nil || len(events) < 5 {
+			t.Errorf("%s: %d events, %v", path, len(events), err)
+		}
+		if row := h.row(a.header.Get("X-Request-Id")); at(row, "provider_name") != "test" || at(row, "completion_tokens") == number("0") {
+			t.Errorf("%s: %v", path, row)
+		}
+	}
+	if n := len(h.upstream.Requests()); n != 0 {
+		t.Errorf("the other provider got %d requests", n)
+	}
+}
+
+// strange is a body with white space, escapes, number forms and fields that
+// nobody knows; only the model may change on the way.
+const strange = "\n{ \"x_vendor\" : {\"b\":1.50e3, \"a\":[ ] ,\"big\":123456789012345678901234567890},\t\"model\":\"fake/echo\" ,\n" +
+	`"messages":[{"role":"user","content":"\u0067r\u00fc\u00DFe \ud83d\ude42 é \/ end"},{"role":"assistant","content":null,"refusal":null,"tool_calls":[]},` +
+	`{"role":"user","content":[{"type":"text","text":"x"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]}],` +
+	`"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"type":"object"}}},"tools":[{"type":"function","function":{"name":"f"}}],"top_k":1e0 }` + "\n"
+
+func TestUnknownFieldsReachTheProviderByteForByte(t *testing.T) {
+	h := start(t, setup{})
+	want := strings.Replace(strange, "fake/echo", "echo", 1)
+	for i, path := range []string{chatV1, chatRouter} {
+		if a := h.post(path, "chat", strange); a.status != 200 {
+			t.Fatalf("%s: %d %s", path, a.status, a.body)
+		}
+		if got := string(h.upstreamCall(i + 1).Body); got != want {
+			t.Errorf("%s:\ngot  %q\nwant %q", path, got, want)
+		}
+	}
+	body := strings.NewReplacer("fake/echo", "fake/echo", `"messages"`, `"input"`, `{"type":"text"`, `{"type":"input_text"`).Replace(strange)
+	if a := h.post(responsesV1, "chat", body); a.status != 200 {
+		t.Fatalf("responses: %d %s", a.status, a.body)
+	}
+	if got, want := string(h.upstreamCall(3).Body), strings.Replace(body, "fake/echo", "echo", 1); got != want {
+		t.Errorf("responses:\ngot  %q\nwant %q", got, want)
+	}
+}
+
+func TestABodyOf8MBArrivesUnchangedButForTheModel(t *testing.T) {
+	h := start(t, setup{secure: true})
+	text := strings.Repeat("0123456789 äöü \\n ", 8<<20/20)
+	for i, path := range []string{chatV1, h.secure + chatRouter, responsesV1} {
+		body := bodyFor(path, "fake/echo", `,"metadata":{"big":"`+text+`"}`) // not in the prompt, which is echoed
+		if a := h.post(path, "chat", body); a.status != 200 {
+			t.Fatalf("%s: %d %.300s", path, a.status, a.body)
+		}
+		want := strings.Replace(body, "fake/echo", "echo", 1)
+		sum := sha256.Sum256([]byte(want))
+		up := h.upstreamCall(i + 1)
+		if up.BodyBytes != int64(len(want)) || up.BodySHA256 != hex.EncodeToString(sum[:]) {
+			t.Errorf("%s: %d bytes arrived, want %d", path, up.BodyBytes, len(want))
+		}
+	}
+}
+
+// routerOnly are request fields that OpenRouter alone knows.
+const routerOnly = `,"provider":{"order":["A"]},"plugins":[{"id":"web"}],"transforms":["middle-out"],"top_a":0.5,"session_id":"s",` +
+	`"trace":{"a":1},"usage":{"include":true},"cache_control":{"type":"ephemeral"},"image_config":{},"debug":{},"include_reasoning":true,` +
+	`"stop_server_tools_when":[],"reasoning":{"effort":"low"}`
+
+func TestOpenRouterFieldsReachOpenRouterAndNoOtherProvider(t *testing.T) {
+	h := start(t, setup{})
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal([]byte("{"+routerOnly[1:]+"}"), &fields); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, path := range []string{chatV1, chatRouter} {
+		for _, provider := range []string{"fake", "router"} {
+			a := h.post(path, "hosted", chat(provider+"/echo", routerOnly+`,"models":["a/b"],"route":"fallback","top_k":3`))
+			if a.status != 200 {
+				t.Fatalf("%s %s: %d %s", path, provider, a.status, a.body)
+			}
+			n++
+			got := parse(t, h.upstreamCall(n).Body)
+			for field := range fields {
+				if has(got, field) != (provider == "router") {
+					t.Errorf("%s, provider %s: field %s there: %v", path, provider, field, has(got, field))
+				}
+			}
+			if has(got, "models") || has(got, "route") {
+				t.Errorf("%s: fallback models went to %s, unjudged: %v", path, provider, got)
+			}
+			if at(got, "top_k") != number("3") {
+				t.Errorf("%s, provider %s: top_k is gone", path, provider)
+			}
+			if (at(got, "reasoning_effort") == "low") != (provider == "fake") {
+				t.Errorf("%s, provider %s: reasoning_effort %v", path, provider, at(got, "reasoning_effort"))
+			}
+		}
+	}
+}
+
+func TestModelsOutsideTheKeysListDoNotExistForIt(t *testing.T) {
+	h := start(t, setup{})
+	for _, path := range []string{chatV1, chatRouter, responsesV1, responsesOR} {
+		for _, model := range []string{"fake/step", "nobody/echo", "echo", "fake", "fake/", ""} {
+			a := h.post(path, "narrow", bodyFor(path, model, ""))
+			if model == "" {
+				continue // TestBadBodiesAreRefusedAndNotForwarded
+			}
+			wantRefusal(t, path, a, 404, "model_not_found")
+			if row := h.row(a.header.Get("X-Request-Id")); at(row, "code") != "model_not_found" || at(row, "model") != model {
+				t.Errorf("%s: row %v", path, row)
+			}
+		}
+		if a := h.post(path, "narrow", bodyFor(path, "fake/echo", "")); a.status != 200 {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+	}
+	if n := len(h.upstream.Requests()); n != 4 {
+		t.Errorf("%d requests were forwarded, want 4", n)
+	}
+	for path, want := range map[string]int{"/v1/models/test/echo": 200, "/v1/models/fake/step": 404, "/api/v1/model/test/echo": 200, "/api/v1/model/fake/step": 404} {
+		if a := h.get(path, "narrow"); a.status != want {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+	}
+}
+
+func TestResponsesOfAChatOnlyProviderAreRefusedByName(t *testing.T) {
+	h := start(t, setup{})
+	for _, path := range []string{responsesV1, responsesOR} {
+		a := h.post(path, "full", ask("chatonly/echo", ""))
+		wantRefusal(t, path, a, 404, "model_not_callable")
+		if !strings.Contains(string(a.body), "chatonly") {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+	if a := h.post(chatV1, "full", chat("chatonly/echo", "")); a.status != 200 {
+		t.Errorf("its chat: %d %s", a.status, a.body)
+	}
+	if list := h.upstream.Requests(); len(list) != 1 {
+		t.Errorf("%d requests were forwarded, want 1", len(list))
+	}
+}
+
+// upstreamHeaders is all that a provider is told.
+var upstreamHeaders = map[string]bool{
+	"Host": true, "Content-Type": true, "Accept": true, "Accept-Encoding": true, "User-Agent": true, "Authorization": true, "Content-Length": true,
+}
+
+func TestTheProviderSeesHeadersOfOursOnly(t *testing.T) {
+	h := start(t, setup{})
+	r := h.request(chatV1, "full", chat("fake/echo", ""))
+	for name, value := range map[string]string{
+		"User-Agent": "OpenAI/Python", "X-Stainless-Lang": "python", "Cookie": "a=b", "OpenAI-Organization": "org", "HTTP-Referer": "https://app.example",
+		"X-Title": "app", "X-Api-Key": "k", "Accept-Encoding": "gzip", "X-Forwarded-For": "198.51.100.7", "Forwarded": "for=198.51.100.7", "Traceparent": "00-1-1-01",
+	} {
+		r.Header.Set(name, value)
+	}
+	h.send(r)
+	up := h.upstreamCall(1)
+	for _, header := range up.Headers {
+		if !upstreamHeaders[header[0]] {
+			t.Errorf("the provider got %s: %s", header[0], header[1])
+		}
+	}
+	for name, want := range map[string]string{"Authorization": "Bearer " + providerKey, "Accept-Encoding": "identity", "User-Agent": "gatehouse", "Accept": "application/json"} {
+		if got := up.Header(name); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestARedirectIsNotFollowed(t *testing.T) {
+	h := start(t, setup{})
+	wantRefusal(t, chatV1, h.post(chatV1, "full", chat("fake/redirect-307", "")), 502, "upstream_error")
+	for _, up := range h.upstream.Requests() {
+		if strings.Contains(up.Path, "redirected") {
+			t.Errorf("the redirect was followed: %s %v", up.Path, up.Header("Authorization"))
+		}
+	}
+}
+
+func TestTheProvidersAccountHeadersStayInside(t *testing.T) {
+	h := start(t, setup{})
+	for _, more := range []string{"", streaming} {
+		a := h.post(chatV1, "full", chat("fake/leaky-headers", more))
+		for name, values := range a.header {
+			switch name {
+			case "Content-Type", "Content-Length", "Date", "X-Request-Id", "Cache-Control", "X-Accel-Buffering":
+				continue
+			case "Server":
+				if values[0] == "Caddy" {
+					continue
+				}
+			}
+			t.Errorf("stream %v: the client got %s: %v", more != "", name, values)
+		}
+		if a.status != 200 || strings.Contains(string(a.body), fake.SecretText) {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	}
+}

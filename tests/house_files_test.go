@@ -1,0 +1,149 @@
+package tests
+
+import (
+	"bufio"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// longest is how many lines a file may have; exceptions say why.
+const longest = 300
+
+var longFiles = map[string]string{
+	"internal/fake/oddities_test.go": "one function for each oddity, read one at a time",
+}
+
+func TestFilesAreShort(t *testing.T) {
+	unused := maps.Clone(longFiles)
+	for _, file := range goFiles(t) {
+		if file.lines <= longest {
+			continue
+		}
+		if _, ok := longFiles[file.path]; !ok {
+			t.Errorf("%s has %d lines, more than %d: split it, or say here why not", file.path, file.lines, longest)
+		}
+		delete(unused, file.path)
+	}
+	for path := range unused {
+		t.Errorf("%s is short and needs no exception", path)
+	}
+}
+
+func TestTestsDoNotSleep(t *testing.T) {
+	for _, file := range goFiles(t) {
+		if !strings.HasSuffix(file.path, "_test.go") || importsSynctest(file.ast) {
+			continue // on a bubble's clock nobody waits
+		}
+		ast.Inspect(file.ast, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Sleep" {
+				if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "time" {
+					t.Errorf("%s sleeps: wait for what it waits for", file.path)
+				}
+			}
+			return true
+		})
+	}
+}
+
+func importsSynctest(f *ast.File) bool {
+	return slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool { return s.Path.Value == `"testing/synctest"` })
+}
+
+// builtHere are texts that tie the repository to the place where it was made.
+// Put together, so that this file passes its own test.
+var builtHere = regexp.MustCompile(strings.Join([]string{
+	"/" + "work/(main|shared)", "/" + "root/", "/" + "home/[a-z]", "/" + "tmp/(brief|bash)", "GO" + "PROXY=http",
+	`https?://(10|192\.168|172\.(1[6-9]|2\d|3[01]))\.[\d.]+(:\d+)?/` + `(simple|repository|artifactory|npm|go)`,
+}, "|"))
+
+func TestNothingNamesThePlaceWhereItWasBuilt(t *testing.T) {
+	seen := 0
+	walk(t, func(path string) {
+		f, err := os.Open(filepath.Join(root, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
+		lines := bufio.NewScanner(f)
+		lines.Buffer(nil, 4<<20)
+		for n := 1; lines.Scan(); n++ {
+			if found := builtHere.FindString(lines.Text()); found != "" {
+				t.Errorf("%s:%d: %q", path, n, found)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		seen++
+	})
+	if seen < 100 {
+		t.Errorf("only %d files were looked at", seen)
+	}
+}
+
+// root is the repository, seen from this package.
+const root = ".."
+
+// notOurs are folders that are not in the repository, or not written by hand.
+var notOurs = []string{".git", ".cache", ".try", "node_modules", "testdata", "dist", "__pycache__", "venv"}
+
+// walk visits the repository's own text files.
+func walk(t *testing.T, visit func(path string)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if slices.Contains(notOurs, entry.Name()) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if rel, _ := filepath.Rel(root, path); info.Mode().IsRegular() && info.Size() < 1<<20 && filepath.Base(rel) != "go.sum" {
+			visit(filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+type goFile struct {
+	path  string
+	ast   *ast.File
+	lines int
+}
+
+func goFiles(t *testing.T) (files []goFile) {
+	t.Helper()
+	set := token.NewFileSet()
+	walk(t, func(path string) {
+		if !strings.HasSuffix(path, ".go") {
+			return
+		}
+		parsed, err := parser.ParseFile(set, filepath.Join(root, path), nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, goFile{path, parsed, set.File(parsed.Pos()).LineCount()})
+	})
+	if len(files) < 100 {
+		t.Fatalf("only %d Go files were found", len(files))
+	}
+	return files
+}

@@ -1,0 +1,196 @@
+package tests
+
+import (
+	"go/ast"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/gatehouse-proxy/gatehouse/"
+
+// foreign are the frameworks whose spread is watched.
+var foreign = map[string]string{
+	"github.com/caddyserver/caddy/v2":      "caddy",
+	"github.com/mholt/caddy-l4":            "caddy-l4",
+	"github.com/caddyserver/certmagic":     "certmagic",
+	"modernc.org/sqlite":                   "sqlite",
+	"github.com/prometheus/client_golang":  "prometheus",
+	"github.com/rogpeppe/go-internal":      "testscript",
+	"github.com/gatehouse-proxy/gatehouse": "",
+}
+
+// arrows are all imports between rooms, and of the watched frameworks, outside
+// tests: from, to and why. An arrow that is not here fails, and so does a row
+// that nobody needs any more.
+var arrows = []struct{ from, to, why string }{
+	{"caddymodule", "caddy", "a Caddy module"},
+	{"caddymodule", "handlers", "one import brings the HTTP door with it"},
+	{"caddymodule", "internal/activity", "the retention of the configuration"},
+	{"caddymodule", "internal/caddykit", "options, secrets, the app's name"},
+	{"caddymodule", "internal/catalog", "catalog files and provider blocks become the index"},
+	{"caddymodule", "internal/gateway", "builds it"},
+	{"caddymodule", "internal/keys", "key blocks become the ring; key new"},
+	{"caddymodule", "internal/provider", "provider blocks become providers"},
+	{"caddymodule", "internal/testprovider", "the transport of dialect test"},
+
+	{"handlers", "caddy", "Caddy modules"},
+	{"handlers", "internal/activity", "the query and its answer"},
+	{"handlers", "internal/caddykit", "options, and where the gateway is"},
+	{"handlers", "internal/catalog", "the models of a list"},
+	{"handlers", "internal/fault", "refusals become answers"},
+	{"handlers", "internal/gateway", "the life of the call"},
+	{"handlers", "internal/jsonscan", "the one walk of the body"},
+	{"handlers", "internal/keys", "scopes of endpoints"},
+	{"handlers", "internal/openai", "the first family's shapes"},
+	{"handlers", "internal/openrouter", "the second family's shapes"},
+	{"handlers", "internal/provider", "operations and bodies"},
+	{"handlers", "internal/sse", "the event stream, both ways"},
+
+	{"internal/caddykit", "caddy", "the one room that knows Caddy"},
+	{"internal/caddykit", "internal/gateway", "what the app shows to the handlers"},
+
+	{"internal/gateway", "internal/activity", "one record a call"},
+	{"internal/gateway", "internal/catalog", "which model, at what price"},
+	{"internal/gateway", "internal/fault", "its refusals"},
+	{"internal/gateway", "internal/jsonscan", "members of the body, for references"},
+	{"internal/gateway", "internal/keys", "who calls"},
+	{"internal/gateway", "internal/metrics", "one count a call"},
+	{"internal/gateway", "internal/openai", "references to stored state, usage"},
+	{"internal/gateway", "internal/owners", "whose stored state it is"},
+	{"internal/gateway", "internal/provider", "the upstream request"},
+	{"internal/gateway", "internal/redact", "no secret in logs and errors"},
+	{"internal/gateway", "internal/store", "the State opens and closes it"},
+
+	{"internal/activity", "internal/store", "rows go with its group commit"},
+	{"internal/owners", "internal/store", "rows go with its group commit"},
+	{"internal/catalog", "internal/pattern", "models of a provider block"},
+	{"internal/keys", "internal/pattern", "models of a key block"},
+	{"internal/metrics", "prometheus", "collectors"},
+	{"internal/store", "sqlite", "the engine"},
+	{"internal/openai", "internal/fault", "its refusals"},
+	{"internal/openai", "internal/jsonscan", "the wire is JSON"},
+	{"internal/openrouter", "internal/fault", "error bodies of the family"},
+	{"internal/openrouter", "internal/jsonscan", "the wire is JSON"},
+	{"internal/openrouter", "internal/openai", "the second family's chat is the first's with additions"},
+	{"internal/translate", "internal/fault", "its refusals"},
+	{"internal/translate", "internal/jsonscan", "the wire is JSON"},
+	{"internal/translate", "internal/openai", "chat and Responses are its shapes"},
+
+	{"tests/fakeprovider", "internal/fake", "the fake in a process of its own"},
+}
+
+func TestRoomsImportOnlyWhatTheTableSays(t *testing.T) {
+	allowed := map[[2]string]bool{}
+	for _, a := range arrows {
+		key := [2]string{a.from, a.to}
+		if _, twice := allowed[key]; twice || a.why == "" {
+			t.Errorf("%s -> %s stands twice or without a reason", a.from, a.to)
+		}
+		allowed[key] = false
+	}
+	for _, file := range goFiles(t) {
+		if strings.HasSuffix(file.path, "_test.go") {
+			continue
+		}
+		for _, spec := range file.ast.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to, watched := destination(path)
+			key := [2]string{filepath.ToSlash(filepath.Dir(file.path)), to}
+			if !watched || key[0] == to {
+				continue
+			}
+			if _, ok := allowed[key]; !ok {
+				t.Errorf("%s: %s imports %s, which the table does not allow", file.path, key[0], to)
+			}
+			allowed[key] = true
+		}
+	}
+	for key, used := range allowed {
+		if !used {
+			t.Errorf("the table allows %s -> %s, which nobody uses", key[0], key[1])
+		}
+	}
+}
+
+// destination is the room or the watched framework of an import path.
+func destination(path string) (to string, watched bool) {
+	if room, ours := strings.CutPrefix(path, module); ours {
+		return room, true
+	}
+	for prefix, name := range foreign {
+		if name != "" && (path == prefix || strings.HasPrefix(path, prefix+"/")) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+func TestEachPackageHasOneFrontPage(t *testing.T) {
+	pages := map[string][]string{}
+	for _, file := range goFiles(t) {
+		dir := filepath.Dir(file.path)
+		if _, ok := pages[dir]; !ok {
+			pages[dir] = nil
+		}
+		if file.ast.Doc != nil && !strings.HasSuffix(file.ast.Name.Name, "_test") {
+			pages[dir] = append(pages[dir], file.path)
+			text := file.ast.Doc.Text()
+			if name := file.ast.Name.Name; name != "main" && !strings.HasPrefix(text, "Package "+name+" ") {
+				t.Errorf("%s: the package comment does not begin with \"Package %s\"", file.path, name)
+			}
+		}
+	}
+	for dir, files := range pages {
+		if len(files) != 1 {
+			t.Errorf("%s has %d package comments, want one: %v", dir, len(files), files)
+		}
+	}
+}
+
+// The configuration's structs are its reference manual.
+func TestConfigurationFieldsSayWhatTheyDo(t *testing.T) {
+	fields := 0
+	for _, file := range goFiles(t) {
+		if dir := filepath.Dir(file.path); dir != "caddymodule" && dir != "handlers" || strings.HasSuffix(file.path, "_test.go") {
+			continue
+		}
+		ast.Inspect(file.ast, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			body, ok := spec.Type.(*ast.StructType)
+			if !ok {
+				return false
+			}
+			for _, field := range body.Fields.List {
+				if len(field.Names) == 0 || !field.Names[0].IsExported() {
+					continue
+				}
+				fields++
+				tag := ""
+				if field.Tag != nil {
+					unquoted, _ := strconv.Unquote(field.Tag.Value)
+					tag = reflect.StructTag(unquoted).Get("json")
+				}
+				where := spec.Name.Name + "." + field.Names[0].Name
+				if name, _, _ := strings.Cut(tag, ","); name == "" {
+					t.Errorf("%s: %s has no JSON name", file.path, where)
+				}
+				if field.Doc == nil || !strings.HasPrefix(field.Doc.Text(), field.Names[0].Name+" ") && !strings.HasPrefix(field.Doc.Text(), "Timeouts of ") {
+					t.Errorf("%s: the comment of %s does not begin with its name", file.path, where)
+				}
+			}
+			return false
+		})
+	}
+	if fields < 30 {
+		t.Errorf("only %d fields were looked at", fields)
+	}
+}

@@ -1,0 +1,60 @@
+package tests
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"testing"
+)
+
+// parse decodes JSON with its numbers as they stand there.
+func parse(t *testing.T, text []byte) any {
+	t.Helper()
+	var v any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&v); err != nil {
+		t.Fatalf("not JSON: %v: %.300s", err, text)
+	}
+	return v
+}
+
+// at follows keys and indices; nil where there is nothing.
+func at(v any, path ...any) any {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			object, _ := v.(map[string]any)
+			v = object[step]
+		case int:
+			list, _ := v.([]any)
+			if step < 0 {
+				step += len(list)
+			}
+			if step < 0 || step >= len(list) {
+				return nil
+			}
+			v = list[step]
+		}
+	}
+	return v
+}
+
+// has tells whether an object has the key, be it with null.
+func has(v any, key string) bool {
+	object, _ := v.(map[string]any)
+	_, ok := object[key]
+	return ok
+}
+
+// number is a JSON number as at returns it.
+func number(text string) json.Number { return json.Number(text) }
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func sha256Hex(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}

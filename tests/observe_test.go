@@ -1,0 +1,54 @@
+package tests
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+)
+
+// row is the call's record as GET /api/v1/activity shows it.
+func (h *house) row(requestID string) any {
+	h.t.Helper()
+	a := h.get("/api/v1/activity?request_id="+url.QueryEscape(requestID), "activity")
+	if a.status != 200 {
+		h.t.Fatalf("activity: %d %s", a.status, a.body)
+	}
+	list := at(parse(h.t, a.body), "data")
+	if rows, _ := list.([]any); len(rows) != 1 {
+		h.t.Fatalf("%d rows for %s: %s", len(rows), requestID, a.body)
+	}
+	return at(list, 0)
+}
+
+// rowSoon is the record of a call whose end the client does not see.
+func (h *house) rowSoon(query string) any {
+	h.t.Helper()
+	var list any
+	if !eventually(func() bool {
+		list = at(parse(h.t, h.get("/api/v1/activity?"+query, "activity").body), "data")
+		return at(list, 0) != nil
+	}) {
+		h.t.Fatalf("no row for %s", query)
+	}
+	return at(list, 0)
+}
+
+// upstreamCall is the newest request that the provider got, once there are n.
+func (h *house) upstreamCall(n int) fake.Request {
+	h.t.Helper()
+	list := h.waitUpstream(func(list []fake.Request) bool { return len(list) >= n })
+	return list[len(list)-1]
+}
+
+// waitUpstream waits until done says true of the provider's record.
+func (h *house) waitUpstream(done func([]fake.Request) bool) []fake.Request {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
+	defer cancel()
+	list, err := h.upstream.Wait(ctx, done)
+	if err != nil {
+		h.t.Fatalf("the provider's record did not get there: %d requests: %+v", len(list), list)
+	}
+	return list
+}

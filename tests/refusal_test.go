@@ -1,0 +1,102 @@
+package tests
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// refusals is what the two families call a refusal: error.type of the first,
+// metadata.error_type of the second.
+var refusals = map[string][2]string{
+	"invalid_json":                {"invalid_request_error", "invalid_request"},
+	"invalid_value":               {"invalid_request_error", "invalid_request"},
+	"missing_required_parameter":  {"invalid_request_error", "invalid_request"},
+	"unsupported_parameter":       {"invalid_request_error", "invalid_request"},
+	"previous_response_not_found": {"invalid_request_error", "invalid_request"},
+	"request_timeout":             {"invalid_request_error", "invalid_request"},
+	"invalid_api_key":             {"invalid_request_error", "authentication"},
+	"insufficient_scope":          {"permission_error", "permission_denied"},
+	"unknown_url":                 {"invalid_request_error", "not_found"},
+	"not_found":                   {"invalid_request_error", "not_found"},
+	"model_not_found":             {"invalid_request_error", "not_found"},
+	"model_not_callable":          {"invalid_request_error", "not_found"},
+	"method_not_allowed":          {"invalid_request_error", "invalid_request"},
+	"unsupported_encoding":        {"invalid_request_error", "invalid_request"},
+	"request_too_large":           {"invalid_request_error", "payload_too_large"},
+	"gateway_busy":                {"rate_limit_error", "rate_limit_exceeded"},
+	"upstream_rate_limited":       {"rate_limit_error", "rate_limit_exceeded"},
+	"upstream_auth_error":         {"server_error", "provider_unavailable"},
+	"upstream_quota_exhausted":    {"server_error", "provider_unavailable"},
+	"upstream_error":              {"server_error", "provider_unavailable"},
+	"upstream_timeout":            {"server_error", "timeout"},
+	"upstream_rejected":           {"invalid_request_error", "invalid_request"},
+	"context_length_exceeded":     {"invalid_request_error", "context_length_exceeded"},
+	"provider_content_policy":     {"invalid_request_error", "content_policy_violation"},
+}
+
+// secondFamily tells whether a path is answered in the second family's shapes.
+func secondFamily(path string) bool { return strings.Contains(path, "/api/v1/") }
+
+// wantRefusal checks that the answer on path is the refusal: its status, its
+// family's whole shape and the headers of every answer.
+func wantRefusal(t *testing.T, path string, a answer, status int, code string) {
+	t.Helper()
+	if a.status != status || a.header.Get("Content-Type") != "application/json" || a.err != nil {
+		t.Errorf("%s: status %d (%s, %v), want %d %s: %.300s", path, a.status, a.header.Get("Content-Type"), a.err, status, code, a.body)
+		return
+	}
+	wantIDs(t, path, a)
+	body := parse(t, a.body)
+	if keys := keysOf(body); len(keys) != 1 || keys[0] != "error" {
+		t.Errorf("%s: top-level keys %v", path, keys)
+	}
+	wantErrorObject(t, path, at(body, "error"), status, code)
+}
+
+// wantErrorObject checks an error object of the family, in a body or an event.
+func wantErrorObject(t *testing.T, path string, e any, status int, code string) {
+	t.Helper()
+	words, known := refusals[code]
+	if !known {
+		t.Errorf("%s: no such refusal: %s", path, code)
+	}
+	message, _ := at(e, "message").(string)
+	if message == "" {
+		t.Errorf("%s: no message in %v", path, e)
+	}
+	if secondFamily(path) {
+		if at(e, "code") != number(itoa(status)) || at(e, "metadata", "error_type") != words[1] {
+			t.Errorf("%s: %v, want code %d and error_type %s", path, e, status, words[1])
+		}
+		return
+	}
+	if keys := keysOf(e); !slices.Equal(keys, []string{"code", "message", "param", "type"}) {
+		t.Errorf("%s: keys of the error: %v", path, keys)
+	}
+	if at(e, "code") != code || at(e, "type") != words[0] {
+		t.Errorf("%s: %v, want code %s and type %s", path, e, code, words[0])
+	}
+	if param := at(e, "param"); param != nil {
+		if s, _ := param.(string); s == "" {
+			t.Errorf("%s: param %v", path, param)
+		}
+	}
+}
+
+// wantIDs checks the names that every answer carries.
+func wantIDs(t *testing.T, path string, a answer) {
+	t.Helper()
+	if id := a.header.Get("X-Request-Id"); !strings.HasPrefix(id, "req_") || len(id) != 36 {
+		t.Errorf("%s: x-request-id %q", path, id)
+	}
+	if id := a.header.Get("X-Generation-Id"); secondFamily(path) != strings.HasPrefix(id, "gen-") {
+		t.Errorf("%s: X-Generation-Id %q", path, id)
+	}
+}
+
+func keysOf(v any) []string {
+	object, _ := v.(map[string]any)
+	return slices.Sorted(maps.Keys(object))
+}

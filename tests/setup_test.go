@@ -1,0 +1,105 @@
+package tests
+
+// setup is what a test's Caddy shall be. In its texts PROVIDER stands for the
+// origin of the fake provider, DIR for the test's own folder.
+type setup struct {
+	keys      string // key blocks; "" = defaultKeys
+	providers string // provider blocks; "" = defaultProviders
+	options   string // more options of the gatehouse block
+	global    string // more global options
+	site      string // the HTTP site's directives; "" = defaultSite
+	secure    bool   // an HTTPS site with the same directives too
+}
+
+const defaultKeys = `
+	key full {
+		secret {env.KEY_FULL}
+		scopes chat:write models:read activity:read
+	}
+	key chat {
+		secret {env.KEY_CHAT}
+		scopes chat:write
+	}
+	key models {
+		secret {env.KEY_MODELS}
+		scopes models:read
+	}
+	key activity {
+		secret {env.KEY_ACTIVITY}
+		scopes activity:read
+	}
+	key other {
+		secret {env.KEY_OTHER}
+		scopes chat:write models:read activity:read
+		tenant other
+	}
+	key narrow {
+		secret {env.KEY_NARROW}
+		scopes chat:write models:read
+		models fake/echo test/*
+	}
+	key hosted {
+		secret {env.KEY_HOSTED}
+		scopes chat:write
+		hosted_tools
+	}
+	key expired {
+		secret {env.KEY_EXPIRED}
+		scopes chat:write models:read activity:read
+		expires 2020-01-01
+	}
+	key disabled {
+		secret {env.KEY_DISABLED}
+		scopes chat:write models:read activity:read
+		disabled
+	}
+`
+
+// keyNames are the keys of defaultKeys; secretOf is the secret of each.
+var keyNames = []string{"full", "chat", "models", "activity", "other", "narrow", "hosted", "expired", "disabled"}
+
+func secretOf(key string) string { return "gk-test-" + key + "-5f2b8c71d0e94a36" }
+
+// providerKey is the credential of the fake provider.
+const providerKey = "pk-canary-8d1f03b7c2e6495a"
+
+const defaultProviders = `
+	provider fake {
+		base_url PROVIDER/v1
+		api_key {env.PROVIDER_KEY}
+		models *
+	}
+	provider router {
+		dialect openrouter
+		base_url PROVIDER/api/v1
+		api_key {env.PROVIDER_KEY}
+		models *
+	}
+	provider chatonly {
+		base_url PROVIDER/v1
+		api_key {env.PROVIDER_KEY}
+		models *
+		responses translate
+	}
+	provider private {
+		base_url PROVIDER/v1
+		api_key {env.PROVIDER_KEY}
+		models *
+		account_of default
+	}
+	provider test {
+		dialect test
+	}
+`
+
+const defaultSite = `
+	log
+	handle /metrics {
+		metrics
+	}
+	@preflight method OPTIONS
+	gatehouse
+	header @preflight Access-Control-Allow-Origin https://app.example
+	respond @preflight 204
+	respond "the site's own answer" 418
+`
