@@ -110,7 +110,12 @@ func (a *App) readKey(d *caddyfile.Dispenser) error {
 //		optional
 //		models PATTERN…
 //		catalog_name NAME
-//		responses native|translate
+//		responses native
+//		responses translate {
+//			max_tokens_field max_tokens|max_completion_tokens
+//			developer_role
+//			reasoning_content
+//		}
 //		discover DURATION
 //		account_of TENANT
 //		transport http { … }
@@ -127,13 +132,24 @@ func (a *App) readProvider(d *caddyfile.Dispenser) error {
 		"optional":     caddykit.Flag(&p.Optional),
 		"models":       caddykit.Words(&p.Models),
 		"catalog_name": caddykit.Word(&p.CatalogName),
-		"responses":    caddykit.Word(&p.Responses),
+		"responses":    {Read: p.readResponses},
 		"discover":     caddykit.Value(&p.Discover, parseDuration),
 		"account_of":   caddykit.Word(&p.AccountOf),
 		"transport":    {Read: p.readTransport},
 	}.Block(d)
 	a.Providers = append(a.Providers, p)
 	return err
+}
+
+func (p *Provider) readResponses(d *caddyfile.Dispenser) error {
+	if !d.AllArgs(&p.Responses) {
+		return d.ArgErr()
+	}
+	return caddykit.Options{
+		"max_tokens_field":  caddykit.Word(&p.Translate.MaxTokensField),
+		"developer_role":    caddykit.Flag(&p.Translate.DeveloperRole),
+		"reasoning_content": caddykit.Flag(&p.Translate.ReasoningContent),
+	}.Block(d)
 }
 
 func (p *Provider) readTransport(d *caddyfile.Dispenser) error {

@@ -75,9 +75,12 @@ type Provider struct {
 	CatalogName string `json:"catalog_name,omitempty"`
 
 	// Responses tells how Responses calls are served: "native" (the provider
-	// has that API) or "translate" (it has only chat completions; calls are
-	// refused by name in this version). Default: native.
+	// has that API) or "translate" (it has only chat completions, into which
+	// they are translated). Default: native.
 	Responses string `json:"responses,omitempty"`
+
+	// Translate is how, for "translate".
+	Translate Translate `json:"translate,omitzero"`
 
 	// Discover is the interval at which the provider's own list of models is
 	// read; a failed refresh keeps the last list. Default: never.
@@ -94,6 +97,21 @@ type Provider struct {
 	// proxy_protocol, placeholders in the TLS server name, TLS settings on
 	// an http:// base_url.
 	TransportRaw json.RawMessage `json:"transport,omitempty" caddy:"namespace=http.reverse_proxy.transport inline_key=protocol"`
+}
+
+// Translate says what a provider's chat completions differ in.
+type Translate struct {
+	// MaxTokensField is its name for max_output_tokens: "max_tokens" for
+	// older servers. Default: "max_completion_tokens".
+	MaxTokensField string `json:"max_tokens_field,omitempty"`
+
+	// DeveloperRole sends instructions as role developer instead of system.
+	// Default: false.
+	DeveloperRole bool `json:"developer_role,omitempty"`
+
+	// ReasoningContent sends the reasoning of earlier turns back, as
+	// reasoning_content. Default: false, it is left out.
+	ReasoningContent bool `json:"reasoning_content,omitempty"`
 }
 
 // Timeouts of a model call; 0 takes the default.

@@ -86,7 +86,7 @@ func (a *App) addProvider(built *builtProviders, p *Provider) error {
 	}
 	made, err := provider.New(provider.Config{
 		Name: p.Name, Dialect: p.Dialect, BaseURL: base, Credential: credential, AccountOf: p.AccountOf,
-		Transport: transport, ResponsesNative: p.Responses != responsesTranslate, UserAgent: "gatehouse",
+		Transport: transport, Translate: p.translation(), UserAgent: "gatehouse",
 	})
 	if err != nil {
 		return err
@@ -118,11 +118,30 @@ const (
 	responsesTranslate = "translate"
 )
 
+func (p *Provider) translation() *provider.Translate {
+	if p.Responses != responsesTranslate {
+		return nil
+	}
+	return &provider.Translate{
+		MaxTokensField: p.Translate.MaxTokensField, DeveloperRole: p.Translate.DeveloperRole,
+		ReasoningContent: p.Translate.ReasoningContent,
+	}
+}
+
 func (p *Provider) check() error {
 	switch p.Responses {
-	case "", responsesNative, responsesTranslate:
+	case responsesTranslate:
+	case "", responsesNative:
+		if p.Translate != (Translate{}) {
+			return errors.New("translate options without responses translate")
+		}
 	default:
 		return fmt.Errorf("responses %q: want %s or %s", p.Responses, responsesNative, responsesTranslate)
+	}
+	switch p.Translate.MaxTokensField {
+	case "", "max_tokens", "max_completion_tokens":
+	default:
+		return fmt.Errorf("max_tokens_field %q: want max_tokens or max_completion_tokens", p.Translate.MaxTokensField)
 	}
 	if p.Discover != 0 && time.Duration(p.Discover) < shortestDiscover {
 		return fmt.Errorf("discover %s: at least %s", time.Duration(p.Discover), shortestDiscover)

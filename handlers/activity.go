@@ -47,7 +47,11 @@ func serveGeneration(x *exchange) error {
 	if id == "" || len(id) > maxGenerationID {
 		return fault.New(fault.MissingParameter, "id is missing or longer than %d bytes", maxGenerationID).WithParam("id")
 	}
-	record, found, err := x.gateway.Activity().Find(x.r.Context(), x.call.Credential.Tenant, id)
+	log, tenant := x.gateway.Activity(), x.call.Credential.Tenant
+	record, found, err := log.Find(x.r.Context(), tenant, id)
+	if request, named := requestOf(id); err == nil && !found && named {
+		record, found, err = log.Find(x.r.Context(), tenant, request)
+	}
 	if err != nil {
 		return queryFault(err)
 	}

@@ -46,6 +46,9 @@ func (x *exchange) admit(op provider.Operation, model string, body []byte, membe
 	if x.call.Provider().BuiltIn && !x.onLoopback() {
 		x.gateway.WarnOfDemo()
 	}
+	if op == provider.Responses && x.call.Provider().Translate != nil {
+		return nil // no state is kept or asked for: translate refuses what would name some
+	}
 	return x.call.AdmitState(x.r.Context(), body, members)
 }
 

@@ -1,13 +1,18 @@
 package handlers
 
 import (
+	"crypto/rand"
+	"strings"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// serveResponses forwards a Responses call to a provider that has the API
-// natively; both families have the same shapes here.
+// serveResponses forwards a Responses call as it is to a provider that has the
+// API, and translated to one that only has chat completions. Both families
+// have the same shapes here.
 func serveResponses(x *exchange) error {
 	body, members, err := x.readJSON()
 	if err != nil {
@@ -21,6 +26,9 @@ func serveResponses(x *exchange) error {
 	if err := x.admit(provider.Responses, req.Model, body, members); err != nil {
 		return err
 	}
+	if x.call.Provider().Translate != nil {
+		return x.translated(body, members, req)
+	}
 	patch := jsonscan.NewPatch(body, members)
 	openai.UpstreamResponses(patch, body, members, req, x.call.UpstreamModel())
 	upstream := patch.Segments(nil)
@@ -32,4 +40,48 @@ func serveResponses(x *exchange) error {
 	return x.answer(provider.Responses, upstream, func(dst, answer []byte) ([]byte, openai.Summary, error) {
 		return openai.ResponsesResult(dst, answer, x.wireCall())
 	})
+}
+
+// translated serves a Responses call by chat completions.
+func (x *exchange) translated(body []byte, members []jsonscan.Member, req openai.ResponsesRequest) error {
+	how := x.call.Provider().Translate
+	chat, echo, err := translate.Request(body, members, req, translate.Options{
+		UpstreamModel: x.call.UpstreamModel(), MaxTokensField: how.MaxTokensField,
+		DeveloperRole: how.DeveloperRole, ReasoningContent: how.ReasoningContent,
+	})
+	if err != nil {
+		return err
+	}
+	keepMembers(members)
+	if req.Stream {
+		return x.stream(provider.Chat, [][]byte{chat}, translate.NewStream(echo, x.wireCall(), responseIDs{x}))
+	}
+	return x.answer(provider.Chat, [][]byte{chat}, func(dst, answer []byte) ([]byte, openai.Summary, error) {
+		return translate.Result(dst, answer, echo, x.wireCall(), responseIDs{x})
+	})
+}
+
+// responseIDs names what a translated answer has and a chat completion has not.
+type responseIDs struct{ x *exchange }
+
+const (
+	requestPrefix  = "req_"
+	responsePrefix = "resp_"
+)
+
+// NewID names the response after the request, so that the activity finds it by
+// the only id that a client of such an answer sees.
+func (ids responseIDs) NewID(prefix string) string {
+	if prefix+"_" == responsePrefix {
+		return responsePrefix + strings.TrimPrefix(ids.x.ids.RequestID, requestPrefix)
+	}
+	return prefix + "_" + strings.ToLower(rand.Text())
+}
+
+func (ids responseIDs) Unix() int64 { return ids.x.call.Record.CreatedAt.Unix() }
+
+// requestOf is the request after which a translated response is named.
+func requestOf(responseID string) (requestID string, ok bool) {
+	rest, ok := strings.CutPrefix(responseID, responsePrefix)
+	return requestPrefix + rest, ok
 }

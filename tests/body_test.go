@@ -196,7 +196,7 @@ func TestTheLargestBodyIsAccepted(t *testing.T) {
 }
 
 func TestAFullBodyMemoryIsToldAsBusy(t *testing.T) {
-	h := start(t, setup{options: "body_memory 64MiB"})
+	h := start(t, setup{options: "body_memory 96MiB"})
 	nonsense := strings.Repeat("x", 30<<20)
 	var uploads []net.Conn
 	var readers []*bufio.Reader
@@ -207,9 +207,8 @@ func TestAFullBodyMemoryIsToldAsBusy(t *testing.T) {
 		}
 		uploads, readers = append(uploads, conn), append(readers, reader)
 	}
-	third := nonsense[:8<<20]
 	var busy answer
-	if !eventually(func() bool { busy = h.post(chatRouter, "full", third); return busy.status == 429 }) {
+	if !eventually(func() bool { busy = h.post(chatRouter, "full", nonsense); return busy.status == 429 }) {
 		t.Fatalf("a third large body: %d %s", busy.status, busy.body)
 	}
 	wantRefusal(t, chatRouter, busy, 429, "gateway_busy")

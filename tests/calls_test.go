@@ -169,23 +169,6 @@ func TestModelsOutsideTheKeysListDoNotExistForIt(t *testing.T) {
 	}
 }
 
-func TestResponsesOfAChatOnlyProviderAreRefusedByName(t *testing.T) {
-	h := start(t, setup{})
-	for _, path := range []string{responsesV1, responsesOR} {
-		a := h.post(path, "full", ask("chatonly/echo", ""))
-		wantRefusal(t, path, a, 404, "model_not_callable")
-		if !strings.Contains(string(a.body), "chatonly") {
-			t.Errorf("%s: %s", path, a.body)
-		}
-	}
-	if a := h.post(chatV1, "full", chat("chatonly/echo", "")); a.status != 200 {
-		t.Errorf("its chat: %d %s", a.status, a.body)
-	}
-	if list := h.upstream.Requests(); len(list) != 1 {
-		t.Errorf("%d requests were forwarded, want 1", len(list))
-	}
-}
-
 // upstreamHeaders is all that a provider is told.
 var upstreamHeaders = map[string]bool{
 	"Host": true, "Content-Type": true, "Accept": true, "Accept-Encoding": true, "User-Agent": true, "Authorization": true, "Content-Length": true,

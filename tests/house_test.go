@@ -46,6 +46,7 @@ var arrows = []struct{ from, to, why string }{
 	{"handlers", "internal/keys", "scopes of endpoints"},
 	{"handlers", "internal/openai", "the first family's shapes"},
 	{"handlers", "internal/openrouter", "the second family's shapes"},
+	{"handlers", "internal/translate", "Responses on providers that only have chat"},
 	{"handlers", "internal/provider", "operations and bodies"},
 	{"handlers", "internal/sse", "the event stream, both ways"},
 

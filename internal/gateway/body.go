@@ -58,15 +58,24 @@ func (c *Call) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 			return nil, c.readFailure(r, err)
 		}
 		if len(c.buffer) == cap(c.buffer) {
-			size := 4 * cap(c.buffer)
-			if r.ContentLength > 0 {
-				size = min(size, max(int(r.ContentLength)+1, cap(c.buffer)+firstRead))
-			}
-			if err := c.grow(min(size, MaxBody+1)); err != nil {
+			if err := c.grow(nextSize(cap(c.buffer), r.ContentLength)); err != nil {
 				return nil, err
 			}
 		}
 	}
+}
+
+// nextSize is the size that follows a full buffer: four times as large, or what
+// holds the announced body, or any body, and one byte more.
+func nextSize(full int, announced int64) int {
+	last := MaxBody + 1
+	if announced >= int64(full) {
+		last = int(announced) + 1
+	}
+	if size := 4 * full; size < last-1 {
+		return size
+	}
+	return last
 }
 
 // beginReading lets the body's timeout run. A timer that interrupts the read is

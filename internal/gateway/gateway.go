@@ -262,9 +262,9 @@ func (g *Gateway) resolve(key *keys.Key, op provider.Operation, name string) (ca
 	switch {
 	case !model.Serves(string(op)):
 		return none, nil, fault.New(fault.ModelNotCallable, "the model %q does not serve %s", name, op).WithParam("model")
-	case op == provider.Responses && !p.ResponsesNative:
+	case op == provider.Responses && p.Translate != nil && !model.Serves(string(provider.Chat)):
 		return none, nil, fault.New(fault.ModelNotCallable,
-			"the provider %q of model %q has no Responses API; use chat completions", p.Name, name).WithParam("model")
+			"the model %q only has the Responses API, and its provider %q only chat completions", name, p.Name).WithParam("model")
 	}
 	return model, p, nil
 }

@@ -32,9 +32,11 @@ func answering(status int, body string) roundTrip {
 
 func newProvider(t *testing.T, name string, native bool, rt http.RoundTripper) *provider.Provider {
 	t.Helper()
-	p, err := provider.New(provider.Config{
-		Name: name, BaseURL: "http://" + name + ".invalid/v1", Transport: rt, ResponsesNative: native, UserAgent: "gatehouse",
-	})
+	c := provider.Config{Name: name, BaseURL: "http://" + name + ".invalid/v1", Transport: rt, UserAgent: "gatehouse"}
+	if !native {
+		c.Translate = new(provider.Translate)
+	}
+	p, err := provider.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}

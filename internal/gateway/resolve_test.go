@@ -17,7 +17,7 @@ func resolving(t *testing.T, patterns ...string) *rig {
 	models := []catalog.Model{
 		{Provider: "acme", Name: "m"}, {Provider: "acme", Name: "vendor/deep:free"}, {Provider: "acme", Name: "hidden"},
 		{Provider: "acme", Name: "embed", Mode: "embedding"}, {Provider: "acme", Name: "pro", Mode: catalog.ModeResponses},
-		{Provider: "elsewhere", Name: "m"},
+		{Provider: "elsewhere", Name: "m"}, {Provider: "chatty", Name: "pro", Mode: catalog.ModeResponses},
 	}
 	r := newRig(t, gateway.Config{
 		Ring: newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: patterns}),
@@ -48,7 +48,7 @@ func TestAdmitFindsTheModelAndItsProvider(t *testing.T) {
 }
 
 func TestAdmitRefuses(t *testing.T) {
-	r := resolving(t, "acme/*", "chatty/any", "elsewhere/*", "nobody/*")
+	r := resolving(t, "acme/*", "chatty/any", "chatty/pro", "elsewhere/*", "nobody/*")
 	for _, c := range []struct {
 		op    provider.Operation
 		model string
@@ -63,7 +63,7 @@ func TestAdmitRefuses(t *testing.T) {
 		{provider.Chat, "acme/embed", fault.ModelNotCallable, "not callable"},
 		{provider.Chat, "elsewhere/m", fault.ModelNotCallable, "not callable"},
 		{provider.Chat, "acme/pro", fault.ModelNotCallable, "does not serve chat"},
-		{provider.Responses, "chatty/any", fault.ModelNotCallable, "no Responses API"},
+		{provider.Responses, "chatty/pro", fault.ModelNotCallable, "only has the Responses API"},
 		{provider.Chat, "acme/" + strings.Repeat("x", 252), fault.ModelNotFound, "257 bytes"},
 	} {
 		call := r.begin(t)

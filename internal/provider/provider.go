@@ -28,11 +28,19 @@ type Config struct {
 	AccountOf  string // the tenant that owns the whole account at the provider; "" = shared
 	Transport  http.RoundTripper
 
-	// ResponsesNative tells that the provider has a Responses API of its own.
-	ResponsesNative bool
+	// Translate tells how Responses calls are turned into chat completions;
+	// nil for a provider that has a Responses API of its own.
+	Translate *Translate
 
 	// UserAgent names the gateway to the provider.
 	UserAgent string
+}
+
+// Translate is what differs between providers that only have chat completions.
+type Translate struct {
+	MaxTokensField   string // their name for max_output_tokens; "" = max_completion_tokens
+	DeveloperRole    bool   // they know the role developer
+	ReasoningContent bool   // they want their reasoning back
 }
 
 // Provider is one configured provider. It does not change after New and is
@@ -40,7 +48,7 @@ type Config struct {
 type Provider struct {
 	Name            string
 	AccountOf       string
-	ResponsesNative bool
+	Translate       *Translate
 	BuiltIn         bool // the test provider
 	Dialect         Dialect
 
@@ -94,7 +102,7 @@ func New(c Config) (*Provider, error) {
 	return &Provider{
 		Name:            c.Name,
 		AccountOf:       c.AccountOf,
-		ResponsesNative: c.ResponsesNative,
+		Translate:       c.Translate,
 		BuiltIn:         c.Dialect == Test,
 		Dialect:         dialect,
 		base:            *base,

@@ -90,8 +90,8 @@ func TestChatStreamsUsageWhenAsked(t *testing.T) {
 func TestToolsGoRound(t *testing.T) {
 	c := client(t)
 	model := pick(t, c)
-	if target(t) == "fake" {
-		model = "fake/tools"
+	if target(t) != "test" {
+		model = target(t) + "/tools"
 	}
 	params := ask(model, "what is the weather?")
 	params.Tools = []openai.ChatCompletionToolUnionParam{openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{

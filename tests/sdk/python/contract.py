@@ -21,7 +21,7 @@ FAKE_KEY = os.environ["FAKE_API_KEY"]  # the gateway's credential at the fake pr
 FAKE_SECRET = "sk-fake-"  # how the secrets in the fake's error texts begin
 CANARIES = [KEY, FAKE_KEY, FAKE_SECRET]  # what no answer may show
 MODEL = f"{TARGET}/echo"
-TOOLS_MODEL = f"{TARGET}/" + ("tools" if TARGET == "fake" else "echo")
+TOOLS_MODEL = f"{TARGET}/" + ("echo" if TARGET == "test" else "tools")
 UNCALLABLE = os.environ["GATEWAY_UNCALLABLE_MODEL"]  # in the catalog, not routable
 
 TIMEOUT = 30  # seconds; a suite that hangs is a failure, not a wait

@@ -53,6 +53,12 @@ const caddyfile = `{
 			models echo tools null-fields sloppy float-created usage-each no-done finish-eos cut-mid-stream cut-reset cut-clean err-mid-stream response-failed malformed err-400 err-401 err-429 err-500
 			responses native
 		}
+		provider chatonly {
+			base_url %[4]s/v1
+			api_key {env.SDK_FAKE_KEY}
+			models echo tools
+			responses translate
+		}
 		provider rt {
 			base_url %[4]s/api/v1
 			api_key {env.SDK_FAKE_KEY}

@@ -21,14 +21,14 @@ type peers struct {
 
 type suite struct {
 	name    string
-	target  string // provider: "test" or "fake"
+	target  string // provider: "test", "fake", or "chatonly", whose Responses calls are translated
 	https   bool
 	missing string // why it cannot run
 	dir     string
 	command []string
 }
 
-// suites is the table of tested SDKs, each against both providers, and the
+// suites is the table of tested SDKs, each against the providers, and the
 // HTTPS run.
 func suites(p peers) []suite {
 	python := func(file string) suite {
@@ -50,7 +50,7 @@ func suites(p peers) []suite {
 		{"openrouter-npm-1.3.19", node("openrouter.mjs", "openrouter-1.3.19")},
 	}
 	var all []suite
-	for _, target := range []string{"test", "fake"} {
+	for _, target := range []string{"test", "fake", "chatonly"} {
 		for _, row := range table {
 			s := row.suite
 			s.name, s.target = row.name+"/"+target, target

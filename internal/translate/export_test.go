@@ -1,0 +1,19 @@
+package translate
+
+// Repeated is what every response object repeats of a request.
+func (e *Echo) Repeated() string { return string(e.fields) }
+
+// Fields is the table of request fields.
+func Fields() map[string]string {
+	table := make(map[string]string, len(fields))
+	for key, f := range fields {
+		table[key] = string(f)
+	}
+	return table
+}
+
+// The bounds.
+const (
+	MaxItems = maxItems
+	MaxText  = maxText
+)
