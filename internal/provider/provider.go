@@ -46,11 +46,11 @@ type Translate struct {
 // Provider is one configured provider. It does not change after New and is
 // safe for concurrent use.
 type Provider struct {
-	Name            string
-	AccountOf       string
-	Translate       *Translate
-	BuiltIn         bool // the test provider
-	Dialect         Dialect
+	Name      string
+	AccountOf string
+	Translate *Translate
+	BuiltIn   bool // the test provider
+	Dialect   Dialect
 
 	base      url.URL
 	header    http.Header
@@ -100,14 +100,14 @@ func New(c Config) (*Provider, error) {
 		dialect.Authorize(header, c.Credential)
 	}
 	return &Provider{
-		Name:            c.Name,
-		AccountOf:       c.AccountOf,
-		Translate:       c.Translate,
-		BuiltIn:         c.Dialect == Test,
-		Dialect:         dialect,
-		base:            *base,
-		header:          header,
-		transport:       c.Transport,
+		Name:      c.Name,
+		AccountOf: c.AccountOf,
+		Translate: c.Translate,
+		BuiltIn:   c.Dialect == Test,
+		Dialect:   dialect,
+		base:      *base,
+		header:    header,
+		transport: c.Transport,
 	}, nil
 }
 
