@@ -19,8 +19,10 @@ func init() {
 
 // Auth authenticates the caller by gateway key and asks for scopes; then the
 // next handler runs. It protects routes that are not Gatehouse's own, for
-// instance a reverse_proxy. It sets {http.auth.user.id}. A refusal has the
-// family's error shape (401 and 403).
+// instance a reverse_proxy. It sets {http.auth.user.id} and takes the
+// Authorization header away: a backend has no use for a gateway key, but to call
+// the gateway with it. CORS preflights pass. A refusal has the family's error
+// shape (401 and 403).
 type Auth struct {
 	// Scopes the key must all carry. Default: none, any valid key passes.
 	Scopes []string `json:"scopes,omitempty"`
@@ -48,7 +50,11 @@ func (a *Auth) Provision(ctx caddy.Context) (err error) {
 }
 
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if preflight(r) {
+	if preflight(r) && r.ContentLength == 0 {
+		// Whoever is behind must not take it for more than it is.
+		for _, override := range methodOverrides {
+			r.Header.Del(override)
+		}
 		return next.ServeHTTP(w, r)
 	}
 	f, ok := familyOf(r.URL.Path)
@@ -58,7 +64,8 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	if err := a.gateway.Ready(r.Context()); err != nil {
 		return refuse(a.gateway, w, r, f, fault.From(err))
 	}
-	credential, err := a.gateway.Authenticate(bearer(r.Header))
+	secret := bearer(r.Header)
+	credential, err := a.gateway.Authenticate(secret)
 	if err != nil {
 		newExchange(a.gateway, w, r, f).unauthenticated(authRoute, err)
 		return nil
@@ -76,8 +83,12 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		x.fail(fault.From(x.call.Require(a.required)))
 		return nil
 	}
-	return next.ServeHTTP(w, withCaller(r, credential))
+	return next.ServeHTTP(w, withCaller(r, caller{credential, secret}))
 }
+
+// methodOverrides are headers by which some backends take a request for
+// another method than its own.
+var methodOverrides = []string{"X-Http-Method", "X-Http-Method-Override", "X-Method-Override"}
 
 // authRoute is the record's and metric's name for requests to guarded routes:
 // their paths are not ours and of unbounded number.

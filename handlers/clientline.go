@@ -46,7 +46,7 @@ func (l *clientLine) beat() {
 		l.timer.Reset(interval - silent)
 		return
 	}
-	_ = errors.Join(l.write(heartbeat), l.control.Flush()) // a client that left is seen by the request's context
+	_ = errors.Join(l.write(heartbeat), l.flush()) // a client that left is seen by the request's context
 	l.timer.Reset(interval)
 }
 
@@ -57,7 +57,15 @@ func (l *clientLine) send(events []byte) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return errors.Join(l.write(events), l.control.Flush())
+	return errors.Join(l.write(events), l.flush())
+}
+
+// flush ignores a writer of another module's that cannot.
+func (l *clientLine) flush() error {
+	if err := l.control.Flush(); !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
 }
 
 // finish writes the last events; the end of the answer, which follows at once,

@@ -16,7 +16,12 @@ import (
 // has begun or the client has left.
 func (x *exchange) fail(e *fault.Error) {
 	x.call.Fail(e)
-	if x.sent || e.Code == fault.ClientGone {
+	if x.sent {
+		return
+	}
+	if e.Code == fault.ClientGone { // one that only stopped sending reads this, not an empty success
+		x.sent = true
+		x.w.WriteHeader(fault.StatusClientGone)
 		return
 	}
 	x.writeError(e)

@@ -69,5 +69,5 @@ func (x *exchange) wireCall() openai.Call {
 
 // redact takes secrets out of provider text, the caller's own key among them.
 func (x *exchange) redact(text string) string {
-	return x.gateway.Redact(text, bearer(x.r.Header))
+	return x.gateway.Redact(text, x.secret)
 }

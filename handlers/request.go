@@ -24,6 +24,7 @@ type exchange struct {
 	family  family
 	name    string // the rest of the path, for a prefix route
 	ids     gateway.IDs
+	secret  string // the caller's key, to be kept out of provider text
 	call    *gateway.Call
 	sent    bool // an answer has begun: errors can no more become a status
 }
@@ -43,12 +44,13 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, f family,
 		return nil
 	}
 	label := labelOf(f, e)
-	credential, err := authenticated(g, r)
+	found, err := authenticated(g, r)
 	if err != nil {
 		x.unauthenticated(label, err)
 		return nil
 	}
-	if x.call, err = g.Begin(credential, gateway.Route{Name: label, Family: f.name(), Model: e.model}, x.ids); err != nil {
+	x.secret = found.secret
+	if x.call, err = g.Begin(found.Credential, gateway.Route{Name: label, Family: f.name(), Model: e.model}, x.ids); err != nil {
 		x.writeError(fault.From(err))
 		return nil
 	}
@@ -121,19 +123,32 @@ func clientRequestID(h http.Header) string {
 	return id
 }
 
+// caller is who was authenticated, and with what.
+type caller struct {
+	keys.Credential
+	secret string
+}
+
 type callerKey struct{}
 
 // authenticated is the caller that gatehouse_auth has found, or that the
 // request's own bearer token names.
-func authenticated(g *gateway.Gateway, r *http.Request) (keys.Credential, error) {
-	if c, ok := r.Context().Value(callerKey{}).(keys.Credential); ok {
+func authenticated(g *gateway.Gateway, r *http.Request) (caller, error) {
+	if c, ok := r.Context().Value(callerKey{}).(caller); ok {
 		return c, nil
 	}
-	return g.Authenticate(bearer(r.Header))
+	secret := bearer(r.Header)
+	credential, err := g.Authenticate(secret)
+	return caller{credential, secret}, err
 }
 
-func withCaller(r *http.Request, c keys.Credential) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+// withCaller is the request for the next handler: it knows the caller and
+// carries the key no more.
+func withCaller(r *http.Request, c caller) *http.Request {
+	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+	r.Header = r.Header.Clone()
+	r.Header.Del("Authorization")
+	return r
 }
 
 // bearer is the token of the Authorization header (RFC 6750, 2.1); the

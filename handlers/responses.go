@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -31,6 +32,9 @@ func serveResponses(x *exchange) error {
 	}
 	patch := jsonscan.NewPatch(body, members)
 	openai.UpstreamResponses(patch, body, members, req, x.call.UpstreamModel())
+	if err := openrouter.UpstreamResponsesFields(patch, body, members, x.call.Provider().Dialect.OpenRouterFields()); err != nil {
+		return err
+	}
 	upstream := patch.Segments(nil)
 	keepMembers(members)
 

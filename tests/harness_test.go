@@ -48,7 +48,7 @@ func start(t *testing.T, s setup) *house {
 	h := &house{t: t, dir: t.TempDir(), upstream: fake.New()}
 	h.setSecrets()
 	h.serveUpstream()
-	h.ports = [2]int{freePort(t), freePort(t)}
+	h.ports = freePorts(t)
 	h.origin = "http://127.0.0.1:" + strconv.Itoa(h.ports[0])
 	h.http = newClient(t, nil)
 	logs.reset()
@@ -87,15 +87,18 @@ func (h *house) serveUpstream() {
 	})
 }
 
-// freePort is a port that nobody listens on at the moment.
-func freePort(t *testing.T) int {
+// freePorts are two ports that nobody listens on at the moment.
+func freePorts(t *testing.T) (ports [2]int) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for i := range ports {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = listener.Close() }() // both are held until both are known
+		ports[i] = listener.Addr().(*net.TCPAddr).Port
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port
+	return ports
 }
 
 // caddyfile is the whole configuration of a setup.

@@ -33,7 +33,7 @@ func vacant(t *testing.T) *house {
 	h := &house{t: t, dir: t.TempDir(), upstream: fake.New(), stopped: true}
 	h.setSecrets()
 	h.serveUpstream()
-	h.ports = [2]int{freePort(t), freePort(t)}
+	h.ports = freePorts(t)
 	h.origin = "http://127.0.0.1:" + strconv.Itoa(h.ports[0])
 	h.http = newClient(t, nil)
 	return h
@@ -223,7 +223,7 @@ func TestAKilledProcessLosesTheLastMomentOnly(t *testing.T) {
 func TestASecondProcessOnTheSameDataIsRefused(t *testing.T) {
 	h := vacant(t)
 	first := h.run(setup{})
-	h.ports = [2]int{freePort(t), freePort(t)}
+	h.ports = freePorts(t)
 	second := h.spawn(setup{})
 	if err := second.wait(); err == nil {
 		t.Error("the second process ended well")

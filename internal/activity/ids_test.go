@@ -122,7 +122,7 @@ func TestIDsOfDeletedRows(t *testing.T) {
 
 func TestHashOfNothingIsNoHash(t *testing.T) {
 	var h hasher
-	if h.hash("t", "") != 0 || h.hash("t", "a") == h.hash("u", "a") || h.hash("t", "a") != h.hash("t", "a") {
+	if h.hash("t", "") != 0 || h.hash("t", "a") == h.hash("u", "a") {
 		t.Error("hashes do not tell tenants or nothing apart")
 	}
 	_, log := openLog(t, t.TempDir())

@@ -58,7 +58,7 @@ func (p *Provider) play(w http.ResponseWriter, r *http.Request, rec *recording, 
 	if s.gzip {
 		w.Header().Set("Content-Encoding", "gzip")
 		zw := gzip.NewWriter(w)
-		defer zw.Close()
+		defer func() { _ = zw.Close() }()
 		out = zw
 		flush = func() error {
 			if err := zw.Flush(); err != nil {

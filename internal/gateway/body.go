@@ -82,11 +82,11 @@ func nextSize(full int, announced int64) int {
 // a third of the price of a deadline that is set and taken back for every body.
 func (c *Call) beginReading(control *http.ResponseController) {
 	c.reading = control
-	c.watch = time.AfterFunc(c.gateway.timeouts.Body, c.expire)
+	c.await(c.gateway.timeouts.Body)
 }
 
 func (c *Call) endReading() {
-	c.watch.Stop()
+	c.arrived()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.late { // the next request on the connection has its own time
@@ -95,11 +95,33 @@ func (c *Call) endReading() {
 	c.reading = nil
 }
 
-// expire runs on the timer's goroutine: what is waited for now has taken too long.
+// await lets the one timer of the call run for what is waited for now, the
+// client's upload or the provider; arrived stops it.
+func (c *Call) await(most time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.until = time.Now().Add(most)
+	if c.watch == nil {
+		c.watch = time.AfterFunc(most, c.expire)
+		return
+	}
+	c.watch.Reset(most)
+}
+
+func (c *Call) arrived() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.until = time.Time{}
+	c.watch.Stop()
+}
+
+// expire runs on the timer's goroutine: what is waited for has taken too long,
+// unless it has arrived since the timer fired.
 func (c *Call) expire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
+	case c.until.IsZero() || time.Now().Before(c.until):
 	case c.reading != nil:
 		// A server that cannot set deadlines (a test's recorder) reads on.
 		c.late = c.reading.SetReadDeadline(c.gateway.now()) == nil
@@ -132,9 +154,11 @@ func (c *Call) takeMemory(n int) bool {
 	return true
 }
 
-func (c *Call) giveMemory() {
-	c.gateway.state.Memory.Give(c.held)
-	c.held = 0
+// giveMemory returns what is held, but for what is kept.
+func (c *Call) giveMemory(kept int64) {
+	kept = min(kept, c.held)
+	c.gateway.state.Memory.Give(c.held - kept)
+	c.held = kept
 }
 
 func (c *Call) readFailure(r *http.Request, err error) error {

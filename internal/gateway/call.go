@@ -42,6 +42,7 @@ type Call struct {
 	mu      sync.Mutex               // guards the following, which expire sees
 	reading *http.ResponseController // while the request's body is read
 	late    bool                     // that read was interrupted
+	until   time.Time                // when what is waited for is overdue; zero: nothing is waited for
 	silent  context.CancelCauseFunc  // while the provider is waited for
 
 	cause   error // of a failure, for the log
@@ -148,18 +149,19 @@ func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]by
 	body := provider.NewBody(pieces, func() { giveBuffer(received) })
 	ctx, cancel := context.WithCancelCause(client)
 	c.gateway.setCancel(c, cancel)
-	c.waitForProvider(cancel)
+	c.silence(cancel)
+	c.await(c.gateway.timeouts.Header)
 	c.Record.Attempts++
 	resp, err := c.provider.Send(ctx, op, body, stream)
+	c.arrived()
 	if err != nil {
 		return nil, c.failure(client, ctx, err)
 	}
 	c.answered = true
-	c.watch.Reset(c.gateway.timeouts.Idle)
 	// No retry follows an answer: what was sent need not be kept for as
 	// long as a stream may last.
 	body.Release()
-	c.giveMemory()
+	c.giveMemory(body.Kept())
 	c.answer = resp.Body
 	resp.Body = &guardedBody{ReadCloser: resp.Body, call: c, client: client, ctx: ctx}
 	return resp, nil
@@ -174,23 +176,19 @@ const (
 // end usually lies behind it in the same packet, and a connection whose answer
 // was not read to the end cannot be used again.
 func (c *Call) Linger() {
-	c.watch.Reset(lingerTime)
+	c.await(lingerTime)
 	_, _ = io.CopyN(io.Discard, c.answer, lingerBytes) // it is the end, or not
+	c.arrived()
 }
 
-func (c *Call) waitForProvider(cancel context.CancelCauseFunc) {
+func (c *Call) silence(cancel context.CancelCauseFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.silent = cancel
-	if c.watch == nil {
-		c.watch = time.AfterFunc(c.gateway.timeouts.Header, c.expire)
-		return
-	}
-	c.watch.Reset(c.gateway.timeouts.Header)
 }
 
-// guardedBody pushes the idle timeout ahead with every read and tells in the
-// gateway's words why a read failed.
+// guardedBody lets the idle timeout run while the provider is waited for, and
+// not while a slow client is, and tells in the gateway's words why a read failed.
 type guardedBody struct {
 	io.ReadCloser
 	call        *Call
@@ -198,10 +196,9 @@ type guardedBody struct {
 }
 
 func (b *guardedBody) Read(p []byte) (int, error) {
+	b.call.await(b.call.gateway.timeouts.Idle)
 	n, err := b.ReadCloser.Read(p)
-	if n > 0 {
-		b.call.watch.Reset(b.call.gateway.timeouts.Idle)
-	}
+	b.call.arrived()
 	if err != nil && err != io.EOF {
 		err = b.call.failure(b.client, b.ctx, err)
 	}

@@ -49,7 +49,7 @@ func (c *Call) Finish() {
 	if c.buffer != nil {
 		giveBuffer(c.buffer)
 	}
-	c.giveMemory()
+	c.giveMemory(0)
 	c.gateway.calls.remove(c)
 }
 

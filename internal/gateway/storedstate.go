@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
@@ -50,8 +51,12 @@ func (c *Call) openRouterTools(body []byte, members []jsonscan.Member) (tools []
 	if i, ok := jsonscan.Find(body, members, "plugins"); ok && members[i].Kind != 'n' {
 		tools = append(tools, "plugins")
 	}
-	if strings.HasSuffix(c.model.Name, ":online") {
+	_, variants, _ := strings.Cut(strings.ToLower(c.model.Name), ":")
+	if slices.Contains(strings.Split(variants, ":"), "online") {
 		tools = append(tools, ":online")
+	}
+	if strings.Contains(c.model.Name, "@preset/") { // replaces prompt and model by what the account says
+		tools = append(tools, "@preset")
 	}
 	return tools
 }

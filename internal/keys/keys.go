@@ -167,7 +167,7 @@ func (s *Spec) hashes() ([][sha256.Size]byte, error) {
 		digits, ok := strings.CutPrefix(text, hashPrefix)
 		raw, err := hex.DecodeString(digits)
 		if !ok || err != nil || len(raw) != sha256.Size {
-			return nil, fmt.Errorf("hash %q: want sha256: and 64 hex digits", text)
+			return nil, errors.New("a hash is not sha256: and 64 hex digits") // it may be a secret, put in the wrong place
 		}
 		out = append(out, [sha256.Size]byte(raw))
 	}

@@ -113,7 +113,7 @@ func TestBadConfigurationsAreNamed(t *testing.T) {
 		`key "dev": no scopes`:                             {spec(func(s *keys.Spec) { s.Scopes = nil })},
 		`key "dev" is configured twice`:                    {spec(nil), spec(nil)},
 		`key "twin": its secret is also that of key "dev"`: {spec(nil), twin},
-		`hash "sha256:xyz"`:                                {spec(func(s *keys.Spec) { s.Hashes = []string{"sha256:xyz"} })},
+		`a hash is not sha256:`:                            {spec(func(s *keys.Spec) { s.Hashes = []string{"sha256:xyz"} })},
 		`key "dev": models:`:                               {spec(func(s *keys.Spec) { s.Models = []string{""} })},
 		`key "a b":`:                                       {spec(func(s *keys.Spec) { s.Name = "a b" })},
 		`tenant "a b"`:                                     {spec(func(s *keys.Spec) { s.Tenant = "a b" })},

@@ -73,13 +73,3 @@ func TestCallsAtOnceDoNotMix(t *testing.T) {
 	}
 	all.Wait()
 }
-
-func TestAResultCostsOneAllocation(t *testing.T) {
-	if raceEnabled {
-		t.Skip("under the race detector, pools lose what they hold")
-	}
-	call, body, dst := newCall(), []byte(answer), make([]byte, 0, 4096)
-	if n := testing.AllocsPerRun(100, func() { openai.ChatResult(dst, body, call) }); n > 1 { // the provider's id, which the summary keeps
-		t.Fatalf("%v allocations", n)
-	}
-}

@@ -83,6 +83,12 @@ func ParseProviderError(body []byte) ProviderError {
 			if i, ok := jsonscan.Find(value, inner, "error_type"); ok && e.Type == "" {
 				e.Type = word(inner[i].Value(value))
 			}
+			// OpenRouter's moderation answers 403, and this alone tells.
+			for _, moderation := range []string{"reasons", "flagged_input"} {
+				if _, ok := jsonscan.Find(value, inner, moderation); ok && e.Type == "" {
+					e.Type = "content_policy_violation"
+				}
+			}
 			if i, ok := jsonscan.Find(value, inner, "provider_code"); ok && e.Code == "" {
 				e.Code = word(inner[i].Value(value))
 			}

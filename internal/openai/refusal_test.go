@@ -19,6 +19,7 @@ func TestTheTableOfProviderRefusals(t *testing.T) {
 		{401, `{"error":{"message":"x","code":"invalid_api_key"}}`, fault.UpstreamAuth, 502},
 		{403, `{"error":{"message":"x"}}`, fault.UpstreamAuth, 502},
 		{403, `{"error":{"code":403,"message":"flagged","metadata":{"error_type":"content_policy_violation"}}}`, fault.ProviderContentPolicy, 422},
+		{403, `{"error":{"code":403,"message":"flagged","metadata":{"reasons":["violence"],"flagged_input":"x"}}}`, fault.ProviderContentPolicy, 422},
 		{400, `{"error":{"message":"x","code":"content_policy_violation"}}`, fault.ProviderContentPolicy, 422},
 		{402, `no credit`, fault.UpstreamQuota, 502},
 		{429, `{"error":{"type":"insufficient_quota","message":"x"}}`, fault.UpstreamQuota, 502},

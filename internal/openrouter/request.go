@@ -17,16 +17,14 @@ const (
 	consumed
 	// refused fields change the answer, and cannot be honoured.
 	refused
-	// effort is dropped like onlyOpenRouter, and its effort becomes
-	// reasoning_effort, which other providers know.
-	effort
 )
 
 // fields is the table of OpenRouter's own request fields (OpenRouter's
 // OpenAPI, ChatRequest, and what clients of older versions send). Sampling
 // fields that many other servers know too (top_k, min_p, repetition_penalty)
 // are not in it: they reach every provider, and one that does not know them
-// says so itself.
+// says so itself. A chat request's reasoning is dropped as well for the others,
+// and its effort becomes reasoning_effort, which they know.
 var fields = map[string]rule{
 	// Fallback models: the key's list and the price were judged for `model`.
 	"models": consumed,
@@ -47,14 +45,26 @@ var fields = map[string]rule{
 	"debug":                  onlyOpenRouter,
 	"include_reasoning":      onlyOpenRouter,
 	"stop_server_tools_when": onlyOpenRouter,
-
-	"reasoning": effort,
 }
 
 // UpstreamFields prepares a chat request's OpenRouter-only fields for its
 // provider by the table of fields. It is to be called beside
 // [openai.UpstreamChat], on the same patch. The error is a [*fault.Error].
 func UpstreamFields(p *jsonscan.Patch, body []byte, members []jsonscan.Member, req openai.ChatRequest, openRouter bool) error {
+	// The SDKs of this family send it without a stream too; OpenAI refuses that.
+	if i, ok := jsonscan.Find(body, members, "stream_options"); ok && !req.Stream {
+		p.Drop(i)
+	}
+	if i, ok := jsonscan.Find(body, members, "reasoning"); ok && !openRouter {
+		p.Drop(i)
+		addEffort(p, body, members, members[i].Value(body))
+	}
+	return UpstreamResponsesFields(p, body, members, openRouter)
+}
+
+// UpstreamResponsesFields is [UpstreamFields] for a Responses request, in which
+// reasoning is everybody's.
+func UpstreamResponsesFields(p *jsonscan.Patch, body []byte, members []jsonscan.Member, openRouter bool) error {
 	for i, m := range members {
 		key := string(m.Key(body))
 		switch fields[key] {
@@ -69,16 +79,7 @@ func UpstreamFields(p *jsonscan.Patch, body []byte, members []jsonscan.Member, r
 			if !openRouter {
 				p.Drop(i)
 			}
-		case effort:
-			if !openRouter {
-				p.Drop(i)
-				addEffort(p, body, members, m.Value(body))
-			}
 		}
-	}
-	// The SDKs of this family send it without a stream too; OpenAI refuses that.
-	if i, ok := jsonscan.Find(body, members, "stream_options"); ok && !req.Stream {
-		p.Drop(i)
 	}
 	return nil
 }

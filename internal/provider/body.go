@@ -77,6 +77,10 @@ func (b *Body) Release() {
 	b.freeIfUnused()
 }
 
+// Kept is how many bytes stay in memory, after Release, until the connection
+// has done with the request.
+func (b *Body) Kept() int64 { return int64(len(b.joined)) }
+
 func (b *Body) finished() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -91,6 +91,9 @@ func New(c Config) (*Provider, error) {
 	if c.Transport == nil {
 		return nil, errors.New("no transport")
 	}
+	if strings.ContainsFunc(c.Credential, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("api_key has characters that no Authorization header can carry, such as a line end")
+	}
 	header := http.Header{
 		"Content-Type":    {"application/json"},
 		"Accept-Encoding": {"identity"},

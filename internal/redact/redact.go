@@ -9,6 +9,7 @@ package redact
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -34,6 +35,8 @@ type Redactor struct {
 
 // New returns a Redactor that knows the secrets; short ones are left out.
 func New(secrets []string) *Redactor {
+	// Longest first: a secret may begin with another one.
+	secrets = slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
 	for _, s := range secrets {
 		if len(s) >= minSecret {

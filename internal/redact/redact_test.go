@@ -43,3 +43,10 @@ func TestTextIsBoundedAfterRedaction(t *testing.T) {
 		t.Fatalf("%d bytes: %q", len(got), got[len(got)-40:])
 	}
 }
+
+func TestASecretThatBeginsWithAnotherVanishesWhole(t *testing.T) {
+	r := redact.New([]string{"prov-key-0001", "prov-key-0001-tail-secret"})
+	if got := r.Text("it was prov-key-0001-tail-secret."); got != "it was "+redact.Mark+"." {
+		t.Fatalf("got %q", got)
+	}
+}

@@ -25,43 +25,6 @@ func (l *loop) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestSteadyStateDoesNotAllocate(t *testing.T) {
-	if raceEnabled {
-		t.Skip("under the race detector, pools lose what they hold")
-	}
-	for name, stream := range map[string]string{
-		"chunks":     strings.Repeat(chunk, 64),
-		"named":      strings.Repeat("event: x\n"+chunk, 10),
-		"data lines": strings.Repeat("data: a\r\ndata: b\r\n\r\n", 10),
-		"heartbeats": strings.Repeat(": wait\n\n", 10),
-		"long":       "data: " + strings.Repeat("x", 50_000) + "\n\n",
-	} {
-		for _, step := range []int{100, 1 << 20} {
-			reader := sse.NewReader(&loop{stream: stream, step: step}, bound)
-			next := func() {
-				if _, err := reader.Next(); err != nil {
-					t.Fatal(err)
-				}
-				reader.Buffered()
-			}
-			for range 100 {
-				next()
-			}
-			if n := testing.AllocsPerRun(1000, next); n != 0 {
-				t.Errorf("%s, %d bytes a read: %v allocations", name, step, n)
-			}
-		}
-	}
-	room := make([]byte, 0, 1024)
-	data := []byte(chunk)
-	if n := testing.AllocsPerRun(100, func() {
-		sse.AppendEvent(room, "response.function_call_arguments.delta", data)
-		sse.AppendComment(room, "heartbeat of a name longer than 32 bytes")
-	}); n != 0 {
-		t.Errorf("writing: %v allocations", n)
-	}
-}
-
 func BenchmarkNext(b *testing.B) {
 	for _, bench := range []struct {
 		name, event string

@@ -1,5 +1,75 @@
 //go:build !race
 
+// Under the race detector pools lose what they hold, so what they save is
+// measured without it: the suite "pools" of make test.
+
 package sse_test
 
-const raceEnabled = false
+import (
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/sse"
+)
+
+func TestSteadyStateDoesNotAllocate(t *testing.T) {
+	for name, stream := range map[string]string{
+		"chunks":     strings.Repeat(chunk, 64),
+		"named":      strings.Repeat("event: x\n"+chunk, 10),
+		"data lines": strings.Repeat("data: a\r\ndata: b\r\n\r\n", 10),
+		"heartbeats": strings.Repeat(": wait\n\n", 10),
+		"long":       "data: " + strings.Repeat("x", 50_000) + "\n\n",
+	} {
+		for _, step := range []int{100, 1 << 20} {
+			reader := sse.NewReader(&loop{stream: stream, step: step}, bound)
+			next := func() {
+				if _, err := reader.Next(); err != nil {
+					t.Fatal(err)
+				}
+				reader.Buffered()
+			}
+			for range 100 {
+				next()
+			}
+			if n := testing.AllocsPerRun(1000, next); n != 0 {
+				t.Errorf("%s, %d bytes a read: %v allocations", name, step, n)
+			}
+		}
+	}
+	room := make([]byte, 0, 1024)
+	data := []byte(chunk)
+	if n := testing.AllocsPerRun(100, func() {
+		sse.AppendEvent(room, "response.function_call_arguments.delta", data)
+		sse.AppendComment(room, "heartbeat of a name longer than 32 bytes")
+	}); n != 0 {
+		t.Errorf("writing: %v allocations", n)
+	}
+}
+
+func TestAnIdleStreamHoldsLittle(t *testing.T) {
+	const streams = 1000
+	held := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	stream := "data: " + strings.Repeat("x", 30_000) + "\n\n" + chunk
+	before := held()
+	readers := make([]*sse.Reader, streams)
+	for i := range readers {
+		readers[i] = sse.NewReader(&silence{stream}, bound)
+		for range 3 {
+			if _, err := readers[i].Next(); err != nil && err != io.ErrNoProgress {
+				t.Fatal(err)
+			}
+		}
+	}
+	if each := (held() - before) / streams; each > 512 {
+		t.Errorf("%d bytes a stream", each)
+	}
+	runtime.KeepAlive(readers)
+}

@@ -3,7 +3,6 @@ package sse_test
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -33,35 +32,6 @@ func TestReadersAtOnceDoNotMix(t *testing.T) {
 		})
 	}
 	all.Wait()
-}
-
-func TestAnIdleStreamHoldsLittle(t *testing.T) {
-	if raceEnabled {
-		t.Skip("under the race detector, pools lose what they hold")
-	}
-	const streams = 1000
-	held := func() uint64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	stream := "data: " + strings.Repeat("x", 30_000) + "\n\n" + chunk
-	before := held()
-	readers := make([]*sse.Reader, streams)
-	for i := range readers {
-		readers[i] = sse.NewReader(&silence{stream}, bound)
-		for range 3 {
-			if _, err := readers[i].Next(); err != nil && err != io.ErrNoProgress {
-				t.Fatal(err)
-			}
-		}
-	}
-	if each := (held() - before) / streams; each > 512 {
-		t.Errorf("%d bytes a stream", each)
-	}
-	runtime.KeepAlive(readers)
 }
 
 // silence is a stream that says no more.

@@ -144,8 +144,7 @@ func Open(dir string, opts Options) (*Store, error) {
 	}
 	s.queue.init()
 	if err := s.openFile(); err != nil {
-		s.closeFiles()
-		return nil, fmt.Errorf("opening the database %q: %w", s.path, err)
+		return nil, errors.Join(fmt.Errorf("opening the database %q: %w", s.path, err), s.closeFiles())
 	}
 	go s.write()
 	return s, nil

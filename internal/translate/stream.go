@@ -19,7 +19,6 @@ type Stream struct {
 	chat    *openai.ChatStream
 	reader  reader
 	chunk   []byte // the chunk in work, as chat repaired it
-	started bool
 	failure *fault.Error
 	ended   bool // the client was told the end
 }
