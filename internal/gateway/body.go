@@ -65,14 +65,15 @@ func (c *Call) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 	}
 }
 
-// nextSize is the size that follows a full buffer: four times as large, or what
-// holds the announced body, or any body, and one byte more.
+// nextSize is the size that follows a full buffer: four times as large, or, if
+// that is half of it or more, what holds the announced body, or any body, and
+// one byte more: the last growth copies most and must not be done twice.
 func nextSize(full int, announced int64) int {
 	last := MaxBody + 1
 	if announced >= int64(full) {
 		last = int(announced) + 1
 	}
-	if size := 4 * full; size < last-1 {
+	if size := 4 * full; size < last/2 {
 		return size
 	}
 	return last
