@@ -42,10 +42,10 @@ func (c *Call) Finish() {
 		Route: r.Route, Provider: r.Provider, Model: c.metricModel(), Code: r.Code, Status: r.Status,
 		Duration: r.Latency, FirstToken: r.FirstToken, Prompt: r.PromptTokens, Completion: r.CompletionTokens,
 	})
+	c.writeLog() // first: whoever finds the row finds the line
 	if c.stored || r.Code != "" {
 		c.gateway.log.Append(r)
 	}
-	c.writeLog()
 	if c.buffer != nil {
 		giveBuffer(c.buffer)
 	}
