@@ -90,7 +90,7 @@ func newExchange(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, f f
 
 // newIDs names a request twice over: for whoever reads headers and logs, and
 // in OpenRouter's form for whoever asks for the generation. Both begin with the
-// time in seconds, by which the activity finds them again, and are random after.
+// time in seconds, so that they sort in a log, and are random after.
 func newIDs(g *gateway.Gateway) gateway.IDs {
 	var random [22]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)

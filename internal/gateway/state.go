@@ -93,7 +93,7 @@ func (s *State) settle() {
 func reportHealth(logger *zap.Logger) func(error) {
 	return func(err error) {
 		if err != nil {
-			logger.Error("the activity store cannot be written; calls go on, their records wait", zap.Error(err))
+			logger.Error("the activity store cannot be written; calls go on, their records are dropped and counted", zap.Error(err))
 			return
 		}
 		logger.Info("the activity store can be written again")

@@ -32,13 +32,7 @@ type ResponsesRequest struct {
 func ParseChat(body []byte, members []jsonscan.Member) (ChatRequest, error) {
 	var req ChatRequest
 	var err error
-	if err = checkSpelling(body, members); err != nil {
-		return req, err
-	}
-	if req.Model, req.ModelMember, err = model(body, members); err != nil {
-		return req, err
-	}
-	if req.Stream, err = flag(body, members, "stream"); err != nil {
+	if req.Model, req.ModelMember, req.Stream, err = head(body, members); err != nil {
 		return req, err
 	}
 	i, ok := jsonscan.Find(body, members, "messages")
@@ -54,8 +48,9 @@ func ParseChat(body []byte, members []jsonscan.Member) (ChatRequest, error) {
 	}
 	var room [8]jsonscan.Member
 	options := members[req.streamOptions].Value(body)
-	if i, ok := jsonscan.Find(options, jsonscan.Members(options, room[:0]), "include_usage"); ok {
-		switch jsonscan.Members(options, room[:0])[i].Kind {
+	inner := jsonscan.Members(options, room[:0])
+	if i, ok := jsonscan.Find(options, inner, "include_usage"); ok {
+		switch inner[i].Kind {
 		case 't':
 			req.IncludeUsage = true
 		case 'f', 'n':
@@ -71,13 +66,7 @@ func ParseChat(body []byte, members []jsonscan.Member) (ChatRequest, error) {
 func ParseResponses(body []byte, members []jsonscan.Member) (ResponsesRequest, error) {
 	var req ResponsesRequest
 	var err error
-	if err = checkSpelling(body, members); err != nil {
-		return req, err
-	}
-	if req.Model, req.ModelMember, err = model(body, members); err != nil {
-		return req, err
-	}
-	if req.Stream, err = flag(body, members, "stream"); err != nil {
+	if req.Model, req.ModelMember, req.Stream, err = head(body, members); err != nil {
 		return req, err
 	}
 	i, ok := jsonscan.Find(body, members, "input")
@@ -89,6 +78,18 @@ func ParseResponses(body []byte, members []jsonscan.Member) (ResponsesRequest, e
 	}
 	req.streamOptions, err = streamOptions(body, members)
 	return req, err
+}
+
+// head reads what a request of either kind begins with.
+func head(body []byte, members []jsonscan.Member) (name string, at int, stream bool, err error) {
+	if err = checkSpelling(body, members); err != nil {
+		return "", 0, false, err
+	}
+	if name, at, err = model(body, members); err != nil {
+		return "", 0, false, err
+	}
+	stream, err = flag(body, members, "stream")
+	return name, at, stream, err
 }
 
 func model(body []byte, members []jsonscan.Member) (string, int, error) {

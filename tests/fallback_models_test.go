@@ -1,0 +1,36 @@
+package tests
+
+import (
+	"strings"
+	"testing"
+)
+
+// Fallback models would escape the key's list and the price; a preset of the
+// account can replace prompt and model.
+func TestAResponsesCallCannotNameOtherModelsBesideItsOwn(t *testing.T) {
+	h := start(t, setup{})
+	for _, path := range []string{responsesV1, responsesOR, chatV1, chatRouter} {
+		h.upstream.Reset()
+		content := `"input":"x"`
+		if path == chatV1 || path == chatRouter {
+			content = `"messages":[{"role":"user","content":"x"}]`
+		}
+		a := h.post(path, "full", `{"model":"router/echo",`+content+`,"models":["openai/other"],"route":"fallback"}`)
+		if a.status != 200 {
+			t.Fatalf("%s: %d %s", path, a.status, a.body)
+		}
+		for _, r := range h.upstream.Requests() {
+			if strings.Contains(string(r.Body), "models") || strings.Contains(string(r.Body), "route") {
+				t.Errorf("%s: the provider got %s", path, r.Body)
+			}
+		}
+		a = h.post(path, "full", `{"model":"router/echo",`+content+`,"preset":"admin"}`)
+		wantRefusal(t, path, a, 400, "unsupported_parameter")
+	}
+	h.upstream.Reset()
+	h.post(responsesV1, "full", `{"model":"fake/echo","input":"x","reasoning":{"effort":"low"},"plugins":[]}`)
+	sent := h.upstream.Requests()
+	if len(sent) != 1 || string(sent[0].Body) != `{"model":"echo","input":"x","reasoning":{"effort":"low"}}` {
+		t.Errorf("another provider got %+v", sent)
+	}
+}
