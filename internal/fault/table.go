@@ -27,6 +27,13 @@ const (
 	RequestTooLarge     Code = "request_too_large"
 	RequestTimeout      Code = "request_timeout"
 
+	// Workstations: a name that is taken, caps on tokens and registrations, a
+	// storage that does not keep what it must keep.
+	WorkstationConflict       Code = "workstation_conflict"
+	WorkstationTokensExceeded Code = "workstation_tokens_exceeded"
+	WorkstationsExceeded      Code = "workstations_exceeded"
+	StorageUnavailable        Code = "storage_unavailable"
+
 	GatewayBusy Code = "gateway_busy"
 
 	UpstreamRateLimited Code = "upstream_rate_limited"
@@ -69,7 +76,8 @@ type row struct {
 
 // table is the one map of refusals. Two rules hold in it, both because of how
 // the SDKs retry: a permanent refusal is never 5xx (the OpenRouter SDKs repeat
-// a 5xx for an hour), and 408 and 409 are never used (the OpenAI SDKs repeat them).
+// a 5xx for an hour), and 408 and 409, which the OpenAI SDKs repeat, are not used
+// but for a 409 that says it is final.
 var table = map[Code]row{
 	InvalidJSON:          {400, invalidRequest, "invalid_request", 0, false},
 	InvalidValue:         {400, invalidRequest, "invalid_request", 0, false},
@@ -89,6 +97,11 @@ var table = map[Code]row{
 	MethodNotAllowed:    {405, invalidRequest, "invalid_request", 0, false},
 	UnsupportedEncoding: {415, invalidRequest, "invalid_request", 0, false},
 	RequestTooLarge:     {413, invalidRequest, "payload_too_large", 0, false},
+
+	WorkstationConflict:       {409, invalidRequest, "invalid_request", 0, true},
+	WorkstationTokensExceeded: {429, rateLimitError, "rate_limit_exceeded", time.Minute, true},
+	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", time.Minute, true},
+	StorageUnavailable:        {503, serverError, "provider_overloaded", 10 * time.Second, false},
 
 	GatewayBusy: {429, rateLimitError, "rate_limit_exceeded", time.Second, false},
 

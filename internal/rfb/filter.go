@@ -1,0 +1,191 @@
+package rfb
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+	"time"
+)
+
+// Policy is what a [Filter] lets through. The zero value lets everything pass whose length is known.
+type Policy struct {
+	// ViewOnly drops what would change the desktop: keys, pointer, clipboard, size, gii, xvp, QEMU's messages.
+	ViewOnly bool
+	// FixedSize drops SetDesktopSize.
+	FixedSize bool
+	// NoClipboardIn drops ClientCutText. The workstation's own clipboard still comes out.
+	NoClipboardIn bool
+	// FPS is how many incremental update requests a second pass; more are merged. The server cannot be asked to send
+	// on its own then. Default: no pacing.
+	FPS int
+	// PreferTight puts Tight first among the encodings, and caps its quality and compression, if the viewer lists them.
+	PreferTight bool
+}
+
+// Filter applies a policy to the messages of one viewer. It is not safe for concurrent use, Input excepted.
+type Filter struct {
+	policy Policy
+	pace   pace
+	drops  [256]bool // by message type
+	input  atomic.Uint64
+	broken error
+
+	head [maxHead]byte // of a message that has only begun
+	have int           // bytes of it
+	body int64         // bytes still to come of the message whose head was seen
+	pass bool          // they go on
+	list []byte        // the body of SetEncodings, collected: nil when none is
+}
+
+// NewFilter returns a Filter at the first byte after the handshake.
+func NewFilter(p Policy) *Filter {
+	f := &Filter{policy: p}
+	if p.FPS > 0 {
+		f.pace.interval = time.Second / time.Duration(p.FPS)
+		f.drops[msgEnableContinuousUpdates] = true
+	}
+	f.drops[msgSetDesktopSize] = p.FixedSize || p.ViewOnly
+	f.drops[msgClientCutText] = p.NoClipboardIn || p.ViewOnly
+	for _, t := range []byte{msgKeyEvent, msgPointerEvent, msgXVP, msgGII, msgQEMU} {
+		f.drops[t] = p.ViewOnly
+	}
+	return f
+}
+
+// Push takes the next bytes of the viewer, cut anywhere, and appends to dst what goes on to the workstation. now is
+// for pacing and never goes back. An error, of a message whose end cannot be found or is too far, is final: what came
+// before the message has gone on, and nothing more does.
+func (f *Filter) Push(dst, p []byte, now time.Time) ([]byte, error) {
+	if f.broken != nil {
+		return dst, f.broken
+	}
+	seen := uint64(0)
+	if !f.inside() {
+		dst = f.pace.release(dst, now)
+	}
+	for len(p) > 0 && f.broken == nil {
+		if f.body > 0 {
+			n := int(min(f.body, int64(len(p))))
+			dst = f.more(dst, p[:n], now)
+			p = p[n:]
+			continue
+		}
+		var head []byte
+		if head, p = f.nextHead(p); head == nil {
+			break
+		}
+		if isInput(head) {
+			seen++
+		}
+		dst = f.begin(dst, head, now)
+	}
+	if seen > 0 {
+		f.input.Add(seen)
+	}
+	return dst, f.broken
+}
+
+// nextHead takes the head of a message off p, nil while it is not whole: its bytes are kept then. p is not empty.
+func (f *Filter) nextHead(p []byte) (head, rest []byte) {
+	if f.have == 0 {
+		if n := headLen(p); n != 0 && n <= len(p) {
+			return p[:n], p[n:]
+		}
+	}
+	for {
+		n := 1
+		if f.have > 0 {
+			if n = headLen(f.head[:f.have]); n == 0 {
+				f.broken = unknown(f.head[:f.have])
+				return nil, p
+			}
+			if n == f.have {
+				f.have = 0
+				return f.head[:n], p
+			}
+		}
+		if len(p) == 0 {
+			return nil, nil
+		}
+		took := copy(f.head[f.have:n], p)
+		f.have += took
+		p = p[took:]
+	}
+}
+
+func unknown(head []byte) error {
+	return fail(KindMessage, "reading the viewer's messages", "message type %d is not known", head)
+}
+
+// begin does with a message what its head tells.
+func (f *Filter) begin(dst, head []byte, now time.Time) []byte {
+	f.body, f.broken = bodyLen(head)
+	if f.broken != nil {
+		return dst
+	}
+	f.pass = !f.drops[head[0]]
+	switch {
+	case !f.pass:
+	case head[0] == msgUpdateRequest:
+		return f.pace.request(dst, head, now)
+	case head[0] == msgSetEncodings:
+		f.pass, f.list = false, append(f.list[:0], head...)
+		if f.body == 0 {
+			return f.encodings(dst)
+		}
+	default:
+		return append(dst, head...)
+	}
+	return dst
+}
+
+// more goes on with the body of a message.
+func (f *Filter) more(dst, p []byte, now time.Time) []byte {
+	f.body -= int64(len(p))
+	switch {
+	case f.pass:
+		dst = append(dst, p...)
+		if f.body == 0 {
+			dst = f.pace.release(dst, now) // it could not go out within the body
+		}
+	case len(f.list) > 0:
+		f.list = append(f.list, p...)
+		if f.body == 0 {
+			dst = f.encodings(dst)
+		}
+	}
+	return dst
+}
+
+// encodings appends the collected SetEncodings as the policy has it.
+func (f *Filter) encodings(dst []byte) []byte {
+	at := len(dst)
+	dst = append(dst, f.list[:4]...)
+	dst = f.policy.rewrite(dst, f.list[4:])
+	binary.BigEndian.PutUint16(dst[at+2:], uint16((len(dst)-at-4)/4))
+	f.list = f.list[:0]
+	return dst
+}
+
+// inside reports that the last byte that went on was within a message.
+func (f *Filter) inside() bool { return f.body > 0 && f.pass }
+
+// Due is when Release must be called; it changes with Push and Release. The zero time means that nothing is held back,
+// or that Push will let it go.
+func (f *Filter) Due() time.Time {
+	if f.inside() || f.broken != nil {
+		return time.Time{}
+	}
+	return f.pace.due()
+}
+
+// Release appends to dst the update request that was held back, if it is due at now.
+func (f *Filter) Release(dst []byte, now time.Time) []byte {
+	if f.inside() || f.broken != nil {
+		return dst
+	}
+	return f.pace.release(dst, now)
+}
+
+// Input is how many key and pointer messages were seen, also of those that were dropped: what has stood still for as
+// long as nobody touched the viewer. It may be called at any time.
+func (f *Filter) Input() uint64 { return f.input.Load() }

@@ -1,0 +1,82 @@
+package rfb
+
+import "encoding/binary"
+
+// Encodings and pseudo-encodings that a policy knows (RFC 6143, section 7.7 and 7.8.1, and extensions). The list of a
+// viewer is in its order of preference. Nothing is ever added: what a viewer did not list it cannot decode.
+const (
+	encTight = 7
+
+	encQuality0  = -32 // to -23: JPEG quality 0-9
+	encQuality9  = -23
+	encCompress0 = -256 // to -247: compression level 0-9
+	encCompress9 = -247
+
+	encContinuousUpdates = -313
+	encExtendedButtons   = -316 // a PointerEvent may then be 7 bytes long, and cannot be told from one of 6
+	encExtendedClipboard = -0x3f5e1a32
+
+	// UltraVNC's state, keep-alive, file transfer, session and idle time, and its plug-ins. Servers that know them
+	// have the viewer send messages of types that are not in the table.
+	encUltraFirst  = -0x8000
+	encUltraLast   = -0x7ffc
+	encUltraPlugin = -0x3f5e1a31
+
+	// maxQuality is what TigerVNC asks for by default.
+	maxQuality = encQuality0 + 8
+	// maxCompress is zlib's own default; the levels above trade the workstation's time for few bytes.
+	maxCompress = encCompress0 + 6
+)
+
+// rewrite appends the encodings of list as p has them.
+func (p Policy) rewrite(dst, list []byte) []byte {
+	tight := false
+	for at := 0; at < len(list) && p.PreferTight && !tight; at += 4 {
+		tight = encoding(list[at:]) == encTight
+	}
+	if tight {
+		dst = appendEncoding(dst, encTight)
+	}
+	for at := 0; at < len(list); at += 4 {
+		e := encoding(list[at:])
+		if p.removes(e) || tight && e == encTight {
+			continue
+		}
+		if p.PreferTight {
+			e = capped(e)
+		}
+		dst = appendEncoding(dst, e)
+	}
+	return dst
+}
+
+// removes reports what must not be offered, because it would have the viewer or the server do what p does not allow.
+func (p Policy) removes(e int32) bool {
+	switch {
+	case e == encExtendedButtons, e == encUltraPlugin, e >= encUltraFirst && e <= encUltraLast:
+		return true
+	case e == encContinuousUpdates:
+		return p.FPS > 0
+	case e == encExtendedClipboard:
+		// Its server asks for the viewer's answer before it sends; without it, it sends plain text unasked.
+		return p.NoClipboardIn || p.ViewOnly
+	}
+	return false
+}
+
+// capped is e, if it is a level then one that is not too high.
+func capped(e int32) int32 {
+	switch {
+	case e > maxQuality && e <= encQuality9:
+		return maxQuality
+	case e > maxCompress && e <= encCompress9:
+		return maxCompress
+	}
+	return e
+}
+
+func encoding(b []byte) int32 { return int32(binary.BigEndian.Uint32(b)) }
+
+func appendEncoding(dst []byte, e int32) []byte {
+	return binary.BigEndian.AppendUint32(dst, uint32(e))
+}

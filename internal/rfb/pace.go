@@ -1,0 +1,87 @@
+package rfb
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+)
+
+// pace lets one incremental update request pass in every interval. Those in between are held back as one, for the
+// smallest area that has all of theirs. Requests that are not incremental are answered at once by servers, and wanted
+// when something on the screen is lost; they pass.
+//
+// A server answers one or more requests with one update, so a viewer cannot tell that its requests were merged.
+type pace struct {
+	interval time.Duration // 0: no pacing
+	next     time.Time     // when an incremental request may pass
+	held     bool
+	area     area
+}
+
+// area is a rectangle by its corners. The sums of two 16-bit numbers do not overflow.
+type area struct{ x0, y0, x1, y1 uint32 }
+
+func (p *pace) due() time.Time {
+	if !p.held {
+		return time.Time{}
+	}
+	return p.next
+}
+
+// request passes a FramebufferUpdateRequest, or holds it back.
+func (p *pace) request(dst, message []byte, now time.Time) []byte {
+	incremental := message[1] != 0
+	switch {
+	case p.interval == 0:
+	case !incremental:
+		if p.held && areaOf(message).covers(p.area) {
+			p.held = false
+		}
+	case p.held:
+		p.area = p.area.with(areaOf(message))
+		return dst
+	case now.Before(p.next):
+		p.held, p.area = true, areaOf(message)
+		return dst
+	default:
+		p.next = now.Add(p.interval)
+	}
+	return append(dst, message...)
+}
+
+// release appends what is held, if it is due. A timer is always a little late; that is not carried into the next
+// interval, so that the rate is met.
+func (p *pace) release(dst []byte, now time.Time) []byte {
+	if !p.held || now.Before(p.next) {
+		return dst
+	}
+	p.held = false
+	p.next = p.next.Add(p.interval)
+	if !now.Before(p.next) {
+		p.next = now.Add(p.interval)
+	}
+	return p.area.append(dst)
+}
+
+func areaOf(message []byte) area {
+	x, y := uint32(binary.BigEndian.Uint16(message[2:])), uint32(binary.BigEndian.Uint16(message[4:]))
+	w, h := uint32(binary.BigEndian.Uint16(message[6:])), uint32(binary.BigEndian.Uint16(message[8:]))
+	return area{x, y, x + w, y + h}
+}
+
+func (a area) covers(b area) bool {
+	return a.x0 <= b.x0 && a.y0 <= b.y0 && a.x1 >= b.x1 && a.y1 >= b.y1
+}
+
+func (a area) with(b area) area {
+	return area{min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1)}
+}
+
+// append appends an incremental request for a. No screen is so large that the bound on its sides cuts it.
+func (a area) append(dst []byte) []byte {
+	dst = append(dst, msgUpdateRequest, 1)
+	for _, n := range []uint32{a.x0, a.y0, min(a.x1-a.x0, math.MaxUint16), min(a.y1-a.y0, math.MaxUint16)} {
+		dst = binary.BigEndian.AppendUint16(dst, uint16(n))
+	}
+	return dst
+}

@@ -1,0 +1,212 @@
+package rfb
+
+import (
+	"crypto/tls"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"time"
+)
+
+// Timeouts bound the steps of a viewer. Zero and less means the default.
+type Timeouts struct {
+	Step   time.Duration // for each step that a machine takes. Default: StepTimeout
+	Person time.Duration // for each step that a person may have to take. Default: PersonTimeout
+}
+
+// Offer is what a viewer may authenticate with.
+type Offer struct {
+	// None offers security type None and nothing else: for a connection that came inside TLS.
+	None bool
+	// SubTypes are offered inside VeNCrypt, in this order: most viewers take the first they know. Empty: no VeNCrypt.
+	SubTypes []SubType
+	// VNCAuth offers VNC Authentication, behind VeNCrypt. It encrypts nothing.
+	VNCAuth bool
+	// TLS is for the sub-types. The handshake fails below TLS 1.2, whatever it says.
+	TLS *tls.Config
+	// Challenge makes the random challenge of VNC Authentication and X509Vnc.
+	Challenge func() [16]byte
+}
+
+// Proof is what a viewer has shown of itself. Nothing in it is verified.
+type Proof struct {
+	Security   Security
+	ServerName string // the host name in the TLS handshake of VeNCrypt, "" without one
+
+	User, Password string // of X509Plain, at most MaxCredential bytes each
+
+	Challenge, Response [16]byte // of VNC Authentication and X509Vnc, for VerifyVNC
+}
+
+// tooOld is shown by viewers of RFB 3.3, when VeNCrypt is all there is to offer.
+const tooOld = "Your viewer is too old for encryption (VeNCrypt). Use a current one, such as TigerVNC."
+
+// notOffered is shown by viewers that chose a security type which does not stand in the list.
+const notOffered = "The security type was not offered."
+
+// stage is how far the handshake is.
+type stage uint8
+
+const (
+	fresh    stage = iota // Negotiate is next
+	failed                // nothing more can be said
+	proven                // Accept or Refuse
+	accepted              // ClientInit
+	begun                 // ServerInit
+	done
+)
+
+// Server is the server's side of a handshake, for one viewer. It is not safe for concurrent use; closing the
+// connection ends a method that waits.
+type Server struct {
+	wire     wire
+	timeouts Timeouts
+	version  Version
+	security Security
+	stage    stage
+}
+
+// NewServer returns the server's side of conn, to which nothing was written yet. The caller closes conn.
+func NewServer(conn net.Conn, t Timeouts) *Server {
+	if t.Step <= 0 {
+		t.Step = StepTimeout
+	}
+	if t.Person <= 0 {
+		t.Person = PersonTimeout
+	}
+	return &Server{wire: wire{conn: conn}, timeouts: t}
+}
+
+// Conn is the connection to go on with: TLS, once that was negotiated.
+func (s *Server) Conn() net.Conn { return s.wire.conn }
+
+// Version is the viewer's version as it is understood here, 0 until it has told it.
+func (s *Server) Version() Version { return s.version }
+
+// Negotiate greets the viewer and goes on until it has shown its credentials. What is left to say is whether they
+// will do: Accept or Refuse. After an error there is nothing left to say; where the protocol has words for it, the
+// viewer was told.
+func (s *Server) Negotiate(o Offer) (Proof, error) {
+	if err := s.enter(fresh, failed, "offering security types"); err != nil {
+		return Proof{}, err
+	}
+	if err := o.check(); err != nil {
+		return Proof{}, &Error{Kind: KindOther, Step: "offering security types", Err: err}
+	}
+	defer s.wire.rest()
+	proof, err := s.negotiate(o)
+	if err != nil {
+		return Proof{}, err
+	}
+	s.security, s.stage = proof.Security, proven
+	return proof, nil
+}
+
+func (s *Server) negotiate(o Offer) (Proof, error) {
+	s.wire.within(s.timeouts.Step)
+	if err := s.wire.write("greeting", []byte(Version38.greeting())); err != nil {
+		return Proof{}, err
+	}
+	var err error
+	if s.version, err = s.wire.readVersion("reading the viewer's version"); err != nil {
+		return Proof{}, err
+	}
+	if o.None && s.version < Version38 {
+		return Proof{Security: SecurityNone}, nil // Accept tells, or Refuse
+	}
+	if s.version == Version33 {
+		return s.dictate(o)
+	}
+	choice, err := s.choose(o.types())
+	if err != nil {
+		return Proof{}, err
+	}
+	switch choice {
+	case typeVeNCrypt:
+		return s.veNCrypt(o)
+	case typeVNCAuth:
+		return s.challenge(o, nil, SecurityVNCAuth)
+	}
+	return Proof{Security: SecurityNone}, nil
+}
+
+// dictate is RFB 3.3: the viewer has no choice.
+func (s *Server) dictate(o Offer) (Proof, error) {
+	if o.VNCAuth {
+		return s.challenge(o, binary.BigEndian.AppendUint32(nil, typeVNCAuth), SecurityVNCAuth)
+	}
+	s.wire.within(s.timeouts.Step)
+	if err := s.wire.write("refusing an old viewer", appendReason(make([]byte, 4), tooOld)); err != nil {
+		return Proof{}, err
+	}
+	return Proof{}, fail(KindTooOld, "choosing a security type", "RFB 3.3 has no VeNCrypt")
+}
+
+// choose offers types and reads the viewer's choice.
+func (s *Server) choose(types []byte) (byte, error) {
+	const step = "reading the security type"
+	s.wire.within(s.timeouts.Step)
+	if err := s.wire.write("offering security types", append([]byte{byte(len(types))}, types...)); err != nil {
+		return 0, err
+	}
+	b, err := s.wire.read(step, 1)
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range types {
+		if t == b[0] {
+			return t, nil
+		}
+	}
+	_ = s.wire.write(step, s.failure(notOffered)) // the viewer's fault is what counts
+	return 0, fail(KindNotOffered, step, "type %d was not offered", b[0])
+}
+
+// challenge does VNC Authentication up to the response. begin goes out with the challenge.
+func (s *Server) challenge(o Offer, begin []byte, security Security) (Proof, error) {
+	proof := Proof{Security: security, Challenge: o.Challenge()}
+	s.wire.within(s.timeouts.Person)
+	if err := s.wire.write("sending the challenge", append(begin, proof.Challenge[:]...)); err != nil {
+		return Proof{}, err
+	}
+	return proof, s.wire.readInto("reading the response to the challenge", proof.Response[:])
+}
+
+// types are the outer security types of o, in order.
+func (o Offer) types() []byte {
+	if o.None {
+		return []byte{typeNone}
+	}
+	var types []byte
+	if len(o.SubTypes) > 0 {
+		types = append(types, typeVeNCrypt)
+	}
+	if o.VNCAuth {
+		types = append(types, typeVNCAuth)
+	}
+	return types
+}
+
+// check refuses what cannot be offered.
+func (o Offer) check() error {
+	challenge := o.VNCAuth
+	for _, t := range o.SubTypes {
+		if t.Security() == 0 {
+			return fmt.Errorf("sub-type %v: %w", t, ErrMisuse)
+		}
+		challenge = challenge || t == X509Vnc
+	}
+	switch {
+	case o.None:
+		return nil
+	case len(o.types()) == 0:
+		return fmt.Errorf("an empty offer: %w", ErrMisuse)
+	case len(o.SubTypes) > maxSubTypes:
+		return fmt.Errorf("%d sub-types: %w", len(o.SubTypes), ErrMisuse)
+	case len(o.SubTypes) > 0 && o.TLS == nil:
+		return fmt.Errorf("VeNCrypt without TLS: %w", ErrMisuse)
+	case challenge && o.Challenge == nil:
+		return fmt.Errorf("VNC Authentication without a challenge: %w", ErrMisuse)
+	}
+	return nil
+}

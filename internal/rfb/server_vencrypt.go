@@ -1,0 +1,84 @@
+package rfb
+
+import "encoding/binary"
+
+// veNCrypt goes on behind the choice of VeNCrypt up to the credentials.
+func (s *Server) veNCrypt(o Offer) (Proof, error) {
+	if err := s.veNCryptVersion(); err != nil {
+		return Proof{}, err
+	}
+	sub, err := s.subType(o.SubTypes)
+	if err != nil {
+		return Proof{}, err
+	}
+	name, err := s.wire.startTLS(o.TLS, s.timeouts.Person)
+	if err != nil {
+		return Proof{}, err
+	}
+	proof, err := s.credentials(o, sub)
+	proof.ServerName = name
+	return proof, err
+}
+
+// veNCryptVersion offers 0.2, the only version in use.
+func (s *Server) veNCryptVersion() error {
+	const step = "reading the VeNCrypt version"
+	s.wire.within(s.timeouts.Step)
+	if err := s.wire.write("offering VeNCrypt", []byte{venCryptMajor, venCryptMinor}); err != nil {
+		return err
+	}
+	b, err := s.wire.read(step, 2)
+	if err != nil {
+		return err
+	}
+	if b[0] == venCryptMajor && b[1] == venCryptMinor {
+		return nil
+	}
+	_ = s.wire.write(step, []byte{venCryptDeclined}) // the viewer's fault is what counts
+	return fail(KindVersion, step, "version %d.%d is not spoken here", b[0], b[1])
+}
+
+// subType offers types, reads the viewer's choice and takes it. A byte behind the choice was sent before it could be
+// known to be taken, which no viewer does; one is asked for, and none is kept.
+func (s *Server) subType(types []SubType) (SubType, error) {
+	const step = "reading the VeNCrypt sub-type"
+	list := []byte{venCryptAgreed, byte(len(types))}
+	for _, t := range types {
+		list = binary.BigEndian.AppendUint32(list, uint32(t))
+	}
+	s.wire.within(s.timeouts.Step)
+	if err := s.wire.write("offering VeNCrypt sub-types", list); err != nil {
+		return 0, err
+	}
+	b, early, err := s.wire.readLast(step, 4)
+	if err != nil {
+		return 0, err
+	}
+	choice := SubType(binary.BigEndian.Uint32(b))
+	for _, t := range types {
+		if t != choice {
+			continue
+		}
+		if early {
+			return 0, fail(KindPlaintext, step, "more came behind it, before TLS")
+		}
+		return t, s.wire.write("taking the VeNCrypt sub-type", []byte{subTypeTaken})
+	}
+	_ = s.wire.write(step, []byte{subTypeRefused}) // the viewer's fault is what counts
+	return 0, fail(KindNotOffered, step, "sub-type %d was not offered", uint32(choice))
+}
+
+// credentials are what the viewer shows inside TLS.
+func (s *Server) credentials(o Offer, sub SubType) (Proof, error) {
+	switch sub {
+	case X509Vnc:
+		return s.challenge(o, nil, SecurityX509Vnc)
+	case X509Plain:
+		proof := Proof{Security: SecurityX509Plain}
+		s.wire.within(s.timeouts.Person)
+		var err error
+		proof.User, proof.Password, err = s.wire.readPlain()
+		return proof, err
+	}
+	return Proof{Security: sub.Security()}, nil
+}

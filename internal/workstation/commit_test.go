@@ -1,0 +1,165 @@
+package workstation_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// reload is a State with a desk in force that has everything.
+func reload(t *testing.T) (first *workstation.Desk, again func(change func(*workstation.Config)) *workstation.Desk) {
+	state, storage := workstation.NewState(time.Now), newShelf()
+	again = func(change func(*workstation.Config)) *workstation.Desk {
+		return open(t, func(c *workstation.Config) {
+			c.State, c.Storage = state, storage
+			if change != nil {
+				change(c)
+			}
+		})
+	}
+	return again(nil), again
+}
+
+func withoutDesk2(c *workstation.Config) { c.Workstations = c.Workstations[:1] }
+
+func TestCommitEndsWhatTheNewConfigurationHasDropped(t *testing.T) {
+	old, again := reload(t)
+	state := old.State()
+	if _, _, err := old.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5900"}); err != nil {
+		t.Fatal(err)
+	}
+	bob := workstation.Issuer{Tenant: "default", Key: "bob"}
+	labels := map[string]string{}
+	sessions := map[string]*workstation.Session{}
+	for name, by := range map[string]workstation.Issuer{"desk1": bob, "desk2": dev, "run": dev} {
+		issued, err := old.Issue(by, name, workstation.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		labels[name] = issued.URL[:26]
+		sessions[name] = mustEnter(t, old, labels[name], viewer)
+	}
+	kept, _ := issue(t, old, "desk1", workstation.Options{})
+
+	next := again(withoutDesk2)
+	for name, x := range sessions { // it has started, but is not in force
+		wantOpen(t, x)
+		if name != "desk2" && !next.Live(labels[name]) {
+			t.Errorf("the next configuration does not know the token of %s", name)
+		}
+	}
+	_, err := next.Find(labels["desk2"], viewer.Addr())
+	wantRefusal(t, err, workstation.RefusedUnknown)
+
+	state.Commit(next, func(tenant, key string) bool { return tenant == "default" && key == "dev" })
+	wantEnded(t, sessions["desk1"], workstation.ReasonRemoved) // its key
+	wantEnded(t, sessions["desk2"], workstation.ReasonRemoved)
+	wantOpen(t, sessions["run"])
+	for name, want := range map[string]bool{"desk1": false, "desk2": false, "run": true} {
+		if next.Live(labels[name]) != want || old.Live(labels[name]) != want {
+			t.Errorf("the token of %s: live is not %v", name, want)
+		}
+	}
+	if !next.Live(kept) {
+		t.Error("a token that is still good died")
+	}
+	_, err = old.Find(labels["desk1"], viewer.Addr())
+	wantRefusal(t, err, workstation.RefusedRevoked)
+}
+
+func TestADeskThatNeverCommitsRevokesNothing(t *testing.T) {
+	old, again := reload(t)
+	label, _ := issue(t, old, "desk2", workstation.Options{})
+	x := mustEnter(t, old, label, viewer)
+	again(func(c *workstation.Config) { withoutDesk2(c); c.Domain = "other.example.com" })
+	wantOpen(t, x)
+	if !old.Live(label) {
+		t.Error("the token died with a configuration that was rolled back")
+	}
+	x.Leave()
+	mustEnter(t, old, label, viewer)
+}
+
+// A request of the old configuration may still be under way.
+func TestAnOvertakenDeskIssuesNothingForWhatIsDropped(t *testing.T) {
+	old, again := reload(t)
+	state := old.State()
+	next := again(withoutDesk2)
+	pass, err := old.Find(mustIssue(t, old, "desk2"), viewer.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	state.Commit(next, func(_, key string) bool { return key == "dev" })
+	_, err = old.Issue(dev, "desk2", workstation.Options{})
+	wantFault(t, err, fault.NotFound, "")
+	_, err = old.Issue(workstation.Issuer{Tenant: "default", Key: "bob"}, "desk1", workstation.Options{})
+	wantFault(t, err, fault.NotFound, "")
+	_, err = old.Join(pass, viewer, "none")
+	wantRefusal(t, err, workstation.RefusedRevoked)
+	mustEnter(t, next, mustIssue(t, old, "desk1"), viewer)
+
+	later := again(nil) // brings the desk back, and is not in force yet
+	mustEnter(t, later, mustIssue(t, later, "desk2"), viewer)
+}
+
+func TestAReleaseHoldsAfterAReload(t *testing.T) {
+	old, again := reload(t)
+	label := mustIssue(t, old, "desk1")
+	x := mustEnter(t, old, label, viewer)
+	next := again(nil)
+	old.State().Commit(next, nil)
+	wantOpen(t, x)
+	if err := next.Release(t.Context(), "default", "desk1"); err != nil {
+		t.Fatal(err)
+	}
+	wantEnded(t, x, workstation.ReasonReleased)
+	third := again(nil)
+	_, err := third.Issue(dev, "desk1", workstation.Options{})
+	wantFault(t, err, fault.NotFound, "")
+}
+
+// Declared, released, dropped, declared again: only a restore opens it.
+func TestAReleasedDeskStaysSoWhileItIsNotDeclared(t *testing.T) {
+	old, again := reload(t)
+	if err := old.Release(t.Context(), "default", "desk2"); err != nil {
+		t.Fatal(err)
+	}
+	without := again(withoutDesk2)
+	old.State().Commit(without, nil)
+	_, err := without.Get("default", "desk2")
+	wantFault(t, err, fault.NotFound, "")
+	wantFault(t, without.Restore(t.Context(), "default", "desk2"), fault.NotFound, "")
+	back := again(nil)
+	old.State().Commit(back, nil)
+	_, err = back.Issue(dev, "desk2", workstation.Options{})
+	wantFault(t, err, fault.NotFound, "")
+	if err := back.Restore(t.Context(), "default", "desk2"); err != nil {
+		t.Fatal(err)
+	}
+	mustIssue(t, back, "desk2")
+}
+
+func TestStateForgetsWhatNobodyHolds(t *testing.T) {
+	d, again := reload(t)
+	state := d.State()
+	for range 10 {
+		label := mustIssue(t, d, "desk2")
+		x := mustEnter(t, d, label, viewer)
+		if err := d.EndSession("default", "desk2", x.ID); err != nil {
+			t.Fatal(err)
+		}
+		x.Leave()
+	}
+	if places, tokens, _, _ := state.Sizes(); places != 0 || tokens != 0 {
+		t.Errorf("%d places, %d tokens", places, tokens)
+	}
+	_, err := d.Issue(dev, "nowhere", workstation.Options{})
+	wantFault(t, err, fault.NotFound, "")
+	mustIssue(t, d, "desk2")
+	state.Commit(again(withoutDesk2), nil)
+	if places, tokens, _, _ := state.Sizes(); places != 0 || tokens != 0 {
+		t.Errorf("after the commit: %d places, %d tokens", places, tokens)
+	}
+}

@@ -1,0 +1,88 @@
+package workstation
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+)
+
+const (
+	MaxGraves = maxGraves
+	MinSweep  = minSweep
+)
+
+var (
+	ParseAddress = parseAddress
+	IsRecordKey  = isRecordKey
+)
+
+// Key is where the record of a workstation is stored.
+func (id ID) Key() string { return id.key() }
+
+// State is the desk's.
+func (d *Desk) State() *State { return d.state }
+
+// Sizes counts what a State holds.
+func (s *State) Sizes() (places, tokens, prefixes, graves int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.graves.byHash) != s.graves.count {
+		panic("graves and their index differ")
+	}
+	return len(s.places), len(s.tokens), len(s.prefixes), s.graves.count
+}
+
+// Registered counts a tenant's registrations, as kept and as they are.
+func (s *State) Registered(tenant string) (kept, real int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, p := range s.places {
+		if id.Tenant == tenant && p.registered() {
+			real++
+		}
+	}
+	return s.registered[tenant], real
+}
+
+// BuryMany lets n tokens die that never lived.
+func (s *State) BuryMany(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range n {
+		h, _ := hashOf(fmt.Sprintf("%026d", i))
+		s.graves.bury(h, revoked, s.now())
+	}
+}
+
+// Guarded is a target registered at run time.
+func Guarded(address string, networks ...netip.Prefix) *Target {
+	return &Target{Address: address, guarded: true, networks: networks}
+}
+
+// Permit is what the dialer asks once the address is resolved.
+func (t *Target) Permit(network, resolved string, own func(netip.AddrPort) bool) error {
+	control := t.dialer(own).Control
+	if control == nil {
+		return nil
+	}
+	return control(network, resolved, nil)
+}
+
+// Reencode decodes a record and encodes it again.
+func Reencode(value []byte) ([]byte, error) {
+	r, err := parseRecord(value)
+	if err != nil {
+		return nil, err
+	}
+	return r.encode()
+}
+
+// RecordOf makes the stored form of a registration.
+func RecordOf(id ID, address, credential string, at time.Time) []byte {
+	r := record{Version: recordVersion, Tenant: id.Tenant, Name: id.Name, Address: address, Credential: credential, RegisteredAt: at, ChangedAt: at}
+	value, err := r.encode()
+	if err != nil {
+		panic(err)
+	}
+	return value
+}

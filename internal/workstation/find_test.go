@@ -1,0 +1,158 @@
+package workstation_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+func TestLabelIsTheOneBeforeTheDomain(t *testing.T) {
+	d := newDesk(t, func(c *workstation.Config) { c.Domain = "VNC.example.com" })
+	long := strings.Repeat("a", 63)
+	for name, want := range map[string]string{
+		"abc.vnc.example.com":         "abc",
+		"ABC.Vnc.EXAMPLE.com":         "abc",
+		"a-1.vnc.example.com":         "a-1",
+		long + ".vnc.example.com":     long,
+		long + "a.vnc.example.com":    "",
+		"abc.vnc.example.com.":        "",
+		"x.abc.vnc.example.com":       "",
+		".vnc.example.com":            "",
+		"vnc.example.com":             "",
+		"abcvnc.example.com":          "",
+		"abc.vnc.example.org":         "",
+		"abc.vnc.example.com.evil.io": "",
+		"*.vnc.example.com":           "",
+		"a_b.vnc.example.com":         "",
+		"\u212a.vnc.example.com":      "", // the Kelvin sign folds to k in Unicode
+		"abc.vnc.example.\u0441om":    "", // a Cyrillic letter
+		"\xff.vnc.example.com":        "",
+		"":                            "",
+	} {
+		label, ok := d.Label(name)
+		if label != want || ok != (want != "") {
+			t.Errorf("Label(%q) = %q, %v", name, label, ok)
+		}
+	}
+}
+
+func TestTypedTokens(t *testing.T) {
+	d := newDesk(t, nil)
+	for typed, want := range map[string]string{
+		"abc": "abc", " abc\n": "abc", "abc.vnc.example.com": "abc", "ABC.vnc.example.com:5900": "abc",
+		"abc:5900": "abc", "x.abc.vnc.example.com": "x.abc.vnc.example.com", "": "",
+	} {
+		if got := d.TypedLabel(typed); got != want {
+			t.Errorf("TypedLabel(%q) = %q", typed, got)
+		}
+	}
+}
+
+func TestWhatWasNeverATokenHasOneText(t *testing.T) {
+	d := open(t, nil)
+	label, _ := issue(t, d, "desk1", workstation.Options{})
+	almost := "a" + label[1:]
+	if label[0] == 'a' {
+		almost = "b" + label[1:]
+	}
+	for _, guess := range []string{"", "desk1", label[:25], label + "a", almost, strings.Repeat("a", 26), strings.Repeat("\x00", 26)} {
+		_, err := d.Find(guess, viewer.Addr())
+		wantRefusal(t, err, workstation.RefusedUnknown)
+		if d.Live(guess) {
+			t.Errorf("%q is live", guess)
+		}
+	}
+}
+
+func TestPrefixesOpenOnlyWithVNCAuth(t *testing.T) {
+	state := workstation.NewState(time.Now)
+	off := open(t, func(c *workstation.Config) { c.State = state })
+	on := open(t, func(c *workstation.Config) { c.State, c.VNCAuth = state, true })
+	early, _ := issue(t, off, "desk1", workstation.Options{})
+	late, issued := issue(t, on, "desk1", workstation.Options{})
+	find := func(d *workstation.Desk, label string) (*workstation.Pass, error) {
+		return d.FindByPrefix(func(p string) bool { return p == label[:8] }, viewer.Addr())
+	}
+	pass, err := find(on, late)
+	if err != nil || pass.TokenID != issued.TokenID {
+		t.Fatal(pass, err)
+	}
+	_, err = find(off, late)
+	wantRefusal(t, err, workstation.RefusedUnknown)
+	_, err = find(on, early) // was issued when nothing of it was kept
+	wantRefusal(t, err, workstation.RefusedUnknown)
+	if _, _, prefixes, _ := state.Sizes(); prefixes != 1 {
+		t.Errorf("%d prefixes are kept", prefixes)
+	}
+	state.Commit(off, nil)
+	if _, _, prefixes, _ := state.Sizes(); prefixes != 0 {
+		t.Errorf("%d prefixes are kept after it was turned off", prefixes)
+	}
+	if _, err := on.Find(late, viewer.Addr()); err != nil {
+		t.Error("the whole token died with its prefix:", err)
+	}
+}
+
+func TestAMatchSeesLivePrefixesOnlyAndMayTakeItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t, func(c *workstation.Config) { c.VNCAuth = true })
+		dead, _ := issue(t, d, "desk1", workstation.Options{ExpiresIn: time.Second})
+		live, _ := issue(t, d, "desk2", workstation.Options{})
+		time.Sleep(time.Second)
+		var shown []string
+		_, err := d.FindByPrefix(func(p string) bool { shown = append(shown, p); return false }, viewer.Addr())
+		wantRefusal(t, err, workstation.RefusedUnknown)
+		if !slices.Equal(shown, []string{live[:8]}) {
+			t.Errorf("shown %v, want %s and not %s", shown, live[:8], dead[:8])
+		}
+		_, err = d.FindByPrefix(func(string) bool { // the lock is free
+			if err := d.Release(t.Context(), "default", "desk2"); err != nil {
+				t.Error(err)
+			}
+			return true
+		}, viewer.Addr())
+		wantRefusal(t, err, workstation.RefusedUnknown)
+	})
+}
+
+// dice give thrice tokens that begin alike, then others.
+type dice struct{ rolls int }
+
+func (d *dice) Read(p []byte) (int, error) {
+	d.rolls++
+	for i := range p {
+		p[i] = byte(d.rolls / 3 * 8)
+	}
+	p[len(p)-2] = byte(d.rolls) // the last character that VNC authentication shows is long before
+	return len(p), nil
+}
+
+func TestNoTwoLiveTokensLookAlike(t *testing.T) {
+	for _, vncauth := range []bool{false, true} {
+		d := open(t, func(c *workstation.Config) { c.Random, c.VNCAuth = &dice{}, vncauth })
+		seen := map[string]bool{}
+		for range 8 {
+			label, _ := issue(t, d, "desk1", workstation.Options{})
+			if vncauth {
+				label = label[:8]
+			}
+			if seen[label] {
+				t.Fatalf("%s is issued twice", label)
+			}
+			seen[label] = true
+		}
+	}
+	stuck := open(t, func(c *workstation.Config) { c.Random = zeros{} })
+	issue(t, stuck, "desk1", workstation.Options{})
+	if _, err := stuck.Issue(dev, "desk1", workstation.Options{}); err == nil {
+		t.Error("a token that exists already")
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

@@ -1,0 +1,149 @@
+package workstation
+
+import (
+	"errors"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+)
+
+// Options are what the caller of Issue may choose.
+type Options struct {
+	ViewOnly  *bool         // nil: the policy's
+	Shared    bool          // sessions of this token may be joined by others that are shared
+	ExpiresIn time.Duration // until the first use, 1 s to max_duration; 0 = connect_within
+}
+
+// Issued is a new token, told once.
+type Issued struct {
+	Workstation string
+	URL         string    // <token>.<domain>:<port>
+	TokenID     string    // names the token in lists and logs; not secret
+	ExpiresAt   time.Time // the end of the time for the first use
+	ViewOnly    bool
+	Shared      bool
+	FPS         int // of the policy
+}
+
+// maxMints bounds the search for a token whose first characters are free: with
+// 40 bits of them a second try is rare already.
+const maxMints = 16
+
+// Issue makes a token for the issuer's workstation. Faults: not_found (unknown,
+// released, another tenant's), invalid_value for expires_in,
+// workstation_tokens_exceeded, storage_unavailable before Start. Where
+// randomness fails the error is none of them.
+func (d *Desk) Issue(by Issuer, name string, o Options) (Issued, error) {
+	if !d.ready.Load() {
+		return Issued{}, errNotStarted()
+	}
+	life := d.policy.ConnectWithin
+	if o.ExpiresIn != 0 {
+		if o.ExpiresIn < minLife || o.ExpiresIn > d.policy.MaxDuration {
+			return Issued{}, fault.New(fault.InvalidValue, "expires_in is at least %s and at most %s",
+				minLife, d.policy.MaxDuration).WithParam("expires_in")
+		}
+		life = o.ExpiresIn
+	}
+	for range maxMints {
+		secret, err := mint(d.random)
+		if err != nil {
+			return Issued{}, err
+		}
+		t := &token{issuer: by, viewOnly: d.policy.ViewOnly, shared: o.Shared}
+		if o.ViewOnly != nil {
+			t.viewOnly = *o.ViewOnly
+		}
+		t.hash, _ = hashOf(secret)
+		if d.policy.VNCAuth {
+			t.prefix = secret[:prefixLength]
+		}
+		switch taken, err := d.admitToken(t, ID{by.Tenant, name}, life); {
+		case err != nil:
+			return Issued{}, err
+		case !taken:
+			return Issued{
+				Workstation: name,
+				URL:         net.JoinHostPort(secret+"."+d.policy.Domain, strconv.Itoa(d.policy.Port)),
+				TokenID:     t.hash.id(),
+				ExpiresAt:   t.deadline,
+				ViewOnly:    t.viewOnly,
+				Shared:      t.shared,
+				FPS:         d.policy.FPS,
+			}, nil
+		}
+	}
+	return Issued{}, errors.New("randomness gives the same tokens again")
+}
+
+// admitToken puts t among the live tokens unless another looks like it.
+func (d *Desk) admitToken(t *token, id ID, life time.Duration) (taken bool, err error) {
+	s := d.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if !d.has(id) || s.overtaken(d, id, t.issuer) {
+		return false, notFound(id.Name)
+	}
+	if s.places[id].released() {
+		return false, fault.New(fault.NotFound, "workstation %q was released", id.Name)
+	}
+	s.sweep(id, now)
+	if s.looksTaken(t) {
+		return true, nil
+	}
+	p := s.place(id) // not before: sweeping forgets a place with its last token
+	if len(p.tokens) >= d.policy.MaxTokens {
+		return false, fault.New(fault.WorkstationTokensExceeded,
+			"workstation %q has %d live tokens; one must end or expire first", id.Name, len(p.tokens))
+	}
+	t.place = p
+	t.until = now.Add(d.policy.MaxDuration)
+	if end := t.issuer.Until; !end.IsZero() && end.Before(t.until) {
+		t.until = end
+	}
+	t.deadline = now.Add(life)
+	if t.until.Before(t.deadline) {
+		t.deadline = t.until
+	}
+	p.tokens = append(p.tokens, t)
+	s.tokens[t.hash] = t
+	if t.prefix != "" {
+		s.prefixes[t.prefix] = t
+	}
+	return false, nil
+}
+
+// looksTaken tells whether a viewer could mean another token by t; mu is held.
+func (s *State) looksTaken(t *token) bool {
+	_, same := s.tokens[t.hash]
+	_, alike := s.prefixes[t.prefix]
+	return same || alike
+}
+
+// overtaken tells whether a later configuration is in force that has dropped
+// the workstation or the key: a request of an earlier one may still be under
+// way. mu is held.
+func (s *State) overtaken(d *Desk, id ID, by Issuer) bool {
+	c := s.committed
+	return c != nil && c.number > d.number && !s.inForce(c, id, by)
+}
+
+func notFound(name string) error {
+	return fault.New(fault.NotFound, "there is no workstation %q", clip(name))
+}
+
+func errNotStarted() error {
+	return fault.New(fault.StorageUnavailable, "the gateway is starting")
+}
+
+// clip bounds what a message repeats of a caller's words.
+func clip(s string) string {
+	const most = 128
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}

@@ -1,0 +1,163 @@
+package workstation
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+)
+
+// Registration is a workstation as a caller describes it.
+type Registration struct {
+	Address    string // host:port
+	Credential string // the name of a declared credential; "" = none
+}
+
+// Register puts a workstation in service, durably, or changes one; a released
+// one is in service again. created tells that there was none. For a workstation
+// of the configuration the empty Registration undoes a release, and any other
+// is a conflict. Faults: workstation_conflict; missing_required_parameter and
+// invalid_value with their param; unsupported_parameter where registration is
+// off; workstations_exceeded; storage_unavailable, with nothing changed.
+func (d *Desk) Register(ctx context.Context, tenant, name string, r Registration) (v View, created bool, err error) {
+	if !d.ready.Load() {
+		return View{}, false, errNotStarted()
+	}
+	id := ID{tenant, name}
+	if d.declared[id] != nil {
+		if r != (Registration{}) {
+			return View{}, false, fault.New(fault.WorkstationConflict,
+				"workstation %q is declared in the configuration and cannot be registered", name)
+		}
+		if err := d.Restore(ctx, tenant, name); err != nil {
+			return View{}, false, err
+		}
+		v, err = d.Get(tenant, name)
+		return v, false, err
+	}
+	if err := d.checkRegistration(id, r); err != nil {
+		return View{}, false, err
+	}
+	created, err = d.register(ctx, id, r)
+	if err != nil {
+		return View{}, false, err
+	}
+	d.prune(ctx)
+	v, err = d.Get(tenant, name)
+	return v, created, err
+}
+
+func (d *Desk) checkRegistration(id ID, r Registration) error {
+	if err := id.check(); err != nil {
+		return fault.New(fault.InvalidValue, "%v", err).WithParam("workstation_id")
+	}
+	if len(d.policy.Networks) == 0 {
+		return fault.New(fault.UnsupportedParameter,
+			"workstations cannot be registered at run time: the option register_networks is not set").WithParam("address")
+	}
+	if r.Address == "" {
+		return fault.New(fault.MissingParameter, "address is missing: host:port of the VNC server").WithParam("address")
+	}
+	addr, port, err := parseAddress(r.Address)
+	if err != nil {
+		return fault.New(fault.InvalidValue, "address: %v", err).WithParam("address")
+	}
+	if addr.IsValid() && !allowed(d.policy.Networks, netip.AddrPortFrom(addr, port), nil) {
+		return fault.New(fault.InvalidValue,
+			"address %q is not in a network that the option register_networks allows", r.Address).WithParam("address")
+	}
+	if c, ok := d.policy.Credentials[r.Credential]; r.Credential != "" && (!ok || !c.allows(id.Tenant)) {
+		return fault.New(fault.InvalidValue, "there is no credential %q", clip(r.Credential)).WithParam("credential")
+	}
+	return nil
+}
+
+func (d *Desk) register(ctx context.Context, id ID, r Registration) (created bool, err error) {
+	s := d.state
+	ctx, cancel := forStorage(ctx)
+	defer cancel()
+	done, err := s.turn(ctx, id)
+	if err != nil {
+		return false, unavailable(err)
+	}
+	fresh, err := s.plan(d, id, r)
+	if err == nil && fresh.needed {
+		err = d.change(ctx, fresh.record, fresh.changes)
+	}
+	if fresh.created {
+		s.unreserve(id)
+	}
+	done()
+	if fresh.evicted.Name != "" {
+		d.erase(ctx, fresh.evicted)
+	}
+	return fresh.created, err
+}
+
+// plan is what a registration is to change.
+type plan struct {
+	record  record
+	changes int  // of the place when the plan was made
+	needed  bool // false: all is as asked
+	created bool
+	evicted ID // forgotten to make room
+}
+
+// plan counts a workstation that is to be created as registered, until
+// unreserve: two callers cannot both take the last room.
+func (s *State) plan(d *Desk, id ID, r Registration) (plan, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.places[id]
+	var n plan
+	if p != nil {
+		n.record, n.changes = p.record, p.changes
+	}
+	now := s.now()
+	n.created = !p.registered()
+	n.needed = n.created || p.released() || p.unsaved || p.record.Address != r.Address || p.record.Credential != r.Credential
+	if n.created {
+		if s.registered[id.Tenant] >= d.policy.MaxRegistered {
+			oldest := s.oldestReleased(id.Tenant)
+			if oldest == nil {
+				return plan{}, fault.New(fault.WorkstationsExceeded,
+					"%d workstations are registered; one must be released first", s.registered[id.Tenant])
+			}
+			n.evicted = oldest.id
+			s.dropRecord(oldest)
+		}
+		s.registered[id.Tenant]++
+	}
+	if n.created || p.released() {
+		n.record.RegisteredAt = now.UTC().Round(0)
+	}
+	n.record.Version, n.record.Tenant, n.record.Name = recordVersion, id.Tenant, id.Name
+	n.record.Address, n.record.Credential = r.Address, r.Credential
+	n.record.Declared = false // the configuration has it no more
+	n.record.ReleasedAt = record{}.ReleasedAt
+	n.record.touch(now)
+	return n, nil
+}
+
+func (s *State) unreserve(id ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.registered[id.Tenant]--; s.registered[id.Tenant] == 0 {
+		delete(s.registered, id.Tenant)
+	}
+}
+
+// oldestReleased is the registration that can best be spared: forgotten, it is
+// still not open. mu is held.
+func (s *State) oldestReleased(tenant string) *place {
+	var oldest *place
+	for id, p := range s.places {
+		if id.Tenant != tenant || !p.registered() || !p.released() || p.unsaved || p.record.Declared {
+			continue
+		}
+		if oldest == nil || p.record.ReleasedAt.Before(oldest.record.ReleasedAt) {
+			oldest = p
+		}
+	}
+	return oldest
+}

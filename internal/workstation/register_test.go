@@ -1,0 +1,272 @@
+package workstation_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+func register(t testing.TB, d *workstation.Desk, tenant, name, address string) (workstation.View, bool) {
+	t.Helper()
+	v, created, err := d.Register(t.Context(), tenant, name, workstation.Registration{Address: address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v, created
+}
+
+func TestRegisteringARunTimeWorkstation(t *testing.T) {
+	d := open(t, nil)
+	v, created, err := d.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5901", Credential: "lab"})
+	if err != nil || !created || v.Source != workstation.SourceRegistered || v.Address != "10.0.0.1:5901" || v.State != workstation.StateAvailable || v.RegisteredAt.IsZero() {
+		t.Fatalf("%+v, %v, %v", v, created, err)
+	}
+	pass, err := d.Find(mustIssue(t, d, "run"), viewer.Addr())
+	if err != nil || pass.Target.Address != "10.0.0.1:5901" || pass.Target.Password != "hunter2-lab" {
+		t.Fatalf("%+v, %v", pass, err)
+	}
+	if _, created := register(t, d, "default", "run", "10.0.0.2:5901"); created {
+		t.Error("a change is told as a creation")
+	}
+	if err := d.Release(t.Context(), "default", "run"); err != nil {
+		t.Fatal(err)
+	}
+	if v, created := register(t, d, "default", "run", "10.0.0.2:5901"); created || v.State != workstation.StateAvailable || !v.ReleasedAt.IsZero() {
+		t.Errorf("%+v, created %v", v, created)
+	}
+	mustIssue(t, d, "run")
+}
+
+func TestTheSameRegistrationAgainWritesNothing(t *testing.T) {
+	var writes atomic.Int32
+	storage := newShelf()
+	storage.before = func(op, _ string) {
+		if op == "store" {
+			writes.Add(1)
+		}
+	}
+	d := open(t, func(c *workstation.Config) { c.Storage = storage })
+	for range 3 {
+		register(t, d, "default", "run", "10.0.0.1:5901")
+	}
+	if writes.Load() != 1 {
+		t.Errorf("%d writes", writes.Load())
+	}
+}
+
+func TestRegistrationsThatAreRefused(t *testing.T) {
+	d := open(t, nil)
+	for name, tc := range map[string]struct {
+		workstation string
+		r           workstation.Registration
+		code        fault.Code
+		param       string
+	}{
+		"no address":         {"run", workstation.Registration{}, fault.MissingParameter, "address"},
+		"only a credential":  {"run", workstation.Registration{Credential: "lab"}, fault.MissingParameter, "address"},
+		"no port":            {"run", workstation.Registration{Address: "10.0.0.1"}, fault.InvalidValue, "address"},
+		"outside":            {"run", workstation.Registration{Address: "11.0.0.1:5900"}, fault.InvalidValue, "address"},
+		"loopback":           {"run", workstation.Registration{Address: "127.0.0.1:5900"}, fault.InvalidValue, "address"},
+		"loopback, mapped":   {"run", workstation.Registration{Address: "[::ffff:127.0.0.1]:5900"}, fault.InvalidValue, "address"},
+		"unknown credential": {"run", workstation.Registration{Address: "10.0.0.1:5900", Credential: "prod"}, fault.InvalidValue, "credential"},
+		"bad name":           {"a/b", workstation.Registration{Address: "10.0.0.1:5900"}, fault.InvalidValue, "workstation_id"},
+		"empty name":         {"", workstation.Registration{Address: "10.0.0.1:5900"}, fault.InvalidValue, "workstation_id"},
+		"long name":          {strings.Repeat("a", 129), workstation.Registration{Address: "10.0.0.1:5900"}, fault.InvalidValue, "workstation_id"},
+		"declared":           {"desk1", workstation.Registration{Address: "10.0.0.1:5900"}, fault.WorkstationConflict, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := d.Register(t.Context(), "default", tc.workstation, tc.r)
+			wantFault(t, err, tc.code, tc.param)
+		})
+	}
+	if len(d.List("default")) != 2 {
+		t.Errorf("%+v", d.List("default"))
+	}
+	off := open(t, func(c *workstation.Config) { c.Networks = nil })
+	_, _, err := off.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5900"})
+	wantFault(t, err, fault.UnsupportedParameter, "address")
+	if !strings.Contains(err.Error(), "register_networks") {
+		t.Errorf("the option is not named: %v", err)
+	}
+}
+
+func TestTheEmptyRegistrationRestoresADeclaredWorkstation(t *testing.T) {
+	d := open(t, func(c *workstation.Config) { c.Networks = nil }) // needs no registration
+	for _, released := range []bool{false, true} {
+		if released {
+			if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v, created, err := d.Register(t.Context(), "default", "desk1", workstation.Registration{})
+		if err != nil || created || v.State != workstation.StateAvailable || v.Source != workstation.SourceDeclared {
+			t.Errorf("released %v: %+v, %v, %v", released, v, created, err)
+		}
+	}
+	mustIssue(t, d, "desk1")
+}
+
+func TestTenantsDoNotSeeEachOther(t *testing.T) {
+	d := open(t, nil)
+	register(t, d, "acme", "desk1", "10.0.0.1:5900") // declared in the other tenant
+	register(t, d, "acme", "run", "10.0.0.2:5900")
+	register(t, d, "default", "run", "10.0.0.3:5900")
+	ours, _ := issue(t, d, "run", workstation.Options{})
+	x := mustEnter(t, d, ours, viewer)
+	if err := d.Release(t.Context(), "acme", "run"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Release(t.Context(), "acme", "desk1"); err != nil {
+		t.Fatal(err)
+	}
+	wantOpen(t, x)
+	mustIssue(t, d, "desk1")
+	if _, err := d.Issue(workstation.Issuer{Tenant: "acme", Key: "k"}, "desk2", workstation.Options{}); err == nil {
+		t.Error("a token for another tenant's workstation")
+	}
+	wantFault(t, d.Release(t.Context(), "acme", "desk2"), fault.NotFound, "")
+	wantFault(t, d.Restore(t.Context(), "acme", "desk2"), fault.NotFound, "")
+	names := func(views []workstation.View) string {
+		var b strings.Builder
+		for _, v := range views {
+			fmt.Fprintf(&b, "%s/%s=%s ", v.Tenant, v.Name, v.State)
+		}
+		return b.String()
+	}
+	if got := names(d.List("acme")); got != "acme/desk1=released acme/run=released " {
+		t.Error(got)
+	}
+	if got := names(d.ListAll()); got != "acme/desk1=released acme/run=released default/desk1=available default/desk2=available default/run=available " {
+		t.Error(got)
+	}
+	if got := d.List("nobody"); got == nil || len(got) != 0 {
+		t.Error(got)
+	}
+}
+
+func TestATenantRegistersSoMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage, state := newShelf(), workstation.NewState(time.Now)
+		d := open(t, func(c *workstation.Config) { c.MaxRegistered, c.Storage, c.State = 3, storage, state })
+		for i := range 3 {
+			register(t, d, "default", fmt.Sprint("run", i), "10.0.0.1:5900")
+			time.Sleep(time.Nanosecond)
+		}
+		_, _, err := d.Register(t.Context(), "default", "run9", workstation.Registration{Address: "10.0.0.1:5900"})
+		wantFault(t, err, fault.WorkstationsExceeded, "")
+		register(t, d, "default", "run0", "10.0.0.9:5900") // a change needs no room
+		register(t, d, "acme", "run9", "10.0.0.1:5900")
+		for _, name := range []string{"run2", "run1"} { // run2 was released first
+			if err := d.Release(t.Context(), "default", name); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Nanosecond)
+		}
+		register(t, d, "default", "run9", "10.0.0.1:5900")
+		_, err = d.Get("default", "run2")
+		wantFault(t, err, fault.NotFound, "")
+		if _, err := d.Get("default", "run1"); err != nil {
+			t.Error("the wrong one was forgotten:", err)
+		}
+		if storage.len() != 4 {
+			t.Errorf("%d values are stored", storage.len())
+		}
+		if kept, real := state.Registered("default"); kept != 3 || real != 3 {
+			t.Errorf("%d registered, counted as %d", real, kept)
+		}
+	})
+}
+
+func TestTwoCallersDoNotTakeTheLastRoomTwice(t *testing.T) {
+	state := workstation.NewState(time.Now)
+	d := open(t, func(c *workstation.Config) { c.MaxRegistered, c.State = 5, state })
+	var all sync.WaitGroup
+	var created atomic.Int32
+	for i := range 40 {
+		all.Go(func() {
+			if _, ok, err := d.Register(context.Background(), "default", fmt.Sprint("run", i), workstation.Registration{Address: "10.0.0.1:5900"}); err == nil && ok {
+				created.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if kept, real := state.Registered("default"); created.Load() != 5 || kept != 5 || real != 5 {
+		t.Errorf("%d created, %d there, counted as %d", created.Load(), real, kept)
+	}
+}
+
+func TestACredentialOfOtherTenantsIsNotThere(t *testing.T) {
+	state, storage := workstation.NewState(time.Now), newShelf()
+	lab := func(tenants ...string) *workstation.Desk {
+		return open(t, func(c *workstation.Config) {
+			c.State, c.Storage = state, storage
+			c.Credentials = map[string]workstation.Credential{"lab": {Password: "hunter2-lab", Tenants: tenants}}
+		})
+	}
+	r := workstation.Registration{Address: "10.0.0.1:5900", Credential: "lab"}
+	_, _, err := lab("acme").Register(t.Context(), "default", "run", r)
+	wantFault(t, err, fault.InvalidValue, "credential")
+	d := lab("acme", "default")
+	if _, _, err := d.Register(t.Context(), "default", "run", r); err != nil {
+		t.Fatal(err)
+	}
+	label := mustIssue(t, d, "run")
+	if _, err := d.Find(label, viewer.Addr()); err != nil {
+		t.Error(err)
+	}
+	_, err = lab("acme").Find(label, viewer.Addr()) // taken from it by a reload
+	wantRefusal(t, err, workstation.RefusedUnavailable)
+}
+
+func TestACredentialThatIsGoneMakesAWorkstationUnreachable(t *testing.T) {
+	state, storage := workstation.NewState(time.Now), newShelf()
+	d := open(t, func(c *workstation.Config) { c.State, c.Storage = state, storage })
+	if _, _, err := d.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5900", Credential: "lab"}); err != nil {
+		t.Fatal(err)
+	}
+	label := mustIssue(t, d, "run")
+	next := open(t, func(c *workstation.Config) { c.State, c.Storage, c.Credentials = state, storage, nil })
+	_, err := next.Find(label, viewer.Addr())
+	wantRefusal(t, err, workstation.RefusedUnavailable)
+}
+
+func TestAReleaseDuringAChangeWins(t *testing.T) {
+	storage := newShelf()
+	d := open(t, func(c *workstation.Config) { c.Storage = storage })
+	register(t, d, "default", "run", "10.0.0.1:5900")
+	released := make(chan error, 1)
+	var once sync.Once
+	marked := make(chan struct{})
+	storage.before = func(op, _ string) {
+		if op == "store" {
+			once.Do(func() {
+				go func() { released <- d.Release(context.Background(), "default", "run") }()
+				for v, _ := d.Get("default", "run"); v.State != workstation.StateReleased; v, _ = d.Get("default", "run") {
+					runtime.Gosched()
+				}
+				close(marked)
+			})
+		}
+	}
+	v, _ := register(t, d, "default", "run", "10.0.0.2:5900")
+	<-marked
+	if v.State != workstation.StateReleased || v.Address != "10.0.0.2:5900" {
+		t.Errorf("%+v", v)
+	}
+	if err := <-released; err != nil {
+		t.Fatal(err)
+	}
+	restarted := open(t, func(c *workstation.Config) { c.Storage = storage })
+	if v, err := restarted.Get("default", "run"); err != nil || v.State != workstation.StateReleased || v.Address != "10.0.0.2:5900" {
+		t.Errorf("after a restart: %+v, %v", v, err)
+	}
+}

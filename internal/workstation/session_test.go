@@ -1,0 +1,201 @@
+package workstation_test
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// Who is there, who comes, and what becomes of both.
+func TestConflictsAtAWorkstation(t *testing.T) {
+	const joins, refused, replaces = "joins", "refused", "replaces"
+	for _, tc := range []struct {
+		rule          workstation.Conflict
+		first, second bool // shared tokens
+		want          string
+	}{
+		{workstation.Refuse, false, false, refused},
+		{workstation.Refuse, false, true, refused},
+		{workstation.Refuse, true, false, refused},
+		{workstation.Refuse, true, true, joins},
+		{workstation.Replace, false, false, replaces},
+		{workstation.Replace, false, true, replaces},
+		{workstation.Replace, true, false, replaces},
+		{workstation.Replace, true, true, joins},
+		{workstation.Share, false, false, joins},
+		{workstation.Share, true, false, joins},
+	} {
+		t.Run(fmt.Sprint(tc), func(t *testing.T) {
+			d := open(t, func(c *workstation.Config) { c.OnConflict = tc.rule })
+			a, _ := issue(t, d, "desk1", workstation.Options{Shared: tc.first})
+			b, _ := issue(t, d, "desk1", workstation.Options{Shared: tc.second})
+			elsewhere, _ := issue(t, d, "desk2", workstation.Options{})
+			bystander := mustEnter(t, d, elsewhere, viewer)
+			there := mustEnter(t, d, a, viewer)
+			newcomer, err := enter(d, b, other)
+			if tc.want == refused {
+				wantRefusal(t, err, workstation.RefusedBusy)
+			} else if err != nil {
+				t.Fatal(err)
+			} else {
+				wantOpen(t, newcomer)
+			}
+			if tc.want == replaces {
+				wantEnded(t, there, workstation.ReasonReplaced)
+			} else {
+				wantOpen(t, there)
+			}
+			wantOpen(t, bystander)
+		})
+	}
+}
+
+func TestAReplacedViewerOfTheSameTokenDoesNotEndIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t, func(c *workstation.Config) { c.OnConflict = workstation.Replace })
+		label, _ := issue(t, d, "desk1", workstation.Options{})
+		first := mustEnter(t, d, label, viewer)
+		second := mustEnter(t, d, label, viewer)
+		wantEnded(t, first, workstation.ReasonReplaced)
+		first.Leave()
+		time.Sleep(time.Hour)
+		if !d.Live(label) {
+			t.Error("the token died under an open session")
+		}
+		wantOpen(t, second)
+	})
+}
+
+func TestPinning(t *testing.T) {
+	mapped := netip.AddrPortFrom(netip.AddrFrom16(viewer.Addr().As16()), 40001)
+	for _, pin := range []bool{false, true} {
+		d := open(t, func(c *workstation.Config) { c.PinClient = pin })
+		label, _ := issue(t, d, "desk1", workstation.Options{})
+		early, err := d.Find(label, other.Addr()) // nobody has joined yet
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustEnter(t, d, label, viewer).Leave()
+		mustEnter(t, d, label, mapped).Leave()
+		x, err := enter(d, label, other)
+		if !pin {
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.Leave()
+			continue
+		}
+		wantRefusal(t, err, workstation.RefusedPinned)
+		_, err = d.Join(early, other, "none")
+		wantRefusal(t, err, workstation.RefusedPinned)
+	}
+}
+
+func TestSoManySessionsInAll(t *testing.T) {
+	d := open(t, func(c *workstation.Config) { c.MaxSessions, c.OnConflict = 2, workstation.Replace })
+	a, _ := issue(t, d, "desk1", workstation.Options{})
+	b, _ := issue(t, d, "desk2", workstation.Options{Shared: true})
+	first := mustEnter(t, d, a, viewer)
+	second := mustEnter(t, d, b, viewer)
+	_, err := enter(d, b, viewer)
+	wantRefusal(t, err, workstation.RefusedFull)
+	wantOpen(t, second)
+	third := mustEnter(t, d, a, viewer) // takes the place of the first
+	wantEnded(t, first, workstation.ReasonReplaced)
+	first.Leave() // frees nothing twice
+	_, err = enter(d, b, viewer)
+	wantRefusal(t, err, workstation.RefusedFull)
+	third.Leave()
+	mustEnter(t, d, b, viewer)
+}
+
+func TestSessionsAreListedAndEndedByHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t, nil)
+		label, issued := issue(t, d, "desk1", workstation.Options{Shared: true})
+		x := mustEnter(t, d, label, viewer)
+		time.Sleep(time.Second)
+		y := mustEnter(t, d, label, other)
+		x.Up.Add(3)
+		x.Down.Add(5)
+		got, err := d.Sessions("default", "desk1")
+		if err != nil || len(got) != 2 || got[0].ID != x.ID || got[1].ID != y.ID {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		if s := got[0]; s.Key != "dev" || s.TokenID != issued.TokenID || s.Viewer != viewer || s.Security != "x509none" ||
+			!s.Shared || s.Up != 3 || s.Down != 5 || time.Since(s.Started) != time.Second || !s.Until.Equal(x.Until()) {
+			t.Errorf("%+v", s)
+		}
+		for _, miss := range [][3]string{{"default", "desk1", "vnc-0"}, {"default", "desk2", x.ID}, {"acme", "desk1", x.ID}, {"default", "desk9", x.ID}} {
+			wantFault(t, d.EndSession(miss[0], miss[1], miss[2]), fault.NotFound, "")
+		}
+		if err := d.EndSession("default", "desk1", x.ID); err != nil {
+			t.Fatal(err)
+		}
+		wantEnded(t, x, workstation.ReasonEnded)
+		wantOpen(t, y)
+		_, err = enter(d, label, viewer) // or it would be back at once
+		wantRefusal(t, err, workstation.RefusedRevoked)
+		wantFault(t, d.EndSession("default", "desk1", x.ID), fault.NotFound, "")
+		_, err = d.Sessions("acme", "desk1")
+		wantFault(t, err, fault.NotFound, "")
+	})
+}
+
+func TestTheFirstReasonStays(t *testing.T) {
+	state := workstation.NewState(time.Now)
+	d := open(t, func(c *workstation.Config) { c.State = state })
+	label, _ := issue(t, d, "desk1", workstation.Options{})
+	x := mustEnter(t, d, label, viewer)
+	if x.Why() != "" {
+		t.Errorf("an open session has the reason %q", x.Why())
+	}
+	x.End(workstation.ReasonIdle)
+	state.EndAll(workstation.ReasonShutdown)
+	x.Leave()
+	wantEnded(t, x, workstation.ReasonIdle)
+	y := mustEnter(t, d, label, viewer)
+	state.EndAll(workstation.ReasonShutdown)
+	wantEnded(t, y, workstation.ReasonShutdown)
+}
+
+func TestEventsTellWhoWhereAndHowLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var names []string
+		var last map[string]any
+		d := open(t, func(c *workstation.Config) {
+			c.Emit = func(event string, data map[string]any) { names, last = append(names, event), data }
+		})
+		label, issued := issue(t, d, "desk1", workstation.Options{})
+		x := mustEnter(t, d, label, viewer)
+		time.Sleep(90 * time.Second)
+		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+			t.Fatal(err)
+		}
+		if last["sessions"] != 1 || last["workstation"] != "desk1" || last["tenant"] != "default" {
+			t.Errorf("released: %v", last)
+		}
+		x.Up.Add(7)
+		x.Down.Add(9)
+		x.Leave()
+		x.Leave()
+		for key, want := range map[string]any{
+			"tenant": "default", "workstation": "desk1", "session": x.ID, "token": issued.TokenID, "key": "dev",
+			"viewer": viewer.String(), "security": "x509none", "reason": "released",
+			"seconds": 90.0, "bytes_up": int64(7), "bytes_down": int64(9),
+		} {
+			if last[key] != want {
+				t.Errorf("%s: %v, want %v", key, last[key], want)
+			}
+		}
+		if want := []string{"vnc_session_opened", "workstation_released", "vnc_session_closed"}; !slices.Equal(names, want) {
+			t.Errorf("events %v", names)
+		}
+	})
+}

@@ -1,0 +1,219 @@
+package workstation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+)
+
+const (
+	turnstiles     = 64               // workstations whose records can change at one time
+	storageTimeout = 10 * time.Second // of one change; a storage that hangs fails it
+	pruneEvery     = time.Hour
+	maxPrune       = 64 // records that one call deletes, lest it be slow
+)
+
+// turn waits until nobody else changes the record of id in storage. Memory is
+// not waited for: a release is in force before its turn comes.
+func (s *State) turn(ctx context.Context, id ID) (done func(), err error) {
+	gate := s.turns[id.key()[len(storageDir)+1]%turnstiles]
+	select {
+	case gate <- struct{}{}:
+		return func() { <-gate }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// forStorage is the context of a change that must not stop half-way because its
+// caller has gone.
+func forStorage(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), storageTimeout)
+}
+
+func unavailable(err error) error {
+	return fault.New(fault.StorageUnavailable, "the storage of workstations does not answer").WithCause(err)
+}
+
+// write stores a record.
+func (d *Desk) write(ctx context.Context, r record) error {
+	value, err := r.encode()
+	if err != nil {
+		return err
+	}
+	return d.storage.Store(ctx, r.id().key(), value)
+}
+
+// save stores what memory knows of id. The caller has the turn.
+func (d *Desk) save(ctx context.Context, id ID) error {
+	s := d.state
+	s.mu.Lock()
+	p := s.places[id]
+	if p == nil || !p.known {
+		s.mu.Unlock()
+		return nil
+	}
+	r, changes := p.record, p.changes
+	s.mu.Unlock()
+	if err := d.write(ctx, r); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.changes == changes {
+		p.unsaved = false
+	}
+	return nil
+}
+
+// Start reads registrations and release marks and lets the desk be used. An
+// error means that it is not known who was released: then nothing may open. A
+// value that cannot be read is named by its key. Records of memory that the
+// storage lacks are written to it, so that a reload may name another storage.
+func (d *Desk) Start(ctx context.Context) error {
+	keys, err := d.storage.List(ctx, storageDir, false)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("listing %s in the storage: %w", storageDir, err)
+	}
+	seen := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		if !strings.HasPrefix(key, storageDir+"/") {
+			return fmt.Errorf("listing %s in the storage: %q is not under it", storageDir, key)
+		}
+		if isRecordKey(key) {
+			seen[key] = true
+			if err := d.load(ctx, key); err != nil {
+				return err
+			}
+		}
+	}
+	d.state.adopt(d)
+	for _, id := range d.state.unstored(seen) {
+		if err := d.rewrite(ctx, id); err != nil {
+			return fmt.Errorf("storing the record of workstation %s: %w", id, err)
+		}
+	}
+	d.ready.Store(true)
+	d.prune(ctx)
+	return nil
+}
+
+func (d *Desk) load(ctx context.Context, key string) error {
+	value, err := d.storage.Load(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading workstation record %s: %w", key, err)
+	}
+	r, err := decodeRecord(key, value)
+	if err != nil {
+		return err
+	}
+	s := d.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.place(r.id())
+	if p.known && !r.newer(&p.record) {
+		// A release that came while this was read is newer, and saves itself.
+		p.unsaved = p.unsaved || p.record.newer(&r)
+		return nil
+	}
+	s.setRecord(p, r, false)
+	if p.released() {
+		s.close(p)
+	}
+	return nil
+}
+
+// adopt makes release marks of what d declares last: a workstation that was
+// registered and released at run time, and is declared now, must not open
+// because its record has become old.
+func (s *State) adopt(d *Desk) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range d.declared {
+		if p := s.places[id]; p.released() && !p.record.Declared {
+			r := p.record
+			r.Declared = true
+			r.touch(s.now())
+			s.setRecord(p, r, true)
+		}
+	}
+}
+
+// unstored lists workstations whose record must be written.
+func (s *State) unstored(seen map[string]bool) []ID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []ID
+	for id, p := range s.places {
+		if p.known && (p.unsaved || !seen[id.key()]) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (d *Desk) rewrite(ctx context.Context, id ID) error {
+	done, err := d.state.turn(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return d.save(ctx, id)
+}
+
+// prune takes old records out of memory and storage, at most once an hour. A
+// deletion that fails is made up for by a later Start.
+func (d *Desk) prune(ctx context.Context) {
+	for _, id := range d.state.forgetOld() {
+		d.erase(ctx, id)
+	}
+}
+
+func (s *State) forgetOld() []ID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if now.Before(s.pruneAt) {
+		return nil
+	}
+	var ids []ID
+	for id, p := range s.places {
+		if !p.known || !p.record.old(now) {
+			continue
+		}
+		if len(ids) == maxPrune {
+			return ids // the next call goes on
+		}
+		s.dropRecord(p)
+		ids = append(ids, id)
+	}
+	s.pruneAt = now.Add(pruneEvery)
+	return ids
+}
+
+// erase deletes the stored record of a workstation that memory has forgotten.
+func (d *Desk) erase(ctx context.Context, id ID) {
+	ctx, cancel := forStorage(ctx)
+	defer cancel()
+	done, err := d.state.turn(ctx, id)
+	if err != nil {
+		return
+	}
+	defer done()
+	s := d.state
+	s.mu.Lock()
+	p := s.places[id]
+	back := p != nil && p.known
+	s.mu.Unlock()
+	if !back {
+		_ = d.storage.Delete(ctx, id.key()) // see prune
+	}
+}

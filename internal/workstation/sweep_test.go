@@ -1,0 +1,103 @@
+package workstation_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+func TestADeadTokenIsRememberedForADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t, nil)
+		label, _ := issue(t, d, "desk1", workstation.Options{})
+		time.Sleep(5 * time.Minute)
+		issue(t, d, "desk1", workstation.Options{}) // sweeps
+		time.Sleep(24*time.Hour - 1)
+		_, err := d.Find(label, viewer.Addr())
+		wantRefusal(t, err, workstation.RefusedExpired)
+		time.Sleep(time.Nanosecond)
+		_, err = d.Find(label, viewer.Addr())
+		wantRefusal(t, err, workstation.RefusedUnknown)
+	})
+}
+
+func TestDeadTokensAreBoundedAndTheOldestGoFirst(t *testing.T) {
+	state := workstation.NewState(time.Now)
+	d := open(t, func(c *workstation.Config) { c.State = state })
+	label, _ := issue(t, d, "desk1", workstation.Options{})
+	if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+		t.Fatal(err)
+	}
+	state.BuryMany(workstation.MaxGraves - 1)
+	_, err := d.Find(label, viewer.Addr())
+	wantRefusal(t, err, workstation.RefusedReleased)
+	state.BuryMany(1) // the second death of a hash: never so in life, but it must not unbalance the index
+	_, err = d.Find(label, viewer.Addr())
+	wantRefusal(t, err, workstation.RefusedUnknown)
+}
+
+func TestDeadTokensAreForgottenInTheOrderOfTheirDeath(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		state := workstation.NewState(time.Now)
+		d := open(t, func(c *workstation.Config) { c.State = state })
+		state.BuryMany(40)
+		time.Sleep(24 * time.Hour)
+		state.BuryMany(100) // forgets the 40, goes round, and grows
+		for i := range 100 {
+			_, err := d.Find(fmt.Sprintf("%026d", i), viewer.Addr())
+			wantRefusal(t, err, workstation.RefusedRevoked)
+		}
+		time.Sleep(24 * time.Hour)
+		state.BuryMany(1)
+		if _, _, _, graves := state.Sizes(); graves != 1 {
+			t.Errorf("%d are remembered", graves)
+		}
+	})
+}
+
+func TestExpiredTokensDoNotPileUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rounds, each = 50, 10
+		state := workstation.NewState(time.Now)
+		d := open(t, func(c *workstation.Config) {
+			c.State, c.VNCAuth = state, true
+			for i := range rounds * each {
+				c.Workstations = append(c.Workstations, workstation.Spec{
+					ID:     workstation.ID{Tenant: "default", Name: fmt.Sprint("once", i)},
+					Target: workstation.Target{TestCard: true},
+				})
+			}
+		})
+		for i := range rounds * each { // each is asked for once, and never again
+			mustIssue(t, d, fmt.Sprint("once", i))
+			if i%each == each-1 {
+				time.Sleep(5 * time.Minute)
+			}
+		}
+		places, tokens, prefixes, graves := state.Sizes()
+		if tokens > workstation.MinSweep || places != tokens || prefixes != tokens || graves+tokens != rounds*each {
+			t.Errorf("%d places, %d tokens, %d prefixes and %d graves are kept", places, tokens, prefixes, graves)
+		}
+	})
+}
+
+// Sweeping its last token forgets a workstation for a moment; what is issued
+// then must not be forgotten too.
+func TestATokenIssuedAfterTheLastOneExpiredDiesWithARelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t, nil)
+		mustIssue(t, d, "desk1")
+		time.Sleep(5 * time.Minute)
+		label := mustIssue(t, d, "desk1")
+		x := mustEnter(t, d, label, viewer)
+		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+			t.Fatal(err)
+		}
+		wantEnded(t, x, workstation.ReasonReleased)
+		_, err := d.Find(label, viewer.Addr())
+		wantRefusal(t, err, workstation.RefusedReleased)
+	})
+}

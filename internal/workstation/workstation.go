@@ -1,0 +1,92 @@
+// Package workstation knows who may open a desk: the workstations, the tokens
+// that open them, the sessions that are open, and the release that ends both.
+//
+//	state := workstation.NewState(time.Now)                 // outlives configurations
+//	desk, err := workstation.NewDesk(workstation.Config{…}) // one configuration's front desk, never changes
+//	err = desk.Start(ctx)                                   // reads registrations and release marks
+//	issued, err := desk.Issue(issuer, "desk1", workstation.Options{})
+//
+//	label, ok := desk.Label(serverName)                     // at the door
+//	pass, err := desk.Find(label, viewer)                   // who, where to; counts nothing
+//	session, err := desk.Join(pass, viewer, "x509none")     // the first use
+//	defer session.Leave()
+//
+// A token is 130 random bits, the one label before the domain. Memory holds its
+// SHA-256 only, and its first eight characters where VNC authentication is on.
+//
+//	issue ──► unused ──first Join──► in use ──last Leave──► idle ──Join──► in use
+//	            │ expires_at            │ max_duration        │ reconnect_within
+//	            └───────────────────────┴──────► dead ◄───────┘  (also: release, revocation)
+//
+// What callers over HTTP are told is a *[fault.Error]; what a viewer is told is
+// a *[Refusal]. Nothing here runs by itself: there is no goroutine, and what has
+// expired is swept when the next token is issued.
+package workstation
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+)
+
+// ID names a workstation. Another tenant's workstation of the same name is a
+// different one, and to everybody else is not there.
+type ID struct{ Tenant, Name string }
+
+// String is for logs.
+func (id ID) String() string { return id.Tenant + "/" + id.Name }
+
+var (
+	validName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+	validTenant = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
+)
+
+func (id ID) check() error {
+	if !validName.MatchString(id.Name) {
+		return fmt.Errorf("workstation %.140q: a name is 1 to 128 letters, digits and . _ -, beginning with a letter or digit", id.Name)
+	}
+	if !validTenant.MatchString(id.Tenant) {
+		return fmt.Errorf("workstation %q: %.80q is not the name of a tenant", id.Name, id.Tenant)
+	}
+	return nil
+}
+
+// Spec is a workstation that the configuration declares.
+type Spec struct {
+	ID     ID
+	Target Target
+}
+
+// Config is what NewDesk needs.
+type Config struct {
+	Policy
+	Workstations []Spec
+	State        *State
+	Storage      Storage   // keeps registrations and release marks
+	Random       io.Reader // crypto/rand.Reader; safe for concurrent use
+
+	// Emit is told of the events named by the Event constants, if it is not
+	// nil. It is called without a lock, in the goroutine of whoever caused
+	// the event, and must not block.
+	Emit func(event string, data map[string]any)
+}
+
+// The events. Their data hold no token and no credential.
+const (
+	EventReleased      = "workstation_released" // tenant, workstation, sessions
+	EventSessionOpened = "vnc_session_opened"   // tenant, workstation, session, token, key, viewer, security
+	EventSessionClosed = "vnc_session_closed"   // those and reason, seconds, bytes_up, bytes_down
+)
+
+// Storage has the shapes of certmagic.Storage. A key that is not there is
+// told by an error that is fs.ErrNotExist.
+type Storage interface {
+	Store(ctx context.Context, key string, value []byte) error
+	Load(ctx context.Context, key string) ([]byte, error)
+	Delete(ctx context.Context, key string) error
+	List(ctx context.Context, path string, recursive bool) ([]string, error)
+}
+
+// opaque is what fmt prints, with any verb, of a thing that holds secrets.
+func opaque(f fmt.State, what string) { fmt.Fprint(f, "{", what, "}") }
