@@ -5,10 +5,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
 // serveChat forwards a chat completion: the caller's own bytes with the few
-// edits between them.
+// edits between them, or translated for a provider that only has the Responses
+// API.
 func serveChat(x *exchange) error {
 	body, members, err := x.readJSON()
 	if err != nil {
@@ -21,6 +23,9 @@ func serveChat(x *exchange) error {
 	x.call.Record.Stream = req.Stream
 	if err := x.admit(provider.Chat, req.Model, body, members); err != nil {
 		return err
+	}
+	if x.call.Provider().ResponsesOnly {
+		return x.chatTranslated(body, members, req)
 	}
 	patch := jsonscan.NewPatch(body, members)
 	openai.UpstreamChat(patch, body, members, req, x.call.UpstreamModel())
@@ -35,5 +40,30 @@ func serveChat(x *exchange) error {
 	}
 	return x.answer(provider.Chat, upstream, func(dst, answer []byte) ([]byte, openai.Summary, error) {
 		return x.family.chatResult(dst, answer, x)
+	})
+}
+
+// chatTranslated serves a chat call by the Responses API. The answer becomes a
+// chat completion as a provider would send it, and that one the family's own.
+func (x *exchange) chatTranslated(body []byte, members []jsonscan.Member, req openai.ChatRequest) error {
+	responses, asked, err := translate.ChatRequest(body, members, req, x.call.UpstreamModel())
+	if err != nil {
+		return err
+	}
+	keepMembers(members)
+	upstream := [][]byte{responses}
+	if req.Stream {
+		return x.stream(provider.Responses, upstream, translate.NewChatStream(asked, x.wireCall(), x.family.chatStream(x, req.IncludeUsage)))
+	}
+	return x.answer(provider.Responses, upstream, func(dst, answer []byte) ([]byte, openai.Summary, error) {
+		chat, sum, err := translate.ChatResult(answer, asked, x.wireCall())
+		if err != nil {
+			return dst, sum, err
+		}
+		out, shown, err := x.family.chatResult(dst, chat, x)
+		if err != nil {
+			return out, shown, err
+		}
+		return out, sum, nil
 	})
 }

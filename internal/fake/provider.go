@@ -16,6 +16,8 @@
 //	delayed-headers-MS      nothing, not even a status line, for MS milliseconds
 //	paced-N-MS, burst-N     N events MS apart, or in one write; they always stream
 //
+// Under /responses-only/v1 the first family is there without chat completions.
+//
 // Every answer names the model as it was received. /_control (see control.go)
 // reads the record and hands out tokens when the provider runs in a process of
 // its own. Nothing here is meant to meet a network: listen on loopback.
@@ -37,6 +39,10 @@ const (
 	// readHeaderTimeout frees connections on which no request ever arrives.
 	readHeaderTimeout = 30 * time.Second
 )
+
+// ResponsesOnlyPrefix stands before the paths of a provider that has no chat
+// completions.
+const ResponsesOnlyPrefix = "/responses-only/v1"
 
 // Provider is the fake. Its methods may be called from any goroutine.
 type Provider struct {
@@ -80,6 +86,8 @@ func New(opts ...Option) *Provider {
 			p.mux.Handle("GET "+prefix+"/models/{id...}", p.list(f))
 		}
 	}
+	p.mux.Handle("POST "+ResponsesOnlyPrefix+"/responses", p.model(openAI, p.responsesScript))
+	p.mux.Handle("GET "+ResponsesOnlyPrefix+"/models", p.list(openAI))
 	p.mux.Handle("/", p.recorded(func(r *http.Request, _ []byte) script {
 		return errorScript(familyOf(r.URL.Path), http.StatusNotFound, "", "Invalid URL ("+r.Method+" "+r.URL.Path+")")
 	}))

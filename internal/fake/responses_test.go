@@ -200,3 +200,15 @@ func TestPreviousResponseIsKnownOnlyIfItWasStored(t *testing.T) {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }
+
+func TestAProviderWithoutChatCompletions(t *testing.T) {
+	_, addr := start(t)
+	r := post(t, addr, fake.ResponsesOnlyPrefix+"/responses", responsesBody("echo", ""))
+	if r.status != 200 || at(decode(t, r.body), "output", 0, "content", 0, "text") != helloText {
+		t.Errorf("responses: %d %s", r.status, r.body)
+	}
+	r = post(t, addr, fake.ResponsesOnlyPrefix+"/chat/completions", chatBody("echo", ""))
+	if message, _ := at(decode(t, r.body), "error", "message").(string); r.status != 404 || !strings.HasPrefix(message, "Invalid URL") {
+		t.Errorf("chat: %d %s", r.status, r.body)
+	}
+}

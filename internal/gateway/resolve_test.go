@@ -63,7 +63,7 @@ func TestAdmitRefuses(t *testing.T) {
 		{provider.Chat, "acme/embed", fault.ModelNotCallable, "not callable"},
 		{provider.Chat, "elsewhere/m", fault.ModelNotCallable, "not callable"},
 		{provider.Chat, "acme/pro", fault.ModelNotCallable, "does not serve chat"},
-		{provider.Responses, "chatty/pro", fault.ModelNotCallable, "only has the Responses API"},
+		{provider.Responses, "chatty/pro", fault.ModelNotCallable, "the one API of its provider"},
 		{provider.Chat, "acme/" + strings.Repeat("x", 252), fault.ModelNotFound, "257 bytes"},
 	} {
 		call := r.begin(t)

@@ -49,6 +49,7 @@ func TestNewRefuses(t *testing.T) {
 		{func(c *provider.Config) { c.BaseURL += "#top" }, "no user, query or fragment"},
 		{func(c *provider.Config) { c.Dialect = "cobol" }, `unknown dialect "cobol"; known dialects: openai, openrouter, test`},
 		{func(c *provider.Config) { c.Transport = nil }, "no transport"},
+		{func(c *provider.Config) { c.Translate, c.ResponsesOnly = new(provider.Translate), true }, "chat translate and responses translate"},
 	} {
 		config := good
 		c.change(&config)

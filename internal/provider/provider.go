@@ -32,6 +32,10 @@ type Config struct {
 	// nil for a provider that has a Responses API of its own.
 	Translate *Translate
 
+	// ResponsesOnly says that chat calls are turned into Responses calls,
+	// because the provider has no chat completions. Not beside Translate.
+	ResponsesOnly bool
+
 	// UserAgent names the gateway to the provider.
 	UserAgent string
 }
@@ -46,11 +50,12 @@ type Translate struct {
 // Provider is one configured provider. It does not change after New and is
 // safe for concurrent use.
 type Provider struct {
-	Name      string
-	AccountOf string
-	Translate *Translate
-	BuiltIn   bool // the test provider
-	Dialect   Dialect
+	Name          string
+	AccountOf     string
+	Translate     *Translate
+	ResponsesOnly bool
+	BuiltIn       bool // the test provider
+	Dialect       Dialect
 
 	base      url.URL
 	header    http.Header
@@ -91,6 +96,9 @@ func New(c Config) (*Provider, error) {
 	if c.Transport == nil {
 		return nil, errors.New("no transport")
 	}
+	if c.Translate != nil && c.ResponsesOnly {
+		return nil, errors.New("chat translate and responses translate: one of the two APIs must be the provider's own")
+	}
 	if strings.ContainsFunc(c.Credential, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("api_key has characters that no Authorization header can carry, such as a line end")
 	}
@@ -103,14 +111,15 @@ func New(c Config) (*Provider, error) {
 		dialect.Authorize(header, c.Credential)
 	}
 	return &Provider{
-		Name:      c.Name,
-		AccountOf: c.AccountOf,
-		Translate: c.Translate,
-		BuiltIn:   c.Dialect == Test,
-		Dialect:   dialect,
-		base:      *base,
-		header:    header,
-		transport: c.Transport,
+		Name:          c.Name,
+		AccountOf:     c.AccountOf,
+		Translate:     c.Translate,
+		ResponsesOnly: c.ResponsesOnly,
+		BuiltIn:       c.Dialect == Test,
+		Dialect:       dialect,
+		base:          *base,
+		header:        header,
+		transport:     c.Transport,
 	}, nil
 }
 

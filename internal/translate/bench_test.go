@@ -40,3 +40,17 @@ func BenchmarkRequest(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkChatDelta(b *testing.B) {
+	data := []byte(`{"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_1","output_index":0,"content_index":0,"delta":" hello","logprobs":[]}`)
+	a, _ := newAsked(b, plainChat)
+	b.ReportAllocs()
+	var s *translate.ChatStream
+	var out []byte
+	for i := 0; b.Loop(); i++ {
+		if i%1000 == 0 {
+			s = newChatStream(a.Asked, false, false)
+		}
+		out = s.Data(out[:0], nil, data)
+	}
+}

@@ -9,17 +9,39 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// The manual's table has a row for each field of the table that is acted by:
-// | `field` | fate | … |.
-func TestTheManualsTableIsTheTable(t *testing.T) {
+// The manual's tables have a row for each field of the tables that are acted
+// by: | `field` | fate | … |.
+func TestTheManualsTablesAreTheTables(t *testing.T) {
 	text, err := os.ReadFile("../../docs/responses.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, ok := strings.Cut(string(text), "## Request fields\n")
-	table, _, _ = strings.Cut(table, "\n## ")
+	for section, fields := range map[string]map[string]string{
+		"Request fields": translate.Fields(), "Chat request fields": translate.ChatFields(),
+	} {
+		told := fatesIn(t, string(text), section)
+		if maps.Equal(told, fields) {
+			continue
+		}
+		for field, fate := range fields {
+			if told[field] != fate {
+				t.Errorf("%s: %s is %s, and the manual says %q", section, field, fate, told[field])
+			}
+			delete(told, field)
+		}
+		for field := range told {
+			t.Errorf("%s: %s is in the manual alone", section, field)
+		}
+	}
+}
+
+// fatesIn reads a section's table.
+func fatesIn(t *testing.T, manual, section string) map[string]string {
+	t.Helper()
+	_, table, ok := strings.Cut(manual, "\n### "+section+"\n")
+	table, _, _ = strings.Cut(table, "\n##")
 	if !ok {
-		t.Fatal("no section of request fields")
+		t.Fatalf("no section %q", section)
 	}
 	told := map[string]string{}
 	for line := range strings.Lines(table) {
@@ -31,15 +53,5 @@ func TestTheManualsTableIsTheTable(t *testing.T) {
 			told[strings.Trim(field, " `")] = strings.TrimSpace(cells[2])
 		}
 	}
-	if fields := translate.Fields(); !maps.Equal(told, fields) {
-		for field, fate := range fields {
-			if told[field] != fate {
-				t.Errorf("%s is %s, and the manual says %q", field, fate, told[field])
-			}
-			delete(told, field)
-		}
-		for field := range told {
-			t.Errorf("%s is in the manual alone", field)
-		}
-	}
+	return told
 }

@@ -17,3 +17,15 @@ const (
 	MaxItems = maxItems
 	MaxText  = maxText
 )
+
+// ChatFields is the table of the fields of a chat request.
+func ChatFields() map[string]string {
+	table := make(map[string]string, len(chatFields))
+	for key, f := range chatFields {
+		table[key] = string(f)
+	}
+	return table
+}
+
+// Neutral are the values of refused fields that are dropped.
+func Neutral() map[string][]string { return neutral }

@@ -59,7 +59,7 @@ func echoOf(t testing.TB, body string) *translate.Echo {
 const plainRequest = `{"model":"fake/echo","input":"hi"}`
 
 // drive feeds a provider's stream to a Stream as a handler does.
-func drive(s *translate.Stream, wire io.Reader) (string, error) {
+func drive(s openai.Stream, wire io.Reader) (string, error) {
 	events := sse.NewReader(wire, 4<<20)
 	var out []byte
 	var failure *fault.Error

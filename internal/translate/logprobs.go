@@ -12,16 +12,17 @@ func (r *reader) readLogprobs(value []byte) {
 		list := m.Value(value)
 		for _, span := range r.list(list) {
 			if span.Kind == '{' {
-				r.token(span.Value(list), true)
+				r.tokens = appendToken(r.tokens, span.Value(list), "[]", true)
 			}
 		}
 		return
 	}
 }
 
-// token appends one token with the keys that SDKs require.
-func (r *reader) token(object []byte, alternatives bool) {
-	token, logprob, bytes, top := []byte(`""`), []byte("0"), []byte("[]"), []byte(nil)
+// appendToken appends one token to a list with the keys that SDKs require; none
+// stands for bytes that the provider does not tell.
+func appendToken(dst, object []byte, none string, alternatives bool) []byte {
+	token, logprob, bytes, top := []byte(`""`), []byte("0"), []byte(none), []byte(nil)
 	for _, m := range jsonscan.Members(object, nil) {
 		value := m.Value(object)
 		switch key := keyOf(object, m); {
@@ -35,20 +36,20 @@ func (r *reader) token(object []byte, alternatives bool) {
 			top = value
 		}
 	}
-	if n := len(r.tokens); n > 0 && r.tokens[n-1] == '}' {
-		r.tokens = append(r.tokens, ',')
+	if n := len(dst); n > 0 && dst[n-1] == '}' {
+		dst = append(dst, ',')
 	}
-	r.tokens = append(append(r.tokens, `{"token":`...), token...)
-	r.tokens = append(append(r.tokens, `,"logprob":`...), logprob...)
-	r.tokens = append(append(r.tokens, `,"bytes":`...), bytes...)
+	dst = append(append(dst, `{"token":`...), token...)
+	dst = append(append(dst, `,"logprob":`...), logprob...)
+	dst = append(append(dst, `,"bytes":`...), bytes...)
 	if alternatives {
-		r.tokens = append(r.tokens, `,"top_logprobs":[`...)
+		dst = append(dst, `,"top_logprobs":[`...)
 		for _, span := range jsonscan.Elements(top, nil) {
 			if span.Kind == '{' {
-				r.token(span.Value(top), false)
+				dst = appendToken(dst, span.Value(top), none, false)
 			}
 		}
-		r.tokens = append(r.tokens, ']')
+		dst = append(dst, ']')
 	}
-	r.tokens = append(r.tokens, '}')
+	return append(dst, '}')
 }

@@ -128,14 +128,14 @@ func wrong(param, kind string) *fault.Error {
 	return fault.New(fault.InvalidValue, "%q must be %s", param, kind).WithParam(param)
 }
 
-// unsupported refuses a field that chat completions have no counterpart of.
+// unsupported refuses a field without a counterpart.
 func unsupported(param string) *fault.Error {
-	return fault.New(fault.UnsupportedParameter, "%q is not supported by the provider of this model, which has chat completions only", param).WithParam(param)
+	return fault.New(fault.UnsupportedParameter, "%q is not supported: the provider of this model has another API, which has no counterpart of it", param).WithParam(param)
 }
 
 // unsupportedValue is unsupported for one value of a field.
 func unsupportedValue(param, value string) *fault.Error {
-	return fault.New(fault.UnsupportedParameter, "%q cannot be %q with the provider of this model, which has chat completions only", param, shown(value)).WithParam(param)
+	return fault.New(fault.UnsupportedParameter, "%q cannot be %q: the provider of this model has another API, which has no counterpart of that", param, shown(value)).WithParam(param)
 }
 
 // maxShown bounds what an error text quotes of a caller's value.

@@ -1,19 +1,27 @@
 // Package translate lets a caller of the Responses API be answered by a
-// provider that only has chat completions.
+// provider that only has chat completions, and a caller of chat completions by
+// one that only has the Responses API.
 //
 // Nothing here does I/O, reads a clock or invents an id; what a translation
 // needs of the outside is handed in. A field of the request is kept, mapped or
-// refused by name, as the table of fields has it and docs/responses.md shows:
+// refused by name, as the tables of fields have it and docs/responses.md shows:
 // what would change the answer is never dropped in silence.
 //
 //	chat, echo, err := translate.Request(body, members, req, opt) // what the provider is asked
 //	out, sum, err := translate.Result(nil, answer, echo, call, ids) // a whole answer
 //	stream := translate.NewStream(echo, call, ids)                  // the same, event by event
 //
+// The other way round, in the files whose names begin with chat, the last word
+// is the family's own, because chat answers differ between the two:
+//
+//	responses, asked, err := translate.ChatRequest(body, members, req, name)
+//	chat, sum, err := translate.ChatResult(answer, asked, call) // for the family's own result
+//	stream := translate.NewChatStream(asked, call, family)      // around the family's own stream
+//
 // Answers pass through the machines of package openai first. So a provider's
 // oddities are repaired, its failures put into words and its ends judged by
-// the rules that hold for chat callers too, and what is left to do here is the
-// change of shape.
+// the rules that hold without a translation too, and what is left to do here is
+// the change of shape.
 package translate
 
 import (
