@@ -1,19 +1,24 @@
 // Package caddymodule is the front door that xcaddy imports: the gatehouse app,
-// its global option and its command. It brings in the HTTP handlers.
+// its global option, its command and its admin API. It brings in the HTTP handlers
+// and the layer-4 door.
 package caddymodule
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"go.uber.org/zap"
 
 	_ "github.com/gatehouse-proxy/gatehouse/handlers" // the HTTP door
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // the layer-4 door
 )
 
 func init() {
@@ -21,8 +26,9 @@ func init() {
 }
 
 // App is the gatehouse app: one gateway in front of model providers, for
-// clients of two SDK families. The HTTP handlers (http.handlers.gatehouse and
-// its single endpoints) ask it for what they serve.
+// clients of two SDK families, and of workstations' desktops, for native VNC
+// viewers. The HTTP handlers (http.handlers.gatehouse and its single endpoints)
+// and the layer-4 handler vnc ask it for what they serve.
 type App struct {
 	// Keys are the gateway keys. Without one every call is answered 401.
 	Keys []Key `json:"keys,omitempty"`
@@ -49,11 +55,15 @@ type App struct {
 	// Activity is how long activity rows are kept.
 	Activity Retention `json:"activity,omitzero"`
 
+	// VNC is the desktop half. Default: none.
+	VNC *VNC `json:"vnc,omitempty"`
+
 	ctx     caddy.Context
 	logger  *zap.Logger
 	state   *gateway.State
 	key     string // of state in the pool; "" = no reference is held
 	gateway *gateway.Gateway
+	tls     *caddytls.TLS // nil without VNC
 }
 
 // CaddyModule returns the module's information.
@@ -87,9 +97,29 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.prepareCertificate(); err != nil {
+		return err
+	}
+	if config.Emitter, err = a.events(); err != nil {
+		return err
+	}
 	config.Released, config.Hold = a.letGo, a.holdAgain
 	a.gateway, err = gateway.New(config)
 	return err
+}
+
+// events returns what hands events to Caddy's event app, and asks to be told
+// when all apps have started.
+func (a *App) events() (gateway.Emitter, error) {
+	module, err := a.ctx.App("events")
+	if err != nil {
+		return nil, err
+	}
+	app := module.(*caddyevents.App)
+	if err := app.On("started", onStarted{a}); err != nil {
+		return nil, err
+	}
+	return func(name string, data map[string]any) { app.Emit(a.ctx, name, data) }, nil
 }
 
 // Start opens the store and lets calls in.
@@ -97,9 +127,28 @@ func (a *App) Start() error {
 	return a.gateway.Start(a.ctx, activity.Retention{Age: time.Duration(a.Activity.Age), Size: a.Activity.Size})
 }
 
-// Stop has nothing to stop: calls under way go on, and the background work of
+// onStarted does what needs the other apps: they start in no fixed order, and
+// the event app must not be used while it starts, as the TLS app does when it
+// begins to manage a certificate.
+type onStarted struct{ app *App }
+
+// Handle runs when all apps of the configuration have started.
+func (s onStarted) Handle(context.Context, caddy.Event) error {
+	a := s.app
+	a.gateway.Started()
+	if err := a.manageCertificate(); err != nil {
+		a.logger.Error("viewers will find no certificate", zap.Error(err))
+	}
+	return nil
+}
+
+// Stop makes a newer configuration final, if there is one. Calls and sessions
+// under way go on but for what the newer one revokes, and the background work of
 // a configuration ends with its context.
-func (a *App) Stop() error { return nil }
+func (a *App) Stop() error {
+	a.gateway.Stop(caddy.Exiting())
+	return nil
+}
 
 // exitPatience is how long the process waits for interrupted calls to write
 // their records before it exits.

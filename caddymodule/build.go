@@ -49,8 +49,13 @@ func (a *App) build() (gateway.Config, error) {
 	if memory < gateway.MinBodyMemory {
 		return none, fmt.Errorf("body_memory: %d bytes would not let in one body of the largest size; at least %d are needed", memory, gateway.MinBodyMemory)
 	}
+	desk, logins, err := a.buildDesk()
+	if err != nil {
+		return none, fmt.Errorf("vnc: %w", err)
+	}
+	secrets = append(secrets, logins...)
 	return gateway.Config{
-		Ring: ring, Catalog: index, Providers: built.providers, Discover: built.discover,
+		Ring: ring, Desk: desk, Catalog: index, Providers: built.providers, Discover: built.discover,
 		Secrets: append(secrets, built.secrets...), State: a.state, BodyMemory: memory,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil

@@ -44,6 +44,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //			keep DURATION
 //			max_size SIZE
 //		}
+//		vnc { … }
 //	}
 func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
@@ -67,6 +68,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			"keep":     caddykit.Value(&a.Activity.Age, parseDuration),
 			"max_size": caddykit.Value(&a.Activity.Size, parseSize),
 		}),
+		"vnc": {Read: a.readVNC},
 	}.Block(d)
 }
 
@@ -110,6 +112,7 @@ func (a *App) readKey(d *caddyfile.Dispenser) error {
 //		optional
 //		models PATTERN…
 //		catalog_name NAME
+//		chat native|translate
 //		responses native
 //		responses translate {
 //			max_tokens_field max_tokens|max_completion_tokens
@@ -132,6 +135,7 @@ func (a *App) readProvider(d *caddyfile.Dispenser) error {
 		"optional":     caddykit.Flag(&p.Optional),
 		"models":       caddykit.Words(&p.Models),
 		"catalog_name": caddykit.Word(&p.CatalogName),
+		"chat":         caddykit.Word(&p.Chat),
 		"responses":    {Read: p.readResponses},
 		"discover":     caddykit.Value(&p.Discover, parseDuration),
 		"account_of":   caddykit.Word(&p.AccountOf),

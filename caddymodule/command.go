@@ -15,11 +15,11 @@ import (
 func init() {
 	caddycmd.RegisterCommand(caddycmd.Command{
 		Name:  caddykit.AppName,
-		Short: "Tools for the Gatehouse model gateway",
+		Short: "Tools for Gatehouse",
 		CobraFunc: func(cmd *cobra.Command) {
 			key := &cobra.Command{Use: "key", Short: "Gateway keys"}
 			key.AddCommand(newKeyCommand())
-			cmd.AddCommand(key)
+			cmd.AddCommand(key, newWorkstationCommand())
 		},
 	})
 }

@@ -74,6 +74,12 @@ type Provider struct {
 	// from Name. Default: Name.
 	CatalogName string `json:"catalog_name,omitempty"`
 
+	// Chat tells how chat calls are served: "native" (the provider has chat
+	// completions) or "translate" (it has only the Responses API, into which
+	// they are translated). Not together with responses translate. Default:
+	// native.
+	Chat string `json:"chat,omitempty"`
+
 	// Responses tells how Responses calls are served: "native" (the provider
 	// has that API) or "translate" (it has only chat completions, into which
 	// they are translated). Default: native.

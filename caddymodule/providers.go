@@ -86,7 +86,8 @@ func (a *App) addProvider(built *builtProviders, p *Provider) error {
 	}
 	made, err := provider.New(provider.Config{
 		Name: p.Name, Dialect: p.Dialect, BaseURL: base, Credential: credential, AccountOf: p.AccountOf,
-		Transport: transport, Translate: p.translation(), UserAgent: "gatehouse",
+		Transport: transport, Translate: p.translation(), ResponsesOnly: p.Chat == translated,
+		UserAgent: "gatehouse",
 	})
 	if err != nil {
 		return err
@@ -112,14 +113,14 @@ func catalogName(p *Provider) string {
 	return p.Name
 }
 
-// The ways to serve Responses calls.
+// The ways to serve the calls of an API.
 const (
-	responsesNative    = "native"
-	responsesTranslate = "translate"
+	native     = "native"
+	translated = "translate"
 )
 
 func (p *Provider) translation() *provider.Translate {
-	if p.Responses != responsesTranslate {
+	if p.Responses != translated {
 		return nil
 	}
 	return &provider.Translate{
@@ -130,13 +131,18 @@ func (p *Provider) translation() *provider.Translate {
 
 func (p *Provider) check() error {
 	switch p.Responses {
-	case responsesTranslate:
-	case "", responsesNative:
+	case translated:
+	case "", native:
 		if p.Translate != (Translate{}) {
 			return errors.New("translate options without responses translate")
 		}
 	default:
-		return fmt.Errorf("responses %q: want %s or %s", p.Responses, responsesNative, responsesTranslate)
+		return fmt.Errorf("responses %q: want %s or %s", p.Responses, native, translated)
+	}
+	switch p.Chat {
+	case "", native, translated:
+	default:
+		return fmt.Errorf("chat %q: want %s or %s", p.Chat, native, translated)
 	}
 	switch p.Translate.MaxTokensField {
 	case "", "max_tokens", "max_completion_tokens":

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"sync"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -30,7 +31,7 @@ func takeState(dir string) (*gateway.State, error) {
 
 func loadState(dir string) (*gateway.State, error) {
 	value, _, err := states.LoadOrNew(dir, func() (caddy.Destructor, error) {
-		return pooledState{gateway.NewState(dir)}, nil
+		return pooledState{gateway.NewState(dir, time.Now)}, nil
 	})
 	if err != nil {
 		return nil, err

@@ -87,7 +87,11 @@ func callItem(r *activity.Record) openrouter.ActivityItem {
 			ID: r.ID, RequestID: r.RequestID, Key: r.Key, Route: r.Route, Status: r.Status, Code: r.Code,
 			Stream: r.Stream, Latency: r.Latency, FirstToken: r.FirstToken, FinishReason: r.FinishReason,
 			UsageSource: r.UsageSource, Priced: r.Priced, Attempts: r.Attempts,
+			Workstation: r.Workstation,
 		},
+	}
+	if r.Ended != "" {
+		item.Call.Session = &openrouter.ActivitySession{Ended: r.Ended, BytesUp: r.BytesUp, BytesDown: r.BytesDown}
 	}
 	if r.Priced {
 		item.CostNano = r.CostNano

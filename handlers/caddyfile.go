@@ -19,6 +19,8 @@ func init() {
 	register("gatehouse_activity", "respond", func() directive { return new(Activity) })
 	register("gatehouse_generation", "respond", func() directive { return new(Generation) })
 	register("gatehouse_key", "respond", func() directive { return new(Key) })
+	register("gatehouse_vnc_url", "respond", func() directive { return new(VNCURL) })
+	register("gatehouse_workstations", "respond", func() directive { return new(Workstations) })
 }
 
 type directive interface {

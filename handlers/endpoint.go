@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
@@ -19,6 +20,8 @@ func init() {
 	caddy.RegisterModule(Activity{})
 	caddy.RegisterModule(Generation{})
 	caddy.RegisterModule(Key{})
+	caddy.RegisterModule(VNCURL{})
+	caddy.RegisterModule(Workstations{})
 }
 
 // single is one endpoint at a place that the site's routes choose. Without a
@@ -56,11 +59,31 @@ func (s *single) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 			f = openrouterFamily{}
 		}
 	}
-	name := ""
-	if s.endpoint == modelsEndpoint {
-		name = modelInPath(r.URL.Path)
+	p := &place{family: f, endpoints: []*endpoint{s.endpoint}}
+	switch s.endpoint {
+	case modelsEndpoint:
+		p.name = modelInPath(r.URL.Path)
+	case vncURLEndpoint, listEndpoint:
+		if p = s.workstationInPath(r.URL.Path); p == nil {
+			return refuse(s.gateway, w, r, f, fault.New(fault.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path))
+		}
+		p.family = f
 	}
-	return serve(s.gateway, w, r, f, s.endpoint, name)
+	return serve(s.gateway, w, r, p)
+}
+
+// workstationInPath is what the table has for the rest of the path from
+// ".../workstations" on, if it is of this module.
+func (s *single) workstationInPath(path string) *place {
+	_, rest, found := strings.Cut(path, "/workstations")
+	if !found {
+		return nil
+	}
+	p := find("/v1/workstations" + rest)
+	if p == nil || p.endpoints[0].name != s.endpoint.name {
+		return nil
+	}
+	return &place{endpoints: p.endpoints, name: p.name, item: p.item}
 }
 
 // modelInPath is the model's name behind ".../models/" or ".../model/".
@@ -92,6 +115,15 @@ type Generation struct{ single }
 // Key serves what the presented key is and may do (any valid key).
 type Key struct{ single }
 
+// VNCURL issues VNC addresses at ".../workstations/{id}/vnc" (POST, scope
+// workstations:connect).
+type VNCURL struct{ single }
+
+// Workstations lists, registers and releases workstations and ends their
+// sessions, at ".../workstations" and below (scope workstations:manage; the
+// lists also with workstations:connect).
+type Workstations struct{ single }
+
 // CaddyModule returns the module's information.
 func (Chat) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_chat", New: func() caddy.Module { return new(Chat) }}
@@ -122,6 +154,16 @@ func (Key) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_key", New: func() caddy.Module { return new(Key) }}
 }
 
+// CaddyModule returns the module's information.
+func (VNCURL) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_vnc_url", New: func() caddy.Module { return new(VNCURL) }}
+}
+
+// CaddyModule returns the module's information.
+func (Workstations) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_workstations", New: func() caddy.Module { return new(Workstations) }}
+}
+
 // Provision finds the gateway of the gatehouse app.
 func (h *Chat) Provision(ctx caddy.Context) error { return h.provision(ctx, chatEndpoint) }
 
@@ -140,6 +182,12 @@ func (h *Generation) Provision(ctx caddy.Context) error { return h.provision(ctx
 // Provision finds the gateway of the gatehouse app.
 func (h *Key) Provision(ctx caddy.Context) error { return h.provision(ctx, keyEndpoint) }
 
+// Provision finds the gateway of the gatehouse app.
+func (h *VNCURL) Provision(ctx caddy.Context) error { return h.provision(ctx, vncURLEndpoint) }
+
+// Provision finds the gateway of the gatehouse app.
+func (h *Workstations) Provision(ctx caddy.Context) error { return h.provision(ctx, listEndpoint) }
+
 func parseFamily(name string) (family, error) {
 	switch name {
 	case openaiFamily{}.name():
@@ -157,4 +205,6 @@ var (
 	_ caddyhttp.MiddlewareHandler = (*Activity)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Generation)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Key)(nil)
+	_ caddyhttp.MiddlewareHandler = (*VNCURL)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Workstations)(nil)
 )

@@ -46,8 +46,8 @@ func (h *Gatehouse) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	if preflight(r) {
 		return next.ServeHTTP(w, r)
 	}
-	if found, name := findRoute(r.URL.Path); found != nil {
-		return serve(h.gateway, w, r, found.family, found.endpoint, name)
+	if found := find(r.URL.Path); found != nil {
+		return serve(h.gateway, w, r, found)
 	}
 	f, ours := familyOf(r.URL.Path)
 	if !ours {

@@ -28,14 +28,18 @@ func (x *exchange) readJSON() ([]byte, []jsonscan.Member, error) {
 	}
 	members, err := jsonscan.Strict(body, (*membersPool.Get().(*[]jsonscan.Member))[:0])
 	if err != nil {
-		refusal := fault.New(fault.InvalidJSON, "the request body is not acceptable JSON: %v", err)
-		var syntax *jsonscan.SyntaxError
-		if errors.As(err, &syntax) {
-			refusal.Param = syntax.Key
-		}
-		return nil, nil, refusal
+		return nil, nil, invalidJSON(err)
 	}
 	return body, members, nil
+}
+
+func invalidJSON(err error) error {
+	refusal := fault.New(fault.InvalidJSON, "the request body is not acceptable JSON: %v", err)
+	var syntax *jsonscan.SyntaxError
+	if errors.As(err, &syntax) {
+		refusal.Param = syntax.Key
+	}
+	return refusal
 }
 
 // admit takes the steps between parsing and sending.
@@ -44,7 +48,7 @@ func (x *exchange) admit(op provider.Operation, model string, body []byte, membe
 		return err
 	}
 	if x.call.Provider().BuiltIn && !x.onLoopback() {
-		x.gateway.WarnOfDemo()
+		x.gateway.WarnOfDemo("the test provider")
 	}
 	if op == provider.Responses && x.call.Provider().Translate != nil {
 		return nil // no state is kept or asked for: translate refuses what would name some

@@ -22,20 +22,24 @@ type exchange struct {
 	r       *http.Request
 	gateway *gateway.Gateway
 	family  family
-	name    string // the rest of the path, for a prefix route
+	name    string // the rest of the path, or {id} in it
+	item    string // {session}
 	ids     gateway.IDs
 	secret  string // the caller's key, to be kept out of provider text
 	call    *gateway.Call
 	sent    bool // an answer has begun: errors can no more become a status
 }
 
-// serve runs one endpoint: its order is the order of checks.
-func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, f family, e *endpoint, name string) error {
+// serve runs the endpoint of a place for the request's method: its order is the
+// order of checks.
+func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, p *place) error {
+	f := p.family
 	x := newExchange(g, w, r, f)
-	x.name = name
-	if r.Method != e.method && (e.method != http.MethodGet || r.Method != http.MethodHead) {
-		refusal := fault.New(fault.MethodNotAllowed, "%.10s is not possible on %.200s; use %s", r.Method, r.URL.Path, e.method)
-		refusal.Allow = []string{e.method}
+	x.name, x.item = p.name, p.item
+	e := p.pick(r.Method)
+	if e == nil {
+		refusal := fault.New(fault.MethodNotAllowed, "%.10s is not possible on %.200s; use %s", r.Method, r.URL.Path, strings.Join(p.allowed(), ", "))
+		refusal.Allow = p.allowed()
 		x.writeError(refusal)
 		return nil
 	}
@@ -50,7 +54,7 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, f family,
 		return nil
 	}
 	x.secret = found.secret
-	if x.call, err = g.Begin(found.Credential, gateway.Route{Name: label, Family: f.name(), Model: e.model}, x.ids); err != nil {
+	if x.call, err = g.Begin(found.Credential, gateway.Route{Name: label, Family: f.name(), Recorded: e.recorded}, x.ids); err != nil {
 		x.writeError(fault.From(err))
 		return nil
 	}

@@ -9,11 +9,11 @@ import (
 
 // endpoint is one operation of the API, the same for both families.
 type endpoint struct {
-	name   string     // the single module is http.handlers.gatehouse_<name>
-	method string     // the one method; a GET endpoint answers HEAD too
-	scope  keys.Scope // 0 = any valid key
-	model  bool       // a model call: it leaves a record when it succeeds, too
-	serve  func(*exchange) error
+	name     string     // the single module that has it is http.handlers.gatehouse_<name>
+	method   string     // a GET endpoint answers HEAD too
+	scope    keys.Scope // 0 = any valid key
+	recorded bool       // it leaves a record when it succeeds, too
+	serve    func(*exchange) error
 }
 
 var (
@@ -23,10 +23,19 @@ var (
 	activityEndpoint   = &endpoint{"activity", http.MethodGet, keys.ActivityRead, false, serveActivity}
 	generationEndpoint = &endpoint{"generation", http.MethodGet, keys.ActivityRead, false, serveGeneration}
 	keyEndpoint        = &endpoint{"key", http.MethodGet, 0, false, serveKey}
+
+	vncURLEndpoint     = &endpoint{"vnc_url", http.MethodPost, keys.WorkstationsConnect, true, serveVNCURL}
+	listEndpoint       = &endpoint{"workstations", http.MethodGet, 0, false, serveWorkstations} // one of two scopes
+	showEndpoint       = &endpoint{"workstations", http.MethodGet, 0, false, serveWorkstation}
+	registerEndpoint   = &endpoint{"workstations", http.MethodPut, keys.WorkstationsManage, true, registerWorkstation}
+	releaseEndpoint    = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, releaseWorkstation}
+	sessionsEndpoint   = &endpoint{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
+	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
 )
 
-// route is a place in the API. A path that ends in a slash takes the rest of
-// the request's path as a name; a model's name has slashes of its own.
+// route is a place in the API for one method. A path that ends in a slash takes
+// the rest of the request's path as a name; a model's name has slashes of its
+// own. {id} and {session} stand for one segment each.
 type route struct {
 	path     string
 	family   family
@@ -47,6 +56,14 @@ var routes = []route{
 	{"/v1/chat/completions", openaiFamily{}, chatEndpoint},
 	{"/v1/responses", openaiFamily{}, responsesEndpoint},
 
+	{"/v1/workstations", openaiFamily{}, listEndpoint},
+	{"/v1/workstations/{id}", openaiFamily{}, showEndpoint},
+	{"/v1/workstations/{id}", openaiFamily{}, registerEndpoint},
+	{"/v1/workstations/{id}", openaiFamily{}, releaseEndpoint},
+	{"/v1/workstations/{id}/vnc", openaiFamily{}, vncURLEndpoint},
+	{"/v1/workstations/{id}/sessions", openaiFamily{}, sessionsEndpoint},
+	{"/v1/workstations/{id}/sessions/{session}", openaiFamily{}, endSessionEndpoint},
+
 	{"/api/v1/models", openrouterFamily{}, modelsEndpoint},
 	{"/api/v1/model/", openrouterFamily{}, modelsEndpoint},
 	{"/api/v1/chat/completions", openrouterFamily{}, chatEndpoint},
@@ -55,18 +72,6 @@ var routes = []route{
 	{"/api/v1/generation", openrouterFamily{}, generationEndpoint},
 	{"/api/v1/key", openrouterFamily{}, keyEndpoint},
 }
-
-var exactRoutes, prefixRoutes = func() (map[string]*route, []*route) {
-	exact := make(map[string]*route, len(routes))
-	var prefixes []*route
-	for i := range routes {
-		exact[routes[i].path] = &routes[i]
-		if strings.HasSuffix(routes[i].path, "/") {
-			prefixes = append(prefixes, &routes[i])
-		}
-	}
-	return exact, prefixes
-}()
 
 // labels names an endpoint of a family in records, metrics and logs.
 var labels = func() map[labelKey]string {
@@ -93,23 +98,6 @@ func labelOf(f family, e *endpoint) string {
 		return label
 	}
 	return e.method + " " + e.name
-}
-
-// findRoute returns the route of a path (decoded once, as net/http does it)
-// and the name behind a prefix route.
-func findRoute(path string) (*route, string) {
-	if r, ok := exactRoutes[path]; ok && !strings.HasSuffix(path, "/") {
-		return r, ""
-	}
-	if plain := tidy(path); plain != path {
-		return findRoute(plain)
-	}
-	for _, r := range prefixRoutes {
-		if name, ok := strings.CutPrefix(path, r.path); ok && name != "" {
-			return r, name
-		}
-	}
-	return nil, ""
 }
 
 // tidy forgives what a base URL with a slash at its end leads to in some

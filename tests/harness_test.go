@@ -37,8 +37,11 @@ type house struct {
 	http     *http.Client
 	http2    *http.Client // speaks HTTP/2 only; for secure
 
-	ports   [2]int
+	ports   [3]int // HTTP, HTTPS, the desktop door
 	stopped bool
+
+	doorIsSilent bool // the door does not wait for TLS
+	tries        int  // at the door, for its certificate
 }
 
 // start boots Caddy and stops it when the test ends, which fails the test if
@@ -64,7 +67,8 @@ func start(t *testing.T, s setup) *house {
 }
 
 func (h *house) setSecrets() {
-	for _, name := range keyNames {
+	h.t.Setenv("DESK_PASSWORD", deskPassword)
+	for _, name := range append(keyNames, vncKeyNames...) {
 		h.t.Setenv("KEY_"+strings.ToUpper(name), secretOf(name))
 	}
 	h.t.Setenv("PROVIDER_KEY", providerKey)
@@ -87,15 +91,15 @@ func (h *house) serveUpstream() {
 	})
 }
 
-// freePorts are two ports that nobody listens on at the moment.
-func freePorts(t *testing.T) (ports [2]int) {
+// freePorts are ports that nobody listens on at the moment.
+func freePorts(t *testing.T) (ports [3]int) {
 	t.Helper()
 	for i := range ports {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = listener.Close() }() // both are held until both are known
+		defer func() { _ = listener.Close() }() // each is held until all are known
 		ports[i] = listener.Addr().(*net.TCPAddr).Port
 	}
 	return ports
@@ -122,19 +126,20 @@ func (h *house) caddyfile(s setup) string {
 	log default {
 		output gatehouse_test
 		format json
-		level DEBUG
+		level %[7]s
 	}
 	%[3]s
 	gatehouse {
 		data_dir DIR/data
 		%[4]s
 	}
+	%[6]s
 }
 http://:%[1]d {
 	bind 127.0.0.1
 	%[5]s
 }
-`, h.ports[0], h.ports[1], s.global, or(s.keys, defaultKeys)+or(s.providers, defaultProviders)+s.options, site)
+`, h.ports[0], h.ports[1], s.global, or(s.keys, defaultKeys)+or(s.providers, defaultProviders)+s.options+s.vncBlock(), site, s.doorBlock(), s.logLevel())
 	if s.secure {
 		text += fmt.Sprintf("https://localhost:%d {\n\tbind 127.0.0.1\n\ttls internal\n%s\n}\n", h.ports[1], site)
 	}
@@ -142,7 +147,7 @@ http://:%[1]d {
 }
 
 func (h *house) expand(text string) string {
-	return strings.NewReplacer("PROVIDER_KEY", "PROVIDER_KEY", "PROVIDER", h.provider, "DIR", h.dir).Replace(text)
+	return strings.NewReplacer("PROVIDER_KEY", "PROVIDER_KEY", "PROVIDER", h.provider, "DIR", h.dir, "DOOR_PORT", strconv.Itoa(h.ports[2]), "HTTPS_PORT", strconv.Itoa(h.ports[1])).Replace(text)
 }
 
 // reload puts a setup in the place of the running one.
@@ -161,6 +166,7 @@ func (h *house) load(caddyfile string) error {
 		}
 	}
 	h.stopped = false
+	h.doorIsSilent = strings.Contains(caddyfile, "tls_first_wait off")
 	return caddy.Load(config, true)
 }
 

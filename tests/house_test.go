@@ -35,6 +35,10 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "internal/keys", "key blocks become the ring; key new"},
 	{"caddymodule", "internal/provider", "provider blocks become providers"},
 	{"caddymodule", "internal/testprovider", "the transport of dialect test"},
+	{"caddymodule", "certmagic", "which names a public CA signs"},
+	{"caddymodule", "internal/fault", "refusals of the admin API"},
+	{"caddymodule", "internal/workstation", "the vnc block becomes the front desk"},
+	{"caddymodule", "l4vnc", "one import brings the layer-4 door with it"},
 
 	{"handlers", "caddy", "Caddy modules"},
 	{"handlers", "internal/activity", "the query and its answer"},
@@ -46,9 +50,20 @@ var arrows = []struct{ from, to, why string }{
 	{"handlers", "internal/keys", "scopes of endpoints"},
 	{"handlers", "internal/openai", "the first family's shapes"},
 	{"handlers", "internal/openrouter", "the second family's shapes"},
-	{"handlers", "internal/translate", "Responses on providers that only have chat"},
+	{"handlers", "internal/translate", "calls of the API that their provider has not"},
 	{"handlers", "internal/provider", "operations and bodies"},
 	{"handlers", "internal/sse", "the event stream, both ways"},
+	{"handlers", "internal/workstation", "issue, register, release"},
+
+	{"l4vnc", "caddy", "Caddy modules"},
+	{"l4vnc", "caddy-l4", "the handler's interface, the TLS of an earlier one"},
+	{"l4vnc", "internal/caddykit", "options, and where the gateway is"},
+	{"l4vnc", "internal/fault", "what a viewer is told when the gateway is closing"},
+	{"l4vnc", "internal/gateway", "the life of the visit"},
+	{"l4vnc", "internal/rfb", "both handshakes, and the filter"},
+	{"l4vnc", "internal/testcard", "the built-in desktop"},
+	{"l4vnc", "internal/visitors", "limits of half-open connections"},
+	{"l4vnc", "internal/workstation", "tokens and sessions"},
 
 	{"internal/caddykit", "caddy", "the one room that knows Caddy"},
 	{"internal/caddykit", "internal/gateway", "what the app shows to the handlers"},
@@ -64,6 +79,8 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/provider", "the upstream request"},
 	{"internal/gateway", "internal/redact", "no secret in logs and errors"},
 	{"internal/gateway", "internal/store", "the State opens and closes it"},
+	{"internal/gateway", "internal/visitors", "who stands at the door outlives a configuration"},
+	{"internal/gateway", "internal/workstation", "the front desk, and what outlives it"},
 
 	{"internal/activity", "internal/store", "rows go with its group commit"},
 	{"internal/owners", "internal/store", "rows go with its group commit"},
@@ -79,6 +96,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/translate", "internal/fault", "its refusals"},
 	{"internal/translate", "internal/jsonscan", "the wire is JSON"},
 	{"internal/translate", "internal/openai", "chat and Responses are its shapes"},
+	{"internal/workstation", "internal/fault", "its refusals over HTTP"},
 
 	{"tests/fakeprovider", "internal/fake", "the fake in a process of its own"},
 }

@@ -58,3 +58,11 @@ func sha256Hex(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
+
+// textIn is a string at the top level of an object, "" where there is none.
+func textIn(object []byte, name string) string {
+	var v map[string]any
+	_ = json.Unmarshal(object, &v) // of what is no object nothing is found
+	text, _ := v[name].(string)
+	return text
+}

@@ -20,7 +20,7 @@ func ourGoroutines() (ours []string) {
 	stacks := make([]byte, 4<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	for _, stack := range strings.Split(string(stacks), "\n\n") {
-		if strings.Contains(stack, "gatehouse/handlers.") || strings.Contains(stack, "gatehouse/caddymodule.") ||
+		if strings.Contains(stack, "gatehouse/handlers.") || strings.Contains(stack, "gatehouse/caddymodule.") || strings.Contains(stack, "gatehouse/l4vnc.") ||
 			strings.Contains(stack, "gatehouse/internal/") && !strings.Contains(stack, "gatehouse/internal/fake.") {
 			ours = append(ours, stack)
 		}

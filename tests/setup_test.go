@@ -1,7 +1,8 @@
 package tests
 
 // setup is what a test's Caddy shall be. In its texts PROVIDER stands for the
-// origin of the fake provider, DIR for the test's own folder.
+// origin of the fake provider, DIR for the test's own folder, DOOR_PORT and
+// HTTPS_PORT for ports.
 type setup struct {
 	keys      string // key blocks; "" = defaultKeys
 	providers string // provider blocks; "" = defaultProviders
@@ -9,6 +10,12 @@ type setup struct {
 	global    string // more global options
 	site      string // the HTTP site's directives; "" = defaultSite
 	secure    bool   // an HTTPS site with the same directives too
+
+	vnc    string // options of the vnc block; "" = no desktops and no door
+	door   string // options of the door's handler vnc
+	route  string // the door's whole route; "" = the handler alone
+	noDoor bool   // a vnc block and no layer4 app
+	noKeys bool   // without the keys for desktops
 }
 
 const defaultKeys = `

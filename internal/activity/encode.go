@@ -15,6 +15,7 @@ const (
 	flagStream = 1 << iota
 	flagPriced
 	flagRawHash // KeyHash is written as its 32 bytes
+	flagDesk    // what concerns a workstation follows at the end
 )
 
 // errDamaged is a row that this version cannot have written.
@@ -47,9 +48,16 @@ func (r *Record) encode(b []byte) []byte {
 	}
 	if hash, ok := packHex(r.KeyHash); ok {
 		b[flags] |= flagRawHash
-		return append(b, hash[:]...)
+		b = append(b, hash[:]...)
+	} else {
+		b = appendText(b, r.KeyHash)
 	}
-	return appendText(b, r.KeyHash)
+	if r.Workstation == "" && r.Ended == "" && r.BytesUp == 0 && r.BytesDown == 0 {
+		return b
+	}
+	b[flags] |= flagDesk
+	b = binary.AppendVarint(binary.AppendVarint(b, r.BytesUp), r.BytesDown)
+	return appendText(appendText(b, r.Workstation), r.Ended)
 }
 
 func appendText(b []byte, s string) []byte {
@@ -85,6 +93,11 @@ func (r *Record) decode(data []byte) error {
 		in.rest = in.rest[rawHash:]
 	} else {
 		in.bad = true
+	}
+	r.Workstation, r.Ended, r.BytesUp, r.BytesDown = "", "", 0, 0
+	if flags&flagDesk != 0 {
+		r.BytesUp, r.BytesDown = in.number(), in.number()
+		r.Workstation, r.Ended = in.string(), in.string()
 	}
 	if in.bad || len(in.rest) > 0 {
 		return errDamaged

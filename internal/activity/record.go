@@ -1,4 +1,4 @@
-// Package activity keeps one record of every model call and answers questions about them.
+// Package activity keeps one record of every model call and VNC session and answers questions about them.
 //
 //	log := activity.New(st)
 //	log.Append(&activity.Record{ID: id, Tenant: "default", …})   // about 1 us, never waits for a disk
@@ -16,9 +16,9 @@ import (
 	"unicode/utf8"
 )
 
-// Record is one call, written when it has ended.
+// Record is one call or VNC session, written when it has ended.
 type Record struct {
-	// ID is ours, "gen-…", the X-Generation-Id of the second family.
+	// ID is ours: "gen-…", the X-Generation-Id of the second family, or "vnc-…" for a session.
 	ID string
 	// RequestID is ours (the answer's x-request-id); ClientRequestID is what the client sent under that name.
 	RequestID, ClientRequestID string
@@ -50,6 +50,11 @@ type Record struct {
 	Priced   bool
 	// Attempts is how many providers were tried.
 	Attempts int
+	// Workstation is the desk that the call was about, by its name.
+	Workstation string
+	// Ended is why a VNC session ended; BytesUp went to the workstation, BytesDown to the viewer.
+	Ended              string
+	BytesUp, BytesDown int64
 }
 
 const (
@@ -65,6 +70,7 @@ func (r *Record) bound() {
 	for _, s := range []*string{
 		&r.ID, &r.RequestID, &r.ClientRequestID, &r.UpstreamID, &r.Tenant, &r.Key, &r.KeyHash, &r.Family, &r.Route,
 		&r.Model, &r.Provider, &r.UpstreamModel, &r.Code, &r.FinishReason, &r.NativeFinishReason, &r.UsageSource,
+		&r.Workstation, &r.Ended,
 	} {
 		if len(*s) > maxText {
 			*s = strings.Clone(clip(*s))
@@ -73,6 +79,7 @@ func (r *Record) bound() {
 	for _, n := range []*int64{&r.PromptTokens, &r.CompletionTokens, &r.ReasoningTokens, &r.CachedTokens} {
 		*n = min(max(*n, 0), maxTokens)
 	}
+	r.BytesUp, r.BytesDown = max(r.BytesUp, 0), max(r.BytesDown, 0)
 	if !representable(r.CreatedAt) {
 		r.CreatedAt = time.Unix(0, 0) // kept, and pruned first
 	}

@@ -47,7 +47,7 @@ type Call struct {
 
 	cause   error // of a failure, for the log
 	ended   bool  // an outcome is known
-	stored  bool  // success leaves a record too: a model call
+	stored  bool  // success leaves a record too
 	usage   openai.Usage
 	counted bool // usage came from the provider
 }
@@ -56,8 +56,8 @@ type Call struct {
 type Route struct {
 	Name   string // "POST /v1/chat/completions"
 	Family string // "openai" or "openrouter"
-	// Model marks a model call: it leaves a record when it succeeds, too.
-	Model bool
+	// Recorded calls leave a record when they succeed, too.
+	Recorded bool
 }
 
 // IDs are the names of one request: RequestID (ours, x-request-id),
@@ -85,7 +85,7 @@ func (g *Gateway) Begin(credential keys.Credential, route Route, ids IDs) (*Call
 		Credential: credential,
 		gateway:    g,
 		begun:      now,
-		stored:     route.Model,
+		stored:     route.Recorded,
 		Record: activity.Record{
 			ID:              ids.GenerationID,
 			RequestID:       ids.RequestID,

@@ -43,8 +43,13 @@ func (c *Call) Finish() {
 		Duration: r.Latency, FirstToken: r.FirstToken, Prompt: r.PromptTokens, Completion: r.CompletionTokens,
 	})
 	c.writeLog() // first: whoever finds the row finds the line
-	if c.stored || r.Code != "" {
-		c.gateway.log.Append(r)
+	c.settle()
+}
+
+// settle leaves the record and lets go of all that the call held.
+func (c *Call) settle() {
+	if c.stored || c.Record.Code != "" {
+		c.gateway.log.Append(&c.Record)
 	}
 	if c.buffer != nil {
 		giveBuffer(c.buffer)
@@ -96,6 +101,9 @@ func (c *Call) writeLog() {
 			zap.Int64("tokens_out", r.CompletionTokens),
 			zap.String("upstream_id", r.UpstreamID),
 		)
+	}
+	if r.Workstation != "" {
+		fields = append(fields, zap.String("workstation", clip(r.Workstation)))
 	}
 	if r.FirstToken > 0 {
 		fields = append(fields, zap.Duration("first_token", r.FirstToken.Round(time.Microsecond)))

@@ -15,7 +15,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -32,6 +31,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // Timeouts of a call. All are positive.
@@ -67,7 +67,9 @@ type Config struct {
 	Catalog    *catalog.Catalog
 	Providers  []*provider.Provider
 	Discover   []Discovery
-	Secrets    []string // to be taken out of provider text
+	Desk       *workstation.Desk // nil = no workstations
+	Emitter    Emitter           // nil = no subscribers
+	Secrets    []string          // to be taken out of provider text
 	State      *State
 	BodyMemory int64 // bytes; see DefaultBodyMemory
 	Timeouts   Timeouts
@@ -87,6 +89,8 @@ type Gateway struct {
 	catalog    *catalog.Catalog
 	providers  map[string]*provider.Provider
 	discover   []Discovery
+	desk       *workstation.Desk
+	emitter    Emitter
 	redactor   *redact.Redactor
 	state      *State
 	bodyMemory int64
@@ -96,7 +100,7 @@ type Gateway struct {
 	sampled    *zap.Logger
 	now        func() time.Time
 
-	demo  sync.Once
+	demo  sync.Map // what was warned of
 	calls inflight
 	ended atomic.Bool   // set by Interrupt
 	ready chan struct{} // closed by Start
@@ -109,7 +113,7 @@ type Gateway struct {
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		ring: c.Ring, catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers)),
-		discover: c.Discover, redactor: redact.New(c.Secrets), state: c.State, bodyMemory: c.BodyMemory,
+		discover: c.Discover, desk: c.Desk, emitter: c.Emitter, redactor: redact.New(c.Secrets), state: c.State, bodyMemory: c.BodyMemory,
 		timeouts: c.Timeouts, logger: c.Logger, now: c.Now,
 		sampled: c.Logger.WithOptions(zap.WrapCore(sample)),
 		ready:   make(chan struct{}), gone: make(chan struct{}),
@@ -143,6 +147,11 @@ func sample(core zapcore.Core) zapcore.Core {
 // and lets calls in. Background work ends with ctx.
 func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	g.keep = keep
+	if g.desk != nil {
+		if err := g.desk.Start(ctx); err != nil {
+			return fmt.Errorf("workstations: %w", err)
+		}
+	}
 	log, own, err := g.state.open(g)
 	if err != nil {
 		return err
@@ -176,6 +185,31 @@ func (g *Gateway) Ready(ctx context.Context) error {
 	}
 }
 
+// Started puts the configuration's subscribers to events in force. It is called
+// when all apps of the configuration have started.
+func (g *Gateway) Started() { g.state.events.subscribe(g.emitter, g.logger) }
+
+// Stop tells the State that this configuration is no more in force.
+func (g *Gateway) Stop(exiting bool) { g.state.commit(g, exiting) }
+
+// InForce is the gateway itself, or, once it is closed, the newest one: a
+// listener of a configuration that failed to start may still take connections.
+// It is nil when there is none.
+func (g *Gateway) InForce() *Gateway {
+	select {
+	case <-g.gone:
+		return g.state.newest()
+	default:
+		return g
+	}
+}
+
+// mayConnect tells whether a key may still open the desktops that it asked for.
+func (g *Gateway) mayConnect(tenant, name string) bool {
+	key, ok := g.ring.Named(name)
+	return ok && key.Tenant == tenant && key.Has(keys.WorkstationsConnect) && key.Valid(g.now())
+}
+
 // Close lets no-one wait any more for a start that will not come, and releases
 // the State as soon as the last call has finished. Calls under way go on.
 func (g *Gateway) Close() {
@@ -205,11 +239,12 @@ func (g *Gateway) setCancel(c *Call, cancel context.CancelCauseFunc) {
 	}
 }
 
-// WarnOfDemo warns, once, that the test provider serves more than this machine.
-func (g *Gateway) WarnOfDemo() {
-	g.demo.Do(func() {
-		g.logger.Warn("the built-in test provider is called through an address that is not loopback; it is meant for trying out")
-	})
+// WarnOfDemo warns, once, that something built in for trying out ("the test
+// provider") serves more than this machine.
+func (g *Gateway) WarnOfDemo(what string) {
+	if _, warned := g.demo.LoadOrStore(what, true); !warned {
+		g.logger.Warn(what+" is used through an address that is not loopback; it is built in for trying out", zap.String("what", what))
+	}
 }
 
 // Timeouts are the configured ones.
@@ -236,54 +271,3 @@ func (g *Gateway) Redact(text, own string) string {
 
 // Activity is the log of calls.
 func (g *Gateway) Activity() *activity.Log { return g.log }
-
-// maxModelName bounds the name of a model in a request, in bytes.
-const maxModelName = 256
-
-// resolve finds the model among those that are callable and allowed for the
-// key, and the provider that serves the operation for it.
-func (g *Gateway) resolve(key *keys.Key, op provider.Operation, name string) (catalog.Model, *provider.Provider, error) {
-	none := catalog.Model{}
-	if len(name) > maxModelName {
-		return none, nil, fault.New(fault.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
-	}
-	if !key.AllowsModel(name) {
-		return none, nil, unknownModel(name)
-	}
-	model, err := g.catalog.Resolve(name)
-	switch {
-	case errors.Is(err, catalog.ErrNotCallable):
-		return none, nil, fault.New(fault.ModelNotCallable,
-			"the model %q is in the catalog but not callable through this gateway; GET the list of models for those that are", name).WithParam("model")
-	case err != nil:
-		return none, nil, unknownModel(name)
-	}
-	p := g.providers[model.Provider]
-	switch {
-	case !model.Serves(string(op)):
-		return none, nil, fault.New(fault.ModelNotCallable, "the model %q does not serve %s", name, op).WithParam("model")
-	case op == provider.Responses && p.Translate != nil && !model.Serves(string(provider.Chat)):
-		return none, nil, fault.New(fault.ModelNotCallable,
-			"the model %q only has the Responses API, and its provider %q only chat completions", name, p.Name).WithParam("model")
-	}
-	return model, p, nil
-}
-
-func unknownModel(name string) error {
-	return fault.New(fault.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
-}
-
-// Models lists what the key can call, from the index that routes.
-func (g *Gateway) Models(key *keys.Key) []catalog.Model {
-	return g.catalog.List(key.AllowsModel)
-}
-
-// Model returns one model of the key's list.
-func (g *Gateway) Model(key *keys.Key, name string) (catalog.Model, error) {
-	if len(name) <= maxModelName && key.AllowsModel(name) {
-		if m, err := g.catalog.Resolve(name); err == nil {
-			return m, nil
-		}
-	}
-	return catalog.Model{}, unknownModel(name)
-}

@@ -59,7 +59,7 @@ func newRig(t *testing.T, config gateway.Config, sources ...catalog.Source) *rig
 	t.Helper()
 	r := &rig{state: config.State}
 	if r.state == nil {
-		r.state = gateway.NewState(t.TempDir())
+		r.state = gateway.NewState(t.TempDir(), time.Now)
 	}
 	config.State = r.state
 	if config.Ring == nil {
@@ -140,7 +140,7 @@ func (r *rig) begin(t *testing.T) *gateway.Call {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call, err := r.Begin(credential, gateway.Route{Name: "POST /v1/chat/completions", Family: "openai", Model: true},
+	call, err := r.Begin(credential, gateway.Route{Name: "POST /v1/chat/completions", Family: "openai", Recorded: true},
 		gateway.IDs{RequestID: "req_1", GenerationID: "gen-1"})
 	if err != nil {
 		t.Fatal(err)

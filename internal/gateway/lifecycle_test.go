@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -84,7 +85,7 @@ func TestWaitingForAStartEndsWithIt(t *testing.T) {
 
 func TestNothingIsOnDiskBeforeStart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	r := newRig(t, gateway.Config{State: gateway.NewState(dir)})
+	r := newRig(t, gateway.Config{State: gateway.NewState(dir, time.Now)})
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("the data directory: %v", err)
 	}
@@ -126,7 +127,7 @@ func TestAConfigurationThatCouldNotStayLeavesTheBoundsAsTheyWere(t *testing.T) {
 
 func TestAProviderCannotBeConfiguredTwice(t *testing.T) {
 	p := newProvider(t, "acme", true, answering(200, "{}"))
-	_, err := gateway.New(gateway.Config{Providers: []*provider.Provider{p, p}, State: gateway.NewState(t.TempDir()), Logger: nopLogger})
+	_, err := gateway.New(gateway.Config{Providers: []*provider.Provider{p, p}, State: gateway.NewState(t.TempDir(), time.Now), Logger: nopLogger})
 	if err == nil || !strings.Contains(err.Error(), `"acme" is configured twice`) {
 		t.Errorf("error %v", err)
 	}

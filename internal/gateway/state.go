@@ -15,16 +15,23 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // State is everything that outlives a configuration: the activity store, the
 // owners of stored responses, the metrics' values, the memory that request
-// bodies hold, and the lists that providers gave of their models. There is one
-// for each data directory in a process. Making one costs nothing: no file is
-// opened and nothing runs before the first Start.
+// bodies hold, the lists that providers gave of their models, the tokens and
+// sessions of workstations, and who stands at their door. There is one for each
+// data directory in a process. Making one costs nothing: no file is opened and
+// nothing runs before the first Start.
 type State struct {
-	Metrics *metrics.Metrics
-	Memory  Memory
+	Metrics  *metrics.Metrics
+	Memory   Memory
+	Desks    *workstation.State
+	Visitors *visitors.Book
+
+	events *events
 
 	dir string
 
@@ -42,9 +49,16 @@ type State struct {
 }
 
 // NewState returns the State of a data directory.
-func NewState(dir string) *State {
-	s := &State{dir: dir, known: make(map[string][]catalog.Model), running: make(map[*Gateway]struct{}), closed: make(chan struct{})}
-	s.Metrics = metrics.New(metrics.Gauges{ActivityLost: s.lost, InFlight: s.inFlight})
+func NewState(dir string, now func() time.Time) *State {
+	s := &State{
+		Desks: workstation.NewState(now), Visitors: visitors.New(now), events: newEvents(), dir: dir,
+		known: make(map[string][]catalog.Model), running: make(map[*Gateway]struct{}), closed: make(chan struct{}),
+	}
+	s.Metrics = metrics.New(metrics.Gauges{
+		ActivityLost: s.lost, InFlight: s.inFlight,
+		Sessions: func() float64 { return float64(s.Desks.Open()) },
+		HalfOpen: func() float64 { return float64(s.Visitors.Pending()) },
+	})
 	return s
 }
 
@@ -71,6 +85,25 @@ func (s *State) open(g *Gateway) (*activity.Log, *owners.Owners, error) {
 	return s.log, s.own, nil
 }
 
+// commit makes the newest configuration final, when an older one, g, is
+// stopped: what the newest no longer has is revoked. Where the newest itself is
+// stopped, because another app of its could not start, nothing is; and where
+// the only one is, nobody is left to answer for open desktops.
+func (s *State) commit(g *Gateway, exiting bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch newest := s.last(); {
+	case newest == nil:
+	case newest != g:
+		s.Desks.Commit(newest.desk, newest.mayConnect)
+	case len(s.started) > 1: // a roll-back
+	case exiting:
+		s.Desks.EndAll(workstation.ReasonShutdown)
+	default:
+		s.Desks.Commit(nil, g.mayConnect)
+	}
+}
+
 // retire ends g's time as the newest configuration. Where that was because
 // another app of its could not start, the one before is in force again.
 func (s *State) retire(g *Gateway) {
@@ -78,14 +111,32 @@ func (s *State) retire(g *Gateway) {
 	defer s.mu.Unlock()
 	s.started = slices.DeleteFunc(s.started, func(other *Gateway) bool { return other == g })
 	s.settle()
+	if newest := s.last(); newest != nil {
+		s.events.subscribe(newest.emitter, newest.logger)
+	}
+}
+
+// newest is the configuration in force, nil before the first has started.
+func (s *State) newest() *Gateway {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last()
+}
+
+// last is newest with mu held.
+func (s *State) last() *Gateway {
+	if len(s.started) == 0 {
+		return nil
+	}
+	return s.started[len(s.started)-1]
 }
 
 // settle puts in force what the newest configuration says; mu is held.
 func (s *State) settle() {
-	if len(s.started) == 0 {
+	newest := s.last()
+	if newest == nil {
 		return
 	}
-	newest := s.started[len(s.started)-1]
 	s.pruner.Set(newest.keep)
 	s.Memory.SetLimit(newest.bodyMemory)
 }
@@ -105,6 +156,7 @@ func (s *State) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.once.Do(func() { close(s.closed) })
+	s.events.close()
 	if s.store == nil {
 		return nil
 	}
@@ -123,6 +175,7 @@ func (s *State) Shutdown(patience time.Duration) error {
 	s.mu.Lock()
 	running := slices.Collect(maps.Keys(s.running))
 	s.mu.Unlock()
+	s.Desks.EndAll(workstation.ReasonShutdown)
 	for _, g := range running {
 		g.interrupt()
 	}

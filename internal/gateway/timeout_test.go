@@ -102,7 +102,7 @@ func TestShutdownEndsCallsAndWaitsForTheirRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		providers := []*provider.Provider{newProvider(t, "acme", true, dripping(0))}
-		older := newRig(t, gateway.Config{State: gateway.NewState(dir), Providers: providers})
+		older := newRig(t, gateway.Config{State: gateway.NewState(dir, time.Now), Providers: providers})
 		newest := newRig(t, gateway.Config{State: older.state, Providers: providers})
 		var holders atomic.Int32 // what the pool of the app counts
 		holders.Store(2)
@@ -136,7 +136,7 @@ func TestShutdownEndsCallsAndWaitsForTheirRecords(t *testing.T) {
 		}
 		handlers.Wait()
 
-		after := newRig(t, gateway.Config{State: gateway.NewState(dir)})
+		after := newRig(t, gateway.Config{State: gateway.NewState(dir, time.Now)})
 		if err := after.Start(t.Context(), activity.Retention{}); err != nil {
 			t.Fatal(err)
 		}

@@ -25,12 +25,15 @@ type Metrics struct {
 	refused    *prometheus.CounterVec
 	lost       prometheus.CounterFunc
 	inflight   prometheus.GaugeFunc
+	vnc        vnc
 }
 
 // Gauges are the values that are read when they are scraped.
 type Gauges struct {
 	ActivityLost func() float64 // activity rows dropped because the store was too slow
 	InFlight     func() float64 // calls under way
+	Sessions     func() float64 // open VNC sessions
+	HalfOpen     func() float64 // VNC connections in their handshake
 }
 
 // durationBuckets reach from a cached answer to the longest generation that
@@ -68,13 +71,15 @@ func New(g Gauges) *Metrics {
 			Namespace: namespace, Name: "requests_in_flight",
 			Help: "Calls under way.",
 		}, g.InFlight),
+		vnc: newVNC(g),
 	}
 }
 
 // Register adds the collectors to the registry of a configuration. A second
 // registration of the same set is no error.
 func (m *Metrics) Register(registry prometheus.Registerer) error {
-	for _, c := range []prometheus.Collector{m.requests, m.duration, m.firstToken, m.tokens, m.refused, m.lost, m.inflight} {
+	all := []prometheus.Collector{m.requests, m.duration, m.firstToken, m.tokens, m.refused, m.lost, m.inflight}
+	for _, c := range append(all, m.vnc.collectors()...) {
 		var twice prometheus.AlreadyRegisteredError
 		if err := registry.Register(c); err != nil && !errors.As(err, &twice) {
 			return err

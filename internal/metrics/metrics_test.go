@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -13,7 +14,10 @@ import (
 )
 
 func newMetrics() *metrics.Metrics {
-	return metrics.New(metrics.Gauges{ActivityLost: func() float64 { return 3 }, InFlight: func() float64 { return 2 }})
+	return metrics.New(metrics.Gauges{
+		ActivityLost: func() float64 { return 3 }, InFlight: func() float64 { return 2 },
+		Sessions: func() float64 { return 4 }, HalfOpen: func() float64 { return 5 },
+	})
 }
 
 // gather is every series of a registry with its value, sorted; of a histogram
@@ -73,9 +77,34 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"tokens_total{direction=completion,model=acme/m,provider=acme} 7",
 		"tokens_total{direction=prompt,model=acme/m,provider=acme} 5",
 		"unauthenticated_total{route=POST /v1/chat/completions} 1",
+		"vnc_connections_half_open{} 5",
+		"vnc_session_duration_seconds{} 0 in 0s",
+		"vnc_sessions_open{} 4",
 	}, "\n")
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestAnEndedSessionIsCounted(t *testing.T) {
+	m := newMetrics()
+	registry := register(t, m)
+	m.SessionEnded(metrics.Session{Security: "x509none", Ended: "released", Duration: time.Minute, Up: 10, Down: 1000})
+	m.SessionEnded(metrics.Session{Security: "x509none", Ended: "released", Duration: time.Second, Up: 1})
+	m.VNCRefused("token_expired")
+	got := gather(t, registry)
+	got = slices.DeleteFunc(got, func(line string) bool { return !strings.HasPrefix(line, "vnc_") })
+	want := []string{
+		"vnc_bytes_total{direction=down} 1000",
+		"vnc_bytes_total{direction=up} 11",
+		"vnc_connections_half_open{} 5",
+		"vnc_refused_total{reason=token_expired} 1",
+		"vnc_session_duration_seconds{} 2 in 61s",
+		"vnc_sessions_open{} 4",
+		"vnc_sessions_total{ended=released,security=x509none} 2",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

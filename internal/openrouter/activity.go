@@ -35,6 +35,16 @@ type ActivityCall struct {
 	UsageSource   string // provider, estimated, crashed, none
 	Priced        bool
 	Attempts      int
+
+	Workstation string // of a call about a desk; else the member is absent
+	// Session is what became of a VNC session; nil for other calls.
+	Session *ActivitySession
+}
+
+// ActivitySession is the part of a row that only a VNC session has.
+type ActivitySession struct {
+	Ended              string // why: viewer_left, released, …
+	BytesUp, BytesDown int64  // to the workstation, to the viewer
 }
 
 // AppendActivityItem appends one row. None of OpenRouter's members is null.
@@ -71,6 +81,14 @@ func AppendActivityItem(dst []byte, a ActivityItem) []byte {
 		w.text("usage_source", c.UsageSource)
 		w.bool("priced", c.Priced)
 		w.number("attempts", int64(c.Attempts))
+		if c.Workstation != "" {
+			w.text("workstation", c.Workstation)
+		}
+		if s := c.Session; s != nil {
+			w.text("ended", s.Ended)
+			w.number("bytes_up", s.BytesUp)
+			w.number("bytes_down", s.BytesDown)
+		}
 	}
 	return append(w.dst, '}')
 }

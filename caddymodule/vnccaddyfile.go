@@ -1,0 +1,182 @@
+package caddymodule
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+)
+
+// readVNC reads the desktop half:
+//
+//	vnc {
+//		domain NAME
+//		port NUMBER
+//		workstation NAME [HOST:PORT] { … }   # any number
+//		credential NAME { … }                # any number
+//		register_networks CIDR…
+//		connect_within | reconnect_within | max_duration | idle_timeout DURATION
+//		on_conflict refuse|replace|share
+//		max_tokens | max_sessions NUMBER
+//		pin_client
+//		vncauth on|off
+//		view_only
+//		fixed_size
+//		fps NUMBER|off
+//		clipboard_in on|off
+//	}
+func (a *App) readVNC(d *caddyfile.Dispenser) error {
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	v := new(VNC)
+	a.VNC = v
+	return caddykit.Options{
+		"domain":            caddykit.Word(&v.Domain),
+		"port":              caddykit.Value(&v.Port, parseCount),
+		"workstation":       {Many: true, Read: v.readWorkstation},
+		"credential":        {Many: true, Read: v.readCredential},
+		"register_networks": caddykit.Words(&v.RegisterNetworks),
+		"connect_within":    caddykit.Value(&v.ConnectWithin, parseDuration),
+		"reconnect_within":  caddykit.Value(&v.ReconnectWithin, parseDuration),
+		"max_duration":      caddykit.Value(&v.MaxDuration, parseDuration),
+		"idle_timeout":      caddykit.Value(&v.IdleTimeout, parseDuration),
+		"on_conflict":       caddykit.Word(&v.OnConflict),
+		"max_tokens":        caddykit.Value(&v.MaxTokens, parseCount),
+		"max_sessions":      caddykit.Value(&v.MaxSessions, parseCount),
+		"pin_client":        caddykit.Flag(&v.PinClient),
+		"vncauth":           caddykit.Value(&v.VNCAuth, parseSwitch),
+		"view_only":         caddykit.Flag(&v.ViewOnly),
+		"fixed_size":        caddykit.Flag(&v.FixedSize),
+		"fps":               caddykit.Value(&v.FPS, parseFPS),
+		"clipboard_in": {Read: func(d *caddyfile.Dispenser) error {
+			v.ClipboardIn = new(bool)
+			return caddykit.Value(v.ClipboardIn, parseSwitch).Read(d)
+		}},
+	}.Block(d)
+}
+
+// readWorkstation reads one workstation:
+//
+//	workstation NAME HOST:PORT {
+//		tenant NAME
+//		user NAME
+//		password {env.NAME}
+//		tls { … }
+//	}
+//	workstation NAME {
+//		tenant NAME
+//		test_card
+//	}
+func (v *VNC) readWorkstation(d *caddyfile.Dispenser) error {
+	var w Workstation
+	switch args := d.RemainingArgs(); len(args) {
+	case 1:
+		w.Name = args[0]
+	case 2:
+		w.Name, w.Address = args[0], args[1]
+	default:
+		return d.ArgErr()
+	}
+	testCard := false
+	options := w.options()
+	options["tenant"] = caddykit.Word(&w.Tenant)
+	options["test_card"] = caddykit.Flag(&testCard)
+	err := options.Block(d)
+	if testCard {
+		w.Source = sourceTestCard
+	}
+	v.Workstations = append(v.Workstations, w)
+	return err
+}
+
+// readCredential reads one credential:
+//
+//	credential NAME {
+//		tenants NAME…
+//		user NAME
+//		password {env.NAME}
+//		tls { … }
+//	}
+func (v *VNC) readCredential(d *caddyfile.Dispenser) error {
+	var c Credential
+	if !d.AllArgs(&c.Name) {
+		return d.ArgErr()
+	}
+	options := c.options()
+	options["tenants"] = caddykit.Words(&c.Tenants)
+	err := options.Block(d)
+	v.Credentials = append(v.Credentials, c)
+	return err
+}
+
+// options of a login; tls is a flag or a block:
+//
+//	tls {
+//		trust_pool MODULE …
+//		pinned_key sha256:HEX
+//		server_name NAME
+//	}
+func (l *Login) options() caddykit.Options {
+	return caddykit.Options{
+		"user":     caddykit.Word(&l.User),
+		"password": caddykit.Word(&l.Password),
+		"tls": {Read: func(d *caddyfile.Dispenser) error {
+			if d.NextArg() {
+				return d.ArgErr()
+			}
+			l.TLS = new(ServerTLS)
+			return caddykit.Options{
+				"trust_pool":  {Read: l.TLS.readTrustPool},
+				"pinned_key":  caddykit.Word(&l.TLS.PinnedKey),
+				"server_name": caddykit.Word(&l.TLS.ServerName),
+			}.Block(d)
+		}},
+	}
+}
+
+func (t *ServerTLS) readTrustPool(d *caddyfile.Dispenser) error {
+	if !d.NextArg() {
+		return d.ArgErr()
+	}
+	name := d.Val()
+	module, err := caddyfile.UnmarshalModule(d, "tls.ca_pool.source."+name)
+	if err != nil {
+		return err
+	}
+	pool, ok := module.(caddytls.CA)
+	if !ok {
+		return d.Errf("%s is no source of CA certificates", name)
+	}
+	t.TrustPoolRaw = caddyconfig.JSONModuleObject(pool, "provider", name, nil)
+	return nil
+}
+
+func parseCount(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n <= 0 {
+		return 0, fmt.Errorf("%q: want a number above 0", text)
+	}
+	return n, nil
+}
+
+func parseSwitch(text string) (bool, error) {
+	switch text {
+	case "on":
+		return true, nil
+	case "off":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q: want on or off", text)
+}
+
+func parseFPS(text string) (int, error) {
+	if text == "off" {
+		return -1, nil
+	}
+	return parseCount(text)
+}

@@ -1,0 +1,58 @@
+package handlers
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// serveVNCURL issues a VNC address for a workstation of the key's tenant.
+func serveVNCURL(x *exchange) error {
+	desk, err := x.desk()
+	if err != nil {
+		return err
+	}
+	var o workstation.Options
+	var seconds int64
+	err = x.readOptions(func(name string, value []byte) (bool, error) {
+		switch name {
+		case "view_only":
+			return option(name, value, &o.ViewOnly)
+		case "shared":
+			return option(name, value, &o.Shared)
+		case "expires_in":
+			known, err := option(name, value, &seconds)
+			if err == nil && (seconds < 1 || seconds > maxExpiresIn) {
+				err = fault.New(fault.InvalidValue, "expires_in: want seconds, 1 to %d", maxExpiresIn).WithParam(name)
+			}
+			o.ExpiresIn = time.Duration(seconds) * time.Second
+			return known, err
+		}
+		return false, nil
+	})
+	if err != nil {
+		return err
+	}
+	key := x.call.Credential
+	issued, err := desk.Issue(workstation.Issuer{Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, Until: key.Expires}, x.name, o)
+	if err != nil {
+		return err
+	}
+	return x.reply(http.StatusOK, issued)
+}
+
+// maxExpiresIn bounds expires_in, in seconds; the configured max_duration may
+// bound it further.
+const maxExpiresIn = 30 * 24 * 3600
+
+// desk is the front desk, and what every call about a workstation begins with.
+func (x *exchange) desk() (*workstation.Desk, error) {
+	desk := x.gateway.Desk()
+	if desk == nil {
+		return nil, fault.New(fault.UnknownURL, "this gateway has no workstations")
+	}
+	x.call.Record.Workstation = x.name
+	return desk, nil
+}

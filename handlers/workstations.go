@@ -1,0 +1,140 @@
+package handlers
+
+import (
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// listOf is the form of every list below /v1.
+func listOf(data any) any {
+	return struct {
+		Object string `json:"object"`
+		Data   any    `json:"data"`
+	}{"list", data}
+}
+
+// serveWorkstations lists the tenant's workstations. Addresses are for keys
+// that manage them.
+func serveWorkstations(x *exchange) error {
+	desk, err := x.desk()
+	if err != nil {
+		return err
+	}
+	manages, err := x.seesWorkstations()
+	if err != nil {
+		return err
+	}
+	views := desk.List(x.call.Credential.Tenant)
+	if !manages {
+		for i := range views {
+			views[i].Address = ""
+		}
+	}
+	return x.reply(http.StatusOK, listOf(views))
+}
+
+// serveWorkstation shows one workstation.
+func serveWorkstation(x *exchange) error {
+	desk, err := x.desk()
+	if err != nil {
+		return err
+	}
+	manages, err := x.seesWorkstations()
+	if err != nil {
+		return err
+	}
+	view, err := desk.Get(x.call.Credential.Tenant, x.name)
+	if err != nil {
+		return err
+	}
+	if !manages {
+		view.Address = ""
+	}
+	return x.reply(http.StatusOK, view)
+}
+
+// seesWorkstations demands one of the two scopes and tells whether it is the
+// greater one.
+func (x *exchange) seesWorkstations() (manages bool, err error) {
+	if x.call.Credential.Has(keys.WorkstationsManage) {
+		return true, nil
+	}
+	return false, x.call.Require(keys.WorkstationsConnect)
+}
+
+// registerWorkstation puts a workstation in service: 201 when it is new.
+func registerWorkstation(x *exchange) error {
+	desk, err := x.desk()
+	if err != nil {
+		return err
+	}
+	var r workstation.Registration
+	err = x.readOptions(func(name string, value []byte) (bool, error) {
+		switch name {
+		case "address":
+			return option(name, value, &r.Address)
+		case "credential":
+			return option(name, value, &r.Credential)
+		}
+		return false, nil
+	})
+	if err != nil {
+		return err
+	}
+	view, created, err := desk.Register(x.r.Context(), x.call.Credential.Tenant, x.name, r)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return x.reply(status, view)
+}
+
+// releaseWorkstation ends all that is open at a workstation; 204 when that is
+// done and durable, again when it is repeated.
+func releaseWorkstation(x *exchange) error {
+	desk, err := x.desk()
+	if err != nil {
+		return err
+	}
+	if err := desk.Release(x.r.Context(), x.call.Credential.Tenant, x.name); err != nil {
+		return err
+	}
+	return x.noContent()
+}
+
+// serveSessions lists the open sessions of a workstation.
+func serveSessions(x *exchange) error {
+	desk, err := x.desk()
+	if err != nil {
+		return err
+	}
+	sessions, err := desk.Sessions(x.call.Credential.Tenant, x.name)
+	if err != nil {
+		return err
+	}
+	return x.reply(http.StatusOK, listOf(sessions))
+}
+
+// endSession ends one session and the token that it came with.
+func endSession(x *exchange) error {
+	desk, err := x.desk()
+	if err != nil {
+		return err
+	}
+	if err := desk.EndSession(x.call.Credential.Tenant, x.name, x.item); err != nil {
+		return err
+	}
+	return x.noContent()
+}
+
+func (x *exchange) noContent() error {
+	x.call.Succeed(http.StatusNoContent)
+	x.sent = true
+	x.w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,216 @@
+package l4vnc
+
+import (
+	"net"
+	"sync"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+const (
+	// stall is how long a viewer or a workstation may take nothing of what
+	// is sent to it.
+	stall = 2 * time.Minute
+	// endPatience is how long a write under way may go on when the session
+	// is ended from elsewhere: a TLS record cut in two cannot be followed by
+	// a clean end.
+	endPatience = 300 * time.Millisecond
+	// upSize holds what a viewer sends at a time: messages of 4 to 20 bytes.
+	upSize = 1 << 10
+)
+
+// relay carries bytes both ways until either side ends, time is over, or the
+// session is ended from elsewhere; then it ends the viewer's connection cleanly.
+func (d *door) relay() {
+	r := &relay{door: d, session: d.visit.Session, viewer: d.conn, workstation: d.desktop.Conn}
+	policy := d.gateway.Desk().Policy()
+	r.filter = rfb.NewFilter(rfb.Policy{
+		ViewOnly: r.session.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: policy.NoClipboardIn,
+		FPS: policy.FPS, PreferTight: true,
+	})
+	r.run(policy.IdleTimeout)
+	d.visit.Finish(workstation.ReasonWorkstation) // r.run has said it already
+}
+
+// relay is one session at work. Two may write to the workstation: the reader of
+// the viewer, and the timer that lets go of what the filter held back.
+type relay struct {
+	*door
+	session             *workstation.Session
+	viewer, workstation net.Conn
+
+	mu     sync.Mutex // guards the following, and writes to the workstation
+	filter *rfb.Filter
+	out    []byte
+	pace   *time.Timer // nil until something is held back
+	over   bool
+}
+
+func (r *relay) run(idle time.Duration) {
+	stop := r.session.OnEnd(r.interrupt)
+	limit := time.AfterFunc(time.Until(r.session.Until()), func() { r.session.End(workstation.ReasonMaxDuration) })
+	idleTimer := r.watchIdle(idle)
+
+	var up sync.WaitGroup
+	up.Go(func() {
+		why := r.up()
+		r.session.End(why)
+		_ = r.workstation.Close() // wakes down
+	})
+	why := r.down()
+	r.session.End(why)
+	_ = r.viewer.SetReadDeadline(time.Now()) // wakes up
+	up.Wait()
+
+	stop()
+	limit.Stop()
+	if idleTimer != nil {
+		idleTimer.Stop()
+	}
+	r.mu.Lock()
+	r.over = true
+	if r.pace != nil {
+		r.pace.Stop()
+	}
+	r.mu.Unlock()
+	_ = r.workstation.Close()
+	hangUp(r.viewer)
+}
+
+// interrupt wakes whoever waits, when the session was ended from elsewhere.
+func (r *relay) interrupt() {
+	_ = r.workstation.Close()
+	_ = r.viewer.SetWriteDeadline(time.Now().Add(endPatience))
+	_ = r.viewer.SetReadDeadline(time.Now())
+}
+
+// watchIdle ends a session without keys or pointer events. It needs no clock of
+// the filter: it looks once in every span whether the count has moved.
+func (r *relay) watchIdle(idle time.Duration) *time.Timer {
+	if idle <= 0 {
+		return nil
+	}
+	var timer *time.Timer
+	var seen uint64
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	timer = time.AfterFunc(idle, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		switch now := r.filter.Input(); {
+		case r.over:
+		case now == seen:
+			r.session.End(workstation.ReasonIdle)
+		default:
+			seen = now
+			timer.Reset(idle)
+		}
+	})
+	return timer
+}
+
+// up carries the viewer's messages, through the filter.
+func (r *relay) up() workstation.Reason {
+	buffer := make([]byte, upSize)
+	for {
+		n, err := r.viewer.Read(buffer)
+		if n > 0 {
+			r.session.Up.Add(int64(n))
+			if why, ok := r.pass(buffer[:n]); !ok {
+				return why
+			}
+		}
+		if err != nil {
+			return workstation.ReasonViewer
+		}
+	}
+}
+
+// pass filters a piece and writes what is left of it.
+func (r *relay) pass(piece []byte) (workstation.Reason, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out, err := r.filter.Push(r.out[:0], piece, time.Now())
+	r.out = out
+	if err != nil {
+		return workstation.ReasonProtocol, false
+	}
+	if !r.write(out) {
+		return workstation.ReasonWorkstation, false
+	}
+	r.schedule()
+	if cap(r.out) > maxKept {
+		r.out = nil
+	}
+	return "", true
+}
+
+// maxKept is the largest buffer that a quiet session keeps, in bytes.
+const maxKept = 4 << 10
+
+// write sends to the workstation; mu is held.
+func (r *relay) write(out []byte) bool {
+	if len(out) == 0 {
+		return true
+	}
+	_ = r.workstation.SetWriteDeadline(time.Now().Add(stall)) // of a dead connection the write tells
+	_, err := r.workstation.Write(out)
+	return err == nil
+}
+
+// schedule sees to it that what the filter holds back goes when it is due; mu is held.
+func (r *relay) schedule() {
+	due := r.filter.Due()
+	if due.IsZero() {
+		return
+	}
+	wait := time.Until(due)
+	if r.pace == nil {
+		r.pace = time.AfterFunc(wait, r.release)
+		return
+	}
+	r.pace.Reset(wait)
+}
+
+// release runs when something is due.
+func (r *relay) release() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return
+	}
+	r.out = r.filter.Release(r.out[:0], time.Now())
+	if r.write(r.out) { // else down finds the connection broken
+		r.schedule()
+	}
+}
+
+// down carries the workstation's bytes, as they are.
+func (r *relay) down() workstation.Reason {
+	source := newSource(r.workstation)
+	for {
+		piece, err := source.next()
+		if err != nil {
+			return workstation.ReasonWorkstation
+		}
+		r.session.Down.Add(int64(len(piece)))
+		err = r.toViewer(piece)
+		source.done()
+		if err != nil {
+			return workstation.ReasonViewer
+		}
+	}
+}
+
+func (r *relay) toViewer(piece []byte) error {
+	_ = r.viewer.SetWriteDeadline(time.Now().Add(stall)) // of a dead connection the write tells
+	select {
+	case <-r.session.Ended(): // maybe before that deadline replaced the interrupt's
+		return net.ErrClosed
+	default:
+	}
+	_, err := r.viewer.Write(piece)
+	return err
+}

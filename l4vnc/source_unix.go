@@ -1,0 +1,26 @@
+//go:build unix
+
+package l4vnc
+
+import "syscall"
+
+const canWait = true
+
+// take reads what is there; false = nothing, so the runtime waits and calls again.
+func (s *source) take(fd uintptr) bool {
+	s.buffer = bulks.Get().(*[]byte)
+	for {
+		s.n, s.err = syscall.Read(int(fd), *s.buffer)
+		switch s.err {
+		case syscall.EINTR:
+			continue
+		case syscall.EAGAIN:
+			s.done()
+			return false
+		}
+		if s.n <= 0 {
+			s.done()
+		}
+		return true
+	}
+}

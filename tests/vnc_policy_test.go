@@ -1,0 +1,131 @@
+package tests
+
+import (
+	"bytes"
+	"testing"
+)
+
+// Messages of a viewer.
+var (
+	keyEvent     = []byte{4, 1, 0, 0, 0, 0, 0, 'a'}
+	cutText      = append([]byte{6, 0, 0, 0, 0, 0, 0, 5}, "hello"...)
+	setSize      = append([]byte{251, 0, 4, 0, 3, 0, 1, 0}, make([]byte, 16)...)
+	pixelFormat  = append([]byte{0, 0, 0, 0}, serverInit[4:20]...)
+	updateAll    = []byte{3, 0, 0, 0, 0, 0, 5, 0, 2, 0xd0}
+	updateMore   = []byte{3, 1, 0, 0, 0, 0, 5, 0, 2, 0xd0}
+	continuously = []byte{150, 1, 0, 0, 0, 0, 5, 0, 2, 0xd0}
+)
+
+func encodings(list ...int32) []byte {
+	m := []byte{2, 0, byte(len(list) >> 8), byte(len(list))}
+	for _, e := range list {
+		m = flat([]any{m, uint32(e)})
+	}
+	return m
+}
+
+// arrived says the messages and returns which of them the workstation got, with
+// whatever it got instead. The last, a full update request, always passes.
+func (h *house) arrived(d *desk, a address, messages ...[]byte) [][]byte {
+	h.t.Helper()
+	d.mu.Lock()
+	d.messages = nil
+	d.mu.Unlock()
+	w := h.tlsFirst(a.host).accepted()
+	defer w.leave()
+	for _, m := range messages {
+		w.say(m)
+	}
+	h.good(w.say(updateAll))
+	var got [][]byte
+	if !eventually(func() bool {
+		got = d.got(1)
+		return bytes.Equal(got[len(got)-1], updateAll)
+	}) {
+		h.t.Fatalf("the last message did not arrive: %v", got)
+	}
+	w.leave()
+	h.calm()
+	return got[:len(got)-1]
+}
+
+func (h *house) wantMessages(what string, got [][]byte, want ...[]byte) {
+	h.t.Helper()
+	if !bytes.Equal(bytes.Join(got, nil), bytes.Join(want, nil)) {
+		h.t.Errorf("%s: the workstation got\n%v, want\n%v", what, got, want)
+	}
+}
+
+func TestVNCARelayedViewerDoesWhatThePolicyAllows(t *testing.T) {
+	d := newDesk(t, asNone)
+	h := startVNC(t, setup{vnc: d.as("one", "")})
+	all := [][]byte{pixelFormat, keyEvent, cutText, setSize}
+	h.wantMessages("by default", h.arrived(d, h.issue("connect", "one", ""), all...), all...)
+	h.wantMessages("view only, as asked", h.arrived(d, h.issue("connect", "one", `{"view_only":true}`), append(all, []byte{5, 1, 0, 9, 0, 9})...), pixelFormat)
+
+	h.become(setup{vnc: "view_only\n" + d.as("one", "")})
+	h.wantMessages("view only, by the rule", h.arrived(d, h.issue("connect", "one", ""), all...), pixelFormat)
+	h.wantMessages("not view only, as asked", h.arrived(d, h.issue("connect", "one", `{"view_only":false}`), all...), all...)
+
+	h.become(setup{vnc: "fixed_size\nclipboard_in off\n" + d.as("one", "")})
+	h.wantMessages("fixed size, no clipboard", h.arrived(d, h.issue("connect", "one", ""), all...), pixelFormat, keyEvent)
+}
+
+func TestVNCEncodingsAreReorderedAndNeverAdded(t *testing.T) {
+	d := newDesk(t, asNone)
+	h := startVNC(t, setup{vnc: d.as("one", "")})
+	a := h.issue("connect", "one", "")
+	h.wantMessages("Tight first, levels capped, no way round the pace",
+		h.arrived(d, a, encodings(16, 5, 7, -23, -247, -313, -316, -224, 0)), encodings(7, 16, 5, -24, -250, -224, 0))
+	h.wantMessages("a viewer without Tight", h.arrived(d, a, encodings(16, 5, -23, 0)), encodings(16, 5, -24, 0))
+
+	h.become(setup{vnc: "fps off\n" + d.as("one", "")})
+	h.wantMessages("no pace", h.arrived(d, a, encodings(-313, 0), continuously, updateMore, updateMore), encodings(-313, 0), continuously, updateMore, updateMore)
+}
+
+func TestVNCUpdateRequestsArePaced(t *testing.T) {
+	d := newDesk(t, asNone)
+	h := startVNC(t, setup{vnc: "fps 1\n" + d.as("one", "")})
+	a := h.issue("connect", "one", "")
+	// Many requests within the second: one passes, the others become one that
+	// the whole request overtakes.
+	got := h.arrived(d, a, updateMore, updateMore, updateMore, updateMore)
+	h.wantMessages("paced", got, updateMore)
+	if n := len(h.arrived(d, a, continuously)); n != 0 {
+		t.Error("continuous updates go round the pace")
+	}
+	// What is held back comes when it is due, though the viewer says nothing more.
+	d.mu.Lock()
+	d.messages = nil
+	d.mu.Unlock()
+	w := h.tlsFirst(a.host).accepted().say(updateMore, updateMore)
+	defer w.leave()
+	h.good(w)
+	h.wantMessages("when it is due", d.got(2), updateMore, updateMore)
+}
+
+func TestVNCAMessageThatIsNoneEndsTheSession(t *testing.T) {
+	d := newDesk(t, asNone)
+	h := startVNC(t, setup{vnc: d.as("one", "")})
+	a := h.issue("connect", "one", "")
+	for name, message := range map[string][]byte{
+		"an unknown type":      {77, 0, 0, 0},
+		"a long cut text":      {6, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff},
+		"its negative":         {6, 0, 0, 0, 0x80, 0, 0, 0},
+		"a long list":          {2, 0, 0xff, 0xff},
+		"QEMU's unknown":       {255, 9, 0, 0},
+		"QEMU's unknown audio": {255, 1, 0, 9},
+	} {
+		w := h.view(a).say(message)
+		if w.over(); w.err != nil {
+			t.Errorf("%s: %v", name, w.err)
+		}
+		h.calm()
+		if row := h.visitRow("one"); at(row, "ended") != "protocol_error" {
+			t.Errorf("%s: %v", name, at(row, "ended"))
+		}
+	}
+	if n := h.metric(`gatehouse_vnc_sessions_total{ended="protocol_error",security="None"}`); n != 6 {
+		t.Errorf("%v sessions ended so", n)
+	}
+}

@@ -1,0 +1,146 @@
+package tests
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Who is not let in is told why in the viewer's window, by a SecurityResult,
+// and counted by reason.
+func TestVNCEveryBadTokenIsToldWhy(t *testing.T) {
+	d := newDesk(t, asNone)
+	all := d.as("one", "") + d.as("two", "") + d.as("three", "")
+	h := startVNC(t, setup{vnc: all})
+	live := h.issue("connect", "one", "")
+	expired := h.issue("connect", "one", `{"expires_in":1}`)
+	released := h.issue("connect", "two", "")
+	h.release("two")
+	ended := h.issue("connect", "three", "")
+	w := h.view(ended)
+	for _, id := range h.sessions("three") {
+		h.want(204, "DELETE", "/v1/workstations/three/sessions/"+id, "desk", "")
+	}
+	if w.over(); w.err != nil {
+		t.Error(w.err)
+	}
+	if !eventually(func() bool {
+		return !strings.Contains(string(h.get("/v1/workstations/one", "desk").body), `"tokens":2`)
+	}) {
+		t.Fatal("the token does not expire")
+	}
+	const invalid, old = "This VNC address is not valid. Ask for a new one.", "This VNC address has expired. Ask for a new one."
+	counts := map[string]float64{}
+	cases := []struct{ name, host, reason, text string }{
+		{"a random token", strings.Repeat("a2", 13) + "." + vncDomain, "unknown", invalid},
+		{"a short label", "abc." + vncDomain, "unknown", invalid},
+		{"an expired token", expired.host, "expired", old},
+		{"a released workstation", released.host, "released", "This workstation was released."},
+		{"a session ended by hand", ended.host, "revoked", "This VNC address was withdrawn. Ask for a new one."},
+		{"a label before the token", "www." + live.host, "unknown", invalid},
+		{"a label behind the token", live.token + ".x." + vncDomain, "unknown", invalid},
+		{"another domain", live.token + ".vnc.example", "unknown", invalid},
+		{"the domain alone", vncDomain, "unknown", invalid},
+		{"no server name", "", "unknown", invalid},
+	}
+	for i, c := range cases {
+		w := h.dialDoor(fmt.Sprintf("127.0.1.%d", i+1))
+		w.startTLSWith(h.trusting(c.host)).hear("RFB 003.008\n").say("RFB 003.008\n").hear(1, 1).say(1)
+		if text := w.refusal(); w.err != nil || text != c.text {
+			t.Errorf("%s: %q, %v; want %q", c.name, text, w.err, c.text)
+		}
+		counts[c.reason]++
+	}
+	h.become(setup{door: silent, vnc: all}) // tokens know nothing of it
+	cases[len(cases)-1].reason, cases[len(cases)-1].text = "no_server_name", "Your viewer did not send the host name. "+
+		"Connect again and enter the first part of the VNC address (before the first dot) as the password."
+	for i, c := range cases {
+		w := h.dialDoor(fmt.Sprintf("127.0.1.%d", i+101)).greeted("RFB 003.008\n", 19)
+		w.veNCrypt(260)
+		w.startTLSWith(h.trusting(c.host))
+		if text := w.refusal(); w.err != nil || text != c.text {
+			t.Errorf("%s, VeNCrypt: %q, %v; want %q", c.name, text, w.err, c.text)
+		}
+		counts[c.reason]++
+	}
+	for reason, n := range counts {
+		h.refusedSoon(reason, n)
+	}
+	if n := d.visits(); n != 1 {
+		t.Errorf("the workstations were reached %d times", n)
+	}
+	w = h.dialDoor("").greeted("RFB 003.008\n", 19) // the live token has suffered nothing
+	w.veNCrypt(260)
+	if w.startTLS(live.host).accepted().echo(1, 2).leave(); w.err != nil {
+		t.Error(w.err)
+	}
+	for _, a := range []address{live, expired, released, ended} {
+		if lines := h.logLines(a.token); len(lines) > 0 {
+			t.Errorf("the log holds a token: %s", lines[0])
+		}
+	}
+}
+
+func TestVNCOldViewersAreRefusedAsTheyUnderstand(t *testing.T) {
+	d := newDesk(t, asNone)
+	h := startVNC(t, setup{door: both, vnc: d.as("one", "")})
+	name := "nobody." + vncDomain
+	const text = "This VNC address is not valid. Ask for a new one."
+	w := h.dialDoor("").startTLS(name).hear("RFB 003.008\n").say("RFB 003.007\n").hear(0)
+	if got := w.text(); w.err != nil || got != text {
+		t.Errorf("TLS first, 3.7: %q, %v", got, w.err)
+	}
+	w.over()
+	w3 := h.dialDoor("").startTLS(name).hear("RFB 003.008\n").say("RFB 003.003\n").hear(uint32(0))
+	if got := w3.text(); w3.err != nil || got != text {
+		t.Errorf("TLS first, 3.3: %q, %v", got, w3.err)
+	}
+	w3.over()
+	v := h.dialDoor("").greeted("RFB 003.007\n", 19) // a result has no reason in 3.7
+	v.veNCrypt(260)
+	v.startTLS(name).hear(uint32(1)).over()
+	for _, w := range []*wire{w, w3, v} {
+		if w.err != nil {
+			t.Error(w.err)
+		}
+	}
+	h.refusedSoon("unknown", 3)
+}
+
+// An address that fails again and again waits for its greeting; it is not
+// banned, and others do not wait.
+func TestVNCAnAddressThatKeepsFailingIsSlowedDownNotBanned(t *testing.T) {
+	const guesser, free = "127.0.3.1", 30
+	d := newDesk(t, asNone)
+	h := startVNC(t, setup{vnc: d.as("one", "")})
+	a := h.issue("connect", "one", "")
+	for range free {
+		w := h.tlsFirstFrom(guesser, "nobody."+vncDomain)
+		if w.refusal(); w.err != nil {
+			t.Fatal(w.err)
+		}
+	}
+	h.refusedSoon("unknown", free)
+	// The first beyond goes at once, the next takes its turn 2 s later.
+	for range 2 {
+		w := h.tlsFirstFrom(guesser, a.host).accepted().echo(1, 1)
+		w.leave()
+		if w.err != nil {
+			t.Errorf("the right token, later: %v", w.err)
+		}
+		h.calm()
+	}
+	// Ten seconds of turns are taken; whoever comes then is not kept waiting.
+	var waiting []*wire
+	for range 8 {
+		waiting = append(waiting, h.dialDoor(guesser))
+	}
+	if !eventually(func() bool { return h.refusedBy("too_many_connections") > 0 }) {
+		t.Error("nobody is turned away")
+	}
+	w := h.view(a) // from elsewhere
+	w.leave()
+	for _, w := range waiting {
+		w.leave()
+	}
+}
