@@ -2,7 +2,10 @@
 
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 const (
 	gatewayKeyVar = "GATEWAY_API_KEY"
@@ -101,10 +104,22 @@ func gatewayCaddyfile(s site) string {
 			models %s %s %s %s
 			responses native
 		}
-	}
-`, gatewayKeyVar, auditKeyVar, s.upstream, upstreamKeyVar, modelWhole, modelCoalesced, modelPaced, modelHeld)) + fmt.Sprintf(`http://:%d {
+%s%s	}
+`, gatewayKeyVar, auditKeyVar, s.upstream, upstreamKeyVar, modelWhole, modelCoalesced, modelPaced, modelHeld,
+		translatingProvider(s, chatOnlyPrefix, "responses translate"), translatingProvider(s, responsesOnlyPrefix, "chat translate"))) + fmt.Sprintf(`http://:%d {
 	bind 127.0.0.1
 	gatehouse
 }
 `, s.port)
+}
+
+// translatingProvider is the upstream as a provider that has one API only.
+func translatingProvider(s site, prefix, how string) string {
+	return fmt.Sprintf(`		provider %s {
+			base_url http://%s/v1
+			api_key {env.%s}
+			models %s
+			%s
+		}
+`, strings.TrimSuffix(prefix, "/"), s.upstream, upstreamKeyVar, modelCoalesced, how)
 }

@@ -84,16 +84,44 @@ func checkChatStream(n int, usage bool) check {
 	}
 }
 
+// What a translation makes of a stream of coalescedEvents: of chat chunks all but
+// two are text, of Responses events all but eight, and each has its own around it.
+const (
+	translatedResponses = coalescedEvents - 2 + 8
+	translatedChat      = coalescedEvents - 8 + 2
+)
+
 // checkResponses wants all events of a Responses stream up to response.completed.
 func checkResponses(a answer, _ int, model string) error {
+	return checkResponsesStream(a, model, coalescedEvents)
+}
+
+// checkTranslatedResponses wants them of an upstream that has the API, or of a
+// gateway that has made them of chat chunks.
+func checkTranslatedResponses(a answer, _ int, model string) error {
+	if model == modelWhole {
+		return checkResponsesStream(a, model, coalescedEvents)
+	}
+	return checkResponsesStream(a, model, translatedResponses)
+}
+
+// checkTranslatedChat is the same for a chat stream.
+func checkTranslatedChat(a answer, sent int, model string) error {
+	if model == modelWhole {
+		return checkChatStream(coalescedEvents, false)(a, sent, model)
+	}
+	return checkChatStream(translatedChat, false)(a, sent, model)
+}
+
+func checkResponsesStream(a answer, model string, n int) error {
 	if err := checkHead(a, http.StatusOK, "text/event-stream"); err != nil {
 		return err
 	}
 	if err := checkModel(a.body, model); err != nil {
 		return err
 	}
-	if got := bytes.Count(a.body, []byte("event: ")); got != coalescedEvents {
-		return fmt.Errorf("%d events instead of %d", got, coalescedEvents)
+	if got := bytes.Count(a.body, []byte("event: ")); got != n {
+		return fmt.Errorf("%d events instead of %d", got, n)
 	}
 	final := a.body[bytes.LastIndex(a.body, []byte("event: ")):]
 	if !bytes.HasPrefix(final, []byte("event: response.completed\n")) || !bytes.HasSuffix(final, []byte("}\n\n")) {

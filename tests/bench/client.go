@@ -72,7 +72,14 @@ func (c *conn) begin(ctx context.Context, request []byte) (res *http.Response, r
 		return nil, nil, err
 	}
 	nc := c.nc
-	release = context.AfterFunc(ctx, func() { nc.Close() })
+	stop := context.AfterFunc(ctx, func() { nc.Close() })
+	release = func() bool {
+		undone := stop()
+		if !undone {
+			c.close() // else the next call would find it closed
+		}
+		return undone
+	}
 	nc.SetDeadline(time.Now().Add(ioTimeout))
 	_, writeErr := nc.Write(request)
 	// A server may refuse before it has read everything: its answer says more than

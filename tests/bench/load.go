@@ -53,17 +53,25 @@ func (l load) call(ctx context.Context, c *conn, due time.Time) (time.Duration, 
 }
 
 // closedLoop lets each connection call again as soon as it has its answer, for d.
-// All calls that were begun are finished and counted, so that CPU time read before
-// and after belongs to exactly these calls. The first failure ends all.
 func closedLoop(ctx context.Context, conns []*conn, l load, d time.Duration) (tally, error) {
+	return again(ctx, conns, l.stagger, d, func(ctx context.Context, c *conn) (time.Duration, error) {
+		return l.call(ctx, c, time.Now())
+	})
+}
+
+// again lets each client call again as soon as it has its answer, for d, the first
+// calls spread over stagger. All calls that were begun are finished and counted, so
+// that CPU time read before and after belongs to exactly these calls. The first
+// failure ends all.
+func again[C any](ctx context.Context, clients []C, stagger, d time.Duration, call func(context.Context, C) (time.Duration, error)) (tally, error) {
 	begun := time.Now()
-	return together(ctx, conns, begun, func(ctx context.Context, i int, c *conn) ([]time.Duration, error) {
-		if err := sleep(ctx, l.stagger*time.Duration(i)/time.Duration(len(conns))); err != nil {
+	return together(ctx, clients, begun, func(ctx context.Context, i int, c C) ([]time.Duration, error) {
+		if err := sleep(ctx, stagger*time.Duration(i)/time.Duration(len(clients))); err != nil {
 			return nil, err
 		}
 		var samples []time.Duration
 		for {
-			latency, err := l.call(ctx, c, time.Now())
+			latency, err := call(ctx, c)
 			if err != nil {
 				return nil, err
 			}
@@ -109,13 +117,13 @@ func sleepUntil(due time.Time) {
 	}
 }
 
-// together runs work once for each connection, at the same time, and adds up.
-func together(ctx context.Context, conns []*conn, begun time.Time, work func(context.Context, int, *conn) ([]time.Duration, error)) (tally, error) {
+// together runs work once for each client, at the same time, and adds up.
+func together[C any](ctx context.Context, clients []C, begun time.Time, work func(context.Context, int, C) ([]time.Duration, error)) (tally, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	samples := make([][]time.Duration, len(conns))
+	samples := make([][]time.Duration, len(clients))
 	var wg sync.WaitGroup
-	for i, c := range conns {
+	for i, c := range clients {
 		wg.Go(func() {
 			var err error
 			if samples[i], err = work(ctx, i, c); err != nil {
@@ -133,24 +141,30 @@ func together(ctx context.Context, conns []*conn, begun time.Time, work func(con
 	return t, nil
 }
 
-// openers is how many held streams are opened at a time.
+// openers is how many held streams or sessions are opened at a time.
 const openers = 16
 
 // hold opens every connection up to its first event and leaves it open.
 func hold(ctx context.Context, conns []*conn, l load) error {
+	return eachOnce(ctx, len(conns), func(ctx context.Context, n int) error {
+		a, err := conns[n].open(ctx, l.request)
+		if err != nil {
+			return fmt.Errorf("stream %d: %w", n, err)
+		}
+		return l.check(a, l.sent, l.model)
+	})
+}
+
+// eachOnce calls work for every number under n, by a few openers at a time.
+func eachOnce(ctx context.Context, n int, work func(context.Context, int) error) error {
 	var next atomic.Int64
-	// The openers share the connections and have none of their own.
-	_, err := together(ctx, make([]*conn, openers), time.Now(), func(ctx context.Context, _ int, _ *conn) ([]time.Duration, error) {
+	_, err := together(ctx, make([]struct{}, openers), time.Now(), func(ctx context.Context, _ int, _ struct{}) ([]time.Duration, error) {
 		for {
-			n := int(next.Add(1) - 1)
-			if n >= len(conns) {
+			i := int(next.Add(1) - 1)
+			if i >= n {
 				return nil, nil
 			}
-			a, err := conns[n].open(ctx, l.request)
-			if err != nil {
-				return nil, fmt.Errorf("stream %d: %w", n, err)
-			}
-			if err := l.check(a, l.sent, l.model); err != nil {
+			if err := work(ctx, i); err != nil {
 				return nil, err
 			}
 		}

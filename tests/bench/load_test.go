@@ -18,9 +18,9 @@ import (
 // t0 is due time for calls whose latency is of no interest.
 var t0 = time.Unix(0, 0)
 
-// TestMain lets this test binary be its own upstream, as the bench is.
+// TestMain lets this test binary be its own upstream and relay, as the bench is.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == serveCommand {
+	if len(os.Args) > 1 && (os.Args[1] == serveCommand || os.Args[1] == relayCommand) {
 		main()
 		return
 	}

@@ -2,14 +2,16 @@
 
 // Bench measures what the gateway costs beside what nobody can avoid: it loads
 // the upstream directly, Caddy's plain reverse_proxy, and the gateway, one after
-// the other inside every round, and reports the ratios of the paired rounds.
+// the other inside every round, and reports the ratios of the paired rounds. For
+// VNC it does the same with caddy-l4's tls and proxy, a bare TLS-to-TCP copy, and
+// the gateway's door; the workstation is then in the parent process too.
 //
 //	go run ./tests/bench -caddy ./caddy              # what `make bench` runs
 //	go run ./tests/bench -caddy ./caddy -quick       # one short round, a smoke test
 //	go run ./tests/bench -caddy ./caddy -self        # reverse_proxy against itself: shows the noise
 //
-// Each round starts fresh servers on loopback: the upstream (this binary again,
-// in its serve mode) and two processes of the same Caddy binary with equal GOGC,
+// Each round starts fresh servers on loopback: the upstream or the bare copy (this
+// binary again, in one of its serving modes) and two processes of the same Caddy binary with equal GOGC,
 // GOMEMLIMIT and GOMAXPROCS. CPU is the process time of the server alone, from
 // /proc/PID/stat; memory is from /proc/PID/status, which makes this a Linux
 // program. Every answer is checked, so a server that answers wrongly fails its
@@ -44,9 +46,9 @@ const serveCommand = "serve"
 const clientGOGC = 400
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == serveCommand {
-		if err := serveUpstream(os.Stdin, os.Stdout, os.Getenv(upstreamKeyVar)); err != nil {
-			fmt.Fprintln(os.Stderr, "bench upstream:", err)
+	if len(os.Args) > 1 && (os.Args[1] == serveCommand || os.Args[1] == relayCommand) {
+		if err := serveOne(os.Args[1], os.Args[2:]); err != nil {
+			fmt.Fprintf(os.Stderr, "bench %s: %v\n", os.Args[1], err)
 			os.Exit(1)
 		}
 		return
@@ -59,6 +61,17 @@ func main() {
 	os.Exit(code)
 }
 
+// serveOne is this binary as one of the servers that it starts.
+func serveOne(command string, args []string) error {
+	if command == serveCommand {
+		return serveUpstream(os.Stdin, os.Stdout, os.Getenv(upstreamKeyVar))
+	}
+	if len(args) != 3 {
+		return errors.New("a relay needs a certificate, its key and a target")
+	}
+	return serveRelay(os.Stdin, os.Stdout, args[0], args[1], args[2])
+}
+
 // options are the settings of one run; each is a flag.
 type options struct {
 	Caddy      string        `json:"caddy"`
@@ -68,6 +81,7 @@ type options struct {
 	Time       time.Duration `json:"time_ns"`
 	Rate       int           `json:"rate"`
 	Held       int           `json:"held"`
+	Sessions   int           `json:"sessions"`
 	Only       string        `json:"only,omitempty"`
 	GOGC       string        `json:"gogc"`
 	MemLimit   string        `json:"gomemlimit"`
@@ -87,17 +101,18 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.DurationVar(&o.Time, "time", 2*time.Second, "length of one measurement, after a warm-up of a quarter of it")
 	f.IntVar(&o.Rate, "rate", 1000, "requests a second of the fixed-rate case")
 	f.IntVar(&o.Held, "held", 400, "streams of the held-stream case")
+	f.IntVar(&o.Sessions, "sessions", 500, "VNC sessions of the idle-session case")
 	f.StringVar(&o.Only, "only", "", "comma-separated `cases` to run (default all)")
 	f.StringVar(&o.GOGC, "gogc", "100", "GOGC of the servers")
 	f.StringVar(&o.MemLimit, "memlimit", "1GiB", "GOMEMLIMIT of the servers")
 	f.IntVar(&o.GOMAXPROCS, "gomaxprocs", runtime.NumCPU(), "GOMAXPROCS of the servers")
 	f.StringVar(&o.JSON, "json", "", "also write the report with every round to this `file`")
-	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -rate 300")
+	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -sessions 50 -rate 300")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
 	if quick {
-		o.Rounds, o.Time, o.Held, o.Rate = 1, 300*time.Millisecond, 50, 300
+		o.Rounds, o.Time, o.Held, o.Sessions, o.Rate = 1, 300*time.Millisecond, 50, 50, 300
 	}
 	switch {
 	case f.NArg() > 0:
@@ -110,6 +125,8 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		return o, fmt.Errorf("-rate %d is not within 1 and %d", o.Rate, maxRate)
 	case o.Held < 1 || o.Held > maxHeld:
 		return o, fmt.Errorf("-held %d is not within 1 and %d", o.Held, maxHeld)
+	case o.Sessions < 1 || o.Sessions > maxSessions:
+		return o, fmt.Errorf("-sessions %d is not within 1 and %d", o.Sessions, maxSessions)
 	case o.GOMAXPROCS < 1:
 		return o, fmt.Errorf("-gomaxprocs %d is not positive", o.GOMAXPROCS)
 	}
@@ -127,7 +144,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
 	}
-	cases, err := selectCases(o)
+	cases, vnc, err := chooseCases(o)
 	if err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
@@ -138,7 +155,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	debug.SetGCPercent(clientGOGC)
 
-	r := &runner{opts: o, cases: cases, progress: stderr, settle: settleTime}
+	r := &runner{opts: o, cases: cases, vnc: vnc, progress: stderr, settle: settleTime}
 	runErr := r.run(ctx)
 	rep := r.report()
 	if rep.measured() {

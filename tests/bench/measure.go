@@ -37,8 +37,14 @@ func (r *runner) measure(ctx context.Context, f *fleet, servers []*server, c ben
 		if err != nil {
 			return nil, 0, err
 		}
-		sessions[i] = &session{server: s, load: l, conns: newConns(c.conns, c.target(s)), rate: r.opts.Rate, shape: c.shape, settle: r.settle}
-		defer closeAll(sessions[i].conns)
+		conns := newConns(c.conns, c.target(s))
+		defer closeAll(conns)
+		sessions[i] = &session{server: s, settle: r.settle, drive: func(ctx context.Context, d time.Duration) (tally, error) {
+			if c.shape == open {
+				return fixedRate(ctx, conns, l, r.opts.Rate, d)
+			}
+			return closedLoop(ctx, conns, l, d)
+		}}
 	}
 	defer func() {
 		for _, s := range sessions {
@@ -47,36 +53,42 @@ func (r *runner) measure(ctx context.Context, f *fleet, servers []*server, c ben
 			}
 		}
 	}()
+	got, err = inTurns(ctx, sessions, r.opts.Time, c.slice, float64(c.units))
+	return got, 0, err
+}
+
+// inTurns warms every session up, lets them take turns of about slice until each
+// was loaded for d, and sums up; units is how many things one call stands for.
+func inTurns(ctx context.Context, sessions []*session, d, slice time.Duration, units float64) (map[role]figures, error) {
 	for _, s := range sessions {
-		if err := s.warmUp(ctx, r.opts.Time/4); err != nil {
-			return nil, 0, fmt.Errorf("%s: warming up: %w", s.server.role, err)
+		if err := s.warmUp(ctx, d/4); err != nil {
+			return nil, fmt.Errorf("%s: warming up: %w", s.server.role, err)
 		}
 	}
-	turns := max(1, int(r.opts.Time/c.slice))
+	turns := max(1, int(d/slice))
 	for n := range turns {
 		for i := range sessions {
 			s := sessions[(n+i)%len(sessions)]
-			if err := s.slice(ctx, r.opts.Time/time.Duration(turns)); err != nil {
-				return nil, 0, fmt.Errorf("%s: %w", s.server.role, err)
+			if err := s.slice(ctx, d/time.Duration(turns)); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.server.role, err)
 			}
 		}
 	}
+	got := map[role]figures{}
 	for _, s := range sessions {
-		if got[s.server.role], err = s.figures(c.units); err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", s.server.role, err)
+		var err error
+		if got[s.server.role], err = s.figures(units); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.server.role, err)
 		}
 	}
-	return got, 0, nil
+	return got, nil
 }
 
 // session is one server's part in one case of one round. Its connections and the
 // server's caches stay warm while another server has its turn.
 type session struct {
 	server *server
-	load   load
-	conns  []*conn
-	shape  shape
-	rate   int
+	drive  func(context.Context, time.Duration) (tally, error) // loads it for that long
 	settle time.Duration
 
 	made      int // calls, warm-up included
@@ -86,20 +98,10 @@ type session struct {
 	cpu       time.Duration
 }
 
-func (s *session) drive(ctx context.Context, d time.Duration) (tally, error) {
-	var t tally
-	var err error
-	if s.shape == open {
-		t, err = fixedRate(ctx, s.conns, s.load, s.rate, d)
-	} else {
-		t, err = closedLoop(ctx, s.conns, s.load, d)
-	}
-	s.made += t.calls
-	return t, err
-}
-
 func (s *session) warmUp(ctx context.Context, d time.Duration) error {
-	if _, err := s.drive(ctx, d); err != nil {
+	t, err := s.drive(ctx, d)
+	s.made += t.calls
+	if err != nil {
 		return err
 	}
 	// Where the kernel does not allow it, the peak is that of the largest case so
@@ -115,6 +117,7 @@ func (s *session) slice(ctx context.Context, d time.Duration) error {
 		return err
 	}
 	t, err := s.drive(ctx, d)
+	s.made += t.calls
 	if err != nil {
 		return err
 	}
@@ -133,7 +136,7 @@ func (s *session) slice(ctx context.Context, d time.Duration) error {
 }
 
 // figures sums the slices up; units is how many things one call stands for.
-func (s *session) figures(units int) (figures, error) {
+func (s *session) figures(units float64) (figures, error) {
 	m, err := readMemory(s.server.proc.pid())
 	if err != nil {
 		return figures{}, err
@@ -141,7 +144,7 @@ func (s *session) figures(units int) (figures, error) {
 	slices.Sort(s.latencies)
 	return figures{
 		Calls:     s.calls,
-		CPU:       micros(s.cpu) / float64(s.calls*units),
+		CPU:       micros(s.cpu) / (float64(s.calls) * units),
 		Ticks:     int(s.cpu / tickLength()),
 		P50:       micros(percentile(s.latencies, 50)),
 		P99:       micros(percentile(s.latencies, 99)),

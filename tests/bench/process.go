@@ -119,11 +119,17 @@ func (p *process) await(ctx context.Context, ready func() error) error {
 
 // startUpstream starts this binary again as the upstream and returns its address.
 func startUpstream(ctx context.Context, dir string, env []string) (*process, string, error) {
+	return startSelf(ctx, "the upstream", dir, env, serveCommand)
+}
+
+// startSelf starts this binary again with these arguments and returns the one line
+// that it writes when it serves.
+func startSelf(ctx context.Context, name, dir string, env []string, args ...string) (*process, string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, "", err
 	}
-	p, stdout, err := startProcess("the upstream", dir, env, self, serveCommand)
+	p, stdout, err := startProcess(name, dir, env, self, args...)
 	if err != nil {
 		return nil, "", err
 	}
@@ -142,7 +148,7 @@ func startUpstream(ctx context.Context, dir string, env []string) (*process, str
 		<-p.done
 		err = p.alive()
 	case <-timeout.C:
-		err = errors.New("the upstream names no address")
+		err = errors.New(name + " names no address")
 	case <-ctx.Done():
 		err = ctx.Err()
 	}

@@ -50,15 +50,19 @@ func (p *proof) collect(ctx context.Context, f *fleet, calls, refused int) {
 	p.note("metrics", err)
 }
 
-// note keeps what could not be read, each reason once.
-func (p *proof) note(what string, err error) {
+// note keeps what could not be read.
+func (p *proof) note(what string, err error) { p.Missing = noteOnce(p.Missing, what, err) }
+
+// noteOnce appends a reason that is not in the list yet; no error is no reason.
+func noteOnce(missing []string, what string, err error) []string {
 	if err == nil {
-		return
+		return missing
 	}
 	text := fmt.Sprintf("%s: %v", what, err)
-	if !slices.Contains(p.Missing, text) {
-		p.Missing = append(p.Missing, text)
+	if slices.Contains(missing, text) {
+		return missing
 	}
+	return append(missing, text)
 }
 
 func (p *proof) lines() []string {

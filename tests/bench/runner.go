@@ -35,6 +35,7 @@ type round struct {
 type runner struct {
 	opts     options
 	cases    []benchCase
+	vnc      []vncCase
 	progress io.Writer
 	settle   time.Duration // settleTime, and nothing in tests
 
@@ -42,6 +43,7 @@ type runner struct {
 	rounds   map[string][]round // by case
 	failures map[string]error   // by case, the first
 	proof    proof
+	vncProof vncProof
 }
 
 // run does all rounds. A case that fails is left out from then on; an error means
@@ -62,7 +64,24 @@ func (r *runner) run(ctx context.Context) error {
 	return nil
 }
 
+// round measures what was asked for, one kind of traffic after the other: the
+// servers of one do not run beside those of the other.
 func (r *runner) round(ctx context.Context, n int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(r.cases) > 0 {
+		if err := r.modelRound(ctx, n); err != nil {
+			return err
+		}
+	}
+	if len(r.vnc) > 0 {
+		return r.vncRound(ctx, n)
+	}
+	return nil
+}
+
+func (r *runner) modelRound(ctx context.Context, n int) error {
 	f, err := startFleet(ctx, r.opts)
 	if err != nil {
 		return err
@@ -81,22 +100,13 @@ func (r *runner) round(ctx context.Context, n int) error {
 		} else {
 			calls += made
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if dead := f.alive(); dead != nil {
-			return dead
-		}
-		if err != nil {
-			r.failures[c.name] = err
-			fmt.Fprintf(r.progress, "case %s failed: %v\n", c.name, err)
-			continue
-		}
 		one := round{Figures: got, Ratio: finite(c.ratio(got))}
 		for _, s := range servers {
 			one.Order = append(one.Order, s.role)
 		}
-		r.rounds[c.name] = append(r.rounds[c.name], one)
+		if err := r.keep(ctx, f, c.name, one, err); err != nil {
+			return err
+		}
 	}
 	if !r.opts.Self {
 		r.proof.collect(ctx, f, calls, refused)
@@ -104,11 +114,29 @@ func (r *runner) round(ctx context.Context, n int) error {
 	return nil
 }
 
+// keep stores what a case gave, or that it failed with err. An error means that
+// the round cannot go on.
+func (r *runner) keep(ctx context.Context, f *fleet, name string, one round, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if dead := f.alive(); dead != nil {
+		return dead
+	}
+	if err != nil {
+		r.failures[name] = err
+		fmt.Fprintf(r.progress, "case %s failed: %v\n", name, err)
+		return nil
+	}
+	r.rounds[name] = append(r.rounds[name], one)
+	return nil
+}
+
 // rotate returns the servers in the order of the nth turn, so that no server is
 // always first or always after the same one's leftovers.
-func rotate(servers []*server, n int) []*server {
+func rotate[S any](servers []S, n int) []S {
 	k := n % len(servers)
-	return append(append([]*server{}, servers[k:]...), servers[:k]...)
+	return append(append([]S{}, servers[k:]...), servers[:k]...)
 }
 
 // ratio is what the goal of the case bounds.

@@ -24,6 +24,10 @@ const (
 	gateway role = "gateway"       // what is measured
 )
 
+// modelServers are the places of the comparison of model calls, in the order of the
+// report.
+var modelServers = []role{direct, proxy, gateway}
+
 // server is one thing under load.
 type server struct {
 	role    role
@@ -36,11 +40,12 @@ type server struct {
 	access  string // file of the access log of the guarded site
 }
 
-// model is the name that an answer must carry when the model of this name was
-// asked for: the gateway's says what was asked, the upstream's is always the same.
+// model is the name that an answer must carry when this model, with its prefix,
+// was asked for: the gateway's says what was asked, the upstream's is always the
+// same.
 func (s *server) model(asked string) string {
 	if s.renames {
-		return providerPrefix + asked
+		return asked
 	}
 	return modelWhole
 }
@@ -63,13 +68,20 @@ func newSecrets() secrets {
 	return secrets{gateway: key(), audit: key(), upstream: key(), wrong: key()}
 }
 
-// startFleet starts the upstream and both Caddys. After an error nothing of it runs.
-func startFleet(ctx context.Context, o options) (f *fleet, err error) {
+// newFleet makes the folder of a fleet in which nothing runs yet.
+func newFleet(o options) (*fleet, error) {
 	dir, err := os.MkdirTemp("", "gatehouse-bench-")
 	if err != nil {
 		return nil, err
 	}
-	f = &fleet{dir: dir, opts: o, secrets: newSecrets()}
+	return &fleet{dir: dir, opts: o, secrets: newSecrets()}, nil
+}
+
+// startFleet starts the upstream and both Caddys. After an error nothing of it runs.
+func startFleet(ctx context.Context, o options) (f *fleet, err error) {
+	if f, err = newFleet(o); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
 			f.close()
@@ -119,6 +131,17 @@ func (f *fleet) startCaddy(ctx context.Context, which role) (*server, error) {
 	if which == gateway && !f.opts.Self {
 		text, s.renames, s.guarded = gatewayCaddyfile(cfg), true, s.addr
 	}
+	if s.proc, err = f.runCaddy(name, dir, env, text); err != nil {
+		return nil, err
+	}
+	if err := s.proc.await(ctx, func() error { return s.ready(ctx, f.secrets.gateway) }); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// runCaddy starts a Caddy with that Caddyfile; the fleet ends it.
+func (f *fleet) runCaddy(name, dir string, env []string, text string) (*process, error) {
 	file := filepath.Join(dir, "Caddyfile")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err
@@ -128,11 +151,7 @@ func (f *fleet) startCaddy(ctx context.Context, which role) (*server, error) {
 		return nil, err
 	}
 	f.started = append(f.started, p)
-	s.proc = p
-	if err := p.await(ctx, func() error { return s.ready(ctx, f.secrets.gateway) }); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return p, nil
 }
 
 // ready makes a first call through the server.
@@ -147,7 +166,7 @@ func (s *server) ready(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	return checkWhole(a, len(body), s.model(modelWhole))
+	return checkWhole(a, len(body), s.model(providerPrefix+modelWhole))
 }
 
 // environment makes a folder for one server and the environment in which it runs:

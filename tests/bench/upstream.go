@@ -21,9 +21,12 @@ import (
 // prefix; only the gateway takes it away, which tells the upstream who is asking.
 const (
 	providerPrefix = "up/"
+	// Of the same upstream as a provider that only has one of the two APIs.
+	chatOnlyPrefix      = "up-chat/"
+	responsesOnlyPrefix = "up-responses/"
 
 	modelWhole     = "bench"           // one JSON answer, or 64 Responses events
-	modelCoalesced = "bench-coalesced" // 64 chat events in one write
+	modelCoalesced = "bench-coalesced" // 64 chat or Responses events in one write
 	modelPaced     = "bench-paced"     // 40 chat events, pace apart
 	modelHeld      = "bench-held"      // one event, then silence until the client leaves
 )
@@ -90,7 +93,10 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	name, asked := strings.CutPrefix(model, providerPrefix)
+	_, name, asked := strings.Cut(model, "/")
+	if !asked {
+		name = model
+	}
 	if !asked && r.Header.Get("Authorization") != u.authorization {
 		http.Error(w, "a renamed model needs the provider's key", http.StatusUnauthorized)
 		return

@@ -23,7 +23,7 @@ const catalog = `{
 `
 
 // caddyfile takes the port of the HTTP site, that of the HTTPS site, the catalog,
-// and twice the origin of the fake provider. The fake's models are named one by
+// and several times the origin of the fake provider. The fake's models are named one by
 // one: a model it has, but that is not named here, is not callable.
 const caddyfile = `{
 	admin off
@@ -58,6 +58,12 @@ const caddyfile = `{
 			api_key {env.SDK_FAKE_KEY}
 			models echo tools
 			responses translate
+		}
+		provider responsesonly {
+			base_url %[4]s/responses-only/v1
+			api_key {env.SDK_FAKE_KEY}
+			models echo tools
+			chat translate
 		}
 		provider rt {
 			base_url %[4]s/api/v1

@@ -21,7 +21,7 @@ type peers struct {
 
 type suite struct {
 	name    string
-	target  string // provider: "test", "fake", or "chatonly", whose Responses calls are translated
+	target  string // provider: "test", "fake", or "chatonly" or "responsesonly", where calls of the other API are translated
 	https   bool
 	missing string // why it cannot run
 	dir     string
@@ -50,7 +50,7 @@ func suites(p peers) []suite {
 		{"openrouter-npm-1.3.19", node("openrouter.mjs", "openrouter-1.3.19")},
 	}
 	var all []suite
-	for _, target := range []string{"test", "fake", "chatonly"} {
+	for _, target := range []string{"test", "fake", "chatonly", "responsesonly"} {
 		for _, row := range table {
 			s := row.suite
 			s.name, s.target = row.name+"/"+target, target

@@ -57,7 +57,7 @@ func TestEverySDKMeetsEveryProvider(t *testing.T) {
 		}
 	}
 	for name, n := range seen {
-		if n != 3 {
+		if n != 4 {
 			t.Errorf("%s runs %d times", name, n)
 		}
 	}

@@ -1,0 +1,138 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// writeText writes the report for people: goals first, then what lies under them.
+func (rep *report) writeText(w io.Writer) error {
+	var b strings.Builder
+	rep.writeHead(&b)
+	if len(rep.Cases) > 0 {
+		rep.writeModelHead(&b)
+		rep.writeGoals(&b)
+		fmt.Fprintf(&b, "\nmedians of the rounds; for paced streams the latency is that of the first event\n")
+		writeFigures(&b, rep.Cases, modelServers)
+	}
+	if rep.VNC != nil {
+		rep.VNC.writeText(&b, rep.Options)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (rep *report) writeHead(b *strings.Builder) {
+	o, m := rep.Options, rep.Machine
+	fmt.Fprintf(b, "bench %s: %d rounds of %s a measurement\n", rep.Started.Format("2006-01-02 15:04"), o.Rounds, o.Time)
+	fmt.Fprintf(b, "machine: %d CPUs, linux %s, %s, caddy built with %s; clock tick %d ms\n", m.CPUs, m.Kernel, m.Go, m.ServerGo, m.TickMS)
+	fmt.Fprintf(b, "servers: GOMAXPROCS=%d GOGC=%s GOMEMLIMIT=%s; client and servers share the machine\n", o.GOMAXPROCS, o.GOGC, o.MemLimit)
+	if o.Self {
+		fmt.Fprintln(b, "self-check: in the gateway's place runs a second one of what it is compared with; every ratio should be 1.00")
+	}
+}
+
+func (rep *report) writeModelHead(b *strings.Builder) {
+	prompts := "plain prose"
+	if rep.Options.Hard {
+		prompts = fmt.Sprintf("an escaped quote every %d bytes", quoteEvery)
+	}
+	fmt.Fprintf(b, "\nmodel calls: direct, reverse_proxy, gateway; prompts: %s\n", prompts)
+	fmt.Fprintf(b, "reverse_proxy: no access log, %d idle upstream connections like the gateway; for wrong-key a header matcher and the access log\n", upstreamIdle)
+	if rep.Proof != nil {
+		for _, line := range rep.Proof.lines() {
+			fmt.Fprintln(b, line)
+		}
+	}
+}
+
+// judged says how ratios become verdicts.
+const judged = "median (min-max); a bound holds when the median is under it and the worst round under it + 15 %"
+
+func (rep *report) writeGoals(b *strings.Builder) {
+	fmt.Fprintf(b, "\nratio = gateway / reverse_proxy of the same round, %s\n", judged)
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "case\tgoal for\tdirect\treverse_proxy\tgateway\tratio\tbound\tstretch\tverdict")
+	for _, c := range rep.Cases {
+		ratio := "-"
+		if c.Ratio != nil {
+			ratio = c.Ratio.String()
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%.2f\t%.2f\t%s\n", c.Name, c.subject(),
+			c.value(direct), c.value(proxy), c.value(gateway), ratio, c.Goal.Bound, c.Goal.Stretch, c.Verdict)
+	}
+	t.Flush()
+	for _, c := range rep.Cases {
+		if c.Error != "" {
+			fmt.Fprintf(b, "%s failed: %s\n", c.Name, c.Error)
+		}
+		if c.coarse() {
+			fmt.Fprintf(b, "%s: CPU rests on fewer than %d clock ticks, take a longer -time\n", c.Name, coarseTicks)
+		}
+		for _, which := range modelServers {
+			if f, ok := c.Medians[which]; ok && c.Metric == addedP50 && f.PerSecond < reachedRate*float64(rep.Options.Rate) {
+				fmt.Fprintf(b, "%s: %s reached %.0f of %d calls/s, so its latency is that of a queue\n", c.Name, which, f.PerSecond, rep.Options.Rate)
+			}
+		}
+	}
+}
+
+// subject names what the ratio of a case compares, with its unit.
+func (c caseReport) subject() string {
+	switch c.Metric {
+	case addedP50:
+		return "p50 over direct, us"
+	case tripP50:
+		return "p50, us"
+	case kibPerOne:
+		return "KiB/" + c.Unit
+	}
+	return "CPU us/" + c.Unit
+}
+
+func (c caseReport) value(which role) string {
+	f, ok := c.Medians[which]
+	if !ok {
+		return "-"
+	}
+	switch c.Metric {
+	case addedP50:
+		return fmt.Sprintf("%.0f", f.P50-c.Medians[direct].P50)
+	case tripP50:
+		return fmt.Sprintf("%.1f", f.P50)
+	case kibPerOne:
+		return fmt.Sprintf("%.1f", f.Held)
+	}
+	return fmt.Sprintf("%.1f", f.CPU)
+}
+
+func (c caseReport) coarse() bool {
+	if c.Metric != cpuPerOp {
+		return false
+	}
+	for which, f := range c.Medians {
+		if which != direct && f.Ticks < coarseTicks {
+			return true
+		}
+	}
+	return false
+}
+
+func writeFigures(b *strings.Builder, cases []caseReport, servers []role) {
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "case\tserver\tcalls\tCPU us\tp50 us\tp99 us\tcalls/s\tRSS MiB\tpeak MiB")
+	for _, c := range cases {
+		for _, which := range servers {
+			f, ok := c.Medians[which]
+			if !ok {
+				continue
+			}
+			fmt.Fprintf(t, "%s\t%s\t%d\t%.1f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\n", c.Name, which, f.Calls, f.CPU, f.P50, f.P99, f.PerSecond, f.RSS, f.Peak)
+		}
+	}
+	t.Flush()
+}

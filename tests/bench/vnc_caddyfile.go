@@ -1,0 +1,72 @@
+//go:build linux
+
+package main
+
+import "fmt"
+
+// benchDesk is the workstation that the gateway knows.
+const benchDesk = "desk1"
+
+// vncSite is what the Caddyfile of a VNC server is made of.
+type vncSite struct {
+	site
+	door int // port of the VNC listener
+	cert certificate
+}
+
+// ownCertificate makes Caddy load the certificate that all servers show. It hangs
+// on a site that nobody calls.
+func ownCertificate(s vncSite) string {
+	return fmt.Sprintf(`https://*.%s:%d {
+	bind 127.0.0.1
+	tls %q %q
+	respond 204
+}
+`, vncDomain, s.guarded, s.cert.cert, s.cert.key)
+}
+
+// l4Caddyfile is what one has without the gateway: caddy-l4's own tls and proxy.
+func l4Caddyfile(s vncSite) string {
+	return globalOptions(s.site, fmt.Sprintf(`	layer4 {
+		127.0.0.1:%d {
+			route {
+				tls
+				proxy %s
+			}
+		}
+	}
+`, s.door, s.upstream)) + ownCertificate(s)
+}
+
+// deskCaddyfile is the gateway with one workstation. Everything that is on by
+// default stays on; sharing is what lets one workstation have many sessions.
+func deskCaddyfile(s vncSite) string {
+	return globalOptions(s.site, fmt.Sprintf(`	gatehouse {
+		key bench {
+			secret {env.%s}
+			scopes workstations:connect
+		}
+		key audit {
+			secret {env.%s}
+			scopes activity:read
+		}
+		vnc {
+			domain %s
+			port %d
+			on_conflict share
+			workstation %s %s
+		}
+	}
+	layer4 {
+		127.0.0.1:%d {
+			route {
+				vnc
+			}
+		}
+	}
+`, gatewayKeyVar, auditKeyVar, vncDomain, s.door, benchDesk, s.upstream, s.door)) + ownCertificate(s) + fmt.Sprintf(`http://:%d {
+	bind 127.0.0.1
+	gatehouse
+}
+`, s.port)
+}

@@ -1,0 +1,122 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxSessions is under what the gateway allows in all by default (1,000), warm-up
+// included.
+const maxSessions = 900
+
+// vncLoad is how a VNC case loads a server.
+type vncLoad int
+
+const (
+	bulk vncLoad = iota // frames at full speed through one session
+	// pointer moves it when the last move was answered. With pauses between, as a
+	// hand makes them, most of the time is the machine's waking up: too unsteady for a
+	// bound of a twentieth.
+	pointer
+	connect // sessions that end at ServerInit
+	resting // sessions that stay open and silent
+)
+
+// vncCase is one row of the VNC report.
+type vncCase struct {
+	name     string
+	unit     string  // what CPU is counted for
+	units    float64 // of them in one call
+	load     vncLoad
+	metric   metric
+	goal     goal
+	viewers  int
+	vencrypt bool // at the gateway; the others have TLS first, which costs less
+}
+
+const (
+	// framesPerCall keeps the pause between two calls, one round trip, a small part
+	// of the transfer, and a call short against a slice.
+	framesPerCall = 4
+	// bulkViewers is one, as the goals were set; two cores are busy with it.
+	bulkViewers = 1
+	// connectViewers keep the server busy while each waits for its handshake.
+	connectViewers = 4
+	// vncSlice is how long a server is loaded before the next has its turn.
+	vncSlice = 250 * time.Millisecond
+	megabyte = 1e6 // the goals are for decimal units: us a MB are ms a GB
+)
+
+// allVNCCases are the rows of make bench, with the goals of the project for the
+// ratio gateway / caddy-l4's tls and proxy.
+func allVNCCases() []vncCase {
+	gigabyte := vncCase{name: "vnc-bulk", unit: "MB", units: framesPerCall * frameLen / megabyte, load: bulk,
+		metric: cpuPerOp, goal: goal{0.80, 0.72}, viewers: bulkViewers}
+	inside := gigabyte
+	inside.name, inside.vencrypt = "vnc-bulk-vencrypt", true
+	return []vncCase{
+		gigabyte,
+		inside,
+		{name: "vnc-pointer", unit: "event", units: 1, load: pointer, metric: tripP50, goal: goal{1.05, 0.95}, viewers: 1},
+		{name: "vnc-connect", unit: "connect", units: 1, load: connect, metric: cpuPerOp, goal: goal{0.85, 0.75}, viewers: connectViewers},
+		{name: "vnc-idle", unit: "session", units: 1, load: resting, metric: kibPerOne, goal: goal{0.50, 0.40}},
+	}
+}
+
+// chooseCases returns what -only names of both kinds, or all.
+func chooseCases(o options) ([]benchCase, []vncCase, error) {
+	all := allVNCCases()
+	if o.Only == "" {
+		if o.Self { // nobody but the gateway speaks VeNCrypt
+			all = slices.DeleteFunc(all, func(c vncCase) bool { return c.vencrypt })
+		}
+		return allCases(), all, nil
+	}
+	var vnc []vncCase
+	var rest []string
+	for name := range strings.SplitSeq(o.Only, ",") {
+		i := slices.IndexFunc(all, func(c vncCase) bool { return c.name == name })
+		switch {
+		case i < 0:
+			rest = append(rest, name)
+		case all[i].vencrypt && o.Self:
+			return nil, nil, fmt.Errorf("%s cannot be checked against itself: only the gateway speaks VeNCrypt", name)
+		default:
+			vnc = append(vnc, all[i])
+		}
+	}
+	if rest == nil {
+		return nil, vnc, nil
+	}
+	o.Only = strings.Join(rest, ",")
+	cases, err := selectCases(o)
+	return cases, vnc, err
+}
+
+func vncCaseNames(cases []vncCase) string {
+	names := make([]string, len(cases))
+	for i, c := range cases {
+		names[i] = c.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// ratio is what the goal of the case bounds.
+func (c vncCase) ratio(f map[role]figures) float64 { return c.ratioTo(f, l4TLS) }
+
+func (c vncCase) ratioTo(f map[role]figures, base role) float64 {
+	value := func(which role) float64 {
+		switch c.metric {
+		case tripP50:
+			return f[which].P50
+		case kibPerOne:
+			return f[which].Held
+		}
+		return f[which].CPU
+	}
+	return ratio(value(gateway), value(base))
+}

@@ -1,0 +1,241 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"syscall"
+	"time"
+)
+
+// vncRound measures every VNC case once.
+func (r *runner) vncRound(ctx context.Context, n int) error {
+	f, err := startVNCFleet(ctx, r.opts)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	for i, c := range r.vnc {
+		if r.failures[c.name] != nil {
+			continue
+		}
+		fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, c.name)
+		servers := rotate(f.desks, n+i)
+		got, err := r.measureVNC(ctx, f, servers, c)
+		one := round{Figures: got, Ratio: finite(c.ratio(got))}
+		for _, s := range servers {
+			one.Order = append(one.Order, s.role)
+		}
+		if err := r.keep(ctx, f.fleet, c.name, one, err); err != nil {
+			return err
+		}
+	}
+	r.vncProof.collect(ctx, f, r.opts.Self)
+	return nil
+}
+
+// measureVNC loads the servers with one case, slice by slice in turn, and then holds
+// what the viewers got against what the desks did.
+func (r *runner) measureVNC(ctx context.Context, f *vncFleet, servers []*vncServer, c vncCase) (map[role]figures, error) {
+	if c.load == resting {
+		got := map[role]figures{}
+		for _, s := range servers {
+			var err error
+			if got[s.role], err = r.measureIdle(ctx, f, s.role); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.role, err)
+			}
+		}
+		return got, nil
+	}
+	sessions := make([]*session, len(servers))
+	before := make([]counts, len(servers))
+	for i, s := range servers {
+		drive, end, err := r.vncDriver(ctx, f, s, c)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.role, err)
+		}
+		defer end()
+		before[i] = s.desk.counts()
+		sessions[i] = &session{server: s.server, settle: r.settle, drive: drive}
+	}
+	got, err := inTurns(ctx, sessions, r.opts.Time, vncSlice, c.units)
+	if err != nil {
+		for _, s := range servers { // one may tell why
+			err = errors.Join(err, s.desk.complaint())
+		}
+		return nil, err
+	}
+	for i, s := range servers {
+		if err := s.did(before[i], c.work(sessions[i].made)); err != nil {
+			return nil, err
+		}
+	}
+	return got, nil
+}
+
+// work is what calls of this case leave at a desk.
+func (c vncCase) work(calls int) counts {
+	n := int64(calls)
+	switch c.load {
+	case bulk:
+		return counts{sent: n * framesPerCall * frameLen}
+	case pointer:
+		return counts{echoes: n}
+	}
+	return counts{sessions: n}
+}
+
+// did says whether the desk did what the viewers believe, no less and no more.
+func (s *vncServer) did(before, want counts) error {
+	if err := s.desk.complaint(); err != nil {
+		return fmt.Errorf("%s: %w", s.role, err)
+	}
+	if got := s.desk.counts().minus(before); got != want {
+		return fmt.Errorf("%s: the desk had %+v, its viewers %+v", s.role, got, want)
+	}
+	return nil
+}
+
+// vncDriver opens what the case needs at one server and returns what loads it. end
+// closes what was opened.
+func (r *runner) vncDriver(ctx context.Context, f *vncFleet, s *vncServer, c vncCase) (drive func(context.Context, time.Duration) (tally, error), end func(), err error) {
+	d, err := f.door(ctx, s, c.vencrypt)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.load == connect {
+		return func(ctx context.Context, t time.Duration) (tally, error) {
+			return again(ctx, make([]struct{}, c.viewers), 0, t, func(ctx context.Context, _ struct{}) (time.Duration, error) {
+				begun := time.Now()
+				v, err := d.view(ctx)
+				if err != nil {
+					return 0, err
+				}
+				v.close()
+				return time.Since(begun), r.vncProof.sameTLS(s.role, v.state)
+			})
+		}, func() {}, nil
+	}
+
+	viewers := make([]*viewer, 0, c.viewers)
+	end = func() {
+		for _, v := range viewers {
+			v.close()
+		}
+	}
+	for range c.viewers {
+		v, err := d.view(ctx)
+		if err != nil {
+			end()
+			return nil, nil, err
+		}
+		viewers = append(viewers, v)
+		if err := errors.Join(v.begin(), r.vncProof.sameTLS(s.role, v.state)); err != nil {
+			end()
+			return nil, nil, err
+		}
+	}
+	sum := crc32.Checksum(f.frame, castagnoli)
+	return func(ctx context.Context, t time.Duration) (tally, error) {
+		return again(ctx, viewers, 0, t, func(ctx context.Context, v *viewer) (time.Duration, error) {
+			begun := time.Now()
+			var err error
+			if c.load == bulk {
+				err = v.pull(ctx, framesPerCall, sum)
+			} else {
+				err = v.point(ctx)
+			}
+			return time.Since(begun), err
+		})
+	}, end, nil
+}
+
+// spareFiles is what this process has open besides two sockets a session.
+const spareFiles = 200
+
+// measureIdle starts a server of that role for itself and reads how much its
+// anonymous memory grows with sessions in which a pointer has moved once.
+func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig figures, err error) {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		return fig, err
+	}
+	if need := uint64(2*r.opts.Sessions + spareFiles); files.Cur < need {
+		return fig, fmt.Errorf("%d sessions need %d open files, %d are allowed", r.opts.Sessions, need, files.Cur)
+	}
+	s, err := f.start(ctx, which)
+	if err != nil {
+		return fig, err
+	}
+	defer s.proc.stop()
+	d, err := f.door(ctx, s, false)
+	if err != nil {
+		return fig, err
+	}
+	// Code and pools come in with sessions that are then closed.
+	warm, err := rest(ctx, d, heldWarmUp)
+	closeViewers(warm)
+	if err != nil {
+		return fig, err
+	}
+	if err := sleep(ctx, holdTime); err != nil {
+		return fig, err
+	}
+	if err := s.collectGarbage(ctx); err != nil {
+		return fig, err
+	}
+	had := s.desk.counts()
+	before, err := readMemory(s.proc.pid())
+	if err != nil {
+		return fig, err
+	}
+	viewers, err := rest(ctx, d, r.opts.Sessions)
+	defer closeViewers(viewers)
+	if err != nil {
+		return fig, err
+	}
+	if err := sleep(ctx, holdTime); err != nil {
+		return fig, err
+	}
+	after, err := readMemory(s.proc.pid())
+	if err != nil {
+		return fig, err
+	}
+	// A session that has ended weighs nothing: every one has to be alive still.
+	if err := eachOnce(ctx, len(viewers), func(ctx context.Context, n int) error { return viewers[n].point(ctx) }); err != nil {
+		return fig, fmt.Errorf("after the rest: %w", err)
+	}
+	n := len(viewers)
+	fig = figures{Calls: n, RSS: float64(after.RSS) / kib, Peak: float64(after.Peak) / kib,
+		Held: (float64(after.Anon) - float64(before.Anon)) / float64(n)}
+	return fig, s.did(had, counts{sessions: int64(n), echoes: 2 * int64(n)})
+}
+
+// rest opens n sessions, moves a pointer in each, and leaves them. What it returns
+// has to be closed even when it fails.
+func rest(ctx context.Context, d door, n int) ([]*viewer, error) {
+	viewers := make([]*viewer, n)
+	err := eachOnce(ctx, n, func(ctx context.Context, i int) error {
+		v, err := d.view(ctx)
+		if err != nil {
+			return fmt.Errorf("session %d: %w", i, err)
+		}
+		viewers[i] = v
+		if err := v.begin(); err != nil {
+			return err
+		}
+		return v.point(ctx)
+	})
+	return viewers, err
+}
+
+func closeViewers(viewers []*viewer) {
+	for _, v := range viewers {
+		if v != nil {
+			v.close()
+		}
+	}
+}

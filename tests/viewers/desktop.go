@@ -1,0 +1,174 @@
+//go:build linux
+
+package main
+
+import (
+	"crypto/des"
+	"fmt"
+	"image"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// desktopName is in the titles of viewers.
+const desktopName = "Blue Harbour"
+
+// desktop is a real VNC server and what its user would see: the picture on it,
+// and the input that arrives.
+type desktop struct {
+	*display
+	port     int
+	password string
+
+	painter *xConn
+	picture *wallpaper
+	shown   scene
+
+	listener *xConn
+	mu       sync.Mutex // guards the following
+	keys     []uint32   // symbols, in order
+	clicks   []image.Point
+	pointer  image.Point
+}
+
+// startDesktop starts Xtigervnc as the README says a workstation does.
+func startDesktop(dir, program string) (*desktop, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	d := &desktop{port: port, password: secret()[:8]} // VncAuth takes 8
+	obscured, err := passwordFile(d.password)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "vncpasswd")
+	if err := os.WriteFile(file, obscured, 0o600); err != nil {
+		return nil, err
+	}
+	d.display, err = startDisplay(dir, program,
+		"-geometry", fmt.Sprintf("%dx%d", desktopWidth, desktopHeight), "-depth", "24", "-FrameRate", "30",
+		"-rfbport", fmt.Sprint(d.port), "-localhost", "-SecurityTypes", "VncAuth", "-PasswordFile", file,
+		"-AcceptSetDesktopSize=0", "-desktop", desktopName)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.prepare(); err != nil {
+		d.stop()
+		return nil, fmt.Errorf("preparing the desktop: %w", err)
+	}
+	return d, nil
+}
+
+func (d *desktop) prepare() (err error) {
+	if d.painter, err = openX(d.number); err != nil {
+		return err
+	}
+	if d.picture, err = newWallpaper(d.painter); err != nil {
+		return err
+	}
+	if err := d.paint(chequer()); err != nil {
+		return err
+	}
+	if d.listener, err = openX(d.number); err != nil {
+		return err
+	}
+	if err := d.listener.selectInput(keyPressMask | buttonPressMask | motionMask); err != nil {
+		return err
+	}
+	go d.listen() // ends with the X server
+	return nil
+}
+
+// paint shows s, of which it draws what is not there yet.
+func (d *desktop) paint(s scene) error {
+	for i, a := range s {
+		if i < len(d.shown) && d.shown[i] == a {
+			continue
+		}
+		if err := d.picture.paint(a); err != nil {
+			return err
+		}
+	}
+	d.shown = s
+	return nil
+}
+
+// listen notes what arrives. Key, button and motion events are alike:
+//
+//	kind u8, detail u8, … 18, x of the root i16, y i16, …
+func (d *desktop) listen() {
+	for {
+		e, err := d.listener.event()
+		if err != nil {
+			return
+		}
+		d.mu.Lock()
+		d.pointer = image.Pt(int(int16(le.Uint16(e[20:]))), int(int16(le.Uint16(e[22:]))))
+		switch e[0] {
+		case keyPress:
+			d.keys = append(d.keys, d.listener.codes.symbol(e[1]))
+		case buttonPress:
+			d.clicks = append(d.clicks, d.pointer)
+		}
+		d.mu.Unlock()
+	}
+}
+
+// forget drops what has arrived.
+func (d *desktop) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.keys, d.clicks, d.pointer = nil, nil, image.Pt(-1, -1)
+}
+
+// typed is the text of the keys that have arrived.
+func (d *desktop) typed() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var text strings.Builder
+	for _, sym := range d.keys {
+		if sym > 0xff {
+			fmt.Fprintf(&text, "<%#x>", sym)
+			continue
+		}
+		text.WriteRune(rune(sym))
+	}
+	return text.String()
+}
+
+// clicked is the clicks that have arrived, and where the pointer is.
+func (d *desktop) clicked() (clicks []image.Point, pointer image.Point) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append(clicks, d.clicks...), d.pointer
+}
+
+func (d *desktop) stop() {
+	d.display.stop()
+	for _, x := range []*xConn{d.painter, d.listener} {
+		if x != nil {
+			x.close()
+		}
+	}
+}
+
+// passwordFile is a password as vncpasswd writes it: encrypted with a key that
+// everybody knows, whose bytes have their bits in reverse.
+func passwordFile(password string) ([]byte, error) {
+	key := [des.BlockSize]byte{23, 82, 107, 6, 35, 78, 88, 7}
+	for i := range key {
+		key[i] = bits.Reverse8(key[i])
+	}
+	block, err := des.NewCipher(key[:])
+	if err != nil {
+		return nil, err
+	}
+	file := make([]byte, des.BlockSize)
+	copy(file, password)
+	block.Encrypt(file, file)
+	return file, nil
+}

@@ -1,0 +1,201 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+const (
+	domain   = "vnc.localhost"
+	desk     = "desk1"
+	testCard = "demo"
+
+	keyEnv      = "VIEWERS_KEY"
+	passwordEnv = "VIEWERS_DESK_PASSWORD"
+)
+
+// caddyfile takes the port of the HTTP site, that of the door, that of the
+// desktop, and whether the door takes viewers without TLS.
+const caddyfile = `{
+	admin off
+	persist_config off
+	skip_install_trust
+	grace_period 3s
+	gatehouse {
+		key viewers {
+			secret {env.` + keyEnv + `}
+			scopes workstations:connect workstations:manage
+		}
+		vnc {
+			domain ` + domain + `
+			port %[2]d
+			vncauth %[4]s
+			workstation ` + desk + ` 127.0.0.1:%[3]d {
+				password {env.` + passwordEnv + `}
+			}
+			workstation ` + testCard + ` {
+				test_card
+			}
+		}
+	}
+	layer4 {
+		127.0.0.1:%[2]d {
+			route {
+				vnc
+			}
+		}
+	}
+}
+
+http://:%[1]d {
+	bind 127.0.0.1
+	gatehouse
+}
+`
+
+type gateway struct {
+	*process
+	door   int    // port
+	origin string // of the HTTP site
+	ca     string // file of the root certificate
+	key    string
+}
+
+// startGateway returns when the HTTP site and the door answer.
+func startGateway(ctx context.Context, caddy, dir string, door int, d *desktop, vncAuth bool) (*gateway, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	g := &gateway{
+		door:   door,
+		origin: fmt.Sprintf("http://127.0.0.1:%d", port),
+		ca:     filepath.Join(data, "caddy", "pki", "authorities", "local", "root.crt"),
+		key:    secret(),
+	}
+	file, option := filepath.Join(dir, "Caddyfile"), "off"
+	if vncAuth {
+		option = "on"
+	}
+	if err := os.WriteFile(file, fmt.Appendf(nil, caddyfile, port, door, d.port, option), 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(caddy, "run", "--config", file, "--adapter", "caddyfile")
+	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+data, "XDG_CONFIG_HOME="+filepath.Join(dir, "config"),
+		keyEnv+"="+g.key, passwordEnv+"="+d.password)
+	if g.process, err = start(cmd, filepath.Join(dir, "caddy.log")); err != nil {
+		return nil, fmt.Errorf("starting the gateway: %w", err)
+	}
+	const patience = 30 * time.Second
+	err = eventually(ctx, patience, func() error {
+		if !g.running() {
+			return fmt.Errorf("the gateway has ended")
+		}
+		return g.ready(ctx)
+	})
+	if err != nil {
+		g.showLog(os.Stderr)
+		g.stop()
+		return nil, fmt.Errorf("the gateway is not ready: %w", err)
+	}
+	return g, nil
+}
+
+func (g *gateway) ready(ctx context.Context) error {
+	if err := g.call(ctx, http.MethodGet, "/v1/workstations", "", http.StatusOK, nil); err != nil {
+		return err
+	}
+	return g.hasCertificate()
+}
+
+// hasCertificate says whether the door answers with the certificate of its names,
+// which comes some time after the start.
+func (g *gateway) hasCertificate() error {
+	pem, err := os.ReadFile(g.ca)
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	conn, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", g.door), &tls.Config{RootCAs: roots, ServerName: "nobody." + domain})
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// address asks for a VNC address: <token>.<domain>:<port>.
+func (g *gateway) address(ctx context.Context, workstation string) (string, error) {
+	var issued struct {
+		Address string `json:"vnc_url"`
+	}
+	err := g.call(ctx, http.MethodPost, "/v1/workstations/"+workstation+"/vnc", "", http.StatusOK, &issued)
+	return issued.Address, err
+}
+
+func (g *gateway) release(ctx context.Context, workstation string) error {
+	return g.call(ctx, http.MethodDelete, "/v1/workstations/"+workstation, "", http.StatusNoContent, nil)
+}
+
+// restore takes back the release of a workstation that the Caddyfile declares.
+func (g *gateway) restore(ctx context.Context, workstation string) error {
+	return g.call(ctx, http.MethodPut, "/v1/workstations/"+workstation, "{}", http.StatusOK, nil)
+}
+
+func (g *gateway) call(ctx context.Context, method, path, body string, want int, into any) error {
+	const patience = 10 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, g.origin+path, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+g.key)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	if err != nil {
+		return err
+	}
+	if res.StatusCode != want {
+		return fmt.Errorf("%s %s: %s: %s", method, path, res.Status, text)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(text, into)
+}
+
+func secret() string { return "gh-" + rand.Text() + rand.Text() }
+
+// freePort asks the system for a port and gives it back. Another process could
+// take it in between; then the start fails.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}

@@ -1,0 +1,161 @@
+//go:build linux
+
+// Command viewers drives real VNC viewers through a built gateway against a real
+// VNC server, and checks what a person in front of them would see.
+//
+//	go run ./tests/viewers -caddy ./caddy [-only REGEXP] [-results FILE] [-v]
+//
+// It starts Xtigervnc with a desktop of known colours and the gateway before it.
+// Each viewer gets a screen of its own (Xvfb with a window manager), an address
+// from the API, and the clicks and keys of a person. Everything is on the
+// loopback, with its data in a temporary folder, and ended at the end. A viewer
+// that is not installed fails: there is no skipping. -results appends a line
+// "name TAB passed TAB failed TAB seconds" for each viewer.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"time"
+)
+
+// viewerTimeout ends a viewer that hangs; the slowest takes some 15 seconds.
+const viewerTimeout = time.Minute
+
+func main() {
+	o := options{programs: programs{script: "script"}}
+	p := &o.programs
+	flag.StringVar(&p.caddy, "caddy", "./caddy", "the gateway")
+	flag.StringVar(&p.xvnc, "xvnc", "Xtigervnc", "the VNC server of the desktop")
+	flag.StringVar(&p.xvfb, "xvfb", "Xvfb", "the X server of the viewers")
+	flag.StringVar(&p.openbox, "openbox", "openbox", "the window manager of the viewers")
+	flag.StringVar(&p.tiger, "tigervnc", "xtigervncviewer", "TigerVNC's viewer")
+	flag.StringVar(&p.stunnel, "stunnel", "stunnel", "what does TLS for a viewer that does not")
+	flag.StringVar(&p.ssvnc, "ssvnc", "/usr/lib/ssvnc/ssvnc_cmd", "ssvnc without its form")
+	flag.StringVar(&p.gvnc, "gvncviewer", "gvncviewer", "the viewer of gtk-vnc")
+	flag.StringVar(&p.remmina, "remmina", "remmina", "Remmina, with its VNC plugin")
+	flag.StringVar(&p.tight, "xtightvncviewer", "xtightvncviewer", "TightVNC's viewer")
+	flag.IntVar(&o.door, "port", 5900, "the port of the VNC door")
+	flag.StringVar(&o.results, "results", "", "append the counts to this file")
+	flag.StringVar(&o.keep, "keep", "", "a folder for pictures of the screens of viewers that fail")
+	flag.BoolVar(&o.verbose, "v", false, "show every check, not only those of a viewer that fails")
+	only := flag.String("only", "", "run the viewers whose name matches")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	ok := false
+	if o.only, err = regexp.Compile(*only); err == nil {
+		ok, err = o.run(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "viewers:", err)
+	}
+	if !ok || err != nil {
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	programs
+	door          int
+	only          *regexp.Regexp
+	results, keep string
+	verbose       bool
+}
+
+// run drives all viewers that match, those that need VNC authentication at a
+// gateway of their own.
+func (o options) run(ctx context.Context) (ok bool, err error) {
+	dir, err := os.MkdirTemp("", "gatehouse-viewers-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	d, err := startDesktop(dir, o.xvnc)
+	if err != nil {
+		return false, err
+	}
+	defer d.stop()
+	ok = true
+	for _, vncAuth := range []bool{false, true} {
+		var some []viewer
+		for _, v := range viewers {
+			if v.vncAuth == vncAuth && o.only.MatchString(v.name) {
+				some = append(some, v)
+			}
+		}
+		good, err := o.runSome(ctx, filepath.Join(dir, fmt.Sprint("vncauth-", vncAuth)), d, vncAuth, some)
+		if ok = ok && good; err != nil {
+			return false, err
+		}
+	}
+	return ok, nil
+}
+
+func (o options) runSome(ctx context.Context, dir string, d *desktop, vncAuth bool, some []viewer) (ok bool, err error) {
+	if len(some) == 0 {
+		return true, nil
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return false, err
+	}
+	g, err := startGateway(ctx, o.caddy, dir, o.door, d, vncAuth)
+	if err != nil {
+		return false, err
+	}
+	defer g.stop()
+	ok = true
+	for i, v := range some {
+		r := o.drive(ctx, v, filepath.Join(dir, fmt.Sprint(i)), g, d)
+		if r.failed > 0 || o.verbose {
+			fmt.Println(r.details())
+		}
+		fmt.Println(r)
+		if o.results != "" {
+			if err := r.appendTo(o.results); err != nil {
+				return false, err
+			}
+		}
+		ok = ok && r.failed == 0
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+	}
+	if !ok {
+		g.showLog(os.Stdout)
+	}
+	return ok, nil
+}
+
+// drive gives v a screen and lets it run.
+func (o options) drive(ctx context.Context, v viewer, dir string, g *gateway, d *desktop) *result {
+	began := time.Now()
+	r := &result{name: v.name, last: began}
+	defer func() { r.took = time.Since(began) }()
+	ctx, cancel := context.WithTimeout(ctx, viewerTimeout)
+	defer cancel()
+	if !r.must("the workstation is there", errors.Join(os.Mkdir(dir, 0o700), g.restore(ctx, desk))) {
+		return r
+	}
+	screen, err := startScreen(ctx, dir, o.xvfb, o.openbox)
+	if !r.must("the viewer has a screen", err) {
+		return r
+	}
+	defer screen.stop()
+	s := &session{result: r, screen: screen, dir: dir, gateway: g, desktop: d}
+	defer s.end()
+	v.run(o.programs, ctx, s)
+	if r.failed > 0 {
+		s.explain(o.keep)
+	}
+	return r
+}

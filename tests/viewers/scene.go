@@ -1,0 +1,136 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+)
+
+// What a desktop measures, as the specification's default says.
+const (
+	desktopWidth, desktopHeight = 1280, 720
+)
+
+// tolerance is how far a channel may be off: JPEG is lossy.
+const tolerance = 12
+
+// enough of the samples must have their colour; a pointer and the blur of JPEG
+// between areas take the rest.
+const enough = 0.97
+
+// sampleStep is the distance of samples in pixels; no edge of a scene is a
+// multiple of it.
+const sampleStep = 7
+
+// scene is what a desktop shows: solid areas of known colours.
+type scene []area
+
+type area struct {
+	where  image.Rectangle
+	colour color.RGBA
+}
+
+// The desktop's own scene is a chequer of cells, of which the last is cut into
+// blocks.
+const (
+	columns, rows         = 8, 4
+	cellWidth, cellHeight = desktopWidth / columns, desktopHeight / rows
+	blockSize             = 10
+)
+
+// chequer gives each cell a colour that none of the others has, so that no picture
+// of it can be shifted, scaled, mirrored or have its channels swapped unseen. The
+// blocks of the last go from one colour to another, more than fit into a palette:
+// it takes JPEG to send them.
+func chequer() (s scene) {
+	for i := range columns*rows - 1 {
+		column, row := i%columns, i/columns
+		s = append(s, area{
+			image.Rect(0, 0, cellWidth, cellHeight).Add(image.Pt(column*cellWidth, row*cellHeight)),
+			color.RGBA{uint8(30 + 28*column), uint8(40 + 60*row), uint8(30 + 30*((3*column+5*row)%8)), 0xff},
+		})
+	}
+	const across, down = cellWidth / blockSize, cellHeight / blockSize
+	last := image.Pt((columns-1)*cellWidth, (rows-1)*cellHeight)
+	for i := range across * down {
+		x, y := i%across, i/across
+		s = append(s, area{
+			image.Rect(0, 0, blockSize, blockSize).Add(last).Add(image.Pt(x*blockSize, y*blockSize)),
+			color.RGBA{uint8(20 + 12*x), uint8(220 - 10*y), uint8(60 + 4*(x+y)), 0xff},
+		})
+	}
+	return s
+}
+
+// alike says whether two colours are the same up to the tolerance.
+func alike(a, b color.RGBA) bool {
+	near := func(a, b uint8) bool { return max(a, b)-min(a, b) <= tolerance }
+	return near(a.R, b.R) && near(a.G, b.G) && near(a.B, b.B)
+}
+
+// share is which part of the samples have their colour, with the desktop's corner
+// at origin.
+func (s scene) share(img *image.RGBA, origin image.Point) float64 {
+	seen, good := 0, 0
+	for _, a := range s {
+		r := a.where.Add(origin)
+		for y := r.Min.Y; y < r.Max.Y; y += sampleStep {
+			for x := r.Min.X; x < r.Max.X; x += sampleStep {
+				seen++
+				if image.Pt(x, y).In(img.Rect) && alike(img.RGBAAt(x, y), a.colour) {
+					good++
+				}
+			}
+		}
+	}
+	return float64(good) / float64(max(seen, 1))
+}
+
+// check says how far a picture is from the scene.
+func (s scene) check(img *image.RGBA, origin image.Point) error {
+	if share := s.share(img, origin); share < enough {
+		return fmt.Errorf("at %v only %.1f %% of the samples have their colour", origin, 100*share)
+	}
+	return nil
+}
+
+var errNotThere = errors.New("the corner of the desktop is nowhere")
+
+// find is where the desktop's corner is in the picture of a screen.
+func (s scene) find(img *image.RGBA) (origin image.Point, err error) {
+	err = errNotThere
+	for y := 0; y <= img.Rect.Dy()-desktopHeight; y++ {
+		for x := 0; x <= img.Rect.Dx()-desktopWidth; x++ {
+			if !s.corner(img, x, y) {
+				continue
+			}
+			if err = s.check(img, image.Pt(x, y)); err == nil {
+				return image.Pt(x, y), nil
+			}
+		}
+	}
+	return image.Point{}, err
+}
+
+// corner says whether x, y begins the first area, and what is left of and above it
+// is not in it.
+func (s scene) corner(img *image.RGBA, x, y int) bool {
+	first := s[0].colour
+	return alike(img.RGBAAt(x, y), first) &&
+		(x == 0 || !alike(img.RGBAAt(x-1, y), first)) &&
+		(y == 0 || !alike(img.RGBAAt(x, y-1), first))
+}
+
+// same says whether two pictures of a screen are equal in r.
+func same(a, b *image.RGBA, r image.Rectangle) bool {
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		from, to := a.PixOffset(r.Min.X, y), a.PixOffset(r.Max.X, y)
+		if string(a.Pix[from:to]) != string(b.Pix[from:to]) {
+			return false
+		}
+	}
+	return true
+}

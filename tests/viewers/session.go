@@ -1,0 +1,220 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// lookPatience is how long a person waits for a window or a desktop.
+	lookPatience = 25 * time.Second
+	// inputPatience is how long a key, a click or a change may take to be seen.
+	inputPatience = 5 * time.Second
+	// releasePatience is how long a desktop may stay on the screen after its
+	// release: the gateway has one second, the viewer the rest.
+	releasePatience = 2 * time.Second
+)
+
+// session is one viewer at one screen, from its address to its end.
+type session struct {
+	*result
+	*screen
+	dir     string
+	gateway *gateway
+	desktop *desktop
+
+	address string // <token>.<domain>:<port>
+	viewer  *process
+	origin  image.Point // of the desktop on the screen
+	seen    []string    // titles of all windows so far
+}
+
+// issue asks for an address of a workstation.
+func (s *session) issue(ctx context.Context, workstation string) bool {
+	address, err := s.gateway.address(ctx, workstation)
+	token, ok := strings.CutSuffix(address, fmt.Sprintf(".%s:%d", domain, s.gateway.door))
+	if err == nil && (!ok || token == "" || strings.Contains(token, ".")) {
+		err = fmt.Errorf("the address is %q", address)
+	}
+	s.address = address
+	return s.check("an address is issued, <token>."+domain+" and the port", err)
+}
+
+// token is the part of the address that authenticates.
+func (s *session) token() string {
+	token, _, _ := strings.Cut(s.address, ".")
+	return token
+}
+
+// host is the address without its port.
+func (s *session) host() string {
+	host, _, _ := strings.Cut(s.address, ":")
+	return host
+}
+
+// open starts the viewer, after the one before. The checks that follow say
+// whether it works.
+func (s *session) open(command ...string) bool {
+	s.end()
+	s.seen = nil
+	var err error
+	s.viewer, err = s.run(filepath.Join(s.dir, "viewer.log"), command...)
+	return s.must("the viewer starts", err)
+}
+
+// end ends the viewer if there is one.
+func (s *session) end() {
+	if s.viewer != nil {
+		s.viewer.stop()
+		s.viewer = nil
+	}
+}
+
+// explain shows what is known of a failure: the viewer's log and, in the folder
+// keep unless that is empty, what is on the screen.
+func (s *session) explain(keep string) {
+	if s.viewer != nil {
+		s.viewer.showLog(os.Stdout)
+	}
+	if keep == "" {
+		return
+	}
+	img, err := s.x.picture()
+	if err == nil {
+		err = writePNG(filepath.Join(keep, strings.ReplaceAll(s.name, "/", "-")+".png"), img)
+	}
+	if err != nil {
+		fmt.Println(err)
+	}
+}
+
+// look waits until the screen shows the whole scene at its own size.
+func (s *session) look(ctx context.Context, of scene) bool {
+	err := s.wait(ctx, lookPatience, func(img *image.RGBA) (err error) {
+		s.origin, err = of.find(img)
+		return err
+	})
+	return s.check("the screen shows the desktop, 1280x720, each area in its colour", err)
+}
+
+// wait looks at the screen until check is content, and notes the windows on it.
+func (s *session) wait(ctx context.Context, patience time.Duration, check func(*image.RGBA) error) error {
+	return eventually(ctx, patience, func() error {
+		titles, err := s.x.windows()
+		if err != nil {
+			return err
+		}
+		for _, title := range titles {
+			if !slices.Contains(s.seen, title) {
+				s.seen = append(s.seen, title)
+			}
+		}
+		img, err := s.x.picture()
+		if err != nil {
+			return err
+		}
+		if err = check(img); err != nil {
+			err = fmt.Errorf("%w; windows: %q", err, titles)
+		}
+		return err
+	})
+}
+
+// window waits for one whose title contains part and that has the keyboard.
+func (s *session) window(ctx context.Context, part string) error {
+	return s.wait(ctx, lookPatience, func(*image.RGBA) error {
+		title, err := s.x.focused()
+		if err == nil && !strings.Contains(title, part) {
+			err = fmt.Errorf("no window %q with the keyboard", part)
+		}
+		return err
+	})
+}
+
+// nothingAsked checks that no window was there but the desktop's.
+func (s *session) nothingAsked(title string) {
+	var err error
+	if len(s.seen) != 1 || !strings.Contains(s.seen[0], title) {
+		err = fmt.Errorf("the windows were %q", s.seen)
+	}
+	s.check("nothing is asked: the desktop's is the only window there was", err)
+}
+
+// use checks that the desktop lives: what changes on it is seen, what is done at
+// the screen arrives.
+func (s *session) use(ctx context.Context) {
+	s.check("a change of the desktop is seen", s.change(ctx))
+	s.check("clicks arrive where they are made", s.click(ctx))
+	s.check("keys arrive in order", s.keys(ctx))
+}
+
+// change gives two areas other colours for a while.
+func (s *session) change(ctx context.Context) error {
+	before := s.desktop.shown
+	after := slices.Clone(before)
+	const one, other = 9, 22
+	after[one].colour.R, after[other].colour.G = 0xff, 0
+	defer func() { _ = s.desktop.paint(before) }() // what the next viewer shows would say
+	if err := s.desktop.paint(after); err != nil {
+		return err
+	}
+	return s.wait(ctx, inputPatience, func(img *image.RGBA) error {
+		for _, i := range []int{one, other} {
+			if err := after[i:i+1].check(img, s.origin); err != nil {
+				return err
+			}
+		}
+		return after.check(img, s.origin)
+	})
+}
+
+// click presses the button at two places and leaves the pointer at a third.
+func (s *session) click(ctx context.Context) error {
+	s.desktop.forget()
+	places, rest := []image.Point{{333, 222}, {1201, 655}}, image.Pt(640, 360)
+	for i, p := range places {
+		if err := s.x.click(s.origin.Add(p)); err != nil {
+			return err
+		}
+		// A viewer may merge the motions of a moment, but no clicks.
+		if err := s.arrived(ctx, places[:i+1], p); err != nil {
+			return err
+		}
+	}
+	if err := s.x.move(s.origin.Add(rest)); err != nil {
+		return err
+	}
+	return s.arrived(ctx, places, rest)
+}
+
+// arrived waits until the desktop has got these clicks, and its pointer is there.
+func (s *session) arrived(ctx context.Context, clicks []image.Point, pointer image.Point) error {
+	return eventually(ctx, inputPatience, func() error {
+		if got, at := s.desktop.clicked(); !slices.Equal(got, clicks) || at != pointer {
+			return fmt.Errorf("clicks at %v and a pointer at %v arrived, not %v and %v", got, at, clicks, pointer)
+		}
+		return nil
+	})
+}
+
+func (s *session) keys(ctx context.Context) error {
+	s.desktop.forget()
+	const text = "gate house 5900"
+	if err := s.x.write(text); err != nil {
+		return err
+	}
+	return eventually(ctx, inputPatience, func() error {
+		if typed := s.desktop.typed(); typed != text {
+			return fmt.Errorf("%q arrived, %q was typed", typed, text)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,61 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ssvncAlone begins with TLS: its script starts stunnel and the viewer, and needs
+// a terminal.
+func (p programs) ssvncAlone(ctx context.Context, s *session) {
+	if !s.issue(ctx, desk) {
+		return
+	}
+	command := fmt.Sprintf("exec %s -verify %s %s", p.ssvnc, s.gateway.ca, s.withDisplay())
+	if !s.open(p.script, "-qefc", command, "/dev/null") || !s.look(ctx, s.desktop.shown) {
+		return
+	}
+	s.use(ctx)
+	s.nothingAsked(desktopName)
+	if s.release(ctx) {
+		const patience = 10 * time.Second // the script waits for stunnel
+		s.ends(ctx, patience)
+	}
+}
+
+// xtightvncviewer knows nothing but VNC authentication, which has 8 characters,
+// and no TLS.
+
+// tightRefused: without the option vncauth it is turned away.
+func (p programs) tightRefused(ctx context.Context, s *session) {
+	if !s.issue(ctx, desk) || !s.open(p.tight, s.withPort()) {
+		return
+	}
+	err := eventually(ctx, lookPatience, func() error {
+		if s.viewer.running() {
+			return errors.New("it runs")
+		}
+		return nil
+	})
+	s.check("the viewer ends", err)
+	s.check("it says that it knows none of the security types", s.viewer.says("Server did not offer supported security type"))
+}
+
+// tightByPrefix: with it, the first characters of the token are the password.
+func (p programs) tightByPrefix(ctx context.Context, s *session) {
+	const characters = 8
+	if !s.issue(ctx, desk) || !s.open(p.tight, s.withPort()) || !s.check("it asks for a password", s.window(ctx, "assword")) {
+		return
+	}
+	if !s.must("the password can be typed", errors.Join(s.x.write(s.token()[:characters]), s.x.press(keyReturn))) || !s.look(ctx, s.desktop.shown) {
+		return
+	}
+	s.use(ctx)
+	if s.release(ctx) {
+		s.ends(ctx, releasePatience)
+	}
+}

@@ -1,0 +1,175 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// TigerVNC does TLS inside RFB and sends the host name there. It ends without a
+// word when its connection is closed, and asks whether to connect again when it
+// is cut.
+
+// tigerByName starts it as a person does, with the address and nothing else.
+func (p programs) tigerByName(ctx context.Context, s *session) {
+	before := s.desktop.said()
+	if !s.trustTiger() || !s.issue(ctx, desk) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
+		return
+	}
+	s.use(ctx)
+	s.nothingAsked(desktopName)
+	s.turnedAway(ctx, "a name that is no token", p.tiger, s.nobody(), "This VNC address is not valid. Ask for a new one.")
+	s.turnedAway(ctx, "a second viewer", p.tiger, s.address, "Another viewer is connected.")
+	if s.release(ctx) {
+		s.ends(ctx, releasePatience)
+		s.check("the desktop came in the encoding Tight with JPEG", eventually(ctx, inputPatience, func() error {
+			if now := s.desktop.said(); !strings.Contains(now[len(before):], "Tight (JPEG):") {
+				return fmt.Errorf("the VNC server has not said so: %q", now[len(before):])
+			}
+			return nil
+		}))
+		s.turnedAway(ctx, "a released address", p.tiger, s.address, "This workstation was released.")
+	}
+}
+
+// tigerByPassword gives a host name without a token, as viewers do that send
+// none, and the token as the password.
+func (p programs) tigerByPassword(ctx context.Context, s *session) {
+	if !s.trustTiger() || !s.issue(ctx, desk) ||
+		!s.open("VNC_USERNAME=anybody", "VNC_PASSWORD="+s.token(), p.tiger, "-SecurityTypes", "X509Plain", s.nobody()) ||
+		!s.look(ctx, s.desktop.shown) {
+		return
+	}
+	s.use(ctx)
+	s.nothingAsked(desktopName)
+	if s.release(ctx) {
+		s.ends(ctx, releasePatience)
+	}
+}
+
+// tigerAfterwards comes from an address from which somebody has just sent no host
+// name: it is asked for a password, but its host name still decides.
+func (p programs) tigerAfterwards(ctx context.Context, s *session) {
+	if !s.must("the workstation is there again", s.gateway.restore(ctx, desk)) || !s.trustTiger() || !s.issue(ctx, desk) ||
+		!s.open(p.tiger, s.address) || !s.check("TigerVNC is asked then, too", s.window(ctx, "VNC authentication")) {
+		return
+	}
+	answer := errors.Join(s.x.write("a"), s.x.press(keyTab), s.x.write("b"), s.x.press(keyReturn))
+	if s.must("the form can be filled in", answer) {
+		s.look(ctx, s.desktop.shown)
+	}
+}
+
+// nobody is an address below the domain whose name is no token.
+func (s *session) nobody() string { return fmt.Sprintf("nobody.%s:%d", domain, s.gateway.door) }
+
+func (s *session) trustTiger() bool { return s.trust(filepath.Join(s.home, ".vnc", "x509_ca.pem")) }
+
+// turnedAway opens an address beside whatever is on the screen, and checks that the
+// viewer shows why it gets no desktop.
+func (s *session) turnedAway(ctx context.Context, which, tiger, address, reason string) {
+	second, err := s.run(filepath.Join(s.dir, "refused.log"), tiger, address)
+	if !s.must("a second viewer starts", err) {
+		return
+	}
+	defer second.stop()
+	if err = s.window(ctx, "TigerVNC Viewer"); err == nil {
+		err = second.says("Authentication failure: " + reason)
+	}
+	s.check(which+" gets no desktop, but the reason", err)
+}
+
+// testCardBars are the classic eight colour bars in the upper 8/15 of the card.
+func testCardBars() (s scene) {
+	for i, c := range []color.RGBA{
+		{255, 255, 255, 255}, {255, 255, 0, 255}, {0, 255, 255, 255}, {0, 255, 0, 255},
+		{255, 0, 255, 255}, {255, 0, 0, 255}, {0, 0, 255, 255}, {0, 0, 0, 255},
+	} {
+		const width, height = desktopWidth / 8, desktopHeight * 8 / 15
+		s = append(s, area{image.Rect(0, 0, width, height).Add(image.Pt(i*width, 0)), c})
+	}
+	return s
+}
+
+// Where the built-in desktop tells what arrived, and where something moves.
+var (
+	cardPointer = image.Rect(36, 578, 1244, 602)
+	cardKey     = image.Rect(36, 608, 1244, 632)
+	cardRoad    = image.Rect(0, 640, 1280, 720)
+)
+
+// tigerTestCard looks at the built-in desktop, which no VNC server stands behind.
+func (p programs) tigerTestCard(ctx context.Context, s *session) {
+	if !s.trustTiger() || !s.issue(ctx, testCard) || !s.open(p.tiger, s.address) || !s.look(ctx, testCardBars()) {
+		return
+	}
+	for _, part := range []struct {
+		what  string
+		where image.Rectangle
+		do    func() error
+	}{
+		{"something moves on the test card", cardRoad, func() error { return nil }},
+		{"the test card shows where the pointer is", cardPointer, func() error { return s.x.move(s.origin.Add(image.Pt(700, 300))) }},
+		{"the test card shows the last key", cardKey, func() error { return s.x.write("g") }},
+	} {
+		before, err := s.x.picture()
+		if err == nil {
+			err = part.do()
+		}
+		if err == nil {
+			err = s.wait(ctx, inputPatience, func(now *image.RGBA) error {
+				if same(before, now, part.where.Add(s.origin)) {
+					return fmt.Errorf("nothing changes in %v", part.where)
+				}
+				return nil
+			})
+		}
+		s.check(part.what, err)
+	}
+	s.nothingAsked("")
+}
+
+// tigerBehindStunnel begins with TLS, which stunnel does; the viewer knows
+// nothing of it.
+func (p programs) tigerBehindStunnel(ctx context.Context, s *session) {
+	if !s.issue(ctx, desk) {
+		return
+	}
+	port, err := freePort()
+	if !s.must("there is a port for stunnel", err) {
+		return
+	}
+	near, file := fmt.Sprintf("127.0.0.1:%d", port), filepath.Join(s.dir, "stunnel.conf")
+	text := strings.Join([]string{
+		"foreground = yes", "pid =", "[desk]", "client = yes", "accept = " + near, "connect = " + s.address,
+		"sni = " + s.host(), "verifyChain = yes", "checkHost = " + s.host(), "CAfile = " + s.gateway.ca, "",
+	}, "\n")
+	if !s.must("stunnel has a configuration", os.WriteFile(file, []byte(text), 0o600)) {
+		return
+	}
+	stunnel, err := s.run(filepath.Join(s.dir, "stunnel.log"), p.stunnel, file)
+	if !s.must("stunnel starts", err) {
+		return
+	}
+	defer stunnel.stop()
+	const patience = 10 * time.Second
+	if !s.must("stunnel listens", eventually(ctx, patience, func() error { return stunnel.says("Configuration successful") })) {
+		return
+	}
+	if !s.open(p.tiger, fmt.Sprintf("127.0.0.1::%d", port)) || !s.look(ctx, s.desktop.shown) {
+		return
+	}
+	s.use(ctx)
+	s.nothingAsked(desktopName)
+	if s.release(ctx) {
+		s.ends(ctx, releasePatience)
+	}
+}

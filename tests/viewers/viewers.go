@@ -1,0 +1,57 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// programs are the peers from outside, as paths or names.
+type programs struct {
+	caddy, xvnc, xvfb, openbox                          string
+	tiger, gvnc, remmina, ssvnc, stunnel, tight, script string
+}
+
+// viewer is one way in to the desktop.
+type viewer struct {
+	name    string
+	vncAuth bool // whether the gateway takes viewers without TLS
+	run     func(programs, context.Context, *session)
+}
+
+// viewers is the table of what is tried. Remmina comes last of those that have no
+// choice of security types: the gateway remembers for two minutes that somebody at
+// its address sends no host name, and then prefers to ask for a password.
+var viewers = []viewer{
+	{"tigervnc", false, programs.tigerByName},
+	{"tigervnc/x509plain", false, programs.tigerByPassword},
+	{"tigervnc/test-card", false, programs.tigerTestCard},
+	{"tigervnc/stunnel", false, programs.tigerBehindStunnel},
+	{"ssvnc", false, programs.ssvncAlone},
+	{"gvncviewer", false, programs.gvncviewer},
+	{"xtightvncviewer/refused", false, programs.tightRefused},
+	{"remmina", false, programs.remminaProfile},
+	{"xtightvncviewer/vncauth", true, programs.tightByPrefix},
+}
+
+// trust writes the gateway's authority where a viewer looks for one.
+func (s *session) trust(file string) bool {
+	ca, err := os.ReadFile(s.gateway.ca)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(file), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(file, ca, 0o600)
+	}
+	return s.must("the authority of the gateway can be trusted", err)
+}
+
+// withDisplay is the address as viewers want it to which host:number is always a
+// display, and display 0 is port 5900.
+func (s *session) withDisplay() string { return fmt.Sprintf("%s:%d", s.host(), s.gateway.door-5900) }
+
+// withPort is the address as viewers want it to which host:number may be a display.
+func (s *session) withPort() string { return fmt.Sprintf("%s::%d", s.host(), s.gateway.door) }

@@ -1,0 +1,160 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"image"
+)
+
+// Kinds of events, as XTEST fakes them and as the desktop sees them, and the masks
+// that select them.
+const (
+	keyPress      = 2
+	keyRelease    = 3
+	buttonPress   = 4
+	buttonRelease = 5
+	motionNotify  = 6
+
+	keyPressMask    = 1 << 0
+	buttonPressMask = 1 << 2
+	motionMask      = 1 << 6
+)
+
+// Key symbols that are not characters (X11/keysymdef.h). Those of Latin-1 are
+// their own code.
+const (
+	keyTab    = 0xff09
+	keyReturn = 0xff0d
+	keyShift  = 0xffe1
+)
+
+const xtestFakeInput = 2
+
+// keyboard is which symbols the keys have: of each key the first without Shift,
+// the second with it.
+type keyboard struct {
+	first  byte
+	perKey int
+	syms   []uint32
+}
+
+func (x *xConn) readKeyboard(first, last byte) error {
+	count := int(last) - int(first) + 1
+	m, err := x.ask(request(opGetKeyboardMapping, 0, uint32(first)|uint32(count)<<8))
+	if err != nil {
+		return err
+	}
+	perKey := int(m[1])
+	if m = m[32:]; perKey == 0 || len(m) != 4*perKey*count {
+		return fmt.Errorf("a keyboard of %d bytes for %d keys", len(m), count)
+	}
+	k := keyboard{first: first, perKey: perKey, syms: make([]uint32, len(m)/4)}
+	for i := range k.syms {
+		k.syms[i] = le.Uint32(m[4*i:])
+	}
+	x.codes = k
+	return nil
+}
+
+// find is the key that has a symbol, and whether it needs Shift.
+func (k keyboard) find(sym uint32) (code byte, shift bool, err error) {
+	for i, s := range k.syms {
+		if level := i % k.perKey; s == sym && level < 2 {
+			return k.first + byte(i/k.perKey), level == 1, nil
+		}
+	}
+	return 0, false, fmt.Errorf("no key has the symbol %#x", sym)
+}
+
+// symbol is what a key means without Shift, 0 for none.
+func (k keyboard) symbol(code byte) uint32 {
+	i := (int(code) - int(k.first)) * k.perKey
+	if i < 0 || i >= len(k.syms) {
+		return 0
+	}
+	return k.syms[i]
+}
+
+// fake is one event of a keyboard or a mouse that is not there:
+//
+//	opcode u8, 2, length u16, kind u8, detail u8, 2, time u32 (0: now), root u32, 8,
+//	x i16, y i16, 7, device u8
+func (x *xConn) fake(kind, detail byte, at image.Point) ([]byte, error) {
+	if x.xtest == 0 {
+		const name = "XTEST"
+		m, err := x.ask(sized(append(request(opQueryExtension, 0, uint32(len(name))), name...)))
+		if err != nil {
+			return nil, err
+		}
+		if m[8] == 0 {
+			return nil, errors.New("the X server has no XTEST")
+		}
+		x.xtest = m[9]
+	}
+	return request(x.xtest, xtestFakeInput, uint32(kind)|uint32(detail)<<8, 0, x.root, 0, 0, pair(at.X, at.Y), 0, 0), nil
+}
+
+// move puts the pointer somewhere.
+func (x *xConn) move(at image.Point) error {
+	motion, err := x.fake(motionNotify, 0, at)
+	if err != nil {
+		return err
+	}
+	return x.do(motion)
+}
+
+// click presses and releases the left button somewhere.
+func (x *xConn) click(at image.Point) error {
+	if err := x.move(at); err != nil {
+		return err
+	}
+	for _, kind := range []byte{buttonPress, buttonRelease} {
+		b, err := x.fake(kind, 1, at)
+		if err != nil {
+			return err
+		}
+		if err := x.do(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// press presses and releases keys, one after the other.
+func (x *xConn) press(syms ...uint32) error {
+	shiftCode, _, err := x.codes.find(keyShift)
+	if err != nil {
+		return err
+	}
+	for _, sym := range syms {
+		code, shift, err := x.codes.find(sym)
+		if err != nil {
+			return err
+		}
+		steps := [][2]byte{{keyPress, code}, {keyRelease, code}}
+		if shift {
+			steps = [][2]byte{{keyPress, shiftCode}, steps[0], steps[1], {keyRelease, shiftCode}}
+		}
+		for _, step := range steps {
+			b, err := x.fake(step[0], step[1], image.Point{})
+			if err != nil {
+				return err
+			}
+			if err := x.do(b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// write types text of ASCII.
+func (x *xConn) write(text string) error {
+	syms := make([]uint32, 0, len(text))
+	for _, r := range text {
+		syms = append(syms, uint32(r))
+	}
+	return x.press(syms...)
+}

@@ -1,0 +1,128 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+)
+
+const (
+	attributeBackgroundPixmap = 1 << 0
+	attributeEventMask        = 1 << 11
+	gcForeground              = 1 << 2
+	zPixmap                   = 2
+	anyPropertyType           = 0
+)
+
+// pixel is a colour as a 24-bit TrueColor screen keeps it.
+func pixel(c color.RGBA) uint32 { return uint32(c.R)<<16 | uint32(c.G)<<8 | uint32(c.B) }
+
+// wallpaper is the picture behind all windows of a display. The server repaints
+// it itself.
+type wallpaper struct {
+	x          *xConn
+	pixmap, gc uint32
+}
+
+// newWallpaper makes one that is black until painted.
+func newWallpaper(x *xConn) (*wallpaper, error) {
+	w := &wallpaper{x: x, pixmap: x.id(), gc: x.id()}
+	return w, x.do(
+		request(opCreatePixmap, x.depth, w.pixmap, x.root, pair(x.width, x.height)),
+		request(opCreateGC, 0, w.gc, w.pixmap, gcForeground, 0),
+		w.rectangle(image.Rect(0, 0, x.width, x.height)),
+		request(opChangeWindowAttributes, 0, x.root, attributeBackgroundPixmap, w.pixmap),
+		w.show(image.Rectangle{}))
+}
+
+// paint fills an area.
+func (w *wallpaper) paint(a area) error {
+	return w.x.do(request(opChangeGC, 0, w.gc, gcForeground, pixel(a.colour)), w.rectangle(a.where), w.show(a.where))
+}
+
+func (w *wallpaper) rectangle(r image.Rectangle) []byte {
+	return request(opPolyFillRectangle, 0, w.pixmap, w.gc, pair(r.Min.X, r.Min.Y), pair(r.Dx(), r.Dy()))
+}
+
+// show copies r of the pixmap to the screen; an empty r means all.
+func (w *wallpaper) show(r image.Rectangle) []byte {
+	return request(opClearArea, 0, w.x.root, pair(r.Min.X, r.Min.Y), pair(r.Dx(), r.Dy()))
+}
+
+// selectInput asks for the events of mask that no window takes.
+func (x *xConn) selectInput(mask uint32) error {
+	return x.do(request(opChangeWindowAttributes, 0, x.root, attributeEventMask, mask))
+}
+
+// picture is what a person sees on a display.
+func (x *xConn) picture() (*image.RGBA, error) {
+	m, err := x.ask(request(opGetImage, zPixmap, x.root, 0, pair(x.width, x.height), ^uint32(0)))
+	if err != nil {
+		return nil, err
+	}
+	img := image.NewRGBA(image.Rect(0, 0, x.width, x.height))
+	if m = m[32:]; len(m) != len(img.Pix) {
+		return nil, fmt.Errorf("a picture of %d bytes for %d x %d: not 32 bits a pixel", len(m), x.width, x.height)
+	}
+	for i := 0; i < len(m); i += 4 {
+		img.Pix[i], img.Pix[i+1], img.Pix[i+2], img.Pix[i+3] = m[i+2], m[i+1], m[i], 0xff
+	}
+	return img, nil
+}
+
+// atom is the number of a name.
+func (x *xConn) atom(name string) (uint32, error) {
+	b := append(request(opInternAtom, 0, uint32(len(name))), name...)
+	m, err := x.ask(sized(b))
+	if err != nil {
+		return 0, err
+	}
+	return le.Uint32(m[8:]), nil
+}
+
+// property is a window's property of any type; it is empty where there is none.
+func (x *xConn) property(window uint32, name string) ([]byte, error) {
+	atom, err := x.atom(name)
+	if err != nil {
+		return nil, err
+	}
+	const units = 1024 // at most
+	m, err := x.ask(request(opGetProperty, 0, window, atom, anyPropertyType, 0, units))
+	if err != nil {
+		return nil, err
+	}
+	size := int(le.Uint32(m[16:])) * int(m[1]) / 8
+	if size > len(m)-32 {
+		return nil, fmt.Errorf("property %s has %d bytes, it said %d", name, len(m)-32, size)
+	}
+	return m[32 : 32+size], nil
+}
+
+// windows are the titles of the windows that the window manager shows, oldest
+// first.
+func (x *xConn) windows() (titles []string, err error) {
+	list, err := x.property(x.root, "_NET_CLIENT_LIST")
+	if err != nil {
+		return nil, err
+	}
+	for ; len(list) >= 4; list = list[4:] {
+		title, err := x.property(le.Uint32(list), "WM_NAME")
+		if err != nil {
+			continue // it has closed in between
+		}
+		titles = append(titles, string(title))
+	}
+	return titles, nil
+}
+
+// focused is the title of the window that has the keyboard.
+func (x *xConn) focused() (string, error) {
+	active, err := x.property(x.root, "_NET_ACTIVE_WINDOW")
+	if err != nil || len(active) < 4 {
+		return "", err
+	}
+	title, err := x.property(le.Uint32(active), "WM_NAME")
+	return string(title), err
+}
