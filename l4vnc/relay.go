@@ -18,7 +18,7 @@ const (
 	// a clean end.
 	endPatience = 300 * time.Millisecond
 	// upSize holds what a viewer sends at a time: messages of 4 to 20 bytes.
-	upSize = 1 << 10
+	upSize = 512
 )
 
 // relay carries bytes both ways until either side ends, time is over, or the
@@ -44,8 +44,23 @@ type relay struct {
 	mu     sync.Mutex // guards the following, and writes to the workstation
 	filter *rfb.Filter
 	out    []byte
+	late   overdue     // of writes to the workstation
 	pace   *time.Timer // nil until something is held back
 	over   bool
+}
+
+// overdue bounds the writes to a connection by stall, without setting a
+// deadline for each: one lasts for many.
+type overdue struct{ renew time.Time }
+
+// stallGrain is how much earlier than stall a write may fail.
+const stallGrain = stall / 8
+
+func (o *overdue) begin(conn net.Conn, now time.Time) {
+	if now.After(o.renew) {
+		o.renew = now.Add(stallGrain)
+		_ = conn.SetWriteDeadline(now.Add(stall)) // of a dead connection the write tells
+	}
 }
 
 func (r *relay) run(idle time.Duration) {
@@ -56,15 +71,15 @@ func (r *relay) run(idle time.Duration) {
 	var up sync.WaitGroup
 	up.Go(func() {
 		why := r.up()
+		stop() // it ends by itself
 		r.session.End(why)
 		_ = r.workstation.Close() // wakes down
 	})
 	why := r.down()
+	stop()
 	r.session.End(why)
 	_ = r.viewer.SetReadDeadline(time.Now()) // wakes up
 	up.Wait()
-
-	stop()
 	limit.Stop()
 	if idleTimer != nil {
 		idleTimer.Stop()
@@ -132,12 +147,13 @@ func (r *relay) up() workstation.Reason {
 func (r *relay) pass(piece []byte) (workstation.Reason, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out, err := r.filter.Push(r.out[:0], piece, time.Now())
+	now := time.Now()
+	out, err := r.filter.Push(r.out[:0], piece, now)
 	r.out = out
 	if err != nil {
 		return workstation.ReasonProtocol, false
 	}
-	if !r.write(out) {
+	if !r.write(out, now) {
 		return workstation.ReasonWorkstation, false
 	}
 	r.schedule()
@@ -151,11 +167,11 @@ func (r *relay) pass(piece []byte) (workstation.Reason, bool) {
 const maxKept = 4 << 10
 
 // write sends to the workstation; mu is held.
-func (r *relay) write(out []byte) bool {
+func (r *relay) write(out []byte, now time.Time) bool {
 	if len(out) == 0 {
 		return true
 	}
-	_ = r.workstation.SetWriteDeadline(time.Now().Add(stall)) // of a dead connection the write tells
+	r.late.begin(r.workstation, now)
 	_, err := r.workstation.Write(out)
 	return err == nil
 }
@@ -181,8 +197,9 @@ func (r *relay) release() {
 	if r.over {
 		return
 	}
-	r.out = r.filter.Release(r.out[:0], time.Now())
-	if r.write(r.out) { // else down finds the connection broken
+	now := time.Now()
+	r.out = r.filter.Release(r.out[:0], now)
+	if r.write(r.out, now) { // else down finds the connection broken
 		r.schedule()
 	}
 }
@@ -190,13 +207,14 @@ func (r *relay) release() {
 // down carries the workstation's bytes, as they are.
 func (r *relay) down() workstation.Reason {
 	source := newSource(r.workstation)
+	var late overdue
 	for {
 		piece, err := source.next()
 		if err != nil {
 			return workstation.ReasonWorkstation
 		}
 		r.session.Down.Add(int64(len(piece)))
-		err = r.toViewer(piece)
+		err = r.toViewer(piece, &late)
 		source.done()
 		if err != nil {
 			return workstation.ReasonViewer
@@ -204,8 +222,8 @@ func (r *relay) down() workstation.Reason {
 	}
 }
 
-func (r *relay) toViewer(piece []byte) error {
-	_ = r.viewer.SetWriteDeadline(time.Now().Add(stall)) // of a dead connection the write tells
+func (r *relay) toViewer(piece []byte, late *overdue) error {
+	late.begin(r.viewer, time.Now())
 	select {
 	case <-r.session.Ended(): // maybe before that deadline replaced the interrupt's
 		return net.ErrClosed
