@@ -48,7 +48,7 @@ type house struct {
 // a goroutine of Gatehouse is left.
 func start(t *testing.T, s setup) *house {
 	t.Helper()
-	h := &house{t: t, dir: t.TempDir(), upstream: fake.New()}
+	h := &house{t: t, dir: caddyDir(t), upstream: fake.New()}
 	h.setSecrets()
 	h.serveUpstream()
 	h.ports = freePorts(t)
@@ -64,6 +64,22 @@ func start(t *testing.T, s setup) *house {
 		h.trust()
 	}
 	return h
+}
+
+// caddyDir is a temporary folder for Caddy's storage. What obtains a certificate
+// goes on for a moment after Caddy has stopped and may still write there.
+func caddyDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gatehouse-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if !eventually(func() bool { err = os.RemoveAll(dir); return err == nil }) {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 func (h *house) setSecrets() {

@@ -30,7 +30,7 @@ type child struct {
 // vacant is a house with a fake provider and no Caddy.
 func vacant(t *testing.T) *house {
 	t.Helper()
-	h := &house{t: t, dir: t.TempDir(), upstream: fake.New(), stopped: true}
+	h := &house{t: t, dir: caddyDir(t), upstream: fake.New(), stopped: true}
 	h.setSecrets()
 	h.serveUpstream()
 	h.ports = freePorts(t)
