@@ -23,7 +23,12 @@ func (a *App) prepareCertificate() error {
 	}
 	a.tls = module.(*caddytls.TLS)
 	name := a.wildcard()
-	if certmagic.SubjectQualifiesForPublicCert(name) || a.named(name) {
+	policy, named := a.governing(name)
+	switch {
+	case !certmagic.SubjectQualifiesForPublicCert(name) && !named: // ours goes before one for all names
+	case policy != nil && policy.OnDemand:
+		return fmt.Errorf("the automation policy that governs %s obtains certificates on demand, which would publish every token: give %s a policy of its own", name, name)
+	default:
 		return nil
 	}
 	err = a.tls.AddAutomationPolicy(&caddytls.AutomationPolicy{
@@ -39,19 +44,23 @@ func (a *App) prepareCertificate() error {
 // wildcard is the certificate's name.
 func (a *App) wildcard() string { return "*." + a.VNC.Domain }
 
-// named tells whether an automation policy is meant for the name.
-func (a *App) named(name string) bool {
+// governing is the automation policy that decides over the name, the first that
+// fits; named tells that it is meant for the name, and not for all.
+func (a *App) governing(name string) (policy *caddytls.AutomationPolicy, named bool) {
 	if a.tls.Automation == nil {
-		return false
+		return nil, false
 	}
 	for _, policy := range a.tls.Automation.Policies {
+		if len(policy.Subjects()) == 0 {
+			return policy, false
+		}
 		for _, subject := range policy.Subjects() {
 			if certmagic.MatchWildcard(name, subject) {
-				return true
+				return policy, true
 			}
 		}
 	}
-	return false
+	return nil, false
 }
 
 // manageCertificate obtains and renews the certificate, unless the

@@ -155,6 +155,9 @@ func (a *App) serverTLS(t *ServerTLS, host string) (*tls.Config, error) {
 	if t == nil {
 		return nil, nil
 	}
+	if t.PinnedKey != "" && (t.TrustPoolRaw != nil || t.ServerName != "") {
+		return nil, errors.New("pinned_key: a pinned key needs neither trust_pool nor server_name")
+	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if config.ServerName == "" {
 		config.ServerName = host
@@ -177,9 +180,6 @@ func (a *App) serverTLS(t *ServerTLS, host string) (*tls.Config, error) {
 	pin, err := hex.DecodeString(digits)
 	if !ok || err != nil || len(pin) != sha256.Size {
 		return nil, errors.New("pinned_key: want sha256: and 64 hex digits")
-	}
-	if t.TrustPoolRaw != nil || t.ServerName != "" {
-		return nil, errors.New("pinned_key: a pinned key needs neither trust_pool nor server_name")
 	}
 	config.InsecureSkipVerify = true // VerifyConnection is stricter
 	config.VerifyConnection = func(state tls.ConnectionState) error { return checkPin(pin, state.PeerCertificates) }

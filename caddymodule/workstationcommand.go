@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -30,7 +31,17 @@ func newWorkstationCommand() *cobra.Command {
 	o := new(operator)
 	cmd := &cobra.Command{
 		Use: "workstation", Short: "Workstations of the running Caddy",
-		PersistentPreRun: func(cmd *cobra.Command, _ []string) { o.out = cmd.OutOrStdout() },
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			o.out = cmd.OutOrStdout()
+			names := []string{o.tenant}
+			if len(args) > 0 {
+				names = append(names, args[0])
+			}
+			if cmd.Name() == "end" {
+				names = append(names, args[1])
+			}
+			return checkNames(names...)
+		},
 	}
 	cmd.PersistentFlags().StringVar(&o.address, "address", "", "the admin endpoint (default: of the configuration file, else localhost:2019)")
 	cmd.PersistentFlags().StringVar(&o.config, "config", "", "a Caddyfile whose admin endpoint is meant")
@@ -77,6 +88,18 @@ func (o *operator) registerCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&credential, "credential", "", "the name of a credential in the configuration")
 	return cmd
+}
+
+// errName is for names that would become another path.
+var errName = errors.New("not the name of a workstation, session or tenant")
+
+func checkNames(names ...string) error {
+	for _, name := range names {
+		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\") {
+			return fmt.Errorf("%q: %w", name, errName)
+		}
+	}
+	return nil
 }
 
 func (o *operator) path(id string) string {

@@ -43,13 +43,14 @@ func (x *exchange) readOptions(read func(name string, value []byte) (known bool,
 	return nil
 }
 
-// option reads one value; of another type it is refused.
-func option[T any](name string, value []byte, dst *T) (bool, error) {
+// option reads one value, described by want; null leaves it as it is, and
+// another type is refused.
+func option[T any](name string, value []byte, dst *T, want string) (bool, error) {
 	if jsonscan.IsNull(value) {
 		return true, nil
 	}
 	if err := json.Unmarshal(value, dst); err != nil {
-		return true, fault.New(fault.InvalidValue, "%s: want a %T", name, *dst).WithParam(name)
+		return true, fault.New(fault.InvalidValue, "%s: want %s", name, want).WithParam(name)
 	}
 	return true, nil
 }

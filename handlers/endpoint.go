@@ -75,15 +75,15 @@ func (s *single) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 // workstationInPath is what the table has for the rest of the path from
 // ".../workstations" on, if it is of this module.
 func (s *single) workstationInPath(path string) *place {
-	_, rest, found := strings.Cut(path, "/workstations")
-	if !found {
-		return nil
+	for rest, found := path, true; found; {
+		if _, rest, found = strings.Cut(rest, "/workstations"); !found {
+			break
+		}
+		if p := find("/v1/workstations" + rest); p != nil && p.endpoints[0].name == s.endpoint.name {
+			return &place{endpoints: p.endpoints, name: p.name, item: p.item}
+		}
 	}
-	p := find("/v1/workstations" + rest)
-	if p == nil || p.endpoints[0].name != s.endpoint.name {
-		return nil
-	}
-	return &place{endpoints: p.endpoints, name: p.name, item: p.item}
+	return nil
 }
 
 // modelInPath is the model's name behind ".../models/" or ".../model/".

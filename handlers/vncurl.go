@@ -15,20 +15,23 @@ func serveVNCURL(x *exchange) error {
 		return err
 	}
 	var o workstation.Options
-	var seconds int64
 	err = x.readOptions(func(name string, value []byte) (bool, error) {
 		switch name {
 		case "view_only":
-			return option(name, value, &o.ViewOnly)
+			return option(name, value, &o.ViewOnly, "true or false")
 		case "shared":
-			return option(name, value, &o.Shared)
+			return option(name, value, &o.Shared, "true or false")
 		case "expires_in":
-			known, err := option(name, value, &seconds)
-			if err == nil && (seconds < 1 || seconds > maxExpiresIn) {
-				err = fault.New(fault.InvalidValue, "expires_in: want seconds, 1 to %d", maxExpiresIn).WithParam(name)
+			var seconds *int64
+			known, err := option(name, value, &seconds, "seconds")
+			if err != nil || seconds == nil {
+				return known, err
 			}
-			o.ExpiresIn = time.Duration(seconds) * time.Second
-			return known, err
+			if *seconds < 1 || *seconds > maxExpiresIn {
+				return known, fault.New(fault.InvalidValue, "expires_in: want seconds, 1 to %d", maxExpiresIn).WithParam(name)
+			}
+			o.ExpiresIn = time.Duration(*seconds) * time.Second
+			return known, nil
 		}
 		return false, nil
 	})

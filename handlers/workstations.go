@@ -74,9 +74,9 @@ func registerWorkstation(x *exchange) error {
 	err = x.readOptions(func(name string, value []byte) (bool, error) {
 		switch name {
 		case "address":
-			return option(name, value, &r.Address)
+			return option(name, value, &r.Address, "a string")
 		case "credential":
-			return option(name, value, &r.Credential)
+			return option(name, value, &r.Credential, "a string")
 		}
 		return false, nil
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
@@ -27,11 +28,23 @@ var (
 	broken        = failed{"workstation_failed", "The workstation did not answer as a VNC server. Tell your administrator."}
 )
 
+// spareFor is how long a workstation that refused the gateway's login is not
+// asked again.
+const spareFor = 30 * time.Second
+
+var (
+	sparedFor = map[string]failed{wrongPassword.code: wrongPassword, blacklisted.code: blacklisted}
+	errSpared = errors.New("it refused the gateway's login a moment ago and is not asked again yet")
+)
+
 // reach dials the workstation and logs in, up to its ServerInit: only until the
 // viewer has been let in can it be told that its desktop is not there. There is
 // one attempt: Xvnc shuts everybody out who fails five times.
 func (d *door) reach(visit *gateway.Visit) (*rfb.Desktop, failed, error) {
-	target := visit.Pass.Target
+	desk, target := d.gateway.Desk(), visit.Pass.Target
+	if why, spared := desk.Spared(visit.Pass.Workstation); spared {
+		return nil, sparedFor[why], errSpared
+	}
 	conn, err := d.dial(visit.Context(), target, visit.Pass.Workstation.Name)
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil {
@@ -50,6 +63,7 @@ func (d *door) reach(visit *gateway.Visit) (*rfb.Desktop, failed, error) {
 	_ = conn.Close()
 	switch rfb.KindOf(err) {
 	case rfb.KindWrongPassword:
+		desk.Spare(visit.Pass.Workstation, wrongPassword.code, spareFor)
 		return nil, wrongPassword, err
 	case rfb.KindNoSecurity:
 		return nil, noSecurity, err
@@ -60,6 +74,7 @@ func (d *door) reach(visit *gateway.Visit) (*rfb.Desktop, failed, error) {
 	case rfb.KindTimeout:
 		return nil, silent, err
 	case rfb.KindBlacklisted:
+		desk.Spare(visit.Pass.Workstation, blacklisted.code, spareFor)
 		return nil, blacklisted, err
 	}
 	return nil, broken, err

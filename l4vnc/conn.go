@@ -34,42 +34,60 @@ func (c *replayed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// lastWords bounds the clean end of a connection. Longer than a viewer needs to
-// read a reason, shorter than a release may take.
-const lastWords = 900 * time.Millisecond
+const (
+	// lastWords bounds the clean end of a connection that came to nothing:
+	// longer than a viewer needs to read a reason.
+	lastWords = time.Second
+	// farewell bounds that of a session: a slow line may have to carry what
+	// was sent before the end.
+	farewell = 10 * time.Second
+)
 
 // maxDrained bounds what a peer can make us discard, in bytes.
 const maxDrained = 4 << 20
 
 // hangUp ends a connection so that the peer sees an end and no reset: a socket
 // that is closed with bytes unread resets, and the last words, on their way
-// still, are lost with it.
-func hangUp(conn net.Conn) {
-	transport := halfClose(conn)
-	_ = transport.SetReadDeadline(time.Now().Add(lastWords)) // else the peer's own end is waited for
-	_, _ = io.CopyN(io.Discard, transport, maxDrained)       // whatever it is, nobody wants it
+// still, are lost with it. It is closed for good when the peer has ended it too,
+// or after patience, whatever others do with its deadlines. A torn connection
+// has a TLS record cut in two: nothing can follow that but the FIN.
+func hangUp(conn net.Conn, patience time.Duration, torn bool) {
+	transport := conn
+	for below := under(transport); below != nil; below = under(transport) {
+		transport = below
+	}
+	limit := time.AfterFunc(patience, func() { _ = transport.Close() })
+	defer limit.Stop()
+	halfClose(conn, torn)
+	_ = transport.SetReadDeadline(time.Time{})
+	_, _ = io.CopyN(io.Discard, transport, maxDrained) // whatever it is, nobody wants it
 	_ = transport.Close()
 }
 
-// halfClose says that nothing more comes, close_notify inside TLS and then FIN,
-// and returns the connection below all.
-func halfClose(conn net.Conn) net.Conn {
-	for {
-		switch c := conn.(type) {
-		case *tls.Conn:
-			_ = c.CloseWrite() // fails when the handshake did not end
-			conn = c.NetConn()
-		case *replayed:
-			conn = c.Conn
-		case *layer4.Connection:
-			conn = c.Conn
-		case interface{ NetConn() net.Conn }:
-			conn = c.NetConn()
-		case interface{ CloseWrite() error }:
-			_ = c.CloseWrite() // the peer may be gone
-			return conn
-		default:
-			return conn
+// under is the connection below another, nil below the last.
+func under(conn net.Conn) net.Conn {
+	switch c := conn.(type) {
+	case *replayed:
+		return c.Conn
+	case *layer4.Connection:
+		return c.Conn
+	case interface{ NetConn() net.Conn }: // tls.Conn among them
+		return c.NetConn()
+	}
+	return nil
+}
+
+// halfClose says that nothing more comes: close_notify inside TLS, then FIN.
+func halfClose(conn net.Conn, torn bool) {
+	for ; conn != nil; conn = under(conn) {
+		if secure, ok := conn.(*tls.Conn); ok {
+			if !torn {
+				_ = secure.CloseWrite() // fails when the handshake did not end
+			}
+			continue
+		}
+		if half, ok := conn.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite() // the peer may be gone
 		}
 	}
 }

@@ -105,7 +105,7 @@ func (d *door) stranger(conn net.Conn, first byte) {
 	}
 	d.gateway.Visitors().Fail(d.viewer.Addr())
 	d.refused(kind.String(), errors.New("the first byte is neither TLS nor silence"))
-	hangUp(conn)
+	hangUp(conn, lastWords, false)
 }
 
 // refused counts and logs a connection that came to nothing.
@@ -116,7 +116,7 @@ func (d *door) refused(reason string, cause error) { d.gateway.VNCRefused(reason
 func (d *door) enter() {
 	defer func() {
 		if d.visit == nil {
-			hangUp(d.conn)
+			hangUp(d.conn, lastWords, false)
 		}
 	}()
 	pass, security, err := d.identify()
@@ -124,9 +124,11 @@ func (d *door) enter() {
 		d.turnAway(err)
 		return
 	}
-	visit, err := d.gateway.Visit(pass, d.viewer, security.String())
+	visit, err := d.gateway.Visit(pass, d.viewer, security)
 	if err != nil {
-		_ = d.server.Refuse(fault.From(err).Message) // it leaves anyway
+		refusal := fault.From(err)
+		_ = d.server.Refuse(refusal.Message) // it leaves anyway
+		d.refused(string(refusal.Code), err)
 		return
 	}
 	if err := d.open(visit); err != nil {
@@ -150,7 +152,9 @@ func (d *door) turnAway(err error) {
 		return
 	}
 	_ = d.server.Refuse(refusal.Text) // it leaves anyway
-	if refusal.Code != reasonNoName {
+	switch refusal.Code {
+	case reasonNoName, workstation.RefusedUnavailable, workstation.RefusedPinned: // no guess at a token
+	default:
 		d.gateway.Visitors().Fail(d.viewer.Addr())
 	}
 	d.refused(string(refusal.Code), nil)
@@ -158,7 +162,7 @@ func (d *door) turnAway(err error) {
 
 // identify negotiates with the viewer and finds its token. The error is a
 // *workstation.Refusal, or of the protocol.
-func (d *door) identify() (*workstation.Pass, rfb.Security, error) {
+func (d *door) identify() (*workstation.Pass, string, error) {
 	if d.tlsFirst {
 		return d.identifyByTLS()
 	}
@@ -170,10 +174,10 @@ func (d *door) identify() (*workstation.Pass, rfb.Security, error) {
 	})
 	d.conn = d.server.Conn()
 	if err != nil {
-		return nil, 0, err
+		return nil, "", err
 	}
 	pass, err := d.find(proof)
-	return pass, proof.Security, err
+	return pass, proof.Security.String(), err
 }
 
 // subTypes are what VeNCrypt offers, the preferred one first. An address that
@@ -196,22 +200,25 @@ func challenge() (c [16]byte) {
 	return c
 }
 
+// securityTLSFirst names what RFB itself would call None.
+const securityTLSFirst = "TLSFirst"
+
 // identifyByTLS is for viewers behind a TLS wrapper: inside, RFB without a
 // password, since the name has said it all.
-func (d *door) identifyByTLS() (*workstation.Pass, rfb.Security, error) {
+func (d *door) identifyByTLS() (*workstation.Pass, string, error) {
 	if !d.ended {
 		conn, name, err := rfb.TLSFirst(d.conn, d.tls, d.times.Step)
 		if err != nil {
-			return nil, 0, err
+			return nil, "", err
 		}
 		d.conn, d.name = conn, name
 	}
 	d.server = rfb.NewServer(d.conn, d.times)
 	if _, err := d.server.Negotiate(rfb.Offer{None: true}); err != nil {
-		return nil, 0, err
+		return nil, "", err
 	}
 	pass, err := d.byName(d.name)
-	return pass, rfb.SecurityNone, err
+	return pass, securityTLSFirst, err
 }
 
 // find finds the live token of what the viewer has shown. A good server name
@@ -245,6 +252,11 @@ func (d *door) byName(name string) (*workstation.Pass, error) {
 
 // open brings the viewer from its token to its desktop.
 func (d *door) open(visit *gateway.Visit) error {
+	if refused := d.gateway.Desk().Look(visit.Pass); refused != nil { // before the workstation is troubled
+		visit.Refuse(string(refused.Code), http.StatusForbidden, nil)
+		_ = d.server.Refuse(refused.Text) // it leaves anyway
+		return refused
+	}
 	desktop, refusal, err := d.reach(visit)
 	if err != nil {
 		visit.Refuse(refusal.code, http.StatusBadGateway, err)
@@ -260,7 +272,7 @@ func (d *door) open(visit *gateway.Visit) error {
 		return err
 	}
 	// From here on a release ends the session, by interrupting what waits.
-	stop := visit.Session.OnEnd(func() { hangUp(d.conn) })
+	stop := visit.Session.OnEnd(func() { hangUp(d.conn, lastWords, false) })
 	defer stop()
 	err = d.server.Accept()
 	if err == nil {

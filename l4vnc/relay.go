@@ -31,7 +31,9 @@ func (d *door) relay() {
 		FPS: policy.FPS, PreferTight: true,
 	})
 	r.run(policy.IdleTimeout)
+	halfClose(r.viewer, r.torn)
 	d.visit.Finish(workstation.ReasonWorkstation) // r.run has said it already
+	hangUp(r.viewer, farewell, true)              // what is left of it is the viewer's time
 }
 
 // relay is one session at work. Two may write to the workstation: the reader of
@@ -40,6 +42,7 @@ type relay struct {
 	*door
 	session             *workstation.Session
 	viewer, workstation net.Conn
+	torn                bool // a write to the viewer was cut off; set by down
 
 	mu     sync.Mutex // guards the following, and writes to the workstation
 	filter *rfb.Filter
@@ -91,7 +94,6 @@ func (r *relay) run(idle time.Duration) {
 	}
 	r.mu.Unlock()
 	_ = r.workstation.Close()
-	hangUp(r.viewer)
 }
 
 // interrupt wakes whoever waits, when the session was ended from elsewhere.
@@ -230,5 +232,6 @@ func (r *relay) toViewer(piece []byte, late *overdue) error {
 	default:
 	}
 	_, err := r.viewer.Write(piece)
+	r.torn = err != nil
 	return err
 }

@@ -171,7 +171,7 @@ func TestVNCTwoThousandSessionsLeaveNothingBehind(t *testing.T) {
 	if growth > slack {
 		t.Errorf("the heap has grown by %.1f %%", 100*growth)
 	}
-	if n := h.metric(`gatehouse_vnc_sessions_total{ended="viewer_left",security="None"}`); n != (batches+1)*batch {
+	if n := h.metric(`gatehouse_vnc_sessions_total{ended="viewer_left",security="TLSFirst"}`); n != (batches+1)*batch {
 		t.Errorf("%v sessions were counted", n)
 	}
 }

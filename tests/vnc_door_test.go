@@ -49,13 +49,13 @@ func TestVNCEveryWayInShowsTheDesktop(t *testing.T) {
 		{"a version above 3.8", "X509None", func(w *wire) *wire {
 			return veNCrypt(w, "RFB 003.889\n", 260).startTLS(a.host).accepted()
 		}},
-		{"TLS first", "None", func(w *wire) *wire {
+		{"TLS first", "TLSFirst", func(w *wire) *wire {
 			return w.startTLS(a.host).hear("RFB 003.008\n").say("RFB 003.008\n").hear(1, 1).say(1).accepted()
 		}},
-		{"TLS first, RFB 3.7: no result", "None", func(w *wire) *wire {
+		{"TLS first, RFB 3.7: no result", "TLSFirst", func(w *wire) *wire {
 			return w.startTLS(a.host).hear("RFB 003.008\n").say("RFB 003.007\n").hear(1, 1).say(1).desktop(0)
 		}},
-		{"TLS first, RFB 3.3: no choice, no result", "None", func(w *wire) *wire {
+		{"TLS first, RFB 3.3: no choice, no result", "TLSFirst", func(w *wire) *wire {
 			return w.startTLS(a.host).hear("RFB 003.008\n").say("RFB 003.003\n").hear(uint32(1)).desktop(0)
 		}},
 		{"TLS 1.2", "X509None", func(w *wire) *wire {

@@ -84,7 +84,7 @@ func TestVNCSubscribersLogAndActivityTellOfASession(t *testing.T) {
 	if len(opened) != 1 {
 		t.Fatalf("%d sessions opened", len(opened))
 	}
-	for name, want := range map[string]any{"tenant": "default", "workstation": "one", "session": id, "key": "connect", "viewer": viewer, "security": "None"} {
+	for name, want := range map[string]any{"tenant": "default", "workstation": "one", "session": id, "key": "connect", "viewer": viewer, "security": "TLSFirst"} {
 		if opened[0][name] != want || closed[name] != want {
 			t.Errorf("%s: %v when opened, %v when closed, want %v", name, opened[0][name], closed[name], want)
 		}
@@ -113,14 +113,14 @@ func TestVNCSubscribersLogAndActivityTellOfASession(t *testing.T) {
 	line := h.visitLine(`"msg":"vnc session"`, id)
 	for name, want := range map[string]any{
 		"level": "info", "workstation": "one", "key": "connect", "tenant": "default", "token": opened[0]["token"], "remote": viewer,
-		"security": "None", "ended": "released", "bytes_up": number("12"), "bytes_down": number("12"),
+		"security": "TLSFirst", "ended": "released", "bytes_up": number("12"), "bytes_down": number("12"),
 	} {
 		if got := at(line, name); got != want {
 			t.Errorf("line: %s is %v, want %v", name, got, want)
 		}
 	}
 	for series, want := range map[string]float64{
-		`gatehouse_vnc_sessions_total{ended="released",security="None"}`: 1,
+		`gatehouse_vnc_sessions_total{ended="released",security="TLSFirst"}`: 1,
 		`gatehouse_vnc_bytes_total{direction="up"}`:                      12,
 		`gatehouse_vnc_bytes_total{direction="down"}`:                    12,
 		`gatehouse_vnc_session_duration_seconds_count`:                   1,

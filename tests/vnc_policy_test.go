@@ -125,7 +125,7 @@ func TestVNCAMessageThatIsNoneEndsTheSession(t *testing.T) {
 			t.Errorf("%s: %v", name, at(row, "ended"))
 		}
 	}
-	if n := h.metric(`gatehouse_vnc_sessions_total{ended="protocol_error",security="None"}`); n != 6 {
+	if n := h.metric(`gatehouse_vnc_sessions_total{ended="protocol_error",security="TLSFirst"}`); n != 6 {
 		t.Errorf("%v sessions ended so", n)
 	}
 }

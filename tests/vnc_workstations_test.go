@@ -107,7 +107,7 @@ func TestVNCSessionsAreListedAndEnded(t *testing.T) {
 	h.good(second)
 	list := parse(t, h.want(200, "GET", workstations+"/one/sessions", "manage", "").body)
 	for name, want := range map[string]any{
-		"key": "connect", "viewer": first.LocalAddr().String(), "security": "None", "view_only": false, "shared": true,
+		"key": "connect", "viewer": first.LocalAddr().String(), "security": "TLSFirst", "view_only": false, "shared": true,
 		"bytes_up": number("6"), "bytes_down": number("6"),
 	} {
 		if got := at(list, "data", 0, name); got != want {

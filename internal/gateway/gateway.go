@@ -148,9 +148,7 @@ func sample(core zapcore.Core) zapcore.Core {
 func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	g.keep = keep
 	if g.desk != nil {
-		if err := g.desk.Start(ctx); err != nil {
-			return fmt.Errorf("workstations: %w", err)
-		}
+		g.startDesk(ctx)
 	}
 	log, own, err := g.state.open(g)
 	if err != nil {
@@ -204,10 +202,11 @@ func (g *Gateway) InForce() *Gateway {
 	}
 }
 
-// mayConnect tells whether a key may still open the desktops that it asked for.
-func (g *Gateway) mayConnect(tenant, name string) bool {
-	key, ok := g.ring.Named(name)
-	return ok && key.Tenant == tenant && key.Has(keys.WorkstationsConnect) && key.Valid(g.now())
+// mayConnect tells whether a key may still open the desktops that it asked for,
+// by the secret with which it asked.
+func (g *Gateway) mayConnect(by workstation.Issuer) bool {
+	key, ok := g.ring.Holding(by.KeyHash)
+	return ok && key.Name == by.Key && key.Tenant == by.Tenant && key.Has(keys.WorkstationsConnect) && key.Valid(g.now())
 }
 
 // Close lets no-one wait any more for a start that will not come, and releases

@@ -80,18 +80,19 @@ func (k *Key) AllowsModel(id string) bool {
 // Ring holds all keys of one configuration.
 type Ring struct {
 	byHash map[[sha256.Size]byte]Credential
-	byName map[string]*Key
 }
 
 // NewRing checks the specs and builds the ring. Errors name the key: no
 // secret, a secret shorter than [MinSecret], an unknown scope, a bad pattern,
 // two keys of one name, or one secret used by two keys.
 func NewRing(specs []Spec) (*Ring, error) {
-	ring := &Ring{byHash: make(map[[sha256.Size]byte]Credential), byName: make(map[string]*Key)}
+	ring := &Ring{byHash: make(map[[sha256.Size]byte]Credential)}
+	names := make(map[string]bool)
 	for _, spec := range specs {
-		if ring.byName[spec.Name] != nil {
+		if names[spec.Name] {
 			return nil, fmt.Errorf("key %q is configured twice", spec.Name)
 		}
+		names[spec.Name] = true
 		if err := ring.add(spec); err != nil {
 			return nil, fmt.Errorf("key %q: %w", spec.Name, err)
 		}
@@ -145,7 +146,6 @@ func (r *Ring) add(spec Spec) error {
 		}
 		r.byHash[h] = Credential{Key: key, Hash: hex.EncodeToString(h[:])}
 	}
-	r.byName[key.Name] = key
 	return nil
 }
 
@@ -198,10 +198,15 @@ func (k *Key) Valid(now time.Time) bool {
 	return !k.disabled && (k.Expires.IsZero() || now.Before(k.Expires))
 }
 
-// Named is the configured key of this name, valid or not.
-func (r *Ring) Named(name string) (key *Key, ok bool) {
-	key, ok = r.byName[name]
-	return key, ok
+// Holding is the key that has a secret of this SHA-256 (lower-case hex), valid
+// or not.
+func (r *Ring) Holding(hash string) (key *Key, ok bool) {
+	var sum [sha256.Size]byte
+	if n, err := hex.Decode(sum[:], []byte(hash)); err != nil || n != len(sum) || len(hash) != 2*len(sum) {
+		return nil, false
+	}
+	found, ok := r.byHash[sum]
+	return found.Key, ok
 }
 
 // Hash is the configuration form of a secret's hash: "sha256:<hex>".

@@ -59,6 +59,9 @@ func (r *replay) Read(p []byte) (int, error) {
 	return r.Conn.Read(p)
 }
 
+// NetConn is the connection below, which tells TLS's user what to end.
+func (r *replay) NetConn() net.Conn { return r.Conn }
+
 // startTLS does the server's side of the TLS handshake, each of its two waits within d: for the first record, behind
 // which a viewer may ask for certificate files, and for the rest.
 func (w *wire) startTLS(config *tls.Config, d time.Duration) (serverName string, err error) {

@@ -53,7 +53,7 @@ func TestCommitEndsWhatTheNewConfigurationHasDropped(t *testing.T) {
 	_, err := next.Find(labels["desk2"], viewer.Addr())
 	wantRefusal(t, err, workstation.RefusedUnknown)
 
-	state.Commit(next, func(tenant, key string) bool { return tenant == "default" && key == "dev" })
+	state.Commit(next, func(by workstation.Issuer) bool { return by.Tenant == "default" && by.Key == "dev" })
 	wantEnded(t, sessions["desk1"], workstation.ReasonRemoved) // its key
 	wantEnded(t, sessions["desk2"], workstation.ReasonRemoved)
 	wantOpen(t, sessions["run"])
@@ -91,7 +91,7 @@ func TestAnOvertakenDeskIssuesNothingForWhatIsDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state.Commit(next, func(_, key string) bool { return key == "dev" })
+	state.Commit(next, func(by workstation.Issuer) bool { return by.Key == "dev" })
 	_, err = old.Issue(dev, "desk2", workstation.Options{})
 	wantFault(t, err, fault.NotFound, "")
 	_, err = old.Issue(workstation.Issuer{Tenant: "default", Key: "bob"}, "desk1", workstation.Options{})

@@ -95,7 +95,7 @@ func (d *Desk) target(id ID) *Target {
 		if !ok || !login.allows(id.Tenant) {
 			return nil
 		}
-		t.User, t.Password, t.TLS = login.User, login.Password, login.TLS
+		t.User, t.Password, t.TLS = login.User, login.Password, namedTLS(login.TLS, p.record.Address)
 	}
 	return t
 }

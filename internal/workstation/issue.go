@@ -127,8 +127,7 @@ func (s *State) looksTaken(t *token) bool {
 // the workstation or the key: a request of an earlier one may still be under
 // way. mu is held.
 func (s *State) overtaken(d *Desk, id ID, by Issuer) bool {
-	c := s.committed
-	return c != nil && c.number > d.number && !s.inForce(c, id, by)
+	return d.number <= s.latest && d != s.committed && !s.inForce(s.committed, id, by)
 }
 
 func notFound(name string) error {

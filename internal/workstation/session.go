@@ -63,6 +63,34 @@ func (d *Desk) Join(pass *Pass, viewer netip.AddrPort, security string) (*Sessio
 	return x, nil
 }
 
+// Look tells whether Join would refuse the pass now, nil if not: a workstation
+// need not be troubled for a viewer that cannot stay. Join decides.
+func (d *Desk) Look(pass *Pass) *Refusal {
+	s := d.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endOverdue(pass.token.place, s.now())
+	_, err := s.room(d, pass.token.place, pass.Shared)
+	return err
+}
+
+// room tells which sessions stand in the way of a newcomer whom the policy lets
+// replace them; mu is held.
+func (s *State) room(d *Desk, p *place, shared bool) (inTheWay []*Session, refusal *Refusal) {
+	for _, other := range p.sessions {
+		if d.policy.OnConflict != Share && !(shared && other.Shared) {
+			inTheWay = append(inTheWay, other)
+		}
+	}
+	if len(inTheWay) > 0 && d.policy.OnConflict == Refuse {
+		return nil, &Refusal{RefusedBusy, refusalTexts[RefusedBusy]}
+	}
+	if s.sessions-len(inTheWay) >= d.policy.MaxSessions {
+		return nil, &Refusal{RefusedFull, refusalTexts[RefusedFull]}
+	}
+	return inTheWay, nil
+}
+
 func (s *State) join(d *Desk, x *Session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,17 +99,9 @@ func (s *State) join(d *Desk, x *Session) error {
 	if err := s.admit(d, t, x.Viewer.Addr(), now); err != nil {
 		return err
 	}
-	var inTheWay []*Session
-	for _, other := range p.sessions {
-		if d.policy.OnConflict != Share && !(x.Shared && other.Shared) {
-			inTheWay = append(inTheWay, other)
-		}
-	}
-	if len(inTheWay) > 0 && d.policy.OnConflict == Refuse {
-		return refuse(RefusedBusy)
-	}
-	if s.sessions-len(inTheWay) >= d.policy.MaxSessions {
-		return refuse(RefusedFull)
+	inTheWay, refusal := s.room(d, p, x.Shared)
+	if refusal != nil {
+		return refusal
 	}
 	for _, other := range inTheWay {
 		s.end(other, ReasonReplaced)

@@ -20,12 +20,14 @@ type State struct {
 	tokens     map[hash]*token   // may hold some that have expired and are not swept yet
 	prefixes   map[string]*token // of those with a prefix
 	graves     graves            // tokens that died
+	spared     map[ID]sparing    // workstations that refused the gateway
 	sessions   int               // open ones
 	registered map[string]int    // records of run-time workstations by tenant
 	sweepAt    int               // number of tokens at which the next Issue sweeps all
 	pruneAt    time.Time         // the next look for old records
 	committed  *Desk             // the desk of the last Commit
-	keyAllowed func(tenant, key string) bool
+	latest     int64             // number of the newest desk that was made before the last Commit
+	allowed    func(by Issuer) bool
 }
 
 // place is one workstation as State knows it. It is in State.places while it
@@ -53,6 +55,7 @@ func NewState(now func() time.Time) *State {
 		places:     make(map[ID]*place),
 		tokens:     make(map[hash]*token),
 		prefixes:   make(map[string]*token),
+		spared:     make(map[ID]sparing),
 		registered: make(map[string]int),
 		sweepAt:    minSweep,
 	}
@@ -109,13 +112,16 @@ func (s *State) count(p *place, n int) {
 
 // Commit says that d is now in force and the configurations before it are not:
 // tokens and sessions of workstations or keys that it does not have end.
-// Workstations registered at run time stay. keyAllowed tells whether a token of
-// this key may live on (nil: all may); it is called with a lock held and must
+// Workstations registered at run time stay. allowed tells whether a token of
+// this issuer may live on (nil: all may); it is called with a lock held and must
 // not call back. A nil desk has no workstations.
-func (s *State) Commit(d *Desk, keyAllowed func(tenant, key string) bool) {
+func (s *State) Commit(d *Desk, allowed func(by Issuer) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.committed, s.keyAllowed = d, keyAllowed
+	s.committed, s.allowed, s.latest = d, allowed, s.desks.Load()
+	if d != nil {
+		s.latest = d.number
+	}
 	for _, t := range s.tokens {
 		if !s.inForce(d, t.place.id, t.issuer) {
 			s.kill(t, revoked)
@@ -139,7 +145,7 @@ func (s *State) Commit(d *Desk, keyAllowed func(tenant, key string) bool) {
 // inForce tells whether d and the committed keys still have workstation and
 // issuer; mu is held.
 func (s *State) inForce(d *Desk, id ID, by Issuer) bool {
-	return d != nil && d.has(id) && (s.keyAllowed == nil || s.keyAllowed(by.Tenant, by.Key))
+	return d != nil && d.has(id) && (s.allowed == nil || s.allowed(by))
 }
 
 // Open is the number of open sessions.

@@ -26,6 +26,17 @@ func (c *Credential) allows(tenant string) bool {
 	return len(c.Tenants) == 0 || slices.Contains(c.Tenants, tenant)
 }
 
+// namedTLS holds a certificate against the host of an address, unless the
+// configuration names another or checks by other means.
+func namedTLS(config *tls.Config, address string) *tls.Config {
+	if config == nil || config.ServerName != "" || config.InsecureSkipVerify {
+		return config
+	}
+	named := config.Clone()
+	named.ServerName, _, _ = net.SplitHostPort(address) // checked when it was registered
+	return named
+}
+
 // Target is how a workstation's VNC server is reached. It holds secrets: it is
 // never encoded, and fmt prints none of it.
 type Target struct {

@@ -1,0 +1,36 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// deskRetry is how often a storage that could not be read is tried again.
+const deskRetry = 5 * time.Second
+
+// startDesk reads what is stored of workstations. Where that fails their half
+// waits, and is tried again until ctx ends: the model half needs none of it.
+func (g *Gateway) startDesk(ctx context.Context) {
+	err := g.desk.Start(ctx)
+	if err == nil {
+		return
+	}
+	g.logger.Error("workstations are not available until their records can be read", zap.Error(err))
+	go func() {
+		retry := time.NewTicker(deskRetry)
+		defer retry.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-retry.C:
+			}
+			if g.desk.Start(ctx) == nil {
+				g.logger.Info("workstations are available")
+				return
+			}
+		}
+	}()
+}
