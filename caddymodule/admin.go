@@ -89,7 +89,7 @@ func activeDesk() (*workstation.Desk, error) {
 	if desk == nil {
 		return nil, fault.New(fault.NotFound, "the running configuration has no workstations: the option vnc is missing")
 	}
-	return desk, nil
+	return desk, desk.Ready()
 }
 
 func (Admin) list(desk *workstation.Desk, _ *http.Request) (any, error) {

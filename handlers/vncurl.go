@@ -57,5 +57,5 @@ func (x *exchange) desk() (*workstation.Desk, error) {
 		return nil, fault.New(fault.UnknownURL, "this gateway has no workstations")
 	}
 	x.call.Record.Workstation = x.name
-	return desk, nil
+	return desk, desk.Ready()
 }

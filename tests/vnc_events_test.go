@@ -121,9 +121,9 @@ func TestVNCSubscribersLogAndActivityTellOfASession(t *testing.T) {
 	}
 	for series, want := range map[string]float64{
 		`gatehouse_vnc_sessions_total{ended="released",security="TLSFirst"}`: 1,
-		`gatehouse_vnc_bytes_total{direction="up"}`:                      12,
-		`gatehouse_vnc_bytes_total{direction="down"}`:                    12,
-		`gatehouse_vnc_session_duration_seconds_count`:                   1,
+		`gatehouse_vnc_bytes_total{direction="up"}`:                          12,
+		`gatehouse_vnc_bytes_total{direction="down"}`:                        12,
+		`gatehouse_vnc_session_duration_seconds_count`:                       1,
 	} {
 		if got := h.metric(series); got != want {
 			t.Errorf("%s is %v, want %v", series, got, want)

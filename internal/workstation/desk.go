@@ -66,6 +66,15 @@ func NewDesk(c Config) (*Desk, error) {
 // not to be changed.
 func (d *Desk) Policy() Policy { return d.policy }
 
+// Ready is the fault storage_unavailable until Start has succeeded: what is
+// released is not known before.
+func (d *Desk) Ready() error {
+	if !d.ready.Load() {
+		return errNotStarted()
+	}
+	return nil
+}
+
 // Warning is a line for the log at load: what works, but for some viewers does
 // not. "" is none.
 func (d *Desk) Warning() string { return d.policy.warning() }

@@ -135,7 +135,7 @@ func notFound(name string) error {
 }
 
 func errNotStarted() error {
-	return fault.New(fault.StorageUnavailable, "the gateway is starting")
+	return fault.New(fault.StorageUnavailable, "the records of the workstations have not been read yet")
 }
 
 // clip bounds what a message repeats of a caller's words.

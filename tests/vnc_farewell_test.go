@@ -1,0 +1,177 @@
+package tests
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// newcomers are the ways to come to the desktop's threshold: let in, and not yet
+// asking for the desktop.
+var newcomers = map[string]func(h *house, a address) *wire{
+	"TLSFirst": func(h *house, a address) *wire { return h.tlsFirst(a.host).hear(uint32(0)) },
+	"X509None": func(h *house, a address) *wire {
+		w := h.dialDoor("").greeted("RFB 003.008\n", 19)
+		w.veNCrypt(260)
+		return w.startTLS(a.host).hear(uint32(0))
+	},
+	"X509Plain": func(h *house, a address) *wire {
+		w := h.dialDoor("").greeted("RFB 003.008\n", 19)
+		w.veNCrypt(262)
+		return w.startTLS("").plain("", a.token).hear(uint32(0))
+	},
+}
+
+// A viewer whose session ends before its ClientInit, and that neither reads nor
+// leaves, holds its place at the door no longer than the last words take,
+// however long the steps of a handshake may last.
+func TestVNCAViewerThatStaysAtItsClientInitIsLetGo(t *testing.T) {
+	d := newDesk(t, asNone)
+	vnc := "on_conflict replace\n"
+	for way := range newcomers {
+		for _, end := range []string{"released", "replaced", "ended"} {
+			vnc += d.as(way+"-"+end, "")
+		}
+	}
+	h := startVNC(t, setup{door: both + "step_timeout 5m\nauth_timeout 5m", vnc: vnc})
+	staying := map[string]*wire{}
+	var all sync.WaitGroup
+	var mu sync.Mutex // guards staying
+	for way, come := range newcomers {
+		for _, end := range []string{"released", "replaced", "ended"} {
+			name := way + "-" + end
+			a := h.issue("connect", name, "")
+			all.Go(func() {
+				w := come(h, a)
+				mu.Lock()
+				defer mu.Unlock()
+				staying[name] = w
+			})
+		}
+	}
+	all.Wait()
+	for _, w := range staying {
+		h.good(w)
+	}
+	if n := h.metric("gatehouse_vnc_connections_half_open"); n != float64(len(staying)) {
+		t.Fatalf("%v are half open, want %d", n, len(staying))
+	}
+	begun := time.Now()
+	for way := range newcomers {
+		h.release(way + "-released")
+		h.view(h.issue("desk", way+"-replaced", ""))
+		h.want(204, "DELETE", workstations+"/"+way+"-ended/sessions/"+h.sessions(way + "-ended")[0], "desk", "")
+	}
+	let := eventually(func() bool { return h.metric("gatehouse_vnc_connections_half_open") == 0 })
+	took := time.Since(begun)
+	t.Logf("the last of %d was let go after %s", len(staying), took.Round(time.Millisecond))
+	if !let || took > 3*oneSecond {
+		t.Errorf("%v are half open %s after the end", h.metric("gatehouse_vnc_connections_half_open"), took.Round(time.Millisecond))
+	}
+	for way := range newcomers {
+		for _, end := range []string{"released", "replaced", "ended"} {
+			name := way + "-" + end
+			line := h.visitLine(`"msg":"vnc session"`, `"workstation":"`+name+`"`, `"ended":"`+end+`"`)
+			if at(line, "security") != way {
+				t.Errorf("%s: line %v", name, line)
+			}
+			if n := len(h.visitLines(name)); n != 1 {
+				t.Errorf("%s: %d lines", name, n)
+			}
+			if row := h.visitRow(name); at(row, "ended") != end {
+				t.Errorf("%s: row %v", name, row)
+			}
+			if staying[name].over(); staying[name].err != nil { // it finds a clean end when it looks
+				t.Errorf("%s: %v", name, staying[name].err)
+			}
+		}
+	}
+}
+
+// The end of TLS and that of the connection come together, also to a viewer
+// that keeps its own side open.
+func TestVNCTheConnectionEndsWithItsTLS(t *testing.T) {
+	d := newDesk(t, asNone)
+	vnc := ""
+	for way := range newcomers {
+		vnc += d.as(way, "")
+	}
+	h := startVNC(t, setup{door: both, vnc: vnc})
+	for way, come := range newcomers {
+		w := come(h, h.issue("connect", way, "")).desktop(0).echo(7, 9)
+		h.good(w)
+		begun := time.Now()
+		h.release(way)
+		if _, err := io.Copy(io.Discard, w); err != nil { // nil is a close_notify
+			t.Errorf("%s: no clean end inside TLS: %v", way, err)
+		}
+		if _, err := io.Copy(io.Discard, w.Conn.(*tls.Conn).NetConn()); err != nil {
+			t.Errorf("%s: the connection's end: %v", way, err)
+		}
+		took := time.Since(begun)
+		t.Logf("%s: the FIN came %s after the release began", way, took.Round(time.Millisecond))
+		if took > oneSecond/2 {
+			t.Errorf("%s: it took %s", way, took)
+		}
+		w.leave()
+	}
+}
+
+// slowly is a viewer on a slow line: it takes a little at a time, and pauses,
+// while its person moves the pointer. It tells how many bytes it got, and how
+// it ended.
+func (w *wire) slowly() (total int, err error) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for piece := make([]byte, 4<<10); err == nil; <-tick.C {
+		_, _ = w.Write([]byte{5, 1, 0, 5, 0, 5}) // what becomes of it the reading tells
+		var n int
+		n, err = w.Read(piece)
+		total += n
+	}
+	return total, err
+}
+
+// What was sent before a release gets there, however slow the line, and then
+// the end: a reset would throw it away.
+func TestVNCASlowLineCarriesAllUntilTheEnd(t *testing.T) {
+	const size = 320 << 10
+	d := newDesk(t, func(w *wire) {
+		asNone(w)
+		w.hear(1).say(serverInit, make([]byte, size))
+		_, _ = io.Copy(io.Discard, w)
+		w.fail("over")
+	})
+	h := startVNC(t, setup{vnc: d.as("one", "")})
+	w := h.dialDoor(ownAddress)
+	h.good(w)
+	if err := w.Conn.(*net.TCPConn).SetReadBuffer(32 << 10); err != nil {
+		t.Fatal(err)
+	}
+	w.startTLS(h.issue("connect", "one", "").host).hear("RFB 003.008\n").say("RFB 003.008\n").hear(1, 1).say(1).accepted()
+	defer w.leave()
+	h.good(w)
+	if !eventually(func() bool {
+		list := parse(t, h.want(200, "GET", workstations+"/one/sessions", "manage", "").body)
+		return at(list, "data", 0, "bytes_down") == number(itoa(size))
+	}) {
+		t.Fatal("not all was taken from the workstation")
+	}
+	begun := time.Now()
+	h.release("one")
+	total, err := w.slowly()
+	t.Logf("%d bytes in the %s after the release", total, time.Since(begun).Round(time.Millisecond))
+	if total != size || !errors.Is(err, io.EOF) { // io.EOF is a close_notify
+		t.Errorf("it got %d bytes of %d, and then %v", total, size, err)
+	}
+	if _, err := io.Copy(io.Discard, w.Conn.(*tls.Conn).NetConn()); err != nil {
+		t.Errorf("the connection's end: %v", err)
+	}
+	if row := h.visitRow("one"); at(row, "ended") != "released" {
+		t.Errorf("row %v", row)
+	}
+}

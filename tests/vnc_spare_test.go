@@ -1,0 +1,97 @@
+package tests
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// visitLines are the log lines of the connections to a workstation.
+func (h *house) visitLines(workstation string) (found []string) {
+	for _, line := range h.logLines(`"msg":"vnc `) {
+		if strings.Contains(line, `"workstation":"`+workstation+`"`) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// Xvnc shuts everybody out after five failed logins: one viewer that tries again
+// and again, or a crowd of them, must not bring that about.
+func TestVNCAWorkstationThatRefusedTheLoginIsNotAskedAtOnceAgain(t *testing.T) {
+	var mended atomic.Bool
+	wrong := newDesk(t, func(w *wire) {
+		if mended.Load() {
+			asVNCAuth(w)
+			return
+		}
+		offering(w, 2).hear(2).say("0123456789abcdef").take(16)
+		w.refuse("Authentication failed")
+	})
+	shut := newDesk(t, func(w *wire) { w.say("RFB 003.003\n", uint32(0), uint32(26), "Too many security failures") })
+	fine := newDesk(t, asVNCAuth)
+	const password = "password {env.DESK_PASSWORD}"
+	s := setup{vnc: wrong.as("wrong", password) + shut.as("shut", password) + fine.as("fine", password)}
+	h := startVNC(t, s)
+	for name, c := range map[string]struct {
+		d          *desk
+		code, text string
+	}{
+		"wrong": {wrong, "workstation_password", "The workstation refused the gateway's password. Tell your administrator."},
+		"shut":  {shut, "workstation_blacklisted", "The workstation refuses connections for a while. Try again in a minute."},
+	} {
+		const viewers = 8
+		for range viewers / 2 {
+			h.refusedWith(h.issue("connect", name, ""), c.text)
+			h.refusedWith(h.issue("desk", name, ""), c.text)
+		}
+		if n := c.d.visits(); n != 1 {
+			t.Errorf("%s: the workstation was reached %d times", name, n)
+		}
+		h.refusedSoon(c.code, viewers)
+		if n := len(h.visitLines(name)); n != viewers {
+			t.Errorf("%s: %d lines", name, n)
+		}
+		if row := h.visitRow(name); at(row, "status") != number("502") || at(row, "code") != c.code {
+			t.Errorf("%s: row %v", name, row)
+		}
+	}
+	w := h.view(h.issue("connect", "fine", ""))
+	w.leave()
+
+	// Who reloads may have mended it.
+	mended.Store(true)
+	h.become(s)
+	w = h.view(h.issue("connect", "wrong", ""))
+	w.leave()
+	if n := wrong.visits(); n != 2 {
+		t.Errorf("it was reached %d times", n)
+	}
+}
+
+// Whoever cannot stay is told so before the workstation is troubled.
+func TestVNCABusyWorkstationIsNotTroubled(t *testing.T) {
+	d := newDesk(t, asVNCAuth)
+	h := startVNC(t, setup{vnc: "max_sessions 1\n" + d.as("one", "password {env.DESK_PASSWORD}") + d.as("two", "password {env.DESK_PASSWORD}")})
+	shared := h.issue("connect", "one", `{"shared":true}`)
+	w := h.view(h.issue("connect", "one", ""))
+	const viewers = 6
+	for range viewers / 2 {
+		h.refusedWith(h.issue("desk", "one", ""), busy)
+		h.refusedWith(shared, busy)
+	}
+	h.refusedWith(h.issue("connect", "two", ""), "Too many viewers are connected. Try again later.")
+	if n := d.visits(); n != 1 {
+		t.Errorf("the workstation was reached %d times", n)
+	}
+	h.refusedSoon("busy", viewers)
+	h.refusedSoon("full", 1)
+	if row := h.visitRow("one"); at(row, "status") != number("403") || at(row, "code") != "busy" {
+		t.Errorf("row %v", row)
+	}
+	h.good(w.echo(1, 1))
+	w.leave()
+	h.calm()
+	w = h.view(shared) // it was not used up
+	w.leave()
+}
