@@ -52,9 +52,11 @@ type ModelLimit struct {
 	// Required. Where several patterns match a model, all hold.
 	Pattern string `json:"pattern"`
 
-	// Rates and Concurrency are as in a key's block; there are no budgets.
-	Rates       []string `json:"rates,omitempty"`
-	Concurrency string   `json:"concurrency,omitempty"`
+	// Rates are as in a key's block. There are no budgets. Default: no bound.
+	Rates []string `json:"rates,omitempty"`
+
+	// Concurrency is as in a key's block. Default: no bound.
+	Concurrency string `json:"concurrency,omitempty"`
 
 	Caps
 }

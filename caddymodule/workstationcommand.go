@@ -32,8 +32,7 @@ func newWorkstationCommand() *cobra.Command {
 		Use: "workstation", Short: "Workstations of the running Caddy",
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) { o.out = cmd.OutOrStdout() },
 	}
-	cmd.PersistentFlags().StringVar(&o.address, "address", "", "the admin endpoint (default: of the configuration file, else localhost:2019)")
-	cmd.PersistentFlags().StringVar(&o.config, "config", "", "a Caddyfile whose admin endpoint is meant")
+	o.addFlags(cmd)
 	cmd.PersistentFlags().StringVar(&o.tenant, "tenant", keys.DefaultTenant, "the tenant that owns the workstation")
 	cmd.AddCommand(
 		&cobra.Command{
@@ -119,6 +118,12 @@ func (o *operator) sessions(id string) error {
 			row(v.ID, v.Key, v.Viewer, v.Security, v.Started.Format(time.RFC3339), v.Up, v.Down)
 		}
 	})
+}
+
+// addFlags are those that say which Caddy is meant.
+func (o *operator) addFlags(cmd *cobra.Command) {
+	cmd.PersistentFlags().StringVar(&o.address, "address", "", "the admin endpoint (default: of the configuration file, else localhost:2019)")
+	cmd.PersistentFlags().StringVar(&o.config, "config", "", "a Caddyfile whose admin endpoint is meant")
 }
 
 func (o *operator) table(head string, rows func(row func(...any))) error {

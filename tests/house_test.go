@@ -48,6 +48,7 @@ var arrows = []struct{ from, to, why string }{
 	{"handlers", "internal/fault", "refusals become answers"},
 	{"handlers", "internal/gateway", "the life of the call"},
 	{"handlers", "internal/jsonscan", "the one walk of the body"},
+	{"handlers", "internal/limits", "the balances of a key"},
 	{"handlers", "internal/keys", "scopes of endpoints"},
 	{"handlers", "internal/openai", "the first family's shapes"},
 	{"handlers", "internal/openrouter", "the second family's shapes"},
@@ -86,6 +87,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/workstation", "the front desk, and what outlives it"},
 
 	{"internal/activity", "internal/store", "rows go with its group commit"},
+	{"internal/limits/limitstest", "internal/limits", "the conformance of any ledger"},
 	{"internal/limits", "internal/store", "long windows, holds and spending go with its group commit"},
 	{"internal/owners", "internal/store", "rows go with its group commit"},
 	{"internal/catalog", "internal/pattern", "models of a provider block"},

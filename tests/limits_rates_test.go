@@ -63,6 +63,15 @@ func TestARateIsToldOfAndRefuses(t *testing.T) {
 	}
 }
 
+// change reloads, and gives up connections to the servers of before.
+func (h *house) change(s setup) {
+	h.t.Helper()
+	if err := h.reload(s); err != nil {
+		h.t.Fatal(err)
+	}
+	h.http.CloseIdleConnections()
+}
+
 // wantHeaders checks pairs of name and value; "" is absent.
 func wantHeaders(t *testing.T, a answer, pairs ...string) {
 	t.Helper()
@@ -86,9 +95,7 @@ func TestALongWindowSaysThatARetryCannotHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRefusal(t, chatV1, h.post(chatV1, "full", chatBody("fake/echo")), 429, "rate_limit_exceeded")
-	if err := h.reload(setup{keys: limitedKey("rate 2/h")}); err != nil {
-		t.Fatal(err)
-	}
+	h.change(setup{keys: limitedKey("rate 2/h")})
 	if a := h.post(chatV1, "full", chatBody("fake/echo")); a.status != 200 {
 		t.Errorf("under the raised limit: %d %s", a.status, a.body)
 	}

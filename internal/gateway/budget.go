@@ -71,17 +71,13 @@ func amountText(b limits.Budget, n int64) string {
 	return strconv.FormatInt(n, 10) + " tokens"
 }
 
-// Balances are what has become of the budgets of a key, and of its tenant and
-// the gateway where shared is true.
-func (g *Gateway) Balances(ctx context.Context, key string, shared bool) ([]limits.Balance, error) {
+// Balances are what has become of a key's own budgets.
+func (g *Gateway) Balances(ctx context.Context, key string) ([]limits.Balance, error) {
 	k := g.limits.of(key)
 	if k == nil {
 		return nil, nil
 	}
-	subjects := k.Subjects
-	if !shared {
-		subjects = slices.DeleteFunc(slices.Clone(subjects), func(s limits.Subject) bool { return s.Name != KeySubject(key) })
-	}
+	subjects := slices.DeleteFunc(slices.Clone(k.Subjects), func(s limits.Subject) bool { return s.Name != KeySubject(key) })
 	return g.ledger.Status(ctx, g.now(), subjects)
 }
 

@@ -44,6 +44,10 @@ type Call struct {
 	late    bool                     // that read was interrupted
 	until   time.Time                // when what is waited for is overdue; zero: nothing is waited for
 	silent  context.CancelCauseFunc  // while the provider is waited for
+	linger  *time.Timer              // runs when the client has left and the answer is read on
+	over    bool                     // the call has finished
+
+	unwatch func() bool // stops waiting for the client to leave; nil without draining
 
 	quota      quota // what it has of its limits
 	seen       seen  // of the answer
@@ -154,11 +158,14 @@ func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]by
 	c.buffer = nil
 	c.seen.sent, c.seen.bytes = c.gateway.now(), int64(len(received))
 	body := provider.NewBody(pieces, func() { giveBuffer(received) })
-	ctx, cancel := context.WithCancelCause(client)
+	ctx, cancel := c.upstreamContext(client)
 	c.gateway.setCancel(c, cancel)
 	c.silence(cancel)
 	c.await(c.gateway.timeouts.Header)
 	c.Record.Attempts++
+	if c.quota.splice {
+		c.Record.OutputCap = c.quota.output
+	}
 	resp, err := c.provider.Send(ctx, op, body, stream)
 	c.arrived()
 	if err != nil {
@@ -189,6 +196,40 @@ func (c *Call) Linger() {
 	_, _ = io.CopyN(io.Discard, c.answer, lingerBytes) // it is the end, or not
 	c.arrived()
 }
+
+// upstreamContext ends with the client, or, where the configuration says so, some
+// time after it: what is generated until then tells its usage.
+func (c *Call) upstreamContext(client context.Context) (context.Context, context.CancelCauseFunc) {
+	drain := c.gateway.limits.Drain
+	if drain == 0 {
+		return context.WithCancelCause(client)
+	}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(client))
+	c.unwatch = context.AfterFunc(client, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !c.over {
+			c.linger = time.AfterFunc(drain, func() { cancel(context.Cause(client)) })
+		}
+	})
+	return ctx, cancel
+}
+
+// stopDraining ends what upstreamContext began.
+func (c *Call) stopDraining() {
+	if c.unwatch == nil {
+		return
+	}
+	c.unwatch()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over = true; c.linger != nil {
+		c.linger.Stop()
+	}
+}
+
+// Drains tells whether the answer is read on after its client has left.
+func (c *Call) Drains() bool { return c.gateway.limits.Drain > 0 }
 
 func (c *Call) silence(cancel context.CancelCauseFunc) {
 	c.mu.Lock()

@@ -26,6 +26,7 @@ func (c *Call) Finish() {
 	if c.watch != nil {
 		c.watch.Stop()
 	}
+	c.stopDraining()
 	if c.cancel != nil {
 		c.cancel(nil)
 	}
@@ -99,8 +100,8 @@ func (c *Call) writeLog() {
 			zap.String("upstream_id", r.UpstreamID),
 		)
 	}
-	if c.quota.splice {
-		fields = append(fields, zap.Int64("output_cap", c.quota.output))
+	if r.OutputCap > 0 {
+		fields = append(fields, zap.Int64("output_cap", r.OutputCap))
 	}
 	if r.Workstation != "" {
 		fields = append(fields, zap.String("workstation", clip(r.Workstation)))

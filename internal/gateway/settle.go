@@ -30,6 +30,7 @@ type seen struct {
 	events   int64
 	data     int64 // bytes of all events
 	smallest int64 // bytes of the smallest event
+	whole    int64 // bytes of an answer that is not streamed
 	refused  bool  // the provider answered with another status than 200, or was never reached
 }
 
@@ -43,6 +44,9 @@ func (c *Call) Event(data []byte) {
 	c.seen.events++
 	c.seen.data += n
 }
+
+// Whole notes the size of an answer that is not streamed, in bytes.
+func (c *Call) Whole(bytes int) { c.seen.whole = int64(bytes) }
 
 // account finds what the call has used and notes it in the record. The rule for
 // an answer that told no usage is in estimated.
@@ -74,7 +78,8 @@ func (c *Call) account() (used limits.Amount) {
 // estimated is the usage of an answer that told none: of the prompt, a token for
 // each four bytes; of the answer, a token an event, or one for each three bytes
 // by which events exceed the smallest one, which is about the frame that all
-// have, whichever is more. Where nothing was seen, as when a client leaves before
+// have, whichever is more; of an answer that is not
+// streamed, a token for each four bytes. Where nothing was seen, as when a client leaves before
 // an answer that is not streamed, 200 tokens for each second and choice. It is
 // never more than what was reserved.
 func (c *Call) estimated() openai.Usage {
@@ -82,7 +87,10 @@ func (c *Call) estimated() openai.Usage {
 	choices := max(q.demand.Choices, 1)
 	prompt := (s.bytes + bytesPerToken - 1) / bytesPerToken
 	completion := max(s.events, (s.data-s.events*s.smallest)/3)
-	if s.events == 0 {
+	switch {
+	case s.whole > 0:
+		completion = s.whole / bytesPerToken
+	case s.events == 0:
 		completion = int64(c.gateway.now().Sub(s.sent).Seconds()*tokensPerSecond) * choices
 	}
 	if q.output > 0 {
