@@ -63,15 +63,6 @@ func TestARateIsToldOfAndRefuses(t *testing.T) {
 	}
 }
 
-// change reloads, and gives up connections to the servers of before.
-func (h *house) change(s setup) {
-	h.t.Helper()
-	if err := h.reload(s); err != nil {
-		h.t.Fatal(err)
-	}
-	h.http.CloseIdleConnections()
-}
-
 // wantHeaders checks pairs of name and value; "" is absent.
 func wantHeaders(t *testing.T, a answer, pairs ...string) {
 	t.Helper()
@@ -95,7 +86,7 @@ func TestALongWindowSaysThatARetryCannotHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRefusal(t, chatV1, h.post(chatV1, "full", chatBody("fake/echo")), 429, "rate_limit_exceeded")
-	h.change(setup{keys: limitedKey("rate 2/h")})
+	h.change(h.caddyfile(setup{keys: limitedKey("rate 2/h")}))
 	if a := h.post(chatV1, "full", chatBody("fake/echo")); a.status != 200 {
 		t.Errorf("under the raised limit: %d %s", a.status, a.body)
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
@@ -209,6 +211,8 @@ func (c *Call) upstreamContext(client context.Context) (context.Context, context
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if !c.over {
+			c.gateway.logger.Debug("the client has left; the provider's answer is read on",
+				zap.String("request_id", c.Record.RequestID), zap.Duration("at_most", drain))
 			c.linger = time.AfterFunc(drain, func() { cancel(context.Cause(client)) })
 		}
 	})
