@@ -92,16 +92,14 @@ func (x *exchange) admitDemand(op provider.Operation, body []byte, members []jso
 
 // capOutput edits a request whose output has to be bounded.
 func (x *exchange) capOutput(patch *jsonscan.Patch, body []byte, members []jsonscan.Member) {
-	if d, field, n, ok := x.call.OutputCap(); ok {
+	if x.call.Capped() {
+		d, field, n := x.call.OutputCap()
 		d.CapOutput(patch, body, members, field, n)
 	}
 }
 
-// capped is the request with its output bounded, for what reads it anew.
+// capped is the request with its output bounded, for who reads it anew.
 func (x *exchange) capped(body []byte, members []jsonscan.Member) ([]byte, []jsonscan.Member, error) {
-	if _, _, _, ok := x.call.OutputCap(); !ok {
-		return body, members, nil
-	}
 	patch := jsonscan.NewPatch(body, members)
 	x.capOutput(patch, body, members)
 	edited := patch.Append(nil)

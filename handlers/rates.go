@@ -66,7 +66,7 @@ func resetText(d time.Duration) string {
 	if d < time.Second {
 		return strconv.FormatInt(milliseconds(d), 10) + "ms"
 	}
-	return ((d + time.Second - 1) / time.Second * time.Second).String()
+	return (d + time.Second - 1).Truncate(time.Second).String()
 }
 
 // milliseconds rounds up.

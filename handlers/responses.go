@@ -49,12 +49,14 @@ func serveResponses(x *exchange) error {
 
 // translated serves a Responses call by chat completions.
 func (x *exchange) translated(body []byte, members []jsonscan.Member, req openai.ResponsesRequest) error {
-	body, members, err := x.capped(body, members)
-	if err != nil {
-		return err
-	}
-	if req, err = openai.ParseResponses(body, members); err != nil { // members may have moved
-		return err
+	if x.call.Capped() {
+		var err error
+		if body, members, err = x.capped(body, members); err != nil {
+			return err
+		}
+		if req, err = openai.ParseResponses(body, members); err != nil { // members have moved
+			return err
+		}
 	}
 	how := x.call.Provider().Translate
 	chat, echo, err := translate.Request(body, members, req, translate.Options{

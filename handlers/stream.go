@@ -50,7 +50,7 @@ func (x *exchange) stream(op provider.Operation, body [][]byte, s openai.Stream)
 		if event.Comment {
 			continue
 		}
-		x.call.Event(event.Data)
+		x.call.Event(event.Name, event.Data)
 		batch.set(s.Data(batch.bytes(), event.Name, event.Data))
 		if s.Done() || events.Buffered() && len(batch.bytes()) < maxBatch {
 			continue // an end goes out in endStream: a failure may still become a status

@@ -1,10 +1,10 @@
 package fake_test
 
 import (
-	"fmt"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"

@@ -181,10 +181,13 @@ func (c *Call) ledgerFailure(ctx context.Context, err error) error {
 	return nil
 }
 
-// OutputCap is what the provider has to be told of the output, in its field of
-// that meaning ("" = the usual one); !ok where the request says it itself.
-func (c *Call) OutputCap() (d openai.Demand, field string, n int64, ok bool) {
-	return c.quota.demand, c.limitField(), c.quota.output, c.quota.splice
+// Capped tells whether the provider has to be told a bound of the output.
+func (c *Call) Capped() bool { return c.quota.splice }
+
+// OutputCap is that bound, and the provider's field of that meaning ("" = the
+// usual one).
+func (c *Call) OutputCap() (d openai.Demand, field string, n int64) {
+	return c.quota.demand, c.limitField(), c.quota.output
 }
 
 // limitField is the provider's own name for the limit of a chat's output.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -34,9 +35,13 @@ type seen struct {
 	refused  bool  // the provider answered with another status than 200, or was never reached
 }
 
-// Event notes an event of the provider's stream.
-func (c *Call) Event(data []byte) {
+// Event notes an event of the provider's stream. What is no JSON ([DONE]), and
+// events whose name says that they carry no piece of the answer, do not count.
+func (c *Call) Event(name, data []byte) {
 	c.FirstToken()
+	if len(data) == 0 || data[0] != '{' || len(name) > 0 && !bytes.Contains(name, deltaEvent) {
+		return
+	}
 	n := int64(len(data))
 	if c.seen.events == 0 || n < c.seen.smallest {
 		c.seen.smallest = n
@@ -47,6 +52,9 @@ func (c *Call) Event(data []byte) {
 
 // Whole notes the size of an answer that is not streamed, in bytes.
 func (c *Call) Whole(bytes int) { c.seen.whole = int64(bytes) }
+
+// deltaEvent is in the names of the events of a Responses stream that carry text.
+var deltaEvent = []byte("delta")
 
 // account finds what the call has used and notes it in the record. The rule for
 // an answer that told no usage is in estimated.

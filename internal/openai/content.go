@@ -48,6 +48,9 @@ var plainTiers = []string{"auto", "default", "flex", "standard", "standard_only"
 // maxNesting is how deep contents are looked into: an item, its output, a part.
 const maxNesting = 4
 
+// maxTypeName bounds a caller's text in the refusal, in bytes.
+const maxTypeName = 64
+
 // ContentOf looks through a chat or Responses body, which jsonscan.Strict
 // accepted with these members, for what costs more than its bytes. Every member
 // of a repeated key is looked at: what was judged has to be what is read.
@@ -145,7 +148,7 @@ func (c *Content) kind(name string) {
 	case kindAudio:
 		c.AudioInput = true
 	default:
-		if len(name) > 64 {
+		if name == "" || len(name) > maxTypeName {
 			name = "content"
 		}
 		c.unpriced(name)
