@@ -16,13 +16,20 @@ const budgetsPath = "/gatehouse/budgets"
 // budgetView is a budget as the operator sees it. Amounts are texts: decimal
 // USD, or a number of tokens.
 type budgetView struct {
-	Subject  string     `json:"subject"` // "key:dev", "tenant:acme", "gateway"
-	Budget   string     `json:"budget"`  // as configured: "10usd/day"
-	Unit     string     `json:"unit"`    // usd or tokens
-	Limit    string     `json:"limit"`
-	Spent    string     `json:"spent"`
-	Reserved string     `json:"reserved"`            // by calls under way
-	ResetsAt *time.Time `json:"resets_at,omitempty"` // absent: never
+	// Subject is whose it is: "key:dev", "tenant:acme", "gateway".
+	Subject string `json:"subject"`
+	// Budget is as configured: "10usd/day".
+	Budget string `json:"budget"`
+	// Unit is usd or tokens.
+	Unit string `json:"unit"`
+	// Limit is that of the period.
+	Limit string `json:"limit"`
+	// Spent is by calls of this period that have ended.
+	Spent string `json:"spent"`
+	// Reserved is by calls under way.
+	Reserved string `json:"reserved"`
+	// ResetsAt is the end of the period; absent: never.
+	ResetsAt *time.Time `json:"resets_at,omitempty"`
 }
 
 func viewOf(b limits.Balance) budgetView {
