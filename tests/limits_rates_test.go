@@ -58,6 +58,12 @@ func TestARateIsToldOfAndRefuses(t *testing.T) {
 	if n := len(h.upstream.Requests()); n != 2 {
 		t.Errorf("%d calls reached the provider", n)
 	}
+	if rows, _ := at(parse(t, h.get("/api/v1/activity?status=429", "full").body), "data").([]any); len(rows) != 4 || at(rows[0], "code") != "rate_limit_exceeded" {
+		t.Errorf("rows of the refusals: %v", rows)
+	}
+	if metrics := string(h.get("/metrics", "").body); !strings.Contains(metrics, `code="rate_limit_exceeded"`) {
+		t.Error("no metric of the refusals")
+	}
 	if a := h.get("/v1/models", "full"); a.status != 200 || a.header.Get("x-ratelimit-limit-requests") != "" {
 		t.Errorf("the list of models: %d %v", a.status, a.header)
 	}
