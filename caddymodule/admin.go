@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -26,6 +27,7 @@ func init() {
 //	POST   /gatehouse/workstations/{tenant}/{id}/restore     undo a release
 //	GET    /gatehouse/workstations/{tenant}/{id}/sessions
 //	DELETE /gatehouse/workstations/{tenant}/{id}/sessions/{session}
+//	GET    /gatehouse/budgets                                what is spent and reserved of every budget
 type Admin struct{}
 
 // CaddyModule returns the module's information.
@@ -52,7 +54,7 @@ func (a Admin) Routes() []caddy.AdminRoute {
 		routes.ServeHTTP(w, r)
 		return nil
 	})
-	return []caddy.AdminRoute{{Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler}}
+	return []caddy.AdminRoute{{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)}, {Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler}}
 }
 
 // adminFunc answers with what it returns, nil with 204.
@@ -64,6 +66,11 @@ func (serve adminFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		answer, err = serve(desk, r)
 	}
+	writeAdmin(w, answer, err)
+}
+
+// writeAdmin answers a request of the operator's.
+func writeAdmin(w http.ResponseWriter, answer any, err error) {
 	status := http.StatusOK
 	switch {
 	case err != nil:
@@ -81,15 +88,23 @@ func (serve adminFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // activeDesk is the front desk of the configuration in force, asked for with
 // each request: this module is older than the apps of its configuration.
 func activeDesk() (*workstation.Desk, error) {
-	module, err := caddy.ActiveContext().AppIfConfigured(caddykit.AppName)
+	active, err := activeGateway()
 	if err != nil {
-		return nil, fault.New(fault.NotFound, "the running configuration has no global option %s", caddykit.AppName)
+		return nil, err
 	}
-	desk := module.(caddykit.App).Gateway().Desk()
+	desk := active.Desk()
 	if desk == nil {
 		return nil, fault.New(fault.NotFound, "the running configuration has no workstations: the option vnc is missing")
 	}
 	return desk, desk.Ready()
+}
+
+func activeGateway() (*gateway.Gateway, error) {
+	module, err := caddy.ActiveContext().AppIfConfigured(caddykit.AppName)
+	if err != nil {
+		return nil, fault.New(fault.NotFound, "the running configuration has no global option %s", caddykit.AppName)
+	}
+	return module.(caddykit.App).Gateway(), nil
 }
 
 func (Admin) list(desk *workstation.Desk, _ *http.Request) (any, error) {

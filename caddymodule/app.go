@@ -36,6 +36,18 @@ type App struct {
 	// Providers are the model providers.
 	Providers []Provider `json:"providers,omitempty"`
 
+	// Tenants are what all keys of a tenant may use together. Default: no bound.
+	Tenants []Tenant `json:"tenants,omitempty"`
+
+	// Models are what all callers may use together of some models. Default: no
+	// bound.
+	Models []ModelLimit `json:"models,omitempty"`
+
+	// The gateway's own allowance, of all callers together.
+	Allowance
+
+	LimitPolicy
+
 	// Catalogs are files that describe models: the public LiteLLM price map,
 	// OpenRouter's /models answer, or the short form of docs/catalog.md.
 	Catalogs []string `json:"catalogs,omitempty"`

@@ -49,13 +49,22 @@ func (a *App) build() (gateway.Config, error) {
 	if memory < gateway.MinBodyMemory {
 		return none, fmt.Errorf("body_memory: %d bytes would not let in one body of the largest size; at least %d are needed", memory, gateway.MinBodyMemory)
 	}
+	allowed, err := a.buildLimits()
+	if err != nil {
+		return none, err
+	}
+	for name, k := range allowed.Keys {
+		if memory < 2*k.MaxBody {
+			return none, fmt.Errorf("key %q: max_body: body_memory, %d bytes, would not let in one body of that size; twice as many are needed", name, memory)
+		}
+	}
 	desk, logins, err := a.buildDesk()
 	if err != nil {
 		return none, fmt.Errorf("vnc: %w", err)
 	}
 	secrets = append(secrets, logins...)
 	return gateway.Config{
-		Ring: ring, Desk: desk, Catalog: index, Providers: built.providers, Discover: built.discover,
+		Limits: allowed, Ring: ring, Desk: desk, Catalog: index, Providers: built.providers, Discover: built.discover,
 		Secrets: append(secrets, built.secrets...), State: a.state, BodyMemory: memory,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil

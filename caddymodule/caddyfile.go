@@ -34,6 +34,11 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	gatehouse {
 //		key NAME { … }          # any number
 //		provider NAME { … }     # any number
+//		tenant NAME { … }       # any number
+//		model PATTERN { … }     # any number
+//		rate, concurrency, budget …
+//		on_store_failure open | closed
+//		on_disconnect cancel | drain DURATION
 //		catalog FILE…
 //		data_dir PATH
 //		body_memory SIZE
@@ -51,9 +56,15 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.ArgErr()
 	}
-	return caddykit.Options{
-		"key":         {Many: true, Read: a.readKey},
-		"provider":    {Many: true, Read: a.readProvider},
+	return with(caddykit.Options{
+		"key":      {Many: true, Read: a.readKey},
+		"provider": {Many: true, Read: a.readProvider},
+		"tenant":   {Many: true, Read: a.readTenant},
+		"model":    {Many: true, Read: a.readModel},
+
+		"on_store_failure": caddykit.Word(&a.OnStoreFailure),
+		"on_disconnect":    {Read: a.readDisconnect},
+
 		"catalog":     caddykit.Words(&a.Catalogs),
 		"data_dir":    caddykit.Word(&a.DataDir),
 		"body_memory": caddykit.Value(&a.BodyMemory, parseSize),
@@ -69,7 +80,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			"max_size": caddykit.Value(&a.Activity.Size, parseSize),
 		}),
 		"vnc": {Read: a.readVNC},
-	}.Block(d)
+	}, a.Allowance.options()).Block(d)
 }
 
 // readKey reads one key:
@@ -83,13 +94,17 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 //		expires DATE
 //		disabled
 //		hosted_tools
+//		rate, concurrency, budget …
+//		max_messages, max_tools, max_output_tokens …
+//		max_body SIZE
+//		unpriced allow
 //	}
 func (a *App) readKey(d *caddyfile.Dispenser) error {
 	var k Key
 	if !d.AllArgs(&k.Name) {
 		return d.ArgErr()
 	}
-	err := caddykit.Options{
+	err := with(caddykit.Options{
 		"secret":       caddykit.Words(&k.Secrets),
 		"hash":         caddykit.Words(&k.Hashes),
 		"scopes":       caddykit.Words(&k.Scopes),
@@ -98,7 +113,9 @@ func (a *App) readKey(d *caddyfile.Dispenser) error {
 		"expires":      caddykit.Word(&k.Expires),
 		"disabled":     caddykit.Flag(&k.Disabled),
 		"hosted_tools": caddykit.Flag(&k.HostedTools),
-	}.Block(d)
+		"max_body":     caddykit.Value(&k.MaxBody, parseSize),
+		"unpriced":     caddykit.Word(&k.Unpriced),
+	}, k.Allowance.options(), k.Caps.options()).Block(d)
 	a.Keys = append(a.Keys, k)
 	return err
 }
@@ -121,6 +138,7 @@ func (a *App) readKey(d *caddyfile.Dispenser) error {
 //		}
 //		discover DURATION
 //		account_of TENANT
+//		cost reported
 //		transport http { … }
 //	}
 func (a *App) readProvider(d *caddyfile.Dispenser) error {
@@ -139,6 +157,7 @@ func (a *App) readProvider(d *caddyfile.Dispenser) error {
 		"responses":    {Read: p.readResponses},
 		"discover":     caddykit.Value(&p.Discover, parseDuration),
 		"account_of":   caddykit.Word(&p.AccountOf),
+		"cost":         caddykit.Word(&p.Cost),
 		"transport":    {Read: p.readTransport},
 	}.Block(d)
 	a.Providers = append(a.Providers, p)

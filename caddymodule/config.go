@@ -41,6 +41,17 @@ type Key struct {
 	// HostedTools lets the key use tools that run at the provider, on its
 	// account (web search, code interpreter, remote MCP, …). Default: false.
 	HostedTools bool `json:"hosted_tools,omitempty"`
+
+	Allowance
+	Caps
+
+	// MaxBody bounds a request's body, in bytes, at most 256 MiB. Default: 32 MiB.
+	MaxBody int64 `json:"max_body,omitempty"`
+
+	// Unpriced says what becomes of a call under a hard budget whose use
+	// cannot be known beforehand (unknown price, hosted tools, files): "allow"
+	// lets it through, reserving what is known. Default: 402 cannot_be_priced.
+	Unpriced string `json:"unpriced,omitempty"`
 }
 
 // Provider is a model provider and the models of it that can be called.
@@ -97,6 +108,10 @@ type Provider struct {
 	// freely. Default: the account is shared, and only responses that the
 	// tenant made through this gateway can be referred to.
 	AccountOf string `json:"account_of,omitempty"`
+
+	// Cost tells what a call cost: "reported" takes the cost in the provider's
+	// usage, where it is there. Default: the catalog's price.
+	Cost string `json:"cost,omitempty"`
 
 	// TransportRaw is Caddy's HTTP transport module. Differences from its
 	// defaults: 256 idle connections a host, no compression. Not possible:

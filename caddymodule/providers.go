@@ -86,7 +86,7 @@ func (a *App) addProvider(built *builtProviders, p *Provider) error {
 	}
 	made, err := provider.New(provider.Config{
 		Name: p.Name, Dialect: p.Dialect, BaseURL: base, Credential: credential, AccountOf: p.AccountOf,
-		Transport: transport, Translate: p.translation(), ResponsesOnly: p.Chat == translated,
+		Transport: transport, Translate: p.translation(), ResponsesOnly: p.Chat == translated, CostReported: p.Cost == reported,
 		UserAgent: "gatehouse",
 	})
 	if err != nil {
@@ -117,6 +117,8 @@ func catalogName(p *Provider) string {
 const (
 	native     = "native"
 	translated = "translate"
+
+	reported = "reported"
 )
 
 func (p *Provider) translation() *provider.Translate {
@@ -143,6 +145,11 @@ func (p *Provider) check() error {
 	case "", native, translated:
 	default:
 		return fmt.Errorf("chat %q: want %s or %s", p.Chat, native, translated)
+	}
+	switch p.Cost {
+	case "", reported:
+	default:
+		return fmt.Errorf("cost %q: want %s", p.Cost, reported)
 	}
 	switch p.Translate.MaxTokensField {
 	case "", "max_tokens", "max_completion_tokens":

@@ -43,8 +43,7 @@ func newWorkstationCommand() *cobra.Command {
 			return checkNames(names...)
 		},
 	}
-	cmd.PersistentFlags().StringVar(&o.address, "address", "", "the admin endpoint (default: of the configuration file, else localhost:2019)")
-	cmd.PersistentFlags().StringVar(&o.config, "config", "", "a Caddyfile whose admin endpoint is meant")
+	o.addFlags(cmd)
 	cmd.PersistentFlags().StringVar(&o.tenant, "tenant", keys.DefaultTenant, "the tenant that owns the workstation")
 	cmd.AddCommand(
 		&cobra.Command{
@@ -142,6 +141,12 @@ func (o *operator) sessions(id string) error {
 			row(v.ID, v.Key, v.Viewer, v.Security, v.Started.Format(time.RFC3339), v.Up, v.Down)
 		}
 	})
+}
+
+// addFlags are those that say which Caddy is meant.
+func (o *operator) addFlags(cmd *cobra.Command) {
+	cmd.PersistentFlags().StringVar(&o.address, "address", "", "the admin endpoint (default: of the configuration file, else localhost:2019)")
+	cmd.PersistentFlags().StringVar(&o.config, "config", "", "a Caddyfile whose admin endpoint is meant")
 }
 
 func (o *operator) table(head string, rows func(row func(...any))) error {

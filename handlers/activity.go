@@ -86,7 +86,7 @@ func callItem(r *activity.Record) openrouter.ActivityItem {
 		Call: &openrouter.ActivityCall{
 			ID: r.ID, RequestID: r.RequestID, Key: r.Key, Route: r.Route, Status: r.Status, Code: r.Code,
 			Stream: r.Stream, Latency: r.Latency, FirstToken: r.FirstToken, FinishReason: r.FinishReason,
-			UsageSource: r.UsageSource, Priced: r.Priced, Attempts: r.Attempts,
+			UsageSource: r.UsageSource, Priced: r.Priced, Attempts: r.Attempts, OutputCap: r.OutputCap,
 			Workstation: r.Workstation,
 		},
 	}

@@ -38,6 +38,7 @@ func (x *exchange) answer(op provider.Operation, body [][]byte, convert func(dst
 	if *received, err = readAll((*received)[:0], resp.Body, resp.ContentLength); err != nil {
 		return x.brokenAnswer(err)
 	}
+	x.call.Whole(len(*received))
 	out := buffers.Get().(*[]byte)
 	defer keepBuffer(out)
 	var summary openai.Summary
@@ -45,6 +46,9 @@ func (x *exchange) answer(op provider.Operation, body [][]byte, convert func(dst
 	x.call.Summarise(summary)
 	if err != nil {
 		return x.brokenAnswer(err)
+	}
+	if err := x.r.Context().Err(); err != nil && x.call.Drains() {
+		return clientGone(err)
 	}
 	if summary.Err != nil { // the answer says itself that it failed; so does the record
 		x.call.Fail(summary.Err)

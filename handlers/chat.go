@@ -28,6 +28,7 @@ func serveChat(x *exchange) error {
 		return x.chatTranslated(body, members, req)
 	}
 	patch := jsonscan.NewPatch(body, members)
+	x.capOutput(patch, body, members)
 	openai.UpstreamChat(patch, body, members, req, x.call.UpstreamModel())
 	if err := openrouter.UpstreamFields(patch, body, members, req, x.call.Provider().Dialect.OpenRouterFields()); err != nil {
 		return err
@@ -46,6 +47,15 @@ func serveChat(x *exchange) error {
 // chatTranslated serves a chat call by the Responses API. The answer becomes a
 // chat completion as a provider would send it, and that one the family's own.
 func (x *exchange) chatTranslated(body []byte, members []jsonscan.Member, req openai.ChatRequest) error {
+	if x.call.Capped() {
+		var err error
+		if body, members, err = x.capped(body, members); err != nil {
+			return err
+		}
+		if req, err = openai.ParseChat(body, members); err != nil { // members have moved
+			return err
+		}
+	}
 	responses, asked, err := translate.ChatRequest(body, members, req, x.call.UpstreamModel())
 	if err != nil {
 		return err

@@ -43,6 +43,12 @@ func (x *exchange) writeError(e *fault.Error) {
 	}
 	if wait := e.Retry(); wait > 0 {
 		h.Set("Retry-After", strconv.FormatInt(seconds(e, wait), 10))
+		if e.Code == fault.RateLimitExceeded || e.Code == fault.ConcurrencyLimitExceeded {
+			h.Set("Retry-After-Ms", strconv.FormatInt(milliseconds(wait), 10))
+		}
+	}
+	if e.Rate != nil {
+		x.family.showRefusedRate(h, e.Rate, x.gateway.Now())
 	}
 	if e.Final() {
 		h.Set("X-Should-Retry", "false")

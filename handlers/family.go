@@ -1,6 +1,9 @@
 package handlers
 
 import (
+	"net/http"
+	"time"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -12,6 +15,10 @@ type family interface {
 	// showsGenerationID: the family's clients look for X-Generation-Id.
 	showsGenerationID() bool
 	appendError(dst []byte, e *fault.Error) []byte
+	// showRate tells of a rate in the headers of any answer, showRefusedRate
+	// in those of the 429 that it led to.
+	showRate(h http.Header, r *fault.Rate)
+	showRefusedRate(h http.Header, r *fault.Rate, now time.Time)
 	chatResult(dst, body []byte, x *exchange) ([]byte, openai.Summary, error)
 	chatStream(x *exchange, includeUsage bool) openai.Stream
 	appendModel(dst []byte, m catalog.Model) []byte

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -22,6 +23,11 @@ func keepMembers(members []jsonscan.Member) { membersPool.Put(&members) }
 
 // readJSON reads the body of a model call and walks its top level once.
 func (x *exchange) readJSON() ([]byte, []jsonscan.Member, error) {
+	err := x.call.AdmitCaller(x.r.Context())
+	x.showRates()
+	if err != nil {
+		return nil, nil, err
+	}
 	body, err := x.call.ReadBody(x.w, x.r)
 	if err != nil {
 		return nil, nil, err
@@ -50,10 +56,55 @@ func (x *exchange) admit(op provider.Operation, model string, body []byte, membe
 	if x.call.Provider().BuiltIn && !x.onLoopback() {
 		x.gateway.WarnOfDemo("the test provider")
 	}
-	if op == provider.Responses && x.call.Provider().Translate != nil {
-		return nil // no state is kept or asked for: translate refuses what would name some
+	limited := x.call.NeedsDemand()
+	if limited {
+		if err := x.admitDemand(op, body, members); err != nil {
+			return err
+		}
 	}
-	return x.call.AdmitState(x.r.Context(), body, members)
+	// A translated Responses call keeps no state and asks for none: translate refuses what would name some.
+	if op != provider.Responses || x.call.Provider().Translate == nil {
+		if err := x.call.AdmitState(x.r.Context(), body, members); err != nil {
+			return err
+		}
+	}
+	if !limited {
+		return nil
+	}
+	err := x.call.Reserve(x.r.Context(), body, members)
+	x.showRates()
+	return err
+}
+
+func (x *exchange) admitDemand(op provider.Operation, body []byte, members []jsonscan.Member) error {
+	read, list := openai.ChatDemand, "messages"
+	if op == provider.Responses {
+		read, list = openai.ResponsesDemand, "input"
+	}
+	d, err := read(body, members)
+	if err != nil {
+		return err
+	}
+	err = x.call.AdmitDemand(x.r.Context(), d, list)
+	x.showRates()
+	return err
+}
+
+// capOutput edits a request whose output has to be bounded.
+func (x *exchange) capOutput(patch *jsonscan.Patch, body []byte, members []jsonscan.Member) {
+	if x.call.Capped() {
+		d, field, n := x.call.OutputCap()
+		d.CapOutput(patch, body, members, field, n)
+	}
+}
+
+// capped is the request with its output bounded, for who reads it anew.
+func (x *exchange) capped(body []byte, members []jsonscan.Member) ([]byte, []jsonscan.Member, error) {
+	patch := jsonscan.NewPatch(body, members)
+	x.capOutput(patch, body, members)
+	edited := patch.Append(nil)
+	anew, err := jsonscan.Strict(edited, members[:0])
+	return edited, anew, err
 }
 
 // onLoopback tells whether the request came in by an address that only this

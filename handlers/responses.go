@@ -31,6 +31,7 @@ func serveResponses(x *exchange) error {
 		return x.translated(body, members, req)
 	}
 	patch := jsonscan.NewPatch(body, members)
+	x.capOutput(patch, body, members)
 	openai.UpstreamResponses(patch, body, members, req, x.call.UpstreamModel())
 	if err := openrouter.UpstreamResponsesFields(patch, body, members, x.call.Provider().Dialect.OpenRouterFields()); err != nil {
 		return err
@@ -48,6 +49,15 @@ func serveResponses(x *exchange) error {
 
 // translated serves a Responses call by chat completions.
 func (x *exchange) translated(body []byte, members []jsonscan.Member, req openai.ResponsesRequest) error {
+	if x.call.Capped() {
+		var err error
+		if body, members, err = x.capped(body, members); err != nil {
+			return err
+		}
+		if req, err = openai.ParseResponses(body, members); err != nil { // members have moved
+			return err
+		}
+	}
 	how := x.call.Provider().Translate
 	chat, echo, err := translate.Request(body, members, req, translate.Options{
 		UpstreamModel: x.call.UpstreamModel(), MaxTokensField: how.MaxTokensField,

@@ -50,12 +50,12 @@ func (x *exchange) stream(op provider.Operation, body [][]byte, s openai.Stream)
 		if event.Comment {
 			continue
 		}
-		x.call.FirstToken()
+		x.call.Event(event.Name, event.Data)
 		batch.set(s.Data(batch.bytes(), event.Name, event.Data))
 		if s.Done() || events.Buffered() && len(batch.bytes()) < maxBatch {
 			continue // an end goes out in endStream: a failure may still become a status
 		}
-		if err := line.send(batch.bytes()); err != nil {
+		if err := line.send(batch.bytes()); err != nil && !x.call.Drains() {
 			return x.endStream(line, s, nil, clientGone(err))
 		}
 		batch.drop()
@@ -92,6 +92,9 @@ func (b *batch) drop() {
 // anything was sent, is an ordinary answer with a status; whether the first
 // words and the failure came in one packet makes no difference.
 func (x *exchange) endStream(line *clientLine, s openai.Stream, out []byte, failure *fault.Error) error {
+	if err := x.r.Context().Err(); err != nil && failure == nil && x.call.Drains() {
+		failure = clientGone(err)
+	}
 	told := false
 	if failure == nil {
 		var err error
@@ -105,6 +108,7 @@ func (x *exchange) endStream(line *clientLine, s openai.Stream, out []byte, fail
 	}
 	if failure != nil {
 		if failure.Code == fault.ClientGone || !s.Summary().Text && line.abandon() {
+			_, _ = s.Close(nil, failure) // completes the summary
 			x.call.Summarise(s.Summary())
 			return failure
 		}

@@ -48,6 +48,20 @@ type house struct {
 // a goroutine of Gatehouse is left.
 func start(t *testing.T, s setup) *house {
 	t.Helper()
+	h := prepare(t)
+	if err := h.reload(s); err != nil {
+		t.Fatal(err)
+	}
+	if s.secure {
+		h.secure = "https://localhost:" + strconv.Itoa(h.ports[1])
+		h.trust()
+	}
+	return h
+}
+
+// prepare is start without a configuration.
+func prepare(t *testing.T) *house {
+	t.Helper()
 	h := &house{t: t, dir: caddyDir(t), upstream: fake.New()}
 	h.setSecrets()
 	h.serveUpstream()
@@ -56,13 +70,6 @@ func start(t *testing.T, s setup) *house {
 	h.http = newClient(t, nil)
 	logs.reset()
 	t.Cleanup(h.stop)
-	if err := h.reload(s); err != nil {
-		t.Fatal(err)
-	}
-	if s.secure {
-		h.secure = "https://localhost:" + strconv.Itoa(h.ports[1])
-		h.trust()
-	}
 	return h
 }
 

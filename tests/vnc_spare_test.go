@@ -17,7 +17,7 @@ func (h *house) visitLines(workstation string) (found []string) {
 }
 
 // Xvnc shuts everybody out after five failed logins: one viewer that tries again
-// and again, or a crowd of them, must not bring that about.
+// and again, or others after it, must not bring that about.
 func TestVNCAWorkstationThatRefusedTheLoginIsNotAskedAtOnceAgain(t *testing.T) {
 	var mended atomic.Bool
 	wrong := newDesk(t, func(w *wire) {

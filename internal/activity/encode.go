@@ -16,6 +16,7 @@ const (
 	flagPriced
 	flagRawHash // KeyHash is written as its 32 bytes
 	flagDesk    // what concerns a workstation follows at the end
+	flagCap     // then the cap of the output
 )
 
 // errDamaged is a row that this version cannot have written.
@@ -52,12 +53,16 @@ func (r *Record) encode(b []byte) []byte {
 	} else {
 		b = appendText(b, r.KeyHash)
 	}
-	if r.Workstation == "" && r.Ended == "" && r.BytesUp == 0 && r.BytesDown == 0 {
-		return b
+	if r.Workstation != "" || r.Ended != "" || r.BytesUp != 0 || r.BytesDown != 0 {
+		b[flags] |= flagDesk
+		b = binary.AppendVarint(binary.AppendVarint(b, r.BytesUp), r.BytesDown)
+		b = appendText(appendText(b, r.Workstation), r.Ended)
 	}
-	b[flags] |= flagDesk
-	b = binary.AppendVarint(binary.AppendVarint(b, r.BytesUp), r.BytesDown)
-	return appendText(appendText(b, r.Workstation), r.Ended)
+	if r.OutputCap != 0 {
+		b[flags] |= flagCap
+		b = binary.AppendVarint(b, r.OutputCap)
+	}
+	return b
 }
 
 func appendText(b []byte, s string) []byte {
@@ -98,6 +103,10 @@ func (r *Record) decode(data []byte) error {
 	if flags&flagDesk != 0 {
 		r.BytesUp, r.BytesDown = in.number(), in.number()
 		r.Workstation, r.Ended = in.string(), in.string()
+	}
+	r.OutputCap = 0
+	if flags&flagCap != 0 {
+		r.OutputCap = in.number()
 	}
 	if in.bad || len(in.rest) > 0 {
 		return errDamaged

@@ -35,7 +35,7 @@ func record(n int) *activity.Record {
 		Family: "openai", Route: "POST /v1/chat/completions", Model: "openai/gpt", Provider: "openai", UpstreamModel: "gpt",
 		Status: 200, Stream: true, Latency: 1234567 * time.Nanosecond, FirstToken: 345 * time.Microsecond,
 		FinishReason: "stop", NativeFinishReason: "end_turn", PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3,
-		UsageSource: "provider", CostNano: 1_500_000_000, Priced: true, Attempts: 2,
+		UsageSource: "provider", CostNano: 1_500_000_000, Priced: true, Attempts: 2, OutputCap: 4096,
 		Workstation: "desk1", Ended: "released", BytesUp: 123, BytesDown: 1 << 40,
 	}
 }

@@ -50,6 +50,8 @@ type Record struct {
 	Priced   bool
 	// Attempts is how many providers were tried.
 	Attempts int
+	// OutputCap is the bound of the output, in tokens, that the gateway put into the request; 0 if it put in none.
+	OutputCap int64
 	// Workstation is the desk that the call was about, by its name.
 	Workstation string
 	// Ended is why a VNC session ended; BytesUp went to the workstation, BytesDown to the viewer.
@@ -76,7 +78,7 @@ func (r *Record) bound() {
 			*s = strings.Clone(clip(*s))
 		}
 	}
-	for _, n := range []*int64{&r.PromptTokens, &r.CompletionTokens, &r.ReasoningTokens, &r.CachedTokens} {
+	for _, n := range []*int64{&r.PromptTokens, &r.CompletionTokens, &r.ReasoningTokens, &r.CachedTokens, &r.OutputCap} {
 		*n = min(max(*n, 0), maxTokens)
 	}
 	r.BytesUp, r.BytesDown = max(r.BytesUp, 0), max(r.BytesDown, 0)

@@ -86,6 +86,52 @@ func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 	return sum.perMillionUp()
 }
 
+// Most is the upper end of what a call can use.
+type Most struct {
+	Prompt, Completion      int64 // tokens
+	AudioInput, AudioOutput bool  // whether some of them may be audio
+}
+
+// MostNano returns what a call costs at most that uses no more than that, in whatever tier it ends up and of whatever
+// kinds its tokens are: CostNano of any such usage is not more. ok is false when that cannot be known.
+func (p *Price) MostNano(m Most) (nano int64, ok bool) {
+	if p == nil || m.Prompt < 0 || m.Completion < 0 {
+		return 0, false
+	}
+	worst := func(r Rates) (int64, bool) {
+		in := []Quote{r.Prompt, r.CacheRead.or(r.Prompt), r.CacheWrite.or(r.Prompt)}
+		out := []Quote{r.Completion, r.Reasoning.or(r.Completion)}
+		if m.AudioInput {
+			in = append(in, r.AudioInput)
+		}
+		if m.AudioOutput {
+			out = append(out, r.AudioOutput)
+		}
+		var sum sum128
+		for _, line := range [...]struct {
+			count  int64
+			quotes []Quote
+		}{{m.Prompt, in}, {m.Completion, out}} {
+			rate := Rate(0)
+			for _, q := range line.quotes {
+				if line.count > 0 && (!q.Known || q.Rate < 0) {
+					return 0, false
+				}
+				rate = max(rate, q.Rate)
+			}
+			sum.addProduct(uint64(line.count), uint64(rate))
+		}
+		return sum.perMillionUp()
+	}
+	most, ok := worst(p.Rates)
+	for i := 0; ok && i < len(p.Tiers) && p.Tiers[i].From <= m.Prompt; i++ {
+		var n int64
+		n, ok = worst(p.at(p.Tiers[i].From))
+		most = max(most, n)
+	}
+	return most, ok
+}
+
 // at returns the rates for a call with that many prompt tokens.
 func (p *Price) at(prompt int64) Rates {
 	r := p.Rates

@@ -108,3 +108,13 @@ func (r Rate) String() string {
 	text := fmt.Sprintf("%d.%015d", int64(r)/unit, int64(r)%unit)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
+
+// ParseUSD reads an amount of USD from a decimal text or a JSON number as nano-USD, rounded up.
+func ParseUSD(text string) (nano int64, err error) {
+	const perNano = 1_000_000
+	units, err := ParseRate(text) // of 1e-15 USD
+	if nano = int64(units) / perNano; int64(units)%perNano > 0 {
+		nano++
+	}
+	return nano, err
+}

@@ -50,6 +50,8 @@ const (
 	usageInline // in the chunk with the finish reason
 	usageEach   // cumulative, in every chunk
 	usageAlways // asked for or not
+	usageAll    // as asked; all of max_tokens was used
+	usageMore   // as asked; twice of it was used
 )
 
 type replyKind int
@@ -91,6 +93,8 @@ var behaviours = map[string]behaviour{
 	"sloppy":          {about: "no id, object, created, index or role", sloppy: true},
 	"float-created":   {about: "created is a number with a fraction", floatCreated: true},
 	"no-usage":        {about: "no usage, asked for or not", usage: usageNever},
+	"usage-all":       {about: "usage says that all allowed output was used", usage: usageAll},
+	"usage-more":      {about: "usage says that twice the allowed output was used", usage: usageMore},
 	"usage-inline":    {about: "usage in the chunk with the finish reason", usage: usageInline},
 	"usage-each":      {about: "cumulative usage in every chunk", usage: usageEach},
 	"usage-always":    {about: "a usage chunk though nobody asked", usage: usageAlways},

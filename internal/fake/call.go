@@ -21,6 +21,7 @@ type call struct {
 	answered     bool   // the last message is a tool's
 	toolNames    []string
 	schema       *schema
+	allowed      int // output tokens
 
 	said []string // the pieces of the answer, once made
 
@@ -95,6 +96,9 @@ func (p *Provider) read(f family, r *http.Request, body []byte) (*call, error) {
 		Messages       []message       `json:"messages"`
 		Input          json.RawMessage `json:"input"`
 		Tools          []tool          `json:"tools"`
+		Limit          int             `json:"max_completion_tokens"`
+		OldLimit       int             `json:"max_tokens"`
+		OutputLimit    int             `json:"max_output_tokens"`
 		ResponseFormat struct {
 			Type       string `json:"type"`
 			JSONSchema struct {
@@ -112,6 +116,7 @@ func (p *Provider) read(f family, r *http.Request, body []byte) (*call, error) {
 		return nil, fmt.Errorf("reading the body: %w", err)
 	}
 	c.model, c.stream = in.Model, in.Stream
+	c.allowed = max(in.Limit, in.OldLimit, in.OutputLimit)
 	// OpenRouter sends usage always; its include_usage has no effect.
 	c.includeUsage = f == openRouter || in.StreamOptions != nil && in.StreamOptions.IncludeUsage
 	c.look(in.Messages)

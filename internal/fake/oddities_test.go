@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -71,6 +72,8 @@ var streamOddities = map[string]func(t *testing.T, r reply){
 			t.Errorf("last chunk %v", last)
 		}
 	},
+	"usage-all":  usesOutput("50"),
+	"usage-more": usesOutput("100"),
 	"no-done": func(t *testing.T, r reply) {
 		list, done := chunks(t, r)
 		if done || content(list) != helloText {
@@ -245,11 +248,24 @@ func TestStreamOddities(t *testing.T) {
 	for model, check := range streamOddities {
 		t.Run(model, func(t *testing.T) {
 			extra := withUsage
-			if model == "usage-always" {
+			switch model {
+			case "usage-always":
 				extra = streaming
+			case "usage-all", "usage-more":
+				extra += `,"max_tokens":50`
 			}
 			check(t, post(t, addr, chatV1, chatBody(model, extra)))
 		})
+	}
+}
+
+// usesOutput wants this many tokens of output in the usage.
+func usesOutput(tokens string) func(*testing.T, reply) {
+	return func(t *testing.T, r reply) {
+		list, _ := chunks(t, r)
+		if got := at(list[len(list)-1], "usage", "completion_tokens"); fmt.Sprint(got) != tokens {
+			t.Errorf("completion tokens %v, want %s", got, tokens)
+		}
 	}
 }
 

@@ -100,6 +100,13 @@ func (c *call) usage() usage {
 		u.reasoning = len(words(ThoughtText))
 		u.completion += u.reasoning
 	}
+	switch {
+	case c.allowed == 0:
+	case c.mode.usage == usageAll:
+		u.completion = c.allowed
+	case c.mode.usage == usageMore:
+		u.completion = 2 * c.allowed
+	}
 	return u
 }
 

@@ -31,11 +31,28 @@ type Error struct {
 	// Provider names the provider that failed (metadata.provider_name on /api/v1).
 	Provider string
 
+	// LimitSource is the subject whose limit refused ("key:dev"): on /api/v1
+	// metadata.limit_source.
+	LimitSource string
+
+	// Rate is the rate that refused, for the headers of a 429.
+	Rate *Rate
+
+	// NoRetry tells that another try within the same SDK call cannot help.
+	NoRetry bool
+
 	// Allow lists the methods of a 405.
 	Allow []string
 
 	// Cause is logged, never shown.
 	Cause error
+}
+
+// Rate is the state of a rate limit, as headers tell it.
+type Rate struct {
+	Limit, Remaining int64
+	Reset            time.Duration // until all that was counted is forgotten
+	Tokens           bool          // counted in tokens, not requests
 }
 
 // New returns an error of the code with a formatted message.
@@ -94,7 +111,7 @@ func (e *Error) Retry() time.Duration {
 // Final tells that another try cannot help (`x-should-retry: false`): the
 // three OpenAI SDKs otherwise retry 429 and every 5xx.
 func (e *Error) Final() bool {
-	return e.row().final || e.Retry() > maxUsefulRetry
+	return e.NoRetry || e.row().final || e.Retry() > maxUsefulRetry
 }
 
 // maxUsefulRetry is the longest wait worth a retry inside an SDK call: above

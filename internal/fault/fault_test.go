@@ -70,3 +70,18 @@ func TestUnknownCodeIsInternal(t *testing.T) {
 		t.Fatalf("status %d type %s", e.HTTPStatus(), e.Type())
 	}
 }
+
+func TestWhoIsOverABudgetNeverRetries(t *testing.T) {
+	for _, code := range []Code{BudgetExceeded, CannotBePriced} {
+		if e := New(code, "no"); e.HTTPStatus() != 402 || e.Retry() != 0 || e.Type() != "insufficient_quota" || e.OpenRouterType() != "payment_required" {
+			t.Errorf("%s: %d %v %s %s", code, e.HTTPStatus(), e.Retry(), e.Type(), e.OpenRouterType())
+		}
+	}
+	e := New(RateLimitExceeded, "slow down")
+	if e.RetryAfter = time.Second; e.Final() {
+		t.Error("a wait of a second is final")
+	}
+	if e.NoRetry = true; !e.Final() {
+		t.Error("what says that a retry cannot help is not final")
+	}
+}

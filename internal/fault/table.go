@@ -34,7 +34,12 @@ const (
 	WorkstationsExceeded      Code = "workstations_exceeded"
 	StorageUnavailable        Code = "storage_unavailable"
 
-	GatewayBusy Code = "gateway_busy"
+	GatewayBusy              Code = "gateway_busy"
+	RateLimitExceeded        Code = "rate_limit_exceeded"
+	ConcurrencyLimitExceeded Code = "concurrency_limit_exceeded"
+
+	BudgetExceeded Code = "budget_exceeded"
+	CannotBePriced Code = "cannot_be_priced"
 
 	UpstreamRateLimited Code = "upstream_rate_limited"
 	UpstreamAuth        Code = "upstream_auth_error"
@@ -64,6 +69,7 @@ const (
 	invalidRequest = "invalid_request_error"
 	serverError    = "server_error"
 	rateLimitError = "rate_limit_error"
+	noQuota        = "insufficient_quota"
 )
 
 type row struct {
@@ -86,6 +92,9 @@ var table = map[Code]row{
 	PreviousNotFound:     {400, invalidRequest, "invalid_request", 0, false},
 	RequestTimeout:       {400, invalidRequest, "invalid_request", 0, false},
 
+	BudgetExceeded: {402, noQuota, "payment_required", 0, false},
+	CannotBePriced: {402, noQuota, "payment_required", 0, false},
+
 	InvalidAPIKey:     {401, invalidRequest, "authentication", 0, false},
 	InsufficientScope: {403, "permission_error", "permission_denied", 0, false},
 
@@ -103,7 +112,9 @@ var table = map[Code]row{
 	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", time.Minute, true},
 	StorageUnavailable:        {503, serverError, "provider_overloaded", 10 * time.Second, false},
 
-	GatewayBusy: {429, rateLimitError, "rate_limit_exceeded", time.Second, false},
+	GatewayBusy:              {429, rateLimitError, "rate_limit_exceeded", time.Second, false},
+	RateLimitExceeded:        {429, rateLimitError, "rate_limit_exceeded", 0, false},
+	ConcurrencyLimitExceeded: {429, rateLimitError, "rate_limit_exceeded", time.Second, false},
 
 	UpstreamRateLimited: {429, rateLimitError, "rate_limit_exceeded", time.Second, false},
 	UpstreamAuth:        {502, serverError, "provider_unavailable", time.Minute, true},

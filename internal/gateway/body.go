@@ -16,6 +16,9 @@ const (
 	// largest providers accept).
 	MaxBody = 32 << 20
 
+	// MaxMaxBody bounds what a key's own limit can be, in bytes.
+	MaxMaxBody = 256 << 20
+
 	// firstRead bounds what a Content-Length alone can make us allocate.
 	firstRead = 256 << 10
 
@@ -35,8 +38,9 @@ func (c *Call) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 	default:
 		return nil, fault.New(fault.UnsupportedEncoding, "the request body is encoded as %q; send it plain", encoding)
 	}
-	if r.ContentLength > MaxBody {
-		return nil, tooLarge(r.ContentLength)
+	most := c.maxBody()
+	if r.ContentLength > most {
+		return nil, tooLarge(r.ContentLength, most)
 	}
 	// One byte more, so that the end is seen without growing.
 	if err := c.grow(int(min(max(r.ContentLength, 0), firstRead)) + 1); err != nil {
@@ -47,8 +51,8 @@ func (c *Call) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 	for {
 		n, err := r.Body.Read(c.buffer[len(c.buffer):cap(c.buffer)])
 		c.buffer = c.buffer[:len(c.buffer)+n]
-		if len(c.buffer) > MaxBody {
-			return nil, tooLarge(int64(len(c.buffer)))
+		if int64(len(c.buffer)) > most {
+			return nil, tooLarge(int64(len(c.buffer)), most)
 		}
 		switch {
 		case err == io.EOF:
@@ -58,7 +62,7 @@ func (c *Call) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 			return nil, c.readFailure(r, err)
 		}
 		if len(c.buffer) == cap(c.buffer) {
-			if err := c.grow(nextSize(cap(c.buffer), r.ContentLength)); err != nil {
+			if err := c.grow(nextSize(cap(c.buffer), r.ContentLength, most)); err != nil {
 				return nil, err
 			}
 		}
@@ -68,8 +72,8 @@ func (c *Call) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 // nextSize is the size that follows a full buffer: four times as large, or, if
 // that is half of it or more, what holds the announced body, or any body, and
 // one byte more: the last growth copies most and must not be done twice.
-func nextSize(full int, announced int64) int {
-	last := MaxBody + 1
+func nextSize(full int, announced, most int64) int {
+	last := int(most) + 1
 	if announced >= int64(full) {
 		last = int(announced) + 1
 	}
@@ -175,8 +179,16 @@ func (c *Call) readFailure(r *http.Request, err error) error {
 	return fault.New(fault.InvalidJSON, "the request body could not be read").WithCause(err)
 }
 
-func tooLarge(size int64) error {
-	return fault.New(fault.RequestTooLarge, "the request body has %d bytes or more; the limit is %d bytes", size, MaxBody)
+// maxBody is the limit of the call's key, in bytes.
+func (c *Call) maxBody() int64 {
+	if k := c.gateway.limits.of(c.Credential.Name); k != nil && k.MaxBody > 0 {
+		return k.MaxBody
+	}
+	return MaxBody
+}
+
+func tooLarge(size, limit int64) error {
+	return fault.New(fault.RequestTooLarge, "the request body has %d bytes or more; the limit is %d bytes", size, limit)
 }
 
 func busy() error {

@@ -44,6 +44,16 @@ type Call struct {
 	late    bool                     // that read was interrupted
 	until   time.Time                // when what is waited for is overdue; zero: nothing is waited for
 	silent  context.CancelCauseFunc  // while the provider is waited for
+	linger  *time.Timer              // runs when the client has left and the answer is read on
+	over    bool                     // the call has finished
+
+	unwatch func() bool // stops waiting for the client to leave; nil without draining
+
+	quota      quota // what it has of its limits
+	seen       seen  // of the answer
+	chat       bool  // the operation is chat
+	keptState  bool  // it refers to state whose size nobody knows
+	hostedTool string
 
 	cause   error // of a failure, for the log
 	ended   bool  // an outcome is known
@@ -121,7 +131,7 @@ func (c *Call) Admit(op provider.Operation, model string) error {
 	if err != nil {
 		return err
 	}
-	c.model, c.provider = found, p
+	c.model, c.provider, c.chat = found, p, op == provider.Chat
 	c.Record.Provider, c.Record.UpstreamModel = p.Name, found.Name
 	return nil
 }
@@ -146,18 +156,24 @@ var (
 func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]byte, stream bool) (*http.Response, error) {
 	received := c.buffer
 	c.buffer = nil
+	c.seen.sent, c.seen.bytes = c.gateway.now(), int64(len(received))
 	body := provider.NewBody(pieces, func() { giveBuffer(received) })
-	ctx, cancel := context.WithCancelCause(client)
+	ctx, cancel := c.upstreamContext(client)
 	c.gateway.setCancel(c, cancel)
 	c.silence(cancel)
 	c.await(c.gateway.timeouts.Header)
 	c.Record.Attempts++
+	if c.quota.splice {
+		c.Record.OutputCap = c.quota.output
+	}
 	resp, err := c.provider.Send(ctx, op, body, stream)
 	c.arrived()
 	if err != nil {
+		c.seen.refused = neverReached(err)
 		return nil, c.failure(client, ctx, err)
 	}
 	c.answered = true
+	c.answeredWith(resp.StatusCode)
 	// No retry follows an answer: what was sent need not be kept for as
 	// long as a stream may last.
 	body.Release()
@@ -248,13 +264,6 @@ func (c *Call) Summarise(s openai.Summary) {
 	if s.HasUsage {
 		c.usage, c.counted = s.Usage, true
 	}
-}
-
-// Cost is the price of the usage in nano-USD, and whether it is known.
-func (c *Call) Cost(u openai.Usage) (int64, bool) {
-	return c.model.Price.CostNano(catalog.Tokens{
-		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
-	})
 }
 
 // Succeed notes a whole answer of the given status.

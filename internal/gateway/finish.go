@@ -13,8 +13,10 @@ import (
 
 // Where a record's usage comes from.
 const (
-	usageProvider = "provider"
-	usageNone     = "none"
+	usageProvider  = "provider"
+	usageEstimated = "estimated"
+	usageCrashed   = "crashed"
+	usageNone      = "none"
 )
 
 // Finish settles the call: record, metrics, log line, memory, and the end of
@@ -24,6 +26,7 @@ func (c *Call) Finish() {
 	if c.watch != nil {
 		c.watch.Stop()
 	}
+	c.stopDraining()
 	if c.cancel != nil {
 		c.cancel(nil)
 	}
@@ -32,12 +35,7 @@ func (c *Call) Finish() {
 	}
 	r := &c.Record
 	r.Latency = c.gateway.now().Sub(c.begun)
-	if c.counted {
-		r.UsageSource = usageProvider
-		r.PromptTokens, r.CompletionTokens = c.usage.Prompt, c.usage.Completion
-		r.ReasoningTokens, r.CachedTokens = c.usage.Reasoning, c.usage.Cached
-		r.CostNano, r.Priced = c.Cost(c.usage)
-	}
+	c.settleLimits()
 	c.gateway.state.Metrics.Ended(metrics.Call{
 		Route: r.Route, Provider: r.Provider, Model: c.metricModel(), Code: r.Code, Status: r.Status,
 		Duration: r.Latency, FirstToken: r.FirstToken, Prompt: r.PromptTokens, Completion: r.CompletionTokens,
@@ -101,6 +99,9 @@ func (c *Call) writeLog() {
 			zap.Int64("tokens_out", r.CompletionTokens),
 			zap.String("upstream_id", r.UpstreamID),
 		)
+	}
+	if r.OutputCap > 0 {
+		fields = append(fields, zap.Int64("output_cap", r.OutputCap))
 	}
 	if r.Workstation != "" {
 		fields = append(fields, zap.String("workstation", clip(r.Workstation)))

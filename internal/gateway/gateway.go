@@ -28,6 +28,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
@@ -71,6 +72,7 @@ type Config struct {
 	Emitter    Emitter           // nil = no subscribers
 	Secrets    []string          // to be taken out of provider text
 	State      *State
+	Limits     Limits
 	BodyMemory int64 // bytes; see DefaultBodyMemory
 	Timeouts   Timeouts
 	Logger     *zap.Logger
@@ -93,6 +95,7 @@ type Gateway struct {
 	emitter    Emitter
 	redactor   *redact.Redactor
 	state      *State
+	limits     Limits
 	bodyMemory int64
 	keep       activity.Retention // set by Start
 	timeouts   Timeouts
@@ -107,16 +110,22 @@ type Gateway struct {
 	gone  chan struct{} // closed by Close
 	log   *activity.Log // set before ready is closed
 	own   *owners.Owners
+
+	rates  *limits.Rates // set before ready is closed
+	ledger limits.Ledger
 }
 
 // New returns a gateway that is not started: no file is open, nothing runs.
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		ring: c.Ring, catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers)),
-		discover: c.Discover, desk: c.Desk, emitter: c.Emitter, redactor: redact.New(c.Secrets), state: c.State, bodyMemory: c.BodyMemory,
+		discover: c.Discover, desk: c.Desk, emitter: c.Emitter, redactor: redact.New(c.Secrets), state: c.State, limits: c.Limits, bodyMemory: c.BodyMemory,
 		timeouts: c.Timeouts, logger: c.Logger, now: c.Now,
 		sampled: c.Logger.WithOptions(zap.WrapCore(sample)),
 		ready:   make(chan struct{}), gone: make(chan struct{}),
+	}
+	if err := g.limits.check(); err != nil {
+		return nil, err
 	}
 	for _, p := range c.Providers {
 		if _, twice := g.providers[p.Name]; twice {
@@ -150,11 +159,12 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	if g.desk != nil {
 		g.startDesk(ctx)
 	}
-	log, own, err := g.state.open(g)
-	if err != nil {
+	if err := g.state.open(ctx, g); err != nil {
 		return err
 	}
-	g.log, g.own = log, own
+	if err := g.warnOfUnnamed(ctx); err != nil {
+		return err
+	}
 	for _, d := range g.discover {
 		if known := g.state.discovered(d.Provider); known != nil {
 			g.catalog.SetDiscovered(d.Provider.Name, known)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -30,7 +31,7 @@ func answering(status int, body string) roundTrip {
 	}
 }
 
-func newProvider(t *testing.T, name string, native bool, rt http.RoundTripper) *provider.Provider {
+func newProvider(t testing.TB, name string, native bool, rt http.RoundTripper) *provider.Provider {
 	t.Helper()
 	c := provider.Config{Name: name, BaseURL: "http://" + name + ".invalid/v1", Transport: rt, UserAgent: "gatehouse"}
 	if !native {
@@ -55,7 +56,7 @@ type rig struct {
 
 // newRig returns a gateway with one key and the providers of config, or one
 // named "acme" that answers {}. A nil State is a new one.
-func newRig(t *testing.T, config gateway.Config, sources ...catalog.Source) *rig {
+func newRig(t testing.TB, config gateway.Config, sources ...catalog.Source) *rig {
 	t.Helper()
 	r := &rig{state: config.State}
 	if r.state == nil {
@@ -102,7 +103,7 @@ func newRig(t *testing.T, config gateway.Config, sources ...catalog.Source) *rig
 }
 
 // start starts the gateway; its State is closed when the test ends.
-func (r *rig) start(t *testing.T, ctx context.Context) *rig {
+func (r *rig) start(t testing.TB, ctx context.Context) *rig {
 	t.Helper()
 	if err := r.Start(ctx, activity.Retention{}); err != nil {
 		t.Fatal(err)
@@ -115,7 +116,7 @@ func (r *rig) start(t *testing.T, ctx context.Context) *rig {
 	return r
 }
 
-func newRing(t *testing.T, specs ...keys.Spec) *keys.Ring {
+func newRing(t testing.TB, specs ...keys.Spec) *keys.Ring {
 	t.Helper()
 	ring, err := keys.NewRing(specs)
 	if err != nil {
@@ -124,7 +125,7 @@ func newRing(t *testing.T, specs ...keys.Spec) *keys.Ring {
 	return ring
 }
 
-func newCatalog(t *testing.T, models []catalog.Model, sources ...catalog.Source) *catalog.Catalog {
+func newCatalog(t testing.TB, models []catalog.Model, sources ...catalog.Source) *catalog.Catalog {
 	t.Helper()
 	c, err := catalog.NewCatalog(models, sources)
 	if err != nil {
@@ -134,14 +135,16 @@ func newCatalog(t *testing.T, models []catalog.Model, sources ...catalog.Source)
 }
 
 // begin opens a call of the rig's one key.
-func (r *rig) begin(t *testing.T) *gateway.Call {
+func (r *rig) begin(t testing.TB) *gateway.Call { return r.beginNumbered(t, 1) }
+
+func (r *rig) beginNumbered(t testing.TB, serial int) *gateway.Call {
 	t.Helper()
 	credential, err := r.Authenticate(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
 	call, err := r.Begin(credential, gateway.Route{Name: "POST /v1/chat/completions", Family: "openai", Recorded: true},
-		gateway.IDs{RequestID: "req_1", GenerationID: "gen-1"})
+		gateway.IDs{RequestID: "req_" + strconv.Itoa(serial), GenerationID: "gen-" + strconv.Itoa(serial)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +152,7 @@ func (r *rig) begin(t *testing.T) *gateway.Call {
 }
 
 // records are the rows of the default tenant.
-func (r *rig) records(t *testing.T) []activity.Record {
+func (r *rig) records(t testing.TB) []activity.Record {
 	t.Helper()
 	page, err := r.Activity().Query(t.Context(), activity.Filter{Tenant: keys.DefaultTenant, Limit: 100})
 	if err != nil {
@@ -158,7 +161,7 @@ func (r *rig) records(t *testing.T) []activity.Record {
 	return page.Records
 }
 
-func wantFault(t *testing.T, err error, code fault.Code, text string) {
+func wantFault(t testing.TB, err error, code fault.Code, text string) {
 	t.Helper()
 	if e := fault.From(err); err == nil || e.Code != code || !strings.Contains(e.Message, text) {
 		t.Errorf("got %v, want %s with %q", err, code, text)

@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -30,6 +33,9 @@ type State struct {
 	Memory   Memory
 	Desks    *workstation.State
 	Visitors *visitors.Book
+	Gate     *limits.Gate // calls at once
+
+	exhausted exhausted
 
 	events *events
 
@@ -40,6 +46,8 @@ type State struct {
 	log     *activity.Log
 	own     *owners.Owners
 	pruner  *activity.Pruner
+	rates   *limits.Rates
+	ledger  *limits.Local
 	known   map[string][]catalog.Model // discovered models by provider name and base URL
 	running map[*Gateway]struct{}      // configurations that are open or have calls under way
 	started []*Gateway                 // configurations that have started and are not closed, oldest first
@@ -51,7 +59,7 @@ type State struct {
 // NewState returns the State of a data directory.
 func NewState(dir string, now func() time.Time) *State {
 	s := &State{
-		Desks: workstation.NewState(now), Visitors: visitors.New(now), events: newEvents(), dir: dir,
+		Desks: workstation.NewState(now), Visitors: visitors.New(now), Gate: limits.NewGate(), events: newEvents(), dir: dir,
 		known: make(map[string][]catalog.Model), running: make(map[*Gateway]struct{}), closed: make(chan struct{}),
 	}
 	s.Metrics = metrics.New(metrics.Gauges{
@@ -63,26 +71,37 @@ func NewState(dir string, now func() time.Time) *State {
 }
 
 // open opens the store unless it is open, and puts g's retention and memory
-// bound in force.
-func (s *State) open(g *Gateway) (*activity.Log, *owners.Owners, error) {
+// bound in force. It tells g what it opened.
+func (s *State) open(ctx context.Context, g *Gateway) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.store == nil {
 		pruner := activity.NewPruner(g.now, g.keep)
 		opened, err := store.Open(s.dir, store.Options{
-			Schemas: []store.Schema{activity.Schema, owners.Schema},
-			Prune:   []store.PruneFunc{pruner.Prune, owners.Prune(g.now)},
+			Schemas: []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema},
+			Prune:   []store.PruneFunc{pruner.Prune, owners.Prune(g.now), limits.PruneLedger(g.now), limits.PruneRates(g.now)},
 			Logger:  g.logger,
 			Health:  reportHealth(g.logger),
 		})
 		if err != nil {
-			return nil, nil, err
+			return err
+		}
+		rates, err := limits.NewRates(ctx, opened, g.now)
+		if err != nil {
+			return errors.Join(fmt.Errorf("rates: %w", err), opened.Close())
+		}
+		ledger, crashed, err := limits.NewLocal(ctx, opened)
+		if err != nil {
+			return errors.Join(fmt.Errorf("ledger: %w", err), opened.Close())
 		}
 		s.store, s.log, s.own, s.pruner = opened, activity.New(opened), owners.New(opened, g.now), pruner
+		s.rates, s.ledger = rates, ledger
+		s.recordCrashes(g, crashed)
 	}
+	g.log, g.own, g.rates, g.ledger = s.log, s.own, s.rates, s.ledger
 	s.started = append(s.started, g)
 	s.settle()
-	return s.log, s.own, nil
+	return nil
 }
 
 // commit makes the newest configuration final, when an older one, g, is

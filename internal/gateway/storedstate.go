@@ -29,6 +29,17 @@ func (c *Call) AdmitState(ctx context.Context, body []byte, members []jsonscan.M
 	if len(refs.HostedTools) > 0 && !c.Credential.HostedTools {
 		return fault.New(fault.InsufficientScope, "the key %q may not use tools that run at the provider (%s)", c.Credential.Name, refs.HostedTools[0]).WithParam("tools")
 	}
+	if len(refs.HostedTools) > 0 {
+		c.hostedTool = refs.HostedTools[0]
+	}
+	for _, ref := range refs.IDs {
+		switch ref.Kind {
+		case openai.KindResponse, openai.KindConversation, openai.KindItem:
+			c.keptState = true
+		default:
+			c.hostedTool = ref.Param
+		}
+	}
 	if c.provider.AccountOf == c.Credential.Tenant {
 		return nil
 	}

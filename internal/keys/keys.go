@@ -80,19 +80,18 @@ func (k *Key) AllowsModel(id string) bool {
 // Ring holds all keys of one configuration.
 type Ring struct {
 	byHash map[[sha256.Size]byte]Credential
+	byName map[string]*Key
 }
 
 // NewRing checks the specs and builds the ring. Errors name the key: no
 // secret, a secret shorter than [MinSecret], an unknown scope, a bad pattern,
 // two keys of one name, or one secret used by two keys.
 func NewRing(specs []Spec) (*Ring, error) {
-	ring := &Ring{byHash: make(map[[sha256.Size]byte]Credential)}
-	names := make(map[string]bool)
+	ring := &Ring{byHash: make(map[[sha256.Size]byte]Credential), byName: make(map[string]*Key)}
 	for _, spec := range specs {
-		if names[spec.Name] {
+		if ring.byName[spec.Name] != nil {
 			return nil, fmt.Errorf("key %q is configured twice", spec.Name)
 		}
-		names[spec.Name] = true
 		if err := ring.add(spec); err != nil {
 			return nil, fmt.Errorf("key %q: %w", spec.Name, err)
 		}
@@ -146,6 +145,7 @@ func (r *Ring) add(spec Spec) error {
 		}
 		r.byHash[h] = Credential{Key: key, Hash: hex.EncodeToString(h[:])}
 	}
+	r.byName[key.Name] = key
 	return nil
 }
 
@@ -196,6 +196,12 @@ func (r *Ring) Authenticate(secret string, now time.Time) (Credential, error) {
 // Valid tells whether the key is neither disabled nor expired.
 func (k *Key) Valid(now time.Time) bool {
 	return !k.disabled && (k.Expires.IsZero() || now.Before(k.Expires))
+}
+
+// Named is the configured key of this name, valid or not.
+func (r *Ring) Named(name string) (key *Key, ok bool) {
+	key, ok = r.byName[name]
+	return key, ok
 }
 
 // Holding is the key that has a secret of this SHA-256 (lower-case hex), valid

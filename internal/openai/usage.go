@@ -20,6 +20,9 @@ type Usage struct {
 	CacheWrite int64 // written to it
 	Reasoning  int64
 
+	AudioInput  int64 // of Prompt
+	AudioOutput int64 // of Completion
+
 	// Cost is in USD, the number as the provider wrote it; "" if it did not.
 	Cost string
 }
@@ -65,6 +68,10 @@ func ParseUsage(value []byte) (Usage, bool) {
 		case "prompt_tokens_details", "input_tokens_details",
 			"completion_tokens_details", "output_tokens_details":
 			if m.Kind == '{' {
+				audio := &u.AudioInput
+				if k := m.Key(value); k[0] == 'c' || k[0] == 'o' {
+					audio = &u.AudioOutput
+				}
 				for _, d := range jsonscan.Members(v, inner[:0]) {
 					switch string(d.Key(v)) {
 					case "cached_tokens":
@@ -73,6 +80,8 @@ func ParseUsage(value []byte) (Usage, bool) {
 						count(&u.CacheWrite, d.Value(v))
 					case "reasoning_tokens":
 						count(&u.Reasoning, d.Value(v))
+					case "audio_tokens":
+						count(audio, d.Value(v))
 					}
 				}
 			}

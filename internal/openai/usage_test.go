@@ -35,3 +35,14 @@ func TestUsageThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+func TestAudioTokensAreThoseOfTheirSide(t *testing.T) {
+	for _, usage := range []string{
+		`{"prompt_tokens":9,"completion_tokens":8,"prompt_tokens_details":{"audio_tokens":3},"completion_tokens_details":{"audio_tokens":2}}`,
+		`{"output_tokens_details":{"audio_tokens":2},"input_tokens":9,"output_tokens":8,"input_tokens_details":{"audio_tokens":3}}`,
+	} {
+		if u, ok := openai.ParseUsage([]byte(usage)); !ok || u.AudioInput != 3 || u.AudioOutput != 2 {
+			t.Errorf("%s: %+v %v", usage, u, ok)
+		}
+	}
+}

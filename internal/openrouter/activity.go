@@ -35,6 +35,7 @@ type ActivityCall struct {
 	UsageSource   string // provider, estimated, crashed, none
 	Priced        bool
 	Attempts      int
+	OutputCap     int64 // tokens of output that the gateway asked for; 0: the member is absent
 
 	Workstation string // of a call about a desk; else the member is absent
 	// Session is what became of a VNC session; nil for other calls.
@@ -81,6 +82,9 @@ func AppendActivityItem(dst []byte, a ActivityItem) []byte {
 		w.text("usage_source", c.UsageSource)
 		w.bool("priced", c.Priced)
 		w.number("attempts", int64(c.Attempts))
+		if c.OutputCap > 0 {
+			w.number("output_cap", c.OutputCap)
+		}
 		if c.Workstation != "" {
 			w.text("workstation", c.Workstation)
 		}

@@ -81,11 +81,18 @@ func TestAGenerationHasAllTheKeys(t *testing.T) {
 func TestAKeyHasAllTheKeys(t *testing.T) {
 	same(t, string(openrouter.AppendKey(nil, openrouter.KeyInfo{Label: "dev"})), `{"data":{"label":"dev","limit":null,"limit_remaining":null,"limit_reset":null,"usage":0,"usage_daily":0,"usage_weekly":0,
 		"usage_monthly":0,"byok_usage":0,"byok_usage_daily":0,"byok_usage_weekly":0,"byok_usage_monthly":0,"is_free_tier":false,"is_management_key":false,"is_provisioning_key":false,
-		"include_byok_in_limit":false,"creator_user_id":null,"organization_id":null,"workspace_id":null,"allowed_data_regions":[],"free_model_daily_requests":{"limit":0,"remaining":0,"used":0},"expires_at":null,"rate_limit":{"requests":-1,"interval":"10s","note":"not used; limits are told by the answers of a call"}}}`)
+		"include_byok_in_limit":false,"budgets":[],"creator_user_id":null,"organization_id":null,"workspace_id":null,"allowed_data_regions":[],"free_model_daily_requests":{"limit":0,"remaining":0,"used":0},"expires_at":null,"rate_limit":{"requests":-1,"interval":"10s","note":"not used; limits are told by the answers of a call"}}}`)
 	v := decode(t, string(openrouter.AppendKey(nil, openrouter.KeyInfo{Limited: true, Limit: 10e9, Remaining: -5e8, Reset: "daily", Expires: time.Unix(0, 0)})))["data"].(map[string]any)
 	if v["limit"] != 10.0 || v["limit_remaining"] != -0.5 || v["limit_reset"] != "daily" || v["expires_at"] != "1970-01-01T00:00:00.000Z" {
 		t.Errorf("%v", v)
 	}
+	budgets := []openrouter.Budget{
+		{Period: "day", Limit: 10e9, Spent: 15e8, Reserved: 1, ResetsAt: time.Unix(86400, 0)},
+		{Period: "total", Tokens: true, Soft: true, Limit: 5e6, Spent: 7, Reserved: 8},
+	}
+	v = decode(t, string(openrouter.AppendKey(nil, openrouter.KeyInfo{Budgets: budgets})))["data"].(map[string]any)
+	same(t, `{"budgets":`+encode(v["budgets"])+`}`, `{"budgets":[{"unit":"usd","period":"day","soft":false,"limit":10,"spent":1.5,"reserved":1e-9,"resets_at":"1970-01-02T00:00:00.000Z"},
+		{"unit":"tokens","period":"total","soft":true,"limit":5000000,"spent":7,"reserved":8,"resets_at":null}]}`)
 }
 
 func TestMoneyIsExact(t *testing.T) {

@@ -13,6 +13,46 @@ type KeyInfo struct {
 	Reset     string // "daily", "weekly", "monthly"; "" is null
 
 	Usage, UsageDaily, UsageWeekly, UsageMonthly int64
+
+	Budgets []Budget // of the key itself, shown beside what the family knows
+}
+
+// Budget is the state of one budget. Amounts are in nano-USD or, where Tokens
+// is true, in tokens.
+type Budget struct {
+	Period                 string // day, week, month, total
+	Tokens                 bool
+	Soft                   bool
+	Limit, Spent, Reserved int64
+	ResetsAt               time.Time // zero is null: never
+}
+
+func (w *writer) budgets(budgets []Budget) {
+	w.key("budgets")
+	w.dst = append(w.dst, '[')
+	for i, b := range budgets {
+		if i > 0 {
+			w.dst = append(w.dst, ',')
+		}
+		w.dst = append(w.dst, '{')
+		unit, amount := "usd", w.usd
+		if b.Tokens {
+			unit, amount = "tokens", w.number
+		}
+		w.text("unit", unit)
+		w.text("period", b.Period)
+		w.bool("soft", b.Soft)
+		amount("limit", b.Limit)
+		amount("spent", b.Spent)
+		amount("reserved", b.Reserved)
+		if b.ResetsAt.IsZero() {
+			w.null("resets_at")
+		} else {
+			w.text("resets_at", timestamp(b.ResetsAt))
+		}
+		w.close()
+	}
+	w.dst = append(w.dst, ']')
 }
 
 // AppendKey appends {"data": …}.
@@ -38,6 +78,7 @@ func AppendKey(dst []byte, k KeyInfo) []byte {
 	for _, no := range [...]string{"is_free_tier", "is_management_key", "is_provisioning_key", "include_byok_in_limit"} {
 		w.bool(no, false)
 	}
+	w.budgets(k.Budgets)
 	w.null("creator_user_id")
 	// Asked for by SDKs from 1.3 on.
 	w.null("organization_id")

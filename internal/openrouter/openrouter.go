@@ -105,6 +105,7 @@ func appendErrorObject(dst []byte, e *fault.Error) []byte {
 		{`,"param":`, e.Param},
 		{`,"provider_name":`, e.Provider},
 		{`,"provider_code":`, openai.ProviderCode(e)},
+		{`,"limit_source":`, e.LimitSource},
 	} {
 		if f.value != "" {
 			dst = append(dst, f.key...)

@@ -36,6 +36,9 @@ type Config struct {
 	// because the provider has no chat completions. Not beside Translate.
 	ResponsesOnly bool
 
+	// CostReported says that the cost in an answer's usage is what is paid.
+	CostReported bool
+
 	// UserAgent names the gateway to the provider.
 	UserAgent string
 }
@@ -54,6 +57,7 @@ type Provider struct {
 	AccountOf     string
 	Translate     *Translate
 	ResponsesOnly bool
+	CostReported  bool
 	BuiltIn       bool // the test provider
 	Dialect       Dialect
 
@@ -115,6 +119,7 @@ func New(c Config) (*Provider, error) {
 		AccountOf:     c.AccountOf,
 		Translate:     c.Translate,
 		ResponsesOnly: c.ResponsesOnly,
+		CostReported:  c.CostReported,
 		BuiltIn:       c.Dialect == Test,
 		Dialect:       dialect,
 		base:          *base,

@@ -1,0 +1,104 @@
+package caddymodule
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+const budgetsPath = "/gatehouse/budgets"
+
+// budgetView is a budget as the operator sees it. Amounts are texts: decimal
+// USD, or a number of tokens.
+type budgetView struct {
+	// Subject is whose it is: "key:dev", "tenant:acme", "gateway".
+	Subject string `json:"subject"`
+	// Budget is as configured: "10usd/day".
+	Budget string `json:"budget"`
+	// Unit is usd or tokens.
+	Unit string `json:"unit"`
+	// Limit is that of the period.
+	Limit string `json:"limit"`
+	// Spent is by calls of this period that have ended.
+	Spent string `json:"spent"`
+	// Reserved is by calls under way.
+	Reserved string `json:"reserved"`
+	// ResetsAt is the end of the period; absent: never.
+	ResetsAt *time.Time `json:"resets_at,omitempty"`
+}
+
+func viewOf(b limits.Balance) budgetView {
+	text := func(n int64) string { return strconv.FormatInt(n, 10) }
+	if b.Budget.Unit == limits.Money {
+		text = limits.FormatMoney
+	}
+	v := budgetView{
+		Subject: b.Subject, Budget: b.Budget.String(), Unit: b.Budget.Unit.String(),
+		Limit: text(b.Budget.Limit), Spent: text(b.Spent), Reserved: text(b.Reserved),
+	}
+	if !b.ResetsAt.IsZero() {
+		v.ResetsAt = &b.ResetsAt
+	}
+	return v
+}
+
+// serveBudgets lists all budgets of the configuration in force.
+func serveBudgets(w http.ResponseWriter, r *http.Request) error {
+	views, err := listBudgets(r)
+	writeAdmin(w, views, err)
+	return nil
+}
+
+func listBudgets(r *http.Request) ([]budgetView, error) {
+	if r.Method != http.MethodGet {
+		return nil, fault.New(fault.MethodNotAllowed, "use GET")
+	}
+	active, err := activeGateway()
+	if err != nil {
+		return nil, err
+	}
+	balances, err := active.AllBalances(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	views := make([]budgetView, len(balances))
+	for i, b := range balances {
+		views[i] = viewOf(b)
+	}
+	return views, nil
+}
+
+// newBudgetCommand is `caddy gatehouse budget`.
+func newBudgetCommand() *cobra.Command {
+	o := new(operator)
+	cmd := &cobra.Command{
+		Use: "budget", Short: "What the running Caddy's budgets have spent and reserved", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.out = cmd.OutOrStdout()
+			return o.budgets()
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *operator) budgets() error {
+	var views []budgetView
+	if err := o.call(http.MethodGet, budgetsPath, nil, &views); err != nil {
+		return err
+	}
+	return o.table("SUBJECT\tBUDGET\tSPENT\tRESERVED\tRESETS", func(row func(...any)) {
+		for _, v := range views {
+			resets := "never"
+			if v.ResetsAt != nil {
+				resets = v.ResetsAt.Format(time.RFC3339)
+			}
+			row(v.Subject, v.Budget, v.Spent, v.Reserved, resets)
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// quota is what a call has of its limits. The zero value is a call without any.
+type quota struct {
+	key    *KeyLimits     // nil: no limits
+	models []*ModelLimits // that hold for the model
+	caps   Caps
+
+	requests, tokens limits.Reading // the rates with the least remaining
+	permits          [2]*limits.Permit
+	grant            *limits.Grant
+	hold             *limits.Hold
+
+	demand openai.Demand
+	output int64 // the most tokens of a choice, 0 = not bounded
+	splice bool  // the provider has to be told
+	most   limits.Amount
+	likely limits.Amount
+	priced bool // most is an upper bound of money
+}
+
+// longRate is the longest window whose refusal an SDK may wait out inside its
+// call.
+const longRate = time.Minute
+
+// AdmitCaller counts a model call against the request rates of its key, its
+// tenant and the gateway, and takes a place among their calls at once, waiting
+// in their queue where there is one. It is to be called before the body is read.
+func (c *Call) AdmitCaller(ctx context.Context) error {
+	c.quota.key = c.gateway.limits.of(c.Credential.Name)
+	if c.quota.key == nil || len(c.quota.key.Subjects) == 0 {
+		return nil
+	}
+	return c.enter(ctx, c.quota.key.Subjects, &c.quota.permits[0])
+}
+
+func (c *Call) enter(ctx context.Context, subjects []limits.Subject, permit **limits.Permit) error {
+	reading, refused := c.gateway.rates.Request(subjects)
+	if refused != nil {
+		c.quota.requests = refused.Reading
+		return rateRefusal(refused)
+	}
+	c.quota.requests = tighter(c.quota.requests, reading)
+	got, busy, err := c.gateway.state.Gate.Enter(ctx, subjects)
+	switch {
+	case err != nil:
+		return fault.New(fault.ClientGone, "the client left").WithCause(err)
+	case busy != nil:
+		e := fault.New(fault.ConcurrencyLimitExceeded, "%s has %d calls under way, as many as it may; try again when one of them has ended", busy.Subject, busy.Inside)
+		e.RetryAfter, e.LimitSource = busy.RetryAfter, busy.Subject
+		return e
+	}
+	*permit = got
+	return nil
+}
+
+// tighter is the reading with less remaining; the zero reading is none.
+func tighter(a, b limits.Reading) limits.Reading {
+	if a.Rate.Limit == 0 || b.Rate.Limit > 0 && b.Remaining < a.Remaining {
+		return b
+	}
+	return a
+}
+
+func rateRefusal(r *limits.RateRefusal) *fault.Error {
+	var e *fault.Error
+	if r.Never {
+		e = fault.New(fault.RateLimitExceeded, "this call alone needs more than the limit of %s, %s, allows at all", r.Subject, r.Rate)
+	} else {
+		e = fault.New(fault.RateLimitExceeded, "the limit of %s, %s, is used up; there is room in %s", r.Subject, r.Rate, r.RetryAfter.Round(time.Millisecond))
+	}
+	e.RetryAfter, e.LimitSource = r.RetryAfter, r.Subject
+	e.NoRetry = r.Never || r.Rate.Window > longRate
+	e.Rate = rateOf(r.Reading)
+	return e
+}
+
+// rateOf is the reading as headers tell it, nil for none.
+func rateOf(r limits.Reading) *fault.Rate {
+	if r.Rate.Limit == 0 {
+		return nil
+	}
+	return &fault.Rate{Limit: r.Rate.Limit, Remaining: r.Remaining, Reset: r.Reset, Tokens: r.Rate.Unit == limits.Tokens}
+}
+
+// Rates are the states of the call's tightest rates, nil where none applies.
+func (c *Call) Rates() (requests, tokens *fault.Rate) {
+	return rateOf(c.quota.requests), rateOf(c.quota.tokens)
+}
+
+// NeedsDemand finds the limits of the admitted model and tells whether anything
+// limits what the request may ask for: AdmitDemand and Reserve follow.
+func (c *Call) NeedsDemand() bool {
+	q := &c.quota
+	q.models = c.gateway.limits.matching(c.Record.Model)
+	if q.key != nil {
+		q.caps = q.key.Caps
+	}
+	for _, m := range q.models {
+		q.caps = q.caps.within(m.Caps)
+	}
+	return len(q.models) > 0 || q.caps != (Caps{}) || q.key != nil && len(q.key.Subjects) > 0
+}
+
+// AdmitDemand checks what the request asks for against the caps of its key and
+// model, counts it against the model's rates, and refuses it where a budget is
+// spent already.
+func (c *Call) AdmitDemand(ctx context.Context, d openai.Demand, list string) error {
+	q := &c.quota
+	q.demand = d
+	if len(q.models) > 0 {
+		subjects := make([]limits.Subject, len(q.models))
+		for i, m := range q.models {
+			subjects[i] = m.Subject
+		}
+		if err := c.enter(ctx, subjects, &q.permits[1]); err != nil {
+			return err
+		}
+	}
+	if err := q.cap(list); err != nil {
+		return err
+	}
+	if q.key == nil || !q.key.budgeted() {
+		return nil
+	}
+	refused, err := c.gateway.ledger.Exhausted(ctx, c.begun, q.key.Subjects)
+	if err != nil {
+		return c.ledgerFailure(ctx, err)
+	}
+	if refused != nil {
+		return c.budgetRefusal(refused)
+	}
+	return nil
+}
+
+func (k *KeyLimits) budgeted() bool { return k.hardMoney || k.hardTokens || k.soft }
+func (k *KeyLimits) hard() bool     { return k.hardMoney || k.hardTokens }
+
+// cap holds the request to the caps and decides the output's bound.
+func (q *quota) cap(list string) error {
+	d, caps := q.demand, q.caps
+	switch {
+	case caps.Messages > 0 && d.Messages > caps.Messages:
+		return fault.New(fault.InvalidValue, "%q has %d elements; at most %d are allowed here", list, d.Messages, caps.Messages).WithParam(list)
+	case caps.Tools > 0 && d.Tools > caps.Tools:
+		return fault.New(fault.InvalidValue, "%q has %d elements; at most %d are allowed here", "tools", d.Tools, caps.Tools).WithParam("tools")
+	}
+	q.output = d.Output
+	switch {
+	case caps.Output == 0:
+	case d.Output == 0:
+		q.output, q.splice = caps.Output, true
+	case d.Output > caps.Output && caps.Clamp:
+		q.output, q.splice = caps.Output, true
+	case d.Output > caps.Output:
+		return fault.New(fault.InvalidValue, "%q is %d; at most %d is allowed here", d.Param, d.Output, caps.Output).WithParam(d.Param)
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+// recordCrashes leaves a row for every call that the last process left behind;
+// the ledger has charged them as reserved.
+func (s *State) recordCrashes(g *Gateway, crashed []limits.Crash) {
+	for _, crash := range crashed {
+		request, key, _ := strings.Cut(crash.Call, reservationMark)
+		tenant := keys.DefaultTenant
+		if k, ok := g.ring.Named(key); ok {
+			tenant = k.Tenant
+		}
+		s.log.Append(&activity.Record{
+			ID: request, RequestID: request, CreatedAt: crash.At, Tenant: tenant, Key: key, Family: crashedRoute, Route: crashedRoute,
+			Status: http.StatusInternalServerError, Code: string(fault.Internal), UsageSource: usageCrashed,
+			CostNano: crash.Amount.Nano, Priced: crash.Amount.Nano > 0, Attempts: 1,
+		})
+	}
+	if len(crashed) > 0 {
+		g.logger.Warn("calls that the last process left behind were charged what they had reserved", zap.Int("calls", len(crashed)))
+	}
+}
+
+// crashedRoute stands for what nobody remembers of such a call.
+const crashedRoute = "unknown"
+
+// warnOfUnnamed tells which subjects have spent something and are not
+// configured any more: a key that is renamed begins anew.
+func (g *Gateway) warnOfUnnamed(ctx context.Context) error {
+	named := map[string]bool{}
+	for _, s := range g.limits.subjects() {
+		named[s.Name] = true
+	}
+	unnamed, err := limits.Unnamed(ctx, g.ledger, g.now(), func(name string) bool { return named[name] })
+	if err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	for _, name := range unnamed {
+		g.logger.Warn("a budget was used in a period that still runs, and is not configured any more; what is renamed begins anew", zap.String("subject", name))
+	}
+	return nil
+}

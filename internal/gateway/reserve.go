@@ -1,0 +1,199 @@
+package gateway
+
+import (
+	"context"
+	"math"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+const (
+	// defaultOutput is reserved for a choice, and asked for, where neither the
+	// request nor the catalog nor a cap says how long it may be.
+	defaultOutput = 16_384
+
+	// imageTokens is more than a provider counts for one image: OpenAI's
+	// dearest way of counting comes to 48,169 (gpt-4o-mini, eight tiles).
+	imageTokens = 50_000
+
+	// The estimates, for soft budgets, rates of tokens and answers whose usage
+	// is not known: English text has four bytes a token.
+	bytesPerToken = 4
+	likelyImage   = 1_000
+	likelyOutput  = 1_024
+)
+
+// Reserve takes from token rates and budgets what the call may use. Body and
+// members are those of the request; the state that it refers to has been
+// admitted.
+func (c *Call) Reserve(ctx context.Context, body []byte, members []jsonscan.Member) error {
+	q := &c.quota
+	rated := q.key != nil && q.key.rated
+	for _, m := range q.models {
+		for _, r := range m.Subject.Rates {
+			rated = rated || r.Unit == limits.Tokens
+		}
+	}
+	if !rated && (q.key == nil || !q.key.budgeted()) {
+		return nil
+	}
+	content := openai.ContentOf(body, members)
+	q.estimate(&c.model, int64(len(body)), content)
+	if q.key != nil && q.key.hard() {
+		if err := c.bound(int64(len(body)), content); err != nil {
+			return err
+		}
+	}
+	if rated {
+		if err := c.takeTokens(); err != nil {
+			return err
+		}
+	}
+	if q.key == nil || !q.key.budgeted() {
+		return nil
+	}
+	hold, refused, err := limits.Reserve(ctx, c.gateway.ledger, limits.Reservation{
+		Call: c.reservation(), At: c.begun, Most: q.most, Likely: q.likely, Subjects: q.key.Subjects, Durable: c.mustSurvive(),
+	})
+	switch {
+	case err != nil:
+		return c.ledgerFailure(ctx, err)
+	case refused != nil:
+		return c.budgetRefusal(refused)
+	}
+	q.hold = hold
+	return nil
+}
+
+// estimate is what the call will likely use.
+func (q *quota) estimate(m *catalog.Model, bytes int64, content openai.Content) {
+	output := int64(likelyOutput)
+	if q.output > 0 {
+		output = min(output, q.output)
+	}
+	input := (bytes+bytesPerToken-1)/bytesPerToken + content.Images*likelyImage
+	output *= q.demand.Choices
+	q.likely.Tokens = input + output
+	q.likely.Nano, _ = m.Price.CostNano(catalog.Tokens{Prompt: input, Completion: output})
+}
+
+// bound finds the most that the call can use, and has the output bounded that
+// the request leaves open.
+func (c *Call) bound(bytes int64, content openai.Content) error {
+	q := &c.quota
+	if q.output == 0 {
+		q.output, q.splice = lesser(lesser(c.model.MaxOutput, q.caps.Output), defaultOutput), true
+	}
+	if field := c.limitField(); field != "" && q.demand.Param != field {
+		q.splice = true
+	}
+	input := bytes + content.Images*imageTokens
+	what := content.Unpriced
+	if c.keptState {
+		if input += c.model.ContextLength; c.model.ContextLength == 0 {
+			what = "stored state"
+		}
+	}
+	if c.hostedTool != "" {
+		what = c.hostedTool
+	}
+	if what != "" && !q.key.Unpriced {
+		return c.unpriced("what %q will use cannot be known beforehand", what)
+	}
+	if q.output > math.MaxInt32 {
+		return fault.New(fault.InvalidValue, "%q is more than any model can give", q.demand.Param).WithParam(q.demand.Param)
+	}
+	output := q.output*q.demand.Choices + content.Prediction
+	q.most.Tokens = input + output
+	q.most.Nano, q.priced = c.model.Price.MostNano(catalog.Most{
+		Prompt: input, Completion: output, AudioInput: content.AudioInput, AudioOutput: content.AudioOutput,
+	})
+	if q.key.hardMoney && !q.priced && !q.key.Unpriced {
+		return c.unpriced("no price is known for the model %q", c.Record.Model)
+	}
+	return nil
+}
+
+func (c *Call) unpriced(format string, args ...any) error {
+	e := fault.New(fault.CannotBePriced, format+", and this key has a hard budget", args...)
+	for _, s := range c.quota.key.Subjects {
+		for _, b := range s.Budgets {
+			if !b.Soft && e.LimitSource == "" {
+				e.LimitSource = s.Name
+			}
+		}
+	}
+	return e
+}
+
+func (c *Call) takeTokens() error {
+	q := &c.quota
+	var subjects []limits.Subject
+	if q.key != nil {
+		subjects = append(subjects, q.key.Subjects...)
+	}
+	for _, m := range q.models {
+		subjects = append(subjects, m.Subject)
+	}
+	reading, grant, refused := c.gateway.rates.Tokens(q.likely.Tokens, subjects)
+	if refused != nil {
+		q.tokens = refused.Reading
+		return rateRefusal(refused)
+	}
+	q.tokens, q.grant = reading, grant
+	return nil
+}
+
+// reservation is the call's id at the ledger, which says whose it is should it
+// be found after a crash.
+func (c *Call) reservation() string { return c.Record.RequestID + reservationMark + c.Credential.Name }
+
+const reservationMark = "/"
+
+// mustSurvive tells whether the reservation has to be on disk before the call
+// goes on.
+func (c *Call) mustSurvive() bool {
+	switch c.gateway.limits.OnStoreFailure {
+	case FailOpen:
+		return false
+	case FailClosed:
+		return true
+	}
+	return c.quota.key.hardMoney
+}
+
+// ledgerFailure refuses a call, or lets it go on without a reservation, as the
+// policy says.
+func (c *Call) ledgerFailure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fault.New(fault.ClientGone, "the client left").WithCause(err)
+	}
+	if c.mustSurvive() {
+		return fault.New(fault.LedgerUnavailable, "what this key has spent cannot be recorded now").WithCause(err)
+	}
+	c.gateway.sampled.Error("a call goes on without a reservation", zap.String("request_id", c.Record.RequestID), zap.Error(err))
+	return nil
+}
+
+// Capped tells whether the provider has to be told a bound of the output.
+func (c *Call) Capped() bool { return c.quota.splice }
+
+// OutputCap is that bound, and the provider's field of that meaning ("" = the
+// usual one).
+func (c *Call) OutputCap() (d openai.Demand, field string, n int64) {
+	return c.quota.demand, c.limitField(), c.quota.output
+}
+
+// limitField is the provider's own name for the limit of a chat's output.
+func (c *Call) limitField() string {
+	if t := c.provider.Translate; t != nil && c.chat {
+		return t.MaxTokensField
+	}
+	return ""
+}

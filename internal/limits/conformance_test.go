@@ -1,0 +1,46 @@
+package limits_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/limitstest"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+var noon = limitstest.Noon
+
+// open opens the store of this room.
+func open(t testing.TB, dir string, opts store.Options) *store.Store {
+	t.Helper()
+	opts.Schemas = []store.Schema{limits.LedgerSchema, limits.RateSchema}
+	st, err := store.Open(dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	return st
+}
+
+func local(t testing.TB, st *store.Store) (*limits.Local, []limits.Crash) {
+	t.Helper()
+	l, crashed, err := limits.NewLocal(t.Context(), st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, crashed
+}
+
+func newLocal(t *testing.T) limits.Ledger {
+	l, _ := local(t, open(t, t.TempDir(), store.Options{CommitInterval: time.Millisecond}))
+	return l
+}
+
+func TestLocalKeepsTheContract(t *testing.T) { limitstest.Run(t, newLocal) }
+
+func TestLocalKeepsTheContractOnABadNetwork(t *testing.T) {
+	for seed := range uint64(3) {
+		limitstest.Run(t, func(t *testing.T) limits.Ledger { return limitstest.NewUnreliable(newLocal(t), seed, nil) })
+	}
+}

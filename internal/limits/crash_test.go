@@ -1,0 +1,223 @@
+package limits_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+const (
+	// childDir names the data directory to a copy of this test binary that plays the process that dies.
+	childDir = "LIMITS_TEST_DIR"
+	streams  = 100
+	reserved = 7
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		if err := child(dir); err != nil {
+			fmt.Println("error", err)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+var (
+	poor     = limits.Subject{Name: "key:a", Budgets: []limits.Budget{{Unit: limits.Money, Limit: 1e9, Period: limits.Daily}}}
+	landlord = limits.Subject{Name: "tenant:a", Budgets: []limits.Budget{{Unit: limits.Money, Limit: 1e9, Period: limits.Total}, {Unit: limits.Tokens, Limit: 1e9, Period: limits.Monthly}}}
+)
+
+// child settles one call, opens streams, says so, and waits to be killed. Nothing is committed that nobody waits for.
+func child(dir string) error {
+	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{limits.LedgerSchema}, CommitInterval: 24 * time.Hour})
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	l, _, err := limits.NewLocal(ctx, st)
+	if err != nil {
+		return err
+	}
+	r := limits.Reservation{At: noon, Most: limits.Amount{Nano: reserved, Tokens: 2 * reserved}, Subjects: []limits.Subject{poor, landlord}, Durable: true}
+	r.Call = "settled"
+	h, _, err := limits.Reserve(ctx, l, r)
+	if err != nil {
+		return err
+	}
+	if err := h.Settle(ctx, limits.Amount{Nano: 1, Tokens: 1}); err != nil {
+		return err
+	}
+	errs := make(chan error, streams)
+	var wg sync.WaitGroup
+	for i := range streams {
+		wg.Go(func() {
+			r := r
+			r.Call, r.At = fmt.Sprintf("stream-%03d", i), noon.Add(time.Duration(i))
+			refusal, err := l.Reserve(ctx, r)
+			if err == nil && refusal != nil {
+				err = fmt.Errorf("refused: %+v", refusal)
+			}
+			if err != nil {
+				errs <- err
+			}
+		})
+	}
+	wg.Wait()
+	select {
+	case err := <-errs:
+		return err
+	default:
+		fmt.Println("open")
+	}
+	_, err = bufio.NewReader(os.Stdin).ReadByte()
+	return err
+}
+
+// A kill -9 with a hundred streams open, and then a prune of all that can be pruned, do not lower what was spent.
+func TestKilledProcessIsChargedAsReserved(t *testing.T) {
+	dir := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe)
+	cmd.Env = append(os.Environ(), childDir+"="+dir)
+	cmd.WaitDelay = 10 * time.Second
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || lines.Text() != "open" {
+		t.Fatalf("the child said %q", lines.Text())
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+
+	st := open(t, dir, store.Options{})
+	l, crashed := local(t, st)
+	if len(crashed) != streams {
+		t.Fatalf("%d calls crashed", len(crashed))
+	}
+	for i, c := range crashed {
+		if want := (limits.Crash{Call: fmt.Sprintf("stream-%03d", i), At: noon.Add(time.Duration(i)), Amount: limits.Amount{Nano: reserved, Tokens: 2 * reserved}}); c != want {
+			t.Fatalf("%+v, want %+v", c, want)
+		}
+	}
+	spent := func(l *limits.Local) {
+		t.Helper()
+		balances, err := l.Status(t.Context(), noon, []limits.Subject{poor, landlord})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []int64{streams*reserved + 1, streams*reserved + 1, 2*streams*reserved + 1} {
+			if balances[i].Spent != want || balances[i].Reserved != 0 {
+				t.Errorf("%+v, want %d spent", balances[i], want)
+			}
+		}
+	}
+	spent(l)
+	if err := st.Submit(pruned(noon.AddDate(50, 0, 0))); err != nil {
+		t.Fatal(err)
+	}
+	st.Close()
+	l, crashed = local(t, open(t, dir, store.Options{}))
+	if len(crashed) != 0 {
+		t.Errorf("%d calls crashed twice", len(crashed))
+	}
+	spent(l)
+}
+
+// pruned runs the pruner at a time, until there is nothing left to do.
+type pruned time.Time
+
+func (pruned) Droppable() bool { return false }
+
+func (p pruned) Apply(tx *store.Tx) error {
+	for more := true; more; {
+		var err error
+		if more, err = limits.PruneLedger(func() time.Time { return time.Time(p) })(tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestOldPeriodsArePrunedAndNeverTheNewest(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		st := open(t, dir, store.Options{PruneInterval: time.Hour, Prune: []store.PruneFunc{limits.PruneLedger(func() time.Time { return noon.AddDate(0, 0, 1000) })}})
+		l, _ := local(t, st)
+		both, dormant := budgeted(t, "key:a", "1usd/day", "1usd/total"), budgeted(t, "key:dormant", "1usd/month")
+		for day := range 1000 {
+			call := fmt.Sprint(day)
+			subjects := []limits.Subject{both, dormant}
+			if day > 40 {
+				subjects = subjects[:1]
+			}
+			if _, err := l.Reserve(t.Context(), limits.Reservation{Call: call, At: noon.AddDate(0, 0, day), Most: limits.Amount{Nano: 1}, Subjects: subjects}); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Settle(t.Context(), call, limits.Amount{Nano: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Hour + time.Minute)
+		synctest.Wait()
+		if n := count(t, st, "SELECT count(*) FROM ledger WHERE budget = 'usd/day'"); n != 400 {
+			t.Errorf("%d days are left", n)
+		}
+		if n := count(t, st, "SELECT spent FROM ledger WHERE budget = 'usd/total'"); n != 1000 {
+			t.Errorf("%d spent in total", n)
+		}
+		if rows := ledgerRows(t, st); len(rows) != 402 || !rows[401].begins.Equal(time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)) {
+			t.Errorf("%d rows, the last %+v", len(rows), rows[len(rows)-1])
+		}
+		st.Close()
+	})
+}
+
+// Neither a clock that was set back nor a restart between opens an old period again.
+func TestRestartWithTheClockSetBackReopensNothing(t *testing.T) {
+	dir := t.TempDir()
+	key := budgeted(t, "key:a", "0.000000010usd/day")
+	r := limits.Reservation{Call: "1", At: noon, Most: limits.Amount{Nano: 8}, Subjects: []limits.Subject{key}}
+	st := open(t, dir, store.Options{})
+	l, _ := local(t, st)
+	if refusal, err := l.Reserve(t.Context(), r); refusal != nil || err != nil {
+		t.Fatal(refusal, err)
+	}
+	if err := l.Settle(t.Context(), "1", limits.Amount{Nano: 8}); err != nil {
+		t.Fatal(err)
+	}
+	st.Close()
+	l, _ = local(t, open(t, dir, store.Options{}))
+	r.Call, r.At = "2", noon.AddDate(0, 0, -3)
+	if refusal, err := l.Reserve(t.Context(), r); refusal == nil || refusal.Spent != 8 || err != nil {
+		t.Errorf("three days back: %+v, %v", refusal, err)
+	}
+	r.Call, r.At = "3", noon.AddDate(0, 0, 1)
+	if refusal, err := l.Reserve(t.Context(), r); refusal != nil || err != nil {
+		t.Errorf("the next day: %+v, %v", refusal, err)
+	}
+}

@@ -1,0 +1,68 @@
+package limits
+
+import "time"
+
+// Watch is told every change of l, with the subject locked.
+func Watch(l *Local, watch func(Balance)) { l.watch = watch }
+
+// Sink is what a Local writes to.
+type Sink = sink
+
+// ReplaceSink puts something else in the place of the store.
+func ReplaceSink(l *Local, s Sink) { l.store = s }
+
+// ReplaceRatesSink does so for rates.
+func ReplaceRatesSink(r *Rates, s Sink) { r.store = s }
+
+// Backlog is how many changes wait for a store that is full.
+func Backlog(l *Local) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.backlog)
+}
+
+const (
+	CoalesceFrom    = coalesceFrom
+	RememberedCalls = rememberedCalls
+)
+
+// Remembered is how many calls l knows, under way or ended.
+func Remembered(l *Local) int {
+	n := 0
+	for i := range l.calls.shards {
+		l.calls.shards[i].mu.Lock()
+		n += len(l.calls.shards[i].held)
+		l.calls.shards[i].mu.Unlock()
+	}
+	return n
+}
+
+// RoomFor bounds the subjects of a shard.
+func RoomFor(r *Rates, perShard int) { r.subjects.limit = perShard }
+
+// Known is how many subjects have room of their own.
+func Known(r *Rates) int { return len(r.subjects.all()) }
+
+// Rooms is how many subjects a gate remembers.
+func Rooms(g *Gate) int {
+	n := 0
+	for i := range g.shards {
+		g.shards[i].mu.Lock()
+		n += len(g.shards[i].rooms)
+		g.shards[i].mu.Unlock()
+	}
+	return n
+}
+
+// Span is the period around a time.
+func Span(p Period, at time.Time) (begins, ends time.Time) {
+	b, e := p.span(at.Unix())
+	return date(b), date(e)
+}
+
+// ReadPeriod reads back how the database names a period.
+func ReadPeriod(p Period, at time.Time) (begins, ends time.Time, err error) {
+	b, _ := p.span(at.Unix())
+	begin, end, err := p.parsePeriod(p.periodName(b))
+	return date(begin), date(end), err
+}

@@ -1,0 +1,198 @@
+package limits_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+func crowded(name string, limit, queue int, wait time.Duration) limits.Subject {
+	return limits.Subject{Name: name, Concurrency: limits.Concurrency{Limit: limit, Queue: queue, Wait: wait}}
+}
+
+func enter(t *testing.T, g *limits.Gate, subjects ...limits.Subject) *limits.Permit {
+	t.Helper()
+	p, busy, err := g.Enter(t.Context(), subjects)
+	if busy != nil || err != nil {
+		t.Fatalf("%+v, %v", busy, err)
+	}
+	return p
+}
+
+func inside(t *testing.T, g *limits.Gate, name string, want, waiting int) {
+	t.Helper()
+	if in, queue := g.Inside(name); in != want || queue != waiting {
+		t.Errorf("%s: %d inside and %d waiting, want %d and %d", name, in, queue, want, waiting)
+	}
+}
+
+func TestPlacesAreGivenBackOnce(t *testing.T) {
+	g := limits.NewGate()
+	key, tenant := crowded("key:a", 2, 0, 0), crowded("tenant:a", 3, 0, 0)
+	a, b := enter(t, g, key, tenant), enter(t, g, key, tenant)
+	_, busy, err := g.Enter(t.Context(), []limits.Subject{tenant, key})
+	if err != nil || busy == nil || busy.Subject != "key:a" || busy.Inside != 2 || busy.RetryAfter != limits.BusyRetry {
+		t.Fatalf("%+v, %v", busy, err)
+	}
+	inside(t, g, "tenant:a", 2, 0) // what it had taken is back
+	a.Leave()
+	a.Leave()
+	inside(t, g, "key:a", 1, 0)
+	c := enter(t, g, key, tenant)
+	b.Leave()
+	c.Leave()
+	var none *limits.Permit
+	none.Leave()
+	enter(t, g, limits.Subject{Name: "free"}).Leave()
+	if n := limits.Rooms(g); n != 0 {
+		t.Errorf("%d subjects are remembered for nothing", n)
+	}
+}
+
+func TestQueueIsFirstComeFirstServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := limits.NewGate()
+		s := crowded("key:a", 1, 3, 10*time.Second)
+		first := enter(t, g, s)
+		var order []int
+		var mu sync.Mutex
+		for i := range 3 {
+			go func() {
+				p, busy, err := g.Enter(t.Context(), []limits.Subject{s})
+				if busy != nil || err != nil {
+					t.Errorf("%+v, %v", busy, err)
+					return
+				}
+				mu.Lock()
+				order = append(order, i)
+				mu.Unlock()
+				time.Sleep(time.Second)
+				p.Leave()
+			}()
+			synctest.Wait()
+		}
+		if _, busy, _ := g.Enter(t.Context(), []limits.Subject{s}); busy == nil || busy.Waiting != 3 {
+			t.Errorf("the queue is full: %+v", busy)
+		}
+		first.Leave()
+		if _, busy, _ := g.Enter(t.Context(), []limits.Subject{crowded("key:a", 1, 0, 0)}); busy == nil {
+			t.Error("overtook the queue")
+		}
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		if fmt.Sprint(order) != "[0 1 2]" || limits.Rooms(g) != 0 {
+			t.Errorf("order %v, %d rooms", order, limits.Rooms(g))
+		}
+	})
+}
+
+func TestPatienceEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := limits.NewGate()
+		first := enter(t, g, crowded("key:a", 1, 0, 0))
+		start := time.Now()
+		_, busy, err := g.Enter(t.Context(), []limits.Subject{crowded("gateway", 5, 0, 0), crowded("key:a", 1, 1, 3*time.Second)})
+		if busy == nil || err != nil || time.Since(start) != 3*time.Second {
+			t.Errorf("%+v, %v after %v", busy, err, time.Since(start))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, busy, err = g.Enter(ctx, []limits.Subject{crowded("gateway", 5, 0, 0), crowded("key:a", 1, 1, 3*time.Second)})
+		if busy != nil || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the client has gone: %+v, %v", busy, err)
+		}
+		inside(t, g, "gateway", 0, 0)
+		inside(t, g, "key:a", 1, 0)
+		first.Leave()
+		if limits.Rooms(g) != 0 {
+			t.Error("a room is left")
+		}
+	})
+}
+
+// A reload may leave callers with different limits in one queue.
+func TestHigherLimitStandsBehindALowerOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := limits.NewGate()
+		s := crowded("key:a", 3, 0, 0)
+		for range 2 {
+			defer enter(t, g, s).Leave()
+		}
+		go func() {
+			if _, busy, err := g.Enter(t.Context(), []limits.Subject{crowded("key:a", 1, 5, time.Second)}); busy == nil {
+				t.Errorf("two are inside, and one who may be the only one: %v", err)
+			}
+		}()
+		synctest.Wait()
+		start := time.Now()
+		p, busy, err := g.Enter(t.Context(), []limits.Subject{crowded("key:a", 3, 5, time.Minute)})
+		if busy != nil || err != nil || time.Since(start) != time.Second {
+			t.Fatalf("%+v, %v after %v", busy, err, time.Since(start))
+		}
+		p.Leave()
+	})
+}
+
+// A caller that is let in at the moment it gives up holds nothing.
+func TestGivingUpAtTheDoor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := limits.NewGate()
+		s := crowded("key:a", 1, 1, time.Minute)
+		for range 200 {
+			first := enter(t, g, s)
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				p, _, _ := g.Enter(ctx, []limits.Subject{s})
+				p.Leave()
+			}()
+			synctest.Wait()
+			cancel()
+			first.Leave()
+			synctest.Wait()
+			inside(t, g, "key:a", 0, 0)
+		}
+	})
+}
+
+func TestCrowdAtTheGate(t *testing.T) {
+	g := limits.NewGate()
+	key, everybody := crowded("key:a", 4, 20, time.Minute), crowded("gateway", 6, 100, time.Minute)
+	var in, most, turned atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 300 {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(i), 0))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if random.IntN(3) == 0 {
+				go cancel()
+			}
+			subjects := []limits.Subject{key, everybody}
+			if i%2 == 0 {
+				subjects[0].Name = "key:b"
+			}
+			p, busy, err := g.Enter(ctx, subjects)
+			if busy != nil || err != nil {
+				turned.Add(1)
+				return
+			}
+			n := in.Add(1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
+			in.Add(-1)
+			p.Leave()
+		})
+	}
+	wg.Wait()
+	if most.Load() > 6 || most.Load() == 0 || limits.Rooms(g) != 0 {
+		t.Errorf("at most %d inside, %d turned away, %d rooms left", most.Load(), turned.Load(), limits.Rooms(g))
+	}
+}

@@ -1,0 +1,131 @@
+// Package limits says how much a caller may use: requests and tokens in a window of time, calls at once, money and
+// tokens in a calendar period. It refuses with values; which status and body a refusal becomes is the gateway's business.
+//
+//	rates, err := limits.NewRates(ctx, st, time.Now)
+//	gate := limits.NewGate()
+//	ledger, crashed, err := limits.NewLocal(ctx, st)      // crashed: calls that a crash cut off, charged as reserved
+//
+//	subjects := []limits.Subject{key, tenant, everyone}   // as configured, most specific first
+//	reading, over := rates.Request(subjects)              // over != nil: 429; reading: the headers
+//	permit, busy, err := gate.Enter(ctx, subjects)        // busy != nil: 429
+//	defer permit.Leave()
+//	used, err := ledger.Exhausted(ctx, at, subjects)      // used != nil: 402
+//	reading, grant, over := rates.Tokens(upper, subjects) // over != nil: 429
+//	hold, used, err := limits.Reserve(ctx, ledger, r)     // used != nil: 402; err: 503 or go on, by policy
+//	…
+//	grant.Correct(tokens)
+//	err = hold.Settle(ctx, limits.Amount{Nano: cost, Tokens: tokens})
+//
+// Three kinds of limits, three kinds of time:
+//
+//   - [Rates] slide: never more than the limit in any window of that length. Windows of an hour and longer are kept in
+//     the store, shorter ones in memory.
+//   - [Gate] counts calls under way, with a short queue in front of it.
+//   - A [Ledger] counts what was spent and what calls under way have reserved, by day, week and month in UTC, or for
+//     ever. Nothing is dispatched that is not reserved, so a hard budget is overrun only by what a provider uses beyond
+//     the reserve of a call.
+//
+// All of them are keyed by the name of a subject and given its limits with each call, so a reload changes limits without
+// touching what was counted. A subject that is renamed begins anew: see [Unnamed].
+package limits
+
+import (
+	"errors"
+	"math"
+	"time"
+)
+
+const (
+	// MaxName bounds the name of a subject, in bytes: a model's may come from a client.
+	MaxName = 512
+	// MaxCall bounds the id of a call, in bytes.
+	MaxCall = 128
+	// MaxSubjects bounds the subjects of one call: key, tenant, model and gateway, twice.
+	MaxSubjects = 8
+	// MaxRules bounds the rates, and the budgets, of one subject.
+	MaxRules = 16
+)
+
+// ErrInvalid is wrapped where a call passes values that no configuration can make: a bug of the caller.
+var ErrInvalid = errors.New("invalid limit")
+
+// Unit is what is counted.
+type Unit uint8
+
+// Units. Money is counted in nano-USD.
+const (
+	Requests Unit = iota + 1
+	Tokens
+	Money
+)
+
+// String returns the unit as configuration and database spell it.
+func (u Unit) String() string {
+	switch u {
+	case Requests:
+		return "requests"
+	case Tokens:
+		return "tokens"
+	case Money:
+		return "usd"
+	}
+	return "unknown"
+}
+
+// Day is the longest window of a Rate.
+const Day = 24 * time.Hour
+
+// Rate is a limit of requests or tokens in any window of that length.
+type Rate struct {
+	Unit   Unit          // Requests or Tokens
+	Limit  int64         // at least 1
+	Window time.Duration // time.Second, time.Minute, time.Hour or Day
+}
+
+// Budget is a limit of money or tokens in a calendar period.
+type Budget struct {
+	Unit   Unit  // Money (nano-USD) or Tokens
+	Limit  int64 // at least 1
+	Period Period
+	// Soft reserves what a call will likely use, not the most it can: calls are refused later and the budget may be
+	// overrun by the difference. The zero value is a hard budget.
+	Soft bool
+}
+
+// Concurrency is a limit of calls at once.
+type Concurrency struct {
+	Limit int           // calls under way; 0: no limit
+	Queue int           // calls that may wait for one of them to end; 0: none, refuse at once
+	Wait  time.Duration // how long they may
+}
+
+// Subject is who or what is limited, with its limits as configured: a key ("key:dev"), a tenant ("tenant:acme"), a model
+// ("model:openai/gpt-4o"), everybody ("gateway"). What was used is remembered by Name.
+type Subject struct {
+	Name        string
+	Rates       []Rate
+	Budgets     []Budget
+	Concurrency Concurrency
+}
+
+// Amount is what a call uses, or may use.
+type Amount struct {
+	Nano   int64 // nano-USD
+	Tokens int64
+}
+
+// of is the part of the amount that a budget counts.
+func (a Amount) of(u Unit) int64 {
+	if u == Money {
+		return a.Nano
+	}
+	return a.Tokens
+}
+
+// plus adds numbers that are not negative; what does not fit is the largest number there is, which is over any limit.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}

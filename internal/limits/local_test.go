@@ -1,0 +1,157 @@
+package limits_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// A thousand calls at once worth ten times the budget, some of which use all they reserved and some nothing: at no
+// moment does what is spent and reserved exceed the limit, and all of it can be used.
+func TestStampedeNeverExceedsTheBudget(t *testing.T) {
+	const calls, worth = 1000, 100
+	key, tenant := budgeted(t, "key:a", "0.00001usd/day"), budgeted(t, "tenant:a", "0.00002usd/month", "1k tokens/total soft") // 10,000 and 20,000 nano
+	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Millisecond})
+	l, _ := local(t, st)
+	var changes, over, most atomic.Int64
+	limits.Watch(l, func(b limits.Balance) {
+		changes.Add(1)
+		if b.Spent+b.Reserved > b.Budget.Limit || b.Spent < 0 || b.Reserved < 0 {
+			over.Add(1)
+		}
+		if b.Subject == "key:a" {
+			most.Store(max(most.Load(), b.Spent+b.Reserved))
+		}
+	})
+	var wg sync.WaitGroup
+	var spent atomic.Int64
+	for i := range calls {
+		wg.Go(func() {
+			h, refusal, err := limits.Reserve(t.Context(), l, limits.Reservation{
+				Call: fmt.Sprint(i), At: noon, Most: limits.Amount{Nano: worth}, Likely: limits.Amount{Tokens: 1},
+				Subjects: []limits.Subject{key, tenant}, Durable: i%10 == 0,
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			if refusal != nil || err != nil {
+				return
+			}
+			used := int64(worth * (i % 2))
+			for range 2 {
+				if err := h.Settle(t.Context(), limits.Amount{Nano: used, Tokens: 1}); err != nil {
+					t.Error(err)
+				}
+			}
+			spent.Add(used)
+		})
+	}
+	wg.Wait()
+	if over.Load() != 0 || most.Load() != 10_000 || spent.Load() > 10_000 || spent.Load() < 5_000 {
+		t.Errorf("over the limit %d times in %d changes, at most %d, spent %d", over.Load(), changes.Load(), most.Load(), spent.Load())
+	}
+	if got := count(t, st, "SELECT spent FROM ledger WHERE subject = 'key:a'"); int64(got) != spent.Load() {
+		t.Errorf("%d on disk", got)
+	}
+	if got := count(t, st, "SELECT count(*) FROM hold"); got != 0 {
+		t.Errorf("%d holds on disk", got)
+	}
+}
+
+func TestHoldEndsOnce(t *testing.T) {
+	l, _ := local(t, open(t, t.TempDir(), store.Options{}))
+	s := []limits.Subject{budgeted(t, "key:a", "100 tokens/day")}
+	for i, end := range []func(*limits.Hold) error{
+		func(h *limits.Hold) error { return h.Settle(t.Context(), limits.Amount{Tokens: 3}) },
+		func(h *limits.Hold) error { return h.Release(t.Context()) },
+	} {
+		h, refusal, err := limits.Reserve(t.Context(), l, limits.Reservation{Call: fmt.Sprint(i), At: noon, Most: limits.Amount{Tokens: 9}, Subjects: s})
+		if refusal != nil || err != nil {
+			t.Fatalf("%+v, %v", refusal, err)
+		}
+		if err := errors.Join(end(h), h.Settle(t.Context(), limits.Amount{Tokens: 50}), h.Release(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}
+	b, err := l.Status(t.Context(), noon, s)
+	if err != nil || b[0].Spent != 3 || b[0].Reserved != 0 {
+		t.Errorf("%+v, %v", b, err)
+	}
+	var none *limits.Hold
+	if err := none.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// silent is a ledger that nobody should ask.
+type silent struct{ limits.Ledger }
+
+func TestCallWithoutBudgetsAsksNobody(t *testing.T) {
+	h, refusal, err := limits.Reserve(t.Context(), silent{}, limits.Reservation{Call: "1", At: noon, Subjects: []limits.Subject{{Name: "key:a"}}})
+	if refusal != nil || err != nil {
+		t.Fatalf("%+v, %v", refusal, err)
+	}
+	if err := h.Settle(t.Context(), limits.Amount{Nano: 5}); err != nil {
+		t.Error(err)
+	}
+}
+
+// deaf takes a reservation and does not answer.
+type deaf struct{ limits.Ledger }
+
+var errDeaf = errors.New("no answer")
+
+func (d deaf) Reserve(ctx context.Context, r limits.Reservation) (*limits.Refusal, error) {
+	_, _ = d.Ledger.Reserve(ctx, r)
+	return nil, errDeaf
+}
+
+func (d deaf) Settle(ctx context.Context, call string, used limits.Amount) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return d.Ledger.Settle(ctx, call, used)
+}
+
+func TestUnansweredReservationIsReleased(t *testing.T) {
+	l, _ := local(t, open(t, t.TempDir(), store.Options{}))
+	s := []limits.Subject{budgeted(t, "key:a", "100 tokens/day")}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // the client has gone too
+	_, _, err := limits.Reserve(ctx, deaf{l}, limits.Reservation{Call: "1", At: noon, Most: limits.Amount{Tokens: 9}, Subjects: s})
+	if !errors.Is(err, errDeaf) {
+		t.Errorf("got %v", err)
+	}
+	if b, err := l.Status(t.Context(), noon, s); err != nil || b[0].Reserved != 0 {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+func TestEndedCallsAreForgottenInTheEnd(t *testing.T) {
+	l, _ := local(t, open(t, t.TempDir(), store.Options{QueueLimit: 1 << 20}))
+	s := []limits.Subject{budgeted(t, "key:a", "100 tokens/day")}
+	for i := range 3 * limits.RememberedCalls {
+		r := limits.Reservation{Call: fmt.Sprint(i), At: noon, Most: limits.Amount{Tokens: 1}, Subjects: s}
+		switch _, err := l.Reserve(t.Context(), r); {
+		case err != nil:
+			t.Fatal(err)
+		case i > 5: // the first ones stay
+			if err := l.Settle(t.Context(), r.Call, limits.Amount{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := limits.Remembered(l); n > limits.RememberedCalls+6 || n < limits.RememberedCalls {
+		t.Errorf("%d calls are remembered", n)
+	}
+	if b, err := l.Status(t.Context(), noon, s); err != nil || b[0].Reserved != 6 {
+		t.Errorf("%+v, %v", b, err)
+	}
+}

@@ -1,0 +1,185 @@
+package limits
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// Crash is a call that was under way when the process died: it has been charged as reserved.
+type Crash struct {
+	Call   string
+	At     time.Time // when it was admitted
+	Amount Amount    // what it was charged
+}
+
+// NewLocal returns the ledger kept in st, which was opened with LedgerSchema and serves no other Local. Calls that the
+// last process left behind are charged what they had reserved, in the period in which they were admitted, before it
+// returns; they are reported once, sorted by time.
+func NewLocal(ctx context.Context, st *store.Store) (*Local, []Crash, error) {
+	l := &Local{store: st}
+	l.subjects.init(maxLedgerSubjects)
+	l.calls.init()
+	crashed, err := l.recover(ctx, st)
+	if err != nil {
+		return nil, nil, fmt.Errorf("charging calls that a crash cut off: %w", err)
+	}
+	if err := l.load(ctx, st); err != nil {
+		return nil, nil, fmt.Errorf("reading the ledger: %w", err)
+	}
+	return l, crashed, nil
+}
+
+// recover turns all holds into spending, in one transaction.
+func (l *Local) recover(ctx context.Context, st *store.Store) ([]Crash, error) {
+	if err := st.Flush(ctx); err != nil {
+		return nil, err
+	}
+	rows, err := st.Reader().QueryContext(ctx, "SELECT call, subject, budget, period, amount, at FROM hold ORDER BY call")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var crashed []Crash
+	change := &ledgerRows{}
+	for rows.Next() {
+		var h holdRow
+		if err := rows.Scan(&h.call, &h.key.subject, &h.key.budget, &h.key.period, &h.amount, &h.at); err != nil {
+			return nil, err
+		}
+		if len(crashed) == 0 || crashed[len(crashed)-1].Call != h.call {
+			crashed = append(crashed, Crash{Call: h.call, At: time.Unix(0, h.at).UTC()})
+			change.closed = append(change.closed, h.call)
+		}
+		c := &crashed[len(crashed)-1]
+		if unit, _, _ := strings.Cut(h.key.budget, "/"); unit == Money.String() {
+			c.Amount.Nano = max(c.Amount.Nano, h.amount)
+		} else {
+			c.Amount.Tokens = max(c.Amount.Tokens, h.amount)
+		}
+		if h.amount > 0 {
+			change.spent = append(change.spent, spentRow{h.key, h.amount, 1})
+		}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(crashed) == 0 {
+		return nil, err
+	}
+	if err := st.Submit(merge([]*ledgerRows{change})); err != nil {
+		return nil, err
+	}
+	if err := st.Flush(ctx); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(crashed, func(a, b Crash) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Call, b.Call))
+	})
+	return crashed, nil
+}
+
+// load reads the newest period of each account.
+func (l *Local) load(ctx context.Context, st *store.Store) error {
+	rows, err := st.Reader().QueryContext(ctx, "SELECT subject, budget, max(period), spent FROM ledger GROUP BY subject, budget")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key ledgerKey
+		var spent int64
+		if err := rows.Scan(&key.subject, &key.budget, &key.period, &spent); err != nil {
+			return err
+		}
+		if err := l.put(key, spent); err != nil {
+			return fmt.Errorf("budget %q of %q: %w", key.budget, key.subject, err)
+		}
+	}
+	return rows.Err()
+}
+
+func (l *Local) put(key ledgerKey, spent int64) error {
+	unit, period, ok := parseBudgetName(key.budget)
+	if !ok {
+		return errors.New("unknown kind of budget")
+	}
+	begins, ends, err := period.parsePeriod(key.period)
+	if err != nil {
+		return err
+	}
+	s := l.subjects.get(key.subject, newLedgerSubject)
+	if s == nil {
+		return fmt.Errorf("more than %d subjects", maxLedgerSubjects)
+	}
+	a := s.account(unit, period)
+	a.begins, a.ends, a.now = begins, ends, &tally{row: key, spent: spent}
+	return nil
+}
+
+func parseBudgetName(name string) (Unit, Period, bool) {
+	for _, u := range []Unit{Money, Tokens} {
+		for p := Daily; p <= Total; p++ {
+			if budgetName(u, p) == name {
+				return u, p, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// coalesceFrom is how long a backlog grows before its changes are summed.
+const coalesceFrom = 1024
+
+// write queues rows. Where the store takes no more (a disk that has failed for a million changes) they wait in memory,
+// and go before those that come later; queued is then false.
+func (l *Local) write(rows *ledgerRows) (queued bool, err error) {
+	if !l.behind.Load() {
+		if err := l.store.Submit(rows); !errors.Is(err, store.ErrFull) {
+			return err == nil, err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.backlog = append(l.backlog, rows)
+	return l.drain()
+}
+
+// drain is called with mu held.
+func (l *Local) drain() (empty bool, err error) {
+	for len(l.backlog) > 0 {
+		err := l.store.Submit(l.backlog[0])
+		if errors.Is(err, store.ErrFull) {
+			break
+		}
+		if err != nil {
+			return false, err
+		}
+		l.backlog = l.backlog[1:]
+	}
+	if len(l.backlog) >= coalesceFrom {
+		l.backlog = []*ledgerRows{merge(l.backlog)}
+	}
+	l.behind.Store(len(l.backlog) > 0)
+	return len(l.backlog) == 0, nil
+}
+
+// Flush returns when everything that was settled and reserved before is on disk.
+func (l *Local) Flush(ctx context.Context) error {
+	l.mu.Lock()
+	empty, err := l.drain()
+	l.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if !empty {
+		return fmt.Errorf("%w: %w", ErrUnavailable, store.ErrFull)
+	}
+	if err := l.store.Flush(ctx); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package limits
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// RateSchema is the table of long windows, for store.Options.
+var RateSchema = store.Schema{
+	Room: "rates",
+	Steps: []string{`
+		CREATE TABLE rate (
+			subject    TEXT    NOT NULL,
+			unit       TEXT    NOT NULL, -- requests, tokens
+			window     TEXT    NOT NULL, -- h, day
+			slot       INTEGER NOT NULL, -- since 1970; 60 a window
+			count      INTEGER NOT NULL,
+			expires_at INTEGER NOT NULL, -- nanoseconds since 1970
+			PRIMARY KEY (subject, unit, window, slot)
+		) WITHOUT ROWID;
+		CREATE INDEX rate_expiry ON rate (expires_at);`,
+	},
+}
+
+const (
+	// keptFrom is the shortest window that is worth keeping over a restart.
+	keptFrom = time.Hour
+	// pruneBatch is one group of the writer: commits wait for no more than that.
+	pruneBatch = 500
+
+	upsertRate = `INSERT INTO rate (subject, unit, window, slot, count, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (subject, unit, window, slot) DO UPDATE SET count = excluded.count`
+	selectRates = "SELECT subject, unit, window, slot, count FROM rate"
+	deleteRate  = "DELETE FROM rate WHERE subject = ? AND unit = ? AND window = ? AND slot = ?"
+)
+
+// rateRows writes the slots of one window that changed. However many calls change them, one waits in the store at a time.
+type rateRows struct {
+	subject *rateSubject
+	window  *window
+	slots   uint64 // as window.dirty: what a second Apply must write again
+}
+
+// toWrite is called with the subject locked. It adds the window to writes unless that waits already, or is not kept.
+func (r *Rates) toWrite(writes []*rateRows, s *rateSubject, w *window) []*rateRows {
+	if r.store == nil || w.length < keptFrom || w.queued {
+		return writes
+	}
+	w.queued = true
+	return append(writes, &rateRows{subject: s, window: w})
+}
+
+// write queues what toWrite collected. A store that takes nothing is the store's to report: until it does, the windows
+// are in memory only.
+func (r *Rates) write(writes []*rateRows) {
+	for _, op := range writes {
+		if err := r.store.Submit(op); err != nil {
+			op.subject.mu.Lock()
+			op.window.queued = false
+			op.subject.mu.Unlock()
+		}
+	}
+}
+
+func (op *rateRows) Droppable() bool { return false }
+
+// Apply writes the counts as they are now.
+func (op *rateRows) Apply(tx *store.Tx) error {
+	op.subject.mu.Lock()
+	w := *op.window
+	op.window.dirty, op.window.queued = 0, false
+	op.subject.mu.Unlock()
+	op.slots |= w.dirty
+	for slot := max(w.head-slots, 0); slot <= w.head; slot++ {
+		if op.slots&(1<<(slot%ring)) == 0 {
+			continue
+		}
+		_, err := tx.Exec(upsertRate, op.subject.name, w.unit.String(), windowName(w.length), slot, w.counts[slot%ring], (slot+ring)*w.slot)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// misdated deletes a row that was dated in the future; its count goes to another.
+type misdated struct {
+	subject, unit, window string
+	slot                  int64
+}
+
+func (misdated) Droppable() bool { return false }
+
+func (op misdated) Apply(tx *store.Tx) error {
+	_, err := tx.Exec(deleteRate, op.subject, op.unit, op.window, op.slot)
+	return err
+}
+
+// load reads the long windows back.
+func (r *Rates) load(ctx context.Context, st *store.Store) error {
+	if err := st.Flush(ctx); err != nil {
+		return fmt.Errorf("reading the rates: %w", err)
+	}
+	rows, err := st.Reader().QueryContext(ctx, selectRates)
+	if err != nil {
+		return fmt.Errorf("reading the rates: %w", err)
+	}
+	defer rows.Close()
+	var future []misdated
+	var writes []*rateRows
+	now := r.nanos()
+	for rows.Next() {
+		var row misdated
+		var count int64
+		if err := rows.Scan(&row.subject, &row.unit, &row.window, &row.slot, &count); err != nil {
+			return fmt.Errorf("reading the rates: %w", err)
+		}
+		rate, ok := keptRate(row.unit, row.window)
+		if !ok {
+			continue
+		}
+		s := r.subject(row.subject, 0)
+		s.mu.Lock()
+		w := s.window(rate)
+		w.advance(now)
+		switch {
+		case row.slot > w.head:
+			w.add(w.head, max(count, 0))
+			writes = r.toWrite(writes, s, w)
+			future = append(future, row)
+		case row.slot >= w.head-slots:
+			w.add(row.slot, max(count, 0))
+		}
+		s.mu.Unlock()
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("reading the rates: %w", err)
+	}
+	for _, row := range future {
+		if err := st.Submit(row); err != nil {
+			return fmt.Errorf("correcting the rates: %w", err)
+		}
+	}
+	r.write(writes)
+	return nil
+}
+
+func keptRate(unit, name string) (Rate, bool) {
+	for _, w := range windows {
+		for _, u := range []Unit{Requests, Tokens} {
+			if w.length >= keptFrom && w.name == name && u.String() == unit {
+				return Rate{Unit: u, Window: w.length}, true
+			}
+		}
+	}
+	return Rate{}, false
+}
+
+// PruneRates returns a store.PruneFunc that deletes what has left its window.
+func PruneRates(now func() time.Time) store.PruneFunc {
+	return func(tx *store.Tx) (more bool, err error) {
+		res, err := tx.Exec(`DELETE FROM rate WHERE (subject, unit, window, slot) IN (
+			SELECT subject, unit, window, slot FROM rate WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`, now().UnixNano(), pruneBatch)
+		if err != nil {
+			return false, err
+		}
+		n, err := res.RowsAffected()
+		return n == pruneBatch, err
+	}
+}

@@ -1,0 +1,239 @@
+package limits
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// maxRateSubjects bounds memory to about 50 MiB at two rates each: names of models may come from clients. Names beyond
+// it share windows, which can refuse too early and never lets too much through.
+const maxRateSubjects = 32_768
+
+// Rates count requests and tokens in sliding windows. They are safe for concurrent use, and each subject has a lock of
+// its own.
+type Rates struct {
+	now   func() time.Time
+	start time.Time
+	store sink // nil: memory only
+
+	subjects table[rateSubject]
+	overflow [MaxSubjects]*rateSubject // shared by names that found no room, by their place in the call
+	swept    [shardCount]atomic.Int64  // when a full shard was last looked through
+}
+
+type rateSubject struct {
+	node
+	windows []*window // guarded by mu, as are the following
+	gone    bool      // swept out of the table
+}
+
+// Reading is the state of one rate, in the terms of the rate-limit headers. The zero value means that no rate applies.
+type Reading struct {
+	Subject   string
+	Rate      Rate
+	Remaining int64         // not below 0
+	Reset     time.Duration // until all that was counted has left the window
+}
+
+// RateRefusal says which rate is used up. Nothing was counted.
+type RateRefusal struct {
+	Reading // of the rate that needs the longest wait
+	// RetryAfter is when the same call would get in if nobody else used anything meanwhile. It is exact.
+	RetryAfter time.Duration
+	// Never: the call needs more than the rate allows at all; RetryAfter is 0.
+	Never bool
+}
+
+// NewRates returns rates that read the time from now. Windows of an hour and longer are kept in st, which was opened
+// with RateSchema, and are read back; a kill -9 forgets what was counted within the store's last commit interval. With
+// a nil st all are in memory.
+//
+// Time within a process is monotonic: setting the clock changes nothing. After a restart with a clock that was set back,
+// what is dated in the future counts as used now.
+func NewRates(ctx context.Context, st *store.Store, now func() time.Time) (*Rates, error) {
+	r := &Rates{now: now, start: now()}
+	r.subjects.init(maxRateSubjects)
+	for i := range r.overflow {
+		r.overflow[i] = newRateSubject("\x00" + string(rune('0'+i)))
+	}
+	if st == nil {
+		return r, nil
+	}
+	r.store = st
+	return r, r.load(ctx, st)
+}
+
+// nanos is the time since 1970, monotonic within the process.
+func (r *Rates) nanos() int64 {
+	return max(r.start.UnixNano()+int64(r.now().Sub(r.start)), 0)
+}
+
+// Request counts one request against all request rates of the subjects, whose names differ, or against none if one of
+// them is used up. The reading is that of the rate with the least remaining.
+func (r *Rates) Request(subjects []Subject) (Reading, *RateRefusal) {
+	return r.take(Requests, 1, subjects, nil)
+}
+
+// Tokens counts n tokens, an upper bound of what a call will use, against all token rates of the subjects or against
+// none. The grant is corrected when the call's real usage is known; it is never nil without a refusal.
+func (r *Rates) Tokens(n int64, subjects []Subject) (Reading, *Grant, *RateRefusal) {
+	g := &Grant{rates: r, taken: max(n, 0)}
+	reading, refusal := r.take(Tokens, g.taken, subjects, g)
+	if refusal != nil {
+		return reading, nil, refusal
+	}
+	return reading, g, nil
+}
+
+// Look is the reading of the rate with the least remaining, without counting anything.
+func (r *Rates) Look(unit Unit, subjects []Subject) Reading {
+	reading, _ := r.take(unit, 0, subjects, nil)
+	return reading
+}
+
+// take counts n, unless it is refused or 0.
+func (r *Rates) take(unit Unit, n int64, subjects []Subject, g *Grant) (Reading, *RateRefusal) {
+	var rooms [MaxSubjects]*rateSubject
+	var order [MaxSubjects]*node
+	found, ns := rooms[:0], nodes(order[:0])
+	for i := range subjects {
+		var s *rateSubject
+		if counts(unit, subjects[i].Rates) {
+			s = r.subject(subjects[i].Name, i)
+			ns = append(ns, &s.node)
+		}
+		found = append(found, s)
+	}
+	if len(ns) == 0 {
+		return Reading{}, nil
+	}
+	ns.lock()
+	for _, s := range found {
+		if s != nil && s.gone { // swept since it was found: rare
+			ns.unlock()
+			return r.take(unit, n, subjects, g)
+		}
+	}
+	now := r.nanos()
+	reading, refusal := judge(unit, n, now, subjects, found)
+	var writes []*rateRows
+	if refusal == nil && n > 0 {
+		for i, s := range found {
+			for _, rate := range subjects[i].Rates {
+				if rate.Unit != unit {
+					continue
+				}
+				w := s.window(rate)
+				w.add(w.head, n)
+				if g != nil {
+					g.lines = append(g.lines, grantLine{s, w, w.head})
+				}
+				writes = r.toWrite(writes, s, w)
+			}
+		}
+		reading.Remaining = max(reading.Remaining-n, 0)
+		reading.Reset = readingReset(reading, now, subjects, found)
+	}
+	ns.unlock()
+	r.write(writes)
+	return reading, refusal
+}
+
+// judge finds the rate with the least remaining, and whether one refuses. All nodes are locked.
+func judge(unit Unit, n, now int64, subjects []Subject, found []*rateSubject) (tightest Reading, refusal *RateRefusal) {
+	first := true
+	for i, s := range found {
+		for _, rate := range subjects[i].Rates {
+			if rate.Unit != unit {
+				continue
+			}
+			w := s.window(rate)
+			w.advance(now)
+			reading := Reading{subjects[i].Name, rate, max(rate.Limit-w.total, 0), 0}
+			if first || reading.Remaining < tightest.Remaining {
+				first, tightest = false, reading
+			}
+			wait, never := w.wait(now, n, rate.Limit)
+			if wait > 0 || never {
+				if refusal == nil || never && !refusal.Never || never == refusal.Never && wait > refusal.RetryAfter {
+					reading.Reset = w.reset(now)
+					refusal = &RateRefusal{reading, wait, never}
+				}
+			}
+		}
+	}
+	tightest.Reset = readingReset(tightest, now, subjects, found)
+	return tightest, refusal
+}
+
+// readingReset finds the window that a reading is about.
+func readingReset(of Reading, now int64, subjects []Subject, found []*rateSubject) time.Duration {
+	for i, s := range found {
+		if s != nil && subjects[i].Name == of.Subject {
+			return s.window(of.Rate).reset(now)
+		}
+	}
+	return 0
+}
+
+func counts(unit Unit, rates []Rate) bool {
+	for _, rate := range rates {
+		if rate.Unit == unit {
+			return true
+		}
+	}
+	return false
+}
+
+func newRateSubject(name string) *rateSubject { return &rateSubject{node: node{name: name}} }
+
+// window is called with mu held.
+func (s *rateSubject) window(r Rate) *window {
+	for _, w := range s.windows {
+		if w.unit == r.Unit && w.length == r.Window {
+			return w
+		}
+	}
+	w := newWindow(r.Unit, r.Window)
+	s.windows = append(s.windows, w)
+	return w
+}
+
+// subject finds or makes room for a name, the place-th of its call.
+func (r *Rates) subject(name string, place int) *rateSubject {
+	if len(name) <= MaxName {
+		if s := r.subjects.get(name, newRateSubject); s != nil {
+			return s
+		}
+		if r.sweep(name) {
+			if s := r.subjects.get(name, newRateSubject); s != nil {
+				return s
+			}
+		}
+	}
+	return r.overflow[place%MaxSubjects]
+}
+
+// sweep forgets subjects of name's shard of which nothing counts any more, at most once a second.
+func (r *Rates) sweep(name string) bool {
+	now := r.nanos()
+	last := &r.swept[r.subjects.index(name)]
+	if before := last.Load(); now-before < int64(time.Second) || !last.CompareAndSwap(before, now) {
+		return false
+	}
+	r.subjects.sweep(name, func(s *rateSubject) bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, w := range s.windows {
+			if w.advance(now); w.total > 0 {
+				return false
+			}
+		}
+		s.gone = true
+		return true
+	})
+	return true
+}

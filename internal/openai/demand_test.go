@@ -1,0 +1,134 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+func TestDemandsAreRead(t *testing.T) {
+	for body, want := range map[string]struct {
+		messages, tools int
+		choices, output int64
+		param           string
+	}{
+		`{}`: {0, 0, 1, 0, "max_completion_tokens"},
+		`{"messages":[{},{}],"tools":[{},{},{}],"n":4,"max_tokens":9}`:          {2, 3, 4, 9, "max_tokens"},
+		`{"messages":[],"tools":null,"max_tokens":null,"n":null}`:               {0, 0, 1, 0, "max_completion_tokens"},
+		`{"messages":"x","max_tokens":9,"max_completion_tokens":5}`:             {1, 0, 1, 9, "max_tokens"},
+		`{"messages":[1],"max_tokens":9,"max_completion_tokens":10,"tools":{}}`: {1, 1, 1, 10, "max_completion_tokens"},
+	} {
+		b, members := strict(t, body)
+		d, err := openai.ChatDemand(b, members)
+		if err != nil || d.Messages != want.messages || d.Tools != want.tools || d.Choices != want.choices || d.Output != want.output || d.Param != want.param {
+			t.Errorf("%s: %+v, %v", body, d, err)
+		}
+	}
+	b, members := strict(t, `{"input":[1,2],"max_output_tokens":7,"n":99,"max_tokens":"x"}`)
+	if d, err := openai.ResponsesDemand(b, members); err != nil || d.Messages != 2 || d.Output != 7 || d.Choices != 1 {
+		t.Errorf("Responses: %+v, %v", d, err)
+	}
+	for body, param := range map[string]string{
+		`{"n":0}`: "n", `{"n":129}`: "n", `{"n":1.5}`: "n", `{"n":"1"}`: "n",
+		`{"max_tokens":0}`: "max_tokens", `{"max_completion_tokens":1e30}`: "max_completion_tokens", `{"max_tokens":true}`: "max_tokens",
+	} {
+		b, members := strict(t, body)
+		if _, err := openai.ChatDemand(b, members); err == nil || fault.From(err).Param != param || fault.From(err).HTTPStatus() != 400 {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+func TestACappedRequestSaysItOnce(t *testing.T) {
+	for _, c := range []struct{ body, field, want string }{
+		{`{"model":"m"}`, "", `{"model":"m","max_completion_tokens":5}`},
+		{`{"model":"m"}`, "max_tokens", `{"model":"m","max_tokens":5}`},
+		{`{"max_tokens":9,"model":"m"}`, "", `{"max_tokens":5,"model":"m"}`},
+		{`{"max_tokens":9,"model":"m","max_completion_tokens":10}`, "", `{"model":"m","max_completion_tokens":5}`},
+		{`{"max_completion_tokens":10,"model":"m"}`, "max_tokens", `{"model":"m","max_tokens":5}`},
+		{`{"max_tokens":null,"model":"m"}`, "", `{"model":"m","max_completion_tokens":5}`},
+	} {
+		b, members := strict(t, c.body)
+		d, err := openai.ChatDemand(b, members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := jsonscan.NewPatch(b, members)
+		d.CapOutput(p, b, members, c.field, 5)
+		if got := p.Append(nil); !json.Valid(got) || string(got) != c.want {
+			t.Errorf("%s, field %q: %s, want %s", c.body, c.field, got, c.want)
+		}
+	}
+}
+
+func TestContentThatCostsMoreThanItsBytes(t *testing.T) {
+	part := func(p string) string { return `{"messages":[{"role":"user","content":[` + p + `]}]}` }
+	for body, want := range map[string]openai.Content{
+		`{"messages":[{"role":"user","content":"x"}]}`:                   {},
+		part(`{"type":"text","text":"file"}`):                            {},
+		part(`{"type":"image_url","image_url":{}},{"type":"image_url"}`): {Images: 2},
+		part(`{"type":"input_audio","input_audio":{}}`):                  {AudioInput: true},
+		part(`{"type":"file","file":{}}`):                                {Unpriced: "file"},
+		part(`{"type":"text","type":"video"}`):                           {Unpriced: "video"},
+		part(`{"TYPE":"video"}`):                                         {Unpriced: "video"},
+		part(`{"\u0074ype":"video"}`):                                    {Unpriced: "video"},
+		part(`{"text":"x"}`):                                             {Unpriced: "content"},
+		part(`{"type":7}`):                                               {Unpriced: "content"},
+		part(`{"type":"` + strings.Repeat("v", 65) + `"}`):               {Unpriced: "content"},
+		`{"input":"x"}`:                                                  {},
+		`{"input":[{"role":"user","content":[{"type":"input_text","text":"x"},{"type":"input_image","image_url":"u"}]}]}`: {Images: 1},
+		`{"input":[{"type":"input_file","file_url":"u"}]}`:                                                                {Unpriced: "input_file"},
+		`{"input":[{"type":"function_call_output","output":[{"type":"input_image"}]}]}`:                                   {Images: 1},
+		`{"input":[{"type":"computer_call_output"}]}`:                                                                     {Unpriced: "computer_call_output"},
+		`{"service_tier":"priority"}`:                                                                                     {Unpriced: "service_tier"},
+		`{"service_tier":null}`:                                                                                           {},
+		`{"service_tier":"flex"}`:                                                                                         {},
+		`{"modalities":["text","audio"]}`:                                                                                 {AudioOutput: true},
+		`{"modalities":["image","text"]}`:                                                                                 {Unpriced: "modalities"},
+		`{"prediction":{"type":"content","content":"abc"}}`:                                                               {Prediction: int64(len(`{"type":"content","content":"abc"}`))},
+	} {
+		b, members := strict(t, body)
+		if got := openai.ContentOf(b, members); got != want {
+			t.Errorf("%s: %+v, want %+v", body, got, want)
+		}
+	}
+}
+
+func TestContentIsBoundedInDepth(t *testing.T) {
+	b, members := strict(t, `{"messages":[`+strings.Repeat(`{"type":"message","content":[`, 20)+strings.Repeat(`]}`, 20)+`]}`)
+	if got := openai.ContentOf(b, members); got.Unpriced == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func FuzzContentAndDemand(f *testing.F) {
+	f.Add([]byte(`{"messages":[{"role":"user","content":[{"type":"image_url"}]}],"max_tokens":4,"tools":[]}`))
+	f.Add([]byte(`{"input":[{"type":"function_call_output","output":[{"type":"input_image"}]}],"n":2}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		members, err := jsonscan.Strict(body, nil)
+		if err != nil {
+			return
+		}
+		if c := openai.ContentOf(body, members); c.Images < 0 || c.Images > int64(len(body)) || c.Prediction < 0 {
+			t.Fatalf("%+v", c)
+		}
+		d, err := openai.ChatDemand(body, members)
+		if err != nil {
+			return
+		}
+		p := jsonscan.NewPatch(body, members)
+		d.CapOutput(p, body, members, "", 3)
+		again, err := jsonscan.Strict(p.Append(nil), nil)
+		if err != nil {
+			t.Fatalf("%q became %q: %v", body, p.Append(nil), err)
+		}
+		capped, err := openai.ChatDemand(p.Append(nil), again)
+		if err != nil || capped.Output != 3 || capped.Messages != d.Messages {
+			t.Fatalf("%q became %q: %+v, %v", body, p.Append(nil), capped, err)
+		}
+	})
+}

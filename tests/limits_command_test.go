@@ -1,0 +1,47 @@
+package tests
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+func TestTheCommandShowsBudgets(t *testing.T) {
+	h := vacant(t)
+	h.writeCatalog()
+	admin := "unix//" + h.dir + "/admin"
+	c := h.run(setup{keys: limitedKey("budget 1usd/day"), options: "catalog DIR/prices.json\nbudget 5M tokens/total soft", global: "admin " + admin})
+	if a := h.post(chatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	show := exec.CommandContext(t.Context(), c.cmd.Path)
+	show.Args = []string{"caddy", "gatehouse", "budget", "--address", admin}
+	out, err := show.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var lines []string
+	for line := range strings.Lines(string(out)) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	if len(lines) != 3 || lines[0] != "SUBJECT BUDGET SPENT RESERVED RESETS" ||
+		lines[1] != "gateway 5000000 tokens/total soft 51 0 never" || !strings.HasPrefix(lines[2], "key:full 1usd/day 0.000501 0 2") {
+		t.Errorf("%s", out)
+	}
+}
+
+// What was spent under a name that is not configured any more is told at the
+// start.
+func TestARenamedKeyIsWarnedOf(t *testing.T) {
+	h := startPriced(t, setup{keys: limitedKey("budget 1usd/day")})
+	if a := h.post(chatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	if text := logs.text(); strings.Contains(text, "not configured any more") {
+		t.Error("a warning without a reason")
+	}
+	h.change(h.caddyfile(setup{}))
+	if text := logs.text(); !strings.Contains(text, "not configured any more") || !strings.Contains(text, `"subject":"key:full"`) {
+		t.Error("no warning")
+	}
+}

@@ -1,0 +1,91 @@
+package tests
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Every ending settles, and the row says by which figures.
+func TestEveryEndingIsSettled(t *testing.T) {
+	h := startPriced(t, setup{
+		keys:      limitedKey("budget 10usd/total\nmax_output_tokens 100\nunpriced allow") + keyBlock("activity", ""),
+		providers: defaultProviders + "provider dear {\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ncost reported\n}\n",
+	})
+	body := func(model, more string) string {
+		return `{"model":"` + model + `","messages":[{"role":"user","content":"x"}]` + more + `}`
+	}
+	before := int64(0)
+	for _, c := range []struct {
+		name, body, source string
+		least, most        int64 // nano-USD
+	}{
+		{"the provider's usage", body("fake/usage-all", ""), "provider", 1_001_000, 1_001_000},
+		{"more than was reserved", body("fake/usage-more", ""), "provider", 2_001_000, 2_001_000},
+		{"translated", `{"model":"chatonly/usage-all","messages":[{"role":"user","content":"x"}]}`, "provider", 1_001_000, 1_001_000},
+		{"an error of the provider", body("fake/err-500", ""), "none", 0, 0},
+		{"no usage", body("fake/no-usage", ""), "estimated", 30_000, 1_100_000},
+		{"a stream without usage", body("fake/no-usage", streaming), "estimated", 40_000, 400_000},
+		{"a cut stream", body("fake/cut-clean", streaming), "estimated", 30_000, 400_000},
+		{"the catalog's price, not the reported one", body("router/echo", ""), "provider", 31_000, 31_000},
+		{"the reported cost", body("dear/echo", ""), "provider", 40_000, 40_000},
+		{"never sent", body("fake/usage-all", `,"max_tokens":0`), "none", 0, 0},
+		{"no price", body("fake/crlf", ""), "provider", 0, 0},
+	} {
+		a := h.post(chatV1, "full", c.body)
+		row := h.row(a.header.Get("X-Request-Id"))
+		b := h.keyInfo("full").Budgets[0]
+		after := nano(t, b.Spent)
+		cost := after - before
+		before = after
+		if at(row, "usage_source") != c.source || cost < c.least || cost > c.most || nano(t, b.Reserved) != 0 {
+			t.Errorf("%s (%d): cost %d, reserved %s, row %v", c.name, a.status, cost, b.Reserved, row)
+		}
+		if usd, ok := at(row, "usage").(json.Number); c.name != "no price" && (!ok || nano(t, usd) != cost) {
+			t.Errorf("%s: the row says %v, the ledger %d", c.name, at(row, "usage"), cost)
+		}
+	}
+}
+
+func TestOperatorsSeeBudgets(t *testing.T) {
+	h := startPriced(t, setup{
+		keys:    limitedKey("budget 1usd/day") + keyBlock("other", "tenant other\nbudget 0.0000001usd/month"),
+		options: "tenant other {\nbudget 5M tokens/week soft\n}\nbudget 100usd/total",
+	})
+	if a := h.post(chatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	var got []string
+	for _, b := range balances(t) {
+		got = append(got, b.Subject+" "+b.Budget.String())
+		if want := int64(501_000); b.Subject != "key:other" && b.Subject != "tenant:other" && b.Spent != want {
+			t.Errorf("%s: spent %d, want %d", b.Subject, b.Spent, want)
+		}
+	}
+	if all := strings.Join(got, ", "); all != "gateway 100usd/total, key:full 1usd/day, key:other 0.0000001usd/month, tenant:other 5000000 tokens/week soft" {
+		t.Error(all)
+	}
+}
+
+// The event comes once, not with every refusal.
+func TestAnExhaustedBudgetIsAnEvent(t *testing.T) {
+	h := startPriced(t, setup{keys: limitedKey("budget 60 tokens/total\nunpriced allow\nmax_output_tokens 3"), options: ""})
+	body := `{"model":"fake/usage-more","messages":[]}`
+	h.post(chatV1, "full", body)
+	refused := 0
+	for range 20 {
+		if h.post(chatV1, "full", body).status == http.StatusPaymentRequired {
+			refused++
+		}
+	}
+	if refused < 2 {
+		t.Fatalf("%d calls were refused", refused)
+	}
+	if !eventually(func() bool { return strings.Contains(logs.text(), `"name":"budget_exhausted"`) }) {
+		t.Fatal("no event")
+	}
+	if n := strings.Count(logs.text(), `"msg":"event","name":"budget_exhausted"`); n != 1 {
+		t.Errorf("%d events", n)
+	}
+}
