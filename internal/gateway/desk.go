@@ -27,9 +27,13 @@ func (g *Gateway) startDesk(ctx context.Context) {
 				return
 			case <-retry.C:
 			}
-			if g.desk.Start(ctx) == nil {
+			before := err.Error()
+			if err = g.desk.Start(ctx); err == nil {
 				g.logger.Info("workstations are available")
 				return
+			}
+			if err.Error() != before { // one was mended, the next is found
+				g.logger.Error("workstations are not available yet", zap.Error(err))
 			}
 		}
 	}()

@@ -21,6 +21,13 @@ func (d *Desk) Spare(id ID, why string, while time.Duration) {
 	}
 }
 
+// ask ends the time in which a workstation is left alone.
+func (d *Desk) ask(id ID) {
+	d.state.mu.Lock()
+	defer d.state.mu.Unlock()
+	delete(d.state.spared, id)
+}
+
 // Spared tells whether, and why, a workstation is left alone.
 func (d *Desk) Spared(id ID) (why string, spared bool) {
 	s := d.state
