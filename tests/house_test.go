@@ -89,6 +89,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/activity", "internal/store", "rows go with its group commit"},
 	{"internal/limits/limitstest", "internal/limits", "the conformance of any ledger"},
 	{"internal/limits", "internal/store", "long windows, holds and spending go with its group commit"},
+	{"internal/guard", "internal/jsonscan", "the texts of a body"},
 	{"internal/owners", "internal/store", "rows go with its group commit"},
 	{"internal/catalog", "internal/pattern", "models of a provider block"},
 	{"internal/keys", "internal/pattern", "models of a key block"},
