@@ -43,6 +43,14 @@ type App struct {
 	// bound.
 	Models []ModelLimit `json:"models,omitempty"`
 
+	// Guardrails are the rules for texts that blocks name. Each must be named
+	// by one at least.
+	Guardrails []Guardrail `json:"guardrails,omitempty"`
+
+	// GuardrailsOnAll are the names of those that read every model call.
+	// Default: none.
+	GuardrailsOnAll []string `json:"guardrails_on_all,omitempty"`
+
 	// The gateway's own allowance, of all callers together.
 	Allowance
 

@@ -58,13 +58,18 @@ func (a *App) build() (gateway.Config, error) {
 			return none, fmt.Errorf("key %q: max_body: body_memory, %d bytes, would not let in one body of that size; twice as many are needed", name, memory)
 		}
 	}
+	guards, hookSecrets, err := a.buildGuards()
+	if err != nil {
+		return none, err
+	}
+	secrets = append(secrets, hookSecrets...)
 	desk, logins, err := a.buildDesk()
 	if err != nil {
 		return none, fmt.Errorf("vnc: %w", err)
 	}
 	secrets = append(secrets, logins...)
 	return gateway.Config{
-		Limits: allowed, Ring: ring, Desk: desk, Catalog: index, Providers: built.providers, Discover: built.discover,
+		Limits: allowed, Guards: guards, Ring: ring, Desk: desk, Catalog: index, Providers: built.providers, Discover: built.discover,
 		Secrets: append(secrets, built.secrets...), State: a.state, BodyMemory: memory,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil

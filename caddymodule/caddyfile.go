@@ -36,6 +36,8 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		provider NAME { … }     # any number
 //		tenant NAME { … }       # any number
 //		model PATTERN { … }     # any number
+//		guardrail NAME { … }    # any number
+//		guardrails NAME…        # of those that read every call
 //		rate, concurrency, budget …
 //		on_store_failure open | closed
 //		on_disconnect cancel | drain DURATION
@@ -61,6 +63,9 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"provider": {Many: true, Read: a.readProvider},
 		"tenant":   {Many: true, Read: a.readTenant},
 		"model":    {Many: true, Read: a.readModel},
+
+		"guardrail":  {Many: true, Read: a.readGuardrail},
+		"guardrails": caddykit.Words(&a.GuardrailsOnAll),
 
 		"on_store_failure": caddykit.Word(&a.OnStoreFailure),
 		"on_disconnect":    {Read: a.readDisconnect},
@@ -97,6 +102,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 //		rate, concurrency, budget …
 //		max_messages, max_tools, max_output_tokens …
 //		max_body SIZE
+//		guardrails NAME…
 //		unpriced allow
 //	}
 func (a *App) readKey(d *caddyfile.Dispenser) error {
@@ -114,6 +120,7 @@ func (a *App) readKey(d *caddyfile.Dispenser) error {
 		"disabled":     caddykit.Flag(&k.Disabled),
 		"hosted_tools": caddykit.Flag(&k.HostedTools),
 		"max_body":     caddykit.Value(&k.MaxBody, parseSize),
+		"guardrails":   caddykit.Words(&k.Guardrails),
 		"unpriced":     caddykit.Word(&k.Unpriced),
 	}, k.Allowance.options(), k.Caps.options()).Block(d)
 	a.Keys = append(a.Keys, k)

@@ -48,6 +48,10 @@ type Key struct {
 	// MaxBody bounds a request's body, in bytes, at most 256 MiB. Default: 32 MiB.
 	MaxBody int64 `json:"max_body,omitempty"`
 
+	// Guardrails are the names of those that read the key's calls. Default:
+	// those of the model and of the gateway.
+	Guardrails []string `json:"guardrails,omitempty"`
+
 	// Unpriced says what becomes of a call under a hard budget whose use
 	// cannot be known beforehand (unknown price, hosted tools, files): "allow"
 	// lets it through, reserving what is known. Default: 402 cannot_be_priced.

@@ -68,6 +68,7 @@ func (a *App) readTenant(d *caddyfile.Dispenser) error {
 //	model PATTERN {
 //		rate | concurrency …
 //		max_messages | max_tools | max_output_tokens …
+//		guardrails NAME…
 //	}
 func (a *App) readModel(d *caddyfile.Dispenser) error {
 	var m ModelLimit
@@ -76,6 +77,7 @@ func (a *App) readModel(d *caddyfile.Dispenser) error {
 	}
 	options := m.Caps.options()
 	options["rate"], options["concurrency"] = phrases(&m.Rates), phrase(&m.Concurrency)
+	options["guardrails"] = caddykit.Words(&m.Guardrails)
 	err := options.Block(d)
 	a.Models = append(a.Models, m)
 	return err

@@ -58,6 +58,10 @@ type ModelLimit struct {
 	// Concurrency is as in a key's block. Default: no bound.
 	Concurrency string `json:"concurrency,omitempty"`
 
+	// Guardrails are the names of those that read calls of these models.
+	// Default: those of the key and of the gateway.
+	Guardrails []string `json:"guardrails,omitempty"`
+
 	Caps
 }
 

@@ -39,11 +39,18 @@ func (x *exchange) answer(op provider.Operation, body [][]byte, convert func(dst
 		return x.brokenAnswer(err)
 	}
 	x.call.Whole(len(*received))
+	judged, refusal := x.call.JudgeAnswer(x.r.Context(), *received)
+	if judged == nil {
+		judged = *received
+	}
 	out := buffers.Get().(*[]byte)
 	defer keepBuffer(out)
 	var summary openai.Summary
-	*out, summary, err = convert((*out)[:0], *received)
+	*out, summary, err = convert((*out)[:0], judged) // a refused answer too: its usage is real
 	x.call.Summarise(summary)
+	if refusal != nil {
+		return refusal
+	}
 	if err != nil {
 		return x.brokenAnswer(err)
 	}

@@ -21,7 +21,7 @@ func serveChat(x *exchange) error {
 		return err
 	}
 	x.call.Record.Stream = req.Stream
-	if err := x.admit(provider.Chat, req.Model, body, members); err != nil {
+	if body, members, err = x.admit(provider.Chat, req.Model, body, members); err != nil {
 		return err
 	}
 	if x.call.Provider().ResponsesOnly {

@@ -48,10 +48,11 @@ func invalidJSON(err error) error {
 	return refusal
 }
 
-// admit takes the steps between parsing and sending.
-func (x *exchange) admit(op provider.Operation, model string, body []byte, members []jsonscan.Member) error {
+// admit takes the steps between parsing and sending. It returns the body and
+// members to go on with: what a guardrail takes out of a body moves the rest.
+func (x *exchange) admit(op provider.Operation, model string, body []byte, members []jsonscan.Member) ([]byte, []jsonscan.Member, error) {
 	if err := x.call.Admit(op, model); err != nil {
-		return err
+		return body, members, err
 	}
 	if x.call.Provider().BuiltIn && !x.onLoopback() {
 		x.gateway.WarnOfDemo("the test provider")
@@ -59,21 +60,25 @@ func (x *exchange) admit(op provider.Operation, model string, body []byte, membe
 	limited := x.call.NeedsDemand()
 	if limited {
 		if err := x.admitDemand(op, body, members); err != nil {
-			return err
+			return body, members, err
 		}
+	}
+	body, members, err := x.admitText(body, members)
+	if err != nil {
+		return body, members, err
 	}
 	// A translated Responses call keeps no state and asks for none: translate refuses what would name some.
 	if op != provider.Responses || x.call.Provider().Translate == nil {
 		if err := x.call.AdmitState(x.r.Context(), body, members); err != nil {
-			return err
+			return body, members, err
 		}
 	}
 	if !limited {
-		return nil
+		return body, members, nil
 	}
-	err := x.call.Reserve(x.r.Context(), body, members)
+	err = x.call.Reserve(x.r.Context(), body, members)
 	x.showRates()
-	return err
+	return body, members, err
 }
 
 func (x *exchange) admitDemand(op provider.Operation, body []byte, members []jsonscan.Member) error {

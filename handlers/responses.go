@@ -24,7 +24,7 @@ func serveResponses(x *exchange) error {
 		return err
 	}
 	x.call.Record.Stream = req.Stream
-	if err := x.admit(provider.Responses, req.Model, body, members); err != nil {
+	if body, members, err = x.admit(provider.Responses, req.Model, body, members); err != nil {
 		return err
 	}
 	if x.call.Provider().Translate != nil {

@@ -37,6 +37,8 @@ func (x *exchange) stream(op provider.Operation, body [][]byte, s openai.Stream)
 	}
 	var batch batch
 	defer batch.drop()
+	judge := newStreamJudge(x, op, s)
+	defer judge.note()
 	events := sse.NewReader(resp.Body, maxEvent)
 	defer events.Release()
 	for !s.Done() {
@@ -51,7 +53,11 @@ func (x *exchange) stream(op provider.Operation, body [][]byte, s openai.Stream)
 			continue
 		}
 		x.call.Event(event.Name, event.Data)
-		batch.set(s.Data(batch.bytes(), event.Name, event.Data))
+		out, refusal := judge.data(batch.bytes(), event)
+		batch.set(out)
+		if refusal != nil {
+			return x.endStream(line, s, batch.bytes(), refusal)
+		}
 		if s.Done() || events.Buffered() && len(batch.bytes()) < maxBatch {
 			continue // an end goes out in endStream: a failure may still become a status
 		}
@@ -63,7 +69,9 @@ func (x *exchange) stream(op provider.Operation, body [][]byte, s openai.Stream)
 	if s.Done() {
 		x.call.Linger()
 	}
-	return x.endStream(line, s, batch.bytes(), nil)
+	out, refusal := judge.end(batch.bytes())
+	batch.set(out)
+	return x.endStream(line, s, batch.bytes(), refusal)
 }
 
 // batch is what waits to be written, in a shared buffer that it has only as

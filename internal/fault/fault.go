@@ -35,6 +35,10 @@ type Error struct {
 	// metadata.limit_source.
 	LimitSource string
 
+	// Reasons are the classes of what a guardrail found (metadata.reasons on
+	// /api/v1).
+	Reasons []string
+
 	// Rate is the rate that refused, for the headers of a 429.
 	Rate *Rate
 

@@ -52,6 +52,11 @@ const (
 	ContextLengthExceeded Code = "context_length_exceeded"
 	ProviderContentPolicy Code = "provider_content_policy"
 
+	// GuardrailBlocked is our own judgement of a text; GuardrailUnavailable says
+	// that a moderator could not be asked.
+	GuardrailBlocked     Code = "guardrail_blocked"
+	GuardrailUnavailable Code = "guardrail_unavailable"
+
 	NoProvider        Code = "no_provider_available"
 	LedgerUnavailable Code = "ledger_unavailable"
 	ShuttingDown      Code = "shutting_down"
@@ -125,10 +130,12 @@ var table = map[Code]row{
 	UpstreamRejected:      {400, invalidRequest, "invalid_request", 0, false},
 	ContextLengthExceeded: {400, invalidRequest, "context_length_exceeded", 0, false},
 	ProviderContentPolicy: {422, invalidRequest, "content_policy_violation", 0, false},
+	GuardrailBlocked:      {422, invalidRequest, "content_policy_violation", 0, false},
 
-	NoProvider:        {503, serverError, "provider_overloaded", 10 * time.Second, false},
-	LedgerUnavailable: {503, serverError, "provider_overloaded", 10 * time.Second, false},
-	ShuttingDown:      {503, serverError, "provider_overloaded", time.Second, false},
+	NoProvider:           {503, serverError, "provider_overloaded", 10 * time.Second, false},
+	LedgerUnavailable:    {503, serverError, "provider_overloaded", 10 * time.Second, false},
+	GuardrailUnavailable: {503, serverError, "provider_overloaded", 10 * time.Second, false},
+	ShuttingDown:         {503, serverError, "provider_overloaded", time.Second, false},
 
 	Internal: {500, serverError, "server", 0, false},
 }

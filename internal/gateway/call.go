@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/guard"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -50,9 +51,11 @@ type Call struct {
 	unwatch func() bool // stops waiting for the client to leave; nil without draining
 
 	quota      quota // what it has of its limits
-	seen       seen  // of the answer
-	chat       bool  // the operation is chat
-	keptState  bool  // it refers to state whose size nobody knows
+	guards     *guard.Set
+	redacted   []string // classes of what guardrails took out
+	seen       seen     // of the answer
+	chat       bool     // the operation is chat
+	keptState  bool     // it refers to state whose size nobody knows
 	hostedTool string
 
 	cause   error // of a failure, for the log

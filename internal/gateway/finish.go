@@ -103,6 +103,9 @@ func (c *Call) writeLog() {
 	if r.OutputCap > 0 {
 		fields = append(fields, zap.Int64("output_cap", r.OutputCap))
 	}
+	if len(c.redacted) > 0 {
+		fields = append(fields, zap.Strings("redacted", c.redacted))
+	}
 	if r.Workstation != "" {
 		fields = append(fields, zap.String("workstation", clip(r.Workstation)))
 	}

@@ -6,6 +6,7 @@
 //	err = call.Require(scope)                     // 403
 //	body, err := call.ReadBody(w, r)              // 413, 415, 429, 400
 //	err = call.Admit(provider.Chat, model)        // 404
+//	body, err = call.AdmitText(ctx, body)         // 422, 503, 400
 //	resp, err := call.Send(r.Context(), …)        // 502
 //
 // The order is the order of checks: nothing later runs after a refusal. A
@@ -15,6 +16,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -73,6 +75,7 @@ type Config struct {
 	Secrets    []string          // to be taken out of provider text
 	State      *State
 	Limits     Limits
+	Guards     Guards
 	BodyMemory int64 // bytes; see DefaultBodyMemory
 	Timeouts   Timeouts
 	Logger     *zap.Logger
@@ -96,6 +99,8 @@ type Gateway struct {
 	redactor   *redact.Redactor
 	state      *State
 	limits     Limits
+	guards     Guards
+	sets       sets
 	bodyMemory int64
 	keep       activity.Retention // set by Start
 	timeouts   Timeouts
@@ -119,12 +124,12 @@ type Gateway struct {
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		ring: c.Ring, catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers)),
-		discover: c.Discover, desk: c.Desk, emitter: c.Emitter, redactor: redact.New(c.Secrets), state: c.State, limits: c.Limits, bodyMemory: c.BodyMemory,
+		discover: c.Discover, desk: c.Desk, emitter: c.Emitter, redactor: redact.New(c.Secrets), state: c.State, limits: c.Limits, guards: c.Guards, bodyMemory: c.BodyMemory,
 		timeouts: c.Timeouts, logger: c.Logger, now: c.Now,
 		sampled: c.Logger.WithOptions(zap.WrapCore(sample)),
 		ready:   make(chan struct{}), gone: make(chan struct{}),
 	}
-	if err := g.limits.check(); err != nil {
+	if err := errors.Join(g.limits.check(), g.guards.check()); err != nil {
 		return nil, err
 	}
 	for _, p := range c.Providers {

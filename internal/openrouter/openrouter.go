@@ -112,5 +112,12 @@ func appendErrorObject(dst []byte, e *fault.Error) []byte {
 			dst = jsonscan.AppendString(dst, f.value)
 		}
 	}
+	for i, reason := range e.Reasons {
+		dst = append(dst, [...]string{`,"reasons":[`, `,`}[min(i, 1)]...)
+		dst = jsonscan.AppendString(dst, reason)
+	}
+	if len(e.Reasons) > 0 {
+		dst = append(dst, ']')
+	}
 	return append(dst, `}}`...)
 }

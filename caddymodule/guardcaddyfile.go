@@ -1,0 +1,83 @@
+package caddymodule
+
+import (
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/guard"
+)
+
+// readGuardrail reads one guardrail:
+//
+//	guardrail NAME {
+//		on input | output | both
+//		deny DETECTOR            # any number
+//		redact DETECTOR          # any number
+//		window COUNT
+//		webhook URL {
+//			api_key {env.NAME}
+//			timeout DURATION
+//			on_failure open | closed
+//			refuse_streams
+//		}
+//	}
+//
+// where DETECTOR is one of secrets, email, card, words WORD…, pattern EXPRESSION.
+func (a *App) readGuardrail(d *caddyfile.Dispenser) error {
+	var g Guardrail
+	if !d.AllArgs(&g.Name) {
+		return d.ArgErr()
+	}
+	err := caddykit.Options{
+		"on":      caddykit.Word(&g.On),
+		"deny":    g.rule(guard.Deny),
+		"redact":  g.rule(guard.Redact),
+		"window":  caddykit.Value(&g.Window, parsePositive[int]),
+		"webhook": {Read: g.readWebhook},
+	}.Block(d)
+	a.Guardrails = append(a.Guardrails, g)
+	return err
+}
+
+// rule is the option of an action.
+func (g *Guardrail) rule(action guard.Action) caddykit.Option {
+	return caddykit.Option{Many: true, Read: func(d *caddyfile.Dispenser) error {
+		args := d.RemainingArgs()
+		if len(args) == 0 {
+			return d.ArgErr()
+		}
+		r := GuardRule{Guardrail: string(action), Detector: args[0]}
+		switch args = args[1:]; r.Detector {
+		case string(guard.Words):
+			if r.Words = args; len(args) == 0 {
+				return d.ArgErr()
+			}
+		case "pattern":
+			if len(args) != 1 {
+				return d.ArgErr()
+			}
+			r.Detector, r.Pattern = string(guard.Regexp), args[0]
+		case string(guard.Secrets), string(guard.Email), string(guard.Card):
+			if len(args) > 0 {
+				return d.ArgErr()
+			}
+		default:
+			return d.Errf("unknown detector %q; known detectors: card, email, pattern, secrets, words", r.Detector)
+		}
+		g.Rules = append(g.Rules, r)
+		return nil
+	}}
+}
+
+func (g *Guardrail) readWebhook(d *caddyfile.Dispenser) error {
+	g.Webhook = new(GuardWebhook)
+	if !d.AllArgs(&g.Webhook.URL) {
+		return d.ArgErr()
+	}
+	return caddykit.Options{
+		"api_key":        caddykit.Word(&g.Webhook.APIKey),
+		"timeout":        caddykit.Value(&g.Webhook.Timeout, parseDuration),
+		"on_failure":     caddykit.Word(&g.Webhook.OnFailure),
+		"refuse_streams": caddykit.Flag(&g.Webhook.RefuseStreams),
+	}.Block(d)
+}

@@ -1,0 +1,82 @@
+package handlers
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/guard"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/sse"
+)
+
+// admitText has the guardrails judge the request. A body that something was
+// taken out of is walked anew; its members are the same in number and order.
+func (x *exchange) admitText(body []byte, members []jsonscan.Member) ([]byte, []jsonscan.Member, error) {
+	judged, err := x.call.AdmitText(x.r.Context(), body)
+	if err != nil || judged == nil {
+		return body, members, err
+	}
+	members, err = jsonscan.Strict(judged, members[:0])
+	return judged, members, err
+}
+
+// streamJudge is what stands between a provider's events and the stream that
+// the client gets: the call's guardrails, or nothing.
+type streamJudge struct {
+	x       *exchange
+	guard   *guard.Stream // nil: nothing reads the answer
+	forward openai.Stream
+}
+
+func newStreamJudge(x *exchange, op provider.Operation, forward openai.Stream) streamJudge {
+	wire := guard.Chat
+	if op == provider.Responses {
+		wire = guard.Responses
+	}
+	return streamJudge{x, x.call.JudgeStream(wire), forward}
+}
+
+// data takes one event of the provider's and appends what the client gets now.
+// After a refusal nothing more may be sent but the end that tells of it.
+func (j *streamJudge) data(dst []byte, event sse.Event) ([]byte, *fault.Error) {
+	if j.guard == nil {
+		return j.forward.Data(dst, event.Name, event.Data), nil
+	}
+	events, verdict, err := j.guard.Push(event.Name, event.Data)
+	dst = j.pass(dst, events)
+	if err != nil {
+		return dst, j.x.broken("gave an answer that makes no sense", err)
+	}
+	return j.verdict(dst, verdict)
+}
+
+// end passes on what is held when the provider's stream has ended.
+func (j *streamJudge) end(dst []byte) ([]byte, *fault.Error) {
+	if j.guard == nil {
+		return dst, nil
+	}
+	events, verdict := j.guard.Close()
+	return j.verdict(j.pass(dst, events), verdict)
+}
+
+// note tells the call what was taken out of its answer.
+func (j *streamJudge) note() {
+	if j.guard != nil {
+		j.x.call.NoteRedacted(j.guard.Redacted())
+	}
+}
+
+func (j *streamJudge) pass(dst []byte, events []guard.Event) []byte {
+	for _, e := range events {
+		dst = j.forward.Data(dst, e.Name, e.Data)
+	}
+	return dst
+}
+
+func (j *streamJudge) verdict(dst []byte, v *guard.Verdict) ([]byte, *fault.Error) {
+	if v == nil {
+		return dst, nil
+	}
+	return dst, gateway.Blocked(v)
+}

@@ -1,0 +1,151 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/guard"
+	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
+)
+
+// webhookRetry is when a caller may try again whose request no moderator
+// judged.
+const webhookRetry = 10 * time.Second
+
+// Guards are the guardrails of a configuration, and what they apply to.
+type Guards struct {
+	Keys   map[string][]*guard.Guardrail // by name of key
+	Models []ModelGuards
+	All    []*guard.Guardrail // every model call
+}
+
+// ModelGuards are the guardrails of the models of a pattern.
+type ModelGuards struct {
+	Pattern    string
+	Guardrails []*guard.Guardrail
+}
+
+func (g *Guards) check() error {
+	for _, m := range g.Models {
+		if err := pattern.Valid(m.Pattern); err != nil {
+			return fmt.Errorf("model %q: %w", m.Pattern, err)
+		}
+	}
+	return nil
+}
+
+// sets are the guardrails put together, by their names: there are as many as
+// the configuration has ways to combine its blocks.
+type sets struct{ byNames sync.Map }
+
+// of joins the guardrails of a key, of a model and of the gateway, each once,
+// in this order.
+func (s *sets) of(g *Guards, key, model string) *guard.Set {
+	if len(g.Keys)+len(g.Models)+len(g.All) == 0 {
+		return nil
+	}
+	var room [8]*guard.Guardrail
+	list := append(room[:0], g.Keys[key]...)
+	for _, m := range g.Models {
+		if pattern.Match(m.Pattern, model) {
+			list = append(list, m.Guardrails...)
+		}
+	}
+	list = append(list, g.All...)
+	if len(list) == 0 {
+		return nil
+	}
+	var names strings.Builder
+	for i, r := range list {
+		if slices.Contains(list[:i], r) {
+			list[i] = nil // Join leaves it out
+			continue
+		}
+		names.WriteString(r.Name())
+		names.WriteByte('/') // in no name
+	}
+	if set, ok := s.byNames.Load(names.String()); ok {
+		return set.(*guard.Set)
+	}
+	set, _ := s.byNames.LoadOrStore(names.String(), guard.Join(list...))
+	return set.(*guard.Set)
+}
+
+// AdmitText has the guardrails of the admitted call judge its request. It
+// returns the body to go on with, nil for the one it was given.
+func (c *Call) AdmitText(ctx context.Context, body []byte) ([]byte, error) {
+	c.guards = c.gateway.sets.of(&c.gateway.guards, c.Credential.Name, c.Record.Model)
+	if c.guards == nil {
+		return nil, nil
+	}
+	if name, ok := c.guards.WholeOnly(); ok && c.Record.Stream {
+		return nil, fault.New(fault.UnsupportedParameter, "the guardrail %q judges whole answers only: a stream is not possible here", name).WithParam("stream")
+	}
+	result, err := c.guards.Request(ctx, body)
+	return c.judged(ctx, result, err)
+}
+
+// JudgeAnswer has the guardrails judge a provider's whole answer. It returns
+// the body to go on with, nil for the one it was given.
+func (c *Call) JudgeAnswer(ctx context.Context, body []byte) ([]byte, error) {
+	if c.guards == nil {
+		return nil, nil
+	}
+	result, err := c.guards.Answer(ctx, body)
+	return c.judged(ctx, result, err)
+}
+
+// JudgeStream returns the judge of the provider's stream, nil where nothing
+// reads it.
+func (c *Call) JudgeStream(wire guard.Wire) *guard.Stream { return c.guards.Stream(wire) }
+
+func (c *Call) judged(ctx context.Context, result guard.Result, err error) ([]byte, error) {
+	if err != nil {
+		return nil, c.unjudged(ctx, err)
+	}
+	if result.Verdict != nil {
+		return nil, Blocked(result.Verdict)
+	}
+	c.NoteRedacted(result.Redacted)
+	return result.Body, nil
+}
+
+// unjudged is why the guardrails could not judge a body.
+func (c *Call) unjudged(ctx context.Context, err error) error {
+	var twice *guard.DuplicateError
+	var hook *guard.WebhookError
+	switch {
+	case ctx.Err() != nil:
+		return fault.New(fault.ClientGone, "the client left").WithCause(err)
+	case errors.As(err, &twice):
+		return fault.New(fault.InvalidJSON, "the request body is not acceptable JSON: an object in %q has the key %q twice", twice.Param, twice.Key).WithParam(twice.Param)
+	case errors.As(err, &hook):
+		e := fault.New(fault.GuardrailUnavailable, "the guardrail %q could not be asked", hook.Guardrail).WithCause(err)
+		e.RetryAfter = webhookRetry
+		return e
+	}
+	return upstreamFault(fault.UpstreamError, c.provider.Name, err, "provider %q gave an answer that makes no sense", c.provider.Name)
+}
+
+// Blocked is the refusal of a text: it names the guardrail and the class of
+// what was found, and nothing of the text.
+func Blocked(v *guard.Verdict) *fault.Error {
+	e := fault.New(fault.GuardrailBlocked, "refused by the guardrail %q: %s", v.Guardrail, v.Class)
+	e.Reasons = []string{v.Class}
+	return e
+}
+
+// NoteRedacted notes for the log what was taken out of the call's texts.
+func (c *Call) NoteRedacted(found []guard.Verdict) {
+	for _, v := range found {
+		if !slices.Contains(c.redacted, v.Class) {
+			c.redacted = append(c.redacted, v.Class)
+		}
+	}
+}

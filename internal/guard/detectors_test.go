@@ -1,0 +1,66 @@
+package guard_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/guard"
+)
+
+// finds checks what a rule takes out: in each text, what stands between ⟦ and
+// ⟧ and nothing else.
+func finds(t *testing.T, rule guard.Rule, class string, texts ...string) {
+	t.Helper()
+	set := redacting(t, rule, 0)
+	for _, marked := range texts {
+		want, text := "", strings.NewReplacer("⟦", "", "⟧", "").Replace(marked)
+		for rest := marked; rest != ""; {
+			before, inside, _ := strings.Cut(rest, "⟦")
+			want += before
+			if _, after, ok := strings.Cut(inside, "⟧"); ok {
+				want += "[REDACTED:" + class + "]"
+				rest = after
+			} else {
+				rest = ""
+			}
+		}
+		if got, _ := guard.Whole(set, text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestEmailAddressesAreFound(t *testing.T) {
+	finds(t, guard.Rule{Detector: guard.Email}, "email",
+		"⟦a@b.de⟧", "to ⟦jane.doe+tag@mail.example.co.uk⟧.", "<⟦x_y%z@a-b.example⟧>", "mailto:⟦a@b.example⟧?subject=x",
+		"'⟦a@b.example⟧'", "⟦a@xn--bcher-kva.example⟧", "⟦a@b.xn--p1ai⟧ ok", "⟦a@b.de⟧,⟦c@d.de⟧", "o'⟦brien@b.example⟧",
+		"a@b", "@b.de", "a@.de", "a@-b.de", "a@b-.de", "a b.de", "a@b.1", "a..⟦b@c.de⟧", "a.@b.de", "user@localhost", "x @ y.de",
+	)
+}
+
+func TestCardNumbersAreFound(t *testing.T) {
+	finds(t, guard.Rule{Detector: guard.Card}, "card",
+		"⟦4111111111111111⟧", "Visa ⟦4111 1111 1111 1111⟧, ⟦4111-1111-1111-1111⟧.", "⟦4222222222222⟧", "⟦378282246310005⟧", "⟦3782 822463 10005⟧",
+		"⟦5555555555554444⟧", "⟦2223003122003222⟧", "⟦6011111111111117⟧", "⟦30569309025904⟧", "⟦3530111333300000⟧", "⟦6212345678900000003⟧",
+		"12 ⟦4111 1111 1111 1111⟧ 123", "1234 ⟦4111 1111 1111 1111⟧ 1234", "(⟦4111111111111111⟧)", "no.:⟦4111111111111111⟧", "⟦4111\u00a01111\u00a01111\u00a01111⟧",
+		"4111111111111112", "41111111111111111", "4111  1111 1111 1111", "1111111111111117", "0.4111111111111111", "id4111111111111111", "4111111111111111a",
+		"call_4111111111111111", "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "4111/1111/1111/1111", "0000000000000000", "99994111111111111111",
+	)
+}
+
+func TestWordsAreFoundWholeInAnyCase(t *testing.T) {
+	words := []string{"secret", "Project X", "straße", "c++", "東京", "na\u0131ve", "ΣΊΣΥΦΟΣ", "-"}
+	finds(t, guard.Rule{Detector: guard.Words, Words: words}, "words",
+		"a ⟦secret⟧.", "⟦SECRET⟧", "⟦\u017fecret⟧", "secrets", "topsecret", "secret_key", "secret1", "«⟦secret⟧»", "⟦secret⟧⟦-⟧⟦secret⟧",
+		"⟦project x⟧", "⟦Project\n\t X⟧!", "project xy", "my ⟦project X⟧", "projectx", "⟦STRAßE⟧", "⟦STRA\u1e9eE⟧", "strasse",
+		"⟦C++⟧", "⟦c++⟧⟦-⟧", "⟦c++⟧11", "xc++", "in⟦東京⟧都", "secret\u0301", "⟦σίσυφος⟧", "éxsecret", "secreté",
+	)
+}
+
+func TestSecretsAreFound(t *testing.T) {
+	finds(t, guard.Rule{Detector: guard.Secrets}, "secret",
+		"AWS: ⟦AKIAQYLPMN5HHHFPZAM2⟧ here", "export GITHUB=⟦ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8⟧\n",
+		"my api_key = \"⟦8f3bKq2LmZx91Rtw5Vy7⟧\"", "they say hey, the key is under the mat and the token is lost",
+		"AKIAIOSFODNN7EXAMPLE", "commit 5d41402abc4b2a76b9719d911017c592aabbccdd", "password = changeme", "api_key = abcdefghij",
+	)
+}

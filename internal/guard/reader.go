@@ -1,0 +1,130 @@
+package guard
+
+import (
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+// blockSize is how many bytes of a whole text are scanned at a time: what is
+// found in it is settled before the next, so that finds do not pile up.
+const blockSize = 64 << 10
+
+// boundRule is a rule in a [Set], with its guardrail's name.
+type boundRule struct {
+	rule
+	guardrail string
+}
+
+// reader reads texts by all rules of a set in one direction.
+type reader struct {
+	rules    []boundRule
+	scanners []scanner
+	found    found
+	cover    cover
+	pos      int // how many characters were read
+	list     []edit
+}
+
+func newReader(rules []boundRule) *reader {
+	r := &reader{rules: rules, scanners: make([]scanner, len(rules))}
+	for i := range rules {
+		r.scanners[i] = rules[i].new()
+	}
+	return r
+}
+
+func (r *reader) reset(window int) {
+	for _, s := range r.scanners {
+		s.reset()
+	}
+	r.found.reset(window)
+	r.cover, r.pos = cover{marked: r.cover.marked[:0]}, 0
+}
+
+// scan reads a piece. It is false when a rule denies the text.
+func (r *reader) scan(piece string) bool {
+	for i, s := range r.scanners {
+		r.found.rule, r.found.deny = i, r.rules[i].action == Deny
+		s.scan(piece, r.pos, &r.found)
+	}
+	r.pos += utf8.RuneCountInString(piece)
+	return r.found.deniedBy < 0
+}
+
+// end is scan for the end of the text.
+func (r *reader) end() bool {
+	for i, s := range r.scanners {
+		r.found.rule, r.found.deny = i, r.rules[i].action == Deny
+		s.end(r.pos, &r.found)
+	}
+	return r.found.deniedBy < 0
+}
+
+// settled is up to where nothing more can be found.
+func (r *reader) settled() int {
+	to := r.pos
+	for _, s := range r.scanners {
+		to = min(to, s.hold())
+	}
+	if r.found.window > 0 {
+		to = max(to, r.pos-r.found.window)
+	}
+	return to
+}
+
+// verdict is that of the rule which denied the text.
+func (r *reader) verdict() *Verdict { return r.say(r.found.deniedBy) }
+
+func (r *reader) say(i int) *Verdict {
+	return &Verdict{Guardrail: r.rules[i].guardrail, Class: r.rules[i].class}
+}
+
+// told adds to list what the reader took out of its text, each kind once.
+func (r *reader) told(list []Verdict) []Verdict {
+	for _, i := range r.cover.marked {
+		if v := *r.say(i); !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	r.cover.marked = r.cover.marked[:0]
+	return list
+}
+
+// whole reads a whole text. The edits are valid until the next call.
+func (r *reader) whole(text string) ([]edit, *Verdict) {
+	r.reset(0)
+	r.list = r.list[:0]
+	for at := 0; at < len(text); {
+		end := min(at+blockSize, len(text))
+		for end < len(text) && !utf8.RuneStart(text[end]) {
+			end++
+		}
+		if !r.scan(text[at:end]) {
+			return nil, r.verdict()
+		}
+		r.list = r.cover.edits(r.list, text, r.settled(), &r.found, r.rules)
+		at = end
+	}
+	if !r.end() {
+		return nil, r.verdict()
+	}
+	r.list = r.cover.edits(r.list, text, math.MaxInt, &r.found, r.rules)
+	return r.list, nil
+}
+
+// apply appends text with its edits made.
+func apply(dst []byte, text string, edits []edit) []byte {
+	at := 0
+	for _, e := range edits {
+		dst = append(dst, text[at:e.from]...)
+		dst = append(dst, e.mark...)
+		at = e.to
+	}
+	return append(dst, text[at:]...)
+}
+
+func runeLen(s string) int {
+	_, n := utf8.DecodeRuneInString(s)
+	return n
+}

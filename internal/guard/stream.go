@@ -1,0 +1,184 @@
+package guard
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// maxChannels bounds how many texts a stream may have open at once: each holds
+// up to its window, and what the rules remember of it.
+const maxChannels = 512
+
+// ErrTooManyTexts is returned for a stream that has more texts open at once
+// than anybody sends. It is the provider's mistake (502).
+var ErrTooManyTexts = errors.New("too many texts open in one stream")
+
+// Wire is a form of streams.
+type Wire uint8
+
+// The wires.
+const (
+	Chat      Wire = iota // chat.completion.chunk objects, then [DONE]
+	Responses             // the typed events of the Responses API
+)
+
+// Event is one event of a stream, as an SSE reader gives it.
+type Event struct {
+	Name, Data []byte
+}
+
+// Stream judges an answer event by event. It is a state machine without clock
+// or I/O, driven by one goroutine.
+//
+//	events --Push--> channels (what is held) --> the same events, and a few more
+//	                     | a rule that denies
+//	                     v
+//	                  Verdict: nothing more is sent
+//
+// Each event goes out at once, with as much of the text of its channels as can
+// no longer become part of a find, which may be none. What is held goes out in
+// later events of its channel, and the rest in one more event before the event
+// that ends the channel: the finish reason of its choice, the done event of its
+// part or item, the end of the stream. Only where such an event was put in do
+// the sequence numbers of later ones change. Token probabilities are emptied,
+// for they repeat the text ahead of it. The texts that done and terminal
+// events repeat are read again, as whole texts.
+type Stream struct {
+	set      *Set
+	wire     Wire
+	channels []*channel        // in the order in which they began
+	calls    map[string]string // by choice and index: the id of the tool call
+	sequence int64             // the sequence number of the event in work, as it came
+	shift    int64             // how many numbered events were put in before it
+	out      []Event
+	redacts  []Verdict
+	ended    bool
+}
+
+// Stream returns the judge of one streamed answer, or nil where nothing reads
+// answers. It may stand before the translation to what the client gets or
+// behind it.
+func (s *Set) Stream(wire Wire) *Stream {
+	if s == nil || len(s.output.rules) == 0 {
+		return nil
+	}
+	return &Stream{set: s, wire: wire, calls: map[string]string{}}
+}
+
+var doneMark = []byte("[DONE]")
+
+// Push takes one event and returns those to send now; their data is valid
+// until the next call, and as long as the event's own.
+// A Verdict ends the stream: what is returned with it is to be sent, nothing
+// after it. The error is [ErrMalformed] or [ErrTooManyTexts], and ends it too.
+func (s *Stream) Push(name, data []byte) ([]Event, *Verdict, error) {
+	s.out = s.out[:0]
+	data = bytes.TrimSpace(data)
+	if s.ended || len(data) == 0 {
+		return nil, nil, nil
+	}
+	if bytes.Equal(data, doneMark) {
+		s.sequence++
+		if v := s.flush(func(*channel) bool { return true }); v != nil {
+			return s.end(v, nil)
+		}
+		s.out = append(s.out, Event{Name: name, Data: data})
+		return s.out, nil, nil
+	}
+	members, err := jsonscan.Lenient(data, nil)
+	if err != nil {
+		return s.end(nil, ErrMalformed)
+	}
+	e := &pushed{stream: s, name: name, data: data, members: members}
+	if s.wire == Chat {
+		e.readChat()
+	} else {
+		e.readResponses()
+	}
+	if e.verdict == nil && e.err == nil {
+		e.send()
+	}
+	if e.verdict != nil || e.err != nil {
+		return s.end(e.verdict, e.err)
+	}
+	return s.out, nil, nil
+}
+
+// Close returns what is held when a stream ended without an event that says
+// so. Afterwards Push returns nothing.
+func (s *Stream) Close() ([]Event, *Verdict) {
+	s.out = s.out[:0]
+	if s.ended {
+		return nil, nil
+	}
+	s.ended = true
+	s.sequence++
+	if v := s.flush(func(*channel) bool { return true }); v != nil {
+		return nil, v
+	}
+	return s.out, nil
+}
+
+// Redacted says what was taken out so far, each kind once.
+func (s *Stream) Redacted() []Verdict { return s.redacts }
+
+func (s *Stream) end(v *Verdict, err error) ([]Event, *Verdict, error) {
+	s.ended, s.channels = true, nil
+	return nil, v, err
+}
+
+// channel returns the open channel of an id, a new one if there is none; nil
+// if there are too many.
+func (s *Stream) channel(id, group string) (c *channel, fresh bool) {
+	for _, c := range s.channels {
+		if c.id == id && !c.ending {
+			return c, false
+		}
+	}
+	if len(s.channels) == maxChannels {
+		return nil, false
+	}
+	c = newChannel(id, group, s)
+	s.channels = append(s.channels, c)
+	return c, true
+}
+
+// flush ends the channels that which names and puts in events with what was
+// held of them.
+func (s *Stream) flush(which func(*channel) bool) *Verdict {
+	kept := s.channels[:0]
+	for _, c := range s.channels {
+		if !which(c) {
+			kept = append(kept, c)
+			continue
+		}
+		text, v := c.finish()
+		if v != nil {
+			return v
+		}
+		s.redacts = c.reader.told(s.redacts)
+		if text != "" {
+			s.out = append(s.out, Event{Name: []byte(c.send.name), Data: c.send.with(text, s.sequence+s.shift)})
+			if c.send.sequence.end > 0 {
+				s.shift++
+			}
+		}
+	}
+	clear(s.channels[len(kept):])
+	s.channels = kept
+	return nil
+}
+
+// with is the event with a text, and with a sequence number if it has one.
+func (e *event) with(text string, sequence int64) []byte {
+	out := append([]byte(nil), e.head[:e.sequence.start]...)
+	if e.sequence.end > 0 {
+		out = strconv.AppendInt(out, sequence, 10)
+	}
+	out = append(out, e.head[e.sequence.end:]...)
+	out = jsonscan.AppendString(out, text)
+	return append(out, e.tail...)
+}

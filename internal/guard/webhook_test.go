@@ -1,0 +1,129 @@
+package guard_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/guard"
+)
+
+// moderator answers webhooks, without a network.
+type moderator func(*http.Request) (*http.Response, error)
+
+func (m moderator) RoundTrip(r *http.Request) (*http.Response, error) { return m(r) }
+
+func answering(status int, body string) moderator {
+	return func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: status, Header: http.Header{"Location": {"https://other.example/"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
+	}
+}
+
+func hooked(t *testing.T, m moderator, open bool) *guard.Set {
+	return compiled(t, guard.Spec{Name: "outside", On: guard.Both, Webhook: &guard.Webhook{
+		URL: "https://moderator.example/judge", Header: http.Header{"Authorization": {"Bearer x"}},
+		FailOpen: open, RefuseStreams: true, Transport: m,
+	}})
+}
+
+const hookBody = `{"model":"m","instructions":"é be nice","input":[{"role":"user","content":"call 555 or 556"}]}`
+
+func TestWebhookIsAskedOnceForAllTexts(t *testing.T) {
+	calls := 0
+	set := hooked(t, func(r *http.Request) (*http.Response, error) {
+		calls++
+		body, _ := io.ReadAll(r.Body)
+		want := `{"guardrail":"outside","direction":"input","texts":[{"where":"instructions","text":"é be nice"},{"where":"input","text":"call 555 or 556"}]}` + "\n"
+		if string(body) != want || r.Method != http.MethodPost || r.Header.Get("Authorization") != "Bearer x" || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %v %s", r.Method, r.Header, body)
+		}
+		return answering(200, `{"action":"allow"}`)(r)
+	}, false)
+	if r, err := set.Request(t.Context(), []byte(hookBody)); err != nil || r.Body != nil || r.Verdict != nil || calls != 1 {
+		t.Errorf("%+v, %v after %d calls", r, err, calls)
+	}
+	if name, ok := set.WholeOnly(); !ok || name != "outside" {
+		t.Errorf("%q, %t must see whole answers", name, ok)
+	}
+}
+
+func TestWebhookDenies(t *testing.T) {
+	for answer, class := range map[string]string{
+		`{"action":"deny","class":"self-harm"}`:             "self-harm",
+		`{"action":"deny"}`:                                 "webhook",
+		`{"action":"deny","class":"the text: call 555 or"}`: "webhook",
+	} {
+		r, err := hooked(t, answering(200, answer), false).Request(t.Context(), []byte(hookBody))
+		if err != nil || r.Verdict == nil || *r.Verdict != (guard.Verdict{Guardrail: "outside", Class: class}) {
+			t.Errorf("%s: %+v, %v", answer, r.Verdict, err)
+		}
+	}
+}
+
+func TestWebhookRedactsByCharacters(t *testing.T) {
+	answer := `{"action":"redact","class":"phone","redactions":[{"text":1,"start":12,"end":15},{"text":0,"start":0,"end":1,"class":"letter"},{"text":1,"start":5,"end":8},{"text":1,"start":6,"end":9}]}`
+	r, err := hooked(t, answering(200, answer), false).Request(t.Context(), []byte(hookBody))
+	want := `{"model":"m","instructions":"[REDACTED:letter] be nice","input":[{"role":"user","content":"call [REDACTED:phone]or [REDACTED:phone]"}]}`
+	if err != nil || string(r.Body) != want {
+		t.Errorf("%s, %v", r.Body, err)
+	}
+	if len(r.Redacted) != 2 {
+		t.Errorf("redacted %v", r.Redacted)
+	}
+}
+
+func TestWebhookThatFails(t *testing.T) {
+	for name, m := range map[string]moderator{
+		"unreachable": func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") },
+		"redirect":    answering(307, `{"action":"allow"}`),
+		"status":      answering(500, `{"action":"allow"}`),
+		"no JSON":     answering(200, `allow`),
+		"no action":   answering(200, `{}`),
+		"long":        answering(200, `{"action":"allow","x":"`+strings.Repeat("a", 1<<20)+`"}`),
+		"wrong text":  answering(200, `{"action":"redact","redactions":[{"text":2,"start":0,"end":1}]}`),
+		"wrong end":   answering(200, `{"action":"redact","redactions":[{"text":0,"start":0,"end":10}]}`),
+		"wrong start": answering(200, `{"action":"redact","redactions":[{"text":0,"start":-1,"end":1}]}`),
+	} {
+		_, err := hooked(t, m, false).Request(t.Context(), []byte(hookBody))
+		var failed *guard.WebhookError
+		if !errors.As(err, &failed) || failed.Guardrail != "outside" || strings.Contains(err.Error(), "555") {
+			t.Errorf("%s, closed: %v", name, err)
+		}
+		if r, err := hooked(t, m, true).Request(t.Context(), []byte(hookBody)); err != nil || r.Verdict != nil || r.Body != nil {
+			t.Errorf("%s, open: %+v, %v", name, r, err)
+		}
+	}
+}
+
+func TestWebhookHasTwoSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := hooked(t, func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}, false)
+		start := time.Now()
+		_, err := set.Answer(context.Background(), []byte(`{"output":"x"}`))
+		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took != 2*time.Second {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
+}
+
+func TestWebhookSeesWhatTheRulesLeft(t *testing.T) {
+	seen := ""
+	set := compiled(t, guard.Spec{Name: "g", On: guard.Input, Rules: []guard.Rule{{Action: guard.Redact, Detector: guard.Email}},
+		Webhook: &guard.Webhook{URL: "https://m.example/", Transport: moderator(func(r *http.Request) (*http.Response, error) {
+			body, _ := io.ReadAll(r.Body)
+			seen = string(body)
+			return answering(200, `{"action":"redact","redactions":[{"text":0,"start":0,"end":4}]}`)(r)
+		})}})
+	r, err := set.Request(t.Context(), []byte(`{"input":"mail a@b.de","x":[1, 2]}`))
+	if err != nil || strings.Contains(seen, "a@b") || string(r.Body) != `{"input":"[REDACTED:webhook] [REDACTED:email]","x":[1, 2]}` {
+		t.Errorf("saw %s, passed %s, %v", seen, r.Body, err)
+	}
+}
