@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
@@ -74,14 +73,14 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"data_dir":    caddykit.Word(&a.DataDir),
 		"body_memory": caddykit.Value(&a.BodyMemory, parseSize),
 		"timeouts": block(caddykit.Options{
-			"body":         caddykit.Value(&a.Timeouts.Body, parseDuration),
-			"header":       caddykit.Value(&a.Timeouts.Header, parseDuration),
-			"idle":         caddykit.Value(&a.Timeouts.Idle, parseDuration),
-			"commit_after": caddykit.Value(&a.Timeouts.CommitAfter, parseDuration),
-			"heartbeat":    caddykit.Value(&a.Timeouts.Heartbeat, parseDuration),
+			"body":         caddykit.Value(&a.Timeouts.Body, caddykit.ParseDuration),
+			"header":       caddykit.Value(&a.Timeouts.Header, caddykit.ParseDuration),
+			"idle":         caddykit.Value(&a.Timeouts.Idle, caddykit.ParseDuration),
+			"commit_after": caddykit.Value(&a.Timeouts.CommitAfter, caddykit.ParseDuration),
+			"heartbeat":    caddykit.Value(&a.Timeouts.Heartbeat, caddykit.ParseDuration),
 		}),
 		"activity": block(caddykit.Options{
-			"keep":     caddykit.Value(&a.Activity.Age, parseDuration),
+			"keep":     caddykit.Value(&a.Activity.Age, caddykit.ParseDuration),
 			"max_size": caddykit.Value(&a.Activity.Size, parseSize),
 		}),
 		"vnc": {Read: a.readVNC},
@@ -162,7 +161,7 @@ func (a *App) readProvider(d *caddyfile.Dispenser) error {
 		"catalog_name": caddykit.Word(&p.CatalogName),
 		"chat":         caddykit.Word(&p.Chat),
 		"responses":    {Read: p.readResponses},
-		"discover":     caddykit.Value(&p.Discover, parseDuration),
+		"discover":     caddykit.Value(&p.Discover, caddykit.ParseDuration),
 		"account_of":   caddykit.Word(&p.AccountOf),
 		"cost":         caddykit.Word(&p.Cost),
 		"transport":    {Read: p.readTransport},
@@ -206,14 +205,6 @@ func block(options caddykit.Options) caddykit.Option {
 		}
 		return options.Block(d)
 	}}
-}
-
-func parseDuration(text string) (caddy.Duration, error) {
-	duration, err := caddy.ParseDuration(text)
-	if err == nil && duration <= 0 {
-		err = fmt.Errorf("duration %q: want more than 0", text)
-	}
-	return caddy.Duration(duration), err
 }
 
 // parseSize reads bytes, with a unit: 512MiB, 10GB.

@@ -76,7 +76,7 @@ func (g *Guardrail) readWebhook(d *caddyfile.Dispenser) error {
 	}
 	return caddykit.Options{
 		"api_key":        caddykit.Word(&g.Webhook.APIKey),
-		"timeout":        caddykit.Value(&g.Webhook.Timeout, parseDuration),
+		"timeout":        caddykit.Value(&g.Webhook.Timeout, caddykit.ParseDuration),
 		"on_failure":     caddykit.Word(&g.Webhook.OnFailure),
 		"refuse_streams": caddykit.Flag(&g.Webhook.RefuseStreams),
 	}.Block(d)

@@ -91,7 +91,7 @@ func (a *App) readDisconnect(d *caddyfile.Dispenser) (err error) {
 	switch {
 	case len(args) == 1 && args[0] == "cancel":
 	case len(args) == 2 && args[0] == "drain":
-		if a.Drain, err = parseDuration(args[1]); err != nil {
+		if a.Drain, err = caddykit.ParseDuration(args[1]); err != nil {
 			return d.Errf("%v", err)
 		}
 	default:

@@ -33,19 +33,6 @@ func TestParseMoment(t *testing.T) {
 	}
 }
 
-func TestParseDuration(t *testing.T) {
-	for text, want := range map[string]time.Duration{"90s": 90 * time.Second, "10m": 10 * time.Minute, "30d": 720 * time.Hour} {
-		if got, err := parseDuration(text); err != nil || time.Duration(got) != want {
-			t.Errorf("%s: %s, %v", text, time.Duration(got), err)
-		}
-	}
-	for _, text := range []string{"", "0", "0s", "-1s", "10", "ten"} {
-		if _, err := parseDuration(text); err == nil {
-			t.Errorf("%q was accepted", text)
-		}
-	}
-}
-
 func TestParseSize(t *testing.T) {
 	for text, want := range map[string]int64{"512MiB": 512 << 20, "10GB": 10e9, "1 KiB": 1 << 10, "4096": 4096} {
 		if got, err := parseSize(text); err != nil || got != want {

@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -37,17 +36,17 @@ func (a *App) readVNC(d *caddyfile.Dispenser) error {
 	a.VNC = v
 	return caddykit.Options{
 		"domain":            caddykit.Word(&v.Domain),
-		"port":              caddykit.Value(&v.Port, parseCount),
+		"port":              caddykit.Value(&v.Port, caddykit.ParseCount),
 		"workstation":       {Many: true, Read: v.readWorkstation},
 		"credential":        {Many: true, Read: v.readCredential},
 		"register_networks": caddykit.Words(&v.RegisterNetworks),
-		"connect_within":    caddykit.Value(&v.ConnectWithin, parseDuration),
-		"reconnect_within":  caddykit.Value(&v.ReconnectWithin, parseDuration),
-		"max_duration":      caddykit.Value(&v.MaxDuration, parseDuration),
-		"idle_timeout":      caddykit.Value(&v.IdleTimeout, parseDuration),
+		"connect_within":    caddykit.Value(&v.ConnectWithin, caddykit.ParseDuration),
+		"reconnect_within":  caddykit.Value(&v.ReconnectWithin, caddykit.ParseDuration),
+		"max_duration":      caddykit.Value(&v.MaxDuration, caddykit.ParseDuration),
+		"idle_timeout":      caddykit.Value(&v.IdleTimeout, caddykit.ParseDuration),
 		"on_conflict":       caddykit.Word(&v.OnConflict),
-		"max_tokens":        caddykit.Value(&v.MaxTokens, parseCount),
-		"max_sessions":      caddykit.Value(&v.MaxSessions, parseCount),
+		"max_tokens":        caddykit.Value(&v.MaxTokens, caddykit.ParseCount),
+		"max_sessions":      caddykit.Value(&v.MaxSessions, caddykit.ParseCount),
 		"pin_client":        caddykit.Flag(&v.PinClient),
 		"vncauth":           caddykit.Value(&v.VNCAuth, parseSwitch),
 		"view_only":         caddykit.Flag(&v.ViewOnly),
@@ -156,14 +155,6 @@ func (t *ServerTLS) readTrustPool(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-func parseCount(text string) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n <= 0 {
-		return 0, fmt.Errorf("%q: want a number above 0", text)
-	}
-	return n, nil
-}
-
 func parseSwitch(text string) (bool, error) {
 	switch text {
 	case "on":
@@ -178,5 +169,5 @@ func parseFPS(text string) (int, error) {
 	if text == "off" {
 		return -1, nil
 	}
-	return parseCount(text)
+	return caddykit.ParseCount(text)
 }

@@ -1,9 +1,6 @@
 package l4vnc
 
 import (
-	"fmt"
-	"strconv"
-
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
@@ -37,12 +34,12 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			if text == "off" {
 				return -1, nil
 			}
-			return parseDuration(text)
+			return caddykit.ParseDuration(text)
 		}),
-		"step_timeout":            caddykit.Value(&h.StepTimeout, parseDuration),
-		"auth_timeout":            caddykit.Value(&h.AuthTimeout, parseDuration),
-		"max_pending":             caddykit.Value(&h.MaxPending, parseCount),
-		"max_pending_per_network": caddykit.Value(&h.MaxPendingPerNetwork, parseCount),
+		"step_timeout":            caddykit.Value(&h.StepTimeout, caddykit.ParseDuration),
+		"auth_timeout":            caddykit.Value(&h.AuthTimeout, caddykit.ParseDuration),
+		"max_pending":             caddykit.Value(&h.MaxPending, caddykit.ParseCount),
+		"max_pending_per_network": caddykit.Value(&h.MaxPendingPerNetwork, caddykit.ParseCount),
 	}.Block(d)
 }
 
@@ -55,22 +52,6 @@ func (m *MatchToken) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		return d.ArgErr()
 	}
 	return caddykit.Options{}.Block(d)
-}
-
-func parseDuration(text string) (caddy.Duration, error) {
-	duration, err := caddy.ParseDuration(text)
-	if err == nil && duration <= 0 {
-		err = fmt.Errorf("duration %q: want more than 0", text)
-	}
-	return caddy.Duration(duration), err
-}
-
-func parseCount(text string) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n <= 0 {
-		return 0, fmt.Errorf("%q: want a number above 0", text)
-	}
-	return n, nil
 }
 
 var (

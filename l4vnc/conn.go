@@ -19,21 +19,6 @@ func bare(cx *layer4.Connection) net.Conn {
 	return cx
 }
 
-// replayed is a connection whose first bytes have been read already.
-type replayed struct {
-	net.Conn
-	first []byte
-}
-
-func (c *replayed) Read(p []byte) (int, error) {
-	if len(c.first) == 0 {
-		return c.Conn.Read(p)
-	}
-	n := copy(p, c.first)
-	c.first = c.first[n:]
-	return n, nil
-}
-
 const (
 	// lastWords bounds the clean end of a connection that came to nothing:
 	// longer than a viewer needs to read a reason.
@@ -67,8 +52,6 @@ func hangUp(conn net.Conn, patience time.Duration, torn bool) {
 // under is the connection below another, nil below the last.
 func under(conn net.Conn) net.Conn {
 	switch c := conn.(type) {
-	case *replayed:
-		return c.Conn
 	case *layer4.Connection:
 		return c.Conn
 	case interface{ NetConn() net.Conn }: // tls.Conn among them

@@ -72,7 +72,7 @@ func (d *door) arrive(cx *layer4.Connection) bool {
 		d.refused(rfb.KindGone.String(), err)
 		return false
 	case first[0] == tlsHandshakeRecord:
-		d.conn, d.tlsFirst = &replayed{conn, first}, true
+		d.conn, d.tlsFirst = rfb.Replay(conn, first), true
 		return true
 	}
 	d.stranger(conn, first[0])

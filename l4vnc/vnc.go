@@ -13,6 +13,7 @@
 package l4vnc
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -92,8 +93,8 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		h.TLSFirstWait = caddy.Duration(defaultTLSFirstWait)
 	}
 	h.times = rfb.Timeouts{
-		Step:   or(time.Duration(h.StepTimeout), rfb.StepTimeout),
-		Person: or(time.Duration(h.AuthTimeout), rfb.PersonTimeout),
+		Step:   cmp.Or(time.Duration(h.StepTimeout), rfb.StepTimeout),
+		Person: cmp.Or(time.Duration(h.AuthTimeout), rfb.PersonTimeout),
 	}
 	h.limits = visitors.Limits{Pending: h.MaxPending, PendingPerNetwork: h.MaxPendingPerNetwork}
 	if len(h.ConnectionPolicies) == 0 {
@@ -103,22 +104,14 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	// certificate: only then can it be told in words what is wrong.
 	wildcard := "*." + h.gateway.Desk().Policy().Domain
 	for _, policy := range h.ConnectionPolicies {
-		policy.DefaultSNI = or(policy.DefaultSNI, wildcard)
-		policy.FallbackSNI = or(policy.FallbackSNI, wildcard)
+		policy.DefaultSNI = cmp.Or(policy.DefaultSNI, wildcard)
+		policy.FallbackSNI = cmp.Or(policy.FallbackSNI, wildcard)
 	}
 	if err := h.ConnectionPolicies.Provision(ctx); err != nil {
 		return fmt.Errorf("vnc: connection policies: %w", err)
 	}
 	h.tls = h.ConnectionPolicies.TLSConfig(ctx)
 	return nil
-}
-
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 // Handle serves one viewer. It returns nil also when the viewer was refused:

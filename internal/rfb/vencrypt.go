@@ -3,7 +3,6 @@ package rfb
 import (
 	"crypto/tls"
 	"encoding/binary"
-	"net"
 	"time"
 )
 
@@ -42,38 +41,18 @@ const (
 // handshaking is the step of TLS.
 const handshaking = "doing the TLS handshake"
 
-// replay is a connection whose first bytes were read already.
-type replay struct {
-	net.Conn
-	head [recordHeader]byte
-	done int // of head
-}
-
-// Read hands out the head first.
-func (r *replay) Read(p []byte) (int, error) {
-	if r.done < len(r.head) {
-		n := copy(p, r.head[r.done:])
-		r.done += n
-		return n, nil
-	}
-	return r.Conn.Read(p)
-}
-
-// NetConn is the connection below, which tells TLS's user what to end.
-func (r *replay) NetConn() net.Conn { return r.Conn }
-
 // startTLS does the server's side of the TLS handshake, each of its two waits within d: for the first record, behind
 // which a viewer may ask for certificate files, and for the rest.
 func (w *wire) startTLS(config *tls.Config, d time.Duration) (serverName string, err error) {
-	head := &replay{Conn: w.conn}
 	w.within(d)
-	if err := w.readInto("waiting for TLS", head.head[:]); err != nil {
+	head, err := w.readNew("waiting for TLS", recordHeader)
+	if err != nil {
 		return "", err
 	}
-	if head.head[0] != recordHandshake || head.head[1] != recordMajor {
-		return "", fail(KindPlaintext, "waiting for TLS", "%+q instead", head.head[:])
+	if head[0] != recordHandshake || head[1] != recordMajor {
+		return "", fail(KindPlaintext, "waiting for TLS", "%+q instead", head)
 	}
-	conn := tls.Server(head, config)
+	conn := tls.Server(Replay(w.conn, head), config)
 	if err := w.handshake(conn, d); err != nil {
 		return "", nameless(err)
 	}

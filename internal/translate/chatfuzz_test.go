@@ -2,37 +2,17 @@ package translate_test
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
-// chatSeeds are the files of a name in the golden files of the other direction.
-func chatSeeds(f *testing.F, name string) (all []string) {
-	paths, _ := filepath.Glob("testdata/chat/*.txtar")
-	for _, path := range paths {
-		archive, err := txtar.ParseFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for _, file := range archive.Files {
-			if file.Name == name {
-				all = append(all, string(file.Data))
-			}
-		}
-	}
-	return all
-}
-
 // Whatever a provider of responses sends, a client sees a chat stream by the
 // rules that ends once, and sees the same however the bytes arrive.
 func FuzzChatStream(f *testing.F) {
-	for i, wire := range chatSeeds(f, "stream.txt") {
+	for i, wire := range seeds(f, "testdata/chat", "stream.txt") {
 		f.Add(wire, []byte{0}, i%2 == 0)
 	}
 	f.Fuzz(checkChatStream)
@@ -107,7 +87,7 @@ func FuzzChatSequence(f *testing.F) {
 
 // A chat request is refused by name, or asks a provider what it can read.
 func FuzzChatRequest(f *testing.F) {
-	for _, body := range chatSeeds(f, "request.json") {
+	for _, body := range seeds(f, "testdata/chat", "request.json") {
 		f.Add(body)
 	}
 	f.Add(`{"model":"m","messages":[{"role":"tool","tool_call_id":"c","content":[]}],"tools":[null],"n":2}`)
@@ -138,7 +118,7 @@ func FuzzChatRequest(f *testing.F) {
 
 // A whole response is a chat completion, or a failure.
 func FuzzChatResult(f *testing.F) {
-	for i, answer := range chatSeeds(f, "answer.json") {
+	for i, answer := range seeds(f, "testdata/chat", "answer.json") {
 		f.Add(answer, i%2 == 0)
 	}
 	f.Fuzz(func(t *testing.T, answer string, second bool) {

@@ -13,9 +13,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// seeds are the files of a name in the golden files.
-func seeds(f *testing.F, name string) (all []string) {
-	paths, _ := filepath.Glob("testdata/*.txtar")
+// seeds are the files of a name in the golden files of a folder.
+func seeds(f *testing.F, folder, name string) (all []string) {
+	paths, _ := filepath.Glob(folder + "/*.txtar")
 	for _, path := range paths {
 		archive, err := txtar.ParseFile(path)
 		if err != nil {
@@ -33,7 +33,7 @@ func seeds(f *testing.F, name string) (all []string) {
 // Whatever a provider sends, a client sees a response by the rules that ends
 // once, and sees the same however the bytes arrive.
 func FuzzStream(f *testing.F) {
-	for _, wire := range seeds(f, "stream.txt") {
+	for _, wire := range seeds(f, "testdata", "stream.txt") {
 		f.Add(wire, []byte{0})
 	}
 	f.Fuzz(func(t *testing.T, wire string, sizes []byte) { checkStream(t, wire, sizes) })
@@ -101,7 +101,7 @@ func FuzzSequence(f *testing.F) {
 // A request is refused by name, or asks a provider what it can read and gives
 // an echo that fits into a response.
 func FuzzRequest(f *testing.F) {
-	for _, body := range seeds(f, "request.json") {
+	for _, body := range seeds(f, "testdata", "request.json") {
 		f.Add(body, true)
 	}
 	f.Add(`{"model":"m","input":[{"type":"function_call_output","call_id":"c","output":[]}],"tools":[null]}`, false)

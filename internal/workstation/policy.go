@@ -1,6 +1,7 @@
 package workstation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -68,20 +69,13 @@ type Policy struct {
 }
 
 func (p *Policy) fill() {
-	setDefault(&p.Port, DefaultPort)
-	setDefault(&p.MaxDuration, DefaultMaxDuration)
-	setDefault(&p.ConnectWithin, min(DefaultConnectWithin, p.MaxDuration))
-	setDefault(&p.ReconnectWithin, DefaultReconnectWithin)
-	setDefault(&p.MaxTokens, DefaultMaxTokens)
-	setDefault(&p.MaxSessions, DefaultMaxSessions)
-	setDefault(&p.MaxRegistered, DefaultMaxRegistered)
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
+	p.Port = cmp.Or(p.Port, DefaultPort)
+	p.MaxDuration = cmp.Or(p.MaxDuration, DefaultMaxDuration)
+	p.ConnectWithin = cmp.Or(p.ConnectWithin, min(DefaultConnectWithin, p.MaxDuration))
+	p.ReconnectWithin = cmp.Or(p.ReconnectWithin, DefaultReconnectWithin)
+	p.MaxTokens = cmp.Or(p.MaxTokens, DefaultMaxTokens)
+	p.MaxSessions = cmp.Or(p.MaxSessions, DefaultMaxSessions)
+	p.MaxRegistered = cmp.Or(p.MaxRegistered, DefaultMaxRegistered)
 }
 
 // check wants a filled policy; it brings domain and networks into the form
