@@ -53,10 +53,8 @@ func (a *App) build() (gateway.Config, error) {
 	if err != nil {
 		return none, err
 	}
-	for name, k := range allowed.Keys {
-		if memory < 2*k.MaxBody {
-			return none, fmt.Errorf("key %q: max_body: body_memory, %d bytes, would not let in one body of that size; twice as many are needed", name, memory)
-		}
+	if most := allowed.MaxBody(); memory < 2*most {
+		return none, fmt.Errorf("max_body %d: body_memory, %d bytes, would not let in one body of that size; twice as many are needed", most, memory)
 	}
 	guards, hookSecrets, err := a.buildGuards()
 	if err != nil {

@@ -99,8 +99,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 //		disabled
 //		hosted_tools
 //		rate, concurrency, budget …
-//		max_messages, max_tools, max_output_tokens …
-//		max_body SIZE
+//		max_body, max_messages, max_tools, max_output_tokens …
 //		guardrails NAME…
 //		unpriced allow
 //	}
@@ -118,7 +117,6 @@ func (a *App) readKey(d *caddyfile.Dispenser) error {
 		"expires":      caddykit.Word(&k.Expires),
 		"disabled":     caddykit.Flag(&k.Disabled),
 		"hosted_tools": caddykit.Flag(&k.HostedTools),
-		"max_body":     caddykit.Value(&k.MaxBody, parseSize),
 		"guardrails":   caddykit.Words(&k.Guardrails),
 		"unpriced":     caddykit.Word(&k.Unpriced),
 	}, k.Allowance.options(), k.Caps.options()).Block(d)
@@ -137,8 +135,8 @@ func (a *App) readKey(d *caddyfile.Dispenser) error {
 //		catalog_name NAME
 //		chat native|translate
 //		responses native
+//		max_tokens_field max_tokens|max_completion_tokens
 //		responses translate {
-//			max_tokens_field max_tokens|max_completion_tokens
 //			developer_role
 //			reasoning_content
 //		}
@@ -153,18 +151,19 @@ func (a *App) readProvider(d *caddyfile.Dispenser) error {
 		return d.ArgErr()
 	}
 	err := caddykit.Options{
-		"dialect":      caddykit.Word(&p.Dialect),
-		"base_url":     caddykit.Word(&p.BaseURL),
-		"api_key":      caddykit.Word(&p.APIKey),
-		"optional":     caddykit.Flag(&p.Optional),
-		"models":       caddykit.Words(&p.Models),
-		"catalog_name": caddykit.Word(&p.CatalogName),
-		"chat":         caddykit.Word(&p.Chat),
-		"responses":    {Read: p.readResponses},
-		"discover":     caddykit.Value(&p.Discover, caddykit.ParseDuration),
-		"account_of":   caddykit.Word(&p.AccountOf),
-		"cost":         caddykit.Word(&p.Cost),
-		"transport":    {Read: p.readTransport},
+		"dialect":          caddykit.Word(&p.Dialect),
+		"base_url":         caddykit.Word(&p.BaseURL),
+		"api_key":          caddykit.Word(&p.APIKey),
+		"optional":         caddykit.Flag(&p.Optional),
+		"models":           caddykit.Words(&p.Models),
+		"catalog_name":     caddykit.Word(&p.CatalogName),
+		"chat":             caddykit.Word(&p.Chat),
+		"responses":        {Read: p.readResponses},
+		"max_tokens_field": caddykit.Word(&p.MaxTokensField),
+		"discover":         caddykit.Value(&p.Discover, caddykit.ParseDuration),
+		"account_of":       caddykit.Word(&p.AccountOf),
+		"cost":             caddykit.Word(&p.Cost),
+		"transport":        {Read: p.readTransport},
 	}.Block(d)
 	a.Providers = append(a.Providers, p)
 	return err
@@ -175,7 +174,6 @@ func (p *Provider) readResponses(d *caddyfile.Dispenser) error {
 		return d.ArgErr()
 	}
 	return caddykit.Options{
-		"max_tokens_field":  caddykit.Word(&p.Translate.MaxTokensField),
 		"developer_role":    caddykit.Flag(&p.Translate.DeveloperRole),
 		"reasoning_content": caddykit.Flag(&p.Translate.ReasoningContent),
 	}.Block(d)

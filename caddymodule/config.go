@@ -45,9 +45,6 @@ type Key struct {
 	Allowance
 	Caps
 
-	// MaxBody bounds a request's body, in bytes, at most 256 MiB. Default: 32 MiB.
-	MaxBody int64 `json:"max_body,omitempty"`
-
 	// Guardrails are the names of those that read the key's calls. Default:
 	// those of the model and of the gateway.
 	Guardrails []string `json:"guardrails,omitempty"`
@@ -100,6 +97,11 @@ type Provider struct {
 	// they are translated). Default: native.
 	Responses string `json:"responses,omitempty"`
 
+	// MaxTokensField is the one name its chat completions know for the limit of
+	// an output, "max_tokens" (older servers) or "max_completion_tokens"; a
+	// request that uses the other is edited. Default: both are known.
+	MaxTokensField string `json:"max_tokens_field,omitempty"`
+
 	// Translate is how, for "translate".
 	Translate Translate `json:"translate,omitzero"`
 
@@ -126,10 +128,6 @@ type Provider struct {
 
 // Translate says what a provider's chat completions differ in.
 type Translate struct {
-	// MaxTokensField is its name for max_output_tokens: "max_tokens" for
-	// older servers. Default: "max_completion_tokens".
-	MaxTokensField string `json:"max_tokens_field,omitempty"`
-
 	// DeveloperRole sends instructions as role developer instead of system.
 	// Default: false.
 	DeveloperRole bool `json:"developer_role,omitempty"`

@@ -46,7 +46,7 @@ func (a *App) buildLimits() (gateway.Limits, error) {
 		if err != nil {
 			return out, fmt.Errorf("key %q: %w", k.Name, err)
 		}
-		kl := &gateway.KeyLimits{Subjects: []limits.Subject{own}, MaxBody: k.MaxBody}
+		kl := &gateway.KeyLimits{Subjects: []limits.Subject{own}}
 		if tenant, ok := tenants[tenantOf(k)]; ok {
 			kl.Subjects = append(kl.Subjects, tenant)
 		}
@@ -123,11 +123,13 @@ func (a Allowance) subject(name string) (limits.Subject, error) {
 }
 
 func (c Caps) resolve() (gateway.Caps, error) {
-	if c.MaxMessages < 0 || c.MaxTools < 0 || c.MaxOutputTokens < 0 {
+	if c.MaxMessages < 0 || c.MaxTools < 0 || c.MaxOutputTokens < 0 || c.MaxBody < 0 {
 		return gateway.Caps{}, errors.New("a negative cap")
 	}
 	if c.ClampOutput && c.MaxOutputTokens == 0 {
 		return gateway.Caps{}, errors.New("clamp_output without max_output_tokens")
 	}
-	return gateway.Caps{Messages: c.MaxMessages, Tools: c.MaxTools, Output: c.MaxOutputTokens, Clamp: c.ClampOutput}, nil
+	return gateway.Caps{
+		Messages: c.MaxMessages, Tools: c.MaxTools, Output: c.MaxOutputTokens, Clamp: c.ClampOutput, Body: c.MaxBody,
+	}, nil
 }

@@ -26,11 +26,13 @@ func (a *Allowance) options() caddykit.Options {
 
 // options are those of caps:
 //
+//	max_body SIZE
 //	max_messages COUNT
 //	max_tools COUNT
 //	max_output_tokens COUNT [clamp]
 func (c *Caps) options() caddykit.Options {
 	return caddykit.Options{
+		"max_body":     caddykit.Value(&c.MaxBody, parseSize),
 		"max_messages": caddykit.Value(&c.MaxMessages, parsePositive[int]),
 		"max_tools":    caddykit.Value(&c.MaxTools, parsePositive[int]),
 		"max_output_tokens": {Read: func(d *caddyfile.Dispenser) (err error) {
@@ -67,7 +69,7 @@ func (a *App) readTenant(d *caddyfile.Dispenser) error {
 //
 //	model PATTERN {
 //		rate | concurrency …
-//		max_messages | max_tools | max_output_tokens …
+//		max_body | max_messages | max_tools | max_output_tokens …
 //		guardrails NAME…
 //	}
 func (a *App) readModel(d *caddyfile.Dispenser) error {

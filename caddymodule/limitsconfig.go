@@ -33,6 +33,10 @@ type Caps struct {
 	// choice, and is asked for where the request does not say. Default: no bound.
 	MaxOutputTokens int64 `json:"max_output_tokens,omitempty"`
 
+	// MaxBody bounds a request's body, in bytes, at most 256 MiB; of a key's
+	// and a model's the lesser counts. Default: 32 MiB.
+	MaxBody int64 `json:"max_body,omitempty"`
+
 	// ClampOutput lowers what is above MaxOutputTokens instead of refusing it
 	// with 400. Default: false.
 	ClampOutput bool `json:"clamp_output,omitempty"`

@@ -86,7 +86,7 @@ func (a *App) addProvider(built *builtProviders, p *Provider) error {
 	}
 	made, err := provider.New(provider.Config{
 		Name: p.Name, Dialect: p.Dialect, BaseURL: base, Credential: credential, AccountOf: p.AccountOf,
-		Transport: transport, Translate: p.translation(), ResponsesOnly: p.Chat == translated, CostReported: p.Cost == reported,
+		Transport: transport, Translate: p.translation(), MaxTokensField: p.MaxTokensField, ResponsesOnly: p.Chat == translated, CostReported: p.Cost == reported,
 		UserAgent: "gatehouse",
 	})
 	if err != nil {
@@ -125,10 +125,7 @@ func (p *Provider) translation() *provider.Translate {
 	if p.Responses != translated {
 		return nil
 	}
-	return &provider.Translate{
-		MaxTokensField: p.Translate.MaxTokensField, DeveloperRole: p.Translate.DeveloperRole,
-		ReasoningContent: p.Translate.ReasoningContent,
-	}
+	return &provider.Translate{DeveloperRole: p.Translate.DeveloperRole, ReasoningContent: p.Translate.ReasoningContent}
 }
 
 func (p *Provider) check() error {
@@ -150,11 +147,6 @@ func (p *Provider) check() error {
 	case "", reported:
 	default:
 		return fmt.Errorf("cost %q: want %s", p.Cost, reported)
-	}
-	switch p.Translate.MaxTokensField {
-	case "", "max_tokens", "max_completion_tokens":
-	default:
-		return fmt.Errorf("max_tokens_field %q: want max_tokens or max_completion_tokens", p.Translate.MaxTokensField)
 	}
 	if p.Discover != 0 && time.Duration(p.Discover) < shortestDiscover {
 		return fmt.Errorf("discover %s: at least %s", time.Duration(p.Discover), shortestDiscover)

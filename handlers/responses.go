@@ -60,7 +60,7 @@ func (x *exchange) translated(body []byte, members []jsonscan.Member, req openai
 	}
 	how := x.call.Provider().Translate
 	chat, echo, err := translate.Request(body, members, req, translate.Options{
-		UpstreamModel: x.call.UpstreamModel(), MaxTokensField: how.MaxTokensField,
+		UpstreamModel: x.call.UpstreamModel(), MaxTokensField: x.call.Provider().MaxTokensField,
 		DeveloperRole: how.DeveloperRole, ReasoningContent: how.ReasoningContent,
 	})
 	if err != nil {

@@ -35,6 +35,67 @@ func TestABodyAboveItsKeysLimitIsRefused(t *testing.T) {
 	}
 }
 
+func TestABodyAboveItsModelsLimitIsRefused(t *testing.T) {
+	h := start(t, setup{
+		keys:    limitedKey("max_body 40MiB") + keyBlock("chat", "") + keyBlock("other", "max_body 1KiB"),
+		options: "body_memory 256MiB\nmodel fake/* {\nmax_body 2KiB\n}\nmodel chatonly/* {\nmax_body 64MiB\n}",
+	})
+	body := func(model string, size int) string {
+		return `{"model":"` + model + `","messages":[{"role":"user","content":"` + strings.Repeat("x", size) + `"}]}`
+	}
+	for name, c := range map[string]struct {
+		key, model string
+		size       int
+		limit      string // "" = it is let through
+	}{
+		"the model's":                         {"chat", "fake/echo", 3 << 10, "2048"},
+		"below the model's":                   {"chat", "fake/echo", 1 << 10, ""},
+		"of another model":                    {"chat", "private/echo", 3 << 10, ""},
+		"the usual one, where one has more":   {"chat", "private/echo", 33 << 20, "33554432"},
+		"more than usual":                     {"chat", "chatonly/echo", 33 << 20, ""},
+		"the key's, where the model has more": {"full", "chatonly/echo", 41 << 20, "41943040"},
+		"more than usual by the key alone":    {"full", "private/echo", 33 << 20, ""},
+		"the key's, before any model":         {"other", "chatonly/echo", 2 << 10, "1024"},
+	} {
+		h.upstream.Reset()
+		a := h.post(chatV1, c.key, body(c.model, c.size))
+		if c.limit == "" {
+			if a.status != 200 {
+				t.Errorf("%s: %d %.200s", name, a.status, a.body)
+			}
+			continue
+		}
+		wantRefusal(t, chatV1, a, 413, "request_too_large")
+		if message, _ := at(parse(t, a.body), "error", "message").(string); !strings.Contains(message, "limit") || !strings.Contains(message, c.limit+" bytes") {
+			t.Errorf("%s: %s", name, message)
+		}
+		if n := len(h.upstream.Requests()); n != 0 {
+			t.Errorf("%s: %d calls reached the provider", name, n)
+		}
+	}
+}
+
+func TestAProvidersOneNameForTheOutputLimitIsUsed(t *testing.T) {
+	h := start(t, setup{providers: "provider fake {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\nmax_tokens_field max_tokens\n}"})
+	for said, want := range map[string]string{
+		`,"max_completion_tokens":9`:                `"max_tokens":9`,
+		`,"max_tokens":9`:                           `"max_tokens":9`,
+		`,"max_tokens":9,"max_completion_tokens":8`: `"max_tokens":9`,
+		`,"max_completion_tokens":null`:             `"max_completion_tokens":null`,
+		``:                                          `"messages"`,
+	} {
+		h.upstream.Reset()
+		if a := h.post(chatV1, "full", `{"model":"fake/echo","messages":[{"role":"user","content":"a"}]`+said+`}`); a.status != 200 {
+			t.Errorf("%s: %d %s", said, a.status, a.body)
+			continue
+		}
+		sent := string(h.upstreamCall(0).Body)
+		if !strings.Contains(sent, want) || strings.Contains(sent, `"max_completion_tokens":8`) || strings.Contains(sent, `"max_completion_tokens":9`) {
+			t.Errorf("%s: the provider got %s", said, sent)
+		}
+	}
+}
+
 func TestCapsAreRefusedByNameOrClamped(t *testing.T) {
 	h := start(t, setup{
 		keys:    limitedKey("max_messages 2\nmax_tools 1\nmax_output_tokens 100") + keyBlock("chat", "max_output_tokens 100 clamp") + keyBlock("other", ""),

@@ -97,18 +97,22 @@ func (c *Call) Rates() (requests, tokens *fault.Rate) {
 	return rateOf(c.quota.requests), rateOf(c.quota.tokens)
 }
 
-// NeedsDemand finds the limits of the admitted model and tells whether anything
-// limits what the request may ask for: AdmitDemand and Reserve follow.
-func (c *Call) NeedsDemand() bool {
-	q := &c.quota
-	q.models = c.gateway.limits.matching(c.Record.Model)
+// limit notes the limits of the call's model.
+func (q *quota) limit(models []*ModelLimits) {
+	q.models = models
 	if q.key != nil {
 		q.caps = q.key.Caps
 	}
 	for _, m := range q.models {
 		q.caps = q.caps.within(m.Caps)
 	}
-	return len(q.models) > 0 || q.caps != (Caps{}) || q.key != nil && len(q.key.Subjects) > 0
+}
+
+// NeedsDemand tells whether anything depends on how much the admitted request
+// asks for: AdmitDemand and Reserve follow.
+func (c *Call) NeedsDemand() bool {
+	q := &c.quota
+	return len(q.models) > 0 || q.caps != (Caps{}) || q.key != nil && len(q.key.Subjects) > 0 || c.limitField() != ""
 }
 
 // AdmitDemand checks what the request asks for against the caps of its key and
@@ -128,6 +132,9 @@ func (c *Call) AdmitDemand(ctx context.Context, d openai.Demand, list string) er
 	}
 	if err := q.cap(list); err != nil {
 		return err
+	}
+	if field := c.limitField(); field != "" && q.output > 0 && !d.SaysOnly(field) {
+		q.splice = true
 	}
 	if q.key == nil || !q.key.budgeted() {
 		return nil

@@ -16,7 +16,7 @@ const (
 	// largest providers accept).
 	MaxBody = 32 << 20
 
-	// MaxMaxBody bounds what a key's own limit can be, in bytes.
+	// MaxMaxBody bounds what the limit of a key or a model can be, in bytes.
 	MaxMaxBody = 256 << 20
 
 	// firstRead bounds what a Content-Length alone can make us allocate.
@@ -179,12 +179,24 @@ func (c *Call) readFailure(r *http.Request, err error) error {
 	return fault.New(fault.InvalidJSON, "the request body could not be read").WithCause(err)
 }
 
-// maxBody is the limit of the call's key, in bytes.
+// maxBody is the most that is read for the call's key, in bytes.
 func (c *Call) maxBody() int64 {
-	if k := c.gateway.limits.of(c.Credential.Name); k != nil && k.MaxBody > 0 {
-		return k.MaxBody
+	if k := c.gateway.limits.of(c.Credential.Name); k != nil && k.Caps.Body > 0 {
+		return k.Caps.Body
 	}
-	return MaxBody
+	return c.gateway.limits.readable
+}
+
+// admitSize holds the body that was read to the limit of its model.
+func (c *Call) admitSize() error {
+	most := c.quota.caps.Body
+	if most == 0 {
+		most = MaxBody
+	}
+	if size := int64(len(c.buffer)); size > most {
+		return fault.New(fault.RequestTooLarge, "the request body has %d bytes; the limit of the model %q is %d bytes", size, c.Record.Model, most)
+	}
+	return nil
 }
 
 func tooLarge(size, limit int64) error {

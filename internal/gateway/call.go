@@ -126,8 +126,8 @@ func (c *Call) Require(scope keys.Scope) error {
 	return fault.New(fault.InsufficientScope, "the key %q has no scope %s, which this route needs", c.Credential.Name, scope)
 }
 
-// Admit finds the model and its provider for the operation and notes them in
-// the record. Nothing has been sent when it refuses.
+// Admit finds the model, its provider for the operation and its limits, and
+// notes who they are in the record. Nothing has been sent when it refuses.
 func (c *Call) Admit(op provider.Operation, model string) error {
 	c.Record.Model = model
 	found, p, err := c.gateway.resolve(c.Credential.Key, op, model)
@@ -136,7 +136,8 @@ func (c *Call) Admit(op provider.Operation, model string) error {
 	}
 	c.model, c.provider, c.chat = found, p, op == provider.Chat
 	c.Record.Provider, c.Record.UpstreamModel = p.Name, found.Name
-	return nil
+	c.quota.limit(c.gateway.limits.matching(model))
+	return c.admitSize()
 }
 
 // Provider is the admitted call's provider.

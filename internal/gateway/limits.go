@@ -16,6 +16,8 @@ type Caps struct {
 	Output   int64 // tokens of a choice
 	// Clamp lowers an output limit above Output instead of refusing it.
 	Clamp bool
+	// Body bounds a request's body, in bytes, instead of MaxBody.
+	Body int64
 }
 
 // KeyLimits is what bounds one key.
@@ -24,7 +26,6 @@ type KeyLimits struct {
 	// limit, in this order.
 	Subjects []limits.Subject
 	Caps     Caps
-	MaxBody  int64 // bytes; 0 = MaxBody
 	// Unpriced lets calls through whose price nobody can tell beforehand.
 	Unpriced bool
 
@@ -58,6 +59,10 @@ type Limits struct {
 	// Drain is how long a provider's answer is read on after its client has
 	// left, so that its usage is known; 0 cancels it at once.
 	Drain time.Duration
+
+	// readable is the largest body that any model takes: until a body has been
+	// read nobody knows which model it names.
+	readable int64
 }
 
 // The names of subjects.
@@ -91,10 +96,11 @@ func (l *Limits) check() error {
 				}
 			}
 		}
-		if k.MaxBody < 0 || k.MaxBody > MaxMaxBody {
-			return fmt.Errorf("key %q: max_body: want 1 to %d bytes", name, MaxMaxBody)
+		if err := k.Caps.check(); err != nil {
+			return fmt.Errorf("key %q: %w", name, err)
 		}
 	}
+	l.readable = MaxBody
 	for i, m := range l.Models {
 		if err := pattern.Valid(m.Pattern); err != nil {
 			return fmt.Errorf("model %q: %w", m.Pattern, err)
@@ -108,6 +114,29 @@ func (l *Limits) check() error {
 		if len(m.Subject.Budgets) > 0 {
 			return fmt.Errorf("model %q: budgets belong to keys, tenants and the gateway", m.Pattern)
 		}
+		if err := m.Caps.check(); err != nil {
+			return fmt.Errorf("model %q: %w", m.Pattern, err)
+		}
+		l.readable = max(l.readable, m.Caps.Body)
+	}
+	return nil
+}
+
+// MaxBody is the largest body that any key or model takes, in bytes.
+func (l *Limits) MaxBody() int64 {
+	most := int64(MaxBody)
+	for _, k := range l.Keys {
+		most = max(most, k.Caps.Body)
+	}
+	for _, m := range l.Models {
+		most = max(most, m.Caps.Body)
+	}
+	return most
+}
+
+func (c Caps) check() error {
+	if c.Body < 0 || c.Body > MaxMaxBody {
+		return fmt.Errorf("max_body: want 1 to %d bytes", MaxMaxBody)
 	}
 	return nil
 }
@@ -146,7 +175,7 @@ func (l *Limits) subjects() []limits.Subject {
 func (c Caps) within(other Caps) Caps {
 	return Caps{
 		Messages: lesser(c.Messages, other.Messages), Tools: lesser(c.Tools, other.Tools),
-		Output: lesser(c.Output, other.Output), Clamp: c.clampsWith(other),
+		Output: lesser(c.Output, other.Output), Clamp: c.clampsWith(other), Body: lesser(c.Body, other.Body),
 	}
 }
 

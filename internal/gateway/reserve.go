@@ -90,9 +90,6 @@ func (c *Call) bound(bytes int64, content openai.Content) error {
 	if q.output == 0 {
 		q.output, q.splice = lesser(lesser(c.model.MaxOutput, q.caps.Output), defaultOutput), true
 	}
-	if field := c.limitField(); field != "" && q.demand.Param != field {
-		q.splice = true
-	}
 	input := bytes + content.Images*imageTokens
 	what := content.Unpriced
 	if c.keptState {
@@ -190,10 +187,11 @@ func (c *Call) OutputCap() (d openai.Demand, field string, n int64) {
 	return c.quota.demand, c.limitField(), c.quota.output
 }
 
-// limitField is the provider's own name for the limit of a chat's output.
+// limitField is the one name that the provider knows for the limit of a chat's
+// output; "" = both, or what the request will be translated to has another.
 func (c *Call) limitField() string {
-	if t := c.provider.Translate; t != nil && c.chat {
-		return t.MaxTokensField
+	if c.chat {
+		return c.provider.MaxTokensField
 	}
 	return ""
 }

@@ -88,6 +88,10 @@ func count(body []byte, members []jsonscan.Member, key string) int {
 	return len(jsonscan.Elements(members[i].Value(body), room[:0]))
 }
 
+// SaysOnly tells whether the request bounds its output by this field and names
+// no other of that meaning.
+func (d Demand) SaysOnly(field string) bool { return d.Param == field && len(d.limits) == 1 }
+
 // CapOutput makes the request say that a choice has at most n tokens, in the
 // provider's field of that meaning ("" = the usual one), and in no other.
 func (d Demand) CapOutput(p *jsonscan.Patch, body []byte, members []jsonscan.Member, field string, n int64) {

@@ -36,6 +36,10 @@ type Config struct {
 	// because the provider has no chat completions. Not beside Translate.
 	ResponsesOnly bool
 
+	// MaxTokensField is the one name that its chat completions know for the
+	// limit of an output; "" = both names. Not beside ResponsesOnly.
+	MaxTokensField string
+
 	// CostReported says that the cost in an answer's usage is what is paid.
 	CostReported bool
 
@@ -45,21 +49,21 @@ type Config struct {
 
 // Translate is what differs between providers that only have chat completions.
 type Translate struct {
-	MaxTokensField   string // their name for max_output_tokens; "" = max_completion_tokens
-	DeveloperRole    bool   // they know the role developer
-	ReasoningContent bool   // they want their reasoning back
+	DeveloperRole    bool // they know the role developer
+	ReasoningContent bool // they want their reasoning back
 }
 
 // Provider is one configured provider. It does not change after New and is
 // safe for concurrent use.
 type Provider struct {
-	Name          string
-	AccountOf     string
-	Translate     *Translate
-	ResponsesOnly bool
-	CostReported  bool
-	BuiltIn       bool // the test provider
-	Dialect       Dialect
+	Name           string
+	AccountOf      string
+	Translate      *Translate
+	ResponsesOnly  bool
+	MaxTokensField string
+	CostReported   bool
+	BuiltIn        bool // the test provider
+	Dialect        Dialect
 
 	base      url.URL
 	header    http.Header
@@ -103,6 +107,14 @@ func New(c Config) (*Provider, error) {
 	if c.Translate != nil && c.ResponsesOnly {
 		return nil, errors.New("chat translate and responses translate: one of the two APIs must be the provider's own")
 	}
+	switch c.MaxTokensField {
+	case "", "max_tokens", "max_completion_tokens":
+	default:
+		return nil, fmt.Errorf("max_tokens_field %q: want max_tokens or max_completion_tokens", c.MaxTokensField)
+	}
+	if c.MaxTokensField != "" && c.ResponsesOnly {
+		return nil, errors.New("max_tokens_field: a provider without chat completions has none")
+	}
 	if strings.ContainsFunc(c.Credential, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("api_key has characters that no Authorization header can carry, such as a line end")
 	}
@@ -115,16 +127,17 @@ func New(c Config) (*Provider, error) {
 		dialect.Authorize(header, c.Credential)
 	}
 	return &Provider{
-		Name:          c.Name,
-		AccountOf:     c.AccountOf,
-		Translate:     c.Translate,
-		ResponsesOnly: c.ResponsesOnly,
-		CostReported:  c.CostReported,
-		BuiltIn:       c.Dialect == Test,
-		Dialect:       dialect,
-		base:          *base,
-		header:        header,
-		transport:     c.Transport,
+		Name:           c.Name,
+		AccountOf:      c.AccountOf,
+		Translate:      c.Translate,
+		ResponsesOnly:  c.ResponsesOnly,
+		MaxTokensField: c.MaxTokensField,
+		CostReported:   c.CostReported,
+		BuiltIn:        c.Dialect == Test,
+		Dialect:        dialect,
+		base:           *base,
+		header:         header,
+		transport:      c.Transport,
 	}, nil
 }
 
