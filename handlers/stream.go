@@ -56,6 +56,7 @@ func (x *exchange) stream(op provider.Operation, body [][]byte, s openai.Stream)
 		out, refusal := judge.data(batch.bytes(), event)
 		batch.set(out)
 		if refusal != nil {
+			x.call.UseOf(event.Data)
 			return x.endStream(line, s, batch.bytes(), refusal)
 		}
 		if s.Done() || events.Buffered() && len(batch.bytes()) < maxBatch {

@@ -131,3 +131,21 @@ func TestAStreamRefusedBeforeItsFirstWordSaysNothing(t *testing.T) {
 		wantStreamError(t, path, events, 422, "guardrail_blocked")
 	}
 }
+
+// The usage in an event that is refused counts, though no client sees it.
+func TestUsageInARefusedEventIsSettled(t *testing.T) {
+	h := start(t, setup{
+		keys: limitedKey("guardrails gate") + keyBlock("activity", ""), providers: guardedProviders,
+		options: "guardrail gate {\non output\ndeny words forbidden\n}",
+	})
+	for _, path := range []string{chatV1, chatRouter} {
+		s := h.open(h.request(path, "full", saying(path, "fake/usage-inline", "this is forbidden", streaming)))
+		if _, err := s.rest(); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		row := h.rowSoon("request_id=" + s.resp.Header.Get("X-Request-Id"))
+		if at(row, "code") != "guardrail_blocked" || at(row, "usage_source") != "provider" || at(row, "completion_tokens") == number("0") {
+			t.Errorf("%s: row %v", path, row)
+		}
+	}
+}

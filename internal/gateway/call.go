@@ -270,6 +270,14 @@ func (c *Call) Summarise(s openai.Summary) {
 	}
 }
 
+// UseOf notes what an event of the provider's says was used that no client gets
+// to see.
+func (c *Call) UseOf(event []byte) {
+	if u, ok := openai.EventUsage(event); ok {
+		c.usage, c.counted = u, true
+	}
+}
+
 // Succeed notes a whole answer of the given status.
 func (c *Call) Succeed(status int) {
 	c.Record.Status, c.ended = status, true

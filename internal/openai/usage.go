@@ -103,3 +103,22 @@ func ParseUsage(value []byte) (Usage, bool) {
 	u.Total = max(u.Total, u.Prompt+u.Completion)
 	return u, true
 }
+
+// EventUsage is what an event says was used: a chunk of a chat's stream at its
+// top level, an event of a Responses stream in its response. It is for events
+// that no [Stream] gets to see.
+func EventUsage(data []byte) (Usage, bool) {
+	members, err := jsonscan.Lenient(data, nil)
+	if err != nil {
+		return Usage{}, false
+	}
+	if i, ok := jsonscan.Find(data, members, "response"); ok && members[i].Kind == '{' {
+		data = members[i].Value(data)
+		members = jsonscan.Members(data, members[:0])
+	}
+	i, ok := jsonscan.Find(data, members, "usage")
+	if !ok {
+		return Usage{}, false
+	}
+	return ParseUsage(members[i].Value(data))
+}

@@ -46,3 +46,18 @@ func TestAudioTokensAreThoseOfTheirSide(t *testing.T) {
 		}
 	}
 }
+
+func TestUsageOfAnEvent(t *testing.T) {
+	for data, want := range map[string]int64{
+		`{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}`:                        7,
+		`{"type":"response.completed","response":{"usage":{"input_tokens":3,"output_tokens":5}}}`: 8,
+		`{"type":"response.created","response":{"usage":null}}`:                                   0,
+		`{"usage":{"prompt_tokens":-3}}`:                                                          0,
+		`{"delta":"\"usage\":{\"prompt_tokens\":3}"}`:                                             0,
+		`[DONE]`: 0, `{"usage":`: 0, `{}`: 0,
+	} {
+		if u, ok := openai.EventUsage([]byte(data)); u.Total != want || ok != (want > 0) {
+			t.Errorf("%s: %+v, %v", data, u, ok)
+		}
+	}
+}
