@@ -88,7 +88,11 @@ func (c *Call) AdmitText(ctx context.Context, body []byte) ([]byte, error) {
 		return nil, fault.New(fault.UnsupportedParameter, "the guardrail %q judges whole answers only: a stream is not possible here", name).WithParam("stream")
 	}
 	result, err := c.guards.Request(ctx, body)
-	return c.judged(ctx, result, err)
+	redacted, err := c.judged(ctx, result, err)
+	if redacted != nil && !c.takeMemory(cap(redacted)) { // a second body: the first stays until the call is sent
+		return nil, busy()
+	}
+	return redacted, err
 }
 
 // JudgeAnswer has the guardrails judge a provider's whole answer. It returns

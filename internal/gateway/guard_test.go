@@ -1,0 +1,49 @@
+package gateway_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/guard"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// A body that something was taken out of is a second one beside the first.
+func TestARedactedBodyCountsAsMemory(t *testing.T) {
+	words, err := guard.Compile(guard.Spec{Name: "words", On: guard.Input, Rules: []guard.Rule{{Action: guard.Redact, Detector: guard.Words, Words: []string{"mellon"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		limit int64
+		code  fault.Code
+	}{
+		"room for two": {64 << 20, ""},
+		"room for one": {1600 << 10, fault.GatewayBusy},
+	} {
+		r := newRig(t, gateway.Config{BodyMemory: c.limit, Guards: gateway.Guards{All: []*guard.Guardrail{words}}}).start(t, t.Context())
+		body := `{"messages":[{"role":"user","content":"mellon ` + strings.Repeat("x", 600<<10) + `"}]}`
+		call := r.begin(t)
+		read, err := call.ReadBody(httptest.NewRecorder(), post(strings.NewReader(body), int64(len(body))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := call.Admit(provider.Chat, "acme/m"); err != nil {
+			t.Fatal(err)
+		}
+		before := r.state.Memory.Used()
+		redacted, err := call.AdmitText(t.Context(), read)
+		if c.code != "" {
+			wantFault(t, err, c.code, "")
+		} else if taken := r.state.Memory.Used() - before; err != nil || taken < int64(len(redacted)) {
+			t.Errorf("%s: a body of %d bytes took %d, %v", name, len(redacted), taken, err)
+		}
+		call.Finish()
+		if used := r.state.Memory.Used(); used != 0 {
+			t.Errorf("%s: %d bytes were not given back", name, used)
+		}
+	}
+}
