@@ -86,35 +86,53 @@ https://localhost:%[2]d {
 }
 `
 
+// configuration is a Caddyfile and the ports of its sites; https 0: there is none.
+type configuration struct {
+	text        string
+	http, https int
+}
+
+// servingConfig is the gateway of the suites that are served.
+func servingConfig(dir, fakeOrigin string) (configuration, error) {
+	ports, err := freePorts(2)
+	if err != nil {
+		return configuration{}, err
+	}
+	catalogFile := filepath.Join(dir, "catalog.json")
+	if err := os.WriteFile(catalogFile, []byte(catalog), 0o600); err != nil {
+		return configuration{}, err
+	}
+	return configuration{
+		text: fmt.Sprintf(caddyfile, ports[0], ports[1], catalogFile, fakeOrigin),
+		http: ports[0], https: ports[1],
+	}, nil
+}
+
 type gateway struct {
 	*process
-	http, https, ca string
+	http, https, ca string // https "": no such site
 	secrets         map[string]string
 }
 
-// startGateway returns when the gateway answers on both sites.
-func startGateway(ctx context.Context, caddy, dir, fakeOrigin string) (*gateway, error) {
-	ports, err := freePorts(2)
-	if err != nil {
-		return nil, err
-	}
+// startGateway returns when the gateway answers on all its sites. The folder
+// becomes its own.
+func startGateway(ctx context.Context, caddy, dir string, c configuration) (*gateway, error) {
 	data, config := filepath.Join(dir, "data"), filepath.Join(dir, "config")
 	g := &gateway{
-		http:  fmt.Sprintf("http://127.0.0.1:%d", ports[0]),
-		https: fmt.Sprintf("https://localhost:%d", ports[1]),
-		ca:    filepath.Join(data, "caddy", "pki", "authorities", "local", "root.crt"),
+		http: fmt.Sprintf("http://127.0.0.1:%d", c.http),
+		ca:   filepath.Join(data, "caddy", "pki", "authorities", "local", "root.crt"),
 		secrets: map[string]string{
 			"SDK_CALLER_KEY": secret(), "SDK_READER_KEY": secret(), "SDK_FAKE_KEY": secret(),
 		},
 	}
-	catalogFile, caddyFile := filepath.Join(dir, "catalog.json"), filepath.Join(dir, "Caddyfile")
-	if err := os.WriteFile(catalogFile, []byte(catalog), 0o600); err != nil {
+	if c.https != 0 {
+		g.https = fmt.Sprintf("https://localhost:%d", c.https)
+	}
+	caddyFile := filepath.Join(dir, "Caddyfile")
+	if err := os.WriteFile(caddyFile, []byte(c.text), 0o600); err != nil {
 		return nil, err
 	}
-	text := fmt.Sprintf(caddyfile, ports[0], ports[1], catalogFile, fakeOrigin)
-	if err := os.WriteFile(caddyFile, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
+	var err error
 	cmd := exec.CommandContext(ctx, caddy, "run", "--config", caddyFile, "--adapter", "caddyfile")
 	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+data, "XDG_CONFIG_HOME="+config)
 	for name, value := range g.secrets {
@@ -138,7 +156,11 @@ func (g *gateway) ready(ctx context.Context) error {
 	defer cancel()
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	for _, check := range []func(context.Context) error{g.answers, g.hasCertificate} {
+	checks := []func(context.Context) error{g.answers}
+	if g.https != "" {
+		checks = append(checks, g.hasCertificate)
+	}
+	for _, check := range checks {
 		for {
 			err := check(ctx)
 			if err == nil {

@@ -59,28 +59,73 @@ func run(ctx context.Context, p peers, only, results string) (ok bool, err error
 		return false, err
 	}
 	defer fake.stop()
-	gateway, err := startGateway(ctx, p.caddy, dir, fake.origin)
+	report := func(r result) error {
+		fmt.Println(r)
+		if results == "" {
+			return nil
+		}
+		return r.appendTo(results)
+	}
+	var serving, refusing []suite
+	for _, s := range suites(p) {
+		switch {
+		case !match.MatchString(s.name):
+		case s.target == refusalsTarget:
+			refusing = append(refusing, s)
+		default:
+			serving = append(serving, s)
+		}
+	}
+	ok = true
+	for _, group := range []struct {
+		name   string
+		suites []suite
+		run    func(context.Context, peers, string, *fakeProvider, []suite, func(result) error) (bool, error)
+	}{{"serving", serving, runServed}, {refusalsTarget, refusing, runRefusals}} {
+		if len(group.suites) == 0 {
+			continue
+		}
+		own := filepath.Join(dir, group.name)
+		if err := os.Mkdir(own, 0o700); err != nil {
+			return false, err
+		}
+		passed, err := group.run(ctx, p, own, fake, group.suites, report)
+		if err != nil {
+			return false, err
+		}
+		ok = ok && passed
+	}
+	return ok, ctx.Err()
+}
+
+// runServed runs the suites of calls that are answered.
+func runServed(ctx context.Context, p peers, dir string, fake *fakeProvider, chosen []suite, report func(result) error) (bool, error) {
+	c, err := servingConfig(dir, fake.origin)
 	if err != nil {
 		return false, err
 	}
-	defer gateway.stop()
+	g, err := startGateway(ctx, p.caddy, dir, c)
+	if err != nil {
+		return false, err
+	}
+	defer g.stop()
+	return g.runSuites(ctx, chosen, report, func(i int) []string {
+		return g.environment(chosen[i].target, chosen[i].https, fake.origin)
+	})
+}
 
+// runSuites runs them one after another and shows the gateway's log if one fails.
+func (g *gateway) runSuites(ctx context.Context, chosen []suite, report func(result) error, environment func(i int) []string) (ok bool, err error) {
 	ok = true
-	for _, s := range suites(p) {
-		if !match.MatchString(s.name) {
-			continue
-		}
-		r := s.run(ctx, gateway.environment(s.target, s.https, fake.origin))
-		fmt.Println(r)
-		if results != "" {
-			if err := r.appendTo(results); err != nil {
-				return false, err
-			}
-		}
+	for i, s := range chosen {
+		r := s.run(ctx, environment(i))
 		ok = ok && r.failed == 0
+		if err := report(r); err != nil {
+			return false, err
+		}
 	}
 	if !ok {
-		gateway.showLog(os.Stderr)
+		g.showLog(os.Stderr)
 	}
-	return ok, ctx.Err()
+	return ok, nil
 }

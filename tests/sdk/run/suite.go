@@ -21,7 +21,7 @@ type peers struct {
 
 type suite struct {
 	name    string
-	target  string // provider: "test", "fake", or "chatonly" or "responsesonly", where calls of the other API are translated
+	target  string // provider: "test", "fake", or "chatonly" or "responsesonly", where calls of the other API are translated; or refusalsTarget
 	https   bool
 	missing string // why it cannot run
 	dir     string
@@ -31,8 +31,8 @@ type suite struct {
 // suites is the table of tested SDKs, each against the providers, and the
 // HTTPS run.
 func suites(p peers) []suite {
-	python := func(file string) suite {
-		return suite{command: []string{p.python, "-u", filepath.Join(p.sources, "python", file)}, missing: absent(p.python, "python")}
+	python := func(file string, args ...string) suite {
+		return suite{command: append([]string{p.python, "-u", filepath.Join(p.sources, "python", file)}, args...), missing: absent(p.python, "python")}
 	}
 	node := func(args ...string) suite {
 		return suite{command: append([]string{"node"}, args...), dir: p.node, missing: absent(p.node, "node")}
@@ -57,10 +57,30 @@ func suites(p peers) []suite {
 			all = append(all, s)
 		}
 		s := suite{name: "openai-go-3.95.0/" + target, target: target, missing: absent(p.goTest, "go")}
-		s.command = []string{p.goTest, "-test.v", "-test.timeout", suiteTimeout.String()}
+		s.command = []string{p.goTest, "-test.v", "-test.timeout", suiteTimeout.String(), "-test.skip", "OnlyRefusals"}
 		if target != "fake" {
-			s.command = append(s.command, "-test.skip", "OnlyFake")
+			s.command[len(s.command)-1] += "|OnlyFake"
 		}
+		all = append(all, s)
+	}
+	for _, row := range []struct {
+		name string
+		suite
+	}{
+		{"openai-python-3.6.0", python("refusals_openai.py", "sync")},
+		{"openai-python-3.6.0-async", python("refusals_openai.py", "async")},
+		{"openrouter-python-1.1.38", python("refusals_openrouter.py")},
+		{"openai-npm-7.55.0", node("refusals_openai.mjs")},
+		{"openrouter-npm-1.2.8", node("refusals_openrouter.mjs", "openrouter-1.2.8")},
+		{"openrouter-npm-1.2.27", node("refusals_openrouter.mjs", "openrouter-1.2.27")},
+		{"openrouter-npm-1.3.19", node("refusals_openrouter.mjs", "openrouter-1.3.19")},
+		{"openai-go-3.95.0", suite{
+			command: []string{p.goTest, "-test.v", "-test.timeout", suiteTimeout.String(), "-test.run", "OnlyRefusals"},
+			missing: absent(p.goTest, "go"),
+		}},
+	} {
+		s := row.suite
+		s.name, s.target = row.name+"/"+refusalsTarget, refusalsTarget
 		all = append(all, s)
 	}
 	https := python("https_run.py")

@@ -45,7 +45,7 @@ func TestAMissingPeerIsAFailure(t *testing.T) {
 	}
 }
 
-func TestEverySDKMeetsEveryProvider(t *testing.T) {
+func TestEverySDKMeetsEveryProviderAndEveryRefusal(t *testing.T) {
 	seen := make(map[string]int)
 	for _, s := range suites(peers{}) {
 		name, target, _ := strings.Cut(s.name, "/")
@@ -57,7 +57,7 @@ func TestEverySDKMeetsEveryProvider(t *testing.T) {
 		}
 	}
 	for name, n := range seen {
-		if n != 4 {
+		if n != 5 {
 			t.Errorf("%s runs %d times", name, n)
 		}
 	}
