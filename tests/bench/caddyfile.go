@@ -10,6 +10,7 @@ import (
 const (
 	gatewayKeyVar = "GATEWAY_API_KEY"
 	auditKeyVar   = "GATEWAY_AUDIT_KEY"
+	spentKeyVar   = "GATEWAY_SPENT_KEY"
 
 	// upstreamIdle is the gateway's number of idle connections to a host. Caddy's own
 	// default is 32; the plain proxy gets the same, so that neither has to dial more.
@@ -25,6 +26,7 @@ type site struct {
 	storage  string // folder of this process alone
 	log      string // file of the process log
 	access   string // file of the access log of the guarded site
+	catalog  string // file with the prices, for a gateway with budgets
 }
 
 // globalOptions are equal for both servers: the process log at INFO goes to a
@@ -49,7 +51,7 @@ func globalOptions(s site, app string) string {
 }
 
 // proxyCaddyfile is the plain reverse_proxy, without an access log, and on a
-// second site what a wrong key is compared with: a header matcher, the access log
+// second site what a refused key is compared with: a header matcher, the access log
 // and a 401 with the body that an SDK reads.
 func proxyCaddyfile(s site) string {
 	transport := fmt.Sprintf(`reverse_proxy %s {
@@ -86,26 +88,36 @@ http://:%d {
 // refusal is as long as the gateway's own answer to a wrong key.
 const refusal = `{"error":{"message":"Incorrect API key provided. Check the key that this client sends.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`
 
-// gatewayCaddyfile is the gateway with what a chat key needs, and a second key
-// that reads afterwards what the gateway recorded.
-func gatewayCaddyfile(s site) string {
+// gatewayCaddyfile is the gateway with what a chat key needs and these duties on;
+// a second key of the same tenant reads afterwards what was recorded, and a third
+// has a rate that one call uses up.
+func gatewayCaddyfile(s site, d duties) string {
 	return globalOptions(s, fmt.Sprintf(`	gatehouse {
-		key bench {
+		key %s {
 			secret {env.%s}
 			scopes chat:write models:read
-		}
+			tenant %s
+%s		}
 		key audit {
 			secret {env.%s}
 			scopes activity:read
+			tenant %s
 		}
-		provider up {
+		key spent {
+			secret {env.%s}
+			scopes chat:write
+			tenant %s
+			rate 1/day
+		}
+%s		provider up {
 			base_url http://%s/v1
 			api_key {env.%s}
-			models %s %s %s %s
+			models %s
 			responses native
 		}
 %s%s	}
-`, gatewayKeyVar, auditKeyVar, s.upstream, upstreamKeyVar, modelWhole, modelCoalesced, modelPaced, modelHeld,
+`, benchKey, gatewayKeyVar, benchTenant, d.keyOptions(), auditKeyVar, benchTenant, spentKeyVar, benchTenant, d.appOptions(s),
+		s.upstream, upstreamKeyVar, strings.Join(upstreamModels, " "),
 		translatingProvider(s, chatOnlyPrefix, "responses translate"), translatingProvider(s, responsesOnlyPrefix, "chat translate"))) + fmt.Sprintf(`http://:%d {
 	bind 127.0.0.1
 	gatehouse

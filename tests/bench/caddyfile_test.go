@@ -7,10 +7,19 @@ import (
 	"testing"
 )
 
-var testSite = site{admin: "127.0.0.1:1", port: 2, guarded: 3, upstream: "127.0.0.1:4", storage: "/s", log: "/l", access: "/a"}
+var testSite = site{admin: "127.0.0.1:1", port: 2, guarded: 3, upstream: "127.0.0.1:4", storage: "/s", log: "/l", access: "/a", catalog: "/c"}
+
+// testCaddyfiles are all that a round can start.
+func testCaddyfiles() map[string]string {
+	all := map[string]string{"proxy": proxyCaddyfile(testSite)}
+	for d := range everyDuty + 1 {
+		all["gateway with "+d.String()] = gatewayCaddyfile(testSite, d)
+	}
+	return all
+}
 
 func TestCaddyfilesAreBalancedAndOnLoopback(t *testing.T) {
-	for name, text := range map[string]string{"proxy": proxyCaddyfile(testSite), "gateway": gatewayCaddyfile(testSite)} {
+	for name, text := range testCaddyfiles() {
 		outside := strings.ReplaceAll(text, refusal, "")
 		if strings.Count(outside, "{") != strings.Count(outside, "}") {
 			t.Errorf("%s: the brackets do not match:\n%s", name, text)
@@ -23,7 +32,7 @@ func TestCaddyfilesAreBalancedAndOnLoopback(t *testing.T) {
 
 func TestServersShareTheirGlobalOptions(t *testing.T) {
 	shared, _, _ := strings.Cut(globalOptions(testSite, ""), "\n}\n")
-	for name, text := range map[string]string{"proxy": proxyCaddyfile(testSite), "gateway": gatewayCaddyfile(testSite)} {
+	for name, text := range testCaddyfiles() {
 		if !strings.HasPrefix(text, shared) {
 			t.Errorf("%s differs in its global options:\n%s", name, text)
 		}
@@ -31,8 +40,8 @@ func TestServersShareTheirGlobalOptions(t *testing.T) {
 }
 
 func TestCaddyfilesHoldNoSecret(t *testing.T) {
-	text := proxyCaddyfile(testSite) + gatewayCaddyfile(testSite)
-	for _, name := range []string{gatewayKeyVar, auditKeyVar, upstreamKeyVar} {
+	text := proxyCaddyfile(testSite) + gatewayCaddyfile(testSite, everyDuty)
+	for _, name := range []string{gatewayKeyVar, auditKeyVar, spentKeyVar, upstreamKeyVar} {
 		if !strings.Contains(text, "{env."+name+"}") {
 			t.Errorf("%s is not read from the environment", name)
 		}
@@ -40,7 +49,7 @@ func TestCaddyfilesHoldNoSecret(t *testing.T) {
 }
 
 func TestGatewayNamesEveryModelOfTheCases(t *testing.T) {
-	text := gatewayCaddyfile(testSite)
+	text := gatewayCaddyfile(testSite, everyDuty)
 	_, models, _ := strings.Cut(text, "models bench")
 	models, _, _ = strings.Cut("bench"+models, "\n")
 	named := strings.Fields(models)

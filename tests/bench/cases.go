@@ -56,6 +56,8 @@ type benchCase struct {
 	stream  bool
 	check   check
 	wrong   bool          // sends a key that nobody has, to the site that demands one
+	spent   bool          // the same with a key whose rate is used up
+	duties  duties        // of the gateway that is measured; the one without is then beside it
 	proxied bool          // the upstream directly is no part of it
 	first   bool          // latency to the first event
 	slice   time.Duration // how long a server is loaded before the next has its turn
@@ -124,7 +126,7 @@ func allCases() []benchCase {
 	wrong := chat("wrong-key", kib, smallConns, goal{0.80, 0.60})
 	wrong.check, wrong.wrong, wrong.proxied = checkUnauthorized, true, true
 
-	return []benchCase{
+	off := []benchCase{
 		small,
 		second(small),
 		chat("req-32k", 32*kib, smallConns, goal{0.85, 0.70}),
@@ -139,7 +141,9 @@ func allCases() []benchCase {
 		paced,
 		held,
 		wrong,
+		refusedRate(wrong),
 	}
+	return append(off, dutyCases(off)...)
 }
 
 // selectCases returns the cases that -only names, or all.
@@ -179,15 +183,18 @@ func (c benchCase) load(s *server, sec secrets, hard bool) (load, error) {
 		return load{}, fmt.Errorf("case %s: %w", c.name, err)
 	}
 	addr, key := c.target(s), sec.gateway
-	if c.wrong {
+	switch {
+	case c.wrong:
 		key = sec.wrong
+	case c.spent:
+		key = sec.spent
 	}
-	return load{request: encode(addr, c.path, key, body), sent: len(body), check: c.check, model: s.model(model),
+	return load{request: encode(addr, c.path, key, body), sent: len(body), check: c.checkAt(s), model: s.model(model),
 		firstEvent: c.first, stagger: c.stagger}, nil
 }
 
 func (c benchCase) target(s *server) string {
-	if c.wrong {
+	if c.wrong || c.spent {
 		return s.guarded
 	}
 	return s.addr

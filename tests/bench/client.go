@@ -38,6 +38,7 @@ type answer struct {
 	header http.Header
 	body   []byte
 	first  time.Time // when the first byte of the body was here
+	closes bool      // the server ends the connection with it
 }
 
 func newConn(addr string) *conn {
@@ -106,7 +107,7 @@ func (c *conn) do(ctx context.Context, request []byte) (answer, error) {
 		return answer{}, err
 	}
 	defer release()
-	a := answer{status: res.StatusCode, header: res.Header}
+	a := answer{status: res.StatusCode, header: res.Header, closes: res.Close}
 	c.body.Reset()
 	body := io.LimitReader(res.Body, maxAnswer)
 	var firstByte [1]byte

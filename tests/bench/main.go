@@ -9,6 +9,10 @@
 //	go run ./tests/bench -caddy ./caddy              # what `make bench` runs
 //	go run ./tests/bench -caddy ./caddy -quick       # one short round, a smoke test
 //	go run ./tests/bench -caddy ./caddy -self        # reverse_proxy against itself: shows the noise
+//	go run ./tests/bench -caddy ./caddy -only req-1k-on,rate-refused -profile /tmp/profiles
+//
+// The gateway is measured with limits, budgets and guardrails off, and in the cases
+// named …-on, -limits, -budgets and -guards beside a second one that has them on.
 //
 // Each round starts fresh servers on loopback: the upstream or the bare copy (this
 // binary again, in one of its serving modes) and two processes of the same Caddy binary with equal GOGC,
@@ -87,6 +91,7 @@ type options struct {
 	MemLimit   string        `json:"gomemlimit"`
 	GOMAXPROCS int           `json:"gomaxprocs"`
 	JSON       string        `json:"-"`
+	Profile    string        `json:"-"`
 }
 
 func parseOptions(args []string, stderr io.Writer) (options, error) {
@@ -107,6 +112,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.MemLimit, "memlimit", "1GiB", "GOMEMLIMIT of the servers")
 	f.IntVar(&o.GOMAXPROCS, "gomaxprocs", runtime.NumCPU(), "GOMAXPROCS of the servers")
 	f.StringVar(&o.JSON, "json", "", "also write the report with every round to this `file`")
+	f.StringVar(&o.Profile, "profile", "", "after each case of model calls, write profiles of its Caddys (CPU, allocations) into this `folder`; their load is in no figure")
 	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -sessions 50 -rate 300")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -152,6 +158,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if o.Caddy, err = filepath.Abs(o.Caddy); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
+	}
+	if o.Profile != "" {
+		if err := os.MkdirAll(o.Profile, 0o755); err != nil {
+			fmt.Fprintln(stderr, "bench:", err)
+			return 1
+		}
 	}
 	debug.SetGCPercent(clientGOGC)
 

@@ -20,22 +20,22 @@ const (
 )
 
 // measure loads the servers with one case, slice by slice in turn. made counts the
-// calls at the fleet's gateway, warm-up included.
-func (r *runner) measure(ctx context.Context, f *fleet, servers []*server, c benchCase) (got map[role]figures, made int, err error) {
-	got = map[role]figures{}
+// calls at each, warm-up included.
+func (r *runner) measure(ctx context.Context, f *fleet, servers []*server, c benchCase) (got map[role]figures, made map[role]int, err error) {
+	got, made = map[role]figures{}, map[role]int{}
 	if c.shape == idle {
 		for _, s := range servers {
 			if got[s.role], err = r.measureHeld(ctx, f, s.role, c); err != nil {
-				return nil, 0, fmt.Errorf("%s: %w", s.role, err)
+				return nil, nil, fmt.Errorf("%s: %w", s.role, err)
 			}
 		}
-		return got, 0, nil
+		return got, made, nil
 	}
 	sessions := make([]*session, len(servers))
 	for i, s := range servers {
 		l, err := c.load(s, f.secrets, r.opts.Hard)
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 		conns := newConns(c.conns, c.target(s))
 		defer closeAll(conns)
@@ -48,13 +48,13 @@ func (r *runner) measure(ctx context.Context, f *fleet, servers []*server, c ben
 	}
 	defer func() {
 		for _, s := range sessions {
-			if s.server.role == gateway {
-				made = s.made
-			}
+			made[s.server.role] = s.made
 		}
 	}()
-	got, err = inTurns(ctx, sessions, r.opts.Time, c.slice, float64(c.units))
-	return got, 0, err
+	if got, err = inTurns(ctx, sessions, r.opts.Time, c.slice, float64(c.units)); err != nil || r.opts.Profile == "" {
+		return got, made, err
+	}
+	return got, made, r.profile(ctx, c, sessions)
 }
 
 // inTurns warms every session up, lets them take turns of about slice until each
@@ -160,7 +160,7 @@ func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsec
 // cases left in the heap would take the streams in for nothing, and reads how much
 // its anonymous memory grows.
 func (r *runner) measureHeld(ctx context.Context, f *fleet, which role, c benchCase) (fig figures, err error) {
-	s, err := f.startCaddy(ctx, which)
+	s, err := f.startCaddy(ctx, which, 0)
 	if err != nil {
 		return fig, err
 	}

@@ -14,40 +14,53 @@ import (
 	"strings"
 )
 
-// dutiesOff are duties of the finished gateway whose code does not exist yet, so
-// that no figure here pays for them. A duty leaves this list with its first commit.
-const dutiesOff = "rate, token and concurrency limits; budgets; guardrails"
+// dutiesOff are duties that the rows named gateway do not pay for; those of
+// gateway-on do.
+const dutiesOff = "limits, budgets and prices, guardrails"
 
 // proof is what the gateways left behind over all rounds: a duty that was off
 // shows as a zero, whatever this program believes.
 type proof struct {
-	Calls    int      `json:"calls"`             // of the load client, with a good key
-	Refused  int      `json:"refused"`           // with a wrong key
-	LogLines int      `json:"log_lines"`         // in the process logs
-	Recorded int      `json:"activity_requests"` // found through the activity route
-	Tokens   int      `json:"activity_prompt_tokens"`
-	Series   int      `json:"metric_series"` // of the last round
-	Missing  []string `json:"missing,omitempty"`
+	Calls    int `json:"calls"`             // of the load client, with a good key
+	Refused  int `json:"refused"`           // with a wrong key
+	Limited  int `json:"limited"`           // with a key whose rate is used up
+	LogLines int `json:"log_lines"`         // in the process logs
+	Recorded int `json:"activity_requests"` // found through the activity route
+	Tokens   int `json:"activity_prompt_tokens"`
+	Turned   int `json:"activity_limited"` // rows of calls that the rate refused
+	Series   int `json:"metric_series"`    // of the last round
+
+	Duties  []dutyProof `json:"duties,omitempty"`
+	Missing []string    `json:"missing,omitempty"`
 }
 
-// activityPath asks for one row a day and model, so that a page holds them all.
-const activityPath = "/api/v1/activity?group_by=day"
+const (
+	activityPath = "/api/v1/activity"
+	// byDay asks for one row a day and model, so that a page holds them all.
+	byDay       = "group_by=day"
+	limitedOnly = "key=spent&status=429"
+)
 
 // collect reads the traces of a round's gateway before it is stopped.
-func (p *proof) collect(ctx context.Context, f *fleet, calls, refused int) {
+func (p *proof) collect(ctx context.Context, f *fleet, did made) {
 	s := f.servers[len(f.servers)-1]
-	p.Calls += calls
-	p.Refused += refused
+	p.Calls += did.calls + 2 // one call found the gateway ready, one used the rate of a key up
+	p.Refused += did.refused
+	p.Limited += did.limited
 	lines, err := countLines(s.log)
 	p.LogLines += lines
 	p.note("log", err)
-	requests, tokens, err := activity(ctx, s.addr, f.secrets.audit)
-	p.Recorded += requests
-	p.Tokens += tokens
+	all, err := activityOf(ctx, s.addr, f.secrets.audit, "")
 	p.note("activity", err)
+	limited, err := activityOf(ctx, s.addr, f.secrets.audit, limitedOnly)
+	p.note("activity", err)
+	p.Recorded += all.requests - limited.requests
+	p.Tokens += all.prompt
+	p.Turned += limited.requests
 	page, err := s.adminGet(ctx, "/metrics")
 	p.Series = countSeries(page)
 	p.note("metrics", err)
+	p.collectDuties(ctx, f, did.duties)
 }
 
 // note keeps what could not be read.
@@ -68,9 +81,12 @@ func noteOnce(missing []string, what string, err error) []string {
 func (p *proof) lines() []string {
 	out := []string{
 		"duties on: key look-up and scope, one walk of the body with the duplicate-key check, model renamed both ways, provider credential, header allow-lists, usage, activity in SQLite, metrics, one log line a call",
-		fmt.Sprintf("their traces: of %d calls and %d refused for their key, %d log lines; %d requests with %d prompt tokens in the activity; %d metric series",
-			p.Calls, p.Refused, p.LogLines, p.Recorded, p.Tokens, p.Series),
-		"duties not built yet, not in these figures: " + dutiesOff,
+		fmt.Sprintf("their traces: of %d calls, %d refused for their key and %d for their rate, %d log lines; %d requests with %d prompt tokens and %d refused for their rate in the activity; %d metric series",
+			p.Calls, p.Refused, p.Limited, p.LogLines, p.Recorded, p.Tokens, p.Turned, p.Series),
+		"off at the gateway, on at gateway-on: " + dutiesOff,
+	}
+	for _, d := range p.Duties {
+		out = append(out, d.lines()...)
 	}
 	for _, m := range p.Missing {
 		out = append(out, "not proved: "+m)
@@ -108,36 +124,69 @@ func countSeries(page []byte) int {
 	return n
 }
 
+// sums are what the gateway recorded of some calls.
+type sums struct {
+	requests, prompt, completion int
+	cost                         int64 // nano-USD
+}
+
 // activity adds up what the gateway recorded, asked for with a key that may read it.
 func activity(ctx context.Context, addr, key string) (requests, tokens int, err error) {
+	all, err := activityOf(ctx, addr, key, "")
+	return all.requests, all.prompt, err
+}
+
+// activityOf is the same of the calls that a query selects.
+func activityOf(ctx context.Context, addr, key, query string) (all sums, err error) {
+	var rows struct {
+		Data []struct {
+			Requests   int         `json:"requests"`
+			Prompt     int         `json:"prompt_tokens"`
+			Completion int         `json:"completion_tokens"`
+			Cost       json.Number `json:"usage"`
+		} `json:"data"`
+	}
+	if query != "" {
+		query = "&" + query
+	}
+	if err := askActivity(ctx, addr, key, byDay+query, &rows); err != nil {
+		return all, err
+	}
+	for _, row := range rows.Data {
+		all.requests += row.Requests
+		all.prompt += row.Prompt
+		all.completion += row.Completion
+		if row.Cost != "" {
+			n, err := nano(row.Cost)
+			if err != nil {
+				return all, err
+			}
+			all.cost += n
+		}
+	}
+	return all, nil
+}
+
+// askActivity decodes one page of the activity into page.
+func askActivity(ctx context.Context, addr, key, query string, page any) error {
 	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+activityPath, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+activityPath+"?"+query, nil)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	req.Close = true
 	req.Header.Set("Authorization", "Bearer "+key)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return 0, 0, fmt.Errorf("status %d", res.StatusCode)
+		return fmt.Errorf("status %d", res.StatusCode)
 	}
-	var rows struct {
-		Data []struct {
-			Requests     int `json:"requests"`
-			PromptTokens int `json:"prompt_tokens"`
-		} `json:"data"`
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxPage)).Decode(page); err != nil {
+		return fmt.Errorf("decoding: %w", err)
 	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxPage)).Decode(&rows); err != nil {
-		return 0, 0, fmt.Errorf("decoding: %w", err)
-	}
-	for _, row := range rows.Data {
-		requests += row.Requests
-		tokens += row.PromptTokens
-	}
-	return requests, tokens, nil
+	return nil
 }

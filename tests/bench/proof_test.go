@@ -26,6 +26,10 @@ func tracesOf(t *testing.T, rows string, status int) *fleet {
 				t.Errorf("activity asked with %q", r.Header.Get("Authorization"))
 			}
 			w.WriteHeader(status)
+			if r.URL.Query().Get("status") == "429" && strings.HasPrefix(rows, `{"data"`) {
+				w.Write([]byte(`{"data":[{"requests":1}]}`))
+				return
+			}
 			w.Write([]byte(rows))
 		case "/metrics":
 			w.Write([]byte("# HELP gatehouse_requests_total x\ngatehouse_requests_total{a=\"b\"} 1\ncaddy_x 2\ngatehouse_y 3\n"))
@@ -37,9 +41,9 @@ func tracesOf(t *testing.T, rows string, status int) *fleet {
 func TestProofAddsUpWhatTheGatewaysLeft(t *testing.T) {
 	var p proof
 	for range 2 {
-		p.collect(t.Context(), tracesOf(t, `{"data":[{"requests":4,"prompt_tokens":100},{"requests":1,"prompt_tokens":7}]}`, 200), 5, 2)
+		p.collect(t.Context(), tracesOf(t, `{"data":[{"requests":4,"prompt_tokens":100},{"requests":1,"prompt_tokens":7}]}`, 200), made{calls: 3, refused: 2, limited: 4})
 	}
-	if p.Calls != 10 || p.Refused != 4 || p.LogLines != 6 || p.Recorded != 10 || p.Tokens != 214 || p.Series != 2 || p.Missing != nil {
+	if p.Calls != 10 || p.Refused != 4 || p.Limited != 8 || p.Turned != 2 || p.LogLines != 6 || p.Recorded != 8 || p.Tokens != 214 || p.Series != 2 || p.Missing != nil {
 		t.Errorf("two rounds left %+v", p)
 	}
 }
@@ -49,9 +53,9 @@ func TestProofThatIsMissingIsSaidOnce(t *testing.T) {
 	for range 2 {
 		f := tracesOf(t, `{}`, 403)
 		f.servers[1].log = filepath.Join(t.TempDir(), "none")
-		p.collect(t.Context(), f, 5, 2)
+		p.collect(t.Context(), f, made{calls: 3, refused: 2, limited: 4})
 	}
-	p.collect(t.Context(), tracesOf(t, `no JSON`, 200), 5, 2)
+	p.collect(t.Context(), tracesOf(t, `no JSON`, 200), made{calls: 3, refused: 2, limited: 4})
 	if p.Recorded != 0 || !slices.Contains(p.Missing, "activity: status 403") {
 		t.Errorf("nothing was recorded, and the proof is %+v", p)
 	}

@@ -37,10 +37,12 @@ type caseReport struct {
 	Unit    string           `json:"unit"`
 	Metric  metric           `json:"metric"`
 	Goal    goal             `json:"goal"`
-	Ratio   *spread          `json:"ratio"` // gateway / reverse_proxy, null if there is none
+	Ratio   *spread          `json:"ratio"` // gateway (or gateway-on) / reverse_proxy, null if there is none
 	Verdict string           `json:"verdict"`
 	Medians map[role]figures `json:"medians"`
 	ToBare  *spread          `json:"ratio_to_bare,omitempty"` // VNC only: gateway / bare
+	ToOff   *spread          `json:"ratio_to_off,omitempty"`  // with duties only: gateway-on / gateway
+	Duties  string           `json:"duties,omitempty"`        // that are on at gateway-on
 	Rounds  []round          `json:"rounds"`
 	Error   string           `json:"error,omitempty"`
 }
@@ -55,7 +57,7 @@ const reachedRate = 0.95
 func (r *runner) report() *report {
 	rep := &report{Started: r.started, Machine: thisMachine(r.opts.Caddy), Options: r.opts}
 	for _, c := range r.cases {
-		rep.Cases = append(rep.Cases, r.caseReport(c.name, c.unit, c.metric, c.goal, modelServers))
+		rep.Cases = append(rep.Cases, r.dutyReport(c))
 	}
 	if len(r.cases) > 0 && !r.opts.Self {
 		rep.Proof = &r.proof
@@ -80,11 +82,34 @@ func (r *runner) caseReport(name, unit string, m metric, g goal, servers []role)
 		cr.Ratio = &s
 	}
 	cr.Verdict = verdict(ratios, g)
+	if g == (goal{}) {
+		cr.Verdict = "no goal"
+	}
 	if r.opts.Self && cr.Ratio != nil {
 		cr.Verdict = fmt.Sprintf("%+.0f %% off", 100*(cr.Ratio.Median-1))
 	}
 	if err := r.failures[name]; err != nil {
 		cr.Verdict, cr.Error = "FAILED", err.Error()
+	}
+	return cr
+}
+
+// dutyReport is the report of a model case, with the second ratio of one that has
+// duties on.
+func (r *runner) dutyReport(c benchCase) caseReport {
+	cr := r.caseReport(c.name, c.unit, c.metric, c.goal, modelServers)
+	if c.duties == 0 {
+		return cr
+	}
+	cr.Duties = c.duties.String()
+	var toOff []float64
+	for _, one := range cr.Rounds {
+		if one.ToOff != nil {
+			toOff = append(toOff, *one.ToOff)
+		}
+	}
+	if s, ok := spreadOf(toOff); ok {
+		cr.ToOff = &s
 	}
 	return cr
 }

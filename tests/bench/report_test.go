@@ -35,7 +35,7 @@ func reported(t *testing.T) *runner {
 			gateway: {Calls: 100, CPU: 66 + step, Ticks: 10, P50: 90, P99: 800, PerSecond: 600, RSS: 51, Peak: 61},
 		}
 		for _, c := range cases[:2] {
-			r.rounds[c.name] = append(r.rounds[c.name], round{Figures: f, Ratio: finite(c.ratio(f))})
+			r.rounds[c.name] = append(r.rounds[c.name], round{Figures: f, Ratio: finite(c.ratioTo(f, proxy))})
 		}
 	}
 	return r
@@ -43,7 +43,7 @@ func reported(t *testing.T) *runner {
 
 func TestTextReportSaysWhatWasFound(t *testing.T) {
 	r := reported(t)
-	r.proof = proof{Calls: 1200, Refused: 300, LogLines: 1210, Recorded: 1200, Tokens: 9, Series: 4, Missing: []string{"metrics: status 404"}}
+	r.proof = proof{Calls: 1200, Refused: 300, Limited: 70, Turned: 69, LogLines: 1210, Recorded: 1200, Tokens: 9, Series: 4, Missing: []string{"metrics: status 404"}}
 	var b strings.Builder
 	if err := r.report().writeText(&b); err != nil {
 		t.Fatal(err)
@@ -55,8 +55,8 @@ func TestTextReportSaysWhatWasFound(t *testing.T) {
 	for _, want := range []string{
 		"5 rounds of 1s a measurement",
 		"GOMAXPROCS=2 GOGC=100 GOMEMLIMIT=1GiB",
-		"of 1200 calls and 300 refused for their key, 1210 log lines; 1200 requests with 9 prompt tokens in the activity; 4 metric series",
-		"not built yet, not in these figures: " + dutiesOff,
+		"of 1200 calls, 300 refused for their key and 70 for their rate, 1210 log lines; 1200 requests with 9 prompt tokens and 69 refused for their rate in the activity; 4 metric series",
+		"off at the gateway, on at gateway-on: " + dutiesOff,
 		"not proved: metrics: status 404",
 		"req-1k CPU us/request 20.0 100.0 68.0 0.68 (0.66-0.70) 0.75 0.60 holds\n",
 		"rate-1k p50 over direct, us 0 200 -10 - 0.70 0.60 not measured\n",

@@ -41,8 +41,8 @@ func (rep *report) writeModelHead(b *strings.Builder) {
 	if rep.Options.Hard {
 		prompts = fmt.Sprintf("an escaped quote every %d bytes", quoteEvery)
 	}
-	fmt.Fprintf(b, "\nmodel calls: direct, reverse_proxy, gateway; prompts: %s\n", prompts)
-	fmt.Fprintf(b, "reverse_proxy: no access log, %d idle upstream connections like the gateway; for wrong-key a header matcher and the access log\n", upstreamIdle)
+	fmt.Fprintf(b, "\nmodel calls: direct, reverse_proxy, gateway, gateway-on; prompts: %s\n", prompts)
+	fmt.Fprintf(b, "reverse_proxy: no access log, %d idle upstream connections like the gateway; for wrong-key and rate-refused a header matcher, the access log and a 401\n", upstreamIdle)
 	if rep.Proof != nil {
 		for _, line := range rep.Proof.lines() {
 			fmt.Fprintln(b, line)
@@ -57,15 +57,19 @@ func (rep *report) writeGoals(b *strings.Builder) {
 	fmt.Fprintf(b, "\nratio = gateway / reverse_proxy of the same round, %s\n", judged)
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "case\tgoal for\tdirect\treverse_proxy\tgateway\tratio\tbound\tstretch\tverdict")
+	on := false
 	for _, c := range rep.Cases {
-		ratio := "-"
-		if c.Ratio != nil {
-			ratio = c.Ratio.String()
+		if c.Duties != "" {
+			on = true
+			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%.2f\t%.2f\t%s\n", c.Name, c.subject(),
-			c.value(direct), c.value(proxy), c.value(gateway), ratio, c.Goal.Bound, c.Goal.Stretch, c.Verdict)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Name, c.subject(),
+			c.value(direct), c.value(proxy), c.value(gateway), orDash(c.Ratio), c.Goal, c.Verdict)
 	}
 	t.Flush()
+	if on {
+		rep.writeDuties(b)
+	}
 	for _, c := range rep.Cases {
 		if c.Error != "" {
 			fmt.Fprintf(b, "%s failed: %s\n", c.Name, c.Error)
@@ -79,6 +83,22 @@ func (rep *report) writeGoals(b *strings.Builder) {
 			}
 		}
 	}
+}
+
+// writeDuties writes the rows of gateways with duties on: what they cost beside the
+// plain proxy, which the goal is about, and beside the gateway without them.
+func (rep *report) writeDuties(b *strings.Builder) {
+	fmt.Fprintf(b, "\ngateway-on has duties on, gateway has them off; both ratios are of the same round, %s, for the ratio to reverse_proxy\n", judged)
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "case\ton\tgoal for\treverse_proxy\tgateway\tgateway-on\tto reverse_proxy\ton/off\tbound\tstretch\tverdict")
+	for _, c := range rep.Cases {
+		if c.Duties == "" {
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Name, c.Duties, c.subject(),
+			c.value(proxy), c.value(gateway), c.value(gatewayOn), orDash(c.Ratio), orDash(c.ToOff), c.Goal, c.Verdict)
+	}
+	t.Flush()
 }
 
 // subject names what the ratio of a case compares, with its unit.

@@ -28,7 +28,9 @@ type figures struct {
 type round struct {
 	Order   []role           `json:"order"`
 	Figures map[role]figures `json:"figures"`
-	Ratio   *float64         `json:"ratio"` // null where it would mean nothing
+	Ratio   *float64         `json:"ratio"` // to reverse_proxy; null where it would mean nothing
+	// ToOff is the ratio of a gateway with duties on to the one without.
+	ToOff *float64 `json:"ratio_to_off,omitempty"`
 }
 
 // runner does the rounds and keeps what they gave.
@@ -87,20 +89,23 @@ func (r *runner) modelRound(ctx context.Context, n int) error {
 		return err
 	}
 	defer f.close()
-	calls, refused := 1, 0 // one call found the gateway ready
+	did := made{duties: map[duties]int{}}
 	for i, c := range r.cases {
 		if r.failures[c.name] != nil {
 			continue
 		}
 		fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, c.name)
-		servers := slices.DeleteFunc(rotate(f.servers, n+i), func(s *server) bool { return s.role == direct && c.proxied })
-		got, made, err := r.measure(ctx, f, servers, c)
-		if c.wrong {
-			refused += made
-		} else {
-			calls += made
+		servers, err := f.serversOf(ctx, c)
+		if err != nil {
+			return err
 		}
-		one := round{Figures: got, Ratio: finite(c.ratio(got))}
+		servers = rotate(servers, n+i)
+		got, calls, err := r.measure(ctx, f, servers, c)
+		did.count(c, calls)
+		one := round{Figures: got, Ratio: finite(c.ratioTo(got, proxy)), ToOff: finite(c.ratioTo(got, gateway))}
+		if c.duties == 0 {
+			one.ToOff = nil
+		}
 		for _, s := range servers {
 			one.Order = append(one.Order, s.role)
 		}
@@ -109,9 +114,40 @@ func (r *runner) modelRound(ctx context.Context, n int) error {
 		}
 	}
 	if !r.opts.Self {
-		r.proof.collect(ctx, f, calls, refused)
+		r.proof.collect(ctx, f, did)
 	}
 	return nil
+}
+
+// made are the calls of the load client in a round.
+type made struct {
+	calls, refused, limited int            // at the gateway: with a good key, a wrong one, one whose rate is used up
+	duties                  map[duties]int // at the gateways with these on
+}
+
+func (m *made) count(c benchCase, calls map[role]int) {
+	switch n := calls[gateway]; {
+	case c.wrong:
+		m.refused += n
+	case c.spent:
+		m.limited += n
+	default:
+		m.calls += n
+	}
+	m.duties[c.duties] += calls[gatewayOn]
+}
+
+// serversOf are the servers that a case compares; none is started twice in a round.
+func (f *fleet) serversOf(ctx context.Context, c benchCase) ([]*server, error) {
+	servers := slices.Clone(f.servers)
+	if c.proxied {
+		servers = slices.DeleteFunc(servers, func(s *server) bool { return s.role == direct })
+	}
+	if c.duties == 0 {
+		return servers, nil
+	}
+	on, err := f.dutiful(ctx, c.duties)
+	return append(servers, on), err
 }
 
 // keep stores what a case gave, or that it failed with err. An error means that
@@ -139,8 +175,8 @@ func rotate[S any](servers []S, n int) []S {
 	return append(append([]S{}, servers[k:]...), servers[:k]...)
 }
 
-// ratio is what the goal of the case bounds.
-func (c benchCase) ratio(f map[role]figures) float64 {
+// ratioTo is what the goal of the case bounds, if base is the proxy.
+func (c benchCase) ratioTo(f map[role]figures, base role) float64 {
 	value := func(s role) float64 {
 		switch c.metric {
 		case addedP50:
@@ -150,7 +186,15 @@ func (c benchCase) ratio(f map[role]figures) float64 {
 		}
 		return f[s].CPU
 	}
-	return ratio(value(gateway), value(proxy))
+	return ratio(value(c.measured()), value(base))
+}
+
+// measured is the place of what the case is about.
+func (c benchCase) measured() role {
+	if c.duties != 0 {
+		return gatewayOn
+	}
+	return gateway
 }
 
 func finite(v float64) *float64 {

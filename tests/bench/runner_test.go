@@ -40,12 +40,12 @@ func TestRatioFollowsTheMetric(t *testing.T) {
 		gateway: {CPU: 70, P50: 220, Held: 40},
 	}
 	for m, want := range map[metric]float64{cpuPerOp: 0.7, addedP50: 0.6, kibPerOne: 0.5} {
-		if got := (benchCase{metric: m}).ratio(f); got != want {
+		if got := (benchCase{metric: m}).ratioTo(f, proxy); got != want {
 			t.Errorf("%s: ratio %v, want %v", m, got, want)
 		}
 	}
 	f[proxy] = figures{P50: 90} // faster than nothing between: noise
-	if got := finite((benchCase{metric: addedP50}).ratio(f)); got != nil {
+	if got := finite((benchCase{metric: addedP50}).ratioTo(f, proxy)); got != nil {
 		t.Errorf("a ratio to less than nothing is %v", *got)
 	}
 }
@@ -58,7 +58,8 @@ func TestCasesAreWellFormed(t *testing.T) {
 			t.Errorf("two cases are called %q", c.name)
 		}
 		seen[c.name], paths[c.path] = true, true
-		if c.goal.Stretch <= 0 || c.goal.Stretch >= c.goal.Bound {
+		single := c.duties != 0 && c.duties != everyDuty // its row tells what it adds
+		if single != (c.goal == goal{}) || !single && (c.goal.Stretch <= 0 || c.goal.Stretch >= c.goal.Bound) {
 			t.Errorf("%s: stretch %v and bound %v", c.name, c.goal.Stretch, c.goal.Bound)
 		}
 		if c.check == nil || c.units < 1 || c.unit == "" {
@@ -89,10 +90,10 @@ func TestOnlySelectsByNameInItsOrder(t *testing.T) {
 	}
 }
 
-func TestWrongKeyGoesToTheGuardedSite(t *testing.T) {
+func TestRefusedKeysGoToTheGuardedSite(t *testing.T) {
 	sec := newSecrets()
 	s := &server{role: proxy, addr: "127.0.0.1:1", guarded: "127.0.0.1:2"}
-	cases, err := selectCases(options{Only: "wrong-key,req-1k"})
+	cases, err := selectCases(options{Only: "wrong-key,rate-refused,req-1k"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,10 @@ func TestWrongKeyGoesToTheGuardedSite(t *testing.T) {
 		if got := strings.Contains(string(l.request), sec.wrong); got != c.wrong {
 			t.Errorf("%s: wrong key sent: %v", c.name, got)
 		}
-		if got := strings.Contains(string(l.request), "Host: "+s.guarded); got != c.wrong {
+		if got := strings.Contains(string(l.request), sec.spent); got != c.spent {
+			t.Errorf("%s: the key with the used-up rate sent: %v", c.name, got)
+		}
+		if got := strings.Contains(string(l.request), "Host: "+s.guarded); got != (c.wrong || c.spent) {
 			t.Errorf("%s: guarded site asked: %v", c.name, got)
 		}
 	}
@@ -140,8 +144,8 @@ func TestMeasureBySlices(t *testing.T) {
 				t.Errorf("%s %s: %+v", c.name, s.role, fig)
 			}
 		}
-		if made <= got[gateway].Calls {
-			t.Errorf("%s: %d calls made, %d of them measured: the warm-up is missing", c.name, made, got[gateway].Calls)
+		if made[gateway] <= got[gateway].Calls {
+			t.Errorf("%s: %d calls made, %d of them measured: the warm-up is missing", c.name, made[gateway], got[gateway].Calls)
 		}
 	}
 	f.servers[1].proc.stop()

@@ -25,8 +25,8 @@ const (
 )
 
 // modelServers are the places of the comparison of model calls, in the order of the
-// report.
-var modelServers = []role{direct, proxy, gateway}
+// report. The last is only in cases with duties.
+var modelServers = []role{direct, proxy, gateway, gatewayOn}
 
 // server is one thing under load.
 type server struct {
@@ -38,6 +38,8 @@ type server struct {
 	renames bool   // answers carry the provider's prefix in the model's name
 	log     string // file of the process log
 	access  string // file of the access log of the guarded site
+	dir     string // with all that the server writes
+	duties  duties // that are on; the gateway's only
 }
 
 // model is the name that an answer must carry when this model, with its prefix,
@@ -56,16 +58,17 @@ type fleet struct {
 	secrets  secrets
 	opts     options
 	upstream *server
-	servers  []*server // direct, reverse_proxy, gateway
+	servers  []*server          // direct, reverse_proxy, gateway
+	on       map[duties]*server // gateways with duties on, as far as a case has asked for them
 	started  []*process
 }
 
 // secrets are made for one fleet and known to nobody else.
-type secrets struct{ gateway, audit, upstream, wrong string }
+type secrets struct{ gateway, audit, spent, upstream, wrong string }
 
 func newSecrets() secrets {
 	key := func() string { return "sk-bench-" + rand.Text() }
-	return secrets{gateway: key(), audit: key(), upstream: key(), wrong: key()}
+	return secrets{gateway: key(), audit: key(), spent: key(), upstream: key(), wrong: key()}
 }
 
 // newFleet makes the folder of a fleet in which nothing runs yet.
@@ -101,7 +104,7 @@ func startFleet(ctx context.Context, o options) (f *fleet, err error) {
 	f.upstream = &server{role: direct, proc: up, addr: addr, guarded: addr}
 	f.servers = []*server{f.upstream}
 	for _, which := range []role{proxy, gateway} {
-		s, err := f.startCaddy(ctx, which)
+		s, err := f.startCaddy(ctx, which, 0)
 		if err != nil {
 			return f, err
 		}
@@ -110,8 +113,9 @@ func startFleet(ctx context.Context, o options) (f *fleet, err error) {
 	return f, nil
 }
 
-// startCaddy starts one more Caddy of that role on the fleet's upstream.
-func (f *fleet) startCaddy(ctx context.Context, which role) (*server, error) {
+// startCaddy starts one more Caddy of that role on the fleet's upstream, with these
+// duties on if it is a gateway.
+func (f *fleet) startCaddy(ctx context.Context, which role, d duties) (*server, error) {
 	name := fmt.Sprintf("%s-%d", which, len(f.started))
 	env, dir, err := f.environment(name)
 	if err != nil {
@@ -125,17 +129,26 @@ func (f *fleet) startCaddy(ctx context.Context, which role) (*server, error) {
 	cfg := site{
 		admin: at(0), port: ports[1], guarded: ports[2], upstream: f.upstream.addr,
 		storage: filepath.Join(dir, "storage"), log: filepath.Join(dir, "process.log"), access: filepath.Join(dir, "access.log"),
+		catalog: filepath.Join(dir, "catalog.json"),
 	}
-	s := &server{role: which, addr: at(1), guarded: at(2), admin: at(0), log: cfg.log, access: cfg.access}
+	s := &server{role: which, addr: at(1), guarded: at(2), admin: at(0), log: cfg.log, access: cfg.access, dir: dir}
 	text := proxyCaddyfile(cfg)
-	if which == gateway && !f.opts.Self {
-		text, s.renames, s.guarded = gatewayCaddyfile(cfg), true, s.addr
+	if which != proxy && !f.opts.Self {
+		text, s.renames, s.guarded, s.duties = gatewayCaddyfile(cfg, d), true, s.addr, d
+		if err := writeCatalog(cfg.catalog); err != nil {
+			return nil, err
+		}
 	}
 	if s.proc, err = f.runCaddy(name, dir, env, text); err != nil {
 		return nil, err
 	}
 	if err := s.proc.await(ctx, func() error { return s.ready(ctx, f.secrets.gateway) }); err != nil {
 		return nil, err
+	}
+	if s.renames { // the one call that its rate allows
+		if err := s.ready(ctx, f.secrets.spent); err != nil {
+			return nil, fmt.Errorf("using a rate up: %w", err)
+		}
 	}
 	return s, nil
 }
@@ -179,7 +192,8 @@ func (f *fleet) environment(name string) (env []string, dir string, err error) {
 	return []string{
 		"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir,
 		"GOGC=" + f.opts.GOGC, "GOMEMLIMIT=" + f.opts.MemLimit, "GOMAXPROCS=" + strconv.Itoa(f.opts.GOMAXPROCS),
-		gatewayKeyVar + "=" + f.secrets.gateway, auditKeyVar + "=" + f.secrets.audit, upstreamKeyVar + "=" + f.secrets.upstream,
+		gatewayKeyVar + "=" + f.secrets.gateway, auditKeyVar + "=" + f.secrets.audit, spentKeyVar + "=" + f.secrets.spent,
+		upstreamKeyVar + "=" + f.secrets.upstream,
 	}, dir, nil
 }
 
@@ -187,6 +201,9 @@ func (f *fleet) environment(name string) (env []string, dir string, err error) {
 func (f *fleet) alive() error {
 	var err error
 	for _, s := range f.servers {
+		err = errors.Join(err, s.proc.alive())
+	}
+	for _, s := range f.on {
 		err = errors.Join(err, s.proc.alive())
 	}
 	return err

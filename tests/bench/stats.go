@@ -22,6 +22,14 @@ type goal struct {
 	Stretch float64 `json:"stretch"`
 }
 
+// String returns both bounds as cells of a table.
+func (g goal) String() string {
+	if g == (goal{}) {
+		return "-\t-"
+	}
+	return fmt.Sprintf("%.2f\t%.2f", g.Bound, g.Stretch)
+}
+
 // spread is what remains of the paired rounds.
 type spread struct {
 	Median float64 `json:"median"`

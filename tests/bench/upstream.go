@@ -31,6 +31,9 @@ const (
 	modelHeld      = "bench-held"      // one event, then silence until the client leaves
 )
 
+// upstreamModels are all of them.
+var upstreamModels = []string{modelWhole, modelCoalesced, modelPaced, modelHeld, modelMasked, modelLeak}
+
 const (
 	upstreamKeyVar = "UPSTREAM_KEY"
 
@@ -119,6 +122,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		u.writePaced(w, r, u.paced[usage])
 	case name == modelHeld:
 		u.hold(w, r)
+	case name == modelMasked, name == modelLeak:
+		u.answerCanary(w, name, head)
 	default:
 		http.Error(w, fmt.Sprintf("no such model: %q", model), http.StatusNotFound)
 	}

@@ -1,0 +1,158 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// duties are what a gateway does for a call beyond what it always does. The zero
+// value is the gateway of the role gateway, with all of them off.
+type duties uint
+
+const (
+	// limitDuties: rates of requests and of tokens, calls at once with a queue, the
+	// three caps, and reading on when the client has left.
+	limitDuties duties = 1 << iota
+	// budgetDuties: a priced catalog, hard budgets of money of key and tenant, whose
+	// reservations are on disk before a call is sent, and a soft budget of tokens.
+	budgetDuties
+	// guardDuties: secrets refused, addresses and card numbers taken out, in what is
+	// asked and in what is answered.
+	guardDuties
+
+	everyDuty = limitDuties | budgetDuties | guardDuties
+)
+
+// gatewayOn is the place of a gateway with duties on.
+const gatewayOn role = "gateway-on"
+
+func (d duties) has(one duties) bool { return d&one != 0 }
+
+func (d duties) String() string {
+	if d == everyDuty {
+		return "everything"
+	}
+	var names []string
+	for _, n := range []struct {
+		duty duties
+		name string
+	}{{limitDuties, "limits"}, {budgetDuties, "budgets"}, {guardDuties, "guardrails"}} {
+		if d.has(n.duty) {
+			names = append(names, n.name)
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
+// What is configured. The limits are never reached by the load of a case, because
+// what they cost when they let a call through is the question; the probes reach
+// those that can be reached.
+const (
+	benchKey    = "bench"
+	benchTenant = "bench"
+
+	// callsAtOnce is more than any case with duties has connections.
+	callsAtOnce = 64
+	// queueWait is how long a call waits for a place.
+	queueWait = 100 * time.Millisecond
+	// mostMessages and mostTools are what a request may have.
+	mostMessages, mostTools = 64, 8
+	// outputCap is what requests without a limit of their own are given.
+	outputCap = 4096
+	// defaultOutputCap is the gateway's own, under a hard budget without that cap.
+	defaultOutputCap = 16384
+
+	guardrailName = "screen"
+)
+
+// keyOptions are the lines of the key's block.
+func (d duties) keyOptions() string {
+	var b strings.Builder
+	if d.has(limitDuties) {
+		fmt.Fprintf(&b, `			rate 100M/min
+			rate 1000000M tokens/min
+			concurrency %d queue %d %s
+			max_messages %d
+			max_tools %d
+			max_output_tokens %d clamp
+`, callsAtOnce, callsAtOnce, queueWait, mostMessages, mostTools, outputCap)
+	}
+	if d.has(budgetDuties) {
+		b.WriteString("\t\t\tbudget 1000000usd/total\n\t\t\tbudget 1000000M tokens/total soft\n")
+	}
+	if d.has(guardDuties) {
+		fmt.Fprintf(&b, "\t\t\tguardrails %s\n", guardrailName)
+	}
+	return b.String()
+}
+
+// appOptions are the lines of the gateway's own block.
+func (d duties) appOptions(s site) string {
+	var b strings.Builder
+	if d.has(limitDuties) {
+		b.WriteString("\t\ton_disconnect drain 10s\n")
+	}
+	if d.has(budgetDuties) {
+		fmt.Fprintf(&b, `		tenant %s {
+			budget 5000000usd/total
+		}
+		catalog %q
+`, benchTenant, s.catalog)
+	}
+	if d.has(guardDuties) {
+		fmt.Fprintf(&b, `		guardrail %s {
+			on both
+			deny secrets
+			redact email
+			redact card
+		}
+`, guardrailName)
+	}
+	return b.String()
+}
+
+// writeCatalog writes prices for every model of the upstream, in USD per million
+// tokens: a call of 1 KB costs 0.0025 USD.
+func writeCatalog(path string) error {
+	type price struct {
+		Prompt     string `json:"prompt"`
+		Completion string `json:"completion"`
+	}
+	type model struct {
+		ID            string `json:"id"`
+		ContextLength int    `json:"context_length"`
+		Price         price  `json:"price"`
+	}
+	var models []model
+	for _, name := range upstreamModels {
+		models = append(models, model{providerPrefix + name, 1_000_000, price{"1", "10"}})
+	}
+	text, err := json.Marshal(map[string]any{"models": models})
+	if err != nil {
+		return fmt.Errorf("encoding the catalog: %w", err)
+	}
+	return os.WriteFile(path, text, 0o600)
+}
+
+// dutiful returns the round's gateway with these duties on. It is started when it
+// is first asked for, so that a round without such cases has none.
+func (f *fleet) dutiful(ctx context.Context, d duties) (*server, error) {
+	if s := f.on[d]; s != nil {
+		return s, nil
+	}
+	s, err := f.startCaddy(ctx, gatewayOn, d)
+	if err != nil {
+		return nil, fmt.Errorf("a gateway with %s on: %w", d, err)
+	}
+	if f.on == nil {
+		f.on = map[duties]*server{}
+	}
+	f.on[d] = s
+	return s, nil
+}

@@ -1,0 +1,140 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// dutyCases are the cases of gateways with duties on, made of those with all of
+// them off. With everything on the goal is the same, for it is one of the whole
+// gateway; single duties have none, their rows tell what each adds.
+func dutyCases(off []benchCase) []benchCase {
+	with := func(name, suffix string, d duties) benchCase {
+		c := off[slices.IndexFunc(off, func(c benchCase) bool { return c.name == name })]
+		c.name, c.duties = name+suffix, d
+		c.proxied = c.metric != addedP50
+		if d != everyDuty {
+			c.goal = goal{}
+		}
+		return c
+	}
+	var on []benchCase
+	for _, name := range []string{"req-1k", "req-32k", "rate-1k", "sse-64", "responses-64"} {
+		on = append(on, with(name, "-on", everyDuty))
+	}
+	return append(on,
+		with("req-1k", "-limits", limitDuties),
+		with("req-1k", "-budgets", budgetDuties),
+		with("req-1k", "-guards", guardDuties),
+		with("sse-64", "-guards", guardDuties),
+	)
+}
+
+// refusedRate is the case of a key whose rate is used up: the gateway's 429 beside
+// the 401 of Caddy's header matcher with an access log. The connection is kept, so
+// both have to read the request's body, which neither looks at.
+func refusedRate(wrong benchCase) benchCase {
+	wrong.name, wrong.wrong, wrong.spent = "rate-refused", false, true
+	return wrong
+}
+
+// checkAt is what an answer of this server must be.
+func (c benchCase) checkAt(s *server) check {
+	switch {
+	case c.spent && s.renames:
+		return checkKept(checkRateRefused)
+	case c.spent:
+		return checkKept(checkUnauthorized)
+	}
+	answered := c.check
+	if c.stream && s.duties.has(guardDuties) {
+		answered = checkSameText(c.path)
+	}
+	if s.duties.has(limitDuties) {
+		answered = checkRates(answered)
+	}
+	return answered
+}
+
+// checkSameText returns a check for a coalesced stream that guardrails have read:
+// they may cut its text into other events, and must not change it.
+func checkSameText(path string) check {
+	events, mark := bytes.Join(chatEvents(coalescedEvents, false), nil), `"content":"`
+	if path == responsesPath {
+		events, mark = responseEvents().appendTo(nil, nil), `"delta":"`
+	}
+	want := textOf(events, mark)
+	return func(a answer, _ int, model string) error {
+		if err := checkHead(a, http.StatusOK, "text/event-stream"); err != nil {
+			return err
+		}
+		if err := checkModel(a.body, model); err != nil {
+			return err
+		}
+		if got := textOf(a.body, mark); got != want {
+			return fmt.Errorf("the text of the stream is %q instead of %q", got, want)
+		}
+		if !bytes.HasSuffix(a.body, []byte(doneEvent)) && !bytes.Contains(a.body, []byte("event: response.completed\n")) {
+			return fmt.Errorf("the stream of %d bytes has no end", len(a.body))
+		}
+		return nil
+	}
+}
+
+// textOf joins what follows each mark up to a quote; the bench's prose has none.
+func textOf(events []byte, mark string) string {
+	var b strings.Builder
+	for rest := string(events); ; {
+		_, after, found := strings.Cut(rest, mark)
+		if !found {
+			return b.String()
+		}
+		text, behind, _ := strings.Cut(after, `"`)
+		b.WriteString(text)
+		rest = behind
+	}
+}
+
+// checkKept wants the connection to stay open after the answer, besides what
+// another check wants: a refusal is cheap where the next call has to dial.
+func checkKept(next check) check {
+	return func(a answer, sent int, model string) error {
+		if a.closes {
+			return errors.New("the connection is closed after the answer")
+		}
+		return next(a, sent, model)
+	}
+}
+
+// checkRateRefused wants the refusal of a rate, with what an SDK reads of it.
+func checkRateRefused(a answer, _ int, _ string) error {
+	if err := refused(a, nil, http.StatusTooManyRequests, "rate_limit_exceeded"); err != nil {
+		return err
+	}
+	if a.header.Get("Retry-After") == "" || a.header.Get("X-Ratelimit-Remaining-Requests") != "0" {
+		return fmt.Errorf("a refusal of a rate with the header %v", a.header)
+	}
+	return nil
+}
+
+// checkRates wants what remains of both rates in the answer's header, besides what
+// another check wants.
+func checkRates(next check) check {
+	return func(a answer, sent int, model string) error {
+		if err := next(a, sent, model); err != nil {
+			return err
+		}
+		for _, name := range []string{"X-Ratelimit-Remaining-Requests", "X-Ratelimit-Remaining-Tokens"} {
+			if a.header.Get(name) == "" {
+				return fmt.Errorf("an answer without %s", name)
+			}
+		}
+		return nil
+	}
+}
