@@ -68,13 +68,18 @@ func (l *clientLine) flush() error {
 	return nil
 }
 
-// finish writes the last events; the end of the answer, which follows at once,
-// flushes them.
-func (l *clientLine) finish(events []byte) error {
+// finish writes the last events. The end of the answer, which follows at once,
+// flushes them, but for those of a failure: a process that is going down may be
+// gone by then.
+func (l *clientLine) finish(events []byte, failed bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stopped = true
-	return l.write(events)
+	err := l.write(events)
+	if failed {
+		err = errors.Join(err, l.flush())
+	}
+	return err
 }
 
 func (l *clientLine) write(events []byte) error {

@@ -125,7 +125,7 @@ func (x *exchange) endStream(line *clientLine, s openai.Stream, out []byte, fail
 			out, _ = s.Close(out, failure) // ends for the first time: no error
 		}
 	}
-	sendErr := line.finish(out)
+	sendErr := line.finish(out, failure != nil)
 	x.call.Summarise(s.Summary())
 	switch {
 	case failure != nil:

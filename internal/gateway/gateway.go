@@ -232,14 +232,16 @@ func (g *Gateway) Close() {
 	g.calls.leave()
 }
 
-// interrupt ends every call under way, and those that come still.
-func (g *Gateway) interrupt() {
+// interrupt ends every call under way, and those that come still. It tells
+// whether there were any.
+func (g *Gateway) interrupt() (any bool) {
 	g.ended.Store(true)
 	g.calls.each(func(c *Call) {
-		if c.cancel != nil {
+		if any = true; c.cancel != nil {
 			c.cancel(errShutdown)
 		}
 	})
+	return any
 }
 
 // setCancel is seen by interrupt, which runs in another goroutine.

@@ -195,16 +195,24 @@ func (s *State) Shutdown(patience time.Duration) error {
 	running := slices.Collect(maps.Keys(s.running))
 	s.mu.Unlock()
 	s.Desks.EndAll(workstation.ReasonShutdown)
+	interrupted := false
 	for _, g := range running {
-		g.interrupt()
+		interrupted = g.interrupt() || interrupted
 	}
 	select {
 	case <-s.closed:
+		if interrupted {
+			time.Sleep(lastWords)
+		}
 		return nil
 	case <-time.After(patience):
 		return errors.Join(errLate, s.Close())
 	}
 }
+
+// lastWords is for the HTTP server, which ends an answer after its call has
+// finished, and for whose older configurations Caddy does not wait.
+const lastWords = 50 * time.Millisecond
 
 var errLate = errors.New("calls did not end in time; their records are lost")
 
