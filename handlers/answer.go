@@ -62,6 +62,7 @@ func (x *exchange) answer(op provider.Operation, body [][]byte, convert func(dst
 	} else {
 		x.call.Succeed(http.StatusOK)
 	}
+	x.call.Finish()
 	x.writeJSON(http.StatusOK, *out)
 	return nil
 }

@@ -24,6 +24,7 @@ func (x *exchange) fail(e *fault.Error) {
 		x.w.WriteHeader(fault.StatusClientGone)
 		return
 	}
+	x.call.Finish()
 	x.writeError(e)
 	x.call.Drain(x.w, x.r)
 }

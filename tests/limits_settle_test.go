@@ -70,7 +70,7 @@ func TestOperatorsSeeBudgets(t *testing.T) {
 
 // The event comes once, not with every refusal.
 func TestAnExhaustedBudgetIsAnEvent(t *testing.T) {
-	h := startPriced(t, setup{keys: limitedKey("budget 60 tokens/total\nunpriced allow\nmax_output_tokens 3"), options: ""})
+	h := startPriced(t, setup{keys: limitedKey("budget 100 tokens/total\nunpriced allow\nmax_output_tokens 50"), options: ""})
 	body := `{"model":"fake/usage-more","messages":[]}`
 	h.post(chatV1, "full", body)
 	refused := 0

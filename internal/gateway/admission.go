@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -21,11 +22,12 @@ type quota struct {
 	hold             *limits.Hold
 
 	demand openai.Demand
-	output int64 // the most tokens of a choice, 0 = not bounded
-	splice bool  // the provider has to be told
+	output int64        // the most tokens of a choice, 0 = not bounded
+	splice bool         // the provider has to be told
+	input  int64        // what the prompt will likely have, in tokens; 0 where nothing asks
+	bound  catalog.Most // what the call can use at most, under a hard budget
 	most   limits.Amount
 	likely limits.Amount
-	priced bool // most is an upper bound of money
 }
 
 // longRate is the longest window whose refusal an SDK may wait out inside its

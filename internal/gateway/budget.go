@@ -15,15 +15,16 @@ import (
 const eventExhausted = "budget_exhausted"
 
 // exhausted remembers which budgets it was told of. There is one entry a
-// configured budget.
+// budget that was configured at any time.
 type exhausted struct {
 	mu   sync.Mutex
 	told map[string]time.Time // the period's beginning, by subject and budget
 }
 
-// first tells whether this budget's period was not yet told of.
+// first tells whether this budget's period was not yet told of. A budget that is
+// raised is another one.
 func (e *exhausted) first(b limits.Balance) bool {
-	name := b.Subject + "\x00" + b.Budget.Unit.String() + "/" + b.Budget.Period.String()
+	name := b.Subject + "\x00" + b.Budget.String()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if begins, ok := e.told[name]; ok && begins.Equal(b.Begins) {
@@ -36,10 +37,18 @@ func (e *exhausted) first(b limits.Balance) bool {
 	return true
 }
 
+// used tells whether what is spent alone has used a budget up: a call that needs
+// a tenth of it, or less, has no room. A caller who asks for more tells nothing
+// about the budget.
+func used(r *limits.Refusal) bool {
+	small := r.Budget.Limit / 10
+	return r.Spent >= r.Budget.Limit || r.Amount <= small && r.Spent > r.Budget.Limit-r.Amount
+}
+
 // budgetRefusal is the refusal of a call. The event is emitted once a period,
-// when what is spent leaves no room for a call that would fit in the whole.
+// when the budget is used up.
 func (c *Call) budgetRefusal(r *limits.Refusal) *fault.Error {
-	if r.Spent+r.Amount >= r.Budget.Limit && r.Amount <= r.Budget.Limit && r.Spent > 0 && c.gateway.state.exhausted.first(r.Balance) {
+	if used(r) && c.gateway.state.exhausted.first(r.Balance) {
 		data := map[string]any{
 			"subject": r.Subject, "budget": r.Budget.String(), "limit": amountText(r.Budget, r.Budget.Limit),
 			"spent": amountText(r.Budget, r.Spent), "reserved": amountText(r.Budget, r.Reserved),

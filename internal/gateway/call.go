@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -20,8 +19,8 @@ import (
 // Call is the life of one request with a valid key: Begin, Admit, Send,
 // Finish. It is used by one goroutine, except where a method says otherwise.
 //
-// Whatever happens, Finish runs exactly once (the handler defers it) and leaves
-// one record, one log line and one count.
+// Whatever happens, Finish has an effect exactly once (the handler defers it)
+// and leaves one record, one log line and one count.
 type Call struct {
 	Credential keys.Credential
 	Record     activity.Record
@@ -58,11 +57,15 @@ type Call struct {
 	keptState  bool     // it refers to state whose size nobody knows
 	hostedTool string
 
-	cause   error // of a failure, for the log
-	ended   bool  // an outcome is known
-	stored  bool  // success leaves a record too
-	usage   openai.Usage
-	counted bool // usage came from the provider
+	cause    error // of a failure, for the log
+	ended    bool  // an outcome is known
+	finished bool
+	stored   bool // success leaves a record too
+	usage    openai.Usage
+	counted  bool           // usage came from the provider
+	later    int            // events after it
+	latest   bool           // it came in the last event
+	sent     *provider.Body // nil before Send
 }
 
 // Route describes the request to its record.
@@ -146,112 +149,6 @@ func (c *Call) Provider() *provider.Provider { return c.provider }
 // UpstreamModel is the admitted model's name at its provider.
 func (c *Call) UpstreamModel() string { return c.model.Name }
 
-// Causes of a cancelled upstream request, found again by context.Cause.
-var (
-	errSilent   = errors.New("nothing arrived in time")
-	errShutdown = errors.New("the gateway is shutting down")
-)
-
-// Send forwards a body, made of pieces of what ReadBody returned and of edits,
-// to the admitted provider and returns its answer, good or bad, with the
-// answer's body guarded by the idle timeout. What ReadBody returned must not be
-// used after Send. The upstream request ends when client does: that is the
-// request's own context, never a module's.
-func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]byte, stream bool) (*http.Response, error) {
-	received := c.buffer
-	c.buffer = nil
-	c.seen.sent, c.seen.bytes = c.gateway.now(), int64(len(received))
-	body := provider.NewBody(pieces, func() { giveBuffer(received) })
-	ctx, cancel := c.upstreamContext(client)
-	c.gateway.setCancel(c, cancel)
-	c.silence(cancel)
-	c.await(c.gateway.timeouts.Header)
-	c.Record.Attempts++
-	if c.quota.splice {
-		c.Record.OutputCap = c.quota.output
-	}
-	resp, err := c.provider.Send(ctx, op, body, stream)
-	c.arrived()
-	if err != nil {
-		c.seen.refused = neverReached(err)
-		return nil, c.failure(client, ctx, err)
-	}
-	c.answered = true
-	c.answeredWith(resp.StatusCode)
-	// No retry follows an answer: what was sent need not be kept for as
-	// long as a stream may last.
-	body.Release()
-	c.giveMemory(body.Kept())
-	c.answer = resp.Body
-	resp.Body = &guardedBody{ReadCloser: resp.Body, call: c, client: client, ctx: ctx}
-	return resp, nil
-}
-
-const (
-	lingerTime  = 5 * time.Millisecond
-	lingerBytes = 4 << 10
-)
-
-// Linger reads the answer to its end after all that matters has been read. The
-// end usually lies behind it in the same packet, and a connection whose answer
-// was not read to the end cannot be used again.
-func (c *Call) Linger() {
-	c.await(lingerTime)
-	_, _ = io.CopyN(io.Discard, c.answer, lingerBytes) // it is the end, or not
-	c.arrived()
-}
-
-func (c *Call) silence(cancel context.CancelCauseFunc) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.silent = cancel
-}
-
-// guardedBody lets the idle timeout run while the provider is waited for, and
-// not while a slow client is, and tells in the gateway's words why a read failed.
-type guardedBody struct {
-	io.ReadCloser
-	call        *Call
-	client, ctx context.Context
-}
-
-func (b *guardedBody) Read(p []byte) (int, error) {
-	b.call.await(b.call.gateway.timeouts.Idle)
-	n, err := b.ReadCloser.Read(p)
-	b.call.arrived()
-	if err != nil && err != io.EOF {
-		err = b.call.failure(b.client, b.ctx, err)
-	}
-	return n, err
-}
-
-// failure turns an error of the upstream leg into what the caller is told.
-func (c *Call) failure(client, upstream context.Context, err error) *fault.Error {
-	name := c.provider.Name
-	switch cause := context.Cause(upstream); {
-	case client.Err() != nil:
-		return fault.New(fault.ClientGone, "the client left").WithCause(err)
-	case errors.Is(cause, errSilent) && !c.answered:
-		return upstreamFault(fault.UpstreamTimeout, name, err, "provider %q did not answer within %s", name, c.gateway.timeouts.Header)
-	case errors.Is(cause, errSilent):
-		return upstreamFault(fault.UpstreamTimeout, name, err, "provider %q sent nothing for %s", name, c.gateway.timeouts.Idle)
-	case errors.Is(cause, errShutdown):
-		return fault.New(fault.ShuttingDown, "the gateway is shutting down").WithCause(err)
-	case errors.Is(err, provider.ErrRedirect):
-		return upstreamFault(fault.UpstreamError, name, err, "provider %q answered with a redirect, which is not followed", name)
-	case c.answered:
-		return upstreamFault(fault.UpstreamError, name, err, "provider %q broke off its answer", name)
-	default:
-		return upstreamFault(fault.UpstreamError, name, err, "provider %q could not be reached", name)
-	}
-}
-
-func upstreamFault(code fault.Code, name string, cause error, format string, args ...any) *fault.Error {
-	e := fault.New(code, format, args...).WithCause(cause)
-	e.Provider = name
-	return e
-}
-
 // FirstToken notes the moment of the first event of a stream.
 func (c *Call) FirstToken() {
 	if c.Record.FirstToken == 0 {
@@ -265,8 +162,8 @@ func (c *Call) Summarise(s openai.Summary) {
 	c.Record.UpstreamID = s.UpstreamID
 	c.Record.FinishReason = s.Finish
 	c.Record.NativeFinishReason = s.NativeFinish
-	if s.HasUsage {
-		c.usage, c.counted = s.Usage, true
+	if s.HasUsage && !c.latest {
+		c.usage, c.counted, c.later = s.Usage, true, s.Later
 	}
 }
 
@@ -274,7 +171,7 @@ func (c *Call) Summarise(s openai.Summary) {
 // to see.
 func (c *Call) UseOf(event []byte) {
 	if u, ok := openai.EventUsage(event); ok {
-		c.usage, c.counted = u, true
+		c.usage, c.counted, c.later, c.latest = u, true, 0, true
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
-	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -18,15 +17,12 @@ import (
 // the ledger has charged them as reserved.
 func (s *State) recordCrashes(g *Gateway, crashed []limits.Crash) {
 	for _, crash := range crashed {
-		request, key, _ := strings.Cut(crash.Call, reservationMark)
-		tenant := keys.DefaultTenant
-		if k, ok := g.ring.Named(key); ok {
-			tenant = k.Tenant
-		}
+		request, caller, _ := strings.Cut(crash.Call, reservationMark)
+		tenant, key, _ := strings.Cut(caller, reservationMark)
 		s.log.Append(&activity.Record{
 			ID: request, RequestID: request, CreatedAt: crash.At, Tenant: tenant, Key: key, Family: crashedRoute, Route: crashedRoute,
 			Status: http.StatusInternalServerError, Code: string(fault.Internal), UsageSource: usageCrashed,
-			CostNano: crash.Amount.Nano, Priced: crash.Amount.Nano > 0, Attempts: 1,
+			PromptTokens: crash.Amount.Tokens, CostNano: crash.Amount.Nano, Priced: crash.Amount.Nano > 0, Attempts: 1,
 		})
 	}
 	if len(crashed) > 0 {

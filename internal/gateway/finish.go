@@ -20,9 +20,15 @@ const (
 )
 
 // Finish settles the call: record, metrics, log line, memory, and the end of
-// the upstream request. The handler defers it, so it also runs when the handler
-// panics; a call whose outcome nobody noted is the gateway's own failure.
+// the upstream request; only the first time. An answer in one piece is written
+// after it: who has read the answer finds its row, and its place free. The
+// handler defers it, so it also runs when the handler panics; a call whose
+// outcome nobody noted is the gateway's own failure.
 func (c *Call) Finish() {
+	if c.finished {
+		return
+	}
+	c.finished = true
 	if c.watch != nil {
 		c.watch.Stop()
 	}

@@ -77,18 +77,21 @@ func (q *quota) estimate(m *catalog.Model, bytes int64, content openai.Content) 
 	if q.output > 0 {
 		output = min(output, q.output)
 	}
-	input := (bytes+bytesPerToken-1)/bytesPerToken + content.Images*likelyImage
+	q.input = (bytes+bytesPerToken-1)/bytesPerToken + content.Images*likelyImage
 	output *= q.demand.Choices
-	q.likely.Tokens = input + output
-	q.likely.Nano, _ = m.Price.CostNano(catalog.Tokens{Prompt: input, Completion: output})
+	q.likely.Tokens = q.input + output
+	q.likely.Nano, _ = m.Price.CostNano(catalog.Tokens{Prompt: q.input, Completion: output})
 }
 
 // bound finds the most that the call can use, and has the output bounded that
 // the request leaves open.
 func (c *Call) bound(bytes int64, content openai.Content) error {
 	q := &c.quota
-	if q.output == 0 {
-		q.output, q.splice = lesser(lesser(c.model.MaxOutput, q.caps.Output), defaultOutput), true
+	switch most := c.model.MaxOutput; {
+	case q.output == 0:
+		q.output, q.splice = lesser(lesser(most, q.caps.Output), defaultOutput), true
+	case most > 0 && q.output > most: // asked for, and never given: it need not be reserved
+		q.output, q.splice = most, true
 	}
 	input := bytes + content.Images*imageTokens
 	what := content.Unpriced
@@ -106,12 +109,14 @@ func (c *Call) bound(bytes int64, content openai.Content) error {
 	if q.output > math.MaxInt32 {
 		return fault.New(fault.InvalidValue, "%q is more than any model can give", q.demand.Param).WithParam(q.demand.Param)
 	}
-	output := q.output*q.demand.Choices + content.Prediction
-	q.most.Tokens = input + output
-	q.most.Nano, q.priced = c.model.Price.MostNano(catalog.Most{
-		Prompt: input, Completion: output, AudioInput: content.AudioInput, AudioOutput: content.AudioOutput,
-	})
-	if q.key.hardMoney && !q.priced && !q.key.Unpriced {
+	q.bound = catalog.Most{
+		Prompt: lesser(input, c.model.ContextLength), Completion: q.output*q.demand.Choices + content.Prediction,
+		AudioInput: content.AudioInput, AudioOutput: content.AudioOutput,
+	}
+	q.most.Tokens = q.bound.Prompt + q.bound.Completion
+	nano, priced := c.model.Price.MostNano(q.bound)
+	q.most.Nano = nano
+	if q.key.hardMoney && !priced && !q.key.Unpriced {
 		return c.unpriced("no price is known for the model %q", c.Record.Model)
 	}
 	return nil
@@ -148,8 +153,10 @@ func (c *Call) takeTokens() error {
 }
 
 // reservation is the call's id at the ledger, which says whose it is should it
-// be found after a crash.
-func (c *Call) reservation() string { return c.Record.RequestID + reservationMark + c.Credential.Name }
+// be found after a crash: "<request>/<tenant>/<key>".
+func (c *Call) reservation() string {
+	return c.Record.RequestID + reservationMark + c.Credential.Tenant + reservationMark + c.Credential.Name
+}
 
 const reservationMark = "/"
 

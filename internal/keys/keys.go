@@ -198,12 +198,6 @@ func (k *Key) Valid(now time.Time) bool {
 	return !k.disabled && (k.Expires.IsZero() || now.Before(k.Expires))
 }
 
-// Named is the configured key of this name, valid or not.
-func (r *Ring) Named(name string) (key *Key, ok bool) {
-	key, ok = r.byName[name]
-	return key, ok
-}
-
 // Holding is the key that has a secret of this SHA-256 (lower-case hex), valid
 // or not.
 func (r *Ring) Holding(hash string) (key *Key, ok bool) {

@@ -39,7 +39,7 @@ const (
 	// MaxName bounds the name of a subject, in bytes: a model's may come from a client.
 	MaxName = 512
 	// MaxCall bounds the id of a call, in bytes.
-	MaxCall = 128
+	MaxCall = 256
 	// MaxSubjects bounds the subjects of one call: key, tenant, model and gateway, twice.
 	MaxSubjects = 8
 	// MaxRules bounds the rates, and the budgets, of one subject.

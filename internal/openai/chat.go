@@ -168,7 +168,7 @@ func (c *chat) repair(dst, data []byte) ([]byte, bool, *fault.Error) {
 func (c *chat) useUsage(p *jsonscan.Patch, i int, value []byte) {
 	u, ok := ParseUsage(value)
 	if ok {
-		c.sum.Usage, c.sum.HasUsage = u, true
+		c.sum.Usage, c.sum.HasUsage, c.sum.Later = u, true, 0
 	}
 	if !c.stream {
 		switch {

@@ -47,9 +47,13 @@ func (s *ChatStream) Data(dst, name, data []byte) []byte {
 	isError := string(name) == "error"
 	if !isError {
 		if out, ok := s.last.apply(dst, data); ok {
+			if !s.last.usage {
+				s.sum.Later++
+			}
 			return out
 		}
 	}
+	s.sum.Later++
 	start := len(dst)
 	dst = append(dst, "data: "...)
 	at := len(dst)
@@ -70,6 +74,7 @@ func (s *ChatStream) Data(dst, name, data []byte) []byte {
 	s.last.forget()
 	if !s.first && s.sum.Text {
 		s.last.learn(data, dst[start:], s.holes)
+		s.last.usage = s.sum.Later == 0
 	}
 	return dst
 }

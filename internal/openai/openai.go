@@ -60,6 +60,7 @@ type Summary struct {
 	NativeFinish string // the provider's word
 	Usage        Usage
 	HasUsage     bool
+	Later        int          // events of the stream after the one with Usage
 	Text         bool         // some text, reasoning or tool call was sent
 	Err          *fault.Error // the provider's failure, as the caller was told
 }

@@ -24,6 +24,7 @@ type template struct {
 	chunk, event []byte // no chunk: no template
 	holes        [maxHoles]hole
 	n            int
+	usage        bool // the chunk tells it
 }
 
 // hole is a value that may differ, in the chunk and in the event.

@@ -32,8 +32,8 @@ type Usage struct {
 // say how long the prompt was, and for negative or absurd counts.
 //
 // Some providers count cached tokens beside the prompt, or reasoning beside
-// the completion, instead of inside: where the numbers can mean nothing else,
-// they are added.
+// the completion, instead of inside, or tell of some only in the total: where the
+// numbers can mean nothing else, they are added.
 func ParseUsage(value []byte) (Usage, bool) {
 	var u Usage
 	if len(value) == 0 || value[0] != '{' {
@@ -100,7 +100,14 @@ func ParseUsage(value []byte) (Usage, bool) {
 	if u.Reasoning > u.Completion || u.Reasoning > 0 && u.Total == u.Prompt+u.Completion+u.Reasoning {
 		u.Completion += u.Reasoning
 	}
-	u.Total = max(u.Total, u.Prompt+u.Completion)
+	switch beside := u.Total - u.Prompt - u.Completion; {
+	case beside <= 0:
+		u.Total = u.Prompt + u.Completion
+	case beside == u.Cached+u.CacheWrite:
+		u.Prompt += beside
+	default: // thoughts, as bridges to other APIs count them
+		u.Completion += beside
+	}
 	return u, true
 }
 

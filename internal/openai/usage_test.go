@@ -19,6 +19,13 @@ func TestParseUsage(t *testing.T) {
 		// Reasoning beside the completion (xAI), told by the total.
 		`{"prompt_tokens":10,"completion_tokens":9,"total_tokens":26,"completion_tokens_details":{"reasoning_tokens":7}}`: {Prompt: 10, Completion: 16, Total: 26, Reasoning: 7},
 		`{"prompt_tokens":10,"completion_tokens":1,"completion_tokens_details":{"reasoning_tokens":7}}`:                   {Prompt: 10, Completion: 8, Total: 18, Reasoning: 7},
+		// Thoughts that only the total tells of (bridges to Gemini), also with a part of them.
+		`{"prompt_tokens":20,"completion_tokens":198,"total_tokens":623}`: {Prompt: 20, Completion: 603, Total: 623},
+		`{"prompt_tokens":20,"completion_tokens":198,"total_tokens":623,"completion_tokens_details":{"reasoning_tokens":100}}`: {
+			Prompt: 20, Completion: 603, Total: 623, Reasoning: 100},
+		// A cache beside the prompt, told by the total.
+		`{"prompt_tokens":100,"completion_tokens":5,"total_tokens":145,"prompt_tokens_details":{"cached_tokens":40}}`: {
+			Prompt: 140, Completion: 5, Total: 145, Cached: 40},
 	} {
 		if got, ok := openai.ParseUsage([]byte(in)); !ok || got != want {
 			t.Errorf("%s\n got  %+v %v\n want %+v", in, got, ok, want)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http/httptrace"
 	"sync"
+	"sync/atomic"
 )
 
 // maxJoined is the longest body that is copied into one piece. net/http sends
@@ -21,6 +23,9 @@ type Body struct {
 	size   int64
 	joined []byte // of a short body, instead of pieces
 
+	trace httptrace.ClientTrace
+	sent  atomic.Bool // the header is out
+
 	mu     sync.Mutex // guards the following
 	pieces [][]byte
 	open   int // readers that are not at their end
@@ -36,6 +41,7 @@ var ErrReleased = errors.New("the request body was released")
 // before its end.
 func NewBody(pieces [][]byte, free func()) *Body {
 	b := &Body{pieces: pieces, free: free}
+	b.trace.WroteHeaders = func() { b.sent.Store(true) }
 	for _, p := range pieces {
 		b.size += int64(len(p))
 	}
@@ -66,6 +72,11 @@ func (b *Body) Open() (io.ReadCloser, error) {
 	b.open++
 	return &bodyReader{body: b, pieces: b.pieces}, nil
 }
+
+// Sent tells whether a provider can have got any of the request: until then
+// there was no connection to it. A reader of ours could not tell as cheaply:
+// net/http knows its own readers of bytes and sends them with the header.
+func (b *Body) Sent() bool { return b.sent.Load() }
 
 // Release tells that no reader will be opened any more, so that the bytes can
 // go as soon as they are read: a connection holds on to its request for as long

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"regexp"
 	"strings"
@@ -159,7 +160,7 @@ func (p *Provider) Send(ctx context.Context, op Operation, body *Body, stream bo
 	if err != nil {
 		return nil, err
 	}
-	req := p.request(ctx, http.MethodPost, op, accept)
+	req := p.request(httptrace.WithClientTrace(ctx, &body.trace), http.MethodPost, op, accept)
 	req.Body = reader
 	req.GetBody = body.Open
 	req.ContentLength = body.Size()

@@ -155,7 +155,7 @@ func (s *ChatStream) Close(dst []byte, failure *fault.Error) ([]byte, error) {
 func (s *ChatStream) Summary() openai.Summary {
 	sum, provider := s.chunks.family.Summary(), s.responses.Summary()
 	sum.UpstreamID, sum.NativeFinish = provider.UpstreamID, provider.NativeFinish
-	sum.Usage, sum.HasUsage = provider.Usage, provider.HasUsage
+	sum.Usage, sum.HasUsage, sum.Later = provider.Usage, provider.HasUsage, provider.Later
 	return sum
 }
 
