@@ -187,6 +187,17 @@ func (c *Call) OutputCap() (d openai.Demand, field string, n int64) {
 	return c.quota.demand, c.limitField(), c.quota.output
 }
 
+// MaxPrice is the price for which a budget of money was reserved, in USD per
+// million tokens, where the provider is a router that could choose a dearer
+// upstream and has to be told.
+func (c *Call) MaxPrice() (prompt, completion string, ok bool) {
+	q := &c.quota
+	if q.key == nil || !q.key.hardMoney || !q.priced || !c.provider.Dialect.OpenRouterFields() {
+		return "", "", false
+	}
+	return c.model.Price.Prompt.Rate.PerMillion(), c.model.Price.Completion.Rate.PerMillion(), true
+}
+
 // limitField is the one name that the provider knows for the limit of a chat's
 // output; "" = both, or what the request will be translated to has another.
 func (c *Call) limitField() string {
