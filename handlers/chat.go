@@ -29,6 +29,9 @@ func serveChat(x *exchange) error {
 	}
 	patch := jsonscan.NewPatch(body, members)
 	x.capOutput(patch, body, members)
+	if err := x.capPrice(patch, body, members); err != nil {
+		return err
+	}
 	openai.UpstreamChat(patch, body, members, req, x.call.UpstreamModel())
 	if err := openrouter.UpstreamFields(patch, body, members, req, x.call.Provider().Dialect.OpenRouterFields()); err != nil {
 		return err
@@ -58,6 +61,9 @@ func (x *exchange) chatTranslated(body []byte, members []jsonscan.Member, req op
 	}
 	responses, asked, err := translate.ChatRequest(body, members, req, x.call.UpstreamModel())
 	if err != nil {
+		return err
+	}
+	if responses, err = x.priceCapped(responses, members); err != nil {
 		return err
 	}
 	keepMembers(members)

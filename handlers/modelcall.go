@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -110,6 +111,29 @@ func (x *exchange) capped(body []byte, members []jsonscan.Member) ([]byte, []jso
 	edited := patch.Append(nil)
 	anew, err := jsonscan.Strict(edited, members[:0])
 	return edited, anew, err
+}
+
+// capPrice edits a request to a router that must not choose a dearer upstream.
+func (x *exchange) capPrice(patch *jsonscan.Patch, body []byte, members []jsonscan.Member) error {
+	prompt, completion, ok := x.call.MaxPrice()
+	if !ok {
+		return nil
+	}
+	return openrouter.MaxPrice(patch, body, members, prompt, completion)
+}
+
+// priceCapped is capPrice for a request that was translated.
+func (x *exchange) priceCapped(body []byte, room []jsonscan.Member) ([]byte, error) {
+	if _, _, ok := x.call.MaxPrice(); !ok {
+		return body, nil
+	}
+	members, err := jsonscan.Strict(body, room[:0])
+	if err != nil {
+		return nil, err
+	}
+	patch := jsonscan.NewPatch(body, members)
+	err = x.capPrice(patch, body, members)
+	return patch.Append(nil), err
 }
 
 // onLoopback tells whether the request came in by an address that only this

@@ -32,6 +32,9 @@ func serveResponses(x *exchange) error {
 	}
 	patch := jsonscan.NewPatch(body, members)
 	x.capOutput(patch, body, members)
+	if err := x.capPrice(patch, body, members); err != nil {
+		return err
+	}
 	openai.UpstreamResponses(patch, body, members, req, x.call.UpstreamModel())
 	if err := openrouter.UpstreamResponsesFields(patch, body, members, x.call.Provider().Dialect.OpenRouterFields()); err != nil {
 		return err
@@ -64,6 +67,9 @@ func (x *exchange) translated(body []byte, members []jsonscan.Member, req openai
 		DeveloperRole: how.DeveloperRole, ReasoningContent: how.ReasoningContent,
 	})
 	if err != nil {
+		return err
+	}
+	if chat, err = x.priceCapped(chat, members); err != nil {
 		return err
 	}
 	keepMembers(members)

@@ -124,6 +124,21 @@ func (f facts) read(columns ...column) error {
 	return errors.Join(errs...)
 }
 
+// pricedApart tells whether pictures or films in an answer are billed at a rate of their own, dearer than text: which
+// tokens of a usage they were is not known. Lists state such rates of models that only answer in text, too.
+func pricedApart(f facts, outputs []string, text Quote, keys ...string) (bool, error) {
+	for _, key := range keys {
+		q, err := f.quote(key)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", key, err)
+		}
+		if q.Rate > text.Rate && !slices.Equal(outputs, textOnly) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // newPrice finishes a price of a public format: nil if it says nothing of prompts or completions. Beside a price that is
 // not zero the public files write zero for "no separate rate" (for cache writes, say), which is taken as unknown; a
 // model that is free in all is free.

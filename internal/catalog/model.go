@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -59,6 +60,12 @@ func (m Model) Serves(op string) bool {
 	}
 	return false
 }
+
+// searches tells from a public list's name for a model whether it searches the web in every call, for fees that the lists
+// state as those of an option, which most models have.
+func searches(name string) bool { return searchName.MatchString(name) }
+
+var searchName = regexp.MustCompile(`(?i)(?:\A|[^a-z0-9])(?:search|sonar|online)(?:[^a-z0-9]|\z)`)
 
 // over returns m with the gaps filled from base. Prices are taken whole: rates of two sources do not mix.
 func (m Model) over(base Model) Model {

@@ -83,12 +83,12 @@ func listedModel(provider string, f facts) (Model, error) {
 	if err := checkName(name); err != nil {
 		return Model{}, err
 	}
-	price, err := listedPrice(f.object("pricing"))
+	architecture, top := f.object("architecture"), f.object("top_provider")
+	outputs := architecture.texts("output_modalities")
+	price, err := listedPrice(name, f.object("pricing"), outputs)
 	if err != nil {
 		return Model{}, err
 	}
-	architecture, top := f.object("architecture"), f.object("top_provider")
-	outputs := architecture.texts("output_modalities")
 	return Model{
 		ID: provider + "/" + name, Provider: provider, Name: name,
 		DisplayName:         f.text("name"),
@@ -124,8 +124,11 @@ func listedMode(outputs []string) string {
 }
 
 // listedPrice reads OpenRouter's "pricing". A negative price means one that depends on the call (its routers), and a fee
-// for each request cannot be expressed in a Price: both leave the price unknown.
-func listedPrice(f facts) (*Price, error) {
+// for each request or image cannot be expressed in a Price: both leave the price unknown.
+func listedPrice(name string, f facts, outputs []string) (*Price, error) {
+	if searches(name) {
+		return nil, nil
+	}
 	for key, value := range f {
 		if isNumber(value) || kind(value) == 'n' {
 			delete(f, key)
@@ -140,6 +143,9 @@ func listedPrice(f facts) (*Price, error) {
 		return nil, nil
 	}
 	if err != nil {
+		return nil, err
+	}
+	if apart, err := pricedApart(f, outputs, base.Completion, "image_output"); err != nil || apart {
 		return nil, err
 	}
 	overrides, ok := f.list("overrides")
@@ -162,14 +168,17 @@ func listedPrice(f facts) (*Price, error) {
 
 func listedRates(f facts) (Rates, error) {
 	var r Rates
+	var hour Quote // of a cache that keeps for an hour, which is the caller's choice
 	err := f.read(
 		column{"prompt", &r.Prompt},
 		column{"completion", &r.Completion},
 		column{"input_cache_read", &r.CacheRead},
 		column{"input_cache_write", &r.CacheWrite},
+		column{"input_cache_write_1h", &hour},
 		column{"internal_reasoning", &r.Reasoning},
 		column{"audio", &r.AudioInput},
 		column{"audio_output", &r.AudioOutput},
 	)
+	r.CacheWrite = dearest(r.CacheWrite, hour)
 	return r, err
 }

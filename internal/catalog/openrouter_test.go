@@ -21,6 +21,10 @@ const openRouterList = `{"data": [
   {"id": "a/by-request", "pricing": {"prompt": "0.000001", "completion": "0.000001", "request": "0.005"}},
   {"id": "a/odd-tiers", "pricing": {"prompt": "0.000001", "completion": "0.000001", "overrides": {"x": 1}}},
   {"id": "a/null-tiers", "pricing": {"prompt": "0.000001", "completion": "0.000001", "overrides": null, "image": null}},
+  {"id": "a/hour", "pricing": {"prompt": "0.000003", "completion": "0.000015", "input_cache_write": "0.00000375", "input_cache_write_1h": "0.000006"}},
+  {"id": "a/draws", "architecture": {"output_modalities": ["image", "text"]}, "pricing": {"prompt": "0.0000003", "completion": "0.0000025", "image_output": "0.00003"}},
+  {"id": "a/writes", "architecture": {"output_modalities": ["text"]}, "pricing": {"prompt": "0.0000003", "completion": "0.0000025", "image_output": "0.00003"}},
+  {"id": "a/sonar", "pricing": {"prompt": "0.000001", "completion": "0.000001", "web_search": "0.005"}},
   {"id": "a/painter", "architecture": {"output_modalities": ["image"]}, "pricing": {}},
   {"id": "a/bare"}
 ]}`
@@ -46,11 +50,14 @@ func TestOpenRouterListIsReadAsItIs(t *testing.T) {
 	}
 	for id, priced := range map[string]bool{
 		"openrouter/openrouter/auto": false, "openrouter/a/free:free": true, "openrouter/a/by-request": false, "openrouter/a/odd-tiers": false,
-		"openrouter/a/null-tiers": true, "openrouter/a/bare": false,
+		"openrouter/a/null-tiers": true, "openrouter/a/bare": false, "openrouter/a/draws": false, "openrouter/a/writes": true, "openrouter/a/sonar": false,
 	} {
 		if m := models[id]; m.ID == "" || (m.Price != nil) != priced {
 			t.Errorf("%s: price is %+v, want priced %v", id, m.Price, priced)
 		}
+	}
+	if p := models["openrouter/a/hour"].Price; p == nil || p.CacheWrite != usd(t, "6e-06") {
+		t.Errorf("written to the cache for an hour: %+v", p)
 	}
 	if m := models["openrouter/a/painter"]; m.Serves(catalog.OpChat) || m.Serves(catalog.OpResponses) {
 		t.Errorf("a model without text in its answers serves: %+v", m)

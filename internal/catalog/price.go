@@ -22,12 +22,20 @@ func (q Quote) or(other Quote) Quote {
 	return other
 }
 
+// dearest returns the known quote with the higher rate.
+func dearest(a, b Quote) Quote {
+	if !a.Known || b.Known && b.Rate > a.Rate {
+		return b
+	}
+	return a
+}
+
 // Rates are the prices of each kind of token.
 type Rates struct {
 	Prompt      Quote
 	Completion  Quote
 	CacheRead   Quote // unknown: Prompt
-	CacheWrite  Quote // unknown: Prompt
+	CacheWrite  Quote // the dearest of several; unknown: Prompt
 	Reasoning   Quote // unknown: Completion
 	AudioInput  Quote // unknown: cannot be priced
 	AudioOutput Quote // unknown: cannot be priced

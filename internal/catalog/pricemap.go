@@ -60,6 +60,9 @@ func priceMapModel(m member) (model Model, hasPrefix bool, err error) {
 	if err != nil {
 		return Model{}, false, err
 	}
+	if searches(name) {
+		price = nil
+	}
 	mode := priceMapMode(f)
 	return Model{
 		ID: provider + "/" + name, Provider: provider, Name: name,

@@ -9,69 +9,78 @@ import (
 	"strconv"
 )
 
-// priceMapPrice reads the standard rates; those of other service tiers (_priority, _flex, _batches) are not for us. A
-// fee for each request cannot be expressed in a Price, so such a model has none.
+// priceMapPrice reads the standard rates; those of other service tiers (_priority, _flex, _batches) are not for us. What
+// cannot be expressed in a Price, a fee for each request or image, leaves a model without one.
 func priceMapPrice(f facts) (*Price, error) {
 	fee, err := f.quote("input_cost_per_request")
 	if err != nil || fee.Rate > 0 {
 		return nil, err
 	}
-	var base Rates
+	base, tiers, err := textRates(f)
+	if err != nil {
+		return nil, err
+	}
 	if err := f.read(
-		column{"input_cost_per_token", &base.Prompt},
-		column{"output_cost_per_token", &base.Completion},
-		column{"cache_read_input_token_cost", &base.CacheRead},
-		column{"cache_creation_input_token_cost", &base.CacheWrite},
 		column{"output_cost_per_reasoning_token", &base.Reasoning},
 		column{"input_cost_per_audio_token", &base.AudioInput},
 		column{"output_cost_per_audio_token", &base.AudioOutput},
 	); err != nil {
 		return nil, err
 	}
+	apart, err := pricedApart(f, f.texts("supported_output_modalities"), base.Completion, "output_cost_per_image", "output_cost_per_image_token", "output_cost_per_video_token")
+	if err != nil || apart {
+		return nil, err
+	}
 	if rows, ok := f.list("tiered_pricing"); ok && !base.Prompt.Known && !base.Completion.Known {
 		return rangedPrice(rows)
-	}
-	tiers, err := aboveTiers(f)
-	if err != nil {
-		return nil, err
 	}
 	return newPrice(base, tiers), nil
 }
 
-// aboveKey matches the rates of long prompts: above_200k_tokens holds from 200,001 prompt tokens on.
-var aboveKey = regexp.MustCompile(`\A(input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost)_above_([0-9]{1,6})k_tokens\z`)
+// textKey matches the rates of text. Those of long prompts, above_200k_tokens, hold from 200,001 prompt tokens on. Those
+// of a cache that keeps longer, above_1hr, are the caller's choice: of several, the dearest counts.
+var textKey = regexp.MustCompile(`\A(input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost(?:_above_[0-9]{1,3}hr)?)(?:_above_([0-9]{1,6})k_tokens)?\z`)
 
-func aboveTiers(f facts) ([]Tier, error) {
-	tiers := map[int64]*Tier{}
+func textRates(f facts) (base Rates, tiers []Tier, err error) {
 	for _, key := range slices.Sorted(maps.Keys(f)) {
-		match := aboveKey.FindStringSubmatch(key)
+		match := textKey.FindStringSubmatch(key)
 		if match == nil {
 			continue
 		}
-		thousands, err := strconv.ParseInt(match[2], 10, 64)
-		if err != nil {
-			return nil, err
+		rates := &base
+		if match[2] != "" {
+			thousands, err := strconv.ParseInt(match[2], 10, 64)
+			if err != nil {
+				return base, nil, err
+			}
+			rates = ratesFrom(&tiers, thousands*1000+1)
 		}
-		tier := tiers[thousands]
-		if tier == nil {
-			tier = &Tier{From: thousands*1000 + 1}
-			tiers[thousands] = tier
+		quote := &rates.CacheWrite
+		switch match[1] {
+		case "input_cost_per_token":
+			quote = &rates.Prompt
+		case "output_cost_per_token":
+			quote = &rates.Completion
+		case "cache_read_input_token_cost":
+			quote = &rates.CacheRead
 		}
-		quote := map[string]*Quote{
-			"input_cost_per_token":            &tier.Prompt,
-			"output_cost_per_token":           &tier.Completion,
-			"cache_read_input_token_cost":     &tier.CacheRead,
-			"cache_creation_input_token_cost": &tier.CacheWrite,
-		}[match[1]]
-		if err := f.read(column{key, quote}); err != nil {
-			return nil, err
+		var stated Quote
+		if err := f.read(column{key, &stated}); err != nil {
+			return base, nil, err
 		}
+		*quote = dearest(*quote, stated)
 	}
-	var out []Tier
-	for _, tier := range tiers {
-		out = append(out, *tier)
+	return base, tiers, nil
+}
+
+// ratesFrom returns the rates of the tier that begins there, which is added if there is none.
+func ratesFrom(tiers *[]Tier, from int64) *Rates {
+	i := slices.IndexFunc(*tiers, func(t Tier) bool { return t.From == from })
+	if i < 0 {
+		i = len(*tiers)
+		*tiers = append(*tiers, Tier{From: from})
 	}
-	return out, nil
+	return &(*tiers)[i].Rates
 }
 
 // rangedPrice reads tiered_pricing, which states all rates for ranges of prompt tokens: over the first number, up to

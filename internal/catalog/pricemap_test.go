@@ -20,7 +20,9 @@ const priceMap = `{
     "input_cost_per_audio_token": 4e-05, "output_cost_per_audio_token": 8e-05,
     "input_cost_per_token_priority": 9, "input_cost_per_token_above_200k_tokens_priority": 9,
     "input_cost_per_token_above_200k_tokens": 5e-06, "output_cost_per_token_above_200k_tokens": 1.5e-05,
-    "input_cost_per_token_above_128k_tokens": 3e-06, "cache_creation_input_token_cost_above_1hr": 9,
+    "input_cost_per_token_above_128k_tokens": 3e-06, "cache_creation_input_token_cost_above_1hr": 5e-06,
+    "cache_creation_input_token_cost_above_200k_tokens": 6.25e-06, "cache_creation_input_token_cost_above_1hr_above_200k_tokens": 1e-05,
+    "cache_creation_input_token_cost_above_1hr_priority": 9,
     "max_input_tokens": 2000000.0, "max_output_tokens": "16384", "max_tokens": 16384,
     "supports_function_calling": true, "supports_response_schema": true, "supports_tool_choice": false, "supports_vision": true,
     "supported_endpoints": ["/v1/chat/completions", "/v1/responses"], "search_context_cost_per_query": {"low": 1}, "unheard_of": [1, {"a": null}]
@@ -66,7 +68,7 @@ func TestPriceMapIsReadAsItIs(t *testing.T) {
 	models := parse(t, priceMap)
 	x := models["openai/gpt-x"]
 	want := catalog.Rates{
-		Prompt: usd(t, "2.5e-06"), Completion: usd(t, "1e-05"), CacheRead: usd(t, "1.25e-06"), Reasoning: usd(t, "1.2e-05"),
+		Prompt: usd(t, "2.5e-06"), Completion: usd(t, "1e-05"), CacheRead: usd(t, "1.25e-06"), CacheWrite: usd(t, "5e-06"), Reasoning: usd(t, "1.2e-05"),
 		AudioInput: usd(t, "4e-05"), AudioOutput: usd(t, "8e-05"),
 	}
 	if x.Price == nil || x.Price.Rates != want {
@@ -74,7 +76,7 @@ func TestPriceMapIsReadAsItIs(t *testing.T) {
 	}
 	tiers := []catalog.Tier{
 		{From: 128_001, Rates: catalog.Rates{Prompt: usd(t, "3e-06")}},
-		{From: 200_001, Rates: catalog.Rates{Prompt: usd(t, "5e-06"), Completion: usd(t, "1.5e-05")}},
+		{From: 200_001, Rates: catalog.Rates{Prompt: usd(t, "5e-06"), Completion: usd(t, "1.5e-05"), CacheWrite: usd(t, "1e-05")}},
 	}
 	if !slices.Equal(x.Price.Tiers, tiers) {
 		t.Errorf("tiers are %+v, want %+v", x.Price.Tiers, tiers)
@@ -126,6 +128,36 @@ func TestPriceMapUnknownFactsAreUnknown(t *testing.T) {
 		if nano, ok := qwen.CostNano(catalog.Tokens{Prompt: prompt}); !ok || nano != want {
 			t.Errorf("%d tokens cost %d, %v, want %d", prompt, nano, ok, want)
 		}
+	}
+}
+
+// A fee that no token of a usage shows must not pass for no fee.
+func TestPriceMapHasNoPriceForWhatIsBilledApart(t *testing.T) {
+	for rest, priced := range map[string]bool{
+		``:                                       true,
+		`, "output_cost_per_image_token": 3e-05`: false,
+		`, "output_cost_per_image_token": 1e-06`: true,
+		`, "output_cost_per_image": 0.04`:        false,
+		`, "output_cost_per_video_token": 1e-04`: false,
+		`, "output_cost_per_image": 0.0001, "supported_output_modalities": ["text"]`:               true,
+		`, "output_cost_per_image_token": 3e-05, "supported_output_modalities": ["text", "image"]`: false,
+		`, "search_context_cost_per_query": {"search_context_size_low": 0.01}`:                     true,
+	} {
+		models := parse(t, `{"m": {"litellm_provider": "p", "mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-05`+rest+`}}`)
+		if m := models["p/m"]; (m.Price != nil) != priced {
+			t.Errorf("%s: price is %+v, want priced %v", rest, m.Price, priced)
+		}
+	}
+	for name, priced := range map[string]bool{
+		"gpt-x-search-preview": false, "sonar-pro": false, "x/sonar": false, "pplx-online": false, "gpt-x": true, "nousresearch/hermes": true, "o3-deep-research": true,
+	} {
+		models := parse(t, `{"`+name+`": {"litellm_provider": "p", "mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-05}}`)
+		if m := models["p/"+name]; m.ID == "" || (m.Price != nil) != priced {
+			t.Errorf("%s: price is %+v, want priced %v", name, m.Price, priced)
+		}
+	}
+	if _, err := catalog.Parse([]byte(`{"m": {"litellm_provider": "p", "output_cost_per_image_token": -1}}`)); err == nil || !strings.Contains(err.Error(), "output_cost_per_image_token") {
+		t.Errorf("a negative rate: %v", err)
 	}
 }
 

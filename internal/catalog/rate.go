@@ -103,10 +103,15 @@ func shift(digits string, places int) (units int64, exact, ok bool) {
 
 // String returns the rate as USD per token, a decimal without exponent ("0.00000015"), the form the second SDK family
 // reads in model lists.
-func (r Rate) String() string {
-	const unit = 1_000_000_000_000_000
-	text := fmt.Sprintf("%d.%015d", int64(r)/unit, int64(r)%unit)
-	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+func (r Rate) String() string { return r.decimal(perToken) }
+
+// PerMillion returns the rate as USD per million tokens, as String writes it ("0.15").
+func (r Rate) PerMillion() string { return r.decimal(perMillion) }
+
+func (r Rate) decimal(places int) string {
+	digits := fmt.Sprintf("%0*d", places+1, int64(r))
+	point := len(digits) - places
+	return strings.TrimRight(strings.TrimRight(digits[:point]+"."+digits[point:], "0"), ".")
 }
 
 // ParseUSD reads an amount of USD from a decimal text or a JSON number as nano-USD, rounded up.

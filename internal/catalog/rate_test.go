@@ -95,6 +95,14 @@ func TestRateIsWrittenWithoutExponent(t *testing.T) {
 	}
 }
 
+func TestRateIsWrittenPerMillion(t *testing.T) {
+	for rate, want := range map[catalog.Rate]string{0: "0", 1: "0.000000001", 150_000_000: "0.15", 15_000_000_000: "15", 100_000_000_000: "100", math.MaxInt64: "9223372036.854775807"} {
+		if got := rate.PerMillion(); got != want {
+			t.Errorf("Rate(%d) is %q a million, want %q", int64(rate), got, want)
+		}
+	}
+}
+
 // FuzzRate holds ParseRate against rational arithmetic, and String against ParseRate.
 func FuzzRate(f *testing.F) {
 	for _, seed := range []string{"0", "1.5e-07", "0.00000015", "-1", "1e-16", "9223.372036854775807", "0.0000006000000000000001", ".5", "5.", "1e-15"} {

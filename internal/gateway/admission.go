@@ -28,6 +28,7 @@ type quota struct {
 	bound  catalog.Most // what the call can use at most, under a hard budget
 	most   limits.Amount
 	likely limits.Amount
+	priced bool // most is an upper bound of money
 }
 
 // longRate is the longest window whose refusal an SDK may wait out inside its

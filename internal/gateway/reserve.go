@@ -114,9 +114,8 @@ func (c *Call) bound(bytes int64, content openai.Content) error {
 		AudioInput: content.AudioInput, AudioOutput: content.AudioOutput,
 	}
 	q.most.Tokens = q.bound.Prompt + q.bound.Completion
-	nano, priced := c.model.Price.MostNano(q.bound)
-	q.most.Nano = nano
-	if q.key.hardMoney && !priced && !q.key.Unpriced {
+	q.most.Nano, q.priced = c.model.Price.MostNano(q.bound)
+	if q.key.hardMoney && !q.priced && !q.key.Unpriced {
 		return c.unpriced("no price is known for the model %q", c.Record.Model)
 	}
 	return nil
@@ -192,6 +191,17 @@ func (c *Call) Capped() bool { return c.quota.splice }
 // usual one).
 func (c *Call) OutputCap() (d openai.Demand, field string, n int64) {
 	return c.quota.demand, c.limitField(), c.quota.output
+}
+
+// MaxPrice is the price for which a budget of money was reserved, in USD per
+// million tokens, where the provider is a router that could choose a dearer
+// upstream and has to be told.
+func (c *Call) MaxPrice() (prompt, completion string, ok bool) {
+	q := &c.quota
+	if q.key == nil || !q.key.hardMoney || !q.priced || !c.provider.Dialect.OpenRouterFields() {
+		return "", "", false
+	}
+	return c.model.Price.Prompt.Rate.PerMillion(), c.model.Price.Completion.Rate.PerMillion(), true
 }
 
 // limitField is the one name that the provider knows for the limit of a chat's

@@ -13,8 +13,9 @@ type Content struct {
 	AudioOutput bool
 	Prediction  int64 // bytes of a predicted output, which is billed as output where it is wrong
 
-	// Unpriced names the first thing whose price nobody can tell beforehand:
-	// a file, a part of an unknown kind, a dearer tier of service.
+	// Unpriced names the first thing whose price nobody can tell beforehand: a
+	// file, a part of an unknown kind, a dearer tier of service, a field that is
+	// not known.
 	Unpriced string
 }
 
@@ -76,6 +77,10 @@ func ContentOf(body []byte, members []jsonscan.Member) Content {
 			c.modalities(value)
 		case "audio":
 			c.AudioOutput = true
+		default:
+			if name := m.Key(body); !boundedFields[string(name)] {
+				c.unpriced(string(name[:min(len(name), maxTypeName)]))
+			}
 		}
 	}
 	return c
@@ -108,49 +113,67 @@ func (c *Content) list(array []byte, depth int, parts bool) {
 	}
 	var room [16]jsonscan.Span
 	for _, e := range jsonscan.Elements(array, room[:0]) {
-		value := e.Value(array)
-		if len(value) > 0 && value[0] == '{' {
-			c.object(value, depth, parts)
+		switch e.Kind {
+		case '{':
+			c.object(e.Value(array), depth, parts)
+		case '"', 'n':
+		default:
+			c.unpriced("content")
 		}
 	}
 }
 
 func (c *Content) object(object []byte, depth int, part bool) {
 	var room [12]jsonscan.Member
-	typed := false
+	typed, image := false, false
 	for _, m := range jsonscan.Members(object, room[:0]) {
 		value := m.Value(object)
-		switch string(foldKey(keyOf(object, m))) {
+		key := string(foldKey(keyOf(object, m)))
+		if m.Kind == 'n' && key != "type" {
+			continue
+		}
+		// A provider may go by the member that is there and not by the type.
+		switch key {
 		case "type":
 			typed = true
 			name, _ := jsonscan.String(value)
-			c.kind(name)
-		case "content", "output", "summary":
-			if m.Kind == '[' {
+			image = c.kind(name) == kindImage || image
+		case "content", "output", "summary", "images":
+			switch m.Kind {
+			case '"':
+			case '[':
 				c.list(value, depth-1, true)
+			default:
+				c.unpriced("content")
 			}
+		case "image_url":
+			image = true
+		case "input_audio":
+			c.AudioInput = true
+		case "audio_url", "video_url":
+			c.unpriced(key)
 		case "file", "file_id", "file_url", "file_data", "input_file":
-			if m.Kind != 'n' {
-				c.unpriced("file")
-			}
+			c.unpriced("file")
 		}
+	}
+	if image {
+		c.Images++
 	}
 	if part && !typed {
 		c.unpriced("content")
 	}
 }
 
-func (c *Content) kind(name string) {
-	switch contentKinds[name] {
-	case kindText:
-	case kindImage:
-		c.Images++
+func (c *Content) kind(name string) contentKind {
+	kind := contentKinds[name]
+	switch kind {
 	case kindAudio:
 		c.AudioInput = true
-	default:
+	case kindUnknown:
 		if name == "" || len(name) > maxTypeName {
 			name = "content"
 		}
 		c.unpriced(name)
 	}
+	return kind
 }

@@ -37,8 +37,8 @@ var stateFields = struct {
 	// within are objects below messages whose `id` is one.
 	within map[string]Kind
 	// byType are items whose `id` the provider looks up, unless the member
-	// named beside carries what it would look for.
-	byType map[string]string
+	// beside carries what it would look for.
+	byType map[string]telling
 }{
 	top: map[string]Kind{
 		"previous_response_id": KindResponse,
@@ -58,10 +58,10 @@ var stateFields = struct {
 	within: map[string]Kind{
 		"audio": KindAudio,
 	},
-	byType: map[string]string{
-		"item_reference":        "",
-		"reasoning":             "encrypted_content",
-		"image_generation_call": "result",
+	byType: map[string]telling{
+		"item_reference":        0,
+		"reasoning":             tellsEncrypted,
+		"image_generation_call": tellsResult,
 	},
 }
 
@@ -124,7 +124,13 @@ func References(body []byte, members []jsonscan.Member) (Refs, error) {
 				err = refs.walk("input", value)
 			}
 		case "tools":
-			err = refs.walk("tools", value)
+			switch m.Kind {
+			case 'n':
+			case '[':
+				err = refs.walk("tools", value)
+			default:
+				err = wrong("tools", "an array")
+			}
 		}
 		if err != nil {
 			return Refs{}, err
@@ -134,7 +140,7 @@ func References(body []byte, members []jsonscan.Member) (Refs, error) {
 }
 
 // The keys without which messages and input refer to nothing: one that names
-// stored state, or both of an item's.
+// stored state, or an item's.
 var (
 	namingKeys = func() (s jsonscan.KeySet) {
 		for key := range stateFields.nested {
@@ -145,13 +151,10 @@ var (
 		}
 		return s
 	}()
-	idKey   = jsonscan.KeysOf("id")
-	typeKey = jsonscan.KeysOf("type")
+	idKey = jsonscan.KeysOf("id")
 )
 
-func mayRefer(nested jsonscan.KeySet) bool {
-	return nested.MayHave(namingKeys) || nested.MayHave(idKey) && nested.MayHave(typeKey)
-}
+func mayRefer(nested jsonscan.KeySet) bool { return nested.MayHave(namingKeys | idKey) }
 
 // foldKey returns key, in lower case if it has upper.
 func foldKey(key []byte) []byte {

@@ -30,6 +30,13 @@ func TestEveryWayToNameStoredState(t *testing.T) {
 		`{"input":[{"id":"i1","type":"item_\u0072eference"}]}`:                                               "input.id item=i1",
 		`{"input":[{"type":"reasoning","id":"rs_1","summary":[]}]}`:                                          "input.id item=rs_1",
 		`{"input":[{"type":"reasoning","id":"rs_1","encrypted_content":null}]}`:                              "input.id item=rs_1",
+		`{"input":[{"id":"msg_1"}]}`:                                                                         "input.id item=msg_1",
+		`{"input":[{"id":"msg_1","type":null}]}`:                                                             "input.id item=msg_1",
+		`{"input":[{"id":"msg_1","type":""},{"id":"msg_2","type":{"a":"b"}}]}`:                               "input.id item=msg_1, input.id item=msg_2",
+		`{"input":[{"type":"message","id":"msg_1","type":null}]}`:                                            "input.id item=msg_1",
+		`{"input":[{"Type":"message","id":"msg_1"},{"id":"msg_2","Role":"user","content":"x"}]}`:             "input.id item=msg_1, input.id item=msg_2",
+		`{"input":[{"id":"msg_1","role":"user"},{"id":"msg_2","role":"user","content":null}]}`:               "input.id item=msg_1, input.id item=msg_2",
+		`{"input":[{"type":"reasoning","id":"rs_1","Encrypted_Content":"x"}]}`:                               "input.id item=rs_1",
 		`{"input":[{"type":"image_generation_call","id":"ig_1"}]}`:                                           "input.id item=ig_1",
 		`{"input":[{"role":"user","content":[{"type":"input_file","file_id":"f1"}]}]}`:                       "input.file_id file=f1",
 		`{"input":[{"role":"user","content":[{"type":"input_image","file\u005fid":"f1"}]}]}`:                 "input.file_id file=f1",
@@ -59,7 +66,10 @@ func TestWhatIsNoReference(t *testing.T) {
 		`{"input":"item_reference file_id","messages":null}`,
 		`{"input":[{"role":"user","content":"\"file_id\":\"f1\""}]}`,
 		`{"input":[{"type":"message","id":"msg_1","content":[]}]}`,
-		`{"input":[{"type":"reasoning","id":"rs_1","encrypted_content":"xyz"}]}`,
+		`{"input":[{"id":"msg_1","role":"assistant","content":[]},{"content":"","role":"user","id":"msg_2"},{"id":null}]}`,
+		`{"input":[{"id":"msg_1","t\u0079pe":"message","content":[{"id":"part_1"}]}]}`,
+		`{"messages":[{"id":"m1","role":"user"}]}`,
+		`{"input":[{"type":"reasoning","id":"rs_1","encrypted_content":"xyz","content":""}]}`,
 		`{"input":[{"type":"function_call","id":"fc_1","call_id":"call_1","arguments":"{\"file_id\":\"f\"}"}]}`,
 		`{"messages":[{"role":"assistant","audio":null,"tool_calls":[{"id":"call_1"}]},{"role":"tool","tool_call_id":"call_1"}]}`,
 		`{"tools":[{"type":"function","name":"f","parameters":{"properties":{"file_id":{"type":"string"}},"examples":[{"file_id":"x"}]}}]}`,
@@ -80,6 +90,18 @@ func TestToolsOfTheProviderAndBackground(t *testing.T) {
 	}
 }
 
+func TestAToolWithoutATypeRunsAtTheProvider(t *testing.T) {
+	for _, tools := range []string{
+		`{"google_search":{}}`, `{"type":null,"google_search":{}}`, `{"type":""}`, `{"Type":"function"}`, `[{"type":"function"}]`, `"web_search"`,
+		`{"type":{"type":"function"}}`, `{"function":{"type":"function"}}`,
+	} {
+		_, r, err := refs(t, `{"tools":[{"type":"function"},`+tools+`]}`)
+		if err != nil || strings.Join(r.HostedTools, ",") != "a tool without a type" {
+			t.Errorf("%s: %v %v", tools, r.HostedTools, err)
+		}
+	}
+}
+
 func TestAReferenceThatCannotBeJudgedIsRefused(t *testing.T) {
 	many := strings.Repeat(`{"file_id":"f"},`, 300) + `{}`
 	for body, param := range map[string]string{
@@ -89,6 +111,7 @@ func TestAReferenceThatCannotBeJudgedIsRefused(t *testing.T) {
 		`{"conversation":{"id":5}}`:                                   "conversation",
 		`{"prompt":["p"]}`:                                            "prompt",
 		`{"background":"yes"}`:                                        "background",
+		`{"tools":{"type":"web_search"}}`:                             "tools",
 		`{"input":[` + many + `]}`:                                    "input.file_id",
 		`{"input":[{"type":"item_reference","id":"a","id":"b"}]}`:     "input.id",
 		`{"previous_response_id":"` + strings.Repeat("r", 513) + `"}`: "previous_response_id",

@@ -142,6 +142,7 @@ var actedOn = map[string]bool{
 	"previous_response_id": true, "conversation": true, "prompt": true,
 	"max_tokens": true, "max_completion_tokens": true, "max_output_tokens": true,
 	"models": true, "provider": true, "plugins": true, "route": true,
+	"service_tier": true, "modalities": true, "audio": true, "prediction": true,
 }
 
 // checkSpelling refuses fields that are one of ours but for upper case.

@@ -30,11 +30,34 @@ type frame struct {
 	key       string // the current known key of an object, "" for any other
 
 	// Of an object that the provider may look up by its id:
-	typ       string // its type, if that is in the table
-	id        []byte
-	repeated  bool // there is a second id
-	has, lack string
+	typ      string // its type, if that is in the table
+	id       []byte
+	repeated bool // there is a second id
+
+	tells       telling // the current key of an object, spelled exactly
+	says, lacks telling // members with a value, and members without
 }
+
+// telling are the members that decide whether an object is what its id names,
+// or only names it. They count as spelled here: to a decoder that minds the
+// case, "Type" says nothing.
+type telling uint8
+
+const (
+	tellsType telling = 1 << iota
+	tellsRole
+	tellsContent
+	tellsEncrypted
+	tellsResult
+)
+
+var tellingKeys = map[string]telling{
+	"type": tellsType, "role": tellsRole, "content": tellsContent,
+	"encrypted_content": tellsEncrypted, "result": tellsResult,
+}
+
+// untypedTool stands for the type of a tool that says none.
+const untypedTool = "a tool without a type"
 
 func (w *walker) walk(data []byte) error {
 	for i := 0; i < len(data); {
@@ -52,12 +75,12 @@ func (w *walker) walk(data []byte) error {
 			i++
 		case ',':
 			if f := w.top(); f != nil && f.object {
-				f.expectKey, f.key = true, ""
+				f.expectKey, f.key, f.tells = true, "", 0
 			}
 			i++
 		case 'n', 't', 'f':
-			if f := w.top(); f != nil && f.object && f.key != "" {
-				f.lack = f.key
+			if f := w.top(); f != nil {
+				f.lacks |= f.tells
 			}
 			i += len("null") // or true, or most of false: no structure in it
 		default:
@@ -84,6 +107,8 @@ func (w *walker) open(object bool) {
 		child.schema = f.schema
 		if f.object {
 			child.opened = f.key
+			f.says |= f.tells & tellsContent
+			f.lacks |= f.tells &^ tellsContent
 			child.schema = child.schema || w.root == "tools" && schemaFields[f.key]
 		}
 	}
@@ -94,18 +119,35 @@ func (w *walker) open(object bool) {
 }
 
 func (w *walker) close() error {
-	f := w.top()
+	f, element := w.top(), w.depth == 2
 	w.depth--
-	if f == nil || f.typ == "" || f.id == nil || f.schema {
+	if f == nil {
+		return nil
+	}
+	if element && w.root == "tools" && f.says&tellsType == 0 {
+		return w.refs.tool(untypedTool)
+	}
+	if f.id == nil || f.schema || !w.refers(f, element) {
 		return nil
 	}
 	if f.repeated {
 		return wrong(w.root+".id", "given once in an item")
 	}
-	if content := stateFields.byType[f.typ]; content != "" && f.has == content && f.lack != content {
-		return nil
-	}
 	return w.refs.add(w.root+".id", KindItem, f.id)
+}
+
+// refers tells whether an object with an id leaves it to the provider to look
+// up what it is. An element of input does that too if it says no type and is
+// no message: the type of an item reference is optional.
+func (w *walker) refers(f *frame, element bool) bool {
+	says := f.says &^ f.lacks
+	if f.typ != "" {
+		if content := stateFields.byType[f.typ]; content == 0 || says&content == 0 {
+			return true
+		}
+	}
+	const message = tellsRole | tellsContent
+	return element && w.root == "input" && says&tellsType == 0 && says&message != message
 }
 
 // text takes a string, a key or a value.
@@ -116,13 +158,21 @@ func (w *walker) text(value []byte) error {
 		return nil
 	case f.object && f.expectKey:
 		f.expectKey = false
-		f.key = knownKey(value)
+		f.key, f.tells = knownKey(value)
 		return nil
 	case !f.object:
+		if w.root == "tools" && w.depth == 1 {
+			return w.refs.tool(untypedTool)
+		}
 		if kind, ok := stateFields.nested[f.opened]; ok {
 			return w.refs.add(w.root+"."+f.opened, kind, value)
 		}
 		return nil
+	}
+	if len(value) > len(`""`) || f.tells == tellsContent { // a message may be empty
+		f.says |= f.tells
+	} else {
+		f.lacks |= f.tells
 	}
 	switch f.key {
 	case "":
@@ -144,9 +194,6 @@ func (w *walker) text(value []byte) error {
 	if kind, ok := stateFields.nested[f.key]; ok {
 		return w.refs.add(w.root+"."+f.key, kind, value)
 	}
-	if len(value) > len(`""`) {
-		f.has = f.key
-	}
 	return nil
 }
 
@@ -160,43 +207,48 @@ func (w *walker) typed(f *frame, value []byte) error {
 	if _, ok := stateFields.byType[string(name)]; ok {
 		f.typ = string(name)
 	}
-	if w.root == "tools" && w.depth == 2 && !ownTools[string(name)] {
+	if w.root == "tools" && w.depth == 2 && len(name) > 0 && !ownTools[string(name)] {
 		return w.refs.tool(string(name))
 	}
 	return nil
 }
 
-// known maps each key a walker stops at to itself.
-var known = func() map[string]string {
-	keys := map[string]string{"type": "type", "id": "id"}
+// known are the keys that a walker stops at.
+var known = func() map[string]knownName {
+	keys := map[string]knownName{"id": {name: "id"}}
 	for key := range stateFields.nested {
-		keys[key] = key
+		keys[key] = knownName{name: key}
 	}
 	for key := range stateFields.within {
-		keys[key] = key
-	}
-	for _, key := range stateFields.byType {
-		if key != "" {
-			keys[key] = key
-		}
+		keys[key] = knownName{name: key}
 	}
 	for key := range schemaFields {
-		keys[key] = key
+		keys[key] = knownName{name: key}
+	}
+	for key, tells := range tellingKeys {
+		keys[key] = knownName{name: key, tells: tells}
 	}
 	return keys
 }()
 
-// knownKey returns the known key that a quoted key is read as, or "".
-func knownKey(quoted []byte) string {
+type knownName struct {
+	name  string // the key itself
+	tells telling
+}
+
+// knownKey returns the known key that a quoted key is read as, or "", and what
+// it tells if it is spelled exactly so.
+func knownKey(quoted []byte) (string, telling) {
 	raw := quoted[1 : len(quoted)-1]
 	for _, c := range raw {
 		if c == '\\' || c >= 0x80 || 'A' <= c && c <= 'Z' {
 			s, _ := jsonscan.String(quoted)
 			// To upper and back folds U+017F to s and U+212A to k too.
-			return known[strings.ToLower(strings.ToUpper(s))]
+			return known[strings.ToLower(strings.ToUpper(s))].name, known[s].tells
 		}
 	}
-	return known[string(raw)]
+	k := known[string(raw)]
+	return k.name, k.tells
 }
 
 // stringEnd returns the index behind the valid string that begins at i.

@@ -1,0 +1,43 @@
+package openrouter_test
+
+import (
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+)
+
+func maxPrice(t *testing.T, in string) (string, error) {
+	t.Helper()
+	body := []byte(in)
+	members, err := jsonscan.Strict(body, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := jsonscan.NewPatch(body, members)
+	err = openrouter.MaxPrice(p, body, members, "0.15", "3")
+	return string(p.Append(nil)), err
+}
+
+func TestOpenRouterIsToldTheMostItMayCost(t *testing.T) {
+	const capped = `"max_price":{"prompt":0.15,"completion":3}`
+	for in, want := range map[string]string{
+		`{"model":"m"}`:                     `{"model":"m","provider":{` + capped + `}}`,
+		`{"provider":null}`:                 `{"provider":{` + capped + `}}`,
+		`{"provider":{}}`:                   `{"provider":{` + capped + `}}`,
+		`{"provider":{"sort":"latency"}}`:   `{"provider":{"sort":"latency",` + capped + `}}`,
+		`{"provider":{"max_price":"none"}}`: `{"provider":{` + capped + `}}`,
+		`{"provider":{"max_price":{"prompt":9,"completion":"9e9","request":1}}}`:                           `{"provider":{"max_price":{"request":1,"prompt":0.15,"completion":3}}}`,
+		`{"provider":{"max_price":{"prompt":0.1,"completion":"2"},"only":["x"]}}`:                          `{"provider":{"only":["x"],"max_price":{"prompt":0.1,"completion":2}}}`,
+		`{"provider":{"max_price":{"prompt":-1,"completion":"NaN"},"max_\u0070rice":{"prompt":"0x1p-9"}}}`: `{"provider":{"max_price":{"prompt":0.001953125,"completion":3}}}`,
+		`{"provider":{"max_price":{"prompt":0.1,"prompt":true,"completion":null}}}`:                        `{"provider":{` + capped + `}}`,
+	} {
+		if got, err := maxPrice(t, in); got != want || err != nil {
+			t.Errorf("%s\n got  %s %v\n want %s", in, got, err, want)
+		}
+	}
+	if _, err := maxPrice(t, `{"provider":["x"]}`); err == nil || fault.From(err).Param != "provider" || fault.From(err).HTTPStatus() != 400 {
+		t.Errorf("%v", err)
+	}
+}
