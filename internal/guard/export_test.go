@@ -130,6 +130,6 @@ func Reader(s *Set) func(string) {
 
 // Occupy takes the place of a large body, until what it returns is called.
 func Occupy() (free func()) {
-	large <- struct{}{}
-	return func() { <-large }
+	largeBodies <- struct{}{}
+	return func() { <-largeBodies }
 }

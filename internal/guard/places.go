@@ -7,45 +7,45 @@ import (
 )
 
 // place is members of objects whose values are not read where they have a
-// form. All else is read: a member that stands elsewhere, or is spelled
-// otherwise, or has another form.
+// shape. All else is read: a member that stands elsewhere, or is spelled
+// otherwise, or has another shape.
 type place struct {
-	form form
-	in   []string // paths of the objects, of keys; "" for the top
-	keys string   // the members, or paths from there on, with blanks between
+	shape shape
+	in    []string // paths of the objects, keys that dots join; "" for the top
+	keys  string   // the members, or paths from there on, with blanks between
 }
 
-// form is what a value must look like to pass unread.
-type form uint8
+// shape is what a value must look like to pass unread.
+type shape uint8
 
 const (
-	read       form = iota
-	anything        // any string
-	word            // of a closed set
-	identifier      // that an API gave out: letters and digits, no blank
-	name            // of a model and the like: no blank
-	encoded         // base64, alone or in a data URL
-	image           // an image in base64, where a text may stand too
+	unlisted     shape = iota
+	anything           // any string
+	aWord              // of a closed set
+	anIdentifier       // that an API gave out: has a letter and a digit, no blank
+	aName              // of a model and the like: no blank
+	inBase64           // base64, alone or in a data URL
+	anImage            // an image in base64, where a text may stand too
 )
 
 var (
-	top = []string{""}
+	atTop = []string{""}
 
 	// requestPlaces are those of requests.
 	requestPlaces = slices.Concat([]place{
-		{anything, top, "model"}, // the gateway knows it
-		{name, top, "models"},
-		{word, top, "include modalities service_tier tools.type tool_choice tool_choice.type response_format.type text.format.type prediction.type"},
-		{identifier, top, "previous_response_id conversation conversation.id prompt.id session_id safety_identifier prompt_cache_key"},
+		{anything, atTop, "model"}, // the gateway knows it
+		{aName, atTop, "models"},
+		{aWord, atTop, "include modalities service_tier tools.type tool_choice tool_choice.type response_format.type text.format.type prediction.type"},
+		{anIdentifier, atTop, "previous_response_id conversation conversation.id prompt.id session_id safety_identifier prompt_cache_key"},
 	}, placesOf([]string{"messages"}, []string{"input"}, []string{"messages.content", "prediction.content"}))
 
 	// answerPlaces are those of whole answers and of events.
 	answerPlaces = slices.Concat([]place{
-		{anything, top, "model response.model"},
-		{name, top, "system_fingerprint choices.native_finish_reason obfuscation"},
-		{word, top, "object type status service_tier choices.finish_reason error.type annotation.type response.object response.status response.service_tier"},
-		{identifier, top, "id item_id response_id annotation.file_id annotation.container_id response.id"},
-		{encoded, top, "partial_image_b64"},
+		{anything, atTop, "model response.model"},
+		{aName, atTop, "system_fingerprint choices.native_finish_reason obfuscation"},
+		{aWord, atTop, "object type status service_tier choices.finish_reason error.type annotation.type response.object response.status response.service_tier"},
+		{anIdentifier, atTop, "id item_id response_id annotation.file_id annotation.container_id response.id"},
+		{inBase64, atTop, "partial_image_b64"},
 	}, placesOf([]string{"choices.message", "choices.delta"}, []string{"output", "item", "response.output"}, []string{"part", "choices.message.content", "choices.delta.content"}))
 )
 
@@ -56,24 +56,24 @@ func placesOf(messages, items, parts []string) []place {
 		parts = append(parts, item+".content", item+".summary", item+".output")
 	}
 	return []place{
-		{word, messages, "role tool_calls.type reasoning_details.type annotations.type images.type"},
-		{identifier, messages, "id tool_call_id tool_calls.id audio.id reasoning_details.id"},
-		{encoded, messages, "audio.data reasoning_details.data reasoning_details.signature images.image_url images.image_url.url"},
+		{aWord, messages, "role tool_calls.type reasoning_details.type annotations.type images.type"},
+		{anIdentifier, messages, "id tool_call_id tool_calls.id audio.id reasoning_details.id"},
+		{inBase64, messages, "audio.data reasoning_details.data reasoning_details.signature images.image_url images.image_url.url"},
 
-		{word, items, "type role status action.type outputs.type"},
-		{identifier, items, "id call_id approval_request_id container_id results.file_id"},
-		{encoded, items, "encrypted_content outputs.url"},
-		{image, items, "result"},
+		{aWord, items, "type role status action.type outputs.type"},
+		{anIdentifier, items, "id call_id approval_request_id container_id results.file_id"},
+		{inBase64, items, "encrypted_content outputs.url"},
+		{anImage, items, "result"},
 
-		{word, parts, "type detail image_url.detail annotations.type"},
-		{identifier, parts, "id file_id file.file_id annotations.file_id annotations.container_id"},
-		{encoded, parts, "image_url image_url.url video_url video_url.url input_audio.data file_data file.file_data b64_json signature"},
+		{aWord, parts, "type detail image_url.detail annotations.type"},
+		{anIdentifier, parts, "id file_id file.file_id annotations.file_id annotations.container_id"},
+		{inBase64, parts, "image_url image_url.url video_url video_url.url input_audio.data file_data file.file_data b64_json signature"},
 	}
 }
 
-// words are those that stand for themselves in either API. Of words that dots
-// join each must be of them, or have a low line within.
-var words = func() map[string]bool {
+// apiWords are those that stand for themselves in either API. Of words that
+// dots join each must be of them, or have a low line within.
+var apiWords = func() map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(`
 		system developer user assistant tool function
@@ -98,21 +98,21 @@ const (
 )
 
 // fits tells whether a string, given as in its body without the quotes, has
-// the form.
-func (f form) fits(s []byte) bool {
-	switch f {
+// the shape.
+func (s shape) fits(value []byte) bool {
+	switch s {
 	case anything:
 		return true
-	case word:
-		return len(s) <= maxName && isWords(s)
-	case identifier:
-		return isName(s) && bytes.ContainsFunc(s, isDigit) && bytes.ContainsFunc(s, isLetter)
-	case name:
-		return isName(s)
-	case encoded:
-		return isEncoded(s, minEncoded)
-	case image:
-		return isEncoded(s, minImage)
+	case aWord:
+		return len(value) <= maxName && isWords(value)
+	case anIdentifier:
+		return isName(value, "_-.:|") && bytes.ContainsFunc(value, isDigit) && bytes.ContainsFunc(value, isLetter)
+	case aName:
+		return isName(value, "_-.:/")
+	case inBase64:
+		return isEncoded(value, minEncoded)
+	case anImage:
+		return isEncoded(value, minImage)
 	}
 	return false
 }
@@ -120,7 +120,7 @@ func (f form) fits(s []byte) bool {
 func isWords(s []byte) bool {
 	for part := range bytes.SplitSeq(s, []byte(".")) {
 		low := bytes.IndexByte(part, '_')
-		if !words[string(part)] && (low <= 0 || low == len(part)-1) {
+		if !apiWords[string(part)] && (low <= 0 || low == len(part)-1) {
 			return false
 		}
 		for _, c := range part {
@@ -132,9 +132,10 @@ func isWords(s []byte) bool {
 	return true
 }
 
-func isName(s []byte) bool {
+// isName tells whether s is letters, digits and signs in ASCII.
+func isName(s []byte, signs string) bool {
 	for _, c := range s {
-		if !isLetter(rune(c)) && !isDigit(rune(c)) && strings.IndexByte("_-.:/|~", c) < 0 {
+		if !isLetter(rune(c)) && !isDigit(rune(c)) && strings.IndexByte(signs, c) < 0 {
 			return false
 		}
 	}
@@ -169,11 +170,11 @@ var base64Bytes = func() (set [256]bool) {
 	return set
 }()
 
-// node is a place in the tree of those that are not read; the elements of an
+// node is a place in the tree of those not read; the elements of an
 // array are at the place of the array. The nil node is anywhere else.
 type node struct {
-	form form
-	next map[string]*node
+	shape shape
+	next  map[string]*node
 }
 
 func (n *node) below(key string) *node {
@@ -183,14 +184,14 @@ func (n *node) below(key string) *node {
 	return n.next[key]
 }
 
-func (n *node) exempts(value []byte) bool { return n != nil && n.form.fits(value) }
+func (n *node) exempts(value []byte) bool { return n != nil && n.shape.fits(value) }
 
 var (
-	unreadOfRequests = tree(requestPlaces)
-	unreadOfAnswers  = tree(answerPlaces)
+	unreadOfRequests = newTree(requestPlaces)
+	unreadOfAnswers  = newTree(answerPlaces)
 )
 
-func tree(places []place) *node {
+func newTree(places []place) *node {
 	root := &node{next: map[string]*node{}}
 	for _, p := range places {
 		for _, in := range p.in {
@@ -202,7 +203,7 @@ func tree(places []place) *node {
 					}
 					n = n.next[key]
 				}
-				n.form = p.form
+				n.shape = p.shape
 			}
 		}
 	}

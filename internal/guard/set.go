@@ -143,16 +143,16 @@ func (d *side) judge(ctx context.Context, body []byte) (Result, error) {
 // what is read of them, and what is made of them, is in memory meanwhile.
 const largeBody = 1 << 20
 
-// large has room for the large bodies that are read at a time. They leave half
+// largeBodies has room for the large bodies that are read at a time. They leave half
 // of the processors to the small ones.
-var large = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
+var largeBodies = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 
 // read has the rules judge a body.
 func (d *side) read(ctx context.Context, body []byte, result *Result) error {
 	if len(body) > largeBody {
 		select {
-		case large <- struct{}{}:
-			defer func() { <-large }()
+		case largeBodies <- struct{}{}:
+			defer func() { <-largeBodies }()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
