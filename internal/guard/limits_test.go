@@ -15,8 +15,8 @@ import (
 // the rest of an object for each of its levels would show.
 func TestDeepResultsAreNotReadAgain(t *testing.T) {
 	set := denying(t, "forbidden")
-	nested := func(key string) string {
-		return `{"input":` + strings.Repeat(`{"`+key+`":"x","a":`, 500) + "1" + strings.Repeat("}", 500) + `}`
+	nested := func(key string) string { // in no place that is echoed
+		return `{"choices":` + strings.Repeat(`{"`+key+`":"x","a":`, 500) + "1" + strings.Repeat("}", 500) + `}`
 	}
 	repeated := func(key string) string { return `{"output":[{"a":1` + strings.Repeat(`,"`+key+`":"x"`, 500) + `}]}` }
 	for _, body := range []func(string) string{nested, repeated} {
