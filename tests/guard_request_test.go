@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -98,6 +99,27 @@ func TestUnderAGuardrailNoObjectHasAKeyTwice(t *testing.T) {
 		} else if at(parse(t, a.body), "error", "param") != "metadata" {
 			t.Errorf("%s: %s", path, a.body)
 		}
+	}
+}
+
+func TestARequestWithMoreThanAGuardrailHoldsIsTooLarge(t *testing.T) {
+	h := start(t, setup{keys: limitedKey(""), options: "guardrail mask {\non input\nredact words x\n}\nguardrails mask"})
+	var keys strings.Builder
+	for i := range 1 << 17 {
+		fmt.Fprintf(&keys, `"%d":0,`, i)
+	}
+	for what, more := range map[string]string{
+		"keys":  `,"metadata":{` + keys.String() + `"a":0}`,
+		"finds": `,"metadata":{"a":"` + strings.Repeat("x ", 1<<17+1) + `"}`,
+	} {
+		a := h.post(chatV1, "full", bodyFor(chatV1, "fake/echo", more))
+		wantRefusal(t, chatV1, a, 413, "request_too_large")
+		if !strings.Contains(string(a.body), "more "+what) {
+			t.Errorf("%s: %s", what, a.body)
+		}
+	}
+	if n := len(h.upstream.Requests()); n != 0 {
+		t.Errorf("%d calls reached the provider", n)
 	}
 }
 

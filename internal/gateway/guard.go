@@ -88,6 +88,10 @@ func (c *Call) AdmitText(ctx context.Context, body []byte) ([]byte, error) {
 		return nil, fault.New(fault.UnsupportedParameter, "the guardrail %q judges whole answers only: a stream is not possible here", name).WithParam("stream")
 	}
 	result, err := c.guards.Request(ctx, body)
+	var limit *guard.LimitError
+	if errors.As(err, &limit) {
+		return nil, fault.New(fault.RequestTooLarge, "the request cannot be judged: it has more %s than a guardrail looks at", limit.What)
+	}
 	redacted, err := c.judged(ctx, result, err)
 	if redacted != nil && !c.takeMemory(cap(redacted)) { // a second body: the first stays until the call is sent
 		return nil, busy()

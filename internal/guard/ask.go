@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"unicode/utf8"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 // ask lets the webhook judge a body and puts what it says into result.
@@ -135,7 +133,7 @@ func (g *Guardrail) redact(answer hookAnswer, texts []hookText, body []byte, res
 			return err
 		}
 		edits := new(cover).edits(nil, text.Text, len(text.Text)+1, f, rules)
-		b.raw(text.at.start, text.at.end, jsonscan.AppendString(nil, string(apply(nil, text.Text, edits))))
+		b.put(text.at.start, text.at.end, apply(nil, text.Text, edits))
 		for _, r := range rules {
 			if v := (Verdict{Guardrail: g.name, Class: r.class}); !slices.Contains(redacted, v) {
 				redacted = append(redacted, v)

@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -79,5 +80,25 @@ func BenchmarkStreamEvent(b *testing.B) {
 		if _, v, err := s.Push(nil, data); v != nil || err != nil {
 			b.Fatal(v, err)
 		}
+	}
+}
+
+// BenchmarkHeldFinds reads a text in which a match that never ends holds all
+// other finds back: twice the text may cost twice as much.
+func BenchmarkHeldFinds(b *testing.B) {
+	set := compiled(b, guard.Spec{Name: "g", Rules: []guard.Rule{
+		{Action: guard.Redact, Detector: guard.Words, Words: []string{"word"}},
+		{Action: guard.Redact, Detector: guard.Regexp, Pattern: `(?s)BEGIN.*END`},
+	}})
+	for _, size := range []int{4 << 20, 8 << 20, 16 << 20} {
+		const unit = "word and so on, up to what no rule looks for, and on, and on, and on, and on, and on, and on, and on, and on, and on, and on, and on. "
+		text := "BEGIN " + strings.Repeat(unit, size/len(unit))
+		b.Run(strconv.Itoa(size>>20)+"MiB", func(b *testing.B) {
+			read := guard.Reader(set)
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				read(text)
+			}
+		})
 	}
 }

@@ -2,8 +2,21 @@ package guard
 
 import (
 	"bytes"
+	"cmp"
+	"context"
+	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+const (
+	// maxFinds is how much is taken out of one body: more stretches than that
+	// are in no text of a million tokens, and each costs memory.
+	maxFinds = 1 << 17
+
+	// maxGrowth is by how many bytes the new strings of a body may be longer
+	// than twice the body.
+	maxGrowth = 4 << 20
 )
 
 // bodyReader reads the strings of one body, or of one event.
@@ -11,12 +24,20 @@ type bodyReader struct {
 	side    *side
 	reader  *reader
 	body    []byte
-	out     []byte // body up to at, edited
-	at      int
+	changes []change
+	values  []byte // the values of the changes
+	finds   int
 	changed bool
 	verdict *Verdict
-	logs    []span // token probabilities, which repeat the text
+	err     error
 	redacts []Verdict
+}
+
+// change puts another value in the place of one.
+type change struct {
+	at       span
+	from, to int  // in values
+	text     bool // a text became another
 }
 
 func newBodyReader(d *side, body []byte) *bodyReader {
@@ -25,26 +46,23 @@ func newBodyReader(d *side, body []byte) *bodyReader {
 
 func (b *bodyReader) release() {
 	if b.reader != nil {
+		b.reader.shrink()
 		b.side.readers.Put(b.reader)
 		b.reader = nil
 	}
 }
 
-// read goes through the body.
-func (b *bodyReader) read() error {
+// read goes through the body, until a rule denies it or ctx ends.
+func (b *bodyReader) read(ctx context.Context) error {
+	b.reader.left = ctx.Done()
 	f := finder{data: b.body, answer: b.side.direction == Output}
 	f.visit = func(start, end int) {
-		if b.verdict == nil {
-			if at, ok := f.inLogprobs(); ok && f.answer {
-				if n := len(b.logs); n == 0 || b.logs[n-1].start != at {
-					b.logs = append(b.logs, span{start: at})
-				}
-				return
-			}
-			b.text(start, end)
+		if b.text(start, end); b.reader.stopped {
+			b.err = ctx.Err()
 		}
+		f.stop = b.verdict != nil || b.err != nil
 	}
-	return f.walk()
+	return cmp.Or(f.walk(), b.err)
 }
 
 // inLogprobs tells whether the walk is below a member logprobs, and where the
@@ -58,30 +76,61 @@ func (f *finder) inLogprobs() (start int, ok bool) {
 	return 0, false
 }
 
-// text reads a string value, quotes included.
+// text reads a string value, quotes included, or what else is read as a text.
 func (b *bodyReader) text(start, end int) {
 	text := decoded(b.body[start:end])
 	edits, verdict := b.reader.whole(text)
-	if verdict != nil {
+	b.finds += len(edits)
+	switch {
+	case verdict != nil:
 		b.verdict = verdict
 		return
+	case b.reader.full || b.finds > maxFinds:
+		b.err = &LimitError{What: "finds"}
+		return
+	case len(edits) == 0:
+		return
 	}
-	if len(edits) > 0 {
-		b.redacts = b.reader.told(b.redacts)
-		b.put(start, end, apply(nil, text, edits))
+	b.redacts = b.reader.told(b.redacts)
+	from := len(b.values)
+	b.values = appendEdited(b.values, text, edits)
+	if b.body[start] != '"' { // it stays what it is, if it is JSON still
+		plain := apply(nil, text, edits)
+		if isValue(plain) {
+			b.values = append(b.values[:from], plain...)
+		}
+	}
+	b.change(start, end, from, true)
+	if len(b.values) > 2*len(b.body)+maxGrowth {
+		b.err = &LimitError{What: "finds"}
 	}
 }
 
-// put replaces a string value by text.
+// isValue tells whether text is a JSON value.
+func isValue(text []byte) bool {
+	_, err := jsonscan.Lenient(slices.Concat([]byte(`{"":`), text, []byte{'}'}), nil)
+	return err == nil
+}
+
+// put replaces a text by another.
 func (b *bodyReader) put(start, end int, text []byte) {
-	b.raw(start, end, jsonscan.AppendString(nil, string(text)))
+	from := len(b.values)
+	b.values = jsonscan.AppendString(b.values, string(text))
+	b.change(start, end, from, true)
 }
 
-// raw replaces a value by another.
+// raw replaces a value by another that tells of no other text.
 func (b *bodyReader) raw(start, end int, value []byte) {
-	b.out = append(b.out, b.body[b.at:start]...)
-	b.out = append(b.out, value...)
-	b.at, b.changed = end, true
+	from := len(b.values)
+	b.values = append(b.values, value...)
+	b.change(start, end, from, false)
+}
+
+// change replaces a value by what stands in values from there on. Changes are
+// made in the order of the body.
+func (b *bodyReader) change(start, end, from int, text bool) {
+	b.changes = append(b.changes, change{span{start, end}, from, len(b.values), text})
+	b.changed = true
 }
 
 // result returns the edited body, nil if it is as it was.
@@ -89,15 +138,46 @@ func (b *bodyReader) result() ([]byte, []Verdict) {
 	if !b.changed {
 		return nil, nil
 	}
-	b.out = append(b.out, b.body[b.at:]...)
-	if len(b.logs) > 0 {
-		b.out = withoutLogprobs(b.out)
+	b.unlink()
+	out := make([]byte, 0, len(b.body)+len(b.values))
+	at := 0
+	for _, c := range b.changes {
+		if c.at.start < at { // within one that was changed
+			continue
+		}
+		out = append(out, b.body[at:c.at.start]...)
+		out = append(out, b.values[c.from:c.to]...)
+		at = c.at.end
 	}
-	return b.out, b.redacts
+	return append(out, b.body[at:]...), b.redacts
 }
 
-// decoded is the text of a valid string value.
+// unlink empties the annotations of objects of which a text was changed: they
+// tell of places in the old one.
+func (b *bodyReader) unlink() {
+	changes := b.changes
+	if !slices.ContainsFunc(changes, func(c change) bool { return c.text }) {
+		return
+	}
+	f := finder{data: b.body, answer: true, visit: func(int, int) {}}
+	f.annotated = func(object, list span) {
+		i, _ := slices.BinarySearchFunc(changes, object.start, func(c change, at int) int { return cmp.Compare(c.at.start, at) })
+		for ; i < len(changes) && changes[i].at.start < object.end; i++ {
+			if c := changes[i]; c.text && (c.at.start < list.start || c.at.start >= list.end) {
+				b.raw(list.start, list.end, []byte("[]"))
+				return
+			}
+		}
+	}
+	_ = f.walk() // of an answer: no key is too many
+	slices.SortStableFunc(b.changes, func(a, b change) int { return cmp.Compare(a.at.start, b.at.start) })
+}
+
+// decoded is the text of a valid string value, or of a value of another kind.
 func decoded(value []byte) string {
+	if value[0] != '"' {
+		return string(value)
+	}
 	inner := value[1 : len(value)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner)
@@ -107,8 +187,12 @@ func decoded(value []byte) string {
 }
 
 // withoutLogprobs empties all token probabilities of an answer: null for those
-// of a choice, which are an object, an empty list for those of a part.
+// of a choice, which are an object, an empty list for those of a part. They
+// repeat the text in pieces, and say what else it might have been.
 func withoutLogprobs(body []byte) []byte {
+	if !bytes.Contains(body, []byte(`"logprobs"`)) {
+		return body
+	}
 	var out []byte
 	at, last := 0, -1
 	f := finder{data: body, answer: true}
@@ -126,6 +210,9 @@ func withoutLogprobs(body []byte) []byte {
 		at = end
 	}
 	_ = f.walk() // of an answer: no key is too many
+	if out == nil {
+		return body
+	}
 	return append(out, body[at:]...)
 }
 

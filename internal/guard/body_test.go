@@ -65,7 +65,8 @@ func TestBodiesThatHoldNothingPassAsTheyAre(t *testing.T) {
 	}
 }
 
-// shape replaces every string value by one letter.
+// shape replaces every string value by one letter, and arguments, which are a
+// text in any form.
 func shape(t *testing.T, body []byte) string {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
@@ -84,7 +85,9 @@ func shape(t *testing.T, body []byte) string {
 			}
 		case map[string]any:
 			for k := range v {
-				v[k] = blank(v[k])
+				if v[k] = blank(v[k]); k == "arguments" {
+					v[k] = "s"
+				}
 			}
 		}
 		return v
@@ -98,6 +101,7 @@ func FuzzOnlyStringsChange(f *testing.F) {
 		`{"messages":[{"role":"user","content":"a@b.de"}]}`,
 		`{"input":[{"content":[{"text":"x \u0061@b.de \" a@b.de"}]},["a@b.de"]],"a@b.de":"a@b.de"}`,
 		`{"a":{"b":{"c":["a@b.de",1.50,null,true,{"type":"a@b.de"}]}}}`,
+		`{"input":[{"arguments":{"a@b.de":"a@b.de"}},{"arguments": 4 },{"arguments":["a@b.de",null]}]}`,
 		`{"choices":[{"logprobs":{"content":[{"token":"a@b.de"}]},"message":{"content":"a@b.de"}}]}`,
 	} {
 		f.Add([]byte(body))

@@ -127,3 +127,9 @@ func Reader(s *Set) func(string) {
 	r := newReader(s.output.rules)
 	return func(text string) { r.whole(text) }
 }
+
+// Occupy takes the place of a large body, until what it returns is called.
+func Occupy() (free func()) {
+	largeBodies <- struct{}{}
+	return func() { <-largeBodies }
+}

@@ -1,37 +1,27 @@
 package guard
 
 import (
-	"bytes"
-	"fmt"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// maxShownKey bounds a key quoted in an error: the caller chose its length.
-const maxShownKey = 64
-
-// DuplicateError says that an object of a request has a key twice, after
-// decoding and but for case: what was judged may not be what is read. It is
-// the caller's mistake (400).
-type DuplicateError struct {
-	Param string // the member of the body it is in
-	Key   string // the key, cut to 64 bytes
-}
-
-func (e *DuplicateError) Error() string {
-	return fmt.Sprintf("duplicate key %q in %s", e.Key, e.Param)
-}
-
 // finder goes once through a valid JSON object, from end to end, and visits
-// every string in it that is to be read. It keeps a frame for each level
-// and the keys of the objects that are open.
+// every string in it that is to be read, and as one text what a member
+// "arguments" has that is no string: it goes out as the text of it. It keeps a
+// frame for each level and the keys of the objects that are open.
 type finder struct {
 	data   []byte
 	answer bool // what is echoed is left out, and keys may repeat
 	event  bool // of a stream: what is echoed is only in its response
 	visit  func(start, end int)
+	stop   bool // set by visit: nothing more is to be read
+
+	// annotated, if set, is told of each object with annotations, of which
+	// the list is given too, when it ends.
+	annotated func(object, list span)
+
 	frames []frame
 	keys   []span
+	held   int // what the keys in the maps of the frames cost
 }
 
 type span struct{ start, end int }
@@ -41,21 +31,23 @@ type frame struct {
 	object    bool
 	expectKey bool
 	free      bool   // keys are the caller's own
+	read      bool   // the text of it was visited
 	name      string // the key it is the value of; of an array's element, the array's
 	key       string // the current key of an object, "" if it is not plain
 	start     int
+	at        *node               // its place, nil if nothing below is exempt
+	asked     bool                // whether it is a Response was looked up:
+	response  bool                // it is
+	notes     span                // its annotations
 	keys      int                 // where its keys begin in finder.keys
 	many      map[string]struct{} // its keys, once there are many
+	held      int                 // what they cost
 }
 
-// manyKeys is how many keys of an object are compared in pairs; behind that
-// they go into a map, or their number squared would be a caller's to choose.
-const manyKeys = 16
-
 func (f *finder) walk() error {
-	f.frames, f.keys = f.frames[:0], f.keys[:0]
+	f.frames, f.keys, f.held = f.frames[:0], f.keys[:0], 0
 	skip := 0 // how many levels of a value that is not read are open
-	for i := 0; i < len(f.data); {
+	for i := 0; i < len(f.data) && !f.stop; {
 		switch c := f.data[i]; c {
 		case '"':
 			end, _ := jsonscan.StringEnd(f.data, i)
@@ -66,17 +58,24 @@ func (f *finder) walk() error {
 			}
 			i = end
 			continue
-		case '{', '[':
-			if skip > 0 || f.passed(true, i) {
-				skip++
-			} else {
-				f.open(c == '{', i)
+		case ':':
+			if skip == 0 && f.inArguments() {
+				f.scalar(i + 1)
 			}
+		case '{', '[':
+			if skip > 0 || f.echoed() {
+				skip++
+				break
+			}
+			if f.inArguments() {
+				f.visit(i, valueEnd(f.data, i))
+			}
+			f.open(c == '{', i)
 		case '}', ']':
 			if skip > 0 {
 				skip--
 			} else {
-				f.close()
+				f.close(i + 1)
 			}
 		case ',':
 			if n := len(f.frames); skip == 0 && n > 0 && f.frames[n-1].object {
@@ -91,88 +90,54 @@ func (f *finder) walk() error {
 // text takes a string: a key or a value.
 func (f *finder) text(start, end int) error {
 	if len(f.frames) > 0 {
-		if top := &f.frames[len(f.frames)-1]; top.expectKey {
+		top := &f.frames[len(f.frames)-1]
+		if top.expectKey {
 			return f.setKey(top, start+1, end-1)
 		}
-	}
-	if !f.passed(false, start) {
-		f.visit(start, end)
-	}
-	return nil
-}
-
-// setKey takes a key, given without its quotes.
-func (f *finder) setKey(top *frame, start, end int) error {
-	top.expectKey = false
-	key := f.data[start:end]
-	top.key = ""
-	plain := isPlain(key)
-	if plain {
-		top.key = string(key)
-	}
-	if f.answer {
-		return nil
-	}
-	if f.repeats(top, span{start, end}, plain) {
-		return &DuplicateError{Param: f.param(), Key: string(key[:min(len(key), maxShownKey)])}
-	}
-	return nil
-}
-
-// repeats tells whether the object has the key already, and notes it.
-func (f *finder) repeats(top *frame, key span, plain bool) bool {
-	raw := f.data[key.start:key.end]
-	before := f.keys[top.keys:]
-	if len(before) < manyKeys {
-		for _, other := range before {
-			o := f.data[other.start:other.end]
-			switch {
-			case plain && isPlain(o):
-				if bytes.Equal(raw, o) || !top.free && len(raw) == len(o) && bytes.EqualFold(raw, o) {
-					return true
-				}
-			case canonical(raw, top.free) == canonical(o, top.free):
-				return true
-			}
+		if top.read {
+			return nil
 		}
-		f.keys = append(f.keys, key)
+		place := top.at
+		if top.object {
+			place = place.below(top.key)
+		}
+		if f.echoed() || place.exempts(f.data[start+1:end-1]) {
+			return nil
+		}
+	}
+	f.visit(start, end)
+	return nil
+}
+
+// inArguments tells whether the walk is at the value of a member "arguments"
+// of which nothing was visited yet.
+func (f *finder) inArguments() bool {
+	n := len(f.frames)
+	if n == 0 {
 		return false
 	}
-	if top.many == nil {
-		top.many = make(map[string]struct{}, 2*manyKeys)
-		for _, other := range before {
-			top.many[canonical(f.data[other.start:other.end], top.free)] = struct{}{}
-		}
-	}
-	name := canonical(raw, top.free)
-	_, twice := top.many[name]
-	top.many[name] = struct{}{}
-	return twice
+	top := &f.frames[n-1]
+	return top.object && top.key == "arguments" && !top.free && !top.read
 }
 
-// isPlain tells whether a key is ASCII without escapes.
-func isPlain(key []byte) bool {
-	for _, c := range key {
-		if c == '\\' || c >= 0x80 {
-			return false
-		}
+// scalar visits the value behind start if it is a number or a truth value.
+func (f *finder) scalar(start int) {
+	for isBlank(f.data[start]) {
+		start++
 	}
-	return true
+	switch f.data[start] {
+	case '"', '{', '[', 'n':
+		return
+	}
+	end := start
+	for c := f.data[end]; !isBlank(c) && c != ',' && c != '}'; c = f.data[end] {
+		end++
+	}
+	f.visit(start, end)
 }
 
-// canonical is what a key is to a decoder that folds case, or to one that
-// does not.
-func canonical(key []byte, exact bool) string {
-	s, _ := jsonscan.String(append(append([]byte{'"'}, key...), '"'))
-	if exact {
-		return s
-	}
-	runes := []rune(s)
-	for i, r := range runes {
-		runes[i] = fold(r)
-	}
-	return string(runes)
-}
+// isBlank tells whether c is white space of JSON.
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // param is the member of the body that is being read.
 func (f *finder) param() string {
@@ -182,54 +147,53 @@ func (f *finder) param() string {
 	return "the body"
 }
 
-// passed tells whether the value at start, deep or a string, is not read.
-func (f *finder) passed(deep bool, start int) bool {
-	if len(f.frames) == 0 {
+// echoed tells whether the value the walk is at is what a Response repeats of
+// its request.
+func (f *finder) echoed() bool {
+	n := len(f.frames)
+	if !f.answer || n == 0 || n > 2 {
 		return false
 	}
-	top := &f.frames[len(f.frames)-1]
-	if !top.object || top.key == "" || top.free {
+	top := &f.frames[n-1]
+	if n == 1 && f.event || n == 2 && top.name != "response" || !echoedBy[top.key] {
 		return false
 	}
-	atTop := len(f.frames) == 1
-	if f.answer && (atTop && !f.event || len(f.frames) == 2 && top.name == "response") && echoedBy[top.key] {
-		return true
+	if !top.asked {
+		object := f.data[top.start:]
+		s, _ := jsonscan.String(member(object, jsonscan.Members(object, nil), "object"))
+		top.asked, top.response = true, s == "response"
 	}
-	for _, p := range unreadBy[top.key] {
-		if (p.deep || !deep) && (p.parent == "" || p.parent == top.name && !atTop || p.parent == "/" && atTop) {
-			return true
-		}
-	}
-	return top.key == "result" && !deep && f.isImage(top.start)
-}
-
-// isImage tells whether the item that begins at start makes an image.
-func (f *finder) isImage(start int) bool {
-	object := f.data[start:]
-	members := jsonscan.Members(object, nil)
-	i, ok := jsonscan.Find(object, members, "type")
-	if !ok {
-		return false
-	}
-	s, _ := jsonscan.String(members[i].Value(object))
-	return s == imageCall
+	return top.response
 }
 
 func (f *finder) open(object bool, start int) {
 	child := frame{object: object, expectKey: object, start: start, keys: len(f.keys)}
 	if len(f.frames) > 0 {
 		top := &f.frames[len(f.frames)-1]
-		child.free, child.name = top.free, top.name
+		child.free, child.name, child.read, child.at = top.free, top.name, top.read, top.at
 		if top.object {
 			child.name = top.key
+			child.at = top.at.below(top.key)
+			child.read = top.read || f.inArguments()
 			child.free = top.free || free[top.key]
 		}
+	} else if child.at = unreadOfRequests; f.answer {
+		child.at = unreadOfAnswers
 	}
 	f.frames = append(f.frames, child)
 }
 
-func (f *finder) close() {
+// close ends the innermost frame; end is behind it.
+func (f *finder) close(end int) {
 	n := len(f.frames) - 1
-	f.keys = f.keys[:f.frames[n].keys]
+	top := &f.frames[n]
+	f.held -= top.held
+	f.keys = f.keys[:top.keys]
+	if top.notes.end > 0 && f.annotated != nil {
+		f.annotated(span{top.start, end}, top.notes)
+	}
+	if n > 0 && !top.object && f.frames[n-1].object && top.name == "annotations" {
+		f.frames[n-1].notes = span{top.start, end}
+	}
 	f.frames = f.frames[:n]
 }

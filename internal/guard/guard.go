@@ -18,9 +18,12 @@
 // # Where text is looked for
 //
 // Every string of a body is read, at any depth and under any name, but for the
-// few in the table in places.go, which hold identifiers or encoded data. So a
-// member that an API adds tomorrow is read from its first day. Strings are
-// read as decoded: an escape hides nothing. Arguments of tool calls, which are
+// few in the table in places.go, which name a place and what must stand there:
+// an identifier, a closed word, encoded data. So a member that an API adds
+// tomorrow is read from its first day. Strings are read as decoded: an escape
+// hides nothing. Arguments that are no string are read as the text of their
+// JSON, as which they may go out.
+// Arguments of tool calls, which are
 // JSON in a string, are read as the text of that string. In a whole body each
 // string is a text of its own; in a stream the pieces of one channel are one.
 //

@@ -81,8 +81,7 @@ func (e *pushed) send() {
 		default:
 			e.piece(b, spot)
 		}
-		if b.verdict != nil || e.verdict != nil {
-			e.verdict = cmp.Or(e.verdict, b.verdict)
+		if e.verdict, e.err = cmp.Or(e.verdict, b.verdict), b.err; e.verdict != nil || e.err != nil {
 			return
 		}
 	}
@@ -116,7 +115,7 @@ func (e *pushed) piece(b *bodyReader, spot spot) {
 	}
 	e.stream.redacts = c.reader.told(e.stream.redacts)
 	if text != piece {
-		b.put(spot.at.start, spot.at.end, []byte(text))
+		b.raw(spot.at.start, spot.at.end, jsonscan.AppendString(nil, text))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 // blockSize is how many bytes of a whole text are scanned at a time: what is
@@ -24,6 +26,10 @@ type reader struct {
 	cover    cover
 	pos      int // how many characters were read
 	list     []edit
+
+	left    <-chan struct{} // closed when nobody wants the answer any more
+	stopped bool            // for that whole gave up
+	full    bool            // or for more finds than maxFinds
 }
 
 func newReader(rules []boundRule) *reader {
@@ -39,7 +45,19 @@ func (r *reader) reset(window int) {
 		s.reset()
 	}
 	r.found.reset(window)
-	r.cover, r.pos = cover{marked: r.cover.marked[:0]}, 0
+	r.cover, r.pos = cover{marked: r.cover.marked[:0], marks: r.cover.marks}, 0
+	r.stopped, r.full = false, false
+}
+
+// maxKept bounds the lists that a reader keeps for the next body.
+const maxKept = 1 << 10
+
+// shrink makes the reader ready to wait for another body.
+func (r *reader) shrink() {
+	r.left = nil
+	if cap(r.list) > maxKept || cap(r.found.hits) > maxKept {
+		r.list, r.found.hits = nil, nil
+	}
 }
 
 // scan reads a piece. It is false when a rule denies the text.
@@ -91,11 +109,18 @@ func (r *reader) told(list []Verdict) []Verdict {
 	return list
 }
 
-// whole reads a whole text. The edits are valid until the next call.
+// whole reads a whole text. The edits are valid until the next call. There are
+// none where it gave up, which stopped and full tell.
 func (r *reader) whole(text string) ([]edit, *Verdict) {
 	r.reset(0)
 	r.list = r.list[:0]
 	for at := 0; at < len(text); {
+		select {
+		case <-r.left:
+			r.stopped = true
+			return nil, nil
+		default:
+		}
 		end := min(at+blockSize, len(text))
 		for end < len(text) && !utf8.RuneStart(text[end]) {
 			end++
@@ -103,7 +128,10 @@ func (r *reader) whole(text string) ([]edit, *Verdict) {
 		if !r.scan(text[at:end]) {
 			return nil, r.verdict()
 		}
-		r.list = r.cover.edits(r.list, text, r.settled(), &r.found, r.rules)
+		if r.list = r.cover.edits(r.list, text, r.settled(), &r.found, r.rules); len(r.list)+len(r.found.hits) > maxFinds {
+			r.full = true
+			return nil, nil
+		}
 		at = end
 	}
 	if !r.end() {
@@ -122,6 +150,28 @@ func apply(dst []byte, text string, edits []edit) []byte {
 		at = e.to
 	}
 	return append(dst, text[at:]...)
+}
+
+// appendEdited appends text with its edits made, as a JSON string.
+func appendEdited(dst []byte, text string, edits []edit) []byte {
+	dst = append(dst, '"')
+	at := 0
+	for _, e := range edits {
+		dst = appendInner(dst, text[at:e.from])
+		dst = append(dst, e.mark...)
+		at = e.to
+	}
+	return append(appendInner(dst, text[at:]), '"')
+}
+
+// appendInner appends a part of a JSON string, of which the opening quote is
+// in dst: without the quotes that AppendString puts around it.
+func appendInner(dst []byte, part string) []byte {
+	last := len(dst) - 1
+	c := dst[last]
+	dst = jsonscan.AppendString(dst[:last], part)
+	dst[last] = c
+	return dst[:len(dst)-1]
 }
 
 func runeLen(s string) int {

@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -90,7 +91,8 @@ type Result struct {
 }
 
 // Request judges the body of a request, which jsonscan.Strict has accepted.
-// The error is a [*DuplicateError] or a [*WebhookError].
+// The error is a [*DuplicateError], a [*LimitError], a [*WebhookError], or why
+// ctx ended.
 func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
 	if s == nil || s.input.empty() {
 		return Result{}, nil
@@ -98,8 +100,9 @@ func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
 	return s.input.judge(ctx, body)
 }
 
-// Answer judges a whole answer of a provider. The error is [ErrMalformed] or a
-// [*WebhookError].
+// Answer judges a whole answer of a provider, and empties its token
+// probabilities. The error is [ErrMalformed], a [*LimitError], a
+// [*WebhookError], or why ctx ended.
 func (s *Set) Answer(ctx context.Context, body []byte) (Result, error) {
 	if s == nil || s.output.empty() {
 		return Result{}, nil
@@ -112,14 +115,15 @@ func (s *Set) Answer(ctx context.Context, body []byte) (Result, error) {
 
 func (d *side) judge(ctx context.Context, body []byte) (Result, error) {
 	var result Result
-	if len(d.rules) > 0 {
-		b := newBodyReader(d, body)
-		err := b.read()
-		b.release()
-		if err != nil || b.verdict != nil {
-			return Result{Verdict: b.verdict}, err
+	if d.direction == Output {
+		if out := withoutLogprobs(body); len(out) != len(body) {
+			body, result.Body = out, out
 		}
-		result.Body, result.Redacted = b.result()
+	}
+	if len(d.rules) > 0 {
+		if err := d.read(ctx, body, &result); err != nil || result.Verdict != nil {
+			return Result{Verdict: result.Verdict}, err
+		}
 		if result.Body != nil {
 			body = result.Body
 		}
@@ -133,4 +137,36 @@ func (d *side) judge(ctx context.Context, body []byte) (Result, error) {
 		}
 	}
 	return result, nil
+}
+
+// largeBody is from which length on, in bytes, bodies wait for one another:
+// what is read of them, and what is made of them, is in memory meanwhile.
+const largeBody = 1 << 20
+
+// largeBodies has room for the large bodies that are read at a time. They leave half
+// of the processors to the small ones.
+var largeBodies = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
+
+// read has the rules judge a body.
+func (d *side) read(ctx context.Context, body []byte, result *Result) error {
+	if len(body) > largeBody {
+		select {
+		case largeBodies <- struct{}{}:
+			defer func() { <-largeBodies }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	b := newBodyReader(d, body)
+	defer b.release()
+	if err := b.read(ctx); err != nil {
+		return err
+	}
+	if result.Verdict = b.verdict; b.verdict != nil {
+		return nil
+	}
+	if out, redacted := b.result(); out != nil {
+		result.Body, result.Redacted = out, redacted
+	}
+	return nil
 }

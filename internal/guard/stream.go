@@ -73,7 +73,8 @@ var doneMark = []byte("[DONE]")
 // Push takes one event and returns those to send now; their data is valid
 // until the next call, and as long as the event's own.
 // A Verdict ends the stream: what is returned with it is to be sent, nothing
-// after it. The error is [ErrMalformed] or [ErrTooManyTexts], and ends it too.
+// after it. The error is [ErrMalformed], [ErrTooManyTexts] or a
+// [*LimitError], and ends it too.
 func (s *Stream) Push(name, data []byte) ([]Event, *Verdict, error) {
 	s.out = s.out[:0]
 	data = bytes.TrimSpace(data)
