@@ -127,3 +127,12 @@ func Reader(s *Set) func(string) {
 	r := newReader(s.output.rules)
 	return func(text string) { r.whole(text) }
 }
+
+// Decoded is what the rules read of arguments that come in pieces.
+func Decoded(pieces []string) string {
+	a, out := new(arguments), ""
+	for _, p := range pieces {
+		out += a.decode(p, false)
+	}
+	return out + a.decode("", true)
+}
