@@ -17,6 +17,8 @@ type bodyReader struct {
 	verdict *Verdict
 	logs    []span // token probabilities, which repeat the text
 	redacts []Verdict
+	part    part // which the string before was of
+	before  tail // and what it and those before it ended with
 }
 
 func newBodyReader(d *side, body []byte) *bodyReader {
@@ -41,7 +43,7 @@ func (b *bodyReader) read() error {
 				}
 				return
 			}
-			b.text(start, end)
+			b.text(start, end, f.form())
 		}
 	}
 	return f.walk()
@@ -59,16 +61,15 @@ func (f *finder) inLogprobs() (start int, ok bool) {
 }
 
 // text reads a string value, quotes included.
-func (b *bodyReader) text(start, end int) {
-	text := decoded(b.body[start:end])
-	edits, verdict := b.reader.whole(text)
+func (b *bodyReader) text(start, end int, how form) {
+	out, verdict := b.judge(decoded(b.body[start:end]), how)
 	if verdict != nil {
 		b.verdict = verdict
 		return
 	}
-	if len(edits) > 0 {
+	if out != nil {
 		b.redacts = b.reader.told(b.redacts)
-		b.put(start, end, apply(nil, text, edits))
+		b.put(start, end, out)
 	}
 }
 

@@ -24,6 +24,7 @@ type reader struct {
 	cover    cover
 	pos      int // how many characters were read
 	list     []edit
+	before   string // what the next whole text goes on from
 }
 
 func newReader(rules []boundRule) *reader {
@@ -94,6 +95,7 @@ func (r *reader) told(list []Verdict) []Verdict {
 // whole reads a whole text. The edits are valid until the next call.
 func (r *reader) whole(text string) ([]edit, *Verdict) {
 	r.reset(0)
+	r.follow()
 	r.list = r.list[:0]
 	for at := 0; at < len(text); {
 		end := min(at+blockSize, len(text))
