@@ -31,6 +31,8 @@ type bodyReader struct {
 	verdict *Verdict
 	err     error
 	redacts []Verdict
+	part    part // which the string before was of
+	before  tail // and what it and those before it ended with
 }
 
 // change puts another value in the place of one.
@@ -57,7 +59,7 @@ func (b *bodyReader) read(ctx context.Context) error {
 	b.reader.left = ctx.Done()
 	f := finder{data: b.body, answer: b.side.direction == Output}
 	f.visit = func(start, end int) {
-		if b.text(start, end); b.reader.stopped {
+		if b.text(start, end, f.form()); b.reader.stopped {
 			b.err = ctx.Err()
 		}
 		f.stop = b.verdict != nil || b.err != nil
@@ -77,9 +79,10 @@ func (f *finder) inLogprobs() (start int, ok bool) {
 }
 
 // text reads a string value, quotes included, or what else is read as a text.
-func (b *bodyReader) text(start, end int) {
-	text := decoded(b.body[start:end])
-	edits, verdict := b.reader.whole(text)
+func (b *bodyReader) text(start, end int, how form) {
+	text, args := decoded(b.body[start:end]), arguments{}
+	plain := b.begin(text, how, &args)
+	edits, verdict := b.reader.whole(plain)
 	b.finds += len(edits)
 	switch {
 	case verdict != nil:
@@ -93,23 +96,18 @@ func (b *bodyReader) text(start, end int) {
 	}
 	b.redacts = b.reader.told(b.redacts)
 	from := len(b.values)
-	b.values = appendEdited(b.values, text, edits)
-	if b.body[start] != '"' { // it stays what it is, if it is JSON still
-		plain := apply(nil, text, edits)
-		if isValue(plain) {
-			b.values = append(b.values[:from], plain...)
-		}
+	switch {
+	case !how.arguments:
+		b.values = appendEdited(b.values, text, edits)
+	case b.body[start] == '"':
+		b.values = jsonscan.AppendString(b.values, string(args.give(nil, len(plain), edits, true)))
+	default: // it stays the JSON that it is
+		b.values = args.give(b.values, len(plain), edits, true)
 	}
 	b.change(start, end, from, true)
 	if len(b.values) > 2*len(b.body)+maxGrowth {
 		b.err = &LimitError{What: "finds"}
 	}
-}
-
-// isValue tells whether text is a JSON value.
-func isValue(text []byte) bool {
-	_, err := jsonscan.Lenient(slices.Concat([]byte(`{"":`), text, []byte{'}'}), nil)
-	return err == nil
 }
 
 // put replaces a text by another.

@@ -1,8 +1,8 @@
 package guard
 
 import (
+	"bytes"
 	"strconv"
-	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -18,13 +18,15 @@ import (
 //	 "usage": {…}}
 //
 // Every string below a delta is a piece of a channel, named by its path, but
-// for those that are no text.
+// for those that are no text. Content may also come in parts, which are pieces
+// of the same text.
 
 // chatHead are the members of a chunk that one which is put in repeats.
 var chatHead = []string{"id", "object", "created", "model", "provider", "system_fingerprint", "service_tier"}
 
-// wholeInDelta are members of a delta that come in one piece.
-var wholeInDelta = map[string]bool{"name": true, "format": true, "mime_type": true, "annotations": true, "images": true}
+// wholeMembers come whole: one that has not the shape by which it passes unread
+// is a text of its own, for held back it would be lost.
+var wholeMembers = map[string]bool{"id": true, "type": true, "role": true}
 
 // chatChoice is a choice of a chunk.
 type chatChoice struct {
@@ -33,117 +35,146 @@ type chatChoice struct {
 }
 
 func (e *pushed) readChat() {
-	list := member(e.data, e.members, "choices")
-	var choices []chatChoice
-	var finished []string
-	offset := 0
-	if i, ok := jsonscan.Find(e.data, e.members, "choices"); ok {
-		offset = e.members[i].ValueStart
-	}
-	for i, s := range jsonscan.Elements(list, nil) {
-		if s.Kind != '{' {
-			continue
+	choices, finished := e.choices()
+	at := 0
+	e.walk(func(f *finder, start, _ int) (*channel, form) {
+		if len(f.frames) < 4 || f.frames[0].key != "choices" || f.frames[2].key != "delta" || wholeMembers[f.frames[len(f.frames)-1].key] {
+			return nil, f.form()
 		}
-		value := s.Value(list)
-		members := jsonscan.Members(value, nil)
-		c := chatChoice{at: span{offset + s.Start, offset + s.End}, index: strconv.Itoa(i)}
-		if index := member(value, members, "index"); len(index) > 0 && len(index) < maxIndex && isDigit(rune(index[0])) {
-			c.index = string(index)
+		for at < len(choices) && choices[at].at.end <= start {
+			at++
 		}
-		choices = append(choices, c)
-		if reason := member(value, members, "finish_reason"); len(reason) > len(`""`) && reason[0] == '"' {
-			finished = append(finished, c.index)
+		if at == len(choices) || start < choices[at].at.start {
+			return nil, f.form()
 		}
-	}
-	e.walk(func(f *finder, start int) *channel {
-		if len(f.frames) < 4 || f.frames[0].key != "choices" || f.frames[2].key != "delta" {
-			return nil
-		}
-		for _, c := range choices {
-			if c.at.start <= start && start < c.at.end {
-				return e.chatChannel(f, c.index)
-			}
-		}
-		return nil
+		return e.chatChannel(f, choices[at].index), f.form()
 	})
 	failed := member(e.data, e.members, "error")
 	everything := len(failed) > 0 && !jsonscan.IsNull(failed)
-	e.end(func(c *channel) bool {
-		for _, index := range finished {
-			if c.group == index {
-				return true
-			}
-		}
-		return everything
-	})
+	e.end(func(c *channel) bool { return everything || finished[c.group] })
 }
 
-// maxIndex bounds an index, in digits.
-const maxIndex = 10
+// choices returns those of the chunk in their order, and which of them end
+// with it.
+func (e *pushed) choices() (list []chatChoice, finished map[string]bool) {
+	i, ok := jsonscan.Find(e.data, e.members, "choices")
+	if !ok {
+		return nil, nil
+	}
+	value, offset := e.members[i].Value(e.data), e.members[i].ValueStart
+	for i, s := range jsonscan.Elements(value, nil) {
+		if s.Kind != '{' {
+			continue
+		}
+		object := s.Value(value)
+		members := jsonscan.Members(object, nil)
+		c := chatChoice{at: span{offset + s.Start, offset + s.End}, index: strconv.Itoa(i)}
+		if index := member(object, members, "index"); isIndex(index) {
+			c.index = string(index)
+		}
+		list = append(list, c)
+		// Some providers write "null" on every chunk.
+		reason := member(object, members, "finish_reason")
+		if len(reason) > len(`""`) && reason[0] == '"' && string(reason) != `"null"` {
+			if finished == nil {
+				finished = map[string]bool{}
+			}
+			finished[c.index] = true
+		}
+	}
+	return list, finished
+}
 
 // chatChannel is the channel of the string the finder is at, below the delta
 // of a choice.
 func (e *pushed) chatChannel(f *finder, choice string) *channel {
-	var id strings.Builder
-	id.WriteString(choice)
-	var head, tail []byte // of what is put in, from the delta down
-	for i := 3; i < len(f.frames); i++ {
-		frame := &f.frames[i]
-		if !frame.object {
-			head, tail = append(head, '['), append([]byte{']'}, tail...)
-			continue
-		}
-		if frame.key == "" || len(frame.key) > maxCopied || wholeInDelta[frame.key] {
+	const delta = 3 // its frame
+	var room [64]byte
+	id := append(append(room[:0], choice...), "/content"...)
+	if !isContentPart(f.frames[delta:]) {
+		var ok bool
+		if id, ok = e.path(id[:len(choice)], f, delta, choice); !ok {
 			return nil
 		}
-		head, tail = append(head, '{'), append([]byte{'}'}, tail...)
-		if !f.frames[i-1].object { // an element
-			object := e.data[frame.start:]
-			members := jsonscan.Members(object, nil)
-			index := member(object, members, "index")
-			if len(index) >= maxIndex {
-				index = nil
-			}
-			id.WriteString("[")
-			id.Write(index)
-			id.WriteString("]")
-			head = appendMember(head, "index", index)
-			if frame.name == "tool_calls" {
-				e.newCall(id.String(), member(object, members, "id"))
-			} else {
-				head = appendMember(head, "type", member(object, members, "type"))
-			}
-		}
-		id.WriteString("/")
-		id.WriteString(frame.key)
-		head = append(jsonscan.AppendString(head, frame.key), ':')
 	}
-	c, fresh := e.open(id.String(), choice)
+	c, fresh := e.open(string(id), choice)
 	if fresh {
-		c.send.name = string(e.name)
-		c.send.head = append(c.send.head, '{')
-		for _, key := range chatHead {
-			c.send.head = appendMember(c.send.head, key, member(e.data, e.members, key))
+		c.send = e.chunk(f, delta, choice)
+		if f.form().arguments {
+			c.args = new(arguments)
+		} else {
+			e.follow(c, c.id)
 		}
-		c.send.head = append(c.send.head, `"choices":[{"index":`+choice+`,"delta":`...)
-		c.send.head = append(c.send.head, head...)
-		c.send.tail = append(tail, `,"finish_reason":null}]}`...)
 	}
 	return c
 }
 
-// newCall sees the id of a tool call. One that is new where there was another
-// begins another call, though it may have the index of the one before, or
-// none: what was held of that one is sent first.
-func (e *pushed) newCall(place string, id []byte) {
-	if len(id) <= len(`""`) || id[0] != '"' {
-		return
+// isContentPart tells whether the frames lead from a delta to the text of a
+// part of its content.
+func isContentPart(frames []frame) bool {
+	return len(frames) == 3 && frames[0].key == "content" && !frames[1].object && frames[2].object && frames[2].key == "text"
+}
+
+// chunk is one with a piece of the text the finder is at, and nothing else.
+func (e *pushed) chunk(f *finder, delta int, choice string) event {
+	head, tail := e.around(f, delta, choice)
+	out := event{name: string(e.name), head: []byte{'{'}}
+	for _, key := range chatHead {
+		out.head = appendMember(out.head, key, member(e.data, e.members, key))
 	}
-	given := string(id[:min(len(id), maxCopied)])
-	if last, ok := e.stream.calls[place]; ok && last != given {
-		e.end(func(c *channel) bool { return strings.HasPrefix(c.id, place+"/") })
+	out.head = append(out.head, `"choices":[{"index":`+choice+`,"delta":`...)
+	out.head = append(out.head, head...)
+	out.tail = append(tail, `,"finish_reason":null}]}`...)
+	return out
+}
+
+// chatCall is a tool call of a choice that has begun.
+type chatCall struct {
+	index int64  // the provider's, -1 for none
+	id    []byte // as JSON, nil for none
+}
+
+// call tells which tool call of a choice a fragment is of, by the rule by which
+// clients get it (callIndex of package openai): an id that is new begins a
+// call, unless it comes late for one that had none; without an id it is the
+// last call with the index. The same id later is the same call again.
+func (e *pushed) call(choice string, el *element) int {
+	s := e.stream
+	given := chatCall{index: -1}
+	if el.index != nil {
+		given.index, _ = jsonscan.Int(el.index)
 	}
-	if len(e.stream.calls) < maxChannels {
-		e.stream.calls[place] = given
+	if len(el.id) > len(`""`) && el.id[0] == '"' {
+		given.id = el.id[:min(len(el.id), maxCopied)]
 	}
+	list := s.calls[choice]
+	if given.id != nil {
+		for i := len(list) - 1; i >= 0; i-- {
+			if bytes.Equal(list[i].id, given.id) {
+				return i
+			}
+		}
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if (given.id == nil || list[i].id == nil) && (given.index < 0 || list[i].index == given.index) {
+			return i
+		}
+	}
+	if s.begun++; s.begun > maxChannels {
+		e.err = ErrTooManyTexts
+		return 0
+	}
+	given.id = bytes.Clone(given.id)
+	s.calls[choice] = append(list, given)
+	return len(list)
+}
+
+// callID is the id of a call as JSON, nil for one that has none or one too
+// long to be told in another event.
+func (s *Stream) callID(choice string, call int) []byte {
+	list := s.calls[choice]
+	if call >= len(list) || len(list[call].id) == maxCopied {
+		return nil
+	}
+	return list[call].id
 }

@@ -133,3 +133,12 @@ func Occupy() (free func()) {
 	largeBodies <- struct{}{}
 	return func() { <-largeBodies }
 }
+
+// Decoded is what the rules read of arguments that come in pieces.
+func Decoded(pieces []string) string {
+	a, out := new(arguments), ""
+	for _, p := range pieces {
+		out += a.decode(p, false)
+	}
+	return out + a.decode("", true)
+}

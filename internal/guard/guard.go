@@ -21,17 +21,19 @@
 // few in the table in places.go, which name a place and what must stand there:
 // an identifier, a closed word, encoded data. So a member that an API adds
 // tomorrow is read from its first day. Strings are read as decoded: an escape
-// hides nothing. Arguments that are no string are read as the text of their
-// JSON, as which they may go out.
-// Arguments of tool calls, which are
-// JSON in a string, are read as the text of that string. In a whole body each
+// hides nothing. Arguments of tool calls, which are JSON in a string, are
+// decoded once more, and stay JSON when something is taken out of them; those
+// that are no string are read as the text of their JSON. In a whole body each
 // string is a text of its own; in a stream the pieces of one channel are one.
+// The parts of one message of an answer, which clients join, are one text: of
+// what is found across two of them, that in the later one is taken out.
 //
 // Not looked into: images, files, audio and other data in base64, nor what a
 // URL leads to; encrypted reasoning; numbers outside strings; the keys of
-// objects; escapes within the JSON of tool arguments; text that is split over
-// several parts or messages, or written so that only a reader of it would
-// recognise it (spelled backwards, in another alphabet, encoded).
+// objects but in tool arguments; escapes in JSON within the JSON of these; text
+// that is split over several messages, or parts of a request, or written so that
+// only a reader of it would recognise it (spelled backwards, in another alphabet,
+// encoded).
 package guard
 
 import (

@@ -22,7 +22,8 @@ const (
 	unlisted     shape = iota
 	anything           // any string
 	aWord              // of a closed set
-	anIdentifier       // that an API gave out: has a letter and a digit, no blank
+	anIdentifier       // as a caller tells it: has a letter and a digit, no blank
+	givenOut           // an identifier as a provider gives it out: no blank
 	aName              // of a model and the like: no blank
 	inBase64           // base64, alone or in a data URL
 	anImage            // an image in base64, where a text may stand too
@@ -37,36 +38,37 @@ var (
 		{aName, atTop, "models"},
 		{aWord, atTop, "include modalities service_tier tools.type tool_choice tool_choice.type response_format.type text.format.type prediction.type"},
 		{anIdentifier, atTop, "previous_response_id conversation conversation.id prompt.id session_id safety_identifier prompt_cache_key"},
-	}, placesOf([]string{"messages"}, []string{"input"}, []string{"messages.content", "prediction.content"}))
+	}, placesOf(anIdentifier, []string{"messages"}, []string{"input"}, []string{"messages.content", "prediction.content"}))
 
 	// answerPlaces are those of whole answers and of events.
 	answerPlaces = slices.Concat([]place{
 		{anything, atTop, "model response.model"},
 		{aName, atTop, "system_fingerprint choices.native_finish_reason obfuscation"},
 		{aWord, atTop, "object type status service_tier choices.finish_reason error.type annotation.type response.object response.status response.service_tier"},
-		{anIdentifier, atTop, "id item_id response_id annotation.file_id annotation.container_id response.id"},
+		{givenOut, atTop, "id item_id response_id annotation.file_id annotation.container_id response.id"},
 		{inBase64, atTop, "partial_image_b64"},
-	}, placesOf([]string{"choices.message", "choices.delta"}, []string{"output", "item", "response.output"}, []string{"part", "choices.message.content", "choices.delta.content"}))
+	}, placesOf(givenOut, []string{"choices.message", "choices.delta"}, []string{"output", "item", "response.output"}, []string{"part", "choices.message.content", "choices.delta.content"}))
 )
 
 // placesOf are the places in chat messages, in the items of Responses, and in
-// the parts of either; those of items are added to parts.
-func placesOf(messages, items, parts []string) []place {
+// the parts of either, with identifiers of that shape; those of items are added
+// to parts.
+func placesOf(identifier shape, messages, items, parts []string) []place {
 	for _, item := range items {
 		parts = append(parts, item+".content", item+".summary", item+".output")
 	}
 	return []place{
 		{aWord, messages, "role tool_calls.type reasoning_details.type annotations.type images.type"},
-		{anIdentifier, messages, "id tool_call_id tool_calls.id audio.id reasoning_details.id"},
+		{identifier, messages, "id tool_call_id tool_calls.id audio.id reasoning_details.id"},
 		{inBase64, messages, "audio.data reasoning_details.data reasoning_details.signature images.image_url images.image_url.url"},
 
 		{aWord, items, "type role status action.type outputs.type"},
-		{anIdentifier, items, "id call_id approval_request_id container_id results.file_id"},
+		{identifier, items, "id call_id approval_request_id container_id results.file_id"},
 		{inBase64, items, "encrypted_content outputs.url"},
 		{anImage, items, "result"},
 
 		{aWord, parts, "type detail image_url.detail annotations.type"},
-		{anIdentifier, parts, "id file_id file.file_id annotations.file_id annotations.container_id"},
+		{identifier, parts, "id file_id file.file_id annotations.file_id annotations.container_id"},
 		{inBase64, parts, "image_url image_url.url video_url video_url.url input_audio.data file_data file.file_data b64_json signature"},
 	}
 }
@@ -107,6 +109,8 @@ func (s shape) fits(value []byte) bool {
 		return len(value) <= maxName && isWords(value)
 	case anIdentifier:
 		return isName(value, "_-.:|") && bytes.ContainsFunc(value, isDigit) && bytes.ContainsFunc(value, isLetter)
+	case givenOut:
+		return isName(value, "_-.:|")
 	case aName:
 		return isName(value, "_-.:/")
 	case inBase64:

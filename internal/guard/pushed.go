@@ -16,6 +16,7 @@ type pushed struct {
 	members  []jsonscan.Member
 	spots    []spot
 	sequence span // of its sequence number
+	elements []element
 	verdict  *Verdict
 	err      error
 }
@@ -24,25 +25,32 @@ type pushed struct {
 type spot struct {
 	at      span
 	channel *channel // the text it is a piece of; nil for a whole text
+	how     form     // of a whole text
 	logs    bool     // token probabilities
 }
 
-// walk collects the spots. Channel says which channel the string that the
-// finder is at belongs to, if any.
-func (e *pushed) walk(channel func(f *finder, start int) *channel) {
+// walk collects the spots. Look says which channel the string that the finder
+// is at belongs to, if any, or how else it is read.
+func (e *pushed) walk(look func(f *finder, start, end int) (*channel, form)) {
 	f := finder{data: e.data, answer: true, event: true}
 	f.visit = func(start, end int) {
+		if e.err != nil {
+			return
+		}
 		if at, ok := f.inLogprobs(); ok {
 			if n := len(e.spots); n == 0 || e.spots[n-1].at.start != at {
 				e.spots = append(e.spots, spot{at: span{at, valueEnd(e.data, at)}, logs: true})
 			}
 			return
 		}
-		c := channel(&f, start)
+		c, how := look(&f, start, end)
+		if how.unread {
+			return
+		}
 		if c != nil {
 			c.pieces++
 		}
-		e.spots = append(e.spots, spot{at: span{start, end}, channel: c})
+		e.spots = append(e.spots, spot{at: span{start, end}, channel: c, how: how})
 	}
 	_ = f.walk() // of an answer: no key is too many
 }
@@ -77,7 +85,7 @@ func (e *pushed) send() {
 		case spot.at == e.sequence:
 			b.raw(spot.at.start, spot.at.end, strconv.AppendInt(nil, s.sequence+s.shift, 10))
 		case spot.channel == nil:
-			b.text(spot.at.start, spot.at.end)
+			b.text(spot.at.start, spot.at.end, spot.how)
 		default:
 			e.piece(b, spot)
 		}
@@ -101,8 +109,8 @@ func (e *pushed) send() {
 // piece puts what may be sent of a channel in the place of a piece of it.
 func (e *pushed) piece(b *bodyReader, spot spot) {
 	c := spot.channel
-	piece := decoded(e.data[spot.at.start:spot.at.end])
-	text, v := c.push(piece)
+	value := e.data[spot.at.start:spot.at.end]
+	text, v := c.push(c.take(value))
 	c.pieces--
 	if v == nil && c.ending && c.pieces == 0 {
 		var rest string
@@ -114,16 +122,37 @@ func (e *pushed) piece(b *bodyReader, spot spot) {
 		return
 	}
 	e.stream.redacts = c.reader.told(e.stream.redacts)
-	if text != piece {
+	if value[0] != '"' || text != decoded(value) {
 		b.raw(spot.at.start, spot.at.end, jsonscan.AppendString(nil, text))
 	}
 }
 
 // end marks the channels that which names as ending with this event.
 func (e *pushed) end(which func(*channel) bool) {
-	for _, c := range e.stream.channels {
-		c.ending = c.ending || which(c)
+	s := e.stream
+	for _, c := range s.channels {
+		if !c.ending && which(c) {
+			c.ending = true
+			delete(s.open, c.id)
+		}
 	}
+}
+
+// follow has a new channel go on from what was last read by that name, and
+// returns that.
+func (e *pushed) follow(c *channel, name string) (before string) {
+	s := e.stream
+	c.tail = s.tails[name]
+	if c.tail == nil && len(s.tails) < maxChannels {
+		c.tail = new(tail)
+		s.tails[name] = c.tail
+	}
+	if c.tail != nil {
+		before = c.tail.String()
+	}
+	c.reader.before = before
+	c.reader.follow()
+	return before
 }
 
 // member returns the value of the member named key, nil without it.

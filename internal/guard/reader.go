@@ -26,6 +26,7 @@ type reader struct {
 	cover    cover
 	pos      int // how many characters were read
 	list     []edit
+	before   string // what the next whole text goes on from
 
 	left    <-chan struct{} // closed when nobody wants the answer any more
 	stopped bool            // for that whole gave up
@@ -113,6 +114,7 @@ func (r *reader) told(list []Verdict) []Verdict {
 // none where it gave up, which stopped and full tell.
 func (r *reader) whole(text string) ([]edit, *Verdict) {
 	r.reset(0)
+	r.follow()
 	r.list = r.list[:0]
 	for at := 0; at < len(text); {
 		select {

@@ -49,23 +49,30 @@ type Event struct {
 type Stream struct {
 	set      *Set
 	wire     Wire
-	channels []*channel        // in the order in which they began
-	calls    map[string]string // by choice and index: the id of the tool call
-	sequence int64             // the sequence number of the event in work, as it came
-	shift    int64             // how many numbered events were put in before it
+	channels []*channel               // in the order in which they began
+	open     map[string]*channel      // those that do not end with the event in work, by id
+	tails    map[string]*tail         // what texts that may go on end with
+	befores  map[responsePlace]string // and what the parts of a Response go on from
+	calls    map[string][]chatCall    // by choice
+	begun    int                      // how many calls these are
+	sequence int64                    // the sequence number of the event in work, as it came
+	shift    int64                    // how many numbered events were put in before it
 	out      []Event
 	redacts  []Verdict
 	ended    bool
 }
 
 // Stream returns the judge of one streamed answer, or nil where nothing reads
-// answers. It may stand before the translation to what the client gets or
-// behind it.
+// answers. It stands before the translation to what the client gets: an event
+// that is put in names its tool call by the id too, as not every client
+// expects.
 func (s *Set) Stream(wire Wire) *Stream {
 	if s == nil || len(s.output.rules) == 0 {
 		return nil
 	}
-	return &Stream{set: s, wire: wire, calls: map[string]string{}}
+	return &Stream{set: s, wire: wire,
+		open: map[string]*channel{}, tails: map[string]*tail{},
+		befores: map[responsePlace]string{}, calls: map[string][]chatCall{}}
 }
 
 var doneMark = []byte("[DONE]")
@@ -134,16 +141,14 @@ func (s *Stream) end(v *Verdict, err error) ([]Event, *Verdict, error) {
 // channel returns the open channel of an id, a new one if there is none; nil
 // if there are too many.
 func (s *Stream) channel(id, group string) (c *channel, fresh bool) {
-	for _, c := range s.channels {
-		if c.id == id && !c.ending {
-			return c, false
-		}
+	if c, ok := s.open[id]; ok {
+		return c, false
 	}
 	if len(s.channels) == maxChannels {
 		return nil, false
 	}
 	c = newChannel(id, group, s)
-	s.channels = append(s.channels, c)
+	s.channels, s.open[id] = append(s.channels, c), c
 	return c, true
 }
 
@@ -155,6 +160,9 @@ func (s *Stream) flush(which func(*channel) bool) *Verdict {
 		if !which(c) {
 			kept = append(kept, c)
 			continue
+		}
+		if s.open[c.id] == c {
+			delete(s.open, c.id)
 		}
 		text, v := c.finish()
 		if v != nil {
