@@ -55,7 +55,7 @@ func reserve(t testing.TB, call *gateway.Call, body string) error {
 	if err := call.Admit(provider.Chat, "acme/m"); err != nil {
 		t.Fatal(err)
 	}
-	if err := call.AdmitCaller(t.Context()); err != nil {
+	if err := call.AdmitCaller(httptest.NewRecorder(), req); err != nil {
 		return err
 	}
 	call.NeedsDemand()
