@@ -99,10 +99,12 @@ func rateRefusal(r *limits.RateRefusal) *fault.Error {
 	var e *fault.Error
 	if r.Never {
 		e = fault.New(fault.RateLimitExceeded, "this call alone needs more than the limit of %s, %s, allows at all", r.Subject, r.Rate)
+		e.RetryAfter = r.Rate.Window // for who retries all the same: without a time some do at once
 	} else {
 		e = fault.New(fault.RateLimitExceeded, "the limit of %s, %s, is used up; there is room in %s", r.Subject, r.Rate, r.RetryAfter.Round(time.Millisecond))
+		e.RetryAfter = r.RetryAfter
 	}
-	e.RetryAfter, e.LimitSource = r.RetryAfter, r.Subject
+	e.LimitSource = r.Subject
 	e.NoRetry = r.Never || r.Rate.Window > longRate
 	e.Rate = rateOf(r.Reading)
 	return e
