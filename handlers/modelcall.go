@@ -24,7 +24,7 @@ func keepMembers(members []jsonscan.Member) { membersPool.Put(&members) }
 
 // readJSON reads the body of a model call and walks its top level once.
 func (x *exchange) readJSON() ([]byte, []jsonscan.Member, error) {
-	err := x.call.AdmitCaller(x.r.Context())
+	err := x.call.AdmitCaller(x.w, x.r)
 	x.showRates()
 	if err != nil {
 		return nil, nil, err

@@ -10,7 +10,7 @@ import (
 
 // The rate-limit headers of the families:
 //
-//	/v1, on every answer to a model call under a rate       /api/v1, on a 429
+//	/v1, on every answer to a model call under a rate       /api/v1, on a 429 of a rate
 //	  x-ratelimit-limit-requests      60                      X-RateLimit-Limit      60
 //	  x-ratelimit-remaining-requests  59                      X-RateLimit-Remaining  0
 //	  x-ratelimit-reset-requests      1s, 6m0s, 12ms          X-RateLimit-Reset      milliseconds since 1970
@@ -47,7 +47,8 @@ func (openaiFamily) showRate(h http.Header, r *fault.Rate) {
 
 func (f openaiFamily) showRefusedRate(h http.Header, r *fault.Rate, _ time.Time) { f.showRate(h, r) }
 
-// showRate says nothing: this family's answers tell of rates on a 429 only.
+// showRate says nothing: this family's answers tell of a rate only when it
+// refuses.
 func (openrouterFamily) showRate(http.Header, *fault.Rate) {}
 
 func (openrouterFamily) showRefusedRate(h http.Header, r *fault.Rate, now time.Time) {

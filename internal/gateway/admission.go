@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
@@ -16,8 +17,8 @@ type quota struct {
 	models []*ModelLimits // that hold for the model
 	caps   Caps
 
-	requests, tokens limits.Reading // the rates with the least remaining
-	permits          [2]*limits.Permit
+	requests, tokens limits.Reading    // the rates with the least remaining
+	permits          [2]*limits.Permit // from before the body was read, and after
 	grant            *limits.Grant
 	hold             *limits.Hold
 
@@ -37,33 +38,56 @@ const longRate = time.Minute
 
 // AdmitCaller counts a model call against the request rates of its key, its
 // tenant and the gateway, and takes a place among their calls at once, waiting
-// in their queue where there is one. It is to be called before the body is read.
-func (c *Call) AdmitCaller(ctx context.Context) error {
-	c.quota.key = c.gateway.limits.of(c.Credential.Name)
-	if c.quota.key == nil || len(c.quota.key.Subjects) == 0 {
+// in their queue where there is one. It is to be called before the body is read,
+// and reads it where it has to wait and the body is small.
+func (c *Call) AdmitCaller(w http.ResponseWriter, r *http.Request) error {
+	q := &c.quota
+	q.key = c.gateway.limits.of(c.Credential.Name)
+	if q.key == nil || len(q.key.Subjects) == 0 {
 		return nil
 	}
-	return c.enter(ctx, c.quota.key.Subjects, &c.quota.permits[0])
+	if err := c.countRequest(q.key.Subjects); err != nil {
+		return err
+	}
+	permit, busy := c.gateway.state.Gate.Ask(q.key.Subjects, nil)
+	if busy != nil {
+		return concurrencyRefusal(busy)
+	}
+	q.permits[0] = permit
+	if permit.Waits() {
+		if err := c.readAhead(w, r, permit); err != nil {
+			return err
+		}
+	}
+	return wait(r.Context(), permit)
 }
 
-func (c *Call) enter(ctx context.Context, subjects []limits.Subject, permit **limits.Permit) error {
+func (c *Call) countRequest(subjects []limits.Subject) error {
 	reading, refused := c.gateway.rates.Request(subjects)
 	if refused != nil {
 		c.quota.requests = refused.Reading
 		return rateRefusal(refused)
 	}
 	c.quota.requests = tighter(c.quota.requests, reading)
-	got, busy, err := c.gateway.state.Gate.Enter(ctx, subjects)
+	return nil
+}
+
+// wait returns when the permit has its places.
+func wait(ctx context.Context, permit *limits.Permit) error {
+	busy, err := permit.Wait(ctx)
 	switch {
+	case busy != nil:
+		return concurrencyRefusal(busy)
 	case err != nil:
 		return fault.New(fault.ClientGone, "the client left").WithCause(err)
-	case busy != nil:
-		e := fault.New(fault.ConcurrencyLimitExceeded, "%s has %d calls under way, as many as it may; try again when one of them has ended", busy.Subject, busy.Inside)
-		e.RetryAfter, e.LimitSource = busy.RetryAfter, busy.Subject
-		return e
 	}
-	*permit = got
 	return nil
+}
+
+func concurrencyRefusal(busy *limits.Busy) error {
+	e := fault.New(fault.ConcurrencyLimitExceeded, "%s has %d calls under way, as many as it may; try again when one of them has ended", busy.Subject, busy.Inside)
+	e.RetryAfter, e.LimitSource = busy.RetryAfter, busy.Subject
+	return e
 }
 
 // tighter is the reading with less remaining; the zero reading is none.
@@ -78,10 +102,12 @@ func rateRefusal(r *limits.RateRefusal) *fault.Error {
 	var e *fault.Error
 	if r.Never {
 		e = fault.New(fault.RateLimitExceeded, "this call alone needs more than the limit of %s, %s, allows at all", r.Subject, r.Rate)
+		e.RetryAfter = r.Rate.Window // for who retries all the same: without a time some do at once
 	} else {
 		e = fault.New(fault.RateLimitExceeded, "the limit of %s, %s, is used up; there is room in %s", r.Subject, r.Rate, r.RetryAfter.Round(time.Millisecond))
+		e.RetryAfter = r.RetryAfter
 	}
-	e.RetryAfter, e.LimitSource = r.RetryAfter, r.Subject
+	e.LimitSource = r.Subject
 	e.NoRetry = r.Never || r.Rate.Window > longRate
 	e.Rate = rateOf(r.Reading)
 	return e
@@ -124,14 +150,8 @@ func (c *Call) NeedsDemand() bool {
 func (c *Call) AdmitDemand(ctx context.Context, d openai.Demand, list string) error {
 	q := &c.quota
 	q.demand = d
-	if len(q.models) > 0 {
-		subjects := make([]limits.Subject, len(q.models))
-		for i, m := range q.models {
-			subjects[i] = m.Subject
-		}
-		if err := c.enter(ctx, subjects, &q.permits[1]); err != nil {
-			return err
-		}
+	if err := c.admitModel(ctx); err != nil {
+		return err
 	}
 	if err := q.cap(list); err != nil {
 		return err
@@ -150,6 +170,28 @@ func (c *Call) AdmitDemand(ctx context.Context, d openai.Demand, list string) er
 		return c.budgetRefusal(refused)
 	}
 	return nil
+}
+
+// admitModel does for the call's model what AdmitCaller did for its key. While
+// it waits for a place there it holds none elsewhere.
+func (c *Call) admitModel(ctx context.Context) error {
+	q := &c.quota
+	if len(q.models) == 0 {
+		return nil
+	}
+	subjects := make([]limits.Subject, len(q.models))
+	for i, m := range q.models {
+		subjects[i] = m.Subject
+	}
+	if err := c.countRequest(subjects); err != nil {
+		return err
+	}
+	permit, busy := c.gateway.state.Gate.Ask(subjects, q.permits[0])
+	if busy != nil {
+		return concurrencyRefusal(busy)
+	}
+	q.permits[1] = permit
+	return wait(ctx, permit)
 }
 
 func (k *KeyLimits) budgeted() bool { return k.hardMoney || k.hardTokens || k.soft }

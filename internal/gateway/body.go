@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
 const (
@@ -33,6 +34,9 @@ const (
 // Send or Finish. Memory is taken as bytes arrive, at most four times what has
 // come: what Content-Length says counts only within the first 256 KiB and as a bound.
 func (c *Call) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if c.read {
+		return c.buffer, nil
+	}
 	switch encoding := r.Header.Get("Content-Encoding"); strings.ToLower(encoding) {
 	case "", "identity":
 	default:
@@ -128,11 +132,39 @@ func (c *Call) expire() {
 	switch {
 	case c.until.IsZero() || time.Now().Before(c.until):
 	case c.reading != nil:
-		// A server that cannot set deadlines (a test's recorder) reads on.
-		c.late = c.reading.SetReadDeadline(c.gateway.now()) == nil
+		c.interruptReading()
 	case c.silent != nil:
 		c.silent(errSilent)
 	}
+}
+
+// interruptReading is called with mu held. A server that cannot set deadlines (a
+// test's recorder) reads on.
+func (c *Call) interruptReading() {
+	c.late = c.reading.SetReadDeadline(c.gateway.now()) == nil
+}
+
+// readAhead reads a small body while the call waits for its places: net/http
+// looks out for an HTTP/1 client that leaves only once the body has been read,
+// and who has left must not stand in a queue. It is the queue that bounds what
+// is held so, hence a body that is large, of unknown length, or held back until it
+// is asked for is read later.
+func (c *Call) readAhead(w http.ResponseWriter, r *http.Request, permit *limits.Permit) error {
+	if r.ProtoMajor != 1 || r.ContentLength <= 0 || r.ContentLength > firstRead || r.Header.Get("Expect") != "" {
+		return nil
+	}
+	turnAway := time.AfterFunc(permit.Patience(), func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if permit.GiveUp() && c.reading != nil {
+			c.interruptReading()
+		}
+	})
+	defer turnAway.Stop()
+	if _, err := c.ReadBody(w, r); err != nil && permit.Refused() == nil {
+		return err
+	}
+	return nil
 }
 
 // grow moves what was read into a buffer of this size. For a moment both

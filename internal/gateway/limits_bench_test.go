@@ -65,7 +65,7 @@ func (r *rig) oneCall(b *testing.B, serial int) error {
 	defer call.Finish()
 	req := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(benchBody))
 	ctx := req.Context()
-	if err := call.AdmitCaller(ctx); err != nil {
+	if err := call.AdmitCaller(httptest.NewRecorder(), req); err != nil {
 		return err
 	}
 	body, err := call.ReadBody(httptest.NewRecorder(), req)

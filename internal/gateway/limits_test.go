@@ -42,10 +42,10 @@ func underBudget(text string, t testing.TB) *gateway.KeyLimits {
 // reserve takes a call to where it would be sent.
 func reserve(t testing.TB, call *gateway.Call, body string) error {
 	t.Helper()
-	if err := call.AdmitCaller(t.Context()); err != nil {
+	req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+	if err := call.AdmitCaller(httptest.NewRecorder(), req); err != nil {
 		return err
 	}
-	req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 	read, err := call.ReadBody(httptest.NewRecorder(), req)
 	if err != nil {
 		t.Fatal(err)

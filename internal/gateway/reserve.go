@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"math"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -14,6 +15,10 @@ import (
 )
 
 const (
+	// reserveTimeout bounds how long a call, with the places that it holds, waits
+	// for its reservation to be on disk: a locked database, a disk that hangs.
+	reserveTimeout = 2 * time.Second
+
 	// defaultOutput is reserved for a choice, and asked for, where neither the
 	// request nor the catalog nor a cap says how long it may be.
 	defaultOutput = 16_384
@@ -58,7 +63,9 @@ func (c *Call) Reserve(ctx context.Context, body []byte, members []jsonscan.Memb
 	if q.key == nil || !q.key.budgeted() {
 		return nil
 	}
-	hold, refused, err := limits.Reserve(ctx, c.gateway.ledger, limits.Reservation{
+	bounded, cancel := context.WithTimeout(ctx, reserveTimeout)
+	defer cancel()
+	hold, refused, err := limits.Reserve(bounded, c.gateway.ledger, limits.Reservation{
 		Call: c.reservation(), At: c.begun, Most: q.most, Likely: q.likely, Subjects: q.key.Subjects, Durable: c.mustSurvive(),
 	})
 	switch {

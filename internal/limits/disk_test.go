@@ -2,9 +2,11 @@ package limits_test
 
 import (
 	"maps"
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -57,4 +59,35 @@ func ledgerRows(t *testing.T, st *store.Store) (all []ledgerRow) {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// A clock that was far ahead began a period that has not come yet, and no period goes back, over restarts too. This is
+// what docs/limits.md tells operators to do.
+func TestPeriodsThatHaveNotComeCanBeForgotten(t *testing.T) {
+	dir := t.TempDir()
+	st := open(t, dir, store.Options{})
+	l, _ := local(t, st)
+	key := budgeted(t, "key:a", "10 tokens/day", "1k tokens/month", "1k tokens/total")
+	for i, at := range []time.Time{noon, noon.AddDate(7000, 0, 0)} {
+		r := limits.Reservation{Call: strconv.Itoa(i), At: at, Most: limits.Amount{Tokens: 9}, Subjects: []limits.Subject{key}}
+		h, refusal, err := limits.Reserve(t.Context(), l, r)
+		if refusal != nil || err != nil {
+			t.Fatal(refusal, err)
+		}
+		if err := h.Settle(t.Context(), limits.Amount{Tokens: 9}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []int{7000, 0} {
+		st.Close()
+		st = reopen(t, dir)
+		l, _ = local(t, st)
+		b, err := l.Status(t.Context(), noon, []limits.Subject{key})
+		if err != nil || b[0].Begins.Year() != noon.Year()+want || b[0].Spent != 9 || b[1].Begins.Year() != noon.Year()+want || b[2].Spent != 18 {
+			t.Errorf("%+v, %v", b, err)
+		}
+		if err := st.Submit(statement("DELETE FROM ledger WHERE period > '" + noon.Format(time.DateOnly) + "' AND period <> 'all'")); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -45,13 +45,9 @@ func Known(r *Rates) int { return len(r.subjects.all()) }
 
 // Rooms is how many subjects a gate remembers.
 func Rooms(g *Gate) int {
-	n := 0
-	for i := range g.shards {
-		g.shards[i].mu.Lock()
-		n += len(g.shards[i].rooms)
-		g.shards[i].mu.Unlock()
-	}
-	return n
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.rooms)
 }
 
 // Span is the period around a time.
@@ -65,4 +61,11 @@ func ReadPeriod(p Period, at time.Time) (begins, ends time.Time, err error) {
 	b, _ := p.span(at.Unix())
 	begin, end, err := p.parsePeriod(p.periodName(b))
 	return date(begin), date(end), err
+}
+
+// InQueue tells whether a permit waits now.
+func InQueue(p *Permit) bool {
+	p.gate.mu.Lock()
+	defer p.gate.mu.Unlock()
+	return p.at != nil
 }

@@ -1,0 +1,43 @@
+package gateway_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+// hanging is a ledger on a disk that hangs: it has the reservation, and cannot say so.
+type hanging struct{ limits.Ledger }
+
+func (h hanging) Reserve(ctx context.Context, r limits.Reservation) (*limits.Refusal, error) {
+	if refusal, err := h.Ledger.Reserve(ctx, r); refusal != nil || err != nil {
+		return refusal, err
+	}
+	<-ctx.Done()
+	return nil, fmt.Errorf("%w: %w", limits.ErrUnavailable, ctx.Err())
+}
+
+// A call holds its places while it waits for the disk, which therefore has an end.
+func TestADiskThatHangsRefusesTheCallSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, gateway.Config{Catalog: priced(t), Limits: gateway.Limits{
+			Keys: map[string]*gateway.KeyLimits{"dev": underBudget("1usd/day", t)},
+		}}).start(t, t.Context())
+		gateway.ReplaceLedger(r.Gateway, func(l limits.Ledger) limits.Ledger { return hanging{l} })
+		call, begun := r.begin(t), time.Now()
+		defer call.Finish()
+		wantFault(t, reserve(t, call, hello), fault.LedgerUnavailable, "cannot be recorded")
+		if waited := time.Since(begun); waited != 2*time.Second {
+			t.Errorf("after %v", waited)
+		}
+		if b, err := r.Balances(t.Context(), "dev"); err != nil || b[0].Reserved != 0 {
+			t.Errorf("what nobody will use is still reserved: %+v, %v", b, err)
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package limits_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// stuck holds the store's writer until it is closed.
+type stuck chan struct{}
+
+func (stuck) Droppable() bool { return false }
+
+func (s stuck) Apply(*store.Tx) error {
+	<-s
+	return nil
+}
+
+// A reservation that nobody waits for any more gets to the disk and leaves it again, and memory at once.
+func TestAReservationThatLandsLateIsReleased(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		st := open(t, dir, store.Options{CommitInterval: time.Millisecond})
+		l, _ := local(t, st)
+		writer := make(stuck)
+		if err := st.Submit(writer); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		key := budgeted(t, "key:a", "10usd/day")
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		h, refusal, err := limits.Reserve(ctx, l, limits.Reservation{Call: "1", At: noon, Most: limits.Amount{Nano: 5}, Subjects: []limits.Subject{key}, Durable: true})
+		if h != nil || refusal != nil || !errors.Is(err, limits.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, %+v, %v", h, refusal, err)
+		}
+		balance(t, l, key, 0, 0)
+		close(writer)
+		if n := count(t, st, "SELECT count(*) FROM hold") + count(t, st, "SELECT count(*) FROM ledger"); n != 0 {
+			t.Errorf("%d rows are left", n)
+		}
+		balance(t, l, key, 0, 0)
+	})
+}
