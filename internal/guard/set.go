@@ -90,7 +90,7 @@ type Result struct {
 }
 
 // Request judges the body of a request, which jsonscan.Strict has accepted.
-// The error is a [*DuplicateError] or a [*WebhookError].
+// The error is a [*DuplicateError], a [*HookLimitError] or a [*WebhookError].
 func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
 	if s == nil || s.input.empty() {
 		return Result{}, nil
@@ -98,8 +98,8 @@ func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
 	return s.input.judge(ctx, body)
 }
 
-// Answer judges a whole answer of a provider. The error is [ErrMalformed] or a
-// [*WebhookError].
+// Answer judges a whole answer of a provider. The error is [ErrMalformed], a
+// [*HookLimitError] or a [*WebhookError].
 func (s *Set) Answer(ctx context.Context, body []byte) (Result, error) {
 	if s == nil || s.output.empty() {
 		return Result{}, nil
