@@ -60,6 +60,15 @@ func TestWordsAreFoundWholeInAnyCase(t *testing.T) {
 	)
 }
 
+func TestWordsAreFoundHoweverTheyAreSpelled(t *testing.T) {
+	words := []string{"café", "cafe\u0301 noir", "forbidden", "ｆｕｌｌ", "が", "㎏", "so\u00adft", "tm", "5"}
+	finds(t, guard.Rule{Detector: guard.Words, Words: words}, "words",
+		"⟦cafe\u0301⟧", "⟦CAFÉ⟧", "⟦Café noir⟧", "cafe", "cafes\u0301", "⟦café⟧\u200b\ufe0f", "café\u0327",
+		"⟦for\u00adbidden⟧", "⟦f\u200bor\u2060bidden⟧\u200d.", "\ufeff⟦forbidden⟧", "⟦forbidden⟧\ufe0f", "⟦ｆorbidden⟧", "⟦𝐟𝐨𝐫𝐛𝐢𝐝𝐝𝐞𝐧⟧", "⟦forbidden⟧¹", "⟦forbidden⟧™", "x\u00adforbidden",
+		"⟦full⟧", "⟦が⟧っこう", "⟦か\u3099⟧", "か", "⟦5⟧ ⟦kg⟧", "⟦soft⟧", "⟦™⟧", "x™", "5kg", "½", "⁵x", "⟦5⟧´",
+	)
+}
+
 func TestSecretsAreFound(t *testing.T) {
 	finds(t, guard.Rule{Detector: guard.Secrets}, "secret",
 		"AWS: ⟦AKIAQYLPMN5HHHFPZAM2⟧ here", "export GITHUB=⟦ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8⟧\n",
