@@ -128,11 +128,14 @@ func (c *Call) judged(ctx context.Context, result guard.Result, err error) ([]by
 func (c *Call) unjudged(ctx context.Context, err error) error {
 	var twice *guard.DuplicateError
 	var hook *guard.WebhookError
+	var limit *guard.HookLimitError
 	switch {
 	case ctx.Err() != nil:
 		return fault.New(fault.ClientGone, "the client left").WithCause(err)
 	case errors.As(err, &twice):
 		return fault.New(fault.InvalidJSON, "the request body is not acceptable JSON: an object in %q has the key %q twice", twice.Param, twice.Key).WithParam(twice.Param)
+	case errors.As(err, &limit) && limit.Direction == guard.Input:
+		return fault.New(fault.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, guard.MaxHookTexts, guard.MaxHookText)
 	case errors.As(err, &hook):
 		e := fault.New(fault.GuardrailUnavailable, "the guardrail %q could not be asked", hook.Guardrail).WithCause(err)
 		e.RetryAfter = webhookRetry

@@ -47,3 +47,23 @@ func TestARedactedBodyCountsAsMemory(t *testing.T) {
 		}
 	}
 }
+
+// What a moderator is not asked about is too large, whatever becomes of texts
+// when the moderator fails; and it is the caller's mistake.
+func TestATextTooLongForAWebhookIsTooLarge(t *testing.T) {
+	hook, err := guard.Compile(guard.Spec{Name: "hook", On: guard.Input, Webhook: &guard.Webhook{
+		URL: "https://moderator.example/", FailOpen: true, Transport: answering(200, `{"action":"allow"}`),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, gateway.Config{Guards: gateway.Guards{All: []*guard.Guardrail{hook}}}).start(t, t.Context())
+	call := r.begin(t)
+	defer call.Finish()
+	if err := call.Admit(provider.Chat, "acme/m"); err != nil {
+		t.Fatal(err)
+	}
+	body := `{"messages":[` + strings.Repeat(`"x",`, guard.MaxHookTexts) + `"x"]}`
+	_, err = call.AdmitText(t.Context(), []byte(body))
+	wantFault(t, err, fault.RequestTooLarge, "10000 texts")
+}

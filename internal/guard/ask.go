@@ -13,26 +13,28 @@ import (
 	"unicode/utf8"
 )
 
-// ask lets the webhook judge a body and puts what it says into result.
+// ask lets the webhook judge a body and puts what it says into result. What is
+// wrong with the body is no failure of the webhook: it never passes.
 func (g *Guardrail) ask(ctx context.Context, d Direction, body []byte, result *Result) error {
-	err := g.judgement(ctx, d, body, result)
-	var duplicate *DuplicateError
-	if err == nil || errors.As(err, &duplicate) {
+	texts, err := g.hookTexts(d, body)
+	if err != nil || len(texts) == 0 {
 		return err
 	}
-	if g.webhook.FailOpen {
+	if err = g.judgement(ctx, d, texts, body, result); err == nil || g.webhook.FailOpen {
 		return nil
 	}
 	return &WebhookError{Guardrail: g.name, Err: err}
 }
 
-func (g *Guardrail) judgement(ctx context.Context, d Direction, body []byte, result *Result) error {
-	texts, err := hookTexts(d, body)
-	if err != nil || len(texts) == 0 {
-		return err
-	}
+func (g *Guardrail) judgement(ctx context.Context, d Direction, texts []hookText, body []byte, result *Result) error {
 	ctx, cancel := context.WithTimeout(ctx, g.webhook.Timeout)
 	defer cancel()
+	select {
+	case g.webhook.asking <- struct{}{}:
+		defer func() { <-g.webhook.asking }()
+	case <-ctx.Done():
+		return fmt.Errorf("%d questions are open: %w", maxHookAsking, ctx.Err())
+	}
 	answer, err := g.webhook.send(ctx, hookQuestion{Guardrail: g.name, Direction: d.String(), Texts: texts})
 	if err != nil {
 		return err
@@ -44,13 +46,13 @@ func (g *Guardrail) judgement(ctx context.Context, d Direction, body []byte, res
 		result.Verdict = &Verdict{Guardrail: g.name, Class: hookClass(answer.Class)}
 		return nil
 	case "redact":
-		return g.redact(answer, texts, body, result)
+		return g.redact(d, answer, texts, body, result)
 	}
-	return fmt.Errorf("unknown action %.32q", answer.Action)
+	return errors.New("an unknown action") // which may quote the text
 }
 
 // hookTexts collects the texts of a body.
-func hookTexts(d Direction, body []byte) ([]hookText, error) {
+func (g *Guardrail) hookTexts(d Direction, body []byte) ([]hookText, error) {
 	var texts []hookText
 	size, many := 0, false
 	f := finder{data: body, answer: d == Output}
@@ -60,14 +62,14 @@ func hookTexts(d Direction, body []byte) ([]hookText, error) {
 		}
 		text := decoded(body[start:end])
 		size += len(text)
-		many = size > maxHookText || len(texts) == maxHookTexts
+		many = size > MaxHookText || len(texts) == MaxHookTexts
 		texts = append(texts, hookText{Where: f.param(), Text: text, at: span{start, end}})
 	}
 	if err := f.walk(); err != nil {
 		return nil, err
 	}
 	if many {
-		return nil, fmt.Errorf("more than %d texts or %d bytes of them to judge", maxHookTexts, maxHookText)
+		return nil, &HookLimitError{Guardrail: g.name, Direction: d}
 	}
 	return texts, nil
 }
@@ -112,13 +114,19 @@ func (w *Webhook) send(ctx context.Context, question hookQuestion) (hookAnswer, 
 }
 
 // redact takes out of a body what the webhook says.
-func (g *Guardrail) redact(answer hookAnswer, texts []hookText, body []byte, result *Result) error {
-	slices.SortStableFunc(answer.Redactions, func(a, b redaction) int {
+func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, body []byte, result *Result) error {
+	list := answer.Redactions
+	if len(list) == 0 || len(list) > maxRedactions {
+		return fmt.Errorf("%d redactions: want 1 to %d", len(list), maxRedactions)
+	}
+	slices.SortStableFunc(list, func(a, b redaction) int {
 		return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Start, b.Start))
 	})
-	redacted := result.Redacted
+	rules, err := g.hookRules(answer)
+	if err != nil {
+		return err
+	}
 	b := bodyReader{body: body}
-	list := answer.Redactions
 	for len(list) > 0 {
 		n := 0
 		for n < len(list) && list[n].Text == list[0].Text {
@@ -128,38 +136,50 @@ func (g *Guardrail) redact(answer hookAnswer, texts []hookText, body []byte, res
 			return fmt.Errorf("a redaction of text %d, of %d", list[0].Text, len(texts))
 		}
 		text := texts[list[0].Text]
-		f, rules, err := g.hits(list[:n], cmp.Or(answer.Class, "webhook"), utf8.RuneCountInString(text.Text))
+		f, err := hits(list[:n], utf8.RuneCountInString(text.Text))
 		if err != nil {
 			return err
 		}
 		edits := new(cover).edits(nil, text.Text, len(text.Text)+1, f, rules)
 		b.put(text.at.start, text.at.end, apply(nil, text.Text, edits))
-		for _, r := range rules {
-			if v := (Verdict{Guardrail: g.name, Class: r.class}); !slices.Contains(redacted, v) {
-				redacted = append(redacted, v)
-			}
-		}
 		list = list[n:]
 	}
-	if b.changed {
-		result.Body, _ = b.result()
-		result.Redacted = redacted
+	result.Body, _ = b.result()
+	for _, r := range rules {
+		if v := (Verdict{Guardrail: g.name, Class: r.class}); !slices.Contains(result.Redacted, v) {
+			result.Redacted = append(result.Redacted, v)
+		}
 	}
 	return nil
 }
 
+// hookRules makes a rule for each class of the redactions, and notes in them
+// which is theirs.
+func (g *Guardrail) hookRules(answer hookAnswer) (rules []boundRule, err error) {
+	for i, r := range answer.Redactions {
+		class := hookClass(cmp.Or(r.Class, answer.Class))
+		n := slices.IndexFunc(rules, func(r boundRule) bool { return r.class == class })
+		if n < 0 {
+			if n = len(rules); n == maxHookClasses {
+				return nil, fmt.Errorf("more than %d classes", maxHookClasses)
+			}
+			rules = append(rules, boundRule{rule: rule{class: class}, guardrail: g.name})
+		}
+		answer.Redactions[i].rule = n
+	}
+	return rules, nil
+}
+
 // hits makes the finds of one text of a webhook's redactions.
-func (g *Guardrail) hits(list []redaction, class string, length int) (*found, []boundRule, error) {
+func hits(list []redaction, length int) (*found, error) {
 	f := new(found)
 	f.reset(0)
-	var rules []boundRule
-	for i, r := range list {
+	for _, r := range list {
 		if r.Start < 0 || r.Start >= r.End || r.End > length {
-			return nil, nil, fmt.Errorf("a redaction from %d to %d of %d characters", r.Start, r.End, length)
+			return nil, fmt.Errorf("a redaction from %d to %d of %d characters", r.Start, r.End, length)
 		}
-		rules = append(rules, boundRule{rule: rule{class: hookClass(cmp.Or(r.Class, class))}, guardrail: g.name})
-		f.rule = i
+		f.rule = r.rule
 		f.add(r.Start, r.End, r.End)
 	}
-	return f, rules, nil
+	return f, nil
 }

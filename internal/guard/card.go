@@ -1,6 +1,10 @@
 package guard
 
-import "math"
+import (
+	"math"
+	"unicode"
+	"unicode/utf8"
+)
 
 const (
 	// minCard and maxCard are how many digits a card number has (ISO/IEC
@@ -12,6 +16,10 @@ const (
 	// written in groups, as 4-4-4-4, 4-6-5 and 4-6-4 are. Without it every
 	// table of small numbers would hold some.
 	minGroup = 3
+
+	// maxDivider is how many characters divide two groups at most: a dash
+	// between blanks.
+	maxDivider = 3
 )
 
 // issuers are the ranges of first digits that are given out for payment cards,
@@ -75,16 +83,21 @@ func luhn(digits []byte) bool {
 }
 
 // group is digits that stand together.
-type group struct{ start, end, digits int }
+type group struct {
+	start, end, digits int
+	fraction           bool // it stands behind a point that a digit stands before
+}
 
-// cardScanner is the [scanner] of payment card numbers: 13 to 19 digits, in
-// groups that one blank or dash divides or in one, no letter beside them.
+// cardScanner is the [scanner] of payment card numbers: 13 to 19 digits, in one
+// group or in some that blanks, dashes or points divide, no letter beside them.
+// What follows a point in one group is a fraction.
 type cardScanner struct {
-	groups []group // with one divider between two, at most maxCard digits in all
-	digits []byte  // theirs
-	prev   rune    // the character before, -1 for none
-	before rune    // and the one before that
-	broken bool    // what stands together is no part of a card number
+	groups  []group // with a divider between two, at most maxCard digits in all
+	digits  []byte  // theirs
+	prev    rune    // the character before, -1 for none
+	before  rune    // and the one before that
+	divider int     // how many characters of one were read
+	broken  bool    // what stands together is no part of a card number
 }
 
 func newCardScanner() *cardScanner { return &cardScanner{prev: -1, before: -1} }
@@ -92,20 +105,34 @@ func newCardScanner() *cardScanner { return &cardScanner{prev: -1, before: -1} }
 func (s *cardScanner) reset() { s.drop(len(s.groups)); s.prev, s.before, s.broken = -1, -1, false }
 
 func (s *cardScanner) scan(piece string, pos int, f *found) {
+	prev, before := s.prev, s.before
 	for _, r := range piece {
+		if mayHide(r) {
+			if unicode.Is(ignorables, r) {
+				pos++
+				continue
+			}
+			if '０' <= r && r <= '９' { // full width
+				r -= '０' - '0'
+			}
+		}
 		switch {
 		case isDigit(r):
+			if !isDigit(prev) {
+				s.open(prev, before, pos)
+			}
 			s.digit(byte(r-'0'), pos)
-		case isDigit(s.prev):
+		case isDigit(prev):
 			s.close(r, pos, f)
-		case len(s.groups) > 0: // a second divider
-			s.drop(len(s.groups))
-		default:
-			s.broken = false
+		case len(s.groups) > 0:
+			if s.divider++; s.divider > maxDivider || !divides(r) {
+				s.drop(len(s.groups))
+			}
 		}
-		s.before, s.prev = s.prev, r
+		before, prev = prev, r
 		pos++
 	}
+	s.prev, s.before = prev, before
 }
 
 func (s *cardScanner) end(pos int, f *found) {
@@ -121,17 +148,17 @@ func (s *cardScanner) hold() int {
 	return s.groups[0].start
 }
 
-// digit takes a digit: the next of a group, or the first of one.
-func (s *cardScanner) digit(d byte, pos int) {
-	if !isDigit(s.prev) {
-		// Behind a point it is a fraction, behind a letter part of a word.
-		s.broken = s.prev == '.' && isDigit(s.before) || s.prev >= 0 && inWord(s.prev)
-		if s.broken {
-			s.drop(len(s.groups))
-			return
-		}
-		s.groups = append(s.groups, group{start: pos, end: pos})
+// open begins a group, if digits behind these two characters can be one.
+func (s *cardScanner) open(prev, before rune, pos int) {
+	if s.broken = ofWord(prev); s.broken {
+		s.drop(len(s.groups))
+		return
 	}
+	s.groups = append(s.groups, group{start: pos, end: pos, fraction: prev == '.' && isDigit(before)})
+}
+
+// digit takes the next digit of a group.
+func (s *cardScanner) digit(d byte, pos int) {
 	if s.broken {
 		return
 	}
@@ -147,35 +174,54 @@ func (s *cardScanner) digit(d byte, pos int) {
 	}
 }
 
-// close ends a group at pos, before r, and looks at the numbers that end there.
+// close ends a group before r, the character at pos, and looks at the numbers
+// that end there.
 func (s *cardScanner) close(r rune, pos int, f *found) {
 	if s.broken {
-		s.broken = false
 		return
 	}
-	if r >= 0 && inWord(r) || s.groups[len(s.groups)-1].digits < minGroup {
+	last := s.groups[len(s.groups)-1]
+	if ofWord(r) || last.digits < minGroup {
 		s.drop(len(s.groups))
 		return
 	}
 	digits := s.digits
 	for _, g := range s.groups {
-		if len(digits) >= minCard && isCard(digits) {
-			f.add(g.start, pos, pos+1)
+		alone := g.fraction && g.start == last.start
+		if len(digits) >= minCard && !alone && isCard(digits) {
+			f.add(g.start, last.end, pos+1)
 			break // what is shorter lies within
 		}
 		digits = digits[g.digits:]
 	}
-	if r != ' ' && r != '-' && r != '\u00a0' {
+	if s.divider = 1; !divides(r) {
 		s.drop(len(s.groups))
 	}
 }
 
 // drop forgets the first n groups.
 func (s *cardScanner) drop(n int) {
+	if n == len(s.groups) {
+		s.groups, s.digits = s.groups[:0], s.digits[:0]
+		return
+	}
 	for _, g := range s.groups[:n] {
 		s.digits = s.digits[:copy(s.digits, s.digits[g.digits:])]
 	}
 	s.groups = s.groups[:copy(s.groups, s.groups[n:])]
 }
+
+// divides tells whether r may stand between two groups: a point, or a blank or
+// dash of whatever kind.
+func divides(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r == ' ' || r == '-' || r == '.' || '\t' <= r && r <= '\r'
+	}
+	return r == '\u2212' || unicode.IsSpace(r) || unicode.Is(unicode.Pd, r)
+}
+
+// ofWord tells whether digits beside r are part of a word. The low line is
+// not: names are put together with it.
+func ofWord(r rune) bool { return r >= 0 && r != '_' && inWord(r) }
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }

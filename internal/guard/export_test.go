@@ -1,11 +1,9 @@
 package guard
 
 import (
-	"math"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
 )
@@ -89,8 +87,7 @@ func (r *SecretRule) Find(text string) (spans [][2]int) {
 		if r.Entropy > 0 && entropy(secret) <= r.Entropy || !r.keyword(text[:m[1]]) {
 			continue
 		}
-		line := []rune(text[strings.LastIndexByte(text[:m[0]], '\n')+1 : m[1]])
-		has := func(a allowance) bool { return a.has(secret, []rune(text[m[0]:m[1]]), line) }
+		has := func(a allowance) bool { return a.has(secret, []rune(text[m[0]:m[1]])) }
 		if !slices.ContainsFunc(r.all, has) && !slices.ContainsFunc(r.own, has) {
 			spans = append(spans, [2]int{from, to})
 		}
@@ -107,16 +104,26 @@ func (r *SecretRule) keyword(before string) bool {
 	})
 }
 
-// RedactSpans redacts what lies at the given places, in bytes.
-func RedactSpans(text string, spans [][2]int) string {
-	f := new(found)
-	f.reset(0)
-	for _, s := range spans {
-		from := utf8.RuneCountInString(text[:s[0]])
-		f.hits = append(f.hits, hit{start: from, end: from + utf8.RuneCountInString(text[s[0]:s[1]]), origin: from})
+// FindNested returns what Find does and the secrets within and across matches.
+func (r *SecretRule) FindNested(text string) (spans [][2]int) {
+	masked := []byte(text)
+	for {
+		spans = append(spans, r.Find(string(masked))...)
+		m := r.Regex.FindIndex(masked)
+		if m == nil {
+			return spans
+		}
+		masked[m[0]] = 0x80 // one byte, and none of a word
 	}
-	rules := []boundRule{{rule: rule{class: "secret"}}}
-	return string(apply(nil, text, new(cover).edits(nil, text, math.MaxInt, f, rules)))
+}
+
+// Stretches returns what the rules for output take out of a text, in bytes.
+func Stretches(s *Set, text string) (spans [][2]int) {
+	edits, _ := newReader(s.output.rules).whole(text)
+	for _, e := range edits {
+		spans = append(spans, [2]int{e.from, e.to})
+	}
+	return spans
 }
 
 // RuleSet is the embedded rule set.

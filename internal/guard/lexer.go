@@ -24,7 +24,7 @@ type lexerState uint8
 
 const (
 	atStart lexerState = iota
-	outside
+	betweenValues
 	inString
 	noJSON
 )
@@ -41,13 +41,13 @@ func (l *lexer) next(text string, last bool) (r rune, size int, kind lexeme) {
 		case ' ', '\t', '\r', '\n':
 			return r, size, sign
 		case '{', '[', '"':
-			l.state = outside
+			l.state = betweenValues
 		default:
 			l.state = noJSON
 		}
 	}
 	switch l.state {
-	case outside:
+	case betweenValues:
 		switch r {
 		case '"':
 			l.state = inString
@@ -59,7 +59,7 @@ func (l *lexer) next(text string, last bool) (r rune, size int, kind lexeme) {
 	case inString:
 		switch r {
 		case '"':
-			l.state = outside
+			l.state = betweenValues
 			return r, size, sign
 		case '\\':
 			r, size = escape(text, last)

@@ -24,6 +24,10 @@ type machine struct {
 	gen  uint32
 	prev rune
 
+	// nested has it find matches that begin within others too: a match ends
+	// the threads that began where it did, and no others.
+	nested bool
+
 	// matched takes each match as it is found; a longer one that begins where
 	// another did stands in its place.
 	matched func(t thread, end, known int)
@@ -81,8 +85,12 @@ func (m *machine) step(r rune, pos int) {
 		m.gen = 1
 	}
 	m.next = m.next[:0]
+	done := -1
 	for _, t := range m.live {
-		if m.follow(t, r, cond, pos) {
+		if t.start == done || !m.follow(t, r, cond, pos) {
+			continue
+		}
+		if done = t.start; !m.nested {
 			break
 		}
 	}

@@ -14,8 +14,9 @@ const (
 	// regexp does. Class: pattern.
 	Regexp Detector = "regexp"
 
-	// Words finds words and phrases of a list, whole and in any case. Class:
-	// words.
+	// Words finds words and phrases of a list, whole and in any case, in
+	// whatever of the forms that Unicode (UAX #15, NFKD) takes for the same.
+	// Class: words.
 	Words Detector = "words"
 
 	// Secrets finds API keys, tokens and other credentials by the rule set of
@@ -29,7 +30,8 @@ const (
 	// address with them is found from behind the last. Class: email.
 	Email Detector = "email"
 
-	// Card finds payment card numbers. Class: card.
+	// Card finds payment card numbers, in one group of digits or in some that
+	// blanks, dashes or points divide. Class: card.
 	Card Detector = "card"
 )
 

@@ -36,7 +36,9 @@ type ruleFile struct {
 }
 
 // allowFile is a list of what is no secret. Paths and commits do not apply to
-// a text that comes from no file.
+// a text that comes from no file. Left out are lists that look at the rest of
+// the line, and misanchored: whoever writes a text could hide a secret with
+// them.
 type allowFile struct {
 	Condition   string
 	RegexTarget string
@@ -76,9 +78,13 @@ type secretRule struct {
 	allowed []allowance
 }
 
+// misanchored allows any secret with "false" in it. What it is meant for is
+// too short for every rule.
+const misanchored = `(?i)^true|false|null$`
+
 // allowance tells what is no secret though it looks like one.
 type allowance struct {
-	target  string // "", "match" or "line": what the expressions are tried on
+	match   bool // the expressions are tried on the match, not on the secret
 	regexes []*regexp.Regexp
 	words   *trie
 }
@@ -154,11 +160,14 @@ func parseSecrets(text string) (*secretSet, error) {
 func allowances(files ...allowFile) ([]allowance, error) {
 	var out []allowance
 	for _, f := range files {
-		if f.Condition != "" && f.Condition != "OR" { // AND: also in some file
+		if f.Condition == "AND" || f.RegexTarget == "line" { // AND: also in some file
 			continue
 		}
-		a := allowance{target: f.RegexTarget}
+		a := allowance{match: f.RegexTarget == "match"}
 		for _, pattern := range f.Regexes {
+			if pattern == misanchored {
+				continue
+			}
 			re, err := regexp.Compile(pattern)
 			if err != nil {
 				return nil, err
@@ -176,23 +185,16 @@ func allowances(files ...allowFile) ([]allowance, error) {
 }
 
 // has tells whether the list allows a find.
-func (a *allowance) has(secret, match, line []rune) bool {
+func (a *allowance) has(secret, match []rune) bool {
 	if a.words != nil && a.words.contains(secret) {
 		return true
 	}
 	target := secret
-	switch a.target {
-	case "match":
+	if a.match {
 		target = match
-	case "line":
-		target = line
 	}
-	for _, re := range a.regexes {
-		if re.MatchString(string(target)) {
-			return true
-		}
-	}
-	return false
+	text := string(target)
+	return slices.ContainsFunc(a.regexes, func(re *regexp.Regexp) bool { return re.MatchString(text) })
 }
 
 // entropy is that of Shannon, in bits a character.

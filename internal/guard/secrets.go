@@ -14,9 +14,6 @@ const (
 	// and what its allowlist looks at: up to 50 characters of a name.
 	lead = 50
 
-	// maxLine bounds the part of a line before a match that allowlists look at.
-	maxLine = 256
-
 	// maxIdle is how many characters are kept while no match has begun: more
 	// than what is looked at before one.
 	maxIdle = 512
@@ -24,7 +21,10 @@ const (
 
 // secretScanner is the [scanner] of the rule set. A trie of all the strings
 // that matches begin with runs over the text; where it finds one, the machines
-// of the rules it belongs to run from there for as long as a match may come.
+// of the rules it belongs to run from there for as long as a match may come. A
+// match is judged as soon as it is found, though a longer one may come that
+// begins no later, for that may be lines away; and matches within one another
+// are all found, or a harmless one could be wrapped around a secret.
 type secretScanner struct {
 	set      *secretSet
 	machines []*machine // by rule, nil until needed
@@ -33,7 +33,7 @@ type secretScanner struct {
 	seen     []bool     // by rule: one of its keywords was read
 	late     []int      // rules that are sought at each character now
 	name     int        // how many characters of names were read last
-	tries    [][]try    // by rule: matches that a longer one may still replace
+	tries    [][]try    // by rule: matches of the last character, which may grow
 	state    int32
 	text     []rune // what was read last
 	base     int    // the position of text[0]
@@ -41,7 +41,12 @@ type secretScanner struct {
 }
 
 // try is a match of a rule.
-type try struct{ start, end, from, to int }
+type try struct {
+	start, end int
+	from, to   int  // what is reported of it
+	secret     bool // it is one, and so is what it grows to
+	grown      bool // it has grown since it was judged
+}
 
 func newSecretScanner(set *secretSet) *secretScanner {
 	s := &secretScanner{
@@ -132,9 +137,6 @@ func (s *secretScanner) hold() int {
 				least = min(least, t.from)
 			}
 		}
-		for _, t := range s.tries[i] {
-			least = min(least, t.from)
-		}
 	}
 	return least
 }
@@ -145,6 +147,7 @@ func (s *secretScanner) start(i, from, pos int) {
 	m := s.machines[i]
 	if m == nil {
 		m = newMachine(s.set.rules[i].program)
+		m.nested = true
 		m.matched = func(t thread, end, _ int) { s.matched(i, t, end) }
 		s.machines[i] = m
 	}
@@ -163,51 +166,76 @@ func (s *secretScanner) start(i, from, pos int) {
 	}
 	for at := from; at <= pos; at++ {
 		m.step(s.text[at-s.base], at)
+		s.settle(i, at)
 	}
-	s.settle(n, pos+1)
+	s.stop(n)
 }
 
 // step takes the running machines one character on.
 func (s *secretScanner) step(r rune, pos int) {
 	for n := len(s.running) - 1; n >= 0; n-- {
-		s.machines[s.running[n]].step(r, pos)
-		s.settle(n, pos+1)
+		i := s.running[n]
+		s.machines[i].step(r, pos)
+		s.settle(i, pos)
+		s.stop(n)
 	}
 }
 
-// matched takes a match of a rule.
+// matched takes a match of a rule. One that grows comes once for each
+// character: it is judged when it is found and, if it was no secret then, when
+// it has done growing.
 func (s *secretScanner) matched(i int, t thread, end int) {
-	list := s.tries[i]
-	for len(list) > 0 && list[len(list)-1].start >= t.start {
-		list = list[:len(list)-1] // that one was shorter, or lies within
-	}
 	m := try{start: t.start, end: end, from: t.start, to: end}
 	if t.from >= 0 && t.to > t.from {
 		m.from, m.to = t.from, t.to
 	}
-	s.tries[i] = append(list, m)
+	n := slices.IndexFunc(s.tries[i], func(o try) bool { return o.start == m.start && o.from == m.from })
+	if n < 0 {
+		s.judge(i, &m)
+		s.tries[i] = append(s.tries[i], m)
+		return
+	}
+	last := &s.tries[i][n]
+	m.secret, m.grown = last.secret, true
+	*last = m
+	if m.secret {
+		s.report(m)
+	}
 }
 
-// settle judges the matches that nothing can replace any more, and stops the
-// n-th running machine when nothing more can come of it.
-func (s *secretScanner) settle(n, known int) {
-	i := s.running[n]
-	m, list := s.machines[i], s.tries[i]
-	least := math.MaxInt
-	if len(m.live) > 0 {
-		least = m.live[0].start
-	}
-	for len(list) > 0 && list[0].start < least {
-		if s.isSecret(&s.set.rules[i], s.seen[i], list[0]) {
-			s.found.add(list[0].from, list[0].to, known)
+// settle judges the matches that did not grow with the character at pos, and
+// lets go of them.
+func (s *secretScanner) settle(i, pos int) {
+	kept := s.tries[i][:0]
+	for _, t := range s.tries[i] {
+		if t.end == pos {
+			kept = append(kept, t)
+		} else if t.grown {
+			s.judge(i, &t)
 		}
-		list = list[:copy(list, list[1:])]
 	}
-	s.tries[i] = list
-	if len(m.live) == 0 {
-		s.running = slices.Delete(s.running, n, n+1)
+	s.tries[i] = kept
+}
+
+// stop stops the n-th running machine when nothing more can come of it.
+func (s *secretScanner) stop(n int) {
+	i := s.running[n]
+	if len(s.machines[i].live) > 0 {
+		return
+	}
+	s.settle(i, -1)
+	s.running = slices.Delete(s.running, n, n+1)
+}
+
+// judge reports a match if it is a secret and was none before.
+func (s *secretScanner) judge(i int, t *try) {
+	if t.grown = false; !t.secret && s.isSecret(&s.set.rules[i], s.seen[i], *t) {
+		t.secret = true
+		s.report(*t)
 	}
 }
+
+func (s *secretScanner) report(t try) { s.found.add(t.from, t.to, s.base+len(s.text)) }
 
 // isSecret tells whether a match is one by all the rule says.
 func (s *secretScanner) isSecret(r *secretRule, keyword bool, m try) bool {
@@ -225,14 +253,10 @@ func (s *secretScanner) isSecret(r *secretRule, keyword bool, m try) bool {
 	for n := 0; n < lead && first > 0 && isLead(s.text[first-1]); n++ {
 		first--
 	}
-	end := m.end - s.base
-	line := m.start - s.base
-	for line > 0 && s.text[line-1] != '\n' && m.start-s.base-line < maxLine {
-		line--
-	}
+	match := s.text[first : m.end-s.base]
 	for _, list := range [][]allowance{s.set.allowed, r.allowed} {
 		for i := range list {
-			if list[i].has(secret, s.text[first:end], s.text[line:end]) {
+			if list[i].has(secret, match) {
 				return false
 			}
 		}
@@ -247,12 +271,14 @@ func isLead(r rune) bool { return isNameRune(r) && r != '~' }
 // forget lets go of the text before the last characters, and of the matches
 // that would begin in it.
 func (s *secretScanner) forget(keep int) {
+	for _, i := range s.running {
+		s.settle(i, -1)
+	}
 	n := len(s.text) - keep
 	s.text = s.text[:copy(s.text, s.text[n:])]
 	s.base += n
 	for _, i := range s.running {
 		m := s.machines[i]
 		m.live = slices.DeleteFunc(m.live, func(t thread) bool { return t.start < s.base+lead })
-		s.tries[i] = slices.DeleteFunc(s.tries[i], func(t try) bool { return t.start < s.base+lead })
 	}
 }

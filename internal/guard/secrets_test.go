@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math/rand/v2"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +90,17 @@ func secretText(rules []guard.SecretRule, r *rand.Rand) string {
 	return out.String()
 }
 
+// covered tells of each byte of a text whether some span covers it.
+func covered(text string, spans [][2]int) []bool {
+	list := make([]bool, len(text))
+	for _, s := range spans {
+		for i := s[0]; i < s[1]; i++ {
+			list[i] = true
+		}
+	}
+	return list
+}
+
 func FuzzSecretsAreThoseOfTheRuleSet(f *testing.F) {
 	rules, err := guard.SecretRules()
 	if err != nil {
@@ -104,9 +116,18 @@ func FuzzSecretsAreThoseOfTheRuleSet(f *testing.F) {
 		for i := range rules {
 			spans = append(spans, rules[i].Find(text)...)
 		}
-		want := guard.RedactSpans(text, spans)
-		if got, _ := guard.Whole(set, text); got != want {
-			t.Errorf("seed %d: %q\ngot  %q\nwant %q", seed, text, got, want)
+		got, want := covered(text, guard.Stretches(set, text)), covered(text, spans)
+		if slices.Equal(got, want) {
+			return
+		}
+		for i := range rules { // what lies across others is found too
+			spans = append(spans, rules[i].FindNested(text)...)
+		}
+		most := covered(text, spans)
+		for i := range text {
+			if want[i] && !got[i] || got[i] && !most[i] {
+				t.Fatalf("seed %d: %q at %d: found %t, want %t", seed, text, i, got[i], want[i])
+			}
 		}
 	})
 }

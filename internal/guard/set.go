@@ -91,8 +91,8 @@ type Result struct {
 }
 
 // Request judges the body of a request, which jsonscan.Strict has accepted.
-// The error is a [*DuplicateError], a [*LimitError], a [*WebhookError], or why
-// ctx ended.
+// The error is a [*DuplicateError], a [*LimitError], a [*HookLimitError], a
+// [*WebhookError], or why ctx ended.
 func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
 	if s == nil || s.input.empty() {
 		return Result{}, nil
@@ -102,7 +102,7 @@ func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
 
 // Answer judges a whole answer of a provider, and empties its token
 // probabilities. The error is [ErrMalformed], a [*LimitError], a
-// [*WebhookError], or why ctx ended.
+// [*HookLimitError], a [*WebhookError], or why ctx ended.
 func (s *Set) Answer(ctx context.Context, body []byte) (Result, error) {
 	if s == nil || s.output.empty() {
 		return Result{}, nil

@@ -119,6 +119,9 @@ func fold(r rune) rune {
 		}
 		return r
 	}
+	if 0x2e80 <= r && r < 0xa640 { // Han and kana among others
+		return r
+	}
 	least := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
 		least = min(least, next)

@@ -13,13 +13,20 @@ const (
 	// defaultHookTimeout is how long a webhook has that names no time.
 	defaultHookTimeout = 2 * time.Second
 
-	// maxHookTexts and maxHookText bound what a webhook is sent: how many
-	// texts, and how many bytes of them. A body with more is a failure of it.
-	maxHookTexts = 10000
-	maxHookText  = 8 << 20
+	// MaxHookTexts and MaxHookText bound what a webhook is sent: how many
+	// texts, and how many bytes of them. A body with more never passes.
+	MaxHookTexts = 10000
+	MaxHookText  = 8 << 20
 
-	// maxHookAnswer bounds what it may answer, in bytes.
-	maxHookAnswer = 1 << 20
+	// maxHookAnswer bounds what it may answer, in bytes; maxRedactions and
+	// maxHookClasses how much it may take out.
+	maxHookAnswer  = 1 << 20
+	maxRedactions  = 10000
+	maxHookClasses = 64
+
+	// maxHookAsking is how many questions a webhook has open at once: each
+	// holds up to MaxHookText, written as JSON.
+	maxHookAsking = 32
 )
 
 // Webhook is an outside moderator. It is asked once for each body, after the
@@ -40,8 +47,13 @@ const (
 // A class is 1 to 32 small letters, digits, dashes or underscores, and what
 // the caller is told; without one it is "webhook". Redactions name a text by
 // its place in the list, and a stretch of it in characters (Unicode code
-// points), the end not included. All else is a failure: another status, a
-// redirect, no answer in time, an answer that does not parse or is too long.
+// points), the end not included; there are 1 to 10,000 of at most 64 classes.
+// All else is a failure: another status, a redirect, no answer in time, an
+// answer that does not parse or is too long. So is a wait of that time while
+// 32 other questions are open.
+//
+// A body with more than [MaxHookTexts] or [MaxHookText] is not asked about and
+// does not pass, whatever FailOpen says: it is the caller who chooses its size.
 //
 // A stream cannot be judged before it ends, and what was sent cannot be taken
 // back. So a webhook on output reads whole answers only, and has to say, by
@@ -66,6 +78,8 @@ type Webhook struct {
 
 	// Transport carries the requests. Redirects are not followed. Required.
 	Transport http.RoundTripper
+
+	asking chan struct{} // a place for each open question
 }
 
 // WebhookError says that a webhook failed which fails closed. It is no fault
@@ -80,6 +94,18 @@ func (e *WebhookError) Error() string {
 }
 
 func (e *WebhookError) Unwrap() error { return e.Err }
+
+// HookLimitError says that a body has more than [MaxHookTexts] or [MaxHookText],
+// so that a webhook could not be asked about it. In a request that is the
+// caller's mistake (413), in an answer the provider's (502).
+type HookLimitError struct {
+	Guardrail string
+	Direction Direction
+}
+
+func (e *HookLimitError) Error() string {
+	return fmt.Sprintf("webhook of guardrail %q: the %v has more than %d texts or %d bytes of them", e.Guardrail, e.Direction, MaxHookTexts, MaxHookText)
+}
 
 // check fills in what is not given.
 func (w *Webhook) check(on Direction) error {
@@ -99,6 +125,7 @@ func (w *Webhook) check(on Direction) error {
 	if w.Timeout == 0 {
 		w.Timeout = defaultHookTimeout
 	}
+	w.asking = make(chan struct{}, maxHookAsking)
 	return nil
 }
 
@@ -128,6 +155,8 @@ type redaction struct {
 	Start int    `json:"start"`
 	End   int    `json:"end"`
 	Class string `json:"class"`
+
+	rule int // of its class
 }
 
 var classForm = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)

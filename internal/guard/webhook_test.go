@@ -3,9 +3,12 @@ package guard_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,6 +91,10 @@ func TestWebhookThatFails(t *testing.T) {
 		"wrong text":  answering(200, `{"action":"redact","redactions":[{"text":2,"start":0,"end":1}]}`),
 		"wrong end":   answering(200, `{"action":"redact","redactions":[{"text":0,"start":0,"end":10}]}`),
 		"wrong start": answering(200, `{"action":"redact","redactions":[{"text":0,"start":-1,"end":1}]}`),
+		"nothing":     answering(200, `{"action":"redact","redactions":[]}`),
+		"the text":    answering(200, `{"action":"block: call 555"}`),
+		"too much":    answering(200, redactions(10001, func(int) string { return "x" })),
+		"classes":     answering(200, redactions(65, func(i int) string { return fmt.Sprintf("class-%d", i) })),
 	} {
 		_, err := hooked(t, m, false).Request(t.Context(), []byte(hookBody))
 		var failed *guard.WebhookError
@@ -98,6 +105,86 @@ func TestWebhookThatFails(t *testing.T) {
 			t.Errorf("%s, open: %+v, %v", name, r, err)
 		}
 	}
+}
+
+// redactions takes out the first n characters of the first text one by one.
+func redactions(n int, class func(i int) string) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(`{"text":0,"start":%d,"end":%d,"class":%q}`, i, i+1, class(i))
+	}
+	return `{"action":"redact","redactions":[` + strings.Join(list, ",") + `]}`
+}
+
+func TestWebhookTakesOutMuchInLittleTime(t *testing.T) {
+	const n = 10000
+	r, err := hooked(t, answering(200, redactions(n, func(i int) string { return fmt.Sprintf("class-%d", i%64) })), false).
+		Request(t.Context(), []byte(`{"input":"`+strings.Repeat("a", n)+`"}`))
+	if got := strings.Count(string(r.Body), "[REDACTED:class-"); err != nil || got != n || len(r.Redacted) != 64 {
+		t.Errorf("%d stretches of %d classes, %v", got, len(r.Redacted), err)
+	}
+}
+
+// The caller chooses how much text there is: it must not be a way to switch a
+// webhook off that lets texts pass when it fails.
+func TestMoreTextThanAWebhookIsAskedAboutNeverPasses(t *testing.T) {
+	bodies := map[string]string{
+		"many": `{"content":[` + strings.Repeat(`"x",`, guard.MaxHookTexts) + `"x"]}`,
+		"long": `{"content":"` + strings.Repeat("x", guard.MaxHookText+1) + `"}`,
+	}
+	for name, body := range bodies {
+		for _, open := range []bool{false, true} {
+			set := hooked(t, answering(200, `{"action":"deny"}`), open)
+			_, err := set.Request(t.Context(), []byte(body))
+			var limit *guard.HookLimitError
+			if !errors.As(err, &limit) || *limit != (guard.HookLimitError{Guardrail: "outside", Direction: guard.Input}) {
+				t.Errorf("%s, open %t: request %v", name, open, err)
+			}
+			if _, err = set.Answer(t.Context(), []byte(body)); !errors.As(err, &limit) || limit.Direction != guard.Output {
+				t.Errorf("%s, open %t: answer %v", name, open, err)
+			}
+		}
+	}
+}
+
+func TestWebhookLeavesNoTokenProbabilities(t *testing.T) {
+	r, err := hooked(t, answering(200, `{"action":"redact","redactions":[{"text":0,"start":4,"end":13}]}`), false).Answer(t.Context(),
+		[]byte(`{"choices":[{"message":{"content":"the forbidden x"},"logprobs":{"content":[{"token":"the"},{"token":" forbidden"}]}}]}`))
+	if want := `{"choices":[{"message":{"content":"the [REDACTED:webhook] x"},"logprobs":null}]}`; err != nil || string(r.Body) != want {
+		t.Errorf("%s, %v", r.Body, err)
+	}
+}
+
+func TestWebhookHasFewQuestionsOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var open, most atomic.Int32
+		release := make(chan struct{})
+		set := hooked(t, func(r *http.Request) (*http.Response, error) {
+			if n := open.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			<-release
+			open.Add(-1)
+			return answering(200, `{"action":"allow"}`)(r)
+		}, false)
+		var all sync.WaitGroup
+		for range 40 {
+			all.Go(func() {
+				if _, err := set.Request(context.Background(), []byte(hookBody)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		if got := open.Load(); got != 32 {
+			t.Errorf("%d questions are open", got)
+		}
+		close(release)
+		all.Wait()
+		if most.Load() != 32 {
+			t.Errorf("%d questions were open", most.Load())
+		}
+	})
 }
 
 func TestWebhookHasTwoSeconds(t *testing.T) {
