@@ -2,6 +2,7 @@
 # make build  only build ./caddy, from xcaddy.json
 # make test   everything: checks, tests, build, the real SDKs (see .ci/suites)
 # make bench  load, against the plain proxy and the provider itself
+# make soak   all endings of calls at once, for SOAKTIME
 # make fuzz   every fuzz target for FUZZTIME
 # make fmt    format Go files and Caddyfile.example
 # make clean  remove what was made, but not .gatehouse (key and data)
@@ -16,8 +17,10 @@ export GATEWAY_SERVER_PORT ?= 8080
 
 FUZZTIME ?= 10s
 BENCHFLAGS ?=
+SOAKTIME ?= 5m
+SOAKFLAGS ?=
 
-.PHONY: build run test bench fuzz fmt clean
+.PHONY: build run test bench soak fuzz fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -30,6 +33,10 @@ test:
 
 bench:
 	go run ./tests/bench $(BENCHFLAGS)
+
+# Without a timeout of go test's: what a call or a pause waits for has one.
+soak:
+	go test ./tests -run '^TestAllEndings' -count 1 -v -timeout 0 -args -soak $(SOAKTIME) $(SOAKFLAGS)
 
 # One target at a time: go test takes only one.
 fuzz:

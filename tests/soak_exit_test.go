@@ -1,0 +1,38 @@
+package tests
+
+import (
+	"syscall"
+	"time"
+)
+
+// soakOpen is how many streams are open when a process ends.
+const soakOpen = 10
+
+// exits ends the soak with what one process cannot show: streams that an orderly
+// end cuts, and streams that a kill -9 does, with the same data. The books
+// are then compared once more: what the killed ones had reserved is charged.
+func (s *soak) exits() {
+	s.t.Helper()
+	set := soakSetup(0)
+	set.secure = false // see setup.logLevel
+	// The child's door lets all pass.
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		c := s.h.run(set)
+		for range soakOpen {
+			s.h.open(s.h.request(chatV1, "full", chat("fake/stall", streaming))).mustNext()
+		}
+		c.signal(signal)
+		_ = c.wait() // it says how it was killed
+	}
+	s.reload(s.reloads + 1)
+	s.settle()
+	s.rows.read(s, time.Now())
+	if n := s.rows.exits["internal crashed"]; n != soakOpen {
+		s.faults.add("%d records of calls that a kill cut off, want %d", n, soakOpen)
+	}
+	if s.rows.exits["shutting_down estimated"] == 0 {
+		s.faults.add("no record of a call that an orderly end cut off: %v", s.rows.exits)
+	}
+	s.checkIdle("after the kill")
+	s.checkBooks("after the kill")
+}

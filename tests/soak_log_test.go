@@ -1,0 +1,63 @@
+package tests
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// soakLog counts what is logged in a soak: kept, it would be the memory that grows.
+type soakLog struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+// maxSoakLines bounds the different lines that are counted.
+const maxSoakLines = 200
+
+var soakLines soakLog
+
+func init() { caddy.RegisterModule(soakLogWriter{}) }
+
+type soakLogWriter struct{}
+
+func (soakLogWriter) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "caddy.logging.writers.gatehouse_soak", New: func() caddy.Module { return new(soakLogWriter) }}
+}
+func (soakLogWriter) String() string                      { return "gatehouse_soak" }
+func (soakLogWriter) WriterKey() string                   { return "gatehouse_soak" }
+func (soakLogWriter) OpenWriter() (io.WriteCloser, error) { return &soakLines, nil }
+func (*soakLogWriter) UnmarshalCaddyfile(d *caddyfileDispenser) error {
+	d.Next()
+	return nil
+}
+
+// Write counts a line by its level, logger, text and code.
+func (l *soakLog) Write(p []byte) (int, error) {
+	var line struct{ Level, Logger, Msg, Code string }
+	_ = json.Unmarshal(p, &line) // what is no JSON counts as an empty line
+	key := fmt.Sprintf("%s %s %q %s", line.Level, line.Logger, line.Msg, line.Code)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.counts == nil {
+		l.counts = map[string]int{}
+	}
+	if _, known := l.counts[key]; known || len(l.counts) < maxSoakLines {
+		l.counts[key]++
+	}
+	return len(p), nil
+}
+
+func (l *soakLog) Close() error { return nil }
+
+// take returns the counts and forgets them.
+func (l *soakLog) take() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	counts := l.counts
+	l.counts = nil
+	return counts
+}
