@@ -82,7 +82,7 @@ func callItem(r *activity.Record) openrouter.ActivityItem {
 	item := openrouter.ActivityItem{
 		Time: r.CreatedAt, Model: r.Model, UpstreamModel: r.UpstreamModel, Provider: r.Provider, Requests: 1,
 		PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
-		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens,
+		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens, CostNano: r.CostNano,
 		Call: &openrouter.ActivityCall{
 			ID: r.ID, RequestID: r.RequestID, Key: r.Key, Route: r.Route, Status: r.Status, Code: r.Code,
 			Stream: r.Stream, Latency: r.Latency, FirstToken: r.FirstToken, FinishReason: r.FinishReason,
@@ -92,9 +92,6 @@ func callItem(r *activity.Record) openrouter.ActivityItem {
 	}
 	if r.Ended != "" {
 		item.Call.Session = &openrouter.ActivitySession{Ended: r.Ended, BytesUp: r.BytesUp, BytesDown: r.BytesDown}
-	}
-	if r.Priced {
-		item.CostNano = r.CostNano
 	}
 	return item
 }
@@ -113,16 +110,12 @@ func dailyItems(days []activity.Day) []openrouter.ActivityItem {
 }
 
 func generation(r *activity.Record) openrouter.Generation {
-	g := openrouter.Generation{
+	return openrouter.Generation{
 		ID: r.ID, UpstreamID: r.UpstreamID, RequestID: r.RequestID, CreatedAt: r.CreatedAt, Model: r.Model,
 		Provider: r.Provider, Streamed: r.Stream, Cancelled: r.Status == fault.StatusClientGone,
 		FinishReason: r.FinishReason, NativeFinishReason: r.NativeFinishReason,
 		Latency: r.FirstToken, GenerationTime: r.Latency,
 		PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
-		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens,
+		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens, CostNano: r.CostNano,
 	}
-	if r.Priced {
-		g.CostNano = r.CostNano
-	}
-	return g
 }

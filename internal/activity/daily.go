@@ -14,7 +14,7 @@ import (
 type Day struct {
 	Date            string // YYYY-MM-DD
 	Model, Provider string
-	// Requests counts every call, refused ones too; Unpriced those whose cost is unknown and not in CostNano.
+	// Requests counts every call, refused ones too; Unpriced those whose price is not known.
 	Requests, Unpriced                                            int64
 	PromptTokens, CompletionTokens, ReasoningTokens, CachedTokens int64
 	CostNano                                                      int64 // stays at the largest there is
@@ -75,9 +75,8 @@ func (d *Day) add(r *Record) {
 	d.CompletionTokens += r.CompletionTokens
 	d.ReasoningTokens += r.ReasoningTokens
 	d.CachedTokens += r.CachedTokens
-	if r.Priced {
-		d.CostNano += min(r.CostNano, math.MaxInt64-d.CostNano)
-	} else {
+	d.CostNano += min(r.CostNano, math.MaxInt64-d.CostNano)
+	if !r.Priced {
 		d.Unpriced++
 	}
 }

@@ -45,7 +45,8 @@ type Record struct {
 	PromptTokens, CompletionTokens, ReasoningTokens, CachedTokens int64
 	// UsageSource says where the counts come from: provider, estimated, crashed or none.
 	UsageSource string
-	// CostNano is in nano-USD. It means something only if Priced.
+	// CostNano is what the call was charged, in nano-USD. Where its price is not
+	// known (Priced is false), that is what was reserved for it, or nothing.
 	CostNano int64
 	Priced   bool
 	// Attempts is how many providers were tried.

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -129,14 +130,12 @@ func (c *Call) bound(bytes int64, content openai.Content) error {
 }
 
 func (c *Call) unpriced(format string, args ...any) error {
-	e := fault.New(fault.CannotBePriced, format+", and this key has a hard budget", args...)
-	for _, s := range c.quota.key.Subjects {
-		for _, b := range s.Budgets {
-			if !b.Soft && e.LimitSource == "" {
-				e.LimitSource = s.Name
-			}
-		}
+	hard := func(s limits.Subject) bool {
+		return slices.ContainsFunc(s.Budgets, func(b limits.Budget) bool { return !b.Soft })
 	}
+	whose := c.quota.key.Subjects[slices.IndexFunc(c.quota.key.Subjects, hard)].Name
+	e := fault.New(fault.CannotBePriced, format+", and the budget of %s is hard", append(args, whose)...)
+	e.LimitSource = whose
 	return e
 }
 
@@ -187,7 +186,7 @@ func (c *Call) ledgerFailure(ctx context.Context, err error) error {
 	if c.mustSurvive() {
 		return fault.New(fault.LedgerUnavailable, "what this key has spent cannot be recorded now").WithCause(err)
 	}
-	c.gateway.sampled.Error("a call goes on without a reservation", zap.String("request_id", c.Record.RequestID), zap.Error(err))
+	c.gateway.sampled().Error("a call goes on without a reservation", zap.String("request_id", c.Record.RequestID), zap.Error(err))
 	return nil
 }
 

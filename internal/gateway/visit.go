@@ -138,7 +138,7 @@ func (v *Visit) writeLog() {
 // token. It leaves no record, and its log is sampled.
 func (g *Gateway) VNCRefused(reason string, viewer netip.AddrPort, cause error) {
 	g.state.Metrics.VNCRefused(reason)
-	g.sampled.Warn("vnc connection refused", zap.String("code", reason), zap.String("remote", viewer.String()), zap.Error(cause))
+	g.sampled().Warn("vnc connection refused", zap.String("code", reason), zap.String("remote", viewer.String()), zap.Error(cause))
 }
 
 // Visitors are those who stand at the desktop door.

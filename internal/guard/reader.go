@@ -3,6 +3,7 @@ package guard
 import (
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -22,6 +23,7 @@ type boundRule struct {
 type reader struct {
 	rules    []boundRule
 	scanners []scanner
+	idle     []bool // which need not read the text
 	found    found
 	cover    cover
 	pos      int // how many characters were read
@@ -34,7 +36,7 @@ type reader struct {
 }
 
 func newReader(rules []boundRule) *reader {
-	r := &reader{rules: rules, scanners: make([]scanner, len(rules))}
+	r := &reader{rules: rules, scanners: make([]scanner, len(rules)), idle: make([]bool, len(rules))}
 	for i := range rules {
 		r.scanners[i] = rules[i].new()
 	}
@@ -42,8 +44,9 @@ func newReader(rules []boundRule) *reader {
 }
 
 func (r *reader) reset(window int) {
-	for _, s := range r.scanners {
+	for i, s := range r.scanners {
 		s.reset()
+		r.idle[i] = false
 	}
 	r.found.reset(window)
 	r.cover, r.pos = cover{marked: r.cover.marked[:0], marks: r.cover.marks}, 0
@@ -64,6 +67,9 @@ func (r *reader) shrink() {
 // scan reads a piece. It is false when a rule denies the text.
 func (r *reader) scan(piece string) bool {
 	for i, s := range r.scanners {
+		if r.idle[i] {
+			continue
+		}
 		r.found.rule, r.found.deny = i, r.rules[i].action == Deny
 		s.scan(piece, r.pos, &r.found)
 	}
@@ -74,6 +80,9 @@ func (r *reader) scan(piece string) bool {
 // end is scan for the end of the text.
 func (r *reader) end() bool {
 	for i, s := range r.scanners {
+		if r.idle[i] {
+			continue
+		}
 		r.found.rule, r.found.deny = i, r.rules[i].action == Deny
 		s.end(r.pos, &r.found)
 	}
@@ -83,8 +92,10 @@ func (r *reader) end() bool {
 // settled is up to where nothing more can be found.
 func (r *reader) settled() int {
 	to := r.pos
-	for _, s := range r.scanners {
-		to = min(to, s.hold())
+	for i, s := range r.scanners {
+		if !r.idle[i] {
+			to = min(to, s.hold())
+		}
 	}
 	if r.found.window > 0 {
 		to = max(to, r.pos-r.found.window)
@@ -114,6 +125,10 @@ func (r *reader) told(list []Verdict) []Verdict {
 // none where it gave up, which stopped and full tell.
 func (r *reader) whole(text string) ([]edit, *Verdict) {
 	r.reset(0)
+	for i := range r.rules {
+		needs := r.rules[i].needs
+		r.idle[i] = needs != "" && !strings.Contains(r.before, needs) && !strings.Contains(text, needs)
+	}
 	r.follow()
 	r.list = r.list[:0]
 	for at := 0; at < len(text); {

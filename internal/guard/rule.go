@@ -64,10 +64,14 @@ type rule struct {
 	action Action
 	class  string
 	new    func() scanner
+	needs  string // without which nothing is found; "" for nothing of the kind
 }
 
 func (r Rule) compile() (rule, error) {
 	out := rule{action: r.Action, class: classes[r.Detector]}
+	if r.Detector == Email {
+		out.needs = "@"
+	}
 	switch {
 	case r.Action != Deny && r.Action != Redact:
 		return out, fmt.Errorf("unknown action %q", r.Action)

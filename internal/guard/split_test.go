@@ -50,6 +50,7 @@ func FuzzCutsMakeNoDifference(f *testing.F) {
 		f.Add(texts[i], []byte{1, 1, 1, 2, 3, 0, 5, 8, 13, 21}, uint8(i), uint8(i))
 		f.Add(texts[i]+texts[(i+1)%len(texts)], []byte{}, uint8(3*i), uint8(8))
 	}
+	f.Add("0@0.AA.AA0", []byte{}, uint8(0), uint8(0))
 	sets := map[[3]int]*guard.Set{}
 	f.Fuzz(func(t *testing.T, text string, cuts []byte, pick, width uint8) {
 		text = strings.ToValidUTF8(text, "?")

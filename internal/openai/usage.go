@@ -6,7 +6,7 @@ import (
 
 // maxTokens is above anything one call can use; a larger count is nonsense
 // and would become a bill.
-const maxTokens = 1 << 40
+const maxTokens = 1 << 36
 
 // maxCost bounds the text of a reported cost; a float64 needs 24 bytes.
 const maxCost = 32

@@ -10,7 +10,7 @@ type ActivityItem struct {
 	Model            string    // as asked
 	UpstreamModel    string    // model_permaslug; "" takes Model
 	Provider         string
-	CostNano         int64 // nano-USD; 0 when not priced
+	CostNano         int64 // nano-USD
 	Requests         int64 // 0 is taken as 1
 	PromptTokens     int64
 	CompletionTokens int64

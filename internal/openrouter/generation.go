@@ -10,7 +10,7 @@ type Generation struct {
 	CreatedAt          time.Time
 	Model              string // as asked
 	Provider           string
-	CostNano           int64 // nano-USD; 0 when not priced
+	CostNano           int64 // nano-USD
 	Streamed           bool
 	Cancelled          bool // the client left
 	FinishReason       string

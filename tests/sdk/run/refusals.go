@@ -31,7 +31,7 @@ type refusal struct {
 	Type      string   `json:"type"`       // first family
 	ErrorType string   `json:"error_type"` // second family
 	Param     string   `json:"param"`      // OUTPUT: the API's name of the output limit
-	Limit     string   `json:"limit"`      // key: it is the key's, as limit_source and message say; unnamed: as limit_source says
+	Limit     string   `json:"limit"`      // key: it is the key's, as limit_source and message say
 	Reasons   []string `json:"reasons"`    // second family, not in a stream
 	Message   []string `json:"message"`    // what the message holds
 	Hidden    string   `json:"hidden"`     // what it does not hold
