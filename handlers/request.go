@@ -173,8 +173,10 @@ func (x *exchange) showPlaceholders() {
 		return
 	}
 	call := x.call
-	repl.Set("http.auth.user.id", call.Credential.Name)
 	repl.Map(func(name string) (any, bool) {
+		if name == "http.auth.user.id" {
+			return call.Credential.Name, true
+		}
 		rest, ours := strings.CutPrefix(name, "http.gatehouse.")
 		if !ours {
 			return nil, false

@@ -24,10 +24,6 @@ import (
 // chatHead are the members of a chunk that one which is put in repeats.
 var chatHead = []string{"id", "object", "created", "model", "provider", "system_fingerprint", "service_tier"}
 
-// wholeMembers come whole: one that has not the shape by which it passes unread
-// is a text of its own, for held back it would be lost.
-var wholeMembers = map[string]bool{"id": true, "type": true, "role": true}
-
 // chatChoice is a choice of a chunk.
 type chatChoice struct {
 	at    span
@@ -35,10 +31,11 @@ type chatChoice struct {
 }
 
 func (e *pushed) readChat() {
-	choices, finished := e.choices()
+	finished := e.readChoices()
+	choices := e.choices
 	at := 0
 	e.walk(func(f *finder, start, _ int) (*channel, form) {
-		if len(f.frames) < 4 || f.frames[0].key != "choices" || f.frames[2].key != "delta" || wholeMembers[f.frames[len(f.frames)-1].key] {
+		if len(f.frames) < 4 || f.frames[0].key != "choices" || f.frames[2].key != "delta" {
 			return nil, f.form()
 		}
 		for at < len(choices) && choices[at].at.end <= start {
@@ -54,25 +51,27 @@ func (e *pushed) readChat() {
 	e.end(func(c *channel) bool { return everything || finished[c.group] })
 }
 
-// choices returns those of the chunk in their order, and which of them end
-// with it.
-func (e *pushed) choices() (list []chatChoice, finished map[string]bool) {
+// readChoices notes those of the chunk in their order, and returns which of them
+// end with it.
+func (e *pushed) readChoices() (finished map[string]bool) {
 	i, ok := jsonscan.Find(e.data, e.members, "choices")
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	value, offset := e.members[i].Value(e.data), e.members[i].ValueStart
-	for i, s := range jsonscan.Elements(value, nil) {
+	e.spans = jsonscan.Elements(value, e.spans[:0])
+	for i, s := range e.spans {
 		if s.Kind != '{' {
 			continue
 		}
 		object := s.Value(value)
-		members := jsonscan.Members(object, nil)
+		e.inner = jsonscan.Members(object, e.inner[:0])
+		members := e.inner
 		c := chatChoice{at: span{offset + s.Start, offset + s.End}, index: strconv.Itoa(i)}
 		if index := member(object, members, "index"); isIndex(index) {
-			c.index = string(index)
+			c.index = keyText(index)
 		}
-		list = append(list, c)
+		e.choices = append(e.choices, c)
 		// Some providers write "null" on every chunk.
 		reason := member(object, members, "finish_reason")
 		if len(reason) > len(`""`) && reason[0] == '"' && string(reason) != `"null"` {
@@ -82,7 +81,7 @@ func (e *pushed) choices() (list []chatChoice, finished map[string]bool) {
 			finished[c.index] = true
 		}
 	}
-	return list, finished
+	return finished
 }
 
 // chatChannel is the channel of the string the finder is at, below the delta

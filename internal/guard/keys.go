@@ -48,7 +48,7 @@ func (f *finder) setKey(top *frame, start, end int) error {
 	top.key = ""
 	plain := isPlain(key)
 	if plain {
-		top.key = string(key)
+		top.key = keyText(key)
 	}
 	if f.answer {
 		return nil

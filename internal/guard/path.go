@@ -17,7 +17,8 @@ const (
 
 // wholeInDelta are members of a delta that come in one piece. Of a function's
 // name clients take the first piece and no other.
-var wholeInDelta = map[string]bool{"name": true, "format": true, "mime_type": true, "annotations": true, "images": true}
+var wholeInDelta = map[string]bool{"name": true, "format": true, "mime_type": true, "annotations": true, "images": true,
+	"id": true, "type": true, "role": true}
 
 // element is what is known of an open element of an array in an event: it is
 // looked into once, however many strings it has.
@@ -39,7 +40,8 @@ func (e *pushed) element(f *finder, depth int, choice string) *element {
 		return el
 	}
 	object := e.data[frame.start:]
-	members := jsonscan.Members(object, nil)
+	e.inner = jsonscan.Members(object, e.inner[:0])
+	members := e.inner
 	*el = element{start: frame.start, typ: member(object, members, "type"), id: member(object, members, "id")}
 	if index := member(object, members, "index"); isIndex(index) {
 		el.index = index

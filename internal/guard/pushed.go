@@ -10,13 +10,11 @@ import (
 
 // pushed is one event in work.
 type pushed struct {
+	*scratch
 	stream   *Stream
 	name     []byte
 	data     []byte
-	members  []jsonscan.Member
-	spots    []spot
 	sequence span // of its sequence number
-	elements []element
 	verdict  *Verdict
 	err      error
 }
@@ -32,7 +30,7 @@ type spot struct {
 // walk collects the spots. Look says which channel the string that the finder
 // is at belongs to, if any, or how else it is read.
 func (e *pushed) walk(look func(f *finder, start, end int) (*channel, form)) {
-	f := finder{data: e.data, answer: true, event: true}
+	f := finder{data: e.data, answer: true, event: true, frames: e.frames}
 	f.visit = func(start, end int) {
 		if e.err != nil {
 			return
@@ -53,6 +51,7 @@ func (e *pushed) walk(look func(f *finder, start, end int) (*channel, form)) {
 		e.spots = append(e.spots, spot{at: span{start, end}, channel: c, how: how})
 	}
 	_ = f.walk() // of an answer: no key is too many
+	e.frames = f.frames[:0]
 }
 
 // open returns the channel of an id, and whether it is new.
@@ -71,7 +70,11 @@ func (e *pushed) send() {
 		return
 	}
 	b := newBodyReader(&s.set.output, e.data)
-	defer b.release()
+	b.changes, b.values = e.changes[:0], e.values[:0]
+	defer func() {
+		e.changes, e.values = b.changes, b.values
+		b.release()
+	}()
 	if e.sequence.end > 0 && s.shift > 0 {
 		e.spots = append(e.spots, spot{at: e.sequence})
 		slices.SortStableFunc(e.spots, func(a, b spot) int { return cmp.Compare(a.at.start, b.at.start) })

@@ -96,11 +96,13 @@ func (s *Stream) Push(name, data []byte) ([]Event, *Verdict, error) {
 		s.out = append(s.out, Event{Name: name, Data: data})
 		return s.out, nil, nil
 	}
-	members, err := jsonscan.Lenient(data, nil)
-	if err != nil {
+	e := &pushed{scratch: scratches.Get().(*scratch), stream: s, name: name, data: data}
+	defer e.free()
+	var err error
+	if e.members, err = jsonscan.Lenient(data, e.members[:0]); err != nil {
 		return s.end(nil, ErrMalformed)
 	}
-	e := &pushed{stream: s, name: name, data: data, members: members}
+	e.choices, e.spots, e.elements = e.choices[:0], e.spots[:0], e.elements[:0]
 	if s.wire == Chat {
 		e.readChat()
 	} else {
