@@ -42,6 +42,14 @@ var (
 // one attempt: Xvnc shuts everybody out who fails five times.
 func (d *door) reach(visit *gateway.Visit) (*rfb.Desktop, failed, error) {
 	desk, target := d.gateway.Desk(), visit.Pass.Target
+	right := false
+	if target.Password != "" {
+		done, err := desk.Login(visit.Context(), visit.Pass.Workstation)
+		if err != nil {
+			return nil, silent, err
+		}
+		defer func() { done(right) }()
+	}
 	if why, spared := desk.Spared(visit.Pass.Workstation); spared {
 		return nil, sparedFor[why], errSpared
 	}
@@ -57,7 +65,7 @@ func (d *door) reach(visit *gateway.Visit) (*rfb.Desktop, failed, error) {
 	if !stop() && err == nil {
 		err = visit.Context().Err()
 	}
-	if err == nil {
+	if right = err == nil; right {
 		return desktop, failed{}, nil
 	}
 	_ = conn.Close()

@@ -2,6 +2,7 @@ package tests
 
 import (
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -67,6 +68,26 @@ func TestVNCAWorkstationThatRefusedTheLoginIsNotAskedAtOnceAgain(t *testing.T) {
 	if n := wrong.visits(); n != 2 {
 		t.Errorf("it was reached %d times", n)
 	}
+}
+
+// A crowd that comes at once is no other: the first one's login tells for all.
+func TestVNCACrowdAtAWorkstationWithAWrongPasswordIsOneLogin(t *testing.T) {
+	const viewers = 12
+	wrong := newDesk(t, func(w *wire) {
+		offering(w, 2).hear(2).say("0123456789abcdef").take(16)
+		w.refuse("Authentication failed")
+	})
+	h := startVNC(t, setup{vnc: wrong.as("wrong", "password {env.DESK_PASSWORD}")})
+	var crowd sync.WaitGroup
+	for range viewers {
+		url := h.issue("connect", "wrong", "")
+		crowd.Go(func() { h.refusedWith(url, "The workstation refused the gateway's password. Tell your administrator.") })
+	}
+	crowd.Wait()
+	if n := wrong.visits(); n != 1 {
+		t.Errorf("%d viewers at once made %d logins", viewers, n)
+	}
+	h.refusedSoon("workstation_password", viewers)
 }
 
 // Whoever cannot stay is told so before the workstation is troubled.

@@ -21,11 +21,16 @@ func (d *Desk) Spare(id ID, why string, while time.Duration) {
 	}
 }
 
-// ask ends the time in which a workstation is left alone.
+// ask ends the time in which a workstation is left alone, and forgets that its
+// password was right.
 func (d *Desk) ask(id ID) {
-	d.state.mu.Lock()
-	defer d.state.mu.Unlock()
-	delete(d.state.spared, id)
+	s := d.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.spared, id)
+	if l := s.logins[id]; l != nil {
+		l.proved = 0
+	}
 }
 
 // Spared tells whether, and why, a workstation is left alone.

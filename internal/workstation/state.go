@@ -21,6 +21,7 @@ type State struct {
 	prefixes   map[string]*token // of those with a prefix
 	graves     graves            // tokens that died
 	spared     map[ID]sparing    // workstations that refused the gateway
+	logins     map[ID]*login     // and its logins to them
 	sessions   int               // open ones
 	registered map[string]int    // records of run-time workstations by tenant
 	sweepAt    int               // number of tokens at which the next Issue sweeps all
@@ -56,6 +57,7 @@ func NewState(now func() time.Time) *State {
 		tokens:     make(map[hash]*token),
 		prefixes:   make(map[string]*token),
 		spared:     make(map[ID]sparing),
+		logins:     make(map[ID]*login),
 		registered: make(map[string]int),
 		sweepAt:    minSweep,
 	}
