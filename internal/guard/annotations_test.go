@@ -42,6 +42,14 @@ func TestAnnotationsOfAChangedTextAreEmptied(t *testing.T) {
 	}
 }
 
+func TestAnnotationsOfARequestStay(t *testing.T) {
+	body := `{"messages":[{"content":"%s","annotations":[{"start_index":4}]}]}`
+	r, err := golden(t).Request(t.Context(), fmt.Appendf(nil, body, "ann@example.com"))
+	if want := fmt.Sprintf(body, "[REDACTED:email]"); err != nil || string(r.Body) != want {
+		t.Errorf("%s, %v", r.Body, err)
+	}
+}
+
 func TestTokenProbabilitiesAreEmptied(t *testing.T) {
 	body := []byte(`{"choices":[{"logprobs":{"content":[{"token":"forb"},{"token":"idden"}]},"message":{"content":"x"}}],"output":[{"logprobs":[{"token":"forbidden"}],"text":"x"}],"a":{"logprobs":[]}}`)
 	want := `{"choices":[{"logprobs":null,"message":{"content":"x"}}],"output":[{"logprobs":[],"text":"x"}],"a":{"logprobs":[]}}`

@@ -126,7 +126,7 @@ func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, bod
 	if err != nil {
 		return err
 	}
-	b := bodyReader{body: body}
+	b := bodyReader{side: &side{direction: d}, body: body}
 	for len(list) > 0 {
 		n := 0
 		for n < len(list) && list[n].Text == list[0].Text {

@@ -21,7 +21,7 @@ const (
 
 // bodyReader reads the strings of one body, or of one event.
 type bodyReader struct {
-	side    *side
+	side    *side // nil for a webhook's
 	reader  *reader
 	body    []byte
 	changes []change
@@ -81,6 +81,7 @@ func (f *finder) inLogprobs() (start int, ok bool) {
 // text reads a string value, quotes included, or what else is read as a text.
 func (b *bodyReader) text(start, end int, how form) {
 	text, args := decoded(b.body[start:end]), arguments{}
+	how.arguments = how.arguments || isJSON(text)
 	plain := b.begin(text, how, &args)
 	edits, verdict := b.reader.whole(plain)
 	b.finds += len(edits)
@@ -136,7 +137,9 @@ func (b *bodyReader) result() ([]byte, []Verdict) {
 	if !b.changed {
 		return nil, nil
 	}
-	b.unlink()
+	if b.side.direction == Output {
+		b.unlink()
+	}
 	out := make([]byte, 0, len(b.body)+len(b.values))
 	at := 0
 	for _, c := range b.changes {

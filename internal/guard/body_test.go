@@ -31,6 +31,9 @@ func TestDuplicateKeysAreRefused(t *testing.T) {
 		{`{"metadata":{` + many(`"k7":1`) + `}}`, "metadata", "k7"},
 		{`{"input":[{` + many(`"K7":1`) + `}]}`, "input", "K7"},
 		{`{"tools":[{"parameters":{"a":1,"A":2}}],"metadata":{` + many(`"K7":1`) + `},"input":[{"a":{"a":{}}},{"a":1}]}`, "", ""},
+		{`{"chat_template_kwargs":{"a":1,"A":2},"extra_body":{"a":1,"A":2},"messages":[{"tool_calls":[{"extra_content":{"a":1,"A":2}}]}]}`, "", ""},
+		{`{"input":[{"tools":[{"annotations":{"title":"a","Title":"b"}}]}]}`, "", ""},
+		{`{"extra_body":{"a":1,"a":2}}`, "extra_body", "a"},
 	}
 	for _, test := range tests {
 		if _, err := jsonscan.Strict([]byte(test.body), nil); err != nil {
@@ -65,8 +68,8 @@ func TestBodiesThatHoldNothingPassAsTheyAre(t *testing.T) {
 	}
 }
 
-// shape replaces every string value by one letter, and arguments, which are a
-// text in any form.
+// shape replaces every string value by one word, which tells whether it is an
+// object or array of JSON, and arguments, which are a text in any form.
 func shape(t *testing.T, body []byte) string {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
@@ -78,6 +81,9 @@ func shape(t *testing.T, body []byte) string {
 	blank = func(v any) any {
 		switch v := v.(type) {
 		case string:
+			if text := strings.TrimLeft(v, " \t\r\n"); text != "" && strings.Contains("{[", text[:1]) && json.Valid([]byte(v)) {
+				return "json"
+			}
 			return "s"
 		case []any:
 			for i := range v {
@@ -100,6 +106,7 @@ func FuzzOnlyStringsChange(f *testing.F) {
 	for _, body := range []string{
 		`{"messages":[{"role":"user","content":"a@b.de"}]}`,
 		`{"input":[{"content":[{"text":"x \u0061@b.de \" a@b.de"}]},["a@b.de"]],"a@b.de":"a@b.de"}`,
+		`{"a":["{\"a\":\"x\\na@b.de\"}"," [\"\\u0061@b.de\",\"red\\nmercury\"]","[a@b.de]"]}`,
 		`{"a":{"b":{"c":["a@b.de",1.50,null,true,{"type":"a@b.de"}]}}}`,
 		`{"input":[{"arguments":{"a@b.de":"a@b.de"}},{"arguments": 4 },{"arguments":["a@b.de",null]}]}`,
 		`{"choices":[{"logprobs":{"content":[{"token":"a@b.de"}]},"message":{"content":"a@b.de"}}]}`,

@@ -16,10 +16,6 @@ const (
 	// written in groups, as 4-4-4-4, 4-6-5 and 4-6-4 are. Without it every
 	// table of small numbers would hold some.
 	minGroup = 3
-
-	// maxDivider is how many characters divide two groups at most: a dash
-	// between blanks.
-	maxDivider = 3
 )
 
 // issuers are the ranges of first digits that are given out for payment cards,
@@ -89,15 +85,15 @@ type group struct {
 }
 
 // cardScanner is the [scanner] of payment card numbers: 13 to 19 digits, in one
-// group or in some that blanks, dashes or points divide, no letter beside them.
-// What follows a point in one group is a fraction.
+// group or in some with one blank or dash between two, no letter beside them.
+// More than that stands between the numbers of a table. What follows a point is
+// a fraction, and maybe another number behind it.
 type cardScanner struct {
-	groups  []group // with a divider between two, at most maxCard digits in all
-	digits  []byte  // theirs
-	prev    rune    // the character before, -1 for none
-	before  rune    // and the one before that
-	divider int     // how many characters of one were read
-	broken  bool    // what stands together is no part of a card number
+	groups []group // with a divider between two, at most maxCard digits in all
+	digits []byte  // theirs
+	prev   rune    // the character before, -1 for none
+	before rune    // and the one before that
+	broken bool    // what stands together is no part of a card number
 }
 
 func newCardScanner() *cardScanner { return &cardScanner{prev: -1, before: -1} }
@@ -125,9 +121,7 @@ func (s *cardScanner) scan(piece string, pos int, f *found) {
 		case isDigit(prev):
 			s.close(r, pos, f)
 		case len(s.groups) > 0:
-			if s.divider++; s.divider > maxDivider || !divides(r) {
-				s.drop(len(s.groups))
-			}
+			s.drop(len(s.groups))
 		}
 		before, prev = prev, r
 		pos++
@@ -186,15 +180,15 @@ func (s *cardScanner) close(r rune, pos int, f *found) {
 		return
 	}
 	digits := s.digits
-	for _, g := range s.groups {
-		alone := g.fraction && g.start == last.start
-		if len(digits) >= minCard && !alone && isCard(digits) {
+	for i, g := range s.groups {
+		decimals := g.fraction && i >= len(s.groups)-2
+		if len(digits) >= minCard && !decimals && isCard(digits) {
 			f.add(g.start, last.end, pos+1)
 			break // what is shorter lies within
 		}
 		digits = digits[g.digits:]
 	}
-	if s.divider = 1; !divides(r) {
+	if !divides(r) {
 		s.drop(len(s.groups))
 	}
 }
@@ -211,13 +205,13 @@ func (s *cardScanner) drop(n int) {
 	s.groups = s.groups[:copy(s.groups, s.groups[n:])]
 }
 
-// divides tells whether r may stand between two groups: a point, or a blank or
-// dash of whatever kind.
+// divides tells whether r may stand between two groups: a blank or a dash of
+// whatever kind, the minus sign too, but nothing that ends a line or a column.
 func divides(r rune) bool {
 	if r < utf8.RuneSelf {
-		return r == ' ' || r == '-' || r == '.' || '\t' <= r && r <= '\r'
+		return r == ' ' || r == '-'
 	}
-	return r == '\u2212' || unicode.IsSpace(r) || unicode.Is(unicode.Pd, r)
+	return r == '\u2212' || unicode.In(r, unicode.Zs, unicode.Pd)
 }
 
 // ofWord tells whether digits beside r are part of a word. The low line is

@@ -11,6 +11,7 @@ import (
 type channel struct {
 	id     string
 	group  string // the choice of a chat, which ends as one
+	phase  phase  // of that choice
 	kind   string // the type of the deltas of a Response
 	at     responsePlace
 	reader *reader
@@ -28,6 +29,12 @@ type event struct {
 	name       string
 	head, tail []byte
 	sequence   span // in head: the digits of its sequence_number, if it has one
+
+	// Of a chunk: the member of the delta that the text is in, and where the
+	// delta begins in head and ends in tail. Chunks with different members can
+	// be one.
+	member           string
+	deltaIn, deltaTo int
 }
 
 func newChannel(id, group string, s *Stream) *channel {

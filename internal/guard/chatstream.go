@@ -3,6 +3,7 @@ package guard
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -26,15 +27,16 @@ var chatHead = []string{"id", "object", "created", "model", "provider", "system_
 
 // chatChoice is a choice of a chunk.
 type chatChoice struct {
-	at    span
-	index string // as JSON
+	at     span
+	index  string // as JSON
+	phases phase  // of which it has something
 }
 
 func (e *pushed) readChat() {
 	finished := e.readChoices()
 	choices := e.choices
 	at := 0
-	e.walk(func(f *finder, start, _ int) (*channel, form) {
+	e.walk(func(f *finder, start, end int) (*channel, form) {
 		if len(f.frames) < 4 || f.frames[0].key != "choices" || f.frames[2].key != "delta" {
 			return nil, f.form()
 		}
@@ -44,11 +46,47 @@ func (e *pushed) readChat() {
 		if at == len(choices) || start < choices[at].at.start {
 			return nil, f.form()
 		}
-		return e.chatChannel(f, choices[at].index), f.form()
+		empty := end-start <= len(`""`)
+		if !empty {
+			choices[at].phases |= phaseOf(f.frames[3].key)
+		}
+		return e.chatChannel(f, choices[at].index, empty), f.form()
 	})
 	failed := member(e.data, e.members, "error")
 	everything := len(failed) > 0 && !jsonscan.IsNull(failed)
-	e.end(func(c *channel) bool { return everything || finished[c.group] })
+	e.end(func(c *channel) bool { return everything || finished[c.group] || c.over(choices) })
+}
+
+// phase is what a choice does at a time: it thinks, it speaks, it calls tools.
+// Clients, and translations above all, take them in the order in which they
+// come: what is held of a text goes out before the next one begins.
+type phase uint8
+
+const (
+	thinks phase = 1 << iota
+	speaks
+	calls
+)
+
+func phaseOf(member string) phase {
+	switch {
+	case strings.HasPrefix(member, "reasoning") || member == "thinking":
+		return thinks
+	case member == "tool_calls" || member == "function_call":
+		return calls
+	}
+	return speaks
+}
+
+// over tells whether the choice of a text does something else by now. The
+// arguments of a call have an end of their own.
+func (c *channel) over(choices []chatChoice) bool {
+	for i := range choices {
+		if choices[i].index == c.group {
+			return choices[i].phases != 0 && c.phase != calls && choices[i].phases&c.phase == 0
+		}
+	}
+	return false
 }
 
 // readChoices notes those of the chunk in their order, and returns which of them
@@ -86,7 +124,7 @@ func (e *pushed) readChoices() (finished map[string]bool) {
 
 // chatChannel is the channel of the string the finder is at, below the delta
 // of a choice.
-func (e *pushed) chatChannel(f *finder, choice string) *channel {
+func (e *pushed) chatChannel(f *finder, choice string, empty bool) *channel {
 	const delta = 3 // its frame
 	var room [64]byte
 	id := append(append(room[:0], choice...), "/content"...)
@@ -96,8 +134,15 @@ func (e *pushed) chatChannel(f *finder, choice string) *channel {
 			return nil
 		}
 	}
+	if empty && e.stream.open[string(id)] == nil {
+		return nil
+	}
 	c, fresh := e.open(string(id), choice)
+	if c == nil {
+		return nil
+	}
 	if fresh {
+		c.phase = phaseOf(f.frames[delta].key)
 		c.send = e.chunk(f, delta, choice)
 		if f.form().arguments {
 			c.args = new(arguments)
@@ -122,6 +167,7 @@ func (e *pushed) chunk(f *finder, delta int, choice string) event {
 		out.head = appendMember(out.head, key, member(e.data, e.members, key))
 	}
 	out.head = append(out.head, `"choices":[{"index":`+choice+`,"delta":`...)
+	out.member, out.deltaIn, out.deltaTo = f.frames[delta].key, len(out.head), len(tail)
 	out.head = append(out.head, head...)
 	out.tail = append(tail, `,"finish_reason":null}]}`...)
 	return out

@@ -135,10 +135,11 @@ func Reader(s *Set) func(string) {
 	return func(text string) { r.whole(text) }
 }
 
-// Occupy takes the place of a large body, until what it returns is called.
+// Occupy takes the place of a block of a long text, until what it returns is
+// called.
 func Occupy() (free func()) {
-	largeBodies <- struct{}{}
-	return func() { <-largeBodies }
+	longTexts <- struct{}{}
+	return func() { <-longTexts }
 }
 
 // Decoded is what the rules read of arguments that come in pieces.

@@ -1,6 +1,10 @@
 package guard
 
-import "unicode/utf8"
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
 
 // form says how a string of a body is read.
 type form struct {
@@ -29,6 +33,16 @@ func (f *finder) form() (how form) {
 		how.part = part{f.frames[n-2].start, top.key}
 	}
 	return how
+}
+
+// isJSON tells whether a whole text is an object or array of JSON, as structured
+// outputs and the results of tools are.
+func isJSON(text string) bool {
+	text = strings.Trim(text, " \t\r\n")
+	if len(text) < len("{}") || text[0] != '{' && text[0] != '[' || text[len(text)-1] != text[0]+2 {
+		return false // '[' and ']', '{' and '}' are two apart
+	}
+	return json.Valid([]byte(text))
 }
 
 // begin makes the reader ready for a text and returns what the rules read of it.

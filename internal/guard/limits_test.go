@@ -112,7 +112,7 @@ func TestNothingIsReadForACallerWhoLeft(t *testing.T) {
 	}
 }
 
-func TestLargeBodiesWaitForOneAnother(t *testing.T) {
+func TestLongTextsWaitForOneAnother(t *testing.T) {
 	set := denying(t, "forbidden")
 	body := []byte(`{"input":"` + strings.Repeat("a ", 1<<20) + `"}`)
 	var free []func()
@@ -122,8 +122,12 @@ func TestLargeBodiesWaitForOneAnother(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { _, err := set.Request(ctx, body); done <- err }()
-	if r, err := set.Request(t.Context(), []byte(`{"input":"forbidden"}`)); err != nil || r.Verdict == nil {
-		t.Errorf("a small body waits: %v", err)
+	texts := strings.Repeat(`"`+strings.Repeat("a ", 1<<10)+`",`, 1<<10)
+	image := `{"content":[{"image_url":{"url":"data:image/png;base64,` + strings.Repeat("QUJD", 1<<19) + `"}}]}`
+	for _, short := range []string{`{"input":"forbidden"}`, `{"input":[` + texts + `"forbidden"]}`, `{"messages":[` + image + `,{"content":"forbidden"}]}`} {
+		if r, err := set.Request(t.Context(), []byte(short)); err != nil || r.Verdict == nil {
+			t.Errorf("short texts wait: %.40s: %v", short, err)
+		}
 	}
 	leave()
 	if err := <-done; !errors.Is(err, context.Canceled) {
@@ -131,6 +135,12 @@ func TestLargeBodiesWaitForOneAnother(t *testing.T) {
 	}
 	for _, f := range free {
 		f()
+	}
+	denied := []byte(`{"input":"forbidden ` + strings.Repeat("a ", 1<<20) + `"}`)
+	for range len(free) + 1 { // no verdict keeps the room
+		if r, err := set.Request(t.Context(), denied); err != nil || r.Verdict == nil {
+			t.Errorf("%v, %v", r.Verdict, err)
+		}
 	}
 	if _, err := set.Request(t.Context(), body); err != nil {
 		t.Error(err)

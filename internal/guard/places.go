@@ -26,6 +26,7 @@ const (
 	givenOut           // an identifier as a provider gives it out: no blank
 	aName              // of a model and the like: no blank
 	inBase64           // base64, alone or in a data URL
+	inPieces           // base64 of any length, as a stream brings it
 	anImage            // an image in base64, where a text may stand too
 )
 
@@ -47,7 +48,9 @@ var (
 		{aWord, atTop, "object type status service_tier choices.finish_reason error.type annotation.type response.object response.status response.service_tier"},
 		{givenOut, atTop, "id item_id response_id annotation.file_id annotation.container_id response.id"},
 		{inBase64, atTop, "partial_image_b64"},
-	}, placesOf(givenOut, []string{"choices.message", "choices.delta"}, []string{"output", "item", "response.output"}, []string{"part", "choices.message.content", "choices.delta.content"}))
+	}, placesOf(givenOut, []string{"choices.message", "choices.delta"}, []string{"output", "item", "response.output"}, []string{"part", "choices.message.content", "choices.delta.content"}), []place{
+		{inPieces, atTop, "choices.delta.audio.data"},
+	})
 )
 
 // placesOf are the places in chat messages, in the items of Responses, and in
@@ -60,7 +63,7 @@ func placesOf(identifier shape, messages, items, parts []string) []place {
 	return []place{
 		{aWord, messages, "role tool_calls.type reasoning_details.type annotations.type images.type"},
 		{identifier, messages, "id tool_call_id tool_calls.id audio.id reasoning_details.id"},
-		{inBase64, messages, "audio.data reasoning_details.data reasoning_details.signature images.image_url images.image_url.url"},
+		{inBase64, messages, "audio.data reasoning_details.data reasoning_details.signature images.image_url images.image_url.url tool_calls.extra_content.google.thought_signature"},
 
 		{aWord, items, "type role status action.type outputs.type"},
 		{identifier, items, "id call_id approval_request_id container_id results.file_id"},
@@ -115,6 +118,8 @@ func (s shape) fits(value []byte) bool {
 		return isName(value, "_-.:/")
 	case inBase64:
 		return isEncoded(value, minEncoded)
+	case inPieces:
+		return isEncoded(value, 0)
 	case anImage:
 		return isEncoded(value, minImage)
 	}
@@ -226,6 +231,7 @@ var echoed = []string{
 var free = map[string]bool{
 	"metadata": true, "parameters": true, "schema": true, "input_schema": true, "variables": true,
 	"properties": true, "logit_bias": true, "headers": true, "env": true, "arguments": true,
+	"chat_template_kwargs": true, "extra_body": true, "extra_content": true, "annotations": true,
 }
 
 // echoedBy is echoed as a set.

@@ -35,6 +35,20 @@ func TestWhatOnlyNamesOrEncodesIsNotRead(t *testing.T) {
 			t.Errorf("%.120s: %v, %v", body, r.Verdict, err)
 		}
 	}
+	signed := `{"tool_calls":[{"index":0,"extra_content":{"google":{"thought_signature":"` + data(40) + `"}}}]}`
+	if r, err := set.Request(t.Context(), []byte(`{"messages":[`+signed+`]}`)); err != nil || r.Verdict != nil {
+		t.Errorf("a signature in a request: %v, %v", r.Verdict, err)
+	}
+	if r, err := set.Answer(t.Context(), []byte(`{"choices":[{"message":`+signed+`}]}`)); err != nil || r.Verdict != nil {
+		t.Errorf("a signature in an answer: %v, %v", r.Verdict, err)
+	}
+	for _, delta := range []string{signed, `{"audio":{"id":"a","data":"forbidden"}}`} {
+		event := `{"choices":[{"index":0,"delta":` + delta + `}]}`
+		events, v, err := set.Stream(guard.Chat).Push(nil, []byte(event))
+		if v != nil || err != nil || len(events) != 1 || string(events[0].Data) != event {
+			t.Errorf("%s became %s: %v, %v", event, events, v, err)
+		}
+	}
 	// Words of the APIs are no find, whatever is on the list.
 	for _, word := range []string{"tool", "function", "auto", "stop", "completed"} {
 		body := `{"tool_choice":"auto","messages":[{"role":"tool","content":"x"},{"tool_calls":[{"type":"function"}]}],"input":[{"status":"completed"}]}`
@@ -61,6 +75,8 @@ func TestNoMemberHidesAText(t *testing.T) {
 		`{"messages":[{"content":[{"type":"image_url","image_url":{"url":"data:` + data(200) + `"}}]}]}`,
 		`{"messages":[{"content":[{"type":"image_url","image_url":{"url":"x","detail":"forbidden","more":["forbidden"]}}]}]}`,
 		`{"messages":[{"content":[{"input_audio":{"data":"forbidden"}}]}]}`,
+		`{"messages":[{"tool_calls":[{"extra_content":{"google":{"thought_signature":"forbidden"}}}]}]}`,
+		`{"messages":[{"tool_calls":[{"extra_content":{"google":{"thought":"` + data(40) + `"}}}]}]}`,
 		`{"documents":[{"id":"forbidden-1","detail":"auto"}]}`,
 		`{"chat_template_kwargs":{"detail":"forbidden"}}`,
 		`{"chat_template_kwargs":{"image_url":{"url":["forbidden"]}}}`,

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +13,11 @@ import (
 // blockSize is how many bytes of a whole text are scanned at a time: what is
 // found in it is settled before the next, so that finds do not pile up.
 const blockSize = 64 << 10
+
+// longTexts has room for the blocks of long texts that are read at a time. They
+// leave half of the processors to the short ones, and take turns with one
+// another.
+var longTexts = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 
 // boundRule is a rule in a [Set], with its guardrail's name.
 type boundRule struct {
@@ -142,7 +148,10 @@ func (r *reader) whole(text string) ([]edit, *Verdict) {
 		for end < len(text) && !utf8.RuneStart(text[end]) {
 			end++
 		}
-		if !r.scan(text[at:end]) {
+		switch ok := r.block(text[at:end], len(text) > blockSize); {
+		case r.stopped:
+			return nil, nil
+		case !ok:
 			return nil, r.verdict()
 		}
 		if r.list = r.cover.edits(r.list, text, r.settled(), &r.found, r.rules); len(r.list)+len(r.found.hits) > maxFinds {
@@ -156,6 +165,21 @@ func (r *reader) whole(text string) ([]edit, *Verdict) {
 	}
 	r.list = r.cover.edits(r.list, text, math.MaxInt, &r.found, r.rules)
 	return r.list, nil
+}
+
+// block is scan for a block. That of a long text waits for its turn, or until
+// nobody wants the answer any more, which stopped tells.
+func (r *reader) block(piece string, long bool) bool {
+	if long {
+		select {
+		case longTexts <- struct{}{}:
+			defer func() { <-longTexts }()
+		case <-r.left:
+			r.stopped = true
+			return false
+		}
+	}
+	return r.scan(piece)
 }
 
 // apply appends text with its edits made.

@@ -3,7 +3,6 @@ package guard
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -139,24 +138,8 @@ func (d *side) judge(ctx context.Context, body []byte) (Result, error) {
 	return result, nil
 }
 
-// largeBody is from which length on, in bytes, bodies wait for one another:
-// what is read of them, and what is made of them, is in memory meanwhile.
-const largeBody = 1 << 20
-
-// largeBodies has room for the large bodies that are read at a time. They leave half
-// of the processors to the small ones.
-var largeBodies = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
-
 // read has the rules judge a body.
 func (d *side) read(ctx context.Context, body []byte, result *Result) error {
-	if len(body) > largeBody {
-		select {
-		case largeBodies <- struct{}{}:
-			defer func() { <-largeBodies }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 	b := newBodyReader(d, body)
 	defer b.release()
 	if err := b.read(ctx); err != nil {

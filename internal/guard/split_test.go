@@ -26,7 +26,7 @@ var texts = []string{
 	"key AKIAIOSFODNN7XK4QZ2W and aws_secret = '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'",
 	"token: ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8 they say",
 	"the PROJECT \n x is in 東京都, Straße 3, C++ aaa a aa",
-	"pro\u00adject ｘ, 東\ufe0f京, S\u0323traße c\u200b++, 4111–1111.1111\n1111 41１１\u200b11111111 1111 a\u0301 á ⓐⓐ ﬁ",
+	"pro\u00adject ｘ, 東\ufe0f京, S\u0323traße c\u200b++, 4111–1111.1111\n1111 4111–1111−1111\u00a01111 41１１\u200b11111111 1111 a\u0301 á ⓐⓐ ﬁ",
 	"abccccx abcc 123 4567 8 a b a b\na b",
 	strings.Repeat("a", 40) + "b" + strings.Repeat("1", 40),
 }

@@ -3,6 +3,7 @@ package guard
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -158,6 +159,7 @@ func (s *Stream) channel(id, group string) (c *channel, fresh bool) {
 // held of them.
 func (s *Stream) flush(which func(*channel) bool) *Verdict {
 	kept := s.channels[:0]
+	var rests []rest
 	for _, c := range s.channels {
 		if !which(c) {
 			kept = append(kept, c)
@@ -172,15 +174,62 @@ func (s *Stream) flush(which func(*channel) bool) *Verdict {
 		}
 		s.redacts = c.reader.told(s.redacts)
 		if text != "" {
-			s.out = append(s.out, Event{Name: []byte(c.send.name), Data: c.send.with(text, s.sequence+s.shift)})
-			if c.send.sequence.end > 0 {
-				s.shift++
-			}
+			rests = append(rests, rest{c, text})
 		}
 	}
 	clear(s.channels[len(kept):])
 	s.channels = kept
+	s.putIn(rests)
 	return nil
+}
+
+// rest is what was held of a text when it ended.
+type rest struct {
+	*channel
+	text string
+}
+
+// putIn puts in the events with rests. Those of one choice are one chunk where
+// they can be: some providers tell the same reasoning by two names, and clients
+// take one of them from each chunk.
+func (s *Stream) putIn(rests []rest) {
+	for len(rests) > 0 {
+		n := 1
+		for n < len(rests) && rests[n].joins(rests[:n]) {
+			n++
+		}
+		send := &rests[0].send
+		data := send.with(rests[0].text, s.sequence+s.shift)
+		if n > 1 {
+			data = chunkWith(rests[:n])
+		}
+		s.out = append(s.out, Event{Name: []byte(send.name), Data: data})
+		if send.sequence.end > 0 {
+			s.shift++
+		}
+		rests = rests[n:]
+	}
+}
+
+// joins tells whether a rest can go out in one chunk with others.
+func (r rest) joins(others []rest) bool {
+	return r.send.member != "" && r.group == others[0].group &&
+		!slices.ContainsFunc(others, func(o rest) bool { return o.send.member == r.send.member })
+}
+
+// chunkWith is the chunk with several members of a delta.
+func chunkWith(rests []rest) []byte {
+	first := &rests[0].send
+	out := append([]byte(nil), first.head[:first.deltaIn]...)
+	for i, r := range rests {
+		sign := byte(',')
+		if i == 0 {
+			sign = '{'
+		}
+		out = append(append(out, sign), r.send.head[r.send.deltaIn+1:]...)
+		out = append(jsonscan.AppendString(out, r.text), r.send.tail[:r.send.deltaTo-1]...)
+	}
+	return append(append(out, '}'), first.tail[first.deltaTo:]...)
 }
 
 // with is the event with a text, and with a sequence number if it has one.
