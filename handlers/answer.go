@@ -38,7 +38,9 @@ func (x *exchange) answer(op provider.Operation, body [][]byte, convert func(dst
 	if *received, err = readAll((*received)[:0], resp.Body, resp.ContentLength); err != nil {
 		return x.brokenAnswer(err)
 	}
-	x.call.Whole(len(*received))
+	if x.call.Whole(len(*received)); len(*received) == 0 {
+		x.call.SaidNothing()
+	}
 	judged, refusal := x.call.JudgeAnswer(x.r.Context(), *received)
 	if judged == nil {
 		judged = *received
@@ -59,6 +61,7 @@ func (x *exchange) answer(op provider.Operation, body [][]byte, convert func(dst
 	}
 	if summary.Err != nil { // the answer says itself that it failed; so does the record
 		x.call.Fail(summary.Err)
+		x.call.SaidNothing()
 	} else {
 		x.call.Succeed(http.StatusOK)
 	}

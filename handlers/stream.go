@@ -111,8 +111,14 @@ func (x *exchange) endStream(line *clientLine, s openai.Stream, out []byte, fail
 		switch {
 		case errors.Is(err, openai.ErrCut):
 			failure = x.broken("broke off its answer", err)
+			if !x.call.Heard() {
+				x.call.SaidNothing()
+			}
 		case err != nil: // the provider's own, which s has put into words
 			failure, told = fault.From(err), true
+			if !s.Summary().Text {
+				x.call.SaidNothing()
+			}
 		}
 	}
 	if failure != nil {

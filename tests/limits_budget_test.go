@@ -22,7 +22,7 @@ func (h *house) writeCatalog() {
 	h.t.Helper()
 	var models []string
 	for _, name := range []string{"fake/echo", "fake/stall", "fake/usage-all", "fake/usage-more", "fake/no-usage", "fake/err-500", "fake/cut-clean", "chatonly/usage-all", "router/echo", "dear/echo",
-		"fake/redirect-307", "private/echo", "private/stall", "dead/echo", "notls/echo"} {
+		"fake/redirect-307", "private/echo", "private/stall", "private/err-first-event", "private/empty", "private/response-failed", "dead/echo", "notls/echo"} {
 		models = append(models, `{"id":"`+name+`","context_length":100000,"price":{"prompt":"1","completion":"10"}}`)
 	}
 	if err := os.WriteFile(filepath.Join(h.dir, "prices.json"), []byte(`{"models":[`+strings.Join(models, ",")+`]}`), 0o600); err != nil {

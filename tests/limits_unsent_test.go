@@ -35,6 +35,32 @@ func TestAProviderThatCannotBeReachedCostsNothing(t *testing.T) {
 	}
 }
 
+// A provider that fails before it says anything has charged nothing, with
+// whatever status it tells that.
+func TestAFailureBeforeTheFirstWordCostsNothing(t *testing.T) {
+	h := startPriced(t, setup{keys: limitedKey("budget 10usd/total\nmax_output_tokens 100") + keyBlock("activity", "")})
+	for _, path := range []string{chatV1, chatRouter, responsesV1} {
+		for _, model := range []string{"private/err-first-event", "private/empty", "private/response-failed"} {
+			if model == "private/response-failed" && path != responsesV1 {
+				continue // it fails after its first words there
+			}
+			for _, more := range []string{"", streaming} {
+				if model == "private/response-failed" && more != "" {
+					continue
+				}
+				s := h.open(h.request(path, "full", bodyFor(path, model, more)))
+				_, _ = s.rest()
+				if row := h.rowSoon("request_id=" + s.resp.Header.Get("X-Request-Id")); at(row, "usage_source") != "none" || at(row, "code") == "" {
+					t.Errorf("%s, %s%s: row %v", path, model, more, row)
+				}
+			}
+		}
+	}
+	if b := h.keyInfo("full").Budgets[0]; nano(t, b.Spent) != 0 || nano(t, b.Reserved) != 0 {
+		t.Errorf("%s spent, %s reserved", b.Spent, b.Reserved)
+	}
+}
+
 // Who leaves before the usage is told has used what the call refers to all the same.
 func TestStoredStateIsChargedToAClientThatLeaves(t *testing.T) {
 	h := startPriced(t, setup{keys: limitedKey("budget 0.25usd/total\nmax_output_tokens 10")})

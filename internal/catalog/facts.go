@@ -157,7 +157,7 @@ func newPrice(base Rates, tiers []Tier) *Price {
 }
 
 func (r *Rates) dropZeroes() {
-	for _, q := range []*Quote{&r.CacheRead, &r.CacheWrite, &r.Reasoning, &r.AudioInput, &r.AudioOutput} {
+	for _, q := range []*Quote{&r.CacheRead, &r.CacheWrite, &r.CacheHour, &r.Reasoning, &r.AudioInput, &r.AudioOutput} {
 		if q.Rate == 0 {
 			*q = Quote{}
 		}

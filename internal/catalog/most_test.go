@@ -47,7 +47,7 @@ func TestNoUsageCostsMoreThanTheMost(t *testing.T) {
 		return catalog.Quoted(catalog.Rate(r.Int64N(1e11)))
 	}
 	rates := func() catalog.Rates {
-		return catalog.Rates{Prompt: quote(), Completion: quote(), CacheRead: quote(), CacheWrite: quote(), Reasoning: quote(), AudioInput: quote(), AudioOutput: quote()}
+		return catalog.Rates{Prompt: quote(), Completion: quote(), CacheRead: quote(), CacheWrite: quote(), CacheHour: quote(), Reasoning: quote(), AudioInput: quote(), AudioOutput: quote()}
 	}
 	known := 0
 	for range 20_000 {

@@ -168,17 +168,15 @@ func listedPrice(name string, f facts, outputs []string) (*Price, error) {
 
 func listedRates(f facts) (Rates, error) {
 	var r Rates
-	var hour Quote // of a cache that keeps for an hour, which is the caller's choice
 	err := f.read(
 		column{"prompt", &r.Prompt},
 		column{"completion", &r.Completion},
 		column{"input_cache_read", &r.CacheRead},
 		column{"input_cache_write", &r.CacheWrite},
-		column{"input_cache_write_1h", &hour},
+		column{"input_cache_write_1h", &r.CacheHour},
 		column{"internal_reasoning", &r.Reasoning},
 		column{"audio", &r.AudioInput},
 		column{"audio_output", &r.AudioOutput},
 	)
-	r.CacheWrite = dearest(r.CacheWrite, hour)
 	return r, err
 }

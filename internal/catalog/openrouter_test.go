@@ -56,7 +56,7 @@ func TestOpenRouterListIsReadAsItIs(t *testing.T) {
 			t.Errorf("%s: price is %+v, want priced %v", id, m.Price, priced)
 		}
 	}
-	if p := models["openrouter/a/hour"].Price; p == nil || p.CacheWrite != usd(t, "6e-06") {
+	if p := models["openrouter/a/hour"].Price; p == nil || p.CacheWrite != usd(t, "3.75e-06") || p.CacheHour != usd(t, "6e-06") {
 		t.Errorf("written to the cache for an hour: %+v", p)
 	}
 	if m := models["openrouter/a/painter"]; m.Serves(catalog.OpChat) || m.Serves(catalog.OpResponses) {

@@ -35,7 +35,8 @@ type Rates struct {
 	Prompt      Quote
 	Completion  Quote
 	CacheRead   Quote // unknown: Prompt
-	CacheWrite  Quote // the dearest of several; unknown: Prompt
+	CacheWrite  Quote // unknown: CacheHour, then Prompt
+	CacheHour   Quote // writes that are kept for an hour or longer, the dearest of several; unknown: CacheWrite
 	Reasoning   Quote // unknown: Completion
 	AudioInput  Quote // unknown: cannot be priced
 	AudioOutput Quote // unknown: cannot be priced
@@ -60,6 +61,9 @@ type Tokens struct {
 	Prompt, Completion            int64
 	Cached, CacheWrite, Reasoning int64
 	AudioInput, AudioOutput       int64
+
+	// KeptLong says that what was written to the cache is kept for an hour or longer: usage does not tell.
+	KeptLong bool
 }
 
 // CostNano returns the price of a call in nano-USD, rounded up once. ok is false when it cannot be known: no price, no
@@ -77,7 +81,7 @@ func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 	}{
 		{rest(t.Prompt, t.Cached, t.CacheWrite, t.AudioInput), r.Prompt},
 		{t.Cached, r.CacheRead.or(r.Prompt)},
-		{t.CacheWrite, r.CacheWrite.or(r.Prompt)},
+		{t.CacheWrite, r.writing(t.KeptLong)},
 		{t.AudioInput, r.AudioInput},
 		{rest(t.Completion, t.Reasoning, t.AudioOutput), r.Completion},
 		{t.Reasoning, r.Reasoning.or(r.Completion)},
@@ -107,7 +111,7 @@ func (p *Price) MostNano(m Most) (nano int64, ok bool) {
 		return 0, false
 	}
 	worst := func(r Rates) (int64, bool) {
-		in := []Quote{r.Prompt, r.CacheRead.or(r.Prompt), r.CacheWrite.or(r.Prompt)}
+		in := []Quote{r.Prompt, r.CacheRead.or(r.Prompt), r.writing(false), r.writing(true)}
 		out := []Quote{r.Completion, r.Reasoning.or(r.Completion)}
 		if m.AudioInput {
 			in = append(in, r.AudioInput)
@@ -152,6 +156,14 @@ func (p *Price) at(prompt int64) Rates {
 		r.AudioInput, r.AudioOutput = r.AudioInput.or(p.AudioInput), r.AudioOutput.or(p.AudioOutput)
 	}
 	return r
+}
+
+// writing is the rate of cache writes.
+func (r *Rates) writing(keptLong bool) Quote {
+	if keptLong {
+		return r.CacheHour.or(r.CacheWrite).or(r.Prompt)
+	}
+	return r.CacheWrite.or(r.CacheHour).or(r.Prompt)
 }
 
 // rest returns what remains of whole without its parts: not below zero, unless a count was negative to begin with.

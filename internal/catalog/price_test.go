@@ -26,6 +26,9 @@ func TestCostNano(t *testing.T) {
 		CacheRead: usd(t, "3e-07"), CacheWrite: usd(t, "3.75e-06"), Reasoning: usd(t, "2e-05"),
 		AudioInput: usd(t, "4e-05"), AudioOutput: usd(t, "8e-05"),
 	}}
+	hourly := &catalog.Price{Rates: catalog.Rates{
+		Prompt: usd(t, "3e-06"), Completion: usd(t, "1.5e-05"), CacheWrite: usd(t, "3.75e-06"), CacheHour: usd(t, "6e-06"),
+	}}
 	tiny := &catalog.Price{Rates: catalog.Rates{Prompt: usd(t, "1e-15"), Completion: usd(t, "1e-15")}}
 	for _, tc := range []struct {
 		name   string
@@ -38,6 +41,9 @@ func TestCostNano(t *testing.T) {
 		{"no cache rate: as prompt", plain, catalog.Tokens{Prompt: 1000, Cached: 400, CacheWrite: 100}, 2_500_000},
 		{"no reasoning rate: as completion", plain, catalog.Tokens{Completion: 100, Reasoning: 60}, 1_000_000},
 		{"cache rates", full, catalog.Tokens{Prompt: 1000, Cached: 400, CacheWrite: 100}, 500*3000 + 400*300 + 100*3750},
+		{"kept for an hour", hourly, catalog.Tokens{Prompt: 1000, CacheWrite: 100, KeptLong: true}, 900*3000 + 100*6000},
+		{"kept for minutes", hourly, catalog.Tokens{Prompt: 1000, CacheWrite: 100}, 900*3000 + 100*3750},
+		{"kept for an hour, at no rate of its own", full, catalog.Tokens{Prompt: 1000, CacheWrite: 100, KeptLong: true}, 900*3000 + 100*3750},
 		{"reasoning rate", full, catalog.Tokens{Completion: 100, Reasoning: 60}, 40*15000 + 60*20000},
 		{"audio rates", full, catalog.Tokens{Prompt: 10, AudioInput: 4, Completion: 10, AudioOutput: 3}, 6*3000 + 4*40000 + 7*15000 + 3*80000},
 		{"parts beside the whole are charged in full", full, catalog.Tokens{Prompt: 10, Cached: 400, Completion: 1, Reasoning: 60}, 400*300 + 60*20000},

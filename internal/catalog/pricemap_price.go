@@ -38,7 +38,7 @@ func priceMapPrice(f facts) (*Price, error) {
 }
 
 // textKey matches the rates of text. Those of long prompts, above_200k_tokens, hold from 200,001 prompt tokens on. Those
-// of a cache that keeps longer, above_1hr, are the caller's choice: of several, the dearest counts.
+// of a cache that keeps longer, above_1hr and above_12hr, are the caller's choice.
 var textKey = regexp.MustCompile(`\A(input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost(?:_above_[0-9]{1,3}hr)?)(?:_above_([0-9]{1,6})k_tokens)?\z`)
 
 func textRates(f facts) (base Rates, tiers []Tier, err error) {
@@ -55,8 +55,10 @@ func textRates(f facts) (base Rates, tiers []Tier, err error) {
 			}
 			rates = ratesFrom(&tiers, thousands*1000+1)
 		}
-		quote := &rates.CacheWrite
+		quote := &rates.CacheHour
 		switch match[1] {
+		case "cache_creation_input_token_cost":
+			quote = &rates.CacheWrite
 		case "input_cost_per_token":
 			quote = &rates.Prompt
 		case "output_cost_per_token":

@@ -68,7 +68,7 @@ func TestPriceMapIsReadAsItIs(t *testing.T) {
 	models := parse(t, priceMap)
 	x := models["openai/gpt-x"]
 	want := catalog.Rates{
-		Prompt: usd(t, "2.5e-06"), Completion: usd(t, "1e-05"), CacheRead: usd(t, "1.25e-06"), CacheWrite: usd(t, "5e-06"), Reasoning: usd(t, "1.2e-05"),
+		Prompt: usd(t, "2.5e-06"), Completion: usd(t, "1e-05"), CacheRead: usd(t, "1.25e-06"), CacheHour: usd(t, "5e-06"), Reasoning: usd(t, "1.2e-05"),
 		AudioInput: usd(t, "4e-05"), AudioOutput: usd(t, "8e-05"),
 	}
 	if x.Price == nil || x.Price.Rates != want {
@@ -76,7 +76,7 @@ func TestPriceMapIsReadAsItIs(t *testing.T) {
 	}
 	tiers := []catalog.Tier{
 		{From: 128_001, Rates: catalog.Rates{Prompt: usd(t, "3e-06")}},
-		{From: 200_001, Rates: catalog.Rates{Prompt: usd(t, "5e-06"), Completion: usd(t, "1.5e-05"), CacheWrite: usd(t, "1e-05")}},
+		{From: 200_001, Rates: catalog.Rates{Prompt: usd(t, "5e-06"), Completion: usd(t, "1.5e-05"), CacheWrite: usd(t, "6.25e-06"), CacheHour: usd(t, "1e-05")}},
 	}
 	if !slices.Equal(x.Price.Tiers, tiers) {
 		t.Errorf("tiers are %+v, want %+v", x.Price.Tiers, tiers)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -55,6 +56,7 @@ type Call struct {
 	seen       seen     // of the answer
 	chat       bool     // the operation is chat
 	keptState  bool     // it refers to state whose size nobody knows
+	keptLong   bool     // what it writes to a provider's cache is kept for an hour
 	hostedTool string
 
 	cause    error // of a failure, for the log
@@ -140,8 +142,13 @@ func (c *Call) Admit(op provider.Operation, model string) error {
 	c.model, c.provider, c.chat = found, p, op == provider.Chat
 	c.Record.Provider, c.Record.UpstreamModel = p.Name, found.Name
 	c.quota.limit(c.gateway.limits.matching(model))
+	c.keptLong = found.Price != nil && found.Price.CacheHour.Known && bytes.Contains(c.buffer, hourInCache)
 	return c.admitSize()
 }
+
+// hourInCache is how a request asks for the dearer kind of cache
+// ("cache_control": {"ttl": "1h"}). Usage does not tell which it was.
+var hourInCache = []byte(`"1h"`)
 
 // Provider is the admitted call's provider.
 func (c *Call) Provider() *provider.Provider { return c.provider }

@@ -65,6 +65,13 @@ func (s *seen) waited(pause time.Duration) {
 	}
 }
 
+// Heard tells whether an event with a piece of the answer has come.
+func (c *Call) Heard() bool { return c.seen.events > 0 }
+
+// SaidNothing notes that the provider failed, by its own word or with an empty
+// answer, before it said anything: as with another status, nothing is billed.
+func (c *Call) SaidNothing() { c.seen.refused = true }
+
 // answeredWith notes the status of the provider's answer: one that is not 200
 // is not billed.
 func (s *seen) answeredWith(status int) { s.refused = status != http.StatusOK }
@@ -74,7 +81,9 @@ func (s *seen) answeredWith(status int) { s.refused = status != http.StatusOK }
 // events exceed the frame that all have, whichever is more; of a whole answer
 // one for each three bytes. While nothing came, hidden thoughts may have:
 // tokensPerSecond for each choice.
-func (s *seen) completion(choices int64, now time.Time) int64 {
+//
+// With token probabilities most of an event is not text, and an event is a token.
+func (s *seen) completion(choices int64, now time.Time, logprobs bool) int64 {
 	if s.whole > 0 {
 		return s.whole / leastBytesPerToken
 	}
@@ -83,23 +92,28 @@ func (s *seen) completion(choices int64, now time.Time) int64 {
 		silent = now.Sub(s.sent)
 	}
 	text := (s.data - s.events*min(s.smallest, mostFrame)) / leastBytesPerToken
+	if logprobs {
+		text = 0
+	}
 	return max(s.events, text) + int64(silent.Seconds()*tokensPerSecond)*choices
 }
 
 // estimated is the usage of an answer that told none, or only that of its
-// beginning. Under a hard budget it is an upper bound as far as there is one:
-// the prompt is all that was reserved for it. It is never more than what was
-// reserved.
+// beginning. Under a hard budget images and stored state count as reserved, text
+// a token for three bytes. It is never more than what was reserved.
 func (c *Call) estimated() openai.Usage {
 	q := &c.quota
 	choices := max(q.demand.Choices, 1)
-	prompt := max((c.seen.bytes+bytesPerToken-1)/bytesPerToken, q.input)
-	completion := c.seen.completion(choices, c.gateway.now())
+	prompt := q.input
+	if prompt == 0 {
+		prompt = (c.seen.bytes + bytesPerToken - 1) / bytesPerToken
+	}
+	completion := c.seen.completion(choices, c.gateway.now(), q.demand.Logprobs)
 	if q.output > 0 {
 		completion = min(completion, q.output*choices)
 	}
 	if q.bound.Prompt > 0 {
-		prompt, completion = q.bound.Prompt, min(completion, q.bound.Completion)
+		prompt, completion = min(prompt, q.bound.Prompt), min(completion, q.bound.Completion)
 	}
 	completion = max(completion, c.usage.Completion)
 	return openai.Usage{Prompt: max(prompt, c.usage.Prompt), Completion: completion, Total: prompt + completion}

@@ -73,7 +73,7 @@ func TestAnAnswerThatToldNoUsageIsChargedByWhatWasSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := budgeted(t, gateway.Config{}, "10usd/day")
 		body := `{"model":"acme/m","stream":true,"max_tokens":100000,"messages":[{"role":"user","content":"think"}]}`
-		prompt := int64(len(body)) // all that was reserved for it
+		prompt := int64(len(body)+2) / 3
 		for i, c := range []struct {
 			name        string
 			happens     func(*gateway.Call)
@@ -102,9 +102,18 @@ func TestAnAnswerThatToldNoUsageIsChargedByWhatWasSeen(t *testing.T) {
 				c.Event(nil, text("w"))
 				c.Summarise(openai.Summary{HasUsage: true, Usage: openai.Usage{Prompt: prompt, Completion: 7}})
 			}, 7, 7},
+			{"token probabilities", func(c *gateway.Call) {
+				for range 50 {
+					c.Event(nil, text(strings.Repeat("probable ", 200)))
+				}
+			}, 50, 50},
 			{"more than was reserved", func(c *gateway.Call) { c.Event(nil, text(strings.Repeat("word ", 100_000))) }, 100_000, 100_000},
 		} {
-			tokens := r.spend(t, i+1, body, c.happens).Spent/1000 - prompt
+			sent := body
+			if c.name == "token probabilities" {
+				sent = strings.Replace(body, `"stream":true`, `"logprobs":1`, 1)
+			}
+			tokens := r.spend(t, i+1, sent, c.happens).Spent/1000 - prompt
 			if tokens < c.least || tokens > c.most {
 				t.Errorf("%s: %d tokens of output, want %d to %d", c.name, tokens, c.least, c.most)
 			}
@@ -137,7 +146,7 @@ func TestPausesOfAStreamAreCharged(t *testing.T) {
 			call.Event(nil, text(string(buffer[:n])))
 		}
 		call.Finish()
-		if got := r.balance(t).Spent/1000 - int64(len(body)); got < 60*200 || got > 60*200+50 {
+		if got := r.balance(t).Spent/1000 - int64(len(body)+2)/3; got < 60*200 || got > 60*200+50 {
 			t.Errorf("a minute of thought and four events: %d tokens", got)
 		}
 	})

@@ -85,7 +85,7 @@ func (q *quota) estimate(m *catalog.Model, bytes int64, content openai.Content) 
 	if q.output > 0 {
 		output = min(output, q.output)
 	}
-	q.input = (bytes+bytesPerToken-1)/bytesPerToken + content.Images*likelyImage
+	q.input = (bytes-content.Encoded+bytesPerToken-1)/bytesPerToken + content.Images*likelyImage
 	output *= q.demand.Choices
 	q.likely.Tokens = q.input + output
 	q.likely.Nano, _ = m.Price.CostNano(catalog.Tokens{Prompt: q.input, Completion: output})
@@ -121,6 +121,9 @@ func (c *Call) bound(bytes int64, content openai.Content) error {
 		Prompt: lesser(input, c.model.ContextLength), Completion: q.output*q.demand.Choices + content.Prediction,
 		AudioInput: content.AudioInput, AudioOutput: content.AudioOutput,
 	}
+	// Who leaves before the usage is told pays this: images and state as
+	// reserved, text as it is and not as it could be.
+	q.input = min(q.bound.Prompt, input-bytes+(bytes-content.Encoded+leastBytesPerToken-1)/leastBytesPerToken)
 	q.most.Tokens = q.bound.Prompt + q.bound.Completion
 	q.most.Nano, q.priced = c.model.Price.MostNano(q.bound)
 	if q.key.hardMoney && !q.priced && !q.key.Unpriced {

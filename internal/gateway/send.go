@@ -36,7 +36,7 @@ func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]by
 	c.silence(cancel)
 	c.await(c.gateway.timeouts.Header)
 	c.Record.Attempts++
-	if c.quota.splice {
+	if c.quota.splice && c.quota.output != c.quota.demand.Output {
 		c.Record.OutputCap = c.quota.output
 	}
 	resp, err := c.provider.Send(ctx, op, body, stream)

@@ -36,7 +36,7 @@ func (c *Call) account() limits.Amount {
 	switch {
 	case !r.Priced: // the price is known of what can be used, not of what was: the whole reserve
 		r.CostNano = max(q.most.Nano, q.likely.Nano)
-	case !told && q.bound.Prompt > 0: // of whatever kind those tokens were
+	case !told && (q.bound.AudioInput || q.bound.AudioOutput): // which tokens were audio, nobody told
 		bound := q.bound
 		bound.Prompt, bound.Completion = usage.Prompt, usage.Completion
 		if nano, ok := c.model.Price.MostNano(bound); ok {
@@ -83,6 +83,6 @@ func (c *Call) Cost(u openai.Usage) (int64, bool) {
 	}
 	return c.model.Price.CostNano(catalog.Tokens{
 		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
-		AudioInput: u.AudioInput, AudioOutput: u.AudioOutput,
+		AudioInput: u.AudioInput, AudioOutput: u.AudioOutput, KeptLong: c.keptLong,
 	})
 }

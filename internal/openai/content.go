@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -9,6 +10,7 @@ import (
 // Content is what of a request is not measured by its bytes.
 type Content struct {
 	Images      int64 // inline or by URL
+	Encoded     int64 // bytes of those that are inline, which are no text
 	AudioInput  bool
 	AudioOutput bool
 	Prediction  int64 // bytes of a predicted output, which is billed as output where it is wrong
@@ -44,7 +46,7 @@ var contentKinds = map[string]contentKind{
 }
 
 // plainTiers are the service tiers that cost what the price list says, or less.
-var plainTiers = []string{"auto", "default", "flex", "standard", "standard_only"}
+var plainTiers = []string{"auto", "default", "flex", "standard", "standard_only", ""}
 
 // maxNesting is how deep contents are looked into: an item, its output, a part.
 const maxNesting = 4
@@ -148,6 +150,7 @@ func (c *Content) object(object []byte, depth int, part bool) {
 			}
 		case "image_url":
 			image = true
+			c.Encoded += inline(value)
 		case "input_audio":
 			c.AudioInput = true
 		case "audio_url", "video_url":
@@ -162,6 +165,24 @@ func (c *Content) object(object []byte, depth int, part bool) {
 	if part && !typed {
 		c.unpriced("content")
 	}
+}
+
+// inline is the length of an image in a data URL, which is the value or its
+// member url.
+func inline(value []byte) int64 {
+	if value[0] == '{' {
+		var room [4]jsonscan.Member
+		members := jsonscan.Members(value, room[:0])
+		i, ok := jsonscan.Find(value, members, "url")
+		if !ok {
+			return 0
+		}
+		value = members[i].Value(value)
+	}
+	if !bytes.HasPrefix(value, []byte(`"data:`)) {
+		return 0
+	}
+	return int64(len(value))
 }
 
 func (c *Content) kind(name string) contentKind {

@@ -16,6 +16,7 @@ type Demand struct {
 	Tools    int   // elements of tools
 	Choices  int64 // n; 1 where it is not said
 	Output   int64 // the most output tokens of a choice, 0 where it is not said
+	Logprobs bool  // token probabilities are asked for
 
 	// Param is the field that says Output, and how it is spelled where it is
 	// not said.
@@ -55,6 +56,10 @@ func ResponsesDemand(body []byte, members []jsonscan.Member) (Demand, error) {
 
 func demand(body []byte, members []jsonscan.Member, list string, limits []string) (Demand, error) {
 	d := Demand{Choices: 1, Param: limits[0], Messages: count(body, members, list), Tools: count(body, members, "tools")}
+	for _, name := range [...]string{"logprobs", "top_logprobs"} {
+		i, ok := jsonscan.Find(body, members, name)
+		d.Logprobs = d.Logprobs || ok && members[i].Kind != 'n' && members[i].Kind != 'f'
+	}
 	for _, name := range limits {
 		i, ok := jsonscan.Find(body, members, name)
 		if !ok {

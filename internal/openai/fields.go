@@ -15,7 +15,7 @@ var boundedFields = func() map[string]bool {
 		// Chat completions and Responses.
 		`audio background conversation frequency_penalty function_call functions include input instructions logit_bias logprobs
 		max_completion_tokens max_output_tokens max_tokens max_tool_calls messages metadata modalities model n parallel_tool_calls
-		prediction presence_penalty previous_response_id prompt prompt_cache_key prompt_cache_retention reasoning reasoning_effort
+		prediction presence_penalty previous_response_id prompt moderation prompt_cache_key prompt_cache_options prompt_cache_retention reasoning reasoning_effort
 		response_format safety_identifier seed service_tier stop store stream stream_options temperature text tool_choice tools
 		top_logprobs top_p truncation user verbosity web_search_options`,
 		// What clients of these add for their own bookkeeping.
@@ -29,7 +29,7 @@ var boundedFields = func() map[string]bool {
 		mirostat_tau no_repeat_ngram_size random_seed repeat_last_n repeat_penalty repetition_penalty stop_sequences
 		stop_token_ids temperature_last tfs top_k top_n_sigma typical typical_p xtc_probability xtc_threshold`,
 		// vLLM, SGLang, llama.cpp, Fireworks, Together: templates, forms and what the answer shows.
-		`add_generation_prompt add_special_tokens allowed_token_ids cache_prompt cache_salt chat_template chat_template_kwargs
+		`add_generation_prompt add_special_tokens allowed_token_ids cache_prompt cache_salt chat_template_kwargs
 		continue_final_message echo ebnf grammar guided_choice guided_decoding_backend guided_grammar guided_json guided_regex
 		guided_whitespace_pattern include_stop_str_in_output json_schema keep_alive n_probs prompt_logprobs
 		raw_output regex return_token_ids return_tokens_as_token_ids separate_reasoning skip_special_tokens
