@@ -44,7 +44,7 @@ func (x *exchange) writeError(e *fault.Error) {
 	}
 	if wait := e.Retry(); wait > 0 {
 		h.Set("Retry-After", strconv.FormatInt(seconds(e, wait), 10))
-		if (e.Code == fault.RateLimitExceeded || e.Code == fault.ConcurrencyLimitExceeded) && !e.Final() { // who may not retry needs no milliseconds
+		if e.Code == fault.RateLimitExceeded || e.Code == fault.ConcurrencyLimitExceeded {
 			h.Set("Retry-After-Ms", strconv.FormatInt(milliseconds(wait), 10))
 		}
 	}

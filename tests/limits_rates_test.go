@@ -38,8 +38,8 @@ func TestARateIsToldOfAndRefuses(t *testing.T) {
 		wantRefusal(t, path, a, 429, "rate_limit_exceeded")
 		wait, _ := strconv.Atoi(a.header.Get("Retry-After"))
 		exact, _ := strconv.Atoi(a.header.Get("retry-after-ms"))
-		final := a.header.Get("x-should-retry") == "false" // above 60 s an SDK's own retry cannot help
-		if wait < 1 || wait > 61 || final && (wait < 60 || exact != 0) || !final && (exact <= (wait-1)*1000 || exact > wait*1000) {
+		final := a.header.Get("x-should-retry") == "false" // from 60 s on an SDK's own retry cannot help
+		if wait < 1 || wait > 61 || exact <= (wait-1)*1000 || exact > wait*1000 || final != (exact > 60_000) {
 			t.Errorf("%s: Retry-After %d, retry-after-ms %d, x-should-retry %q", path, wait, exact, a.header.Get("x-should-retry"))
 		}
 		if !secondFamily(path) {
@@ -134,7 +134,7 @@ func TestTokensAreCountedWhenTheyAreKnown(t *testing.T) {
 	for _, path := range []string{chatV1, chatRouter} { // it never fits, but who does not know x-should-retry needs a time
 		a = h.post(path, "full", long)
 		wantRefusal(t, path, a, 429, "rate_limit_exceeded")
-		wantHeaders(t, a, "x-should-retry", "false", "Retry-After", "60", "retry-after-ms", "")
+		wantHeaders(t, a, "x-should-retry", "false", "Retry-After", "60", "retry-after-ms", "60000")
 	}
 }
 
