@@ -65,7 +65,8 @@ func (a *App) addProvider(built *builtProviders, p *Provider) error {
 		}
 		built.secrets = append(built.secrets, credential)
 	}
-	base, transport := p.BaseURL, http.RoundTripper(nil)
+	base := p.BaseURL
+	var transport, fresh http.RoundTripper
 	if p.Dialect == provider.Test {
 		base, transport = testBaseURL, &testprovider.Transport{}
 		for _, m := range testprovider.Models() {
@@ -80,13 +81,16 @@ func (a *App) addProvider(built *builtProviders, p *Provider) error {
 		}
 	} else {
 		var err error
-		if transport, err = a.transport(p); err != nil {
+		if transport, err = a.transport(p, true); err != nil {
+			return fmt.Errorf("transport: %w", err)
+		}
+		if fresh, err = a.transport(p, false); err != nil {
 			return fmt.Errorf("transport: %w", err)
 		}
 	}
 	made, err := provider.New(provider.Config{
 		Name: p.Name, Dialect: p.Dialect, BaseURL: base, Credential: credential, AccountOf: p.AccountOf,
-		Transport: transport, Translate: p.translation(), MaxTokensField: p.MaxTokensField, ResponsesOnly: p.Chat == translated, CostReported: p.Cost == reported,
+		Transport: transport, Fresh: fresh, Translate: p.translation(), MaxTokensField: p.MaxTokensField, ResponsesOnly: p.Chat == translated, CostReported: p.Cost == reported,
 		UserAgent: "gatehouse",
 	})
 	if err != nil {
@@ -175,7 +179,8 @@ const (
 
 // transport makes Caddy's own HTTP transport into a bare RoundTripper: what it
 // would take from reverse_proxy's preparation of a request is not possible here.
-func (a *App) transport(p *Provider) (http.RoundTripper, error) {
+// Without keep each request opens a connection, and closes it.
+func (a *App) transport(p *Provider, keep bool) (http.RoundTripper, error) {
 	var t reverseproxy.HTTPTransport
 	if p.TransportRaw != nil {
 		raw, err := withoutProtocol(p.TransportRaw)
@@ -200,6 +205,9 @@ func (a *App) transport(p *Provider) (http.RoundTripper, error) {
 	if t.KeepAlive.MaxIdleConnsPerHost == 0 {
 		t.KeepAlive.MaxIdleConnsPerHost = idlePerHost
 	}
+	if !keep {
+		t.KeepAlive.Enabled = &keep
+	}
 	if t.Compression == nil {
 		t.Compression = new(bool)
 	}
@@ -211,7 +219,9 @@ func (a *App) transport(p *Provider) (http.RoundTripper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return module.(http.RoundTripper), nil
+	made := module.(*reverseproxy.HTTPTransport)
+	made.Transport.DialContext = provider.ReadToEnd(made.Transport.DialContext)
+	return made, nil
 }
 
 // withoutProtocol takes the module's inline key out and refuses other transports.

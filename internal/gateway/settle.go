@@ -24,7 +24,7 @@ func (c *Call) account() limits.Amount {
 	case told:
 		r.UsageSource = usageProvider
 		c.warnOfExcess()
-	case !c.counted && (c.seen.refused || c.sent == nil || !c.answered && !c.sent.Sent()):
+	case !c.counted && (c.seen.refused || c.sent == nil || !c.answered && !c.sent.Delivered()):
 		return limits.Amount{}
 	default:
 		r.UsageSource = usageEstimated
