@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,27 +30,40 @@ type builtProviders struct {
 	secrets   []string
 }
 
-// shortestDiscover keeps a mistyped interval from hammering a provider.
-const shortestDiscover = 10 * time.Second
+const (
+	// shortestDiscover keeps a mistyped interval from hammering a provider.
+	shortestDiscover = 10 * time.Second
 
-func (a *App) buildProviders() (builtProviders, error) {
+	// usualDiscover is for a provider whose models only its own list can tell.
+	// Providers add and retire models on a scale of days.
+	usualDiscover = 10 * time.Minute
+)
+
+// buildProviders makes the providers; models are those of catalog files.
+func (a *App) buildProviders(models []catalog.Model) (builtProviders, error) {
+	catalogued := map[string]bool{}
+	for _, m := range models {
+		catalogued[m.Provider] = true
+	}
 	var built builtProviders
 	for i := range a.Providers {
-		if err := a.addProvider(&built, &a.Providers[i]); err != nil {
+		p := &a.Providers[i]
+		if err := a.addProvider(&built, p, catalogued[catalogName(p)]); err != nil {
 			return built, fmt.Errorf("provider %q: %w", a.Providers[i].Name, err)
 		}
 	}
 	return built, nil
 }
 
-func (a *App) addProvider(built *builtProviders, p *Provider) error {
+func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) error {
 	if err := provider.ValidName(p.Name); err != nil {
 		return err
 	}
 	if err := p.check(); err != nil {
 		return err
 	}
-	source := catalog.Source{Provider: p.Name, Patterns: p.Models, Discover: p.Discover > 0, CatalogName: p.CatalogName}
+	discover := p.discoverEvery(catalogued)
+	source := catalog.Source{Provider: p.Name, Patterns: p.Models, Discover: discover > 0, CatalogName: p.CatalogName}
 	credential := ""
 	if p.APIKey != "" {
 		var err error
@@ -98,11 +112,25 @@ func (a *App) addProvider(built *builtProviders, p *Provider) error {
 	}
 	built.providers = append(built.providers, made)
 	built.sources = append(built.sources, source)
-	if p.Discover > 0 {
-		built.discover = append(built.discover, gateway.Discovery{Provider: made, Every: time.Duration(p.Discover)})
+	switch {
+	case discover > 0:
+		built.discover = append(built.discover, gateway.Discovery{Provider: made, Every: discover})
+	case p.DiscoverOff && p.anyModel():
+		a.logger.Warn("discover is off and models has \"*\": any model name is sent to this provider; names that no catalog has are in no list of models and have no price",
+			zap.String("provider", p.Name))
 	}
 	return nil
 }
+
+// discoverEvery is the interval at which the provider's own list is read, 0 for never.
+func (p *Provider) discoverEvery(catalogued bool) time.Duration {
+	if p.Discover == 0 && !p.DiscoverOff && p.Dialect != provider.Test && p.anyModel() && !catalogued {
+		return usualDiscover
+	}
+	return time.Duration(p.Discover)
+}
+
+func (p *Provider) anyModel() bool { return slices.Contains(p.Models, "*") }
 
 // testBaseURL stands for the built-in provider; nothing is ever dialled.
 const testBaseURL = "http://test.invalid/v1"
@@ -152,6 +180,9 @@ func (p *Provider) check() error {
 	default:
 		return fmt.Errorf("cost %q: want %s", p.Cost, reported)
 	}
+	if p.Discover != 0 && p.DiscoverOff {
+		return errors.New("discover_off beside discover: give one of them")
+	}
 	if p.Discover != 0 && time.Duration(p.Discover) < shortestDiscover {
 		return fmt.Errorf("discover %s: at least %s", time.Duration(p.Discover), shortestDiscover)
 	}
@@ -164,7 +195,7 @@ func (p *Provider) check() error {
 		}
 		return nil
 	}
-	if p.BaseURL != "" || p.APIKey != "" || p.Optional || p.TransportRaw != nil || p.Discover != 0 {
+	if p.BaseURL != "" || p.APIKey != "" || p.Optional || p.TransportRaw != nil || p.Discover != 0 || p.DiscoverOff {
 		return errors.New("the built-in test provider takes no base_url, api_key, optional, discover or transport")
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 func TestEveryEndingIsSettled(t *testing.T) {
 	h := startPriced(t, setup{
 		keys:      limitedKey("budget 10usd/total\nmax_output_tokens 100\nunpriced allow") + keyBlock("activity", ""),
-		providers: defaultProviders + "provider dear {\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ncost reported\n}\n",
+		providers: defaultProviders + "provider dear {\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\ncost reported\n}\n",
 	})
 	body := func(model, more string) string {
 		return `{"model":"` + model + `","messages":[{"role":"user","content":"x"}]` + more + `}`

@@ -133,9 +133,9 @@ func (c *Call) Require(scope keys.Scope) error {
 
 // Admit finds the model, its provider for the operation and its limits, and
 // notes who they are in the record. Nothing has been sent when it refuses.
-func (c *Call) Admit(op provider.Operation, model string) error {
+func (c *Call) Admit(ctx context.Context, op provider.Operation, model string) error {
 	c.Record.Model = model
-	found, p, err := c.gateway.resolve(c.Credential.Key, op, model)
+	found, p, err := c.gateway.resolve(ctx, c.Credential.Key, op, model)
 	if err != nil {
 		return err
 	}
