@@ -67,6 +67,7 @@ type Call struct {
 	counted  bool           // usage came from the provider
 	later    int            // events after it
 	latest   bool           // it came in the last event
+	said     bool           // the answer has some text
 	sent     *provider.Body // nil before Send
 }
 
@@ -169,14 +170,16 @@ func (c *Call) Summarise(s openai.Summary) {
 	c.Record.UpstreamID = s.UpstreamID
 	c.Record.FinishReason = s.Finish
 	c.Record.NativeFinishReason = s.NativeFinish
+	c.said = c.said || s.Text
 	if s.HasUsage && !c.latest {
 		c.usage, c.counted, c.later = s.Usage, true, s.Later
 	}
 }
 
 // UseOf notes what an event of the provider's says was used that no client gets
-// to see.
+// to see, because of what the answer says.
 func (c *Call) UseOf(event []byte) {
+	c.said = true
 	if u, ok := openai.EventUsage(event); ok {
 		c.usage, c.counted, c.later, c.latest = u, true, 0, true
 	}

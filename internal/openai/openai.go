@@ -61,7 +61,7 @@ type Summary struct {
 	Usage        Usage
 	HasUsage     bool
 	Later        int          // events of the stream after the one with Usage
-	Text         bool         // some text, reasoning or tool call was sent
+	Text         bool         // some text, reasoning or tool call was sent; of a whole Response known only where Usage has no completion
 	Err          *fault.Error // the provider's failure, as the caller was told
 }
 
