@@ -49,7 +49,7 @@ func (a *App) buildProviders(models []catalog.Model) (builtProviders, error) {
 	for i := range a.Providers {
 		p := &a.Providers[i]
 		if err := a.addProvider(&built, p, catalogued[catalogName(p)]); err != nil {
-			return built, fmt.Errorf("provider %q: %w", a.Providers[i].Name, err)
+			return built, fmt.Errorf("provider %q: %w", p.Name, err)
 		}
 	}
 	return built, nil
