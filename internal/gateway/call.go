@@ -67,7 +67,6 @@ type Call struct {
 	counted  bool           // usage came from the provider
 	later    int            // events after it
 	latest   bool           // it came in the last event
-	said     bool           // the answer has some text
 	sent     *provider.Body // nil before Send
 }
 
@@ -170,7 +169,7 @@ func (c *Call) Summarise(s openai.Summary) {
 	c.Record.UpstreamID = s.UpstreamID
 	c.Record.FinishReason = s.Finish
 	c.Record.NativeFinishReason = s.NativeFinish
-	c.said = c.said || s.Text
+	c.seen.said = c.seen.said || s.Text
 	if s.HasUsage && !c.latest {
 		c.usage, c.counted, c.later = s.Usage, true, s.Later
 	}
@@ -179,7 +178,7 @@ func (c *Call) Summarise(s openai.Summary) {
 // UseOf notes what an event of the provider's says was used that no client gets
 // to see, because of what the answer says.
 func (c *Call) UseOf(event []byte) {
-	c.said = true
+	c.seen.said = true
 	if u, ok := openai.EventUsage(event); ok {
 		c.usage, c.counted, c.later, c.latest = u, true, 0, true
 	}

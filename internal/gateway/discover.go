@@ -29,10 +29,16 @@ const (
 	firstListWait = 5 * time.Second
 )
 
+// discovery is a Discovery at work.
+type discovery struct {
+	Discovery
+	asked chan struct{} // closed once the provider was asked
+}
+
 // keepDiscovering reads the provider's list of models until ctx ends. A failed
 // refresh keeps the last list.
-func (g *Gateway) keepDiscovering(ctx context.Context, d Discovery, known bool) {
-	asked := sync.OnceFunc(func() { close(g.asked[d.Provider.Name]) })
+func (g *Gateway) keepDiscovering(ctx context.Context, d *discovery, known bool) {
+	asked := sync.OnceFunc(func() { close(d.asked) })
 	defer asked()
 	retry := discoverRetry
 	if known {
@@ -83,7 +89,7 @@ func (g *Gateway) awaitLists(ctx context.Context, providers ...string) error {
 	defer late.Stop()
 	for _, name := range providers {
 		select {
-		case <-g.asked[name]:
+		case <-g.discover[name].asked:
 		case <-late.C:
 			return nil
 		case <-ctx.Done():

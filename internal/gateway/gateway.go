@@ -93,8 +93,7 @@ type Gateway struct {
 	ring       *keys.Ring
 	catalog    *catalog.Catalog
 	providers  map[string]*provider.Provider
-	discover   []Discovery
-	asked      map[string]chan struct{} // by discovering provider; closed once it was asked for its models
+	discover   map[string]*discovery // by provider
 	desk       *workstation.Desk
 	emitter    Emitter
 	redactor   *redact.Redactor
@@ -125,7 +124,7 @@ type Gateway struct {
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		ring: c.Ring, catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers)),
-		discover: c.Discover, asked: make(map[string]chan struct{}, len(c.Discover)), desk: c.Desk, emitter: c.Emitter, redactor: redact.New(c.Secrets), state: c.State, limits: c.Limits, guards: c.Guards, bodyMemory: c.BodyMemory,
+		discover: make(map[string]*discovery, len(c.Discover)), desk: c.Desk, emitter: c.Emitter, redactor: redact.New(c.Secrets), state: c.State, limits: c.Limits, guards: c.Guards, bodyMemory: c.BodyMemory,
 		timeouts: c.Timeouts, logger: c.Logger, now: c.Now,
 		sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }),
 		ready:   make(chan struct{}), gone: make(chan struct{}),
@@ -140,7 +139,7 @@ func New(c Config) (*Gateway, error) {
 		g.providers[p.Name] = p
 	}
 	for _, d := range c.Discover {
-		g.asked[d.Provider.Name] = make(chan struct{})
+		g.discover[d.Provider.Name] = &discovery{Discovery: d, asked: make(chan struct{})}
 	}
 	g.calls.init(func() bool {
 		if !c.Hold() {

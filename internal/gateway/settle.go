@@ -52,7 +52,7 @@ func (c *Call) account() limits.Amount {
 // impossible reports whether what the provider says was used cannot be true: a prompt
 // without tokens, or text without. What failed before its first word may have used nothing.
 func (c *Call) impossible() bool {
-	return !c.seen.refused && (c.usage.Prompt == 0 || c.usage.Completion == 0 && c.said)
+	return !c.seen.refused && (c.usage.Prompt == 0 || c.usage.Completion == 0 && c.seen.said)
 }
 
 // completed is the usage that the provider told, with what cannot be true estimated. So is
@@ -62,7 +62,7 @@ func (c *Call) completed() openai.Usage {
 	if usage.Prompt == 0 {
 		usage.Prompt = estimate.Prompt
 	}
-	if usage.Completion == 0 && c.said {
+	if usage.Completion == 0 && c.seen.said {
 		usage.Completion = estimate.Completion
 	}
 	usage.Total = usage.Prompt + usage.Completion
