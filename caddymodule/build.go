@@ -30,7 +30,7 @@ func (a *App) build() (gateway.Config, error) {
 	if err != nil {
 		return none, err
 	}
-	built, err := a.buildProviders()
+	built, err := a.buildProviders(models)
 	if err != nil {
 		return none, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
@@ -140,7 +141,7 @@ func (a *App) readKey(d *caddyfile.Dispenser) error {
 //			developer_role
 //			reasoning_content
 //		}
-//		discover DURATION
+//		discover DURATION|off
 //		account_of TENANT
 //		cost reported
 //		transport http { … }
@@ -160,7 +161,7 @@ func (a *App) readProvider(d *caddyfile.Dispenser) error {
 		"chat":             caddykit.Word(&p.Chat),
 		"responses":        {Read: p.readResponses},
 		"max_tokens_field": caddykit.Word(&p.MaxTokensField),
-		"discover":         caddykit.Value(&p.Discover, caddykit.ParseDuration),
+		"discover":         caddykit.Value(&p.Discover, p.parseDiscover),
 		"account_of":       caddykit.Word(&p.AccountOf),
 		"cost":             caddykit.Word(&p.Cost),
 		"transport":        {Read: p.readTransport},
@@ -177,6 +178,17 @@ func (p *Provider) readResponses(d *caddyfile.Dispenser) error {
 		"developer_role":    caddykit.Flag(&p.Translate.DeveloperRole),
 		"reasoning_content": caddykit.Flag(&p.Translate.ReasoningContent),
 	}.Block(d)
+}
+
+func (p *Provider) parseDiscover(text string) (caddy.Duration, error) {
+	if p.DiscoverOff = text == "off"; p.DiscoverOff {
+		return 0, nil
+	}
+	every, err := caddykit.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("discover %q: want a duration, or off", text)
+	}
+	return every, nil
 }
 
 func (p *Provider) readTransport(d *caddyfile.Dispenser) error {

@@ -77,9 +77,10 @@ type Provider struct {
 	// of failing the load. Default: false.
 	Optional bool `json:"optional,omitempty"`
 
-	// Models are the names that can be called: patterns over the catalog, or
-	// exact names; "*" alone makes any name callable. Default: what
-	// discover finds; for "test" its own models.
+	// Models are the names that can be called: patterns over the catalog and
+	// what discover finds, or exact names. "*" alone is all that discover
+	// finds, and any name where discover is off or a catalog has models of
+	// this provider. Default: what discover finds; for "test" its own models.
 	Models []string `json:"models,omitempty"`
 
 	// CatalogName is the provider's name in catalog files, where it differs
@@ -106,8 +107,13 @@ type Provider struct {
 	Translate Translate `json:"translate,omitzero"`
 
 	// Discover is the interval at which the provider's own list of models is
-	// read; a failed refresh keeps the last list. Default: never.
+	// read; a failed refresh keeps the last list. Default: 10m where models has
+	// "*" and no catalog has models of this provider, else never.
 	Discover caddy.Duration `json:"discover,omitempty"`
+
+	// DiscoverOff never reads that list: with "*" in models any name can be
+	// called, and no list shows it. Not beside discover. Default: false.
+	DiscoverOff bool `json:"discover_off,omitempty"`
 
 	// AccountOf names the tenant that alone uses the provider's account: its
 	// stored state (responses, files, conversations) may be referred to

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,27 +30,40 @@ type builtProviders struct {
 	secrets   []string
 }
 
-// shortestDiscover keeps a mistyped interval from hammering a provider.
-const shortestDiscover = 10 * time.Second
+const (
+	// shortestDiscover keeps a mistyped interval from hammering a provider.
+	shortestDiscover = 10 * time.Second
 
-func (a *App) buildProviders() (builtProviders, error) {
+	// usualDiscover is for a provider whose models only its own list can tell.
+	// Providers add and retire models on a scale of days.
+	usualDiscover = 10 * time.Minute
+)
+
+// buildProviders makes the providers; models are those of catalog files.
+func (a *App) buildProviders(models []catalog.Model) (builtProviders, error) {
+	catalogued := map[string]bool{}
+	for _, m := range models {
+		catalogued[m.Provider] = true
+	}
 	var built builtProviders
 	for i := range a.Providers {
-		if err := a.addProvider(&built, &a.Providers[i]); err != nil {
-			return built, fmt.Errorf("provider %q: %w", a.Providers[i].Name, err)
+		p := &a.Providers[i]
+		if err := a.addProvider(&built, p, catalogued[catalogName(p)]); err != nil {
+			return built, fmt.Errorf("provider %q: %w", p.Name, err)
 		}
 	}
 	return built, nil
 }
 
-func (a *App) addProvider(built *builtProviders, p *Provider) error {
+func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) error {
 	if err := provider.ValidName(p.Name); err != nil {
 		return err
 	}
 	if err := p.check(); err != nil {
 		return err
 	}
-	source := catalog.Source{Provider: p.Name, Patterns: p.Models, Discover: p.Discover > 0, CatalogName: p.CatalogName}
+	discover := p.discoverEvery(catalogued)
+	source := catalog.Source{Provider: p.Name, Patterns: p.Models, Discover: discover > 0, CatalogName: p.CatalogName}
 	credential := ""
 	if p.APIKey != "" {
 		var err error
@@ -65,7 +79,8 @@ func (a *App) addProvider(built *builtProviders, p *Provider) error {
 		}
 		built.secrets = append(built.secrets, credential)
 	}
-	base, transport := p.BaseURL, http.RoundTripper(nil)
+	base := p.BaseURL
+	var transport, fresh http.RoundTripper
 	if p.Dialect == provider.Test {
 		base, transport = testBaseURL, &testprovider.Transport{}
 		for _, m := range testprovider.Models() {
@@ -80,13 +95,16 @@ func (a *App) addProvider(built *builtProviders, p *Provider) error {
 		}
 	} else {
 		var err error
-		if transport, err = a.transport(p); err != nil {
+		if transport, err = a.transport(p, true); err != nil {
+			return fmt.Errorf("transport: %w", err)
+		}
+		if fresh, err = a.transport(p, false); err != nil {
 			return fmt.Errorf("transport: %w", err)
 		}
 	}
 	made, err := provider.New(provider.Config{
 		Name: p.Name, Dialect: p.Dialect, BaseURL: base, Credential: credential, AccountOf: p.AccountOf,
-		Transport: transport, Translate: p.translation(), MaxTokensField: p.MaxTokensField, ResponsesOnly: p.Chat == translated, CostReported: p.Cost == reported,
+		Transport: transport, Fresh: fresh, Translate: p.translation(), MaxTokensField: p.MaxTokensField, ResponsesOnly: p.Chat == translated, CostReported: p.Cost == reported,
 		UserAgent: "gatehouse",
 	})
 	if err != nil {
@@ -94,11 +112,25 @@ func (a *App) addProvider(built *builtProviders, p *Provider) error {
 	}
 	built.providers = append(built.providers, made)
 	built.sources = append(built.sources, source)
-	if p.Discover > 0 {
-		built.discover = append(built.discover, gateway.Discovery{Provider: made, Every: time.Duration(p.Discover)})
+	switch {
+	case discover > 0:
+		built.discover = append(built.discover, gateway.Discovery{Provider: made, Every: discover})
+	case p.DiscoverOff && p.anyModel():
+		a.logger.Warn("discover is off and models has \"*\": any model name is sent to this provider; names that no catalog has are in no list of models and have no price",
+			zap.String("provider", p.Name))
 	}
 	return nil
 }
+
+// discoverEvery is the interval at which the provider's own list is read, 0 for never.
+func (p *Provider) discoverEvery(catalogued bool) time.Duration {
+	if p.Discover == 0 && !p.DiscoverOff && p.Dialect != provider.Test && p.anyModel() && !catalogued {
+		return usualDiscover
+	}
+	return time.Duration(p.Discover)
+}
+
+func (p *Provider) anyModel() bool { return slices.Contains(p.Models, "*") }
 
 // testBaseURL stands for the built-in provider; nothing is ever dialled.
 const testBaseURL = "http://test.invalid/v1"
@@ -148,6 +180,9 @@ func (p *Provider) check() error {
 	default:
 		return fmt.Errorf("cost %q: want %s", p.Cost, reported)
 	}
+	if p.Discover != 0 && p.DiscoverOff {
+		return errors.New("discover_off beside discover: give one of them")
+	}
 	if p.Discover != 0 && time.Duration(p.Discover) < shortestDiscover {
 		return fmt.Errorf("discover %s: at least %s", time.Duration(p.Discover), shortestDiscover)
 	}
@@ -160,7 +195,7 @@ func (p *Provider) check() error {
 		}
 		return nil
 	}
-	if p.BaseURL != "" || p.APIKey != "" || p.Optional || p.TransportRaw != nil || p.Discover != 0 {
+	if p.BaseURL != "" || p.APIKey != "" || p.Optional || p.TransportRaw != nil || p.Discover != 0 || p.DiscoverOff {
 		return errors.New("the built-in test provider takes no base_url, api_key, optional, discover or transport")
 	}
 	return nil
@@ -175,7 +210,8 @@ const (
 
 // transport makes Caddy's own HTTP transport into a bare RoundTripper: what it
 // would take from reverse_proxy's preparation of a request is not possible here.
-func (a *App) transport(p *Provider) (http.RoundTripper, error) {
+// Without keep each request opens a connection, and closes it.
+func (a *App) transport(p *Provider, keep bool) (http.RoundTripper, error) {
 	var t reverseproxy.HTTPTransport
 	if p.TransportRaw != nil {
 		raw, err := withoutProtocol(p.TransportRaw)
@@ -200,6 +236,9 @@ func (a *App) transport(p *Provider) (http.RoundTripper, error) {
 	if t.KeepAlive.MaxIdleConnsPerHost == 0 {
 		t.KeepAlive.MaxIdleConnsPerHost = idlePerHost
 	}
+	if !keep {
+		t.KeepAlive.Enabled = &keep
+	}
 	if t.Compression == nil {
 		t.Compression = new(bool)
 	}
@@ -211,7 +250,9 @@ func (a *App) transport(p *Provider) (http.RoundTripper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return module.(http.RoundTripper), nil
+	made := module.(*reverseproxy.HTTPTransport)
+	made.Transport.DialContext = provider.ReadToEnd(made.Transport.DialContext)
+	return made, nil
 }
 
 // withoutProtocol takes the module's inline key out and refuses other transports.

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
 
 const (
@@ -91,7 +93,27 @@ func (x *exchange) broken(what string, cause error) *fault.Error {
 func (x *exchange) providerError(resp *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what there is of it
 	return openai.Fault(resp.StatusCode, retryAfter(resp.Header, x.gateway.Now()),
-		openai.ParseProviderError(body), x.redact, x.call.Provider().Name)
+		parseError(body), x.redact, x.call.Provider().Name)
+}
+
+// parseError reads the error in a body that is JSON or, as servers send it that
+// have begun to stream, an event stream.
+func parseError(body []byte) openai.ProviderError {
+	none := openai.ProviderError{}
+	if said := openai.ParseProviderError(body); said != none {
+		return said
+	}
+	events := sse.NewReader(bytes.NewReader(body), maxErrorBody)
+	defer events.Release()
+	for {
+		event, err := events.Next()
+		if err != nil {
+			return none
+		}
+		if said := openai.ParseProviderError(event.Data); said != none {
+			return said
+		}
+	}
 }
 
 // retryAfter reads Retry-After, in seconds or as a date (RFC 9110, 10.2.3).

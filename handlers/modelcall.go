@@ -52,7 +52,7 @@ func invalidJSON(err error) error {
 // admit takes the steps between parsing and sending. It returns the body and
 // members to go on with: what a guardrail takes out of a body moves the rest.
 func (x *exchange) admit(op provider.Operation, model string, body []byte, members []jsonscan.Member) ([]byte, []jsonscan.Member, error) {
-	if err := x.call.Admit(op, model); err != nil {
+	if err := x.call.Admit(x.r.Context(), op, model); err != nil {
 		return body, members, err
 	}
 	if x.call.Provider().BuiltIn && !x.onLoopback() {

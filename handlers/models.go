@@ -21,7 +21,7 @@ type page struct{ offset, limit int }
 // that the path names.
 func serveModels(x *exchange) error {
 	if x.name != "" {
-		model, err := x.gateway.Model(x.call.Credential.Key, x.name)
+		model, err := x.gateway.Model(x.r.Context(), x.call.Credential.Key, x.name)
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,11 @@ func serveModels(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.succeed(x.family.appendModels(nil, x.gateway.Models(x.call.Credential.Key), p))
+	models, err := x.gateway.Models(x.r.Context(), x.call.Credential.Key)
+	if err != nil {
+		return err
+	}
+	return x.succeed(x.family.appendModels(nil, models, p))
 }
 
 // succeed answers 200.

@@ -18,12 +18,14 @@ var responsesOnly = setup{providers: `
 		base_url PROVIDER` + fake.ResponsesOnlyPrefix + `
 		api_key {env.PROVIDER_KEY}
 		models *
+		discover off
 		chat translate
 	}
 	provider private {
 		base_url PROVIDER` + fake.ResponsesOnlyPrefix + `
 		api_key {env.PROVIDER_KEY}
 		models *
+		discover off
 		account_of default
 		chat translate
 	}

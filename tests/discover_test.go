@@ -10,15 +10,7 @@ func TestDiscoveredModelsAppearAndStay(t *testing.T) {
 	h := start(t, setup{})
 	h.upstream.SetModels([]string{"echo", "other"})
 	h.change(h.caddyfile(discovering))
-	listed := func() string {
-		var ids []string
-		list, _ := at(parse(t, h.get("/v1/models", "full").body), "data").([]any)
-		for _, m := range list {
-			id, _ := at(m, "id").(string)
-			ids = append(ids, id)
-		}
-		return strings.Join(ids, " ")
-	}
+	listed := h.listed
 	if !eventually(func() bool { return listed() == "acme/echo acme/other" }) {
 		t.Fatalf("listed %q", listed())
 	}
@@ -46,5 +38,63 @@ func TestDiscoveredModelsAppearAndStay(t *testing.T) {
 	}
 	if a := h.post(chatV1, "full", chat("acme/echo", "")); a.status != 404 {
 		t.Errorf("a model that the provider no more lists: %d %s", a.status, a.body)
+	}
+}
+
+// listed is what the list of models shows, by id.
+func (h *house) listed() string {
+	h.t.Helper()
+	var ids []string
+	list, _ := at(parse(h.t, h.get("/v1/models", "full").body), "data").([]any)
+	for _, m := range list {
+		id, _ := at(m, "id").(string)
+		ids = append(ids, id)
+	}
+	return strings.Join(ids, " ")
+}
+
+// What a provider lists can be called, and nothing else, unless the configuration says so.
+func TestStarIsTheProvidersOwnList(t *testing.T) {
+	provider := func(options string) setup {
+		return setup{providers: "provider acme {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\n" + options + "\n}"}
+	}
+	h := prepare(t)
+	h.upstream.FailModels(503)
+	if err := h.reload(provider("")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{chatV1, chatRouter, responsesV1} {
+		a := h.post(path, "full", bodyFor(path, "acme/echo", ""))
+		wantRefusal(t, path, a, 503, "no_provider_available")
+		if a.header.Get("Retry-After") == "" {
+			t.Errorf("%s: no Retry-After", path)
+		}
+	}
+	for _, path := range []string{"/v1/models", "/v1/models/acme/echo", "/api/v1/models", "/api/v1/model/acme/echo"} {
+		if a := h.get(path, "full"); a.status != 503 {
+			t.Errorf("%s before the first list: %d %s", path, a.status, a.body)
+		}
+	}
+	h.upstream.SetModels([]string{"echo"})
+	if !eventually(func() bool { return h.get("/v1/models", "full").status == 200 }) {
+		t.Fatal("the list did not come")
+	}
+	if got := h.listed(); got != "acme/echo" {
+		t.Errorf("listed %q", got)
+	}
+	if a := h.post(chatV1, "full", chat("acme/echo", "")); a.status != 200 {
+		t.Errorf("a listed model: %d %s", a.status, a.body)
+	}
+	wantRefusal(t, chatV1, h.post(chatV1, "full", chat("acme/tools", "")), 404, "model_not_found")
+	if lines := h.logLines("any model name is sent to this provider"); len(lines) != 0 {
+		t.Errorf("a warning for nothing: %s", lines[0])
+	}
+
+	h.change(h.caddyfile(provider("discover off")))
+	if a := h.post(chatV1, "full", chat("acme/tools", "")); a.status != 200 || h.listed() != "" {
+		t.Errorf("with discover off: %d %s, listed %q", a.status, a.body, h.listed())
+	}
+	if lines := h.logLines("any model name is sent to this provider"); len(lines) != 1 {
+		t.Errorf("%d warnings", len(lines))
 	}
 }

@@ -16,6 +16,7 @@ const guardedProviders = defaultProviders + `
 		base_url PROVIDER/v1
 		api_key {env.PROVIDER_KEY}
 		models *
+		discover off
 		chat translate
 	}
 `

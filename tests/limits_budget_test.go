@@ -21,7 +21,7 @@ import (
 func (h *house) writeCatalog() {
 	h.t.Helper()
 	var models []string
-	for _, name := range []string{"fake/echo", "fake/stall", "fake/usage-all", "fake/usage-more", "fake/no-usage", "fake/err-500", "fake/cut-clean", "chatonly/usage-all", "router/echo", "dear/echo",
+	for _, name := range []string{"fake/echo", "fake/stall", "fake/usage-all", "fake/usage-more", "fake/no-usage", "fake/usage-zero", "router/usage-zero", "dear/usage-zero", "chatonly/usage-zero", "newer/usage-zero", "fake/err-500", "fake/cut-clean", "chatonly/usage-all", "router/echo", "dear/echo",
 		"fake/redirect-307", "private/echo", "private/stall", "private/err-first-event", "private/empty", "private/response-failed", "dead/echo", "notls/echo"} {
 		models = append(models, `{"id":"`+name+`","context_length":100000,"price":{"prompt":"1","completion":"10"}}`)
 	}

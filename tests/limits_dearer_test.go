@@ -42,8 +42,8 @@ func TestWhatMakesACallDearerIsRefusedUnderAHardBudget(t *testing.T) {
 func TestOpenRouterMayNotChooseADearerUpstream(t *testing.T) {
 	h := startPriced(t, setup{
 		keys: limitedKey("budget 5usd/day") + keyBlock("other", "budget 5usd/day soft"),
-		providers: defaultProviders + "provider dear {\ndialect openrouter\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\nresponses translate\n}\n" +
-			"provider newer {\ndialect openrouter\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ncatalog_name dear\nchat translate\n}\n",
+		providers: defaultProviders + "provider dear {\ndialect openrouter\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\nresponses translate\n}\n" +
+			"provider newer {\ndialect openrouter\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\ncatalog_name dear\nchat translate\n}\n",
 	})
 	for _, c := range []struct{ path, body, key, prefer, prompt string }{
 		{chatV1, chat("router/echo", `,"provider":{"sort":"throughput","only":["dearest"]}`), "full", "throughput", "1"},

@@ -11,7 +11,7 @@ import (
 func TestEveryEndingIsSettled(t *testing.T) {
 	h := startPriced(t, setup{
 		keys:      limitedKey("budget 10usd/total\nmax_output_tokens 100\nunpriced allow") + keyBlock("activity", ""),
-		providers: defaultProviders + "provider dear {\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ncost reported\n}\n",
+		providers: defaultProviders + "provider dear {\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\ncost reported\n}\n",
 	})
 	body := func(model, more string) string {
 		return `{"model":"` + model + `","messages":[{"role":"user","content":"x"}]` + more + `}`
@@ -44,6 +44,31 @@ func TestEveryEndingIsSettled(t *testing.T) {
 		}
 		if usd, ok := at(row, "usage").(json.Number); c.name != "no price" && (!ok || nano(t, usd) != cost) {
 			t.Errorf("%s: the row says %v, the ledger %d", c.name, at(row, "usage"), cost)
+		}
+	}
+}
+
+// A provider that tells of no tokens beside a prompt and text does not keep a budget empty.
+func TestUsageThatCannotBeTrueIsEstimated(t *testing.T) {
+	h := startPriced(t, setup{
+		keys: limitedKey("budget 10usd/total\nmax_output_tokens 1000") + keyBlock("activity", ""),
+		providers: defaultProviders + "provider dear {\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\ncost reported\n}\n" +
+			"provider newer {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\nchat translate\n}\n",
+	})
+	before := int64(0)
+	for _, provider := range []string{"fake", "router", "dear", "chatonly", "newer"} { // the last two translate
+		for _, path := range []string{chatV1, chatRouter, responsesV1} {
+			for _, more := range []string{"", streaming} {
+				a := h.post(path, "full", bodyFor(path, provider+"/usage-zero", more))
+				row := h.rowSoon("request_id=" + a.header.Get("X-Request-Id"))
+				after := nano(t, h.keyInfo("full").Budgets[0].Spent)
+				cost := after - before
+				before = after
+				if a.status != 200 || at(row, "usage_source") != "estimated" || cost < 30_000 || cost > 10_000_000 ||
+					at(row, "prompt_tokens") == number("0") || at(row, "completion_tokens") == number("0") {
+					t.Errorf("%s%s of %s: %d, cost %d, row %v", path, more, provider, a.status, cost, row)
+				}
+			}
 		}
 	}
 }

@@ -75,7 +75,7 @@ func TestABodyAboveItsModelsLimitIsRefused(t *testing.T) {
 }
 
 func TestAProvidersOneNameForTheOutputLimitIsUsed(t *testing.T) {
-	h := start(t, setup{providers: "provider fake {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\nmax_tokens_field max_tokens\n}"})
+	h := start(t, setup{providers: "provider fake {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\nmax_tokens_field max_tokens\n}"})
 	for said, want := range map[string]string{
 		`,"max_completion_tokens":9`:                `"max_tokens":9`,
 		`,"max_tokens":9`:                           `"max_tokens":9`,

@@ -14,7 +14,7 @@ import (
 func TestAProviderThatCannotBeReachedCostsNothing(t *testing.T) {
 	h := prepare(t)
 	h.writeCatalog()
-	unreachable := "provider dead {\nbase_url http://127.0.0.1:1/v1\nmodels *\n}\nprovider notls {\nbase_url https://" + strings.TrimPrefix(h.provider, "http://") + "/v1\nmodels *\n}\n"
+	unreachable := "provider dead {\nbase_url http://127.0.0.1:1/v1\nmodels *\ndiscover off\n}\nprovider notls {\nbase_url https://" + strings.TrimPrefix(h.provider, "http://") + "/v1\nmodels *\ndiscover off\n}\n"
 	if err := h.reload(setup{
 		keys:      limitedKey("budget 10usd/total\nmax_output_tokens 100") + keyBlock("activity", ""),
 		providers: defaultProviders + unreachable, options: "catalog DIR/prices.json",

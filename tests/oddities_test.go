@@ -24,7 +24,7 @@ type oddity struct {
 	chat, chatStream, ask, askStream ending
 	text                             string // "" = the echo
 	finish                           string // "" = stop
-	noUsage                          bool   // the provider reports none
+	noUsage                          bool   // the provider reports none, or none that can be true
 }
 
 var (
@@ -35,7 +35,7 @@ var (
 // oddities has a row for every behaviour: a new one needs an expectation.
 var oddities = map[string]oddity{
 	"echo": {}, "null-fields": {noUsage: true}, "sloppy": {}, "float-created": {}, "no-usage": {noUsage: true},
-	"usage-inline": {}, "usage-each": {}, "usage-always": {}, "usage-all": {}, "usage-more": {}, "no-done": {}, "done": {}, "finish-eos": {},
+	"usage-inline": {}, "usage-each": {}, "usage-always": {}, "usage-all": {}, "usage-more": {}, "usage-zero": {noUsage: true}, "no-done": {}, "done": {}, "finish-eos": {},
 	"length": {finish: "length"}, "content-filter": {finish: "content_filter"},
 	"crlf": {}, "no-space": {}, "comments": {}, "role-each": {}, "empty-deltas": {}, "id-changes": {}, "byte-wise": {}, "gzip": {},
 	"unicode-split":   {text: fake.UnicodeText},

@@ -30,6 +30,7 @@ var refusals = map[string][2]string{
 	"budget_exceeded":             {"insufficient_quota", "payment_required"},
 	"cannot_be_priced":            {"insufficient_quota", "payment_required"},
 	"ledger_unavailable":          {"server_error", "provider_overloaded"},
+	"no_provider_available":       {"server_error", "provider_overloaded"},
 	"gateway_busy":                {"rate_limit_error", "rate_limit_exceeded"},
 	"upstream_rate_limited":       {"rate_limit_error", "rate_limit_exceeded"},
 	"upstream_auth_error":         {"server_error", "provider_unavailable"},

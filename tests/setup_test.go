@@ -75,23 +75,27 @@ const defaultProviders = `
 		base_url PROVIDER/v1
 		api_key {env.PROVIDER_KEY}
 		models *
+		discover off
 	}
 	provider router {
 		dialect openrouter
 		base_url PROVIDER/api/v1
 		api_key {env.PROVIDER_KEY}
 		models *
+		discover off
 	}
 	provider chatonly {
 		base_url PROVIDER/v1
 		api_key {env.PROVIDER_KEY}
 		models *
+		discover off
 		responses translate
 	}
 	provider private {
 		base_url PROVIDER/v1
 		api_key {env.PROVIDER_KEY}
 		models *
+		discover off
 		account_of default
 	}
 	provider test {

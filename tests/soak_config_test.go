@@ -79,7 +79,7 @@ var soakProviders = strings.ReplaceAll(`
 		cost reported
 		COMMON
 	}
-`, "COMMON", "models *\napi_key {env.PROVIDER_KEY}\ntransport http {\nkeepalive 2s\n}")
+`, "COMMON", "models *\ndiscover off\napi_key {env.PROVIDER_KEY}\ntransport http {\nkeepalive 2s\n}")
 
 // soakSetup is variant i of the configuration: budgets and prices never change.
 func soakSetup(i int) setup {

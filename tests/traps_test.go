@@ -179,7 +179,7 @@ func TestTrap14LongWaitsAreNotLeftToTheSDKsRetries(t *testing.T) {
 		w.WriteHeader(429)
 	}))
 	defer provider.Close()
-	h := start(t, setup{providers: "provider slow {\nbase_url " + provider.URL + "\nmodels *\n}\n" + defaultProviders})
+	h := start(t, setup{providers: "provider slow {\nbase_url " + provider.URL + "\nmodels *\ndiscover off\n}\n" + defaultProviders})
 	for _, path := range []string{chatV1, chatRouter, responsesV1} {
 		for _, c := range []struct{ offered, header, should string }{
 			{"7", "7", ""}, {"59", "59", ""}, {"300", "300", "false"}, {"86400", "600", "false"}, {"nonsense", "1", ""},

@@ -157,6 +157,43 @@ func TestStarWithDiscovery(t *testing.T) {
 	wantErrors(t, c, map[string]error{"p/listed": nil, "p/unheard-of": nil, "p/catalogued": catalog.ErrNotCallable})
 }
 
+func TestStarWithoutACatalogIsTheProvidersList(t *testing.T) {
+	c := newCatalog(t, known("other/m"), catalog.Source{Provider: "p", Patterns: []string{"*", "mine"}, Discover: true})
+	if got := list(c); got != "p/mine" {
+		t.Errorf("before the first answer: %q", got)
+	}
+	wantErrors(t, c, map[string]error{
+		"p/mine": nil, "p/listed": catalog.ErrUnlisted, "p/": catalog.ErrUnknown, "p/a\x00b": catalog.ErrUnknown, "other/m": catalog.ErrNotCallable,
+	})
+	c.SetDiscovered("p", known("p/listed"))
+	if got := list(c); got != "p/listed p/mine" {
+		t.Errorf("after it: %q", got)
+	}
+	wantErrors(t, c, map[string]error{"p/mine": nil, "p/listed": nil, "p/unheard-of": catalog.ErrUnknown})
+}
+
+// A name that the first list can make callable is neither unknown nor denied before.
+func TestTheFirstListIsAwaited(t *testing.T) {
+	models := append(known("p/catalogued", "p/gpt-old", "q/catalogued"), catalog.Model{Provider: "q", Name: "embed", Mode: "embedding"})
+	c := newCatalog(t, models,
+		catalog.Source{Provider: "p", Patterns: []string{"gpt-*"}, Discover: true},
+		catalog.Source{Provider: "q", Discover: true},
+		catalog.Source{Provider: "gone", Discover: true, Skipped: true})
+	wantErrors(t, c, map[string]error{
+		"p/gpt-old": nil, "p/gpt-9": catalog.ErrUnlisted, "p/o3": catalog.ErrUnknown, "p/catalogued": catalog.ErrNotCallable,
+		"q/catalogued": catalog.ErrUnlisted, "q/any": catalog.ErrUnlisted, "q/embed": catalog.ErrNotCallable, "gone/any": catalog.ErrUnknown,
+	})
+	if got := c.Awaited(); len(got) != 2 || got[0] != "p" || got[1] != "q" {
+		t.Errorf("awaited are %q", got)
+	}
+	c.SetDiscovered("p", nil)
+	c.SetDiscovered("q", nil)
+	wantErrors(t, c, map[string]error{"p/gpt-9": catalog.ErrUnknown, "q/catalogued": catalog.ErrNotCallable, "q/any": catalog.ErrUnknown})
+	if got := c.Awaited(); len(got) != 0 {
+		t.Errorf("awaited are %q", got)
+	}
+}
+
 func TestSkippedProviderIsKnownAndNotCallable(t *testing.T) {
 	c := newCatalog(t, known("azure/gpt"),
 		catalog.Source{Provider: "az", CatalogName: "azure", Patterns: []string{"*", "mine"}, Skipped: true},

@@ -12,7 +12,10 @@
 //     answered yet (until then nothing can be denied on its word); or
 //   - the provider lists it and it fits a pattern, or the block has no patterns; or
 //   - the block says `*`, and neither the catalog nor the provider has heard of it: such a name resolves, unpriced and
-//     taken for a chat model, but is not listed.
+//     taken for a chat model, but is not listed. Where the catalog has no model of the provider and the provider's own
+//     list is read, `*` means that list and lets no other name through.
+//
+// Until the provider has answered once, a name that its list can make callable is ErrUnlisted.
 //
 // A block with neither patterns nor discovery makes nothing callable. Patterns apply to the provider's own name, the
 // text after the first slash of an id.
@@ -38,12 +41,14 @@ var (
 	ErrUnknown = errors.New("model is unknown")
 	// ErrNotCallable means that the model is known, and that this configuration does not route it.
 	ErrNotCallable = errors.New("model is not callable")
+	// ErrUnlisted means that the provider's first list of models, which decides, has not come yet.
+	ErrUnlisted = errors.New("provider has not listed its models yet")
 )
 
 // Source is what one provider's block says about models.
 type Source struct {
 	Provider    string   // [a-z0-9][a-z0-9-]*
-	Patterns    []string // over the provider's names, or exact names; `*` alone makes any name callable
+	Patterns    []string // over the provider's names, or exact names; `*` alone: see the package comment
 	Discover    bool     // SetDiscovered will report what the provider lists
 	CatalogName string   // the provider's name in catalog files; default Provider
 	Skipped     bool     // an optional provider that lacks its key: its models are known, and none is callable
@@ -119,7 +124,7 @@ func (c *Catalog) SetDiscovered(provider string, models []Model) {
 }
 
 // Resolve returns the model that a caller names. For a callable model it is one look-up without allocation. Errors are
-// ErrUnknown and ErrNotCallable.
+// ErrUnknown, ErrNotCallable and ErrUnlisted.
 func (c *Catalog) Resolve(name string) (Model, error) {
 	x := c.index.Load()
 	if m, ok := x.callable[name]; ok {
@@ -135,7 +140,15 @@ func (c *Catalog) Resolve(name string) (Model, error) {
 		}
 		return Model{}.as(provider, rest), nil
 	}
+	if x.awaits(provider, rest) {
+		return Model{}, ErrUnlisted
+	}
 	return Model{}, ErrUnknown
+}
+
+// Awaited returns the providers whose first list of models has not come yet.
+func (c *Catalog) Awaited() []string {
+	return slices.Sorted(maps.Keys(c.index.Load().awaited))
 }
 
 // List returns the callable models whose id is allowed, sorted by id. A nil allowed allows all. The slice is the

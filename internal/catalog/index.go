@@ -14,7 +14,8 @@ type index struct {
 	callable map[string]*Model   // by id
 	sorted   []*Model            // callable, by id
 	denied   map[string]struct{} // ids that are known and not callable
-	open     map[string]bool     // providers whose block says `*`; false: the provider is skipped
+	open     map[string]bool     // providers of which any name is callable; false: the provider is skipped
+	awaited  map[string]source   // providers that discover and have not answered yet
 }
 
 // source is a Source made ready for building.
@@ -41,14 +42,18 @@ func newSource(s Source) source {
 
 // build makes the index from all that is known now.
 func (c *Catalog) build() *index {
-	x := &index{callable: map[string]*Model{}, denied: map[string]struct{}{}, open: map[string]bool{}}
+	x := &index{callable: map[string]*Model{}, denied: map[string]struct{}{}, open: map[string]bool{}, awaited: map[string]source{}}
 	configured := map[string]struct{}{}
 	for _, s := range c.sources {
 		configured[s.Provider] = struct{}{}
-		if s.any {
+		known, discovered := c.known[s.CatalogName], c.discovered[s.Provider]
+		if s.any && (!s.Discover || len(known) > 0) {
 			x.open[s.Provider] = !s.Skipped
 		}
-		x.addSource(s, c.known[s.CatalogName], c.discovered[s.Provider])
+		if s.Discover && !s.Skipped && discovered == nil {
+			x.awaited[s.Provider] = s
+		}
+		x.addSource(s, known, discovered)
 	}
 	for provider, byName := range c.known {
 		if _, ok := configured[provider]; ok {
@@ -77,9 +82,12 @@ func (x *index) addSource(s source, known, discovered map[string]Model) {
 		fromProvider, listed := discovered[name]
 		m := fromFile.over(fromProvider).as(s.Provider, name)
 		m.Known = true
-		if s.routes(name, inCatalog, listed, discovered != nil) && (m.Serves(OpChat) || m.Serves(OpResponses)) {
+		serves := m.Serves(OpChat) || m.Serves(OpResponses)
+		switch {
+		case serves && s.routes(name, inCatalog, listed, discovered != nil):
 			x.callable[m.ID] = &m
-		} else {
+		case serves && x.awaits(s.Provider, name): // the provider's answer decides
+		default:
 			x.denied[m.ID] = struct{}{}
 		}
 	}
@@ -97,6 +105,12 @@ func (s source) routes(name string, inCatalog, listed, answered bool) bool {
 		return listed
 	}
 	return s.list.Match(name) && (listed || inCatalog && !answered)
+}
+
+// awaits reports whether the provider's first list can make the name callable.
+func (x *index) awaits(provider, name string) bool {
+	s, ok := x.awaited[provider]
+	return ok && (len(s.list) == 0 || s.list.Match(name)) && checkName(name) == nil
 }
 
 // equal spares a rebuild when a refresh brings nothing new.

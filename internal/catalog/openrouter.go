@@ -20,64 +20,71 @@ func parseOpenRouter(data json.RawMessage) ([]Model, error) {
 		// OpenAI's own list has this envelope too, and would be filed under the wrong provider.
 		return nil, errors.New("data: no model has a price: not OpenRouter's list of models")
 	}
-	return listed(openRouter, list)
+	models, odd := listed(openRouter, list)
+	if odd != nil {
+		return nil, odd
+	}
+	return models, nil
 }
 
 // ParseDiscovered reads a provider's answer to GET /models: the OpenAI shape ({"data": [{"id", "created", "owned_by"}]})
-// with whatever it states of OpenRouter's richer one. Facts that cannot be read are unknown; an entry without a usable
-// id is an error, so that the earlier list is kept. An id given twice counts once. Prices count only as texts: numbers
-// are how other providers state other units.
-func ParseDiscovered(provider string, data []byte) ([]Model, error) {
+// with whatever it states of OpenRouter's richer one. Facts that cannot be read are unknown, and an entry without a usable
+// id is left out; odd names the first such entries by their place. A list that has entries and none that can be used is
+// an error, so that the earlier list is kept. An id given twice counts once. Prices count only as texts: numbers are how
+// other providers state other units.
+func ParseDiscovered(provider string, data []byte) (models []Model, odd, err error) {
 	if len(data) > MaxDiscoveryBytes {
-		return nil, fmt.Errorf("list of models has %d bytes, more than %d", len(data), MaxDiscoveryBytes)
+		return nil, nil, fmt.Errorf("list of models has %d bytes, more than %d", len(data), MaxDiscoveryBytes)
 	}
 	top, err := members(data, maxMembers)
 	if err != nil {
-		return nil, fmt.Errorf("reading the list of models: %w", err)
+		return nil, nil, fmt.Errorf("reading the list of models: %w", err)
 	}
 	for _, m := range top {
 		if m.key != "data" {
 			continue
 		}
 		if kind(m.value) == 'n' { // Ollama without models
-			return []Model{}, nil
+			return []Model{}, nil, nil
 		}
 		list, err := elements(m.value, MaxModels)
 		if err != nil {
-			return nil, fmt.Errorf("data: %w", err)
+			return nil, nil, fmt.Errorf("data: %w", err)
 		}
-		return listed(provider, list)
+		if models, odd = listed(provider, list); odd != nil && len(models) == 0 {
+			return nil, nil, odd
+		}
+		return models, odd, nil
 	}
-	return nil, errors.New(`list of models has no "data"`)
+	return nil, nil, errors.New(`list of models has no "data"`)
 }
 
-// listed reads the entries of a list of models, sorted by id.
-func listed(provider string, list []json.RawMessage) ([]Model, error) {
+// listed reads the entries of a list of models, sorted by id; odd says what could not be read. A model whose price is
+// odd has an unknown one.
+func listed(provider string, list []json.RawMessage) (models []Model, odd error) {
 	var bad faults
-	models := make([]Model, 0, len(list))
+	models = make([]Model, 0, len(list))
 	seen := make(map[string]bool, len(list))
 	for i, value := range list {
 		f := record(value)
 		m, err := listedModel(provider, f)
-		if err != nil {
-			bad.add(fmt.Sprintf("data[%d] %s", i, f.text("id")), err)
-			continue
-		}
-		if !seen[m.ID] {
+		bad.add(fmt.Sprintf("data[%d] %s", i, f.text("id")), err)
+		if m.ID != "" && !seen[m.ID] {
 			seen[m.ID] = true
 			models = append(models, m)
 		}
 	}
-	if err := bad.err(); err != nil {
-		return nil, err
-	}
 	slices.SortFunc(models, byID)
-	return models, nil
+	return models, bad.err()
 }
 
+// listedModel returns no model where the entry does not name one.
 func listedModel(provider string, f facts) (Model, error) {
 	name := f.text("id")
-	if name == "" {
+	switch {
+	case f == nil:
+		return Model{}, errors.New("not a JSON object")
+	case name == "":
 		return Model{}, errors.New("id is missing")
 	}
 	if err := checkName(name); err != nil {
@@ -86,9 +93,6 @@ func listedModel(provider string, f facts) (Model, error) {
 	architecture, top := f.object("architecture"), f.object("top_provider")
 	outputs := architecture.texts("output_modalities")
 	price, err := listedPrice(name, f.object("pricing"), outputs)
-	if err != nil {
-		return Model{}, err
-	}
 	return Model{
 		ID: provider + "/" + name, Provider: provider, Name: name,
 		DisplayName:         f.text("name"),
@@ -103,7 +107,7 @@ func listedModel(provider string, f facts) (Model, error) {
 		Price:               price,
 		Moderated:           top.flag("is_moderated"),
 		OwnedBy:             f.text("owned_by"),
-	}, nil
+	}, err
 }
 
 // listedMode tells models that do not answer in text from the rest.

@@ -65,14 +65,14 @@ func TestOpenRouterListIsReadAsItIs(t *testing.T) {
 }
 
 func TestParseDiscovered(t *testing.T) {
-	models, err := catalog.ParseDiscovered("local", []byte(`{"object": "list", "data": [
+	models, odd, err := catalog.ParseDiscovered("local", []byte(`{"object": "list", "data": [
 	  {"id": "z", "object": "model", "created": 1700000001, "owned_by": "vllm", "max_model_len": 8192, "root": "/srv"},
 	  {"id": "a:free", "created": null, "owned_by": 7, "context_window": 131072, "max_completion_tokens": 4096, "pricing": {"prompt": 0.2, "completion": 0.4}},
 	  {"id": "z", "owned_by": "again"},
 	  {"id": "m/n", "pricing": {"prompt": "0.000001", "completion": "0.000002"}}
 	], "has_more": false}`))
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || odd != nil {
+		t.Fatal(odd, err)
 	}
 	ids := make([]string, 0, len(models))
 	for _, m := range models {
@@ -94,29 +94,57 @@ func TestParseDiscovered(t *testing.T) {
 
 func TestParseDiscoveredTellsNothingFromNonsense(t *testing.T) {
 	for _, body := range []string{`{"data": []}`, `{"object": "list", "data": null}`} {
-		if models, err := catalog.ParseDiscovered("p", []byte(body)); err != nil || models == nil || len(models) != 0 {
+		if models, odd, err := catalog.ParseDiscovered("p", []byte(body)); err != nil || odd != nil || models == nil || len(models) != 0 {
 			t.Errorf("%s: %v, %v, want an empty list", body, models, err)
 		}
 	}
 	for body, want := range map[string]string{
-		``:                                    "not a JSON object",
-		`[]`:                                  "not a JSON object",
-		`{}`:                                  `no "data"`,
-		`{"error": {"message": "no"}}`:        `no "data"`,
-		`{"data": {"id": "a"}}`:               "data: not a JSON array",
-		`{"data": [`:                          "unexpected",
-		`{"data": []} {}`:                     "more text",
-		`{"data": [{"id": "a"}, {"x": "y"}]}`: `"data[1] ": id is missing`,
-		`{"data": ["a"]}`:                     "id is missing",
-		`{"data": [{"id": 7}]}`:               "id is missing",
-		`{"data": [{"id": "a\nb"}]}`:          "name holds the character",
+		``:                             "not a JSON object",
+		`[]`:                           "not a JSON object",
+		`{}`:                           `no "data"`,
+		`{"error": {"message": "no"}}`: `no "data"`,
+		`{"data": {"id": "a"}}`:        "data: not a JSON array",
+		`{"data": [`:                   "unexpected",
+		`{"data": []} {}`:              "more text",
+		`{"data": [{"x": "y"}]}`:       `"data[0] ": id is missing`,
+		`{"data": ["a"]}`:              "not a JSON object",
+		`{"data": [{"id": 7}]}`:        "id is missing",
+		`{"data": [{"id": "a\nb"}]}`:   "name holds the character",
 		`{"data": [{"id": "` + strings.Repeat("n", 257) + `"}]}`:       "257 bytes",
 		`{"data": [` + strings.Repeat("1,", catalog.MaxModels) + `1]}`: "more than 50000 elements",
 		strings.Repeat(" ", catalog.MaxDiscoveryBytes+1):               "bytes, more than",
 	} {
-		if _, err := catalog.ParseDiscovered("p", []byte(body)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := catalog.ParseDiscovered("p", []byte(body)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %.200v, want an error with %q", body, err, want)
 		}
+	}
+}
+
+func TestOddEntriesOfADiscoveredListAreLeftOut(t *testing.T) {
+	for entry, want := range map[string]string{
+		`null`:           `"data[1] ": not a JSON object`,
+		`7`:              `"data[1] ": not a JSON object`,
+		`[]`:             `"data[1] ": not a JSON object`,
+		`{}`:             `"data[1] ": id is missing`,
+		`{"id": ""}`:     `"data[1] ": id is missing`,
+		`{"id": null}`:   `"data[1] ": id is missing`,
+		`{"id": "a\nb"}`: `"data[1] a\nb": name holds the character '\n'`,
+		`{"id": "` + strings.Repeat("n", 300) + `"}`: "name has 300 bytes, more than 256",
+	} {
+		models, odd, err := catalog.ParseDiscovered("p", []byte(`{"data": [{"id": "first"}, `+entry+`, {"id": "last"}]}`))
+		if err != nil || len(models) != 2 || models[0].ID != "p/first" || models[1].ID != "p/last" {
+			t.Errorf("%s: %v, %v", entry, models, err)
+		}
+		if odd == nil || !strings.Contains(odd.Error(), want) {
+			t.Errorf("%s: said to be %v, want %s", entry, odd, want)
+		}
+	}
+	models, odd, err := catalog.ParseDiscovered("p", []byte(`{"data": [{"id": "dear", "pricing": {"prompt": "1e300", "completion": "0.1"}}]}`))
+	if err != nil || odd == nil || len(models) != 1 || models[0].Price != nil {
+		t.Errorf("a price that cannot be read: %v, %v, %v; want it unknown", models, odd, err)
+	}
+	if _, odd, _ = catalog.ParseDiscovered("p", []byte(`{"data": [{"id": "a"}`+strings.Repeat(`, {"id": "\u0000`+strings.Repeat("n", 9000)+`"}`, 800)+`]}`)); len(odd.Error()) > 3000 || !strings.Contains(odd.Error(), "790 entries more") {
+		t.Errorf("of 800 odd entries %d bytes are said: %.200s", len(odd.Error()), odd)
 	}
 }
 

@@ -94,7 +94,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		models, err := catalog.Parse(data)
 		if err != nil {
-			models, err = catalog.ParseDiscovered("p", data)
+			models, _, err = catalog.ParseDiscovered("p", data)
 		}
 		if err != nil {
 			return

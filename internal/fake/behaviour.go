@@ -52,6 +52,7 @@ const (
 	usageAlways // asked for or not
 	usageAll    // as asked; all of max_tokens was used
 	usageMore   // as asked; twice of it was used
+	usageZero   // as asked; nothing was used
 )
 
 type replyKind int
@@ -95,6 +96,7 @@ var behaviours = map[string]behaviour{
 	"no-usage":        {about: "no usage, asked for or not", usage: usageNever},
 	"usage-all":       {about: "usage says that all allowed output was used", usage: usageAll},
 	"usage-more":      {about: "usage says that twice the allowed output was used", usage: usageMore},
+	"usage-zero":      {about: "usage says that nothing was used", usage: usageZero},
 	"usage-inline":    {about: "usage in the chunk with the finish reason", usage: usageInline},
 	"usage-each":      {about: "cumulative usage in every chunk", usage: usageEach},
 	"usage-always":    {about: "a usage chunk though nobody asked", usage: usageAlways},

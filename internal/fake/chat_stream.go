@@ -48,7 +48,7 @@ func (c *call) usageChunk() bool {
 	switch c.mode.usage {
 	case usageAlways:
 		return true
-	case usageAsAsked, usageAll, usageMore:
+	case usageAsAsked, usageAll, usageMore, usageZero:
 		return c.includeUsage
 	}
 	return false

@@ -74,6 +74,7 @@ var streamOddities = map[string]func(t *testing.T, r reply){
 	},
 	"usage-all":  usesOutput("50"),
 	"usage-more": usesOutput("100"),
+	"usage-zero": usesOutput("0"),
 	"no-done": func(t *testing.T, r reply) {
 		list, done := chunks(t, r)
 		if done || content(list) != helloText {

@@ -101,6 +101,8 @@ func (c *call) usage() usage {
 		u.completion += u.reasoning
 	}
 	switch {
+	case c.mode.usage == usageZero:
+		u = usage{}
 	case c.allowed == 0:
 	case c.mode.usage == usageAll:
 		u.completion = c.allowed

@@ -179,7 +179,7 @@ func TestWhoWaitsForAModelKeepsNobodyOut(t *testing.T) {
 			if err := call.AdmitCaller(httptest.NewRecorder(), post(strings.NewReader("{}"), 2)); err != nil {
 				return call, err
 			}
-			if err := call.Admit(provider.Chat, model); err != nil {
+			if err := call.Admit(t.Context(), provider.Chat, model); err != nil {
 				return call, err
 			}
 			return call, call.AdmitDemand(t.Context(), openai.Demand{}, "messages")

@@ -133,9 +133,9 @@ func (c *Call) Require(scope keys.Scope) error {
 
 // Admit finds the model, its provider for the operation and its limits, and
 // notes who they are in the record. Nothing has been sent when it refuses.
-func (c *Call) Admit(op provider.Operation, model string) error {
+func (c *Call) Admit(ctx context.Context, op provider.Operation, model string) error {
 	c.Record.Model = model
-	found, p, err := c.gateway.resolve(c.Credential.Key, op, model)
+	found, p, err := c.gateway.resolve(ctx, c.Credential.Key, op, model)
 	if err != nil {
 		return err
 	}
@@ -169,14 +169,16 @@ func (c *Call) Summarise(s openai.Summary) {
 	c.Record.UpstreamID = s.UpstreamID
 	c.Record.FinishReason = s.Finish
 	c.Record.NativeFinishReason = s.NativeFinish
+	c.seen.said = c.seen.said || s.Text
 	if s.HasUsage && !c.latest {
 		c.usage, c.counted, c.later = s.Usage, true, s.Later
 	}
 }
 
 // UseOf notes what an event of the provider's says was used that no client gets
-// to see.
+// to see, because of what the answer says.
 func (c *Call) UseOf(event []byte) {
+	c.seen.said = true
 	if u, ok := openai.EventUsage(event); ok {
 		c.usage, c.counted, c.later, c.latest = u, true, 0, true
 	}

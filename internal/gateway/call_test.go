@@ -33,7 +33,7 @@ func TestACallLeavesOneRecordOneLineOneCount(t *testing.T) {
 		Catalog: newCatalog(t, models, catalog.Source{Provider: "acme", Patterns: []string{"m"}}),
 	}).start(t, t.Context())
 	call := r.begin(t)
-	if err := call.Admit(provider.Chat, "acme/m"); err != nil {
+	if err := call.Admit(t.Context(), provider.Chat, "acme/m"); err != nil {
 		t.Fatal(err)
 	}
 	call.FirstToken()
@@ -172,7 +172,7 @@ func TestFailuresOfTheUpstreamLegHaveTheirOwnCodes(t *testing.T) {
 			r := newRig(t, gateway.Config{Providers: []*provider.Provider{newProvider(t, "acme", true, c.rt)}}).start(t, t.Context())
 			call := r.begin(t)
 			defer call.Finish()
-			if err := call.Admit(provider.Chat, "acme/m"); err != nil {
+			if err := call.Admit(t.Context(), provider.Chat, "acme/m"); err != nil {
 				t.Fatal(err)
 			}
 			err := sendAndRead(t.Context(), call)

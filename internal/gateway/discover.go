@@ -5,38 +5,72 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 const (
 	discoverTimeout = 30 * time.Second
 	// discoverRetry is the wait after a failed refresh, when it is shorter
-	// than the interval: a provider that is down at start is soon back.
+	// than the interval. Before the first list the wait begins with
+	// firstRetry and doubles: a provider that starts together with the
+	// gateway is soon there.
 	discoverRetry = 30 * time.Second
+	firstRetry    = time.Second
+
+	// firstListWait bounds how long a call waits for a first list. Providers
+	// answer well within a second, and SDKs repeat what is refused with 503.
+	firstListWait = 5 * time.Second
 )
+
+// discovery is a Discovery at work.
+type discovery struct {
+	Discovery
+	asked chan struct{} // closed once the provider was asked
+}
 
 // keepDiscovering reads the provider's list of models until ctx ends. A failed
 // refresh keeps the last list.
-func (g *Gateway) keepDiscovering(ctx context.Context, d Discovery) {
+func (g *Gateway) keepDiscovering(ctx context.Context, d *discovery, known bool) {
+	asked := sync.OnceFunc(func() { close(d.asked) })
+	defer asked()
+	retry := discoverRetry
+	if known {
+		asked()
+	} else {
+		retry = firstRetry
+	}
 	for {
 		wait := d.Every
-		models, err := fetchModels(ctx, d.Provider)
+		models, odd, err := fetchModels(ctx, d.Provider)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			wait = min(wait, discoverRetry)
-			g.logger.Warn("reading a provider's models failed; the last list stays",
+			wait = min(wait, retry)
+			retry = min(2*retry, discoverRetry)
+			stays := "the last list stays"
+			if !known {
+				stays = "until it succeeds, only models that the configuration or a catalog names can be called"
+			}
+			g.logger.Warn("reading a provider's models failed; "+stays,
 				zap.String("provider", d.Provider.Name), zap.String("cause", g.redactor.Text(err.Error())), zap.Duration("retry_in", wait))
 		default:
+			known, retry = true, discoverRetry
+			if odd != nil {
+				g.logger.Warn("a provider's list of models has entries that cannot be read; the others are used",
+					zap.String("provider", d.Provider.Name), zap.String("cause", g.redactor.Text(odd.Error())))
+			}
 			g.state.keepDiscovered(d.Provider, models)
 			g.catalog.SetDiscovered(d.Provider.Name, models)
 		}
+		asked()
 		select {
 		case <-ctx.Done():
 			return
@@ -45,23 +79,43 @@ func (g *Gateway) keepDiscovering(ctx context.Context, d Discovery) {
 	}
 }
 
-func fetchModels(ctx context.Context, p *provider.Provider) ([]catalog.Model, error) {
+// awaitLists waits until each of the providers has been asked once for its
+// models, or firstListWait is over.
+func (g *Gateway) awaitLists(ctx context.Context, providers ...string) error {
+	if len(providers) == 0 {
+		return nil
+	}
+	late := time.NewTimer(firstListWait)
+	defer late.Stop()
+	for _, name := range providers {
+		select {
+		case <-g.discover[name].asked:
+		case <-late.C:
+			return nil
+		case <-ctx.Done():
+			return fault.New(fault.ClientGone, "the client left").WithCause(ctx.Err())
+		}
+	}
+	return nil
+}
+
+func fetchModels(ctx context.Context, p *provider.Provider) (models []catalog.Model, odd, err error) {
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
 	resp, err := p.Get(ctx, provider.Models)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %d", resp.StatusCode)
+		return nil, nil, fmt.Errorf("status %d", resp.StatusCode)
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, catalog.MaxDiscoveryBytes+1))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(data) > catalog.MaxDiscoveryBytes {
-		return nil, fmt.Errorf("the list has more than %d bytes", catalog.MaxDiscoveryBytes)
+		return nil, nil, fmt.Errorf("the list has more than %d bytes", catalog.MaxDiscoveryBytes)
 	}
 	return catalog.ParseDiscovered(p.Name, data)
 }

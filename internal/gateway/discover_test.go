@@ -11,9 +11,12 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -66,7 +69,11 @@ func (r *rig) names(t *testing.T) string {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, m := range r.Models(credential.Key) {
+	models, err := r.Models(t.Context(), credential.Key)
+	if err != nil {
+		return string(fault.From(err).Code)
+	}
+	for _, m := range models {
 		names = append(names, m.Name)
 	}
 	return strings.Join(names, " ")
@@ -116,6 +123,144 @@ func TestDiscoveryKeepsTheLastListOverAFailedRefresh(t *testing.T) {
 		stop()
 		r.Close()
 		next.Close()
+		if err := r.state.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// refused is the code with which a call of the model is refused, "" if it is not, and
+// how long that took.
+func (r *rig) refused(t *testing.T, ctx context.Context, model string) (code fault.Code, after time.Duration) {
+	t.Helper()
+	began := time.Now()
+	call := r.begin(t)
+	defer call.Finish()
+	err := call.Admit(ctx, provider.Chat, model)
+	if err == nil {
+		call.Succeed(200)
+		return "", time.Since(began)
+	}
+	refusal := fault.From(err)
+	call.Fail(refusal)
+	return refusal.Code, time.Since(began)
+}
+
+func TestACallWaitsShortlyForAProvidersFirstList(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer       roundTrip
+		first, later fault.Code
+		after        time.Duration
+		list         string
+	}{
+		"that comes":       {delayed(time.Second, listing("m")), "", "", time.Second, "m"},
+		"that comes late":  {delayed(7*time.Second, listing("m")), fault.NoProvider, "", 5 * time.Second, "no_provider_available"},
+		"without it":       {delayed(time.Second, listing("other")), fault.ModelNotFound, fault.ModelNotFound, time.Second, "other"},
+		"that is no list":  {delayed(time.Second, answering(404, "no")), fault.NoProvider, fault.NoProvider, time.Second, "no_provider_available"},
+		"that never comes": {silent, fault.NoProvider, fault.NoProvider, 5 * time.Second, "no_provider_available"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, stop := context.WithCancel(t.Context())
+				r := discovering(t, &lister{answer: c.answer}, nil)
+				if err := r.Start(ctx, activity.Retention{}); err != nil {
+					t.Fatal(err)
+				}
+				listed := make(chan string, 1)
+				go func() { listed <- r.names(t) }()
+				gone, leave := context.WithCancel(t.Context())
+				leave()
+				if code, after := r.refused(t, gone, "acme/m"); code != fault.ClientGone || after != 0 {
+					t.Errorf("a client that has left: %q after %v", code, after)
+				}
+				if code, after := r.refused(t, t.Context(), "acme/m"); code != c.first || after != c.after {
+					t.Errorf("the first call: %q after %v, want %q after %v", code, after, c.first, c.after)
+				}
+				if got := <-listed; got != c.list {
+					t.Errorf("listed %q, want %q", got, c.list)
+				}
+				if code, after := r.refused(t, t.Context(), "other/m"); code != fault.ModelNotFound || after != 0 {
+					t.Errorf("another provider's model: %q after %v", code, after)
+				}
+				time.Sleep(3 * time.Second)
+				if code, _ := r.refused(t, t.Context(), "acme/m"); code != c.later {
+					t.Errorf("a later call: %q, want %q", code, c.later)
+				}
+				stop()
+				r.Close()
+				if err := r.state.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// delayed is a provider that thinks before it answers.
+func delayed(by time.Duration, next roundTrip) roundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		select {
+		case <-time.After(by):
+			return next(r)
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	}
+}
+
+func TestAProviderThatStartsWithTheGatewayIsSoonAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lister{answer: answering(503, "starting")}
+		r := discovering(t, l, nil)
+		ctx, stop := context.WithCancel(t.Context())
+		if err := r.Start(ctx, activity.Retention{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []struct{ at, asked int }{{0, 1}, {1, 2}, {3, 3}, {7, 4}, {15, 5}, {31, 6}, {61, 7}, {91, 8}} {
+			time.Sleep(time.Duration(step.at)*time.Second - time.Since(synctestEpoch))
+			synctest.Wait()
+			if l.count() != step.asked {
+				t.Errorf("asked %d times within %d s, want %d", l.count(), step.at, step.asked)
+			}
+		}
+		stop()
+		r.Close()
+		if err := r.state.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// synctestEpoch is when the time of a bubble begins.
+var synctestEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func TestOddEntriesOfAListAreWarnedOfOnceARefresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, lines := observer.New(zapcore.WarnLevel)
+		p := newProvider(t, "acme", true, &lister{answer: answering(200, `{"data":[{"id":"a"},null,7,{"id":"b"},{"id":"\u0007"}]}`)})
+		r := newRig(t, gateway.Config{
+			Logger: zap.New(core), Providers: []*provider.Provider{p}, Discover: []gateway.Discovery{{Provider: p, Every: time.Minute}},
+		}, catalog.Source{Provider: "acme", Discover: true})
+		ctx, stop := context.WithCancel(t.Context())
+		if err := r.Start(ctx, activity.Retention{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := r.names(t); got != "a b" {
+			t.Errorf("listed %q", got)
+		}
+		if lines.Len() != 2 {
+			t.Errorf("%d lines after two refreshes", lines.Len())
+		}
+		cause, _ := lines.All()[0].ContextMap()["cause"].(string)
+		for _, place := range []string{"data[1]", "data[2]", "data[4]"} {
+			if !strings.Contains(cause, place) {
+				t.Errorf("%s is not named: %s", place, cause)
+			}
+		}
+		stop()
+		r.Close()
 		if err := r.state.Close(); err != nil {
 			t.Error(err)
 		}

@@ -34,6 +34,7 @@ type seen struct {
 	smallest int64         // bytes of the smallest event
 	whole    int64         // bytes of an answer that is not streamed
 	silent   time.Duration // pauses, with the one before the answer
+	said     bool          // it has some text
 	refused  bool          // the provider answered with another status than 200
 }
 

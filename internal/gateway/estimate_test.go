@@ -255,7 +255,7 @@ func TestWhatWasNeverSentIsNotCharged(t *testing.T) {
 // sending is a transport that has sent the request, as net/http tells it.
 func sending(next roundTrip) roundTrip {
 	return func(r *http.Request) (*http.Response, error) {
-		httptrace.ContextClientTrace(r.Context()).WroteHeaders()
+		httptrace.ContextClientTrace(r.Context()).WroteRequest(httptrace.WroteRequestInfo{})
 		return next(r)
 	}
 }

@@ -5,7 +5,7 @@
 //	defer call.Finish()                           // exactly once, whatever happens
 //	err = call.Require(scope)                     // 403
 //	body, err := call.ReadBody(w, r)              // 413, 415, 429, 400
-//	err = call.Admit(provider.Chat, model)        // 404
+//	err = call.Admit(ctx, provider.Chat, model)   // 404, 503
 //	body, err = call.AdmitText(ctx, body)         // 422, 503, 400
 //	resp, err := call.Send(r.Context(), …)        // 502
 //
@@ -93,7 +93,7 @@ type Gateway struct {
 	ring       *keys.Ring
 	catalog    *catalog.Catalog
 	providers  map[string]*provider.Provider
-	discover   []Discovery
+	discover   map[string]*discovery // by provider
 	desk       *workstation.Desk
 	emitter    Emitter
 	redactor   *redact.Redactor
@@ -124,7 +124,7 @@ type Gateway struct {
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		ring: c.Ring, catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers)),
-		discover: c.Discover, desk: c.Desk, emitter: c.Emitter, redactor: redact.New(c.Secrets), state: c.State, limits: c.Limits, guards: c.Guards, bodyMemory: c.BodyMemory,
+		discover: make(map[string]*discovery, len(c.Discover)), desk: c.Desk, emitter: c.Emitter, redactor: redact.New(c.Secrets), state: c.State, limits: c.Limits, guards: c.Guards, bodyMemory: c.BodyMemory,
 		timeouts: c.Timeouts, logger: c.Logger, now: c.Now,
 		sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }),
 		ready:   make(chan struct{}), gone: make(chan struct{}),
@@ -137,6 +137,9 @@ func New(c Config) (*Gateway, error) {
 			return nil, fmt.Errorf("provider %q is configured twice", p.Name)
 		}
 		g.providers[p.Name] = p
+	}
+	for _, d := range c.Discover {
+		g.discover[d.Provider.Name] = &discovery{Discovery: d, asked: make(chan struct{})}
 	}
 	g.calls.init(func() bool {
 		if !c.Hold() {
@@ -171,10 +174,11 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 		return err
 	}
 	for _, d := range g.discover {
-		if known := g.state.discovered(d.Provider); known != nil {
+		known := g.state.discovered(d.Provider)
+		if known != nil {
 			g.catalog.SetDiscovered(d.Provider.Name, known)
 		}
-		go g.keepDiscovering(ctx, d)
+		go g.keepDiscovering(ctx, d, known != nil)
 	}
 	close(g.ready)
 	return nil

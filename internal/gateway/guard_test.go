@@ -31,7 +31,7 @@ func TestARedactedBodyCountsAsMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := call.Admit(provider.Chat, "acme/m"); err != nil {
+		if err := call.Admit(t.Context(), provider.Chat, "acme/m"); err != nil {
 			t.Fatal(err)
 		}
 		before := r.state.Memory.Used()
@@ -60,7 +60,7 @@ func TestATextTooLongForAWebhookIsTooLarge(t *testing.T) {
 	r := newRig(t, gateway.Config{Guards: gateway.Guards{All: []*guard.Guardrail{hook}}}).start(t, t.Context())
 	call := r.begin(t)
 	defer call.Finish()
-	if err := call.Admit(provider.Chat, "acme/m"); err != nil {
+	if err := call.Admit(t.Context(), provider.Chat, "acme/m"); err != nil {
 		t.Fatal(err)
 	}
 	body := `{"messages":[` + strings.Repeat(`"x",`, guard.MaxHookTexts) + `"x"]}`

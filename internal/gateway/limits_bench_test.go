@@ -76,7 +76,7 @@ func (r *rig) oneCall(b *testing.B, serial int) error {
 	if err != nil {
 		return err
 	}
-	if err := call.Admit(provider.Chat, "acme/m"); err != nil {
+	if err := call.Admit(ctx, provider.Chat, "acme/m"); err != nil {
 		return err
 	}
 	if call.NeedsDemand() {

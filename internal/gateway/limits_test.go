@@ -54,7 +54,7 @@ func reserve(t testing.TB, call *gateway.Call, body string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := call.Admit(provider.Chat, "acme/m"); err != nil {
+	if err := call.Admit(t.Context(), provider.Chat, "acme/m"); err != nil {
 		t.Fatal(err)
 	}
 	call.NeedsDemand()

@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"context"
 	"errors"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
@@ -14,7 +16,7 @@ const maxModelName = 256
 
 // resolve finds the model among those that are callable and allowed for the
 // key, and the provider that serves the operation for it.
-func (g *Gateway) resolve(key *keys.Key, op provider.Operation, name string) (catalog.Model, *provider.Provider, error) {
+func (g *Gateway) resolve(ctx context.Context, key *keys.Key, op provider.Operation, name string) (catalog.Model, *provider.Provider, error) {
 	none := catalog.Model{}
 	if len(name) > maxModelName {
 		return none, nil, fault.New(fault.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
@@ -22,13 +24,13 @@ func (g *Gateway) resolve(key *keys.Key, op provider.Operation, name string) (ca
 	if !key.AllowsModel(name) {
 		return none, nil, unknownModel(name)
 	}
-	model, err := g.catalog.Resolve(name)
-	switch {
-	case errors.Is(err, catalog.ErrNotCallable):
+	model, err := g.findModel(ctx, name)
+	if errors.Is(err, catalog.ErrNotCallable) {
 		return none, nil, fault.New(fault.ModelNotCallable,
 			"the model %q is in the catalog but not callable through this gateway; GET the list of models for those that are", name).WithParam("model")
-	case err != nil:
-		return none, nil, unknownModel(name)
+	}
+	if err != nil {
+		return none, nil, err
 	}
 	p := g.providers[model.Provider]
 	// What is asked of the provider: the operation itself, or what it is translated into.
@@ -50,21 +52,52 @@ func (g *Gateway) resolve(key *keys.Key, op provider.Operation, name string) (ca
 	return model, p, nil
 }
 
-func unknownModel(name string) error {
+func unknownModel(name string) *fault.Error {
 	return fault.New(fault.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
 }
 
-// Models lists what the key can call, from the index that routes.
-func (g *Gateway) Models(key *keys.Key) []catalog.Model {
-	return g.catalog.List(key.AllowsModel)
+// findModel finds a callable model. Where the provider's first list of models
+// decides and is on its way, it waits a little. Errors are refusals, that of a
+// model which is known and not callable with catalog.ErrNotCallable as cause.
+func (g *Gateway) findModel(ctx context.Context, name string) (catalog.Model, error) {
+	model, err := g.catalog.Resolve(name)
+	of, _, _ := strings.Cut(name, "/")
+	if errors.Is(err, catalog.ErrUnlisted) {
+		if err := g.awaitLists(ctx, of); err != nil {
+			return model, err
+		}
+		model, err = g.catalog.Resolve(name)
+	}
+	switch {
+	case err == nil:
+		return model, nil
+	case errors.Is(err, catalog.ErrUnlisted):
+		refusal := fault.New(fault.NoProvider, "provider %q has not listed its models yet, so %q is not known; try again shortly", of, name).WithCause(err)
+		refusal.Provider = of
+		return model, refusal
+	case errors.Is(err, catalog.ErrNotCallable):
+		return model, unknownModel(name).WithCause(err)
+	}
+	return model, unknownModel(name)
+}
+
+// Models lists what the key can call, from the index that routes. While some
+// provider has not listed its models yet, an empty list is no answer.
+func (g *Gateway) Models(ctx context.Context, key *keys.Key) ([]catalog.Model, error) {
+	if err := g.awaitLists(ctx, g.catalog.Awaited()...); err != nil {
+		return nil, err
+	}
+	models := g.catalog.List(key.AllowsModel)
+	if awaited := g.catalog.Awaited(); len(models) == 0 && len(awaited) > 0 {
+		return nil, fault.New(fault.NoProvider, "no provider has listed its models yet; try again shortly").WithCause(catalog.ErrUnlisted)
+	}
+	return models, nil
 }
 
 // Model returns one model of the key's list.
-func (g *Gateway) Model(key *keys.Key, name string) (catalog.Model, error) {
-	if len(name) <= maxModelName && key.AllowsModel(name) {
-		if m, err := g.catalog.Resolve(name); err == nil {
-			return m, nil
-		}
+func (g *Gateway) Model(ctx context.Context, key *keys.Key, name string) (catalog.Model, error) {
+	if len(name) > maxModelName || !key.AllowsModel(name) {
+		return catalog.Model{}, unknownModel(name)
 	}
-	return catalog.Model{}, unknownModel(name)
+	return g.findModel(ctx, name)
 }

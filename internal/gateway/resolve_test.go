@@ -37,7 +37,7 @@ func TestAdmitFindsTheModelAndItsProvider(t *testing.T) {
 		"acme/m": "m", "acme/vendor/deep:free": "vendor/deep:free", "chatty/any/name": "any/name",
 	} {
 		call := r.begin(t)
-		if err := call.Admit(provider.Chat, name); err != nil {
+		if err := call.Admit(t.Context(), provider.Chat, name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if call.UpstreamModel() != upstream || name != call.Provider().Name+"/"+upstream || call.Record.UpstreamModel != upstream {
 			t.Errorf("%s: provider %q, model %q", name, call.Provider().Name, call.UpstreamModel())
@@ -67,7 +67,7 @@ func TestAdmitRefuses(t *testing.T) {
 		{provider.Chat, "acme/" + strings.Repeat("x", 252), fault.ModelNotFound, "257 bytes"},
 	} {
 		call := r.begin(t)
-		err := call.Admit(c.op, c.model)
+		err := call.Admit(t.Context(), c.op, c.model)
 		wantFault(t, err, c.code, c.text)
 		if e := fault.From(err); e.Param != "model" {
 			t.Errorf("%s: param %q", c.model, e.Param)
@@ -85,17 +85,21 @@ func TestWhatIsListedIsAdmitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var listed []string
-	for _, m := range r.Models(credential.Key) {
+	models, err := r.Models(t.Context(), credential.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range models {
 		listed = append(listed, m.ID)
 		op := provider.Chat
 		if m.Mode == catalog.ModeResponses {
 			op = provider.Responses
 		}
 		call := r.begin(t)
-		if err := call.Admit(op, m.ID); err != nil {
+		if err := call.Admit(t.Context(), op, m.ID); err != nil {
 			t.Errorf("%s is listed: %v", m.ID, err)
 		}
-		if one, err := r.Model(credential.Key, m.ID); err != nil || one.ID != m.ID {
+		if one, err := r.Model(t.Context(), credential.Key, m.ID); err != nil || one.ID != m.ID {
 			t.Errorf("%s is listed, alone it is %q, %v", m.ID, one.ID, err)
 		}
 		call.Succeed(200)
@@ -105,7 +109,7 @@ func TestWhatIsListedIsAdmitted(t *testing.T) {
 		t.Errorf("listed %q, want %q", listed, want)
 	}
 	for _, name := range []string{"chatty/any", "acme/hidden", "acme/none", strings.Repeat("x", 300)} {
-		_, err := r.Model(credential.Key, name)
+		_, err := r.Model(t.Context(), credential.Key, name)
 		wantFault(t, err, fault.ModelNotFound, "does not exist")
 	}
 }

@@ -21,7 +21,9 @@ var (
 // to the admitted provider and returns its answer, good or bad, with the
 // answer's body guarded by the idle timeout. What ReadBody returned must not be
 // used after Send. The upstream request ends when client does: that is the
-// request's own context, never a module's.
+// request's own context, never a module's. A request that met a connection which
+// the provider had closed is sent once more, on a new one; what is charged is
+// the second.
 func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]byte, stream bool) (*http.Response, error) {
 	if err := client.Err(); err != nil {
 		return nil, fault.New(fault.ClientGone, "the client left").WithCause(err)
@@ -40,6 +42,11 @@ func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]by
 		c.Record.OutputCap = c.quota.output
 	}
 	resp, err := c.provider.Send(ctx, op, body, stream)
+	if errors.Is(err, provider.ErrStale) {
+		c.Record.Attempts++
+		c.seen.sent = c.gateway.now()
+		resp, err = c.provider.Resend(ctx, op, body, stream)
+	}
 	c.arrived()
 	c.seen.waited(c.gateway.now().Sub(c.seen.sent))
 	if err != nil {

@@ -21,10 +21,13 @@ func (c *Call) account() limits.Amount {
 	told := c.counted && (c.later == 0 || r.Code == "") // a whole answer's usage is the provider's word, wherever it stands
 	usage := c.usage
 	switch {
+	case told && c.impossible():
+		r.UsageSource, told = usageEstimated, false
+		usage = c.completed()
 	case told:
 		r.UsageSource = usageProvider
 		c.warnOfExcess()
-	case !c.counted && (c.seen.refused || c.sent == nil || !c.answered && !c.sent.Sent()):
+	case !c.counted && (c.seen.refused || c.sent == nil || !c.answered && !c.sent.Delivered()):
 		return limits.Amount{}
 	default:
 		r.UsageSource = usageEstimated
@@ -44,6 +47,29 @@ func (c *Call) account() limits.Amount {
 		}
 	}
 	return limits.Amount{Nano: r.CostNano, Tokens: usage.Prompt + usage.Completion}
+}
+
+// impossible reports whether what the provider says was used cannot be true: a prompt
+// without tokens, or text without. What failed before its first word may have used nothing.
+func (c *Call) impossible() bool {
+	return !c.seen.refused && (c.usage.Prompt == 0 || c.usage.Completion == 0 && c.seen.said)
+}
+
+// completed is the usage that the provider told, with what cannot be true estimated. So is
+// a cost of zero.
+func (c *Call) completed() openai.Usage {
+	usage, estimate := c.usage, c.estimated()
+	if usage.Prompt == 0 {
+		usage.Prompt = estimate.Prompt
+	}
+	if usage.Completion == 0 && c.seen.said {
+		usage.Completion = estimate.Completion
+	}
+	usage.Total = usage.Prompt + usage.Completion
+	if nano, err := catalog.ParseUSD(usage.Cost); err == nil && nano == 0 {
+		usage.Cost = ""
+	}
+	return usage
 }
 
 // warnOfExcess tells of a provider that gave more than it was told to: it may

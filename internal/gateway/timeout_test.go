@@ -49,7 +49,7 @@ func inBubble(t *testing.T, rt roundTrip, run func(t *testing.T, r *rig, call *g
 			t.Fatal(err)
 		}
 		call := r.begin(t)
-		if err := call.Admit(provider.Chat, "acme/m"); err != nil {
+		if err := call.Admit(t.Context(), provider.Chat, "acme/m"); err != nil {
 			t.Fatal(err)
 		}
 		run(t, r, call)
@@ -119,7 +119,7 @@ func TestShutdownEndsCallsAndWaitsForTheirRecords(t *testing.T) {
 				t.Fatal(err)
 			}
 			call := r.begin(t)
-			if err := call.Admit(provider.Chat, "acme/m"); err != nil {
+			if err := call.Admit(t.Context(), provider.Chat, "acme/m"); err != nil {
 				t.Fatal(err)
 			}
 			handlers.Go(func() {

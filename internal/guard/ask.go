@@ -92,6 +92,9 @@ func (w *Webhook) send(ctx context.Context, question hookQuestion) (hookAnswer, 
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
+	// A question may be asked twice. The empty list sends no header and lets net/http repeat the
+	// request where the moderator closed a kept connection just as it was used again.
+	req.Header["Idempotency-Key"] = nil
 	resp, err := w.Transport.RoundTrip(req) // follows no redirect
 	if err != nil {
 		return answer, err

@@ -1,10 +1,12 @@
 package guard_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -108,6 +110,42 @@ func TestWebhookThatFails(t *testing.T) {
 }
 
 // redactions takes out the first n characters of the first text one by one.
+// A moderator may close a connection that it kept just as it is used again.
+func TestWebhookIsAskedAgainWhereAKeptConnectionDies(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			from := bufio.NewReader(conn)
+			for _, answer := range []string{"HTTP/1.1 200 OK\r\nContent-Length: 18\r\n\r\n" + `{"action":"allow"}`, ""} {
+				if r, err := http.ReadRequest(from); err == nil {
+					_, _ = io.Copy(io.Discard, r.Body)
+				}
+				_, _ = io.WriteString(conn, answer)
+			}
+			_ = conn.Close()
+		}
+	}()
+	transport := new(http.Transport)
+	t.Cleanup(transport.CloseIdleConnections)
+	set := hooked(t, func(r *http.Request) (*http.Response, error) {
+		r.URL.Scheme, r.URL.Host = "http", listener.Addr().String()
+		return transport.RoundTrip(r)
+	}, false)
+	for range 4 {
+		if _, err := set.Request(t.Context(), []byte(hookBody)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func redactions(n int, class func(i int) string) string {
 	list := make([]string, n)
 	for i := range list {

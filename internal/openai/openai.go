@@ -61,8 +61,11 @@ type Summary struct {
 	Usage        Usage
 	HasUsage     bool
 	Later        int          // events of the stream after the one with Usage
-	Text         bool         // some text, reasoning or tool call was sent
 	Err          *fault.Error // the provider's failure, as the caller was told
+
+	// Text says that some text, reasoning or tool call was sent. For a whole Response it is
+	// found out only where Usage has no completion.
+	Text bool
 }
 
 // Stream turns the events of a provider's stream into those of a client. It

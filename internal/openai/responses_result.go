@@ -92,6 +92,9 @@ func (r *responses) edit(object []byte, members []jsonscan.Member) *jsonscan.Pat
 			}
 		}
 	}
+	if r.sum.HasUsage && r.sum.Usage.Completion == 0 && !r.sum.Text {
+		r.sum.Text = hasOutput(object, members)
+	}
 	switch {
 	case model < 0:
 		p.Add("model", r.model)
@@ -103,6 +106,37 @@ func (r *responses) edit(object []byte, members []jsonscan.Member) *jsonscan.Pat
 	}
 	r.finish(status, reason)
 	return p
+}
+
+// hasOutput reports whether a response object has an output item of another type than
+// message, or a message with some text.
+func hasOutput(object []byte, members []jsonscan.Member) bool {
+	i, ok := jsonscan.Find(object, members, "output")
+	if !ok || members[i].Kind != '[' {
+		return false
+	}
+	output := members[i].Value(object)
+	for _, span := range jsonscan.Elements(output, nil) {
+		item := span.Value(output)
+		inner := jsonscan.Members(item, nil)
+		if j, ok := jsonscan.Find(item, inner, "type"); ok && string(inner[j].Value(item)) != `"message"` {
+			return true
+		}
+		j, ok := jsonscan.Find(item, inner, "content")
+		if !ok || inner[j].Kind != '[' {
+			continue
+		}
+		content := inner[j].Value(item)
+		for _, span := range jsonscan.Elements(content, nil) {
+			part := span.Value(content)
+			for _, m := range jsonscan.Members(part, nil) {
+				if key := string(m.Key(part)); m.Kind == '"' && m.ValueEnd-m.ValueStart > 2 && (key == "text" || key == "refusal") {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func (r *responses) useID(p *jsonscan.Patch, i int, value []byte) {

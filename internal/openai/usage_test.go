@@ -68,3 +68,29 @@ func TestUsageOfAnEvent(t *testing.T) {
 		}
 	}
 }
+
+// Whether a Response says something is known where its usage says that it does not.
+func TestAResponseWithoutCompletionTellsWhetherItHasOutput(t *testing.T) {
+	message := func(content string) string {
+		return `{"type":"message","role":"assistant","content":[` + content + `]}`
+	}
+	for output, want := range map[string]bool{
+		``:          false,
+		message(``): false,
+		message(`{"type":"output_text","text":"","annotations":[]}`):  false,
+		message(`{"type":"output_text","text":"x","annotations":[]}`): true,
+		message(`{"type":"refusal","refusal":"no"}`):                  true,
+		message(``) + `,{"type":"function_call","name":"f"}`:          true,
+		`7,null,{"content":"x"}`:                                      false,
+	} {
+		body := `{"id":"r","object":"response","status":"completed","output":[` + output + `],"usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}}`
+		if _, sum, err := openai.ResponsesResult(nil, []byte(body), openai.Call{}); err != nil || !sum.HasUsage || sum.Text != want {
+			t.Errorf("%s: text %v, %v, want %v", output, sum.Text, err, want)
+		}
+		stream := openai.NewResponsesStream(openai.Call{})
+		stream.Data(nil, nil, []byte(`{"type":"response.completed","response":`+body+`}`))
+		if sum := stream.Summary(); sum.Text != want {
+			t.Errorf("a stream's end with %s: text %v, want %v", output, sum.Text, want)
+		}
+	}
+}

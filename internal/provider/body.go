@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"net/http/httptrace"
 	"sync"
-	"sync/atomic"
 )
 
 // maxJoined is the longest body that is copied into one piece. net/http sends
@@ -17,14 +15,12 @@ const maxJoined = 8 << 10
 
 // Body is a request body in pieces: the caller's own bytes with the few edits
 // between them, sent without being copied together. It can be read any number
-// of times (a connection that broke before the first byte is tried anew), until
-// it is released.
+// of times (a request whose connection died is sent again), until it is released.
 type Body struct {
 	size   int64
 	joined []byte // of a short body, instead of pieces
 
-	trace httptrace.ClientTrace
-	sent  atomic.Bool // the header is out
+	progress
 
 	mu     sync.Mutex // guards the following
 	pieces [][]byte
@@ -41,7 +37,7 @@ var ErrReleased = errors.New("the request body was released")
 // before its end.
 func NewBody(pieces [][]byte, free func()) *Body {
 	b := &Body{pieces: pieces, free: free}
-	b.trace.WroteHeaders = func() { b.sent.Store(true) }
+	b.watch()
 	for _, p := range pieces {
 		b.size += int64(len(p))
 	}
@@ -72,11 +68,6 @@ func (b *Body) Open() (io.ReadCloser, error) {
 	b.open++
 	return &bodyReader{body: b, pieces: b.pieces}, nil
 }
-
-// Sent tells whether a provider can have got any of the request: until then
-// there was no connection to it. A reader of ours could not tell as cheaply:
-// net/http knows its own readers of bytes and sends them with the header.
-func (b *Body) Sent() bool { return b.sent.Load() }
 
 // Release tells that no reader will be opened any more, so that the bytes can
 // go as soon as they are read: a connection holds on to its request for as long

@@ -29,6 +29,9 @@ type Config struct {
 	AccountOf  string // the tenant that owns the whole account at the provider; "" = shared
 	Transport  http.RoundTripper
 
+	// Fresh is like Transport and opens a connection for each request; nil = Transport.
+	Fresh http.RoundTripper
+
 	// Translate tells how Responses calls are turned into chat completions;
 	// nil for a provider that has a Responses API of its own.
 	Translate *Translate
@@ -69,6 +72,7 @@ type Provider struct {
 	base      url.URL
 	header    http.Header
 	transport http.RoundTripper
+	fresh     http.RoundTripper
 }
 
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
@@ -119,6 +123,9 @@ func New(c Config) (*Provider, error) {
 	if strings.ContainsFunc(c.Credential, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("api_key has characters that no Authorization header can carry, such as a line end")
 	}
+	if c.Fresh == nil {
+		c.Fresh = c.Transport
+	}
 	header := http.Header{
 		"Content-Type":    {"application/json"},
 		"Accept-Encoding": {"identity"},
@@ -139,6 +146,7 @@ func New(c Config) (*Provider, error) {
 		base:           *base,
 		header:         header,
 		transport:      c.Transport,
+		fresh:          c.Fresh,
 	}, nil
 }
 
@@ -148,10 +156,30 @@ func (p *Provider) Identity() string { return p.Name + " " + p.base.String() }
 // ErrRedirect is returned for a 3xx answer.
 var ErrRedirect = errors.New("the provider answered with a redirect, which is never followed")
 
+// ErrStale is returned by Send for a connection that served an earlier request and died before
+// any byte of an answer: most likely the provider closed it just as it was used again, and has
+// seen nothing of the request. net/http repeats a POST by itself only if it counts as
+// idempotent, and then on any number of such connections.
+var ErrStale = errors.New("a connection that was kept open died unanswered")
+
 // Send posts body to the operation and returns the answer as soon as its
 // header is there. The caller closes the answer's body; cancelling ctx ends
-// both. The answer's body is never compressed.
+// both. The answer's body is never compressed. What fails with ErrStale can be
+// sent once more with Resend.
 func (p *Provider) Send(ctx context.Context, op Operation, body *Body, stream bool) (*http.Response, error) {
+	resp, err := p.post(ctx, p.transport, op, body, stream)
+	if err != nil && ctx.Err() == nil && body.stale(err) {
+		err = fmt.Errorf("%w: %w", ErrStale, err)
+	}
+	return resp, err
+}
+
+// Resend is Send on a new connection.
+func (p *Provider) Resend(ctx context.Context, op Operation, body *Body, stream bool) (*http.Response, error) {
+	return p.post(ctx, p.fresh, op, body, stream)
+}
+
+func (p *Provider) post(ctx context.Context, transport http.RoundTripper, op Operation, body *Body, stream bool) (*http.Response, error) {
 	accept := "application/json"
 	if stream {
 		accept = "text/event-stream"
@@ -160,16 +188,21 @@ func (p *Provider) Send(ctx context.Context, op Operation, body *Body, stream bo
 	if err != nil {
 		return nil, err
 	}
+	body.use(nil, false)
 	req := p.request(httptrace.WithClientTrace(ctx, &body.trace), http.MethodPost, op, accept)
 	req.Body = reader
 	req.GetBody = body.Open
 	req.ContentLength = body.Size()
-	return p.roundTrip(req)
+	resp, err := roundTrip(transport, req)
+	if err != nil && unprocessed(err) {
+		body.written.Store(false)
+	}
+	return resp, err
 }
 
 // Get fetches the operation without a body: the provider's list of models.
 func (p *Provider) Get(ctx context.Context, op Operation) (*http.Response, error) {
-	return p.roundTrip(p.request(ctx, http.MethodGet, op, "application/json"))
+	return roundTrip(p.transport, p.request(ctx, http.MethodGet, op, "application/json"))
 }
 
 func (p *Provider) request(ctx context.Context, method string, op Operation, accept string) *http.Request {
@@ -190,8 +223,8 @@ func (p *Provider) request(ctx context.Context, method string, op Operation, acc
 	return req.WithContext(ctx)
 }
 
-func (p *Provider) roundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := p.transport.RoundTrip(req)
+func roundTrip(transport http.RoundTripper, req *http.Request) (*http.Response, error) {
+	resp, err := transport.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,260 @@
+package provider_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/net/http2"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// serve answers connections, of which the first is number 1, until the test ends.
+func serve(t *testing.T, connection func(n int, conn net.Conn)) (baseURL string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for n := 1; ; n++ {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer func() { _ = conn.Close() }()
+				connection(n, conn)
+			}()
+		}
+	}()
+	return "http://" + listener.Addr().String() + "/v1"
+}
+
+// dialling is a provider that is reached through net/http, as in the product.
+func dialling(t *testing.T, baseURL string, adapt func(*http.Transport)) *provider.Provider {
+	t.Helper()
+	transport := func(keep bool) *http.Transport {
+		t.Helper()
+		tr := &http.Transport{DialContext: provider.ReadToEnd(new(net.Dialer).DialContext), DisableKeepAlives: !keep}
+		adapt(tr)
+		t.Cleanup(tr.CloseIdleConnections)
+		return tr
+	}
+	return newProvider(t, provider.Config{BaseURL: baseURL, Transport: transport(true), Fresh: transport(false)})
+}
+
+func plain(*http.Transport) {}
+
+// read reads a request to its end and returns its body; it is false at the connection's end.
+func read(from *bufio.Reader) (string, bool) {
+	r, err := http.ReadRequest(from)
+	if err != nil {
+		return "", false
+	}
+	body, err := io.ReadAll(r.Body)
+	return string(body), err == nil
+}
+
+const fine = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+
+// send sends a body with method and reads the answer to its end.
+func send(t *testing.T, body *provider.Body, method func(context.Context, provider.Operation, *provider.Body, bool) (*http.Response, error)) error {
+	t.Helper()
+	resp, err := method(t.Context(), provider.Chat, body, false)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if text, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != 200 || string(text) != "{}" {
+		t.Errorf("answer %d %q, %v", resp.StatusCode, text, err)
+	}
+	return nil
+}
+
+func TestARequestWhoseKeptConnectionDiesIsSentOnceMoreOnANewOne(t *testing.T) {
+	for name, text := range map[string]string{"short": `{"a":1}`, "long": long, "larger than the kernel holds": strings.Repeat(long, 150)} {
+		for _, unread := range []bool{false, true} {
+			got := make(chan string, 4)
+			p := dialling(t, serve(t, func(n int, conn net.Conn) {
+				from := bufio.NewReader(conn)
+				if _, ok := read(from); ok && n < 3 {
+					_, _ = io.WriteString(conn, fine)
+				} else {
+					return // Resend has no connection to reuse
+				}
+				if n == 1 && unread {
+					_, _ = from.ReadByte() // of the second request
+					return
+				}
+				if body, ok := read(from); ok {
+					got <- body
+				}
+			}), plain)
+			if err := send(t, newBody(`{}`), p.Send); err != nil {
+				t.Fatal(err)
+			}
+			body := newBody(text)
+			err := send(t, body, p.Send)
+			if !errors.Is(err, provider.ErrStale) {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if !unread && <-got != text {
+				t.Errorf("%s: the first attempt came in pieces", name)
+			}
+			if err := send(t, body, p.Resend); err != nil {
+				t.Errorf("%s: sent once more: %v", name, err)
+			}
+		}
+	}
+}
+
+// A new connection that dies may have been the request's fault: it is not sent again.
+func TestANewConnectionThatDiesIsNotStale(t *testing.T) {
+	p := dialling(t, serve(t, func(_ int, conn net.Conn) { _, _ = read(bufio.NewReader(conn)) }), plain)
+	body := newBody(`{}`)
+	if err := send(t, body, p.Send); err == nil || errors.Is(err, provider.ErrStale) || !body.Delivered() {
+		t.Errorf("%v, delivered %v", err, body.Delivered())
+	}
+}
+
+// An answer that began, and a client that left, are no reason to send again.
+func TestOnlyAnUnansweredDeathIsStale(t *testing.T) {
+	arrived := make(chan struct{})
+	p := dialling(t, serve(t, func(n int, conn net.Conn) {
+		from := bufio.NewReader(conn)
+		_, _ = read(from)
+		_, _ = io.WriteString(conn, fine)
+		_, _ = read(from)
+		if n == 1 {
+			_, _ = io.WriteString(conn, "HTTP/1.1 200")
+			return
+		}
+		close(arrived)
+		_, _ = read(from)
+	}), plain)
+	if err := send(t, newBody(`{}`), p.Send); err != nil {
+		t.Fatal(err)
+	}
+	if err := send(t, newBody(`{}`), p.Send); err == nil || errors.Is(err, provider.ErrStale) {
+		t.Errorf("half a status line: %v", err)
+	}
+	if err := send(t, newBody(`{}`), p.Send); err != nil {
+		t.Fatal(err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	go func() { <-arrived; leave() }()
+	if _, err := p.Send(ctx, provider.Chat, newBody(`{}`), false); !errors.Is(err, context.Canceled) || errors.Is(err, provider.ErrStale) {
+		t.Errorf("the client left: %v", err)
+	}
+}
+
+// A provider refuses an upload that it has not read, and closes: the kernel resets the
+// connection, and what was answered is there all the same.
+func TestAnAnswerWinsOverTheUploadThatItEnds(t *testing.T) {
+	p := dialling(t, serve(t, func(_ int, conn net.Conn) {
+		_, _ = conn.Read(make([]byte, 1024))
+		_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 5\r\n\r\nlarge")
+	}), plain)
+	for _, size := range []int{2, 150} {
+		text := strings.Repeat(long, size)
+		for range 20 {
+			resp, err := p.Send(t.Context(), provider.Chat, newBody(text), false)
+			if err != nil {
+				t.Fatalf("%d bytes: %v", len(text), err)
+			}
+			if said, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != 413 || string(said) != "large" {
+				t.Fatalf("%d bytes: %d %q, %v", len(text), resp.StatusCode, said, err)
+			}
+			_ = resp.Body.Close()
+		}
+	}
+}
+
+func TestAnUploadThatWasNotReadIsNotDelivered(t *testing.T) {
+	p := dialling(t, serve(t, func(_ int, conn net.Conn) { _, _ = conn.Read(make([]byte, 1024)) }), plain)
+	body := newBody(strings.Repeat(long, 150))
+	if err := send(t, body, p.Send); err == nil || errors.Is(err, provider.ErrStale) || body.Delivered() {
+		t.Errorf("%v, delivered %v", err, body.Delivered())
+	}
+	dead := dialling(t, "http://127.0.0.1:1/v1", plain)
+	body = newBody(`{}`)
+	if err := send(t, body, dead.Send); err == nil || body.Delivered() {
+		t.Errorf("%v, delivered %v", err, body.Delivered())
+	}
+}
+
+// Over HTTP/2 a connection dies for all its requests, and a request can be reset alone.
+func TestHTTP2(t *testing.T) {
+	var connections atomic.Int32
+	kill := make(chan net.Conn, 1)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch first := connections.Load() == 1; {
+		case first && strings.Contains(string(body), "die"):
+			_ = (<-kill).Close()
+			<-r.Context().Done()
+		case strings.Contains(string(body), "reset"):
+			panic(http.ErrAbortHandler)
+		default:
+			_, _ = io.WriteString(w, "{}")
+		}
+	}))
+	server.EnableHTTP2 = true
+	server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			if connections.Add(1) == 1 {
+				kill <- conn
+			}
+		}
+	}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	p := dialling(t, server.URL, func(tr *http.Transport) {
+		tr.TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+		if err := http2.ConfigureTransport(tr); err != nil { // as Caddy does it
+			t.Fatal(err)
+		}
+	})
+	if err := send(t, newBody(`{}`), p.Send); err != nil {
+		t.Fatal(err)
+	}
+	body := newBody(`{"reset":1}`)
+	if err := send(t, body, p.Send); err == nil || errors.Is(err, provider.ErrStale) || !body.Delivered() {
+		t.Errorf("a stream that was reset: %v, delivered %v", err, body.Delivered())
+	}
+	body = newBody(`{"die":1}`)
+	if err := send(t, body, p.Send); !errors.Is(err, provider.ErrStale) || !body.Delivered() {
+		t.Fatalf("a connection that died: %v, delivered %v", err, body.Delivered())
+	}
+	for range 2 {
+		if err := send(t, body, p.Resend); err != nil {
+			t.Errorf("sent once more: %v", err)
+		}
+	}
+	if n := connections.Load(); n != 3 {
+		t.Errorf("%d connections, want a new one for each Resend", n)
+	}
+}
+
+func TestAStreamThatTheProviderRefusedIsNotDelivered(t *testing.T) {
+	refused := func(r *http.Request) (*http.Response, error) {
+		httptrace.ContextClientTrace(r.Context()).WroteRequest(httptrace.WroteRequestInfo{})
+		return nil, http2.StreamError{StreamID: 1, Code: http2.ErrCodeRefusedStream}
+	}
+	p := newProvider(t, provider.Config{Transport: &transport{answer: refused}})
+	body := newBody(`{}`)
+	if _, err := p.Send(t.Context(), provider.Chat, body, false); err == nil || body.Delivered() {
+		t.Errorf("%v, delivered %v", err, body.Delivered())
+	}
+}

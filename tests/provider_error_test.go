@@ -1,0 +1,47 @@
+package tests
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// A server that has begun to stream tells its errors as events, with a status or without.
+func TestAnErrorInAnEventStreamIsRead(t *testing.T) {
+	var answer atomic.Value
+	block, _ := rawProvider(t, func(_ int, conn net.Conn) {
+		for from := bufio.NewReader(conn); readRequest(from); {
+			_, _ = fmt.Fprint(conn, answer.Load())
+		}
+	})
+	h := start(t, setup{providers: block})
+	for status, code := range map[int]string{500: "upstream_error", 503: "upstream_error", 400: "upstream_rejected"} {
+		for i, body := range []string{
+			`data: {"error":{"message":"no room on the card","type":"oom","code":"full"}}`,
+			"data: {\"error\":{\"message\":\"no room on the card\",\"type\":\"oom\",\"code\":\"full\"}}\n\ndata: [DONE]\n\n",
+			": hello\r\n\r\nevent: error\r\ndata: {\"type\":\"oom\",\"code\":\"full\",\"message\":\"no room on the card\"}\r\n\r\n",
+		} {
+			answer.Store(fmt.Sprintf("HTTP/1.1 %d Oh\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body))
+			for _, path := range []string{chatV1, responsesV1} {
+				for _, more := range []string{"", streaming} {
+					a := h.post(path, "full", bodyFor(path, "raw/m", more))
+					want := status
+					if status >= 500 {
+						want = 502
+					}
+					wantRefusal(t, path, a, want, code)
+					lines := h.logLines(a.header.Get("X-Request-Id"))
+					if len(lines) == 0 || !strings.Contains(fmt.Sprint(lines), `code \"full\": no room on the card`) {
+						t.Errorf("%d, body %d, %s%s: the log says %s", status, i, path, more, lines)
+					}
+					if shown := strings.Contains(string(a.body), "no room on the card"); shown != (status == 400) {
+						t.Errorf("%d, body %d: the caller is told %s", status, i, a.body)
+					}
+				}
+			}
+		}
+	}
+}
