@@ -75,6 +75,10 @@ func (v *Visit) Refuse(code string, status int, cause error) {
 	v.call.cause, v.call.ended = cause, true
 }
 
+// Broke notes which message of the viewer ended the session: the code of the
+// error, and the error itself for the log.
+func (v *Visit) Broke(code string, cause error) { v.call.Record.Code, v.call.cause = code, cause }
+
 // Finish ends the session, if there is one, and settles the visit. Why is of
 // the relay; what ended the session from elsewhere goes before it.
 func (v *Visit) Finish(why workstation.Reason) {
@@ -125,7 +129,8 @@ func (v *Visit) writeLog() {
 	}
 	if v.Session != nil {
 		fields = append(fields, zap.String("ended", r.Ended), zap.Int64("bytes_up", r.BytesUp), zap.Int64("bytes_down", r.BytesDown))
-	} else {
+	}
+	if r.Code != "" {
 		fields = append(fields, zap.String("code", r.Code))
 	}
 	if v.call.cause != nil {
