@@ -133,7 +133,7 @@ func (r *relay) pass(piece []byte) (workstation.Reason, bool) {
 	out, err := r.filter.Push(r.out[:0], piece, now)
 	r.out = out
 	if err != nil {
-		r.visit.Broke(rfb.KindOf(err).String(), err)
+		r.visit.ProtocolError(rfb.KindOf(err).String(), err)
 		return workstation.ReasonProtocol, false
 	}
 	if !r.write(out, now) {

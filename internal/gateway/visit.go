@@ -75,9 +75,11 @@ func (v *Visit) Refuse(code string, status int, cause error) {
 	v.call.cause, v.call.ended = cause, true
 }
 
-// Broke notes which message of the viewer ended the session: the code of the
-// error, and the error itself for the log.
-func (v *Visit) Broke(code string, cause error) { v.call.Record.Code, v.call.cause = code, cause }
+// ProtocolError notes which message of the viewer ended the session: a code for
+// record and log, and the error itself for the log.
+func (v *Visit) ProtocolError(code string, cause error) {
+	v.call.Record.Code, v.call.cause = code, cause
+}
 
 // Finish ends the session, if there is one, and settles the visit. Why is of
 // the relay; what ended the session from elsewhere goes before it.

@@ -185,5 +185,6 @@ func (f *Filter) Release(dst []byte, now time.Time) []byte {
 	return f.pace.release(dst, now)
 }
 
-// LastInput is when the last key or pointer message was seen, also one that was dropped; the zero time before the first.
+// LastInput is when the last key or pointer message was seen, also one that was dropped. Before the
+// first it is the zero time.
 func (f *Filter) LastInput() time.Time { return f.input }

@@ -2,23 +2,24 @@ package rfb
 
 import "encoding/binary"
 
-// What only UltraVNC's servers and libvncserver understand (rfbproto.h of both):
+// What only the servers of UltraVNC and libvncserver understand (rfbproto.h of both):
 //
-//	type  length      message
-//	   7  12 + n      FileTransfer              u8 type, u8 content, 2 param, u32 size, u32 n, body; see ultraBody
-//	   8  4           SetScale
-//	   9  4           SetServerInput
-//	  10  6           SetSW
-//	  11  8 + n       TextChat                  u8 type, 3 pad, u32 n, text; the three highest n are commands without a text
-//	  13  1           KeepAlive
-//	  15  4           SetScaleFactor            PalmVNC's
-//	  20  1           RequestSession
-//	  21  2           SetSession
-//	  80  4           NotifyPluginStreaming
-//	 254  4           SetMonitor
+//	type  length   message
+//	   7  12 + n   FileTransfer   u8 type, u8 content, 2 param, u32 size, u32 n, body; see ultraBody
+//	   8  4        SetScale
+//	   9  4        SetServerInput
+//	  10  6        SetSW
+//	  11  8 + n    TextChat       u8 type, 3 pad, u32 n, text; the three highest n have no text
+//	  13  1        KeepAlive
+//	  15  4        SetScaleFactor, of PalmVNC
+//	  20  1        RequestSession
+//	  21  2        SetSession
+//	  80  4        NotifyPluginStreaming
+//	 254  4        SetMonitor
 //
-// UltraVNC's viewer sends them when its user presses a button, whatever the server is. They are read and never sent on:
-// other servers end the connection at such a message, libvncserver does so at a FileTransfer that it does not permit.
+// UltraVNC's viewer sends them when its user presses a button, whatever the server is. They are
+// read and never sent on: other servers end the connection at such a message, and libvncserver
+// does so at a FileTransfer that it does not permit.
 const (
 	msgFileTransfer    = 7
 	msgSetScale        = 8
@@ -35,7 +36,8 @@ const (
 	firstChatCommand    = 0xfffffffd // finished; above it are close and open
 	filePacketUnchanged = 2          // the size of a packet without a body, whatever its length is
 
-	// maxUltraBody bounds, in bytes, a text or a block of a file. UltraVNC has 16 KiB and 33 KiB at most.
+	// maxUltraBody bounds, in bytes, a text or a block of a file: UltraVNC sends at most 16 KiB of
+	// one and 33 KiB of the other.
 	maxUltraBody = 64 << 10
 )
 
@@ -84,8 +86,8 @@ func ultraLen(b []byte) int {
 	return 0
 }
 
-// ultraBody is how many bytes follow the head of a FileTransfer or a TextChat. UltraVNC does not set the length of
-// those contents that have no body.
+// ultraBody is how many bytes follow the head of a FileTransfer or a TextChat. UltraVNC does not
+// set the length of contents without a body.
 func ultraBody(head []byte) int64 {
 	if head[0] == msgTextChat {
 		n := binary.BigEndian.Uint32(head[4:])
