@@ -37,10 +37,7 @@ const maxDrained = 4 << 20
 // or after patience, whatever others do with its deadlines. A torn connection
 // has a TLS record cut in two: nothing can follow that but the FIN.
 func hangUp(conn net.Conn, patience time.Duration, torn bool) {
-	transport := conn
-	for below := under(transport); below != nil; below = under(transport) {
-		transport = below
-	}
+	transport := bottom(conn)
 	limit := time.AfterFunc(patience, func() { _ = transport.Close() })
 	defer limit.Stop()
 	halfClose(conn, torn)
@@ -56,8 +53,18 @@ func under(conn net.Conn) net.Conn {
 		return c.Conn
 	case interface{ NetConn() net.Conn }: // tls.Conn among them
 		return c.NetConn()
+	case interface{ Raw() net.Conn }: // that of the handler proxy_protocol
+		return c.Raw()
 	}
 	return nil
+}
+
+// bottom is the connection below all others.
+func bottom(conn net.Conn) net.Conn {
+	for below := under(conn); below != nil; below = under(conn) {
+		conn = below
+	}
+	return conn
 }
 
 // halfClose says that nothing more comes: close_notify inside TLS, then FIN.
@@ -77,7 +84,7 @@ func halfClose(conn net.Conn, torn bool) {
 
 // keepAlive finds out within half a minute that a silent peer is gone.
 func keepAlive(conn net.Conn) {
-	if tcp, ok := conn.(*net.TCPConn); ok {
+	if tcp, ok := bottom(conn).(*net.TCPConn); ok {
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
 	}
 }

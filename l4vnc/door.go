@@ -233,7 +233,7 @@ func (d *door) find(proof rfb.Proof) (*workstation.Pass, error) {
 	desk, address := d.gateway.Desk(), d.viewer.Addr()
 	switch proof.Security {
 	case rfb.SecurityX509Plain:
-		return desk.Find(desk.TypedLabel(proof.Password), address)
+		return desk.FindTyped(proof.Password, address)
 	case rfb.SecurityVNCAuth, rfb.SecurityX509Vnc:
 		return desk.FindByPrefix(func(prefix string) bool {
 			return rfb.VerifyVNC(proof.Challenge, proof.Response, prefix)

@@ -69,7 +69,7 @@ func (o *overdue) begin(conn net.Conn, now time.Time) {
 func (r *relay) run(idle time.Duration) {
 	stop := r.session.OnEnd(r.interrupt)
 	limit := time.AfterFunc(time.Until(r.session.Until()), func() { r.session.End(workstation.ReasonMaxDuration) })
-	idleTimer := r.watchIdle(idle)
+	unwatch := watchIdle(idle, r.lastInput, func() { r.session.End(workstation.ReasonIdle) })
 
 	var up sync.WaitGroup
 	up.Go(func() {
@@ -84,9 +84,7 @@ func (r *relay) run(idle time.Duration) {
 	_ = r.viewer.SetReadDeadline(time.Now()) // wakes up
 	up.Wait()
 	limit.Stop()
-	if idleTimer != nil {
-		idleTimer.Stop()
-	}
+	unwatch()
 	r.mu.Lock()
 	r.over = true
 	if r.pace != nil {
@@ -103,29 +101,11 @@ func (r *relay) interrupt() {
 	_ = r.viewer.SetReadDeadline(time.Now())
 }
 
-// watchIdle ends a session without keys or pointer events. It needs no clock of
-// the filter: it looks once in every span whether the count has moved.
-func (r *relay) watchIdle(idle time.Duration) *time.Timer {
-	if idle <= 0 {
-		return nil
-	}
-	var timer *time.Timer
-	var seen uint64
+// lastInput is when the viewer last sent a key or a pointer event.
+func (r *relay) lastInput() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	timer = time.AfterFunc(idle, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		switch now := r.filter.Input(); {
-		case r.over:
-		case now == seen:
-			r.session.End(workstation.ReasonIdle)
-		default:
-			seen = now
-			timer.Reset(idle)
-		}
-	})
-	return timer
+	return r.filter.LastInput()
 }
 
 // up carries the viewer's messages, through the filter.
@@ -153,6 +133,7 @@ func (r *relay) pass(piece []byte) (workstation.Reason, bool) {
 	out, err := r.filter.Push(r.out[:0], piece, now)
 	r.out = out
 	if err != nil {
+		r.visit.ProtocolError(rfb.KindOf(err).String(), err)
 		return workstation.ReasonProtocol, false
 	}
 	if !r.write(out, now) {

@@ -113,6 +113,11 @@ func TestVNCAuthenticationIsThereOnlyWhereItIsOn(t *testing.T) {
 			}
 			return w.startTLS("").answerChallenge(a.token).accepted()
 		}(),
+		"X509Plain, 8 characters": func() *wire {
+			w := outer("RFB 003.008\n").hear(2, 19, 2).say(19)
+			w.veNCrypt(262)
+			return w.startTLS("").plain("anybody", a.token[:8]).accepted()
+		}(),
 	} {
 		if w.echo(1, 2); w.err != nil {
 			t.Errorf("%s: %v", name, w.err)
@@ -139,6 +144,28 @@ func TestVNCAuthenticationIsThereOnlyWhereItIsOn(t *testing.T) {
 	if w.leave(); w.err != nil {
 		t.Error("types without vncauth: ", w.err)
 	}
+	a = h.issue("connect", "one", "")
+	w = outer("RFB 003.008\n").hear(1, 19).say(19)
+	w.veNCrypt(262)
+	if reason := w.startTLS("").plain("anybody", a.token[:8]).refusal(); w.err != nil || !strings.Contains(reason, "not valid") {
+		t.Errorf("8 characters: %q, %v", reason, w.err)
+	}
+}
+
+// TigerVNC, TurboVNC, UltraVNC and libvncclient take the first type of the list
+// that they know: whoever can encrypt must find VeNCrypt before VncAuth, and
+// inside it the type that needs no password.
+func TestVNCNoViewerThatKnowsTLSComesInWithoutIt(t *testing.T) {
+	d := newDesk(t, asNone)
+	h := startVNC(t, setup{door: silent, vnc: "vncauth on\n" + d.as("one", "")})
+	a := h.issue("connect", "one", "")
+	w := h.dialDoor("").hear("RFB 003.008\n").say("RFB 003.008\n").hear(2, 19, 2).say(19)
+	w.hear(0, 2).say(0, 2).hear(0).hear(3, uint32(260), uint32(262), uint32(261)).say(uint32(260)).hear(1)
+	w.startTLS(a.host).accepted().echo(1, 2)
+	if w.leave(); w.err != nil {
+		t.Error(w.err)
+	}
+	h.visitLine(`"security":"X509None"`)
 }
 
 // libvncclient takes the first encrypted type it knows, sends no server name,

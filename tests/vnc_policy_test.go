@@ -83,6 +83,14 @@ func TestVNCEncodingsAreReorderedAndNeverAdded(t *testing.T) {
 	h.wantMessages("no pace", h.arrived(d, a, encodings(-313, 0), continuously, updateMore, updateMore), encodings(-313, 0), continuously, updateMore, updateMore)
 }
 
+func TestVNCUltraVNCsOwnMessagesDoNotEndTheSession(t *testing.T) {
+	d := newDesk(t, asNone)
+	h := startVNC(t, setup{vnc: d.as("one", "")})
+	h.wantMessages("chat, scale, a request to send files", h.arrived(d, h.issue("connect", "one", ""), keyEvent,
+		[]byte{11, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}, append([]byte{11, 0, 0, 0, 0, 0, 0, 5}, "hello"...),
+		[]byte{8, 2, 0, 0}, []byte{15, 2, 0, 0}, []byte{7, 7, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0}, keyEvent), keyEvent, keyEvent)
+}
+
 func TestVNCUpdateRequestsArePaced(t *testing.T) {
 	d := newDesk(t, asNone)
 	h := startVNC(t, setup{vnc: "fps 1\n" + d.as("one", "")})
@@ -108,21 +116,27 @@ func TestVNCAMessageThatIsNoneEndsTheSession(t *testing.T) {
 	d := newDesk(t, asNone)
 	h := startVNC(t, setup{vnc: d.as("one", "")})
 	a := h.issue("connect", "one", "")
-	for name, message := range map[string][]byte{
-		"an unknown type":      {77, 0, 0, 0},
-		"a long cut text":      {6, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff},
-		"its negative":         {6, 0, 0, 0, 0x80, 0, 0, 0},
-		"a long list":          {2, 0, 0xff, 0xff},
-		"QEMU's unknown":       {255, 9, 0, 0},
-		"QEMU's unknown audio": {255, 1, 0, 9},
+	for name, c := range map[string]struct {
+		message     []byte
+		code, cause string
+	}{
+		"an unknown type":      {[]byte{77, 0, 0, 0}, "message", "message type [77] is not known"},
+		"a long cut text":      {[]byte{6, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff}, "too_long", "a cut text of 2147483647 bytes, more than 16777216"},
+		"its negative":         {[]byte{6, 0, 0, 0, 0x80, 0, 0, 0}, "too_long", "a cut text of 2147483648 bytes, more than 16777216"},
+		"a long list":          {[]byte{2, 0, 0xff, 0xff}, "too_long", "65535 encodings, more than 1024"},
+		"QEMU's unknown":       {[]byte{255, 9, 0, 0}, "message", "message type [255 9] is not known"},
+		"QEMU's unknown audio": {[]byte{255, 1, 0, 9}, "message", "message type [255 1 0 9] is not known"},
 	} {
-		w := h.view(a).say(message)
+		w := h.view(a).say(c.message)
 		if w.over(); w.err != nil {
 			t.Errorf("%s: %v", name, w.err)
 		}
 		h.calm()
-		if row := h.visitRow("one"); at(row, "ended") != "protocol_error" {
-			t.Errorf("%s: %v", name, at(row, "ended"))
+		if row := h.visitRow("one"); at(row, "ended") != "protocol_error" || at(row, "code") != c.code {
+			t.Errorf("%s: %v, %v", name, at(row, "ended"), at(row, "code"))
+		}
+		if line := h.visitLine(`"msg":"vnc session"`, c.cause); at(line, "ended") != "protocol_error" || at(line, "code") != c.code {
+			t.Errorf("%s: line %v", name, line)
 		}
 	}
 	if n := h.metric(`gatehouse_vnc_sessions_total{ended="protocol_error",security="TLSFirst"}`); n != 6 {

@@ -75,6 +75,12 @@ func (v *Visit) Refuse(code string, status int, cause error) {
 	v.call.cause, v.call.ended = cause, true
 }
 
+// ProtocolError notes which message of the viewer ended the session: a code for
+// record and log, and the error itself for the log.
+func (v *Visit) ProtocolError(code string, cause error) {
+	v.call.Record.Code, v.call.cause = code, cause
+}
+
 // Finish ends the session, if there is one, and settles the visit. Why is of
 // the relay; what ended the session from elsewhere goes before it.
 func (v *Visit) Finish(why workstation.Reason) {
@@ -125,7 +131,8 @@ func (v *Visit) writeLog() {
 	}
 	if v.Session != nil {
 		fields = append(fields, zap.String("ended", r.Ended), zap.Int64("bytes_up", r.BytesUp), zap.Int64("bytes_down", r.BytesDown))
-	} else {
+	}
+	if r.Code != "" {
 		fields = append(fields, zap.String("code", r.Code))
 	}
 	if v.call.cause != nil {

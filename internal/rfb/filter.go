@@ -2,11 +2,11 @@ package rfb
 
 import (
 	"encoding/binary"
-	"sync/atomic"
 	"time"
 )
 
-// Policy is what a [Filter] lets through. The zero value lets everything pass whose length is known.
+// Policy is what a [Filter] lets through. The zero value lets everything pass whose length is known. UltraVNC's own
+// messages never pass.
 type Policy struct {
 	// ViewOnly drops what would change the desktop: keys, pointer, clipboard, size, gii, xvp, QEMU's messages.
 	ViewOnly bool
@@ -21,12 +21,12 @@ type Policy struct {
 	PreferTight bool
 }
 
-// Filter applies a policy to the messages of one viewer. It is not safe for concurrent use, Input excepted.
+// Filter applies a policy to the messages of one viewer. It is not safe for concurrent use.
 type Filter struct {
 	policy Policy
 	pace   pace
 	drops  [256]bool // by message type
-	input  atomic.Uint64
+	input  time.Time // of the last key or pointer message
 	broken error
 
 	head [maxHead]byte // of a message that has only begun
@@ -48,6 +48,9 @@ func NewFilter(p Policy) *Filter {
 	for _, t := range []byte{msgKeyEvent, msgPointerEvent, msgXVP, msgGII, msgQEMU} {
 		f.drops[t] = p.ViewOnly
 	}
+	for _, t := range ultraTypes {
+		f.drops[t] = true
+	}
 	return f
 }
 
@@ -58,7 +61,6 @@ func (f *Filter) Push(dst, p []byte, now time.Time) ([]byte, error) {
 	if f.broken != nil {
 		return dst, f.broken
 	}
-	seen := uint64(0)
 	if !f.inside() {
 		dst = f.pace.release(dst, now)
 	}
@@ -74,12 +76,9 @@ func (f *Filter) Push(dst, p []byte, now time.Time) ([]byte, error) {
 			break
 		}
 		if isInput(head) {
-			seen++
+			f.input = now
 		}
 		dst = f.begin(dst, head, now)
-	}
-	if seen > 0 {
-		f.input.Add(seen)
 	}
 	return dst, f.broken
 }
@@ -186,6 +185,6 @@ func (f *Filter) Release(dst []byte, now time.Time) []byte {
 	return f.pace.release(dst, now)
 }
 
-// Input is how many key and pointer messages were seen, also of those that were dropped: what has stood still for as
-// long as nobody touched the viewer. It may be called at any time.
-func (f *Filter) Input() uint64 { return f.input.Load() }
+// LastInput is when the last key or pointer message was seen, also one that was dropped. Before the
+// first it is the zero time.
+func (f *Filter) LastInput() time.Time { return f.input }

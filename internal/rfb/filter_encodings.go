@@ -17,7 +17,7 @@ const (
 	encExtendedClipboard = -0x3f5e1a32
 
 	// UltraVNC's state, keep-alive, file transfer, session and idle time, and its plug-ins. Servers that know them
-	// have the viewer send messages of types that are not in the table.
+	// wait for messages of the viewer that are not sent on.
 	encUltraFirst  = -0x8000
 	encUltraLast   = -0x7ffc
 	encUltraPlugin = -0x3f5e1a31

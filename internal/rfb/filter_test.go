@@ -28,6 +28,26 @@ var (
 	qemuAudioOn    = "\xff\x01\x00\x00"
 	qemuAudio      = "\xff\x01\x00\x02\x03\x02\x00\x00\xac\x44"
 
+	// UltraVNC's own, which never pass.
+	textChat      = "\x0b...\x00\x00\x00\x02hi"
+	fileOffer     = "\x07\x08..\x00\x00\x00\x09\x00\x00\x00\x03a,b\x00\x00\x00\x00"
+	ultraMessages = []string{
+		textChat, "\x0b...\xff\xff\xff\xff", "\x0b...\xff\xff\xff\xfe", "\x0b...\xff\xff\xff\xfd", "\x0b...\x00\x00\x00\x00",
+		"\x08\x02..", "\x09\x01..", "\x0a\x01\x00\x01\x00\x01", "\x0d", "\x0f\x02..", "\x14", "\x15\x01", "\x50...", "\xfe\x01..",
+		fileOffer,
+		"\x07\x01\x00\x02....\x00\x00\x00\x00",             // the drives
+		"\x07\x01\x00\x01....\x00\x00\x00\x03C:\\",         // a folder
+		"\x07\x03......\x00\x00\x00\x01f",                  // a file
+		"\x07\x04......\x00\x00\x00\x00",                   // go on with it
+		"\x07\x05..\x00\x00\x00\x01\x00\x00\x00\x04zzzz",   // a block
+		"\x07\x05..\x00\x00\x00\x02\x00\x00\x80\x00",       // a block that is there already
+		"\x07\x06..........",                               // the end, with what was in memory
+		"\x07\x07\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00", // a request for permission
+		"\x07\x0a\x00\x01....\x00\x00\x00\x01d",            // a command
+		"\x07\x0c......\x00\x00\x00\x02cc",                 // checksums
+		"\x07\x0e..........", "\x07\x0f..........", "\x07\x10..........",
+	}
+
 	everyMessage = []string{setPixelFormat, list(7, 1, 0), updateAll, updateNew, key, pointer, cutText, extendedText, continuous,
 		fence, xvp, desktopSize, giiBig, giiInput, qemuKey, qemuAudioOn, qemuAudio}
 )
@@ -83,7 +103,11 @@ func TestMessagesWhoseEndIsNotKnownEndTheSession(t *testing.T) {
 		says string
 	}{
 		"type 1":           {"\x01", rfb.KindMessage, "[1]"},
-		"type 7":           {"\x07..", rfb.KindMessage, "[7]"},
+		"type 12":          {"\x0c..", rfb.KindMessage, "[12]"},
+		"file transfer 2":  {"\x07\x02..........", rfb.KindMessage, "[7 2]"},
+		"a long chat":      {"\x0b...\x00\x01\x00\x01", rfb.KindTooLong, "65537"},
+		"a long file name": {"\x07\x08......\x00\x00\xff\xfd", rfb.KindTooLong, "65537"},
+		"a long block":     {"\x07\x05......\xff\xff\xff\xff", rfb.KindTooLong, "4294967295"},
 		"type 249":         {"\xf9..", rfb.KindMessage, "[249]"},
 		"QEMU 2":           {"\xff\x02...........", rfb.KindMessage, "[255 2]"},
 		"QEMU audio 3":     {"\xff\x01\x00\x03......", rfb.KindMessage, "[255 1 0 3]"},
@@ -119,14 +143,34 @@ func TestTheBoundsThemselvesPass(t *testing.T) {
 	}
 }
 
+// Other servers end the connection at such a message.
+func TestUltraVNCsOwnMessagesAreReadAndNotSentOn(t *testing.T) {
+	for _, p := range []rfb.Policy{{}, {ViewOnly: true}} {
+		for _, m := range ultraMessages {
+			if got, err := push(p, updateAll, m, m, updateAll); got != updateAll+updateAll || err != nil {
+				t.Errorf("%q: %q, %v", m, got, err)
+			}
+		}
+	}
+	if got, err := push(rfb.Policy{}, textChat[:8], strings.Repeat("x", 2), fileOffer[:12], strings.Repeat("x", 7), key); got != key || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func TestInputIsWhatAPersonDoes(t *testing.T) {
 	want := map[string]bool{key: true, pointer: true, qemuKey: true, giiInput: true}
-	for _, m := range everyMessage {
+	for _, m := range append(ultraMessages, everyMessage...) {
 		for _, p := range []rfb.Policy{{}, {ViewOnly: true}} {
 			f := rfb.NewFilter(p)
-			f.Push(nil, []byte(m+m), start)
-			if got := f.Input(); got != 0 && !want[m] || got != 2 && want[m] {
-				t.Errorf("%q: %d", m, got)
+			var last time.Time
+			for _, at := range []time.Time{start, start.Add(time.Second)} {
+				f.Push(nil, []byte(m), at)
+				if want[m] {
+					last = at
+				}
+				if got := f.LastInput(); !got.Equal(last) {
+					t.Errorf("%q: %v, want %v", m, got, last)
+				}
 			}
 		}
 	}

@@ -12,12 +12,15 @@ import "encoding/binary"
 //	   4  8           KeyEvent
 //	   5  6           PointerEvent
 //	   6  8 + |n|     ClientCutText             u8 type, 3 pad, s32 n, text; n < 0: extended clipboard
+//	7-21  …           UltraVNC's own            ultravnc.go
+//	  80  4           UltraVNC's own
 //	 150  10          EnableContinuousUpdates
 //	 248  9 + n       Fence                     u8 type, 3 pad, u32 flags, u8 n, payload
 //	 250  4           xvp                       shut down, reboot, reset
 //	 251  8 + 16n     SetDesktopSize            u8 type, 1 pad, u16 width, height, u8 n, 1 pad, screens
 //	 252  4 + n       gii                       u8 type, u8 sub-type, u16 n, body; n is little endian unless the
 //	                                            highest bit of the sub-type is set
+//	 254  4           UltraVNC's own
 //	 255  12          QEMU key event            u8 type, u8 0, …
 //	 255  4 or 10     QEMU audio                u8 type, u8 1, u16 operation: 0 and 1 are 4 long, 2 is 10
 const (
@@ -71,7 +74,7 @@ func headLen(b []byte) int {
 	case msgQEMU:
 		return qemuLen(b)
 	}
-	return 0
+	return ultraLen(b)
 }
 
 // qemuLen is headLen for QEMU's messages.
@@ -122,6 +125,12 @@ func bodyLen(head []byte) (int64, error) {
 			return int64(binary.BigEndian.Uint16(head[2:])), nil
 		}
 		return int64(binary.LittleEndian.Uint16(head[2:])), nil
+	case msgFileTransfer, msgTextChat:
+		n := ultraBody(head)
+		if n > maxUltraBody {
+			return 0, fail(KindTooLong, step, "%d bytes behind message type %d, more than %d", n, head[0], maxUltraBody)
+		}
+		return n, nil
 	}
 	return 0, nil
 }

@@ -1,6 +1,7 @@
 package workstation
 
 import (
+	"crypto/subtle"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -139,4 +140,16 @@ func (d *Desk) TypedLabel(text string) string {
 		return label
 	}
 	return host
+}
+
+// FindTyped is Find for what a person may have typed or pasted into a password
+// field. With VNCAuth in the policy the first 8 characters of a token will do:
+// the field of Vinagre takes no more.
+func (d *Desk) FindTyped(text string, viewer netip.Addr) (*Pass, error) {
+	label := d.TypedLabel(text)
+	if d.policy.VNCAuth && len(label) == prefixLength {
+		typed := []byte(lowerASCII(label))
+		return d.FindByPrefix(func(prefix string) bool { return subtle.ConstantTimeCompare(typed, []byte(prefix)) == 1 }, viewer)
+	}
+	return d.Find(label, viewer)
 }

@@ -97,6 +97,27 @@ func TestPrefixesOpenOnlyWithVNCAuth(t *testing.T) {
 	}
 }
 
+func TestATypedPrefixOpensOnlyWithVNCAuth(t *testing.T) {
+	state := workstation.NewState(time.Now)
+	off := open(t, func(c *workstation.Config) { c.State = state })
+	on := open(t, func(c *workstation.Config) { c.State, c.VNCAuth = state, true })
+	label, issued := issue(t, on, "desk1", workstation.Options{})
+	for _, typed := range []string{label, label[:8], strings.ToUpper(label[:8]), " " + label[:8] + "\n"} {
+		if pass, err := on.FindTyped(typed, viewer.Addr()); err != nil || pass.TokenID != issued.TokenID {
+			t.Errorf("%q: %v, %v", typed, pass, err)
+		}
+	}
+	for _, typed := range []string{"", label[:7], label[:9], label[8:16], label[:25]} {
+		_, err := on.FindTyped(typed, viewer.Addr())
+		wantRefusal(t, err, workstation.RefusedUnknown)
+	}
+	if _, err := off.FindTyped(label, viewer.Addr()); err != nil {
+		t.Error(err)
+	}
+	_, err := off.FindTyped(label[:8], viewer.Addr())
+	wantRefusal(t, err, workstation.RefusedUnknown)
+}
+
 func TestAMatchSeesLivePrefixesOnlyAndMayTakeItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, func(c *workstation.Config) { c.VNCAuth = true })

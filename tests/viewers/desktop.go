@@ -3,14 +3,17 @@
 package main
 
 import (
+	"context"
 	"crypto/des"
 	"fmt"
 	"image"
 	"math/bits"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 )
 
 // desktopName is in the titles of viewers.
@@ -20,6 +23,8 @@ const desktopName = "Blue Harbour"
 // and the input that arrives.
 type desktop struct {
 	*display
+	server   *process // of the display, which x11vnc is not itself
+	name     string   // of the workstation
 	port     int
 	password string
 
@@ -34,19 +39,10 @@ type desktop struct {
 	pointer  image.Point
 }
 
-// startDesktop starts Xtigervnc as the README says a workstation does.
+// startDesktop starts Xtigervnc as docs/vnc.md says a workstation does.
 func startDesktop(dir, program string) (*desktop, error) {
-	port, err := freePort()
+	d, file, err := newDesktop(dir, desk)
 	if err != nil {
-		return nil, err
-	}
-	d := &desktop{port: port, password: secret()[:8]} // VncAuth takes 8
-	obscured, err := passwordFile(d.password)
-	if err != nil {
-		return nil, err
-	}
-	file := filepath.Join(dir, "vncpasswd")
-	if err := os.WriteFile(file, obscured, 0o600); err != nil {
 		return nil, err
 	}
 	d.display, err = startDisplay(dir, program,
@@ -56,14 +52,62 @@ func startDesktop(dir, program string) (*desktop, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.prepare(); err != nil {
-		d.stop()
-		return nil, fmt.Errorf("preparing the desktop: %w", err)
-	}
-	return d, nil
+	d.server = d.process
+	return d, d.prepare()
 }
 
+// startX11vnc starts x11vnc, which is built on libvncserver, before a screen of
+// its own.
+func startX11vnc(ctx context.Context, dir, program, xvfb string) (*desktop, error) {
+	dir = filepath.Join(dir, "x11vnc")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	d, file, err := newDesktop(dir, x11vncDesk)
+	if err != nil {
+		return nil, err
+	}
+	d.display, err = startDisplay(dir, xvfb, "-screen", "0", fmt.Sprintf("%dx%dx24", desktopWidth, desktopHeight))
+	if err != nil {
+		return nil, err
+	}
+	// Without -rfbportv6 it listens on [::1]:5900 besides, where the gateway is.
+	cmd := exec.Command(program, "-display", ":"+d.number, "-rfbport", fmt.Sprint(d.port), "-rfbportv6", "-1", "-localhost",
+		"-norc", "-rfbauth", file, "-forever", "-shared", "-desktop", desktopName)
+	if d.server, err = start(cmd, filepath.Join(dir, "x11vnc.log")); err == nil {
+		const patience = 20 * time.Second
+		err = eventually(ctx, patience, func() error { return d.server.says(fmt.Sprint("PORT=", d.port)) }) // it listens
+	}
+	if err != nil {
+		d.stop()
+		return nil, err
+	}
+	return d, d.prepare()
+}
+
+// newDesktop has a port, and a password in a file.
+func newDesktop(dir, name string) (d *desktop, file string, err error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, "", err
+	}
+	d = &desktop{name: name, port: port, password: secret()[:8]} // VncAuth takes 8
+	obscured, err := passwordFile(d.password)
+	if err != nil {
+		return nil, "", err
+	}
+	file = filepath.Join(dir, "vncpasswd")
+	return d, file, os.WriteFile(file, obscured, 0o600)
+}
+
+// prepare paints the picture and listens. A desktop that cannot is stopped.
 func (d *desktop) prepare() (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("preparing the desktop: %w", err)
+			d.stop()
+		}
+	}()
 	if d.painter, err = openX(d.number); err != nil {
 		return err
 	}
@@ -148,6 +192,9 @@ func (d *desktop) clicked() (clicks []image.Point, pointer image.Point) {
 }
 
 func (d *desktop) stop() {
+	if d.server != nil && d.server != d.process {
+		d.server.stop()
+	}
 	d.display.stop()
 	for _, x := range []*xConn{d.painter, d.listener} {
 		if x != nil {

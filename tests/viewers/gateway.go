@@ -20,16 +20,17 @@ import (
 )
 
 const (
-	domain   = "vnc.localhost"
-	desk     = "desk1"
-	testCard = "demo"
+	domain     = "vnc.localhost"
+	desk       = "desk1"
+	x11vncDesk = "desk2"
+	testCard   = "demo"
 
 	keyEnv      = "VIEWERS_KEY"
-	passwordEnv = "VIEWERS_DESK_PASSWORD"
+	passwordEnv = "VIEWERS_PASSWORD_" // and the desktop's name
 )
 
-// caddyfile takes the port of the HTTP site, that of the door, that of the
-// desktop, and whether the door takes viewers without TLS.
+// caddyfile takes the port of the HTTP site, that of the door, the desktops, and
+// whether the door takes viewers without TLS.
 const caddyfile = `{
 	admin off
 	persist_config off
@@ -44,10 +45,7 @@ const caddyfile = `{
 			domain ` + domain + `
 			port %[2]d
 			vncauth %[4]s
-			workstation ` + desk + ` 127.0.0.1:%[3]d {
-				password {env.` + passwordEnv + `}
-			}
-			workstation ` + testCard + ` {
+%[3]s			workstation ` + testCard + ` {
 				test_card
 			}
 		}
@@ -76,7 +74,7 @@ type gateway struct {
 }
 
 // startGateway returns when the HTTP site and the door answer.
-func startGateway(ctx context.Context, caddy, dir string, door int, d *desktop, vncAuth bool) (*gateway, error) {
+func startGateway(ctx context.Context, caddy, dir string, door int, desktops []*desktop, vncAuth bool) (*gateway, error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
@@ -92,12 +90,17 @@ func startGateway(ctx context.Context, caddy, dir string, door int, d *desktop, 
 	if vncAuth {
 		option = "on"
 	}
-	if err := os.WriteFile(file, fmt.Appendf(nil, caddyfile, port, door, d.port, option), 0o600); err != nil {
+	blocks, env := "", append(os.Environ(), keyEnv+"="+g.key)
+	for _, d := range desktops {
+		variable := passwordEnv + d.name
+		blocks += fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n\t\t\t\tpassword {env.%s}\n\t\t\t}\n", d.name, d.port, variable)
+		env = append(env, variable+"="+d.password)
+	}
+	if err := os.WriteFile(file, fmt.Appendf(nil, caddyfile, port, door, blocks, option), 0o600); err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(caddy, "run", "--config", file, "--adapter", "caddyfile")
-	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+data, "XDG_CONFIG_HOME="+filepath.Join(dir, "config"),
-		keyEnv+"="+g.key, passwordEnv+"="+d.password)
+	cmd.Env = append(env, "XDG_DATA_HOME="+data, "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))
 	if g.process, err = start(cmd, filepath.Join(dir, "caddy.log")); err != nil {
 		return nil, fmt.Errorf("starting the gateway: %w", err)
 	}

@@ -12,18 +12,27 @@ import (
 	"path/filepath"
 )
 
-// gvncviewer (gtk-vnc) and Remmina (libvncclient) do TLS inside RFB, but send no
-// host name: a person types the token as the password.
+// gvncviewer, virt-viewer (both gtk-vnc) and Remmina (libvncclient) do TLS inside
+// RFB, but send no host name: a person types the token as the password.
 
-// gvncviewer takes the security type with a password by itself.
 func (p programs) gvncviewer(ctx context.Context, s *session) {
+	s.byPassword(ctx, func() []string { return []string{p.gvnc, s.withDisplay()} }, keyTab, keyTab, keyReturn)
+}
+
+func (p programs) virtViewer(ctx context.Context, s *session) {
+	s.byPassword(ctx, func() []string { return []string{p.virt, "vnc://" + s.address} }, keyReturn)
+}
+
+// byPassword drives a viewer of gtk-vnc, which takes the security type with a
+// password by itself. The keys press the form's button.
+func (s *session) byPassword(ctx context.Context, command func() []string, button ...uint32) {
 	home, ok := s.passwdHome()
 	if !ok || !s.trust(filepath.Join(s.home, ".pki", "CA", "cacert.pem")) || !s.issue(ctx, desk) ||
-		!s.open(append(home, p.gvnc, s.withDisplay())...) ||
+		!s.open(append(home, command()...)...) ||
 		!s.check("it asks for a user and a password", s.window(ctx, "Authentication required")) {
 		return
 	}
-	if !s.must("the form can be filled in", errors.Join(s.fillIn(), s.x.press(keyTab, keyTab, keyReturn))) || !s.look(ctx, s.desktop.shown) {
+	if !s.must("the form can be filled in", errors.Join(s.fillIn(), s.x.press(button...))) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.use(ctx)

@@ -1,11 +1,12 @@
 //go:build linux
 
-// Command viewers drives real VNC viewers through a built gateway against a real
-// VNC server, and checks what a person in front of them would see.
+// Command viewers drives real VNC viewers through a built gateway against real
+// VNC servers, and checks what a person in front of them would see.
 //
 //	go run ./tests/viewers -caddy ./caddy [-only REGEXP] [-results FILE] [-v]
 //
-// It starts Xtigervnc with a desktop of known colours and the gateway before it.
+// It starts Xtigervnc and x11vnc, each with a desktop of known colours, and the
+// gateway before them.
 // Each viewer gets a screen of its own (Xvfb with a window manager), an address
 // from the API, and the clicks and keys of a person. Everything is on the
 // loopback, with its data in a temporary folder, and ended at the end. A viewer
@@ -34,12 +35,14 @@ func main() {
 	p := &o.programs
 	flag.StringVar(&p.caddy, "caddy", "./caddy", "the gateway")
 	flag.StringVar(&p.xvnc, "xvnc", "Xtigervnc", "the VNC server of the desktop")
+	flag.StringVar(&p.x11vnc, "x11vnc", "x11vnc", "the VNC server of the second desktop")
 	flag.StringVar(&p.xvfb, "xvfb", "Xvfb", "the X server of the viewers")
 	flag.StringVar(&p.openbox, "openbox", "openbox", "the window manager of the viewers")
 	flag.StringVar(&p.tiger, "tigervnc", "xtigervncviewer", "TigerVNC's viewer")
 	flag.StringVar(&p.stunnel, "stunnel", "stunnel", "what does TLS for a viewer that does not")
 	flag.StringVar(&p.ssvnc, "ssvnc", "/usr/lib/ssvnc/ssvnc_cmd", "ssvnc without its form")
 	flag.StringVar(&p.gvnc, "gvncviewer", "gvncviewer", "the viewer of gtk-vnc")
+	flag.StringVar(&p.virt, "remote-viewer", "remote-viewer", "virt-viewer's viewer, which is on gtk-vnc too")
 	flag.StringVar(&p.remmina, "remmina", "remmina", "Remmina, with its VNC plugin")
 	flag.StringVar(&p.tight, "xtightvncviewer", "xtightvncviewer", "TightVNC's viewer")
 	flag.IntVar(&o.door, "port", 5900, "the port of the VNC door")
@@ -80,11 +83,16 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
-	d, err := startDesktop(dir, o.xvnc)
+	first, err := startDesktop(dir, o.xvnc)
 	if err != nil {
 		return false, err
 	}
-	defer d.stop()
+	defer first.stop()
+	second, err := startX11vnc(ctx, dir, o.x11vnc, o.xvfb)
+	if err != nil {
+		return false, err
+	}
+	defer second.stop()
 	ok = true
 	for _, vncAuth := range []bool{false, true} {
 		var some []viewer
@@ -93,7 +101,7 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 				some = append(some, v)
 			}
 		}
-		good, err := o.runSome(ctx, filepath.Join(dir, fmt.Sprint("vncauth-", vncAuth)), d, vncAuth, some)
+		good, err := o.runSome(ctx, filepath.Join(dir, fmt.Sprint("vncauth-", vncAuth)), []*desktop{first, second}, vncAuth, some)
 		if ok = ok && good; err != nil {
 			return false, err
 		}
@@ -101,20 +109,24 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 	return ok, nil
 }
 
-func (o options) runSome(ctx context.Context, dir string, d *desktop, vncAuth bool, some []viewer) (ok bool, err error) {
+func (o options) runSome(ctx context.Context, dir string, desktops []*desktop, vncAuth bool, some []viewer) (ok bool, err error) {
 	if len(some) == 0 {
 		return true, nil
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return false, err
 	}
-	g, err := startGateway(ctx, o.caddy, dir, o.door, d, vncAuth)
+	g, err := startGateway(ctx, o.caddy, dir, o.door, desktops, vncAuth)
 	if err != nil {
 		return false, err
 	}
 	defer g.stop()
 	ok = true
 	for i, v := range some {
+		d := desktops[0]
+		if v.x11vnc {
+			d = desktops[1]
+		}
 		r := o.drive(ctx, v, filepath.Join(dir, fmt.Sprint(i)), g, d)
 		if r.failed > 0 || o.verbose {
 			fmt.Println(r.details())
@@ -143,7 +155,7 @@ func (o options) drive(ctx context.Context, v viewer, dir string, g *gateway, d 
 	defer func() { r.took = time.Since(began) }()
 	ctx, cancel := context.WithTimeout(ctx, viewerTimeout)
 	defer cancel()
-	if !r.must("the workstation is there", errors.Join(os.Mkdir(dir, 0o700), g.restore(ctx, desk))) {
+	if !r.must("the workstation is there", errors.Join(os.Mkdir(dir, 0o700), g.restore(ctx, d.name))) {
 		return r
 	}
 	screen, err := startScreen(ctx, dir, o.xvfb, o.openbox)

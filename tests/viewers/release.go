@@ -13,7 +13,7 @@ import (
 // screen.
 func (s *session) release(ctx context.Context) bool {
 	began := time.Now()
-	if !s.check("the workstation is released", s.gateway.release(ctx, desk)) {
+	if !s.check("the workstation is released", s.gateway.release(ctx, s.desktop.name)) {
 		return false
 	}
 	err := s.wait(ctx, releasePatience-time.Since(began), func(img *image.RGBA) error {

@@ -55,6 +55,37 @@ func (p programs) tigerByPassword(ctx context.Context, s *session) {
 	}
 }
 
+// tigerAtX11vnc looks at a desktop of the other server.
+func (p programs) tigerAtX11vnc(ctx context.Context, s *session) {
+	if !s.trustTiger() || !s.issue(ctx, x11vncDesk) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
+		return
+	}
+	s.use(ctx)
+	s.nothingAsked(desktopName)
+	if s.release(ctx) {
+		s.ends(ctx, releasePatience)
+	}
+}
+
+// tigerKeepsTLS takes the first security type of the server's list that it knows:
+// the option vncauth must not make it come in without TLS.
+func (p programs) tigerKeepsTLS(ctx context.Context, s *session) {
+	before := s.gateway.said()
+	if !s.trustTiger() || !s.issue(ctx, desk) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
+		return
+	}
+	s.nothingAsked(desktopName)
+	if s.release(ctx) {
+		s.ends(ctx, releasePatience)
+		s.check("its session was inside TLS", eventually(ctx, inputPatience, func() error {
+			if now := s.gateway.said(); !strings.Contains(now[len(before):], `"security":"X509None"`) {
+				return fmt.Errorf("the gateway has not said so: %q", now[len(before):])
+			}
+			return nil
+		}))
+	}
+}
+
 // tigerAfterwards comes from an address from which somebody has just sent no host
 // name: it is asked for a password, but its host name still decides.
 func (p programs) tigerAfterwards(ctx context.Context, s *session) {

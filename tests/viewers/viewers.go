@@ -11,14 +11,15 @@ import (
 
 // programs are the peers from outside, as paths or names.
 type programs struct {
-	caddy, xvnc, xvfb, openbox                          string
-	tiger, gvnc, remmina, ssvnc, stunnel, tight, script string
+	caddy, xvnc, x11vnc, xvfb, openbox                        string
+	tiger, gvnc, virt, remmina, ssvnc, stunnel, tight, script string
 }
 
 // viewer is one way in to the desktop.
 type viewer struct {
 	name    string
 	vncAuth bool // whether the gateway takes viewers without TLS
+	x11vnc  bool // whether it looks at x11vnc
 	run     func(programs, context.Context, *session)
 }
 
@@ -26,15 +27,18 @@ type viewer struct {
 // choice of security types: the gateway remembers for two minutes that somebody at
 // its address sends no host name, and then prefers to ask for a password.
 var viewers = []viewer{
-	{"tigervnc", false, programs.tigerByName},
-	{"tigervnc/x509plain", false, programs.tigerByPassword},
-	{"tigervnc/test-card", false, programs.tigerTestCard},
-	{"tigervnc/stunnel", false, programs.tigerBehindStunnel},
-	{"ssvnc", false, programs.ssvncAlone},
-	{"gvncviewer", false, programs.gvncviewer},
-	{"xtightvncviewer/refused", false, programs.tightRefused},
-	{"remmina", false, programs.remminaProfile},
-	{"xtightvncviewer/vncauth", true, programs.tightByPrefix},
+	{name: "tigervnc", run: programs.tigerByName},
+	{name: "tigervnc/x509plain", run: programs.tigerByPassword},
+	{name: "tigervnc/test-card", run: programs.tigerTestCard},
+	{name: "tigervnc/stunnel", run: programs.tigerBehindStunnel},
+	{name: "tigervnc/x11vnc", x11vnc: true, run: programs.tigerAtX11vnc},
+	{name: "ssvnc", run: programs.ssvncAlone},
+	{name: "gvncviewer", run: programs.gvncviewer},
+	{name: "virt-viewer", run: programs.virtViewer},
+	{name: "xtightvncviewer/refused", run: programs.tightRefused},
+	{name: "remmina", run: programs.remminaProfile},
+	{name: "tigervnc/vncauth", vncAuth: true, run: programs.tigerKeepsTLS},
+	{name: "xtightvncviewer/vncauth", vncAuth: true, run: programs.tightByPrefix},
 }
 
 // trust writes the gateway's authority where a viewer looks for one.
