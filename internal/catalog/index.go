@@ -9,10 +9,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
 
-// index answers Resolve and List. It is never changed once it is published.
+// index answers Resolve, List and Ending. It is never changed once it is published.
 type index struct {
 	callable map[string]*Model   // by id
 	sorted   []*Model            // callable, by id
+	byEnd    map[string][]*Model // callable, by what follows the last slash of the id; each sorted by id
 	denied   map[string]struct{} // ids that are known and not callable
 	open     map[string]bool     // providers whose block says `*`; false: the provider is skipped
 }
@@ -59,6 +60,11 @@ func (c *Catalog) build() *index {
 		}
 	}
 	x.sorted = slices.SortedFunc(maps.Values(x.callable), func(a, b *Model) int { return strings.Compare(a.ID, b.ID) })
+	x.byEnd = make(map[string][]*Model, len(x.sorted))
+	for _, m := range x.sorted {
+		end := lastPart(m.ID)
+		x.byEnd[end] = append(x.byEnd[end], m)
+	}
 	return x
 }
 
@@ -98,6 +104,9 @@ func (s source) routes(name string, inCatalog, listed, answered bool) bool {
 	}
 	return s.list.Match(name) && (listed || inCatalog && !answered)
 }
+
+// lastPart is what follows the last slash of an id.
+func lastPart(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
 // equal spares a rebuild when a refresh brings nothing new.
 func equal(a, b Model) bool { return reflect.DeepEqual(a, b) }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
@@ -20,7 +21,7 @@ func (g *Gateway) resolve(key *keys.Key, op provider.Operation, name string) (ca
 		return none, nil, fault.New(fault.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
 	}
 	if !key.AllowsModel(name) {
-		return none, nil, unknownModel(name)
+		return none, nil, g.unknownModel(key, name)
 	}
 	model, err := g.catalog.Resolve(name)
 	switch {
@@ -28,7 +29,7 @@ func (g *Gateway) resolve(key *keys.Key, op provider.Operation, name string) (ca
 		return none, nil, fault.New(fault.ModelNotCallable,
 			"the model %q is in the catalog but not callable through this gateway; GET the list of models for those that are", name).WithParam("model")
 	case err != nil:
-		return none, nil, unknownModel(name)
+		return none, nil, g.unknownModel(key, name)
 	}
 	p := g.providers[model.Provider]
 	// What is asked of the provider: the operation itself, or what it is translated into.
@@ -50,8 +51,19 @@ func (g *Gateway) resolve(key *keys.Key, op provider.Operation, name string) (ca
 	return model, p, nil
 }
 
-func unknownModel(name string) error {
-	return fault.New(fault.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
+// maxHints bounds the names that a 404 offers: more are a list, which has a route.
+const maxHints = 5
+
+// unknownModel refuses a name. Some clients leave the provider out of it, so the models that end in
+// it are named where the key may call them.
+func (g *Gateway) unknownModel(key *keys.Key, name string) error {
+	refusal := fault.New(fault.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
+	if len(name) <= maxModelName {
+		if ids := g.catalog.Ending(name, key.AllowsModel, maxHints); len(ids) > 0 {
+			refusal.Message += "; name its provider too: this key can call " + strings.Join(ids, ", ")
+		}
+	}
+	return refusal
 }
 
 // Models lists what the key can call, from the index that routes.
@@ -66,5 +78,5 @@ func (g *Gateway) Model(key *keys.Key, name string) (catalog.Model, error) {
 			return m, nil
 		}
 	}
-	return catalog.Model{}, unknownModel(name)
+	return catalog.Model{}, g.unknownModel(key, name)
 }
