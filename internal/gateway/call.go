@@ -24,7 +24,7 @@ import (
 // and leaves one record, one log line and one count.
 type Call struct {
 	Credential keys.Credential
-	Record     activity.Record
+	Record     *activity.Record // by itself: it waits to be written when the call is gone
 
 	gateway  *Gateway
 	shard    uint32
@@ -105,7 +105,7 @@ func (g *Gateway) Begin(credential keys.Credential, route Route, ids IDs) (*Call
 		gateway:    g,
 		begun:      now,
 		stored:     route.Recorded,
-		Record: activity.Record{
+		Record: &activity.Record{
 			ID:              ids.GenerationID,
 			RequestID:       ids.RequestID,
 			ClientRequestID: g.redactor.Name(ids.Client),

@@ -52,8 +52,8 @@ const (
 	DefaultCommitInterval = 50 * time.Millisecond
 	// DefaultPruneInterval is a compromise: retention is counted in days, but a full disk in minutes.
 	DefaultPruneInterval = time.Minute
-	// DefaultQueueLimit is about 20 MiB of usual activity rows (about 150 MiB if every text in them is as long as it may be).
-	DefaultQueueLimit = 32_768
+	// DefaultQueueBytes holds what 40,000 calls with budgets leave behind: the disk may stop for seconds under full load.
+	DefaultQueueBytes = 64 << 20
 
 	// maxReaders bounds concurrent queries; each may hold a few MiB of page cache.
 	maxReaders = 4
@@ -76,8 +76,9 @@ type Options struct {
 	PruneInterval time.Duration
 	// CommitInterval is how long the first operation of a group waits for company. Default: DefaultCommitInterval.
 	CommitInterval time.Duration
-	// QueueLimit is how many operations may wait before droppable ones are delayed, then dropped. Default: DefaultQueueLimit.
-	QueueLimit int
+	// QueueBytes is how much memory operations may hold that wait before droppable ones are delayed, then dropped. The
+	// others may hold half as much again. Default: DefaultQueueBytes.
+	QueueBytes int
 	// CheckTimeout bounds the check of a database that was not stopped cleanly; what is not checked by then is trusted.
 	// Default: DefaultCheckTimeout.
 	CheckTimeout time.Duration
@@ -125,8 +126,8 @@ func Open(dir string, opts Options) (*Store, error) {
 	if opts.PruneInterval <= 0 {
 		opts.PruneInterval = DefaultPruneInterval
 	}
-	if opts.QueueLimit <= 0 {
-		opts.QueueLimit = DefaultQueueLimit
+	if opts.QueueBytes <= 0 {
+		opts.QueueBytes = DefaultQueueBytes
 	}
 	if opts.CheckTimeout <= 0 {
 		opts.CheckTimeout = DefaultCheckTimeout

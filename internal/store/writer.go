@@ -56,6 +56,7 @@ func (s *Store) write() {
 			w.pruning = append(w.pruning[:0], s.opts.Prune...)
 		case <-look.C:
 			w.lookAtFiles()
+			w.lookAtDrops(false)
 		case <-more:
 			w.pruneOnce()
 		case <-s.stop:
@@ -81,7 +82,7 @@ func (w *writer) commitAll() time.Duration {
 			return retryInterval
 		}
 		w.batch, w.replaced = w.batch[len(group):], false
-		if w.settle(len(group)) {
+		if w.settle(group) {
 			w.recovered()
 		}
 	}
@@ -131,7 +132,7 @@ func (w *writer) lookAtFiles() {
 		w.failed(err)
 	case w.replaced && len(w.batch) == 0: // else the next attempt says so
 		w.replaced = false
-		if w.settle(0) {
+		if w.settle(nil) {
 			w.recovered()
 		}
 	}
@@ -253,6 +254,7 @@ func (w *writer) pruneBatch(prune PruneFunc) (bool, error) {
 
 // finish commits the rest and counts what a failing disk did not take.
 func (w *writer) finish() {
+	defer w.lookAtDrops(true)
 	for {
 		if w.commitAll() == retryInterval {
 			break
