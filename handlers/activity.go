@@ -14,7 +14,11 @@ import (
 // serveActivity answers with the calls of the key's tenant, newest first, or
 // with daily sums (group_by=day).
 func serveActivity(x *exchange) error {
-	filter, err := activity.ParseFilter(x.r.URL.Query())
+	q, err := x.strictQuery(activity.Params()...)
+	if err != nil {
+		return err
+	}
+	filter, err := activity.ParseFilter(q)
 	if err != nil {
 		return queryFault(err)
 	}
@@ -44,7 +48,11 @@ const maxGenerationID = 256
 // serveGeneration answers with one call, found by the generation's id, the
 // request's id (x-request-id) or the provider's id of the answer.
 func serveGeneration(x *exchange) error {
-	id := x.r.URL.Query().Get("id")
+	q, err := x.strictQuery("id")
+	if err != nil {
+		return err
+	}
+	id := q.Get("id")
 	if id == "" || len(id) > maxGenerationID {
 		return fault.New(fault.MissingParameter, "id is missing or longer than %d bytes", maxGenerationID).WithParam("id")
 	}

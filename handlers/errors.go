@@ -39,6 +39,10 @@ func (x *exchange) writeError(e *fault.Error) {
 	if e.Code == fault.InvalidAPIKey {
 		h.Set("WWW-Authenticate", `Bearer realm="gatehouse"`)
 	}
+	if e.Code == fault.UpgradeRequired { // both fields are required: RFC 9110, 15.5.22 and 7.8
+		h.Set("Upgrade", "HTTP/1.1")
+		h.Set("Connection", "Upgrade")
+	}
 	if len(e.Allow) > 0 {
 		h.Set("Allow", strings.Join(e.Allow, ", "))
 	}

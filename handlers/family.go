@@ -65,7 +65,7 @@ func openaiModel(m catalog.Model) openai.Model {
 // wireCall is what the wire rooms need to know of the call.
 func (x *exchange) wireCall() openai.Call {
 	return openai.Call{
-		Model:    x.call.Record.Model,
+		Model:    x.call.Model(),
 		ID:       x.ids.GenerationID,
 		Created:  x.call.Record.CreatedAt.Unix(),
 		Provider: x.call.Record.Provider,

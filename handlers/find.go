@@ -3,6 +3,8 @@ package handlers
 import (
 	"net/http"
 	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 )
 
 // place is what is served at a path: one endpoint for each method, and the
@@ -111,4 +113,27 @@ func (p *place) allowed() []string {
 		methods[i] = e.method
 	}
 	return methods
+}
+
+// wrongMethod is the refusal of a method that no endpoint of the place has. A client that asks for
+// a WebSocket (Codex does, at responses) learns that only HTTP is spoken: on a 426 it goes on with
+// HTTP at once, while a 405 it tries again.
+func (p *place) wrongMethod(r *http.Request) *fault.Error {
+	methods := strings.Join(p.allowed(), ", ")
+	if asksForWebSocket(r) {
+		return fault.New(fault.UpgradeRequired, "%.200s is not served over WebSocket; use %s over HTTP", r.URL.Path, methods)
+	}
+	refusal := fault.New(fault.MethodNotAllowed, "%.10s is not possible on %.200s; use %s", r.Method, r.URL.Path, methods)
+	refusal.Allow = p.allowed()
+	return refusal
+}
+
+// asksForWebSocket recognises the opening handshake (RFC 6455, 4.1).
+func asksForWebSocket(r *http.Request) bool {
+	for protocol := range strings.SplitSeq(r.Header.Get("Upgrade"), ",") {
+		if strings.EqualFold(strings.TrimSpace(protocol), "websocket") {
+			return r.Method == http.MethodGet
+		}
+	}
+	return false
 }

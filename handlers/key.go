@@ -13,6 +13,9 @@ import (
 // has a budget of that period, and otherwise what the activity still knows: the
 // priced calls within its retention.
 func serveKey(x *exchange) error {
+	if _, err := x.strictQuery(); err != nil {
+		return err
+	}
 	key := x.call.Credential.Key
 	days, err := x.gateway.Activity().Daily(x.r.Context(), activity.Filter{Tenant: key.Tenant, Key: key.Name})
 	if err != nil {

@@ -27,7 +27,11 @@ func serveModels(x *exchange) error {
 		}
 		return x.succeed(x.family.appendModel(nil, model))
 	}
-	p, err := parsePage(x.r.URL.Query())
+	q, err := x.query()
+	if err != nil {
+		return err
+	}
+	p, err := parsePage(q)
 	if err != nil {
 		return err
 	}

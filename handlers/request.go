@@ -38,9 +38,7 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, p *place)
 	x.name, x.item = p.name, p.item
 	e := p.pick(r.Method)
 	if e == nil {
-		refusal := fault.New(fault.MethodNotAllowed, "%.10s is not possible on %.200s; use %s", r.Method, r.URL.Path, strings.Join(p.allowed(), ", "))
-		refusal.Allow = p.allowed()
-		x.writeError(refusal)
+		x.writeError(p.wrongMethod(r))
 		return nil
 	}
 	if err := g.Ready(r.Context()); err != nil {

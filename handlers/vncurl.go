@@ -56,6 +56,6 @@ func (x *exchange) desk() (*workstation.Desk, error) {
 	if desk == nil {
 		return nil, fault.New(fault.UnknownURL, "this gateway has no workstations")
 	}
-	x.call.Record.Workstation = x.name
+	x.call.SetWorkstation(x.name)
 	return desk, desk.Ready()
 }

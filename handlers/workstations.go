@@ -18,6 +18,9 @@ func listOf(data any) any {
 // serveWorkstations lists the tenant's workstations. Addresses are for keys
 // that manage them.
 func serveWorkstations(x *exchange) error {
+	if _, err := x.strictQuery(); err != nil {
+		return err
+	}
 	desk, err := x.desk()
 	if err != nil {
 		return err
@@ -37,6 +40,9 @@ func serveWorkstations(x *exchange) error {
 
 // serveWorkstation shows one workstation.
 func serveWorkstation(x *exchange) error {
+	if _, err := x.strictQuery(); err != nil {
+		return err
+	}
 	desk, err := x.desk()
 	if err != nil {
 		return err
@@ -109,6 +115,9 @@ func releaseWorkstation(x *exchange) error {
 
 // serveSessions lists the open sessions of a workstation.
 func serveSessions(x *exchange) error {
+	if _, err := x.strictQuery(); err != nil {
+		return err
+	}
 	desk, err := x.desk()
 	if err != nil {
 		return err

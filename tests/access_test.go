@@ -165,3 +165,28 @@ func TestPreflightsAreLeftToTheSite(t *testing.T) {
 		}
 	}
 }
+
+// Codex asks for a WebSocket at responses: a 426 sends it to HTTP at once, a 405
+// after seven tries.
+func TestAWebSocketIsRefusedAtOnce(t *testing.T) {
+	h := start(t, setup{})
+	for _, path := range []string{responsesV1, responsesOR, chatV1} {
+		r := h.request(path, "full", "")
+		r.Method = http.MethodGet
+		r.Header.Set("Connection", "Upgrade")
+		r.Header.Set("Upgrade", "h2c, WebSocket")
+		r.Header.Set("Sec-WebSocket-Version", "13")
+		r.Header.Set("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==")
+		a := h.send(r)
+		wantRefusal(t, path, a, 426, "upgrade_required")
+		if a.header.Get("Upgrade") != "HTTP/1.1" || !strings.Contains(string(a.body), "POST") {
+			t.Errorf("%s: Upgrade %q, %s", path, a.header.Get("Upgrade"), a.body)
+		}
+	}
+	r := h.request(responsesV1, "full", bodyFor(responsesV1, "test/echo", ""))
+	r.Header.Set("Connection", "Upgrade")
+	r.Header.Set("Upgrade", "websocket")
+	if a := h.send(r); a.status != 200 {
+		t.Errorf("an offer beside a POST: %d %s", a.status, a.body)
+	}
+}

@@ -23,6 +23,7 @@ var refusals = map[string][2]string{
 	"model_not_found":             {"invalid_request_error", "not_found"},
 	"model_not_callable":          {"invalid_request_error", "not_found"},
 	"method_not_allowed":          {"invalid_request_error", "invalid_request"},
+	"upgrade_required":            {"invalid_request_error", "invalid_request"},
 	"unsupported_encoding":        {"invalid_request_error", "invalid_request"},
 	"request_too_large":           {"invalid_request_error", "payload_too_large"},
 	"rate_limit_exceeded":         {"rate_limit_error", "rate_limit_exceeded"},

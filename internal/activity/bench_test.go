@@ -55,7 +55,7 @@ func BenchmarkCommitted(b *testing.B) {
 
 // BenchmarkDaily reads every row: what a question costs that cannot be bounded by time.
 func BenchmarkDaily(b *testing.B) {
-	st, log := open(b, store.Options{QueueLimit: 1 << 30})
+	st, log := open(b, store.Options{QueueBytes: 1 << 30})
 	const rows = 50_000
 	for i := range rows {
 		log.Append(record(i))

@@ -3,8 +3,10 @@ package activity
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -74,6 +76,9 @@ var parsers = map[string]func(*Filter, string) string{
 	"user_id":      nil,
 	"workspace_id": nil,
 }
+
+// Params are the names of the parameters of GET /api/v1/activity, sorted.
+func Params() []string { return slices.Sorted(maps.Keys(parsers)) }
 
 // ParseFilter reads the query parameters of the activity route; those it does not know are ignored, a known one that is
 // empty, repeated, too long or malformed is a *ParamError. from and to are RFC 3339, a date or unix seconds; a date as to

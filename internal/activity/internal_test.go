@@ -103,7 +103,7 @@ func TestQueriesDoNotScan(t *testing.T) {
 }
 
 func BenchmarkFind(b *testing.B) {
-	st, err := store.Open(b.TempDir(), store.Options{Schemas: []store.Schema{Schema}, QueueLimit: 1 << 30})
+	st, err := store.Open(b.TempDir(), store.Options{Schemas: []store.Schema{Schema}, QueueBytes: 1 << 30})
 	if err != nil {
 		b.Fatal(err)
 	}

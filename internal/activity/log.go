@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -51,6 +52,15 @@ func (l *Log) Append(r *Record) {
 
 // Droppable is true: a record is evidence, not money.
 func (r *row) Droppable() bool { return true }
+
+// Size counts texts that others hold too: it is rather too large than too small.
+func (r *row) Size() int {
+	size := int(unsafe.Sizeof(*r))
+	for _, s := range (*Record)(r).texts() {
+		size += len(*s)
+	}
+	return size
+}
 
 func (r *row) Apply(tx *store.Tx) error { return r.ApplyBatch(tx, []store.Op{r}) }
 

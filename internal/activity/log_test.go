@@ -275,7 +275,7 @@ func TestDaily(t *testing.T) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	st, log := open(b, store.Options{QueueLimit: 1 << 30})
+	st, log := open(b, store.Options{QueueBytes: 1 << 30})
 	b.ReportAllocs()
 	records := make([]*activity.Record, 0, 1<<16)
 	for b.Loop() {

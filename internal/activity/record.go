@@ -70,11 +70,7 @@ const (
 
 // bound cuts what a peer has sized. A cut string is copied, so that the queue does not hold on to the whole.
 func (r *Record) bound() {
-	for _, s := range []*string{
-		&r.ID, &r.RequestID, &r.ClientRequestID, &r.UpstreamID, &r.Tenant, &r.Key, &r.KeyHash, &r.Family, &r.Route,
-		&r.Model, &r.Provider, &r.UpstreamModel, &r.Code, &r.FinishReason, &r.NativeFinishReason, &r.UsageSource,
-		&r.Workstation, &r.Ended,
-	} {
+	for _, s := range r.texts() {
 		if len(*s) > maxText {
 			*s = strings.Clone(clip(*s))
 		}
@@ -87,6 +83,15 @@ func (r *Record) bound() {
 		r.CreatedAt = time.Unix(0, 0) // kept, and pruned first
 	}
 	r.CostNano = min(max(r.CostNano, 0), maxCost)
+}
+
+// texts are all strings of the record.
+func (r *Record) texts() [18]*string {
+	return [...]*string{
+		&r.ID, &r.RequestID, &r.ClientRequestID, &r.UpstreamID, &r.Tenant, &r.Key, &r.KeyHash, &r.Family, &r.Route,
+		&r.Model, &r.Provider, &r.UpstreamModel, &r.Code, &r.FinishReason, &r.NativeFinishReason, &r.UsageSource,
+		&r.Workstation, &r.Ended,
+	}
 }
 
 // clip cuts s to maxText bytes at the start of a character.

@@ -163,3 +163,16 @@ func (c *Catalog) List(allowed func(id string) bool) []Model {
 	}
 	return list
 }
+
+// Ending returns the ids of callable models that end in "/" and name and are allowed, sorted, at
+// most limit: what a caller may have meant who left out the provider.
+func (c *Catalog) Ending(name string, allowed func(id string) bool, limit int) (ids []string) {
+	for _, m := range c.index.Load().byEnd[lastPart(name)] {
+		if before, ok := strings.CutSuffix(m.ID, name); ok && strings.HasSuffix(before, "/") && allowed(m.ID) {
+			if ids = append(ids, m.ID); len(ids) == limit {
+				break
+			}
+		}
+	}
+	return ids
+}

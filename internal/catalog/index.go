@@ -9,10 +9,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
 
-// index answers Resolve and List. It is never changed once it is published.
+// index answers Resolve, List and Ending. It is never changed once it is published.
 type index struct {
 	callable map[string]*Model   // by id
 	sorted   []*Model            // callable, by id
+	byEnd    map[string][]*Model // callable, by what follows the last slash of the id; each sorted by id
 	denied   map[string]struct{} // ids that are known and not callable
 	open     map[string]bool     // providers of which any name is callable; false: the provider is skipped
 	awaited  map[string]source   // providers that discover and have not answered yet
@@ -64,6 +65,11 @@ func (c *Catalog) build() *index {
 		}
 	}
 	x.sorted = slices.SortedFunc(maps.Values(x.callable), func(a, b *Model) int { return strings.Compare(a.ID, b.ID) })
+	x.byEnd = make(map[string][]*Model, len(x.sorted))
+	for _, m := range x.sorted {
+		end := lastPart(m.ID)
+		x.byEnd[end] = append(x.byEnd[end], m)
+	}
 	return x
 }
 
@@ -112,6 +118,9 @@ func (x *index) awaits(provider, name string) bool {
 	s, ok := x.awaited[provider]
 	return ok && (len(s.list) == 0 || s.list.Match(name)) && checkName(name) == nil
 }
+
+// lastPart is what follows the last slash of an id.
+func lastPart(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
 // equal spares a rebuild when a refresh brings nothing new.
 func equal(a, b Model) bool { return reflect.DeepEqual(a, b) }

@@ -23,6 +23,7 @@ const (
 	NotFound         Code = "not_found"
 
 	MethodNotAllowed    Code = "method_not_allowed"
+	UpgradeRequired     Code = "upgrade_required"
 	UnsupportedEncoding Code = "unsupported_encoding"
 	RequestTooLarge     Code = "request_too_large"
 	RequestTimeout      Code = "request_timeout"
@@ -109,6 +110,7 @@ var table = map[Code]row{
 	NotFound:         {404, invalidRequest, "not_found", 0, false},
 
 	MethodNotAllowed:    {405, invalidRequest, "invalid_request", 0, false},
+	UpgradeRequired:     {426, invalidRequest, "invalid_request", 0, false},
 	UnsupportedEncoding: {415, invalidRequest, "invalid_request", 0, false},
 	RequestTooLarge:     {413, invalidRequest, "payload_too_large", 0, false},
 

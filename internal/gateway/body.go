@@ -226,7 +226,7 @@ func (c *Call) admitSize() error {
 		most = MaxBody
 	}
 	if size := int64(len(c.buffer)); size > most {
-		return fault.New(fault.RequestTooLarge, "the request body has %d bytes; the limit of the model %q is %d bytes", size, c.Record.Model, most)
+		return fault.New(fault.RequestTooLarge, "the request body has %d bytes; the limit of the model %q is %d bytes", size, c.asked, most)
 	}
 	return nil
 }

@@ -24,11 +24,12 @@ import (
 // and leaves one record, one log line and one count.
 type Call struct {
 	Credential keys.Credential
-	Record     activity.Record
+	Record     *activity.Record // by itself: it waits to be written when the call is gone
 
 	gateway  *Gateway
 	shard    uint32
 	begun    time.Time
+	asked    string // the model's name as the caller wrote it; the record has it without secrets
 	held     int64  // bytes of body memory
 	buffer   []byte // the body as it was received; nil once Send has it
 	model    catalog.Model
@@ -104,10 +105,10 @@ func (g *Gateway) Begin(credential keys.Credential, route Route, ids IDs) (*Call
 		gateway:    g,
 		begun:      now,
 		stored:     route.Recorded,
-		Record: activity.Record{
+		Record: &activity.Record{
 			ID:              ids.GenerationID,
 			RequestID:       ids.RequestID,
-			ClientRequestID: ids.Client,
+			ClientRequestID: g.redactor.Name(ids.Client),
 			CreatedAt:       now,
 			Tenant:          credential.Tenant,
 			Key:             credential.Name,
@@ -134,8 +135,13 @@ func (c *Call) Require(scope keys.Scope) error {
 // Admit finds the model, its provider for the operation and its limits, and
 // notes who they are in the record. Nothing has been sent when it refuses.
 func (c *Call) Admit(ctx context.Context, op provider.Operation, model string) error {
-	c.Record.Model = model
+	c.asked, c.Record.Model = model, model
 	found, p, err := c.gateway.resolve(ctx, c.Credential.Key, op, model)
+	if !found.Known { // any text may stand here; a key does where a setting was filled in wrongly
+		if c.Record.Model = c.gateway.redactor.Name(model); c.Record.Model != model {
+			return fault.New(fault.ModelNotFound, "the model's name holds a key; send the key in the Authorization header only").WithParam("model")
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -149,6 +155,12 @@ func (c *Call) Admit(ctx context.Context, op provider.Operation, model string) e
 // hourInCache is how a request asks for the dearer kind of cache
 // ("cache_control": {"ttl": "1h"}). Usage does not tell which it was.
 var hourInCache = []byte(`"1h"`)
+
+// Model is the model's name as the caller wrote it: what answers are named by.
+func (c *Call) Model() string { return c.asked }
+
+// SetWorkstation notes the name of the workstation that the call is about.
+func (c *Call) SetWorkstation(name string) { c.Record.Workstation = c.gateway.redactor.Name(name) }
 
 // Provider is the admitted call's provider.
 func (c *Call) Provider() *provider.Provider { return c.provider }

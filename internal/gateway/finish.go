@@ -39,7 +39,7 @@ func (c *Call) Finish() {
 	if !c.ended {
 		c.Fail(fault.New(fault.Internal, "the call ended without an outcome"))
 	}
-	r := &c.Record
+	r := c.Record
 	r.Latency = c.gateway.now().Sub(c.begun)
 	c.settleLimits()
 	c.gateway.state.Metrics.Ended(metrics.Call{
@@ -53,7 +53,7 @@ func (c *Call) Finish() {
 // settle leaves the record and lets go of all that the call held.
 func (c *Call) settle() {
 	if c.stored || c.Record.Code != "" {
-		c.gateway.log.Append(&c.Record)
+		c.gateway.log.Append(c.Record)
 	}
 	if c.buffer != nil {
 		giveBuffer(c.buffer)
@@ -84,7 +84,7 @@ func (c *Call) writeLog() {
 	if entry == nil {
 		return
 	}
-	r := &c.Record
+	r := c.Record
 	room := logFields.Get().(*[]zap.Field)
 	fields := append((*room)[:0],
 		zap.String("request_id", r.RequestID),

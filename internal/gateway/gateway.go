@@ -124,7 +124,7 @@ type Gateway struct {
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		ring: c.Ring, catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers)),
-		discover: make(map[string]*discovery, len(c.Discover)), desk: c.Desk, emitter: c.Emitter, redactor: redact.New(c.Secrets), state: c.State, limits: c.Limits, guards: c.Guards, bodyMemory: c.BodyMemory,
+		discover: make(map[string]*discovery, len(c.Discover)), desk: c.Desk, emitter: c.Emitter, redactor: redact.New(c.Secrets, c.Ring.IsSecret), state: c.State, limits: c.Limits, guards: c.Guards, bodyMemory: c.BodyMemory,
 		timeouts: c.Timeouts, logger: c.Logger, now: c.Now,
 		sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }),
 		ready:   make(chan struct{}), gone: make(chan struct{}),

@@ -80,7 +80,7 @@ func (s *sets) of(g *Guards, key, model string) *guard.Set {
 // AdmitText has the guardrails of the admitted call judge its request. It
 // returns the body to go on with, nil for the one it was given.
 func (c *Call) AdmitText(ctx context.Context, body []byte) ([]byte, error) {
-	c.guards = c.gateway.sets.of(&c.gateway.guards, c.Credential.Name, c.Record.Model)
+	c.guards = c.gateway.sets.of(&c.gateway.guards, c.Credential.Name, c.asked)
 	if c.guards == nil {
 		return nil, nil
 	}

@@ -133,7 +133,7 @@ func (c *Call) bound(bytes int64, content openai.Content) error {
 	q.most.Tokens = q.bound.Prompt + q.bound.Completion
 	q.most.Nano, q.priced = c.model.Price.MostNano(q.bound)
 	if q.key.hardMoney && !q.priced && !q.key.Unpriced {
-		return c.unpriced("no price is known for the model %q", c.Record.Model)
+		return c.unpriced("no price is known for the model %q", c.asked)
 	}
 	return nil
 }

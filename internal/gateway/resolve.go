@@ -22,9 +22,9 @@ func (g *Gateway) resolve(ctx context.Context, key *keys.Key, op provider.Operat
 		return none, nil, fault.New(fault.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
 	}
 	if !key.AllowsModel(name) {
-		return none, nil, unknownModel(name)
+		return none, nil, g.unknownModel(key, name)
 	}
-	model, err := g.findModel(ctx, name)
+	model, err := g.findModel(ctx, key, name)
 	if errors.Is(err, catalog.ErrNotCallable) {
 		return none, nil, fault.New(fault.ModelNotCallable,
 			"the model %q is in the catalog but not callable through this gateway; GET the list of models for those that are", name).WithParam("model")
@@ -52,14 +52,25 @@ func (g *Gateway) resolve(ctx context.Context, key *keys.Key, op provider.Operat
 	return model, p, nil
 }
 
-func unknownModel(name string) *fault.Error {
-	return fault.New(fault.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
+// maxHints bounds the names that a 404 offers: more are a list, which has a route.
+const maxHints = 5
+
+// unknownModel refuses a name. Some clients leave the provider out of it, so the models that end in
+// it are named where the key may call them.
+func (g *Gateway) unknownModel(key *keys.Key, name string) *fault.Error {
+	refusal := fault.New(fault.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
+	if len(name) <= maxModelName {
+		if ids := g.catalog.Ending(name, key.AllowsModel, maxHints); len(ids) > 0 {
+			refusal.Message += "; name its provider too: this key can call " + strings.Join(ids, ", ")
+		}
+	}
+	return refusal
 }
 
-// findModel finds a callable model. Where the provider's first list of models
+// findModel finds a callable model that the key allows. Where the provider's first list of models
 // decides and is on its way, it waits a little. Errors are refusals, that of a
 // model which is known and not callable with catalog.ErrNotCallable as cause.
-func (g *Gateway) findModel(ctx context.Context, name string) (catalog.Model, error) {
+func (g *Gateway) findModel(ctx context.Context, key *keys.Key, name string) (catalog.Model, error) {
 	model, err := g.catalog.Resolve(name)
 	of, _, _ := strings.Cut(name, "/")
 	if errors.Is(err, catalog.ErrUnlisted) {
@@ -76,9 +87,9 @@ func (g *Gateway) findModel(ctx context.Context, name string) (catalog.Model, er
 		refusal.Provider = of
 		return model, refusal
 	case errors.Is(err, catalog.ErrNotCallable):
-		return model, unknownModel(name).WithCause(err)
+		return model, g.unknownModel(key, name).WithCause(err)
 	}
-	return model, unknownModel(name)
+	return model, g.unknownModel(key, name)
 }
 
 // Models lists what the key can call, from the index that routes. While some
@@ -97,7 +108,7 @@ func (g *Gateway) Models(ctx context.Context, key *keys.Key) ([]catalog.Model, e
 // Model returns one model of the key's list.
 func (g *Gateway) Model(ctx context.Context, key *keys.Key, name string) (catalog.Model, error) {
 	if len(name) > maxModelName || !key.AllowsModel(name) {
-		return catalog.Model{}, unknownModel(name)
+		return catalog.Model{}, g.unknownModel(key, name)
 	}
-	return g.findModel(ctx, name)
+	return g.findModel(ctx, key, name)
 }

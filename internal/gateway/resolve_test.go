@@ -113,3 +113,41 @@ func TestWhatIsListedIsAdmitted(t *testing.T) {
 		wantFault(t, err, fault.ModelNotFound, "does not exist")
 	}
 }
+
+// Some clients take the part before the first slash off the name.
+func TestARefusalNamesTheModelsThatWereMeant(t *testing.T) {
+	models := []catalog.Model{
+		{Provider: "acme", Name: "m"}, {Provider: "acme", Name: "vendor/m"}, {Provider: "acme", Name: "vendor/m:free"},
+		{Provider: "acme", Name: "my-m"}, {Provider: "chatty", Name: "m"}, {Provider: "elsewhere", Name: "m"},
+	}
+	for i := range 9 {
+		models = append(models, catalog.Model{Provider: "acme", Name: string(rune('a'+i)) + "/many"})
+	}
+	r := newRig(t, gateway.Config{
+		Ring: newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: []string{"acme/*"}}),
+		Catalog: newCatalog(t, models,
+			catalog.Source{Provider: "acme", Patterns: []string{"m*", "v*", "*/many"}}, catalog.Source{Provider: "chatty", Patterns: []string{"m"}}),
+		Providers: []*provider.Provider{
+			newProvider(t, "acme", true, answering(200, "{}")), newProvider(t, "chatty", true, answering(200, "{}")),
+		},
+	}).start(t, t.Context())
+	for name, want := range map[string]string{
+		"m":        ": this key can call acme/m, acme/vendor/m",
+		"vendor/m": ": this key can call acme/vendor/m",
+		"many":     ": this key can call acme/a/many, acme/b/many, acme/c/many, acme/d/many, acme/e/many",
+		"vendor/":  "may not use it",
+		"":         "may not use it",
+		"none":     "may not use it",
+		"chatty/m": "may not use it",
+	} {
+		call := r.begin(t)
+		err := call.Admit(t.Context(), provider.Chat, name)
+		if wantFault(t, err, fault.ModelNotFound, name); !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%q: %v, want …%s", name, err, want)
+		}
+		if _, other := r.Model(t.Context(), call.Credential.Key, name); other == nil || other.Error() != err.Error() {
+			t.Errorf("%q: the list says %v, a call %v", name, other, err)
+		}
+		call.Finish()
+	}
+}

@@ -17,7 +17,7 @@ const settleTimeout = 5 * time.Second
 // account finds what the call has used and notes in the record what it is
 // charged. The rule for an answer that told no usage is in estimated.
 func (c *Call) account() limits.Amount {
-	r, q := &c.Record, &c.quota
+	r, q := c.Record, &c.quota
 	told := c.counted && (c.later == 0 || r.Code == "") // a whole answer's usage is the provider's word, wherever it stands
 	usage := c.usage
 	switch {

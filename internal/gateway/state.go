@@ -88,11 +88,11 @@ func (s *State) open(ctx context.Context, g *Gateway) error {
 		}
 		rates, err := limits.NewRates(ctx, opened, g.now)
 		if err != nil {
-			return errors.Join(fmt.Errorf("rates: %w", err), opened.Close())
+			return errors.Join(fmt.Errorf("rates: %w", opened.Explain(err)), opened.Close())
 		}
 		ledger, crashed, err := limits.NewLocal(ctx, opened)
 		if err != nil {
-			return errors.Join(fmt.Errorf("ledger: %w", err), opened.Close())
+			return errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 		}
 		s.store, s.log, s.own, s.pruner = opened, activity.New(opened), owners.New(opened, g.now), pruner
 		s.rates, s.ledger = rates, ledger

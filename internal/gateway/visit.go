@@ -84,7 +84,7 @@ func (v *Visit) ProtocolError(code string, cause error) {
 // Finish ends the session, if there is one, and settles the visit. Why is of
 // the relay; what ended the session from elsewhere goes before it.
 func (v *Visit) Finish(why workstation.Reason) {
-	r := &v.call.Record
+	r := v.call.Record
 	r.Latency = v.call.gateway.now().Sub(v.call.begun)
 	switch {
 	case v.Session != nil:
@@ -110,7 +110,7 @@ func (v *Visit) Finish(why workstation.Reason) {
 // writeLog writes the one line of the visit. The token is named by a part of
 // its hash.
 func (v *Visit) writeLog() {
-	r := &v.call.Record
+	r := v.call.Record
 	level, message := zapcore.InfoLevel, "vnc session"
 	if v.Session == nil {
 		level, message = zapcore.WarnLevel, "vnc connection refused"

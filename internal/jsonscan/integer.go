@@ -6,7 +6,7 @@ import (
 )
 
 // maxExponent is where the exponent of a number stops being counted: more than
-// any text has digits, and far from overflowing an int.
+// any text has digits, and far from overflowing an int64.
 const maxExponent = 1 << 40
 
 // Int reads a JSON number that is a whole number in the range of int64, however
@@ -28,10 +28,10 @@ func Int(value []byte) (int64, bool) {
 	value, scale := cutExponent(value)
 	whole, fraction, _ := bytes.Cut(value, []byte("."))
 	fraction = bytes.TrimRight(fraction, "0")
-	scale -= len(fraction)
+	scale -= int64(len(fraction))
 	if len(fraction) == 0 {
 		short := bytes.TrimRight(whole, "0")
-		scale += len(whole) - len(short)
+		scale += int64(len(whole) - len(short))
 		whole = short
 	}
 
@@ -80,7 +80,7 @@ func shortInt(value []byte) (n int64, simple bool) {
 }
 
 // cutExponent splits a valid number without sign into its digits and exponent.
-func cutExponent(value []byte) (digits []byte, exponent int) {
+func cutExponent(value []byte) (digits []byte, exponent int64) {
 	i := bytes.IndexAny(value, "eE")
 	if i < 0 {
 		return value, 0
@@ -91,7 +91,7 @@ func cutExponent(value []byte) (digits []byte, exponent int) {
 		value = value[1:]
 	}
 	for _, c := range value {
-		exponent = min(exponent*10+int(c-'0'), maxExponent)
+		exponent = min(exponent*10+int64(c-'0'), maxExponent)
 	}
 	if negative {
 		exponent = -exponent

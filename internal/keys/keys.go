@@ -182,15 +182,26 @@ func notVisibleASCII(r rune) bool { return r <= ' ' || r > '~' }
 // Authenticate finds the key of the presented secret at the given time. The
 // error is always [ErrInvalid].
 func (r *Ring) Authenticate(secret string, now time.Time) (Credential, error) {
-	if len(secret) < MinSecret || len(secret) > MaxSecret {
-		return Credential{}, ErrInvalid
-	}
-	// The bytes are only read: no copy of the secret is made.
-	found, ok := r.byHash[sha256.Sum256(unsafe.Slice(unsafe.StringData(secret), len(secret)))]
+	found, ok := r.find(secret)
 	if !ok || !found.Valid(now) {
 		return Credential{}, ErrInvalid
 	}
 	return found, nil
+}
+
+// IsSecret reports whether text is the secret of a key, valid or not.
+func (r *Ring) IsSecret(text string) bool {
+	_, ok := r.find(text)
+	return ok
+}
+
+func (r *Ring) find(secret string) (Credential, bool) {
+	if len(secret) < MinSecret || len(secret) > MaxSecret {
+		return Credential{}, false
+	}
+	// The bytes are only read: no copy of the secret is made.
+	found, ok := r.byHash[sha256.Sum256(unsafe.Slice(unsafe.StringData(secret), len(secret)))]
+	return found, ok
 }
 
 // Valid tells whether the key is neither disabled nor expired.

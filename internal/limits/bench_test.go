@@ -86,7 +86,7 @@ func BenchmarkReserveSettle(b *testing.B) {
 		of       []limits.Subject
 	}{{"one", false, 0, one}, {"three", false, 0, three}, {"durable", true, 0, one}, {"durable-parallel", true, 100, one}} {
 		b.Run(bb.name, func(b *testing.B) {
-			l, _ := local(b, open(b, b.TempDir(), store.Options{QueueLimit: 1 << 20}))
+			l, _ := local(b, open(b, b.TempDir(), store.Options{QueueBytes: 1 << 30}))
 			var n atomic.Int64
 			call := func() {
 				r := limits.Reservation{Call: "call-" + strconv.FormatInt(n.Add(1), 10), At: noon, Most: limits.Amount{Nano: 100, Tokens: 100}, Subjects: bb.of, Durable: bb.durable}

@@ -135,7 +135,7 @@ func TestUnansweredReservationIsReleased(t *testing.T) {
 }
 
 func TestEndedCallsAreForgottenInTheEnd(t *testing.T) {
-	l, _ := local(t, open(t, t.TempDir(), store.Options{QueueLimit: 1 << 20}))
+	l, _ := local(t, open(t, t.TempDir(), store.Options{QueueBytes: 1 << 30}))
 	s := []limits.Subject{budgeted(t, "key:a", "100 tokens/day")}
 	for i := range 3 * limits.RememberedCalls {
 		r := limits.Reservation{Call: fmt.Sprint(i), At: noon, Most: limits.Amount{Tokens: 1}, Subjects: s}

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"time"
+	"unsafe"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -70,6 +71,18 @@ type ledgerRows struct {
 }
 
 func (*ledgerRows) Droppable() bool { return false }
+
+// Size leaves out the names, which the subjects hold.
+func (rows *ledgerRows) Size() int {
+	size := int(unsafe.Sizeof(*rows)) + len(rows.spent)*int(unsafe.Sizeof(spentRow{})) + len(rows.opened)*int(unsafe.Sizeof(holdRow{}))
+	for _, call := range rows.closed {
+		size += int(unsafe.Sizeof(call)) + len(call)
+	}
+	for _, h := range rows.opened {
+		size += len(h.call)
+	}
+	return size
+}
 
 func (rows *ledgerRows) Apply(tx *store.Tx) error {
 	for _, call := range rows.closed {

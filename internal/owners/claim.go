@@ -2,6 +2,7 @@ package owners
 
 import (
 	"time"
+	"unsafe"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -28,6 +29,8 @@ type claim struct {
 }
 
 func (c *claim) Droppable() bool { return false }
+
+func (c *claim) Size() int { return int(unsafe.Sizeof(*c)) + len(c.key.id) }
 
 // Apply puts memory right where the database knows an earlier owner that memory had forgotten.
 func (c *claim) Apply(tx *store.Tx) error {

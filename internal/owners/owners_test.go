@@ -119,7 +119,7 @@ func TestFirstOwnerStays(t *testing.T) {
 }
 
 func TestBurstBeyondMemory(t *testing.T) {
-	st := open(t, t.TempDir(), store.Options{QueueLimit: 1 << 20})
+	st := open(t, t.TempDir(), store.Options{QueueBytes: 1 << 30})
 	o := owners.New(st, (&clock{noon}).now)
 	first := 100
 	for i := range first {
@@ -190,7 +190,7 @@ func TestExpiredRowsArePruned(t *testing.T) {
 }
 
 func BenchmarkRecord(b *testing.B) {
-	st := open(b, b.TempDir(), store.Options{QueueLimit: 1 << 30})
+	st := open(b, b.TempDir(), store.Options{QueueBytes: 1 << 30})
 	o := owners.New(st, (&clock{noon}).now)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {

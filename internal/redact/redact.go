@@ -1,5 +1,6 @@
-// Package redact takes secrets out of text that comes from a provider before a
-// client or a log sees it.
+// Package redact takes secrets out of text: out of a provider's before a client or
+// a log sees it ([Redactor.Text]), and out of a caller's before a record keeps it
+// ([Redactor.Name]).
 //
 // Two nets, one behind the other: every secret the gateway knows, wherever it
 // stands, and whatever has the shape of a well-known credential. The second is
@@ -30,29 +31,43 @@ var shapes = regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9._~+/*-]{6,}
 // Redactor knows a fixed set of secrets. The nil Redactor knows none and
 // still recognises shapes. Safe for concurrent use.
 type Redactor struct {
-	known *strings.Replacer
+	known *strings.Replacer // nil without secrets
+	long  *strings.Replacer // those of minInName bytes and more; nil without such
+	short map[string]bool   // the others
+	isKey func(string) bool
 }
 
-// New returns a Redactor that knows the secrets; short ones are left out.
-func New(secrets []string) *Redactor {
+// New returns a Redactor that knows the secrets; short ones are left out. isKey
+// reports whether a text is a key of which only the hash is known; nil = none is.
+func New(secrets []string, isKey func(string) bool) *Redactor {
 	// Longest first: a secret may begin with another one.
 	secrets = slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
-	var pairs []string
+	r := &Redactor{isKey: isKey, short: map[string]bool{}}
+	var known, long []string
 	for _, s := range secrets {
-		if len(s) >= minSecret {
-			pairs = append(pairs, s, Mark)
+		if len(s) < minSecret {
+			continue
+		}
+		known = append(known, s, Mark)
+		if len(s) < minInName {
+			r.short[s] = true
+		} else {
+			long = append(long, s, Mark)
 		}
 	}
-	if len(pairs) == 0 {
-		return nil
+	if len(known) > 0 {
+		r.known = strings.NewReplacer(known...)
 	}
-	return &Redactor{known: strings.NewReplacer(pairs...)}
+	if len(long) > 0 {
+		r.long = strings.NewReplacer(long...)
+	}
+	return r
 }
 
 // Text returns text without secrets and cut to [MaxText]. Secrets are taken
 // out before the cut, so that no half of one is left at its edge.
 func (r *Redactor) Text(text string) string {
-	if r != nil {
+	if r != nil && r.known != nil {
 		text = r.known.Replace(text)
 	}
 	text = shapes.ReplaceAllString(text, Mark)

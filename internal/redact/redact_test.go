@@ -8,7 +8,7 @@ import (
 )
 
 func TestKnownSecretsVanishWhereverTheyStand(t *testing.T) {
-	r := redact.New([]string{"correct-horse-battery", "x"})
+	r := redact.New([]string{"correct-horse-battery", "x"}, nil)
 	got := r.Text(`key "correct-horse-battery" (correct-horse-batterycorrect-horse-battery) is not known, ok`)
 	if strings.Contains(got, "horse") {
 		t.Fatalf("got %q", got)
@@ -37,7 +37,7 @@ func TestShapesOfCredentialsVanish(t *testing.T) {
 
 func TestTextIsBoundedAfterRedaction(t *testing.T) {
 	secret := "correct-horse-battery"
-	r := redact.New([]string{secret})
+	r := redact.New([]string{secret}, nil)
 	got := r.Text(strings.Repeat("é", redact.MaxText/2-4) + secret + "tail" + strings.Repeat("z", redact.MaxText))
 	if len(got) > redact.MaxText+len("…") || strings.Contains(got, "corre") {
 		t.Fatalf("%d bytes: %q", len(got), got[len(got)-40:])
@@ -45,7 +45,7 @@ func TestTextIsBoundedAfterRedaction(t *testing.T) {
 }
 
 func TestASecretThatBeginsWithAnotherVanishesWhole(t *testing.T) {
-	r := redact.New([]string{"prov-key-0001", "prov-key-0001-tail-secret"})
+	r := redact.New([]string{"prov-key-0001", "prov-key-0001-tail-secret"}, nil)
 	if got := r.Text("it was prov-key-0001-tail-secret."); got != "it was "+redact.Mark+"." {
 		t.Fatalf("got %q", got)
 	}

@@ -12,9 +12,6 @@ import (
 	"syscall"
 )
 
-// maxPIDText bounds what is read back from a lock file that anybody may have written.
-const maxPIDText = 20
-
 // lockDir takes the data directory for this process until the returned file is closed, also by a crash: flock ends
 // with the open file, so a stale lock file means nothing. It works between two stores of one process too.
 func lockDir(dir string) (*os.File, error) {
@@ -26,7 +23,7 @@ func lockDir(dir string) (*os.File, error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		holder := ""
-		text := make([]byte, maxPIDText)
+		text := make([]byte, maxLockText)
 		if n, _ := f.ReadAt(text, 0); n > 0 {
 			if pid, err := strconv.Atoi(strings.TrimSpace(string(text[:n]))); err == nil {
 				holder = fmt.Sprintf(" (process %d)", pid)
@@ -34,12 +31,6 @@ func lockDir(dir string) (*os.File, error) {
 		}
 		f.Close()
 		return nil, fmt.Errorf("the data directory %q is in use by another gatehouse%s: %w", dir, holder, ErrLocked)
-	}
-	if err == nil {
-		err = f.Truncate(0)
-	}
-	if err == nil {
-		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
 	if err != nil {
 		f.Close()

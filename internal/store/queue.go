@@ -10,9 +10,8 @@ import (
 const (
 	// maxDelay is the longest that a full queue may hold up the end of a model call.
 	maxDelay = 100 * time.Millisecond
-	// durableLimit bounds memory when the disk fails for long and operations may not be dropped. The caller of a
-	// refused one still holds what it wanted to write.
-	durableLimit = 1 << 20
+	// unsized is what an operation counts that is not Sized, in bytes.
+	unsized = 256
 )
 
 var (
@@ -33,6 +32,19 @@ type Op interface {
 	Droppable() bool
 }
 
+// Sized is an Op that knows about how much memory it holds, in bytes. What it says must not change.
+type Sized interface {
+	Op
+	Size() int
+}
+
+func sizeOf(op Op) int {
+	if sized, ok := op.(Sized); ok {
+		return sized.Size()
+	}
+	return unsized
+}
+
 // Batch is an Op that costs less when it is written together with others of its type.
 type Batch interface {
 	Op
@@ -43,10 +55,10 @@ type Batch interface {
 
 // queue is the hand-over from callers to the writer.
 type queue struct {
-	mu sync.Mutex // guards the following
-	// ops wait in order; the writer takes them all at once. inflight counts those taken and not yet committed.
-	ops      []Op
-	inflight int
+	mu    sync.Mutex // guards the following
+	ops   []Op       // wait in order; the writer takes them all at once
+	bytes int        // that these hold, and those that are taken and not yet committed
+	drops drops
 	// accepted and settled number operations: all up to settled are committed (or rejected).
 	accepted, settled uint64
 	waiters           []waiter
@@ -79,6 +91,15 @@ func signal(c chan struct{}) {
 // Submit queues op. It returns at once, or within 100 ms when the queue is full: then ErrDropped for a droppable
 // operation, nil for others. The caller must not touch what op points to afterwards.
 func (s *Store) Submit(op Op) error {
+	first, err := s.submit(op, sizeOf(op))
+	if first {
+		s.dropsBegin()
+	}
+	return err
+}
+
+// submit reports besides whether it drops the first operation after a time without.
+func (s *Store) submit(op Op, size int) (firstDrop bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.full() {
@@ -86,14 +107,15 @@ func (s *Store) Submit(op Op) error {
 	}
 	switch {
 	case s.closed:
-		return ErrClosed
+		return false, ErrClosed
 	case op.Droppable() && s.full():
 		s.dropped.Add(1)
-		return ErrDropped
-	case len(s.ops)+s.inflight >= durableLimit:
-		return ErrFull
+		return s.drops.add(), ErrDropped
+	case s.bytes >= s.opts.QueueBytes+s.opts.QueueBytes/2: // the caller of what is refused still holds it
+		return false, ErrFull
 	}
 	s.ops = append(s.ops, op)
+	s.bytes += size
 	s.accepted++
 	switch len(s.ops) {
 	case 1:
@@ -101,11 +123,11 @@ func (s *Store) Submit(op Op) error {
 	case groupSize:
 		signal(s.urgent)
 	}
-	return nil
+	return false, nil
 }
 
 // full is called with mu held.
-func (s *Store) full() bool { return len(s.ops)+s.inflight >= s.opts.QueueLimit }
+func (s *Store) full() bool { return s.bytes >= s.opts.QueueBytes }
 
 // awaitRoom is called with mu held, and gives it up while it waits. A disk known to be failing is not waited for.
 func (s *Store) awaitRoom() {
@@ -164,16 +186,20 @@ func (q *queue) take(spare []Op) []Op {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	ops := q.ops
-	q.ops, q.inflight = spare[:0], len(ops)
+	q.ops = spare[:0]
 	return ops
 }
 
-// settle records n operations of those taken as done. It says whether commits had been failing.
-func (q *queue) settle(n int) (recovered bool) {
+// settle records a group of those taken as done. It says whether commits had been failing.
+func (q *queue) settle(group []Op) (recovered bool) {
+	size := 0
+	for _, op := range group {
+		size += sizeOf(op)
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.inflight -= n
-	q.settled += uint64(n)
+	q.bytes -= size
+	q.settled += uint64(len(group))
 	recovered, q.failing = q.failing != nil, nil
 	kept := q.waiters[:0]
 	for _, w := range q.waiters {

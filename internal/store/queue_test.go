@@ -10,6 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -91,7 +95,7 @@ func TestFlushEndsWithItsContext(t *testing.T) {
 func TestFullQueueDelaysThenDrops(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		st := open(t, dir, store.Options{QueueLimit: 2})
+		st := open(t, dir, store.Options{QueueBytes: 2})
 		hold, release := gate()
 		submit(t, st, hold, note("a"))
 		start := time.Now()
@@ -122,7 +126,7 @@ func TestFullQueueDelaysThenDrops(t *testing.T) {
 func TestFullQueueLetsInWhenThereIsRoom(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		st := open(t, dir, store.Options{QueueLimit: 1})
+		st := open(t, dir, store.Options{QueueBytes: 1})
 		hold, release := gate()
 		submit(t, st, hold)
 		time.AfterFunc(30*time.Millisecond, release)
@@ -144,7 +148,7 @@ func TestFullQueueLetsInWhenThereIsRoom(t *testing.T) {
 func TestCloseFreesWhoWaitsForRoom(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		st := open(t, dir, store.Options{QueueLimit: 1})
+		st := open(t, dir, store.Options{QueueBytes: 1})
 		hold, release := gate()
 		submit(t, st, hold)
 		late := make(chan error)
@@ -159,4 +163,71 @@ func TestCloseFreesWhoWaitsForRoom(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestTheQueueIsBoundedByBytes(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		core, seen := observer.New(zapcore.InfoLevel)
+		st := open(t, dir, store.Options{QueueBytes: 1000, Logger: zap.New(core)})
+		hold, release := gate()
+		submit(t, st, hold)
+		kept, dropped, durable, full := 0, 0, 0, 0
+		for i := range 100 {
+			row := note(fmt.Sprint("row ", i))
+			row.droppable, row.size = true, 100
+			switch err := st.Submit(row); {
+			case err == nil:
+				kept++
+			case errors.Is(err, store.ErrDropped):
+				dropped++
+			}
+		}
+		for i := range 100 {
+			row := note(fmt.Sprint("durable ", i))
+			row.size = 100
+			switch err := st.Submit(row); {
+			case err == nil:
+				durable++
+			case errors.Is(err, store.ErrFull):
+				full++
+			}
+		}
+		if kept != 10 || dropped != 90 || durable != 5 || full != 95 {
+			t.Errorf("%d rows kept and %d dropped, %d others kept and %d refused", kept, dropped, durable, full)
+		}
+		release()
+		flush(t, st)
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		row := note("later")
+		row.droppable = true
+		submit(t, st, row)
+		flush(t, st)
+		if n := len(strings.Fields(texts(t, st))); n != 2*(kept+durable)+1 {
+			t.Errorf("%d words are written", n)
+		}
+		begin, end := seen.FilterMessageSnippet("records are dropped").All(), seen.FilterMessageSnippet("no longer dropped").All()
+		if len(begin) != 1 || len(end) != 1 || end[0].ContextMap()["dropped"] != uint64(90) {
+			t.Errorf("the log says %v, %v", begin, end)
+		}
+		st.Close()
+	})
+}
+
+func TestCloseSaysWhatWasDropped(t *testing.T) {
+	core, seen := observer.New(zapcore.InfoLevel)
+	st := open(t, t.TempDir(), store.Options{QueueBytes: 1, Logger: zap.New(core)})
+	hold, release := gate()
+	submit(t, st, hold)
+	row := note("dropped")
+	row.droppable = true
+	if err := st.Submit(row); !errors.Is(err, store.ErrDropped) {
+		t.Errorf("got %v", err)
+	}
+	release()
+	st.Close()
+	if end := seen.FilterMessageSnippet("no longer dropped").All(); len(end) != 1 || end[0].ContextMap()["dropped"] != uint64(1) {
+		t.Errorf("the log says %v", seen.All())
+	}
 }

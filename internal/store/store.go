@@ -39,10 +39,12 @@ import (
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
-// Names inside the data directory. SQLite adds gatehouse.db-wal and gatehouse.db-shm while the store is open.
+// Names inside the data directory. SQLite adds the last two while the store is open.
 const (
 	FileName     = "gatehouse.db"
 	LockFileName = "gatehouse.lock"
+	walFileName  = FileName + "-wal"
+	shmFileName  = FileName + "-shm"
 )
 
 const (
@@ -50,8 +52,8 @@ const (
 	DefaultCommitInterval = 50 * time.Millisecond
 	// DefaultPruneInterval is a compromise: retention is counted in days, but a full disk in minutes.
 	DefaultPruneInterval = time.Minute
-	// DefaultQueueLimit is about 20 MiB of usual activity rows (about 150 MiB if every text in them is as long as it may be).
-	DefaultQueueLimit = 32_768
+	// DefaultQueueBytes holds what 40,000 calls with budgets leave behind: the disk may stop for seconds under full load.
+	DefaultQueueBytes = 64 << 20
 
 	// maxReaders bounds concurrent queries; each may hold a few MiB of page cache.
 	maxReaders = 4
@@ -74,8 +76,12 @@ type Options struct {
 	PruneInterval time.Duration
 	// CommitInterval is how long the first operation of a group waits for company. Default: DefaultCommitInterval.
 	CommitInterval time.Duration
-	// QueueLimit is how many operations may wait before droppable ones are delayed, then dropped. Default: DefaultQueueLimit.
-	QueueLimit int
+	// QueueBytes is how much memory operations may hold that wait before droppable ones are delayed, then dropped. The
+	// others may hold half as much again. Default: DefaultQueueBytes.
+	QueueBytes int
+	// CheckTimeout bounds the check of a database that was not stopped cleanly; what is not checked by then is trusted.
+	// Default: DefaultCheckTimeout.
+	CheckTimeout time.Duration
 	// Health, if set, is told by the writer when commits begin to fail (the cause) and when they succeed again (nil).
 	// It must return at once.
 	Health func(error)
@@ -92,6 +98,7 @@ type Store struct {
 	opts    Options
 	path    string
 	lock    *os.File
+	files   files // the writer goroutine's own
 	writeDB *sql.DB
 	readDB  *sql.DB
 	tx      Tx // the writer goroutine's own
@@ -110,7 +117,8 @@ type Store struct {
 
 // Open creates the data directory (0700) and the database (0600) where they are missing, takes the lock of the
 // directory, migrates and starts the writer. It fails when another process holds the directory, when the file is
-// damaged or not ours, and when it was written by a newer version.
+// damaged or not ours, and when it was written by a newer version. After a stop that was not clean, or when the file was
+// changed since, all of it is checked for damage.
 func Open(dir string, opts Options) (*Store, error) {
 	if opts.CommitInterval <= 0 {
 		opts.CommitInterval = DefaultCommitInterval
@@ -118,8 +126,11 @@ func Open(dir string, opts Options) (*Store, error) {
 	if opts.PruneInterval <= 0 {
 		opts.PruneInterval = DefaultPruneInterval
 	}
-	if opts.QueueLimit <= 0 {
-		opts.QueueLimit = DefaultQueueLimit
+	if opts.QueueBytes <= 0 {
+		opts.QueueBytes = DefaultQueueBytes
+	}
+	if opts.CheckTimeout <= 0 {
+		opts.CheckTimeout = DefaultCheckTimeout
 	}
 	if opts.Logger == nil {
 		opts.Logger = zap.NewNop()
@@ -138,19 +149,23 @@ func Open(dir string, opts Options) (*Store, error) {
 	s := &Store{
 		opts: opts,
 		path: filepath.Join(dir, FileName),
-		lock: lock,
+		lock: lock, files: files{dir: dir},
 		stop: make(chan struct{}),
 		done: make(chan struct{}),
 	}
 	s.queue.init()
-	if err := s.openFile(); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the database %q: %w", s.path, err), s.closeFiles())
+	left, err := takeLock(lock)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("locking the data directory %q: %w", dir, err), lock.Close())
+	}
+	if err := s.openFile(s.suspect(left)); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the database %q: %w", s.path, err), s.closeFiles(false))
 	}
 	go s.write()
 	return s, nil
 }
 
-func (s *Store) openFile() error {
+func (s *Store) openFile(suspect bool) error {
 	// SQLite would create the file by the umask; its WAL files take over the mode it has.
 	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -173,6 +188,11 @@ func (s *Store) openFile() error {
 	if err := s.tx.connect(s.writeDB); err != nil {
 		return explain(err)
 	}
+	if suspect {
+		if err := s.quickCheck(); err != nil {
+			return explain(err)
+		}
+	}
 	if err := migrate(&s.tx, s.opts.Schemas); err != nil {
 		return explain(err)
 	}
@@ -182,16 +202,17 @@ func (s *Store) openFile() error {
 	}
 	s.readDB.SetMaxOpenConns(maxReaders)
 	s.readDB.SetMaxIdleConns(maxReaders)
-	return nil
+	return s.files.remember(FileName, walFileName, shmFileName, LockFileName)
 }
 
-// dsn writes path as a file: URI, so that no character of a directory's name is read as an option.
+// dsn writes path as a file: URI, so that no character of a directory's name is read as an option. A connection does
+// not create the file: one that was removed must not come back empty.
 func dsn(path string, pragmas []string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // a Windows drive
 	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas, "mode": {"rw"}}.Encode()}
 	return u.String()
 }
 
@@ -215,7 +236,8 @@ func (s *Store) Close() error {
 		s.queue.close()
 		close(s.stop)
 		<-s.done
-		err := s.closeFiles()
+		whole := s.lost == 0 && s.Health() == nil && s.files.check() == nil
+		err := s.closeFiles(whole)
 		if s.lost > 0 {
 			err = errors.Join(fmt.Errorf("%d operations lost: %w", s.lost, s.lostCause), err)
 		}
@@ -226,7 +248,8 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-func (s *Store) closeFiles() error {
+// closeFiles leaves in the lock file that the database, if it is whole, was closed.
+func (s *Store) closeFiles(whole bool) error {
 	var errs []error
 	if s.readDB != nil {
 		errs = append(errs, s.readDB.Close())
@@ -234,6 +257,13 @@ func (s *Store) closeFiles() error {
 	if s.writeDB != nil {
 		s.tx.disconnect()
 		errs = append(errs, s.writeDB.Close())
+	}
+	if whole && errors.Join(errs...) == nil {
+		mark, err := closedMark(s.path)
+		if err == nil {
+			err = writeLock(s.lock, mark)
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(append(errs, s.lock.Close())...)
 }

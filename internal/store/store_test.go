@@ -20,10 +20,12 @@ var notes = store.Schema{Room: "notes", Steps: []string{"CREATE TABLE notes (n I
 type op struct {
 	apply     func(*store.Tx) error
 	droppable bool
+	size      int // bytes; 0 counts 1
 }
 
 func (o op) Apply(tx *store.Tx) error { return o.apply(tx) }
 func (o op) Droppable() bool          { return o.droppable }
+func (o op) Size() int                { return max(o.size, 1) }
 
 func note(text string) op {
 	return op{apply: func(tx *store.Tx) error {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -145,16 +144,4 @@ func storageFault(err error) bool {
 		return false
 	}
 	return true
-}
-
-// explain says what to do about a file that SQLite cannot read.
-func explain(err error) error {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		switch e.Code() & 0xff {
-		case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
-			return fmt.Errorf("it is damaged or not a database; restore it from a backup, or move it away to start with an empty one: %w", err)
-		}
-	}
-	return err
 }

@@ -23,6 +23,7 @@ type writer struct {
 	batch, spare []Op // batch is taken from the queue, in order, not yet committed
 	together     []Op // those of a group that are a Batch, kept for reuse
 	pruning      []PruneFunc
+	replaced     bool // writing fails because of the store's files
 }
 
 func (s *Store) write() {
@@ -33,6 +34,8 @@ func (s *Store) write() {
 	defer due.Stop()
 	prune := time.NewTicker(s.opts.PruneInterval)
 	defer prune.Stop()
+	look := time.NewTicker(checkInterval)
+	defer look.Stop()
 	ready := make(chan struct{})
 	close(ready)
 	for {
@@ -51,6 +54,9 @@ func (s *Store) write() {
 			due.Reset(w.commitAll())
 		case <-prune.C:
 			w.pruning = append(w.pruning[:0], s.opts.Prune...)
+		case <-look.C:
+			w.lookAtFiles()
+			w.lookAtDrops(false)
 		case <-more:
 			w.pruneOnce()
 		case <-s.stop:
@@ -75,8 +81,8 @@ func (w *writer) commitAll() time.Duration {
 			w.failed(err)
 			return retryInterval
 		}
-		w.batch = w.batch[len(group):]
-		if w.settle(len(group)) {
+		w.batch, w.replaced = w.batch[len(group):], false
+		if w.settle(group) {
 			w.recovered()
 		}
 	}
@@ -94,8 +100,12 @@ func (w *writer) commitAll() time.Duration {
 // commit writes a group in one transaction. If an operation is rejected the group is written again, each operation
 // behind a savepoint, so that only the rejected one is missing.
 func (w *writer) commit(group []Op) error {
+	if err := w.files.check(); err != nil {
+		w.replaced = true
+		return err
+	}
 	if w.tx.conn == nil {
-		if err := w.tx.connect(w.writeDB); err != nil {
+		if err := w.reconnect(); err != nil {
 			return err
 		}
 	}
@@ -104,6 +114,28 @@ func (w *writer) commit(group []Op) error {
 		err = w.transact(group, w.applyEach)
 	}
 	return err
+}
+
+// reconnect opens a connection. SQLite may then make the files anew that it adds.
+func (w *writer) reconnect() error {
+	if err := w.tx.connect(w.writeDB); err != nil {
+		return err
+	}
+	return w.files.remember(walFileName, shmFileName)
+}
+
+// lookAtFiles finds what nobody has noticed because nothing was written, also that all is well again.
+func (w *writer) lookAtFiles() {
+	switch err := w.files.check(); {
+	case err != nil:
+		w.replaced = true
+		w.failed(err)
+	case w.replaced && len(w.batch) == 0: // else the next attempt says so
+		w.replaced = false
+		if w.settle(nil) {
+			w.recovered()
+		}
+	}
 }
 
 func (w *writer) transact(group []Op, apply func([]Op) error) error {
@@ -172,10 +204,14 @@ func (w *writer) applyAlone(op Op) error {
 	return err
 }
 
-// failed gives the connection up: whatever state the error left it in, the next attempt starts afresh.
+// failed gives the connection up: whatever state the error left it in, the next attempt starts afresh. To a file that
+// was removed it may be the last one, and to give it up would destroy the file.
 func (w *writer) failed(err error) {
-	w.tx.disconnect()
-	if w.fail(err) {
+	if !w.replaced {
+		w.tx.disconnect()
+		w.files.forget(walFileName, shmFileName) // SQLite removes them with the last connection
+	}
+	if err = explain(err); w.fail(err) {
 		w.opts.Logger.Error("writing to the database fails, operations wait", zap.String("file", w.path), zap.Error(err))
 		if w.opts.Health != nil {
 			w.opts.Health(err)
@@ -218,6 +254,7 @@ func (w *writer) pruneBatch(prune PruneFunc) (bool, error) {
 
 // finish commits the rest and counts what a failing disk did not take.
 func (w *writer) finish() {
+	defer w.lookAtDrops(true)
 	for {
 		if w.commitAll() == retryInterval {
 			break

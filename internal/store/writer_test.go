@@ -54,7 +54,7 @@ func TestFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d disk
 		var health []error
-		st := open(t, dir, store.Options{QueueLimit: 3, Health: func(err error) { health = append(health, err) }})
+		st := open(t, dir, store.Options{QueueBytes: 3, Health: func(err error) { health = append(health, err) }})
 		d.full.Store(true)
 		submit(t, st, d.note("a"), note("b"))
 		err := st.Flush(context.Background())

@@ -3,6 +3,7 @@ package translate
 import (
 	"bytes"
 	"slices"
+	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -102,7 +103,7 @@ func isNeutral(key string, value []byte) bool {
 		return false
 	}
 	if n, ok := jsonscan.Int(value); ok {
-		value = appendInt(nil, int(n))
+		value = strconv.AppendInt(nil, n, 10)
 	} else {
 		value = bytes.Join(bytes.Fields(value), nil) // none of them has a space
 	}

@@ -1,0 +1,110 @@
+package redact
+
+import "strings"
+
+const (
+	// minInName is the shortest known secret that is looked for inside a name, in bytes. Servers at
+	// home take keys such as "ollama", which are parts of ordinary names.
+	minInName = 12
+	// maxSearched bounds what is searched of a name, in bytes. No record keeps as much.
+	maxSearched = 8 << 10
+	// minKeyRest is the least that follows the prefix of a key, in bytes. Keys have more.
+	minKeyRest = 20
+)
+
+// keyPrefixes begin the keys of this gateway and of vendors. With minKeyRest more bytes of a key
+// they are found in no model's name.
+var keyPrefixes = []string{"gh-", "sk-", "pk-", "rk-", "xai-", "glpat-", "gsk_", "hf_", "ghp_", "gho_", "AKIA", "AIza"}
+
+// Name returns a caller's text as a record may keep it: a model's name, a request id, the name of a
+// workstation. Known secrets and what has the form of a key become [Mark]; a known secret of less
+// than 12 bytes does only where it is the whole text. The text is not bounded.
+func (r *Redactor) Name(text string) string {
+	searched := text[:min(len(text), maxSearched)]
+	clean := withoutKeyForms(r.withoutKnown(searched))
+	switch {
+	case clean == searched:
+		return text
+	case len(searched) < len(text):
+		return Mark // a secret may be cut at the end of what was searched
+	}
+	return clean
+}
+
+func (r *Redactor) withoutKnown(text string) string {
+	switch {
+	case r == nil:
+		return text
+	case len(text) < minInName:
+		if r.short[text] {
+			return Mark
+		}
+		return text
+	case r.isKey != nil:
+		text = r.withoutKeys(text)
+	}
+	if r.long != nil {
+		text = r.long.Replace(text)
+	}
+	return text
+}
+
+// withoutKeys asks for the whole text and for its parts.
+func (r *Redactor) withoutKeys(text string) string {
+	if r.isKey(text) {
+		return Mark
+	}
+	whole, start := text, 0
+	for i := 0; i <= len(whole); i++ {
+		if i < len(whole) && !separates(whole[i]) {
+			continue
+		}
+		if part := whole[start:i]; len(part) >= minInName && len(part) < len(whole) && r.isKey(part) {
+			text = strings.ReplaceAll(text, part, Mark)
+		}
+		start = i + 1
+	}
+	return text
+}
+
+// separates reports whether a key may end before or begin after c.
+func separates(c byte) bool {
+	switch c {
+	case ' ', '\t', '\r', '\n', '/', ',', ';', ':', '=', '&', '?', '"', '\'', '(', ')', '<', '>':
+		return true
+	}
+	return false
+}
+
+func withoutKeyForms(text string) string {
+	for i := 0; i+minKeyRest < len(text); i++ {
+		if i > 0 && alphanumeric(text[i-1]) {
+			continue
+		}
+		if n := keyForm(text[i:]); n > 0 {
+			return text[:i] + Mark + withoutKeyForms(text[i+n:])
+		}
+	}
+	return text
+}
+
+// keyForm returns the length of the key that text begins with, 0 if it begins with none.
+func keyForm(text string) int {
+	for _, prefix := range keyPrefixes {
+		if text[0] != prefix[0] || !strings.HasPrefix(text, prefix) {
+			continue
+		}
+		n := len(prefix)
+		for n < len(text) && (alphanumeric(text[n]) || text[n] == '-' || text[n] == '_') {
+			n++
+		}
+		if n >= len(prefix)+minKeyRest {
+			return n
+		}
+	}
+	return 0
+}
+
+func alphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+}

@@ -1,0 +1,50 @@
+package store
+
+import (
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// drops is a time in which operations are dropped: one line in the log when it begins, one when it ends.
+type drops struct {
+	since time.Time // zero: none are dropped
+	count uint64
+	seen  uint64 // count at the writer's last look
+}
+
+// add notes a dropped operation and reports whether it is the first. The queue is locked.
+func (d *drops) add() (first bool) {
+	d.count++
+	if first = d.since.IsZero(); first {
+		d.since = time.Now()
+	}
+	return first
+}
+
+// end reports, at the writer's second look without another one, what was dropped, and begins afresh.
+// The queue is locked.
+func (d *drops) end(now bool) (count uint64, lasted time.Duration, ended bool) {
+	if d.since.IsZero() || d.count != d.seen && !now {
+		d.seen = d.count
+		return 0, 0, false
+	}
+	count, lasted = d.count, time.Since(d.since)
+	*d = drops{}
+	return count, lasted, true
+}
+
+func (s *Store) dropsBegin() {
+	s.opts.Logger.Error("records are dropped: the database takes them more slowly than they come",
+		zap.String("file", s.path), zap.Int("waiting_bytes", s.opts.QueueBytes))
+}
+
+// lookAtDrops says that no more operations are dropped, after a second without one or now.
+func (w *writer) lookAtDrops(now bool) {
+	w.mu.Lock()
+	count, lasted, ended := w.drops.end(now)
+	w.mu.Unlock()
+	if ended {
+		w.opts.Logger.Warn("records are no longer dropped", zap.String("file", w.path), zap.Uint64("dropped", count), zap.Duration("in", lasted))
+	}
+}

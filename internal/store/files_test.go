@@ -1,0 +1,115 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// wantReplaced flushes and wants an error that names the file and what became of it.
+func wantReplaced(t *testing.T, st *store.Store, path string) {
+	t.Helper()
+	err := st.Flush(context.Background())
+	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "removed or replaced") {
+		t.Fatalf("after %s was lost: %v", path, err)
+	}
+	if st.Health() == nil {
+		t.Errorf("healthy without %s", path)
+	}
+}
+
+func TestALostFileIsNoticedAndNotMadeAnew(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed")
+	}
+	for _, name := range []string{store.FileName, store.FileName + "-wal", store.FileName + "-shm", store.LockFileName} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			st := open(t, dir, store.Options{CommitInterval: time.Hour})
+			submit(t, st, note("before"))
+			flush(t, st)
+			path, away := filepath.Join(dir, name), filepath.Join(dir, "away")
+			if err := os.Rename(path, away); err != nil {
+				t.Fatal(err)
+			}
+			submit(t, st, note("after"))
+			wantReplaced(t, st, path)
+			wantReplaced(t, st, path)
+			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("it was made anew: %v", err)
+			}
+			if err := os.WriteFile(path, nil, 0o600); err != nil { // another file in its place
+				t.Fatal(err)
+			}
+			wantReplaced(t, st, path)
+			if err := os.Rename(away, path); err != nil {
+				t.Fatal(err)
+			}
+			flush(t, st)
+			if got := texts(t, st); got != "before after" || st.Health() != nil {
+				t.Errorf("put back: %q, %v", got, st.Health())
+			}
+		})
+	}
+}
+
+func TestALostFileIsNoticedWhileNothingIsWritten(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed")
+	}
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		var health []error
+		st := open(t, dir, store.Options{Health: func(err error) { health = append(health, err) }})
+		path, away := filepath.Join(dir, store.FileName), filepath.Join(dir, "away")
+		if err := os.Rename(path, away); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if len(health) != 1 || st.Health() == nil {
+			t.Errorf("health was told %v", health)
+		}
+		if err := os.Rename(away, path); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if len(health) != 2 || health[1] != nil || st.Health() != nil {
+			t.Errorf("put back: health was told %v", health)
+		}
+		st.Close()
+	})
+}
+
+// What was committed before the write-ahead log was removed is in the database after a clean stop.
+func TestARemovedLogLosesNothingThatWasCommitted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed")
+	}
+	dir := t.TempDir()
+	st := open(t, dir, store.Options{CommitInterval: time.Hour})
+	submit(t, st, note("before"))
+	flush(t, st)
+	for _, name := range []string{"-wal", "-shm"} {
+		if err := os.Remove(filepath.Join(dir, store.FileName+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	submit(t, st, note("lost"))
+	if err := st.Close(); err == nil || !strings.Contains(err.Error(), "1 operations lost") {
+		t.Errorf("closing: %v", err)
+	}
+	if got := texts(t, open(t, dir, store.Options{})); got != "before" {
+		t.Errorf("after the restart: %q", got)
+	}
+}

@@ -1,0 +1,43 @@
+package tests
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is not understood of a question must not widen its answer.
+func TestAQueryThatIsNotUnderstoodIsRefused(t *testing.T) {
+	h := start(t, setup{vnc: "workstation desk1 127.0.0.1:5901", keys: defaultKeys})
+	h.post(chatV1, "full", chat("test/echo", ""))
+	for _, c := range []struct{ path, key, code, text string }{
+		{"/api/v1/activity?model=x;y", "full", "invalid_value", "malformed"},
+		{"/api/v1/activity?model=%zz", "full", "invalid_value", "malformed"},
+		{"/api/v1/activity?modle=x", "full", "unsupported_parameter", `unknown parameter \"modle\"; this route takes api_key_hash, cursor, date`},
+		{"/api/v1/activity?limit=1&", "full", "", ""},
+		{"/api/v1/activity?date=2026-11-20&api_key_hash=" + strings.Repeat("ab", 32) + "&user_id=u&group_by=workspace&workspace_id=w", "full", "", ""},
+		{"/api/v1/generation?id=a;b", "full", "invalid_value", "malformed"},
+		{"/api/v1/generation?id=a&x=" + strings.Repeat("y", 300), "full", "unsupported_parameter", `"x\"; this route takes id`},
+		{"/api/v1/generation?i=a", "full", "unsupported_parameter", `"i\"`},
+		{"/api/v1/key?name=other", "full", "unsupported_parameter", "takes none"},
+		{"/api/v1/key?%ff=1", "full", "unsupported_parameter", "takes none"},
+		{"/api/v1/key?%", "full", "invalid_value", "malformed"},
+		{"/api/v1/models?offset=1;limit=2", "full", "invalid_value", "malformed"},
+		{"/api/v1/models?category=programming&supported_parameters=tools", "full", "", ""},
+		{"/v1/models?client_version=0.169.0", "full", "", ""},
+		{"/v1/models?a;b", "full", "invalid_value", "malformed"},
+		{"/v1/workstations?tenant=other", "desk", "unsupported_parameter", "takes none"},
+		{"/v1/workstations/desk1/sessions?open=1", "desk", "unsupported_parameter", "takes none"},
+	} {
+		a := h.get(c.path, c.key)
+		if c.code == "" {
+			if a.status != 200 {
+				t.Errorf("%s: %d %s", c.path, a.status, a.body)
+			}
+			continue
+		}
+		wantRefusal(t, c.path, a, 400, c.code)
+		if !strings.Contains(string(a.body), strings.TrimPrefix(c.text, `"`)) {
+			t.Errorf("%s: %s", c.path, a.body)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package tests
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// A database that was removed under the running gateway is a ledger that cannot
+// be written: what a key spends would be forgotten with the process.
+func TestADatabaseThatWasRemovedIsAFailingLedger(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed")
+	}
+	h := startPriced(t, setup{keys: defaultKeys + "key hard {\nsecret gk-literal-hard-budget-1\nscopes chat:write\nbudget 10usd/day\n}\n" +
+		"key soft {\nsecret gk-literal-soft-budget-2\nscopes chat:write\nbudget 10usd/day soft\n}\n"})
+	call := func(secret string) answer {
+		r := h.request(chatV1, "", chat("fake/echo", ""))
+		r.Header.Set("Authorization", "Bearer "+secret)
+		return h.send(r)
+	}
+	if a := call("gk-literal-hard-budget-1"); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	path, away := filepath.Join(h.dir, "data", store.FileName), filepath.Join(h.dir, "data", "away.db")
+	if err := os.Rename(path, away); err != nil {
+		t.Fatal(err)
+	}
+	wantRefusal(t, chatV1, call("gk-literal-hard-budget-1"), 503, "ledger_unavailable")
+	if a := call("gk-literal-soft-budget-2"); a.status != 200 {
+		t.Errorf("a soft budget: %d %s", a.status, a.body)
+	}
+	if lines := h.logLines("removed or replaced while in use"); len(lines) == 0 || !strings.Contains(lines[0], path) {
+		t.Errorf("the log says %q", lines)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the database was made anew")
+	}
+	if err := os.Rename(away, path); err != nil {
+		t.Fatal(err)
+	}
+	if !eventually(func() bool { return call("gk-literal-hard-budget-1").status == 200 }) {
+		t.Error("it does not go on with the file put back")
+	}
+}
+
+func TestADamagedDatabaseIsToldAtTheStart(t *testing.T) {
+	h := start(t, setup{})
+	for range 300 {
+		h.post(chatV1, "full", chat("none/"+strings.Repeat("x", 200), ""))
+	}
+	h.stop()
+	path := filepath.Join(h.dir, "data", store.FileName)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(raw) / 2 &^ 4095; i < len(raw); i++ {
+		raw[i] = 0xa5
+	}
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = h.reload(setup{})
+	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "damaged in the table activity") || !strings.Contains(err.Error(), "restore it") {
+		t.Errorf("starting: %v", err)
+	}
+}
