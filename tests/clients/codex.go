@@ -39,6 +39,7 @@ func codex(p programs) client {
 				"-c", `model_provider="gatehouse"`,
 				"-c", fmt.Sprintf(`model_providers.gatehouse={name="gatehouse",base_url="%s/v1",env_key="GATEWAY_API_KEY",wire_api="responses"}`, r.origin),
 				"-c", fmt.Sprintf(`openai_base_url="%s/v1"`, r.origin), // of the built-in provider
+				"--disable", "plugins", // it looks for them outside
 				"-c", `web_search="disabled"`, "-c", "check_for_update_on_startup=false",
 				"-c", "analytics.enabled=false", "-c", "feedback.enabled=false",
 				"-c", `otel.exporter="none"`, "-c", `otel.trace_exporter="none"`, "-c", `otel.metrics_exporter="none"`,

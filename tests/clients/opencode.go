@@ -11,18 +11,13 @@ import (
 	"time"
 )
 
-// The packages through which opencode speaks to a provider: the first with chat
-// completions, the second with the Responses API.
-const (
-	chatPackage      = "@ai-sdk/openai-compatible"
-	responsesPackage = "@ai-sdk/openai"
-)
-
-// opencode runs one message without its screen. The option of a scenario is the
-// package.
+// opencode runs one message without its screen. The options of a scenario are
+// the package through which it speaks to the gateway, and the path of the API.
 func opencode(p programs) client {
 	const shell = `use bash {"command":"cat fruit.txt","description":"reads a file"}`
-	chat, responses := []string{chatPackage}, []string{responsesPackage}
+	chat := []string{"@ai-sdk/openai-compatible", "/v1"} // chat completions
+	responses := []string{"@ai-sdk/openai", "/v1"}
+	openRouter := []string{"@openrouter/ai-sdk-provider", "/api/v1"}
 	return client{
 		name: "opencode", version: "1.18.33", missing: absent(p.opencode, "opencode"),
 		command: func(ctx context.Context, r run) *exec.Cmd {
@@ -40,6 +35,7 @@ func opencode(p programs) client {
 			{name: "text", options: chat, model: "fake/agent", prompt: "say pineapple", says: "You said: say pineapple", calls: 1},
 			{name: "budget-tool", options: chat, key: budget, model: "fake/agent", prompt: shell, says: fruit, calls: 2, costs: true,
 				carries: []string{`"max_tokens":`}},
+			{name: "openrouter-tool", options: openRouter, model: "fake/agent", prompt: shell, says: fruit, calls: 2},
 			{name: "responses-tool", options: responses, model: "fake/gpt-5.5-agent", prompt: shell, says: fruit, calls: 2,
 				carries: []string{`"reasoning.encrypted_content"`, `"verbosity":`}},
 			{name: "translated-chat", options: chat, model: "responsesonly/agent", prompt: shell, says: fruit, calls: 2,
@@ -59,7 +55,7 @@ func opencodeConfig(r run) string {
 		"autoupdate": false, "share": "disabled", "snapshot": false, "lsp": false, "formatter": false,
 		"enabled_providers": []string{"gatehouse"}, "small_model": "gatehouse/" + r.model,
 		"provider": object{"gatehouse": object{
-			"npm": r.options[0], "options": object{"baseURL": r.origin + "/v1", "apiKey": r.secret},
+			"npm": r.options[0], "options": object{"baseURL": r.origin + r.options[1], "apiKey": r.secret},
 			"models": object{r.model: object{}},
 		}},
 	}
