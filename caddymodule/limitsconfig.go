@@ -26,7 +26,8 @@ type Caps struct {
 	// MaxMessages bounds the elements of messages or input. Default: no bound.
 	MaxMessages int `json:"max_messages,omitempty"`
 
-	// MaxTools bounds the elements of tools. Default: no bound.
+	// MaxTools bounds the tools that a request declares, wherever it does so; a
+	// namespace and each of its members count. Default: no bound.
 	MaxTools int `json:"max_tools,omitempty"`
 
 	// MaxOutputTokens bounds what a request may ask for, in tokens of one

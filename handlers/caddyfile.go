@@ -9,18 +9,11 @@ import (
 )
 
 // Each directive gets a place in Caddy's order: authentication before Caddy's
-// own, the API before whatever else answers.
+// own, the API before whatever else answers. Those of single endpoints are
+// registered in endpoint.go.
 func init() {
 	register("gatehouse_auth", "basic_auth", func() directive { return new(Auth) })
 	register("gatehouse", "respond", func() directive { return new(Gatehouse) })
-	register("gatehouse_chat", "respond", func() directive { return new(Chat) })
-	register("gatehouse_responses", "respond", func() directive { return new(Responses) })
-	register("gatehouse_models", "respond", func() directive { return new(Models) })
-	register("gatehouse_activity", "respond", func() directive { return new(Activity) })
-	register("gatehouse_generation", "respond", func() directive { return new(Generation) })
-	register("gatehouse_key", "respond", func() directive { return new(Key) })
-	register("gatehouse_vnc_url", "respond", func() directive { return new(VNCURL) })
-	register("gatehouse_workstations", "respond", func() directive { return new(Workstations) })
 }
 
 type directive interface {
@@ -56,15 +49,15 @@ func (a *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return caddykit.Options{}.Block(d)
 }
 
-// UnmarshalCaddyfile reads the directive of a single endpoint:
+// UnmarshalCaddyfile reads the directive of one endpoint:
 //
 //	gatehouse_<endpoint> [<matcher>] {
 //		family openai|openrouter
 //	}
-func (s *single) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+func (e *Endpoint) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
 	if d.NextArg() {
 		return d.ArgErr()
 	}
-	return caddykit.Options{"family": caddykit.Word(&s.Family)}.Block(d)
+	return caddykit.Options{"family": caddykit.Word(&e.Family)}.Block(d)
 }

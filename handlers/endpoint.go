@@ -3,6 +3,7 @@ package handlers
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -13,180 +14,115 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
+// Each endpoint of the table is a module and a directive of its own, too.
 func init() {
-	caddy.RegisterModule(Chat{})
-	caddy.RegisterModule(Responses{})
-	caddy.RegisterModule(Models{})
-	caddy.RegisterModule(Activity{})
-	caddy.RegisterModule(Generation{})
-	caddy.RegisterModule(Key{})
-	caddy.RegisterModule(VNCURL{})
-	caddy.RegisterModule(Workstations{})
+	for _, name := range endpointNames() {
+		caddy.RegisterModule(Endpoint{name: name})
+		register("gatehouse_"+name, "respond", func() directive { return &Endpoint{name: name} })
+	}
 }
 
-// single is one endpoint at a place that the site's routes choose. Without a
-// caller put there by gatehouse_auth it authenticates by itself.
-type single struct {
+// Endpoint serves one endpoint of the route table on the paths that the site's
+// routes choose, as http.handlers.gatehouse_<name>. The scope of the endpoint
+// is needed as in the table. Without a caller put there by gatehouse_auth it
+// authenticates by itself.
+//
+// An endpoint with names in its path finds them behind the part of the path
+// that the table knows: gatehouse_models lists the models, and shows one where
+// its name follows "/models/" or "/model/"; gatehouse_vnc_url needs
+// "/workstations/{id}/vnc".
+type Endpoint struct {
 	// Family is the SDK family whose shapes are spoken: "openai" or
 	// "openrouter". Default: openrouter where the path contains /api/v1/,
 	// else openai.
 	Family string `json:"family,omitempty"`
 
-	endpoint *endpoint
-	family   family // nil = by the path
-	gateway  *gateway.Gateway
+	name    string // of the endpoint
+	family  family // nil = by the path
+	gateway *gateway.Gateway
 }
 
-func (s *single) provision(ctx caddy.Context, e *endpoint) (err error) {
-	s.endpoint = e
-	if s.Family != "" {
-		if s.family, err = parseFamily(s.Family); err != nil {
+// CaddyModule returns the module's information.
+func (e Endpoint) CaddyModule() caddy.ModuleInfo {
+	name := e.name
+	return caddy.ModuleInfo{
+		ID:  caddy.ModuleID("http.handlers.gatehouse_" + name),
+		New: func() caddy.Module { return &Endpoint{name: name} },
+	}
+}
+
+// Provision finds the gateway of the gatehouse app.
+func (e *Endpoint) Provision(ctx caddy.Context) (err error) {
+	if e.Family != "" {
+		if e.family, err = parseFamily(e.Family); err != nil {
 			return err
 		}
 	}
-	s.gateway, err = caddykit.Gateway(ctx)
+	e.gateway, err = caddykit.Gateway(ctx)
 	return err
 }
 
-func (s *single) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if preflight(r) {
 		return next.ServeHTTP(w, r)
 	}
-	f := s.family
+	f := e.family
 	if f == nil {
 		f = openaiFamily{}
 		if strings.Contains(r.URL.Path, openrouterPrefix) {
 			f = openrouterFamily{}
 		}
 	}
-	p := &place{family: f, endpoints: []*endpoint{s.endpoint}}
-	switch s.endpoint {
-	case modelsEndpoint:
-		p.name = modelInPath(r.URL.Path)
-	case vncURLEndpoint, listEndpoint:
-		if p = s.workstationInPath(r.URL.Path); p == nil {
-			return refuse(s.gateway, w, r, f, fault.New(fault.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path))
-		}
-		p.family = f
+	p := findNamed(e.name, r.URL.Path)
+	if p == nil {
+		return refuse(e.gateway, w, r, f, fault.New(fault.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path))
 	}
-	return serve(s.gateway, w, r, p)
+	p.family = f
+	return serve(e.gateway, w, r, p)
 }
 
-// workstationInPath is what the table has for the rest of the path from
-// ".../workstations" on, if it is of this module.
-func (s *single) workstationInPath(path string) *place {
-	for rest, found := path, true; found; {
-		if _, rest, found = strings.Cut(rest, "/workstations"); !found {
-			break
-		}
-		if p := find("/v1/workstations" + rest); p != nil && p.endpoints[0].name == s.endpoint.name {
-			return &place{endpoints: p.endpoints, name: p.name, item: p.item}
+// endpointNames are the names in the table, each once.
+func endpointNames() (names []string) {
+	for _, r := range routes {
+		if !slices.Contains(names, r.endpoint.name) {
+			names = append(names, r.endpoint.name)
 		}
 	}
-	return nil
+	return names
 }
 
-// modelInPath is the model's name behind ".../models/" or ".../model/".
-func modelInPath(path string) string {
-	for _, mark := range []string{"/models/", "/model/"} {
-		if _, name, found := strings.Cut(path, mark); found {
-			return strings.TrimSuffix(name, "/")
+// findNamed returns what the table has for the end of a path at the endpoint of
+// this name, whatever the path begins with. Where the table's paths hold no
+// name that is needed, any path will do. It returns nil for an unknown path.
+func findNamed(name, path string) *place {
+	for rest := path; rest != ""; rest = nextSegment(rest) {
+		for _, prefix := range []string{openaiPrefix, openrouterPrefix} {
+			if p := find(prefix + rest); p != nil && p.endpoints[0].name == name {
+				return &place{endpoints: p.endpoints, name: p.name, item: p.item}
+			}
 		}
 	}
-	return ""
+	var plain *endpoint // the one endpoint of a path without names
+	for _, r := range routes {
+		switch {
+		case r.endpoint.name != name:
+		case plain != nil && r.endpoint != plain:
+			return nil
+		case !strings.Contains(r.path, "{"):
+			plain = r.endpoint
+		}
+	}
+	if plain == nil {
+		return nil
+	}
+	return &place{endpoints: []*endpoint{plain}}
 }
 
-// Chat serves POST chat completions (scope chat:write).
-type Chat struct{ single }
-
-// Responses serves POST responses (scope chat:write).
-type Responses struct{ single }
-
-// Models serves the list of callable models, and one model where a name
-// follows "/models/" or "/model/" in the path (scope models:read).
-type Models struct{ single }
-
-// Activity serves the tenant's calls (scope activity:read).
-type Activity struct{ single }
-
-// Generation serves one call by its id (scope activity:read).
-type Generation struct{ single }
-
-// Key serves what the presented key is and may do (any valid key).
-type Key struct{ single }
-
-// VNCURL issues VNC addresses at ".../workstations/{id}/vnc" (POST, scope
-// workstations:connect).
-type VNCURL struct{ single }
-
-// Workstations lists, registers and releases workstations and ends their
-// sessions, at ".../workstations" and below (scope workstations:manage; the
-// lists also with workstations:connect).
-type Workstations struct{ single }
-
-// CaddyModule returns the module's information.
-func (Chat) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_chat", New: func() caddy.Module { return new(Chat) }}
+// nextSegment is the path behind its first segment.
+func nextSegment(path string) string {
+	_, rest, _ := strings.Cut(path, "/")
+	return rest
 }
-
-// CaddyModule returns the module's information.
-func (Responses) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_responses", New: func() caddy.Module { return new(Responses) }}
-}
-
-// CaddyModule returns the module's information.
-func (Models) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_models", New: func() caddy.Module { return new(Models) }}
-}
-
-// CaddyModule returns the module's information.
-func (Activity) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_activity", New: func() caddy.Module { return new(Activity) }}
-}
-
-// CaddyModule returns the module's information.
-func (Generation) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_generation", New: func() caddy.Module { return new(Generation) }}
-}
-
-// CaddyModule returns the module's information.
-func (Key) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_key", New: func() caddy.Module { return new(Key) }}
-}
-
-// CaddyModule returns the module's information.
-func (VNCURL) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_vnc_url", New: func() caddy.Module { return new(VNCURL) }}
-}
-
-// CaddyModule returns the module's information.
-func (Workstations) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.gatehouse_workstations", New: func() caddy.Module { return new(Workstations) }}
-}
-
-// Provision finds the gateway of the gatehouse app.
-func (h *Chat) Provision(ctx caddy.Context) error { return h.provision(ctx, chatEndpoint) }
-
-// Provision finds the gateway of the gatehouse app.
-func (h *Responses) Provision(ctx caddy.Context) error { return h.provision(ctx, responsesEndpoint) }
-
-// Provision finds the gateway of the gatehouse app.
-func (h *Models) Provision(ctx caddy.Context) error { return h.provision(ctx, modelsEndpoint) }
-
-// Provision finds the gateway of the gatehouse app.
-func (h *Activity) Provision(ctx caddy.Context) error { return h.provision(ctx, activityEndpoint) }
-
-// Provision finds the gateway of the gatehouse app.
-func (h *Generation) Provision(ctx caddy.Context) error { return h.provision(ctx, generationEndpoint) }
-
-// Provision finds the gateway of the gatehouse app.
-func (h *Key) Provision(ctx caddy.Context) error { return h.provision(ctx, keyEndpoint) }
-
-// Provision finds the gateway of the gatehouse app.
-func (h *VNCURL) Provision(ctx caddy.Context) error { return h.provision(ctx, vncURLEndpoint) }
-
-// Provision finds the gateway of the gatehouse app.
-func (h *Workstations) Provision(ctx caddy.Context) error { return h.provision(ctx, listEndpoint) }
 
 func parseFamily(name string) (family, error) {
 	switch name {
@@ -199,12 +135,6 @@ func parseFamily(name string) (family, error) {
 }
 
 var (
-	_ caddyhttp.MiddlewareHandler = (*Chat)(nil)
-	_ caddyhttp.MiddlewareHandler = (*Responses)(nil)
-	_ caddyhttp.MiddlewareHandler = (*Models)(nil)
-	_ caddyhttp.MiddlewareHandler = (*Activity)(nil)
-	_ caddyhttp.MiddlewareHandler = (*Generation)(nil)
-	_ caddyhttp.MiddlewareHandler = (*Key)(nil)
-	_ caddyhttp.MiddlewareHandler = (*VNCURL)(nil)
-	_ caddyhttp.MiddlewareHandler = (*Workstations)(nil)
+	_ caddy.Provisioner           = (*Endpoint)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Endpoint)(nil)
 )

@@ -91,6 +91,9 @@ func (x *exchange) admitDemand(op provider.Operation, body []byte, members []jso
 	if err != nil {
 		return err
 	}
+	if err := x.call.AdmitTools(body, members); err != nil {
+		return err
+	}
 	err = x.call.AdmitDemand(x.r.Context(), d, list)
 	x.showRates()
 	return err

@@ -4,7 +4,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/caddyserver/caddy/v2"
 )
 
 func TestRoutesAreFoundAsBaseURLsAreWritten(t *testing.T) {
@@ -110,12 +113,48 @@ func TestAForgottenPrefixIsExplained(t *testing.T) {
 	}
 }
 
-func TestModelInPathOfASingleEndpoint(t *testing.T) {
-	for path, want := range map[string]string{
-		"/llm/models/openai/gpt-4o": "openai/gpt-4o", "/x/model/a/b:free/": "a/b:free", "/llm/models": "", "/llm/models/": "",
+func TestSingleEndpointsFindNamesInAnyPath(t *testing.T) {
+	for _, c := range []struct{ endpoint, path, want string }{
+		{"models", "/llm/models/openai/gpt-4o", "models openai/gpt-4o"},
+		{"models", "/x/model/a/b:free/", "models a/b:free"},
+		{"models", "/models/a/models/b", "models a/models/b"},
+		{"models", "/llm/models", "models"},
+		{"models", "/llm/models/", "models"},
+		{"models", "/what-is-there", "models"},
+		{"chat", "/anything/at/all", "chat"},
+		{"chat", "/v1/models", "chat"},
+		{"key", "/", "key"},
+		{"vnc_url", "/desks/workstations/d1/vnc", "vnc_url d1"},
+		{"vnc_url", "/workstations/workstations/vnc", "vnc_url workstations"},
+		{"vnc_url", "/desks/workstations/d1", ""},
+		{"vnc_url", "/desks", ""},
+		{"workstations", "/desks/workstations", "workstations"},
+		{"workstations", "/desks/workstations/d1/sessions/s1", "workstations d1 s1"},
+		{"workstations", "/desks/workstations/d1/vnc", ""},
+		{"workstations", "/desks", ""},
 	} {
-		if got := modelInPath(path); got != want {
-			t.Errorf("%q: %q, want %q", path, got, want)
+		got := ""
+		if p := findNamed(c.endpoint, c.path); p != nil {
+			got = strings.TrimSpace(strings.TrimSpace(p.endpoints[0].name+" "+p.name) + " " + p.item)
+		}
+		if got != c.want {
+			t.Errorf("%s at %q: %q, want %q", c.endpoint, c.path, got, c.want)
+		}
+	}
+}
+
+func TestEveryEndpointOfTheTableIsAModule(t *testing.T) {
+	want := []string{"models", "chat", "responses", "workstations", "vnc_url", "activity", "generation", "key"}
+	if got := endpointNames(); !slices.Equal(got, want) {
+		t.Errorf("names %v, want %v", got, want)
+	}
+	for _, name := range want {
+		info, err := caddy.GetModule("http.handlers.gatehouse_" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made := info.New().CaddyModule().ID; made != info.ID {
+			t.Errorf("%s makes a %s", info.ID, made)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 func TestWhatMakesACallDearerIsRefusedUnderAHardBudget(t *testing.T) {
-	h := startPriced(t, setup{keys: limitedKey("budget 5usd/day\nhosted_tools") + keyBlock("other", "budget 5usd/day\nunpriced allow")})
+	h := startPriced(t, setup{keys: limitedKey("budget 5usd/day\nhosted_tools") + keyBlock("other", "budget 5usd/day\nhosted_tools\nunpriced allow") + keyBlock("chat", "budget 5usd/day\nunpriced allow")})
 	for name, rest := range map[string]string{
 		"search_parameters": `,"search_parameters":{"mode":"on","max_search_results":30}`,
 		"enable_search":     `,"enable_search":true`,
@@ -25,7 +25,7 @@ func TestWhatMakesACallDearerIsRefusedUnderAHardBudget(t *testing.T) {
 	}
 	tool := chat("fake/echo", `,"tools":[{"google_search":{}}]`)
 	wantRefusal(t, chatV1, h.post(chatV1, "full", tool), 402, "cannot_be_priced")
-	wantRefusal(t, chatV1, h.post(chatV1, "other", tool), 403, "insufficient_scope")
+	wantRefusal(t, chatV1, h.post(chatV1, "chat", tool), 403, "insufficient_scope")
 	object := `{"model":"fake/echo","messages":[{"role":"user","content":{"type":"image_url","image_url":{"url":"https://x.example"}}}]}`
 	wantRefusal(t, chatV1, h.post(chatV1, "full", object), 402, "cannot_be_priced")
 	for _, rest := range []string{`,"Service_Tier":"priority"`, `,"Modalities":["text","audio"],"Audio":{}`, `,"Prediction":{}`} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -22,14 +23,15 @@ type quota struct {
 	grant            *limits.Grant
 	hold             *limits.Hold
 
-	demand openai.Demand
-	output int64        // the most tokens of a choice, 0 = not bounded
-	splice bool         // the provider has to be told
-	input  int64        // what the prompt will likely have, in tokens; 0 where nothing asks
-	bound  catalog.Most // what the call can use at most, under a hard budget
-	most   limits.Amount
-	likely limits.Amount
-	priced bool // most is an upper bound of money
+	demand  openai.Demand
+	output  int64        // the most tokens of a choice, 0 = not bounded
+	splice  bool         // the provider has to be told
+	input   int64        // what the prompt will likely have, in tokens; 0 where nothing asks
+	builtIn int64        // tools that the provider describes to the model
+	bound   catalog.Most // what the call can use at most, under a hard budget
+	most    limits.Amount
+	likely  limits.Amount
+	priced  bool // most is an upper bound of money
 }
 
 // longRate is the longest window whose refusal an SDK may wait out inside its
@@ -172,6 +174,23 @@ func (c *Call) AdmitDemand(ctx context.Context, d openai.Demand, list string) er
 	return nil
 }
 
+// AdmitTools holds the tools that the request declares, wherever it does so, to
+// the cap of its key and model.
+func (c *Call) AdmitTools(body []byte, members []jsonscan.Member) error {
+	most := c.quota.caps.Tools
+	if most == 0 {
+		return nil
+	}
+	refs, err := openai.References(body, members)
+	if err != nil {
+		return err
+	}
+	if n := refs.Tools.Count; n > most {
+		return fault.New(fault.InvalidValue, "the request declares %d tools; at most %d are allowed here", n, most).WithParam("tools")
+	}
+	return nil
+}
+
 // admitModel does for the call's model what AdmitCaller did for its key. While
 // it waits for a place there it holds none elsewhere.
 func (c *Call) admitModel(ctx context.Context) error {
@@ -200,11 +219,8 @@ func (k *KeyLimits) hard() bool     { return k.hardMoney || k.hardTokens }
 // cap holds the request to the caps and decides the output's bound.
 func (q *quota) cap(list string) error {
 	d, caps := q.demand, q.caps
-	switch {
-	case caps.Messages > 0 && d.Messages > caps.Messages:
+	if caps.Messages > 0 && d.Messages > caps.Messages {
 		return fault.New(fault.InvalidValue, "%q has %d elements; at most %d are allowed here", list, d.Messages, caps.Messages).WithParam(list)
-	case caps.Tools > 0 && d.Tools > caps.Tools:
-		return fault.New(fault.InvalidValue, "%q has %d elements; at most %d are allowed here", "tools", d.Tools, caps.Tools).WithParam("tools")
 	}
 	q.output = d.Output
 	switch {

@@ -65,6 +65,9 @@ func reserve(t testing.TB, call *gateway.Call, body string) error {
 	if err := call.AdmitDemand(t.Context(), demand, "messages"); err != nil {
 		return err
 	}
+	if err := call.AdmitState(t.Context(), read, members); err != nil {
+		return err
+	}
 	return call.Reserve(t.Context(), read, members)
 }
 

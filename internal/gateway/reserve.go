@@ -28,10 +28,16 @@ const (
 	// dearest way of counting comes to 48,169 (gpt-4o-mini, eight tiles).
 	imageTokens = 50_000
 
+	// builtInTokens is more than a provider adds to the prompt for a tool that it
+	// describes itself (a shell, a computer). What providers document is below
+	// 1,500 tokens; OpenAI says nothing of its own.
+	builtInTokens = 4_096
+
 	// The estimates, for soft budgets, rates of tokens and answers whose usage
 	// is not known: English text has four bytes a token.
 	bytesPerToken = 4
 	likelyImage   = 1_000
+	likelyBuiltIn = 500
 	likelyOutput  = 1_024
 )
 
@@ -85,7 +91,7 @@ func (q *quota) estimate(m *catalog.Model, bytes int64, content openai.Content) 
 	if q.output > 0 {
 		output = min(output, q.output)
 	}
-	q.input = (bytes-content.Encoded+bytesPerToken-1)/bytesPerToken + content.Images*likelyImage
+	q.input = (bytes-content.Encoded+bytesPerToken-1)/bytesPerToken + content.Images*likelyImage + q.builtIn*likelyBuiltIn
 	output *= q.demand.Choices
 	q.likely.Tokens = q.input + output
 	q.likely.Nano, _ = m.Price.CostNano(catalog.Tokens{Prompt: q.input, Completion: output})
@@ -101,14 +107,14 @@ func (c *Call) bound(bytes int64, content openai.Content) error {
 	case most > 0 && q.output > most: // asked for, and never given: it need not be reserved
 		q.output, q.splice = most, true
 	}
-	input := bytes + content.Images*imageTokens
+	input := bytes + content.Images*imageTokens + q.builtIn*builtInTokens
 	what := content.Unpriced
 	if c.keptState {
 		if input += c.model.ContextLength; c.model.ContextLength == 0 {
 			what = "stored state"
 		}
 	}
-	if c.hostedTool != "" {
+	if what == "" {
 		what = c.hostedTool
 	}
 	if what != "" && !q.key.Unpriced {

@@ -23,15 +23,14 @@ func (c *Call) AdmitState(ctx context.Context, body []byte, members []jsonscan.M
 	if refs.Background {
 		return fault.New(fault.UnsupportedParameter, "background: true is not possible here: the answer could not be fetched").WithParam("background")
 	}
+	tools := &refs.Tools
 	if c.provider.Dialect.OpenRouterFields() {
-		refs.HostedTools = append(refs.HostedTools, c.openRouterTools(body, members)...)
+		c.openRouterTools(tools, body, members)
 	}
-	if len(refs.HostedTools) > 0 && !c.Credential.HostedTools {
-		return fault.New(fault.InsufficientScope, "the key %q may not use tools that run at the provider (%s)", c.Credential.Name, refs.HostedTools[0]).WithParam("tools")
+	if tools.Hosted != "" && !c.Credential.HostedTools {
+		return fault.New(fault.InsufficientScope, "the key %q may not use tools that run at the provider (%s)", c.Credential.Name, tools.Hosted).WithParam(tools.HostedIn)
 	}
-	if len(refs.HostedTools) > 0 {
-		c.hostedTool = refs.HostedTools[0]
-	}
+	c.hostedTool, c.quota.builtIn = tools.Hosted, int64(tools.BuiltIn)
 	for _, ref := range refs.IDs {
 		switch ref.Kind {
 		case openai.KindResponse, openai.KindConversation, openai.KindItem:
@@ -55,21 +54,26 @@ func (c *Call) AdmitState(ctx context.Context, body []byte, members []jsonscan.M
 	return nil
 }
 
-// openRouterTools are the ways in which a chat request makes OpenRouter itself
-// run tools: its plugins (web search, files), and the variant of a model's name
-// that searches the web.
-func (c *Call) openRouterTools(body []byte, members []jsonscan.Member) (tools []string) {
-	if i, ok := jsonscan.Find(body, members, "plugins"); ok && members[i].Kind != 'n' {
-		tools = append(tools, "plugins")
+// openRouterTools adds the ways in which a request makes OpenRouter itself run
+// tools: its plugins (web search, files) and its search of deferred tools, a
+// shell, for which it knows no local environment, the variant of a model's name
+// that searches the web, and presets.
+func (c *Call) openRouterTools(tools *openai.ToolUse, body []byte, members []jsonscan.Member) {
+	for _, field := range [...]string{"plugins", "deferred_tools"} {
+		if i, ok := jsonscan.Find(body, members, field); ok && members[i].Kind != 'n' {
+			tools.AddHosted(field, field)
+		}
+	}
+	if tools.LocalShell {
+		tools.AddHosted("shell, which OpenRouter runs itself", "tools")
 	}
 	_, variants, _ := strings.Cut(strings.ToLower(c.model.Name), ":")
 	if slices.Contains(strings.Split(variants, ":"), "online") {
-		tools = append(tools, ":online")
+		tools.AddHosted(":online", "model")
 	}
 	if strings.Contains(c.model.Name, "@preset/") { // replaces prompt and model by what the account says
-		tools = append(tools, "@preset")
+		tools.AddHosted("@preset", "model")
 	}
-	return tools
 }
 
 // unknownState says the same of another tenant's state and of what does not exist.

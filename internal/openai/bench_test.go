@@ -71,6 +71,33 @@ func BenchmarkChatResult(b *testing.B) {
 	}
 }
 
+// manyTools are forty functions of two kilobytes each, as coding agents send them.
+var manyTools = `[` + strings.Repeat(`{"type":"function","name":"exec_command","description":"`+strings.Repeat("Runs a command in a shell. ", 32)+
+	`","strict":false,"parameters":{"type":"object","properties":{`+strings.Repeat(`"cmd":{"type":"string","description":"the command that is run"},`, 16)+
+	`"login":{"type":"boolean"}},"required":["cmd"],"additionalProperties":false}},`, 40) + `{"type":"custom","name":"apply_patch"}]`
+
+func BenchmarkTools(b *testing.B) {
+	for name, text := range map[string]string{
+		"top":   `{"model":"m","input":"x","tools":` + manyTools + `}`,
+		"input": `{"model":"m","input":[{"type":"additional_tools","role":"developer","tools":` + manyTools + `}]}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			body, members := strict(b, text)
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := openai.References(body, members); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := openai.ResponsesDemand(body, members); err != nil {
+					b.Fatal(err)
+				}
+				openai.ContentOf(body, members)
+			}
+		})
+	}
+}
+
 func BenchmarkReferences(b *testing.B) {
 	for name, text := range map[string]string{
 		"plain":  `{"role":"user","content":"` + strings.Repeat("the quick brown fox jumps over the lazy dog, ", 1<<20/45) + `"}`,

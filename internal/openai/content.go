@@ -31,18 +31,31 @@ const (
 	kindAudio
 )
 
-// contentKinds is the table of types. What is not here has no known price.
+// contentKinds is the table of types. What is not here has no known price. Tools
+// that items bring are judged by [References].
 var contentKinds = map[string]contentKind{
 	"text": kindText, "refusal": kindText,
 	"image_url": kindImage, "input_audio": kindAudio,
 
 	"input_text": kindText, "output_text": kindText, "summary_text": kindText, "reasoning_text": kindText,
-	"input_image": kindImage,
+	"input_image": kindImage, "computer_screenshot": kindImage,
 
-	"message": kindText, "reasoning": kindText,
+	// Anthropic's, which some providers take in chats.
+	"thinking": kindText, "redacted_thinking": kindText, "tool_use": kindText, "tool_result": kindText,
+	"search_result": kindText,
+	"document":      kindText, // its source is judged by itself
+	"image":         kindImage,
+
+	"message": kindText, "reasoning": kindText, "compaction": kindText,
 	"function_call": kindText, "function_call_output": kindText,
 	"custom_tool_call": kindText, "custom_tool_call_output": kindText,
-	"item_reference": kindText, // judged as a reference to stored state
+	"local_shell_call": kindText, "local_shell_call_output": kindText,
+	"shell_call": kindText, "shell_call_output": kindText,
+	"apply_patch_call": kindText, "apply_patch_call_output": kindText,
+	"computer_call": kindText, "computer_call_output": kindText,
+	"tool_search_call": kindText, "tool_search_output": kindText, "additional_tools": kindText,
+	"configuration_update": kindText,
+	"item_reference":       kindText, // judged as a reference to stored state
 }
 
 // plainTiers are the service tiers that cost what the price list says, or less.
@@ -79,6 +92,10 @@ func ContentOf(body []byte, members []jsonscan.Member) Content {
 			c.modalities(value)
 		case "audio":
 			c.AudioOutput = true
+		case "context_management":
+			if !onlyClears(value) {
+				c.unpriced("context_management")
+			}
 		default:
 			if name := m.Key(body); !boundedFields[string(name)] {
 				c.unpriced(string(name[:min(len(name), maxTypeName)]))
@@ -127,7 +144,8 @@ func (c *Content) list(array []byte, depth int, parts bool) {
 
 func (c *Content) object(object []byte, depth int, part bool) {
 	var room [12]jsonscan.Member
-	typed, image := false, false
+	typed, image, other := false, false, false
+	var source int64 // bytes of a source that is no text
 	for _, m := range jsonscan.Members(object, room[:0]) {
 		value := m.Value(object)
 		key := string(foldKey(keyOf(object, m)))
@@ -139,21 +157,30 @@ func (c *Content) object(object []byte, depth int, part bool) {
 		case "type":
 			typed = true
 			name, _ := jsonscan.String(value)
-			image = c.kind(name) == kindImage || image
-		case "content", "output", "summary", "images":
-			switch m.Kind {
-			case '"':
-			case '[':
+			kind := c.kind(name)
+			image, other = image || kind == kindImage, other || kind != kindImage
+		case "stdout", "stderr": // parts of shell_call_output, which have no type
+			typed = true
+		case "content", "output", "summary", "images", "thinking":
+			switch {
+			case m.Kind == '"':
+			case m.Kind == '[':
 				c.list(value, depth-1, true)
+			case m.Kind == '{' && key == "output" && depth > 1: // of computer_call_output
+				c.object(value, depth-1, true)
 			default:
 				c.unpriced("content")
+			}
+		case "source":
+			if m.Kind == '{' && !c.textSource(value, depth) {
+				source += int64(len(value))
 			}
 		case "image_url":
 			image = true
 			c.Encoded += inline(value)
 		case "input_audio":
 			c.AudioInput = true
-		case "audio_url", "video_url":
+		case "audio_url", "video_url", "document_url":
 			c.unpriced(key)
 		case "file", "file_id", "file_url", "file_data", "input_file":
 			c.unpriced("file")
@@ -162,9 +189,44 @@ func (c *Content) object(object []byte, depth int, part bool) {
 	if image {
 		c.Images++
 	}
+	switch {
+	case source == 0:
+	case image && !other:
+		c.Encoded += source
+	default:
+		c.unpriced("file")
+	}
 	if part && !typed {
 		c.unpriced("content")
 	}
+}
+
+// textSource reports whether the source of a document is text, or parts, which
+// are judged. Any other is a file, or an image.
+func (c *Content) textSource(source []byte, depth int) bool {
+	var room [4]jsonscan.Member
+	text := false
+	for _, m := range jsonscan.Members(source, room[:0]) {
+		value := m.Value(source)
+		switch string(foldKey(keyOf(source, m))) {
+		case "type":
+			if name, _ := jsonscan.String(value); name != "text" && name != "content" {
+				return false
+			}
+			text = true
+		case "content":
+			switch m.Kind {
+			case '"':
+			case '[':
+				c.list(value, depth-1, true)
+			default:
+				return false
+			}
+		case "url", "file_id":
+			return false
+		}
+	}
+	return text
 }
 
 // inline is the length of an image in a data URL, which is the value or its

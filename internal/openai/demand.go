@@ -13,7 +13,6 @@ const maxN = 128
 // Demand is how much a request asks for, as far as the request itself says.
 type Demand struct {
 	Messages int   // elements of messages or input
-	Tools    int   // elements of tools
 	Choices  int64 // n; 1 where it is not said
 	Output   int64 // the most output tokens of a choice, 0 where it is not said
 	Logprobs bool  // token probabilities are asked for
@@ -55,7 +54,7 @@ func ResponsesDemand(body []byte, members []jsonscan.Member) (Demand, error) {
 }
 
 func demand(body []byte, members []jsonscan.Member, list string, limits []string) (Demand, error) {
-	d := Demand{Choices: 1, Param: limits[0], Messages: count(body, members, list), Tools: count(body, members, "tools")}
+	d := Demand{Choices: 1, Param: limits[0], Messages: count(body, members, list)}
 	for _, name := range [...]string{"logprobs", "top_logprobs"} {
 		i, ok := jsonscan.Find(body, members, name)
 		d.Logprobs = d.Logprobs || ok && members[i].Kind != 'n' && members[i].Kind != 'f'

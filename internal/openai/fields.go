@@ -1,6 +1,11 @@
 package openai
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
 
 // boundedFields are the fields of a request that cannot make it cost more than
 // its bytes, its images and its output limit say, or whose price is judged
@@ -46,3 +51,47 @@ var boundedFields = func() map[string]bool {
 	}
 	return fields
 }()
+
+// clearing are how the types of those edits of a context begin that take out of
+// it, by the provider's rules, and bill nothing (Anthropic: clear_tool_uses_20250919,
+// clear_thinking_20251015). A compaction is written by the model, which is billed.
+var clearing = []string{"clear_tool_uses_", "clear_thinking_"}
+
+// maxContextManagement bounds the text that is looked through for edits, in
+// bytes: a handful of them has some hundreds.
+const maxContextManagement = 1 << 14
+
+// onlyClears reports whether context_management has no other edits than those:
+// {"edits": […]}, or the list itself.
+func onlyClears(value []byte) bool {
+	if len(value) > maxContextManagement {
+		return false
+	}
+	if value[0] == '{' {
+		members := jsonscan.Members(value, nil)
+		if len(members) != 1 || string(members[0].Key(value)) != "edits" {
+			return len(members) == 0
+		}
+		value = members[0].Value(value)
+	}
+	if value[0] != '[' {
+		return false
+	}
+	for _, e := range jsonscan.Elements(value, nil) {
+		edit, typed := e.Value(value), false
+		for _, m := range jsonscan.Members(edit, nil) {
+			if string(foldKey(keyOf(edit, m))) != "type" {
+				continue
+			}
+			name, _ := jsonscan.String(m.Value(edit))
+			if !slices.ContainsFunc(clearing, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
+				return false
+			}
+			typed = true
+		}
+		if !typed {
+			return false
+		}
+	}
+	return true
+}

@@ -65,13 +65,9 @@ var stateFields = struct {
 	},
 }
 
-// schemaFields are members whose content describes data instead of being it:
-// a property called file_id names no file.
-var schemaFields = map[string]bool{"parameters": true, "schema": true}
-
-// ownTools are the tool types that the caller runs. Every other type runs at
-// the provider, on its account.
-var ownTools = map[string]bool{"function": true, "custom": true}
+// schemaFields are members of a tool whose content describes data instead of
+// being it: a property called file_id names no file.
+var schemaFields = map[string]bool{"parameters": true, "schema": true, "input_schema": true, "output_schema": true}
 
 const (
 	// maxReferences is how many references one body may make. Each costs a
@@ -91,15 +87,15 @@ type Ref struct {
 
 // Refs is what a request asks of the provider's account.
 type Refs struct {
-	IDs         []Ref
-	Background  bool     // `background` is true
-	HostedTools []string // types of tools the provider itself runs
+	IDs        []Ref
+	Background bool // `background` is true
+	Tools      ToolUse
 }
 
 // References finds every reference that a chat or Responses body, which
 // jsonscan.Strict accepted with these members, makes to state kept at the
-// provider's account. What a tenant may not name can stand anywhere in
-// messages, input and tools, so they are read to the end in one pass, unless
+// provider's account, and every tool that it declares. Both can stand anywhere
+// in messages, input and tools, so they are read to the end in one pass, unless
 // the first walk saw no key in them that could name anything.
 func References(body []byte, members []jsonscan.Member) (Refs, error) {
 	var refs Refs
@@ -107,14 +103,15 @@ func References(body []byte, members []jsonscan.Member) (Refs, error) {
 		value := m.Value(body)
 		var err error
 		switch key := m.Key(body); string(foldKey(key)) {
-		case "previous_response_id", "conversation", "prompt":
+		case "previous_response_id", "conversation":
 			err = refs.top(strings.ToLower(string(key)), value, m.Kind)
+		case "prompt":
+			if m.Kind != 'n' {
+				refs.Tools.AddHosted(storedPrompt, "prompt")
+			}
+			err = refs.top("prompt", value, m.Kind)
 		case "background":
 			refs.Background, err = flag(body, members, string(key))
-		case "web_search_options":
-			if m.Kind != 'n' {
-				err = refs.tool("web_search_options")
-			}
 		case "messages":
 			if mayRefer(m.Nested) {
 				err = refs.walk("messages", value)
@@ -131,6 +128,19 @@ func References(body []byte, members []jsonscan.Member) (Refs, error) {
 			default:
 				err = wrong("tools", "an array")
 			}
+		case "functions": // of the chat API's first form
+			refs.Tools.Count += count(body, members, string(key))
+		case "tool_choice":
+			err = refs.walk("tool_choice", value)
+		case "web_search_options", "search_parameters", "enable_search", "mcp_servers":
+			// The searches of OpenAI, xAI and Qwen; servers of the Model Context Protocol.
+			if m.Kind != 'n' && m.Kind != 'f' {
+				refs.Tools.AddHosted(string(key), string(key))
+			}
+		default:
+			if (m.Kind == '{' || m.Kind == '[') && m.Nested.MayHave(toolsKey) && !boundedFields[string(key)] {
+				err = refs.walk(string(key), value)
+			}
 		}
 		if err != nil {
 			return Refs{}, err
@@ -139,8 +149,8 @@ func References(body []byte, members []jsonscan.Member) (Refs, error) {
 	return refs, nil
 }
 
-// The keys without which messages and input refer to nothing: one that names
-// stored state, or an item's.
+// The keys without which messages and input refer to nothing and bring no tool:
+// one that names stored state, or an item's.
 var (
 	namingKeys = func() (s jsonscan.KeySet) {
 		for key := range stateFields.nested {
@@ -151,10 +161,11 @@ var (
 		}
 		return s
 	}()
-	idKey = jsonscan.KeysOf("id")
+	idKey    = jsonscan.KeysOf("id")
+	toolsKey = jsonscan.KeysOf("tools")
 )
 
-func mayRefer(nested jsonscan.KeySet) bool { return nested.MayHave(namingKeys | idKey) }
+func mayRefer(nested jsonscan.KeySet) bool { return nested.MayHave(namingKeys | idKey | toolsKey) }
 
 // foldKey returns key, in lower case if it has upper.
 func foldKey(key []byte) []byte {
@@ -203,13 +214,5 @@ func (r *Refs) add(param string, kind Kind, value []byte) error {
 		return fault.New(fault.InvalidValue, "the request refers to more than %d stored objects", maxReferences).WithParam(param)
 	}
 	r.IDs = append(r.IDs, Ref{Param: param, Kind: kind, ID: id})
-	return nil
-}
-
-func (r *Refs) tool(name string) error {
-	if len(r.HostedTools) == maxReferences {
-		return fault.New(fault.InvalidValue, "the request names more than %d hosted tools", maxReferences).WithParam("tools")
-	}
-	r.HostedTools = append(r.HostedTools, name)
 	return nil
 }

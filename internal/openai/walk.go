@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -12,10 +11,10 @@ import (
 const maxFrames = 24
 
 // walker reads a valid JSON value once, from end to end, and collects the
-// references in it. It keeps one frame a level and no other memory, so that a
+// references and the tools in it. It keeps one frame a level and no other memory, so that a
 // body made of a million empty objects costs nothing but the reading.
 type walker struct {
-	root   string // messages, input or tools
+	root   string // the top-level field: messages, input, tools, tool_choice or one not known
 	refs   *Refs
 	frames [maxFrames]frame
 	depth  int // how many are open, those beyond maxFrames counted
@@ -36,6 +35,8 @@ type frame struct {
 
 	tells       telling // the current key of an object, spelled exactly
 	says, lacks telling // members with a value, and members without
+
+	toolFrame
 }
 
 // telling are the members that decide whether an object is what its id names,
@@ -49,15 +50,15 @@ const (
 	tellsContent
 	tellsEncrypted
 	tellsResult
+	tellsExecution   // of a tool
+	tellsEnvironment // of a tool
 )
 
 var tellingKeys = map[string]telling{
 	"type": tellsType, "role": tellsRole, "content": tellsContent,
 	"encrypted_content": tellsEncrypted, "result": tellsResult,
+	"execution": tellsExecution, "environment": tellsEnvironment,
 }
-
-// untypedTool stands for the type of a tool that says none.
-const untypedTool = "a tool without a type"
 
 func (w *walker) walk(data []byte) error {
 	for i := 0; i < len(data); {
@@ -103,14 +104,18 @@ func (w *walker) top() *frame {
 
 func (w *walker) open(object bool) {
 	child := frame{object: object, expectKey: object}
-	if f := w.top(); f != nil {
+	f := w.top()
+	if f != nil {
 		child.schema = f.schema
 		if f.object {
 			child.opened = f.key
 			f.says |= f.tells & tellsContent
-			f.lacks |= f.tells &^ tellsContent
-			child.schema = child.schema || w.root == "tools" && schemaFields[f.key]
+			f.lacks |= f.tells &^ (tellsContent | tellsEnvironment)
+			child.schema = child.schema || f.inside && schemaFields[f.key]
 		}
+	}
+	if f != nil || w.depth == 0 {
+		w.openTool(&child, f)
 	}
 	w.depth++
 	if f := w.top(); f != nil {
@@ -124,9 +129,7 @@ func (w *walker) close() error {
 	if f == nil {
 		return nil
 	}
-	if element && w.root == "tools" && f.says&tellsType == 0 {
-		return w.refs.tool(untypedTool)
-	}
+	w.closeTool(f, w.top())
 	if f.id == nil || f.schema || !w.refers(f, element) {
 		return nil
 	}
@@ -159,11 +162,10 @@ func (w *walker) text(value []byte) error {
 	case f.object && f.expectKey:
 		f.expectKey = false
 		f.key, f.tells = knownKey(value)
+		w.toolKey(f)
 		return nil
 	case !f.object:
-		if w.root == "tools" && w.depth == 1 {
-			return w.refs.tool(untypedTool)
-		}
+		w.toolText(f, value)
 		if kind, ok := stateFields.nested[f.opened]; ok {
 			return w.refs.add(w.root+"."+f.opened, kind, value)
 		}
@@ -177,8 +179,12 @@ func (w *walker) text(value []byte) error {
 	switch f.key {
 	case "":
 		return nil
+	case "tools", "execution", "environment":
+		w.toolText(f, value)
+		return nil
 	case "type":
-		return w.typed(f, value)
+		w.typed(f, value)
+		return nil
 	case "id":
 		kind, ok := stateFields.within[f.opened]
 		if !ok {
@@ -198,7 +204,7 @@ func (w *walker) text(value []byte) error {
 }
 
 // typed takes the type of an object.
-func (w *walker) typed(f *frame, value []byte) error {
+func (w *walker) typed(f *frame, value []byte) {
 	name := value[1 : len(value)-1]
 	if bytes.IndexByte(name, '\\') >= 0 {
 		s, _ := jsonscan.String(value)
@@ -207,48 +213,7 @@ func (w *walker) typed(f *frame, value []byte) error {
 	if _, ok := stateFields.byType[string(name)]; ok {
 		f.typ = string(name)
 	}
-	if w.root == "tools" && w.depth == 2 && len(name) > 0 && !ownTools[string(name)] {
-		return w.refs.tool(string(name))
-	}
-	return nil
-}
-
-// known are the keys that a walker stops at.
-var known = func() map[string]knownName {
-	keys := map[string]knownName{"id": {name: "id"}}
-	for key := range stateFields.nested {
-		keys[key] = knownName{name: key}
-	}
-	for key := range stateFields.within {
-		keys[key] = knownName{name: key}
-	}
-	for key := range schemaFields {
-		keys[key] = knownName{name: key}
-	}
-	for key, tells := range tellingKeys {
-		keys[key] = knownName{name: key, tells: tells}
-	}
-	return keys
-}()
-
-type knownName struct {
-	name  string // the key itself
-	tells telling
-}
-
-// knownKey returns the known key that a quoted key is read as, or "", and what
-// it tells if it is spelled exactly so.
-func knownKey(quoted []byte) (string, telling) {
-	raw := quoted[1 : len(quoted)-1]
-	for _, c := range raw {
-		if c == '\\' || c >= 0x80 || 'A' <= c && c <= 'Z' {
-			s, _ := jsonscan.String(quoted)
-			// To upper and back folds U+017F to s and U+212A to k too.
-			return known[strings.ToLower(strings.ToUpper(s))].name, known[s].tells
-		}
-	}
-	k := known[string(raw)]
-	return k.name, k.tells
+	w.toolType(f, name)
 }
 
 // stringEnd returns the index behind the valid string that begins at i.

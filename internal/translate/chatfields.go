@@ -39,16 +39,17 @@ var chatFields = map[string]fate{
 	"top_logprobs":          mapped,
 	"verbosity":             mapped,
 
-	// The gateway chooses model and provider; the rest is for caches, for the
-	// eyes of OpenRouter's own bookkeeping, or is always so here (usage).
-	"cache_control": ignored,
-	"debug":         ignored,
-	"models":        ignored,
-	"provider":      ignored,
-	"route":         ignored,
-	"session_id":    ignored,
-	"trace":         ignored,
-	"usage":         ignored,
+	// The gateway chooses model and provider; the rest is for caches, is
+	// bookkeeping of OpenRouter and of clients, or is always so here (usage).
+	"cache_control":   ignored,
+	"client_metadata": ignored,
+	"debug":           ignored,
+	"models":          ignored,
+	"provider":        ignored,
+	"route":           ignored,
+	"session_id":      ignored,
+	"trace":           ignored,
+	"usage":           ignored,
 
 	"audio":                  refused,
 	"frequency_penalty":      refused,

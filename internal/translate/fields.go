@@ -52,13 +52,14 @@ var fields = map[string]fate{
 	"top_logprobs":        mapped,
 	"truncation":          mapped,
 
-	// The gateway chooses model and provider; the rest is for the eyes of
-	// OpenRouter's own bookkeeping.
-	"models":     ignored,
-	"provider":   ignored,
-	"route":      ignored,
-	"session_id": ignored,
-	"trace":      ignored,
+	// The gateway chooses model and provider; the rest is bookkeeping, of
+	// OpenRouter and of clients (client_metadata: Codex).
+	"client_metadata": ignored,
+	"models":          ignored,
+	"provider":        ignored,
+	"route":           ignored,
+	"session_id":      ignored,
+	"trace":           ignored,
 
 	"context_management":   refused,
 	"conversation":         refused,

@@ -4,14 +4,17 @@ package translate
 // have some thousands; each costs a walk's result.
 const maxInputItems = 1 << 14
 
+// clientNotes is the field in which Codex keeps its own notes about an item.
+const clientNotes = "internal_chat_message_metadata_passthrough"
+
 // itemFields are the fields of the input items that a chat request can carry.
 // Ids and states of earlier answers say nothing to a provider that stores
-// none.
+// none, nor do a client's notes.
 var itemFields = map[string][]string{
-	"message":              {"type", "role", "content", "id", "status", "phase"},
-	"function_call":        {"type", "call_id", "name", "arguments", "id", "status"},
-	"function_call_output": {"type", "call_id", "output", "id", "status"},
-	"reasoning":            {"type", "summary", "content", "encrypted_content", "id", "status"},
+	"message":              {"type", "role", "content", "id", "status", "phase", clientNotes},
+	"function_call":        {"type", "call_id", "name", "arguments", "id", "status", clientNotes},
+	"function_call_output": {"type", "call_id", "output", "id", "status", clientNotes},
+	"reasoning":            {"type", "summary", "content", "encrypted_content", "id", "status", clientNotes},
 }
 
 // messages maps instructions and input.

@@ -93,7 +93,7 @@ func TestNothingNamesThePlaceWhereItWasBuilt(t *testing.T) {
 // root is the repository, seen from this package.
 const root = ".."
 
-// notOurs are folders that are not in the repository, or not written by hand.
+// notOurs are names of what is not in the repository, or not written by hand.
 var notOurs = []string{".git", ".cache", ".try", "node_modules", "testdata", "dist", "__pycache__", "venv"}
 
 // walk visits the repository's own text files.
@@ -103,10 +103,13 @@ func walk(t *testing.T, visit func(path string)) {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() {
-			if slices.Contains(notOurs, entry.Name()) {
+		if slices.Contains(notOurs, entry.Name()) {
+			if entry.IsDir() {
 				return filepath.SkipDir
 			}
+			return nil // .git of a work tree
+		}
+		if entry.IsDir() {
 			return nil
 		}
 		info, err := entry.Info()

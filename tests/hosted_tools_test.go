@@ -1,0 +1,142 @@
+package tests
+
+import (
+	"strings"
+	"testing"
+)
+
+// codexTools are tools of the kinds that Codex sends with web search disabled.
+const codexTools = `[{"type":"function","name":"exec_command","description":"Runs a command.","strict":false,"parameters":{"type":"object",` +
+	`"properties":{"cmd":{"type":"string"},"tools":{"type":"array"}},"required":["cmd"],"additionalProperties":false}},` +
+	`{"type":"custom","name":"apply_patch","description":"Edits files.","format":{"type":"grammar","syntax":"lark","definition":"start: LINE+"}},` +
+	`{"type":"namespace","name":"agents","description":"Other agents.","tools":[{"type":"function","name":"spawn","strict":false,"parameters":{"type":"object","properties":{}}},` +
+	`{"type":"function","name":"wait","strict":false,"parameters":{"type":"object","properties":{}}}]},` +
+	`{"type":"tool_search","execution":"client","description":"Finds tools.","parameters":{"type":"object","properties":{"query":{"type":"string"}}}},` +
+	`{"type":"local_shell"},{"type":"apply_patch"},{"type":"shell","environment":{"type":"local"}}]`
+
+// codexTurn is a later request of such a session, with the history of its tools.
+func codexTurn(model string) string {
+	return `{"model":"` + model + `","instructions":"You code.","tools":` + codexTools + `,"tool_choice":"auto","parallel_tool_calls":true,"store":false,` +
+		`"reasoning":{"effort":"low","summary":"auto"},"include":["reasoning.encrypted_content"],"prompt_cache_key":"k","client_metadata":{"a":"b"},"input":[` +
+		`{"type":"message","role":"user","content":[{"type":"input_text","text":"list files"}],"internal_chat_message_metadata_passthrough":{"turn_id":"t"}},` +
+		`{"type":"additional_tools","role":"developer","tools":[{"type":"function","name":"late","parameters":{"type":"object"}}]},` +
+		`{"type":"tool_search_call","call_id":"c1","execution":"client","status":"completed","arguments":{"query":"q","tools":["web_search"]}},` +
+		`{"type":"tool_search_output","call_id":"c1","execution":"client","status":"completed","tools":[{"type":"namespace","name":"crm","description":"d","tools":[{"type":"function","name":"find"}]}]},` +
+		`{"type":"custom_tool_call","call_id":"c2","name":"apply_patch","input":"*** Begin Patch"},{"type":"custom_tool_call_output","call_id":"c2","output":"ok"},` +
+		`{"type":"local_shell_call","call_id":"c3","status":"completed","action":{"type":"exec","command":["ls"],"env":{}}},{"type":"local_shell_call_output","call_id":"c3","output":"a"},` +
+		`{"type":"shell_call","call_id":"c4","action":{"commands":["ls"]}},{"type":"shell_call_output","call_id":"c4","output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}}]},` +
+		`{"type":"apply_patch_call","call_id":"c5","status":"completed","operation":{"type":"delete_file","path":"a"}},{"type":"apply_patch_call_output","call_id":"c5","status":"completed"}]}`
+}
+
+func TestNoPlaceOfARequestLetsHostedToolsPassAPlainKey(t *testing.T) {
+	h := start(t, setup{})
+	for _, tool := range []string{`{"type":"web_search"}`, `{"type":"mcp","server_label":"x","server_url":"https://mcp.example"}`, `{"type":"shell"}`, `{"type":"not_yet_known"}`} {
+		for place, more := range map[string]string{
+			"namespace":          `,"tools":[{"type":"namespace","name":"n","description":"d","tools":[{"type":"function","name":"f"},` + tool + `]}]`,
+			"additional_tools":   `,"input":[{"type":"additional_tools","role":"developer","tools":[` + tool + `]}]`,
+			"tool_search_output": `,"input":[{"type":"tool_search_output","execution":"client","call_id":"c","tools":[` + tool + `]}]`,
+			"both":               `,"input":[{"type":"additional_tools","role":"developer","tools":[{"type":"namespace","name":"n","tools":[` + tool + `]}]}]`,
+			"an unknown item":    `,"input":[{"type":"more_tools","tools":[` + tool + `]}]`,
+		} {
+			body := `{"model":"fake/echo"` + more + `}`
+			if !strings.Contains(more, `"input"`) {
+				body = ask("fake/echo", more)
+			}
+			for _, path := range []string{responsesV1, responsesOR} {
+				h.upstream.Reset()
+				wantRefusal(t, path, h.post(path, "full", body), 403, "insufficient_scope")
+				if n := len(h.upstream.Requests()); n != 0 {
+					t.Errorf("%s: %s in %s reached the provider", path, tool, place)
+				}
+				if a := h.post(path, "hosted", body); a.status == 403 || len(h.upstream.Requests()) != 1 {
+					t.Errorf("%s: %s in %s with hosted_tools: %d %s", path, tool, place, a.status, a.body)
+				}
+			}
+		}
+	}
+}
+
+func TestOtherWaysToRunToolsAtTheProviderNeedHostedTools(t *testing.T) {
+	h := start(t, setup{})
+	for body, path := range map[string]string{
+		chat("fake/echo", `,"search_parameters":{"mode":"on"}`):                                                        chatV1,
+		chat("fake/echo", `,"enable_search":true`):                                                                     chatV1,
+		chat("fake/echo", `,"extra_body":{"google":{"tools":[{"google_search":{}}]}}`):                                 chatV1,
+		chat("router/echo", `,"tool_choice":{"type":"openrouter:web_search"}`):                                         chatRouter,
+		chat("router/echo", `,"deferred_tools":{"profile":"portable"}`):                                                chatRouter,
+		ask("private/echo", `,"prompt":{"id":"pmpt_1"}`):                                                               responsesV1,
+		ask("router/echo", `,"tools":[{"type":"shell","environment":{"type":"local"}}]`):                               responsesOR,
+		`{"model":"private/echo","input":[{"type":"mcp_approval_response","approval_request_id":"m","approve":true}]}`: responsesV1,
+	} {
+		wantRefusal(t, path, h.post(path, "full", body), 403, "insufficient_scope")
+	}
+	if n := len(h.upstream.Requests()); n != 0 {
+		t.Errorf("%d requests reached the provider", n)
+	}
+}
+
+func TestToolsThatTheClientRunsNeedNoPermission(t *testing.T) {
+	h := startPriced(t, setup{keys: defaultKeys[:strings.Index(defaultKeys, "\tkey chat")] + keyBlock("chat", "budget 5usd/day") + keyBlock("other", "budget 5M tokens/day")})
+	for _, key := range []string{"full", "chat", "other"} {
+		for _, path := range []string{responsesV1, responsesOR} {
+			h.upstream.Reset()
+			a := h.post(path, key, codexTurn("fake/echo"))
+			if a.status != 200 {
+				t.Errorf("%s, key %s: %d %s", path, key, a.status, a.body)
+				continue
+			}
+			if sent := string(h.upstreamCall(0).Body); !strings.Contains(sent, codexTools) {
+				t.Errorf("%s, key %s: the provider got %s", path, key, sent)
+			}
+		}
+	}
+	// Nobody knows beforehand what a hosted one costs, wherever it stands.
+	dear := startPriced(t, setup{keys: keyBlock("full", "hosted_tools\nbudget 5usd/day")})
+	body := `{"model":"fake/echo","input":[{"type":"additional_tools","role":"developer","tools":[{"type":"web_search"}]}]}`
+	wantRefusal(t, responsesV1, dear.post(responsesV1, "full", body), 402, "cannot_be_priced")
+}
+
+func TestMaxToolsCountsToolsWhereverTheyStand(t *testing.T) {
+	h := start(t, setup{keys: limitedKey("max_tools 3") + keyBlock("chat", "")})
+	const f = `{"type":"function","name":"f"}`
+	for more, declared := range map[string]int{
+		`"input":"x","tools":[{"type":"namespace","name":"n","tools":[` + f + `,` + f + `]}]`:                            3,
+		`"input":"x","tools":[{"type":"namespace","name":"n","tools":[` + f + `,` + f + `,` + f + `]}]`:                  4,
+		`"input":[{"type":"additional_tools","tools":[` + f + `,` + f + `]}],"tools":[` + f + `]`:                        3,
+		`"input":[{"type":"additional_tools","tools":[` + f + `,` + f + `]}],"tools":[` + f + `,` + f + `]`:              4,
+		`"input":[{"type":"tool_search_output","execution":"client","tools":[` + f + `,` + f + `,` + f + `,` + f + `]}]`: 4,
+	} {
+		a := h.post(responsesV1, "full", `{"model":"fake/echo",`+more+`}`)
+		if declared <= 3 {
+			if a.status != 200 {
+				t.Errorf("%s: %d %s", more, a.status, a.body)
+			}
+			continue
+		}
+		wantRefusal(t, responsesV1, a, 400, "invalid_value")
+		if v := parse(t, a.body); at(v, "error", "param") != "tools" {
+			t.Errorf("%s: %s", more, a.body)
+		}
+	}
+	old := chat("fake/echo", `,"functions":[{"name":"a"},{"name":"b"},{"name":"c"},{"name":"d"}]`)
+	wantRefusal(t, chatV1, h.post(chatV1, "full", old), 400, "invalid_value")
+	if n := len(h.upstream.Requests()); n != 2 {
+		t.Errorf("%d requests reached the provider, want 2", n)
+	}
+}
+
+// A chat server has functions alone: what it cannot carry is refused for every key.
+func TestATranslatedCallBringsNoToolsByItsInput(t *testing.T) {
+	h := start(t, setup{})
+	for _, key := range []string{"full", "hosted"} {
+		body := `{"model":"chatonly/echo","input":[{"type":"additional_tools","role":"developer","tools":[{"type":"web_search"}]}]}`
+		wantRefusal(t, responsesV1, h.post(responsesV1, key, body), 400, "unsupported_parameter")
+	}
+	if n := len(h.upstream.Requests()); n != 0 {
+		t.Errorf("%d requests reached the provider", n)
+	}
+	noted := ask("chatonly/echo", `,"client_metadata":{"a":"b"}`)
+	if a := h.post(responsesV1, "full", noted); a.status != 200 || strings.Contains(string(h.upstreamCall(0).Body), "client_metadata") {
+		t.Errorf("client_metadata: %d %s", a.status, a.body)
+	}
+}
