@@ -30,75 +30,84 @@ func (t tool) name() string {
 	return t.Function.Name
 }
 
+// toolUse is what a request says of tools: those on offer, and the answer of one
+// if that is the last message.
+type toolUse struct {
+	offered  []tool
+	answered bool
+	said     string
+}
+
 // offer adds the tools with the members of their namespaces.
-func (c *call) offer(tools []tool) {
+func (u *toolUse) offer(tools []tool) {
 	for _, t := range tools {
 		if t.Type != "namespace" {
-			c.tools = append(c.tools, t)
+			u.offered = append(u.offered, t)
 			continue
 		}
 		for _, member := range t.Tools {
 			member.namespace = t.Name
-			c.tools = append(c.tools, member)
+			u.offered = append(u.offered, member)
 		}
 	}
 }
 
-// asked reads a prompt of the form "use NAME ARGUMENTS": the tool to call, if it
-// is offered. The arguments of a custom tool are free text, and may have lines.
-func (c *call) asked() (t tool, arguments string, ok bool) {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(c.prompt), "use ")
-	if !ok {
-		return tool{}, "", false
-	}
-	name, arguments, _ := strings.Cut(rest, " ")
-	i := slices.IndexFunc(c.tools, func(t tool) bool { return t.name() == name })
-	if i < 0 {
-		return tool{}, "", false
-	}
-	return c.tools[i], arguments, true
-}
-
-// agentCalls is the one call that the prompt asks for, as long as no tool has
-// answered.
-func (c *call) agentCalls() []toolCall {
-	t, arguments, ok := c.asked()
-	if !ok {
-		return nil
-	}
-	return []toolCall{{
-		id: "call_fake_a", name: t.name(), namespace: t.namespace, custom: t.Type == "custom",
-		fragments: words(arguments),
-	}}
-}
-
-// agentText is what the model says when it calls nothing.
-func (c *call) agentText() string {
-	switch {
-	case c.answered:
-		return "The tool said: " + c.toolSaid
-	case strings.HasPrefix(strings.TrimSpace(c.prompt), "use "):
-		names := make([]string, len(c.tools))
-		for i, t := range c.tools {
-			names[i] = t.name()
-		}
-		return "No such tool is offered, only: " + strings.Join(names, ", ")
-	}
-	return "You said: " + c.prompt
-}
-
-// lookTools reads tools that stand among the items of a Responses input.
-func (c *call) lookTools(input json.RawMessage) {
+// lookInput finds tools on offer among the items of a Responses input.
+func (u *toolUse) lookInput(input json.RawMessage) {
 	var items []struct {
 		Type  string `json:"type"`
 		Tools []tool `json:"tools"`
 	}
 	if json.Unmarshal(input, &items) != nil {
-		return
+		return // a text, or chat
 	}
 	for _, it := range items {
 		if it.Type == "additional_tools" || it.Type == "tool_search_output" {
-			c.offer(it.Tools)
+			u.offer(it.Tools)
 		}
 	}
+}
+
+// look takes note of the next message.
+func (u *toolUse) look(m message) {
+	u.answered = m.Role == "tool" || m.Type == "function_call_output" || m.Type == "custom_tool_call_output"
+	if u.answered {
+		u.said = m.text()
+	}
+}
+
+// calls is the one call that a prompt of the form "use NAME ARGUMENTS" asks for.
+// The arguments of a custom tool are free text, and may have lines.
+func (u *toolUse) calls(prompt string) []toolCall {
+	name, arguments, ok := asked(prompt)
+	if !ok {
+		return nil
+	}
+	i := slices.IndexFunc(u.offered, func(t tool) bool { return t.name() == name })
+	if i < 0 {
+		return nil
+	}
+	t := u.offered[i]
+	return []toolCall{{id: "call_fake_a", name: name, namespace: t.namespace, custom: t.Type == "custom", fragments: words(arguments)}}
+}
+
+// text is what an agent says when it calls nothing.
+func (u *toolUse) text(prompt string) string {
+	if u.answered {
+		return "The tool said: " + u.said
+	}
+	if _, _, ok := asked(prompt); !ok {
+		return "You said: " + prompt
+	}
+	names := make([]string, len(u.offered))
+	for i, t := range u.offered {
+		names[i] = t.name()
+	}
+	return "No such tool is offered, only: " + strings.Join(names, ", ")
+}
+
+func asked(prompt string) (name, arguments string, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(prompt), "use ")
+	name, arguments, _ = strings.Cut(rest, " ")
+	return name, arguments, ok
 }

@@ -18,9 +18,7 @@ type call struct {
 	stream       bool
 	includeUsage bool
 	prompt       string // text of the last user message
-	answered     bool   // the last message is a tool's
-	toolSaid     string // and this it said
-	tools        []tool
+	tools        toolUse
 	schema       *schema
 	allowed      int // output tokens
 
@@ -122,8 +120,8 @@ func (p *Provider) read(f family, r *http.Request, body []byte) (*call, error) {
 	c.includeUsage = f == openRouter || in.StreamOptions != nil && in.StreamOptions.IncludeUsage
 	c.look(in.Messages)
 	c.lookInput(in.Input)
-	c.offer(in.Tools)
-	c.lookTools(in.Input)
+	c.tools.offer(in.Tools)
+	c.tools.lookInput(in.Input)
 	for _, kind := range []string{in.ResponseFormat.Type, in.Text.Format.Type} {
 		if kind == "json_object" || kind == "json_schema" {
 			c.schema = &schema{Type: "object"}

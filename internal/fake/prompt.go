@@ -41,10 +41,7 @@ func (c *call) look(messages []message) {
 		if m.Role == "user" {
 			c.prompt = m.text()
 		}
-		c.answered = m.Role == "tool" || m.Type == "function_call_output" || m.Type == "custom_tool_call_output"
-		if c.answered {
-			c.toolSaid = m.text()
-		}
+		c.tools.look(m)
 	}
 }
 

@@ -45,7 +45,7 @@ func (c *call) say() []string {
 	case c.mode.canned:
 		return words(strings.Repeat("A plain answer of a model. ", 20))
 	case c.mode.reply == replyAgent:
-		return words(c.agentText())
+		return words(c.tools.text(c.prompt))
 	case c.schema != nil:
 		return slicesOf(string(encode(c.schema.sample(c.prompt, 0))), 8)
 	}
@@ -81,10 +81,10 @@ func (t toolCall) arguments() string { return strings.Join(t.fragments, "") }
 // an agent, or two, named after the first tools that the request offers.
 func (c *call) toolCalls() []toolCall {
 	switch {
-	case c.answered:
+	case c.tools.answered:
 		return nil
 	case c.mode.reply == replyAgent:
-		return c.agentCalls()
+		return c.tools.calls(c.prompt)
 	case c.mode.reply != replyTools:
 		return nil
 	}
@@ -93,8 +93,8 @@ func (c *call) toolCalls() []toolCall {
 		{id: "call_fake_b", name: "get_time", fragments: []string{`{"zone":`, `"UTC"`, `}`}},
 	}
 	for i := range calls {
-		if len(c.tools) > 0 {
-			calls[i].name = c.tools[min(i, len(c.tools)-1)].name()
+		if offered := c.tools.offered; len(offered) > 0 {
+			calls[i].name = offered[min(i, len(offered)-1)].name()
 		}
 	}
 	return calls
