@@ -89,9 +89,9 @@ func (g *gateway) observe(ctx context.Context, c client, s scenario, dir string)
 		return seen, err
 	}
 	g.upstream.Reset()
-	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	limited, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
-	cmd := c.command(ctx, run{s, g.origin, dir, home, s.secret})
+	cmd := c.command(limited, run{s, g.origin, dir, home, s.secret})
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(s.prompt)
 	cmd.Env = append(cmd.Env, surroundings(home)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

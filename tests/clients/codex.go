@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// codexRetries is how often Codex sends a call again after an error like 401. It
-// waits twice as long each time, some six seconds in all.
+// codexRetries is how often Codex sends a call again after 401, 402, 403 or 429,
+// but not after 400 or 404. It waits as Retry-After says, else twice as long each
+// time, some six seconds in all.
 const codexRetries = 5
 
 // codex is the CLI in its non-interactive mode. Which tools it offers depends on
@@ -72,6 +73,8 @@ func codex(p programs) client {
 				fails: []string{"unsupported_parameter", "additional_tools"}, most: 1},
 
 			{name: "unknown-model", model: "fake/other", prompt: "say pineapple", fails: []string{"fake/other"}, most: 1},
+			// It waits as long as the Retry-After of the second call says.
+			{name: "rate-limit", key: []string{"rate 1/s"}, model: "fake/agent", prompt: shell, says: fruit, calls: 2, most: 3},
 			{name: "wrong-key", wrong: true, model: "fake/agent", prompt: "say pineapple",
 				fails: []string{"401", "API key is missing or not valid"}, most: 1 + codexRetries, within: 20 * time.Second},
 		},
