@@ -1,6 +1,6 @@
 # make run    build Caddy with this plugin and start it with Caddyfile.example
 # make build  only build ./caddy, from xcaddy.json
-# make test   everything: checks, tests, build, the real SDKs (see .ci/suites)
+# make test   everything: checks, tests, build, real SDKs, clients and viewers (see .ci/suites)
 # make bench  load, against the plain proxy and the provider itself
 # make soak   all endings of calls at once, for SOAKTIME
 # make fuzz   every fuzz target for FUZZTIME

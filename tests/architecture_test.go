@@ -109,6 +109,9 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/workstation", "internal/fault", "its refusals over HTTP"},
 
 	{"tests/fakeprovider", "internal/fake", "the fake in a process of its own"},
+	{"tests/clients", "internal/fake", "the provider, and what it received"},
+	{"tests/clients", "tests/process", "runs the gateway"},
+	{"tests/sdk/run", "tests/process", "runs the gateway and the fake provider"},
 }
 
 func TestRoomsImportOnlyWhatTheTableSays(t *testing.T) {

@@ -64,6 +64,7 @@ const (
 	replyHugeChunk
 	replyReasoning
 	replyTools
+	replyAgent
 	replyRefusal
 )
 
@@ -138,6 +139,7 @@ var behaviours = map[string]behaviour{
 	"reasoning":       {about: "thoughts before the text", reply: replyReasoning},
 	"refusal":         {about: "a refusal instead of text", reply: replyRefusal},
 	"tools":           {about: "two parallel tool calls, fragments interleaved; text once a tool has answered", reply: replyTools},
+	"agent":           {about: "calls the tool that the prompt names, as in: use NAME ARGUMENTS; then repeats what the tool said", reply: replyAgent},
 	"bench":           {about: "a 1 KB chat answer made beforehand, never streamed", canned: true},
 	"err":             {answer: statusScript},
 	"paced":           {canned: true},
@@ -170,6 +172,11 @@ func behaviourOf(model string) (behaviour, bool) {
 	b.name = name
 	if ok {
 		return b, b.about != ""
+	}
+	if strings.HasSuffix(name, agentSuffix) {
+		b = behaviours["agent"]
+		b.name = name
+		return b, true
 	}
 	for _, base := range []string{"delayed-headers", "err", "step", "stall", "paced", "burst"} {
 		arg, ok := strings.CutPrefix(name, base+"-")

@@ -18,8 +18,7 @@ type call struct {
 	stream       bool
 	includeUsage bool
 	prompt       string // text of the last user message
-	answered     bool   // the last message is a tool's
-	toolNames    []string
+	tools        toolUse
 	schema       *schema
 	allowed      int // output tokens
 
@@ -121,9 +120,8 @@ func (p *Provider) read(f family, r *http.Request, body []byte) (*call, error) {
 	c.includeUsage = f == openRouter || in.StreamOptions != nil && in.StreamOptions.IncludeUsage
 	c.look(in.Messages)
 	c.lookInput(in.Input)
-	for _, t := range in.Tools {
-		c.toolNames = append(c.toolNames, t.name())
-	}
+	c.tools.offer(in.Tools)
+	c.tools.lookInput(in.Input)
 	for _, kind := range []string{in.ResponseFormat.Type, in.Text.Format.Type} {
 		if kind == "json_object" || kind == "json_schema" {
 			c.schema = &schema{Type: "object"}
@@ -135,19 +133,4 @@ func (p *Provider) read(f family, r *http.Request, body []byte) (*call, error) {
 		}
 	}
 	return c, nil
-}
-
-// tool is nested in chat and flat in Responses.
-type tool struct {
-	Name     string `json:"name"`
-	Function struct {
-		Name string `json:"name"`
-	} `json:"function"`
-}
-
-func (t tool) name() string {
-	if t.Name != "" {
-		return t.Name
-	}
-	return t.Function.Name
 }

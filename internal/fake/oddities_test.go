@@ -273,7 +273,7 @@ func usesOutput(tokens string) func(*testing.T, reply) {
 // testedElsewhere are the models whose name promises nothing about the shape of
 // a chat stream; each has a test of its own in the file named.
 var testedElsewhere = map[string]string{
-	"echo": "chat_test", "tools": "chat_test", "reasoning": "chat_test",
+	"agent": "agent_test", "echo": "chat_test", "tools": "chat_test", "reasoning": "chat_test",
 	"html-502": "errors_test", "not-json-200": "errors_test", "error-200": "errors_test",
 	"redirect-307": "errors_test", "leaky-headers": "errors_test", "no-answer": "endings_test",
 	"stall": "endings_test", "step": "endings_test", "delayed-headers": "endings_test",

@@ -10,18 +10,23 @@ type message struct {
 	Type    string          `json:"type"`
 	Role    string          `json:"role"`
 	Content json.RawMessage `json:"content"`
+	Output  json.RawMessage `json:"output"` // of an item that answers a tool call
 }
 
-// text joins the text of a message, string or parts.
+// text joins the text of a message or of a tool's output, string or parts.
 func (m message) text() string {
+	content := m.Content
+	if content == nil {
+		content = m.Output
+	}
 	var s string
-	if json.Unmarshal(m.Content, &s) == nil {
+	if json.Unmarshal(content, &s) == nil {
 		return s
 	}
 	var parts []struct {
 		Text string `json:"text"`
 	}
-	_ = json.Unmarshal(m.Content, &parts) // neither: no text, as with null
+	_ = json.Unmarshal(content, &parts) // neither: no text, as with null
 	texts := make([]string, 0, len(parts))
 	for _, part := range parts {
 		if part.Text != "" {
@@ -36,7 +41,7 @@ func (c *call) look(messages []message) {
 		if m.Role == "user" {
 			c.prompt = m.text()
 		}
-		c.answered = m.Role == "tool" || m.Type == "function_call_output"
+		c.tools.look(m)
 	}
 }
 

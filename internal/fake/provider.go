@@ -14,6 +14,7 @@
 //	err-NNN, err-NNN-CODE   status NNN (400 to 599) with an error body
 //	step-ID, stall-ID       wait for tokens given to "step-ID" or "stall-ID"
 //	delayed-headers-MS      nothing, not even a status line, for MS milliseconds
+//	NAME-agent              as "agent", under a name that a client knows
 //	paced-N-MS, burst-N     N events MS apart, or in one write; they always stream
 //
 // Under /responses-only/v1 the first family is there without chat completions.

@@ -44,6 +44,8 @@ func (c *call) say() []string {
 		return slices.Repeat([]string{eventText}, c.mode.events)
 	case c.mode.canned:
 		return words(strings.Repeat("A plain answer of a model. ", 20))
+	case c.mode.reply == replyAgent:
+		return words(c.tools.text(c.prompt))
 	case c.schema != nil:
 		return slicesOf(string(encode(c.schema.sample(c.prompt, 0))), 8)
 	}
@@ -68,24 +70,31 @@ func slicesOf(text string, n int) []string {
 // toolCall is a call that the model makes; fragments are its arguments in pieces.
 type toolCall struct {
 	id, name  string
+	namespace string
+	custom    bool // Responses only: its arguments are no JSON
 	fragments []string
 }
 
 func (t toolCall) arguments() string { return strings.Join(t.fragments, "") }
 
-// toolCalls are the calls of this answer: two, named after the first tools that
-// the request offers, none once a tool has answered.
+// toolCalls are the calls of this answer, none once a tool has answered: that of
+// an agent, or two, named after the first tools that the request offers.
 func (c *call) toolCalls() []toolCall {
-	if c.mode.reply != replyTools || c.answered {
+	switch {
+	case c.tools.answered:
+		return nil
+	case c.mode.reply == replyAgent:
+		return c.tools.calls(c.prompt)
+	case c.mode.reply != replyTools:
 		return nil
 	}
 	calls := []toolCall{
-		{"call_fake_a", "get_weather", []string{`{"city":`, `"Oslo"`, `}`}},
-		{"call_fake_b", "get_time", []string{`{"zone":`, `"UTC"`, `}`}},
+		{id: "call_fake_a", name: "get_weather", fragments: []string{`{"city":`, `"Oslo"`, `}`}},
+		{id: "call_fake_b", name: "get_time", fragments: []string{`{"zone":`, `"UTC"`, `}`}},
 	}
 	for i := range calls {
-		if len(c.toolNames) > 0 {
-			calls[i].name = c.toolNames[min(i, len(c.toolNames)-1)]
+		if offered := c.tools.offered; len(offered) > 0 {
+			calls[i].name = offered[min(i, len(offered)-1)].name()
 		}
 	}
 	return calls

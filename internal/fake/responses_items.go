@@ -72,9 +72,12 @@ func (c *call) messageItem() item {
 }
 
 func (c *call) callItem(i int, t toolCall) item {
+	if t.custom {
+		return c.customCallItem(i, t)
+	}
 	call := func(status, arguments string) object {
 		return object{{"id", fmt.Sprintf("fc_fake_%d_%d", c.serial, i)}, {"type", "function_call"}, {"status", status},
-			{"call_id", t.id}, {"name", t.name}, {"arguments", arguments}}
+			{"call_id", t.id}, {"name", t.name}, {"arguments", arguments}}.inNamespace(t.namespace)
 	}
 	it := item{added: call("in_progress", ""), done: call("completed", t.arguments())}
 	for _, fragment := range t.fragments {
@@ -83,6 +86,28 @@ func (c *call) callItem(i int, t toolCall) item {
 	it.between = append(it.between, itemEvent{"response.function_call_arguments.done", false,
 		object{{"name", t.name}, {"arguments", t.arguments()}}})
 	return it
+}
+
+// customCallItem is a call of a custom tool: its input is free text.
+func (c *call) customCallItem(i int, t toolCall) item {
+	call := func(status, input string) object {
+		return object{{"id", fmt.Sprintf("ctc_fake_%d_%d", c.serial, i)}, {"type", "custom_tool_call"}, {"status", status},
+			{"call_id", t.id}, {"name", t.name}, {"input", input}}.inNamespace(t.namespace)
+	}
+	it := item{added: call("in_progress", ""), done: call("completed", t.arguments())}
+	for _, fragment := range t.fragments {
+		it.between = append(it.between, itemEvent{"response.custom_tool_call_input.delta", false, object{{"delta", fragment}}})
+	}
+	it.between = append(it.between, itemEvent{"response.custom_tool_call_input.done", false, object{{"input", t.arguments()}}})
+	return it
+}
+
+// inNamespace names the namespace of a called tool, if it has one.
+func (o object) inNamespace(name string) object {
+	if name == "" {
+		return o
+	}
+	return append(o, field{"namespace", name})
 }
 
 func (c *call) reasoningItem() item {

@@ -4,12 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // uncallable is in the catalog, but its provider is not configured.
@@ -94,7 +95,7 @@ type configuration struct {
 
 // servingConfig is the gateway of the suites that are served.
 func servingConfig(dir, fakeOrigin string) (configuration, error) {
-	ports, err := freePorts(2)
+	ports, err := process.FreePorts(2)
 	if err != nil {
 		return configuration{}, err
 	}
@@ -109,7 +110,7 @@ func servingConfig(dir, fakeOrigin string) (configuration, error) {
 }
 
 type gateway struct {
-	*process
+	*process.Process
 	http, https, ca string // https "": no such site
 	secrets         map[string]string
 }
@@ -138,12 +139,12 @@ func startGateway(ctx context.Context, caddy, dir string, c configuration) (*gat
 	for name, value := range g.secrets {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	if g.process, err = start(cmd, filepath.Join(dir, "caddy.log")); err != nil {
+	if g.Process, err = process.Start(cmd, filepath.Join(dir, "caddy.log")); err != nil {
 		return nil, fmt.Errorf("starting the gateway: %w", err)
 	}
 	if err := g.ready(ctx); err != nil {
-		g.showLog(os.Stderr)
-		g.stop()
+		g.ShowLog(os.Stderr)
+		g.Stop()
 		return nil, err
 	}
 	return g, nil
@@ -167,7 +168,7 @@ func (g *gateway) ready(ctx context.Context) error {
 				break
 			}
 			select {
-			case <-g.exited:
+			case <-g.Exited:
 				return fmt.Errorf("the gateway ended before it answered")
 			case <-ctx.Done():
 				return fmt.Errorf("the gateway is not ready: %w", err)
@@ -231,18 +232,3 @@ func (g *gateway) environment(target string, https bool, fakeOrigin string) []st
 }
 
 func secret() string { return "gh-" + rand.Text() + rand.Text() }
-
-// freePorts asks the system for ports and gives them back: Caddy takes none by
-// itself. Another process could take one in between; then the start fails.
-func freePorts(n int) ([]int, error) {
-	ports := make([]int, n)
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close()
-		ports[i] = l.Addr().(*net.TCPAddr).Port
-	}
-	return ports, nil
-}

@@ -58,7 +58,7 @@ func run(ctx context.Context, p peers, only, results string) (ok bool, err error
 	if err != nil {
 		return false, err
 	}
-	defer fake.stop()
+	defer fake.Stop()
 	report := func(r result) error {
 		fmt.Println(r)
 		if results == "" {
@@ -108,7 +108,7 @@ func runServed(ctx context.Context, p peers, dir string, fake *fakeProvider, cho
 	if err != nil {
 		return false, err
 	}
-	defer g.stop()
+	defer g.Stop()
 	return g.runSuites(ctx, chosen, report, func(i int) []string {
 		return g.environment(chosen[i].target, chosen[i].https, fake.origin)
 	})
@@ -125,7 +125,7 @@ func (g *gateway) runSuites(ctx context.Context, chosen []suite, report func(res
 		}
 	}
 	if !ok {
-		g.showLog(os.Stderr)
+		g.ShowLog(os.Stderr)
 	}
 	return ok, nil
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // refusal is a line of tests/sdk/refusals.json: what is asked, and what an SDK
@@ -115,7 +117,7 @@ func or(text, otherwise string) string {
 
 // refusalsConfig is the gateway that refuses, with the keys of the calls.
 func refusalsConfig(dir, fakeOrigin string, calls []refusedCall) (configuration, error) {
-	ports, err := freePorts(2) // nobody listens on the second: the moderator
+	ports, err := process.FreePorts(2) // nobody listens on the second: the moderator
 	if err != nil {
 		return configuration{}, err
 	}
@@ -234,7 +236,7 @@ func runRefusals(ctx context.Context, p peers, dir string, fake *fakeProvider, c
 	if err != nil {
 		return false, err
 	}
-	defer g.stop()
+	defer g.Stop()
 	return g.runSuites(ctx, chosen, report, func(i int) []string {
 		return append(g.environment(refusalsTarget, false, fake.origin), "GATEWAY_CALLS="+files[i])
 	})

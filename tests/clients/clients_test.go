@@ -1,0 +1,143 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+)
+
+func TestWhatAClientShowsIsRead(t *testing.T) {
+	all := clientsOf(programs{})
+	for _, c := range []struct{ client, output, said, failed string }{
+		{"codex", `{"type":"item.completed","item":{"type":"error","message":"a warning"}}
+{"type":"error","message":"Reconnecting"}
+{"type":"item.completed","item":{"type":"agent_message","text":"hello"}}
+not JSON
+`, "hello", ""},
+		{"codex", `{"type":"turn.failed","error":{"message":"no"}}`, "", "no"},
+		{"opencode", `{"type":"text","part":{"text":"hello"}}` + "\n" + `{"type":"step_finish","part":{}}`, "hello", ""},
+		{"opencode", `{"type":"error","error":{"name":"APIError","data":{"message":"no"}}}`, "", "no"},
+		{"openai-agents", `{"said":"hello"}`, "hello", ""},
+		{"openai-agents", `{"failed":"no"}`, "", "no"},
+		{"openai-agents", ``, "", "unexpected end of JSON input"},
+	} {
+		for _, tested := range all {
+			if tested.name != c.client {
+				continue
+			}
+			if said, failed := tested.read([]byte(c.output)); said != c.said || failed != c.failed {
+				t.Errorf("%s: %q is read as %q and %q", c.client, c.output, said, failed)
+			}
+		}
+	}
+}
+
+// good is what a run should have been seen to do.
+func good() (scenario, observation) {
+	s := scenario{name: "s", says: "hello", calls: 1, most: 2, within: time.Second, costs: true, carries: []string{"custom"}}
+	return s, observation{
+		said: "well, hello", took: time.Millisecond, asked: make([]asked, 2),
+		upstream: []fake.Request{{Body: []byte(`{"type":"custom"}`)}}, rows: []row{{Status: 200, Usage: 1e-6, Priced: true}},
+	}
+}
+
+func TestEachThingThatCanBeWrongIsFound(t *testing.T) {
+	s, seen := good()
+	var r result
+	if s.judge(&r, seen); r.failed != 0 || r.passed != 7 {
+		t.Fatalf("%s%s", r.report(), &r)
+	}
+	for what, change := range map[string]func(*scenario, *observation){
+		"another text":        func(_ *scenario, o *observation) { o.said = "bye" },
+		"an error":            func(_ *scenario, o *observation) { o.failed = "no" },
+		"another error":       func(s *scenario, o *observation) { s.fails, o.failed = []string{"401"}, "403" },
+		"late":                func(_ *scenario, o *observation) { o.took = time.Minute },
+		"asks too often":      func(_ *scenario, o *observation) { o.asked = make([]asked, 3) },
+		"asks nothing":        func(_ *scenario, o *observation) { o.asked = nil },
+		"calls too often":     func(_ *scenario, o *observation) { o.upstream = append(o.upstream, o.upstream...) },
+		"another kind of use": func(_ *scenario, o *observation) { o.upstream[0].Body = []byte(`{}`) },
+		"no row of a success": func(_ *scenario, o *observation) { o.rows[0].Status = 502 },
+		"no cost":             func(_ *scenario, o *observation) { o.rows[0].Usage = 0 },
+		"no price":            func(_ *scenario, o *observation) { o.rows[0].Priced = false },
+	} {
+		s, seen := good()
+		change(&s, &seen)
+		r := result{}
+		if s.judge(&r, seen); r.failed != 1 {
+			t.Errorf("%s: %d checks failed\n%s", what, r.failed, r.report())
+		}
+	}
+}
+
+func TestEveryScenarioHasAKeyAndExpectsAnEnding(t *testing.T) {
+	valid := regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
+	names := make(map[string]bool)
+	for _, c := range clientsOf(programs{}) {
+		kinds := make(map[string]bool)
+		c.choose(regexp.MustCompile(""))
+		for _, s := range c.scenarios {
+			k := s.gatewayKey(c.name)
+			if !valid.MatchString(k.name) || names[k.name] {
+				t.Errorf("key %q", k.name)
+			}
+			names[k.name] = true
+			if known := k.secret == s.secret; known == s.wrong {
+				t.Errorf("%s: the gateway knows the client's key: %v", k.name, known)
+			}
+			if (s.says == "") == (len(s.fails) == 0) || s.calls == 0 && s.most == 0 {
+				t.Errorf("%s expects no ending, or two", k.name)
+			}
+			kinds["wrong key"] = kinds["wrong key"] || s.wrong
+			kinds["cost"] = kinds["cost"] || s.costs
+			kinds["tool"] = kinds["tool"] || s.calls == 2
+			kinds["translated"] = kinds["translated"] || strings.Contains(s.name, "translated")
+		}
+		for kind, there := range kinds {
+			if !there {
+				t.Errorf("%s has no scenario with: %s", c.name, kind)
+			}
+		}
+	}
+}
+
+func TestAMissingClientIsAFailure(t *testing.T) {
+	for _, c := range clientsOf(programs{}) {
+		if r := (options{}).drive(t.Context(), c, nil, ""); r.failed != 1 || r.passed != 0 {
+			t.Errorf("%s without its program: %s", c.name, r)
+		}
+	}
+}
+
+// The versions of the results are those that are installed.
+func TestVersionsAreThePinnedOnes(t *testing.T) {
+	pins := ""
+	for _, file := range []string{"node/package.json", "agents/requirements.txt"} {
+		text, err := os.ReadFile(filepath.FromSlash(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pins += string(text)
+	}
+	for client, pin := range map[string]string{"codex": "codex@%s-linux-x64", "opencode": `"opencode-linux-x64-baseline": "%s"`, "openai-agents": "openai-agents==%s\n"} {
+		for _, c := range clientsOf(programs{}) {
+			if want := strings.Replace(pin, "%s", c.version, 1); c.name == client && !strings.Contains(pins, want) {
+				t.Errorf("%s is not pinned", want)
+			}
+		}
+	}
+}
+
+func TestTheShapeOfABodyCountsToolsWhereverTheyStand(t *testing.T) {
+	got := shape([]byte(`{"model":"m","tools":[{"type":"custom"}],"input":[{"type":"message"},
+		{"type":"additional_tools","tools":[{"type":"namespace","tools":[{"type":"custom"}]}]}]}`))
+	if want := "fields [input model tools], tools map[custom:2 namespace:1]"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,108 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"slices"
+	"time"
+)
+
+// codexRetries is how often Codex sends a call again after 401, 402, 403 or 429,
+// but not after 400 or 404. It waits as Retry-After says, else twice as long each
+// time, some six seconds in all.
+const codexRetries = 5
+
+// codex is the CLI in its non-interactive mode. Which tools it offers depends on
+// what it knows of the model: functions and a namespace to one that it does not
+// know, custom tools and a tool search to gpt-5.5, and to gpt-6.1-sol all inside
+// namespaces, in an item of the input.
+func codex(p programs) client {
+	const (
+		shell   = `use exec_command {"cmd":"cat fruit.txt"}`
+		patch   = "use apply_patch *** Begin Patch\n*** Update File: fruit.txt\n@@\n-pineapple\n+mango\n*** End Patch"
+		program = `use exec const r = await tools.exec_command({cmd: "cat fruit.txt"}); text(r.output)`
+	)
+	functions := []string{`"type":"function"`, `"name":"exec_command"`}
+	namespace := append(slices.Clone(functions), `"type":"namespace"`)
+	custom := []string{`"type":"custom"`, `"type":"tool_search"`}
+	inInput := []string{`"type":"additional_tools"`, `"type":"namespace"`, `"type":"custom"`}
+	return client{
+		name: "codex", version: "0.169.0", missing: absent(p.codex, "codex"),
+		command: func(ctx context.Context, r run) *exec.Cmd {
+			cmd := exec.CommandContext(ctx, p.codex, append([]string{"exec", "--json", "--skip-git-repo-check",
+				// The commands are the suite's own; the sandbox needs a kernel that has one.
+				"--sandbox", "danger-full-access", "--model", r.model,
+				"-c", `model_provider="gatehouse"`,
+				"-c", fmt.Sprintf(`model_providers.gatehouse={name="gatehouse",base_url="%s/v1",env_key="GATEWAY_API_KEY",wire_api="responses"}`, r.origin),
+				"-c", fmt.Sprintf(`openai_base_url="%s/v1"`, r.origin), // of the built-in provider
+				"--disable", "plugins", // it looks for them outside
+				"-c", `web_search="disabled"`, "-c", "check_for_update_on_startup=false",
+				"-c", "analytics.enabled=false", "-c", "feedback.enabled=false",
+				"-c", `otel.exporter="none"`, "-c", `otel.trace_exporter="none"`, "-c", `otel.metrics_exporter="none"`,
+			}, append(r.options, "-")...)...)
+			// The built-in provider takes its key from the second.
+			cmd.Env = []string{"CODEX_HOME=" + r.home, "GATEWAY_API_KEY=" + r.secret, "CODEX_API_KEY=" + r.secret}
+			return cmd
+		},
+		read: readCodex,
+		scenarios: []scenario{
+			{name: "text", model: "fake/agent", prompt: "say pineapple", says: "You said: say pineapple", calls: 1, carries: namespace},
+			{name: "tool", model: "fake/agent", prompt: shell, says: fruit, calls: 2, carries: namespace},
+			{name: "custom-tool", model: "fake/gpt-5.5-agent", prompt: patch, says: "M fruit.txt", calls: 2, carries: custom},
+			{name: "tools-in-input", model: "fake/gpt-6.1-sol-agent", prompt: program, says: fruit, calls: 2, carries: inInput},
+			{name: "websocket", model: "fake/agent", prompt: "say pineapple", says: "You said: say pineapple", calls: 1,
+				// It asks for an upgrade first, and after a 426 goes on without.
+				options: []string{"-c", `model_provider="openai"`, "--disable", "multi_agent"}, most: 2, within: 5 * time.Second},
+
+			{name: "budget-tool", key: budget, model: "fake/agent", prompt: shell, says: fruit, calls: 2, costs: true, carries: namespace},
+			{name: "budget-custom-tool", key: budget, model: "fake/gpt-5.5-agent", prompt: patch, says: "M fruit.txt", calls: 2, costs: true, carries: custom},
+			{name: "budget-tools-in-input", key: budget, model: "fake/gpt-6.1-sol-agent", prompt: program, says: fruit, calls: 2, costs: true, carries: inInput},
+
+			{name: "translated-functions", key: budget, model: "chatonly/agent", prompt: shell, says: fruit, calls: 2, costs: true, carries: functions,
+				options: []string{"--disable", "multi_agent"}}, // without the namespace
+			{name: "translated-namespace", model: "chatonly/agent", prompt: shell,
+				fails: []string{"unsupported_parameter", "namespace"}, most: 1},
+			{name: "translated-custom-tool", model: "chatonly/gpt-5.5-agent", prompt: patch,
+				fails: []string{"unsupported_parameter", "custom"}, most: 1},
+			{name: "translated-tools-in-input", model: "chatonly/gpt-6.1-sol-agent", prompt: program,
+				fails: []string{"unsupported_parameter", "additional_tools"}, most: 1},
+
+			{name: "unknown-model", model: "fake/other", prompt: "say pineapple", fails: []string{"fake/other"}, most: 1},
+			// It waits as long as the Retry-After of the second call says.
+			{name: "rate-limit", key: []string{"rate 1/s"}, model: "fake/agent", prompt: shell, says: fruit, calls: 2, most: 3},
+			{name: "wrong-key", wrong: true, model: "fake/agent", prompt: "say pineapple",
+				fails: []string{"401", "API key is missing or not valid"}, most: 1 + codexRetries, within: 20 * time.Second},
+		},
+	}
+}
+
+// readCodex reads its events: a JSON object a line.
+func readCodex(output []byte) (said, failed string) {
+	for line := range bytes.Lines(output) {
+		var event struct {
+			Type string `json:"type"`
+			Item struct {
+				Type string `json:"type"`
+				Text string `json:"text"`
+			} `json:"item"`
+			Error struct {
+				Message string `json:"message"`
+			} `json:"error"`
+		}
+		if json.Unmarshal(line, &event) != nil {
+			continue
+		}
+		switch {
+		case event.Type == "turn.failed":
+			failed = event.Error.Message
+		case event.Type == "item.completed" && event.Item.Type == "agent_message":
+			said = event.Item.Text
+		}
+	}
+	return said, failed
+}

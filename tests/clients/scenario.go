@@ -1,0 +1,132 @@
+//go:build linux
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// scenario is a run of a client and what is expected of it. Zero values expect
+// nothing, unless their comment says otherwise.
+type scenario struct {
+	name   string
+	model  string // as the gateway names it
+	prompt string // see the model "agent" of internal/fake
+	// key is what the gateway key has beside the two scopes.
+	key []string
+	// wrong: the gateway does not know the key.
+	wrong bool
+	// options are the client's own.
+	options []string
+
+	says   string        // by the model, as the client shows it
+	fails  []string      // instead, all in the error that the client shows
+	calls  int           // that reach the provider, exactly; each is a row of the activity
+	most   int           // requests of the client to the gateway; 0: as many as calls
+	within time.Duration // 0: runTimeout
+	costs  bool          // each row has a price
+	// carries are texts in the first request that the provider receives: what the
+	// client sends must still be what the scenario is about.
+	carries []string
+
+	secret string
+}
+
+// budget is a key whose calls must have a price before they are sent.
+var budget = []string{"budget 10usd/day"}
+
+func (s scenario) keyName(client string) string { return client + "." + s.name }
+
+// gatewayKey is the key that the gateway knows; of a wrong one another secret.
+func (s scenario) gatewayKey(client string) key {
+	k := key{s.keyName(client), s.secret, s.key}
+	if s.wrong {
+		k.secret = secret()
+	}
+	return k
+}
+
+// judge checks what was seen.
+func (s scenario) judge(r *result, seen observation) {
+	if len(s.fails) == 0 {
+		r.check(s.name, "shows the model's answer", shows(seen, s.says))
+	} else {
+		r.check(s.name, "shows the error", showsError(seen, s.fails))
+	}
+	r.check(s.name, "ends in time", within(seen.took, cmp.Or(s.within, runTimeout)))
+	r.check(s.name, "asks the gateway no more than it must", count(len(seen.asked), 1, cmp.Or(s.most, s.calls)))
+	r.check(s.name, "reaches the provider", count(len(seen.upstream), s.calls, s.calls))
+	if len(s.carries) > 0 {
+		r.check(s.name, "sends what the scenario is about", carries(seen, s.carries))
+	}
+	answered := 0
+	for _, row := range seen.rows {
+		if row.Status == 200 {
+			answered++
+		}
+	}
+	r.check(s.name, "is in the activity", count(answered, s.calls, s.calls))
+	if s.costs {
+		r.check(s.name, "has a cost", priced(seen.rows))
+	}
+}
+
+func shows(seen observation, text string) error {
+	if seen.failed != "" {
+		return fmt.Errorf("it failed: %s", seen.failed)
+	}
+	if !strings.Contains(seen.said, text) {
+		return fmt.Errorf("%q, want %q in it", seen.said, text)
+	}
+	return nil
+}
+
+func showsError(seen observation, texts []string) error {
+	for _, text := range texts {
+		if !strings.Contains(seen.failed, text) {
+			return fmt.Errorf("%q, want %q in it; the model said %q", seen.failed, text, seen.said)
+		}
+	}
+	return nil
+}
+
+func within(took, limit time.Duration) error {
+	if took >= limit {
+		return fmt.Errorf("%.1f s, want less than %.1f s", took.Seconds(), limit.Seconds())
+	}
+	return nil
+}
+
+func count(n, least, most int) error {
+	if n < least || n > most {
+		return fmt.Errorf("%d times, want %d to %d", n, least, most)
+	}
+	return nil
+}
+
+func carries(seen observation, texts []string) error {
+	if len(seen.upstream) == 0 {
+		return fmt.Errorf("the provider received nothing")
+	}
+	for _, text := range texts {
+		if body := string(seen.upstream[0].Body); !strings.Contains(body, text) {
+			return fmt.Errorf("%s is not in the %d bytes that the provider received", text, len(body))
+		}
+	}
+	return nil
+}
+
+func priced(rows []row) error {
+	for _, row := range rows {
+		if !row.Priced || row.Usage <= 0 {
+			return fmt.Errorf("%+v", row)
+		}
+	}
+	if len(rows) == 0 {
+		return fmt.Errorf("no row")
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+//go:build unix
+
+// Package process runs the programs of a suite: each in a process group of its
+// own with its output in a file, and ended with what it started itself.
+package process
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// stopTimeout is how long a program may take to end when asked to. The gateway's
+// grace period in the suites is shorter.
+const stopTimeout = 10 * time.Second
+
+// Process is a program that runs, or has ended.
+type Process struct {
+	cmd   *exec.Cmd
+	stdin io.Closer // held open: some programs end with it
+	log   string
+
+	// Exited is closed when the program has ended.
+	Exited chan struct{}
+}
+
+// Start runs cmd with its stderr, and its stdout unless taken, in the file log.
+func Start(cmd *exec.Cmd, log string) (*Process, error) {
+	f, err := os.Create(log)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	cmd.Stderr = f
+	if cmd.Stdout == nil {
+		cmd.Stdout = f
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &Process{cmd: cmd, stdin: stdin, log: log, Exited: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait() // how it ended shows in its log
+		close(p.Exited)
+	}()
+	return p, nil
+}
+
+// Stop asks the whole group to end and kills what has not ended in 10 seconds,
+// also what outlives its leader.
+func (p *Process) Stop() {
+	group := -p.cmd.Process.Pid
+	p.stdin.Close()
+	_ = syscall.Kill(group, syscall.SIGTERM) // fails if all have ended
+	select {
+	case <-p.Exited:
+	case <-time.After(stopTimeout):
+	}
+	_ = syscall.Kill(group, syscall.SIGKILL)
+	<-p.Exited
+}
+
+// ShowLog prints the end of the log.
+func (p *Process) ShowLog(w io.Writer) {
+	const lines = 60
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		fmt.Fprintln(w, err)
+		return
+	}
+	all := strings.Split(strings.TrimSpace(string(text)), "\n")
+	all = all[max(0, len(all)-lines):]
+	fmt.Fprintf(w, "the last lines of %s:\n%s\n", p.cmd.Path, strings.Join(all, "\n"))
+}
+
+// FreePorts asks the system for ports of the loopback and gives them back: Caddy
+// takes none by itself. Another process could take one in between; then the
+// start fails.
+func FreePorts(n int) ([]int, error) {
+	ports := make([]int, n)
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}
