@@ -28,7 +28,7 @@ func (c *Call) AdmitState(ctx context.Context, body []byte, members []jsonscan.M
 		c.openRouterTools(tools, body, members)
 	}
 	if tools.Hosted != "" && !c.Credential.HostedTools {
-		return fault.New(fault.InsufficientScope, "the key %q may not use tools that run at the provider (%s)", c.Credential.Name, tools.Hosted).WithParam(tools.HostedIn)
+		return fault.New(fault.InsufficientScope, "the key %q may not use tools that run at the provider (%s): switch the tool off in the client, or set hosted_tools in the key's configuration", c.Credential.Name, tools.Hosted).WithParam(tools.HostedIn)
 	}
 	c.hostedTool, c.quota.builtIn = tools.Hosted, int64(tools.BuiltIn)
 	for _, ref := range refs.IDs {

@@ -46,7 +46,8 @@ var contentKinds = map[string]contentKind{
 	"document":      kindText, // its source is judged by itself
 	"image":         kindImage,
 
-	"message": kindText, "reasoning": kindText, "compaction": kindText,
+	"message": kindText, "reasoning": kindText, "compaction": kindText, "context_compaction": kindText,
+	"agent_message": kindText, "encrypted_content": kindText, // between Codex's agents
 	"function_call": kindText, "function_call_output": kindText,
 	"custom_tool_call": kindText, "custom_tool_call_output": kindText,
 	"local_shell_call": kindText, "local_shell_call_output": kindText,
