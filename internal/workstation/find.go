@@ -39,6 +39,13 @@ func (d *Desk) Label(serverName string) (label string, ok bool) {
 	return label, true
 }
 
+// HasToken reports whether a server name has the form of a VNC address: a label
+// of a token's length right before the domain, live or not.
+func (d *Desk) HasToken(serverName string) bool {
+	label, ok := d.Label(serverName)
+	return ok && len(label) == tokenLength
+}
+
 // Live tells whether the label is a token that opens one of this desk's
 // workstations now. It changes nothing, so that a matcher may ask repeatedly.
 func (d *Desk) Live(label string) bool {
