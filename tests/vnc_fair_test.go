@@ -173,3 +173,25 @@ func TestVNCTheOldestHalfOpenConnectionGivesWay(t *testing.T) {
 		w.leave()
 	}
 }
+
+// A viewer whose network changed comes back before its lost connection is noticed. Who read the address on the way
+// does not get in by it.
+func TestVNCAViewerTakesOverItsOwnSessionFromItsAddressOnly(t *testing.T) {
+	d := newDesk(t, asNone)
+	h := startVNC(t, setup{vnc: d.as("one", "")})
+	a := h.issue("connect", "one", "")
+	first := h.tlsFirstFrom("127.0.3.3", a.host).accepted().echo(1, 2)
+	h.good(first)
+	thief := h.tlsFirstFrom("127.0.3.4", a.host)
+	if text := thief.refusal(); thief.err != nil || text != busy {
+		t.Errorf("from another address: %q, %v", text, thief.err)
+	}
+	h.good(first.echo(3, 4))
+	second := h.tlsFirstFrom("127.0.3.3", a.host).accepted().echo(5, 6)
+	h.good(second)
+	if first.over(); first.err != nil {
+		t.Errorf("the lost connection: %v", first.err)
+	}
+	h.visitLine(`"ended":"replaced"`, first.LocalAddr().String())
+	second.leave()
+}
