@@ -58,11 +58,12 @@ type Handler struct {
 	// certificate, for a password. Default: 2m.
 	AuthTimeout caddy.Duration `json:"auth_timeout,omitempty"`
 
-	// MaxPending bounds the connections in their handshake. Default: 2048.
+	// MaxPending bounds the connections in their handshake. Where it is
+	// reached, the one that has waited longest gives way. Default: 2048.
 	MaxPending int `json:"max_pending,omitempty"`
 
-	// MaxPendingPerNetwork bounds those of one IPv4 address or IPv6 /64.
-	// Default: 256.
+	// MaxPendingPerNetwork bounds those of one IPv4 address or IPv6 /64, in
+	// the same way. Default: 256.
 	MaxPendingPerNetwork int `json:"max_pending_per_network,omitempty"`
 
 	gateway *gateway.Gateway
