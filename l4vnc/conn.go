@@ -37,13 +37,13 @@ const maxDrained = 4 << 20
 // or after patience, whatever others do with its deadlines. A torn connection
 // has a TLS record cut in two: nothing can follow that but the FIN.
 func hangUp(conn net.Conn, patience time.Duration, torn bool) {
-	transport := bottom(conn)
-	limit := time.AfterFunc(patience, func() { _ = transport.Close() })
+	lowest := transport(conn)
+	limit := time.AfterFunc(patience, func() { _ = lowest.Close() })
 	defer limit.Stop()
 	halfClose(conn, torn)
-	_ = transport.SetReadDeadline(time.Time{})
-	_, _ = io.CopyN(io.Discard, transport, maxDrained) // whatever it is, nobody wants it
-	_ = transport.Close()
+	_ = lowest.SetReadDeadline(time.Time{})
+	_, _ = io.CopyN(io.Discard, lowest, maxDrained) // whatever it is, nobody wants it
+	_ = lowest.Close()
 }
 
 // under is the connection below another, nil below the last.
@@ -53,14 +53,14 @@ func under(conn net.Conn) net.Conn {
 		return c.Conn
 	case interface{ NetConn() net.Conn }: // tls.Conn among them
 		return c.NetConn()
-	case interface{ Raw() net.Conn }: // that of the handler proxy_protocol
+	case interface{ Raw() net.Conn }: // of the PROXY protocol
 		return c.Raw()
 	}
 	return nil
 }
 
-// bottom is the connection below all others.
-func bottom(conn net.Conn) net.Conn {
+// transport is the lowest connection of all: the socket.
+func transport(conn net.Conn) net.Conn {
 	for below := under(conn); below != nil; below = under(conn) {
 		conn = below
 	}
@@ -82,9 +82,10 @@ func halfClose(conn net.Conn, torn bool) {
 	}
 }
 
-// keepAlive finds out within half a minute that a silent peer is gone.
+// keepAlive finds out within half a minute that a silent peer is gone, while
+// nothing is on its way to it.
 func keepAlive(conn net.Conn) {
-	if tcp, ok := bottom(conn).(*net.TCPConn); ok {
+	if tcp, ok := transport(conn).(*net.TCPConn); ok {
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
 	}
 }

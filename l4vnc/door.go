@@ -3,19 +3,17 @@ package l4vnc
 import (
 	"crypto/rand"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
-	"time"
+	"sync/atomic"
 
 	"github.com/mholt/caddy-l4/layer4"
-	"github.com/mholt/caddy-l4/modules/l4tls"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
+	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -26,90 +24,30 @@ type door struct {
 	viewer  netip.AddrPort
 	public  bool // it came by an address that others than this machine can reach
 
-	conn     net.Conn // the viewer's, with TLS once there is some
-	tlsFirst bool     // TLS came before RFB,
-	name     string   // naming this server,
-	ended    bool     // and another handler has ended it already
+	visitor *visitors.Visit
+	evicted chan struct{} // closed when it has to give way to another,
+	holding atomic.Bool   // which then ends a pause, and else the connection
 
+	cx       *layer4.Connection // as it was handed over
+	conn     net.Conn           // the viewer's, with TLS once there is some
+	tlsFirst bool               // TLS came before RFB,
+	name     string             // naming this server,
+	ended    bool               // and another handler has ended it already
+
+	guess   guess
 	server  *rfb.Server
 	visit   *gateway.Visit // set when a session is open
 	desktop *rfb.Desktop
 }
 
-// Reasons of refusals that are neither of the protocol nor of a token.
+// guess is what of a viewer was judged that it may have guessed.
+type guess uint8
+
 const (
-	reasonCrowded = "too_many_connections"
-	reasonNoName  = "no_server_name"
+	noGuess guess = iota
+	guessedToken
+	guessedPassword // the first characters of a token
 )
-
-// Records of a TLS connection begin with their type (RFC 8446, 5.1).
-const tlsHandshakeRecord = 0x16
-
-// arrive finds out how the viewer speaks: false when it is gone or speaks
-// something else.
-func (d *door) arrive(cx *layer4.Connection) bool {
-	if !d.slowDown() {
-		return false
-	}
-	if states := l4tls.GetConnectionStates(cx); len(states) > 0 {
-		d.conn, d.tlsFirst, d.ended, d.name = cx, true, true, states[len(states)-1].ServerName
-		return true
-	}
-	conn := bare(cx)
-	keepAlive(conn)
-	d.conn = conn
-	if d.TLSFirstWait < 0 {
-		return true
-	}
-	_ = conn.SetReadDeadline(time.Now().Add(time.Duration(d.TLSFirstWait))) // of a dead connection the read tells
-	first := make([]byte, 1)
-	_, err := io.ReadFull(conn, first)
-	_ = conn.SetReadDeadline(time.Time{})
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return true // silent: it waits to be greeted
-	case err != nil:
-		d.refused(rfb.KindGone.String(), err)
-		return false
-	case first[0] == tlsHandshakeRecord:
-		d.conn, d.tlsFirst = rfb.Replay(conn, first), true
-		return true
-	}
-	d.stranger(conn, first[0])
-	return false
-}
-
-// slowDown lets the addresses with too many failures wait. It never bans: a
-// viewer that retries for ever (Remmina) must come in with the right password.
-func (d *door) slowDown() bool {
-	wait, ok := d.gateway.Visitors().Delay(d.viewer.Addr())
-	if !ok {
-		d.gateway.VNCRefused(reasonCrowded, d.viewer, nil)
-		return false
-	}
-	if wait > 0 {
-		time.Sleep(wait)
-	}
-	return true
-}
-
-// stranger is a client that speaks first and no TLS. One of HTTP gets an answer
-// that its user can read.
-func (d *door) stranger(conn net.Conn, first byte) {
-	kind := rfb.KindGarbage
-	if first >= 'A' && first <= 'Z' && first != 'R' {
-		kind = rfb.KindHTTP
-		_ = conn.SetWriteDeadline(time.Now().Add(d.times.Step))
-		_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"+
-			"This port speaks VNC. Start a VNC viewer with this address.\n") // it may be gone
-	}
-	d.gateway.Visitors().Fail(d.viewer.Addr())
-	d.refused(kind.String(), errors.New("the first byte is neither TLS nor silence"))
-	hangUp(conn, lastWords, false)
-}
-
-// refused counts and logs a connection that came to nothing.
-func (d *door) refused(reason string, cause error) { d.gateway.VNCRefused(reason, d.viewer, cause) }
 
 // enter takes the viewer to a workstation. On return there is an open session,
 // or the connection is closed and accounted for.
@@ -120,6 +58,9 @@ func (d *door) enter() {
 		}
 	}()
 	pass, security, err := d.identify()
+	if err == nil && !d.visitor.Wait(visitors.Admitted) {
+		err = net.ErrClosed // it had to give way
+	}
 	if err != nil {
 		d.turnAway(err)
 		return
@@ -138,41 +79,19 @@ func (d *door) enter() {
 	d.visit = visit
 }
 
-// turnAway tells a viewer without a live token why, as far as it still can be told.
-func (d *door) turnAway(err error) {
-	var refusal *workstation.Refusal
-	if !errors.As(err, &refusal) {
-		switch kind := rfb.KindOf(err); kind {
-		case rfb.KindGone: // a port scan, a health check
-		case rfb.KindTLS: // a person who does not trust the certificate; ours may not be there yet
-		default:
-			d.gateway.Visitors().Fail(d.viewer.Addr())
-		}
-		d.refused(rfb.KindOf(err).String(), err)
-		return
-	}
-	_ = d.server.Refuse(refusal.Text) // it leaves anyway
-	switch refusal.Code {
-	case reasonNoName, workstation.RefusedUnavailable, workstation.RefusedPinned: // no guess at a token
-	default:
-		d.gateway.Visitors().Fail(d.viewer.Addr())
-	}
-	d.refused(string(refusal.Code), nil)
-}
-
 // identify negotiates with the viewer and finds its token. The error is a
 // *workstation.Refusal, or of the protocol.
 func (d *door) identify() (*workstation.Pass, string, error) {
 	if d.tlsFirst {
 		return d.identifyByTLS()
 	}
-	address := d.viewer.Addr()
-	lacksName, vncAuth := d.gateway.Visitors().LacksName(address), d.gateway.Desk().Policy().VNCAuth
-	d.server = rfb.NewServer(d.conn, d.times)
-	proof, err := d.server.Negotiate(rfb.Offer{
-		SubTypes: subTypes(lacksName, vncAuth), VNCAuth: vncAuth, TLS: d.tls, Challenge: challenge,
+	vncAuth := d.gateway.Desk().Policy().VNCAuth
+	proof, err := d.negotiate(rfb.Offer{
+		SubTypes: subTypes(vncAuth), VNCAuth: vncAuth, TLS: d.tls, Challenge: challenge,
+		// libvncclient takes the first encrypted type it knows and sends no
+		// name, but it reconnects: then it is asked for a password.
+		PasswordFirst: func() bool { return d.gateway.Visitors().TakeNoName(d.viewer.Addr()) },
 	})
-	d.conn = d.server.Conn()
 	if err != nil {
 		return nil, "", err
 	}
@@ -180,16 +99,18 @@ func (d *door) identify() (*workstation.Pass, string, error) {
 	return pass, proof.Security.String(), err
 }
 
-// subTypes are what VeNCrypt offers, the preferred one first. An address that
-// just came without a server name is asked for a password: libvncclient takes
-// the first encrypted type it knows and sends no name, but it reconnects.
-func subTypes(lacksName, vncAuth bool) []rfb.SubType {
-	switch {
-	case lacksName && vncAuth:
-		return []rfb.SubType{rfb.X509Plain, rfb.X509Vnc, rfb.X509None}
-	case lacksName:
-		return []rfb.SubType{rfb.X509Plain, rfb.X509None}
-	case vncAuth:
+// negotiate greets the viewer and goes on inside TLS, if that comes of it.
+func (d *door) negotiate(o rfb.Offer) (rfb.Proof, error) {
+	o.OnPerson = func() { d.visitor.Wait(visitors.Person) }
+	d.server = rfb.NewServer(d.conn, d.times)
+	proof, err := d.server.Negotiate(o)
+	d.conn = d.server.Conn()
+	return proof, err
+}
+
+// subTypes are what VeNCrypt offers, the preferred one first.
+func subTypes(vncAuth bool) []rfb.SubType {
+	if vncAuth {
 		return []rfb.SubType{rfb.X509None, rfb.X509Plain, rfb.X509Vnc}
 	}
 	return []rfb.SubType{rfb.X509None, rfb.X509Plain}
@@ -204,21 +125,42 @@ func challenge() (c [16]byte) {
 const securityTLSFirst = "TLSFirst"
 
 // identifyByTLS is for viewers behind a TLS wrapper: inside, RFB without a
-// password, since the name has said it all.
+// password where the server name has said it all, else with one.
 func (d *door) identifyByTLS() (*workstation.Pass, string, error) {
-	if !d.ended {
-		conn, name, err := rfb.TLSFirst(d.conn, d.tls, d.times.Step)
-		if err != nil {
-			return nil, "", err
-		}
-		d.conn, d.name = conn, name
-	}
-	d.server = rfb.NewServer(d.conn, d.times)
-	if _, err := d.server.Negotiate(rfb.Offer{None: true}); err != nil {
+	if err := d.startTLS(); err != nil {
 		return nil, "", err
+	}
+	desk := d.gateway.Desk()
+	offer := rfb.Offer{None: true}
+	if !desk.HasToken(d.name) {
+		offer.SubTypes, offer.TLS = []rfb.SubType{rfb.Plain, rfb.X509Plain}, d.tls
+		offer.VNCAuth, offer.Challenge = desk.Policy().VNCAuth, challenge
+	}
+	proof, err := d.negotiate(offer)
+	if err != nil {
+		return nil, "", err
+	}
+	if proof.Security != rfb.SecurityNone {
+		pass, err := d.find(proof)
+		return pass, securityTLSFirst + proof.Security.String(), err
+	}
+	if d.name == "" {
+		return nil, securityTLSFirst, noServerName
 	}
 	pass, err := d.byName(d.name)
 	return pass, securityTLSFirst, err
+}
+
+// startTLS does the TLS that comes before RFB, unless another handler has.
+func (d *door) startTLS() error {
+	if d.ended {
+		return nil
+	}
+	conn, name, err := rfb.TLSFirst(d.conn, d.tls, d.times.Step)
+	if err == nil {
+		d.conn, d.name = conn, name
+	}
+	return err
 }
 
 // find finds the live token of what the viewer has shown. A good server name
@@ -232,27 +174,48 @@ func (d *door) find(proof rfb.Proof) (*workstation.Pass, error) {
 	}
 	desk, address := d.gateway.Desk(), d.viewer.Addr()
 	switch proof.Security {
-	case rfb.SecurityX509Plain:
-		return desk.FindTyped(proof.Password, address)
+	case rfb.SecurityX509Plain, rfb.SecurityPlain:
+		label := desk.TypedLabel(proof.Password)
+		if match, ok := desk.TypedPrefix(label); ok {
+			return d.byPassword(match)
+		}
+		d.guess = guessedToken
+		return desk.Find(label, address)
 	case rfb.SecurityVNCAuth, rfb.SecurityX509Vnc:
-		return desk.FindByPrefix(func(prefix string) bool {
+		return d.byPassword(func(prefix string) bool {
 			return rfb.VerifyVNC(proof.Challenge, proof.Response, prefix)
-		}, address)
+		})
 	}
 	d.gateway.Visitors().SentNoName(address)
-	return nil, &workstation.Refusal{Code: reasonNoName, Text: "Your viewer did not send the host name. " +
-		"Connect again and enter the first part of the VNC address (before the first dot) as the password."}
+	return nil, noServerName
 }
 
 func (d *door) byName(name string) (*workstation.Pass, error) {
 	desk := d.gateway.Desk()
-	label, _ := desk.Label(name) // what is no label is no token either
+	label, ok := desk.Label(name)
+	if ok { // what is no label is no token either, so nobody guesses by it
+		d.guess = guessedToken
+	}
 	return desk.Find(label, d.viewer.Addr())
+}
+
+// byPassword finds the token whose first characters match. They are so few that
+// a network with many wrong ones waits before the next is judged.
+func (d *door) byPassword(match func(prefix string) bool) (*workstation.Pass, error) {
+	wait, ok := d.visitor.Turn()
+	if !ok {
+		return nil, tooManyFailures
+	}
+	if !d.pause(wait) {
+		return nil, tooManyConnections
+	}
+	d.guess = guessedPassword
+	return d.gateway.Desk().FindByPrefix(match, d.viewer.Addr())
 }
 
 // open brings the viewer from its token to its desktop.
 func (d *door) open(visit *gateway.Visit) error {
-	if refused := d.gateway.Desk().Look(visit.Pass); refused != nil { // before the workstation is troubled
+	if refused := d.gateway.Desk().Look(visit.Pass, d.viewer.Addr()); refused != nil { // before the workstation is troubled
 		visit.Refuse(string(refused.Code), http.StatusForbidden, nil)
 		_ = d.server.Refuse(refused.Text) // it leaves anyway
 		return refused

@@ -31,7 +31,11 @@ func (d *door) relay() {
 		FPS: policy.FPS, PreferTight: true,
 	})
 	r.run(policy.IdleTimeout)
-	halfClose(r.viewer, r.torn)
+	if r.lost {
+		abort(r.viewer)
+	} else {
+		halfClose(r.viewer, r.torn)
+	}
 	d.visit.Finish(workstation.ReasonWorkstation) // r.run has said it already
 	hangUp(r.viewer, farewell, true)              // what is left of it is the viewer's time
 }
@@ -43,6 +47,7 @@ type relay struct {
 	session             *workstation.Session
 	viewer, workstation net.Conn
 	torn                bool // a write to the viewer was cut off; set by down
+	lost                bool // the viewer is gone; set by run
 
 	mu     sync.Mutex // guards the following, and writes to the workstation
 	filter *rfb.Filter
@@ -70,6 +75,7 @@ func (r *relay) run(idle time.Duration) {
 	stop := r.session.OnEnd(r.interrupt)
 	limit := time.AfterFunc(time.Until(r.session.Until()), func() { r.session.End(workstation.ReasonMaxDuration) })
 	unwatch := watchIdle(idle, r.lastInput, func() { r.session.End(workstation.ReasonIdle) })
+	stopPeers := r.watchPeers(peerCheck, lostAfter)
 
 	var up sync.WaitGroup
 	up.Go(func() {
@@ -85,6 +91,7 @@ func (r *relay) run(idle time.Duration) {
 	up.Wait()
 	limit.Stop()
 	unwatch()
+	r.lost = stopPeers()
 	r.mu.Lock()
 	r.over = true
 	if r.pace != nil {

@@ -1,7 +1,7 @@
 // Package l4vnc is the layer-4 door of Gatehouse: native VNC viewers come to it
 // with a token in the host name, and leave with a workstation's desktop.
 //
-//	accept -> who stands there? (caps, slow-down)
+//	accept -> too many half open? the one that waited longest gives way
 //	       -> first byte within 400 ms: 0x16 = TLS first; silence = greet, VeNCrypt
 //	       -> token: server name, or password
 //	       -> workstation: dial and log in, up to its ServerInit
@@ -58,11 +58,12 @@ type Handler struct {
 	// certificate, for a password. Default: 2m.
 	AuthTimeout caddy.Duration `json:"auth_timeout,omitempty"`
 
-	// MaxPending bounds the connections in their handshake. Default: 2048.
+	// MaxPending bounds the connections in their handshake. Where it is
+	// reached, the one that has waited longest gives way. Default: 2048.
 	MaxPending int `json:"max_pending,omitempty"`
 
-	// MaxPendingPerNetwork bounds those of one IPv4 address or IPv6 /64.
-	// Default: 256.
+	// MaxPendingPerNetwork bounds those of one IPv4 address or IPv6 /64, in
+	// the same way. Default: 256.
 	MaxPendingPerNetwork int `json:"max_pending_per_network,omitempty"`
 
 	gateway *gateway.Gateway
@@ -117,24 +118,22 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 // Handle serves one viewer. It returns nil also when the viewer was refused:
 // what happened has its own log line and metric.
 func (h *Handler) Handle(cx *layer4.Connection, _ layer4.Handler) error {
-	ctx, cancel := context.WithTimeout(context.Background(), h.times.Step)
-	err := h.gateway.Ready(ctx) // Caddy starts its apps in no fixed order
-	cancel()
-	if err != nil {
-		return nil
+	d := &door{
+		Handler: h, gateway: h.gateway, cx: cx, evicted: make(chan struct{}),
+		viewer: addressOf(cx.RemoteAddr()), public: !addressOf(cx.LocalAddr()).Addr().IsLoopback(),
 	}
-	g := h.gateway.InForce()
-	if g == nil || g.Desk() == nil {
-		return nil
-	}
-	d := &door{Handler: h, gateway: g, viewer: addressOf(cx.RemoteAddr()), public: !addressOf(cx.LocalAddr()).Addr().IsLoopback()}
-	visitor, ok := g.Visitors().Enter(d.viewer.Addr(), h.limits)
-	if !ok {
-		g.VNCRefused(reasonCrowded, d.viewer, nil)
-		return nil
-	}
-	defer visitor.Leave()
+	d.visitor = h.gateway.Visitors().Enter(d.viewer.Addr(), h.limits, d.giveWay)
+	defer d.visitor.Leave()
+	ready := d.ready()
 	if !d.arrive(cx) {
+		return nil
+	}
+	if !ready {
+		d.decline(notReady)
+		return nil
+	}
+	if d.visitor.Crowded {
+		d.decline(tooManyConnections)
 		return nil
 	}
 	// The handshakes grow a stack that the session does not need: they run in
@@ -145,13 +144,29 @@ func (h *Handler) Handle(cx *layer4.Connection, _ layer4.Handler) error {
 		d.enter()
 	}()
 	<-entered
-	visitor.Leave()
+	d.visitor.Leave()
 	if d.visit != nil {
 		cx.Replacer().Set("l4.gatehouse.workstation", d.visit.Pass.Workstation.Name)
 		cx.Replacer().Set("l4.gatehouse.session", d.visit.Session.ID)
 		d.relay()
 	}
 	return nil
+}
+
+// ready waits for the gateway and takes the one in force: Caddy starts its apps
+// in no fixed order.
+func (d *door) ready() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), d.times.Step)
+	defer cancel()
+	if d.Handler.gateway.Ready(ctx) != nil {
+		return false
+	}
+	g := d.Handler.gateway.InForce()
+	if g == nil || g.Desk() == nil {
+		return false
+	}
+	d.gateway = g
+	return true
 }
 
 // addressOf is the viewer's address; an unusual listener's has none.

@@ -168,36 +168,6 @@ func TestVNCNoViewerThatKnowsTLSComesInWithoutIt(t *testing.T) {
 	h.visitLine(`"security":"X509None"`)
 }
 
-// libvncclient takes the first encrypted type it knows, sends no server name,
-// and comes again: then it must be asked for a password.
-func TestVNCAViewerWithoutServerNameIsAskedForThePasswordNextTime(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: silent, vnc: d.as("one", "")})
-	a := h.issue("connect", "one", "")
-	first := h.dialDoor("127.0.0.21").greeted("RFB 003.008\n", 19)
-	if offered := first.veNCrypt(260); first.err == nil && offered[0] != 260 {
-		t.Errorf("sub-types %v at first", offered)
-	}
-	if reason := first.startTLS("").refusal(); first.err != nil || !strings.Contains(reason, "as the password") {
-		t.Errorf("without a name: %q, %v", reason, first.err)
-	}
-	h.refusedSoon("no_server_name", 1)
-	second := h.dialDoor("127.0.0.21").greeted("RFB 003.008\n", 19)
-	if offered := second.veNCrypt(262); second.err == nil && (len(offered) != 2 || offered[0] != 262) {
-		t.Errorf("sub-types %v the second time", offered)
-	}
-	second.startTLS("").plain("", a.token).accepted().echo(5, 6)
-	second.leave()
-	elsewhere := h.dialDoor("127.0.0.22").greeted("RFB 003.008\n", 19)
-	if offered := elsewhere.veNCrypt(260); elsewhere.err == nil && offered[0] != 260 {
-		t.Errorf("sub-types %v from elsewhere", offered)
-	}
-	elsewhere.leave()
-	if second.err != nil || elsewhere.err != nil {
-		t.Error(second.err, elsewhere.err)
-	}
-}
-
 func TestVNCTheTestCardIsADesktop(t *testing.T) {
 	h := startVNC(t, setup{vnc: "workstation demo {\ntest_card\n}"})
 	w := h.tlsFirst(h.issue("connect", "demo", "").host).hear(uint32(0)).say(1)

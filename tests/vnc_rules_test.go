@@ -135,38 +135,3 @@ func TestVNCOpenSessionsAreBounded(t *testing.T) {
 	w = h.view(two)
 	w.leave()
 }
-
-func TestVNCHalfOpenConnectionsAreBounded(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: both + "max_pending 3\nmax_pending_per_network 2", vnc: d.as("one", "")})
-	a := h.issue("connect", "one", "")
-	h.calm()
-	halfOpen := func(n float64) {
-		t.Helper()
-		if !eventually(func() bool { return h.metric("gatehouse_vnc_connections_half_open") == n }) {
-			t.Fatalf("never %v half open", n)
-		}
-	}
-	var waiting []*wire
-	for i, from := range []string{"127.0.0.41", "127.0.0.41", "127.0.0.42"} {
-		waiting = append(waiting, h.dialDoor(from).hear("RFB 003.008\n"))
-		h.good(waiting[i])
-		halfOpen(float64(i + 1))
-		if i == 1 { // of one address
-			if over := h.dialDoor("127.0.0.41"); !over.closed() {
-				t.Error("a third of one address is kept")
-			}
-		}
-	}
-	if over := h.dialDoor("127.0.0.43"); !over.closed() { // in all
-		t.Error("a fourth is kept")
-	}
-	h.refusedSoon("too_many_connections", 2)
-	for _, w := range waiting {
-		w.leave()
-	}
-	halfOpen(0)
-	w := h.view(a)
-	halfOpen(0) // a session is none
-	w.leave()
-}

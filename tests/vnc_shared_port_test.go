@@ -14,7 +14,7 @@ func TestVNCTheTLSOfAnEarlierHandlerCounts(t *testing.T) {
 	end := w.busyViewer()
 	h.release("one")
 	wantEnd(t, "the viewer", end)
-	w = h.tlsFirst("nobody." + vncDomain)
+	w = h.tlsFirst(neverIssued)
 	if text := w.refusal(); w.err != nil || !strings.Contains(text, "not valid") {
 		t.Errorf("%q, %v", text, w.err)
 	}

@@ -150,7 +150,7 @@ var (
 
 func sameChallenge() [16]byte { return challenge }
 
-// offer offers what it names: "none", "vncauth", "x509none", "x509vnc", "x509plain", in that order of subtypes.
+// offer offers what it names: "none", "vncauth", "plain", "x509none", "x509vnc", "x509plain", in that order of subtypes.
 func offer(names string) rfb.Offer {
 	o := rfb.Offer{Challenge: sameChallenge, TLS: serverTLS()}
 	for name := range strings.FieldsSeq(names) {
@@ -159,6 +159,8 @@ func offer(names string) rfb.Offer {
 			o.None = true
 		case "vncauth":
 			o.VNCAuth = true
+		case "plain":
+			o.SubTypes = append(o.SubTypes, rfb.Plain)
 		case "x509none":
 			o.SubTypes = append(o.SubTypes, rfb.X509None)
 		case "x509vnc":

@@ -12,6 +12,7 @@ import (
 
 // What viewers do wrong, what they are told, and how it is counted.
 func TestBadViewersEndClearly(t *testing.T) {
+	const tooLong = "S \x00\x00\x00\x01\x00\x00\x00\x2aThe user name or the password is too long."
 	begin := dialogue{greets, says38, "S \x01\x13"}
 	version := append(begin[:3:3], "C \x13", "S \x00\x02")
 	sub := append(version[:5:5], "C \x00\x02", "S \x00\x01\x00\x00\x01\x06")
@@ -55,8 +56,8 @@ func TestBadViewersEndClearly(t *testing.T) {
 		"SSLv2 after the ack":    {"x509plain", append(taken[:9:9], "C \x16\x02\x01\x00\x00"), rfb.KindPlaintext},
 		"gone after the ack":     {"x509plain", append(taken[:9:9], "X "), rfb.KindGone},
 		"no user name":           {"x509plain", append(taken[:9:9], "T a.vnc.test", "X "), rfb.KindGone},
-		"long user name":         {"x509plain", append(taken[:9:9], "T a.vnc.test", "C \x00\x00\x01\x00\x00\x00\x00\x00"), rfb.KindTooLong},
-		"long password":          {"x509plain", append(taken[:9:9], "T a.vnc.test", "C \x00\x00\x00\x00\xff\xff\xff\xff"), rfb.KindTooLong},
+		"long user name":         {"x509plain", append(taken[:9:9], "T a.vnc.test", "C \x00\x00\x01\x00\x00\x00\x00\x00", tooLong), rfb.KindTooLong},
+		"long password":          {"x509plain", append(taken[:9:9], "T a.vnc.test", "C \x00\x00\x00\x00\xff\xff\xff\xff", tooLong), rfb.KindTooLong},
 		"half a password":        {"x509plain", append(taken[:9:9], "T a.vnc.test", "C \x00\x00\x00\x00\x00\x00\x00\xffpw", "X "), rfb.KindGone},
 		"half a response":        {"vncauth", dialogue{greets, says33, "S \x00\x00\x00\x02" + string(challenge[:]), "C 1234567", "X "}, rfb.KindGone},
 		"3.7 and not None":       {"none", dialogue{greets, says37, "S \x01\x01", "C \x02", no}, rfb.KindNotOffered},

@@ -125,6 +125,7 @@ const (
 	SecurityX509None
 	SecurityX509Vnc
 	SecurityX509Plain
+	SecurityPlain // of VeNCrypt too, on a connection that came inside TLS
 )
 
 // String is the name of s, usable as a label.
@@ -140,6 +141,8 @@ func (s Security) String() string {
 		return "X509Vnc"
 	case SecurityX509Plain:
 		return "X509Plain"
+	case SecurityPlain:
+		return "Plain"
 	}
 	return "unknown"
 }
@@ -147,9 +150,10 @@ func (s Security) String() string {
 // SubType is a security type inside VeNCrypt.
 type SubType uint32
 
-// The sub-types that are spoken here. Those of anonymous TLS (257-259) cannot be had from crypto/tls, and Plain (256)
-// sends a password in clear.
+// The sub-types that are spoken here. Those of anonymous TLS (257-259) cannot be had from crypto/tls. Plain brings no
+// TLS of its own: it is for connections that came inside TLS.
 const (
+	Plain     SubType = 256
 	X509None  SubType = 260
 	X509Vnc   SubType = 261
 	X509Plain SubType = 262
@@ -158,6 +162,8 @@ const (
 // Security is what t amounts to, 0 for a sub-type that is not spoken here.
 func (t SubType) Security() Security {
 	switch t {
+	case Plain:
+		return SecurityPlain
 	case X509None:
 		return SecurityX509None
 	case X509Vnc:

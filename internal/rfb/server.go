@@ -16,10 +16,16 @@ type Timeouts struct {
 
 // Offer is what a viewer may authenticate with.
 type Offer struct {
-	// None offers security type None and nothing else: for a connection that came inside TLS.
+	// None offers security type None, behind the others: for a connection that came inside TLS. Before RFB 3.8, where
+	// None cannot be refused, it is not offered beside others; a viewer of RFB 3.3 is taken to have chosen it.
 	None bool
-	// SubTypes are offered inside VeNCrypt, in this order: most viewers take the first they know. Empty: no VeNCrypt.
+	// SubTypes are offered inside VeNCrypt, in this order: most viewers take the first they know. Plain may be one of
+	// them only beside None. Empty: no VeNCrypt.
 	SubTypes []SubType
+	// PasswordFirst, if set, is asked when a viewer has chosen VeNCrypt: whether this one is offered X509None last.
+	PasswordFirst func() bool
+	// OnPerson, if set, is called when steps begin in which the viewer may ask its user.
+	OnPerson func()
 	// VNCAuth offers VNC Authentication, behind VeNCrypt. It encrypts nothing.
 	VNCAuth bool
 	// TLS is for the sub-types. The handshake fails below TLS 1.2, whatever it says.
@@ -33,7 +39,7 @@ type Proof struct {
 	Security   Security
 	ServerName string // the host name in the TLS handshake of VeNCrypt, "" without one
 
-	User, Password string // of X509Plain, at most MaxCredential bytes each
+	User, Password string // of Plain and X509Plain, at most MaxCredential bytes each
 
 	Challenge, Response [16]byte // of VNC Authentication and X509Vnc, for VerifyVNC
 }
@@ -43,6 +49,9 @@ const tooOld = "Your viewer is too old for encryption (VeNCrypt). Use a current 
 
 // notOffered is shown by viewers that chose a security type which does not stand in the list.
 const notOffered = "The security type was not offered."
+
+// tooLong is shown by viewers whose user typed more than MaxCredential bytes.
+const tooLong = "The user name or the password is too long."
 
 // stage is how far the handshake is.
 type stage uint8
@@ -111,13 +120,14 @@ func (s *Server) negotiate(o Offer) (Proof, error) {
 	if s.version, err = s.wire.readVersion("reading the viewer's version"); err != nil {
 		return Proof{}, err
 	}
-	if o.None && s.version < Version38 {
+	types := o.types(s.version)
+	if s.version < Version38 && len(types) == 1 && types[0] == typeNone {
 		return Proof{Security: SecurityNone}, nil // Accept tells, or Refuse
 	}
 	if s.version == Version33 {
 		return s.dictate(o)
 	}
-	choice, err := s.choose(o.types())
+	choice, err := s.choose(types)
 	if err != nil {
 		return Proof{}, err
 	}
@@ -165,45 +175,52 @@ func (s *Server) choose(types []byte) (byte, error) {
 // challenge does VNC Authentication up to the response. begin goes out with the challenge.
 func (s *Server) challenge(o Offer, begin []byte, security Security) (Proof, error) {
 	proof := Proof{Security: security, Challenge: o.Challenge()}
-	s.wire.within(s.timeouts.Person)
+	s.forPerson(o)
 	if err := s.wire.write("sending the challenge", append(begin, proof.Challenge[:]...)); err != nil {
 		return Proof{}, err
 	}
 	return proof, s.wire.readInto("reading the response to the challenge", proof.Response[:])
 }
 
-// types are the outer security types of o, in order.
-func (o Offer) types() []byte {
-	if o.None {
-		return []byte{typeNone}
+// forPerson gives what follows the time of a person.
+func (s *Server) forPerson(o Offer) {
+	s.wire.within(s.timeouts.Person)
+	if o.OnPerson != nil {
+		o.OnPerson()
 	}
+}
+
+// types are the outer security types of o for a version, in order.
+func (o Offer) types(version Version) []byte {
 	var types []byte
-	if len(o.SubTypes) > 0 {
+	if len(o.SubTypes) > 0 && version > Version33 {
 		types = append(types, typeVeNCrypt)
 	}
 	if o.VNCAuth {
 		types = append(types, typeVNCAuth)
+	}
+	if o.None && (version == Version38 || len(types) == 0) {
+		types = append(types, typeNone)
 	}
 	return types
 }
 
 // check refuses what cannot be offered.
 func (o Offer) check() error {
-	challenge := o.VNCAuth
+	challenge, secure := o.VNCAuth, false
 	for _, t := range o.SubTypes {
-		if t.Security() == 0 {
+		if t.Security() == 0 || t == Plain && !o.None {
 			return fmt.Errorf("sub-type %v: %w", t, ErrMisuse)
 		}
 		challenge = challenge || t == X509Vnc
+		secure = secure || t != Plain
 	}
 	switch {
-	case o.None:
-		return nil
-	case len(o.types()) == 0:
+	case len(o.types(Version38)) == 0:
 		return fmt.Errorf("an empty offer: %w", ErrMisuse)
 	case len(o.SubTypes) > maxSubTypes:
 		return fmt.Errorf("%d sub-types: %w", len(o.SubTypes), ErrMisuse)
-	case len(o.SubTypes) > 0 && o.TLS == nil:
+	case secure && o.TLS == nil:
 		return fmt.Errorf("VeNCrypt without TLS: %w", ErrMisuse)
 	case challenge && o.Challenge == nil:
 		return fmt.Errorf("VNC Authentication without a challenge: %w", ErrMisuse)

@@ -1,23 +1,41 @@
 package rfb
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // veNCrypt goes on behind the choice of VeNCrypt up to the credentials.
 func (s *Server) veNCrypt(o Offer) (Proof, error) {
 	if err := s.veNCryptVersion(); err != nil {
 		return Proof{}, err
 	}
-	sub, err := s.subType(o.SubTypes)
+	types := o.SubTypes
+	if o.PasswordFirst != nil && o.PasswordFirst() {
+		types = withoutPasswordLast(types)
+	}
+	sub, err := s.subType(types)
 	if err != nil {
 		return Proof{}, err
 	}
-	name, err := s.wire.startTLS(o.TLS, s.timeouts.Person)
-	if err != nil {
-		return Proof{}, err
+	name := ""
+	if s.forPerson(o); sub != Plain {
+		if name, err = s.wire.startTLS(o.TLS, s.timeouts.Person); err != nil {
+			return Proof{}, err
+		}
 	}
 	proof, err := s.credentials(o, sub)
 	proof.ServerName = name
 	return proof, err
+}
+
+// withoutPasswordLast is types with X509None behind the others.
+func withoutPasswordLast(types []SubType) []SubType {
+	i := slices.Index(types, X509None)
+	if i < 0 {
+		return types
+	}
+	return append(slices.Delete(slices.Clone(types), i, i+1), X509None)
 }
 
 // veNCryptVersion offers 0.2, the only version in use.
@@ -50,7 +68,14 @@ func (s *Server) subType(types []SubType) (SubType, error) {
 	if err := s.wire.write("offering VeNCrypt sub-types", list); err != nil {
 		return 0, err
 	}
-	b, early, err := s.wire.readLast(step, 4)
+	var b []byte
+	var early bool
+	var err error
+	if slices.Contains(types, Plain) { // the user and password may be there with it
+		b, err = s.wire.read(step, 4)
+	} else {
+		b, early, err = s.wire.readLast(step, 4)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -62,22 +87,28 @@ func (s *Server) subType(types []SubType) (SubType, error) {
 		if early {
 			return 0, fail(KindPlaintext, step, "more came behind it, before TLS")
 		}
+		if t == Plain {
+			return t, nil
+		}
 		return t, s.wire.write("taking the VeNCrypt sub-type", []byte{subTypeTaken})
 	}
 	_ = s.wire.write(step, []byte{subTypeRefused}) // the viewer's fault is what counts
 	return 0, fail(KindNotOffered, step, "sub-type %d was not offered", uint32(choice))
 }
 
-// credentials are what the viewer shows inside TLS.
+// credentials are what the viewer shows behind its sub-type.
 func (s *Server) credentials(o Offer, sub SubType) (Proof, error) {
 	switch sub {
 	case X509Vnc:
 		return s.challenge(o, nil, SecurityX509Vnc)
-	case X509Plain:
-		proof := Proof{Security: SecurityX509Plain}
-		s.wire.within(s.timeouts.Person)
+	case Plain, X509Plain:
+		proof := Proof{Security: sub.Security()}
+		s.forPerson(o)
 		var err error
 		proof.User, proof.Password, err = s.wire.readPlain()
+		if KindOf(err) == KindTooLong {
+			_ = s.wire.write("refusing the user and password", s.failure(tooLong)) // the viewer's fault is what counts
+		}
 		return proof, err
 	}
 	return Proof{Security: sub.Security()}, nil

@@ -14,10 +14,10 @@ import (
 //	u8 0                            ->                       255: will not
 //	u8 n, n times u32 sub-type      ->
 //	                                <-      u32 sub-type
-//	u8 1                            ->                       0: not that
+//	u8 1                            ->                       0: not that; nothing for Plain
 //	                 … TLS handshake, the client begins …
 //	X509Vnc:   VNC Authentication (vncauth.go)
-//	X509Plain:                      <-      u32 user length, u32 password length, user, password
+//	Plain, X509Plain:               <-      u32 user length, u32 password length, user, password
 //
 // Only TLS records may follow the 1. What comes earlier, in clear, must not be taken for what came inside TLS; as
 // nothing is read ahead here, it cannot be, and is only told apart for the operator.
@@ -83,7 +83,7 @@ func (w *wire) secure(conn *tls.Conn) (serverName string, err error) {
 	return state.ServerName, nil
 }
 
-// readPlain reads the credentials of X509Plain.
+// readPlain reads the credentials of Plain and X509Plain.
 func (w *wire) readPlain() (user, password string, err error) {
 	const step = "reading the user and password"
 	b, err := w.read(step, 8)

@@ -60,6 +60,16 @@ func TestViewersHearWhatTheirVersionUnderstands(t *testing.T) {
 		{"3.8 X509Plain", "x509none x509plain", append(append(dialogue{greets, says38}, sub("\x02\x00\x00\x01\x04\x00\x00\x01\x06", "\x06")...), plain),
 			dialogue{ok}, dialogue{no, reason},
 			rfb.Proof{Security: rfb.SecurityX509Plain, ServerName: "tok.vnc.test", User: "me", Password: "pwd"}, "3.8"},
+		{"3.8 Plain, inside TLS already", "none plain x509plain",
+			dialogue{greets, says38, "S \x02\x13\x01", "C \x13", "S \x00\x02", "C \x00\x02", "S \x00\x02\x00\x00\x01\x00\x00\x00\x01\x06", "C \x00\x00\x01\x00" + plain[2:]},
+			dialogue{ok}, dialogue{no, reason}, rfb.Proof{Security: rfb.SecurityPlain, User: "me", Password: "pwd"}, "3.8"},
+		{"3.7 Plain, inside TLS already", "none plain",
+			dialogue{greets, says37, "S \x01\x13", "C \x13", "S \x00\x02", "C \x00\x02", "S \x00\x01\x00\x00\x01\x00", "C \x00\x00\x01\x00", plain},
+			dialogue{ok}, dialogue{no}, rfb.Proof{Security: rfb.SecurityPlain, User: "me", Password: "pwd"}, "3.7"},
+		{"3.8 None beside Plain", "none plain", dialogue{greets, says38, "S \x02\x13\x01", "C \x01"},
+			dialogue{ok}, dialogue{no, reason}, rfb.Proof{Security: rfb.SecurityNone}, "3.8"},
+		{"3.3 None beside Plain", "none plain", dialogue{greets, says33},
+			dialogue{"S \x00\x00\x00\x01"}, dialogue{"S \x00\x00\x00\x00", reason}, rfb.Proof{Security: rfb.SecurityNone}, "3.3"},
 		{"3.7 X509Plain, empty", "x509plain", append(append(dialogue{greets, says37}, sub("\x01\x00\x00\x01\x06", "\x06")...), "C "+strings.Repeat("\x00", 8)),
 			dialogue{ok}, dialogue{no}, rfb.Proof{Security: rfb.SecurityX509Plain, ServerName: "tok.vnc.test"}, "3.7"},
 	} {
@@ -158,11 +168,50 @@ func TestStepsOutOfOrderSayNothing(t *testing.T) {
 	}
 	for name, o := range map[string]rfb.Offer{
 		"empty": {}, "no TLS": {SubTypes: []rfb.SubType{rfb.X509None}}, "no challenge": {VNCAuth: true},
+		"Plain outside TLS":   {SubTypes: []rfb.SubType{rfb.Plain}},
 		"anonymous TLS":       {SubTypes: []rfb.SubType{257}, TLS: serverTLS()},
 		"no challenge in TLS": {SubTypes: []rfb.SubType{rfb.X509Vnc}, TLS: serverTLS()},
 	} {
 		if _, err := rfb.NewServer(conn, rfb.Timeouts{}).Negotiate(o); rfb.KindOf(err) != rfb.KindOther {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A viewer that came without a name is asked for a password first; it is asked about when it can make a difference.
+func TestTheOrderOfSubTypesIsAskedForOnce(t *testing.T) {
+	ahead := dialogue{greets, says38, venCrypt, "C \x13", "S \x00\x02", "C \x00\x02"}
+	for first, list := range map[bool]string{
+		true:  "S \x00\x03\x00\x00\x01\x06\x00\x00\x01\x05\x00\x00\x01\x04",
+		false: "S \x00\x03\x00\x00\x01\x04\x00\x00\x01\x06\x00\x00\x01\x05",
+	} {
+		o, asked := offer("x509none x509plain x509vnc"), 0
+		o.PasswordFirst = func() bool { asked++; return first }
+		append(ahead[:len(ahead):len(ahead)], list, "X ").against(t, func(conn net.Conn) {
+			_, err := rfb.NewServer(conn, rfb.Timeouts{}).Negotiate(o)
+			wantKind(t, err, rfb.KindGone)
+		})
+		dialogue{greets, says38, venCrypt, "X "}.against(t, func(conn net.Conn) {
+			_, err := rfb.NewServer(conn, rfb.Timeouts{}).Negotiate(o)
+			wantKind(t, err, rfb.KindGone)
+		})
+		if asked != 1 || o.SubTypes[0] != rfb.X509None {
+			t.Errorf("asked %d times; the offer became %v", asked, o.SubTypes)
+		}
+	}
+}
+
+func TestAPersonMayBeAskedOnlyBehindTheSubType(t *testing.T) {
+	ahead := dialogue{greets, says38, venCrypt, "C \x13", "S \x00\x02", "C \x00\x02", "S \x00\x01\x00\x00\x01\x06"}
+	for want, more := range map[bool]dialogue{false: {"X "}, true: {"C \x00\x00\x01\x06", "S \x01", "X "}} {
+		o, called := offer("x509plain"), false
+		o.OnPerson = func() { called = true }
+		append(ahead[:len(ahead):len(ahead)], more...).against(t, func(conn net.Conn) {
+			_, err := rfb.NewServer(conn, rfb.Timeouts{}).Negotiate(o)
+			wantKind(t, err, rfb.KindGone)
+		})
+		if called != want {
+			t.Errorf("behind the sub-type: %v, a person's step: %v", want, called)
 		}
 	}
 }

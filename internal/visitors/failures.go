@@ -9,16 +9,25 @@ const (
 	// freeFailures a failureWindow cost nothing: a viewer that retries by itself makes about 30 a minute.
 	freeFailures  = 30
 	failureWindow = time.Minute
-	// greetingEvery is the pace of a network beyond that.
-	greetingEvery = 2 * time.Second
-	// MaxDelay is the longest wait that Delay asks for.
+	// turnEvery is the pace of a network beyond that.
+	turnEvery = 2 * time.Second
+	// MaxDelay is the longest wait that Guessed and Turn ask for.
 	MaxDelay = 10 * time.Second
+	// maxHeld is how many refusals of one network are delayed at a time. More are told at once: delayed ones hold
+	// half-open connections, which the network's other viewers need too.
+	maxHeld = 16
 	// maxFailing bounds the networks whose failures are counted, to about 3 MiB.
 	maxFailing = 8192
 )
 
-// failures of one network: a ring of the latest, and the next greeting that the pace allows. Times are since the
-// book's start.
+// guesses are what is counted together.
+type guesses struct {
+	network  netip.Addr
+	password bool // of the short passwords, not of tokens
+}
+
+// failures of one network: a ring of the latest, and the next turn that the pace allows. Times are since the book's
+// start.
 type failures struct {
 	at    [freeFailures]time.Duration
 	count int // at[count%freeFailures] is the oldest once the ring is full
@@ -32,35 +41,65 @@ func (f *failures) add(now time.Duration) {
 	}
 }
 
-// tooMany tells whether a whole ring of failures lies within the window.
+// tooMany reports whether a whole ring of failures lies within the window.
 func (f *failures) tooMany(now time.Duration) bool {
 	return f.count >= freeFailures && now-f.at[f.count%freeFailures] < failureWindow
 }
 
-// Fail counts a failed handshake or a bad token of addr's network, honest or not. Of more than 8,192 networks that
-// fail within a minute the one whose last failure is oldest is forgotten.
-func (b *Book) Fail(addr netip.Addr) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.elapsed()
-	b.failing.touch(network(addr), now).add(now)
-}
-
-// Delay says how long a new connection from addr must wait for its greeting, and takes that turn: it is called once a
-// connection. A network with fewer than 30 failures in the last minute waits for nothing; another gets one greeting
-// every 2 s. It returns false, and takes no turn, where the wait would be longer than MaxDelay.
-func (b *Book) Delay(addr netip.Addr) (time.Duration, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.elapsed()
-	f := b.failing.get(network(addr), now)
-	if f == nil || !f.tooMany(now) {
-		return 0, true
-	}
+// turn takes the next turn and returns how long it is until then; false, and no turn taken, beyond MaxDelay.
+func (f *failures) turn(now time.Duration) (time.Duration, bool) {
 	turn := max(now, f.next)
 	if turn-now > MaxDelay {
 		return 0, false
 	}
-	f.next = turn + greetingEvery
+	f.next = turn + turnEvery
 	return turn - now, true
+}
+
+// Guessed counts a token that never existed, and returns how long its refusal should be held back: nothing for a
+// network with at most 30 of them in the last minute, and for the seventeenth refusal of a network that is held back
+// at the same time; else until the network's next turn, every 2 s, and at most MaxDelay. Of more than 8,192 networks
+// that fail within a minute the one whose last failure is oldest is forgotten.
+func (v *Visit) Guessed() time.Duration {
+	b := v.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.elapsed()
+	f := b.failing.touch(guesses{v.network, false}, now)
+	slow := f.tooMany(now)
+	f.add(now)
+	if !slow || v.left || v.held || v.of.held >= maxHeld {
+		return 0
+	}
+	v.held = true
+	v.of.held++
+	wait, ok := f.turn(now)
+	if !ok {
+		wait = MaxDelay
+	}
+	return wait
+}
+
+// GuessedPassword counts a wrong short password: the first 8 characters of a token.
+func (v *Visit) GuessedPassword() {
+	b := v.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.elapsed()
+	b.failing.touch(guesses{v.network, true}, now).add(now)
+}
+
+// Turn says how long a short password must wait until it is judged, and takes that turn: 40 bits can be guessed where
+// guesses are free. A network with fewer than 30 wrong ones in the last minute waits for nothing; another has one turn
+// every 2 s. It returns false, and takes no turn, where the wait would be longer than MaxDelay.
+func (v *Visit) Turn() (time.Duration, bool) {
+	b := v.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.elapsed()
+	f := b.failing.get(guesses{v.network, true}, now)
+	if f == nil || !f.tooMany(now) {
+		return 0, true
+	}
+	return f.turn(now)
 }

@@ -8,117 +8,155 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
 )
 
-// wantDelay asserts one answer of Delay; a negative wait is a refusal.
-func wantDelay(t *testing.T, book *visitors.Book, want time.Duration) {
+// guess is one connection with a token that never existed, refused at once or after the wait.
+func guess(book *visitors.Book) time.Duration {
+	visit := enter(book, ada, visitors.Limits{})
+	defer visit.Leave()
+	return visit.Guessed()
+}
+
+// wantTurn asserts one answer of Turn; a negative wait is a refusal.
+func wantTurn(t *testing.T, book *visitors.Book, want time.Duration) {
 	t.Helper()
-	wait, ok := book.Delay(ada)
+	visit := enter(book, ada, visitors.Limits{})
+	defer visit.Leave()
+	wait, ok := visit.Turn()
 	if !ok {
 		wait = -1
 	}
 	if wait != want {
-		t.Errorf("delay %v, want %v", wait, want)
+		t.Errorf("turn after %v, want %v", wait, want)
 	}
 }
 
-func TestThirtyFailuresAMinuteAreFree(t *testing.T) {
-	book, clock := open()
-	for range 29 {
-		book.Fail(ada)
-		clock.pass(2 * time.Second)
-		for range 10 {
-			wantDelay(t, book, 0)
-		}
-	}
-	book.Fail(ada) // the thirtieth, 58 s after the first
-	wantDelay(t, book, 0)
-	wantDelay(t, book, 2*time.Second)
-	clock.pass(2*time.Second - 1)
-	wantDelay(t, book, 2*time.Second+1)
-	clock.pass(1) // the first is a minute old
-	for range 10 {
-		wantDelay(t, book, 0)
-	}
-}
-
-func TestANetworkThatFailsGetsOneGreetingEveryTwoSeconds(t *testing.T) {
+func TestThirtyGuessesAMinuteAreRefusedAtOnce(t *testing.T) {
 	book, clock := open()
 	for range 30 {
-		book.Fail(ada)
+		if wait := guess(book); wait != 0 {
+			t.Fatalf("one of the first waits %v", wait)
+		}
+		clock.pass(time.Second)
 	}
-	for want := time.Duration(0); want <= visitors.MaxDelay; want += 2 * time.Second {
-		wantDelay(t, book, want)
+	for _, want := range []time.Duration{0, 2 * time.Second, 4 * time.Second} { // turns
+		if wait := guess(book); wait != want {
+			t.Errorf("the next waits %v, want %v", wait, want)
+		}
 	}
 	for range 100 {
-		wantDelay(t, book, -1) // refused, and no turn taken
+		if wait := guess(book); wait > visitors.MaxDelay {
+			t.Fatalf("a refusal waits %v", wait)
+		}
 	}
-	if wait, ok := book.Delay(bob); wait != 0 || !ok {
-		t.Errorf("another network waits: %v, %v", wait, ok)
-	}
-	clock.pass(2 * time.Second)
-	wantDelay(t, book, 10*time.Second)
-	wantDelay(t, book, -1)
-	clock.pass(15 * time.Second) // nobody came: turns are not saved up
-	wantDelay(t, book, 0)
-	wantDelay(t, book, 2*time.Second)
-}
-
-func TestASlowedNetworkIsFreeAgainAfterAMinute(t *testing.T) {
-	book, clock := open()
-	for range 1000 {
-		book.Fail(ada)
-		book.Delay(ada)
-	}
-	wantDelay(t, book, -1)
 	clock.pass(time.Minute)
-	for range 10 {
-		wantDelay(t, book, 0)
+	if wait := guess(book); wait != 0 {
+		t.Errorf("a minute later a refusal waits %v", wait)
 	}
-	book.Fail(ada)
-	wantDelay(t, book, 0)
 }
 
-// An attacker connects as fast as it is let, and always fails.
-func TestGuessingIsHeldToThirtyAMinute(t *testing.T) {
+// Delayed refusals are half open; they must not fill the network's share.
+func TestOnlyAFewRefusalsOfANetworkAreDelayedAtATime(t *testing.T) {
+	book, _ := open()
+	for range 100 {
+		guess(book)
+	}
+	var held []*visitors.Visit
+	for range visitors.MaxHeld {
+		visit := enter(book, ada, visitors.Limits{})
+		if wait := visit.Guessed(); wait == 0 {
+			t.Fatalf("refusal %d is not delayed", len(held))
+		}
+		held = append(held, visit)
+	}
+	if wait := guess(book); wait != 0 {
+		t.Errorf("one more waits %v", wait)
+	}
+	held[0].Leave()
+	held[0].Leave() // only the first counts
+	if guess(book) == 0 {
+		t.Error("none is delayed after one has left")
+	}
+	next := enter(book, ada, visitors.Limits{})
+	defer next.Leave()
+	if next.Guessed() == 0 || guess(book) != 0 {
+		t.Error("the bound has moved")
+	}
+}
+
+// One viewer that is refused again and again, as fast as it is let.
+func TestARepeatedGuessIsHeldToThirtyAMinute(t *testing.T) {
 	book, clock := open()
 	random := rand.New(rand.NewPCG(3, 4))
 	end := clock.at.Add(time.Hour)
 	guesses := 0
 	for clock.at.Before(end) {
-		wait, ok := book.Delay(ada)
-		if !ok {
-			t.Fatal("one connection at a time is refused")
-		}
-		clock.pass(wait + time.Duration(random.IntN(int(time.Millisecond))))
-		book.Fail(ada)
+		clock.pass(guess(book) + time.Duration(random.IntN(int(time.Millisecond))))
 		guesses++
 	}
-	if guesses < 60*30 || guesses > 60*30+60 {
+	if guesses < 60*30 || guesses > 60*31+30 {
 		t.Errorf("%d guesses in an hour", guesses)
 	}
 }
 
-func BenchmarkDoor(b *testing.B) {
-	b.Run("visit", func(b *testing.B) {
+// Short passwords can be guessed, so they take turns before they are judged. Tokens do not count among them.
+func TestShortPasswordsTakeTurnsAfterThirtyWrongOnes(t *testing.T) {
+	book, clock := open()
+	for range 100 {
+		guess(book)
+	}
+	visit := enter(book, ada, visitors.Limits{})
+	defer visit.Leave()
+	for range 29 {
+		visit.GuessedPassword()
+		clock.pass(2 * time.Second)
+	}
+	wantTurn(t, book, 0)
+	wantTurn(t, book, 0)
+	visit.GuessedPassword() // the thirtieth, 58 s after the first
+	for want := time.Duration(0); want <= visitors.MaxDelay; want += 2 * time.Second {
+		wantTurn(t, book, want)
+	}
+	for range 100 {
+		wantTurn(t, book, -1) // refused, and no turn taken
+	}
+	elsewhere := enter(book, bob, visitors.Limits{})
+	defer elsewhere.Leave()
+	if wait, ok := elsewhere.Turn(); wait != 0 || !ok {
+		t.Errorf("another network waits: %v, %v", wait, ok)
+	}
+	clock.pass(2 * time.Second) // the first is a minute old
+	wantTurn(t, book, 0)
+}
+
+func BenchmarkHandshake(b *testing.B) {
+	b.Run("good", func(b *testing.B) {
 		book := visitors.New(time.Now)
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
 			for n := 0; pb.Next(); n++ {
-				visit, _ := book.Enter(numbered(n%1000), visitors.Limits{})
-				book.Delay(numbered(n % 1000))
-				book.LacksName(numbered(n % 1000))
+				visit := enter(book, numbered(n%1000), visitors.Limits{})
+				visit.Wait(visitors.Person)
+				visit.Wait(visitors.Admitted)
 				visit.Leave()
 			}
 		})
 	})
+	b.Run("into a full book of 2,048 networks", func(b *testing.B) {
+		book := visitors.New(time.Now)
+		b.ReportAllocs()
+		n := 0
+		for b.Loop() {
+			enter(book, numbered(n), visitors.Limits{})
+			n++
+		}
+	})
 	b.Run("failure of a new network in a full table", func(b *testing.B) {
 		book := visitors.New(time.Now)
-		for n := range visitors.MaxFailing {
-			book.Fail(numbered(n))
-		}
 		b.ReportAllocs()
-		n := visitors.MaxFailing
+		n := 0
 		for b.Loop() {
-			book.Fail(numbered(n))
+			visit := enter(book, numbered(n), visitors.Limits{})
+			visit.Guessed()
+			visit.Leave()
 			n++
 		}
 	})

@@ -59,6 +59,15 @@ func (t *table[K, V]) touch(key K, now time.Duration) *V {
 	return &e.value
 }
 
+// take reports whether key has a value, and forgets it.
+func (t *table[K, V]) take(key K, now time.Duration) bool {
+	known := t.get(key, now) != nil
+	if known {
+		t.remove(t.entries[key])
+	}
+	return known
+}
+
 func (t *table[K, V]) remove(e *entry[K, V]) {
 	t.unlink(e)
 	delete(t.entries, e.key)

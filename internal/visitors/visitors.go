@@ -1,15 +1,18 @@
-// Package visitors knows who stands at the door: connections that have not shown who they are yet, networks whose
-// connections keep failing, and addresses whose viewers send no host name.
+// Package visitors bounds the connections that have not shown who they are yet: how many are half open, from where
+// wrong guesses come, and which viewer sent no host name a moment ago.
 //
-//	book := visitors.New(time.Now)                       // one for the process
-//	visit, ok := book.Enter(addr, visitors.Limits{})     // !ok: close at once
-//	defer visit.Leave()                                  // or earlier, when the handshake is over
-//	wait, ok := book.Delay(addr)                         // !ok: close at once; else greet after wait
+//	book := visitors.New(time.Now)                             // one for the process
+//	visit := book.Enter(addr, visitors.Limits{}, giveWay)      // visit.Crowded: refuse it
+//	defer visit.Leave()                                        // or earlier, when the handshake is over
+//	visit.Wait(visitors.Person)                                // somebody may be typing now
 //	…
-//	book.Fail(addr)                                      // the handshake or its token was bad
+//	wait := visit.Guessed()                                    // the token never existed: refuse after wait
+//	ok := visit.Wait(visitors.Admitted)                        // the token is good
 //
-// Networks that fail are slowed down and never banned: many people share an address, and some viewers retry a wrong
-// password for ever. Everything is in memory, bounded, and costs one short lock.
+// A connection with a good token waits for nothing, whatever its neighbours do: many people share an address. Networks
+// that guess have their refusals delayed, and are never banned: some viewers retry a wrong password for ever.
+// Everything is in memory and bounded. A call costs one short lock; where a limit is reached, Enter looks at each
+// network once.
 package visitors
 
 import (
@@ -22,12 +25,12 @@ const (
 	// DefaultPending is how many connections may be half open in all: at 16 KiB each, 32 MiB.
 	DefaultPending = 2048
 	// DefaultPendingPerNetwork is how many of them may come from one network: a class behind one address, its viewers
-	// all waiting for a password to be typed, and one eighth of the door.
+	// all waiting for a password to be typed, and one eighth of all.
 	DefaultPendingPerNetwork = 256
 
-	// NameMemory is how long LacksName remembers: time to reconnect and to type a password.
-	NameMemory = 2 * time.Minute
-	// maxNameless bounds the addresses of LacksName, to about 1 MiB.
+	// NameMemory is how long TakeNoName remembers: libvncclient reconnects after 1.8 s.
+	NameMemory = 10 * time.Second
+	// maxNameless bounds the addresses of TakeNoName, to about 1 MiB.
 	maxNameless = 8192
 )
 
@@ -42,10 +45,11 @@ type Book struct {
 	now   func() time.Time
 	start time.Time
 
-	mu       sync.Mutex // guards the following
-	pending  int
-	networks map[netip.Addr]int // half-open connections; only networks that have some
-	failing  table[netip.Addr, failures]
+	mu       sync.Mutex // guards the following, and every visit
+	all      counts
+	networks map[netip.Addr]*pending // only networks that have half-open connections
+	entered  uint64                  // visits so far
+	failing  table[guesses, failures]
 	nameless table[netip.Addr, struct{}]
 }
 
@@ -54,63 +58,17 @@ func New(now func() time.Time) *Book {
 	return &Book{
 		now:      now,
 		start:    now(),
-		networks: make(map[netip.Addr]int),
-		failing:  newTable[netip.Addr, failures](maxFailing, failureWindow),
+		networks: make(map[netip.Addr]*pending),
+		failing:  newTable[guesses, failures](maxFailing, failureWindow),
 		nameless: newTable[netip.Addr, struct{}](maxNameless, NameMemory),
 	}
-}
-
-// Enter counts a connection from addr as half open until Leave. It returns nil and false where one of the limits is
-// reached.
-func (b *Book) Enter(addr netip.Addr, l Limits) (*Visit, bool) {
-	if l.Pending <= 0 {
-		l.Pending = DefaultPending
-	}
-	if l.PendingPerNetwork <= 0 {
-		l.PendingPerNetwork = DefaultPendingPerNetwork
-	}
-	n := network(addr)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.pending >= l.Pending || b.networks[n] >= l.PendingPerNetwork {
-		return nil, false
-	}
-	b.pending++
-	b.networks[n]++
-	return &Visit{book: b, network: n}, true
 }
 
 // Pending is the number of half-open connections.
 func (b *Book) Pending() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.pending
-}
-
-// Visit is one half-open connection.
-type Visit struct {
-	book    *Book
-	network netip.Addr
-	left    bool // guarded by the book's mu
-}
-
-// Leave ends the visit: the handshake is over, well or badly. Only the first call counts, and a nil visit has nothing
-// to end.
-func (v *Visit) Leave() {
-	if v == nil {
-		return
-	}
-	b := v.book
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if v.left {
-		return
-	}
-	v.left = true
-	b.pending--
-	if b.networks[v.network]--; b.networks[v.network] == 0 {
-		delete(b.networks, v.network)
-	}
+	return b.all.open
 }
 
 // SentNoName remembers for NameMemory that the viewer at addr completed TLS without naming a host (SNI).
@@ -120,12 +78,12 @@ func (b *Book) SentNoName(addr netip.Addr) {
 	b.nameless.touch(addr.Unmap(), b.elapsed())
 }
 
-// LacksName tells whether SentNoName was called for this very address within NameMemory. Of more than 8,192 such
-// addresses the one that was told longest ago is forgotten first.
-func (b *Book) LacksName(addr netip.Addr) bool {
+// TakeNoName reports whether SentNoName was called for this very address within NameMemory, and forgets it: the
+// next viewer from there may send a name. Of more than 8,192 such addresses the oldest is forgotten first.
+func (b *Book) TakeNoName(addr netip.Addr) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.nameless.get(addr.Unmap(), b.elapsed()) != nil
+	return b.nameless.take(addr.Unmap(), b.elapsed())
 }
 
 // elapsed is the time as the tables keep it.

@@ -40,6 +40,13 @@ func (d *Desk) Label(serverName string) (label string, ok bool) {
 	return label, true
 }
 
+// HasToken reports whether a server name has the form of a VNC address: a label
+// of a token's length right before the domain, live or not.
+func (d *Desk) HasToken(serverName string) bool {
+	label, ok := d.Label(serverName)
+	return ok && len(label) == tokenLength
+}
+
 // Live tells whether the label is a token that opens one of this desk's
 // workstations now. It changes nothing, so that a matcher may ask repeatedly.
 func (d *Desk) Live(label string) bool {
@@ -142,14 +149,13 @@ func (d *Desk) TypedLabel(text string) string {
 	return host
 }
 
-// FindTyped is Find for what a person may have typed or pasted into a password
-// field. With VNCAuth in the policy the first 8 characters of a token will do:
-// the field of Vinagre takes no more.
-func (d *Desk) FindTyped(text string, viewer netip.Addr) (*Pass, error) {
-	label := d.TypedLabel(text)
-	if d.policy.VNCAuth && len(label) == prefixLength {
-		typed := []byte(lowerASCII(label))
-		return d.FindByPrefix(func(prefix string) bool { return subtle.ConstantTimeCompare(typed, []byte(prefix)) == 1 }, viewer)
+// TypedPrefix reports whether the text, which a person has typed, can be the first
+// characters of a token: with VNCAuth in the policy they will do in any password
+// field, because that of Vinagre takes no more. The match is for FindByPrefix.
+func (d *Desk) TypedPrefix(text string) (match func(prefix string) bool, ok bool) {
+	if !d.policy.VNCAuth || len(text) != prefixLength {
+		return nil, false
 	}
-	return d.Find(label, viewer)
+	typed := []byte(lowerASCII(text))
+	return func(prefix string) bool { return subtle.ConstantTimeCompare(typed, []byte(prefix)) == 1 }, true
 }

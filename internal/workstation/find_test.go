@@ -102,20 +102,31 @@ func TestATypedPrefixOpensOnlyWithVNCAuth(t *testing.T) {
 	off := open(t, func(c *workstation.Config) { c.State = state })
 	on := open(t, func(c *workstation.Config) { c.State, c.VNCAuth = state, true })
 	label, issued := issue(t, on, "desk1", workstation.Options{})
-	for _, typed := range []string{label, label[:8], strings.ToUpper(label[:8]), " " + label[:8] + "\n"} {
-		if pass, err := on.FindTyped(typed, viewer.Addr()); err != nil || pass.TokenID != issued.TokenID {
+	for _, typed := range []string{label[:8], strings.ToUpper(label[:8]), " " + label[:8] + "\n"} {
+		match, ok := on.TypedPrefix(on.TypedLabel(typed))
+		if !ok {
+			t.Errorf("%q is no prefix", typed)
+			continue
+		}
+		if pass, err := on.FindByPrefix(match, viewer.Addr()); err != nil || pass.TokenID != issued.TokenID {
 			t.Errorf("%q: %v, %v", typed, pass, err)
 		}
 	}
-	for _, typed := range []string{"", label[:7], label[:9], label[8:16], label[:25]} {
-		_, err := on.FindTyped(typed, viewer.Addr())
+	match, ok := on.TypedPrefix(label[8:16])
+	if !ok {
+		t.Error("another part of the token is no prefix")
+	} else {
+		_, err := on.FindByPrefix(match, viewer.Addr())
 		wantRefusal(t, err, workstation.RefusedUnknown)
 	}
-	if _, err := off.FindTyped(label, viewer.Addr()); err != nil {
-		t.Error(err)
+	for _, typed := range []string{"", label[:7], label[:9], label[:25], label} {
+		if _, ok := on.TypedPrefix(typed); ok {
+			t.Errorf("%q is taken for a prefix", typed)
+		}
 	}
-	_, err := off.FindTyped(label[:8], viewer.Addr())
-	wantRefusal(t, err, workstation.RefusedUnknown)
+	if _, ok := off.TypedPrefix(label[:8]); ok {
+		t.Error("a prefix will do without vncauth")
+	}
 }
 
 func TestAMatchSeesLivePrefixesOnlyAndMayTakeItsTime(t *testing.T) {

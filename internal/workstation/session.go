@@ -63,26 +63,31 @@ func (d *Desk) Join(pass *Pass, viewer netip.AddrPort, security string) (*Sessio
 	return x, nil
 }
 
-// Look tells whether Join would refuse the pass now, nil if not: a workstation
-// need not be troubled for a viewer that cannot stay. Join decides.
-func (d *Desk) Look(pass *Pass) *Refusal {
+// Look returns the refusal that Join would give the pass now, nil if none: a
+// workstation need not be troubled for a viewer that cannot stay. Join decides.
+func (d *Desk) Look(pass *Pass, viewer netip.Addr) *Refusal {
 	s := d.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endOverdue(pass.token.place, s.now())
-	_, err := s.room(d, pass.token.place, pass.Shared)
+	_, err := s.room(d, pass.token, viewer, pass.Shared)
 	return err
 }
 
-// room tells which sessions stand in the way of a newcomer whom the policy lets
-// replace them; mu is held.
-func (s *State) room(d *Desk, p *place, shared bool) (inTheWay []*Session, refusal *Refusal) {
-	for _, other := range p.sessions {
+// room returns the sessions that stand in the way of a newcomer who may replace
+// them; mu is held. Where newcomers are refused, a token's holder may all the
+// same replace its own session: its viewer came back before the lost connection
+// was noticed. The address must be the same, as others can read a token on the
+// way.
+func (s *State) room(d *Desk, t *token, viewer netip.Addr, shared bool) (inTheWay []*Session, refusal *Refusal) {
+	own := true
+	for _, other := range t.place.sessions {
 		if d.policy.OnConflict != Share && !(shared && other.Shared) {
 			inTheWay = append(inTheWay, other)
+			own = own && other.token == t && plain(other.Viewer.Addr()) == plain(viewer)
 		}
 	}
-	if len(inTheWay) > 0 && d.policy.OnConflict == Refuse {
+	if !own && d.policy.OnConflict == Refuse {
 		return nil, &Refusal{RefusedBusy, refusalTexts[RefusedBusy]}
 	}
 	if s.sessions-len(inTheWay) >= d.policy.MaxSessions {
@@ -99,7 +104,7 @@ func (s *State) join(d *Desk, x *Session) error {
 	if err := s.admit(d, t, x.Viewer.Addr(), now); err != nil {
 		return err
 	}
-	inTheWay, refusal := s.room(d, p, x.Shared)
+	inTheWay, refusal := s.room(d, t, x.Viewer.Addr(), x.Shared)
 	if refusal != nil {
 		return refusal
 	}

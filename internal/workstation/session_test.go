@@ -199,3 +199,48 @@ func TestEventsTellWhoWhereAndHowLong(t *testing.T) {
 		}
 	})
 }
+
+// A viewer that comes back before its lost connection was noticed gets its desktop, from its own address only: the
+// token can be read on the way.
+func TestATokenTakesOverItsOwnSessionFromItsAddress(t *testing.T) {
+	again := netip.AddrPortFrom(netip.AddrFrom16(viewer.Addr().As16()), 40001)
+	for _, tc := range []struct {
+		name      string
+		from      netip.AddrPort
+		own       bool // the same token
+		takesOver bool
+	}{
+		{"the same token and address", again, true, true},
+		{"the same token from elsewhere", other, true, false},
+		{"another token from the same address", again, false, false},
+	} {
+		d := open(t, nil)
+		label, another := mustIssue(t, d, "desk1"), mustIssue(t, d, "desk1")
+		there := mustEnter(t, d, label, viewer)
+		if !tc.own {
+			label = another
+		}
+		pass, err := d.Find(label, tc.from.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if busy := d.Look(pass, tc.from.Addr()) != nil; busy == tc.takesOver {
+			t.Errorf("%s: busy before it joins: %v", tc.name, busy)
+		}
+		newcomer, err := d.Join(pass, tc.from, "x509none")
+		if !tc.takesOver {
+			wantRefusal(t, err, workstation.RefusedBusy)
+			wantOpen(t, there)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEnded(t, there, workstation.ReasonReplaced)
+		there.Leave()
+		wantOpen(t, newcomer)
+		if !d.Live(label) {
+			t.Error("the token died with the session that it took over")
+		}
+	}
+}

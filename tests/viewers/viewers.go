@@ -23,9 +23,7 @@ type viewer struct {
 	run     func(programs, context.Context, *session)
 }
 
-// viewers is the table of what is tried. Remmina comes last of those that have no
-// choice of security types: the gateway remembers for two minutes that somebody at
-// its address sends no host name, and then prefers to ask for a password.
+// viewers is the table of what is tried.
 var viewers = []viewer{
 	{name: "tigervnc", run: programs.tigerByName},
 	{name: "tigervnc/x509plain", run: programs.tigerByPassword},

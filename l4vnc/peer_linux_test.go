@@ -1,0 +1,168 @@
+package l4vnc
+
+import (
+	"context"
+	"crypto/rand"
+	"io/fs"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+const (
+	soon    = 10 * time.Millisecond // between looks
+	enough  = 400 * time.Millisecond
+	patient = 20 * time.Second // only a test that fails waits it out
+)
+
+// loopback is a TCP connection of this machine.
+func loopback(t *testing.T) (ours, theirs *net.TCPConn) {
+	t.Helper()
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	if theirs, err = net.DialTCP("tcp", nil, listener.Addr().(*net.TCPAddr)); err != nil {
+		t.Fatal(err)
+	}
+	if ours, err = listener.AcceptTCP(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ours.Close(); _ = theirs.Close() })
+	return ours, theirs
+}
+
+// withSocket calls f with the socket of conn.
+func withSocket(t *testing.T, conn *net.TCPConn, f func(fd int) error) {
+	t.Helper()
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if controlErr := raw.Control(func(fd uintptr) { err = f(int(fd)) }); controlErr != nil || err != nil {
+		t.Fatal(controlErr, err)
+	}
+}
+
+// vanish makes the socket hear nothing more, as if its host were off.
+func vanish(t *testing.T, conn *net.TCPConn) {
+	t.Helper()
+	drop := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K}
+	withSocket(t, conn, func(fd int) error {
+		return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &drop})
+	})
+}
+
+// shelf is a storage that holds nothing.
+type shelf struct{}
+
+func (shelf) Store(context.Context, string, []byte) error          { return nil }
+func (shelf) Load(context.Context, string) ([]byte, error)         { return nil, fs.ErrNotExist }
+func (shelf) Delete(context.Context, string) error                 { return nil }
+func (shelf) List(context.Context, string, bool) ([]string, error) { return nil, fs.ErrNotExist }
+
+// openSession is one viewer at one workstation.
+func openSession(t *testing.T) *workstation.Session {
+	t.Helper()
+	desk, err := workstation.NewDesk(workstation.Config{
+		Policy:       workstation.Policy{Domain: "vnc.test"},
+		Workstations: []workstation.Spec{{ID: workstation.ID{Tenant: "default", Name: "one"}, Target: workstation.Target{TestCard: true}}},
+		State:        workstation.NewState(time.Now), Storage: shelf{}, Random: rand.Reader,
+	})
+	if err == nil {
+		err = desk.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	issued, err := desk.Issue(workstation.Issuer{Tenant: "default", Key: "dev"}, "one", workstation.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, _, _ := strings.Cut(issued.URL, ".")
+	from := netip.MustParseAddrPort("192.0.2.1:40000")
+	pass, err := desk.Find(token, from.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := desk.Join(pass, from, "X509None")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(session.Leave)
+	return session
+}
+
+func TestASessionEndsWhenOneOfItsHostsVanishes(t *testing.T) {
+	for _, gone := range []workstation.Reason{workstation.ReasonViewer, workstation.ReasonWorkstation} {
+		viewer, viewersEnd := loopback(t)
+		desktop, desktopsEnd := loopback(t)
+		r := &relay{session: openSession(t), viewer: viewer, workstation: desktop}
+		ours, theirs := viewer, viewersEnd
+		if gone == workstation.ReasonWorkstation {
+			ours, theirs = desktop, desktopsEnd
+		}
+		vanish(t, theirs)
+		stop := r.watchPeers(soon, enough)
+		r.mu.Lock() // a write that waits for the peer may hold it
+		if _, err := ours.Write([]byte("the picture moves")); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-r.session.Ended():
+		case <-time.After(patient):
+			t.Fatalf("%s: the session goes on", gone)
+		}
+		r.mu.Unlock()
+		if viewerLost := stop(); r.session.Why() != gone || viewerLost != (gone == workstation.ReasonViewer) {
+			t.Errorf("ended because of %q, want %q; the viewer is lost: %v", r.session.Why(), gone, viewerLost)
+		}
+		if abort(ours); gone == workstation.ReasonViewer {
+			if _, err := ours.Write([]byte("x")); err == nil {
+				t.Error("a viewer that is gone is kept")
+			}
+		}
+	}
+}
+
+// A viewer that reads nothing for a while, a suspended one for instance, still answers that it reads nothing.
+func TestAPeerThatReadsNothingIsNotGone(t *testing.T) {
+	viewer, _ := loopback(t)
+	desktop, _ := loopback(t)
+	r := &relay{session: openSession(t), viewer: viewer, workstation: desktop}
+	stop := r.watchPeers(soon, enough)
+	defer stop()
+	_ = viewer.SetWriteDeadline(time.Now().Add(enough / 2)) // its window is closed by then
+	for err := error(nil); err == nil; {
+		_, err = viewer.Write(make([]byte, 64<<10))
+	}
+	sent := func() (segments uint32) {
+		withSocket(t, viewer, func(fd int) error {
+			info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+			if err == nil {
+				segments = info.Segs_out
+			}
+			return err
+		})
+		return segments
+	}
+	tick := time.NewTicker(soon)
+	defer tick.Stop()
+	begin, late := sent(), time.After(patient)
+	for sent() < begin+3 { // probes of the closed window, at 0.2, 0.4 and 0.8 s
+		select {
+		case <-r.session.Ended():
+			t.Fatalf("ended because of %q", r.session.Why())
+		case <-late:
+			t.Fatal("the window is not probed")
+		case <-tick.C:
+		}
+	}
+}

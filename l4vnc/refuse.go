@@ -1,0 +1,98 @@
+package l4vnc
+
+import (
+	"errors"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
+	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// Refusals that are neither of the protocol nor of a token.
+var (
+	noServerName = &workstation.Refusal{Code: "no_server_name", Text: "Your viewer did not send the host name. " +
+		"Connect again and enter the first part of the VNC address (before the first dot) as the password."}
+	tooManyConnections = &workstation.Refusal{Code: "too_many_connections", Text: "Too many viewers are connecting. Try again in a moment."}
+	tooManyFailures    = &workstation.Refusal{Code: "too_many_failures", Text: "Too many wrong passwords came from your network. Try again in a minute."}
+	notReady           = &workstation.Refusal{Code: workstation.RefusedUnavailable, Text: "The gateway is not ready. Try again in a moment."}
+)
+
+// errGaveWay is the cause in the log where a limit made a connection end.
+var errGaveWay = errors.New("max_pending or max_pending_per_network was reached, and this connection had waited longest")
+
+// refused counts and logs a connection that came to nothing.
+func (d *door) refused(reason string, cause error) { d.gateway.VNCRefused(reason, d.viewer, cause) }
+
+// lost accounts for a connection that cannot be told anything.
+func (d *door) lost(kind rfb.Kind, cause error) {
+	if d.visitor.GaveWay() {
+		d.refused(string(tooManyConnections.Code), errGaveWay)
+		return
+	}
+	d.refused(kind.String(), cause)
+}
+
+// turnAway tells a viewer without a live token why, as far as it still can be
+// told. Only who guesses at tokens waits for that: a token that died a while ago
+// is no guess.
+func (d *door) turnAway(err error) {
+	var refusal *workstation.Refusal
+	if !errors.As(err, &refusal) {
+		d.lost(rfb.KindOf(err), err)
+		return
+	}
+	d.refused(string(refusal.Code), nil)
+	if refusal.Code == workstation.RefusedUnknown {
+		switch d.guess {
+		case guessedToken:
+			d.pause(d.visitor.Guessed())
+		case guessedPassword:
+			d.visitor.GuessedPassword()
+		}
+	}
+	_ = d.server.Refuse(refusal.Text) // it leaves anyway
+}
+
+// decline refuses a viewer whoever it is.
+func (d *door) decline(refusal *workstation.Refusal) {
+	d.refused(string(refusal.Code), nil)
+	err := error(nil)
+	if d.tlsFirst {
+		err = d.startTLS()
+	}
+	if err == nil {
+		_, err = d.negotiate(rfb.Offer{None: true})
+	}
+	if err == nil {
+		_ = d.server.Refuse(refusal.Text) // it leaves anyway
+	}
+	hangUp(d.conn, lastWords, false)
+}
+
+// pause waits, unless the connection has to give way to another: then it returns
+// false, and the connection can still be told so.
+func (d *door) pause(wait time.Duration) bool {
+	if wait <= 0 {
+		return true
+	}
+	d.visitor.Wait(visitors.Program) // of nobody's typing
+	d.holding.Store(true)
+	defer d.holding.Store(false)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-d.evicted:
+		return false
+	}
+}
+
+// giveWay lets go of the connection, for another that has come.
+func (d *door) giveWay() {
+	close(d.evicted)
+	if !d.holding.Load() {
+		_ = transport(d.cx).Close() // wakes whoever reads; nothing can be told in the middle of a step
+	}
+}

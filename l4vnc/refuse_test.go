@@ -1,0 +1,53 @@
+package l4vnc
+
+import (
+	"net"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mholt/caddy-l4/layer4"
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
+)
+
+// halfOpen is a viewer in its handshake, and the viewer's end.
+func halfOpen(book *visitors.Book) (d *door, viewer net.Conn) {
+	socket, viewer := net.Pipe()
+	d = &door{cx: layer4.WrapConnection(socket, nil, zap.NewNop()), conn: socket, evicted: make(chan struct{})}
+	d.visitor = book.Enter(netip.MustParseAddr("192.0.2.1"), visitors.Limits{PendingPerNetwork: 1}, d.giveWay)
+	return d, viewer
+}
+
+// A connection that has to give way ends in the middle of its step. One whose refusal waits is refused at once.
+func TestAConnectionThatGivesWayEndsOrIsRefusedAtOnce(t *testing.T) {
+	for _, waits := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			book := visitors.New(time.Now)
+			d, viewer := halfOpen(book)
+			defer func() { _ = viewer.Close() }()
+			cutShort := make(chan bool, 1)
+			if waits {
+				d.visitor.Wait(visitors.Person) // it waited for a password; now nobody is typing
+				go func() { cutShort <- !d.pause(time.Hour) }()
+				synctest.Wait()
+			}
+			newcomer, other := halfOpen(book)
+			defer func() { _, _ = newcomer.conn.Close(), other.Close() }()
+			if !d.visitor.GaveWay() || newcomer.visitor.Crowded {
+				t.Fatal("it does not give way")
+			}
+			_ = d.conn.SetDeadline(time.Now().Add(time.Second))
+			go func() { _, _ = viewer.Read(make([]byte, 8)) }()
+			_, err := d.conn.Write([]byte("why"))
+			if told := err == nil; told != waits {
+				t.Errorf("it waits: %v; it can be told why: %v", waits, told)
+			}
+			if waits && !<-cutShort {
+				t.Error("the refusal waits on")
+			}
+		})
+	}
+}
