@@ -125,7 +125,7 @@ func (l *Log) read(ctx context.Context, visit func(*sql.Rows) (more bool, err er
 		more, err = visit(rows)
 	}
 	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		return fmt.Errorf("reading the activity: %w", err)
+		return fmt.Errorf("reading the activity: %w", l.store.Explain(err))
 	}
 	return nil
 }

@@ -22,7 +22,8 @@ type files struct {
 	opened map[string]fs.FileInfo
 }
 
-// remember notes the file of each name as it is now. One that does not exist is not watched.
+// remember notes the file of each name as it is now. One that does not exist, or that the system
+// cannot tell from others, is not watched.
 func (f *files) remember(names ...string) error {
 	if f.opened == nil {
 		f.opened = make(map[string]fs.FileInfo)
@@ -36,8 +37,9 @@ func (f *files) remember(names ...string) error {
 		case err != nil:
 			return err
 		}
-		_ = os.SameFile(info, info) // Windows reads the file's identity only now
-		f.opened[name] = info
+		if f.opened[name] = info; !os.SameFile(info, info) { // Windows reads its identity only now
+			f.forget(name)
+		}
 	}
 	return nil
 }

@@ -113,3 +113,29 @@ func TestARemovedLogLosesNothingThatWasCommitted(t *testing.T) {
 		t.Errorf("after the restart: %q", got)
 	}
 }
+
+// A lock of another program may come when the file is there again: that connection is given up as
+// after any other failure.
+func TestAFailureAfterAFileWasPutBackIsAnOrdinaryOne(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed")
+	}
+	dir := t.TempDir()
+	st := open(t, dir, store.Options{CommitInterval: time.Hour})
+	var d disk
+	path, away := filepath.Join(dir, store.FileName), filepath.Join(dir, "away")
+	if err := os.Rename(path, away); err != nil {
+		t.Fatal(err)
+	}
+	submit(t, st, d.note("a"))
+	wantReplaced(t, st, path)
+	if err := os.Rename(away, path); err != nil {
+		t.Fatal(err)
+	}
+	d.full.Store(true)
+	if err := st.Flush(context.Background()); err == nil || !strings.Contains(err.Error(), "full") {
+		t.Errorf("on a full disk: %v", err)
+	}
+	d.full.Store(false)
+	flush(t, st)
+}

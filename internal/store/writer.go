@@ -81,7 +81,7 @@ func (w *writer) commitAll() time.Duration {
 			w.failed(err)
 			return retryInterval
 		}
-		w.batch, w.replaced = w.batch[len(group):], false
+		w.batch = w.batch[len(group):]
 		if w.settle(group) {
 			w.recovered()
 		}
@@ -100,8 +100,8 @@ func (w *writer) commitAll() time.Duration {
 // commit writes a group in one transaction. If an operation is rejected the group is written again, each operation
 // behind a savepoint, so that only the rejected one is missing.
 func (w *writer) commit(group []Op) error {
-	if err := w.files.check(); err != nil {
-		w.replaced = true
+	err := w.files.check()
+	if w.replaced = err != nil; err != nil {
 		return err
 	}
 	if w.tx.conn == nil {
@@ -109,7 +109,7 @@ func (w *writer) commit(group []Op) error {
 			return err
 		}
 	}
-	err := w.transact(group, w.applyTogether)
+	err = w.transact(group, w.applyTogether)
 	if err != nil && !storageFault(err) {
 		err = w.transact(group, w.applyEach)
 	}
