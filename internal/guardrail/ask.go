@@ -1,0 +1,185 @@
+package guardrail
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"unicode/utf8"
+)
+
+// ask lets the webhook judge a body and puts what it says into result. What is
+// wrong with the body is no failure of the webhook: it never passes.
+func (g *Guardrail) ask(ctx context.Context, d Direction, body []byte, result *Result) error {
+	texts, err := g.hookTexts(d, body)
+	if err != nil || len(texts) == 0 {
+		return err
+	}
+	if err = g.judgement(ctx, d, texts, body, result); err == nil || g.webhook.FailOpen {
+		return nil
+	}
+	return &WebhookError{Guardrail: g.name, Err: err}
+}
+
+func (g *Guardrail) judgement(ctx context.Context, d Direction, texts []hookText, body []byte, result *Result) error {
+	ctx, cancel := context.WithTimeout(ctx, g.webhook.Timeout)
+	defer cancel()
+	select {
+	case g.webhook.asking <- struct{}{}:
+		defer func() { <-g.webhook.asking }()
+	case <-ctx.Done():
+		return fmt.Errorf("%d questions are open: %w", maxHookAsking, ctx.Err())
+	}
+	answer, err := g.webhook.send(ctx, hookQuestion{Guardrail: g.name, Direction: d.String(), Texts: texts})
+	if err != nil {
+		return err
+	}
+	switch answer.Action {
+	case "allow":
+		return nil
+	case "deny":
+		result.Verdict = &Verdict{Guardrail: g.name, Class: hookClass(answer.Class)}
+		return nil
+	case "redact":
+		return g.redact(d, answer, texts, body, result)
+	}
+	return errors.New("an unknown action") // which may quote the text
+}
+
+// hookTexts collects the texts of a body.
+func (g *Guardrail) hookTexts(d Direction, body []byte) ([]hookText, error) {
+	var texts []hookText
+	size, many := 0, false
+	f := finder{data: body, answer: d == Output}
+	f.visit = func(start, end int) {
+		if _, ok := f.inLogprobs(); ok && f.answer || end-start <= len(`""`) || many {
+			return
+		}
+		text := decoded(body[start:end])
+		size += len(text)
+		many = size > MaxHookText || len(texts) == MaxHookTexts
+		texts = append(texts, hookText{Where: f.param(), Text: text, at: span{start, end}})
+	}
+	if err := f.walk(); err != nil {
+		return nil, err
+	}
+	if many {
+		return nil, &HookLimitError{Guardrail: g.name, Direction: d}
+	}
+	return texts, nil
+}
+
+// send asks and reads the answer.
+func (w *Webhook) send(ctx context.Context, question hookQuestion) (hookAnswer, error) {
+	var answer hookAnswer
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(question); err != nil {
+		return answer, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, &out)
+	if err != nil {
+		return answer, err
+	}
+	if w.Header != nil {
+		req.Header = w.Header.Clone()
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	resp, err := w.Transport.RoundTrip(req) // follows no redirect
+	if err != nil {
+		return answer, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return answer, fmt.Errorf("status %d", resp.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxHookAnswer+1))
+	if err != nil {
+		return answer, err
+	}
+	if len(body) > maxHookAnswer {
+		return answer, fmt.Errorf("an answer of more than %d bytes", maxHookAnswer)
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return answer, errors.New("an answer that does not parse") // the reason would quote it
+	}
+	return answer, nil
+}
+
+// redact takes out of a body what the webhook says.
+func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, body []byte, result *Result) error {
+	list := answer.Redactions
+	if len(list) == 0 || len(list) > maxRedactions {
+		return fmt.Errorf("%d redactions: want 1 to %d", len(list), maxRedactions)
+	}
+	slices.SortStableFunc(list, func(a, b redaction) int {
+		return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Start, b.Start))
+	})
+	rules, err := g.hookRules(answer)
+	if err != nil {
+		return err
+	}
+	b := bodyReader{side: &side{direction: d}, body: body}
+	for len(list) > 0 {
+		n := 0
+		for n < len(list) && list[n].Text == list[0].Text {
+			n++
+		}
+		if list[0].Text < 0 || list[0].Text >= len(texts) {
+			return fmt.Errorf("a redaction of text %d, of %d", list[0].Text, len(texts))
+		}
+		text := texts[list[0].Text]
+		f, err := hits(list[:n], utf8.RuneCountInString(text.Text))
+		if err != nil {
+			return err
+		}
+		edits := new(cover).edits(nil, text.Text, len(text.Text)+1, f, rules)
+		b.put(text.at.start, text.at.end, apply(nil, text.Text, edits))
+		list = list[n:]
+	}
+	result.Body, _ = b.result()
+	for _, r := range rules {
+		if v := (Verdict{Guardrail: g.name, Class: r.class}); !slices.Contains(result.Redacted, v) {
+			result.Redacted = append(result.Redacted, v)
+		}
+	}
+	return nil
+}
+
+// hookRules makes a rule for each class of the redactions, and notes in them
+// which is theirs.
+func (g *Guardrail) hookRules(answer hookAnswer) (rules []boundRule, err error) {
+	for i, r := range answer.Redactions {
+		class := hookClass(cmp.Or(r.Class, answer.Class))
+		n := slices.IndexFunc(rules, func(r boundRule) bool { return r.class == class })
+		if n < 0 {
+			if n = len(rules); n == maxHookClasses {
+				return nil, fmt.Errorf("more than %d classes", maxHookClasses)
+			}
+			rules = append(rules, boundRule{rule: rule{class: class}, guardrail: g.name})
+		}
+		answer.Redactions[i].rule = n
+	}
+	return rules, nil
+}
+
+// hits makes the finds of one text of a webhook's redactions.
+func hits(list []redaction, length int) (*found, error) {
+	f := new(found)
+	f.reset(0)
+	for _, r := range list {
+		if r.Start < 0 || r.Start >= r.End || r.End > length {
+			return nil, fmt.Errorf("a redaction from %d to %d of %d characters", r.Start, r.End, length)
+		}
+		f.rule = r.rule
+		f.add(r.Start, r.End, r.End)
+	}
+	return f, nil
+}

@@ -1,0 +1,225 @@
+package guardrail
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// A chunk of a chat stream, and what is read of it:
+//
+//	{"id", "object", "created", "model", …
+//	 "choices": [{"index": 0,
+//	              "delta": {"content": text, "refusal": text, "reasoning": text,
+//	                        "tool_calls": [{"index": 0, "id", "function": {"name", "arguments": text}}],
+//	                        "reasoning_details": [{"index": 0, "type", "text": text}], …},
+//	              "logprobs": {…}, "finish_reason": null or a word}],
+//	 "usage": {…}}
+//
+// Every string below a delta is a piece of a channel, named by its path, but
+// for those that are no text. Content may also come in parts, which are pieces
+// of the same text.
+
+// chatHead are the members of a chunk that one which is put in repeats.
+var chatHead = []string{"id", "object", "created", "model", "provider", "system_fingerprint", "service_tier"}
+
+// chatChoice is a choice of a chunk.
+type chatChoice struct {
+	at     span
+	index  string // as JSON
+	phases phase  // of which it has something
+}
+
+func (e *pushed) readChat() {
+	finished := e.readChoices()
+	choices := e.choices
+	at := 0
+	e.walk(func(f *finder, start, end int) (*channel, form) {
+		if len(f.frames) < 4 || f.frames[0].key != "choices" || f.frames[2].key != "delta" {
+			return nil, f.form()
+		}
+		for at < len(choices) && choices[at].at.end <= start {
+			at++
+		}
+		if at == len(choices) || start < choices[at].at.start {
+			return nil, f.form()
+		}
+		empty := end-start <= len(`""`)
+		if !empty {
+			choices[at].phases |= phaseOf(f.frames[3].key)
+		}
+		return e.chatChannel(f, choices[at].index, empty), f.form()
+	})
+	failed := member(e.data, e.members, "error")
+	everything := len(failed) > 0 && !jsonscan.IsNull(failed)
+	e.end(func(c *channel) bool { return everything || finished[c.group] || c.over(choices) })
+}
+
+// phase is what a choice does at a time: it thinks, it speaks, it calls tools.
+// Clients, and translations above all, take them in the order in which they
+// come: what is held of a text goes out before the next one begins.
+type phase uint8
+
+const (
+	thinks phase = 1 << iota
+	speaks
+	calls
+)
+
+func phaseOf(member string) phase {
+	switch {
+	case strings.HasPrefix(member, "reasoning") || member == "thinking":
+		return thinks
+	case member == "tool_calls" || member == "function_call":
+		return calls
+	}
+	return speaks
+}
+
+// over tells whether the choice of a text does something else by now. The
+// arguments of a call have an end of their own.
+func (c *channel) over(choices []chatChoice) bool {
+	for i := range choices {
+		if choices[i].index == c.group {
+			return choices[i].phases != 0 && c.phase != calls && choices[i].phases&c.phase == 0
+		}
+	}
+	return false
+}
+
+// readChoices notes those of the chunk in their order, and returns which of them
+// end with it.
+func (e *pushed) readChoices() (finished map[string]bool) {
+	i, ok := jsonscan.Find(e.data, e.members, "choices")
+	if !ok {
+		return nil
+	}
+	value, offset := e.members[i].Value(e.data), e.members[i].ValueStart
+	e.spans = jsonscan.Elements(value, e.spans[:0])
+	for i, s := range e.spans {
+		if s.Kind != '{' {
+			continue
+		}
+		object := s.Value(value)
+		e.inner = jsonscan.Members(object, e.inner[:0])
+		members := e.inner
+		c := chatChoice{at: span{offset + s.Start, offset + s.End}, index: strconv.Itoa(i)}
+		if index := member(object, members, "index"); isIndex(index) {
+			c.index = keyText(index)
+		}
+		e.choices = append(e.choices, c)
+		// Some providers write "null" on every chunk.
+		reason := member(object, members, "finish_reason")
+		if len(reason) > len(`""`) && reason[0] == '"' && string(reason) != `"null"` {
+			if finished == nil {
+				finished = map[string]bool{}
+			}
+			finished[c.index] = true
+		}
+	}
+	return finished
+}
+
+// chatChannel is the channel of the string the finder is at, below the delta
+// of a choice.
+func (e *pushed) chatChannel(f *finder, choice string, empty bool) *channel {
+	const delta = 3 // its frame
+	var room [64]byte
+	id := append(append(room[:0], choice...), "/content"...)
+	if !isContentPart(f.frames[delta:]) {
+		var ok bool
+		if id, ok = e.path(id[:len(choice)], f, delta, choice); !ok {
+			return nil
+		}
+	}
+	if empty && e.stream.open[string(id)] == nil {
+		return nil
+	}
+	c, fresh := e.open(string(id), choice)
+	if c == nil {
+		return nil
+	}
+	if fresh {
+		c.phase = phaseOf(f.frames[delta].key)
+		c.send = e.chunk(f, delta, choice)
+		if f.form().arguments {
+			c.args = new(arguments)
+		} else {
+			e.follow(c, c.id)
+		}
+	}
+	return c
+}
+
+// isContentPart tells whether the frames lead from a delta to the text of a
+// part of its content.
+func isContentPart(frames []frame) bool {
+	return len(frames) == 3 && frames[0].key == "content" && !frames[1].object && frames[2].object && frames[2].key == "text"
+}
+
+// chunk is one with a piece of the text the finder is at, and nothing else.
+func (e *pushed) chunk(f *finder, delta int, choice string) event {
+	head, tail := e.around(f, delta, choice)
+	out := event{name: string(e.name), head: []byte{'{'}}
+	for _, key := range chatHead {
+		out.head = appendMember(out.head, key, member(e.data, e.members, key))
+	}
+	out.head = append(out.head, `"choices":[{"index":`+choice+`,"delta":`...)
+	out.member, out.deltaIn, out.deltaTo = f.frames[delta].key, len(out.head), len(tail)
+	out.head = append(out.head, head...)
+	out.tail = append(tail, `,"finish_reason":null}]}`...)
+	return out
+}
+
+// chatCall is a tool call of a choice that has begun.
+type chatCall struct {
+	index int64  // the provider's, -1 for none
+	id    []byte // as JSON, nil for none
+}
+
+// call tells which tool call of a choice a fragment is of, by the rule by which
+// clients get it (callIndex of package openai): an id that is new begins a
+// call, unless it comes late for one that had none; without an id it is the
+// last call with the index. The same id later is the same call again.
+func (e *pushed) call(choice string, el *element) int {
+	s := e.stream
+	given := chatCall{index: -1}
+	if el.index != nil {
+		given.index, _ = jsonscan.Int(el.index)
+	}
+	if len(el.id) > len(`""`) && el.id[0] == '"' {
+		given.id = el.id[:min(len(el.id), maxCopied)]
+	}
+	list := s.calls[choice]
+	if given.id != nil {
+		for i := len(list) - 1; i >= 0; i-- {
+			if bytes.Equal(list[i].id, given.id) {
+				return i
+			}
+		}
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if (given.id == nil || list[i].id == nil) && (given.index < 0 || list[i].index == given.index) {
+			return i
+		}
+	}
+	if s.begun++; s.begun > maxChannels {
+		e.err = ErrTooManyTexts
+		return 0
+	}
+	given.id = bytes.Clone(given.id)
+	s.calls[choice] = append(list, given)
+	return len(list)
+}
+
+// callID is the id of a call as JSON, nil for one that has none or one too
+// long to be told in another event.
+func (s *Stream) callID(choice string, call int) []byte {
+	list := s.calls[choice]
+	if call >= len(list) || len(list[call].id) == maxCopied {
+		return nil
+	}
+	return list[call].id
+}

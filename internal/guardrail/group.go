@@ -1,0 +1,31 @@
+package guardrail
+
+import "regexp/syntax"
+
+// reported says which group of a rule holds the secret: the one it names, or
+// the first that takes part in the match. A group that repeats holds but its
+// last turn, so then it is the match.
+func reported(re *syntax.Regexp, named int) int {
+	groups, repeated := 0, false
+	var visit func(re *syntax.Regexp, inside bool)
+	visit = func(re *syntax.Regexp, inside bool) {
+		switch re.Op {
+		case syntax.OpCapture:
+			groups++
+			repeated = repeated || inside
+		case syntax.OpStar, syntax.OpPlus, syntax.OpRepeat:
+			inside = true
+		}
+		for _, sub := range re.Sub {
+			visit(sub, inside)
+		}
+	}
+	visit(re, false)
+	switch {
+	case named > 0:
+		return named
+	case groups == 0 || repeated:
+		return 0
+	}
+	return -1
+}

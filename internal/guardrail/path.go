@@ -1,0 +1,112 @@
+package guardrail
+
+import (
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+const (
+	// maxPath bounds the id of a channel, in bytes: what has a longer one is
+	// read as a whole text.
+	maxPath = 1024
+
+	// maxIndex bounds an index, in digits.
+	maxIndex = 10
+)
+
+// wholeInDelta are members of a delta that come in one piece. Of a function's
+// name clients take the first piece and no other.
+var wholeInDelta = map[string]bool{"name": true, "format": true, "mime_type": true, "annotations": true, "images": true,
+	"id": true, "type": true, "role": true}
+
+// element is what is known of an open element of an array in an event: it is
+// looked into once, however many strings it has.
+type element struct {
+	start int
+	index []byte // as JSON, nil for none
+	typ   []byte
+	id    []byte
+	call  int // which of the tool calls it is of
+}
+
+// element returns the element that the frame of the finder at depth is.
+func (e *pushed) element(f *finder, depth int, choice string) *element {
+	for len(e.elements) <= depth {
+		e.elements = append(e.elements, element{start: -1})
+	}
+	frame, el := &f.frames[depth], &e.elements[depth]
+	if el.start == frame.start {
+		return el
+	}
+	object := e.data[frame.start:]
+	e.inner = jsonscan.Members(object, e.inner[:0])
+	members := e.inner
+	*el = element{start: frame.start, typ: member(object, members, "type"), id: member(object, members, "id")}
+	if index := member(object, members, "index"); isIndex(index) {
+		el.index = index
+	}
+	if frame.name == "tool_calls" {
+		el.call = e.call(choice, el)
+	}
+	return el
+}
+
+// isIndex tells whether a value is a whole number without sign and exponent.
+func isIndex(value []byte) bool {
+	for _, c := range value {
+		if !isDigit(rune(c)) {
+			return false
+		}
+	}
+	return len(value) > 0 && len(value) < maxIndex
+}
+
+// path appends to id the way down to the string that the finder is at, from
+// the frame at from. It is false for a string that is no piece of a text.
+func (e *pushed) path(id []byte, f *finder, from int, choice string) ([]byte, bool) {
+	for i := from; i < len(f.frames); i++ {
+		frame := &f.frames[i]
+		if !frame.object {
+			continue
+		}
+		if !f.frames[i-1].object {
+			id = append(id, '[')
+			if el := e.element(f, i, choice); frame.name == "tool_calls" {
+				id = strconv.AppendInt(id, int64(el.call), 10)
+			} else {
+				id = append(id, el.index...)
+			}
+			id = append(id, ']')
+		}
+		id = append(append(id, '/'), frame.key...)
+		if frame.key == "" || wholeInDelta[frame.key] || len(id) > maxPath {
+			return nil, false
+		}
+	}
+	return id, len(id) <= maxPath
+}
+
+// around returns what stands before and behind a piece in an event that is put
+// in, from the frame at from down. It follows path.
+func (e *pushed) around(f *finder, from int, choice string) (head, tail []byte) {
+	for i := from; i < len(f.frames); i++ {
+		frame := &f.frames[i]
+		if !frame.object {
+			head, tail = append(head, '['), append([]byte{']'}, tail...)
+			continue
+		}
+		head, tail = append(head, '{'), append([]byte{'}'}, tail...)
+		if !f.frames[i-1].object {
+			el := e.element(f, i, choice)
+			head = appendMember(head, "index", el.index)
+			if frame.name == "tool_calls" {
+				head = appendMember(head, "id", e.stream.callID(choice, el.call))
+			} else {
+				head = appendMember(head, "type", el.typ)
+			}
+		}
+		head = append(jsonscan.AppendString(head, frame.key), ':')
+	}
+	return head, tail
+}

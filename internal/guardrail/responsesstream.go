@@ -1,0 +1,203 @@
+package guardrail
+
+import (
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// The events of a Responses stream, and what is read of them:
+//
+//	response.<kind>.delta       {"item_id", "output_index", "content_index", "delta": text}
+//	response.<kind>.done        {the same, and the whole text by some name}
+//	response.<part>.added, done {…, "part": {…}}
+//	response.output_item.added, done {"output_index", "item": {…}}
+//	response.completed, incomplete, failed {"response": {"output": […], …}}
+//
+// where kind is output_text, refusal, reasoning_text, reasoning_summary_text,
+// function_call_arguments and whatever else there may be. Each kind of delta
+// in each place is a channel, which goes on from what its part or item was added
+// with: that is sent as it comes, for not every client reads it. A part of a message goes on from the one before: what was held
+// of that one is sent, and what is found across the two is taken out of the
+// second.
+
+// audioDeltas bring sound in base64.
+var audioDeltas = map[string]bool{"response.audio.delta": true, "response.output_audio.delta": true}
+
+// beginning is the member of a part or item that deltas of a kind go on from.
+type beginning struct{ key, kind string }
+
+// beginnings are those of the types of parts and items.
+var beginnings = map[string]beginning{
+	"output_text":           {"text", outputText},
+	"text":                  {"text", outputText},
+	"refusal":               {"refusal", refusal},
+	"reasoning_text":        {"text", "response.reasoning_text.delta"},
+	"summary_text":          {"text", "response.reasoning_summary_text.delta"},
+	"function_call":         {"arguments", "response.function_call_arguments.delta"},
+	"mcp_call":              {"arguments", "response.mcp_call_arguments.delta"},
+	"custom_tool_call":      {"input", "response.custom_tool_call_input.delta"},
+	"code_interpreter_call": {"code", "response.code_interpreter_call_code.delta"},
+}
+
+// The deltas of what a message says: clients join its parts.
+const (
+	outputText = "response.output_text.delta"
+	refusal    = "response.refusal.delta"
+)
+
+// responsePlace is which text an event is about.
+type responsePlace struct {
+	item string // its index, or its id where the provider gives no index
+	part string
+}
+
+func (e *pushed) readResponses() {
+	typ := string(e.name)
+	if t, ok := jsonscan.String(member(e.data, e.members, "type")); ok {
+		typ = t
+	}
+	e.stream.sequence++
+	if i, ok := jsonscan.Find(e.data, e.members, "sequence_number"); ok {
+		if n, ok := jsonscan.Int(e.members[i].Value(e.data)); ok {
+			e.stream.sequence = n
+			e.sequence = span{e.members[i].ValueStart, e.members[i].ValueEnd}
+		}
+	}
+	at := e.place()
+	begin := e.begins(typ)
+	isDelta := strings.HasSuffix(typ, ".delta")
+	e.walk(func(f *finder, start, end int) (*channel, form) {
+		how, depth := f.form(), len(f.frames)
+		switch key := f.frames[0].key; {
+		case isDelta && key == "delta":
+			how.unread = audioDeltas[typ]
+			if !how.unread {
+				return e.responseChannel(f, 1, typ, at), how
+			}
+		case begin.kind != "" && depth == 2 && (key == "part" || key == "item") && f.frames[1].key == begin.key:
+			if end-start > len(`""`) {
+				if c := e.responseChannel(f, depth, begin.kind, at); c != nil {
+					c.begin(decoded(e.data[start:end]))
+				}
+				how.before = e.stream.befores[at]
+			}
+		case depth == 1 && (key == "text" || key == "refusal"), depth == 2 && key == "part":
+			how.before = e.stream.befores[at]
+		}
+		return nil, how
+	})
+	e.end(func(c *channel) bool { return ends(typ, at, c) })
+}
+
+// ends tells whether an event of a type, about a place, ends a channel.
+func ends(typ string, at responsePlace, c *channel) bool {
+	switch kind, done := strings.CutSuffix(typ, ".done"); {
+	case typ == "error", typ == "response.completed", typ == "response.incomplete", typ == "response.failed":
+		return true
+	case typ == "response.output_item.done":
+		return c.at.item == at.item
+	case strings.HasSuffix(kind, "_part") && done:
+		return c.at == at
+	case done:
+		return c.at == at && c.kind == kind+".delta"
+	}
+	return false
+}
+
+// place returns the place of the event. Only where there is no index the id of
+// the item counts: some providers change it in each event.
+func (e *pushed) place() (at responsePlace) {
+	value := func(key string) string {
+		v := member(e.data, e.members, key)
+		return string(v[:min(len(v), maxCopied)])
+	}
+	if at.item = value("output_index"); at.item == "" {
+		id := e.itemID()
+		at.item = string(id[:min(len(id), maxCopied)])
+	}
+	at.part = value("content_index") + "|" + value("summary_index")
+	return at
+}
+
+// itemID returns the id of the item that the event is about, nil for none.
+func (e *pushed) itemID() []byte {
+	if id := member(e.data, e.members, "item_id"); id != nil {
+		return id
+	}
+	item := member(e.data, e.members, "item")
+	return member(item, jsonscan.Members(item, nil), "id")
+}
+
+// begins tells with which member of its part or item an event begins a text.
+func (e *pushed) begins(typ string) (b beginning) {
+	what := "item"
+	if strings.HasSuffix(typ, "_part.added") {
+		what = "part"
+	} else if typ != "response.output_item.added" {
+		return b
+	}
+	object := member(e.data, e.members, what)
+	name, _ := jsonscan.String(member(object, jsonscan.Members(object, nil), "type"))
+	return beginnings[name]
+}
+
+// responseChannel is the channel of the string the finder is at: a delta of a
+// kind, or a string in it, from the frame at from down.
+func (e *pushed) responseChannel(f *finder, from int, kind string, at responsePlace) *channel {
+	id, ok := e.path([]byte(kind+"|"+at.item+"|"+at.part), f, from, at.item)
+	if !ok {
+		return nil
+	}
+	c, fresh := e.open(string(id), at.item)
+	if !fresh {
+		return c
+	}
+	c.kind, c.at = kind, at
+	if strings.HasSuffix(kind, "_arguments.delta") {
+		c.args = new(arguments)
+	}
+	c.send = e.template(f, from, kind)
+	if kind == outputText || kind == refusal {
+		e.end(func(o *channel) bool { return o.kind == kind && o.at.item == at.item && o.at != at })
+		before := e.follow(c, kind+"|"+at.item)
+		if _, ok := e.stream.befores[at]; !ok && len(e.stream.befores) < maxChannels {
+			e.stream.befores[at] = before
+		}
+	}
+	return c
+}
+
+// template is an event of a kind, made of the event in work, for the rest of
+// its channel: without padding and token probabilities.
+func (e *pushed) template(f *finder, from int, kind string) event {
+	out := event{head: []byte{'{'}}
+	if len(e.name) > 0 {
+		out.name = kind
+	}
+	out.head = appendMember(out.head, "type", jsonscan.AppendString(nil, kind))
+	for _, m := range e.members {
+		key := string(m.Key(e.data))
+		switch value := m.Value(e.data); {
+		case key == "type" || key == "delta" || key == "part" || key == "item" || key == "obfuscation" || key == "logprobs":
+		case key == "sequence_number" && e.sequence.end > 0:
+			out.head = append(out.head, `"sequence_number":`...)
+			out.sequence.start = len(out.head)
+			out.head = append(out.head, value...)
+			out.sequence.end = len(out.head)
+			out.head = append(out.head, ',')
+		case m.PlainKey():
+			out.head = appendMember(out.head, key, value)
+		}
+	}
+	if member(e.data, e.members, "item_id") == nil {
+		out.head = appendMember(out.head, "item_id", e.itemID())
+	}
+	if kind == outputText {
+		out.head = append(out.head, `"logprobs":[],`...)
+	}
+	head, tail := e.around(f, from, "")
+	out.head = append(append(out.head, `"delta":`...), head...)
+	out.tail = append(tail, '}')
+	return out
+}

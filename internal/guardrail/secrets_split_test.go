@@ -1,0 +1,112 @@
+package guardrail_test
+
+import (
+	"math/rand/v2"
+	"regexp/syntax"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+)
+
+// tails are what may stand behind a secret and keep a rule waiting for a longer
+// match: a long line, many short lines, a few long ones.
+var tails = []string{
+	" " + strings.Repeat("word and more ", 60),
+	"\n" + strings.Repeat("line of text here\n", 60),
+	"\n" + strings.Repeat(strings.Repeat("long line of text ", 20)+"\n", 8),
+}
+
+func TestSecretsShorterThanTheWindowAreFoundWholeInStreams(t *testing.T) {
+	rules, err := guardrail.SecretRules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := redacting(t, guardrail.Rule{Detector: guardrail.Secrets}, 0)
+	r := rand.New(rand.NewPCG(1, 2))
+	found := 0
+	for _, rule := range rules {
+		re, _ := syntax.Parse(rule.Regex.String(), syntax.Perl)
+		for n := range 12 {
+			var secret strings.Builder
+			if generate(re, r, &secret); secret.Len() > 200 {
+				continue
+			}
+			text := "See: " + secret.String() + tails[n%len(tails)]
+			whole, _ := guardrail.Whole(set, text)
+			if whole != text {
+				found++
+			}
+			cuts := make([]byte, len(text)/4)
+			for i := range cuts {
+				cuts[i] = byte(1 + r.IntN(8))
+			}
+			sent, _ := guardrail.Pieces(set, cut(text, cuts))
+			if got := strings.Join(sent, ""); got != whole {
+				t.Errorf("%s in %.250q\nas a whole %.250q\nin pieces  %.250q", rule.ID, text, whole, got)
+				break
+			}
+		}
+	}
+	if found < len(rules) {
+		t.Errorf("%d texts with secrets for %d rules", found, len(rules))
+	}
+}
+
+// The rules for curl may find a longer match up to five lines later.
+func TestSecretsAreDeniedAtTheirEnd(t *testing.T) {
+	set := compiled(t, guardrail.Spec{Name: "g", Rules: []guardrail.Rule{{Action: guardrail.Deny, Detector: guardrail.Secrets}}})
+	for _, secret := range []string{"-u 'admin:S3cr3tPassw0rdX'", "-H 'Authorization: Bearer x7Kd9Qm2Lp4Rt6Wz8Yb1Nc3Vf5Hj0Gs2'"} {
+		text := "run curl " + secret + " https://site.example/ "
+		sent, v := guardrail.Pieces(set, strings.Split(text+tails[0], ""))
+		if got := strings.Join(sent, ""); v == nil || len(got) > strings.Index(text, secret)+len(secret)/2 {
+			t.Errorf("denied %t, sent %q", v != nil, got)
+		}
+	}
+}
+
+// A secret that grows is taken out to its end, however long it is.
+func TestSecretsThatGrowAreFoundBeyondTheWindow(t *testing.T) {
+	set := redacting(t, guardrail.Rule{Detector: guardrail.Secrets}, 300)
+	text := "it is ops_eyJ" + strings.Repeat("aB3dE6x7Yp2Qw9Rt4", 60) + " ok" // 250 are enough
+	sent, _ := guardrail.Pieces(set, strings.Split(text, ""))
+	if got := strings.Join(sent, ""); got != "it is [REDACTED:secret] ok" {
+		t.Errorf("sent %q", got)
+	}
+}
+
+// The header of a real key ends the match that a false one before it began.
+func TestPrivateKeysAreFoundBehindFalseHeaders(t *testing.T) {
+	const body = "MIIEpAIBAAKCAQEAx7Kd9Qm2Lp4Rt6Wz8Yb1Nc3Vf5Hj0Gs2Ae4U\n"
+	key := "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat(body, 20) + "-----END RSA PRIVATE KEY-----"
+	set := redacting(t, guardrail.Rule{Detector: guardrail.Secrets}, guardrail.MaxWindow)
+	const header = "-----BEGIN PRIVATE KEY-----\n"
+	for name, before := range map[string]string{
+		"none":         "",
+		"near":         header,
+		"further":      header + strings.Repeat("x ", 40),
+		"two":          header + strings.Repeat("x ", 40) + header + strings.Repeat("y ", 70),
+		"far":          header + strings.Repeat("x ", 3000),
+		"too far":      header + strings.Repeat("x ", 7900),
+		"out of sight": header + strings.Repeat("x ", 9000),
+	} {
+		whole, _ := guardrail.Whole(set, before+key+" ok")
+		if strings.Contains(whole, body[:20]) || !strings.HasSuffix(whole, "[REDACTED:secret] ok") {
+			t.Errorf("%s: %.60q … %.60q", name, whole, whole[max(0, len(whole)-60):])
+		}
+		sent, _ := guardrail.Pieces(set, strings.SplitAfter(before+key+" ok", "\n"))
+		if got := strings.Join(sent, ""); strings.Contains(got, body[:20]) || !strings.HasSuffix(got, "[REDACTED:secret] ok") {
+			t.Errorf("%s in pieces: %.60q … %.60q", name, got, got[max(0, len(got)-60):])
+		}
+	}
+}
+
+// What the rule set allows must not be a way to hide a secret.
+func TestTheRestOfALineHidesNoSecret(t *testing.T) {
+	finds(t, guardrail.Rule{Detector: guardrail.Secrets}, "secret",
+		"⟦ghp_x7Kd9Qm2Lp4Rt6Wz8Yb1Nc3Vf5Hj0Gs2Ae4U⟧", "⟦ghp_x7Kd9Qm2Lp4Rt6Wfalseb1Nc3Vf5Hj0Gs2Ae⟧",
+		`--mount=type=secret, api_key = "⟦x7Kd9Qm2Lp4Rt6Wz8Yb1Nc3Vf5Hj0Gs2Ae4U⟧"`,
+		`import {a} from "b"; api_key = "⟦x7Kd9Qm2Lp4Rt6Wz8Yb1Nc3Vf5Hj0Gs2Ae4U⟧"`,
+		`api_key = "${SOME_VARIABLE_WITH_A_LONG_NAME}"`, "AKIAIOSFODNN7EXAMPLE",
+	)
+}
