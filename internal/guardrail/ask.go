@@ -11,6 +11,9 @@ import (
 	"net/http"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 )
 
 // ask lets the webhook judge a body and puts what it says into result. What is
@@ -55,17 +58,20 @@ func (g *Guardrail) judgement(ctx context.Context, d Direction, texts []hookText
 func (g *Guardrail) hookTexts(d Direction, body []byte) ([]hookText, error) {
 	var texts []hookText
 	size, many := 0, false
-	f := finder{data: body, answer: d == Output}
-	f.visit = func(start, end int) {
-		if _, ok := f.inLogprobs(); ok && f.answer || end-start <= len(`""`) || many {
+	w := document.Walker{Data: body, Answer: d == Output}
+	if d == Output {
+		w.Logprobs = func(document.Span) {}
+	}
+	w.Visit = func(at document.Span) {
+		if at.End-at.Start <= len(`""`) || many {
 			return
 		}
-		text := decoded(body[start:end])
+		text := document.TextOf(body[at.Start:at.End])
 		size += len(text)
 		many = size > MaxHookText || len(texts) == MaxHookTexts
-		texts = append(texts, hookText{Where: f.param(), Text: text, at: span{start, end}})
+		texts = append(texts, hookText{Where: w.Member(), Text: text, at: at})
 	}
-	if err := f.walk(); err != nil {
+	if err := w.Walk(); err != nil {
 		return nil, err
 	}
 	if many {
@@ -122,11 +128,12 @@ func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, bod
 	slices.SortStableFunc(list, func(a, b redaction) int {
 		return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Start, b.Start))
 	})
-	rules, err := g.hookRules(answer)
+	rules, verdicts, err := g.hookRules(answer)
 	if err != nil {
 		return err
 	}
-	b := bodyReader{side: &side{direction: d}, body: body}
+	var out document.Edits
+	out.Reset(body, d == Output)
 	for len(list) > 0 {
 		n := 0
 		for n < len(list) && list[n].Text == list[0].Text {
@@ -136,17 +143,17 @@ func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, bod
 			return fmt.Errorf("a redaction of text %d, of %d", list[0].Text, len(texts))
 		}
 		text := texts[list[0].Text]
-		f, err := hits(list[:n], utf8.RuneCountInString(text.Text))
+		finds, err := hookFinds(list[:n], utf8.RuneCountInString(text.Text))
 		if err != nil {
 			return err
 		}
-		edits := new(cover).edits(nil, text.Text, len(text.Text)+1, f, rules)
-		b.put(text.at.start, text.at.end, apply(nil, text.Text, edits))
+		edits := detect.Edits(text.Text, finds, rules)
+		out.PutText(text.at, string(detect.Apply(nil, text.Text, edits)))
 		list = list[n:]
 	}
-	result.Body, _ = b.result()
-	for _, r := range rules {
-		if v := (Verdict{Guardrail: g.name, Class: r.class}); !slices.Contains(result.Redacted, v) {
+	result.Body = out.Apply()
+	for _, v := range verdicts {
+		if !slices.Contains(result.Redacted, v) {
 			result.Redacted = append(result.Redacted, v)
 		}
 	}
@@ -155,31 +162,29 @@ func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, bod
 
 // hookRules makes a rule for each class of the redactions, and notes in them
 // which is theirs.
-func (g *Guardrail) hookRules(answer hookAnswer) (rules []boundRule, err error) {
+func (g *Guardrail) hookRules(answer hookAnswer) (rules []detect.Rule, verdicts []Verdict, err error) {
 	for i, r := range answer.Redactions {
-		class := hookClass(cmp.Or(r.Class, answer.Class))
-		n := slices.IndexFunc(rules, func(r boundRule) bool { return r.class == class })
+		v := Verdict{Guardrail: g.name, Class: hookClass(cmp.Or(r.Class, answer.Class))}
+		n := slices.Index(verdicts, v)
 		if n < 0 {
-			if n = len(rules); n == maxHookClasses {
-				return nil, fmt.Errorf("more than %d classes", maxHookClasses)
+			if n = len(verdicts); n == maxHookClasses {
+				return nil, nil, fmt.Errorf("more than %d classes", maxHookClasses)
 			}
-			rules = append(rules, boundRule{rule: rule{class: class}, guardrail: g.name})
+			rules, verdicts = append(rules, detect.Rule{Mark: mark(v.Class)}), append(verdicts, v)
 		}
 		answer.Redactions[i].rule = n
 	}
-	return rules, nil
+	return rules, verdicts, nil
 }
 
-// hits makes the finds of one text of a webhook's redactions.
-func hits(list []redaction, length int) (*found, error) {
-	f := new(found)
-	f.reset(0)
+// hookFinds makes the finds of one text of a webhook's redactions.
+func hookFinds(list []redaction, length int) ([]detect.Find, error) {
+	finds := make([]detect.Find, 0, len(list))
 	for _, r := range list {
 		if r.Start < 0 || r.Start >= r.End || r.End > length {
 			return nil, fmt.Errorf("a redaction from %d to %d of %d characters", r.Start, r.End, length)
 		}
-		f.rule = r.rule
-		f.add(r.Start, r.End, r.End)
+		finds = append(finds, detect.Find{Start: r.Start, End: r.End, Rule: r.rule})
 	}
-	return f, nil
+	return finds, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -27,7 +28,7 @@ var chatHead = []string{"id", "object", "created", "model", "provider", "system_
 
 // chatChoice is a choice of a chunk.
 type chatChoice struct {
-	at     span
+	at     document.Span
 	index  string // as JSON
 	phases phase  // of which it has something
 }
@@ -36,21 +37,21 @@ func (e *pushed) readChat() {
 	finished := e.readChoices()
 	choices := e.choices
 	at := 0
-	e.walk(func(f *finder, start, end int) (*channel, form) {
-		if len(f.frames) < 4 || f.frames[0].key != "choices" || f.frames[2].key != "delta" {
-			return nil, f.form()
+	e.walk(func(w *document.Walker, spot document.Span) (*channel, document.Context, bool) {
+		if len(w.Frames) < 4 || w.Frames[0].Key != "choices" || w.Frames[2].Key != "delta" {
+			return nil, w.Context(), false
 		}
-		for at < len(choices) && choices[at].at.end <= start {
+		for at < len(choices) && choices[at].at.End <= spot.Start {
 			at++
 		}
-		if at == len(choices) || start < choices[at].at.start {
-			return nil, f.form()
+		if at == len(choices) || spot.Start < choices[at].at.Start {
+			return nil, w.Context(), false
 		}
-		empty := end-start <= len(`""`)
+		empty := spot.End-spot.Start <= len(`""`)
 		if !empty {
-			choices[at].phases |= phaseOf(f.frames[3].key)
+			choices[at].phases |= phaseOf(w.Frames[3].Key)
 		}
-		return e.chatChannel(f, choices[at].index, empty), f.form()
+		return e.chatChannel(w, choices[at].index, empty), w.Context(), false
 	})
 	failed := member(e.data, e.members, "error")
 	everything := len(failed) > 0 && !jsonscan.IsNull(failed)
@@ -105,9 +106,9 @@ func (e *pushed) readChoices() (finished map[string]bool) {
 		object := s.Value(value)
 		e.inner = jsonscan.Members(object, e.inner[:0])
 		members := e.inner
-		c := chatChoice{at: span{offset + s.Start, offset + s.End}, index: strconv.Itoa(i)}
+		c := chatChoice{at: document.Span{Start: offset + s.Start, End: offset + s.End}, index: strconv.Itoa(i)}
 		if index := member(object, members, "index"); isIndex(index) {
-			c.index = keyText(index)
+			c.index = string(index)
 		}
 		e.choices = append(e.choices, c)
 		// Some providers write "null" on every chunk.
@@ -122,15 +123,15 @@ func (e *pushed) readChoices() (finished map[string]bool) {
 	return finished
 }
 
-// chatChannel is the channel of the string the finder is at, below the delta
+// chatChannel is the channel of the string the walker is at, below the delta
 // of a choice.
-func (e *pushed) chatChannel(f *finder, choice string, empty bool) *channel {
+func (e *pushed) chatChannel(w *document.Walker, choice string, empty bool) *channel {
 	const delta = 3 // its frame
 	var room [64]byte
 	id := append(append(room[:0], choice...), "/content"...)
-	if !isContentPart(f.frames[delta:]) {
+	if !isContentPart(w.Frames[delta:]) {
 		var ok bool
-		if id, ok = e.path(id[:len(choice)], f, delta, choice); !ok {
+		if id, ok = e.path(id[:len(choice)], w, delta, choice); !ok {
 			return nil
 		}
 	}
@@ -142,10 +143,10 @@ func (e *pushed) chatChannel(f *finder, choice string, empty bool) *channel {
 		return nil
 	}
 	if fresh {
-		c.phase = phaseOf(f.frames[delta].key)
-		c.send = e.chunk(f, delta, choice)
-		if f.form().arguments {
-			c.args = new(arguments)
+		c.phase = phaseOf(w.Frames[delta].Key)
+		c.send = e.chunk(w, delta, choice)
+		if w.Context().InnerJSON {
+			c.inner = new(document.InnerJSON)
 		} else {
 			e.follow(c, c.id)
 		}
@@ -155,19 +156,19 @@ func (e *pushed) chatChannel(f *finder, choice string, empty bool) *channel {
 
 // isContentPart tells whether the frames lead from a delta to the text of a
 // part of its content.
-func isContentPart(frames []frame) bool {
-	return len(frames) == 3 && frames[0].key == "content" && !frames[1].object && frames[2].object && frames[2].key == "text"
+func isContentPart(frames []document.Frame) bool {
+	return len(frames) == 3 && frames[0].Key == "content" && !frames[1].Object && frames[2].Object && frames[2].Key == "text"
 }
 
-// chunk is one with a piece of the text the finder is at, and nothing else.
-func (e *pushed) chunk(f *finder, delta int, choice string) event {
-	head, tail := e.around(f, delta, choice)
+// chunk is one with a piece of the text the walker is at, and nothing else.
+func (e *pushed) chunk(w *document.Walker, delta int, choice string) event {
+	head, tail := e.around(w, delta, choice)
 	out := event{name: string(e.name), head: []byte{'{'}}
 	for _, key := range chatHead {
 		out.head = appendMember(out.head, key, member(e.data, e.members, key))
 	}
 	out.head = append(out.head, `"choices":[{"index":`+choice+`,"delta":`...)
-	out.member, out.deltaIn, out.deltaTo = f.frames[delta].key, len(out.head), len(tail)
+	out.member, out.deltaIn, out.deltaTo = w.Frames[delta].Key, len(out.head), len(tail)
 	out.head = append(out.head, head...)
 	out.tail = append(tail, `,"finish_reason":null}]}`...)
 	return out

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -108,62 +107,6 @@ func TestNothingIsReadForACallerWhoLeft(t *testing.T) {
 		}
 		if r, err := set.Request(t.Context(), []byte(body)); err != nil || r.Verdict == nil {
 			t.Errorf("after it %.40s: %v, %v", body, r, err)
-		}
-	}
-}
-
-func TestLongTextsWaitForOneAnother(t *testing.T) {
-	set := denying(t, "forbidden")
-	body := []byte(`{"input":"` + strings.Repeat("a ", 1<<20) + `"}`)
-	var free []func()
-	for range max(1, runtime.GOMAXPROCS(0)/2) {
-		free = append(free, guardrail.Occupy())
-	}
-	ctx, leave := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { _, err := set.Request(ctx, body); done <- err }()
-	texts := strings.Repeat(`"`+strings.Repeat("a ", 1<<10)+`",`, 1<<10)
-	image := `{"content":[{"image_url":{"url":"data:image/png;base64,` + strings.Repeat("QUJD", 1<<19) + `"}}]}`
-	for _, short := range []string{`{"input":"forbidden"}`, `{"input":[` + texts + `"forbidden"]}`, `{"messages":[` + image + `,{"content":"forbidden"}]}`} {
-		if r, err := set.Request(t.Context(), []byte(short)); err != nil || r.Verdict == nil {
-			t.Errorf("short texts wait: %.40s: %v", short, err)
-		}
-	}
-	leave()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("without room: %v", err)
-	}
-	for _, f := range free {
-		f()
-	}
-	denied := []byte(`{"input":"forbidden ` + strings.Repeat("a ", 1<<20) + `"}`)
-	for range len(free) + 1 { // no verdict keeps the room
-		if r, err := set.Request(t.Context(), denied); err != nil || r.Verdict == nil {
-			t.Errorf("%v, %v", r.Verdict, err)
-		}
-	}
-	if _, err := set.Request(t.Context(), body); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestFindsWaitInTheOrderOfTheText(t *testing.T) {
-	set := compiled(t, guardrail.Spec{Name: "g", Rules: []guardrail.Rule{
-		{Action: guardrail.Redact, Detector: guardrail.Email},
-		{Action: guardrail.Redact, Detector: guardrail.Words, Words: []string{"and"}},
-		{Action: guardrail.Redact, Detector: guardrail.Regexp, Pattern: `(?s)BEGIN.*END`},
-	}})
-	const pairs = 15_000 // several blocks of text
-	some := strings.Repeat("a@b.cc and ", pairs)
-	gone := strings.Repeat("[REDACTED:email] [REDACTED:words] ", pairs)
-	for text, want := range map[string]string{
-		"BEGIN " + some:                         "BEGIN " + gone,
-		some + "BEGIN " + some + "END " + some:  gone + "[REDACTED:pattern] " + gone,
-		"BEGIN " + some + "END END " + some:     "[REDACTED:pattern] " + gone,
-		"BEGIN END " + some + "END " + some[:6]: "[REDACTED:pattern] [REDACTED:email]",
-	} {
-		if got, _ := guardrail.Whole(set, text); got != want {
-			t.Errorf("%.40s: %d characters, want %d: %.80s", text, len(got), len(want), got)
 		}
 	}
 }

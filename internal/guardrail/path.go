@@ -3,6 +3,7 @@ package guardrail
 import (
 	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -30,23 +31,23 @@ type element struct {
 	call  int // which of the tool calls it is of
 }
 
-// element returns the element that the frame of the finder at depth is.
-func (e *pushed) element(f *finder, depth int, choice string) *element {
+// element returns the element that the frame of the walker at depth is.
+func (e *pushed) element(w *document.Walker, depth int, choice string) *element {
 	for len(e.elements) <= depth {
 		e.elements = append(e.elements, element{start: -1})
 	}
-	frame, el := &f.frames[depth], &e.elements[depth]
-	if el.start == frame.start {
+	frame, el := &w.Frames[depth], &e.elements[depth]
+	if el.start == frame.Start {
 		return el
 	}
-	object := e.data[frame.start:]
+	object := e.data[frame.Start:]
 	e.inner = jsonscan.Members(object, e.inner[:0])
 	members := e.inner
-	*el = element{start: frame.start, typ: member(object, members, "type"), id: member(object, members, "id")}
+	*el = element{start: frame.Start, typ: member(object, members, "type"), id: member(object, members, "id")}
 	if index := member(object, members, "index"); isIndex(index) {
 		el.index = index
 	}
-	if frame.name == "tool_calls" {
+	if frame.Name == "tool_calls" {
 		el.call = e.call(choice, el)
 	}
 	return el
@@ -55,32 +56,32 @@ func (e *pushed) element(f *finder, depth int, choice string) *element {
 // isIndex tells whether a value is a whole number without sign and exponent.
 func isIndex(value []byte) bool {
 	for _, c := range value {
-		if !isDigit(rune(c)) {
+		if c < '0' || c > '9' {
 			return false
 		}
 	}
 	return len(value) > 0 && len(value) < maxIndex
 }
 
-// path appends to id the way down to the string that the finder is at, from
+// path appends to id the way down to the string that the walker is at, from
 // the frame at from. It is false for a string that is no piece of a text.
-func (e *pushed) path(id []byte, f *finder, from int, choice string) ([]byte, bool) {
-	for i := from; i < len(f.frames); i++ {
-		frame := &f.frames[i]
-		if !frame.object {
+func (e *pushed) path(id []byte, w *document.Walker, from int, choice string) ([]byte, bool) {
+	for i := from; i < len(w.Frames); i++ {
+		frame := &w.Frames[i]
+		if !frame.Object {
 			continue
 		}
-		if !f.frames[i-1].object {
+		if !w.Frames[i-1].Object {
 			id = append(id, '[')
-			if el := e.element(f, i, choice); frame.name == "tool_calls" {
+			if el := e.element(w, i, choice); frame.Name == "tool_calls" {
 				id = strconv.AppendInt(id, int64(el.call), 10)
 			} else {
 				id = append(id, el.index...)
 			}
 			id = append(id, ']')
 		}
-		id = append(append(id, '/'), frame.key...)
-		if frame.key == "" || wholeInDelta[frame.key] || len(id) > maxPath {
+		id = append(append(id, '/'), frame.Key...)
+		if frame.Key == "" || wholeInDelta[frame.Key] || len(id) > maxPath {
 			return nil, false
 		}
 	}
@@ -89,24 +90,24 @@ func (e *pushed) path(id []byte, f *finder, from int, choice string) ([]byte, bo
 
 // around returns what stands before and behind a piece in an event that is put
 // in, from the frame at from down. It follows path.
-func (e *pushed) around(f *finder, from int, choice string) (head, tail []byte) {
-	for i := from; i < len(f.frames); i++ {
-		frame := &f.frames[i]
-		if !frame.object {
+func (e *pushed) around(w *document.Walker, from int, choice string) (head, tail []byte) {
+	for i := from; i < len(w.Frames); i++ {
+		frame := &w.Frames[i]
+		if !frame.Object {
 			head, tail = append(head, '['), append([]byte{']'}, tail...)
 			continue
 		}
 		head, tail = append(head, '{'), append([]byte{'}'}, tail...)
-		if !f.frames[i-1].object {
-			el := e.element(f, i, choice)
+		if !w.Frames[i-1].Object {
+			el := e.element(w, i, choice)
 			head = appendMember(head, "index", el.index)
-			if frame.name == "tool_calls" {
+			if frame.Name == "tool_calls" {
 				head = appendMember(head, "id", e.stream.callID(choice, el.call))
 			} else {
 				head = appendMember(head, "type", el.typ)
 			}
 		}
-		head = append(jsonscan.AppendString(head, frame.key), ':')
+		head = append(jsonscan.AppendString(head, frame.Key), ':')
 	}
 	return head, tail
 }

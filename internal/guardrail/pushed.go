@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -14,44 +16,39 @@ type pushed struct {
 	stream   *Stream
 	name     []byte
 	data     []byte
-	sequence span // of its sequence number
+	sequence document.Span // of its sequence number
 	verdict  *Verdict
 	err      error
 }
 
 // spot is a place in an event that is to be read or changed.
 type spot struct {
-	at      span
-	channel *channel // the text it is a piece of; nil for a whole text
-	how     form     // of a whole text
-	logs    bool     // token probabilities
+	at      document.Span
+	channel *channel         // the text it is a piece of; nil for a whole text
+	how     document.Context // of a whole text
+	logs    bool             // token probabilities
 }
 
-// walk collects the spots. Look says which channel the string that the finder
-// is at belongs to, if any, or how else it is read.
-func (e *pushed) walk(look func(f *finder, start, end int) (*channel, form)) {
-	f := finder{data: e.data, answer: true, event: true, frames: e.frames}
-	f.visit = func(start, end int) {
+// walk collects the spots. Look says which channel the string that the walker
+// is at belongs to, if any, or how else it is read, or that it is not.
+func (e *pushed) walk(look func(w *document.Walker, at document.Span) (c *channel, how document.Context, unread bool)) {
+	w := document.Walker{Data: e.data, Answer: true, Event: true, Frames: e.frames}
+	w.Logprobs = func(at document.Span) { e.spots = append(e.spots, spot{at: at, logs: true}) }
+	w.Visit = func(at document.Span) {
 		if e.err != nil {
 			return
 		}
-		if at, ok := f.inLogprobs(); ok {
-			if n := len(e.spots); n == 0 || e.spots[n-1].at.start != at {
-				e.spots = append(e.spots, spot{at: span{at, valueEnd(e.data, at)}, logs: true})
-			}
-			return
-		}
-		c, how := look(&f, start, end)
-		if how.unread {
+		c, how, unread := look(&w, at)
+		if unread {
 			return
 		}
 		if c != nil {
-			c.pieces++
+			c.left++
 		}
-		e.spots = append(e.spots, spot{at: span{start, end}, channel: c, how: how})
+		e.spots = append(e.spots, spot{at: at, channel: c, how: how})
 	}
-	_ = f.walk() // of an answer: no key is too many
-	e.frames = f.frames[:0]
+	_ = w.Walk() // of an answer: no key is too many
+	e.frames = w.Frames[:0]
 }
 
 // open returns the channel of an id, and whether it is new.
@@ -66,56 +63,54 @@ func (e *pushed) open(id, group string) (c *channel, fresh bool) {
 // without a piece in it.
 func (e *pushed) send() {
 	s := e.stream
-	if e.verdict = s.flush(func(c *channel) bool { return c.ending && c.pieces == 0 }); e.verdict != nil {
+	if e.verdict = s.flush(func(c *channel) bool { return c.ending && c.left == 0 }); e.verdict != nil {
 		return
 	}
-	b := newBodyReader(&s.set.output, e.data)
-	b.changes, b.values = e.changes[:0], e.values[:0]
-	defer func() {
-		e.changes, e.values = b.changes, b.values
-		b.release()
-	}()
-	if e.sequence.end > 0 && s.shift > 0 {
+	matcher := s.set.output.matcher()
+	defer s.set.output.release(matcher)
+	e.reader.Reset(matcher, e.data, true)
+	if e.sequence.End > 0 && s.shift > 0 {
 		e.spots = append(e.spots, spot{at: e.sequence})
-		slices.SortStableFunc(e.spots, func(a, b spot) int { return cmp.Compare(a.at.start, b.at.start) })
+		slices.SortStableFunc(e.spots, func(a, b spot) int { return cmp.Compare(a.at.Start, b.at.Start) })
 	}
 	for _, spot := range e.spots {
 		switch {
-		case spot.logs && e.data[spot.at.start] == '[':
-			b.raw(spot.at.start, spot.at.end, []byte("[]"))
 		case spot.logs:
-			b.raw(spot.at.start, spot.at.end, []byte("null"))
+			e.reader.EmptyLogprobs(spot.at)
 		case spot.at == e.sequence:
-			b.raw(spot.at.start, spot.at.end, strconv.AppendInt(nil, s.sequence+s.shift, 10))
+			e.reader.PutValue(spot.at, strconv.AppendInt(nil, s.sequence+s.shift, 10))
 		case spot.channel == nil:
-			b.text(spot.at.start, spot.at.end, spot.how)
+			e.text(matcher, spot)
 		default:
-			e.piece(b, spot)
+			e.piece(spot)
 		}
-		if e.verdict, e.err = cmp.Or(e.verdict, b.verdict), b.err; e.verdict != nil || e.err != nil {
+		if e.verdict != nil || e.err != nil {
 			return
 		}
 	}
-	for _, v := range b.redacts {
-		if !slices.Contains(s.redacts, v) {
-			s.redacts = append(s.redacts, v)
-		}
-	}
+	s.redacts = s.set.output.redacted(matcher, s.redacts)
 	s.channels = slices.DeleteFunc(s.channels, func(c *channel) bool { return c.ending })
 	data := e.data
-	if out, _ := b.result(); out != nil {
+	if out := e.reader.Apply(); out != nil {
 		data = out
 	}
 	s.out = append(s.out, Event{Name: e.name, Data: data})
 }
 
+// text reads a whole text.
+func (e *pushed) text(matcher *detect.Matcher, spot spot) {
+	if e.err = e.reader.Text(spot.at, spot.how); e.err == detect.ErrDenied {
+		e.verdict, e.err = e.stream.set.output.verdict(matcher), nil
+	}
+}
+
 // piece puts what may be sent of a channel in the place of a piece of it.
-func (e *pushed) piece(b *bodyReader, spot spot) {
+func (e *pushed) piece(spot spot) {
 	c := spot.channel
-	value := e.data[spot.at.start:spot.at.end]
-	text, v := c.push(c.take(value))
-	c.pieces--
-	if v == nil && c.ending && c.pieces == 0 {
+	value := e.data[spot.at.Start:spot.at.End]
+	text, v := c.push(c.pieces.Decode(value))
+	c.left--
+	if v == nil && c.ending && c.left == 0 {
 		var rest string
 		rest, v = c.finish()
 		text += rest
@@ -124,9 +119,9 @@ func (e *pushed) piece(b *bodyReader, spot spot) {
 		e.verdict = v
 		return
 	}
-	e.stream.redacts = c.reader.told(e.stream.redacts)
-	if value[0] != '"' || text != decoded(value) {
-		b.raw(spot.at.start, spot.at.end, jsonscan.AppendString(nil, text))
+	e.stream.redacts = c.output.redacted(c.matcher, e.stream.redacts)
+	if value[0] != '"' || text != document.TextOf(value) {
+		e.reader.PutValue(spot.at, jsonscan.AppendString(nil, text))
 	}
 }
 
@@ -147,14 +142,13 @@ func (e *pushed) follow(c *channel, name string) (before string) {
 	s := e.stream
 	c.tail = s.tails[name]
 	if c.tail == nil && len(s.tails) < maxChannels {
-		c.tail = new(tail)
+		c.tail = new(detect.Tail)
 		s.tails[name] = c.tail
 	}
 	if c.tail != nil {
 		before = c.tail.String()
 	}
-	c.reader.before = before
-	c.reader.follow()
+	c.matcher.Follow(before)
 	return before
 }
 

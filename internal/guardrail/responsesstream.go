@@ -3,6 +3,7 @@ package guardrail
 import (
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -61,31 +62,32 @@ func (e *pushed) readResponses() {
 	if i, ok := jsonscan.Find(e.data, e.members, "sequence_number"); ok {
 		if n, ok := jsonscan.Int(e.members[i].Value(e.data)); ok {
 			e.stream.sequence = n
-			e.sequence = span{e.members[i].ValueStart, e.members[i].ValueEnd}
+			e.sequence = document.Span{Start: e.members[i].ValueStart, End: e.members[i].ValueEnd}
 		}
 	}
 	at := e.place()
 	begin := e.begins(typ)
 	isDelta := strings.HasSuffix(typ, ".delta")
-	e.walk(func(f *finder, start, end int) (*channel, form) {
-		how, depth := f.form(), len(f.frames)
-		switch key := f.frames[0].key; {
+	e.walk(func(w *document.Walker, spot document.Span) (c *channel, how document.Context, unread bool) {
+		how = w.Context()
+		depth := len(w.Frames)
+		switch key := w.Frames[0].Key; {
 		case isDelta && key == "delta":
-			how.unread = audioDeltas[typ]
-			if !how.unread {
-				return e.responseChannel(f, 1, typ, at), how
+			if audioDeltas[typ] {
+				return nil, how, true
 			}
-		case begin.kind != "" && depth == 2 && (key == "part" || key == "item") && f.frames[1].key == begin.key:
-			if end-start > len(`""`) {
-				if c := e.responseChannel(f, depth, begin.kind, at); c != nil {
-					c.begin(decoded(e.data[start:end]))
+			return e.responseChannel(w, 1, typ, at), how, false
+		case begin.kind != "" && depth == 2 && (key == "part" || key == "item") && w.Frames[1].Key == begin.key:
+			if spot.End-spot.Start > len(`""`) {
+				if c := e.responseChannel(w, depth, begin.kind, at); c != nil {
+					c.begin(document.TextOf(e.data[spot.Start:spot.End]))
 				}
-				how.before = e.stream.befores[at]
+				how.Before = e.stream.befores[at]
 			}
 		case depth == 1 && (key == "text" || key == "refusal"), depth == 2 && key == "part":
-			how.before = e.stream.befores[at]
+			how.Before = e.stream.befores[at]
 		}
-		return nil, how
+		return nil, how, false
 	})
 	e.end(func(c *channel) bool { return ends(typ, at, c) })
 }
@@ -142,10 +144,10 @@ func (e *pushed) begins(typ string) (b beginning) {
 	return beginnings[name]
 }
 
-// responseChannel is the channel of the string the finder is at: a delta of a
+// responseChannel is the channel of the string the walker is at: a delta of a
 // kind, or a string in it, from the frame at from down.
-func (e *pushed) responseChannel(f *finder, from int, kind string, at responsePlace) *channel {
-	id, ok := e.path([]byte(kind+"|"+at.item+"|"+at.part), f, from, at.item)
+func (e *pushed) responseChannel(w *document.Walker, from int, kind string, at responsePlace) *channel {
+	id, ok := e.path([]byte(kind+"|"+at.item+"|"+at.part), w, from, at.item)
 	if !ok {
 		return nil
 	}
@@ -155,9 +157,9 @@ func (e *pushed) responseChannel(f *finder, from int, kind string, at responsePl
 	}
 	c.kind, c.at = kind, at
 	if strings.HasSuffix(kind, "_arguments.delta") {
-		c.args = new(arguments)
+		c.inner = new(document.InnerJSON)
 	}
-	c.send = e.template(f, from, kind)
+	c.send = e.template(w, from, kind)
 	if kind == outputText || kind == refusal {
 		e.end(func(o *channel) bool { return o.kind == kind && o.at.item == at.item && o.at != at })
 		before := e.follow(c, kind+"|"+at.item)
@@ -170,7 +172,7 @@ func (e *pushed) responseChannel(f *finder, from int, kind string, at responsePl
 
 // template is an event of a kind, made of the event in work, for the rest of
 // its channel: without padding and token probabilities.
-func (e *pushed) template(f *finder, from int, kind string) event {
+func (e *pushed) template(w *document.Walker, from int, kind string) event {
 	out := event{head: []byte{'{'}}
 	if len(e.name) > 0 {
 		out.name = kind
@@ -180,11 +182,11 @@ func (e *pushed) template(f *finder, from int, kind string) event {
 		key := string(m.Key(e.data))
 		switch value := m.Value(e.data); {
 		case key == "type" || key == "delta" || key == "part" || key == "item" || key == "obfuscation" || key == "logprobs":
-		case key == "sequence_number" && e.sequence.end > 0:
+		case key == "sequence_number" && e.sequence.End > 0:
 			out.head = append(out.head, `"sequence_number":`...)
-			out.sequence.start = len(out.head)
+			out.sequence.Start = len(out.head)
 			out.head = append(out.head, value...)
-			out.sequence.end = len(out.head)
+			out.sequence.End = len(out.head)
 			out.head = append(out.head, ',')
 		case m.PlainKey():
 			out.head = appendMember(out.head, key, value)
@@ -196,7 +198,7 @@ func (e *pushed) template(f *finder, from int, kind string) event {
 	if kind == outputText {
 		out.head = append(out.head, `"logprobs":[],`...)
 	}
-	head, tail := e.around(f, from, "")
+	head, tail := e.around(w, from, "")
 	out.head = append(append(out.head, `"delta":`...), head...)
 	out.tail = append(tail, '}')
 	return out

@@ -3,6 +3,8 @@ package guardrail
 import (
 	"errors"
 	"fmt"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
 // Detector is a way of finding something in a text.
@@ -61,58 +63,39 @@ type Rule struct {
 
 // rule is a compiled rule.
 type rule struct {
-	action Action
-	class  string
-	new    func() scanner
-	needs  string // without which nothing is found; "" for nothing of the kind
+	detect.Rule
+	class string
 }
 
 func (r Rule) compile() (rule, error) {
-	out := rule{action: r.Action, class: classes[r.Detector]}
-	if r.Detector == Email {
-		out.needs = "@"
-	}
+	class := classes[r.Detector]
 	switch {
 	case r.Action != Deny && r.Action != Redact:
-		return out, fmt.Errorf("unknown action %q", r.Action)
-	case out.class == "":
-		return out, errors.New("unknown detector")
+		return rule{}, fmt.Errorf("unknown action %q", r.Action)
+	case class == "":
+		return rule{}, errors.New("unknown detector")
 	case (r.Pattern != "") != (r.Detector == Regexp):
-		return out, errors.New("a pattern belongs to regexp, and regexp needs one")
+		return rule{}, errors.New("a pattern belongs to regexp, and regexp needs one")
 	case (len(r.Words) > 0) != (r.Detector == Words):
-		return out, errors.New("a list of words belongs to words, and words needs one")
+		return rule{}, errors.New("a list of words belongs to words, and words needs one")
 	}
-	var err error
-	out.new, err = r.scanners()
-	return out, err
+	detector, err := r.detector()
+	return rule{detect.Rule{Detector: detector, Deny: r.Action == Deny, Mark: mark(class)}, class}, err
 }
 
-// scanners returns what makes the scanners of a rule.
-func (r Rule) scanners() (func() scanner, error) {
+// mark is what stands for what a rule of a class took out.
+func mark(class string) string { return "[REDACTED:" + class + "]" }
+
+func (r Rule) detector() (*detect.Detector, error) {
 	switch r.Detector {
 	case Words:
-		list, err := newWordList(r.Words)
-		return func() scanner { return newWordScanner(list) }, err
+		return detect.Words(r.Words)
 	case Secrets:
-		set, err := defaultSecrets()
-		return func() scanner { return newSecretScanner(set) }, err
+		return detect.Secrets()
 	case Card:
-		return func() scanner { return newCardScanner() }, nil
+		return detect.Card()
 	case Email:
-		return newPatternScanner(emailPattern)
+		return detect.Email()
 	}
-	return newPatternScanner(r.Pattern)
-}
-
-// emailPattern is the addr-spec of RFC 5322 section 3.4.1 in its common form.
-const emailPattern = `[A-Za-z0-9_%+~-]+(?:\.[A-Za-z0-9_%+~-]+)*@` +
-	`(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+(?:xn--[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*|[A-Za-z][A-Za-z]+)`
-
-// newPatternScanner returns what makes the scanners of an expression.
-func newPatternScanner(pattern string) (func() scanner, error) {
-	p, err := parseProgram(pattern)
-	if err != nil {
-		return nil, err
-	}
-	return func() scanner { return newMachine(p) }, nil
+	return detect.Regexp(r.Pattern)
 }

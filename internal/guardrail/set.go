@@ -2,16 +2,13 @@ package guardrail
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"sync"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
-
-// ErrMalformed is returned for an answer, or an event of one, that is not a
-// JSON object: what cannot be read cannot be judged. It is the provider's
-// mistake (502).
-var ErrMalformed = errors.New("not a JSON object")
 
 // Set is the guardrails that apply to a call. The nil Set has none. Safe for
 // concurrent use.
@@ -24,9 +21,10 @@ type Set struct {
 // side is what a Set does in one direction.
 type side struct {
 	direction Direction
-	rules     []boundRule
+	rules     []detect.Rule
+	verdicts  []Verdict // by rule
 	hooks     []*Guardrail
-	readers   *sync.Pool
+	matchers  *sync.Pool // for whole texts
 }
 
 // Join puts guardrails together; nil ones are left out. The first that stands
@@ -42,7 +40,8 @@ func Join(guardrails ...*Guardrail) *Set {
 				continue
 			}
 			for _, r := range g.rules {
-				d.rules = append(d.rules, boundRule{rule: r, guardrail: g.name})
+				d.rules = append(d.rules, r.Rule)
+				d.verdicts = append(d.verdicts, Verdict{Guardrail: g.name, Class: r.class})
 			}
 			if g.webhook != nil {
 				d.hooks = append(d.hooks, g)
@@ -60,7 +59,7 @@ func Join(guardrails ...*Guardrail) *Set {
 	}
 	for _, d := range [...]*side{&s.input, &s.output} {
 		rules := d.rules
-		d.readers = &sync.Pool{New: func() any { return newReader(rules) }}
+		d.matchers = &sync.Pool{New: func() any { return detect.NewMatcher(rules, 0) }}
 	}
 	return s
 }
@@ -115,7 +114,7 @@ func (s *Set) Answer(ctx context.Context, body []byte) (Result, error) {
 func (d *side) judge(ctx context.Context, body []byte) (Result, error) {
 	var result Result
 	if d.direction == Output {
-		if out := withoutLogprobs(body); len(out) != len(body) {
+		if out := document.WithoutLogprobs(body); len(out) != len(body) {
 			body, result.Body = out, out
 		}
 	}
@@ -140,16 +139,43 @@ func (d *side) judge(ctx context.Context, body []byte) (Result, error) {
 
 // read has the rules judge a body.
 func (d *side) read(ctx context.Context, body []byte, result *Result) error {
-	b := newBodyReader(d, body)
-	defer b.release()
-	if err := b.read(ctx); err != nil {
+	matcher := d.matcher()
+	defer d.release(matcher)
+	var reader document.Reader
+	reader.Reset(matcher, body, d.direction == Output)
+	switch err := reader.Read(ctx); {
+	case err == detect.ErrDenied:
+		result.Verdict = d.verdict(matcher)
+	case err != nil:
 		return err
-	}
-	if result.Verdict = b.verdict; b.verdict != nil {
-		return nil
-	}
-	if out, redacted := b.result(); out != nil {
-		result.Body, result.Redacted = out, redacted
+	default:
+		if out := reader.Apply(); out != nil {
+			result.Body, result.Redacted = out, d.redacted(matcher, nil)
+		}
 	}
 	return nil
+}
+
+// matcher returns one for whole texts, to be released.
+func (d *side) matcher() *detect.Matcher { return d.matchers.Get().(*detect.Matcher) }
+
+func (d *side) release(m *detect.Matcher) {
+	m.Release()
+	d.matchers.Put(m)
+}
+
+// verdict is that of the rule which denied the matcher's text.
+func (d *side) verdict(m *detect.Matcher) *Verdict {
+	v := d.verdicts[m.DeniedBy()]
+	return &v
+}
+
+// redacted adds to list what the matcher took out, each kind once.
+func (d *side) redacted(m *detect.Matcher, list []Verdict) []Verdict {
+	for _, i := range m.Redacted() {
+		if v := d.verdicts[i]; !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	return list
 }

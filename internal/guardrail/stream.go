@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -52,7 +53,7 @@ type Stream struct {
 	wire     Wire
 	channels []*channel               // in the order in which they began
 	open     map[string]*channel      // those that do not end with the event in work, by id
-	tails    map[string]*tail         // what texts that may go on end with
+	tails    map[string]*detect.Tail  // what texts that may go on end with
 	befores  map[responsePlace]string // and what the parts of a Response go on from
 	calls    map[string][]chatCall    // by choice
 	begun    int                      // how many calls these are
@@ -72,7 +73,7 @@ func (s *Set) Stream(wire Wire) *Stream {
 		return nil
 	}
 	return &Stream{set: s, wire: wire,
-		open: map[string]*channel{}, tails: map[string]*tail{},
+		open: map[string]*channel{}, tails: map[string]*detect.Tail{},
 		befores: map[responsePlace]string{}, calls: map[string][]chatCall{}}
 }
 
@@ -172,7 +173,7 @@ func (s *Stream) flush(which func(*channel) bool) *Verdict {
 		if v != nil {
 			return v
 		}
-		s.redacts = c.reader.told(s.redacts)
+		s.redacts = c.output.redacted(c.matcher, s.redacts)
 		if text != "" {
 			rests = append(rests, rest{c, text})
 		}
@@ -204,7 +205,7 @@ func (s *Stream) putIn(rests []rest) {
 			data = chunkWith(rests[:n])
 		}
 		s.out = append(s.out, Event{Name: []byte(send.name), Data: data})
-		if send.sequence.end > 0 {
+		if send.sequence.End > 0 {
 			s.shift++
 		}
 		rests = rests[n:]
@@ -234,11 +235,11 @@ func chunkWith(rests []rest) []byte {
 
 // with is the event with a text, and with a sequence number if it has one.
 func (e *event) with(text string, sequence int64) []byte {
-	out := append([]byte(nil), e.head[:e.sequence.start]...)
-	if e.sequence.end > 0 {
+	out := append([]byte(nil), e.head[:e.sequence.Start]...)
+	if e.sequence.End > 0 {
 		out = strconv.AppendInt(out, sequence, 10)
 	}
-	out = append(out, e.head[e.sequence.end:]...)
+	out = append(out, e.head[e.sequence.End:]...)
 	out = jsonscan.AppendString(out, text)
 	return append(out, e.tail...)
 }

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"regexp"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 )
 
 const (
@@ -134,7 +136,7 @@ type hookText struct {
 	Where string `json:"where"`
 	Text  string `json:"text"`
 
-	at span // the string value in the body
+	at document.Span // the string value in the body
 }
 
 // hookQuestion and hookAnswer are what goes over the wire.

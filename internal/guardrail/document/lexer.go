@@ -1,4 +1,4 @@
-package guardrail
+package document
 
 import (
 	"unicode/utf16"

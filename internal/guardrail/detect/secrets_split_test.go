@@ -1,4 +1,4 @@
-package guardrail_test
+package detect_test
 
 import (
 	"math/rand/v2"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
 // tails are what may stand behind a secret and keep a rule waiting for a longer
@@ -18,11 +18,11 @@ var tails = []string{
 }
 
 func TestSecretsShorterThanTheWindowAreFoundWholeInStreams(t *testing.T) {
-	rules, err := guardrail.SecretRules()
+	rules, err := detect.SecretRules()
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := redacting(t, guardrail.Rule{Detector: guardrail.Secrets}, 0)
+	set := redacting(usualWindow, must(detect.Secrets()))
 	r := rand.New(rand.NewPCG(1, 2))
 	found := 0
 	for _, rule := range rules {
@@ -33,7 +33,7 @@ func TestSecretsShorterThanTheWindowAreFoundWholeInStreams(t *testing.T) {
 				continue
 			}
 			text := "See: " + secret.String() + tails[n%len(tails)]
-			whole, _ := guardrail.Whole(set, text)
+			whole := set.whole(text)
 			if whole != text {
 				found++
 			}
@@ -41,9 +41,9 @@ func TestSecretsShorterThanTheWindowAreFoundWholeInStreams(t *testing.T) {
 			for i := range cuts {
 				cuts[i] = byte(1 + r.IntN(8))
 			}
-			sent, _ := guardrail.Pieces(set, cut(text, cuts))
-			if got := strings.Join(sent, ""); got != whole {
-				t.Errorf("%s in %.250q\nas a whole %.250q\nin pieces  %.250q", rule.ID, text, whole, got)
+			sent, _ := set.pieces(cut(text, cuts))
+			if sent != whole {
+				t.Errorf("%s in %.250q\nas a whole %.250q\nin pieces  %.250q", rule.ID, text, whole, sent)
 				break
 			}
 		}
@@ -55,23 +55,23 @@ func TestSecretsShorterThanTheWindowAreFoundWholeInStreams(t *testing.T) {
 
 // The rules for curl may find a longer match up to five lines later.
 func TestSecretsAreDeniedAtTheirEnd(t *testing.T) {
-	set := compiled(t, guardrail.Spec{Name: "g", Rules: []guardrail.Rule{{Action: guardrail.Deny, Detector: guardrail.Secrets}}})
+	set := ruleSet{[]detect.Rule{{Detector: must(detect.Secrets()), Deny: true}}, usualWindow}
 	for _, secret := range []string{"-u 'admin:S3cr3tPassw0rdX'", "-H 'Authorization: Bearer x7Kd9Qm2Lp4Rt6Wz8Yb1Nc3Vf5Hj0Gs2'"} {
 		text := "run curl " + secret + " https://site.example/ "
-		sent, v := guardrail.Pieces(set, strings.Split(text+tails[0], ""))
-		if got := strings.Join(sent, ""); v == nil || len(got) > strings.Index(text, secret)+len(secret)/2 {
-			t.Errorf("denied %t, sent %q", v != nil, got)
+		sent, denied := set.pieces(strings.Split(text+tails[0], ""))
+		if !denied || len(sent) > strings.Index(text, secret)+len(secret)/2 {
+			t.Errorf("denied %t, sent %q", denied, sent)
 		}
 	}
 }
 
 // A secret that grows is taken out to its end, however long it is.
 func TestSecretsThatGrowAreFoundBeyondTheWindow(t *testing.T) {
-	set := redacting(t, guardrail.Rule{Detector: guardrail.Secrets}, 300)
+	set := redacting(300, must(detect.Secrets()))
 	text := "it is ops_eyJ" + strings.Repeat("aB3dE6x7Yp2Qw9Rt4", 60) + " ok" // 250 are enough
-	sent, _ := guardrail.Pieces(set, strings.Split(text, ""))
-	if got := strings.Join(sent, ""); got != "it is [REDACTED:secret] ok" {
-		t.Errorf("sent %q", got)
+	sent, _ := set.pieces(strings.Split(text, ""))
+	if sent != "it is [REDACTED] ok" {
+		t.Errorf("sent %q", sent)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestSecretsThatGrowAreFoundBeyondTheWindow(t *testing.T) {
 func TestPrivateKeysAreFoundBehindFalseHeaders(t *testing.T) {
 	const body = "MIIEpAIBAAKCAQEAx7Kd9Qm2Lp4Rt6Wz8Yb1Nc3Vf5Hj0Gs2Ae4U\n"
 	key := "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat(body, 20) + "-----END RSA PRIVATE KEY-----"
-	set := redacting(t, guardrail.Rule{Detector: guardrail.Secrets}, guardrail.MaxWindow)
+	set := redacting(largestWindow, must(detect.Secrets()))
 	const header = "-----BEGIN PRIVATE KEY-----\n"
 	for name, before := range map[string]string{
 		"none":         "",
@@ -90,20 +90,20 @@ func TestPrivateKeysAreFoundBehindFalseHeaders(t *testing.T) {
 		"too far":      header + strings.Repeat("x ", 7900),
 		"out of sight": header + strings.Repeat("x ", 9000),
 	} {
-		whole, _ := guardrail.Whole(set, before+key+" ok")
-		if strings.Contains(whole, body[:20]) || !strings.HasSuffix(whole, "[REDACTED:secret] ok") {
+		whole := set.whole(before + key + " ok")
+		if strings.Contains(whole, body[:20]) || !strings.HasSuffix(whole, "[REDACTED] ok") {
 			t.Errorf("%s: %.60q … %.60q", name, whole, whole[max(0, len(whole)-60):])
 		}
-		sent, _ := guardrail.Pieces(set, strings.SplitAfter(before+key+" ok", "\n"))
-		if got := strings.Join(sent, ""); strings.Contains(got, body[:20]) || !strings.HasSuffix(got, "[REDACTED:secret] ok") {
-			t.Errorf("%s in pieces: %.60q … %.60q", name, got, got[max(0, len(got)-60):])
+		sent, _ := set.pieces(strings.SplitAfter(before+key+" ok", "\n"))
+		if strings.Contains(sent, body[:20]) || !strings.HasSuffix(sent, "[REDACTED] ok") {
+			t.Errorf("%s in pieces: %.60q … %.60q", name, sent, sent[max(0, len(sent)-60):])
 		}
 	}
 }
 
 // What the rule set allows must not be a way to hide a secret.
 func TestTheRestOfALineHidesNoSecret(t *testing.T) {
-	finds(t, guardrail.Rule{Detector: guardrail.Secrets}, "secret",
+	finds(t, must(detect.Secrets()),
 		"⟦ghp_x7Kd9Qm2Lp4Rt6Wz8Yb1Nc3Vf5Hj0Gs2Ae4U⟧", "⟦ghp_x7Kd9Qm2Lp4Rt6Wfalseb1Nc3Vf5Hj0Gs2Ae⟧",
 		`--mount=type=secret, api_key = "⟦x7Kd9Qm2Lp4Rt6Wz8Yb1Nc3Vf5Hj0Gs2Ae4U⟧"`,
 		`import {a} from "b"; api_key = "⟦x7Kd9Qm2Lp4Rt6Wz8Yb1Nc3Vf5Hj0Gs2Ae4U⟧"`,

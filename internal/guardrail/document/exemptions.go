@@ -1,4 +1,4 @@
-package guardrail
+package document
 
 import (
 	"bytes"
@@ -242,3 +242,5 @@ var echoedBy = func() map[string]bool {
 	}
 	return by
 }()
+
+func isDigit(r rune) bool { return '0' <= r && r <= '9' }

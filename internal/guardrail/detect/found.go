@@ -1,4 +1,4 @@
-package guardrail
+package detect
 
 import (
 	"cmp"
@@ -74,74 +74,6 @@ func (f *found) add(start, end, known int) {
 	f.hits = append(f.hits, h)
 }
 
-// edit replaces bytes of a text.
-type edit struct {
-	from, to int
-	mark     string // "" for the rest of a stretch whose mark stands before
-}
-
-// cover turns finds into edits, in the order of the text.
-type cover struct {
-	covered int      // where the last stretch that got a mark ends
-	char    int      // a place in the text, in characters and
-	byte    int      // in bytes
-	marked  []int    // the rules whose marks were made, each once
-	marks   []string // what stands for what a rule found, by rule
-}
-
-// edits appends to dst those of the characters before to. The text is what
-// begins at c.byte. Hits that begin later stay in f; of one that reaches
-// further, c knows how far.
-func (c *cover) edits(dst []edit, text string, to int, f *found, rules []boundRule) []edit {
-	if len(f.hits) == 0 && c.covered <= c.char {
-		return dst
-	}
-	f.sort()
-	if c.covered > c.char { // the rest of one that was begun
-		from := c.byte
-		c.walk(text, min(c.covered, to))
-		dst = append(dst, edit{from: from, to: c.byte})
-	}
-	n := 0
-	for ; n < len(f.hits) && f.hits[n].start < to; n++ {
-		h := f.hits[n]
-		if h.end <= c.covered {
-			continue
-		}
-		e := edit{}
-		if h.start >= c.covered {
-			e.mark = c.mark(h.rule, rules)
-			c.walk(text, h.start)
-		} else {
-			c.walk(text, min(c.covered, to))
-		}
-		e.from = c.byte
-		c.covered = h.end
-		c.walk(text, min(h.end, to))
-		e.to = c.byte
-		if e.from < e.to {
-			dst = append(dst, e)
-		}
-	}
-	f.hits = f.hits[:copy(f.hits, f.hits[n:])]
-	f.sorted = len(f.hits)
-	return dst
-}
-
-// mark returns what stands for what a rule found, and notes that it was made.
-func (c *cover) mark(rule int, rules []boundRule) string {
-	if !slices.Contains(c.marked, rule) {
-		c.marked = append(c.marked, rule)
-	}
-	if len(c.marks) <= rule {
-		c.marks = append(c.marks, make([]string, rule+1-len(c.marks))...)
-	}
-	if c.marks[rule] == "" {
-		c.marks[rule] = "[REDACTED:" + rules[rule].class + "]"
-	}
-	return c.marks[rule]
-}
-
 // sort puts the finds that were added in their places among those that wait.
 // Most begin behind all of them.
 func (f *found) sort() {
@@ -164,16 +96,4 @@ func (f *found) sort() {
 // inText compares finds by where they are.
 func inText(a, b hit) int {
 	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.origin, b.origin), cmp.Compare(a.rule, b.rule))
-}
-
-// walk goes on to the character at to, or stays where it is behind it.
-func (c *cover) walk(text string, to int) {
-	for c.char < to && c.byte < len(text) {
-		size := 1
-		if text[c.byte] >= 0x80 {
-			size = runeLen(text[c.byte:])
-		}
-		c.byte += size
-		c.char++
-	}
 }

@@ -1,9 +1,11 @@
-package guardrail
+package document
 
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -42,19 +44,19 @@ const (
 const manyKeys = 16
 
 // setKey takes a key, given without its quotes.
-func (f *finder) setKey(top *frame, start, end int) error {
+func (f *Walker) setKey(top *Frame, start, end int) error {
 	top.expectKey = false
-	key := f.data[start:end]
-	top.key = ""
+	key := f.Data[start:end]
+	top.Key = ""
 	plain := isPlain(key)
 	if plain {
-		top.key = keyText(key)
+		top.Key = keyText(key)
 	}
-	if f.answer {
+	if f.Answer {
 		return nil
 	}
-	if f.repeats(top, span{start, end}, plain) {
-		return &DuplicateError{Param: f.param(), Key: string(key[:min(len(key), maxShownKey)])}
+	if f.repeats(top, Span{start, end}, plain) {
+		return &DuplicateError{Param: f.Member(), Key: string(key[:min(len(key), maxShownKey)])}
 	}
 	if f.held > maxHeldKeys {
 		return &LimitError{What: "keys"}
@@ -63,12 +65,12 @@ func (f *finder) setKey(top *frame, start, end int) error {
 }
 
 // repeats tells whether the object has the key already, and notes it.
-func (f *finder) repeats(top *frame, key span, plain bool) bool {
-	raw := f.data[key.start:key.end]
+func (f *Walker) repeats(top *Frame, key Span, plain bool) bool {
+	raw := f.Data[key.Start:key.End]
 	before := f.keys[top.keys:]
 	if plain && top.many == nil && len(before) < manyKeys {
 		for _, other := range before {
-			o := f.data[other.start:other.end]
+			o := f.Data[other.Start:other.End]
 			if bytes.Equal(raw, o) || !top.free && len(raw) == len(o) && bytes.EqualFold(raw, o) {
 				return true
 			}
@@ -79,14 +81,14 @@ func (f *finder) repeats(top *frame, key span, plain bool) bool {
 	if top.many == nil {
 		top.many = map[string]struct{}{}
 		for _, other := range before {
-			f.hold(top, f.data[other.start:other.end])
+			f.hold(top, f.Data[other.Start:other.End])
 		}
 	}
 	return f.hold(top, raw)
 }
 
 // hold puts a key into the map of its object. It is true if it was there.
-func (f *finder) hold(top *frame, raw []byte) (twice bool) {
+func (f *Walker) hold(top *Frame, raw []byte) (twice bool) {
 	cost := len(raw) + heldKey
 	top.held, f.held = top.held+cost, f.held+cost
 	if f.held > maxHeldKeys {
@@ -117,7 +119,35 @@ func canonical(key []byte, exact bool) string {
 	}
 	runes := []rune(s)
 	for i, r := range runes {
-		runes[i] = fold(r)
+		runes[i] = detect.Fold(r)
 	}
 	return string(runes)
+}
+
+// usualKeys are those of the APIs: a key that is one of them is not copied.
+var usualKeys = func() map[string]string {
+	keys := map[string]string{}
+	var add func(*node)
+	add = func(n *node) {
+		for key, child := range n.next {
+			keys[key] = key
+			add(child)
+		}
+	}
+	add(unreadOfRequests)
+	add(unreadOfAnswers)
+	for _, key := range strings.Fields(`arguments choices content content_index created created_at delta error finish_reason function index
+		input item logprobs message messages name output output_index parameters provider reasoning reasoning_content refusal response
+		sequence_number summary_index text tool_calls type usage`) {
+		keys[key] = key
+	}
+	return keys
+}()
+
+// keyText is a key as a string.
+func keyText(key []byte) string {
+	if usual, ok := usualKeys[string(key)]; ok {
+		return usual
+	}
+	return string(key)
 }

@@ -8,6 +8,26 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 )
 
+// redacting compiles one rule that redacts.
+func redacting(t testing.TB, rule guardrail.Rule, window int) *guardrail.Set {
+	t.Helper()
+	rule.Action = guardrail.Redact
+	return compiled(t, guardrail.Spec{Name: "test", Rules: []guardrail.Rule{rule}, Window: window})
+}
+
+func compiled(t testing.TB, specs ...guardrail.Spec) *guardrail.Set {
+	t.Helper()
+	var list []*guardrail.Guardrail
+	for _, spec := range specs {
+		g, err := guardrail.Compile(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, g)
+	}
+	return guardrail.Join(list...)
+}
+
 // detectors are a rule of each kind, and some.
 var detectors = []guardrail.Rule{
 	{Detector: guardrail.Email},
@@ -43,40 +63,4 @@ func cut(text string, cuts []byte) (pieces []string) {
 		pieces, text = append(pieces, text[:at]), text[at:]
 	}
 	return append(pieces, text)
-}
-
-func FuzzCutsMakeNoDifference(f *testing.F) {
-	for i := range texts {
-		f.Add(texts[i], []byte{1, 1, 1, 2, 3, 0, 5, 8, 13, 21}, uint8(i), uint8(i))
-		f.Add(texts[i]+texts[(i+1)%len(texts)], []byte{}, uint8(3*i), uint8(8))
-	}
-	f.Add("0@0.AA.AA0", []byte{}, uint8(0), uint8(0))
-	sets := map[[3]int]*guardrail.Set{}
-	f.Fuzz(func(t *testing.T, text string, cuts []byte, pick, width uint8) {
-		text = strings.ToValidUTF8(text, "?")
-		first, second := int(pick)%len(detectors), int(pick)/len(detectors)%len(detectors)
-		window := 4 + int(width)%40
-		key := [3]int{first, second, window}
-		if sets[key] == nil {
-			a, b := detectors[first], detectors[second]
-			a.Action, b.Action = guardrail.Redact, guardrail.Redact
-			sets[key] = compiled(t, guardrail.Spec{Name: "test", Rules: []guardrail.Rule{a, b}, Window: window})
-		}
-		set := sets[key]
-		var single []string
-		for _, r := range text {
-			single = append(single, string(r))
-		}
-		sent, _ := guardrail.Pieces(set, single)
-		want := strings.Join(sent, "")
-		sent, _ = guardrail.Pieces(set, cut(text, cuts))
-		if got := strings.Join(sent, ""); got != want {
-			t.Errorf("%q in pieces %v: %q, character by character: %q", text, cuts, got, want)
-		}
-		if utf8.RuneCountInString(text) < window {
-			if whole, _ := guardrail.Whole(set, text); want != whole {
-				t.Errorf("%q in pieces: %q, as a whole: %q", text, want, whole)
-			}
-		}
-	})
 }

@@ -1,4 +1,4 @@
-package guardrail
+package detect
 
 import (
 	"unicode"
@@ -22,7 +22,7 @@ func newTrie(list []string) *trie {
 	t := &trie{other: map[rune]uint16{}, width: 1}
 	for _, s := range list {
 		for _, r := range s {
-			r = fold(r)
+			r = Fold(r)
 			if _, ok := t.other[r]; !ok {
 				t.other[r] = uint16(t.width)
 				t.width++
@@ -30,7 +30,7 @@ func newTrie(list []string) *trie {
 		}
 	}
 	for c := range t.ascii {
-		t.ascii[c] = t.other[fold(rune(c))]
+		t.ascii[c] = t.other[Fold(rune(c))]
 	}
 	t.state(0)
 	for i, s := range list {
@@ -91,7 +91,7 @@ func (t *trie) class(r rune) uint16 {
 	if r < utf8.RuneSelf {
 		return t.ascii[r]
 	}
-	return t.other[fold(r)]
+	return t.other[Fold(r)]
 }
 
 // step returns the state after a character.
@@ -110,9 +110,9 @@ func (t *trie) contains(s []rune) bool {
 	return false
 }
 
-// fold maps all characters that differ in case only (Unicode's simple folding)
+// Fold maps all characters that differ in case only (Unicode's simple folding)
 // to one.
-func fold(r rune) rune {
+func Fold(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'a' <= r && r <= 'z' {
 			r -= 'a' - 'A'

@@ -1,4 +1,4 @@
-package guardrail_test
+package detect_test
 
 import (
 	"crypto/sha256"
@@ -9,17 +9,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
 // The rule set is another's work and is not edited here: rules/update.go
 // fetches it.
 func TestRuleSetIsAsItWasFetched(t *testing.T) {
-	sum := sha256.Sum256([]byte(guardrail.RuleSet()))
+	sum := sha256.Sum256([]byte(detect.RuleSet()))
 	if got := hex.EncodeToString(sum[:]); got != "e163e53b9e7e8a8511e77271e2b323ed057759542a6d988258afe3a1fa329caf" {
 		t.Errorf("sha256 %s", got)
 	}
-	rules, err := guardrail.SecretRules()
+	rules, err := detect.SecretRules()
 	if err != nil || len(rules) != 217 {
 		t.Errorf("%d rules, %v", len(rules), err)
 	}
@@ -69,7 +69,7 @@ func generate(re *syntax.Regexp, r *rand.Rand, out *strings.Builder) {
 }
 
 // secretText is a text with matches of some rules, whole and broken, in it.
-func secretText(rules []guardrail.SecretRule, r *rand.Rand) string {
+func secretText(rules []detect.SecretRule, r *rand.Rand) string {
 	var out strings.Builder
 	for range 1 + r.IntN(4) {
 		rule := rules[r.IntN(len(rules))]
@@ -102,21 +102,21 @@ func covered(text string, spans [][2]int) []bool {
 }
 
 func FuzzSecretsAreThoseOfTheRuleSet(f *testing.F) {
-	rules, err := guardrail.SecretRules()
+	rules, err := detect.SecretRules()
 	if err != nil {
 		f.Fatal(err)
 	}
 	for seed := range uint64(40) {
 		f.Add(seed)
 	}
-	set := redacting(f, guardrail.Rule{Detector: guardrail.Secrets}, 0)
+	set := redacting(usualWindow, must(detect.Secrets()))
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		text := secretText(rules, rand.New(rand.NewPCG(seed, 1)))
 		var spans [][2]int
 		for i := range rules {
 			spans = append(spans, rules[i].Find(text)...)
 		}
-		got, want := covered(text, guardrail.Stretches(set, text)), covered(text, spans)
+		got, want := covered(text, set.stretches(text)), covered(text, spans)
 		if slices.Equal(got, want) {
 			return
 		}
@@ -135,11 +135,11 @@ func FuzzSecretsAreThoseOfTheRuleSet(f *testing.F) {
 // TestEachRuleFindsSomething makes sure that none was lost on the way to the
 // trie.
 func TestEachRuleFindsSomething(t *testing.T) {
-	rules, err := guardrail.SecretRules()
+	rules, err := detect.SecretRules()
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := redacting(t, guardrail.Rule{Detector: guardrail.Secrets}, 0)
+	set := redacting(usualWindow, must(detect.Secrets()))
 	for _, rule := range rules {
 		re, _ := syntax.Parse(rule.Regex.String(), syntax.Perl)
 		r := rand.New(rand.NewPCG(1, 1))
@@ -153,7 +153,7 @@ func TestEachRuleFindsSomething(t *testing.T) {
 			if spans := rule.Find(out.String()); len(spans) == 0 {
 				continue
 			}
-			if got, _ := guardrail.Whole(set, out.String()); strings.Contains(got, "[REDACTED:secret]") {
+			if got := set.whole(out.String()); strings.Contains(got, "[REDACTED]") {
 				ok = true
 				break
 			}
@@ -167,34 +167,34 @@ func TestEachRuleFindsSomething(t *testing.T) {
 // A rule may be known by what stands in the middle or at the end of a secret:
 // what comes before it must not have been sent by then.
 func TestSecretsKnownByTheirEndAreHeldFromTheirStart(t *testing.T) {
-	set := redacting(t, guardrail.Rule{Detector: guardrail.Secrets}, 0)
+	set := redacting(usualWindow, must(detect.Secrets()))
 	for _, secret := range []string{
 		"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",
 		"k9Xw2Lp7Qz4Rt1.atlasv1.aB3dE6x7Yp2Qw9Rt4Zu8Kv1Mn5Lo0Ps6DfgaB3dE6x7Yp2Qw9Rt4Zu8Kv1Mn5Lo0",
 		"aB37Q~x7Yp2Qw9Rt4Zu8Kv1Mn5Lo0Ps6DfgHj2K",
 	} {
-		sent, _ := guardrail.Pieces(set, strings.Split("= "+secret+" ok", ""))
-		if got := strings.Join(sent, ""); got != "= [REDACTED:secret] ok" {
-			t.Errorf("%s: sent %q", secret, got)
+		sent, _ := set.pieces(strings.Split("= "+secret+" ok", ""))
+		if sent != "= [REDACTED] ok" {
+			t.Errorf("%s: sent %q", secret, sent)
 		}
 	}
 }
 
 func FuzzSecretsInPieces(f *testing.F) {
-	rules, err := guardrail.SecretRules()
+	rules, err := detect.SecretRules()
 	if err != nil {
 		f.Fatal(err)
 	}
 	for seed := range uint64(300) {
 		f.Add(seed)
 	}
-	set := redacting(f, guardrail.Rule{Detector: guardrail.Secrets}, guardrail.MaxWindow)
+	set := redacting(largestWindow, must(detect.Secrets()))
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		text := secretText(rules, rand.New(rand.NewPCG(seed, 2)))
-		want, _ := guardrail.Whole(set, text)
-		sent, _ := guardrail.Pieces(set, strings.Split(text, ""))
-		if got := strings.Join(sent, ""); got != want {
-			t.Errorf("seed %d: %q\nin pieces %q\nas a whole %q", seed, text, got, want)
+		want := set.whole(text)
+		sent, _ := set.pieces(strings.Split(text, ""))
+		if sent != want {
+			t.Errorf("seed %d: %q\nin pieces %q\nas a whole %q", seed, text, sent, want)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package guardrail
+package detect
 
 import (
 	"math"

@@ -1,11 +1,13 @@
-package guardrail
+package document
 
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
-// The arguments of a tool call are JSON in a string, as models write it: the
+// InnerJSON is JSON in a string, as the arguments of a tool call are, as models write it: the
 // rules read the characters it stands for, and what is taken out of it leaves
 // it JSON.
 //
@@ -18,7 +20,7 @@ import (
 // another word outside strings, of which some is taken out becomes a string.
 // A text that does not begin as JSON is read and edited as it stands; one that
 // turns out not to be JSON later is taken as far as it looks like it.
-type arguments struct {
+type InnerJSON struct {
 	in, out lexer
 	raw     string // read, and not given out
 	read    int    // how much of raw was decoded
@@ -34,9 +36,9 @@ type arguments struct {
 // which more was sent can no longer become a string.
 const maxBare = 64
 
-// decode takes a piece and returns the characters it stands for, but for an
+// Decode takes a piece and returns the characters it stands for, but for an
 // escape that may go on in the next piece; last says that there is none.
-func (a *arguments) decode(piece string, last bool) string {
+func (a *InnerJSON) Decode(piece string, last bool) string {
 	a.raw += piece
 	out := make([]byte, 0, len(piece))
 	for a.read < len(a.raw) {
@@ -50,31 +52,31 @@ func (a *arguments) decode(piece string, last bool) string {
 	return string(out)
 }
 
-// whole is decode for a whole text.
-func (a *arguments) whole(text string) string {
+// whole is Decode for a whole text.
+func (a *InnerJSON) whole(text string) string {
 	if strings.IndexByte(text, '\\') < 0 {
 		a.raw, a.read = text, len(text)
 		return text
 	}
-	return a.decode(text, true)
+	return a.Decode(text, true)
 }
 
-// give appends what stands for the next n bytes of the decoded text, with its
+// Append appends what stands for the next n bytes of the decoded text, with its
 // edits made. Last says that the text ends there.
-func (a *arguments) give(dst []byte, n int, edits []edit, last bool) []byte {
+func (a *InnerJSON) Append(dst []byte, n int, edits []detect.Edit, last bool) []byte {
 	for at := 0; at < n; {
 		r, size, kind := a.out.next(a.raw, last)
 		if size == 0 {
 			break // never: it was decoded
 		}
-		for len(edits) > 0 && edits[0].to <= at {
+		for len(edits) > 0 && edits[0].To <= at {
 			edits = edits[1:]
 		}
-		covered := len(edits) > 0 && edits[0].from <= at
+		covered := len(edits) > 0 && edits[0].From <= at
 		if !covered {
 			a.mark = ""
-		} else if edits[0].from == at && edits[0].mark != "" {
-			a.mark = edits[0].mark
+		} else if edits[0].From == at && edits[0].Mark != "" {
+			a.mark = edits[0].Mark
 		}
 		dst = a.put(dst, a.raw[:size], kind, covered)
 		a.raw, a.read = a.raw[size:], a.read-size
@@ -86,16 +88,16 @@ func (a *arguments) give(dst []byte, n int, edits []edit, last bool) []byte {
 	return dst
 }
 
-// skip passes over all that was read, of which n bytes were decoded: it was
+// Skip passes over all that was read, of which n bytes were decoded: it was
 // sent as it is.
-func (a *arguments) skip(n int) {
-	_ = a.give(nil, n, nil, false)
+func (a *InnerJSON) Skip(n int) {
+	_ = a.Append(nil, n, nil, false)
 	a.begun = a.begun || len(a.bare) > 0
 	a.bare, a.raw, a.read = a.bare[:0], "", 0
 }
 
 // put appends what becomes of one character.
-func (a *arguments) put(dst []byte, raw string, kind lexeme, covered bool) []byte {
+func (a *InnerJSON) put(dst []byte, raw string, kind lexeme, covered bool) []byte {
 	if kind == bareText {
 		return a.putBare(dst, raw, covered)
 	}
@@ -108,7 +110,7 @@ func (a *arguments) put(dst []byte, raw string, kind lexeme, covered bool) []byt
 	return dst
 }
 
-func (a *arguments) putBare(dst []byte, raw string, covered bool) []byte {
+func (a *InnerJSON) putBare(dst []byte, raw string, covered bool) []byte {
 	switch {
 	case a.gone:
 	case covered && a.begun:
@@ -134,7 +136,7 @@ func (a *arguments) putBare(dst []byte, raw string, covered bool) []byte {
 	return dst
 }
 
-func (a *arguments) endBare(dst []byte) []byte {
+func (a *InnerJSON) endBare(dst []byte) []byte {
 	if !a.gone {
 		dst = append(dst, a.bare...)
 	}
