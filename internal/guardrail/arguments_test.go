@@ -168,3 +168,60 @@ func FuzzRedactedArgumentsStayJSON(f *testing.F) {
 		}
 	})
 }
+
+func TestArgumentsThatAreNoStringAreReadAsTheirText(t *testing.T) {
+	set := denying(t, "forbidden")
+	for _, arguments := range []string{
+		`{"id":"forbidden"}`, `{"type":"message","status":"a forbidden b"}`, `{"image_url":{"x":["forbidden"]}}`, `{"forbidden":1}`, `{"a":{"arguments":{"forbidden":1}}}`,
+		`{"card":4111111111111111}`, `["forbidden"]`, ` [4111111111111111]`, `4111111111111111`, ` 4111111111111111 `, `{"a":[{"b":4111111111111111}]}`,
+	} {
+		message := `{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":` + arguments + `}}]}`
+		answer := []byte(`{"object":"chat.completion","choices":[{"index":0,"message":` + message + `}]}`)
+		if r, err := set.Answer(t.Context(), answer); err != nil || r.Verdict == nil {
+			t.Errorf("in an answer %s passes, %v", arguments, err)
+		}
+		chunk := []byte(`{"choices":[{"index":0,"delta":` + message + `}]}`)
+		s := set.Stream(guardrail.Chat)
+		_, v, err := s.Push(nil, chunk)
+		if v == nil && err == nil {
+			_, v = s.Close()
+		}
+		if v == nil || err != nil {
+			t.Errorf("in a stream %s passes, %v", arguments, err)
+		}
+		request := []byte(`{"messages":[` + message + `],"input":[{"type":"mcp_call","arguments":` + arguments + `}]}`)
+		if r, err := set.Request(t.Context(), request); err != nil || r.Verdict == nil {
+			t.Errorf("in a request %s passes, %v", arguments, err)
+		}
+	}
+	for _, body := range []string{`{"input":[{"arguments":null},{"arguments":{}},{"arguments":true,"a":4111111111111111}]}`} {
+		if r, err := set.Request(t.Context(), []byte(body)); err != nil || r.Verdict != nil || r.Body != nil {
+			t.Errorf("%s: %v, %v", body, r, err)
+		}
+	}
+}
+
+func TestArgumentsStayWhatTheyAre(t *testing.T) {
+	set := golden(t)
+	for _, test := range [][2]string{
+		{`{"input":[{"arguments": {"to":["a@b.de",1.50]} }]}`, `{"input":[{"arguments": {"to":["[REDACTED:email]",1.50]} }]}`},
+		{`{"input":[{"arguments":["a@b.de"],"b":"a@b.de"}]}`, `{"input":[{"arguments":["[REDACTED:email]"],"b":"[REDACTED:email]"}]}`},
+	} {
+		if r, err := set.Request(t.Context(), []byte(test[0])); err != nil || string(r.Body) != test[1] {
+			t.Errorf("%s became %s, %v", test[0], r.Body, err)
+		}
+	}
+	if r, err := set.Request(t.Context(), []byte(`{"input":[{"arguments":{"a":{"b":1,"b":2}}}]}`)); err == nil {
+		t.Errorf("a key twice in arguments: %v", r)
+	}
+	// What the cut of a window leaves of an object goes out in pieces, as text.
+	s := set.Stream(guardrail.Chat)
+	got := client{texts: map[string]string{}, finished: map[int]bool{}}
+	events, _, _ := s.Push(nil, []byte(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":{"to":"a@b.de","next":"abc"}}}]}}]}`))
+	got.read(t, events)
+	events, _ = s.Close()
+	got.read(t, events)
+	if got := got.texts["0call0"]; got != `{"to":"[REDACTED:email]","next":"abc"}` {
+		t.Errorf("got %s", got)
+	}
+}

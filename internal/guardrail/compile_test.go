@@ -1,6 +1,7 @@
 package guardrail_test
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -99,5 +100,13 @@ func TestTheFirstGuardrailIsNamed(t *testing.T) {
 	r, err := set.Request(t.Context(), []byte(`{"input":"a@b.de"}`))
 	if err != nil || r.Verdict == nil || *r.Verdict != (guardrail.Verdict{Guardrail: "key", Class: "email"}) {
 		t.Errorf("%+v, %v", r.Verdict, err)
+	}
+}
+
+func TestAnswerThatCannotBeReadIsRefused(t *testing.T) {
+	for _, body := range []string{``, `[]`, `{"a":`, "{\"a\":\"\xff\"}", `"a@b.de"`} {
+		if _, err := golden(t).Answer(t.Context(), []byte(body)); !errors.Is(err, guardrail.ErrMalformed) {
+			t.Errorf("%q: %v", body, err)
+		}
 	}
 }

@@ -64,3 +64,11 @@ func cut(text string, cuts []byte) (pieces []string) {
 	}
 	return append(pieces, text)
 }
+
+// denying is a guardrail that denies a word, or a card number.
+func denying(t testing.TB, word string) *guardrail.Set {
+	return compiled(t, guardrail.Spec{Name: "g", Rules: []guardrail.Rule{
+		{Action: guardrail.Deny, Detector: guardrail.Words, Words: []string{word}},
+		{Action: guardrail.Deny, Detector: guardrail.Card},
+	}})
+}
