@@ -8,24 +8,24 @@ import (
 // channel is one text of a stream, whose pieces come in deltas: the content of
 // a choice, its refusal, its reasoning, the arguments of one tool call.
 type channel struct {
-	id      string
-	group   string // the choice of a chat, which ends as one
-	phase   phase  // of that choice
-	kind    string // the type of the deltas of a Response
-	at      responsePlace
-	output  *side
-	matcher *detect.Matcher
-	pieces  document.PieceDecoder
-	inner   *document.InnerJSON // nil for a text that is no JSON
-	held    string              // read and not yet sent, decoded
-	tail    *detect.Tail        // what is kept for a text that goes on from this, nil for nothing
-	send    event               // an event that carries nothing but a piece of it
-	ending  bool                // it ends with the event in work
-	left    int                 // how many pieces of it that event has left
+	id       string
+	group    string // the choice of a chat, which ends as one
+	phase    phase  // of that choice
+	kind     string // the type of the deltas of a Response
+	at       responsePart
+	output   *checks
+	matcher  *detect.Matcher
+	pieces   document.PieceDecoder
+	inner    *document.InnerJSON // nil for a text that is no JSON
+	pending  string              // read and not yet sent, decoded
+	tail     *detect.Tail        // what is kept for a text that goes on from this, nil for nothing
+	template eventTemplate       // an event that carries nothing but a piece of it
+	ending   bool                // it ends with the event in work
+	left     int                 // how many pieces of it that event has left
 }
 
-// event is an event but for the text in it.
-type event struct {
+// eventTemplate is an event but for the text in it.
+type eventTemplate struct {
 	name       string
 	head, tail []byte
 	sequence   document.Span // in head: the digits of its sequence_number, if it has one
@@ -67,7 +67,7 @@ func (c *channel) begin(text string) {
 }
 
 func (c *channel) read(piece string) bool {
-	c.held += piece
+	c.pending += piece
 	if c.tail != nil {
 		c.tail.Add(piece)
 	}
@@ -88,12 +88,12 @@ func (c *channel) finish() (string, *Verdict) {
 
 // settle takes off what is held that can no longer become part of a find.
 func (c *channel) settle(last bool) string {
-	if len(c.held) == 0 && !last {
+	if len(c.pending) == 0 && !last {
 		return ""
 	}
-	n, edits := c.matcher.Settle(c.held, last)
-	out := c.held[:n]
-	c.held = c.held[n:]
+	n, edits := c.matcher.Settle(c.pending, last)
+	out := c.pending[:n]
+	c.pending = c.pending[n:]
 	switch {
 	case c.inner != nil:
 		out = string(c.inner.Append(nil, n, edits, last))

@@ -23,8 +23,8 @@ import (
 // for those that are no text. Content may also come in parts, which are pieces
 // of the same text.
 
-// chatHead are the members of a chunk that one which is put in repeats.
-var chatHead = []string{"id", "object", "created", "model", "provider", "system_fingerprint", "service_tier"}
+// repeatedMembers are the members of a chunk that one which is put in repeats.
+var repeatedMembers = []string{"id", "object", "created", "model", "provider", "system_fingerprint", "service_tier"}
 
 // chatChoice is a choice of a chunk.
 type chatChoice struct {
@@ -33,7 +33,7 @@ type chatChoice struct {
 	phases phase  // of which it has something
 }
 
-func (e *pushed) readChat() {
+func (e *eventEdit) readChat() {
 	finished := e.readChoices()
 	choices := e.choices
 	at := 0
@@ -58,25 +58,25 @@ func (e *pushed) readChat() {
 	e.end(func(c *channel) bool { return everything || finished[c.group] || c.over(choices) })
 }
 
-// phase is what a choice does at a time: it thinks, it speaks, it calls tools.
+// phase is what a choice does at a time: it phaseReasoning, it phaseContent, it calls tools.
 // Clients, and translations above all, take them in the order in which they
 // come: what is held of a text goes out before the next one begins.
 type phase uint8
 
 const (
-	thinks phase = 1 << iota
-	speaks
-	calls
+	phaseReasoning phase = 1 << iota
+	phaseContent
+	phaseToolCalls
 )
 
 func phaseOf(member string) phase {
 	switch {
 	case strings.HasPrefix(member, "reasoning") || member == "thinking":
-		return thinks
+		return phaseReasoning
 	case member == "tool_calls" || member == "function_call":
-		return calls
+		return phaseToolCalls
 	}
-	return speaks
+	return phaseContent
 }
 
 // over tells whether the choice of a text does something else by now. The
@@ -84,7 +84,7 @@ func phaseOf(member string) phase {
 func (c *channel) over(choices []chatChoice) bool {
 	for i := range choices {
 		if choices[i].index == c.group {
-			return choices[i].phases != 0 && c.phase != calls && choices[i].phases&c.phase == 0
+			return choices[i].phases != 0 && c.phase != phaseToolCalls && choices[i].phases&c.phase == 0
 		}
 	}
 	return false
@@ -92,7 +92,7 @@ func (c *channel) over(choices []chatChoice) bool {
 
 // readChoices notes those of the chunk in their order, and returns which of them
 // end with it.
-func (e *pushed) readChoices() (finished map[string]bool) {
+func (e *eventEdit) readChoices() (finished map[string]bool) {
 	i, ok := jsonscan.Find(e.data, e.members, "choices")
 	if !ok {
 		return nil
@@ -125,7 +125,7 @@ func (e *pushed) readChoices() (finished map[string]bool) {
 
 // chatChannel is the channel of the string the walker is at, below the delta
 // of a choice.
-func (e *pushed) chatChannel(w *document.Walker, choice string, empty bool) *channel {
+func (e *eventEdit) chatChannel(w *document.Walker, choice string, empty bool) *channel {
 	const delta = 3 // its frame
 	var room [64]byte
 	id := append(append(room[:0], choice...), "/content"...)
@@ -144,7 +144,7 @@ func (e *pushed) chatChannel(w *document.Walker, choice string, empty bool) *cha
 	}
 	if fresh {
 		c.phase = phaseOf(w.Frames[delta].Key)
-		c.send = e.chunk(w, delta, choice)
+		c.template = e.chunk(w, delta, choice)
 		if w.Context().InnerJSON {
 			c.inner = new(document.InnerJSON)
 		} else {
@@ -161,10 +161,10 @@ func isContentPart(frames []document.Frame) bool {
 }
 
 // chunk is one with a piece of the text the walker is at, and nothing else.
-func (e *pushed) chunk(w *document.Walker, delta int, choice string) event {
-	head, tail := e.around(w, delta, choice)
-	out := event{name: string(e.name), head: []byte{'{'}}
-	for _, key := range chatHead {
+func (e *eventEdit) chunk(w *document.Walker, delta int, choice string) eventTemplate {
+	head, tail := e.enclosing(w, delta, choice)
+	out := eventTemplate{name: string(e.name), head: []byte{'{'}}
+	for _, key := range repeatedMembers {
 		out.head = appendMember(out.head, key, member(e.data, e.members, key))
 	}
 	out.head = append(out.head, `"choices":[{"index":`+choice+`,"delta":`...)
@@ -174,24 +174,24 @@ func (e *pushed) chunk(w *document.Walker, delta int, choice string) event {
 	return out
 }
 
-// chatCall is a tool call of a choice that has begun.
-type chatCall struct {
+// toolCall is a tool call of a choice that has begun.
+type toolCall struct {
 	index int64  // the provider's, -1 for none
 	id    []byte // as JSON, nil for none
 }
 
-// call tells which tool call of a choice a fragment is of, by the rule by which
+// toolCall tells which tool call of a choice a fragment is of, by the rule by which
 // clients get it (callIndex of package openai): an id that is new begins a
 // call, unless it comes late for one that had none; without an id it is the
 // last call with the index. The same id later is the same call again.
-func (e *pushed) call(choice string, el *element) int {
+func (e *eventEdit) toolCall(choice string, el *element) int {
 	s := e.stream
-	given := chatCall{index: -1}
+	given := toolCall{index: -1}
 	if el.index != nil {
 		given.index, _ = jsonscan.Int(el.index)
 	}
 	if len(el.id) > len(`""`) && el.id[0] == '"' {
-		given.id = el.id[:min(len(el.id), maxCopied)]
+		given.id = el.id[:min(len(el.id), maxCopiedValue)]
 	}
 	list := s.calls[choice]
 	if given.id != nil {
@@ -206,7 +206,7 @@ func (e *pushed) call(choice string, el *element) int {
 			return i
 		}
 	}
-	if s.begun++; s.begun > maxChannels {
+	if s.callCount++; s.callCount > maxChannels {
 		e.err = ErrTooManyTexts
 		return 0
 	}
@@ -219,7 +219,7 @@ func (e *pushed) call(choice string, el *element) int {
 // long to be told in another event.
 func (s *Stream) callID(choice string, call int) []byte {
 	list := s.calls[choice]
-	if call >= len(list) || len(list[call].id) == maxCopied {
+	if call >= len(list) || len(list[call].id) == maxCopiedValue {
 		return nil
 	}
 	return list[call].id

@@ -35,7 +35,7 @@ func TestCompileRefuses(t *testing.T) {
 		{rule(guardrail.Rule{Action: guardrail.Deny, Detector: guardrail.Card, Words: []string{"a"}}), "a list of words belongs to words"},
 		{rule(guardrail.Rule{Action: guardrail.Deny, Detector: guardrail.Regexp, Pattern: "("}), "missing closing )"},
 		{rule(guardrail.Rule{Action: guardrail.Deny, Detector: guardrail.Regexp, Pattern: `a*|\b`}), "the pattern matches an empty text"},
-		{rule(guardrail.Rule{Action: guardrail.Deny, Detector: guardrail.Regexp, Pattern: strings.Repeat("(?:[a-z]{999}x)", 11)}), "at most"},
+		{rule(guardrail.Rule{Action: guardrail.Deny, Detector: guardrail.Regexp, Pattern: strings.Repeat("(?:[a-z]{999}x)", 11)}), "too large"},
 		{rule(guardrail.Rule{Action: guardrail.Deny, Detector: guardrail.Words, Words: []string{"ok", " "}}), "word 2 has 0 characters"},
 		{rule(guardrail.Rule{Action: guardrail.Deny, Detector: guardrail.Words, Words: []string{strings.Repeat("a", 129)}}), "word 1 has 129 characters"},
 		{rule(guardrail.Rule{Action: guardrail.Deny, Detector: guardrail.Words, Words: []string{"\xff"}}), "word 1 is not UTF-8"},

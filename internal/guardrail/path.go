@@ -24,15 +24,15 @@ var wholeInDelta = map[string]bool{"name": true, "format": true, "mime_type": tr
 // element is what is known of an open element of an array in an event: it is
 // looked into once, however many strings it has.
 type element struct {
-	start int
-	index []byte // as JSON, nil for none
-	typ   []byte
-	id    []byte
-	call  int // which of the tool calls it is of
+	start    int
+	index    []byte // as JSON, nil for none
+	typ      []byte
+	id       []byte
+	toolCall int // which of the tool calls it is of
 }
 
 // element returns the element that the frame of the walker at depth is.
-func (e *pushed) element(w *document.Walker, depth int, choice string) *element {
+func (e *eventEdit) element(w *document.Walker, depth int, choice string) *element {
 	for len(e.elements) <= depth {
 		e.elements = append(e.elements, element{start: -1})
 	}
@@ -48,7 +48,7 @@ func (e *pushed) element(w *document.Walker, depth int, choice string) *element 
 		el.index = index
 	}
 	if frame.Name == "tool_calls" {
-		el.call = e.call(choice, el)
+		el.toolCall = e.toolCall(choice, el)
 	}
 	return el
 }
@@ -65,7 +65,7 @@ func isIndex(value []byte) bool {
 
 // path appends to id the way down to the string that the walker is at, from
 // the frame at from. It is false for a string that is no piece of a text.
-func (e *pushed) path(id []byte, w *document.Walker, from int, choice string) ([]byte, bool) {
+func (e *eventEdit) path(id []byte, w *document.Walker, from int, choice string) ([]byte, bool) {
 	for i := from; i < len(w.Frames); i++ {
 		frame := &w.Frames[i]
 		if !frame.Object {
@@ -74,7 +74,7 @@ func (e *pushed) path(id []byte, w *document.Walker, from int, choice string) ([
 		if !w.Frames[i-1].Object {
 			id = append(id, '[')
 			if el := e.element(w, i, choice); frame.Name == "tool_calls" {
-				id = strconv.AppendInt(id, int64(el.call), 10)
+				id = strconv.AppendInt(id, int64(el.toolCall), 10)
 			} else {
 				id = append(id, el.index...)
 			}
@@ -88,9 +88,9 @@ func (e *pushed) path(id []byte, w *document.Walker, from int, choice string) ([
 	return id, len(id) <= maxPath
 }
 
-// around returns what stands before and behind a piece in an event that is put
+// enclosing returns what stands before and behind a piece in an event that is put
 // in, from the frame at from down. It follows path.
-func (e *pushed) around(w *document.Walker, from int, choice string) (head, tail []byte) {
+func (e *eventEdit) enclosing(w *document.Walker, from int, choice string) (head, tail []byte) {
 	for i := from; i < len(w.Frames); i++ {
 		frame := &w.Frames[i]
 		if !frame.Object {
@@ -102,7 +102,7 @@ func (e *pushed) around(w *document.Walker, from int, choice string) (head, tail
 			el := e.element(w, i, choice)
 			head = appendMember(head, "index", el.index)
 			if frame.Name == "tool_calls" {
-				head = appendMember(head, "id", e.stream.callID(choice, el.call))
+				head = appendMember(head, "id", e.stream.callID(choice, el.toolCall))
 			} else {
 				head = appendMember(head, "type", el.typ)
 			}

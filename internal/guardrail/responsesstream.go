@@ -25,11 +25,11 @@ import (
 // audioDeltas bring sound in base64.
 var audioDeltas = map[string]bool{"response.audio.delta": true, "response.output_audio.delta": true}
 
-// beginning is the member of a part or item that deltas of a kind go on from.
-type beginning struct{ key, kind string }
+// initialMember is the member of a part or item that deltas of a kind go on from.
+type initialMember struct{ key, kind string }
 
-// beginnings are those of the types of parts and items.
-var beginnings = map[string]beginning{
+// initialMembers are those of the types of parts and items.
+var initialMembers = map[string]initialMember{
 	"output_text":           {"text", outputText},
 	"text":                  {"text", outputText},
 	"refusal":               {"refusal", refusal},
@@ -47,13 +47,13 @@ const (
 	refusal    = "response.refusal.delta"
 )
 
-// responsePlace is which text an event is about.
-type responsePlace struct {
+// responsePart is which text an event is about.
+type responsePart struct {
 	item string // its index, or its id where the provider gives no index
 	part string
 }
 
-func (e *pushed) readResponses() {
+func (e *eventEdit) readResponses() {
 	typ := string(e.name)
 	if t, ok := jsonscan.String(member(e.data, e.members, "type")); ok {
 		typ = t
@@ -65,8 +65,8 @@ func (e *pushed) readResponses() {
 			e.sequence = document.Span{Start: e.members[i].ValueStart, End: e.members[i].ValueEnd}
 		}
 	}
-	at := e.place()
-	begin := e.begins(typ)
+	at := e.part()
+	begin := e.initialMember(typ)
 	isDelta := strings.HasSuffix(typ, ".delta")
 	e.walk(func(w *document.Walker, spot document.Span) (c *channel, how document.Context, unread bool) {
 		how = w.Context()
@@ -82,10 +82,10 @@ func (e *pushed) readResponses() {
 				if c := e.responseChannel(w, depth, begin.kind, at); c != nil {
 					c.begin(document.TextOf(e.data[spot.Start:spot.End]))
 				}
-				how.Before = e.stream.befores[at]
+				how.Before = e.stream.precedingTexts[at]
 			}
 		case depth == 1 && (key == "text" || key == "refusal"), depth == 2 && key == "part":
-			how.Before = e.stream.befores[at]
+			how.Before = e.stream.precedingTexts[at]
 		}
 		return nil, how, false
 	})
@@ -93,7 +93,7 @@ func (e *pushed) readResponses() {
 }
 
 // ends tells whether an event of a type, about a place, ends a channel.
-func ends(typ string, at responsePlace, c *channel) bool {
+func ends(typ string, at responsePart, c *channel) bool {
 	switch kind, done := strings.CutSuffix(typ, ".done"); {
 	case typ == "error", typ == "response.completed", typ == "response.incomplete", typ == "response.failed":
 		return true
@@ -107,23 +107,23 @@ func ends(typ string, at responsePlace, c *channel) bool {
 	return false
 }
 
-// place returns the place of the event. Only where there is no index the id of
+// part returns the part of the event. Only where there is no index the id of
 // the item counts: some providers change it in each event.
-func (e *pushed) place() (at responsePlace) {
+func (e *eventEdit) part() (at responsePart) {
 	value := func(key string) string {
 		v := member(e.data, e.members, key)
-		return string(v[:min(len(v), maxCopied)])
+		return string(v[:min(len(v), maxCopiedValue)])
 	}
 	if at.item = value("output_index"); at.item == "" {
 		id := e.itemID()
-		at.item = string(id[:min(len(id), maxCopied)])
+		at.item = string(id[:min(len(id), maxCopiedValue)])
 	}
 	at.part = value("content_index") + "|" + value("summary_index")
 	return at
 }
 
 // itemID returns the id of the item that the event is about, nil for none.
-func (e *pushed) itemID() []byte {
+func (e *eventEdit) itemID() []byte {
 	if id := member(e.data, e.members, "item_id"); id != nil {
 		return id
 	}
@@ -131,8 +131,8 @@ func (e *pushed) itemID() []byte {
 	return member(item, jsonscan.Members(item, nil), "id")
 }
 
-// begins tells with which member of its part or item an event begins a text.
-func (e *pushed) begins(typ string) (b beginning) {
+// initialMember tells with which member of its part or item an event begins a text.
+func (e *eventEdit) initialMember(typ string) (b initialMember) {
 	what := "item"
 	if strings.HasSuffix(typ, "_part.added") {
 		what = "part"
@@ -141,12 +141,12 @@ func (e *pushed) begins(typ string) (b beginning) {
 	}
 	object := member(e.data, e.members, what)
 	name, _ := jsonscan.String(member(object, jsonscan.Members(object, nil), "type"))
-	return beginnings[name]
+	return initialMembers[name]
 }
 
 // responseChannel is the channel of the string the walker is at: a delta of a
 // kind, or a string in it, from the frame at from down.
-func (e *pushed) responseChannel(w *document.Walker, from int, kind string, at responsePlace) *channel {
+func (e *eventEdit) responseChannel(w *document.Walker, from int, kind string, at responsePart) *channel {
 	id, ok := e.path([]byte(kind+"|"+at.item+"|"+at.part), w, from, at.item)
 	if !ok {
 		return nil
@@ -159,12 +159,12 @@ func (e *pushed) responseChannel(w *document.Walker, from int, kind string, at r
 	if strings.HasSuffix(kind, "_arguments.delta") {
 		c.inner = new(document.InnerJSON)
 	}
-	c.send = e.template(w, from, kind)
+	c.template = e.template(w, from, kind)
 	if kind == outputText || kind == refusal {
 		e.end(func(o *channel) bool { return o.kind == kind && o.at.item == at.item && o.at != at })
 		before := e.follow(c, kind+"|"+at.item)
-		if _, ok := e.stream.befores[at]; !ok && len(e.stream.befores) < maxChannels {
-			e.stream.befores[at] = before
+		if _, ok := e.stream.precedingTexts[at]; !ok && len(e.stream.precedingTexts) < maxChannels {
+			e.stream.precedingTexts[at] = before
 		}
 	}
 	return c
@@ -172,8 +172,8 @@ func (e *pushed) responseChannel(w *document.Walker, from int, kind string, at r
 
 // template is an event of a kind, made of the event in work, for the rest of
 // its channel: without padding and token probabilities.
-func (e *pushed) template(w *document.Walker, from int, kind string) event {
-	out := event{head: []byte{'{'}}
+func (e *eventEdit) template(w *document.Walker, from int, kind string) eventTemplate {
+	out := eventTemplate{head: []byte{'{'}}
 	if len(e.name) > 0 {
 		out.name = kind
 	}
@@ -198,7 +198,7 @@ func (e *pushed) template(w *document.Walker, from int, kind string) event {
 	if kind == outputText {
 		out.head = append(out.head, `"logprobs":[],`...)
 	}
-	head, tail := e.around(w, from, "")
+	head, tail := e.enclosing(w, from, "")
 	out.head = append(append(out.head, `"delta":`...), head...)
 	out.tail = append(tail, '}')
 	return out

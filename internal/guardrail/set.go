@@ -13,13 +13,13 @@ import (
 // Set is the guardrails that apply to a call. The nil Set has none. Safe for
 // concurrent use.
 type Set struct {
-	input, output side
+	input, output checks
 	window        int
 	wholeOnly     string // the guardrail that must see whole answers
 }
 
-// side is what a Set does in one direction.
-type side struct {
+// checks are what a Set does in one direction.
+type checks struct {
 	direction Direction
 	rules     []detect.Rule
 	verdicts  []Verdict // by rule
@@ -30,21 +30,21 @@ type side struct {
 // Join puts guardrails together; nil ones are left out. The first that stands
 // in a text's way is the one that is named. It returns nil where none is left.
 func Join(guardrails ...*Guardrail) *Set {
-	s := &Set{input: side{direction: Input}, output: side{direction: Output}}
+	s := &Set{input: checks{direction: Input}, output: checks{direction: Output}}
 	for _, g := range guardrails {
 		if g == nil {
 			continue
 		}
-		for _, d := range [...]*side{&s.input, &s.output} {
-			if g.on&d.direction == 0 {
+		for _, c := range [...]*checks{&s.input, &s.output} {
+			if g.on&c.direction == 0 {
 				continue
 			}
 			for _, r := range g.rules {
-				d.rules = append(d.rules, r.Rule)
-				d.verdicts = append(d.verdicts, Verdict{Guardrail: g.name, Class: r.class})
+				c.rules = append(c.rules, r.Rule)
+				c.verdicts = append(c.verdicts, Verdict{Guardrail: g.name, Class: r.class})
 			}
 			if g.webhook != nil {
-				d.hooks = append(d.hooks, g)
+				c.hooks = append(c.hooks, g)
 			}
 		}
 		if g.on&Output != 0 {
@@ -57,14 +57,14 @@ func Join(guardrails ...*Guardrail) *Set {
 	if s.input.empty() && s.output.empty() {
 		return nil
 	}
-	for _, d := range [...]*side{&s.input, &s.output} {
-		rules := d.rules
-		d.matchers = &sync.Pool{New: func() any { return detect.NewMatcher(rules, 0) }}
+	for _, c := range [...]*checks{&s.input, &s.output} {
+		rules := c.rules
+		c.matchers = &sync.Pool{New: func() any { return detect.NewMatcher(rules, 0) }}
 	}
 	return s
 }
 
-func (d *side) empty() bool { return len(d.rules) == 0 && len(d.hooks) == 0 }
+func (c *checks) empty() bool { return len(c.rules) == 0 && len(c.hooks) == 0 }
 
 // WholeOnly names the guardrail, if there is one, that can judge no answer in
 // pieces: a call that asks for a stream must be refused under it.
@@ -95,7 +95,7 @@ func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
 	if s == nil || s.input.empty() {
 		return Result{}, nil
 	}
-	return s.input.judge(ctx, body)
+	return s.input.check(ctx, body)
 }
 
 // Answer judges a whole answer of a provider, and empties its token
@@ -108,26 +108,26 @@ func (s *Set) Answer(ctx context.Context, body []byte) (Result, error) {
 	if _, err := jsonscan.Lenient(body, nil); err != nil {
 		return Result{}, ErrMalformed
 	}
-	return s.output.judge(ctx, body)
+	return s.output.check(ctx, body)
 }
 
-func (d *side) judge(ctx context.Context, body []byte) (Result, error) {
+func (c *checks) check(ctx context.Context, body []byte) (Result, error) {
 	var result Result
-	if d.direction == Output {
+	if c.direction == Output {
 		if out := document.WithoutLogprobs(body); len(out) != len(body) {
 			body, result.Body = out, out
 		}
 	}
-	if len(d.rules) > 0 {
-		if err := d.read(ctx, body, &result); err != nil || result.Verdict != nil {
+	if len(c.rules) > 0 {
+		if err := c.read(ctx, body, &result); err != nil || result.Verdict != nil {
 			return Result{Verdict: result.Verdict}, err
 		}
 		if result.Body != nil {
 			body = result.Body
 		}
 	}
-	for _, g := range d.hooks {
-		if err := g.ask(ctx, d.direction, body, &result); err != nil || result.Verdict != nil {
+	for _, g := range c.hooks {
+		if err := g.ask(ctx, c.direction, body, &result); err != nil || result.Verdict != nil {
 			return Result{Verdict: result.Verdict}, err
 		}
 		if result.Body != nil {
@@ -138,42 +138,42 @@ func (d *side) judge(ctx context.Context, body []byte) (Result, error) {
 }
 
 // read has the rules judge a body.
-func (d *side) read(ctx context.Context, body []byte, result *Result) error {
-	matcher := d.matcher()
-	defer d.release(matcher)
+func (c *checks) read(ctx context.Context, body []byte, result *Result) error {
+	matcher := c.matcher()
+	defer c.release(matcher)
 	var reader document.Reader
-	reader.Reset(matcher, body, d.direction == Output)
+	reader.Reset(matcher, body, c.direction == Output)
 	switch err := reader.Read(ctx); {
 	case err == detect.ErrDenied:
-		result.Verdict = d.verdict(matcher)
+		result.Verdict = c.verdict(matcher)
 	case err != nil:
 		return err
 	default:
 		if out := reader.Apply(); out != nil {
-			result.Body, result.Redacted = out, d.redacted(matcher, nil)
+			result.Body, result.Redacted = out, c.redacted(matcher, nil)
 		}
 	}
 	return nil
 }
 
 // matcher returns one for whole texts, to be released.
-func (d *side) matcher() *detect.Matcher { return d.matchers.Get().(*detect.Matcher) }
+func (c *checks) matcher() *detect.Matcher { return c.matchers.Get().(*detect.Matcher) }
 
-func (d *side) release(m *detect.Matcher) {
+func (c *checks) release(m *detect.Matcher) {
 	m.Release()
-	d.matchers.Put(m)
+	c.matchers.Put(m)
 }
 
 // verdict is that of the rule which denied the matcher's text.
-func (d *side) verdict(m *detect.Matcher) *Verdict {
-	v := d.verdicts[m.DeniedBy()]
+func (c *checks) verdict(m *detect.Matcher) *Verdict {
+	v := c.verdicts[m.DeniedBy()]
 	return &v
 }
 
 // redacted adds to list what the matcher took out, each kind once.
-func (d *side) redacted(m *detect.Matcher, list []Verdict) []Verdict {
+func (c *checks) redacted(m *detect.Matcher, list []Verdict) []Verdict {
 	for _, i := range m.Redacted() {
-		if v := d.verdicts[i]; !slices.Contains(list, v) {
+		if v := c.verdicts[i]; !slices.Contains(list, v) {
 			list = append(list, v)
 		}
 	}

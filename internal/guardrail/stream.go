@@ -49,19 +49,19 @@ type Event struct {
 // for they repeat the text ahead of it. The texts that done and terminal
 // events repeat are read again, as whole texts.
 type Stream struct {
-	set      *Set
-	wire     Wire
-	channels []*channel               // in the order in which they began
-	open     map[string]*channel      // those that do not end with the event in work, by id
-	tails    map[string]*detect.Tail  // what texts that may go on end with
-	befores  map[responsePlace]string // and what the parts of a Response go on from
-	calls    map[string][]chatCall    // by choice
-	begun    int                      // how many calls these are
-	sequence int64                    // the sequence number of the event in work, as it came
-	shift    int64                    // how many numbered events were put in before it
-	out      []Event
-	redacts  []Verdict
-	ended    bool
+	set            *Set
+	wire           Wire
+	channels       []*channel              // in the order in which they began
+	open           map[string]*channel     // those that do not end with the event in work, by id
+	tails          map[string]*detect.Tail // what texts that may go on end with
+	precedingTexts map[responsePart]string // and what the parts of a Response go on from
+	calls          map[string][]toolCall   // by choice
+	callCount      int                     // how many calls these are
+	sequence       int64                   // the sequence number of the event in work, as it came
+	shift          int64                   // how many numbered events were put in before it
+	out            []Event
+	redacts        []Verdict
+	ended          bool
 }
 
 // Stream returns the judge of one streamed answer, or nil where nothing reads
@@ -74,7 +74,7 @@ func (s *Set) Stream(wire Wire) *Stream {
 	}
 	return &Stream{set: s, wire: wire,
 		open: map[string]*channel{}, tails: map[string]*detect.Tail{},
-		befores: map[responsePlace]string{}, calls: map[string][]chatCall{}}
+		precedingTexts: map[responsePart]string{}, calls: map[string][]toolCall{}}
 }
 
 var doneMark = []byte("[DONE]")
@@ -98,13 +98,13 @@ func (s *Stream) Push(name, data []byte) ([]Event, *Verdict, error) {
 		s.out = append(s.out, Event{Name: name, Data: data})
 		return s.out, nil, nil
 	}
-	e := &pushed{scratch: scratches.Get().(*scratch), stream: s, name: name, data: data}
+	e := &eventEdit{scratch: scratches.Get().(*scratch), stream: s, name: name, data: data}
 	defer e.free()
 	var err error
 	if e.members, err = jsonscan.Lenient(data, e.members[:0]); err != nil {
 		return s.end(nil, ErrMalformed)
 	}
-	e.choices, e.spots, e.elements = e.choices[:0], e.spots[:0], e.elements[:0]
+	e.choices, e.regions, e.elements = e.choices[:0], e.regions[:0], e.elements[:0]
 	if s.wire == Chat {
 		e.readChat()
 	} else {
@@ -160,7 +160,7 @@ func (s *Stream) channel(id, group string) (c *channel, fresh bool) {
 // held of them.
 func (s *Stream) flush(which func(*channel) bool) *Verdict {
 	kept := s.channels[:0]
-	var rests []rest
+	var remainders []remainder
 	for _, c := range s.channels {
 		if !which(c) {
 			kept = append(kept, c)
@@ -175,66 +175,66 @@ func (s *Stream) flush(which func(*channel) bool) *Verdict {
 		}
 		s.redacts = c.output.redacted(c.matcher, s.redacts)
 		if text != "" {
-			rests = append(rests, rest{c, text})
+			remainders = append(remainders, remainder{c, text})
 		}
 	}
 	clear(s.channels[len(kept):])
 	s.channels = kept
-	s.putIn(rests)
+	s.insert(remainders)
 	return nil
 }
 
-// rest is what was held of a text when it ended.
-type rest struct {
+// remainder is what was held of a text when it ended.
+type remainder struct {
 	*channel
 	text string
 }
 
-// putIn puts in the events with rests. Those of one choice are one chunk where
+// insert puts in the events with remainders. Those of one choice are one chunk where
 // they can be: some providers tell the same reasoning by two names, and clients
 // take one of them from each chunk.
-func (s *Stream) putIn(rests []rest) {
-	for len(rests) > 0 {
+func (s *Stream) insert(remainders []remainder) {
+	for len(remainders) > 0 {
 		n := 1
-		for n < len(rests) && rests[n].joins(rests[:n]) {
+		for n < len(remainders) && remainders[n].fitsChunk(remainders[:n]) {
 			n++
 		}
-		send := &rests[0].send
-		data := send.with(rests[0].text, s.sequence+s.shift)
+		first := &remainders[0].template
+		data := first.with(remainders[0].text, s.sequence+s.shift)
 		if n > 1 {
-			data = chunkWith(rests[:n])
+			data = mergedChunk(remainders[:n])
 		}
-		s.out = append(s.out, Event{Name: []byte(send.name), Data: data})
-		if send.sequence.End > 0 {
+		s.out = append(s.out, Event{Name: []byte(first.name), Data: data})
+		if first.sequence.End > 0 {
 			s.shift++
 		}
-		rests = rests[n:]
+		remainders = remainders[n:]
 	}
 }
 
-// joins tells whether a rest can go out in one chunk with others.
-func (r rest) joins(others []rest) bool {
-	return r.send.member != "" && r.group == others[0].group &&
-		!slices.ContainsFunc(others, func(o rest) bool { return o.send.member == r.send.member })
+// fitsChunk tells whether a rest can go out in one chunk with others.
+func (r remainder) fitsChunk(others []remainder) bool {
+	return r.template.member != "" && r.group == others[0].group &&
+		!slices.ContainsFunc(others, func(o remainder) bool { return o.template.member == r.template.member })
 }
 
-// chunkWith is the chunk with several members of a delta.
-func chunkWith(rests []rest) []byte {
-	first := &rests[0].send
+// mergedChunk is the chunk with several members of a delta.
+func mergedChunk(remainders []remainder) []byte {
+	first := &remainders[0].template
 	out := append([]byte(nil), first.head[:first.deltaIn]...)
-	for i, r := range rests {
+	for i, r := range remainders {
 		sign := byte(',')
 		if i == 0 {
 			sign = '{'
 		}
-		out = append(append(out, sign), r.send.head[r.send.deltaIn+1:]...)
-		out = append(jsonscan.AppendString(out, r.text), r.send.tail[:r.send.deltaTo-1]...)
+		out = append(append(out, sign), r.template.head[r.template.deltaIn+1:]...)
+		out = append(jsonscan.AppendString(out, r.text), r.template.tail[:r.template.deltaTo-1]...)
 	}
 	return append(append(out, '}'), first.tail[first.deltaTo:]...)
 }
 
 // with is the event with a text, and with a sequence number if it has one.
-func (e *event) with(text string, sequence int64) []byte {
+func (e *eventTemplate) with(text string, sequence int64) []byte {
 	out := append([]byte(nil), e.head[:e.sequence.Start]...)
 	if e.sequence.End > 0 {
 		out = strconv.AppendInt(out, sequence, 10)

@@ -26,9 +26,9 @@ const (
 	maxRedactions  = 10000
 	maxHookClasses = 64
 
-	// maxHookAsking is how many questions a webhook has open at once: each
+	// maxHookInFlight is how many questions a webhook has open at once: each
 	// holds up to MaxHookText, written as JSON.
-	maxHookAsking = 32
+	maxHookInFlight = 32
 )
 
 // Webhook is an outside moderator. It is asked once for each body, after the
@@ -68,7 +68,7 @@ type Webhook struct {
 	// Header is added to each request. Optional.
 	Header http.Header
 
-	// Timeout is how long asking may take, all in all. Default: 2s.
+	// Timeout is how long inFlight may take, all in all. Default: 2s.
 	Timeout time.Duration
 
 	// FailOpen lets a body pass when the webhook fails; otherwise the call
@@ -81,7 +81,7 @@ type Webhook struct {
 	// Transport carries the requests. Redirects are not followed. Required.
 	Transport http.RoundTripper
 
-	asking chan struct{} // a place for each open question
+	inFlight chan struct{} // a place for each open question
 }
 
 // WebhookError says that a webhook failed which fails closed. It is no fault
@@ -127,7 +127,7 @@ func (w *Webhook) check(on Direction) error {
 	if w.Timeout == 0 {
 		w.Timeout = defaultHookTimeout
 	}
-	w.asking = make(chan struct{}, maxHookAsking)
+	w.inFlight = make(chan struct{}, maxHookInFlight)
 	return nil
 }
 
@@ -139,8 +139,8 @@ type hookText struct {
 	at document.Span // the string value in the body
 }
 
-// hookQuestion and hookAnswer are what goes over the wire.
-type hookQuestion struct {
+// hookRequest and hookAnswer are what goes over the wire.
+type hookRequest struct {
 	Guardrail string     `json:"guardrail"`
 	Direction string     `json:"direction"`
 	Texts     []hookText `json:"texts"`

@@ -7,19 +7,18 @@ import (
 )
 
 const (
-	// minCard and maxCard are how many digits a card number has (ISO/IEC
-	// 7812-1 and the ranges in use).
+	// minCard and maxCard are how many digits a card number has (ISO/IEC 7812-1 and the ranges in
+	// use).
 	minCard = 13
 	maxCard = 19
 
-	// minGroup is how many digits stand together at least where a number is
-	// written in groups, as 4-4-4-4, 4-6-5 and 4-6-4 are. Without it every
-	// table of small numbers would hold some.
+	// minGroup is the least length of a group of digits in a number written in groups: 4-4-4-4,
+	// 4-6-5 and 4-6-4 are in use. Without it, tables of small numbers would contain card numbers.
 	minGroup = 3
 )
 
-// issuers are the ranges of first digits that are given out for payment cards,
-// as the schemes publish them, with the lengths in use.
+// issuers are the ranges of first digits that are in use for payment cards, as the schemes publish
+// them, with the lengths in use.
 var issuers = []struct{ from, to, digits, min, max int }{
 	{4, 4, 1, 13, 19},       // Visa
 	{51, 55, 2, 16, 16},     // Mastercard
@@ -46,7 +45,7 @@ var issuers = []struct{ from, to, digits, min, max int }{
 	{9792, 9792, 4, 16, 16}, // Troy
 }
 
-// isCard tells whether digits are the number of a payment card.
+// isCard reports whether digits are the number of a payment card.
 func isCard(digits []byte) bool {
 	for _, issuer := range issuers {
 		if len(digits) < issuer.min || len(digits) > issuer.max {
@@ -78,32 +77,31 @@ func luhn(digits []byte) bool {
 	return sum%10 == 0
 }
 
-// group is digits that stand together.
+// group is a run of digits.
 type group struct {
 	start, end, digits int
-	fraction           bool // it stands behind a point that a digit stands before
+	fraction           bool // it follows a point that follows a digit
 }
 
-// cardScanner is the [scanner] of payment card numbers: 13 to 19 digits, in one
-// group or in some with one blank or dash between two, no letter beside them.
-// More than that stands between the numbers of a table. What follows a point is
-// a fraction, and maybe another number behind it.
+// cardScanner is the [scanner] of payment card numbers: 13 to 19 digits, in one group or in several
+// with one blank or dash between two, and no letter beside them. Wider gaps are those of a table.
+// Digits after a point are a fraction; the group after that may begin a number again.
 type cardScanner struct {
-	groups []group // with a divider between two, at most maxCard digits in all
-	digits []byte  // theirs
-	prev   rune    // the character before, -1 for none
-	before rune    // and the one before that
-	broken bool    // what stands together is no part of a card number
+	groups []group // separated by one divider each; at most maxCard digits in all
+	digits []byte  // of all groups
+	prev   rune    // the last character, -1 for none
+	before rune    // the one before it, -1 for none
+	ignore bool    // the current run of digits is no part of a card number
 }
 
 func newCardScanner() *cardScanner { return &cardScanner{prev: -1, before: -1} }
 
-func (s *cardScanner) reset() { s.drop(len(s.groups)); s.prev, s.before, s.broken = -1, -1, false }
+func (s *cardScanner) reset() { s.drop(len(s.groups)); s.prev, s.before, s.ignore = -1, -1, false }
 
-func (s *cardScanner) scan(piece string, pos int, f *found) {
+func (s *cardScanner) scan(piece string, pos int, hits *hitList) {
 	prev, before := s.prev, s.before
 	for _, r := range piece {
-		if mayHide(r) {
+		if mayBeHidden(r) {
 			if unicode.Is(ignorables, r) {
 				pos++
 				continue
@@ -119,7 +117,7 @@ func (s *cardScanner) scan(piece string, pos int, f *found) {
 			}
 			s.digit(byte(r-'0'), pos)
 		case isDigit(prev):
-			s.close(r, pos, f)
+			s.close(r, pos, hits)
 		case len(s.groups) > 0:
 			s.drop(len(s.groups))
 		}
@@ -129,9 +127,9 @@ func (s *cardScanner) scan(piece string, pos int, f *found) {
 	s.prev, s.before = prev, before
 }
 
-func (s *cardScanner) end(pos int, f *found) {
+func (s *cardScanner) end(pos int, hits *hitList) {
 	if isDigit(s.prev) {
-		s.close(-1, pos, f)
+		s.close(-1, pos, hits)
 	}
 }
 
@@ -142,18 +140,18 @@ func (s *cardScanner) hold() int {
 	return s.groups[0].start
 }
 
-// open begins a group, if digits behind these two characters can be one.
+// open begins a group, unless digits after these two characters are no part of a card number.
 func (s *cardScanner) open(prev, before rune, pos int) {
-	if s.broken = ofWord(prev); s.broken {
+	if s.ignore = joinsWord(prev); s.ignore {
 		s.drop(len(s.groups))
 		return
 	}
 	s.groups = append(s.groups, group{start: pos, end: pos, fraction: prev == '.' && isDigit(before)})
 }
 
-// digit takes the next digit of a group.
+// digit adds the next digit to the group.
 func (s *cardScanner) digit(d byte, pos int) {
-	if s.broken {
+	if s.ignore {
 		return
 	}
 	s.digits = append(s.digits, d)
@@ -164,18 +162,17 @@ func (s *cardScanner) digit(d byte, pos int) {
 	}
 	if len(s.digits) > maxCard {
 		s.drop(1)
-		s.broken = true
+		s.ignore = true
 	}
 }
 
-// close ends a group before r, the character at pos, and looks at the numbers
-// that end there.
-func (s *cardScanner) close(r rune, pos int, f *found) {
-	if s.broken {
+// close ends a group before r, the character at pos, and checks the numbers that end there.
+func (s *cardScanner) close(r rune, pos int, hits *hitList) {
+	if s.ignore {
 		return
 	}
 	last := s.groups[len(s.groups)-1]
-	if ofWord(r) || last.digits < minGroup {
+	if joinsWord(r) || last.digits < minGroup {
 		s.drop(len(s.groups))
 		return
 	}
@@ -183,8 +180,8 @@ func (s *cardScanner) close(r rune, pos int, f *found) {
 	for i, g := range s.groups {
 		decimals := g.fraction && i >= len(s.groups)-2
 		if len(digits) >= minCard && !decimals && isCard(digits) {
-			f.add(g.start, last.end, pos+1)
-			break // what is shorter lies within
+			hits.add(g.start, last.end, pos+1)
+			break // shorter ones lie within it
 		}
 		digits = digits[g.digits:]
 	}
@@ -205,8 +202,8 @@ func (s *cardScanner) drop(n int) {
 	s.groups = s.groups[:copy(s.groups, s.groups[n:])]
 }
 
-// divides tells whether r may stand between two groups: a blank or a dash of
-// whatever kind, the minus sign too, but nothing that ends a line or a column.
+// divides reports whether r may separate two groups: blanks and dashes of all kinds and the minus
+// sign do, line ends and tabs do not.
 func divides(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r == ' ' || r == '-'
@@ -214,8 +211,8 @@ func divides(r rune) bool {
 	return r == '\u2212' || unicode.In(r, unicode.Zs, unicode.Pd)
 }
 
-// ofWord tells whether digits beside r are part of a word. The low line is
-// not: names are put together with it.
-func ofWord(r rune) bool { return r >= 0 && r != '_' && inWord(r) }
+// joinsWord reports whether digits beside r are part of a word. An underscore is no reason: names
+// are built with it.
+func joinsWord(r rune) bool { return r >= 0 && r != '_' && inWord(r) }
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Edit replaces the bytes of a text from From up to To by Mark, which is empty
-// for the rest of a stretch whose mark stands before.
+// Edit replaces the bytes of a text from From to To, exclusive, by Mark. Mark is empty if the
+// hit began before and its mark was written there.
 type Edit struct {
 	From, To int
 	Mark     string
 }
 
-// Apply appends text with its edits made.
+// Apply appends text to dst with the edits made.
 func Apply(dst []byte, text string, edits []Edit) []byte {
 	at := 0
 	for _, e := range edits {
@@ -23,92 +23,80 @@ func Apply(dst []byte, text string, edits []Edit) []byte {
 	return append(dst, text[at:]...)
 }
 
-// Find is a stretch of a text that somebody else found, in characters, the end
-// not included.
-type Find struct {
-	Start, End int
-	Rule       int // the index of the rule it is of
-}
-
-// Edits returns the edits that take finds out of a whole text.
-func Edits(text string, finds []Find, rules []Rule) []Edit {
-	f := new(found)
-	f.reset(0)
-	for _, find := range finds {
-		f.rule = find.Rule
-		f.add(find.Start, find.End, find.End)
+// Edits returns the edits that take hits, in any order, out of a whole text. Of the rules it
+// needs the marks only.
+func Edits(text string, hits []Hit, rules []Rule) []Edit {
+	list := new(hitList)
+	list.reset(0)
+	for _, h := range hits {
+		list.rule = h.Rule
+		list.add(h.Start, h.End, h.End)
 	}
-	return new(cover).edits(nil, text, len(text)+1, f, rules)
+	return new(redactor).edits(nil, text, len(text)+1, list, rules)
 }
 
-// cover turns finds into edits, in the order of the text.
-type cover struct {
-	covered int   // where the last stretch that got a mark ends
-	char    int   // a place in the text, in characters and
-	byte    int   // in bytes
-	marked  []int // the rules whose marks were made, each once
+// redactor turns hits into edits, in the order of the text.
+type redactor struct {
+	covered int   // end of the last hit that got a mark, in characters
+	char    int   // current position in the text, in characters
+	byte    int   // and in bytes
+	marked  []int // rules whose marks were written, each once
 }
 
-// edits appends to dst those of the characters before to. The text is what
-// begins at c.byte. Hits that begin later stay in f; of one that reaches
-// further, c knows how far.
-func (c *cover) edits(dst []Edit, text string, to int, f *found, rules []Rule) []Edit {
-	if len(f.hits) == 0 && c.covered <= c.char {
+// edits appends to dst the edits of the characters before position to; r.byte is an index in text.
+// Hits that begin later stay in the list. If a hit ends later, r.covered says where.
+func (r *redactor) edits(dst []Edit, text string, to int, list *hitList, rules []Rule) []Edit {
+	if len(list.hits) == 0 && r.covered <= r.char {
 		return dst
 	}
-	f.sort()
-	if c.covered > c.char { // the rest of one that was begun
-		from := c.byte
-		c.walk(text, min(c.covered, to))
-		dst = append(dst, Edit{From: from, To: c.byte})
+	list.sort()
+	if r.covered > r.char { // the rest of a hit whose mark was written before
+		from := r.byte
+		r.advance(text, min(r.covered, to))
+		dst = append(dst, Edit{From: from, To: r.byte})
 	}
 	n := 0
-	for ; n < len(f.hits) && f.hits[n].start < to; n++ {
-		h := f.hits[n]
-		if h.end <= c.covered {
+	for ; n < len(list.hits) && list.hits[n].Start < to; n++ {
+		h := list.hits[n]
+		if h.End <= r.covered {
 			continue
 		}
 		e := Edit{}
-		if h.start >= c.covered {
-			e.Mark = c.mark(h.rule, rules)
-			c.walk(text, h.start)
+		if h.Start >= r.covered {
+			e.Mark = r.mark(h.Rule, rules)
+			r.advance(text, h.Start)
 		} else {
-			c.walk(text, min(c.covered, to))
+			r.advance(text, min(r.covered, to))
 		}
-		e.From = c.byte
-		c.covered = h.end
-		c.walk(text, min(h.end, to))
-		e.To = c.byte
+		e.From = r.byte
+		r.covered = h.End
+		r.advance(text, min(h.End, to))
+		e.To = r.byte
 		if e.From < e.To {
 			dst = append(dst, e)
 		}
 	}
-	f.hits = f.hits[:copy(f.hits, f.hits[n:])]
-	f.sorted = len(f.hits)
+	list.hits = list.hits[:copy(list.hits, list.hits[n:])]
+	list.sorted = len(list.hits)
 	return dst
 }
 
-// mark returns what stands for what a rule found, and notes that it was made.
-func (c *cover) mark(rule int, rules []Rule) string {
-	if !slices.Contains(c.marked, rule) {
-		c.marked = append(c.marked, rule)
+// mark returns the mark of a rule and records that it was written.
+func (r *redactor) mark(rule int, rules []Rule) string {
+	if !slices.Contains(r.marked, rule) {
+		r.marked = append(r.marked, rule)
 	}
 	return rules[rule].Mark
 }
 
-// walk goes on to the character at to, or stays where it is behind it.
-func (c *cover) walk(text string, to int) {
-	for c.char < to && c.byte < len(text) {
+// advance moves to the character at position to, unless it is there or further already.
+func (r *redactor) advance(text string, to int) {
+	for r.char < to && r.byte < len(text) {
 		size := 1
-		if text[c.byte] >= 0x80 {
-			size = runeLen(text[c.byte:])
+		if text[r.byte] >= utf8.RuneSelf {
+			_, size = utf8.DecodeRuneInString(text[r.byte:])
 		}
-		c.byte += size
-		c.char++
+		r.byte += size
+		r.char++
 	}
-}
-
-func runeLen(s string) int {
-	_, n := utf8.DecodeRuneInString(s)
-	return n
 }

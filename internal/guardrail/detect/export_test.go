@@ -16,7 +16,7 @@ type SecretRule struct {
 	Entropy  float64
 	Keywords []string
 
-	all, own []allowance
+	all, own []allowlist
 }
 
 // SecretRules reads the rule set without any of what makes it fast, and
@@ -26,7 +26,7 @@ func SecretRules() (list []SecretRule, err error) {
 	if _, err := toml.Decode(gitleaks, &file); err != nil {
 		return nil, err
 	}
-	all, err := allowances(file.Allowlist)
+	all, err := allowlists(file.Allowlist)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func SecretRules() (list []SecretRule, err error) {
 		if r.Regex == "" || r.Path != "" {
 			continue
 		}
-		own, err := allowances(r.Allowlists...)
+		own, err := allowlists(r.Allowlists...)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (r *SecretRule) Find(text string) (spans [][2]int) {
 		if r.Entropy > 0 && entropy(secret) <= r.Entropy || !r.keyword(text[:m[1]]) {
 			continue
 		}
-		has := func(a allowance) bool { return a.has(secret, []rune(text[m[0]:m[1]])) }
+		has := func(a allowlist) bool { return a.allows(secret, []rune(text[m[0]:m[1]])) }
 		if !slices.ContainsFunc(r.all, has) && !slices.ContainsFunc(r.own, has) {
 			spans = append(spans, [2]int{from, to})
 		}
@@ -66,7 +66,7 @@ func (r *SecretRule) Find(text string) (spans [][2]int) {
 	return spans
 }
 
-// repeats tells whether a group of the one rule that has such may match twice.
+// repeats reports whether a group of the one rule that has such may match twice.
 func repeats(pattern string) bool { return strings.Contains(pattern, "){3}") }
 
 func (r *SecretRule) keyword(before string) bool {

@@ -6,14 +6,13 @@ import (
 )
 
 const (
-	// maxLiterals and maxLiteral bound the literals that an expression is
-	// known by: how many, and of what length.
+	// maxLiterals is how many prefixes of an expression are used, maxLiteral how long one is.
 	maxLiterals = 64
 	maxLiteral  = 24
 )
 
-// literals returns strings one of which begins every match, in ASCII and of
-// two characters or more; nil where there are none such. Case is left aside.
+// literals returns strings of which one begins every match, ignoring case. They are ASCII and have
+// two characters or more. It returns nil if there are no such strings.
 func literals(re *syntax.Regexp) []string {
 	list, _ := prefixes(re)
 	for _, s := range list {
@@ -24,7 +23,7 @@ func literals(re *syntax.Regexp) []string {
 	return list
 }
 
-// prefixes returns what matches begin with, and whether that is all of them.
+// prefixes returns strings of which one begins every match, and whether they are whole matches.
 func prefixes(re *syntax.Regexp) (list []string, whole bool) {
 	none := []string{""}
 	switch re.Op {
@@ -88,7 +87,7 @@ func prefixes(re *syntax.Regexp) (list []string, whole bool) {
 	return none, false
 }
 
-// join appends each of more to each of list, as far as the bounds go.
+// join appends each of more to each of list. It returns false if the result exceeds a bound.
 func join(list, more []string) (joined []string, ok bool) {
 	if len(list)*len(more) > maxLiterals {
 		return nil, false
@@ -104,14 +103,14 @@ func join(list, more []string) (joined []string, ok bool) {
 	return joined, true
 }
 
-// unlead takes off what stands before all else and need not be there, such as
-// [\w.-]{0,50}?: without it the same texts hold a match, with the same groups.
-func unlead(re *syntax.Regexp) *syntax.Regexp {
+// withoutPrefix removes an optional class of characters at the start, such as [\w.-]{0,50}?. The
+// result matches in the same texts, with the same groups.
+func withoutPrefix(re *syntax.Regexp) *syntax.Regexp {
 	out := *re
 	if re.Op == syntax.OpAlternate {
 		out.Sub = nil
 		for _, sub := range re.Sub {
-			out.Sub = append(out.Sub, unlead(sub))
+			out.Sub = append(out.Sub, withoutPrefix(sub))
 		}
 		return &out
 	}
@@ -121,7 +120,7 @@ func unlead(re *syntax.Regexp) *syntax.Regexp {
 	for len(out.Sub) > 1 && optional(out.Sub[0]) {
 		out.Sub = out.Sub[1:]
 	}
-	out.Sub = append([]*syntax.Regexp{unlead(out.Sub[0])}, out.Sub[1:]...)
+	out.Sub = append([]*syntax.Regexp{withoutPrefix(out.Sub[0])}, out.Sub[1:]...)
 	return &out
 }
 

@@ -5,54 +5,50 @@ import (
 	"regexp/syntax"
 )
 
-// machine runs a program over a text that comes in pieces, one character at a
-// time, and knows at each moment where the earliest match that may still come
-// would begin. Package regexp cannot tell that, so it cannot judge a stream.
+// machine runs a program over a text that comes in pieces, one character at a time. At each moment
+// it knows where the earliest match that may still come would begin. Package regexp cannot tell
+// that, so it cannot be used for streams.
 //
-// It is the simulation that regexp itself falls back on (Pike's, in the order
-// of preference of Perl), with one difference: where a match is found, the
-// search for the next one goes on from its end at once, while threads that are
-// preferred to it live on. If one of them matches later, its match holds the
-// one found before, and all that began since is dropped. What the matches
-// cover is therefore, at the end, just what FindAll returns; and each
-// character is read once, whatever the pattern.
+// It is the simulation that regexp itself falls back on (Pike's, with Perl's order of preference),
+// with one difference. Once a match is found, the search for the next one begins at its end, while
+// threads that are preferred to it go on. If one of them matches later, its match contains the one
+// found before, and everything that began since is dropped. So at the end the matches cover exactly
+// what FindAll returns, and each character is read once, whatever the pattern.
 type machine struct {
 	p    *program
-	live []thread // in order of preference, so of where they began
+	live []thread // in order of preference, hence of their starts
 	next []thread
 	mark []uint32 // by instruction: the step in which it was last reached
 	gen  uint32
 	prev rune
 
-	// nested has it find matches that begin within others too: a match ends
-	// the threads that began where it did, and no others.
+	// nested makes it also find matches that begin within others. A match then ends only the
+	// threads that began where it did.
 	nested bool
 
-	// matched takes each match as it is found; a longer one that begins where
-	// another did stands in its place.
+	// matched is called with each match. A longer one with the same start replaces it.
 	matched func(t thread, end, known int)
-	found   *found
+	hits    *hitList
 }
 
-// thread is a match that may come to be: what has been read since start leads
-// to the instruction pc.
+// thread is a possible match: the text since start leads to the instruction pc.
 type thread struct {
 	pc       uint32
-	group    int16 // the group that from and to are of, 0 for none yet
+	group    int16 // the group of from and to, 0 for none yet
 	start    int
 	from, to int // -1 for not yet
 }
 
 func newMachine(p *program) *machine {
 	m := &machine{p: p, mark: make([]uint32, len(p.insts)), prev: -1}
-	m.matched = func(t thread, end, known int) { m.found.add(t.start, end, known) }
+	m.matched = func(t thread, end, known int) { m.hits.add(t.start, end, known) }
 	return m
 }
 
 func (m *machine) reset() { m.live, m.prev = m.live[:0], -1 }
 
-func (m *machine) scan(piece string, pos int, f *found) {
-	m.found = f
+func (m *machine) scan(piece string, pos int, hits *hitList) {
+	m.hits = hits
 	for _, r := range piece {
 		if len(m.live) > 0 || m.p.mayBegin(r) {
 			m.step(r, pos)
@@ -63,8 +59,8 @@ func (m *machine) scan(piece string, pos int, f *found) {
 	}
 }
 
-func (m *machine) end(pos int, f *found) {
-	m.found = f
+func (m *machine) end(pos int, hits *hitList) {
+	m.hits = hits
 	m.step(-1, pos)
 }
 
@@ -80,7 +76,7 @@ func (m *machine) hold() int {
 func (m *machine) step(r rune, pos int) {
 	cond := syntax.EmptyOpContext(m.prev, r)
 	m.prev = r
-	if m.gen++; m.gen == 0 { // came round
+	if m.gen++; m.gen == 0 { // wrapped around
 		clear(m.mark)
 		m.gen = 1
 	}
@@ -100,8 +96,8 @@ func (m *machine) step(r rune, pos int) {
 	m.live, m.next = m.next, m.live
 }
 
-// follow takes a thread to all it can do with the character r at pos. It is
-// true when it came to a match: what is preferred less is then dropped.
+// follow runs a thread up to the instructions that consume the character r at pos. It returns true
+// if that reaches a match: threads of lower preference are then dropped.
 func (m *machine) follow(t thread, r rune, cond syntax.EmptyOp, pos int) bool {
 	for m.mark[t.pc] != m.gen {
 		m.mark[t.pc] = m.gen
@@ -140,7 +136,7 @@ func (m *machine) follow(t thread, r rune, cond syntax.EmptyOp, pos int) bool {
 	return false
 }
 
-// capture notes that a group opens (an even slot) or closes at pos.
+// capture records that a group opens (even slot) or closes (odd slot) at pos.
 func (t *thread) capture(slot, want, pos int) {
 	group := int16(slot / 2)
 	if group == 0 || want == 0 || want > 0 && int(group) != want {

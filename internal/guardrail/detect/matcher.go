@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// MaxFinds is how much is taken out of one text: more stretches than that
-	// are in no text of a million tokens, and each costs memory.
-	MaxFinds = 1 << 17
+	// MaxHits is how many hits one text may have. A text of a million tokens has fewer, and each
+	// costs memory.
+	MaxHits = 1 << 17
 
-	// blockSize is how many bytes of a whole text are scanned at a time: what
-	// is found in it is settled before the next, so that finds do not pile up.
+	// blockSize is how many bytes of a whole text are scanned at a time. The hits of a block are
+	// turned into edits before the next, so that they do not pile up.
 	blockSize = 64 << 10
 
 	// maxKept bounds the lists that a matcher keeps for the next body.
@@ -23,34 +23,34 @@ const (
 
 // The errors of [Matcher.Whole].
 var (
-	ErrDenied       = errors.New("a rule denies the text")
-	ErrTooManyFinds = errors.New("too many finds in one text")
-	ErrStopped      = errors.New("nobody wants the answer any more")
+	ErrDenied      = errors.New("a rule denies the text")
+	ErrTooManyHits = errors.New("the text has too many hits")
+	ErrStopped     = errors.New("the caller has stopped the scan")
 )
 
-// longTexts has room for the blocks of long texts that are read at a time. They
-// leave half of the processors to the short ones, and take turns with one
-// another.
+// longTexts is a semaphore for the blocks of long texts. Long texts use half of the processors,
+// so that short ones need not wait, and they alternate block by block.
 var longTexts = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 
-// Matcher reads one text at a time by the detectors of a list of rules.
+// Matcher runs the detectors of a list of rules over one text at a time. It is not safe for
+// concurrent use.
 type Matcher struct {
 	rules    []Rule
 	scanners []scanner
-	idle     []bool // which need not read the text
-	found    found
-	cover    cover
+	skipped  []bool // scanners that cannot find anything in this text
+	hits     hitList
+	redactor redactor
 	pos      int // how many characters were read
-	list     []Edit
+	edits    []Edit
 }
 
-// NewMatcher returns a matcher for the texts that [Matcher.Whole] is given, or
-// for one text in pieces: of that, no character is held for longer than window
-// more characters, 0 for ever.
+// NewMatcher returns a matcher. Its user either calls [Matcher.Whole] for any number of texts, or
+// reads one text in pieces by Scan, Settle and End. In pieces, a character is held back until
+// window more have been read, or without a limit if window is 0.
 func NewMatcher(rules []Rule, window int) *Matcher {
-	m := &Matcher{rules: rules, scanners: make([]scanner, len(rules)), idle: make([]bool, len(rules))}
+	m := &Matcher{rules: rules, scanners: make([]scanner, len(rules)), skipped: make([]bool, len(rules))}
 	for i := range rules {
-		m.scanners[i] = rules[i].Detector.new()
+		m.scanners[i] = rules[i].Detector.newScanner()
 	}
 	m.reset(window)
 	return m
@@ -59,109 +59,108 @@ func NewMatcher(rules []Rule, window int) *Matcher {
 func (m *Matcher) reset(window int) {
 	for i, s := range m.scanners {
 		s.reset()
-		m.idle[i] = false
+		m.skipped[i] = false
 	}
-	m.found.reset(window)
-	m.cover, m.pos = cover{marked: m.cover.marked}, 0
+	m.hits.reset(window)
+	m.redactor, m.pos = redactor{marked: m.redactor.marked}, 0
 }
 
-// Release makes the matcher ready to wait for another body.
+// Release prepares the matcher for another body. It frees lists that grew large.
 func (m *Matcher) Release() {
-	m.cover.marked = m.cover.marked[:0]
-	if cap(m.list) > maxKept || cap(m.found.hits) > maxKept {
-		m.list, m.found.hits = nil, nil
+	m.redactor.marked = m.redactor.marked[:0]
+	if cap(m.edits) > maxKept || cap(m.hits.hits) > maxKept {
+		m.edits, m.hits.hits = nil, nil
 	}
 }
 
-// Scan reads a piece of the text, cut between characters. It is false when a
-// rule denies the text.
-func (m *Matcher) Scan(piece string) bool {
+// Scan reads the next piece of the text, which must end between two characters. It returns false
+// if a rule denies the text.
+func (m *Matcher) Scan(piece string) (ok bool) {
 	for i, s := range m.scanners {
-		if m.idle[i] {
+		if m.skipped[i] {
 			continue
 		}
-		m.found.rule, m.found.deny = i, m.rules[i].Deny
-		s.scan(piece, m.pos, &m.found)
+		m.hits.rule, m.hits.deny = i, m.rules[i].Deny
+		s.scan(piece, m.pos, &m.hits)
 	}
 	m.pos += utf8.RuneCountInString(piece)
-	return m.found.deniedBy < 0
+	return m.hits.deniedBy < 0
 }
 
-// End is Scan for the end of the text.
-func (m *Matcher) End() bool {
+// End ends the text. It returns false if a rule denies it.
+func (m *Matcher) End() (ok bool) {
 	for i, s := range m.scanners {
-		if m.idle[i] {
+		if m.skipped[i] {
 			continue
 		}
-		m.found.rule, m.found.deny = i, m.rules[i].Deny
-		s.end(m.pos, &m.found)
+		m.hits.rule, m.hits.deny = i, m.rules[i].Deny
+		s.end(m.pos, &m.hits)
 	}
-	return m.found.deniedBy < 0
+	return m.hits.deniedBy < 0
 }
 
 // DeniedBy returns the index of the rule that denied the text, -1 for none.
-func (m *Matcher) DeniedBy() int { return m.found.deniedBy }
+func (m *Matcher) DeniedBy() int { return m.hits.deniedBy }
 
-// Redacted returns the indexes of the rules whose marks were made since the
-// last call, each once. They are valid until the next text or piece.
+// Redacted returns the indexes of the rules whose marks were written since the last call, each
+// once. The slice is valid until the next text or piece.
 func (m *Matcher) Redacted() []int {
-	list := m.cover.marked
-	m.cover.marked = list[:0]
+	list := m.redactor.marked
+	m.redactor.marked = list[:0]
 	return list
 }
 
-// settled is up to where nothing more can be found.
+// settled returns the position before which nothing more can be found.
 func (m *Matcher) settled() int {
 	to := m.pos
 	for i, s := range m.scanners {
-		if !m.idle[i] {
+		if !m.skipped[i] {
 			to = min(to, s.hold())
 		}
 	}
-	if m.found.window > 0 {
-		to = max(to, m.pos-m.found.window)
+	if m.hits.window > 0 {
+		to = max(to, m.pos-m.hits.window)
 	}
 	return to
 }
 
-// Settle returns how many bytes of text can no longer become part of a find,
-// and the edits in them; text is what was read and not settled before. Last
-// says that the text has ended, so that nothing waits. The edits are valid
-// until the next call.
+// Settle returns how many bytes of text can no longer become part of a hit, and the edits in
+// them. text must be what was read and not yet settled. If last is set, the text has ended and all
+// of it is settled. The edits are valid until the next call.
 func (m *Matcher) Settle(text string, last bool) (n int, edits []Edit) {
 	to := math.MaxInt
 	if !last {
 		to = m.settled()
 	}
-	m.list = m.cover.edits(m.list[:0], text, to, &m.found, m.rules)
-	m.cover.walk(text, to)
-	n, m.cover.byte = m.cover.byte, 0
-	return n, m.list
+	m.edits = m.redactor.edits(m.edits[:0], text, to, &m.hits, m.rules)
+	m.redactor.advance(text, to)
+	n, m.redactor.byte = m.redactor.byte, 0
+	return n, m.edits
 }
 
-// Follow makes the matcher ready for a text that goes on from another, of which
-// before is the end. That was judged: of what is found from now on, only what
-// reaches into the new text is taken out.
+// Follow tells the matcher that its text continues another, which ended with before and was
+// judged. Hits may begin in before, but only their part in the new text is taken out, and a hit
+// that ends in before is none.
 func (m *Matcher) Follow(before string) {
 	if before == "" {
 		return
 	}
 	m.Scan(before)
-	m.found.reset(m.found.window)
-	m.cover.char = m.pos
+	m.hits.reset(m.hits.window)
+	m.redactor.char = m.pos
 }
 
-// Whole reads a whole text, which goes on from before as in [Matcher.Follow].
-// The edits are valid until the next call. The error is [ErrDenied],
-// [ErrTooManyFinds], or [ErrStopped] when done was closed.
+// Whole reads a whole text, which continues before as in [Matcher.Follow]. The edits are valid
+// until the next call. The error is [ErrDenied], [ErrTooManyHits], or [ErrStopped] after done was
+// closed.
 func (m *Matcher) Whole(text, before string, done <-chan struct{}) ([]Edit, error) {
 	m.reset(0)
 	for i := range m.rules {
 		needs := m.rules[i].Detector.needs
-		m.idle[i] = needs != "" && !strings.Contains(before, needs) && !strings.Contains(text, needs)
+		m.skipped[i] = needs != "" && !strings.Contains(before, needs) && !strings.Contains(text, needs)
 	}
 	m.Follow(before)
-	m.list = m.list[:0]
+	m.edits = m.edits[:0]
 	for at := 0; at < len(text); {
 		select {
 		case <-done:
@@ -172,25 +171,24 @@ func (m *Matcher) Whole(text, before string, done <-chan struct{}) ([]Edit, erro
 		for end < len(text) && !utf8.RuneStart(text[end]) {
 			end++
 		}
-		if err := m.block(text[at:end], len(text) > blockSize, done); err != nil {
+		if err := m.scanBlock(text[at:end], len(text) > blockSize, done); err != nil {
 			return nil, err
 		}
-		m.list = m.cover.edits(m.list, text, m.settled(), &m.found, m.rules)
-		if len(m.list)+len(m.found.hits) > MaxFinds {
-			return nil, ErrTooManyFinds
+		m.edits = m.redactor.edits(m.edits, text, m.settled(), &m.hits, m.rules)
+		if len(m.edits)+len(m.hits.hits) > MaxHits {
+			return nil, ErrTooManyHits
 		}
 		at = end
 	}
 	if !m.End() {
 		return nil, ErrDenied
 	}
-	m.list = m.cover.edits(m.list, text, math.MaxInt, &m.found, m.rules)
-	return m.list, nil
+	m.edits = m.redactor.edits(m.edits, text, math.MaxInt, &m.hits, m.rules)
+	return m.edits, nil
 }
 
-// block is Scan for a block. That of a long text waits for its turn, or until
-// done is closed.
-func (m *Matcher) block(piece string, long bool, done <-chan struct{}) error {
+// scanBlock is Scan for a block. A block of a long text waits for the semaphore.
+func (m *Matcher) scanBlock(block string, long bool, done <-chan struct{}) error {
 	if long {
 		select {
 		case longTexts <- struct{}{}:
@@ -199,7 +197,7 @@ func (m *Matcher) block(piece string, long bool, done <-chan struct{}) error {
 			return ErrStopped
 		}
 	}
-	if !m.Scan(piece) {
+	if !m.Scan(block) {
 		return ErrDenied
 	}
 	return nil

@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// maxProgram bounds the compiled form of an expression, in instructions: each
-// may cost a step for each character.
+// maxProgram is how many instructions a compiled expression may have. Each may cost a step for each
+// character of a text.
 const maxProgram = 10000
 
 // program is a compiled expression.
 type program struct {
 	insts []syntax.Inst
 	start uint32
-	first [utf8.RuneSelf]bool // the ASCII characters a match may begin with
-	other bool                // whether it may begin with any other
-	group int                 // the group that is reported, 0 for the match, -1 for the first that takes part
+	first [utf8.RuneSelf]bool // ASCII characters that a match may begin with
+	other bool                // whether a match may begin with any other character
+	group int                 // the group to report: 0 for the match, -1 for the first group that takes part
 }
 
 // parseProgram compiles a configured expression.
@@ -38,14 +38,14 @@ func newProgram(re *syntax.Regexp, group int) (*program, error) {
 		return nil, err
 	}
 	if len(compiled.Inst) > maxProgram {
-		return nil, fmt.Errorf("the pattern needs %d steps a character, at most %d", len(compiled.Inst), maxProgram)
+		return nil, fmt.Errorf("the pattern is too large: it needs %d steps for each character, the limit is %d", len(compiled.Inst), maxProgram)
 	}
 	p := &program{insts: compiled.Inst, start: uint32(compiled.Start), group: group}
 	p.findFirst(p.start, make([]bool, len(p.insts)))
 	return p, nil
 }
 
-// findFirst notes what a match may begin with, conditions left aside.
+// findFirst records what a match may begin with. It ignores conditions such as \b.
 func (p *program) findFirst(pc uint32, seen []bool) {
 	for !seen[pc] {
 		seen[pc] = true
@@ -68,8 +68,8 @@ func (p *program) findFirst(pc uint32, seen []bool) {
 	}
 }
 
-// mayMatchOther tells whether an instruction may match a character outside
-// ASCII: by its ranges, or because it folds case (U+017F is an s, U+212A a k).
+// mayMatchOther reports whether an instruction may match a character outside ASCII, by its ranges or
+// because it folds case (U+017F folds to s, U+212A to k).
 func mayMatchOther(in *syntax.Inst) bool {
 	if in.Op == syntax.InstRuneAny || in.Op == syntax.InstRuneAnyNotNL {
 		return true
@@ -77,7 +77,7 @@ func mayMatchOther(in *syntax.Inst) bool {
 	return syntax.Flags(in.Arg)&syntax.FoldCase != 0 || in.Rune[len(in.Rune)-1] >= utf8.RuneSelf
 }
 
-// mayBegin tells whether a match may begin with r.
+// mayBegin reports whether a match may begin with r.
 func (p *program) mayBegin(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 0 && p.first[r]
@@ -85,7 +85,7 @@ func (p *program) mayBegin(r rune) bool {
 	return p.other
 }
 
-// minLength is the length of the shortest text that matches, at most 1.
+// minLength returns 0 if an expression matches the empty text, else 1.
 func minLength(re *syntax.Regexp) int {
 	switch re.Op {
 	case syntax.OpLiteral, syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:

@@ -6,127 +6,125 @@ import (
 )
 
 const (
-	// maxSecret is how many characters of a text are kept for a secret that
-	// may still end: a PEM block of an RSA key of 8,192 bits has 6,400.
+	// maxSecret is how many characters are kept of a text while a secret may still end. A PEM block
+	// of an RSA key of 8,192 bits has 6,400.
 	maxSecret = 8192
 
-	// lead is what an expression of the rule set may have before its keyword,
-	// and what its allowlist looks at: up to 50 characters of a name.
-	lead = 50
+	// maxPrefix is how many characters of a name may come before the keyword of a rule. Allowlists
+	// look at them.
+	maxPrefix = 50
 
-	// maxIdle is how many characters are kept while no match has begun: more
-	// than what is looked at before one.
+	// maxIdle is how many characters are kept while no match has begun: more than is looked at
+	// before a match.
 	maxIdle = 512
 )
 
-// secretScanner is the [scanner] of the rule set. A trie of all the strings
-// that matches begin with runs over the text; where it finds one, the machines
-// of the rules it belongs to run from there for as long as a match may come. A
-// match is judged as soon as it is found, though a longer one may come that
-// begins no later, for that may be lines away; and matches within one another
-// are all found, or a harmless one could be wrapped around a secret.
+// secretScanner is the [scanner] of the rule set. A trie of the anchors of all rules runs over the
+// text. Where it finds one, the machines of its rules run from there as long as a match may come.
+//
+// A match is judged as soon as it is found, although a longer one with the same start may follow:
+// that one may end many lines later. Matches within others are found too, or a harmless match could
+// hide the secret in it.
 type secretScanner struct {
-	set      *secretSet
-	machines []*machine // by rule, nil until needed
-	running  []int      // rules
-	began    []int      // by rule: where its machine was started
-	seen     []bool     // by rule: one of its keywords was read
-	late     []int      // rules that are sought at each character now
-	name     int        // how many characters of names were read last
-	tries    [][]try    // by rule: matches of the last character, which may grow
-	state    int32
-	text     []rune // what was read last
-	base     int    // the position of text[0]
-	found    *found
+	set         *secretSet
+	machines    []*machine    // by rule, nil until needed
+	running     []int         // rules whose machines run
+	startedAt   []int         // by rule: the position where its machine was started
+	keywordSeen []bool        // by rule: whether one of its keywords was read
+	floating    []int         // rules whose matches may begin at every character now
+	nameLength  int           // how many of the last characters are of a name
+	candidates  [][]candidate // by rule: matches that end at the last character and may grow
+	state       int32         // of the trie
+	text        []rune        // the last characters
+	base        int           // the position of text[0]
+	hits        *hitList
 }
 
-// try is a match of a rule.
-type try struct {
+// candidate is a match of a rule.
+type candidate struct {
 	start, end int
-	from, to   int  // what is reported of it
-	secret     bool // it is one, and so is what it grows to
+	from, to   int  // the part to report
+	secret     bool // it is a secret, and so is what it grows to
 	grown      bool // it has grown since it was judged
 }
 
 func newSecretScanner(set *secretSet) *secretScanner {
-	s := &secretScanner{
-		set:      set,
-		machines: make([]*machine, len(set.rules)),
-		began:    make([]int, len(set.rules)),
-		seen:     make([]bool, len(set.rules)),
-		tries:    make([][]try, len(set.rules)),
+	return &secretScanner{
+		set:         set,
+		machines:    make([]*machine, len(set.rules)),
+		startedAt:   make([]int, len(set.rules)),
+		keywordSeen: make([]bool, len(set.rules)),
+		candidates:  make([][]candidate, len(set.rules)),
 	}
-	return s
 }
 
 func (s *secretScanner) reset() {
 	for _, i := range s.running {
 		s.machines[i].reset()
-		s.tries[i] = s.tries[i][:0]
+		s.candidates[i] = s.candidates[i][:0]
 	}
-	clear(s.seen)
-	s.running, s.late, s.text = s.running[:0], s.late[:0], s.text[:0]
-	s.state, s.base, s.name = 0, 0, 0
+	clear(s.keywordSeen)
+	s.running, s.floating, s.text = s.running[:0], s.floating[:0], s.text[:0]
+	s.state, s.base, s.nameLength = 0, 0, 0
 }
 
-func (s *secretScanner) scan(piece string, pos int, f *found) {
-	s.found = f
+func (s *secretScanner) scan(piece string, pos int, hits *hitList) {
+	s.hits = hits
 	trie := s.set.trie
 	for _, r := range piece {
 		if n := len(s.text); n >= 2*maxIdle && len(s.running) == 0 {
-			s.forget(maxIdle)
-		} else if n >= 2*(maxSecret+lead) {
-			s.forget(maxSecret + lead)
+			s.discard(maxIdle)
+		} else if n >= 2*(maxSecret+maxPrefix) {
+			s.discard(maxSecret + maxPrefix)
 		}
 		s.text = append(s.text, r)
 		if len(s.running) > 0 {
 			s.step(r, pos)
 		}
-		for _, i := range s.late {
+		for _, i := range s.floating {
 			if s.set.rules[i].program.mayBegin(r) {
 				s.start(i, pos, pos)
 			}
 		}
-		if s.name++; !isNameRune(r) {
-			s.name = 0
+		if s.nameLength++; !isNameRune(r) {
+			s.nameLength = 0
 		}
 		s.state = trie.step(s.state, r)
 		for _, at := range trie.outs[s.state] {
-			s.see(&s.set.strings[at], pos)
+			s.anchorFound(&s.set.anchors[at], pos)
 		}
 		pos++
 	}
 }
 
-// see takes a string that ends with the character at pos.
-func (s *secretScanner) see(k *known, pos int) {
-	first := pos + 1 - k.length
-	for _, i := range k.keywords {
-		if s.set.rules[i].late && !s.seen[i] {
-			s.late = append(s.late, i)
-			s.start(i, max(s.base, first-lead), pos)
+// anchorFound starts the machines of the rules of an anchor that ends with the character at pos.
+func (s *secretScanner) anchorFound(a *anchor, pos int) {
+	first := pos + 1 - a.length
+	for _, i := range a.keywords {
+		if s.set.rules[i].floating && !s.keywordSeen[i] {
+			s.floating = append(s.floating, i)
+			s.start(i, max(s.base, first-maxPrefix), pos)
 		}
-		s.seen[i] = true
+		s.keywordSeen[i] = true
 	}
-	for _, b := range k.begins {
-		s.start(b.rule, max(s.base, first-b.back), pos)
+	for _, m := range a.matches {
+		s.start(m.rule, max(s.base, first-m.back), pos)
 	}
 }
 
 // end implements [scanner].
-func (s *secretScanner) end(pos int, f *found) {
-	s.found = f
+func (s *secretScanner) end(pos int, hits *hitList) {
+	s.hits = hits
 	s.step(-1, pos)
 }
 
-// hold implements [scanner]. What stands before a secret, its name say, is not
-// held, nor is what only may begin the name of one.
+// hold implements [scanner]. What comes before a secret, such as its name, need not be held back.
 func (s *secretScanner) hold() int {
 	least := math.MaxInt
 	if depth := s.set.trie.depth[s.state]; depth > 0 {
 		least = s.base + len(s.text) - int(depth)
 	}
-	if n := min(s.name, s.set.back); n > 0 {
+	if n := min(s.nameLength, s.set.back); n > 0 {
 		least = min(least, s.base+len(s.text)-n)
 	}
 	for _, i := range s.running {
@@ -141,8 +139,8 @@ func (s *secretScanner) hold() int {
 	return least
 }
 
-// start runs the machine of a rule from a place at or before pos, unless it
-// runs from there on already.
+// start runs the machine of a rule from a position at or before pos to pos, unless it was started
+// there or before.
 func (s *secretScanner) start(i, from, pos int) {
 	m := s.machines[i]
 	if m == nil {
@@ -156,11 +154,11 @@ func (s *secretScanner) start(i, from, pos int) {
 	case n < 0:
 		n = len(s.running)
 		s.running = append(s.running, i)
-	case s.began[i] <= from:
+	case s.startedAt[i] <= from:
 		return
 	}
 	m.reset()
-	s.tries[i], s.began[i] = s.tries[i][:0], from
+	s.candidates[i], s.startedAt[i] = s.candidates[i][:0], from
 	if from > s.base {
 		m.prev = s.text[from-1-s.base]
 	}
@@ -171,7 +169,7 @@ func (s *secretScanner) start(i, from, pos int) {
 	s.stop(n)
 }
 
-// step takes the running machines one character on.
+// step feeds a character to the running machines.
 func (s *secretScanner) step(r rune, pos int) {
 	for n := len(s.running) - 1; n >= 0; n-- {
 		i := s.running[n]
@@ -181,21 +179,20 @@ func (s *secretScanner) step(r rune, pos int) {
 	}
 }
 
-// matched takes a match of a rule. One that grows comes once for each
-// character: it is judged when it is found and, if it was no secret then, when
-// it has done growing.
+// matched takes a match of a rule. A match that grows comes once for each character. It is judged
+// when it is found and, if it was no secret then, again when it stops growing.
 func (s *secretScanner) matched(i int, t thread, end int) {
-	m := try{start: t.start, end: end, from: t.start, to: end}
+	m := candidate{start: t.start, end: end, from: t.start, to: end}
 	if t.from >= 0 && t.to > t.from {
 		m.from, m.to = t.from, t.to
 	}
-	n := slices.IndexFunc(s.tries[i], func(o try) bool { return o.start == m.start && o.from == m.from })
+	n := slices.IndexFunc(s.candidates[i], func(o candidate) bool { return o.start == m.start && o.from == m.from })
 	if n < 0 {
 		s.judge(i, &m)
-		s.tries[i] = append(s.tries[i], m)
+		s.candidates[i] = append(s.candidates[i], m)
 		return
 	}
-	last := &s.tries[i][n]
+	last := &s.candidates[i][n]
 	m.secret, m.grown = last.secret, true
 	*last = m
 	if m.secret {
@@ -203,21 +200,20 @@ func (s *secretScanner) matched(i int, t thread, end int) {
 	}
 }
 
-// settle judges the matches that did not grow with the character at pos, and
-// lets go of them.
+// settle judges and drops the candidates that did not grow with the character at pos.
 func (s *secretScanner) settle(i, pos int) {
-	kept := s.tries[i][:0]
-	for _, t := range s.tries[i] {
+	kept := s.candidates[i][:0]
+	for _, t := range s.candidates[i] {
 		if t.end == pos {
 			kept = append(kept, t)
 		} else if t.grown {
 			s.judge(i, &t)
 		}
 	}
-	s.tries[i] = kept
+	s.candidates[i] = kept
 }
 
-// stop stops the n-th running machine when nothing more can come of it.
+// stop stops the n-th running machine if it can find nothing more.
 func (s *secretScanner) stop(n int) {
 	i := s.running[n]
 	if len(s.machines[i].live) > 0 {
@@ -227,18 +223,18 @@ func (s *secretScanner) stop(n int) {
 	s.running = slices.Delete(s.running, n, n+1)
 }
 
-// judge reports a match if it is a secret and was none before.
-func (s *secretScanner) judge(i int, t *try) {
-	if t.grown = false; !t.secret && s.isSecret(&s.set.rules[i], s.seen[i], *t) {
-		t.secret = true
-		s.report(*t)
+// judge reports a candidate that is a secret and was not one before.
+func (s *secretScanner) judge(i int, c *candidate) {
+	if c.grown = false; !c.secret && s.isSecret(&s.set.rules[i], s.keywordSeen[i], *c) {
+		c.secret = true
+		s.report(*c)
 	}
 }
 
-func (s *secretScanner) report(t try) { s.found.add(t.from, t.to, s.base+len(s.text)) }
+func (s *secretScanner) report(c candidate) { s.hits.add(c.from, c.to, s.base+len(s.text)) }
 
-// isSecret tells whether a match is one by all the rule says.
-func (s *secretScanner) isSecret(r *secretRule, keyword bool, m try) bool {
+// isSecret reports whether a match passes the other conditions of its rule.
+func (s *secretScanner) isSecret(r *secretRule, keyword bool, m candidate) bool {
 	if r.keyword && !keyword {
 		return false
 	}
@@ -250,13 +246,13 @@ func (s *secretScanner) isSecret(r *secretRule, keyword bool, m try) bool {
 		return true
 	}
 	first := m.start - s.base
-	for n := 0; n < lead && first > 0 && isLead(s.text[first-1]); n++ {
+	for n := 0; n < maxPrefix && first > 0 && isPrefixRune(s.text[first-1]); n++ {
 		first--
 	}
 	match := s.text[first : m.end-s.base]
-	for _, list := range [][]allowance{s.set.allowed, r.allowed} {
+	for _, list := range [][]allowlist{s.set.allowed, r.allowed} {
 		for i := range list {
-			if list[i].has(secret, match) {
+			if list[i].allows(secret, match) {
 				return false
 			}
 		}
@@ -264,13 +260,12 @@ func (s *secretScanner) isSecret(r *secretRule, keyword bool, m try) bool {
 	return true
 }
 
-// isLead tells whether r is of the class [\w.-], which names before a keyword
-// are of.
-func isLead(r rune) bool { return isNameRune(r) && r != '~' }
+// isPrefixRune reports whether r is in the class [\w.-], of names before a keyword.
+func isPrefixRune(r rune) bool { return isNameRune(r) && r != '~' }
 
-// forget lets go of the text before the last characters, and of the matches
-// that would begin in it.
-func (s *secretScanner) forget(keep int) {
+// discard drops all but the last keep characters of the text, and the matches that would begin in
+// what is dropped.
+func (s *secretScanner) discard(keep int) {
 	for _, i := range s.running {
 		s.settle(i, -1)
 	}
@@ -279,6 +274,6 @@ func (s *secretScanner) forget(keep int) {
 	s.base += n
 	for _, i := range s.running {
 		m := s.machines[i]
-		m.live = slices.DeleteFunc(m.live, func(t thread) bool { return t.start < s.base+lead })
+		m.live = slices.DeleteFunc(m.live, func(t thread) bool { return t.start < s.base+maxPrefix })
 	}
 }

@@ -6,20 +6,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Words are compared as they are spelled: each character decomposed by Unicode's
-// form NFKD (UAX #15), so that an accent may be one with its letter or stand
-// behind it, and letters in full width or of a mathematical alphabet are letters;
-// and without characters that show nothing.
+// Words are compared by their spelling: each character decomposed by Unicode's form NFKD (UAX #15),
+// and without invisible characters. So a letter with an accent may be one character or two, and
+// full-width and mathematical letters are the same as plain ones.
 
-// composed tells of most characters quickly that they are spelled as themselves:
-// ASCII, Han and Hangul.
-func composed(r rune) bool { return r >= 0xa0 && (r < 0x3400 || r >= 0xf900) }
+// mayDecompose is a fast test that is false for most characters whose spelling is themselves: ASCII,
+// Han and Hangul.
+func mayDecompose(r rune) bool { return r >= 0xa0 && (r < 0x3400 || r >= 0xf900) }
 
-// spelling returns what the first character of a text is spelled as; nil if as
-// itself.
+// spelling returns the decomposition of the first character of a text, nil if it has none.
 func spelling(text string) []byte {
 	parts := norm.NFKD.PropertiesString(text).Decomposition()
-	if len(parts) > 0 && parts[0] == ' ' { // an accent of its own, or a blank
+	if len(parts) > 0 && parts[0] == ' ' { // an accent without a letter, or a blank
 		return nil
 	}
 	return parts
@@ -28,7 +26,7 @@ func spelling(text string) []byte {
 // spell returns the spelling of a text.
 func spell(text string) (out []rune) {
 	for i, r := range text {
-		if parts := spelling(text[i:]); composed(r) && parts != nil {
+		if parts := spelling(text[i:]); mayDecompose(r) && parts != nil {
 			out = append(out, []rune(string(parts))...)
 		} else {
 			out = append(out, r)
@@ -37,8 +35,8 @@ func spell(text string) (out []rune) {
 	return out
 }
 
-// ignorables are the characters with the property Default_Ignorable_Code_Point
-// of Unicode: they show nothing, and may be put between any others.
+// ignorables are the characters with Unicode's property Default_Ignorable_Code_Point. They are
+// invisible and may be put between any others.
 var ignorables = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0xad, Hi: 0xad, Stride: 1},
@@ -64,8 +62,8 @@ var ignorables = &unicode.RangeTable{
 	LatinOffset: 1,
 }
 
-// mayHide tells of most characters quickly that they are neither ignorable nor
-// a form of an ASCII character in full width.
-func mayHide(r rune) bool {
+// mayBeHidden is a fast test that is false for most characters that are neither ignorable nor a
+// full-width form of an ASCII character.
+func mayBeHidden(r rune) bool {
 	return r >= 0xad && (r < 0x2070 || r >= 0xfe00 || r == 0x3164)
 }

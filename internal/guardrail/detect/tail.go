@@ -2,13 +2,13 @@ package detect
 
 import "unicode/utf8"
 
-// maxTail is how much is kept of a text that may go on as another, in bytes.
+// maxTail is how many bytes are kept of a text that another may continue.
 const maxTail = 512
 
-// Tail is the end of what was read of a text, for one that goes on from it.
+// Tail is the end of a text that another may continue. See [Matcher.Follow].
 type Tail struct{ text []byte }
 
-// Add takes the next piece of the text.
+// Add adds the next piece of the text.
 func (t *Tail) Add(piece string) {
 	if len(piece) > maxTail {
 		t.text, piece = t.text[:0], piece[len(piece)-maxTail:]
@@ -19,7 +19,8 @@ func (t *Tail) Add(piece string) {
 	t.text = append(t.text, piece...)
 }
 
-// String returns the last characters, at most 512 bytes of them.
+// String returns the last 512 bytes of the text, or all of a shorter one, from the first whole
+// character on.
 func (t *Tail) String() string {
 	text := t.text[max(0, len(t.text)-maxTail):]
 	for len(text) > 0 && !utf8.RuneStart(text[0]) {

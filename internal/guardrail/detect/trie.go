@@ -5,19 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// trie finds the strings of a fixed list in a text in one pass (Aho and
-// Corasick, 1975), whatever the case. It is a table of states by classes of
-// characters: all that stand in no string are of class 0.
+// trie finds the strings of a fixed list in a text in one pass and in any case (Aho and Corasick,
+// 1975). It is a table of states by classes of characters. Characters that are in no string have
+// class 0.
 type trie struct {
 	ascii [utf8.RuneSelf]uint16
 	other map[rune]uint16
-	width int     // how many classes there are
-	next  []int32 // by state*width+class
-	depth []int32 // by state: how many characters of some string it stands for
-	outs  [][]int32
+	width int       // number of classes
+	next  []int32   // by state*width+class
+	depth []int32   // by state: the length of the prefix that it stands for
+	outs  [][]int32 // by state: indexes of the strings that end here
 }
 
-// newTrie makes the trie of the given strings; outs are their indexes.
+// newTrie returns the trie of a list of strings.
 func newTrie(list []string) *trie {
 	t := &trie{other: map[rune]uint16{}, width: 1}
 	for _, s := range list {
@@ -58,9 +58,9 @@ func (t *trie) state(depth int32) int32 {
 	return n
 }
 
-// link fills in where a state goes with a character that none of its own
-// strings has: to the longest suffix that some string begins with. States
-// are gone through in the order of their depth.
+// link fills in the transitions for characters that do not continue the prefix of a state: they lead
+// to its longest suffix that is a prefix of some string. It visits states in the order of their
+// depth.
 func (t *trie) link() {
 	fail := make([]int32, len(t.depth))
 	queue := []int32{0}
@@ -99,7 +99,7 @@ func (t *trie) step(state int32, r rune) int32 {
 	return t.next[int(state)*t.width+int(t.class(r))]
 }
 
-// contains tells whether some string of the list stands in s.
+// contains reports whether s contains a string of the list.
 func (t *trie) contains(s []rune) bool {
 	state := int32(0)
 	for _, r := range s {
@@ -110,8 +110,7 @@ func (t *trie) contains(s []rune) bool {
 	return false
 }
 
-// Fold maps all characters that differ in case only (Unicode's simple folding)
-// to one.
+// Fold maps characters that differ only in case to one of them, by Unicode's simple case folding.
 func Fold(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'a' <= r && r <= 'z' {

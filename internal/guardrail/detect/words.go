@@ -8,9 +8,8 @@ import (
 )
 
 const (
-	// maxWords and maxWord bound a list: how many words, and how many
-	// characters one has. maxWordText bounds their sum, for each character
-	// costs a row of a table.
+	// maxWords is how many words a list may have, maxWord how many characters a word, and
+	// maxWordText how many all of them: each character costs a row of a table.
 	maxWords    = 10000
 	maxWord     = 128
 	maxWordText = 64 << 10
@@ -21,17 +20,17 @@ type wordList struct {
 	trie    *trie
 	lengths []int // by word, in characters
 	longest int
-	bounded [][2]bool // by word: whether it begins, and ends, with a character of words
+	bounded [][2]bool // by word: whether a word boundary is needed before it, and after it
 }
 
 func newWordList(words []string) (*wordList, error) {
 	if len(words) > maxWords {
-		return nil, fmt.Errorf("%d words: at most %d", len(words), maxWords)
+		return nil, fmt.Errorf("the list has %d words, the limit is %d", len(words), maxWords)
 	}
 	list := &wordList{}
 	text, forms := 0, make([]string, len(words))
 	for i, w := range words {
-		runes := squeeze(w)
+		runes := normalizeSpace(w)
 		form := spell(string(runes))
 		text += len(form)
 		switch {
@@ -40,7 +39,7 @@ func newWordList(words []string) (*wordList, error) {
 		case len(runes) == 0 || len(runes) > maxWord:
 			return nil, fmt.Errorf("word %d has %d characters: want 1 to %d", i+1, len(runes), maxWord)
 		case text > maxWordText:
-			return nil, fmt.Errorf("the words have more than %d characters", maxWordText)
+			return nil, fmt.Errorf("the words have more than %d characters in all", maxWordText)
 		}
 		forms[i] = string(form)
 		list.lengths = append(list.lengths, len(form))
@@ -51,9 +50,9 @@ func newWordList(words []string) (*wordList, error) {
 	return list, nil
 }
 
-// squeeze takes white space off the ends, makes one blank of each run within,
-// and leaves out what shows nothing.
-func squeeze(s string) []rune {
+// normalizeSpace trims white space, makes each inner run of it one blank, and drops invisible
+// characters.
+func normalizeSpace(s string) []rune {
 	var out []rune
 	for _, r := range s {
 		if unicode.Is(ignorables, r) {
@@ -73,7 +72,7 @@ func squeeze(s string) []rune {
 	return out
 }
 
-// lastBase is the last character of a word but for marks behind it.
+// lastBase returns the last character of a word that is not a combining mark.
 func lastBase(form []rune) rune {
 	last := len(form) - 1
 	for last > 0 && unicode.IsMark(form[last]) {
@@ -82,11 +81,10 @@ func lastBase(form []rune) rune {
 	return form[last]
 }
 
-// spaceless are scripts that put no space between words: there a word of the
-// list is found wherever it stands.
+// spaceless are scripts without spaces between words. Their words are found anywhere.
 var spaceless = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// asciiWords tells of ASCII characters what inWord does of all.
+// asciiWords is inWord for ASCII characters.
 var asciiWords = func() (of [utf8.RuneSelf]bool) {
 	for c := range rune(utf8.RuneSelf) {
 		of[c] = 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
@@ -94,8 +92,7 @@ var asciiWords = func() (of [utf8.RuneSelf]bool) {
 	return of
 }()
 
-// inWord tells whether r is of those that make a word go on: letters, marks,
-// digits and the low line.
+// inWord reports whether r continues a word: letters, marks, digits and the underscore do.
 func inWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 0 && asciiWords[r]
@@ -103,63 +100,62 @@ func inWord(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)) && !unicode.In(r, spaceless...)
 }
 
-// isSpace is unicode.IsSpace, and quick.
+// isSpace is unicode.IsSpace, faster.
 func isSpace(r rune) bool { return (r <= ' ' || 0x85 <= r && r <= 0x3000) && unicode.IsSpace(r) }
 
-// edge is what a character has before it.
+// edge says what comes before a character.
 type edge uint8
 
 const (
-	outside edge = iota // no word: any may begin here
-	between             // a word: those may begin that need no boundary
-	within              // another part of the same character: none may begin
+	afterNonWord edge = iota // any word may begin here
+	afterWord                // only words that need no boundary may begin here
+	insideChar               // a part of the same character: no word may begin here
 )
 
-// wordScanner is the [scanner] of a list of words. It compares them to a text
-// as both are spelled; where words begin and end is said by the characters that
-// stand in the text.
+// wordScanner is the [scanner] of a list of words. It compares the decomposed spellings of words and
+// text. Word boundaries are decided by the characters of the text itself.
 type wordScanner struct {
-	list   *wordList
-	state  int32
-	at     []int  // a ring: where the last characters stood, runs of white space as one
-	slot   int    // of the next
-	edges  []edge // and whether words may begin with them
-	before edge   // of the next
-	prev   rune
-	open   []hit // found, but for the character behind
+	list      *wordList
+	state     int32
+	positions []int  // ring buffer: positions of the last characters, a run of white space as one
+	edges     []edge // ring buffer: whether words may begin with them
+	slot      int    // next index of both
+	before    edge   // of the next character
+	prev      rune
+	pending   []Hit // they count if a word boundary follows
 }
 
 func newWordScanner(list *wordList) *wordScanner {
-	return &wordScanner{list: list, at: make([]int, list.longest), edges: make([]edge, list.longest), prev: -1}
+	return &wordScanner{list: list, positions: make([]int, list.longest), edges: make([]edge, list.longest), prev: -1}
 }
 
 func (s *wordScanner) reset() {
-	s.state, s.slot, s.before, s.prev, s.open = 0, 0, outside, -1, s.open[:0]
+	s.state, s.slot, s.before, s.prev, s.pending = 0, 0, afterNonWord, -1, s.pending[:0]
 }
 
-func (s *wordScanner) scan(piece string, pos int, f *found) {
+func (s *wordScanner) scan(piece string, pos int, hits *hitList) {
 	for i, r := range piece {
-		if mayHide(r) && unicode.Is(ignorables, r) {
+		if mayBeHidden(r) && unicode.Is(ignorables, r) {
 			pos++
 			continue
 		}
 		word := inWord(r)
-		if len(s.open) > 0 {
-			s.decide(word, pos, f)
+		if len(s.pending) > 0 {
+			s.decide(word, pos, hits)
 		}
-		if !composed(r) {
+		if !mayDecompose(r) {
 			s.step(r, pos, s.before)
 		} else {
 			s.steps(piece[i:], r, pos)
 		}
-		if s.before = outside; word {
-			s.before = between
+		if s.before = afterNonWord; word {
+			s.before = afterWord
 		}
 		pos++
 	}
 }
 
-// steps takes r, the first character of text, in the parts of its spelling.
+// steps reads the parts of the spelling of r, the first character of text.
 func (s *wordScanner) steps(text string, r rune, pos int) {
 	parts := spelling(text)
 	if parts == nil {
@@ -167,25 +163,26 @@ func (s *wordScanner) steps(text string, r rune, pos int) {
 		return
 	}
 	for _, part := range string(parts) {
-		s.open = s.open[:0] // what ends within the character
+		s.pending = s.pending[:0] // a word that ends inside the character
 		s.step(part, pos, s.before)
-		s.before = within
+		s.before = insideChar
 	}
 }
 
-func (s *wordScanner) end(pos int, f *found) { s.decide(false, pos, f) }
+func (s *wordScanner) end(pos int, hits *hitList) { s.decide(false, pos, hits) }
 
-// decide settles what ends before the character at pos, of a word or not.
-func (s *wordScanner) decide(word bool, pos int, f *found) {
-	for _, h := range s.open {
-		if !word || !s.list.bounded[h.rule][1] {
-			f.add(h.start, h.end, pos+1)
+// decide reports the pending hits, now that the character at pos after them is known. word says
+// whether it continues a word.
+func (s *wordScanner) decide(word bool, pos int, hits *hitList) {
+	for _, h := range s.pending {
+		if !word || !s.list.bounded[h.Rule][1] {
+			hits.add(h.Start, h.End, pos+1)
 		}
 	}
-	s.open = s.open[:0]
+	s.pending = s.pending[:0]
 }
 
-// step takes a character of the spelling of the one at pos.
+// step reads a character of the spelling of the one at pos.
 func (s *wordScanner) step(r rune, pos int, before edge) {
 	blank := isSpace(r)
 	if blank && s.prev == ' ' {
@@ -194,35 +191,35 @@ func (s *wordScanner) step(r rune, pos int, before edge) {
 	if blank {
 		r = ' '
 	}
-	s.at[s.slot], s.edges[s.slot] = pos, before
-	if s.slot++; s.slot == len(s.at) {
+	s.positions[s.slot], s.edges[s.slot] = pos, before
+	if s.slot++; s.slot == len(s.positions) {
 		s.slot = 0
 	}
 	s.prev = r
 	s.state = s.list.trie.step(s.state, r)
 	for _, word := range s.list.trie.outs[s.state] {
 		first := s.back(s.list.lengths[word])
-		if e := s.edges[first]; e == outside || e == between && !s.list.bounded[word][0] {
-			s.open = append(s.open, hit{start: s.at[first], end: pos + 1, rule: int(word)})
+		if e := s.edges[first]; e == afterNonWord || e == afterWord && !s.list.bounded[word][0] {
+			s.pending = append(s.pending, Hit{Start: s.positions[first], End: pos + 1, Rule: int(word)})
 		}
 	}
 }
 
-// back is the slot of the n-th last character.
+// back returns the index of the n-th last character in the ring buffers.
 func (s *wordScanner) back(n int) int {
 	if n <= s.slot {
 		return s.slot - n
 	}
-	return s.slot - n + len(s.at)
+	return s.slot - n + len(s.positions)
 }
 
 func (s *wordScanner) hold() int {
 	least := math.MaxInt
 	if depth := s.list.trie.depth[s.state]; depth > 0 {
-		least = s.at[s.back(int(depth))]
+		least = s.positions[s.back(int(depth))]
 	}
-	for _, h := range s.open {
-		least = min(least, h.start)
+	for _, h := range s.pending {
+		least = min(least, h.Start)
 	}
 	return least
 }

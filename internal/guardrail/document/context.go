@@ -21,15 +21,15 @@ type part struct {
 }
 
 // Context is that of the string value the walker is at.
-func (f *Walker) Context() (how Context) {
-	n := len(f.Frames)
-	if n == 0 || !f.Frames[n-1].Object {
+func (w *Walker) Context() (how Context) {
+	n := len(w.Frames)
+	if n == 0 || !w.Frames[n-1].Object {
 		return how
 	}
-	top := &f.Frames[n-1]
+	top := &w.Frames[n-1]
 	how.InnerJSON = top.Key == "arguments"
-	if f.Answer && n > 1 && top.Name == "content" && !f.Frames[n-2].Object && (top.Key == "text" || top.Key == "refusal") {
-		how.part = part{f.Frames[n-2].Start, top.Key}
+	if w.Answer && n > 1 && top.Name == "content" && !w.Frames[n-2].Object && (top.Key == "text" || top.Key == "refusal") {
+		how.part = part{w.Frames[n-2].Start, top.Key}
 	}
 	return how
 }

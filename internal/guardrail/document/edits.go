@@ -112,7 +112,7 @@ func (e *Edits) emptyAnnotations() {
 		return
 	}
 	w := Walker{Data: e.body, Answer: true, Visit: func(Span) {}}
-	w.annotated = func(object, list Span) {
+	w.onAnnotations = func(object, list Span) {
 		i, _ := slices.BinarySearchFunc(changes, object.Start, func(c change, at int) int { return cmp.Compare(c.at.Start, at) })
 		for ; i < len(changes) && changes[i].at.Start < object.End; i++ {
 			if c := changes[i]; c.text && (c.at.Start < list.Start || c.at.Start >= list.End) {

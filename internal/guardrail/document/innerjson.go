@@ -27,45 +27,45 @@ type InnerJSON struct {
 	mark    string // of the stretch in work, until there is a place for it
 
 	// Of the number or word that is open:
-	bare  []byte // read, and not given out
-	begun bool   // some of it was given out
-	gone  bool   // the rest of it is left out
+	literal        []byte // read, and not given out
+	literalSent    bool   // some of it was given out
+	literalDropped bool   // the rest of it is left out
 }
 
-// maxBare is how much of a number is held until it ends, in bytes: one of
+// maxLiteral is how much of a number is held until it ends, in bytes: one of
 // which more was sent can no longer become a string.
-const maxBare = 64
+const maxLiteral = 64
 
 // Decode takes a piece and returns the characters it stands for, but for an
 // escape that may go on in the next piece; last says that there is none.
-func (a *InnerJSON) Decode(piece string, last bool) string {
-	a.raw += piece
+func (j *InnerJSON) Decode(piece string, last bool) string {
+	j.raw += piece
 	out := make([]byte, 0, len(piece))
-	for a.read < len(a.raw) {
-		r, size, _ := a.in.next(a.raw[a.read:], last)
+	for j.read < len(j.raw) {
+		r, size, _ := j.in.next(j.raw[j.read:], last)
 		if size == 0 {
 			break
 		}
 		out = utf8.AppendRune(out, r)
-		a.read += size
+		j.read += size
 	}
 	return string(out)
 }
 
 // whole is Decode for a whole text.
-func (a *InnerJSON) whole(text string) string {
+func (j *InnerJSON) whole(text string) string {
 	if strings.IndexByte(text, '\\') < 0 {
-		a.raw, a.read = text, len(text)
+		j.raw, j.read = text, len(text)
 		return text
 	}
-	return a.Decode(text, true)
+	return j.Decode(text, true)
 }
 
 // Append appends what stands for the next n bytes of the decoded text, with its
 // edits made. Last says that the text ends there.
-func (a *InnerJSON) Append(dst []byte, n int, edits []detect.Edit, last bool) []byte {
+func (j *InnerJSON) Append(dst []byte, n int, edits []detect.Edit, last bool) []byte {
 	for at := 0; at < n; {
-		r, size, kind := a.out.next(a.raw, last)
+		r, size, kind := j.out.next(j.raw, last)
 		if size == 0 {
 			break // never: it was decoded
 		}
@@ -74,72 +74,72 @@ func (a *InnerJSON) Append(dst []byte, n int, edits []detect.Edit, last bool) []
 		}
 		covered := len(edits) > 0 && edits[0].From <= at
 		if !covered {
-			a.mark = ""
+			j.mark = ""
 		} else if edits[0].From == at && edits[0].Mark != "" {
-			a.mark = edits[0].Mark
+			j.mark = edits[0].Mark
 		}
-		dst = a.put(dst, a.raw[:size], kind, covered)
-		a.raw, a.read = a.raw[size:], a.read-size
+		dst = j.appendChar(dst, j.raw[:size], kind, covered)
+		j.raw, j.read = j.raw[size:], j.read-size
 		at += utf8.RuneLen(r)
 	}
 	if last {
-		dst = a.endBare(dst)
+		dst = j.endLiteral(dst)
 	}
 	return dst
 }
 
 // Skip passes over all that was read, of which n bytes were decoded: it was
 // sent as it is.
-func (a *InnerJSON) Skip(n int) {
-	_ = a.Append(nil, n, nil, false)
-	a.begun = a.begun || len(a.bare) > 0
-	a.bare, a.raw, a.read = a.bare[:0], "", 0
+func (j *InnerJSON) Skip(n int) {
+	_ = j.Append(nil, n, nil, false)
+	j.literalSent = j.literalSent || len(j.literal) > 0
+	j.literal, j.raw, j.read = j.literal[:0], "", 0
 }
 
-// put appends what becomes of one character.
-func (a *InnerJSON) put(dst []byte, raw string, kind lexeme, covered bool) []byte {
-	if kind == bareText {
-		return a.putBare(dst, raw, covered)
+// appendChar appends what becomes of one character.
+func (j *InnerJSON) appendChar(dst []byte, raw string, kind lexeme, covered bool) []byte {
+	if kind == literalText {
+		return j.appendLiteral(dst, raw, covered)
 	}
-	dst = a.endBare(dst)
-	if kind == sign || !covered {
+	dst = j.endLiteral(dst)
+	if kind == punctuation || !covered {
 		return append(dst, raw...)
 	}
-	dst = append(dst, a.mark...)
-	a.mark = ""
+	dst = append(dst, j.mark...)
+	j.mark = ""
 	return dst
 }
 
-func (a *InnerJSON) putBare(dst []byte, raw string, covered bool) []byte {
+func (j *InnerJSON) appendLiteral(dst []byte, raw string, covered bool) []byte {
 	switch {
-	case a.gone:
-	case covered && a.begun:
+	case j.literalDropped:
+	case covered && j.literalSent:
 		dst = append(dst, '0') // which any beginning of a number may end with
-		a.gone = true
-	case covered && a.mark == "":
+		j.literalDropped = true
+	case covered && j.mark == "":
 		dst = append(dst, "null"...)
-		a.gone = true
+		j.literalDropped = true
 	case covered:
-		dst = append(append(append(dst, '"'), a.mark...), '"')
-		a.gone = true
-	case len(a.bare)+len(raw) > maxBare:
-		dst = append(append(dst, a.bare...), raw...)
-		a.bare, a.begun = a.bare[:0], true
-	case a.begun:
+		dst = append(append(append(dst, '"'), j.mark...), '"')
+		j.literalDropped = true
+	case len(j.literal)+len(raw) > maxLiteral:
+		dst = append(append(dst, j.literal...), raw...)
+		j.literal, j.literalSent = j.literal[:0], true
+	case j.literalSent:
 		dst = append(dst, raw...)
 	default:
-		a.bare = append(a.bare, raw...)
+		j.literal = append(j.literal, raw...)
 	}
 	if covered {
-		a.mark = ""
+		j.mark = ""
 	}
 	return dst
 }
 
-func (a *InnerJSON) endBare(dst []byte) []byte {
-	if !a.gone {
-		dst = append(dst, a.bare...)
+func (j *InnerJSON) endLiteral(dst []byte) []byte {
+	if !j.literalDropped {
+		dst = append(dst, j.literal...)
 	}
-	a.bare, a.begun, a.gone = a.bare[:0], false, false
+	j.literal, j.literalSent, j.literalDropped = j.literal[:0], false, false
 	return dst
 }

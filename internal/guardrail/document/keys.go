@@ -32,71 +32,71 @@ type LimitError struct {
 
 func (e *LimitError) Error() string { return "more " + e.What + " than a guardrail looks at" }
 
-// maxHeldKeys bounds what the keys of all open objects of a request may cost,
-// in bytes: their lengths, and heldKey for each.
+// maxKeySets bounds what the keys of all open objects of a request may cost,
+// in bytes: their lengths, and keyOverhead for each.
 const (
-	maxHeldKeys = 8 << 20
-	heldKey     = 64
+	maxKeySets  = 8 << 20
+	keyOverhead = 64
 )
 
-// manyKeys is how many keys of an object are compared in pairs; behind that
+// maxComparedKeys is how many keys of an object are compared in pairs; behind that
 // they go into a map, or their number squared would be a caller's to choose.
-const manyKeys = 16
+const maxComparedKeys = 16
 
 // setKey takes a key, given without its quotes.
-func (f *Walker) setKey(top *Frame, start, end int) error {
+func (w *Walker) setKey(top *Frame, start, end int) error {
 	top.expectKey = false
-	key := f.Data[start:end]
+	key := w.Data[start:end]
 	top.Key = ""
 	plain := isPlain(key)
 	if plain {
 		top.Key = keyText(key)
 	}
-	if f.Answer {
+	if w.Answer {
 		return nil
 	}
-	if f.repeats(top, Span{start, end}, plain) {
-		return &DuplicateError{Param: f.Member(), Key: string(key[:min(len(key), maxShownKey)])}
+	if w.repeats(top, Span{start, end}, plain) {
+		return &DuplicateError{Param: w.Member(), Key: string(key[:min(len(key), maxShownKey)])}
 	}
-	if f.held > maxHeldKeys {
+	if w.keySetSize > maxKeySets {
 		return &LimitError{What: "keys"}
 	}
 	return nil
 }
 
 // repeats tells whether the object has the key already, and notes it.
-func (f *Walker) repeats(top *Frame, key Span, plain bool) bool {
-	raw := f.Data[key.Start:key.End]
-	before := f.keys[top.keys:]
-	if plain && top.many == nil && len(before) < manyKeys {
+func (w *Walker) repeats(top *Frame, key Span, plain bool) bool {
+	raw := w.Data[key.Start:key.End]
+	before := w.keys[top.firstKey:]
+	if plain && top.keySet == nil && len(before) < maxComparedKeys {
 		for _, other := range before {
-			o := f.Data[other.Start:other.End]
-			if bytes.Equal(raw, o) || !top.free && len(raw) == len(o) && bytes.EqualFold(raw, o) {
+			o := w.Data[other.Start:other.End]
+			if bytes.Equal(raw, o) || !top.callerKeys && len(raw) == len(o) && bytes.EqualFold(raw, o) {
 				return true
 			}
 		}
-		f.keys = append(f.keys, key)
+		w.keys = append(w.keys, key)
 		return false
 	}
-	if top.many == nil {
-		top.many = map[string]struct{}{}
+	if top.keySet == nil {
+		top.keySet = map[string]struct{}{}
 		for _, other := range before {
-			f.hold(top, f.Data[other.Start:other.End])
+			w.addKey(top, w.Data[other.Start:other.End])
 		}
 	}
-	return f.hold(top, raw)
+	return w.addKey(top, raw)
 }
 
-// hold puts a key into the map of its object. It is true if it was there.
-func (f *Walker) hold(top *Frame, raw []byte) (twice bool) {
-	cost := len(raw) + heldKey
-	top.held, f.held = top.held+cost, f.held+cost
-	if f.held > maxHeldKeys {
+// addKey puts a key into the map of its object. It is true if it was there.
+func (w *Walker) addKey(top *Frame, raw []byte) (twice bool) {
+	cost := len(raw) + keyOverhead
+	top.keySetSize, w.keySetSize = top.keySetSize+cost, w.keySetSize+cost
+	if w.keySetSize > maxKeySets {
 		return false // and the walk ends
 	}
-	key := canonical(raw, top.free)
-	_, twice = top.many[key]
-	top.many[key] = struct{}{}
+	key := canonical(raw, top.callerKeys)
+	_, twice = top.keySet[key]
+	top.keySet[key] = struct{}{}
 	return twice
 }
 
@@ -134,8 +134,8 @@ var usualKeys = func() map[string]string {
 			add(child)
 		}
 	}
-	add(unreadOfRequests)
-	add(unreadOfAnswers)
+	add(exemptInRequests)
+	add(exemptInAnswers)
 	for _, key := range strings.Fields(`arguments choices content content_index created created_at delta error finish_reason function index
 		input item logprobs message messages name output output_index parameters provider reasoning reasoning_content refusal response
 		sequence_number summary_index text tool_calls type usage`) {

@@ -9,9 +9,9 @@ import (
 type lexeme uint8
 
 const (
-	sign       lexeme = iota // between the strings: brackets, quotes, blanks
-	stringText               // a string
-	bareText                 // a number, true, false, null
+	punctuation lexeme = iota // between the strings: brackets, quotes, blanks
+	stringText                // a string
+	literalText               // a number, true, false, null
 )
 
 // lexer reads JSON character by character, an escape being one. It checks no
@@ -26,7 +26,7 @@ const (
 	atStart lexerState = iota
 	betweenValues
 	inString
-	noJSON
+	notJSON
 )
 
 // next reads the character that text begins with: what it stands for, and how
@@ -39,11 +39,11 @@ func (l *lexer) next(text string, last bool) (r rune, size int, kind lexeme) {
 	if l.state == atStart {
 		switch r {
 		case ' ', '\t', '\r', '\n':
-			return r, size, sign
+			return r, size, punctuation
 		case '{', '[', '"':
 			l.state = betweenValues
 		default:
-			l.state = noJSON
+			l.state = notJSON
 		}
 	}
 	switch l.state {
@@ -51,16 +51,16 @@ func (l *lexer) next(text string, last bool) (r rune, size int, kind lexeme) {
 		switch r {
 		case '"':
 			l.state = inString
-			return r, size, sign
+			return r, size, punctuation
 		case '{', '}', '[', ']', ',', ':', ' ', '\t', '\r', '\n':
-			return r, size, sign
+			return r, size, punctuation
 		}
-		return r, size, bareText
+		return r, size, literalText
 	case inString:
 		switch r {
 		case '"':
 			l.state = betweenValues
-			return r, size, sign
+			return r, size, punctuation
 		case '\\':
 			r, size = escape(text, last)
 		}

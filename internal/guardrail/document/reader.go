@@ -14,7 +14,7 @@ type Reader struct {
 	Edits
 	matcher *detect.Matcher
 	done    <-chan struct{} // closed when nobody wants the answer any more
-	finds   int
+	hits    int
 	err     error
 	part    part        // which the string before was of
 	before  detect.Tail // and what it and those before it ended with
@@ -59,9 +59,9 @@ func (r *Reader) Text(at Span, how Context) error {
 		plain = inner.whole(text)
 	}
 	edits, err := r.matcher.Whole(plain, r.follow(plain, how), r.done)
-	r.finds += len(edits)
+	r.hits += len(edits)
 	switch {
-	case err == detect.ErrTooManyFinds || r.finds > detect.MaxFinds:
+	case err == detect.ErrTooManyHits || r.hits > detect.MaxHits:
 		return &LimitError{What: "finds"}
 	case err != nil || len(edits) == 0:
 		return err

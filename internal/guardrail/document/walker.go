@@ -29,10 +29,10 @@ type Walker struct {
 
 	// annotated, if set, is told of each object with annotations, of which
 	// the list is given too, when it ends.
-	annotated func(object, list Span)
+	onAnnotations func(object, list Span)
 
 	keys         []Span
-	held         int // what the keys in the maps of the frames cost
+	keySetSize   int // what the keys in the maps of the frames cost
 	lastLogprobs int // where the last value given to Logprobs begins
 }
 
@@ -46,56 +46,56 @@ type Frame struct {
 	Key    string // the current key of an object, "" if it is not plain
 	Start  int
 
-	expectKey bool
-	free      bool                // keys are the caller's own
-	read      bool                // the text of it was visited
-	at        *node               // its place, nil if nothing below is exempt
-	asked     bool                // whether it is a Response was looked up:
-	response  bool                // it is
-	notes     Span                // its annotations
-	keys      int                 // where its keys begin in Walker.keys
-	many      map[string]struct{} // its keys, once there are many
-	held      int                 // what they cost
+	expectKey     bool
+	callerKeys    bool                // keys are the caller's own
+	visited       bool                // the text of it was visited
+	exempt        *node               // its place, nil if nothing below is exempt
+	responseKnown bool                // whether it is a Response was looked up:
+	isResponse    bool                // it is
+	annotations   Span                // its annotations
+	firstKey      int                 // where its keys begin in Walker.keys
+	keySet        map[string]struct{} // its keys, once there are many
+	keySetSize    int                 // what they cost
 }
 
 // Walk goes through the object. The error, of a request only, is a
 // [*DuplicateError] or a [*LimitError].
-func (f *Walker) Walk() error {
-	f.Frames, f.keys, f.held, f.lastLogprobs = f.Frames[:0], f.keys[:0], 0, -1
+func (w *Walker) Walk() error {
+	w.Frames, w.keys, w.keySetSize, w.lastLogprobs = w.Frames[:0], w.keys[:0], 0, -1
 	skip := 0 // how many levels of a value that is not read are open
-	for i := 0; i < len(f.Data) && !f.Stop; {
-		switch c := f.Data[i]; c {
+	for i := 0; i < len(w.Data) && !w.Stop; {
+		switch c := w.Data[i]; c {
 		case '"':
-			end, _ := jsonscan.StringEnd(f.Data, i)
+			end, _ := jsonscan.StringEnd(w.Data, i)
 			if skip == 0 {
-				if err := f.text(i, end); err != nil {
+				if err := w.text(i, end); err != nil {
 					return err
 				}
 			}
 			i = end
 			continue
 		case ':':
-			if skip == 0 && f.inArguments() {
-				f.scalar(i + 1)
+			if skip == 0 && w.inArguments() {
+				w.scalar(i + 1)
 			}
 		case '{', '[':
-			if skip > 0 || f.echoed() {
+			if skip > 0 || w.echoed() {
 				skip++
 				break
 			}
-			if f.inArguments() {
-				f.visit(Span{i, valueEnd(f.Data, i)})
+			if w.inArguments() {
+				w.visit(Span{i, valueEnd(w.Data, i)})
 			}
-			f.open(c == '{', i)
+			w.open(c == '{', i)
 		case '}', ']':
 			if skip > 0 {
 				skip--
 			} else {
-				f.close(i + 1)
+				w.close(i + 1)
 			}
 		case ',':
-			if n := len(f.Frames); skip == 0 && n > 0 && f.Frames[n-1].Object {
-				f.Frames[n-1].expectKey = true
+			if n := len(w.Frames); skip == 0 && n > 0 && w.Frames[n-1].Object {
+				w.Frames[n-1].expectKey = true
 			}
 		}
 		i++
@@ -104,141 +104,141 @@ func (f *Walker) Walk() error {
 }
 
 // text takes a string: a key or a value.
-func (f *Walker) text(start, end int) error {
-	if len(f.Frames) > 0 {
-		top := &f.Frames[len(f.Frames)-1]
+func (w *Walker) text(start, end int) error {
+	if len(w.Frames) > 0 {
+		top := &w.Frames[len(w.Frames)-1]
 		if top.expectKey {
-			return f.setKey(top, start+1, end-1)
+			return w.setKey(top, start+1, end-1)
 		}
-		if top.read {
+		if top.visited {
 			return nil
 		}
-		place := top.at
+		exempt := top.exempt
 		if top.Object {
-			place = place.below(top.Key)
+			exempt = exempt.below(top.Key)
 		}
-		if f.echoed() || place.exempts(f.Data[start+1:end-1]) {
+		if w.echoed() || exempt.covers(w.Data[start+1:end-1]) {
 			return nil
 		}
 	}
-	f.visit(Span{start, end})
+	w.visit(Span{start, end})
 	return nil
 }
 
 // inArguments tells whether the walk is at the value of a member "arguments"
 // of which nothing was visited yet.
-func (f *Walker) inArguments() bool {
-	n := len(f.Frames)
+func (w *Walker) inArguments() bool {
+	n := len(w.Frames)
 	if n == 0 {
 		return false
 	}
-	top := &f.Frames[n-1]
-	return top.Object && top.Key == "arguments" && !top.free && !top.read
+	top := &w.Frames[n-1]
+	return top.Object && top.Key == "arguments" && !top.callerKeys && !top.visited
 }
 
 // scalar visits the value behind start if it is a number or a truth value.
-func (f *Walker) scalar(start int) {
-	for isBlank(f.Data[start]) {
+func (w *Walker) scalar(start int) {
+	for isBlank(w.Data[start]) {
 		start++
 	}
-	switch f.Data[start] {
+	switch w.Data[start] {
 	case '"', '{', '[', 'n':
 		return
 	}
 	end := start
-	for c := f.Data[end]; !isBlank(c) && c != ',' && c != '}'; c = f.Data[end] {
+	for c := w.Data[end]; !isBlank(c) && c != ',' && c != '}'; c = w.Data[end] {
 		end++
 	}
-	f.visit(Span{start, end})
+	w.visit(Span{start, end})
 }
 
 // isBlank tells whether c is white space of JSON.
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // Member is the member of the body that is being read.
-func (f *Walker) Member() string {
-	if len(f.Frames) > 0 && f.Frames[0].Key != "" {
-		return f.Frames[0].Key
+func (w *Walker) Member() string {
+	if len(w.Frames) > 0 && w.Frames[0].Key != "" {
+		return w.Frames[0].Key
 	}
 	return "the body"
 }
 
 // echoed tells whether the value the walk is at is what a Response repeats of
 // its request.
-func (f *Walker) echoed() bool {
-	n := len(f.Frames)
-	if !f.Answer || n == 0 || n > 2 {
+func (w *Walker) echoed() bool {
+	n := len(w.Frames)
+	if !w.Answer || n == 0 || n > 2 {
 		return false
 	}
-	top := &f.Frames[n-1]
-	if n == 1 && f.Event || n == 2 && top.Name != "response" || !echoedBy[top.Key] {
+	top := &w.Frames[n-1]
+	if n == 1 && w.Event || n == 2 && top.Name != "response" || !echoedMembers[top.Key] {
 		return false
 	}
-	if !top.asked {
-		object := f.Data[top.Start:]
+	if !top.responseKnown {
+		object := w.Data[top.Start:]
 		members := jsonscan.Members(object, nil)
 		if i, ok := jsonscan.Find(object, members, "object"); ok {
 			s, _ := jsonscan.String(members[i].Value(object))
-			top.response = s == "response"
+			top.isResponse = s == "response"
 		}
-		top.asked = true
+		top.responseKnown = true
 	}
-	return top.response
+	return top.isResponse
 }
 
-func (f *Walker) open(object bool, start int) {
-	child := Frame{Object: object, expectKey: object, Start: start, keys: len(f.keys)}
-	if len(f.Frames) > 0 {
-		top := &f.Frames[len(f.Frames)-1]
-		child.free, child.Name, child.read, child.at = top.free, top.Name, top.read, top.at
+func (w *Walker) open(object bool, start int) {
+	child := Frame{Object: object, expectKey: object, Start: start, firstKey: len(w.keys)}
+	if len(w.Frames) > 0 {
+		top := &w.Frames[len(w.Frames)-1]
+		child.callerKeys, child.Name, child.visited, child.exempt = top.callerKeys, top.Name, top.visited, top.exempt
 		if top.Object {
 			child.Name = top.Key
-			child.at = top.at.below(top.Key)
-			child.read = top.read || f.inArguments()
-			child.free = top.free || free[top.Key]
+			child.exempt = top.exempt.below(top.Key)
+			child.visited = top.visited || w.inArguments()
+			child.callerKeys = top.callerKeys || callerKeys[top.Key]
 		}
-	} else if child.at = unreadOfRequests; f.Answer {
-		child.at = unreadOfAnswers
+	} else if child.exempt = exemptInRequests; w.Answer {
+		child.exempt = exemptInAnswers
 	}
-	f.Frames = append(f.Frames, child)
+	w.Frames = append(w.Frames, child)
 }
 
 // close ends the innermost frame; end is behind it.
-func (f *Walker) close(end int) {
-	n := len(f.Frames) - 1
-	top := &f.Frames[n]
-	f.held -= top.held
-	f.keys = f.keys[:top.keys]
-	if top.notes.End > 0 && f.annotated != nil {
-		f.annotated(Span{top.Start, end}, top.notes)
+func (w *Walker) close(end int) {
+	n := len(w.Frames) - 1
+	top := &w.Frames[n]
+	w.keySetSize -= top.keySetSize
+	w.keys = w.keys[:top.firstKey]
+	if top.annotations.End > 0 && w.onAnnotations != nil {
+		w.onAnnotations(Span{top.Start, end}, top.annotations)
 	}
-	if n > 0 && !top.Object && f.Frames[n-1].Object && top.Name == "annotations" {
-		f.Frames[n-1].notes = Span{top.Start, end}
+	if n > 0 && !top.Object && w.Frames[n-1].Object && top.Name == "annotations" {
+		w.Frames[n-1].annotations = Span{top.Start, end}
 	}
-	f.Frames = f.Frames[:n]
+	w.Frames = w.Frames[:n]
 }
 
 // visit passes on a string, or the token probabilities that it is in.
-func (f *Walker) visit(at Span) {
-	if f.Logprobs == nil {
-		f.Visit(at)
+func (w *Walker) visit(at Span) {
+	if w.Logprobs == nil {
+		w.Visit(at)
 		return
 	}
-	start, ok := f.inLogprobs()
+	start, ok := w.inLogprobs()
 	if !ok {
-		f.Visit(at)
-	} else if start != f.lastLogprobs {
-		f.lastLogprobs = start
-		f.Logprobs(Span{start, valueEnd(f.Data, start)})
+		w.Visit(at)
+	} else if start != w.lastLogprobs {
+		w.lastLogprobs = start
+		w.Logprobs(Span{start, valueEnd(w.Data, start)})
 	}
 }
 
 // inLogprobs tells whether the walk is below a member logprobs, and where the
 // value of it begins.
-func (f *Walker) inLogprobs() (start int, ok bool) {
-	for i := range f.Frames {
-		if f.Frames[i].Name == "logprobs" {
-			return f.Frames[i].Start, true
+func (w *Walker) inLogprobs() (start int, ok bool) {
+	for i := range w.Frames {
+		if w.Frames[i].Name == "logprobs" {
+			return w.Frames[i].Start, true
 		}
 	}
 	return 0, false

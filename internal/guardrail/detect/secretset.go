@@ -13,15 +13,14 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// The rule set is that of gitleaks v8.30.1 (MIT, see rules/LICENSE), as it is.
-// Its Go module would bring thirty others along that nobody here needs, and
-// the rules are but one file of it.
+// gitleaks is the rule set of gitleaks v8.30.1 (MIT, see rules/LICENSE), unchanged. The Go module
+// of gitleaks is not used: it has thirty dependencies, and the rules are one file of it.
 //
 //go:generate go run rules/update.go v8.30.1
 //go:embed rules/gitleaks.toml
 var gitleaks string
 
-// ruleFile is what is read of gitleaks' configuration.
+// ruleFile is the part of gitleaks' configuration that is used.
 type ruleFile struct {
 	Allowlist allowFile
 	Rules     []struct {
@@ -35,9 +34,8 @@ type ruleFile struct {
 	}
 }
 
-// allowFile is a list of what is no secret. Paths and commits do not apply to
-// a text that comes from no file. Left out are lists that look at the rest of
-// the line, and misanchored: whoever writes a text could hide a secret with
+// allowFile is an allowlist: what is no secret. Paths and commits do not apply here. Allowlists that
+// look at the rest of the line, and misanchored, are left out: an author could hide a secret with
 // them.
 type allowFile struct {
 	Condition   string
@@ -49,47 +47,47 @@ type allowFile struct {
 // secretSet is the compiled rule set.
 type secretSet struct {
 	rules   []secretRule
-	trie    *trie // of the strings that rules are known by
-	strings []known
-	back    int // how far behind the start of a match its string may end
-	allowed []allowance
+	trie    *trie // of the anchors
+	anchors []anchor
+	back    int // how far after the start of a match its anchor may end
+	allowed []allowlist
 }
 
-// known is a string of the trie: what it means where it stands.
-type known struct {
+// anchor is a string that starts the machines of rules, or is a keyword of rules.
+type anchor struct {
 	length   int
-	begins   []begin // rules whose matches it is in
-	keywords []int   // rules it is a keyword of
+	matches  []matchStart // rules whose matches contain it
+	keywords []int        // rules of which it is a keyword
 }
 
-// begin says where a match of a rule may begin that a string is in.
-type begin struct {
+// matchStart says where a match of a rule may begin that contains an anchor.
+type matchStart struct {
 	rule int
-	back int // at most so many characters before the string
+	back int // at most so many characters before the anchor
 }
 
 // secretRule is one compiled rule.
 type secretRule struct {
-	id      string
-	program *program
-	entropy float64
-	keyword bool // one of its keywords must have been read
-	late    bool // matches are known by no string: they are sought once a keyword was read
-	allowed []allowance
+	id       string
+	program  *program
+	entropy  float64
+	keyword  bool // one of its keywords must have been read
+	floating bool // its matches have no anchor: they may begin anywhere after a keyword
+	allowed  []allowlist
 }
 
-// misanchored allows any secret with "false" in it. What it is meant for is
-// too short for every rule.
+// misanchored allows any secret that contains "false". What it is meant for is too short for every
+// rule.
 const misanchored = `(?i)^true|false|null$`
 
-// allowance tells what is no secret though it looks like one.
-type allowance struct {
-	match   bool // the expressions are tried on the match, not on the secret
+// allowlist says what is no secret although it looks like one.
+type allowlist struct {
+	match   bool // the expressions apply to the whole match, not only to the secret
 	regexes []*regexp.Regexp
 	words   *trie
 }
 
-// defaultSecrets compiles the rule set, once, when the first guardrail needs it.
+// defaultSecrets compiles the rule set once, when the first detector needs it.
 var defaultSecrets = sync.OnceValues(func() (*secretSet, error) { return parseSecrets(gitleaks) })
 
 func parseSecrets(text string) (*secretSet, error) {
@@ -99,57 +97,57 @@ func parseSecrets(text string) (*secretSet, error) {
 	}
 	set := &secretSet{}
 	var err error
-	if set.allowed, err = allowances(file.Allowlist); err != nil {
+	if set.allowed, err = allowlists(file.Allowlist); err != nil {
 		return nil, err
 	}
 	var list []string
-	place := func(s string) *known {
+	anchorOf := func(s string) *anchor {
 		s = strings.ToLower(s)
 		i := slices.Index(list, s)
 		if i < 0 {
 			i = len(list)
 			list = append(list, s)
-			set.strings = append(set.strings, known{length: len(s)})
+			set.anchors = append(set.anchors, anchor{length: len(s)})
 		}
-		return &set.strings[i]
+		return &set.anchors[i]
 	}
 	for _, r := range file.Rules {
-		if r.Regex == "" || r.Path != "" { // it is about files of some name
+		if r.Regex == "" || r.Path != "" { // the rule is about the names of files
 			continue
 		}
 		rule := secretRule{id: r.ID, entropy: r.Entropy, keyword: len(r.Keywords) > 0}
-		if rule.allowed, err = allowances(r.Allowlists...); err != nil {
+		if rule.allowed, err = allowlists(r.Allowlists...); err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
 		re, err := syntax.Parse(r.Regex, syntax.Perl)
 		if err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
-		re = unlead(re)
-		if rule.program, err = newProgram(re, reported(re, r.SecretGroup)); err != nil {
+		re = withoutPrefix(re)
+		if rule.program, err = newProgram(re, reportedGroup(re, r.SecretGroup)); err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
 		n := len(set.rules)
 		set.rules = append(set.rules, rule)
-		begins := literals(re)
-		for _, s := range begins {
-			k := place(s)
-			k.begins = append(k.begins, begin{rule: n})
+		prefixes := literals(re)
+		for _, s := range prefixes {
+			a := anchorOf(s)
+			a.matches = append(a.matches, matchStart{rule: n})
 		}
 		for _, s := range r.Keywords {
-			k := place(s)
-			k.keywords = append(k.keywords, n)
+			a := anchorOf(s)
+			a.keywords = append(a.keywords, n)
 		}
-		if len(begins) > 0 {
+		if len(prefixes) > 0 {
 			continue
 		}
-		if s, back, ok := inner(re, rule.program.group); ok {
-			k := place(s)
-			k.begins = append(k.begins, begin{n, back})
+		if s, back, ok := innerLiteral(re, rule.program.group); ok {
+			a := anchorOf(s)
+			a.matches = append(a.matches, matchStart{n, back})
 			set.back = max(set.back, back+len(s))
 			continue
 		}
-		if set.rules[n].late = true; len(r.Keywords) == 0 {
+		if set.rules[n].floating = true; len(r.Keywords) == 0 {
 			return nil, fmt.Errorf("rule %s has neither a literal nor a keyword", r.ID)
 		}
 	}
@@ -157,13 +155,13 @@ func parseSecrets(text string) (*secretSet, error) {
 	return set, nil
 }
 
-func allowances(files ...allowFile) ([]allowance, error) {
-	var out []allowance
+func allowlists(files ...allowFile) ([]allowlist, error) {
+	var out []allowlist
 	for _, f := range files {
-		if f.Condition == "AND" || f.RegexTarget == "line" { // AND: also in some file
+		if f.Condition == "AND" || f.RegexTarget == "line" { // AND: it also depends on the file
 			continue
 		}
-		a := allowance{match: f.RegexTarget == "match"}
+		a := allowlist{match: f.RegexTarget == "match"}
 		for _, pattern := range f.Regexes {
 			if pattern == misanchored {
 				continue
@@ -184,8 +182,8 @@ func allowances(files ...allowFile) ([]allowance, error) {
 	return out, nil
 }
 
-// has tells whether the list allows a find.
-func (a *allowance) has(secret, match []rune) bool {
+// allows reports whether the list allows a match.
+func (a *allowlist) allows(secret, match []rune) bool {
 	if a.words != nil && a.words.contains(secret) {
 		return true
 	}
@@ -197,7 +195,7 @@ func (a *allowance) has(secret, match []rune) bool {
 	return slices.ContainsFunc(a.regexes, func(re *regexp.Regexp) bool { return re.MatchString(text) })
 }
 
-// entropy is that of Shannon, in bits a character.
+// entropy returns the Shannon entropy in bits per character.
 func entropy(secret []rune) float64 {
 	counts := map[rune]int{}
 	for _, r := range secret {

@@ -23,22 +23,22 @@ func (g *Guardrail) ask(ctx context.Context, d Direction, body []byte, result *R
 	if err != nil || len(texts) == 0 {
 		return err
 	}
-	if err = g.judgement(ctx, d, texts, body, result); err == nil || g.webhook.FailOpen {
+	if err = g.moderate(ctx, d, texts, body, result); err == nil || g.webhook.FailOpen {
 		return nil
 	}
 	return &WebhookError{Guardrail: g.name, Err: err}
 }
 
-func (g *Guardrail) judgement(ctx context.Context, d Direction, texts []hookText, body []byte, result *Result) error {
+func (g *Guardrail) moderate(ctx context.Context, d Direction, texts []hookText, body []byte, result *Result) error {
 	ctx, cancel := context.WithTimeout(ctx, g.webhook.Timeout)
 	defer cancel()
 	select {
-	case g.webhook.asking <- struct{}{}:
-		defer func() { <-g.webhook.asking }()
+	case g.webhook.inFlight <- struct{}{}:
+		defer func() { <-g.webhook.inFlight }()
 	case <-ctx.Done():
-		return fmt.Errorf("%d questions are open: %w", maxHookAsking, ctx.Err())
+		return fmt.Errorf("%d questions are open: %w", maxHookInFlight, ctx.Err())
 	}
-	answer, err := g.webhook.send(ctx, hookQuestion{Guardrail: g.name, Direction: d.String(), Texts: texts})
+	answer, err := g.webhook.send(ctx, hookRequest{Guardrail: g.name, Direction: d.String(), Texts: texts})
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (g *Guardrail) hookTexts(d Direction, body []byte) ([]hookText, error) {
 }
 
 // send asks and reads the answer.
-func (w *Webhook) send(ctx context.Context, question hookQuestion) (hookAnswer, error) {
+func (w *Webhook) send(ctx context.Context, question hookRequest) (hookAnswer, error) {
 	var answer hookAnswer
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -143,11 +143,11 @@ func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, bod
 			return fmt.Errorf("a redaction of text %d, of %d", list[0].Text, len(texts))
 		}
 		text := texts[list[0].Text]
-		finds, err := hookFinds(list[:n], utf8.RuneCountInString(text.Text))
+		hits, err := hookHits(list[:n], utf8.RuneCountInString(text.Text))
 		if err != nil {
 			return err
 		}
-		edits := detect.Edits(text.Text, finds, rules)
+		edits := detect.Edits(text.Text, hits, rules)
 		out.PutText(text.at, string(detect.Apply(nil, text.Text, edits)))
 		list = list[n:]
 	}
@@ -177,14 +177,14 @@ func (g *Guardrail) hookRules(answer hookAnswer) (rules []detect.Rule, verdicts 
 	return rules, verdicts, nil
 }
 
-// hookFinds makes the finds of one text of a webhook's redactions.
-func hookFinds(list []redaction, length int) ([]detect.Find, error) {
-	finds := make([]detect.Find, 0, len(list))
+// hookHits makes the hits of one text of a webhook's redactions.
+func hookHits(list []redaction, length int) ([]detect.Hit, error) {
+	hits := make([]detect.Hit, 0, len(list))
 	for _, r := range list {
 		if r.Start < 0 || r.Start >= r.End || r.End > length {
 			return nil, fmt.Errorf("a redaction from %d to %d of %d characters", r.Start, r.End, length)
 		}
-		finds = append(finds, detect.Find{Start: r.Start, End: r.End, Rule: r.rule})
+		hits = append(hits, detect.Hit{Start: r.Start, End: r.End, Rule: r.rule})
 	}
-	return finds, nil
+	return hits, nil
 }

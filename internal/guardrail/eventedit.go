@@ -10,8 +10,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// pushed is one event in work.
-type pushed struct {
+// eventEdit is one event in work.
+type eventEdit struct {
 	*scratch
 	stream   *Stream
 	name     []byte
@@ -21,19 +21,19 @@ type pushed struct {
 	err      error
 }
 
-// spot is a place in an event that is to be read or changed.
-type spot struct {
+// region is a place in an event that is to be read or changed.
+type region struct {
 	at      document.Span
 	channel *channel         // the text it is a piece of; nil for a whole text
 	how     document.Context // of a whole text
 	logs    bool             // token probabilities
 }
 
-// walk collects the spots. Look says which channel the string that the walker
+// walk collects the regions. Look says which channel the string that the walker
 // is at belongs to, if any, or how else it is read, or that it is not.
-func (e *pushed) walk(look func(w *document.Walker, at document.Span) (c *channel, how document.Context, unread bool)) {
+func (e *eventEdit) walk(look func(w *document.Walker, at document.Span) (c *channel, how document.Context, unread bool)) {
 	w := document.Walker{Data: e.data, Answer: true, Event: true, Frames: e.frames}
-	w.Logprobs = func(at document.Span) { e.spots = append(e.spots, spot{at: at, logs: true}) }
+	w.Logprobs = func(at document.Span) { e.regions = append(e.regions, region{at: at, logs: true}) }
 	w.Visit = func(at document.Span) {
 		if e.err != nil {
 			return
@@ -45,14 +45,14 @@ func (e *pushed) walk(look func(w *document.Walker, at document.Span) (c *channe
 		if c != nil {
 			c.left++
 		}
-		e.spots = append(e.spots, spot{at: at, channel: c, how: how})
+		e.regions = append(e.regions, region{at: at, channel: c, how: how})
 	}
 	_ = w.Walk() // of an answer: no key is too many
 	e.frames = w.Frames[:0]
 }
 
 // open returns the channel of an id, and whether it is new.
-func (e *pushed) open(id, group string) (c *channel, fresh bool) {
+func (e *eventEdit) open(id, group string) (c *channel, fresh bool) {
 	if c, fresh = e.stream.channel(id, group); c == nil && e.err == nil {
 		e.err = ErrTooManyTexts
 	}
@@ -61,7 +61,7 @@ func (e *pushed) open(id, group string) (c *channel, fresh bool) {
 
 // send appends the event, and before it the ends of the channels that end
 // without a piece in it.
-func (e *pushed) send() {
+func (e *eventEdit) send() {
 	s := e.stream
 	if e.verdict = s.flush(func(c *channel) bool { return c.ending && c.left == 0 }); e.verdict != nil {
 		return
@@ -70,19 +70,19 @@ func (e *pushed) send() {
 	defer s.set.output.release(matcher)
 	e.reader.Reset(matcher, e.data, true)
 	if e.sequence.End > 0 && s.shift > 0 {
-		e.spots = append(e.spots, spot{at: e.sequence})
-		slices.SortStableFunc(e.spots, func(a, b spot) int { return cmp.Compare(a.at.Start, b.at.Start) })
+		e.regions = append(e.regions, region{at: e.sequence})
+		slices.SortStableFunc(e.regions, func(a, b region) int { return cmp.Compare(a.at.Start, b.at.Start) })
 	}
-	for _, spot := range e.spots {
+	for _, r := range e.regions {
 		switch {
-		case spot.logs:
-			e.reader.EmptyLogprobs(spot.at)
-		case spot.at == e.sequence:
-			e.reader.PutValue(spot.at, strconv.AppendInt(nil, s.sequence+s.shift, 10))
-		case spot.channel == nil:
-			e.text(matcher, spot)
+		case r.logs:
+			e.reader.EmptyLogprobs(r.at)
+		case r.at == e.sequence:
+			e.reader.PutValue(r.at, strconv.AppendInt(nil, s.sequence+s.shift, 10))
+		case r.channel == nil:
+			e.text(matcher, r)
 		default:
-			e.piece(spot)
+			e.piece(r)
 		}
 		if e.verdict != nil || e.err != nil {
 			return
@@ -98,16 +98,16 @@ func (e *pushed) send() {
 }
 
 // text reads a whole text.
-func (e *pushed) text(matcher *detect.Matcher, spot spot) {
-	if e.err = e.reader.Text(spot.at, spot.how); e.err == detect.ErrDenied {
+func (e *eventEdit) text(matcher *detect.Matcher, r region) {
+	if e.err = e.reader.Text(r.at, r.how); e.err == detect.ErrDenied {
 		e.verdict, e.err = e.stream.set.output.verdict(matcher), nil
 	}
 }
 
 // piece puts what may be sent of a channel in the place of a piece of it.
-func (e *pushed) piece(spot spot) {
-	c := spot.channel
-	value := e.data[spot.at.Start:spot.at.End]
+func (e *eventEdit) piece(r region) {
+	c := r.channel
+	value := e.data[r.at.Start:r.at.End]
 	text, v := c.push(c.pieces.Decode(value))
 	c.left--
 	if v == nil && c.ending && c.left == 0 {
@@ -121,12 +121,12 @@ func (e *pushed) piece(spot spot) {
 	}
 	e.stream.redacts = c.output.redacted(c.matcher, e.stream.redacts)
 	if value[0] != '"' || text != document.TextOf(value) {
-		e.reader.PutValue(spot.at, jsonscan.AppendString(nil, text))
+		e.reader.PutValue(r.at, jsonscan.AppendString(nil, text))
 	}
 }
 
 // end marks the channels that which names as ending with this event.
-func (e *pushed) end(which func(*channel) bool) {
+func (e *eventEdit) end(which func(*channel) bool) {
 	s := e.stream
 	for _, c := range s.channels {
 		if !c.ending && which(c) {
@@ -138,7 +138,7 @@ func (e *pushed) end(which func(*channel) bool) {
 
 // follow has a new channel go on from what was last read by that name, and
 // returns that.
-func (e *pushed) follow(c *channel, name string) (before string) {
+func (e *eventEdit) follow(c *channel, name string) (before string) {
 	s := e.stream
 	c.tail = s.tails[name]
 	if c.tail == nil && len(s.tails) < maxChannels {
@@ -161,13 +161,13 @@ func member(object []byte, members []jsonscan.Member, key string) []byte {
 	return members[i].Value(object)
 }
 
-// maxCopied bounds a value that is kept for the events that are put in; those
+// maxCopiedValue bounds a value that is kept for the events that are put in; those
 // of identifiers are shorter.
-const maxCopied = 1024
+const maxCopiedValue = 1024
 
 // appendMember appends a member whose value is raw JSON, and a comma.
 func appendMember(dst []byte, key string, value []byte) []byte {
-	if len(value) == 0 || len(value) > maxCopied {
+	if len(value) == 0 || len(value) > maxCopiedValue {
 		return dst
 	}
 	dst = jsonscan.AppendString(dst, key)

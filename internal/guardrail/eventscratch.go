@@ -17,7 +17,7 @@ type scratch struct {
 	members, inner []jsonscan.Member
 	spans          []jsonscan.Span
 	choices        []chatChoice
-	spots          []spot
+	regions        []region
 	elements       []element
 	frames         []document.Frame
 	reader         document.Reader
@@ -28,11 +28,11 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 // free gives the room back, with nothing in it that holds on to an event.
 func (s *scratch) free() {
 	s.reader.Release()
-	if max(cap(s.members), cap(s.inner), cap(s.spans), cap(s.choices), cap(s.spots), cap(s.elements), cap(s.frames)) > maxScratch {
+	if max(cap(s.members), cap(s.inner), cap(s.spans), cap(s.choices), cap(s.regions), cap(s.elements), cap(s.frames)) > maxScratch {
 		return
 	}
 	clear(s.choices)
-	clear(s.spots)
+	clear(s.regions)
 	clear(s.elements)
 	clear(s.frames[:cap(s.frames)])
 	scratches.Put(s)

@@ -5,28 +5,27 @@ import (
 	"regexp/syntax"
 )
 
-// maxBack bounds how far into a match the literal may stand that it is known
-// by: as many characters of a stream may wait for it.
+// maxBack is how many characters may come before the inner literal of a match. A stream may have to
+// hold that many back.
 const maxBack = 64
 
-// inner returns a literal that stands in every match, at most back characters
-// behind its start. What comes before it, of the part that is reported, are
-// characters of names, so that a blank or a quote ends the wait.
-func inner(re *syntax.Regexp, group int) (literal string, back int, ok bool) {
-	w := innerWalk{reported: group == 0}
+// innerLiteral returns a string that every match contains, at most back characters after its start.
+// The part to report has only characters of names before it, so that a stream need not hold text
+// back after a blank or a quote.
+func innerLiteral(re *syntax.Regexp, group int) (literal string, back int, ok bool) {
+	w := literalSearch{reported: group == 0}
 	w.visit(re)
 	return w.literal, w.width, w.literal != "" && w.width <= maxBack
 }
 
-type innerWalk struct {
+type literalSearch struct {
 	literal  string
 	width    int
-	reported bool // inside the group
+	reported bool // inside the group to report
 }
 
-// visit goes over an expression from the left. It is true when the search is
-// over.
-func (w *innerWalk) visit(re *syntax.Regexp) bool {
+// visit reads an expression from the left. It returns true when the search is over.
+func (w *literalSearch) visit(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
@@ -48,7 +47,7 @@ func (w *innerWalk) visit(re *syntax.Regexp) bool {
 	return w.width > maxBack || w.reported && !ofNames(re)
 }
 
-// widest is the length of the longest text that matches, or more than maxBack.
+// widest returns the length of the longest match, or a number above maxBack.
 func widest(re *syntax.Regexp) int {
 	n := 0
 	switch re.Op {
@@ -78,7 +77,7 @@ func widest(re *syntax.Regexp) int {
 	return min(n, math.MaxInt16)
 }
 
-// ofNames tells whether an expression matches characters of names alone.
+// ofNames reports whether an expression matches only characters of names.
 func ofNames(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
@@ -109,7 +108,7 @@ func ofNames(re *syntax.Regexp) bool {
 	return true
 }
 
-// isNameRune tells whether r is of the class [\w.~-].
+// isNameRune reports whether r is in the class [\w.~-].
 func isNameRune(r rune) bool {
 	return r < 128 && inWord(r) || r == '.' || r == '-' || r == '~'
 }

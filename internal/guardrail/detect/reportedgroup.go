@@ -2,10 +2,10 @@ package detect
 
 import "regexp/syntax"
 
-// reported says which group of a rule holds the secret: the one it names, or
-// the first that takes part in the match. A group that repeats holds but its
-// last turn, so then it is the match.
-func reported(re *syntax.Regexp, named int) int {
+// reportedGroup returns the group of a rule that holds the secret, in the form of [program]. It is
+// the group that the rule names, else the first that takes part in the match. A group that repeats
+// holds only its last repetition, so then the whole match is reported.
+func reportedGroup(re *syntax.Regexp, named int) int {
 	groups, repeated := 0, false
 	var visit func(re *syntax.Regexp, inside bool)
 	visit = func(re *syntax.Regexp, inside bool) {
