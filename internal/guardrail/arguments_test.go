@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 )
 
-// argumentRules redact what the tables of this file hold.
+// argumentRules find what the tables of this file contain.
 func argumentRules(t testing.TB, action guardrail.Action) *guardrail.Set {
 	return compiled(t, guardrail.Spec{Name: "g", Rules: []guardrail.Rule{
 		{Action: action, Detector: guardrail.Email},
@@ -20,7 +20,7 @@ func argumentRules(t testing.TB, action guardrail.Action) *guardrail.Set {
 	}})
 }
 
-// callOf is a whole answer with arguments, and argumentsIn reads them.
+// callOf returns a whole answer with a tool call; argumentsIn returns its arguments.
 func callOf(arguments string) []byte {
 	quoted, _ := json.Marshal(arguments)
 	return fmt.Appendf(nil, `{"choices":[{"message":{"tool_calls":[{"function":{"name":"f","arguments":%s}}]}}]}`, quoted)
@@ -40,8 +40,7 @@ func argumentsIn(t testing.TB, body []byte) string {
 	return in.Choices[0].Message.ToolCalls[0].Function.Arguments
 }
 
-// callInPieces streams arguments in pieces of size characters and returns what
-// a client puts together.
+// callInPieces streams arguments in pieces of size characters and returns what a client joins.
 func callInPieces(t *testing.T, set *guardrail.Set, arguments string, size int) (string, *guardrail.Verdict) {
 	t.Helper()
 	s := set.Stream(guardrail.Chat)
@@ -214,7 +213,7 @@ func TestArgumentsStayWhatTheyAre(t *testing.T) {
 	if r, err := set.Request(t.Context(), []byte(`{"input":[{"arguments":{"a":{"b":1,"b":2}}}]}`)); err == nil {
 		t.Errorf("a key twice in arguments: %v", r)
 	}
-	// What the cut of a window leaves of an object goes out in pieces, as text.
+	// If the window cuts an object, it is sent in pieces, as text.
 	s := set.Stream(guardrail.Chat)
 	got := client{texts: map[string]string{}, finished: map[int]bool{}}
 	events, _, _ := s.Push(nil, []byte(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":{"to":"a@b.de","next":"abc"}}}]}}]}`))

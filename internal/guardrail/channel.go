@@ -5,34 +5,33 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 )
 
-// channel is one text of a stream, whose pieces come in deltas: the content of
-// a choice, its refusal, its reasoning, the arguments of one tool call.
+// channel is one text of a stream, whose pieces come in deltas: the content of a choice, its
+// refusal, its reasoning, or the arguments of one tool call.
 type channel struct {
 	id       string
-	group    string // the choice of a chat, which ends as one
-	phase    phase  // of that choice
-	kind     string // the type of the deltas of a Response
+	group    string // the choice of a chat or the item of a Response; it ends as one
+	phase    phase  // of the choice
+	kind     string // event type of the deltas of a Response
 	at       responsePart
 	output   *checks
 	matcher  *detect.Matcher
 	pieces   document.PieceDecoder
-	inner    *document.InnerJSON // nil for a text that is no JSON
-	pending  string              // read and not yet sent, decoded
-	tail     *detect.Tail        // what is kept for a text that goes on from this, nil for nothing
-	template eventTemplate       // an event that carries nothing but a piece of it
-	ending   bool                // it ends with the event in work
-	left     int                 // how many pieces of it that event has left
+	inner    *document.InnerJSON // nil for a text that is not JSON
+	pending  string              // decoded text that was read and not yet sent
+	tail     *detect.Tail        // its end, for a text that may continue it; may be nil
+	template eventTemplate       // of an event with a piece of this text only
+	ending   bool                // it ends with the current event
+	left     int                 // pieces of it in the current event that were not read yet
 }
 
-// eventTemplate is an event but for the text in it.
+// eventTemplate is an event without its text.
 type eventTemplate struct {
 	name       string
 	head, tail []byte
-	sequence   document.Span // in head: the digits of its sequence_number, if it has one
+	sequence   document.Span // digits of its sequence_number in head, if it has one
 
-	// Of a chunk: the member of the delta that the text is in, and where the
-	// delta begins in head and ends in tail. Chunks with different members can
-	// be one.
+	// In a chunk: the member of the delta that has the text, the start of the delta in head, and
+	// its end in tail. Chunks with different members can be merged.
 	member           string
 	deltaIn, deltaTo int
 }
@@ -41,7 +40,7 @@ func newChannel(id, group string, s *Stream) *channel {
 	return &channel{id: id, group: group, output: &s.set.output, matcher: detect.NewMatcher(s.set.output.rules, s.set.window)}
 }
 
-// push reads a piece, and returns what may be sent of all that is held.
+// push reads a piece and returns the text that may be sent now.
 func (c *channel) push(piece string) (string, *Verdict) {
 	if c.inner != nil {
 		piece = c.inner.Decode(piece, false)
@@ -52,7 +51,7 @@ func (c *channel) push(piece string) (string, *Verdict) {
 	return c.settle(false), nil
 }
 
-// begin takes text that stands before the first piece and is sent as it is.
+// begin reads text before the first piece that is sent unchanged.
 func (c *channel) begin(text string) {
 	if c.inner != nil {
 		text = c.inner.Decode(text, false)
@@ -74,7 +73,7 @@ func (c *channel) read(piece string) bool {
 	return c.matcher.Scan(piece)
 }
 
-// finish ends the text, and returns what was held of it.
+// finish ends the text and returns what was held back.
 func (c *channel) finish() (string, *Verdict) {
 	rest := c.pieces.End()
 	if c.inner != nil {
@@ -86,7 +85,7 @@ func (c *channel) finish() (string, *Verdict) {
 	return c.settle(true), nil
 }
 
-// settle takes off what is held that can no longer become part of a find.
+// settle returns the pending text that can no longer become part of a match, edited.
 func (c *channel) settle(last bool) string {
 	if len(c.pending) == 0 && !last {
 		return ""

@@ -14,7 +14,7 @@ func forbidden(t testing.TB, action guardrail.Action) *guardrail.Set {
 	return compiled(t, guardrail.Spec{Name: "g", Rules: []guardrail.Rule{{Action: action, Detector: guardrail.Words, Words: []string{"forbidden"}}}})
 }
 
-// Every piece is %s in these.
+// Events with a piece of a text for the last %s.
 const (
 	contentPiece = `{"choices":[{"index":0,"delta":{"content":"%s"}}]}`
 	textPiece    = `{"type":"response.output_text.delta","output_index":0,"content_index":%d,"item_id":"%s","delta":"%s"}`
@@ -110,7 +110,7 @@ func TestTextsThatNoClientJoinsAreApart(t *testing.T) {
 	}
 }
 
-// A character whose halves come in two deltas is one, held or not.
+// A surrogate pair that is split over two deltas is one character, held back or not.
 func TestHalvesOfACharacterAreJoined(t *testing.T) {
 	for _, pieces := range [][]string{
 		{`forb\ud83d`, `\ude00 x`}, {`forb`, `\ud83d`, ``, `\ude00 x`}, {`forb\ud83d\ude00 x`}, {`forb\ud83d`, `\ude00`, ` x`},

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// A chunk of a chat stream, and what is read of it:
+// A chunk of a chat stream, and the members that are read:
 //
 //	{"id", "object", "created", "model", …
 //	 "choices": [{"index": 0,
@@ -19,35 +19,35 @@ import (
 //	              "logprobs": {…}, "finish_reason": null or a word}],
 //	 "usage": {…}}
 //
-// Every string below a delta is a piece of a channel, named by its path, but
-// for those that are no text. Content may also come in parts, which are pieces
-// of the same text.
+// Every string below a delta is a piece of a channel, unless it is not text. The channel is named by
+// the path of the string. Content may also come as a list of parts, which are pieces of the same
+// text.
 
-// repeatedMembers are the members of a chunk that one which is put in repeats.
+// repeatedMembers are the members of a chunk that an inserted chunk repeats.
 var repeatedMembers = []string{"id", "object", "created", "model", "provider", "system_fingerprint", "service_tier"}
 
 // chatChoice is a choice of a chunk.
 type chatChoice struct {
 	at     document.Span
 	index  string // as JSON
-	phases phase  // of which it has something
+	phases phase  // for which it has text
 }
 
 func (e *eventEdit) readChat() {
 	finished := e.readChoices()
 	choices := e.choices
 	at := 0
-	e.walk(func(w *document.Walker, spot document.Span) (*channel, document.Context, bool) {
+	e.walk(func(w *document.Walker, text document.Span) (*channel, document.Context, bool) {
 		if len(w.Frames) < 4 || w.Frames[0].Key != "choices" || w.Frames[2].Key != "delta" {
 			return nil, w.Context(), false
 		}
-		for at < len(choices) && choices[at].at.End <= spot.Start {
+		for at < len(choices) && choices[at].at.End <= text.Start {
 			at++
 		}
-		if at == len(choices) || spot.Start < choices[at].at.Start {
+		if at == len(choices) || text.Start < choices[at].at.Start {
 			return nil, w.Context(), false
 		}
-		empty := spot.End-spot.Start <= len(`""`)
+		empty := text.End-text.Start <= len(`""`)
 		if !empty {
 			choices[at].phases |= phaseOf(w.Frames[3].Key)
 		}
@@ -58,9 +58,9 @@ func (e *eventEdit) readChat() {
 	e.end(func(c *channel) bool { return everything || finished[c.group] || c.over(choices) })
 }
 
-// phase is what a choice does at a time: it phaseReasoning, it phaseContent, it calls tools.
-// Clients, and translations above all, take them in the order in which they
-// come: what is held of a text goes out before the next one begins.
+// phase is what a choice does at a time: reasoning, answering, calling tools. Clients, and
+// translations in particular, take them in order. So the text that one phase held back is sent
+// before the next begins.
 type phase uint8
 
 const (
@@ -79,8 +79,8 @@ func phaseOf(member string) phase {
 	return phaseContent
 }
 
-// over tells whether the choice of a text does something else by now. The
-// arguments of a call have an end of their own.
+// over reports whether the choice of a channel is now in another phase. The arguments of a tool
+// call have an end of their own.
 func (c *channel) over(choices []chatChoice) bool {
 	for i := range choices {
 		if choices[i].index == c.group {
@@ -90,8 +90,8 @@ func (c *channel) over(choices []chatChoice) bool {
 	return false
 }
 
-// readChoices notes those of the chunk in their order, and returns which of them
-// end with it.
+// readChoices collects the choices of the chunk in their order, and returns which of them end with
+// it.
 func (e *eventEdit) readChoices() (finished map[string]bool) {
 	i, ok := jsonscan.Find(e.data, e.members, "choices")
 	if !ok {
@@ -111,7 +111,7 @@ func (e *eventEdit) readChoices() (finished map[string]bool) {
 			c.index = string(index)
 		}
 		e.choices = append(e.choices, c)
-		// Some providers write "null" on every chunk.
+		// Some providers send the string "null" in every chunk.
 		reason := member(object, members, "finish_reason")
 		if len(reason) > len(`""`) && reason[0] == '"' && string(reason) != `"null"` {
 			if finished == nil {
@@ -123,12 +123,12 @@ func (e *eventEdit) readChoices() (finished map[string]bool) {
 	return finished
 }
 
-// chatChannel is the channel of the string the walker is at, below the delta
-// of a choice.
+// chatChannel returns the channel of the string that the walker visits, which is below the delta of
+// a choice. It returns nil if the string is not a piece of a text.
 func (e *eventEdit) chatChannel(w *document.Walker, choice string, empty bool) *channel {
-	const delta = 3 // its frame
-	var room [64]byte
-	id := append(append(room[:0], choice...), "/content"...)
+	const delta = 3 // index of its frame
+	var buf [64]byte
+	id := append(append(buf[:0], choice...), "/content"...)
 	if !isContentPart(w.Frames[delta:]) {
 		var ok bool
 		if id, ok = e.path(id[:len(choice)], w, delta, choice); !ok {
@@ -154,13 +154,12 @@ func (e *eventEdit) chatChannel(w *document.Walker, choice string, empty bool) *
 	return c
 }
 
-// isContentPart tells whether the frames lead from a delta to the text of a
-// part of its content.
+// isContentPart reports whether the frames lead from a delta to the text of a part of its content.
 func isContentPart(frames []document.Frame) bool {
 	return len(frames) == 3 && frames[0].Key == "content" && !frames[1].Object && frames[2].Object && frames[2].Key == "text"
 }
 
-// chunk is one with a piece of the text the walker is at, and nothing else.
+// chunk returns a chunk with a piece of the visited text, and nothing else.
 func (e *eventEdit) chunk(w *document.Walker, delta int, choice string) eventTemplate {
 	head, tail := e.enclosing(w, delta, choice)
 	out := eventTemplate{name: string(e.name), head: []byte{'{'}}
@@ -176,14 +175,14 @@ func (e *eventEdit) chunk(w *document.Walker, delta int, choice string) eventTem
 
 // toolCall is a tool call of a choice that has begun.
 type toolCall struct {
-	index int64  // the provider's, -1 for none
+	index int64  // from the provider, -1 for none
 	id    []byte // as JSON, nil for none
 }
 
-// toolCall tells which tool call of a choice a fragment is of, by the rule by which
-// clients get it (callIndex of package openai): an id that is new begins a
-// call, unless it comes late for one that had none; without an id it is the
-// last call with the index. The same id later is the same call again.
+// toolCall returns the index of the tool call that a fragment belongs to. It follows the rule by
+// which clients receive it (callIndex in package openai): a new id begins a call, unless it comes
+// late for a call that had none. Without an id, the fragment belongs to the last call with its
+// index. The same id later is the same call again.
 func (e *eventEdit) toolCall(choice string, el *element) int {
 	s := e.stream
 	given := toolCall{index: -1}
@@ -215,8 +214,8 @@ func (e *eventEdit) toolCall(choice string, el *element) int {
 	return len(list)
 }
 
-// callID is the id of a call as JSON, nil for one that has none or one too
-// long to be told in another event.
+// callID returns the id of a call as JSON. It returns nil if the call has none, or one that is too
+// long to repeat.
 func (s *Stream) callID(choice string, call int) []byte {
 	list := s.calls[choice]
 	if call >= len(list) || len(list[call].id) == maxCopiedValue {

@@ -6,15 +6,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 )
 
-// ErrMalformed is returned for an answer, or an event of one, that is not a
-// JSON object: what cannot be read cannot be judged. It is the provider's
-// mistake (502).
+// ErrMalformed is returned for an answer, or an event of one, that is not a JSON object and so
+// cannot be judged. It is the provider's mistake (502).
 var ErrMalformed = errors.New("not a JSON object")
 
-// DuplicateError says that an object of a request has a key twice: what was
-// judged may not be what is read. It is the caller's mistake (400).
+// DuplicateError says that an object of a request has a key twice. Then the provider could read
+// another value than the one that was judged. It is the caller's mistake (400).
 type DuplicateError = document.DuplicateError
 
-// LimitError says that a body has more of something than is kept in memory to
-// judge it. In a request it is the caller's mistake (413).
+// LimitError says that a body has more of something than is kept in memory to judge it. In a
+// request it is the caller's mistake (413).
 type LimitError = document.LimitError

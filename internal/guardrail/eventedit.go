@@ -10,27 +10,27 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// eventEdit is one event in work.
+// eventEdit judges and edits one event.
 type eventEdit struct {
 	*scratch
 	stream   *Stream
 	name     []byte
 	data     []byte
-	sequence document.Span // of its sequence number
+	sequence document.Span // its sequence number
 	verdict  *Verdict
 	err      error
 }
 
-// region is a place in an event that is to be read or changed.
+// region is a part of an event that must be read or changed.
 type region struct {
 	at      document.Span
-	channel *channel         // the text it is a piece of; nil for a whole text
-	how     document.Context // of a whole text
-	logs    bool             // token probabilities
+	channel *channel         // the channel of a piece; nil for a whole text
+	how     document.Context // how to read a whole text
+	logs    bool             // whether it is token probabilities
 }
 
-// walk collects the regions. Look says which channel the string that the walker
-// is at belongs to, if any, or how else it is read, or that it is not.
+// walk collects the regions. For each string, look returns the channel of which it is a piece, or
+// how to read it as a whole text, or that it is not read.
 func (e *eventEdit) walk(look func(w *document.Walker, at document.Span) (c *channel, how document.Context, unread bool)) {
 	w := document.Walker{Data: e.data, Answer: true, Event: true, Frames: e.frames}
 	w.Logprobs = func(at document.Span) { e.regions = append(e.regions, region{at: at, logs: true}) }
@@ -47,7 +47,7 @@ func (e *eventEdit) walk(look func(w *document.Walker, at document.Span) (c *cha
 		}
 		e.regions = append(e.regions, region{at: at, channel: c, how: how})
 	}
-	_ = w.Walk() // of an answer: no key is too many
+	_ = w.Walk() // cannot fail for an answer
 	e.frames = w.Frames[:0]
 }
 
@@ -59,8 +59,8 @@ func (e *eventEdit) open(id, group string) (c *channel, fresh bool) {
 	return c, fresh
 }
 
-// send appends the event, and before it the ends of the channels that end
-// without a piece in it.
+// send adds the edited event to the output. Before it, it ends the channels that end with this
+// event and have no piece in it.
 func (e *eventEdit) send() {
 	s := e.stream
 	if e.verdict = s.flush(func(c *channel) bool { return c.ending && c.left == 0 }); e.verdict != nil {
@@ -104,7 +104,7 @@ func (e *eventEdit) text(matcher *detect.Matcher, r region) {
 	}
 }
 
-// piece puts what may be sent of a channel in the place of a piece of it.
+// piece reads a piece of a channel, and replaces it by what may be sent of the channel now.
 func (e *eventEdit) piece(r region) {
 	c := r.channel
 	value := e.data[r.at.Start:r.at.End]
@@ -125,7 +125,7 @@ func (e *eventEdit) piece(r region) {
 	}
 }
 
-// end marks the channels that which names as ending with this event.
+// end marks the channels that which selects as ending with this event.
 func (e *eventEdit) end(which func(*channel) bool) {
 	s := e.stream
 	for _, c := range s.channels {
@@ -136,8 +136,8 @@ func (e *eventEdit) end(which func(*channel) bool) {
 	}
 }
 
-// follow has a new channel go on from what was last read by that name, and
-// returns that.
+// follow makes a new channel continue the text that was last read under a name. It returns the end
+// of that text.
 func (e *eventEdit) follow(c *channel, name string) (before string) {
 	s := e.stream
 	c.tail = s.tails[name]
@@ -152,7 +152,7 @@ func (e *eventEdit) follow(c *channel, name string) (before string) {
 	return before
 }
 
-// member returns the value of the member named key, nil without it.
+// member returns the value of a member, nil if there is none.
 func member(object []byte, members []jsonscan.Member, key string) []byte {
 	i, ok := jsonscan.Find(object, members, key)
 	if !ok {
@@ -161,11 +161,12 @@ func member(object []byte, members []jsonscan.Member, key string) []byte {
 	return members[i].Value(object)
 }
 
-// maxCopiedValue bounds a value that is kept for the events that are put in; those
-// of identifiers are shorter.
+// maxCopiedValue is how many bytes a value may have that inserted events repeat. Identifiers are
+// shorter.
 const maxCopiedValue = 1024
 
-// appendMember appends a member whose value is raw JSON, and a comma.
+// appendMember appends a member with a JSON value, and a comma. It leaves out empty values and too
+// long ones.
 func appendMember(dst []byte, key string, value []byte) []byte {
 	if len(value) == 0 || len(value) > maxCopiedValue {
 		return dst

@@ -7,12 +7,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// maxScratch bounds each list that is kept for the next event: those of a usual
-// one have a few dozen elements, those of a provider's worst thousands.
+// maxScratch bounds each list that is kept for the next event. A usual event has a few dozen
+// elements, the worst has thousands.
 const maxScratch = 256
 
-// scratch is the room in which an event is looked at. It is taken for each, so
-// that a stream that waits has none.
+// scratch is the working memory for one event. It is pooled, so that a stream that waits holds
+// none.
 type scratch struct {
 	members, inner []jsonscan.Member
 	spans          []jsonscan.Span
@@ -25,7 +25,7 @@ type scratch struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// free gives the room back, with nothing in it that holds on to an event.
+// free returns the memory to the pool, without references to the event.
 func (s *scratch) free() {
 	s.reader.Release()
 	if max(cap(s.members), cap(s.inner), cap(s.spans), cap(s.choices), cap(s.regions), cap(s.elements), cap(s.frames)) > maxScratch {

@@ -18,8 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files as they are")
 
-// golden is the guardrail of the golden files: it takes out addresses and
-// denies two words.
+// golden is the guardrail of the golden files: it redacts addresses and denies two words.
 func golden(t testing.TB) *guardrail.Set {
 	return compiled(t, guardrail.Spec{Name: "house", Rules: []guardrail.Rule{
 		{Action: guardrail.Redact, Detector: guardrail.Email},
@@ -27,8 +26,8 @@ func golden(t testing.TB) *guardrail.Set {
 	}})
 }
 
-// A golden file has a request.json, an answer.json or a stream.txt, and in
-// result.txt what comes of it.
+// A golden file has a request.json, an answer.json or a stream.txt, and the expected outcome in
+// result.txt.
 func TestGolden(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(names) == 0 {
@@ -84,7 +83,7 @@ func told(result guardrail.Result, err error) string {
 	return fmt.Sprintf("redacted: %+v\n%s", result.Redacted, result.Body)
 }
 
-// pushAll pushes the events of a text, a line each, and returns what is sent.
+// pushAll pushes the events of a text, one a line, and returns what is sent.
 func pushAll(t testing.TB, s *guardrail.Stream, events string) string {
 	t.Helper()
 	var out strings.Builder

@@ -1,39 +1,35 @@
-// Package guardrail holds the guardrails: rules that refuse a text, or take
-// something out of it, on its way to a model and back.
+// Package guardrail reads the texts of model calls, on their way to a model and back, and refuses
+// them or takes something out of them.
 //
-// A [Guardrail] is compiled once from a [Spec]. Those that apply to a call, of
-// its key, its model and the gateway, are put together into a [Set], which
-// reads three things:
+// A [Guardrail] is compiled once from a [Spec]. The guardrails of a call's key, its model and the
+// gateway are joined into a [Set], which reads three things:
 //
 //	set := guardrail.Join(ofKey, ofModel, ofGateway)
 //	result, err := set.Request(ctx, body)  // before dispatch
 //	result, err := set.Answer(ctx, answer) // a whole answer
-//	stream := set.Stream(guardrail.Chat)       // an answer event by event
+//	stream := set.Stream(guardrail.Chat)   // an answer event by event
 //
-// A rule finds stretches of text (the detectors are listed at [Detector]). What
-// any rule with [Deny] finds ends the call with a [Verdict]; what one with
-// [Redact] finds is replaced by "[REDACTED:<class>]". Neither ever holds the
-// text that was found.
+// Each rule has a [Detector]. If a rule with [Deny] finds something, the call ends with a
+// [Verdict]. What a rule with [Redact] finds is replaced by "[REDACTED:<class>]". Neither a verdict
+// nor a mark contains the text that was found. How texts are searched is in package detect, where
+// they are in a body in package document.
 //
-// # Where text is looked for
+// # Which texts are read
 //
-// Every string of a body is read, at any depth and under any name, but for the
-// few in the table in places.go, which name a place and what must stand there:
-// an identifier, a closed word, encoded data. So a member that an API adds
-// tomorrow is read from its first day. Strings are read as decoded: an escape
-// hides nothing. Arguments of tool calls, which are JSON in a string, are
-// decoded once more, and stay JSON when something is taken out of them; those
-// that are no string are read as the text of their JSON. In a whole body each
-// string is a text of its own; in a stream the pieces of one channel are one.
-// The parts of one message of an answer, which clients join, are one text: of
-// what is found across two of them, that in the later one is taken out.
+// Every string of a body is read, at any depth and under any name, except identifiers, words of the
+// API and encoded data in members that are known to have them. Strings are read as decoded, so an
+// escape hides nothing. JSON inside a string, such as the arguments of tool calls, is decoded once
+// more and stays JSON. Arguments that are not a string are read as their JSON text.
 //
-// Not looked into: images, files, audio and other data in base64, nor what a
-// URL leads to; encrypted reasoning; numbers outside strings; the keys of
-// objects but in tool arguments; escapes in JSON within the JSON of these; text
-// that is split over several messages, or parts of a request, or written so that
-// only a reader of it would recognise it (spelled backwards, in another alphabet,
-// encoded).
+// In a whole body each string is a text of its own. In a stream the pieces of one channel are one
+// text. Clients join the parts of one message of an answer, so these are one text too: if a match
+// spans two parts, its rest in the later one is taken out.
+//
+// Not read are: images, files, audio and other data in base64; the content behind a URL; encrypted
+// reasoning; numbers outside strings, and keys of objects, except in tool arguments; JSON inside
+// the JSON of tool arguments, of which escapes are not decoded. Not found is text that is split
+// over several messages, or over several parts of a request, or that only a reader would recognise
+// (spelled backwards, in another alphabet, encoded).
 package guardrail
 
 import (
@@ -42,8 +38,8 @@ import (
 	"regexp"
 )
 
-// Direction says which texts a guardrail reads: those of the caller, those of
-// the model, or both.
+// Direction says which texts a guardrail reads: those of the caller (input), those of the model
+// (output), or both.
 type Direction uint8
 
 // The directions.
@@ -65,7 +61,7 @@ func (d Direction) String() string {
 	return fmt.Sprintf("direction %d", uint8(d))
 }
 
-// Action is what becomes of a text in which a rule found something.
+// Action says what happens to a text in which a rule found something.
 type Action string
 
 // The actions.
@@ -77,12 +73,11 @@ const (
 )
 
 const (
-	// DefaultWindow is the window of a guardrail that names none, in
-	// characters: longer than any secret of the rule set but for private keys
-	// and signed tokens, and about the text of two seconds.
+	// DefaultWindow is the default of Spec.Window, in characters. It is longer than any secret of
+	// the rule set, except private keys and signed tokens, and about the text of two seconds.
 	DefaultWindow = 256
 
-	// MaxWindow bounds it, and with it what one channel of a stream holds.
+	// MaxWindow is the largest Spec.Window. A channel of a stream holds at most so many characters.
 	MaxWindow = 8192
 
 	// maxRules is how many rules one guardrail may have.
@@ -91,28 +86,27 @@ const (
 
 // Spec is a guardrail as configured.
 type Spec struct {
-	// Name is what callers are told was in the way: 1 to 64 letters, digits,
-	// dots, dashes and underscores.
+	// Name is shown to callers when the guardrail refuses a text: 1 to 64 letters, digits, dots,
+	// dashes and underscores.
 	Name string
 
 	// On says which texts are read. Default: both.
 	On Direction
 
-	// Rules are all tried on each text; where what they find overlaps, that
-	// which begins first names the class, or of those the first rule.
+	// Rules are all tried on each text. Where their matches overlap, the one that begins first
+	// gives the class, or of those that begin together the first rule.
 	Rules []Rule
 
-	// Window is by how many characters a streamed answer is delayed at most.
-	// What a rule finds in a stream is found whole if it is shorter; of a
-	// longer one the part that is still held is taken out. Default: 256, at
-	// most [MaxWindow].
+	// Window is how many characters of a streamed answer may be held back, in each of its texts. A
+	// match that is shorter is taken out whole. Of a longer one, only the part that was not yet
+	// sent is taken out. Default: 256, at most [MaxWindow].
 	Window int
 
-	// Webhook is an outside moderator, asked after the rules. Default: none.
+	// Webhook is an external moderator that is asked after the rules. Default: none.
 	Webhook *Webhook
 }
 
-// Guardrail is a compiled Spec. Safe for concurrent use.
+// Guardrail is a compiled Spec. It is safe for concurrent use.
 type Guardrail struct {
 	name    string
 	on      Direction
@@ -124,8 +118,8 @@ type Guardrail struct {
 // Name returns the name of the guardrail.
 func (g *Guardrail) Name() string { return g.name }
 
-// Verdict says that a text was refused, or that something was taken out of it:
-// by which guardrail and for what class of reason, and nothing of the text.
+// Verdict says that a text was refused or redacted: by which guardrail, and for which class of
+// reason. It contains nothing of the text.
 type Verdict struct {
 	Guardrail string
 	Class     string // "secret", "email", "card", "words", "pattern", or a webhook's own
@@ -133,7 +127,7 @@ type Verdict struct {
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// Compile checks a spec and makes the guardrail. The errors name the rule.
+// Compile checks a spec and compiles it. The errors name the rule.
 func Compile(spec Spec) (*Guardrail, error) {
 	if !nameForm.MatchString(spec.Name) {
 		return nil, fmt.Errorf("guardrail name %q: want 1 to 64 letters, digits, dots, dashes or underscores", spec.Name)
@@ -157,11 +151,11 @@ func compile(spec Spec) (*Guardrail, error) {
 	case g.on&^Both != 0:
 		return nil, fmt.Errorf("unknown %v", g.on)
 	case g.window < 0 || g.window > MaxWindow:
-		return nil, fmt.Errorf("a window of %d characters: want 1 to %d", g.window, MaxWindow)
+		return nil, fmt.Errorf("window %d: want 1 to %d characters", g.window, MaxWindow)
 	case len(spec.Rules) == 0 && spec.Webhook == nil:
-		return nil, errors.New("neither a rule nor a webhook")
+		return nil, errors.New("it has neither a rule nor a webhook")
 	case len(spec.Rules) > maxRules:
-		return nil, fmt.Errorf("%d rules: at most %d", len(spec.Rules), maxRules)
+		return nil, fmt.Errorf("it has %d rules, the limit is %d", len(spec.Rules), maxRules)
 	}
 	for i, r := range spec.Rules {
 		compiled, err := r.compile()

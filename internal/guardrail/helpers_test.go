@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 )
 
-// redacting compiles one rule that redacts.
+// redacting compiles a rule that redacts.
 func redacting(t testing.TB, rule guardrail.Rule, window int) *guardrail.Set {
 	t.Helper()
 	rule.Action = guardrail.Redact
@@ -51,8 +51,8 @@ var texts = []string{
 	strings.Repeat("a", 40) + "b" + strings.Repeat("1", 40),
 }
 
-// cut cuts a text between characters: each byte of cuts says how many
-// characters the next piece has.
+// cut cuts a text between characters. Each byte of cuts is the number of characters of the next
+// piece.
 func cut(text string, cuts []byte) (pieces []string) {
 	for _, n := range cuts {
 		at := 0
@@ -65,7 +65,7 @@ func cut(text string, cuts []byte) (pieces []string) {
 	return append(pieces, text)
 }
 
-// denying is a guardrail that denies a word, or a card number.
+// denying is a guardrail that denies a word, and card numbers.
 func denying(t testing.TB, word string) *guardrail.Set {
 	return compiled(t, guardrail.Spec{Name: "g", Rules: []guardrail.Rule{
 		{Action: guardrail.Deny, Detector: guardrail.Words, Words: []string{word}},

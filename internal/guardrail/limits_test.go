@@ -17,15 +17,15 @@ func TestABodyHasSoManyFinds(t *testing.T) {
 		part := `"` + strings.Repeat("x ", most/parts) + `",`
 		body := `{"input":[` + strings.Repeat(part, parts) + `"%s"]}`
 		var limit *guardrail.LimitError
-		if _, err := set.Answer(t.Context(), fmt.Appendf(nil, body, "x")); !errors.As(err, &limit) || limit.What != "finds" {
-			t.Errorf("one more than %d finds: %v", most, err)
+		if _, err := set.Answer(t.Context(), fmt.Appendf(nil, body, "x")); !errors.As(err, &limit) || limit.What != "matches" {
+			t.Errorf("one more than %d matches: %v", most, err)
 		}
 		if parts > 1 {
 			continue
 		}
 		r, err := set.Answer(t.Context(), fmt.Appendf(nil, body, "y"))
 		if err != nil || strings.Count(string(r.Body), "[REDACTED:words]") != most || cap(r.Body) > len(r.Body)+len(body) {
-			t.Errorf("%d finds: %d bytes in %d, %v", most, len(r.Body), cap(r.Body), err)
+			t.Errorf("%d matches: %d bytes in %d, %v", most, len(r.Body), cap(r.Body), err)
 		}
 	}
 	// Control characters become longer.

@@ -8,30 +8,30 @@ import (
 )
 
 const (
-	// maxPath bounds the id of a channel, in bytes: what has a longer one is
-	// read as a whole text.
+	// maxPath is how many bytes the id of a channel may have. A string with a longer one is read as
+	// a whole text.
 	maxPath = 1024
 
-	// maxIndex bounds an index, in digits.
+	// maxIndex is how many digits an index may have.
 	maxIndex = 10
 )
 
-// wholeInDelta are members of a delta that come in one piece. Of a function's
-// name clients take the first piece and no other.
+// wholeInDelta are members of a delta that are not split over deltas. Of a function's name clients
+// read only the first piece.
 var wholeInDelta = map[string]bool{"name": true, "format": true, "mime_type": true, "annotations": true, "images": true,
 	"id": true, "type": true, "role": true}
 
-// element is what is known of an open element of an array in an event: it is
-// looked into once, however many strings it has.
+// element is what is known of an open element of an array in an event. It is parsed once, however
+// many strings it has.
 type element struct {
 	start    int
 	index    []byte // as JSON, nil for none
 	typ      []byte
 	id       []byte
-	toolCall int // which of the tool calls it is of
+	toolCall int // index of its tool call in Stream.calls
 }
 
-// element returns the element that the frame of the walker at depth is.
+// element returns the element of the walker's frame at depth.
 func (e *eventEdit) element(w *document.Walker, depth int, choice string) *element {
 	for len(e.elements) <= depth {
 		e.elements = append(e.elements, element{start: -1})
@@ -53,7 +53,7 @@ func (e *eventEdit) element(w *document.Walker, depth int, choice string) *eleme
 	return el
 }
 
-// isIndex tells whether a value is a whole number without sign and exponent.
+// isIndex reports whether a value is a whole number without sign and exponent.
 func isIndex(value []byte) bool {
 	for _, c := range value {
 		if c < '0' || c > '9' {
@@ -63,8 +63,8 @@ func isIndex(value []byte) bool {
 	return len(value) > 0 && len(value) < maxIndex
 }
 
-// path appends to id the way down to the string that the walker is at, from
-// the frame at from. It is false for a string that is no piece of a text.
+// path appends to id the path from the frame at from to the string that the walker visits. It
+// returns false if the string is not a piece of a text.
 func (e *eventEdit) path(id []byte, w *document.Walker, from int, choice string) ([]byte, bool) {
 	for i := from; i < len(w.Frames); i++ {
 		frame := &w.Frames[i]
@@ -88,8 +88,8 @@ func (e *eventEdit) path(id []byte, w *document.Walker, from int, choice string)
 	return id, len(id) <= maxPath
 }
 
-// enclosing returns what stands before and behind a piece in an event that is put
-// in, from the frame at from down. It follows path.
+// enclosing returns the JSON before and after a piece in an inserted event, from the frame at from
+// on. It has the same structure as path.
 func (e *eventEdit) enclosing(w *document.Walker, from int, choice string) (head, tail []byte) {
 	for i := from; i < len(w.Frames); i++ {
 		frame := &w.Frames[i]

@@ -7,8 +7,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 )
 
-// What is held of a text goes out before the choice does something else: a
-// client, and a translation above all, takes texts and calls as they come.
+// Text that is held back is sent before the next phase of its choice. Clients, and translations in
+// particular, read texts and tool calls in order.
 func TestWhatIsHeldGoesOutBeforeWhatFollows(t *testing.T) {
 	set := compiled(t, guardrail.Spec{Name: "g", Rules: []guardrail.Rule{{Action: guardrail.Redact, Detector: guardrail.Email}}})
 	for name, c := range map[string]struct{ deltas, want []string }{

@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// The events of a Responses stream, and what is read of them:
+// The events of a Responses stream, and the members that are read:
 //
 //	response.<kind>.delta       {"item_id", "output_index", "content_index", "delta": text}
 //	response.<kind>.done        {the same, and the whole text by some name}
@@ -16,19 +16,20 @@ import (
 //	response.completed, incomplete, failed {"response": {"output": […], …}}
 //
 // where kind is output_text, refusal, reasoning_text, reasoning_summary_text,
-// function_call_arguments and whatever else there may be. Each kind of delta
-// in each place is a channel, which goes on from what its part or item was added
-// with: that is sent as it comes, for not every client reads it. A part of a message goes on from the one before: what was held
-// of that one is sent, and what is found across the two is taken out of the
-// second.
+// function_call_arguments and whatever an API adds.
+//
+// Each kind of delta of each item and part is a channel. It continues the text with which its part
+// or item was added. That text is sent unchanged, because not all clients read it. A part of a
+// message continues the part before it: the text that that one held back is sent first, and of a
+// match across both only its rest in the second is taken out.
 
-// audioDeltas bring sound in base64.
+// audioDeltas are events with audio in base64.
 var audioDeltas = map[string]bool{"response.audio.delta": true, "response.output_audio.delta": true}
 
-// initialMember is the member of a part or item that deltas of a kind go on from.
+// initialMember is the member of a part or item that the deltas of a kind continue.
 type initialMember struct{ key, kind string }
 
-// initialMembers are those of the types of parts and items.
+// initialMembers are the initial members by type of part or item.
 var initialMembers = map[string]initialMember{
 	"output_text":           {"text", outputText},
 	"text":                  {"text", outputText},
@@ -41,15 +42,15 @@ var initialMembers = map[string]initialMember{
 	"code_interpreter_call": {"code", "response.code_interpreter_call_code.delta"},
 }
 
-// The deltas of what a message says: clients join its parts.
+// The deltas of the text of a message. Clients join its parts.
 const (
 	outputText = "response.output_text.delta"
 	refusal    = "response.refusal.delta"
 )
 
-// responsePart is which text an event is about.
+// responsePart identifies the text of an event.
 type responsePart struct {
-	item string // its index, or its id where the provider gives no index
+	item string // its index, or its id if the provider sends no index
 	part string
 }
 
@@ -68,7 +69,7 @@ func (e *eventEdit) readResponses() {
 	at := e.part()
 	begin := e.initialMember(typ)
 	isDelta := strings.HasSuffix(typ, ".delta")
-	e.walk(func(w *document.Walker, spot document.Span) (c *channel, how document.Context, unread bool) {
+	e.walk(func(w *document.Walker, text document.Span) (c *channel, how document.Context, unread bool) {
 		how = w.Context()
 		depth := len(w.Frames)
 		switch key := w.Frames[0].Key; {
@@ -78,9 +79,9 @@ func (e *eventEdit) readResponses() {
 			}
 			return e.responseChannel(w, 1, typ, at), how, false
 		case begin.kind != "" && depth == 2 && (key == "part" || key == "item") && w.Frames[1].Key == begin.key:
-			if spot.End-spot.Start > len(`""`) {
+			if text.End-text.Start > len(`""`) {
 				if c := e.responseChannel(w, depth, begin.kind, at); c != nil {
-					c.begin(document.TextOf(e.data[spot.Start:spot.End]))
+					c.begin(document.TextOf(e.data[text.Start:text.End]))
 				}
 				how.Before = e.stream.precedingTexts[at]
 			}
@@ -92,7 +93,7 @@ func (e *eventEdit) readResponses() {
 	e.end(func(c *channel) bool { return ends(typ, at, c) })
 }
 
-// ends tells whether an event of a type, about a place, ends a channel.
+// ends reports whether an event with a type and a part ends a channel.
 func ends(typ string, at responsePart, c *channel) bool {
 	switch kind, done := strings.CutSuffix(typ, ".done"); {
 	case typ == "error", typ == "response.completed", typ == "response.incomplete", typ == "response.failed":
@@ -107,8 +108,8 @@ func ends(typ string, at responsePart, c *channel) bool {
 	return false
 }
 
-// part returns the part of the event. Only where there is no index the id of
-// the item counts: some providers change it in each event.
+// part returns the part of the event. The id of the item is used only if there is no index, because
+// some providers change it in each event.
 func (e *eventEdit) part() (at responsePart) {
 	value := func(key string) string {
 		v := member(e.data, e.members, key)
@@ -122,7 +123,7 @@ func (e *eventEdit) part() (at responsePart) {
 	return at
 }
 
-// itemID returns the id of the item that the event is about, nil for none.
+// itemID returns the id of the event's item as JSON, nil for none.
 func (e *eventEdit) itemID() []byte {
 	if id := member(e.data, e.members, "item_id"); id != nil {
 		return id
@@ -131,7 +132,7 @@ func (e *eventEdit) itemID() []byte {
 	return member(item, jsonscan.Members(item, nil), "id")
 }
 
-// initialMember tells with which member of its part or item an event begins a text.
+// initialMember returns the member of its part or item with which an event begins a text.
 func (e *eventEdit) initialMember(typ string) (b initialMember) {
 	what := "item"
 	if strings.HasSuffix(typ, "_part.added") {
@@ -144,8 +145,8 @@ func (e *eventEdit) initialMember(typ string) (b initialMember) {
 	return initialMembers[name]
 }
 
-// responseChannel is the channel of the string the walker is at: a delta of a
-// kind, or a string in it, from the frame at from down.
+// responseChannel returns the channel of the string that the walker visits: a delta of a kind, or a
+// string in one, from the frame at from on.
 func (e *eventEdit) responseChannel(w *document.Walker, from int, kind string, at responsePart) *channel {
 	id, ok := e.path([]byte(kind+"|"+at.item+"|"+at.part), w, from, at.item)
 	if !ok {
@@ -170,8 +171,8 @@ func (e *eventEdit) responseChannel(w *document.Walker, from int, kind string, a
 	return c
 }
 
-// template is an event of a kind, made of the event in work, for the rest of
-// its channel: without padding and token probabilities.
+// template returns an event of a kind for the rest of its channel, made from the current event
+// without padding and token probabilities.
 func (e *eventEdit) template(w *document.Walker, from int, kind string) eventTemplate {
 	out := eventTemplate{head: []byte{'{'}}
 	if len(e.name) > 0 {

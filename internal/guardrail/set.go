@@ -10,15 +10,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// Set is the guardrails that apply to a call. The nil Set has none. Safe for
-// concurrent use.
+// Set is the guardrails that apply to a call. A nil Set has none. It is safe for concurrent use.
 type Set struct {
 	input, output checks
 	window        int
-	wholeOnly     string // the guardrail that must see whole answers
+	wholeOnly     string // a guardrail that cannot judge streams, "" for none
 }
 
-// checks are what a Set does in one direction.
+// checks are the rules and webhooks of a Set in one direction.
 type checks struct {
 	direction Direction
 	rules     []detect.Rule
@@ -27,8 +26,8 @@ type checks struct {
 	matchers  *sync.Pool // for whole texts
 }
 
-// Join puts guardrails together; nil ones are left out. The first that stands
-// in a text's way is the one that is named. It returns nil where none is left.
+// Join joins guardrails, in the order in which they judge. Nil ones are left out. The first one
+// that refuses a text is named in the verdict. Join returns nil if there are no guardrails.
 func Join(guardrails ...*Guardrail) *Set {
 	s := &Set{input: checks{direction: Input}, output: checks{direction: Output}}
 	for _, g := range guardrails {
@@ -66,8 +65,8 @@ func Join(guardrails ...*Guardrail) *Set {
 
 func (c *checks) empty() bool { return len(c.rules) == 0 && len(c.hooks) == 0 }
 
-// WholeOnly names the guardrail, if there is one, that can judge no answer in
-// pieces: a call that asks for a stream must be refused under it.
+// WholeOnly returns the name of a guardrail that can only judge whole answers, if there is one. The
+// caller must then refuse calls that ask for a stream.
 func (s *Set) WholeOnly() (guardrail string, ok bool) {
 	if s == nil {
 		return "", false
@@ -75,22 +74,21 @@ func (s *Set) WholeOnly() (guardrail string, ok bool) {
 	return s.wholeOnly, s.wholeOnly != ""
 }
 
-// Result is what the guardrails say of a body.
+// Result is the judgement of a body.
 type Result struct {
-	// Verdict refuses it; nil lets it pass.
+	// Verdict refuses the body. It is nil if the body may pass.
 	Verdict *Verdict
 
-	// Body is what passes instead, nil if it passes as it is. All but the
-	// strings that something was taken out of is as it was, byte for byte.
+	// Body is what to send instead, nil if nothing was changed. Only changed strings differ from
+	// the original; all other bytes are kept.
 	Body []byte
 
-	// Redacted says what was taken out, each kind once.
+	// Redacted says what was taken out, each class of each guardrail once.
 	Redacted []Verdict
 }
 
-// Request judges the body of a request, which jsonscan.Strict has accepted.
-// The error is a [*DuplicateError], a [*LimitError], a [*HookLimitError], a
-// [*WebhookError], or why ctx ended.
+// Request judges the body of a request, which jsonscan.Strict must have accepted. The error is a
+// [*DuplicateError], a [*LimitError], a [*HookLimitError], a [*WebhookError], or that of ctx.
 func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
 	if s == nil || s.input.empty() {
 		return Result{}, nil
@@ -98,9 +96,8 @@ func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
 	return s.input.check(ctx, body)
 }
 
-// Answer judges a whole answer of a provider, and empties its token
-// probabilities. The error is [ErrMalformed], a [*LimitError], a
-// [*HookLimitError], a [*WebhookError], or why ctx ended.
+// Answer judges a whole answer of a provider and empties its token probabilities. The error is
+// [ErrMalformed], a [*LimitError], a [*HookLimitError], a [*WebhookError], or that of ctx.
 func (s *Set) Answer(ctx context.Context, body []byte) (Result, error) {
 	if s == nil || s.output.empty() {
 		return Result{}, nil
@@ -137,7 +134,7 @@ func (c *checks) check(ctx context.Context, body []byte) (Result, error) {
 	return result, nil
 }
 
-// read has the rules judge a body.
+// read judges a body by the rules.
 func (c *checks) read(ctx context.Context, body []byte, result *Result) error {
 	matcher := c.matcher()
 	defer c.release(matcher)
@@ -156,7 +153,7 @@ func (c *checks) read(ctx context.Context, body []byte, result *Result) error {
 	return nil
 }
 
-// matcher returns one for whole texts, to be released.
+// matcher returns a matcher for whole texts. The caller must release it.
 func (c *checks) matcher() *detect.Matcher { return c.matchers.Get().(*detect.Matcher) }
 
 func (c *checks) release(m *detect.Matcher) {
@@ -164,13 +161,13 @@ func (c *checks) release(m *detect.Matcher) {
 	c.matchers.Put(m)
 }
 
-// verdict is that of the rule which denied the matcher's text.
+// verdict returns the verdict of the rule that denied the matcher's text.
 func (c *checks) verdict(m *detect.Matcher) *Verdict {
 	v := c.verdicts[m.DeniedBy()]
 	return &v
 }
 
-// redacted adds to list what the matcher took out, each kind once.
+// redacted adds to list what the matcher took out, each verdict once.
 func (c *checks) redacted(m *detect.Matcher, list []Verdict) []Verdict {
 	for _, i := range m.Redacted() {
 		if v := c.verdicts[i]; !slices.Contains(list, v) {

@@ -10,15 +10,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// maxChannels bounds how many texts a stream may have open at once: each holds
-// up to its window, and what the rules remember of it.
+// maxChannels is how many texts a stream may have open at once. Each holds up to its window and the
+// state of the rules.
 const maxChannels = 512
 
-// ErrTooManyTexts is returned for a stream that has more texts open at once
-// than anybody sends. It is the provider's mistake (502).
+// ErrTooManyTexts is returned for a stream that has too many texts open at once. It is the
+// provider's mistake (502).
 var ErrTooManyTexts = errors.New("too many texts open in one stream")
 
-// Wire is a form of streams.
+// Wire is the form of a stream.
 type Wire uint8
 
 // The wires.
@@ -27,47 +27,46 @@ const (
 	Responses             // the typed events of the Responses API
 )
 
-// Event is one event of a stream, as an SSE reader gives it.
+// Event is one event of a stream, as an SSE reader returns it.
 type Event struct {
 	Name, Data []byte
 }
 
-// Stream judges an answer event by event. It is a state machine without clock
-// or I/O, driven by one goroutine.
+// Stream judges an answer event by event. It is a state machine without a clock or I/O, and not
+// safe for concurrent use.
 //
-//	events --Push--> channels (what is held) --> the same events, and a few more
-//	                     | a rule that denies
+//	events --Push--> channels (text held back) --> the same events, and a few more
+//	                     | a rule denies
 //	                     v
 //	                  Verdict: nothing more is sent
 //
-// Each event goes out at once, with as much of the text of its channels as can
-// no longer become part of a find, which may be none. What is held goes out in
-// later events of its channel, and the rest in one more event before the event
-// that ends the channel: the finish reason of its choice, the done event of its
-// part or item, the end of the stream. Only where such an event was put in do
-// the sequence numbers of later ones change. Token probabilities are emptied,
-// for they repeat the text ahead of it. The texts that done and terminal
-// events repeat are read again, as whole texts.
+// Each event is sent at once, with as much of the text of its channels as can no longer become part
+// of a match, which may be none. Text that was held back is sent in later events of its channel.
+// What is left at the end is sent in one more event before the event that ends the channel: the
+// finish reason of its choice, the done event of its part or item, or the end of the stream. Only
+// these inserted events change the sequence numbers of later ones.
+//
+// Token probabilities are emptied, because they repeat the text before it was judged. Texts that
+// done events and the final event repeat are read again as whole texts.
 type Stream struct {
 	set            *Set
 	wire           Wire
-	channels       []*channel              // in the order in which they began
-	open           map[string]*channel     // those that do not end with the event in work, by id
-	tails          map[string]*detect.Tail // what texts that may go on end with
-	precedingTexts map[responsePart]string // and what the parts of a Response go on from
+	channels       []*channel              // open ones, in the order of their first pieces
+	open           map[string]*channel     // by id, without those that end with the current event
+	tails          map[string]*detect.Tail // ends of the texts that a channel may continue, by name
+	precedingTexts map[responsePart]string // what the parts of a Response continue
 	calls          map[string][]toolCall   // by choice
-	callCount      int                     // how many calls these are
-	sequence       int64                   // the sequence number of the event in work, as it came
-	shift          int64                   // how many numbered events were put in before it
+	callCount      int                     // number of all calls
+	sequence       int64                   // original sequence number of the current event
+	shift          int64                   // number of numbered events inserted before it
 	out            []Event
 	redacts        []Verdict
 	ended          bool
 }
 
-// Stream returns the judge of one streamed answer, or nil where nothing reads
-// answers. It stands before the translation to what the client gets: an event
-// that is put in names its tool call by the id too, as not every client
-// expects.
+// Stream returns a judge for one streamed answer, or nil if no rule reads answers. It must run
+// before any translation of the stream: an inserted event repeats the id of its tool call, which
+// some clients do not expect.
 func (s *Set) Stream(wire Wire) *Stream {
 	if s == nil || len(s.output.rules) == 0 {
 		return nil
@@ -79,11 +78,10 @@ func (s *Set) Stream(wire Wire) *Stream {
 
 var doneMark = []byte("[DONE]")
 
-// Push takes one event and returns those to send now; their data is valid
-// until the next call, and as long as the event's own.
-// A Verdict ends the stream: what is returned with it is to be sent, nothing
-// after it. The error is [ErrMalformed], [ErrTooManyTexts] or a
-// [*LimitError], and ends it too.
+// Push takes one event and returns the events to send now. They are valid until the next call, and
+// not longer than the event itself. A Verdict ends the stream: the events that come with it must be
+// sent, and nothing after them. The error also ends it. It is [ErrMalformed], [ErrTooManyTexts] or
+// a [*LimitError].
 func (s *Stream) Push(name, data []byte) ([]Event, *Verdict, error) {
 	s.out = s.out[:0]
 	data = bytes.TrimSpace(data)
@@ -119,8 +117,8 @@ func (s *Stream) Push(name, data []byte) ([]Event, *Verdict, error) {
 	return s.out, nil, nil
 }
 
-// Close returns what is held when a stream ended without an event that says
-// so. Afterwards Push returns nothing.
+// Close ends a stream whose last event did not, and returns the text that was held back. After it,
+// Push returns nothing.
 func (s *Stream) Close() ([]Event, *Verdict) {
 	s.out = s.out[:0]
 	if s.ended {
@@ -134,7 +132,7 @@ func (s *Stream) Close() ([]Event, *Verdict) {
 	return s.out, nil
 }
 
-// Redacted says what was taken out so far, each kind once.
+// Redacted says what was taken out so far, each class of each guardrail once.
 func (s *Stream) Redacted() []Verdict { return s.redacts }
 
 func (s *Stream) end(v *Verdict, err error) ([]Event, *Verdict, error) {
@@ -142,8 +140,7 @@ func (s *Stream) end(v *Verdict, err error) ([]Event, *Verdict, error) {
 	return nil, v, err
 }
 
-// channel returns the open channel of an id, a new one if there is none; nil
-// if there are too many.
+// channel returns the open channel of an id, or a new one. It returns nil if there are too many.
 func (s *Stream) channel(id, group string) (c *channel, fresh bool) {
 	if c, ok := s.open[id]; ok {
 		return c, false
@@ -156,8 +153,7 @@ func (s *Stream) channel(id, group string) (c *channel, fresh bool) {
 	return c, true
 }
 
-// flush ends the channels that which names and puts in events with what was
-// held of them.
+// flush ends the channels that which selects, and inserts events with the text they held back.
 func (s *Stream) flush(which func(*channel) bool) *Verdict {
 	kept := s.channels[:0]
 	var remainders []remainder
@@ -184,15 +180,14 @@ func (s *Stream) flush(which func(*channel) bool) *Verdict {
 	return nil
 }
 
-// remainder is what was held of a text when it ended.
+// remainder is the text that a channel held back until its end.
 type remainder struct {
 	*channel
 	text string
 }
 
-// insert puts in the events with remainders. Those of one choice are one chunk where
-// they can be: some providers tell the same reasoning by two names, and clients
-// take one of them from each chunk.
+// insert adds events with remainders. The remainders of one choice share a chunk if they can: some
+// providers send the same reasoning under two names, and clients read one of them from each chunk.
 func (s *Stream) insert(remainders []remainder) {
 	for len(remainders) > 0 {
 		n := 1
@@ -212,13 +207,13 @@ func (s *Stream) insert(remainders []remainder) {
 	}
 }
 
-// fitsChunk tells whether a rest can go out in one chunk with others.
+// fitsChunk reports whether a remainder can share a chunk with others.
 func (r remainder) fitsChunk(others []remainder) bool {
 	return r.template.member != "" && r.group == others[0].group &&
 		!slices.ContainsFunc(others, func(o remainder) bool { return o.template.member == r.template.member })
 }
 
-// mergedChunk is the chunk with several members of a delta.
+// mergedChunk returns one chunk with several members of a delta.
 func mergedChunk(remainders []remainder) []byte {
 	first := &remainders[0].template
 	out := append([]byte(nil), first.head[:first.deltaIn]...)
@@ -233,7 +228,7 @@ func mergedChunk(remainders []remainder) []byte {
 	return append(append(out, '}'), first.tail[first.deltaTo:]...)
 }
 
-// with is the event with a text, and with a sequence number if it has one.
+// with returns the event with a text, and with a sequence number if it has one.
 func (e *eventTemplate) with(text string, sequence int64) []byte {
 	out := append([]byte(nil), e.head[:e.sequence.Start]...)
 	if e.sequence.End > 0 {

@@ -132,8 +132,8 @@ func TestTextIsDelayedByNoMoreThanTheWindow(t *testing.T) {
 	}
 	events, _, _ := s.Push(nil, fmt.Appendf(nil, deltas[0].form, `"> end"`))
 	got.read(t, events)
-	// What was sent stays sent; what was held of the match is taken out. It is
-	// known one character behind its end, the 102nd.
+	// What was sent is sent. The part of the match that was held back is taken out. The match is
+	// known one character after its end, at the 102nd.
 	want := strings.Repeat("x", 10) + "<" + strings.Repeat("x", 102-window-11) + "[REDACTED:pattern] end"
 	if got := got.texts["0content"]; got != want {
 		t.Errorf("got %q, want %q", got, want)

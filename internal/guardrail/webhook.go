@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	// defaultHookTimeout is how long a webhook has that names no time.
+	// defaultHookTimeout is the default of Webhook.Timeout.
 	defaultHookTimeout = 2 * time.Second
 
-	// MaxHookTexts and MaxHookText bound what a webhook is sent: how many
-	// texts, and how many bytes of them. A body with more never passes.
+	// MaxHookTexts and MaxHookText bound what a webhook is sent: the number of texts, and the bytes
+	// of all of them. A larger body is refused.
 	MaxHookTexts = 10000
 	MaxHookText  = 8 << 20
 
-	// maxHookAnswer bounds what it may answer, in bytes; maxRedactions and
-	// maxHookClasses how much it may take out.
+	// maxHookAnswer is how many bytes a webhook may answer, maxRedactions how many redactions, and
+	// maxHookClasses how many classes.
 	maxHookAnswer  = 1 << 20
 	maxRedactions  = 10000
 	maxHookClasses = 64
 
-	// maxHookInFlight is how many questions a webhook has open at once: each
-	// holds up to MaxHookText, written as JSON.
+	// maxHookInFlight is how many requests to a webhook are open at once. Each holds up to
+	// MaxHookText as JSON.
 	maxHookInFlight = 32
 )
 
-// Webhook is an outside moderator. It is asked once for each body, after the
-// rules, with what they left of the texts:
+// Webhook is an external moderator. It is asked once for each body, with the texts as the rules
+// have left them:
 //
 //	POST <URL>
 //	Content-Type: application/json
@@ -40,52 +40,51 @@ const (
 //	{"guardrail": "<name>", "direction": "input" | "output",
 //	 "texts": [{"where": "messages", "text": "…"}, …]}
 //
-// where `where` is the member of the body that the text is in. It answers with
-// status 200 and
+// where `where` is the member of the body that contains the text. It answers with status 200 and
 //
 //	{"action": "allow" | "deny" | "redact", "class": "…",
 //	 "redactions": [{"text": 0, "start": 4, "end": 10, "class": "…"}, …]}
 //
-// A class is 1 to 32 small letters, digits, dashes or underscores, and what
-// the caller is told; without one it is "webhook". Redactions name a text by
-// its place in the list, and a stretch of it in characters (Unicode code
-// points), the end not included; there are 1 to 10,000 of at most 64 classes.
-// All else is a failure: another status, a redirect, no answer in time, an
-// answer that does not parse or is too long. So is a wait of that time while
-// 32 other questions are open.
+// A class is 1 to 32 lower-case letters, digits, dashes or underscores. It is shown to the caller;
+// the default is "webhook". A redaction names a text by its index in the list, and a range of it in
+// characters (Unicode code points) with an exclusive end. There may be 1 to 10,000 redactions of at
+// most 64 classes.
 //
-// A body with more than [MaxHookTexts] or [MaxHookText] is not asked about and
-// does not pass, whatever FailOpen says: it is the caller who chooses its size.
+// Everything else is a failure: another status, a redirect, no answer in time, an answer that does
+// not parse or is too long. If 32 requests are open, the wait for one of them counts against the
+// time.
 //
-// A stream cannot be judged before it ends, and what was sent cannot be taken
-// back. So a webhook on output reads whole answers only, and has to say, by
-// RefuseStreams, that calls for a stream are to be refused under it.
+// A body with more than [MaxHookTexts] or [MaxHookText] is refused without a request, even with
+// FailOpen, because the caller chooses its size.
+//
+// A webhook cannot judge a stream before its end, and what was sent cannot be taken back. So a
+// webhook on output reads whole answers only, and needs RefuseStreams.
 type Webhook struct {
-	// URL is where it is asked, http or https. Its secret, if it has one,
-	// belongs into Header.
+	// URL is http or https. A secret belongs in Header instead.
 	URL string
 
 	// Header is added to each request. Optional.
 	Header http.Header
 
-	// Timeout is how long inFlight may take, all in all. Default: 2s.
+	// Timeout is for the whole request. Default: 2s.
 	Timeout time.Duration
 
-	// FailOpen lets a body pass when the webhook fails; otherwise the call
-	// fails with a [*WebhookError].
+	// FailOpen lets a body pass if the webhook fails. Otherwise the call fails with a
+	// [*WebhookError].
 	FailOpen bool
 
-	// RefuseStreams is needed on output, and means nothing on input alone.
+	// RefuseStreams refuses calls that ask for a stream. It is required on output and has no effect
+	// on input alone.
 	RefuseStreams bool
 
-	// Transport carries the requests. Redirects are not followed. Required.
+	// Transport sends the requests. Redirects are not followed. Required.
 	Transport http.RoundTripper
 
-	inFlight chan struct{} // a place for each open question
+	inFlight chan struct{} // a semaphore for open requests
 }
 
-// WebhookError says that a webhook failed which fails closed. It is no fault
-// of the caller, and may be over soon (503).
+// WebhookError says that a webhook without FailOpen failed. It is not the caller's mistake and may
+// be temporary (503).
 type WebhookError struct {
 	Guardrail string
 	Err       error // for the log
@@ -97,9 +96,8 @@ func (e *WebhookError) Error() string {
 
 func (e *WebhookError) Unwrap() error { return e.Err }
 
-// HookLimitError says that a body has more than [MaxHookTexts] or [MaxHookText],
-// so that a webhook could not be asked about it. In a request that is the
-// caller's mistake (413), in an answer the provider's (502).
+// HookLimitError says that a body exceeds [MaxHookTexts] or [MaxHookText], so that the webhook was
+// not asked. In a request that is the caller's mistake (413), in an answer the provider's (502).
 type HookLimitError struct {
 	Guardrail string
 	Direction Direction
@@ -109,20 +107,20 @@ func (e *HookLimitError) Error() string {
 	return fmt.Sprintf("webhook of guardrail %q: the %v has more than %d texts or %d bytes of them", e.Guardrail, e.Direction, MaxHookTexts, MaxHookText)
 }
 
-// check fills in what is not given.
+// check validates the configuration and sets defaults.
 func (w *Webhook) check(on Direction) error {
 	u, err := url.Parse(w.URL)
 	switch {
 	case err != nil:
-		return errors.New("its URL does not parse")
+		return errors.New("the URL does not parse")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return errors.New("its URL is not of the form https://host/path")
+		return errors.New("the URL must have the form https://host/path")
 	case w.Transport == nil:
-		return errors.New("it has no transport")
+		return errors.New("no transport is set")
 	case w.Timeout < 0:
-		return fmt.Errorf("a timeout of %v", w.Timeout)
+		return fmt.Errorf("timeout %v: want more than 0", w.Timeout)
 	case on&Output != 0 && !w.RefuseStreams:
-		return errors.New("it cannot judge a stream before it ends: on output, streams have to be refused")
+		return errors.New("on output it needs refuse_streams, because it cannot judge a stream before its end")
 	}
 	if w.Timeout == 0 {
 		w.Timeout = defaultHookTimeout
@@ -131,7 +129,7 @@ func (w *Webhook) check(on Direction) error {
 	return nil
 }
 
-// hookText is one text that a webhook is sent.
+// hookText is one text in a request to a webhook.
 type hookText struct {
 	Where string `json:"where"`
 	Text  string `json:"text"`
@@ -139,7 +137,7 @@ type hookText struct {
 	at document.Span // the string value in the body
 }
 
-// hookRequest and hookAnswer are what goes over the wire.
+// hookRequest and hookAnswer are the bodies of the request and the answer.
 type hookRequest struct {
 	Guardrail string     `json:"guardrail"`
 	Direction string     `json:"direction"`
@@ -158,12 +156,12 @@ type redaction struct {
 	End   int    `json:"end"`
 	Class string `json:"class"`
 
-	rule int // of its class
+	rule int // the rule of its class
 }
 
 var classForm = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
 
-// hookClass is the class a webhook gave, or the one that stands for any.
+// hookClass returns the class that a webhook answered, or the default.
 func hookClass(class string) string {
 	if classForm.MatchString(class) {
 		return class

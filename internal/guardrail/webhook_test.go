@@ -16,7 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 )
 
-// moderator answers webhooks, without a network.
+// moderator answers requests to webhooks without a network.
 type moderator func(*http.Request) (*http.Response, error)
 
 func (m moderator) RoundTrip(r *http.Request) (*http.Response, error) { return m(r) }
@@ -107,7 +107,6 @@ func TestWebhookThatFails(t *testing.T) {
 	}
 }
 
-// redactions takes out the first n characters of the first text one by one.
 func redactions(n int, class func(i int) string) string {
 	list := make([]string, n)
 	for i := range list {
@@ -125,8 +124,8 @@ func TestWebhookTakesOutMuchInLittleTime(t *testing.T) {
 	}
 }
 
-// The caller chooses how much text there is: it must not be a way to switch a
-// webhook off that lets texts pass when it fails.
+// The caller chooses the length of its text. That must not switch off a webhook that lets texts
+// pass when it fails.
 func TestMoreTextThanAWebhookIsAskedAboutNeverPasses(t *testing.T) {
 	bodies := map[string]string{
 		"many": `{"content":[` + strings.Repeat(`"x",`, guardrail.MaxHookTexts) + `"x"]}`,

@@ -16,8 +16,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 )
 
-// ask lets the webhook judge a body and puts what it says into result. What is
-// wrong with the body is no failure of the webhook: it never passes.
+// ask lets the webhook judge a body and adds its judgement to result. A body that exceeds a limit
+// never passes, even with FailOpen: that is not a failure of the webhook.
 func (g *Guardrail) ask(ctx context.Context, d Direction, body []byte, result *Result) error {
 	texts, err := g.hookTexts(d, body)
 	if err != nil || len(texts) == 0 {
@@ -36,7 +36,7 @@ func (g *Guardrail) moderate(ctx context.Context, d Direction, texts []hookText,
 	case g.webhook.inFlight <- struct{}{}:
 		defer func() { <-g.webhook.inFlight }()
 	case <-ctx.Done():
-		return fmt.Errorf("%d questions are open: %w", maxHookInFlight, ctx.Err())
+		return fmt.Errorf("all %d requests to it are busy: %w", maxHookInFlight, ctx.Err())
 	}
 	answer, err := g.webhook.send(ctx, hookRequest{Guardrail: g.name, Direction: d.String(), Texts: texts})
 	if err != nil {
@@ -51,7 +51,7 @@ func (g *Guardrail) moderate(ctx context.Context, d Direction, texts []hookText,
 	case "redact":
 		return g.redact(d, answer, texts, body, result)
 	}
-	return errors.New("an unknown action") // which may quote the text
+	return errors.New("the answer has an unknown action") // not quoted: it may contain the text
 }
 
 // hookTexts collects the texts of a body.
@@ -80,7 +80,7 @@ func (g *Guardrail) hookTexts(d Direction, body []byte) ([]hookText, error) {
 	return texts, nil
 }
 
-// send asks and reads the answer.
+// send sends a request to the webhook and reads its answer.
 func (w *Webhook) send(ctx context.Context, question hookRequest) (hookAnswer, error) {
 	var answer hookAnswer
 	var out bytes.Buffer
@@ -98,32 +98,32 @@ func (w *Webhook) send(ctx context.Context, question hookRequest) (hookAnswer, e
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
-	resp, err := w.Transport.RoundTrip(req) // follows no redirect
+	resp, err := w.Transport.RoundTrip(req) // a transport does not follow redirects
 	if err != nil {
 		return answer, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return answer, fmt.Errorf("status %d", resp.StatusCode)
+		return answer, fmt.Errorf("it answered with status %d", resp.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxHookAnswer+1))
 	if err != nil {
 		return answer, err
 	}
 	if len(body) > maxHookAnswer {
-		return answer, fmt.Errorf("an answer of more than %d bytes", maxHookAnswer)
+		return answer, fmt.Errorf("the answer has more than %d bytes", maxHookAnswer)
 	}
 	if json.Unmarshal(body, &answer) != nil {
-		return answer, errors.New("an answer that does not parse") // the reason would quote it
+		return answer, errors.New("the answer is not valid JSON") // the cause would quote it
 	}
 	return answer, nil
 }
 
-// redact takes out of a body what the webhook says.
+// redact makes the redactions of a webhook's answer.
 func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, body []byte, result *Result) error {
 	list := answer.Redactions
 	if len(list) == 0 || len(list) > maxRedactions {
-		return fmt.Errorf("%d redactions: want 1 to %d", len(list), maxRedactions)
+		return fmt.Errorf("the answer has %d redactions, want 1 to %d", len(list), maxRedactions)
 	}
 	slices.SortStableFunc(list, func(a, b redaction) int {
 		return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Start, b.Start))
@@ -140,7 +140,7 @@ func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, bod
 			n++
 		}
 		if list[0].Text < 0 || list[0].Text >= len(texts) {
-			return fmt.Errorf("a redaction of text %d, of %d", list[0].Text, len(texts))
+			return fmt.Errorf("the answer redacts text %d of %d texts", list[0].Text, len(texts))
 		}
 		text := texts[list[0].Text]
 		hits, err := hookHits(list[:n], utf8.RuneCountInString(text.Text))
@@ -160,15 +160,15 @@ func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, bod
 	return nil
 }
 
-// hookRules makes a rule for each class of the redactions, and notes in them
-// which is theirs.
+// hookRules returns a rule and a verdict for each class of the redactions, and sets the rule of
+// each redaction.
 func (g *Guardrail) hookRules(answer hookAnswer) (rules []detect.Rule, verdicts []Verdict, err error) {
 	for i, r := range answer.Redactions {
 		v := Verdict{Guardrail: g.name, Class: hookClass(cmp.Or(r.Class, answer.Class))}
 		n := slices.Index(verdicts, v)
 		if n < 0 {
 			if n = len(verdicts); n == maxHookClasses {
-				return nil, nil, fmt.Errorf("more than %d classes", maxHookClasses)
+				return nil, nil, fmt.Errorf("the answer has more than %d classes", maxHookClasses)
 			}
 			rules, verdicts = append(rules, detect.Rule{Mark: mark(v.Class)}), append(verdicts, v)
 		}
@@ -177,12 +177,12 @@ func (g *Guardrail) hookRules(answer hookAnswer) (rules []detect.Rule, verdicts 
 	return rules, verdicts, nil
 }
 
-// hookHits makes the hits of one text of a webhook's redactions.
+// hookHits returns the hits of the redactions of one text.
 func hookHits(list []redaction, length int) ([]detect.Hit, error) {
 	hits := make([]detect.Hit, 0, len(list))
 	for _, r := range list {
 		if r.Start < 0 || r.Start >= r.End || r.End > length {
-			return nil, fmt.Errorf("a redaction from %d to %d of %d characters", r.Start, r.End, length)
+			return nil, fmt.Errorf("the answer redacts %d to %d in a text of %d characters", r.Start, r.End, length)
 		}
 		hits = append(hits, detect.Hit{Start: r.Start, End: r.End, Rule: r.rule})
 	}

@@ -8,14 +8,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
-// samples are texts such as chats hold, and two that no chat holds.
+// samples are texts as chats have them, and two that no chat has.
 var samples = []struct{ name, text string }{
 	{"prose", strings.Repeat("The quick brown fox jumps over the lazy dog, and they say that the key to the money is under the mat. ", 1000)},
 	{"code", strings.Repeat("func (s *server) handle(w http.ResponseWriter, r *http.Request) { token := r.Header.Get(\"Authorization\"); id := 1234567 }\n", 900)},
 	{"cjk", strings.Repeat("東京都は日本の首都であり、人口は千三百万人を超える。", 1400)},
 	{"dense", strings.Repeat("twitter_api_key=abcdef1234567890 a.b@c.de 4111 1111 1111 1111 eyJ sk-ant AKIA ghp_ ", 1200)},
-	// What costs most of all that was tried: machines that run to the end of
-	// all they may read.
+	// The most expensive text that was tried: machines run to the end of all they may read.
 	{"hostile", strings.Repeat("curl\ncurl -u a: sk-ant-api03-aaaaaaaaaaaaaaaaa -----BEGIN RSA PRIVATE KEY-----twitter=facebook=cloudflare=", 1000)},
 }
 
@@ -47,8 +46,8 @@ func BenchmarkDetectors(b *testing.B) {
 	}
 }
 
-// BenchmarkHeldFinds reads a text in which a match that never ends holds all
-// other finds back: twice the text may cost twice as much.
+// BenchmarkHeldFinds reads a text in which a match that never ends holds all other hits back. Twice
+// the text may take twice the time.
 func BenchmarkHeldFinds(b *testing.B) {
 	rules := redacting(0, must(detect.Words([]string{"word"})), must(detect.Regexp(`(?s)BEGIN.*END`))).rules
 	for _, size := range []int{4 << 20, 8 << 20, 16 << 20} {

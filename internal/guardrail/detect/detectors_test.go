@@ -7,8 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
-// finds checks what a detector finds: in each text, what stands between ⟦ and
-// ⟧ and nothing else.
+// finds checks what a detector finds in each text: the part between ⟦ and ⟧, and nothing else.
 func finds(t *testing.T, detector *detect.Detector, texts ...string) {
 	t.Helper()
 	set := redacting(usualWindow, detector)
@@ -51,8 +50,8 @@ func TestCardNumbersAreFound(t *testing.T) {
 	)
 }
 
-// Whole numbers in groups have one blank or dash between two; more than that,
-// or a line, stands between the numbers of a table.
+// Card numbers in groups have one blank or dash between two. Numbers in a table are separated by
+// more than that, or by a line end.
 func TestColumnsOfNumbersAreNoCards(t *testing.T) {
 	var texts []string
 	for _, divider := range []string{"\n", "\r\n", "\n\n", "\t", "\v", "\u2028", "  ", " \t", "\n ", ".", ". ", ", ", ",", ";", "|", " | ", " - ", " -", "--"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// SecretRule is a rule of the embedded rule set as it is written there.
+// SecretRule is a rule of the embedded rule set, as it is written there.
 type SecretRule struct {
 	ID       string
 	Regex    *regexp.Regexp
@@ -19,8 +19,8 @@ type SecretRule struct {
 	all, own []allowlist
 }
 
-// SecretRules reads the rule set without any of what makes it fast, and
-// without the rules that are about files of some name.
+// SecretRules reads the rule set without the parts that make it fast, and without the rules about
+// names of files.
 func SecretRules() (list []SecretRule, err error) {
 	var file ruleFile
 	if _, err := toml.Decode(gitleaks, &file); err != nil {
@@ -43,8 +43,7 @@ func SecretRules() (list []SecretRule, err error) {
 	return list, nil
 }
 
-// Find returns where in a text the rule finds secrets, by package regexp and
-// the rules of gitleaks.
+// Find returns where the rule finds secrets in a text, by package regexp and the rules of gitleaks.
 func (r *SecretRule) Find(text string) (spans [][2]int) {
 	for _, m := range r.Regex.FindAllStringSubmatchIndex(text, -1) {
 		from, to := m[0], m[1]
@@ -66,7 +65,7 @@ func (r *SecretRule) Find(text string) (spans [][2]int) {
 	return spans
 }
 
-// repeats reports whether a group of the one rule that has such may match twice.
+// repeats reports whether a group in the pattern may match twice. Only one rule has such a group.
 func repeats(pattern string) bool { return strings.Contains(pattern, "){3}") }
 
 func (r *SecretRule) keyword(before string) bool {
@@ -75,7 +74,7 @@ func (r *SecretRule) keyword(before string) bool {
 	})
 }
 
-// FindNested returns what Find does and the secrets within and across matches.
+// FindNested also returns the secrets within and across matches.
 func (r *SecretRule) FindNested(text string) (spans [][2]int) {
 	masked := []byte(text)
 	for {
@@ -88,11 +87,10 @@ func (r *SecretRule) FindNested(text string) (spans [][2]int) {
 	}
 }
 
-// RuleSet is the embedded rule set.
+// RuleSet returns the embedded rule set.
 func RuleSet() string { return gitleaks }
 
-// Occupy takes the place of a block of a long text, until what it returns is
-// called.
+// Occupy takes a place of the semaphore for long texts, until free is called.
 func Occupy() (free func()) {
 	longTexts <- struct{}{}
 	return func() { <-longTexts }

@@ -4,10 +4,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
-// mark stands for what a rule of these tests takes out.
+// mark replaces what the rules of these tests take out.
 const mark = "[REDACTED]"
 
-// The windows of guardrails, by default and at most.
+// The default window of guardrails, and the largest one.
 const (
 	usualWindow   = 256
 	largestWindow = 8192
@@ -20,13 +20,13 @@ func must(d *detect.Detector, err error) *detect.Detector {
 	return d
 }
 
-// ruleSet are rules, and the window of texts that come in pieces.
+// ruleSet is a list of rules, and the window for texts that come in pieces.
 type ruleSet struct {
 	rules  []detect.Rule
 	window int
 }
 
-// redacting are rules that take out what the detectors find.
+// redacting returns rules that take out what the detectors find.
 func redacting(window int, detectors ...*detect.Detector) ruleSet {
 	set := ruleSet{window: window}
 	for _, d := range detectors {
@@ -50,8 +50,8 @@ func (s ruleSet) stretches(text string) (spans [][2]int) {
 	return spans
 }
 
-// pieces redacts a text that comes in pieces, and returns what was settled, and
-// whether a rule denied the rest.
+// pieces redacts a text that comes in pieces. It returns what was settled, and whether a rule
+// denied the rest.
 func (s ruleSet) pieces(list []string) (sent string, denied bool) {
 	m, held := detect.NewMatcher(s.rules, s.window), ""
 	settle := func(last bool) {

@@ -8,8 +8,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
-// patterns differ in what makes leftmost-first matching hard: preference
-// against length, later finds inside earlier ones, conditions on both sides.
+// patterns cover what makes leftmost-first matching hard: preference against length, later matches
+// inside earlier ones, conditions on both sides.
 var patterns = []string{
 	`a`, `ab|ba`, `a+`, `a+?`, `a+?b`, `abc+x|ab`, `ab|abc+x`, `a.*b`, `a.*?b`, `x*y|x`, `\bab\b`, `^a+`, `b$`, `(?m)^b.$`,
 	`(?i)k+s`, `[^a]b`, `(a|ab)(c|bcd)`, `a{2,3}`, `(?s)a.b`, `\Ba\B`, `é+`, `a\z`, `(?:ab?)+c|b`, `aXXb|a`,

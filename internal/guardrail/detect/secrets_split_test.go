@@ -9,8 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
-// tails are what may stand behind a secret and keep a rule waiting for a longer
-// match: a long line, many short lines, a few long ones.
+// tails are texts after a secret that may keep a rule waiting for a longer match: one long line,
+// many short lines, a few long ones.
 var tails = []string{
 	" " + strings.Repeat("word and more ", 60),
 	"\n" + strings.Repeat("line of text here\n", 60),
@@ -75,7 +75,7 @@ func TestSecretsThatGrowAreFoundBeyondTheWindow(t *testing.T) {
 	}
 }
 
-// The header of a real key ends the match that a false one before it began.
+// The header of a real key ends the match that a false header before it began.
 func TestPrivateKeysAreFoundBehindFalseHeaders(t *testing.T) {
 	const body = "MIIEpAIBAAKCAQEAx7Kd9Qm2Lp4Rt6Wz8Yb1Nc3Vf5Hj0Gs2Ae4U\n"
 	key := "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat(body, 20) + "-----END RSA PRIVATE KEY-----"
@@ -101,7 +101,7 @@ func TestPrivateKeysAreFoundBehindFalseHeaders(t *testing.T) {
 	}
 }
 
-// What the rule set allows must not be a way to hide a secret.
+// The allowlists of the rule set must not help to hide a secret.
 func TestTheRestOfALineHidesNoSecret(t *testing.T) {
 	finds(t, must(detect.Secrets()),
 		"⟦ghp_x7Kd9Qm2Lp4Rt6Wz8Yb1Nc3Vf5Hj0Gs2Ae4U⟧", "⟦ghp_x7Kd9Qm2Lp4Rt6Wfalseb1Nc3Vf5Hj0Gs2Ae⟧",

@@ -12,8 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
-// The rule set is another's work and is not edited here: rules/update.go
-// fetches it.
+// The rule set is not edited here: rules/update.go fetches it.
 func TestRuleSetIsAsItWasFetched(t *testing.T) {
 	sum := sha256.Sum256([]byte(detect.RuleSet()))
 	if got := hex.EncodeToString(sum[:]); got != "e163e53b9e7e8a8511e77271e2b323ed057759542a6d988258afe3a1fa329caf" {
@@ -25,7 +24,7 @@ func TestRuleSetIsAsItWasFetched(t *testing.T) {
 	}
 }
 
-// generate writes a text that an expression matches, by chance.
+// generate writes a random text that an expression matches.
 func generate(re *syntax.Regexp, r *rand.Rand, out *strings.Builder) {
 	times := func(low, high int) {
 		if high < 0 || high > low+40 {
@@ -68,7 +67,7 @@ func generate(re *syntax.Regexp, r *rand.Rand, out *strings.Builder) {
 	}
 }
 
-// secretText is a text with matches of some rules, whole and broken, in it.
+// secretText returns a text with matches of some rules in it, whole and broken ones.
 func secretText(rules []detect.SecretRule, r *rand.Rand) string {
 	var out strings.Builder
 	for range 1 + r.IntN(4) {
@@ -90,7 +89,7 @@ func secretText(rules []detect.SecretRule, r *rand.Rand) string {
 	return out.String()
 }
 
-// covered tells of each byte of a text whether some span covers it.
+// covered reports for each byte of a text whether a span covers it.
 func covered(text string, spans [][2]int) []bool {
 	list := make([]bool, len(text))
 	for _, s := range spans {
@@ -120,7 +119,7 @@ func FuzzSecretsAreThoseOfTheRuleSet(f *testing.F) {
 		if slices.Equal(got, want) {
 			return
 		}
-		for i := range rules { // what lies across others is found too
+		for i := range rules { // matches across others are found too
 			spans = append(spans, rules[i].FindNested(text)...)
 		}
 		most := covered(text, spans)
@@ -132,8 +131,7 @@ func FuzzSecretsAreThoseOfTheRuleSet(f *testing.F) {
 	})
 }
 
-// TestEachRuleFindsSomething makes sure that none was lost on the way to the
-// trie.
+// TestEachRuleFindsSomething makes sure that the trie has lost no rule.
 func TestEachRuleFindsSomething(t *testing.T) {
 	rules, err := detect.SecretRules()
 	if err != nil {
@@ -164,8 +162,8 @@ func TestEachRuleFindsSomething(t *testing.T) {
 	}
 }
 
-// A rule may be known by what stands in the middle or at the end of a secret:
-// what comes before it must not have been sent by then.
+// The anchor of a rule may be in the middle or at the end of a secret. What comes before it must
+// not have been sent by then.
 func TestSecretsKnownByTheirEndAreHeldFromTheirStart(t *testing.T) {
 	set := redacting(usualWindow, must(detect.Secrets()))
 	for _, secret := range []string{

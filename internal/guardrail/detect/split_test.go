@@ -31,8 +31,8 @@ var texts = []string{
 	strings.Repeat("a", 40) + "b" + strings.Repeat("1", 40),
 }
 
-// cut cuts a text between characters: each byte of cuts says how many
-// characters the next piece has.
+// cut cuts a text between characters. Each byte of cuts is the number of characters of the next
+// piece.
 func cut(text string, cuts []byte) (pieces []string) {
 	for _, n := range cuts {
 		at := 0

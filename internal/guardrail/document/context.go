@@ -7,20 +7,20 @@ import (
 
 // Context says how a string of a body is read.
 type Context struct {
-	InnerJSON bool   // as JSON
-	Before    string // as going on from this
+	InnerJSON bool   // it is JSON
+	Before    string // the end of the text that it continues
 
-	part part // as going on from the part before it, the zero part for none
+	part part // the message whose parts it continues, zero for none
 }
 
-// part says which texts are the parts of one message of an answer, which a
-// client joins: those of one key in one array of content.
+// part identifies the parts of one message of an answer that clients join: those with one key in
+// one array of content.
 type part struct {
-	array int // where it begins
+	array int // its start
 	key   string
 }
 
-// Context is that of the string value the walker is at.
+// Context returns the context of the string that the walker visits.
 func (w *Walker) Context() (how Context) {
 	n := len(w.Frames)
 	if n == 0 || !w.Frames[n-1].Object {
@@ -34,12 +34,12 @@ func (w *Walker) Context() (how Context) {
 	return how
 }
 
-// isJSON tells whether a whole text is an object or array of JSON, as structured
-// outputs and the results of tools are.
+// isJSON reports whether a whole text is a JSON object or array, as structured outputs and results
+// of tools are.
 func isJSON(text string) bool {
 	text = strings.Trim(text, " \t\r\n")
 	if len(text) < len("{}") || text[0] != '{' && text[0] != '[' || text[len(text)-1] != text[0]+2 {
-		return false // '[' and ']', '{' and '}' are two apart
+		return false // the codes of '[' and ']', and of '{' and '}', differ by two
 	}
 	return json.Valid([]byte(text))
 }

@@ -10,19 +10,16 @@ import (
 )
 
 const (
-	// maxGrowth is by how many bytes the new strings of a body may be longer
-	// than twice the body.
+	// maxGrowth is how many bytes longer than twice the body the new values may be.
 	maxGrowth = 4 << 20
 
-	// maxKeptChanges and maxKeptValues bound the lists that are kept for the
-	// next body: those of a usual event have a few dozen changes, those of a
-	// provider's worst thousands.
+	// maxKeptChanges and maxKeptValues bound the lists that are kept for the next body. A usual
+	// event has a few dozen changes, the worst has thousands.
 	maxKeptChanges = 256
 	maxKeptValues  = 16 << 10
 )
 
-// Edits collects the values of one body that others stand for. They are made in
-// the order of the body.
+// Edits collects replacements of values in one body. They must be added in the order of the body.
 type Edits struct {
 	body    []byte
 	answer  bool
@@ -30,20 +27,20 @@ type Edits struct {
 	values  []byte // the values of the changes
 }
 
-// change puts another value in the place of one.
+// change replaces a value.
 type change struct {
 	at       Span
-	from, to int  // in values
-	text     bool // a text became another
+	from, to int  // the new value in Edits.values
+	text     bool // the value is a text
 }
 
-// Reset makes it ready for a body.
+// Reset prepares the edits for a body.
 func (e *Edits) Reset(body []byte, answer bool) {
 	e.body, e.answer = body, answer
 	e.changes, e.values = e.changes[:0], e.values[:0]
 }
 
-// Release lets go of the body and of what is too large to be kept for another.
+// Release drops the body, and lists that are too large to keep.
 func (e *Edits) Release() {
 	e.body = nil
 	if cap(e.changes) > maxKeptChanges || cap(e.values) > maxKeptValues {
@@ -58,15 +55,15 @@ func (e *Edits) PutText(at Span, text string) {
 	e.put(at, from, true)
 }
 
-// PutValue replaces a value by another that tells of no other text.
+// PutValue replaces a value by JSON, without a change of the text that it belongs to.
 func (e *Edits) PutValue(at Span, value []byte) {
 	from := len(e.values)
 	e.values = append(e.values, value...)
 	e.put(at, from, false)
 }
 
-// EmptyLogprobs replaces the value of a member logprobs: by null where it is an
-// object, as in a choice, by an empty list where it is one, as in a part.
+// EmptyLogprobs empties the value of a member logprobs: null for an object, as in a choice, and an
+// empty list for a list, as in a part.
 func (e *Edits) EmptyLogprobs(at Span) {
 	empty := "null"
 	if e.body[at.Start] == '[' {
@@ -75,15 +72,16 @@ func (e *Edits) EmptyLogprobs(at Span) {
 	e.PutValue(at, []byte(empty))
 }
 
-// put replaces a value by what stands in values from there on.
+// put replaces a value by what was appended to values since from.
 func (e *Edits) put(at Span, from int, text bool) {
 	e.changes = append(e.changes, change{at, from, len(e.values), text})
 }
 
-// tooLong tells whether the new values are longer than any body needs.
+// tooLong reports whether the new values exceed maxGrowth.
 func (e *Edits) tooLong() bool { return len(e.values) > 2*len(e.body)+maxGrowth }
 
-// Apply returns the edited body, nil if it is as it was.
+// Apply returns the edited body, nil if there are no edits. In an answer it also empties the
+// annotations of texts that were changed.
 func (e *Edits) Apply() []byte {
 	if len(e.changes) == 0 {
 		return nil
@@ -94,7 +92,7 @@ func (e *Edits) Apply() []byte {
 	out := make([]byte, 0, len(e.body)+len(e.values))
 	at := 0
 	for _, c := range e.changes {
-		if c.at.Start < at { // within one that was changed
+		if c.at.Start < at { // inside a value that was replaced
 			continue
 		}
 		out = append(out, e.body[at:c.at.Start]...)
@@ -104,8 +102,8 @@ func (e *Edits) Apply() []byte {
 	return append(out, e.body[at:]...)
 }
 
-// emptyAnnotations empties the annotations of objects of which a text was
-// changed: they tell of places in the old one.
+// emptyAnnotations empties the annotations of objects with a changed text, because they name
+// positions in the old text.
 func (e *Edits) emptyAnnotations() {
 	changes := e.changes
 	if !slices.ContainsFunc(changes, func(c change) bool { return c.text }) {
@@ -125,8 +123,8 @@ func (e *Edits) emptyAnnotations() {
 	slices.SortStableFunc(e.changes, func(a, b change) int { return cmp.Compare(a.at.Start, b.at.Start) })
 }
 
-// WithoutLogprobs returns an answer with all token probabilities emptied: they
-// repeat the text in pieces, and say what else it might have been.
+// WithoutLogprobs returns an answer with all token probabilities emptied: they repeat the text in
+// pieces, together with its alternatives.
 func WithoutLogprobs(body []byte) []byte {
 	if !bytes.Contains(body, []byte(`"logprobs"`)) {
 		return body
@@ -141,7 +139,7 @@ func WithoutLogprobs(body []byte) []byte {
 	return body
 }
 
-// appendEdited appends text with its edits made, as a JSON string.
+// appendEdited appends text as a JSON string with the edits made.
 func appendEdited(dst []byte, text string, edits []detect.Edit) []byte {
 	dst = append(dst, '"')
 	at := 0
@@ -153,8 +151,8 @@ func appendEdited(dst []byte, text string, edits []detect.Edit) []byte {
 	return append(appendInner(dst, text[at:]), '"')
 }
 
-// appendInner appends a part of a JSON string, of which the opening quote is
-// in dst: without the quotes that AppendString puts around it.
+// appendInner appends a part of a JSON string whose opening quote is in dst. It drops the quotes
+// that AppendString adds.
 func appendInner(dst []byte, part string) []byte {
 	last := len(dst) - 1
 	c := dst[last]

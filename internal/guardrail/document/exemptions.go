@@ -6,34 +6,33 @@ import (
 	"strings"
 )
 
-// place is members of objects whose values are not read where they have a
-// shape. All else is read: a member that stands elsewhere, or is spelled
-// otherwise, or has another shape.
+// exemption names members whose values are not read if they have a shape. Everything else is read:
+// other members, other spellings of their names, and values of another shape.
 type exemption struct {
 	shape   shape
-	in      []string // paths of the objects, keys that dots join; "" for the top
-	members string   // the members, or paths from there on, with blanks between
+	in      []string // paths of the objects: keys joined by dots, "" for the body itself
+	members string   // the members, or paths from there, separated by blanks
 }
 
-// shape is what a value must look like to pass unread.
+// shape is what a value must look like to be exempt.
 type shape uint8
 
 const (
 	readAlways  shape = iota
 	anyString         // any string
-	apiWord           // of a closed set
-	callerID          // as a caller tells it: has a letter and a digit, no blank
-	providerID        // an identifier as a provider gives it out: no blank
-	modelName         // of a model and the like: no blank
+	apiWord           // words of a closed set
+	callerID          // an identifier in a request: it has a letter and a digit, and no blank
+	providerID        // an identifier from a provider: no blank
+	modelName         // the name of a model or the like: no blank
 	base64Data        // base64, alone or in a data URL
-	base64Piece       // base64 of any length, as a stream brings it
-	base64Image       // an image in base64, where a text may stand too
+	base64Piece       // base64 of any length, as streams bring it
+	base64Image       // an image in base64, in a member that may also be a text
 )
 
 var (
 	atTop = []string{""}
 
-	// requestExemptions are those of requests.
+	// requestExemptions are the exemptions in requests.
 	requestExemptions = slices.Concat([]exemption{
 		{anyString, atTop, "model"}, // the gateway knows it
 		{modelName, atTop, "models"},
@@ -41,7 +40,7 @@ var (
 		{callerID, atTop, "previous_response_id conversation conversation.id prompt.id session_id safety_identifier prompt_cache_key"},
 	}, exemptionsOf(callerID, []string{"messages"}, []string{"input"}, []string{"messages.content", "prediction.content"}))
 
-	// answerExemptions are those of whole answers and of events.
+	// answerExemptions are the exemptions in whole answers and in events.
 	answerExemptions = slices.Concat([]exemption{
 		{anyString, atTop, "model response.model"},
 		{modelName, atTop, "system_fingerprint choices.native_finish_reason obfuscation"},
@@ -53,9 +52,8 @@ var (
 	})
 )
 
-// exemptionsOf are the places in chat messages, in the items of Responses, and in
-// the parts of either, with identifiers of that shape; those of items are added
-// to parts.
+// exemptionsOf returns the exemptions in chat messages, in the items of Responses, and in the parts
+// of either. The paths of the parts of items are added to parts.
 func exemptionsOf(identifier shape, messages, items, parts []string) []exemption {
 	for _, item := range items {
 		parts = append(parts, item+".content", item+".summary", item+".output")
@@ -76,8 +74,8 @@ func exemptionsOf(identifier shape, messages, items, parts []string) []exemption
 	}
 }
 
-// apiWords are those that stand for themselves in either API. Of words that
-// dots join each must be of them, or have a low line within.
+// apiWords are the words that either API uses as values. In words joined by dots, each must be one
+// of these or contain an underscore.
 var apiWords = setOf(`
 	system developer user assistant tool function
 	completed incomplete searching generating interpreting calling failed queued cancelled
@@ -88,16 +86,15 @@ var apiWords = setOf(`
 	summary encrypted delta done created added outputs results action sources logprobs`)
 
 const (
-	// maxName bounds a name, an identifier or a word that is not read.
+	// maxName is the largest length of a name, identifier or word that is exempt.
 	maxName = 128
-	// minEncoded is the least length of data in base64 that is not read, and
-	// minImage that of an image: less may be a word.
+	// minEncoded is the least length of base64 data that is exempt, and minImage that of an image:
+	// shorter ones may be words.
 	minEncoded = 32
 	minImage   = 1024
 )
 
-// fits tells whether a string, given as in its body without the quotes, has
-// the shape.
+// fits reports whether a string, as it is in its body without the quotes, has the shape.
 func (s shape) fits(value []byte) bool {
 	switch s {
 	case anyString:
@@ -135,7 +132,7 @@ func isWords(s []byte) bool {
 	return true
 }
 
-// isName tells whether s is letters, digits and signs in ASCII.
+// isName reports whether s has only ASCII letters, digits and the given signs.
 func isName(s []byte, signs string) bool {
 	for _, c := range s {
 		if !isLetter(rune(c)) && !isDigit(rune(c)) && strings.IndexByte(signs, c) < 0 {
@@ -147,8 +144,8 @@ func isName(s []byte, signs string) bool {
 
 func isLetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }
 
-// isEncoded tells whether s is base64 of least characters or more, alone or
-// behind "data:<type>;base64,". A slash may be escaped.
+// isEncoded reports whether s is base64 of at least least characters, alone or after
+// "data:<type>;base64,". Slashes may be escaped.
 func isEncoded(s []byte, least int) bool {
 	if rest, ok := bytes.CutPrefix(s, []byte("data:")); ok {
 		head, _, ok := bytes.Cut(rest[:min(len(rest), maxName)], []byte(","))
@@ -165,7 +162,7 @@ func isEncoded(s []byte, least int) bool {
 	return len(s) >= least
 }
 
-// base64Bytes are those of RFC 4648, sections 4 and 5.
+// base64Bytes are the characters of RFC 4648, sections 4 and 5.
 var base64Bytes = func() (set [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=") {
 		set[c] = true
@@ -173,8 +170,8 @@ var base64Bytes = func() (set [256]bool) {
 	return set
 }()
 
-// node is a place in the tree of those not read; the elements of an
-// array are at the place of the array. The nil node is anywhere else.
+// node is a node of the tree of exempt members, by key. Elements of an array have the node of the
+// array. A nil node exempts nothing.
 type node struct {
 	shape shape
 	next  map[string]*node
@@ -213,17 +210,17 @@ func newTree(list []exemption) *node {
 	return root
 }
 
-// echoedMembers are the members in which a Response repeats its request, at the top
-// of an answer and in the response of an event: they are the caller's words.
+// echoedMembers are the members of a Response object that repeat its request: the caller's words.
+// They are at the top of an answer and in the member "response" of an event.
 var echoedMembers = setOf(`instructions tools tool_choice metadata text prompt input model user
 	safety_identifier prompt_cache_key previous_response_id conversation reasoning`)
 
-// callerKeys are members below which keys are a caller's own words, and may differ
-// in case only.
+// callerKeys are members below which the keys are the caller's own words, and may differ in case
+// only.
 var callerKeys = setOf(`metadata parameters schema input_schema variables properties logit_bias headers env arguments
 	chat_template_kwargs extra_body extra_content annotations`)
 
-// setOf is the set of the words of a text.
+// setOf returns the words of a text as a set.
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(words) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// data is base64 of n characters that are words too.
+// data returns base64 of n characters that also are words.
 func data(n int) string { return strings.Repeat("forbidden/", n/10+1)[:n] }
 
 func TestWhatOnlyNamesOrEncodesIsNotRead(t *testing.T) {
@@ -38,7 +38,7 @@ func TestWhatOnlyNamesOrEncodesIsNotRead(t *testing.T) {
 			t.Errorf("%s: %q", event, list)
 		}
 	}
-	// Words of the APIs are no find, whatever is on the list.
+	// Words of the APIs are not read, so they may be on a list of words.
 	for _, word := range []string{"tool", "function", "auto", "stop", "completed"} {
 		body := `{"tool_choice":"auto","messages":[{"role":"tool","content":"x"},{"tool_calls":[{"type":"function"}]}],"input":[{"status":"completed"}]}`
 		if list := texts(t, body, false, false); mention(list, word) {

@@ -14,12 +14,12 @@ func must(d *detect.Detector, err error) *detect.Detector {
 	return d
 }
 
-// denying are rules that deny a word, and card numbers.
+// denying returns rules that deny a word, and card numbers.
 func denying(word string) []detect.Rule {
 	return []detect.Rule{{Detector: must(detect.Words([]string{word})), Deny: true}, {Detector: must(detect.Card()), Deny: true}}
 }
 
-// judge reads a body and returns it as edited, nil for as it was.
+// judge reads a body and returns the edited one, "" if nothing was changed.
 func judge(t testing.TB, rules []detect.Rule, body string, answer bool) (string, error) {
 	data := []byte(body)
 	if answer {
@@ -31,7 +31,7 @@ func judge(t testing.TB, rules []detect.Rule, body string, answer bool) (string,
 	return string(r.Apply()), err
 }
 
-// texts are those of a body that are read.
+// texts returns the strings of a body that are read.
 func texts(t testing.TB, body string, answer, event bool) (list []string) {
 	w := document.Walker{Data: []byte(body), Answer: answer, Event: event}
 	w.Visit = func(at document.Span) { list = append(list, document.TextOf(w.Data[at.Start:at.End])) }

@@ -7,37 +7,35 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
-// InnerJSON is JSON in a string, as the arguments of a tool call are, as models write it: the
-// rules read the characters it stands for, and what is taken out of it leaves
-// it JSON.
+// InnerJSON reads and edits JSON that is the value of a string, as the arguments of tool calls are.
+// Rules read its characters as decoded, and what is left after an edit is still JSON:
 //
 //	raw    { "to" :  "x \n ann@example.com", "pan": 4111111111111111}
 //	read   { "to" :  "x ⏎ ann@example.com", "pan": 4111111111111111}
 //	sent   { "to" :  "x \n [REDACTED:email]", "pan": "[REDACTED:card]"}
 //
-// Each escape is one character and is taken out whole. Signs between strings
-// always stay, so a stretch over several strings empties each. A number, or
-// another word outside strings, of which some is taken out becomes a string.
-// A text that does not begin as JSON is read and edited as it stands; one that
-// turns out not to be JSON later is taken as far as it looks like it.
+// Each escape is one character and is removed whole. Punctuation between strings always stays, so a
+// hit across several strings empties each of them. A number, true, false or null becomes a string
+// when a part of it is taken out. A text that does not begin as JSON is read and edited as it is.
+// If a text turns out not to be JSON later, it is handled as far as it looks like JSON.
 type InnerJSON struct {
 	in, out lexer
-	raw     string // read, and not given out
-	read    int    // how much of raw was decoded
-	mark    string // of the stretch in work, until there is a place for it
+	raw     string // read, not yet written
+	read    int    // decoded bytes of raw
+	mark    string // of the current edit, until it was written
 
-	// Of the number or word that is open:
-	literal        []byte // read, and not given out
-	literalSent    bool   // some of it was given out
-	literalDropped bool   // the rest of it is left out
+	// The current number, true, false or null:
+	literal        []byte // read, not yet written
+	literalSent    bool   // a part of it was written
+	literalDropped bool   // the rest of it is dropped
 }
 
-// maxLiteral is how much of a number is held until it ends, in bytes: one of
-// which more was sent can no longer become a string.
+// maxLiteral is how many bytes of a number are held back until it ends. If more of it was sent, it
+// can no longer become a string.
 const maxLiteral = 64
 
-// Decode takes a piece and returns the characters it stands for, but for an
-// escape that may go on in the next piece; last says that there is none.
+// Decode returns the decoded characters of the next piece. An escape at its end that may continue
+// in the next piece is kept back, unless last says that there is none.
 func (j *InnerJSON) Decode(piece string, last bool) string {
 	j.raw += piece
 	out := make([]byte, 0, len(piece))
@@ -61,13 +59,13 @@ func (j *InnerJSON) whole(text string) string {
 	return j.Decode(text, true)
 }
 
-// Append appends what stands for the next n bytes of the decoded text, with its
-// edits made. Last says that the text ends there.
+// Append appends to dst the JSON of the next n bytes of the decoded text, with the edits made. last
+// says that the text ends there.
 func (j *InnerJSON) Append(dst []byte, n int, edits []detect.Edit, last bool) []byte {
 	for at := 0; at < n; {
 		r, size, kind := j.out.next(j.raw, last)
 		if size == 0 {
-			break // never: it was decoded
+			break // cannot happen: it was decoded
 		}
 		for len(edits) > 0 && edits[0].To <= at {
 			edits = edits[1:]
@@ -88,15 +86,14 @@ func (j *InnerJSON) Append(dst []byte, n int, edits []detect.Edit, last bool) []
 	return dst
 }
 
-// Skip passes over all that was read, of which n bytes were decoded: it was
-// sent as it is.
+// Skip drops all that was read, of which n bytes were decoded. The caller has sent it unchanged.
 func (j *InnerJSON) Skip(n int) {
 	_ = j.Append(nil, n, nil, false)
 	j.literalSent = j.literalSent || len(j.literal) > 0
 	j.literal, j.raw, j.read = j.literal[:0], "", 0
 }
 
-// appendChar appends what becomes of one character.
+// appendChar appends one character, or the mark of the edit that covers it.
 func (j *InnerJSON) appendChar(dst []byte, raw string, kind lexeme, covered bool) []byte {
 	if kind == literalText {
 		return j.appendLiteral(dst, raw, covered)
@@ -114,7 +111,7 @@ func (j *InnerJSON) appendLiteral(dst []byte, raw string, covered bool) []byte {
 	switch {
 	case j.literalDropped:
 	case covered && j.literalSent:
-		dst = append(dst, '0') // which any beginning of a number may end with
+		dst = append(dst, '0') // a number may end with it after any beginning
 		j.literalDropped = true
 	case covered && j.mark == "":
 		dst = append(dst, "null"...)

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 )
 
-// decoded is what rules read of JSON that comes in pieces.
+// decoded returns what rules read of JSON that comes in pieces.
 func decoded(pieces []string) string {
 	inner, out := new(document.InnerJSON), ""
 	for _, p := range pieces {

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
-// jsonTexts are members whose text is JSON as often as not.
+// jsonTexts are members whose text is often JSON.
 var jsonTexts = []struct {
 	name, body string
 	answer     bool
@@ -19,7 +19,7 @@ var jsonTexts = []struct {
 	{"output of a function", `{"input":[{"type":"function_call_output","call_id":"call_1","output":%s}]}`, false},
 }
 
-// jsonRules find what the tests of this file hold.
+// jsonRules find what the tests of this file contain.
 func jsonRules(deny bool) []detect.Rule {
 	return []detect.Rule{
 		{Detector: must(detect.Email()), Deny: deny, Mark: "[REDACTED:email]"},
@@ -34,7 +34,7 @@ func TestTextsThatAreJSONStayJSON(t *testing.T) {
 		{` [{"pan":4111111111111111}] `, ` [{"pan":"[REDACTED:card]"}] `},
 		{`{"note":"pay:\n4111 1111 1111 1111"}`, `{"note":"pay:\n[REDACTED:card]"}`},
 		{`{"note":"the caf\u00e9","of":"ann\u0040example.com"}`, `{"note":"the [REDACTED:words]","of":"[REDACTED:email]"}`},
-		// What only begins as JSON is a text.
+		// What only begins as JSON is plain text.
 		{`[note] it is forbidden`, `[note] it is [REDACTED:words]`},
 		{`[4111 1111 1111 1111]`, `[[REDACTED:card]]`},
 		{`{"to":"ann@example.com"`, `{"to":"[REDACTED:email]"`},

@@ -9,41 +9,41 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// maxShownKey bounds a key quoted in an error: the caller chose its length.
+// maxShownKey is how many bytes of a key an error quotes. The caller chose its length.
 const maxShownKey = 64
 
-// DuplicateError says that an object of a request has a key twice, after
-// decoding and but for case: what was judged may not be what is read. It is
-// the caller's mistake (400).
+// DuplicateError says that an object of a request has a key twice, after decoding and ignoring
+// case. Then the provider could read another value than the one that was judged. It is the caller's
+// mistake (400).
 type DuplicateError struct {
-	Param string // the member of the body it is in
-	Key   string // the key, cut to 64 bytes
+	Param string // the member of the body that contains it
+	Key   string // the key, at most 64 bytes of it
 }
 
 func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("duplicate key %q in %s", e.Key, e.Param)
 }
 
-// LimitError says that a body has more of something than is kept in memory to
-// judge it. In a request it is the caller's mistake (413).
+// LimitError says that a body has more of something than is kept in memory to judge it. In a
+// request it is the caller's mistake (413).
 type LimitError struct {
-	What string // such as "keys"
+	What string // "keys" or "matches"
 }
 
-func (e *LimitError) Error() string { return "more " + e.What + " than a guardrail looks at" }
+func (e *LimitError) Error() string { return "the body has more " + e.What + " than a guardrail reads" }
 
-// maxKeySets bounds what the keys of all open objects of a request may cost,
-// in bytes: their lengths, and keyOverhead for each.
+// maxKeySets is how many bytes the keys of all open objects of a request may cost: their lengths,
+// and keyOverhead for each.
 const (
 	maxKeySets  = 8 << 20
 	keyOverhead = 64
 )
 
-// maxComparedKeys is how many keys of an object are compared in pairs; behind that
-// they go into a map, or their number squared would be a caller's to choose.
+// maxComparedKeys is how many keys of an object are compared in pairs. More go into a map, because
+// otherwise a caller could choose the square of their number.
 const maxComparedKeys = 16
 
-// setKey takes a key, given without its quotes.
+// setKey handles a key, given without its quotes.
 func (w *Walker) setKey(top *Frame, start, end int) error {
 	top.expectKey = false
 	key := w.Data[start:end]
@@ -64,7 +64,7 @@ func (w *Walker) setKey(top *Frame, start, end int) error {
 	return nil
 }
 
-// repeats tells whether the object has the key already, and notes it.
+// repeats reports whether the object has the key already, and adds it.
 func (w *Walker) repeats(top *Frame, key Span, plain bool) bool {
 	raw := w.Data[key.Start:key.End]
 	before := w.keys[top.firstKey:]
@@ -87,12 +87,12 @@ func (w *Walker) repeats(top *Frame, key Span, plain bool) bool {
 	return w.addKey(top, raw)
 }
 
-// addKey puts a key into the map of its object. It is true if it was there.
+// addKey adds a key to the key set of its object. It reports whether the key was there already.
 func (w *Walker) addKey(top *Frame, raw []byte) (twice bool) {
 	cost := len(raw) + keyOverhead
 	top.keySetSize, w.keySetSize = top.keySetSize+cost, w.keySetSize+cost
 	if w.keySetSize > maxKeySets {
-		return false // and the walk ends
+		return false // setKey ends the walk
 	}
 	key := canonical(raw, top.callerKeys)
 	_, twice = top.keySet[key]
@@ -100,7 +100,7 @@ func (w *Walker) addKey(top *Frame, raw []byte) (twice bool) {
 	return twice
 }
 
-// isPlain tells whether a key is ASCII without escapes.
+// isPlain reports whether a key is ASCII without escapes.
 func isPlain(key []byte) bool {
 	for _, c := range key {
 		if c == '\\' || c >= 0x80 {
@@ -110,8 +110,8 @@ func isPlain(key []byte) bool {
 	return true
 }
 
-// canonical is what a key is to a decoder that folds case, or to one that
-// does not.
+// canonical returns what a key is for a decoder that ignores case, or with exact for one that does
+// not.
 func canonical(key []byte, exact bool) string {
 	s, _ := jsonscan.String(append(append([]byte{'"'}, key...), '"'))
 	if exact {
@@ -124,7 +124,7 @@ func canonical(key []byte, exact bool) string {
 	return string(runes)
 }
 
-// usualKeys are those of the APIs: a key that is one of them is not copied.
+// usualKeys are keys of the APIs. They are not copied for each body.
 var usualKeys = func() map[string]string {
 	keys := map[string]string{}
 	var add func(*node)
@@ -144,7 +144,7 @@ var usualKeys = func() map[string]string {
 	return keys
 }()
 
-// keyText is a key as a string.
+// keyText returns a key as a string.
 func keyText(key []byte) string {
 	if usual, ok := usualKeys[string(key)]; ok {
 		return usual

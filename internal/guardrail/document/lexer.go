@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// lexeme is what a character of JSON belongs to.
+// lexeme says what a character of JSON belongs to.
 type lexeme uint8
 
 const (
-	punctuation lexeme = iota // between the strings: brackets, quotes, blanks
+	punctuation lexeme = iota // brackets, quotes, commas, colons, white space
 	stringText                // a string
 	literalText               // a number, true, false, null
 )
 
-// lexer reads JSON character by character, an escape being one. It checks no
-// grammar: what it does not know stands for itself.
+// lexer reads JSON character by character, where an escape is one character. It does not check the
+// grammar: a character that it does not expect stands for itself.
 type lexer struct {
 	state lexerState
 }
@@ -29,8 +29,8 @@ const (
 	notJSON
 )
 
-// next reads the character that text begins with: what it stands for, and how
-// many bytes it has; none if that depends on more text.
+// next returns the decoded first character of text and its size in bytes. The size is 0 if it
+// depends on more text, which last excludes.
 func (l *lexer) next(text string, last bool) (r rune, size int, kind lexeme) {
 	r, size = rune(text[0]), 1
 	if r >= utf8.RuneSelf {
@@ -68,14 +68,13 @@ func (l *lexer) next(text string, last bool) (r rune, size int, kind lexeme) {
 	return r, size, stringText
 }
 
-// escapes are the characters that the short escapes of RFC 8259 section 7
-// stand for.
+// escapes are the characters of the short escapes of RFC 8259 section 7.
 var escapes = [utf8.RuneSelf]rune{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
 
-// escape reads the escape that text begins with, and two that are the halves
-// of a surrogate pair as one. What is no escape is a backslash.
+// escape decodes the escape at the start of text. Two escapes that form a surrogate pair are one.
+// An invalid escape is a backslash.
 func escape(text string, last bool) (r rune, size int) {
 	if len(text) > 1 && text[1] < utf8.RuneSelf && escapes[text[1]] != 0 {
 		return escapes[text[1]], 2
@@ -99,8 +98,8 @@ func escape(text string, last bool) (r rune, size int) {
 	return utf8.RuneError, size
 }
 
-// unicodeEscape reads the \uXXXX that text begins with; size is 0 without one.
-// It is not whole where the text ends within what may be one.
+// unicodeEscape decodes the \uXXXX at the start of text. Its size is 0 if there is none. whole is
+// false if the text ends inside what may be one.
 func unicodeEscape(text string) (r rune, size int, whole bool) {
 	const form = `\uXXXX`
 	for i := range len(form) {

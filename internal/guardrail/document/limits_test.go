@@ -9,11 +9,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 )
 
-// TestDeepResultsAreNotReadAgain counts what is allocated, which any walk of
-// the rest of an object for each of its levels would show.
+// TestDeepResultsAreNotReadAgain counts allocations: they would grow if the rest of an object were
+// read again at each of its levels.
 func TestDeepResultsAreNotReadAgain(t *testing.T) {
 	rules := denying("forbidden")
-	nested := func(key string) string { // in no place that is echoed
+	nested := func(key string) string { // not in an echoed member
 		return `{"choices":` + strings.Repeat(`{"`+key+`":"x","a":`, 500) + "1" + strings.Repeat("}", 500) + `}`
 	}
 	repeated := func(key string) string { return `{"output":[{"a":1` + strings.Repeat(`,"`+key+`":"x"`, 500) + `}]}` }
@@ -38,7 +38,7 @@ func TestTheKeysOfOpenObjectsAreBounded(t *testing.T) {
 	for i := range 1 << 17 {
 		fmt.Fprintf(&wide, `"%d":0,`, i)
 	}
-	for i := range 400 { // the keys of all of them are held at once
+	for i := range 400 { // the keys of all of them are kept at once
 		deep.WriteString(`{`)
 		for k := range 400 {
 			fmt.Fprintf(&deep, `"%d-%d":0,`, i, k)

@@ -8,32 +8,32 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// Reader reads the strings of one body, or of one event, by the rules of a
-// matcher, and has the edits that take out what they find.
+// Reader runs the rules of a matcher over the strings of one body or event, and collects the edits
+// that take out what they find.
 type Reader struct {
 	Edits
 	matcher *detect.Matcher
-	done    <-chan struct{} // closed when nobody wants the answer any more
+	done    <-chan struct{} // closed when the caller has gone
 	hits    int
 	err     error
-	part    part        // which the string before was of
-	before  detect.Tail // and what it and those before it ended with
+	part    part        // of the string before
+	before  detect.Tail // the end of the strings of that part
 }
 
-// Reset makes the reader ready for a body.
+// Reset prepares the reader for a body.
 func (r *Reader) Reset(matcher *detect.Matcher, body []byte, answer bool) {
 	r.Edits.Reset(body, answer)
 	*r = Reader{Edits: r.Edits, matcher: matcher}
 }
 
-// Release lets go of the body and the matcher.
+// Release drops the body and the matcher.
 func (r *Reader) Release() {
 	r.Edits.Release()
 	*r = Reader{Edits: r.Edits}
 }
 
-// Read goes through the body, until a rule denies it or ctx ends. The error is
-// [detect.ErrDenied], a [*DuplicateError], a [*LimitError], or why ctx ended.
+// Read reads all strings of the body, until a rule denies it or ctx ends. The error is
+// [detect.ErrDenied], a [*DuplicateError], a [*LimitError], or that of ctx.
 func (r *Reader) Read(ctx context.Context) error {
 	r.done = ctx.Done()
 	w := Walker{Data: r.body, Answer: r.answer}
@@ -48,8 +48,8 @@ func (r *Reader) Read(ctx context.Context) error {
 	return err
 }
 
-// Text reads a string value, quotes included, or what else is read as a text.
-// The error is [detect.ErrDenied], [detect.ErrStopped] or a [*LimitError].
+// Text reads one string, quotes included, or another value as its JSON text. The error is
+// [detect.ErrDenied], [detect.ErrStopped] or a [*LimitError].
 func (r *Reader) Text(at Span, how Context) error {
 	value := r.body[at.Start:at.End]
 	text, inner := TextOf(value), InnerJSON{}
@@ -62,7 +62,7 @@ func (r *Reader) Text(at Span, how Context) error {
 	r.hits += len(edits)
 	switch {
 	case err == detect.ErrTooManyHits || r.hits > detect.MaxHits:
-		return &LimitError{What: "finds"}
+		return &LimitError{What: "matches"}
 	case err != nil || len(edits) == 0:
 		return err
 	}
@@ -72,18 +72,18 @@ func (r *Reader) Text(at Span, how Context) error {
 		r.values = appendEdited(r.values, text, edits)
 	case value[0] == '"':
 		r.values = jsonscan.AppendString(r.values, string(inner.Append(nil, len(plain), edits, true)))
-	default: // it stays the JSON that it is
+	default: // it was not a string and stays JSON
 		r.values = inner.Append(r.values, len(plain), edits, true)
 	}
 	r.put(at, from, true)
 	if r.tooLong() {
-		return &LimitError{What: "finds"}
+		return &LimitError{What: "matches"}
 	}
 	return nil
 }
 
-// follow returns what a text goes on from, and notes its end for the part
-// behind it.
+// follow returns the end of the text that a text continues, and keeps its own end for the next
+// part.
 func (r *Reader) follow(text string, how Context) (before string) {
 	before = how.Before
 	if how.part == (part{}) {

@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// house are rules that take out addresses and deny two words.
+// house are rules that redact addresses and deny two words.
 var house = []detect.Rule{
 	{Detector: must(detect.Email()), Mark: "[REDACTED:email]"},
 	{Detector: must(detect.Words([]string{"red mercury"})), Deny: true},
@@ -66,8 +66,8 @@ func TestBodiesThatHoldNothingPassAsTheyAre(t *testing.T) {
 	}
 }
 
-// shape replaces every string value by one word, which tells whether it is an
-// object or array of JSON, and arguments, which are a text in any form.
+// shape replaces every string value by a word that says whether it is a JSON object or array.
+// Arguments are a text in any form.
 func shape(t *testing.T, body []byte) string {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()

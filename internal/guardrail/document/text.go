@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// TextOf is the text of a valid string value, or of a value of another kind.
+// TextOf returns the text of a valid JSON string, or the JSON of another value.
 func TextOf(value []byte) string {
 	if value[0] != '"' {
 		return string(value)
@@ -20,13 +20,13 @@ func TextOf(value []byte) string {
 	return s
 }
 
-// PieceDecoder decodes a text that comes in pieces, each a value of its own.
+// PieceDecoder decodes a text that comes in pieces, each of which is a JSON value.
 type PieceDecoder struct {
-	half []byte // the escape of half a character, waiting for the other
+	half []byte // the escape of half a surrogate pair, waiting for the other half
 }
 
-// Decode decodes a piece, given as it stands in an event. Half a surrogate pair
-// at its end waits for the other half, which some providers send by itself.
+// Decode returns the text of the next piece. Half a surrogate pair at its end is kept for the next
+// piece, because some providers split pairs.
 func (d *PieceDecoder) Decode(value []byte) string {
 	if value[0] != '"' {
 		return string(value)
@@ -41,7 +41,7 @@ func (d *PieceDecoder) Decode(value []byte) string {
 	return TextOf(append(whole[:end], '"'))
 }
 
-// End returns what stands for half a character whose other half did not come.
+// End returns the replacement character if the other half of a surrogate pair did not come.
 func (d *PieceDecoder) End() string {
 	if len(d.half) == 0 {
 		return ""
@@ -50,8 +50,8 @@ func (d *PieceDecoder) End() string {
 	return "\ufffd"
 }
 
-// halfAtEnd is the length of the escape that a string's text ends with if that
-// is the first half of a surrogate pair, else 0.
+// halfAtEnd returns the length of an escape at the end of the content of a string that is the first
+// half of a surrogate pair, else 0.
 func halfAtEnd(text []byte) int {
 	at := max(0, len(text)-len(`\uD800`))
 	r, size, whole := unicodeEscape(string(text[at:]))
@@ -60,7 +60,7 @@ func halfAtEnd(text []byte) int {
 	}
 	before := bytes.TrimRight(text[:at], `\`)
 	if (at-len(before))%2 == 1 {
-		return 0 // its backslash is one that another escapes
+		return 0 // the backslash is itself escaped
 	}
 	return size
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 )
 
-// A character whose halves come in two pieces is one.
+// A surrogate pair may be split over two pieces.
 func TestPiecesAreDecodedTogether(t *testing.T) {
 	for _, test := range []struct {
 		pieces []string

@@ -4,65 +4,64 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// Walker goes once through a valid JSON object, from end to end, and visits
-// every string in it that is to be read, and as one text what a member
-// "arguments" has that is no string: it goes out as the text of it. It keeps a
-// frame for each level and the keys of the objects that are open.
+// Walker goes once through a valid JSON object, from start to end, and visits the strings that must
+// be read. If the value of a member "arguments" is not a string, its JSON text is visited as one
+// text, because translations send it as a string. For each level the walker keeps a frame and, in a
+// request, the keys of the open objects.
 type Walker struct {
 	Data   []byte
-	Answer bool // what is echoed is left out, and keys may repeat
-	Event  bool // of a stream: what is echoed is only in its response
+	Answer bool // an answer: echoed members are skipped, and keys may repeat
+	Event  bool // an event of a stream: only its member "response" may echo the request
 
-	// Visit is given each string, quotes included.
+	// Visit is called for each text: a string with its quotes, or another value below "arguments".
 	Visit func(at Span)
 
-	// Logprobs, if set, is given each value of a member logprobs with a string
-	// in it, instead of those strings.
+	// Logprobs, if set, is called once for each value of a member logprobs that contains strings.
+	// Visit is not called for them then.
 	Logprobs func(at Span)
 
-	// Stop is set by Visit: nothing more is to be read.
+	// Stop may be set by Visit to end the walk.
 	Stop bool
 
-	// Frames are the objects and arrays that are open. What it is set to before
-	// the walk is used again.
+	// Frames are the open objects and arrays, outermost first. A slice that is set before the walk
+	// is used again.
 	Frames []Frame
 
-	// annotated, if set, is told of each object with annotations, of which
-	// the list is given too, when it ends.
+	// onAnnotations, if set, is called at the end of each object that has annotations.
 	onAnnotations func(object, list Span)
 
 	keys         []Span
-	keySetSize   int // what the keys in the maps of the frames cost
-	lastLogprobs int // where the last value given to Logprobs begins
+	keySetSize   int // what the key sets of all frames cost, in bytes
+	lastLogprobs int // start of the last value passed to Logprobs
 }
 
-// Span is a stretch of a body, in bytes, the end not included.
+// Span is a range of bytes of a body. End is exclusive.
 type Span struct{ Start, End int }
 
-// Frame is an object or array that is open.
+// Frame is an open object or array.
 type Frame struct {
 	Object bool
-	Name   string // the key it is the value of; of an array's element, the array's
-	Key    string // the current key of an object, "" if it is not plain
+	Name   string // the key of this value; for an element, the key of its array
+	Key    string // the current key of an object, "" if it has escapes or is not ASCII
 	Start  int
 
 	expectKey     bool
-	callerKeys    bool                // keys are the caller's own
-	visited       bool                // the text of it was visited
-	exempt        *node               // its place, nil if nothing below is exempt
-	responseKnown bool                // whether it is a Response was looked up:
-	isResponse    bool                // it is
-	annotations   Span                // its annotations
-	firstKey      int                 // where its keys begin in Walker.keys
-	keySet        map[string]struct{} // its keys, once there are many
-	keySetSize    int                 // what they cost
+	callerKeys    bool                // the keys in it are the caller's own words
+	visited       bool                // it was visited as one text
+	exempt        *node               // the exemptions in it, nil for none
+	responseKnown bool                // isResponse is set
+	isResponse    bool                // it is a Response object
+	annotations   Span                // the list of its member annotations
+	firstKey      int                 // index of its first key in Walker.keys
+	keySet        map[string]struct{} // its keys, if there are many
+	keySetSize    int                 // what keySet costs, in bytes
 }
 
-// Walk goes through the object. The error, of a request only, is a
-// [*DuplicateError] or a [*LimitError].
+// Walk goes through the object. It fails only for a request, with a [*DuplicateError] or a
+// [*LimitError].
 func (w *Walker) Walk() error {
 	w.Frames, w.keys, w.keySetSize, w.lastLogprobs = w.Frames[:0], w.keys[:0], 0, -1
-	skip := 0 // how many levels of a value that is not read are open
+	skip := 0 // open levels of a value that is skipped
 	for i := 0; i < len(w.Data) && !w.Stop; {
 		switch c := w.Data[i]; c {
 		case '"':
@@ -103,7 +102,7 @@ func (w *Walker) Walk() error {
 	return nil
 }
 
-// text takes a string: a key or a value.
+// text handles a string, which is a key or a value.
 func (w *Walker) text(start, end int) error {
 	if len(w.Frames) > 0 {
 		top := &w.Frames[len(w.Frames)-1]
@@ -125,8 +124,8 @@ func (w *Walker) text(start, end int) error {
 	return nil
 }
 
-// inArguments tells whether the walk is at the value of a member "arguments"
-// of which nothing was visited yet.
+// inArguments reports whether the walk is at the value of a member "arguments" that was not visited
+// yet.
 func (w *Walker) inArguments() bool {
 	n := len(w.Frames)
 	if n == 0 {
@@ -136,7 +135,7 @@ func (w *Walker) inArguments() bool {
 	return top.Object && top.Key == "arguments" && !top.callerKeys && !top.visited
 }
 
-// scalar visits the value behind start if it is a number or a truth value.
+// scalar visits the value after start if it is a number, true or false.
 func (w *Walker) scalar(start int) {
 	for isBlank(w.Data[start]) {
 		start++
@@ -152,10 +151,10 @@ func (w *Walker) scalar(start int) {
 	w.visit(Span{start, end})
 }
 
-// isBlank tells whether c is white space of JSON.
+// isBlank reports whether c is JSON white space.
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// Member is the member of the body that is being read.
+// Member returns the name of the current member of the body.
 func (w *Walker) Member() string {
 	if len(w.Frames) > 0 && w.Frames[0].Key != "" {
 		return w.Frames[0].Key
@@ -163,8 +162,7 @@ func (w *Walker) Member() string {
 	return "the body"
 }
 
-// echoed tells whether the value the walk is at is what a Response repeats of
-// its request.
+// echoed reports whether the current value repeats the request in a Response object.
 func (w *Walker) echoed() bool {
 	n := len(w.Frames)
 	if !w.Answer || n == 0 || n > 2 {
@@ -203,7 +201,7 @@ func (w *Walker) open(object bool, start int) {
 	w.Frames = append(w.Frames, child)
 }
 
-// close ends the innermost frame; end is behind it.
+// close closes the innermost frame, which ends before end.
 func (w *Walker) close(end int) {
 	n := len(w.Frames) - 1
 	top := &w.Frames[n]
@@ -218,7 +216,7 @@ func (w *Walker) close(end int) {
 	w.Frames = w.Frames[:n]
 }
 
-// visit passes on a string, or the token probabilities that it is in.
+// visit calls Visit, or Logprobs for the value that contains the string.
 func (w *Walker) visit(at Span) {
 	if w.Logprobs == nil {
 		w.Visit(at)
@@ -233,8 +231,7 @@ func (w *Walker) visit(at Span) {
 	}
 }
 
-// inLogprobs tells whether the walk is below a member logprobs, and where the
-// value of it begins.
+// inLogprobs reports whether the walk is below a member logprobs, and where its value begins.
 func (w *Walker) inLogprobs() (start int, ok bool) {
 	for i := range w.Frames {
 		if w.Frames[i].Name == "logprobs" {
@@ -244,7 +241,7 @@ func (w *Walker) inLogprobs() (start int, ok bool) {
 	return 0, false
 }
 
-// valueEnd returns where the valid object or array at start ends.
+// valueEnd returns the end of the valid object or array at start.
 func valueEnd(data []byte, start int) int {
 	depth := 0
 	for i := start; i < len(data); {
