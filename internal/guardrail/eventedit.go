@@ -125,11 +125,11 @@ func (e *eventEdit) piece(r region) {
 	}
 }
 
-// end marks the channels that which selects as ending with this event.
-func (e *eventEdit) end(which func(*channel) bool) {
+// end marks the selected channels as ending with this event.
+func (e *eventEdit) end(selected func(*channel) bool) {
 	s := e.stream
 	for _, c := range s.channels {
-		if !c.ending && which(c) {
+		if !c.ending && selected(c) {
 			c.ending = true
 			delete(s.open, c.id)
 		}

@@ -47,10 +47,10 @@ func TestGolden(t *testing.T) {
 					t.Fatal(err)
 				}
 				result, err := set.Request(context.Background(), in.Data)
-				got = told(result, err)
+				got = outcome(result, err)
 			case "answer.json":
 				result, err := set.Answer(context.Background(), in.Data)
-				got = told(result, err)
+				got = outcome(result, err)
 			case "stream.txt":
 				wire := guardrail.Chat
 				if strings.Contains(name, "responses") {
@@ -73,7 +73,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func told(result guardrail.Result, err error) string {
+func outcome(result guardrail.Result, err error) string {
 	switch {
 	case err != nil:
 		return err.Error() + "\n"

@@ -20,8 +20,8 @@ import (
 //
 // Each kind of delta of each item and part is a channel. It continues the text with which its part
 // or item was added. That text is sent unchanged, because not all clients read it. A part of a
-// message continues the part before it: the text that that one held back is sent first, and of a
-// match across both only its rest in the second is taken out.
+// message continues the part before it. The text that was held back of that part is sent first. If
+// a match spans both parts, only its rest in the second is taken out.
 
 // audioDeltas are events with audio in base64.
 var audioDeltas = map[string]bool{"response.audio.delta": true, "response.output_audio.delta": true}

@@ -153,12 +153,12 @@ func (s *Stream) channel(id, group string) (c *channel, fresh bool) {
 	return c, true
 }
 
-// flush ends the channels that which selects, and inserts events with the text they held back.
-func (s *Stream) flush(which func(*channel) bool) *Verdict {
+// flush ends the selected channels and inserts events with the text they held back.
+func (s *Stream) flush(selected func(*channel) bool) *Verdict {
 	kept := s.channels[:0]
 	var remainders []remainder
 	for _, c := range s.channels {
-		if !which(c) {
+		if !selected(c) {
 			kept = append(kept, c)
 			continue
 		}

@@ -81,12 +81,12 @@ func (g *Guardrail) hookTexts(d Direction, body []byte) ([]hookText, error) {
 }
 
 // send sends a request to the webhook and reads its answer.
-func (w *Webhook) send(ctx context.Context, question hookRequest) (hookAnswer, error) {
+func (w *Webhook) send(ctx context.Context, request hookRequest) (hookAnswer, error) {
 	var answer hookAnswer
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(question); err != nil {
+	if err := encoder.Encode(request); err != nil {
 		return answer, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, &out)

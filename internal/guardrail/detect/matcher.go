@@ -138,9 +138,9 @@ func (m *Matcher) Settle(text string, last bool) (n int, edits []Edit) {
 	return n, m.edits
 }
 
-// Follow tells the matcher that its text continues another, which ended with before and was
-// judged. Hits may begin in before, but only their part in the new text is taken out, and a hit
-// that ends in before is none.
+// Follow tells the matcher that its text continues another one, which ended with before and was
+// judged. A match may begin in before, but only its part in the new text is taken out. Matches that
+// end in before are ignored.
 func (m *Matcher) Follow(before string) {
 	if before == "" {
 		return

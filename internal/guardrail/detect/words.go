@@ -118,8 +118,8 @@ type wordScanner struct {
 	list      *wordList
 	state     int32
 	positions []int  // ring buffer: positions of the last characters, a run of white space as one
+	slot      int    // next index of both ring buffers
 	edges     []edge // ring buffer: whether words may begin with them
-	slot      int    // next index of both
 	before    edge   // of the next character
 	prev      rune
 	pending   []Hit // they count if a word boundary follows

@@ -48,14 +48,14 @@ func (e *Edits) Release() {
 	}
 }
 
-// PutText replaces a text by another.
+// PutText replaces a value by a text.
 func (e *Edits) PutText(at Span, text string) {
 	from := len(e.values)
 	e.values = jsonscan.AppendString(e.values, text)
 	e.put(at, from, true)
 }
 
-// PutValue replaces a value by JSON, without a change of the text that it belongs to.
+// PutValue replaces a value by JSON. It does not count as a change of a text, so annotations stay.
 func (e *Edits) PutValue(at Span, value []byte) {
 	from := len(e.values)
 	e.values = append(e.values, value...)
