@@ -68,8 +68,8 @@ func (p *program) findFirst(pc uint32, seen []bool) {
 	}
 }
 
-// mayMatchOther reports whether an instruction may match a character outside ASCII, by its ranges or
-// because it folds case (U+017F folds to s, U+212A to k).
+// mayMatchOther reports whether an instruction may match a character outside ASCII, by its ranges
+// or because it folds case (U+017F folds to s, U+212A to k).
 func mayMatchOther(in *syntax.Inst) bool {
 	if in.Op == syntax.InstRuneAny || in.Op == syntax.InstRuneAnyNotNL {
 		return true

@@ -118,7 +118,8 @@ func (s *secretScanner) end(pos int, hits *hitList) {
 	s.step(-1, pos)
 }
 
-// hold implements [scanner]. What comes before a secret, such as its name, need not be held back.
+// hold implements [scanner]. It holds back a partial anchor, and a possible match from the start of
+// the part to report. What comes before that part, such as the name of a secret, is not held back.
 func (s *secretScanner) hold() int {
 	least := math.MaxInt
 	if depth := s.set.trie.depth[s.state]; depth > 0 {

@@ -10,7 +10,7 @@ import (
 // and without invisible characters. So a letter with an accent may be one character or two, and
 // full-width and mathematical letters are the same as plain ones.
 
-// mayDecompose is a fast test that is false for most characters whose spelling is themselves: ASCII,
+// mayDecompose is a fast test. It is false for most characters that are their own spelling: ASCII,
 // Han and Hangul.
 func mayDecompose(r rune) bool { return r >= 0xa0 && (r < 0x3400 || r >= 0xf900) }
 
@@ -62,7 +62,7 @@ var ignorables = &unicode.RangeTable{
 	LatinOffset: 1,
 }
 
-// mayBeHidden is a fast test that is false for most characters that are neither ignorable nor a
+// mayBeHidden is a fast test. It is false for most characters that are neither ignorable nor a
 // full-width form of an ASCII character.
 func mayBeHidden(r rune) bool {
 	return r >= 0xad && (r < 0x2070 || r >= 0xfe00 || r == 0x3164)

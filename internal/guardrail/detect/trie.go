@@ -58,9 +58,9 @@ func (t *trie) state(depth int32) int32 {
 	return n
 }
 
-// link fills in the transitions for characters that do not continue the prefix of a state: they lead
-// to its longest suffix that is a prefix of some string. It visits states in the order of their
-// depth.
+// link fills in the transitions for characters that do not continue the prefix of a state: they
+// lead to its longest suffix that is a prefix of some string. It visits states in the order of
+// their depth.
 func (t *trie) link() {
 	fail := make([]int32, len(t.depth))
 	queue := []int32{0}

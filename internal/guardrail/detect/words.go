@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxWords is how many words a list may have, maxWord how many characters a word, and
-	// maxWordText how many all of them: each character costs a row of a table.
+	// maxWords is how many words a list may have, maxWord how many characters one word may have,
+	// and maxWordText how many all of them together: each costs a row of a table.
 	maxWords    = 10000
 	maxWord     = 128
 	maxWordText = 64 << 10
@@ -112,8 +112,8 @@ const (
 	insideChar               // a part of the same character: no word may begin here
 )
 
-// wordScanner is the [scanner] of a list of words. It compares the decomposed spellings of words and
-// text. Word boundaries are decided by the characters of the text itself.
+// wordScanner is the [scanner] of a list of words. It compares the decomposed spellings of words
+// and text. Word boundaries are decided by the characters of the text itself.
 type wordScanner struct {
 	list      *wordList
 	state     int32
