@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -79,19 +80,22 @@ func queryFault(err error) error {
 }
 
 func callItem(r *activity.Record) openrouter.ActivityItem {
+	slug := cmp.Or(r.UpstreamModel, r.Model)
 	item := openrouter.ActivityItem{
-		Time: r.CreatedAt, Model: r.Model, UpstreamModel: r.UpstreamModel, Provider: r.Provider, Requests: 1,
+		Date: openrouter.Date(r.CreatedAt), Model: r.Model, ModelPermaslug: slug, EndpointID: r.Provider + "/" + slug,
+		Provider: r.Provider, Usage: openrouter.USD(r.CostNano), Requests: 1,
 		PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
-		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens, CostNano: r.CostNano,
-		Call: &openrouter.ActivityCall{
-			ID: r.ID, RequestID: r.RequestID, Key: r.Key, Route: r.Route, Status: r.Status, Code: r.Code,
-			Stream: r.Stream, Latency: r.Latency, FirstToken: r.FirstToken, FinishReason: r.FinishReason,
+		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens,
+		ActivityCall: &openrouter.ActivityCall{
+			ID: r.ID, RequestID: r.RequestID, CreatedAt: openrouter.Timestamp(r.CreatedAt), Key: r.Key, Route: r.Route,
+			Status: r.Status, Code: openrouter.Text(r.Code), Stream: r.Stream, LatencyMS: r.Latency.Milliseconds(),
+			FirstTokenMS: openrouter.Milliseconds(r.FirstToken), FinishReason: openrouter.Text(r.FinishReason),
 			UsageSource: r.UsageSource, Priced: r.Priced, Attempts: r.Attempts, OutputCap: r.OutputCap,
 			Workstation: r.Workstation,
 		},
 	}
 	if r.Ended != "" {
-		item.Call.Session = &openrouter.ActivitySession{Ended: r.Ended, BytesUp: r.BytesUp, BytesDown: r.BytesDown}
+		item.ActivitySession = &openrouter.ActivitySession{Ended: r.Ended, BytesUp: r.BytesUp, BytesDown: r.BytesDown}
 	}
 	return item
 }
@@ -101,7 +105,8 @@ func dailyItems(days []activity.Day) []openrouter.ActivityItem {
 	for i, d := range days {
 		date, _ := time.Parse(time.DateOnly, d.Date) // the store's own form
 		items[i] = openrouter.ActivityItem{
-			Time: date, Model: d.Model, Provider: d.Provider, CostNano: d.CostNano, Requests: d.Requests,
+			Date: openrouter.Date(date), Model: d.Model, ModelPermaslug: d.Model, EndpointID: d.Provider + "/" + d.Model,
+			Provider: d.Provider, Usage: openrouter.USD(d.CostNano), Requests: d.Requests,
 			PromptTokens: d.PromptTokens, CompletionTokens: d.CompletionTokens,
 			ReasoningTokens: d.ReasoningTokens, CachedTokens: d.CachedTokens,
 		}
@@ -111,11 +116,14 @@ func dailyItems(days []activity.Day) []openrouter.ActivityItem {
 
 func generation(r *activity.Record) openrouter.Generation {
 	return openrouter.Generation{
-		ID: r.ID, UpstreamID: r.UpstreamID, RequestID: r.RequestID, CreatedAt: r.CreatedAt, Model: r.Model,
-		Provider: r.Provider, Streamed: r.Stream, Cancelled: r.Status == fault.StatusClientGone,
-		FinishReason: r.FinishReason, NativeFinishReason: r.NativeFinishReason,
-		Latency: r.FirstToken, GenerationTime: r.Latency,
-		PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
-		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens, CostNano: r.CostNano,
+		ID: r.ID, UpstreamID: openrouter.Text(r.UpstreamID), RequestID: openrouter.Text(r.RequestID),
+		CreatedAt: openrouter.Timestamp(r.CreatedAt), Model: r.Model, Provider: openrouter.Text(r.Provider),
+		TotalCost: openrouter.USD(r.CostNano), Usage: openrouter.USD(r.CostNano),
+		Streamed: r.Stream, Cancelled: r.Status == fault.StatusClientGone,
+		FinishReason: openrouter.Text(r.FinishReason), NativeFinishReason: openrouter.Text(r.NativeFinishReason),
+		Latency: openrouter.Milliseconds(r.FirstToken), GenerationTime: openrouter.Milliseconds(r.Latency),
+		TokensPrompt: r.PromptTokens, TokensCompletion: r.CompletionTokens,
+		NativePrompt: r.PromptTokens, NativeCompletion: r.CompletionTokens,
+		NativeReasoning: r.ReasoningTokens, NativeCached: r.CachedTokens,
 	}
 }

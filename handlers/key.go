@@ -18,7 +18,7 @@ func serveKey(x *exchange) error {
 	if err != nil {
 		return queryFault(err)
 	}
-	info := openrouter.KeyInfo{Label: key.Name, Expires: key.Expires}
+	info := openrouter.KeyInfo{Label: key.Name, Expires: openrouter.Timestamp(key.Expires)}
 	info.Usage, info.UsageDaily, info.UsageWeekly, info.UsageMonthly = spent(days, x.gateway.Now().UTC())
 	balances, err := x.gateway.Balances(x.r.Context(), key.Name)
 	if err != nil {
@@ -32,10 +32,7 @@ func serveKey(x *exchange) error {
 // one for money with the least remaining.
 func showBudgets(info *openrouter.KeyInfo, balances []limits.Balance) {
 	for _, b := range balances {
-		info.Budgets = append(info.Budgets, openrouter.Budget{
-			Period: b.Budget.Period.String(), Tokens: b.Budget.Unit == limits.Tokens, Soft: b.Budget.Soft,
-			Limit: b.Budget.Limit, Spent: b.Spent, Reserved: b.Reserved, ResetsAt: b.ResetsAt,
-		})
+		info.Budgets = append(info.Budgets, budget(b))
 		if b.Budget.Unit != limits.Money {
 			continue
 		}
@@ -48,28 +45,42 @@ func showBudgets(info *openrouter.KeyInfo, balances []limits.Balance) {
 		case limits.Monthly:
 			usage, reset = &info.UsageMonthly, "monthly"
 		}
-		*usage = b.Spent
-		if left := b.Remaining(); !info.Limited || left < info.Remaining {
-			info.Limited, info.Limit, info.Remaining, info.Reset = true, b.Budget.Limit, left, reset
+		*usage = openrouter.USD(b.Spent)
+		limit, left := openrouter.USD(b.Budget.Limit), openrouter.USD(b.Remaining())
+		if info.Remaining == nil || left < *info.Remaining {
+			info.Limit, info.Remaining, info.Reset = &limit, &left, openrouter.Text(reset)
 		}
 	}
 }
 
+func budget(b limits.Balance) openrouter.Budget {
+	unit, amount := "usd", func(n int64) any { return openrouter.USD(n) }
+	if b.Budget.Unit == limits.Tokens {
+		unit, amount = "tokens", func(n int64) any { return n }
+	}
+	return openrouter.Budget{
+		Unit: unit, Period: b.Budget.Period.String(), Soft: b.Budget.Soft,
+		Limit: amount(b.Budget.Limit), Spent: amount(b.Spent), Reserved: amount(b.Reserved),
+		ResetsAt: openrouter.Timestamp(b.ResetsAt),
+	}
+}
+
 // spent sums in all, today, this week (from Monday) and this month, in UTC.
-func spent(days []activity.Day, now time.Time) (all, day, week, month int64) {
+func spent(days []activity.Day, now time.Time) (all, day, week, month openrouter.USD) {
 	today := now.Format(time.DateOnly)
 	monday := now.AddDate(0, 0, -(int(now.Weekday())+6)%7).Format(time.DateOnly)
 	first := now.Format("2006-01") + "-01"
 	for _, d := range days {
-		all += d.CostNano
+		cost := openrouter.USD(d.CostNano)
+		all += cost
 		if d.Date >= first {
-			month += d.CostNano
+			month += cost
 		}
 		if d.Date >= monday {
-			week += d.CostNano
+			week += cost
 		}
 		if d.Date == today {
-			day += d.CostNano
+			day += cost
 		}
 	}
 	return all, day, week, month

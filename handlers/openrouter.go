@@ -39,7 +39,7 @@ func (x *exchange) openrouterCall() openrouter.Call {
 }
 
 func (openrouterFamily) appendModel(dst []byte, m catalog.Model) []byte {
-	return append(openrouter.AppendModel(append(dst, `{"data":`...), openrouterModel(m)), '}')
+	return openrouter.AppendModel(dst, openrouterModel(m))
 }
 
 func (openrouterFamily) appendModels(dst []byte, models []catalog.Model, p page) []byte {

@@ -1,124 +1,64 @@
 package openrouter
 
-import "time"
-
 // ActivityItem is one row of GET /api/v1/activity: OpenRouter's item, so that
 // the SDKs parse it, and what this gateway knows besides. A row stands for one
-// call, or for a day of them (Requests).
+// call, or for a day of them. None of OpenRouter's members is null.
 type ActivityItem struct {
-	Time             time.Time // `date` is its UTC day
-	Model            string    // as asked
-	UpstreamModel    string    // model_permaslug; "" takes Model
-	Provider         string
-	CostNano         int64 // nano-USD
-	Requests         int64 // 0 is taken as 1
-	PromptTokens     int64
-	CompletionTokens int64
-	ReasoningTokens  int64
-	CachedTokens     int64
+	Date             Date   `json:"date"`
+	Model            string `json:"model"`           // as asked
+	ModelPermaslug   string `json:"model_permaslug"` // the model's name at the provider
+	EndpointID       string `json:"endpoint_id"`     // "<provider>/<permaslug>"
+	Provider         string `json:"provider_name"`
+	Usage            USD    `json:"usage"`
+	BYOKUsage        int64  `json:"byok_usage_inference"` // 0: no caller brings a provider's key
+	Requests         int64  `json:"requests"`
+	PromptTokens     int64  `json:"prompt_tokens"`
+	CompletionTokens int64  `json:"completion_tokens"`
+	ReasoningTokens  int64  `json:"reasoning_tokens"`
+	CachedTokens     int64  `json:"cached_tokens"`
 
-	// Call has what is known of a single call; nil for a row of a day.
-	Call *ActivityCall
+	// ActivityCall has what is known of a single call; nil for a row of a day.
+	*ActivityCall
 }
 
 // ActivityCall is the part of a row that is not OpenRouter's.
 type ActivityCall struct {
-	ID, RequestID string
-	Key           string // the key's name, never its secret
-	Route         string // such as "POST /v1/responses"
-	Status        int    // HTTP status; 499 when the client left
-	Code          string // machine code of a refusal, null if none
-	Stream        bool
-	Latency       time.Duration
-	FirstToken    time.Duration // 0 is null: there was none
-	FinishReason  string
-	UsageSource   string // provider, estimated, crashed, none
-	Priced        bool
-	Attempts      int
-	OutputCap     int64 // tokens of output that the gateway asked for; 0: the member is absent
+	ID           string       `json:"id"`
+	RequestID    string       `json:"request_id"`
+	CreatedAt    Timestamp    `json:"created_at"`
+	Key          string       `json:"key"`    // the key's name, never its secret
+	Route        string       `json:"route"`  // such as "POST /v1/responses"
+	Status       int          `json:"status"` // HTTP status; 499 when the client left
+	Code         Text         `json:"code"`   // machine code of a refusal
+	Stream       bool         `json:"stream"`
+	LatencyMS    int64        `json:"latency_ms"`
+	FirstTokenMS Milliseconds `json:"first_token_ms"`
+	FinishReason Text         `json:"finish_reason"`
+	UsageSource  string       `json:"usage_source"` // provider, estimated, crashed, none
+	Priced       bool         `json:"priced"`
+	Attempts     int          `json:"attempts"`
+	OutputCap    int64        `json:"output_cap,omitempty"` // tokens of output that the gateway asked for
 
-	Workstation string // of a call about a desk; else the member is absent
-	// Session is what became of a VNC session; nil for other calls.
-	Session *ActivitySession
+	Workstation string `json:"workstation,omitempty"` // of a call about a workstation
+	// ActivitySession is what became of a VNC session; nil for other calls.
+	*ActivitySession
 }
 
 // ActivitySession is the part of a row that only a VNC session has.
 type ActivitySession struct {
-	Ended              string // why: viewer_left, released, …
-	BytesUp, BytesDown int64  // to the workstation, to the viewer
-}
-
-// AppendActivityItem appends one row. None of OpenRouter's members is null.
-func AppendActivityItem(dst []byte, a ActivityItem) []byte {
-	w := writer{dst: append(dst, '{')}
-	slug := a.UpstreamModel
-	if slug == "" {
-		slug = a.Model
-	}
-	w.text("date", a.Time.UTC().Format(time.DateOnly))
-	w.text("model", a.Model)
-	w.text("model_permaslug", slug)
-	w.text("endpoint_id", a.Provider+"/"+slug)
-	w.text("provider_name", a.Provider)
-	w.usd("usage", a.CostNano)
-	w.number("byok_usage_inference", 0)
-	w.number("requests", max(a.Requests, 1))
-	w.number("prompt_tokens", a.PromptTokens)
-	w.number("completion_tokens", a.CompletionTokens)
-	w.number("reasoning_tokens", a.ReasoningTokens)
-	w.number("cached_tokens", a.CachedTokens)
-	if c := a.Call; c != nil {
-		w.text("id", c.ID)
-		w.text("request_id", c.RequestID)
-		w.text("created_at", timestamp(a.Time))
-		w.text("key", c.Key)
-		w.text("route", c.Route)
-		w.number("status", int64(c.Status))
-		w.textOrNull("code", c.Code)
-		w.bool("stream", c.Stream)
-		w.number("latency_ms", c.Latency.Milliseconds())
-		w.millisOrNull("first_token_ms", c.FirstToken)
-		w.textOrNull("finish_reason", c.FinishReason)
-		w.text("usage_source", c.UsageSource)
-		w.bool("priced", c.Priced)
-		w.number("attempts", int64(c.Attempts))
-		if c.OutputCap > 0 {
-			w.number("output_cap", c.OutputCap)
-		}
-		if c.Workstation != "" {
-			w.text("workstation", c.Workstation)
-		}
-		if s := c.Session; s != nil {
-			w.text("ended", s.Ended)
-			w.number("bytes_up", s.BytesUp)
-			w.number("bytes_down", s.BytesDown)
-		}
-	}
-	return append(w.dst, '}')
+	Ended     string `json:"ended"`      // why: viewer_left, released, …
+	BytesUp   int64  `json:"bytes_up"`   // to the workstation
+	BytesDown int64  `json:"bytes_down"` // to the viewer
 }
 
 // AppendActivity appends the answer of GET /api/v1/activity. The cursor is
 // where the next page begins, "" (null) on the last.
 func AppendActivity(dst []byte, items []ActivityItem, nextCursor string) []byte {
-	dst = append(dst, `{"data":[`...)
-	for i, a := range items {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = AppendActivityItem(dst, a)
+	if items == nil {
+		items = []ActivityItem{}
 	}
-	w := writer{dst: append(dst, ']')}
-	w.textOrNull("next_cursor", nextCursor)
-	return append(w.dst, '}')
-}
-
-// timestamp is RFC 3339 in UTC with milliseconds.
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
-
-func (w *writer) millisOrNull(key string, d time.Duration) {
-	if d <= 0 {
-		w.null(key)
-		return
-	}
-	w.number(key, d.Milliseconds())
+	return appendJSON(dst, struct {
+		Data       []ActivityItem `json:"data"`
+		NextCursor Text           `json:"next_cursor"`
+	}{items, Text(nextCursor)})
 }

@@ -37,9 +37,11 @@ func TestTrap7AModelHasAllTheKeys(t *testing.T) {
 
 func TestActivityHasNoNullOfOpenRouters(t *testing.T) {
 	at := time.Date(2026, 1, 2, 23, 30, 0, 5e6, time.FixedZone("", -3600))
-	call := openrouter.ActivityItem{Time: at, Model: "fake/echo", UpstreamModel: "echo", Provider: "fake", CostNano: 1500, PromptTokens: 3, CompletionTokens: 2, ReasoningTokens: 1, CachedTokens: 1,
-		Call: &openrouter.ActivityCall{ID: "gen-1", RequestID: "r", Key: "dev", Route: "POST /v1/responses", Status: 200, Stream: true, Latency: 1500 * time.Millisecond, UsageSource: "provider", Priced: true, Attempts: 1}}
-	day := openrouter.ActivityItem{Time: at, Model: "fake/echo", Provider: "fake", Requests: 7}
+	call := openrouter.ActivityItem{Date: openrouter.Date(at), Model: "fake/echo", ModelPermaslug: "echo", EndpointID: "fake/echo", Provider: "fake", Usage: 1500, Requests: 1,
+		PromptTokens: 3, CompletionTokens: 2, ReasoningTokens: 1, CachedTokens: 1,
+		ActivityCall: &openrouter.ActivityCall{ID: "gen-1", RequestID: "r", CreatedAt: openrouter.Timestamp(at), Key: "dev", Route: "POST /v1/responses", Status: 200, Stream: true,
+			LatencyMS: 1500, UsageSource: "provider", Priced: true, Attempts: 1}}
+	day := openrouter.ActivityItem{Date: openrouter.Date(at), Model: "fake/echo", ModelPermaslug: "fake/echo", EndpointID: "fake/fake/echo", Provider: "fake", Requests: 7}
 	same(t, string(openrouter.AppendActivity(nil, []openrouter.ActivityItem{call, day}, "abc")), `{"data":[
 		{"date":"2026-01-03","model":"fake/echo","model_permaslug":"echo","endpoint_id":"fake/echo","provider_name":"fake","usage":0.0000015,"byok_usage_inference":0,"requests":1,
 		"prompt_tokens":3,"completion_tokens":2,"reasoning_tokens":1,"cached_tokens":1,"id":"gen-1","request_id":"r","created_at":"2026-01-03T00:30:00.005Z","key":"dev","route":"POST /v1/responses",
@@ -57,7 +59,7 @@ var generationKeys = []string{"api_type", "app_id", "cache_discount", "cancelled
 	"user_agent", "web_search_engine", "workspace_id"}
 
 func TestAGenerationHasAllTheKeys(t *testing.T) {
-	for _, g := range []openrouter.Generation{{}, {ID: "gen-1", UpstreamID: "c1", Latency: time.Second, ProviderStatus: 200, CostNano: 2}} {
+	for _, g := range []openrouter.Generation{{CreatedAt: openrouter.Timestamp(time.Unix(0, 0))}, {CreatedAt: openrouter.Timestamp(time.Unix(0, 0)), ID: "gen-1", UpstreamID: "c1", Latency: openrouter.Milliseconds(time.Second), ProviderResponses: []openrouter.ProviderStatus{{Status: 200}}, Usage: 2}} {
 		v := decode(t, string(openrouter.AppendGeneration(nil, g)))["data"].(map[string]any)
 		for _, key := range generationKeys {
 			if _, ok := v[key]; !ok {
@@ -82,13 +84,14 @@ func TestAKeyHasAllTheKeys(t *testing.T) {
 	same(t, string(openrouter.AppendKey(nil, openrouter.KeyInfo{Label: "dev"})), `{"data":{"label":"dev","limit":null,"limit_remaining":null,"limit_reset":null,"usage":0,"usage_daily":0,"usage_weekly":0,
 		"usage_monthly":0,"byok_usage":0,"byok_usage_daily":0,"byok_usage_weekly":0,"byok_usage_monthly":0,"is_free_tier":false,"is_management_key":false,"is_provisioning_key":false,
 		"include_byok_in_limit":false,"budgets":[],"creator_user_id":null,"organization_id":null,"workspace_id":null,"allowed_data_regions":[],"free_model_daily_requests":{"limit":0,"remaining":0,"used":0},"expires_at":null,"rate_limit":{"requests":-1,"interval":"10s","note":"not used; limits are told by the answers of a call"}}}`)
-	v := decode(t, string(openrouter.AppendKey(nil, openrouter.KeyInfo{Limited: true, Limit: 10e9, Remaining: -5e8, Reset: "daily", Expires: time.Unix(0, 0)})))["data"].(map[string]any)
+	limit, remaining := openrouter.USD(10e9), openrouter.USD(-5e8)
+	v := decode(t, string(openrouter.AppendKey(nil, openrouter.KeyInfo{Limit: &limit, Remaining: &remaining, Reset: "daily", Expires: openrouter.Timestamp(time.Unix(0, 0))})))["data"].(map[string]any)
 	if v["limit"] != 10.0 || v["limit_remaining"] != -0.5 || v["limit_reset"] != "daily" || v["expires_at"] != "1970-01-01T00:00:00.000Z" {
 		t.Errorf("%v", v)
 	}
 	budgets := []openrouter.Budget{
-		{Period: "day", Limit: 10e9, Spent: 15e8, Reserved: 1, ResetsAt: time.Unix(86400, 0)},
-		{Period: "total", Tokens: true, Soft: true, Limit: 5e6, Spent: 7, Reserved: 8},
+		{Unit: "usd", Period: "day", Limit: openrouter.USD(10e9), Spent: openrouter.USD(15e8), Reserved: openrouter.USD(1), ResetsAt: openrouter.Timestamp(time.Unix(86400, 0))},
+		{Unit: "tokens", Period: "total", Soft: true, Limit: 5_000_000, Spent: 7, Reserved: 8},
 	}
 	v = decode(t, string(openrouter.AppendKey(nil, openrouter.KeyInfo{Budgets: budgets})))["data"].(map[string]any)
 	same(t, `{"budgets":`+encode(v["budgets"])+`}`, `{"budgets":[{"unit":"usd","period":"day","soft":false,"limit":10,"spent":1.5,"reserved":1e-9,"resets_at":"1970-01-02T00:00:00.000Z"},

@@ -1,77 +1,71 @@
 package openrouter
 
-import "time"
-
-// Generation is the answer of GET /api/v1/generation?id=: one call.
+// Generation is the answer of GET /api/v1/generation?id=: one call, with all
+// the members that the SDKs require (GenerationResponse of OpenRouter's OpenAPI,
+// 42 of them) and null where this gateway knows nothing.
 type Generation struct {
-	ID                 string
-	UpstreamID         string // the provider's id, null if none
-	RequestID          string
-	CreatedAt          time.Time
-	Model              string // as asked
-	Provider           string
-	CostNano           int64 // nano-USD
-	Streamed           bool
-	Cancelled          bool // the client left
-	FinishReason       string
-	NativeFinishReason string
-	Latency            time.Duration // to the first token, 0 is null
-	GenerationTime     time.Duration // of the whole answer, 0 is null
-	PromptTokens       int64
-	CompletionTokens   int64
-	ReasoningTokens    int64
-	CachedTokens       int64
-	UserAgent          string // "" is null
-	ProviderStatus     int    // HTTP status of the provider's answer; 0 if it gave none
+	ID                 string           `json:"id"`
+	UpstreamID         Text             `json:"upstream_id"` // the provider's id
+	RequestID          Text             `json:"request_id"`
+	CreatedAt          Timestamp        `json:"created_at"`
+	Model              string           `json:"model"` // as asked
+	Provider           Text             `json:"provider_name"`
+	APIType            string           `json:"api_type"`    // set by AppendGeneration
+	Origin             string           `json:"origin"`      // unknown: ""
+	DataRegion         string           `json:"data_region"` // set by AppendGeneration
+	TotalCost          USD              `json:"total_cost"`
+	Usage              USD              `json:"usage"`
+	BYOK               bool             `json:"is_byok"`
+	Streamed           bool             `json:"streamed"`
+	Cancelled          bool             `json:"cancelled"` // the client left
+	FinishReason       Text             `json:"finish_reason"`
+	NativeFinishReason Text             `json:"native_finish_reason"`
+	Latency            Milliseconds     `json:"latency"`         // to the first token
+	GenerationTime     Milliseconds     `json:"generation_time"` // of the whole answer
+	TokensPrompt       int64            `json:"tokens_prompt"`
+	TokensCompletion   int64            `json:"tokens_completion"`
+	NativePrompt       int64            `json:"native_tokens_prompt"`
+	NativeCompletion   int64            `json:"native_tokens_completion"`
+	NativeReasoning    int64            `json:"native_tokens_reasoning"`
+	NativeCached       int64            `json:"native_tokens_cached"`
+	UserAgent          Text             `json:"user_agent"`
+	ProviderResponses  []ProviderStatus `json:"provider_responses"` // nil is null
+	unknownGeneration
 }
 
-// AppendGeneration appends {"data": …} with all the members that the SDKs
-// require (GenerationResponse of OpenRouter's OpenAPI, 42 of them) and null
-// where this gateway knows nothing.
+// ProviderStatus is the HTTP status of a provider's answer.
+type ProviderStatus struct {
+	Status int `json:"status"`
+}
+
+// unknownGeneration has the members of which this gateway knows nothing.
+type unknownGeneration struct {
+	AppID             null `json:"app_id"`
+	CacheDiscount     null `json:"cache_discount"`
+	ExternalUser      null `json:"external_user"`
+	HTTPReferer       null `json:"http_referer"`
+	ModerationLatency null `json:"moderation_latency"`
+	CompletionImages  null `json:"native_tokens_completion_images"`
+	Fetches           null `json:"num_fetches"`
+	InputAudio        null `json:"num_input_audio_prompt"`
+	MediaCompletion   null `json:"num_media_completion"`
+	MediaPrompt       null `json:"num_media_prompt"`
+	SearchResults     null `json:"num_search_results"`
+	PresetID          null `json:"preset_id"`
+	Router            null `json:"router"`
+	ServiceTier       null `json:"service_tier"`
+	UpstreamCost      null `json:"upstream_inference_cost"`
+	SearchEngine      null `json:"web_search_engine"`
+	WorkspaceID       null `json:"workspace_id"`
+}
+
+// AppendGeneration appends {"data": …}.
 func AppendGeneration(dst []byte, g Generation) []byte {
-	w := writer{dst: append(dst, '{')}
-	w.open("data")
-	w.text("id", g.ID)
-	w.textOrNull("upstream_id", g.UpstreamID)
-	w.textOrNull("request_id", g.RequestID)
-	w.text("created_at", timestamp(g.CreatedAt))
-	w.text("model", g.Model)
-	w.textOrNull("provider_name", g.Provider)
-	w.text("api_type", "completions")
-	w.text("origin", "")
-	w.text("data_region", "global")
-	w.usd("total_cost", g.CostNano)
-	w.usd("usage", g.CostNano)
-	w.bool("is_byok", false)
-	w.bool("streamed", g.Streamed)
-	w.bool("cancelled", g.Cancelled)
-	w.textOrNull("finish_reason", g.FinishReason)
-	w.textOrNull("native_finish_reason", g.NativeFinishReason)
-	w.millisOrNull("latency", g.Latency)
-	w.millisOrNull("generation_time", g.GenerationTime)
-	w.number("tokens_prompt", g.PromptTokens)
-	w.number("tokens_completion", g.CompletionTokens)
-	w.number("native_tokens_prompt", g.PromptTokens)
-	w.number("native_tokens_completion", g.CompletionTokens)
-	w.number("native_tokens_reasoning", g.ReasoningTokens)
-	w.number("native_tokens_cached", g.CachedTokens)
-	w.textOrNull("user_agent", g.UserAgent)
-	w.key("provider_responses")
-	if g.ProviderStatus == 0 {
-		w.dst = append(w.dst, "null"...)
-	} else {
-		w.dst = append(w.dst, '[', '{')
-		w.number("status", int64(g.ProviderStatus))
-		w.dst = append(w.dst, '}', ']')
-	}
-	for _, unknown := range [...]string{
-		"app_id", "cache_discount", "external_user", "http_referer", "moderation_latency",
-		"native_tokens_completion_images", "num_fetches", "num_input_audio_prompt",
-		"num_media_completion", "num_media_prompt", "num_search_results", "preset_id", "router",
-		"service_tier", "upstream_inference_cost", "web_search_engine", "workspace_id",
-	} {
-		w.null(unknown)
-	}
-	w.close()
-	return append(w.dst, '}')
+	g.APIType, g.DataRegion = "completions", "global"
+	return appendJSON(dst, data[Generation]{g})
+}
+
+// data is the member that holds an answer.
+type data[T any] struct {
+	Data T `json:"data"`
 }

@@ -1,105 +1,74 @@
 package openrouter
 
-import "time"
-
 // KeyInfo is the answer of GET /api/v1/key: what the caller may know of the
-// key it calls with. Amounts are in nano-USD.
+// key it calls with.
 type KeyInfo struct {
-	Label     string    // the key's name, never its secret
-	Expires   time.Time // zero is null: never
-	Limited   bool      // there is a money budget
-	Limit     int64
-	Remaining int64
-	Reset     string // "daily", "weekly", "monthly"; "" is null
+	Label     string `json:"label"`           // the key's name, never its secret
+	Limit     *USD   `json:"limit"`           // nil is null: there is no money budget
+	Remaining *USD   `json:"limit_remaining"` // as Limit
+	Reset     Text   `json:"limit_reset"`     // "daily", "weekly", "monthly"
 
-	Usage, UsageDaily, UsageWeekly, UsageMonthly int64
+	Usage        USD `json:"usage"`
+	UsageDaily   USD `json:"usage_daily"`
+	UsageWeekly  USD `json:"usage_weekly"`
+	UsageMonthly USD `json:"usage_monthly"`
 
-	Budgets []Budget // of the key itself, shown beside what the family knows
+	Budgets []Budget  `json:"budgets"` // of the key itself, shown beside what the family knows
+	Expires Timestamp `json:"expires_at"`
+	keyConstants
 }
 
-// Budget is the state of one budget. Amounts are in nano-USD or, where Tokens
-// is true, in tokens.
+// Budget is the state of one budget. Amounts are USD or int64 (tokens).
 type Budget struct {
-	Period                 string // day, week, month, total
-	Tokens                 bool
-	Soft                   bool
-	Limit, Spent, Reserved int64
-	ResetsAt               time.Time // zero is null: never
+	Unit     string    `json:"unit"`   // usd, tokens
+	Period   string    `json:"period"` // day, week, month, total
+	Soft     bool      `json:"soft"`
+	Limit    any       `json:"limit"`
+	Spent    any       `json:"spent"`
+	Reserved any       `json:"reserved"`
+	ResetsAt Timestamp `json:"resets_at"`
 }
 
-func (w *writer) budgets(budgets []Budget) {
-	w.key("budgets")
-	w.dst = append(w.dst, '[')
-	for i, b := range budgets {
-		if i > 0 {
-			w.dst = append(w.dst, ',')
-		}
-		w.dst = append(w.dst, '{')
-		unit, amount := "usd", w.usd
-		if b.Tokens {
-			unit, amount = "tokens", w.number
-		}
-		w.text("unit", unit)
-		w.text("period", b.Period)
-		w.bool("soft", b.Soft)
-		amount("limit", b.Limit)
-		amount("spent", b.Spent)
-		amount("reserved", b.Reserved)
-		if b.ResetsAt.IsZero() {
-			w.null("resets_at")
-		} else {
-			w.text("resets_at", timestamp(b.ResetsAt))
-		}
-		w.close()
-	}
-	w.dst = append(w.dst, ']')
+// keyConstants has the members that are the same for all keys of this gateway.
+type keyConstants struct {
+	BYOKUsage          int64 `json:"byok_usage"`
+	BYOKUsageDaily     int64 `json:"byok_usage_daily"`
+	BYOKUsageWeekly    int64 `json:"byok_usage_weekly"`
+	BYOKUsageMonthly   int64 `json:"byok_usage_monthly"`
+	FreeTier           bool  `json:"is_free_tier"`
+	ManagementKey      bool  `json:"is_management_key"`
+	ProvisioningKey    bool  `json:"is_provisioning_key"`
+	IncludeBYOKInLimit bool  `json:"include_byok_in_limit"`
+	CreatorUserID      null  `json:"creator_user_id"`
+
+	// SDKs from 1.3 on ask for these.
+	OrganizationID     null     `json:"organization_id"`
+	WorkspaceID        null     `json:"workspace_id"`
+	AllowedDataRegions []string `json:"allowed_data_regions"`
+	FreeModelRequests  struct {
+		Limit     int64 `json:"limit"`
+		Remaining int64 `json:"remaining"`
+		Used      int64 `json:"used"`
+	} `json:"free_model_daily_requests"`
+
+	// Deprecated by OpenRouter, yet required by its SDKs.
+	RateLimit keyRateLimit `json:"rate_limit"`
+}
+
+type keyRateLimit struct {
+	Requests int64  `json:"requests"`
+	Interval string `json:"interval"`
+	Note     string `json:"note"`
 }
 
 // AppendKey appends {"data": …}.
 func AppendKey(dst []byte, k KeyInfo) []byte {
-	w := writer{dst: append(dst, '{')}
-	w.open("data")
-	w.text("label", k.Label)
-	if k.Limited {
-		w.usd("limit", k.Limit)
-		w.usd("limit_remaining", k.Remaining)
-	} else {
-		w.null("limit")
-		w.null("limit_remaining")
+	if k.Budgets == nil {
+		k.Budgets = []Budget{}
 	}
-	w.textOrNull("limit_reset", k.Reset)
-	w.usd("usage", k.Usage)
-	w.usd("usage_daily", k.UsageDaily)
-	w.usd("usage_weekly", k.UsageWeekly)
-	w.usd("usage_monthly", k.UsageMonthly)
-	for _, none := range [...]string{"byok_usage", "byok_usage_daily", "byok_usage_weekly", "byok_usage_monthly"} {
-		w.number(none, 0)
+	k.keyConstants = keyConstants{
+		AllowedDataRegions: []string{},
+		RateLimit:          keyRateLimit{Requests: -1, Interval: "10s", Note: "not used; limits are told by the answers of a call"},
 	}
-	for _, no := range [...]string{"is_free_tier", "is_management_key", "is_provisioning_key", "include_byok_in_limit"} {
-		w.bool(no, false)
-	}
-	w.budgets(k.Budgets)
-	w.null("creator_user_id")
-	// Asked for by SDKs from 1.3 on.
-	w.null("organization_id")
-	w.null("workspace_id")
-	w.texts("allowed_data_regions", nil)
-	w.open("free_model_daily_requests")
-	w.number("limit", 0)
-	w.number("remaining", 0)
-	w.number("used", 0)
-	w.close()
-	if k.Expires.IsZero() {
-		w.null("expires_at")
-	} else {
-		w.text("expires_at", timestamp(k.Expires))
-	}
-	// Deprecated by OpenRouter, yet required by its SDKs.
-	w.open("rate_limit")
-	w.number("requests", -1)
-	w.text("interval", "10s")
-	w.text("note", "not used; limits are told by the answers of a call")
-	w.close()
-	w.close()
-	return append(w.dst, '}')
+	return appendJSON(dst, data[KeyInfo]{k})
 }

@@ -1,11 +1,6 @@
 package openrouter
 
-import (
-	"strconv"
-	"strings"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-)
+import "strings"
 
 // ModelInfo is one model of GET /api/v1/models.
 type ModelInfo struct {
@@ -27,100 +22,101 @@ type ModelInfo struct {
 // word for a price that is not fixed, and never as "0". The others are left
 // out when "".
 type Pricing struct {
-	Prompt, Completion      string
-	CacheRead, CacheWrite   string
-	Reasoning, Image        string
-	AudioInput, AudioOutput string
+	Prompt      string `json:"prompt"`
+	Completion  string `json:"completion"`
+	CacheRead   string `json:"input_cache_read,omitempty"`
+	CacheWrite  string `json:"input_cache_write,omitempty"`
+	Reasoning   string `json:"internal_reasoning,omitempty"`
+	Image       string `json:"image,omitempty"`
+	AudioInput  string `json:"audio,omitempty"`
+	AudioOutput string `json:"audio_output,omitempty"`
 }
 
-// AppendModel appends one model: the answer of GET /api/v1/model/{author}/{slug}
-// has it as `data`, the list as an item.
-func AppendModel(dst []byte, m ModelInfo) []byte {
-	w := writer{dst: append(dst, '{')}
-	name := m.Name
-	if name == "" {
-		name = m.ID
-	}
-	w.text("id", m.ID)
-	w.text("canonical_slug", m.ID)
-	w.text("name", name)
-	w.number("created", m.Created)
-	if m.Description != "" {
-		w.text("description", m.Description)
-	}
-	w.numberOrNull("context_length", m.ContextLength)
-	input, output := orText(m.InputModalities), orText(m.OutputModalities)
-	w.open("architecture")
-	w.text("modality", strings.Join(input, "+")+"->"+strings.Join(output, "+"))
-	w.texts("input_modalities", input)
-	w.texts("output_modalities", output)
-	w.close()
-	w.pricing(m.Pricing)
-	w.open("top_provider")
-	w.numberOrNull("context_length", m.ContextLength)
-	w.numberOrNull("max_completion_tokens", m.MaxOutput)
-	w.bool("is_moderated", m.Moderated)
-	w.close()
-	w.null("per_request_limits")
-	w.texts("supported_parameters", m.Parameters)
-	w.null("default_parameters")
-	w.null("supported_voices")
-	w.open("links")
-	w.text("details", "/api/v1/models/"+m.ID+"/endpoints")
-	w.close()
-	return append(w.dst, '}')
+// model is a ModelInfo as the SDKs want it.
+type model struct {
+	ID            string       `json:"id"`
+	CanonicalSlug string       `json:"canonical_slug"`
+	Name          string       `json:"name"`
+	Created       int64        `json:"created"`
+	Description   string       `json:"description,omitempty"`
+	ContextLength Count        `json:"context_length"`
+	Architecture  architecture `json:"architecture"`
+	Pricing       Pricing      `json:"pricing"`
+	TopProvider   topProvider  `json:"top_provider"`
+	RequestLimits null         `json:"per_request_limits"`
+	Parameters    []string     `json:"supported_parameters"`
+	Defaults      null         `json:"default_parameters"`
+	Voices        null         `json:"supported_voices"`
+	Links         modelLinks   `json:"links"`
 }
 
-func (w *writer) pricing(p Pricing) {
-	orUnknown := func(price string) string {
-		if price == "" {
-			return "-1"
+type architecture struct {
+	Modality string   `json:"modality"`
+	Input    []string `json:"input_modalities"`
+	Output   []string `json:"output_modalities"`
+}
+
+type topProvider struct {
+	ContextLength Count `json:"context_length"`
+	MaxOutput     Count `json:"max_completion_tokens"`
+	Moderated     bool  `json:"is_moderated"`
+}
+
+type modelLinks struct {
+	Details string `json:"details"`
+}
+
+func modelOf(m ModelInfo) model {
+	input, output := modalities(m.InputModalities), modalities(m.OutputModalities)
+	shown := model{
+		ID: m.ID, CanonicalSlug: m.ID, Name: m.Name, Created: m.Created, Description: m.Description,
+		ContextLength: Count(m.ContextLength),
+		Architecture:  architecture{strings.Join(input, "+") + "->" + strings.Join(output, "+"), input, output},
+		Pricing:       m.Pricing,
+		TopProvider:   topProvider{Count(m.ContextLength), Count(m.MaxOutput), m.Moderated},
+		Parameters:    m.Parameters,
+		Links:         modelLinks{"/api/v1/models/" + m.ID + "/endpoints"},
+	}
+	if shown.Name == "" {
+		shown.Name = m.ID
+	}
+	if shown.Parameters == nil {
+		shown.Parameters = []string{}
+	}
+	for _, price := range []*string{&shown.Pricing.Prompt, &shown.Pricing.Completion} {
+		if *price == "" {
+			*price = "-1"
 		}
-		return price
 	}
-	w.open("pricing")
-	w.text("prompt", orUnknown(p.Prompt))
-	w.text("completion", orUnknown(p.Completion))
-	for _, f := range [...]struct{ key, price string }{
-		{"input_cache_read", p.CacheRead},
-		{"input_cache_write", p.CacheWrite},
-		{"internal_reasoning", p.Reasoning},
-		{"image", p.Image},
-		{"audio", p.AudioInput},
-		{"audio_output", p.AudioOutput},
-	} {
-		if f.price != "" {
-			w.text(f.key, f.price)
-		}
-	}
-	w.close()
+	return shown
 }
 
-func orText(modalities []string) []string {
-	if len(modalities) == 0 {
+func modalities(known []string) []string {
+	if len(known) == 0 {
 		return []string{"text"}
 	}
-	return modalities
+	return known
+}
+
+// AppendModel appends the answer of GET /api/v1/model/{author}/{slug}.
+func AppendModel(dst []byte, m ModelInfo) []byte {
+	return appendJSON(dst, data[model]{modelOf(m)})
 }
 
 // AppendModelList appends one page of the list: the given models, how many
 // there are in all, and the path of the next page, "" on the last. A page
 // beyond the end must be empty: the Go SDK asks until it gets one.
 func AppendModelList(dst []byte, page []ModelInfo, total int, next string) []byte {
-	dst = append(dst, `{"data":[`...)
+	type links struct {
+		Next Text `json:"next"`
+	}
+	models := make([]model, len(page))
 	for i, m := range page {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = AppendModel(dst, m)
+		models[i] = modelOf(m)
 	}
-	dst = append(dst, `],"total_count":`...)
-	dst = strconv.AppendInt(dst, int64(total), 10)
-	dst = append(dst, `,"links":{"next":`...)
-	if next == "" {
-		dst = append(dst, "null"...)
-	} else {
-		dst = jsonscan.AppendString(dst, next)
-	}
-	return append(dst, `}}`...)
+	return appendJSON(dst, struct {
+		Data  []model `json:"data"`
+		Total int     `json:"total_count"`
+		Links links   `json:"links"`
+	}{models, total, links{Text(next)}})
 }
