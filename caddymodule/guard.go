@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/guard"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 )
 
 // guardNames are the guardrails of a configuration, and which of them a block
 // has named.
 type guardNames struct {
-	byName map[string]*guard.Guardrail
+	byName map[string]*guardrail.Guardrail
 	used   map[string]bool
 }
 
@@ -20,7 +20,7 @@ type guardNames struct {
 // that is not known, or that nothing uses, is refused: a typo must not take a
 // guardrail away in silence.
 func (a *App) buildGuards() (out gateway.Guards, secrets []string, err error) {
-	names := guardNames{make(map[string]*guard.Guardrail), make(map[string]bool)}
+	names := guardNames{make(map[string]*guardrail.Guardrail), make(map[string]bool)}
 	for _, g := range a.Guardrails {
 		if names.byName[g.Name] != nil {
 			return out, nil, fmt.Errorf("guardrail %q is configured twice", g.Name)
@@ -34,7 +34,7 @@ func (a *App) buildGuards() (out gateway.Guards, secrets []string, err error) {
 			secrets = append(secrets, secret)
 		}
 	}
-	out.Keys = make(map[string][]*guard.Guardrail)
+	out.Keys = make(map[string][]*guardrail.Guardrail)
 	for _, k := range a.Keys {
 		list, err := names.find(k.Guardrails)
 		if err != nil {
@@ -64,7 +64,7 @@ func (a *App) buildGuards() (out gateway.Guards, secrets []string, err error) {
 	return out, secrets, nil
 }
 
-func (n *guardNames) find(list []string) (found []*guard.Guardrail, err error) {
+func (n *guardNames) find(list []string) (found []*guardrail.Guardrail, err error) {
 	for _, name := range list {
 		g := n.byName[name]
 		if g == nil {
@@ -76,20 +76,20 @@ func (n *guardNames) find(list []string) (found []*guard.Guardrail, err error) {
 	return found, nil
 }
 
-func (a *App) compileGuardrail(g *Guardrail) (compiled *guard.Guardrail, secret string, err error) {
-	spec := guard.Spec{Name: g.Name, Window: g.Window}
+func (a *App) compileGuardrail(g *Guardrail) (compiled *guardrail.Guardrail, secret string, err error) {
+	spec := guardrail.Spec{Name: g.Name, Window: g.Window}
 	switch g.On {
-	case "", guard.Both.String():
-	case guard.Input.String():
-		spec.On = guard.Input
-	case guard.Output.String():
-		spec.On = guard.Output
+	case "", guardrail.Both.String():
+	case guardrail.Input.String():
+		spec.On = guardrail.Input
+	case guardrail.Output.String():
+		spec.On = guardrail.Output
 	default:
 		return nil, "", fmt.Errorf("guardrail %q: on %q: want input, output or both", g.Name, g.On)
 	}
 	for _, r := range g.Rules {
-		spec.Rules = append(spec.Rules, guard.Rule{
-			Action: guard.Action(r.Guardrail), Detector: guard.Detector(r.Detector), Words: r.Words, Pattern: r.Pattern,
+		spec.Rules = append(spec.Rules, guardrail.Rule{
+			Action: guardrail.Action(r.Guardrail), Detector: guardrail.Detector(r.Detector), Words: r.Words, Pattern: r.Pattern,
 		})
 	}
 	if g.Webhook != nil {
@@ -97,12 +97,12 @@ func (a *App) compileGuardrail(g *Guardrail) (compiled *guard.Guardrail, secret 
 			return nil, "", fmt.Errorf("guardrail %q: webhook: %w", g.Name, err)
 		}
 	}
-	compiled, err = guard.Compile(spec)
+	compiled, err = guardrail.Compile(spec)
 	return compiled, secret, err
 }
 
-func (a *App) webhook(w *GuardWebhook) (out *guard.Webhook, secret string, err error) {
-	out = &guard.Webhook{URL: w.URL, Timeout: time.Duration(w.Timeout), RefuseStreams: w.RefuseStreams}
+func (a *App) webhook(w *GuardWebhook) (out *guardrail.Webhook, secret string, err error) {
+	out = &guardrail.Webhook{URL: w.URL, Timeout: time.Duration(w.Timeout), RefuseStreams: w.RefuseStreams}
 	switch w.OnFailure {
 	case "", "closed":
 	case "open":

@@ -4,7 +4,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/guard"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 )
 
 // readGuardrail reads one guardrail:
@@ -30,8 +30,8 @@ func (a *App) readGuardrail(d *caddyfile.Dispenser) error {
 	}
 	err := caddykit.Options{
 		"on":      caddykit.Word(&g.On),
-		"deny":    g.rule(guard.Deny),
-		"redact":  g.rule(guard.Redact),
+		"deny":    g.rule(guardrail.Deny),
+		"redact":  g.rule(guardrail.Redact),
 		"window":  caddykit.Value(&g.Window, parsePositive[int]),
 		"webhook": {Read: g.readWebhook},
 	}.Block(d)
@@ -40,7 +40,7 @@ func (a *App) readGuardrail(d *caddyfile.Dispenser) error {
 }
 
 // rule is the option of an action.
-func (g *Guardrail) rule(action guard.Action) caddykit.Option {
+func (g *Guardrail) rule(action guardrail.Action) caddykit.Option {
 	return caddykit.Option{Many: true, Read: func(d *caddyfile.Dispenser) error {
 		args := d.RemainingArgs()
 		if len(args) == 0 {
@@ -48,7 +48,7 @@ func (g *Guardrail) rule(action guard.Action) caddykit.Option {
 		}
 		r := GuardRule{Guardrail: string(action), Detector: args[0]}
 		switch args = args[1:]; r.Detector {
-		case string(guard.Words):
+		case string(guardrail.Words):
 			if r.Words = args; len(args) == 0 {
 				return d.ArgErr()
 			}
@@ -56,8 +56,8 @@ func (g *Guardrail) rule(action guard.Action) caddykit.Option {
 			if len(args) != 1 {
 				return d.ArgErr()
 			}
-			r.Detector, r.Pattern = string(guard.Regexp), args[0]
-		case string(guard.Secrets), string(guard.Email), string(guard.Card):
+			r.Detector, r.Pattern = string(guardrail.Regexp), args[0]
+		case string(guardrail.Secrets), string(guardrail.Email), string(guardrail.Card):
 			if len(args) > 0 {
 				return d.ArgErr()
 			}

@@ -3,7 +3,7 @@ package handlers
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/guard"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -25,14 +25,14 @@ func (x *exchange) admitText(body []byte, members []jsonscan.Member) ([]byte, []
 // the client gets: the call's guardrails, or nothing.
 type streamJudge struct {
 	x       *exchange
-	guard   *guard.Stream // nil: nothing reads the answer
+	guard   *guardrail.Stream // nil: nothing reads the answer
 	forward openai.Stream
 }
 
 func newStreamJudge(x *exchange, op provider.Operation, forward openai.Stream) streamJudge {
-	wire := guard.Chat
+	wire := guardrail.Chat
 	if op == provider.Responses {
-		wire = guard.Responses
+		wire = guardrail.Responses
 	}
 	return streamJudge{x, x.call.JudgeStream(wire), forward}
 }
@@ -67,14 +67,14 @@ func (j *streamJudge) note() {
 	}
 }
 
-func (j *streamJudge) pass(dst []byte, events []guard.Event) []byte {
+func (j *streamJudge) pass(dst []byte, events []guardrail.Event) []byte {
 	for _, e := range events {
 		dst = j.forward.Data(dst, e.Name, e.Data)
 	}
 	return dst
 }
 
-func (j *streamJudge) verdict(dst []byte, v *guard.Verdict) ([]byte, *fault.Error) {
+func (j *streamJudge) verdict(dst []byte, v *guardrail.Verdict) ([]byte, *fault.Error) {
 	if v == nil {
 		return dst, nil
 	}

@@ -109,8 +109,8 @@ func TestARequestWithMoreThanAGuardrailHoldsIsTooLarge(t *testing.T) {
 		fmt.Fprintf(&keys, `"%d":0,`, i)
 	}
 	for what, more := range map[string]string{
-		"keys":  `,"metadata":{` + keys.String() + `"a":0}`,
-		"finds": `,"metadata":{"a":"` + strings.Repeat("x ", 1<<17+1) + `"}`,
+		"keys":    `,"metadata":{` + keys.String() + `"a":0}`,
+		"matches": `,"metadata":{"a":"` + strings.Repeat("x ", 1<<17+1) + `"}`,
 	} {
 		a := h.post(chatV1, "full", bodyFor(chatV1, "fake/echo", more))
 		wantRefusal(t, chatV1, a, 413, "request_too_large")

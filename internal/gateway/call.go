@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
-	"github.com/gatehouse-proxy/gatehouse/internal/guard"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -52,7 +52,7 @@ type Call struct {
 	unwatch func() bool // stops waiting for the client to leave; nil without draining
 
 	quota      quota // what it has of its limits
-	guards     *guard.Set
+	guards     *guardrail.Set
 	redacted   []string // classes of what guardrails took out
 	seen       seen     // of the answer
 	chat       bool     // the operation is chat

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
-	"github.com/gatehouse-proxy/gatehouse/internal/guard"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
 
@@ -20,15 +20,15 @@ const webhookRetry = 10 * time.Second
 
 // Guards are the guardrails of a configuration, and what they apply to.
 type Guards struct {
-	Keys   map[string][]*guard.Guardrail // by name of key
+	Keys   map[string][]*guardrail.Guardrail // by name of key
 	Models []ModelGuards
-	All    []*guard.Guardrail // every model call
+	All    []*guardrail.Guardrail // every model call
 }
 
 // ModelGuards are the guardrails of the models of a pattern.
 type ModelGuards struct {
 	Pattern    string
-	Guardrails []*guard.Guardrail
+	Guardrails []*guardrail.Guardrail
 }
 
 func (g *Guards) check() error {
@@ -46,11 +46,11 @@ type sets struct{ byNames sync.Map }
 
 // of joins the guardrails of a key, of a model and of the gateway, each once,
 // in this order.
-func (s *sets) of(g *Guards, key, model string) *guard.Set {
+func (s *sets) of(g *Guards, key, model string) *guardrail.Set {
 	if len(g.Keys)+len(g.Models)+len(g.All) == 0 {
 		return nil
 	}
-	var room [8]*guard.Guardrail
+	var room [8]*guardrail.Guardrail
 	list := append(room[:0], g.Keys[key]...)
 	for _, m := range g.Models {
 		if pattern.Match(m.Pattern, model) {
@@ -71,10 +71,10 @@ func (s *sets) of(g *Guards, key, model string) *guard.Set {
 		names.WriteByte('/') // in no name
 	}
 	if set, ok := s.byNames.Load(names.String()); ok {
-		return set.(*guard.Set)
+		return set.(*guardrail.Set)
 	}
-	set, _ := s.byNames.LoadOrStore(names.String(), guard.Join(list...))
-	return set.(*guard.Set)
+	set, _ := s.byNames.LoadOrStore(names.String(), guardrail.Join(list...))
+	return set.(*guardrail.Set)
 }
 
 // AdmitText has the guardrails of the admitted call judge its request. It
@@ -88,7 +88,7 @@ func (c *Call) AdmitText(ctx context.Context, body []byte) ([]byte, error) {
 		return nil, fault.New(fault.UnsupportedParameter, "the guardrail %q judges whole answers only: a stream is not possible here", name).WithParam("stream")
 	}
 	result, err := c.guards.Request(ctx, body)
-	var limit *guard.LimitError
+	var limit *guardrail.LimitError
 	if errors.As(err, &limit) {
 		return nil, fault.New(fault.RequestTooLarge, "the request cannot be judged: it has more %s than a guardrail looks at", limit.What)
 	}
@@ -111,9 +111,9 @@ func (c *Call) JudgeAnswer(ctx context.Context, body []byte) ([]byte, error) {
 
 // JudgeStream returns the judge of the provider's stream, nil where nothing
 // reads it.
-func (c *Call) JudgeStream(wire guard.Wire) *guard.Stream { return c.guards.Stream(wire) }
+func (c *Call) JudgeStream(wire guardrail.Wire) *guardrail.Stream { return c.guards.Stream(wire) }
 
-func (c *Call) judged(ctx context.Context, result guard.Result, err error) ([]byte, error) {
+func (c *Call) judged(ctx context.Context, result guardrail.Result, err error) ([]byte, error) {
 	if err != nil {
 		return nil, c.unjudged(ctx, err)
 	}
@@ -126,16 +126,16 @@ func (c *Call) judged(ctx context.Context, result guard.Result, err error) ([]by
 
 // unjudged is why the guardrails could not judge a body.
 func (c *Call) unjudged(ctx context.Context, err error) error {
-	var twice *guard.DuplicateError
-	var hook *guard.WebhookError
-	var limit *guard.HookLimitError
+	var twice *guardrail.DuplicateError
+	var hook *guardrail.WebhookError
+	var limit *guardrail.HookLimitError
 	switch {
 	case ctx.Err() != nil:
 		return fault.New(fault.ClientGone, "the client left").WithCause(err)
 	case errors.As(err, &twice):
 		return fault.New(fault.InvalidJSON, "the request body is not acceptable JSON: an object in %q has the key %q twice", twice.Param, twice.Key).WithParam(twice.Param)
-	case errors.As(err, &limit) && limit.Direction == guard.Input:
-		return fault.New(fault.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, guard.MaxHookTexts, guard.MaxHookText)
+	case errors.As(err, &limit) && limit.Direction == guardrail.Input:
+		return fault.New(fault.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, guardrail.MaxHookTexts, guardrail.MaxHookText)
 	case errors.As(err, &hook):
 		e := fault.New(fault.GuardrailUnavailable, "the guardrail %q could not be asked", hook.Guardrail).WithCause(err)
 		e.RetryAfter = webhookRetry
@@ -146,14 +146,14 @@ func (c *Call) unjudged(ctx context.Context, err error) error {
 
 // Blocked is the refusal of a text: it names the guardrail and the class of
 // what was found, and nothing of the text.
-func Blocked(v *guard.Verdict) *fault.Error {
+func Blocked(v *guardrail.Verdict) *fault.Error {
 	e := fault.New(fault.GuardrailBlocked, "refused by the guardrail %q: %s", v.Guardrail, v.Class)
 	e.Reasons = []string{v.Class}
 	return e
 }
 
 // NoteRedacted notes for the log what was taken out of the call's texts.
-func (c *Call) NoteRedacted(found []guard.Verdict) {
+func (c *Call) NoteRedacted(found []guardrail.Verdict) {
 	for _, v := range found {
 		if !slices.Contains(c.redacted, v.Class) {
 			c.redacted = append(c.redacted, v.Class)

@@ -7,13 +7,13 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/guard"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // A body that something was taken out of is a second one beside the first.
 func TestARedactedBodyCountsAsMemory(t *testing.T) {
-	words, err := guard.Compile(guard.Spec{Name: "words", On: guard.Input, Rules: []guard.Rule{{Action: guard.Redact, Detector: guard.Words, Words: []string{"mellon"}}}})
+	words, err := guardrail.Compile(guardrail.Spec{Name: "words", On: guardrail.Input, Rules: []guardrail.Rule{{Action: guardrail.Redact, Detector: guardrail.Words, Words: []string{"mellon"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestARedactedBodyCountsAsMemory(t *testing.T) {
 		"room for two": {64 << 20, ""},
 		"room for one": {1600 << 10, fault.GatewayBusy},
 	} {
-		r := newRig(t, gateway.Config{BodyMemory: c.limit, Guards: gateway.Guards{All: []*guard.Guardrail{words}}}).start(t, t.Context())
+		r := newRig(t, gateway.Config{BodyMemory: c.limit, Guards: gateway.Guards{All: []*guardrail.Guardrail{words}}}).start(t, t.Context())
 		body := `{"messages":[{"role":"user","content":"mellon ` + strings.Repeat("x", 600<<10) + `"}]}`
 		call := r.begin(t)
 		read, err := call.ReadBody(httptest.NewRecorder(), post(strings.NewReader(body), int64(len(body))))
@@ -51,19 +51,19 @@ func TestARedactedBodyCountsAsMemory(t *testing.T) {
 // What a moderator is not asked about is too large, whatever becomes of texts
 // when the moderator fails; and it is the caller's mistake.
 func TestATextTooLongForAWebhookIsTooLarge(t *testing.T) {
-	hook, err := guard.Compile(guard.Spec{Name: "hook", On: guard.Input, Webhook: &guard.Webhook{
+	hook, err := guardrail.Compile(guardrail.Spec{Name: "hook", On: guardrail.Input, Webhook: &guardrail.Webhook{
 		URL: "https://moderator.example/", FailOpen: true, Transport: answering(200, `{"action":"allow"}`),
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRig(t, gateway.Config{Guards: gateway.Guards{All: []*guard.Guardrail{hook}}}).start(t, t.Context())
+	r := newRig(t, gateway.Config{Guards: gateway.Guards{All: []*guardrail.Guardrail{hook}}}).start(t, t.Context())
 	call := r.begin(t)
 	defer call.Finish()
 	if err := call.Admit(t.Context(), provider.Chat, "acme/m"); err != nil {
 		t.Fatal(err)
 	}
-	body := `{"messages":[` + strings.Repeat(`"x",`, guard.MaxHookTexts) + `"x"]}`
+	body := `{"messages":[` + strings.Repeat(`"x",`, guardrail.MaxHookTexts) + `"x"]}`
 	_, err = call.AdmitText(t.Context(), []byte(body))
 	wantFault(t, err, fault.RequestTooLarge, "10000 texts")
 }

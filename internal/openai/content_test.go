@@ -131,7 +131,7 @@ func TestFieldsThatCostNothing(t *testing.T) {
 		`{"model":"p/m","input":[{"type":"local_shell_call","action":{"type":"exec"}},{"type":"local_shell_call_output","output":"x"},{"type":"apply_patch_call"},{"type":"apply_patch_call_output"}]}`,
 		`{"model":"p/m","input":[{"type":"shell_call","action":{"commands":["ls"]}},{"type":"shell_call_output","output":[{"stdout":"x","stderr":"","outcome":{"type":"exit","exit_code":0}}]}]}`,
 		`{"model":"p/m","input":[{"type":"tool_search_call","arguments":{"query":"q"}},{"type":"tool_search_output","tools":[{"type":"function"}]},{"type":"additional_tools","tools":[]},{"type":"compaction","encrypted_content":"e"}]}`,
-		`{"model":"p/m","input":[{"type":"agent_message","author":"/root","recipient":"/root/a","content":[{"type":"encrypted_content","encrypted_content":"x"}]},{"type":"context_compaction","encrypted_content":"e"}]}`,
+		`{"model":"p/m","input":[{"type":"agent_message","author":"a","recipient":"b","content":[{"type":"encrypted_content","encrypted_content":"x"}]},{"type":"context_compaction","encrypted_content":"e"}]}`,
 		`{"model":"p/m","input":[{"type":"function_call_output","call_id":"c","output":[{"type":"encrypted_content","encrypted_content":"x"}]}]}`,
 		`{"model":"p/m","context_management":{"edits":[{"type":"clear_tool_uses_20250919","keep":{"type":"tool_uses","value":3}},{"type":"clear_thinking_20251015","keep":"all"}]}}`,
 		`{"model":"p/m","context_management":{}}`, `{"model":"p/m","context_management":[]}`, `{"model":"p/m","context_management":null}`,

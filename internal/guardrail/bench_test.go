@@ -1,0 +1,57 @@
+package guardrail_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+)
+
+var measured = []struct {
+	name string
+	rule guardrail.Rule
+}{
+	{"email", guardrail.Rule{Detector: guardrail.Email}},
+	{"card", guardrail.Rule{Detector: guardrail.Card}},
+	{"words", guardrail.Rule{Detector: guardrail.Words, Words: strings.Fields(manyWords)}},
+	{"secrets", guardrail.Rule{Detector: guardrail.Secrets}},
+	{"regexp", guardrail.Rule{Detector: guardrail.Regexp, Pattern: `(?i)\bproject[- ]?[a-z]{3,10}\b`}},
+}
+
+var manyWords = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november oscar papa quebec " +
+	"mercury venus earth mars jupiter saturn uranus neptune pluto ceres eris haumea makemake sedna quaoar orcus"
+
+func BenchmarkRequest(b *testing.B) {
+	set := all(b)
+	body := []byte(`{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("The quick brown fox jumps over the lazy dog. ", 90) + `"}]}`)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if result, err := set.Request(context.Background(), body); err != nil || result.Verdict != nil {
+			b.Fatal(result, err)
+		}
+	}
+}
+
+// all is a guardrail with a rule of each kind.
+func all(t testing.TB) *guardrail.Set {
+	spec := guardrail.Spec{Name: "all"}
+	for _, m := range measured {
+		m.rule.Action = guardrail.Redact
+		spec.Rules = append(spec.Rules, m.rule)
+	}
+	return compiled(t, spec)
+}
+
+func BenchmarkStreamEvent(b *testing.B) {
+	set := all(b)
+	s := set.Stream(guardrail.Chat)
+	data := []byte(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, v, err := s.Push(nil, data); v != nil || err != nil {
+			b.Fatal(v, err)
+		}
+	}
+}

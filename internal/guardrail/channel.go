@@ -1,0 +1,103 @@
+package guardrail
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
+)
+
+// channel is one text of a stream, whose pieces come in deltas: the content of a choice, its
+// refusal, its reasoning, or the arguments of one tool call.
+type channel struct {
+	id       string
+	group    string // the choice of a chat or the item of a Response; it ends as one
+	phase    phase  // of the choice
+	kind     string // event type of the deltas of a Response
+	at       responsePart
+	output   *checks
+	matcher  *detect.Matcher
+	pieces   document.PieceDecoder
+	inner    *document.InnerJSON // nil for a text that is not JSON
+	pending  string              // decoded text that was read and not yet sent
+	tail     *detect.Tail        // its end, for a text that may continue it; may be nil
+	template eventTemplate       // of an event with a piece of this text only
+	ending   bool                // it ends with the current event
+	left     int                 // pieces of it in the current event that were not read yet
+}
+
+// eventTemplate is an event without its text.
+type eventTemplate struct {
+	name       string
+	head, tail []byte
+	sequence   document.Span // digits of its sequence_number in head, if it has one
+
+	// In a chunk: the member of the delta that has the text, the start of the delta in head, and
+	// its end in tail. Chunks with different members can be merged.
+	member           string
+	deltaIn, deltaTo int
+}
+
+func newChannel(id, group string, s *Stream) *channel {
+	return &channel{id: id, group: group, output: &s.set.output, matcher: detect.NewMatcher(s.set.output.rules, s.set.window)}
+}
+
+// push reads a piece and returns the text that may be sent now.
+func (c *channel) push(piece string) (string, *Verdict) {
+	if c.inner != nil {
+		piece = c.inner.Decode(piece, false)
+	}
+	if !c.read(piece) {
+		return "", c.output.verdict(c.matcher)
+	}
+	return c.settle(false), nil
+}
+
+// begin reads text before the first piece that is sent unchanged.
+func (c *channel) begin(text string) {
+	if c.inner != nil {
+		text = c.inner.Decode(text, false)
+		c.inner.Skip(len(text))
+	}
+	if c.tail != nil {
+		c.tail.Add(text)
+	}
+	t := detect.Tail{}
+	t.Add(text)
+	c.matcher.Follow(t.String())
+}
+
+func (c *channel) read(piece string) bool {
+	c.pending += piece
+	if c.tail != nil {
+		c.tail.Add(piece)
+	}
+	return c.matcher.Scan(piece)
+}
+
+// finish ends the text and returns what was held back.
+func (c *channel) finish() (string, *Verdict) {
+	rest := c.pieces.End()
+	if c.inner != nil {
+		rest = c.inner.Decode(rest, true)
+	}
+	if !c.read(rest) || !c.matcher.End() {
+		return "", c.output.verdict(c.matcher)
+	}
+	return c.settle(true), nil
+}
+
+// settle returns the pending text that can no longer become part of a match, edited.
+func (c *channel) settle(last bool) string {
+	if len(c.pending) == 0 && !last {
+		return ""
+	}
+	n, edits := c.matcher.Settle(c.pending, last)
+	out := c.pending[:n]
+	c.pending = c.pending[n:]
+	switch {
+	case c.inner != nil:
+		out = string(c.inner.Append(nil, n, edits, last))
+	case len(edits) > 0:
+		out = string(detect.Apply(nil, out, edits))
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package detect
+
+import (
+	"errors"
+	"fmt"
+	"regexp/syntax"
+	"unicode/utf8"
+)
+
+// maxProgram is how many instructions a compiled expression may have. Each may cost a step for each
+// character of a text.
+const maxProgram = 10000
+
+// program is a compiled expression.
+type program struct {
+	insts []syntax.Inst
+	start uint32
+	first [utf8.RuneSelf]bool // ASCII characters that a match may begin with
+	other bool                // whether a match may begin with any other character
+	group int                 // the group to report: 0 for the match, -1 for the first group that takes part
+}
+
+// parseProgram compiles a configured expression.
+func parseProgram(pattern string) (*program, error) {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	if minLength(re) == 0 {
+		return nil, errors.New("the pattern matches an empty text")
+	}
+	return newProgram(re, 0)
+}
+
+func newProgram(re *syntax.Regexp, group int) (*program, error) {
+	compiled, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		return nil, err
+	}
+	if len(compiled.Inst) > maxProgram {
+		return nil, fmt.Errorf("the pattern is too large: it needs %d steps for each character, the limit is %d", len(compiled.Inst), maxProgram)
+	}
+	p := &program{insts: compiled.Inst, start: uint32(compiled.Start), group: group}
+	p.findFirst(p.start, make([]bool, len(p.insts)))
+	return p, nil
+}
+
+// findFirst records what a match may begin with. It ignores conditions such as \b.
+func (p *program) findFirst(pc uint32, seen []bool) {
+	for !seen[pc] {
+		seen[pc] = true
+		in := &p.insts[pc]
+		switch in.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			p.findFirst(in.Out, seen)
+			pc = in.Arg
+		case syntax.InstCapture, syntax.InstEmptyWidth, syntax.InstNop:
+			pc = in.Out
+		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			for c := range p.first {
+				p.first[c] = p.first[c] || in.MatchRune(rune(c))
+			}
+			p.other = p.other || mayMatchOther(in)
+			return
+		default:
+			return
+		}
+	}
+}
+
+// mayMatchOther reports whether an instruction may match a character outside ASCII, by its ranges
+// or because it folds case (U+017F folds to s, U+212A to k).
+func mayMatchOther(in *syntax.Inst) bool {
+	if in.Op == syntax.InstRuneAny || in.Op == syntax.InstRuneAnyNotNL {
+		return true
+	}
+	return syntax.Flags(in.Arg)&syntax.FoldCase != 0 || in.Rune[len(in.Rune)-1] >= utf8.RuneSelf
+}
+
+// mayBegin reports whether a match may begin with r.
+func (p *program) mayBegin(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= 0 && p.first[r]
+	}
+	return p.other
+}
+
+// minLength returns 0 if an expression matches the empty text, else 1.
+func minLength(re *syntax.Regexp) int {
+	switch re.Op {
+	case syntax.OpLiteral, syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 1
+	case syntax.OpCapture, syntax.OpPlus:
+		return minLength(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return minLength(re.Sub[0])
+		}
+	case syntax.OpNoMatch:
+		return 1
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			if minLength(sub) > 0 {
+				return 1
+			}
+		}
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			if minLength(sub) == 0 {
+				return 0
+			}
+		}
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,45 @@
+package document
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Context says how a string of a body is read.
+type Context struct {
+	InnerJSON bool   // it is JSON
+	Before    string // the end of the text that it continues
+
+	part part // the message whose parts it continues, zero for none
+}
+
+// part identifies the parts of one message of an answer that clients join: those with one key in
+// one array of content.
+type part struct {
+	array int // its start
+	key   string
+}
+
+// Context returns the context of the string that the walker visits.
+func (w *Walker) Context() (how Context) {
+	n := len(w.Frames)
+	if n == 0 || !w.Frames[n-1].Object {
+		return how
+	}
+	top := &w.Frames[n-1]
+	how.InnerJSON = top.Key == "arguments"
+	if w.Answer && n > 1 && top.Name == "content" && !w.Frames[n-2].Object && (top.Key == "text" || top.Key == "refusal") {
+		how.part = part{w.Frames[n-2].Start, top.Key}
+	}
+	return how
+}
+
+// isJSON reports whether a whole text is a JSON object or array, as structured outputs and results
+// of tools are.
+func isJSON(text string) bool {
+	text = strings.Trim(text, " \t\r\n")
+	if len(text) < len("{}") || text[0] != '{' && text[0] != '[' || text[len(text)-1] != text[0]+2 {
+		return false // the codes of '[' and ']', and of '{' and '}', differ by two
+	}
+	return json.Valid([]byte(text))
+}

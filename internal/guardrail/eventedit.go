@@ -1,0 +1,210 @@
+package guardrail
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// eventEdit judges and edits one event.
+type eventEdit struct {
+	*scratch
+	stream   *Stream
+	name     []byte
+	data     []byte
+	sequence document.Span // its sequence number
+	verdict  *Verdict
+	err      error
+}
+
+// maxScratch bounds each list that is kept for the next event. A usual event has a few dozen
+// elements, the worst has thousands.
+const maxScratch = 256
+
+// scratch is the working memory for one event. It is pooled, so that a stream that waits holds
+// none.
+type scratch struct {
+	members, inner []jsonscan.Member
+	spans          []jsonscan.Span
+	choices        []chatChoice
+	regions        []region
+	elements       []element
+	frames         []document.Frame
+	reader         document.Reader
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// free returns the memory to the pool, without references to the event.
+func (s *scratch) free() {
+	s.reader.Release()
+	if max(cap(s.members), cap(s.inner), cap(s.spans), cap(s.choices), cap(s.regions), cap(s.elements), cap(s.frames)) > maxScratch {
+		return
+	}
+	clear(s.choices)
+	clear(s.regions)
+	clear(s.elements)
+	clear(s.frames[:cap(s.frames)])
+	scratches.Put(s)
+}
+
+// region is a part of an event that must be read or changed.
+type region struct {
+	at      document.Span
+	channel *channel         // the channel of a piece; nil for a whole text
+	how     document.Context // how to read a whole text
+	logs    bool             // whether it is token probabilities
+}
+
+// walk collects the regions. For each string, look returns the channel of which it is a piece, or
+// how to read it as a whole text, or that it is not read.
+func (e *eventEdit) walk(look func(w *document.Walker, at document.Span) (c *channel, how document.Context, unread bool)) {
+	w := document.Walker{Data: e.data, Answer: true, Event: true, Frames: e.frames}
+	w.Logprobs = func(at document.Span) { e.regions = append(e.regions, region{at: at, logs: true}) }
+	w.Visit = func(at document.Span) {
+		if e.err != nil {
+			return
+		}
+		c, how, unread := look(&w, at)
+		if unread {
+			return
+		}
+		if c != nil {
+			c.left++
+		}
+		e.regions = append(e.regions, region{at: at, channel: c, how: how})
+	}
+	_ = w.Walk() // cannot fail for an answer
+	e.frames = w.Frames[:0]
+}
+
+// open returns the channel of an id, and whether it is new.
+func (e *eventEdit) open(id, group string) (c *channel, fresh bool) {
+	if c, fresh = e.stream.channel(id, group); c == nil && e.err == nil {
+		e.err = ErrTooManyTexts
+	}
+	return c, fresh
+}
+
+// send adds the edited event to the output. Before it, it ends the channels that end with this
+// event and have no piece in it.
+func (e *eventEdit) send() {
+	s := e.stream
+	if e.verdict = s.flush(func(c *channel) bool { return c.ending && c.left == 0 }); e.verdict != nil {
+		return
+	}
+	matcher := s.set.output.matcher()
+	defer s.set.output.release(matcher)
+	e.reader.Reset(matcher, e.data, true)
+	if e.sequence.End > 0 && s.shift > 0 {
+		e.regions = append(e.regions, region{at: e.sequence})
+		slices.SortStableFunc(e.regions, func(a, b region) int { return cmp.Compare(a.at.Start, b.at.Start) })
+	}
+	for _, r := range e.regions {
+		switch {
+		case r.logs:
+			e.reader.EmptyLogprobs(r.at)
+		case r.at == e.sequence:
+			e.reader.PutValue(r.at, strconv.AppendInt(nil, s.sequence+s.shift, 10))
+		case r.channel == nil:
+			e.text(matcher, r)
+		default:
+			e.piece(r)
+		}
+		if e.verdict != nil || e.err != nil {
+			return
+		}
+	}
+	s.redacts = s.set.output.redacted(matcher, s.redacts)
+	s.channels = slices.DeleteFunc(s.channels, func(c *channel) bool { return c.ending })
+	data := e.data
+	if out := e.reader.Apply(); out != nil {
+		data = out
+	}
+	s.out = append(s.out, Event{Name: e.name, Data: data})
+}
+
+// text reads a whole text.
+func (e *eventEdit) text(matcher *detect.Matcher, r region) {
+	if e.err = e.reader.Text(r.at, r.how); e.err == detect.ErrDenied {
+		e.verdict, e.err = e.stream.set.output.verdict(matcher), nil
+	}
+}
+
+// piece reads a piece of a channel, and replaces it by what may be sent of the channel now.
+func (e *eventEdit) piece(r region) {
+	c := r.channel
+	value := e.data[r.at.Start:r.at.End]
+	text, v := c.push(c.pieces.Decode(value))
+	c.left--
+	if v == nil && c.ending && c.left == 0 {
+		var rest string
+		rest, v = c.finish()
+		text += rest
+	}
+	if v != nil {
+		e.verdict = v
+		return
+	}
+	e.stream.redacts = c.output.redacted(c.matcher, e.stream.redacts)
+	if value[0] != '"' || text != document.TextOf(value) {
+		e.reader.PutValue(r.at, jsonscan.AppendString(nil, text))
+	}
+}
+
+// end marks the selected channels as ending with this event.
+func (e *eventEdit) end(selected func(*channel) bool) {
+	s := e.stream
+	for _, c := range s.channels {
+		if !c.ending && selected(c) {
+			c.ending = true
+			delete(s.open, c.id)
+		}
+	}
+}
+
+// follow makes a new channel continue the text that was last read under a name. It returns the end
+// of that text.
+func (e *eventEdit) follow(c *channel, name string) (before string) {
+	s := e.stream
+	c.tail = s.tails[name]
+	if c.tail == nil && len(s.tails) < maxChannels {
+		c.tail = new(detect.Tail)
+		s.tails[name] = c.tail
+	}
+	if c.tail != nil {
+		before = c.tail.String()
+	}
+	c.matcher.Follow(before)
+	return before
+}
+
+// member returns the value of a member, nil if there is none.
+func member(object []byte, members []jsonscan.Member, key string) []byte {
+	i, ok := jsonscan.Find(object, members, key)
+	if !ok {
+		return nil
+	}
+	return members[i].Value(object)
+}
+
+// maxCopiedValue is how many bytes a value may have that inserted events repeat. Identifiers are
+// shorter.
+const maxCopiedValue = 1024
+
+// appendMember appends a member with a JSON value, and a comma. It leaves out empty values and too
+// long ones.
+func appendMember(dst []byte, key string, value []byte) []byte {
+	if len(value) == 0 || len(value) > maxCopiedValue {
+		return dst
+	}
+	dst = jsonscan.AppendString(dst, key)
+	dst = append(dst, ':')
+	dst = append(dst, value...)
+	return append(dst, ',')
+}
