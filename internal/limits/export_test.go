@@ -69,3 +69,16 @@ func InQueue(p *Permit) bool {
 	defer p.gate.mu.Unlock()
 	return p.at != nil
 }
+
+// SameShard reports whether two names share a shard of the table.
+func SameShard(r *Rates, a, b string) bool { return r.subjects.index(a) == r.subjects.index(b) }
+
+// LockSubject makes a subject and holds its lock.
+func LockSubject(r *Rates, name string) (unlock func()) {
+	s := r.subject(name, 0)
+	s.mu.Lock()
+	return s.mu.Unlock
+}
+
+// Sweep looks through the shard of a name.
+func Sweep(r *Rates, name string) { r.sweep(name) }
