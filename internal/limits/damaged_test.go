@@ -48,38 +48,3 @@ func TestRatesOfAnotherVersionAreLeftAlone(t *testing.T) {
 		t.Errorf("%d subjects are read", n)
 	}
 }
-
-// ops keeps what is submitted.
-type ops struct {
-	limits.Sink
-	all []store.Op
-}
-
-func (o *ops) Submit(op store.Op) error {
-	o.all = append(o.all, op)
-	return nil
-}
-
-func TestNoChangeIsGivenUpWhenTheStoreIsFull(t *testing.T) {
-	st := open(t, t.TempDir(), store.Options{})
-	l, _ := local(t, st)
-	r := stored(t, st, (&clock{noon}).now)
-	taken := &ops{Sink: st}
-	limits.ReplaceSink(l, taken)
-	limits.ReplaceRatesSink(r, taken)
-	if _, err := l.Reserve(t.Context(), limits.Reservation{Call: "1", At: noon, Subjects: []limits.Subject{budgeted(t, "key:a", "10usd/day")}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Settle(t.Context(), "1", limits.Amount{}); err != nil {
-		t.Fatal(err)
-	}
-	r.Request([]limits.Subject{rated(t, "key:a", "10/h")})
-	if len(taken.all) != 3 {
-		t.Errorf("%d changes, want 3", len(taken.all))
-	}
-	for _, op := range taken.all {
-		if op.Droppable() {
-			t.Errorf("%T may be dropped", op)
-		}
-	}
-}

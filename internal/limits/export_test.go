@@ -21,6 +21,12 @@ func Backlog(l *Local) int {
 	return len(l.backlog)
 }
 
+// Behind reports whether l takes its lock for every change because some wait.
+func Behind(l *Local) bool { return l.behind.Load() }
+
+// LedgerRoomFor bounds the subjects of a shard.
+func LedgerRoomFor(l *Local, perShard int) { l.subjects.limit = perShard }
+
 const (
 	CoalesceFrom    = coalesceFrom
 	RememberedCalls = rememberedCalls

@@ -157,3 +157,11 @@ func TestAnExhaustedBudgetSaysWhenItIsNewAndNothingElse(t *testing.T) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 	}
 }
+
+func TestOfBudgetsThatResetTogetherTheFirstIsTold(t *testing.T) {
+	s := []limits.Subject{budgeted(t, "key:a", "0.000000001usd/day", "1 tokens/day"), budgeted(t, "tenant:a", "0.000000001usd/day")}
+	r := limits.Reservation{Call: "1", At: noon, Most: limits.Amount{Nano: 2, Tokens: 2}, Subjects: s}
+	if refusal, err := newLocal(t).Reserve(t.Context(), r); err != nil || refusal == nil || refusal.Subject != "key:a" || refusal.Budget != s[0].Budgets[0] {
+		t.Errorf("%+v, %v", refusal, err)
+	}
+}
