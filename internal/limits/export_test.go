@@ -24,8 +24,8 @@ func Backlog(l *Local) int {
 // Behind reports whether l takes its lock for every change because some wait.
 func Behind(l *Local) bool { return l.behind.Load() }
 
-// LedgerRoomFor bounds the subjects of a shard.
-func LedgerRoomFor(l *Local, perShard int) { l.subjects.limit = perShard }
+// LimitLedgerSubjects bounds the subjects of a shard.
+func LimitLedgerSubjects(l *Local, perShard int) { l.subjects.limit = perShard }
 
 const (
 	CoalesceFrom    = coalesceFrom

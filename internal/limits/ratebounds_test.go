@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// Subjects are named from the most specific on: what is equally near or far is told of the first.
-func TestOfEqualRatesTheFirstIsTold(t *testing.T) {
+// Subjects are named from the most specific on: of equal rates the first is reported.
+func TestOfEqualRatesTheFirstIsReported(t *testing.T) {
 	r := rates(t, (&clock{noon}).now)
 	s := []limits.Subject{rated(t, "key:a", "2/min"), rated(t, "tenant:a", "2/min")}
 	reading, refusal := r.Request(s)

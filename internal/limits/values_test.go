@@ -158,7 +158,7 @@ func TestAnExhaustedBudgetSaysWhenItIsNewAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestOfBudgetsThatResetTogetherTheFirstIsTold(t *testing.T) {
+func TestOfBudgetsThatResetTogetherTheFirstIsReported(t *testing.T) {
 	s := []limits.Subject{budgeted(t, "key:a", "0.000000001usd/day", "1 tokens/day"), budgeted(t, "tenant:a", "0.000000001usd/day")}
 	r := limits.Reservation{Call: "1", At: noon, Most: limits.Amount{Nano: 2, Tokens: 2}, Subjects: s}
 	if refusal, err := newLocal(t).Reserve(t.Context(), r); err != nil || refusal == nil || refusal.Subject != "key:a" || refusal.Budget != s[0].Budgets[0] {

@@ -147,9 +147,9 @@ func TestAChangeIsWrittenAsAWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-func TestASubjectWithoutRoomIsNoFreeRide(t *testing.T) {
+func TestASubjectThatDoesNotFitIsRefused(t *testing.T) {
 	l, _ := local(t, open(t, t.TempDir(), store.Options{}))
-	limits.LedgerRoomFor(l, 0)
+	limits.LimitLedgerSubjects(l, 0)
 	if err := reserveTokens(t, l, "1", 5); !errors.Is(err, limits.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}

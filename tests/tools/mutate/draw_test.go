@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// places returns sites with one, two, one, two … mutants. A mutant's line is its site's number.
-func places(n int) (sites []site) {
+// numberedSites returns sites with one, two, one, two … mutants. A mutant's line is its site.
+func numberedSites(n int) (sites []site) {
 	for i := range n {
 		s := site{{line: i, text: "first"}}
 		if i%2 == 1 {
@@ -19,7 +19,7 @@ func places(n int) (sites []site) {
 
 func TestEachSiteIsDrawnOnceBeforeAnyIsDrawnTwice(t *testing.T) {
 	const n = 50
-	drawn := draw(places(n), 1)
+	drawn := draw(numberedSites(n), 1)
 	if len(drawn) != n+n/2 {
 		t.Fatalf("%d mutants, want %d", len(drawn), n+n/2)
 	}
@@ -39,7 +39,7 @@ func TestEachSiteIsDrawnOnceBeforeAnyIsDrawnTwice(t *testing.T) {
 }
 
 func TestASeedAlwaysDrawsTheSame(t *testing.T) {
-	a, b, c := draw(places(50), 1), draw(places(50), 1), draw(places(50), 2)
+	a, b, c := draw(numberedSites(50), 1), draw(numberedSites(50), 1), draw(numberedSites(50), 2)
 	if !slices.Equal(a, b) {
 		t.Error("one seed, two orders")
 	}

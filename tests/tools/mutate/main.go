@@ -86,7 +86,7 @@ func run(ctx context.Context, w io.Writer, names []string, o options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s: places to break %d, seed %d, without a change %.1fs\n", names[0], len(sites), o.seed, r.took.Seconds())
+	fmt.Fprintf(w, "%s: %d sites, seed %d, without a change %.1fs\n", names[0], len(sites), o.seed, r.took.Seconds())
 	report(w, results)
 	return nil
 }

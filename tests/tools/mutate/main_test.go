@@ -16,7 +16,7 @@ func TestAPackageIsMeasured(t *testing.T) {
 	}
 	for _, want := range []string{
 		"\nnoticed: p.go:4: if a > b { -> if a <= b {\n",
-		"\n.: places to break 1, seed 0, without a change ",
+		"\n.: 1 sites, seed 0, without a change ",
 		"\nnoticed              1\n",
 		"\n1 of 2 mutants noticed\np.go:4: if a > b { -> if a >= b {\n",
 	} {
