@@ -38,7 +38,8 @@ func TestALongNameSharesItsWindows(t *testing.T) {
 	}
 }
 
-// A full shard is looked through once a second: names of models come from clients, who could make every call do that.
+// A full shard is swept once a second: clients choose the names of models, and could have every call
+// sweep it.
 func TestAFullTableIsSweptOnceASecond(t *testing.T) {
 	c := &clock{noon}
 	r := rates(t, c.now)
@@ -69,7 +70,7 @@ func TestAFullTableIsSweptOnceASecond(t *testing.T) {
 	}
 }
 
-// A call that has found its windows counts in them, or in new ones if they were swept before it could.
+// A call that found its windows counts in them, or in new ones if they were swept meanwhile.
 func TestACountIsNotLostWithSweptWindows(t *testing.T) {
 	r := rates(t, (&clock{noon}).now)
 	first, other := "a", "b"
