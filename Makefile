@@ -4,6 +4,7 @@
 # make bench  load, against the plain proxy and the provider itself
 # make soak   all endings of calls at once, for SOAKTIME
 # make fuzz   every fuzz target for FUZZTIME
+# make mutate break N operators and statements of PKG, one at a time, and list what its tests miss
 # make fmt    format Go files and Caddyfile.example
 # make clean  remove what was made, but not .gatehouse (key and data)
 
@@ -19,8 +20,11 @@ FUZZTIME ?= 10s
 BENCHFLAGS ?=
 SOAKTIME ?= 5m
 SOAKFLAGS ?=
+N ?= 100
+SEED ?= 1
+MUTATEFLAGS ?=
 
-.PHONY: build run test bench soak fuzz fmt clean
+.PHONY: build run test bench soak fuzz mutate fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -47,6 +51,10 @@ fuzz:
 			go test "./$${file%/*}" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -parallel 1 </dev/null; \
 		done; \
 	done
+
+mutate:
+	cd tests/tools && go build -o ../../.cache/mutate ./mutate
+	.cache/mutate -n $(N) -seed $(SEED) $(MUTATEFLAGS) $(PKG)
 
 fmt: build
 	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')

@@ -85,3 +85,29 @@ func TestWhoIsOverABudgetNeverRetries(t *testing.T) {
 		t.Error("what says that a retry cannot help is not final")
 	}
 }
+
+func TestAWaitOfAMinuteIsStillWorthARetry(t *testing.T) {
+	e := New(RateLimitExceeded, "slow down")
+	if e.RetryAfter = time.Minute; e.Final() {
+		t.Error("a wait of a minute is final")
+	}
+	if e.RetryAfter++; !e.Final() {
+		t.Error("a longer wait is not final")
+	}
+}
+
+func TestTheTextForTheLogHasTheCause(t *testing.T) {
+	e := New(UpstreamError, "the provider %q failed", "acme")
+	if got := e.Error(); got != `upstream_error: the provider "acme" failed` || e.Unwrap() != nil {
+		t.Errorf("without a cause: %q", got)
+	}
+	if got := e.WithCause(io.ErrUnexpectedEOF).Error(); got != `upstream_error: the provider "acme" failed: unexpected EOF` || !errors.Is(e, io.ErrUnexpectedEOF) {
+		t.Errorf("with a cause: %q", got)
+	}
+}
+
+func TestARecordHas499WhereTheClientLeft(t *testing.T) {
+	if StatusClientGone != 499 {
+		t.Errorf("status %d", StatusClientGone)
+	}
+}

@@ -164,17 +164,26 @@ func (s *Spec) hashes() ([][sha256.Size]byte, error) {
 		out = append(out, sha256.Sum256([]byte(secret)))
 	}
 	for _, text := range s.Hashes {
-		digits, ok := strings.CutPrefix(text, hashPrefix)
-		raw, err := hex.DecodeString(digits)
-		if !ok || err != nil || len(raw) != sha256.Size {
+		digits, prefixed := strings.CutPrefix(text, hashPrefix)
+		sum, ok := parseSum(digits)
+		if !prefixed || !ok {
 			return nil, errors.New("a hash is not sha256: and 64 hex digits") // it may be a secret, put in the wrong place
 		}
-		out = append(out, [sha256.Size]byte(raw))
+		out = append(out, sum)
 	}
 	if len(out) == 0 {
 		return nil, errors.New("no secret and no hash")
 	}
 	return out, nil
+}
+
+// parseSum reads the 64 hex digits of a SHA-256.
+func parseSum(digits string) (sum [sha256.Size]byte, ok bool) {
+	if len(digits) != hex.EncodedLen(len(sum)) {
+		return sum, false // more than Decode has room for
+	}
+	_, err := hex.Decode(sum[:], []byte(digits))
+	return sum, err == nil
 }
 
 func notVisibleASCII(r rune) bool { return r <= ' ' || r > '~' }
@@ -212,8 +221,8 @@ func (k *Key) Valid(now time.Time) bool {
 // Holding is the key that has a secret of this SHA-256 (lower-case hex), valid
 // or not.
 func (r *Ring) Holding(hash string) (key *Key, ok bool) {
-	var sum [sha256.Size]byte
-	if n, err := hex.Decode(sum[:], []byte(hash)); err != nil || n != len(sum) || len(hash) != 2*len(sum) {
+	sum, ok := parseSum(hash)
+	if !ok {
 		return nil, false
 	}
 	found, ok := r.byHash[sum]

@@ -21,6 +21,12 @@ func Backlog(l *Local) int {
 	return len(l.backlog)
 }
 
+// Behind reports whether l takes its lock for every change because some wait.
+func Behind(l *Local) bool { return l.behind.Load() }
+
+// LimitLedgerSubjects bounds the subjects of a shard.
+func LimitLedgerSubjects(l *Local, perShard int) { l.subjects.limit = perShard }
+
 const (
 	CoalesceFrom    = coalesceFrom
 	RememberedCalls = rememberedCalls
@@ -69,3 +75,16 @@ func InQueue(p *Permit) bool {
 	defer p.gate.mu.Unlock()
 	return p.at != nil
 }
+
+// SameShard reports whether two names share a shard of the table.
+func SameShard(r *Rates, a, b string) bool { return r.subjects.index(a) == r.subjects.index(b) }
+
+// LockSubject makes a subject and holds its lock.
+func LockSubject(r *Rates, name string) (unlock func()) {
+	s := r.subject(name, 0)
+	s.mu.Lock()
+	return s.mu.Unlock
+}
+
+// Sweep looks through the shard of a name.
+func Sweep(r *Rates, name string) { r.sweep(name) }

@@ -221,3 +221,30 @@ func TestCrowdAtTheGate(t *testing.T) {
 		t.Errorf("at most %d inside, %d turned away, %d rooms left", most.Load(), turned.Load(), limits.Rooms(g))
 	}
 }
+
+// Whoever turns a permit away, the one that waits for it hears at once.
+func TestAPermitThatIsTurnedAwayStopsWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := limits.NewGate()
+		s := []limits.Subject{crowded("key:a", 1, 1, time.Minute)}
+		first := enter(t, g, s...)
+		waits, busy := g.Ask(s, nil)
+		if busy != nil {
+			t.Fatalf("%+v", busy)
+		}
+		heard := make(chan *limits.Busy)
+		start := time.Now()
+		go func() {
+			busy, _ := waits.Wait(t.Context())
+			heard <- busy
+		}()
+		synctest.Wait()
+		if !waits.GiveUp() || waits.GiveUp() {
+			t.Error("it is turned away once")
+		}
+		if busy := <-heard; busy == nil || time.Since(start) != 0 {
+			t.Errorf("%+v after %v", busy, time.Since(start))
+		}
+		first.Leave()
+	})
+}

@@ -1,0 +1,167 @@
+package workstation_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+func TestALabelHas1To63Characters(t *testing.T) {
+	d := newDesk(t, nil)
+	for length, want := range map[int]bool{0: false, 1: true, 63: true, 64: false} {
+		label := strings.Repeat("a", length)
+		if got, ok := d.Label(label + ".vnc.example.com"); ok != want || ok && got != label {
+			t.Errorf("%d characters: %q, %t", length, got, ok)
+		}
+	}
+}
+
+func TestAddressesThatAreRead(t *testing.T) {
+	long := strings.Repeat("a", 63)
+	for text, want := range map[string]string{
+		"10.0.0.1:1":                          "10.0.0.1:1",
+		"10.0.0.1:65535":                      "10.0.0.1:65535",
+		"[2001:db8::1]:5900":                  "[2001:db8::1]:5900",
+		"[::ffff:10.0.0.1]:5900":              "10.0.0.1:5900",
+		"desk.example.com:5900":               "invalid AddrPort",
+		"desk.example.com.:5900":              "invalid AddrPort",
+		"7up:5900":                            "invalid AddrPort",
+		long + ".example.com:5900":            "invalid AddrPort",
+		strings.Repeat("a.", 126) + "a:65535": "invalid AddrPort", // 253 characters
+	} {
+		addr, port, err := workstation.ParseAddress(text)
+		if got := netip.AddrPortFrom(addr, port).String(); err != nil || got != want || port == 0 {
+			t.Errorf("%q: %s, port %d, %v; want %s", text, got, port, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"10.0.0.1":                             "host:port",
+		"10.0.0.1:":                            "port",
+		"10.0.0.1:0":                           "port",
+		"10.0.0.1:65536":                       "port",
+		"10.0.0.1:+80":                         "port",
+		"10.0.0.1:-1":                          "port",
+		"[fe80::1%eth0]:5900":                  "zone",
+		"127.1:5900":                           "host name",
+		"0x7f000001:5900":                      "host name",
+		"desk.0x7f:5900":                       "host name",
+		"desk.123:5900":                        "host name",
+		":5900":                                "host name",
+		"a..b:5900":                            "host name",
+		"-a.example.com:5900":                  "host name",
+		"a_b.example.com:5900":                 "host name",
+		long + "a.example.com:5900":            "host name",
+		strings.Repeat("a.", 126) + "aa:65535": "at most 259 characters",
+	} {
+		if addr, port, err := workstation.ParseAddress(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, %d, %v; want %q", text, addr, port, err, want)
+		}
+	}
+}
+
+func TestAfterAChangeThatMayHaveArrivedTheSameRegistrationIsWrittenAgain(t *testing.T) {
+	storage, state := newShelf(), workstation.NewState(time.Now)
+	use := func(c *workstation.Config) { c.Storage, c.State = storage, state }
+	d := open(t, use)
+	register(t, d, "default", "run", "10.0.0.1:5901")
+	failing := open(t, func(c *workstation.Config) { use(c); c.Storage = &takesButFails{shelf: storage} })
+	_, _, err := failing.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.2:5901"})
+	wantFault(t, err, fault.StorageUnavailable, "")
+	register(t, d, "default", "run", "10.0.0.1:5901") // as memory has it
+	restarted := open(t, func(c *workstation.Config) { c.Storage = storage })
+	if v, err := restarted.Get("default", "run"); err != nil || v.Address != "10.0.0.1:5901" {
+		t.Errorf("after a restart: %+v, %v", v, err)
+	}
+}
+
+func TestAStartWritesNothingThatTheStorageHas(t *testing.T) {
+	storage := newShelf()
+	use := func(c *workstation.Config) { c.Storage = storage }
+	d := open(t, use)
+	register(t, d, "default", "run", "10.0.0.1:5901")
+	if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+		t.Fatal(err)
+	}
+	var writes atomic.Int32
+	storage.before = func(op, _ string) {
+		if op == "store" || op == "delete" {
+			writes.Add(1)
+		}
+	}
+	open(t, use)
+	if n := writes.Load(); n != 0 {
+		t.Errorf("%d writes", n)
+	}
+}
+
+func TestAStorageThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage := newShelf()
+		d := open(t, func(c *workstation.Config) { c.Storage = storage })
+		storage.wait = func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		start := time.Now()
+		_, _, err := d.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5901"})
+		wantFault(t, err, fault.StorageUnavailable, "")
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 10*time.Second {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+	})
+}
+
+func TestWhatIsToHappenAtTheEndHappensOnceOrIsTakenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t, nil)
+		x := mustEnter(t, d, mustIssue(t, d, "desk1"), viewer)
+		ran := make(chan string, 3)
+		x.OnEnd(func() { ran <- "taken back" })()
+		finish := make(chan struct{})
+		stop := x.OnEnd(func() {
+			<-finish
+			ran <- "run"
+		})
+		synctest.Wait()
+		if len(ran) != 0 {
+			t.Errorf("%s before the end", <-ran)
+		}
+		x.End(workstation.ReasonEnded)
+		synctest.Wait()
+		stopped := make(chan struct{})
+		go func() {
+			stop() // waits for what has begun
+			stop()
+			close(stopped)
+		}()
+		synctest.Wait()
+		select {
+		case <-stopped:
+			t.Error("it is taken back while it runs")
+		default:
+		}
+		close(finish)
+		<-stopped
+		x.Leave()
+		if got := <-ran; got != "run" || len(ran) != 0 {
+			t.Errorf("%s, and %d more", got, len(ran))
+		}
+	})
+}
+
+func TestAnswersHaveTimesInUTCAndWholeSeconds(t *testing.T) {
+	view := workstation.SessionView{Started: time.Date(2026, 5, 13, 14, 0, 0, 999, time.FixedZone("", 7200)), Viewer: viewer}
+	text, err := json.Marshal(view)
+	if err != nil || !strings.Contains(string(text), `"started_at":"2026-05-13T12:00:00Z","until":"0001-01-01T00:00:00Z"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
