@@ -222,7 +222,7 @@ func TestHTTP2(t *testing.T) {
 	t.Cleanup(server.Close)
 	p := dialling(t, server.URL, func(tr *http.Transport) {
 		tr.TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
-		if err := http2.ConfigureTransport(tr); err != nil { // as Caddy does it
+		if err := http2.ConfigureTransport(tr); err != nil { //nolint:staticcheck // deprecated, but it is what Caddy's transport does
 			t.Fatal(err)
 		}
 	})
