@@ -161,6 +161,7 @@ func (m *Matcher) Whole(text, before string, done <-chan struct{}) ([]Edit, erro
 	}
 	m.Follow(before)
 	m.edits = m.edits[:0]
+	marked := len(m.redactor.marked)
 	for at := 0; at < len(text); {
 		select {
 		case <-done:
@@ -184,6 +185,9 @@ func (m *Matcher) Whole(text, before string, done <-chan struct{}) ([]Edit, erro
 		return nil, ErrDenied
 	}
 	m.edits = m.redactor.edits(m.edits, text, math.MaxInt, &m.hits, m.rules)
+	if len(m.edits) == 0 { // a match that ended in before has a mark, but no edit
+		m.redactor.marked = m.redactor.marked[:marked]
+	}
 	return m.edits, nil
 }
 

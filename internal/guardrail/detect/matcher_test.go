@@ -3,6 +3,7 @@ package detect_test
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,26 @@ func TestFindsWaitInTheOrderOfTheText(t *testing.T) {
 	} {
 		if got := set.whole(text); got != want {
 			t.Errorf("%.40s: %d characters, want %d: %.80s", text, len(got), len(want), got)
+		}
+	}
+}
+
+// A word is known only when the character after it is read, which may be in the next text.
+func TestAMatchThatEndsBeforeATextIsNotTakenOutOfIt(t *testing.T) {
+	m := detect.NewMatcher(redacting(0, must(detect.Email()), must(detect.Words([]string{"forbidden"}))).rules, 0)
+	for _, test := range []struct {
+		before, text string
+		redacted     []int
+	}{
+		{"it is forbidden", ".", nil},
+		{"", "a@b.de", []int{0}},
+		{"it is forbid", "den.", []int{1}},
+	} {
+		if edits, err := m.Whole(test.text, test.before, nil); err != nil || len(edits) != len(test.redacted) {
+			t.Errorf("%q after %q: %v, %v", test.text, test.before, edits, err)
+		}
+		if got := m.Redacted(); !slices.Equal(got, test.redacted) {
+			t.Errorf("%q after %q: rules %v, want %v", test.text, test.before, got, test.redacted)
 		}
 	}
 }
