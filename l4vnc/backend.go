@@ -7,85 +7,67 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// failed is what became of a workstation that could not be opened: for metrics
-// and records, and in words for the viewer.
-type failed struct{ code, text string }
-
-var (
-	unreachable   = failed{"workstation_unreachable", "The workstation cannot be reached. Try again later."}
-	wrongPassword = failed{"workstation_password", "The workstation refused the gateway's password. Tell your administrator."}
-	noSecurity    = failed{"workstation_security", "The workstation offers no security type that the gateway may use. Tell your administrator."}
-	blacklisted   = failed{"workstation_blacklisted", "The workstation refuses connections for a while. Try again in a minute."}
-	wrongTLS      = failed{"workstation_certificate", "The workstation did not show the expected certificate. Tell your administrator."}
-	refusing      = failed{"workstation_refused", "The workstation refused the connection. Tell your administrator."}
-	silent        = failed{"workstation_timeout", "The workstation did not answer in time. Try again later."}
-	broken        = failed{"workstation_failed", "The workstation did not answer as a VNC server. Tell your administrator."}
-)
-
-// spareFor is how long a workstation that refused the gateway's login is not
+// backoffTime is how long a workstation that refused the gateway's login is not
 // asked again.
-const spareFor = 30 * time.Second
+const backoffTime = 30 * time.Second
 
-var (
-	sparedFor = map[string]failed{wrongPassword.code: wrongPassword, blacklisted.code: blacklisted}
-	errSpared = errors.New("it refused the gateway's login a moment ago and is not asked again yet")
-)
+var errBackoff = errors.New("it refused the gateway's login a moment ago and is not asked again yet")
 
 // reach dials the workstation and logs in, up to its ServerInit: only until the
 // viewer has been let in can it be told that its desktop is not there. There is
 // one attempt: Xvnc shuts everybody out who fails five times.
-func (d *door) reach(visit *gateway.Visit) (*rfb.Desktop, failed, error) {
-	desk, target := d.gateway.Desk(), visit.Pass.Target
+func (d *door) reach(session *vncsession.Session) (*rfb.Desktop, workstation.RefusalCode, error) {
+	desk, target := d.gateway.Desk(), session.Pass.Target
 	right := false
 	if target.Password != "" {
-		done, err := desk.Login(visit.Context(), visit.Pass.Workstation)
+		done, err := desk.Login(session.Context(), session.Pass.Workstation)
 		if err != nil {
-			return nil, silent, err
+			return nil, workstation.WorkstationTimeout, err
 		}
 		defer func() { done(right) }()
 	}
-	if why, spared := desk.Spared(visit.Pass.Workstation); spared {
-		return nil, sparedFor[why], errSpared
+	if why, backoff := desk.Backoff(session.Pass.Workstation); backoff {
+		return nil, why, errBackoff
 	}
-	conn, err := d.dial(visit.Context(), target, visit.Pass.Workstation.Name)
+	conn, err := d.dial(session.Context(), target, session.Pass.Workstation.Name)
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil {
 			err = cause // for the operator
 		}
-		return nil, unreachable, err
+		return nil, workstation.WorkstationUnreachable, err
 	}
-	stop := context.AfterFunc(visit.Context(), func() { _ = conn.Close() }) // the process ends
+	stop := context.AfterFunc(session.Context(), func() { _ = conn.Close() }) // the process ends
 	desktop, err := rfb.Connect(conn, rfb.Login{User: target.User, Password: target.Password, TLS: target.TLS}, d.times.Step)
 	if !stop() && err == nil {
-		err = visit.Context().Err()
+		err = session.Context().Err()
 	}
 	if right = err == nil; right {
-		return desktop, failed{}, nil
+		return desktop, "", nil
 	}
 	_ = conn.Close()
 	switch rfb.KindOf(err) {
 	case rfb.KindWrongPassword:
-		desk.Spare(visit.Pass.Workstation, wrongPassword.code, spareFor)
-		return nil, wrongPassword, err
+		desk.BackOff(session.Pass.Workstation, workstation.WorkstationPassword, backoffTime)
+		return nil, workstation.WorkstationPassword, err
 	case rfb.KindNoSecurity:
-		return nil, noSecurity, err
+		return nil, workstation.WorkstationSecurity, err
 	case rfb.KindTLS:
-		return nil, wrongTLS, err
+		return nil, workstation.WorkstationCertificate, err
 	case rfb.KindRefused:
-		return nil, refusing, err
+		return nil, workstation.WorkstationRefused, err
 	case rfb.KindTimeout:
-		return nil, silent, err
+		return nil, workstation.WorkstationTimeout, err
 	case rfb.KindBlacklisted:
-		desk.Spare(visit.Pass.Workstation, blacklisted.code, spareFor)
-		return nil, blacklisted, err
+		desk.BackOff(session.Pass.Workstation, workstation.WorkstationBlacklisted, backoffTime)
+		return nil, workstation.WorkstationBlacklisted, err
 	}
-	return nil, broken, err
+	return nil, workstation.WorkstationFailed, err
 }
 
 func (d *door) dial(ctx context.Context, target *workstation.Target, name string) (net.Conn, error) {

@@ -4,16 +4,15 @@ import (
 	"crypto/rand"
 	"errors"
 	"net"
-	"net/http"
 	"net/netip"
 	"sync/atomic"
 
 	"github.com/mholt/caddy-l4/layer4"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -36,7 +35,7 @@ type door struct {
 
 	guess   guess
 	server  *rfb.Server
-	visit   *gateway.Visit // set when a session is open
+	session *vncsession.Session // set when a session is open
 	desktop *rfb.Desktop
 }
 
@@ -53,7 +52,7 @@ const (
 // or the connection is closed and accounted for.
 func (d *door) enter() {
 	defer func() {
-		if d.visit == nil {
+		if d.session == nil {
 			hangUp(d.conn, lastWords, false)
 		}
 	}()
@@ -65,18 +64,16 @@ func (d *door) enter() {
 		d.turnAway(err)
 		return
 	}
-	visit, err := d.gateway.Visit(pass, d.viewer, security)
+	session, err := d.gateway.OpenVNC(pass, d.viewer, security)
 	if err != nil {
-		refusal := fault.From(err)
-		_ = d.server.Refuse(refusal.Message) // it leaves anyway
-		d.refused(string(refusal.Code), err)
+		d.turnAway(err)
 		return
 	}
-	if err := d.open(visit); err != nil {
-		visit.Finish(workstation.ReasonViewer)
+	if err := d.open(session); err != nil {
+		session.Finish(workstation.ReasonViewer)
 		return
 	}
-	d.visit = visit
+	d.session = session
 }
 
 // identify negotiates with the viewer and finds its token. The error is a
@@ -145,7 +142,7 @@ func (d *door) identifyByTLS() (*workstation.Pass, string, error) {
 		return pass, securityTLSFirst + proof.Security.String(), err
 	}
 	if d.name == "" {
-		return nil, securityTLSFirst, noServerName
+		return nil, securityTLSFirst, workstation.NewRefusal(workstation.RefusedNoServerName)
 	}
 	pass, err := d.byName(d.name)
 	return pass, securityTLSFirst, err
@@ -187,7 +184,7 @@ func (d *door) find(proof rfb.Proof) (*workstation.Pass, error) {
 		})
 	}
 	d.gateway.Visitors().SentNoName(address)
-	return nil, noServerName
+	return nil, workstation.NewRefusal(workstation.RefusedNoServerName)
 }
 
 func (d *door) byName(name string) (*workstation.Pass, error) {
@@ -204,38 +201,32 @@ func (d *door) byName(name string) (*workstation.Pass, error) {
 func (d *door) byPassword(match func(prefix string) bool) (*workstation.Pass, error) {
 	wait, ok := d.visitor.Turn()
 	if !ok {
-		return nil, tooManyFailures
+		return nil, workstation.NewRefusal(workstation.RefusedTooManyFailures)
 	}
 	if !d.pause(wait) {
-		return nil, tooManyConnections
+		return nil, workstation.NewRefusal(workstation.RefusedTooManyConnections)
 	}
 	d.guess = guessedPassword
 	return d.gateway.Desk().FindByPrefix(match, d.viewer.Addr())
 }
 
 // open brings the viewer from its token to its desktop.
-func (d *door) open(visit *gateway.Visit) error {
-	if refused := d.gateway.Desk().Look(visit.Pass, d.viewer.Addr()); refused != nil { // before the workstation is troubled
-		visit.Refuse(string(refused.Code), http.StatusForbidden, nil)
-		_ = d.server.Refuse(refused.Text) // it leaves anyway
-		return refused
+func (d *door) open(session *vncsession.Session) error {
+	if refused := d.gateway.Desk().Look(session.Pass, d.viewer.Addr()); refused != nil { // before the workstation is troubled
+		return d.refuse(session, refused, nil)
 	}
-	desktop, refusal, err := d.reach(visit)
+	desktop, failure, err := d.reach(session)
 	if err != nil {
-		visit.Refuse(refusal.code, http.StatusBadGateway, err)
-		_ = d.server.Refuse(refusal.text) // it leaves anyway
-		return err
+		return d.refuse(session, workstation.NewRefusal(failure), err)
 	}
-	if err := visit.Join(); err != nil {
+	if err := session.Join(); err != nil {
 		_ = desktop.Conn.Close()
-		refused := &workstation.Refusal{Code: workstation.RefusedUnavailable, Text: unreachable.text}
+		refused := workstation.NewRefusal(workstation.RefusedUnavailable)
 		_ = errors.As(err, &refused)
-		visit.Refuse(string(refused.Code), http.StatusForbidden, err)
-		_ = d.server.Refuse(refused.Text) // it leaves anyway
-		return err
+		return d.refuse(session, refused, err)
 	}
 	// From here on a release ends the session, by interrupting what waits.
-	stop := visit.Session.OnEnd(func() { hangUp(d.conn, lastWords, false) })
+	stop := session.Live.OnEnd(func() { hangUp(d.conn, lastWords, false) })
 	defer stop()
 	err = d.server.Accept()
 	if err == nil {
@@ -250,4 +241,11 @@ func (d *door) open(visit *gateway.Visit) error {
 	}
 	d.desktop = desktop
 	return nil
+}
+
+// refuse tells the viewer why it is not let in, and returns that.
+func (d *door) refuse(session *vncsession.Session, why *workstation.Refusal, cause error) error {
+	session.Refuse(why, cause)
+	_ = d.server.Refuse(why.Text) // it leaves anyway
+	return why
 }

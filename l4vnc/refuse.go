@@ -9,14 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// Refusals that are neither of the protocol nor of a token.
-var (
-	noServerName = &workstation.Refusal{Code: "no_server_name", Text: "Your viewer did not send the host name. " +
-		"Connect again and enter the first part of the VNC address (before the first dot) as the password."}
-	tooManyConnections = &workstation.Refusal{Code: "too_many_connections", Text: "Too many viewers are connecting. Try again in a moment."}
-	tooManyFailures    = &workstation.Refusal{Code: "too_many_failures", Text: "Too many wrong passwords came from your network. Try again in a minute."}
-	notReady           = &workstation.Refusal{Code: workstation.RefusedUnavailable, Text: "The gateway is not ready. Try again in a moment."}
-)
+var notReady = &workstation.Refusal{Code: workstation.RefusedUnavailable, Text: "The gateway is not ready. Try again in a moment."}
 
 // errGaveWay is the cause in the log where a limit made a connection end.
 var errGaveWay = errors.New("max_pending or max_pending_per_network was reached, and this connection had waited longest")
@@ -27,7 +20,7 @@ func (d *door) refused(reason string, cause error) { d.gateway.VNCRefused(reason
 // lost accounts for a connection that cannot be told anything.
 func (d *door) lost(kind rfb.Kind, cause error) {
 	if d.visitor.GaveWay() {
-		d.refused(string(tooManyConnections.Code), errGaveWay)
+		d.refused(string(workstation.RefusedTooManyConnections), errGaveWay)
 		return
 	}
 	d.refused(kind.String(), cause)

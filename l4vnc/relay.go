@@ -24,7 +24,7 @@ const (
 // relay carries bytes both ways until either side ends, time is over, or the
 // session is ended from elsewhere; then it ends the viewer's connection cleanly.
 func (d *door) relay() {
-	r := &relay{door: d, session: d.visit.Session, viewer: d.conn, workstation: d.desktop.Conn}
+	r := &relay{door: d, session: d.session.Live, viewer: d.conn, workstation: d.desktop.Conn}
 	policy := d.gateway.Desk().Policy()
 	r.filter = rfb.NewFilter(rfb.Policy{
 		ViewOnly: r.session.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: policy.NoClipboardIn,
@@ -36,8 +36,8 @@ func (d *door) relay() {
 	} else {
 		halfClose(r.viewer, r.torn)
 	}
-	d.visit.Finish(workstation.ReasonWorkstation) // r.run has said it already
-	hangUp(r.viewer, farewell, true)              // what is left of it is the viewer's time
+	d.session.Finish(workstation.ReasonWorkstation) // r.run has said it already
+	hangUp(r.viewer, farewell, true)                // what is left of it is the viewer's time
 }
 
 // relay is one session at work. Two may write to the workstation: the reader of
@@ -140,7 +140,7 @@ func (r *relay) pass(piece []byte) (workstation.Reason, bool) {
 	out, err := r.filter.Push(r.out[:0], piece, now)
 	r.out = out
 	if err != nil {
-		r.visit.ProtocolError(rfb.KindOf(err).String(), err)
+		r.door.session.ProtocolError(rfb.KindOf(err).String(), err)
 		return workstation.ReasonProtocol, false
 	}
 	if !r.write(out, now) {

@@ -30,6 +30,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 func init() {
@@ -133,7 +134,7 @@ func (h *Handler) Handle(cx *layer4.Connection, _ layer4.Handler) error {
 		return nil
 	}
 	if d.visitor.Crowded {
-		d.decline(tooManyConnections)
+		d.decline(workstation.NewRefusal(workstation.RefusedTooManyConnections))
 		return nil
 	}
 	// The handshakes grow a stack that the session does not need: they run in
@@ -145,9 +146,9 @@ func (h *Handler) Handle(cx *layer4.Connection, _ layer4.Handler) error {
 	}()
 	<-entered
 	d.visitor.Leave()
-	if d.visit != nil {
-		cx.Replacer().Set("l4.gatehouse.workstation", d.visit.Pass.Workstation.Name)
-		cx.Replacer().Set("l4.gatehouse.session", d.visit.Session.ID)
+	if d.session != nil {
+		cx.Replacer().Set("l4.gatehouse.workstation", d.session.Pass.Workstation.Name)
+		cx.Replacer().Set("l4.gatehouse.session", d.session.Live.ID)
 		d.relay()
 	}
 	return nil

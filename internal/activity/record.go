@@ -16,6 +16,14 @@ import (
 	"unicode/utf8"
 )
 
+// Where the usage of a record comes from.
+const (
+	UsageProvider  = "provider"  // the provider reported it
+	UsageEstimated = "estimated" // the provider reported none, or one that cannot be true
+	UsageCrashed   = "crashed"   // the process died: what was reserved
+	UsageNone      = "none"      // nothing was used
+)
+
 // Record is one call or VNC session, written when it has ended.
 type Record struct {
 	// ID is ours: "gen-…", the X-Generation-Id of the second family, or "vnc-…" for a session.
@@ -43,7 +51,7 @@ type Record struct {
 	// FinishReason is as answered, NativeFinishReason as the provider gave it.
 	FinishReason, NativeFinishReason                              string
 	PromptTokens, CompletionTokens, ReasoningTokens, CachedTokens int64
-	// UsageSource says where the counts come from: provider, estimated, crashed or none.
+	// UsageSource says where the counts come from: UsageProvider and the like.
 	UsageSource string
 	// CostNano is what the call was charged, in nano-USD. Where its price is not
 	// known (Priced is false), that is what was reserved for it, or nothing.

@@ -27,7 +27,7 @@ type Call struct {
 	Record     *activity.Record // by itself: it waits to be written when the call is gone
 
 	gateway  *Gateway
-	shard    uint32
+	running  running // set by Begin
 	begun    time.Time
 	asked    string // the model's name as the caller wrote it; the record has it without secrets
 	held     int64  // bytes of body memory
@@ -35,11 +35,10 @@ type Call struct {
 	model    catalog.Model
 	provider *provider.Provider
 
-	read     bool                    // the request's body, to its end
-	answered bool                    // the provider's header is there
-	answer   io.Reader               // the provider's answer, unguarded
-	cancel   context.CancelCauseFunc // set by Send
-	watch    *time.Timer             // runs expire after too long a wait, for the client or the provider
+	read     bool        // the request's body, to its end
+	answered bool        // the provider's header is there
+	answer   io.Reader   // the provider's answer, unguarded
+	watch    *time.Timer // runs expire after too long a wait, for the client or the provider
 
 	mu      sync.Mutex               // guards the following, which expire sees
 	reading *http.ResponseController // while the request's body is read
@@ -115,10 +114,10 @@ func (g *Gateway) Begin(credential keys.Credential, route Route, ids IDs) (*Call
 			KeyHash:         credential.Hash,
 			Family:          route.Family,
 			Route:           route.Name,
-			UsageSource:     usageNone,
+			UsageSource:     activity.UsageNone,
 		},
 	}
-	if !g.calls.add(c) {
+	if !g.calls.add(&c.running) {
 		return nil, fault.New(fault.ShuttingDown, "this connection's configuration is no more in force; try again on a new one")
 	}
 	return c, nil

@@ -11,14 +11,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 )
 
-// Where a record's usage comes from.
-const (
-	usageProvider  = "provider"
-	usageEstimated = "estimated"
-	usageCrashed   = "crashed"
-	usageNone      = "none"
-)
-
 // Finish settles the call: record, metrics, log line, memory, and the end of
 // the upstream request; only the first time. An answer in one piece is written
 // after it: who has read the answer finds its row, and its place free. The
@@ -33,8 +25,8 @@ func (c *Call) Finish() {
 		c.watch.Stop()
 	}
 	c.stopDraining()
-	if c.cancel != nil {
-		c.cancel(nil)
+	if c.running.cancel != nil {
+		c.running.cancel(nil)
 	}
 	if !c.ended {
 		c.Fail(fault.New(fault.Internal, "the call ended without an outcome"))
@@ -59,7 +51,7 @@ func (c *Call) settle() {
 		giveBuffer(c.buffer)
 	}
 	c.giveMemory(0)
-	c.gateway.calls.remove(c)
+	c.gateway.calls.remove(&c.running)
 }
 
 // metricModel names a model only when the catalog knows it: a label's values

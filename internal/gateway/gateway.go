@@ -236,24 +236,18 @@ func (g *Gateway) Close() {
 	g.calls.leave()
 }
 
-// interrupt ends every call under way, and those that come still. It tells
+// interrupt ends every call under way, and those that come still. It reports
 // whether there were any.
-func (g *Gateway) interrupt() (any bool) {
+func (g *Gateway) interrupt() bool {
 	g.ended.Store(true)
-	g.calls.each(func(c *Call) {
-		if any = true; c.cancel != nil {
-			c.cancel(errShutdown)
-		}
-	})
-	return any
+	return g.calls.interrupt(errShutdown)
 }
 
 // setCancel is seen by interrupt, which runs in another goroutine.
-func (g *Gateway) setCancel(c *Call, cancel context.CancelCauseFunc) {
-	part := &g.calls.parts[c.shard]
-	part.mu.Lock()
-	c.cancel = cancel
-	part.mu.Unlock()
+func (g *Gateway) setCancel(r *running, cancel context.CancelCauseFunc) {
+	r.part.mu.Lock()
+	r.cancel = cancel
+	r.part.mu.Unlock()
 	if g.ended.Load() {
 		cancel(errShutdown)
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 )
@@ -8,18 +9,27 @@ import (
 // shards keeps calls that begin at the same moment from waiting for one lock.
 const shards = 16
 
-// inflight holds the calls of one configuration that have begun and not
-// finished. A configuration outlives its last call: what it holds (a reference
-// to the State) is let go only when it is closed and empty. Calls may come even
-// then, on connections that were open when the next configuration took over;
-// the first one takes the reference again.
+// running is one call or desktop session under way.
+type running struct {
+	part   *part                   // where it is listed
+	cancel context.CancelCauseFunc // guarded by part.mu; nil while there is nothing to cancel
+}
+
+// part is the share of what is under way that has one lock.
+type part struct {
+	mu  sync.Mutex
+	all map[*running]struct{} // guarded by mu
+}
+
+// inflight holds the calls and sessions of one configuration that have begun
+// and not finished. A configuration outlives its last call: it releases what it
+// holds (a reference to the State) only when it is closed and empty. Calls may
+// come even then, on connections that were open when the next configuration took
+// over; the first one takes the reference again.
 type inflight struct {
 	next  atomic.Uint32
-	open  atomic.Int64 // calls under way, plus one until close
-	parts [shards]struct {
-		mu    sync.Mutex
-		calls map[*Call]struct{} // guarded by mu
-	}
+	open  atomic.Int64 // what is under way, plus one until close
+	parts [shards]part
 
 	hold    func() bool // takes the reference again; false = it is gone for good
 	letGo   func()
@@ -31,20 +41,20 @@ func (f *inflight) init(hold func() bool, letGo func()) {
 	f.hold, f.letGo, f.holding = hold, letGo, true
 	f.open.Store(1)
 	for i := range f.parts {
-		f.parts[i].calls = make(map[*Call]struct{})
+		f.parts[i].all = make(map[*running]struct{})
 	}
 }
 
-// add is false when the configuration is closed and what it held is gone.
-func (f *inflight) add(c *Call) bool {
+// add reports whether r could be listed: it is false when the configuration is
+// closed and what it held is gone.
+func (f *inflight) add(r *running) bool {
 	if !f.enter() {
 		return false
 	}
-	c.shard = f.next.Add(1) % shards
-	part := &f.parts[c.shard]
-	part.mu.Lock()
-	part.calls[c] = struct{}{}
-	part.mu.Unlock()
+	r.part = &f.parts[f.next.Add(1)%shards]
+	r.part.mu.Lock()
+	r.part.all[r] = struct{}{}
+	r.part.mu.Unlock()
 	return true
 }
 
@@ -66,11 +76,10 @@ func (f *inflight) enter() bool {
 	return true
 }
 
-func (f *inflight) remove(c *Call) {
-	part := &f.parts[c.shard]
-	part.mu.Lock()
-	delete(part.calls, c)
-	part.mu.Unlock()
+func (f *inflight) remove(r *running) {
+	r.part.mu.Lock()
+	delete(r.part.all, r)
+	r.part.mu.Unlock()
 	f.leave()
 }
 
@@ -86,20 +95,28 @@ func (f *inflight) leave() {
 	}
 }
 
-// count is how many calls are under way.
+// count is how many calls and sessions are under way.
 func (f *inflight) count() (n int) {
-	f.each(func(*Call) { n++ })
-	return n
-}
-
-// each calls visit for every call under way.
-func (f *inflight) each(visit func(*Call)) {
 	for i := range f.parts {
 		part := &f.parts[i]
 		part.mu.Lock()
-		for c := range part.calls {
-			visit(c)
+		n += len(part.all)
+		part.mu.Unlock()
+	}
+	return n
+}
+
+// interrupt cancels all that is under way, and reports whether there was anything.
+func (f *inflight) interrupt(cause error) (any bool) {
+	for i := range f.parts {
+		part := &f.parts[i]
+		part.mu.Lock()
+		for r := range part.all {
+			if any = true; r.cancel != nil {
+				r.cancel(cause)
+			}
 		}
 		part.mu.Unlock()
 	}
+	return any
 }

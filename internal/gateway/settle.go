@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -22,15 +23,15 @@ func (c *Call) account() limits.Amount {
 	usage := c.usage
 	switch {
 	case told && c.impossible():
-		r.UsageSource, told = usageEstimated, false
+		r.UsageSource, told = activity.UsageEstimated, false
 		usage = c.completed()
 	case told:
-		r.UsageSource = usageProvider
+		r.UsageSource = activity.UsageProvider
 		c.warnOfExcess()
 	case !c.counted && (c.seen.refused || c.sent == nil || !c.answered && !c.sent.Delivered()):
 		return limits.Amount{}
 	default:
-		r.UsageSource = usageEstimated
+		r.UsageSource = activity.UsageEstimated
 		usage = c.estimated()
 	}
 	r.PromptTokens, r.CompletionTokens = usage.Prompt, usage.Completion

@@ -91,30 +91,30 @@ func TestCommitAsksForTheWholeIssuer(t *testing.T) {
 	wantFault(t, err, fault.NotFound, "")
 }
 
-func TestAWorkstationIsSparedForAWhileByItsOwnConfiguration(t *testing.T) {
+func TestAWorkstationIsLeftAloneForAWhileByItsOwnConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, again := reload(t)
-		spared := func(by *workstation.Desk, id workstation.ID, want string) {
+		left := func(by *workstation.Desk, id workstation.ID, want workstation.RefusalCode) {
 			t.Helper()
-			if why, ok := by.Spared(id); why != want || ok != (want != "") {
-				t.Errorf("%s is spared: %q, %v; want %q", id.Name, why, ok, want)
+			if why, ok := by.Backoff(id); why != want || ok != (want != "") {
+				t.Errorf("%s is left alone: %q, %v; want %q", id.Name, why, ok, want)
 			}
 		}
-		spared(d, desk1, "")
-		d.Spare(desk1, "wrong", 30*time.Second)
-		spared(d, desk1, "wrong")
-		spared(d, desk2, "")
-		spared(d, workstation.ID{Tenant: "other", Name: "desk1"}, "")
+		left(d, desk1, "")
+		d.BackOff(desk1, "wrong", 30*time.Second)
+		left(d, desk1, "wrong")
+		left(d, desk2, "")
+		left(d, workstation.ID{Tenant: "other", Name: "desk1"}, "")
 		time.Sleep(30*time.Second - 1)
-		spared(d, desk1, "wrong")
+		left(d, desk1, "wrong")
 		time.Sleep(time.Nanosecond)
-		spared(d, desk1, "")
+		left(d, desk1, "")
 
-		d.Spare(desk1, "wrong", 30*time.Second)
+		d.BackOff(desk1, "wrong", 30*time.Second)
 		next := again(nil) // it may know a better password
 		d.State().Commit(next, nil)
-		spared(next, desk1, "")
-		next.Spare(desk1, "shut", 30*time.Second)
-		spared(next, desk1, "shut")
+		left(next, desk1, "")
+		next.BackOff(desk1, "shut", 30*time.Second)
+		left(next, desk1, "shut")
 	})
 }

@@ -17,7 +17,7 @@ type login struct {
 
 // Login waits until the caller may log in to a workstation. Until a desk's
 // password was right once, one at a time may: a crowd with a wrong one would
-// have the gateway shut out (see Spare, which is to be asked for afterwards). It
+// have the gateway shut out (see BackOff; check Backoff afterwards). It
 // fails only when ctx ends. Done is to be called with what came of it, once.
 func (d *Desk) Login(ctx context.Context, id ID) (done func(right bool), err error) {
 	s := d.state

@@ -88,10 +88,10 @@ func (s *State) room(d *Desk, t *token, viewer netip.Addr, shared bool) (inTheWa
 		}
 	}
 	if !own && d.policy.OnConflict == Refuse {
-		return nil, &Refusal{RefusedBusy, refusalTexts[RefusedBusy]}
+		return nil, NewRefusal(RefusedBusy)
 	}
 	if s.sessions-len(inTheWay) >= d.policy.MaxSessions {
-		return nil, &Refusal{RefusedFull, refusalTexts[RefusedFull]}
+		return nil, NewRefusal(RefusedFull)
 	}
 	return inTheWay, nil
 }

@@ -20,7 +20,7 @@ type State struct {
 	tokens     map[hash]*token   // may hold some that have expired and are not swept yet
 	prefixes   map[string]*token // of those with a prefix
 	graves     graves            // tokens that died
-	spared     map[ID]sparing    // workstations that refused the gateway
+	backoffs   map[ID]backoff    // workstations that refused the gateway
 	logins     map[ID]*login     // and its logins to them
 	sessions   int               // open ones
 	registered map[string]int    // records of run-time workstations by tenant
@@ -56,7 +56,7 @@ func NewState(now func() time.Time) *State {
 		places:     make(map[ID]*place),
 		tokens:     make(map[hash]*token),
 		prefixes:   make(map[string]*token),
-		spared:     make(map[ID]sparing),
+		backoffs:   make(map[ID]backoff),
 		logins:     make(map[ID]*login),
 		registered: make(map[string]int),
 		sweepAt:    minSweep,

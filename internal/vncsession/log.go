@@ -1,0 +1,42 @@
+package vncsession
+
+import (
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// writeLog writes the one line of the session. The token is named by a part of
+// its hash.
+func (s *Session) writeLog() {
+	r := s.record
+	level, message := zapcore.InfoLevel, "vnc session"
+	if s.Live == nil {
+		level, message = zapcore.WarnLevel, "vnc connection refused"
+	}
+	entry := s.deps.Logger.Check(level, message)
+	if entry == nil {
+		return
+	}
+	fields := []zap.Field{
+		zap.String("session", r.ID),
+		zap.String("workstation", r.Workstation),
+		zap.String("key", r.Key),
+		zap.String("tenant", r.Tenant),
+		zap.String("token", s.Pass.TokenID),
+		zap.String("remote", s.viewer.String()),
+		zap.String("security", s.security),
+		zap.Duration("duration", r.Latency.Round(time.Microsecond)),
+	}
+	if s.Live != nil {
+		fields = append(fields, zap.String("ended", r.Ended), zap.Int64("bytes_up", r.BytesUp), zap.Int64("bytes_down", r.BytesDown))
+	}
+	if r.Code != "" {
+		fields = append(fields, zap.String("code", r.Code))
+	}
+	if s.cause != nil {
+		fields = append(fields, zap.String("cause", s.deps.Redact(s.cause.Error())))
+	}
+	entry.Write(fields...)
+}

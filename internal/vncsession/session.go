@@ -1,0 +1,132 @@
+// Package vncsession is the life of one viewer's desktop session, from a live
+// token to the record:
+//
+//	s := vncsession.Open(deps, pass, viewer, security)
+//	defer s.Finish(reason)    // exactly once, whatever happens
+//	err := s.Join()           // a *workstation.Refusal
+//	s.Refuse(refusal, cause)  // if the viewer is not let in after all
+//
+// A session leaves one record, one log line and one count, and outlives the
+// configuration under which it began.
+package vncsession
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// Names of sessions in records.
+const (
+	route  = "VNC session"
+	family = "vnc"
+)
+
+// Deps is what a session needs of its gateway.
+type Deps struct {
+	Workstations *workstation.Desk
+	Records      interface{ Append(*activity.Record) }
+	Metrics      *metrics.Metrics
+	Logger       *zap.Logger
+	Redact       func(text string) string // takes secrets out of causes for the log
+	Now          func() time.Time
+
+	// Context ends when the process does: it belongs to no configuration.
+	Context context.Context
+	// Done runs once, at the end of Finish.
+	Done func()
+}
+
+// Session is one viewer with a live token. It is used by one goroutine.
+type Session struct {
+	Pass *workstation.Pass
+	Live *workstation.Session // set by Join
+
+	deps     Deps
+	begun    time.Time
+	record   *activity.Record // by itself: the row outlives the session
+	viewer   netip.AddrPort
+	security string
+	cause    error // of a refusal or a protocol error, for the log
+}
+
+// Open begins the session of a viewer whose token is live. Security names how
+// the viewer showed it.
+func Open(deps Deps, pass *workstation.Pass, viewer netip.AddrPort, security string) *Session {
+	var random [10]byte
+	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
+	id := "vnc-" + hex.EncodeToString(random[:])
+	now := deps.Now()
+	return &Session{
+		Pass: pass, deps: deps, begun: now, viewer: viewer, security: security,
+		record: &activity.Record{
+			ID: id, RequestID: id, CreatedAt: now, Family: family, Route: route,
+			Tenant: pass.Issuer.Tenant, Key: pass.Issuer.Key, KeyHash: pass.Issuer.KeyHash,
+			Workstation: pass.Workstation.Name, UsageSource: activity.UsageNone,
+		},
+	}
+}
+
+// Context ends when the process does, and with Finish.
+func (s *Session) Context() context.Context { return s.deps.Context }
+
+// Join opens the session at the workstation, which has answered by now. The
+// error is a *workstation.Refusal.
+func (s *Session) Join() error {
+	live, err := s.deps.Workstations.Join(s.Pass, s.viewer, s.security)
+	if err != nil {
+		return err
+	}
+	s.Live = live
+	s.record.ID = live.ID
+	return nil
+}
+
+// Refuse notes why the viewer is not let in; the cause is for the log.
+func (s *Session) Refuse(refusal *workstation.Refusal, cause error) {
+	s.record.Code, s.record.Status, s.cause = string(refusal.Code), refusal.Status(), cause
+}
+
+// ProtocolError notes which message of the viewer ended the session: a code for
+// record and log, and the error itself for the log.
+func (s *Session) ProtocolError(code string, cause error) {
+	s.record.Code, s.cause = code, cause
+}
+
+// Finish ends the session for this reason, unless it was ended for another
+// before, and writes its record. A session that was neither joined nor
+// refused is the gateway's own failure.
+func (s *Session) Finish(why workstation.Reason) {
+	r := s.record
+	r.Latency = s.deps.Now().Sub(s.begun)
+	if s.Live != nil {
+		s.Live.End(why)
+		s.Live.Leave()
+		r.Status = http.StatusOK
+		r.Ended = string(s.Live.Why())
+		r.BytesUp, r.BytesDown = s.Live.Up.Load(), s.Live.Down.Load()
+		s.deps.Metrics.SessionEnded(metrics.Session{
+			Security: s.security, Ended: r.Ended, Duration: r.Latency, Up: r.BytesUp, Down: r.BytesDown,
+		})
+	} else {
+		if r.Code == "" {
+			s.Refuse(workstation.NewRefusal(workstation.RefusedInternal), errNoOutcome)
+		}
+		s.deps.Metrics.VNCRefused(r.Code)
+	}
+	s.writeLog()
+	s.deps.Records.Append(r)
+	s.deps.Done()
+}
+
+var errNoOutcome = errors.New("the session ended without an outcome")

@@ -1,0 +1,177 @@
+package vncsession
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+var viewer = netip.MustParseAddrPort("192.0.2.7:40000")
+
+// emptyStorage keeps nothing.
+type emptyStorage struct{}
+
+func (emptyStorage) Store(context.Context, string, []byte) error          { return nil }
+func (emptyStorage) Load(context.Context, string) ([]byte, error)         { return nil, fs.ErrNotExist }
+func (emptyStorage) Delete(context.Context, string) error                 { return nil }
+func (emptyStorage) List(context.Context, string, bool) ([]string, error) { return nil, fs.ErrNotExist }
+
+// rig is a gateway with one workstation, and what its sessions leave behind.
+type rig struct {
+	deps     Deps
+	pass     *workstation.Pass
+	records  []*activity.Record
+	lines    *observer.ObservedLogs
+	registry *prometheus.Registry
+	done     int
+}
+
+// Append takes a record.
+func (r *rig) Append(record *activity.Record) { r.records = append(r.records, record) }
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	now := time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC)
+	service, err := workstation.NewDesk(workstation.Config{
+		Policy: workstation.Policy{Domain: "vnc.example.com"},
+		Workstations: []workstation.Spec{
+			{ID: workstation.ID{Tenant: "default", Name: "desk1"}, Target: workstation.Target{TestCard: true}},
+		},
+		State: workstation.NewState(func() time.Time { return now }), Storage: emptyStorage{}, Random: rand.Reader,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := service.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	issued, err := service.Issue(workstation.Issuer{Tenant: "default", Key: "dev", KeyHash: "0123"}, "desk1", workstation.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	label, _, _ := strings.Cut(issued.URL, ".")
+	r := &rig{registry: prometheus.NewRegistry()}
+	if r.pass, err = service.Find(label, viewer.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	none := func() float64 { return 0 }
+	values := metrics.New(metrics.Gauges{ActivityLost: none, InFlight: none, Sessions: none, HalfOpen: none})
+	if err := values.Register(r.registry); err != nil {
+		t.Fatal(err)
+	}
+	core, lines := observer.New(zap.InfoLevel)
+	r.lines = lines
+	r.deps = Deps{
+		Workstations: service, Records: r, Metrics: values, Logger: zap.New(core),
+		Redact:  func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") },
+		Now:     func() time.Time { now = now.Add(time.Second); return now },
+		Context: t.Context(), Done: func() { r.done++ },
+	}
+	return r
+}
+
+// ended finds the one record, log line and count, and the end of the session.
+func (r *rig) ended(t *testing.T, metric string) (*activity.Record, observer.LoggedEntry) {
+	t.Helper()
+	if len(r.records) != 1 || r.lines.Len() != 1 || r.done != 1 {
+		t.Fatalf("%d records, %d lines, done %d times; want one of each", len(r.records), r.lines.Len(), r.done)
+	}
+	families, err := r.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := 0.0
+	for _, f := range families {
+		if f.GetName() == metric {
+			for _, m := range f.GetMetric() {
+				counted += m.GetCounter().GetValue()
+			}
+		}
+	}
+	if counted != 1 {
+		t.Errorf("%s is %v, want 1", metric, counted)
+	}
+	return r.records[0], r.lines.All()[0]
+}
+
+func TestASessionLeavesOneRecordLineAndCount(t *testing.T) {
+	r := newRig(t)
+	s := Open(r.deps, r.pass, viewer, "X509None")
+	if err := s.Join(); err != nil {
+		t.Fatal(err)
+	}
+	s.Live.Up.Add(3)
+	s.Live.Down.Add(70)
+	s.ProtocolError("message", errors.New("message type [77], password hunter2"))
+	s.Finish(workstation.ReasonProtocol)
+	record, line := r.ended(t, "gatehouse_vnc_sessions_total")
+	if record.ID != s.Live.ID || record.RequestID == record.ID || record.Workstation != "desk1" || record.Key != "dev" || record.Tenant != "default" ||
+		record.KeyHash != "0123" || record.Status != http.StatusOK || record.Ended != "protocol_error" || record.Code != "message" ||
+		record.BytesUp != 3 || record.BytesDown != 70 || record.Latency != time.Second || record.UsageSource != activity.UsageNone {
+		t.Errorf("record %+v", record)
+	}
+	if fields := line.ContextMap(); line.Message != "vnc session" || line.Level != zapcore.InfoLevel || fields["cause"] != "message type [77], password ***" ||
+		fields["token"] != r.pass.TokenID || fields["remote"] != viewer.String() || fields["security"] != "X509None" || fields["ended"] != "protocol_error" {
+		t.Errorf("line %v %v", line.Message, fields)
+	}
+}
+
+// What ended a session from elsewhere stays its reason.
+func TestTheFirstReasonOfAnEndStays(t *testing.T) {
+	r := newRig(t)
+	s := Open(r.deps, r.pass, viewer, "X509None")
+	if err := s.Join(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.deps.Workstations.Release(t.Context(), "default", "desk1"); err != nil {
+		t.Fatal(err)
+	}
+	s.Finish(workstation.ReasonViewer)
+	if record, _ := r.ended(t, "gatehouse_vnc_sessions_total"); record.Ended != "released" {
+		t.Errorf("ended %q", record.Ended)
+	}
+}
+
+func TestARefusedViewerLeavesOneRecordLineAndCount(t *testing.T) {
+	for code, status := range map[workstation.RefusalCode]int{
+		workstation.RefusedBusy:         http.StatusForbidden,
+		workstation.WorkstationPassword: http.StatusBadGateway,
+	} {
+		r := newRig(t)
+		s := Open(r.deps, r.pass, viewer, "X509Plain")
+		s.Refuse(workstation.NewRefusal(code), errors.New("hunter2 is wrong"))
+		s.Finish(workstation.ReasonViewer)
+		record, line := r.ended(t, "gatehouse_vnc_refused_total")
+		if record.Code != string(code) || record.Status != status || record.Ended != "" || record.ID != record.RequestID {
+			t.Errorf("record %+v", record)
+		}
+		if fields := line.ContextMap(); line.Message != "vnc connection refused" || line.Level != zapcore.WarnLevel ||
+			fields["code"] != string(code) || fields["cause"] != "*** is wrong" || fields["ended"] != nil {
+			t.Errorf("line %v %v", line.Message, fields)
+		}
+	}
+}
+
+func TestASessionWithoutAnOutcomeIsTheGatewaysFailure(t *testing.T) {
+	r := newRig(t)
+	Open(r.deps, r.pass, viewer, "X509None").Finish(workstation.ReasonViewer)
+	record, line := r.ended(t, "gatehouse_vnc_refused_total")
+	if record.Code != "internal" || record.Status != http.StatusInternalServerError || line.ContextMap()["cause"] != errNoOutcome.Error() {
+		t.Errorf("record %+v, line %v", record, line.ContextMap())
+	}
+}
