@@ -1,6 +1,7 @@
 package limits_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -46,5 +47,48 @@ func TestRatesOfAnotherVersionAreLeftAlone(t *testing.T) {
 	}
 	if n := limits.Known(stored(t, st, (&clock{noon}).now)); n != 0 {
 		t.Errorf("%d subjects are read", n)
+	}
+}
+
+// tried keeps how the writing of a change ended.
+type tried struct {
+	store.Op
+	err error
+}
+
+func (op *tried) Apply(tx *store.Tx) error {
+	op.err = op.Op.Apply(tx)
+	return op.err
+}
+
+// Otherwise the store takes a change for written that a full disk has refused.
+func TestAChangeThatCannotBeWrittenIsAnErrorToTheStore(t *testing.T) {
+	l, r, taken := observed(t)
+	if err := reserveTokens(t, l, "1", 5); err != nil {
+		t.Fatal(err)
+	}
+	settleTokens(t, l, "1", 4)
+	r.Request([]limits.Subject{rated(t, "key:a", "10/h")})
+	if len(taken.all) != 3 {
+		t.Fatalf("%d changes, want 3", len(taken.all))
+	}
+	for table, want := range map[statement][]bool{ // begun, settled, counted
+		"hold": {true, true, false}, "ledger": {false, true, false}, "rate": {false, false, true},
+	} {
+		st := open(t, t.TempDir(), store.Options{})
+		var got []bool
+		for _, op := range append([]store.Op{"DROP TABLE " + table}, taken.all...) {
+			change := &tried{Op: op}
+			if err := st.Submit(change); err != nil {
+				t.Fatal(err)
+			}
+			if err := st.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, change.err != nil)
+		}
+		if !slices.Equal(got[1:], want) {
+			t.Errorf("without %s: errors %v, want %v", table, got[1:], want)
+		}
 	}
 }

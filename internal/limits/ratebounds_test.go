@@ -70,6 +70,26 @@ func TestAFullTableIsSweptOnceASecond(t *testing.T) {
 	}
 }
 
+func TestTheNameThatSweepsGetsWhatItFreed(t *testing.T) {
+	c := &clock{noon}
+	r := rates(t, c.now)
+	limits.RoomFor(r, 1)
+	names := []string{"a"}
+	for i := 0; len(names) < 3; i++ {
+		if name := fmt.Sprint("b", i); limits.SameShard(r, "a", name) {
+			names = append(names, name)
+		}
+	}
+	for i, words := range []string{"1/s", "1/h", "1/h"} {
+		if i == 2 { // the shared windows are used up, the first name's count no more
+			c.at = c.at.Add(2 * time.Second)
+		}
+		if _, refusal := r.Request([]limits.Subject{rated(t, names[i], words)}); refusal != nil {
+			t.Errorf("name %d: %+v", i, refusal)
+		}
+	}
+}
+
 // A call that found its windows counts in them, or in new ones if they were swept meanwhile.
 func TestACountIsNotLostWithSweptWindows(t *testing.T) {
 	r := rates(t, (&clock{noon}).now)

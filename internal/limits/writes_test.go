@@ -155,6 +155,29 @@ func TestASubjectThatDoesNotFitIsRefused(t *testing.T) {
 	}
 }
 
+func TestACallTooManyIsRefused(t *testing.T) {
+	l, _ := local(t, open(t, t.TempDir(), store.Options{}))
+	limits.FillCalls(l, "new")
+	if err := reserveTokens(t, l, "new", 5); !errors.Is(err, limits.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestARowCountsTheCallsInIt(t *testing.T) {
+	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Hour})
+	l, _ := local(t, st)
+	for i := range 3 { // written as one
+		call := fmt.Sprint(i)
+		if err := reserveTokens(t, l, call, 5); err != nil {
+			t.Fatal(err)
+		}
+		settleTokens(t, l, call, 4)
+	}
+	if n := count(t, st, "SELECT version FROM ledger"); n != 3 {
+		t.Errorf("version %d, want 3", n)
+	}
+}
+
 // Nothing in the way of the database lets a start report calls that it has not charged.
 func TestAStartThatCannotWriteChargesLaterAndOnce(t *testing.T) {
 	dir := t.TempDir()

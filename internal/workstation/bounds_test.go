@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"sync/atomic"
@@ -22,6 +23,51 @@ func TestALabelHas1To63Characters(t *testing.T) {
 		if got, ok := d.Label(label + ".vnc.example.com"); ok != want || ok && got != label {
 			t.Errorf("%d characters: %q, %t", length, got, ok)
 		}
+	}
+}
+
+func TestALabelHasLettersDigitsAndHyphens(t *testing.T) {
+	d := newDesk(t, nil)
+	for label, want := range map[string]bool{"az": true, "AZ": true, "09": true, "a-0": true, "a`": false, "a{": false, "a/": false, "a:": false, "a_": false} {
+		if got, ok := d.Label(label + ".vnc.example.com"); ok != want || ok && got != strings.ToLower(label) {
+			t.Errorf("%q: %q, %t", label, got, ok)
+		}
+	}
+}
+
+func TestThePortOfThePolicyHas16Bits(t *testing.T) {
+	for port, want := range map[int]bool{-1: false, 1: true, 65535: true, 65536: false} {
+		_, err := workstation.NewDesk(config(func(c *workstation.Config) { c.Policy.Port = port }))
+		if (err == nil) != want {
+			t.Errorf("%d: %v", port, err)
+		}
+	}
+}
+
+func TestAReleaseIsAnnouncedOnceThoughNobodyIsConnected(t *testing.T) {
+	var events []map[string]any
+	d := open(t, func(c *workstation.Config) {
+		c.Emit = func(name string, data map[string]any) {
+			if name == workstation.EventReleased {
+				events = append(events, data)
+			}
+		}
+	})
+	for range 2 {
+		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(events) != 1 || events[0]["workstation"] != "desk1" || events[0]["sessions"] != 0 {
+		t.Errorf("got %v", events)
+	}
+}
+
+func TestASessionIsPrintedAsItsID(t *testing.T) {
+	d := open(t, nil)
+	x := mustEnter(t, d, mustIssue(t, d, "desk1"), viewer)
+	if got := fmt.Sprintf("%v", x); got != x.ID || !strings.HasPrefix(got, "vnc-") {
+		t.Errorf("got %q", got)
 	}
 }
 
