@@ -118,7 +118,9 @@ var arrows = []struct{ from, to, why string }{
 
 	{"tests/fakeprovider", "internal/fake", "the fake in a process of its own"},
 	{"tests/clients", "internal/fake", "the provider, and what it received"},
+	{"tests/bench", "tests/process", "runs the servers"},
 	{"tests/clients", "tests/process", "runs the gateway"},
+	{"tests/viewers", "tests/process", "runs the gateway, desktops and viewers"},
 	{"tests/sdk/run", "tests/process", "runs the gateway and the fake provider"},
 }
 

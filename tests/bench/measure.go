@@ -106,12 +106,12 @@ func (s *session) warmUp(ctx context.Context, d time.Duration) error {
 	}
 	// Where the kernel does not allow it, the peak is that of the largest case so
 	// far, the same for every server.
-	_ = resetPeak(s.server.proc.pid())
+	_ = resetPeak(s.server.proc.PID())
 	return sleep(ctx, s.settle)
 }
 
 func (s *session) slice(ctx context.Context, d time.Duration) error {
-	pid := s.server.proc.pid()
+	pid := s.server.proc.PID()
 	before, err := cpuTime(pid)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (s *session) slice(ctx context.Context, d time.Duration) error {
 
 // figures sums the slices up; units is how many things one call stands for.
 func (s *session) figures(units float64) (figures, error) {
-	m, err := readMemory(s.server.proc.pid())
+	m, err := readMemory(s.server.proc.PID())
 	if err != nil {
 		return figures{}, err
 	}
@@ -164,7 +164,7 @@ func (r *runner) measureHeld(ctx context.Context, f *fleet, which role, c benchC
 	if err != nil {
 		return fig, err
 	}
-	defer s.proc.stop()
+	defer s.proc.Stop()
 	l, err := c.load(s, f.secrets, r.opts.Hard)
 	if err != nil {
 		return fig, err
@@ -186,7 +186,7 @@ func (r *runner) measureHeld(ctx context.Context, f *fleet, which role, c benchC
 	if err := s.collectGarbage(ctx); err != nil {
 		return fig, err
 	}
-	before, err := readMemory(s.proc.pid())
+	before, err := readMemory(s.proc.PID())
 	if err != nil {
 		return fig, err
 	}
@@ -198,7 +198,7 @@ func (r *runner) measureHeld(ctx context.Context, f *fleet, which role, c benchC
 	if err := sleep(ctx, holdTime); err != nil {
 		return fig, err
 	}
-	after, err := readMemory(s.proc.pid())
+	after, err := readMemory(s.proc.PID())
 	if err != nil {
 		return fig, err
 	}

@@ -124,7 +124,7 @@ func TestMeasureBySlices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(p.stop)
+		t.Cleanup(p.Stop)
 		f.servers = append(f.servers, &server{role: which, proc: p, addr: addr})
 	}
 	r := &runner{opts: options{Time: 40 * time.Millisecond, Rate: 200}}
@@ -148,7 +148,7 @@ func TestMeasureBySlices(t *testing.T) {
 			t.Errorf("%s: %d calls made, %d of them measured: the warm-up is missing", c.name, made[gateway], got[gateway].Calls)
 		}
 	}
-	f.servers[1].proc.stop()
+	f.servers[1].proc.Stop()
 	if err := f.alive(); err == nil {
 		t.Error("a fleet with a dead server is alive")
 	}

@@ -31,7 +31,7 @@ var modelServers = []role{direct, proxy, gateway, gatewayOn}
 // server is one thing under load.
 type server struct {
 	role    role
-	proc    *process
+	proc    *program
 	addr    string // host:port
 	guarded string // host:port where a key is demanded
 	admin   string // host:port of Caddy's admin endpoint, empty for the upstream
@@ -60,7 +60,7 @@ type fleet struct {
 	upstream *server
 	servers  []*server          // direct, reverse_proxy, gateway
 	on       map[duties]*server // gateways with duties on, as far as a case has asked for them
-	started  []*process
+	started  []*program
 }
 
 // secrets are made for one fleet and known to nobody else.
@@ -154,12 +154,12 @@ func (f *fleet) startCaddy(ctx context.Context, which role, d duties) (*server, 
 }
 
 // runCaddy starts a Caddy with that Caddyfile; the fleet ends it.
-func (f *fleet) runCaddy(name, dir string, env []string, text string) (*process, error) {
+func (f *fleet) runCaddy(name, dir string, env []string, text string) (*program, error) {
 	file := filepath.Join(dir, "Caddyfile")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	p, _, err := startProcess(name, dir, env, f.opts.Caddy, "run", "--config", file, "--adapter", "caddyfile")
+	p, _, err := startProgram(name, dir, env, f.opts.Caddy, "run", "--config", file, "--adapter", "caddyfile")
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (f *fleet) alive() error {
 // close ends every server the fleet started, the newest first, and removes its folder.
 func (f *fleet) close() {
 	for i := len(f.started) - 1; i >= 0; i-- {
-		f.started[i].stop()
+		f.started[i].Stop()
 	}
 	os.RemoveAll(f.dir)
 }

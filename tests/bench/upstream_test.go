@@ -134,7 +134,7 @@ func TestUpstreamProcessNamesItsAddressAndEndsWithItsInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.stop)
+	t.Cleanup(p.Stop)
 	s := &server{role: direct, addr: addr}
 	if err := s.ready(t.Context(), "k"); err != nil {
 		t.Error(err)
@@ -142,10 +142,10 @@ func TestUpstreamProcessNamesItsAddressAndEndsWithItsInput(t *testing.T) {
 	if err := p.alive(); err != nil {
 		t.Error(err)
 	}
-	p.stdin.Close()
-	<-p.done
-	if !p.cmd.ProcessState.Success() {
-		t.Errorf("the upstream ended with %v", p.cmd.ProcessState)
+	p.CloseInput()
+	<-p.Exited
+	if !p.State().Success() {
+		t.Errorf("the upstream ended with %v", p.State())
 	}
 }
 

@@ -170,7 +170,7 @@ func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig 
 	if err != nil {
 		return fig, err
 	}
-	defer s.proc.stop()
+	defer s.proc.Stop()
 	d, err := f.door(ctx, s, false)
 	if err != nil {
 		return fig, err
@@ -188,7 +188,7 @@ func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig 
 		return fig, err
 	}
 	had := s.desk.counts()
-	before, err := readMemory(s.proc.pid())
+	before, err := readMemory(s.proc.PID())
 	if err != nil {
 		return fig, err
 	}
@@ -200,7 +200,7 @@ func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig 
 	if err := sleep(ctx, holdTime); err != nil {
 		return fig, err
 	}
-	after, err := readMemory(s.proc.pid())
+	after, err := readMemory(s.proc.PID())
 	if err != nil {
 		return fig, err
 	}

@@ -70,7 +70,7 @@ func TestVNCCasesMeasureEveryServer(t *testing.T) {
 	if err != nil || fig.Calls != 20 || fig.Held <= 0 {
 		t.Errorf("idle sessions: %+v, %v", fig, err)
 	}
-	f.desks[1].proc.stop()
+	f.desks[1].proc.Stop()
 	if _, err := r.measureVNC(t.Context(), f, f.desks, allVNCCases()[0]); err == nil || !strings.Contains(err.Error(), string(bareCopy)) {
 		t.Errorf("measuring a dead server: %v", err)
 	}

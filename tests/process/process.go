@@ -70,15 +70,38 @@ func (p *Process) Stop() {
 	<-p.Exited
 }
 
+// CloseInput ends the program's standard input.
+func (p *Process) CloseInput() { p.stdin.Close() }
+
+// PID is the program's process id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Path is the program's.
+func (p *Process) Path() string { return p.cmd.Path }
+
+// State is how the program ended; it is valid after Exited.
+func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }
+
+// Running reports whether the program has not ended.
+func (p *Process) Running() bool {
+	select {
+	case <-p.Exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// Log is what the program has written so far.
+func (p *Process) Log() string {
+	text, _ := os.ReadFile(p.log) // a file that cannot be read says nothing
+	return string(text)
+}
+
 // ShowLog prints the end of the log.
 func (p *Process) ShowLog(w io.Writer) {
 	const lines = 60
-	text, err := os.ReadFile(p.log)
-	if err != nil {
-		fmt.Fprintln(w, err)
-		return
-	}
-	all := strings.Split(strings.TrimSpace(string(text)), "\n")
+	all := strings.Split(strings.TrimSpace(p.Log()), "\n")
 	all = all[max(0, len(all)-lines):]
 	fmt.Fprintf(w, "the last lines of %s:\n%s\n", p.cmd.Path, strings.Join(all, "\n"))
 }

@@ -23,7 +23,7 @@ const desktopName = "Blue Harbour"
 // and the input that arrives.
 type desktop struct {
 	*display
-	server   *process // of the display, which x11vnc is not itself
+	server   *program // of the display, which x11vnc is not itself
 	name     string   // of the workstation
 	port     int
 	password string
@@ -52,7 +52,7 @@ func startDesktop(dir, program string) (*desktop, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.server = d.process
+	d.server = d.program
 	return d, d.prepare()
 }
 
@@ -192,10 +192,10 @@ func (d *desktop) clicked() (clicks []image.Point, pointer image.Point) {
 }
 
 func (d *desktop) stop() {
-	if d.server != nil && d.server != d.process {
-		d.server.stop()
+	if d.server != nil && d.server != d.program {
+		d.server.Stop()
 	}
-	d.display.stop()
+	d.display.Stop()
 	for _, x := range []*xConn{d.painter, d.listener} {
 		if x != nil {
 			x.close()

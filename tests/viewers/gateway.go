@@ -66,7 +66,7 @@ http://:%[1]d {
 `
 
 type gateway struct {
-	*process
+	*program
 	door   int    // port
 	origin string // of the HTTP site
 	ca     string // file of the root certificate
@@ -101,19 +101,19 @@ func startGateway(ctx context.Context, caddy, dir string, door int, desktops []*
 	}
 	cmd := exec.Command(caddy, "run", "--config", file, "--adapter", "caddyfile")
 	cmd.Env = append(env, "XDG_DATA_HOME="+data, "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))
-	if g.process, err = start(cmd, filepath.Join(dir, "caddy.log")); err != nil {
+	if g.program, err = start(cmd, filepath.Join(dir, "caddy.log")); err != nil {
 		return nil, fmt.Errorf("starting the gateway: %w", err)
 	}
 	const patience = 30 * time.Second
 	err = eventually(ctx, patience, func() error {
-		if !g.running() {
+		if !g.Running() {
 			return fmt.Errorf("the gateway has ended")
 		}
 		return g.ready(ctx)
 	})
 	if err != nil {
-		g.showLog(os.Stderr)
-		g.stop()
+		g.ShowLog(os.Stderr)
+		g.Stop()
 		return nil, fmt.Errorf("the gateway is not ready: %w", err)
 	}
 	return g, nil

@@ -120,7 +120,7 @@ func (o options) runSome(ctx context.Context, dir string, desktops []*desktop, v
 	if err != nil {
 		return false, err
 	}
-	defer g.stop()
+	defer g.Stop()
 	ok = true
 	for i, v := range some {
 		d := desktops[0]
@@ -143,7 +143,7 @@ func (o options) runSome(ctx context.Context, dir string, desktops []*desktop, v
 		}
 	}
 	if !ok {
-		g.showLog(os.Stdout)
+		g.ShowLog(os.Stdout)
 	}
 	return ok, nil
 }

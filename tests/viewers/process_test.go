@@ -5,8 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -14,41 +12,13 @@ import (
 	"time"
 )
 
-// A pipe that all processes of the group hold ends with the last of them, here one
-// that does not end with the leader.
-func TestStopEndsTheWholeGroup(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	cmd := exec.Command("sh", "-c", "(trap '' TERM; echo ready >&3; sleep 600) & wait")
-	cmd.ExtraFiles = []*os.File{w}
-	p, err := start(cmd, filepath.Join(t.TempDir(), "log"))
-	w.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(r, make([]byte, len("ready\n"))); err != nil {
-		t.Fatal(err)
-	}
-	p.stop()
-	if p.running() {
-		t.Error("it runs")
-	}
-	_ = r.SetReadDeadline(time.Now().Add(10 * time.Second))
-	if _, err := r.Read(make([]byte, 1)); err != io.EOF {
-		t.Errorf("somebody of the group lives: %v", err)
-	}
-}
-
 func TestWhatAProcessSaysIsReadWithoutLineBreaks(t *testing.T) {
 	cmd := exec.Command("printf", "one\n    two  three\n")
 	p, err := start(cmd, filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-p.exited
+	<-p.Exited
 	if err := p.says("one two three"); err != nil {
 		t.Error(err)
 	}

@@ -29,14 +29,14 @@ func (s *session) release(ctx context.Context) bool {
 // not cut: with exit code 0 and no question.
 func (s *session) ends(ctx context.Context, patience time.Duration) {
 	err := eventually(ctx, patience, func() error {
-		if !s.viewer.running() {
+		if !s.viewer.Running() {
 			return nil
 		}
 		titles, _ := s.x.windows()
 		return fmt.Errorf("it runs; windows: %q", titles)
 	})
 	if err == nil {
-		if code := s.viewer.cmd.ProcessState.ExitCode(); code != 0 {
+		if code := s.viewer.State().ExitCode(); code != 0 {
 			err = fmt.Errorf("the exit code is %d", code)
 		}
 	}

@@ -23,7 +23,7 @@ const screenSize = "1600x1000x24"
 type screen struct {
 	*display
 	x       *xConn
-	manager *process
+	manager *program
 	home    string
 	env     []string
 }
@@ -69,7 +69,7 @@ func (s *screen) prepare(ctx context.Context, dir, openbox string) (err error) {
 
 // run starts a program as the person at this screen. NAME=VALUE before the
 // program adds to its environment.
-func (s *screen) run(log string, command ...string) (*process, error) {
+func (s *screen) run(log string, command ...string) (*program, error) {
 	env := s.env
 	for strings.Contains(command[0], "=") {
 		env, command = append(env[:len(env):len(env)], command[0]), command[1:]
@@ -81,12 +81,12 @@ func (s *screen) run(log string, command ...string) (*process, error) {
 
 func (s *screen) stop() {
 	if s.manager != nil {
-		s.manager.stop()
+		s.manager.Stop()
 	}
 	if s.x != nil {
 		s.x.close()
 	}
-	s.display.stop()
+	s.display.Stop()
 }
 
 func writePNG(file string, img image.Image) error {

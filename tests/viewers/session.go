@@ -32,7 +32,7 @@ type session struct {
 	desktop *desktop
 
 	address string // <token>.<domain>:<port>
-	viewer  *process
+	viewer  *program
 	origin  image.Point // of the desktop on the screen
 	seen    []string    // titles of all windows so far
 }
@@ -73,7 +73,7 @@ func (s *session) open(command ...string) bool {
 // end ends the viewer if there is one.
 func (s *session) end() {
 	if s.viewer != nil {
-		s.viewer.stop()
+		s.viewer.Stop()
 		s.viewer = nil
 	}
 }
@@ -82,7 +82,7 @@ func (s *session) end() {
 // keep unless that is empty, what is on the screen.
 func (s *session) explain(keep string) {
 	if s.viewer != nil {
-		s.viewer.showLog(os.Stdout)
+		s.viewer.ShowLog(os.Stdout)
 	}
 	if keep == "" {
 		return

@@ -36,7 +36,7 @@ func (p programs) tightRefused(ctx context.Context, s *session) {
 		return
 	}
 	err := eventually(ctx, lookPatience, func() error {
-		if s.viewer.running() {
+		if s.viewer.Running() {
 			return errors.New("it runs")
 		}
 		return nil

@@ -111,7 +111,7 @@ func (s *session) turnedAway(ctx context.Context, which, tiger, address, reason 
 	if !s.must("a second viewer starts", err) {
 		return
 	}
-	defer second.stop()
+	defer second.Stop()
 	if err = s.window(ctx, "TigerVNC Viewer"); err == nil {
 		err = second.says("Authentication failure: " + reason)
 	}
@@ -190,7 +190,7 @@ func (p programs) tigerBehindStunnel(ctx context.Context, s *session) {
 	if !s.must("stunnel starts", err) {
 		return
 	}
-	defer stunnel.stop()
+	defer stunnel.Stop()
 	const patience = 10 * time.Second
 	if !s.must("stunnel listens", eventually(ctx, patience, func() error { return stunnel.says("Configuration successful") })) {
 		return
