@@ -58,10 +58,10 @@ func (a Admin) Routes() []caddy.AdminRoute {
 }
 
 // adminFunc answers with what it returns, nil with 204.
-type adminFunc func(desk *workstation.Desk, r *http.Request) (any, error)
+type adminFunc func(desk *workstation.Service, r *http.Request) (any, error)
 
 func (serve adminFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	desk, err := activeDesk()
+	desk, err := activeWorkstations()
 	var answer any
 	if err == nil {
 		answer, err = serve(desk, r)
@@ -85,14 +85,14 @@ func writeAdmin(w http.ResponseWriter, answer any, err error) {
 	_ = json.NewEncoder(w).Encode(answer) // the operator left
 }
 
-// activeDesk is the front desk of the configuration in force, asked for with
+// activeWorkstations is the service of the current configuration, asked for with
 // each request: this module is older than the apps of its configuration.
-func activeDesk() (*workstation.Desk, error) {
+func activeWorkstations() (*workstation.Service, error) {
 	active, err := activeGateway()
 	if err != nil {
 		return nil, err
 	}
-	desk := active.Desk()
+	desk := active.Workstations()
 	if desk == nil {
 		return nil, fault.New(fault.NotFound, "the running configuration has no workstations: the option vnc is missing")
 	}
@@ -107,14 +107,14 @@ func activeGateway() (*gateway.Gateway, error) {
 	return module.(caddykit.App).Gateway(), nil
 }
 
-func (Admin) list(desk *workstation.Desk, _ *http.Request) (any, error) {
+func (Admin) list(desk *workstation.Service, _ *http.Request) (any, error) {
 	return desk.ListAll(), nil
 }
 
 // maxRegistration bounds the body of a registration, in bytes.
 const maxRegistration = 64 << 10
 
-func (Admin) register(desk *workstation.Desk, r *http.Request) (any, error) {
+func (Admin) register(desk *workstation.Service, r *http.Request) (any, error) {
 	var registration workstation.Registration
 	decoder := json.NewDecoder(io.LimitReader(r.Body, maxRegistration))
 	decoder.DisallowUnknownFields()
@@ -125,19 +125,19 @@ func (Admin) register(desk *workstation.Desk, r *http.Request) (any, error) {
 	return view, err
 }
 
-func (Admin) release(desk *workstation.Desk, r *http.Request) (any, error) {
+func (Admin) release(desk *workstation.Service, r *http.Request) (any, error) {
 	return nil, desk.Release(r.Context(), r.PathValue("tenant"), r.PathValue("id"))
 }
 
-func (Admin) restore(desk *workstation.Desk, r *http.Request) (any, error) {
+func (Admin) restore(desk *workstation.Service, r *http.Request) (any, error) {
 	return nil, desk.Restore(r.Context(), r.PathValue("tenant"), r.PathValue("id"))
 }
 
-func (Admin) sessions(desk *workstation.Desk, r *http.Request) (any, error) {
+func (Admin) sessions(desk *workstation.Service, r *http.Request) (any, error) {
 	return desk.Sessions(r.PathValue("tenant"), r.PathValue("id"))
 }
 
-func (Admin) end(desk *workstation.Desk, r *http.Request) (any, error) {
+func (Admin) end(desk *workstation.Service, r *http.Request) (any, error) {
 	return nil, desk.EndSession(r.PathValue("tenant"), r.PathValue("id"), r.PathValue("session"))
 }
 

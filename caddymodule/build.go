@@ -61,13 +61,13 @@ func (a *App) build() (gateway.Config, error) {
 		return none, err
 	}
 	secrets = append(secrets, hookSecrets...)
-	desk, logins, err := a.buildDesk()
+	desk, logins, err := a.buildWorkstations()
 	if err != nil {
 		return none, fmt.Errorf("vnc: %w", err)
 	}
 	secrets = append(secrets, logins...)
 	return gateway.Config{
-		Limits: allowed, Guards: guards, Ring: ring, Desk: desk, Catalog: index, Providers: built.providers, Discover: built.discover,
+		Limits: allowed, Guards: guards, Ring: ring, Workstations: desk, Catalog: index, Providers: built.providers, Discover: built.discover,
 		Secrets: append(secrets, built.secrets...), State: a.state, BodyMemory: memory,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil

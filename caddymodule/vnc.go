@@ -30,9 +30,9 @@ const (
 // What a VNC session is unless the configuration says otherwise.
 const defaultFPS = 30
 
-// buildDesk turns the configuration into the front desk of the workstations,
+// buildWorkstations turns the configuration into the service of the workstations,
 // nil without any, and returns the secrets in it.
-func (a *App) buildDesk() (*workstation.Desk, []string, error) {
+func (a *App) buildWorkstations() (*workstation.Service, []string, error) {
 	v := a.VNC
 	if v == nil {
 		return nil, nil, nil
@@ -68,8 +68,8 @@ func (a *App) buildDesk() (*workstation.Desk, []string, error) {
 		}
 		specs = append(specs, workstation.Spec{ID: id, Target: target})
 	}
-	desk, err := workstation.NewDesk(workstation.Config{
-		Policy: policy, Workstations: specs, State: a.state.Desks, Storage: a.ctx.Storage(), Random: rand.Reader, Emit: a.state.Emit,
+	desk, err := workstation.New(workstation.Config{
+		Policy: policy, Workstations: specs, State: a.state.Workstations, Storage: a.ctx.Storage(), Random: rand.Reader, Emit: a.state.Emit,
 	})
 	if err != nil {
 		return nil, nil, err

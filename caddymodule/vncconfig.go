@@ -7,10 +7,10 @@ import (
 )
 
 // VNC is the desktop half: workstations, and the rules of their sessions. The
-// door itself is the layer-4 handler vnc.
+// listener itself has the layer-4 handler vnc.
 type VNC struct {
 	// Domain is the base of the VNC addresses, "<token>.<domain>:<port>". A
-	// wildcard DNS record must lead to the door, and a wildcard certificate is
+	// wildcard DNS record must lead to its listener, and a wildcard certificate is
 	// managed for it. TigerVNC from 1.16 on finds no desktop below a domain
 	// with a hyphen. Required.
 	Domain string `json:"domain"`

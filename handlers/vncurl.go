@@ -51,8 +51,8 @@ func serveVNCURL(x *exchange) error {
 const maxExpiresIn = 30 * 24 * 3600
 
 // desk is the front desk, and what every call about a workstation begins with.
-func (x *exchange) desk() (*workstation.Desk, error) {
-	desk := x.gateway.Desk()
+func (x *exchange) desk() (*workstation.Service, error) {
+	desk := x.gateway.Workstations()
 	if desk == nil {
 		return nil, fault.New(fault.UnknownURL, "this gateway has no workstations")
 	}

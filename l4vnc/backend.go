@@ -22,17 +22,17 @@ var errBackoff = errors.New("it refused the gateway's login a moment ago and is 
 // reach dials the workstation and logs in, up to its ServerInit: only until the
 // viewer has been let in can it be told that its desktop is not there. There is
 // one attempt: Xvnc shuts everybody out who fails five times.
-func (d *door) reach(session *vncsession.Session) (*rfb.Desktop, workstation.RefusalCode, error) {
-	desk, target := d.gateway.Desk(), session.Pass.Target
+func (d *handshake) reach(session *vncsession.Session) (*rfb.Desktop, workstation.RefusalCode, error) {
+	service, target := d.gateway.Workstations(), session.Pass.Target
 	right := false
 	if target.Password != "" {
-		done, err := desk.Login(session.Context(), session.Pass.Workstation)
+		done, err := service.Login(session.Context(), session.Pass.Workstation)
 		if err != nil {
 			return nil, workstation.WorkstationTimeout, err
 		}
 		defer func() { done(right) }()
 	}
-	if why, backoff := desk.Backoff(session.Pass.Workstation); backoff {
+	if why, backoff := service.Backoff(session.Pass.Workstation); backoff {
 		return nil, why, errBackoff
 	}
 	conn, err := d.dial(session.Context(), target, session.Pass.Workstation.Name)
@@ -53,7 +53,7 @@ func (d *door) reach(session *vncsession.Session) (*rfb.Desktop, workstation.Ref
 	_ = conn.Close()
 	switch rfb.KindOf(err) {
 	case rfb.KindWrongPassword:
-		desk.BackOff(session.Pass.Workstation, workstation.WorkstationPassword, backoffTime)
+		service.BackOff(session.Pass.Workstation, workstation.WorkstationPassword, backoffTime)
 		return nil, workstation.WorkstationPassword, err
 	case rfb.KindNoSecurity:
 		return nil, workstation.WorkstationSecurity, err
@@ -64,13 +64,13 @@ func (d *door) reach(session *vncsession.Session) (*rfb.Desktop, workstation.Ref
 	case rfb.KindTimeout:
 		return nil, workstation.WorkstationTimeout, err
 	case rfb.KindBlacklisted:
-		desk.BackOff(session.Pass.Workstation, workstation.WorkstationBlacklisted, backoffTime)
+		service.BackOff(session.Pass.Workstation, workstation.WorkstationBlacklisted, backoffTime)
 		return nil, workstation.WorkstationBlacklisted, err
 	}
 	return nil, workstation.WorkstationFailed, err
 }
 
-func (d *door) dial(ctx context.Context, target *workstation.Target, name string) (net.Conn, error) {
+func (d *handshake) dial(ctx context.Context, target *workstation.Target, name string) (net.Conn, error) {
 	if target.TestCard {
 		if d.public {
 			d.gateway.WarnOfDemo("the test card")

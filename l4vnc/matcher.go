@@ -34,7 +34,7 @@ func (m *MatchToken) Provision(ctx caddy.Context) (err error) {
 	if m.gateway, err = caddykit.Gateway(ctx); err != nil {
 		return err
 	}
-	if m.gateway.Desk() == nil {
+	if m.gateway.Workstations() == nil {
 		return errors.New("the option vnc { … } of the global option gatehouse is missing")
 	}
 	return nil
@@ -42,8 +42,8 @@ func (m *MatchToken) Provision(ctx caddy.Context) (err error) {
 
 // Match tells whether the ClientHello names a live token.
 func (m *MatchToken) Match(hello *tls.ClientHelloInfo) bool {
-	label, ok := m.gateway.Desk().Label(hello.ServerName)
-	return ok && m.gateway.Desk().Live(label)
+	label, ok := m.gateway.Workstations().Label(hello.ServerName)
+	return ok && m.gateway.Workstations().Live(label)
 }
 
 var (

@@ -71,7 +71,7 @@ func (shelf) List(context.Context, string, bool) ([]string, error) { return nil,
 // openSession is one viewer at one workstation.
 func openSession(t *testing.T) *workstation.Session {
 	t.Helper()
-	desk, err := workstation.NewDesk(workstation.Config{
+	desk, err := workstation.New(workstation.Config{
 		Policy:       workstation.Policy{Domain: "vnc.test"},
 		Workstations: []workstation.Spec{{ID: workstation.ID{Tenant: "default", Name: "one"}, Target: workstation.Target{TestCard: true}}},
 		State:        workstation.NewState(time.Now), Storage: shelf{}, Random: rand.Reader,

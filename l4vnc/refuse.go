@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
-	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -15,21 +15,23 @@ var notReady = &workstation.Refusal{Code: workstation.RefusedUnavailable, Text: 
 var errGaveWay = errors.New("max_pending or max_pending_per_network was reached, and this connection had waited longest")
 
 // refused counts and logs a connection that came to nothing.
-func (d *door) refused(reason string, cause error) { d.gateway.VNCRefused(reason, d.viewer, cause) }
+func (d *handshake) refused(reason string, cause error) {
+	d.gateway.VNCRefused(reason, d.viewer, cause)
+}
 
 // lost accounts for a connection that cannot be told anything.
-func (d *door) lost(kind rfb.Kind, cause error) {
-	if d.visitor.GaveWay() {
+func (d *handshake) lost(kind rfb.Kind, cause error) {
+	if d.slot.Evicted() {
 		d.refused(string(workstation.RefusedTooManyConnections), errGaveWay)
 		return
 	}
 	d.refused(kind.String(), cause)
 }
 
-// turnAway tells a viewer without a live token why, as far as it still can be
+// reject tells a viewer without a live token why, as far as it still can be
 // told. Only who guesses at tokens waits for that: a token that died a while ago
 // is no guess.
-func (d *door) turnAway(err error) {
+func (d *handshake) reject(err error) {
 	var refusal *workstation.Refusal
 	if !errors.As(err, &refusal) {
 		d.lost(rfb.KindOf(err), err)
@@ -39,16 +41,16 @@ func (d *door) turnAway(err error) {
 	if refusal.Code == workstation.RefusedUnknown {
 		switch d.guess {
 		case guessedToken:
-			d.pause(d.visitor.Guessed())
+			d.pause(d.slot.FailedToken())
 		case guessedPassword:
-			d.visitor.GuessedPassword()
+			d.slot.FailedPassword()
 		}
 	}
 	_ = d.server.Refuse(refusal.Text) // it leaves anyway
 }
 
 // decline refuses a viewer whoever it is.
-func (d *door) decline(refusal *workstation.Refusal) {
+func (d *handshake) decline(refusal *workstation.Refusal) {
 	d.refused(string(refusal.Code), nil)
 	err := error(nil)
 	if d.tlsFirst {
@@ -65,13 +67,13 @@ func (d *door) decline(refusal *workstation.Refusal) {
 
 // pause waits, unless the connection has to give way to another: then it returns
 // false, and the connection can still be told so.
-func (d *door) pause(wait time.Duration) bool {
+func (d *handshake) pause(wait time.Duration) bool {
 	if wait <= 0 {
 		return true
 	}
-	d.visitor.Wait(visitors.Program) // of nobody's typing
-	d.holding.Store(true)
-	defer d.holding.Store(false)
+	d.slot.SetStage(connlimit.Program) // of nobody's typing
+	d.paused.Store(true)
+	defer d.paused.Store(false)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -82,10 +84,10 @@ func (d *door) pause(wait time.Duration) bool {
 	}
 }
 
-// giveWay lets go of the connection, for another that has come.
-func (d *door) giveWay() {
+// evict ends the connection, for another that has come.
+func (d *handshake) evict() {
 	close(d.evicted)
-	if !d.holding.Load() {
+	if !d.paused.Load() {
 		_ = transport(d.cx).Close() // wakes whoever reads; nothing can be told in the middle of a step
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/mholt/caddy-l4/layer4"
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
+	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 )
 
 // halfOpen is a viewer in its handshake, and the viewer's end.
-func halfOpen(book *visitors.Book) (d *door, viewer net.Conn) {
+func halfOpen(book *connlimit.Limiter) (d *handshake, viewer net.Conn) {
 	socket, viewer := net.Pipe()
-	d = &door{cx: layer4.WrapConnection(socket, nil, zap.NewNop()), conn: socket, evicted: make(chan struct{})}
-	d.visitor = book.Enter(netip.MustParseAddr("192.0.2.1"), visitors.Limits{PendingPerNetwork: 1}, d.giveWay)
+	d = &handshake{cx: layer4.WrapConnection(socket, nil, zap.NewNop()), conn: socket, evicted: make(chan struct{})}
+	d.slot = book.Acquire(netip.MustParseAddr("192.0.2.1"), connlimit.Limits{PendingPerNetwork: 1}, d.evict)
 	return d, viewer
 }
 
@@ -25,18 +25,18 @@ func halfOpen(book *visitors.Book) (d *door, viewer net.Conn) {
 func TestAConnectionThatGivesWayEndsOrIsRefusedAtOnce(t *testing.T) {
 	for _, waits := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			book := visitors.New(time.Now)
+			book := connlimit.New(time.Now)
 			d, viewer := halfOpen(book)
 			defer func() { _ = viewer.Close() }()
 			cutShort := make(chan bool, 1)
 			if waits {
-				d.visitor.Wait(visitors.Person) // it waited for a password; now nobody is typing
+				d.slot.SetStage(connlimit.Person) // it waited for a password; now nobody is typing
 				go func() { cutShort <- !d.pause(time.Hour) }()
 				synctest.Wait()
 			}
 			newcomer, other := halfOpen(book)
 			defer func() { _, _ = newcomer.conn.Close(), other.Close() }()
-			if !d.visitor.GaveWay() || newcomer.visitor.Crowded {
+			if !d.slot.Evicted() || newcomer.slot.Crowded {
 				t.Fatal("it does not give way")
 			}
 			_ = d.conn.SetDeadline(time.Now().Add(time.Second))

@@ -23,9 +23,9 @@ const (
 
 // relay carries bytes both ways until either side ends, time is over, or the
 // session is ended from elsewhere; then it ends the viewer's connection cleanly.
-func (d *door) relay() {
-	r := &relay{door: d, session: d.session.Live, viewer: d.conn, workstation: d.desktop.Conn}
-	policy := d.gateway.Desk().Policy()
+func (d *handshake) relay() {
+	r := &relay{handshake: d, session: d.session.Live, viewer: d.conn, workstation: d.desktop.Conn}
+	policy := d.gateway.Workstations().Policy()
 	r.filter = rfb.NewFilter(rfb.Policy{
 		ViewOnly: r.session.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: policy.NoClipboardIn,
 		FPS: policy.FPS, PreferTight: true,
@@ -43,7 +43,7 @@ func (d *door) relay() {
 // relay is one session at work. Two may write to the workstation: the reader of
 // the viewer, and the timer that lets go of what the filter held back.
 type relay struct {
-	*door
+	*handshake
 	session             *workstation.Session
 	viewer, workstation net.Conn
 	torn                bool // a write to the viewer was cut off; set by down
@@ -140,7 +140,7 @@ func (r *relay) pass(piece []byte) (workstation.Reason, bool) {
 	out, err := r.filter.Push(r.out[:0], piece, now)
 	r.out = out
 	if err != nil {
-		r.door.session.ProtocolError(rfb.KindOf(err).String(), err)
+		r.handshake.session.ProtocolError(rfb.KindOf(err).String(), err)
 		return workstation.ReasonProtocol, false
 	}
 	if !r.write(out, now) {

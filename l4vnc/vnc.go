@@ -1,5 +1,5 @@
-// Package l4vnc is the layer-4 door of Gatehouse: native VNC viewers come to it
-// with a token in the host name, and leave with a workstation's desktop.
+// Package l4vnc is the layer-4 handler of Gatehouse: native VNC viewers come with
+// a token in the host name and get a workstation's desktop.
 //
 //	accept -> too many half open? the one that waited longest gives way
 //	       -> first byte within 400 ms: 0x16 = TLS first; silence = greet, VeNCrypt
@@ -8,7 +8,7 @@
 //	       -> join the session -> SecurityResult 0 -> ServerInit -> relay
 //	       -> end cleanly: close_notify, FIN, drain; never a reset
 //
-// layer4.handlers.vnc is that door. tls.handshake_match.vnc_token only looks at
+// layer4.handlers.vnc is that handler. tls.handshake_match.vnc_token only looks at
 // a TLS ClientHello, for ports that are shared with something else.
 package l4vnc
 
@@ -27,9 +27,9 @@ import (
 	"github.com/mholt/caddy-l4/layer4"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
-	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -37,7 +37,7 @@ func init() {
 	caddy.RegisterModule(new(Handler))
 }
 
-// Handler is the door on :5900 for native VNC viewers. It speaks TLS-first and
+// Handler serves native VNC viewers on :5900. It speaks TLS-first and
 // VeNCrypt on one port, so its route must have no matcher: a viewer that waits
 // to be greeted would never pass one. It is terminal. TLS that an earlier tls
 // handler has terminated counts as TLS-first.
@@ -70,7 +70,7 @@ type Handler struct {
 	gateway *gateway.Gateway
 	tls     *tls.Config
 	times   rfb.Timeouts
-	limits  visitors.Limits
+	limits  connlimit.Limits
 }
 
 const defaultTLSFirstWait = 400 * time.Millisecond
@@ -85,7 +85,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if h.gateway, err = caddykit.Gateway(ctx); err != nil {
 		return err
 	}
-	if h.gateway.Desk() == nil {
+	if h.gateway.Workstations() == nil {
 		return errors.New("the option vnc { … } of the global option gatehouse is missing")
 	}
 	if h.StepTimeout < 0 || h.AuthTimeout < 0 || h.MaxPending < 0 || h.MaxPendingPerNetwork < 0 {
@@ -98,13 +98,13 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		Step:   cmp.Or(time.Duration(h.StepTimeout), rfb.StepTimeout),
 		Person: cmp.Or(time.Duration(h.AuthTimeout), rfb.PersonTimeout),
 	}
-	h.limits = visitors.Limits{Pending: h.MaxPending, PendingPerNetwork: h.MaxPendingPerNetwork}
+	h.limits = connlimit.Limits{Pending: h.MaxPending, PendingPerNetwork: h.MaxPendingPerNetwork}
 	if len(h.ConnectionPolicies) == 0 {
 		h.ConnectionPolicies = caddytls.ConnectionPolicies{new(caddytls.ConnectionPolicy)}
 	}
 	// Whatever name a viewer sends, and also if none, it shall get the wildcard
 	// certificate: only then can it be told in words what is wrong.
-	wildcard := "*." + h.gateway.Desk().Policy().Domain
+	wildcard := "*." + h.gateway.Workstations().Policy().Domain
 	for _, policy := range h.ConnectionPolicies {
 		policy.DefaultSNI = cmp.Or(policy.DefaultSNI, wildcard)
 		policy.FallbackSNI = cmp.Or(policy.FallbackSNI, wildcard)
@@ -119,21 +119,21 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 // Handle serves one viewer. It returns nil also when the viewer was refused:
 // what happened has its own log line and metric.
 func (h *Handler) Handle(cx *layer4.Connection, _ layer4.Handler) error {
-	d := &door{
+	d := &handshake{
 		Handler: h, gateway: h.gateway, cx: cx, evicted: make(chan struct{}),
 		viewer: addressOf(cx.RemoteAddr()), public: !addressOf(cx.LocalAddr()).Addr().IsLoopback(),
 	}
-	d.visitor = h.gateway.Visitors().Enter(d.viewer.Addr(), h.limits, d.giveWay)
-	defer d.visitor.Leave()
+	d.slot = h.gateway.ConnLimiter().Acquire(d.viewer.Addr(), h.limits, d.evict)
+	defer d.slot.Release()
 	ready := d.ready()
-	if !d.arrive(cx) {
+	if !d.detect(cx) {
 		return nil
 	}
 	if !ready {
 		d.decline(notReady)
 		return nil
 	}
-	if d.visitor.Crowded {
+	if d.slot.Crowded {
 		d.decline(workstation.NewRefusal(workstation.RefusedTooManyConnections))
 		return nil
 	}
@@ -142,10 +142,10 @@ func (h *Handler) Handle(cx *layer4.Connection, _ layer4.Handler) error {
 	entered := make(chan struct{})
 	go func() {
 		defer close(entered)
-		d.enter()
+		d.run()
 	}()
 	<-entered
-	d.visitor.Leave()
+	d.slot.Release()
 	if d.session != nil {
 		cx.Replacer().Set("l4.gatehouse.workstation", d.session.Pass.Workstation.Name)
 		cx.Replacer().Set("l4.gatehouse.session", d.session.Live.ID)
@@ -156,14 +156,14 @@ func (h *Handler) Handle(cx *layer4.Connection, _ layer4.Handler) error {
 
 // ready waits for the gateway and takes the one in force: Caddy starts its apps
 // in no fixed order.
-func (d *door) ready() bool {
+func (d *handshake) ready() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d.times.Step)
 	defer cancel()
 	if d.Handler.gateway.Ready(ctx) != nil {
 		return false
 	}
 	g := d.Handler.gateway.InForce()
-	if g == nil || g.Desk() == nil {
+	if g == nil || g.Workstations() == nil {
 		return false
 	}
 	d.gateway = g

@@ -27,7 +27,7 @@ var foreign = map[string]string{
 // that nobody needs any more.
 var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "caddy", "a Caddy module"},
-	{"caddymodule", "handlers", "one import brings the HTTP door with it"},
+	{"caddymodule", "handlers", "one import brings the HTTP handlers with it"},
 	{"caddymodule", "internal/activity", "the retention of the configuration"},
 	{"caddymodule", "internal/caddykit", "options, secrets, the app's name"},
 	{"caddymodule", "internal/catalog", "catalog files and provider blocks become the index"},
@@ -39,8 +39,8 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "internal/testprovider", "the transport of dialect test"},
 	{"caddymodule", "certmagic", "which names a public CA signs"},
 	{"caddymodule", "internal/fault", "refusals of the admin API"},
-	{"caddymodule", "internal/workstation", "the vnc block becomes the front desk"},
-	{"caddymodule", "l4vnc", "one import brings the layer-4 door with it"},
+	{"caddymodule", "internal/workstation", "the vnc block becomes the service of workstations"},
+	{"caddymodule", "l4vnc", "one import brings the layer-4 handler with it"},
 
 	{"handlers", "caddy", "Caddy modules"},
 	{"handlers", "internal/activity", "the query and its answer"},
@@ -65,7 +65,7 @@ var arrows = []struct{ from, to, why string }{
 	{"l4vnc", "internal/gateway", "which configuration is the newest"},
 	{"l4vnc", "internal/rfb", "both handshakes, and the filter"},
 	{"l4vnc", "internal/testcard", "the built-in desktop"},
-	{"l4vnc", "internal/visitors", "limits of half-open connections"},
+	{"l4vnc", "internal/connlimit", "limits of half-open connections"},
 	{"l4vnc", "internal/vncsession", "the life of a session"},
 	{"l4vnc", "internal/workstation", "tokens and sessions"},
 
@@ -86,7 +86,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/provider", "the upstream request"},
 	{"internal/gateway", "internal/redact", "no secret in logs and errors"},
 	{"internal/gateway", "internal/store", "the State opens and closes it"},
-	{"internal/gateway", "internal/visitors", "who stands at the door outlives a configuration"},
+	{"internal/gateway", "internal/connlimit", "half-open connections outlive a configuration"},
 	{"internal/gateway", "internal/vncsession", "begins sessions of the configuration"},
 	{"internal/gateway", "internal/workstation", "the service, and what outlives it"},
 

@@ -66,20 +66,20 @@ type Discovery struct {
 
 // Config is what one configuration says, checked and resolved.
 type Config struct {
-	Ring       *keys.Ring
-	Catalog    *catalog.Catalog
-	Providers  []*provider.Provider
-	Discover   []Discovery
-	Desk       *workstation.Desk // nil = no workstations
-	Emitter    Emitter           // nil = no subscribers
-	Secrets    []string          // to be taken out of provider text
-	State      *State
-	Limits     Limits
-	Guards     Guards
-	BodyMemory int64 // bytes; see DefaultBodyMemory
-	Timeouts   Timeouts
-	Logger     *zap.Logger
-	Now        func() time.Time
+	Ring         *keys.Ring
+	Catalog      *catalog.Catalog
+	Providers    []*provider.Provider
+	Discover     []Discovery
+	Workstations *workstation.Service // nil = no workstations
+	Emitter      Emitter              // nil = no subscribers
+	Secrets      []string             // to be taken out of provider text
+	State        *State
+	Limits       Limits
+	Guards       Guards
+	BodyMemory   int64 // bytes; see DefaultBodyMemory
+	Timeouts     Timeouts
+	Logger       *zap.Logger
+	Now          func() time.Time
 	// Released runs when the configuration is closed and its last call has
 	// finished: the reference to State can be let go.
 	Released func()
@@ -90,23 +90,23 @@ type Config struct {
 
 // Gateway is one configuration at work.
 type Gateway struct {
-	ring       *keys.Ring
-	catalog    *catalog.Catalog
-	providers  map[string]*provider.Provider
-	discover   map[string]*discovery // by provider
-	desk       *workstation.Desk
-	emitter    Emitter
-	redactor   *redact.Redactor
-	state      *State
-	limits     Limits
-	guards     Guards
-	sets       sets
-	bodyMemory int64
-	keep       activity.Retention // set by Start
-	timeouts   Timeouts
-	logger     *zap.Logger
-	sampled    func() *zap.Logger // made when it is needed: its counters have 0.7 MiB
-	now        func() time.Time
+	ring         *keys.Ring
+	catalog      *catalog.Catalog
+	providers    map[string]*provider.Provider
+	discover     map[string]*discovery // by provider
+	workstations *workstation.Service
+	emitter      Emitter
+	redactor     *redact.Redactor
+	state        *State
+	limits       Limits
+	guards       Guards
+	sets         sets
+	bodyMemory   int64
+	keep         activity.Retention // set by Start
+	timeouts     Timeouts
+	logger       *zap.Logger
+	sampled      func() *zap.Logger // made when it is needed: its counters have 0.7 MiB
+	now          func() time.Time
 
 	demo  sync.Map // what was warned of
 	calls inflight
@@ -124,7 +124,7 @@ type Gateway struct {
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		ring: c.Ring, catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers)),
-		discover: make(map[string]*discovery, len(c.Discover)), desk: c.Desk, emitter: c.Emitter, redactor: redact.New(c.Secrets, c.Ring.IsSecret), state: c.State, limits: c.Limits, guards: c.Guards, bodyMemory: c.BodyMemory,
+		discover: make(map[string]*discovery, len(c.Discover)), workstations: c.Workstations, emitter: c.Emitter, redactor: redact.New(c.Secrets, c.Ring.IsSecret), state: c.State, limits: c.Limits, guards: c.Guards, bodyMemory: c.BodyMemory,
 		timeouts: c.Timeouts, logger: c.Logger, now: c.Now,
 		sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }),
 		ready:   make(chan struct{}), gone: make(chan struct{}),
@@ -164,8 +164,8 @@ func sample(core zapcore.Core) zapcore.Core {
 // and lets calls in. Background work ends with ctx.
 func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	g.keep = keep
-	if g.desk != nil {
-		g.startDesk(ctx)
+	if g.workstations != nil {
+		g.startWorkstations(ctx)
 	}
 	if err := g.state.open(ctx, g); err != nil {
 		return err

@@ -13,27 +13,27 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
-	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // State is everything that outlives a configuration: the activity store, the
 // owners of stored responses, the metrics' values, the memory that request
 // bodies hold, the lists that providers gave of their models, the tokens and
-// sessions of workstations, and who stands at their door. There is one for each
+// sessions of workstations, and the VNC connections in their handshake. There is one for each
 // data directory in a process. Making one costs nothing: no file is opened and
 // nothing runs before the first Start.
 type State struct {
-	Metrics  *metrics.Metrics
-	Memory   Memory
-	Desks    *workstation.State
-	Visitors *visitors.Book
-	Gate     *limits.Gate // calls at once
+	Metrics      *metrics.Metrics
+	Memory       Memory
+	Workstations *workstation.State
+	ConnLimiter  *connlimit.Limiter
+	Gate         *limits.Gate // calls at once
 
 	exhausted exhausted
 
@@ -59,13 +59,13 @@ type State struct {
 // NewState returns the State of a data directory.
 func NewState(dir string, now func() time.Time) *State {
 	s := &State{
-		Desks: workstation.NewState(now), Visitors: visitors.New(now), Gate: limits.NewGate(), events: newEvents(), dir: dir,
+		Workstations: workstation.NewState(now), ConnLimiter: connlimit.New(now), Gate: limits.NewGate(), events: newEvents(), dir: dir,
 		known: make(map[string][]catalog.Model), running: make(map[*Gateway]struct{}), closed: make(chan struct{}),
 	}
 	s.Metrics = metrics.New(metrics.Gauges{
 		ActivityLost: s.lost, InFlight: s.inFlight,
-		Sessions: func() float64 { return float64(s.Desks.Open()) },
-		HalfOpen: func() float64 { return float64(s.Visitors.Pending()) },
+		Sessions: func() float64 { return float64(s.Workstations.Open()) },
+		HalfOpen: func() float64 { return float64(s.ConnLimiter.Pending()) },
 	})
 	return s
 }
@@ -114,12 +114,12 @@ func (s *State) commit(g *Gateway, exiting bool) {
 	switch newest := s.last(); {
 	case newest == nil:
 	case newest != g:
-		s.Desks.Commit(newest.desk, newest.mayConnect)
+		s.Workstations.Commit(newest.workstations, newest.mayConnect)
 	case len(s.started) > 1: // a roll-back
 	case exiting:
-		s.Desks.EndAll(workstation.ReasonShutdown)
+		s.Workstations.EndAll(workstation.ReasonShutdown)
 	default:
-		s.Desks.Commit(nil, g.mayConnect)
+		s.Workstations.Commit(nil, g.mayConnect)
 	}
 }
 
@@ -194,7 +194,7 @@ func (s *State) Shutdown(patience time.Duration) error {
 	s.mu.Lock()
 	running := slices.Collect(maps.Keys(s.running))
 	s.mu.Unlock()
-	s.Desks.EndAll(workstation.ReasonShutdown)
+	s.Workstations.EndAll(workstation.ReasonShutdown)
 	interrupted := false
 	for _, g := range running {
 		interrupted = g.interrupt() || interrupted

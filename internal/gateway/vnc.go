@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
+	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
@@ -22,7 +22,7 @@ func (g *Gateway) OpenVNC(pass *workstation.Pass, viewer netip.AddrPort, securit
 	ctx, cancel := context.WithCancelCause(context.Background()) // of no module's life
 	g.setCancel(r, cancel)
 	return vncsession.Open(vncsession.Deps{
-		Workstations: g.desk, Records: g.log, Metrics: g.state.Metrics, Logger: g.logger, Redact: g.redactor.Text, Now: g.now,
+		Workstations: g.workstations, Records: g.log, Metrics: g.state.Metrics, Logger: g.logger, Redact: g.redactor.Text, Now: g.now,
 		Context: ctx, Done: func() { cancel(nil); g.calls.remove(r) },
 	}, pass, viewer, security), nil
 }
@@ -34,8 +34,8 @@ func (g *Gateway) VNCRefused(reason string, viewer netip.AddrPort, cause error) 
 	g.sampled().Warn("vnc connection refused", zap.String("code", reason), zap.String("remote", viewer.String()), zap.Error(cause))
 }
 
-// Visitors bound the VNC connections in their handshake.
-func (g *Gateway) Visitors() *visitors.Book { return g.state.Visitors }
+// ConnLimiter bounds the VNC connections in their handshake.
+func (g *Gateway) ConnLimiter() *connlimit.Limiter { return g.state.ConnLimiter }
 
-// Desk is the service of the workstations, nil without any.
-func (g *Gateway) Desk() *workstation.Desk { return g.desk }
+// Workstations is the service of the workstations, nil without any.
+func (g *Gateway) Workstations() *workstation.Service { return g.workstations }

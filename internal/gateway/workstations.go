@@ -7,19 +7,19 @@ import (
 	"go.uber.org/zap"
 )
 
-// deskRetry is how often a storage that could not be read is tried again.
-const deskRetry = 5 * time.Second
+// workstationsRetry is how often a storage that could not be read is tried again.
+const workstationsRetry = 5 * time.Second
 
-// startDesk reads what is stored of workstations. Where that fails their half
+// startWorkstations reads what is stored of workstations. Where that fails their half
 // waits, and is tried again until ctx ends: the model half needs none of it.
-func (g *Gateway) startDesk(ctx context.Context) {
-	err := g.desk.Start(ctx)
+func (g *Gateway) startWorkstations(ctx context.Context) {
+	err := g.workstations.Start(ctx)
 	if err == nil {
 		return
 	}
 	g.logger.Error("workstations are not available until their records can be read", zap.Error(err))
 	go func() {
-		retry := time.NewTicker(deskRetry)
+		retry := time.NewTicker(workstationsRetry)
 		defer retry.Stop()
 		for {
 			select {
@@ -28,7 +28,7 @@ func (g *Gateway) startDesk(ctx context.Context) {
 			case <-retry.C:
 			}
 			before := err.Error()
-			if err = g.desk.Start(ctx); err == nil {
+			if err = g.workstations.Start(ctx); err == nil {
 				g.logger.Info("workstations are available")
 				return
 			}

@@ -34,7 +34,7 @@ const (
 
 // Deps is what a session needs of its gateway.
 type Deps struct {
-	Workstations *workstation.Desk
+	Workstations *workstation.Service
 	Records      interface{ Append(*activity.Record) }
 	Metrics      *metrics.Metrics
 	Logger       *zap.Logger

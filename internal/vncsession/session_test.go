@@ -47,7 +47,7 @@ func (r *rig) Append(record *activity.Record) { r.records = append(r.records, re
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	now := time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC)
-	service, err := workstation.NewDesk(workstation.Config{
+	service, err := workstation.New(workstation.Config{
 		Policy: workstation.Policy{Domain: "vnc.example.com"},
 		Workstations: []workstation.Spec{
 			{ID: workstation.ID{Tenant: "default", Name: "desk1"}, Target: workstation.Target{TestCard: true}},

@@ -4,15 +4,15 @@ import "time"
 
 // backoff is a workstation that is not asked for a while.
 type backoff struct {
-	desk  int64 // the number of the configuration that was refused: another may know a better password
-	until time.Time
-	why   RefusalCode
+	number int64 // the number of the configuration that was refused: another may know a better password
+	until  time.Time
+	why    RefusalCode
 }
 
 // BackOff leaves a workstation alone for a while, because it refused the gateway's
 // login: Xvnc shuts an address out that fails five times, and all viewers come
 // from the gateway's. Viewers that come in that time are refused with why.
-func (d *Desk) BackOff(id ID, why RefusalCode, during time.Duration) {
+func (d *Service) BackOff(id ID, why RefusalCode, during time.Duration) {
 	s := d.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -23,18 +23,18 @@ func (d *Desk) BackOff(id ID, why RefusalCode, during time.Duration) {
 
 // ask ends the time in which a workstation is left alone, and forgets that its
 // password was right.
-func (d *Desk) ask(id ID) {
+func (d *Service) ask(id ID) {
 	s := d.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.backoffs, id)
 	if l := s.logins[id]; l != nil {
-		l.proved = 0
+		l.provedBy = 0
 	}
 }
 
 // Backoff reports whether a workstation is left alone now, and why.
-func (d *Desk) Backoff(id ID) (why RefusalCode, ok bool) {
+func (d *Service) Backoff(id ID) (why RefusalCode, ok bool) {
 	s := d.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,7 +42,7 @@ func (d *Desk) Backoff(id ID) (why RefusalCode, ok bool) {
 	if !ok {
 		return "", false
 	}
-	if b.desk != d.number || !s.now().Before(b.until) {
+	if b.number != d.number || !s.now().Before(b.until) {
 		delete(s.backoffs, id)
 		return "", false
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-func busy(b *testing.B) (d *workstation.Desk, label string) {
+func busy(b *testing.B) (d *workstation.Service, label string) {
 	d = open(b, func(c *workstation.Config) {
 		for i := range 1000 {
 			c.Workstations = append(c.Workstations, workstation.Spec{

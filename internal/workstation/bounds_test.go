@@ -37,7 +37,7 @@ func TestALabelHasLettersDigitsAndHyphens(t *testing.T) {
 
 func TestThePortOfThePolicyHas16Bits(t *testing.T) {
 	for port, want := range map[int]bool{-1: false, 1: true, 65535: true, 65536: false} {
-		_, err := workstation.NewDesk(config(func(c *workstation.Config) { c.Policy.Port = port }))
+		_, err := workstation.New(config(func(c *workstation.Config) { c.Policy.Port = port }))
 		if (err == nil) != want {
 			t.Errorf("%d: %v", port, err)
 		}

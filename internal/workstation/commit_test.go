@@ -8,10 +8,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// reload is a State with a desk in force that has everything.
-func reload(t *testing.T) (first *workstation.Desk, again func(change func(*workstation.Config)) *workstation.Desk) {
+// reload is a State with a current service that has everything.
+func reload(t *testing.T) (first *workstation.Service, again func(change func(*workstation.Config)) *workstation.Service) {
 	state, storage := workstation.NewState(time.Now), newShelf()
-	again = func(change func(*workstation.Config)) *workstation.Desk {
+	again = func(change func(*workstation.Config)) *workstation.Service {
 		return open(t, func(c *workstation.Config) {
 			c.State, c.Storage = state, storage
 			if change != nil {
@@ -100,7 +100,7 @@ func TestAnOvertakenDeskIssuesNothingForWhatIsDropped(t *testing.T) {
 	wantRefusal(t, err, workstation.RefusedRevoked)
 	mustEnter(t, next, mustIssue(t, old, "desk1"), viewer)
 
-	later := again(nil) // brings the desk back, and is not in force yet
+	later := again(nil) // brings the workstation back, and is not current yet
 	mustEnter(t, later, mustIssue(t, later, "desk2"), viewer)
 }
 

@@ -25,7 +25,7 @@ func TestWithoutADeskInForceAnOldOneOpensNothing(t *testing.T) {
 
 	state.Commit(nil, nil)
 	wantEnded(t, x, workstation.ReasonRemoved)
-	for name, d := range map[string]*workstation.Desk{"the one in force before": older, "an older one": old} {
+	for name, d := range map[string]*workstation.Service{"the one in force before": older, "an older one": old} {
 		for _, desk := range []string{"desk1", "desk2"} {
 			if _, err := d.Issue(dev, desk, workstation.Options{}); err == nil {
 				t.Errorf("%s issues for %s", name, desk)
@@ -94,7 +94,7 @@ func TestCommitAsksForTheWholeIssuer(t *testing.T) {
 func TestAWorkstationIsLeftAloneForAWhileByItsOwnConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, again := reload(t)
-		left := func(by *workstation.Desk, id workstation.ID, want workstation.RefusalCode) {
+		left := func(by *workstation.Service, id workstation.ID, want workstation.RefusalCode) {
 			t.Helper()
 			if why, ok := by.Backoff(id); why != want || ok != (want != "") {
 				t.Errorf("%s is left alone: %q, %v; want %q", id.Name, why, ok, want)

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	MaxGraves = maxGraves
+	MaxGraves = maxTombstones
 	MinSweep  = minSweep
 )
 
@@ -19,24 +19,24 @@ var (
 // Key is where the record of a workstation is stored.
 func (id ID) Key() string { return id.key() }
 
-// State is the desk's.
-func (d *Desk) State() *State { return d.state }
+// State is the service's.
+func (d *Service) State() *State { return d.state }
 
 // Sizes counts what a State holds.
 func (s *State) Sizes() (places, tokens, prefixes, graves int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.graves.byHash) != s.graves.count {
+	if len(s.tombstones.byHash) != s.tombstones.count {
 		panic("graves and their index differ")
 	}
-	return len(s.places), len(s.tokens), len(s.prefixes), s.graves.count
+	return len(s.entries), len(s.tokens), len(s.prefixes), s.tombstones.count
 }
 
 // Registered counts a tenant's registrations, as kept and as they are.
 func (s *State) Registered(tenant string) (kept, real int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id, p := range s.places {
+	for id, p := range s.entries {
 		if id.Tenant == tenant && p.registered() {
 			real++
 		}
@@ -44,13 +44,13 @@ func (s *State) Registered(tenant string) (kept, real int) {
 	return s.registered[tenant], real
 }
 
-// BuryMany lets n tokens die that never lived.
-func (s *State) BuryMany(n int) {
+// AddTombstones adds n tokens that were never issued.
+func (s *State) AddTombstones(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range n {
 		h, _ := hashOf(fmt.Sprintf("%026d", i))
-		s.graves.bury(h, revoked, s.now())
+		s.tombstones.add(h, revoked, s.now())
 	}
 }
 

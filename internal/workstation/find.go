@@ -25,7 +25,7 @@ func (p Pass) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "%s %s", p.Workstatio
 // Label takes the one label before the domain out of a server name, in lower
 // case. ok is false for other domains, further labels, a trailing dot, and
 // what is not a label.
-func (d *Desk) Label(serverName string) (label string, ok bool) {
+func (d *Service) Label(serverName string) (label string, ok bool) {
 	domain := d.policy.Domain
 	cut := len(serverName) - len(domain) - 1
 	if cut < 1 || cut > maxLabel || serverName[cut] != '.' || lowerASCII(serverName[cut+1:]) != domain {
@@ -42,14 +42,14 @@ func (d *Desk) Label(serverName string) (label string, ok bool) {
 
 // HasToken reports whether a server name has the form of a VNC address: a label
 // of a token's length right before the domain, live or not.
-func (d *Desk) HasToken(serverName string) bool {
+func (d *Service) HasToken(serverName string) bool {
 	label, ok := d.Label(serverName)
 	return ok && len(label) == tokenLength
 }
 
-// Live tells whether the label is a token that opens one of this desk's
+// Live reports whether the label is a token that opens one of this service's
 // workstations now. It changes nothing, so that a matcher may ask repeatedly.
-func (d *Desk) Live(label string) bool {
+func (d *Service) Live(label string) bool {
 	h, ok := hashOf(label)
 	if !ok || !d.ready.Load() {
 		return false
@@ -64,7 +64,7 @@ func (d *Desk) Live(label string) bool {
 // Find tells what a token opens. The label may come from a server name or from
 // a person, who may type capitals. It changes nothing; the token is first used
 // by Join. Every error is a [*Refusal].
-func (d *Desk) Find(label string, viewer netip.Addr) (*Pass, error) {
+func (d *Service) Find(label string, viewer netip.Addr) (*Pass, error) {
 	if !d.ready.Load() {
 		return nil, refuse(RefusedUnavailable)
 	}
@@ -77,7 +77,7 @@ func (d *Desk) Find(label string, viewer netip.Addr) (*Pass, error) {
 	defer s.mu.Unlock()
 	t := s.tokens[h]
 	if t == nil {
-		return nil, s.graves.why(h, s.now()).refusal()
+		return nil, s.tombstones.state(h, s.now()).refusal()
 	}
 	return d.pass(t, viewer)
 }
@@ -85,7 +85,7 @@ func (d *Desk) Find(label string, viewer netip.Addr) (*Pass, error) {
 // FindByPrefix is Find for viewers that show no more than whether they know the
 // first 8 characters: match is asked for those of one live token after the
 // other, without a lock. Without VNCAuth in the policy nothing is found.
-func (d *Desk) FindByPrefix(match func(prefix string) bool, viewer netip.Addr) (*Pass, error) {
+func (d *Service) FindByPrefix(match func(prefix string) bool, viewer netip.Addr) (*Pass, error) {
 	if !d.ready.Load() {
 		return nil, refuse(RefusedUnavailable)
 	}
@@ -105,7 +105,7 @@ func (d *Desk) FindByPrefix(match func(prefix string) bool, viewer netip.Addr) (
 	return nil, refuse(RefusedUnknown)
 }
 
-func (d *Desk) livePrefixes() []string {
+func (d *Service) livePrefixes() []string {
 	s := d.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +120,7 @@ func (d *Desk) livePrefixes() []string {
 }
 
 // pass is called with State.mu held.
-func (d *Desk) pass(t *token, viewer netip.Addr) (*Pass, error) {
+func (d *Service) pass(t *token, viewer netip.Addr) (*Pass, error) {
 	if err := d.state.admit(d, t, viewer, d.state.now()); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (d *Desk) pass(t *token, viewer netip.Addr) (*Pass, error) {
 
 // TypedLabel reads a token as a person may have typed or pasted it into a
 // password field: the token, or the whole VNC address.
-func (d *Desk) TypedLabel(text string) string {
+func (d *Service) TypedLabel(text string) string {
 	host, _, _ := strings.Cut(strings.TrimSpace(text), ":")
 	if label, ok := d.Label(host); ok {
 		return label
@@ -152,7 +152,7 @@ func (d *Desk) TypedLabel(text string) string {
 // TypedPrefix reports whether the text, which a person has typed, can be the first
 // characters of a token: with VNCAuth in the policy they will do in any password
 // field, because that of Vinagre takes no more. The match is for FindByPrefix.
-func (d *Desk) TypedPrefix(text string) (match func(prefix string) bool, ok bool) {
+func (d *Service) TypedPrefix(text string) (match func(prefix string) bool, ok bool) {
 	if !d.policy.VNCAuth || len(text) != prefixLength {
 		return nil, false
 	}

@@ -74,7 +74,7 @@ func TestPrefixesOpenOnlyWithVNCAuth(t *testing.T) {
 	on := open(t, func(c *workstation.Config) { c.State, c.VNCAuth = state, true })
 	early, _ := issue(t, off, "desk1", workstation.Options{})
 	late, issued := issue(t, on, "desk1", workstation.Options{})
-	find := func(d *workstation.Desk, label string) (*workstation.Pass, error) {
+	find := func(d *workstation.Service, label string) (*workstation.Pass, error) {
 		return d.FindByPrefix(func(p string) bool { return p == label[:8] }, viewer.Addr())
 	}
 	pass, err := find(on, late)

@@ -138,17 +138,17 @@ func config(change func(*workstation.Config)) workstation.Config {
 	return c
 }
 
-func newDesk(t testing.TB, change func(*workstation.Config)) *workstation.Desk {
+func newDesk(t testing.TB, change func(*workstation.Config)) *workstation.Service {
 	t.Helper()
-	d, err := workstation.NewDesk(config(change))
+	d, err := workstation.New(config(change))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-// open is a desk in service.
-func open(t testing.TB, change func(*workstation.Config)) *workstation.Desk {
+// open is a service that has started.
+func open(t testing.TB, change func(*workstation.Config)) *workstation.Service {
 	t.Helper()
 	d := newDesk(t, change)
 	if err := d.Start(t.Context()); err != nil {
@@ -157,7 +157,7 @@ func open(t testing.TB, change func(*workstation.Config)) *workstation.Desk {
 	return d
 }
 
-func issue(t testing.TB, d *workstation.Desk, name string, o workstation.Options) (label string, issued workstation.Issued) {
+func issue(t testing.TB, d *workstation.Service, name string, o workstation.Options) (label string, issued workstation.Issued) {
 	t.Helper()
 	issued, err := d.Issue(dev, name, o)
 	if err != nil {
@@ -168,7 +168,7 @@ func issue(t testing.TB, d *workstation.Desk, name string, o workstation.Options
 }
 
 // enter finds and joins.
-func enter(d *workstation.Desk, label string, from netip.AddrPort) (*workstation.Session, error) {
+func enter(d *workstation.Service, label string, from netip.AddrPort) (*workstation.Session, error) {
 	pass, err := d.Find(label, from.Addr())
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func enter(d *workstation.Desk, label string, from netip.AddrPort) (*workstation
 	return d.Join(pass, from, "x509none")
 }
 
-func mustEnter(t testing.TB, d *workstation.Desk, label string, from netip.AddrPort) *workstation.Session {
+func mustEnter(t testing.TB, d *workstation.Service, label string, from netip.AddrPort) *workstation.Session {
 	t.Helper()
 	x, err := enter(d, label, from)
 	if err != nil {
@@ -225,7 +225,7 @@ func wantOpen(t testing.TB, x *workstation.Session) {
 	}
 }
 
-func mustIssue(t testing.TB, d *workstation.Desk, name string) (label string) {
+func mustIssue(t testing.TB, d *workstation.Service, name string) (label string) {
 	t.Helper()
 	label, _ = issue(t, d, name, workstation.Options{})
 	return label

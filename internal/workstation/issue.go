@@ -35,7 +35,7 @@ const maxMints = 16
 // released, another tenant's), invalid_value for expires_in,
 // workstation_tokens_exceeded, storage_unavailable before Start. Where
 // randomness fails the error is none of them.
-func (d *Desk) Issue(by Issuer, name string, o Options) (Issued, error) {
+func (d *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	if !d.ready.Load() {
 		return Issued{}, errNotStarted()
 	}
@@ -79,7 +79,7 @@ func (d *Desk) Issue(by Issuer, name string, o Options) (Issued, error) {
 }
 
 // admitToken puts t among the live tokens unless another looks like it.
-func (d *Desk) admitToken(t *token, id ID, life time.Duration) (taken bool, err error) {
+func (d *Service) admitToken(t *token, id ID, life time.Duration) (taken bool, err error) {
 	s := d.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,14 +87,14 @@ func (d *Desk) admitToken(t *token, id ID, life time.Duration) (taken bool, err 
 	if !d.has(id) || s.overtaken(d, id, t.issuer) {
 		return false, notFound(id.Name)
 	}
-	if s.places[id].released() {
+	if s.entries[id].released() {
 		return false, fault.New(fault.NotFound, "workstation %q was released", id.Name)
 	}
 	s.sweep(id, now)
 	if s.looksTaken(t) {
 		return true, nil
 	}
-	p := s.place(id) // not before: sweeping forgets a place with its last token
+	p := s.entry(id) // not before: sweeping forgets a place with its last token
 	if len(p.tokens) >= d.policy.MaxTokens {
 		return false, fault.New(fault.WorkstationTokensExceeded,
 			"workstation %q has %d live tokens; one must end or expire first", id.Name, len(p.tokens))
@@ -126,8 +126,8 @@ func (s *State) looksTaken(t *token) bool {
 // overtaken tells whether a later configuration is in force that has dropped
 // the workstation or the key: a request of an earlier one may still be under
 // way. mu is held.
-func (s *State) overtaken(d *Desk, id ID, by Issuer) bool {
-	return d.number <= s.latest && d != s.committed && !s.inForce(s.committed, id, by)
+func (s *State) overtaken(d *Service, id ID, by Issuer) bool {
+	return d.number <= s.latest && d != s.committed && !s.current(s.committed, id, by)
 }
 
 func notFound(name string) error {

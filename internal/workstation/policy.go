@@ -29,8 +29,8 @@ type Conflict int
 
 // The rules.
 const (
-	Refuse  Conflict = iota // the newcomer is refused; the default
-	Replace                 // the open sessions end, the newcomer joins
+	Refuse  Conflict = iota // the new session is refused; the default
+	Replace                 // the open sessions end, the new one joins
 	Share                   // all sessions are shared
 )
 

@@ -64,7 +64,7 @@ func (r *record) id() ID { return ID{r.Tenant, r.Name} }
 
 func (r *record) encode() ([]byte, error) { return json.Marshal(r) }
 
-// decodeRecord is strict: a release mark that is misread opens a desk.
+// decodeRecord is strict: a release mark that is misread opens a desktop.
 func decodeRecord(key string, value []byte) (record, error) {
 	r, err := parseRecord(value)
 	if err == nil && r.id().key() != key {

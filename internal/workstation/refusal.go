@@ -88,7 +88,7 @@ var refusals = map[RefusalCode]struct {
 func refuse(code RefusalCode) error { return NewRefusal(code) }
 
 // refusal is what the holder of a dead token is told.
-func (d death) refusal() error {
+func (d tokenState) refusal() error {
 	switch d {
 	case expired:
 		return refuse(RefusedExpired)
@@ -108,7 +108,7 @@ type Reason string
 // The reasons.
 const (
 	ReasonReleased    Reason = "released"     // the workstation
-	ReasonReplaced    Reason = "replaced"     // by a newcomer
+	ReasonReplaced    Reason = "replaced"     // by a new session
 	ReasonEnded       Reason = "ended"        // by hand
 	ReasonRemoved     Reason = "removed"      // key or workstation dropped from the configuration
 	ReasonShutdown    Reason = "shutdown"     // of the gateway

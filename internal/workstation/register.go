@@ -19,7 +19,7 @@ type Registration struct {
 // is a conflict. Faults: workstation_conflict; missing_required_parameter and
 // invalid_value with their param; unsupported_parameter where registration is
 // off; workstations_exceeded; storage_unavailable, with nothing changed.
-func (d *Desk) Register(ctx context.Context, tenant, name string, r Registration) (v View, created bool, err error) {
+func (d *Service) Register(ctx context.Context, tenant, name string, r Registration) (v View, created bool, err error) {
 	if !d.ready.Load() {
 		return View{}, false, errNotStarted()
 	}
@@ -48,7 +48,7 @@ func (d *Desk) Register(ctx context.Context, tenant, name string, r Registration
 	return v, created, err
 }
 
-func (d *Desk) checkRegistration(id ID, r Registration) error {
+func (d *Service) checkRegistration(id ID, r Registration) error {
 	if err := id.check(); err != nil {
 		return fault.New(fault.InvalidValue, "%v", err).WithParam("workstation_id")
 	}
@@ -73,11 +73,11 @@ func (d *Desk) checkRegistration(id ID, r Registration) error {
 	return nil
 }
 
-func (d *Desk) register(ctx context.Context, id ID, r Registration) (created bool, err error) {
+func (d *Service) register(ctx context.Context, id ID, r Registration) (created bool, err error) {
 	s := d.state
 	ctx, cancel := forStorage(ctx)
 	defer cancel()
-	done, err := s.turn(ctx, id)
+	done, err := s.lockRecord(ctx, id)
 	if err != nil {
 		return false, unavailable(err)
 	}
@@ -106,10 +106,10 @@ type plan struct {
 
 // plan counts a workstation that is to be created as registered, until
 // unreserve: two callers cannot both take the last room.
-func (s *State) plan(d *Desk, id ID, r Registration) (plan, error) {
+func (s *State) plan(d *Service, id ID, r Registration) (plan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.places[id]
+	p := s.entries[id]
 	var n plan
 	if p != nil {
 		n.record, n.changes = p.record, p.changes
@@ -148,11 +148,11 @@ func (s *State) unreserve(id ID) {
 	}
 }
 
-// oldestReleased is the registration that can best be spared: forgotten, it is
+// oldestReleased is the registration that is forgotten first: forgotten, it is
 // still not open. mu is held.
-func (s *State) oldestReleased(tenant string) *place {
-	var oldest *place
-	for id, p := range s.places {
+func (s *State) oldestReleased(tenant string) *entry {
+	var oldest *entry
+	for id, p := range s.entries {
 		if id.Tenant != tenant || !p.registered() || !p.released() || p.unsaved || p.record.Declared {
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-func register(t testing.TB, d *workstation.Desk, tenant, name, address string) (workstation.View, bool) {
+func register(t testing.TB, d *workstation.Service, tenant, name, address string) (workstation.View, bool) {
 	t.Helper()
 	v, created, err := d.Register(t.Context(), tenant, name, workstation.Registration{Address: address})
 	if err != nil {
@@ -206,7 +206,7 @@ func TestTwoCallersDoNotTakeTheLastRoomTwice(t *testing.T) {
 
 func TestACredentialOfOtherTenantsIsNotThere(t *testing.T) {
 	state, storage := workstation.NewState(time.Now), newShelf()
-	lab := func(tenants ...string) *workstation.Desk {
+	lab := func(tenants ...string) *workstation.Service {
 		return open(t, func(c *workstation.Config) {
 			c.State, c.Storage = state, storage
 			c.Credentials = map[string]workstation.Credential{"lab": {Password: "hunter2-lab", Tenants: tenants}}

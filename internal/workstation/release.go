@@ -10,7 +10,7 @@ import (
 // its sessions end, its tokens are dead. It returns nil when the mark is
 // durable, also where the workstation was released before. Faults: not_found;
 // storage_unavailable, with the workstation released in memory: call it again.
-func (d *Desk) Release(ctx context.Context, tenant, name string) error {
+func (d *Service) Release(ctx context.Context, tenant, name string) error {
 	id, s := ID{tenant, name}, d.state
 	if !d.ready.Load() {
 		return errNotStarted()
@@ -27,7 +27,7 @@ func (d *Desk) Release(ctx context.Context, tenant, name string) error {
 	}
 	ctx, cancel := forStorage(ctx)
 	defer cancel()
-	done, err := s.turn(ctx, id)
+	done, err := s.lockRecord(ctx, id)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -42,13 +42,13 @@ func (d *Desk) Release(ctx context.Context, tenant, name string) error {
 
 // mark releases in memory. sessions is how many ended, -1 where the workstation
 // was released already; saved tells that storage knows.
-func (s *State) mark(d *Desk, id ID) (saved bool, sessions int, err error) {
+func (s *State) mark(d *Service, id ID) (saved bool, sessions int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !d.has(id) {
 		return false, 0, notFound(id.Name)
 	}
-	p := s.place(id)
+	p := s.entry(id)
 	if p.released() {
 		return !p.unsaved, -1, nil
 	}
@@ -62,10 +62,10 @@ func (s *State) mark(d *Desk, id ID) (saved bool, sessions int, err error) {
 }
 
 // close ends what a released place has; mu is held.
-func (s *State) close(p *place) int {
+func (s *State) close(p *entry) int {
 	n := s.endAt(p, ReasonReleased)
 	for len(p.tokens) > 0 {
-		s.kill(p.tokens[0], released)
+		s.retire(p.tokens[0], released)
 	}
 	return n
 }
@@ -73,14 +73,14 @@ func (s *State) close(p *place) int {
 // Restore undoes a release, durably: tokens may be issued again, those from
 // before stay dead. It is nil where nothing was released. Faults: not_found;
 // storage_unavailable, with nothing changed.
-func (d *Desk) Restore(ctx context.Context, tenant, name string) error {
+func (d *Service) Restore(ctx context.Context, tenant, name string) error {
 	id, s := ID{tenant, name}, d.state
 	if !d.ready.Load() {
 		return errNotStarted()
 	}
 	ctx, cancel := forStorage(ctx)
 	defer cancel()
-	done, err := s.turn(ctx, id)
+	done, err := s.lockRecord(ctx, id)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -90,7 +90,7 @@ func (d *Desk) Restore(ctx context.Context, tenant, name string) error {
 		s.mu.Unlock()
 		return notFound(name)
 	}
-	p := s.places[id]
+	p := s.entries[id]
 	if !p.released() {
 		s.mu.Unlock()
 		return nil
@@ -105,12 +105,12 @@ func (d *Desk) Restore(ctx context.Context, tenant, name string) error {
 // change stores a record and then puts it in force. changes is what the place
 // had when the record was made: a release that came since then stays. The
 // caller has the turn.
-func (d *Desk) change(ctx context.Context, r record, changes int) error {
+func (d *Service) change(ctx context.Context, r record, changes int) error {
 	s := d.state
 	err := d.write(ctx, r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.place(r.id())
+	p := s.entry(r.id())
 	defer s.tidy(p)
 	if err != nil {
 		// The storage may have taken it all the same; what memory says is said
@@ -134,7 +134,7 @@ func (d *Desk) change(ctx context.Context, r record, changes int) error {
 
 // EndSession ends one session by hand and withdraws its token: the viewer would
 // be back in a second. Other sessions of the token go on. Fault: not_found.
-func (d *Desk) EndSession(tenant, name, sid string) error {
+func (d *Service) EndSession(tenant, name, sid string) error {
 	s := d.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,9 +142,9 @@ func (d *Desk) EndSession(tenant, name, sid string) error {
 	if !d.has(id) {
 		return notFound(name)
 	}
-	if p := s.places[id]; p != nil {
+	if p := s.entries[id]; p != nil {
 		if x := p.sessions[sid]; x != nil {
-			s.kill(x.token, revoked)
+			s.retire(x.token, revoked)
 			s.end(x, ReasonEnded)
 			return nil
 		}

@@ -10,11 +10,11 @@ import (
 )
 
 // A reload may name another storage: it gets what memory knows, and what it
-// has from long ago does not open a desk.
+// has from long ago does not open a desktop.
 func TestAnotherStorageAfterAReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		state, before, after := workstation.NewState(time.Now), newShelf(), newShelf()
-		on := func(s *shelf) *workstation.Desk {
+		on := func(s *shelf) *workstation.Service {
 			return open(t, func(c *workstation.Config) { c.State, c.Storage = state, s })
 		}
 		on(after).Release(t.Context(), "default", "desk1")
@@ -41,7 +41,7 @@ func TestAnotherStorageAfterAReload(t *testing.T) {
 func TestAStartTakesOverWhatAnotherProcessReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage, state := newShelf(), workstation.NewState(time.Now)
-		here := func() *workstation.Desk {
+		here := func() *workstation.Service {
 			return open(t, func(c *workstation.Config) { c.State, c.Storage = state, storage })
 		}
 		ours := here()
@@ -64,7 +64,7 @@ func TestAStartTakesOverWhatAnotherProcessReleased(t *testing.T) {
 func TestAReleasedRegistrationThatIsDeclaredLaterStaysReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage := newShelf()
-		boot := func(declared bool) *workstation.Desk {
+		boot := func(declared bool) *workstation.Service {
 			return open(t, func(c *workstation.Config) {
 				c.Storage = storage
 				if !declared {
@@ -132,7 +132,7 @@ func TestARestoreCountsThoughTheClockIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		storage, state := newShelf(), workstation.NewState(time.Now)
 		late := func() time.Time { return time.Now().Add(-time.Hour) }
-		here := func() *workstation.Desk {
+		here := func() *workstation.Service {
 			return open(t, func(c *workstation.Config) { c.State, c.Storage = state, storage })
 		}
 		if err := here().Release(t.Context(), "default", "desk1"); err != nil {

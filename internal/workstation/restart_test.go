@@ -14,7 +14,7 @@ import (
 
 func TestRegistrationsAndReleasesSurviveARestart(t *testing.T) {
 	storage := newShelf()
-	boot := func() *workstation.Desk {
+	boot := func() *workstation.Service {
 		return open(t, func(c *workstation.Config) { c.Storage = storage })
 	}
 	d := boot()

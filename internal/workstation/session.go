@@ -26,7 +26,7 @@ type Session struct {
 	state     *State
 	emit      func(string, map[string]any)
 	token     *token
-	place     *place
+	place     *entry
 	until     time.Time
 	reconnect time.Duration
 	ctx       context.Context // of no request; cancelled by end
@@ -41,7 +41,7 @@ type Session struct {
 // sessions. It is the token's first use. The workstation's own handshake should
 // be done before. security says for lists and records how the viewer proved
 // itself. Every error is a [*Refusal], or internal where randomness fails.
-func (d *Desk) Join(pass *Pass, viewer netip.AddrPort, security string) (*Session, error) {
+func (d *Service) Join(pass *Pass, viewer netip.AddrPort, security string) (*Session, error) {
 	sid, err := newSessionID(d.random)
 	if err != nil {
 		return nil, err
@@ -65,38 +65,37 @@ func (d *Desk) Join(pass *Pass, viewer netip.AddrPort, security string) (*Sessio
 
 // Look returns the refusal that Join would give the pass now, nil if none: a
 // workstation need not be troubled for a viewer that cannot stay. Join decides.
-func (d *Desk) Look(pass *Pass, viewer netip.Addr) *Refusal {
+func (d *Service) Look(pass *Pass, viewer netip.Addr) *Refusal {
 	s := d.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endOverdue(pass.token.place, s.now())
-	_, err := s.room(d, pass.token, viewer, pass.Shared)
+	_, err := s.conflicts(d, pass.token, viewer, pass.Shared)
 	return err
 }
 
-// room returns the sessions that stand in the way of a newcomer who may replace
-// them; mu is held. Where newcomers are refused, a token's holder may all the
-// same replace its own session: its viewer came back before the lost connection
+// conflicts returns the sessions that a new one would replace; mu is held. Even
+// where new sessions are refused, a token's holder may replace its own session: its viewer came back before the lost connection
 // was noticed. The address must be the same, as others can read a token on the
 // way.
-func (s *State) room(d *Desk, t *token, viewer netip.Addr, shared bool) (inTheWay []*Session, refusal *Refusal) {
+func (s *State) conflicts(d *Service, t *token, viewer netip.Addr, shared bool) (conflicting []*Session, refusal *Refusal) {
 	own := true
 	for _, other := range t.place.sessions {
 		if d.policy.OnConflict != Share && !(shared && other.Shared) {
-			inTheWay = append(inTheWay, other)
+			conflicting = append(conflicting, other)
 			own = own && other.token == t && plain(other.Viewer.Addr()) == plain(viewer)
 		}
 	}
 	if !own && d.policy.OnConflict == Refuse {
 		return nil, NewRefusal(RefusedBusy)
 	}
-	if s.sessions-len(inTheWay) >= d.policy.MaxSessions {
+	if s.sessions-len(conflicting) >= d.policy.MaxSessions {
 		return nil, NewRefusal(RefusedFull)
 	}
-	return inTheWay, nil
+	return conflicting, nil
 }
 
-func (s *State) join(d *Desk, x *Session) error {
+func (s *State) join(d *Service, x *Session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, t, p := s.now(), x.token, x.place
@@ -104,11 +103,11 @@ func (s *State) join(d *Desk, x *Session) error {
 	if err := s.admit(d, t, x.Viewer.Addr(), now); err != nil {
 		return err
 	}
-	inTheWay, refusal := s.room(d, t, x.Viewer.Addr(), x.Shared)
+	conflicting, refusal := s.conflicts(d, t, x.Viewer.Addr(), x.Shared)
 	if refusal != nil {
 		return refusal
 	}
-	for _, other := range inTheWay {
+	for _, other := range conflicting {
 		s.end(other, ReasonReplaced)
 	}
 	t.open++
@@ -122,7 +121,7 @@ func (s *State) join(d *Desk, x *Session) error {
 }
 
 // admit tells whether the token is good for the viewer; mu is held.
-func (s *State) admit(d *Desk, t *token, viewer netip.Addr, now time.Time) error {
+func (s *State) admit(d *Service, t *token, viewer netip.Addr, now time.Time) error {
 	switch {
 	case t.dead != alive:
 		return t.dead.refusal()

@@ -18,9 +18,9 @@ const (
 	maxPrune       = 64 // records that one call deletes, lest it be slow
 )
 
-// turn waits until nobody else changes the record of id in storage. Memory is
-// not waited for: a release is in force before its turn comes.
-func (s *State) turn(ctx context.Context, id ID) (done func(), err error) {
+// lockRecord waits until no other call changes the record of id in storage. Memory
+// does not wait: a release holds before its record is written.
+func (s *State) lockRecord(ctx context.Context, id ID) (done func(), err error) {
 	gate := s.turns[id.key()[len(storageDir)+1]%turnstiles]
 	select {
 	case gate <- struct{}{}:
@@ -41,7 +41,7 @@ func unavailable(err error) error {
 }
 
 // write stores a record.
-func (d *Desk) write(ctx context.Context, r record) error {
+func (d *Service) write(ctx context.Context, r record) error {
 	value, err := r.encode()
 	if err != nil {
 		return err
@@ -50,10 +50,10 @@ func (d *Desk) write(ctx context.Context, r record) error {
 }
 
 // save stores what memory knows of id. The caller has the turn.
-func (d *Desk) save(ctx context.Context, id ID) error {
+func (d *Service) save(ctx context.Context, id ID) error {
 	s := d.state
 	s.mu.Lock()
-	p := s.places[id]
+	p := s.entries[id]
 	if p == nil || !p.known {
 		s.mu.Unlock()
 		return nil
@@ -71,11 +71,11 @@ func (d *Desk) save(ctx context.Context, id ID) error {
 	return nil
 }
 
-// Start reads registrations and release marks and lets the desk be used. An
+// Start reads registrations and release marks and lets the service be used. An
 // error means that it is not known who was released: then nothing may open. A
 // value that cannot be read is named by its key. Records of memory that the
 // storage lacks are written to it, so that a reload may name another storage.
-func (d *Desk) Start(ctx context.Context) error {
+func (d *Service) Start(ctx context.Context) error {
 	keys, err := d.storage.List(ctx, storageDir, false)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("listing %s in the storage: %w", storageDir, err)
@@ -103,7 +103,7 @@ func (d *Desk) Start(ctx context.Context) error {
 	return nil
 }
 
-func (d *Desk) load(ctx context.Context, key string) error {
+func (d *Service) load(ctx context.Context, key string) error {
 	value, err := d.storage.Load(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -118,7 +118,7 @@ func (d *Desk) load(ctx context.Context, key string) error {
 	s := d.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.place(r.id())
+	p := s.entry(r.id())
 	if p.known && !r.newer(&p.record) {
 		// A release that came while this was read is newer, and saves itself.
 		p.unsaved = p.unsaved || p.record.newer(&r)
@@ -134,11 +134,11 @@ func (d *Desk) load(ctx context.Context, key string) error {
 // adopt makes release marks of what d declares last: a workstation that was
 // registered and released at run time, and is declared now, must not open
 // because its record has become old.
-func (s *State) adopt(d *Desk) {
+func (s *State) adopt(d *Service) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id := range d.declared {
-		if p := s.places[id]; p.released() && !p.record.Declared {
+		if p := s.entries[id]; p.released() && !p.record.Declared {
 			r := p.record
 			r.Declared = true
 			r.touch(s.now())
@@ -152,7 +152,7 @@ func (s *State) unstored(seen map[string]bool) []ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ids []ID
-	for id, p := range s.places {
+	for id, p := range s.entries {
 		if p.known && (p.unsaved || !seen[id.key()]) {
 			ids = append(ids, id)
 		}
@@ -160,8 +160,8 @@ func (s *State) unstored(seen map[string]bool) []ID {
 	return ids
 }
 
-func (d *Desk) rewrite(ctx context.Context, id ID) error {
-	done, err := d.state.turn(ctx, id)
+func (d *Service) rewrite(ctx context.Context, id ID) error {
+	done, err := d.state.lockRecord(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (d *Desk) rewrite(ctx context.Context, id ID) error {
 
 // prune takes old records out of memory and storage, at most once an hour. A
 // deletion that fails is made up for by a later Start.
-func (d *Desk) prune(ctx context.Context) {
+func (d *Service) prune(ctx context.Context) {
 	for _, id := range d.state.forgetOld() {
 		d.erase(ctx, id)
 	}
@@ -185,7 +185,7 @@ func (s *State) forgetOld() []ID {
 		return nil
 	}
 	var ids []ID
-	for id, p := range s.places {
+	for id, p := range s.entries {
 		if !p.known || !p.record.old(now) {
 			continue
 		}
@@ -200,17 +200,17 @@ func (s *State) forgetOld() []ID {
 }
 
 // erase deletes the stored record of a workstation that memory has forgotten.
-func (d *Desk) erase(ctx context.Context, id ID) {
+func (d *Service) erase(ctx context.Context, id ID) {
 	ctx, cancel := forStorage(ctx)
 	defer cancel()
-	done, err := d.state.turn(ctx, id)
+	done, err := d.state.lockRecord(ctx, id)
 	if err != nil {
 		return
 	}
 	defer done()
 	s := d.state
 	s.mu.Lock()
-	p := s.places[id]
+	p := s.entries[id]
 	back := p != nil && p.known
 	s.mu.Unlock()
 	if !back {

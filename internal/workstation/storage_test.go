@@ -12,7 +12,7 @@ import (
 // an empty folder is, what List returns.
 func TestCertmagicsFileStorage(t *testing.T) {
 	storage := &certmagic.FileStorage{Path: t.TempDir()}
-	boot := func() *workstation.Desk {
+	boot := func() *workstation.Service {
 		return open(t, func(c *workstation.Config) { c.Storage = storage })
 	}
 	d := boot()

@@ -31,10 +31,10 @@ func TestDeadTokensAreBoundedAndTheOldestGoFirst(t *testing.T) {
 	if err := d.Release(t.Context(), "default", "desk1"); err != nil {
 		t.Fatal(err)
 	}
-	state.BuryMany(workstation.MaxGraves - 1)
+	state.AddTombstones(workstation.MaxGraves - 1)
 	_, err := d.Find(label, viewer.Addr())
 	wantRefusal(t, err, workstation.RefusedReleased)
-	state.BuryMany(1) // the second death of a hash: never so in life, but it must not unbalance the index
+	state.AddTombstones(1) // the second death of a hash: never so in life, but it must not unbalance the index
 	_, err = d.Find(label, viewer.Addr())
 	wantRefusal(t, err, workstation.RefusedUnknown)
 }
@@ -43,15 +43,15 @@ func TestDeadTokensAreForgottenInTheOrderOfTheirDeath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		state := workstation.NewState(time.Now)
 		d := open(t, func(c *workstation.Config) { c.State = state })
-		state.BuryMany(40)
+		state.AddTombstones(40)
 		time.Sleep(24 * time.Hour)
-		state.BuryMany(100) // forgets the 40, goes round, and grows
+		state.AddTombstones(100) // forgets the 40, goes round, and grows
 		for i := range 100 {
 			_, err := d.Find(fmt.Sprintf("%026d", i), viewer.Addr())
 			wantRefusal(t, err, workstation.RefusedRevoked)
 		}
 		time.Sleep(24 * time.Hour)
-		state.BuryMany(1)
+		state.AddTombstones(1)
 		if _, _, _, graves := state.Sizes(); graves != 1 {
 			t.Errorf("%d are remembered", graves)
 		}

@@ -62,7 +62,7 @@ type Issuer struct {
 type token struct {
 	hash             hash
 	prefix           string // "" unless VNC authentication was on
-	place            *place
+	place            *entry
 	issuer           Issuer
 	viewOnly, shared bool
 	until            time.Time // the end of token and sessions, whatever happens
@@ -70,7 +70,7 @@ type token struct {
 	deadline time.Time  // the end while no session is open
 	open     int        // sessions
 	client   netip.Addr // of the first use; invalid before it
-	dead     death      // alive until it is set
+	dead     tokenState // alive until it is set
 }
 
 func (t *token) live(now time.Time) bool {
@@ -83,10 +83,10 @@ func (t *token) pinned(viewer netip.Addr) bool {
 }
 
 // death is why a token is no longer good.
-type death uint8
+type tokenState uint8
 
 const (
-	alive death = iota
+	alive tokenState = iota
 	expired
 	released
 	revoked

@@ -39,16 +39,16 @@ type SessionView struct {
 }
 
 // List returns a tenant's workstations by name, released ones too.
-func (d *Desk) List(tenant string) []View {
+func (d *Service) List(tenant string) []View {
 	return d.views(func(id ID) bool { return id.Tenant == tenant })
 }
 
 // ListAll returns all workstations by tenant and name, for the operator.
-func (d *Desk) ListAll() []View {
+func (d *Service) ListAll() []View {
 	return d.views(func(ID) bool { return true })
 }
 
-func (d *Desk) views(of func(ID) bool) []View {
+func (d *Service) views(of func(ID) bool) []View {
 	s := d.state
 	s.mu.Lock()
 	now := s.now()
@@ -58,7 +58,7 @@ func (d *Desk) views(of func(ID) bool) []View {
 			views = append(views, d.view(id, now))
 		}
 	}
-	for id, p := range s.places {
+	for id, p := range s.entries {
 		if of(id) && p.registered() && d.declared[id] == nil {
 			views = append(views, d.view(id, now))
 		}
@@ -71,7 +71,7 @@ func (d *Desk) views(of func(ID) bool) []View {
 }
 
 // Get returns one workstation. Fault: not_found.
-func (d *Desk) Get(tenant, name string) (View, error) {
+func (d *Service) Get(tenant, name string) (View, error) {
 	id := ID{tenant, name}
 	d.state.mu.Lock()
 	defer d.state.mu.Unlock()
@@ -81,10 +81,10 @@ func (d *Desk) Get(tenant, name string) (View, error) {
 	return d.view(id, d.state.now()), nil
 }
 
-// view is called with State.mu held, for what the desk has.
-func (d *Desk) view(id ID, now time.Time) View {
+// view is called with State.mu held, for what the service has.
+func (d *Service) view(id ID, now time.Time) View {
 	v := View{Tenant: id.Tenant, Name: id.Name, Source: SourceDeclared, State: StateAvailable}
-	p := d.state.places[id]
+	p := d.state.entries[id]
 	if p == nil {
 		return v
 	}
@@ -105,7 +105,7 @@ func (d *Desk) view(id ID, now time.Time) View {
 
 // Sessions returns the open sessions of a workstation, oldest first. Fault:
 // not_found.
-func (d *Desk) Sessions(tenant, name string) ([]SessionView, error) {
+func (d *Service) Sessions(tenant, name string) ([]SessionView, error) {
 	id, s := ID{tenant, name}, d.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +113,7 @@ func (d *Desk) Sessions(tenant, name string) ([]SessionView, error) {
 		return nil, notFound(name)
 	}
 	views := []SessionView{}
-	if p := s.places[id]; p != nil {
+	if p := s.entries[id]; p != nil {
 		for _, x := range p.sessions {
 			views = append(views, SessionView{
 				ID: x.ID, Key: x.Key, TokenID: x.TokenID, Viewer: x.Viewer, Security: x.Security,

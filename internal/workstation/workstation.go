@@ -1,14 +1,14 @@
-// Package workstation knows who may open a desk: the workstations, the tokens
+// Package workstation knows who may open a desktop: the workstations, the tokens
 // that open them, the sessions that are open, and the release that ends both.
 //
 //	state := workstation.NewState(time.Now)                 // outlives configurations
-//	desk, err := workstation.NewDesk(workstation.Config{…}) // one configuration's front desk, never changes
-//	err = desk.Start(ctx)                                   // reads registrations and release marks
-//	issued, err := desk.Issue(issuer, "desk1", workstation.Options{})
+//	service, err := workstation.New(workstation.Config{…})  // of one configuration; never changes
+//	err = service.Start(ctx)                                // reads registrations and release marks
+//	issued, err := service.Issue(issuer, "desk1", workstation.Options{})
 //
-//	label, ok := desk.Label(serverName)                     // at the door
-//	pass, err := desk.Find(label, viewer)                   // who, where to; counts nothing
-//	session, err := desk.Join(pass, viewer, "x509none")     // the first use
+//	label, ok := service.Label(serverName)                  // of a viewer
+//	pass, err := service.Find(label, viewer)                // who, where to; counts nothing
+//	session, err := service.Join(pass, viewer, "x509none")  // the first use
 //	defer session.Leave()
 //
 // A token is 130 random bits, the one label before the domain. Memory holds its
@@ -58,7 +58,7 @@ type Spec struct {
 	Target Target
 }
 
-// Config is what NewDesk needs.
+// Config is what New needs.
 type Config struct {
 	Policy
 	Workstations []Spec

@@ -16,9 +16,9 @@ import (
 // Records of a TLS connection begin with their type (RFC 8446, 5.1).
 const tlsHandshakeRecord = 0x16
 
-// arrive finds out how the viewer speaks: false when it is gone or speaks
+// detect finds out how the viewer speaks: false when it is gone or speaks
 // something else.
-func (d *door) arrive(cx *layer4.Connection) bool {
+func (d *handshake) detect(cx *layer4.Connection) bool {
 	keepAlive(cx)
 	if states := l4tls.GetConnectionStates(cx); len(states) > 0 {
 		d.conn, d.tlsFirst, d.ended, d.name = cx, true, true, states[len(states)-1].ServerName
@@ -43,13 +43,13 @@ func (d *door) arrive(cx *layer4.Connection) bool {
 		d.conn, d.tlsFirst = rfb.Replay(conn, first), true
 		return true
 	}
-	d.stranger(conn, first[0])
+	d.rejectOther(conn, first[0])
 	return false
 }
 
-// stranger is a client that speaks first and no TLS. One of HTTP gets an answer
+// rejectOther is for a client that speaks first and no TLS. One of HTTP gets an answer
 // that its user can read.
-func (d *door) stranger(conn net.Conn, first byte) {
+func (d *handshake) rejectOther(conn net.Conn, first byte) {
 	kind := rfb.KindGarbage
 	if first >= 'A' && first <= 'Z' && first != 'R' {
 		kind = rfb.KindHTTP

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// Desk is one configuration's front desk. It never changes; what changes is in
-// its State, which it shares with the desks before and after it.
-type Desk struct {
+// Service is the workstations of one configuration. It never changes; what changes
+// is in its State, which it shares with the services before and after it.
+type Service struct {
 	policy   Policy
 	declared map[ID]*Target
 	state    *State
@@ -22,25 +22,25 @@ type Desk struct {
 	ready    atomic.Bool
 }
 
-// NewDesk checks a configuration and changes nothing in the State. Errors name
+// New checks a configuration and changes nothing in the State. Errors name
 // the option or the workstation at fault.
-func NewDesk(c Config) (*Desk, error) {
+func New(c Config) (*Service, error) {
 	if c.State == nil || c.Storage == nil || c.Random == nil {
-		return nil, errors.New("a desk needs a state, a storage and randomness")
+		return nil, errors.New("a service needs a state, a storage and randomness")
 	}
 	c.Policy.fill()
 	if err := c.Policy.check(); err != nil {
 		return nil, err
 	}
 	c.Policy.Credentials = maps.Clone(c.Policy.Credentials)
-	d := &Desk{
+	d := &Service{
 		policy:   c.Policy,
 		declared: make(map[ID]*Target, len(c.Workstations)),
 		state:    c.State,
 		storage:  c.Storage,
 		random:   c.Random,
 		emit:     c.Emit,
-		number:   c.State.desks.Add(1),
+		number:   c.State.services.Add(1),
 	}
 	if d.emit == nil {
 		d.emit = func(string, map[string]any) {}
@@ -64,11 +64,11 @@ func NewDesk(c Config) (*Desk, error) {
 
 // Policy is the policy in force, defaults filled in. Its maps and slices are
 // not to be changed.
-func (d *Desk) Policy() Policy { return d.policy }
+func (d *Service) Policy() Policy { return d.policy }
 
 // Ready is the fault storage_unavailable until Start has succeeded: what is
 // released is not known before.
-func (d *Desk) Ready() error {
+func (d *Service) Ready() error {
 	if !d.ready.Load() {
 		return errNotStarted()
 	}
@@ -77,24 +77,24 @@ func (d *Desk) Ready() error {
 
 // Warning is a line for the log at load: what works, but for some viewers does
 // not. "" is none.
-func (d *Desk) Warning() string { return d.policy.warning() }
+func (d *Service) Warning() string { return d.policy.warning() }
 
-// Format prints nothing: a Desk knows credentials.
-func (d *Desk) Format(f fmt.State, _ rune) { opaque(f, "desk") }
+// Format prints nothing: a Service knows credentials.
+func (d *Service) Format(f fmt.State, _ rune) { opaque(f, "desk") }
 
-// has tells whether the desk has the workstation, released or not; State.mu is
+// has reports whether the service has the workstation, released or not; State.mu is
 // held.
-func (d *Desk) has(id ID) bool {
-	return d.declared[id] != nil || d.state.places[id].registered()
+func (d *Service) has(id ID) bool {
+	return d.declared[id] != nil || d.state.entries[id].registered()
 }
 
 // target is where id is; nil where the configuration cannot reach it. State.mu
 // is held.
-func (d *Desk) target(id ID) *Target {
+func (d *Service) target(id ID) *Target {
 	if t := d.declared[id]; t != nil {
 		return t
 	}
-	p := d.state.places[id]
+	p := d.state.entries[id]
 	if !p.registered() {
 		return nil
 	}

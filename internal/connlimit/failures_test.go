@@ -1,26 +1,26 @@
-package visitors_test
+package connlimit_test
 
 import (
 	"math/rand/v2"
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
+	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 )
 
 // guess is one connection with a token that never existed, refused at once or after the wait.
-func guess(book *visitors.Book) time.Duration {
-	visit := enter(book, ada, visitors.Limits{})
-	defer visit.Leave()
-	return visit.Guessed()
+func guess(book *connlimit.Limiter) time.Duration {
+	visit := enter(book, ada, connlimit.Limits{})
+	defer visit.Release()
+	return visit.FailedToken()
 }
 
 // wantTurn asserts one answer of Turn; a negative wait is a refusal.
-func wantTurn(t *testing.T, book *visitors.Book, want time.Duration) {
+func wantTurn(t *testing.T, book *connlimit.Limiter, want time.Duration) {
 	t.Helper()
-	visit := enter(book, ada, visitors.Limits{})
-	defer visit.Leave()
-	wait, ok := visit.Turn()
+	visit := enter(book, ada, connlimit.Limits{})
+	defer visit.Release()
+	wait, ok := visit.PasswordDelay()
 	if !ok {
 		wait = -1
 	}
@@ -43,7 +43,7 @@ func TestThirtyGuessesAMinuteAreRefusedAtOnce(t *testing.T) {
 		}
 	}
 	for range 100 {
-		if wait := guess(book); wait > visitors.MaxDelay {
+		if wait := guess(book); wait > connlimit.MaxDelay {
 			t.Fatalf("a refusal waits %v", wait)
 		}
 	}
@@ -59,10 +59,10 @@ func TestOnlyAFewRefusalsOfANetworkAreDelayedAtATime(t *testing.T) {
 	for range 100 {
 		guess(book)
 	}
-	var held []*visitors.Visit
-	for range visitors.MaxHeld {
-		visit := enter(book, ada, visitors.Limits{})
-		if wait := visit.Guessed(); wait == 0 {
+	var held []*connlimit.Slot
+	for range connlimit.MaxHeld {
+		visit := enter(book, ada, connlimit.Limits{})
+		if wait := visit.FailedToken(); wait == 0 {
 			t.Fatalf("refusal %d is not delayed", len(held))
 		}
 		held = append(held, visit)
@@ -70,14 +70,14 @@ func TestOnlyAFewRefusalsOfANetworkAreDelayedAtATime(t *testing.T) {
 	if wait := guess(book); wait != 0 {
 		t.Errorf("one more waits %v", wait)
 	}
-	held[0].Leave()
-	held[0].Leave() // only the first counts
+	held[0].Release()
+	held[0].Release() // only the first counts
 	if guess(book) == 0 {
 		t.Error("none is delayed after one has left")
 	}
-	next := enter(book, ada, visitors.Limits{})
-	defer next.Leave()
-	if next.Guessed() == 0 || guess(book) != 0 {
+	next := enter(book, ada, connlimit.Limits{})
+	defer next.Release()
+	if next.FailedToken() == 0 || guess(book) != 0 {
 		t.Error("the bound has moved")
 	}
 }
@@ -103,24 +103,24 @@ func TestShortPasswordsTakeTurnsAfterThirtyWrongOnes(t *testing.T) {
 	for range 100 {
 		guess(book)
 	}
-	visit := enter(book, ada, visitors.Limits{})
-	defer visit.Leave()
+	visit := enter(book, ada, connlimit.Limits{})
+	defer visit.Release()
 	for range 29 {
-		visit.GuessedPassword()
+		visit.FailedPassword()
 		clock.pass(2 * time.Second)
 	}
 	wantTurn(t, book, 0)
 	wantTurn(t, book, 0)
-	visit.GuessedPassword() // the thirtieth, 58 s after the first
-	for want := time.Duration(0); want <= visitors.MaxDelay; want += 2 * time.Second {
+	visit.FailedPassword() // the thirtieth, 58 s after the first
+	for want := time.Duration(0); want <= connlimit.MaxDelay; want += 2 * time.Second {
 		wantTurn(t, book, want)
 	}
 	for range 100 {
 		wantTurn(t, book, -1) // refused, and no turn taken
 	}
-	elsewhere := enter(book, bob, visitors.Limits{})
-	defer elsewhere.Leave()
-	if wait, ok := elsewhere.Turn(); wait != 0 || !ok {
+	elsewhere := enter(book, bob, connlimit.Limits{})
+	defer elsewhere.Release()
+	if wait, ok := elsewhere.PasswordDelay(); wait != 0 || !ok {
 		t.Errorf("another network waits: %v, %v", wait, ok)
 	}
 	clock.pass(2 * time.Second) // the first is a minute old
@@ -129,34 +129,34 @@ func TestShortPasswordsTakeTurnsAfterThirtyWrongOnes(t *testing.T) {
 
 func BenchmarkHandshake(b *testing.B) {
 	b.Run("good", func(b *testing.B) {
-		book := visitors.New(time.Now)
+		book := connlimit.New(time.Now)
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
 			for n := 0; pb.Next(); n++ {
-				visit := enter(book, numbered(n%1000), visitors.Limits{})
-				visit.Wait(visitors.Person)
-				visit.Wait(visitors.Admitted)
-				visit.Leave()
+				visit := enter(book, numbered(n%1000), connlimit.Limits{})
+				visit.SetStage(connlimit.Person)
+				visit.SetStage(connlimit.Admitted)
+				visit.Release()
 			}
 		})
 	})
 	b.Run("into a full book of 2,048 networks", func(b *testing.B) {
-		book := visitors.New(time.Now)
+		book := connlimit.New(time.Now)
 		b.ReportAllocs()
 		n := 0
 		for b.Loop() {
-			enter(book, numbered(n), visitors.Limits{})
+			enter(book, numbered(n), connlimit.Limits{})
 			n++
 		}
 	})
 	b.Run("failure of a new network in a full table", func(b *testing.B) {
-		book := visitors.New(time.Now)
+		book := connlimit.New(time.Now)
 		b.ReportAllocs()
 		n := 0
 		for b.Loop() {
-			visit := enter(book, numbered(n), visitors.Limits{})
-			visit.Guessed()
-			visit.Leave()
+			visit := enter(book, numbered(n), connlimit.Limits{})
+			visit.FailedToken()
+			visit.Release()
 			n++
 		}
 	})

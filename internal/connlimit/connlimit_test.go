@@ -1,4 +1,4 @@
-package visitors_test
+package connlimit_test
 
 import (
 	"math/rand/v2"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
+	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 )
 
 // clock is handed in; a test moves it between calls.
@@ -17,9 +17,9 @@ func (c *clock) now() time.Time { return c.at }
 
 func (c *clock) pass(d time.Duration) { c.at = c.at.Add(d) }
 
-func open() (*visitors.Book, *clock) {
+func open() (*connlimit.Limiter, *clock) {
 	c := &clock{time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)}
-	return visitors.New(c.now), c
+	return connlimit.New(c.now), c
 }
 
 var (
@@ -34,8 +34,8 @@ func numbered(n int) netip.Addr {
 }
 
 // enter is for connections whose end nobody waits for.
-func enter(book *visitors.Book, addr netip.Addr, l visitors.Limits) *visitors.Visit {
-	return book.Enter(addr, l, func() {})
+func enter(book *connlimit.Limiter, addr netip.Addr, l connlimit.Limits) *connlimit.Slot {
+	return book.Acquire(addr, l, func() {})
 }
 
 func TestANetworkIsAnIPv4AddressOrAnIPv6Slash64(t *testing.T) {
@@ -52,16 +52,16 @@ func TestANetworkIsAnIPv4AddressOrAnIPv6Slash64(t *testing.T) {
 		{"fe80::1%eth0", "fe80::2%eth1", true},
 	} {
 		book, _ := open()
-		a := enter(book, netip.MustParseAddr(test.a), visitors.Limits{PendingPerNetwork: 1})
-		b := enter(book, netip.MustParseAddr(test.b), visitors.Limits{PendingPerNetwork: 1})
-		if a.GaveWay() != test.same {
-			t.Errorf("pending: %s and %s are the same: %v", test.a, test.b, a.GaveWay())
+		a := enter(book, netip.MustParseAddr(test.a), connlimit.Limits{PendingPerNetwork: 1})
+		b := enter(book, netip.MustParseAddr(test.b), connlimit.Limits{PendingPerNetwork: 1})
+		if a.Evicted() != test.same {
+			t.Errorf("pending: %s and %s are the same: %v", test.a, test.b, a.Evicted())
 		}
 		for range 31 {
-			a.GuessedPassword()
+			a.FailedPassword()
 		}
-		a.Turn()
-		if wait, _ := b.Turn(); (wait > 0) != test.same {
+		a.PasswordDelay()
+		if wait, _ := b.PasswordDelay(); (wait > 0) != test.same {
 			t.Errorf("failures: %s and %s are the same: %v", test.a, test.b, wait > 0)
 		}
 	}
@@ -69,12 +69,12 @@ func TestANetworkIsAnIPv4AddressOrAnIPv6Slash64(t *testing.T) {
 
 func TestVisitorsWithoutAnAddressAreOneNetwork(t *testing.T) {
 	book, _ := open()
-	first := enter(book, netip.Addr{}, visitors.Limits{PendingPerNetwork: 1})
-	second := enter(book, netip.Addr{}, visitors.Limits{PendingPerNetwork: 1})
-	if !first.GaveWay() || second.GaveWay() {
+	first := enter(book, netip.Addr{}, connlimit.Limits{PendingPerNetwork: 1})
+	second := enter(book, netip.Addr{}, connlimit.Limits{PendingPerNetwork: 1})
+	if !first.Evicted() || second.Evicted() {
 		t.Error("they are two")
 	}
-	second.Leave()
+	second.Release()
 	if book.Pending() != 0 {
 		t.Error("somebody is left")
 	}
@@ -83,8 +83,8 @@ func TestVisitorsWithoutAnAddressAreOneNetwork(t *testing.T) {
 // The memory is for the one connection that follows, so that a neighbour who sends names is asked for nothing.
 func TestAnAddressWithoutANameIsRememberedOnceForTenSeconds(t *testing.T) {
 	book, clock := open()
-	book.SentNoName(ada)
-	book.SentNoName(ada6)
+	book.AddNameless(ada)
+	book.AddNameless(ada6)
 	for _, c := range []struct {
 		addr string
 		want bool
@@ -92,18 +92,18 @@ func TestAnAddressWithoutANameIsRememberedOnceForTenSeconds(t *testing.T) {
 		{"192.0.2.2", false}, {"2001:db8:1:1::2", false}, // the very address
 		{"::ffff:192.0.2.1", true}, {"192.0.2.1", false}, // once
 	} {
-		if got := book.TakeNoName(netip.MustParseAddr(c.addr)); got != c.want {
+		if got := book.TakeNameless(netip.MustParseAddr(c.addr)); got != c.want {
 			t.Errorf("%s lacks a name: %v", c.addr, got)
 		}
 	}
-	clock.pass(visitors.NameMemory - 1)
-	book.SentNoName(ada)
+	clock.pass(connlimit.NamelessTTL - 1)
+	book.AddNameless(ada)
 	clock.pass(1)
-	if book.TakeNoName(ada6) || visitors.NameMemory != 10*time.Second {
+	if book.TakeNameless(ada6) || connlimit.NamelessTTL != 10*time.Second {
 		t.Error("remembered too long")
 	}
-	clock.pass(visitors.NameMemory - 2)
-	if !book.TakeNoName(ada) {
+	clock.pass(connlimit.NamelessTTL - 2)
+	if !book.TakeNameless(ada) {
 		t.Error("forgotten too early")
 	}
 }
@@ -111,38 +111,38 @@ func TestAnAddressWithoutANameIsRememberedOnceForTenSeconds(t *testing.T) {
 func TestTablesAreBounded(t *testing.T) {
 	book, clock := open()
 	const over = 100
-	for n := range visitors.MaxFailing + over {
-		visit := enter(book, numbered(n), visitors.Limits{})
+	for n := range connlimit.MaxFailing + over {
+		visit := enter(book, numbered(n), connlimit.Limits{})
 		for range 30 {
-			visit.GuessedPassword()
+			visit.FailedPassword()
 		}
-		visit.Leave()
-		book.SentNoName(numbered(n))
+		visit.Release()
+		book.AddNameless(numbered(n))
 	}
-	if _, failing, nameless := book.Sizes(); failing != visitors.MaxFailing || nameless != visitors.MaxNameless {
+	if _, failing, nameless := book.Sizes(); failing != connlimit.MaxFailing || nameless != connlimit.MaxNameless {
 		t.Errorf("%d failing networks, %d nameless addresses", failing, nameless)
 	}
 	slowed := func(n int) bool {
-		visit := enter(book, numbered(n), visitors.Limits{})
-		defer visit.Leave()
-		visit.Turn()
-		wait, _ := visit.Turn()
+		visit := enter(book, numbered(n), connlimit.Limits{})
+		defer visit.Release()
+		visit.PasswordDelay()
+		wait, _ := visit.PasswordDelay()
 		return wait > 0
 	}
-	if slowed(over-1) || !slowed(over) || book.TakeNoName(numbered(over-1)) || !book.TakeNoName(numbered(over)) {
+	if slowed(over-1) || !slowed(over) || book.TakeNameless(numbered(over-1)) || !book.TakeNameless(numbered(over)) {
 		t.Error("what goes first is not what was touched longest ago")
 	}
 	clock.pass(time.Minute)
 	guess(book)
-	book.SentNoName(ada)
+	book.AddNameless(ada)
 	if _, failing, nameless := book.Sizes(); failing != 1 || nameless != 1 {
 		t.Errorf("after their time %d failing networks and %d nameless addresses are left", failing, nameless)
 	}
 }
 
 func TestCountsAreRightUnderManyVisitors(t *testing.T) {
-	book := visitors.New(time.Now)
-	limits := visitors.Limits{Pending: 50, PendingPerNetwork: 10}
+	book := connlimit.New(time.Now)
+	limits := connlimit.Limits{Pending: 50, PendingPerNetwork: 10}
 	var all sync.WaitGroup
 	for g := range 64 {
 		all.Go(func() {
@@ -150,18 +150,18 @@ func TestCountsAreRightUnderManyVisitors(t *testing.T) {
 			for range 1000 {
 				addr := numbered(random.IntN(8))
 				visit := enter(book, addr, limits)
-				if pending := book.Pending(); pending > limits.Pending+visitors.Reserve {
+				if pending := book.Pending(); pending > limits.Pending+connlimit.Reserve {
 					t.Errorf("%d pending", pending)
 				}
-				visit.Turn()
-				visit.GuessedPassword()
-				visit.Guessed()
-				visit.Wait(visitors.Stage(random.IntN(3)))
-				visit.Wait(visitors.Stage(random.IntN(3)))
-				if !book.TakeNoName(addr) {
-					book.SentNoName(addr)
+				visit.PasswordDelay()
+				visit.FailedPassword()
+				visit.FailedToken()
+				visit.SetStage(connlimit.Stage(random.IntN(3)))
+				visit.SetStage(connlimit.Stage(random.IntN(3)))
+				if !book.TakeNameless(addr) {
+					book.AddNameless(addr)
 				}
-				visit.Leave()
+				visit.Release()
 			}
 		})
 	}

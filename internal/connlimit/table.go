@@ -1,4 +1,4 @@
-package visitors
+package connlimit
 
 import "time"
 

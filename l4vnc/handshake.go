@@ -9,23 +9,23 @@ import (
 
 	"github.com/mholt/caddy-l4/layer4"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
-	"github.com/gatehouse-proxy/gatehouse/internal/visitors"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// door is one viewer at the door.
-type door struct {
+// handshake is one viewer, from its first byte to its session.
+type handshake struct {
 	*Handler
 	gateway *gateway.Gateway // in force when the viewer came
 	viewer  netip.AddrPort
 	public  bool // it came by an address that others than this machine can reach
 
-	visitor *visitors.Visit
+	slot    *connlimit.Slot
 	evicted chan struct{} // closed when it has to give way to another,
-	holding atomic.Bool   // which then ends a pause, and else the connection
+	paused  atomic.Bool   // which then ends a pause, and else the connection
 
 	cx       *layer4.Connection // as it was handed over
 	conn     net.Conn           // the viewer's, with TLS once there is some
@@ -48,25 +48,25 @@ const (
 	guessedPassword // the first characters of a token
 )
 
-// enter takes the viewer to a workstation. On return there is an open session,
+// run takes the viewer to a workstation. On return there is an open session,
 // or the connection is closed and accounted for.
-func (d *door) enter() {
+func (d *handshake) run() {
 	defer func() {
 		if d.session == nil {
 			hangUp(d.conn, lastWords, false)
 		}
 	}()
 	pass, security, err := d.identify()
-	if err == nil && !d.visitor.Wait(visitors.Admitted) {
+	if err == nil && !d.slot.SetStage(connlimit.Admitted) {
 		err = net.ErrClosed // it had to give way
 	}
 	if err != nil {
-		d.turnAway(err)
+		d.reject(err)
 		return
 	}
 	session, err := d.gateway.OpenVNC(pass, d.viewer, security)
 	if err != nil {
-		d.turnAway(err)
+		d.reject(err)
 		return
 	}
 	if err := d.open(session); err != nil {
@@ -78,16 +78,16 @@ func (d *door) enter() {
 
 // identify negotiates with the viewer and finds its token. The error is a
 // *workstation.Refusal, or of the protocol.
-func (d *door) identify() (*workstation.Pass, string, error) {
+func (d *handshake) identify() (*workstation.Pass, string, error) {
 	if d.tlsFirst {
 		return d.identifyByTLS()
 	}
-	vncAuth := d.gateway.Desk().Policy().VNCAuth
+	vncAuth := d.gateway.Workstations().Policy().VNCAuth
 	proof, err := d.negotiate(rfb.Offer{
 		SubTypes: subTypes(vncAuth), VNCAuth: vncAuth, TLS: d.tls, Challenge: challenge,
 		// libvncclient takes the first encrypted type it knows and sends no
 		// name, but it reconnects: then it is asked for a password.
-		PasswordFirst: func() bool { return d.gateway.Visitors().TakeNoName(d.viewer.Addr()) },
+		PasswordFirst: func() bool { return d.gateway.ConnLimiter().TakeNameless(d.viewer.Addr()) },
 	})
 	if err != nil {
 		return nil, "", err
@@ -97,8 +97,8 @@ func (d *door) identify() (*workstation.Pass, string, error) {
 }
 
 // negotiate greets the viewer and goes on inside TLS, if that comes of it.
-func (d *door) negotiate(o rfb.Offer) (rfb.Proof, error) {
-	o.OnPerson = func() { d.visitor.Wait(visitors.Person) }
+func (d *handshake) negotiate(o rfb.Offer) (rfb.Proof, error) {
+	o.OnPerson = func() { d.slot.SetStage(connlimit.Person) }
 	d.server = rfb.NewServer(d.conn, d.times)
 	proof, err := d.server.Negotiate(o)
 	d.conn = d.server.Conn()
@@ -123,15 +123,15 @@ const securityTLSFirst = "TLSFirst"
 
 // identifyByTLS is for viewers behind a TLS wrapper: inside, RFB without a
 // password where the server name has said it all, else with one.
-func (d *door) identifyByTLS() (*workstation.Pass, string, error) {
+func (d *handshake) identifyByTLS() (*workstation.Pass, string, error) {
 	if err := d.startTLS(); err != nil {
 		return nil, "", err
 	}
-	desk := d.gateway.Desk()
+	service := d.gateway.Workstations()
 	offer := rfb.Offer{None: true}
-	if !desk.HasToken(d.name) {
+	if !service.HasToken(d.name) {
 		offer.SubTypes, offer.TLS = []rfb.SubType{rfb.Plain, rfb.X509Plain}, d.tls
-		offer.VNCAuth, offer.Challenge = desk.Policy().VNCAuth, challenge
+		offer.VNCAuth, offer.Challenge = service.Policy().VNCAuth, challenge
 	}
 	proof, err := d.negotiate(offer)
 	if err != nil {
@@ -149,7 +149,7 @@ func (d *door) identifyByTLS() (*workstation.Pass, string, error) {
 }
 
 // startTLS does the TLS that comes before RFB, unless another handler has.
-func (d *door) startTLS() error {
+func (d *handshake) startTLS() error {
 	if d.ended {
 		return nil
 	}
@@ -162,44 +162,44 @@ func (d *door) startTLS() error {
 
 // find finds the live token of what the viewer has shown. A good server name
 // decides; otherwise the password does.
-func (d *door) find(proof rfb.Proof) (*workstation.Pass, error) {
+func (d *handshake) find(proof rfb.Proof) (*workstation.Pass, error) {
 	if proof.ServerName != "" {
 		pass, err := d.byName(proof.ServerName)
 		if err == nil || proof.Security == rfb.SecurityX509None {
 			return pass, err
 		}
 	}
-	desk, address := d.gateway.Desk(), d.viewer.Addr()
+	service, address := d.gateway.Workstations(), d.viewer.Addr()
 	switch proof.Security {
 	case rfb.SecurityX509Plain, rfb.SecurityPlain:
-		label := desk.TypedLabel(proof.Password)
-		if match, ok := desk.TypedPrefix(label); ok {
+		label := service.TypedLabel(proof.Password)
+		if match, ok := service.TypedPrefix(label); ok {
 			return d.byPassword(match)
 		}
 		d.guess = guessedToken
-		return desk.Find(label, address)
+		return service.Find(label, address)
 	case rfb.SecurityVNCAuth, rfb.SecurityX509Vnc:
 		return d.byPassword(func(prefix string) bool {
 			return rfb.VerifyVNC(proof.Challenge, proof.Response, prefix)
 		})
 	}
-	d.gateway.Visitors().SentNoName(address)
+	d.gateway.ConnLimiter().AddNameless(address)
 	return nil, workstation.NewRefusal(workstation.RefusedNoServerName)
 }
 
-func (d *door) byName(name string) (*workstation.Pass, error) {
-	desk := d.gateway.Desk()
-	label, ok := desk.Label(name)
+func (d *handshake) byName(name string) (*workstation.Pass, error) {
+	service := d.gateway.Workstations()
+	label, ok := service.Label(name)
 	if ok { // what is no label is no token either, so nobody guesses by it
 		d.guess = guessedToken
 	}
-	return desk.Find(label, d.viewer.Addr())
+	return service.Find(label, d.viewer.Addr())
 }
 
 // byPassword finds the token whose first characters match. They are so few that
 // a network with many wrong ones waits before the next is judged.
-func (d *door) byPassword(match func(prefix string) bool) (*workstation.Pass, error) {
-	wait, ok := d.visitor.Turn()
+func (d *handshake) byPassword(match func(prefix string) bool) (*workstation.Pass, error) {
+	wait, ok := d.slot.PasswordDelay()
 	if !ok {
 		return nil, workstation.NewRefusal(workstation.RefusedTooManyFailures)
 	}
@@ -207,12 +207,12 @@ func (d *door) byPassword(match func(prefix string) bool) (*workstation.Pass, er
 		return nil, workstation.NewRefusal(workstation.RefusedTooManyConnections)
 	}
 	d.guess = guessedPassword
-	return d.gateway.Desk().FindByPrefix(match, d.viewer.Addr())
+	return d.gateway.Workstations().FindByPrefix(match, d.viewer.Addr())
 }
 
 // open brings the viewer from its token to its desktop.
-func (d *door) open(session *vncsession.Session) error {
-	if refused := d.gateway.Desk().Look(session.Pass, d.viewer.Addr()); refused != nil { // before the workstation is troubled
+func (d *handshake) open(session *vncsession.Session) error {
+	if refused := d.gateway.Workstations().Look(session.Pass, d.viewer.Addr()); refused != nil { // before the workstation is troubled
 		return d.refuse(session, refused, nil)
 	}
 	desktop, failure, err := d.reach(session)
@@ -244,7 +244,7 @@ func (d *door) open(session *vncsession.Session) error {
 }
 
 // refuse tells the viewer why it is not let in, and returns that.
-func (d *door) refuse(session *vncsession.Session, why *workstation.Refusal, cause error) error {
+func (d *handshake) refuse(session *vncsession.Session, why *workstation.Refusal, cause error) error {
 	session.Refuse(why, cause)
 	_ = d.server.Refuse(why.Text) // it leaves anyway
 	return why

@@ -1,4 +1,4 @@
-package visitors
+package connlimit
 
 import (
 	"cmp"
@@ -40,7 +40,7 @@ func (c counts) over(limit int) (full, crowded bool) {
 // pending are the half-open connections of one network.
 type pending struct {
 	counts
-	waiting [Admitted]list.List // of *Visit, the oldest in front
+	waiting [Admitted]list.List // of *Slot, the oldest in front
 	held    int                 // whose refusal is delayed
 }
 
@@ -50,47 +50,47 @@ func (p *pending) weight() int {
 }
 
 // oldest is who gives way first, nil where nobody can.
-func (p *pending) oldest() *Visit {
+func (p *pending) oldest() *Slot {
 	for i := range p.waiting {
 		if e := p.waiting[i].Front(); e != nil {
-			return e.Value.(*Visit)
+			return e.Value.(*Slot)
 		}
 	}
 	return nil
 }
 
-// Visit is one half-open connection.
-type Visit struct {
+// Slot is one half-open connection.
+type Slot struct {
 	// Crowded is set where a limit is reached and every connection within it has shown a good token: this one has to
 	// be refused.
 	Crowded bool
 
-	book    *Book
+	limiter *Limiter
 	network netip.Addr
-	giveWay func()
+	evict   func()
 	number  uint64
 
-	// Guarded by the book's mu.
-	of     *pending
-	stage  Stage
-	place  *list.Element // in of.waiting, unless admitted
-	held   bool
-	left   bool
-	pushed bool // it had to give way
+	// Guarded by the limiter's mu.
+	of       *pending
+	stage    Stage
+	element  *list.Element // in of.waiting, unless admitted
+	held     bool
+	released bool
+	evicted  bool // it had to give way
 }
 
-// Enter counts a connection from addr as half open until Leave. Where a limit is reached another one gives way, of
+// Acquire counts a connection from addr as half open until Release. Where a limit is reached another one gives way, of
 // the same network if it is that network's limit, else of the fullest: the one that has waited longest for a program,
-// then the one that has waited longest for a person. Its giveWay is called, and its visit has ended.
-func (b *Book) Enter(addr netip.Addr, l Limits, giveWay func()) *Visit {
-	v, out := b.enter(network(addr), Limits{cmp.Or(max(l.Pending, 0), DefaultPending), cmp.Or(max(l.PendingPerNetwork, 0), DefaultPendingPerNetwork)}, giveWay)
+// then the one that has waited longest for a person. Its evict is called, and its slot is released.
+func (b *Limiter) Acquire(addr netip.Addr, l Limits, giveWay func()) *Slot {
+	v, out := b.acquire(network(addr), Limits{cmp.Or(max(l.Pending, 0), DefaultPending), cmp.Or(max(l.PendingPerNetwork, 0), DefaultPendingPerNetwork)}, giveWay)
 	if out != nil {
-		out.giveWay()
+		out.evict()
 	}
 	return v
 }
 
-func (b *Book) enter(n netip.Addr, l Limits, giveWay func()) (entered, out *Visit) {
+func (b *Limiter) acquire(n netip.Addr, l Limits, giveWay func()) (entered, out *Slot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	of := b.networks[n]
@@ -106,20 +106,20 @@ func (b *Book) enter(n netip.Addr, l Limits, giveWay func()) (entered, out *Visi
 		out = b.oldest()
 	}
 	if out != nil {
-		out.pushed = true
-		out.leave()
+		out.evicted = true
+		out.release()
 	}
 	b.networks[n] = of // it may have been its last
 	b.entered++
-	v := &Visit{Crowded: crowded || crowdedHere, book: b, network: n, giveWay: giveWay, number: b.entered, of: of}
-	v.place = of.waiting[Program].PushBack(v)
+	v := &Slot{Crowded: crowded || crowdedHere, limiter: b, network: n, evict: giveWay, number: b.entered, of: of}
+	v.element = of.waiting[Program].PushBack(v)
 	of.open++
 	b.all.open++
 	return v, out
 }
 
 // oldest is who gives way first in all; mu is held.
-func (b *Book) oldest() (first *Visit) {
+func (b *Limiter) oldest() (first *Slot) {
 	most := 0
 	for _, p := range b.networks {
 		v := p.oldest()
@@ -133,50 +133,50 @@ func (b *Book) oldest() (first *Visit) {
 	return first
 }
 
-// Wait says what the connection waits for from now on. It returns false for one that had to give way. An admitted
+// SetStage says what the connection waits for from now on. It returns false for one that had to give way. An admitted
 // connection stays so.
-func (v *Visit) Wait(s Stage) bool {
-	v.book.mu.Lock()
-	defer v.book.mu.Unlock()
-	if v.left || v.stage == s || v.stage == Admitted {
-		return !v.pushed
+func (v *Slot) SetStage(s Stage) bool {
+	v.limiter.mu.Lock()
+	defer v.limiter.mu.Unlock()
+	if v.released || v.stage == s || v.stage == Admitted {
+		return !v.evicted
 	}
-	v.of.waiting[v.stage].Remove(v.place)
+	v.of.waiting[v.stage].Remove(v.element)
 	v.stage = s
 	if s == Admitted {
 		v.of.admitted++
-		v.book.all.admitted++
+		v.limiter.all.admitted++
 		return true
 	}
-	v.place = v.of.waiting[s].PushBack(v)
+	v.element = v.of.waiting[s].PushBack(v)
 	return true
 }
 
-// GaveWay reports whether the connection had to give way to another.
-func (v *Visit) GaveWay() bool {
-	v.book.mu.Lock()
-	defer v.book.mu.Unlock()
-	return v.pushed
+// Evicted reports whether the connection had to give way to another.
+func (v *Slot) Evicted() bool {
+	v.limiter.mu.Lock()
+	defer v.limiter.mu.Unlock()
+	return v.evicted
 }
 
-// Leave ends the visit: the handshake is over, well or badly. Only the first call counts.
-func (v *Visit) Leave() {
-	v.book.mu.Lock()
-	defer v.book.mu.Unlock()
-	v.leave()
+// Release ends the slot: the handshake is over, well or badly. Only the first call counts.
+func (v *Slot) Release() {
+	v.limiter.mu.Lock()
+	defer v.limiter.mu.Unlock()
+	v.release()
 }
 
-func (v *Visit) leave() {
-	if v.left {
+func (v *Slot) release() {
+	if v.released {
 		return
 	}
-	v.left = true
-	b, of := v.book, v.of
+	v.released = true
+	b, of := v.limiter, v.of
 	if v.stage == Admitted {
 		of.admitted--
 		b.all.admitted--
 	} else {
-		of.waiting[v.stage].Remove(v.place)
+		of.waiting[v.stage].Remove(v.element)
 	}
 	if v.held {
 		of.held--

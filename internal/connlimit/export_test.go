@@ -1,4 +1,4 @@
-package visitors
+package connlimit
 
 const (
 	MaxFailing  = maxFailing
@@ -8,7 +8,7 @@ const (
 )
 
 // Sizes counts what is kept: networks with half-open connections, failing networks, addresses without a name.
-func (b *Book) Sizes() (networks, failing, nameless int) {
+func (b *Limiter) Sizes() (networks, failing, nameless int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.networks), len(b.failing.entries), len(b.nameless.entries)

@@ -1,0 +1,104 @@
+// Package connlimit bounds the connections that have not shown who they are yet: how many are half open, from where
+// wrong guesses come, and which viewer sent no host name a moment ago.
+//
+//	limiter := connlimit.New(time.Now)                           // one for the process
+//	slot := limiter.Acquire(addr, connlimit.Limits{}, evict)     // slot.Crowded: refuse it
+//	defer slot.Release()                                         // or earlier, when the handshake is over
+//	slot.SetStage(connlimit.Person)                              // somebody may be typing now
+//	…
+//	wait := slot.FailedToken()                                   // the token never existed: refuse after wait
+//	ok := slot.SetStage(connlimit.Admitted)                      // the token is good
+//
+// A connection with a good token waits for nothing, whatever its neighbours do: many people share an address. Networks
+// that guess have their refusals delayed, and are never banned: some viewers retry a wrong password without end.
+// Everything is in memory and bounded. A call costs one short lock; where a limit is reached, Acquire looks at each
+// network once.
+package connlimit
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+)
+
+const (
+	// DefaultPending is how many connections may be half open in all: at 16 KiB each, 32 MiB.
+	DefaultPending = 2048
+	// DefaultPendingPerNetwork is how many of them may come from one network: a class behind one address, its viewers
+	// all waiting for a password to be typed, and one eighth of all.
+	DefaultPendingPerNetwork = 256
+
+	// NamelessTTL is how long TakeNameless remembers: libvncclient reconnects after 1.8 s.
+	NamelessTTL = 10 * time.Second
+	// maxNameless bounds the addresses of TakeNameless, to about 1 MiB.
+	maxNameless = 8192
+)
+
+// Limits bound the half-open connections. They may differ between calls: those of the latest configuration count.
+type Limits struct {
+	Pending           int // in all; 0 means DefaultPending
+	PendingPerNetwork int // of one network, an IPv4 address or an IPv6 /64; 0 means DefaultPendingPerNetwork
+}
+
+// Limiter is safe for concurrent use.
+type Limiter struct {
+	now   func() time.Time
+	start time.Time
+
+	mu       sync.Mutex // guards the following, and every slot
+	all      counts
+	networks map[netip.Addr]*pending // only networks that have half-open connections
+	entered  uint64                  // slots so far
+	failing  table[failureKey, failures]
+	nameless table[netip.Addr, struct{}]
+}
+
+// New returns an empty limiter that reads the time from now, which never goes back (time.Now does not).
+func New(now func() time.Time) *Limiter {
+	return &Limiter{
+		now:      now,
+		start:    now(),
+		networks: make(map[netip.Addr]*pending),
+		failing:  newTable[failureKey, failures](maxFailing, failureWindow),
+		nameless: newTable[netip.Addr, struct{}](maxNameless, NamelessTTL),
+	}
+}
+
+// Pending is the number of half-open connections.
+func (b *Limiter) Pending() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.open
+}
+
+// AddNameless remembers for NamelessTTL that the viewer at addr completed TLS without naming a host (SNI).
+func (b *Limiter) AddNameless(addr netip.Addr) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.nameless.touch(addr.Unmap(), b.elapsed())
+}
+
+// TakeNameless reports whether AddNameless was called for this very address within NamelessTTL, and forgets it: the
+// next viewer from there may send a name. Of more than 8,192 such addresses the oldest is forgotten first.
+func (b *Limiter) TakeNameless(addr netip.Addr) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.nameless.take(addr.Unmap(), b.elapsed())
+}
+
+// elapsed is the time as the tables keep it.
+func (b *Limiter) elapsed() time.Duration { return b.now().Sub(b.start) }
+
+// network is what counts as one: an IPv4 address, the /64 of an IPv6 address (what one host has), and all
+// that have no address together.
+func network(addr netip.Addr) netip.Addr {
+	addr = addr.Unmap()
+	if !addr.Is6() {
+		return addr
+	}
+	p, err := addr.Prefix(64) // drops the zone
+	if err != nil {
+		return netip.Addr{}
+	}
+	return p.Addr()
+}

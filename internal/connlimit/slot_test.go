@@ -1,0 +1,162 @@
+package connlimit_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
+)
+
+// crowd enters n connections from addr and brings them to a stage.
+func crowd(book *connlimit.Limiter, addr netip.Addr, l connlimit.Limits, s connlimit.Stage, n int) (visits []*connlimit.Slot) {
+	for range n {
+		visit := enter(book, addr, l)
+		visit.SetStage(s)
+		visits = append(visits, visit)
+	}
+	return visits
+}
+
+// gaveWay are the places in line of those who had to give way.
+func gaveWay(visits []*connlimit.Slot) (places []int) {
+	for i, v := range visits {
+		if v.Evicted() {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+func TestHalfOpenConnectionsAreCapped(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		limits   connlimit.Limits
+		distinct bool // each from a network of its own
+		want     int
+	}{
+		{"in all", connlimit.Limits{Pending: 7, PendingPerNetwork: 100}, true, 7},
+		{"a network", connlimit.Limits{Pending: 100, PendingPerNetwork: 5}, false, 5},
+		{"in all, one network", connlimit.Limits{Pending: 4, PendingPerNetwork: 5}, false, 4},
+		{"in all, default", connlimit.Limits{}, true, connlimit.DefaultPending},
+		{"a network, default", connlimit.Limits{}, false, connlimit.DefaultPendingPerNetwork},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			book, _ := open()
+			told := 0
+			var visits []*connlimit.Slot
+			for n := range test.want + 10 {
+				addr := ada
+				if test.distinct {
+					addr = numbered(n)
+				}
+				visits = append(visits, book.Acquire(addr, test.limits, func() { told++ }))
+			}
+			out := gaveWay(visits)
+			if len(out) != 10 || out[0] != 0 || out[9] != 9 || told != 10 || book.Pending() != test.want {
+				t.Fatalf("%v gave way, %d were told, %d pending, want %d", out, told, book.Pending(), test.want)
+			}
+			visits[0].Release() // it counts no more
+			visits[len(visits)-1].Release()
+			visits[len(visits)-1].Release()
+			if book.Pending() != test.want-1 {
+				t.Errorf("%d pending after one has left", book.Pending())
+			}
+		})
+	}
+}
+
+// Ten addresses with 240 silent connections each; an eleventh comes in, and so do its neighbours.
+func TestAFloodGivesWayToOthers(t *testing.T) {
+	book, _ := open()
+	var flood []*connlimit.Slot
+	for n := range 10 {
+		flood = append(flood, crowd(book, numbered(n), connlimit.Limits{}, connlimit.Program, 240)...)
+	}
+	var good []*connlimit.Slot
+	for n := range 200 {
+		good = append(good, enter(book, numbered(100+n), connlimit.Limits{}))
+	}
+	if out := gaveWay(good); len(out) > 0 {
+		t.Errorf("%d good ones gave way", len(out))
+	}
+	if out := gaveWay(flood); len(out) != 2400-connlimit.DefaultPending+200 {
+		t.Errorf("%d of the flood gave way", len(out))
+	}
+}
+
+func TestWhoGivesWay(t *testing.T) {
+	limits := connlimit.Limits{Pending: 12, PendingPerNetwork: 10}
+	type group struct {
+		addr  netip.Addr
+		stage connlimit.Stage
+		n     int
+	}
+	for _, test := range []struct {
+		name   string
+		groups []group
+		comes  netip.Addr
+		want   [2]int // which of which group; -1: nobody
+	}{
+		{"the oldest of the fullest network", []group{{ada, connlimit.Program, 5}, {bob, connlimit.Program, 7}}, ada6, [2]int{1, 0}},
+		{"of two that are as full, the oldest", []group{{bob, connlimit.Program, 6}, {ada, connlimit.Program, 6}}, ada6, [2]int{0, 0}},
+		{"not where a person may be typing", []group{{ada, connlimit.Person, 7}, {bob, connlimit.Program, 5}}, ada6, [2]int{1, 0}},
+		{"a person in the end", []group{{ada, connlimit.Person, 9}, {bob, connlimit.Admitted, 3}}, ada6, [2]int{0, 0}},
+		{"a person rather than the only one of a network", []group{{ada, connlimit.Person, 9}, {bob, connlimit.Person, 2}, {ada6, connlimit.Program, 1}}, numbered(1), [2]int{0, 0}},
+		{"of the network whose limit it is", []group{{ada, connlimit.Person, 10}, {bob, connlimit.Program, 2}}, ada, [2]int{0, 0}},
+		{"there too, not where a person may be typing", []group{{ada, connlimit.Person, 9}, {ada, connlimit.Program, 1}}, ada, [2]int{1, 0}},
+		{"nobody with a good token", []group{{ada, connlimit.Admitted, 9}, {bob, connlimit.Admitted, 3}}, ada6, [2]int{-1, -1}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			book, _ := open()
+			var groups [][]*connlimit.Slot
+			for _, g := range test.groups {
+				groups = append(groups, crowd(book, g.addr, limits, g.stage, g.n))
+			}
+			newcomer := enter(book, test.comes, limits)
+			got := [2]int{-1, -1}
+			for i, visits := range groups {
+				if out := gaveWay(visits); len(out) > 0 {
+					got = [2]int{i, out[0]}
+				}
+			}
+			if got != test.want || newcomer.Evicted() || newcomer.Crowded != (test.want[0] < 0) {
+				t.Errorf("%v gave way, want %v; the newcomer is to be refused: %v", got, test.want, newcomer.Crowded)
+			}
+		})
+	}
+}
+
+// Where nobody can give way newcomers are refused in words: a few at a time, of which again the oldest gives way.
+func TestOnlyAFewAreRefusedBeyondTheLimit(t *testing.T) {
+	book, _ := open()
+	limits := connlimit.Limits{Pending: 4}
+	good := crowd(book, ada, limits, connlimit.Admitted, 4)
+	refused := crowd(book, bob, limits, connlimit.Program, connlimit.Reserve+3)
+	if out := gaveWay(refused); len(out) != 3 || out[2] != 2 || len(gaveWay(good)) > 0 || book.Pending() != 4+connlimit.Reserve {
+		t.Errorf("%v gave way, %d pending", out, book.Pending())
+	}
+	for i, v := range refused {
+		if !v.Crowded {
+			t.Errorf("number %d is let in", i)
+		}
+		v.Release()
+	}
+	good[0].Release()
+	if next := enter(book, bob, limits); next.Crowded {
+		t.Error("nobody is let in after one has left")
+	}
+}
+
+func TestAStageIsNotTakenBack(t *testing.T) {
+	book, _ := open()
+	limits := connlimit.Limits{PendingPerNetwork: 1}
+	out := enter(book, ada, limits)
+	in := enter(book, ada, limits)
+	if out.SetStage(connlimit.Admitted) || !in.SetStage(connlimit.Admitted) {
+		t.Error("the one that gave way is let in")
+	}
+	in.SetStage(connlimit.Program)
+	if next := enter(book, ada, limits); in.Evicted() || !next.Crowded {
+		t.Error("a good one gave way")
+	}
+}
