@@ -49,7 +49,7 @@ func TestBadConfigurationsAreNamed(t *testing.T) {
 		`"desk1": no address`:          func(c *workstation.Config) { c.Workstations[0].Target = workstation.Target{} },
 		`address "desk" is not host:`:  func(c *workstation.Config) { c.Workstations[0].Target.Address = "desk" },
 		`"desk2": a test card has no`:  func(c *workstation.Config) { c.Workstations[1].Target.Password = "x" },
-		"a service needs":                 func(c *workstation.Config) { c.Random = nil },
+		"a service needs":              func(c *workstation.Config) { c.Random = nil },
 	} {
 		_, err := workstation.New(config(change))
 		if err == nil || !strings.Contains(err.Error(), want) {
