@@ -22,7 +22,7 @@ func (a *App) build() (gateway.Config, error) {
 	if err != nil {
 		return none, err
 	}
-	ring, err := keys.NewRing(specs)
+	ring, err := keys.NewKeyring(specs)
 	if err != nil {
 		return none, err
 	}
@@ -67,7 +67,7 @@ func (a *App) build() (gateway.Config, error) {
 	}
 	secrets = append(secrets, logins...)
 	return gateway.Config{
-		Limits: allowed, Guards: guards, Ring: ring, Workstations: desk, Catalog: index, Providers: built.providers, Discover: built.discover,
+		Limits: allowed, Guards: guards, Keyring: ring, Workstations: desk, Catalog: index, Providers: built.providers, Discover: built.discover,
 		Secrets: append(secrets, built.secrets...), State: a.state, BodyMemory: memory,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil

@@ -46,7 +46,7 @@ func printNewKey(w io.Writer, random io.Reader, name string, scopes []string) er
 		return err
 	}
 	// What the ring refuses at load is refused here, before anybody is given the key.
-	if _, err := keys.NewRing([]keys.Spec{{Name: name, Secrets: []string{secret}, Scopes: scopes}}); err != nil {
+	if _, err := keys.NewKeyring([]keys.Spec{{Name: name, Secrets: []string{secret}, Scopes: scopes}}); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "The key, shown only now:\n\n%s\n\nFor the gatehouse block of the Caddyfile:\n\nkey %s {\n\thash %s\n\tscopes", secret, name, keys.Hash(secret))

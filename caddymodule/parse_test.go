@@ -68,7 +68,7 @@ func TestANewKeyAuthenticatesByItsPrintedHash(t *testing.T) {
 	if match == nil {
 		t.Fatalf("printed\n%s", out.String())
 	}
-	ring, err := keys.NewRing([]keys.Spec{{Name: "ci", Hashes: []string{match[2]}, Scopes: []string{"chat:write", "models:read"}}})
+	ring, err := keys.NewKeyring([]keys.Spec{{Name: "ci", Hashes: []string{match[2]}, Scopes: []string{"chat:write", "models:read"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

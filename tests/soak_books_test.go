@@ -35,11 +35,11 @@ func (s *soak) checkIdle(when string) {
 			if b.Reserved != 0 {
 				held = append(held, fmt.Sprintf("%s has %d reserved of %s", b.Subject, b.Reserved, b.Budget))
 			}
-			if inside, waiting := state.Gate.Inside(b.Subject); inside+waiting != 0 {
+			if inside, waiting := state.Concurrency.InUse(b.Subject); inside+waiting != 0 {
 				held = append(held, fmt.Sprintf("%s has %d calls under way and %d waiting", b.Subject, inside, waiting))
 			}
 		}
-		if inside, waiting := state.Gate.Inside("model:metered/*"); inside+waiting != 0 {
+		if inside, waiting := state.Concurrency.InUse("model:metered/*"); inside+waiting != 0 {
 			held = append(held, fmt.Sprintf("the model has %d calls under way and %d waiting", inside, waiting))
 		}
 		return held == nil

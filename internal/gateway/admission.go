@@ -51,12 +51,12 @@ func (c *Call) AdmitCaller(w http.ResponseWriter, r *http.Request) error {
 	if err := c.countRequest(q.key.Subjects); err != nil {
 		return err
 	}
-	permit, busy := c.gateway.state.Gate.Ask(q.key.Subjects, nil)
+	permit, busy := c.gateway.state.Concurrency.Acquire(q.key.Subjects, nil)
 	if busy != nil {
 		return concurrencyRefusal(busy)
 	}
 	q.permits[0] = permit
-	if permit.Waits() {
+	if permit.Waiting() {
 		if err := c.readAhead(w, r, permit); err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func wait(ctx context.Context, permit *limits.Permit) error {
 }
 
 func concurrencyRefusal(busy *limits.Busy) error {
-	e := fault.New(fault.ConcurrencyLimitExceeded, "%s has %d calls under way, as many as it may; try again when one of them has ended", busy.Subject, busy.Inside)
+	e := fault.New(fault.ConcurrencyLimitExceeded, "%s has %d calls under way, as many as it may; try again when one of them has ended", busy.Subject, busy.InUse)
 	e.RetryAfter, e.LimitSource = busy.RetryAfter, busy.Subject
 	return e
 }
@@ -205,7 +205,7 @@ func (c *Call) admitModel(ctx context.Context) error {
 	if err := c.countRequest(subjects); err != nil {
 		return err
 	}
-	permit, busy := c.gateway.state.Gate.Ask(subjects, q.permits[0])
+	permit, busy := c.gateway.state.Concurrency.Acquire(subjects, q.permits[0])
 	if busy != nil {
 		return concurrencyRefusal(busy)
 	}

@@ -29,7 +29,7 @@ func oneAtOnce(t *testing.T, wait time.Duration) *rig {
 
 func (r *rig) wantCalls(t *testing.T, subject string, inside, waiting int) {
 	t.Helper()
-	if in, queue := r.state.Gate.Inside(subject); in != inside || queue != waiting {
+	if in, queue := r.state.Concurrency.InUse(subject); in != inside || queue != waiting {
 		t.Errorf("%s: %d calls inside and %d waiting, want %d and %d", subject, in, queue, inside, waiting)
 	}
 }

@@ -153,10 +153,10 @@ func (c *Call) readAhead(w http.ResponseWriter, r *http.Request, permit *limits.
 	if r.ProtoMajor != 1 || r.ContentLength <= 0 || r.ContentLength > firstRead || r.Header.Get("Expect") != "" {
 		return nil
 	}
-	turnAway := time.AfterFunc(permit.Patience(), func() {
+	turnAway := time.AfterFunc(permit.TimeLeft(), func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if permit.GiveUp() && c.reading != nil {
+		if permit.TimeOut() && c.reading != nil {
 			c.interruptReading()
 		}
 	})

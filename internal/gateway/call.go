@@ -87,7 +87,7 @@ type IDs struct {
 // Authenticate finds the caller; the error is the one refusal for every kind
 // of bad key.
 func (g *Gateway) Authenticate(secret string) (keys.Credential, error) {
-	credential, err := g.ring.Authenticate(secret, g.now())
+	credential, err := g.keyring.Authenticate(secret, g.now())
 	if err != nil {
 		return keys.Credential{}, fault.New(fault.InvalidAPIKey,
 			"the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\"")

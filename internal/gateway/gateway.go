@@ -66,7 +66,7 @@ type Discovery struct {
 
 // Config is what one configuration says, checked and resolved.
 type Config struct {
-	Ring         *keys.Ring
+	Keyring      *keys.Keyring
 	Catalog      *catalog.Catalog
 	Providers    []*provider.Provider
 	Discover     []Discovery
@@ -90,7 +90,7 @@ type Config struct {
 
 // Gateway is one configuration at work.
 type Gateway struct {
-	ring         *keys.Ring
+	keyring      *keys.Keyring
 	catalog      *catalog.Catalog
 	providers    map[string]*provider.Provider
 	discover     map[string]*discovery // by provider
@@ -123,8 +123,8 @@ type Gateway struct {
 // New returns a gateway that is not started: no file is open, nothing runs.
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{
-		ring: c.Ring, catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers)),
-		discover: make(map[string]*discovery, len(c.Discover)), workstations: c.Workstations, emitter: c.Emitter, redactor: redact.New(c.Secrets, c.Ring.IsSecret), state: c.State, limits: c.Limits, guards: c.Guards, bodyMemory: c.BodyMemory,
+		keyring: c.Keyring, catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers)),
+		discover: make(map[string]*discovery, len(c.Discover)), workstations: c.Workstations, emitter: c.Emitter, redactor: redact.New(c.Secrets, c.Keyring.IsSecret), state: c.State, limits: c.Limits, guards: c.Guards, bodyMemory: c.BodyMemory,
 		timeouts: c.Timeouts, logger: c.Logger, now: c.Now,
 		sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }),
 		ready:   make(chan struct{}), gone: make(chan struct{}),
@@ -224,7 +224,7 @@ func (g *Gateway) InForce() *Gateway {
 // mayConnect tells whether a key may still open the desktops that it asked for,
 // by the secret with which it asked.
 func (g *Gateway) mayConnect(by workstation.Issuer) bool {
-	key, ok := g.ring.Holding(by.KeyHash)
+	key, ok := g.keyring.Holding(by.KeyHash)
 	return ok && key.Name == by.Key && key.Tenant == by.Tenant && key.Has(keys.WorkstationsConnect) && key.Valid(g.now())
 }
 

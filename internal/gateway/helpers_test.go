@@ -63,8 +63,8 @@ func newRig(t testing.TB, config gateway.Config, sources ...catalog.Source) *rig
 		r.state = gateway.NewState(t.TempDir(), time.Now)
 	}
 	config.State = r.state
-	if config.Ring == nil {
-		config.Ring = newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}})
+	if config.Keyring == nil {
+		config.Keyring = newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}})
 	}
 	if config.Providers == nil {
 		config.Providers = []*provider.Provider{newProvider(t, "acme", true, answering(200, `{}`))}
@@ -116,9 +116,9 @@ func (r *rig) start(t testing.TB, ctx context.Context) *rig {
 	return r
 }
 
-func newRing(t testing.TB, specs ...keys.Spec) *keys.Ring {
+func newRing(t testing.TB, specs ...keys.Spec) *keys.Keyring {
 	t.Helper()
-	ring, err := keys.NewRing(specs)
+	ring, err := keys.NewKeyring(specs)
 	if err != nil {
 		t.Fatal(err)
 	}

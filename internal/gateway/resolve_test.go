@@ -20,7 +20,7 @@ func resolving(t *testing.T, patterns ...string) *rig {
 		{Provider: "elsewhere", Name: "m"}, {Provider: "chatty", Name: "pro", Mode: catalog.ModeResponses},
 	}
 	r := newRig(t, gateway.Config{
-		Ring: newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: patterns}),
+		Keyring: newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: patterns}),
 		Catalog: newCatalog(t, models,
 			catalog.Source{Provider: "acme", Patterns: []string{"m", "vendor/*", "embed", "pro"}},
 			catalog.Source{Provider: "chatty", Patterns: []string{"*"}}),
@@ -124,7 +124,7 @@ func TestARefusalNamesTheModelsThatWereMeant(t *testing.T) {
 		models = append(models, catalog.Model{Provider: "acme", Name: string(rune('a'+i)) + "/many"})
 	}
 	r := newRig(t, gateway.Config{
-		Ring: newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: []string{"acme/*"}}),
+		Keyring: newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: []string{"acme/*"}}),
 		Catalog: newCatalog(t, models,
 			catalog.Source{Provider: "acme", Patterns: []string{"m*", "v*", "*/many"}}, catalog.Source{Provider: "chatty", Patterns: []string{"m"}}),
 		Providers: []*provider.Provider{

@@ -88,7 +88,7 @@ func (c *Call) warnOfExcess() {
 func (c *Call) settleLimits() {
 	used := c.account()
 	q := &c.quota
-	q.grant.Correct(used.Tokens)
+	q.grant.Adjust(used.Tokens)
 	if q.hold != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
 		if err := q.hold.Settle(ctx, used); err != nil {
@@ -96,8 +96,8 @@ func (c *Call) settleLimits() {
 		}
 		cancel()
 	}
-	q.permits[1].Leave()
-	q.permits[0].Leave()
+	q.permits[1].Release()
+	q.permits[0].Release()
 }
 
 // Cost is the price of the usage in nano-USD, and whether it is known. What the

@@ -33,7 +33,7 @@ type State struct {
 	Memory       Memory
 	Workstations *workstation.State
 	ConnLimiter  *connlimit.Limiter
-	Gate         *limits.Gate // calls at once
+	Concurrency  *limits.ConcurrencyLimiter // calls at once
 
 	exhausted exhausted
 
@@ -47,7 +47,7 @@ type State struct {
 	own     *owners.Owners
 	pruner  *activity.Pruner
 	rates   *limits.Rates
-	ledger  *limits.Local
+	ledger  *limits.SQLiteLedger
 	known   map[string][]catalog.Model // discovered models by provider name and base URL
 	running map[*Gateway]struct{}      // configurations that are open or have calls under way
 	started []*Gateway                 // configurations that have started and are not closed, oldest first
@@ -59,7 +59,7 @@ type State struct {
 // NewState returns the State of a data directory.
 func NewState(dir string, now func() time.Time) *State {
 	s := &State{
-		Workstations: workstation.NewState(now), ConnLimiter: connlimit.New(now), Gate: limits.NewGate(), events: newEvents(), dir: dir,
+		Workstations: workstation.NewState(now), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(), events: newEvents(), dir: dir,
 		known: make(map[string][]catalog.Model), running: make(map[*Gateway]struct{}), closed: make(chan struct{}),
 	}
 	s.Metrics = metrics.New(metrics.Gauges{
@@ -90,7 +90,7 @@ func (s *State) open(ctx context.Context, g *Gateway) error {
 		if err != nil {
 			return errors.Join(fmt.Errorf("rates: %w", opened.Explain(err)), opened.Close())
 		}
-		ledger, crashed, err := limits.NewLocal(ctx, opened)
+		ledger, crashed, err := limits.OpenSQLiteLedger(ctx, opened)
 		if err != nil {
 			return errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 		}

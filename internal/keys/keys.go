@@ -2,7 +2,7 @@
 //
 // A key is looked up by the SHA-256 of the presented secret: one hash, one map
 // look-up, no comparison of secrets and so no timing to measure. Random keys of
-// 128 bits and more need no slow hash. A [Ring] never changes after it is made;
+// 128 bits and more need no slow hash. A [Keyring] never changes after it is made;
 // a reload makes a new one.
 //
 //	ring, err := keys.NewRing([]keys.Spec{{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}}})
@@ -77,17 +77,17 @@ func (k *Key) AllowsModel(id string) bool {
 	return len(k.models) == 0 || k.models.Match(id)
 }
 
-// Ring holds all keys of one configuration.
-type Ring struct {
+// Keyring holds all keys of one configuration.
+type Keyring struct {
 	byHash map[[sha256.Size]byte]Credential
 	byName map[string]*Key
 }
 
-// NewRing checks the specs and builds the ring. Errors name the key: no
+// NewKeyring checks the specs and builds the ring. Errors name the key: no
 // secret, a secret shorter than [MinSecret], an unknown scope, a bad pattern,
 // two keys of one name, or one secret used by two keys.
-func NewRing(specs []Spec) (*Ring, error) {
-	ring := &Ring{byHash: make(map[[sha256.Size]byte]Credential), byName: make(map[string]*Key)}
+func NewKeyring(specs []Spec) (*Keyring, error) {
+	ring := &Keyring{byHash: make(map[[sha256.Size]byte]Credential), byName: make(map[string]*Key)}
 	for _, spec := range specs {
 		if ring.byName[spec.Name] != nil {
 			return nil, fmt.Errorf("key %q is configured twice", spec.Name)
@@ -101,7 +101,7 @@ func NewRing(specs []Spec) (*Ring, error) {
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 
-func (r *Ring) add(spec Spec) error {
+func (r *Keyring) add(spec Spec) error {
 	if !validName.MatchString(spec.Name) {
 		return fmt.Errorf("a key's name is 1 to 64 letters, digits and . _ @ -, beginning with a letter or digit")
 	}
@@ -190,7 +190,7 @@ func notVisibleASCII(r rune) bool { return r <= ' ' || r > '~' }
 
 // Authenticate finds the key of the presented secret at the given time. The
 // error is always [ErrInvalid].
-func (r *Ring) Authenticate(secret string, now time.Time) (Credential, error) {
+func (r *Keyring) Authenticate(secret string, now time.Time) (Credential, error) {
 	found, ok := r.find(secret)
 	if !ok || !found.Valid(now) {
 		return Credential{}, ErrInvalid
@@ -199,12 +199,12 @@ func (r *Ring) Authenticate(secret string, now time.Time) (Credential, error) {
 }
 
 // IsSecret reports whether text is the secret of a key, valid or not.
-func (r *Ring) IsSecret(text string) bool {
+func (r *Keyring) IsSecret(text string) bool {
 	_, ok := r.find(text)
 	return ok
 }
 
-func (r *Ring) find(secret string) (Credential, bool) {
+func (r *Keyring) find(secret string) (Credential, bool) {
 	if len(secret) < MinSecret || len(secret) > MaxSecret {
 		return Credential{}, false
 	}
@@ -220,7 +220,7 @@ func (k *Key) Valid(now time.Time) bool {
 
 // Holding is the key that has a secret of this SHA-256 (lower-case hex), valid
 // or not.
-func (r *Ring) Holding(hash string) (key *Key, ok bool) {
+func (r *Keyring) Holding(hash string) (key *Key, ok bool) {
 	sum, ok := parseSum(hash)
 	if !ok {
 		return nil, false

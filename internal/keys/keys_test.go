@@ -23,9 +23,9 @@ func spec(change func(*keys.Spec)) keys.Spec {
 	return s
 }
 
-func ring(t testing.TB, specs ...keys.Spec) *keys.Ring {
+func ring(t testing.TB, specs ...keys.Spec) *keys.Keyring {
 	t.Helper()
-	r, err := keys.NewRing(specs)
+	r, err := keys.NewKeyring(specs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestBadConfigurationsAreNamed(t *testing.T) {
 		`tenant "a b"`:                                     {spec(func(s *keys.Spec) { s.Tenant = "a b" })},
 		`no Authorization header can carry`:                {spec(func(s *keys.Spec) { s.Secrets = []string{"has a space inside"} })},
 	} {
-		_, err := keys.NewRing(specs)
+		_, err := keys.NewKeyring(specs)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
@@ -144,7 +144,7 @@ func TestNewSecretsAreUsableAndDiffer(t *testing.T) {
 	if errA != nil || errB != nil || a == b || len(a) != len("gh-")+43 {
 		t.Fatal(a, b, errA, errB)
 	}
-	if _, err := keys.NewRing([]keys.Spec{{Name: "a", Secrets: []string{a}, Scopes: []string{"chat:write"}}}); err != nil {
+	if _, err := keys.NewKeyring([]keys.Spec{{Name: "a", Secrets: []string{a}, Scopes: []string{"chat:write"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := keys.NewSecret(bytes.NewReader(nil)); err == nil {

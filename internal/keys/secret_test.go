@@ -22,7 +22,7 @@ func TestASecretHas12To512VisibleCharacters(t *testing.T) {
 		"delete":         {"twelve\x7fchars", "no Authorization header can carry"},
 		"not ASCII":      {"zwölf Zeichen", "no Authorization header can carry"},
 	} {
-		r, err := keys.NewRing([]keys.Spec{spec(func(s *keys.Spec) { s.Secrets = []string{tc.secret} })})
+		r, err := keys.NewKeyring([]keys.Spec{spec(func(s *keys.Spec) { s.Secrets = []string{tc.secret} })})
 		switch {
 		case tc.want != "":
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -52,7 +52,7 @@ func TestASecretOfTheWrongLengthOpensNothingThoughItsHashIsConfigured(t *testing
 func TestAHashIsSHA256And64HexDigits(t *testing.T) {
 	good := keys.Hash(secret)
 	for _, bad := range []string{"", "sha256:", good[:len(good)-2], good + "00", good[:len(good)-1] + "x", strings.TrimPrefix(good, "sha256:"), "sha512" + strings.TrimPrefix(good, "sha256")} {
-		_, err := keys.NewRing([]keys.Spec{spec(func(s *keys.Spec) { s.Hashes = []string{bad} })})
+		_, err := keys.NewKeyring([]keys.Spec{spec(func(s *keys.Spec) { s.Hashes = []string{bad} })})
 		if err == nil || !strings.Contains(err.Error(), "a hash is not sha256: and 64 hex digits") {
 			t.Errorf("%q: got %v", bad, err)
 		}

@@ -61,17 +61,17 @@ func BenchmarkTokens(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		_, g, _ := r.Tokens(1000, of)
-		g.Correct(10)
+		g.Adjust(10)
 	}
 }
 
 func BenchmarkGate(b *testing.B) {
-	g := limits.NewGate()
+	g := limits.NewConcurrencyLimiter()
 	of := []limits.Subject{crowded("key:a", 10, 0, 0)}
 	b.ReportAllocs()
 	for b.Loop() {
-		p, _, _ := g.Enter(context.Background(), of)
-		p.Leave()
+		p, _, _ := g.AcquireWait(context.Background(), of)
+		p.Release()
 	}
 }
 

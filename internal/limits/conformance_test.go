@@ -23,9 +23,9 @@ func open(t testing.TB, dir string, opts store.Options) *store.Store {
 	return st
 }
 
-func local(t testing.TB, st *store.Store) (*limits.Local, []limits.Crash) {
+func local(t testing.TB, st *store.Store) (*limits.SQLiteLedger, []limits.Crash) {
 	t.Helper()
-	l, crashed, err := limits.NewLocal(t.Context(), st)
+	l, crashed, err := limits.OpenSQLiteLedger(t.Context(), st)
 	if err != nil {
 		t.Fatal(err)
 	}

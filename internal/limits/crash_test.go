@@ -44,7 +44,7 @@ func child(dir string) error {
 		return err
 	}
 	ctx := context.Background()
-	l, _, err := limits.NewLocal(ctx, st)
+	l, _, err := limits.OpenSQLiteLedger(ctx, st)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func TestKilledProcessIsChargedAsReserved(t *testing.T) {
 			t.Fatalf("%+v, want %+v", c, want)
 		}
 	}
-	spent := func(l *limits.Local) {
+	spent := func(l *limits.SQLiteLedger) {
 		t.Helper()
 		balances, err := l.Status(t.Context(), noon, []limits.Subject{poor, landlord})
 		if err != nil {

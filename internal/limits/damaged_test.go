@@ -28,7 +28,7 @@ func TestNothingStartsOnADatabaseThatCannotBeRead(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, _, err := limits.NewLocal(t.Context(), st)
+		_, _, err := limits.OpenSQLiteLedger(t.Context(), st)
 		if err == nil {
 			_, err = limits.NewRates(t.Context(), st, (&clock{noon}).now)
 		}

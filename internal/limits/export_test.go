@@ -1,37 +1,38 @@
 package limits
 
 import (
+	"context"
 	"strconv"
 	"time"
 )
 
 // Watch is told every change of l, with the subject locked.
-func Watch(l *Local, watch func(Balance)) { l.watch = watch }
+func Watch(l *SQLiteLedger, watch func(Balance)) { l.watch = watch }
 
-// Sink is what a Local writes to.
+// Sink is what a SQLiteLedger writes to.
 type Sink = sink
 
 // ReplaceSink puts something else in the place of the store.
-func ReplaceSink(l *Local, s Sink) { l.store = s }
+func ReplaceSink(l *SQLiteLedger, s Sink) { l.store = s }
 
 // ReplaceRatesSink does so for rates.
 func ReplaceRatesSink(r *Rates, s Sink) { r.store = s }
 
 // Backlog is how many changes wait for a store that is full.
-func Backlog(l *Local) int {
+func Backlog(l *SQLiteLedger) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.backlog)
 }
 
 // Behind reports whether l takes its lock for every change because some wait.
-func Behind(l *Local) bool { return l.behind.Load() }
+func Behind(l *SQLiteLedger) bool { return l.behind.Load() }
 
 // LimitLedgerSubjects bounds the subjects of a shard.
-func LimitLedgerSubjects(l *Local, perShard int) { l.subjects.limit = perShard }
+func LimitLedgerSubjects(l *SQLiteLedger, perShard int) { l.subjects.limit = perShard }
 
 // FillCalls puts as many calls under way into the shard of a call as it may have.
-func FillCalls(l *Local, call string) {
+func FillCalls(l *SQLiteLedger, call string) {
 	s := l.calls.shard(call)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +47,7 @@ const (
 )
 
 // Remembered is how many calls l knows, under way or ended.
-func Remembered(l *Local) int {
+func Remembered(l *SQLiteLedger) int {
 	n := 0
 	for i := range l.calls.shards {
 		l.calls.shards[i].mu.Lock()
@@ -62,11 +63,11 @@ func RoomFor(r *Rates, perShard int) { r.subjects.limit = perShard }
 // Known is how many subjects have room of their own.
 func Known(r *Rates) int { return len(r.subjects.all()) }
 
-// Rooms is how many subjects a gate remembers.
-func Rooms(g *Gate) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.rooms)
+// Pools is how many subjects a limiter remembers.
+func Pools(l *ConcurrencyLimiter) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.pools)
 }
 
 // Span is the period around a time.
@@ -82,11 +83,11 @@ func ReadPeriod(p Period, at time.Time) (begins, ends time.Time, err error) {
 	return date(begin), date(end), err
 }
 
-// InQueue tells whether a permit waits now.
+// InQueue reports whether a permit waits now.
 func InQueue(p *Permit) bool {
-	p.gate.mu.Lock()
-	defer p.gate.mu.Unlock()
-	return p.at != nil
+	p.limiter.mu.Lock()
+	defer p.limiter.mu.Unlock()
+	return p.waitingAt != nil
 }
 
 // SameShard reports whether two names share a shard of the table.
@@ -101,3 +102,15 @@ func LockSubject(r *Rates, name string) (unlock func()) {
 
 // Sweep looks through the shard of a name.
 func Sweep(r *Rates, name string) { r.sweep(name) }
+
+// AcquireWait acquires and waits.
+func (l *ConcurrencyLimiter) AcquireWait(ctx context.Context, subjects []Subject) (*Permit, *Busy, error) {
+	p, busy := l.Acquire(subjects, nil)
+	if busy != nil {
+		return nil, busy, nil
+	}
+	if busy, err := p.Wait(ctx); busy != nil || err != nil {
+		return nil, busy, err
+	}
+	return p, nil, nil
+}

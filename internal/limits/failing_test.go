@@ -35,7 +35,7 @@ func (s *sick) Health() error { return s.health }
 
 var errDisk = errors.New("disk full")
 
-func sickly(t *testing.T) (*limits.Local, *sick, *store.Store) {
+func sickly(t *testing.T) (*limits.SQLiteLedger, *sick, *store.Store) {
 	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Hour})
 	l, _ := local(t, st)
 	s := &sick{Sink: st}
@@ -153,7 +153,7 @@ func TestSettlingAClosedStoreIsReported(t *testing.T) {
 func TestLedgerOfAClosedStoreCannotBeOpened(t *testing.T) {
 	st := open(t, t.TempDir(), store.Options{})
 	st.Close()
-	if _, _, err := limits.NewLocal(t.Context(), st); err == nil {
+	if _, _, err := limits.OpenSQLiteLedger(t.Context(), st); err == nil {
 		t.Error("no error")
 	}
 }
@@ -164,7 +164,7 @@ func TestDamagedRowsAreReported(t *testing.T) {
 		if err := st.Submit(statement("INSERT INTO ledger VALUES (" + row + ", 1, 1)")); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := limits.NewLocal(t.Context(), st); err == nil {
+		if _, _, err := limits.OpenSQLiteLedger(t.Context(), st); err == nil {
 			t.Errorf("%s: no error", row)
 		}
 	}

@@ -17,10 +17,10 @@ type grantLine struct {
 	slot    int64
 }
 
-// Correct replaces the upper bound by what the call really used: less is given back to the time when it was taken, more
+// Adjust replaces the upper bound by what the call really used: less is given back to the time when it was taken, more
 // counts from now on and may exceed the limit, so that later calls are refused. Only the first call counts; a nil grant
 // has nothing to correct.
-func (g *Grant) Correct(actual int64) {
+func (g *Grant) Adjust(actual int64) {
 	if g == nil {
 		return
 	}

@@ -14,7 +14,7 @@ var (
 	ErrEnded = errors.New("the call has ended")
 )
 
-// Ledger keeps what subjects have spent and reserved in the periods of their budgets. [Local] is one on this machine's
+// Ledger keeps what subjects have spent and reserved in the periods of their budgets. [SQLiteLedger] is one on this machine's
 // disk; the interface is made so that one behind a network fits: values only, a context, everything of a call in one
 // message. Messages may be lost, repeated and late; the id of a call makes them harmless:
 //

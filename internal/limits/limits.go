@@ -1,32 +1,33 @@
-// Package limits says how much a caller may use: requests and tokens in a window of time, calls at once, money and
-// tokens in a calendar period. It refuses with values; which status and body a refusal becomes is the gateway's business.
+// Package limits bounds what a caller may use: requests and tokens in a window of time, concurrent calls, money and
+// tokens in a calendar period. It refuses with values; the gateway turns them into answers.
 //
 //	rates, err := limits.NewRates(ctx, st, time.Now)
-//	gate := limits.NewGate()
-//	ledger, crashed, err := limits.NewLocal(ctx, st)      // crashed: calls that a crash cut off, charged as reserved
+//	concurrency := limits.NewConcurrencyLimiter()
+//	ledger, crashed, err := limits.OpenSQLiteLedger(ctx, st) // crashed: calls that a crash cut off, charged as reserved
 //
 //	subjects := []limits.Subject{key, tenant, everyone}   // as configured, most specific first
 //	reading, over := rates.Request(subjects)              // over != nil: 429; reading: the headers
-//	permit, busy, err := gate.Enter(ctx, subjects)        // busy != nil: 429
-//	defer permit.Leave()
+//	permit, busy := concurrency.Acquire(subjects, nil)    // busy != nil: 429
+//	defer permit.Release()
+//	busy, err := permit.Wait(ctx)                         // busy != nil: 429
 //	used, err := ledger.Exhausted(ctx, at, subjects)      // used != nil: 402
 //	reading, grant, over := rates.Tokens(upper, subjects) // over != nil: 429
 //	hold, used, err := limits.Reserve(ctx, ledger, r)     // used != nil: 402; err: 503 or go on, by policy
 //	…
-//	grant.Correct(tokens)
+//	grant.Adjust(tokens)
 //	err = hold.Settle(ctx, limits.Amount{Nano: cost, Tokens: tokens})
 //
 // Three kinds of limits, three kinds of time:
 //
 //   - [Rates] slide: never more than the limit in any window of that length. Windows of an hour and longer are kept in
 //     the store, shorter ones in memory.
-//   - [Gate] counts calls under way, with a short queue in front of it.
-//   - A [Ledger] counts what was spent and what calls under way have reserved, by day, week and month in UTC, or for
-//     ever. Nothing is dispatched that is not reserved, so a hard budget is overrun only by what a provider uses beyond
-//     the reserve of a call.
+//   - [ConcurrencyLimiter] counts calls under way, with a short queue in front of it.
+//   - A [Ledger] counts what was spent and what calls under way have reserved, by day, week and month in UTC, or in
+//     total. A call is sent only after it was reserved, so only what a provider uses beyond that reserve can exceed a
+//     hard budget.
 //
 // All of them are keyed by the name of a subject and given its limits with each call, so a reload changes limits without
-// touching what was counted. A subject that is renamed begins anew: see [Unnamed].
+// touching what was counted. The counts of a renamed subject start at zero: see [Unnamed].
 package limits
 
 import (

@@ -66,7 +66,7 @@ func TestCrowdGetsExactlyTheLimit(t *testing.T) {
 				admitted.Add(1)
 			}
 			if _, g, refusal := r.Tokens(10, subjects); refusal == nil {
-				g.Correct(int64(i % 10))
+				g.Adjust(int64(i % 10))
 			}
 		})
 	}

@@ -46,7 +46,7 @@ func TestLongWindowsSurviveARestart(t *testing.T) {
 	for range 3 {
 		r.Request(s)
 	}
-	g.Correct(250)
+	g.Adjust(250)
 	before := r.Look(limits.Requests, s)
 	st.Close()
 

@@ -183,13 +183,13 @@ func TestTokensAreCorrected(t *testing.T) {
 	}
 	less := take(800)
 	remaining(200)
-	less.Correct(300)
-	less.Correct(0) // the first counts
+	less.Adjust(300)
+	less.Adjust(0) // the first counts
 	remaining(700)
 
 	c.at = c.at.Add(30 * time.Second)
 	more := take(100)
-	more.Correct(900)
+	more.Adjust(900)
 	remaining(0)
 	_, _, refusal := r.Tokens(1, s) // 200 over: the first 300 must leave
 	if refusal == nil || refusal.RetryAfter != 31*time.Second || refusal.Never {
@@ -205,23 +205,23 @@ func TestTokensAreCorrected(t *testing.T) {
 	remaining(1000)
 	late := take(600)
 	c.at = c.at.Add(2 * time.Minute)
-	late.Correct(100) // left the window long ago
+	late.Adjust(100) // left the window long ago
 	remaining(1000)
 	later := take(1)
 	c.at = c.at.Add(2 * time.Minute)
-	later.Correct(401) // known only now
+	later.Adjust(401) // known only now
 	remaining(600)
 	c.at = c.at.Add(2 * time.Minute)
 	stale := take(600)
 	c.at = c.at.Add(61 * time.Second) // one round of the ring
 	take(500)
-	stale.Correct(0) // gives back nothing of another's
+	stale.Adjust(0) // gives back nothing of another's
 	remaining(500)
 	c.at = c.at.Add(2 * time.Minute)
 	take(400)
 	var none *limits.Grant
-	none.Correct(5)
-	take(0).Correct(-5)
+	none.Adjust(5)
+	take(0).Adjust(-5)
 	remaining(600)
 }
 

@@ -38,7 +38,7 @@ func FuzzWindow(f *testing.F) {
 				t.Fatalf("%d of %d in one window, %d said to remain", sum, rate.Limit, reading.Remaining)
 			}
 			less := min(int64(script[2]), most)
-			g.Correct(less)
+			g.Adjust(less)
 			uses[len(uses)-1].n = less
 		}
 		c.at = c.at.Add(rate.Window + rate.Window/60 + 61) // a slot is whole nanoseconds

@@ -29,7 +29,7 @@ func (o *ops) Submit(op store.Op) error {
 }
 
 // observed is a ledger and rates that write to ops.
-func observed(t *testing.T) (*limits.Local, *limits.Rates, *ops) {
+func observed(t *testing.T) (*limits.SQLiteLedger, *limits.Rates, *ops) {
 	t.Helper()
 	st := open(t, t.TempDir(), store.Options{})
 	l, _ := local(t, st)
@@ -79,7 +79,7 @@ func TestLookingAtARateWritesNothing(t *testing.T) {
 	if _, g, _ := r.Tokens(0, s); len(taken.all) != 0 {
 		t.Errorf("%d changes", len(taken.all))
 	} else {
-		g.Correct(0)
+		g.Adjust(0)
 	}
 	if len(taken.all) != 0 {
 		t.Errorf("%d changes after a correction by nothing", len(taken.all))
@@ -199,7 +199,7 @@ func TestAStartThatCannotWriteChargesLaterAndOnce(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if l, _, err := limits.NewLocal(ctx, st); l != nil || !errors.Is(err, context.DeadlineExceeded) {
+	if l, _, err := limits.OpenSQLiteLedger(ctx, st); l != nil || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, %v", l, err)
 	}
 	if _, err := db.Exec("ROLLBACK"); err != nil {

@@ -18,55 +18,55 @@ func crowded(name string, limit, queue int, wait time.Duration) limits.Subject {
 	return limits.Subject{Name: name, Concurrency: limits.Concurrency{Limit: limit, Queue: queue, Wait: wait}}
 }
 
-func enter(t *testing.T, g *limits.Gate, subjects ...limits.Subject) *limits.Permit {
+func enter(t *testing.T, g *limits.ConcurrencyLimiter, subjects ...limits.Subject) *limits.Permit {
 	t.Helper()
-	p, busy, err := g.Enter(t.Context(), subjects)
+	p, busy, err := g.AcquireWait(t.Context(), subjects)
 	if busy != nil || err != nil {
 		t.Fatalf("%+v, %v", busy, err)
 	}
 	return p
 }
 
-func inside(t *testing.T, g *limits.Gate, name string, want, waiting int) {
+func inside(t *testing.T, g *limits.ConcurrencyLimiter, name string, want, waiting int) {
 	t.Helper()
-	if in, queue := g.Inside(name); in != want || queue != waiting {
+	if in, queue := g.InUse(name); in != want || queue != waiting {
 		t.Errorf("%s: %d inside and %d waiting, want %d and %d", name, in, queue, want, waiting)
 	}
 }
 
 func TestPlacesAreGivenBackOnce(t *testing.T) {
-	g := limits.NewGate()
+	g := limits.NewConcurrencyLimiter()
 	key, tenant := crowded("key:a", 2, 0, 0), crowded("tenant:a", 3, 0, 0)
 	a, b := enter(t, g, key, tenant), enter(t, g, key, tenant)
-	_, busy, err := g.Enter(t.Context(), []limits.Subject{tenant, key})
-	if err != nil || busy == nil || busy.Subject != "key:a" || busy.Inside != 2 || busy.RetryAfter != limits.BusyRetry {
+	_, busy, err := g.AcquireWait(t.Context(), []limits.Subject{tenant, key})
+	if err != nil || busy == nil || busy.Subject != "key:a" || busy.InUse != 2 || busy.RetryAfter != limits.BusyRetry {
 		t.Fatalf("%+v, %v", busy, err)
 	}
 	inside(t, g, "tenant:a", 2, 0) // what it had taken is back
-	a.Leave()
-	a.Leave()
+	a.Release()
+	a.Release()
 	inside(t, g, "key:a", 1, 0)
 	c := enter(t, g, key, tenant)
-	b.Leave()
-	c.Leave()
+	b.Release()
+	c.Release()
 	var none *limits.Permit
-	none.Leave()
-	enter(t, g, limits.Subject{Name: "free"}).Leave()
-	if n := limits.Rooms(g); n != 0 {
+	none.Release()
+	enter(t, g, limits.Subject{Name: "free"}).Release()
+	if n := limits.Pools(g); n != 0 {
 		t.Errorf("%d subjects are remembered for nothing", n)
 	}
 }
 
 func TestQueueIsFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := limits.NewGate()
+		g := limits.NewConcurrencyLimiter()
 		s := crowded("key:a", 1, 3, 10*time.Second)
 		first := enter(t, g, s)
 		var order []int
 		var mu sync.Mutex
 		for i := range 3 {
 			go func() {
-				p, busy, err := g.Enter(t.Context(), []limits.Subject{s})
+				p, busy, err := g.AcquireWait(t.Context(), []limits.Subject{s})
 				if busy != nil || err != nil {
 					t.Errorf("%+v, %v", busy, err)
 					return
@@ -75,44 +75,44 @@ func TestQueueIsFirstComeFirstServed(t *testing.T) {
 				order = append(order, i)
 				mu.Unlock()
 				time.Sleep(time.Second)
-				p.Leave()
+				p.Release()
 			}()
 			synctest.Wait()
 		}
-		if _, busy, _ := g.Enter(t.Context(), []limits.Subject{s}); busy == nil || busy.Waiting != 3 {
+		if _, busy, _ := g.AcquireWait(t.Context(), []limits.Subject{s}); busy == nil || busy.Waiting != 3 {
 			t.Errorf("the queue is full: %+v", busy)
 		}
-		first.Leave()
-		if _, busy, _ := g.Enter(t.Context(), []limits.Subject{crowded("key:a", 1, 0, 0)}); busy == nil {
+		first.Release()
+		if _, busy, _ := g.AcquireWait(t.Context(), []limits.Subject{crowded("key:a", 1, 0, 0)}); busy == nil {
 			t.Error("overtook the queue")
 		}
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
-		if fmt.Sprint(order) != "[0 1 2]" || limits.Rooms(g) != 0 {
-			t.Errorf("order %v, %d rooms", order, limits.Rooms(g))
+		if fmt.Sprint(order) != "[0 1 2]" || limits.Pools(g) != 0 {
+			t.Errorf("order %v, %d rooms", order, limits.Pools(g))
 		}
 	})
 }
 
 func TestPatienceEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := limits.NewGate()
+		g := limits.NewConcurrencyLimiter()
 		first := enter(t, g, crowded("key:a", 1, 0, 0))
 		start := time.Now()
-		_, busy, err := g.Enter(t.Context(), []limits.Subject{crowded("gateway", 5, 0, 0), crowded("key:a", 1, 1, 3*time.Second)})
+		_, busy, err := g.AcquireWait(t.Context(), []limits.Subject{crowded("gateway", 5, 0, 0), crowded("key:a", 1, 1, 3*time.Second)})
 		if busy == nil || err != nil || time.Since(start) != 3*time.Second {
 			t.Errorf("%+v, %v after %v", busy, err, time.Since(start))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, busy, err = g.Enter(ctx, []limits.Subject{crowded("gateway", 5, 0, 0), crowded("key:a", 1, 1, 3*time.Second)})
+		_, busy, err = g.AcquireWait(ctx, []limits.Subject{crowded("gateway", 5, 0, 0), crowded("key:a", 1, 1, 3*time.Second)})
 		if busy != nil || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the client has gone: %+v, %v", busy, err)
 		}
 		inside(t, g, "gateway", 0, 0)
 		inside(t, g, "key:a", 1, 0)
-		first.Leave()
-		if limits.Rooms(g) != 0 {
+		first.Release()
+		if limits.Pools(g) != 0 {
 			t.Error("a room is left")
 		}
 	})
@@ -121,7 +121,7 @@ func TestPatienceEnds(t *testing.T) {
 // What a reload makes of a limit holds from the next call on, for those who wait already, too.
 func TestARaisedLimitLetsInWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := limits.NewGate()
+		g := limits.NewConcurrencyLimiter()
 		first := enter(t, g, crowded("key:a", 1, 10, time.Minute))
 		waiting := make(chan *limits.Permit)
 		go func() { waiting <- enter(t, g, crowded("key:a", 1, 10, time.Minute)) }()
@@ -132,13 +132,13 @@ func TestARaisedLimitLetsInWhoWaits(t *testing.T) {
 		if waited := time.Since(start); waited != 0 {
 			t.Errorf("with three places two waited for %v", waited)
 		}
-		if _, busy, _ := g.Enter(t.Context(), []limits.Subject{crowded("key:a", 3, 0, 0)}); busy == nil || busy.Inside != 3 {
+		if _, busy, _ := g.AcquireWait(t.Context(), []limits.Subject{crowded("key:a", 3, 0, 0)}); busy == nil || busy.InUse != 3 {
 			t.Errorf("a fourth: %+v", busy)
 		}
 		for _, p := range []*limits.Permit{first, second, third} {
-			p.Leave()
+			p.Release()
 		}
-		if n := limits.Rooms(g); n != 0 {
+		if n := limits.Pools(g); n != 0 {
 			t.Errorf("%d rooms are left", n)
 		}
 	})
@@ -146,41 +146,41 @@ func TestARaisedLimitLetsInWhoWaits(t *testing.T) {
 
 func TestALoweredLimitHoldsForWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := limits.NewGate()
+		g := limits.NewConcurrencyLimiter()
 		first, second := enter(t, g, crowded("key:a", 2, 10, time.Minute)), enter(t, g, crowded("key:a", 2, 10, time.Minute))
 		go func() {
-			if _, busy, err := g.Enter(t.Context(), []limits.Subject{crowded("key:a", 2, 10, time.Minute)}); busy == nil {
+			if _, busy, err := g.AcquireWait(t.Context(), []limits.Subject{crowded("key:a", 2, 10, time.Minute)}); busy == nil {
 				t.Errorf("let in beside another though one is the limit now: %v", err)
 			}
 		}()
 		synctest.Wait()
-		if _, busy, _ := g.Enter(t.Context(), []limits.Subject{crowded("key:a", 1, 0, 0)}); busy == nil {
+		if _, busy, _ := g.AcquireWait(t.Context(), []limits.Subject{crowded("key:a", 1, 0, 0)}); busy == nil {
 			t.Error("three of one")
 		}
-		first.Leave()
+		first.Release()
 		synctest.Wait()
 		inside(t, g, "key:a", 1, 1)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		second.Leave()
+		second.Release()
 	})
 }
 
 // A caller that is let in at the moment it gives up holds nothing.
 func TestGivingUpAtTheDoor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := limits.NewGate()
+		g := limits.NewConcurrencyLimiter()
 		s := crowded("key:a", 1, 1, time.Minute)
 		for range 200 {
 			first := enter(t, g, s)
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
-				p, _, _ := g.Enter(ctx, []limits.Subject{s})
-				p.Leave()
+				p, _, _ := g.AcquireWait(ctx, []limits.Subject{s})
+				p.Release()
 			}()
 			synctest.Wait()
 			cancel()
-			first.Leave()
+			first.Release()
 			synctest.Wait()
 			inside(t, g, "key:a", 0, 0)
 		}
@@ -188,7 +188,7 @@ func TestGivingUpAtTheDoor(t *testing.T) {
 }
 
 func TestCrowdAtTheGate(t *testing.T) {
-	g := limits.NewGate()
+	g := limits.NewConcurrencyLimiter()
 	key, everybody := crowded("key:a", 4, 20, time.Minute), crowded("gateway", 6, 100, time.Minute)
 	var in, most, turned atomic.Int64
 	var wg sync.WaitGroup
@@ -204,7 +204,7 @@ func TestCrowdAtTheGate(t *testing.T) {
 			if i%2 == 0 {
 				subjects[0].Name = "key:b"
 			}
-			p, busy, err := g.Enter(ctx, subjects)
+			p, busy, err := g.AcquireWait(ctx, subjects)
 			if busy != nil || err != nil {
 				turned.Add(1)
 				return
@@ -213,22 +213,22 @@ func TestCrowdAtTheGate(t *testing.T) {
 			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 			}
 			in.Add(-1)
-			p.Leave()
+			p.Release()
 		})
 	}
 	wg.Wait()
-	if most.Load() > 6 || most.Load() == 0 || limits.Rooms(g) != 0 {
-		t.Errorf("at most %d inside, %d turned away, %d rooms left", most.Load(), turned.Load(), limits.Rooms(g))
+	if most.Load() > 6 || most.Load() == 0 || limits.Pools(g) != 0 {
+		t.Errorf("at most %d inside, %d turned away, %d rooms left", most.Load(), turned.Load(), limits.Pools(g))
 	}
 }
 
 // Whoever turns a permit away, the one that waits for it hears at once.
 func TestAPermitThatIsTurnedAwayStopsWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := limits.NewGate()
+		g := limits.NewConcurrencyLimiter()
 		s := []limits.Subject{crowded("key:a", 1, 1, time.Minute)}
 		first := enter(t, g, s...)
-		waits, busy := g.Ask(s, nil)
+		waits, busy := g.Acquire(s, nil)
 		if busy != nil {
 			t.Fatalf("%+v", busy)
 		}
@@ -239,12 +239,12 @@ func TestAPermitThatIsTurnedAwayStopsWaiting(t *testing.T) {
 			heard <- busy
 		}()
 		synctest.Wait()
-		if !waits.GiveUp() || waits.GiveUp() {
+		if !waits.TimeOut() || waits.TimeOut() {
 			t.Error("it is turned away once")
 		}
 		if busy := <-heard; busy == nil || time.Since(start) != 0 {
 			t.Errorf("%+v after %v", busy, time.Since(start))
 		}
-		first.Leave()
+		first.Release()
 	})
 }

@@ -19,11 +19,11 @@ type Crash struct {
 	Amount Amount    // what it was charged
 }
 
-// NewLocal returns the ledger kept in st, which was opened with LedgerSchema and serves no other Local. Calls that the
+// OpenSQLiteLedger returns the ledger kept in st, which was opened with LedgerSchema and serves no other SQLiteLedger. Calls that the
 // last process left behind are charged what they had reserved, in the period in which they were admitted, before it
 // returns; they are reported once, sorted by time.
-func NewLocal(ctx context.Context, st *store.Store) (*Local, []Crash, error) {
-	l := &Local{store: st}
+func OpenSQLiteLedger(ctx context.Context, st *store.Store) (*SQLiteLedger, []Crash, error) {
+	l := &SQLiteLedger{store: st}
 	l.subjects.init(maxLedgerSubjects)
 	l.calls.init()
 	crashed, err := l.recover(ctx, st)
@@ -37,7 +37,7 @@ func NewLocal(ctx context.Context, st *store.Store) (*Local, []Crash, error) {
 }
 
 // recover turns all holds into spending, in one transaction.
-func (l *Local) recover(ctx context.Context, st *store.Store) ([]Crash, error) {
+func (l *SQLiteLedger) recover(ctx context.Context, st *store.Store) ([]Crash, error) {
 	if err := st.Flush(ctx); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (l *Local) recover(ctx context.Context, st *store.Store) ([]Crash, error) {
 }
 
 // load reads the newest period of each account.
-func (l *Local) load(ctx context.Context, st *store.Store) error {
+func (l *SQLiteLedger) load(ctx context.Context, st *store.Store) error {
 	rows, err := st.Reader().QueryContext(ctx, "SELECT subject, budget, max(period), spent FROM ledger GROUP BY subject, budget")
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (l *Local) load(ctx context.Context, st *store.Store) error {
 	return rows.Err()
 }
 
-func (l *Local) put(key ledgerKey, spent int64) error {
+func (l *SQLiteLedger) put(key ledgerKey, spent int64) error {
 	unit, period, ok := parseBudgetName(key.budget)
 	if !ok {
 		return errors.New("unknown kind of budget")
@@ -136,7 +136,7 @@ const coalesceFrom = 1024
 
 // write queues rows. Where the store takes no more (a disk that has failed for a million changes) they wait in memory,
 // and go before those that come later; queued is then false.
-func (l *Local) write(rows *ledgerRows) (queued bool, err error) {
+func (l *SQLiteLedger) write(rows *ledgerRows) (queued bool, err error) {
 	if !l.behind.Load() {
 		if err := l.store.Submit(rows); !errors.Is(err, store.ErrFull) {
 			return err == nil, err
@@ -149,7 +149,7 @@ func (l *Local) write(rows *ledgerRows) (queued bool, err error) {
 }
 
 // drain is called with mu held.
-func (l *Local) drain() (empty bool, err error) {
+func (l *SQLiteLedger) drain() (empty bool, err error) {
 	for len(l.backlog) > 0 {
 		err := l.store.Submit(l.backlog[0])
 		if errors.Is(err, store.ErrFull) {
@@ -168,7 +168,7 @@ func (l *Local) drain() (empty bool, err error) {
 }
 
 // Flush returns when everything that was settled and reserved before is on disk.
-func (l *Local) Flush(ctx context.Context) error {
+func (l *SQLiteLedger) Flush(ctx context.Context) error {
 	l.mu.Lock()
 	empty, err := l.drain()
 	l.mu.Unlock()

@@ -18,7 +18,7 @@ const (
 	maxHolds = 1 << 20
 )
 
-// Local is the Ledger of one machine: a hot copy in memory, rows in the store. Each subject has a lock of its own, so a
+// SQLiteLedger is the Ledger of one machine: a hot copy in memory, rows in the store. Each subject has a lock of its own, so a
 // call waits for others of the same subjects only.
 //
 // Rows go with the store's group commit, and what a kill -9 loses follows from that:
@@ -30,7 +30,7 @@ const (
 //     the provider exceeded the reserve or a soft budget's estimate was low.
 //
 // A power cut may also lose the commits since the log was last synced, as the store says.
-type Local struct {
+type SQLiteLedger struct {
 	store    sink
 	subjects table[ledgerSubject]
 	calls    calls
@@ -50,7 +50,7 @@ type sink interface {
 }
 
 // Reserve implements Ledger.
-func (l *Local) Reserve(ctx context.Context, r Reservation) (*Refusal, error) {
+func (l *SQLiteLedger) Reserve(ctx context.Context, r Reservation) (*Refusal, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (l *Local) Reserve(ctx context.Context, r Reservation) (*Refusal, error) {
 }
 
 // take reserves in memory, everything or nothing.
-func (l *Local) take(r *Reservation, h *held) (refusal *Refusal, err error) {
+func (l *SQLiteLedger) take(r *Reservation, h *held) (refusal *Refusal, err error) {
 	var rooms [MaxSubjects]*ledgerSubject
 	var order [MaxSubjects]*node
 	found, ns := rooms[:len(r.Subjects)], nodes(order[:0])
@@ -133,14 +133,14 @@ func (l *Local) take(r *Reservation, h *held) (refusal *Refusal, err error) {
 	return nil, nil
 }
 
-func (l *Local) watched(line heldLine) {
+func (l *SQLiteLedger) watched(line heldLine) {
 	if l.watch != nil {
 		l.watch(Balance{Subject: line.subject.name, Budget: line.budget, Spent: line.tally.spent, Reserved: line.tally.reserved})
 	}
 }
 
 // Settle implements Ledger.
-func (l *Local) Settle(_ context.Context, call string, used Amount) error {
+func (l *SQLiteLedger) Settle(_ context.Context, call string, used Amount) error {
 	if call == "" || len(call) > MaxCall || used.Nano < 0 || used.Tokens < 0 {
 		return fmt.Errorf("%w: settling a call's id of %d bytes with %d nano-USD and %d tokens", ErrInvalid, len(call), used.Nano, used.Tokens)
 	}
@@ -154,7 +154,7 @@ func (l *Local) Settle(_ context.Context, call string, used Amount) error {
 }
 
 // end is called with h.mu held, once.
-func (l *Local) end(call string, h *held, used Amount) error {
+func (l *SQLiteLedger) end(call string, h *held, used Amount) error {
 	rows := &ledgerRows{closed: []string{call}}
 	for _, line := range h.lines {
 		amount := used.of(line.budget.Unit)
@@ -176,7 +176,7 @@ func (l *Local) end(call string, h *held, used Amount) error {
 }
 
 // Exhausted implements Ledger.
-func (l *Local) Exhausted(_ context.Context, at time.Time, subjects []Subject) (*Refusal, error) {
+func (l *SQLiteLedger) Exhausted(_ context.Context, at time.Time, subjects []Subject) (*Refusal, error) {
 	if err := checkSubjects(at, subjects); err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (l *Local) Exhausted(_ context.Context, at time.Time, subjects []Subject) (
 }
 
 // Status implements Ledger.
-func (l *Local) Status(_ context.Context, at time.Time, subjects []Subject) ([]Balance, error) {
+func (l *SQLiteLedger) Status(_ context.Context, at time.Time, subjects []Subject) ([]Balance, error) {
 	if err := checkSubjects(at, subjects); err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (l *Local) Status(_ context.Context, at time.Time, subjects []Subject) ([]B
 }
 
 // Subjects implements Ledger.
-func (l *Local) Subjects(_ context.Context, at time.Time) ([]string, error) {
+func (l *SQLiteLedger) Subjects(_ context.Context, at time.Time) ([]string, error) {
 	var names []string
 	for _, s := range l.subjects.all() {
 		s.mu.Lock()

@@ -1,0 +1,270 @@
+package limits
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// BusyRetry is when a refused caller may try again: when a call will end is not known.
+const BusyRetry = time.Second
+
+// ConcurrencyLimiter counts the calls under way of each subject. It is safe for concurrent use. Its memory is bounded by
+// the number of calls under way and waiting.
+//
+// A call acquires all its slots atomically. While queued it holds none, so a waiting call keeps no other out. If another
+// subject is full when its turn comes, it moves to that queue, in arrival order.
+type ConcurrencyLimiter struct {
+	mu       sync.Mutex // guards the following, with all pools and permits
+	pools    map[string]*pool
+	arrivals uint64 // calls that had to wait, ever
+}
+
+// pool has the slots of one subject with calls under way or waiting.
+type pool struct {
+	name  string
+	limit int // of the newest call: after a reload the new limit holds for waiting calls too
+	refs  int // calls that hold or need a slot, waiting here or in another queue
+	inUse int
+	queue []*Permit // in arrival order; empty unless the pool is full
+}
+
+// Permit has a call's slots, one of each of its subjects, or waits for them in a queue.
+type Permit struct {
+	limiter   *ConcurrencyLimiter
+	slots     []slot
+	held      bool
+	waitingAt *pool // where it waits; nil if it does not
+
+	// Of a permit that had to wait:
+	arrival  uint64
+	deadline time.Time     // when its wait ends
+	decided  chan struct{} // closed when it no longer waits
+	refusal  *Busy         // why it was refused
+}
+
+type slot struct {
+	pool  *pool
+	limit Concurrency
+}
+
+// Busy says which subject has no free slot.
+type Busy struct {
+	Subject    string
+	Limit      Concurrency
+	InUse      int // calls under way
+	Waiting    int // calls in the queue
+	RetryAfter time.Duration
+}
+
+// NewConcurrencyLimiter returns a limiter without calls.
+func NewConcurrencyLimiter() *ConcurrencyLimiter {
+	return &ConcurrencyLimiter{pools: make(map[string]*pool)}
+}
+
+// Acquire takes a slot of each subject that has a Concurrency, or queues for them: Wait returns when the permit has
+// them, and Release must be called in any case. It returns Busy where a subject and its queue are full.
+//
+// held is what the call has already acquired for other subjects. It keeps that, unless it has to wait: then held is
+// released, and the new permit is for the slots of both.
+func (l *ConcurrencyLimiter) Acquire(subjects []Subject, held *Permit) (*Permit, *Busy) {
+	p := &Permit{limiter: l, slots: make([]slot, 0, len(subjects))}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range subjects {
+		if c := subjects[i].Concurrency; c.Limit > 0 {
+			p.slots = append(p.slots, slot{l.pool(subjects[i].Name), c})
+			p.slots[len(p.slots)-1].pool.setLimit(c.Limit)
+		}
+	}
+	full := p.firstFull()
+	if full == nil {
+		p.take()
+		return p, nil
+	}
+	timeout := full.limit.Wait
+	for i := range p.slots {
+		s := &p.slots[i]
+		if !s.pool.full() {
+			continue
+		}
+		if len(s.pool.queue) >= s.limit.Queue {
+			defer l.unref(p)
+			return nil, s.busy()
+		}
+		timeout = min(timeout, s.limit.Wait)
+	}
+	if held != nil {
+		for _, has := range held.slots {
+			p.slots = append(p.slots, slot{l.pool(has.pool.name), has.limit})
+		}
+		held.release()
+	}
+	l.arrivals++
+	p.arrival, p.deadline, p.decided = l.arrivals, time.Now().Add(timeout), make(chan struct{})
+	full.pool.enqueue(p)
+	return p, nil
+}
+
+// Waiting reports whether the permit had to queue, so that Wait may take a while.
+func (p *Permit) Waiting() bool { return p.decided != nil }
+
+// TimeLeft is how long a queued permit may still wait: the shortest time that a full subject allowed.
+func (p *Permit) TimeLeft() time.Duration { return time.Until(p.deadline) }
+
+// Wait returns when the permit has its slots. It returns Busy when the wait took too long, and ctx's error when ctx
+// ended first; the permit then holds nothing.
+func (p *Permit) Wait(ctx context.Context) (*Busy, error) {
+	if !p.Waiting() {
+		return nil, nil
+	}
+	timeout := time.NewTimer(p.TimeLeft())
+	defer timeout.Stop()
+	select {
+	case <-p.decided:
+	case <-timeout.C:
+		p.TimeOut()
+	case <-ctx.Done():
+		p.Release()
+		if p.refusal == nil {
+			return nil, ctx.Err()
+		}
+	}
+	return p.refusal, nil
+}
+
+// TimeOut refuses a permit that still waits, and reports whether it did.
+func (p *Permit) TimeOut() bool {
+	p.limiter.mu.Lock()
+	defer p.limiter.mu.Unlock()
+	if p.waitingAt == nil {
+		return false
+	}
+	for i := range p.slots {
+		if p.slots[i].pool == p.waitingAt {
+			p.refusal = p.slots[i].busy()
+		}
+	}
+	p.release()
+	close(p.decided)
+	return true
+}
+
+// Refused is why a queued permit was refused, nil if it was not.
+func (p *Permit) Refused() *Busy {
+	p.limiter.mu.Lock()
+	defer p.limiter.mu.Unlock()
+	return p.refusal
+}
+
+// Release returns the slots, or leaves the queue. Only the first call counts; a nil permit has none.
+func (p *Permit) Release() {
+	if p == nil {
+		return
+	}
+	p.limiter.mu.Lock()
+	defer p.limiter.mu.Unlock()
+	p.release()
+}
+
+// InUse is how many calls of the subject are under way and how many wait in its queue.
+func (l *ConcurrencyLimiter) InUse(subject string) (inUse, waiting int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p := l.pools[subject]; p != nil {
+		return p.inUse, len(p.queue)
+	}
+	return 0, 0
+}
+
+// All that follows is called with mu held.
+
+// pool finds or makes the pool for a call that needs it; unref is the reverse for all pools of a call.
+func (l *ConcurrencyLimiter) pool(name string) *pool {
+	q := l.pools[name]
+	if q == nil {
+		q = &pool{name: name}
+		l.pools[name] = q
+	}
+	q.refs++
+	return q
+}
+
+func (l *ConcurrencyLimiter) unref(p *Permit) {
+	for _, s := range p.slots {
+		if s.pool.refs--; s.pool.refs == 0 {
+			delete(l.pools, s.pool.name)
+		}
+	}
+	p.slots = nil
+}
+
+func (p *Permit) release() {
+	switch {
+	case p.waitingAt != nil:
+		p.waitingAt.queue = slices.DeleteFunc(p.waitingAt.queue, func(other *Permit) bool { return other == p })
+		p.waitingAt = nil
+	case p.held:
+		p.held = false
+		for _, s := range p.slots {
+			s.pool.inUse--
+		}
+		for _, s := range p.slots {
+			s.pool.serve()
+		}
+	}
+	p.limiter.unref(p)
+}
+
+// firstFull is the first slot that is not free.
+func (p *Permit) firstFull() *slot {
+	for i := range p.slots {
+		if p.slots[i].pool.full() {
+			return &p.slots[i]
+		}
+	}
+	return nil
+}
+
+func (p *Permit) take() {
+	p.held = true
+	for _, s := range p.slots {
+		s.pool.inUse++
+	}
+}
+
+func (s *slot) busy() *Busy {
+	return &Busy{Subject: s.pool.name, Limit: s.limit, InUse: s.pool.inUse, Waiting: len(s.pool.queue), RetryAfter: BusyRetry}
+}
+
+func (q *pool) full() bool { return q.inUse >= q.limit }
+
+func (q *pool) setLimit(n int) {
+	q.limit = n
+	q.serve()
+}
+
+// enqueue puts a permit into the queue, in arrival order.
+func (q *pool) enqueue(p *Permit) {
+	i, _ := slices.BinarySearchFunc(q.queue, p.arrival, func(other *Permit, came uint64) int { return cmp.Compare(other.arrival, came) })
+	q.queue = slices.Insert(q.queue, i, p)
+	p.waitingAt = q
+}
+
+// serve gives free slots to the queue. Each permit takes all its slots, or moves to another queue.
+func (q *pool) serve() {
+	for len(q.queue) > 0 && !q.full() {
+		p := q.queue[0]
+		q.queue[0] = nil
+		q.queue = q.queue[1:]
+		if other := p.firstFull(); other != nil {
+			other.pool.enqueue(p)
+			continue
+		}
+		p.waitingAt = nil
+		p.take()
+		close(p.decided)
+	}
+}
