@@ -6,9 +6,6 @@ import (
 	"os"
 	"time"
 
-	"go.uber.org/zap"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -71,54 +68,6 @@ func (a *App) build() (gateway.Config, error) {
 		Secrets: append(secrets, built.secrets...), State: a.state, BodyMemory: memory,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil
-}
-
-func (a *App) keySpecs() (specs []keys.Spec, secrets []string, err error) {
-	for _, k := range a.Keys {
-		spec := keys.Spec{
-			Name: k.Name, Hashes: k.Hashes, Scopes: k.Scopes, Tenant: k.Tenant, Models: k.Models,
-			Disabled: k.Disabled, HostedTools: k.HostedTools,
-		}
-		for _, text := range k.Secrets {
-			secret, err := a.secret(fmt.Sprintf("key %q", k.Name), text)
-			if err != nil {
-				return nil, nil, err
-			}
-			spec.Secrets = append(spec.Secrets, secret)
-		}
-		if k.Expires != "" {
-			if spec.Expires, err = parseMoment(k.Expires); err != nil {
-				return nil, nil, fmt.Errorf("key %q: expires: %w", k.Name, err)
-			}
-		}
-		secrets = append(secrets, spec.Secrets...)
-		specs = append(specs, spec)
-	}
-	return specs, secrets, nil
-}
-
-// secret resolves a secret and warns about a literal one, which ends up in
-// Caddy's admin API and in its autosaved configuration.
-func (a *App) secret(owner, text string) (string, error) {
-	value, literal, err := caddykit.Secret(text)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", owner, err)
-	}
-	if literal {
-		a.logger.Warn("a secret stands in the configuration itself; use {env.NAME} or {file./path}", zap.String("of", owner))
-	}
-	return value, nil
-}
-
-func parseMoment(text string) (time.Time, error) {
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
-		return t, nil
-	}
-	t, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return t, fmt.Errorf("%q: want a date (2027-01-31) or RFC 3339 (2027-01-31T18:00:00Z)", text)
-	}
-	return t, nil
 }
 
 func (a *App) readCatalogs() ([]catalog.Model, error) {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
@@ -86,125 +85,6 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		}),
 		"vnc": {Read: a.readVNC},
 	}, a.Allowance.options()).Block(d)
-}
-
-// readKey reads one key:
-//
-//	key NAME {
-//		secret {env.NAME}…       # several for rotation
-//		hash sha256:HEX…
-//		scopes SCOPE…
-//		tenant NAME
-//		models PATTERN…
-//		expires DATE
-//		disabled
-//		hosted_tools
-//		rate, concurrency, budget …
-//		max_body, max_messages, max_tools, max_output_tokens …
-//		guardrails NAME…
-//		unpriced allow
-//	}
-func (a *App) readKey(d *caddyfile.Dispenser) error {
-	var k Key
-	if !d.AllArgs(&k.Name) {
-		return d.ArgErr()
-	}
-	err := with(caddykit.Options{
-		"secret":       caddykit.Words(&k.Secrets),
-		"hash":         caddykit.Words(&k.Hashes),
-		"scopes":       caddykit.Words(&k.Scopes),
-		"tenant":       caddykit.Word(&k.Tenant),
-		"models":       caddykit.Words(&k.Models),
-		"expires":      caddykit.Word(&k.Expires),
-		"disabled":     caddykit.Flag(&k.Disabled),
-		"hosted_tools": caddykit.Flag(&k.HostedTools),
-		"guardrails":   caddykit.Words(&k.Guardrails),
-		"unpriced":     caddykit.Word(&k.Unpriced),
-	}, k.Allowance.options(), k.Caps.options()).Block(d)
-	a.Keys = append(a.Keys, k)
-	return err
-}
-
-// readProvider reads one provider:
-//
-//	provider NAME {
-//		dialect openai|openrouter|test
-//		base_url URL
-//		api_key {env.NAME}
-//		optional
-//		models PATTERN…
-//		catalog_name NAME
-//		chat native|translate
-//		responses native
-//		max_tokens_field max_tokens|max_completion_tokens
-//		responses translate {
-//			developer_role
-//			reasoning_content
-//		}
-//		discover DURATION|off
-//		account_of TENANT
-//		cost reported
-//		transport http { … }
-//	}
-func (a *App) readProvider(d *caddyfile.Dispenser) error {
-	var p Provider
-	if !d.AllArgs(&p.Name) {
-		return d.ArgErr()
-	}
-	err := caddykit.Options{
-		"dialect":          caddykit.Word(&p.Dialect),
-		"base_url":         caddykit.Word(&p.BaseURL),
-		"api_key":          caddykit.Word(&p.APIKey),
-		"optional":         caddykit.Flag(&p.Optional),
-		"models":           caddykit.Words(&p.Models),
-		"catalog_name":     caddykit.Word(&p.CatalogName),
-		"chat":             caddykit.Word(&p.Chat),
-		"responses":        {Read: p.readResponses},
-		"max_tokens_field": caddykit.Word(&p.MaxTokensField),
-		"discover":         caddykit.Value(&p.Discover, p.parseDiscover),
-		"account_of":       caddykit.Word(&p.AccountOf),
-		"cost":             caddykit.Word(&p.Cost),
-		"transport":        {Read: p.readTransport},
-	}.Block(d)
-	a.Providers = append(a.Providers, p)
-	return err
-}
-
-func (p *Provider) readResponses(d *caddyfile.Dispenser) error {
-	if !d.AllArgs(&p.Responses) {
-		return d.ArgErr()
-	}
-	return caddykit.Options{
-		"developer_role":    caddykit.Flag(&p.Translate.DeveloperRole),
-		"reasoning_content": caddykit.Flag(&p.Translate.ReasoningContent),
-	}.Block(d)
-}
-
-func (p *Provider) parseDiscover(text string) (caddy.Duration, error) {
-	if p.DiscoverOff = text == "off"; p.DiscoverOff {
-		return 0, nil
-	}
-	every, err := caddykit.ParseDuration(text)
-	if err != nil {
-		return 0, fmt.Errorf("discover %q: want a duration, or off", text)
-	}
-	return every, nil
-}
-
-func (p *Provider) readTransport(d *caddyfile.Dispenser) error {
-	if !d.NextArg() {
-		return d.ArgErr()
-	}
-	name := d.Val()
-	if name != "http" {
-		return d.Errf("transport %q: only http is possible", name)
-	}
-	module, err := caddyfile.UnmarshalModule(d, httpTransport)
-	if err != nil {
-		return err
-	}
-	p.TransportRaw = caddyconfig.JSONModuleObject(module, "protocol", name, nil)
-	return nil
 }
 
 // block is an option whose own block has these options.

@@ -6,55 +6,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// Key is a gateway key: who may call, and what.
-type Key struct {
-	// Name is the key's identity in records, metrics and logs. Required, unique.
-	Name string `json:"name"`
-
-	// Secrets are the bearer tokens that open the key, several for rotation:
-	// {env.NAME} or {file./path}. A literal works and is warned about.
-	Secrets []string `json:"secrets,omitempty"`
-
-	// Hashes stand for secrets that are kept elsewhere: "sha256:<64 hex
-	// digits>", as `caddy gatehouse key new` prints them.
-	Hashes []string `json:"hashes,omitempty"`
-
-	// Scopes are the key's permissions: chat:write, models:read,
-	// activity:read, workstations:connect, workstations:manage. At least one.
-	Scopes []string `json:"scopes"`
-
-	// Tenant owns the key's calls, activity and stored responses; what
-	// belongs to another tenant does not exist for the key. Default: "default".
-	Tenant string `json:"tenant,omitempty"`
-
-	// Models are patterns over "<provider>/<model>" ("*" matches any run of
-	// characters, "/" and ":" too). Default: every callable model.
-	Models []string `json:"models,omitempty"`
-
-	// Expires is the moment from which the key is not valid: RFC 3339, or a
-	// date (00:00 UTC). Default: never.
-	Expires string `json:"expires,omitempty"`
-
-	// Disabled keys are not valid. Default: false.
-	Disabled bool `json:"disabled,omitempty"`
-
-	// HostedTools lets the key use tools that run at the provider, on its
-	// account (web search, code interpreter, remote MCP, …). Default: false.
-	HostedTools bool `json:"hosted_tools,omitempty"`
-
-	Allowance
-	Caps
-
-	// Guardrails are the names of those that read the key's calls. Default:
-	// those of the model and of the gateway.
-	Guardrails []string `json:"guardrails,omitempty"`
-
-	// Unpriced says what becomes of a call under a hard budget whose use
-	// cannot be known beforehand (unknown price, hosted tools, files): "allow"
-	// lets it through, reserving what is known. Default: 402 cannot_be_priced.
-	Unpriced string `json:"unpriced,omitempty"`
-}
-
 // Provider is a model provider and the models of it that can be called.
 type Provider struct {
 	// Name is the first part of its models' names. Required, unique; a-z, 0-9 and "-".

@@ -1,200 +1,140 @@
 package caddymodule
 
 import (
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"net"
-	"net/netip"
-	"slices"
-	"strings"
-	"time"
+	"encoding/json"
 
-	"github.com/caddyserver/caddy/v2/modules/caddytls"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/caddyserver/caddy/v2"
 )
 
-// Sources of a workstation.
-const (
-	sourceStatic   = "static"
-	sourceTestCard = "test_card"
-)
+// VNC is the desktop half: workstations, and the rules of their sessions. The
+// listener itself has the layer-4 handler vnc.
+type VNC struct {
+	// Domain is the base of the VNC addresses, "<token>.<domain>:<port>". A
+	// wildcard DNS record must lead to its listener, and a wildcard certificate is
+	// managed for it. TigerVNC from 1.16 on finds no desktop below a domain
+	// with a hyphen. Required.
+	Domain string `json:"domain"`
 
-// What a VNC session is unless the configuration says otherwise.
-const defaultFPS = 30
+	// Port is the port in the addresses. Default: 5900.
+	Port int `json:"port,omitempty"`
 
-// buildWorkstations turns the configuration into the service of the workstations,
-// nil without any, and returns the secrets in it.
-func (a *App) buildWorkstations() (*workstation.Service, []string, error) {
-	v := a.VNC
-	if v == nil {
-		return nil, nil, nil
-	}
-	policy, err := v.policy()
-	if err != nil {
-		return nil, nil, err
-	}
-	var secrets []string
-	policy.Credentials = make(map[string]workstation.Credential, len(v.Credentials))
-	for _, c := range v.Credentials {
-		if _, twice := policy.Credentials[c.Name]; twice || c.Name == "" {
-			return nil, nil, fmt.Errorf("credential %q: the name is missing or stands twice", c.Name)
-		}
-		login, err := a.login(fmt.Sprintf("credential %q", c.Name), "", &c.Login)
-		if err != nil {
-			return nil, nil, err
-		}
-		secrets = append(secrets, login.Password)
-		login.Tenants = c.Tenants
-		policy.Credentials[c.Name] = login
-	}
-	var specs []workstation.Spec
-	for _, w := range v.Workstations {
-		target, err := a.target(fmt.Sprintf("workstation %q", w.Name), &w)
-		if err != nil {
-			return nil, nil, err
-		}
-		secrets = append(secrets, target.Password)
-		id := workstation.ID{Tenant: w.Tenant, Name: w.Name}
-		if id.Tenant == "" {
-			id.Tenant = keys.DefaultTenant
-		}
-		specs = append(specs, workstation.Spec{ID: id, Target: target})
-	}
-	desk, err := workstation.New(workstation.Config{
-		Policy: policy, Workstations: specs, State: a.state.Workstations, Storage: a.ctx.Storage(), Random: rand.Reader, Emit: a.state.Emit,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if warning := desk.Warning(); warning != "" {
-		a.logger.Warn(warning)
-	}
-	return desk, slices.DeleteFunc(secrets, func(s string) bool { return s == "" }), nil
+	// Workstations are those that are declared here.
+	Workstations []Workstation `json:"workstations,omitempty"`
+
+	// Credentials are logins that a workstation registered at run time can
+	// name: the registration itself carries no secret.
+	Credentials []Credential `json:"credentials,omitempty"`
+
+	// RegisterNetworks are the networks (CIDR) in which workstations can be
+	// registered at run time. Loopback, link-local and other special
+	// addresses only where a /32 or /128 names them. Default: none, so
+	// registration is off.
+	RegisterNetworks []string `json:"register_networks,omitempty"`
+
+	// ConnectWithin is how long an address waits for its first use. Default: 5m.
+	ConnectWithin caddy.Duration `json:"connect_within,omitempty"`
+
+	// ReconnectWithin is how long a used address is good after the last
+	// session has ended. Default: 2m.
+	ReconnectWithin caddy.Duration `json:"reconnect_within,omitempty"`
+
+	// MaxDuration ends sessions, and addresses for good, so long after the
+	// address was issued. Default: 12h.
+	MaxDuration caddy.Duration `json:"max_duration,omitempty"`
+
+	// IdleTimeout ends a session without a key or pointer event for so long.
+	// Default: never.
+	IdleTimeout caddy.Duration `json:"idle_timeout,omitempty"`
+
+	// OnConflict is what happens when a viewer comes to a workstation that
+	// has one: "refuse" it, "replace" the other, or "share" the desktop.
+	// Default: refuse.
+	OnConflict string `json:"on_conflict,omitempty"`
+
+	// MaxTokens bounds the live addresses of a workstation. Default: 16.
+	MaxTokens int `json:"max_tokens,omitempty"`
+
+	// MaxSessions bounds the open sessions of the gateway. Default: 1000.
+	MaxSessions int `json:"max_sessions,omitempty"`
+
+	// PinClient binds an address to the network address of the first viewer
+	// that used it. Default: false.
+	PinClient bool `json:"pin_client,omitempty"`
+
+	// VNCAuth lets viewers in that know neither TLS nor host names, by the
+	// first 8 characters of the token as VNC password. Their sessions are
+	// not encrypted. Default: false.
+	VNCAuth bool `json:"vncauth,omitempty"`
+
+	// ViewOnly drops the keys, pointer events and clipboard of viewers
+	// unless the address was issued otherwise. Default: false.
+	ViewOnly bool `json:"view_only,omitempty"`
+
+	// FixedSize keeps viewers from changing the desktop's size. Default: false.
+	FixedSize bool `json:"fixed_size,omitempty"`
+
+	// FPS bounds how often a viewer can ask for an update, in updates a
+	// second; a negative number leaves it to the viewer. Default: 30.
+	FPS int `json:"fps,omitempty"`
+
+	// ClipboardIn is whether the viewer's clipboard reaches the workstation.
+	// Default: true.
+	ClipboardIn *bool `json:"clipboard_in,omitempty"`
 }
 
-func (a *App) target(owner string, w *Workstation) (workstation.Target, error) {
-	none := workstation.Target{}
-	switch w.Source {
-	case sourceTestCard:
-		if w.Address != "" || w.Login != (Login{}) {
-			return none, fmt.Errorf("%s: the test card takes no address, user, password or tls", owner)
-		}
-		return workstation.Target{TestCard: true}, nil
-	case "", sourceStatic:
-	default:
-		return none, fmt.Errorf("%s: source %q: want %s or %s", owner, w.Source, sourceStatic, sourceTestCard)
-	}
-	host, _, err := net.SplitHostPort(w.Address)
-	if err != nil || host == "" {
-		return none, fmt.Errorf("%s: address %q: want host:port", owner, w.Address)
-	}
-	login, err := a.login(owner, host, &w.Login)
-	return workstation.Target{Address: w.Address, User: login.User, Password: login.Password, TLS: login.TLS}, err
+// Workstation is a desktop that the configuration declares.
+type Workstation struct {
+	// Name identifies it within its tenant: letters, digits and . _ -. Required.
+	Name string `json:"name"`
+
+	// Tenant owns it. Default: "default".
+	Tenant string `json:"tenant,omitempty"`
+
+	// Source is where the desktop comes from: "static" (a VNC server at
+	// Address) or "test_card" (built in, for trying out). Default: static.
+	Source string `json:"source,omitempty"`
+
+	// Address of the VNC server, host:port. Required for static.
+	Address string `json:"address,omitempty"`
+
+	Login
 }
 
-// login resolves what a VNC server is shown and what it must show.
-func (a *App) login(owner, host string, l *Login) (workstation.Credential, error) {
-	out := workstation.Credential{User: l.User}
-	var err error
-	if l.Password != "" {
-		if out.Password, err = a.secret(owner, l.Password); err != nil {
-			return out, err
-		}
-	}
-	if l.User != "" && (l.TLS == nil || l.Password == "") {
-		return out, fmt.Errorf("%s: a user is sent only inside TLS and with a password: give both, or no user", owner)
-	}
-	if out.TLS, err = a.serverTLS(l.TLS, host); err != nil {
-		return out, fmt.Errorf("%s: tls: %w", owner, err)
-	}
-	return out, nil
+// Login is how the gateway logs in to a VNC server. None of it ever leaves the
+// gateway.
+type Login struct {
+	// User for VeNCrypt X509Plain. Default: none.
+	User string `json:"user,omitempty"`
+
+	// Password is {env.NAME} or {file./path}, for VNC authentication (of
+	// which servers see 8 characters), X509Vnc or X509Plain. Default: none.
+	Password string `json:"password,omitempty"`
+
+	// TLS demands VeNCrypt with a certificate from the VNC server. Default:
+	// the connection is not encrypted.
+	TLS *ServerTLS `json:"tls,omitempty"`
 }
 
-func (v *VNC) policy() (workstation.Policy, error) {
-	p := workstation.Policy{
-		Domain: v.Domain, Port: v.Port,
-		ConnectWithin: time.Duration(v.ConnectWithin), ReconnectWithin: time.Duration(v.ReconnectWithin),
-		MaxDuration: time.Duration(v.MaxDuration), IdleTimeout: time.Duration(v.IdleTimeout),
-		MaxTokens: v.MaxTokens, MaxSessions: v.MaxSessions,
-		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize,
-		FPS: max(v.FPS, 0), NoClipboardIn: v.ClipboardIn != nil && !*v.ClipboardIn,
-	}
-	if v.FPS == 0 {
-		p.FPS = defaultFPS
-	}
-	switch v.OnConflict {
-	case "", "refuse":
-		p.OnConflict = workstation.Refuse
-	case "replace":
-		p.OnConflict = workstation.Replace
-	case "share":
-		p.OnConflict = workstation.Share
-	default:
-		return p, fmt.Errorf("on_conflict %q: want refuse, replace or share", v.OnConflict)
-	}
-	for _, text := range v.RegisterNetworks {
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			return p, fmt.Errorf("register_networks: %q: want a network such as 10.0.0.0/8", text)
-		}
-		p.Networks = append(p.Networks, prefix)
-	}
-	return p, nil
+// ServerTLS is what a VNC server's certificate must be.
+type ServerTLS struct {
+	// TrustPoolRaw is the CA pool that it must come from. Default: the system's.
+	TrustPoolRaw json.RawMessage `json:"trust_pool,omitempty" caddy:"namespace=tls.ca_pool.source inline_key=provider"`
+
+	// PinnedKey is "sha256:<64 hex digits>" of its public key (the
+	// SubjectPublicKeyInfo); with it no CA is asked. Default: none.
+	PinnedKey string `json:"pinned_key,omitempty"`
+
+	// ServerName is the name it must have. Default: the host of the address.
+	ServerName string `json:"server_name,omitempty"`
 }
 
-// serverTLS is what a VNC server's certificate is held against, nil without TLS.
-func (a *App) serverTLS(t *ServerTLS, host string) (*tls.Config, error) {
-	if t == nil {
-		return nil, nil
-	}
-	if t.PinnedKey != "" && (t.TrustPoolRaw != nil || t.ServerName != "") {
-		return nil, errors.New("pinned_key: a pinned key needs neither trust_pool nor server_name")
-	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
-	if config.ServerName == "" {
-		config.ServerName = host
-	}
-	if t.TrustPoolRaw != nil {
-		module, err := a.ctx.LoadModule(t, "TrustPoolRaw")
-		if err != nil {
-			return nil, fmt.Errorf("trust_pool: %w", err)
-		}
-		pool, ok := module.(caddytls.CA)
-		if !ok {
-			return nil, fmt.Errorf("trust_pool: a %T is no source of CA certificates", module)
-		}
-		config.RootCAs = pool.CertPool()
-	}
-	if t.PinnedKey == "" {
-		return config, nil
-	}
-	digits, ok := strings.CutPrefix(t.PinnedKey, "sha256:")
-	pin, err := hex.DecodeString(digits)
-	if !ok || err != nil || len(pin) != sha256.Size {
-		return nil, errors.New("pinned_key: want sha256: and 64 hex digits")
-	}
-	config.InsecureSkipVerify = true // VerifyConnection is stricter
-	config.VerifyConnection = func(state tls.ConnectionState) error { return checkPin(pin, state.PeerCertificates) }
-	return config, nil
-}
+// Credential is a login by name.
+type Credential struct {
+	// Name by which a registration refers to it. Required.
+	Name string `json:"name"`
 
-var errPin = errors.New("the VNC server's key is not the pinned one")
+	// Tenants that can use it. Default: all.
+	Tenants []string `json:"tenants,omitempty"`
 
-func checkPin(pin []byte, chain []*x509.Certificate) error {
-	if len(chain) == 0 {
-		return errPin
-	}
-	sum := sha256.Sum256(chain[0].RawSubjectPublicKeyInfo)
-	if subtle.ConstantTimeCompare(sum[:], pin) != 1 {
-		return errPin
-	}
-	return nil
+	Login
 }

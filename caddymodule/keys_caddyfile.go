@@ -1,0 +1,44 @@
+package caddymodule
+
+import (
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+)
+
+// readKey reads one key:
+//
+//	key NAME {
+//		secret {env.NAME}…       # several for rotation
+//		hash sha256:HEX…
+//		scopes SCOPE…
+//		tenant NAME
+//		models PATTERN…
+//		expires DATE
+//		disabled
+//		hosted_tools
+//		rate, concurrency, budget …
+//		max_body, max_messages, max_tools, max_output_tokens …
+//		guardrails NAME…
+//		unpriced allow
+//	}
+func (a *App) readKey(d *caddyfile.Dispenser) error {
+	var k Key
+	if !d.AllArgs(&k.Name) {
+		return d.ArgErr()
+	}
+	err := with(caddykit.Options{
+		"secret":       caddykit.Words(&k.Secrets),
+		"hash":         caddykit.Words(&k.Hashes),
+		"scopes":       caddykit.Words(&k.Scopes),
+		"tenant":       caddykit.Word(&k.Tenant),
+		"models":       caddykit.Words(&k.Models),
+		"expires":      caddykit.Word(&k.Expires),
+		"disabled":     caddykit.Flag(&k.Disabled),
+		"hosted_tools": caddykit.Flag(&k.HostedTools),
+		"guardrails":   caddykit.Words(&k.Guardrails),
+		"unpriced":     caddykit.Word(&k.Unpriced),
+	}, k.Allowance.options(), k.Caps.options()).Block(d)
+	a.Keys = append(a.Keys, k)
+	return err
+}

@@ -1,0 +1,200 @@
+package caddymodule
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// Sources of a workstation.
+const (
+	sourceStatic   = "static"
+	sourceTestCard = "test_card"
+)
+
+// What a VNC session is unless the configuration says otherwise.
+const defaultFPS = 30
+
+// buildWorkstations turns the configuration into the service of the workstations,
+// nil without any, and returns the secrets in it.
+func (a *App) buildWorkstations() (*workstation.Service, []string, error) {
+	v := a.VNC
+	if v == nil {
+		return nil, nil, nil
+	}
+	policy, err := v.policy()
+	if err != nil {
+		return nil, nil, err
+	}
+	var secrets []string
+	policy.Credentials = make(map[string]workstation.Credential, len(v.Credentials))
+	for _, c := range v.Credentials {
+		if _, twice := policy.Credentials[c.Name]; twice || c.Name == "" {
+			return nil, nil, fmt.Errorf("credential %q: the name is missing or stands twice", c.Name)
+		}
+		login, err := a.login(fmt.Sprintf("credential %q", c.Name), "", &c.Login)
+		if err != nil {
+			return nil, nil, err
+		}
+		secrets = append(secrets, login.Password)
+		login.Tenants = c.Tenants
+		policy.Credentials[c.Name] = login
+	}
+	var specs []workstation.Spec
+	for _, w := range v.Workstations {
+		target, err := a.target(fmt.Sprintf("workstation %q", w.Name), &w)
+		if err != nil {
+			return nil, nil, err
+		}
+		secrets = append(secrets, target.Password)
+		id := workstation.ID{Tenant: w.Tenant, Name: w.Name}
+		if id.Tenant == "" {
+			id.Tenant = keys.DefaultTenant
+		}
+		specs = append(specs, workstation.Spec{ID: id, Target: target})
+	}
+	desk, err := workstation.New(workstation.Config{
+		Policy: policy, Workstations: specs, State: a.state.Workstations, Storage: a.ctx.Storage(), Random: rand.Reader, Emit: a.state.Emit,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if warning := desk.Warning(); warning != "" {
+		a.logger.Warn(warning)
+	}
+	return desk, slices.DeleteFunc(secrets, func(s string) bool { return s == "" }), nil
+}
+
+func (a *App) target(owner string, w *Workstation) (workstation.Target, error) {
+	none := workstation.Target{}
+	switch w.Source {
+	case sourceTestCard:
+		if w.Address != "" || w.Login != (Login{}) {
+			return none, fmt.Errorf("%s: the test card takes no address, user, password or tls", owner)
+		}
+		return workstation.Target{TestCard: true}, nil
+	case "", sourceStatic:
+	default:
+		return none, fmt.Errorf("%s: source %q: want %s or %s", owner, w.Source, sourceStatic, sourceTestCard)
+	}
+	host, _, err := net.SplitHostPort(w.Address)
+	if err != nil || host == "" {
+		return none, fmt.Errorf("%s: address %q: want host:port", owner, w.Address)
+	}
+	login, err := a.login(owner, host, &w.Login)
+	return workstation.Target{Address: w.Address, User: login.User, Password: login.Password, TLS: login.TLS}, err
+}
+
+// login resolves what a VNC server is shown and what it must show.
+func (a *App) login(owner, host string, l *Login) (workstation.Credential, error) {
+	out := workstation.Credential{User: l.User}
+	var err error
+	if l.Password != "" {
+		if out.Password, err = a.secret(owner, l.Password); err != nil {
+			return out, err
+		}
+	}
+	if l.User != "" && (l.TLS == nil || l.Password == "") {
+		return out, fmt.Errorf("%s: a user is sent only inside TLS and with a password: give both, or no user", owner)
+	}
+	if out.TLS, err = a.serverTLS(l.TLS, host); err != nil {
+		return out, fmt.Errorf("%s: tls: %w", owner, err)
+	}
+	return out, nil
+}
+
+func (v *VNC) policy() (workstation.Policy, error) {
+	p := workstation.Policy{
+		Domain: v.Domain, Port: v.Port,
+		ConnectWithin: time.Duration(v.ConnectWithin), ReconnectWithin: time.Duration(v.ReconnectWithin),
+		MaxDuration: time.Duration(v.MaxDuration), IdleTimeout: time.Duration(v.IdleTimeout),
+		MaxTokens: v.MaxTokens, MaxSessions: v.MaxSessions,
+		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize,
+		FPS: max(v.FPS, 0), NoClipboardIn: v.ClipboardIn != nil && !*v.ClipboardIn,
+	}
+	if v.FPS == 0 {
+		p.FPS = defaultFPS
+	}
+	switch v.OnConflict {
+	case "", "refuse":
+		p.OnConflict = workstation.Refuse
+	case "replace":
+		p.OnConflict = workstation.Replace
+	case "share":
+		p.OnConflict = workstation.Share
+	default:
+		return p, fmt.Errorf("on_conflict %q: want refuse, replace or share", v.OnConflict)
+	}
+	for _, text := range v.RegisterNetworks {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			return p, fmt.Errorf("register_networks: %q: want a network such as 10.0.0.0/8", text)
+		}
+		p.Networks = append(p.Networks, prefix)
+	}
+	return p, nil
+}
+
+// serverTLS is what a VNC server's certificate is held against, nil without TLS.
+func (a *App) serverTLS(t *ServerTLS, host string) (*tls.Config, error) {
+	if t == nil {
+		return nil, nil
+	}
+	if t.PinnedKey != "" && (t.TrustPoolRaw != nil || t.ServerName != "") {
+		return nil, errors.New("pinned_key: a pinned key needs neither trust_pool nor server_name")
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
+	if config.ServerName == "" {
+		config.ServerName = host
+	}
+	if t.TrustPoolRaw != nil {
+		module, err := a.ctx.LoadModule(t, "TrustPoolRaw")
+		if err != nil {
+			return nil, fmt.Errorf("trust_pool: %w", err)
+		}
+		pool, ok := module.(caddytls.CA)
+		if !ok {
+			return nil, fmt.Errorf("trust_pool: a %T is no source of CA certificates", module)
+		}
+		config.RootCAs = pool.CertPool()
+	}
+	if t.PinnedKey == "" {
+		return config, nil
+	}
+	digits, ok := strings.CutPrefix(t.PinnedKey, "sha256:")
+	pin, err := hex.DecodeString(digits)
+	if !ok || err != nil || len(pin) != sha256.Size {
+		return nil, errors.New("pinned_key: want sha256: and 64 hex digits")
+	}
+	config.InsecureSkipVerify = true // VerifyConnection is stricter
+	config.VerifyConnection = func(state tls.ConnectionState) error { return checkPin(pin, state.PeerCertificates) }
+	return config, nil
+}
+
+var errPin = errors.New("the VNC server's key is not the pinned one")
+
+func checkPin(pin []byte, chain []*x509.Certificate) error {
+	if len(chain) == 0 {
+		return errPin
+	}
+	sum := sha256.Sum256(chain[0].RawSubjectPublicKeyInfo)
+	if subtle.ConstantTimeCompare(sum[:], pin) != 1 {
+		return errPin
+	}
+	return nil
+}
