@@ -88,8 +88,11 @@ func count(body []byte, members []jsonscan.Member, key string) int {
 	case members[i].Kind != '[':
 		return 1
 	}
-	var room [64]jsonscan.Span
-	return len(jsonscan.Elements(members[i].Value(body), room[:0]))
+	n := 0
+	for range jsonscan.AllElements(members[i].Value(body)) {
+		n++
+	}
+	return n
 }
 
 // SaysOnly tells whether the request bounds its output by this field and names

@@ -183,7 +183,7 @@ func (r *Refs) top(param string, value []byte, kind byte) error {
 		return r.add(param, stateFields.top[param], value)
 	case '{':
 		found := false
-		for _, m := range jsonscan.Members(value, nil) {
+		for m := range jsonscan.AllMembers(value) {
 			if m.Kind == '"' && strings.EqualFold(string(keyOf(value, m)), "id") {
 				found = true
 				if err := r.add(param+".id", stateFields.top[param], m.Value(value)); err != nil {
