@@ -128,15 +128,42 @@ func TestMaxToolsCountsToolsWhereverTheyStand(t *testing.T) {
 // A chat server has functions alone: what it cannot carry is refused for every key.
 func TestATranslatedCallBringsNoToolsByItsInput(t *testing.T) {
 	h := start(t, setup{})
-	for _, key := range []string{"full", "hosted"} {
-		body := `{"model":"chatonly/echo","input":[{"type":"additional_tools","role":"developer","tools":[{"type":"web_search"}]}]}`
-		wantRefusal(t, responsesV1, h.post(responsesV1, key, body), 400, "unsupported_parameter")
-	}
+	body := `{"model":"chatonly/echo","input":[{"type":"additional_tools","role":"developer","tools":[{"type":"web_search"}]}]}`
+	wantRefusal(t, responsesV1, h.post(responsesV1, "full", body), 403, "insufficient_scope")
+	wantRefusal(t, responsesV1, h.post(responsesV1, "hosted", body), 400, "unsupported_parameter")
 	if n := len(h.upstream.Requests()); n != 0 {
 		t.Errorf("%d requests reached the provider", n)
 	}
 	noted := ask("chatonly/echo", `,"client_metadata":{"a":"b"}`)
 	if a := h.post(responsesV1, "full", noted); a.status != 200 || strings.Contains(string(h.upstreamCall(0).Body), "client_metadata") {
 		t.Errorf("client_metadata: %d %s", a.status, a.body)
+	}
+}
+
+// The name of a model is a field of every call, a translated one too.
+func TestATranslatedCallToARouterIsJudgedByItsModel(t *testing.T) {
+	const dear = "provider dear {\ndialect openrouter\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\nresponses translate\n}\n"
+	h := startPriced(t, setup{
+		keys:      limitedKey("") + keyBlock("chat", "budget 5M tokens/day") + keyBlock("other", "hosted_tools\nbudget 5M tokens/day"),
+		providers: defaultProviders + dear,
+	})
+	for _, model := range []string{"dear/echo:online", "dear/@preset/x"} {
+		for _, path := range []string{responsesV1, responsesOR, chatV1} {
+			for _, key := range []string{"full", "chat"} {
+				wantRefusal(t, path, h.post(path, key, bodyFor(path, model, "")), 403, "insufficient_scope")
+			}
+			wantRefusal(t, path, h.post(path, "other", bodyFor(path, model, "")), 402, "cannot_be_priced")
+		}
+	}
+	if n := len(h.upstream.Requests()); n != 0 {
+		t.Errorf("%d requests reached the provider", n)
+	}
+	// Reasoning of earlier turns is left out of such a call, so its ids name nothing.
+	reasoning := strings.Repeat(`{"type":"reasoning","id":"rs_1","summary":[]},`, 300)
+	body := `{"model":"dear/echo","input":[` + reasoning + `{"role":"user","content":"hi"}]}`
+	for _, key := range []string{"full", "chat"} {
+		if a := h.post(responsesV1, key, body); a.status != 200 {
+			t.Errorf("key %s: %d %s", key, a.status, a.body)
+		}
 	}
 }

@@ -90,48 +90,52 @@ type Refs struct {
 	IDs        []Ref
 	Background bool // `background` is true
 	Tools      ToolUse
+
+	err error // the first that is wrong with a reference
 }
 
 // References finds every reference that a chat or Responses body, which
 // jsonscan.Strict accepted with these members, makes to state kept at the
 // provider's account, and every tool that it declares. Both can stand anywhere
 // in messages, input and tools, so they are read to the end in one pass, unless
-// the first walk saw no key in them that could name anything.
+// the first walk saw no key in them that could name anything. With an error,
+// which is of the references, the tools are whole all the same.
 func References(body []byte, members []jsonscan.Member) (Refs, error) {
 	var refs Refs
 	for _, m := range members {
 		value := m.Value(body)
-		var err error
 		switch key := m.Key(body); string(foldKey(key)) {
 		case "previous_response_id", "conversation":
-			err = refs.top(strings.ToLower(string(key)), value, m.Kind)
+			refs.top(strings.ToLower(string(key)), value, m.Kind)
 		case "prompt":
 			if m.Kind != 'n' {
 				refs.Tools.AddHosted(storedPrompt, "prompt")
 			}
-			err = refs.top("prompt", value, m.Kind)
+			refs.top("prompt", value, m.Kind)
 		case "background":
+			var err error
 			refs.Background, err = flag(body, members, string(key))
+			refs.fail(err)
 		case "messages":
 			if mayRefer(m.Nested) {
-				err = refs.walk("messages", value)
+				refs.walk("messages", value)
 			}
 		case "input":
 			if mayRefer(m.Nested) {
-				err = refs.walk("input", value)
+				refs.walk("input", value)
 			}
 		case "tools":
 			switch m.Kind {
 			case 'n':
 			case '[':
-				err = refs.walk("tools", value)
+				refs.walk("tools", value)
 			default:
-				err = wrong("tools", "an array")
+				refs.fail(wrong("tools", "an array"))
 			}
 		case "functions": // of the chat API's first form
 			refs.Tools.Count += count(body, members, string(key))
 		case "tool_choice":
-			err = refs.walk("tool_choice", value)
+			refs.walk("tool_choice", value)
 		case "web_search_options", "search_parameters", "enable_search", "mcp_servers":
 			// The searches of OpenAI, xAI and Qwen; servers of the Model Context Protocol.
 			if m.Kind != 'n' && m.Kind != 'f' {
@@ -139,12 +143,12 @@ func References(body []byte, members []jsonscan.Member) (Refs, error) {
 			}
 		default:
 			if (m.Kind == '{' || m.Kind == '[') && m.Nested.MayHave(toolsKey) && !boundedFields[string(key)] {
-				err = refs.walk(string(key), value)
+				refs.walk(string(key), value)
 			}
 		}
-		if err != nil {
-			return Refs{}, err
-		}
+	}
+	if refs.err != nil {
+		return Refs{Tools: refs.Tools}, refs.err
 	}
 	return refs, nil
 }
@@ -175,44 +179,52 @@ func foldKey(key []byte) []byte {
 	return key
 }
 
-func (r *Refs) top(param string, value []byte, kind byte) error {
+func (r *Refs) top(param string, value []byte, kind byte) {
 	switch kind {
 	case 'n':
-		return nil
+		return
 	case '"':
-		return r.add(param, stateFields.top[param], value)
+		r.add(param, stateFields.top[param], value)
+		return
 	case '{':
 		found := false
 		for m := range jsonscan.AllMembers(value) {
 			if m.Kind == '"' && strings.EqualFold(string(keyOf(value, m)), "id") {
 				found = true
-				if err := r.add(param+".id", stateFields.top[param], m.Value(value)); err != nil {
-					return err
-				}
+				r.add(param+".id", stateFields.top[param], m.Value(value))
 			}
 		}
 		if found {
-			return nil
+			return
 		}
 	}
-	return wrong(param, "a string or an object with an id")
+	r.fail(wrong(param, "a string or an object with an id"))
 }
 
-func (r *Refs) walk(root string, value []byte) error {
+func (r *Refs) walk(root string, value []byte) {
 	w := walker{root: root, refs: r}
-	return w.walk(value)
+	w.walk(value)
 }
 
-func (r *Refs) add(param string, kind Kind, value []byte) error {
+func (r *Refs) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *Refs) add(param string, kind Kind, value []byte) {
+	if r.err != nil { // no reference will be looked up
+		return
+	}
 	id, ok := jsonscan.String(value)
 	switch {
 	case !ok || id == "":
-		return wrong(param, "an id")
+		r.fail(wrong(param, "an id"))
 	case len(id) > maxReference:
-		return wrong(param, "an id of at most "+strconv.Itoa(maxReference)+" bytes")
+		r.fail(wrong(param, "an id of at most "+strconv.Itoa(maxReference)+" bytes"))
 	case len(r.IDs) == maxReferences:
-		return fault.New(fault.InvalidValue, "the request refers to more than %d stored objects", maxReferences).WithParam(param)
+		r.fail(fault.New(fault.InvalidValue, "the request refers to more than %d stored objects", maxReferences).WithParam(param))
+	default:
+		r.IDs = append(r.IDs, Ref{Param: param, Kind: kind, ID: id})
 	}
-	r.IDs = append(r.IDs, Ref{Param: param, Kind: kind, ID: id})
-	return nil
 }

@@ -60,19 +60,18 @@ var tellingKeys = map[string]telling{
 	"execution": tellsExecution, "environment": tellsEnvironment,
 }
 
-func (w *walker) walk(data []byte) error {
+func (w *walker) walk(data []byte) {
 	for i := 0; i < len(data); {
-		var err error
 		switch c := data[i]; c {
 		case '"':
 			end := stringEnd(data, i)
-			err = w.text(data[i:end])
+			w.text(data[i:end])
 			i = end
 		case '{', '[':
 			w.open(c == '{')
 			i++
 		case '}', ']':
-			err = w.close()
+			w.close()
 			i++
 		case ',':
 			if f := w.top(); f != nil && f.object {
@@ -87,11 +86,7 @@ func (w *walker) walk(data []byte) error {
 		default:
 			i++
 		}
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // top is the innermost open frame, nil where it is too deep to matter.
@@ -123,20 +118,20 @@ func (w *walker) open(object bool) {
 	}
 }
 
-func (w *walker) close() error {
+func (w *walker) close() {
 	f, element := w.top(), w.depth == 2
 	w.depth--
 	if f == nil {
-		return nil
+		return
 	}
 	w.closeTool(f, w.top())
-	if f.id == nil || f.schema || !w.refers(f, element) {
-		return nil
+	switch {
+	case f.id == nil || f.schema || !w.refers(f, element):
+	case f.repeated:
+		w.refs.fail(wrong(w.root+".id", "given once in an item"))
+	default:
+		w.refs.add(w.root+".id", KindItem, f.id)
 	}
-	if f.repeated {
-		return wrong(w.root+".id", "given once in an item")
-	}
-	return w.refs.add(w.root+".id", KindItem, f.id)
 }
 
 // refers tells whether an object with an id leaves it to the provider to look
@@ -154,22 +149,23 @@ func (w *walker) refers(f *frame, element bool) bool {
 }
 
 // text takes a string, a key or a value.
-func (w *walker) text(value []byte) error {
+func (w *walker) text(value []byte) {
 	f := w.top()
 	switch {
 	case f == nil || f.schema && !f.expectKey:
-		return nil
+		return
 	case f.object && f.expectKey:
 		f.expectKey = false
 		f.key, f.tells = knownKey(value)
 		w.toolKey(f)
-		return nil
+		return
 	case !f.object:
 		w.toolText(f, value)
 		if kind, ok := stateFields.nested[f.opened]; ok {
-			return w.refs.add(w.root+"."+f.opened, kind, value)
+			w.refs.add(w.root+"."+f.opened, kind, value)
+			return
 		}
-		return nil
+		return
 	}
 	if len(value) > len(`""`) || f.tells == tellsContent { // a message may be empty
 		f.says |= f.tells
@@ -178,29 +174,29 @@ func (w *walker) text(value []byte) error {
 	}
 	switch f.key {
 	case "":
-		return nil
+		return
 	case "tools", "execution", "environment":
 		w.toolText(f, value)
-		return nil
+		return
 	case "type":
 		w.typed(f, value)
-		return nil
+		return
 	case "id":
 		kind, ok := stateFields.within[f.opened]
 		if !ok {
 			kind, ok = stateFields.nested[f.opened]
 		}
 		if ok {
-			return w.refs.add(w.root+"."+f.opened+".id", kind, value)
+			w.refs.add(w.root+"."+f.opened+".id", kind, value)
+			return
 		}
 		f.repeated = f.id != nil
 		f.id = value
-		return nil
+		return
 	}
 	if kind, ok := stateFields.nested[f.key]; ok {
-		return w.refs.add(w.root+"."+f.key, kind, value)
+		w.refs.add(w.root+"."+f.key, kind, value)
 	}
-	return nil
 }
 
 // typed takes the type of an object.
