@@ -61,6 +61,8 @@ func TestOtherWaysToRunToolsAtTheProviderNeedHostedTools(t *testing.T) {
 	for body, path := range map[string]string{
 		chat("fake/echo", `,"search_parameters":{"mode":"on"}`):                                                        chatV1,
 		chat("fake/echo", `,"enable_search":true`):                                                                     chatV1,
+		chat("fake/echo", `,"data_sources":[{"type":"azure_search"}]`):                                                 chatV1,
+		chat("fake/echo", `,"extra_body":{"web_search_options":{}}`):                                                   chatV1,
 		chat("fake/echo", `,"extra_body":{"google":{"tools":[{"google_search":{}}]}}`):                                 chatV1,
 		chat("router/echo", `,"tool_choice":{"type":"openrouter:web_search"}`):                                         chatRouter,
 		chat("router/echo", `,"deferred_tools":{"profile":"portable"}`):                                                chatRouter,
@@ -164,6 +166,19 @@ func TestATranslatedCallToARouterIsJudgedByItsModel(t *testing.T) {
 	for _, key := range []string{"full", "chat"} {
 		if a := h.post(responsesV1, key, body); a.status != 200 {
 			t.Errorf("key %s: %d %s", key, a.status, a.body)
+		}
+	}
+}
+
+func TestArgumentsOfFunctionsAreNoStoredState(t *testing.T) {
+	h := start(t, setup{})
+	for path, body := range map[string]string{
+		chatV1: `{"model":"fake/echo","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"docker","input":{"container":"web"}}]},{"role":"user","content":"x"}]}`,
+		responsesV1: `{"model":"private/echo","input":[{"type":"local_shell_call","call_id":"c","status":"completed","action":{"type":"exec","command":["ls"],"env":{"container":"x","tools":"y"}}},` +
+			`{"type":"tool_search_call","call_id":"d","execution":"client","arguments":{"file_ids":["f"]}}]}`,
+	} {
+		if a := h.post(path, "full", body); a.status != 200 {
+			t.Errorf("%s: %d %s", body, a.status, a.body)
 		}
 	}
 }
