@@ -90,7 +90,7 @@ func (c *Call) Reserve(ctx context.Context, body []byte, members []jsonscan.Memb
 func (q *quota) estimate(m *catalog.Model, bytes int64, content openai.Content) {
 	output := int64(likelyOutput)
 	if q.output > 0 {
-		output = min(output, q.output)
+		output = min(output, q.output+content.Thinking)
 	}
 	q.input = tokensOf(bytes-content.Encoded, bytesPerToken) + content.Images*likelyImage + q.builtIn*likelyBuiltIn
 	output *= q.demand.Choices
@@ -128,7 +128,7 @@ func (c *Call) bound(bytes int64, content openai.Content) error {
 		return fault.New(fault.InvalidValue, "%q is more than any model can give", q.demand.Param).WithParam(q.demand.Param)
 	}
 	q.bound = catalog.Most{
-		Prompt: lesser(input, c.model.ContextLength), Completion: q.output*q.demand.Choices + content.Prediction,
+		Prompt: lesser(input, c.model.ContextLength), Completion: (q.output+content.Thinking)*q.demand.Choices + content.Prediction,
 		AudioInput: content.AudioInput, AudioOutput: content.AudioOutput,
 	}
 	// Who leaves before the usage is told pays this: images and state as

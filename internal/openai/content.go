@@ -13,6 +13,7 @@ type Content struct {
 	AudioInput  bool
 	AudioOutput bool
 	Prediction  int64 // bytes of a predicted output, which is billed as output where it is wrong
+	Thinking    int64 // tokens of thought that the request allows; some providers take them for no output
 
 	// Unpriced names the first thing whose price nobody can tell beforehand: a
 	// file, a part of an unknown kind, a dearer tier of service, a field that is
@@ -61,6 +62,9 @@ var contentKinds = map[string]contentKind{
 // plainTiers are the service tiers that cost what the price list says, or less.
 var plainTiers = []string{"auto", "default", "flex", "standard", "standard_only", ""}
 
+// maxThinking is more tokens of thought than any model has.
+const maxThinking = 1 << 31
+
 // maxNesting is how deep contents are looked into: an item, its output, a part.
 const maxNesting = 4
 
@@ -84,6 +88,12 @@ func ContentOf(body []byte, members []jsonscan.Member) Content {
 			}
 		case "prediction":
 			c.Prediction += int64(len(value))
+		case "thinking_budget", "reasoning_budget": // beside max_tokens at SiliconFlow
+			if n, ok := jsonscan.Int(value); ok && 0 <= n && n <= maxThinking {
+				c.Thinking += n
+			} else { // -1 lets the model decide
+				c.unpriced(string(m.Key(body)))
+			}
 		case "service_tier":
 			if tier, ok := jsonscan.String(value); !ok || !slices.Contains(plainTiers, tier) {
 				c.unpriced("service_tier")
@@ -97,9 +107,11 @@ func ContentOf(body []byte, members []jsonscan.Member) Content {
 				c.unpriced("context_management")
 			}
 		default:
-			if name := m.Key(body); !boundedFields[string(name)] {
-				c.unpriced(string(name[:min(len(name), maxTypeName)]))
+			name := m.Key(body)
+			if h, ok := hostedFields[string(name)]; boundedFields[string(name)] || ok && h.off(value) {
+				continue
 			}
+			c.unpriced(string(name[:min(len(name), maxTypeName)]))
 		}
 	}
 	return c

@@ -130,9 +130,13 @@ func (r *Refs) field(key, value []byte, nested jsonscan.KeySet) {
 		default:
 			r.fail(wrong(r.path(string(key)), "a boolean"))
 		}
-	case "messages", "input":
+	case "messages":
 		if mayRefer(nested) {
-			r.walk(string(folded), value)
+			r.walk("messages", value)
+		}
+	case "input":
+		if mayRefer(nested) {
+			r.walk("input", value)
 		}
 	case "tools":
 		switch value[0] {

@@ -106,3 +106,22 @@ func FuzzContentIsWithinTheBody(f *testing.F) {
 		}
 	})
 }
+
+func TestThoughtBesideTheOutputIsCounted(t *testing.T) {
+	for body, want := range map[string]openai.Content{
+		`{"max_tokens":10,"enable_thinking":true,"thinking_budget":32768}`: {Thinking: 32768},
+		`{"reasoning_budget":100,"thinking_budget":0}`:                     {Thinking: 100},
+		`{"thinking_budget":null}`:                                         {},
+		`{"thinking_budget":-1}`:                                           {Unpriced: "thinking_budget"},
+		`{"thinking_budget":1e30}`:                                         {Unpriced: "thinking_budget"},
+		`{"reasoning_budget":"high"}`:                                      {Unpriced: "reasoning_budget"},
+		`{"Thinking_Budget":5}`:                                            {Unpriced: "Thinking_Budget"},
+		`{"mcp_servers":[],"search_parameters":{"mode":"off"},"enable_search":false,"web_search":{"enable":false}}`: {},
+		`{"mcp_servers":[{}]}`: {Unpriced: "mcp_servers"},
+	} {
+		b, members := strict(t, body)
+		if got := openai.ContentOf(b, members); got != want {
+			t.Errorf("%s: %+v, want %+v", body, got, want)
+		}
+	}
+}
