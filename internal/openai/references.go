@@ -238,14 +238,14 @@ func (r *Refs) top(field string, value []byte) {
 	case 'n':
 		return
 	case '"':
-		r.add(param, kind, value)
+		r.add(param, "", kind, value)
 		return
 	case '{':
 		found := false
 		for m := range jsonscan.AllMembers(value) {
 			if m.Kind == '"' && string(foldKey(keyOf(value, m))) == "id" {
 				found = true
-				r.add(param+".id", kind, m.Value(value))
+				r.add(param, "id", kind, m.Value(value))
 			}
 		}
 		if found {
@@ -266,19 +266,23 @@ func (r *Refs) fail(err error) {
 	}
 }
 
-func (r *Refs) add(param string, kind Kind, value []byte) {
+// add takes an id, which a member of the field path gives ("" = itself).
+func (r *Refs) add(path, member string, kind Kind, value []byte) {
 	if r.err != nil { // no reference will be looked up
 		return
+	}
+	if member != "" {
+		path += "." + member
 	}
 	id, ok := jsonscan.String(value)
 	switch {
 	case !ok || id == "":
-		r.fail(wrong(param, "an id"))
+		r.fail(wrong(path, "an id"))
 	case len(id) > maxReference:
-		r.fail(wrong(param, "an id of at most "+strconv.Itoa(maxReference)+" bytes"))
+		r.fail(wrong(path, "an id of at most "+strconv.Itoa(maxReference)+" bytes"))
 	case len(r.IDs) == maxReferences:
-		r.fail(fault.New(fault.InvalidValue, "the request refers to more than %d stored objects", maxReferences).WithParam(param))
+		r.fail(fault.New(fault.InvalidValue, "the request refers to more than %d stored objects", maxReferences).WithParam(path))
 	default:
-		r.IDs = append(r.IDs, Ref{Param: param, Kind: kind, ID: id})
+		r.IDs = append(r.IDs, Ref{Param: path, Kind: kind, ID: id})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -85,26 +84,6 @@ func TestManyMembersCostNoMemory(t *testing.T) {
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
-}
-
-func FuzzContentIsWithinTheBody(f *testing.F) {
-	for _, seed := range []string{
-		`[{"content":[{"type":"image","source":{"content":[{"image_url":"data:image/png,B"}],"url":""}}]}]`,
-		`[{"source":{"type":"content","content":[{"type":"image","source":{"data":"A"}}]}}]`,
-		`[{"output":{"image_url":{"url":"data:image/png,B","url":"data:image/gif,C"}}}]`,
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, messages []byte) {
-		body := append(append([]byte(`{"messages":`), messages...), '}')
-		members, err := jsonscan.Strict(body, nil)
-		if err != nil {
-			return
-		}
-		if c := openai.ContentOf(body, members); c.Encoded < 0 || c.Encoded > int64(len(body)) || c.Images < 0 || c.Images > int64(len(body)) {
-			t.Fatalf("%s: %+v", body, c)
-		}
-	})
 }
 
 func TestThoughtBesideTheOutputIsCounted(t *testing.T) {

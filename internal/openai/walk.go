@@ -153,10 +153,10 @@ func (w *walker) close() {
 	w.closeTool(f, w.top())
 	switch {
 	case f.id == nil || !w.refers(f, element):
-	case f.repeated:
+	case f.repeated && w.refs.err == nil:
 		w.refs.fail(wrong(w.path+".id", "given once in an item"))
 	default:
-		w.refs.add(w.path+".id", KindItem, f.id)
+		w.refs.add(w.path, "id", KindItem, f.id)
 	}
 }
 
@@ -191,7 +191,7 @@ func (w *walker) text(value []byte) {
 	case !f.object:
 		w.toolText(f, value)
 		if kind, ok := stateFields.nested[f.opened]; ok {
-			w.refs.add(w.path+"."+f.opened, kind, value)
+			w.refs.add(w.path, f.opened, kind, value)
 		}
 		return
 	}
@@ -208,14 +208,14 @@ func (w *walker) text(value []byte) {
 			kind, ok = stateFields.nested[f.opened]
 		}
 		if ok {
-			w.refs.add(w.path+"."+f.opened+".id", kind, value)
+			w.refs.add(w.path, f.opened+".id", kind, value)
 			return
 		}
 		f.repeated = f.id != nil
 		f.id = value
 	default:
 		if kind, ok := stateFields.nested[f.key]; ok {
-			w.refs.add(w.path+"."+f.key, kind, value)
+			w.refs.add(w.path, f.key, kind, value)
 		}
 	}
 }
