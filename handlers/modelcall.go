@@ -68,11 +68,8 @@ func (x *exchange) admit(op provider.Operation, model string, body []byte, membe
 	if err != nil {
 		return body, members, err
 	}
-	// A translated Responses call keeps no state and asks for none: translate refuses what would name some.
-	if op != provider.Responses || x.call.Provider().Translate == nil {
-		if err := x.call.AdmitState(x.r.Context(), body, members); err != nil {
-			return body, members, err
-		}
+	if err := x.call.AdmitState(x.r.Context(), body, members); err != nil {
+		return body, members, err
 	}
 	if !limited {
 		return body, members, nil

@@ -61,6 +61,8 @@ func TestOtherWaysToRunToolsAtTheProviderNeedHostedTools(t *testing.T) {
 	for body, path := range map[string]string{
 		chat("fake/echo", `,"search_parameters":{"mode":"on"}`):                                                        chatV1,
 		chat("fake/echo", `,"enable_search":true`):                                                                     chatV1,
+		chat("fake/echo", `,"data_sources":[{"type":"azure_search"}]`):                                                 chatV1,
+		chat("fake/echo", `,"extra_body":{"web_search_options":{}}`):                                                   chatV1,
 		chat("fake/echo", `,"extra_body":{"google":{"tools":[{"google_search":{}}]}}`):                                 chatV1,
 		chat("router/echo", `,"tool_choice":{"type":"openrouter:web_search"}`):                                         chatRouter,
 		chat("router/echo", `,"deferred_tools":{"profile":"portable"}`):                                                chatRouter,
@@ -128,15 +130,55 @@ func TestMaxToolsCountsToolsWhereverTheyStand(t *testing.T) {
 // A chat server has functions alone: what it cannot carry is refused for every key.
 func TestATranslatedCallBringsNoToolsByItsInput(t *testing.T) {
 	h := start(t, setup{})
-	for _, key := range []string{"full", "hosted"} {
-		body := `{"model":"chatonly/echo","input":[{"type":"additional_tools","role":"developer","tools":[{"type":"web_search"}]}]}`
-		wantRefusal(t, responsesV1, h.post(responsesV1, key, body), 400, "unsupported_parameter")
-	}
+	body := `{"model":"chatonly/echo","input":[{"type":"additional_tools","role":"developer","tools":[{"type":"web_search"}]}]}`
+	wantRefusal(t, responsesV1, h.post(responsesV1, "full", body), 403, "insufficient_scope")
+	wantRefusal(t, responsesV1, h.post(responsesV1, "hosted", body), 400, "unsupported_parameter")
 	if n := len(h.upstream.Requests()); n != 0 {
 		t.Errorf("%d requests reached the provider", n)
 	}
 	noted := ask("chatonly/echo", `,"client_metadata":{"a":"b"}`)
 	if a := h.post(responsesV1, "full", noted); a.status != 200 || strings.Contains(string(h.upstreamCall(0).Body), "client_metadata") {
 		t.Errorf("client_metadata: %d %s", a.status, a.body)
+	}
+}
+
+// The name of a model is a field of every call, a translated one too.
+func TestATranslatedCallToARouterIsJudgedByItsModel(t *testing.T) {
+	const dear = "provider dear {\ndialect openrouter\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\nresponses translate\n}\n"
+	h := startPriced(t, setup{
+		keys:      limitedKey("") + keyBlock("chat", "budget 5M tokens/day") + keyBlock("other", "hosted_tools\nbudget 5M tokens/day"),
+		providers: defaultProviders + dear,
+	})
+	for _, model := range []string{"dear/echo:online", "dear/@preset/x"} {
+		for _, path := range []string{responsesV1, responsesOR, chatV1} {
+			for _, key := range []string{"full", "chat"} {
+				wantRefusal(t, path, h.post(path, key, bodyFor(path, model, "")), 403, "insufficient_scope")
+			}
+			wantRefusal(t, path, h.post(path, "other", bodyFor(path, model, "")), 402, "cannot_be_priced")
+		}
+	}
+	if n := len(h.upstream.Requests()); n != 0 {
+		t.Errorf("%d requests reached the provider", n)
+	}
+	// Reasoning of earlier turns is left out of such a call, so its ids name nothing.
+	reasoning := strings.Repeat(`{"type":"reasoning","id":"rs_1","summary":[]},`, 300)
+	body := `{"model":"dear/echo","input":[` + reasoning + `{"role":"user","content":"hi"}]}`
+	for _, key := range []string{"full", "chat"} {
+		if a := h.post(responsesV1, key, body); a.status != 200 {
+			t.Errorf("key %s: %d %s", key, a.status, a.body)
+		}
+	}
+}
+
+func TestArgumentsOfFunctionsAreNoStoredState(t *testing.T) {
+	h := start(t, setup{})
+	for path, body := range map[string]string{
+		chatV1: `{"model":"fake/echo","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"docker","input":{"container":"web"}}]},{"role":"user","content":"x"}]}`,
+		responsesV1: `{"model":"private/echo","input":[{"type":"local_shell_call","call_id":"c","status":"completed","action":{"type":"exec","command":["ls"],"env":{"container":"x","tools":"y"}}},` +
+			`{"type":"tool_search_call","call_id":"d","execution":"client","arguments":{"file_ids":["f"]}}]}`,
+	} {
+		if a := h.post(path, "full", body); a.status != 200 {
+			t.Errorf("%s: %d %s", body, a.status, a.body)
+		}
 	}
 }

@@ -71,7 +71,7 @@ func TestWhatATranslationCannotCarryIsRefusedByName(t *testing.T) {
 		if !strings.HasPrefix(field, `"input"`) {
 			body += `,"input":"x"`
 		}
-		a := h.post(responsesV1, "full", body+"}")
+		a := h.post(responsesV1, "hosted", body+"}")
 		if a.status != 400 || !strings.Contains(string(a.body), `"param":"`+param+`"`) {
 			t.Errorf("%s: %d %s, want param %s", field, a.status, a.body, param)
 		}

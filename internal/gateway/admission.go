@@ -181,10 +181,7 @@ func (c *Call) AdmitTools(body []byte, members []jsonscan.Member) error {
 	if most == 0 {
 		return nil
 	}
-	refs, err := openai.References(body, members)
-	if err != nil {
-		return err
-	}
+	refs, _ := c.references(body, members) // what is wrong with a reference is refused with the state
 	if n := refs.Tools.Count; n > most {
 		return fault.New(fault.InvalidValue, "the request declares %d tools; at most %d are allowed here", n, most).WithParam("tools")
 	}

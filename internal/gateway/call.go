@@ -55,6 +55,8 @@ type Call struct {
 	redacted   []string // classes of what guardrails took out
 	seen       seen     // of the answer
 	chat       bool     // the operation is chat
+	translated bool     // it is a Responses call, and the provider gets a chat
+	refs       readRefs // of the body as it is now
 	keptState  bool     // it refers to state whose size nobody knows
 	keptLong   bool     // what it writes to a provider's cache is kept for an hour
 	hostedTool string
@@ -145,6 +147,7 @@ func (c *Call) Admit(ctx context.Context, op provider.Operation, model string) e
 		return err
 	}
 	c.model, c.provider, c.chat = found, p, op == provider.Chat
+	c.translated = op == provider.Responses && p.Translate != nil
 	c.Record.Provider, c.Record.UpstreamModel = p.Name, found.Name
 	c.quota.limit(c.gateway.limits.matching(model))
 	c.keptLong = found.Price != nil && found.Price.CacheHour.Known && bytes.Contains(c.buffer, hourInCache)

@@ -93,6 +93,9 @@ func (c *Call) AdmitText(ctx context.Context, body []byte) ([]byte, error) {
 		return nil, fault.New(fault.RequestTooLarge, "the request cannot be judged: it has more %s than a guardrail looks at", limit.What)
 	}
 	redacted, err := c.judged(ctx, result, err)
+	if redacted != nil {
+		c.refs = readRefs{} // the body to go on with is another
+	}
 	if redacted != nil && !c.takeMemory(cap(redacted)) { // a second body: the first stays until the call is sent
 		return nil, busy()
 	}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -89,13 +90,16 @@ func (c *Call) Reserve(ctx context.Context, body []byte, members []jsonscan.Memb
 func (q *quota) estimate(m *catalog.Model, bytes int64, content openai.Content) {
 	output := int64(likelyOutput)
 	if q.output > 0 {
-		output = min(output, q.output)
+		output = min(output, q.output+content.Thinking)
 	}
-	q.input = (bytes-content.Encoded+bytesPerToken-1)/bytesPerToken + content.Images*likelyImage + q.builtIn*likelyBuiltIn
+	q.input = tokensOf(bytes-content.Encoded, bytesPerToken) + content.Images*likelyImage + q.builtIn*likelyBuiltIn
 	output *= q.demand.Choices
 	q.likely.Tokens = q.input + output
 	q.likely.Nano, _ = m.Price.CostNano(catalog.Tokens{Prompt: q.input, Completion: output})
 }
+
+// tokensOf is how many tokens text of so many bytes has, rounded up.
+func tokensOf(bytes, perToken int64) int64 { return (max(0, bytes) + perToken - 1) / perToken }
 
 // bound finds the most that the call can use, and has the output bounded that
 // the request leaves open.
@@ -124,12 +128,12 @@ func (c *Call) bound(bytes int64, content openai.Content) error {
 		return fault.New(fault.InvalidValue, "%q is more than any model can give", q.demand.Param).WithParam(q.demand.Param)
 	}
 	q.bound = catalog.Most{
-		Prompt: lesser(input, c.model.ContextLength), Completion: q.output*q.demand.Choices + content.Prediction,
+		Prompt: lesser(input, c.model.ContextLength), Completion: (q.output+content.Thinking)*q.demand.Choices + content.Prediction,
 		AudioInput: content.AudioInput, AudioOutput: content.AudioOutput,
 	}
 	// Who leaves before the usage is told pays this: images and state as
 	// reserved, text as it is and not as it could be.
-	q.input = min(q.bound.Prompt, input-bytes+(bytes-content.Encoded+leastBytesPerToken-1)/leastBytesPerToken)
+	q.input = min(q.bound.Prompt, input-bytes+tokensOf(bytes-content.Encoded, leastBytesPerToken))
 	q.most.Tokens = q.bound.Prompt + q.bound.Completion
 	q.most.Nano, q.priced = c.model.Price.MostNano(q.bound)
 	if q.key.hardMoney && !q.priced && !q.key.Unpriced {
@@ -187,8 +191,12 @@ func (c *Call) mustSurvive() bool {
 }
 
 // ledgerFailure refuses a call, or lets it go on without a reservation, as the
-// policy says.
+// policy says. What the ledger refuses as invalid is a fault of the gateway and
+// never lets a call go on: nobody would be charged for it.
 func (c *Call) ledgerFailure(ctx context.Context, err error) error {
+	if errors.Is(err, limits.ErrInvalid) {
+		return err
+	}
 	if ctx.Err() != nil {
 		return fault.New(fault.ClientGone, "the client left").WithCause(err)
 	}

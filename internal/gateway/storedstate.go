@@ -12,26 +12,58 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
+// readRefs is what a body asks of the provider's account, so that it is walked once.
+type readRefs struct {
+	read  bool
+	found openai.Refs
+	err   error // what is wrong with a reference; the tools are whole
+}
+
+func (c *Call) references(body []byte, members []jsonscan.Member) (openai.Refs, error) {
+	r := &c.refs
+	if !r.read {
+		r.read = true
+		r.found, r.err = openai.References(body, members)
+	}
+	return r.found, r.err
+}
+
 // AdmitState refuses what the request asks of the provider's account and may
 // not have: state of another tenant, or of unknown owner; tools that run
 // there, unless the key may use them; answers that nobody could fetch.
 func (c *Call) AdmitState(ctx context.Context, body []byte, members []jsonscan.Member) error {
-	refs, err := openai.References(body, members)
-	if err != nil {
+	refs, wrong := c.references(body, members)
+	c.refs = readRefs{} // nobody reads them again
+	if err := c.admitHosted(refs.Tools, body, members); err != nil {
 		return err
+	}
+	if c.translated { // what names stored state is refused or left out by the translation
+		return nil
+	}
+	if wrong != nil {
+		return wrong
 	}
 	if refs.Background {
 		return fault.New(fault.UnsupportedParameter, "background: true is not possible here: the answer could not be fetched").WithParam("background")
 	}
-	tools := &refs.Tools
+	return c.admitIDs(ctx, refs.IDs)
+}
+
+// admitHosted refuses tools that run at the provider, unless the key may use them.
+func (c *Call) admitHosted(tools openai.ToolUse, body []byte, members []jsonscan.Member) error {
 	if c.provider.Dialect.OpenRouterFields() {
-		c.openRouterTools(tools, body, members)
+		c.openRouterTools(&tools, body, members)
 	}
 	if tools.Hosted != "" && !c.Credential.HostedTools {
 		return fault.New(fault.InsufficientScope, "the key %q may not use tools that run at the provider (%s): switch the tool off in the client, or set hosted_tools in the key's configuration", c.Credential.Name, tools.Hosted).WithParam(tools.HostedIn)
 	}
 	c.hostedTool, c.quota.builtIn = tools.Hosted, int64(tools.BuiltIn)
-	for _, ref := range refs.IDs {
+	return nil
+}
+
+// admitIDs refuses state that is not known to be of the caller's tenant.
+func (c *Call) admitIDs(ctx context.Context, ids []openai.Ref) error {
+	for _, ref := range ids {
 		switch ref.Kind {
 		case openai.KindResponse, openai.KindConversation, openai.KindItem:
 			c.keptState = true
@@ -42,7 +74,7 @@ func (c *Call) AdmitState(ctx context.Context, body []byte, members []jsonscan.M
 	if c.provider.AccountOf == c.Credential.Tenant {
 		return nil
 	}
-	for _, ref := range refs.IDs {
+	for _, ref := range ids {
 		owner, known, err := c.gateway.own.Owner(ctx, c.provider.Name, ref.ID)
 		if err != nil {
 			return fault.New(fault.LedgerUnavailable, "who owns %q cannot be looked up now", ref.Param).WithCause(err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -134,6 +135,13 @@ func walk(t *testing.T, value []byte, kind byte) {
 		members := jsonscan.Members(value, nil)
 		if keys := standardKeys(t, value); len(keys) != len(members) {
 			t.Fatalf("%q: %d members, want %d", value, len(members), len(keys))
+		}
+		var each []jsonscan.Member
+		for m := range jsonscan.AllMembers(value) {
+			each = append(each, m)
+		}
+		if !slices.Equal(each, members) {
+			t.Fatalf("%q: %v one by one, %v collected", value, each, members)
 		}
 		for _, m := range members {
 			walk(t, m.Value(value), m.Kind)

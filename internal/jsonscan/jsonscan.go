@@ -12,7 +12,8 @@
 //	i, ok := jsonscan.Find(body, members, "model")
 //	name, ok := jsonscan.String(members[i].Value(body))
 //
-// [Members] and [Elements] walk further down where somebody must look deeper.
+// [Members] and [Elements] walk further down where somebody must look deeper,
+// [AllMembers] and [AllElements] without collecting what they find.
 // A [Patch] replaces, drops and adds members and leaves every other byte alone.
 //
 // Nothing here allocates when the given slices have room, except errors,

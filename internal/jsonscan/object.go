@@ -42,13 +42,9 @@ func walk(data []byte, dst []Member, limit int, strict bool) ([]Member, int, fau
 				return append(dst, m), m.KeyStart - 1, f
 			}
 		}
-		m.ValueStart = i
-		m.escaped, m.Nested = !isPlain, walkedKeys
-		if i, f = skip(data, i, 1, &m.Nested); f != ok {
+		if i, f = m.value(data, i, isPlain); f != ok {
 			return dst, i, f
 		}
-		m.ValueEnd = i
-		m.Kind = kind(data[m.ValueStart])
 		dst = append(dst, m)
 
 		if i = space(data, i); i == len(data) {
@@ -63,6 +59,17 @@ func walk(data []byte, dst []Member, limit int, strict bool) ([]Member, int, fau
 			return dst, i, faultCharacter
 		}
 	}
+}
+
+// value scans the member's value at i and returns the index behind it, or that
+// of the fault.
+func (m *Member) value(data []byte, i int, isPlain bool) (int, fault) {
+	m.ValueStart, m.escaped, m.Nested = i, !isPlain, walkedKeys
+	i, f := skip(data, i, 1, &m.Nested)
+	if f == ok {
+		m.ValueEnd, m.Kind = i, kind(data[m.ValueStart])
+	}
+	return i, f
 }
 
 // judge finds what is wrong with a top-level key of a caller.
@@ -115,31 +122,4 @@ func kind(c byte) byte {
 		return c
 	}
 	return '0'
-}
-
-// Elements appends the elements of an array that lies inside a text [Strict]
-// or [Lenient] accepted. The offsets count from the start of array. Anything
-// but a valid array gives the elements before the fault. It has no bound but
-// the array's own length: an element of 2 bytes costs 24 in dst.
-func Elements(array []byte, dst []Span) []Span {
-	i := space(array, 0)
-	if i == len(array) || array[i] != '[' {
-		return dst
-	}
-	i = space(array, i+1)
-	var keys KeySet
-	for i < len(array) && array[i] != ']' {
-		end, f := skip(array, i, 1, &keys)
-		if f != ok {
-			return dst
-		}
-		dst = append(dst, Span{Start: i, End: end, Kind: kind(array[i])})
-		i = space(array, end)
-		if i < len(array) && array[i] == ',' {
-			i = space(array, i+1)
-		} else if i < len(array) && array[i] != ']' {
-			return dst
-		}
-	}
-	return dst
 }

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -10,10 +9,11 @@ import (
 // Content is what of a request is not measured by its bytes.
 type Content struct {
 	Images      int64 // inline or by URL
-	Encoded     int64 // bytes of those that are inline, which are no text
+	Encoded     int64 // bytes of those that are inline, which are no text; at most those of the body
 	AudioInput  bool
 	AudioOutput bool
 	Prediction  int64 // bytes of a predicted output, which is billed as output where it is wrong
+	Thinking    int64 // tokens of thought that the request allows; some providers take them for no output
 
 	// Unpriced names the first thing whose price nobody can tell beforehand: a
 	// file, a part of an unknown kind, a dearer tier of service, a field that is
@@ -42,11 +42,11 @@ var contentKinds = map[string]contentKind{
 
 	// Anthropic's, which some providers take in chats.
 	"thinking": kindText, "redacted_thinking": kindText, "tool_use": kindText, "tool_result": kindText,
-	"search_result": kindText,
-	"document":      kindText, // its source is judged by itself
-	"image":         kindImage,
+	"search_result": kindText, "tool_reference": kindText,
+	"document": kindText, // its source is judged by itself
+	"image":    kindImage,
 
-	"message": kindText, "reasoning": kindText, "compaction": kindText, "context_compaction": kindText,
+	"message": kindText, "reasoning": kindText, "compaction": kindText, "compaction_summary": kindText, "context_compaction": kindText,
 	"agent_message": kindText, "encrypted_content": kindText, // between Codex's agents
 	"function_call": kindText, "function_call_output": kindText,
 	"custom_tool_call": kindText, "custom_tool_call_output": kindText,
@@ -61,6 +61,9 @@ var contentKinds = map[string]contentKind{
 
 // plainTiers are the service tiers that cost what the price list says, or less.
 var plainTiers = []string{"auto", "default", "flex", "standard", "standard_only", ""}
+
+// maxThinking is more tokens of thought than any model has.
+const maxThinking = 1 << 31
 
 // maxNesting is how deep contents are looked into: an item, its output, a part.
 const maxNesting = 4
@@ -85,6 +88,12 @@ func ContentOf(body []byte, members []jsonscan.Member) Content {
 			}
 		case "prediction":
 			c.Prediction += int64(len(value))
+		case "thinking_budget", "reasoning_budget": // beside max_tokens at SiliconFlow
+			if n, ok := jsonscan.Int(value); ok && 0 <= n && n <= maxThinking {
+				c.Thinking += n
+			} else { // -1 lets the model decide
+				c.unpriced(string(m.Key(body)))
+			}
 		case "service_tier":
 			if tier, ok := jsonscan.String(value); !ok || !slices.Contains(plainTiers, tier) {
 				c.unpriced("service_tier")
@@ -98,9 +107,11 @@ func ContentOf(body []byte, members []jsonscan.Member) Content {
 				c.unpriced("context_management")
 			}
 		default:
-			if name := m.Key(body); !boundedFields[string(name)] {
-				c.unpriced(string(name[:min(len(name), maxTypeName)]))
+			name := m.Key(body)
+			if h, ok := hostedFields[string(name)]; boundedFields[string(name)] || ok && h.off(value) {
+				continue
 			}
+			c.unpriced(string(name[:min(len(name), maxTypeName)]))
 		}
 	}
 	return c
@@ -113,7 +124,7 @@ func (c *Content) unpriced(what string) {
 }
 
 func (c *Content) modalities(value []byte) {
-	for _, e := range jsonscan.Elements(value, nil) {
+	for e := range jsonscan.AllElements(value) {
 		switch name, _ := jsonscan.String(e.Value(value)); name {
 		case "text":
 		case "audio":
@@ -131,8 +142,7 @@ func (c *Content) list(array []byte, depth int, parts bool) {
 		c.unpriced("content")
 		return
 	}
-	var room [16]jsonscan.Span
-	for _, e := range jsonscan.Elements(array, room[:0]) {
+	for e := range jsonscan.AllElements(array) {
 		switch e.Kind {
 		case '{':
 			c.object(e.Value(array), depth, parts)
@@ -144,46 +154,48 @@ func (c *Content) list(array []byte, depth int, parts bool) {
 }
 
 func (c *Content) object(object []byte, depth int, part bool) {
-	var room [12]jsonscan.Member
-	typed, image, other := false, false, false
-	var source int64 // bytes of a source that is no text
-	for _, m := range jsonscan.Members(object, room[:0]) {
+	typed, image, other, document := false, false, false, false
+	var sources sourceSum
+	for m := range jsonscan.AllMembers(object) {
 		value := m.Value(object)
-		key := string(foldKey(keyOf(object, m)))
-		if m.Kind == 'n' && key != "type" {
+		key := foldKey(keyOf(object, m))
+		if m.Kind == 'n' && string(key) != "type" {
 			continue
 		}
 		// A provider may go by the member that is there and not by the type.
-		switch key {
+		switch string(key) {
 		case "type":
 			typed = true
 			name, _ := jsonscan.String(value)
 			kind := c.kind(name)
 			image, other = image || kind == kindImage, other || kind != kindImage
+			document = document || name == "document"
 		case "stdout", "stderr": // parts of shell_call_output, which have no type
 			typed = true
+		case "text":
+			if m.Kind != '"' {
+				c.unpriced("content")
+			}
 		case "content", "output", "summary", "images", "thinking":
 			switch {
 			case m.Kind == '"':
 			case m.Kind == '[':
 				c.list(value, depth-1, true)
-			case m.Kind == '{' && key == "output" && depth > 1: // of computer_call_output
+			case m.Kind == '{' && string(key) == "output" && depth > 1: // of computer_call_output
 				c.object(value, depth-1, true)
 			default:
 				c.unpriced("content")
 			}
 		case "source":
-			if m.Kind == '{' && !c.textSource(value, depth) {
-				source += int64(len(value))
-			}
+			c.source(&sources, value, depth)
 		case "image_url":
 			image = true
-			c.Encoded += inline(value)
+			c.imageURL(value)
 		case "input_audio":
 			c.AudioInput = true
 		case "audio_url", "video_url", "document_url":
-			c.unpriced(key)
-		case "file", "file_id", "file_url", "file_data", "input_file":
+			c.unpriced(string(key))
+		case "file", "file_id", "file_url", "file_data", "input_file", "document":
 			c.unpriced("file")
 		}
 	}
@@ -191,61 +203,17 @@ func (c *Content) object(object []byte, depth int, part bool) {
 		c.Images++
 	}
 	switch {
-	case source == 0:
-	case image && !other:
-		c.Encoded += source
+	case document && (!sources.text || sources.name):
+		c.unpriced("file")
+	case sources.bytes == 0:
+	case image && !other && !sources.file:
+		c.Encoded += sources.bytes
 	default:
 		c.unpriced("file")
 	}
 	if part && !typed {
 		c.unpriced("content")
 	}
-}
-
-// textSource reports whether the source of a document is text, or parts, which
-// are judged. Any other is a file, or an image.
-func (c *Content) textSource(source []byte, depth int) bool {
-	var room [4]jsonscan.Member
-	text := false
-	for _, m := range jsonscan.Members(source, room[:0]) {
-		value := m.Value(source)
-		switch string(foldKey(keyOf(source, m))) {
-		case "type":
-			if name, _ := jsonscan.String(value); name != "text" && name != "content" {
-				return false
-			}
-			text = true
-		case "content":
-			switch m.Kind {
-			case '"':
-			case '[':
-				c.list(value, depth-1, true)
-			default:
-				return false
-			}
-		case "url", "file_id":
-			return false
-		}
-	}
-	return text
-}
-
-// inline is the length of an image in a data URL, which is the value or its
-// member url.
-func inline(value []byte) int64 {
-	if value[0] == '{' {
-		var room [4]jsonscan.Member
-		members := jsonscan.Members(value, room[:0])
-		i, ok := jsonscan.Find(value, members, "url")
-		if !ok {
-			return 0
-		}
-		value = members[i].Value(value)
-	}
-	if !bytes.HasPrefix(value, []byte(`"data:`)) {
-		return 0
-	}
-	return int64(len(value))
 }
 
 func (c *Content) kind(name string) contentKind {

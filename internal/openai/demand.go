@@ -79,17 +79,28 @@ func demand(body []byte, members []jsonscan.Member, list string, limits []string
 	return d, nil
 }
 
-// count is how many elements an array has; anything else is one, null none.
+// count is how many elements a field has, 0 where it is not there.
 func count(body []byte, members []jsonscan.Member, key string) int {
 	i, ok := jsonscan.Find(body, members, key)
-	switch {
-	case !ok || members[i].Kind == 'n':
+	if !ok {
 		return 0
-	case members[i].Kind != '[':
-		return 1
 	}
-	var room [64]jsonscan.Span
-	return len(jsonscan.Elements(members[i].Value(body), room[:0]))
+	return countOf(members[i].Value(body))
+}
+
+// countOf is how many elements an array has; anything else is one, null none.
+func countOf(value []byte) int {
+	switch value[0] {
+	case 'n':
+		return 0
+	case '[':
+		n := 0
+		for range jsonscan.AllElements(value) {
+			n++
+		}
+		return n
+	}
+	return 1
 }
 
 // SaysOnly tells whether the request bounds its output by this field and names

@@ -67,12 +67,16 @@ func TestACappedRequestSaysItOnce(t *testing.T) {
 func FuzzContentAndDemand(f *testing.F) {
 	f.Add([]byte(`{"messages":[{"role":"user","content":[{"type":"image_url"}]}],"max_tokens":4,"tools":[]}`))
 	f.Add([]byte(`{"input":[{"type":"function_call_output","output":[{"type":"input_image"}]}],"n":2}`))
+	f.Add([]byte(`{"messages":[{"content":[{"type":"image","source":{"content":[{"image_url":"data:image/png,B"}],"url":""}}]}]}`))
+	f.Add([]byte(`{"messages":[{"source":{"type":"content","content":[{"type":"image","source":{"data":"A"}}]}}],"thinking_budget":9}`))
+	f.Add([]byte(`{"input":[{"output":{"image_url":{"url":"data:image/png,B","url":"data:image/gif,C"}}}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		members, err := jsonscan.Strict(body, nil)
 		if err != nil {
 			return
 		}
-		if c := openai.ContentOf(body, members); c.Images < 0 || c.Images > int64(len(body)) || c.Prediction < 0 {
+		c, size := openai.ContentOf(body, members), int64(len(body))
+		if c.Images < 0 || c.Images > size || c.Encoded < 0 || c.Encoded > size || c.Prediction < 0 || c.Prediction > size || c.Thinking < 0 {
 			t.Fatalf("%+v", c)
 		}
 		d, err := openai.ChatDemand(body, members)

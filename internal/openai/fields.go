@@ -39,9 +39,8 @@ var boundedFields = func() map[string]bool {
 		guided_whitespace_pattern include_stop_str_in_output json_schema keep_alive n_probs prompt_logprobs
 		raw_output regex return_token_ids return_tokens_as_token_ids separate_reasoning skip_special_tokens
 		spaces_between_special_tokens stream_reasoning structural_tag structured_outputs timings_per_token`,
-		// Reasoning, where its tokens are those of the output.
-		`enable_thinking preserve_thinking reasoning_budget reasoning_format reasoning_split thinking
-		thinking_budget`,
+		// Reasoning.
+		`enable_thinking output_config preserve_thinking reasoning_format reasoning_split thinking`,
 		// Mistral, Groq, Gemini, Zhipu and MiniMax.
 		`disable_tool_validation mask_sensitive_info prompt_mode safe_prompt safety_settings tool_stream`,
 	} {

@@ -3,7 +3,6 @@ package openai
 import (
 	"bytes"
 	"strconv"
-	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -38,7 +37,7 @@ var stateFields = struct {
 	within map[string]Kind
 	// byType are items whose `id` the provider looks up, unless the member
 	// beside carries what it would look for.
-	byType map[string]telling
+	byType map[string]fact
 }{
 	top: map[string]Kind{
 		"previous_response_id": KindResponse,
@@ -58,10 +57,10 @@ var stateFields = struct {
 	within: map[string]Kind{
 		"audio": KindAudio,
 	},
-	byType: map[string]telling{
-		"item_reference":        0,
-		"reasoning":             tellsEncrypted,
-		"image_generation_call": tellsResult,
+	byType: map[string]fact{
+		"item_reference":        noFact,
+		"reasoning":             hasEncrypted,
+		"image_generation_call": hasResult,
 	},
 }
 
@@ -90,63 +89,110 @@ type Refs struct {
 	IDs        []Ref
 	Background bool // `background` is true
 	Tools      ToolUse
+
+	within string // the envelope that is open, "" for none
+	err    error  // the first that is wrong with a reference
 }
 
 // References finds every reference that a chat or Responses body, which
 // jsonscan.Strict accepted with these members, makes to state kept at the
 // provider's account, and every tool that it declares. Both can stand anywhere
 // in messages, input and tools, so they are read to the end in one pass, unless
-// the first walk saw no key in them that could name anything.
+// the first walk saw no key in them that could name anything. With an error,
+// which is of the references, the tools are whole all the same.
 func References(body []byte, members []jsonscan.Member) (Refs, error) {
 	var refs Refs
 	for _, m := range members {
-		value := m.Value(body)
-		var err error
-		switch key := m.Key(body); string(foldKey(key)) {
-		case "previous_response_id", "conversation":
-			err = refs.top(strings.ToLower(string(key)), value, m.Kind)
-		case "prompt":
-			if m.Kind != 'n' {
-				refs.Tools.AddHosted(storedPrompt, "prompt")
-			}
-			err = refs.top("prompt", value, m.Kind)
-		case "background":
-			refs.Background, err = flag(body, members, string(key))
-		case "messages":
-			if mayRefer(m.Nested) {
-				err = refs.walk("messages", value)
-			}
-		case "input":
-			if mayRefer(m.Nested) {
-				err = refs.walk("input", value)
-			}
-		case "tools":
-			switch m.Kind {
-			case 'n':
-			case '[':
-				err = refs.walk("tools", value)
-			default:
-				err = wrong("tools", "an array")
-			}
-		case "functions": // of the chat API's first form
-			refs.Tools.Count += count(body, members, string(key))
-		case "tool_choice":
-			err = refs.walk("tool_choice", value)
-		case "web_search_options", "search_parameters", "enable_search", "mcp_servers":
-			// The searches of OpenAI, xAI and Qwen; servers of the Model Context Protocol.
-			if m.Kind != 'n' && m.Kind != 'f' {
-				refs.Tools.AddHosted(string(key), string(key))
-			}
-		default:
-			if (m.Kind == '{' || m.Kind == '[') && m.Nested.MayHave(toolsKey) && !boundedFields[string(key)] {
-				err = refs.walk(string(key), value)
-			}
-		}
-		if err != nil {
-			return Refs{}, err
-		}
+		refs.field(m.Key(body), m.Value(body), m.Nested)
+	}
+	if refs.err != nil {
+		return Refs{Tools: refs.Tools}, refs.err
 	}
 	return refs, nil
+}
+
+// field takes a top-level field, or a member of an envelope of such.
+func (r *Refs) field(key, value []byte, nested jsonscan.KeySet) {
+	folded := foldKey(key)
+	switch string(folded) {
+	case "previous_response_id", "conversation":
+		r.top(string(folded), value)
+	case "prompt":
+		if value[0] != 'n' {
+			r.Tools.AddHosted(storedPrompt, r.outermost("prompt"))
+		}
+		r.top("prompt", value)
+	case "background":
+		switch value[0] {
+		case 't':
+			r.Background = true
+		case 'f', 'n':
+		default:
+			r.fail(wrong(r.path(string(key)), "a boolean"))
+		}
+	case "messages":
+		if mayRefer(nested) {
+			r.walk("messages", value)
+		}
+	case "input":
+		if mayRefer(nested) {
+			r.walk("input", value)
+		}
+	case "tools":
+		switch value[0] {
+		case 'n':
+		case '[':
+			r.walk("tools", value)
+		default:
+			r.fail(wrong(r.path("tools"), "an array"))
+		}
+	case "functions": // of the chat API's first form
+		r.Tools.Count += countOf(value)
+	case "tool_choice":
+		r.walk("tool_choice", value)
+	case "extra_body":
+		r.envelope(value)
+	default:
+		if h, ok := hostedFields[string(folded)]; ok {
+			if !h.off(value) {
+				r.Tools.AddHosted(string(key), r.outermost(string(key)))
+			}
+			return
+		}
+		if (value[0] == '{' || value[0] == '[') && nested.MayHave(toolsKey) && !dataFields[string(folded)] {
+			r.walk(string(key), value)
+		}
+	}
+}
+
+// envelope takes the value of extra_body, whose members some gateways
+// (LiteLLM) make fields of the request that they send on.
+func (r *Refs) envelope(value []byte) {
+	if r.within != "" { // a second in it could be merged too, by a second gateway
+		r.Tools.AddHosted("extra_body in itself", r.within)
+		return
+	}
+	r.within = "extra_body"
+	for m := range jsonscan.AllMembers(value) {
+		r.field(keyOf(value, m), m.Value(value), m.Nested)
+	}
+	r.within = ""
+}
+
+// outermost is the top-level field that a field lies in: itself, or the envelope.
+func (r *Refs) outermost(field string) string {
+	if r.within != "" {
+		return r.within
+	}
+	return field
+}
+
+// path is how an error names a field.
+func (r *Refs) path(field string) string {
+	if r.within != "" {
+		return r.within + "." + field
+	}
+	return field
 }
 
 // The keys without which messages and input refer to nothing and bring no tool:
@@ -163,56 +209,80 @@ var (
 	}()
 	idKey    = jsonscan.KeysOf("id")
 	toolsKey = jsonscan.KeysOf("tools")
+	// hostedItemKeys are of items that have the provider run something.
+	hostedItemKeys = jsonscan.KeysOf("fingerprint")
 )
 
-func mayRefer(nested jsonscan.KeySet) bool { return nested.MayHave(namingKeys | idKey | toolsKey) }
+func mayRefer(nested jsonscan.KeySet) bool {
+	return nested.MayHave(namingKeys | idKey | toolsKey | hostedItemKeys)
+}
 
-// foldKey returns key, in lower case if it has upper.
+// foldKey returns key as decoders that mind no case read it, in lower case.
 func foldKey(key []byte) []byte {
-	if hasUpper(key) {
+	upper := false
+	for _, c := range key {
+		if c >= 0x80 { // to upper and back folds U+017F to s and U+212A to k too
+			return bytes.ToLower(bytes.ToUpper(key))
+		}
+		upper = upper || 'A' <= c && c <= 'Z'
+	}
+	if upper {
 		return bytes.ToLower(key)
 	}
 	return key
 }
 
-func (r *Refs) top(param string, value []byte, kind byte) error {
-	switch kind {
+func (r *Refs) top(field string, value []byte) {
+	param, kind := r.path(field), stateFields.top[field]
+	switch value[0] {
 	case 'n':
-		return nil
+		return
 	case '"':
-		return r.add(param, stateFields.top[param], value)
+		r.add(param, "", kind, value)
+		return
 	case '{':
 		found := false
-		for _, m := range jsonscan.Members(value, nil) {
-			if m.Kind == '"' && strings.EqualFold(string(keyOf(value, m)), "id") {
+		for m := range jsonscan.AllMembers(value) {
+			if m.Kind == '"' && string(foldKey(keyOf(value, m))) == "id" {
 				found = true
-				if err := r.add(param+".id", stateFields.top[param], m.Value(value)); err != nil {
-					return err
-				}
+				r.add(param, "id", kind, m.Value(value))
 			}
 		}
 		if found {
-			return nil
+			return
 		}
 	}
-	return wrong(param, "a string or an object with an id")
+	r.fail(wrong(param, "a string or an object with an id"))
 }
 
-func (r *Refs) walk(root string, value []byte) error {
-	w := walker{root: root, refs: r}
-	return w.walk(value)
+func (r *Refs) walk(root string, value []byte) {
+	w := walker{root: root, field: r.outermost(root), path: r.path(root), refs: r}
+	w.walk(value)
 }
 
-func (r *Refs) add(param string, kind Kind, value []byte) error {
+func (r *Refs) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// add takes an id, which a member of the field path gives ("" = itself).
+func (r *Refs) add(path, member string, kind Kind, value []byte) {
+	if r.err != nil { // no reference will be looked up
+		return
+	}
+	if member != "" {
+		path += "." + member
+	}
 	id, ok := jsonscan.String(value)
 	switch {
 	case !ok || id == "":
-		return wrong(param, "an id")
+		r.fail(wrong(path, "an id"))
 	case len(id) > maxReference:
-		return wrong(param, "an id of at most "+strconv.Itoa(maxReference)+" bytes")
+		r.fail(wrong(path, "an id of at most "+strconv.Itoa(maxReference)+" bytes"))
 	case len(r.IDs) == maxReferences:
-		return fault.New(fault.InvalidValue, "the request refers to more than %d stored objects", maxReferences).WithParam(param)
+		r.fail(fault.New(fault.InvalidValue, "the request refers to more than %d stored objects", maxReferences).WithParam(path))
+	default:
+		r.IDs = append(r.IDs, Ref{Param: path, Kind: kind, ID: id})
 	}
-	r.IDs = append(r.IDs, Ref{Param: param, Kind: kind, ID: id})
-	return nil
 }

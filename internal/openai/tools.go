@@ -93,17 +93,14 @@ type toolFrame struct {
 	list        bool     // it is a list of tools
 	tool        bool     // it is one
 	inside      bool     // it is either, or lies in one
-	opaque      bool     // it holds data of the caller, in which no provider reads tools
 	environment bool     // it is the environment of a tool
-	exact       bool     // that member is spelled exactly so
-	foreign     bool     // the environment has a type that is not local
 	depth       uint8    // tools that it lies in, itself counted
 	kind        toolKind // of a tool, by all its types
 }
 
 // opaqueFields are members with names that the caller chose: the arguments of a
-// call, the properties of a schema.
-var opaqueFields = map[string]bool{"arguments": true, "input": true, "properties": true}
+// call, the variables of its shell, the properties of a schema.
+var opaqueFields = map[string]bool{"arguments": true, "input": true, "env": true, "properties": true}
 
 // openTool finds out what a value is as a tool. It opens in the frame f, nil at
 // the top.
@@ -114,16 +111,14 @@ func (w *walker) openTool(child, f *frame) {
 		t.tool = w.root == "tool_choice" && child.object
 	} else {
 		t.depth, t.inside = f.depth, f.inside
-		envelope := w.depth == 1 && f.key == "input" // a field that may hold a whole request
-		t.opaque = f.opaque || opaqueFields[f.key] && !envelope
 		switch {
-		case t.opaque || child.schema:
+		case child.opaque:
 		case f.list:
 			t.tool = true
 		case f.key == "tools":
 			t.list, t.tool = !child.object, child.object
 		case f.tool && f.key == "environment":
-			t.environment, t.exact = true, f.tells != 0
+			t.environment = true
 		}
 	}
 	if t.tool {
@@ -134,26 +129,30 @@ func (w *walker) openTool(child, f *frame) {
 
 // toolKey takes a key. A second of its name leaves open which of them counts.
 func (w *walker) toolKey(f *frame) {
+	var of fact
 	switch f.key {
 	case "execution":
-		f.lacks |= f.says & tellsExecution
+		of = runsAtClient
 	case "environment":
-		f.lacks |= f.says & tellsEnvironment
+		of = isLocal
+	}
+	if f.facts[of] == yes {
+		f.note(of, false)
 	}
 }
 
 // toolText takes a string that is a tool, or a member of one.
 func (w *walker) toolText(f *frame, value []byte) {
 	switch {
-	case f.list, f.key == "tools" && !f.opaque:
+	case f.list, f.key == "tools":
 		w.refs.Tools.Count++
-		w.refs.Tools.AddHosted(untypedTool, w.root)
-	case f.tool && f.key == "execution":
+		w.refs.Tools.AddHosted(untypedTool, w.field)
+	case f.key == "execution":
 		if s, _ := jsonscan.String(value); s != "client" {
-			f.lacks |= tellsExecution
+			f.note(runsAtClient, false)
 		}
-	case f.tool && f.key == "environment":
-		f.lacks |= tellsEnvironment
+	case f.key == "environment":
+		f.note(isLocal, false)
 	}
 }
 
@@ -163,24 +162,22 @@ func (w *walker) toolType(f *frame, name []byte) {
 	case f.tool:
 		kind, ok := clientTools[string(name)]
 		if !ok && len(name) > 0 && !(w.root == "tool_choice" && plainChoices[string(name)]) {
-			w.refs.Tools.AddHosted(string(name), w.root)
+			w.refs.Tools.AddHosted(string(name), w.field)
 		}
 		f.kind |= kind
 	case f.environment:
-		f.foreign = f.foreign || string(name) != "local"
-	case w.root == "input" && w.depth == 2 && hostedItems[string(name)]:
-		w.refs.Tools.AddHosted(string(name), w.root)
+		if string(name) != "local" {
+			f.note(hasType, false)
+		}
+	case w.root == "input" && hostedItems[string(name)]:
+		w.refs.Tools.AddHosted(string(name), w.field)
 	}
 }
 
 // closeTool judges a tool, or the environment of the tool in the frame outer.
 func (w *walker) closeTool(f, outer *frame) {
 	if f.environment && outer != nil {
-		if f.exact && !f.foreign && f.sure(tellsType) {
-			outer.says |= tellsEnvironment
-		} else {
-			outer.lacks |= tellsEnvironment
-		}
+		outer.note(isLocal, outer.current == isLocal && f.facts[hasType] == yes)
 	}
 	if !f.tool || w.root == "tool_choice" { // a choice declares nothing
 		return
@@ -188,21 +185,17 @@ func (w *walker) closeTool(f, outer *frame) {
 	use := &w.refs.Tools
 	use.Count++
 	switch {
-	case f.says&tellsType == 0:
-		use.AddHosted(untypedTool, w.root)
-	case f.kind&clientIfAsked != 0 && !f.sure(tellsExecution):
-		use.AddHosted(serverSearch, w.root)
-	case f.kind&clientIfLocal != 0 && !f.sure(tellsEnvironment):
-		use.AddHosted(hostedShell, w.root)
+	case f.facts[hasType] != yes:
+		use.AddHosted(untypedTool, w.field)
+	case f.kind&clientIfAsked != 0 && f.facts[runsAtClient] != yes:
+		use.AddHosted(serverSearch, w.field)
+	case f.kind&clientIfLocal != 0 && f.facts[isLocal] != yes:
+		use.AddHosted(hostedShell, w.field)
 	case f.depth > maxToolNesting:
-		use.AddHosted(deepTool, w.root)
+		use.AddHosted(deepTool, w.field)
 	}
 	if f.kind&builtIn != 0 {
 		use.BuiltIn++
 	}
 	use.LocalShell = use.LocalShell || f.kind&clientIfLocal != 0
 }
-
-// sure reports whether a member says what is asked of it, and none of its name
-// says otherwise.
-func (f *frame) sure(tells telling) bool { return f.says&^f.lacks&tells != 0 }

@@ -174,7 +174,7 @@ func TestOrdinaryMessagesAreNotTakenForTools(t *testing.T) {
 		"reasoning_content":"r","tool_calls":[{"id":"c","index":0,"type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c"}],
 		"input":[{"type":"function_call_output","call_id":"c","output":"x","status":"completed"},{"summary":[],"encrypted_content":"e","phase":"commentary"}]}`)
 	for _, m := range members {
-		if m.Nested.MayHave(jsonscan.KeysOf("tools")) {
+		if m.Nested.MayHave(jsonscan.KeysOf("tools", "fingerprint")) {
 			t.Errorf("one of the keys is taken for tools: %v", m)
 		}
 	}
@@ -220,13 +220,12 @@ func hostedIn(v any, depth int) string {
 		}
 	case map[string]any:
 		for key, e := range v {
-			switch key {
-			case "parameters", "schema", "input_schema", "output_schema", "arguments", "properties":
+			if depth > 0 && opaque(key) {
 				continue
-			case "input":
-				if depth > 0 {
-					continue
-				}
+			}
+			switch strings.ToLower(key) {
+			case "parameters", "schema", "input_schema", "output_schema":
+				continue
 			case "tools":
 				list, _ := e.([]any)
 				for _, tool := range list {

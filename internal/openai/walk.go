@@ -14,7 +14,9 @@ const maxFrames = 24
 // references and the tools in it. It keeps one frame a level and no other memory, so that a
 // body made of a million empty objects costs nothing but the reading.
 type walker struct {
-	root   string // the top-level field: messages, input, tools, tool_choice or one not known
+	root   string // messages, input, tools, tool_choice or a field that is not known
+	field  string // the top-level field: root, or the envelope that has it
+	path   string // how errors name root
 	refs   *Refs
 	frames [maxFrames]frame
 	depth  int // how many are open, those beyond maxFrames counted
@@ -24,74 +26,93 @@ type walker struct {
 type frame struct {
 	object    bool
 	expectKey bool
-	schema    bool   // it describes data
+	opaque    bool   // data of the caller, in which no provider reads ids or tools
 	opened    string // the known key it is the value of, "" for any other
 	key       string // the current known key of an object, "" for any other
+	current   fact   // what that key says something of, if it is spelled exactly
 
 	// Of an object that the provider may look up by its id:
 	typ      string // its type, if that is in the table
 	id       []byte
 	repeated bool // there is a second id
 
-	tells       telling // the current key of an object, spelled exactly
-	says, lacks telling // members with a value, and members without
+	facts [factCount]state
 
 	toolFrame
 }
 
-// telling are the members that decide whether an object is what its id names,
-// or only names it. They count as spelled here: to a decoder that minds the
-// case, "Type" says nothing.
-type telling uint8
+// fact is something that a member of an object says of it, and that decides
+// whether the object is what its id names, or only names it, and where a tool
+// runs. Only the exact spelling says it: to a decoder that minds the case,
+// "Type" says nothing.
+type fact uint8
 
 const (
-	tellsType telling = 1 << iota
-	tellsRole
-	tellsContent
-	tellsEncrypted
-	tellsResult
-	tellsExecution   // of a tool
-	tellsEnvironment // of a tool
+	noFact fact = iota
+	hasType
+	hasRole
+	hasContent
+	hasEncrypted
+	hasResult
+	runsAtClient // execution of a tool
+	isLocal      // environment of a tool
+	factCount    = iota
 )
 
-var tellingKeys = map[string]telling{
-	"type": tellsType, "role": tellsRole, "content": tellsContent,
-	"encrypted_content": tellsEncrypted, "result": tellsResult,
-	"execution": tellsExecution, "environment": tellsEnvironment,
+// state is what is known of a fact.
+type state uint8
+
+const (
+	unset state = iota
+	yes
+	contradicted // a member of the name says otherwise, whatever else one says
+)
+
+var factKeys = map[string]fact{
+	"type": hasType, "role": hasRole, "content": hasContent, "encrypted_content": hasEncrypted, "result": hasResult,
+	"execution": runsAtClient, "environment": isLocal,
 }
 
-func (w *walker) walk(data []byte) error {
+// say notes what the current member says.
+func (f *frame) say(is bool) { f.note(f.current, is) }
+
+func (f *frame) note(of fact, is bool) {
+	switch {
+	case of == noFact:
+	case !is:
+		f.facts[of] = contradicted
+	case f.facts[of] == unset:
+		f.facts[of] = yes
+	}
+}
+
+func (w *walker) walk(data []byte) {
 	for i := 0; i < len(data); {
-		var err error
 		switch c := data[i]; c {
 		case '"':
 			end := stringEnd(data, i)
-			err = w.text(data[i:end])
+			w.text(data[i:end])
 			i = end
 		case '{', '[':
 			w.open(c == '{')
 			i++
 		case '}', ']':
-			err = w.close()
+			w.close()
 			i++
 		case ',':
 			if f := w.top(); f != nil && f.object {
-				f.expectKey, f.key, f.tells = true, "", 0
+				f.expectKey, f.key, f.current = true, "", noFact
 			}
 			i++
 		case 'n', 't', 'f':
 			if f := w.top(); f != nil {
-				f.lacks |= f.tells
+				f.say(false)
 			}
 			i += len("null") // or true, or most of false: no structure in it
 		default:
 			i++
 		}
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // top is the innermost open frame, nil where it is too deep to matter.
@@ -105,14 +126,14 @@ func (w *walker) top() *frame {
 func (w *walker) open(object bool) {
 	child := frame{object: object, expectKey: object}
 	f := w.top()
-	if f != nil {
-		child.schema = f.schema
-		if f.object {
-			child.opened = f.key
-			f.says |= f.tells & tellsContent
-			f.lacks |= f.tells &^ (tellsContent | tellsEnvironment)
-			child.schema = child.schema || f.inside && schemaFields[f.key]
+	if f != nil && f.object {
+		child.opened = f.key
+		if f.current != isLocal { // which its object says when it ends
+			f.say(f.current == hasContent)
 		}
+	}
+	if f != nil {
+		child.opaque = f.opaque || opaqueFields[f.key] || f.inside && schemaFields[f.key]
 	}
 	if f != nil || w.depth == 0 {
 		w.openTool(&child, f)
@@ -123,84 +144,80 @@ func (w *walker) open(object bool) {
 	}
 }
 
-func (w *walker) close() error {
+func (w *walker) close() {
 	f, element := w.top(), w.depth == 2
 	w.depth--
-	if f == nil {
-		return nil
+	if f == nil || f.opaque {
+		return
 	}
 	w.closeTool(f, w.top())
-	if f.id == nil || f.schema || !w.refers(f, element) {
-		return nil
+	switch {
+	case f.id == nil || !w.refers(f, element):
+	case f.repeated && w.refs.err == nil:
+		w.refs.fail(wrong(w.path+".id", "given once in an item"))
+	default:
+		w.refs.add(w.path, "id", KindItem, f.id)
 	}
-	if f.repeated {
-		return wrong(w.root+".id", "given once in an item")
-	}
-	return w.refs.add(w.root+".id", KindItem, f.id)
 }
 
-// refers tells whether an object with an id leaves it to the provider to look
+// refers reports whether an object with an id leaves it to the provider to look
 // up what it is. An element of input does that too if it says no type and is
 // no message: the type of an item reference is optional.
 func (w *walker) refers(f *frame, element bool) bool {
-	says := f.says &^ f.lacks
 	if f.typ != "" {
-		if content := stateFields.byType[f.typ]; content == 0 || says&content == 0 {
+		if content := stateFields.byType[f.typ]; f.facts[content] != yes {
 			return true
 		}
 	}
-	const message = tellsRole | tellsContent
-	return element && w.root == "input" && says&tellsType == 0 && says&message != message
+	message := f.facts[hasRole] == yes && f.facts[hasContent] == yes
+	return element && w.root == "input" && f.facts[hasType] != yes && !message
 }
 
 // text takes a string, a key or a value.
-func (w *walker) text(value []byte) error {
+func (w *walker) text(value []byte) {
 	f := w.top()
 	switch {
-	case f == nil || f.schema && !f.expectKey:
-		return nil
+	case f == nil:
+		return
 	case f.object && f.expectKey:
 		f.expectKey = false
-		f.key, f.tells = knownKey(value)
-		w.toolKey(f)
-		return nil
+		if !f.opaque {
+			f.key, f.current = knownKey(value)
+			w.toolKey(f)
+		}
+		return
+	case f.opaque:
+		return
 	case !f.object:
 		w.toolText(f, value)
 		if kind, ok := stateFields.nested[f.opened]; ok {
-			return w.refs.add(w.root+"."+f.opened, kind, value)
+			w.refs.add(w.path, f.opened, kind, value)
 		}
-		return nil
+		return
 	}
-	if len(value) > len(`""`) || f.tells == tellsContent { // a message may be empty
-		f.says |= f.tells
-	} else {
-		f.lacks |= f.tells
-	}
+	f.say(len(value) > len(`""`) || f.current == hasContent) // a message may be empty
 	switch f.key {
 	case "":
-		return nil
 	case "tools", "execution", "environment":
 		w.toolText(f, value)
-		return nil
 	case "type":
 		w.typed(f, value)
-		return nil
 	case "id":
 		kind, ok := stateFields.within[f.opened]
 		if !ok {
 			kind, ok = stateFields.nested[f.opened]
 		}
 		if ok {
-			return w.refs.add(w.root+"."+f.opened+".id", kind, value)
+			w.refs.add(w.path, f.opened+".id", kind, value)
+			return
 		}
 		f.repeated = f.id != nil
 		f.id = value
-		return nil
+	default:
+		if kind, ok := stateFields.nested[f.key]; ok {
+			w.refs.add(w.path, f.key, kind, value)
+		}
 	}
-	if kind, ok := stateFields.nested[f.key]; ok {
-		return w.refs.add(w.root+"."+f.key, kind, value)
-	}
-	return nil
 }
 
 // typed takes the type of an object.

@@ -22,15 +22,15 @@ var known = func() map[string]knownName {
 	for key := range opaqueFields {
 		keys[key] = knownName{name: key}
 	}
-	for key, tells := range tellingKeys {
-		keys[key] = knownName{name: key, tells: tells}
+	for key, says := range factKeys {
+		keys[key] = knownName{name: key, says: says}
 	}
 	return keys
 }()
 
 type knownName struct {
-	name  string // the key itself
-	tells telling
+	name string // the key itself
+	says fact   // what it says something of
 }
 
 // longestKnown is the length of the longest known key.
@@ -42,21 +42,21 @@ var longestKnown = func() (n int) {
 }()
 
 // knownKey returns the known key that a quoted key is read as, or "", and what
-// it tells if it is spelled exactly so.
-func knownKey(quoted []byte) (string, telling) {
+// it says something of if it is spelled exactly so.
+func knownKey(quoted []byte) (string, fact) {
 	raw := quoted[1 : len(quoted)-1]
 	upper := false
 	for _, c := range raw {
 		if c == '\\' || c >= 0x80 {
 			s, _ := jsonscan.String(quoted)
 			// To upper and back folds U+017F to s and U+212A to k too.
-			return known[strings.ToLower(strings.ToUpper(s))].name, known[s].tells
+			return known[strings.ToLower(strings.ToUpper(s))].name, known[s].says
 		}
 		upper = upper || 'A' <= c && c <= 'Z'
 	}
 	k := known[string(raw)]
 	if !upper || len(raw) > longestKnown {
-		return k.name, k.tells
+		return k.name, k.says
 	}
-	return known[string(bytes.ToLower(raw))].name, k.tells
+	return known[string(bytes.ToLower(raw))].name, k.says
 }
