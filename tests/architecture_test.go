@@ -82,6 +82,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/pattern", "models of a model block"},
 	{"internal/gateway", "internal/metrics", "one count a call"},
 	{"internal/gateway", "internal/openai", "references to stored state, usage"},
+	{"internal/gateway", "internal/openrouter", "which tools a router runs itself"},
 	{"internal/gateway", "internal/owners", "whose stored state it is"},
 	{"internal/gateway", "internal/provider", "the upstream request"},
 	{"internal/gateway", "internal/redact", "no secret in logs and errors"},

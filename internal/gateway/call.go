@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -150,13 +149,9 @@ func (c *Call) Admit(ctx context.Context, op provider.Operation, model string) e
 	c.translated = op == provider.Responses && p.Translate != nil
 	c.Record.Provider, c.Record.UpstreamModel = p.Name, found.Name
 	c.quota.limit(c.gateway.limits.matching(model))
-	c.keptLong = found.Price != nil && found.Price.CacheHour.Known && bytes.Contains(c.buffer, hourInCache)
+	c.keptLong = found.Price != nil && found.Price.CacheHour.Known && openai.AsksHourCache(c.buffer)
 	return c.admitSize()
 }
-
-// hourInCache is how a request asks for the dearer kind of cache
-// ("cache_control": {"ttl": "1h"}). Usage does not tell which it was.
-var hourInCache = []byte(`"1h"`)
 
 // Model is the model's name as the caller wrote it: what answers are named by.
 func (c *Call) Model() string { return c.asked }

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"net/http"
 	"time"
 
@@ -38,11 +37,11 @@ type seen struct {
 	refused  bool          // the provider answered with another status than 200
 }
 
-// Event notes an event of the provider's stream. What is no JSON ([DONE]), and
-// events whose name says that they carry no piece of the answer, do not count.
+// Event notes an event of the provider's stream. Only those that carry a piece of
+// the answer count.
 func (c *Call) Event(name, data []byte) {
 	c.FirstToken()
-	if len(data) == 0 || data[0] != '{' || len(name) > 0 && !bytes.Contains(name, deltaEvent) {
+	if !openai.IsPiece(name, data) {
 		return
 	}
 	n := int64(len(data))
@@ -52,9 +51,6 @@ func (c *Call) Event(name, data []byte) {
 	c.seen.events++
 	c.seen.data += n
 }
-
-// deltaEvent is in the names of the events of a Responses stream that carry text.
-var deltaEvent = []byte("delta")
 
 // Whole notes the size of an answer that is not streamed, in bytes.
 func (c *Call) Whole(bytes int) { c.seen.whole = int64(bytes) }

@@ -2,14 +2,13 @@ package gateway
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
 
 // readRefs is what a body asks of the provider's account, so that it is walked once.
@@ -52,7 +51,7 @@ func (c *Call) AdmitState(ctx context.Context, body []byte, members []jsonscan.M
 // admitHosted refuses tools that run at the provider, unless the key may use them.
 func (c *Call) admitHosted(tools openai.ToolUse, body []byte, members []jsonscan.Member) error {
 	if c.provider.Dialect.OpenRouterFields() {
-		c.openRouterTools(&tools, body, members)
+		openrouter.AddHostedTools(&tools, c.model.Name, body, members)
 	}
 	if tools.Hosted != "" && !c.Credential.HostedTools {
 		return fault.New(fault.InsufficientScope, "the key %q may not use tools that run at the provider (%s): switch the tool off in the client, or set hosted_tools in the key's configuration", c.Credential.Name, tools.Hosted).WithParam(tools.HostedIn)
@@ -84,28 +83,6 @@ func (c *Call) admitIDs(ctx context.Context, ids []openai.Ref) error {
 		}
 	}
 	return nil
-}
-
-// openRouterTools adds the ways in which a request makes OpenRouter itself run
-// tools: its plugins (web search, files) and its search of deferred tools, a
-// shell, for which it knows no local environment, the variant of a model's name
-// that searches the web, and presets.
-func (c *Call) openRouterTools(tools *openai.ToolUse, body []byte, members []jsonscan.Member) {
-	for _, field := range [...]string{"plugins", "deferred_tools"} {
-		if i, ok := jsonscan.Find(body, members, field); ok && members[i].Kind != 'n' {
-			tools.AddHosted(field, field)
-		}
-	}
-	if tools.LocalShell {
-		tools.AddHosted("shell, which OpenRouter runs itself", "tools")
-	}
-	_, variants, _ := strings.Cut(strings.ToLower(c.model.Name), ":")
-	if slices.Contains(strings.Split(variants, ":"), "online") {
-		tools.AddHosted(":online", "model")
-	}
-	if strings.Contains(c.model.Name, "@preset/") { // replaces prompt and model by what the account says
-		tools.AddHosted("@preset", "model")
-	}
 }
 
 // unknownState says the same of another tenant's state and of what does not exist.
