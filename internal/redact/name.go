@@ -8,13 +8,7 @@ const (
 	minInName = 12
 	// maxSearched bounds what is searched of a name, in bytes. No record keeps as much.
 	maxSearched = 8 << 10
-	// minKeyRest is the least that follows the prefix of a key, in bytes. Keys have more.
-	minKeyRest = 20
 )
-
-// keyPrefixes begin the keys of this gateway and of vendors. With minKeyRest more bytes of a key
-// they are found in no model's name.
-var keyPrefixes = []string{"gh-", "sk-", "pk-", "rk-", "xai-", "glpat-", "gsk_", "hf_", "ghp_", "gho_", "AKIA", "AIza"}
 
 // Name returns a caller's text as a record may keep it: a model's name, a request id, the name of a
 // workstation. Known secrets and what has the form of a key become [Mark]; a known secret of less
@@ -74,37 +68,4 @@ func separates(c byte) bool {
 		return true
 	}
 	return false
-}
-
-func withoutKeyForms(text string) string {
-	for i := 0; i+minKeyRest < len(text); i++ {
-		if i > 0 && alphanumeric(text[i-1]) {
-			continue
-		}
-		if n := keyForm(text[i:]); n > 0 {
-			return text[:i] + Mark + withoutKeyForms(text[i+n:])
-		}
-	}
-	return text
-}
-
-// keyForm returns the length of the key that text begins with, 0 if it begins with none.
-func keyForm(text string) int {
-	for _, prefix := range keyPrefixes {
-		if text[0] != prefix[0] || !strings.HasPrefix(text, prefix) {
-			continue
-		}
-		n := len(prefix)
-		for n < len(text) && (alphanumeric(text[n]) || text[n] == '-' || text[n] == '_') {
-			n++
-		}
-		if n >= len(prefix)+minKeyRest {
-			return n
-		}
-	}
-	return 0
-}
-
-func alphanumeric(c byte) bool {
-	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
