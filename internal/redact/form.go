@@ -123,7 +123,7 @@ func hasRandomRun(rest string) bool {
 
 func keyEnd(rest string, dotted bool) int {
 	n := 0
-	for n < len(rest) && (base64URL(rest[n]) || rest[n] == '*' || dotted && rest[n] == '.') {
+	for n < len(rest) && (base64URL(rest[n]) || rest[n] == '*' || dotted && rest[n] == '.' && n+1 < len(rest) && base64URL(rest[n+1])) {
 		n++
 	}
 	return n

@@ -43,14 +43,19 @@ func (r *Redactor) withoutKnown(text string) string {
 	return text
 }
 
-// withoutKeys asks for the whole text and for its parts.
+// withoutKeys asks for the whole text and for its parts: those that may be a key that somebody chose,
+// and within these the ones that may be a key of [keys.NewSecret].
 func (r *Redactor) withoutKeys(text string) string {
 	if r.isKey(text) {
 		return Mark
 	}
-	whole, start := text, 0
+	return r.withoutParts(r.withoutParts(text, endsChosen), endsOwn)
+}
+
+func (r *Redactor) withoutParts(whole string, ends func(byte) bool) string {
+	text, start := whole, 0
 	for i := 0; i <= len(whole); i++ {
-		if i < len(whole) && !separates(whole[i]) {
+		if i < len(whole) && !ends(whole[i]) {
 			continue
 		}
 		if part := whole[start:i]; len(part) >= minInName && len(part) < len(whole) && r.isKey(part) {
@@ -61,11 +66,11 @@ func (r *Redactor) withoutKeys(text string) string {
 	return text
 }
 
-// separates reports whether a key may end before or begin after c.
-func separates(c byte) bool {
-	switch c {
-	case ' ', '\t', '\r', '\n', '/', ',', ';', ':', '=', '&', '?', '"', '\'', '(', ')', '<', '>':
-		return true
-	}
-	return false
+// endsChosen reports whether a key that somebody chose ends before c: one can hold all that an
+// Authorization header carries, but few hold what names and sentences are divided by.
+func endsChosen(c byte) bool {
+	return c <= ' ' || c > '~' || strings.IndexByte(`\/,;:=&?|"'()<>[]{}`+"`", c) >= 0
 }
+
+// endsOwn reports whether a key that the gateway made ends before c.
+func endsOwn(c byte) bool { return !base64URL(c) }

@@ -11,11 +11,12 @@ import (
 
 const (
 	hashed = "one-of-which-only-the-hash-is-known"
+	chosen = "of+a~hash.that#somebody-chose"
 	ownKey = "gh-Ab3_-Cd4_-Ef5_-Gh6_-Ij7_-Kl8_-Mn9_-Op0_-QrS" // no run of its letters and digits is long
 )
 
 func redactor() *redact.Redactor {
-	return redact.New([]string{"correct-horse-battery", "ollama"}, func(text string) bool { return text == hashed })
+	return redact.New([]string{"correct-horse-battery", "ollama"}, func(text string) bool { return text == hashed || text == chosen })
 }
 
 func TestANameKeepsNoSecret(t *testing.T) {
@@ -25,14 +26,27 @@ func TestANameKeepsNoSecret(t *testing.T) {
 	}
 	for _, secret := range []string{
 		fresh, hashed, "correct-horse-battery", "sk-proj-0123456789abcdefghij", "ghp_0123456789abcdefghijklmnopqrstuvwxyz",
-		ownKey, "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH", "glpat-ab12-Cd34_Ef56-Gh78i", "sk-ab***************wxyz",
+		ownKey, "xai-0123456789abcdefghijABCDEFGHIJ", "pplx-0123456789abcdefghij", "nvapi-abc_0123456789abcdefghij-x",
+		"csk-0123456789abcdefghij", "r8_0123456789abcdefghij", "fw_0123456789abcdefghij", "github_pat_11ABCDEFG0abcdefghijkl_0",
+		"ghs_0123456789abcdefghijklmnopqrstuvwxyz", "ya29.a0AfH6SMBx0123456789", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-def", "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH", "glpat-ab12-Cd34_Ef56-Gh78i", "sk-ab***************wxyz",
 	} {
-		for _, form := range []string{"KEY", "openai/KEY", "Bearer KEY", "KEY KEY", "a=KEY&b=1", `"KEY"`, "fake/KEY:free"} {
+		for _, form := range []string{
+			"KEY", "openai/KEY", "Bearer KEY", "KEY KEY", "a=KEY&b=1", `"KEY"`, "fake/KEY:free", "[KEY]", "{KEY}", "a|KEY|b", "KEY.", "!KEY!",
+			"me@KEY@x", "$KEY", `\KEY\`, "`KEY`", "KEY\x00", "\u00a0KEY\u00a0", "~KEY#", "é.KEY.é",
+		} {
 			name := strings.ReplaceAll(form, "KEY", secret)
 			want := strings.ReplaceAll(form, "KEY", redact.Mark)
 			if got := redactor().Name(name); got != want {
 				t.Errorf("%q became %q, want %q", name, got, want)
 			}
+		}
+	}
+	if got := redactor().Name("x" + fresh); got != "x"+redact.Mark {
+		t.Errorf("a key after a letter became %q", got)
+	}
+	for _, form := range []string{"KEY", "openai/KEY", "Bearer KEY", "[KEY]", "KEY\u00a0", "a|KEY|b"} {
+		if got := redactor().Name(strings.ReplaceAll(form, "KEY", chosen)); got != strings.ReplaceAll(form, "KEY", redact.Mark) {
+			t.Errorf("%q with a key that somebody chose became %q", form, got)
 		}
 	}
 	if got := redactor().Name("ollama"); got != redact.Mark {
