@@ -6,6 +6,8 @@ const (
 	// minRun is the shortest run of letters and digits that only a key has, and longRun the shortest
 	// of letters or of digits alone: names have words and separators between them.
 	minRun, longRun = 16, 30
+	// minRunInWord is enough where the length is that of a key too, and few keys of ours lack it.
+	minRunInWord = 12
 	// maxKeyHead is how far behind its prefix the random part of a key is looked for, in bytes. Some
 	// vendors put a few words first ("sk-svcacct-").
 	maxKeyHead = 64
@@ -13,37 +15,36 @@ const (
 	minMasked = 3
 )
 
-// keyForms are the prefixes of keys: of this gateway and of vendors. Ordinary names have many of
-// them too, so it is what follows that shows a key.
-var keyForms = []struct {
+// keyForm is how the keys of one maker look.
+type keyForm struct {
 	prefix string
 	length int  // of what follows, where it is fixed and may have "-" and "_", in bytes
 	dotted bool // parts that a dot joins follow
-}{
-	{prefix: "gh-", length: 43}, // keys.NewSecret
-	{prefix: "glpat-", length: 20}, {prefix: "AIza", length: 35},
-	{prefix: "eyJ", dotted: true}, // a JSON Web Token
-	{prefix: "sk-"}, {prefix: "pk-"}, {prefix: "rk-"}, {prefix: "csk-"}, {prefix: "xai-"}, {prefix: "pplx-"},
-	{prefix: "nvapi-"}, {prefix: "gsk_"}, {prefix: "hf_"}, {prefix: "r8_"}, {prefix: "fw_"}, {prefix: "ya29."},
-	{prefix: "ghp_"}, {prefix: "gho_"}, {prefix: "ghs_"}, {prefix: "github_pat_"}, {prefix: "AKIA"},
 }
 
-// keyFormStarts has the first bytes of keyForms.
-var keyFormStarts = func() (starts [256]bool) {
-	for _, form := range keyForms {
-		starts[form.prefix[0]] = true
+// keyForms are those of this gateway and of vendors, by the first byte of the prefix. Ordinary names
+// have such prefixes too, so it is what follows that shows a key.
+var keyForms = byFirst(
+	keyForm{prefix: "gh-", length: 43}, // keys.NewSecret
+	keyForm{prefix: "glpat-", length: 20}, keyForm{prefix: "AIza", length: 35},
+	keyForm{prefix: "eyJ", dotted: true}, // a JSON Web Token
+	keyForm{prefix: "sk-"}, keyForm{prefix: "pk-"}, keyForm{prefix: "rk-"}, keyForm{prefix: "csk-"}, keyForm{prefix: "xai-"}, keyForm{prefix: "pplx-"},
+	keyForm{prefix: "nvapi-"}, keyForm{prefix: "gsk_"}, keyForm{prefix: "hf_"}, keyForm{prefix: "r8_"}, keyForm{prefix: "fw_"}, keyForm{prefix: "ya29."},
+	keyForm{prefix: "ghp_"}, keyForm{prefix: "gho_"}, keyForm{prefix: "ghs_"}, keyForm{prefix: "github_pat_"}, keyForm{prefix: "AKIA"},
+)
+
+func byFirst(all ...keyForm) (forms [256][]keyForm) {
+	for _, form := range all {
+		forms[form.prefix[0]] = append(forms[form.prefix[0]], form)
 	}
-	return starts
-}()
+	return forms
+}
 
 // withoutKeyForms replaces what has the form of a key by [Mark].
 func withoutKeyForms(text string) string {
 	var out strings.Builder
 	done := 0
 	for i := 0; i < len(text); i++ {
-		if !keyFormStarts[text[i]] {
-			continue
-		}
 		if n := keyLength(text[i:], i > done && alphanumeric(text[i-1])); n > 0 {
 			out.WriteString(text[done:i])
 			out.WriteString(Mark)
@@ -59,16 +60,16 @@ func withoutKeyForms(text string) string {
 }
 
 // keyLength returns the length of the key that text begins with, 0 if it begins with none. Inside a
-// word ("high-") only a key of fixed length is one.
+// word ("high-") only one of fixed length counts.
 func keyLength(text string, inWord bool) int {
-	for _, form := range keyForms {
+	for _, form := range keyForms[text[0]] {
 		if !strings.HasPrefix(text, form.prefix) {
 			continue
 		}
 		rest := text[len(form.prefix):]
 		fixed := form.length > 0 && fixedLength(rest, form.length)
-		random := (fixed || !inWord) && hasRandomRun(rest[:min(len(rest), maxKeyHead)])
-		if random || fixed && !inWord {
+		head := rest[:min(len(rest), maxKeyHead)]
+		if inWord && fixed && hasRandomRun(head, minRunInWord) || !inWord && (fixed || hasRandomRun(head, minRun)) {
 			return len(form.prefix) + keyEnd(rest, form.dotted)
 		}
 	}
@@ -92,8 +93,9 @@ func fixedLength(rest string, length int) bool {
 	return upper && lower
 }
 
-// hasRandomRun reports whether rest, up to where a key would end, has a run that no name has.
-func hasRandomRun(rest string) bool {
+// hasRandomRun reports whether rest, up to where a key would end, has a run that names do not have: of
+// at least so many letters and digits, a very long one of either, or asterisks.
+func hasRandomRun(rest string, least int) bool {
 	letters, digits, masked := 0, 0, 0
 	for i := range len(rest) {
 		switch c := rest[i]; {
@@ -114,7 +116,7 @@ func hasRandomRun(rest string) bool {
 			}
 		}
 		run := letters + digits
-		if masked >= minMasked || run >= longRun || run >= minRun && letters > 0 && digits > 0 {
+		if masked >= minMasked || run >= longRun || run >= least && letters > 0 && digits > 0 {
 			return true
 		}
 	}
