@@ -138,7 +138,8 @@ func (c *Call) Admit(ctx context.Context, op provider.Operation, model string) e
 	c.asked, c.Record.Model = model, model
 	found, p, err := c.gateway.resolve(ctx, c.Credential.Key, op, model)
 	if !found.Known { // any text may stand here; a key does where a setting was filled in wrongly
-		if c.Record.Model = c.gateway.redactor.Name(model); c.Record.Model != model {
+		c.Record.Model = c.gateway.redactor.Name(model)
+		if c.Record.Model != model && (err == nil || fault.From(err).Code == fault.ModelNotFound) {
 			return fault.New(fault.ModelNotFound, "the model's name holds a key; send the key in the Authorization header only").WithParam("model")
 		}
 	}

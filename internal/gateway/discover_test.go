@@ -196,6 +196,33 @@ func TestACallWaitsShortlyForAProvidersFirstList(t *testing.T) {
 	}
 }
 
+// Only a name that no model can have is refused for the key in it: this one may be listed yet.
+func TestANameThatIsNotListedYetIsNotRefusedForItsForm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		r := discovering(t, &lister{answer: silent}, nil)
+		if err := r.Start(ctx, activity.Retention{}); err != nil {
+			t.Fatal(err)
+		}
+		const name = "acme/sk-0123456789abcdefghij"
+		call := r.begin(t)
+		err := call.Admit(t.Context(), provider.Chat, name)
+		if fault.From(err).Code != fault.NoProvider || call.Record.Model != "acme/[redacted]" {
+			t.Errorf("%v, recorded as %q", err, call.Record.Model)
+		}
+		call.Fail(fault.From(err))
+		call.Finish()
+		if code, _ := r.refused(t, t.Context(), "other/sk-0123456789abcdefghij"); code != fault.ModelNotFound {
+			t.Errorf("another provider's: %q", code)
+		}
+		stop()
+		r.Close()
+		if err := r.state.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // delayed is a provider that thinks before it answers.
 func delayed(by time.Duration, next roundTrip) roundTrip {
 	return func(r *http.Request) (*http.Response, error) {

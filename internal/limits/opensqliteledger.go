@@ -134,7 +134,7 @@ func parseBudgetName(name string) (Unit, Period, bool) {
 // coalesceFrom is how long a backlog grows before its changes are summed.
 const coalesceFrom = 1024
 
-// write queues rows. Where the store takes no more (a disk that has failed for a million changes) they wait in memory,
+// write queues rows. Where the store takes no more (a disk that fails while its queue is full) they wait in memory,
 // and go before those that come later; queued is then false.
 func (l *SQLiteLedger) write(rows *ledgerRows) (queued bool, err error) {
 	if !l.behind.Load() {

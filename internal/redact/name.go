@@ -8,13 +8,7 @@ const (
 	minInName = 12
 	// maxSearched bounds what is searched of a name, in bytes. No record keeps as much.
 	maxSearched = 8 << 10
-	// minKeyRest is the least that follows the prefix of a key, in bytes. Keys have more.
-	minKeyRest = 20
 )
-
-// keyPrefixes begin the keys of this gateway and of vendors. With minKeyRest more bytes of a key
-// they are found in no model's name.
-var keyPrefixes = []string{"gh-", "sk-", "pk-", "rk-", "xai-", "glpat-", "gsk_", "hf_", "ghp_", "gho_", "AKIA", "AIza"}
 
 // Name returns a caller's text as a record may keep it: a model's name, a request id, the name of a
 // workstation. Known secrets and what has the form of a key become [Mark]; a known secret of less
@@ -49,14 +43,19 @@ func (r *Redactor) withoutKnown(text string) string {
 	return text
 }
 
-// withoutKeys asks for the whole text and for its parts.
+// withoutKeys asks for the whole text and for its parts: those that may be a key that somebody chose,
+// and within these the ones that may be a key of [keys.NewSecret].
 func (r *Redactor) withoutKeys(text string) string {
 	if r.isKey(text) {
 		return Mark
 	}
-	whole, start := text, 0
+	return r.withoutParts(r.withoutParts(text, endsChosen), endsOwn)
+}
+
+func (r *Redactor) withoutParts(whole string, ends func(byte) bool) string {
+	text, start := whole, 0
 	for i := 0; i <= len(whole); i++ {
-		if i < len(whole) && !separates(whole[i]) {
+		if i < len(whole) && !ends(whole[i]) {
 			continue
 		}
 		if part := whole[start:i]; len(part) >= minInName && len(part) < len(whole) && r.isKey(part) {
@@ -67,44 +66,11 @@ func (r *Redactor) withoutKeys(text string) string {
 	return text
 }
 
-// separates reports whether a key may end before or begin after c.
-func separates(c byte) bool {
-	switch c {
-	case ' ', '\t', '\r', '\n', '/', ',', ';', ':', '=', '&', '?', '"', '\'', '(', ')', '<', '>':
-		return true
-	}
-	return false
+// endsChosen reports whether a key that somebody chose ends before c: one can hold all that an
+// Authorization header carries, but few hold what names and sentences are divided by.
+func endsChosen(c byte) bool {
+	return c <= ' ' || c > '~' || strings.IndexByte(`\/,;:=&?|"'()<>[]{}`+"`", c) >= 0
 }
 
-func withoutKeyForms(text string) string {
-	for i := 0; i+minKeyRest < len(text); i++ {
-		if i > 0 && alphanumeric(text[i-1]) {
-			continue
-		}
-		if n := keyForm(text[i:]); n > 0 {
-			return text[:i] + Mark + withoutKeyForms(text[i+n:])
-		}
-	}
-	return text
-}
-
-// keyForm returns the length of the key that text begins with, 0 if it begins with none.
-func keyForm(text string) int {
-	for _, prefix := range keyPrefixes {
-		if text[0] != prefix[0] || !strings.HasPrefix(text, prefix) {
-			continue
-		}
-		n := len(prefix)
-		for n < len(text) && (alphanumeric(text[n]) || text[n] == '-' || text[n] == '_') {
-			n++
-		}
-		if n >= len(prefix)+minKeyRest {
-			return n
-		}
-	}
-	return 0
-}
-
-func alphanumeric(c byte) bool {
-	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
-}
+// endsOwn reports whether a key that the gateway made ends before c.
+func endsOwn(c byte) bool { return !base64URL(c) }

@@ -3,7 +3,7 @@
 // ([Redactor.Name]).
 //
 // Two nets, one behind the other: every secret the gateway knows, wherever it
-// stands, and whatever has the shape of a well-known credential. The second is
+// stands, and whatever has the form of a well-known credential. The second is
 // there for secrets that only the provider knows (providers like to echo the
 // key they were offered, partly masked).
 package redact
@@ -23,13 +23,11 @@ const MaxText = 1024
 // minSecret keeps a careless one-letter "secret" from blanking every text.
 const minSecret = 6
 
-// shapes are the credentials that are recognised without being known: scheme
-// and token of an Authorization header, and vendor prefixes of API keys.
-var shapes = regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9._~+/*-]{6,}=*|` +
-	`\b(?:sk|pk|rk|gh|gsk|xai|hf|ghp|gho|glpat|AKIA|AIza)[-_A-Za-z0-9*]{12,}`)
+// authorization is the scheme and the token of an Authorization header.
+var authorization = regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9._~+/*-]{6,}=*`)
 
 // Redactor knows a fixed set of secrets. The nil Redactor knows none and
-// still recognises shapes. Safe for concurrent use.
+// still recognises forms. Safe for concurrent use.
 type Redactor struct {
 	known *strings.Replacer // nil without secrets
 	long  *strings.Replacer // those of minInName bytes and more; nil without such
@@ -70,7 +68,7 @@ func (r *Redactor) Text(text string) string {
 	if r != nil && r.known != nil {
 		text = r.known.Replace(text)
 	}
-	text = shapes.ReplaceAllString(text, Mark)
+	text = withoutKeyForms(authorization.ReplaceAllString(text, Mark))
 	if len(text) > MaxText {
 		text = strings.ToValidUTF8(text[:MaxText], "") + "…"
 	}

@@ -29,7 +29,7 @@ func TestShapesOfCredentialsVanish(t *testing.T) {
 			t.Errorf("%q: got %q", secret, got)
 		}
 	}
-	plain := "The model `gpt-5-mini` does not exist; ask sk or the bearer of news."
+	plain := "The models `gpt-5-mini` and `xai-grok-4-fast-non-reasoning` do not exist; ask sk or the bearer of news."
 	if got := r.Text(plain); got != plain {
 		t.Errorf("ordinary text changed: %q", got)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -49,26 +50,25 @@ func writeLock(lock *os.File, text string) error {
 
 // closedMark is what the lock file says after a clean stop: the file as it was closed. A file that
 // was changed or exchanged since does not fit it.
-func closedMark(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("closed %d %d", info.Size(), info.ModTime().UnixNano()), nil
+func closedMark(info fs.FileInfo) string {
+	return fmt.Sprintf("closed %d %d", info.Size(), info.ModTime().UnixNano())
 }
 
 // suspect reports whether the database has to be checked: it was not closed by a clean stop, or is
 // not as it was then. It warns of a database that was there before and is gone.
 func (s *Store) suspect(left string) bool {
-	mark, err := closedMark(s.path)
-	if errors.Is(err, os.ErrNotExist) || strings.HasPrefix(mark, "closed 0 ") {
+	info, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		if left != "" {
 			s.opts.Logger.Warn("the database is missing though its folder was used before; it begins empty, and so do all budgets", zap.String("file", s.path))
 		}
 		return false
 	}
-	wal, err := os.Stat(filepath.Join(s.files.dir, walFileName))
-	return mark != left || err == nil && wal.Size() > 0
+	if err != nil {
+		return true
+	}
+	wal, walErr := os.Stat(filepath.Join(s.files.dir, walFileName))
+	return closedMark(info) != left || walErr == nil && wal.Size() > 0
 }
 
 // quickCheck reads all pages and returns what is wrong with them: half a second for a million rows of

@@ -1,30 +1,45 @@
 package store
 
 import (
+	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
 // checkInterval is how long a lost file may go unnoticed while nothing is written.
 const checkInterval = time.Second
 
+// lostSuffix is put behind the name of a file that belongs to a database which is no longer there.
+const lostSuffix = ".lost"
+
 // errReplaced says that one of the store's files is not the one that it opened.
 var errReplaced = errors.New("it was removed or replaced while in use")
+
+const (
+	adviceMain = "put the same file back; or, to use another one, stop the gateway, move " + walFileName + " and " +
+		shmFileName + " away, put the file in place, and start"
+	adviceAdded = "put the same file back, or restart the gateway: what was committed is kept"
+)
 
 // files are those that the store holds open, as they were when it opened them. SQLite goes on
 // writing to a file that was removed, and all of that is gone with the process.
 type files struct {
 	dir    string
+	mu     sync.Mutex // guards the following: readers check too
 	opened map[string]fs.FileInfo
 }
 
 // remember notes the file of each name as it is now. One that does not exist, or that the system
 // cannot tell from others, is not watched.
 func (f *files) remember(names ...string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.opened == nil {
 		f.opened = make(map[string]fs.FileInfo)
 	}
@@ -32,13 +47,13 @@ func (f *files) remember(names ...string) error {
 		info, err := os.Stat(filepath.Join(f.dir, name))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			f.forget(name)
+			delete(f.opened, name)
 			continue
 		case err != nil:
 			return err
 		}
 		if f.opened[name] = info; !os.SameFile(info, info) { // Windows reads its identity only now
-			f.forget(name)
+			delete(f.opened, name)
 		}
 	}
 	return nil
@@ -46,6 +61,8 @@ func (f *files) remember(names ...string) error {
 
 // forget ends the watch of files.
 func (f *files) forget(names ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, name := range names {
 		delete(f.opened, name)
 	}
@@ -53,16 +70,73 @@ func (f *files) forget(names ...string) {
 
 // check returns an error that wraps errReplaced and says what to do if a file is not the opened one.
 func (f *files) check() error {
-	for name, opened := range f.opened {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, name := range []string{FileName, walFileName, shmFileName, LockFileName} {
+		opened := f.opened[name]
+		if opened == nil {
+			continue
+		}
 		path := filepath.Join(f.dir, name)
 		now, err := os.Stat(path)
 		switch {
 		case err == nil && os.SameFile(opened, now):
-		case err == nil || errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("%q: %w; put it back, or restart with the files that shall be used", path, errReplaced)
-		default:
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("looking at %q: %w", path, err)
+		case name == FileName:
+			return fmt.Errorf("%q: %w; %s", path, errReplaced, adviceMain)
+		default:
+			return fmt.Errorf("%q: %w; %s", path, errReplaced, adviceAdded)
 		}
 	}
 	return nil
 }
+
+// setAside renames the files that SQLite added to a database in whose place there is another one
+// now: the next start would apply them to that one. It returns the new names, and is called when all
+// connections are closed.
+func (f *files) setAside() (names []string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.another(FileName) {
+		return nil, nil
+	}
+	for _, name := range []string{walFileName, shmFileName} {
+		if f.another(name) {
+			continue // came with the other database
+		}
+		path := filepath.Join(f.dir, name)
+		switch e := os.Rename(path, path+lostSuffix); {
+		case e == nil:
+			names = append(names, path+lostSuffix)
+		case !errors.Is(e, fs.ErrNotExist):
+			err = errors.Join(err, e)
+		}
+	}
+	return names, err
+}
+
+// another reports whether there is a file of the name that is not the opened one. It is called with
+// mu held.
+func (f *files) another(name string) bool {
+	opened := f.opened[name]
+	now, err := os.Stat(filepath.Join(f.dir, name))
+	return opened != nil && err == nil && !os.SameFile(opened, now)
+}
+
+// readConnector opens connections to the database as long as its files are the opened ones. One to
+// another database would read it with the log of this one.
+type readConnector struct {
+	files  *files
+	driver driver.Driver
+	dsn    string
+}
+
+func (c *readConnector) Connect(context.Context) (driver.Conn, error) {
+	if err := c.files.check(); err != nil {
+		return nil, err
+	}
+	return c.driver.Open(c.dsn)
+}
+
+func (c *readConnector) Driver() driver.Driver { return c.driver }

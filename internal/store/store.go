@@ -98,7 +98,7 @@ type Store struct {
 	opts    Options
 	path    string
 	lock    *os.File
-	files   files // the writer goroutine's own
+	files   files
 	writeDB *sql.DB
 	readDB  *sql.DB
 	tx      Tx // the writer goroutine's own
@@ -179,7 +179,7 @@ func (s *Store) openFile(suspect bool) error {
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
 		"foreign_keys(off)",
 	}
-	s.writeDB, err = sql.Open("sqlite", dsn(s.path, append(common,
+	s.writeDB, err = sql.Open("sqlite", dsn(s.path, "rw", append(common,
 		"journal_mode(wal)", "synchronous(normal)", fmt.Sprintf("journal_size_limit(%d)", walSizeLimit))))
 	if err != nil {
 		return err
@@ -196,23 +196,21 @@ func (s *Store) openFile(suspect bool) error {
 	if err := migrate(&s.tx, s.opts.Schemas); err != nil {
 		return explain(err)
 	}
-	s.readDB, err = sql.Open("sqlite", dsn(s.path, append(common, "query_only(on)")))
-	if err != nil {
-		return err
-	}
+	s.readDB = sql.OpenDB(&readConnector{files: &s.files, driver: s.writeDB.Driver(), dsn: dsn(s.path, "ro", append(common, "query_only(on)"))})
 	s.readDB.SetMaxOpenConns(maxReaders)
 	s.readDB.SetMaxIdleConns(maxReaders)
 	return s.files.remember(FileName, walFileName, shmFileName, LockFileName)
 }
 
-// dsn writes path as a file: URI, so that no character of a directory's name is read as an option. A connection does
-// not create the file: one that was removed must not come back empty.
-func dsn(path string, pragmas []string) string {
+// dsn writes path as a file: URI, so that no character of a directory's name is read as an option. No mode creates the
+// file: one that was removed must not come back empty. A connection that is "ro" does not write the log into the file
+// when it is closed.
+func dsn(path, mode string, pragmas []string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // a Windows drive
 	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas, "mode": {"rw"}}.Encode()}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas, "mode": {mode}}.Encode()}
 	return u.String()
 }
 
@@ -248,7 +246,8 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// closeFiles leaves in the lock file that the database, if it is whole, was closed.
+// closeFiles leaves in the lock file that the database, if it is whole, was closed. The log of a database that was
+// replaced must not be applied to the one in its place.
 func (s *Store) closeFiles(whole bool) error {
 	var errs []error
 	if s.readDB != nil {
@@ -257,11 +256,17 @@ func (s *Store) closeFiles(whole bool) error {
 	if s.writeDB != nil {
 		s.tx.disconnect()
 		errs = append(errs, s.writeDB.Close())
+		lost, err := s.files.setAside()
+		errs = append(errs, err)
+		if len(lost) > 0 {
+			s.opts.Logger.Warn("the database was replaced while in use; what belonged to the old file was renamed, so that the next start leaves it alone",
+				zap.String("file", s.path), zap.Strings("renamed", lost))
+		}
 	}
 	if whole && errors.Join(errs...) == nil {
-		mark, err := closedMark(s.path)
+		info, err := os.Stat(s.path)
 		if err == nil {
-			err = writeLock(s.lock, mark)
+			err = writeLock(s.lock, closedMark(info))
 		}
 		errs = append(errs, err)
 	}
