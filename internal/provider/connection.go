@@ -53,8 +53,8 @@ func (c *connection) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// SetWriteDeadline is what tls.Conn calls before it says goodbye, and http.Transport never
-// calls: what is written from then on belongs to no request.
+// SetWriteDeadline is called by tls.Conn before it writes close_notify, and never by
+// http.Transport over HTTP/1: what is written from then on belongs to no request.
 func (c *connection) SetWriteDeadline(t time.Time) error {
 	c.closing.Store(true)
 	return c.Conn.SetWriteDeadline(t)
@@ -134,15 +134,15 @@ func (a *attempt) early() bool {
 
 // stale reports whether err is the end of a kept connection, early and before any byte of an
 // answer. A timeout of ours and an HTTP/2 stream that was reset leave their connection alive;
-// a provider that says goodbye with GOAWAY has taken the streams that fail.
+// the streams that fail after GOAWAY are those that the provider has taken.
 func (a *attempt) stale(err error) bool {
 	var timeout net.Error
 	var reset http2.StreamError
-	var goodbye http2.GoAwayError
+	var goAway http2.GoAwayError
 	switch {
 	case !a.kept || a.answered.Load() || !a.early():
 		return false
-	case errors.As(err, &reset) || errors.As(err, &goodbye):
+	case errors.As(err, &reset) || errors.As(err, &goAway):
 		return false
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return errors.Is(err, syscall.ETIMEDOUT) // the kernel's, of an upload that stood still

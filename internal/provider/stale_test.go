@@ -101,7 +101,7 @@ func dialledBy(t *testing.T, dial provider.DialFunc) *provider.Provider {
 	return newProvider(t, provider.Config{BaseURL: "http://provider.invalid/v1", Transport: tr})
 }
 
-// After a reset TLS says goodbye into the void: that is no part of the request.
+// After a reset TLS still writes close_notify, which fails: that is no part of the request.
 func TestARequestThatWasReadBeforeAResetIsDelivered(t *testing.T) {
 	server, client := certified(t)
 	for name, text := range map[string]string{"short": `{"a":1}`, "long": strings.Repeat(long, 4)} {
