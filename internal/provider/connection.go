@@ -72,6 +72,12 @@ func underTLS(conn net.Conn) *connection {
 	}
 }
 
+// speaksHTTP2 reports whether a connection over TLS carries several requests at a time.
+func speaksHTTP2(conn net.Conn) bool {
+	secure, ok := conn.(*tls.Conn)
+	return ok && secure.ConnectionState().NegotiatedProtocol == http2.NextProtoTLS
+}
+
 // staleTime is how long after a request was written its connection counts as one that the
 // provider was closing: enough for a round trip and a lost packet, too little for most work.
 const staleTime = time.Second
@@ -80,7 +86,7 @@ const staleTime = time.Second
 type attempt struct {
 	trace httptrace.ClientTrace
 	conn  net.Conn
-	kept  bool // conn had answered an earlier request and was idle
+	kept  bool // conn had answered an earlier request, and carries no other
 
 	// The following are set on the connection's goroutines.
 	writtenAt time.Time   // before written
@@ -107,9 +113,11 @@ func newAttempt() *attempt {
 // use notes the connection that the request goes to. net/http takes another one if nobody can
 // have begun with the request. HTTP/2 counts a connection as reused and idle from its second
 // request on, even if that one is sent together with the first: so an answer must have come.
+// HTTP/1 does not count one as idle that it hands from an answered request to a waiting one.
 func (a *attempt) use(info httptrace.GotConnInfo) {
 	c := underTLS(info.Conn)
-	a.conn, a.kept = info.Conn, info.Reused && info.WasIdle && (c == nil || c.answered.Load())
+	alone := info.WasIdle || c != nil && !speaksHTTP2(info.Conn)
+	a.conn, a.kept = info.Conn, info.Reused && alone && (c == nil || c.answered.Load())
 	a.written.Store(false)
 }
 
@@ -119,8 +127,7 @@ func (a *attempt) delivered() bool {
 	if !a.written.Load() {
 		return false
 	}
-	secure, ok := a.conn.(*tls.Conn)
-	if ok && secure.ConnectionState().NegotiatedProtocol == http2.NextProtoTLS {
+	if speaksHTTP2(a.conn) {
 		return true // a write that failed later was one of another request
 	}
 	c := underTLS(a.conn)

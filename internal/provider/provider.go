@@ -156,8 +156,8 @@ func (p *Provider) Identity() string { return p.Name + " " + p.base.String() }
 // ErrRedirect is returned for a 3xx answer.
 var ErrRedirect = errors.New("the provider answered with a redirect, which is never followed")
 
-// ErrStale is returned by Send for a connection that had served an earlier request, was idle,
-// and ended unanswered at most a second after the request was written, or with a 408: most
+// ErrStale is returned by Send for a connection that had served an earlier request, carried no
+// other, and ended unanswered at most a second after the request was written, or with a 408: most
 // likely the provider closed it just as it was used again. It can have got the request all the
 // same, and have begun with it: that is why there is a bound. net/http repeats a POST by itself
 // only if it counts as idempotent, and then on any number of such connections.

@@ -93,6 +93,35 @@ func TestAKeptConnectionIsStaleOnlyIfItEndsSoon(t *testing.T) {
 	}
 }
 
+// A connection that goes from an answered request straight to a waiting one was kept too.
+func TestAConnectionThatIsHandedOnIsStaleIfItEndsSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := &http.Transport{MaxConnsPerHost: 1, DialContext: provider.ReadToEnd(func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() {
+				defer func() { _ = theirs.Close() }()
+				from := bufio.NewReader(theirs)
+				_, _ = read(from)
+				time.Sleep(time.Second) // the bubble's clock: the second request waits meanwhile
+				_, _ = io.WriteString(theirs, fine)
+				_, _ = read(from)
+			}()
+			return ours, nil
+		})}
+		defer tr.CloseIdleConnections()
+		p := newProvider(t, provider.Config{BaseURL: "http://provider.invalid/v1", Transport: tr})
+		first := make(chan error, 1)
+		go func() { first <- send(t, newBody(`{}`), p.Send) }()
+		synctest.Wait()
+		if err := send(t, newBody(`{"a":1}`), p.Send); !errors.Is(err, provider.ErrStale) {
+			t.Error(err)
+		}
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // dialledBy is a provider that is reached through net/http by a dial function.
 func dialledBy(t *testing.T, dial provider.DialFunc) *provider.Provider {
 	t.Helper()
