@@ -183,7 +183,7 @@ func (a *App) webhook(w *GuardWebhook) (out *guardrail.Webhook, secret string, e
 		}
 		out.Header = http.Header{"Authorization": {"Bearer " + secret}}
 	}
-	if out.Transport, err = a.transport(&Provider{BaseURL: w.URL}, true); err != nil {
+	if out.Transport, err = a.keepingTransport(&Provider{BaseURL: w.URL}); err != nil {
 		return nil, "", err
 	}
 	return out, secret, nil

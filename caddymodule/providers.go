@@ -95,10 +95,10 @@ func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) e
 		}
 	} else {
 		var err error
-		if transport, err = a.transport(p, true); err != nil {
+		if transport, err = a.keepingTransport(p); err != nil {
 			return fmt.Errorf("transport: %w", err)
 		}
-		if fresh, err = a.transport(p, false); err != nil {
+		if fresh, err = a.freshTransport(p); err != nil {
 			return fmt.Errorf("transport: %w", err)
 		}
 	}
@@ -208,17 +208,36 @@ const (
 	idlePerHost = 256
 )
 
-// transport makes Caddy's own HTTP transport into a bare RoundTripper: what it
-// would take from reverse_proxy's preparation of a request is not possible here.
-// Without keep each request opens a connection, and closes it.
-func (a *App) transport(p *Provider, keep bool) (http.RoundTripper, error) {
-	var t reverseproxy.HTTPTransport
+// keepingTransport keeps connections to the provider, as its block says.
+func (a *App) keepingTransport(p *Provider) (http.RoundTripper, error) {
+	settings, err := transportSettings(p)
+	if err != nil {
+		return nil, err
+	}
+	return a.loadTransport(settings)
+}
+
+// freshTransport opens a connection for each request, and closes it.
+func (a *App) freshTransport(p *Provider) (http.RoundTripper, error) {
+	settings, err := transportSettings(p)
+	if err != nil {
+		return nil, err
+	}
+	settings.KeepAlive.Enabled = new(bool)
+	return a.loadTransport(settings)
+}
+
+// transportSettings checks what the block says of Caddy's own HTTP transport, and adds our
+// defaults. What the transport would take from reverse_proxy's preparation of a request is
+// not possible here: it becomes a bare RoundTripper.
+func transportSettings(p *Provider) (*reverseproxy.HTTPTransport, error) {
+	t := new(reverseproxy.HTTPTransport)
 	if p.TransportRaw != nil {
 		raw, err := withoutProtocol(p.TransportRaw)
 		if err != nil {
 			return nil, err
 		}
-		if err := caddy.StrictUnmarshalJSON(raw, &t); err != nil {
+		if err := caddy.StrictUnmarshalJSON(raw, t); err != nil {
 			return nil, err
 		}
 	}
@@ -236,13 +255,14 @@ func (a *App) transport(p *Provider, keep bool) (http.RoundTripper, error) {
 	if t.KeepAlive.MaxIdleConnsPerHost == 0 {
 		t.KeepAlive.MaxIdleConnsPerHost = idlePerHost
 	}
-	if !keep {
-		t.KeepAlive.Enabled = &keep
-	}
 	if t.Compression == nil {
 		t.Compression = new(bool)
 	}
-	raw, err := json.Marshal(t)
+	return t, nil
+}
+
+func (a *App) loadTransport(settings *reverseproxy.HTTPTransport) (http.RoundTripper, error) {
+	raw, err := json.Marshal(settings)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func TestACallThatMeetsAClosedConnectionIsSentOnceMore(t *testing.T) {
 	want(200, "2", "6")
 	want(200, "1", "9")
 	_ = listener.Close()
-	want(502, "2", "9") // the new connection is refused: nobody has seen the call
+	want(502, "2", "31") // the new connection is refused, but the kept one had taken the call
 }
 
 // A provider may refuse an upload before it has read it, and close.

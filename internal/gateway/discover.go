@@ -2,16 +2,20 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -32,17 +36,22 @@ const (
 // discovery is a Discovery at work.
 type discovery struct {
 	Discovery
-	asked chan struct{} // closed once the provider was asked
+	firstAnswer chan struct{} // closed once the provider was asked
+	noList      atomic.Bool   // its last answer was errNoList
 }
+
+// errNoList is a provider's answer that it serves no list of models.
+var errNoList = errors.New("the provider has no list of models")
 
 // keepDiscovering reads the provider's list of models until ctx ends. A failed
 // refresh keeps the last list.
 func (g *Gateway) keepDiscovering(ctx context.Context, d *discovery, known bool) {
-	asked := sync.OnceFunc(func() { close(d.asked) })
-	defer asked()
+	answered := sync.OnceFunc(func() { close(d.firstAnswer) })
+	defer answered()
 	retry := discoverRetry
+	lastCause := "" // of the last attempt, if it failed
 	if known {
-		asked()
+		answered()
 	} else {
 		retry = firstRetry
 	}
@@ -55,14 +64,15 @@ func (g *Gateway) keepDiscovering(ctx context.Context, d *discovery, known bool)
 		case err != nil:
 			wait = min(wait, retry)
 			retry = min(2*retry, discoverRetry)
-			stays := "the last list stays"
-			if !known {
-				stays = "until it succeeds, only models that the configuration or a catalog names can be called"
+			d.noList.Store(errors.Is(err, errNoList))
+			cause := g.redactor.Text(err.Error())
+			if cause != lastCause {
+				g.logger.Warn(discoveryFailure(known, d.noList.Load()),
+					zap.String("provider", d.Provider.Name), zap.String("cause", cause), zap.Duration("retry_in", wait))
 			}
-			g.logger.Warn("reading a provider's models failed; "+stays,
-				zap.String("provider", d.Provider.Name), zap.String("cause", g.redactor.Text(err.Error())), zap.Duration("retry_in", wait))
+			lastCause = cause
 		default:
-			known, retry = true, discoverRetry
+			known, retry, lastCause = true, discoverRetry, ""
 			if odd != nil {
 				g.logger.Warn("a provider's list of models has entries that cannot be read; the others are used",
 					zap.String("provider", d.Provider.Name), zap.String("cause", g.redactor.Text(odd.Error())))
@@ -70,13 +80,32 @@ func (g *Gateway) keepDiscovering(ctx context.Context, d *discovery, known bool)
 			g.state.keepDiscovered(d.Provider, models)
 			g.catalog.SetDiscovered(d.Provider.Name, models)
 		}
-		asked()
+		answered()
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
 		}
 	}
+}
+
+// discoveryFailure is what the log says of a list that could not be read.
+func discoveryFailure(known, noList bool) string {
+	switch {
+	case known:
+		return "reading a provider's models failed; the last list stays"
+	case noList:
+		return "the provider has no list of models; set discover off, or name its models"
+	}
+	return "reading a provider's models failed; until it succeeds, only models that the configuration or a catalog names can be called"
+}
+
+// awaited returns the providers whose first list of models may still come, and can hold a
+// model that the key may use.
+func (g *Gateway) awaited(key *keys.Key) []string {
+	return slices.DeleteFunc(g.catalog.Awaited(), func(name string) bool {
+		return !key.AllowsProvider(name) || g.discover[name].noList.Load()
+	})
 }
 
 // awaitLists waits until each of the providers has been asked once for its
@@ -89,7 +118,7 @@ func (g *Gateway) awaitLists(ctx context.Context, providers ...string) error {
 	defer late.Stop()
 	for _, name := range providers {
 		select {
-		case <-g.discover[name].asked:
+		case <-g.discover[name].firstAnswer:
 		case <-late.C:
 			return nil
 		case <-ctx.Done():
@@ -107,7 +136,11 @@ func fetchModels(ctx context.Context, p *provider.Provider) (models []catalog.Mo
 		return nil, nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return nil, nil, fmt.Errorf("status %d: %w", resp.StatusCode, errNoList)
+	default:
 		return nil, nil, fmt.Errorf("status %d", resp.StatusCode)
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, catalog.MaxDiscoveryBytes+1))

@@ -156,7 +156,8 @@ func TestACallWaitsShortlyForAProvidersFirstList(t *testing.T) {
 		"that comes":       {delayed(time.Second, listing("m")), "", "", time.Second, "m"},
 		"that comes late":  {delayed(7*time.Second, listing("m")), fault.NoProvider, "", 5 * time.Second, "no_provider_available"},
 		"without it":       {delayed(time.Second, listing("other")), fault.ModelNotFound, fault.ModelNotFound, time.Second, "other"},
-		"that is no list":  {delayed(time.Second, answering(404, "no")), fault.NoProvider, fault.NoProvider, time.Second, "no_provider_available"},
+		"that is no list":  {delayed(time.Second, answering(500, "no")), fault.NoProvider, fault.NoProvider, time.Second, "no_provider_available"},
+		"it does not have": {delayed(time.Second, answering(404, "no")), fault.ModelNotCallable, fault.ModelNotCallable, time.Second, ""},
 		"that never comes": {silent, fault.NoProvider, fault.NoProvider, 5 * time.Second, "no_provider_available"},
 	} {
 		t.Run(name, func(t *testing.T) {

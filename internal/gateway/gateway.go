@@ -139,7 +139,7 @@ func New(c Config) (*Gateway, error) {
 		g.providers[p.Name] = p
 	}
 	for _, d := range c.Discover {
-		g.discover[d.Provider.Name] = &discovery{Discovery: d, asked: make(chan struct{})}
+		g.discover[d.Provider.Name] = &discovery{Discovery: d, firstAnswer: make(chan struct{})}
 	}
 	g.calls.init(func() bool {
 		if !c.Hold() {

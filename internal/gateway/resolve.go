@@ -82,6 +82,11 @@ func (g *Gateway) findModel(ctx context.Context, key *keys.Key, name string) (ca
 	switch {
 	case err == nil:
 		return model, nil
+	case errors.Is(err, catalog.ErrUnlisted) && g.discover[of].noList.Load():
+		refusal := fault.New(fault.ModelNotCallable, "provider %q has no list of models, so %q is not known; "+
+			"the gateway's operator can set discover off for the provider, or name its models", of, name).WithParam("model").WithCause(err)
+		refusal.NoRetry = true
+		return model, refusal
 	case errors.Is(err, catalog.ErrUnlisted):
 		refusal := fault.New(fault.NoProvider, "provider %q has not listed its models yet, so %q is not known; try again shortly", of, name).WithCause(err)
 		refusal.Provider = of
@@ -92,15 +97,16 @@ func (g *Gateway) findModel(ctx context.Context, key *keys.Key, name string) (ca
 	return model, g.unknownModel(key, name)
 }
 
-// Models lists what the key can call, from the index that routes. While some
-// provider has not listed its models yet, an empty list is no answer.
+// Models lists what the key can call, from the index that routes. While a
+// provider that the key may use has not listed its models yet, an empty list is no answer.
 func (g *Gateway) Models(ctx context.Context, key *keys.Key) ([]catalog.Model, error) {
-	if err := g.awaitLists(ctx, g.catalog.Awaited()...); err != nil {
+	if err := g.awaitLists(ctx, g.awaited(key)...); err != nil {
 		return nil, err
 	}
 	models := g.catalog.List(key.AllowsModel)
-	if awaited := g.catalog.Awaited(); len(models) == 0 && len(awaited) > 0 {
-		return nil, fault.New(fault.NoProvider, "no provider has listed its models yet; try again shortly").WithCause(catalog.ErrUnlisted)
+	if awaited := g.awaited(key); len(models) == 0 && len(awaited) > 0 {
+		return nil, fault.New(fault.NoProvider, "no model is known yet that this key may use: not listed yet are those of %s; try again shortly",
+			strings.Join(awaited, ", ")).WithCause(catalog.ErrUnlisted)
 	}
 	return models, nil
 }

@@ -22,8 +22,8 @@ var (
 // answer's body guarded by the idle timeout. What ReadBody returned must not be
 // used after Send. The upstream request ends when client does: that is the
 // request's own context, never a module's. A request that met a connection which
-// the provider had closed is sent once more, on a new one; what is charged is
-// the second.
+// the provider was closing is sent once more, on a new one; what is charged is
+// the second, or the estimate if that has no answer and either may have been worked on.
 func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]byte, stream bool) (*http.Response, error) {
 	if err := client.Err(); err != nil {
 		return nil, fault.New(fault.ClientGone, "the client left").WithCause(err)

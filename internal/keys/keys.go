@@ -77,6 +77,11 @@ func (k *Key) AllowsModel(id string) bool {
 	return len(k.models) == 0 || k.models.Match(id)
 }
 
+// AllowsProvider reports whether the key may use some model of the provider, if it has that.
+func (k *Key) AllowsProvider(name string) bool {
+	return len(k.models) == 0 || k.models.MatchesSome(name+"/")
+}
+
 // Keyring holds all keys of one configuration.
 type Keyring struct {
 	byHash map[[sha256.Size]byte]Credential

@@ -168,3 +168,23 @@ func BenchmarkAuthenticate(b *testing.B) {
 		}
 	}
 }
+
+func TestAKeyMayUseTheProvidersThatItsPatternsFit(t *testing.T) {
+	for name, c := range map[string]struct {
+		models []string
+		want   bool
+	}{
+		"every model": {nil, true},
+		"one model":   {[]string{"other/m", "acme/m"}, true},
+		"others only": {[]string{"other/*", "acme2/*"}, false},
+		"any ending":  {[]string{"*:free"}, true},
+	} {
+		credential, err := ring(t, spec(func(s *keys.Spec) { s.Models = c.models })).Authenticate(secret, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := credential.AllowsProvider("acme"); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -12,6 +12,7 @@ package pattern
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -43,6 +44,12 @@ func Match(pattern, name string) bool {
 		}
 		name = name[at+len(piece):]
 	}
+}
+
+// MatchesSome reports whether pattern can match a name that begins with prefix.
+func MatchesSome(pattern, prefix string) bool {
+	start, _, more := strings.Cut(pattern, "*")
+	return strings.HasPrefix(start, prefix) || more && strings.HasPrefix(prefix, start)
 }
 
 // IsExact reports whether pattern can match one name only, itself.
@@ -80,4 +87,9 @@ func (l List) Match(name string) bool {
 		}
 	}
 	return false
+}
+
+// MatchesSome reports whether a pattern of the list can match a name that begins with prefix.
+func (l List) MatchesSome(prefix string) bool {
+	return slices.ContainsFunc(l, func(p string) bool { return MatchesSome(p, prefix) })
 }

@@ -44,6 +44,29 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+func TestMatchesSome(t *testing.T) {
+	for _, tc := range []struct {
+		pattern, prefix string
+		want            bool
+	}{
+		{"good/m", "good/", true},
+		{"good/m", "bad/", false},
+		{"good/m", "good/m/", false},
+		{"good", "good/", false},
+		{"good/*", "good/", true},
+		{"good/*", "go/", false},
+		{"good/gpt-*:free", "good/", true},
+		{"go*", "good/", true},
+		{"go*", "bad/", false},
+		{"*/m", "good/", true},
+		{"*", "good/", true},
+	} {
+		if got := pattern.MatchesSome(tc.pattern, tc.prefix); got != tc.want {
+			t.Errorf("MatchesSome(%q, %q) = %v, want %v", tc.pattern, tc.prefix, got, tc.want)
+		}
+	}
+}
+
 func TestListNeedsOneMatch(t *testing.T) {
 	list := pattern.List{"gpt-*", "o3"}
 	for name, want := range map[string]bool{"gpt-4o": true, "o3": true, "o3-mini": false, "": false} {

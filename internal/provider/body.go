@@ -20,7 +20,7 @@ type Body struct {
 	size   int64
 	joined []byte // of a short body, instead of pieces
 
-	progress
+	delivered bool // by some attempt
 
 	mu     sync.Mutex // guards the following
 	pieces [][]byte
@@ -37,7 +37,6 @@ var ErrReleased = errors.New("the request body was released")
 // before its end.
 func NewBody(pieces [][]byte, free func()) *Body {
 	b := &Body{pieces: pieces, free: free}
-	b.watch()
 	for _, p := range pieces {
 		b.size += int64(len(p))
 	}
@@ -54,6 +53,10 @@ func NewBody(pieces [][]byte, free func()) *Body {
 
 // Size is the length in bytes.
 func (b *Body) Size() int64 { return b.size }
+
+// Delivered reports whether a provider can have got the whole request, at any attempt that
+// ended without an answer, so that it may have worked on it.
+func (b *Body) Delivered() bool { return b.delivered }
 
 // Open returns a reader from the first byte. It fails only after Release.
 func (b *Body) Open() (io.ReadCloser, error) {

@@ -5,9 +5,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/net/http2"
 )
@@ -32,7 +34,9 @@ func ReadToEnd(dial DialFunc) DialFunc {
 // connection ignores that its peer reads no more.
 type connection struct {
 	net.Conn
-	unread atomic.Bool // something that was written goes nowhere
+	answered atomic.Bool // an answer came on it
+	closing  atomic.Bool // its last request is written
+	unread   atomic.Bool // something of a request goes nowhere
 }
 
 // Write fails only where reading would not end as well: after a reset the kernel hands out
@@ -42,66 +46,121 @@ func (c *connection) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	n, err := c.Conn.Write(p)
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+	if !c.closing.Load() && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)) {
 		c.unread.Store(true)
 		return len(p), nil
 	}
 	return n, err
 }
 
-// progress is how far a request came, as net/http traces it.
-type progress struct {
-	trace  httptrace.ClientTrace
-	conn   net.Conn
-	reused bool // conn served an earlier request
-
-	// The following are set on the connection's goroutines.
-	written  atomic.Bool // to its end
-	answered atomic.Bool // the first byte of an answer is there
+// SetWriteDeadline is called by tls.Conn before it writes close_notify, and never by
+// http.Transport over HTTP/1: what is written from then on belongs to no request.
+func (c *connection) SetWriteDeadline(t time.Time) error {
+	c.closing.Store(true)
+	return c.Conn.SetWriteDeadline(t)
 }
 
-func (p *progress) watch() {
-	p.trace.GotConn = func(info httptrace.GotConnInfo) { p.use(info.Conn, info.Reused) }
-	p.trace.WroteRequest = func(info httptrace.WroteRequestInfo) { p.written.Store(info.Err == nil) }
-	p.trace.GotFirstResponseByte = func() { p.answered.Store(true) }
-}
-
-// use notes that the request goes to a connection, which is not always the first.
-func (p *progress) use(conn net.Conn, reused bool) {
-	p.conn, p.reused = conn, reused
-	p.written.Store(false)
-}
-
-// Delivered reports whether a provider can have got the whole request, so that it may have
-// worked on it. It is for a request without an answer.
-func (p *progress) Delivered() bool {
-	if !p.written.Load() {
-		return false
-	}
-	conn := p.conn
-	if secure, ok := conn.(*tls.Conn); ok {
-		if secure.ConnectionState().NegotiatedProtocol == http2.NextProtoTLS {
-			return true // what failed later was another request's
+// underTLS returns the connection that ReadToEnd made for conn, nil if there is none.
+func underTLS(conn net.Conn) *connection {
+	for {
+		secure, ok := conn.(*tls.Conn)
+		if !ok {
+			c, _ := conn.(*connection)
+			return c
 		}
 		conn = secure.NetConn()
 	}
-	c, ok := conn.(*connection)
-	return !ok || !c.unread.Load()
 }
 
-// stale reports whether err is that of a connection which served an earlier request and ended
-// before any byte of an answer: most likely the provider was closing it. A timeout of ours and
-// an HTTP/2 stream that was reset leave their connection alive.
-func (p *progress) stale(err error) bool {
+// speaksHTTP2 reports whether a connection over TLS carries several requests at a time.
+func speaksHTTP2(conn net.Conn) bool {
+	secure, ok := conn.(*tls.Conn)
+	return ok && secure.ConnectionState().NegotiatedProtocol == http2.NextProtoTLS
+}
+
+// staleTime is how long after a request was written its connection counts as one that the
+// provider was closing: enough for a round trip and a lost packet, too little for most work.
+const staleTime = time.Second
+
+// attempt is one sending of a request, as net/http traces it.
+type attempt struct {
+	trace httptrace.ClientTrace
+	conn  net.Conn
+	kept  bool // conn had answered an earlier request, and carries no other
+
+	// The following are set on the connection's goroutines.
+	writtenAt time.Time   // before written
+	written   atomic.Bool // to its end
+	answered  atomic.Bool // the first byte of an answer is there
+}
+
+func newAttempt() *attempt {
+	a := new(attempt)
+	a.trace.GotConn = a.use
+	a.trace.WroteRequest = func(info httptrace.WroteRequestInfo) {
+		a.writtenAt = time.Now()
+		a.written.Store(info.Err == nil)
+	}
+	a.trace.GotFirstResponseByte = func() {
+		a.answered.Store(true)
+		if c := underTLS(a.conn); c != nil {
+			c.answered.Store(true)
+		}
+	}
+	return a
+}
+
+// use notes the connection that the request goes to. net/http takes another one if nobody can
+// have begun with the request. HTTP/2 counts a connection as reused and idle from its second
+// request on, even if that one is sent together with the first: so an answer must have come.
+// HTTP/1 does not count one as idle that it hands from an answered request to a waiting one.
+func (a *attempt) use(info httptrace.GotConnInfo) {
+	c := underTLS(info.Conn)
+	alone := info.WasIdle || c != nil && !speaksHTTP2(info.Conn)
+	a.conn, a.kept = info.Conn, info.Reused && alone && (c == nil || c.answered.Load())
+	a.written.Store(false)
+}
+
+// delivered reports whether a provider can have got the whole request, so that it may have
+// worked on it. It is for a request without an answer.
+func (a *attempt) delivered() bool {
+	if !a.written.Load() {
+		return false
+	}
+	if speaksHTTP2(a.conn) {
+		return true // a write that failed later was one of another request
+	}
+	c := underTLS(a.conn)
+	return c == nil || !c.unread.Load()
+}
+
+// early reports whether a provider has had hardly any time to work on the request.
+func (a *attempt) early() bool {
+	return !a.written.Load() || time.Since(a.writtenAt) <= staleTime
+}
+
+// stale reports whether err is the end of a kept connection, early and before any byte of an
+// answer. A timeout of ours and an HTTP/2 stream that was reset leave their connection alive;
+// the streams that fail after GOAWAY are those that the provider has taken.
+func (a *attempt) stale(err error) bool {
 	var timeout net.Error
 	var reset http2.StreamError
+	var goAway http2.GoAwayError
 	switch {
-	case !p.reused || p.answered.Load() || errors.As(err, &reset):
+	case !a.kept || a.answered.Load() || !a.early():
+		return false
+	case errors.As(err, &reset) || errors.As(err, &goAway):
 		return false
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return errors.Is(err, syscall.ETIMEDOUT) // the kernel's: nothing was acknowledged
+		return errors.Is(err, syscall.ETIMEDOUT) // the kernel's, of an upload that stood still
 	}
 	return true
+}
+
+// refusedIdle reports whether the answer is that of a provider that closed a kept connection
+// as idle: it has not got the request, which may be repeated (RFC 9110, 15.5.9).
+func (a *attempt) refusedIdle(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusRequestTimeout && resp.Close && a.kept && a.early()
 }
 
 // unprocessed reports whether err says that the provider has not begun with the request.

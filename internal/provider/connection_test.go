@@ -7,13 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httptrace"
 	"strings"
-	"sync/atomic"
 	"testing"
-
-	"golang.org/x/net/http2"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -190,71 +185,6 @@ func TestAnUploadThatWasNotReadIsNotDelivered(t *testing.T) {
 	dead := dialling(t, "http://127.0.0.1:1/v1", plain)
 	body = newBody(`{}`)
 	if err := send(t, body, dead.Send); err == nil || body.Delivered() {
-		t.Errorf("%v, delivered %v", err, body.Delivered())
-	}
-}
-
-// Over HTTP/2 a connection dies for all its requests, and a request can be reset alone.
-func TestHTTP2(t *testing.T) {
-	var connections atomic.Int32
-	kill := make(chan net.Conn, 1)
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		switch first := connections.Load() == 1; {
-		case first && strings.Contains(string(body), "die"):
-			_ = (<-kill).Close()
-			<-r.Context().Done()
-		case strings.Contains(string(body), "reset"):
-			panic(http.ErrAbortHandler)
-		default:
-			_, _ = io.WriteString(w, "{}")
-		}
-	}))
-	server.EnableHTTP2 = true
-	server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			if connections.Add(1) == 1 {
-				kill <- conn
-			}
-		}
-	}
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	p := dialling(t, server.URL, func(tr *http.Transport) {
-		tr.TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
-		if err := http2.ConfigureTransport(tr); err != nil { //nolint:staticcheck // deprecated, but it is what Caddy's transport does
-			t.Fatal(err)
-		}
-	})
-	if err := send(t, newBody(`{}`), p.Send); err != nil {
-		t.Fatal(err)
-	}
-	body := newBody(`{"reset":1}`)
-	if err := send(t, body, p.Send); err == nil || errors.Is(err, provider.ErrStale) || !body.Delivered() {
-		t.Errorf("a stream that was reset: %v, delivered %v", err, body.Delivered())
-	}
-	body = newBody(`{"die":1}`)
-	if err := send(t, body, p.Send); !errors.Is(err, provider.ErrStale) || !body.Delivered() {
-		t.Fatalf("a connection that died: %v, delivered %v", err, body.Delivered())
-	}
-	for range 2 {
-		if err := send(t, body, p.Resend); err != nil {
-			t.Errorf("sent once more: %v", err)
-		}
-	}
-	if n := connections.Load(); n != 3 {
-		t.Errorf("%d connections, want a new one for each Resend", n)
-	}
-}
-
-func TestAStreamThatTheProviderRefusedIsNotDelivered(t *testing.T) {
-	refused := func(r *http.Request) (*http.Response, error) {
-		httptrace.ContextClientTrace(r.Context()).WroteRequest(httptrace.WroteRequestInfo{})
-		return nil, http2.StreamError{StreamID: 1, Code: http2.ErrCodeRefusedStream}
-	}
-	p := newProvider(t, provider.Config{Transport: &transport{answer: refused}})
-	body := newBody(`{}`)
-	if _, err := p.Send(t.Context(), provider.Chat, body, false); err == nil || body.Delivered() {
 		t.Errorf("%v, delivered %v", err, body.Delivered())
 	}
 }

@@ -156,56 +156,62 @@ func (p *Provider) Identity() string { return p.Name + " " + p.base.String() }
 // ErrRedirect is returned for a 3xx answer.
 var ErrRedirect = errors.New("the provider answered with a redirect, which is never followed")
 
-// ErrStale is returned by Send for a connection that served an earlier request and died before
-// any byte of an answer: most likely the provider closed it just as it was used again, and has
-// seen nothing of the request. net/http repeats a POST by itself only if it counts as
-// idempotent, and then on any number of such connections.
-var ErrStale = errors.New("a connection that was kept open died unanswered")
+// ErrStale is returned by Send for a connection that had served an earlier request, carried no
+// other, and ended unanswered at most a second after the request was written, or with a 408: most
+// likely the provider closed it just as it was used again. It can have got the request all the
+// same, and have begun with it: that is why there is a bound. net/http repeats a POST by itself
+// only if it counts as idempotent, and then on any number of such connections.
+var ErrStale = errors.New("a connection that was kept open ended as it was used again")
 
 // Send posts body to the operation and returns the answer as soon as its
 // header is there. The caller closes the answer's body; cancelling ctx ends
 // both. The answer's body is never compressed. What fails with ErrStale can be
 // sent once more with Resend.
 func (p *Provider) Send(ctx context.Context, op Operation, body *Body, stream bool) (*http.Response, error) {
-	resp, err := p.post(ctx, p.transport, op, body, stream)
-	if err != nil && ctx.Err() == nil && body.stale(err) {
+	resp, a, err := p.post(ctx, p.transport, op, body, stream)
+	switch {
+	case err != nil && ctx.Err() == nil && a.stale(err):
 		err = fmt.Errorf("%w: %w", ErrStale, err)
+	case err == nil && a.refusedIdle(resp):
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("%w: status %d", ErrStale, resp.StatusCode)
 	}
 	return resp, err
 }
 
 // Resend is Send on a new connection.
 func (p *Provider) Resend(ctx context.Context, op Operation, body *Body, stream bool) (*http.Response, error) {
-	return p.post(ctx, p.fresh, op, body, stream)
+	resp, _, err := p.post(ctx, p.fresh, op, body, stream)
+	return resp, err
 }
 
-func (p *Provider) post(ctx context.Context, transport http.RoundTripper, op Operation, body *Body, stream bool) (*http.Response, error) {
+func (p *Provider) post(ctx context.Context, transport http.RoundTripper, op Operation, body *Body, stream bool) (*http.Response, *attempt, error) {
 	accept := "application/json"
 	if stream {
 		accept = "text/event-stream"
 	}
+	a := newAttempt()
 	reader, err := body.Open()
 	if err != nil {
-		return nil, err
+		return nil, a, err
 	}
-	body.use(nil, false)
-	req := p.request(httptrace.WithClientTrace(ctx, &body.trace), http.MethodPost, op, accept)
+	req := p.request(ctx, a, http.MethodPost, op, accept)
 	req.Body = reader
 	req.GetBody = body.Open
 	req.ContentLength = body.Size()
 	resp, err := roundTrip(transport, req)
-	if err != nil && unprocessed(err) {
-		body.written.Store(false)
+	if err != nil && !unprocessed(err) && a.delivered() {
+		body.delivered = true
 	}
-	return resp, err
+	return resp, a, err
 }
 
 // Get fetches the operation without a body: the provider's list of models.
 func (p *Provider) Get(ctx context.Context, op Operation) (*http.Response, error) {
-	return roundTrip(p.transport, p.request(ctx, http.MethodGet, op, "application/json"))
+	return roundTrip(p.transport, p.request(ctx, newAttempt(), http.MethodGet, op, "application/json"))
 }
 
-func (p *Provider) request(ctx context.Context, method string, op Operation, accept string) *http.Request {
+func (p *Provider) request(ctx context.Context, a *attempt, method string, op Operation, accept string) *http.Request {
 	target := p.base
 	target.Path += p.Dialect.Path(op)
 	header := make(http.Header, len(p.header)+1)
@@ -220,7 +226,7 @@ func (p *Provider) request(ctx context.Context, method string, op Operation, acc
 		Method: method, URL: &target, Host: target.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}
-	return req.WithContext(ctx)
+	return req.WithContext(httptrace.WithClientTrace(ctx, &a.trace))
 }
 
 func roundTrip(transport http.RoundTripper, req *http.Request) (*http.Response, error) {
