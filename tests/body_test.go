@@ -69,7 +69,7 @@ func TestEncodedBodiesAreRefused(t *testing.T) {
 	}
 }
 
-const maxBody = 32 << 20 // what the README promises
+const maxBody = 32 << 20 // what the documentation promises
 
 // dial opens a connection on which a test writes its request by hand.
 func (h *house) dial() (net.Conn, *bufio.Reader) {

@@ -65,7 +65,7 @@ func (c *Call) metricModel() string {
 
 // writeLog writes the one line of the call: Info, or Error where an operator
 // must act (our own bug, a credential the provider refuses). The names of the
-// fields are what an operator greps for; the README lists them.
+// fields are what an operator greps for; docs/operations.md lists them.
 func (c *Call) writeLog() {
 	level := zapcore.InfoLevel
 	switch fault.Code(c.Record.Code) {
