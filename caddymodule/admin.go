@@ -8,8 +8,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
@@ -74,7 +74,7 @@ func writeAdmin(w http.ResponseWriter, answer any, err error) {
 	status := http.StatusOK
 	switch {
 	case err != nil:
-		refusal := fault.From(err)
+		refusal := apierror.From(err)
 		status, answer = refusal.HTTPStatus(), map[string]string{"error": refusal.Message, "code": string(refusal.Code)}
 	case answer == nil:
 		w.WriteHeader(http.StatusNoContent)
@@ -94,7 +94,7 @@ func activeWorkstations() (*workstation.Service, error) {
 	}
 	desk := active.Workstations()
 	if desk == nil {
-		return nil, fault.New(fault.NotFound, "the running configuration has no workstations: the option vnc is missing")
+		return nil, apierror.New(apierror.NotFound, "the running configuration has no workstations: the option vnc is missing")
 	}
 	return desk, desk.Ready()
 }
@@ -102,7 +102,7 @@ func activeWorkstations() (*workstation.Service, error) {
 func activeGateway() (*gateway.Gateway, error) {
 	module, err := caddy.ActiveContext().AppIfConfigured(caddykit.AppName)
 	if err != nil {
-		return nil, fault.New(fault.NotFound, "the running configuration has no global option %s", caddykit.AppName)
+		return nil, apierror.New(apierror.NotFound, "the running configuration has no global option %s", caddykit.AppName)
 	}
 	return module.(caddykit.App).Gateway(), nil
 }
@@ -119,7 +119,7 @@ func (Admin) register(desk *workstation.Service, r *http.Request) (any, error) {
 	decoder := json.NewDecoder(io.LimitReader(r.Body, maxRegistration))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&registration); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fault.New(fault.InvalidJSON, "the registration is not acceptable JSON: %v", err)
+		return nil, apierror.New(apierror.InvalidJSON, "the registration is not acceptable JSON: %v", err)
 	}
 	view, _, err := desk.Register(r.Context(), r.PathValue("tenant"), r.PathValue("id"), registration)
 	return view, err

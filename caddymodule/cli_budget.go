@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -56,7 +56,7 @@ func serveBudgets(w http.ResponseWriter, r *http.Request) error {
 
 func listBudgets(r *http.Request) ([]budgetView, error) {
 	if r.Method != http.MethodGet {
-		return nil, fault.New(fault.MethodNotAllowed, "use GET")
+		return nil, apierror.New(apierror.MethodNotAllowed, "use GET")
 	}
 	active, err := activeGateway()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
 
@@ -54,7 +54,7 @@ func serveGeneration(x *exchange) error {
 	}
 	id := q.Get("id")
 	if id == "" || len(id) > maxGenerationID {
-		return fault.New(fault.MissingParameter, "id is missing or longer than %d bytes", maxGenerationID).WithParam("id")
+		return apierror.New(apierror.MissingParameter, "id is missing or longer than %d bytes", maxGenerationID).WithParam("id")
 	}
 	log, tenant := x.gateway.Activity(), x.call.Credential.Tenant
 	record, found, err := log.Find(x.r.Context(), tenant, id)
@@ -65,7 +65,7 @@ func serveGeneration(x *exchange) error {
 		return queryFault(err)
 	}
 	if !found {
-		return fault.New(fault.NotFound, "no generation with id %q was found", id).WithParam("id")
+		return apierror.New(apierror.NotFound, "no generation with id %q was found", id).WithParam("id")
 	}
 	return x.succeed(openrouter.AppendGeneration(nil, generation(&record)))
 }
@@ -76,15 +76,15 @@ func queryFault(err error) error {
 	var param *activity.ParamError
 	switch {
 	case errors.As(err, &param):
-		return fault.New(fault.InvalidValue, "%s: %s", param.Param, param.Reason).WithParam(param.Param)
+		return apierror.New(apierror.InvalidValue, "%s: %s", param.Param, param.Reason).WithParam(param.Param)
 	case errors.Is(err, activity.ErrBadCursor):
-		return fault.New(fault.InvalidValue, "cursor: not one of this route's").WithParam("cursor")
+		return apierror.New(apierror.InvalidValue, "cursor: not one of this route's").WithParam("cursor")
 	case errors.Is(err, activity.ErrTooManyDays):
-		return fault.New(fault.InvalidValue, "%v", activity.ErrTooManyDays)
+		return apierror.New(apierror.InvalidValue, "%v", activity.ErrTooManyDays)
 	case errors.Is(err, context.Canceled):
 		return clientGone(err)
 	}
-	return fault.New(fault.LedgerUnavailable, "the activity store cannot answer now").WithCause(err)
+	return apierror.New(apierror.LedgerUnavailable, "the activity store cannot answer now").WithCause(err)
 }
 
 func callItem(r *activity.Record) openrouter.ActivityItem {
@@ -127,7 +127,7 @@ func generation(r *activity.Record) openrouter.Generation {
 		ID: r.ID, UpstreamID: openrouter.Text(r.UpstreamID), RequestID: openrouter.Text(r.RequestID),
 		CreatedAt: openrouter.Timestamp(r.CreatedAt), Model: r.Model, Provider: openrouter.Text(r.Provider),
 		TotalCost: openrouter.USD(r.CostNano), Usage: openrouter.USD(r.CostNano),
-		Streamed: r.Stream, Cancelled: r.Status == fault.StatusClientGone,
+		Streamed: r.Stream, Cancelled: r.Status == apierror.StatusClientGone,
 		FinishReason: openrouter.Text(r.FinishReason), NativeFinishReason: openrouter.Text(r.NativeFinishReason),
 		Latency: openrouter.Milliseconds(r.FirstToken), GenerationTime: openrouter.Milliseconds(r.Latency),
 		TokensPrompt: r.PromptTokens, TokensCompletion: r.CompletionTokens,

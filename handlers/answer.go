@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
@@ -75,16 +75,16 @@ func (x *exchange) answer(op provider.Operation, body [][]byte, convert func(dst
 // brokenAnswer is the failure of an answer that could not be read or made
 // sense of; an error that is no fault yet is the provider's.
 func (x *exchange) brokenAnswer(err error) error {
-	if e := fault.From(err); e.Code != fault.Internal {
+	if e := apierror.From(err); e.Code != apierror.Internal {
 		return e
 	}
 	return x.broken("gave an answer that makes no sense", err)
 }
 
 // broken is a failure of the call's provider.
-func (x *exchange) broken(what string, cause error) *fault.Error {
+func (x *exchange) broken(what string, cause error) *apierror.Error {
 	name := x.call.Provider().Name
-	e := fault.New(fault.UpstreamError, "provider %q %s", name, what).WithCause(cause)
+	e := apierror.New(apierror.UpstreamError, "provider %q %s", name, what).WithCause(cause)
 	e.Provider = name
 	return e
 }
@@ -131,7 +131,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-var errAnswerTooLarge = fault.New(fault.UpstreamError, "the provider's answer has more than %d bytes", maxAnswer)
+var errAnswerTooLarge = apierror.New(apierror.UpstreamError, "the provider's answer has more than %d bytes", maxAnswer)
 
 // readAll appends all of r to dst; announced is the Content-Length or -1.
 func readAll(dst []byte, r io.Reader, announced int64) ([]byte, error) {

@@ -7,8 +7,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
@@ -62,7 +62,7 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		f = openaiFamily{}
 	}
 	if err := a.gateway.Ready(r.Context()); err != nil {
-		return refuse(a.gateway, w, r, f, fault.From(err))
+		return refuse(a.gateway, w, r, f, apierror.From(err))
 	}
 	secret := bearer(r.Header)
 	credential, err := a.gateway.Authenticate(secret)
@@ -76,11 +76,11 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	if !credential.Has(a.required) {
 		x := newExchange(a.gateway, w, r, f)
 		if x.call, err = a.gateway.Begin(credential, gateway.Route{Name: authRoute, Family: f.name()}, x.ids); err != nil {
-			x.writeError(fault.From(err))
+			x.writeError(apierror.From(err))
 			return nil
 		}
 		defer x.call.Finish()
-		x.fail(fault.From(x.call.Require(a.required)))
+		x.fail(apierror.From(x.call.Require(a.required)))
 		return nil
 	}
 	return next.ServeHTTP(w, withCaller(r, caller{credential, secret}))

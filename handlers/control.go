@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -15,14 +15,14 @@ const maxControlBody = 64 << 10
 // each member. A name that read does not know is refused: it returns false.
 func (x *exchange) readOptions(read func(name string, value []byte) (known bool, err error)) error {
 	if x.r.ContentLength > maxControlBody {
-		return fault.New(fault.RequestTooLarge, "the request body has %d bytes; at most %d are possible", x.r.ContentLength, maxControlBody)
+		return apierror.New(apierror.RequestTooLarge, "the request body has %d bytes; at most %d are possible", x.r.ContentLength, maxControlBody)
 	}
 	body, err := x.call.ReadBody(x.w, x.r)
 	switch {
 	case err != nil:
 		return err
 	case len(body) > maxControlBody:
-		return fault.New(fault.RequestTooLarge, "the request body has %d bytes; at most %d are possible", len(body), maxControlBody)
+		return apierror.New(apierror.RequestTooLarge, "the request body has %d bytes; at most %d are possible", len(body), maxControlBody)
 	case len(bytes.TrimSpace(body)) == 0:
 		return nil
 	}
@@ -37,7 +37,7 @@ func (x *exchange) readOptions(read func(name string, value []byte) (known bool,
 			return err
 		}
 		if !known {
-			return fault.New(fault.UnsupportedParameter, "unknown field %q", name).WithParam(name)
+			return apierror.New(apierror.UnsupportedParameter, "unknown field %q", name).WithParam(name)
 		}
 	}
 	return nil
@@ -50,7 +50,7 @@ func option[T any](name string, value []byte, dst *T, want string) (bool, error)
 		return true, nil
 	}
 	if err := json.Unmarshal(value, dst); err != nil {
-		return true, fault.New(fault.InvalidValue, "%s: want %s", name, want).WithParam(name)
+		return true, apierror.New(apierror.InvalidValue, "%s: want %s", name, want).WithParam(name)
 	}
 	return true, nil
 }

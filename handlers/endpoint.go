@@ -9,8 +9,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
@@ -75,7 +75,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyh
 	}
 	p := findNamed(e.name, r.URL.Path)
 	if p == nil {
-		return refuse(e.gateway, w, r, f, fault.New(fault.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path))
+		return refuse(e.gateway, w, r, f, apierror.New(apierror.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path))
 	}
 	p.family = f
 	return serve(e.gateway, w, r, p)

@@ -9,19 +9,19 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // fail notes the failure in the call and tells the client, unless an answer
 // has begun or the client has left.
-func (x *exchange) fail(e *fault.Error) {
+func (x *exchange) fail(e *apierror.Error) {
 	x.call.Fail(e)
 	if x.sent {
 		return
 	}
-	if e.Code == fault.ClientGone { // one that only stopped sending reads this, not an empty success
+	if e.Code == apierror.ClientGone { // one that only stopped sending reads this, not an empty success
 		x.sent = true
-		x.w.WriteHeader(fault.StatusClientGone)
+		x.w.WriteHeader(apierror.StatusClientGone)
 		return
 	}
 	x.call.Finish()
@@ -31,15 +31,15 @@ func (x *exchange) fail(e *fault.Error) {
 
 // writeError answers in the family's error shape. The handler then returns nil
 // to Caddy: an error returned there goes to its error routes and loses the shape.
-func (x *exchange) writeError(e *fault.Error) {
+func (x *exchange) writeError(e *apierror.Error) {
 	if x.call == nil || !x.call.HasRead() {
 		x.gateway.RefuseUpload(x.w, x.r)
 	}
 	h := x.w.Header()
-	if e.Code == fault.InvalidAPIKey {
+	if e.Code == apierror.InvalidAPIKey {
 		h.Set("WWW-Authenticate", `Bearer realm="gatehouse"`)
 	}
-	if e.Code == fault.UpgradeRequired { // both fields are required: RFC 9110, 15.5.22 and 7.8
+	if e.Code == apierror.UpgradeRequired { // both fields are required: RFC 9110, 15.5.22 and 7.8
 		h.Set("Upgrade", "HTTP/1.1")
 		h.Set("Connection", "Upgrade")
 	}
@@ -48,7 +48,7 @@ func (x *exchange) writeError(e *fault.Error) {
 	}
 	if wait := e.Retry(); wait > 0 {
 		h.Set("Retry-After", strconv.FormatInt(seconds(e, wait), 10))
-		if e.Code == fault.RateLimitExceeded || e.Code == fault.ConcurrencyLimitExceeded {
+		if e.Code == apierror.RateLimitExceeded || e.Code == apierror.ConcurrencyLimitExceeded {
 			h.Set("Retry-After-Ms", strconv.FormatInt(milliseconds(wait), 10))
 		}
 	}
@@ -63,7 +63,7 @@ func (x *exchange) writeError(e *fault.Error) {
 
 // seconds rounds a wait up. The default wait of a 5xx is spread over twice its
 // length, so that clients that failed together do not come back together.
-func seconds(e *fault.Error, wait time.Duration) int64 {
+func seconds(e *apierror.Error, wait time.Duration) int64 {
 	if e.HTTPStatus() >= 500 && e.RetryAfter == 0 {
 		wait += rand.N(wait)
 	}
@@ -87,5 +87,5 @@ var jsonContentType = []string{"application/json"}
 // unauthenticated answers a request without a valid key.
 func (x *exchange) unauthenticated(route string, err error) {
 	x.gateway.Unauthenticated(route, zap.String("request_id", x.ids.RequestID), zap.String("remote", x.r.RemoteAddr))
-	x.writeError(fault.From(err))
+	x.writeError(apierror.From(err))
 }

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -14,11 +14,11 @@ type family interface {
 	name() string
 	// showsGenerationID: the family's clients look for X-Generation-Id.
 	showsGenerationID() bool
-	appendError(dst []byte, e *fault.Error) []byte
+	appendError(dst []byte, e *apierror.Error) []byte
 	// showRate tells of a rate in the headers of any answer, showRefusedRate
 	// in those of the 429 that it led to.
-	showRate(h http.Header, r *fault.Rate)
-	showRefusedRate(h http.Header, r *fault.Rate, now time.Time)
+	showRate(h http.Header, r *apierror.Rate)
+	showRefusedRate(h http.Header, r *apierror.Rate, now time.Time)
 	chatResult(dst, body []byte, x *exchange) ([]byte, openai.Summary, error)
 	chatStream(x *exchange, includeUsage bool) openai.Stream
 	appendModel(dst []byte, m catalog.Model) []byte
@@ -31,7 +31,7 @@ type openaiFamily struct{}
 func (openaiFamily) name() string            { return "openai" }
 func (openaiFamily) showsGenerationID() bool { return false }
 
-func (openaiFamily) appendError(dst []byte, e *fault.Error) []byte {
+func (openaiFamily) appendError(dst []byte, e *apierror.Error) []byte {
 	return openai.AppendError(dst, e)
 }
 

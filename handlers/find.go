@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // place is what is served at a path: one endpoint for each method, and the
@@ -118,12 +118,12 @@ func (p *place) allowed() []string {
 // wrongMethod is the refusal of a method that no endpoint of the place has. A client that asks for
 // a WebSocket (Codex does, at responses) learns that only HTTP is spoken: on a 426 it goes on with
 // HTTP at once, while a 405 it tries again.
-func (p *place) wrongMethod(r *http.Request) *fault.Error {
+func (p *place) wrongMethod(r *http.Request) *apierror.Error {
 	methods := strings.Join(p.allowed(), ", ")
 	if asksForWebSocket(r) {
-		return fault.New(fault.UpgradeRequired, "%.200s is not served over WebSocket; use %s over HTTP", r.URL.Path, methods)
+		return apierror.New(apierror.UpgradeRequired, "%.200s is not served over WebSocket; use %s over HTTP", r.URL.Path, methods)
 	}
-	refusal := fault.New(fault.MethodNotAllowed, "%.10s is not possible on %.200s; use %s", r.Method, r.URL.Path, methods)
+	refusal := apierror.New(apierror.MethodNotAllowed, "%.10s is not possible on %.200s; use %s", r.Method, r.URL.Path, methods)
 	refusal.Allow = p.allowed()
 	return refusal
 }

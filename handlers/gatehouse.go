@@ -14,8 +14,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
@@ -56,7 +56,7 @@ func (h *Gatehouse) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 		}
 		return next.ServeHTTP(w, r)
 	}
-	return refuse(h.gateway, w, r, f, fault.New(fault.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path))
+	return refuse(h.gateway, w, r, f, apierror.New(apierror.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path))
 }
 
 // preflight recognises a CORS preflight request (Fetch standard, 3.3.2).
@@ -66,10 +66,10 @@ func preflight(r *http.Request) bool {
 
 // forgottenPrefix helps whoever gave an SDK the bare origin as base URL: the
 // next handler's answer would only puzzle.
-func forgottenPrefix(path string) *fault.Error {
+func forgottenPrefix(path string) *apierror.Error {
 	switch strings.TrimSuffix(path, "/") {
 	case "/chat/completions", "/responses", "/models":
-		return fault.New(fault.UnknownURL, "unknown URL %s: the SDK's base URL must end in /v1 (OpenAI) or /api/v1 (OpenRouter)", path)
+		return apierror.New(apierror.UnknownURL, "unknown URL %s: the SDK's base URL must end in /v1 (OpenAI) or /api/v1 (OpenRouter)", path)
 	}
 	return nil
 }

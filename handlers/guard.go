@@ -1,7 +1,7 @@
 package handlers
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -39,7 +39,7 @@ func newStreamJudge(x *exchange, op provider.Operation, forward openai.Stream) s
 
 // data takes one event of the provider's and appends what the client gets now.
 // After a refusal nothing more may be sent but the end that tells of it.
-func (j *streamJudge) data(dst []byte, event sse.Event) ([]byte, *fault.Error) {
+func (j *streamJudge) data(dst []byte, event sse.Event) ([]byte, *apierror.Error) {
 	if j.guard == nil {
 		return j.forward.Data(dst, event.Name, event.Data), nil
 	}
@@ -52,7 +52,7 @@ func (j *streamJudge) data(dst []byte, event sse.Event) ([]byte, *fault.Error) {
 }
 
 // end passes on what is held when the provider's stream has ended.
-func (j *streamJudge) end(dst []byte) ([]byte, *fault.Error) {
+func (j *streamJudge) end(dst []byte) ([]byte, *apierror.Error) {
 	if j.guard == nil {
 		return dst, nil
 	}
@@ -74,7 +74,7 @@ func (j *streamJudge) pass(dst []byte, events []guardrail.Event) []byte {
 	return dst
 }
 
-func (j *streamJudge) verdict(dst []byte, v *guardrail.Verdict) ([]byte, *fault.Error) {
+func (j *streamJudge) verdict(dst []byte, v *guardrail.Verdict) ([]byte, *apierror.Error) {
 	if v == nil {
 		return dst, nil
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
@@ -25,7 +25,7 @@ func serveKey(x *exchange) error {
 	info.Usage, info.UsageDaily, info.UsageWeekly, info.UsageMonthly = spent(days, x.gateway.Now().UTC())
 	balances, err := x.gateway.Balances(x.r.Context(), key.Name)
 	if err != nil {
-		return fault.New(fault.LedgerUnavailable, "what this key has spent cannot be read now").WithCause(err)
+		return apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be read now").WithCause(err)
 	}
 	showBudgets(&info, balances)
 	return x.succeed(openrouter.AppendKey(nil, info))

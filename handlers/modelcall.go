@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
@@ -41,7 +41,7 @@ func (x *exchange) readJSON() ([]byte, []jsonscan.Member, error) {
 }
 
 func invalidJSON(err error) error {
-	refusal := fault.New(fault.InvalidJSON, "the request body is not acceptable JSON: %v", err)
+	refusal := apierror.New(apierror.InvalidJSON, "the request body is not acceptable JSON: %v", err)
 	var syntax *jsonscan.SyntaxError
 	if errors.As(err, &syntax) {
 		refusal.Param = syntax.Key

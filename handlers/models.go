@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 )
 
 // Paging of the second family's list (OpenRouter's own bounds).
@@ -64,7 +64,7 @@ func parsePage(q url.Values) (page, error) {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < field.min {
-			return p, fault.New(fault.InvalidValue, "%s must be a whole number of at least %d", field.name, field.min).WithParam(field.name)
+			return p, apierror.New(apierror.InvalidValue, "%s must be a whole number of at least %d", field.name, field.min).WithParam(field.name)
 		}
 		*field.dst = min(n, field.max)
 	}

@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
@@ -16,7 +16,7 @@ type openrouterFamily struct{}
 func (openrouterFamily) name() string            { return "openrouter" }
 func (openrouterFamily) showsGenerationID() bool { return true }
 
-func (openrouterFamily) appendError(dst []byte, e *fault.Error) []byte {
+func (openrouterFamily) appendError(dst []byte, e *apierror.Error) []byte {
 	return openrouter.AppendError(dst, e)
 }
 

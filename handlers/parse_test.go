@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 )
 
 var noon = time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC) // a Wednesday
@@ -37,7 +37,7 @@ func TestParsePage(t *testing.T) {
 	} {
 		values, _ := url.ParseQuery(query)
 		_, err := parsePage(values)
-		if e := fault.From(err); err == nil || e.Code != fault.InvalidValue || e.Param != param {
+		if e := apierror.From(err); err == nil || e.Code != apierror.InvalidValue || e.Param != param {
 			t.Errorf("%q: %v", query, err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestRetryAfter(t *testing.T) {
 }
 
 func TestDefaultWaitsAreSpread(t *testing.T) {
-	busy := fault.New(fault.UpstreamError, "x")
+	busy := apierror.New(apierror.UpstreamError, "x")
 	seen := map[int64]bool{}
 	for range 200 {
 		s := seconds(busy, busy.Retry())
@@ -93,7 +93,7 @@ func TestDefaultWaitsAreSpread(t *testing.T) {
 	if len(seen) < 5 {
 		t.Errorf("only %d different waits in 200", len(seen))
 	}
-	told := &fault.Error{Code: fault.UpstreamRateLimited, RetryAfter: 1500 * time.Millisecond}
+	told := &apierror.Error{Code: apierror.UpstreamRateLimited, RetryAfter: 1500 * time.Millisecond}
 	if s := seconds(told, told.Retry()); s != 2 {
 		t.Errorf("a provider's 1.5 s became %d", s)
 	}

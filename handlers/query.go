@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // query reads the query of the request's URL. A malformed one is refused, because net/url drops
@@ -14,7 +14,7 @@ import (
 func (x *exchange) query() (url.Values, error) {
 	q, err := url.ParseQuery(x.r.URL.RawQuery)
 	if err != nil {
-		return nil, fault.New(fault.InvalidValue, "the query of the URL is malformed: %v", err)
+		return nil, apierror.New(apierror.InvalidValue, "the query of the URL is malformed: %v", err)
 	}
 	return q, nil
 }
@@ -36,7 +36,7 @@ func (x *exchange) strictQuery(known ...string) (url.Values, error) {
 		if len(known) > 0 {
 			hint = "this route takes " + strings.Join(known, ", ")
 		}
-		return nil, fault.New(fault.UnsupportedParameter, "unknown parameter %q; %s", name, hint).WithParam(name)
+		return nil, apierror.New(apierror.UnsupportedParameter, "unknown parameter %q; %s", name, hint).WithParam(name)
 	}
 	return q, nil
 }

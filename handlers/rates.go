@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // The rate-limit headers of the families:
@@ -30,14 +30,14 @@ var (
 // showRates puts the call's rates into the headers of the answer.
 func (x *exchange) showRates() {
 	requests, tokens := x.call.Rates()
-	for _, rate := range [...]*fault.Rate{requests, tokens} {
+	for _, rate := range [...]*apierror.Rate{requests, tokens} {
 		if rate != nil {
 			x.family.showRate(x.w.Header(), rate)
 		}
 	}
 }
 
-func (openaiFamily) showRate(h http.Header, r *fault.Rate) {
+func (openaiFamily) showRate(h http.Header, r *apierror.Rate) {
 	names := &requestHeaders
 	if r.Tokens {
 		names = &tokenHeaders
@@ -45,17 +45,17 @@ func (openaiFamily) showRate(h http.Header, r *fault.Rate) {
 	names.set(h, r, resetText(r.Reset))
 }
 
-func (f openaiFamily) showRefusedRate(h http.Header, r *fault.Rate, _ time.Time) { f.showRate(h, r) }
+func (f openaiFamily) showRefusedRate(h http.Header, r *apierror.Rate, _ time.Time) { f.showRate(h, r) }
 
 // showRate says nothing: this family's answers tell of a rate only when it
 // refuses.
-func (openrouterFamily) showRate(http.Header, *fault.Rate) {}
+func (openrouterFamily) showRate(http.Header, *apierror.Rate) {}
 
-func (openrouterFamily) showRefusedRate(h http.Header, r *fault.Rate, now time.Time) {
+func (openrouterFamily) showRefusedRate(h http.Header, r *apierror.Rate, now time.Time) {
 	plainHeaders.set(h, r, strconv.FormatInt(now.Add(r.Reset).UnixMilli(), 10))
 }
 
-func (n *rateHeaders) set(h http.Header, r *fault.Rate, reset string) {
+func (n *rateHeaders) set(h http.Header, r *apierror.Rate, reset string) {
 	h[n.limit] = []string{strconv.FormatInt(r.Limit, 10)}
 	h[n.remaining] = []string{strconv.FormatInt(r.Remaining, 10)}
 	h[n.reset] = []string{reset}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
@@ -42,7 +42,7 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, p *place)
 		return nil
 	}
 	if err := g.Ready(r.Context()); err != nil {
-		x.writeError(fault.From(err))
+		x.writeError(apierror.From(err))
 		return nil
 	}
 	label := labelOf(f, e)
@@ -53,7 +53,7 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, p *place)
 	}
 	x.secret = found.secret
 	if x.call, err = g.Begin(found.Credential, gateway.Route{Name: label, Family: f.name(), Recorded: e.recorded}, x.ids); err != nil {
-		x.writeError(fault.From(err))
+		x.writeError(apierror.From(err))
 		return nil
 	}
 	defer x.call.Finish()
@@ -62,13 +62,13 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, p *place)
 		err = e.serve(x)
 	}
 	if err != nil {
-		x.fail(fault.From(err))
+		x.fail(apierror.From(err))
 	}
 	return nil
 }
 
 // refuse answers a request that belongs to no endpoint.
-func refuse(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, f family, refusal *fault.Error) error {
+func refuse(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, f family, refusal *apierror.Error) error {
 	newExchange(g, w, r, f).writeError(refusal)
 	return nil
 }

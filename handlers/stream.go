@@ -6,7 +6,7 @@ import (
 	"mime"
 	"net/http"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
@@ -26,14 +26,14 @@ func (x *exchange) stream(op provider.Operation, body [][]byte, s openai.Stream)
 	defer line.stop()
 	resp, err := x.call.Send(x.r.Context(), op, body, true)
 	if err != nil {
-		return x.endStream(line, s, nil, fault.From(err))
+		return x.endStream(line, s, nil, apierror.From(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return x.endStream(line, s, nil, fault.From(x.providerError(resp)))
+		return x.endStream(line, s, nil, apierror.From(x.providerError(resp)))
 	}
 	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media != "text/event-stream" {
-		return x.endStream(line, s, nil, fault.From(x.brokenAnswer(errors.New("no event stream but "+media))))
+		return x.endStream(line, s, nil, apierror.From(x.brokenAnswer(errors.New("no event stream but "+media))))
 	}
 	var batch batch
 	defer batch.drop()
@@ -47,7 +47,7 @@ func (x *exchange) stream(op provider.Operation, body [][]byte, s openai.Stream)
 			break
 		}
 		if err != nil {
-			return x.endStream(line, s, batch.bytes(), fault.From(x.brokenAnswer(err)))
+			return x.endStream(line, s, batch.bytes(), apierror.From(x.brokenAnswer(err)))
 		}
 		if event.Comment {
 			continue
@@ -100,7 +100,7 @@ func (b *batch) drop() {
 // own, or its error. A failure before the provider said anything, and before
 // anything was sent, is an ordinary answer with a status; whether the first
 // words and the failure came in one packet makes no difference.
-func (x *exchange) endStream(line *clientLine, s openai.Stream, out []byte, failure *fault.Error) error {
+func (x *exchange) endStream(line *clientLine, s openai.Stream, out []byte, failure *apierror.Error) error {
 	if err := x.r.Context().Err(); err != nil && failure == nil && x.call.Drains() {
 		failure = clientGone(err)
 	}
@@ -115,14 +115,14 @@ func (x *exchange) endStream(line *clientLine, s openai.Stream, out []byte, fail
 				x.call.SaidNothing()
 			}
 		case err != nil: // the provider's own, which s has put into words
-			failure, told = fault.From(err), true
+			failure, told = apierror.From(err), true
 			if !s.Summary().Text {
 				x.call.SaidNothing()
 			}
 		}
 	}
 	if failure != nil {
-		if failure.Code == fault.ClientGone || !s.Summary().Text && line.abandon() {
+		if failure.Code == apierror.ClientGone || !s.Summary().Text && line.abandon() {
 			_, _ = s.Close(nil, failure) // completes the summary
 			x.call.Summarise(s.Summary())
 			return failure
@@ -144,6 +144,6 @@ func (x *exchange) endStream(line *clientLine, s openai.Stream, out []byte, fail
 	return nil
 }
 
-func clientGone(err error) *fault.Error {
-	return fault.New(fault.ClientGone, "the client left").WithCause(err)
+func clientGone(err error) *apierror.Error {
+	return apierror.New(apierror.ClientGone, "the client left").WithCause(err)
 }

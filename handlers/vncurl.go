@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -28,7 +28,7 @@ func serveVNCURL(x *exchange) error {
 				return known, err
 			}
 			if *seconds < 1 || *seconds > maxExpiresIn {
-				return known, fault.New(fault.InvalidValue, "expires_in: want seconds, 1 to %d", maxExpiresIn).WithParam(name)
+				return known, apierror.New(apierror.InvalidValue, "expires_in: want seconds, 1 to %d", maxExpiresIn).WithParam(name)
 			}
 			o.ExpiresIn = time.Duration(*seconds) * time.Second
 			return known, nil
@@ -54,7 +54,7 @@ const maxExpiresIn = 30 * 24 * 3600
 func (x *exchange) desk() (*workstation.Service, error) {
 	desk := x.gateway.Workstations()
 	if desk == nil {
-		return nil, fault.New(fault.UnknownURL, "this gateway has no workstations")
+		return nil, apierror.New(apierror.UnknownURL, "this gateway has no workstations")
 	}
 	x.call.SetWorkstation(x.name)
 	return desk, desk.Ready()

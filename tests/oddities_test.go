@@ -45,7 +45,7 @@ var oddities = map[string]oddity{
 	"refusal":         {text: "-"},
 	"tools":           {text: "-", finish: "tool_calls"},
 	"bench":           {chatStream: refused, text: "*"}, // never streams a chat
-	"agent":           {text: "*"}, // answers from the prompt
+	"agent":           {text: "*"},                      // answers from the prompt
 	"leaky-headers":   {},
 	"delayed-headers": {},
 	"stall":           {},

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -81,13 +81,13 @@ func wait(ctx context.Context, permit *limits.Permit) error {
 	case busy != nil:
 		return concurrencyRefusal(busy)
 	case err != nil:
-		return fault.New(fault.ClientGone, "the client left").WithCause(err)
+		return apierror.New(apierror.ClientGone, "the client left").WithCause(err)
 	}
 	return nil
 }
 
 func concurrencyRefusal(busy *limits.Busy) error {
-	e := fault.New(fault.ConcurrencyLimitExceeded, "%s has %d calls under way, as many as it may; try again when one of them has ended", busy.Subject, busy.InUse)
+	e := apierror.New(apierror.ConcurrencyLimitExceeded, "%s has %d calls under way, as many as it may; try again when one of them has ended", busy.Subject, busy.InUse)
 	e.RetryAfter, e.LimitSource = busy.RetryAfter, busy.Subject
 	return e
 }
@@ -100,13 +100,13 @@ func tighter(a, b limits.Reading) limits.Reading {
 	return a
 }
 
-func rateRefusal(r *limits.RateRefusal) *fault.Error {
-	var e *fault.Error
+func rateRefusal(r *limits.RateRefusal) *apierror.Error {
+	var e *apierror.Error
 	if r.Never {
-		e = fault.New(fault.RateLimitExceeded, "this call alone needs more than the limit of %s, %s, allows at all", r.Subject, r.Rate)
+		e = apierror.New(apierror.RateLimitExceeded, "this call alone needs more than the limit of %s, %s, allows at all", r.Subject, r.Rate)
 		e.RetryAfter = r.Rate.Window // for who retries all the same: without a time some do at once
 	} else {
-		e = fault.New(fault.RateLimitExceeded, "the limit of %s, %s, is used up; there is room in %s", r.Subject, r.Rate, r.RetryAfter.Round(time.Millisecond))
+		e = apierror.New(apierror.RateLimitExceeded, "the limit of %s, %s, is used up; there is room in %s", r.Subject, r.Rate, r.RetryAfter.Round(time.Millisecond))
 		e.RetryAfter = r.RetryAfter
 	}
 	e.LimitSource = r.Subject
@@ -116,15 +116,15 @@ func rateRefusal(r *limits.RateRefusal) *fault.Error {
 }
 
 // rateOf is the reading as headers tell it, nil for none.
-func rateOf(r limits.Reading) *fault.Rate {
+func rateOf(r limits.Reading) *apierror.Rate {
 	if r.Rate.Limit == 0 {
 		return nil
 	}
-	return &fault.Rate{Limit: r.Rate.Limit, Remaining: r.Remaining, Reset: r.Reset, Tokens: r.Rate.Unit == limits.Tokens}
+	return &apierror.Rate{Limit: r.Rate.Limit, Remaining: r.Remaining, Reset: r.Reset, Tokens: r.Rate.Unit == limits.Tokens}
 }
 
 // Rates are the states of the call's tightest rates, nil where none applies.
-func (c *Call) Rates() (requests, tokens *fault.Rate) {
+func (c *Call) Rates() (requests, tokens *apierror.Rate) {
 	return rateOf(c.quota.requests), rateOf(c.quota.tokens)
 }
 
@@ -183,7 +183,7 @@ func (c *Call) AdmitTools(body []byte, members []jsonscan.Member) error {
 	}
 	refs, _ := c.references(body, members) // what is wrong with a reference is refused with the state
 	if n := refs.Tools.Count; n > most {
-		return fault.New(fault.InvalidValue, "the request declares %d tools; at most %d are allowed here", n, most).WithParam("tools")
+		return apierror.New(apierror.InvalidValue, "the request declares %d tools; at most %d are allowed here", n, most).WithParam("tools")
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func (k *KeyLimits) hard() bool     { return k.hardMoney || k.hardTokens }
 func (q *quota) cap(list string) error {
 	d, caps := q.demand, q.caps
 	if caps.Messages > 0 && d.Messages > caps.Messages {
-		return fault.New(fault.InvalidValue, "%q has %d elements; at most %d are allowed here", list, d.Messages, caps.Messages).WithParam(list)
+		return apierror.New(apierror.InvalidValue, "%q has %d elements; at most %d are allowed here", list, d.Messages, caps.Messages).WithParam(list)
 	}
 	q.output = d.Output
 	switch {
@@ -227,7 +227,7 @@ func (q *quota) cap(list string) error {
 	case d.Output > caps.Output && caps.Clamp:
 		q.output, q.splice = caps.Output, true
 	case d.Output > caps.Output:
-		return fault.New(fault.InvalidValue, "%q is %d; at most %d is allowed here", d.Param, d.Output, caps.Output).WithParam(d.Param)
+		return apierror.New(apierror.InvalidValue, "%q is %d; at most %d is allowed here", d.Param, d.Output, caps.Output).WithParam(d.Param)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -67,7 +67,7 @@ func TestWhoWaitsHasSentASmallBody(t *testing.T) {
 				t.Errorf("%s: %d bytes are read of who waits", c.name, source.read)
 			}
 			leave()
-			wantFault(t, <-ended, fault.ClientGone, "the client left")
+			wantFault(t, <-ended, apierror.ClientGone, "the client left")
 			r.wantCalls(t, "key:dev", 1, 0)
 			call.Finish()
 		}
@@ -110,10 +110,10 @@ func TestAnUploadInTheQueueEndsWithTheWait(t *testing.T) {
 	for name, c := range map[string]struct {
 		send  func(*io.PipeWriter)
 		after time.Duration
-		code  fault.Code
+		code  apierror.Code
 	}{
-		"slow":   {func(w *io.PipeWriter) { _, _ = w.Write([]byte("{")) }, 3 * time.Second, fault.ConcurrencyLimitExceeded},
-		"broken": {func(w *io.PipeWriter) { _ = w.CloseWithError(errors.New("malformed")) }, 0, fault.InvalidJSON},
+		"slow":   {func(w *io.PipeWriter) { _, _ = w.Write([]byte("{")) }, 3 * time.Second, apierror.ConcurrencyLimitExceeded},
+		"broken": {func(w *io.PipeWriter) { _ = w.CloseWithError(errors.New("malformed")) }, 0, apierror.InvalidJSON},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

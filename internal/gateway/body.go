@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -40,7 +40,7 @@ func (c *Call) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 	switch encoding := r.Header.Get("Content-Encoding"); strings.ToLower(encoding) {
 	case "", "identity":
 	default:
-		return nil, fault.New(fault.UnsupportedEncoding, "the request body is encoded as %q; send it plain", encoding)
+		return nil, apierror.New(apierror.UnsupportedEncoding, "the request body is encoded as %q; send it plain", encoding)
 	}
 	most := c.maxBody()
 	if r.ContentLength > most {
@@ -202,13 +202,13 @@ func (c *Call) readFailure(r *http.Request, err error) error {
 	var limited *http.MaxBytesError
 	switch {
 	case errors.As(err, &limited): // a limit of the site's own
-		return fault.New(fault.RequestTooLarge, "the request body is larger than this site's limit of %d bytes", limited.Limit)
+		return apierror.New(apierror.RequestTooLarge, "the request body is larger than this site's limit of %d bytes", limited.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fault.New(fault.RequestTimeout, "the request body did not arrive within %s", c.gateway.timeouts.Body).WithCause(err)
+		return apierror.New(apierror.RequestTimeout, "the request body did not arrive within %s", c.gateway.timeouts.Body).WithCause(err)
 	case r.Context().Err() != nil, errors.Is(err, io.ErrUnexpectedEOF):
-		return fault.New(fault.ClientGone, "the client left").WithCause(err)
+		return apierror.New(apierror.ClientGone, "the client left").WithCause(err)
 	}
-	return fault.New(fault.InvalidJSON, "the request body could not be read").WithCause(err)
+	return apierror.New(apierror.InvalidJSON, "the request body could not be read").WithCause(err)
 }
 
 // maxBody is the most that is read for the call's key, in bytes.
@@ -226,17 +226,17 @@ func (c *Call) admitSize() error {
 		most = MaxBody
 	}
 	if size := int64(len(c.buffer)); size > most {
-		return fault.New(fault.RequestTooLarge, "the request body has %d bytes; the limit of the model %q is %d bytes", size, c.asked, most)
+		return apierror.New(apierror.RequestTooLarge, "the request body has %d bytes; the limit of the model %q is %d bytes", size, c.asked, most)
 	}
 	return nil
 }
 
 func tooLarge(size, limit int64) error {
-	return fault.New(fault.RequestTooLarge, "the request body has %d bytes or more; the limit is %d bytes", size, limit)
+	return apierror.New(apierror.RequestTooLarge, "the request body has %d bytes or more; the limit is %d bytes", size, limit)
 }
 
 func busy() error {
-	return fault.New(fault.GatewayBusy, "the gateway holds as many request bodies as it can; try again shortly")
+	return apierror.New(apierror.GatewayBusy, "the gateway holds as many request bodies as it can; try again shortly")
 }
 
 // RefuseUpload is to be called before a refusal is written to a request whose

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
@@ -74,7 +74,7 @@ func TestReadBodyTakesMemoryAsBytesArrive(t *testing.T) {
 		t.Errorf("after 1000 bytes of an announced 30 MiB %d bytes are taken", used)
 	}
 	_ = writer.CloseWithError(io.ErrUnexpectedEOF)
-	wantFault(t, <-done, fault.ClientGone, "the client left")
+	wantFault(t, <-done, apierror.ClientGone, "the client left")
 }
 
 func TestReadBodyStopsAtTheLimit(t *testing.T) {
@@ -89,7 +89,7 @@ func TestReadBodyStopsAtTheLimit(t *testing.T) {
 			t.Errorf("%d bytes: got %d, %v", c.size, len(body), err)
 		}
 		if !c.ok {
-			wantFault(t, err, fault.RequestTooLarge, "33554432")
+			wantFault(t, err, apierror.RequestTooLarge, "33554432")
 		}
 		call.Succeed(200)
 		call.Finish()
@@ -98,7 +98,7 @@ func TestReadBodyStopsAtTheLimit(t *testing.T) {
 	call := r.begin(t)
 	defer call.Finish()
 	_, err := call.ReadBody(httptest.NewRecorder(), post(source, -1))
-	wantFault(t, err, fault.RequestTooLarge, "")
+	wantFault(t, err, apierror.RequestTooLarge, "")
 	if source.read > gateway.MaxBody+1 {
 		t.Errorf("%d bytes of an endless body were read", source.read)
 	}
@@ -124,7 +124,7 @@ func TestATooLargeContentLengthIsRefusedUnread(t *testing.T) {
 	call := r.begin(t)
 	defer call.Finish()
 	_, err := call.ReadBody(httptest.NewRecorder(), post(source, gateway.MaxBody+1))
-	wantFault(t, err, fault.RequestTooLarge, "33554433")
+	wantFault(t, err, apierror.RequestTooLarge, "33554433")
 	if source.read != 0 || r.state.Memory.Used() != 0 {
 		t.Errorf("%d bytes read, %d taken", source.read, r.state.Memory.Used())
 	}
@@ -138,8 +138,8 @@ func TestFullBodyMemoryIsAnAnswerNotAQueue(t *testing.T) {
 	}
 	second := r.begin(t)
 	_, err := second.ReadBody(httptest.NewRecorder(), post(io.LimitReader(&endless{}, 3<<20), 3<<20))
-	wantFault(t, err, fault.GatewayBusy, "")
-	second.Fail(fault.From(err))
+	wantFault(t, err, apierror.GatewayBusy, "")
+	second.Fail(apierror.From(err))
 	second.Finish()
 	first.Succeed(200)
 	first.Finish()
@@ -155,14 +155,14 @@ func TestReadBodyNamesWhatWentWrong(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		request *http.Request
-		code    fault.Code
+		code    apierror.Code
 		text    string
 	}{
-		{"the site's own limit", post(http.MaxBytesReader(nil, io.NopCloser(strings.NewReader("12345")), 3), -1), fault.RequestTooLarge, "limit of 3 bytes"},
-		{"a deadline", post(iotest.ErrReader(os.ErrDeadlineExceeded), -1), fault.RequestTimeout, "within 2m0s"},
-		{"a broken line", post(iotest.ErrReader(io.ErrUnexpectedEOF), -1), fault.ClientGone, ""},
-		{"a client that left", post(iotest.ErrReader(errors.New("reset")), -1).WithContext(gone), fault.ClientGone, ""},
-		{"bad framing", post(iotest.ErrReader(errors.New("malformed chunked encoding")), -1), fault.InvalidJSON, "could not be read"},
+		{"the site's own limit", post(http.MaxBytesReader(nil, io.NopCloser(strings.NewReader("12345")), 3), -1), apierror.RequestTooLarge, "limit of 3 bytes"},
+		{"a deadline", post(iotest.ErrReader(os.ErrDeadlineExceeded), -1), apierror.RequestTimeout, "within 2m0s"},
+		{"a broken line", post(iotest.ErrReader(io.ErrUnexpectedEOF), -1), apierror.ClientGone, ""},
+		{"a client that left", post(iotest.ErrReader(errors.New("reset")), -1).WithContext(gone), apierror.ClientGone, ""},
+		{"bad framing", post(iotest.ErrReader(errors.New("malformed chunked encoding")), -1), apierror.InvalidJSON, "could not be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			call := r.begin(t)
@@ -181,7 +181,7 @@ func TestAnEncodedBodyIsRefused(t *testing.T) {
 		request.Header.Set("Content-Encoding", encoding)
 		_, err := call.ReadBody(httptest.NewRecorder(), request)
 		if refused {
-			wantFault(t, err, fault.UnsupportedEncoding, encoding)
+			wantFault(t, err, apierror.UnsupportedEncoding, encoding)
 		} else if err != nil {
 			t.Errorf("%q: %v", encoding, err)
 		}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -47,7 +47,7 @@ func used(r *limits.Refusal) bool {
 
 // budgetRefusal is the refusal of a call. The event is emitted once a period,
 // when the budget is used up.
-func (c *Call) budgetRefusal(r *limits.Refusal) *fault.Error {
+func (c *Call) budgetRefusal(r *limits.Refusal) *apierror.Error {
 	if used(r) && c.gateway.state.exhausted.first(r.Balance) {
 		data := map[string]any{
 			"subject": r.Subject, "budget": r.Budget.String(), "limit": amountText(r.Budget, r.Budget.Limit),
@@ -63,10 +63,10 @@ func (c *Call) budgetRefusal(r *limits.Refusal) *fault.Error {
 		again = "it begins anew at " + r.ResetsAt.Format(time.RFC3339)
 	}
 	text := func(n int64) string { return amountText(r.Budget, n) }
-	e := fault.New(fault.BudgetExceeded, "the budget of %s, %s, has %s spent and %s reserved; this call may need %s; %s",
+	e := apierror.New(apierror.BudgetExceeded, "the budget of %s, %s, has %s spent and %s reserved; this call may need %s; %s",
 		r.Subject, r.Budget, text(r.Spent), text(r.Reserved), text(r.Amount), again)
 	if r.Amount == 0 {
-		e = fault.New(fault.BudgetExceeded, "the budget of %s, %s, is used up; %s", r.Subject, r.Budget, again)
+		e = apierror.New(apierror.BudgetExceeded, "the budget of %s, %s, is used up; %s", r.Subject, r.Budget, again)
 	}
 	e.LimitSource = r.Subject
 	return e

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -90,7 +90,7 @@ type IDs struct {
 func (g *Gateway) Authenticate(secret string) (keys.Credential, error) {
 	credential, err := g.keyring.Authenticate(secret, g.now())
 	if err != nil {
-		return keys.Credential{}, fault.New(fault.InvalidAPIKey,
+		return keys.Credential{}, apierror.New(apierror.InvalidAPIKey,
 			"the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\"")
 	}
 	return credential, nil
@@ -119,7 +119,7 @@ func (g *Gateway) Begin(credential keys.Credential, route Route, ids IDs) (*Call
 		},
 	}
 	if !g.calls.add(&c.running) {
-		return nil, fault.New(fault.ShuttingDown, "this connection's configuration is no more in force; try again on a new one")
+		return nil, apierror.New(apierror.ShuttingDown, "this connection's configuration is no more in force; try again on a new one")
 	}
 	return c, nil
 }
@@ -129,7 +129,7 @@ func (c *Call) Require(scope keys.Scope) error {
 	if c.Credential.Has(scope) {
 		return nil
 	}
-	return fault.New(fault.InsufficientScope, "the key %q has no scope %s, which this route needs", c.Credential.Name, scope)
+	return apierror.New(apierror.InsufficientScope, "the key %q has no scope %s, which this route needs", c.Credential.Name, scope)
 }
 
 // Admit finds the model, its provider for the operation and its limits, and
@@ -139,8 +139,8 @@ func (c *Call) Admit(ctx context.Context, op provider.Operation, model string) e
 	found, p, err := c.gateway.resolve(ctx, c.Credential.Key, op, model)
 	if !found.Known { // any text may stand here; a key does where a setting was filled in wrongly
 		c.Record.Model = c.gateway.redactor.Name(model)
-		if c.Record.Model != model && (err == nil || fault.From(err).Code == fault.ModelNotFound) {
-			return fault.New(fault.ModelNotFound, "the model's name holds a key; send the key in the Authorization header only").WithParam("model")
+		if c.Record.Model != model && (err == nil || apierror.From(err).Code == apierror.ModelNotFound) {
+			return apierror.New(apierror.ModelNotFound, "the model's name holds a key; send the key in the Authorization header only").WithParam("model")
 		}
 	}
 	if err != nil {
@@ -201,10 +201,10 @@ func (c *Call) Succeed(status int) {
 
 // Fail notes the refusal or failure that the caller was told of. In the middle
 // of a stream the wire said 200; the record says what became of it.
-func (c *Call) Fail(e *fault.Error) {
+func (c *Call) Fail(e *apierror.Error) {
 	c.Record.Code, c.cause, c.ended = string(e.Code), e.Cause, true
 	c.Record.Status = e.HTTPStatus()
-	if e.Code == fault.ClientGone {
-		c.Record.Status = fault.StatusClientGone
+	if e.Code == apierror.ClientGone {
+		c.Record.Status = apierror.StatusClientGone
 	}
 }

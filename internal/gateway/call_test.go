@@ -14,8 +14,8 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -92,7 +92,7 @@ func TestAPanicIsSettledAsOurOwnFailure(t *testing.T) {
 		panic("a bug")
 	}()
 	rows := r.records(t)
-	if len(rows) != 1 || rows[0].Status != 500 || rows[0].Code != string(fault.Internal) {
+	if len(rows) != 1 || rows[0].Status != 500 || rows[0].Code != string(apierror.Internal) {
 		t.Errorf("records %+v", rows)
 	}
 	if line := lines.All()[0]; line.Level != zapcore.ErrorLevel {
@@ -122,11 +122,11 @@ func TestASuccessfulLookLeavesNoRecord(t *testing.T) {
 		}
 		call.Succeed(200)
 		if refused {
-			call.Fail(fault.From(call.Require(keys.ModelsRead)))
+			call.Fail(apierror.From(call.Require(keys.ModelsRead)))
 		}
 		call.Finish()
 	}
-	if rows := r.records(t); len(rows) != 1 || rows[0].Code != string(fault.InsufficientScope) || rows[0].Status != 403 {
+	if rows := r.records(t); len(rows) != 1 || rows[0].Code != string(apierror.InsufficientScope) || rows[0].Status != 403 {
 		t.Errorf("records %+v, want the refusal alone", rows)
 	}
 }
@@ -135,7 +135,7 @@ func TestTheLogShowsNoSecretOfACause(t *testing.T) {
 	core, lines := observer.New(zapcore.InfoLevel)
 	r := newRig(t, gateway.Config{Logger: zap.New(core), Secrets: []string{"provider-credential"}}).start(t, t.Context())
 	call := r.begin(t)
-	call.Fail(fault.New(fault.UpstreamAuth, "x").WithCause(errors.New("key provider-credential is wrong")))
+	call.Fail(apierror.New(apierror.UpstreamAuth, "x").WithCause(errors.New("key provider-credential is wrong")))
 	call.Finish()
 	if cause := lines.All()[0].ContextMap()["cause"]; cause != "key [redacted] is wrong" {
 		t.Errorf("cause %q", cause)
@@ -149,7 +149,7 @@ func TestAuthenticateHasOneRefusal(t *testing.T) {
 	r := newRig(t, gateway.Config{})
 	for _, wrong := range []string{"", "short", "gk-unit-012345678X", strings.Repeat("a", 600)} {
 		_, err := r.Authenticate(wrong)
-		wantFault(t, err, fault.InvalidAPIKey, "the API key is missing or not valid")
+		wantFault(t, err, apierror.InvalidAPIKey, "the API key is missing or not valid")
 	}
 }
 
@@ -157,16 +157,16 @@ func TestFailuresOfTheUpstreamLegHaveTheirOwnCodes(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		rt   roundTrip
-		code fault.Code
+		code apierror.Code
 		text string
 	}{
 		{"unreachable", func(*http.Request) (*http.Response, error) { return nil, errors.New("dial: connection refused") },
-			fault.UpstreamError, "could not be reached"},
-		{"redirect", answering(307, ""), fault.UpstreamError, "redirect"},
+			apierror.UpstreamError, "could not be reached"},
+		{"redirect", answering(307, ""), apierror.UpstreamError, "redirect"},
 		{"broken off", func(*http.Request) (*http.Response, error) {
 			body := io.MultiReader(strings.NewReader("{"), errorReader{io.ErrUnexpectedEOF})
 			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(body)}, nil
-		}, fault.UpstreamError, "broke off"},
+		}, apierror.UpstreamError, "broke off"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, gateway.Config{Providers: []*provider.Provider{newProvider(t, "acme", true, c.rt)}}).start(t, t.Context())
@@ -177,7 +177,7 @@ func TestFailuresOfTheUpstreamLegHaveTheirOwnCodes(t *testing.T) {
 			}
 			err := sendAndRead(t.Context(), call)
 			wantFault(t, err, c.code, c.text)
-			if e := fault.From(err); e.Provider != "acme" {
+			if e := apierror.From(err); e.Provider != "acme" {
 				t.Errorf("provider %q", e.Provider)
 			}
 		})

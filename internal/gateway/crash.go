@@ -9,7 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -21,7 +21,7 @@ func (s *State) recordCrashes(g *Gateway, crashed []limits.Crash) {
 		tenant, key, _ := strings.Cut(caller, reservationMark)
 		s.log.Append(&activity.Record{
 			ID: request, RequestID: request, CreatedAt: crash.At, Tenant: tenant, Key: key, Family: crashedRoute, Route: crashedRoute,
-			Status: http.StatusInternalServerError, Code: string(fault.Internal), UsageSource: activity.UsageCrashed,
+			Status: http.StatusInternalServerError, Code: string(apierror.Internal), UsageSource: activity.UsageCrashed,
 			PromptTokens: crash.Amount.Tokens, CostNano: crash.Amount.Nano, Priced: crash.Amount.Nano > 0, Attempts: 1,
 		})
 	}

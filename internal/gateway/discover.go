@@ -13,8 +13,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -122,7 +122,7 @@ func (g *Gateway) awaitLists(ctx context.Context, providers ...string) error {
 		case <-late.C:
 			return nil
 		case <-ctx.Done():
-			return fault.New(fault.ClientGone, "the client left").WithCause(ctx.Err())
+			return apierror.New(apierror.ClientGone, "the client left").WithCause(ctx.Err())
 		}
 	}
 	return nil

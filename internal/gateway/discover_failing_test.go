@@ -12,8 +12,8 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -45,14 +45,14 @@ func TestAListWaitsOnlyForProvidersThatTheKeyMayUse(t *testing.T) {
 		}
 		for name, want := range map[string]struct {
 			models int
-			code   fault.Code
+			code   apierror.Code
 			after  time.Duration
 		}{
 			"good":     {1, "", 0},
 			"unlisted": {0, "", 0},
-			"bad":      {0, fault.NoProvider, 5 * time.Second},
+			"bad":      {0, apierror.NoProvider, 5 * time.Second},
 			"nope":     {0, "", 0},
-			"suffix":   {0, fault.NoProvider, 5 * time.Second},
+			"suffix":   {0, apierror.NoProvider, 5 * time.Second},
 			"every":    {1, "", 5 * time.Second},
 		} {
 			credential, err := r.Authenticate(secret + name)
@@ -101,15 +101,15 @@ func TestAProviderWithoutAListIsNamedToCallersAndOperators(t *testing.T) {
 		wantLines(1, "set discover off")
 		call := r.begin(t)
 		err := call.Admit(t.Context(), provider.Chat, "acme/m")
-		wantFault(t, err, fault.ModelNotCallable, "set discover off")
-		if !fault.From(err).Final() {
+		wantFault(t, err, apierror.ModelNotCallable, "set discover off")
+		if !apierror.From(err).Final() {
 			t.Error("an SDK may repeat the call")
 		}
-		call.Fail(fault.From(err))
+		call.Fail(apierror.From(err))
 		call.Finish()
 		l.set(answering(503, "no"))
 		wantLines(2, "until it succeeds")
-		if code, _ := r.refused(t, t.Context(), "acme/m"); code != fault.NoProvider {
+		if code, _ := r.refused(t, t.Context(), "acme/m"); code != apierror.NoProvider {
 			t.Errorf("a provider that is down: %q", code)
 		}
 		l.set(listing("m"))

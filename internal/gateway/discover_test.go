@@ -15,8 +15,8 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -71,7 +71,7 @@ func (r *rig) names(t *testing.T) string {
 	var names []string
 	models, err := r.Models(t.Context(), credential.Key)
 	if err != nil {
-		return string(fault.From(err).Code)
+		return string(apierror.From(err).Code)
 	}
 	for _, m := range models {
 		names = append(names, m.Name)
@@ -131,7 +131,7 @@ func TestDiscoveryKeepsTheLastListOverAFailedRefresh(t *testing.T) {
 
 // refused is the code with which a call of the model is refused, "" if it is not, and
 // how long that took.
-func (r *rig) refused(t *testing.T, ctx context.Context, model string) (code fault.Code, after time.Duration) {
+func (r *rig) refused(t *testing.T, ctx context.Context, model string) (code apierror.Code, after time.Duration) {
 	t.Helper()
 	began := time.Now()
 	call := r.begin(t)
@@ -141,7 +141,7 @@ func (r *rig) refused(t *testing.T, ctx context.Context, model string) (code fau
 		call.Succeed(200)
 		return "", time.Since(began)
 	}
-	refusal := fault.From(err)
+	refusal := apierror.From(err)
 	call.Fail(refusal)
 	return refusal.Code, time.Since(began)
 }
@@ -149,16 +149,16 @@ func (r *rig) refused(t *testing.T, ctx context.Context, model string) (code fau
 func TestACallWaitsShortlyForAProvidersFirstList(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer       roundTrip
-		first, later fault.Code
+		first, later apierror.Code
 		after        time.Duration
 		list         string
 	}{
 		"that comes":       {delayed(time.Second, listing("m")), "", "", time.Second, "m"},
-		"that comes late":  {delayed(7*time.Second, listing("m")), fault.NoProvider, "", 5 * time.Second, "no_provider_available"},
-		"without it":       {delayed(time.Second, listing("other")), fault.ModelNotFound, fault.ModelNotFound, time.Second, "other"},
-		"that is no list":  {delayed(time.Second, answering(500, "no")), fault.NoProvider, fault.NoProvider, time.Second, "no_provider_available"},
-		"it does not have": {delayed(time.Second, answering(404, "no")), fault.ModelNotCallable, fault.ModelNotCallable, time.Second, ""},
-		"that never comes": {silent, fault.NoProvider, fault.NoProvider, 5 * time.Second, "no_provider_available"},
+		"that comes late":  {delayed(7*time.Second, listing("m")), apierror.NoProvider, "", 5 * time.Second, "no_provider_available"},
+		"without it":       {delayed(time.Second, listing("other")), apierror.ModelNotFound, apierror.ModelNotFound, time.Second, "other"},
+		"that is no list":  {delayed(time.Second, answering(500, "no")), apierror.NoProvider, apierror.NoProvider, time.Second, "no_provider_available"},
+		"it does not have": {delayed(time.Second, answering(404, "no")), apierror.ModelNotCallable, apierror.ModelNotCallable, time.Second, ""},
+		"that never comes": {silent, apierror.NoProvider, apierror.NoProvider, 5 * time.Second, "no_provider_available"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestACallWaitsShortlyForAProvidersFirstList(t *testing.T) {
 				go func() { listed <- r.names(t) }()
 				gone, leave := context.WithCancel(t.Context())
 				leave()
-				if code, after := r.refused(t, gone, "acme/m"); code != fault.ClientGone || after != 0 {
+				if code, after := r.refused(t, gone, "acme/m"); code != apierror.ClientGone || after != 0 {
 					t.Errorf("a client that has left: %q after %v", code, after)
 				}
 				if code, after := r.refused(t, t.Context(), "acme/m"); code != c.first || after != c.after {
@@ -180,7 +180,7 @@ func TestACallWaitsShortlyForAProvidersFirstList(t *testing.T) {
 				if got := <-listed; got != c.list {
 					t.Errorf("listed %q, want %q", got, c.list)
 				}
-				if code, after := r.refused(t, t.Context(), "other/m"); code != fault.ModelNotFound || after != 0 {
+				if code, after := r.refused(t, t.Context(), "other/m"); code != apierror.ModelNotFound || after != 0 {
 					t.Errorf("another provider's model: %q after %v", code, after)
 				}
 				time.Sleep(3 * time.Second)
@@ -208,12 +208,12 @@ func TestANameThatIsNotListedYetIsNotRefusedForItsForm(t *testing.T) {
 		const name = "acme/sk-0123456789abcdefghij"
 		call := r.begin(t)
 		err := call.Admit(t.Context(), provider.Chat, name)
-		if fault.From(err).Code != fault.NoProvider || call.Record.Model != "acme/[redacted]" {
+		if apierror.From(err).Code != apierror.NoProvider || call.Record.Model != "acme/[redacted]" {
 			t.Errorf("%v, recorded as %q", err, call.Record.Model)
 		}
-		call.Fail(fault.From(err))
+		call.Fail(apierror.From(err))
 		call.Finish()
-		if code, _ := r.refused(t, t.Context(), "other/sk-0123456789abcdefghij"); code != fault.ModelNotFound {
+		if code, _ := r.refused(t, t.Context(), "other/sk-0123456789abcdefghij"); code != apierror.ModelNotFound {
 			t.Errorf("another provider's: %q", code)
 		}
 		stop()

@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -43,7 +43,7 @@ func (r *rig) spend(t testing.TB, serial int, body string, happens func(*gateway
 		t.Fatal(err)
 	}
 	happens(call)
-	call.Fail(fault.New(fault.ClientGone, "the client left"))
+	call.Fail(apierror.New(apierror.ClientGone, "the client left"))
 	call.Finish()
 	after := r.balance(t)
 	after.Spent -= before.Spent
@@ -240,10 +240,10 @@ func TestWhatWasNeverSentIsNotCharged(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := call.Send(client, provider.Chat, [][]byte{[]byte(hello)}, false)
-			if client == gone && (asked || fault.From(err).Code != fault.ClientGone) {
+			if client == gone && (asked || apierror.From(err).Code != apierror.ClientGone) {
 				t.Errorf("the call of a client that has left: asked %v, %v", asked, err)
 			}
-			call.Fail(fault.From(err))
+			call.Fail(apierror.From(err))
 			call.Finish()
 			if b := r.balance(t); b.Spent != 0 || r.records(t)[0].UsageSource != "none" {
 				t.Errorf("%v: charged %d tokens, %s", err, b.Spent, r.records(t)[0].UsageSource)

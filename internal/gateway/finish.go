@@ -7,7 +7,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 )
 
@@ -29,7 +29,7 @@ func (c *Call) Finish() {
 		c.running.cancel(nil)
 	}
 	if !c.ended {
-		c.Fail(fault.New(fault.Internal, "the call ended without an outcome"))
+		c.Fail(apierror.New(apierror.Internal, "the call ended without an outcome"))
 	}
 	r := c.Record
 	r.Latency = c.gateway.now().Sub(c.begun)
@@ -68,8 +68,8 @@ func (c *Call) metricModel() string {
 // fields are what an operator greps for; docs/operations.md lists them.
 func (c *Call) writeLog() {
 	level := zapcore.InfoLevel
-	switch fault.Code(c.Record.Code) {
-	case fault.Internal, fault.UpstreamAuth, fault.UpstreamQuota, fault.LedgerUnavailable:
+	switch apierror.Code(c.Record.Code) {
+	case apierror.Internal, apierror.UpstreamAuth, apierror.UpstreamQuota, apierror.LedgerUnavailable:
 		level = zapcore.ErrorLevel
 	}
 	entry := c.gateway.logger.Check(level, "call")

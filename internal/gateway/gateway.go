@@ -27,8 +27,8 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
@@ -196,9 +196,9 @@ func (g *Gateway) Ready(ctx context.Context) error {
 	case <-g.ready:
 		return nil
 	case <-g.gone:
-		return fault.New(fault.ShuttingDown, "the gateway did not start")
+		return apierror.New(apierror.ShuttingDown, "the gateway did not start")
 	case <-ctx.Done():
-		return fault.New(fault.ClientGone, "the client left").WithCause(ctx.Err())
+		return apierror.New(apierror.ClientGone, "the client left").WithCause(ctx.Err())
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
@@ -85,12 +85,12 @@ func (c *Call) AdmitText(ctx context.Context, body []byte) ([]byte, error) {
 		return nil, nil
 	}
 	if name, ok := c.guards.WholeOnly(); ok && c.Record.Stream {
-		return nil, fault.New(fault.UnsupportedParameter, "the guardrail %q judges whole answers only: a stream is not possible here", name).WithParam("stream")
+		return nil, apierror.New(apierror.UnsupportedParameter, "the guardrail %q judges whole answers only: a stream is not possible here", name).WithParam("stream")
 	}
 	result, err := c.guards.Request(ctx, body)
 	var limit *guardrail.LimitError
 	if errors.As(err, &limit) {
-		return nil, fault.New(fault.RequestTooLarge, "the request cannot be judged: it has more %s than a guardrail looks at", limit.What)
+		return nil, apierror.New(apierror.RequestTooLarge, "the request cannot be judged: it has more %s than a guardrail looks at", limit.What)
 	}
 	redacted, err := c.judged(ctx, result, err)
 	if redacted != nil {
@@ -134,23 +134,23 @@ func (c *Call) unjudged(ctx context.Context, err error) error {
 	var limit *guardrail.HookLimitError
 	switch {
 	case ctx.Err() != nil:
-		return fault.New(fault.ClientGone, "the client left").WithCause(err)
+		return apierror.New(apierror.ClientGone, "the client left").WithCause(err)
 	case errors.As(err, &twice):
-		return fault.New(fault.InvalidJSON, "the request body is not acceptable JSON: an object in %q has the key %q twice", twice.Param, twice.Key).WithParam(twice.Param)
+		return apierror.New(apierror.InvalidJSON, "the request body is not acceptable JSON: an object in %q has the key %q twice", twice.Param, twice.Key).WithParam(twice.Param)
 	case errors.As(err, &limit) && limit.Direction == guardrail.Input:
-		return fault.New(fault.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, guardrail.MaxHookTexts, guardrail.MaxHookText)
+		return apierror.New(apierror.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, guardrail.MaxHookTexts, guardrail.MaxHookText)
 	case errors.As(err, &hook):
-		e := fault.New(fault.GuardrailUnavailable, "the guardrail %q could not be asked", hook.Guardrail).WithCause(err)
+		e := apierror.New(apierror.GuardrailUnavailable, "the guardrail %q could not be asked", hook.Guardrail).WithCause(err)
 		e.RetryAfter = webhookRetry
 		return e
 	}
-	return upstreamFault(fault.UpstreamError, c.provider.Name, err, "provider %q gave an answer that makes no sense", c.provider.Name)
+	return upstreamFault(apierror.UpstreamError, c.provider.Name, err, "provider %q gave an answer that makes no sense", c.provider.Name)
 }
 
 // Blocked is the refusal of a text: it names the guardrail and the class of
 // what was found, and nothing of the text.
-func Blocked(v *guardrail.Verdict) *fault.Error {
-	e := fault.New(fault.GuardrailBlocked, "refused by the guardrail %q: %s", v.Guardrail, v.Class)
+func Blocked(v *guardrail.Verdict) *apierror.Error {
+	e := apierror.New(apierror.GuardrailBlocked, "refused by the guardrail %q: %s", v.Guardrail, v.Class)
 	e.Reasons = []string{v.Class}
 	return e
 }

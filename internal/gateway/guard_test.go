@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -19,10 +19,10 @@ func TestARedactedBodyCountsAsMemory(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		limit int64
-		code  fault.Code
+		code  apierror.Code
 	}{
 		"room for two": {64 << 20, ""},
-		"room for one": {1600 << 10, fault.GatewayBusy},
+		"room for one": {1600 << 10, apierror.GatewayBusy},
 	} {
 		r := newRig(t, gateway.Config{BodyMemory: c.limit, Guards: gateway.Guards{All: []*guardrail.Guardrail{words}}}).start(t, t.Context())
 		body := `{"messages":[{"role":"user","content":"mellon ` + strings.Repeat("x", 600<<10) + `"}]}`
@@ -65,5 +65,5 @@ func TestATextTooLongForAWebhookIsTooLarge(t *testing.T) {
 	}
 	body := `{"messages":[` + strings.Repeat(`"x",`, guardrail.MaxHookTexts) + `"x"]}`
 	_, err = call.AdmitText(t.Context(), []byte(body))
-	wantFault(t, err, fault.RequestTooLarge, "10000 texts")
+	wantFault(t, err, apierror.RequestTooLarge, "10000 texts")
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -161,9 +161,9 @@ func (r *rig) records(t testing.TB) []activity.Record {
 	return page.Records
 }
 
-func wantFault(t testing.TB, err error, code fault.Code, text string) {
+func wantFault(t testing.TB, err error, code apierror.Code, text string) {
 	t.Helper()
-	if e := fault.From(err); err == nil || e.Code != code || !strings.Contains(e.Message, text) {
+	if e := apierror.From(err); err == nil || e.Code != code || !strings.Contains(e.Message, text) {
 		t.Errorf("got %v, want %s with %q", err, code, text)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
@@ -27,7 +27,7 @@ func TestACallWithoutAValidReservationDoesNotGoOn(t *testing.T) {
 		gateway.ReplaceLedger(r.Gateway, func(l limits.Ledger) limits.Ledger { return invalid{l} })
 		call := r.begin(t)
 		err := reserve(t, call, hello)
-		if f := fault.From(err); err == nil || f.Code != fault.Internal {
+		if f := apierror.From(err); err == nil || f.Code != apierror.Internal {
 			t.Errorf("policy %v: %v", policy, err)
 		}
 		call.Finish()

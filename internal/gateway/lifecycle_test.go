@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -59,7 +59,7 @@ func TestALateCallHoldsTheStateAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = r.Begin(credential, gateway.Route{}, gateway.IDs{})
-	wantFault(t, err, fault.ShuttingDown, "try again")
+	wantFault(t, err, apierror.ShuttingDown, "try again")
 	if r.released.Load() != 3 {
 		t.Error("a call that was not let in has released the State")
 	}
@@ -77,7 +77,7 @@ func TestWaitingForAStartEndsWithIt(t *testing.T) {
 	never := newRig(t, gateway.Config{})
 	go func() { waiting <- never.Ready(t.Context()) }()
 	never.Close()
-	wantFault(t, <-waiting, fault.ShuttingDown, "did not start")
+	wantFault(t, <-waiting, apierror.ShuttingDown, "did not start")
 	if never.released.Load() != 1 {
 		t.Error("a gateway that never started holds its State")
 	}

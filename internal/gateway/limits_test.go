@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -105,7 +105,7 @@ func TestWhatBecomesOfACallWhileTheLedgerFails(t *testing.T) {
 				}
 				return
 			}
-			wantFault(t, err, fault.LedgerUnavailable, "cannot be recorded")
+			wantFault(t, err, apierror.LedgerUnavailable, "cannot be recorded")
 		})
 	}
 }
@@ -129,7 +129,7 @@ func TestUsageThatNobodyReportedIsEstimated(t *testing.T) {
 		if err == nil {
 			t.Fatal("no failure")
 		}
-		call.Fail(fault.From(err))
+		call.Fail(apierror.From(err))
 		call.Finish()
 		cost := (int64(len(hello)+2)/3 + 20) * 1000
 		if row := r.records(t)[0]; row.UsageSource != "estimated" || row.CompletionTokens != 20 || row.CostNano != cost {
@@ -171,11 +171,11 @@ func TestRatesAndBudgetsFollowTheClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := try()
-		wantFault(t, err, fault.RateLimitExceeded, "key:dev")
-		time.Sleep(fault.From(err).RetryAfter - time.Millisecond)
-		wantFault(t, try(), fault.RateLimitExceeded, "1/min")
+		wantFault(t, err, apierror.RateLimitExceeded, "key:dev")
+		time.Sleep(apierror.From(err).RetryAfter - time.Millisecond)
+		wantFault(t, try(), apierror.RateLimitExceeded, "1/min")
 		time.Sleep(time.Millisecond)
-		wantFault(t, try(), fault.BudgetExceeded, "250 tokens spent")
+		wantFault(t, try(), apierror.BudgetExceeded, "250 tokens spent")
 		time.Sleep(5 * time.Minute)
 		if err := try(); err != nil {
 			t.Errorf("the next day: %v", err)

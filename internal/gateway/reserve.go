@@ -9,8 +9,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -125,7 +125,7 @@ func (c *Call) bound(bytes int64, content openai.Content) error {
 		return c.unpriced("what %q will use cannot be known beforehand", what)
 	}
 	if q.output > math.MaxInt32 {
-		return fault.New(fault.InvalidValue, "%q is more than any model can give", q.demand.Param).WithParam(q.demand.Param)
+		return apierror.New(apierror.InvalidValue, "%q is more than any model can give", q.demand.Param).WithParam(q.demand.Param)
 	}
 	q.bound = catalog.Most{
 		Prompt: lesser(input, c.model.ContextLength), Completion: (q.output+content.Thinking)*q.demand.Choices + content.Prediction,
@@ -147,7 +147,7 @@ func (c *Call) unpriced(format string, args ...any) error {
 		return slices.ContainsFunc(s.Budgets, func(b limits.Budget) bool { return !b.Soft })
 	}
 	whose := c.quota.key.Subjects[slices.IndexFunc(c.quota.key.Subjects, hard)].Name
-	e := fault.New(fault.CannotBePriced, format+", and the budget of %s is hard", append(args, whose)...)
+	e := apierror.New(apierror.CannotBePriced, format+", and the budget of %s is hard", append(args, whose)...)
 	e.LimitSource = whose
 	return e
 }
@@ -198,10 +198,10 @@ func (c *Call) ledgerFailure(ctx context.Context, err error) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return fault.New(fault.ClientGone, "the client left").WithCause(err)
+		return apierror.New(apierror.ClientGone, "the client left").WithCause(err)
 	}
 	if c.mustSurvive() {
-		return fault.New(fault.LedgerUnavailable, "what this key has spent cannot be recorded now").WithCause(err)
+		return apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be recorded now").WithCause(err)
 	}
 	c.gateway.sampled().Error("a call goes on without a reservation", zap.String("request_id", c.Record.RequestID), zap.Error(err))
 	return nil

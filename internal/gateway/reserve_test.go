@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
@@ -32,7 +32,7 @@ func TestADiskThatHangsRefusesTheCallSoon(t *testing.T) {
 		gateway.ReplaceLedger(r.Gateway, func(l limits.Ledger) limits.Ledger { return hanging{l} })
 		call, begun := r.begin(t), time.Now()
 		defer call.Finish()
-		wantFault(t, reserve(t, call, hello), fault.LedgerUnavailable, "cannot be recorded")
+		wantFault(t, reserve(t, call, hello), apierror.LedgerUnavailable, "cannot be recorded")
 		if waited := time.Since(begun); waited != 2*time.Second {
 			t.Errorf("after %v", waited)
 		}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -19,14 +19,14 @@ const maxModelName = 256
 func (g *Gateway) resolve(ctx context.Context, key *keys.Key, op provider.Operation, name string) (catalog.Model, *provider.Provider, error) {
 	none := catalog.Model{}
 	if len(name) > maxModelName {
-		return none, nil, fault.New(fault.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
+		return none, nil, apierror.New(apierror.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
 	}
 	if !key.AllowsModel(name) {
 		return none, nil, g.unknownModel(key, name)
 	}
 	model, err := g.findModel(ctx, key, name)
 	if errors.Is(err, catalog.ErrNotCallable) {
-		return none, nil, fault.New(fault.ModelNotCallable,
+		return none, nil, apierror.New(apierror.ModelNotCallable,
 			"the model %q is in the catalog but not callable through this gateway; GET the list of models for those that are", name).WithParam("model")
 	}
 	if err != nil {
@@ -44,10 +44,10 @@ func (g *Gateway) resolve(ctx context.Context, key *keys.Key, op provider.Operat
 	switch {
 	case model.Serves(string(sent)):
 	case sent != op:
-		return none, nil, fault.New(fault.ModelNotCallable,
+		return none, nil, apierror.New(apierror.ModelNotCallable,
 			"the model %q does not serve %s, the one API of its provider %q", name, sent, p.Name).WithParam("model")
 	default:
-		return none, nil, fault.New(fault.ModelNotCallable, "the model %q does not serve %s", name, op).WithParam("model")
+		return none, nil, apierror.New(apierror.ModelNotCallable, "the model %q does not serve %s", name, op).WithParam("model")
 	}
 	return model, p, nil
 }
@@ -57,8 +57,8 @@ const maxHints = 5
 
 // unknownModel refuses a name. Some clients leave the provider out of it, so the models that end in
 // it are named where the key may call them.
-func (g *Gateway) unknownModel(key *keys.Key, name string) *fault.Error {
-	refusal := fault.New(fault.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
+func (g *Gateway) unknownModel(key *keys.Key, name string) *apierror.Error {
+	refusal := apierror.New(apierror.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
 	if len(name) <= maxModelName {
 		if ids := g.catalog.Ending(name, key.AllowsModel, maxHints); len(ids) > 0 {
 			refusal.Message += "; name its provider too: this key can call " + strings.Join(ids, ", ")
@@ -83,12 +83,12 @@ func (g *Gateway) findModel(ctx context.Context, key *keys.Key, name string) (ca
 	case err == nil:
 		return model, nil
 	case errors.Is(err, catalog.ErrUnlisted) && g.discover[of].noList.Load():
-		refusal := fault.New(fault.ModelNotCallable, "provider %q has no list of models, so %q is not known; "+
+		refusal := apierror.New(apierror.ModelNotCallable, "provider %q has no list of models, so %q is not known; "+
 			"the gateway's operator can set discover off for the provider, or name its models", of, name).WithParam("model").WithCause(err)
 		refusal.NoRetry = true
 		return model, refusal
 	case errors.Is(err, catalog.ErrUnlisted):
-		refusal := fault.New(fault.NoProvider, "provider %q has not listed its models yet, so %q is not known; try again shortly", of, name).WithCause(err)
+		refusal := apierror.New(apierror.NoProvider, "provider %q has not listed its models yet, so %q is not known; try again shortly", of, name).WithCause(err)
 		refusal.Provider = of
 		return model, refusal
 	case errors.Is(err, catalog.ErrNotCallable):
@@ -105,7 +105,7 @@ func (g *Gateway) Models(ctx context.Context, key *keys.Key) ([]catalog.Model, e
 	}
 	models := g.catalog.List(key.AllowsModel)
 	if awaited := g.awaited(key); len(models) == 0 && len(awaited) > 0 {
-		return nil, fault.New(fault.NoProvider, "no model is known yet that this key may use: not listed yet are those of %s; try again shortly",
+		return nil, apierror.New(apierror.NoProvider, "no model is known yet that this key may use: not listed yet are those of %s; try again shortly",
 			strings.Join(awaited, ", ")).WithCause(catalog.ErrUnlisted)
 	}
 	return models, nil

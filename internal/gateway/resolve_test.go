@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -52,27 +52,27 @@ func TestAdmitRefuses(t *testing.T) {
 	for _, c := range []struct {
 		op    provider.Operation
 		model string
-		code  fault.Code
+		code  apierror.Code
 		text  string
 	}{
-		{provider.Chat, "nobody/m", fault.ModelNotFound, `"nobody/m" does not exist or this key may not use it`},
-		{provider.Chat, "chatty/other", fault.ModelNotFound, `"chatty/other" does not exist or this key may not use it`},
-		{provider.Chat, "m", fault.ModelNotFound, `"m"`},
-		{provider.Chat, "acme/none", fault.ModelNotFound, `"acme/none"`},
-		{provider.Chat, "acme/hidden", fault.ModelNotCallable, "in the catalog but not callable"},
-		{provider.Chat, "acme/embed", fault.ModelNotCallable, "not callable"},
-		{provider.Chat, "elsewhere/m", fault.ModelNotCallable, "not callable"},
-		{provider.Chat, "acme/pro", fault.ModelNotCallable, "does not serve chat"},
-		{provider.Responses, "chatty/pro", fault.ModelNotCallable, "the one API of its provider"},
-		{provider.Chat, "acme/" + strings.Repeat("x", 252), fault.ModelNotFound, "257 bytes"},
+		{provider.Chat, "nobody/m", apierror.ModelNotFound, `"nobody/m" does not exist or this key may not use it`},
+		{provider.Chat, "chatty/other", apierror.ModelNotFound, `"chatty/other" does not exist or this key may not use it`},
+		{provider.Chat, "m", apierror.ModelNotFound, `"m"`},
+		{provider.Chat, "acme/none", apierror.ModelNotFound, `"acme/none"`},
+		{provider.Chat, "acme/hidden", apierror.ModelNotCallable, "in the catalog but not callable"},
+		{provider.Chat, "acme/embed", apierror.ModelNotCallable, "not callable"},
+		{provider.Chat, "elsewhere/m", apierror.ModelNotCallable, "not callable"},
+		{provider.Chat, "acme/pro", apierror.ModelNotCallable, "does not serve chat"},
+		{provider.Responses, "chatty/pro", apierror.ModelNotCallable, "the one API of its provider"},
+		{provider.Chat, "acme/" + strings.Repeat("x", 252), apierror.ModelNotFound, "257 bytes"},
 	} {
 		call := r.begin(t)
 		err := call.Admit(t.Context(), c.op, c.model)
 		wantFault(t, err, c.code, c.text)
-		if e := fault.From(err); e.Param != "model" {
+		if e := apierror.From(err); e.Param != "model" {
 			t.Errorf("%s: param %q", c.model, e.Param)
 		}
-		call.Fail(fault.From(err))
+		call.Fail(apierror.From(err))
 		call.Finish()
 	}
 }
@@ -110,7 +110,7 @@ func TestWhatIsListedIsAdmitted(t *testing.T) {
 	}
 	for _, name := range []string{"chatty/any", "acme/hidden", "acme/none", strings.Repeat("x", 300)} {
 		_, err := r.Model(t.Context(), credential.Key, name)
-		wantFault(t, err, fault.ModelNotFound, "does not exist")
+		wantFault(t, err, apierror.ModelNotFound, "does not exist")
 	}
 }
 
@@ -142,7 +142,7 @@ func TestARefusalNamesTheModelsThatWereMeant(t *testing.T) {
 	} {
 		call := r.begin(t)
 		err := call.Admit(t.Context(), provider.Chat, name)
-		if wantFault(t, err, fault.ModelNotFound, name); !strings.HasSuffix(err.Error(), want) {
+		if wantFault(t, err, apierror.ModelNotFound, name); !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%q: %v, want …%s", name, err, want)
 		}
 		if _, other := r.Model(t.Context(), call.Credential.Key, name); other == nil || other.Error() != err.Error() {

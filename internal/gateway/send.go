@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -26,7 +26,7 @@ var (
 // the second, or the estimate if that has no answer and either may have been worked on.
 func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]byte, stream bool) (*http.Response, error) {
 	if err := client.Err(); err != nil {
-		return nil, fault.New(fault.ClientGone, "the client left").WithCause(err)
+		return nil, apierror.New(apierror.ClientGone, "the client left").WithCause(err)
 	}
 	received := c.buffer
 	c.buffer = nil
@@ -105,28 +105,28 @@ func (b *guardedBody) Read(p []byte) (int, error) {
 }
 
 // failure turns an error of the upstream leg into what the caller is told.
-func (c *Call) failure(client, upstream context.Context, err error) *fault.Error {
+func (c *Call) failure(client, upstream context.Context, err error) *apierror.Error {
 	name := c.provider.Name
 	switch cause := context.Cause(upstream); {
 	case client.Err() != nil:
-		return fault.New(fault.ClientGone, "the client left").WithCause(err)
+		return apierror.New(apierror.ClientGone, "the client left").WithCause(err)
 	case errors.Is(cause, errSilent) && !c.answered:
-		return upstreamFault(fault.UpstreamTimeout, name, err, "provider %q did not answer within %s", name, c.gateway.timeouts.Header)
+		return upstreamFault(apierror.UpstreamTimeout, name, err, "provider %q did not answer within %s", name, c.gateway.timeouts.Header)
 	case errors.Is(cause, errSilent):
-		return upstreamFault(fault.UpstreamTimeout, name, err, "provider %q sent nothing for %s", name, c.gateway.timeouts.Idle)
+		return upstreamFault(apierror.UpstreamTimeout, name, err, "provider %q sent nothing for %s", name, c.gateway.timeouts.Idle)
 	case errors.Is(cause, errShutdown):
-		return fault.New(fault.ShuttingDown, "the gateway is shutting down").WithCause(err)
+		return apierror.New(apierror.ShuttingDown, "the gateway is shutting down").WithCause(err)
 	case errors.Is(err, provider.ErrRedirect):
-		return upstreamFault(fault.UpstreamError, name, err, "provider %q answered with a redirect, which is not followed", name)
+		return upstreamFault(apierror.UpstreamError, name, err, "provider %q answered with a redirect, which is not followed", name)
 	case c.answered:
-		return upstreamFault(fault.UpstreamError, name, err, "provider %q broke off its answer", name)
+		return upstreamFault(apierror.UpstreamError, name, err, "provider %q broke off its answer", name)
 	default:
-		return upstreamFault(fault.UpstreamError, name, err, "provider %q could not be reached", name)
+		return upstreamFault(apierror.UpstreamError, name, err, "provider %q could not be reached", name)
 	}
 }
 
-func upstreamFault(code fault.Code, name string, cause error, format string, args ...any) *fault.Error {
-	e := fault.New(code, format, args...).WithCause(cause)
+func upstreamFault(code apierror.Code, name string, cause error, format string, args ...any) *apierror.Error {
+	e := apierror.New(code, format, args...).WithCause(cause)
 	e.Provider = name
 	return e
 }

@@ -5,7 +5,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
@@ -43,7 +43,7 @@ func (c *Call) AdmitState(ctx context.Context, body []byte, members []jsonscan.M
 		return wrong
 	}
 	if refs.Background {
-		return fault.New(fault.UnsupportedParameter, "background: true is not possible here: the answer could not be fetched").WithParam("background")
+		return apierror.New(apierror.UnsupportedParameter, "background: true is not possible here: the answer could not be fetched").WithParam("background")
 	}
 	return c.admitIDs(ctx, refs.IDs)
 }
@@ -54,7 +54,7 @@ func (c *Call) admitHosted(tools openai.ToolUse, body []byte, members []jsonscan
 		openrouter.AddHostedTools(&tools, c.model.Name, body, members)
 	}
 	if tools.Hosted != "" && !c.Credential.HostedTools {
-		return fault.New(fault.InsufficientScope, "the key %q may not use tools that run at the provider (%s): switch the tool off in the client, or set hosted_tools in the key's configuration", c.Credential.Name, tools.Hosted).WithParam(tools.HostedIn)
+		return apierror.New(apierror.InsufficientScope, "the key %q may not use tools that run at the provider (%s): switch the tool off in the client, or set hosted_tools in the key's configuration", c.Credential.Name, tools.Hosted).WithParam(tools.HostedIn)
 	}
 	c.hostedTool, c.quota.builtIn = tools.Hosted, int64(tools.BuiltIn)
 	return nil
@@ -76,7 +76,7 @@ func (c *Call) admitIDs(ctx context.Context, ids []openai.Ref) error {
 	for _, ref := range ids {
 		owner, known, err := c.gateway.own.Owner(ctx, c.provider.Name, ref.ID)
 		if err != nil {
-			return fault.New(fault.LedgerUnavailable, "who owns %q cannot be looked up now", ref.Param).WithCause(err)
+			return apierror.New(apierror.LedgerUnavailable, "who owns %q cannot be looked up now", ref.Param).WithCause(err)
 		}
 		if !known || owner != c.Credential.Tenant {
 			return unknownState(ref)
@@ -87,11 +87,11 @@ func (c *Call) admitIDs(ctx context.Context, ids []openai.Ref) error {
 
 // unknownState says the same of another tenant's state and of what does not exist.
 func unknownState(ref openai.Ref) error {
-	code := fault.InvalidValue
+	code := apierror.InvalidValue
 	if ref.Kind == openai.KindResponse {
-		code = fault.PreviousNotFound
+		code = apierror.PreviousNotFound
 	}
-	return fault.New(code, "no %s with id %q was found", ref.Kind, ref.ID).WithParam(ref.Param)
+	return apierror.New(code, "no %s with id %q was found", ref.Kind, ref.ID).WithParam(ref.Param)
 }
 
 // Own records that the tenant owns an id that the provider's account now

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -64,7 +64,7 @@ func inBubble(t *testing.T, rt roundTrip, run func(t *testing.T, r *rig, call *g
 func TestAProviderThatDoesNotAnswerIsTimedOut(t *testing.T) {
 	inBubble(t, silent, func(t *testing.T, _ *rig, call *gateway.Call) {
 		begun := time.Now()
-		wantFault(t, sendAndRead(t.Context(), call), fault.UpstreamTimeout, "did not answer within 10m0s")
+		wantFault(t, sendAndRead(t.Context(), call), apierror.UpstreamTimeout, "did not answer within 10m0s")
 		if took := time.Since(begun); took != 10*time.Minute {
 			t.Errorf("after %s", took)
 		}
@@ -76,7 +76,7 @@ func TestOnlySilenceEndsAnAnswer(t *testing.T) {
 	pauses := []time.Duration{4 * time.Minute, 4 * time.Minute, 4 * time.Minute}
 	inBubble(t, dripping(pauses...), func(t *testing.T, _ *rig, call *gateway.Call) {
 		begun := time.Now()
-		wantFault(t, sendAndRead(t.Context(), call), fault.UpstreamTimeout, "sent nothing for 5m0s")
+		wantFault(t, sendAndRead(t.Context(), call), apierror.UpstreamTimeout, "sent nothing for 5m0s")
 		if took := time.Since(begun); took != 17*time.Minute {
 			t.Errorf("after %s, want the 12 minutes of the answer and 5 of silence", took)
 		}
@@ -88,9 +88,9 @@ func TestTheUpstreamRequestEndsWithTheClient(t *testing.T) {
 		client, leave := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, leave)
 		err := sendAndRead(client, call)
-		wantFault(t, err, fault.ClientGone, "the client left")
-		call.Fail(fault.From(err))
-		if call.Record.Status != fault.StatusClientGone {
+		wantFault(t, err, apierror.ClientGone, "the client left")
+		call.Fail(apierror.From(err))
+		if call.Record.Status != apierror.StatusClientGone {
 			t.Errorf("status %d", call.Record.Status)
 		}
 	})
@@ -125,8 +125,8 @@ func TestShutdownEndsCallsAndWaitsForTheirRecords(t *testing.T) {
 			handlers.Go(func() {
 				defer call.Finish()
 				err := sendAndRead(t.Context(), call)
-				wantFault(t, err, fault.ShuttingDown, "shutting down")
-				call.Fail(fault.From(err))
+				wantFault(t, err, apierror.ShuttingDown, "shutting down")
+				call.Fail(apierror.From(err))
 			})
 			synctest.Wait() // the call is in the middle of its answer
 			r.Close()
@@ -141,7 +141,7 @@ func TestShutdownEndsCallsAndWaitsForTheirRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, record := range after.records(t) {
-			if record.Code != string(fault.ShuttingDown) || record.Status != 503 {
+			if record.Code != string(apierror.ShuttingDown) || record.Status != 503 {
 				t.Errorf("record %+v", record)
 			}
 		}
@@ -161,6 +161,6 @@ func TestShutdownDoesNotWaitForEver(t *testing.T) {
 		if err := r.state.Shutdown(2 * time.Second); err == nil || time.Since(begun) != 2*time.Second {
 			t.Errorf("after %s: %v", time.Since(begun), err)
 		}
-		wantFault(t, sendAndRead(t.Context(), call), fault.ShuttingDown, "") // one that comes to Send only now
+		wantFault(t, sendAndRead(t.Context(), call), apierror.ShuttingDown, "") // one that comes to Send only now
 	})
 }

@@ -1,7 +1,7 @@
 package openai
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -88,7 +88,7 @@ var nowhere = top{-1, -1, -1, -1, -1, -1, -1, -1}
 // repair appends data as the client must get it. It reports false, and
 // appends nothing, for a chunk that holds nothing for a client. It keeps what
 // the summary needs.
-func (c *chat) repair(dst, data []byte) ([]byte, bool, *fault.Error) {
+func (c *chat) repair(dst, data []byte) ([]byte, bool, *apierror.Error) {
 	var err error
 	c.members[AtTop], err = jsonscan.Lenient(data, c.members[AtTop][:0])
 	if err != nil {
@@ -193,7 +193,7 @@ func (c *chat) useUsage(p *jsonscan.Patch, i int, value []byte) {
 }
 
 // failed is the caller's form of a provider's error in an answer.
-func (c *chat) failed(data []byte) *fault.Error {
+func (c *chat) failed(data []byte) *apierror.Error {
 	pe := ParseProviderError(data)
 	return Fault(pe.streamStatus(), 0, pe, c.call.Redact, c.call.Provider)
 }

@@ -3,7 +3,7 @@ package openai
 // ChatResult appends the body of a provider's whole chat completion as the
 // client must get it: the model as asked, the keys the family requires in
 // place, all else as it came. A body that is no completion, or says that it is
-// an error, is a [*fault.Error], also in the summary, and dst is returned as
+// an error, is a [*apierror.Error], also in the summary, and dst is returned as
 // it was.
 func ChatResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	return ShapedResult(dst, body, call, Shape{})

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -43,8 +43,8 @@ func TestNonsenseIsNoResult(t *testing.T) {
 		`{"choices":[{"message":"x"}]}`, `<html>canary</html>`, `{"choices":[{"message":{}}]`, `{"error":{"message":"canary","code":500}}`,
 		`{"choices":[{"message":{"content":"x"},"finish_reason":"error"}]}`} {
 		got, sum, err := openai.ChatResult([]byte("kept"), []byte(in), newCall())
-		var e *fault.Error
-		if !errors.As(err, &e) || e.Code != fault.UpstreamError || e.HTTPStatus() != 502 || e.Provider != "fake" || sum.Err != e {
+		var e *apierror.Error
+		if !errors.As(err, &e) || e.Code != apierror.UpstreamError || e.HTTPStatus() != 502 || e.Provider != "fake" || sum.Err != e {
 			t.Errorf("%s: %v", in, err)
 			continue
 		}
@@ -56,8 +56,8 @@ func TestNonsenseIsNoResult(t *testing.T) {
 
 func TestAnErrorBodyWithStatus200KeepsItsMeaning(t *testing.T) {
 	_, _, err := openai.ChatResult(nil, []byte(`{"error":{"message":"the prompt is too long, canary","code":"context_length_exceeded","param":"messages"}}`), newCall())
-	e := fault.From(err)
-	if e.Code != fault.ContextLengthExceeded || e.Param != "messages" || !strings.Contains(e.Message, "too long, [redacted]") {
+	e := apierror.From(err)
+	if e.Code != apierror.ContextLengthExceeded || e.Param != "messages" || !strings.Contains(e.Message, "too long, [redacted]") {
 		t.Fatalf("%+v", e)
 	}
 }

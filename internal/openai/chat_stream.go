@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -83,7 +83,7 @@ func (s *ChatStream) Data(dst, name, data []byte) []byte {
 func (s *ChatStream) Done() bool { return s.done || s.ended }
 
 // Close implements [Stream].
-func (s *ChatStream) Close(dst []byte, failure *fault.Error) ([]byte, error) {
+func (s *ChatStream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 	switch {
 	case s.ended && s.sum.Err != nil:
 		return dst, s.sum.Err
@@ -121,7 +121,7 @@ func (s *ChatStream) whole() bool {
 }
 
 // fail ends the stream with the family's error.
-func (s *ChatStream) fail(dst []byte, e *fault.Error) []byte {
+func (s *ChatStream) fail(dst []byte, e *apierror.Error) []byte {
 	s.ended, s.sum.Err, s.sum.Finish = true, e, finishError
 	if s.shape.Failure == nil {
 		return AppendStreamError(dst, e)

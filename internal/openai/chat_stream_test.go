@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -40,7 +40,7 @@ func TestTrap9ACutStreamNeverLooksWhole(t *testing.T) {
 	if !errors.Is(err, openai.ErrCut) || len(out) != 0 {
 		t.Fatalf("got %q, %v", out, err)
 	}
-	out, _ = s.Close(nil, fault.New(fault.UpstreamError, "cut"))
+	out, _ = s.Close(nil, apierror.New(apierror.UpstreamError, "cut"))
 	same(t, payloads(t, string(out))[0], `{"error":{"message":"cut","type":"server_error","param":null,"code":"upstream_error"}}`)
 	if strings.Contains(string(out), "[DONE]") {
 		t.Fatal("a failed stream was ended with [DONE]")
@@ -210,13 +210,13 @@ func TestAProvidersErrorInAStreamIsOursToTell(t *testing.T) {
 }
 
 func TestAnErrorInAStreamKeepsItsMeaning(t *testing.T) {
-	for in, want := range map[string]fault.Code{
-		`{"error":{"message":"slow down, canary","type":"requests","code":"rate_limit_exceeded"}}`: fault.UpstreamRateLimited,
-		`{"error":{"message":"x","code":429}}`:                                                     fault.UpstreamRateLimited,
-		`{"error":{"message":"x","code":"context_length_exceeded"}}`:                               fault.ContextLengthExceeded,
-		`{"error":{"message":"x","type":"insufficient_quota"}}`:                                    fault.UpstreamQuota,
-		`{"error":{"message":"x","type":"authentication_error"}}`:                                  fault.UpstreamAuth,
-		`{"error":{"message":"x","code":"content_filter"}}`:                                        fault.ProviderContentPolicy,
+	for in, want := range map[string]apierror.Code{
+		`{"error":{"message":"slow down, canary","type":"requests","code":"rate_limit_exceeded"}}`: apierror.UpstreamRateLimited,
+		`{"error":{"message":"x","code":429}}`:                                                     apierror.UpstreamRateLimited,
+		`{"error":{"message":"x","code":"context_length_exceeded"}}`:                               apierror.ContextLengthExceeded,
+		`{"error":{"message":"x","type":"insufficient_quota"}}`:                                    apierror.UpstreamQuota,
+		`{"error":{"message":"x","type":"authentication_error"}}`:                                  apierror.UpstreamAuth,
+		`{"error":{"message":"x","code":"content_filter"}}`:                                        apierror.ProviderContentPolicy,
 	} {
 		s := openai.NewChatStream(newCall())
 		feed(s, in)

@@ -3,7 +3,7 @@ package openai
 import (
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -16,7 +16,7 @@ type choice struct {
 
 // editChoices edits the elements of list that need it; the result is in the
 // scratch, and c.splices[0] tells whether there is one.
-func (c *chat) editChoices(list []byte) ([]byte, *fault.Error) {
+func (c *chat) editChoices(list []byte) ([]byte, *apierror.Error) {
 	if len(c.spans[0]) > maxChoices {
 		return nil, c.call.broken("answered with too many choices")
 	}
@@ -40,7 +40,7 @@ func (c *chat) editChoices(list []byte) ([]byte, *fault.Error) {
 	return s.done(list), nil
 }
 
-func (c *chat) editChoice(object []byte, position int) (*jsonscan.Patch, *fault.Error) {
+func (c *chat) editChoice(object []byte, position int) (*jsonscan.Patch, *apierror.Error) {
 	p, members := c.patch(AtChoice, object)
 	part := "delta"
 	if !c.stream {

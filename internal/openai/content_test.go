@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -97,7 +97,7 @@ func TestFieldsThatMayCostMore(t *testing.T) {
 	}
 	for _, field := range []string{"Service_Tier", "Modalities", "Audio", "PREDICTION"} {
 		b, members := strict(t, `{"model":"p/m","messages":[],"`+field+`":"x"}`)
-		if _, err := openai.ParseChat(b, members); err == nil || fault.From(err).Param != field {
+		if _, err := openai.ParseChat(b, members); err == nil || apierror.From(err).Param != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

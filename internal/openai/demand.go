@@ -3,7 +3,7 @@ package openai
 import (
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -32,7 +32,7 @@ var (
 )
 
 // ChatDemand reads what a chat request, which [ParseChat] accepted, asks for.
-// The error is a [*fault.Error] with status 400.
+// The error is a [*apierror.Error] with status 400.
 func ChatDemand(body []byte, members []jsonscan.Member) (Demand, error) {
 	d, err := demand(body, members, "messages", chatLimits)
 	if err != nil {
@@ -41,7 +41,7 @@ func ChatDemand(body []byte, members []jsonscan.Member) (Demand, error) {
 	if i, ok := jsonscan.Find(body, members, "n"); ok && members[i].Kind != 'n' {
 		n, ok := jsonscan.Int(members[i].Value(body))
 		if !ok || n < 1 || n > maxN {
-			return d, fault.New(fault.InvalidValue, "%q must be an integer from 1 to %d", "n", maxN).WithParam("n")
+			return d, apierror.New(apierror.InvalidValue, "%q must be an integer from 1 to %d", "n", maxN).WithParam("n")
 		}
 		d.Choices = n
 	}

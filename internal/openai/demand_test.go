@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -36,7 +36,7 @@ func TestDemandsAreRead(t *testing.T) {
 		`{"max_tokens":0}`: "max_tokens", `{"max_completion_tokens":1e30}`: "max_completion_tokens", `{"max_tokens":true}`: "max_tokens",
 	} {
 		b, members := strict(t, body)
-		if _, err := openai.ChatDemand(b, members); err == nil || fault.From(err).Param != param || fault.From(err).HTTPStatus() != 400 {
+		if _, err := openai.ChatDemand(b, members); err == nil || apierror.From(err).Param != param || apierror.From(err).HTTPStatus() != 400 {
 			t.Errorf("%s: %v", body, err)
 		}
 	}

@@ -1,13 +1,13 @@
 package openai
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 // AppendError appends the body of a refusal: {"error": {message, type, param,
 // code}}, all four keys always there, as the family's spec has it.
-func AppendError(dst []byte, e *fault.Error) []byte {
+func AppendError(dst []byte, e *apierror.Error) []byte {
 	dst = append(dst, `{"error":`...)
 	dst = appendErrorObject(dst, e)
 	return append(dst, '}')
@@ -15,13 +15,13 @@ func AppendError(dst []byte, e *fault.Error) []byte {
 
 // AppendStreamError appends the event that ends a failed chat stream. No
 // [DONE] may follow: it would make the part that came look whole.
-func AppendStreamError(dst []byte, e *fault.Error) []byte {
+func AppendStreamError(dst []byte, e *apierror.Error) []byte {
 	dst = append(dst, "data: "...)
 	dst = AppendError(dst, e)
 	return append(dst, "\n\n"...)
 }
 
-func appendErrorObject(dst []byte, e *fault.Error) []byte {
+func appendErrorObject(dst []byte, e *apierror.Error) []byte {
 	dst = append(dst, `{"message":`...)
 	dst = jsonscan.AppendString(dst, e.Message)
 	dst = append(dst, `,"type":`...)

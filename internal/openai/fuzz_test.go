@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -41,10 +41,10 @@ func FuzzStreams(f *testing.F) {
 			}
 			out, err := s.Close(out, nil)
 			if err != nil && s.Summary().Err == nil {
-				out, _ = s.Close(out, fault.New(fault.UpstreamError, "cut"))
+				out, _ = s.Close(out, apierror.New(apierror.UpstreamError, "cut"))
 			}
 			n := len(out)
-			if out, _ = s.Close(out, fault.New(fault.UpstreamError, "again")); len(out) != n {
+			if out, _ = s.Close(out, apierror.New(apierror.UpstreamError, "again")); len(out) != n {
 				t.Fatalf("two ends: %q", out)
 			}
 			if !s.Done() || n == 0 {

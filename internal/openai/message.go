@@ -3,12 +3,12 @@ package openai
 import (
 	"bytes"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 // editMessage edits the message of a choice, or its delta.
-func (c *chat) editMessage(ch *choice, object []byte) (*jsonscan.Patch, *fault.Error) {
+func (c *chat) editMessage(ch *choice, object []byte) (*jsonscan.Patch, *apierror.Error) {
 	p, members := c.patch(AtMessage, object)
 	role, content, calls, reasoning, reasoningContent := -1, -1, -1, -1, -1
 	twice := 0

@@ -19,7 +19,7 @@ package openai
 import (
 	"errors"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 const (
@@ -60,8 +60,8 @@ type Summary struct {
 	NativeFinish string // the provider's word
 	Usage        Usage
 	HasUsage     bool
-	Later        int          // events of the stream after the one with Usage
-	Err          *fault.Error // the provider's failure, as the caller was told
+	Later        int             // events of the stream after the one with Usage
+	Err          *apierror.Error // the provider's failure, as the caller was told
 
 	// Text says that some text, reasoning or tool call was sent. For a whole Response it is
 	// found out only where Usage has no completion.
@@ -85,7 +85,7 @@ type Stream interface {
 	// nothing and ErrCut, and a stream that has failed before gives that
 	// failure. A non-nil failure is told to the client in the family's form.
 	// The client sees exactly one end; further calls append nothing.
-	Close(dst []byte, failure *fault.Error) ([]byte, error)
+	Close(dst []byte, failure *apierror.Error) ([]byte, error)
 
 	// Summary is complete after Close, and as far as it goes before.
 	Summary() Summary
@@ -99,8 +99,8 @@ func (c *Call) report(kind Kind, id string) {
 }
 
 // broken is the failure of a provider that answered nonsense.
-func (c *Call) broken(reason string) *fault.Error {
-	e := fault.New(fault.UpstreamError, "provider %q %s", c.Provider, reason)
+func (c *Call) broken(reason string) *apierror.Error {
+	e := apierror.New(apierror.UpstreamError, "provider %q %s", c.Provider, reason)
 	e.Provider = c.Provider
 	return e
 }

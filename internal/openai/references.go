@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -281,7 +281,7 @@ func (r *Refs) add(path, member string, kind Kind, value []byte) {
 	case len(id) > maxReference:
 		r.fail(wrong(path, "an id of at most "+strconv.Itoa(maxReference)+" bytes"))
 	case len(r.IDs) == maxReferences:
-		r.fail(fault.New(fault.InvalidValue, "the request refers to more than %d stored objects", maxReferences).WithParam(path))
+		r.fail(apierror.New(apierror.InvalidValue, "the request refers to more than %d stored objects", maxReferences).WithParam(path))
 	default:
 		r.IDs = append(r.IDs, Ref{Param: path, Kind: kind, ID: id})
 	}

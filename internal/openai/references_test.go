@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -104,7 +104,7 @@ func TestAReferenceThatCannotBeJudgedIsRefused(t *testing.T) {
 		`{"previous_response_id":"` + strings.Repeat("r", 513) + `"}`: "previous_response_id",
 	} {
 		_, r, err := refs(t, body)
-		e := fault.From(err)
+		e := apierror.From(err)
 		if err == nil || e.Param != param || e.HTTPStatus() != 400 || r.IDs != nil {
 			t.Errorf("%.60s: %v (param %q)", body, err, e.Param)
 		}

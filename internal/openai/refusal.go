@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // maxRetryAfter caps a provider's Retry-After: beyond it no caller waits, and
@@ -14,26 +14,26 @@ const maxRetryAfter = 10 * time.Minute
 
 // keptCodes are the provider words a caller is told, as the codes of the
 // refusal table. Every other word becomes upstream_rejected.
-var keptCodes = map[string]fault.Code{
-	"context_length_exceeded":     fault.ContextLengthExceeded,
-	"string_above_max_length":     fault.ContextLengthExceeded,
-	"max_tokens_exceeded":         fault.ContextLengthExceeded,
-	"token_limit_exceeded":        fault.ContextLengthExceeded,
-	"invalid_json":                fault.InvalidJSON,
-	"invalid_value":               fault.InvalidValue,
-	"invalid_type":                fault.InvalidValue,
-	"unsupported_value":           fault.InvalidValue,
-	"integer_above_max_value":     fault.InvalidValue,
-	"integer_below_min_value":     fault.InvalidValue,
-	"decimal_above_max_value":     fault.InvalidValue,
-	"decimal_below_min_value":     fault.InvalidValue,
-	"array_above_max_length":      fault.InvalidValue,
-	"invalid_function_parameters": fault.InvalidValue,
-	"missing_required_parameter":  fault.MissingParameter,
-	"unsupported_parameter":       fault.UnsupportedParameter,
-	"unknown_parameter":           fault.UnsupportedParameter,
-	"previous_response_not_found": fault.PreviousNotFound,
-	"model_not_found":             fault.ModelNotFound,
+var keptCodes = map[string]apierror.Code{
+	"context_length_exceeded":     apierror.ContextLengthExceeded,
+	"string_above_max_length":     apierror.ContextLengthExceeded,
+	"max_tokens_exceeded":         apierror.ContextLengthExceeded,
+	"token_limit_exceeded":        apierror.ContextLengthExceeded,
+	"invalid_json":                apierror.InvalidJSON,
+	"invalid_value":               apierror.InvalidValue,
+	"invalid_type":                apierror.InvalidValue,
+	"unsupported_value":           apierror.InvalidValue,
+	"integer_above_max_value":     apierror.InvalidValue,
+	"integer_below_min_value":     apierror.InvalidValue,
+	"decimal_above_max_value":     apierror.InvalidValue,
+	"decimal_below_min_value":     apierror.InvalidValue,
+	"array_above_max_length":      apierror.InvalidValue,
+	"invalid_function_parameters": apierror.InvalidValue,
+	"missing_required_parameter":  apierror.MissingParameter,
+	"unsupported_parameter":       apierror.UnsupportedParameter,
+	"unknown_parameter":           apierror.UnsupportedParameter,
+	"previous_response_not_found": apierror.PreviousNotFound,
+	"model_not_found":             apierror.ModelNotFound,
 }
 
 // Words of providers for the other rows of the table.
@@ -57,23 +57,23 @@ func wordSet(words ...string) map[string]bool {
 // request alone, redacted and bounded; what it says about our account, or its
 // own health, goes redacted to the log as the cause. A nil redact shows and
 // logs no text.
-func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(string) string, provider string) *fault.Error {
+func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(string) string, provider string) *apierror.Error {
 	safe := pe.redacted(redact)
 	is := func(set map[string]bool) bool { return set[pe.Code] || set[pe.Type] }
 
-	code, kept := fault.UpstreamError, 0
+	code, kept := apierror.UpstreamError, 0
 	var message string
 	switch {
 	case status == 402 || is(quotaWords):
-		code, message = fault.UpstreamQuota, "is out of quota"
+		code, message = apierror.UpstreamQuota, "is out of quota"
 	case is(policyWords) && status < 500:
-		code = fault.ProviderContentPolicy
+		code = apierror.ProviderContentPolicy
 	case status == 401 || status == 403:
-		code, message = fault.UpstreamAuth, "refused the gateway's credential"
+		code, message = apierror.UpstreamAuth, "refused the gateway's credential"
 	case status == 429:
-		code, message = fault.UpstreamRateLimited, "limits the rate of its requests"
+		code, message = apierror.UpstreamRateLimited, "limits the rate of its requests"
 	case status == 400 || status == 404 || status == 413 || status == 422:
-		code, kept = fault.UpstreamRejected, status
+		code, kept = apierror.UpstreamRejected, status
 		if known, ok := keptCodes[pe.Code]; ok {
 			code = known
 		} else if known, ok := keptCodes[pe.Type]; ok {
@@ -87,13 +87,13 @@ func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(s
 			message += ": " + safe.Message
 		}
 	}
-	e := fault.New(code, "provider %q %s", provider, message).WithCause(&safe)
+	e := apierror.New(code, "provider %q %s", provider, message).WithCause(&safe)
 	e.Status, e.Provider = kept, provider
 	switch code {
-	case fault.UpstreamRateLimited, fault.UpstreamError:
+	case apierror.UpstreamRateLimited, apierror.UpstreamError:
 		e.RetryAfter = min(max(retryAfter, 0), maxRetryAfter)
 	}
-	if kept != 0 || code == fault.ProviderContentPolicy {
+	if kept != 0 || code == apierror.ProviderContentPolicy {
 		e.Param = safe.Param
 	}
 	return e
@@ -144,7 +144,7 @@ func bounded(text string) string {
 
 // ProviderCode returns the provider's own code behind a fault made by [Fault],
 // redacted, or "".
-func ProviderCode(e *fault.Error) string {
+func ProviderCode(e *apierror.Error) string {
 	var pe *ProviderError
 	if errors.As(e.Cause, &pe) {
 		return pe.Code

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -13,30 +13,30 @@ func TestTheTableOfProviderRefusals(t *testing.T) {
 	for _, row := range []struct {
 		status int
 		body   string
-		code   fault.Code
+		code   apierror.Code
 		to     int
 	}{
-		{401, `{"error":{"message":"x","code":"invalid_api_key"}}`, fault.UpstreamAuth, 502},
-		{403, `{"error":{"message":"x"}}`, fault.UpstreamAuth, 502},
-		{403, `{"error":{"code":403,"message":"flagged","metadata":{"error_type":"content_policy_violation"}}}`, fault.ProviderContentPolicy, 422},
-		{403, `{"error":{"code":403,"message":"flagged","metadata":{"reasons":["violence"],"flagged_input":"x"}}}`, fault.ProviderContentPolicy, 422},
-		{400, `{"error":{"message":"x","code":"content_policy_violation"}}`, fault.ProviderContentPolicy, 422},
-		{402, `no credit`, fault.UpstreamQuota, 502},
-		{429, `{"error":{"type":"insufficient_quota","message":"x"}}`, fault.UpstreamQuota, 502},
-		{429, `<html>`, fault.UpstreamRateLimited, 429},
-		{400, `{"error":{"message":"x","code":"context_length_exceeded"}}`, fault.ContextLengthExceeded, 400},
-		{400, `{"error":{"code":400,"message":"x","metadata":{"error_type":"context_length_exceeded"}}}`, fault.ContextLengthExceeded, 400},
-		{400, `{"error":{"message":"x","code":"unknown_parameter","param":"foo"}}`, fault.UnsupportedParameter, 400},
-		{400, `{"error":{"message":"x","code":"something_new"}}`, fault.UpstreamRejected, 400},
-		{404, `{"error":{"message":"x","code":"model_not_found"}}`, fault.ModelNotFound, 404},
-		{404, `404 page not found`, fault.UpstreamRejected, 404},
-		{413, ``, fault.UpstreamRejected, 413},
-		{422, `{"detail":[]}`, fault.UpstreamRejected, 422},
-		{408, ``, fault.UpstreamError, 502},
-		{409, ``, fault.UpstreamError, 502},
-		{307, ``, fault.UpstreamError, 502},
-		{500, `{"error":{"message":"x","code":"content_filter"}}`, fault.UpstreamError, 502},
-		{529, ``, fault.UpstreamError, 502},
+		{401, `{"error":{"message":"x","code":"invalid_api_key"}}`, apierror.UpstreamAuth, 502},
+		{403, `{"error":{"message":"x"}}`, apierror.UpstreamAuth, 502},
+		{403, `{"error":{"code":403,"message":"flagged","metadata":{"error_type":"content_policy_violation"}}}`, apierror.ProviderContentPolicy, 422},
+		{403, `{"error":{"code":403,"message":"flagged","metadata":{"reasons":["violence"],"flagged_input":"x"}}}`, apierror.ProviderContentPolicy, 422},
+		{400, `{"error":{"message":"x","code":"content_policy_violation"}}`, apierror.ProviderContentPolicy, 422},
+		{402, `no credit`, apierror.UpstreamQuota, 502},
+		{429, `{"error":{"type":"insufficient_quota","message":"x"}}`, apierror.UpstreamQuota, 502},
+		{429, `<html>`, apierror.UpstreamRateLimited, 429},
+		{400, `{"error":{"message":"x","code":"context_length_exceeded"}}`, apierror.ContextLengthExceeded, 400},
+		{400, `{"error":{"code":400,"message":"x","metadata":{"error_type":"context_length_exceeded"}}}`, apierror.ContextLengthExceeded, 400},
+		{400, `{"error":{"message":"x","code":"unknown_parameter","param":"foo"}}`, apierror.UnsupportedParameter, 400},
+		{400, `{"error":{"message":"x","code":"something_new"}}`, apierror.UpstreamRejected, 400},
+		{404, `{"error":{"message":"x","code":"model_not_found"}}`, apierror.ModelNotFound, 404},
+		{404, `404 page not found`, apierror.UpstreamRejected, 404},
+		{413, ``, apierror.UpstreamRejected, 413},
+		{422, `{"detail":[]}`, apierror.UpstreamRejected, 422},
+		{408, ``, apierror.UpstreamError, 502},
+		{409, ``, apierror.UpstreamError, 502},
+		{307, ``, apierror.UpstreamError, 502},
+		{500, `{"error":{"message":"x","code":"content_filter"}}`, apierror.UpstreamError, 502},
+		{529, ``, apierror.UpstreamError, 502},
 	} {
 		e := openai.Fault(row.status, 0, openai.ParseProviderError([]byte(row.body)), newCall().Redact, "fake")
 		if e.Code != row.code || e.HTTPStatus() != row.to || e.Provider != "fake" {
@@ -62,7 +62,7 @@ func TestProviderTextIsRedactedBoundedAndOnlyItsJudgement(t *testing.T) {
 		}
 	}
 	e = openai.Fault(400, 0, openai.ProviderError{Message: "text", Code: "unknown_parameter"}, nil, "fake")
-	if strings.Contains(e.Error(), "text") || e.Code != fault.UnsupportedParameter {
+	if strings.Contains(e.Error(), "text") || e.Code != apierror.UnsupportedParameter {
 		t.Fatalf("without a redactor: %v", e)
 	}
 }
@@ -96,7 +96,7 @@ func TestProviderErrorShapes(t *testing.T) {
 }
 
 func TestErrorBodiesAlwaysHaveFourKeys(t *testing.T) {
-	e := fault.New(fault.ModelNotFound, "no model %q", "a/b")
+	e := apierror.New(apierror.ModelNotFound, "no model %q", "a/b")
 	same(t, string(openai.AppendError(nil, e)), `{"error":{"message":"no model \"a/b\"","type":"invalid_request_error","param":null,"code":"model_not_found"}}`)
 	same(t, strings.TrimSuffix(strings.TrimPrefix(string(openai.AppendStreamError(nil, e.WithParam("model"))), "data: "), "\n\n"),
 		`{"error":{"message":"no model \"a/b\"","type":"invalid_request_error","param":"model","code":"model_not_found"}}`)

@@ -3,7 +3,7 @@ package openai
 import (
 	"strings"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -27,7 +27,7 @@ type ResponsesRequest struct {
 }
 
 // ParseChat reads a chat completion request, which jsonscan.Strict accepted
-// with these members. Errors are [*fault.Error] with status 400 and the field
+// with these members. Errors are [*apierror.Error] with status 400 and the field
 // named.
 func ParseChat(body []byte, members []jsonscan.Member) (ChatRequest, error) {
 	var req ChatRequest
@@ -155,7 +155,7 @@ func checkSpelling(body []byte, members []jsonscan.Member) error {
 			continue
 		}
 		if right := strings.ToLower(string(key)); actedOn[right] {
-			return fault.New(fault.InvalidValue, "field %q must be written %q", key, right).WithParam(string(key))
+			return apierror.New(apierror.InvalidValue, "field %q must be written %q", key, right).WithParam(string(key))
 		}
 	}
 	return nil
@@ -170,10 +170,10 @@ func hasUpper(key []byte) bool {
 	return false
 }
 
-func missing(param string) *fault.Error {
-	return fault.New(fault.MissingParameter, "missing required parameter: %q", param).WithParam(param)
+func missing(param string) *apierror.Error {
+	return apierror.New(apierror.MissingParameter, "missing required parameter: %q", param).WithParam(param)
 }
 
-func wrong(param, kind string) *fault.Error {
-	return fault.New(fault.InvalidValue, "%q must be %s", param, kind).WithParam(param)
+func wrong(param, kind string) *apierror.Error {
+	return apierror.New(apierror.InvalidValue, "%q must be %s", param, kind).WithParam(param)
 }

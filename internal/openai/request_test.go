@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -23,27 +23,27 @@ func TestParseChat(t *testing.T) {
 
 func TestBadFieldsAreNamed(t *testing.T) {
 	for body, want := range map[string]struct {
-		code  fault.Code
+		code  apierror.Code
 		param string
 	}{
-		`{"messages":[]}`:                                                      {fault.MissingParameter, "model"},
-		`{"model":null,"messages":[]}`:                                         {fault.MissingParameter, "model"},
-		`{"model":"","messages":[]}`:                                           {fault.MissingParameter, "model"},
-		`{"model":7,"messages":[]}`:                                            {fault.InvalidValue, "model"},
-		`{"model":"a"}`:                                                        {fault.MissingParameter, "messages"},
-		`{"model":"a","messages":null}`:                                        {fault.MissingParameter, "messages"},
-		`{"model":"a","messages":"hi"}`:                                        {fault.InvalidValue, "messages"},
-		`{"model":"a","messages":[],"stream":"yes"}`:                           {fault.InvalidValue, "stream"},
-		`{"model":"a","messages":[],"stream":1}`:                               {fault.InvalidValue, "stream"},
-		`{"model":"a","messages":[],"stream_options":true}`:                    {fault.InvalidValue, "stream_options"},
-		`{"model":"a","messages":[],"stream_options":{"include_usage":"yes"}}`: {fault.InvalidValue, "stream_options.include_usage"},
-		`{"Model":"a","messages":[]}`:                                          {fault.InvalidValue, "Model"},
-		`{"model":"a","messages":[],"Stream":true}`:                            {fault.InvalidValue, "Stream"},
-		`{"model":"a","messages":[],"Previous_Response_ID":"r"}`:               {fault.InvalidValue, "Previous_Response_ID"},
+		`{"messages":[]}`:                                                      {apierror.MissingParameter, "model"},
+		`{"model":null,"messages":[]}`:                                         {apierror.MissingParameter, "model"},
+		`{"model":"","messages":[]}`:                                           {apierror.MissingParameter, "model"},
+		`{"model":7,"messages":[]}`:                                            {apierror.InvalidValue, "model"},
+		`{"model":"a"}`:                                                        {apierror.MissingParameter, "messages"},
+		`{"model":"a","messages":null}`:                                        {apierror.MissingParameter, "messages"},
+		`{"model":"a","messages":"hi"}`:                                        {apierror.InvalidValue, "messages"},
+		`{"model":"a","messages":[],"stream":"yes"}`:                           {apierror.InvalidValue, "stream"},
+		`{"model":"a","messages":[],"stream":1}`:                               {apierror.InvalidValue, "stream"},
+		`{"model":"a","messages":[],"stream_options":true}`:                    {apierror.InvalidValue, "stream_options"},
+		`{"model":"a","messages":[],"stream_options":{"include_usage":"yes"}}`: {apierror.InvalidValue, "stream_options.include_usage"},
+		`{"Model":"a","messages":[]}`:                                          {apierror.InvalidValue, "Model"},
+		`{"model":"a","messages":[],"Stream":true}`:                            {apierror.InvalidValue, "Stream"},
+		`{"model":"a","messages":[],"Previous_Response_ID":"r"}`:               {apierror.InvalidValue, "Previous_Response_ID"},
 	} {
 		b, members := strict(t, body)
 		_, err := openai.ParseChat(b, members)
-		e := fault.From(err)
+		e := apierror.From(err)
 		if err == nil || e.Code != want.code || e.Param != want.param || e.HTTPStatus() != 400 {
 			t.Errorf("%s: %v (param %q)", body, err, e.Param)
 		}
@@ -60,7 +60,7 @@ func TestParseResponses(t *testing.T) {
 	for bad, param := range map[string]string{`{"model":"a"}`: "input", `{"model":"a","input":{}}`: "input", `{"input":""}`: "model",
 		`{"model":"a","input":"","stream":{}}`: "stream", `{"model":"a","input":"","stream_options":1}`: "stream_options", `{"model":"a","INPUT":""}`: "INPUT"} {
 		body, members := strict(t, bad)
-		if _, err := openai.ParseResponses(body, members); err == nil || fault.From(err).Param != param {
+		if _, err := openai.ParseResponses(body, members); err == nil || apierror.From(err).Param != param {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

@@ -3,18 +3,18 @@ package openai
 import (
 	"bytes"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 // ResponsesResult appends the body of a provider's whole Response as the
 // client must get it: the model as asked, text about a failure redacted, all
 // else as it came. The ids it makes known are told to call.OnID first. A body
-// that is no Response is a [*fault.Error]; a Response that failed is passed,
+// that is no Response is a [*apierror.Error]; a Response that failed is passed,
 // and its failure is in the summary.
 func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	r := responses{call: call, model: jsonscan.AppendString(nil, call.Model)}
-	fail := func(e *fault.Error) ([]byte, Summary, error) {
+	fail := func(e *apierror.Error) ([]byte, Summary, error) {
 		r.sum.Err = e
 		return dst, r.sum, e
 	}
@@ -221,7 +221,7 @@ func reported(value []byte) string {
 
 // responseErrorCode is the word for a failure in the closed set of a
 // Response's error.code.
-func responseErrorCode(e *fault.Error) string {
+func responseErrorCode(e *apierror.Error) string {
 	if e.HTTPStatus() == 429 {
 		return "rate_limit_exceeded"
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -119,7 +119,7 @@ func (s *ResponsesStream) hold(object []byte) {
 func (s *ResponsesStream) Done() bool { return s.done }
 
 // Close implements [Stream].
-func (s *ResponsesStream) Close(dst []byte, failure *fault.Error) ([]byte, error) {
+func (s *ResponsesStream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 	switch {
 	case s.done && s.sum.Err != nil:
 		return dst, s.sum.Err
@@ -135,7 +135,7 @@ func (s *ResponsesStream) Close(dst []byte, failure *fault.Error) ([]byte, error
 func (s *ResponsesStream) Summary() Summary { return s.sum }
 
 // fail ends the stream with response.failed and then an error event.
-func (s *ResponsesStream) fail(dst []byte, e *fault.Error) []byte {
+func (s *ResponsesStream) fail(dst []byte, e *apierror.Error) []byte {
 	s.done, s.sum.Err, s.sum.Finish = true, e, finishError
 
 	body := append([]byte(nil), `{"type":"response.failed","sequence_number":`...)
@@ -147,7 +147,7 @@ func (s *ResponsesStream) fail(dst []byte, e *fault.Error) []byte {
 }
 
 // appendFailed appends the last response object as a failed one.
-func (s *ResponsesStream) appendFailed(dst []byte, e *fault.Error) []byte {
+func (s *ResponsesStream) appendFailed(dst []byte, e *apierror.Error) []byte {
 	object := s.held
 	if len(object) == 0 {
 		object = s.bare()

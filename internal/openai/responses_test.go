@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -78,7 +78,7 @@ func TestACutResponsesStreamFailsInBothForms(t *testing.T) {
 	if out, err := s.Close(nil, nil); !errors.Is(err, openai.ErrCut) || len(out) > 0 {
 		t.Fatalf("%q %v", out, err)
 	}
-	text, _ := s.Close(nil, fault.New(fault.UpstreamError, "cut"))
+	text, _ := s.Close(nil, apierror.New(apierror.UpstreamError, "cut"))
 	if !strings.HasPrefix(string(text), "event: response.failed\ndata: ") || !strings.Contains(string(text), "\n\nevent: error\ndata: ") {
 		t.Fatalf("%s", text)
 	}
@@ -94,7 +94,7 @@ func TestACutResponsesStreamFailsInBothForms(t *testing.T) {
 
 func TestAFailureBeforeAnyResponseHasAWholeObject(t *testing.T) {
 	s := openai.NewResponsesStream(newCall())
-	text, _ := s.Close(nil, fault.New(fault.UpstreamRateLimited, "slow"))
+	text, _ := s.Close(nil, apierror.New(apierror.UpstreamRateLimited, "slow"))
 	v := decode(t, payloads(t, string(text))[0])["response"].(map[string]any)
 	for _, key := range []string{"id", "object", "created_at", "error", "incomplete_details", "instructions", "model", "tools", "output",
 		"parallel_tool_calls", "metadata", "tool_choice", "temperature", "top_p"} {
@@ -135,7 +135,7 @@ func TestAProvidersFailedResponsePassesRedacted(t *testing.T) {
 		t.Fatal(out)
 	}
 	same(t, got[0], `{"type":"response.failed","sequence_number":1,"response":{"id":"resp_1","status":"failed","model":"fake/echo","error":{"code":"server_error","message":"at [redacted]"}}}`)
-	if end, err := s.Close(nil, nil); len(end) > 0 || fault.From(err).Code != fault.UpstreamError {
+	if end, err := s.Close(nil, nil); len(end) > 0 || apierror.From(err).Code != apierror.UpstreamError {
 		t.Fatalf("%q %v", end, err)
 	}
 }
@@ -169,7 +169,7 @@ func TestResponsesResult(t *testing.T) {
 func TestNonsenseIsNoResponse(t *testing.T) {
 	for _, in := range []string{``, `[]`, `{}`, `{"output":"x"}`, `{"error":{"message":"canary"}}`, `canary`} {
 		got, sum, err := openai.ResponsesResult([]byte("kept"), []byte(in), newCall())
-		if e := fault.From(err); e.Code != fault.UpstreamError || sum.Err != e || string(got) != "kept" || strings.Contains(err.Error(), "canary") {
+		if e := apierror.From(err); e.Code != apierror.UpstreamError || sum.Err != e || string(got) != "kept" || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %s %v", in, got, err)
 		}
 	}

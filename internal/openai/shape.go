@@ -1,6 +1,6 @@
 package openai
 
-import "github.com/gatehouse-proxy/gatehouse/internal/fault"
+import "github.com/gatehouse-proxy/gatehouse/internal/apierror"
 
 // Level is a place in a chat completion where members are judged.
 type Level int
@@ -48,7 +48,7 @@ type Shape struct {
 	// Failure appends the members of the chunk that ends a failed stream,
 	// with a leading comma; id, object, created and model are there already.
 	// Without it the stream ends with [AppendStreamError].
-	Failure func(dst []byte, e *fault.Error) []byte
+	Failure func(dst []byte, e *apierror.Error) []byte
 }
 
 func (s *Shape) notNull(at Level, key []byte) bool {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -56,7 +56,7 @@ func (w *twin) data(t testing.TB, name string, chunk []byte) bool {
 
 func (w *twin) close(t testing.TB) {
 	t.Helper()
-	for _, failure := range []*fault.Error{nil, fault.New(fault.UpstreamError, "cut")} {
+	for _, failure := range []*apierror.Error{nil, apierror.New(apierror.UpstreamError, "cut")} {
 		got, gotErr := w.short.Close(nil, failure)
 		want, wantErr := w.long.Close(nil, failure)
 		if string(got) != string(want) || (gotErr == nil) != (wantErr == nil) {

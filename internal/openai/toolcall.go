@@ -3,7 +3,7 @@ package openai
 import (
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -19,7 +19,7 @@ type toolCall struct {
 
 // editCalls edits the tool calls of a message, or the fragments of a delta,
 // as editChoices does choices; c.splices[1] tells whether anything changed.
-func (c *chat) editCalls(ch *choice, list []byte) ([]byte, *fault.Error) {
+func (c *chat) editCalls(ch *choice, list []byte) ([]byte, *apierror.Error) {
 	s := &c.splices[1]
 	s.reset()
 	c.spans[1] = jsonscan.Elements(list, c.spans[1][:0])

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
 
 func TestTrap3ErrorCodesAreTheStatus(t *testing.T) {
-	same(t, string(openrouter.AppendError(nil, fault.New(fault.InvalidAPIKey, "no"))), `{"error":{"code":401,"message":"no","metadata":{"error_type":"authentication"}}}`)
+	same(t, string(openrouter.AppendError(nil, apierror.New(apierror.InvalidAPIKey, "no"))), `{"error":{"code":401,"message":"no","metadata":{"error_type":"authentication"}}}`)
 	e := openai.Fault(400, 0, openai.ParseProviderError([]byte(`{"error":{"message":"too long","code":"context_length_exceeded","param":"messages"}}`)), newCall().Redact, "fake")
 	same(t, string(openrouter.AppendError(nil, e)), `{"error":{"code":400,"message":"provider \"fake\" refused the request: too long",`+
 		`"metadata":{"error_type":"context_length_exceeded","param":"messages","provider_name":"fake","provider_code":"context_length_exceeded"}}}`)

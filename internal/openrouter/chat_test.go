@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
@@ -119,7 +119,7 @@ func TestTrap9ACutStreamNeverLooksWhole(t *testing.T) {
 	if out, err := s.Close(nil, nil); !errors.Is(err, openai.ErrCut) || len(out) > 0 {
 		t.Fatalf("%q %v", out, err)
 	}
-	out, _ := s.Close(nil, fault.New(fault.UpstreamTimeout, "too slow"))
+	out, _ := s.Close(nil, apierror.New(apierror.UpstreamTimeout, "too slow"))
 	v := decode(t, payloads(t, string(out))[0])
 	if v["error"].(map[string]any)["code"] != 502.0 || strings.Contains(string(out), "[DONE]") {
 		t.Fatalf("%s", out)
@@ -172,7 +172,7 @@ func FuzzChat(f *testing.F) {
 		out := s.Data(s.Data(nil, nil, data), nil, data)
 		out, err := s.Close(out, nil)
 		if errors.Is(err, openai.ErrCut) {
-			out, _ = s.Close(out, fault.New(fault.UpstreamError, "cut"))
+			out, _ = s.Close(out, apierror.New(apierror.UpstreamError, "cut"))
 		}
 		for _, p := range payloads(t, string(out)) {
 			if p != "[DONE]" {

@@ -18,7 +18,7 @@ package openrouter
 import (
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -81,7 +81,7 @@ func (c Call) shape(notNull [openai.AtFunction + 1][]string) openai.Shape {
 // AppendError appends the body of a refusal: {"error": {code, message,
 // metadata}}. The code is the HTTP status, an integer: the Go SDK has no other
 // place to see it.
-func AppendError(dst []byte, e *fault.Error) []byte {
+func AppendError(dst []byte, e *apierror.Error) []byte {
 	dst = append(dst, `{"error":`...)
 	dst = appendErrorObject(dst, e)
 	return append(dst, '}')
@@ -89,12 +89,12 @@ func AppendError(dst []byte, e *fault.Error) []byte {
 
 // appendFailure appends the members of the chunk that ends a failed stream. It
 // is a full chunk: the SDKs reject an error that stands alone.
-func appendFailure(dst []byte, e *fault.Error) []byte {
+func appendFailure(dst []byte, e *apierror.Error) []byte {
 	dst = append(dst, `,"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}],"error":`...)
 	return appendErrorObject(dst, e)
 }
 
-func appendErrorObject(dst []byte, e *fault.Error) []byte {
+func appendErrorObject(dst []byte, e *apierror.Error) []byte {
 	dst = append(dst, `{"code":`...)
 	dst = strconv.AppendInt(dst, int64(e.HTTPStatus()), 10)
 	dst = append(dst, `,"message":`...)

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -12,7 +12,7 @@ import (
 // per million tokens (`provider.max_price`), whatever else it prefers among
 // them; the caller's own number stays where it is lower. Without it any upstream
 // of the model may answer, and the list states the price of one. The error is a
-// [*fault.Error].
+// [*apierror.Error].
 func MaxPrice(p *jsonscan.Patch, body []byte, members []jsonscan.Member, prompt, completion string) error {
 	limit := func(old []byte) []byte {
 		if len(old) == 0 || old[0] != '{' {
@@ -29,7 +29,7 @@ func MaxPrice(p *jsonscan.Patch, body []byte, members []jsonscan.Member, prompt,
 	case members[i].Kind == '{':
 		p.Set(i, replace(members[i].Value(body), "max_price", limit))
 	default:
-		return fault.New(fault.InvalidValue, "%q must be an object", "provider").WithParam("provider")
+		return apierror.New(apierror.InvalidValue, "%q must be an object", "provider").WithParam("provider")
 	}
 	return nil
 }

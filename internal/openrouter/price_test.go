@@ -3,7 +3,7 @@ package openrouter_test
 import (
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
@@ -37,7 +37,7 @@ func TestOpenRouterIsToldTheMostItMayCost(t *testing.T) {
 			t.Errorf("%s\n got  %s %v\n want %s", in, got, err, want)
 		}
 	}
-	if _, err := maxPrice(t, `{"provider":["x"]}`); err == nil || fault.From(err).Param != "provider" || fault.From(err).HTTPStatus() != 400 {
+	if _, err := maxPrice(t, `{"provider":["x"]}`); err == nil || apierror.From(err).Param != "provider" || apierror.From(err).HTTPStatus() != 400 {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,7 +1,7 @@
 package openrouter
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -49,7 +49,7 @@ var fields = map[string]rule{
 
 // UpstreamFields prepares a chat request's OpenRouter-only fields for its
 // provider by the table of fields. It is to be called beside
-// [openai.UpstreamChat], on the same patch. The error is a [*fault.Error].
+// [openai.UpstreamChat], on the same patch. The error is a [*apierror.Error].
 func UpstreamFields(p *jsonscan.Patch, body []byte, members []jsonscan.Member, req openai.ChatRequest, openRouter bool) error {
 	// The SDKs of this family send it without a stream too; OpenAI refuses that.
 	if i, ok := jsonscan.Find(body, members, "stream_options"); ok && !req.Stream {
@@ -70,7 +70,7 @@ func UpstreamResponsesFields(p *jsonscan.Patch, body []byte, members []jsonscan.
 		switch fields[key] {
 		case refused:
 			if m.Kind != 'n' {
-				return fault.New(fault.UnsupportedParameter, "%q is not supported by this gateway", key).WithParam(key)
+				return apierror.New(apierror.UnsupportedParameter, "%q is not supported by this gateway", key).WithParam(key)
 			}
 			p.Drop(i)
 		case consumed:

@@ -3,7 +3,7 @@ package openrouter_test
 import (
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
@@ -58,7 +58,7 @@ func TestReasoningEffortOfTheCallerStays(t *testing.T) {
 func TestAPresetIsRefused(t *testing.T) {
 	for _, isOpenRouter := range []bool{true, false} {
 		_, err := upstream(t, `{"model":"p/m","messages":[],"preset":"x"}`, isOpenRouter)
-		if e := fault.From(err); err == nil || e.Code != fault.UnsupportedParameter || e.Param != "preset" {
+		if e := apierror.From(err); err == nil || e.Code != apierror.UnsupportedParameter || e.Param != "preset" {
 			t.Errorf("%v", err)
 		}
 	}

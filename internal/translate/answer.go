@@ -3,7 +3,7 @@ package translate
 import (
 	"encoding/json"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -211,7 +211,7 @@ func (a *answer) abandon() {
 }
 
 // exceeded tells of an answer that is longer than any should be.
-func (a *answer) exceeded() *fault.Error {
+func (a *answer) exceeded() *apierror.Error {
 	switch {
 	case a.parts > maxItems:
 		return broken(a.call, "answered with too many items")

@@ -3,7 +3,7 @@ package translate
 import (
 	"bytes"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -71,7 +71,7 @@ func index(value []byte, otherwise int64) int64 {
 
 // event takes an event within the response. Events of other types tell of
 // tools that the provider runs, or repeat what is read elsewhere.
-func (r *responseReader) event(typ []byte, e *responseEvent) *fault.Error {
+func (r *responseReader) event(typ []byte, e *responseEvent) *apierror.Error {
 	kind, ok := bytes.CutPrefix(typ, []byte("response."))
 	if !ok {
 		return nil
@@ -126,7 +126,7 @@ func (r *responseReader) thoughtDelta(e *responseEvent, part int64, summary bool
 	}
 }
 
-func (r *responseReader) argumentDelta(e *responseEvent) *fault.Error {
+func (r *responseReader) argumentDelta(e *responseEvent) *apierror.Error {
 	it := r.find(e.output, e.itemID, callItem)
 	if it == nil {
 		return broken(r.call, "answered with a fragment of no tool call")
@@ -139,7 +139,7 @@ func (r *responseReader) argumentDelta(e *responseEvent) *fault.Error {
 
 // argumentsDone takes the arguments of a call that is known: of one that is
 // not, its item tells.
-func (r *responseReader) argumentsDone(e *responseEvent, argument []byte) *fault.Error {
+func (r *responseReader) argumentsDone(e *responseEvent, argument []byte) *apierror.Error {
 	if it := r.find(e.output, e.itemID, callItem); it != nil {
 		if _, ok := inner(argument); ok {
 			r.endCall(it, argument, false)
@@ -149,7 +149,7 @@ func (r *responseReader) argumentsDone(e *responseEvent, argument []byte) *fault
 }
 
 // partAdded refuses parts that are no text before they come.
-func (r *responseReader) partAdded(e *responseEvent) *fault.Error {
+func (r *responseReader) partAdded(e *responseEvent) *apierror.Error {
 	switch string(membersOf(e.part).typ) {
 	case `"output_text"`, `"text"`, `"refusal"`, `"reasoning_text"`, "":
 		return nil
@@ -160,7 +160,7 @@ func (r *responseReader) partAdded(e *responseEvent) *fault.Error {
 // end takes the response that ends the answer, and the type of the event that
 // brought it, nil for a whole one. Where no item was told of before, its output
 // is the answer.
-func (r *responseReader) end(response []byte, members []jsonscan.Member, event []byte) (e chatEnd, bad *fault.Error) {
+func (r *responseReader) end(response []byte, members []jsonscan.Member, event []byte) (e chatEnd, bad *apierror.Error) {
 	var status, reason, output []byte
 	for _, m := range members {
 		value := m.Value(response)

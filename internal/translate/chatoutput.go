@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -58,7 +58,7 @@ func membersOf(object []byte) (o outputMembers) {
 }
 
 // addItem takes an item, which begins here or has begun before.
-func (r *responseReader) addItem(place int64, object []byte, begins bool) (*outputItem, outputMembers, *fault.Error) {
+func (r *responseReader) addItem(place int64, object []byte, begins bool) (*outputItem, outputMembers, *apierror.Error) {
 	o := membersOf(object)
 	kind, known := kindOf(o.typ)
 	if !known {
@@ -72,7 +72,7 @@ func (r *responseReader) addItem(place int64, object []byte, begins bool) (*outp
 	if kind == callItem {
 		it := r.findCall(place, o, begins)
 		if it == nil {
-			var bad *fault.Error
+			var bad *apierror.Error
 			if it, bad = r.beginCall(place, o.id, o.callID, o.name, string(o.typ) == `"custom_tool_call"`); bad != nil {
 				return nil, o, bad
 			}
@@ -88,7 +88,7 @@ func (r *responseReader) addItem(place int64, object []byte, begins bool) (*outp
 }
 
 // endItem takes an item that is done, and says what was not said of it.
-func (r *responseReader) endItem(place int64, object []byte) *fault.Error {
+func (r *responseReader) endItem(place int64, object []byte) *apierror.Error {
 	it, o, bad := r.addItem(place, object, false)
 	if bad != nil {
 		return bad
@@ -109,7 +109,7 @@ func (r *responseReader) endItem(place int64, object []byte) *fault.Error {
 	return r.exceeded()
 }
 
-func (r *responseReader) endMessage(it *outputItem, content []byte) *fault.Error {
+func (r *responseReader) endMessage(it *outputItem, content []byte) *apierror.Error {
 	if len(content) > 0 && content[0] == '"' { // some servers
 		r.endText(it, 0, content, nil, nil)
 		return nil
@@ -123,7 +123,7 @@ func (r *responseReader) endMessage(it *outputItem, content []byte) *fault.Error
 }
 
 // endPart takes a part of a message that is done.
-func (r *responseReader) endPart(it *outputItem, index int64, object []byte) *fault.Error {
+func (r *responseReader) endPart(it *outputItem, index int64, object []byte) *apierror.Error {
 	o := membersOf(object)
 	switch string(o.typ) {
 	case `"output_text"`, `"text"`:
@@ -136,7 +136,7 @@ func (r *responseReader) endPart(it *outputItem, index int64, object []byte) *fa
 	return r.exceeded()
 }
 
-func (r *responseReader) unknownPart() *fault.Error {
+func (r *responseReader) unknownPart() *apierror.Error {
 	return broken(r.call, "answered with a content part that is no text")
 }
 

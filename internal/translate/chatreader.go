@@ -3,7 +3,7 @@ package translate
 import (
 	"bytes"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -85,7 +85,7 @@ func kindOf(typ []byte) (kind outputKind, known bool) {
 
 // unknownItem is the failure of an answer with an item that cannot be shown. It
 // names only types that are known: what a provider made up is not shown.
-func (r *responseReader) unknownItem(typ []byte) *fault.Error {
+func (r *responseReader) unknownItem(typ []byte) *apierror.Error {
 	what := "an item"
 	if name, _ := inner(typ); len(name) > 0 {
 		if _, known := otherItems[string(name)]; known {
@@ -172,7 +172,7 @@ func (r *responseReader) part(it *outputItem, index int64, summary bool) *output
 }
 
 // exceeded tells of an answer that has more items than any should have.
-func (r *responseReader) exceeded() *fault.Error {
+func (r *responseReader) exceeded() *apierror.Error {
 	if r.parts > maxItems {
 		return broken(r.call, "answered with too many items")
 	}
@@ -180,7 +180,7 @@ func (r *responseReader) exceeded() *fault.Error {
 }
 
 // beginCall begins a tool call, whose name is quoted.
-func (r *responseReader) beginCall(place int64, id, callID, name []byte, custom bool) (*outputItem, *fault.Error) {
+func (r *responseReader) beginCall(place int64, id, callID, name []byte, custom bool) (*outputItem, *apierror.Error) {
 	if _, ok := inner(name); !ok {
 		return nil, broken(r.call, "answered with a tool call that names no function")
 	}

@@ -1,7 +1,7 @@
 package translate
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -24,7 +24,7 @@ type chatTranslation struct {
 // ChatRequest turns the body of a chat completion request, which
 // jsonscan.Strict accepted with these members and openai.ParseChat read as req,
 // into the Responses request for a provider that calls the model upstreamModel.
-// The error is a [*fault.Error] with status 400 that names the field which a
+// The error is a [*apierror.Error] with status 400 that names the field which a
 // Responses request cannot carry, or which is not as it must be. Neither result
 // refers to body.
 func ChatRequest(body []byte, members []jsonscan.Member, req openai.ChatRequest, upstreamModel string) (responses []byte, asked *Asked, err error) {
@@ -115,7 +115,7 @@ func (t *chatTranslation) limit() error {
 			return wrong(key, "a positive integer")
 		}
 		if name != "" && n != limit {
-			return fault.New(fault.InvalidValue, "%q and %q say different things", name, key).WithParam(key)
+			return apierror.New(apierror.InvalidValue, "%q and %q say different things", name, key).WithParam(key)
 		}
 		if name == "" {
 			limit, name = n, key
@@ -142,7 +142,7 @@ func (t *chatTranslation) tokens() (err error) {
 		return wrong("top_logprobs", "an integer of at least 0")
 	case n == 0:
 	case !t.asked.logprobs:
-		return fault.New(fault.InvalidValue, `"top_logprobs" needs "logprobs": true`).WithParam("top_logprobs")
+		return apierror.New(apierror.InvalidValue, `"top_logprobs" needs "logprobs": true`).WithParam("top_logprobs")
 	default:
 		t.put("top_logprobs", top)
 	}

@@ -3,7 +3,7 @@ package translate
 import (
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -11,14 +11,14 @@ import (
 // ChatResult returns the chat completion that a provider's whole response is,
 // for the family's own result to show. A body that is no response, did not
 // come to its end, failed, or holds what no chat completion can show, is a
-// [*fault.Error], also in the summary.
+// [*apierror.Error], also in the summary.
 func ChatResult(response []byte, asked *Asked, call openai.Call) ([]byte, openai.Summary, error) {
 	call = asked.call(call)
 	repaired, sum, err := openai.ResponsesResult(nil, response, call)
 	if err != nil {
 		return nil, sum, err
 	}
-	fail := func(e *fault.Error) ([]byte, openai.Summary, error) {
+	fail := func(e *apierror.Error) ([]byte, openai.Summary, error) {
 		sum.Err, sum.Finish = e, "error"
 		return nil, sum, e
 	}

@@ -3,7 +3,7 @@ package translate
 import (
 	"bytes"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -22,7 +22,7 @@ type ChatStream struct {
 	chunks    chunks
 	event     []byte // the one in work, as responses repaired it
 	members   []jsonscan.Member
-	failure   *fault.Error
+	failure   *apierror.Error
 	ended     bool // the client was told the end
 }
 
@@ -57,7 +57,7 @@ func (s *ChatStream) Data(dst, name, data []byte) []byte {
 }
 
 // read takes the event in work.
-func (s *ChatStream) read(name []byte) *fault.Error {
+func (s *ChatStream) read(name []byte) *apierror.Error {
 	data, ok := bytes.CutPrefix(s.event, []byte("data: "))
 	if !ok {
 		if _, data, ok = bytes.Cut(s.event, []byte("\ndata: ")); !ok {
@@ -132,7 +132,7 @@ func (s *ChatStream) take() []byte {
 func (s *ChatStream) Done() bool { return s.ended || s.responses.Done() }
 
 // Close implements [openai.Stream].
-func (s *ChatStream) Close(dst []byte, failure *fault.Error) ([]byte, error) {
+func (s *ChatStream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 	switch {
 	case s.ended && s.failure != nil:
 		return dst, s.failure
@@ -160,7 +160,7 @@ func (s *ChatStream) Summary() openai.Summary {
 }
 
 // fail ends the stream.
-func (s *ChatStream) fail(e *fault.Error) {
+func (s *ChatStream) fail(e *apierror.Error) {
 	s.ended, s.failure = true, e
 	s.chunks.out, _ = s.chunks.family.Close(s.chunks.out, e)
 }

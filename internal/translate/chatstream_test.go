@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -52,7 +52,7 @@ func TestAChunkIsToldAsSoonAsItsEventComes(t *testing.T) {
 }
 
 func TestAChatStreamEndsOnce(t *testing.T) {
-	failure := fault.New(fault.UpstreamTimeout, "the provider was silent for too long")
+	failure := apierror.New(apierror.UpstreamTimeout, "the provider was silent for too long")
 	for name, events := range map[string][]string{
 		"whole":  {event("created", opened), textDelta("a"), ends},
 		"failed": {event("created", opened), textDelta("a"), event("failed", `"response":{}`)},
@@ -124,7 +124,7 @@ func TestAResponseWithoutBoundsFails(t *testing.T) {
 	a, _ := newAsked(t, plainChat)
 	for name, wire := range map[string]string{"items": items, "parts": parts, "calls": calls} {
 		out, err := chatStream(a.Asked, wire+ends, false, false)
-		if e := mustFail(t, err); e.Code != fault.UpstreamError || !strings.Contains(e.Message, "too many") {
+		if e := mustFail(t, err); e.Code != apierror.UpstreamError || !strings.Contains(e.Message, "too many") {
 			t.Errorf("%s: %v", name, e)
 		}
 		if g, err := checkChunks(out); err != nil || g.over != "error" {

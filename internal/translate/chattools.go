@@ -1,7 +1,7 @@
 package translate
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // toolFields are the fields of a tool's own object, by the tool's type, which
@@ -40,7 +40,7 @@ func (t *chatTranslation) tools() error {
 	}
 	switch {
 	case !some && forced:
-		return fault.New(fault.InvalidValue, "tool_choice asks for a tool, and there is none").WithParam("tool_choice")
+		return apierror.New(apierror.InvalidValue, "tool_choice asks for a tool, and there is none").WithParam("tool_choice")
 	case !some:
 		return nil // without tools these hold of themselves
 	}

@@ -1,7 +1,7 @@
 package translate
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -56,7 +56,7 @@ func newReader(a answer) reader { return reader{answer: a, chosen: -1} }
 // read takes a chunk, or a whole completion, as package openai repaired it.
 // The caller asked for one choice; others that a provider adds are not the
 // answer.
-func (r *reader) read(object []byte) *fault.Error {
+func (r *reader) read(object []byte) *apierror.Error {
 	if piece, ok := r.same.piece(object); ok {
 		r.text(piece, nil)
 		return r.exceeded()
@@ -97,7 +97,7 @@ func (r *reader) read(object []byte) *fault.Error {
 const maxTier = 64
 
 // readChoice takes a choice, which stands at base in the chunk.
-func (r *reader) readChoice(object []byte, base int) *fault.Error {
+func (r *reader) readChoice(object []byte, base int) *apierror.Error {
 	var delta, logprobs []byte
 	index, at := int64(0), 0
 	for _, m := range r.walk(atChoice, object) {
@@ -126,7 +126,7 @@ func (r *reader) readChoice(object []byte, base int) *fault.Error {
 
 // readDelta takes a delta or a message, which stands at base in the chunk. What
 // it has is told in the order in which a model makes it.
-func (r *reader) readDelta(object []byte, base int) *fault.Error {
+func (r *reader) readDelta(object []byte, base int) *apierror.Error {
 	var content, refusal, annotations, calls []byte
 	var thought, thoughtContent, details []byte
 	for _, m := range r.walk(atDelta, object) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
@@ -62,14 +62,14 @@ const plainRequest = `{"model":"fake/echo","input":"hi"}`
 func drive(s openai.Stream, wire io.Reader) (string, error) {
 	events := sse.NewReader(wire, 4<<20)
 	var out []byte
-	var failure *fault.Error
+	var failure *apierror.Error
 	for !s.Done() {
 		event, err := events.Next()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			failure = fault.New(fault.UpstreamError, "reading failed")
+			failure = apierror.New(apierror.UpstreamError, "reading failed")
 			break
 		}
 		out = s.Data(out, event.Name, event.Data)
@@ -79,7 +79,7 @@ func drive(s openai.Stream, wire io.Reader) (string, error) {
 		if out, err = s.Close(out, nil); !errors.Is(err, openai.ErrCut) {
 			return string(out), err
 		}
-		failure = fault.New(fault.UpstreamError, "provider \"fake\" broke off its answer").WithCause(err)
+		failure = apierror.New(apierror.UpstreamError, "provider \"fake\" broke off its answer").WithCause(err)
 	}
 	out, err := s.Close(out, failure)
 	return string(out), err
@@ -122,9 +122,9 @@ const (
 	ended = "data: [DONE]\n\n"
 )
 
-func mustFail(t testing.TB, err error) *fault.Error {
+func mustFail(t testing.TB, err error) *apierror.Error {
 	t.Helper()
-	var e *fault.Error
+	var e *apierror.Error
 	if !errors.As(err, &e) {
 		t.Fatalf("no fault but %v", err)
 	}

@@ -1,7 +1,7 @@
 package translate
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -13,7 +13,7 @@ func (r *reader) list(array []byte) []jsonscan.Span {
 
 // readContent takes text, or the parts that some providers send instead:
 // text, and what the model thought (Mistral).
-func (r *reader) readContent(content []byte) *fault.Error {
+func (r *reader) readContent(content []byte) *apierror.Error {
 	piece, ok := inner(content)
 	if ok || len(r.tokens) > 0 {
 		r.text(piece, r.tokens)
@@ -133,7 +133,7 @@ func (r *reader) urlCitation(citation []byte) []byte {
 // readCalls takes tool calls, or fragments of them. In a stream package openai
 // has numbered the calls from 0, and left id and name in their first fragment
 // alone; in a whole answer each element is a call.
-func (r *reader) readCalls(calls []byte) *fault.Error {
+func (r *reader) readCalls(calls []byte) *apierror.Error {
 	for _, span := range r.list(calls) {
 		value := span.Value(calls)
 		var id, function []byte

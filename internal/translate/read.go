@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -25,7 +25,7 @@ func open(value []byte, path string) (object, error) {
 	}
 	var err error
 	if o.members, err = jsonscan.Strict(value, nil); err != nil {
-		return o, fault.New(fault.InvalidJSON, "%q is not acceptable: %v", path, err).WithParam(path)
+		return o, apierror.New(apierror.InvalidJSON, "%q is not acceptable: %v", path, err).WithParam(path)
 	}
 	return o, nil
 }
@@ -120,22 +120,22 @@ func elements(value []byte, path string, limit int) ([]jsonscan.Span, error) {
 // at is the path of an element.
 func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-func missing(param string) *fault.Error {
-	return fault.New(fault.MissingParameter, "missing required parameter: %q", param).WithParam(param)
+func missing(param string) *apierror.Error {
+	return apierror.New(apierror.MissingParameter, "missing required parameter: %q", param).WithParam(param)
 }
 
-func wrong(param, kind string) *fault.Error {
-	return fault.New(fault.InvalidValue, "%q must be %s", param, kind).WithParam(param)
+func wrong(param, kind string) *apierror.Error {
+	return apierror.New(apierror.InvalidValue, "%q must be %s", param, kind).WithParam(param)
 }
 
 // unsupported refuses a field without a counterpart.
-func unsupported(param string) *fault.Error {
-	return fault.New(fault.UnsupportedParameter, "%q is not supported: the provider of this model has another API, which has no counterpart of it", param).WithParam(param)
+func unsupported(param string) *apierror.Error {
+	return apierror.New(apierror.UnsupportedParameter, "%q is not supported: the provider of this model has another API, which has no counterpart of it", param).WithParam(param)
 }
 
 // unsupportedValue is unsupported for one value of a field.
-func unsupportedValue(param, value string) *fault.Error {
-	return fault.New(fault.UnsupportedParameter, "%q cannot be %q: the provider of this model has another API, which has no counterpart of that", param, shown(value)).WithParam(param)
+func unsupportedValue(param, value string) *apierror.Error {
+	return apierror.New(apierror.UnsupportedParameter, "%q cannot be %q: the provider of this model has another API, which has no counterpart of that", param, shown(value)).WithParam(param)
 }
 
 // maxShown bounds what an error text quotes of a caller's value.

@@ -40,7 +40,7 @@ type translation struct {
 // Request turns the body of a Responses request, which jsonscan.Strict
 // accepted with these members and openai.ParseResponses read as req, into the
 // chat request for a provider. The echo is what an answer repeats of it. The
-// error is a [*fault.Error] with status 400 that names the field which a chat
+// error is a [*apierror.Error] with status 400 that names the field which a chat
 // request cannot carry, or which is not as it must be. Neither result refers
 // to body.
 func Request(body []byte, members []jsonscan.Member, req openai.ResponsesRequest, opt Options) (chat []byte, echo *Echo, err error) {

@@ -3,13 +3,13 @@ package translate
 import (
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // ending is how a response ended; the zero ending is that of one in progress.
 type ending struct {
-	failure *fault.Error
+	failure *apierror.Error
 	reason  string // why it is incomplete
 	summary openai.Summary
 	at      int64 // unix seconds, 0 for one in progress

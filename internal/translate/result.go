@@ -6,7 +6,7 @@ import (
 
 // Result appends the response that a provider's whole chat completion is. A
 // body that is no completion, says that it is an error, or holds what no
-// response can show, is a [*fault.Error], also in the summary, and dst is
+// response can show, is a [*apierror.Error], also in the summary, and dst is
 // returned as it was.
 func Result(dst, chat []byte, echo *Echo, call openai.Call, ids IDs) ([]byte, openai.Summary, error) {
 	repaired, sum, err := openai.ChatResult(nil, chat, call)

@@ -3,7 +3,7 @@ package translate
 import (
 	"bytes"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -19,7 +19,7 @@ type Stream struct {
 	chat    *openai.ChatStream
 	reader  reader
 	chunk   []byte // the chunk in work, as chat repaired it
-	failure *fault.Error
+	failure *apierror.Error
 	ended   bool // the client was told the end
 }
 
@@ -67,7 +67,7 @@ func (s *Stream) take() []byte {
 func (s *Stream) Done() bool { return s.ended || s.chat.Done() }
 
 // Close implements [openai.Stream].
-func (s *Stream) Close(dst []byte, failure *fault.Error) ([]byte, error) {
+func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 	switch {
 	case s.ended && s.failure != nil:
 		return dst, s.failure
@@ -96,7 +96,7 @@ func (s *Stream) Close(dst []byte, failure *fault.Error) ([]byte, error) {
 func (s *Stream) Summary() openai.Summary { return s.chat.Summary() }
 
 // fail ends the stream.
-func (s *Stream) fail(e *fault.Error) {
+func (s *Stream) fail(e *apierror.Error) {
 	_, _ = s.chat.Close(nil, e) // for its summary
 	s.ended, s.failure = true, e
 	r := &s.reader

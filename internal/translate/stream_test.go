@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -42,7 +42,7 @@ func TestAnEventIsToldAsSoonAsItsChunkComes(t *testing.T) {
 }
 
 func TestAStreamEndsOnce(t *testing.T) {
-	failure := fault.New(fault.UpstreamTimeout, "the provider was silent for too long")
+	failure := apierror.New(apierror.UpstreamTimeout, "the provider was silent for too long")
 	for name, wire := range map[string]string{
 		"whole":  chunk(`{"content":"a"}`, stop) + ended,
 		"failed": chunk(`{"content":"a"}`, null) + `data: {"error":{"message":"no"}}` + "\n\n",
@@ -74,8 +74,8 @@ func TestAStreamEndsOnce(t *testing.T) {
 func TestAnEndThatOnlyItsCallerKnowsIsToldInFull(t *testing.T) {
 	s := newStream(t)
 	out := feed(s, chunk(`{"content":"a"}`, null))
-	rest, err := s.Close(nil, fault.New(fault.UpstreamTimeout, "the provider was silent for too long"))
-	if mustFail(t, err).Code != fault.UpstreamTimeout {
+	rest, err := s.Close(nil, apierror.New(apierror.UpstreamTimeout, "the provider was silent for too long"))
+	if mustFail(t, err).Code != apierror.UpstreamTimeout {
 		t.Errorf("error %v", err)
 	}
 	if terminal, err := checkEvents(out + string(rest)); err != nil || terminal != "response.failed" {
@@ -168,7 +168,7 @@ func TestAnAnswerWithoutBoundsFails(t *testing.T) {
 	long := strings.Repeat(chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, null), translate.MaxText>>20+1)
 	for name, wire := range map[string]string{"items": many, "calls": calls, "text": long} {
 		out, err := stream(echoOf(t, plainRequest), wire+chunk(`{}`, stop)+ended)
-		if e := mustFail(t, err); e.Code != fault.UpstreamError || !strings.Contains(e.Message, "too m") {
+		if e := mustFail(t, err); e.Code != apierror.UpstreamError || !strings.Contains(e.Message, "too m") {
 			t.Errorf("%s: %v", name, e)
 		}
 		if n := terminals(out); n != 1 || strings.Contains(out, "response.completed") {

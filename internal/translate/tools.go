@@ -1,7 +1,7 @@
 package translate
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -186,7 +186,7 @@ func allowedNames(o object) (map[string]bool, error) {
 func (t *translation) needTools(allowed map[string]bool) error {
 	for name, found := range allowed {
 		if !found {
-			return fault.New(fault.InvalidValue, "tool_choice allows the tool %q, which is not among the tools", shown(name)).WithParam("tool_choice.tools")
+			return apierror.New(apierror.InvalidValue, "tool_choice allows the tool %q, which is not among the tools", shown(name)).WithParam("tool_choice.tools")
 		}
 	}
 	if t.tools != nil {
@@ -196,7 +196,7 @@ func (t *translation) needTools(allowed map[string]bool) error {
 	case "", `"none"`, `"auto"`: // hold of themselves
 		return nil
 	}
-	return fault.New(fault.InvalidValue, "tool_choice asks for a tool, and there is none").WithParam("tool_choice")
+	return apierror.New(apierror.InvalidValue, "tool_choice asks for a tool, and there is none").WithParam("tool_choice")
 }
 
 // putTools writes what only a request with tools may have.

@@ -27,7 +27,7 @@ package translate
 import (
 	"bytes"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -65,8 +65,8 @@ type IDs interface {
 }
 
 // broken is the failure of a provider that answered nonsense.
-func broken(call *openai.Call, reason string) *fault.Error {
-	e := fault.New(fault.UpstreamError, "provider %q %s", call.Provider, reason)
+func broken(call *openai.Call, reason string) *apierror.Error {
+	e := apierror.New(apierror.UpstreamError, "provider %q %s", call.Provider, reason)
 	e.Provider = call.Provider
 	return e
 }

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -121,7 +121,7 @@ func TestAfterAChangeThatMayHaveArrivedTheSameRegistrationIsWrittenAgain(t *test
 	register(t, d, "default", "run", "10.0.0.1:5901")
 	failing := open(t, func(c *workstation.Config) { use(c); c.Storage = &takesButFails{shelf: storage} })
 	_, _, err := failing.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.2:5901"})
-	wantFault(t, err, fault.StorageUnavailable, "")
+	wantFault(t, err, apierror.StorageUnavailable, "")
 	register(t, d, "default", "run", "10.0.0.1:5901") // as memory has it
 	restarted := open(t, func(c *workstation.Config) { c.Storage = storage })
 	if v, err := restarted.Get("default", "run"); err != nil || v.Address != "10.0.0.1:5901" {
@@ -159,7 +159,7 @@ func TestAStorageThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 		}
 		start := time.Now()
 		_, _, err := d.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5901"})
-		wantFault(t, err, fault.StorageUnavailable, "")
+		wantFault(t, err, apierror.StorageUnavailable, "")
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 10*time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}

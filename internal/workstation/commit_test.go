@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -93,9 +93,9 @@ func TestAnOvertakenDeskIssuesNothingForWhatIsDropped(t *testing.T) {
 	}
 	state.Commit(next, func(by workstation.Issuer) bool { return by.Key == "dev" })
 	_, err = old.Issue(dev, "desk2", workstation.Options{})
-	wantFault(t, err, fault.NotFound, "")
+	wantFault(t, err, apierror.NotFound, "")
 	_, err = old.Issue(workstation.Issuer{Tenant: "default", Key: "bob"}, "desk1", workstation.Options{})
-	wantFault(t, err, fault.NotFound, "")
+	wantFault(t, err, apierror.NotFound, "")
 	_, err = old.Join(pass, viewer, "none")
 	wantRefusal(t, err, workstation.RefusedRevoked)
 	mustEnter(t, next, mustIssue(t, old, "desk1"), viewer)
@@ -117,7 +117,7 @@ func TestAReleaseHoldsAfterAReload(t *testing.T) {
 	wantEnded(t, x, workstation.ReasonReleased)
 	third := again(nil)
 	_, err := third.Issue(dev, "desk1", workstation.Options{})
-	wantFault(t, err, fault.NotFound, "")
+	wantFault(t, err, apierror.NotFound, "")
 }
 
 // Declared, released, dropped, declared again: only a restore opens it.
@@ -129,12 +129,12 @@ func TestAReleasedDeskStaysSoWhileItIsNotDeclared(t *testing.T) {
 	without := again(withoutDesk2)
 	old.State().Commit(without, nil)
 	_, err := without.Get("default", "desk2")
-	wantFault(t, err, fault.NotFound, "")
-	wantFault(t, without.Restore(t.Context(), "default", "desk2"), fault.NotFound, "")
+	wantFault(t, err, apierror.NotFound, "")
+	wantFault(t, without.Restore(t.Context(), "default", "desk2"), apierror.NotFound, "")
 	back := again(nil)
 	old.State().Commit(back, nil)
 	_, err = back.Issue(dev, "desk2", workstation.Options{})
-	wantFault(t, err, fault.NotFound, "")
+	wantFault(t, err, apierror.NotFound, "")
 	if err := back.Restore(t.Context(), "default", "desk2"); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestStateForgetsWhatNobodyHolds(t *testing.T) {
 		t.Errorf("%d places, %d tokens", places, tokens)
 	}
 	_, err := d.Issue(dev, "nowhere", workstation.Options{})
-	wantFault(t, err, fault.NotFound, "")
+	wantFault(t, err, apierror.NotFound, "")
 	mustIssue(t, d, "desk2")
 	state.Commit(again(withoutDesk2), nil)
 	if places, tokens, _, _ := state.Sizes(); places != 0 || tokens != 0 {

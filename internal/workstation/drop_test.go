@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -30,7 +30,7 @@ func TestWithoutADeskInForceAnOldOneOpensNothing(t *testing.T) {
 			if _, err := d.Issue(dev, desk, workstation.Options{}); err == nil {
 				t.Errorf("%s issues for %s", name, desk)
 			} else {
-				wantFault(t, err, fault.NotFound, "")
+				wantFault(t, err, apierror.NotFound, "")
 			}
 		}
 		_, err := d.Join(pass, viewer, "none")
@@ -88,7 +88,7 @@ func TestCommitAsksForTheWholeIssuer(t *testing.T) {
 		}
 	}
 	_, err := old.Issue(issuers["leaked"], "desk1", workstation.Options{}) // of a request under way
-	wantFault(t, err, fault.NotFound, "")
+	wantFault(t, err, apierror.NotFound, "")
 }
 
 func TestAWorkstationIsLeftAloneForAWhileByItsOwnConfiguration(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -196,9 +196,9 @@ func wantRefusal(t testing.TB, err error, code workstation.RefusalCode) {
 	}
 }
 
-func wantFault(t testing.TB, err error, code fault.Code, param string) {
+func wantFault(t testing.TB, err error, code apierror.Code, param string) {
 	t.Helper()
-	var e *fault.Error
+	var e *apierror.Error
 	if !errors.As(err, &e) || e.Code != code || e.Param != param {
 		t.Fatalf("got %v, want %s of %q", err, code, param)
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // Options are what the caller of Issue may choose.
@@ -42,7 +42,7 @@ func (d *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	life := d.policy.ConnectWithin
 	if o.ExpiresIn != 0 {
 		if o.ExpiresIn < minLife || o.ExpiresIn > d.policy.MaxDuration {
-			return Issued{}, fault.New(fault.InvalidValue, "expires_in is at least %s and at most %s",
+			return Issued{}, apierror.New(apierror.InvalidValue, "expires_in is at least %s and at most %s",
 				minLife, d.policy.MaxDuration).WithParam("expires_in")
 		}
 		life = o.ExpiresIn
@@ -88,7 +88,7 @@ func (d *Service) admitToken(t *token, id ID, life time.Duration) (taken bool, e
 		return false, notFound(id.Name)
 	}
 	if s.entries[id].released() {
-		return false, fault.New(fault.NotFound, "workstation %q was released", id.Name)
+		return false, apierror.New(apierror.NotFound, "workstation %q was released", id.Name)
 	}
 	s.sweep(id, now)
 	if s.looksTaken(t) {
@@ -96,7 +96,7 @@ func (d *Service) admitToken(t *token, id ID, life time.Duration) (taken bool, e
 	}
 	p := s.entry(id) // not before: sweeping forgets a place with its last token
 	if len(p.tokens) >= d.policy.MaxTokens {
-		return false, fault.New(fault.WorkstationTokensExceeded,
+		return false, apierror.New(apierror.WorkstationTokensExceeded,
 			"workstation %q has %d live tokens; one must end or expire first", id.Name, len(p.tokens))
 	}
 	t.place = p
@@ -131,11 +131,11 @@ func (s *State) overtaken(d *Service, id ID, by Issuer) bool {
 }
 
 func notFound(name string) error {
-	return fault.New(fault.NotFound, "there is no workstation %q", clip(name))
+	return apierror.New(apierror.NotFound, "there is no workstation %q", clip(name))
 }
 
 func errNotStarted() error {
-	return fault.New(fault.StorageUnavailable, "the records of the workstations have not been read yet")
+	return apierror.New(apierror.StorageUnavailable, "the records of the workstations have not been read yet")
 }
 
 // clip bounds what a message repeats of a caller's words.

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -152,7 +152,7 @@ func TestExpiresInHasBounds(t *testing.T) {
 	d := open(t, nil)
 	for _, life := range []time.Duration{-1, 1, time.Second - 1, 12*time.Hour + 1} {
 		_, err := d.Issue(dev, "desk1", workstation.Options{ExpiresIn: life})
-		wantFault(t, err, fault.InvalidValue, "expires_in")
+		wantFault(t, err, apierror.InvalidValue, "expires_in")
 	}
 }
 
@@ -163,7 +163,7 @@ func TestAWorkstationHasSoManyLiveTokens(t *testing.T) {
 			issue(t, d, "desk1", workstation.Options{})
 		}
 		_, err := d.Issue(dev, "desk1", workstation.Options{})
-		wantFault(t, err, fault.WorkstationTokensExceeded, "")
+		wantFault(t, err, apierror.WorkstationTokensExceeded, "")
 		issue(t, d, "desk2", workstation.Options{})
 		if v, _ := d.Get("default", "desk1"); v.Tokens != 16 {
 			t.Errorf("%d tokens are shown", v.Tokens)

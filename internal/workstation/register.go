@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/netip"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // Registration is a workstation as a caller describes it.
@@ -26,7 +26,7 @@ func (d *Service) Register(ctx context.Context, tenant, name string, r Registrat
 	id := ID{tenant, name}
 	if d.declared[id] != nil {
 		if r != (Registration{}) {
-			return View{}, false, fault.New(fault.WorkstationConflict,
+			return View{}, false, apierror.New(apierror.WorkstationConflict,
 				"workstation %q is declared in the configuration and cannot be registered", name)
 		}
 		if err := d.Restore(ctx, tenant, name); err != nil {
@@ -50,25 +50,25 @@ func (d *Service) Register(ctx context.Context, tenant, name string, r Registrat
 
 func (d *Service) checkRegistration(id ID, r Registration) error {
 	if err := id.check(); err != nil {
-		return fault.New(fault.InvalidValue, "%v", err).WithParam("workstation_id")
+		return apierror.New(apierror.InvalidValue, "%v", err).WithParam("workstation_id")
 	}
 	if len(d.policy.Networks) == 0 {
-		return fault.New(fault.UnsupportedParameter,
+		return apierror.New(apierror.UnsupportedParameter,
 			"workstations cannot be registered at run time: the option register_networks is not set").WithParam("address")
 	}
 	if r.Address == "" {
-		return fault.New(fault.MissingParameter, "address is missing: host:port of the VNC server").WithParam("address")
+		return apierror.New(apierror.MissingParameter, "address is missing: host:port of the VNC server").WithParam("address")
 	}
 	addr, port, err := parseAddress(r.Address)
 	if err != nil {
-		return fault.New(fault.InvalidValue, "address: %v", err).WithParam("address")
+		return apierror.New(apierror.InvalidValue, "address: %v", err).WithParam("address")
 	}
 	if addr.IsValid() && !allowed(d.policy.Networks, netip.AddrPortFrom(addr, port), nil) {
-		return fault.New(fault.InvalidValue,
+		return apierror.New(apierror.InvalidValue,
 			"address %q is not in a network that the option register_networks allows", r.Address).WithParam("address")
 	}
 	if c, ok := d.policy.Credentials[r.Credential]; r.Credential != "" && (!ok || !c.allows(id.Tenant)) {
-		return fault.New(fault.InvalidValue, "there is no credential %q", clip(r.Credential)).WithParam("credential")
+		return apierror.New(apierror.InvalidValue, "there is no credential %q", clip(r.Credential)).WithParam("credential")
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (s *State) plan(d *Service, id ID, r Registration) (plan, error) {
 		if s.registered[id.Tenant] >= d.policy.MaxRegistered {
 			oldest := s.oldestReleased(id.Tenant)
 			if oldest == nil {
-				return plan{}, fault.New(fault.WorkstationsExceeded,
+				return plan{}, apierror.New(apierror.WorkstationsExceeded,
 					"%d workstations are registered; one must be released first", s.registered[id.Tenant])
 			}
 			n.evicted = oldest.id

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -68,20 +68,20 @@ func TestRegistrationsThatAreRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		workstation string
 		r           workstation.Registration
-		code        fault.Code
+		code        apierror.Code
 		param       string
 	}{
-		"no address":         {"run", workstation.Registration{}, fault.MissingParameter, "address"},
-		"only a credential":  {"run", workstation.Registration{Credential: "lab"}, fault.MissingParameter, "address"},
-		"no port":            {"run", workstation.Registration{Address: "10.0.0.1"}, fault.InvalidValue, "address"},
-		"outside":            {"run", workstation.Registration{Address: "11.0.0.1:5900"}, fault.InvalidValue, "address"},
-		"loopback":           {"run", workstation.Registration{Address: "127.0.0.1:5900"}, fault.InvalidValue, "address"},
-		"loopback, mapped":   {"run", workstation.Registration{Address: "[::ffff:127.0.0.1]:5900"}, fault.InvalidValue, "address"},
-		"unknown credential": {"run", workstation.Registration{Address: "10.0.0.1:5900", Credential: "prod"}, fault.InvalidValue, "credential"},
-		"bad name":           {"a/b", workstation.Registration{Address: "10.0.0.1:5900"}, fault.InvalidValue, "workstation_id"},
-		"empty name":         {"", workstation.Registration{Address: "10.0.0.1:5900"}, fault.InvalidValue, "workstation_id"},
-		"long name":          {strings.Repeat("a", 129), workstation.Registration{Address: "10.0.0.1:5900"}, fault.InvalidValue, "workstation_id"},
-		"declared":           {"desk1", workstation.Registration{Address: "10.0.0.1:5900"}, fault.WorkstationConflict, ""},
+		"no address":         {"run", workstation.Registration{}, apierror.MissingParameter, "address"},
+		"only a credential":  {"run", workstation.Registration{Credential: "lab"}, apierror.MissingParameter, "address"},
+		"no port":            {"run", workstation.Registration{Address: "10.0.0.1"}, apierror.InvalidValue, "address"},
+		"outside":            {"run", workstation.Registration{Address: "11.0.0.1:5900"}, apierror.InvalidValue, "address"},
+		"loopback":           {"run", workstation.Registration{Address: "127.0.0.1:5900"}, apierror.InvalidValue, "address"},
+		"loopback, mapped":   {"run", workstation.Registration{Address: "[::ffff:127.0.0.1]:5900"}, apierror.InvalidValue, "address"},
+		"unknown credential": {"run", workstation.Registration{Address: "10.0.0.1:5900", Credential: "prod"}, apierror.InvalidValue, "credential"},
+		"bad name":           {"a/b", workstation.Registration{Address: "10.0.0.1:5900"}, apierror.InvalidValue, "workstation_id"},
+		"empty name":         {"", workstation.Registration{Address: "10.0.0.1:5900"}, apierror.InvalidValue, "workstation_id"},
+		"long name":          {strings.Repeat("a", 129), workstation.Registration{Address: "10.0.0.1:5900"}, apierror.InvalidValue, "workstation_id"},
+		"declared":           {"desk1", workstation.Registration{Address: "10.0.0.1:5900"}, apierror.WorkstationConflict, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := d.Register(t.Context(), "default", tc.workstation, tc.r)
@@ -93,7 +93,7 @@ func TestRegistrationsThatAreRefused(t *testing.T) {
 	}
 	off := open(t, func(c *workstation.Config) { c.Networks = nil })
 	_, _, err := off.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5900"})
-	wantFault(t, err, fault.UnsupportedParameter, "address")
+	wantFault(t, err, apierror.UnsupportedParameter, "address")
 	if !strings.Contains(err.Error(), "register_networks") {
 		t.Errorf("the option is not named: %v", err)
 	}
@@ -133,8 +133,8 @@ func TestTenantsDoNotSeeEachOther(t *testing.T) {
 	if _, err := d.Issue(workstation.Issuer{Tenant: "acme", Key: "k"}, "desk2", workstation.Options{}); err == nil {
 		t.Error("a token for another tenant's workstation")
 	}
-	wantFault(t, d.Release(t.Context(), "acme", "desk2"), fault.NotFound, "")
-	wantFault(t, d.Restore(t.Context(), "acme", "desk2"), fault.NotFound, "")
+	wantFault(t, d.Release(t.Context(), "acme", "desk2"), apierror.NotFound, "")
+	wantFault(t, d.Restore(t.Context(), "acme", "desk2"), apierror.NotFound, "")
 	names := func(views []workstation.View) string {
 		var b strings.Builder
 		for _, v := range views {
@@ -162,7 +162,7 @@ func TestATenantRegistersSoMany(t *testing.T) {
 			time.Sleep(time.Nanosecond)
 		}
 		_, _, err := d.Register(t.Context(), "default", "run9", workstation.Registration{Address: "10.0.0.1:5900"})
-		wantFault(t, err, fault.WorkstationsExceeded, "")
+		wantFault(t, err, apierror.WorkstationsExceeded, "")
 		register(t, d, "default", "run0", "10.0.0.9:5900") // a change needs no room
 		register(t, d, "acme", "run9", "10.0.0.1:5900")
 		for _, name := range []string{"run2", "run1"} { // run2 was released first
@@ -173,7 +173,7 @@ func TestATenantRegistersSoMany(t *testing.T) {
 		}
 		register(t, d, "default", "run9", "10.0.0.1:5900")
 		_, err = d.Get("default", "run2")
-		wantFault(t, err, fault.NotFound, "")
+		wantFault(t, err, apierror.NotFound, "")
 		if _, err := d.Get("default", "run1"); err != nil {
 			t.Error("the wrong one was forgotten:", err)
 		}
@@ -214,7 +214,7 @@ func TestACredentialOfOtherTenantsIsNotThere(t *testing.T) {
 	}
 	r := workstation.Registration{Address: "10.0.0.1:5900", Credential: "lab"}
 	_, _, err := lab("acme").Register(t.Context(), "default", "run", r)
-	wantFault(t, err, fault.InvalidValue, "credential")
+	wantFault(t, err, apierror.InvalidValue, "credential")
 	d := lab("acme", "default")
 	if _, _, err := d.Register(t.Context(), "default", "run", r); err != nil {
 		t.Fatal(err)

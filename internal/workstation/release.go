@@ -3,7 +3,7 @@ package workstation
 import (
 	"context"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // Release ends everything at a workstation: once it has begun nobody joins,
@@ -149,5 +149,5 @@ func (d *Service) EndSession(tenant, name, sid string) error {
 			return nil
 		}
 	}
-	return fault.New(fault.NotFound, "workstation %q has no session %q", clip(name), clip(sid))
+	return apierror.New(apierror.NotFound, "workstation %q has no session %q", clip(name), clip(sid))
 }

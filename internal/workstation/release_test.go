@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -33,7 +33,7 @@ func TestReleaseEndsEverythingAtOneWorkstation(t *testing.T) {
 		wantRefusal(t, err, workstation.RefusedReleased)
 	}
 	_, err := d.Issue(dev, "desk1", workstation.Options{})
-	wantFault(t, err, fault.NotFound, "")
+	wantFault(t, err, apierror.NotFound, "")
 	v, err := d.Get("default", "desk1")
 	if err != nil || v.State != workstation.StateReleased || v.ReleasedAt.IsZero() || v.Sessions != 0 || v.Tokens != 0 {
 		t.Errorf("%+v, %v", v, err)
@@ -144,12 +144,12 @@ func TestAHangingStorageFailsTheCallNotTheRelease(t *testing.T) {
 		storage.wait = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		d := open(t, func(c *workstation.Config) { c.Storage = storage })
 		began := time.Now()
-		wantFault(t, d.Release(t.Context(), "default", "desk1"), fault.StorageUnavailable, "")
+		wantFault(t, d.Release(t.Context(), "default", "desk1"), apierror.StorageUnavailable, "")
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("took %s", took)
 		}
 		_, err := d.Issue(dev, "desk1", workstation.Options{})
-		wantFault(t, err, fault.NotFound, "")
+		wantFault(t, err, apierror.NotFound, "")
 	})
 }
 
@@ -163,19 +163,19 @@ func TestAFailingStorage(t *testing.T) {
 	storage.failWith(broken)
 	for range 2 { // the second tries again
 		err := d.Release(t.Context(), "default", "desk1")
-		wantFault(t, err, fault.StorageUnavailable, "")
+		wantFault(t, err, apierror.StorageUnavailable, "")
 		if !errors.Is(err, broken) {
 			t.Error("the cause is lost for the log")
 		}
 	}
 	wantEnded(t, x, workstation.ReasonReleased)
-	wantFault(t, d.Restore(t.Context(), "default", "desk1"), fault.StorageUnavailable, "")
+	wantFault(t, d.Restore(t.Context(), "default", "desk1"), apierror.StorageUnavailable, "")
 	_, err := d.Issue(dev, "desk1", workstation.Options{})
-	wantFault(t, err, fault.NotFound, "")
+	wantFault(t, err, apierror.NotFound, "")
 	_, _, err = d.Register(t.Context(), "default", "new", workstation.Registration{Address: "10.0.0.1:5900"})
-	wantFault(t, err, fault.StorageUnavailable, "")
+	wantFault(t, err, apierror.StorageUnavailable, "")
 	_, err = d.Get("default", "new")
-	wantFault(t, err, fault.NotFound, "")
+	wantFault(t, err, apierror.NotFound, "")
 
 	storage.failWith(nil)
 	if err := d.Release(t.Context(), "default", "desk1"); err != nil || storage.len() != 1 {
@@ -193,7 +193,7 @@ func TestAFailedRestoreOpensNothingLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	failing := open(t, func(c *workstation.Config) { use(c); c.Storage = &takesButFails{shelf: storage} })
-	wantFault(t, failing.Restore(t.Context(), "default", "desk1"), fault.StorageUnavailable, "")
+	wantFault(t, failing.Restore(t.Context(), "default", "desk1"), apierror.StorageUnavailable, "")
 	reloaded := open(t, use)
 	if v, _ := reloaded.Get("default", "desk1"); v.State != workstation.StateReleased {
 		t.Errorf("after the reload: %s", v.State)

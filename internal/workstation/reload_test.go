@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -28,10 +28,10 @@ func TestAnotherStorageAfterAReload(t *testing.T) {
 		register(t, d, "default", "run", "10.0.0.1:5900")
 		moved := on(after)
 		_, err := moved.Issue(dev, "desk1", workstation.Options{})
-		wantFault(t, err, fault.NotFound, "")
+		wantFault(t, err, apierror.NotFound, "")
 		restarted := open(t, func(c *workstation.Config) { c.Storage = after })
 		_, err = restarted.Issue(dev, "desk1", workstation.Options{})
-		wantFault(t, err, fault.NotFound, "")
+		wantFault(t, err, apierror.NotFound, "")
 		mustIssue(t, restarted, "run")
 	})
 }
@@ -85,7 +85,7 @@ func TestAReleasedRegistrationThatIsDeclaredLaterStaysReleased(t *testing.T) {
 			time.Sleep(8 * 24 * time.Hour)
 		}
 		_, err := d.Issue(dev, "desk1", workstation.Options{})
-		wantFault(t, err, fault.NotFound, "")
+		wantFault(t, err, apierror.NotFound, "")
 	})
 }
 
@@ -109,7 +109,7 @@ func TestOldReleasedRegistrationsGo(t *testing.T) {
 		time.Sleep(time.Hour) // a look an hour
 		register(t, d, "default", "third", "10.0.0.1:5900")
 		_, err := d.Get("default", "run")
-		wantFault(t, err, fault.NotFound, "")
+		wantFault(t, err, apierror.NotFound, "")
 		if storage.len() != 4 { // kept, other, third and the mark of desk1
 			t.Errorf("%d values are stored", storage.len())
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -44,7 +44,7 @@ func TestRegistrationsAndReleasesSurviveARestart(t *testing.T) {
 	wantRefusal(t, err, workstation.RefusedUnknown)
 	for _, name := range []string{"desk1", "gone"} {
 		_, err = d.Issue(dev, name, workstation.Options{})
-		wantFault(t, err, fault.NotFound, "")
+		wantFault(t, err, apierror.NotFound, "")
 		if err := d.Restore(t.Context(), "default", name); err != nil {
 			t.Fatal(err)
 		}
@@ -58,11 +58,11 @@ func TestRegistrationsAndReleasesSurviveARestart(t *testing.T) {
 func TestADeskThatHasNotStartedOpensNothing(t *testing.T) {
 	d := newDesk(t, nil)
 	_, err := d.Issue(dev, "desk1", workstation.Options{})
-	wantFault(t, err, fault.StorageUnavailable, "")
+	wantFault(t, err, apierror.StorageUnavailable, "")
 	_, _, err = d.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5900"})
-	wantFault(t, err, fault.StorageUnavailable, "")
-	wantFault(t, d.Release(t.Context(), "default", "desk1"), fault.StorageUnavailable, "")
-	wantFault(t, d.Restore(t.Context(), "default", "desk1"), fault.StorageUnavailable, "")
+	wantFault(t, err, apierror.StorageUnavailable, "")
+	wantFault(t, d.Release(t.Context(), "default", "desk1"), apierror.StorageUnavailable, "")
+	wantFault(t, d.Restore(t.Context(), "default", "desk1"), apierror.StorageUnavailable, "")
 	_, err = d.Find(strings.Repeat("a", 26), viewer.Addr())
 	wantRefusal(t, err, workstation.RefusedUnavailable)
 	_, err = d.FindByPrefix(func(string) bool { return true }, viewer.Addr())

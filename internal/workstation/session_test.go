@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -133,7 +133,7 @@ func TestSessionsAreListedAndEndedByHand(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		for _, miss := range [][3]string{{"default", "desk1", "vnc-0"}, {"default", "desk2", x.ID}, {"acme", "desk1", x.ID}, {"default", "desk9", x.ID}} {
-			wantFault(t, d.EndSession(miss[0], miss[1], miss[2]), fault.NotFound, "")
+			wantFault(t, d.EndSession(miss[0], miss[1], miss[2]), apierror.NotFound, "")
 		}
 		if err := d.EndSession("default", "desk1", x.ID); err != nil {
 			t.Fatal(err)
@@ -142,9 +142,9 @@ func TestSessionsAreListedAndEndedByHand(t *testing.T) {
 		wantOpen(t, y)
 		_, err = enter(d, label, viewer) // or it would be back at once
 		wantRefusal(t, err, workstation.RefusedRevoked)
-		wantFault(t, d.EndSession("default", "desk1", x.ID), fault.NotFound, "")
+		wantFault(t, d.EndSession("default", "desk1", x.ID), apierror.NotFound, "")
 		_, err = d.Sessions("acme", "desk1")
-		wantFault(t, err, fault.NotFound, "")
+		wantFault(t, err, apierror.NotFound, "")
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fault"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 const (
@@ -37,7 +37,7 @@ func forStorage(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 func unavailable(err error) error {
-	return fault.New(fault.StorageUnavailable, "the storage of workstations does not answer").WithCause(err)
+	return apierror.New(apierror.StorageUnavailable, "the storage of workstations does not answer").WithCause(err)
 }
 
 // write stores a record.

@@ -18,7 +18,7 @@
 //	            │ expires_at            │ max_duration        │ reconnect_within
 //	            └───────────────────────┴──────► dead ◄───────┘  (also: release, revocation)
 //
-// What callers over HTTP are told is a *[fault.Error]; what a viewer is told is
+// What callers over HTTP are told is a *[apierror.Error]; what a viewer is told is
 // a *[Refusal]. Nothing here runs by itself: there is no goroutine, and what has
 // expired is swept when the next token is issued.
 package workstation

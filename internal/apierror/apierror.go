@@ -1,11 +1,11 @@
-// Package fault is the closed set of things that can go wrong for a caller.
+// Package apierror is the closed set of things that can go wrong for a caller.
 //
 // Everything a client may read about a failure is a [Code] of this package and
-// a message written by the gateway. A room that refuses a call returns an
+// a message written by the gateway. A package that refuses a call returns an
 // [*Error]; any other error is the gateway's own bug to the client ("internal")
 // and is only logged. One [table] maps codes to the HTTP status and to the
 // words of both SDK families, so that "why is this a 401" has one answer.
-package fault
+package apierror
 
 import (
 	"errors"
