@@ -57,8 +57,10 @@ func (d *handshake) run() {
 		}
 	}()
 	pass, security, err := d.identify()
-	if err == nil && !d.slot.SetStage(connlimit.Admitted) {
-		err = net.ErrClosed // it had to give way
+	if err == nil {
+		if d.slot.Release(); d.slot.Evicted() { // it can be evicted no more
+			err = net.ErrClosed
+		}
 	}
 	if err != nil {
 		d.reject(err)

@@ -36,7 +36,7 @@ func TestAConnectionThatGivesWayEndsOrIsRefusedAtOnce(t *testing.T) {
 			}
 			newcomer, other := halfOpen(book)
 			defer func() { _, _ = newcomer.conn.Close(), other.Close() }()
-			if !d.slot.Evicted() || newcomer.slot.Crowded {
+			if !d.slot.Evicted() || newcomer.slot.Evicted() {
 				t.Fatal("it does not give way")
 			}
 			_ = d.conn.SetDeadline(time.Now().Add(time.Second))

@@ -11,37 +11,20 @@ type Stage uint8
 
 // The stages.
 const (
-	Program  Stage = iota // a step that a program takes at once
-	Person                // a step in which a person may be asked, for a certificate or a password
-	Admitted              // its token is good; it gives way to nobody
+	Program Stage = iota // a step that a program takes at once
+	Person               // a step in which a person may be asked, for a certificate or a password
+	stages
 )
 
-const (
-	// personWeight is how many connections in which a person may be typing count as much as one that waits for a
-	// program, when the fullest network is looked for. Without it a few bytes more would save a flood from giving way.
-	personWeight = 8
-	// reserve is how many connections beyond a limit may be refused in words at a time, where all within it are
-	// admitted.
-	reserve = 16
-)
-
-// counts are half-open connections, in all or of one network.
-type counts struct{ open, admitted int }
-
-// over reports whether one more is too many, and where nobody within the limit can give way, whether it has to be
-// refused itself.
-func (c counts) over(limit int) (full, crowded bool) {
-	if c.admitted >= limit {
-		return c.open >= limit+reserve, true
-	}
-	return c.open >= limit, false
-}
+// personWeight is how many connections in which a person may be typing count as much as one that waits for a
+// program, when the fullest network is looked for. Without it a few bytes more would save a flood from giving way.
+const personWeight = 8
 
 // pending are the half-open connections of one network.
 type pending struct {
-	counts
-	waiting [Admitted]list.List // of *Slot, the oldest in front
-	held    int                 // whose refusal is delayed
+	open    int
+	waiting [stages]list.List // of *Slot, the oldest in front
+	held    int               // whose refusal is delayed
 }
 
 // weight is how full a network is of those that can give way.
@@ -61,10 +44,6 @@ func (p *pending) oldest() *Slot {
 
 // Slot is one half-open connection.
 type Slot struct {
-	// Crowded is set where a limit is reached and every connection within it has shown a good token: this one has to
-	// be refused.
-	Crowded bool
-
 	limiter *Limiter
 	network netip.Addr
 	evict   func()
@@ -73,7 +52,7 @@ type Slot struct {
 	// Guarded by the limiter's mu.
 	of       *pending
 	stage    Stage
-	element  *list.Element // in of.waiting, unless admitted
+	element  *list.Element // in of.waiting
 	held     bool
 	released bool
 	evicted  bool // it had to give way
@@ -97,12 +76,10 @@ func (b *Limiter) acquire(n netip.Addr, l Limits, giveWay func()) (entered, out 
 	if of == nil {
 		of = new(pending)
 	}
-	fullHere, crowdedHere := of.over(l.PendingPerNetwork)
-	full, crowded := b.all.over(l.Pending)
 	switch {
-	case fullHere:
+	case of.open >= l.PendingPerNetwork:
 		out = of.oldest()
-	case full:
+	case b.open >= l.Pending:
 		out = b.oldest()
 	}
 	if out != nil {
@@ -111,10 +88,10 @@ func (b *Limiter) acquire(n netip.Addr, l Limits, giveWay func()) (entered, out 
 	}
 	b.networks[n] = of // it may have been its last
 	b.entered++
-	v := &Slot{Crowded: crowded || crowdedHere, limiter: b, network: n, evict: giveWay, number: b.entered, of: of}
+	v := &Slot{limiter: b, network: n, evict: giveWay, number: b.entered, of: of}
 	v.element = of.waiting[Program].PushBack(v)
 	of.open++
-	b.all.open++
+	b.open++
 	return v, out
 }
 
@@ -133,23 +110,16 @@ func (b *Limiter) oldest() (first *Slot) {
 	return first
 }
 
-// SetStage says what the connection waits for from now on. It returns false for one that had to give way. An admitted
-// connection stays so.
-func (v *Slot) SetStage(s Stage) bool {
+// SetStage says what the connection waits for from now on.
+func (v *Slot) SetStage(s Stage) {
 	v.limiter.mu.Lock()
 	defer v.limiter.mu.Unlock()
-	if v.released || v.stage == s || v.stage == Admitted {
-		return !v.evicted
+	if v.released || v.stage == s {
+		return
 	}
 	v.of.waiting[v.stage].Remove(v.element)
 	v.stage = s
-	if s == Admitted {
-		v.of.admitted++
-		v.limiter.all.admitted++
-		return true
-	}
 	v.element = v.of.waiting[s].PushBack(v)
-	return true
 }
 
 // Evicted reports whether the connection had to give way to another.
@@ -159,7 +129,8 @@ func (v *Slot) Evicted() bool {
 	return v.evicted
 }
 
-// Release ends the slot: the handshake is over, well or badly. Only the first call counts.
+// Release ends the slot: the token is good, or the handshake is over. Only the first call counts; after it the
+// connection gives way to nobody.
 func (v *Slot) Release() {
 	v.limiter.mu.Lock()
 	defer v.limiter.mu.Unlock()
@@ -172,16 +143,11 @@ func (v *Slot) release() {
 	}
 	v.released = true
 	b, of := v.limiter, v.of
-	if v.stage == Admitted {
-		of.admitted--
-		b.all.admitted--
-	} else {
-		of.waiting[v.stage].Remove(v.element)
-	}
+	of.waiting[v.stage].Remove(v.element)
 	if v.held {
 		of.held--
 	}
-	b.all.open--
+	b.open--
 	if of.open--; of.open == 0 {
 		delete(b.networks, v.network)
 	}

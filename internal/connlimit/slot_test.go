@@ -100,11 +100,10 @@ func TestWhoGivesWay(t *testing.T) {
 		{"the oldest of the fullest network", []group{{ada, connlimit.Program, 5}, {bob, connlimit.Program, 7}}, ada6, [2]int{1, 0}},
 		{"of two that are as full, the oldest", []group{{bob, connlimit.Program, 6}, {ada, connlimit.Program, 6}}, ada6, [2]int{0, 0}},
 		{"not where a person may be typing", []group{{ada, connlimit.Person, 7}, {bob, connlimit.Program, 5}}, ada6, [2]int{1, 0}},
-		{"a person in the end", []group{{ada, connlimit.Person, 9}, {bob, connlimit.Admitted, 3}}, ada6, [2]int{0, 0}},
+		{"a person in the end", []group{{ada, connlimit.Person, 9}, {bob, connlimit.Person, 3}}, ada6, [2]int{0, 0}},
 		{"a person rather than the only one of a network", []group{{ada, connlimit.Person, 9}, {bob, connlimit.Person, 2}, {ada6, connlimit.Program, 1}}, numbered(1), [2]int{0, 0}},
 		{"of the network whose limit it is", []group{{ada, connlimit.Person, 10}, {bob, connlimit.Program, 2}}, ada, [2]int{0, 0}},
 		{"there too, not where a person may be typing", []group{{ada, connlimit.Person, 9}, {ada, connlimit.Program, 1}}, ada, [2]int{1, 0}},
-		{"nobody with a good token", []group{{ada, connlimit.Admitted, 9}, {bob, connlimit.Admitted, 3}}, ada6, [2]int{-1, -1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			book, _ := open()
@@ -119,44 +118,22 @@ func TestWhoGivesWay(t *testing.T) {
 					got = [2]int{i, out[0]}
 				}
 			}
-			if got != test.want || newcomer.Evicted() || newcomer.Crowded != (test.want[0] < 0) {
-				t.Errorf("%v gave way, want %v; the newcomer is to be refused: %v", got, test.want, newcomer.Crowded)
+			if got != test.want || newcomer.Evicted() {
+				t.Errorf("%v gave way, want %v; the newcomer itself: %v", got, test.want, newcomer.Evicted())
 			}
 		})
 	}
 }
 
-// Where nobody can give way newcomers are refused in words: a few at a time, of which again the oldest gives way.
-func TestOnlyAFewAreRefusedBeyondTheLimit(t *testing.T) {
-	book, _ := open()
-	limits := connlimit.Limits{Pending: 4}
-	good := crowd(book, ada, limits, connlimit.Admitted, 4)
-	refused := crowd(book, bob, limits, connlimit.Program, connlimit.Reserve+3)
-	if out := gaveWay(refused); len(out) != 3 || out[2] != 2 || len(gaveWay(good)) > 0 || book.Pending() != 4+connlimit.Reserve {
-		t.Errorf("%v gave way, %d pending", out, book.Pending())
-	}
-	for i, v := range refused {
-		if !v.Crowded {
-			t.Errorf("number %d is let in", i)
-		}
-		v.Release()
-	}
-	good[0].Release()
-	if next := enter(book, bob, limits); next.Crowded {
-		t.Error("nobody is let in after one has left")
-	}
-}
-
-func TestAStageIsNotTakenBack(t *testing.T) {
+func TestAConnectionThatWasReleasedGivesWayNoMore(t *testing.T) {
 	book, _ := open()
 	limits := connlimit.Limits{PendingPerNetwork: 1}
 	out := enter(book, ada, limits)
 	in := enter(book, ada, limits)
-	if out.SetStage(connlimit.Admitted) || !in.SetStage(connlimit.Admitted) {
-		t.Error("the one that gave way is let in")
-	}
-	in.SetStage(connlimit.Program)
-	if next := enter(book, ada, limits); in.Evicted() || !next.Crowded {
-		t.Error("a good one gave way")
+	in.Release()
+	in.SetStage(connlimit.Person)
+	next := enter(book, ada, limits)
+	if !out.Evicted() || in.Evicted() || next.Evicted() || book.Pending() != 1 {
+		t.Errorf("gave way: %v, %v, %v; %d pending", out.Evicted(), in.Evicted(), next.Evicted(), book.Pending())
 	}
 }

@@ -9,6 +9,9 @@ import (
 const (
 	MaxGraves = maxTombstones
 	MinSweep  = minSweep
+
+	MaxConnecting      = maxConnecting
+	MaxConnectingInAll = maxConnectingInAll
 )
 
 var (
