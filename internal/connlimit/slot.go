@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/list"
 	"net/netip"
+	"time"
 )
 
 // Stage is what a half-open connection waits for. It decides who gives way where there are too many.
@@ -20,6 +21,23 @@ const (
 // program, when the fullest network is looked for. Without it a few bytes more would save a flood from giving way.
 const personWeight = 8
 
+const (
+	// programTime is what a viewer's program needs for its steps on a slow line, a delayed refusal aside.
+	programTime = 2 * time.Second
+	// personTime is what somebody needs who pastes a password.
+	personTime = 30 * time.Second
+)
+
+// turns is the order in which connections give way: those first that are older in their stage than they need be, or
+// a few that wait for a person would have all newcomers give way to each other.
+var turns = [...]struct {
+	stage Stage
+	age   time.Duration
+}{{Program, programTime}, {Person, personTime}, {Program, 0}, {Person, 0}}
+
+// young is the first of the turns of those that are not too old. Among networks the fullest decides, not the turn.
+const young = 2
+
 // pending are the half-open connections of one network.
 type pending struct {
 	open    int
@@ -32,14 +50,14 @@ func (p *pending) weight() int {
 	return personWeight*p.waiting[Program].Len() + p.waiting[Person].Len()
 }
 
-// oldest is who gives way first, nil where nobody can.
-func (p *pending) oldest() *Slot {
-	for i := range p.waiting {
-		if e := p.waiting[i].Front(); e != nil {
-			return e.Value.(*Slot)
+// oldest is who gives way first, and its turn.
+func (p *pending) oldest(now time.Duration) (v *Slot, turn int) {
+	for turn, t := range turns {
+		if e := p.waiting[t.stage].Front(); e != nil && now-e.Value.(*Slot).since >= t.age {
+			return e.Value.(*Slot), min(turn, young)
 		}
 	}
-	return nil
+	return nil, young
 }
 
 // Slot is one half-open connection.
@@ -52,6 +70,7 @@ type Slot struct {
 	// Guarded by the limiter's mu.
 	of       *pending
 	stage    Stage
+	since    time.Duration // when the stage began, since the limiter's start
 	element  *list.Element // in of.waiting
 	held     bool
 	released bool
@@ -76,11 +95,12 @@ func (b *Limiter) acquire(n netip.Addr, l Limits, giveWay func()) (entered, out 
 	if of == nil {
 		of = new(pending)
 	}
+	now := b.elapsed()
 	switch {
 	case of.open >= l.PendingPerNetwork:
-		out = of.oldest()
+		out, _ = of.oldest(now)
 	case b.open >= l.Pending:
-		out = b.oldest()
+		out = b.oldest(now)
 	}
 	if out != nil {
 		out.evicted = true
@@ -88,7 +108,7 @@ func (b *Limiter) acquire(n netip.Addr, l Limits, giveWay func()) (entered, out 
 	}
 	b.networks[n] = of // it may have been its last
 	b.entered++
-	v := &Slot{limiter: b, network: n, evict: giveWay, number: b.entered, of: of}
+	v := &Slot{limiter: b, network: n, evict: giveWay, number: b.entered, of: of, since: now}
 	v.element = of.waiting[Program].PushBack(v)
 	of.open++
 	b.open++
@@ -96,15 +116,13 @@ func (b *Limiter) acquire(n netip.Addr, l Limits, giveWay func()) (entered, out 
 }
 
 // oldest is who gives way first in all; mu is held.
-func (b *Limiter) oldest() (first *Slot) {
-	most := 0
+func (b *Limiter) oldest(now time.Duration) (first *Slot) {
+	var soonest, most int
 	for _, p := range b.networks {
-		v := p.oldest()
-		if v == nil {
-			continue
-		}
-		if w := p.weight(); w > most || w == most && v.number < first.number {
-			first, most = v, w
+		v, turn := p.oldest(now)
+		w := p.weight()
+		if first == nil || cmp.Or(turn-soonest, most-w, cmp.Compare(v.number, first.number)) < 0 {
+			first, soonest, most = v, turn, w
 		}
 	}
 	return first
@@ -118,7 +136,7 @@ func (v *Slot) SetStage(s Stage) {
 		return
 	}
 	v.of.waiting[v.stage].Remove(v.element)
-	v.stage = s
+	v.stage, v.since = s, v.limiter.elapsed()
 	v.element = v.of.waiting[s].PushBack(v)
 }
 

@@ -3,6 +3,7 @@ package connlimit_test
 import (
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 )
@@ -123,6 +124,54 @@ func TestWhoGivesWay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Connections that say they wait for a person cost a flood little. They must not have all newcomers give way.
+func TestNewcomersHaveTheirTimeWhereConnectionsWaitForAPerson(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		limits connlimit.Limits
+		flood  []netip.Addr
+		good   netip.Addr
+	}{
+		{"in their network", connlimit.Limits{PendingPerNetwork: 64}, []netip.Addr{ada}, ada},
+		{"in all", connlimit.Limits{Pending: 64}, []netip.Addr{ada, bob}, ada6},
+		{"in all, each from a network of its own", connlimit.Limits{Pending: 64}, manyNumbered(64), ada6},
+	} {
+		book, clock := open()
+		for n := range 64 {
+			crowd(book, test.flood[n%len(test.flood)], test.limits, connlimit.Person, 1)
+		}
+		clock.pass(31 * time.Second)
+		typing := crowd(book, test.good, test.limits, connlimit.Person, 1)[0]
+		good := enter(book, test.good, test.limits)
+		for n := range 9 { // five a second
+			enter(book, test.flood[n%len(test.flood)], test.limits)
+			clock.pass(200 * time.Millisecond)
+		}
+		if good.Evicted() || typing.Evicted() {
+			t.Errorf("%s: gave way: the newcomer %v, who types %v", test.name, good.Evicted(), typing.Evicted())
+		}
+		clock.pass(time.Second)
+		for range 8 {
+			enter(book, test.good, test.limits) // silent, and too old soon
+		}
+		clock.pass(2 * time.Second)
+		for range 40 {
+			enter(book, test.flood[0], test.limits)
+		}
+		if typing.Evicted() || !good.Evicted() {
+			t.Errorf("%s: after three seconds of silence; gave way: the newcomer %v, who types %v", test.name, good.Evicted(), typing.Evicted())
+		}
+	}
+}
+
+// manyNumbered are n addresses.
+func manyNumbered(n int) (addrs []netip.Addr) {
+	for i := range n {
+		addrs = append(addrs, numbered(i))
+	}
+	return addrs
 }
 
 func TestAConnectionThatWasReleasedGivesWayNoMore(t *testing.T) {
