@@ -10,6 +10,7 @@ const (
 	MaxGraves = maxTombstones
 	MinSweep  = minSweep
 
+	RecentPrefixes     = recentPrefixes
 	MaxConnecting      = maxConnecting
 	MaxConnectingInAll = maxConnectingInAll
 )
@@ -32,6 +33,9 @@ func (s *State) Sizes() (places, tokens, prefixes, graves int) {
 	if len(s.tombstones.byHash) != s.tombstones.count {
 		panic("graves and their index differ")
 	}
+	if s.tombstones.count == 0 && len(s.tombstones.byPrefix) > 0 {
+		panic("prefixes of graves are left")
+	}
 	return len(s.entries), len(s.tokens), len(s.prefixes), s.tombstones.count
 }
 
@@ -53,7 +57,7 @@ func (s *State) AddTombstones(n int) {
 	defer s.mu.Unlock()
 	for i := range n {
 		h, _ := hashOf(fmt.Sprintf("%026d", i))
-		s.tombstones.add(h, revoked, s.now())
+		s.tombstones.add(h, fmt.Sprintf("%08d", i), revoked, s.now())
 	}
 }
 

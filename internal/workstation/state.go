@@ -191,7 +191,7 @@ func (s *State) retire(t *token, why tokenState) {
 			break
 		}
 	}
-	s.tombstones.add(t.hash, why, s.now())
+	s.tombstones.add(t.hash, t.prefix, why, s.now())
 	s.tidy(p)
 }
 
