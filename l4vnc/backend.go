@@ -84,7 +84,7 @@ func (d *handshake) dial(ctx context.Context, target *workstation.Target, name s
 	defer cancel()
 	conn, err := target.Dial(ctx, ownAddress)
 	if err == nil {
-		keepAlive(conn)
+		tuneTCP(conn)
 	}
 	return conn, err
 }

@@ -19,7 +19,7 @@ const tlsHandshakeRecord = 0x16
 // detect finds out how the viewer speaks: false when it is gone or speaks
 // something else.
 func (d *handshake) detect(cx *layer4.Connection) bool {
-	keepAlive(cx)
+	tuneTCP(cx)
 	if states := l4tls.GetConnectionStates(cx); len(states) > 0 {
 		d.conn, d.tlsFirst, d.ended, d.name = cx, true, true, states[len(states)-1].ServerName
 		return true
