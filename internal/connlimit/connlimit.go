@@ -21,7 +21,8 @@ import (
 )
 
 const (
-	// DefaultPending is how many connections may be half open in all: at 16 KiB each, 32 MiB.
+	// DefaultPending is how many connections may be half open in all: 32 MiB at 16 KiB for a silent one. In the middle
+	// of a TLS handshake one holds the 32 KiB that a viewer may send of it, in buffers that grow by doubling.
 	DefaultPending = 2048
 	// DefaultPendingPerNetwork is how many of them may come from one network: a class behind one address, its viewers
 	// all waiting for a password to be typed, and one eighth of all.
