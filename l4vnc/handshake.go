@@ -31,7 +31,8 @@ type handshake struct {
 	conn     net.Conn           // the viewer's, with TLS once there is some
 	tlsFirst bool               // TLS came before RFB,
 	name     string             // naming this server,
-	ended    bool               // and another handler has ended it already
+
+	tlsTerminated bool // and another handler has terminated it already
 
 	guess   guess
 	server  *rfb.Server
@@ -152,7 +153,7 @@ func (d *handshake) identifyByTLS() (*workstation.Pass, string, error) {
 
 // startTLS does the TLS that comes before RFB, unless another handler has.
 func (d *handshake) startTLS() error {
-	if d.ended {
+	if d.tlsTerminated {
 		return nil
 	}
 	conn, name, err := rfb.TLSFirst(d.conn, d.tls, d.times.Step)

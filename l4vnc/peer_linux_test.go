@@ -122,8 +122,8 @@ func TestASessionEndsWhenOneOfItsHostsVanishes(t *testing.T) {
 			t.Fatalf("%s: the session goes on", gone)
 		}
 		r.mu.Unlock()
-		if viewerLost := stop(); r.session.Why() != gone || viewerLost != (gone == workstation.ReasonViewer) {
-			t.Errorf("ended because of %q, want %q; the viewer is lost: %v", r.session.Why(), gone, viewerLost)
+		if viewerGone := stop(); r.session.Why() != gone || viewerGone != (gone == workstation.ReasonViewer) {
+			t.Errorf("ended because of %q, want %q; the viewer is gone: %v", r.session.Why(), gone, viewerGone)
 		}
 		if abort(ours); gone == workstation.ReasonViewer {
 			if _, err := ours.Write([]byte("x")); err == nil {

@@ -155,7 +155,7 @@ func TestVNCTheOldestHalfOpenConnectionGivesWay(t *testing.T) {
 		t.Error("the oldest silent one of the fullest address does not give way")
 	}
 	h.refusedSoon("too_many_connections", 2)
-	h.visitLine(`"code":"too_many_connections"`, "max_pending")
+	h.visitLine(`"code":"too_many_connections"`, "gave way to a newer one")
 	halfOpen(4)
 	w := h.view(a) // from yet another address
 	if !third.closed() {
