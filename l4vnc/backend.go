@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
@@ -13,28 +12,25 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// backoffTime is how long a workstation that refused the gateway's login is not
-// asked again.
-const backoffTime = 30 * time.Second
-
-var errBackoff = errors.New("it refused the gateway's login a moment ago and is not asked again yet")
-
 // reach dials the workstation and logs in, up to its ServerInit: only until the
 // viewer has been let in can it be told that its desktop is not there. There is
 // one attempt: Xvnc shuts everybody out who fails five times.
-func (d *handshake) reach(session *vncsession.Session) (*rfb.Desktop, workstation.RefusalCode, error) {
-	service, target := d.gateway.Workstations(), session.Pass.Target
-	right := false
-	if target.Password != "" {
-		done, err := service.Login(session.Context(), session.Pass.Workstation)
-		if err != nil {
-			return nil, workstation.WorkstationTimeout, err
-		}
-		defer func() { done(right) }()
+func (d *handshake) reach(session *vncsession.Session) (desktop *rfb.Desktop, why workstation.RefusalCode, cause error) {
+	turn, cancel := context.WithTimeout(session.Context(), d.times.Step)
+	defer cancel()
+	done, why, cause := d.gateway.Workstations().Login(turn, session.Pass.Workstation)
+	if done == nil {
+		return nil, why, cause
 	}
-	if why, backoff := service.Backoff(session.Pass.Workstation); backoff {
-		return nil, why, errBackoff
-	}
+	why = workstation.WorkstationFailed // of a panic
+	defer func() { done(why) }()
+	desktop, why, cause = d.login(session)
+	return desktop, why, cause
+}
+
+// login is reach, once it is the viewer's turn.
+func (d *handshake) login(session *vncsession.Session) (*rfb.Desktop, workstation.RefusalCode, error) {
+	target := session.Pass.Target
 	conn, err := d.dial(session.Context(), target, session.Pass.Workstation.Name)
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil {
@@ -47,27 +43,30 @@ func (d *handshake) reach(session *vncsession.Session) (*rfb.Desktop, workstatio
 	if !stop() && err == nil {
 		err = session.Context().Err()
 	}
-	if right = err == nil; right {
+	if err == nil {
 		return desktop, "", nil
 	}
 	_ = conn.Close()
+	return nil, failureOf(err), err
+}
+
+// failureOf is what the viewer is told of a login that failed.
+func failureOf(err error) workstation.RefusalCode {
 	switch rfb.KindOf(err) {
 	case rfb.KindWrongPassword:
-		service.BackOff(session.Pass.Workstation, workstation.WorkstationPassword, backoffTime)
-		return nil, workstation.WorkstationPassword, err
+		return workstation.WorkstationPassword
 	case rfb.KindNoSecurity:
-		return nil, workstation.WorkstationSecurity, err
+		return workstation.WorkstationSecurity
 	case rfb.KindTLS:
-		return nil, workstation.WorkstationCertificate, err
+		return workstation.WorkstationCertificate
 	case rfb.KindRefused:
-		return nil, workstation.WorkstationRefused, err
+		return workstation.WorkstationRefused
 	case rfb.KindTimeout:
-		return nil, workstation.WorkstationTimeout, err
+		return workstation.WorkstationTimeout
 	case rfb.KindBlacklisted:
-		service.BackOff(session.Pass.Workstation, workstation.WorkstationBlacklisted, backoffTime)
-		return nil, workstation.WorkstationBlacklisted, err
+		return workstation.WorkstationBlacklisted
 	}
-	return nil, workstation.WorkstationFailed, err
+	return workstation.WorkstationFailed
 }
 
 func (d *handshake) dial(ctx context.Context, target *workstation.Target, name string) (net.Conn, error) {
@@ -85,7 +84,7 @@ func (d *handshake) dial(ctx context.Context, target *workstation.Target, name s
 	defer cancel()
 	conn, err := target.Dial(ctx, ownAddress)
 	if err == nil {
-		keepAlive(conn)
+		tuneTCP(conn)
 	}
 	return conn, err
 }

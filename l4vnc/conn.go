@@ -82,10 +82,12 @@ func halfClose(conn net.Conn, torn bool) {
 	}
 }
 
-// keepAlive finds out within half a minute that a silent peer is gone, while
-// nothing is on its way to it.
-func keepAlive(conn net.Conn) {
+// tuneTCP has the system find out soon whether a peer is there: within half a
+// minute where nothing is on its way to it, and by what is sent again at most
+// retransmitMax apart where something is.
+func tuneTCP(conn net.Conn) {
 	if tcp, ok := transport(conn).(*net.TCPConn); ok {
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
+		limitRetransmit(tcp)
 	}
 }

@@ -19,9 +19,9 @@ const tlsHandshakeRecord = 0x16
 // detect finds out how the viewer speaks: false when it is gone or speaks
 // something else.
 func (d *handshake) detect(cx *layer4.Connection) bool {
-	keepAlive(cx)
+	tuneTCP(cx)
 	if states := l4tls.GetConnectionStates(cx); len(states) > 0 {
-		d.conn, d.tlsFirst, d.ended, d.name = cx, true, true, states[len(states)-1].ServerName
+		d.conn, d.tlsFirst, d.tlsTerminated, d.name = cx, true, true, states[len(states)-1].ServerName
 		return true
 	}
 	conn := bare(cx)
@@ -37,7 +37,7 @@ func (d *handshake) detect(cx *layer4.Connection) bool {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return true // silent: it waits to be greeted
 	case err != nil:
-		d.lost(rfb.KindGone, err)
+		d.broken(rfb.KindGone, err)
 		return false
 	case first[0] == tlsHandshakeRecord:
 		d.conn, d.tlsFirst = rfb.Replay(conn, first), true

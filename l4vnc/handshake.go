@@ -31,7 +31,8 @@ type handshake struct {
 	conn     net.Conn           // the viewer's, with TLS once there is some
 	tlsFirst bool               // TLS came before RFB,
 	name     string             // naming this server,
-	ended    bool               // and another handler has ended it already
+
+	tlsTerminated bool // and another handler has terminated it already
 
 	guess   guess
 	server  *rfb.Server
@@ -57,8 +58,10 @@ func (d *handshake) run() {
 		}
 	}()
 	pass, security, err := d.identify()
-	if err == nil && !d.slot.SetStage(connlimit.Admitted) {
-		err = net.ErrClosed // it had to give way
+	if err == nil {
+		if d.slot.Release(); d.slot.Evicted() { // it can be evicted no more
+			err = net.ErrClosed
+		}
 	}
 	if err != nil {
 		d.reject(err)
@@ -129,7 +132,7 @@ func (d *handshake) identifyByTLS() (*workstation.Pass, string, error) {
 	}
 	service := d.gateway.Workstations()
 	offer := rfb.Offer{None: true}
-	if !service.HasToken(d.name) {
+	if !service.HasTokenForm(d.name) {
 		offer.SubTypes, offer.TLS = []rfb.SubType{rfb.Plain, rfb.X509Plain}, d.tls
 		offer.VNCAuth, offer.Challenge = service.Policy().VNCAuth, challenge
 	}
@@ -150,7 +153,7 @@ func (d *handshake) identifyByTLS() (*workstation.Pass, string, error) {
 
 // startTLS does the TLS that comes before RFB, unless another handler has.
 func (d *handshake) startTLS() error {
-	if d.ended {
+	if d.tlsTerminated {
 		return nil
 	}
 	conn, name, err := rfb.TLSFirst(d.conn, d.tls, d.times.Step)
@@ -173,14 +176,16 @@ func (d *handshake) find(proof rfb.Proof) (*workstation.Pass, error) {
 	switch proof.Security {
 	case rfb.SecurityX509Plain, rfb.SecurityPlain:
 		label := service.TypedLabel(proof.Password)
-		if match, ok := service.TypedPrefix(label); ok {
-			return d.byPassword(match)
+		if prefix, ok := service.TypedPrefix(label); ok {
+			return d.byPassword(func() (*workstation.Pass, error) { return service.FindByPrefix(prefix, address) })
 		}
 		d.guess = guessedToken
 		return service.Find(label, address)
 	case rfb.SecurityVNCAuth, rfb.SecurityX509Vnc:
-		return d.byPassword(func(prefix string) bool {
-			return rfb.VerifyVNC(proof.Challenge, proof.Response, prefix)
+		return d.byPassword(func() (*workstation.Pass, error) {
+			return service.FindByMatch(func(prefix string) bool {
+				return rfb.VerifyVNC(proof.Challenge, proof.Response, prefix)
+			}, address)
 		})
 	}
 	d.gateway.ConnLimiter().AddNameless(address)
@@ -196,9 +201,9 @@ func (d *handshake) byName(name string) (*workstation.Pass, error) {
 	return service.Find(label, d.viewer.Addr())
 }
 
-// byPassword finds the token whose first characters match. They are so few that
-// a network with many wrong ones waits before the next is judged.
-func (d *handshake) byPassword(match func(prefix string) bool) (*workstation.Pass, error) {
+// byPassword finds a token by its first characters. They are so few that a network
+// with many wrong ones waits before the next is judged.
+func (d *handshake) byPassword(find func() (*workstation.Pass, error)) (*workstation.Pass, error) {
 	wait, ok := d.slot.PasswordDelay()
 	if !ok {
 		return nil, workstation.NewRefusal(workstation.RefusedTooManyFailures)
@@ -207,7 +212,7 @@ func (d *handshake) byPassword(match func(prefix string) bool) (*workstation.Pas
 		return nil, workstation.NewRefusal(workstation.RefusedTooManyConnections)
 	}
 	d.guess = guessedPassword
-	return d.gateway.Workstations().FindByPrefix(match, d.viewer.Addr())
+	return find()
 }
 
 // open brings the viewer from its token to its desktop.

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// lostAfter is how long a peer may acknowledge nothing of what was sent to
+	// silenceLimit is how long a peer may acknowledge nothing of what was sent to
 	// it: as long as keep-alive takes where nothing was. The system itself
 	// would go on for a quarter of an hour.
-	lostAfter = 30 * time.Second
+	silenceLimit = 30 * time.Second
 	// peerCheck is how often that is looked at.
 	peerCheck = 5 * time.Second
 )
@@ -41,9 +41,9 @@ func newPeer(conn net.Conn) peer {
 	return peer{read: readAcknowledgements(tcp)}
 }
 
-// lost reports whether the peer is gone: it has answered nothing for after,
+// gone reports whether the peer is gone: it has answered nothing for after,
 // which is counted from the first look at which an answer was due.
-func (p *peer) lost(now time.Time, after time.Duration) bool {
+func (p *peer) gone(now time.Time, after time.Duration) bool {
 	if p.read == nil {
 		return false
 	}
@@ -65,11 +65,11 @@ func (p *peer) lost(now time.Time, after time.Duration) bool {
 // watchPeers ends the session when one of its two peers is gone. Stop reports
 // whether that was the viewer. It takes none of the relay's locks: they may be
 // held by a write that waits for the peer.
-func (r *relay) watchPeers(every, after time.Duration) (stop func() (viewerLost bool)) {
+func (r *relay) watchPeers(every, after time.Duration) (stop func() (viewerGone bool)) {
 	viewer, desktop := newPeer(r.viewer), newPeer(r.workstation)
 	var mu sync.Mutex // guards both peers and the following
 	var timer *time.Timer
-	var over, viewerLost bool
+	var over, viewerGone bool
 	mu.Lock()
 	defer mu.Unlock()
 	timer = time.AfterFunc(every, func() {
@@ -78,10 +78,10 @@ func (r *relay) watchPeers(every, after time.Duration) (stop func() (viewerLost 
 		now := time.Now()
 		switch {
 		case over:
-		case viewer.lost(now, after):
-			viewerLost = true
+		case viewer.gone(now, after):
+			viewerGone = true
 			r.session.End(workstation.ReasonViewer)
-		case desktop.lost(now, after):
+		case desktop.gone(now, after):
 			r.session.End(workstation.ReasonWorkstation)
 		default:
 			timer.Reset(every)
@@ -92,7 +92,7 @@ func (r *relay) watchPeers(every, after time.Duration) (stop func() (viewerLost 
 		mu.Lock()
 		defer mu.Unlock()
 		over = true
-		return viewerLost
+		return viewerGone
 	}
 }
 

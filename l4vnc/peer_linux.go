@@ -7,6 +7,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// tcpRTOMax is TCP_RTO_MAX_MS of linux/tcp.h, since Linux 6.15.
+const tcpRTOMax = 44
+
+// retransmitMax is how far apart unanswered data is sent again. By the system's own
+// rule the time doubles each time, so that after an outage of 15 s a peer that is
+// back is not asked before it is taken for gone.
+const retransmitMax = 5 * time.Second
+
+func limitRetransmit(conn *net.TCPConn) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) { // older systems go on without
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, tcpRTOMax, int(retransmitMax/time.Millisecond))
+	})
+}
+
 // readAcknowledgements reads TCP_INFO. TCP_USER_TIMEOUT would be simpler, but it
 // also ends a connection whose peer answers that its window is closed.
 func readAcknowledgements(conn *net.TCPConn) func() (acknowledgements, bool) {

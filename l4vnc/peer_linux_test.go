@@ -3,6 +3,7 @@ package l4vnc
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io/fs"
 	"net"
 	"net/netip"
@@ -121,8 +122,8 @@ func TestASessionEndsWhenOneOfItsHostsVanishes(t *testing.T) {
 			t.Fatalf("%s: the session goes on", gone)
 		}
 		r.mu.Unlock()
-		if viewerLost := stop(); r.session.Why() != gone || viewerLost != (gone == workstation.ReasonViewer) {
-			t.Errorf("ended because of %q, want %q; the viewer is lost: %v", r.session.Why(), gone, viewerLost)
+		if viewerGone := stop(); r.session.Why() != gone || viewerGone != (gone == workstation.ReasonViewer) {
+			t.Errorf("ended because of %q, want %q; the viewer is gone: %v", r.session.Why(), gone, viewerGone)
 		}
 		if abort(ours); gone == workstation.ReasonViewer {
 			if _, err := ours.Write([]byte("x")); err == nil {
@@ -164,5 +165,24 @@ func TestAPeerThatReadsNothingIsNotGone(t *testing.T) {
 			t.Fatal("the window is not probed")
 		case <-tick.C:
 		}
+	}
+}
+
+// By the system's own rule a peer that was away for 20 s is not asked again before it is taken for gone.
+func TestUnansweredDataIsSentAgainEveryFewSeconds(t *testing.T) {
+	plain, _ := loopback(t)
+	ours, _ := loopback(t)
+	tuneTCP(ours)
+	maximum := func(conn *net.TCPConn) (ms int) {
+		withSocket(t, conn, func(fd int) (err error) {
+			if ms, err = unix.GetsockoptInt(fd, unix.IPPROTO_TCP, tcpRTOMax); errors.Is(err, unix.ENOPROTOOPT) {
+				t.Skip("the system is older than Linux 6.15")
+			}
+			return err
+		})
+		return ms
+	}
+	if before, now := maximum(plain), maximum(ours); before <= 5000 || now != 5000 {
+		t.Errorf("sent again at most %d ms apart, and %d before", now, before)
 	}
 }

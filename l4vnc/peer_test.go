@@ -26,7 +26,7 @@ func TestAPeerIsGoneWhenNothingIsAcknowledged(t *testing.T) {
 		p := peer{read: func() (acknowledgements, bool) { return acknowledgements{now.unanswered, now.last}, true }}
 		begin := time.Now()
 		for _, now = range looks {
-			if got := p.lost(begin.Add(now.at), lostAfter); got != now.want {
+			if got := p.gone(begin.Add(now.at), silenceLimit); got != now.want {
 				t.Errorf("%s: gone after %s: %v", name, now.at, got)
 			}
 		}
@@ -36,7 +36,7 @@ func TestAPeerIsGoneWhenNothingIsAcknowledged(t *testing.T) {
 func TestAPeerOfWhichNothingIsKnownStays(t *testing.T) {
 	blind := peer{read: func() (acknowledgements, bool) { return acknowledgements{unanswered: true, last: time.Hour}, false }}
 	for range 3 {
-		if blind.lost(time.Now().Add(time.Hour), lostAfter) || (&peer{}).lost(time.Now(), lostAfter) {
+		if blind.gone(time.Now().Add(time.Hour), silenceLimit) || (&peer{}).gone(time.Now(), silenceLimit) {
 			t.Error("it is taken for gone")
 		}
 	}

@@ -12,15 +12,15 @@ import (
 var notReady = &workstation.Refusal{Code: workstation.RefusedUnavailable, Text: "The gateway is not ready. Try again in a moment."}
 
 // errGaveWay is the cause in the log where a limit made a connection end.
-var errGaveWay = errors.New("max_pending or max_pending_per_network was reached, and this connection had waited longest")
+var errGaveWay = errors.New("max_pending or max_pending_per_network was reached, and this connection gave way to a newer one")
 
 // refused counts and logs a connection that came to nothing.
 func (d *handshake) refused(reason string, cause error) {
 	d.gateway.VNCRefused(reason, d.viewer, cause)
 }
 
-// lost accounts for a connection that cannot be told anything.
-func (d *handshake) lost(kind rfb.Kind, cause error) {
+// broken accounts for a connection that cannot be told anything.
+func (d *handshake) broken(kind rfb.Kind, cause error) {
 	if d.slot.Evicted() {
 		d.refused(string(workstation.RefusedTooManyConnections), errGaveWay)
 		return
@@ -34,13 +34,14 @@ func (d *handshake) lost(kind rfb.Kind, cause error) {
 func (d *handshake) reject(err error) {
 	var refusal *workstation.Refusal
 	if !errors.As(err, &refusal) {
-		d.lost(rfb.KindOf(err), err)
+		d.broken(rfb.KindOf(err), err)
 		return
 	}
 	d.refused(string(refusal.Code), nil)
 	if refusal.Code == workstation.RefusedUnknown {
 		switch d.guess {
 		case guessedToken:
+			d.slot.SetStage(connlimit.Program) // nobody is typing
 			d.pause(d.slot.FailedToken())
 		case guessedPassword:
 			d.slot.FailedPassword()
@@ -71,7 +72,6 @@ func (d *handshake) pause(wait time.Duration) bool {
 	if wait <= 0 {
 		return true
 	}
-	d.slot.SetStage(connlimit.Program) // of nobody's typing
 	d.paused.Store(true)
 	defer d.paused.Store(false)
 	timer := time.NewTimer(wait)

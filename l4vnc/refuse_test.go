@@ -30,13 +30,12 @@ func TestAConnectionThatGivesWayEndsOrIsRefusedAtOnce(t *testing.T) {
 			defer func() { _ = viewer.Close() }()
 			cutShort := make(chan bool, 1)
 			if waits {
-				d.slot.SetStage(connlimit.Person) // it waited for a password; now nobody is typing
 				go func() { cutShort <- !d.pause(time.Hour) }()
 				synctest.Wait()
 			}
 			newcomer, other := halfOpen(book)
 			defer func() { _, _ = newcomer.conn.Close(), other.Close() }()
-			if !d.slot.Evicted() || newcomer.slot.Crowded {
+			if !d.slot.Evicted() || newcomer.slot.Evicted() {
 				t.Fatal("it does not give way")
 			}
 			_ = d.conn.SetDeadline(time.Now().Add(time.Second))
@@ -50,4 +49,26 @@ func TestAConnectionThatGivesWayEndsOrIsRefusedAtOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Somebody who typed a right password may wait for its turn behind wrong ones: a newer connection of a program gives
+// way rather than that.
+func TestAConnectionThatWaitsForItsTurnStillCountsAsAPersons(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		book := connlimit.New(time.Now)
+		enter := func(evict func()) *connlimit.Slot {
+			return book.Acquire(netip.MustParseAddr("192.0.2.1"), connlimit.Limits{PendingPerNetwork: 2}, evict)
+		}
+		d := &handshake{evicted: make(chan struct{})}
+		d.slot = enter(d.evict)
+		d.slot.SetStage(connlimit.Person)
+		done := make(chan bool, 1)
+		go func() { done <- d.pause(2 * time.Second) }()
+		synctest.Wait()
+		silent := enter(func() {})
+		enter(func() {})
+		if d.slot.Evicted() || !silent.Evicted() || !<-done {
+			t.Error("it gave way")
+		}
+	})
 }

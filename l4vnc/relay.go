@@ -3,6 +3,7 @@ package l4vnc
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
@@ -24,14 +25,14 @@ const (
 // relay carries bytes both ways until either side ends, time is over, or the
 // session is ended from elsewhere; then it ends the viewer's connection cleanly.
 func (d *handshake) relay() {
-	r := &relay{handshake: d, session: d.session.Live, viewer: d.conn, workstation: d.desktop.Conn}
+	r := &relay{handshake: d, session: d.session.Live, viewer: d.conn, workstation: d.desktop.Conn, begun: time.Now()}
 	policy := d.gateway.Workstations().Policy()
 	r.filter = rfb.NewFilter(rfb.Policy{
 		ViewOnly: r.session.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: policy.NoClipboardIn,
 		FPS: policy.FPS, PreferTight: true,
 	})
 	r.run(policy.IdleTimeout)
-	if r.lost {
+	if r.viewerGone {
 		abort(r.viewer)
 	} else {
 		halfClose(r.viewer, r.torn)
@@ -47,7 +48,10 @@ type relay struct {
 	session             *workstation.Session
 	viewer, workstation net.Conn
 	torn                bool // a write to the viewer was cut off; set by down
-	lost                bool // the viewer is gone; set by run
+	viewerGone          bool // set by run
+
+	begun time.Time
+	input atomic.Int64 // the last key or pointer event, in nanoseconds since begun
 
 	mu     sync.Mutex // guards the following, and writes to the workstation
 	filter *rfb.Filter
@@ -75,7 +79,7 @@ func (r *relay) run(idle time.Duration) {
 	stop := r.session.OnEnd(r.interrupt)
 	limit := time.AfterFunc(time.Until(r.session.Until()), func() { r.session.End(workstation.ReasonMaxDuration) })
 	unwatch := watchIdle(idle, r.lastInput, func() { r.session.End(workstation.ReasonIdle) })
-	stopPeers := r.watchPeers(peerCheck, lostAfter)
+	stopPeers := r.watchPeers(peerCheck, silenceLimit)
 
 	var up sync.WaitGroup
 	up.Go(func() {
@@ -91,7 +95,7 @@ func (r *relay) run(idle time.Duration) {
 	up.Wait()
 	limit.Stop()
 	unwatch()
-	r.lost = stopPeers()
+	r.viewerGone = stopPeers()
 	r.mu.Lock()
 	r.over = true
 	if r.pace != nil {
@@ -108,12 +112,9 @@ func (r *relay) interrupt() {
 	_ = r.viewer.SetReadDeadline(time.Now())
 }
 
-// lastInput is when the viewer last sent a key or a pointer event.
-func (r *relay) lastInput() time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.filter.LastInput()
-}
+// lastInput is when the viewer last sent a key or a pointer event. It takes no
+// lock: a write that waits for the workstation may hold it.
+func (r *relay) lastInput() time.Time { return r.begun.Add(time.Duration(r.input.Load())) }
 
 // up carries the viewer's messages, through the filter.
 func (r *relay) up() workstation.Reason {
@@ -139,6 +140,9 @@ func (r *relay) pass(piece []byte) (workstation.Reason, bool) {
 	now := time.Now()
 	out, err := r.filter.Push(r.out[:0], piece, now)
 	r.out = out
+	if last := r.filter.LastInput(); !last.IsZero() {
+		r.input.Store(int64(last.Sub(r.begun)))
+	}
 	if err != nil {
 		r.handshake.session.ProtocolError(rfb.KindOf(err).String(), err)
 		return workstation.ReasonProtocol, false

@@ -30,7 +30,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 func init() {
@@ -133,10 +132,6 @@ func (h *Handler) Handle(cx *layer4.Connection, _ layer4.Handler) error {
 		d.decline(notReady)
 		return nil
 	}
-	if d.slot.Crowded {
-		d.decline(workstation.NewRefusal(workstation.RefusedTooManyConnections))
-		return nil
-	}
 	// The handshakes grow a stack that the session does not need: they run in
 	// a goroutine of their own, which ends.
 	entered := make(chan struct{})
@@ -145,7 +140,6 @@ func (h *Handler) Handle(cx *layer4.Connection, _ layer4.Handler) error {
 		d.run()
 	}()
 	<-entered
-	d.slot.Release()
 	if d.session != nil {
 		cx.Replacer().Set("l4.gatehouse.workstation", d.session.Pass.Workstation.Name)
 		cx.Replacer().Set("l4.gatehouse.session", d.session.Live.ID)

@@ -155,7 +155,7 @@ func TestVNCTheOldestHalfOpenConnectionGivesWay(t *testing.T) {
 		t.Error("the oldest silent one of the fullest address does not give way")
 	}
 	h.refusedSoon("too_many_connections", 2)
-	h.visitLine(`"code":"too_many_connections"`, "max_pending")
+	h.visitLine(`"code":"too_many_connections"`, "gave way to a newer one")
 	halfOpen(4)
 	w := h.view(a) // from yet another address
 	if !third.closed() {
@@ -194,4 +194,34 @@ func TestVNCAViewerTakesOverItsOwnSessionFromItsAddressOnly(t *testing.T) {
 	}
 	h.visitLine(`"ended":"replaced"`, first.LocalAddr().String())
 	second.leave()
+}
+
+// Viewers retry by themselves; with the first characters of a token that died they guess nothing.
+func TestVNCTheShortPasswordOfADeadTokenIsNoGuess(t *testing.T) {
+	const office = "127.0.3.13"
+	d := newDesk(t, asNone)
+	h := startVNC(t, setup{door: silent, vnc: "vncauth on\n" + d.as("one", "") + d.as("two", "")})
+	good, released := h.issue("connect", "one", ""), h.issue("connect", "two", "")
+	h.release("two")
+	const tries = 40
+	for i := range tries {
+		w := h.dialDoor(office)
+		if i%2 == 0 {
+			w.greeted("RFB 003.008\n", 2).answerChallenge(released.token[:8])
+		} else {
+			w.greeted("RFB 003.008\n", 19)
+			w.veNCrypt(262)
+			w.startTLS("").plain("", released.token[:8])
+		}
+		if text := w.refusal(); w.err != nil || text != "This workstation was released." {
+			t.Fatalf("told %q, %v", text, w.err)
+		}
+	}
+	begun := time.Now()
+	w := h.dialDoor(office).greeted("RFB 003.008\n", 2).answerChallenge(good.token[:8]).accepted().echo(1, 2)
+	if took := time.Since(begun); w.err != nil || took > atOnce {
+		t.Errorf("a neighbour came in after %s: %v", took, w.err)
+	}
+	w.leave()
+	h.refusedSoon("released", tries)
 }

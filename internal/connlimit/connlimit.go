@@ -2,14 +2,13 @@
 // wrong guesses come, and which viewer sent no host name a moment ago.
 //
 //	limiter := connlimit.New(time.Now)                           // one for the process
-//	slot := limiter.Acquire(addr, connlimit.Limits{}, evict)     // slot.Crowded: refuse it
-//	defer slot.Release()                                         // or earlier, when the handshake is over
+//	slot := limiter.Acquire(addr, connlimit.Limits{}, evict)
+//	defer slot.Release()                                         // or earlier, when the token is good
 //	slot.SetStage(connlimit.Person)                              // somebody may be typing now
 //	…
 //	wait := slot.FailedToken()                                   // the token never existed: refuse after wait
-//	ok := slot.SetStage(connlimit.Admitted)                      // the token is good
 //
-// A connection with a good token waits for nothing, whatever its neighbours do: many people share an address. Networks
+// A connection with a good token is half open no longer and waits for nothing: many people share an address. Networks
 // that guess have their refusals delayed, and are never banned: some viewers retry a wrong password without end.
 // Everything is in memory and bounded. A call costs one short lock; where a limit is reached, Acquire looks at each
 // network once.
@@ -22,7 +21,8 @@ import (
 )
 
 const (
-	// DefaultPending is how many connections may be half open in all: at 16 KiB each, 32 MiB.
+	// DefaultPending is how many connections may be half open in all: 32 MiB at 16 KiB for a silent one. In the middle
+	// of a TLS handshake one holds the 32 KiB that a viewer may send of it, in buffers that grow by doubling.
 	DefaultPending = 2048
 	// DefaultPendingPerNetwork is how many of them may come from one network: a class behind one address, its viewers
 	// all waiting for a password to be typed, and one eighth of all.
@@ -45,8 +45,8 @@ type Limiter struct {
 	now   func() time.Time
 	start time.Time
 
-	mu       sync.Mutex // guards the following, and every slot
-	all      counts
+	mu       sync.Mutex              // guards the following, and every slot
+	open     int                     // slots
 	networks map[netip.Addr]*pending // only networks that have half-open connections
 	entered  uint64                  // slots so far
 	failing  table[failureKey, failures]
@@ -68,7 +68,7 @@ func New(now func() time.Time) *Limiter {
 func (b *Limiter) Pending() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.all.open
+	return b.open
 }
 
 // AddNameless remembers for NamelessTTL that the viewer at addr completed TLS without naming a host (SNI).

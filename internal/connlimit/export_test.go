@@ -4,7 +4,6 @@ const (
 	MaxFailing  = maxFailing
 	MaxHeld     = maxHeld
 	MaxNameless = maxNameless
-	Reserve     = reserve
 )
 
 // Sizes counts what is kept: networks with half-open connections, failing networks, addresses without a name.

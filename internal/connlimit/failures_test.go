@@ -135,7 +135,6 @@ func BenchmarkHandshake(b *testing.B) {
 			for n := 0; pb.Next(); n++ {
 				visit := enter(book, numbered(n%1000), connlimit.Limits{})
 				visit.SetStage(connlimit.Person)
-				visit.SetStage(connlimit.Admitted)
 				visit.Release()
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/list"
 	"net/netip"
+	"time"
 )
 
 // Stage is what a half-open connection waits for. It decides who gives way where there are too many.
@@ -11,37 +12,37 @@ type Stage uint8
 
 // The stages.
 const (
-	Program  Stage = iota // a step that a program takes at once
-	Person                // a step in which a person may be asked, for a certificate or a password
-	Admitted              // its token is good; it gives way to nobody
+	Program Stage = iota // a step that a program takes at once
+	Person               // a step in which a person may be asked, for a certificate or a password
+	stages
 )
+
+// personWeight is how many connections in which a person may be typing count as much as one that waits for a
+// program, when the fullest network is looked for. Without it a few bytes more would save a flood from giving way.
+const personWeight = 8
 
 const (
-	// personWeight is how many connections in which a person may be typing count as much as one that waits for a
-	// program, when the fullest network is looked for. Without it a few bytes more would save a flood from giving way.
-	personWeight = 8
-	// reserve is how many connections beyond a limit may be refused in words at a time, where all within it are
-	// admitted.
-	reserve = 16
+	// programTime is what a viewer's program needs for its steps on a slow line, a delayed refusal aside.
+	programTime = 2 * time.Second
+	// personTime is what somebody needs who pastes a password.
+	personTime = 30 * time.Second
 )
 
-// counts are half-open connections, in all or of one network.
-type counts struct{ open, admitted int }
+// turns is the order in which connections give way: those first that are older in their stage than they need be, or
+// a few that wait for a person would have all newcomers give way to each other.
+var turns = [...]struct {
+	stage Stage
+	age   time.Duration
+}{{Program, programTime}, {Person, personTime}, {Program, 0}, {Person, 0}}
 
-// over reports whether one more is too many, and where nobody within the limit can give way, whether it has to be
-// refused itself.
-func (c counts) over(limit int) (full, crowded bool) {
-	if c.admitted >= limit {
-		return c.open >= limit+reserve, true
-	}
-	return c.open >= limit, false
-}
+// young is the first of the turns of those that are not too old. Among networks the fullest decides, not the turn.
+const young = 2
 
 // pending are the half-open connections of one network.
 type pending struct {
-	counts
-	waiting [Admitted]list.List // of *Slot, the oldest in front
-	held    int                 // whose refusal is delayed
+	open    int
+	waiting [stages]list.List // of *Slot, the oldest in front
+	held    int               // whose refusal is delayed
 }
 
 // weight is how full a network is of those that can give way.
@@ -49,22 +50,18 @@ func (p *pending) weight() int {
 	return personWeight*p.waiting[Program].Len() + p.waiting[Person].Len()
 }
 
-// oldest is who gives way first, nil where nobody can.
-func (p *pending) oldest() *Slot {
-	for i := range p.waiting {
-		if e := p.waiting[i].Front(); e != nil {
-			return e.Value.(*Slot)
+// oldest is who gives way first, and its turn.
+func (p *pending) oldest(now time.Duration) (v *Slot, turn int) {
+	for turn, t := range turns {
+		if e := p.waiting[t.stage].Front(); e != nil && now-e.Value.(*Slot).since >= t.age {
+			return e.Value.(*Slot), min(turn, young)
 		}
 	}
-	return nil
+	return nil, young
 }
 
 // Slot is one half-open connection.
 type Slot struct {
-	// Crowded is set where a limit is reached and every connection within it has shown a good token: this one has to
-	// be refused.
-	Crowded bool
-
 	limiter *Limiter
 	network netip.Addr
 	evict   func()
@@ -73,7 +70,8 @@ type Slot struct {
 	// Guarded by the limiter's mu.
 	of       *pending
 	stage    Stage
-	element  *list.Element // in of.waiting, unless admitted
+	since    time.Duration // when the stage began, since the limiter's start
+	element  *list.Element // in of.waiting
 	held     bool
 	released bool
 	evicted  bool // it had to give way
@@ -97,13 +95,12 @@ func (b *Limiter) acquire(n netip.Addr, l Limits, giveWay func()) (entered, out 
 	if of == nil {
 		of = new(pending)
 	}
-	fullHere, crowdedHere := of.over(l.PendingPerNetwork)
-	full, crowded := b.all.over(l.Pending)
+	now := b.elapsed()
 	switch {
-	case fullHere:
-		out = of.oldest()
-	case full:
-		out = b.oldest()
+	case of.open >= l.PendingPerNetwork:
+		out, _ = of.oldest(now)
+	case b.open >= l.Pending:
+		out = b.oldest(now)
 	}
 	if out != nil {
 		out.evicted = true
@@ -111,45 +108,36 @@ func (b *Limiter) acquire(n netip.Addr, l Limits, giveWay func()) (entered, out 
 	}
 	b.networks[n] = of // it may have been its last
 	b.entered++
-	v := &Slot{Crowded: crowded || crowdedHere, limiter: b, network: n, evict: giveWay, number: b.entered, of: of}
+	v := &Slot{limiter: b, network: n, evict: giveWay, number: b.entered, of: of, since: now}
 	v.element = of.waiting[Program].PushBack(v)
 	of.open++
-	b.all.open++
+	b.open++
 	return v, out
 }
 
 // oldest is who gives way first in all; mu is held.
-func (b *Limiter) oldest() (first *Slot) {
-	most := 0
+func (b *Limiter) oldest(now time.Duration) (first *Slot) {
+	var soonest, most int
 	for _, p := range b.networks {
-		v := p.oldest()
-		if v == nil {
-			continue
-		}
-		if w := p.weight(); w > most || w == most && v.number < first.number {
-			first, most = v, w
+		v, turn := p.oldest(now)
+		w := p.weight()
+		if first == nil || cmp.Or(turn-soonest, most-w, cmp.Compare(v.number, first.number)) < 0 {
+			first, soonest, most = v, turn, w
 		}
 	}
 	return first
 }
 
-// SetStage says what the connection waits for from now on. It returns false for one that had to give way. An admitted
-// connection stays so.
-func (v *Slot) SetStage(s Stage) bool {
+// SetStage says what the connection waits for from now on.
+func (v *Slot) SetStage(s Stage) {
 	v.limiter.mu.Lock()
 	defer v.limiter.mu.Unlock()
-	if v.released || v.stage == s || v.stage == Admitted {
-		return !v.evicted
+	if v.released || v.stage == s {
+		return
 	}
 	v.of.waiting[v.stage].Remove(v.element)
-	v.stage = s
-	if s == Admitted {
-		v.of.admitted++
-		v.limiter.all.admitted++
-		return true
-	}
+	v.stage, v.since = s, v.limiter.elapsed()
 	v.element = v.of.waiting[s].PushBack(v)
-	return true
 }
 
 // Evicted reports whether the connection had to give way to another.
@@ -159,7 +147,8 @@ func (v *Slot) Evicted() bool {
 	return v.evicted
 }
 
-// Release ends the slot: the handshake is over, well or badly. Only the first call counts.
+// Release ends the slot: the token is good, or the handshake is over. Only the first call counts; after it the
+// connection gives way to nobody.
 func (v *Slot) Release() {
 	v.limiter.mu.Lock()
 	defer v.limiter.mu.Unlock()
@@ -172,16 +161,11 @@ func (v *Slot) release() {
 	}
 	v.released = true
 	b, of := v.limiter, v.of
-	if v.stage == Admitted {
-		of.admitted--
-		b.all.admitted--
-	} else {
-		of.waiting[v.stage].Remove(v.element)
-	}
+	of.waiting[v.stage].Remove(v.element)
 	if v.held {
 		of.held--
 	}
-	b.all.open--
+	b.open--
 	if of.open--; of.open == 0 {
 		delete(b.networks, v.network)
 	}

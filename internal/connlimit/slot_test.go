@@ -3,6 +3,7 @@ package connlimit_test
 import (
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 )
@@ -100,11 +101,10 @@ func TestWhoGivesWay(t *testing.T) {
 		{"the oldest of the fullest network", []group{{ada, connlimit.Program, 5}, {bob, connlimit.Program, 7}}, ada6, [2]int{1, 0}},
 		{"of two that are as full, the oldest", []group{{bob, connlimit.Program, 6}, {ada, connlimit.Program, 6}}, ada6, [2]int{0, 0}},
 		{"not where a person may be typing", []group{{ada, connlimit.Person, 7}, {bob, connlimit.Program, 5}}, ada6, [2]int{1, 0}},
-		{"a person in the end", []group{{ada, connlimit.Person, 9}, {bob, connlimit.Admitted, 3}}, ada6, [2]int{0, 0}},
+		{"a person in the end", []group{{ada, connlimit.Person, 9}, {bob, connlimit.Person, 3}}, ada6, [2]int{0, 0}},
 		{"a person rather than the only one of a network", []group{{ada, connlimit.Person, 9}, {bob, connlimit.Person, 2}, {ada6, connlimit.Program, 1}}, numbered(1), [2]int{0, 0}},
 		{"of the network whose limit it is", []group{{ada, connlimit.Person, 10}, {bob, connlimit.Program, 2}}, ada, [2]int{0, 0}},
 		{"there too, not where a person may be typing", []group{{ada, connlimit.Person, 9}, {ada, connlimit.Program, 1}}, ada, [2]int{1, 0}},
-		{"nobody with a good token", []group{{ada, connlimit.Admitted, 9}, {bob, connlimit.Admitted, 3}}, ada6, [2]int{-1, -1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			book, _ := open()
@@ -119,44 +119,70 @@ func TestWhoGivesWay(t *testing.T) {
 					got = [2]int{i, out[0]}
 				}
 			}
-			if got != test.want || newcomer.Evicted() || newcomer.Crowded != (test.want[0] < 0) {
-				t.Errorf("%v gave way, want %v; the newcomer is to be refused: %v", got, test.want, newcomer.Crowded)
+			if got != test.want || newcomer.Evicted() {
+				t.Errorf("%v gave way, want %v; the newcomer itself: %v", got, test.want, newcomer.Evicted())
 			}
 		})
 	}
 }
 
-// Where nobody can give way newcomers are refused in words: a few at a time, of which again the oldest gives way.
-func TestOnlyAFewAreRefusedBeyondTheLimit(t *testing.T) {
-	book, _ := open()
-	limits := connlimit.Limits{Pending: 4}
-	good := crowd(book, ada, limits, connlimit.Admitted, 4)
-	refused := crowd(book, bob, limits, connlimit.Program, connlimit.Reserve+3)
-	if out := gaveWay(refused); len(out) != 3 || out[2] != 2 || len(gaveWay(good)) > 0 || book.Pending() != 4+connlimit.Reserve {
-		t.Errorf("%v gave way, %d pending", out, book.Pending())
-	}
-	for i, v := range refused {
-		if !v.Crowded {
-			t.Errorf("number %d is let in", i)
+// Connections that say they wait for a person cost a flood little. They must not have all newcomers give way.
+func TestNewcomersHaveTheirTimeWhereConnectionsWaitForAPerson(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		limits connlimit.Limits
+		flood  []netip.Addr
+		good   netip.Addr
+	}{
+		{"in their network", connlimit.Limits{PendingPerNetwork: 64}, []netip.Addr{ada}, ada},
+		{"in all", connlimit.Limits{Pending: 64}, []netip.Addr{ada, bob}, ada6},
+		{"in all, each from a network of its own", connlimit.Limits{Pending: 64}, manyNumbered(64), ada6},
+	} {
+		book, clock := open()
+		for n := range 64 {
+			crowd(book, test.flood[n%len(test.flood)], test.limits, connlimit.Person, 1)
 		}
-		v.Release()
-	}
-	good[0].Release()
-	if next := enter(book, bob, limits); next.Crowded {
-		t.Error("nobody is let in after one has left")
+		clock.pass(31 * time.Second)
+		typing := crowd(book, test.good, test.limits, connlimit.Person, 1)[0]
+		good := enter(book, test.good, test.limits)
+		for n := range 9 { // five a second
+			enter(book, test.flood[n%len(test.flood)], test.limits)
+			clock.pass(200 * time.Millisecond)
+		}
+		if good.Evicted() || typing.Evicted() {
+			t.Errorf("%s: gave way: the newcomer %v, who types %v", test.name, good.Evicted(), typing.Evicted())
+		}
+		clock.pass(time.Second)
+		for range 8 {
+			enter(book, test.good, test.limits) // silent, and too old soon
+		}
+		clock.pass(2 * time.Second)
+		for range 40 {
+			enter(book, test.flood[0], test.limits)
+		}
+		if typing.Evicted() || !good.Evicted() {
+			t.Errorf("%s: after three seconds of silence; gave way: the newcomer %v, who types %v", test.name, good.Evicted(), typing.Evicted())
+		}
 	}
 }
 
-func TestAStageIsNotTakenBack(t *testing.T) {
+// manyNumbered are n addresses.
+func manyNumbered(n int) (addrs []netip.Addr) {
+	for i := range n {
+		addrs = append(addrs, numbered(i))
+	}
+	return addrs
+}
+
+func TestAConnectionThatWasReleasedGivesWayNoMore(t *testing.T) {
 	book, _ := open()
 	limits := connlimit.Limits{PendingPerNetwork: 1}
 	out := enter(book, ada, limits)
 	in := enter(book, ada, limits)
-	if out.SetStage(connlimit.Admitted) || !in.SetStage(connlimit.Admitted) {
-		t.Error("the one that gave way is let in")
-	}
-	in.SetStage(connlimit.Program)
-	if next := enter(book, ada, limits); in.Evicted() || !next.Crowded {
-		t.Error("a good one gave way")
+	in.Release()
+	in.SetStage(connlimit.Person)
+	next := enter(book, ada, limits)
+	if !out.Evicted() || in.Evicted() || next.Evicted() || book.Pending() != 1 {
+		t.Errorf("gave way: %v, %v, %v; %d pending", out.Evicted(), in.Evicted(), next.Evicted(), book.Pending())
 	}
 }

@@ -14,13 +14,9 @@ func TLSFirst(conn net.Conn, config *tls.Config, d time.Duration) (inside net.Co
 		d = StepTimeout
 	}
 	w := &wire{conn: conn}
-	server := tls.Server(conn, config)
-	if err := w.handshake(server, d); err != nil {
-		return nil, "", nameless(err)
-	}
-	if serverName, err = w.secure(server); err != nil {
+	if serverName, err = w.serveTLS(conn, config, d); err != nil {
 		return nil, "", err
 	}
 	w.rest()
-	return server, serverName, nil
+	return w.conn, serverName, nil
 }

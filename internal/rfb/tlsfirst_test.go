@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
@@ -56,4 +58,32 @@ func TestTLSFirstEndsWithTheConnection(t *testing.T) {
 	far.Close()
 	_, _, err := rfb.TLSFirst(near, serverTLS(), 0)
 	wantKind(t, err, rfb.KindGone)
+}
+
+// Who announces a long ClientHello must not have it buffered.
+func TestATLSHandshakeIsBounded(t *testing.T) {
+	near, far := loopback(t)
+	hello := append([]byte{1, 0, 0xff, 0xff}, make([]byte, 48<<10)...)
+	go func() {
+		for piece := range slices.Chunk(hello, 8<<10) {
+			_, _ = far.Write(append([]byte{22, 3, 1, byte(len(piece) >> 8), byte(len(piece))}, piece...))
+		}
+	}()
+	_, _, err := rfb.TLSFirst(near, serverTLS(), time.Second)
+	wantKind(t, err, rfb.KindTooLong)
+}
+
+func TestWhatFollowsATLSHandshakeIsNotBounded(t *testing.T) {
+	near, far := loopback(t)
+	const long = 100 << 10
+	go func() {
+		_, _ = tls.Client(far, clientTLS()).Write(make([]byte, long))
+	}()
+	inside, _, err := rfb.TLSFirst(near, serverTLS(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readN(inside, long); err != nil {
+		t.Error(err)
+	}
 }

@@ -3,6 +3,8 @@ package rfb
 import (
 	"crypto/tls"
 	"encoding/binary"
+	"errors"
+	"net"
 	"time"
 )
 
@@ -52,11 +54,18 @@ func (w *wire) startTLS(config *tls.Config, d time.Duration) (serverName string,
 	if head[0] != recordHandshake || head[1] != recordMajor {
 		return "", fail(KindPlaintext, "waiting for TLS", "%+q instead", head)
 	}
-	conn := tls.Server(Replay(w.conn, head), config)
-	if err := w.handshake(conn, d); err != nil {
+	return w.serveTLS(Replay(w.conn, head), config, d)
+}
+
+// serveTLS does the server's side of the TLS handshake on conn within d, and goes on inside.
+func (w *wire) serveTLS(conn net.Conn, config *tls.Config, d time.Duration) (serverName string, err error) {
+	raw := &bounded{Conn: conn, left: maxHandshake}
+	server := tls.Server(raw, config)
+	if err := w.handshake(server, d); err != nil {
 		return "", nameless(err)
 	}
-	return w.secure(conn)
+	raw.left = unbounded
+	return w.secure(server)
 }
 
 // handshake completes the TLS handshake of conn within d.
@@ -67,6 +76,9 @@ func (w *wire) handshake(conn *tls.Conn, d time.Duration) error {
 		err = conn.Handshake()
 	}
 	if err != nil {
+		if errors.Is(err, errTooLong) {
+			return &Error{Kind: KindTooLong, Step: handshaking, Err: err}
+		}
 		return lostTLS(handshaking, err)
 	}
 	return nil

@@ -2,8 +2,6 @@ package workstation_test
 
 import (
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
@@ -89,32 +87,4 @@ func TestCommitAsksForTheWholeIssuer(t *testing.T) {
 	}
 	_, err := old.Issue(issuers["leaked"], "desk1", workstation.Options{}) // of a request under way
 	wantFault(t, err, apierror.NotFound, "")
-}
-
-func TestAWorkstationIsLeftAloneForAWhileByItsOwnConfiguration(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d, again := reload(t)
-		left := func(by *workstation.Service, id workstation.ID, want workstation.RefusalCode) {
-			t.Helper()
-			if why, ok := by.Backoff(id); why != want || ok != (want != "") {
-				t.Errorf("%s is left alone: %q, %v; want %q", id.Name, why, ok, want)
-			}
-		}
-		left(d, desk1, "")
-		d.BackOff(desk1, "wrong", 30*time.Second)
-		left(d, desk1, "wrong")
-		left(d, desk2, "")
-		left(d, workstation.ID{Tenant: "other", Name: "desk1"}, "")
-		time.Sleep(30*time.Second - 1)
-		left(d, desk1, "wrong")
-		time.Sleep(time.Nanosecond)
-		left(d, desk1, "")
-
-		d.BackOff(desk1, "wrong", 30*time.Second)
-		next := again(nil) // it may know a better password
-		d.State().Commit(next, nil)
-		left(next, desk1, "")
-		next.BackOff(desk1, "shut", 30*time.Second)
-		left(next, desk1, "shut")
-	})
 }

@@ -9,6 +9,10 @@ import (
 const (
 	MaxGraves = maxTombstones
 	MinSweep  = minSweep
+
+	RecentPrefixes     = recentPrefixes
+	MaxConnecting      = maxConnecting
+	MaxConnectingInAll = maxConnectingInAll
 )
 
 var (
@@ -28,6 +32,9 @@ func (s *State) Sizes() (places, tokens, prefixes, graves int) {
 	defer s.mu.Unlock()
 	if len(s.tombstones.byHash) != s.tombstones.count {
 		panic("graves and their index differ")
+	}
+	if s.tombstones.count == 0 && len(s.tombstones.byPrefix) > 0 {
+		panic("prefixes of graves are left")
 	}
 	return len(s.entries), len(s.tokens), len(s.prefixes), s.tombstones.count
 }
@@ -50,7 +57,7 @@ func (s *State) AddTombstones(n int) {
 	defer s.mu.Unlock()
 	for i := range n {
 		h, _ := hashOf(fmt.Sprintf("%026d", i))
-		s.tombstones.add(h, revoked, s.now())
+		s.tombstones.add(h, fmt.Sprintf("%08d", i), revoked, s.now())
 	}
 }
 

@@ -1,7 +1,6 @@
 package workstation
 
 import (
-	"crypto/subtle"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -40,9 +39,9 @@ func (d *Service) Label(serverName string) (label string, ok bool) {
 	return label, true
 }
 
-// HasToken reports whether a server name has the form of a VNC address: a label
+// HasTokenForm reports whether a server name has the form of a VNC address: a label
 // of a token's length right before the domain, live or not.
-func (d *Service) HasToken(serverName string) bool {
+func (d *Service) HasTokenForm(serverName string) bool {
 	label, ok := d.Label(serverName)
 	return ok && len(label) == tokenLength
 }
@@ -82,41 +81,65 @@ func (d *Service) Find(label string, viewer netip.Addr) (*Pass, error) {
 	return d.pass(t, viewer)
 }
 
-// FindByPrefix is Find for viewers that show no more than whether they know the
-// first 8 characters: match is asked for those of one live token after the
-// other, without a lock. Without VNCAuth in the policy nothing is found.
-func (d *Service) FindByPrefix(match func(prefix string) bool, viewer netip.Addr) (*Pass, error) {
-	if !d.ready.Load() {
-		return nil, refuse(RefusedUnavailable)
+// FindByPrefix is Find for viewers whose user typed the first 8 characters, see TypedPrefix.
+func (d *Service) FindByPrefix(prefix string, viewer netip.Addr) (*Pass, error) {
+	if err := d.takesPrefixes(); err != nil {
+		return nil, err
 	}
-	if !d.policy.VNCAuth {
-		return nil, refuse(RefusedUnknown)
+	d.state.mu.Lock()
+	defer d.state.mu.Unlock()
+	return d.passOfPrefix(prefix, viewer)
+}
+
+// FindByMatch is Find for viewers that show no more than whether they know the
+// first 8 characters: match is asked, without a lock, for those of one token after
+// the other, first the live ones, then 256 at most that died in the last hour.
+func (d *Service) FindByMatch(match func(prefix string) bool, viewer netip.Addr) (*Pass, error) {
+	if err := d.takesPrefixes(); err != nil {
+		return nil, err
 	}
-	for _, prefix := range d.livePrefixes() {
+	for _, prefix := range d.prefixesToTry() {
 		if match(prefix) {
 			d.state.mu.Lock()
 			defer d.state.mu.Unlock()
-			if t := d.state.prefixes[prefix]; t != nil {
-				return d.pass(t, viewer)
-			}
-			break // died meanwhile
+			return d.passOfPrefix(prefix, viewer)
 		}
 	}
 	return nil, refuse(RefusedUnknown)
 }
 
-func (d *Service) livePrefixes() []string {
+// takesPrefixes is the refusal of all that show the first characters only: without
+// VNCAuth in the policy nothing is found by them.
+func (d *Service) takesPrefixes() error {
+	if !d.ready.Load() {
+		return refuse(RefusedUnavailable)
+	}
+	if !d.policy.VNCAuth {
+		return refuse(RefusedUnknown)
+	}
+	return nil
+}
+
+// prefixesToTry are those of tokens that live or have just died.
+func (d *Service) prefixesToTry() []string {
 	s := d.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
-	prefixes := make([]string, 0, len(s.prefixes))
-	for prefix, t := range s.prefixes {
-		if t.live(now) {
-			prefixes = append(prefixes, prefix)
-		}
+	dead := s.tombstones.recent(s.now())
+	prefixes := make([]string, 0, len(s.prefixes)+len(dead))
+	for prefix := range s.prefixes { // some may have expired: they are told so
+		prefixes = append(prefixes, prefix)
 	}
-	return prefixes
+	return append(prefixes, dead...)
+}
+
+// passOfPrefix is called with State.mu held. A dead token counts until it is
+// forgotten: its viewer, which tries again by itself, makes no guess.
+func (d *Service) passOfPrefix(prefix string, viewer netip.Addr) (*Pass, error) {
+	if t := d.state.prefixes[prefix]; t != nil {
+		return d.pass(t, viewer)
+	}
+	return nil, d.state.tombstones.statePrefix(prefix, d.state.now()).refusal()
 }
 
 // pass is called with State.mu held.
@@ -150,12 +173,11 @@ func (d *Service) TypedLabel(text string) string {
 }
 
 // TypedPrefix reports whether the text, which a person has typed, can be the first
-// characters of a token: with VNCAuth in the policy they will do in any password
-// field, because that of Vinagre takes no more. The match is for FindByPrefix.
-func (d *Service) TypedPrefix(text string) (match func(prefix string) bool, ok bool) {
+// characters of a token, and returns them for FindByPrefix: with VNCAuth in the
+// policy they will do in any password field, because that of Vinagre takes no more.
+func (d *Service) TypedPrefix(text string) (prefix string, ok bool) {
 	if !d.policy.VNCAuth || len(text) != prefixLength {
-		return nil, false
+		return "", false
 	}
-	typed := []byte(lowerASCII(text))
-	return func(prefix string) bool { return subtle.ConstantTimeCompare(typed, []byte(prefix)) == 1 }, true
+	return lowerASCII(text), true
 }

@@ -1,10 +1,8 @@
 package workstation_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
@@ -75,7 +73,7 @@ func TestPrefixesOpenOnlyWithVNCAuth(t *testing.T) {
 	early, _ := issue(t, off, "desk1", workstation.Options{})
 	late, issued := issue(t, on, "desk1", workstation.Options{})
 	find := func(d *workstation.Service, label string) (*workstation.Pass, error) {
-		return d.FindByPrefix(func(p string) bool { return p == label[:8] }, viewer.Addr())
+		return d.FindByMatch(func(p string) bool { return p == label[:8] }, viewer.Addr())
 	}
 	pass, err := find(on, late)
 	if err != nil || pass.TokenID != issued.TokenID {
@@ -103,20 +101,20 @@ func TestATypedPrefixOpensOnlyWithVNCAuth(t *testing.T) {
 	on := open(t, func(c *workstation.Config) { c.State, c.VNCAuth = state, true })
 	label, issued := issue(t, on, "desk1", workstation.Options{})
 	for _, typed := range []string{label[:8], strings.ToUpper(label[:8]), " " + label[:8] + "\n"} {
-		match, ok := on.TypedPrefix(on.TypedLabel(typed))
+		prefix, ok := on.TypedPrefix(on.TypedLabel(typed))
 		if !ok {
 			t.Errorf("%q is no prefix", typed)
 			continue
 		}
-		if pass, err := on.FindByPrefix(match, viewer.Addr()); err != nil || pass.TokenID != issued.TokenID {
+		if pass, err := on.FindByPrefix(prefix, viewer.Addr()); err != nil || pass.TokenID != issued.TokenID {
 			t.Errorf("%q: %v, %v", typed, pass, err)
 		}
 	}
-	match, ok := on.TypedPrefix(label[8:16])
+	prefix, ok := on.TypedPrefix(label[8:16])
 	if !ok {
 		t.Error("another part of the token is no prefix")
 	} else {
-		_, err := on.FindByPrefix(match, viewer.Addr())
+		_, err := on.FindByPrefix(prefix, viewer.Addr())
 		wantRefusal(t, err, workstation.RefusedUnknown)
 	}
 	for _, typed := range []string{"", label[:7], label[:9], label[:25], label} {
@@ -127,28 +125,6 @@ func TestATypedPrefixOpensOnlyWithVNCAuth(t *testing.T) {
 	if _, ok := off.TypedPrefix(label[:8]); ok {
 		t.Error("a prefix will do without vncauth")
 	}
-}
-
-func TestAMatchSeesLivePrefixesOnlyAndMayTakeItsTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := open(t, func(c *workstation.Config) { c.VNCAuth = true })
-		dead, _ := issue(t, d, "desk1", workstation.Options{ExpiresIn: time.Second})
-		live, _ := issue(t, d, "desk2", workstation.Options{})
-		time.Sleep(time.Second)
-		var shown []string
-		_, err := d.FindByPrefix(func(p string) bool { shown = append(shown, p); return false }, viewer.Addr())
-		wantRefusal(t, err, workstation.RefusedUnknown)
-		if !slices.Equal(shown, []string{live[:8]}) {
-			t.Errorf("shown %v, want %s and not %s", shown, live[:8], dead[:8])
-		}
-		_, err = d.FindByPrefix(func(string) bool { // the lock is free
-			if err := d.Release(t.Context(), "default", "desk2"); err != nil {
-				t.Error(err)
-			}
-			return true
-		}, viewer.Addr())
-		wantRefusal(t, err, workstation.RefusedUnknown)
-	})
 }
 
 // dice give thrice tokens that begin alike, then others.

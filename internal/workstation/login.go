@@ -2,60 +2,162 @@ package workstation
 
 import (
 	"context"
+	"errors"
 	"maps"
+	"time"
 )
 
-// maxLogins is how many workstations are remembered whose password was right.
-const maxLogins = 4096
+const (
+	// maxLogins is how many workstations are remembered that were logged in to, or failed.
+	maxLogins = 4096
+	// maxConnecting bounds the viewers of one workstation that log in or wait for a login: a lecture
+	// that opens one shared desktop. Without it one address that is issued could take every file
+	// descriptor while its workstation is silent.
+	maxConnecting = 128
+	// maxConnectingInAll bounds those of all workstations, for the same reason.
+	maxConnectingInAll = 1024
+)
 
-// login is what is known of the gateway's logins to one workstation.
+// backoffs are how long a workstation is not asked again after a failed login. Xvnc shuts an address
+// out that fails five times, and all viewers come from the gateway's; one that does not answer costs
+// each viewer the whole timeout.
+var backoffs = map[RefusalCode]time.Duration{
+	WorkstationPassword:    30 * time.Second,
+	WorkstationBlacklisted: 30 * time.Second,
+	WorkstationUnreachable: 5 * time.Second,
+	WorkstationTimeout:     5 * time.Second,
+}
+
+var (
+	errBackoff      = errors.New("it failed a moment ago and is not asked again yet")
+	errSharedFailed = errors.New("the login of another viewer, under way at the time, failed")
+	errConnecting   = errors.New("too many viewers wait for this workstation, or for all of them")
+)
+
+// login is what is known of the gateway's logins to one workstation. State.mu guards it.
 type login struct {
-	provedBy int64         // the number of the service whose password was right
-	slot     chan struct{} // capacity 1: taken by who tries, while none was right
-	waiting  int           // who tries or waits
+	provedBy   int64    // the number of the service whose login was right; 0: none
+	attempt    *attempt // under way while none was right, else nil
+	connecting int      // viewers that try or wait
+
+	failedBy int64 // the number of the service that failed: another may know a better password
+	why      RefusalCode
+	until    time.Time // when it may be asked again
 }
 
-// Login waits until the caller may log in to a workstation. Until a service's
-// password was right once, one at a time may: a crowd with a wrong one would
-// have the gateway shut out (see BackOff; check Backoff afterwards). It
-// fails only when ctx ends. Done is to be called with what came of it, once.
-func (d *Service) Login(ctx context.Context, id ID) (done func(right bool), err error) {
-	s := d.state
-	s.mu.Lock()
-	l := s.logins[id]
+// attempt is a login for whose outcome others wait.
+type attempt struct {
+	number int64         // of the service that tries
+	over   chan struct{} // closed when why is set
+	why    RefusalCode   // "" if it was right
+}
+
+// Login lets the caller log in to a workstation; done must be called once, with the code of the
+// failure, or "". Until a login of this service was right, one caller at a time tries, and who comes
+// meanwhile shares its failure: a crowd with a wrong password would have the gateway shut out. After
+// some failures callers are refused at once for a while, until a reload or another registration. A
+// caller that may not log in gets a nil done, the code for its viewer, and the cause for the log.
+func (d *Service) Login(ctx context.Context, id ID) (done func(why RefusalCode), why RefusalCode, cause error) {
+	l := d.startConnecting(id)
 	if l == nil {
-		if len(s.logins) >= maxLogins {
-			maps.DeleteFunc(s.logins, func(_ ID, l *login) bool { return l.waiting == 0 })
+		return nil, RefusedTooManyConnections, errConnecting
+	}
+	for {
+		mine, other, why := d.startAttempt(l)
+		if why != "" {
+			d.stopConnecting(id, l)
+			return nil, why, errBackoff
 		}
-		l = &login{slot: make(chan struct{}, 1)}
-		s.logins[id] = l
-	}
-	l.waiting++
-	proved := l.provedBy == d.number
-	s.mu.Unlock()
-	if proved {
-		return func(right bool) { d.loggedIn(id, l, right) }, nil
-	}
-	select {
-	case l.slot <- struct{}{}:
-		return func(right bool) { d.loggedIn(id, l, right); <-l.slot }, nil
-	case <-ctx.Done():
-		d.loggedIn(id, l, false)
-		return nil, ctx.Err()
+		if other == nil {
+			return func(why RefusalCode) { d.finishLogin(id, l, mine, why) }, "", nil
+		}
+		select {
+		case <-other.over:
+			if other.why != "" && other.number == d.number {
+				d.stopConnecting(id, l)
+				return nil, other.why, errSharedFailed
+			}
+		case <-ctx.Done():
+			d.stopConnecting(id, l)
+			return nil, WorkstationTimeout, ctx.Err()
+		}
 	}
 }
 
-// loggedIn notes the end of a try. What nobody asks for and nothing is known of
-// is forgotten.
-func (d *Service) loggedIn(id ID, l *login, right bool) {
+// startConnecting counts the caller at a workstation; nil where there are too many.
+func (d *Service) startConnecting(id ID) *login {
 	s := d.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l.waiting--
-	if l.provedBy = 0; right {
-		l.provedBy = d.number
+	l := s.logins[id]
+	if s.connecting >= maxConnectingInAll || l != nil && l.connecting >= maxConnecting {
+		return nil
 	}
-	if l.waiting == 0 && l.provedBy == 0 {
+	if l == nil {
+		if len(s.logins) >= maxLogins {
+			maps.DeleteFunc(s.logins, func(_ ID, l *login) bool { return l.connecting == 0 })
+		}
+		l = new(login)
+		s.logins[id] = l
+	}
+	l.connecting++
+	s.connecting++
+	return l
+}
+
+// startAttempt returns why the workstation is not asked now, the attempt to wait for, or the
+// caller's own; nothing where a login was right and needs no turn.
+func (d *Service) startAttempt(l *login) (mine, other *attempt, why RefusalCode) {
+	s := d.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case l.failedBy == d.number && s.now().Before(l.until):
+		return nil, nil, l.why
+	case l.provedBy == d.number:
+		return nil, nil, ""
+	case l.attempt != nil:
+		return nil, l.attempt, ""
+	}
+	l.attempt = &attempt{number: d.number, over: make(chan struct{})}
+	return l.attempt, nil, ""
+}
+
+func (d *Service) finishLogin(id ID, l *login, mine *attempt, why RefusalCode) {
+	s := d.state
+	s.mu.Lock()
+	if l.provedBy, l.failedBy = d.number, 0; why != "" {
+		l.provedBy = 0
+		if during := backoffs[why]; during > 0 {
+			l.failedBy, l.why, l.until = d.number, why, s.now().Add(during)
+		}
+	}
+	if mine != nil {
+		l.attempt = nil
+		mine.why = why
+		close(mine.over)
+	}
+	s.mu.Unlock()
+	d.stopConnecting(id, l)
+}
+
+// stopConnecting ends what startConnecting began. What nothing is known of is forgotten.
+func (d *Service) stopConnecting(id ID, l *login) {
+	s := d.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.connecting--
+	l.connecting--
+	if l.connecting == 0 && l.provedBy == 0 && l.failedBy == 0 && s.logins[id] == l {
 		delete(s.logins, id)
 	}
+}
+
+// forgetLogins has a workstation asked again at once: its address or login has changed. Whoever
+// tries the old one shares nothing with those who come from now on.
+func (d *Service) forgetLogins(id ID) {
+	s := d.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.logins, id)
 }

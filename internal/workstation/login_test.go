@@ -4,56 +4,134 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// Until a password was right once, one login at a time: a wrong one is then
-// known before the next.
-func TestLoginsToAWorkstationTakeTurnsUntilOneWasRight(t *testing.T) {
+// outcome is what one call of Login came to.
+type outcome struct {
+	done func(workstation.RefusalCode)
+	why  workstation.RefusalCode
+}
+
+// login begins a login in a bubble; got has its outcome once there is one.
+func login(ctx context.Context, d *workstation.Service, id workstation.ID) (got chan outcome) {
+	got = make(chan outcome, 1)
+	go func() {
+		done, why, _ := d.Login(ctx, id)
+		got <- outcome{done, why}
+	}()
+	synctest.Wait()
+	return got
+}
+
+// wantLogin asserts an outcome, or with the code "waits" that there is none yet.
+func wantLogin(t *testing.T, what string, got chan outcome, want workstation.RefusalCode) (done func(workstation.RefusalCode)) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case o := <-got:
+		if o.why != want || (o.done == nil) != (want != "") {
+			t.Errorf("%s: %q, want %q", what, o.why, want)
+		}
+		return o.done
+	default:
+		if want != waits {
+			t.Fatalf("%s: it waits, want %q", what, want)
+		}
+	}
+	return nil
+}
+
+const waits workstation.RefusalCode = "waits"
+
+func TestLoginsTakeTurnsUntilOneWasRight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, ctx := newDesk(t, nil), t.Context()
+		first := wantLogin(t, "the first", login(ctx, d, desk1), "")
+		second, third := login(ctx, d, desk1), login(ctx, d, desk1)
+		wantLogin(t, "the second", second, waits)
+		wantLogin(t, "another workstation's", login(ctx, d, desk2), "")("")
+		gone, leave := context.WithCancel(ctx)
+		leave()
+		wantLogin(t, "who has no time left", login(gone, d, desk1), workstation.WorkstationTimeout)
+		first("")
+		done := wantLogin(t, "the second", second, "")
+		wantLogin(t, "the third", third, "")("")
+		wantLogin(t, "a later one", login(ctx, d, desk1), "")("")
+		done(workstation.WorkstationRefused) // right no more
+		fourth := wantLogin(t, "after a failure", login(ctx, d, desk1), "")
+		wantLogin(t, "the next", login(ctx, d, desk1), waits)
+		fourth("")
+	})
+}
+
+// Each trying for itself, a crowd at a silent workstation would wait the whole timeout one after the other.
+func TestWhoeverWaitsSharesTheFailureOfTheLoginUnderWay(t *testing.T) {
+	for _, c := range []struct {
+		why  workstation.RefusalCode
+		left time.Duration // how long the workstation is not asked then
+	}{
+		{workstation.WorkstationPassword, 30 * time.Second}, {workstation.WorkstationBlacklisted, 30 * time.Second},
+		{workstation.WorkstationTimeout, 5 * time.Second}, {workstation.WorkstationUnreachable, 5 * time.Second},
+		{workstation.WorkstationCertificate, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d, again := reload(t)
+			ctx := t.Context()
+			first := wantLogin(t, "the first", login(ctx, d, desk1), "")
+			second, third := login(ctx, d, desk1), login(ctx, d, desk1)
+			next := again(nil) // it may know a better password
+			newer := login(ctx, next, desk1)
+			first(c.why)
+			wantLogin(t, "the second", second, c.why)
+			wantLogin(t, "the third", third, c.why)
+			wantLogin(t, "one of a later configuration", newer, "")(c.why)
+			if c.left > 0 {
+				wantLogin(t, "at once", login(ctx, next, desk1), c.why)
+				time.Sleep(c.left - 1)
+				wantLogin(t, "a moment before its time", login(ctx, next, desk1), c.why)
+				time.Sleep(1)
+			}
+			wantLogin(t, "after its time", login(ctx, next, desk1), "")("")
+			wantLogin(t, "another tenant's", login(ctx, next, workstation.ID{Tenant: "other", Name: "desk1"}), "")("")
+		})
+	}
+}
+
+func TestALoginThatWasRightEndsTheTimeInWhichAWorkstationIsNotAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, ctx := newDesk(t, nil), t.Context()
+		wantLogin(t, "the first", login(ctx, d, desk1), "")("")
+		slow, quick := wantLogin(t, "slow", login(ctx, d, desk1), ""), wantLogin(t, "quick", login(ctx, d, desk1), "")
+		quick(workstation.WorkstationTimeout)
+		slow("")
+		wantLogin(t, "the next", login(ctx, d, desk1), "")("")
+	})
+}
+
+func TestViewersThatWaitForAWorkstationAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, nil)
-		first, err := d.Login(t.Context(), desk1)
-		if err != nil {
-			t.Fatal(err)
+		ctx, leave := context.WithCancel(t.Context())
+		first := wantLogin(t, "the first", login(ctx, d, desk1), "")
+		var waiting []chan outcome
+		for range workstation.MaxConnecting - 1 {
+			waiting = append(waiting, login(ctx, d, desk1))
 		}
-		entered := 0
-		var done func(bool)
-		wait := func() {
-			go func() {
-				if f, err := d.Login(t.Context(), desk1); err == nil {
-					entered, done = entered+1, f
-				}
-			}()
-			synctest.Wait()
-		}
-		if wait(); entered != 0 {
-			t.Fatal("a second login began while the first was under way")
-		}
-		gone, leave := context.WithCancel(t.Context())
+		wantLogin(t, "one more", login(ctx, d, desk1), workstation.RefusedTooManyConnections)
+		wantLogin(t, "elsewhere", login(ctx, d, desk2), "")("")
 		leave()
-		if _, err := d.Login(gone, desk1); err == nil {
-			t.Error("who left was let in")
+		for _, w := range waiting {
+			wantLogin(t, "who leaves", w, workstation.WorkstationTimeout)
 		}
-		first(false)
-		synctest.Wait()
-		if entered != 1 {
-			t.Fatal("after the first, the second may try")
+		first("")
+		wantLogin(t, "afterwards", login(t.Context(), d, desk1), "")("")
+
+		for n := range workstation.MaxConnectingInAll {
+			wantLogin(t, "each at its own", login(t.Context(), d, workstation.ID{Tenant: "default", Name: string(rune('a' + n))}), "")
 		}
-		done(true)
-		for range 3 {
-			wait()
-		}
-		if entered != 4 {
-			t.Errorf("%d logins began after one was right, want 3 at once", entered-1)
-		}
-		done(false) // the password was changed
-		if wait(); entered != 5 {
-			t.Fatal("one may try")
-		}
-		if wait(); entered != 5 {
-			t.Error("logins take turns again after one was wrong")
-		}
-		done(true)
-		synctest.Wait()
-		done(true)
+		wantLogin(t, "one more of all", login(t.Context(), d, desk2), workstation.RefusedTooManyConnections)
 	})
 }

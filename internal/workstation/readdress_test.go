@@ -2,7 +2,6 @@ package workstation_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
@@ -11,12 +10,13 @@ func TestAnotherAddressIsAskedThoughTheOldOneRefusedTheLogin(t *testing.T) {
 	d := open(t, nil)
 	register(t, d, "default", "run", "10.0.0.1:5901")
 	id := workstation.ID{Tenant: "default", Name: "run"}
-	d.BackOff(id, "wrong", time.Hour)
-	if _, spared := d.Backoff(id); !spared {
-		t.Fatal("it is not left alone")
+	done, _, _ := d.Login(t.Context(), id)
+	done(workstation.WorkstationPassword)
+	if _, why, _ := d.Login(t.Context(), id); why != workstation.WorkstationPassword {
+		t.Fatalf("asked again: %q", why)
 	}
 	register(t, d, "default", "run", "10.0.0.2:5901")
-	if why, spared := d.Backoff(id); spared {
+	if _, why, _ := d.Login(t.Context(), id); why != "" {
 		t.Errorf("it is left alone: %q", why)
 	}
 }

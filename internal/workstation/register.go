@@ -38,7 +38,7 @@ func (d *Service) Register(ctx context.Context, tenant, name string, r Registrat
 	if err := d.checkRegistration(id, r); err != nil {
 		return View{}, false, err
 	}
-	defer d.ask(id) // another address or login may be better
+	defer d.forgetLogins(id) // another address or login may be better
 	created, err = d.register(ctx, id, r)
 	if err != nil {
 		return View{}, false, err

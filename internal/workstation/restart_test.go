@@ -65,7 +65,7 @@ func TestADeskThatHasNotStartedOpensNothing(t *testing.T) {
 	wantFault(t, d.Restore(t.Context(), "default", "desk1"), apierror.StorageUnavailable, "")
 	_, err = d.Find(strings.Repeat("a", 26), viewer.Addr())
 	wantRefusal(t, err, workstation.RefusedUnavailable)
-	_, err = d.FindByPrefix(func(string) bool { return true }, viewer.Addr())
+	_, err = d.FindByMatch(func(string) bool { return true }, viewer.Addr())
 	wantRefusal(t, err, workstation.RefusedUnavailable)
 }
 

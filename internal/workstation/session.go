@@ -75,18 +75,18 @@ func (d *Service) Look(pass *Pass, viewer netip.Addr) *Refusal {
 }
 
 // conflicts returns the sessions that a new one would replace; mu is held. Even
-// where new sessions are refused, a token's holder may replace its own session: its viewer came back before the lost connection
-// was noticed. The address must be the same, as others can read a token on the
-// way.
+// where new sessions are refused, a token's holder may replace its own session:
+// its viewer came back before the lost connection was noticed. The address must be
+// known and the same, as others can read a token on the way.
 func (s *State) conflicts(d *Service, t *token, viewer netip.Addr, shared bool) (conflicting []*Session, refusal *Refusal) {
-	own := true
+	own := viewer.IsValid()
 	for _, other := range t.place.sessions {
 		if d.policy.OnConflict != Share && !(shared && other.Shared) {
 			conflicting = append(conflicting, other)
 			own = own && other.token == t && plain(other.Viewer.Addr()) == plain(viewer)
 		}
 	}
-	if !own && d.policy.OnConflict == Refuse {
+	if len(conflicting) > 0 && !own && d.policy.OnConflict == Refuse {
 		return nil, NewRefusal(RefusedBusy)
 	}
 	if s.sessions-len(conflicting) >= d.policy.MaxSessions {

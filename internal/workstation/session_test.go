@@ -205,18 +205,19 @@ func TestEventsTellWhoWhereAndHowLong(t *testing.T) {
 func TestATokenTakesOverItsOwnSessionFromItsAddress(t *testing.T) {
 	again := netip.AddrPortFrom(netip.AddrFrom16(viewer.Addr().As16()), 40001)
 	for _, tc := range []struct {
-		name      string
-		from      netip.AddrPort
-		own       bool // the same token
-		takesOver bool
+		name        string
+		first, from netip.AddrPort
+		own         bool // the same token
+		takesOver   bool
 	}{
-		{"the same token and address", again, true, true},
-		{"the same token from elsewhere", other, true, false},
-		{"another token from the same address", again, false, false},
+		{"the same token and address", viewer, again, true, true},
+		{"the same token from elsewhere", viewer, other, true, false},
+		{"another token from the same address", viewer, again, false, false},
+		{"the same token, both without an address", netip.AddrPort{}, netip.AddrPort{}, true, false},
 	} {
 		d := open(t, nil)
 		label, another := mustIssue(t, d, "desk1"), mustIssue(t, d, "desk1")
-		there := mustEnter(t, d, label, viewer)
+		there := mustEnter(t, d, label, tc.first)
 		if !tc.own {
 			label = another
 		}

@@ -20,8 +20,8 @@ type State struct {
 	tokens     map[hash]*token   // may hold some that have expired and are not swept yet
 	prefixes   map[string]*token // of those with a prefix
 	tombstones tombstones        // tokens that died
-	backoffs   map[ID]backoff    // workstations that refused the gateway
-	logins     map[ID]*login     // and its logins to them
+	logins     map[ID]*login     // the gateway's, to workstations
+	connecting int               // viewers that log in or wait for a login
 	sessions   int               // open ones
 	registered map[string]int    // records of run-time workstations by tenant
 	sweepAt    int               // number of tokens at which the next Issue sweeps all
@@ -56,7 +56,6 @@ func NewState(now func() time.Time) *State {
 		entries:    make(map[ID]*entry),
 		tokens:     make(map[hash]*token),
 		prefixes:   make(map[string]*token),
-		backoffs:   make(map[ID]backoff),
 		logins:     make(map[ID]*login),
 		registered: make(map[string]int),
 		sweepAt:    minSweep,
@@ -192,7 +191,7 @@ func (s *State) retire(t *token, why tokenState) {
 			break
 		}
 	}
-	s.tombstones.add(t.hash, why, s.now())
+	s.tombstones.add(t.hash, t.prefix, why, s.now())
 	s.tidy(p)
 }
 

@@ -1,0 +1,79 @@
+package workstation_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// byMatch looks for the first characters of label, and returns which were tried.
+func byMatch(d *workstation.Service, label string) (tried []string, err error) {
+	_, err = d.FindByMatch(func(p string) bool { tried = append(tried, p); return p == label[:8] }, viewer.Addr())
+	return tried, err
+}
+
+func TestAMatchIsAskedForLivePrefixesFirstAndMayTakeItsTime(t *testing.T) {
+	d := open(t, func(c *workstation.Config) { c.VNCAuth = true })
+	dead, live := mustIssue(t, d, "desk1"), mustIssue(t, d, "desk2")
+	if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+		t.Fatal(err)
+	}
+	tried, err := byMatch(d, "neverissued")
+	wantRefusal(t, err, workstation.RefusedUnknown)
+	if !slices.Equal(tried, []string{live[:8], dead[:8]}) {
+		t.Errorf("tried %v, want %s and then %s", tried, live[:8], dead[:8])
+	}
+	_, err = d.FindByMatch(func(string) bool { // the lock is free
+		if err := d.Release(t.Context(), "default", "desk2"); err != nil {
+			t.Error(err)
+		}
+		return true
+	}, viewer.Addr())
+	wantRefusal(t, err, workstation.RefusedReleased)
+}
+
+// A viewer that tries a dead token again and again makes no guess, however little of it it shows.
+func TestThePrefixOfADeadTokenIsToldFromAWrongOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := open(t, func(c *workstation.Config) { c.VNCAuth, c.MaxTokens = true, 1000 })
+		want := func(label string, typed, matched workstation.RefusalCode) {
+			t.Helper()
+			_, err := d.FindByPrefix(label[:8], viewer.Addr())
+			wantRefusal(t, err, typed)
+			_, err = byMatch(d, label)
+			wantRefusal(t, err, matched)
+		}
+		expired, _ := issue(t, d, "desk1", workstation.Options{ExpiresIn: time.Second})
+		time.Sleep(time.Second)
+		want(expired, workstation.RefusedExpired, workstation.RefusedExpired)
+		mustIssue(t, d, "desk1") // sweeps
+		want(expired, workstation.RefusedExpired, workstation.RefusedExpired)
+		released := mustIssue(t, d, "desk2")
+		if err := d.Release(t.Context(), "default", "desk2"); err != nil {
+			t.Fatal(err)
+		}
+		want(released, workstation.RefusedReleased, workstation.RefusedReleased)
+		time.Sleep(time.Hour)
+		want(released, workstation.RefusedReleased, workstation.RefusedUnknown) // matches cost time
+		if err := d.Restore(t.Context(), "default", "desk2"); err != nil {
+			t.Fatal(err)
+		}
+		for range 300 {
+			mustIssue(t, d, "desk2")
+		}
+		if err := d.Release(t.Context(), "default", "desk2"); err != nil {
+			t.Fatal(err)
+		}
+		if tried, _ := byMatch(d, "neverissued"); len(tried) > 1+workstation.RecentPrefixes {
+			t.Errorf("%d prefixes were tried", len(tried))
+		}
+		time.Sleep(24 * time.Hour)
+		want(released, workstation.RefusedUnknown, workstation.RefusedUnknown)
+		if _, _, prefixes, graves := d.State().Sizes(); prefixes > 1 || graves != 0 {
+			t.Errorf("%d prefixes and %d dead tokens are left", prefixes, graves)
+		}
+	})
+}
