@@ -1,7 +1,7 @@
 // Package l4vnc is the layer-4 handler of Gatehouse: native VNC viewers come with
 // a token in the host name and get a workstation's desktop.
 //
-//	accept -> too many half open? the one that waited longest gives way
+//	accept -> too many half open? an older one gives way
 //	       -> first byte within 400 ms: 0x16 = TLS first; silence = greet, VeNCrypt
 //	       -> token: server name, or password
 //	       -> workstation: dial and log in, up to its ServerInit
@@ -58,8 +58,8 @@ type Handler struct {
 	// certificate, for a password. Default: 2m.
 	AuthTimeout caddy.Duration `json:"auth_timeout,omitempty"`
 
-	// MaxPending bounds the connections in their handshake. Where it is
-	// reached, the one that has waited longest gives way. Default: 2048.
+	// MaxPending bounds the connections without a good token yet. Where it is
+	// reached, an older one gives way. Default: 2048.
 	MaxPending int `json:"max_pending,omitempty"`
 
 	// MaxPendingPerNetwork bounds those of one IPv4 address or IPv6 /64, in
