@@ -145,7 +145,7 @@ func (a *attempt) early() bool {
 func (a *attempt) stale(err error) bool {
 	var timeout net.Error
 	var reset http2.StreamError
-	var goAway http2.GoAwayError
+	var goAway http2.GoAwayError //nolint:staticcheck // deprecated without a successor; Caddy's transport returns it
 	switch {
 	case !a.kept || a.answered.Load() || !a.early():
 		return false
