@@ -19,7 +19,7 @@ func init() {
 
 func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	if existing != nil {
-		return nil, d.Errf("the global option %s stands twice", caddykit.AppName)
+		return nil, d.Errf("the global option %s is given twice", caddykit.AppName)
 	}
 	app := new(App)
 	if err := app.UnmarshalCaddyfile(d); err != nil {

@@ -45,7 +45,7 @@ func (a *App) buildWorkstations() (*workstation.Service, []string, error) {
 	policy.Credentials = make(map[string]workstation.Credential, len(v.Credentials))
 	for _, c := range v.Credentials {
 		if _, twice := policy.Credentials[c.Name]; twice || c.Name == "" {
-			return nil, nil, fmt.Errorf("credential %q: the name is missing or stands twice", c.Name)
+			return nil, nil, fmt.Errorf("credential %q: the name is missing or given twice", c.Name)
 		}
 		login, err := a.login(fmt.Sprintf("credential %q", c.Name), "", &c.Login)
 		if err != nil {

@@ -130,7 +130,7 @@ func TestRoomsImportOnlyWhatTheTableSays(t *testing.T) {
 	for _, a := range arrows {
 		key := [2]string{a.from, a.to}
 		if _, twice := allowed[key]; twice || a.why == "" {
-			t.Errorf("%s -> %s stands twice or without a reason", a.from, a.to)
+			t.Errorf("%s -> %s is given twice or without a reason", a.from, a.to)
 		}
 		allowed[key] = false
 	}

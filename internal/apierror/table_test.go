@@ -22,7 +22,7 @@ func TestEveryCodeKeepsItsAnswer(t *testing.T) {
 		if text := strings.Join(strings.Fields(lines.Text()), " "); text != "" && !strings.HasPrefix(text, "#") {
 			code, _, _ := strings.Cut(text, " ")
 			if want[code] != "" {
-				t.Errorf("%s stands twice", code)
+				t.Errorf("%s is given twice", code)
 			}
 			want[code] = text
 		}

@@ -28,7 +28,7 @@ func (o Options) Block(d *caddyfile.Dispenser) error {
 			return d.Errf("unknown option %q; known options: %s", name, o.names())
 		}
 		if seen[name] && !option.Many {
-			return d.Errf("option %q stands twice", name)
+			return d.Errf("option %q is given twice", name)
 		}
 		seen[name] = true
 		if err := option.Read(d); err != nil {

@@ -73,8 +73,8 @@ func TestOptionsRefuse(t *testing.T) {
 	for text, want := range map[string]string{
 		"wrod one":                     `unknown option "wrod"; known options: block, flag, many, value, word, words`,
 		"Word one":                     `unknown option "Word"`,
-		"word one\nword two":           `option "word" stands twice`,
-		"flag\nflag":                   `option "flag" stands twice`,
+		"word one\nword two":           `option "word" is given twice`,
+		"flag\nflag":                   `option "flag" is given twice`,
 		"word":                         "wrong argument count",
 		"word one two":                 "wrong argument count",
 		"words":                        "wrong argument count",
@@ -82,7 +82,7 @@ func TestOptionsRefuse(t *testing.T) {
 		"value":                        "wrong argument count",
 		"value 1 2":                    "wrong argument count",
 		"value x":                      `parsing "x"`,
-		"block {\ninner a\ninner b\n}": `option "inner" stands twice`,
+		"block {\ninner a\ninner b\n}": `option "inner" is given twice`,
 		"block {\nouter a\n}":          `unknown option "outer"; known options: inner`,
 	} {
 		if _, err := read("name {\n" + text + "\n}"); err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)) {

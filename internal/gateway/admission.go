@@ -87,7 +87,7 @@ func wait(ctx context.Context, permit *limits.Permit) error {
 }
 
 func concurrencyRefusal(busy *limits.Busy) error {
-	e := apierror.New(apierror.ConcurrencyLimitExceeded, "%s has %d calls under way, as many as it may; try again when one of them has ended", busy.Subject, busy.InUse)
+	e := apierror.New(apierror.ConcurrencyLimitExceeded, "%s has %d calls under way, which is its limit; try again when one of them has ended", busy.Subject, busy.InUse)
 	e.RetryAfter, e.LimitSource = busy.RetryAfter, busy.Subject
 	return e
 }

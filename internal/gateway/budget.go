@@ -58,9 +58,9 @@ func (c *Call) budgetRefusal(r *limits.Refusal) *apierror.Error {
 		}
 		c.gateway.state.Emit(eventExhausted, data)
 	}
-	again := "it does not begin anew"
+	again := "it is never reset"
 	if !r.ResetsAt.IsZero() {
-		again = "it begins anew at " + r.ResetsAt.Format(time.RFC3339)
+		again = "it is reset at " + r.ResetsAt.Format(time.RFC3339)
 	}
 	text := func(n int64) string { return amountText(r.Budget, n) }
 	e := apierror.New(apierror.BudgetExceeded, "the budget of %s, %s, has %s spent and %s reserved; this call may need %s; %s",

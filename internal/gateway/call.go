@@ -119,7 +119,7 @@ func (g *Gateway) Begin(credential keys.Credential, route Route, ids IDs) (*Call
 		},
 	}
 	if !g.calls.add(&c.running) {
-		return nil, apierror.New(apierror.ShuttingDown, "this connection's configuration is no more in force; try again on a new one")
+		return nil, apierror.New(apierror.ShuttingDown, "the configuration of this connection was replaced; try again on a new connection")
 	}
 	return c, nil
 }

@@ -34,7 +34,7 @@ func (s *State) recordCrashes(g *Gateway, crashed []limits.Crash) {
 const crashedRoute = "unknown"
 
 // warnOfUnnamed tells which subjects have spent something and are not
-// configured any more: a key that is renamed begins anew.
+// configured any more: the counts of a renamed key start at zero.
 func (g *Gateway) warnOfUnnamed(ctx context.Context) error {
 	named := map[string]bool{}
 	for _, s := range g.limits.subjects() {
@@ -45,7 +45,7 @@ func (g *Gateway) warnOfUnnamed(ctx context.Context) error {
 		return fmt.Errorf("ledger: %w", err)
 	}
 	for _, name := range unnamed {
-		g.logger.Warn("a budget was used in a period that still runs, and is not configured any more; what is renamed begins anew", zap.String("subject", name))
+		g.logger.Warn("a budget that was used in the current period is not configured any more; if its subject was renamed, the new name starts at zero", zap.String("subject", name))
 	}
 	return nil
 }

@@ -206,7 +206,7 @@ func (g *Gateway) Ready(ctx context.Context) error {
 // when all apps of the configuration have started.
 func (g *Gateway) Started() { g.state.events.subscribe(g.emitter, g.logger) }
 
-// Stop tells the State that this configuration is no more in force.
+// Stop tells the State that this configuration was replaced.
 func (g *Gateway) Stop(exiting bool) { g.state.commit(g, exiting) }
 
 // InForce is the gateway itself, or, once it is closed, the newest one: a

@@ -106,7 +106,7 @@ func (l *Limits) check() error {
 			return fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
 		if slices.ContainsFunc(l.Models[:i], func(other ModelLimits) bool { return other.Pattern == m.Pattern }) {
-			return fmt.Errorf("model %q stands twice", m.Pattern)
+			return fmt.Errorf("model %q is given twice", m.Pattern)
 		}
 		if err := m.Subject.Check(); err != nil {
 			return fmt.Errorf("model %q: %w", m.Pattern, err)

@@ -78,7 +78,7 @@ func (c *Call) completed() openai.Usage {
 func (c *Call) warnOfExcess() {
 	q := &c.quota
 	if q.bound.Completion > 0 && c.usage.Completion > q.bound.Completion {
-		c.gateway.sampled().Warn("a provider gave more tokens than the call had reserved; if it does not heed the output limit, set max_tokens_field",
+		c.gateway.sampled().Warn("a provider gave more tokens than the call had reserved; if it ignores the output limit, set max_tokens_field",
 			zap.String("request_id", c.Record.RequestID), zap.String("provider", c.provider.Name),
 			zap.Int64("tokens", c.usage.Completion), zap.Int64("reserved", q.bound.Completion))
 	}

@@ -130,12 +130,12 @@ func wrong(param, kind string) *apierror.Error {
 
 // unsupported refuses a field without a counterpart.
 func unsupported(param string) *apierror.Error {
-	return apierror.New(apierror.UnsupportedParameter, "%q is not supported: the provider of this model has another API, which has no counterpart of it", param).WithParam(param)
+	return apierror.New(apierror.UnsupportedParameter, "%q is not supported: the provider of this model has another API, which has no such field", param).WithParam(param)
 }
 
 // unsupportedValue is unsupported for one value of a field.
 func unsupportedValue(param, value string) *apierror.Error {
-	return apierror.New(apierror.UnsupportedParameter, "%q cannot be %q: the provider of this model has another API, which has no counterpart of that", param, shown(value)).WithParam(param)
+	return apierror.New(apierror.UnsupportedParameter, "%q cannot be %q: the provider of this model has another API, which has no such value", param, shown(value)).WithParam(param)
 }
 
 // maxShown bounds what an error text quotes of a caller's value.
