@@ -1,6 +1,6 @@
-// Package caddymodule is the front door that xcaddy imports: the gatehouse app,
-// its global option, its command and its admin API. It brings in the HTTP handlers
-// and the layer-4 door.
+// Package caddymodule is what xcaddy imports: the gatehouse app, its global option,
+// its command and its admin API. It brings in the HTTP handlers and the layer-4
+// handler.
 package caddymodule
 
 import (

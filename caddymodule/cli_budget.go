@@ -47,7 +47,7 @@ func viewOf(b limits.Balance) budgetView {
 	return v
 }
 
-// serveBudgets lists all budgets of the configuration in force.
+// serveBudgets lists all budgets of the current configuration.
 func serveBudgets(w http.ResponseWriter, r *http.Request) error {
 	views, err := listBudgets(r)
 	writeAdmin(w, views, err)

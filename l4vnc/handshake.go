@@ -19,20 +19,22 @@ import (
 // handshake is one viewer, from its first byte to its session.
 type handshake struct {
 	*Handler
-	gateway *gateway.Gateway // in force when the viewer came
+	gateway *gateway.Gateway // current when the viewer connected
 	viewer  netip.AddrPort
 	public  bool // it came by an address that others than this machine can reach
 
-	slot    *connlimit.Slot
-	evicted chan struct{} // closed when it has to give way to another,
-	paused  atomic.Bool   // which then ends a pause, and else the connection
+	slot *connlimit.Slot
+	// evicted is closed when the connection must give way to another. That ends
+	// a pause, if paused is set, and otherwise closes the connection.
+	evicted chan struct{}
+	paused  atomic.Bool
 
-	cx       *layer4.Connection // as it was handed over
-	conn     net.Conn           // the viewer's, with TLS once there is some
-	tlsFirst bool               // TLS came before RFB,
-	name     string             // naming this server,
+	cx   *layer4.Connection // as it was handed over
+	conn net.Conn           // the viewer's, with TLS once there is some
 
-	tlsTerminated bool // and another handler has terminated it already
+	tlsFirst      bool   // TLS came before RFB
+	tlsTerminated bool   // by an earlier handler
+	name          string // the server name of that TLS
 
 	guess   guess
 	server  *rfb.Server
@@ -40,7 +42,7 @@ type handshake struct {
 	desktop *rfb.Desktop
 }
 
-// guess is what of a viewer was judged that it may have guessed.
+// guess is what the viewer showed and may have guessed.
 type guess uint8
 
 const (

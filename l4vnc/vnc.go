@@ -148,7 +148,7 @@ func (h *Handler) Handle(cx *layer4.Connection, _ layer4.Handler) error {
 	return nil
 }
 
-// ready waits for the gateway and takes the one in force: Caddy starts its apps
+// ready waits for the gateway and takes the current one: Caddy starts its apps
 // in no fixed order.
 func (d *handshake) ready() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d.times.Step)

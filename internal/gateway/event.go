@@ -33,7 +33,7 @@ type events struct {
 
 func newEvents() *events { return &events{queue: make(chan event, maxQueuedEvents)} }
 
-// subscribe puts a configuration's subscribers in force; the first time it
+// subscribe makes a configuration's subscribers the current ones; the first time it
 // starts the worker, which ends with close.
 func (e *events) subscribe(emitter Emitter, logger *zap.Logger) {
 	e.mu.Lock()

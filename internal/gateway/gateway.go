@@ -202,7 +202,7 @@ func (g *Gateway) Ready(ctx context.Context) error {
 	}
 }
 
-// Started puts the configuration's subscribers to events in force. It is called
+// Started makes the configuration's subscribers to events the current ones. It is called
 // when all apps of the configuration have started.
 func (g *Gateway) Started() { g.state.events.subscribe(g.emitter, g.logger) }
 

@@ -70,8 +70,8 @@ func NewState(dir string, now func() time.Time) *State {
 	return s
 }
 
-// open opens the store unless it is open, and puts g's retention and memory
-// bound in force. It tells g what it opened.
+// open opens the store unless it is open, applies g's retention and memory
+// bound, and hands g what it opened.
 func (s *State) open(ctx context.Context, g *Gateway) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *State) commit(g *Gateway, exiting bool) {
 }
 
 // retire ends g's time as the newest configuration. Where that was because
-// another app of its could not start, the one before is in force again.
+// another app of its could not start, the one before is current again.
 func (s *State) retire(g *Gateway) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +135,7 @@ func (s *State) retire(g *Gateway) {
 	}
 }
 
-// newest is the configuration in force, nil before the first has started.
+// newest is the current configuration, nil before the first has started.
 func (s *State) newest() *Gateway {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +150,7 @@ func (s *State) last() *Gateway {
 	return s.started[len(s.started)-1]
 }
 
-// settle puts in force what the newest configuration says; mu is held.
+// settle applies what the newest configuration says; mu is held.
 func (s *State) settle() {
 	newest := s.last()
 	if newest == nil {

@@ -5,8 +5,8 @@
 // 128 bits and more need no slow hash. A [Keyring] never changes after it is made;
 // a reload makes a new one.
 //
-//	ring, err := keys.NewRing([]keys.Spec{{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}}})
-//	credential, err := ring.Authenticate(presented, time.Now())
+//	keyring, err := keys.NewKeyring([]keys.Spec{{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}}})
+//	credential, err := keyring.Authenticate(presented, time.Now())
 package keys
 
 import (

@@ -116,7 +116,7 @@ func (w *writer) commit(group []Op) error {
 	return err
 }
 
-// reconnect opens a connection. SQLite may then make the files anew that it adds.
+// reconnect opens a connection. SQLite may then create its -wal and -shm again.
 func (w *writer) reconnect() error {
 	if err := w.tx.connect(w.writeDB); err != nil {
 		return err

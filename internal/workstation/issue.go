@@ -123,7 +123,7 @@ func (s *State) looksTaken(t *token) bool {
 	return same || alike
 }
 
-// overtaken tells whether a later configuration is in force that has dropped
+// overtaken reports whether a later configuration is current that has dropped
 // the workstation or the key: a request of an earlier one may still be under
 // way. mu is held.
 func (s *State) overtaken(d *Service, id ID, by Issuer) bool {

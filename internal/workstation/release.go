@@ -102,9 +102,9 @@ func (d *Service) Restore(ctx context.Context, tenant, name string) error {
 	return d.change(ctx, r, changes)
 }
 
-// change stores a record and then puts it in force. changes is what the place
-// had when the record was made: a release that came since then stays. The
-// caller has the turn.
+// change stores a record and then applies it. changes is the entry's count when
+// the record was made: a release that came since then stays. The caller holds
+// the lock of the record.
 func (d *Service) change(ctx context.Context, r record, changes int) error {
 	s := d.state
 	err := d.write(ctx, r)

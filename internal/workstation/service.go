@@ -62,8 +62,8 @@ func New(c Config) (*Service, error) {
 	return d, nil
 }
 
-// Policy is the policy in force, defaults filled in. Its maps and slices are
-// not to be changed.
+// Policy is the configured policy, defaults filled in. Callers must not change
+// its maps and slices.
 func (d *Service) Policy() Policy { return d.policy }
 
 // Ready is the fault storage_unavailable until Start has succeeded: what is

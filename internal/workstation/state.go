@@ -86,7 +86,7 @@ func (s *State) tidy(p *entry) {
 	}
 }
 
-// setRecord puts a record in force; mu is held.
+// setRecord makes a record the entry's own; mu is held.
 func (s *State) setRecord(p *entry, r record, unsaved bool) {
 	s.count(p, -1)
 	p.known, p.record, p.unsaved = true, r, unsaved
@@ -111,7 +111,7 @@ func (s *State) count(p *entry, n int) {
 	}
 }
 
-// Commit says that d is now in force and the configurations before it are not:
+// Commit makes d the current configuration, in place of those before it:
 // tokens and sessions of workstations or keys that it does not have end.
 // Workstations registered at run time stay. allowed tells whether a token of
 // this issuer may live on (nil: all may); it is called with a lock held and must

@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // role is a server's place in the comparison, and its name in the report.
@@ -121,7 +123,7 @@ func (f *fleet) startCaddy(ctx context.Context, which role, d duties) (*server, 
 	if err != nil {
 		return nil, err
 	}
-	ports, err := freePorts(3)
+	ports, err := process.FreePorts(3)
 	if err != nil {
 		return nil, err
 	}
@@ -248,18 +250,3 @@ func (s *server) adminGet(ctx context.Context, path string) ([]byte, error) {
 
 // maxPage bounds what is read of an admin page; a page of metrics is far smaller.
 const maxPage = 16 << 20
-
-// freePorts returns ports that were free a moment ago: a Caddyfile cannot ask for
-// port 0 and be asked which one it got.
-func freePorts(n int) ([]int, error) {
-	ports := make([]int, n)
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close()
-		ports[i] = l.Addr().(*net.TCPAddr).Port
-	}
-	return ports, nil
-}

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 const (
@@ -112,7 +114,7 @@ func (f *vncFleet) startBare(ctx context.Context, s *vncServer, name, dir string
 }
 
 func (f *vncFleet) startDoor(s *vncServer, name, dir string, env []string) error {
-	ports, err := freePorts(4)
+	ports, err := process.FreePorts(4)
 	if err != nil {
 		return err
 	}
