@@ -1,0 +1,76 @@
+package jsonscan
+
+import "sync"
+
+// Body is a caller's object on its way to a provider: walked once, with the edits that each step
+// adds, which are written in one pass at the end. The zero value is ready for [Body.Parse].
+//
+//	err := body.Parse(data)               // walks it
+//	i, ok := body.Find("model")
+//	body.Set(i, []byte(`"gpt-5"`))        // notes an edit
+//	pieces := body.Segments(nil)          // data and edits, not copied
+//	body.Release()
+//
+// It refers to data, which must not change before the result is used. It is not safe for concurrent
+// use.
+type Body struct {
+	data    []byte
+	members []Member
+	patch   Patch
+}
+
+// usualMembers is how many members fit without allocating.
+const usualMembers = 24
+
+var memberPool = sync.Pool{New: func() any { m := make([]Member, 0, usualMembers); return &m }}
+
+// Parse walks data as [Strict] does. It replaces what the body held, with its edits. The error is a
+// [*SyntaxError]; the body must not be used after it, except for Release.
+func (b *Body) Parse(data []byte) (err error) {
+	if b.members == nil {
+		b.members = *memberPool.Get().(*[]Member)
+	}
+	b.data = data
+	b.members, err = Strict(data, b.members[:0])
+	b.patch.Reset(b.data, b.members)
+	return err
+}
+
+// Release returns the memory of the walk. The body and its members must not be used after it;
+// segments may.
+func (b *Body) Release() {
+	if b.members != nil {
+		members := b.members
+		memberPool.Put(&members)
+	}
+	*b = Body{}
+}
+
+// Data returns the text as it was parsed, without the edits.
+func (b *Body) Data() []byte { return b.data }
+
+// Members returns the members as they were parsed, without the edits.
+func (b *Body) Members() []Member { return b.members }
+
+// Find returns the index of the member named key, as [Find] does.
+func (b *Body) Find(key string) (int, bool) { return Find(b.data, b.members, key) }
+
+// Value returns the value of member i as it was parsed.
+func (b *Body) Value(i int) []byte { return b.members[i].Value(b.data) }
+
+// Set replaces the value of member i. The value must be valid JSON. The last Set or Drop of a
+// member counts.
+func (b *Body) Set(i int, value []byte) { b.patch.Set(i, value) }
+
+// Drop removes member i.
+func (b *Body) Drop(i int) { b.patch.Drop(i) }
+
+// Add appends a member behind all others. The key must need no escaping and be new to the object;
+// the value must be valid JSON.
+func (b *Body) Add(key string, value []byte) { b.patch.Add(key, value) }
+
+// Segments appends the edited object to dst as slices of data and of the new values.
+func (b *Body) Segments(dst [][]byte) [][]byte { return b.patch.Segments(dst) }
+
+// Append appends the edited object to dst.
+func (b *Body) Append(dst []byte) []byte { return b.patch.Append(dst) }
