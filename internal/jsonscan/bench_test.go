@@ -75,3 +75,24 @@ func BenchmarkPatch(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkWalk(b *testing.B) {
+	bodies := map[string][]byte{"nested": []byte(strings.Repeat(`{"type":"function","strict":false,"properties":{"n":{"type":"integer","minimum":1}},"required":["n"]},`, 500))}
+	for _, prompt := range prompts {
+		bodies[prompt.name] = chatBody(32<<10, prompt.unit)
+	}
+	for name, body := range bodies {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				w := jsonscan.Walk(body)
+				for t, ok := w.Next(); ok; t, ok = w.Next() {
+					if t.End <= t.Start {
+						b.Fatal("an empty token")
+					}
+				}
+			}
+		})
+	}
+}

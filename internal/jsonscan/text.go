@@ -53,6 +53,7 @@ const (
 	everySpace     = 0x2020202020202020
 	every21        = 0x2121212121212121
 	everyBackslash = 0x5c5c5c5c5c5c5c5c
+	everyQuote     = 0x2222222222222222
 
 	// Bulk search begins after so many bytes without anything of interest:
 	// before, setting it up costs more than it saves.

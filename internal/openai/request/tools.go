@@ -112,7 +112,6 @@ func (w *walker) openTool(child, f *frame) {
 	} else {
 		t.depth, t.inside = f.depth, f.inside
 		switch {
-		case child.opaque:
 		case f.list:
 			t.tool = true
 		case f.key == "tools":

@@ -25,12 +25,10 @@ type walker struct {
 
 // frame is an object or array that is open.
 type frame struct {
-	object    bool
-	expectKey bool
-	opaque    bool   // data of the caller, in which no provider reads ids or tools
-	opened    string // the known key it is the value of, "" for any other
-	key       string // the current known key of an object, "" for any other
-	current   fact   // what that key says something of, if it is spelled exactly
+	object  bool
+	opened  string // the known key it is the value of, "" for any other
+	key     string // the current known key of an object, "" for any other
+	current fact   // what that key says something of, if it is spelled exactly
 
 	// Of an object that the provider may look up by its id:
 	typ      string // its type, if that is in the table
@@ -88,69 +86,60 @@ func (f *frame) note(of fact, is bool) {
 }
 
 func (w *walker) walk(data []byte) {
-	for i := 0; i < len(data); {
-		switch c := data[i]; c {
+	tokens := jsonscan.Walk(data)
+	for t, ok := tokens.Next(); ok; t, ok = tokens.Next() {
+		switch t.Kind {
+		case jsonscan.Key:
+			w.key(data[t.Start:t.End])
 		case '"':
-			end := stringEnd(data, i)
-			w.text(data[i:end])
-			i = end
+			w.text(data[t.Start:t.End])
 		case '{', '[':
-			w.open(c == '{')
-			i++
+			if !w.open(t.Kind == '{') {
+				tokens.Skip()
+			}
 		case '}', ']':
 			w.close()
-			i++
-		case ',':
-			if f := w.top(); f != nil && f.object {
-				f.expectKey, f.key, f.current = true, "", noFact
-			}
-			i++
 		case 'n', 't', 'f':
 			if f := w.top(); f != nil {
 				f.say(false)
 			}
-			i += len("null") // or true, or most of false: no structure in it
-		default:
-			i++
 		}
 	}
 }
 
-// top is the innermost open frame, nil where it is too deep to matter.
+// top returns the innermost open frame, nil for none.
 func (w *walker) top() *frame {
-	if w.depth == 0 || w.depth > maxFrames {
+	if w.depth == 0 {
 		return nil
 	}
 	return &w.frames[w.depth-1]
 }
 
-func (w *walker) open(object bool) {
-	child := frame{object: object, expectKey: object}
+// open adds the frame of an object or array. It reports false if nothing in that matters: it is too
+// deep, or data of the caller.
+func (w *walker) open(object bool) bool {
+	child := frame{object: object}
 	f := w.top()
-	if f != nil && f.object {
-		child.opened = f.key
-		if f.current != isLocal { // which its object says when it ends
-			f.say(f.current == hasContent)
+	if f != nil {
+		if f.object {
+			child.opened = f.key
+			if f.current != isLocal { // which its object says when it ends
+				f.say(f.current == hasContent)
+			}
+		}
+		if w.depth == maxFrames || opaqueFields[f.key] || f.inside && schemaFields[f.key] {
+			return false
 		}
 	}
-	if f != nil {
-		child.opaque = f.opaque || opaqueFields[f.key] || f.inside && schemaFields[f.key]
-	}
-	if f != nil || w.depth == 0 {
-		w.openTool(&child, f)
-	}
+	w.openTool(&child, f)
+	w.frames[w.depth] = child
 	w.depth++
-	if f := w.top(); f != nil {
-		*f = child
-	}
+	return true
 }
 
 func (w *walker) close() {
 	f, element := w.top(), w.depth == 2
 	w.depth--
-	if f == nil || f.opaque {
-		return
-	}
 	w.closeTool(f, w.top())
 	switch {
 	case f.id == nil || !w.refers(f, element):
@@ -174,20 +163,18 @@ func (w *walker) refers(f *frame, element bool) bool {
 	return element && w.root == "input" && f.facts[hasType] != yes && !message
 }
 
-// text takes a string, a key or a value.
+// key takes a key of the innermost object.
+func (w *walker) key(quoted []byte) {
+	f := w.top()
+	f.key, f.current = knownKey(quoted)
+	w.toolKey(f)
+}
+
+// text takes a string that is no key.
 func (w *walker) text(value []byte) {
 	f := w.top()
 	switch {
 	case f == nil:
-		return
-	case f.object && f.expectKey:
-		f.expectKey = false
-		if !f.opaque {
-			f.key, f.current = knownKey(value)
-			w.toolKey(f)
-		}
-		return
-	case f.opaque:
 		return
 	case !f.object:
 		w.toolText(f, value)
@@ -232,22 +219,4 @@ func (w *walker) typed(f *frame, value []byte) {
 		f.typ = string(name)
 	}
 	w.toolType(f, name)
-}
-
-// stringEnd returns the index behind the valid string that begins at i.
-func stringEnd(data []byte, i int) int {
-	for i++; ; i++ {
-		n := bytes.IndexByte(data[i:], '"')
-		if n < 0 {
-			return len(data)
-		}
-		i += n
-		escaped := false
-		for j := i - 1; data[j] == '\\'; j-- {
-			escaped = !escaped
-		}
-		if !escaped {
-			return i + 1
-		}
-	}
 }
