@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// Walker goes once through a value, from start to end, and yields its tokens. The value must lie in
-// a text that [Strict] or [Lenient] accepted: a walker does not check the grammar again. It keeps
-// two numbers and no stack, whatever the depth of the value.
+// Walker goes once through a value, from start to end, and yields its tokens. The value must be
+// part of a text that [Strict] or [Lenient] accepted: a walker does not check the grammar again. It
+// has no stack, so a deep value costs no memory.
 //
 //	w := jsonscan.Walk(value)
 //	for t, ok := w.Next(); ok; t, ok = w.Next() {
@@ -19,10 +19,10 @@ import (
 //		}
 //	}
 //
-// In a text that is not valid JSON it yields some tokens, and ends.
+// A text that is not valid JSON yields some tokens, and the walk ends.
 type Walker struct {
 	data []byte
-	next int // what lies before it was yielded or skipped
+	next int // bytes before it were yielded or skipped
 	open int // where the object or array that was yielded last begins
 }
 
@@ -56,7 +56,7 @@ func (w *Walker) Next() (t Token, ok bool) {
 		case '"':
 			end := stringEnd(data, i)
 			w.next = end
-			// Only a key is followed by a colon, so no stack of open objects is needed.
+			// A colon follows keys only, so no stack of open objects is needed.
 			if next := space(data, end); next < len(data) && data[next] == ':' {
 				c, w.next = Key, next+1
 			}

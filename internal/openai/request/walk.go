@@ -7,31 +7,31 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
-// maxFrames is how deep a walker looks. Providers read no id below six levels
-// of messages, input or tools; what lies deeper belongs to some schema.
+// maxFrames is how deep a walker reads. Providers read no id below six levels of messages, input or
+// tools; what is deeper belongs to a schema.
 const maxFrames = 24
 
-// walker reads a valid JSON value once, from end to end, and collects the
-// references and the tools in it. It keeps one frame a level and no other memory, so that a
-// body made of a million empty objects costs nothing but the reading.
+// walker goes once through a valid value and collects the references and the tools in it. It keeps
+// one frame for each level and no other memory, so that a body of a million empty objects costs
+// time only.
 type walker struct {
-	root   string // messages, input, tools, tool_choice or a field that is not known
-	field  string // the top-level field: root, or the envelope that has it
-	path   string // how errors name root
+	root   string // messages, input, tools, tool_choice or an unknown field
+	field  string // the top-level field: root, or the envelope around it
+	path   string // the name of root in errors
 	refs   *Refs
 	frames [maxFrames]frame
-	depth  int // how many are open, those beyond maxFrames counted
+	depth  int // how many frames are open
 }
 
 // frame is an object or array that is open.
 type frame struct {
 	object  bool
-	opened  string // the known key it is the value of, "" for any other
-	key     string // the current known key of an object, "" for any other
-	current fact   // what that key says something of, if it is spelled exactly
+	opened  string // the key of this value if it is known, else ""
+	key     string // the current key of an object if it is known, else ""
+	current fact   // the fact that this key decides, if it is spelled exactly
 
 	// Of an object that the provider may look up by its id:
-	typ      string // its type, if that is in the table
+	typ      string // its type, if stateFields has it
 	id       []byte
 	repeated bool // there is a second id
 
@@ -40,10 +40,9 @@ type frame struct {
 	toolFrame
 }
 
-// fact is something that a member of an object says of it, and that decides
-// whether the object is what its id names, or only names it, and where a tool
-// runs. Only the exact spelling says it: to a decoder that minds the case,
-// "Type" says nothing.
+// fact is what a member states about its object. Facts decide whether an object has the content of
+// its id or only refers to it, and where a tool runs. Only the exact spelling of a key counts: for
+// a decoder that respects case, "Type" states nothing.
 type fact uint8
 
 const (
@@ -58,13 +57,13 @@ const (
 	factCount    = iota
 )
 
-// state is what is known of a fact.
+// state is what is known about a fact.
 type state uint8
 
 const (
 	unset state = iota
 	yes
-	contradicted // a member of the name says otherwise, whatever else one says
+	contradicted // one member denies it; others of its name do not matter
 )
 
 var factKeys = map[string]fact{
@@ -72,7 +71,7 @@ var factKeys = map[string]fact{
 	"execution": runsAtClient, "environment": isLocal,
 }
 
-// say notes what the current member says.
+// say notes what the current member states.
 func (f *frame) say(is bool) { f.note(f.current, is) }
 
 func (f *frame) note(of fact, is bool) {
@@ -85,6 +84,7 @@ func (f *frame) note(of fact, is bool) {
 	}
 }
 
+// walk reads a value. Numbers decide nothing.
 func (w *walker) walk(data []byte) {
 	tokens := jsonscan.Walk(data)
 	for t, ok := tokens.Next(); ok; t, ok = tokens.Next() {
@@ -115,15 +115,15 @@ func (w *walker) top() *frame {
 	return &w.frames[w.depth-1]
 }
 
-// open adds the frame of an object or array. It reports false if nothing in that matters: it is too
-// deep, or data of the caller.
+// open adds the frame of an object or array. It is false if the content does not matter: it is too
+// deep, or the caller's own data.
 func (w *walker) open(object bool) bool {
 	child := frame{object: object}
 	f := w.top()
 	if f != nil {
 		if f.object {
 			child.opened = f.key
-			if f.current != isLocal { // which its object says when it ends
+			if f.current != isLocal { // closeTool decides that at the end of the object
 				f.say(f.current == hasContent)
 			}
 		}
@@ -150,9 +150,8 @@ func (w *walker) close() {
 	}
 }
 
-// refers reports whether an object with an id leaves it to the provider to look
-// up what it is. An element of input does that too if it says no type and is
-// no message: the type of an item reference is optional.
+// refers reports whether the provider looks up an object by its id. It also does so for an element
+// of input without a type that is no message: the type of an item reference is optional.
 func (w *walker) refers(f *frame, element bool) bool {
 	if f.typ != "" {
 		if content := stateFields.byType[f.typ]; f.facts[content] != yes {
@@ -163,14 +162,14 @@ func (w *walker) refers(f *frame, element bool) bool {
 	return element && w.root == "input" && f.facts[hasType] != yes && !message
 }
 
-// key takes a key of the innermost object.
+// key notes a key of the innermost object.
 func (w *walker) key(quoted []byte) {
 	f := w.top()
 	f.key, f.current = knownKey(quoted)
 	w.toolKey(f)
 }
 
-// text takes a string that is no key.
+// text notes a string that is no key.
 func (w *walker) text(value []byte) {
 	f := w.top()
 	switch {
@@ -208,7 +207,7 @@ func (w *walker) text(value []byte) {
 	}
 }
 
-// typed takes the type of an object.
+// typed notes the type of an object.
 func (w *walker) typed(f *frame, value []byte) {
 	name := value[1 : len(value)-1]
 	if bytes.IndexByte(name, '\\') >= 0 {
