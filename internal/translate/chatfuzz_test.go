@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	parse "github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
 // Whatever a provider of responses sends, a client sees a chat stream by the
@@ -92,11 +92,11 @@ func FuzzChatRequest(f *testing.F) {
 	}
 	f.Add(`{"model":"m","messages":[{"role":"tool","tool_call_id":"c","content":[]}],"tools":[null],"n":2}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		members, err := jsonscan.Strict([]byte(body), nil)
-		if err != nil {
+		var b jsonscan.Body
+		if b.Parse([]byte(body)) != nil {
 			return
 		}
-		if _, err := openai.ParseChat([]byte(body), members); err != nil {
+		if _, err := parse.ParseChat(&b); err != nil {
 			return
 		}
 		a, _, err := chatRequest(body)
@@ -106,11 +106,11 @@ func FuzzChatRequest(f *testing.F) {
 			}
 			return
 		}
-		sent, err := jsonscan.Strict(a.responses, nil)
-		if err != nil {
+		var sent jsonscan.Body
+		if err := sent.Parse(a.responses); err != nil {
 			t.Fatalf("%s: %v", a.responses, err)
 		}
-		if _, err := openai.ParseResponses(a.responses, sent); err != nil {
+		if _, err := parse.ParseResponses(&sent); err != nil {
 			t.Fatalf("%s: %v", a.responses, err)
 		}
 	})

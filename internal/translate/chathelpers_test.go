@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	parse "github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -17,20 +18,20 @@ type asked struct {
 }
 
 // chatRequest translates a body as a handler does.
-func chatRequest(body string) (asked, openai.ChatRequest, error) {
-	members, err := jsonscan.Strict([]byte(body), nil)
-	if err != nil {
-		return asked{}, openai.ChatRequest{}, err
+func chatRequest(body string) (asked, parse.Request, error) {
+	var b jsonscan.Body
+	if err := b.Parse([]byte(body)); err != nil {
+		return asked{}, parse.Request{}, err
 	}
-	req, err := openai.ParseChat([]byte(body), members)
+	req, err := parse.ParseChat(&b)
 	if err != nil {
 		return asked{}, req, err
 	}
-	responses, a, err := translate.ChatRequest([]byte(body), members, req, "echo")
+	responses, a, err := translate.ChatRequest(b.Data(), b.Members(), req, "echo")
 	return asked{a, responses}, req, err
 }
 
-func newAsked(t testing.TB, body string) (asked, openai.ChatRequest) {
+func newAsked(t testing.TB, body string) (asked, parse.Request) {
 	t.Helper()
 	a, req, err := chatRequest(body)
 	if err != nil {

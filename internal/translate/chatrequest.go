@@ -3,7 +3,7 @@ package translate
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
 // Asked is what the answer to a translated chat request depends on of it. It is
@@ -22,12 +22,12 @@ type chatTranslation struct {
 }
 
 // ChatRequest turns the body of a chat completion request, which
-// jsonscan.Strict accepted with these members and openai.ParseChat read as req,
+// jsonscan.Strict accepted with these members and request.ParseChat read as req,
 // into the Responses request for a provider that calls the model upstreamModel.
 // The error is a [*apierror.Error] with status 400 that names the field which a
 // Responses request cannot carry, or which is not as it must be. Neither result
 // refers to body.
-func ChatRequest(body []byte, members []jsonscan.Member, req openai.ChatRequest, upstreamModel string) (responses []byte, asked *Asked, err error) {
+func ChatRequest(body []byte, members []jsonscan.Member, req request.Request, upstreamModel string) (responses []byte, asked *Asked, err error) {
 	t := chatTranslation{body: object{data: body, members: members}}
 	if err := t.judge(); err != nil {
 		return nil, nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	parse "github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -106,11 +106,11 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Add(`{"model":"m","input":[{"type":"function_call_output","call_id":"c","output":[]}],"tools":[null]}`, false)
 	f.Fuzz(func(t *testing.T, body string, option bool) {
-		members, err := jsonscan.Strict([]byte(body), nil)
-		if err != nil {
+		var b jsonscan.Body
+		if b.Parse([]byte(body)) != nil {
 			return
 		}
-		if _, err := openai.ParseResponses([]byte(body), members); err != nil {
+		if _, err := parse.ParseResponses(&b); err != nil {
 			return
 		}
 		chat, echo, err := request(body, translate.Options{DeveloperRole: option, ReasoningContent: option})
@@ -120,11 +120,11 @@ func FuzzRequest(f *testing.F) {
 			}
 			return
 		}
-		asked, err := jsonscan.Strict(chat, nil)
-		if err != nil {
+		var asked jsonscan.Body
+		if err := asked.Parse(chat); err != nil {
 			t.Fatalf("%s: %v", chat, err)
 		}
-		if _, err := openai.ParseChat(chat, asked); err != nil {
+		if _, err := parse.ParseChat(&asked); err != nil {
 			t.Fatalf("%s: %v", chat, err)
 		}
 		out, _, err := translate.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), echo, newCall(), counter{})

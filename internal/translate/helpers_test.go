@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	parse "github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -33,18 +34,18 @@ func newCall() openai.Call {
 
 // request translates a body as a handler does.
 func request(body string, opt translate.Options) ([]byte, *translate.Echo, error) {
-	members, err := jsonscan.Strict([]byte(body), nil)
-	if err != nil {
+	var b jsonscan.Body
+	if err := b.Parse([]byte(body)); err != nil {
 		return nil, nil, err
 	}
-	req, err := openai.ParseResponses([]byte(body), members)
+	req, err := parse.ParseResponses(&b)
 	if err != nil {
 		return nil, nil, err
 	}
 	if opt.UpstreamModel == "" {
 		opt.UpstreamModel = "echo"
 	}
-	return translate.Request([]byte(body), members, req, opt)
+	return translate.Request(b.Data(), b.Members(), req, opt)
 }
 
 func echoOf(t testing.TB, body string) *translate.Echo {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
 // Options is what a translation depends on besides the request.
@@ -38,12 +38,12 @@ type translation struct {
 }
 
 // Request turns the body of a Responses request, which jsonscan.Strict
-// accepted with these members and openai.ParseResponses read as req, into the
+// accepted with these members and request.ParseResponses read as req, into the
 // chat request for a provider. The echo is what an answer repeats of it. The
 // error is a [*apierror.Error] with status 400 that names the field which a chat
 // request cannot carry, or which is not as it must be. Neither result refers
 // to body.
-func Request(body []byte, members []jsonscan.Member, req openai.ResponsesRequest, opt Options) (chat []byte, echo *Echo, err error) {
+func Request(body []byte, members []jsonscan.Member, req request.Request, opt Options) (chat []byte, echo *Echo, err error) {
 	t := translation{opt: opt, body: object{data: body, members: members}}
 	if err := t.judge(); err != nil {
 		return nil, nil, err

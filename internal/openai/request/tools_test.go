@@ -1,4 +1,4 @@
-package openai_test
+package request_test
 
 import (
 	"encoding/json"
@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
-func tools(t testing.TB, body string) openai.ToolUse {
+func tools(t testing.TB, body string) request.ToolUse {
 	t.Helper()
 	_, r, err := refs(t, body)
 	if err != nil {
@@ -18,8 +18,8 @@ func tools(t testing.TB, body string) openai.ToolUse {
 	return r.Tools
 }
 
-// places are where a request can declare tools; %s is one.
-var places = map[string]string{
+// templates are bodies that declare a tool, which is %s, and the field that does so.
+var templates = map[string]string{
 	`{"tools":[%s]}`: "tools",
 	`{"tools":[{"type":"namespace","name":"n","tools":[%s]}]}`:                                                         "tools",
 	`{"input":[{"type":"additional_tools","role":"developer","tools":[%s]}]}`:                                          "input",
@@ -33,8 +33,8 @@ var places = map[string]string{
 	`{"input":[{"type":"tool_search_output","tools":[{"type":"function","parameters":{"tools":[{}]}}],"tools":[%s]}]}`: "input",
 }
 
-func TestToolsAreJudgedWhereverTheyStand(t *testing.T) {
-	for place, field := range places {
+func TestToolsAreJudgedAnywhere(t *testing.T) {
+	for template, field := range templates {
 		for tool, hosted := range map[string]string{
 			`{"type":"web_search"}`:                                                                   "web_search",
 			`{"type":"mcp","server_url":"https://mcp.example"}`:                                       "mcp",
@@ -70,7 +70,7 @@ func TestToolsAreJudgedWhereverTheyStand(t *testing.T) {
 			`{"function":{"type":"function"}}`:                                                        "a tool without a type",
 			strings.Repeat(`{"type":"namespace","tools":[`, 4) + `{"type":"function"}` + strings.Repeat(`]}`, 4): "a tool nested too deep",
 		} {
-			body := strings.ReplaceAll(place, "%s", `{"type":"function","name":"f"},`+tool)
+			body := strings.ReplaceAll(template, "%s", `{"type":"function","name":"f"},`+tool)
 			if got := tools(t, body); got.Hosted != hosted || got.HostedIn != field {
 				t.Errorf("%s: %q in %q, want %q in %q", body, got.Hosted, got.HostedIn, hosted, field)
 			}
@@ -94,13 +94,13 @@ var clientRun = map[string]int{ // and how many of them the provider describes
 }
 
 func TestToolsThatTheCallerRunsAreItsOwn(t *testing.T) {
-	for place := range places {
-		if strings.Contains(place, "parameters") {
+	for template := range templates {
+		if strings.Contains(template, "parameters") {
 			continue // declares one more
 		}
-		base := tools(t, strings.ReplaceAll(place, "%s", "")).Count
+		base := tools(t, strings.ReplaceAll(template, "%s", "")).Count
 		for tool, described := range clientRun {
-			body := strings.ReplaceAll(place, "%s", tool)
+			body := strings.ReplaceAll(template, "%s", tool)
 			if got := tools(t, body); got.Hosted != "" || got.Count != base+1 || got.BuiltIn != described {
 				t.Errorf("%s: %+v", body, got)
 			}
@@ -169,30 +169,30 @@ func TestWhatOnlySpeaksOfTools(t *testing.T) {
 
 // A body without tools below its top level is not read a second time for them.
 func TestOrdinaryMessagesAreNotTakenForTools(t *testing.T) {
-	_, members := strict(t, `{"messages":[{"role":"user","name":"n","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"5m"}},
+	b := strict(t, `{"messages":[{"role":"user","name":"n","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"5m"}},
 		{"type":"image_url","image_url":{"url":"u","detail":"low"}}]},{"role":"assistant","refusal":null,"annotations":[],"reasoning":"r",
 		"reasoning_content":"r","tool_calls":[{"id":"c","index":0,"type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c"}],
 		"input":[{"type":"function_call_output","call_id":"c","output":"x","status":"completed"},{"summary":[],"encrypted_content":"e","phase":"commentary"}]}`)
-	for _, m := range members {
+	for _, m := range b.Members() {
 		if m.Nested.MayHave(jsonscan.KeysOf("tools", "fingerprint")) {
 			t.Errorf("one of the keys is taken for tools: %v", m)
 		}
 	}
 }
 
-// FuzzTools holds the walk to a decoder: whatever object encoding/json finds in
-// a list called tools is judged, unless the list is arguments or a schema.
+// FuzzTools holds the walk to a decoder: whatever object encoding/json finds in a list called tools
+// is judged, unless the list is arguments or a schema.
 func FuzzTools(f *testing.F) {
-	for place := range places {
-		f.Add([]byte(strings.ReplaceAll(place, "%s", `{"type":"web_search"}`)))
-		f.Add([]byte(strings.ReplaceAll(place, "%s", `{"type":"shell","environment":{"type":"local"}}`)))
+	for template := range templates {
+		f.Add([]byte(strings.ReplaceAll(template, "%s", `{"type":"web_search"}`)))
+		f.Add([]byte(strings.ReplaceAll(template, "%s", `{"type":"shell","environment":{"type":"local"}}`)))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		members, err := strictOrNil(body)
-		if err != nil {
+		var b jsonscan.Body
+		if b.Parse(body) != nil {
 			return
 		}
-		r, err := openai.References(body, members)
+		r, err := request.References(&b)
 		if err != nil {
 			return
 		}
@@ -208,8 +208,8 @@ func FuzzTools(f *testing.F) {
 	})
 }
 
-// hostedIn is a type that a decoder finds in lists of tools and that the caller
-// does not run, in whatever it is written.
+// hostedIn is a type that a decoder finds in lists of tools and that the caller does not run, in
+// whatever it is written.
 func hostedIn(v any, depth int) string {
 	switch v := v.(type) {
 	case []any:

@@ -1,27 +1,27 @@
-package openai
+package request
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// Content is what of a request is not measured by its bytes.
+// Content is the part of a request whose cost its bytes do not tell.
 type Content struct {
 	Images      int64 // inline or by URL
-	Encoded     int64 // bytes of those that are inline, which are no text; at most those of the body
+	Encoded     int64 // bytes of the inline ones, which are no text; at most those of the body
 	AudioInput  bool
 	AudioOutput bool
-	Prediction  int64 // bytes of a predicted output, which is billed as output where it is wrong
-	Thinking    int64 // tokens of thought that the request allows; some providers take them for no output
+	Prediction  int64 // bytes of a predicted output: its wrong parts are billed as output
+	Thinking    int64 // tokens of thought that the request allows beside the output
 
-	// Unpriced names the first thing whose price nobody can tell beforehand: a
-	// file, a part of an unknown kind, a dearer tier of service, a field that is
-	// not known.
+	// Unpriced names the first thing whose price cannot be known before the call: a file, a part of
+	// an unknown kind, a dearer service tier, an unknown field. It is "" for none.
 	Unpriced string
 }
 
-// contentKind is what a part or an item is, as its price goes.
+// contentKind is what a part or an item is, with regard to its price.
 type contentKind uint8
 
 const (
@@ -31,8 +31,8 @@ const (
 	kindAudio
 )
 
-// contentKinds is the table of types. What is not here has no known price. Tools
-// that items bring are judged by [References].
+// contentKinds is the table of types. A type that is missing has no known price. [References]
+// judges the tools in items.
 var contentKinds = map[string]contentKind{
 	"text": kindText, "refusal": kindText,
 	"image_url": kindImage, "input_audio": kindAudio,
@@ -59,24 +59,24 @@ var contentKinds = map[string]contentKind{
 	"item_reference":       kindText, // judged as a reference to stored state
 }
 
-// plainTiers are the service tiers that cost what the price list says, or less.
+// plainTiers are the service tiers that cost at most what the price list says.
 var plainTiers = []string{"auto", "default", "flex", "standard", "standard_only", ""}
 
 // maxThinking is more tokens of thought than any model has.
 const maxThinking = 1 << 31
 
-// maxNesting is how deep contents are looked into: an item, its output, a part.
+// maxNesting is how deep contents are read: an item, its output, a part.
 const maxNesting = 4
 
 // maxTypeName bounds a caller's text in the refusal, in bytes.
 const maxTypeName = 64
 
-// ContentOf looks through a chat or Responses body, which jsonscan.Strict
-// accepted with these members, for what costs more than its bytes. Every member
-// of a repeated key is looked at: what was judged has to be what is read.
-func ContentOf(body []byte, members []jsonscan.Member) Content {
+// ContentOf looks through a chat or Responses body for what costs more than its bytes. It looks at
+// every member of a repeated key: what was judged has to be what the provider reads.
+func ContentOf(b *jsonscan.Body) Content {
 	var c Content
-	for _, m := range members {
+	body := b.Data()
+	for _, m := range b.Members() {
 		value := m.Value(body)
 		if m.Kind == 'n' {
 			continue
@@ -135,8 +135,7 @@ func (c *Content) modalities(value []byte) {
 	}
 }
 
-// list looks at the elements of an array: messages and items, or the parts of
-// one, which must say what they are.
+// list reads the elements of an array: messages and items, or their parts, which must have a type.
 func (c *Content) list(array []byte, depth int, parts bool) {
 	if depth == 0 {
 		c.unpriced("content")
@@ -158,11 +157,11 @@ func (c *Content) object(object []byte, depth int, part bool) {
 	var sources sourceSum
 	for m := range jsonscan.AllMembers(object) {
 		value := m.Value(object)
-		key := foldKey(keyOf(object, m))
+		key := foldKey(m.DecodedKey(object))
 		if m.Kind == 'n' && string(key) != "type" {
 			continue
 		}
-		// A provider may go by the member that is there and not by the type.
+		// A provider may look at the member and not at the type.
 		switch string(key) {
 		case "type":
 			typed = true
@@ -229,3 +228,10 @@ func (c *Content) kind(name string) contentKind {
 	}
 	return kind
 }
+
+// AsksHourCache reports whether a request asks for the dearer kind of cache, which is kept for an
+// hour ("cache_control": {"ttl": "1h"}). It may report true for a text of the same form. The usage
+// in the answer does not say which kind it was.
+func AsksHourCache(data []byte) bool { return bytes.Contains(data, hourTTL) }
+
+var hourTTL = []byte(`"1h"`)
