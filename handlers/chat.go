@@ -5,7 +5,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
 )
 
 // serveChat forwards a chat completion: the caller's own bytes with the few
@@ -50,16 +50,14 @@ func serveChat(x *exchange) error {
 // chatTranslated serves a chat call by the Responses API. The answer becomes a
 // chat completion as a provider would send it, and that one the family's own.
 func (x *exchange) chatTranslated(body []byte, members []jsonscan.Member, req openai.ChatRequest) error {
-	if x.call.Capped() {
-		var err error
-		if body, members, err = x.capped(body, members); err != nil {
-			return err
-		}
-		if req, err = openai.ParseChat(body, members); err != nil { // members have moved
-			return err
-		}
+	var b jsonscan.Body
+	defer b.Release()
+	if err := b.Parse(body); err != nil {
+		return err
 	}
-	responses, asked, err := translate.ChatRequest(body, members, req, x.call.UpstreamModel())
+	responses, original, err := toresponses.Request(&b, req.Stream, toresponses.Options{
+		UpstreamModel: x.call.UpstreamModel(), MaxOutput: x.outputCap(),
+	})
 	if err != nil {
 		return err
 	}
@@ -69,10 +67,10 @@ func (x *exchange) chatTranslated(body []byte, members []jsonscan.Member, req op
 	keepMembers(members)
 	upstream := [][]byte{responses}
 	if req.Stream {
-		return x.stream(provider.Responses, upstream, translate.NewChatStream(asked, x.wireCall(), x.family.chatStream(x, req.IncludeUsage)))
+		return x.stream(provider.Responses, upstream, toresponses.NewStream(original, x.wireCall(), x.family.chatStream(x, req.IncludeUsage)))
 	}
 	return x.answer(provider.Responses, upstream, func(dst, answer []byte) ([]byte, openai.Summary, error) {
-		chat, sum, err := translate.ChatResult(answer, asked, x.wireCall())
+		chat, sum, err := toresponses.Result(answer, original, x.wireCall())
 		if err != nil {
 			return dst, sum, err
 		}

@@ -104,13 +104,13 @@ func (x *exchange) capOutput(patch *jsonscan.Patch, body []byte, members []jsons
 	}
 }
 
-// capped is the request with its output bounded, for who reads it anew.
-func (x *exchange) capped(body []byte, members []jsonscan.Member) ([]byte, []jsonscan.Member, error) {
-	patch := jsonscan.NewPatch(body, members)
-	x.capOutput(patch, body, members)
-	edited := patch.Append(nil)
-	anew, err := jsonscan.Strict(edited, members[:0])
-	return edited, anew, err
+// outputCap is the limit of the output that a translated request gets, 0 for its own.
+func (x *exchange) outputCap() int64 {
+	if !x.call.Capped() {
+		return 0
+	}
+	_, _, n := x.call.OutputCap()
+	return n
 }
 
 // capPrice edits a request to a router that must not choose a dearer upstream.
