@@ -3,6 +3,7 @@ package handlers
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
@@ -12,32 +13,31 @@ import (
 // edits between them, or translated for a provider that only has the Responses
 // API.
 func serveChat(x *exchange) error {
-	body, members, err := x.readJSON()
+	b, err := x.readJSON()
 	if err != nil {
 		return err
 	}
-	req, err := openai.ParseChat(body, members)
+	req, err := request.ParseChat(b)
 	if err != nil {
 		return err
 	}
 	x.call.Record.Stream = req.Stream
-	if body, members, err = x.admit(provider.Chat, req.Model, body, members); err != nil {
+	if err := x.admit(provider.Chat, req.Model, b); err != nil {
 		return err
 	}
 	if x.call.Provider().ResponsesOnly {
-		return x.chatTranslated(body, members, req)
+		return x.chatTranslated(b, req)
 	}
-	patch := jsonscan.NewPatch(body, members)
-	x.capOutput(patch, body, members)
-	if err := x.capPrice(patch, body, members); err != nil {
+	x.capOutput(b)
+	if err := x.capPrice(b); err != nil {
 		return err
 	}
-	openai.UpstreamChat(patch, body, members, req, x.call.UpstreamModel())
-	if err := openrouter.UpstreamFields(patch, body, members, req, x.call.Provider().Dialect.OpenRouterFields()); err != nil {
+	request.EncodeChat(b, req, x.call.UpstreamModel())
+	if err := openrouter.EncodeChatFields(b, req, x.call.Provider().Dialect.OpenRouterFields()); err != nil {
 		return err
 	}
-	upstream := patch.Segments(nil)
-	keepMembers(members)
+	upstream := b.Segments(nil)
+	b.Release()
 
 	if req.Stream {
 		return x.stream(provider.Chat, upstream, x.family.chatStream(x, req.IncludeUsage))
@@ -49,22 +49,15 @@ func serveChat(x *exchange) error {
 
 // chatTranslated serves a chat call by the Responses API. The answer becomes a
 // chat completion as a provider would send it, and that one the family's own.
-func (x *exchange) chatTranslated(body []byte, members []jsonscan.Member, req openai.ChatRequest) error {
-	var b jsonscan.Body
-	defer b.Release()
-	if err := b.Parse(body); err != nil {
-		return err
-	}
-	responses, original, err := toresponses.Request(&b, req.Stream, toresponses.Options{
+func (x *exchange) chatTranslated(b *jsonscan.Body, req request.Request) error {
+	responses, original, err := toresponses.Request(b, req.Stream, toresponses.Options{
 		UpstreamModel: x.call.UpstreamModel(), MaxOutput: x.outputCap(),
 	})
 	if err != nil {
 		return err
 	}
-	if responses, err = x.priceCapped(responses, members); err != nil {
-		return err
-	}
-	keepMembers(members)
+	responses = x.priceCapped(responses)
+	b.Release()
 	upstream := [][]byte{responses}
 	if req.Stream {
 		return x.stream(provider.Responses, upstream, toresponses.NewStream(original, x.wireCall(), x.family.chatStream(x, req.IncludeUsage)))

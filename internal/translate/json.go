@@ -1,21 +1,10 @@
 package translate
 
 import (
-	"bytes"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
-
-// Key returns a member's key with its escapes decoded. Only a key with escapes allocates.
-func Key(object []byte, m jsonscan.Member) []byte {
-	key := m.Key(object)
-	if bytes.IndexByte(key, '\\') < 0 {
-		return key
-	}
-	s, _ := jsonscan.String(object[m.KeyStart-1 : m.KeyEnd+1])
-	return []byte(s)
-}
 
 // Inner returns the text between the quotes of a JSON string, escapes as written. It is false for
 // any other value and for an empty string.
@@ -74,7 +63,7 @@ func AppendToken(dst, object []byte, none string, alternatives bool) []byte {
 	token, logprob, bytes, top := []byte(`""`), []byte("0"), []byte(none), []byte(nil)
 	for _, m := range jsonscan.Members(object, nil) {
 		value := m.Value(object)
-		switch key := Key(object, m); {
+		switch key := m.DecodedKey(object); {
 		case m.Kind == '"' && string(key) == "token":
 			token = value
 		case m.Kind == '0' && string(key) == "logprob":

@@ -36,7 +36,7 @@ func BenchmarkRequest(b *testing.B) {
 	body := `{"model":"fake/echo","stream":true,"instructions":"Be brief.","input":[{"role":"user","content":[{"type":"input_text","text":"hi there"}]}],"tools":[{"type":"function","name":"f","parameters":{"type":"object"}}]}`
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := request(body, tochat.Options{}); err != nil {
+		if _, _, err := translateBody(body, tochat.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
@@ -87,25 +87,24 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Add(`{"model":"m","input":[{"type":"function_call_output","call_id":"c","output":[]}],"tools":[null]}`, false)
 	f.Fuzz(func(t *testing.T, body string, option bool) {
-		members, err := jsonscan.Strict([]byte(body), nil)
-		if err != nil {
+		var b, sent jsonscan.Body
+		if b.Parse([]byte(body)) != nil {
 			return
 		}
-		if _, err := openai.ParseResponses([]byte(body), members); err != nil {
+		if _, err := request.ParseResponses(&b); err != nil {
 			return
 		}
-		chat, original, err := request(body, tochat.Options{DeveloperRole: option, ReasoningContent: option})
+		chat, original, err := translateBody(body, tochat.Options{DeveloperRole: option, ReasoningContent: option})
 		if err != nil {
 			if e := translatetest.MustFail(t, err); e.HTTPStatus() != 400 || e.Param == "" && !strings.Contains(body, `""`) {
 				t.Fatalf("refused by %v, param %q", e, e.Param)
 			}
 			return
 		}
-		asked, err := jsonscan.Strict(chat, nil)
-		if err != nil {
+		if err := sent.Parse(chat); err != nil {
 			t.Fatalf("%s: %v", chat, err)
 		}
-		if _, err := openai.ParseChat(chat, asked); err != nil {
+		if _, err := request.ParseChat(&sent); err != nil {
 			t.Fatalf("%s: %v", chat, err)
 		}
 		out, _, err := tochat.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), counter{})

@@ -27,7 +27,7 @@ func checkGolden(t *testing.T, g *translatetest.Golden) {
 			t.Fatal(err)
 		}
 	}
-	chat, original, err := request(g.File("request.json"), opt)
+	chat, original, err := translateBody(g.File("request.json"), opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
@@ -21,13 +21,13 @@ func (c counter) NewID(prefix string) string {
 
 func (c counter) Unix() int64 { return 1700000100 }
 
-// request translates a body as a handler does.
-func request(body string, opt tochat.Options) ([]byte, *tochat.Original, error) {
+// translateBody translates a body as a handler does.
+func translateBody(body string, opt tochat.Options) ([]byte, *tochat.Original, error) {
 	var b jsonscan.Body
 	if err := b.Parse([]byte(body)); err != nil {
 		return nil, nil, err
 	}
-	req, err := openai.ParseResponses(b.Data(), b.Members())
+	req, err := request.ParseResponses(&b)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,7 +39,7 @@ func request(body string, opt tochat.Options) ([]byte, *tochat.Original, error) 
 
 func originalOf(t testing.TB, body string) *tochat.Original {
 	t.Helper()
-	_, original, err := request(body, tochat.Options{})
+	_, original, err := translateBody(body, tochat.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (r *reader) readContent(content []byte) *apierror.Error {
 		members := r.walk(atElement, value)
 		text, thinking := []byte(nil), []byte(nil)
 		for _, m := range members {
-			switch string(translate.Key(value, m)) {
+			switch string(m.DecodedKey(value)) {
 			case "text":
 				text = m.Value(value)
 			case "thinking":
@@ -66,7 +66,7 @@ func (r *reader) readThinking(value []byte) {
 // thinkMember takes the reasoning in a member of an object.
 func (r *reader) thinkMember(object []byte, key string) {
 	for _, m := range r.walk(atInner, object) {
-		if string(translate.Key(object, m)) == key {
+		if string(m.DecodedKey(object)) == key {
 			if piece, ok := translate.Inner(m.Value(object)); ok {
 				r.think(piece)
 			}
@@ -95,7 +95,7 @@ func (r *reader) readAnnotations(annotations []byte) {
 		outer := span.Value(annotations)
 		citation, cites := outer, false
 		for _, m := range r.walk(atElement, outer) {
-			switch value := m.Value(outer); string(translate.Key(outer, m)) {
+			switch value := m.Value(outer); string(m.DecodedKey(outer)) {
 			case "type":
 				cites = string(value) == `"url_citation"`
 			case "url_citation":
@@ -113,7 +113,7 @@ func (r *reader) urlCitation(citation []byte) []byte {
 	url, title, start, end := []byte(`""`), []byte(`""`), []byte("0"), []byte("0")
 	for _, m := range r.walk(atInner, citation) {
 		value := m.Value(citation)
-		switch key := translate.Key(citation, m); {
+		switch key := m.DecodedKey(citation); {
 		case m.Kind == '"' && string(key) == "url":
 			url = value
 		case m.Kind == '"' && string(key) == "title":
@@ -140,7 +140,7 @@ func (r *reader) readCalls(calls []byte) *apierror.Error {
 		var id, function []byte
 		index := int64(len(r.calls))
 		for _, m := range r.walk(atElement, value) {
-			switch string(translate.Key(value, m)) {
+			switch string(m.DecodedKey(value)) {
 			case "index":
 				if r.streamed {
 					index, _ = jsonscan.Int(m.Value(value))
@@ -153,7 +153,7 @@ func (r *reader) readCalls(calls []byte) *apierror.Error {
 		}
 		var name, arguments []byte
 		for _, m := range r.walk(atInner, function) {
-			switch string(translate.Key(function, m)) {
+			switch string(m.DecodedKey(function)) {
 			case "name":
 				name = m.Value(function)
 			case "arguments":
@@ -183,7 +183,7 @@ func (r *reader) readCalls(calls []byte) *apierror.Error {
 // no counterpart in a response.
 func (r *reader) readLogprobs(value []byte) {
 	for _, m := range r.walk(atElement, value) {
-		if string(translate.Key(value, m)) != "content" {
+		if string(m.DecodedKey(value)) != "content" {
 			continue
 		}
 		list := m.Value(value)

@@ -68,7 +68,7 @@ func (r *reader) read(object []byte) *apierror.Error {
 	r.same.forget()
 	for _, m := range r.walk(atTop, object) {
 		value := m.Value(object)
-		switch string(translate.Key(object, m)) {
+		switch string(m.DecodedKey(object)) {
 		case "choices":
 			choices, base = value, m.ValueStart
 		case "created":
@@ -100,7 +100,7 @@ func (r *reader) readChoice(object []byte, base int) *apierror.Error {
 	index, at := int64(0), 0
 	for _, m := range r.walk(atChoice, object) {
 		value := m.Value(object)
-		switch string(translate.Key(object, m)) {
+		switch string(m.DecodedKey(object)) {
 		case "index":
 			index, _ = jsonscan.Int(value)
 		case "delta", "message":
@@ -129,7 +129,7 @@ func (r *reader) readDelta(object []byte, base int) *apierror.Error {
 	var thought, thoughtContent, details []byte
 	for _, m := range r.walk(atDelta, object) {
 		value := m.Value(object)
-		switch key := translate.Key(object, m); string(key) {
+		switch key := m.DecodedKey(object); string(key) {
 		case "content":
 			content = value
 			r.piece, r.past = base+m.ValueStart, base+m.ValueEnd

@@ -106,7 +106,7 @@ func TestInputThatHasNoCounterpartIsRefusedByName(t *testing.T) {
 
 func refused(t *testing.T, body, param, code string) {
 	t.Helper()
-	chat, _, err := request(body, tochat.Options{})
+	chat, _, err := translateBody(body, tochat.Options{})
 	if err == nil {
 		t.Errorf("%s: translated to %s", body, chat)
 		return
@@ -121,7 +121,7 @@ func TestNullIsNotSaid(t *testing.T) {
 			members += `,"` + key + `":null`
 		}
 	}
-	chat, _, err := request(`{"model":"m","input":"hi"`+members+`}`, tochat.Options{})
+	chat, _, err := translateBody(`{"model":"m","input":"hi"`+members+`}`, tochat.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestTooMuchInputIsRefused(t *testing.T) {
 }
 
 func TestALongValueIsNotRepeatedInFull(t *testing.T) {
-	_, _, err := request(`{"model":"m","input":"hi","truncation":"`+strings.Repeat("é", 4000)+`"}`, tochat.Options{})
+	_, _, err := translateBody(`{"model":"m","input":"hi","truncation":"`+strings.Repeat("é", 4000)+`"}`, tochat.Options{})
 	if e := translatetest.MustFail(t, err); len(e.Message) > 300 {
 		t.Errorf("a message of %d bytes", len(e.Message))
 	}

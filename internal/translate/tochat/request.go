@@ -46,7 +46,7 @@ type translation struct {
 	choice []byte // tool_choice as a chat request has it, nil for the default
 }
 
-// Request translates a Responses request, which openai.ParseResponses accepted, to the chat request
+// Request translates a Responses request, which openai/request.ParseResponses accepted, to the chat request
 // for a provider; stream is what the request says of streaming. It reads b as it was parsed, without
 // the edits that b has collected. The error is a [*apierror.Error] with status 400 that names the
 // field which a chat request cannot carry, or whose value is invalid. Neither result refers to b.

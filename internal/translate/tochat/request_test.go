@@ -14,7 +14,7 @@ func TestALimitOfTheGatewayReplacesTheRequests(t *testing.T) {
 		`{"model":"m","input":"hi","max_output_tokens":null}`: {MaxOutput: 5, MaxTokensField: "max_completion_tokens"},
 		`{"model":"m","input":"hi","max_output_tokens":99}`:   {MaxOutput: 5, MaxTokensField: "max_tokens"},
 	} {
-		chat, original, err := request(body, opt)
+		chat, original, err := translateBody(body, opt)
 		if err != nil {
 			t.Fatal(err)
 		}

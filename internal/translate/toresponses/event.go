@@ -25,7 +25,7 @@ func (e *responseEvent) parse(data []byte, room []jsonscan.Member) []jsonscan.Me
 			continue
 		}
 		value := m.Value(data)
-		switch string(translate.Key(data, m)) {
+		switch string(m.DecodedKey(data)) {
 		case "type":
 			e.typ = value
 		case "item_id":
@@ -165,7 +165,7 @@ func (r *responseReader) end(response []byte, members []jsonscan.Member, event [
 	var status, reason, output []byte
 	for _, m := range members {
 		value := m.Value(response)
-		switch string(translate.Key(response, m)) {
+		switch string(m.DecodedKey(response)) {
 		case "status":
 			status = value
 		case "incomplete_details":

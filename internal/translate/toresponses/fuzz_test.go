@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
@@ -94,11 +94,11 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Add(`{"model":"m","messages":[{"role":"tool","tool_call_id":"c","content":[]}],"tools":[null],"n":2}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		members, err := jsonscan.Strict([]byte(body), nil)
-		if err != nil {
+		var b, sent jsonscan.Body
+		if b.Parse([]byte(body)) != nil {
 			return
 		}
-		if _, err := openai.ParseChat([]byte(body), members); err != nil {
+		if _, err := request.ParseChat(&b); err != nil {
 			return
 		}
 		r, err := translateBody(body, toresponses.Options{})
@@ -108,11 +108,10 @@ func FuzzRequest(f *testing.F) {
 			}
 			return
 		}
-		sent, err := jsonscan.Strict(r.responses, nil)
-		if err != nil {
+		if err := sent.Parse(r.responses); err != nil {
 			t.Fatalf("%s: %v", r.responses, err)
 		}
-		if _, err := openai.ParseResponses(r.responses, sent); err != nil {
+		if _, err := request.ParseResponses(&sent); err != nil {
 			t.Fatalf("%s: %v", r.responses, err)
 		}
 	})

@@ -6,25 +6,26 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
-// request is a translated request.
-type request struct {
-	req       openai.ChatRequest
+// translation is a translated request.
+type translation struct {
+	req       request.Request
 	original  *toresponses.Original
 	responses []byte
 }
 
 // translateBody translates a body as the gateway does.
-func translateBody(body string, opt toresponses.Options) (r request, err error) {
+func translateBody(body string, opt toresponses.Options) (r translation, err error) {
 	var b jsonscan.Body
 	if err := b.Parse([]byte(body)); err != nil {
 		return r, err
 	}
-	if r.req, err = openai.ParseChat(b.Data(), b.Members()); err != nil {
+	if r.req, err = request.ParseChat(&b); err != nil {
 		return r, err
 	}
 	opt.UpstreamModel = "echo"
@@ -32,7 +33,7 @@ func translateBody(body string, opt toresponses.Options) (r request, err error) 
 	return r, err
 }
 
-func translated(t testing.TB, body string) request {
+func translated(t testing.TB, body string) translation {
 	t.Helper()
 	r, err := translateBody(body, toresponses.Options{})
 	if err != nil {

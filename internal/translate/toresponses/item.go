@@ -26,7 +26,7 @@ func membersOf(object []byte) (o outputMembers) {
 			continue
 		}
 		value := m.Value(object)
-		switch string(translate.Key(object, m)) {
+		switch string(m.DecodedKey(object)) {
 		case "type":
 			o.typ = value
 		case "id":
@@ -171,7 +171,7 @@ func (r *responseReader) cite(p *outputPart, annotation []byte) {
 	var room [8]jsonscan.Member
 	for _, m := range jsonscan.Members(annotation, room[:0]) {
 		value := m.Value(annotation)
-		switch key := translate.Key(annotation, m); {
+		switch key := m.DecodedKey(annotation); {
 		case string(key) == "type":
 			typ = value
 		case m.Kind == '"' && string(key) == "url":

@@ -42,7 +42,7 @@ type translation struct {
 	original Original
 }
 
-// Request translates a chat completion request, which openai.ParseChat accepted, to the Responses
+// Request translates a chat completion request, which openai/request.ParseChat accepted, to the Responses
 // request for a provider; stream is what the request says of streaming. It reads b as it was parsed,
 // without the edits that b has collected. The error is a [*apierror.Error] with status 400 that names
 // the field which a Responses request cannot carry, or whose value is invalid. Neither result refers

@@ -1,4 +1,4 @@
-package openai
+package request
 
 import (
 	"slices"
@@ -53,7 +53,7 @@ func (h hostedField) off(value []byte) bool {
 	}
 	off := h.harmless != nil
 	for m := range jsonscan.AllMembers(value) {
-		key := keyOf(value, m)
+		key := m.DecodedKey(value)
 		folded := string(foldKey(key))
 		if slices.Contains(h.harmless, folded) || h.harmless == nil && folded != h.by {
 			continue

@@ -1,4 +1,4 @@
-package openai_test
+package request_test
 
 import (
 	"encoding/json"
@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
-func tools(t testing.TB, body string) openai.ToolUse {
+func tools(t testing.TB, body string) request.ToolUse {
 	t.Helper()
 	_, r, err := refs(t, body)
 	if err != nil {
@@ -169,11 +169,11 @@ func TestWhatOnlySpeaksOfTools(t *testing.T) {
 
 // A body without tools below its top level is not read a second time for them.
 func TestOrdinaryMessagesAreNotTakenForTools(t *testing.T) {
-	_, members := strict(t, `{"messages":[{"role":"user","name":"n","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"5m"}},
+	b := strict(t, `{"messages":[{"role":"user","name":"n","content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"5m"}},
 		{"type":"image_url","image_url":{"url":"u","detail":"low"}}]},{"role":"assistant","refusal":null,"annotations":[],"reasoning":"r",
 		"reasoning_content":"r","tool_calls":[{"id":"c","index":0,"type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c"}],
 		"input":[{"type":"function_call_output","call_id":"c","output":"x","status":"completed"},{"summary":[],"encrypted_content":"e","phase":"commentary"}]}`)
-	for _, m := range members {
+	for _, m := range b.Members() {
 		if m.Nested.MayHave(jsonscan.KeysOf("tools", "fingerprint")) {
 			t.Errorf("one of the keys is taken for tools: %v", m)
 		}
@@ -188,11 +188,11 @@ func FuzzTools(f *testing.F) {
 		f.Add([]byte(strings.ReplaceAll(place, "%s", `{"type":"shell","environment":{"type":"local"}}`)))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		members, err := strictOrNil(body)
-		if err != nil {
+		var b jsonscan.Body
+		if b.Parse(body) != nil {
 			return
 		}
-		r, err := openai.References(body, members)
+		r, err := request.References(&b)
 		if err != nil {
 			return
 		}

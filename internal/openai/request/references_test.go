@@ -1,4 +1,4 @@
-package openai_test
+package request_test
 
 import (
 	"fmt"
@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
-func refs(t testing.TB, body string) (string, openai.Refs, error) {
+func refs(t testing.TB, body string) (string, request.Refs, error) {
 	t.Helper()
-	b, members := strict(t, body)
-	r, err := openai.References(b, members)
+	b := strict(t, body)
+	r, err := request.References(b)
 	var all []string
 	for _, ref := range r.IDs {
 		all = append(all, fmt.Sprintf("%s %s=%s", ref.Param, ref.Kind, ref.ID))
@@ -113,10 +114,10 @@ func TestAReferenceThatCannotBeJudgedIsRefused(t *testing.T) {
 
 func TestLookingForReferencesCostsNoMemory(t *testing.T) {
 	deep := strings.Repeat(`[`, 200) + strings.Repeat(`]`, 200)
-	body, members := strict(t, `{"model":"m","messages":[{"role":"user","content":"`+strings.Repeat(`a \"word\" `, 2000)+`"},`+
+	b := strict(t, `{"model":"m","messages":[{"role":"user","content":"`+strings.Repeat(`a \"word\" `, 2000)+`"},`+
 		strings.Repeat(`{},`, 20000)+deep+`]}`)
 	if n := testing.AllocsPerRun(20, func() {
-		if _, err := openai.References(body, members); err != nil {
+		if _, err := request.References(b); err != nil {
 			t.Fatal(err)
 		}
 	}); n > 1 {
@@ -133,12 +134,12 @@ func FuzzReferences(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
 		body := append(append([]byte(`{"input":`), input...), '}')
-		members, err := strictOrNil(body)
-		if err != nil {
+		var b jsonscan.Body
+		if b.Parse(body) != nil {
 			return
 		}
 		got := map[string]bool{}
-		r, err := openai.References(body, members)
+		r, err := request.References(&b)
 		if err != nil {
 			return
 		}

@@ -1,22 +1,21 @@
-package openai_test
+package request_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
 func TestParseChat(t *testing.T) {
-	body, members := strict(t, `{"messages":[],"model":"a/b","stream":true,"stream_options":{"include_usage":true}}`)
-	req, err := openai.ParseChat(body, members)
-	if err != nil || req.Model != "a/b" || req.ModelMember != 1 || !req.Stream || !req.IncludeUsage {
+	b := strict(t, `{"messages":[],"model":"a/b","stream":true,"stream_options":{"include_usage":true}}`)
+	req, err := request.ParseChat(b)
+	if err != nil || req.Model != "a/b" || !req.Stream || !req.IncludeUsage {
 		t.Fatalf("%+v %v", req, err)
 	}
-	body, members = strict(t, `{"messages":[],"model":"a/b","stream":null,"stream_options":null}`)
-	if req, err = openai.ParseChat(body, members); err != nil || req.Stream || req.IncludeUsage {
+	b = strict(t, `{"messages":[],"model":"a/b","stream":null,"stream_options":null}`)
+	if req, err = request.ParseChat(b); err != nil || req.Stream || req.IncludeUsage {
 		t.Fatalf("%+v %v", req, err)
 	}
 }
@@ -41,8 +40,8 @@ func TestBadFieldsAreNamed(t *testing.T) {
 		`{"model":"a","messages":[],"Stream":true}`:                            {apierror.InvalidValue, "Stream"},
 		`{"model":"a","messages":[],"Previous_Response_ID":"r"}`:               {apierror.InvalidValue, "Previous_Response_ID"},
 	} {
-		b, members := strict(t, body)
-		_, err := openai.ParseChat(b, members)
+		b := strict(t, body)
+		_, err := request.ParseChat(b)
 		e := apierror.From(err)
 		if err == nil || e.Code != want.code || e.Param != want.param || e.HTTPStatus() != 400 {
 			t.Errorf("%s: %v (param %q)", body, err, e.Param)
@@ -52,15 +51,15 @@ func TestBadFieldsAreNamed(t *testing.T) {
 
 func TestParseResponses(t *testing.T) {
 	for _, good := range []string{`{"model":"a","input":"hi"}`, `{"model":"a","input":[],"stream":true,"X-Own":1}`} {
-		body, members := strict(t, good)
-		if req, err := openai.ParseResponses(body, members); err != nil || req.Model != "a" || req.Stream != strings.Contains(good, "stream") {
+		b := strict(t, good)
+		if req, err := request.ParseResponses(b); err != nil || req.Model != "a" || req.Stream != strings.Contains(good, "stream") {
 			t.Errorf("%s: %+v %v", good, req, err)
 		}
 	}
 	for bad, param := range map[string]string{`{"model":"a"}`: "input", `{"model":"a","input":{}}`: "input", `{"input":""}`: "model",
 		`{"model":"a","input":"","stream":{}}`: "stream", `{"model":"a","input":"","stream_options":1}`: "stream_options", `{"model":"a","INPUT":""}`: "INPUT"} {
-		body, members := strict(t, bad)
-		if _, err := openai.ParseResponses(body, members); err == nil || apierror.From(err).Param != param {
+		b := strict(t, bad)
+		if _, err := request.ParseResponses(b); err == nil || apierror.From(err).Param != param {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -75,32 +74,30 @@ func TestTheProviderIsAlwaysAskedForUsage(t *testing.T) {
 		`{"stream_options":{"include_obfuscation":false,"y":1},"model":"p/m","messages":[],"stream":true}`:               `{"stream_options":{"y":1,"include_usage":true},"model":"m","messages":[],"stream":true}`,
 		`{"stream_options":{"include_\u0075sage":false,"include_usage":true},"model":"p/m","messages":[],"stream":true}`: `{"stream_options":{"include_\u0075sage":true},"model":"m","messages":[],"stream":true}`,
 	} {
-		body, members := strict(t, in)
-		req, err := openai.ParseChat(body, members)
+		b := strict(t, in)
+		req, err := request.ParseChat(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := jsonscan.NewPatch(body, members)
-		openai.UpstreamChat(p, body, members, req, "m")
-		if got := string(p.Append(nil)); got != want {
+		request.EncodeChat(b, req, "m")
+		if got := string(b.Append(nil)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 }
 
-func TestUpstreamResponses(t *testing.T) {
+func TestEncodeResponses(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"model":"p/m","input":"x","stream":true}`:                                               `{"model":"m","input":"x","stream":true}`,
 		`{"model":"p/m","input":"x","stream":true,"stream_options":{"include_obfuscation":true}}`: `{"model":"m","input":"x","stream":true,"stream_options":{}}`,
 	} {
-		body, members := strict(t, in)
-		req, err := openai.ParseResponses(body, members)
+		b := strict(t, in)
+		req, err := request.ParseResponses(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := jsonscan.NewPatch(body, members)
-		openai.UpstreamResponses(p, body, members, req, "m")
-		if got := string(p.Append(nil)); got != want {
+		request.EncodeResponses(b, req, "m")
+		if got := string(b.Append(nil)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}

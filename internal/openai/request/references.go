@@ -1,4 +1,4 @@
-package openai
+package request
 
 import (
 	"bytes"
@@ -6,56 +6,40 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-)
-
-// Kind is a kind of state that a provider keeps at the account it is called
-// with, which many tenants share.
-type Kind string
-
-// The kinds.
-const (
-	KindResponse     Kind = "response"
-	KindConversation Kind = "conversation"
-	KindItem         Kind = "item"
-	KindFile         Kind = "file"
-	KindVectorStore  Kind = "vector_store"
-	KindContainer    Kind = "container"
-	KindPrompt       Kind = "prompt"
-	KindSkill        Kind = "skill"
-	KindAudio        Kind = "audio"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // stateFields is the table of how a request names stored state. Keys match
 // whatever their case, as decoders written in Go read them.
 var stateFields = struct {
 	// top are members of the body: an id, or an object with one.
-	top map[string]Kind
+	top map[string]openai.Kind
 	// nested are members anywhere below messages, input and tools: an id, or
 	// an array of them.
-	nested map[string]Kind
+	nested map[string]openai.Kind
 	// within are objects below messages whose `id` is one.
-	within map[string]Kind
+	within map[string]openai.Kind
 	// byType are items whose `id` the provider looks up, unless the member
 	// beside carries what it would look for.
 	byType map[string]fact
 }{
-	top: map[string]Kind{
-		"previous_response_id": KindResponse,
-		"conversation":         KindConversation,
-		"prompt":               KindPrompt,
+	top: map[string]openai.Kind{
+		"previous_response_id": openai.KindResponse,
+		"conversation":         openai.KindConversation,
+		"prompt":               openai.KindPrompt,
 	},
-	nested: map[string]Kind{
-		"file_id":             KindFile,
-		"file_ids":            KindFile,
-		"vector_store_id":     KindVectorStore,
-		"vector_store_ids":    KindVectorStore,
-		"container":           KindContainer,
-		"container_id":        KindContainer,
-		"skill_id":            KindSkill,
-		"approval_request_id": KindItem,
+	nested: map[string]openai.Kind{
+		"file_id":             openai.KindFile,
+		"file_ids":            openai.KindFile,
+		"vector_store_id":     openai.KindVectorStore,
+		"vector_store_ids":    openai.KindVectorStore,
+		"container":           openai.KindContainer,
+		"container_id":        openai.KindContainer,
+		"skill_id":            openai.KindSkill,
+		"approval_request_id": openai.KindItem,
 	},
-	within: map[string]Kind{
-		"audio": KindAudio,
+	within: map[string]openai.Kind{
+		"audio": openai.KindAudio,
 	},
 	byType: map[string]fact{
 		"item_reference":        noFact,
@@ -68,19 +52,13 @@ var stateFields = struct {
 // being it: a property called file_id names no file.
 var schemaFields = map[string]bool{"parameters": true, "schema": true, "input_schema": true, "output_schema": true}
 
-const (
-	// maxReferences is how many references one body may make. Each costs a
-	// look-up of its owner.
-	maxReferences = 256
-
-	// maxReference bounds one id, which goes into an error text.
-	maxReference = 512
-)
+// maxReferences is how many references one body may make. Each costs a look-up of its owner.
+const maxReferences = 256
 
 // Ref is one reference to stored state.
 type Ref struct {
 	Param string // the field that makes it, such as "input.file_id"
-	Kind  Kind
+	Kind  openai.Kind
 	ID    string
 }
 
@@ -94,16 +72,15 @@ type Refs struct {
 	err    error  // the first that is wrong with a reference
 }
 
-// References finds every reference that a chat or Responses body, which
-// jsonscan.Strict accepted with these members, makes to state kept at the
-// provider's account, and every tool that it declares. Both can stand anywhere
-// in messages, input and tools, so they are read to the end in one pass, unless
-// the first walk saw no key in them that could name anything. With an error,
-// which is of the references, the tools are whole all the same.
-func References(body []byte, members []jsonscan.Member) (Refs, error) {
+// References finds every reference that a chat or Responses body makes to state kept at the
+// provider's account, and every tool that it declares. Both can stand anywhere in messages, input
+// and tools, so these are read to the end in one pass, unless the first walk saw no key in them that
+// could name anything. The error is about the references; the tools are complete all the same.
+func References(b *jsonscan.Body) (Refs, error) {
 	var refs Refs
-	for _, m := range members {
-		refs.field(m.Key(body), m.Value(body), m.Nested)
+	data := b.Data()
+	for _, m := range b.Members() {
+		refs.field(m.Key(data), m.Value(data), m.Nested)
 	}
 	if refs.err != nil {
 		return Refs{Tools: refs.Tools}, refs.err
@@ -147,7 +124,7 @@ func (r *Refs) field(key, value []byte, nested jsonscan.KeySet) {
 			r.fail(wrong(r.path("tools"), "an array"))
 		}
 	case "functions": // of the chat API's first form
-		r.Tools.Count += countOf(value)
+		r.Tools.Count += count(value)
 	case "tool_choice":
 		r.walk("tool_choice", value)
 	case "extra_body":
@@ -174,7 +151,7 @@ func (r *Refs) envelope(value []byte) {
 	}
 	r.within = "extra_body"
 	for m := range jsonscan.AllMembers(value) {
-		r.field(keyOf(value, m), m.Value(value), m.Nested)
+		r.field(m.DecodedKey(value), m.Value(value), m.Nested)
 	}
 	r.within = ""
 }
@@ -243,7 +220,7 @@ func (r *Refs) top(field string, value []byte) {
 	case '{':
 		found := false
 		for m := range jsonscan.AllMembers(value) {
-			if m.Kind == '"' && string(foldKey(keyOf(value, m))) == "id" {
+			if m.Kind == '"' && string(foldKey(m.DecodedKey(value))) == "id" {
 				found = true
 				r.add(param, "id", kind, m.Value(value))
 			}
@@ -267,7 +244,7 @@ func (r *Refs) fail(err error) {
 }
 
 // add takes an id, which a member of the field path gives ("" = itself).
-func (r *Refs) add(path, member string, kind Kind, value []byte) {
+func (r *Refs) add(path, member string, kind openai.Kind, value []byte) {
 	if r.err != nil { // no reference will be looked up
 		return
 	}
@@ -278,8 +255,8 @@ func (r *Refs) add(path, member string, kind Kind, value []byte) {
 	switch {
 	case !ok || id == "":
 		r.fail(wrong(path, "an id"))
-	case len(id) > maxReference:
-		r.fail(wrong(path, "an id of at most "+strconv.Itoa(maxReference)+" bytes"))
+	case len(id) > openai.MaxStateID:
+		r.fail(wrong(path, "an id of at most "+strconv.Itoa(openai.MaxStateID)+" bytes"))
 	case len(r.IDs) == maxReferences:
 		r.fail(apierror.New(apierror.InvalidValue, "the request refers to more than %d stored objects", maxReferences).WithParam(path))
 	default:

@@ -1,16 +1,16 @@
-package openai_test
+package request_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
 func TestContentThatCostsMoreThanItsBytes(t *testing.T) {
 	part := func(p string) string { return `{"messages":[{"role":"user","content":[` + p + `]}]}` }
-	for body, want := range map[string]openai.Content{
+	for body, want := range map[string]request.Content{
 		`{"messages":[{"role":"user","content":"x"}]}`:                                {},
 		part(`{"type":"text","text":"file"}`):                                         {},
 		part(`{"type":"image_url","image_url":{}},{"type":"image_url"}`):              {Images: 2},
@@ -62,16 +62,16 @@ func TestContentThatCostsMoreThanItsBytes(t *testing.T) {
 		`{"modalities":["image","text"]}`:                                                  {Unpriced: "modalities"},
 		`{"prediction":{"type":"content","content":"abc"}}`:                                {Prediction: int64(len(`{"type":"content","content":"abc"}`))},
 	} {
-		b, members := strict(t, body)
-		if got := openai.ContentOf(b, members); got != want {
+		b := strict(t, body)
+		if got := request.ContentOf(b); got != want {
 			t.Errorf("%s: %+v, want %+v", body, got, want)
 		}
 	}
 }
 
 func TestContentIsBoundedInDepth(t *testing.T) {
-	b, members := strict(t, `{"messages":[`+strings.Repeat(`{"type":"message","content":[`, 20)+strings.Repeat(`]}`, 20)+`]}`)
-	if got := openai.ContentOf(b, members); got.Unpriced == "" {
+	b := strict(t, `{"messages":[`+strings.Repeat(`{"type":"message","content":[`, 20)+strings.Repeat(`]}`, 20)+`]}`)
+	if got := request.ContentOf(b); got.Unpriced == "" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -81,23 +81,23 @@ func TestFieldsThatMayCostMore(t *testing.T) {
 	for _, field := range []string{
 		"search_parameters", "enable_search", "extra_body", "best_of", "num_return_sequences", "n_predict", "max_new_tokens", "speed", "inference_geo", "Temperature", "x",
 	} {
-		b, members := strict(t, `{"model":"p/m","messages":[],"`+field+`":{"mode":"on"}}`)
-		if got := openai.ContentOf(b, members); got.Unpriced != field {
+		b := strict(t, `{"model":"p/m","messages":[],"`+field+`":{"mode":"on"}}`)
+		if got := request.ContentOf(b); got.Unpriced != field {
 			t.Errorf("%s: %+v", field, got)
 		}
 	}
-	b, members := strict(t, `{"model":"p/m","enable_search":null}`)
-	if got := openai.ContentOf(b, members); got != (openai.Content{}) {
+	b := strict(t, `{"model":"p/m","enable_search":null}`)
+	if got := request.ContentOf(b); got != (request.Content{}) {
 		t.Errorf("null: %+v", got)
 	}
 	long := strings.Repeat("x", 100)
-	b, members = strict(t, `{"`+long+`":1}`)
-	if got := openai.ContentOf(b, members); got.Unpriced != long[:64] {
+	b = strict(t, `{"`+long+`":1}`)
+	if got := request.ContentOf(b); got.Unpriced != long[:64] {
 		t.Errorf("a long name: %+v", got)
 	}
 	for _, field := range []string{"Service_Tier", "Modalities", "Audio", "PREDICTION"} {
-		b, members := strict(t, `{"model":"p/m","messages":[],"`+field+`":"x"}`)
-		if _, err := openai.ParseChat(b, members); err == nil || apierror.From(err).Param != field {
+		b := strict(t, `{"model":"p/m","messages":[],"`+field+`":"x"}`)
+		if _, err := request.ParseChat(b); err == nil || apierror.From(err).Param != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
@@ -111,8 +111,8 @@ func TestOnlyAContextThatIsClearedCostsNothing(t *testing.T) {
 		`{"edits":[{"type":"clear_thinking_20251015","type":"compact_20260112"}]}`, `{"edits":[],"compaction":{}}`,
 		`[` + strings.Repeat(`{"type":"clear_thinking_20251015"},`, 1000) + `{"type":"clear_thinking_20251015"}]`,
 	} {
-		b, members := strict(t, `{"model":"p/m","input":"x","context_management":`+value+`}`)
-		if got := openai.ContentOf(b, members); got.Unpriced != "context_management" {
+		b := strict(t, `{"model":"p/m","input":"x","context_management":`+value+`}`)
+		if got := request.ContentOf(b); got.Unpriced != "context_management" {
 			t.Errorf("%.80s: %+v", value, got)
 		}
 	}
@@ -137,9 +137,22 @@ func TestFieldsThatCostNothing(t *testing.T) {
 		`{"model":"p/m","context_management":{}}`, `{"model":"p/m","context_management":[]}`, `{"model":"p/m","context_management":null}`,
 		`{"model":"p/m","messages":[],"functions":[],"function_call":"none","logit_bias":{},"response_format":{},"prompt_cache_retention":"24h","n":2,"random_seed":1}`,
 	} {
-		b, members := strict(t, body)
-		if got := openai.ContentOf(b, members); got.Unpriced != "" {
+		b := strict(t, body)
+		if got := request.ContentOf(b); got.Unpriced != "" {
 			t.Errorf("%s: %+v", body, got)
+		}
+	}
+}
+
+func TestTheHourCacheIsAskedForByItsTTL(t *testing.T) {
+	for body, want := range map[string]bool{
+		`{"messages":[{"content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"1h"}}]}]}`: true,
+		`{"messages":[{"content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"5m"}}]}]}`: false,
+		`{"messages":[{"content":"1h"}]}`:  true, // dearer than it is, never cheaper
+		`{"messages":[{"content":"11h"}]}`: false,
+	} {
+		if got := request.AsksHourCache([]byte(body)); got != want {
+			t.Errorf("%s: %v", body, got)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package openai
+package request
 
 import (
 	"strings"
@@ -33,7 +33,7 @@ func (c *Content) source(sum *sourceSum, value []byte, depth int) {
 	}
 	sum.text = true
 	for m := range jsonscan.AllMembers(value) {
-		if m.Kind == '[' && string(foldKey(keyOf(value, m))) == "content" {
+		if m.Kind == '[' && string(foldKey(m.DecodedKey(value))) == "content" {
 			c.list(m.Value(value), depth-1, true)
 		}
 	}
@@ -46,7 +46,7 @@ func sourceKind(source []byte) (text, image bool) {
 	image = true
 	for m := range jsonscan.AllMembers(source) {
 		value := m.Value(source)
-		switch string(foldKey(keyOf(source, m))) {
+		switch string(foldKey(m.DecodedKey(source))) {
 		case "type":
 			name, _ := jsonscan.String(value)
 			typed, other = true, other || name != "text" && name != "content"
@@ -73,7 +73,7 @@ func (c *Content) imageURL(value []byte) {
 		c.inline(value)
 	case '{':
 		for m := range jsonscan.AllMembers(value) {
-			if m.Kind == '"' && string(foldKey(keyOf(value, m))) == "url" {
+			if m.Kind == '"' && string(foldKey(m.DecodedKey(value))) == "url" {
 				c.inline(m.Value(value))
 			}
 		}

@@ -1,10 +1,10 @@
-package openai_test
+package request_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
 // A source that is no text has to count as a whole or not at all: what is
@@ -14,10 +14,10 @@ func TestBytesOfAnImageCountOnce(t *testing.T) {
 	for range 2 {
 		inner = `{"type":"image","source":{"content":[` + inner + `],"url":""}}`
 	}
-	body, members := strict(t, `{"messages":[{"role":"user","image_url":"","source":{"type":"text","content":[`+inner+`],"url":""}}]}`)
-	c := openai.ContentOf(body, members)
-	if c.Encoded <= 6000 || c.Encoded >= int64(len(body)) || c.Images != 1 {
-		t.Errorf("%+v of %d bytes", c, len(body))
+	b := strict(t, `{"messages":[{"role":"user","image_url":"","source":{"type":"text","content":[`+inner+`],"url":""}}]}`)
+	c := request.ContentOf(b)
+	if c.Encoded <= 6000 || c.Encoded >= int64(len(b.Data())) || c.Images != 1 {
+		t.Errorf("%+v of %d bytes", c, len(b.Data()))
 	}
 }
 
@@ -41,8 +41,8 @@ func TestWhatIsInTheSteadOfAnImage(t *testing.T) {
 		`{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"AAAA"}}`:                "",
 		`{"type":"image","source":{"type":"url","url":"data:image/png,A"}}`:                                  "",
 	} {
-		body, members := strict(t, `{"messages":[{"role":"user","content":[`+part+`]}]}`)
-		if got := openai.ContentOf(body, members); got.Unpriced != unpriced || got.Images != 1 || unpriced != "" && got.Encoded >= 30 {
+		b := strict(t, `{"messages":[{"role":"user","content":[`+part+`]}]}`)
+		if got := request.ContentOf(b); got.Unpriced != unpriced || got.Images != 1 || unpriced != "" && got.Encoded >= 30 {
 			t.Errorf("%s: %+v, want %q", part, got, unpriced)
 		}
 	}
@@ -65,8 +65,8 @@ func TestADocumentIsTextOnlyIfItsSourceSaysSo(t *testing.T) {
 		`{"type":"tool_result","tool_use_id":"t","content":[{"type":"tool_reference","tool_name":"f"}]}`:       "",
 		`{"type":"tool_result","content":[{"type":"document","source":{"type":"base64","media_type":"x/y"}}]}`: "file",
 	} {
-		body, members := strict(t, `{"output_config":{"effort":"low"},"messages":[{"role":"user","content":[`+part+`]}]}`)
-		if got := openai.ContentOf(body, members); got.Unpriced != unpriced {
+		b := strict(t, `{"output_config":{"effort":"low"},"messages":[{"role":"user","content":[`+part+`]}]}`)
+		if got := request.ContentOf(b); got.Unpriced != unpriced {
 			t.Errorf("%s: %+v, want %q", part, got, unpriced)
 		}
 	}
@@ -75,10 +75,10 @@ func TestADocumentIsTextOnlyIfItsSourceSaysSo(t *testing.T) {
 // A caller chooses how many members an object has: they must cost no memory.
 func TestManyMembersCostNoMemory(t *testing.T) {
 	many := strings.Repeat(`"":0,`, 20_000) + `"":0`
-	body, members := strict(t, `{"messages":[{`+many+`},{"content":[`+strings.Repeat(`"",`, 20_000)+`""],"source":{`+many+`}}]}`)
+	b := strict(t, `{"messages":[{`+many+`},{"content":[`+strings.Repeat(`"",`, 20_000)+`""],"source":{`+many+`}}]}`)
 	if n := testing.AllocsPerRun(5, func() {
-		openai.ContentOf(body, members)
-		if _, err := openai.ChatDemand(body, members); err != nil {
+		request.ContentOf(b)
+		if _, err := request.ChatLimits(b); err != nil {
 			t.Fatal(err)
 		}
 	}); n > 0 {
@@ -87,7 +87,7 @@ func TestManyMembersCostNoMemory(t *testing.T) {
 }
 
 func TestThoughtBesideTheOutputIsCounted(t *testing.T) {
-	for body, want := range map[string]openai.Content{
+	for body, want := range map[string]request.Content{
 		`{"max_tokens":10,"enable_thinking":true,"thinking_budget":32768}`: {Thinking: 32768},
 		`{"reasoning_budget":100,"thinking_budget":0}`:                     {Thinking: 100},
 		`{"thinking_budget":null}`:                                         {},
@@ -98,8 +98,8 @@ func TestThoughtBesideTheOutputIsCounted(t *testing.T) {
 		`{"mcp_servers":[],"search_parameters":{"mode":"off"},"enable_search":false,"web_search":{"enable":false}}`: {},
 		`{"mcp_servers":[{}]}`: {Unpriced: "mcp_servers"},
 	} {
-		b, members := strict(t, body)
-		if got := openai.ContentOf(b, members); got != want {
+		b := strict(t, body)
+		if got := request.ContentOf(b); got != want {
 			t.Errorf("%s: %+v, want %+v", body, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package openai_test
+package request_test
 
 import (
 	"encoding/json"
@@ -6,10 +6,10 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
-func TestDemandsAreRead(t *testing.T) {
+func TestLimitsAreRead(t *testing.T) {
 	for body, want := range map[string]struct {
 		messages        int
 		choices, output int64
@@ -21,22 +21,22 @@ func TestDemandsAreRead(t *testing.T) {
 		`{"messages":"x","max_tokens":9,"max_completion_tokens":5}`:             {1, 1, 9, "max_tokens"},
 		`{"messages":[1],"max_tokens":9,"max_completion_tokens":10,"tools":{}}`: {1, 1, 10, "max_completion_tokens"},
 	} {
-		b, members := strict(t, body)
-		d, err := openai.ChatDemand(b, members)
-		if err != nil || d.Messages != want.messages || d.Choices != want.choices || d.Output != want.output || d.Param != want.param {
-			t.Errorf("%s: %+v, %v", body, d, err)
+		b := strict(t, body)
+		l, err := request.ChatLimits(b)
+		if err != nil || l.Messages != want.messages || l.Choices != want.choices || l.Output != want.output || l.Param != want.param {
+			t.Errorf("%s: %+v, %v", body, l, err)
 		}
 	}
-	b, members := strict(t, `{"input":[1,2],"max_output_tokens":7,"n":99,"max_tokens":"x"}`)
-	if d, err := openai.ResponsesDemand(b, members); err != nil || d.Messages != 2 || d.Output != 7 || d.Choices != 1 {
-		t.Errorf("Responses: %+v, %v", d, err)
+	b := strict(t, `{"input":[1,2],"max_output_tokens":7,"n":99,"max_tokens":"x"}`)
+	if l, err := request.ResponsesLimits(b); err != nil || l.Messages != 2 || l.Output != 7 || l.Choices != 1 {
+		t.Errorf("Responses: %+v, %v", l, err)
 	}
 	for body, param := range map[string]string{
 		`{"n":0}`: "n", `{"n":129}`: "n", `{"n":1.5}`: "n", `{"n":"1"}`: "n",
 		`{"max_tokens":0}`: "max_tokens", `{"max_completion_tokens":1e30}`: "max_completion_tokens", `{"max_tokens":true}`: "max_tokens",
 	} {
-		b, members := strict(t, body)
-		if _, err := openai.ChatDemand(b, members); err == nil || apierror.From(err).Param != param || apierror.From(err).HTTPStatus() != 400 {
+		b := strict(t, body)
+		if _, err := request.ChatLimits(b); err == nil || apierror.From(err).Param != param || apierror.From(err).HTTPStatus() != 400 {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
@@ -51,47 +51,45 @@ func TestACappedRequestSaysItOnce(t *testing.T) {
 		{`{"max_completion_tokens":10,"model":"m"}`, "max_tokens", `{"model":"m","max_tokens":5}`},
 		{`{"max_tokens":null,"model":"m"}`, "", `{"model":"m","max_completion_tokens":5}`},
 	} {
-		b, members := strict(t, c.body)
-		d, err := openai.ChatDemand(b, members)
+		b := strict(t, c.body)
+		l, err := request.ChatLimits(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := jsonscan.NewPatch(b, members)
-		d.CapOutput(p, b, members, c.field, 5)
-		if got := p.Append(nil); !json.Valid(got) || string(got) != c.want {
+		l.SetOutput(b, c.field, 5)
+		if got := b.Append(nil); !json.Valid(got) || string(got) != c.want {
 			t.Errorf("%s, field %q: %s, want %s", c.body, c.field, got, c.want)
 		}
 	}
 }
 
-func FuzzContentAndDemand(f *testing.F) {
+func FuzzContentAndLimits(f *testing.F) {
 	f.Add([]byte(`{"messages":[{"role":"user","content":[{"type":"image_url"}]}],"max_tokens":4,"tools":[]}`))
 	f.Add([]byte(`{"input":[{"type":"function_call_output","output":[{"type":"input_image"}]}],"n":2}`))
 	f.Add([]byte(`{"messages":[{"content":[{"type":"image","source":{"content":[{"image_url":"data:image/png,B"}],"url":""}}]}]}`))
 	f.Add([]byte(`{"messages":[{"source":{"type":"content","content":[{"type":"image","source":{"data":"A"}}]}}],"thinking_budget":9}`))
 	f.Add([]byte(`{"input":[{"output":{"image_url":{"url":"data:image/png,B","url":"data:image/gif,C"}}}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		members, err := jsonscan.Strict(body, nil)
-		if err != nil {
+		var b jsonscan.Body
+		if b.Parse(body) != nil {
 			return
 		}
-		c, size := openai.ContentOf(body, members), int64(len(body))
+		c, size := request.ContentOf(&b), int64(len(body))
 		if c.Images < 0 || c.Images > size || c.Encoded < 0 || c.Encoded > size || c.Prediction < 0 || c.Prediction > size || c.Thinking < 0 {
 			t.Fatalf("%+v", c)
 		}
-		d, err := openai.ChatDemand(body, members)
+		l, err := request.ChatLimits(&b)
 		if err != nil {
 			return
 		}
-		p := jsonscan.NewPatch(body, members)
-		d.CapOutput(p, body, members, "", 3)
-		again, err := jsonscan.Strict(p.Append(nil), nil)
-		if err != nil {
-			t.Fatalf("%q became %q: %v", body, p.Append(nil), err)
+		l.SetOutput(&b, "", 3)
+		edited := b.Append(nil)
+		if err := b.Parse(edited); err != nil {
+			t.Fatalf("%q became %q: %v", body, edited, err)
 		}
-		capped, err := openai.ChatDemand(p.Append(nil), again)
-		if err != nil || capped.Output != 3 || capped.Messages != d.Messages {
-			t.Fatalf("%q became %q: %+v, %v", body, p.Append(nil), capped, err)
+		capped, err := request.ChatLimits(&b)
+		if err != nil || capped.Output != 3 || capped.Messages != l.Messages {
+			t.Fatalf("%q became %q: %+v, %v", body, edited, capped, err)
 		}
 	})
 }

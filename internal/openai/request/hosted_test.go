@@ -1,4 +1,4 @@
-package openai_test
+package request_test
 
 import (
 	"strings"

@@ -1,6 +1,7 @@
-package openai
+package request
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -71,12 +72,12 @@ const maxNesting = 4
 // maxTypeName bounds a caller's text in the refusal, in bytes.
 const maxTypeName = 64
 
-// ContentOf looks through a chat or Responses body, which jsonscan.Strict
-// accepted with these members, for what costs more than its bytes. Every member
-// of a repeated key is looked at: what was judged has to be what is read.
-func ContentOf(body []byte, members []jsonscan.Member) Content {
+// ContentOf looks through a chat or Responses body for what costs more than its bytes. It looks at
+// every member of a repeated key: what was judged has to be what the provider reads.
+func ContentOf(b *jsonscan.Body) Content {
 	var c Content
-	for _, m := range members {
+	body := b.Data()
+	for _, m := range b.Members() {
 		value := m.Value(body)
 		if m.Kind == 'n' {
 			continue
@@ -158,7 +159,7 @@ func (c *Content) object(object []byte, depth int, part bool) {
 	var sources sourceSum
 	for m := range jsonscan.AllMembers(object) {
 		value := m.Value(object)
-		key := foldKey(keyOf(object, m))
+		key := foldKey(m.DecodedKey(object))
 		if m.Kind == 'n' && string(key) != "type" {
 			continue
 		}
@@ -229,3 +230,10 @@ func (c *Content) kind(name string) contentKind {
 	}
 	return kind
 }
+
+// AsksHourCache reports whether a request asks for the dearer kind of cache, which is kept for an
+// hour ("cache_control": {"ttl": "1h"}). It may report true for a text of the same form. The usage
+// in the answer does not say which kind it was.
+func AsksHourCache(data []byte) bool { return bytes.Contains(data, hourTTL) }
+
+var hourTTL = []byte(`"1h"`)

@@ -1,4 +1,4 @@
-package openai
+package request
 
 import (
 	"slices"
@@ -79,7 +79,7 @@ func onlyClears(value []byte) bool {
 	for _, e := range jsonscan.Elements(value, nil) {
 		edit, typed := e.Value(value), false
 		for _, m := range jsonscan.Members(edit, nil) {
-			if string(foldKey(keyOf(edit, m))) != "type" {
+			if string(foldKey(m.DecodedKey(edit))) != "type" {
 				continue
 			}
 			name, _ := jsonscan.String(m.Value(edit))

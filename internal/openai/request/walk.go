@@ -1,9 +1,10 @@
-package openai
+package request
 
 import (
 	"bytes"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // maxFrames is how deep a walker looks. Providers read no id below six levels
@@ -156,7 +157,7 @@ func (w *walker) close() {
 	case f.repeated && w.refs.err == nil:
 		w.refs.fail(wrong(w.path+".id", "given once in an item"))
 	default:
-		w.refs.add(w.path, "id", KindItem, f.id)
+		w.refs.add(w.path, "id", openai.KindItem, f.id)
 	}
 }
 
