@@ -33,7 +33,7 @@ func checkGolden(t *testing.T, g *translatetest.Golden) {
 	}
 	g.Want("chat.json", translatetest.Indent(t, chat))
 
-	short := strings.NewReplacer(original.Repeated(), `,"…":"…"`)
+	short := strings.NewReplacer(original.Repeated(), `"…":"…"`)
 	if g.Name == "echo" {
 		short = strings.NewReplacer()
 	}
