@@ -17,9 +17,9 @@ func ProviderFailure(call *openai.Call, reason string) *apierror.Error {
 // Reasons of a ProviderFailure that both directions have.
 const (
 	TooManyItems     = "answered with too many items"
-	PartNotText      = "answered with a content part that is no text"
-	NamelessCall     = "answered with a tool call that names no function"
-	FragmentOfNoCall = "answered with a fragment of no tool call"
+	PartNotText      = "answered with a content part that is not text"
+	NamelessCall     = "answered with a tool call that has no name"
+	FragmentOfNoCall = "answered with a piece of a tool call that had not begun"
 )
 
 // AppendToken appends one token of log probabilities to a list, with the keys that SDKs require.

@@ -33,7 +33,7 @@ func UnsupportedType(o Object, typ string) *apierror.Error {
 
 // NoTools refuses a tool_choice that requires a tool in a request without tools.
 func NoTools() *apierror.Error {
-	return apierror.New(apierror.InvalidValue, "tool_choice asks for a tool, and there is none").WithParam("tool_choice")
+	return apierror.New(apierror.InvalidValue, `"tool_choice" requires a tool, but the request has none`).WithParam("tool_choice")
 }
 
 // maxQuoted bounds how many bytes of a caller's value an error text repeats.

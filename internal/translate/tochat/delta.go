@@ -71,7 +71,7 @@ func (r *reader) parseDelta(object []byte, base int) (d delta, bad *apierror.Err
 			d.reasoningDetails = value
 		case "function_call", "audio", "images":
 			if hasContent(value) {
-				return d, translate.ProviderFailure(r.call, "answered with \""+string(key)+"\", which a response cannot show")
+				return d, translate.ProviderFailure(r.call, "answered with \""+string(key)+"\", which a response cannot contain")
 			}
 			continue
 		default:
@@ -104,7 +104,7 @@ func (r *reader) readContent(content []byte) *apierror.Error {
 		return nil
 	}
 	if !isArray(content) {
-		return translate.ProviderFailure(r.call, "answered with content that is no text")
+		return translate.ProviderFailure(r.call, "answered with content that is not text")
 	}
 	for _, span := range r.walker.list(content) {
 		if bad := r.readPart(span.Value(content)); bad != nil {

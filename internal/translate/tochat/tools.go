@@ -29,7 +29,8 @@ func readTools(body translate.Object) (t tools, err error) {
 	}
 	for name, found := range t.allowed {
 		if !found {
-			return t, apierror.New(apierror.InvalidValue, "tool_choice allows the tool %q, which is not among the tools", translate.Shorten(name)).WithParam("tool_choice.tools")
+			return t, apierror.New(apierror.InvalidValue, `"tool_choice" allows the tool %q, which is not in "tools"`,
+				translate.Shorten(name)).WithParam("tool_choice.tools")
 		}
 	}
 	if len(t.chat) == 0 && t.needed {

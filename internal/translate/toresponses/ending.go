@@ -70,7 +70,7 @@ func (r *reader) end(response []byte, members []jsonscan.Member, event []byte) (
 		}
 	}
 	if s := string(status); event == nil && (s == `"in_progress"` || s == `"queued"`) {
-		return e, translate.ProviderFailure(r.call, "answered with a response that is not done")
+		return e, translate.ProviderFailure(r.call, "answered with an unfinished response")
 	}
 	if r.items.empty() {
 		for i, span := range jsonscan.Elements(output, nil) {

@@ -78,7 +78,7 @@ func unknownItem(call *openai.Call, typ []byte) *apierror.Error {
 			what += " of type " + string(typ)
 		}
 	}
-	return translate.ProviderFailure(call, "answered with "+what+" that a chat completion cannot show")
+	return translate.ProviderFailure(call, "answered with "+what+", which a chat completion cannot contain")
 }
 
 // maxItemID bounds the id of an item that is held; known ones have 60 bytes.

@@ -99,7 +99,8 @@ func (t *translation) limit(maxOutput int64) error {
 	case value == nil:
 		value = older
 	case older != nil && m != n:
-		return apierror.New(apierror.InvalidValue, "%q and %q say different things", "max_completion_tokens", "max_tokens").WithParam("max_tokens")
+		return apierror.New(apierror.InvalidValue, `"max_completion_tokens" and "max_tokens" must be equal if both are given`).
+			WithParam("max_tokens")
 	}
 	if value != nil {
 		t.out = translate.AppendMember(t.out, "max_output_tokens", value)
