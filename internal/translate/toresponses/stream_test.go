@@ -188,3 +188,30 @@ func TestEventsAddUpToTheWhole(t *testing.T) {
 		}
 	}
 }
+
+// The replacement of half a character ends what the half ended, also if nothing says that it is done.
+func TestHalfACharacterIsReplacedAtTheEnd(t *testing.T) {
+	const half = `x\ud83d`
+	call := event("output_item.added", `"output_index":0,"item":{"type":"function_call","call_id":"c","name":"f"}`)
+	for name, c := range map[string]struct{ wire, want string }{
+		"text":      {textDelta(`x\ud83d`), `"content":"\ufffd"`},
+		"refusal":   {event("refusal.delta", `"output_index":0,"delta":"`+half+`"`) + event("refusal.done", `"output_index":0`), `"refusal":"\ufffd"`},
+		"reasoning": {event("reasoning_text.delta", `"output_index":0,"delta":"`+half+`"`), `"reasoning_content":"\ufffd"`},
+		"reasoning that is done": {event("reasoning_text.delta", `"output_index":0,"delta":"`+half+`"`) +
+			event("reasoning_text.done", `"output_index":0`) + textDelta("a"), `"reasoning_content":"\ufffd"`},
+		"arguments": {call + event("function_call_arguments.delta", `"output_index":0,"delta":"`+half+`"`), `"arguments":"\ufffd"`},
+	} {
+		out, err := stream(plainOriginal(t), c.wire+ends, false, false)
+		if err != nil || strings.Count(out, c.want) != 1 || strings.Contains(out, "ud83d") {
+			t.Errorf("%s: %v, %s", name, err, out)
+		}
+	}
+}
+
+func TestAnIndexThatIsNoneIsAbsent(t *testing.T) {
+	out, err := stream(plainOriginal(t), event("output_text.delta", `"output_index":-1,"content_index":"x","delta":"a"`)+
+		event("output_text.delta", `"output_index":1.5,"delta":"b"`)+ends, false, false)
+	if g, bad := checkChunks(out); err != nil || bad != nil || g.message.content != "ab" {
+		t.Errorf("%v, %v: %s", err, bad, out)
+	}
+}
