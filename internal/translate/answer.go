@@ -28,8 +28,7 @@ func AppendToken(dst, object []byte, none string) []byte {
 	return appendToken(dst, object, none, true)
 }
 
-// appendToken appends a token, and the alternatives to it if they are asked for: an alternative has
-// none itself.
+// appendToken appends a token, with the alternatives to it or, for an alternative, without.
 func appendToken(dst, object []byte, none string, alternatives bool) []byte {
 	token, logprob, bytes, top := []byte(`""`), []byte("0"), []byte(none), []byte(nil)
 	for _, m := range jsonscan.Members(object, nil) {

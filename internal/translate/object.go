@@ -18,8 +18,8 @@ type Object struct {
 // Body returns the request as it was parsed, without the edits that b has collected.
 func Body(b *jsonscan.Body) Object { return Object{data: b.Data(), members: b.Members()} }
 
-// Open walks an object below the top of a request. Its keys are checked as strictly as those of
-// the body: the provider must read the same members as the gateway.
+// Open walks an object below the top of a request. Its keys are checked as strictly as those of the
+// body: the provider must read the same members as the gateway.
 func Open(value []byte, path string) (Object, error) {
 	o := Object{data: value, path: path}
 	if len(value) == 0 || value[0] != '{' {
@@ -131,8 +131,8 @@ func (o Object) RequiredObject(key string) (Object, error) {
 	return inner, err
 }
 
-// Each walks an array of at most limit objects in a member, and calls f for each until it fails.
-// An absent array is empty.
+// Each walks an array of at most limit objects in a member, and calls f for each until it fails. An
+// absent array is empty.
 func (o Object) Each(key string, limit int, f func(i int, element Object) error) error {
 	value := o.Get(key)
 	if value == nil {

@@ -2,9 +2,9 @@ package tochat
 
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// assistantTurn gathers an assistant message. A chat message has what are several items of a
-// Response: reasoning, text, and all calls that were made together, whose results must follow
-// directly.
+// assistantTurn gathers an assistant message. One chat message has the content of several items of
+// a Response: reasoning, text, and all calls that were made together. The results of the calls must
+// follow directly.
 type assistantTurn struct {
 	texts     [][]byte // quoted
 	calls     []byte   // the elements of tool_calls

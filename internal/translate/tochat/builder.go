@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// maxText bounds, in bytes of JSON, the text, arguments, reasoning and annotations of an answer,
-	// which its last events repeat in full. The longest outputs on the market have about 1 MiB.
+	// maxText bounds, in bytes of JSON, the text, arguments, reasoning and annotations of an
+	// answer, which its last events repeat in full. The longest outputs on the market have about 1
+	// MiB.
 	maxText = 16 << 20
 
-	// maxLogprobs bounds the log probabilities of an answer in bytes of JSON. With 20 alternatives a
-	// token has about 2 KiB.
+	// maxLogprobs bounds the log probabilities of an answer in bytes of JSON. With 20 alternatives
+	// a token has about 2 KiB.
 	maxLogprobs = 64 << 20
 )
 
@@ -80,7 +81,7 @@ func (b *builder) add(k kind) *item {
 }
 
 // current returns the open item of kind k. It ends an open item of another kind: a message does not
-// continue after what came behind it.
+// continue after another item began.
 func (b *builder) current(k kind) *item {
 	if b.open >= 0 && b.items[b.open].kind == k {
 		return &b.items[b.open]
@@ -179,8 +180,8 @@ func (b *builder) finish(it *item, status string) {
 		if rest := p.rest(); rest != nil {
 			b.events.delta(it, p, rest, nil)
 		}
-		// Some providers call a function without parameters with an empty text, but SDKs parse it as
-		// JSON.
+		// Some providers call a function without parameters with an empty text, but SDKs parse it
+		// as JSON.
 		if it.kind == functionCall && len(p.text) == 0 && status == completed {
 			b.grow(it, p, []byte("{}"), nil)
 		}

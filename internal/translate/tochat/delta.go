@@ -43,8 +43,8 @@ func (r *reader) readDelta(object []byte, base int) *apierror.Error {
 	return nil
 }
 
-// parseDelta reads the members of a delta, and fails one that a response cannot have. It notes where
-// the text of the chunk is, and whether the chunk has more.
+// parseDelta reads the members of a delta, and fails one that a response cannot have. It notes
+// where the text of the chunk is, and whether the chunk has more.
 func (r *reader) parseDelta(object []byte, base int) (d delta, bad *apierror.Error) {
 	for _, m := range r.walker.walk(atDelta, object) {
 		value := m.Value(object)

@@ -46,8 +46,8 @@ func (w *eventWriter) logprobs(elements []byte) {
 	w.out = append(append(w.out, elements...), ']')
 }
 
-// place writes which part of which item an event is about: the last one.
-func (w *eventWriter) place(it *item) {
+// location writes which item an event is about, and which part of it: always the last.
+func (w *eventWriter) location(it *item) {
 	w.put("item_id", it.id)
 	w.int("output_index", int64(it.index))
 	switch it.kind {
@@ -96,7 +96,7 @@ func (w *eventWriter) part(typ string, it *item, p *part) {
 	if !w.begin(typ) {
 		return
 	}
-	w.place(it)
+	w.location(it)
 	w.out = p.append(translate.AppendKey(w.out, "part"), it.kind)
 	w.end()
 }
@@ -115,7 +115,7 @@ func (w *eventWriter) delta(it *item, p *part, piece, logprobs []byte) {
 	if !w.begin(typ) {
 		return
 	}
-	w.place(it)
+	w.location(it)
 	w.text("delta", piece)
 	if it.kind == message && !p.refusal {
 		w.logprobs(logprobs)
@@ -127,7 +127,7 @@ func (w *eventWriter) annotationAdded(it *item, index int, annotation []byte) {
 	if !w.begin("response.output_text.annotation.added") {
 		return
 	}
-	w.place(it)
+	w.location(it)
 	w.int("annotation_index", int64(index))
 	w.put("annotation", annotation)
 	w.end()
@@ -138,7 +138,7 @@ func (w *eventWriter) partDone(it *item, p *part) {
 	switch {
 	case it.kind == functionCall:
 		if w.begin("response.function_call_arguments.done") {
-			w.place(it)
+			w.location(it)
 			w.put("name", it.name)
 			w.text("arguments", p.text)
 			w.end()
@@ -159,7 +159,7 @@ func (w *eventWriter) textDone(typ, key string, it *item, p *part) {
 	if !w.begin(typ) {
 		return
 	}
-	w.place(it)
+	w.location(it)
 	w.text(key, p.text)
 	if it.kind == message && !p.refusal {
 		w.logprobs(p.logprobs)

@@ -2,8 +2,8 @@ package tochat
 
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// fields is the table of the fields of a Responses request: OpenAI's, those that OpenRouter adds, and
-// sampling fields that many chat servers know. A test holds docs/responses.md to it.
+// fields is the table of the fields of a Responses request: OpenAI's, those that OpenRouter adds,
+// and sampling fields that many chat servers know. A test holds docs/responses.md to it.
 var fields = translate.Fields{
 	"frequency_penalty":      translate.Kept,
 	"logit_bias":             translate.Kept,

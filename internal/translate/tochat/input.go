@@ -15,7 +15,7 @@ var itemFields = map[string][]string{
 	"reasoning":            {"type", "summary", "content", "encrypted_content", "id", "status", clientNotes},
 }
 
-// appendMessages appends messages, which instructions and input become.
+// appendMessages translates instructions and input to messages.
 func appendMessages(dst []byte, body translate.Object, opt Options) ([]byte, error) {
 	m := messageWriter{opt: opt, out: append(dst, `,"messages":[`...)}
 	instructions, err := body.Text("instructions")
@@ -155,8 +155,8 @@ func (m *messageWriter) functionOutput(o translate.Object) error {
 	return nil
 }
 
-// reasoning keeps the reasoning of the model for a provider that wants it back: the reasoning itself,
-// or else the summary of it.
+// reasoning keeps the reasoning of the model for a provider that wants it back: the reasoning
+// itself, or else the summary of it.
 func (m *messageWriter) reasoning(o translate.Object) error {
 	if !m.opt.ReasoningContent {
 		return nil

@@ -65,8 +65,8 @@ func newOriginal(body translate.Object, limit, tools []byte, logprobs bool) *Ori
 	return o
 }
 
-// replaceLineEnds replaces the line ends of JSON, which can only be between tokens: an event has one
-// line of data.
+// replaceLineEnds replaces the line ends of JSON, which can only be between tokens: an event has
+// one line of data.
 func replaceLineEnds(text []byte) {
 	for i, c := range text {
 		if c == '\n' || c == '\r' {

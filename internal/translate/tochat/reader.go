@@ -143,8 +143,8 @@ func (r *reader) readChoice(object []byte, base int) *apierror.Error {
 	return r.readDelta(delta, at)
 }
 
-// readLogprobs collects the log probabilities of a chunk's text in r.tokens. Those of a refusal have
-// no counterpart in a response.
+// readLogprobs collects the log probabilities of a chunk's text in r.tokens. Those of a refusal
+// have no counterpart in a response.
 func (r *reader) readLogprobs(object []byte) {
 	for _, m := range r.walker.walk(atElement, object) {
 		if string(m.DecodedKey(object)) != "content" {

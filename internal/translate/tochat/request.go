@@ -1,8 +1,8 @@
 // Package tochat serves a caller of the Responses API by a provider that only has chat completions.
 //
-//	chat, original, err := tochat.Request(body, stream, options)          // what the provider gets
-//	response, sum, err := tochat.Result(nil, answer, original, call, ids) // a whole answer
-//	events := tochat.NewStream(original, call, ids)                       // the same, event by event
+//	chat, original, err := tochat.Request(body, stream, options)          // for the provider
+//	response, sum, err := tochat.Result(nil, answer, original, call, ids) // for the caller
+//	events := tochat.NewStream(original, call, ids)                       // the same, streamed
 package tochat
 
 import (
@@ -43,10 +43,11 @@ type translation struct {
 	logprobs bool   // the caller asked for them
 }
 
-// Request translates a Responses request, which request.ParseResponses accepted, to the chat request
-// for a provider; stream is what the request says of streaming. It reads b as it was parsed, without
-// the edits that b has collected. The error is a [*apierror.Error] with status 400 that names the
-// field which a chat request cannot carry, or whose value is invalid. Neither result refers to b.
+// Request translates a Responses request that request.ParseResponses accepted. The result is the
+// chat request for the provider, streamed if the caller asked for it. It reads b as it was parsed,
+// without the edits that b has collected. The error is a [*apierror.Error] with status 400 that
+// names the field which a chat request cannot carry, or whose value is invalid. Neither result
+// refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original *Original, err error) {
 	t := translation{opt: opt, body: translate.Body(b)}
 	if err := t.check(); err != nil {

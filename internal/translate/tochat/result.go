@@ -3,8 +3,8 @@ package tochat
 import "github.com/gatehouse-proxy/gatehouse/internal/openai"
 
 // Result appends the response that a provider's whole chat completion becomes. A body that is not a
-// completion, says that it is an error, or has what a response cannot, is a [*apierror.Error], also
-// in the summary, and dst is returned as it was.
+// completion, reports an error, or has content that a response cannot have, is a [*apierror.Error],
+// also in the summary, and dst is returned as it was.
 func Result(dst, answer []byte, original *Original, call openai.Call, ids IDs) ([]byte, openai.Summary, error) {
 	repaired, sum, err := openai.ChatResult(nil, answer, call)
 	if err != nil {

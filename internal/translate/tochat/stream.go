@@ -78,7 +78,7 @@ func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 		return s.take(), failure
 	}
 	var err error
-	// What chat adds for its callers is not read.
+	// What chat adds at the end is for chat callers.
 	if s.chunk, err = s.chat.Close(s.chunk[:0], nil); err != nil {
 		return dst, err
 	}
@@ -96,7 +96,7 @@ func (s *Stream) Summary() openai.Summary { return s.chat.Summary() }
 
 // fail ends the stream.
 func (s *Stream) fail(e *apierror.Error) {
-	_, _ = s.chat.Close(nil, e) // for its summary
+	_, _ = s.chat.Close(nil, e) // it completes the summary
 	s.ended, s.failure = true, e
 	r := &s.reader
 	r.abandon()

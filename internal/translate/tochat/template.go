@@ -6,8 +6,8 @@ import "bytes"
 const maxTemplate = 1 << 10
 
 // textTemplate is the last chunk without its text, if it held nothing but a piece of text. Most
-// chunks of a stream differ only in this piece. Such a chunk has the same meaning with another text,
-// so that it need not be walked.
+// chunks of a stream differ only in this piece. Such a chunk has the same meaning with another
+// text, so that it need not be walked.
 type textTemplate struct {
 	before []byte // up to the quote that begins the text, empty for no template
 	after  []byte // from the quote that ends it

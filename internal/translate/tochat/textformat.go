@@ -2,7 +2,7 @@ package tochat
 
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// appendFormat appends response_format, which text.format becomes.
+// appendFormat translates text.format to response_format.
 func appendFormat(dst []byte, text translate.Object) ([]byte, error) {
 	format, ok, err := text.Object("format")
 	if !ok || err != nil {

@@ -39,7 +39,8 @@ func readTools(body translate.Object) (t tools, err error) {
 	return t, nil
 }
 
-// add adds a function. strict is sent only if the caller gave it: its defaults differ.
+// add adds a function. strict is sent only if the caller gave it: its default differs between the
+// APIs.
 func (t *tools) add(tool translate.Object) error {
 	typ, err := tool.Type()
 	if err != nil {

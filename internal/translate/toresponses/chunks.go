@@ -5,8 +5,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// chunkWriter writes the chunks of a chat stream and passes them to the family's own stream, as if a
-// provider of chat completions had sent them.
+// chunkWriter writes the chunks of a chat stream and passes them to the family's own stream, as if
+// a provider of chat completions had sent them.
 //
 //	{"id":…,"created":…,"object":"chat.completion.chunk","choices":[{"index":0,"delta":{
 //	    "role" | "content" | "refusal" | "reasoning_content" | "annotations" | "tool_calls"

@@ -12,8 +12,8 @@ var partFields = map[string][]string{
 	"input_audio": {"type", "input_audio"},
 }
 
-// content ends an item with the content of a message to the model, as member key: a string as it
-// is, parts as Responses calls them. Only users and tools send media.
+// content ends an item with the content of a message to the model, in the member key: a string
+// unchanged, parts under their names in Responses. Only users and tools may send media.
 func (in *inputWriter) content(key string, message translate.Object, media bool) error {
 	value := message.Get("content")
 	switch {
@@ -40,7 +40,7 @@ func (in *inputWriter) content(key string, message translate.Object, media bool)
 	return err
 }
 
-// partType returns the type of a part whose fields are known.
+// partType returns the type of a part, and refuses a part with other fields.
 func partType(part translate.Object) (string, error) {
 	typ, err := part.Type()
 	if err != nil {
@@ -112,7 +112,7 @@ func appendFile(dst []byte, part translate.Object) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// answer ends an item with the content of a message of the model: a string as it is, parts and a
+// answer ends an item with the content of a message of the model: a string unchanged, parts and a
 // refusal as the parts of an answer.
 func (in *inputWriter) answer(message translate.Object, content, refusal []byte) error {
 	if refusal == nil && content[0] == '"' {

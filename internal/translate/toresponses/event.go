@@ -154,7 +154,7 @@ func (r *reader) argumentsDone(e *event, argument []byte) *apierror.Error {
 	return nil
 }
 
-// partAdded fails an answer at the beginning of a part that is no text.
+// partAdded fails an answer at the beginning of a part that is not text.
 func (r *reader) partAdded(e *event) *apierror.Error {
 	switch string(readMembers(e.part).typ) {
 	case `"output_text"`, `"text"`, `"refusal"`, `"reasoning_text"`, "":

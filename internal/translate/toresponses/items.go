@@ -20,7 +20,7 @@ type item struct {
 
 	call   int    // which tool call it is
 	callID []byte // quoted
-	custom bool   // of a custom tool
+	custom bool   // the tool is a custom one
 }
 
 type itemKind uint8
@@ -36,16 +36,16 @@ const (
 type part struct {
 	index   int64
 	summary bool // of reasoning: a part of the summary, not of the reasoning itself
-	emitted bool // something of it was
+	emitted bool // some of it was emitted
 	cited   bool // a citation of it was emitted
 	done    bool
 
 	before int64 // the characters of the texts before it
 }
 
-// hostedItems are the item types that are not read here. True are the traces of tools that the
-// provider ran: its text contains their outcome. The others would lose a part of the answer, and so
-// would items that are not in the table: such an answer fails.
+// hostedItems are the item types that are not read here. Those that are true are the traces of
+// tools that the provider ran: its text contains their outcome. Without one of the others, or an
+// item that is not in the table, a part of the answer would be missing: such an answer fails.
 var hostedItems = map[string]bool{
 	"code_interpreter_call": true, "file_search_call": true, "mcp_call": true, "mcp_list_tools": true,
 	"web_search_call": true, "compaction": true,
@@ -84,8 +84,8 @@ func unknownItem(call *openai.Call, typ []byte) *apierror.Error {
 // maxItemID bounds the id of an item that is held; known ones have 60 bytes.
 const maxItemID = 256
 
-// itemList has the items of a response that began. Items are not moved out of it; a pointer to one
-// is valid until the next is added.
+// itemList has the items of a response that began. A pointer to an item is valid until the next is
+// added.
 type itemList struct {
 	items []item
 	parts int // items, and parts of them
@@ -123,7 +123,7 @@ func (l *itemList) find(index int64, id []byte, kind itemKind) (found *item) {
 }
 
 // findCall returns the tool call of an item, nil for a new one. The ids of calls, unlike those of
-// items, are reliable. added says that the item is announced by this event.
+// items, are reliable. added says that an event announces the item.
 func (l *itemList) findCall(index int64, id, callID []byte, added bool) *item {
 	for i := len(l.items) - 1; i >= 0; i-- {
 		it := &l.items[i]

@@ -78,7 +78,7 @@ func TestCallsAreFoundByTheirOwnIDs(t *testing.T) {
 		{0, "changed", "c0", false, 0},
 		{0, "i0", "c9", false, -1}, // another call at the same index
 		{0, "", "", false, 0},
-		{-1, "", "c1", false, 2}, // the last call may be the one: it has not said its id
+		{-1, "", "c1", false, 2}, // the last call may be the one: its own id is unknown
 		{-1, "i1", "c1", false, 1},
 		{-1, "i2", "", false, 2},
 		{-1, "i0", "", false, 0},

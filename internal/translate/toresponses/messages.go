@@ -17,7 +17,7 @@ var messageFields = map[string][]string{
 	"tool": {"role", "content", "tool_call_id", "name"},
 }
 
-// appendMessages appends instructions and input, which messages become.
+// appendMessages translates messages to instructions and input.
 func appendMessages(dst []byte, body translate.Object) ([]byte, error) {
 	value := body.Get("messages")
 	if value == nil {
@@ -60,7 +60,7 @@ func appendMessages(dst []byte, body translate.Object) ([]byte, error) {
 	return append(in.out, ']'), nil
 }
 
-// roleOf returns the role of a message whose fields are known.
+// roleOf returns the role of a message, and refuses a message with other fields.
 func roleOf(o translate.Object) (string, error) {
 	role, err := o.DecodedText("role")
 	if err != nil {
@@ -139,8 +139,9 @@ func (in *inputWriter) assistant(o translate.Object) error {
 	})
 }
 
-// toolCalls are the member of a tool call's own object that has its input, and the item that the
-// call becomes, by the call's type, which is also the name of the member that has this object.
+// toolCalls has, by the type of a tool call, the member of its own object that has its input, and
+// the type of the item that the call becomes. The type is also the name of the member that has this
+// object.
 var toolCalls = map[string]struct{ argument, item string }{
 	"function": {"arguments", "function_call"},
 	"custom":   {"input", "custom_tool_call"},

@@ -47,7 +47,7 @@ func (r *reader) begin(text bool) {
 }
 
 // beginCall begins a tool call, whose name is quoted. If another has the same id, the family makes
-// up an id for this one: the results of the two could not be told apart.
+// up an id for this one: the caller could not distinguish their results.
 func (r *reader) beginCall(index int64, o itemMembers) (*item, *apierror.Error) {
 	if _, ok := translate.Unquoted(o.name); !ok {
 		return nil, translate.ProviderFailure(r.call, translate.NamelessCall)
@@ -106,9 +106,9 @@ func (r *reader) emitArguments(it *item, piece []byte) {
 	}
 }
 
-// emitCitation emits the citation of a URL. Chat nests its members; other annotations refer to
-// what only the provider has. Citations count characters from the beginning of their part, and in a
-// chat completion from that of the message.
+// emitCitation emits the citation of a URL. Chat nests its members; other annotations refer to what
+// only the provider has. Citations count characters from the beginning of their part, and in a chat
+// completion from that of the message.
 func (r *reader) emitCitation(p *part, annotation []byte) {
 	c := translate.ReadCitation(annotation)
 	if string(c.Type) != `"url_citation"` {

@@ -1,11 +1,11 @@
 // Package toresponses serves a caller of chat completions by a provider that only has the Responses
-// API. Chat answers differ between the families of endpoints: the translation makes the chat
-// completion that a provider would send, and the family's own result or stream makes the answer of
-// it.
+// API. The families of endpoints answer chat calls in different forms. The translation makes the
+// chat completion that a provider would send, and the family's own result or stream makes its
+// answer from that.
 //
-//	responses, original, err := toresponses.Request(body, stream, options) // what the provider gets
-//	chat, sum, err := toresponses.Result(answer, original, call)           // for the family's result
-//	chunks := toresponses.NewStream(original, call, family)                // around the family's stream
+//	responses, original, err := toresponses.Request(body, stream, options) // for the provider
+//	chat, sum, err := toresponses.Result(answer, original, call)           // for the family
+//	chunks := toresponses.NewStream(original, call, family)                // the same, streamed
 package toresponses
 
 import (
@@ -41,11 +41,11 @@ type translation struct {
 	original Original
 }
 
-// Request translates a chat completion request, which request.ParseChat accepted, to the Responses
-// request for a provider; stream is what the request says of streaming. It reads b as it was parsed,
-// without the edits that b has collected. The error is a [*apierror.Error] with status 400 that names
-// the field which a Responses request cannot carry, or whose value is invalid. Neither result refers
-// to b.
+// Request translates a chat completion request that request.ParseChat accepted. The result is the
+// Responses request for the provider, streamed if the caller asked for it. It reads b as it was
+// parsed, without the edits that b has collected. The error is a [*apierror.Error] with status 400
+// that names the field which a Responses request cannot carry, or whose value is invalid. Neither
+// result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, original *Original, err error) {
 	t := translation{body: translate.Body(b)}
 	if err := fields.Check(t.body, isNeutral); err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// Result translates a provider's whole response to a chat completion, of which the family makes its
-// result. A body that is not a response, is not finished, failed, or has what a chat completion
-// cannot, is a [*apierror.Error], also in the summary.
+// Result translates a provider's whole response to a chat completion, from which the family makes
+// its result. A body that is not a response, is unfinished, failed, or has content that a chat
+// completion cannot have, is a [*apierror.Error], also in the summary.
 func Result(response []byte, original *Original, call openai.Call) ([]byte, openai.Summary, error) {
 	call = original.call(call)
 	repaired, sum, err := openai.ResponsesResult(nil, response, call)

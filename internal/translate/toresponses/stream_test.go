@@ -110,7 +110,7 @@ func TestOnlyKeptResponsesHaveOwners(t *testing.T) {
 		s := toresponses.NewStream(original, call, openai.NewChatStream(translatetest.NewCall()))
 		feedEvents(s, event("created", opened), messageAdded)
 		if ids != want {
-			t.Errorf("%s: %d ids were told of, want %d", body, ids, want)
+			t.Errorf("%s: %d ids had an owner, want %d", body, ids, want)
 		}
 	}
 }
@@ -183,13 +183,13 @@ func TestEventsAddUpToTheWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want, got := said(t, whole), g.said(); got != want {
+		if want, got := contentOf(t, whole), g.content(); got != want {
 			t.Errorf("%s: in events %s\nwhole %s", name, got, want)
 		}
 	}
 }
 
-// The replacement of half a character ends what the half ended, also if nothing says that it is done.
+// Half a character at the end of an item is replaced even if no event says that the item is done.
 func TestHalfACharacterIsReplacedAtTheEnd(t *testing.T) {
 	const half = `x\ud83d`
 	call := event("output_item.added", `"output_index":0,"item":{"type":"function_call","call_id":"c","name":"f"}`)

@@ -58,8 +58,8 @@ func openTyped(outer translate.Object) (typ string, inner translate.Object, err 
 	return typ, inner, err
 }
 
-// appendTool appends a tool as Responses has it: flat. A function always gets parameters, which are
-// required there, and strict, whose default there is true and here false.
+// appendTool appends a tool as Responses has it: flat. A function always gets parameters, which
+// Responses requires, and strict, whose default is true in Responses and false in chat.
 func appendTool(dst []byte, outer translate.Object) ([]byte, error) {
 	typ, tool, err := openTyped(outer)
 	if err != nil {

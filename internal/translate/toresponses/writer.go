@@ -2,9 +2,9 @@ package toresponses
 
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// answerWriter writes the content of a response as chat, in the order in which a reader finds it:
-// as the chunks of a stream, or as the message of a whole completion. Texts are JSON without
-// quotes, ids and names have theirs.
+// answerWriter writes the content of a response as chat, in the order in which it arrives: as the
+// chunks of a stream, or as the message of a whole completion. Texts are JSON without quotes; ids
+// and names keep theirs.
 type answerWriter interface {
 	// begin comes before anything else, once. text says that the answer begins with text.
 	begin(text bool)
