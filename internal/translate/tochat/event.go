@@ -1,6 +1,8 @@
 package tochat
 
 import (
+	"strconv"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
@@ -20,9 +22,10 @@ func (w *eventWriter) begin(typ string) bool {
 	}
 	w.out = append(w.out, "event: "...)
 	w.out = append(w.out, typ...)
-	w.out = append(w.out, "\ndata: {"...)
-	w.text("type", []byte(typ))
-	w.int("sequence_number", w.sequence)
+	w.out = append(w.out, "\ndata: {\"type\":\""...)
+	w.out = append(w.out, typ...)
+	w.out = append(w.out, `","sequence_number":`...)
+	w.out = strconv.AppendInt(w.out, w.sequence, 10)
 	w.sequence++
 	return true
 }
