@@ -19,6 +19,7 @@ func TestATemplateMatchesChunksThatDifferInTheirText(t *testing.T) {
 		`{"a":"","b":"x"}`:                 "", // an empty piece is left to the walk
 		`{"a":"you","b":"y"}`:              "",
 		`{"a":"you","c":"z","b":"x"}`:      "",
+		`{"a":"","c":"","b":"x"}`:          "",
 		`{"z":"you","b":"x"}`:              "",
 		`{"a":"x","b":"x"}`[:len(`{"a":`)]: "",
 	} {

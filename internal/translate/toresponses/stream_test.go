@@ -215,3 +215,36 @@ func TestAnIndexThatIsNoneIsAbsent(t *testing.T) {
 		t.Errorf("%v, %v: %s", err, bad, out)
 	}
 }
+
+func TestANullMemberIsAbsent(t *testing.T) {
+	out, err := stream(plainOriginal(t), event("output_text.delta", `"output_index":0,"response":null,"delta":"a"`)+ends, false, false)
+	if g, bad := checkChunks(out); err != nil || bad != nil || g.message.content != "a" {
+		t.Errorf("%v, %v: %s", err, bad, out)
+	}
+}
+
+func TestTheDoneEventHasTheInputOfACustomTool(t *testing.T) {
+	out, err := stream(plainOriginal(t), event("output_item.added", `"output_index":0,"item":{"type":"custom_tool_call","call_id":"c","name":"f","input":""}`)+
+		event("custom_tool_call_input.done", `"output_index":0,"input":"select 1"`)+ends, false, false)
+	if g, bad := checkChunks(out); err != nil || bad != nil || len(g.calls) != 1 || g.calls[0]["arguments"] != "select 1" {
+		t.Errorf("%v, %v: %s", err, bad, out)
+	}
+}
+
+// failing is a family's stream that fails at its first chunk.
+type failing struct{ openai.Stream }
+
+func (failing) Data(dst, _, _ []byte) []byte { return append(dst, "failed"...) }
+func (failing) Summary() openai.Summary {
+	return openai.Summary{Err: apierror.New(apierror.UpstreamError, "no")}
+}
+
+func TestAFailureOfTheFamilysStreamEndsTheStream(t *testing.T) {
+	s := toresponses.NewStream(plainOriginal(t), translatetest.NewCall(), failing{})
+	if out := feedEvents(s, textDelta("a"), textDelta("b")); out != "failedfailed" || !s.Done() { // the role and the text
+		t.Errorf("%s, done %v", out, s.Done())
+	}
+	if out, err := s.Close(nil, nil); translatetest.MustFail(t, err).Message != "no" || len(out) > 0 {
+		t.Errorf("closing gave %s, %v", out, err)
+	}
+}
