@@ -6,7 +6,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
 )
 
 // serveChat forwards a chat completion: the caller's own bytes with the few
@@ -50,12 +50,9 @@ func serveChat(x *exchange) error {
 // chatTranslated serves a chat call by the Responses API. The answer becomes a
 // chat completion as a provider would send it, and that one the family's own.
 func (x *exchange) chatTranslated(b *jsonscan.Body, req request.Request) error {
-	if x.call.Capped() {
-		if err := x.capped(b); err != nil {
-			return err
-		}
-	}
-	responses, asked, err := translate.ChatRequest(b.Data(), b.Members(), req, x.call.UpstreamModel())
+	responses, original, err := toresponses.Request(b, req.Stream, toresponses.Options{
+		UpstreamModel: x.call.UpstreamModel(), MaxOutput: x.outputCap(),
+	})
 	if err != nil {
 		return err
 	}
@@ -63,10 +60,10 @@ func (x *exchange) chatTranslated(b *jsonscan.Body, req request.Request) error {
 	b.Release()
 	upstream := [][]byte{responses}
 	if req.Stream {
-		return x.stream(provider.Responses, upstream, translate.NewChatStream(asked, x.wireCall(), x.family.chatStream(x, req.IncludeUsage)))
+		return x.stream(provider.Responses, upstream, toresponses.NewStream(original, x.wireCall(), x.family.chatStream(x, req.IncludeUsage)))
 	}
 	return x.answer(provider.Responses, upstream, func(dst, answer []byte) ([]byte, openai.Summary, error) {
-		chat, sum, err := translate.ChatResult(answer, asked, x.wireCall())
+		chat, sum, err := toresponses.Result(answer, original, x.wireCall())
 		if err != nil {
 			return dst, sum, err
 		}

@@ -92,10 +92,13 @@ func (x *exchange) capOutput(b *jsonscan.Body) {
 	}
 }
 
-// capped bounds the output of a request that will be translated.
-func (x *exchange) capped(b *jsonscan.Body) error {
-	x.capOutput(b)
-	return b.Parse(b.Append(nil))
+// outputCap is the limit of the output that a translated request gets, 0 for its own.
+func (x *exchange) outputCap() int64 {
+	if !x.call.Capped() {
+		return 0
+	}
+	_, _, n := x.call.OutputCap()
+	return n
 }
 
 // capPrice edits a request to a router that must not choose a dearer upstream.

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
 )
 
 // serveResponses forwards a Responses call as it is to a provider that has the
@@ -52,14 +52,9 @@ func serveResponses(x *exchange) error {
 
 // translated serves a Responses call by chat completions.
 func (x *exchange) translated(b *jsonscan.Body, req request.Request) error {
-	if x.call.Capped() {
-		if err := x.capped(b); err != nil {
-			return err
-		}
-	}
 	how := x.call.Provider().Translate
-	chat, echo, err := translate.Request(b.Data(), b.Members(), req, translate.Options{
-		UpstreamModel: x.call.UpstreamModel(), MaxTokensField: x.call.Provider().MaxTokensField,
+	chat, original, err := tochat.Request(b, req.Stream, tochat.Options{
+		UpstreamModel: x.call.UpstreamModel(), MaxOutput: x.outputCap(), MaxTokensField: x.call.Provider().MaxTokensField,
 		DeveloperRole: how.DeveloperRole, ReasoningContent: how.ReasoningContent,
 	})
 	if err != nil {
@@ -68,10 +63,10 @@ func (x *exchange) translated(b *jsonscan.Body, req request.Request) error {
 	chat = x.priceCapped(chat)
 	b.Release()
 	if req.Stream {
-		return x.stream(provider.Chat, [][]byte{chat}, translate.NewStream(echo, x.wireCall(), responseIDs{x}))
+		return x.stream(provider.Chat, [][]byte{chat}, tochat.NewStream(original, x.wireCall(), responseIDs{x}))
 	}
 	return x.answer(provider.Chat, [][]byte{chat}, func(dst, answer []byte) ([]byte, openai.Summary, error) {
-		return translate.Result(dst, answer, echo, x.wireCall(), responseIDs{x})
+		return tochat.Result(dst, answer, original, x.wireCall(), responseIDs{x})
 	})
 }
 
