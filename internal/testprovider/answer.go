@@ -83,6 +83,7 @@ func (t *Transport) serve(req *http.Request, conversation string, write func(*Re
 // check refuses what this provider cannot answer.
 func (r *Request) check(conversation string) error {
 	if conversation == "input" {
+		r.N = nil // of chat only
 		for _, stored := range []string{"previous_response_id", "conversation"} {
 			if r.Has(stored) {
 				return errState(stored)
@@ -140,7 +141,7 @@ func (r *Request) reply(model Model) (*Reply, error) {
 	results := r.Results()
 	if called != nil && results == nil {
 		arguments := "{}"
-		if called.Parameters != nil {
+		if present(called.Parameters) {
 			if arguments, err = exampleJSON(called.Parameters); err != nil {
 				return nil, errValue("tools", "no example for the parameters of function %q: %v", called.Name, err)
 			}

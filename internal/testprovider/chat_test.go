@@ -78,7 +78,7 @@ func TestChatRepliesToTheLastUserMessage(t *testing.T) {
 }
 
 func TestChatToolChoice(t *testing.T) {
-	const tools = `"tools":[{"type":"custom","custom":{"name":"z"}},{"type":"function","function":{"name":"a"}},{"type":"function","function":{"name":"b"}}]`
+	const tools = `"tools":[{"type":"custom","custom":{"name":"z"}},{"type":"function","function":{"name":"a","parameters":null}},{"type":"function","function":{"name":"b"}}]`
 	const result = `,"messages":[{"role":"user","content":"x"},{"role":"tool","content":"y"}]`
 	for _, tt := range []struct{ name, more, call string }{
 		{"default", ``, "a"},
@@ -117,7 +117,7 @@ func TestChatLimitsAndFormats(t *testing.T) {
 		{"text format", `"response_format":{"type":"text"}`, "You said: hello big world", "stop"},
 		{"json_object", `"response_format":{"type":"json_object"}`, `{"reply":"You said: hello big world"}`, "stop"},
 		{"json_schema", `"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}}`, `{"n":1}`, "stop"},
-		{"json_schema without schema", `"response_format":{"type":"json_schema","json_schema":{"name":"n"}}`, `{"reply":"You said: hello big world"}`, "stop"},
+		{"json_schema without schema", `"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":null}}`, `{"reply":"You said: hello big world"}`, "stop"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := post[chatResult](t, "/chat/completions", chatWith(tt.fields))

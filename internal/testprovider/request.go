@@ -71,10 +71,10 @@ func ParseRequest(body []byte) (*Request, error) {
 }
 
 // Has reports whether a member was sent that is not null.
-func (r *Request) Has(name string) bool {
-	raw := r.Members[name]
-	return len(raw) > 0 && string(raw) != "null"
-}
+func (r *Request) Has(name string) bool { return present(r.Members[name]) }
+
+// present reports whether there is a value other than null.
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // Conversation is the messages of chat, or the items of a Responses input.
 func (r *Request) Conversation() []Message {
@@ -146,11 +146,11 @@ func (r *Request) Formatted(text string) (string, error) {
 		return text, nil
 	}
 	schema := f.Schema
-	if schema == nil {
+	if !present(schema) {
 		schema = f.Nested.Schema
 	}
 	switch {
-	case f.Type == "json_schema" && schema != nil:
+	case f.Type == "json_schema" && present(schema):
 		example, err := exampleJSON(schema)
 		if err != nil {
 			return "", errValue(param, "no example for the schema: %v", err)

@@ -45,7 +45,7 @@ func TestResponseRepeatsTheRequest(t *testing.T) {
 }
 
 func TestResponseCutByALimit(t *testing.T) {
-	resp := send(t, http.MethodPost, "/responses", `{"model":"echo","input":"hello","max_output_tokens":2}`)
+	resp := send(t, http.MethodPost, "/responses", `{"model":"echo","input":"hello","max_output_tokens":2,"n":3}`)
 	sameJSON(t, readAll(t, resp), response("incomplete", "["+message("incomplete", "You said:")+"]", responsesUsage("1", "2", "3"),
 		`,"max_output_tokens":2,"incomplete_details":{"reason":"max_output_tokens"}`))
 }

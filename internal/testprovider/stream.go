@@ -1,10 +1,10 @@
 package testprovider
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -28,17 +28,24 @@ type Event struct {
 // Done ends the stream of a chat answer.
 var Done = Event{}
 
-// Payload is what stands after "data:".
-func (e Event) Payload() []byte {
-	if e.Data == nil {
-		return []byte("[DONE]")
+// Encode is the event on the wire.
+func (e Event) Encode() []byte {
+	b := make([]byte, 0, 512)
+	if e.Name != "" {
+		b = append(b, "event: "+e.Name+"\n"...)
 	}
-	return Encode(e.Data)
+	b = append(b, "data: "...)
+	if e.Data == nil {
+		b = append(b, "[DONE]"...)
+	} else {
+		b = encode(b, e.Data)
+	}
+	return append(b, "\n\n"...)
 }
 
 // Events makes all events.
 func (s *Stream) Events() []Event {
-	events := s.head
+	events := slices.Clip(s.head)
 	for i := range s.pieces {
 		events = append(events, s.piece(i))
 	}
@@ -55,10 +62,10 @@ type streamBody struct {
 	pace   time.Duration // before each piece
 	cut    int           // break off after this many pieces; 0: do not
 
-	event bytes.Buffer // what is left of the current event
-	next  int          // events taken from head and pieces
-	tail  []Event      // made after the last piece
-	ended bool         // tail was made
+	event []byte  // what is left of the current event
+	next  int     // events taken from head and pieces
+	tail  []Event // made after the last piece
+	ended bool    // tail was made
 
 	once   sync.Once
 	closed chan struct{}
@@ -76,12 +83,14 @@ func (b *streamBody) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if b.event.Len() == 0 {
+	if len(b.event) == 0 {
 		if err := b.fill(); err != nil {
 			return 0, err
 		}
 	}
-	return b.event.Read(p)
+	n := copy(p, b.event)
+	b.event = b.event[n:]
+	return n, nil
 }
 
 // Close implements [io.Closer].
@@ -90,7 +99,7 @@ func (b *streamBody) Close() error {
 	return nil
 }
 
-// fill waits for the next event and puts it into the buffer.
+// fill waits for the next event.
 func (b *streamBody) fill() error {
 	e, err := b.take()
 	if err != nil {
@@ -105,13 +114,7 @@ func (b *streamBody) fill() error {
 		case <-time.After(b.pace):
 		}
 	}
-	b.event.Reset()
-	if e.Name != "" {
-		b.event.WriteString("event: " + e.Name + "\n")
-	}
-	b.event.WriteString("data: ")
-	b.event.Write(e.Payload())
-	b.event.WriteString("\n\n")
+	b.event = e.Encode()
 	return nil
 }
 

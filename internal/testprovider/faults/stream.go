@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"bytes"
 	"net/http"
 	"slices"
 
@@ -25,7 +24,7 @@ func (c *call) streamScript(stream *testprovider.Stream, failure event) script {
 	if c.mode.stream != nil {
 		events = c.mode.stream(events)
 	}
-	cut, junk, gate := afterText(events, 2), -1, -1
+	cut, broken, gate := afterText(events, 2), -1, -1
 	switch c.mode.course {
 	case courseEmpty:
 		return s
@@ -40,24 +39,27 @@ func (c *call) streamScript(stream *testprovider.Stream, failure event) script {
 	case courseReset:
 		events, s.end = events[:cut], endReset
 	case courseMalformed:
-		junk = cut
+		broken = cut
 	case courseStall:
 		gate = cut
 	case courseDelayed:
 		s.steps = []step{{pause: c.mode.pause}}
 	}
 	for i, e := range events {
-		payload := e.Payload()
+		if e.Name != "" { // edits have moved the numbers
+			e.Data = e.Data.With("sequence_number", i)
+		}
 		if e.Data != nil {
-			if e.Name != "" { // edits have moved the numbers
-				e.Data = e.Data.With("sequence_number", i)
-			}
-			payload = testprovider.Encode(c.edited(e.Data))
+			e.Data = c.edited(e.Data)
 		}
-		if i == junk {
-			s.steps = append(s.steps, step{data: c.framed(e.Name, []byte(`{"id":"broken","choices":[{"index":0,"del`))})
+		frame := e.Encode()
+		if c.mode.frame != nil {
+			frame = c.mode.frame(frame)
 		}
-		writes := c.writes(c.framed(e.Name, payload))
+		if i == broken {
+			s.steps = append(s.steps, step{data: append(slices.Clone(frame[:len(frame)/2]), "\n\n"...)})
+		}
+		writes := c.writes(frame)
 		if i == 0 && c.api == openRouter {
 			writes[0].data = append([]byte(": OPENROUTER PROCESSING\n\n"), writes[0].data...)
 		}
@@ -100,21 +102,6 @@ func afterText(events []event, n int) int {
 		}
 	}
 	return len(events) / 2
-}
-
-// framed is an event on the wire.
-func (c *call) framed(name string, payload []byte) []byte {
-	var b bytes.Buffer
-	if name != "" {
-		b.WriteString("event: " + name + "\n")
-	}
-	b.WriteString("data: ")
-	b.Write(payload)
-	b.WriteString("\n\n")
-	if c.mode.frame != nil {
-		return c.mode.frame(b.Bytes())
-	}
-	return b.Bytes()
 }
 
 // writes are the steps in which data is sent.
