@@ -148,7 +148,7 @@ func TestToolsAndUsageOfATranslatedChat(t *testing.T) {
 				piece, _ := at(c, "choices", 0, "delta", key).(string)
 				thought += piece
 			}
-			if thought != faults.ThoughtText {
+			if thought != faults.ReasoningText {
 				t.Errorf("%s: it thought %q", path, thought)
 			}
 		}

@@ -15,8 +15,8 @@ func (r *Reply) ChatResult() Object {
 		case r.Refusal:
 			message = message.With("content", nil).With("refusal", r.text())
 		}
-		if len(r.Thoughts) > 0 {
-			message = message.With("reasoning_content", r.thoughts())
+		if len(r.Reasoning) > 0 {
+			message = message.With("reasoning_content", r.reasoningText())
 		}
 		choices[i] = Object{{"index", i}, {"message", message}, {"logprobs", nil}, {"finish_reason", r.Finish}}
 	}
@@ -42,8 +42,8 @@ func (r *Reply) ChatStream(usage bool) *Stream {
 			role = role.With("content", nil)
 		}
 		s.head = append(s.head, chunk(i, role, nil))
-		for _, thought := range r.Thoughts {
-			s.head = append(s.head, chunk(i, Object{{"reasoning_content", thought}}, nil))
+		for _, piece := range r.Reasoning {
+			s.head = append(s.head, chunk(i, Object{{"reasoning_content", piece}}, nil))
 		}
 		for k := range r.Calls {
 			call := append(Object{{"index", k}}, r.chatCall(i, k, "")...)

@@ -14,12 +14,12 @@ type Reply struct {
 	Now     func() time.Time // clock of the end of a response
 	Created int64            // unix seconds
 
-	Thoughts []string // reasoning before the answer
-	Text     []string
-	Refusal  bool   // the text refuses to answer
-	Calls    []Call // instead of Text
-	Choices  int    // equal choices of a chat answer
-	Finish   string // finish reason of chat: stop, length, tool_calls, content_filter
+	Reasoning []string // before the answer
+	Text      []string
+	Refusal   bool   // the text refuses to answer
+	Calls     []Call // instead of Text
+	Choices   int    // equal choices of a chat answer
+	Finish    string // finish reason of chat: stop, length, tool_calls, content_filter
 
 	Usage    Usage
 	Settings Object // members of the request that a response object repeats
@@ -36,9 +36,9 @@ type Call struct {
 // Usage counts tokens. Output includes Reasoning.
 type Usage struct{ Input, Output, Reasoning int }
 
-func (r *Reply) text() string     { return strings.Join(r.Text, "") }
-func (r *Reply) thoughts() string { return strings.Join(r.Thoughts, "") }
-func (c Call) arguments() string  { return strings.Join(c.Arguments, "") }
+func (r *Reply) text() string          { return strings.Join(r.Text, "") }
+func (r *Reply) reasoningText() string { return strings.Join(r.Reasoning, "") }
+func (c Call) arguments() string       { return strings.Join(c.Arguments, "") }
 
 // pieces is how many pieces of text or of arguments the reply has.
 func (r *Reply) pieces() int {

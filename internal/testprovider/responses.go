@@ -46,8 +46,8 @@ func (u Usage) responses() Object {
 func (r *Reply) items(status string) []Object {
 	var items []Object
 	begun := status == "in_progress"
-	if len(r.Thoughts) > 0 {
-		items = append(items, r.reasoning(summaryPart(r.thoughts())))
+	if len(r.Reasoning) > 0 {
+		items = append(items, r.reasoningItem(summaryPart(r.reasoningText())))
 	}
 	for i, c := range r.Calls {
 		arguments := c.arguments()
@@ -100,7 +100,7 @@ func (r *Reply) callItem(i int, status, arguments string) Object {
 	return o
 }
 
-func (r *Reply) reasoning(summary ...Object) Object {
+func (r *Reply) reasoningItem(summary ...Object) Object {
 	return Object{{"id", "rs_" + r.ID}, {"type", "reasoning"}, {"summary", append([]Object{}, summary...)}}
 }
 

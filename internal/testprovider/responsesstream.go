@@ -17,7 +17,7 @@ func (r *Reply) ResponseStream() *Stream {
 	s := &Stream{head: head, pieces: r.pieces()}
 	s.piece = func(i int) Event {
 		call, piece := r.piece(i)
-		rest := append(r.place(call), member{"delta", piece})
+		rest := append(r.position(call), member{"delta", piece})
 		if len(r.Calls) == 0 && !r.Refusal {
 			rest = append(rest, noLogprobs)
 		}
@@ -53,10 +53,10 @@ func (l *eventList) item(kind string, index int, item Object) {
 }
 
 // firstItem is the index of the message or the first call.
-func (r *Reply) firstItem() int { return min(1, len(r.Thoughts)) }
+func (r *Reply) firstItem() int { return min(1, len(r.Reasoning)) }
 
-// place says which item the pieces of the text or of a call belong to.
-func (r *Reply) place(call int) Object {
+// position says which item the pieces of the text or of a call belong to.
+func (r *Reply) position(call int) Object {
 	o := Object{{"item_id", r.itemID(call)}, {"output_index", r.firstItem() + call}}
 	if len(r.Calls) == 0 {
 		o = append(o, member{"content_index", 0})
@@ -82,7 +82,7 @@ func (r *Reply) responseHead() []Event {
 	begun := Object{{"response", r.Response("in_progress")}}
 	l.add("response.created", begun)
 	l.add("response.in_progress", begun)
-	if len(r.Thoughts) > 0 {
+	if len(r.Reasoning) > 0 {
 		r.reasoningEvents(&l)
 	}
 	first := r.firstItem()
@@ -90,23 +90,23 @@ func (r *Reply) responseHead() []Event {
 		l.item("added", first+i, item)
 	}
 	if len(r.Calls) == 0 {
-		l.add("response.content_part.added", append(r.place(0), member{"part", r.part("")}))
+		l.add("response.content_part.added", append(r.position(0), member{"part", r.part("")}))
 	}
 	return l.events
 }
 
 // reasoningEvents are all events of item 0, if that is the reasoning.
 func (r *Reply) reasoningEvents(l *eventList) {
-	place := Object{{"item_id", "rs_" + r.ID}, {"output_index", 0}, {"summary_index", 0}}
-	whole := summaryPart(r.thoughts())
-	l.item("added", 0, r.reasoning())
-	l.add("response.reasoning_summary_part.added", place.With("part", summaryPart("")))
-	for _, piece := range r.Thoughts {
-		l.add("response.reasoning_summary_text.delta", place.With("delta", piece))
+	position := Object{{"item_id", "rs_" + r.ID}, {"output_index", 0}, {"summary_index", 0}}
+	whole := summaryPart(r.reasoningText())
+	l.item("added", 0, r.reasoningItem())
+	l.add("response.reasoning_summary_part.added", position.With("part", summaryPart("")))
+	for _, piece := range r.Reasoning {
+		l.add("response.reasoning_summary_text.delta", position.With("delta", piece))
 	}
-	l.add("response.reasoning_summary_text.done", place.With("text", r.thoughts()))
-	l.add("response.reasoning_summary_part.done", place.With("part", whole))
-	l.item("done", 0, r.reasoning(whole))
+	l.add("response.reasoning_summary_text.done", position.With("text", r.reasoningText()))
+	l.add("response.reasoning_summary_part.done", position.With("part", whole))
+	l.item("done", 0, r.reasoningItem(whole))
 }
 
 func (r *Reply) responseTail(next int) []Event {
@@ -116,19 +116,19 @@ func (r *Reply) responseTail(next int) []Event {
 		if c.Custom {
 			rest = Object{{"input", c.arguments()}}
 		}
-		l.add(r.pieceKind(i)+".done", append(r.place(i), rest...))
+		l.add(r.pieceKind(i)+".done", append(r.position(i), rest...))
 	}
 	if len(r.Calls) == 0 {
 		key := "text"
 		if r.Refusal {
 			key = "refusal"
 		}
-		rest := append(r.place(0), member{key, r.text()})
+		rest := append(r.position(0), member{key, r.text()})
 		if !r.Refusal {
 			rest = append(rest, noLogprobs)
 		}
 		l.add(r.pieceKind(0)+".done", rest)
-		l.add("response.content_part.done", append(r.place(0), member{"part", r.part(r.text())}))
+		l.add("response.content_part.done", append(r.position(0), member{"part", r.part(r.text())}))
 	}
 	final, first := r.FinalResponse(), r.firstItem()
 	for i, item := range r.items(r.status())[first:] {

@@ -107,7 +107,7 @@ var behaviours = map[string]behaviour{
 	"not-json-200":    {about: "200 with a page", answer: htmlScript(200)},
 	"wrong-type-200":  {about: "a good answer under a wrong Content-Type", wrongType: true},
 	"error-200":       {about: "200 with an error body", answer: error200Script},
-	"reasoning":       {about: "thoughts before the text", reply: thinks},
+	"reasoning":       {about: "reasoning before the text", reply: reasons},
 	"refusal":         {about: "a refusal instead of text", reply: refuses},
 	"tools":           {about: "two parallel tool calls, fragments interleaved; text once a tool has answered", reply: callsTwo},
 	"agent":           {about: "calls the tool that the prompt names, as in: use NAME ARGUMENTS; then repeats what the tool said", reply: actsAsAgent},

@@ -162,11 +162,11 @@ func TestReasoningUsesTheNamesOfTheAPI(t *testing.T) {
 			s, _ := at(c, "choices", 0, "delta", key).(string)
 			thought.WriteString(s)
 		}
-		if thought.String() != faults.ThoughtText || content(list) != helloText {
+		if thought.String() != faults.ReasoningText || content(list) != helloText {
 			t.Errorf("%s: thought %q, said %q", path, thought.String(), content(list))
 		}
 		o := decode(t, post(t, addr, path, chatBody("reasoning", "")).body)
-		if at(o, "choices", 0, "message", key) != faults.ThoughtText {
+		if at(o, "choices", 0, "message", key) != faults.ReasoningText {
 			t.Errorf("%s: %v", path, o)
 		}
 	}

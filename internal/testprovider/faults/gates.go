@@ -12,7 +12,7 @@ const (
 	maxTokens = maxEvents
 )
 
-// gates hold tokens by id. A token given before anybody waits is kept.
+// gates hold tokens by id. A token that nobody waits for yet is kept.
 type gates struct {
 	mu   sync.Mutex
 	byID map[string]chan struct{}
@@ -56,7 +56,7 @@ func (g *gates) take(ctx context.Context, id string) bool {
 	}
 }
 
-// reset throws tokens away but keeps the channels: somebody may be waiting.
+// reset drops the tokens but keeps the channels: a stream may be waiting.
 func (g *gates) reset() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -22,13 +22,13 @@ func routerObject(o object) object {
 	id, _ := o.Get("id").(string)
 	o = o.With("id", "gen-"+id).With("provider", providerName).Without("service_tier")
 	return choice(o, func(c object) object {
-		c = member(c.With("native_finish_reason", c.Get("finish_reason")), "message", routerThought)
-		return member(c, "delta", routerThought)
+		c = member(c.With("native_finish_reason", c.Get("finish_reason")), "message", routerReasoning)
+		return member(c, "delta", routerReasoning)
 	})
 }
 
-// routerThought renames the reasoning of a message or a delta.
-func routerThought(o object) object {
+// routerReasoning renames the reasoning of a message or a delta.
+func routerReasoning(o object) object {
 	text := o.Get("reasoning_content")
 	if text == nil {
 		return o

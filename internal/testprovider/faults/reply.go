@@ -12,8 +12,8 @@ const (
 	UnicodeText = "Grüße aus 世界, 🙂 Ende"
 	// RefusalText is the answer of the model "refusal".
 	RefusalText = "I will not help with that"
-	// ThoughtText is what the model "reasoning" thinks before it answers.
-	ThoughtText = "first this, then that"
+	// ReasoningText is the reasoning of the model "reasoning".
+	ReasoningText = "first this, then that"
 
 	// HugeBytes is how much text the model "huge" answers.
 	HugeBytes = 8 << 20
@@ -37,7 +37,7 @@ func (c *call) prepare() error {
 	}
 	// Usage counts words: the numbers are made up but stable.
 	u := &c.reply.Usage
-	u.Input, u.Reasoning = max(1, len(strings.Fields(c.prompt))), len(c.reply.Thoughts)
+	u.Input, u.Reasoning = max(1, len(strings.Fields(c.prompt))), len(c.reply.Reasoning)
 	u.Output = len(c.reply.Text) + u.Reasoning
 	// OpenRouter sends usage always; its include_usage has no effect.
 	c.showUsage = c.api == openRouter || c.StreamOptions.IncludeUsage
@@ -64,7 +64,7 @@ func saysHugeChunk(c *call) {
 
 func finishes(reason string) func(*call) { return func(c *call) { c.reply.Finish = reason } }
 
-func thinks(c *call) { c.reply.Thoughts = words(ThoughtText) }
+func reasons(c *call) { c.reply.Reasoning = words(ReasoningText) }
 
 func refuses(c *call) { c.reply.Text, c.reply.Refusal = words(RefusalText), true }
 
