@@ -58,18 +58,18 @@ func encode(b []byte, v any) []byte {
 	case nil:
 		return append(b, "null"...)
 	case string:
-		if plain(v) {
-			return append(append(append(b, '"'), v...), '"')
-		}
+		return encodeString(b, v)
 	case int:
 		return strconv.AppendInt(b, int64(v), 10)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
 	case Object:
 		b = append(b, '{')
 		for i, m := range v {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = append(encode(b, m.name), ':')
+			b = append(encodeString(b, m.name), ':')
 			b = encode(b, m.value)
 		}
 		return append(b, '}')
@@ -83,6 +83,17 @@ func encode(b []byte, v any) []byte {
 		}
 		return append(b, ']')
 	}
+	return encodeOther(b, v)
+}
+
+func encodeString(b []byte, s string) []byte {
+	if !plain(s) {
+		return encodeOther(b, s)
+	}
+	return append(append(append(b, '"'), s...), '"')
+}
+
+func encodeOther(b []byte, v any) []byte {
 	out := bytes.NewBuffer(b)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
