@@ -137,8 +137,10 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/translate/translatetest", "testscript", "golden files"},
 	{"internal/workstation", "internal/apierror", "its refusals over HTTP"},
 
-	{"tests/fakeprovider", "internal/fake", "the fake in a process of its own"},
-	{"tests/clients", "internal/fake", "the provider, and what it received"},
+	// For tests only: no product package may import the faults.
+	{"internal/testprovider/faults", "internal/testprovider", "the requests and answers that it changes"},
+	{"tests/fakeprovider", "internal/testprovider/faults", "the provider in a process of its own"},
+	{"tests/clients", "internal/testprovider/faults", "the provider, and what it received"},
 	{"tests/bench", "tests/process", "runs the servers"},
 	{"tests/clients", "tests/process", "runs the gateway"},
 	{"tests/viewers", "tests/process", "runs the gateway, desktops and viewers"},

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/url"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 // row is the call's record as GET /api/v1/activity shows it.
@@ -35,14 +35,14 @@ func (h *house) rowSoon(query string) any {
 }
 
 // upstreamCall is the newest request that the provider got, once there are n.
-func (h *house) upstreamCall(n int) fake.Request {
+func (h *house) upstreamCall(n int) faults.Request {
 	h.t.Helper()
-	list := h.waitUpstream(func(list []fake.Request) bool { return len(list) >= n })
+	list := h.waitUpstream(func(list []faults.Request) bool { return len(list) >= n })
 	return list[len(list)-1]
 }
 
 // waitUpstream waits until done says true of the provider's record.
-func (h *house) waitUpstream(done func([]fake.Request) bool) []fake.Request {
+func (h *house) waitUpstream(done func([]faults.Request) bool) []faults.Request {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 // child is a Caddy in a process of its own, on the ports and the data of a house.
@@ -30,7 +30,7 @@ type child struct {
 // vacant is a house with a fake provider and no Caddy.
 func vacant(t *testing.T) *house {
 	t.Helper()
-	h := &house{t: t, dir: caddyDir(t), upstream: fake.New(), stopped: true}
+	h := &house{t: t, dir: caddyDir(t), upstream: faults.New(), stopped: true}
 	h.setSecrets()
 	h.serveUpstream()
 	h.ports = freePorts(t)

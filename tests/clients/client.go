@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 const (
@@ -70,8 +70,8 @@ func secret() string { return "gh-" + rand.Text() + rand.Text() }
 type observation struct {
 	said, failed string // shown by the client
 	took         time.Duration
-	asked        []asked        // by the client, of the gateway
-	upstream     []fake.Request // by the gateway, of the provider
+	asked        []asked          // by the client, of the gateway
+	upstream     []faults.Request // by the gateway, of the provider
 	rows         []row
 	output       []byte // of the client
 }
