@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -29,6 +28,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
@@ -109,8 +109,7 @@ type Gateway struct {
 	now          func() time.Time
 
 	demo  sync.Map // what was warned of
-	calls inflight
-	ended atomic.Bool   // set by Interrupt
+	calls inflight.Set
 	ready chan struct{} // closed by Start
 	gone  chan struct{} // closed by Close
 	log   *activity.Log // set before ready is closed
@@ -141,7 +140,7 @@ func New(c Config) (*Gateway, error) {
 	for _, d := range c.Discover {
 		g.discover[d.Provider.Name] = &discovery{Discovery: d, firstAnswer: make(chan struct{})}
 	}
-	g.calls.init(func() bool {
+	g.calls.Init(func() bool {
 		if !c.Hold() {
 			return false
 		}
@@ -233,24 +232,7 @@ func (g *Gateway) mayConnect(by workstation.Issuer) bool {
 func (g *Gateway) Close() {
 	close(g.gone)
 	g.state.retire(g)
-	g.calls.leave()
-}
-
-// interrupt ends every call under way, and those that come still. It reports
-// whether there were any.
-func (g *Gateway) interrupt() bool {
-	g.ended.Store(true)
-	return g.calls.interrupt(errShutdown)
-}
-
-// setCancel is seen by interrupt, which runs in another goroutine.
-func (g *Gateway) setCancel(r *running, cancel context.CancelCauseFunc) {
-	r.part.mu.Lock()
-	r.cancel = cancel
-	r.part.mu.Unlock()
-	if g.ended.Load() {
-		cancel(errShutdown)
-	}
+	g.calls.Close()
 }
 
 // WarnOfDemo warns, once, that something built in for trying out ("the test

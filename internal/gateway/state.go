@@ -197,7 +197,7 @@ func (s *State) Shutdown(patience time.Duration) error {
 	s.Workstations.EndAll(workstation.ReasonShutdown)
 	interrupted := false
 	for _, g := range running {
-		interrupted = g.interrupt() || interrupted
+		interrupted = g.calls.Interrupt(errShutdown) || interrupted
 	}
 	select {
 	case <-s.closed:
@@ -230,7 +230,7 @@ func (s *State) inFlight() float64 {
 	defer s.mu.Unlock()
 	calls := 0
 	for g := range s.running {
-		calls += g.calls.count()
+		calls += g.calls.Len()
 	}
 	return float64(calls)
 }

@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
+	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
@@ -15,15 +16,15 @@ import (
 // called on it. The error is a *workstation.Refusal: the configuration is closed
 // and its State gone.
 func (g *Gateway) OpenVNC(pass *workstation.Pass, viewer netip.AddrPort, security string) (*vncsession.Session, error) {
-	r := new(running)
-	if !g.calls.add(r) {
+	entry := new(inflight.Entry)
+	if !g.calls.Add(entry) {
 		return nil, workstation.NewRefusal(workstation.RefusedShutdown)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background()) // of no module's life
-	g.setCancel(r, cancel)
+	entry.SetCancel(cancel)
 	return vncsession.Open(vncsession.Deps{
 		Workstations: g.workstations, Records: g.log, Metrics: g.state.Metrics, Logger: g.logger, Redact: g.redactor.Text, Now: g.now,
-		Context: ctx, Done: func() { cancel(nil); g.calls.remove(r) },
+		Context: ctx, Done: func() { cancel(nil); g.calls.Remove(entry) },
 	}, pass, viewer, security), nil
 }
 
