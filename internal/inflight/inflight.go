@@ -146,12 +146,16 @@ func (s *Set) ref() bool {
 }
 
 func (s *Set) unref() {
-	if s.refs.Add(-1) > 0 {
-		return
+	if s.refs.Add(-1) == 0 {
+		s.releaseUnused()
 	}
+}
+
+// releaseUnused releases the reference, unless an entry has come since the last one went.
+func (s *Set) releaseUnused() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.acquired && s.refs.Load() == 0 { // no entry came meanwhile
+	if s.acquired && s.refs.Load() == 0 {
 		s.acquired = false
 		s.release()
 	}
