@@ -134,17 +134,17 @@ func discoveryFailure(known, noList bool) string {
 	return "reading a provider's models failed; until it succeeds, only models that the configuration or a catalog names can be called"
 }
 
-// Awaited returns the providers whose first list may still come and can hold a model that the key
+// awaited returns the providers whose first list may still come and can hold a model that the key
 // may use.
-func (d *discovery) Awaited(key *keys.Key) []string {
+func (d *discovery) awaited(key *keys.Key) []string {
 	return slices.DeleteFunc(d.catalog.Awaited(), func(name string) bool {
-		return !key.AllowsProvider(name) || d.NoList(name)
+		return !key.AllowsProvider(name) || d.noList(name)
 	})
 }
 
-// Await waits until each of the providers was asked once for its list, at most firstListWait. The
+// await waits until each of the providers was asked once for its list, at most firstListWait. The
 // error is the refusal of a client that has left.
-func (d *discovery) Await(ctx context.Context, providers ...string) error {
+func (d *discovery) await(ctx context.Context, providers ...string) error {
 	if len(providers) == 0 {
 		return nil
 	}
@@ -162,8 +162,8 @@ func (d *discovery) Await(ctx context.Context, providers ...string) error {
 	return nil
 }
 
-// NoList reports whether the provider has last answered that it serves no list.
-func (d *discovery) NoList(provider string) bool { return d.sources[provider].noList.Load() }
+// noList reports whether the provider has last answered that it serves no list.
+func (d *discovery) noList(provider string) bool { return d.sources[provider].noList.Load() }
 
 // fetchModels asks a provider for its list. Odd names the entries that cannot be read.
 func fetchModels(ctx context.Context, p *provider.Provider) (models []catalog.Model, odd, err error) {

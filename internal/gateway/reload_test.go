@@ -127,6 +127,23 @@ func TestARollBackEndsNoSession(t *testing.T) {
 	}
 }
 
+// A session may have begun after the listeners were closed.
+func TestAShutdownEndsTheSessions(t *testing.T) {
+	state := gateway.NewState(t.TempDir(), time.Now)
+	r := startDesktops(t, state, "dev", "one")
+	one := r.view(t, "one")
+	r.onRelease = func() {
+		if err := state.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	r.Close()
+	if err := state.Shutdown(time.Minute); err != nil {
+		t.Error(err)
+	}
+	wantSession(t, "after a shutdown", one, workstation.ReasonShutdown)
+}
+
 func TestNewConnectionsGetTheNewestConfiguration(t *testing.T) {
 	older := newRig(t, gateway.Config{}).start(t, t.Context())
 	newer := newRig(t, gateway.Config{State: older.state})
