@@ -82,13 +82,11 @@ func (d *discovery) start(ctx context.Context) {
 func (d *discovery) refresh(ctx context.Context, s *listSource, known bool) {
 	answered := sync.OnceFunc(func() { close(s.answered) })
 	defer answered()
-	retry := discoverRetry
-	lastCause := "" // of the last attempt, if it failed
+	retry := firstRetry
 	if known {
-		answered()
-	} else {
-		retry = firstRetry
+		retry = discoverRetry
 	}
+	lastCause := "" // of the last attempt, if it failed
 	for {
 		wait := s.Every
 		models, odd, err := fetchModels(ctx, s.Provider)

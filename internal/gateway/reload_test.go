@@ -10,6 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -197,17 +200,31 @@ func TestEventsGoToTheConfigurationThatWasStartedWhole(t *testing.T) {
 
 func TestASlowSubscriberDelaysNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		core, lines := observer.New(zap.WarnLevel)
 		var events int
 		held := make(chan struct{})
-		r := newRig(t, gateway.Config{Emitter: func(string, map[string]any) { events++; <-held }})
+		r := newRig(t, gateway.Config{Logger: zap.New(core), Emitter: func(string, map[string]any) { events++; <-held }})
 		if err := r.Start(t.Context(), activity.Retention{}); err != nil {
 			t.Fatal(err)
 		}
 		r.Subscribe()
+		r.Subscribe() // events still come one after another
 		const queued = 1024
-		for range queued + 10 {
-			r.state.Emit("e", nil)
-			synctest.Wait() // the first is with the subscriber
+		burst := func(n int) {
+			for range n {
+				r.state.Emit("e", nil)
+				synctest.Wait() // the first is with the subscriber
+			}
+		}
+		burst(1 + queued + 10)
+		if lines.Len() != 1 {
+			t.Errorf("%d lines in the log for one burst", lines.Len())
+		}
+		held <- struct{}{}
+		synctest.Wait()
+		burst(1 + 10)
+		if lines.Len() != 2 {
+			t.Errorf("%d lines in the log for two bursts", lines.Len())
 		}
 		r.Close()
 		if err := r.state.Close(); err != nil {
@@ -215,8 +232,56 @@ func TestASlowSubscriberDelaysNobody(t *testing.T) {
 		}
 		close(held)
 		synctest.Wait()
-		if events != 1+queued {
-			t.Errorf("%d events, want one and those of a full queue", events)
+		if events != 1+queued+1 {
+			t.Errorf("%d events, want those that were not dropped", events)
+		}
+	})
+}
+
+func TestAStartOnDataThatAnotherStateHasFails(t *testing.T) {
+	dir := t.TempDir()
+	newRig(t, gateway.Config{State: gateway.NewState(dir, time.Now)}).start(t, t.Context())
+	second := newRig(t, gateway.Config{State: gateway.NewState(dir, time.Now)})
+	if err := second.Start(t.Context(), activity.Retention{}); err == nil || !strings.Contains(err.Error(), "in use by another gatehouse") {
+		t.Errorf("error %v", err)
+	}
+	second.Close()
+	if second.Current() != nil {
+		t.Error("a gateway that did not start is current")
+	}
+}
+
+func TestTheRetentionOfTheCurrentConfigurationIsUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const pruned = 2 * time.Minute // the store prunes every minute
+		older := newRig(t, gateway.Config{})
+		ctx, end := context.WithCancel(t.Context())
+		begin := func(r *rig, age time.Duration) {
+			if err := r.Start(ctx, activity.Retention{Age: age}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		begin(older, time.Hour)
+		older.Activity().Append(&activity.Record{ID: "gen-1", CreatedAt: time.Now(), Tenant: keys.DefaultTenant})
+		time.Sleep(30 * time.Minute)
+		failed := newRig(t, gateway.Config{State: older.state})
+		begin(failed, time.Minute)
+		failed.Close()
+		time.Sleep(pruned)
+		if n := len(older.records(t)); n != 1 {
+			t.Errorf("%d rows after a roll-back, want 1", n)
+		}
+		newer := newRig(t, gateway.Config{State: older.state})
+		begin(newer, time.Minute)
+		older.Close()
+		time.Sleep(pruned)
+		if n := len(newer.records(t)); n != 0 {
+			t.Errorf("%d rows that are too old for the newer configuration", n)
+		}
+		newer.Close()
+		end()
+		if err := older.state.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 }
