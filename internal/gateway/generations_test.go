@@ -71,6 +71,21 @@ func TestCallsOfRetiredGenerationsAreCountedAndInterrupted(t *testing.T) {
 	}
 }
 
+func TestAnInterruptFindsTheCallOfAnyGeneration(t *testing.T) {
+	var s generations
+	for range 8 {
+		newGeneration(&s)
+	}
+	var entry inflight.Entry
+	busy := newGeneration(&s)
+	busy.calls.Add(&entry)
+	for range 8 { // generations come in any order
+		if !s.interrupt(errors.New("stop")) {
+			t.Fatal("the call was not found")
+		}
+	}
+}
+
 // The end of a call releases its generation, so it must not run with the lock held.
 func TestAnInterruptedCallMayEndAtOnce(t *testing.T) {
 	var s generations

@@ -222,7 +222,7 @@ func TestASlowSubscriberDelaysNobody(t *testing.T) {
 		}
 		held <- struct{}{}
 		synctest.Wait()
-		burst(1 + 10)
+		burst(1 + 1)
 		if lines.Len() != 2 {
 			t.Errorf("%d lines in the log for two bursts", lines.Len())
 		}
