@@ -55,13 +55,14 @@ func namesIn(c *catalog.Catalog) string {
 func TestAListThatIsCutOffIsNoList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		core, lines := observer.New(zap.WarnLevel)
-		answer := func() io.Reader { return strings.NewReader(`{"data":[{"id":"a"}]}`) }
 		ctx, end := context.WithCancel(t.Context())
-		c := startDiscovery(t, ctx, new(modelLists), zap.New(core), func() io.Reader { return answer() })
-		synctest.Wait()
-		answer = func() io.Reader {
+		asked := 0
+		c := startDiscovery(t, ctx, new(modelLists), zap.New(core), func() io.Reader {
+			if asked++; asked == 1 {
+				return strings.NewReader(`{"data":[{"id":"a"}]}`)
+			}
 			return io.MultiReader(strings.NewReader(`{"data":[{"id":"b"}`), iotest.ErrReader(errors.New("reset, hunter2")))
-		}
+		})
 		time.Sleep(time.Minute) // the bubble's clock
 		synctest.Wait()
 		if got := namesIn(c); got != "a" {
