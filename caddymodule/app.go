@@ -14,11 +14,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"go.uber.org/zap"
 
-	_ "github.com/gatehouse-proxy/gatehouse/handlers" // the HTTP door
+	_ "github.com/gatehouse-proxy/gatehouse/handlers" // the HTTP handlers
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // the layer-4 door
+	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // the layer-4 handler
 )
 
 func init() {
@@ -94,8 +94,8 @@ func (App) CaddyModule() caddy.ModuleInfo {
 // Gateway is what the handlers serve.
 func (a *App) Gateway() *gateway.Gateway { return a.gateway }
 
-// Provision checks the configuration and makes the gateway. It only reads files, and changes nothing
-// that outlives a failed load.
+// Provision checks the configuration and makes the gateway. It only reads files, and changes
+// nothing that outlives a failed load.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.logger = ctx, ctx.Logger()
 	dir := a.DataDir
@@ -147,8 +147,8 @@ func (a *App) Start() error {
 	return a.gateway.Start(a.ctx, activity.Retention{Age: time.Duration(a.Activity.Age), Size: a.Activity.Size})
 }
 
-// onStarted does what needs the other apps. They start in no fixed order, and the event app must not
-// be used while it starts. The TLS app uses it when it begins to manage a certificate.
+// onStarted does what needs the other apps. They start in no fixed order, and the event app must
+// not be used while it starts. The TLS app uses it when it begins to manage a certificate.
 type onStarted struct{ app *App }
 
 // Handle runs when all apps of the configuration have started.
@@ -161,8 +161,8 @@ func (s onStarted) Handle(context.Context, caddy.Event) error {
 	return nil
 }
 
-// Stop activates the newer configuration, if there is one. Calls under way go on, and so do sessions
-// that the newer one allows. The background work of this one ends with its context.
+// Stop activates the newer configuration, if there is one. Calls under way go on, and so do
+// sessions that the newer one allows. The background work of this one ends with its context.
 func (a *App) Stop() error {
 	a.gateway.Stop(caddy.Exiting())
 	return nil

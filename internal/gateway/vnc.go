@@ -27,8 +27,8 @@ func (g *Gateway) OpenVNC(pass *workstation.Pass, viewer netip.AddrPort, securit
 	}, pass, viewer, security), nil
 }
 
-// VNCRefused counts and logs a VNC connection without a live token. It leaves no record, and its log
-// is sampled: such connections cost an attacker nothing.
+// VNCRefused counts and logs a VNC connection without a live token. It leaves no record, and its
+// log is sampled: such connections cost an attacker nothing.
 func (g *Gateway) VNCRefused(reason string, viewer netip.AddrPort, cause error) {
 	g.state.Metrics.VNCRefused(reason)
 	g.sampled().Warn("vnc connection refused", zap.String("code", reason), zap.String("remote", viewer.String()), zap.Error(cause))
