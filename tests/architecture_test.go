@@ -78,6 +78,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/catalog", "which model, at what price"},
 	{"internal/gateway", "internal/apierror", "its refusals"},
 	{"internal/gateway", "internal/guardrail", "the guardrails of a call"},
+	{"internal/gateway", "internal/inflight", "which calls and sessions are under way"},
 	{"internal/gateway", "internal/jsonscan", "members of the body, for references"},
 	{"internal/gateway", "internal/keys", "who calls"},
 	{"internal/gateway", "internal/limits", "rates, calls at once and budgets outlive a configuration"},

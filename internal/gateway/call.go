@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
@@ -27,7 +28,7 @@ type Call struct {
 	Record     *activity.Record // by itself: it waits to be written when the call is gone
 
 	gateway  *Gateway
-	running  running // set by Begin
+	entry    inflight.Entry // set by Begin
 	begun    time.Time
 	asked    string // the model's name as the caller wrote it; the record has it without secrets
 	held     int64  // bytes of body memory
@@ -119,7 +120,7 @@ func (g *Gateway) Begin(credential keys.Credential, route Route, ids IDs) (*Call
 			UsageSource:     activity.UsageNone,
 		},
 	}
-	if !g.calls.add(&c.running) {
+	if !g.calls.Add(&c.entry) {
 		return nil, apierror.New(apierror.ShuttingDown, "the configuration of this connection was replaced; try again on a new connection")
 	}
 	return c, nil

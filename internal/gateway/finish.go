@@ -25,9 +25,7 @@ func (c *Call) Finish() {
 		c.watch.Stop()
 	}
 	c.stopDraining()
-	if c.running.cancel != nil {
-		c.running.cancel(nil)
-	}
+	c.entry.Cancel(nil)
 	if !c.ended {
 		c.Fail(apierror.New(apierror.Internal, "the call ended without an outcome"))
 	}
@@ -51,7 +49,7 @@ func (c *Call) settle() {
 		giveBuffer(c.buffer)
 	}
 	c.giveMemory(0)
-	c.gateway.calls.remove(&c.running)
+	c.gateway.calls.Remove(&c.entry)
 }
 
 // metricModel names a model only when the catalog knows it: a label's values

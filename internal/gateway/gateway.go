@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -29,9 +28,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
@@ -58,12 +56,6 @@ var DefaultTimeouts = Timeouts{
 	Heartbeat: 15 * time.Second,
 }
 
-// Discovery is a provider whose own list of models is read at an interval.
-type Discovery struct {
-	Provider *provider.Provider
-	Every    time.Duration
-}
-
 // Config is what one configuration says, checked and resolved.
 type Config struct {
 	Keyring      *keys.Keyring
@@ -80,12 +72,12 @@ type Config struct {
 	Timeouts     Timeouts
 	Logger       *zap.Logger
 	Now          func() time.Time
-	// Released runs when the configuration is closed and its last call has
-	// finished: the reference to State can be let go.
-	Released func()
-	// Hold takes the reference again, for a call that comes after Released;
-	// it is false when State is closed.
-	Hold func() bool
+	// Release gives the reference to State back. It runs when the configuration is closed and its
+	// last call has finished, and then for each Reacquire.
+	Release func()
+	// Reacquire takes the reference again, for a call that comes after Release. It returns false if
+	// State is closed.
+	Reacquire func() bool
 }
 
 // Gateway is one configuration at work.
@@ -93,41 +85,31 @@ type Gateway struct {
 	keyring      *keys.Keyring
 	catalog      *catalog.Catalog
 	providers    map[string]*provider.Provider
-	discover     map[string]*discovery // by provider
+	discovery    *discovery
 	workstations *workstation.Service
-	emitter      Emitter
 	redactor     *redact.Redactor
 	state        *State
 	limits       Limits
 	guards       Guards
 	sets         sets
-	bodyMemory   int64
-	keep         activity.Retention // set by Start
 	timeouts     Timeouts
 	logger       *zap.Logger
 	sampled      func() *zap.Logger // made when it is needed: its counters have 0.7 MiB
 	now          func() time.Time
 
-	demo  sync.Map // what was warned of
-	calls inflight
-	ended atomic.Bool   // set by Interrupt
-	ready chan struct{} // closed by Start
-	gone  chan struct{} // closed by Close
-	log   *activity.Log // set before ready is closed
-	own   *owners.Owners
-
-	rates  *limits.Rates // set before ready is closed
-	ledger limits.Ledger
+	demo       sync.Map // what was warned of
+	calls      inflight.Set
+	generation *generation
+	tables     // set before generation.ready is closed
 }
 
-// New returns a gateway that is not started: no file is open, nothing runs.
+// New returns a gateway that is provisioned and not started: no file is open, nothing runs.
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{
 		keyring: c.Keyring, catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers)),
-		discover: make(map[string]*discovery, len(c.Discover)), workstations: c.Workstations, emitter: c.Emitter, redactor: redact.New(c.Secrets, c.Keyring.IsSecret), state: c.State, limits: c.Limits, guards: c.Guards, bodyMemory: c.BodyMemory,
-		timeouts: c.Timeouts, logger: c.Logger, now: c.Now,
+		workstations: c.Workstations, redactor: redact.New(c.Secrets, c.Keyring.IsSecret),
+		state: c.State, limits: c.Limits, guards: c.Guards, timeouts: c.Timeouts, logger: c.Logger, now: c.Now,
 		sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }),
-		ready:   make(chan struct{}), gone: make(chan struct{}),
 	}
 	if err := errors.Join(g.limits.check(), g.guards.check()); err != nil {
 		return nil, err
@@ -138,20 +120,13 @@ func New(c Config) (*Gateway, error) {
 		}
 		g.providers[p.Name] = p
 	}
-	for _, d := range c.Discover {
-		g.discover[d.Provider.Name] = &discovery{Discovery: d, firstAnswer: make(chan struct{})}
+	g.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, g.redactor.Text, c.Logger)
+	g.generation = &generation{
+		gateway: g, calls: &g.calls, bodyMemory: c.BodyMemory, emitter: c.Emitter, logger: c.Logger,
+		workstations: c.Workstations, mayConnect: mayConnect(c.Keyring, c.Now),
+		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
-	g.calls.init(func() bool {
-		if !c.Hold() {
-			return false
-		}
-		g.state.attach(g)
-		return true
-	}, func() {
-		g.state.detach(g)
-		c.Released()
-	})
-	g.state.attach(g)
+	g.state.provision(g.generation, c.Reacquire, c.Release)
 	return g, nil
 }
 
@@ -160,27 +135,21 @@ func sample(core zapcore.Core) zapcore.Core {
 	return zapcore.NewSamplerWithOptions(core, time.Second, 5, 100)
 }
 
-// Start opens the store (unless an older configuration has it open already)
-// and lets calls in. Background work ends with ctx.
-func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
-	g.keep = keep
+// Start opens the stores, unless an older generation has opened them, makes this generation the
+// current one and lets calls in. Background work ends with ctx.
+func (g *Gateway) Start(ctx context.Context, keep activity.Retention) (err error) {
+	g.generation.keep = keep
 	if g.workstations != nil {
-		g.startWorkstations(ctx)
+		startWorkstations(ctx, g.workstations, g.logger)
 	}
-	if err := g.state.open(ctx, g); err != nil {
+	if g.tables, err = g.state.start(ctx, g.generation, g.now); err != nil {
 		return err
 	}
-	if err := g.warnOfUnnamed(ctx); err != nil {
+	if err := warnOfUnnamed(ctx, g.ledger, g.now(), g.limits.subjects(), g.logger); err != nil {
 		return err
 	}
-	for _, d := range g.discover {
-		known := g.state.discovered(d.Provider)
-		if known != nil {
-			g.catalog.SetDiscovered(d.Provider.Name, known)
-		}
-		go g.keepDiscovering(ctx, d, known != nil)
-	}
-	close(g.ready)
+	g.discovery.start(ctx)
+	close(g.generation.ready)
 	return nil
 }
 
@@ -188,69 +157,49 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 // order, so requests can be there first.
 func (g *Gateway) Ready(ctx context.Context) error {
 	select {
-	case <-g.ready:
+	case <-g.generation.ready:
 		return nil
 	default:
 	}
 	select {
-	case <-g.ready:
+	case <-g.generation.ready:
 		return nil
-	case <-g.gone:
+	case <-g.generation.retired:
 		return apierror.New(apierror.ShuttingDown, "the gateway did not start")
 	case <-ctx.Done():
 		return apierror.New(apierror.ClientGone, "the client left").WithCause(ctx.Err())
 	}
 }
 
-// Started makes the configuration's subscribers to events the current ones. It is called
-// when all apps of the configuration have started.
-func (g *Gateway) Started() { g.state.events.subscribe(g.emitter, g.logger) }
+// Subscribe sends events to the subscribers of this configuration from now on. It is called when
+// all apps of the configuration have started.
+func (g *Gateway) Subscribe() { g.state.events.subscribe(g.generation.emitter, g.logger) }
 
-// Stop tells the State that this configuration was replaced.
-func (g *Gateway) Stop(exiting bool) { g.state.commit(g, exiting) }
+// Stop activates the newer generation that has replaced this one. Without one, exiting says whether
+// open desktops end because the process does.
+func (g *Gateway) Stop(exiting bool) { g.state.stop(g.generation, exiting) }
 
-// InForce is the gateway itself, or, once it is closed, the newest one: a
-// listener of a configuration that failed to start may still take connections.
-// It is nil when there is none.
-func (g *Gateway) InForce() *Gateway {
+// Close retires the generation. Calls under way go on; the reference to the State is released after
+// the last one. A Ready that waits for a start ends.
+func (g *Gateway) Close() {
+	close(g.generation.retired)
+	g.state.retire(g.generation)
+	g.calls.Close()
+}
+
+// Current returns the gateway that serves new connections: this one until Close, then the newest
+// one. The listener of a configuration that failed to start may still accept connections. Current
+// returns nil if there is none.
+func (g *Gateway) Current() *Gateway {
 	select {
-	case <-g.gone:
-		return g.state.newest()
+	case <-g.generation.retired:
 	default:
 		return g
 	}
-}
-
-// mayConnect tells whether a key may still open the desktops that it asked for,
-// by the secret with which it asked.
-func (g *Gateway) mayConnect(by workstation.Issuer) bool {
-	key, ok := g.keyring.Holding(by.KeyHash)
-	return ok && key.Name == by.Key && key.Tenant == by.Tenant && key.Has(keys.WorkstationsConnect) && key.Valid(g.now())
-}
-
-// Close lets no-one wait any more for a start that will not come, and releases
-// the State as soon as the last call has finished. Calls under way go on.
-func (g *Gateway) Close() {
-	close(g.gone)
-	g.state.retire(g)
-	g.calls.leave()
-}
-
-// interrupt ends every call under way, and those that come still. It reports
-// whether there were any.
-func (g *Gateway) interrupt() bool {
-	g.ended.Store(true)
-	return g.calls.interrupt(errShutdown)
-}
-
-// setCancel is seen by interrupt, which runs in another goroutine.
-func (g *Gateway) setCancel(r *running, cancel context.CancelCauseFunc) {
-	r.part.mu.Lock()
-	r.cancel = cancel
-	r.part.mu.Unlock()
-	if g.ended.Load() {
-		cancel(errShutdown)
+	if current := g.state.generations.current(); current != nil {
+		return current.gateway
 	}
+	return nil
 }
 
 // WarnOfDemo warns, once, that something built in for trying out ("the test

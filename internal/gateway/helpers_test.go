@@ -87,13 +87,13 @@ func newRig(t testing.TB, config gateway.Config, sources ...catalog.Source) *rig
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	config.Released = func() {
+	config.Release = func() {
 		r.released.Add(1)
 		if r.onRelease != nil {
 			r.onRelease()
 		}
 	}
-	config.Hold = func() bool { return !r.gone.Load() }
+	config.Reacquire = func() bool { return !r.gone.Load() }
 	g, err := gateway.New(config)
 	if err != nil {
 		t.Fatal(err)

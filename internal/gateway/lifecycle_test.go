@@ -15,7 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-func TestTheStateIsLetGoAfterTheLastCall(t *testing.T) {
+func TestTheStateIsReleasedAfterTheLastCall(t *testing.T) {
 	r := newRig(t, gateway.Config{}).start(t, t.Context())
 	first, second := r.begin(t), r.begin(t)
 	if n := counted(t, r, "gatehouse_requests_in_flight"); n != 2 {
@@ -39,7 +39,7 @@ func TestTheStateIsLetGoAfterTheLastCall(t *testing.T) {
 
 // A connection that was open when the next configuration took over can carry
 // a request to this one long after its end.
-func TestALateCallHoldsTheStateAgain(t *testing.T) {
+func TestALateCallReacquiresTheState(t *testing.T) {
 	r := newRig(t, gateway.Config{}).start(t, t.Context())
 	r.Close()
 	for late := int32(2); late < 4; late++ {
@@ -107,11 +107,11 @@ func TestAConfigurationThatCouldNotStayLeavesTheBoundsAsTheyWere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first.state.Memory.Take(60) {
-		t.Fatal("the newest bound is not in force")
+		t.Fatal("the newest bound does not apply")
 	}
 	second.Close()
 	if !first.state.Memory.Take(60) {
-		t.Error("the bound of the configuration that failed is still in force")
+		t.Error("the bound of the configuration that failed still applies")
 	}
 	first.state.Memory.Give(60)
 

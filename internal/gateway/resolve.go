@@ -74,7 +74,7 @@ func (g *Gateway) findModel(ctx context.Context, key *keys.Key, name string) (ca
 	model, err := g.catalog.Resolve(name)
 	of, _, _ := strings.Cut(name, "/")
 	if errors.Is(err, catalog.ErrUnlisted) {
-		if err := g.awaitLists(ctx, of); err != nil {
+		if err := g.discovery.await(ctx, of); err != nil {
 			return model, err
 		}
 		model, err = g.catalog.Resolve(name)
@@ -82,7 +82,7 @@ func (g *Gateway) findModel(ctx context.Context, key *keys.Key, name string) (ca
 	switch {
 	case err == nil:
 		return model, nil
-	case errors.Is(err, catalog.ErrUnlisted) && g.discover[of].noList.Load():
+	case errors.Is(err, catalog.ErrUnlisted) && g.discovery.noList(of):
 		refusal := apierror.New(apierror.ModelNotCallable, "provider %q has no list of models, so %q is not known; "+
 			"the gateway's operator can set discover off for the provider, or name its models", of, name).WithParam("model").WithCause(err)
 		refusal.NoRetry = true
@@ -100,11 +100,11 @@ func (g *Gateway) findModel(ctx context.Context, key *keys.Key, name string) (ca
 // Models lists what the key can call, from the index that routes. While a
 // provider that the key may use has not listed its models yet, an empty list is no answer.
 func (g *Gateway) Models(ctx context.Context, key *keys.Key) ([]catalog.Model, error) {
-	if err := g.awaitLists(ctx, g.awaited(key)...); err != nil {
+	if err := g.discovery.await(ctx, g.discovery.awaited(key)...); err != nil {
 		return nil, err
 	}
 	models := g.catalog.List(key.AllowsModel)
-	if awaited := g.awaited(key); len(models) == 0 && len(awaited) > 0 {
+	if awaited := g.discovery.awaited(key); len(models) == 0 && len(awaited) > 0 {
 		return nil, apierror.New(apierror.NoProvider, "no model is known yet that this key may use: not listed yet are those of %s; try again shortly",
 			strings.Join(awaited, ", ")).WithCause(catalog.ErrUnlisted)
 	}

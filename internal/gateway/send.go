@@ -34,7 +34,7 @@ func (c *Call) Send(client context.Context, op provider.Operation, pieces [][]by
 	body := provider.NewBody(pieces, func() { giveBuffer(received) })
 	c.sent = body
 	ctx, cancel := c.upstreamContext(client)
-	c.gateway.setCancel(&c.running, cancel)
+	c.entry.SetCancel(cancel)
 	c.silence(cancel)
 	c.await(c.gateway.timeouts.Header)
 	c.Record.Attempts++

@@ -6,8 +6,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// maxQueuedEvents bounds what waits for slow subscribers; further events are
-// dropped and counted in the log.
+// maxQueuedEvents bounds the events that wait for slow subscribers. Further events are dropped, and
+// the log says so.
 const maxQueuedEvents = 1024
 
 // Emitter hands an event to the subscribers of one configuration. It may block.
@@ -18,35 +18,34 @@ type event struct {
 	data map[string]any
 }
 
-// events brings events to the subscribers of the newest configuration, one
-// after another and never in the way of whoever has something to tell.
+// events brings events, one after another, to the subscribers of the current configuration. A slow
+// subscriber delays other events, never the sender.
 type events struct {
 	queue chan event
-	done  chan struct{} // closed when the worker has ended; nil before it began
 
 	mu      sync.Mutex // guards the following
-	emitter Emitter
+	emitter Emitter    // nil: no subscribers
 	logger  *zap.Logger
-	lost    int
+	lost    int // dropped since the last one that was queued
+	running bool
 	closed  bool
 }
 
 func newEvents() *events { return &events{queue: make(chan event, maxQueuedEvents)} }
 
-// subscribe makes a configuration's subscribers the current ones; the first time it
-// starts the worker, which ends with close.
+// subscribe makes the subscribers of a configuration the current ones. The first subscribe starts
+// the goroutine that emits, which ends after close.
 func (e *events) subscribe(emitter Emitter, logger *zap.Logger) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.emitter, e.logger = emitter, logger
-	if e.done == nil && !e.closed {
-		e.done = make(chan struct{})
-		go e.work(e.done)
+	if !e.running && !e.closed {
+		e.running = true
+		go e.run()
 	}
 }
 
-func (e *events) work(done chan<- struct{}) {
-	defer close(done)
+func (e *events) run() {
 	for next := range e.queue {
 		e.mu.Lock()
 		emitter := e.emitter
@@ -57,11 +56,11 @@ func (e *events) work(done chan<- struct{}) {
 	}
 }
 
-// emit queues an event; it never waits.
+// emit queues an event; it never waits. Without a subscribe before it the event is dropped.
 func (e *events) emit(name string, data map[string]any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed || e.done == nil {
+	if e.closed || !e.running {
 		return
 	}
 	select {
@@ -74,11 +73,11 @@ func (e *events) emit(name string, data map[string]any) {
 	}
 }
 
-// Emit queues an event for the subscribers of the newest configuration.
+// Emit queues an event for the subscribers of the current configuration.
 func (s *State) Emit(name string, data map[string]any) { s.events.emit(name, data) }
 
-// close lets the queue run empty in the worker, which then ends. It does not
-// wait: a subscriber may be the one who closes.
+// close lets the goroutine end when it has emitted what is queued. It does not wait: the caller may
+// be a subscriber.
 func (e *events) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
