@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -12,14 +11,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // recordCrashes writes a row for every call that was under way when the last process died. The
 // ledger has charged each the amount that it had reserved.
 func recordCrashes(log *activity.Log, logger *zap.Logger, crashed []limits.Crash) {
 	for _, crash := range crashed {
-		request, caller, _ := strings.Cut(crash.Call, reservationMark)
-		tenant, key, _ := strings.Cut(caller, reservationMark)
+		request, tenant, key := modelcall.ParseReservationID(crash.Call)
 		log.Append(&activity.Record{
 			ID: request, RequestID: request, CreatedAt: crash.At, Tenant: tenant, Key: key, Family: crashedRoute, Route: crashedRoute,
 			Status: http.StatusInternalServerError, Code: string(apierror.Internal), UsageSource: activity.UsageCrashed,

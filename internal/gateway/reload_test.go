@@ -262,7 +262,7 @@ func TestTheRetentionOfTheCurrentConfigurationIsUsed(t *testing.T) {
 			}
 		}
 		begin(older, time.Hour)
-		older.Activity().Append(&activity.Record{ID: "gen-1", CreatedAt: time.Now(), Tenant: keys.DefaultTenant})
+		older.Requests().Activity.Append(&activity.Record{ID: "gen-1", CreatedAt: time.Now(), Tenant: keys.DefaultTenant})
 		time.Sleep(30 * time.Minute)
 		failed := newRig(t, gateway.Config{State: older.state})
 		begin(failed, time.Minute)

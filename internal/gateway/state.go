@@ -9,6 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -16,12 +18,12 @@ import (
 // generations share; see generation for their life. Making one opens no file and starts nothing.
 type State struct {
 	Metrics      *metrics.Metrics
-	Memory       Memory                     // of request bodies
+	Memory       upload.Memory              // of request bodies
 	Workstations *workstation.State         // tokens and sessions
 	ConnLimiter  *connlimit.Limiter         // VNC connections in their handshake
 	Concurrency  *limits.ConcurrencyLimiter // calls at once
 
-	exhausted  exhausted
+	exhausted  *modelcall.ExhaustedBudgets
 	events     *events
 	discovered modelLists
 
@@ -38,6 +40,7 @@ func NewState(dir string, now func() time.Time) *State {
 		Workstations: workstation.NewState(now), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 	}
+	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
 	s.Metrics = metrics.New(metrics.Gauges{
 		ActivityLost: func() float64 { return float64(s.stores.dropped()) },
 		InFlight:     func() float64 { return float64(s.generations.inFlight()) },
@@ -119,7 +122,7 @@ func (s *State) Close() error {
 // records are written. After the timeout it closes the stores without them and returns an error.
 func (s *State) Shutdown(timeout time.Duration) error {
 	s.Workstations.EndAll(workstation.ReasonShutdown)
-	interrupted := s.generations.interrupt(errShutdown)
+	interrupted := s.generations.interrupt(modelcall.ErrShutdown)
 	select {
 	case <-s.stores.closed:
 		if interrupted {

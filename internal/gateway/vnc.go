@@ -22,7 +22,7 @@ func (g *Gateway) OpenVNC(pass *workstation.Pass, viewer netip.AddrPort, securit
 	ctx, cancel := context.WithCancelCause(context.Background()) // not of a module: it would end with it
 	entry.SetCancel(cancel)
 	return vncsession.Open(vncsession.Deps{
-		Workstations: g.workstations, Records: g.log, Metrics: g.state.Metrics, Logger: g.logger, Redact: g.redactor.Text, Now: g.now,
+		Workstations: g.workstations, Records: g.requests.Activity, Metrics: g.state.Metrics, Logger: g.logger, Redact: g.requests.Redactor.Text, Now: g.now,
 		Context: ctx, Done: func() { cancel(nil); g.calls.Remove(entry) },
 	}, pass, viewer, security), nil
 }
@@ -31,7 +31,7 @@ func (g *Gateway) OpenVNC(pass *workstation.Pass, viewer netip.AddrPort, securit
 // log is sampled: such connections cost an attacker nothing.
 func (g *Gateway) VNCRefused(reason string, viewer netip.AddrPort, cause error) {
 	g.state.Metrics.VNCRefused(reason)
-	g.sampled().Warn("vnc connection refused", zap.String("code", reason), zap.String("remote", viewer.String()), zap.Error(cause))
+	g.requests.Sampled().Warn("vnc connection refused", zap.String("code", reason), zap.String("remote", viewer.String()), zap.Error(cause))
 }
 
 // ConnLimiter bounds the VNC connections in their handshake.
