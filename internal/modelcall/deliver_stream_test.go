@@ -15,7 +15,9 @@ import (
 )
 
 // streaming64 answers with an event stream.
-func streaming64(events string) roundTrip { return eventStream(io.NopCloser(strings.NewReader(events))) }
+func streaming64(events string) roundTrip {
+	return eventStream(io.NopCloser(strings.NewReader(events)))
+}
 
 func eventStream(body io.ReadCloser) roundTrip {
 	return func(*http.Request) (*http.Response, error) {
