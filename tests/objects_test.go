@@ -52,8 +52,6 @@ var tooLarge = map[string]int{
 	"internal/workstation.Session: fields":           22,
 	"internal/workstation.State: fields":             17,
 	"internal/workstation.State: files":              6,
-	"l4vnc.handshake: fields":                        16,
-	"l4vnc.handshake: files":                         6,
 }
 
 // records are data with a few methods: their fields are many because a row has
