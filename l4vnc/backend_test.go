@@ -157,6 +157,29 @@ func TestALoginEndsWithTheProcess(t *testing.T) {
 	})
 }
 
+// stayingOpen is a connection that ends with its peer only.
+type stayingOpen struct{ net.Conn }
+
+func (stayingOpen) Close() error { return nil }
+
+func TestALoginThatSucceedsAsTheProcessEndsDoesNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		var conn net.Conn
+		dial := func(ctx context.Context, pass *workstation.Pass) (_ net.Conn, err error) {
+			conn, err = g.dial(ctx, pass)
+			cancel()
+			return stayingOpen{conn}, err
+		}
+		desktop, code, err := backend{g.service, dial, time.Minute}.connect(ctx, g.find(g.issue(workstation.Options{})))
+		if desktop != nil || code == "" || !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, %q, %v", desktop, code, err)
+		}
+		_ = conn.Close()
+	})
+}
+
 func TestEveryStepOfADialIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})

@@ -79,11 +79,10 @@ func (r *relay) carry() (viewerGone bool) {
 	return viewerGone
 }
 
-// interrupt wakes both directions when the session is ended from elsewhere.
+// interrupt ends carryDown, which wakes carryUp, when the session is ended from elsewhere.
 func (r *relay) interrupt() {
 	_ = r.up.conn.Close()
 	_ = r.viewer.SetWriteDeadline(time.Now().Add(interruptGrace))
-	_ = r.viewer.SetReadDeadline(time.Now())
 }
 
 // carryUp carries the viewer's messages.

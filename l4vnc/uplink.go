@@ -97,12 +97,9 @@ func (u *uplink) release() {
 	}
 }
 
-// stop ends the timer.
+// stop drops what the filter still holds back.
 func (u *uplink) stop() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.stopped = true
-	if u.timer != nil {
-		u.timer.Stop()
-	}
 }

@@ -82,7 +82,6 @@ func TestNothingIsReleasedAfterTheEnd(t *testing.T) {
 		if n != 1 {
 			t.Errorf("%d requests", n)
 		}
-		newUplink(ours, rfb.Policy{}).stop() // without a timer
 	})
 }
 
