@@ -13,31 +13,31 @@ import (
 	"time"
 )
 
-// startVNC is start, and waits for the door's certificate.
+// startVNC is start, and waits for the VNC certificate.
 func startVNC(t *testing.T, s setup) *house {
 	t.Helper()
 	h := start(t, s)
-	h.doorReady()
+	h.vncReady()
 	return h
 }
 
-// doorReady waits until the door has its certificate: Caddy obtains it in the
-// background. Whoever comes before fails, so each try has an address of its own.
-func (h *house) doorReady() {
+// vncReady waits until VNC has its certificate: Caddy obtains it in the background. A viewer that
+// comes before fails, so each try has an address of its own.
+func (h *house) vncReady() {
 	h.t.Helper()
 	var last error
 	if !eventually(func() bool {
 		h.tries++
-		w := h.dialDoor(fmt.Sprintf("127.0.%d.%d", 200+h.tries/250, 1+h.tries%250))
+		w := h.dialVNC(fmt.Sprintf("127.0.%d.%d", 200+h.tries/250, 1+h.tries%250))
 		defer w.leave()
-		if h.doorIsSilent {
+		if h.vncGreetsAtOnce {
 			w.greeted("RFB 003.008\n", 19).veNCrypt(262) // nothing is decided without a password
 		}
 		w.startTLS("ready." + vncDomain)
 		last = w.err
 		return w.err == nil
 	}) {
-		h.t.Fatal("the door has no certificate: ", last)
+		h.t.Fatal("there is no VNC certificate: ", last)
 	}
 }
 
@@ -45,8 +45,8 @@ func (h *house) doorReady() {
 func (h *house) become(s setup) {
 	h.t.Helper()
 	h.change(h.caddyfile(s))
-	if s.vnc != "" && !s.noDoor {
-		h.doorReady()
+	if s.vnc != "" && !s.noLayer4 {
+		h.vncReady()
 	}
 }
 
@@ -152,9 +152,9 @@ func (h *house) refusedSoon(reason string, n float64) {
 	}
 }
 
-// visitLine is the log line of a VNC connection, once it is there, that holds
+// vncLogLine is the log line of a VNC connection, once it is there, that holds
 // all the texts.
-func (h *house) visitLine(texts ...string) any {
+func (h *house) vncLogLine(texts ...string) any {
 	h.t.Helper()
 	var found string
 	if !eventually(func() bool {
@@ -171,9 +171,9 @@ func (h *house) visitLine(texts ...string) any {
 	return parse(h.t, []byte(found))
 }
 
-// visitRow is the newest record of a VNC connection to a workstation, once
+// vncRecord is the newest record of a VNC connection to a workstation, once
 // there is one.
-func (h *house) visitRow(workstation string) (row any) {
+func (h *house) vncRecord(workstation string) (row any) {
 	h.t.Helper()
 	if !eventually(func() bool {
 		for _, r := range h.allRows("") {
@@ -190,12 +190,12 @@ func (h *house) visitRow(workstation string) (row any) {
 }
 
 // calm waits until no connection is half open and no session is open.
-func (h *house) calm() {
+func (h *house) vncClosed() {
 	h.t.Helper()
 	if !eventually(func() bool {
 		return h.metric("gatehouse_vnc_connections_half_open") == 0 && h.metric("gatehouse_vnc_sessions_open") == 0
 	}) {
-		h.t.Error("connections of the door do not end")
+		h.t.Error("VNC connections do not end")
 	}
 }
 

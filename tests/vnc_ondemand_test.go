@@ -16,7 +16,7 @@ func onDemand(host string) string {
 // would be asked of a public CA, and so be published.
 func TestVNCTokensAreNoNamesOfCertificatesOnDemand(t *testing.T) {
 	mockCA = newAuthority(t)
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: d.as("one", "")})
 	public := h.caddyfile(setup{global: "cert_issuer gatehouse_test\n" + askFirst, vnc: "domain vnc.example.com\n" + d.as("one", "")})
 	private := h.caddyfile(setup{global: askFirst, vnc: d.as("one", "")})

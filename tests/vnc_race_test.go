@@ -15,7 +15,7 @@ import (
 // ended cleanly, or a reason.
 func TestVNCAReleaseAgainstAConnectLeavesNoSessionOpen(t *testing.T) {
 	const races, lanes, steps = 1000, 4, 6
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	vnc := ""
 	for lane := range lanes {
 		vnc += d.as(fmt.Sprintf("desk%d", lane), "")
@@ -53,7 +53,7 @@ func TestVNCAReleaseAgainstAConnectLeavesNoSessionOpen(t *testing.T) {
 	if desktops == 0 || desktops == races {
 		t.Error("nobody raced")
 	}
-	h.calm()
+	h.vncClosed()
 }
 
 // race is one of them: took is from the end of the release to that of the viewer.
@@ -110,7 +110,7 @@ func (h *house) race(path, from string, step int) (desktop bool, took time.Durat
 // refusal in words.
 func (h *house) viewOrLeave(from, host string, at func(step int)) (desktop bool, err error) {
 	at(0)
-	w := h.dialDoor(from)
+	w := h.dialVNC(from)
 	defer w.leave()
 	at(1)
 	w.startTLS(host).hear("RFB 003.008\n")

@@ -12,8 +12,8 @@ import (
 // the desktop.
 
 func TestVNCEveryWayInShowsTheDesktop(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: both, vnc: "on_conflict share\n" + d.as("one", "")})
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: both, vnc: "on_conflict share\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	veNCrypt := func(w *wire, version string, sub uint32) *wire {
 		if offered := w.greeted(version, 19).veNCrypt(sub); w.err == nil && (len(offered) != 2 || offered[0] != 260 || offered[1] != 262) {
@@ -64,7 +64,7 @@ func TestVNCEveryWayInShowsTheDesktop(t *testing.T) {
 		}},
 	} {
 		t.Run(way.name, func(t *testing.T) {
-			w := way.come(h.dialDoor(""))
+			w := way.come(h.dialVNC(""))
 			defer w.leave()
 			if w.echo(3, 4).echo(1000, 700); w.err != nil {
 				t.Fatal(w.err)
@@ -79,7 +79,7 @@ func TestVNCEveryWayInShowsTheDesktop(t *testing.T) {
 			if w.over(); w.err != nil {
 				t.Error(w.err)
 			}
-			h.calm()
+			h.vncClosed()
 		})
 	}
 }
@@ -96,11 +96,11 @@ func (w *wire) halfClose() error {
 }
 
 func TestVNCAuthenticationIsThereOnlyWhereItIsOn(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: silent, vnc: "vncauth on\non_conflict share\n" + d.as("one", "")})
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: silent, vnc: "vncauth on\non_conflict share\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	outer := func(version string) *wire {
-		return h.dialDoor("").hear("RFB 003.008\n").say(version)
+		return h.dialVNC("").hear("RFB 003.008\n").say(version)
 	}
 	for name, w := range map[string]*wire{
 		"VncAuth, 3.8": outer("RFB 003.008\n").hear(2, 19, 2).say(2).answerChallenge(a.token).accepted(),
@@ -131,7 +131,7 @@ func TestVNCAuthenticationIsThereOnlyWhereItIsOn(t *testing.T) {
 	h.refusedSoon("unknown", 1)
 
 	// Off: old viewers are told, and no list has it.
-	h.become(setup{door: silent, vnc: d.as("one", "")})
+	h.become(setup{vncHandler: silent, vnc: d.as("one", "")})
 	w = outer("RFB 003.003\n").hear(uint32(0))
 	if reason := w.text(); w.err != nil || !strings.Contains(reason, "too old") {
 		t.Errorf("RFB 3.3: %q, %v", reason, w.err)
@@ -156,16 +156,16 @@ func TestVNCAuthenticationIsThereOnlyWhereItIsOn(t *testing.T) {
 // that they know: whoever can encrypt must find VeNCrypt before VncAuth, and
 // inside it the type that needs no password.
 func TestVNCNoViewerThatKnowsTLSComesInWithoutIt(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: silent, vnc: "vncauth on\n" + d.as("one", "")})
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: silent, vnc: "vncauth on\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
-	w := h.dialDoor("").hear("RFB 003.008\n").say("RFB 003.008\n").hear(2, 19, 2).say(19)
+	w := h.dialVNC("").hear("RFB 003.008\n").say("RFB 003.008\n").hear(2, 19, 2).say(19)
 	w.hear(0, 2).say(0, 2).hear(0).hear(3, uint32(260), uint32(262), uint32(261)).say(uint32(260)).hear(1)
 	w.startTLS(a.host).accepted().echo(1, 2)
 	if w.leave(); w.err != nil {
 		t.Error(w.err)
 	}
-	h.visitLine(`"security":"X509None"`)
+	h.vncLogLine(`"security":"X509None"`)
 }
 
 func TestVNCTheTestCardIsADesktop(t *testing.T) {
