@@ -101,14 +101,14 @@ func (h *handshake) startTLS() error {
 // open brings a viewer with a live token to its desktop. A viewer can be sent a reason only until it
 // is accepted, so the workstation comes first.
 func (h *handshake) open(session *vncsession.Session) (*rfb.Desktop, error) {
-	service, pass := h.gateway.Workstations(), session.Pass
-	if refusal := service.Look(pass, h.viewer.Addr()); refusal != nil { // without a login
+	pass := session.Pass
+	if refusal := pass.Look(h.viewer.Addr()); refusal != nil { // without a login
 		return nil, h.refuse(session, refusal, nil)
 	}
 	if pass.Target.TestCard && h.public {
 		h.gateway.WarnOfDemo("the test card")
 	}
-	desktop, failure, err := backend{service, h.dial, h.times.Step}.connect(session.Context(), pass)
+	desktop, failure, err := backend{h.gateway.Workstations(), h.dial, h.times.Step}.connect(session.Context(), pass)
 	if err != nil {
 		return nil, h.refuse(session, workstation.NewRefusal(failure), err)
 	}

@@ -74,7 +74,7 @@ func (g *fakeGateway) joinAs(token, viewer string) *workstation.Session {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	session, err := g.service.Join(pass, from, "X509None")
+	session, err := pass.Join(from, "X509None")
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func (g *fakeGateway) OpenVNC(pass *workstation.Pass, viewer netip.AddrPort, sec
 	none := func() float64 { return 0 }
 	g.count(&g.running, 1)
 	return vncsession.Open(vncsession.Deps{
-		Workstations: g.service, Records: g, Logger: zap.NewNop(), Now: time.Now, Context: g.context,
+		Records: g, Logger: zap.NewNop(), Now: time.Now, Context: g.context,
 		Metrics: metrics.New(metrics.Gauges{ActivityLost: none, InFlight: none, Sessions: none, HalfOpen: none}),
 		Redact:  func(text string) string { return text },
 		Done:    func() { g.count(&g.running, -1) },

@@ -36,11 +36,11 @@ func (h *handshake) identifyInsideTLS() (pass *workstation.Pass, security string
 	if err := h.startTLS(); err != nil {
 		return nil, "", err
 	}
-	service := h.gateway.Workstations()
+	policy := h.gateway.Workstations().Policy()
 	offer := rfb.Offer{None: true}
-	if !service.HasTokenForm(h.serverName) {
+	if !policy.HasTokenForm(h.serverName) {
 		offer.SubTypes, offer.TLS = []rfb.SubType{rfb.Plain, rfb.X509Plain}, h.tls
-		offer.VNCAuth, offer.Challenge = service.Policy().VNCAuth, challenge
+		offer.VNCAuth, offer.Challenge = policy.VNCAuth, challenge
 	}
 	proof, err := h.negotiate(offer)
 	if err != nil {
@@ -82,8 +82,9 @@ func (h *handshake) find(proof rfb.Proof) (*workstation.Pass, error) {
 	service, address := h.gateway.Workstations(), h.viewer.Addr()
 	switch proof.Security {
 	case rfb.SecurityX509Plain, rfb.SecurityPlain:
-		label := service.TypedLabel(proof.Password)
-		if prefix, ok := service.TypedPrefix(label); ok {
+		policy := service.Policy()
+		label := policy.TypedLabel(proof.Password)
+		if prefix, ok := policy.TypedPrefix(label); ok {
 			return h.findByPassword(func() (*workstation.Pass, error) { return service.FindByPrefix(prefix, address) })
 		}
 		h.guess = guessedToken
@@ -101,7 +102,7 @@ func (h *handshake) find(proof rfb.Proof) (*workstation.Pass, error) {
 
 func (h *handshake) findByName(name string) (*workstation.Pass, error) {
 	service := h.gateway.Workstations()
-	label, ok := service.Label(name)
+	label, ok := service.Policy().Label(name)
 	if ok { // a name that is no label can be no token, so it is no guess either
 		h.guess = guessedToken
 	}

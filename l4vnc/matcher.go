@@ -38,7 +38,7 @@ func (m *MatchToken) Provision(ctx caddy.Context) error {
 
 // Match reports whether the ClientHello names a live token.
 func (m *MatchToken) Match(hello *tls.ClientHelloInfo) bool {
-	label, ok := m.workstations.Label(hello.ServerName)
+	label, ok := m.workstations.Policy().Label(hello.ServerName)
 	return ok && m.workstations.Live(label)
 }
 

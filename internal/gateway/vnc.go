@@ -22,7 +22,7 @@ func (g *Gateway) OpenVNC(pass *workstation.Pass, viewer netip.AddrPort, securit
 	ctx, cancel := context.WithCancelCause(context.Background()) // of no module's life
 	g.setCancel(r, cancel)
 	return vncsession.Open(vncsession.Deps{
-		Workstations: g.workstations, Records: g.log, Metrics: g.state.Metrics, Logger: g.logger, Redact: g.redactor.Text, Now: g.now,
+		Records: g.log, Metrics: g.state.Metrics, Logger: g.logger, Redact: g.redactor.Text, Now: g.now,
 		Context: ctx, Done: func() { cancel(nil); g.calls.remove(r) },
 	}, pass, viewer, security), nil
 }

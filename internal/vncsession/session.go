@@ -34,12 +34,11 @@ const (
 
 // Deps is what a session needs of its gateway.
 type Deps struct {
-	Workstations *workstation.Service
-	Records      interface{ Append(*activity.Record) }
-	Metrics      *metrics.Metrics
-	Logger       *zap.Logger
-	Redact       func(text string) string // takes secrets out of causes for the log
-	Now          func() time.Time
+	Records interface{ Append(*activity.Record) }
+	Metrics *metrics.Metrics
+	Logger  *zap.Logger
+	Redact  func(text string) string // takes secrets out of causes for the log
+	Now     func() time.Time
 
 	// Context ends when the process does: it belongs to no configuration.
 	Context context.Context
@@ -83,7 +82,7 @@ func (s *Session) Context() context.Context { return s.deps.Context }
 // Join opens the session at the workstation, which has answered by now. The
 // error is a *workstation.Refusal.
 func (s *Session) Join() error {
-	live, err := s.deps.Workstations.Join(s.Pass, s.viewer, s.security)
+	live, err := s.Pass.Join(s.viewer, s.security)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func TestALabelHas1To63Characters(t *testing.T) {
 	d := newDesk(t, nil)
 	for length, want := range map[int]bool{0: false, 1: true, 63: true, 64: false} {
 		label := strings.Repeat("a", length)
-		if got, ok := d.Label(label + ".vnc.example.com"); ok != want || ok && got != label {
+		if got, ok := d.Policy().Label(label + ".vnc.example.com"); ok != want || ok && got != label {
 			t.Errorf("%d characters: %q, %t", length, got, ok)
 		}
 	}
@@ -29,7 +29,7 @@ func TestALabelHas1To63Characters(t *testing.T) {
 func TestALabelHasLettersDigitsAndHyphens(t *testing.T) {
 	d := newDesk(t, nil)
 	for label, want := range map[string]bool{"az": true, "AZ": true, "09": true, "a-0": true, "a`": false, "a{": false, "a/": false, "a:": false, "a_": false} {
-		if got, ok := d.Label(label + ".vnc.example.com"); ok != want || ok && got != strings.ToLower(label) {
+		if got, ok := d.Policy().Label(label + ".vnc.example.com"); ok != want || ok && got != strings.ToLower(label) {
 			t.Errorf("%q: %q, %t", label, got, ok)
 		}
 	}

@@ -96,7 +96,7 @@ func TestAnOvertakenDeskIssuesNothingForWhatIsDropped(t *testing.T) {
 	wantFault(t, err, apierror.NotFound, "")
 	_, err = old.Issue(workstation.Issuer{Tenant: "default", Key: "bob"}, "desk1", workstation.Options{})
 	wantFault(t, err, apierror.NotFound, "")
-	_, err = old.Join(pass, viewer, "none")
+	_, err = pass.Join(viewer, "none")
 	wantRefusal(t, err, workstation.RefusedRevoked)
 	mustEnter(t, next, mustIssue(t, old, "desk1"), viewer)
 

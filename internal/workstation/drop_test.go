@@ -31,7 +31,7 @@ func TestWithoutADeskInForceAnOldOneOpensNothing(t *testing.T) {
 				wantFault(t, err, apierror.NotFound, "")
 			}
 		}
-		_, err := d.Join(pass, viewer, "none")
+		_, err := pass.Join(viewer, "none")
 		wantRefusal(t, err, workstation.RefusedRevoked)
 		_, err = d.Find(label, viewer.Addr())
 		wantRefusal(t, err, workstation.RefusedRevoked)

@@ -173,7 +173,7 @@ func enter(d *workstation.Service, label string, from netip.AddrPort) (*workstat
 	if err != nil {
 		return nil, err
 	}
-	return d.Join(pass, from, "x509none")
+	return pass.Join(from, "x509none")
 }
 
 func mustEnter(t testing.TB, d *workstation.Service, label string, from netip.AddrPort) *workstation.Session {

@@ -59,7 +59,7 @@ func TestAnUnusedTokenLivesUntilItExpires(t *testing.T) {
 				}
 				_, err = d.Find(label, viewer.Addr())
 				wantRefusal(t, err, workstation.RefusedExpired)
-				_, err = d.Join(pass, viewer, "none")
+				_, err = pass.Join(viewer, "none")
 				wantRefusal(t, err, workstation.RefusedExpired)
 			})
 		})

@@ -149,8 +149,8 @@ func cleanDomain(domain string) (string, error) {
 	return lower, nil
 }
 
-// warning is for the log at load; "" is none.
-func (p *Policy) warning() string {
+// Warning is a line for the log at load: what works, but not for all viewers. "" is none.
+func (p Policy) Warning() string {
 	if !strings.Contains(p.Domain, "-") {
 		return ""
 	}

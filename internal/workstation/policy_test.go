@@ -64,7 +64,7 @@ func TestBadConfigurationsAreNamed(t *testing.T) {
 func TestAHyphenInTheDomainIsAWarning(t *testing.T) {
 	for domain, want := range map[string]bool{"vnc.example.com": false, "vnc.my-company.com": true} {
 		d := newDesk(t, func(c *workstation.Config) { c.Domain = domain })
-		if got := d.Warning(); (got != "") != want {
+		if got := d.Policy().Warning(); (got != "") != want {
 			t.Errorf("%s: %q", domain, got)
 		}
 	}

@@ -66,7 +66,7 @@ func TestNobodyIsInOnceReleaseHasReturned(t *testing.T) {
 		for range 3 {
 			all.Go(func() {
 				<-start
-				if x, err := d.Join(pass, viewer, "none"); err == nil {
+				if x, err := pass.Join(viewer, "none"); err == nil {
 					mu.Lock()
 					joined = append(joined, x)
 					mu.Unlock()
@@ -80,7 +80,7 @@ func TestNobodyIsInOnceReleaseHasReturned(t *testing.T) {
 			if open, _ := d.Sessions("default", "desk1"); len(open) != 0 {
 				t.Errorf("round %d: %d sessions are open", round, len(open))
 			}
-			if _, late := d.Join(pass, viewer, "none"); late == nil {
+			if _, late := pass.Join(viewer, "none"); late == nil {
 				t.Errorf("round %d: joined after the release", round)
 			}
 			released <- err

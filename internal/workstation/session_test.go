@@ -92,7 +92,7 @@ func TestPinning(t *testing.T) {
 			continue
 		}
 		wantRefusal(t, err, workstation.RefusedPinned)
-		_, err = d.Join(early, other, "none")
+		_, err = early.Join(other, "none")
 		wantRefusal(t, err, workstation.RefusedPinned)
 	}
 }
@@ -225,10 +225,10 @@ func TestATokenTakesOverItsOwnSessionFromItsAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if busy := d.Look(pass, tc.from.Addr()) != nil; busy == tc.takesOver {
+		if busy := pass.Look(tc.from.Addr()) != nil; busy == tc.takesOver {
 			t.Errorf("%s: busy before it joins: %v", tc.name, busy)
 		}
-		newcomer, err := d.Join(pass, tc.from, "x509none")
+		newcomer, err := pass.Join(tc.from, "x509none")
 		if !tc.takesOver {
 			wantRefusal(t, err, workstation.RefusedBusy)
 			wantOpen(t, there)

@@ -31,7 +31,7 @@ func TestDeadTokensAreBoundedAndTheOldestGoFirst(t *testing.T) {
 	if err := d.Release(t.Context(), "default", "desk1"); err != nil {
 		t.Fatal(err)
 	}
-	state.AddTombstones(workstation.MaxGraves - 1)
+	state.AddTombstones(workstation.MaxTombstones - 1)
 	_, err := d.Find(label, viewer.Addr())
 	wantRefusal(t, err, workstation.RefusedReleased)
 	state.AddTombstones(1) // the second death of a hash: never so in life, but it must not unbalance the index

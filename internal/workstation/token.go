@@ -62,7 +62,7 @@ type Issuer struct {
 type token struct {
 	hash             hash
 	prefix           string // "" unless VNC authentication was on
-	place            *entry
+	entry            *entry
 	issuer           Issuer
 	viewOnly, shared bool
 	until            time.Time // the end of token and sessions, whatever happens
@@ -77,12 +77,12 @@ func (t *token) live(now time.Time) bool {
 	return t.dead == alive && now.Before(t.until) && (t.open > 0 || now.Before(t.deadline))
 }
 
-// pinned tells whether the token belongs to another client than viewer.
+// pinned reports whether the token belongs to another client than viewer.
 func (t *token) pinned(viewer netip.Addr) bool {
 	return t.client.IsValid() && t.client != plain(viewer)
 }
 
-// death is why a token is no longer good.
+// tokenState is whether a token is live, or why it no longer is.
 type tokenState uint8
 
 const (

@@ -6,9 +6,9 @@
 //	err = service.Start(ctx)                                // reads registrations and release marks
 //	issued, err := service.Issue(issuer, "desk1", workstation.Options{})
 //
-//	label, ok := service.Label(serverName)                  // of a viewer
+//	label, ok := service.Policy().Label(serverName)         // of a viewer
 //	pass, err := service.Find(label, viewer)                // who, where to; counts nothing
-//	session, err := service.Join(pass, viewer, "x509none")  // the first use
+//	session, err := pass.Join(viewer, "x509none")           // the first use
 //	defer session.Leave()
 //
 // A token is 130 random bits, the one label before the domain. Memory holds its
