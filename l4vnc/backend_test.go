@@ -15,9 +15,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// What is wrong with a workstation is told to the viewer in words, and to the operator by a code and a
-// cause.
-func TestAWorkstationThatCannotBeOpenedIsTold(t *testing.T) {
+// The viewer is shown what is wrong with a workstation, and the operator finds a code and a cause.
+func TestAWorkstationThatCannotBeOpenedIsReported(t *testing.T) {
 	const password, nonsense = "hunter2", "The workstation did not answer as a VNC server. Tell your administrator."
 	trust := &tls.Config{RootCAs: roots(), ServerName: "desk." + domain}
 	challenge := "S 0123456789abcdef"
@@ -66,7 +65,7 @@ func TestAWorkstationThatCannotBeOpenedIsTold(t *testing.T) {
 	}
 }
 
-func TestAWorkstationThatCannotBeDialledIsTold(t *testing.T) {
+func TestAWorkstationThatCannotBeDialledIsReported(t *testing.T) {
 	for name, wrapped := range map[string]bool{"a cause": true, "no cause": false} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGateway(t, options{})
@@ -121,7 +120,7 @@ func TestAFailedLoginIsNotRepeatedAtOnce(t *testing.T) {
 	})
 }
 
-// Many viewers may come while the first login is under way. They wait one step at most.
+// Many viewers may connect while the first login is under way. They wait one step at most.
 func TestAViewerWaitsForTheLoginOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{desktop: conversation{"W 1h"}})

@@ -13,24 +13,25 @@ const (
 	// refusalLinger bounds the clean end of a connection without a session. It is longer than a
 	// viewer needs to read a reason.
 	refusalLinger = time.Second
-	// sessionLinger bounds that of a session: a slow network may have to carry what was sent before.
+	// sessionLinger bounds that of a session: a slow network may have to carry what was sent
+	// before.
 	sessionLinger = 10 * time.Second
 )
 
-// maxDrained bounds what a peer can make us discard, in bytes.
+// maxDrained bounds how much a peer can make us discard, in bytes.
 const maxDrained = 4 << 20
 
 // closeGracefully ends a connection so that the peer sees an end and no reset. A socket that is
 // closed with bytes unread resets, and a reason that is still on its way is lost with it. The
-// connection is closed for good once the peer has ended it too, or after linger, whatever deadlines
-// others set. torn means that a TLS record was cut in two: only the FIN can follow that.
+// connection is closed for good once the peer has ended it too, or after linger, also if others
+// change its deadlines. torn means that a TLS record was cut in two: only the FIN can follow that.
 func closeGracefully(conn net.Conn, linger time.Duration, torn bool) {
 	lowest := transport(conn)
 	limit := time.AfterFunc(linger, func() { _ = lowest.Close() })
 	defer limit.Stop()
 	halfClose(conn, torn)
 	_ = lowest.SetReadDeadline(time.Time{})
-	_, _ = io.CopyN(io.Discard, lowest, maxDrained) // nobody needs it
+	_, _ = io.CopyN(io.Discard, lowest, maxDrained) // discarded
 	_ = lowest.Close()
 }
 

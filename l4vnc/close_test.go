@@ -96,7 +96,7 @@ func TestATornConnectionEndsWithoutACloseNotify(t *testing.T) {
 }
 
 func TestAPeerThatStaysIsClosedWhenTheLingerIsOver(t *testing.T) {
-	for _, deadline := range []time.Duration{0, time.Minute} { // whatever others have set
+	for _, deadline := range []time.Duration{0, time.Minute} { // another goroutine may change the deadline
 		synctest.Test(t, func(t *testing.T) {
 			ours, theirs := net.Pipe()
 			_ = ours.SetReadDeadline(time.Now().Add(-time.Second))

@@ -87,8 +87,8 @@ func (u *untilEnd) Read(p []byte) (int, error) {
 
 var errNoCloseNotify = errors.New("the connection ended without a close_notify")
 
-// readToEnd reads what follows. Inside TLS the end must be a close_notify: crypto/tls reports the end
-// of the connection below as io.EOF too.
+// readToEnd reads what follows. Inside TLS the end must be a close_notify: crypto/tls reports the
+// end of the connection below as io.EOF too.
 func readToEnd(conn net.Conn) (rest []byte, err error) {
 	rest, err = io.ReadAll(conn)
 	if secure, ok := conn.(*tls.Conn); ok && err == nil {

@@ -59,6 +59,21 @@ func TestAClientOfAnotherProtocolIsTurnedAway(t *testing.T) {
 	}
 }
 
+func TestAClientThatReadsNoAnswerIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, options{})
+		viewer, done := g.connect()
+		begun := time.Now()
+		if _, err := (conversation{"C G"}).play(viewer, 'C'); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		if took := time.Since(begun); took != 10*time.Second+refusalLinger {
+			t.Errorf("closed after %v", took)
+		}
+	})
+}
+
 func TestAViewerThatLeavesBeforeItsFirstByteIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
@@ -100,6 +115,10 @@ func TestTLSThatAnEarlierHandlerTerminatedCounts(t *testing.T) {
 		done := g.handle(cx)
 		join(conversation{greets, says38, "S \x01\x01", "C \x01"}, opened, conversation{"X "}).playToEnd(t, viewer)
 		<-done
-		g.wantRecord("", "viewer_left")
+		r := g.wantRecord("", "viewer_left")
+		workstationName, _ := cx.Replacer().Get("l4.gatehouse.workstation")
+		if session, _ := cx.Replacer().Get("l4.gatehouse.session"); workstationName != "one" || session != r.ID {
+			t.Errorf("placeholders %v, %v", workstationName, session)
+		}
 	})
 }

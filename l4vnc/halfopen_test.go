@@ -11,14 +11,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// halfOpenPipe is a viewer in its handshake, of whose network only one may be, and the viewer's end.
+// halfOpenPipe is a viewer in its handshake, of whose network only one may be, and the viewer's
+// end.
 func halfOpenPipe(limiter *connlimit.Limiter) (h *halfOpen, viewer net.Conn) {
 	socket, viewer := net.Pipe()
 	return newHalfOpen(limiter, netip.MustParseAddr("192.0.2.1"), connlimit.Limits{PendingPerNetwork: 1}, socket), viewer
 }
 
-// An evicted connection ends in the middle of its step. One that pauses before its refusal can still
-// send it.
+// An evicted connection ends in the middle of its step. One that pauses before its refusal can
+// still send it.
 func TestAnEvictedConnectionEndsOrIsRefusedAtOnce(t *testing.T) {
 	for _, pauses := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -61,9 +62,9 @@ func TestAPauseTakesItsTime(t *testing.T) {
 	}
 }
 
-// A viewer with a right password may wait its turn behind wrong ones: it still counts as a person's,
-// and a newer connection of a program is evicted first.
-func TestAConnectionThatWaitsForItsTurnStillCountsAsAPersons(t *testing.T) {
+// A viewer with a right password may wait its turn behind wrong ones: it still counts as a
+// person's, and a newer connection of a program is evicted first.
+func TestAConnectionThatPausesStillCountsAsAPersons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := connlimit.New(time.Now)
 		acquire := func() *halfOpen {
@@ -99,7 +100,7 @@ func TestTheOldestHalfOpenConnectionIsEvictedAndCounted(t *testing.T) {
 		if _, err := oldest.Read(make([]byte, 1)); err == nil {
 			t.Error("the oldest is not closed")
 		}
-		g.wantRefused("too_many_connections: max_pending or max_pending_per_network was reached, and this connection gave way to a newer one")
+		g.wantRefused("too_many_connections: max_pending or max_pending_per_network was reached, and this connection was closed for a newer one")
 		time.Sleep(time.Second)
 		if n := g.limiter.Pending(); n != 2 {
 			t.Errorf("%d are half open", n)
@@ -123,8 +124,8 @@ func TestTheOldestHalfOpenConnectionIsEvictedAndCounted(t *testing.T) {
 	})
 }
 
-// Refusals of tokens that never existed are delayed from the thirty-first in a minute on; dead tokens
-// are no guesses.
+// Refusals of tokens that never existed are delayed from the thirty-first in a minute on; dead
+// tokens are no guesses.
 func TestOnlyGuessesAreDelayed(t *testing.T) {
 	const free = 30
 	for shown, want := range map[string]time.Duration{
@@ -132,6 +133,7 @@ func TestOnlyGuessesAreDelayed(t *testing.T) {
 		"a released token":       0,
 		"a name of another form": 0,
 		"no token but a label":   2 * time.Second,
+		"a password":             2 * time.Second,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGateway(t, options{})
@@ -146,6 +148,8 @@ func TestOnlyGuessesAreDelayed(t *testing.T) {
 				text = "This workstation was released."
 			case "a name of another form":
 				c = veNCrypt(subX509None, "other.test")
+			case "a password":
+				c = append(veNCrypt(subX509Plain, ""), plain("a2a2a2a2a2a2a2a2a2a2a2a2a2"))
 			case "no token but a label":
 				c = veNCrypt(subX509None, "short."+domain)
 			}

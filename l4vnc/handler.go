@@ -154,8 +154,8 @@ func (h *Handler) configure(domain string) error {
 	if len(h.ConnectionPolicies) == 0 {
 		h.ConnectionPolicies = caddytls.ConnectionPolicies{new(caddytls.ConnectionPolicy)}
 	}
-	// Serve the wildcard certificate for any server name and for none: only then can the viewer show
-	// its user what is wrong.
+	// Serve the wildcard certificate for any server name and for none: only then can the viewer
+	// show its user what is wrong.
 	wildcard := "*." + domain
 	for _, policy := range h.ConnectionPolicies {
 		policy.DefaultSNI = cmp.Or(policy.DefaultSNI, wildcard)

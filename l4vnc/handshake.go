@@ -46,8 +46,8 @@ func (h *handshake) await(current func(context.Context) vncGateway) bool {
 	return true
 }
 
-// run takes the viewer to a workstation. It returns nil if that fails: then the connection is closed,
-// counted and logged, and the viewer was sent the reason if its protocol allows one.
+// run takes the viewer to a workstation. It returns nil if that fails: then the connection is
+// closed, counted and logged, and the viewer was sent the reason if its protocol allows one.
 func (h *handshake) run() *relay {
 	session, err := h.authenticate()
 	if err != nil {
@@ -64,8 +64,8 @@ func (h *handshake) run() *relay {
 	return newRelay(session, h.conn, desktop.Conn, h.gateway.Workstations().Policy())
 }
 
-// authenticate finds the viewer's token and begins its session. The error is a *workstation.Refusal,
-// or of the protocol.
+// authenticate finds the viewer's token and begins its session. The error is a
+// *workstation.Refusal, or of the protocol.
 func (h *handshake) authenticate() (*vncsession.Session, error) {
 	pass, security, err := h.identify()
 	if err != nil {
@@ -98,8 +98,8 @@ func (h *handshake) startTLS() error {
 	return err
 }
 
-// open brings a viewer with a live token to its desktop. A viewer can be sent a reason only until it
-// is accepted, so the workstation comes first.
+// open brings a viewer with a live token to its desktop. A viewer can be sent a reason only until
+// it is accepted, so the workstation comes first.
 func (h *handshake) open(session *vncsession.Session) (*rfb.Desktop, error) {
 	pass := session.Pass
 	if refusal := pass.Look(h.viewer.Addr()); refusal != nil { // without a login

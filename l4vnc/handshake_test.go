@@ -202,7 +202,8 @@ func TestEachStepHasItsTime(t *testing.T) {
 	}
 }
 
-// A person may be asked for the password in this step: the connection of a program is evicted first.
+// A person may be asked for the password in this step: the connection of a program is evicted
+// first.
 func TestAViewerAtItsPasswordIsEvictedLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})

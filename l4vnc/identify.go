@@ -19,8 +19,8 @@ func (h *handshake) identify() (pass *workstation.Pass, security string, err err
 	vncAuth := h.gateway.Workstations().Policy().VNCAuth
 	proof, err := h.negotiate(rfb.Offer{
 		SubTypes: subTypes(vncAuth), VNCAuth: vncAuth, TLS: h.tls, Challenge: challenge,
-		// libvncclient takes the first encrypted type it knows and sends no name, but it reconnects:
-		// then it is asked for a password.
+		// libvncclient takes the first encrypted type it knows and sends no name, but it
+		// reconnects: then it is asked for a password.
 		PasswordFirst: func() bool { return h.gateway.ConnLimiter().TakeNameless(h.viewer.Addr()) },
 	})
 	if err != nil {
@@ -30,8 +30,8 @@ func (h *handshake) identify() (pass *workstation.Pass, security string, err err
 	return pass, proof.Security.String(), err
 }
 
-// identifyInsideTLS is for viewers behind a TLS wrapper. Inside is RFB: without a password where the
-// server name can be a token, otherwise with one.
+// identifyInsideTLS is for viewers behind a TLS wrapper. Inside is RFB: without a password where
+// the server name can be a token, otherwise with one.
 func (h *handshake) identifyInsideTLS() (pass *workstation.Pass, security string, err error) {
 	if err := h.startTLS(); err != nil {
 		return nil, "", err

@@ -13,7 +13,7 @@ import (
 )
 
 // Each way of showing a token opens the desktop, byte by byte.
-func TestEveryWayInOpensTheDesktop(t *testing.T) {
+func TestEveryWayOfShowingATokenOpensTheDesktop(t *testing.T) {
 	offered := conversation{greets, says38, "S \x02\x13\x01", "C \x13", "S \x00\x02", "C \x00\x02", "S \x00\x02\x00\x00\x01\x00\x00\x00\x01\x06"}
 	withVNCAuth := conversation{greets, says38, "S \x02\x13\x02", "C \x13", "S \x00\x02", "C \x00\x02", "S \x00\x03\x00\x00\x01\x04\x00\x00\x01\x06\x00\x00\x01\x05"}
 	for name, way := range map[string]struct {
@@ -139,8 +139,8 @@ func TestAViewerWithoutServerNameIsAskedForAPasswordNextTime(t *testing.T) {
 	})
 }
 
-// After 30 wrong short passwords in a minute, a network has one try every two seconds, and beyond ten
-// seconds of waiting none.
+// After 30 wrong short passwords in a minute, a network has one try every two seconds, and beyond
+// ten seconds of waiting none.
 func TestShortPasswordsWaitAfterManyWrongOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{policy: workstation.Policy{VNCAuth: true}})

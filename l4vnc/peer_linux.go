@@ -10,9 +10,9 @@ import (
 // tcpRTOMax is TCP_RTO_MAX_MS of linux/tcp.h, since Linux 6.15.
 const tcpRTOMax = 44
 
-// retransmitMax is how far apart unanswered data is sent again. By the system's own rule the interval
-// doubles each time: after an outage of 15 s, a peer that is back would be taken for gone before it
-// is sent anything.
+// retransmitMax is how far apart unanswered data is sent again. By the system's own rule the
+// interval doubles each time: after an outage of 15 s, a peer that is back would be taken for gone
+// before it is sent anything.
 const retransmitMax = 5 * time.Second
 
 func limitRetransmit(conn *net.TCPConn) {

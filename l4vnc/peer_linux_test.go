@@ -77,7 +77,8 @@ func TestASessionEndsWhenOneOfItsHostsVanishes(t *testing.T) {
 	}
 }
 
-// A viewer that reads nothing for a while, a suspended one for instance, still answers that it reads nothing.
+// A viewer that reads nothing for a while, a suspended one for instance, still answers that it
+// reads nothing.
 func TestAPeerThatReadsNothingIsNotGone(t *testing.T) {
 	viewer, _ := loopback(t)
 	desktop, _ := loopback(t)
@@ -112,7 +113,28 @@ func TestAPeerThatReadsNothingIsNotGone(t *testing.T) {
 	}
 }
 
-// By the system's own rule a peer that was away for 20 s is not asked again before it is taken for gone.
+// A peer that is gone is found in half a minute while nothing is on its way to it.
+func TestKeepAliveFindsAPeerThatIsGone(t *testing.T) {
+	ours, _ := loopback(t)
+	tuneTCP(ours)
+	for name, c := range map[string]struct{ level, option, want int }{
+		"on":       {unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
+		"idle":     {unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, 15},
+		"interval": {unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, 5},
+		"count":    {unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3},
+	} {
+		withSocket(t, ours, func(fd int) error {
+			got, err := unix.GetsockoptInt(fd, c.level, c.option)
+			if got != c.want {
+				t.Errorf("%s: %d, want %d", name, got, c.want)
+			}
+			return err
+		})
+	}
+}
+
+// By the system's own rule a peer that was away for 20 s is not asked again before it is taken for
+// gone.
 func TestUnansweredDataIsSentAgainEveryFewSeconds(t *testing.T) {
 	plain, _ := loopback(t)
 	ours, _ := loopback(t)

@@ -12,7 +12,7 @@ import (
 var notReady = &workstation.Refusal{Code: workstation.RefusedUnavailable, Text: "The gateway is not ready. Try again in a moment."}
 
 // errEvicted is the cause in the log where a limit ended a connection.
-var errEvicted = errors.New("max_pending or max_pending_per_network was reached, and this connection gave way to a newer one")
+var errEvicted = errors.New("max_pending or max_pending_per_network was reached, and this connection was closed for a newer one")
 
 // broken counts and logs a connection to which no reason can be sent.
 func (h *handshake) broken(cause error) {

@@ -27,7 +27,7 @@ func (g *fakeGateway) openViewer(token string) (viewer net.Conn, done <-chan str
 	return viewer, done
 }
 
-// Whatever ends a session, the viewer sees a clean end inside TLS, and the record has the reason.
+// At every end of a session the viewer sees a clean end inside TLS, and the record has the reason.
 func TestASessionEndsCleanlyAndForItsReason(t *testing.T) {
 	for reason, c := range map[string]struct {
 		policy workstation.Policy
@@ -171,7 +171,7 @@ func TestTheFilterHasThePolicyOfTheConfiguration(t *testing.T) {
 	}
 }
 
-// A viewer that is accepted and stays there is let go soon after a release.
+// A viewer that is accepted and sends nothing more is closed soon after a release.
 func TestAReleaseEndsAViewerThatHasNotAskedForTheDesktop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
@@ -196,7 +196,14 @@ func TestAReleaseEndsAViewerThatHasNotAskedForTheDesktop(t *testing.T) {
 func TestAViewerThatLeavesBeforeTheDesktopLeavesARecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
-		g.converse(append(tlsFirst(g.issue(workstation.Options{})+"."+domain), accepted, "X "))
+		socket, viewer := net.Pipe()
+		cx := wrapped(connection{socket, tcpAddr("127.0.0.1:5900"), tcpAddr(viewerAddress)})
+		done := g.handle(cx)
+		append(tlsFirst(g.issue(workstation.Options{})+"."+domain), accepted, "X ").playToEnd(t, viewer)
+		<-done
 		g.wantRecord("", "viewer_left")
+		if id, set := cx.Replacer().Get("l4.gatehouse.session"); set {
+			t.Errorf("it is a session: %v", id)
+		}
 	})
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// relayTo opens a session whose viewer is conn, and whose workstation is the returned end of a pipe.
+// relayTo opens a session whose viewer is conn, and whose workstation is the returned end of a
+// pipe.
 func (g *fakeGateway) relayTo(viewer net.Conn) (r *relay, desktop net.Conn) {
 	g.t.Helper()
 	pass := g.find(g.issue(workstation.Options{}))
@@ -94,6 +95,32 @@ func TestAReleaseCutsAStuckWriteAfterAMoment(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A viewer may end its direction and still read.
+func TestAViewerThatHalfClosesGetsWhatWasSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, options{})
+		socket, theirs := net.Pipe()
+		ours, viewer := secured(t, socket, theirs)
+		r, desktop := g.relayTo(ours)
+		done := make(chan struct{})
+		go func() { defer close(done); r.run() }()
+		picture := bytes.Repeat([]byte("x"), 1000)
+		if _, err := desktop.Write(picture); err != nil {
+			t.Fatal(err)
+		}
+		if err := viewer.CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * interruptGrace)
+		if got, err := io.ReadAll(viewer); err != nil || !bytes.Equal(got, picture) {
+			t.Errorf("%d bytes and %v", len(got), err)
+		}
+		_ = viewer.Close()
+		<-done
+		g.wantRecord("", "viewer_left")
+	})
 }
 
 // Over TCP the gateway holds no buffer while a workstation is silent.

@@ -9,10 +9,11 @@ import (
 
 const (
 	// bulkSize is how much is read from a workstation at a time. It was measured: twice as much or
-	// more costs more, as it leaves the processor's cache, also where the TLS records of a piece are
-	// written in one call.
+	// more costs more, as it leaves the processor's cache, also where the TLS records of a piece
+	// are written in one call.
 	bulkSize = 32 << 10
-	// smallSize is for connections that cannot wait without a buffer, so that it is held all the time.
+	// smallSize is for connections that cannot wait without a buffer, so that it is held all the
+	// time.
 	smallSize = 16 << 10
 )
 

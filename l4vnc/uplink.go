@@ -12,8 +12,8 @@ import (
 // maxKept is the largest buffer that a quiet session keeps, in bytes.
 const maxKept = 4 << 10
 
-// uplink writes a viewer's messages to the workstation, through the filter. Two goroutines write: the
-// reader of the viewer, and the timer that releases the requests that the filter held back.
+// uplink writes a viewer's messages to the workstation, through the filter. Two goroutines write:
+// the reader of the viewer, and the timer that releases the requests that the filter held back.
 type uplink struct {
 	conn  net.Conn
 	begun time.Time

@@ -48,10 +48,10 @@ func TestVNCEveryKindOfWorkstationIsReached(t *testing.T) {
 	}
 }
 
-// What is wrong with a workstation is told to the viewer in words, and to the
-// operator by a line and a count. There is one attempt, so that a server that
-// counts failures does not shut the gateway out.
-func TestVNCAWorkstationThatCannotBeOpenedIsTold(t *testing.T) {
+// The viewer is shown what is wrong with a workstation, and the operator finds it in a log line and
+// a count. There is one attempt, so that a server that counts failures does not shut the gateway
+// out.
+func TestVNCAWorkstationThatCannotBeOpenedIsReported(t *testing.T) {
 	const password = "password {env.DESK_PASSWORD}\n"
 	ca, other := newAuthority(t), newAuthority(t)
 	leaf, foreign := ca.leaf(), other.leaf()
@@ -115,7 +115,8 @@ func TestVNCAWorkstationThatCannotBeOpenedIsTold(t *testing.T) {
 	for code, n := range counts {
 		h.refusedSoon(code, n)
 	}
-	// The viewer has done nothing wrong: its address is not slowed down, and its token is good still.
+	// The viewer has done nothing wrong: its address is not slowed down, and its token is good
+	// still.
 	if n := h.metric("gatehouse_vnc_sessions_open"); n != 0 {
 		t.Errorf("%v sessions are open", n)
 	}

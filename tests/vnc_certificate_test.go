@@ -18,7 +18,7 @@ import (
 
 func init() { caddy.RegisterModule(mockIssuer{}) }
 
-// mockCA signs what the issuer gatehouse_test is asked for; nil refuses.
+// mockCA signs the certificates of the issuer gatehouse_test; nil refuses.
 var mockCA *authority
 
 // mockIssuer stands for a public CA.
@@ -63,7 +63,7 @@ func (h *house) wantCertificate(domain string, roots func() *x509.CertPool) {
 	h.t.Helper()
 	var last error
 	if !eventually(func() bool {
-		for _, name := range []string{"a2b3." + domain, "xx." + domain, "elsewhere.example", ""} { // whoever comes
+		for _, name := range []string{"a2b3." + domain, "xx." + domain, "elsewhere.example", ""} { // for any viewer
 			leaf, err := h.certificate(name)
 			if err != nil {
 				last = err

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// acceptedViewers are viewers that were accepted and have not asked for the desktop yet, by security.
+// acceptedViewers are viewers that were accepted and have not asked for the desktop yet, by
+// security.
 var acceptedViewers = map[string]func(h *house, a address) *wire{
 	"TLSFirst": func(h *house, a address) *wire { return h.tlsFirst(a.host).hear(uint32(0)) },
 	"X509None": func(h *house, a address) *wire {
@@ -25,8 +26,8 @@ var acceptedViewers = map[string]func(h *house, a address) *wire{
 	},
 }
 
-// A viewer whose session ends before its ClientInit, and that neither reads nor
-// leaves, is kept no longer than the last words take, however long the steps of a handshake may last.
+// A viewer whose session ends before its ClientInit, and that neither reads nor closes, is closed
+// soon, also where the steps of a handshake may last long.
 func TestVNCAViewerThatStaysAtItsClientInitIsLetGo(t *testing.T) {
 	d := newVNCServer(t, asNone)
 	vnc := "on_conflict replace\n"
@@ -126,14 +127,13 @@ func TestVNCTheConnectionEndsWithItsTLS(t *testing.T) {
 	}
 }
 
-// slowly is a viewer on a slow line: it takes a little at a time, and pauses,
-// while its person moves the pointer. It tells how many bytes it got, and how
-// it ended.
+// slowly is a viewer on a slow network: it reads a little at a time, and pauses, while its person
+// moves the pointer. It returns how many bytes it got, and how the connection ended.
 func (w *wire) slowly() (total int, err error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for piece := make([]byte, 4<<10); err == nil; <-tick.C {
-		_, _ = w.Write([]byte{5, 1, 0, 5, 0, 5}) // what becomes of it the reading tells
+		_, _ = w.Write([]byte{5, 1, 0, 5, 0, 5}) // a failure shows when it reads
 		var n int
 		n, err = w.Read(piece)
 		total += n
@@ -141,8 +141,8 @@ func (w *wire) slowly() (total int, err error) {
 	return total, err
 }
 
-// What was sent before a release gets there, however slow the line, and then
-// the end: a reset would throw it away.
+// Bytes that were sent before a release arrive on a slow network too, and then the end: a reset
+// would discard them.
 func TestVNCASlowLineCarriesAllUntilTheEnd(t *testing.T) {
 	const size = 320 << 10
 	d := newVNCServer(t, func(w *wire) {

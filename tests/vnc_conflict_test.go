@@ -7,7 +7,7 @@ import (
 
 const busy = "Another viewer is connected."
 
-// refusedWith comes with an address and is told why not.
+// refusedWith connects with an address and must be refused with the text.
 func (h *house) refusedWith(a address, text string) {
 	h.t.Helper()
 	w := h.tlsFirst(a.host)

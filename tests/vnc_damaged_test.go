@@ -26,8 +26,8 @@ func (h *house) recordFiles() map[string]string {
 	return byName
 }
 
-// It is not known who was released: no desktop opens. Models have nothing to do
-// with it, and nobody must reload when the record is in order again.
+// It is not known which workstations are released, so no desktop opens. Models are not affected,
+// and no reload is needed once the record is repaired.
 func TestVNCADamagedRecordClosesTheDesktopsOnly(t *testing.T) {
 	d := newVNCServer(t, asNone)
 	s := setup{vnc: "register_networks 127.0.0.1/32\n" + d.as("one", "") + d.as("two", "")}

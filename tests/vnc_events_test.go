@@ -134,7 +134,7 @@ func TestVNCSubscribersLogAndActivityTellOfASession(t *testing.T) {
 	}
 }
 
-// After a reload the subscribers of the newest configuration are told.
+// After a reload the subscribers of the newest configuration get the events.
 func TestVNCEventsGoToTheNewestConfiguration(t *testing.T) {
 	seen.reset()
 	d := newVNCServer(t, asNone)

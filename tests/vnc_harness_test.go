@@ -41,7 +41,7 @@ func (h *house) vncReady() {
 	}
 }
 
-// become puts another setup in place and waits until it alone answers.
+// become loads another setup and waits until only that answers.
 func (h *house) become(s setup) {
 	h.t.Helper()
 	h.change(h.caddyfile(s))
@@ -122,8 +122,7 @@ func (h *house) sessions(workstation string) (ids []string) {
 	return ids
 }
 
-// metric is the value of one series, as /metrics writes its name and labels; 0
-// without it.
+// metric is the value of one series, as /metrics writes its name and labels; 0 without it.
 func (h *house) metric(series string) float64 {
 	h.t.Helper()
 	for line := range strings.Lines(string(h.get("/metrics", "").body)) {
@@ -152,8 +151,7 @@ func (h *house) refusedSoon(reason string, n float64) {
 	}
 }
 
-// vncLogLine is the log line of a VNC connection, once it is there, that holds
-// all the texts.
+// vncLogLine is the log line of a VNC connection, once it is there, that holds all the texts.
 func (h *house) vncLogLine(texts ...string) any {
 	h.t.Helper()
 	var found string
@@ -171,8 +169,7 @@ func (h *house) vncLogLine(texts ...string) any {
 	return parse(h.t, []byte(found))
 }
 
-// vncRecord is the newest record of a VNC connection to a workstation, once
-// there is one.
+// vncRecord is the newest record of a VNC connection to a workstation, once there is one.
 func (h *house) vncRecord(workstation string) (row any) {
 	h.t.Helper()
 	if !eventually(func() bool {

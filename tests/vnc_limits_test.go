@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// What one viewer does wrong costs its neighbours at the same address nothing: an office, a class behind one NAT.
+// What one viewer does wrong costs its neighbours at the same address nothing: an office, a class
+// behind one NAT.
 
 // neverIssued has the form of a VNC address.
 const neverIssued = "a2a2a2a2a2a2a2a2a2a2a2a2a2." + vncDomain
 
-// atOnce bounds what happens without a delay: the shortest is two seconds, and a handshake on a busy machine may take
-// a while.
+// atOnce bounds what happens without a delay: the shortest is two seconds, and a handshake on a
+// busy machine may take a while.
 const atOnce = 1500 * time.Millisecond
 
 func TestVNCAFailingViewerDoesNotShutOutItsNeighbours(t *testing.T) {
@@ -84,7 +85,7 @@ func TestVNCAFailingViewerDoesNotShutOutItsNeighbours(t *testing.T) {
 }
 
 // The first 8 characters of a token can be guessed where guesses are free.
-func TestVNCShortPasswordsTakeTurnsAfterManyWrongOnes(t *testing.T) {
+func TestVNCShortPasswordsWaitAfterManyWrongOnes(t *testing.T) {
 	const office = "127.0.3.2"
 	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vncHandler: silent, vnc: "vncauth on\n" + d.as("one", "")})
@@ -96,7 +97,7 @@ func TestVNCShortPasswordsTakeTurnsAfterManyWrongOnes(t *testing.T) {
 			t.Fatalf("a wrong password: %q, %v", text, w.err)
 		}
 	}
-	var waiting []*wire // ten seconds of turns are taken
+	var waiting []*wire // ten seconds of waiting are reserved
 	for range 6 {
 		waiting = append(waiting, guess())
 	}
@@ -123,7 +124,7 @@ func TestVNCShortPasswordsTakeTurnsAfterManyWrongOnes(t *testing.T) {
 	}
 }
 
-func TestVNCTheOldestHalfOpenConnectionGivesWay(t *testing.T) {
+func TestVNCTheOldestHalfOpenConnectionIsEvicted(t *testing.T) {
 	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vncHandler: both + "max_pending 4\nmax_pending_per_network 3", vnc: d.as("one", "")})
 	a := h.issue("connect", "one", "")
@@ -146,20 +147,20 @@ func TestVNCTheOldestHalfOpenConnectionGivesWay(t *testing.T) {
 	halfOpen(3)
 	third := silentFrom("127.0.0.41") // of one address
 	if !first.closed() {
-		t.Error("the oldest silent one of an address does not give way")
+		t.Error("the oldest silent one of an address is not evicted")
 	}
 	fourth := silentFrom("127.0.0.42")
 	halfOpen(4)
 	fifth := silentFrom("127.0.0.43") // in all
 	if !second.closed() {
-		t.Error("the oldest silent one of the fullest address does not give way")
+		t.Error("the oldest silent one of the fullest address is not evicted")
 	}
 	h.refusedSoon("too_many_connections", 2)
-	h.vncLogLine(`"code":"too_many_connections"`, "gave way to a newer one")
+	h.vncLogLine(`"code":"too_many_connections"`, "closed for a newer one")
 	halfOpen(4)
 	w := h.view(a) // from yet another address
 	if !third.closed() {
-		t.Error("the oldest silent one does not give way to a good viewer")
+		t.Error("the oldest silent one is not evicted to a good viewer")
 	}
 	halfOpen(3) // a session is none
 	w.leave()
@@ -174,8 +175,8 @@ func TestVNCTheOldestHalfOpenConnectionGivesWay(t *testing.T) {
 	}
 }
 
-// A viewer whose network changed comes back before its lost connection is noticed. Who read the address on the way
-// does not get in by it.
+// A viewer whose network changed comes back before its lost connection is noticed. An attacker who
+// read the address on the way cannot use it.
 func TestVNCAViewerTakesOverItsOwnSessionFromItsAddressOnly(t *testing.T) {
 	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: d.as("one", "")})

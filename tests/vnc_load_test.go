@@ -13,15 +13,14 @@ import (
 // memory is the heap in use and the stacks, after the garbage is gone.
 func memory() (heap, stacks int64) {
 	var m runtime.MemStats
-	for range 3 { // pools let go in two rounds
+	for range 3 { // pools are emptied in two rounds
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc), int64(m.StackInuse)
 }
 
-// roundTrips moves the pointer of a live session until stopped and returns how
-// long each echo took.
+// roundTrips moves the pointer of a live session until stopped and returns how long each echo took.
 func (w *wire) roundTrips(stop chan struct{}) (took []time.Duration) {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -54,9 +53,8 @@ func (w *wire) measure(meanwhile func()) []time.Duration {
 	return <-took
 }
 
-// Two thousand connections that never speak cost at most 16 KiB each, half of
-// what the test sees being its own ends; they are let go when their step is
-// over, and the one who works does not notice.
+// Two thousand silent connections cost at most 16 KiB each, half of which are the test's own ends.
+// They are closed when their step is over, and a live session does not notice them.
 func TestVNCTwoThousandSilentConnectionsCostLittle(t *testing.T) {
 	const connections = 2000
 	most := int64(16 << 10)
@@ -176,7 +174,7 @@ func TestVNCTwoThousandSessionsLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// none tells that no connection to the workstation is open.
+// none reports whether no connection to the workstation is open.
 func (d *vncServer) none() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

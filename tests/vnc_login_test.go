@@ -17,8 +17,7 @@ func (h *house) vncLogLines(workstation string) (found []string) {
 	return found
 }
 
-// Xvnc shuts everybody out after five failed logins: one viewer that tries again
-// and again, or others after it, must not bring that about.
+// Xvnc shuts out an address after five failed logins: viewers that try again must not cause that.
 func TestVNCAWorkstationThatRefusedTheLoginIsNotAskedAtOnceAgain(t *testing.T) {
 	var mended atomic.Bool
 	wrong := newVNCServer(t, func(w *wire) {
@@ -60,7 +59,7 @@ func TestVNCAWorkstationThatRefusedTheLoginIsNotAskedAtOnceAgain(t *testing.T) {
 	w := h.view(h.issue("connect", "fine", ""))
 	w.leave()
 
-	// Who reloads may have mended it.
+	// A reload may have corrected the password.
 	mended.Store(true)
 	h.become(s)
 	w = h.view(h.issue("connect", "wrong", ""))

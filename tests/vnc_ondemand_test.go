@@ -7,7 +7,7 @@ import (
 
 const askFirst = "on_demand_tls {\nask http://127.0.0.1:1/ask\n}\n"
 
-// onDemand is a site whose policy obtains certificates for whatever name comes.
+// onDemand is a site whose policy obtains certificates for any name.
 func onDemand(host string) string {
 	return "https://" + host + ":HTTPS_PORT {\nbind 127.0.0.1\ntls {\non_demand\n}\n}\n"
 }

@@ -27,7 +27,7 @@ func TestVNCNullLeavesAnOptionAsItIs(t *testing.T) {
 	h.want(200, "PUT", workstations+"/one", "manage", `{"address":null,"credential":null}`) // a declared one is restored
 }
 
-func TestVNCAValueOfAnotherTypeIsToldWhatIsWanted(t *testing.T) {
+func TestVNCAValueOfAnotherTypeIsRefusedWithTheWantedOne(t *testing.T) {
 	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: "register_networks 10.0.0.0/8\n" + d.as("one", "")})
 	for _, c := range []struct{ method, path, body, param, want string }{
@@ -49,8 +49,7 @@ func TestVNCAValueOfAnotherTypeIsToldWhatIsWanted(t *testing.T) {
 	}
 }
 
-// Where in the path a single module's own part begins is found from the table,
-// whatever stands before it.
+// The table says where a single module's own part of the path begins, with any prefix before it.
 func TestVNCTheSingleModulesWorkBehindAnyPrefix(t *testing.T) {
 	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: "max_tokens 32\n" + d.as("one", "") + d.as("workstations", ""), site: `

@@ -24,8 +24,8 @@ func encodings(list ...int32) []byte {
 	return m
 }
 
-// arrived says the messages and returns which of them the workstation got, with
-// whatever it got instead. The last, a full update request, always passes.
+// arrived sends the messages and returns what the workstation got of them, or instead of them. The
+// last, a full update request, always passes.
 func (h *house) arrived(d *vncServer, a address, messages ...[]byte) [][]byte {
 	h.t.Helper()
 	d.mu.Lock()
@@ -102,7 +102,7 @@ func TestVNCUpdateRequestsArePaced(t *testing.T) {
 	if n := len(h.arrived(d, a, continuously)); n != 0 {
 		t.Error("continuous updates go round the pace")
 	}
-	// What is held back comes when it is due, though the viewer says nothing more.
+	// A request that is held back is sent when it is due, also if the viewer sends nothing more.
 	d.mu.Lock()
 	d.messages = nil
 	d.mu.Unlock()

@@ -57,7 +57,7 @@ func TestVNCViewersBehindALoadBalancerAreKnownByTheirOwnAddress(t *testing.T) {
 		t.Errorf("TLS first: viewer %v, %v", got, first.err)
 	}
 
-	// Somebody else's header is no header.
+	// The header of any other sender is refused.
 	h.dialVNC("127.0.0.51").say("PROXY TCP4 203.0.113.7 127.0.0.1 40000 5900\r\n").over()
 	h.refusedSoon("http", 1)
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Who is not let in is told why in the viewer's window, by a SecurityResult,
-// and counted by reason.
-func TestVNCEveryBadTokenIsToldWhy(t *testing.T) {
+// A viewer that is refused shows the reason in its window, from the SecurityResult, and is counted
+// by reason.
+func TestVNCEveryBadTokenIsRefusedWithItsReason(t *testing.T) {
 	d := newVNCServer(t, asNone)
 	all := d.as("one", "") + d.as("two", "") + d.as("three", "")
 	h := startVNC(t, setup{vnc: all})

@@ -66,8 +66,8 @@ func TestVNCARegistrationIsChecked(t *testing.T) {
 	}
 }
 
-// The address counts that is dialled. Whoever registers learns nothing about
-// the network from what the viewer is told.
+// The address that is dialled counts. The viewer's text says nothing about the network to the
+// tenant that registered it.
 func TestVNCARegisteredAddressIsCheckedAgainWhenItIsDialled(t *testing.T) {
 	d := newVNCServer(t, asNone)
 	_, port, _ := net.SplitHostPort(d.address())

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// busyViewer keeps moving the pointer and reading, as a person does who does
-// not know of the release, and tells how its connection ended.
+// busyViewer keeps moving the pointer and reading, as a person does who does not know of the
+// release, and sends how its connection ended.
 func (w *wire) busyViewer() (end chan error) {
 	end = make(chan error, 1)
 	stop := make(chan struct{})
@@ -124,8 +124,8 @@ func TestVNCAReleaseAfterAReloadEndsSessionsOfBefore(t *testing.T) {
 	h.refusedWith(a, "This workstation was released.")
 }
 
-// A release finds the connections too that have no session yet, at whatever
-// step they are: none of them gets a desktop any more.
+// A release also ends connections that have no session yet, at every step: none of them gets a
+// desktop.
 func TestVNCAReleaseDuringTheHandshakeLetsNobodyIn(t *testing.T) {
 	gate := make(chan struct{})
 	var once sync.Once

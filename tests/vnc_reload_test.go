@@ -108,7 +108,7 @@ func TestVNCEachHalfWorksAlone(t *testing.T) {
 	}
 }
 
-// What was said to be released stays released; tokens do not outlive the process.
+// A release that was confirmed outlives the process; tokens do not.
 func TestVNCARestartKeepsRegistrationsAndReleasesAndForgetsTokens(t *testing.T) {
 	d := newVNCServer(t, asNone)
 	s := setup{vnc: "register_networks 127.0.0.1/32\n" + d.as("one", "") + d.as("two", "")}
@@ -140,7 +140,7 @@ func TestVNCARestartKeepsRegistrationsAndReleasesAndForgetsTokens(t *testing.T) 
 	w := h.view(h.issue("connect", "kept", ""))
 	w.leave()
 
-	// A release is durable when it is told: a process that is killed then has it.
+	// A release is durable when it is answered: it is still there after a kill.
 	h.release("kept")
 	c.signal(syscall.SIGKILL)
 	_ = c.wait() // killed

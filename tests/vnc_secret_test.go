@@ -2,8 +2,8 @@ package tests
 
 import "testing"
 
-// A key may have two secrets while one takes the other's place. When the old
-// one is taken out, all goes that was asked for with it, and nothing else.
+// A key may have two secrets while one replaces the other. When the old one is removed, everything
+// issued with it ends, and nothing else.
 func TestVNCASecretTakenOutOfItsKeyOpensNothingMore(t *testing.T) {
 	t.Setenv("KEY_LEAKED", secretOf("leaked"))
 	d := newVNCServer(t, asNone)

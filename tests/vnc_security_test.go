@@ -7,11 +7,10 @@ import (
 	"testing"
 )
 
-// Dialogues of viewers that come in. What they say and hear is written out;
-// the workstation's ServerInit and the echo of a pointer event tell that it is
-// the desktop.
+// Dialogues of viewers that are accepted, byte by byte. The workstation's ServerInit and the echo
+// of a pointer event show that it is the desktop.
 
-func TestVNCEveryWayInShowsTheDesktop(t *testing.T) {
+func TestVNCEveryWayOfShowingATokenOpensTheDesktop(t *testing.T) {
 	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vncHandler: both, vnc: "on_conflict share\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
@@ -84,7 +83,7 @@ func TestVNCEveryWayInShowsTheDesktop(t *testing.T) {
 	}
 }
 
-// halfClose is how a viewer leaves that closes its window.
+// halfClose ends the viewer's direction, as a viewer does that closes its window.
 func (w *wire) halfClose() error {
 	switch conn := w.Conn.(type) {
 	case *tls.Conn:
@@ -130,7 +129,7 @@ func TestVNCAuthenticationIsThereOnlyWhereItIsOn(t *testing.T) {
 	}
 	h.refusedSoon("unknown", 1)
 
-	// Off: old viewers are told, and no list has it.
+	// Off: old viewers are refused with a reason, and no list has it.
 	h.become(setup{vncHandler: silent, vnc: d.as("one", "")})
 	w = outer("RFB 003.003\n").hear(uint32(0))
 	if reason := w.text(); w.err != nil || !strings.Contains(reason, "too old") {
@@ -152,9 +151,9 @@ func TestVNCAuthenticationIsThereOnlyWhereItIsOn(t *testing.T) {
 	}
 }
 
-// TigerVNC, TurboVNC, UltraVNC and libvncclient take the first type of the list
-// that they know: whoever can encrypt must find VeNCrypt before VncAuth, and
-// inside it the type that needs no password.
+// TigerVNC, TurboVNC, UltraVNC and libvncclient take the first type of the list that they know: one
+// that can encrypt must find VeNCrypt before VncAuth, and inside it the type that needs no
+// password.
 func TestVNCNoViewerThatKnowsTLSComesInWithoutIt(t *testing.T) {
 	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vncHandler: silent, vnc: "vncauth on\n" + d.as("one", "")})

@@ -26,7 +26,7 @@ func TestVNCAViewerWithoutServerNameIsAskedForThePasswordNextTime(t *testing.T) 
 	}
 	second.startTLS("").plain("", a.token).accepted().echo(5, 6)
 	second.leave()
-	third := h.dialVNC("127.0.0.21").greeted("RFB 003.008\n", 19) // a neighbour, who sends names
+	third := h.dialVNC("127.0.0.21").greeted("RFB 003.008\n", 19) // a neighbour that sends names
 	if offered := third.veNCrypt(260); third.err == nil && offered[0] != 260 {
 		t.Errorf("sub-types %v the third time", offered)
 	}
@@ -41,8 +41,8 @@ func TestVNCAViewerWithoutServerNameIsAskedForThePasswordNextTime(t *testing.T) 
 	}
 }
 
-// A wrapper that does TLS and names no address (websockify --ssl-target, stunnel by IP address) is asked for the token
-// inside its TLS.
+// A wrapper that does TLS and names no address (websockify --ssl-target, stunnel by IP address) is
+// asked for the token inside its TLS.
 func TestVNCTheTokenIsThePasswordInsideTLSWithoutAName(t *testing.T) {
 	d := newVNCServer(t, asNone)
 	vnc := "on_conflict share\n" + d.as("one", "")

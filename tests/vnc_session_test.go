@@ -40,8 +40,8 @@ func (w *wire) closed() bool {
 	return err == nil || !errors.As(err, &timeout) || !timeout.Timeout()
 }
 
-// trusting is for names that no certificate can be good for: that it is the
-// wildcard certificate is looked at instead.
+// trusting is for names that no certificate can have: it checks that the certificate is the
+// wildcard one.
 func (h *house) trusting(name string) *tls.Config {
 	roots := h.roots()
 	return &tls.Config{ServerName: name, InsecureSkipVerify: true, VerifyConnection: func(state tls.ConnectionState) error {

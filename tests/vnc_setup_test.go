@@ -8,8 +8,7 @@ import (
 // vncDomain is the base of the addresses in every setup with desktops.
 const vncDomain = "vnc.localhost"
 
-// deskPassword is the workstations' password. Of it VNC authentication uses
-// the first 8 characters.
+// deskPassword is the workstations' password. Of it VNC authentication uses the first 8 characters.
 const deskPassword = "wk-canary-4a7d91e0c35b"
 
 // vncKeyNames are the keys of a setup with desktops, besides its own.
@@ -76,9 +75,8 @@ func (s setup) logLevel() string {
 	return "INFO"
 }
 
-// How the layer-4 handler waits for TLS: where all viewers of a test wait to be greeted it
-// need not, and where all begin with TLS, however busy the machine is, it can
-// wait for ever.
+// How the layer-4 handler waits for TLS. It need not where all viewers of a test wait for the
+// greeting, and it can wait long where all begin with TLS, as the machine may be busy.
 const (
 	silent  = "tls_first_wait off\n"
 	wrapped = "tls_first_wait 20s\n"

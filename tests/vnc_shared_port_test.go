@@ -20,10 +20,9 @@ func TestVNCTheTLSOfAnEarlierHandlerCounts(t *testing.T) {
 	}
 }
 
-// On a port shared with HTTPS a live token's name goes to the desktop and all
-// else to the site. To match uses nothing up: caddy-l4 asks again and again.
-// What goes to the site is looked at without the race detector only: caddy-l4
-// v0.1.2 reads a connection's counters after it has given it to the site.
+// On a port shared with HTTPS a live token's name goes to the desktop and all else to the site. A
+// match uses nothing up: caddy-l4 asks repeatedly. The site is checked without the race detector
+// only: caddy-l4 v0.1.2 reads a connection's counters after it has passed it to the site.
 func TestVNCTheTokenMatcherOnlyLooks(t *testing.T) {
 	d := newVNCServer(t, asNone)
 	s := setup{vnc: "pin_client\n" + d.as("one", ""), global: `

@@ -8,8 +8,8 @@ import (
 // asSilent takes a connection and says nothing, as a host that hangs does.
 func asSilent(w *wire) { w.take(1) }
 
-// Viewers that wait for a workstation have shown who they are. They take none of the half-open connections of
-// their address, and what the first finds out holds for all.
+// Viewers that wait for a workstation are authenticated. They do not count as half open, and the
+// result of the first one's login holds for all.
 func TestVNCASilentWorkstationDoesNotShutOutTheNeighbours(t *testing.T) {
 	const office, viewers = "127.0.3.11", 12
 	dead, fine := newVNCServer(t, asSilent), newVNCServer(t, asVNCAuth)

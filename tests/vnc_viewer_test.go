@@ -49,7 +49,7 @@ func (h *house) dialVNC(from string) *wire {
 		return &wire{house: h, err: err}
 	}
 	w := &wire{Conn: conn, house: h}
-	_ = conn.SetDeadline(time.Now().Add(patience)) // of a broken connection the next read tells
+	_ = conn.SetDeadline(time.Now().Add(patience)) // a broken connection fails the next read
 	return w
 }
 
@@ -135,7 +135,7 @@ func (w *wire) greeted(version string, choice int) *wire {
 	return w.say(choice)
 }
 
-// veNCrypt chooses a sub-type and stands before TLS; it returns what was offered.
+// veNCrypt chooses a sub-type, up to the TLS handshake; it returns what was offered.
 func (w *wire) veNCrypt(sub uint32) (offered []uint32) {
 	w.hear(0, 2).say(0, 2).hear(0)
 	for range w.take(1)[0] {
@@ -210,8 +210,8 @@ func (w *wire) refusal() string {
 	return reason
 }
 
-// over reads to the end, which must be a clean one: a close_notify inside TLS, and no reset. crypto/tls
-// reports a FIN without a close_notify as io.EOF too, so belowTLS tells them apart.
+// over reads to the end, which must be a clean one: a close_notify inside TLS, and no reset.
+// crypto/tls reports a FIN without a close_notify as io.EOF too, so belowTLS tells them apart.
 func (w *wire) over() {
 	if w.err != nil {
 		return

@@ -157,7 +157,7 @@ func TestVNCRoutesAskForTheirScopes(t *testing.T) {
 		wantRefusal(t, c.path, h.do(c.method, c.path, "full", c.body), 403, "insufficient_scope")
 		wantRefusal(t, c.path, h.do(c.method, c.path, "", c.body), 401, "invalid_api_key")
 	}
-	// Where a workstation is, is for those who manage it.
+	// Only keys that may manage a workstation see its address.
 	h.want(201, "PUT", workstations+"/two", "manage", `{"address":"10.0.0.7:5901"}`)
 	for _, path := range []string{workstations, workstations + "/two"} {
 		if body := string(h.get(path, "connect").body); strings.Contains(body, "10.0.0.7") {

@@ -1,10 +1,9 @@
-// Package vncsession is the life of one viewer's desktop session, from a live
-// token to the record:
+// Package vncsession is the life of one viewer's desktop session, from a live token to the record:
 //
 //	s := vncsession.Open(deps, pass, viewer, security)
 //	defer s.Finish(reason)    // exactly once, whatever happens
 //	err := s.Join()           // a *workstation.Refusal
-//	s.Refuse(refusal, cause)  // if the viewer is not let in after all
+//	s.Refuse(refusal, cause)  // if the viewer is refused after all
 //
 // A session leaves one record, one log line and one count, and outlives the
 // configuration under which it began.
@@ -59,8 +58,7 @@ type Session struct {
 	cause    error // of a refusal or a protocol error, for the log
 }
 
-// Open begins the session of a viewer whose token is live. Security names how
-// the viewer showed it.
+// Open begins the session of a viewer whose token is live. Security names how the viewer showed it.
 func Open(deps Deps, pass *workstation.Pass, viewer netip.AddrPort, security string) *Session {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
@@ -102,9 +100,8 @@ func (s *Session) ProtocolError(code string, cause error) {
 	s.record.Code, s.cause = code, cause
 }
 
-// Finish ends the session for this reason, unless it was ended for another
-// before, and writes its record. A session that was neither joined nor
-// refused is the gateway's own failure.
+// Finish ends the session for this reason, unless it has ended for another, and writes its record.
+// A session that was neither joined nor refused is the gateway's own failure.
 func (s *Session) Finish(why workstation.Reason) {
 	r := s.record
 	r.Latency = s.deps.Now().Sub(s.begun)

@@ -25,8 +25,8 @@ func (p Policy) HasTokenForm(serverName string) bool {
 	return ok && len(label) == tokenLength
 }
 
-// TypedLabel reads a token as a person may have typed or pasted it into a password field: the token,
-// or the whole VNC address.
+// TypedLabel reads a token as a person may have typed or pasted it into a password field: the
+// token, or the whole VNC address.
 func (p Policy) TypedLabel(text string) string {
 	host, _, _ := strings.Cut(strings.TrimSpace(text), ":")
 	if label, ok := p.Label(host); ok {
@@ -35,9 +35,9 @@ func (p Policy) TypedLabel(text string) string {
 	return host
 }
 
-// TypedPrefix reports whether a text that a person has typed can be the first characters of a token,
-// and returns them for FindByPrefix. With VNCAuth they are enough in any password field, because that
-// of Vinagre takes no more.
+// TypedPrefix reports whether a text that a person has typed can be the first characters of a
+// token, and returns them for FindByPrefix. With VNCAuth they are enough in any password field,
+// because that of Vinagre takes no more.
 func (p Policy) TypedPrefix(text string) (prefix string, ok bool) {
 	if !p.VNCAuth || len(text) != prefixLength {
 		return "", false

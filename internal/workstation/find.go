@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// Pass is a live token that Find has seen. It is good for one Join.
+// Pass is a live token that Find has seen. It can be joined once.
 type Pass struct {
 	Workstation ID
 	Target      *Target
@@ -35,9 +35,8 @@ func (w *Service) Live(label string) bool {
 	return t != nil && t.live(s.now()) && w.has(t.entry.id) && !t.entry.released()
 }
 
-// Find tells what a token opens. The label may come from a server name or from
-// a person, who may type capitals. It changes nothing; the token is first used
-// by Join. Every error is a [*Refusal].
+// Find returns what a token opens. The label may come from a server name or from a person, who may
+// type capitals. It changes nothing; the token is first used by Join. Every error is a [*Refusal].
 func (w *Service) Find(label string, viewer netip.Addr) (*Pass, error) {
 	if !w.ready.Load() {
 		return nil, refuse(RefusedUnavailable)
@@ -102,7 +101,7 @@ func (w *Service) prefixesToTry() []string {
 	defer s.mu.Unlock()
 	dead := s.tokens.dead.recent(s.now())
 	prefixes := make([]string, 0, len(s.tokens.byPrefix)+len(dead))
-	for prefix := range s.tokens.byPrefix { // some may have expired: they are told so
+	for prefix := range s.tokens.byPrefix { // expired ones get their own refusal
 		prefixes = append(prefixes, prefix)
 	}
 	return append(prefixes, dead...)

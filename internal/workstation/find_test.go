@@ -9,7 +9,7 @@ import (
 )
 
 func TestLabelIsTheOneBeforeTheDomain(t *testing.T) {
-	d := newDesk(t, func(c *workstation.Config) { c.Domain = "VNC.example.com" })
+	d := newService(t, func(c *workstation.Config) { c.Domain = "VNC.example.com" })
 	long := strings.Repeat("a", 63)
 	for name, want := range map[string]string{
 		"abc.vnc.example.com":         "abc",
@@ -39,7 +39,7 @@ func TestLabelIsTheOneBeforeTheDomain(t *testing.T) {
 }
 
 func TestTypedTokens(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	for typed, want := range map[string]string{
 		"abc": "abc", " abc\n": "abc", "abc.vnc.example.com": "abc", "ABC.vnc.example.com:5900": "abc",
 		"abc:5900": "abc", "x.abc.vnc.example.com": "x.abc.vnc.example.com", "": "",

@@ -16,7 +16,7 @@ type Options struct {
 	ExpiresIn time.Duration // until the first use, 1 s to max_duration; 0 = connect_within
 }
 
-// Issued is a new token, told once.
+// Issued is a new token. It is given out only here.
 type Issued struct {
 	Workstation string
 	URL         string    // <token>.<domain>:<port>
@@ -31,10 +31,9 @@ type Issued struct {
 // 40 bits of them a second try is rare already.
 const maxMints = 16
 
-// Issue makes a token for the issuer's workstation. Faults: not_found (unknown,
-// released, another tenant's), invalid_value for expires_in,
-// workstation_tokens_exceeded, storage_unavailable before Start. Where
-// randomness fails the error is none of them.
+// Issue makes a token for the issuer's workstation. Faults: not_found (unknown, released, another
+// tenant's), invalid_value for expires_in, workstation_tokens_exceeded, storage_unavailable before
+// Start. Where randomness fails the error is none of them.
 func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	if !w.ready.Load() {
 		return Issued{}, errNotStarted()
@@ -121,7 +120,7 @@ func errNotStarted() error {
 	return apierror.New(apierror.StorageUnavailable, "the records of the workstations have not been read yet")
 }
 
-// clip bounds what a message repeats of a caller's words.
+// clip bounds how much of a caller's text a message repeats.
 func clip(s string) string {
 	const most = 128
 	if len(s) > most {

@@ -11,17 +11,17 @@ import (
 const (
 	// maxLogins is how many workstations are remembered that were logged in to, or failed.
 	maxLogins = 4096
-	// maxConnecting bounds the viewers of one workstation that log in or wait for a login: a lecture
-	// that opens one shared desktop. Without it one address that is issued could take every file
+	// maxConnecting bounds the viewers of one workstation that log in or wait for a login: a
+	// lecture that opens one shared desktop. Without it, one issued address could take every file
 	// descriptor while its workstation is silent.
 	maxConnecting = 128
 	// maxConnectingInAll bounds those of all workstations, for the same reason.
 	maxConnectingInAll = 1024
 )
 
-// backoffs are how long a workstation is not asked again after a failed login. Xvnc shuts an address
-// out that fails five times, and all viewers come from the gateway's; one that does not answer costs
-// each viewer the whole timeout.
+// backoffs are how long a workstation is not dialled again after a failed login. Xvnc shuts out an
+// address that fails five times, and all viewers come from the gateway's. A workstation that does
+// not answer costs each viewer the whole timeout.
 var backoffs = map[RefusalCode]time.Duration{
 	WorkstationPassword:    30 * time.Second,
 	WorkstationBlacklisted: 30 * time.Second,
@@ -62,11 +62,12 @@ type attempt struct {
 	why    RefusalCode   // "" if it was right
 }
 
-// Login lets the caller log in to a workstation. done must be called once, with the code of the failure
-// or "". Until a login of this service was right, one caller at a time tries, and those that come
-// meanwhile share its failure: many at once with a wrong password would have the gateway shut out.
-// After some failures callers are refused at once for a while, until a reload or another registration.
-// A caller that may not log in gets a nil done, the code for its viewer, and the cause for the log.
+// Login lets the caller log in to a workstation. done must be called once, with the code of the
+// failure or "". Until a login of this service was right, one caller at a time tries, and those
+// that come meanwhile share its failure: many at once with a wrong password would have the gateway
+// shut out. After some failures callers are refused at once for a while, until a reload or another
+// registration. A caller that may not log in gets a nil done, the code for its viewer, and the
+// cause for the log.
 func (w *Service) Login(ctx context.Context, id ID) (done func(why RefusalCode), why RefusalCode, cause error) {
 	g, number := &w.state.logins, w.number
 	l := g.startConnecting(id)
@@ -115,8 +116,8 @@ func (g *logins) startConnecting(id ID) *login {
 	return l
 }
 
-// startAttempt returns why the workstation is not asked now, the attempt to wait for, or the caller's
-// own; nothing where a login was right and callers need not wait for each other.
+// startAttempt returns why the workstation is not asked now, the attempt to wait for, or the
+// caller's own; nothing where a login was right and callers need not wait for each other.
 func (g *logins) startAttempt(l *login, number int64) (mine, other *attempt, why RefusalCode) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -160,8 +161,8 @@ func (g *logins) stopConnecting(id ID, l *login) {
 	}
 }
 
-// forget has a workstation asked again at once: its address or login has changed. Attempts at the old
-// one share nothing with those from now on.
+// forget has a workstation asked again at once: its address or login has changed. Attempts at the
+// old one share nothing with those from now on.
 func (g *logins) forget(id ID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

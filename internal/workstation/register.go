@@ -8,8 +8,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
-// Registry is what changes durably at run time: registrations, and which workstations are released. It
-// keeps them in the storage and in the State.
+// Registry is what changes durably at run time: registrations, and which workstations are released.
+// It keeps them in the storage and in the State.
 type Registry struct {
 	inventory *Inventory
 	storage   Storage
@@ -23,12 +23,11 @@ type Registration struct {
 	Credential string // the name of a declared credential; "" = none
 }
 
-// Register puts a workstation in service, durably, or changes one; a released
-// one is in service again. created tells that there was none. For a workstation
-// of the configuration the empty Registration undoes a release, and any other
-// is a conflict. Faults: workstation_conflict; missing_required_parameter and
-// invalid_value with their param; unsupported_parameter where registration is
-// off; workstations_exceeded; storage_unavailable, with nothing changed.
+// Register puts a workstation in service, durably, or changes one; a released one is in service
+// again. created reports that there was none. For a workstation of the configuration the empty
+// Registration undoes a release, and any other is a conflict. Faults: workstation_conflict;
+// missing_required_parameter and invalid_value with their param; unsupported_parameter where
+// registration is off; workstations_exceeded; storage_unavailable, with nothing changed.
 func (g *Registry) Register(ctx context.Context, tenant, name string, r Registration) (v View, created bool, err error) {
 	if !g.ready.Load() {
 		return View{}, false, errNotStarted()
@@ -104,17 +103,17 @@ func (g *Registry) register(ctx context.Context, id ID, r Registration) (created
 	return fresh.created, err
 }
 
-// plan is what a registration is to change.
+// plan is what a registration will change.
 type plan struct {
 	record  record
-	changes int  // of the place when the plan was made
+	changes int  // of the entry when the plan was made
 	needed  bool // false: all is as asked
 	created bool
-	evicted ID // forgotten to make room
+	evicted ID // forgotten for the new one
 }
 
-// plan counts a workstation that is to be created as registered, until
-// unreserve: two callers cannot both take the last room.
+// plan counts a workstation that it will create as registered, until unreserve: two callers cannot
+// both create the last one allowed.
 func (g *Registry) plan(id ID, r Registration) (plan, error) {
 	s := g.inventory.state
 	s.mu.Lock()

@@ -4,10 +4,10 @@ import (
 	"context"
 )
 
-// Release ends everything at a workstation: once it has begun nobody joins,
-// its sessions end, its tokens are dead. It returns nil when the mark is
-// durable, also where the workstation was released before. Faults: not_found;
-// storage_unavailable, with the workstation released in memory: call it again.
+// Release ends everything at a workstation: once it has begun, no viewer joins, its sessions end
+// and its tokens are dead. It returns nil when the mark is durable, also where the workstation was
+// released before. Faults: not_found; storage_unavailable, with the workstation released in memory:
+// call it again.
 func (g *Registry) Release(ctx context.Context, tenant, name string) error {
 	id := ID{tenant, name}
 	if !g.ready.Load() {
@@ -38,8 +38,8 @@ func (g *Registry) Release(ctx context.Context, tenant, name string) error {
 	return nil
 }
 
-// mark releases in memory. sessions is how many ended, -1 where the workstation
-// was released already; saved tells that storage knows.
+// mark releases in memory. sessions is how many ended, -1 where the workstation was released
+// already; saved reports whether the storage has it.
 func (g *Registry) mark(id ID) (saved bool, sessions int, err error) {
 	s := g.inventory.state
 	s.mu.Lock()
@@ -60,9 +60,8 @@ func (g *Registry) mark(id ID) (saved bool, sessions int, err error) {
 	return false, s.close(p), nil
 }
 
-// Restore undoes a release, durably: tokens may be issued again, those from
-// before stay dead. It is nil where nothing was released. Faults: not_found;
-// storage_unavailable, with nothing changed.
+// Restore undoes a release, durably: tokens may be issued again, those from before stay dead. It is
+// nil where nothing was released. Faults: not_found; storage_unavailable, with nothing changed.
 func (g *Registry) Restore(ctx context.Context, tenant, name string) error {
 	id, s := ID{tenant, name}, g.inventory.state
 	if !g.ready.Load() {
@@ -92,9 +91,8 @@ func (g *Registry) Restore(ctx context.Context, tenant, name string) error {
 	return g.change(ctx, r, changes)
 }
 
-// change stores a record and then applies it. changes is the entry's count when
-// the record was made: a release that came since then stays. The caller holds
-// the lock of the record.
+// change stores a record and then applies it. changes is the entry's count when the record was
+// made: a release that came since then stays. The caller holds the lock of the record.
 func (g *Registry) change(ctx context.Context, r record, changes int) error {
 	s := g.inventory.state
 	err := g.write(ctx, r)
@@ -103,8 +101,8 @@ func (g *Registry) change(ctx context.Context, r record, changes int) error {
 	p := s.entry(r.id())
 	defer s.tidy(p)
 	if err != nil {
-		// The storage may have taken it all the same; what memory says is said
-		// again later, and must then be newer.
+		// The storage may have stored it all the same. The record in memory is stored again later
+		// and must then be newer.
 		if p.known {
 			p.record.touch(r.ChangedAt)
 			p.changes++

@@ -9,8 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
-// Service is the workstations of one configuration, and their tokens. It never changes; what changes
-// is in its State, which it shares with the services before and after it.
+// Service is the workstations of one configuration, and their tokens. It never changes; what
+// changes is in its State, which it shares with the services before and after it.
 type Service struct {
 	*Inventory
 	*Registry
@@ -60,8 +60,7 @@ func New(c Config) (*Service, error) {
 	return w, nil
 }
 
-// Policy is the configured policy, defaults filled in. Callers must not change
-// its maps and slices.
+// Policy is the configured policy, defaults filled in. Callers must not change its maps and slices.
 func (w *Service) Policy() Policy { return w.policy }
 
 // Format prints nothing: a Service knows credentials.

@@ -28,10 +28,10 @@ type Session struct {
 	left    bool
 }
 
-// Join opens the session of the pass. Under one lock it checks the token again, then release, pinning,
-// the rule for conflicts and the limit of sessions. It is the token's first use. The workstation's own
-// handshake should be done before. security names for lists and records how the viewer showed its
-// token. Every error is a [*Refusal], or internal where randomness fails.
+// Join opens the session of the pass. Under one lock it checks the token again, then release,
+// pinning, the rule for conflicts and the limit of sessions. It is the token's first use. The
+// workstation's own handshake should be done before. security names for lists and records how the
+// viewer showed its token. Every error is a [*Refusal], or internal where randomness fails.
 func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 	id, err := newSessionID(p.service.random)
 	if err != nil {
@@ -50,8 +50,8 @@ func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 	return x, nil
 }
 
-// Look returns the refusal that Join would give the pass now, nil if none: the workstation need not be
-// dialled for a viewer that cannot stay. Join decides.
+// Look returns the refusal that Join would give the pass now, nil if none: the workstation need not
+// be dialled for a viewer that cannot stay. Join decides.
 func (p *Pass) Look(viewer netip.Addr) *Refusal {
 	s := p.service.state
 	s.mu.Lock()
@@ -69,9 +69,10 @@ func newSessionID(random io.Reader) (string, error) {
 	return "vnc-" + hex.EncodeToString(raw[:]), nil
 }
 
-// conflicts returns the sessions that a new one would replace; mu is held. Even where new sessions are
-// refused, a token's holder may replace its own session: its viewer came back before the lost connection
-// was noticed. The address must be known and the same, as others can read a token on the way.
+// conflicts returns the sessions that a new one would replace; mu is held. Even where new sessions
+// are refused, a token's holder may replace its own session: its viewer came back before the lost
+// connection was noticed. The address must be known and the same, as others can read a token on the
+// way.
 func (s *State) conflicts(pass *Pass, viewer netip.Addr) (conflicting []*Session, refusal *Refusal) {
 	policy, t := &pass.service.policy, pass.token
 	own := viewer.IsValid()
@@ -148,9 +149,8 @@ func (s *State) end(x *Session, r Reason) {
 	s.tidy(x.token.entry)
 }
 
-// Ended is closed when the session must close: released, replaced, ended by
-// hand, removed, shut down. The relay then closes both connections and calls
-// Leave.
+// Ended is closed when the session must close: released, replaced, ended by hand, removed, shut
+// down. The relay then closes both connections and calls Leave.
 func (x *Session) Ended() <-chan struct{} { return x.ctx.Done() }
 
 // OnEnd runs f, in a goroutine of its own, when the session must close. Stop
@@ -175,20 +175,19 @@ func (x *Session) Why() Reason {
 	return x.reason
 }
 
-// Until is when the session must end at the latest; the relay sees to it.
+// Until is when the relay must end the session at the latest.
 func (x *Session) Until() time.Time { return x.token.until }
 
-// End ends the session for a reason that the relay has found. The first reason
-// stays. Leave is still to be called.
+// End ends the session for a reason that the relay has found. The first reason stays. Leave must
+// still be called.
 func (x *Session) End(r Reason) {
 	x.service.state.mu.Lock()
 	defer x.service.state.mu.Unlock()
 	x.service.state.end(x, r)
 }
 
-// Leave says that both connections are closed; only the first call counts.
-// Without an End before it, the viewer left. With its last session gone the
-// token is good for a reconnect for a while.
+// Leave says that both connections are closed; only the first call counts. Without an End before
+// it, the viewer left. Once its last session has ended, the token can be used again for a while.
 func (x *Session) Leave() {
 	x.service.state.mu.Lock()
 	x.service.state.end(x, ReasonViewer)

@@ -40,7 +40,7 @@ type entry struct {
 	sessions map[string]*Session
 }
 
-// released reports whether nobody may come in.
+// released reports whether the workstation is released.
 func (p *entry) released() bool { return p != nil && p.known && !p.record.ReleasedAt.IsZero() }
 
 // registered reports whether the workstation was registered at run time.
@@ -74,7 +74,7 @@ func (s *State) entry(id ID) *entry {
 	return p
 }
 
-// tidy forgets an entry that nothing holds; mu is held.
+// tidy forgets an entry without record, token and session; mu is held.
 func (s *State) tidy(p *entry) {
 	if !p.known && len(p.tokens) == 0 && len(p.sessions) == 0 {
 		delete(s.entries, p.id)
@@ -139,8 +139,8 @@ func (s *State) current(w *Service, id ID, by Issuer) bool {
 	return w != nil && w.has(id) && (s.allowed == nil || s.allowed(by))
 }
 
-// overtaken reports whether a later configuration is current that has dropped the workstation or the
-// key: a request of an earlier one may still be under way. mu is held.
+// overtaken reports whether a later configuration is current that has dropped the workstation or
+// the key: a request of an earlier one may still be under way. mu is held.
 func (s *State) overtaken(w *Service, id ID, by Issuer) bool {
 	return w.number <= s.latest && w != s.committed && !s.current(s.committed, id, by)
 }
@@ -170,8 +170,8 @@ func (s *State) endAt(p *entry, r Reason) int {
 	return n
 }
 
-// close ends the sessions and tokens of a released entry, and returns how many sessions there were; mu is
-// held.
+// close ends the sessions and tokens of a released entry, and returns how many sessions there were;
+// mu is held.
 func (s *State) close(p *entry) int {
 	n := s.endAt(p, ReasonReleased)
 	for len(p.tokens) > 0 {
@@ -191,8 +191,8 @@ func (s *State) retire(t *token, why tokenState) {
 	s.tidy(p)
 }
 
-// sweep retires what has expired at id, and everywhere once the number of tokens has doubled since it
-// last did: amortised constant time for a token. mu is held.
+// sweep retires what has expired at id, and everywhere once the number of tokens has doubled since
+// it last did: amortised constant time for each token. mu is held.
 func (s *State) sweep(id ID, now time.Time) {
 	if s.tokens.dueForSweep() {
 		for _, t := range s.tokens.live {

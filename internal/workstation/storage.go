@@ -31,8 +31,7 @@ func (g *Registry) lockRecord(ctx context.Context, id ID) (done func(), err erro
 	}
 }
 
-// forStorage is the context of a change that must not stop half-way because its
-// caller has gone.
+// forStorage is the context of a change that must not stop half-way because its caller has gone.
 func forStorage(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), storageTimeout)
 }
@@ -41,8 +40,8 @@ func unavailable(err error) error {
 	return apierror.New(apierror.StorageUnavailable, "the storage of workstations does not answer").WithCause(err)
 }
 
-// Ready is the fault storage_unavailable until Start has succeeded: until then it is not known who was
-// released.
+// Ready is the fault storage_unavailable until Start has succeeded: until then it is not known
+// which workstations are released.
 func (g *Registry) Ready() error {
 	if !g.ready.Load() {
 		return errNotStarted()
@@ -59,7 +58,7 @@ func (g *Registry) write(ctx context.Context, r record) error {
 	return g.storage.Store(ctx, r.id().key(), value)
 }
 
-// save stores what memory knows of id. The caller has the turn.
+// save stores the record in memory of id. The caller holds the lock of the record.
 func (g *Registry) save(ctx context.Context, id ID) error {
 	s := g.inventory.state
 	s.mu.Lock()
@@ -81,10 +80,10 @@ func (g *Registry) save(ctx context.Context, id ID) error {
 	return nil
 }
 
-// Start reads registrations and release marks and lets the service be used. An
-// error means that it is not known who was released: then nothing may open. A
-// value that cannot be read is named by its key. Records of memory that the
-// storage lacks are written to it, so that a reload may name another storage.
+// Start reads registrations and release marks and lets the service be used. After an error it is
+// not known which workstations are released, so none may open. A value that cannot be read is named
+// by its key. Records of memory that the storage lacks are written to it, so that a reload may name
+// another storage.
 func (g *Registry) Start(ctx context.Context) error {
 	keys, err := g.storage.List(ctx, storageDir, false)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -141,9 +140,8 @@ func (g *Registry) load(ctx context.Context, key string) error {
 	return nil
 }
 
-// adopt makes release marks of what d declares last: a workstation that was
-// registered and released at run time, and is declared now, must not open
-// because its record has become old.
+// adopt makes release marks of what d declares last: a workstation that was registered and released
+// at run time, and is declared now, must not open because its record has become old.
 func (g *Registry) adopt() {
 	s := g.inventory.state
 	s.mu.Lock()

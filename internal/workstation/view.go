@@ -20,7 +20,7 @@ const (
 type View struct {
 	Tenant, Name string
 	Source       string
-	Address      string // of a registered one: for callers who may manage
+	Address      string // of a registered one: for callers that may manage
 	State        string
 	Sessions     int // open
 	Tokens       int // live
@@ -103,8 +103,7 @@ func (v *Inventory) view(id ID, now time.Time) View {
 	return view
 }
 
-// Sessions returns the open sessions of a workstation, oldest first. Fault:
-// not_found.
+// Sessions returns the open sessions of a workstation, oldest first. Fault: not_found.
 func (v *Inventory) Sessions(tenant, name string) ([]SessionView, error) {
 	id, s := ID{tenant, name}, v.state
 	s.mu.Lock()
