@@ -92,7 +92,7 @@ func activeWorkstations() (*workstation.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	desk := active.Workstations()
+	desk := active.VNC().Workstations()
 	if desk == nil {
 		return nil, apierror.New(apierror.NotFound, "the running configuration has no workstations: the option vnc is missing")
 	}

@@ -74,7 +74,7 @@ func (a *App) buildWorkstations() (*workstation.Service, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if warning := desk.Warning(); warning != "" {
+	if warning := desk.Policy().Warning(); warning != "" {
 		a.logger.Warn(warning)
 	}
 	return desk, slices.DeleteFunc(secrets, func(s string) bool { return s == "" }), nil

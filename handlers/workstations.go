@@ -144,7 +144,7 @@ func endSession(x *apiRequest) error {
 
 // workstations returns the service, if it can serve now, and notes the workstation in the record.
 func (x *apiRequest) workstations() (*workstation.Service, error) {
-	service := x.gateway.Workstations()
+	service := x.gateway.VNC().Workstations()
 	if service == nil {
 		return nil, apierror.New(apierror.UnknownURL, "this gateway has no workstations")
 	}

@@ -37,11 +37,11 @@ type house struct {
 	http     *http.Client
 	http2    *http.Client // speaks HTTP/2 only; for secure
 
-	ports   [3]int // HTTP, HTTPS, the desktop door
+	ports   [3]int // HTTP, HTTPS, VNC
 	stopped bool
 
-	doorIsSilent bool // the door does not wait for TLS
-	tries        int  // at the door, for its certificate
+	vncGreetsAtOnce bool // the layer-4 handler does not wait for TLS
+	tries           int  // to find out whether VNC has its certificate
 }
 
 // start boots Caddy and stops it when the test ends, which fails the test if
@@ -162,7 +162,7 @@ http://:%[1]d {
 	bind 127.0.0.1
 	%[5]s
 }
-`, h.ports[0], h.ports[1], s.global, or(s.keys, defaultKeys)+or(s.providers, defaultProviders)+s.options+s.vncBlock(), site, s.doorBlock(), s.logLevel())
+`, h.ports[0], h.ports[1], s.global, or(s.keys, defaultKeys)+or(s.providers, defaultProviders)+s.options+s.vncBlock(), site, s.layer4Block(), s.logLevel())
 	if s.secure {
 		text += fmt.Sprintf("https://localhost:%d {\n\tbind 127.0.0.1\n\ttls internal\n%s\n}\n", h.ports[1], site)
 	}
@@ -170,7 +170,7 @@ http://:%[1]d {
 }
 
 func (h *house) expand(text string) string {
-	return strings.NewReplacer("PROVIDER_KEY", "PROVIDER_KEY", "PROVIDER", h.provider, "DIR", h.dir, "DOOR_PORT", strconv.Itoa(h.ports[2]), "HTTPS_PORT", strconv.Itoa(h.ports[1])).Replace(text)
+	return strings.NewReplacer("PROVIDER_KEY", "PROVIDER_KEY", "PROVIDER", h.provider, "DIR", h.dir, "VNC_PORT", strconv.Itoa(h.ports[2]), "HTTPS_PORT", strconv.Itoa(h.ports[1])).Replace(text)
 }
 
 // reload puts a setup in the place of the running one.
@@ -189,7 +189,7 @@ func (h *house) load(caddyfile string) error {
 		}
 	}
 	h.stopped = false
-	h.doorIsSilent = strings.Contains(caddyfile, "tls_first_wait off")
+	h.vncGreetsAtOnce = strings.Contains(caddyfile, "tls_first_wait off")
 	return caddy.Load(config, true)
 }
 

@@ -13,40 +13,40 @@ import (
 	"time"
 )
 
-// startVNC is start, and waits for the door's certificate.
+// startVNC is start, and waits for the VNC certificate.
 func startVNC(t *testing.T, s setup) *house {
 	t.Helper()
 	h := start(t, s)
-	h.doorReady()
+	h.vncReady()
 	return h
 }
 
-// doorReady waits until the door has its certificate: Caddy obtains it in the
-// background. Whoever comes before fails, so each try has an address of its own.
-func (h *house) doorReady() {
+// vncReady waits until VNC has its certificate: Caddy obtains it in the background. A viewer that
+// comes before fails, so each try has an address of its own.
+func (h *house) vncReady() {
 	h.t.Helper()
 	var last error
 	if !eventually(func() bool {
 		h.tries++
-		w := h.dialDoor(fmt.Sprintf("127.0.%d.%d", 200+h.tries/250, 1+h.tries%250))
+		w := h.dialVNC(fmt.Sprintf("127.0.%d.%d", 200+h.tries/250, 1+h.tries%250))
 		defer w.leave()
-		if h.doorIsSilent {
+		if h.vncGreetsAtOnce {
 			w.greeted("RFB 003.008\n", 19).veNCrypt(262) // nothing is decided without a password
 		}
 		w.startTLS("ready." + vncDomain)
 		last = w.err
 		return w.err == nil
 	}) {
-		h.t.Fatal("the door has no certificate: ", last)
+		h.t.Fatal("there is no VNC certificate: ", last)
 	}
 }
 
-// become puts another setup in place and waits until it alone answers.
+// become loads another setup and waits until only that answers.
 func (h *house) become(s setup) {
 	h.t.Helper()
 	h.change(h.caddyfile(s))
-	if s.vnc != "" && !s.noDoor {
-		h.doorReady()
+	if s.vnc != "" && !s.noLayer4 {
+		h.vncReady()
 	}
 }
 
@@ -122,8 +122,7 @@ func (h *house) sessions(workstation string) (ids []string) {
 	return ids
 }
 
-// metric is the value of one series, as /metrics writes its name and labels; 0
-// without it.
+// metric is the value of one series, as /metrics writes its name and labels; 0 without it.
 func (h *house) metric(series string) float64 {
 	h.t.Helper()
 	for line := range strings.Lines(string(h.get("/metrics", "").body)) {
@@ -152,9 +151,8 @@ func (h *house) refusedSoon(reason string, n float64) {
 	}
 }
 
-// visitLine is the log line of a VNC connection, once it is there, that holds
-// all the texts.
-func (h *house) visitLine(texts ...string) any {
+// vncLogLine is the log line of a VNC connection, once it is there, that holds all the texts.
+func (h *house) vncLogLine(texts ...string) any {
 	h.t.Helper()
 	var found string
 	if !eventually(func() bool {
@@ -171,9 +169,8 @@ func (h *house) visitLine(texts ...string) any {
 	return parse(h.t, []byte(found))
 }
 
-// visitRow is the newest record of a VNC connection to a workstation, once
-// there is one.
-func (h *house) visitRow(workstation string) (row any) {
+// vncRecord is the newest record of a VNC connection to a workstation, once there is one.
+func (h *house) vncRecord(workstation string) (row any) {
 	h.t.Helper()
 	if !eventually(func() bool {
 		for _, r := range h.allRows("") {
@@ -190,12 +187,12 @@ func (h *house) visitRow(workstation string) (row any) {
 }
 
 // calm waits until no connection is half open and no session is open.
-func (h *house) calm() {
+func (h *house) vncClosed() {
 	h.t.Helper()
 	if !eventually(func() bool {
 		return h.metric("gatehouse_vnc_connections_half_open") == 0 && h.metric("gatehouse_vnc_sessions_open") == 0
 	}) {
-		h.t.Error("connections of the door do not end")
+		h.t.Error("VNC connections do not end")
 	}
 }
 

@@ -10,37 +10,37 @@ import (
 	"time"
 )
 
-// newcomers are the ways to come to the desktop's threshold: let in, and not yet
-// asking for the desktop.
-var newcomers = map[string]func(h *house, a address) *wire{
+// acceptedViewers are viewers that were accepted and have not asked for the desktop yet, by
+// security.
+var acceptedViewers = map[string]func(h *house, a address) *wire{
 	"TLSFirst": func(h *house, a address) *wire { return h.tlsFirst(a.host).hear(uint32(0)) },
 	"X509None": func(h *house, a address) *wire {
-		w := h.dialDoor("").greeted("RFB 003.008\n", 19)
+		w := h.dialVNC("").greeted("RFB 003.008\n", 19)
 		w.veNCrypt(260)
 		return w.startTLS(a.host).hear(uint32(0))
 	},
 	"X509Plain": func(h *house, a address) *wire {
-		w := h.dialDoor("").greeted("RFB 003.008\n", 19)
+		w := h.dialVNC("").greeted("RFB 003.008\n", 19)
 		w.veNCrypt(262)
 		return w.startTLS("").plain("", a.token).hear(uint32(0))
 	},
 }
 
-// A viewer whose session ends before its ClientInit, and that neither reads nor
-// leaves, is kept no longer than the last words take, however long the steps of a handshake may last.
+// A viewer whose session ends before its ClientInit, and that neither reads nor closes, is closed
+// soon, also where the steps of a handshake may last long.
 func TestVNCAViewerThatStaysAtItsClientInitIsLetGo(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	vnc := "on_conflict replace\n"
-	for way := range newcomers {
+	for way := range acceptedViewers {
 		for _, end := range []string{"released", "replaced", "ended"} {
 			vnc += d.as(way+"-"+end, "")
 		}
 	}
-	h := startVNC(t, setup{door: both + "step_timeout 5m\nauth_timeout 5m", vnc: vnc})
+	h := startVNC(t, setup{vncHandler: both + "step_timeout 5m\nauth_timeout 5m", vnc: vnc})
 	staying := map[string]*wire{}
 	var all sync.WaitGroup
 	var mu sync.Mutex // guards staying
-	for way, come := range newcomers {
+	for way, come := range acceptedViewers {
 		for _, end := range []string{"released", "replaced", "ended"} {
 			name := way + "-" + end
 			a := h.issue("connect", name, "")
@@ -60,14 +60,14 @@ func TestVNCAViewerThatStaysAtItsClientInitIsLetGo(t *testing.T) {
 		t.Fatalf("%v sessions are open, want %d", n, len(staying))
 	}
 	begun := time.Now()
-	for way := range newcomers {
+	for way := range acceptedViewers {
 		h.release(way + "-released")
 		h.view(h.issue("desk", way+"-replaced", ""))
 		h.want(204, "DELETE", workstations+"/"+way+"-ended/sessions/"+h.sessions(way + "-ended")[0], "desk", "")
 	}
 	let := eventually(func() bool { // a line is written when the connection is closed
 		for name := range staying {
-			if len(h.visitLines(name)) == 0 {
+			if len(h.vncLogLines(name)) == 0 {
 				return false
 			}
 		}
@@ -78,17 +78,17 @@ func TestVNCAViewerThatStaysAtItsClientInitIsLetGo(t *testing.T) {
 	if !let || took > 3*oneSecond {
 		t.Errorf("some are kept %s after the end", took.Round(time.Millisecond))
 	}
-	for way := range newcomers {
+	for way := range acceptedViewers {
 		for _, end := range []string{"released", "replaced", "ended"} {
 			name := way + "-" + end
-			line := h.visitLine(`"msg":"vnc session"`, `"workstation":"`+name+`"`, `"ended":"`+end+`"`)
+			line := h.vncLogLine(`"msg":"vnc session"`, `"workstation":"`+name+`"`, `"ended":"`+end+`"`)
 			if at(line, "security") != way {
 				t.Errorf("%s: line %v", name, line)
 			}
-			if n := len(h.visitLines(name)); n != 1 {
+			if n := len(h.vncLogLines(name)); n != 1 {
 				t.Errorf("%s: %d lines", name, n)
 			}
-			if row := h.visitRow(name); at(row, "ended") != end {
+			if row := h.vncRecord(name); at(row, "ended") != end {
 				t.Errorf("%s: row %v", name, row)
 			}
 			if staying[name].over(); staying[name].err != nil { // it finds a clean end when it looks
@@ -101,13 +101,13 @@ func TestVNCAViewerThatStaysAtItsClientInitIsLetGo(t *testing.T) {
 // The end of TLS and that of the connection come together, also to a viewer
 // that keeps its own side open.
 func TestVNCTheConnectionEndsWithItsTLS(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	vnc := ""
-	for way := range newcomers {
+	for way := range acceptedViewers {
 		vnc += d.as(way, "")
 	}
-	h := startVNC(t, setup{door: both, vnc: vnc})
-	for way, come := range newcomers {
+	h := startVNC(t, setup{vncHandler: both, vnc: vnc})
+	for way, come := range acceptedViewers {
 		w := come(h, h.issue("connect", way, "")).desktop(0).echo(7, 9)
 		h.good(w)
 		begun := time.Now()
@@ -127,14 +127,13 @@ func TestVNCTheConnectionEndsWithItsTLS(t *testing.T) {
 	}
 }
 
-// slowly is a viewer on a slow line: it takes a little at a time, and pauses,
-// while its person moves the pointer. It tells how many bytes it got, and how
-// it ended.
+// slowly is a viewer on a slow network: it reads a little at a time, and pauses, while its person
+// moves the pointer. It returns how many bytes it got, and how the connection ended.
 func (w *wire) slowly() (total int, err error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for piece := make([]byte, 4<<10); err == nil; <-tick.C {
-		_, _ = w.Write([]byte{5, 1, 0, 5, 0, 5}) // what becomes of it the reading tells
+		_, _ = w.Write([]byte{5, 1, 0, 5, 0, 5}) // a failure shows when it reads
 		var n int
 		n, err = w.Read(piece)
 		total += n
@@ -142,18 +141,18 @@ func (w *wire) slowly() (total int, err error) {
 	return total, err
 }
 
-// What was sent before a release gets there, however slow the line, and then
-// the end: a reset would throw it away.
+// Bytes that were sent before a release arrive on a slow network too, and then the end: a reset
+// would discard them.
 func TestVNCASlowLineCarriesAllUntilTheEnd(t *testing.T) {
 	const size = 320 << 10
-	d := newDesk(t, func(w *wire) {
+	d := newVNCServer(t, func(w *wire) {
 		asNone(w)
 		w.hear(1).say(serverInit, make([]byte, size))
 		_, _ = io.Copy(io.Discard, w)
 		w.fail("over")
 	})
 	h := startVNC(t, setup{vnc: d.as("one", "")})
-	w := h.dialDoor(ownAddress)
+	w := h.dialVNC(ownAddress)
 	h.good(w)
 	if err := w.Conn.(*net.TCPConn).SetReadBuffer(32 << 10); err != nil {
 		t.Fatal(err)
@@ -177,7 +176,7 @@ func TestVNCASlowLineCarriesAllUntilTheEnd(t *testing.T) {
 	if _, err := io.Copy(io.Discard, w.Conn.(*tls.Conn).NetConn()); err != nil {
 		t.Errorf("the connection's end: %v", err)
 	}
-	if row := h.visitRow("one"); at(row, "ended") != "released" {
+	if row := h.vncRecord("one"); at(row, "ended") != "released" {
 		t.Errorf("row %v", row)
 	}
 }

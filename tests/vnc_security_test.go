@@ -7,13 +7,12 @@ import (
 	"testing"
 )
 
-// Dialogues of viewers that come in. What they say and hear is written out;
-// the workstation's ServerInit and the echo of a pointer event tell that it is
-// the desktop.
+// Dialogues of viewers that are accepted, byte by byte. The workstation's ServerInit and the echo
+// of a pointer event show that it is the desktop.
 
-func TestVNCEveryWayInShowsTheDesktop(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: both, vnc: "on_conflict share\n" + d.as("one", "")})
+func TestVNCEveryWayOfShowingATokenOpensTheDesktop(t *testing.T) {
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: both, vnc: "on_conflict share\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	veNCrypt := func(w *wire, version string, sub uint32) *wire {
 		if offered := w.greeted(version, 19).veNCrypt(sub); w.err == nil && (len(offered) != 2 || offered[0] != 260 || offered[1] != 262) {
@@ -64,7 +63,7 @@ func TestVNCEveryWayInShowsTheDesktop(t *testing.T) {
 		}},
 	} {
 		t.Run(way.name, func(t *testing.T) {
-			w := way.come(h.dialDoor(""))
+			w := way.come(h.dialVNC(""))
 			defer w.leave()
 			if w.echo(3, 4).echo(1000, 700); w.err != nil {
 				t.Fatal(w.err)
@@ -79,12 +78,12 @@ func TestVNCEveryWayInShowsTheDesktop(t *testing.T) {
 			if w.over(); w.err != nil {
 				t.Error(w.err)
 			}
-			h.calm()
+			h.vncClosed()
 		})
 	}
 }
 
-// halfClose is how a viewer leaves that closes its window.
+// halfClose ends the viewer's direction, as a viewer does that closes its window.
 func (w *wire) halfClose() error {
 	switch conn := w.Conn.(type) {
 	case *tls.Conn:
@@ -96,11 +95,11 @@ func (w *wire) halfClose() error {
 }
 
 func TestVNCAuthenticationIsThereOnlyWhereItIsOn(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: silent, vnc: "vncauth on\non_conflict share\n" + d.as("one", "")})
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: silent, vnc: "vncauth on\non_conflict share\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	outer := func(version string) *wire {
-		return h.dialDoor("").hear("RFB 003.008\n").say(version)
+		return h.dialVNC("").hear("RFB 003.008\n").say(version)
 	}
 	for name, w := range map[string]*wire{
 		"VncAuth, 3.8": outer("RFB 003.008\n").hear(2, 19, 2).say(2).answerChallenge(a.token).accepted(),
@@ -130,8 +129,8 @@ func TestVNCAuthenticationIsThereOnlyWhereItIsOn(t *testing.T) {
 	}
 	h.refusedSoon("unknown", 1)
 
-	// Off: old viewers are told, and no list has it.
-	h.become(setup{door: silent, vnc: d.as("one", "")})
+	// Off: old viewers are refused with a reason, and no list has it.
+	h.become(setup{vncHandler: silent, vnc: d.as("one", "")})
 	w = outer("RFB 003.003\n").hear(uint32(0))
 	if reason := w.text(); w.err != nil || !strings.Contains(reason, "too old") {
 		t.Errorf("RFB 3.3: %q, %v", reason, w.err)
@@ -152,20 +151,20 @@ func TestVNCAuthenticationIsThereOnlyWhereItIsOn(t *testing.T) {
 	}
 }
 
-// TigerVNC, TurboVNC, UltraVNC and libvncclient take the first type of the list
-// that they know: whoever can encrypt must find VeNCrypt before VncAuth, and
-// inside it the type that needs no password.
+// TigerVNC, TurboVNC, UltraVNC and libvncclient take the first type of the list that they know: one
+// that can encrypt must find VeNCrypt before VncAuth, and inside it the type that needs no
+// password.
 func TestVNCNoViewerThatKnowsTLSComesInWithoutIt(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: silent, vnc: "vncauth on\n" + d.as("one", "")})
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: silent, vnc: "vncauth on\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
-	w := h.dialDoor("").hear("RFB 003.008\n").say("RFB 003.008\n").hear(2, 19, 2).say(19)
+	w := h.dialVNC("").hear("RFB 003.008\n").say("RFB 003.008\n").hear(2, 19, 2).say(19)
 	w.hear(0, 2).say(0, 2).hear(0).hear(3, uint32(260), uint32(262), uint32(261)).say(uint32(260)).hear(1)
 	w.startTLS(a.host).accepted().echo(1, 2)
 	if w.leave(); w.err != nil {
 		t.Error(w.err)
 	}
-	h.visitLine(`"security":"X509None"`)
+	h.vncLogLine(`"security":"X509None"`)
 }
 
 func TestVNCTheTestCardIsADesktop(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 // libvncclient takes the first encrypted type it knows, sends no server name,
 // and comes again: then it must be asked for a password.
 func TestVNCAViewerWithoutServerNameIsAskedForThePasswordNextTime(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: silent, vnc: d.as("one", "")})
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: silent, vnc: d.as("one", "")})
 	a := h.issue("connect", "one", "")
-	first := h.dialDoor("127.0.0.21").greeted("RFB 003.008\n", 19)
+	first := h.dialVNC("127.0.0.21").greeted("RFB 003.008\n", 19)
 	if offered := first.veNCrypt(260); first.err == nil && offered[0] != 260 {
 		t.Errorf("sub-types %v at first", offered)
 	}
@@ -19,19 +19,19 @@ func TestVNCAViewerWithoutServerNameIsAskedForThePasswordNextTime(t *testing.T) 
 		t.Errorf("without a name: %q, %v", reason, first.err)
 	}
 	h.refusedSoon("no_server_name", 1)
-	h.dialDoor("127.0.0.21").hear("RFB 003.008\n").leave() // a health check does not use the memory up
-	second := h.dialDoor("127.0.0.21").greeted("RFB 003.008\n", 19)
+	h.dialVNC("127.0.0.21").hear("RFB 003.008\n").leave() // a health check does not use the memory up
+	second := h.dialVNC("127.0.0.21").greeted("RFB 003.008\n", 19)
 	if offered := second.veNCrypt(262); second.err == nil && (len(offered) != 2 || offered[0] != 262) {
 		t.Errorf("sub-types %v the second time", offered)
 	}
 	second.startTLS("").plain("", a.token).accepted().echo(5, 6)
 	second.leave()
-	third := h.dialDoor("127.0.0.21").greeted("RFB 003.008\n", 19) // a neighbour, who sends names
+	third := h.dialVNC("127.0.0.21").greeted("RFB 003.008\n", 19) // a neighbour that sends names
 	if offered := third.veNCrypt(260); third.err == nil && offered[0] != 260 {
 		t.Errorf("sub-types %v the third time", offered)
 	}
 	third.leave()
-	elsewhere := h.dialDoor("127.0.0.22").greeted("RFB 003.008\n", 19)
+	elsewhere := h.dialVNC("127.0.0.22").greeted("RFB 003.008\n", 19)
 	if offered := elsewhere.veNCrypt(260); elsewhere.err == nil && offered[0] != 260 {
 		t.Errorf("sub-types %v from elsewhere", offered)
 	}
@@ -41,15 +41,15 @@ func TestVNCAViewerWithoutServerNameIsAskedForThePasswordNextTime(t *testing.T) 
 	}
 }
 
-// A wrapper that does TLS and names no address (websockify --ssl-target, stunnel by IP address) is asked for the token
-// inside its TLS.
+// A wrapper that does TLS and names no address (websockify --ssl-target, stunnel by IP address) is
+// asked for the token inside its TLS.
 func TestVNCTheTokenIsThePasswordInsideTLSWithoutAName(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	vnc := "on_conflict share\n" + d.as("one", "")
 	h := startVNC(t, setup{vnc: vnc})
 	a := h.issue("connect", "one", "")
 	inside := func(name, version string, types ...any) *wire {
-		w := h.dialDoor("")
+		w := h.dialVNC("")
 		return w.startTLSWith(h.trusting(name)).hear("RFB 003.008\n").say(version).hear(types...)
 	}
 	venCrypt := func(w *wire) *wire {
@@ -99,7 +99,7 @@ func TestVNCTheTokenIsThePasswordInsideTLSWithoutAName(t *testing.T) {
 			t.Errorf("%s: %v", name, w.err)
 		}
 	}
-	if line := h.visitLine(`"msg":"vnc session"`, `"ended"`); line == nil {
+	if line := h.vncLogLine(`"msg":"vnc session"`, `"ended"`); line == nil {
 		t.Error("no line")
 	}
 }

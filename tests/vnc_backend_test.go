@@ -31,10 +31,10 @@ func TestVNCEveryKindOfWorkstationIsReached(t *testing.T) {
 		{"x509none-name", "tls {\ntrust_pool file " + ca.file + "\nserver_name desk.example\n}\n", asVeNCrypt(260, leaf)},
 	}
 	vnc := ""
-	desks := map[string]*desk{}
+	servers := map[string]*vncServer{}
 	for _, k := range kinds {
-		desks[k.name] = newDesk(t, k.greet)
-		vnc += desks[k.name].as(k.name, k.options)
+		servers[k.name] = newVNCServer(t, k.greet)
+		vnc += servers[k.name].as(k.name, k.options)
 	}
 	h := startVNC(t, setup{vnc: vnc})
 	for _, k := range kinds {
@@ -42,16 +42,16 @@ func TestVNCEveryKindOfWorkstationIsReached(t *testing.T) {
 		if w.leave(); w.err != nil {
 			t.Errorf("%s: %v", k.name, w.err)
 		}
-		if n := desks[k.name].visits(); n != 1 {
+		if n := servers[k.name].connections(); n != 1 {
 			t.Errorf("%s: %d connections", k.name, n)
 		}
 	}
 }
 
-// What is wrong with a workstation is told to the viewer in words, and to the
-// operator by a line and a count. There is one attempt, so that a server that
-// counts failures does not shut the gateway out.
-func TestVNCAWorkstationThatCannotBeOpenedIsTold(t *testing.T) {
+// The viewer is shown what is wrong with a workstation, and the operator finds it in a log line and
+// a count. There is one attempt, so that a server that counts failures does not shut the gateway
+// out.
+func TestVNCAWorkstationThatCannotBeOpenedIsReported(t *testing.T) {
 	const password = "password {env.DESK_PASSWORD}\n"
 	ca, other := newAuthority(t), newAuthority(t)
 	leaf, foreign := ca.leaf(), other.leaf()
@@ -82,12 +82,12 @@ func TestVNCAWorkstationThatCannotBeOpenedIsTold(t *testing.T) {
 		{"wrong-ca", trust, "workstation_certificate", "did not show the expected certificate", "certificate signed by unknown authority", asVeNCrypt(260, foreign)},
 		{"wrong-pin", pinned, "workstation_certificate", "did not show the expected certificate", "not the pinned one", asVeNCrypt(260, foreign)},
 	}
-	vnc, desks := "workstation nobody 127.0.0.1:1\n", map[string]*desk{}
+	vnc, servers := "workstation nobody 127.0.0.1:1\n", map[string]*vncServer{}
 	for _, c := range cases {
-		desks[c.name] = newDesk(t, c.greet)
-		vnc += desks[c.name].as(c.name, c.options)
+		servers[c.name] = newVNCServer(t, c.greet)
+		vnc += servers[c.name].as(c.name, c.options)
 	}
-	h := startVNC(t, setup{vnc: vnc, door: "step_timeout 1500ms"})
+	h := startVNC(t, setup{vnc: vnc, vncHandler: "step_timeout 1500ms"})
 	cases = append(cases, struct {
 		name, options, code, text, cause string
 		greet                            func(*wire)
@@ -100,14 +100,14 @@ func TestVNCAWorkstationThatCannotBeOpenedIsTold(t *testing.T) {
 			t.Errorf("%s: the viewer is told %q, %v", c.name, text, w.err)
 		}
 		counts[c.code]++
-		line := h.visitLine(`"msg":"vnc connection refused"`, `"workstation":"`+c.name+`"`, c.cause)
+		line := h.vncLogLine(`"msg":"vnc connection refused"`, `"workstation":"`+c.name+`"`, c.cause)
 		if at(line, "code") != c.code || at(line, "key") != "connect" || at(line, "level") != "warn" {
 			t.Errorf("%s: line %v", c.name, line)
 		}
-		if d := desks[c.name]; d != nil && d.visits() != 1 {
-			t.Errorf("%s: %d connections", c.name, d.visits())
+		if d := servers[c.name]; d != nil && d.connections() != 1 {
+			t.Errorf("%s: %d connections", c.name, d.connections())
 		}
-		row := h.visitRow(c.name)
+		row := h.vncRecord(c.name)
 		if at(row, "status") != number("502") || at(row, "code") != c.code {
 			t.Errorf("%s: row %v", c.name, row)
 		}
@@ -115,7 +115,8 @@ func TestVNCAWorkstationThatCannotBeOpenedIsTold(t *testing.T) {
 	for code, n := range counts {
 		h.refusedSoon(code, n)
 	}
-	// The viewer has done nothing wrong: its address is not slowed down, and its token is good still.
+	// The viewer has done nothing wrong: its address is not slowed down, and its token is good
+	// still.
 	if n := h.metric("gatehouse_vnc_sessions_open"); n != 0 {
 		t.Errorf("%v sessions are open", n)
 	}

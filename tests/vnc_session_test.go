@@ -12,7 +12,7 @@ import (
 func (h *house) tlsFirst(name string) *wire { return h.tlsFirstFrom(ownAddress, name) }
 
 func (h *house) tlsFirstFrom(from, name string) *wire {
-	w := h.dialDoor(from).startTLS(name)
+	w := h.dialVNC(from).startTLS(name)
 	return w.hear("RFB 003.008\n").say("RFB 003.008\n").hear(1, 1).say(1)
 }
 
@@ -40,8 +40,8 @@ func (w *wire) closed() bool {
 	return err == nil || !errors.As(err, &timeout) || !timeout.Timeout()
 }
 
-// trusting is for names that no certificate can be good for: that it is the
-// door's wildcard certificate is looked at instead.
+// trusting is for names that no certificate can have: it checks that the certificate is the
+// wildcard one.
 func (h *house) trusting(name string) *tls.Config {
 	roots := h.roots()
 	return &tls.Config{ServerName: name, InsecureSkipVerify: true, VerifyConnection: func(state tls.ConnectionState) error {

@@ -11,9 +11,9 @@ import (
 // serverInit is what the test's workstations show: 1280x720, 24 bit in 32.
 const serverInit = "\x05\x00\x02\xd0" + "\x20\x18\x00\x01\x00\xff\x00\xff\x00\xff\x10\x08\x00\x00\x00\x00" + "\x00\x00\x00\x04desk"
 
-// desk is a workstation's VNC server, played by a test. Pointer events it sends
+// vncServer is a workstation's VNC server, played by a test. Pointer events it sends
 // back; what else viewers send it keeps.
-type desk struct {
+type vncServer struct {
 	t        *testing.T
 	listener net.Listener
 	greet    func(w *wire) // the handshake up to before ClientInit; w.err ends the connection
@@ -25,14 +25,14 @@ type desk struct {
 	open     map[net.Conn]struct{}
 }
 
-// newDesk listens until the test's end.
-func newDesk(t *testing.T, greet func(*wire)) *desk {
+// newVNCServer listens until the test's end.
+func newVNCServer(t *testing.T, greet func(*wire)) *vncServer {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, listener: listener, greet: greet, open: make(map[net.Conn]struct{})}
+	d := &vncServer{t: t, listener: listener, greet: greet, open: make(map[net.Conn]struct{})}
 	d.over.Go(d.accept)
 	t.Cleanup(func() {
 		_ = listener.Close()
@@ -46,9 +46,9 @@ func newDesk(t *testing.T, greet func(*wire)) *desk {
 	return d
 }
 
-func (d *desk) address() string { return d.listener.Addr().String() }
+func (d *vncServer) address() string { return d.listener.Addr().String() }
 
-func (d *desk) accept() {
+func (d *vncServer) accept() {
 	for {
 		conn, err := d.listener.Accept()
 		if err != nil {
@@ -69,7 +69,7 @@ func (d *desk) accept() {
 }
 
 // serve is one connection. The gateway asks to share, always.
-func (d *desk) serve(w *wire) {
+func (d *vncServer) serve(w *wire) {
 	if d.greet(w); w.err != nil {
 		return
 	}
@@ -117,15 +117,15 @@ func (w *wire) message() []byte {
 	return m
 }
 
-// visits is how many connections there were.
-func (d *desk) visits() int {
+// connections is how many there were.
+func (d *vncServer) connections() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.came
 }
 
 // got are the kept messages, once there are n.
-func (d *desk) got(n int) [][]byte {
+func (d *vncServer) got(n int) [][]byte {
 	d.t.Helper()
 	var got [][]byte
 	if !eventually(func() bool {
@@ -199,6 +199,6 @@ func asVeNCrypt(sub uint32, certificate tls.Certificate) func(*wire) {
 }
 
 // as declares the workstation in a vnc block.
-func (d *desk) as(name, options string) string {
+func (d *vncServer) as(name, options string) string {
 	return "workstation " + name + " " + d.address() + " {\n" + options + "\n}\n"
 }

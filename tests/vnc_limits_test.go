@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// What one viewer does wrong costs its neighbours at the same address nothing: an office, a class behind one NAT.
+// What one viewer does wrong costs its neighbours at the same address nothing: an office, a class
+// behind one NAT.
 
 // neverIssued has the form of a VNC address.
 const neverIssued = "a2a2a2a2a2a2a2a2a2a2a2a2a2." + vncDomain
 
-// atOnce bounds what happens without a delay: the shortest is two seconds, and a handshake on a busy machine may take
-// a while.
+// atOnce bounds what happens without a delay: the shortest is two seconds, and a handshake on a
+// busy machine may take a while.
 const atOnce = 1500 * time.Millisecond
 
 func TestVNCAFailingViewerDoesNotShutOutItsNeighbours(t *testing.T) {
 	const office, viewers = "127.0.3.1", 10
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: "on_conflict share\n" + d.as("one", "") + d.as("two", "")})
 	good, released := h.issue("connect", "one", ""), h.issue("connect", "two", "")
 	h.release("two")
@@ -84,19 +85,19 @@ func TestVNCAFailingViewerDoesNotShutOutItsNeighbours(t *testing.T) {
 }
 
 // The first 8 characters of a token can be guessed where guesses are free.
-func TestVNCShortPasswordsTakeTurnsAfterManyWrongOnes(t *testing.T) {
+func TestVNCShortPasswordsWaitAfterManyWrongOnes(t *testing.T) {
 	const office = "127.0.3.2"
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: silent, vnc: "vncauth on\n" + d.as("one", "")})
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: silent, vnc: "vncauth on\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
-	guess := func() *wire { return h.dialDoor(office).greeted("RFB 003.008\n", 2).answerChallenge("aaaaaaaa") }
+	guess := func() *wire { return h.dialVNC(office).greeted("RFB 003.008\n", 2).answerChallenge("aaaaaaaa") }
 	for range 30 {
 		w := guess()
 		if text := w.refusal(); w.err != nil || !strings.Contains(text, "not valid") {
 			t.Fatalf("a wrong password: %q, %v", text, w.err)
 		}
 	}
-	var waiting []*wire // ten seconds of turns are taken
+	var waiting []*wire // ten seconds of waiting are reserved
 	for range 6 {
 		waiting = append(waiting, guess())
 	}
@@ -112,7 +113,7 @@ func TestVNCShortPasswordsTakeTurnsAfterManyWrongOnes(t *testing.T) {
 		t.Errorf("beyond the turns: %q, %v", text, w.err)
 	}
 	begun := time.Now()
-	good := h.dialDoor(office).greeted("RFB 003.008\n", 19)
+	good := h.dialVNC(office).greeted("RFB 003.008\n", 19)
 	good.veNCrypt(262)
 	good.startTLS("").plain("", a.token).accepted().echo(1, 2)
 	if took := time.Since(begun); good.err != nil || took > atOnce {
@@ -123,11 +124,11 @@ func TestVNCShortPasswordsTakeTurnsAfterManyWrongOnes(t *testing.T) {
 	}
 }
 
-func TestVNCTheOldestHalfOpenConnectionGivesWay(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: both + "max_pending 4\nmax_pending_per_network 3", vnc: d.as("one", "")})
+func TestVNCTheOldestHalfOpenConnectionIsEvicted(t *testing.T) {
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: both + "max_pending 4\nmax_pending_per_network 3", vnc: d.as("one", "")})
 	a := h.issue("connect", "one", "")
-	h.calm()
+	h.vncClosed()
 	halfOpen := func(n float64) {
 		t.Helper()
 		if !eventually(func() bool { return h.metric("gatehouse_vnc_connections_half_open") == n }) {
@@ -135,31 +136,31 @@ func TestVNCTheOldestHalfOpenConnectionGivesWay(t *testing.T) {
 		}
 	}
 	silentFrom := func(from string) *wire {
-		w := h.dialDoor(from).hear("RFB 003.008\n")
+		w := h.dialVNC(from).hear("RFB 003.008\n")
 		h.good(w)
 		return w
 	}
-	typing := h.dialDoor("127.0.0.41").greeted("RFB 003.008\n", 19)
+	typing := h.dialVNC("127.0.0.41").greeted("RFB 003.008\n", 19)
 	typing.veNCrypt(262)
 	h.good(typing.startTLS(""))
 	first, second := silentFrom("127.0.0.41"), silentFrom("127.0.0.41")
 	halfOpen(3)
 	third := silentFrom("127.0.0.41") // of one address
 	if !first.closed() {
-		t.Error("the oldest silent one of an address does not give way")
+		t.Error("the oldest silent one of an address is not evicted")
 	}
 	fourth := silentFrom("127.0.0.42")
 	halfOpen(4)
 	fifth := silentFrom("127.0.0.43") // in all
 	if !second.closed() {
-		t.Error("the oldest silent one of the fullest address does not give way")
+		t.Error("the oldest silent one of the fullest address is not evicted")
 	}
 	h.refusedSoon("too_many_connections", 2)
-	h.visitLine(`"code":"too_many_connections"`, "gave way to a newer one")
+	h.vncLogLine(`"code":"too_many_connections"`, "closed for a newer one")
 	halfOpen(4)
 	w := h.view(a) // from yet another address
 	if !third.closed() {
-		t.Error("the oldest silent one does not give way to a good viewer")
+		t.Error("the oldest silent one is not evicted to a good viewer")
 	}
 	halfOpen(3) // a session is none
 	w.leave()
@@ -174,10 +175,10 @@ func TestVNCTheOldestHalfOpenConnectionGivesWay(t *testing.T) {
 	}
 }
 
-// A viewer whose network changed comes back before its lost connection is noticed. Who read the address on the way
-// does not get in by it.
+// A viewer whose network changed comes back before its lost connection is noticed. An attacker who
+// read the address on the way cannot use it.
 func TestVNCAViewerTakesOverItsOwnSessionFromItsAddressOnly(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	first := h.tlsFirstFrom("127.0.3.3", a.host).accepted().echo(1, 2)
@@ -192,20 +193,20 @@ func TestVNCAViewerTakesOverItsOwnSessionFromItsAddressOnly(t *testing.T) {
 	if first.over(); first.err != nil {
 		t.Errorf("the lost connection: %v", first.err)
 	}
-	h.visitLine(`"ended":"replaced"`, first.LocalAddr().String())
+	h.vncLogLine(`"ended":"replaced"`, first.LocalAddr().String())
 	second.leave()
 }
 
 // Viewers retry by themselves; with the first characters of a token that died they guess nothing.
 func TestVNCTheShortPasswordOfADeadTokenIsNoGuess(t *testing.T) {
 	const office = "127.0.3.13"
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: silent, vnc: "vncauth on\n" + d.as("one", "") + d.as("two", "")})
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: silent, vnc: "vncauth on\n" + d.as("one", "") + d.as("two", "")})
 	good, released := h.issue("connect", "one", ""), h.issue("connect", "two", "")
 	h.release("two")
 	const tries = 40
 	for i := range tries {
-		w := h.dialDoor(office)
+		w := h.dialVNC(office)
 		if i%2 == 0 {
 			w.greeted("RFB 003.008\n", 2).answerChallenge(released.token[:8])
 		} else {
@@ -218,7 +219,7 @@ func TestVNCTheShortPasswordOfADeadTokenIsNoGuess(t *testing.T) {
 		}
 	}
 	begun := time.Now()
-	w := h.dialDoor(office).greeted("RFB 003.008\n", 2).answerChallenge(good.token[:8]).accepted().echo(1, 2)
+	w := h.dialVNC(office).greeted("RFB 003.008\n", 2).answerChallenge(good.token[:8]).accepted().echo(1, 2)
 	if took := time.Since(begun); w.err != nil || took > atOnce {
 		t.Errorf("a neighbour came in after %s: %v", took, w.err)
 	}

@@ -7,7 +7,7 @@ import (
 
 const busy = "Another viewer is connected."
 
-// refusedWith comes with an address and is told why not.
+// refusedWith connects with an address and must be refused with the text.
 func (h *house) refusedWith(a address, text string) {
 	h.t.Helper()
 	w := h.tlsFirst(a.host)
@@ -17,7 +17,7 @@ func (h *house) refusedWith(a address, text string) {
 }
 
 func TestVNCASecondViewerIsRefusedReplacesOrShares(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: d.as("one", "")})
 	first := h.view(h.issue("connect", "one", ""))
 	h.refusedWith(h.issue("desk", "one", ""), busy)
@@ -28,7 +28,7 @@ func TestVNCASecondViewerIsRefusedReplacesOrShares(t *testing.T) {
 	if first.over(); first.err != nil {
 		t.Errorf("the one that was replaced: %v", first.err)
 	}
-	if line := h.visitLine(`"ended":"replaced"`); at(line, "remote") != first.LocalAddr().String() {
+	if line := h.vncLogLine(`"ended":"replaced"`); at(line, "remote") != first.LocalAddr().String() {
 		t.Errorf("%v", line)
 	}
 
@@ -44,7 +44,7 @@ func TestVNCASecondViewerIsRefusedReplacesOrShares(t *testing.T) {
 
 // Two that both asked for it share a desktop also where the rule is to refuse.
 func TestVNCAddressesThatAreSharedMayMeet(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: d.as("one", "")})
 	shared := h.issue("connect", "one", `{"shared":true}`)
 	first := h.view(shared)
@@ -55,20 +55,20 @@ func TestVNCAddressesThatAreSharedMayMeet(t *testing.T) {
 		h.good(w.echo(1, 1))
 		w.leave()
 	}
-	h.calm()
+	h.vncClosed()
 	alone := h.view(h.issue("connect", "one", ""))
 	h.refusedWith(shared, busy)
 	alone.leave()
 }
 
 func TestVNCATokenIsGoodForReconnectsUntilItsTimeIsOver(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: "connect_within 1500ms\nreconnect_within 1500ms\n" + d.as("one", "")})
 	a, unused := h.issue("connect", "one", ""), h.issue("connect", "one", "")
 	for range 3 { // viewers come twice, and come again
 		w := h.view(a)
 		w.leave()
-		h.calm()
+		h.vncClosed()
 	}
 	w := h.view(a)
 	tokens := func(n int) bool {
@@ -89,7 +89,7 @@ func TestVNCATokenIsGoodForReconnectsUntilItsTimeIsOver(t *testing.T) {
 }
 
 func TestVNCASessionEndsWhenItsTimeIsOver(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	for _, c := range []struct{ rule, reason string }{
 		{"max_duration 1s\nconnect_within 1s", "max_duration"},
 		{"idle_timeout 300ms", "idle_timeout"},
@@ -99,8 +99,8 @@ func TestVNCASessionEndsWhenItsTimeIsOver(t *testing.T) {
 		if w.over(); w.err != nil {
 			t.Errorf("%s: %v", c.reason, w.err)
 		}
-		h.visitLine(`"ended":"` + c.reason + `"`)
-		if row := h.visitRow("one"); at(row, "ended") != c.reason {
+		h.vncLogLine(`"ended":"` + c.reason + `"`)
+		if row := h.vncRecord("one"); at(row, "ended") != c.reason {
 			t.Errorf("row %v", row)
 		}
 		h.stop()
@@ -108,7 +108,7 @@ func TestVNCASessionEndsWhenItsTimeIsOver(t *testing.T) {
 }
 
 func TestVNCATokenBelongsToItsFirstClientWherePinned(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: "pin_client\non_conflict share\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	w := h.tlsFirstFrom("127.0.0.31", a.host).accepted()
@@ -125,13 +125,13 @@ func TestVNCATokenBelongsToItsFirstClientWherePinned(t *testing.T) {
 }
 
 func TestVNCOpenSessionsAreBounded(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: "max_sessions 1\n" + d.as("one", "") + d.as("two", "")})
 	w, two := h.view(h.issue("connect", "one", "")), h.issue("connect", "two", "")
 	h.refusedWith(two, "Too many viewers are connected. Try again later.")
 	h.refusedSoon("full", 1)
 	w.leave()
-	h.calm()
+	h.vncClosed()
 	w = h.view(two)
 	w.leave()
 }

@@ -13,15 +13,14 @@ import (
 // memory is the heap in use and the stacks, after the garbage is gone.
 func memory() (heap, stacks int64) {
 	var m runtime.MemStats
-	for range 3 { // pools let go in two rounds
+	for range 3 { // pools are emptied in two rounds
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc), int64(m.StackInuse)
 }
 
-// roundTrips moves the pointer of a live session until stopped and returns how
-// long each echo took.
+// roundTrips moves the pointer of a live session until stopped and returns how long each echo took.
 func (w *wire) roundTrips(stop chan struct{}) (took []time.Duration) {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -54,17 +53,16 @@ func (w *wire) measure(meanwhile func()) []time.Duration {
 	return <-took
 }
 
-// Two thousand connections that never speak cost at most 16 KiB each, half of
-// what the test sees being its own ends; they are let go when their step is
-// over, and the one who works does not notice.
+// Two thousand silent connections cost at most 16 KiB each, half of which are the test's own ends.
+// They are closed when their step is over, and a live session does not notice them.
 func TestVNCTwoThousandSilentConnectionsCostLittle(t *testing.T) {
-	const crowd = 2000
+	const connections = 2000
 	most := int64(16 << 10)
 	if raceDetector {
 		most *= 2 // its stack frames are larger
 	}
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: both + "step_timeout 5s\nmax_pending 2100\nmax_pending_per_network 2100", vnc: d.as("one", "")})
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: both + "step_timeout 5s\nmax_pending 2100\nmax_pending_per_network 2100", vnc: d.as("one", "")})
 	live := h.view(h.issue("connect", "one", ""))
 	_ = live.SetDeadline(time.Time{}) // it stays longer than others
 	quiet := live.measure(func() {
@@ -72,26 +70,26 @@ func TestVNCTwoThousandSilentConnectionsCostLittle(t *testing.T) {
 			h.get("/metrics", "")
 		}
 	})
-	h.calmButFor(1)
+	h.onlyVNCSessions(1)
 	heap, stacks := memory()
-	silent := make([]*wire, crowd)
+	silent := make([]*wire, connections)
 	var heapNow, stacksNow int64
 	busy := live.measure(func() {
 		for i := range silent {
-			silent[i] = h.dialDoor("")
+			silent[i] = h.dialVNC("")
 		}
 		for _, w := range silent { // each is greeted, so each waits for an answer
 			if w.hear("RFB 003.008\n"); w.err != nil {
 				t.Fatal(w.err)
 			}
 		}
-		if n := h.metric("gatehouse_vnc_connections_half_open"); n != crowd {
+		if n := h.metric("gatehouse_vnc_connections_half_open"); n != connections {
 			t.Errorf("%v are half open", n)
 		}
 		heapNow, stacksNow = memory()
 	})
-	each := (heapNow - heap + stacksNow - stacks) / crowd
-	t.Logf("%d bytes each (%d of heap, %d of stack), the viewer's ends included", each, (heapNow-heap)/crowd, (stacksNow-stacks)/crowd)
+	each := (heapNow - heap + stacksNow - stacks) / connections
+	t.Logf("%d bytes each (%d of heap, %d of stack), the viewer's ends included", each, (heapNow-heap)/connections, (stacksNow-stacks)/connections)
 	if each > most {
 		t.Errorf("%d bytes each, more than %d", each, most)
 	}
@@ -102,23 +100,23 @@ func TestVNCTwoThousandSilentConnectionsCostLittle(t *testing.T) {
 		w.leave()
 	}
 	h.good(live.echo(1, 2))
-	h.refusedSoon("timeout", crowd)
+	h.refusedSoon("timeout", connections)
 	t.Logf("pointer round trips: p99 %s before (%d), %s meanwhile (%d)", p99(quiet), len(quiet), p99(busy), len(busy))
 }
 
-// calmButFor waits until no connection is half open and n sessions are open.
-func (h *house) calmButFor(n float64) {
+// onlyVNCSessions waits until no connection is half open and n sessions are open.
+func (h *house) onlyVNCSessions(n float64) {
 	h.t.Helper()
 	if !eventually(func() bool {
 		return h.metric("gatehouse_vnc_connections_half_open") == 0 && h.metric("gatehouse_vnc_sessions_open") == n
 	}) {
-		h.t.Error("connections of the door do not end")
+		h.t.Error("VNC connections do not end")
 	}
 }
 
 func TestVNCTwoThousandSessionsLeaveNothingBehind(t *testing.T) {
 	const batches, batch, slack = 20, 100, 0.05
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: "on_conflict share\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	round := func() {
@@ -143,7 +141,7 @@ func TestVNCTwoThousandSessionsLeaveNothingBehind(t *testing.T) {
 		}
 		close(gate)
 		all.Wait()
-		h.calm()
+		h.vncClosed()
 	}
 	settled := func() (goroutines int, heap int64) {
 		h.http.CloseIdleConnections()
@@ -176,8 +174,8 @@ func TestVNCTwoThousandSessionsLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// none tells that no connection to the workstation is open.
-func (d *desk) none() bool {
+// none reports whether no connection to the workstation is open.
+func (d *vncServer) none() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.open) == 0
