@@ -35,7 +35,7 @@ type relay struct {
 
 func newRelay(session *vncsession.Session, viewer, desktop net.Conn, policy workstation.Policy) *relay {
 	return &relay{session: session, viewer: viewer, idle: policy.IdleTimeout, up: newUplink(desktop, rfb.Policy{
-		ViewOnly: session.Live.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: policy.NoClipboardIn,
+		ViewOnly: session.Pass.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: policy.NoClipboardIn,
 		FPS: policy.FPS, PreferTight: true,
 	})}
 }

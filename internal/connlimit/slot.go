@@ -32,8 +32,8 @@ const (
 )
 
 // evictionOrder is the order in which connections are evicted. Those that are in their stage for
-// longer than they need come first: otherwise new connections would only evict each other while those
-// that wait for a person stay.
+// longer than they need come first: otherwise new connections would only evict each other while
+// those that wait for a person stay.
 var evictionOrder = [...]struct {
 	stage Stage
 	age   time.Duration

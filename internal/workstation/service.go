@@ -78,7 +78,7 @@ func (w *Service) EndSession(tenant, name, sid string) error {
 	}
 	if p := s.entries[id]; p != nil {
 		if x := p.sessions[sid]; x != nil {
-			s.retire(x.token, revoked)
+			s.retire(x.Pass.token, revoked)
 			s.end(x, ReasonEnded)
 			return nil
 		}

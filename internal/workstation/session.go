@@ -13,7 +13,7 @@ import (
 
 // Session is one viewer at one workstation, from Join to Leave.
 type Session struct {
-	*Pass
+	Pass     *Pass
 	ID       string // "vnc-" and 16 hex digits
 	Viewer   netip.AddrPort
 	Security string // how the viewer showed its token, as Join was given it
@@ -77,9 +77,9 @@ func (s *State) conflicts(pass *Pass, viewer netip.Addr) (conflicting []*Session
 	policy, t := &pass.service.policy, pass.token
 	own := viewer.IsValid()
 	for _, other := range t.entry.sessions {
-		if policy.OnConflict != Share && !(pass.Shared && other.Shared) {
+		if policy.OnConflict != Share && !(pass.Shared && other.Pass.Shared) {
 			conflicting = append(conflicting, other)
-			own = own && other.token == t && plain(other.Viewer.Addr()) == plain(viewer)
+			own = own && other.Pass.token == t && plain(other.Viewer.Addr()) == plain(viewer)
 		}
 	}
 	if len(conflicting) > 0 && !own && policy.OnConflict == Refuse {
@@ -94,9 +94,9 @@ func (s *State) conflicts(pass *Pass, viewer netip.Addr) (conflicting []*Session
 func (s *State) join(x *Session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, t := s.now(), x.token
+	now, t := s.now(), x.Pass.token
 	s.endOverdue(t.entry, now)
-	if err := s.admit(x.service, t, x.Viewer.Addr(), now); err != nil {
+	if err := s.admit(x.Pass.service, t, x.Viewer.Addr(), now); err != nil {
 		return err
 	}
 	conflicting, refusal := s.conflicts(x.Pass, x.Viewer.Addr())
@@ -140,14 +140,17 @@ func (s *State) end(x *Session, r Reason) {
 		return
 	}
 	x.reason, x.stopped = r, s.now()
-	delete(x.token.entry.sessions, x.ID)
+	t := x.Pass.token
+	delete(t.entry.sessions, x.ID)
 	s.sessions--
-	if x.token.open--; x.token.open == 0 {
-		x.token.deadline = x.stopped.Add(x.service.policy.ReconnectWithin)
+	if t.open--; t.open == 0 {
+		t.deadline = x.stopped.Add(x.Pass.service.policy.ReconnectWithin)
 	}
 	x.cancel()
-	s.tidy(x.token.entry)
+	s.tidy(t.entry)
 }
+
+func (x *Session) state() *State { return x.Pass.service.state }
 
 // Ended is closed when the session must close: released, replaced, ended by hand, removed, shut
 // down. The relay then closes both connections and calls Leave.
@@ -170,30 +173,30 @@ func (x *Session) OnEnd(f func()) (stop func()) {
 
 // Why is the reason of the end, "" while the session is open.
 func (x *Session) Why() Reason {
-	x.service.state.mu.Lock()
-	defer x.service.state.mu.Unlock()
+	x.state().mu.Lock()
+	defer x.state().mu.Unlock()
 	return x.reason
 }
 
 // Until is when the relay must end the session at the latest.
-func (x *Session) Until() time.Time { return x.token.until }
+func (x *Session) Until() time.Time { return x.Pass.token.until }
 
 // End ends the session for a reason that the relay has found. The first reason stays. Leave must
 // still be called.
 func (x *Session) End(r Reason) {
-	x.service.state.mu.Lock()
-	defer x.service.state.mu.Unlock()
-	x.service.state.end(x, r)
+	x.state().mu.Lock()
+	defer x.state().mu.Unlock()
+	x.state().end(x, r)
 }
 
 // Leave says that both connections are closed; only the first call counts. Without an End before
 // it, the viewer left. Once its last session has ended, the token can be used again for a while.
 func (x *Session) Leave() {
-	x.service.state.mu.Lock()
-	x.service.state.end(x, ReasonViewer)
+	x.state().mu.Lock()
+	x.state().end(x, ReasonViewer)
 	first := !x.left
 	x.left = true
-	x.service.state.mu.Unlock()
+	x.state().mu.Unlock()
 	if !first {
 		return
 	}
@@ -202,13 +205,13 @@ func (x *Session) Leave() {
 	data["seconds"] = x.stopped.Sub(x.Started).Seconds()
 	data["bytes_up"] = x.Up.Load()
 	data["bytes_down"] = x.Down.Load()
-	x.service.emit(EventSessionClosed, data)
+	x.Pass.service.emit(EventSessionClosed, data)
 }
 
 func (x *Session) data() map[string]any {
 	return map[string]any{
-		"tenant": x.Workstation.Tenant, "workstation": x.Workstation.Name, "session": x.ID,
-		"token": x.TokenID, "key": x.Key, "viewer": x.Viewer.String(), "security": x.Security,
+		"tenant": x.Pass.Workstation.Tenant, "workstation": x.Pass.Workstation.Name, "session": x.ID,
+		"token": x.Pass.TokenID, "key": x.Pass.Key, "viewer": x.Viewer.String(), "security": x.Security,
 	}
 }
 

@@ -124,7 +124,7 @@ func (s *State) Commit(w *Service, allowed func(by Issuer) bool) {
 	}
 	for _, p := range s.entries {
 		for _, x := range p.sessions {
-			if !s.current(w, p.id, x.Issuer) {
+			if !s.current(w, p.id, x.Pass.Issuer) {
 				s.end(x, ReasonRemoved)
 			}
 		}

@@ -115,8 +115,8 @@ func (v *Inventory) Sessions(tenant, name string) ([]SessionView, error) {
 	if p := s.entries[id]; p != nil {
 		for _, x := range p.sessions {
 			views = append(views, SessionView{
-				ID: x.ID, Key: x.Key, TokenID: x.TokenID, Viewer: x.Viewer, Security: x.Security,
-				ViewOnly: x.ViewOnly, Shared: x.Shared, Started: x.Started, Until: x.Until(),
+				ID: x.ID, Key: x.Pass.Key, TokenID: x.Pass.TokenID, Viewer: x.Viewer, Security: x.Security,
+				ViewOnly: x.Pass.ViewOnly, Shared: x.Pass.Shared, Started: x.Started, Until: x.Until(),
 				Up: x.Up.Load(), Down: x.Down.Load(),
 			})
 		}
