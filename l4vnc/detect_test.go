@@ -106,19 +106,21 @@ func TestBytesThatAMatcherHasReadAreNotLost(t *testing.T) {
 
 // An earlier tls handler of caddy-l4 has ended the viewer's TLS: the innermost server name counts.
 func TestTLSThatAnEarlierHandlerTerminatedCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newGateway(t, options{})
-		name := g.issue(workstation.Options{}) + "." + domain
-		socket, viewer := net.Pipe()
-		cx := layer4.WrapConnection(connection{socket, tcpAddr("127.0.0.1:5900"), tcpAddr(viewerAddress)}, nil, zap.NewNop())
-		cx.SetVar(layer4.TLSConnectionStatesVarName, []*tls.ConnectionState{{ServerName: "outer.test"}, {ServerName: name}})
-		done := g.handle(cx)
-		join(conversation{greets, says38, "S \x01\x01", "C \x01"}, opened, conversation{"X "}).playToEnd(t, viewer)
-		<-done
-		r := g.wantRecord("", "viewer_left")
-		workstationName, _ := cx.Replacer().Get("l4.gatehouse.workstation")
-		if session, _ := cx.Replacer().Get("l4.gatehouse.session"); workstationName != "one" || session != r.ID {
-			t.Errorf("placeholders %v, %v", workstationName, session)
-		}
-	})
+	for _, outer := range [][]*tls.ConnectionState{nil, {{ServerName: "outer.test"}}} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGateway(t, options{})
+			name := g.issue(workstation.Options{}) + "." + domain
+			socket, viewer := net.Pipe()
+			cx := wrapped(connection{socket, tcpAddr("127.0.0.1:5900"), tcpAddr(viewerAddress)})
+			cx.SetVar(layer4.TLSConnectionStatesVarName, append(outer, &tls.ConnectionState{ServerName: name}))
+			done := g.handle(cx)
+			join(conversation{greets, says38, "S \x01\x01", "C \x01"}, opened, conversation{"X "}).playToEnd(t, viewer)
+			<-done
+			r := g.wantRecord("", "viewer_left")
+			workstationName, _ := cx.Replacer().Get("l4.gatehouse.workstation")
+			if session, _ := cx.Replacer().Get("l4.gatehouse.session"); workstationName != "one" || session != r.ID {
+				t.Errorf("placeholders %v, %v", workstationName, session)
+			}
+		})
+	}
 }

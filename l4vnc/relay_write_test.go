@@ -135,6 +135,11 @@ func TestASessionOverTCPCarriesBothWaysAndEnds(t *testing.T) {
 	deadline := time.Now().Add(patient)
 	_, _ = viewer.SetDeadline(deadline), desktop.SetDeadline(deadline)
 	picture := strings.Repeat("picture ", 100<<10)
+	_, _ = io.WriteString(desktop, picture[:1])
+	if n, err := io.ReadFull(viewer, make([]byte, 1)); err != nil {
+		t.Fatal(n, err)
+	}
+	picture = picture[1:]
 	go func() { _, _ = io.WriteString(desktop, picture) }()
 	got := make([]byte, len(picture))
 	if _, err := io.ReadFull(viewer, got); err != nil || string(got) != picture {
@@ -150,7 +155,7 @@ func TestASessionOverTCPCarriesBothWaysAndEnds(t *testing.T) {
 	}
 	_ = viewer.Close()
 	<-done
-	if r := g.wantRecord("", "workstation_left"); r.BytesDown != int64(len(picture)) || r.BytesUp != int64(len(pointer)) {
+	if r := g.wantRecord("", "workstation_left"); r.BytesDown != int64(1+len(picture)) || r.BytesUp != int64(len(pointer)) {
 		t.Errorf("%d bytes up, %d down", r.BytesUp, r.BytesDown)
 	}
 }
