@@ -172,13 +172,13 @@ func caseNames(cases []benchCase) string {
 }
 
 // load builds the call of a case for one server.
-func (c benchCase) load(s *server, sec secrets, hard bool) (load, error) {
+func (c benchCase) load(s *server, sec secrets, prompt promptKind) (load, error) {
 	build := chatBody
 	if c.path == responsesPath {
 		build = responsesBody
 	}
 	model := cmp.Or(c.prefix, providerPrefix) + c.model
-	body, err := build(model, c.stream, c.size, hard)
+	body, err := build(model, c.stream, c.size, prompt)
 	if err != nil {
 		return load{}, fmt.Errorf("case %s: %w", c.name, err)
 	}

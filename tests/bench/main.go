@@ -9,6 +9,7 @@
 //	go run ./tests/bench -caddy ./caddy              # what `make bench` runs
 //	go run ./tests/bench -caddy ./caddy -quick       # one short round, a smoke test
 //	go run ./tests/bench -caddy ./caddy -self        # reverse_proxy against itself: shows the noise
+//	go run ./tests/bench -caddy ./caddy -prompt prose # plain English instead of source code
 //	go run ./tests/bench -caddy ./caddy -only req-1k-on,rate-refused -profile /tmp/profiles
 //
 // The gateway is measured with limits, budgets and guardrails off, and in the cases
@@ -80,7 +81,7 @@ func serveOne(command string, args []string) error {
 type options struct {
 	Caddy      string        `json:"caddy"`
 	Self       bool          `json:"self"`
-	Hard       bool          `json:"hard"`
+	Prompt     promptKind    `json:"prompt"`
 	Rounds     int           `json:"rounds"`
 	Time       time.Duration `json:"time_ns"`
 	Rate       int           `json:"rate"`
@@ -95,13 +96,13 @@ type options struct {
 }
 
 func parseOptions(args []string, stderr io.Writer) (options, error) {
-	var o options
+	o := options{Prompt: codePrompt}
 	var quick bool
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&o.Caddy, "caddy", "./caddy", "Caddy `binary` that runs both reverse_proxy and the gateway")
 	f.BoolVar(&o.Self, "self", false, "measure a second reverse_proxy in the gateway's place; ratios should be 1.00")
-	f.BoolVar(&o.Hard, "hard", false, "prompts with an escaped quote every 35 bytes instead of plain text")
+	f.Var(&o.Prompt, "prompt", "`kind` of the prompts: code, as a coding tool sends, or prose")
 	f.IntVar(&o.Rounds, "rounds", minRounds, "rounds; a verdict needs 5")
 	f.DurationVar(&o.Time, "time", 2*time.Second, "length of one measurement, after a warm-up of a quarter of it")
 	f.IntVar(&o.Rate, "rate", 1000, "requests a second of the fixed-rate case")

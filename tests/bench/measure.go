@@ -33,7 +33,7 @@ func (r *runner) measure(ctx context.Context, f *fleet, servers []*server, c ben
 	}
 	sessions := make([]*session, len(servers))
 	for i, s := range servers {
-		l, err := c.load(s, f.secrets, r.opts.Hard)
+		l, err := c.load(s, f.secrets, r.opts.Prompt)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -165,7 +165,7 @@ func (r *runner) measureHeld(ctx context.Context, f *fleet, which role, c benchC
 		return fig, err
 	}
 	defer s.proc.Stop()
-	l, err := c.load(s, f.secrets, r.opts.Hard)
+	l, err := c.load(s, f.secrets, r.opts.Prompt)
 	if err != nil {
 		return fig, err
 	}

@@ -37,11 +37,7 @@ func (rep *report) writeHead(b *strings.Builder) {
 }
 
 func (rep *report) writeModelHead(b *strings.Builder) {
-	prompts := "plain prose"
-	if rep.Options.Hard {
-		prompts = fmt.Sprintf("an escaped quote every %d bytes", quoteEvery)
-	}
-	fmt.Fprintf(b, "\nmodel calls: direct, reverse_proxy, gateway, gateway-on; prompts: %s\n", prompts)
+	fmt.Fprintf(b, "\nmodel calls: direct, reverse_proxy, gateway, gateway-on; prompts: %s\n", rep.Options.Prompt.describe())
 	fmt.Fprintf(b, "reverse_proxy: no access log, %d idle upstream connections like the gateway; for wrong-key and rate-refused a header matcher, the access log and a 401\n", upstreamIdle)
 	if rep.Proof != nil {
 		for _, line := range rep.Proof.lines() {

@@ -98,7 +98,7 @@ func TestRefusedKeysGoToTheGuardedSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
-		l, err := c.load(s, sec, false)
+		l, err := c.load(s, sec, codePrompt)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -171,7 +171,7 @@ func (f *fleet) runCaddy(name, dir string, env []string, text string) (*program,
 
 // ready makes a first call through the server.
 func (s *server) ready(ctx context.Context, key string) error {
-	body, err := chatBody(providerPrefix+modelWhole, false, 1<<10, false)
+	body, err := chatBody(providerPrefix+modelWhole, false, 1<<10, codePrompt)
 	if err != nil {
 		return err
 	}

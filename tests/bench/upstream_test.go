@@ -33,11 +33,11 @@ func TestUpstreamAnswersEveryCase(t *testing.T) {
 		if c.wrong || c.spent {
 			continue
 		}
-		for _, hard := range []bool{false, true} {
-			if hard && c.stream {
+		for _, prompt := range []promptKind{codePrompt, prosePrompt} {
+			if prompt == prosePrompt && c.stream {
 				continue // the prompt of a stream is as short as that of req-1k
 			}
-			l, err := c.load(direct, newSecrets(), hard)
+			l, err := c.load(direct, newSecrets(), prompt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ func TestUpstreamAnswersEveryCase(t *testing.T) {
 				_, err = l.call(t.Context(), testConn(t, addr), t0)
 			}
 			if err != nil {
-				t.Errorf("%s, hard %v: %v", c.name, hard, err)
+				t.Errorf("%s, prompt %s: %v", c.name, prompt, err)
 			}
 		}
 	}
