@@ -2,8 +2,11 @@ package limits
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
 // Watch is told every change of l, with the subject locked.
@@ -113,4 +116,27 @@ func (l *ConcurrencyLimiter) AcquireWait(ctx context.Context, subjects []Subject
 		return nil, busy, err
 	}
 	return p, nil, nil
+}
+
+// Look is the reading of the rate with the least remaining, without counting anything.
+func (r *Rates) Look(unit Unit, subjects []Subject) Reading {
+	reading, _ := r.take(unit, 0, subjects, nil)
+	return reading
+}
+
+// Flush returns when everything that was settled and reserved before is on disk.
+func (l *SQLiteLedger) Flush(ctx context.Context) error {
+	l.mu.Lock()
+	empty, err := l.drain()
+	l.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if !empty {
+		return fmt.Errorf("%w: %w", ErrUnavailable, store.ErrFull)
+	}
+	if err := l.store.Flush(ctx); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return nil
 }

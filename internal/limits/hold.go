@@ -73,9 +73,6 @@ func (h *Hold) Settle(ctx context.Context, used Amount) error {
 	return nil
 }
 
-// Release gives everything back: the call used nothing. Otherwise it is as Settle.
-func (h *Hold) Release(ctx context.Context) error { return h.Settle(ctx, Amount{}) }
-
 // Unnamed are the subjects that have spent something in a period that is still running and that the configuration does
 // not name any more: removed, or renamed and without their history.
 func Unnamed(ctx context.Context, l Ledger, at time.Time, named func(subject string) bool) ([]string, error) {

@@ -166,20 +166,3 @@ func (l *SQLiteLedger) drain() (empty bool, err error) {
 	l.behind.Store(len(l.backlog) > 0)
 	return len(l.backlog) == 0, nil
 }
-
-// Flush returns when everything that was settled and reserved before is on disk.
-func (l *SQLiteLedger) Flush(ctx context.Context) error {
-	l.mu.Lock()
-	empty, err := l.drain()
-	l.mu.Unlock()
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	if !empty {
-		return fmt.Errorf("%w: %w", ErrUnavailable, store.ErrFull)
-	}
-	if err := l.store.Flush(ctx); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	return nil
-}

@@ -88,12 +88,6 @@ func (r *Rates) Tokens(n int64, subjects []Subject) (Reading, *Grant, *RateRefus
 	return reading, g, nil
 }
 
-// Look is the reading of the rate with the least remaining, without counting anything.
-func (r *Rates) Look(unit Unit, subjects []Subject) Reading {
-	reading, _ := r.take(unit, 0, subjects, nil)
-	return reading
-}
-
 // take counts n, unless it is refused or 0.
 func (r *Rates) take(unit Unit, n int64, subjects []Subject, g *Grant) (Reading, *RateRefusal) {
 	var rooms [MaxSubjects]*rateSubject

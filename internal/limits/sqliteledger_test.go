@@ -70,13 +70,13 @@ func TestHoldEndsOnce(t *testing.T) {
 	s := []limits.Subject{budgeted(t, "key:a", "100 tokens/day")}
 	for i, end := range []func(*limits.Hold) error{
 		func(h *limits.Hold) error { return h.Settle(t.Context(), limits.Amount{Tokens: 3}) },
-		func(h *limits.Hold) error { return h.Release(t.Context()) },
+		func(h *limits.Hold) error { return h.Settle(t.Context(), limits.Amount{}) },
 	} {
 		h, refusal, err := limits.Reserve(t.Context(), l, limits.Reservation{Call: fmt.Sprint(i), At: noon, Most: limits.Amount{Tokens: 9}, Subjects: s})
 		if refusal != nil || err != nil {
 			t.Fatalf("%+v, %v", refusal, err)
 		}
-		if err := errors.Join(end(h), h.Settle(t.Context(), limits.Amount{Tokens: 50}), h.Release(t.Context())); err != nil {
+		if err := errors.Join(end(h), h.Settle(t.Context(), limits.Amount{Tokens: 50}), h.Settle(t.Context(), limits.Amount{})); err != nil {
 			t.Error(err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestHoldEndsOnce(t *testing.T) {
 		t.Errorf("%+v, %v", b, err)
 	}
 	var none *limits.Hold
-	if err := none.Release(t.Context()); err != nil {
+	if err := none.Settle(t.Context(), limits.Amount{}); err != nil {
 		t.Error(err)
 	}
 }

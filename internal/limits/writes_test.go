@@ -115,20 +115,6 @@ func TestWhatWaitedForAFullStoreIsWrittenFirst(t *testing.T) {
 	}
 }
 
-func TestFlushingReportsAStoreThatTakesNothing(t *testing.T) {
-	l, _, taken := observed(t)
-	taken.fail = store.ErrFull
-	if err := reserveTokens(t, l, "1", 1); err != nil {
-		t.Fatal(err)
-	}
-	for _, fail := range []error{store.ErrFull, store.ErrClosed} {
-		taken.fail = fail
-		if err := l.Flush(t.Context()); !errors.Is(err, limits.ErrUnavailable) || !errors.Is(err, fail) {
-			t.Errorf("%v: got %v", fail, err)
-		}
-	}
-}
-
 func TestAChangeIsWrittenAsAWholeOrNotAtAll(t *testing.T) {
 	st := open(t, t.TempDir(), store.Options{})
 	l, _ := local(t, st)

@@ -1,7 +1,6 @@
 package sse_test
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -52,15 +51,11 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-func BenchmarkAppendEvent(b *testing.B) {
+func BenchmarkAppendData(b *testing.B) {
 	data := []byte(strings.TrimSuffix(strings.TrimPrefix(chunk, "data: "), "\n\n"))
-	room := make([]byte, 0, 1024)
-	for _, name := range []string{"", "response.output_text.delta"} {
-		b.Run(fmt.Sprintf("name=%s", name), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				sse.AppendEvent(room, name, data)
-			}
-		})
+	buffer := make([]byte, 0, 1024)
+	b.ReportAllocs()
+	for b.Loop() {
+		sse.AppendData(buffer, data)
 	}
 }

@@ -38,11 +38,11 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 			}
 		}
 	}
-	room := make([]byte, 0, 1024)
+	buffer := make([]byte, 0, 1024)
 	data := []byte(chunk)
 	if n := testing.AllocsPerRun(100, func() {
-		sse.AppendEvent(room, "response.function_call_arguments.delta", data)
-		sse.AppendComment(room, "heartbeat of a name longer than 32 bytes")
+		sse.AppendData(buffer, data)
+		sse.AppendComment(buffer, "heartbeat of a name longer than 32 bytes")
 	}); n != 0 {
 		t.Errorf("writing: %v allocations", n)
 	}

@@ -16,7 +16,7 @@
 //		if !events.Buffered() { flush() }
 //	}
 //
-// [AppendEvent], [AppendData] and [AppendComment] write what a Reader, and any
+// [AppendData] and [AppendComment] write what a Reader, and any
 // other client, reads back.
 package sse
 

@@ -1,18 +1,5 @@
 package sse
 
-// AppendEvent appends an event with data, and with a name unless that is "".
-// Data is split into one data line for each of its lines. A line end in it,
-// LF, CRLF or CR, arrives as LF, and cannot end the event or begin another
-// field. A name ends where its line does.
-func AppendEvent(dst []byte, name string, data []byte) []byte {
-	if name = name[:lineEnd([]byte(name), 0)]; name != "" {
-		dst = append(dst, "event: "...)
-		dst = append(dst, name...)
-		dst = append(dst, '\n')
-	}
-	return AppendData(dst, data)
-}
-
 // AppendData appends an event with data and no name.
 func AppendData(dst []byte, data []byte) []byte {
 	return append(appendLines(dst, "data: ", data), '\n')

@@ -104,8 +104,7 @@ type Store struct {
 	tx      Tx // the writer goroutine's own
 
 	queue
-	dropped  atomic.Uint64
-	rejected atomic.Uint64
+	dropped atomic.Uint64
 
 	stop      chan struct{}
 	done      chan struct{}
@@ -214,18 +213,11 @@ func dsn(path, mode string, pragmas []string) string {
 	return u.String()
 }
 
-// Path is the database file.
-func (s *Store) Path() string { return s.path }
-
 // Reader is a pool of read-only connections. They see what is committed; call Flush first to see one's own writes.
 func (s *Store) Reader() *sql.DB { return s.readDB }
 
 // Dropped counts droppable operations given up because the queue was full.
 func (s *Store) Dropped() uint64 { return s.dropped.Load() }
-
-// Rejected counts operations that the database refused for what they contain (a constraint, a wrong type): a bug of
-// the room that submitted them. They are logged and left out; the others of their group are kept.
-func (s *Store) Rejected() uint64 { return s.rejected.Load() }
 
 // Close commits what was submitted, closes the database and gives the directory free. Its error says how many
 // operations could not be written.

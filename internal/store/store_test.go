@@ -10,6 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -45,6 +49,13 @@ func open(t testing.TB, dir string, opts store.Options) *store.Store {
 	}
 	t.Cleanup(func() { st.Close() })
 	return st
+}
+
+// openLogged returns with the store a function that counts the operations rejected until then.
+func openLogged(t testing.TB, opts store.Options) (st *store.Store, rejected func() int) {
+	core, seen := observer.New(zapcore.ErrorLevel)
+	opts.Logger = zap.New(core)
+	return open(t, t.TempDir(), opts), func() int { return seen.FilterMessage("operation rejected by the database").Len() }
 }
 
 func submit(t testing.TB, st *store.Store, ops ...op) {

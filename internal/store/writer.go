@@ -194,7 +194,6 @@ func (w *writer) applyAlone(op Op) error {
 		if storageFault(err) {
 			return err
 		}
-		w.rejected.Add(1)
 		w.opts.Logger.Error("operation rejected by the database", zap.String("op", fmt.Sprintf("%T", op)), zap.Error(err))
 		if _, err := w.tx.Exec("ROLLBACK TO op"); err != nil {
 			return err

@@ -14,7 +14,7 @@ import (
 )
 
 func TestRejectedOperationIsLeftOutAlone(t *testing.T) {
-	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Hour})
+	st, rejected := openLogged(t, store.Options{CommitInterval: time.Hour})
 	half := op{apply: func(tx *store.Tx) error {
 		if _, err := tx.Exec("INSERT INTO notes (text) VALUES ('half')"); err != nil {
 			return err
@@ -23,8 +23,8 @@ func TestRejectedOperationIsLeftOutAlone(t *testing.T) {
 	}}
 	submit(t, st, note("a"), note("a"), half, note("b"))
 	flush(t, st)
-	if got := texts(t, st); got != "a b" || st.Rejected() != 2 {
-		t.Errorf("kept %q, rejected %d", got, st.Rejected())
+	if got := texts(t, st); got != "a b" || rejected() != 2 {
+		t.Errorf("kept %q, rejected %d", got, rejected())
 	}
 	if err := st.Health(); err != nil {
 		t.Errorf("health: %v", err)
@@ -103,7 +103,7 @@ func TestCloseOnAFullDiskSaysWhatIsLost(t *testing.T) {
 }
 
 func TestOperationIsTriedAloneBeforeItIsRejected(t *testing.T) {
-	st := open(t, t.TempDir(), store.Options{})
+	st, rejected := openLogged(t, store.Options{})
 	var times int
 	submit(t, st, op{apply: func(tx *store.Tx) error {
 		if times++; times == 1 {
@@ -112,8 +112,8 @@ func TestOperationIsTriedAloneBeforeItIsRejected(t *testing.T) {
 		return nil
 	}}, note("a"))
 	flush(t, st)
-	if got := texts(t, st); got != "a" || st.Rejected() != 0 {
-		t.Errorf("kept %q, rejected %d", got, st.Rejected())
+	if got := texts(t, st); got != "a" || rejected() != 0 {
+		t.Errorf("kept %q, rejected %d", got, rejected())
 	}
 }
 
@@ -154,7 +154,7 @@ func TestPruningGoesBatchByBatchBesideCommits(t *testing.T) {
 }
 
 func TestManyStatementsAreNotAllKept(t *testing.T) {
-	st := open(t, t.TempDir(), store.Options{})
+	st, rejected := openLogged(t, store.Options{})
 	submit(t, st, op{apply: func(tx *store.Tx) error {
 		for i := range 300 {
 			var got int
@@ -168,8 +168,8 @@ func TestManyStatementsAreNotAllKept(t *testing.T) {
 		return nil
 	}})
 	flush(t, st)
-	if n := len(strings.Fields(texts(t, st))); n != 300 || st.Rejected() != 0 {
-		t.Errorf("%d written, %d rejected", n, st.Rejected())
+	if n := len(strings.Fields(texts(t, st))); n != 300 || rejected() != 0 {
+		t.Errorf("%d written, %d rejected", n, rejected())
 	}
 }
 
