@@ -9,7 +9,7 @@ import "github.com/gatehouse-proxy/gatehouse/internal/store"
 // random; an index over them would write a page for each id of each row, so they are kept as hashes in blocks
 // (see ids.go).
 var Schema = store.Schema{
-	Room: "activity",
+	Name: "activity",
 	Steps: []string{`
 		CREATE TABLE activity (
 			seq        INTEGER PRIMARY KEY,

@@ -9,7 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 )
 
-// priceMap has the shapes of the public file: its own description, models under one key or two, and odd facts.
+// priceMap has the shapes of the public file: its description of itself, models under one key or
+// two, and odd facts.
 const priceMap = `{
   "sample_spec": {"litellm_provider": "one of …", "mode": "one of: chat, …", "max_tokens": "LEGACY parameter", "input_cost_per_token": 0.0},
   "fallback_generalizations": {"rules": []},
@@ -131,7 +132,7 @@ func TestPriceMapUnknownFactsAreUnknown(t *testing.T) {
 	}
 }
 
-// A fee that no token of a usage shows must not pass for no fee.
+// A fee that no token of a usage shows must not count as no fee.
 func TestPriceMapHasNoPriceForWhatIsBilledApart(t *testing.T) {
 	for rest, priced := range map[string]bool{
 		``:                                       true,

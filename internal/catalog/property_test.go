@@ -9,9 +9,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 )
 
-// TestListAndRouterAgree builds random houses and holds the one promise that matters: every listed id resolves to the
-// model that was listed, and what is not listed does not resolve, unless its provider's block says `*` and it is a name
-// nobody knows.
+// TestListAndRouterAgree builds random configurations and checks that every listed ID resolves to
+// the listed model. Any other name does not resolve, unless its provider's block has `*` and the
+// name is unknown.
 func TestListAndRouterAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	providers, names := []string{"a", "b", "c"}, []string{"gpt-1", "gpt-2", "o/1:free", "o/2", "x", "gpt"}
@@ -86,7 +86,8 @@ func TestListAndRouterAgree(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that no file breaks the parsers, and that what they accept makes a catalog whose list routes.
+// FuzzParse checks that no file breaks the parsers, and that what they accept makes a catalog whose
+// list routes.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{priceMap, openRouterList, `{"models":[{"id":"a/b","price":{"prompt":"1","tiers":[{"from":2,"completion":3}]}}]}`, `{"data":[{"id":"x"}]}`} {
 		f.Add([]byte(seed))

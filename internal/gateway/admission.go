@@ -21,7 +21,7 @@ type quota struct {
 	requests, tokens limits.Reading    // the rates with the least remaining
 	permits          [2]*limits.Permit // from before the body was read, and after
 	grant            *limits.Grant
-	hold             *limits.Hold
+	hold             *limits.Reservation
 
 	demand  openai.Demand
 	output  int64        // the most tokens of a choice, 0 = not bounded

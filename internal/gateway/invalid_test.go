@@ -13,7 +13,7 @@ import (
 // invalid is a ledger that takes no reservation for one that can be.
 type invalid struct{ limits.Ledger }
 
-func (invalid) Reserve(context.Context, limits.Reservation) (*limits.Refusal, error) {
+func (invalid) Reserve(context.Context, limits.ReserveRequest) (*limits.Refusal, error) {
 	return nil, fmt.Errorf("%w: a negative amount", limits.ErrInvalid)
 }
 

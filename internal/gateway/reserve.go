@@ -73,7 +73,7 @@ func (c *Call) Reserve(ctx context.Context, body []byte, members []jsonscan.Memb
 	}
 	bounded, cancel := context.WithTimeout(ctx, reserveTimeout)
 	defer cancel()
-	hold, refused, err := limits.Reserve(bounded, c.gateway.ledger, limits.Reservation{
+	hold, refused, err := limits.Reserve(bounded, c.gateway.ledger, limits.ReserveRequest{
 		Call: c.reservation(), At: c.begun, Most: q.most, Likely: q.likely, Subjects: q.key.Subjects, Durable: c.mustSurvive(),
 	})
 	switch {

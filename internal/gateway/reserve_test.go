@@ -15,7 +15,7 @@ import (
 // hanging is a ledger on a disk that hangs: it has the reservation, and cannot say so.
 type hanging struct{ limits.Ledger }
 
-func (h hanging) Reserve(ctx context.Context, r limits.Reservation) (*limits.Refusal, error) {
+func (h hanging) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.Refusal, error) {
 	if refusal, err := h.Ledger.Reserve(ctx, r); refusal != nil || err != nil {
 		return refusal, err
 	}

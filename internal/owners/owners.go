@@ -38,7 +38,7 @@ var (
 
 // Schema is this room's table, for store.Options.
 var Schema = store.Schema{
-	Room: "owners",
+	Name: "owners",
 	Steps: []string{`
 		CREATE TABLE owners (
 			provider   TEXT    NOT NULL,

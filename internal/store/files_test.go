@@ -15,7 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// wantReplaced flushes and wants an error that names the file and what became of it.
+// wantReplaced flushes and expects an error that names the file and what happened to it.
 func wantReplaced(t *testing.T, st *store.Store, path string) {
 	t.Helper()
 	err := st.Flush(context.Background())
@@ -27,7 +27,7 @@ func wantReplaced(t *testing.T, st *store.Store, path string) {
 	}
 }
 
-func TestALostFileIsNoticedAndNotMadeAnew(t *testing.T) {
+func TestMissingFileIsNoticedAndNotCreatedAgain(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be removed")
 	}
@@ -47,7 +47,7 @@ func TestALostFileIsNoticedAndNotMadeAnew(t *testing.T) {
 			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("it was made anew: %v", err)
 			}
-			if err := os.WriteFile(path, nil, 0o600); err != nil { // another file in its place
+			if err := os.WriteFile(path, nil, 0o600); err != nil { // replaced by another file
 				t.Fatal(err)
 			}
 			wantReplaced(t, st, path)
@@ -91,7 +91,8 @@ func TestALostFileIsNoticedWhileNothingIsWritten(t *testing.T) {
 	})
 }
 
-// What was committed before the write-ahead log was removed is in the database after a clean stop.
+// Everything committed before the write-ahead log was removed is in the database after a clean
+// stop.
 func TestARemovedLogLosesNothingThatWasCommitted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be removed")
@@ -114,8 +115,8 @@ func TestARemovedLogLosesNothingThatWasCommitted(t *testing.T) {
 	}
 }
 
-// A lock of another program may come when the file is there again: that connection is given up as
-// after any other failure.
+// Another program may lock the file after it was restored. The connection is then closed as after
+// any other failure.
 func TestAFailureAfterAFileWasPutBackIsAnOrdinaryOne(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be removed")

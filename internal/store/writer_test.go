@@ -89,7 +89,7 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-func TestCloseOnAFullDiskSaysWhatIsLost(t *testing.T) {
+func TestCloseOnAFullDiskReportsWhatIsLost(t *testing.T) {
 	var d disk
 	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Hour})
 	d.full.Store(true)
@@ -117,7 +117,7 @@ func TestOperationIsTriedAloneBeforeItIsRejected(t *testing.T) {
 	}
 }
 
-func TestPruningGoesBatchByBatchBesideCommits(t *testing.T) {
+func TestPruningRunsInBatchesBetweenCommits(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		var st *store.Store
