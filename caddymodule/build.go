@@ -11,15 +11,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
-// build turns the configuration into the gateway's: secrets resolved, files
-// read, everything checked. Errors name what is wrong and never a secret.
+// build turns the configuration into the gateway's: it resolves secrets, reads files and checks
+// everything. Errors name what is wrong and never a secret.
 func (a *App) build() (gateway.Config, error) {
 	none := gateway.Config{}
 	specs, secrets, err := a.keySpecs()
 	if err != nil {
 		return none, err
 	}
-	ring, err := keys.NewKeyring(specs)
+	keyring, err := keys.NewKeyring(specs)
 	if err != nil {
 		return none, err
 	}
@@ -44,27 +44,27 @@ func (a *App) build() (gateway.Config, error) {
 		memory = gateway.DefaultBodyMemory()
 	}
 	if memory < gateway.MinBodyMemory {
-		return none, fmt.Errorf("body_memory: %d bytes would not let in one body of the largest size; at least %d are needed", memory, gateway.MinBodyMemory)
+		return none, fmt.Errorf("body_memory: %d bytes is too small for one body of the largest size; at least %d are needed", memory, gateway.MinBodyMemory)
 	}
 	allowed, err := a.buildLimits()
 	if err != nil {
 		return none, err
 	}
 	if most := allowed.MaxBody(); memory < 2*most {
-		return none, fmt.Errorf("max_body %d: body_memory, %d bytes, would not let in one body of that size; twice as many are needed", most, memory)
+		return none, fmt.Errorf("max_body %d: body_memory, %d bytes, is too small for one body of that size; it must be at least twice max_body", most, memory)
 	}
 	guards, hookSecrets, err := a.buildGuards()
 	if err != nil {
 		return none, err
 	}
 	secrets = append(secrets, hookSecrets...)
-	desk, logins, err := a.buildWorkstations()
+	service, logins, err := a.buildWorkstations()
 	if err != nil {
 		return none, fmt.Errorf("vnc: %w", err)
 	}
 	secrets = append(secrets, logins...)
 	return gateway.Config{
-		Limits: allowed, Guards: guards, Keyring: ring, Workstations: desk, Catalog: index, Providers: built.providers, Discover: built.discover,
+		Limits: allowed, Guards: guards, Keyring: keyring, Workstations: service, Catalog: index, Providers: built.providers, Discover: built.discover,
 		Secrets: append(secrets, built.secrets...), State: a.state, BodyMemory: memory,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil
@@ -93,7 +93,7 @@ func (a *App) readCatalogs() ([]catalog.Model, error) {
 	return all, nil
 }
 
-// resolve puts the defaults in.
+// resolve fills in the defaults.
 func (t Timeouts) resolve() (gateway.Timeouts, error) {
 	out := gateway.DefaultTimeouts
 	for _, p := range []struct {

@@ -255,7 +255,7 @@ func TestALiteralSecretWorksAndIsWarnedAbout(t *testing.T) {
 	if a := h.post(chatV1, "full", chat("test/echo", "")); a.status != 200 {
 		t.Errorf("status %d", a.status)
 	}
-	lines := h.logLines("a secret stands in the configuration itself")
+	lines := h.logLines("a secret is written in the configuration itself")
 	if len(lines) != 1 || !strings.Contains(lines[0], `key \"full\"`) || strings.Contains(lines[0], secretOf("full")) {
 		t.Errorf("warnings %q", lines)
 	}

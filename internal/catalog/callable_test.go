@@ -173,7 +173,7 @@ func TestStarWithoutACatalogIsTheProvidersList(t *testing.T) {
 }
 
 // A name that the first list can make callable is neither unknown nor denied before that list.
-func TestTheFirstListIsAwaited(t *testing.T) {
+func TestFirstListIsAwaited(t *testing.T) {
 	models := append(known("p/catalogued", "p/gpt-old", "q/catalogued"), catalog.Model{Provider: "q", Name: "embed", Mode: "embedding"})
 	c := newCatalog(t, models,
 		catalog.Source{Provider: "p", Patterns: []string{"gpt-*"}, Discover: true},

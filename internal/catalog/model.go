@@ -124,7 +124,7 @@ func checkName(name string) error {
 	}
 	for _, r := range name {
 		if !unicode.IsPrint(r) {
-			return fmt.Errorf("name holds the character %q", r)
+			return fmt.Errorf("name contains the character %q", r)
 		}
 	}
 	return nil
@@ -134,7 +134,7 @@ func checkName(name string) error {
 // slash of an ID.
 func checkProvider(name string) error {
 	if strings.Contains(name, "/") {
-		return errors.New("provider holds a slash")
+		return errors.New("provider contains a slash")
 	}
 	if err := checkName(name); err != nil {
 		return fmt.Errorf("provider: %w", err)

@@ -63,7 +63,7 @@ func ParseDiscovered(provider string, data []byte) (models []Model, odd, err err
 // listed parses the entries of a list of models, sorted by ID. odd names unreadable entries. A
 // model with an odd price has an unknown price.
 func listed(provider string, list []json.RawMessage) (models []Model, odd error) {
-	var bad faults
+	var bad entryErrors
 	models = make([]Model, 0, len(list))
 	seen := make(map[string]bool, len(list))
 	for i, value := range list {

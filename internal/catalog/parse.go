@@ -132,7 +132,7 @@ func atEnd(dec *json.Decoder) error {
 	}
 	switch _, err := dec.Token(); {
 	case err == nil:
-		return errors.New("more text behind the value")
+		return errors.New("more text after the value")
 	case !errors.Is(err, io.EOF):
 		return err
 	}
@@ -151,13 +151,13 @@ func isNumber(value json.RawMessage) bool {
 	return kind(value) == '-' || kind(value) >= '0' && kind(value) <= '9'
 }
 
-// faults collects what is wrong with the entries of one file.
-type faults struct {
+// entryErrors collects what is wrong with the entries of one file.
+type entryErrors struct {
 	named []error
 	more  int
 }
 
-func (f *faults) add(entry string, err error) {
+func (f *entryErrors) add(entry string, err error) {
 	if err == nil {
 		return
 	}
@@ -168,9 +168,9 @@ func (f *faults) add(entry string, err error) {
 	f.named = append(f.named, fmt.Errorf("%.80q: %w", entry, err))
 }
 
-func (f *faults) err() error {
+func (f *entryErrors) err() error {
 	if f.more > 0 {
-		return fmt.Errorf("%w\nand %d entries more", errors.Join(f.named...), f.more)
+		return fmt.Errorf("%w\nand %d more entries", errors.Join(f.named...), f.more)
 	}
 	return errors.Join(f.named...)
 }

@@ -19,7 +19,7 @@ var (
 // is the key without that provider and a slash in front. If the map has a model under both keys,
 // the one with the provider wins.
 func parsePriceMap(top []member) ([]Model, error) {
-	var bad faults
+	var bad entryErrors
 	models := make(map[string]Model, len(top))
 	prefixed := map[string]bool{}
 	for _, m := range top {

@@ -178,8 +178,8 @@ func TestPriceMapNamesBrokenEntries(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
-		`"no-object": not a JSON object`, `"no-provider": litellm_provider is missing`, `"openai/": name is empty`, `"slash": provider holds a slash`,
-		`"bell\a": name holds the character '\a'`, `"negative": output_cost_per_token: "-1e-6": negative price`,
+		`"no-object": not a JSON object`, `"no-provider": litellm_provider is missing`, `"openai/": name is empty`, `"slash": provider contains a slash`,
+		`"bell\a": name contains the character '\a'`, `"negative": output_cost_per_token: "-1e-6": negative price`,
 		`"huge": cache_read_input_token_cost: "1e30": number out of range`, `"huge-tier": input_cost_per_token_above_200k_tokens: "1e30": number out of range`,
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -199,7 +199,7 @@ func TestErrorsStaySmall(t *testing.T) {
 	}
 	file.WriteString(`}`)
 	_, err := catalog.Parse([]byte(file.String()))
-	if err == nil || !strings.Contains(err.Error(), "and 990 entries more") || len(err.Error()) > 2000 {
+	if err == nil || !strings.Contains(err.Error(), "and 990 more entries") || len(err.Error()) > 2000 {
 		t.Errorf("error is %.300v", err)
 	}
 }

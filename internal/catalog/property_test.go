@@ -49,17 +49,17 @@ func TestListAndRouterAgree(t *testing.T) {
 				c.SetDiscovered(s.Provider, found)
 			}
 		}
-		house := fmt.Sprintf("round %d: catalog %v, sources %+v, heard %v", round, models, sources, heard)
+		config := fmt.Sprintf("round %d: catalog %v, sources %+v, heard %v", round, models, sources, heard)
 
 		listed := map[string]bool{}
 		for _, m := range c.List(nil) {
 			listed[m.ID] = true
 			got, err := c.Resolve(m.ID)
 			if err != nil || got.ID != m.ID || got.Mode != m.Mode || got.Provider+"/"+got.Name != m.ID {
-				t.Fatalf("%s\nlisted %q resolves to %+v, %v", house, m.ID, got, err)
+				t.Fatalf("%s\nlisted %q resolves to %+v, %v", config, m.ID, got, err)
 			}
 			if !m.Serves(catalog.OpChat) && !m.Serves(catalog.OpResponses) {
-				t.Fatalf("%s\nlisted %q serves nothing", house, m.ID)
+				t.Fatalf("%s\nlisted %q serves nothing", config, m.ID)
 			}
 		}
 		for _, p := range append(providers, "d", "e") {
@@ -71,7 +71,7 @@ func TestListAndRouterAgree(t *testing.T) {
 					continue
 				}
 				if at < 0 || sources[at].Skipped || !slices.Contains(sources[at].Patterns, "*") {
-					t.Fatalf("%s\nunlisted %q resolves without `*`", house, id)
+					t.Fatalf("%s\nunlisted %q resolves without `*`", config, id)
 				}
 				catalogName := sources[at].CatalogName
 				if catalogName == "" {
@@ -79,7 +79,7 @@ func TestListAndRouterAgree(t *testing.T) {
 				}
 				inCatalog := slices.ContainsFunc(models, func(m catalog.Model) bool { return m.Provider == catalogName && m.Name == n })
 				if inCatalog || heard[id] {
-					t.Fatalf("%s\nunlisted %q resolves, though it is known", house, id)
+					t.Fatalf("%s\nunlisted %q resolves, though it is known", config, id)
 				}
 			}
 		}

@@ -24,7 +24,7 @@ func parseShort(top []member) ([]Model, error) {
 	}}); err != nil {
 		return nil, err
 	}
-	var bad faults
+	var bad entryErrors
 	seen := map[string]bool{}
 	models := make([]Model, 0, len(list))
 	for i, value := range list {
@@ -153,7 +153,7 @@ func readStrict(list []member, table fields) error {
 		}
 		seen[m.key] = true
 		if kind(m.value) == 'n' {
-			return fmt.Errorf("%s: null is no value: leave the field out", m.key)
+			return fmt.Errorf("%s: null is not a value: leave the field out", m.key)
 		}
 		if err := read(m.value); err != nil {
 			return fmt.Errorf("%s: %w", m.key, err)

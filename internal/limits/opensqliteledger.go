@@ -29,7 +29,7 @@ func OpenSQLiteLedger(ctx context.Context, st *store.Store) (*SQLiteLedger, []Cr
 	l.calls.init()
 	crashed, err := l.recover(ctx, st)
 	if err != nil {
-		return nil, nil, fmt.Errorf("charging calls that a crash cut off: %w", err)
+		return nil, nil, fmt.Errorf("charging calls that a crash interrupted: %w", err)
 	}
 	if err := l.load(ctx, st); err != nil {
 		return nil, nil, fmt.Errorf("reading the ledger: %w", err)

@@ -124,7 +124,7 @@ func TestANewConnectionThatDiesIsNotStale(t *testing.T) {
 }
 
 // Neither an answer that has begun nor a client that has disconnected is a reason to send again.
-func TestOnlyAnUnansweredDeathIsStale(t *testing.T) {
+func TestOnlyAConnectionThatEndsWithoutAnAnswerIsStale(t *testing.T) {
 	arrived := make(chan struct{})
 	p := dialling(t, serve(t, func(n int, conn net.Conn) {
 		from := bufio.NewReader(conn)

@@ -161,7 +161,7 @@ var ErrRedirect = errors.New("the provider answered with a redirect, which is ne
 // still have received the request and have begun with it: that is why there is a bound. net/http
 // itself repeats a POST only if it counts as idempotent, and then on any number of such
 // connections.
-var ErrStale = errors.New("a connection that was kept open ended as it was used again")
+var ErrStale = errors.New("a kept connection was closed just as it was used again")
 
 // Send posts body to the operation and returns the answer as soon as its header has arrived. The
 // caller must close the answer's body; cancelling ctx ends both. The answer's body is never
@@ -245,7 +245,7 @@ func roundTrip(transport http.RoundTripper, req *http.Request) (*http.Response, 
 		resp.ContentLength = -1
 	default:
 		_ = resp.Body.Close()
-		return nil, fmt.Errorf("the provider answered in an encoding that was not asked for: %q", encoding)
+		return nil, fmt.Errorf("the provider answered in an encoding that was not requested: %q", encoding)
 	}
 	return resp, nil
 }

@@ -36,16 +36,16 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.answer(r)
 }
 
-// closing records whether an answer's body was closed.
-type closing struct {
+// closeRecorder records whether an answer's body was closed.
+type closeRecorder struct {
 	io.Reader
 	closed bool
 }
 
-func (c *closing) Close() error { c.closed = true; return nil }
+func (c *closeRecorder) Close() error { c.closed = true; return nil }
 
-func answer(status int, header map[string]string, body string) (*http.Response, *closing) {
-	c := &closing{Reader: strings.NewReader(body)}
+func answer(status int, header map[string]string, body string) (*http.Response, *closeRecorder) {
+	c := &closeRecorder{Reader: strings.NewReader(body)}
 	h := http.Header{}
 	for name, value := range header {
 		h.Set(name, value)

@@ -1,7 +1,7 @@
 //go:build !race
 
-// Under the race detector pools lose what they hold, so what they save is
-// measured without it: the suite "pools" of make test.
+// The race detector makes pools lose their contents, so their effect is measured without it: the
+// suite "pools" of make test.
 
 package sse_test
 
@@ -23,7 +23,7 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 		"long":       "data: " + strings.Repeat("x", 50_000) + "\n\n",
 	} {
 		for _, step := range []int{100, 1 << 20} {
-			reader := sse.NewReader(&loop{stream: stream, step: step}, bound)
+			reader := sse.NewReader(&repeating{stream: stream, step: step}, bound)
 			next := func() {
 				if _, err := reader.Next(); err != nil {
 					t.Fatal(err)

@@ -5,8 +5,7 @@ func AppendData(dst []byte, data []byte) []byte {
 	return append(appendLines(dst, "data: ", data), '\n')
 }
 
-// AppendComment appends a comment as a block of its own, which clients skip:
-// a heartbeat.
+// AppendComment appends a comment as its own block, which clients skip: a heartbeat.
 func AppendComment(dst []byte, text string) []byte {
 	return append(appendLines(dst, ": ", []byte(text)), '\n')
 }

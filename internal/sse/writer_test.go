@@ -50,8 +50,8 @@ func FuzzWrittenEventsComeBack(f *testing.F) {
 	})
 }
 
-// simple reads a whole stream as section 9.2.6 says, line by line, as the
-// measure of what Reader gives.
+// simple reads a whole stream line by line, as section 9.2.6 says. Reader must give the same
+// events.
 func simple(stream string) (events []string) {
 	stream = strings.TrimPrefix(stream, "\xef\xbb\xbf")
 	stream = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(stream)
@@ -114,7 +114,7 @@ func FuzzAnySplitGivesTheSameEvents(f *testing.F) {
 			if event.Data != nil {
 				read = append(read, string(event.Name)+"|"+string(event.Data))
 			}
-			// Nothing but line ends lies between the bytes of two events.
+			// Only line ends are between the bytes of two events.
 			from = strings.TrimLeft(from, "\r\n")
 			raw := string(event.Raw)
 			if !strings.HasPrefix(from, raw) && strings.TrimRight(raw, "\n") != strings.TrimRight(from, "\n") {

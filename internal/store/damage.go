@@ -60,7 +60,7 @@ func (s *Store) suspect(left string) bool {
 	info, err := os.Stat(s.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		if left != "" {
-			s.opts.Logger.Warn("the database is missing though its folder was used before; it begins empty, and so do all budgets", zap.String("file", s.path))
+			s.opts.Logger.Warn("the database is missing although its folder was used before; a new one is created, and all budgets start at zero", zap.String("file", s.path))
 		}
 		return false
 	}
@@ -89,7 +89,7 @@ func (s *Store) quickCheck() error {
 	case !slices.Equal(found, []string{"ok"}):
 		return fmt.Errorf("it is damaged in %s; %s (%s)", s.tx.damaged(found), advice, strings.Join(found, "; "))
 	case time.Since(began) > slowCheck:
-		s.opts.Logger.Info("the database was not stopped cleanly; it was checked and is whole", zap.String("file", s.path), took)
+		s.opts.Logger.Info("the database was not stopped cleanly; it was checked and is not damaged", zap.String("file", s.path), took)
 	}
 	return nil
 }

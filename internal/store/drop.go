@@ -36,7 +36,7 @@ func (d *drops) end(now bool) (count uint64, lasted time.Duration, ended bool) {
 }
 
 func (s *Store) dropsBegin() {
-	s.opts.Logger.Error("records are dropped: the database takes them more slowly than they come",
+	s.opts.Logger.Error("records are dropped: they arrive faster than the database can write them",
 		zap.String("file", s.path), zap.Int("waiting_bytes", s.opts.QueueBytes))
 }
 

@@ -259,7 +259,7 @@ func (s *Store) closeFiles(whole bool) error {
 		lost, err := s.files.setAside()
 		errs = append(errs, err)
 		if len(lost) > 0 {
-			s.opts.Logger.Warn("the database was replaced while in use; what belonged to the old file was renamed, so that the next start leaves it alone",
+			s.opts.Logger.Warn("the database was replaced while in use; the files of the old one were renamed, so that the next start ignores them",
 				zap.String("file", s.path), zap.Strings("renamed", lost))
 		}
 	}
