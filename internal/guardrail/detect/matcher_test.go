@@ -34,7 +34,7 @@ func TestLongTextsWaitForOneAnother(t *testing.T) {
 	for _, f := range free {
 		f()
 	}
-	for range len(free) + 1 { // no denial keeps the room
+	for range len(free) + 1 { // a denial releases the semaphore
 		if err := whole("forbidden "+long, nil); !errors.Is(err, detect.ErrDenied) {
 			t.Error(err)
 		}
