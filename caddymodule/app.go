@@ -76,7 +76,7 @@ type App struct {
 	ctx     caddy.Context
 	logger  *zap.Logger
 	state   *gateway.State
-	key     string // of state in the pool; "" = not referenced
+	key     string // of state in the pool; "" = no reference is held
 	gateway *gateway.Gateway
 	tls     *caddytls.TLS // nil without VNC
 }
@@ -86,11 +86,11 @@ func (App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: caddykit.AppName, New: func() caddy.Module { return new(App) }}
 }
 
-// Gateway returns the gateway that the handlers use.
+// Gateway is what the handlers serve.
 func (a *App) Gateway() *gateway.Gateway { return a.gateway }
 
-// Provision checks the configuration and builds the gateway. It opens only files that it reads, and
-// changes nothing that would remain after a failed load.
+// Provision checks the configuration and wires the gateway. It opens no file
+// but those it reads, and changes nothing that outlives a failed load.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.logger = ctx, ctx.Logger()
 	dir := a.DataDir
@@ -101,7 +101,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("data_dir: %w", err)
 	}
-	if a.state, err = acquireState(dir); err != nil {
+	if a.state, err = takeState(dir); err != nil {
 		return err
 	}
 	a.key = dir
@@ -118,13 +118,13 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if config.Emitter, err = a.events(); err != nil {
 		return err
 	}
-	config.Released, config.Hold = a.releaseState, a.reacquireState
+	config.Released, config.Hold = a.letGo, a.holdAgain
 	a.gateway, err = gateway.New(config)
 	return err
 }
 
-// events returns the function that sends events to Caddy's event app, and subscribes to the event
-// that all apps have started.
+// events returns what hands events to Caddy's event app, and asks to be told
+// when all apps have started.
 func (a *App) events() (gateway.Emitter, error) {
 	module, err := a.ctx.App("events")
 	if err != nil {
@@ -137,13 +137,14 @@ func (a *App) events() (gateway.Emitter, error) {
 	return func(name string, data map[string]any) { app.Emit(a.ctx, name, data) }, nil
 }
 
-// Start opens the store and admits calls.
+// Start opens the store and lets calls in.
 func (a *App) Start() error {
 	return a.gateway.Start(a.ctx, activity.Retention{Age: time.Duration(a.Activity.Age), Size: a.Activity.Size})
 }
 
-// onStarted does what needs the other apps. They start in no fixed order, and the event app must
-// not be used while it starts. The TLS app uses it when it begins to manage a certificate.
+// onStarted does what needs the other apps: they start in no fixed order, and
+// the event app must not be used while it starts, as the TLS app does when it
+// begins to manage a certificate.
 type onStarted struct{ app *App }
 
 // Handle runs when all apps of the configuration have started.
@@ -151,25 +152,25 @@ func (s onStarted) Handle(context.Context, caddy.Event) error {
 	a := s.app
 	a.gateway.Started()
 	if err := a.manageCertificate(); err != nil {
-		a.logger.Error("viewers will get no certificate", zap.Error(err))
+		a.logger.Error("viewers will find no certificate", zap.Error(err))
 	}
 	return nil
 }
 
-// Stop makes a newer configuration final, if there is one. Running calls and sessions continue,
-// except those that the newer one revokes. The background work of a configuration ends with its
-// context.
+// Stop makes a newer configuration final, if there is one. Calls and sessions
+// under way go on but for what the newer one revokes, and the background work of
+// a configuration ends with its context.
 func (a *App) Stop() error {
 	a.gateway.Stop(caddy.Exiting())
 	return nil
 }
 
-// exitTimeout is how long the process waits for interrupted calls to write their records before it
-// exits.
-const exitTimeout = 2 * time.Second
+// exitPatience is how long the process waits for interrupted calls to write
+// their records before it exits.
+const exitPatience = 2 * time.Second
 
-// Cleanup releases the State after the last call of this configuration. Caddy also calls it when
-// Provision has failed half-way.
+// Cleanup lets go of the State, after the last call of this configuration.
+// Caddy calls it also when Provision has failed half-way.
 func (a *App) Cleanup() error {
 	if a.key == "" {
 		return nil
@@ -181,16 +182,18 @@ func (a *App) Cleanup() error {
 	if !caddy.Exiting() {
 		return nil
 	}
-	return a.state.Shutdown(exitTimeout)
+	return a.state.Shutdown(exitPatience)
 }
 
-func (a *App) releaseState() {
+// letGo runs after the last call.
+func (a *App) letGo() {
 	if err := releaseState(a.key); err != nil {
 		a.logger.Error("closing the store failed", zap.Error(err))
 	}
 }
 
-func (a *App) reacquireState() bool { return reacquireState(a.key, a.state) }
+// holdAgain is for a call that comes after letGo.
+func (a *App) holdAgain() bool { return holdState(a.key, a.state) }
 
 var (
 	_ caddy.App          = (*App)(nil)

@@ -19,7 +19,7 @@ func (a *App) build() (gateway.Config, error) {
 	if err != nil {
 		return none, err
 	}
-	keyring, err := keys.NewKeyring(specs)
+	ring, err := keys.NewKeyring(specs)
 	if err != nil {
 		return none, err
 	}
@@ -58,13 +58,13 @@ func (a *App) build() (gateway.Config, error) {
 		return none, err
 	}
 	secrets = append(secrets, hookSecrets...)
-	service, logins, err := a.buildWorkstations()
+	desk, logins, err := a.buildWorkstations()
 	if err != nil {
 		return none, fmt.Errorf("vnc: %w", err)
 	}
 	secrets = append(secrets, logins...)
 	return gateway.Config{
-		Limits: allowed, Guards: guards, Keyring: keyring, Workstations: service, Catalog: index, Providers: built.providers, Discover: built.discover,
+		Limits: allowed, Guards: guards, Keyring: ring, Workstations: desk, Catalog: index, Providers: built.providers, Discover: built.discover,
 		Secrets: append(secrets, built.secrets...), State: a.state, BodyMemory: memory,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil

@@ -9,12 +9,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
-// states holds the State that several configurations share, by data directory. A reload uses the
-// State of the configuration before. The last one to release it closes its store.
+// states holds what outlives a configuration, by data directory: a reload
+// finds the State of the configuration before, and the last one that lets go
+// of it closes its store.
 var states = caddy.NewUsagePool()
 
-// statesMu is locked until a released State has closed its store. The pool forgets the State first,
-// and a new one would find the data directory locked.
+// statesMu is held until a State that goes has closed its store: the pool
+// forgets it first, and a new one would find the data directory locked.
 var statesMu sync.Mutex
 
 type pooledState struct{ *gateway.State }
@@ -22,7 +23,7 @@ type pooledState struct{ *gateway.State }
 // Destruct runs when the last reference is gone.
 func (s pooledState) Destruct() error { return s.Close() }
 
-func acquireState(dir string) (*gateway.State, error) {
+func takeState(dir string) (*gateway.State, error) {
 	statesMu.Lock()
 	defer statesMu.Unlock()
 	return loadState(dir)
@@ -38,8 +39,8 @@ func loadState(dir string) (*gateway.State, error) {
 	return value.(pooledState).State, nil
 }
 
-// reacquireState takes one more reference to this State, if it is still in the pool.
-func reacquireState(dir string, s *gateway.State) bool {
+// holdState takes one more reference to this very State, if it is still in the pool.
+func holdState(dir string, s *gateway.State) bool {
 	statesMu.Lock()
 	defer statesMu.Unlock()
 	if _, there := states.References(dir); !there {
@@ -49,7 +50,7 @@ func reacquireState(dir string, s *gateway.State) bool {
 	if err != nil {
 		return false
 	}
-	if found != s { // a new one with the same directory
+	if found != s { // a new one, that took its place
 		_, _ = states.Delete(dir)
 	}
 	return found == s

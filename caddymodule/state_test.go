@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-func TestStateIsReacquiredOnlyWhileItIsOpen(t *testing.T) {
+func TestAStateIsSharedAndHeldAgainOnlyWhileItLives(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	first, err := acquireState(dir)
+	first, err := takeState(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := acquireState(dir)
+	second, err := takeState(dir)
 	if err != nil || second != first {
 		t.Fatalf("a second configuration got another State, %v", err)
 	}
@@ -22,19 +22,19 @@ func TestStateIsReacquiredOnlyWhileItIsOpen(t *testing.T) {
 		}
 	}
 	release()
-	if !reacquireState(dir, first) {
+	if !holdState(dir, first) {
 		t.Error("a State in use could not be held again")
 	}
 	release()
 	release()
-	if reacquireState(dir, first) {
+	if holdState(dir, first) {
 		t.Error("a State that is gone was held again")
 	}
-	third, err := acquireState(dir)
+	third, err := takeState(dir)
 	if err != nil || third == first {
 		t.Fatalf("a closed State was given out, %v", err)
 	}
-	if reacquireState(dir, first) {
+	if holdState(dir, first) {
 		t.Error("another State was held in the place of one that is gone")
 	}
 	release()

@@ -11,7 +11,7 @@ import (
 
 const module = "github.com/gatehouse-proxy/gatehouse/"
 
-// foreign are the frameworks whose spread is watched.
+// foreign are the frameworks whose imports are checked.
 var foreign = map[string]string{
 	"github.com/caddyserver/caddy/v2":      "caddy",
 	"github.com/mholt/caddy-l4":            "caddy-l4",
@@ -22,9 +22,8 @@ var foreign = map[string]string{
 	"github.com/gatehouse-proxy/gatehouse": "",
 }
 
-// arrows are all imports between rooms, and of the watched frameworks, outside
-// tests: from, to and why. An arrow that is not here fails, and so does a row
-// that nobody needs any more.
+// arrows are all imports between packages, and of the frameworks, outside tests: from, to and why.
+// An import that is not here fails, and so does a row without an import.
 var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "caddy", "a Caddy module"},
 	{"caddymodule", "handlers", "one import brings the HTTP handlers with it"},
@@ -125,7 +124,7 @@ var arrows = []struct{ from, to, why string }{
 	{"tests/sdk/run", "tests/process", "runs the gateway and the fake provider"},
 }
 
-func TestRoomsImportOnlyWhatTheTableSays(t *testing.T) {
+func TestPackagesImportOnlyWhatTheTableSays(t *testing.T) {
 	allowed := map[[2]string]bool{}
 	for _, a := range arrows {
 		key := [2]string{a.from, a.to}
@@ -161,10 +160,10 @@ func TestRoomsImportOnlyWhatTheTableSays(t *testing.T) {
 	}
 }
 
-// destination is the room or the watched framework of an import path.
+// destination is the package or the framework of an import path.
 func destination(path string) (to string, watched bool) {
-	if room, ours := strings.CutPrefix(path, module); ours {
-		return room, true
+	if pkg, ours := strings.CutPrefix(path, module); ours {
+		return pkg, true
 	}
 	for prefix, name := range foreign {
 		if name != "" && (path == prefix || strings.HasPrefix(path, prefix+"/")) {
@@ -197,7 +196,7 @@ func TestEachPackageHasOneFrontPage(t *testing.T) {
 }
 
 // The configuration's structs are its reference manual.
-func TestConfigurationFieldsSayWhatTheyDo(t *testing.T) {
+func TestConfigurationFieldsAreDocumented(t *testing.T) {
 	fields := 0
 	for _, file := range goFiles(t) {
 		if dir := filepath.Dir(file.path); dir != "caddymodule" && dir != "handlers" || strings.HasSuffix(file.path, "_test.go") {

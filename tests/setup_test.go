@@ -1,8 +1,7 @@
 package tests
 
-// setup is what a test's Caddy shall be. In its texts PROVIDER stands for the
-// origin of the fake provider, DIR for the test's own folder, DOOR_PORT and
-// HTTPS_PORT for ports.
+// setup is the configuration of a test's Caddy. In its texts PROVIDER is the origin of the fake
+// provider, DIR the test's own folder, DOOR_PORT and HTTPS_PORT are ports.
 type setup struct {
 	keys      string // key blocks; "" = defaultKeys
 	providers string // provider blocks; "" = defaultProviders
@@ -11,9 +10,9 @@ type setup struct {
 	site      string // the HTTP site's directives; "" = defaultSite
 	secure    bool   // an HTTPS site with the same directives too
 
-	vnc    string // options of the vnc block; "" = no desktops and no door
-	door   string // options of the door's handler vnc
-	route  string // the door's whole route; "" = the handler alone
+	vnc    string // options of the vnc block; "" = no desktops
+	door   string // options of the layer-4 handler vnc
+	route  string // the whole layer-4 route; "" = the handler alone
 	noDoor bool   // a vnc block and no layer4 app
 	noKeys bool   // without the keys for desktops
 }

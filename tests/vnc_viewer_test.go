@@ -28,7 +28,7 @@ const ownAddress = "127.0.0.9"
 
 // dialDoor connects to the door from an address of the loopback network.
 func (h *house) dialDoor(from string) *wire {
-	dialer := net.Dialer{Timeout: patience}
+	dialer := net.Dialer{Timeout: waitLimit}
 	if from != "" {
 		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(from)}
 	}
@@ -37,7 +37,7 @@ func (h *house) dialDoor(from string) *wire {
 		return &wire{house: h, err: err}
 	}
 	w := &wire{Conn: conn, house: h}
-	_ = conn.SetDeadline(time.Now().Add(patience)) // of a broken connection the next read tells
+	_ = conn.SetDeadline(time.Now().Add(waitLimit)) // of a broken connection the next read tells
 	return w
 }
 
