@@ -4,7 +4,8 @@ package main
 
 import "fmt"
 
-// chatBody returns a chat request of exactly size bytes, with the model first, as the SDKs write it.
+// chatBody returns a chat request of exactly size bytes, with the model first, as the SDKs write
+// it.
 func chatBody(model string, stream bool, size int, prompt promptKind) ([]byte, error) {
 	head := fmt.Sprintf(`{"model":"%s","messages":[{"role":"system","content":"You are a helpful assistant."},{"role":"user","content":"`, model)
 	tail := `"}],"temperature":0.7}`

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// promptKind is what the prompts of the model calls consist of.
+// promptKind is the kind of text in the prompts of the model calls.
 type promptKind string
 
 const (
-	// codePrompt is source code, as a coding tool sends it: a line end about every 35 bytes,
-	// quotes and tabs, and about every kilobyte a letter outside ASCII. Such text holds more
-	// escapes than prose, which makes it dearer to scan.
+	// codePrompt is source code, as a coding tool sends it: a line end about every 35 bytes, quotes
+	// and tabs, about every kilobyte a letter outside ASCII, and some Chinese. Such text has more
+	// escapes than prose, so it costs more to scan.
 	codePrompt promptKind = "code"
 	// prosePrompt is plain English without anything that JSON escapes.
 	prosePrompt promptKind = "prose"
@@ -128,8 +128,8 @@ func (k promptKind) text(n int) []byte {
 	return append(out, bytes.Repeat([]byte{' '}, n-len(out))...)
 }
 
-// encodedChars returns the characters of text as they are written inside a JSON string by the
-// SDKs: UTF-8, with the short escapes.
+// encodedChars returns the characters of text as they are written inside a JSON string by the SDKs:
+// UTF-8, with the short escapes.
 func encodedChars(text string) []string {
 	chars := make([]string, 0, len(text))
 	escapes := strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`, "\t", `\t`)

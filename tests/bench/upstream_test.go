@@ -55,7 +55,7 @@ func TestUpstreamAnswersEveryCase(t *testing.T) {
 	}
 }
 
-func TestUpstreamSendsUsageToWhomAsked(t *testing.T) {
+func TestUpstreamSendsUsageIfAsked(t *testing.T) {
 	c := testConn(t, startTestUpstream(t))
 	const asked = `{"model":"up/bench-coalesced","stream":true,"messages":[],"stream_options":{"include_usage":true}}`
 	a, err := c.do(t.Context(), encode("h", chatPath, "k", []byte(asked)))
@@ -149,7 +149,7 @@ func TestUpstreamProcessNamesItsAddressAndEndsWithItsInput(t *testing.T) {
 	}
 }
 
-func TestDeadServerSaysWhy(t *testing.T) {
+func TestDeadServerReportsWhy(t *testing.T) {
 	_, _, err := startUpstream(context.Background(), t.TempDir(), nil)
 	if err == nil || !strings.Contains(err.Error(), upstreamKeyVar+" is not set") {
 		t.Errorf("an upstream without its key: %v", err)
