@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"os"
 	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 const activityPath = "/api/v1/activity"
@@ -41,7 +43,7 @@ var errNotLogged = errors.New("the access log lacks the last request")
 // requests are those that the gateway was asked since the last time. The log has
 // them when it has the query of the key's activity that came after.
 func (g *gateway) requests(ctx context.Context, name string) (list []asked, err error) {
-	err = g.eventually(ctx, func() error {
+	err = process.Eventually(ctx, logTimeout, func() error {
 		text, err := os.ReadFile(g.log)
 		if err != nil {
 			return err

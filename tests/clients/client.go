@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 const (
@@ -49,22 +49,13 @@ type run struct {
 
 func clientsOf(p programs) []client { return []client{codex(p), opencode(p), agents(p)} }
 
-func absent(path, flag string) string {
-	if path == "" {
-		return "-" + flag + " is empty"
-	}
-	return ""
-}
-
 // choose keeps the scenarios that match and gives each its secret.
 func (c *client) choose(only *regexp.Regexp) {
 	c.scenarios = slices.DeleteFunc(c.scenarios, func(s scenario) bool { return !only.MatchString(c.name + "/" + s.name) })
 	for i := range c.scenarios {
-		c.scenarios[i].secret = secret()
+		c.scenarios[i].secret = process.Secret()
 	}
 }
-
-func secret() string { return "gh-" + rand.Text() + rand.Text() }
 
 // observation is what a run did, seen from all sides.
 type observation struct {

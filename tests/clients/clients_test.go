@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 func TestWhatAClientShowsIsRead(t *testing.T) {
@@ -50,9 +51,9 @@ func good() (scenario, observation) {
 
 func TestEachThingThatCanBeWrongIsFound(t *testing.T) {
 	s, seen := good()
-	var r result
-	if s.judge(&r, seen); r.failed != 0 || r.passed != 7 {
-		t.Fatalf("%s%s", r.report(), &r)
+	r := process.NewResult("")
+	if s.judge(r, seen); r.Failed != 0 || r.Passed != 7 {
+		t.Fatalf("%s\n%s", r.Details(), r)
 	}
 	for what, change := range map[string]func(*scenario, *observation){
 		"another text":        func(_ *scenario, o *observation) { o.said = "bye" },
@@ -69,9 +70,9 @@ func TestEachThingThatCanBeWrongIsFound(t *testing.T) {
 	} {
 		s, seen := good()
 		change(&s, &seen)
-		r := result{}
-		if s.judge(&r, seen); r.failed != 1 {
-			t.Errorf("%s: %d checks failed\n%s", what, r.failed, r.report())
+		r := process.NewResult("")
+		if s.judge(r, seen); r.Failed != 1 {
+			t.Errorf("%s: %d checks failed\n%s", what, r.Failed, r.Details())
 		}
 	}
 }
@@ -109,7 +110,7 @@ func TestEveryScenarioHasAKeyAndExpectsAnEnding(t *testing.T) {
 
 func TestAMissingClientIsAFailure(t *testing.T) {
 	for _, c := range clientsOf(programs{}) {
-		if r := (options{}).drive(t.Context(), c, nil, ""); r.failed != 1 || r.passed != 0 {
+		if r := (options{}).drive(t.Context(), c, nil, ""); r.Failed != 1 || r.Passed != 0 {
 			t.Errorf("%s without its program: %s", c.name, r)
 		}
 	}

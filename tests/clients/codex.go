@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"slices"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // codexRetries is how often Codex sends a call again after 401, 402, 403 or 429,
@@ -32,7 +34,7 @@ func codex(p programs) client {
 	custom := []string{`"type":"custom"`, `"type":"tool_search"`}
 	inInput := []string{`"type":"additional_tools"`, `"type":"namespace"`, `"type":"custom"`}
 	return client{
-		name: "codex", version: "0.169.0", missing: absent(p.codex, "codex"),
+		name: "codex", version: "0.169.0", missing: process.Absent(p.codex, "codex"),
 		command: func(ctx context.Context, r run) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, p.codex, append([]string{"exec", "--json", "--skip-git-repo-check",
 				// The commands are the suite's own; the sandbox needs a kernel that has one.

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -19,9 +18,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// patience is how long the gateway may take to be ready, and to have logged what
-// it has answered.
-const patience = 30 * time.Second
+// logTimeout is how long the gateway may take to log what it has answered.
+const logTimeout = 30 * time.Second
 
 // models are those of the fake provider that a client calls as an agent. Codex
 // knows two of the names, and offers other tools to each of the three.
@@ -119,37 +117,27 @@ func startGateway(ctx context.Context, caddy, dir string, keys []key) (*gateway,
 	if err != nil {
 		return nil, err
 	}
-	catalog, file := filepath.Join(dir, "catalog.json"), filepath.Join(dir, "Caddyfile")
+	catalog := filepath.Join(dir, "catalog.json")
 	if err := writeCatalog(catalog); err != nil {
 		return nil, err
 	}
 	g := &gateway{
-		origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), reader: secret(), log: filepath.Join(dir, "access.log"),
+		origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), reader: process.Secret(), log: filepath.Join(dir, "access.log"),
 		upstream: fake.New(),
 	}
 	var blocks strings.Builder
 	for _, k := range keys {
 		blocks.WriteString(k.block())
 	}
-	text := fmt.Sprintf(caddyfile, ports[0], blocks.String(), "http://"+l.Addr().String(), strings.Join(models, " "), catalog, g.log)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
 	upstream, cancel := context.WithCancel(context.Background())
 	g.stopUpstream = cancel
 	go func() { _ = g.upstream.Serve(upstream, l) }() // if it fails, every scenario does
-	cmd := exec.CommandContext(ctx, caddy, "run", "--config", file, "--adapter", "caddyfile")
-	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+filepath.Join(dir, "data"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"),
-		"CLIENTS_READER_KEY="+g.reader, "CLIENTS_PROVIDER_KEY="+secret())
-	if g.Process, err = process.Start(cmd, filepath.Join(dir, "caddy.log")); err != nil {
-		cancel()
-		return nil, fmt.Errorf("starting the gateway: %w", err)
-	}
+	text := fmt.Sprintf(caddyfile, ports[0], blocks.String(), "http://"+l.Addr().String(), strings.Join(models, " "), catalog, g.log)
+	env := []string{"CLIENTS_READER_KEY=" + g.reader, "CLIENTS_PROVIDER_KEY=" + process.Secret()}
 	ready := func() error { _, err := g.rows(ctx, "reader"); return err }
-	if err := g.eventually(ctx, ready); err != nil {
-		g.ShowLog(os.Stderr)
-		g.stop()
-		return nil, fmt.Errorf("the gateway is not ready: %w", err)
+	if g.Process, err = process.StartCaddy(ctx, caddy, dir, text, env, ready); err != nil {
+		cancel()
+		return nil, err
 	}
 	return g, nil
 }
@@ -157,28 +145,6 @@ func startGateway(ctx context.Context, caddy, dir string, keys []key) (*gateway,
 func (g *gateway) stop() {
 	g.Stop()
 	g.stopUpstream()
-}
-
-// eventually calls check until it returns nil, or the gateway ends.
-func (g *gateway) eventually(ctx context.Context, check func() error) error {
-	const pause = 20 * time.Millisecond
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	tick := time.NewTicker(pause)
-	defer tick.Stop()
-	for {
-		err := check()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-g.Exited:
-			return fmt.Errorf("the gateway ended: %w", err)
-		case <-ctx.Done():
-			return err
-		case <-tick.C:
-		}
-	}
 }
 
 // row is a call in the activity.

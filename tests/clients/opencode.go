@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os/exec"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // opencode runs one message without its screen. The options of a scenario are
@@ -19,7 +21,7 @@ func opencode(p programs) client {
 	responses := []string{"@ai-sdk/openai", "/v1"}
 	openRouter := []string{"@openrouter/ai-sdk-provider", "/api/v1"}
 	return client{
-		name: "opencode", version: "1.18.33", missing: absent(p.opencode, "opencode"),
+		name: "opencode", version: "1.18.33", missing: process.Absent(p.opencode, "opencode"),
 		command: func(ctx context.Context, r run) *exec.Cmd {
 			// --title: it would ask a model for one, in a call beside.
 			cmd := exec.CommandContext(ctx, p.opencode, "run", "--format", "json", "--title", "test", "--model", "gatehouse/"+r.model)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // scenario is a run of a client and what is expected of it. Zero values expect
@@ -44,23 +46,23 @@ func (s scenario) keyName(client string) string { return client + "." + s.name }
 func (s scenario) gatewayKey(client string) key {
 	k := key{s.keyName(client), s.secret, s.key}
 	if s.wrong {
-		k.secret = secret()
+		k.secret = process.Secret()
 	}
 	return k
 }
 
 // judge checks what was seen.
-func (s scenario) judge(r *result, seen observation) {
+func (s scenario) judge(r *process.Result, seen observation) {
 	if len(s.fails) == 0 {
-		r.check(s.name, "shows the model's answer", shows(seen, s.says))
+		r.Check(s.name+": shows the model's answer", shows(seen, s.says))
 	} else {
-		r.check(s.name, "shows the error", showsError(seen, s.fails))
+		r.Check(s.name+": shows the error", showsError(seen, s.fails))
 	}
-	r.check(s.name, "ends in time", within(seen.took, cmp.Or(s.within, runTimeout)))
-	r.check(s.name, "asks the gateway no more than it must", count(len(seen.asked), 1, cmp.Or(s.most, s.calls)))
-	r.check(s.name, "reaches the provider", count(len(seen.upstream), s.calls, s.calls))
+	r.Check(s.name+": ends in time", within(seen.took, cmp.Or(s.within, runTimeout)))
+	r.Check(s.name+": asks the gateway no more than it must", count(len(seen.asked), 1, cmp.Or(s.most, s.calls)))
+	r.Check(s.name+": reaches the provider", count(len(seen.upstream), s.calls, s.calls))
 	if len(s.carries) > 0 {
-		r.check(s.name, "sends what the scenario is about", carries(seen, s.carries))
+		r.Check(s.name+": sends what the scenario is about", carries(seen, s.carries))
 	}
 	answered := 0
 	for _, row := range seen.rows {
@@ -68,9 +70,9 @@ func (s scenario) judge(r *result, seen observation) {
 			answered++
 		}
 	}
-	r.check(s.name, "is in the activity", count(answered, s.calls, s.calls))
+	r.Check(s.name+": is in the activity", count(answered, s.calls, s.calls))
 	if s.costs {
-		r.check(s.name, "has a cost", priced(seen.rows))
+		r.Check(s.name+": has a cost", priced(seen.rows))
 	}
 }
 

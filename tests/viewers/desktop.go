@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // desktopName is in the titles of viewers.
@@ -76,7 +78,7 @@ func startX11vnc(ctx context.Context, dir, program, xvfb string) (*desktop, erro
 		"-norc", "-rfbauth", file, "-forever", "-shared", "-desktop", desktopName)
 	if d.server, err = start(cmd, filepath.Join(dir, "x11vnc.log")); err == nil {
 		const patience = 20 * time.Second
-		err = eventually(ctx, patience, func() error { return d.server.says(fmt.Sprint("PORT=", d.port)) }) // it listens
+		err = process.Eventually(ctx, patience, func() error { return d.server.says(fmt.Sprint("PORT=", d.port)) }) // it listens
 	}
 	if err != nil {
 		d.stop()
@@ -87,11 +89,11 @@ func startX11vnc(ctx context.Context, dir, program, xvfb string) (*desktop, erro
 
 // newDesktop has a port, and a password in a file.
 func newDesktop(dir, name string) (d *desktop, file string, err error) {
-	port, err := freePort()
+	ports, err := process.FreePorts(1)
 	if err != nil {
 		return nil, "", err
 	}
-	d = &desktop{name: name, port: port, password: secret()[:8]} // VncAuth takes 8
+	d = &desktop{name: name, port: ports[0], password: process.Secret()[:8]} // VncAuth takes 8
 	obscured, err := passwordFile(d.password)
 	if err != nil {
 		return nil, "", err

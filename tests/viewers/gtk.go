@@ -29,10 +29,10 @@ func (s *session) byPassword(ctx context.Context, command func() []string, butto
 	home, ok := s.passwdHome()
 	if !ok || !s.trust(filepath.Join(s.home, ".pki", "CA", "cacert.pem")) || !s.issue(ctx, desk) ||
 		!s.open(append(home, command()...)...) ||
-		!s.check("it asks for a user and a password", s.window(ctx, "Authentication required")) {
+		!s.Check("it asks for a user and a password", s.window(ctx, "Authentication required")) {
 		return
 	}
-	if !s.must("the form can be filled in", errors.Join(s.fillIn(), s.x.press(button...))) || !s.look(ctx, s.desktop.shown) {
+	if !s.Must("the form can be filled in", errors.Join(s.fillIn(), s.x.press(button...))) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.use(ctx)
@@ -51,7 +51,7 @@ func (s *session) fillIn() error {
 func (s *session) passwdHome() (environment []string, ok bool) {
 	passwd, group := filepath.Join(s.dir, "passwd"), filepath.Join(s.dir, "group")
 	return []string{"LD_PRELOAD=libnss_wrapper.so", "NSS_WRAPPER_PASSWD=" + passwd, "NSS_WRAPPER_GROUP=" + group},
-		s.must("the person has a home folder", errors.Join(
+		s.Must("the person has a home folder", errors.Join(
 			os.WriteFile(passwd, fmt.Appendf(nil, "person:x:%d:%d::%s:/bin/sh\n", os.Getuid(), os.Getgid(), s.home), 0o600),
 			os.WriteFile(group, fmt.Appendf(nil, "person:x:%d:\n", os.Getgid()), 0o600)))
 }
@@ -66,15 +66,15 @@ func (p programs) remminaProfile(ctx context.Context, s *session) {
 	profile := filepath.Join(s.home, "desk.remmina")
 	text := "[remmina]\nname=desk\nprotocol=VNC\nserver=" + s.address + "\ncacert=" + s.gateway.ca +
 		"\nquality=9\nscale=0\nviewmode=1\nwindow_width=1420\nwindow_height=860\n"
-	if !s.must("there is a profile", os.WriteFile(profile, []byte(text), 0o600)) || !s.open(p.remmina, "-c", profile) {
+	if !s.Must("there is a profile", os.WriteFile(profile, []byte(text), 0o600)) || !s.open(p.remmina, "-c", profile) {
 		return
 	}
 	at, err := s.panel(ctx, false)
-	if !s.check("it connects again and asks for certificate files", err) || !s.must("OK can be clicked", s.x.click(okButton(at))) {
+	if !s.Check("it connects again and asks for certificate files", err) || !s.Must("OK can be clicked", s.x.click(okButton(at))) {
 		return
 	}
 	_, err = s.panel(ctx, true)
-	if !s.check("it asks for a user and a password", err) || !s.must("the form can be filled in", errors.Join(s.fillIn(), s.x.press(keyReturn))) ||
+	if !s.Check("it asks for a user and a password", err) || !s.Must("the form can be filled in", errors.Join(s.fillIn(), s.x.press(keyReturn))) ||
 		!s.look(ctx, s.desktop.shown) {
 		return
 	}

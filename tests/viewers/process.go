@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -61,8 +60,8 @@ func startDisplay(dir, program string, args ...string) (*display, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting an X server: %w", err)
 	}
-	const patience = 20 * time.Second
-	_ = r.SetReadDeadline(time.Now().Add(patience)) // pipes can
+	const timeout = 20 * time.Second
+	_ = r.SetReadDeadline(time.Now().Add(timeout)) // pipes can
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if number := strings.TrimSpace(line); err == nil && number != "" {
 		return &display{p, number}, nil
@@ -70,23 +69,4 @@ func startDisplay(dir, program string, args ...string) (*display, error) {
 	p.ShowLog(os.Stderr)
 	p.Stop()
 	return nil, fmt.Errorf("%s named no display: %w", program, cmp.Or(err, errNoDisplay))
-}
-
-// eventually calls check until it returns nil, and returns its last error when
-// patience is over.
-func eventually(ctx context.Context, patience time.Duration, check func() error) error {
-	const pause = 50 * time.Millisecond
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		err := check()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(pause):
-		}
-	}
 }

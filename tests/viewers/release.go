@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"image"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // release gives the workstation back, and checks that its desktop leaves the
 // screen.
 func (s *session) release(ctx context.Context) bool {
 	began := time.Now()
-	if !s.check("the workstation is released", s.gateway.release(ctx, s.desktop.name)) {
+	if !s.Check("the workstation is released", s.gateway.release(ctx, s.desktop.name)) {
 		return false
 	}
 	err := s.wait(ctx, releasePatience-time.Since(began), func(img *image.RGBA) error {
@@ -22,13 +24,13 @@ func (s *session) release(ctx context.Context) bool {
 		}
 		return nil
 	})
-	return s.check(fmt.Sprintf("the desktop leaves the screen within %v", releasePatience), err)
+	return s.Check(fmt.Sprintf("the desktop leaves the screen within %v", releasePatience), err)
 }
 
 // ends checks that the viewer ends by itself, as one whose connection was closed,
 // not cut: with exit code 0 and no question.
 func (s *session) ends(ctx context.Context, patience time.Duration) {
-	err := eventually(ctx, patience, func() error {
+	err := process.Eventually(ctx, patience, func() error {
 		if !s.viewer.Running() {
 			return nil
 		}
@@ -40,5 +42,5 @@ func (s *session) ends(ctx context.Context, patience time.Duration) {
 			err = fmt.Errorf("the exit code is %d", code)
 		}
 	}
-	s.check("the viewer ends by itself, with exit code 0", err)
+	s.Check("the viewer ends by itself, with exit code 0", err)
 }

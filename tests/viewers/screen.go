@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // A screen is larger than the desktop, so that a viewer shows it at its own size,
@@ -58,7 +60,7 @@ func (s *screen) prepare(ctx context.Context, dir, openbox string) (err error) {
 		return err
 	}
 	const patience = 10 * time.Second
-	return eventually(ctx, patience, func() error {
+	return process.Eventually(ctx, patience, func() error {
 		name, err := s.x.property(s.x.root, "_NET_SUPPORTING_WM_CHECK")
 		if err == nil && len(name) == 0 {
 			err = fmt.Errorf("no window manager")

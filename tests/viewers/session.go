@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 const (
@@ -25,7 +27,7 @@ const (
 
 // session is one viewer at one screen, from its address to its end.
 type session struct {
-	*result
+	*process.Result
 	*screen
 	dir     string
 	gateway *gateway
@@ -40,12 +42,12 @@ type session struct {
 // issue asks for an address of a workstation.
 func (s *session) issue(ctx context.Context, workstation string) bool {
 	address, err := s.gateway.address(ctx, workstation)
-	token, ok := strings.CutSuffix(address, fmt.Sprintf(".%s:%d", domain, s.gateway.door))
+	token, ok := strings.CutSuffix(address, fmt.Sprintf(".%s:%d", domain, s.gateway.port))
 	if err == nil && (!ok || token == "" || strings.Contains(token, ".")) {
 		err = fmt.Errorf("the address is %q", address)
 	}
 	s.address = address
-	return s.check("an address is issued, <token>."+domain+" and the port", err)
+	return s.Check("an address is issued, <token>."+domain+" and the port", err)
 }
 
 // token is the part of the address that authenticates.
@@ -67,7 +69,7 @@ func (s *session) open(command ...string) bool {
 	s.seen = nil
 	var err error
 	s.viewer, err = s.run(filepath.Join(s.dir, "viewer.log"), command...)
-	return s.must("the viewer starts", err)
+	return s.Must("the viewer starts", err)
 }
 
 // end ends the viewer if there is one.
@@ -89,7 +91,7 @@ func (s *session) explain(keep string) {
 	}
 	img, err := s.x.picture()
 	if err == nil {
-		err = writePNG(filepath.Join(keep, strings.ReplaceAll(s.name, "/", "-")+".png"), img)
+		err = writePNG(filepath.Join(keep, strings.ReplaceAll(s.Name, "/", "-")+".png"), img)
 	}
 	if err != nil {
 		fmt.Println(err)
@@ -102,12 +104,12 @@ func (s *session) look(ctx context.Context, of scene) bool {
 		s.origin, err = of.find(img)
 		return err
 	})
-	return s.check("the screen shows the desktop, 1280x720, each area in its colour", err)
+	return s.Check("the screen shows the desktop, 1280x720, each area in its colour", err)
 }
 
 // wait looks at the screen until check is content, and notes the windows on it.
 func (s *session) wait(ctx context.Context, patience time.Duration, check func(*image.RGBA) error) error {
-	return eventually(ctx, patience, func() error {
+	return process.Eventually(ctx, patience, func() error {
 		titles, err := s.x.windows()
 		if err != nil {
 			return err
@@ -145,15 +147,15 @@ func (s *session) nothingAsked(title string) {
 	if len(s.seen) != 1 || !strings.Contains(s.seen[0], title) {
 		err = fmt.Errorf("the windows were %q", s.seen)
 	}
-	s.check("nothing is asked: the desktop's is the only window there was", err)
+	s.Check("nothing is asked: the desktop's is the only window there was", err)
 }
 
 // use checks that the desktop lives: what changes on it is seen, what is done at
 // the screen arrives.
 func (s *session) use(ctx context.Context) {
-	s.check("a change of the desktop is seen", s.change(ctx))
-	s.check("clicks arrive where they are made", s.click(ctx))
-	s.check("keys arrive in order", s.keys(ctx))
+	s.Check("a change of the desktop is seen", s.change(ctx))
+	s.Check("clicks arrive where they are made", s.click(ctx))
+	s.Check("keys arrive in order", s.keys(ctx))
 }
 
 // change gives two areas other colours for a while.
@@ -197,7 +199,7 @@ func (s *session) click(ctx context.Context) error {
 
 // arrived waits until the desktop has got these clicks, and its pointer is there.
 func (s *session) arrived(ctx context.Context, clicks []image.Point, pointer image.Point) error {
-	return eventually(ctx, inputPatience, func() error {
+	return process.Eventually(ctx, inputPatience, func() error {
 		if got, at := s.desktop.clicked(); !slices.Equal(got, clicks) || at != pointer {
 			return fmt.Errorf("clicks at %v and a pointer at %v arrived, not %v and %v", got, at, clicks, pointer)
 		}
@@ -211,7 +213,7 @@ func (s *session) keys(ctx context.Context) error {
 	if err := s.x.write(text); err != nil {
 		return err
 	}
-	return eventually(ctx, inputPatience, func() error {
+	return process.Eventually(ctx, inputPatience, func() error {
 		if typed := s.desktop.typed(); typed != text {
 			return fmt.Errorf("%q arrived, %q was typed", typed, text)
 		}

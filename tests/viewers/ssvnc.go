@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // ssvncAlone begins with TLS: its script starts stunnel and the viewer, and needs
@@ -35,23 +37,23 @@ func (p programs) tightRefused(ctx context.Context, s *session) {
 	if !s.issue(ctx, desk) || !s.open(p.tight, s.withPort()) {
 		return
 	}
-	err := eventually(ctx, lookPatience, func() error {
+	err := process.Eventually(ctx, lookPatience, func() error {
 		if s.viewer.Running() {
 			return errors.New("it runs")
 		}
 		return nil
 	})
-	s.check("the viewer ends", err)
-	s.check("it says that it knows none of the security types", s.viewer.says("Server did not offer supported security type"))
+	s.Check("the viewer ends", err)
+	s.Check("it says that it knows none of the security types", s.viewer.says("Server did not offer supported security type"))
 }
 
 // tightByPrefix: with it, the first characters of the token are the password.
 func (p programs) tightByPrefix(ctx context.Context, s *session) {
 	const characters = 8
-	if !s.issue(ctx, desk) || !s.open(p.tight, s.withPort()) || !s.check("it asks for a password", s.window(ctx, "assword")) {
+	if !s.issue(ctx, desk) || !s.open(p.tight, s.withPort()) || !s.Check("it asks for a password", s.window(ctx, "assword")) {
 		return
 	}
-	if !s.must("the password can be typed", errors.Join(s.x.write(s.token()[:characters]), s.x.press(keyReturn))) || !s.look(ctx, s.desktop.shown) {
+	if !s.Must("the password can be typed", errors.Join(s.x.write(s.token()[:characters]), s.x.press(keyReturn))) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.use(ctx)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // TigerVNC does TLS inside RFB and sends the host name there. It ends without a
@@ -27,13 +29,13 @@ func (p programs) tigerByName(ctx context.Context, s *session) {
 	s.nothingAsked(desktopName)
 	s.turnedAway(ctx, "a name that is no token", p.tiger, s.nobody(), "This VNC address is not valid. Ask for a new one.")
 	another, err := s.gateway.address(ctx, desk)
-	if !s.must("another address is issued", err) {
+	if !s.Must("another address is issued", err) {
 		return
 	}
 	s.turnedAway(ctx, "a second viewer", p.tiger, another, "Another viewer is connected.")
 	if s.release(ctx) {
 		s.ends(ctx, releasePatience)
-		s.check("the desktop came in the encoding Tight with JPEG", eventually(ctx, inputPatience, func() error {
+		s.Check("the desktop came in the encoding Tight with JPEG", process.Eventually(ctx, inputPatience, func() error {
 			if now := s.desktop.said(); !strings.Contains(now[len(before):], "Tight (JPEG):") {
 				return fmt.Errorf("the VNC server has not said so: %q", now[len(before):])
 			}
@@ -80,7 +82,7 @@ func (p programs) tigerKeepsTLS(ctx context.Context, s *session) {
 	s.nothingAsked(desktopName)
 	if s.release(ctx) {
 		s.ends(ctx, releasePatience)
-		s.check("its session was inside TLS", eventually(ctx, inputPatience, func() error {
+		s.Check("its session was inside TLS", process.Eventually(ctx, inputPatience, func() error {
 			if now := s.gateway.said(); !strings.Contains(now[len(before):], `"security":"X509None"`) {
 				return fmt.Errorf("the gateway has not said so: %q", now[len(before):])
 			}
@@ -92,7 +94,7 @@ func (p programs) tigerKeepsTLS(ctx context.Context, s *session) {
 // tigerAfterwards comes from an address from which somebody has sent no host name
 // before: nothing is asked, for that viewer's second try has used the memory up.
 func (p programs) tigerAfterwards(ctx context.Context, s *session) {
-	if !s.must("the workstation is there again", s.gateway.restore(ctx, desk)) || !s.trustTiger() || !s.issue(ctx, desk) ||
+	if !s.Must("the workstation is there again", s.gateway.restore(ctx, desk)) || !s.trustTiger() || !s.issue(ctx, desk) ||
 		!s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
@@ -100,7 +102,7 @@ func (p programs) tigerAfterwards(ctx context.Context, s *session) {
 }
 
 // nobody is an address below the domain whose name is no token.
-func (s *session) nobody() string { return fmt.Sprintf("nobody.%s:%d", domain, s.gateway.door) }
+func (s *session) nobody() string { return fmt.Sprintf("nobody.%s:%d", domain, s.gateway.port) }
 
 func (s *session) trustTiger() bool { return s.trust(filepath.Join(s.home, ".vnc", "x509_ca.pem")) }
 
@@ -108,14 +110,14 @@ func (s *session) trustTiger() bool { return s.trust(filepath.Join(s.home, ".vnc
 // viewer shows why it gets no desktop.
 func (s *session) turnedAway(ctx context.Context, which, tiger, address, reason string) {
 	second, err := s.run(filepath.Join(s.dir, "refused.log"), tiger, address)
-	if !s.must("a second viewer starts", err) {
+	if !s.Must("a second viewer starts", err) {
 		return
 	}
 	defer second.Stop()
 	if err = s.window(ctx, "TigerVNC Viewer"); err == nil {
 		err = second.says("Authentication failure: " + reason)
 	}
-	s.check(which+" gets no desktop, but the reason", err)
+	s.Check(which+" gets no desktop, but the reason", err)
 }
 
 // testCardBars are the classic eight colour bars in the upper 8/15 of the card.
@@ -163,7 +165,7 @@ func (p programs) tigerTestCard(ctx context.Context, s *session) {
 				return nil
 			})
 		}
-		s.check(part.what, err)
+		s.Check(part.what, err)
 	}
 	s.nothingAsked("")
 }
@@ -174,28 +176,28 @@ func (p programs) tigerBehindStunnel(ctx context.Context, s *session) {
 	if !s.issue(ctx, desk) {
 		return
 	}
-	port, err := freePort()
-	if !s.must("there is a port for stunnel", err) {
+	ports, err := process.FreePorts(1)
+	if !s.Must("there is a port for stunnel", err) {
 		return
 	}
-	near, file := fmt.Sprintf("127.0.0.1:%d", port), filepath.Join(s.dir, "stunnel.conf")
+	near, file := fmt.Sprintf("127.0.0.1:%d", ports[0]), filepath.Join(s.dir, "stunnel.conf")
 	text := strings.Join([]string{
 		"foreground = yes", "pid =", "[desk]", "client = yes", "accept = " + near, "connect = " + s.address,
 		"sni = " + s.host(), "verifyChain = yes", "checkHost = " + s.host(), "CAfile = " + s.gateway.ca, "",
 	}, "\n")
-	if !s.must("stunnel has a configuration", os.WriteFile(file, []byte(text), 0o600)) {
+	if !s.Must("stunnel has a configuration", os.WriteFile(file, []byte(text), 0o600)) {
 		return
 	}
 	stunnel, err := s.run(filepath.Join(s.dir, "stunnel.log"), p.stunnel, file)
-	if !s.must("stunnel starts", err) {
+	if !s.Must("stunnel starts", err) {
 		return
 	}
 	defer stunnel.Stop()
 	const patience = 10 * time.Second
-	if !s.must("stunnel listens", eventually(ctx, patience, func() error { return stunnel.says("Configuration successful") })) {
+	if !s.Must("stunnel listens", process.Eventually(ctx, patience, func() error { return stunnel.says("Configuration successful") })) {
 		return
 	}
-	if !s.open(p.tiger, fmt.Sprintf("127.0.0.1::%d", port)) || !s.look(ctx, s.desktop.shown) {
+	if !s.open(p.tiger, fmt.Sprintf("127.0.0.1::%d", ports[0])) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.use(ctx)

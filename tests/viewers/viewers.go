@@ -48,12 +48,12 @@ func (s *session) trust(file string) bool {
 	if err == nil {
 		err = os.WriteFile(file, ca, 0o600)
 	}
-	return s.must("the authority of the gateway can be trusted", err)
+	return s.Must("the authority of the gateway can be trusted", err)
 }
 
 // withDisplay is the address as viewers want it to which host:number is always a
 // display, and display 0 is port 5900.
-func (s *session) withDisplay() string { return fmt.Sprintf("%s:%d", s.host(), s.gateway.door-5900) }
+func (s *session) withDisplay() string { return fmt.Sprintf("%s:%d", s.host(), s.gateway.port-5900) }
 
 // withPort is the address as viewers want it to which host:number may be a display.
-func (s *session) withPort() string { return fmt.Sprintf("%s::%d", s.host(), s.gateway.door) }
+func (s *session) withPort() string { return fmt.Sprintf("%s::%d", s.host(), s.gateway.port) }

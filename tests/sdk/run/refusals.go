@@ -96,7 +96,7 @@ func callsOf(all []refusal, suite string, n int) (calls []refusedCall) {
 				if r.Stream != nil && *r.Stream != streamed || streamed && (requests == "an hour" || requests == "answered") {
 					continue
 				}
-				c := refusedCall{refusal: r, API: api, Streamed: streamed, Secret: secret(), Requests: requests}
+				c := refusedCall{refusal: r, API: api, Streamed: streamed, Secret: process.Secret(), Requests: requests}
 				c.KeyName = fmt.Sprintf("%s.%d.%s", strings.ReplaceAll(r.Name, " ", "-"), n, api)
 				if streamed {
 					c.KeyName += ".stream"
@@ -209,7 +209,7 @@ http://:%[1]d {
 `
 
 // runRefusals runs the suites of refusals against a gateway of their own.
-func runRefusals(ctx context.Context, p peers, dir string, fake *fakeProvider, chosen []suite, report func(result) error) (bool, error) {
+func runRefusals(ctx context.Context, p peers, dir string, fake *fakeProvider, chosen []suite, report func(*process.Result) error) (bool, error) {
 	all, err := readRefusals(p.sources)
 	if err != nil {
 		return false, err
