@@ -12,8 +12,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// agents is a program of the OpenAI Agents SDK. The options of a scenario are
-// the API that it calls and the tools that it has.
+// agents is a program of the OpenAI Agents SDK. The options of a scenario are the API that it calls
+// and its tools.
 func agents(p programs) client {
 	const read = `use read_file {"name":"fruit.txt"}`
 	responses, chat := []string{"responses", "functions"}, []string{"chat", "functions"}

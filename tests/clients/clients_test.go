@@ -40,7 +40,7 @@ not JSON
 	}
 }
 
-// good is what a run should have been seen to do.
+// good is the expected observation of a run.
 func good() (scenario, observation) {
 	s := scenario{name: "s", says: "hello", calls: 1, most: 2, within: time.Second, costs: true, carries: []string{"custom"}}
 	return s, observation{
@@ -116,7 +116,7 @@ func TestAMissingClientIsAFailure(t *testing.T) {
 	}
 }
 
-// The versions of the results are those that are installed.
+// The versions in the results are the installed ones.
 func TestVersionsAreThePinnedOnes(t *testing.T) {
 	pins := ""
 	for _, file := range []string{"node/package.json", "agents/requirements.txt"} {
@@ -135,7 +135,7 @@ func TestVersionsAreThePinnedOnes(t *testing.T) {
 	}
 }
 
-func TestTheShapeOfABodyCountsToolsWhereverTheyStand(t *testing.T) {
+func TestShapeOfABodyCountsAllTools(t *testing.T) {
 	got := shape([]byte(`{"model":"m","tools":[{"type":"custom"}],"input":[{"type":"message"},
 		{"type":"additional_tools","tools":[{"type":"namespace","tools":[{"type":"custom"}]}]}]}`))
 	if want := "fields [input model tools], tools map[custom:2 namespace:1]"; got != want {

@@ -21,12 +21,12 @@ import (
 // logTimeout is how long the gateway may take to log what it has answered.
 const logTimeout = 30 * time.Second
 
-// models are those of the fake provider that a client calls as an agent. Codex
-// knows two of the names, and offers other tools to each of the three.
+// models are models of the fake provider that a client calls as an agent. Codex knows two of the
+// names, and offers different tools to each of the three.
 var models = []string{"agent", "gpt-5.5-agent", "gpt-6.1-sol-agent"}
 
-// caddyfile takes the port, the blocks of the keys, the fake provider's origin,
-// its models, the catalog and the access log.
+// caddyfile takes the port, the blocks of the keys, the fake provider's origin, its models, the
+// catalog and the access log.
 const caddyfile = `{
 	admin off
 	persist_config off
@@ -79,8 +79,7 @@ func (k key) block() string {
 	return "\t\tkey " + k.name + " {\n\t\t\t" + strings.Join(lines, "\n\t\t\t") + "\n\t\t}\n"
 }
 
-// writeCatalog prices every model: under a hard budget of money each call must
-// have a price.
+// writeCatalog prices every model: under a hard budget of money each call must have a price.
 func writeCatalog(file string) error {
 	catalog := make(map[string]any)
 	for _, provider := range []string{"fake", "chatonly", "responsesonly"} {
@@ -152,7 +151,7 @@ type row struct {
 	Status int     `json:"status"`
 	Code   string  `json:"code"`
 	Model  string  `json:"model"`
-	Usage  float64 `json:"usage"` // what it cost in USD
+	Usage  float64 `json:"usage"` // its cost in USD
 	Priced bool    `json:"priced"`
 }
 

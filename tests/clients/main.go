@@ -1,17 +1,16 @@
 //go:build linux
 
-// Command clients drives real coding clients through a built gateway: Codex,
-// opencode and a program of the OpenAI Agents SDK.
+// Command clients drives real coding clients through a built gateway: Codex, opencode and a program
+// of the OpenAI Agents SDK.
 //
 //	go run ./tests/clients -caddy ./caddy -codex PATH -opencode PATH -python PYTHON [-only REGEXP] [-results FILE] [-v]
 //
-// It starts the fake provider and the gateway before it. Each scenario is a run
-// of one client, with a gateway key of its own, a home and a folder to work in;
-// what the client shows, what the provider received, what the gateway was asked
-// and what its activity says is checked. Everything is on the loopback, with its
-// data in a temporary folder, and ended at the end. A client that is not
-// installed fails: there is no skipping. -results appends a line
-// "name TAB passed TAB failed TAB seconds" for each client.
+// It starts the fake provider, and the gateway before it. Each scenario is a run of one client,
+// with its own gateway key, home and working folder. It checks what the client shows, what the
+// provider received, the requests to the gateway, and the activity. Everything is on the loopback,
+// with its data in a temporary folder, and is ended at the end. A client that is not installed
+// fails: there is no skipping. -results appends a line "name TAB passed TAB failed TAB seconds" for
+// each client.
 package main
 
 import (

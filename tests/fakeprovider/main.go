@@ -1,12 +1,11 @@
-// Fakeprovider runs the fake model provider of internal/fake in a process of its
-// own, for tests that drive a real gateway.
+// Fakeprovider runs the fake model provider of internal/fake in a process of its own, for tests
+// that drive a real gateway.
 //
 //	fakeprovider [-listen 127.0.0.1:0] [-record=false]
 //
-// The first line on stdout is "listening on http://HOST:PORT". The process ends
-// when its standard input closes, so that none outlives the test that started
-// it, or on SIGTERM or an interrupt; then open connections are dropped. What it
-// can do is in the package comment of internal/fake.
+// The first line on stdout is "listening on http://HOST:PORT". The process ends when its standard
+// input closes, so that none outlives the test that started it, or on SIGTERM or an interrupt; then
+// open connections are dropped. What it can do is in the package comment of internal/fake.
 package main
 
 import (

@@ -93,8 +93,8 @@ func (r *Result) String() string {
 	return fmt.Sprintf("%s: %d passed, %d failed, %.1f s", r.Name, r.Passed, r.Failed, r.Took.Seconds())
 }
 
-// Report prints the result and, if file is not empty, appends it to file as the line
-// "name TAB passed TAB failed TAB seconds".
+// Report prints the result and, if file is not empty, appends it to file as the line "name TAB
+// passed TAB failed TAB seconds".
 func (r *Result) Report(file string) error {
 	fmt.Println(r)
 	if file == "" {

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	domain     = "vnc.localhost"
-	desk       = "desk1"
-	x11vncDesk = "desk2"
-	testCard   = "demo"
+	domain            = "vnc.localhost"
+	workstation       = "desk1"
+	x11vncWorkstation = "desk2"
+	testCard          = "demo"
 
 	keyEnv      = "VIEWERS_KEY"
 	passwordEnv = "VIEWERS_PASSWORD_" // and the desktop's name
 )
 
-// caddyfile takes the port of the HTTP site, that of the door, the desktops, and
-// whether the door takes viewers without TLS.
+// caddyfile takes the port of the HTTP site, that of the VNC addresses, the workstations, and the
+// value of vncauth.
 const caddyfile = `{
 	admin off
 	persist_config off
@@ -104,8 +104,8 @@ func (g *gateway) ready(ctx context.Context) error {
 	return g.hasCertificate()
 }
 
-// hasCertificate says whether the door answers with the certificate of its names,
-// which comes some time after the start.
+// hasCertificate checks that the VNC listener shows its wildcard certificate, which comes some time
+// after the start.
 func (g *gateway) hasCertificate() error {
 	pem, err := os.ReadFile(g.ca)
 	if err != nil {
@@ -120,7 +120,7 @@ func (g *gateway) hasCertificate() error {
 	return conn.Close()
 }
 
-// address asks for a VNC address: <token>.<domain>:<port>.
+// address requests a VNC address: <token>.<domain>:<port>.
 func (g *gateway) address(ctx context.Context, workstation string) (string, error) {
 	var issued struct {
 		Address string `json:"vnc_url"`

@@ -1,17 +1,15 @@
 //go:build linux
 
-// Command viewers drives real VNC viewers through a built gateway against real
-// VNC servers, and checks what a person in front of them would see.
+// Command viewers drives real VNC viewers through a built gateway against real VNC servers, and
+// checks what a person in front of them would see.
 //
 //	go run ./tests/viewers -caddy ./caddy [-only REGEXP] [-results FILE] [-v]
 //
-// It starts Xtigervnc and x11vnc, each with a desktop of known colours, and the
-// gateway before them.
-// Each viewer gets a screen of its own (Xvfb with a window manager), an address
-// from the API, and the clicks and keys of a person. Everything is on the
-// loopback, with its data in a temporary folder, and ended at the end. A viewer
-// that is not installed fails: there is no skipping. -results appends a line
-// "name TAB passed TAB failed TAB seconds" for each viewer.
+// It starts Xtigervnc and x11vnc, each with a desktop of known colours, and the gateway before
+// them. Each viewer gets its own screen (Xvfb with a window manager), an address from the API, and
+// the clicks and keys of a person. Everything is on the loopback, with its data in a temporary
+// folder, and is ended at the end. A viewer that is not installed fails: there is no skipping.
+// -results appends a line "name TAB passed TAB failed TAB seconds" for each viewer.
 package main
 
 import (
@@ -60,8 +58,7 @@ type options struct {
 	verbose bool
 }
 
-// run drives all viewers that match, those that need VNC authentication at a
-// gateway of their own.
+// run drives all viewers that match. Those that need VNC authentication have their own gateway.
 func (o options) run(ctx context.Context) (ok bool, err error) {
 	dir, err := os.MkdirTemp("", "gatehouse-viewers-")
 	if err != nil {

@@ -25,10 +25,10 @@ func start(cmd *exec.Cmd, log string) (*program, error) {
 	return &program{p}, err
 }
 
-// said is the log of p, without the breaks of its lines. It only grows.
+// said is the log of p without line breaks. It only grows.
 func (p *program) said() string { return strings.Join(strings.Fields(p.Log()), " ") }
 
-// says is nil if text is in the log of p.
+// says returns an error unless text is in the log of p.
 func (p *program) says(text string) error {
 	if !strings.Contains(p.said(), text) {
 		return fmt.Errorf("%s has not said %q", p.Path(), text)
@@ -44,8 +44,8 @@ type display struct {
 
 var errNoDisplay = errors.New("the line is empty")
 
-// startDisplay runs an X server on a display number of its own choice, which it
-// writes to the descriptor that -displayfd names once it is ready.
+// startDisplay runs an X server on a display number that it chooses itself, and writes to the
+// descriptor of -displayfd once it is ready.
 func startDisplay(dir, program string, args ...string) (*display, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -61,7 +61,7 @@ func startDisplay(dir, program string, args ...string) (*display, error) {
 		return nil, fmt.Errorf("starting an X server: %w", err)
 	}
 	const timeout = 20 * time.Second
-	_ = r.SetReadDeadline(time.Now().Add(timeout)) // pipes can
+	_ = r.SetReadDeadline(time.Now().Add(timeout)) // pipes support it
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if number := strings.TrimSpace(line); err == nil && number != "" {
 		return &display{p, number}, nil

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestWhatAProcessSaysIsReadWithoutLineBreaks(t *testing.T) {
+func TestLogIsReadWithoutLineBreaks(t *testing.T) {
 	cmd := exec.Command("printf", "one\n    two  three\n")
 	p, err := start(cmd, filepath.Join(t.TempDir(), "log"))
 	if err != nil {

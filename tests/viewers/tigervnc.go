@@ -15,40 +15,39 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// TigerVNC does TLS inside RFB and sends the host name there. It ends without a
-// word when its connection is closed, and asks whether to connect again when it
-// is cut.
+// TigerVNC does TLS inside RFB and sends the host name there. It ends silently when its connection
+// is closed, and asks whether to reconnect when it is interrupted.
 
 // tigerByName starts it as a person does, with the address and nothing else.
 func (p programs) tigerByName(ctx context.Context, s *session) {
 	before := s.desktop.said()
-	if !s.trustTiger() || !s.issue(ctx, desk) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
+	if !s.trustTiger() || !s.issue(ctx, workstation) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.use(ctx)
 	s.nothingAsked(desktopName)
-	s.turnedAway(ctx, "a name that is no token", p.tiger, s.nobody(), "This VNC address is not valid. Ask for a new one.")
-	another, err := s.gateway.address(ctx, desk)
+	s.refused(ctx, "a name that is no token", p.tiger, s.nobody(), "This VNC address is not valid. Ask for a new one.")
+	another, err := s.gateway.address(ctx, workstation)
 	if !s.Must("another address is issued", err) {
 		return
 	}
-	s.turnedAway(ctx, "a second viewer", p.tiger, another, "Another viewer is connected.")
+	s.refused(ctx, "a second viewer", p.tiger, another, "Another viewer is connected.")
 	if s.release(ctx) {
-		s.ends(ctx, releasePatience)
-		s.Check("the desktop came in the encoding Tight with JPEG", process.Eventually(ctx, inputPatience, func() error {
+		s.ends(ctx, releaseTimeout)
+		s.Check("the desktop came in the encoding Tight with JPEG", process.Eventually(ctx, inputTimeout, func() error {
 			if now := s.desktop.said(); !strings.Contains(now[len(before):], "Tight (JPEG):") {
 				return fmt.Errorf("the VNC server has not said so: %q", now[len(before):])
 			}
 			return nil
 		}))
-		s.turnedAway(ctx, "a released address", p.tiger, s.address, "This workstation was released.")
+		s.refused(ctx, "a released address", p.tiger, s.address, "This workstation was released.")
 	}
 }
 
-// tigerByPassword gives a host name without a token, as viewers do that send
-// none, and the token as the password.
+// tigerByPassword uses a host name without a token, like viewers that send none, and the token as
+// the password.
 func (p programs) tigerByPassword(ctx context.Context, s *session) {
-	if !s.trustTiger() || !s.issue(ctx, desk) ||
+	if !s.trustTiger() || !s.issue(ctx, workstation) ||
 		!s.open("VNC_USERNAME=anybody", "VNC_PASSWORD="+s.token(), p.tiger, "-SecurityTypes", "X509Plain", s.nobody()) ||
 		!s.look(ctx, s.desktop.shown) {
 		return
@@ -56,33 +55,33 @@ func (p programs) tigerByPassword(ctx context.Context, s *session) {
 	s.use(ctx)
 	s.nothingAsked(desktopName)
 	if s.release(ctx) {
-		s.ends(ctx, releasePatience)
+		s.ends(ctx, releaseTimeout)
 	}
 }
 
-// tigerAtX11vnc looks at a desktop of the other server.
+// tigerAtX11vnc views a desktop of the other server.
 func (p programs) tigerAtX11vnc(ctx context.Context, s *session) {
-	if !s.trustTiger() || !s.issue(ctx, x11vncDesk) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
+	if !s.trustTiger() || !s.issue(ctx, x11vncWorkstation) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.use(ctx)
 	s.nothingAsked(desktopName)
 	if s.release(ctx) {
-		s.ends(ctx, releasePatience)
+		s.ends(ctx, releaseTimeout)
 	}
 }
 
-// tigerKeepsTLS takes the first security type of the server's list that it knows:
-// the option vncauth must not make it come in without TLS.
+// tigerKeepsTLS takes the first security type of the server's list that it knows: the option
+// vncauth must not make it connect without TLS.
 func (p programs) tigerKeepsTLS(ctx context.Context, s *session) {
 	before := s.gateway.said()
-	if !s.trustTiger() || !s.issue(ctx, desk) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
+	if !s.trustTiger() || !s.issue(ctx, workstation) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.nothingAsked(desktopName)
 	if s.release(ctx) {
-		s.ends(ctx, releasePatience)
-		s.Check("its session was inside TLS", process.Eventually(ctx, inputPatience, func() error {
+		s.ends(ctx, releaseTimeout)
+		s.Check("its session was inside TLS", process.Eventually(ctx, inputTimeout, func() error {
 			if now := s.gateway.said(); !strings.Contains(now[len(before):], `"security":"X509None"`) {
 				return fmt.Errorf("the gateway has not said so: %q", now[len(before):])
 			}
@@ -91,24 +90,24 @@ func (p programs) tigerKeepsTLS(ctx context.Context, s *session) {
 	}
 }
 
-// tigerAfterwards comes from an address from which somebody has sent no host name
-// before: nothing is asked, for that viewer's second try has used the memory up.
+// tigerAfterwards connects from an address from which another viewer has sent no host name before.
+// Nothing is asked, because that viewer's second attempt has used up the gateway's memory of it.
 func (p programs) tigerAfterwards(ctx context.Context, s *session) {
-	if !s.Must("the workstation is there again", s.gateway.restore(ctx, desk)) || !s.trustTiger() || !s.issue(ctx, desk) ||
+	if !s.Must("the workstation is there again", s.gateway.restore(ctx, workstation)) || !s.trustTiger() || !s.issue(ctx, workstation) ||
 		!s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.nothingAsked(desktopName)
 }
 
-// nobody is an address below the domain whose name is no token.
+// nobody is an address below the domain whose name is not a token.
 func (s *session) nobody() string { return fmt.Sprintf("nobody.%s:%d", domain, s.gateway.port) }
 
 func (s *session) trustTiger() bool { return s.trust(filepath.Join(s.home, ".vnc", "x509_ca.pem")) }
 
-// turnedAway opens an address beside whatever is on the screen, and checks that the
-// viewer shows why it gets no desktop.
-func (s *session) turnedAway(ctx context.Context, which, tiger, address, reason string) {
+// refused opens an address while the screen shows something else, and checks that the viewer
+// shows why it gets no desktop.
+func (s *session) refused(ctx context.Context, which, tiger, address, reason string) {
 	second, err := s.run(filepath.Join(s.dir, "refused.log"), tiger, address)
 	if !s.Must("a second viewer starts", err) {
 		return
@@ -132,14 +131,14 @@ func testCardBars() (s scene) {
 	return s
 }
 
-// Where the built-in desktop tells what arrived, and where something moves.
+// Where the built-in desktop shows its input, and where something moves.
 var (
 	cardPointer = image.Rect(36, 578, 1244, 602)
 	cardKey     = image.Rect(36, 608, 1244, 632)
 	cardRoad    = image.Rect(0, 640, 1280, 720)
 )
 
-// tigerTestCard looks at the built-in desktop, which no VNC server stands behind.
+// tigerTestCard views the built-in desktop, which has no VNC server.
 func (p programs) tigerTestCard(ctx context.Context, s *session) {
 	if !s.trustTiger() || !s.issue(ctx, testCard) || !s.open(p.tiger, s.address) || !s.look(ctx, testCardBars()) {
 		return
@@ -158,7 +157,7 @@ func (p programs) tigerTestCard(ctx context.Context, s *session) {
 			err = part.do()
 		}
 		if err == nil {
-			err = s.wait(ctx, inputPatience, func(now *image.RGBA) error {
+			err = s.wait(ctx, inputTimeout, func(now *image.RGBA) error {
 				if same(before, now, part.where.Add(s.origin)) {
 					return fmt.Errorf("nothing changes in %v", part.where)
 				}
@@ -170,10 +169,9 @@ func (p programs) tigerTestCard(ctx context.Context, s *session) {
 	s.nothingAsked("")
 }
 
-// tigerBehindStunnel begins with TLS, which stunnel does; the viewer knows
-// nothing of it.
+// tigerBehindStunnel begins with TLS, which stunnel does; the viewer does not notice it.
 func (p programs) tigerBehindStunnel(ctx context.Context, s *session) {
-	if !s.issue(ctx, desk) {
+	if !s.issue(ctx, workstation) {
 		return
 	}
 	ports, err := process.FreePorts(1)
@@ -193,8 +191,8 @@ func (p programs) tigerBehindStunnel(ctx context.Context, s *session) {
 		return
 	}
 	defer stunnel.Stop()
-	const patience = 10 * time.Second
-	if !s.Must("stunnel listens", process.Eventually(ctx, patience, func() error { return stunnel.says("Configuration successful") })) {
+	const timeout = 10 * time.Second
+	if !s.Must("stunnel listens", process.Eventually(ctx, timeout, func() error { return stunnel.says("Configuration successful") })) {
 		return
 	}
 	if !s.open(p.tiger, fmt.Sprintf("127.0.0.1::%d", ports[0])) || !s.look(ctx, s.desktop.shown) {
@@ -203,6 +201,6 @@ func (p programs) tigerBehindStunnel(ctx context.Context, s *session) {
 	s.use(ctx)
 	s.nothingAsked(desktopName)
 	if s.release(ctx) {
-		s.ends(ctx, releasePatience)
+		s.ends(ctx, releaseTimeout)
 	}
 }

@@ -20,9 +20,9 @@ const catalog = `{
 }
 `
 
-// caddyfile takes the port of the HTTP site, that of the HTTPS site, the catalog,
-// and several times the origin of the fake provider. The fake's models are named one by
-// one: a model it has, but that is not named here, is not callable.
+// caddyfile takes the port of the HTTP site, that of the HTTPS site, the catalog, and several times
+// the origin of the fake provider. The fake's models are named one by one: a model it has, but that
+// is not named here, is not callable.
 const caddyfile = `{
 	admin off
 	persist_config off
@@ -90,7 +90,7 @@ type configuration struct {
 	http, https int
 }
 
-// servingConfig is the gateway of the suites that are served.
+// servingConfig is the configuration for suites whose calls are answered.
 func servingConfig(dir, fakeOrigin string) (configuration, error) {
 	ports, err := process.FreePorts(2)
 	if err != nil {
@@ -175,7 +175,7 @@ func (g *gateway) hasCertificate(ctx context.Context) error {
 	return res.Body.Close() // without a key: any status will do
 }
 
-// environment is what a suite learns.
+// environment is the environment of a suite.
 func (g *gateway) environment(target string, https bool, fakeOrigin string) []string {
 	origin := g.http
 	if https {

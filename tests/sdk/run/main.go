@@ -1,12 +1,11 @@
-// Command run drives a built gateway with the official SDKs of both families.
+// Command run drives a built gateway with the official SDKs of OpenAI and OpenRouter.
 //
 //	go run ./tests/sdk/run -caddy ./caddy -fake FAKEPROVIDER -python PYTHON -node DIR -go TESTBINARY [-only REGEXP] [-results FILE]
 //
-// It starts the fake provider and the gateway, on free ports of the loopback and
-// with their data in a temporary folder, runs each suite against the built-in
-// test provider and against the fake one, and ends all it started. A suite whose
-// flag is empty fails: there is no skipping. -results appends a line
-// "name TAB passed TAB failed TAB seconds" for each suite.
+// It starts the fake provider and the gateway, on free ports of the loopback and with their data in
+// a temporary folder. It runs each suite against the built-in test provider and against the fake
+// one, and ends everything it started. A suite whose flag is empty fails: there is no skipping.
+// -results appends a line "name TAB passed TAB failed TAB seconds" for each suite.
 package main
 
 import (
@@ -74,7 +73,7 @@ func run(ctx context.Context, p peers, o process.Options) (ok bool, err error) {
 	return ok, ctx.Err()
 }
 
-// runServed runs the suites of calls that are answered.
+// runServed runs the suites whose calls are answered.
 func runServed(ctx context.Context, p peers, dir string, fake *fakeProvider, chosen []suite, report func(*process.Result) error) (bool, error) {
 	c, err := servingConfig(dir, fake.origin)
 	if err != nil {

@@ -16,7 +16,7 @@ func table(t *testing.T) []refusal {
 	return all
 }
 
-func TestEveryLineOfTheTableSaysWhatIsExpected(t *testing.T) {
+func TestEveryLineOfTheTableHasAnExpectation(t *testing.T) {
 	known := []string{"", "once", "thrice", "an hour", "answered"}
 	for _, r := range table(t) {
 		if r.Name == "" || r.Status < 400 || r.Code == "" || r.Type == "" || r.ErrorType == "" || len(r.Message) == 0 {

@@ -29,8 +29,7 @@ type suite struct {
 	command []string
 }
 
-// suites is the table of tested SDKs, each against the providers, and the
-// HTTPS run.
+// suites is the table of tested SDKs, each against the providers, and the HTTPS run.
 func suites(p peers) []suite {
 	python := func(file string, args ...string) suite {
 		return suite{command: append([]string{p.python, "-u", filepath.Join(p.sources, "python", file)}, args...), missing: process.Absent(p.python, "python")}
