@@ -166,11 +166,11 @@ func TestWhatATranslatedChatCannotCarryIsRefusedByName(t *testing.T) {
 		for _, path := range chatPaths {
 			a := h.post(path, "hosted", chat("fake/echo", ","+field))
 			v := parse(t, a.body)
-			told := at(v, "error", "param")
+			got := at(v, "error", "param")
 			if path == chatRouter {
-				told = at(v, "error", "metadata", "param")
+				got = at(v, "error", "metadata", "param")
 			}
-			if a.status != 400 || told != param {
+			if a.status != 400 || got != param {
 				t.Errorf("%s: %s: %d %s, want param %s", path, field, a.status, a.body, param)
 			}
 		}

@@ -126,7 +126,7 @@ func (s *soak) begin() {
 				if n := s.next.Add(1) - 1; int(n) < len(s.notes) {
 					s.call(int(n))
 				} else {
-					s.faults.add("more than %d calls: there is no room for what is known of them", len(s.notes))
+					s.faults.add("more than %d calls: no memory is allocated for their notes", len(s.notes))
 					s.running.RUnlock()
 					return
 				}

@@ -77,6 +77,6 @@ func TestOldestAreDeletedWhenTheDatabaseIsTooLarge(t *testing.T) {
 		t.Errorf("left %.40q… of %d bytes", got, len(got))
 	}
 	if got := kept(t, activity.Retention{Size: 1}, records); got["default"] != "" {
-		t.Errorf("left %.40q with room for nothing", got)
+		t.Errorf("left %.40q with no space for anything", got)
 	}
 }

@@ -17,7 +17,7 @@ func TestPermanentRefusalsAreNeverRetriedByAnSDK(t *testing.T) {
 			t.Errorf("%s: a %d without Retry-After is retried without pace for an hour by the OpenRouter SDKs", code, r.status)
 		}
 		if r.openaiType == "" || r.openrouterType == "" {
-			t.Errorf("%s: a family has no word for it", code)
+			t.Errorf("%s: an API has no type for it", code)
 		}
 	}
 }

@@ -168,7 +168,7 @@ func (c *Catalog) List(allowed func(id string) bool) []Model {
 }
 
 // Ending returns the IDs of allowed callable models that end in "/" and name, sorted, at most
-// limit. They are what a caller may have meant who left out the provider.
+// limit. They are the names that a caller without the provider may have meant.
 func (c *Catalog) Ending(name string, allowed func(id string) bool, limit int) (ids []string) {
 	for _, m := range c.index.Load().byEnd[lastPart(name)] {
 		if before, ok := strings.CutSuffix(m.ID, name); ok && strings.HasSuffix(before, "/") && allowed(m.ID) {

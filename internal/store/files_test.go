@@ -45,7 +45,7 @@ func TestMissingFileIsNoticedAndNotCreatedAgain(t *testing.T) {
 			wantReplaced(t, st, path)
 			wantReplaced(t, st, path)
 			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("it was made anew: %v", err)
+				t.Errorf("it was created again: %v", err)
 			}
 			if err := os.WriteFile(path, nil, 0o600); err != nil { // replaced by another file
 				t.Fatal(err)
@@ -77,7 +77,7 @@ func TestALostFileIsNoticedWhileNothingIsWritten(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		if len(health) != 1 || st.Health() == nil {
-			t.Errorf("health was told %v", health)
+			t.Errorf("health got %v", health)
 		}
 		if err := os.Rename(away, path); err != nil {
 			t.Fatal(err)
@@ -85,7 +85,7 @@ func TestALostFileIsNoticedWhileNothingIsWritten(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if len(health) != 2 || health[1] != nil || st.Health() != nil {
-			t.Errorf("put back: health was told %v", health)
+			t.Errorf("restored: health got %v", health)
 		}
 		st.Close()
 	})

@@ -201,7 +201,7 @@ func TestUnusableFilesAreRefused(t *testing.T) {
 		{"newer layout", "written by a newer version", func(t *testing.T, dir string) {
 			damage(t, dir, func(raw []byte) []byte { raw[63] = 9; return raw }) // user_version
 		}},
-		{"newer room", "written by a newer version", func(t *testing.T, dir string) {
+		{"newer schema", "written by a newer version", func(t *testing.T, dir string) {
 			newer := store.Schema{Name: "notes", Steps: append(notes.Steps[:1:1], "SELECT 1")}
 			open(t, dir, store.Options{Schemas: []store.Schema{newer}}).Close()
 		}},

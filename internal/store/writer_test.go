@@ -80,10 +80,10 @@ func TestFullDisk(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if got := strings.Fields(texts(t, st)); len(got) != 5 || got[0]+got[2]+got[3]+got[4] != "abcd" {
-			t.Errorf("after the disk has room: %.80q", got)
+			t.Errorf("after the disk has space: %.80q", got)
 		}
 		if len(health) != 2 || health[0] == nil || health[1] != nil || st.Health() != nil {
-			t.Errorf("health was told %v", health)
+			t.Errorf("health got %v", health)
 		}
 		st.Close()
 	})

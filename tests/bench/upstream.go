@@ -18,7 +18,7 @@ import (
 )
 
 // Models select the behaviour of the upstream. Clients ask for them with the provider's prefix.
-// Only the gateway removes it, so the upstream knows who is asking.
+// Only the gateway removes it, so the upstream knows its caller.
 const (
 	providerPrefix = "up/"
 	// Prefixes of the same upstream as a provider with only one of the two APIs.

@@ -66,7 +66,7 @@ func TestUpstreamSendsUsageIfAsked(t *testing.T) {
 		t.Error(err)
 	}
 	if err := checkChatStream(coalescedEvents, true)(a, 0, modelWhole); err != nil {
-		t.Errorf("a family that always has usage: %v", err)
+		t.Errorf("an API that always has usage: %v", err)
 	}
 	if err := checkChatStream(coalescedEvents, false)(a, 0, modelWhole); err == nil {
 		t.Error("a usage chunk that nobody asked for passed the check")

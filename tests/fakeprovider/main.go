@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		_, _ = io.Copy(io.Discard, stdin) // whatever ends it, the parent is gone
+		_, _ = io.Copy(io.Discard, stdin) // ends when the parent has ended
 		cancel()
 	}()
 	return fake.New(opts...).Serve(ctx, l)

@@ -180,7 +180,7 @@ func (p programs) tigerBehindStunnel(ctx context.Context, s *session) {
 	}
 	near, file := fmt.Sprintf("127.0.0.1:%d", ports[0]), filepath.Join(s.dir, "stunnel.conf")
 	text := strings.Join([]string{
-		"foreground = yes", "pid =", "[desk]", "client = yes", "accept = " + near, "connect = " + s.address,
+		"foreground = yes", "pid =", "[workstation]", "client = yes", "accept = " + near, "connect = " + s.address,
 		"sni = " + s.host(), "verifyChain = yes", "checkHost = " + s.host(), "CAfile = " + s.gateway.ca, "",
 	}, "\n")
 	if !s.Must("stunnel has a configuration", os.WriteFile(file, []byte(text), 0o600)) {

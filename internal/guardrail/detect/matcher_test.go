@@ -29,7 +29,7 @@ func TestLongTextsWaitForOneAnother(t *testing.T) {
 	}
 	close(left)
 	if err := <-done; !errors.Is(err, detect.ErrStopped) {
-		t.Errorf("without room: %v", err)
+		t.Errorf("without a free slot: %v", err)
 	}
 	for _, f := range free {
 		f()
