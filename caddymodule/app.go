@@ -73,12 +73,12 @@ type App struct {
 	// VNC configures desktops. Default: none.
 	VNC *VNC `json:"vnc,omitempty"`
 
-	ctx     caddy.Context
-	logger  *zap.Logger
-	state   *gateway.State
-	key     string // of state in the pool; "" = no reference is held
-	gateway *gateway.Gateway
-	tls     *caddytls.TLS // nil without VNC
+	ctx      caddy.Context
+	logger   *zap.Logger
+	state    *gateway.State
+	stateDir string // of state; "" until a reference to it is held
+	gateway  *gateway.Gateway
+	tls      *caddytls.TLS // nil without VNC
 }
 
 // CaddyModule returns the module's information.
@@ -89,8 +89,8 @@ func (App) CaddyModule() caddy.ModuleInfo {
 // Gateway is what the handlers serve.
 func (a *App) Gateway() *gateway.Gateway { return a.gateway }
 
-// Provision checks the configuration and wires the gateway. It opens no file
-// but those it reads, and changes nothing that outlives a failed load.
+// Provision checks the configuration and makes the gateway. It only reads files, and changes
+// nothing that outlives a failed load.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.logger = ctx, ctx.Logger()
 	dir := a.DataDir
@@ -101,10 +101,10 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("data_dir: %w", err)
 	}
-	if a.state, err = takeState(dir); err != nil {
+	if a.state, err = acquireState(dir); err != nil {
 		return err
 	}
-	a.key = dir
+	a.stateDir = dir
 	if err := a.state.Metrics.Register(ctx.GetMetricsRegistry()); err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
@@ -118,13 +118,13 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if config.Emitter, err = a.events(); err != nil {
 		return err
 	}
-	config.Released, config.Hold = a.letGo, a.holdAgain
+	config.Release, config.Reacquire = a.releaseState, a.reacquireState
 	a.gateway, err = gateway.New(config)
 	return err
 }
 
-// events returns what hands events to Caddy's event app, and asks to be told
-// when all apps have started.
+// events returns what hands events to Caddy's event app. It also subscribes onStarted to the event
+// that all apps have started.
 func (a *App) events() (gateway.Emitter, error) {
 	module, err := a.ctx.App("events")
 	if err != nil {
@@ -137,63 +137,61 @@ func (a *App) events() (gateway.Emitter, error) {
 	return func(name string, data map[string]any) { app.Emit(a.ctx, name, data) }, nil
 }
 
-// Start opens the store and lets calls in.
+// Start opens the stores and lets calls in.
 func (a *App) Start() error {
 	return a.gateway.Start(a.ctx, activity.Retention{Age: time.Duration(a.Activity.Age), Size: a.Activity.Size})
 }
 
-// onStarted does what needs the other apps: they start in no fixed order, and
-// the event app must not be used while it starts, as the TLS app does when it
-// begins to manage a certificate.
+// onStarted does what needs the other apps. They start in no fixed order, and the event app must
+// not be used while it starts. The TLS app uses it when it begins to manage a certificate.
 type onStarted struct{ app *App }
 
 // Handle runs when all apps of the configuration have started.
 func (s onStarted) Handle(context.Context, caddy.Event) error {
 	a := s.app
-	a.gateway.Started()
+	a.gateway.Subscribe()
 	if err := a.manageCertificate(); err != nil {
 		a.logger.Error("viewers will find no certificate", zap.Error(err))
 	}
 	return nil
 }
 
-// Stop makes a newer configuration final, if there is one. Calls and sessions
-// under way go on but for what the newer one revokes, and the background work of
-// a configuration ends with its context.
+// Stop activates the newer configuration, if there is one. Calls under way go on, and so do
+// sessions that the newer one allows. The background work of this one ends with its context.
 func (a *App) Stop() error {
 	a.gateway.Stop(caddy.Exiting())
 	return nil
 }
 
-// exitPatience is how long the process waits for interrupted calls to write
-// their records before it exits.
-const exitPatience = 2 * time.Second
+// exitTimeout bounds how long the process waits for interrupted calls to write their records before
+// it exits.
+const exitTimeout = 2 * time.Second
 
-// Cleanup lets go of the State, after the last call of this configuration.
-// Caddy calls it also when Provision has failed half-way.
+// Cleanup retires the gateway, which releases the State after the last call of this configuration.
+// Caddy also calls it after a Provision that has failed.
 func (a *App) Cleanup() error {
-	if a.key == "" {
+	if a.stateDir == "" {
 		return nil
 	}
 	if a.gateway == nil {
-		return releaseState(a.key)
+		return releaseState(a.stateDir)
 	}
 	a.gateway.Close()
 	if !caddy.Exiting() {
 		return nil
 	}
-	return a.state.Shutdown(exitPatience)
+	return a.state.Shutdown(exitTimeout)
 }
 
-// letGo runs after the last call.
-func (a *App) letGo() {
-	if err := releaseState(a.key); err != nil {
+// releaseState runs after the last call.
+func (a *App) releaseState() {
+	if err := releaseState(a.stateDir); err != nil {
 		a.logger.Error("closing the store failed", zap.Error(err))
 	}
 }
 
-// holdAgain is for a call that comes after letGo.
-func (a *App) holdAgain() bool { return holdState(a.key, a.state) }
+// reacquireState is for a call that comes after releaseState.
+func (a *App) reacquireState() bool { return reacquireState(a.stateDir, a.state) }
 
 var (
 	_ caddy.App          = (*App)(nil)

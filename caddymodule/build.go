@@ -9,6 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
 // build turns the configuration into the gateway's: it resolves secrets, reads files and checks
@@ -41,10 +43,10 @@ func (a *App) build() (gateway.Config, error) {
 	}
 	memory := a.BodyMemory
 	if memory == 0 {
-		memory = gateway.DefaultBodyMemory()
+		memory = upload.DefaultMemory()
 	}
-	if memory < gateway.MinBodyMemory {
-		return none, fmt.Errorf("body_memory: %d bytes is too small for one body of the largest size; at least %d are needed", memory, gateway.MinBodyMemory)
+	if memory < upload.MinMemory {
+		return none, fmt.Errorf("body_memory: %d bytes is too small for one body of the largest size; at least %d are needed", memory, upload.MinMemory)
 	}
 	allowed, err := a.buildLimits()
 	if err != nil {
@@ -53,18 +55,18 @@ func (a *App) build() (gateway.Config, error) {
 	if most := allowed.MaxBody(); memory < 2*most {
 		return none, fmt.Errorf("max_body %d: body_memory, %d bytes, is too small for one body of that size; it must be at least twice max_body", most, memory)
 	}
-	guards, hookSecrets, err := a.buildGuards()
+	guardrails, hookSecrets, err := a.buildGuardrails()
 	if err != nil {
 		return none, err
 	}
 	secrets = append(secrets, hookSecrets...)
-	desk, logins, err := a.buildWorkstations()
+	workstations, logins, err := a.buildWorkstations()
 	if err != nil {
 		return none, fmt.Errorf("vnc: %w", err)
 	}
 	secrets = append(secrets, logins...)
 	return gateway.Config{
-		Limits: allowed, Guards: guards, Keyring: ring, Workstations: desk, Catalog: index, Providers: built.providers, Discover: built.discover,
+		Limits: allowed, Guardrails: guardrails, Keyring: ring, Workstations: workstations, Catalog: index, Providers: built.providers, Discover: built.discover,
 		Secrets: append(secrets, built.secrets...), State: a.state, BodyMemory: memory,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil
@@ -94,8 +96,8 @@ func (a *App) readCatalogs() ([]catalog.Model, error) {
 }
 
 // resolve fills in the defaults.
-func (t Timeouts) resolve() (gateway.Timeouts, error) {
-	out := gateway.DefaultTimeouts
+func (t Timeouts) resolve() (modelcall.Timeouts, error) {
+	out := modelcall.DefaultTimeouts
 	for _, p := range []struct {
 		name  string
 		value time.Duration

@@ -7,8 +7,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // Guardrail refuses texts of callers and models, or replaces parts of them. It reads the calls of
@@ -76,9 +76,10 @@ type guardNames struct {
 	used   map[string]bool
 }
 
-// buildGuards compiles the guardrails and finds those that blocks name. It refuses an unknown name
-// and an unused guardrail: a typo must not silently disable a guardrail.
-func (a *App) buildGuards() (out gateway.Guards, secrets []string, err error) {
+// buildGuardrails compiles the guardrails and finds those that blocks name. It refuses an unknown
+// name and an unused guardrail: a typo must not silently disable a guardrail.
+func (a *App) buildGuardrails() (out *modelcall.Guardrails, secrets []string, err error) {
+	out = new(modelcall.Guardrails)
 	names := guardNames{make(map[string]*guardrail.Guardrail), make(map[string]bool)}
 	for _, g := range a.Guardrails {
 		if names.byName[g.Name] != nil {
@@ -109,7 +110,7 @@ func (a *App) buildGuards() (out gateway.Guards, secrets []string, err error) {
 			return out, nil, fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
 		if len(list) > 0 {
-			out.Models = append(out.Models, gateway.ModelGuards{Pattern: m.Pattern, Guardrails: list})
+			out.Models = append(out.Models, modelcall.ModelGuardrails{Pattern: m.Pattern, Guardrails: list})
 		}
 	}
 	if out.All, err = names.find(a.GuardrailsOnAll); err != nil {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 // Allowance is the limits of a key, a tenant or the whole gateway.
@@ -97,8 +97,8 @@ type LimitPolicy struct {
 const maxDrain = 10 * time.Minute
 
 // buildLimits turns the limits of all blocks into the gateway's.
-func (a *App) buildLimits() (gateway.Limits, error) {
-	out := gateway.Limits{Keys: make(map[string]*gateway.KeyLimits), Drain: time.Duration(a.Drain)}
+func (a *App) buildLimits() (*modelcall.Limits, error) {
+	out := &modelcall.Limits{Keys: make(map[string]*modelcall.KeyLimits), Drain: time.Duration(a.Drain)}
 	var err error
 	if out.OnStoreFailure, err = parsePolicy(a.OnStoreFailure); err != nil {
 		return out, err
@@ -106,7 +106,7 @@ func (a *App) buildLimits() (gateway.Limits, error) {
 	if out.Drain < 0 || out.Drain > maxDrain {
 		return out, fmt.Errorf("on_disconnect: drain %s: at most %s", out.Drain, maxDrain)
 	}
-	everybody, err := a.subject(gateway.GatewaySubject())
+	everybody, err := a.subject(modelcall.GatewaySubject())
 	if err != nil {
 		return out, err
 	}
@@ -118,16 +118,16 @@ func (a *App) buildLimits() (gateway.Limits, error) {
 		if !slices.ContainsFunc(a.Keys, func(k Key) bool { return tenantOf(k) == t.Name }) {
 			return out, fmt.Errorf("tenant %q: no key belongs to it", t.Name)
 		}
-		if tenants[t.Name], err = t.subject(gateway.TenantSubject(t.Name)); err != nil {
+		if tenants[t.Name], err = t.subject(modelcall.TenantSubject(t.Name)); err != nil {
 			return out, fmt.Errorf("tenant %q: %w", t.Name, err)
 		}
 	}
 	for _, k := range a.Keys {
-		own, err := k.subject(gateway.KeySubject(k.Name))
+		own, err := k.subject(modelcall.KeySubject(k.Name))
 		if err != nil {
 			return out, fmt.Errorf("key %q: %w", k.Name, err)
 		}
-		kl := &gateway.KeyLimits{Subjects: []limits.Subject{own}}
+		kl := &modelcall.KeyLimits{Subjects: []limits.Subject{own}}
 		if tenant, ok := tenants[tenantOf(k)]; ok {
 			kl.Subjects = append(kl.Subjects, tenant)
 		}
@@ -149,11 +149,11 @@ func (a *App) buildLimits() (gateway.Limits, error) {
 		if err != nil {
 			return out, fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
-		subject, err := Allowance{Rates: m.Rates, Concurrency: m.Concurrency}.subject(gateway.ModelSubject(m.Pattern))
+		subject, err := Allowance{Rates: m.Rates, Concurrency: m.Concurrency}.subject(modelcall.ModelSubject(m.Pattern))
 		if err != nil {
 			return out, fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
-		out.Models = append(out.Models, gateway.ModelLimits{Pattern: m.Pattern, Subject: subject, Caps: caps})
+		out.Models = append(out.Models, modelcall.ModelLimits{Pattern: m.Pattern, Subject: subject, Caps: caps})
 	}
 	return out, nil
 }
@@ -165,14 +165,14 @@ func tenantOf(k Key) string {
 	return k.Tenant
 }
 
-func parsePolicy(text string) (gateway.FailurePolicy, error) {
+func parsePolicy(text string) (modelcall.FailurePolicy, error) {
 	switch text {
 	case "":
-		return gateway.FailByBudget, nil
+		return modelcall.FailByBudget, nil
 	case "open":
-		return gateway.FailOpen, nil
+		return modelcall.FailOpen, nil
 	case "closed":
-		return gateway.FailClosed, nil
+		return modelcall.FailClosed, nil
 	}
 	return 0, fmt.Errorf("on_store_failure %q: want open or closed", text)
 }
@@ -203,14 +203,14 @@ func (a Allowance) subject(name string) (limits.Subject, error) {
 	return s, s.Check()
 }
 
-func (c Caps) resolve() (gateway.Caps, error) {
+func (c Caps) resolve() (modelcall.Caps, error) {
 	if c.MaxMessages < 0 || c.MaxTools < 0 || c.MaxOutputTokens < 0 || c.MaxBody < 0 {
-		return gateway.Caps{}, errors.New("a negative cap")
+		return modelcall.Caps{}, errors.New("a negative cap")
 	}
 	if c.ClampOutput && c.MaxOutputTokens == 0 {
-		return gateway.Caps{}, errors.New("clamp_output without max_output_tokens")
+		return modelcall.Caps{}, errors.New("clamp_output without max_output_tokens")
 	}
-	return gateway.Caps{
+	return modelcall.Caps{
 		Messages: c.MaxMessages, Tools: c.MaxTools, Output: c.MaxOutputTokens, Clamp: c.ClampOutput, Body: c.MaxBody,
 	}, nil
 }

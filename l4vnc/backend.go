@@ -72,7 +72,7 @@ func failureOf(err error) workstation.RefusalCode {
 func (d *handshake) dial(ctx context.Context, target *workstation.Target, name string) (net.Conn, error) {
 	if target.TestCard {
 		if d.public {
-			d.gateway.WarnOfDemo("the test card")
+			d.gateway.Requests().WarnOfDemo("the test card")
 		}
 		ours, its := net.Pipe()
 		go func() {

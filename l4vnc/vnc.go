@@ -156,7 +156,7 @@ func (d *handshake) ready() bool {
 	if d.Handler.gateway.Ready(ctx) != nil {
 		return false
 	}
-	g := d.Handler.gateway.InForce()
+	g := d.Handler.gateway.Current()
 	if g == nil || g.Workstations() == nil {
 		return false
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 func TestAChatReachesTheProviderAndComesBackUnderItsOwnName(t *testing.T) {
@@ -222,7 +222,7 @@ func TestTheProvidersAccountHeadersStayInside(t *testing.T) {
 			}
 			t.Errorf("stream %v: the client got %s: %v", more != "", name, values)
 		}
-		if a.status != 200 || strings.Contains(string(a.body), fake.SecretText) {
+		if a.status != 200 || strings.Contains(string(a.body), faults.SecretText) {
 			t.Errorf("%d %s", a.status, a.body)
 		}
 	}

@@ -8,21 +8,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 // responsesOnly has the fake provider as one without chat completions, whose address knows no other
 // API.
 var responsesOnly = setup{providers: `
 	provider fake {
-		base_url PROVIDER` + fake.ResponsesOnlyPrefix + `
+		base_url PROVIDER` + faults.ResponsesOnlyPrefix + `
 		api_key {env.PROVIDER_KEY}
 		models *
 		discover off
 		chat translate
 	}
 	provider private {
-		base_url PROVIDER` + fake.ResponsesOnlyPrefix + `
+		base_url PROVIDER` + faults.ResponsesOnlyPrefix + `
 		api_key {env.PROVIDER_KEY}
 		models *
 		discover off
@@ -50,7 +50,7 @@ func TestChatOfAResponsesOnlyProviderIsTranslated(t *testing.T) {
 		}
 	}
 	sent := h.upstream.Requests()
-	if len(sent) != 2 || sent[0].Path != fake.ResponsesOnlyPrefix+"/responses" {
+	if len(sent) != 2 || sent[0].Path != faults.ResponsesOnlyPrefix+"/responses" {
 		t.Fatalf("the provider got %d requests, the first at %s", len(sent), sent[0].Path)
 	}
 	want := `{"model":"echo","instructions":"be brief","input":[{"type":"message","role":"user","content":"hello"}],"max_output_tokens":9,"store":false}`
@@ -66,7 +66,7 @@ func TestChatOfAResponsesOnlyProviderIsTranslated(t *testing.T) {
 // its failure is an error in chat.
 func TestNoOddityOfAResponsesOnlyProviderCountsAsSuccess(t *testing.T) {
 	h := start(t, responsesOnly)
-	names, _ := fake.Behaviours()
+	names := faults.Behaviours()
 	for _, name := range names {
 		o := oddities[name]
 		plain, stream := o.ask, o.askStream
@@ -148,7 +148,7 @@ func TestToolsAndUsageOfATranslatedChat(t *testing.T) {
 				piece, _ := at(c, "choices", 0, "delta", key).(string)
 				thought += piece
 			}
-			if thought != fake.ThoughtText {
+			if thought != faults.ReasoningText {
 				t.Errorf("%s: it thought %q", path, thought)
 			}
 		}
@@ -241,7 +241,7 @@ func TestATranslatedChatHasTheKeysThatSDKsNeed(t *testing.T) {
 			t.Errorf("the completion has no %s: %s", key, a.body)
 		}
 	}
-	if !regexp.MustCompile(`"content":null,"refusal":"` + fake.RefusalText + `"`).Match(a.body) {
+	if !regexp.MustCompile(`"content":null,"refusal":"` + faults.RefusalText + `"`).Match(a.body) {
 		t.Errorf("a refusal: %s", a.body)
 	}
 	for i, c := range h.chunksOf(chatV1, "fake/refusal", "") {

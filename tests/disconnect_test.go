@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 func TestTheProviderIsCancelledWithinASecondOfTheClient(t *testing.T) {
@@ -28,7 +28,7 @@ func TestTheProviderIsCancelledWithinASecondOfTheClient(t *testing.T) {
 					left = time.Now()
 					s.disconnect()
 				}
-				list := h.waitUpstream(func(list []fake.Request) bool { return len(list) == 1 && list[0].ClientGone })
+				list := h.waitUpstream(func(list []faults.Request) bool { return len(list) == 1 && list[0].ClientGone })
 				if late := list[0].GoneAt.Sub(left); late > time.Second {
 					t.Errorf("%s: the provider was cancelled after %s", where, late)
 				}
@@ -54,7 +54,7 @@ func (h *harness) disconnectWaiting(url, body string) time.Time {
 		}
 		done <- err
 	}()
-	h.waitUpstream(func(list []fake.Request) bool { return len(list) == 1 && !list[0].BodyReadAt.IsZero() })
+	h.waitUpstream(func(list []faults.Request) bool { return len(list) == 1 && !list[0].BodyReadAt.IsZero() })
 	left := time.Now()
 	cancel()
 	if err := <-done; err == nil {

@@ -19,7 +19,7 @@ import (
 const longest = 300
 
 var longFiles = map[string]string{
-	"internal/fake/oddities_test.go": "one function for each oddity, read one at a time",
+	"internal/testprovider/faults/oddities_test.go": "one function for each oddity, read one at a time",
 }
 
 func TestFilesAreShort(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 // guardedModels are models of providers that have the API of a call, and of providers whose calls
@@ -106,7 +106,7 @@ func TestAGuardrailEndsAStream(t *testing.T) {
 			if !strings.HasPrefix(got, "You said: well well") || strings.Contains(got, "forb") {
 				t.Errorf("%s, %s: the client got %q", path, of, got)
 			}
-			h.waitUpstream(func(list []fake.Request) bool { return len(list) == 1 && list[0].ClientGone })
+			h.waitUpstream(func(list []faults.Request) bool { return len(list) == 1 && list[0].ClientGone })
 			row := h.rowSoon("request_id=" + s.resp.Header.Get("X-Request-Id"))
 			if at(row, "code") != "guardrail_blocked" || at(row, "usage_source") != "estimated" || at(row, "completion_tokens") == number("0") {
 				t.Errorf("%s, %s: row %v", path, of, row)

@@ -19,7 +19,7 @@ import (
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule"
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 // waitLimit is how long a test waits for something that should happen at once. It is generous
@@ -32,7 +32,7 @@ type harness struct {
 	dir      string
 	origin   string // http://127.0.0.1:port
 	secure   string // https://localhost:port, "" without an HTTPS site
-	upstream *fake.Provider
+	upstream *faults.Provider
 	provider string // the fake provider's origin
 	http     *http.Client
 	http2    *http.Client // speaks HTTP/2 only; for secure
@@ -65,7 +65,7 @@ func start(t *testing.T, s setup) *harness {
 // prepare is start without a configuration.
 func prepare(t *testing.T) *harness {
 	t.Helper()
-	h := &harness{t: t, dir: caddyDir(t), upstream: fake.New()}
+	h := &harness{t: t, dir: caddyDir(t), upstream: faults.New()}
 	h.setSecrets()
 	h.serveUpstream()
 	h.ports = freePorts(t)

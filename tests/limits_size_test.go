@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 func TestABodyAboveItsKeysLimitIsRefused(t *testing.T) {
@@ -202,7 +202,7 @@ func TestAnAnswerIsReadOnAfterItsClient(t *testing.T) {
 			t.Fatal("the disconnect was not noticed")
 		}
 		h.upstream.Step("stall", 1)
-		h.waitUpstream(func(list []fake.Request) bool { return len(list) == 1 && list[0].Complete })
+		h.waitUpstream(func(list []faults.Request) bool { return len(list) == 1 && list[0].Complete })
 		row := h.rowSoon("request_id=" + id)
 		if at(row, "status") != number("499") || at(row, "usage_source") != "provider" || at(row, "prompt_tokens") != number("1") {
 			t.Errorf("%s: row %v", c.path, row)
@@ -217,7 +217,7 @@ func TestAnAnswerIsReadOnAfterItsClient(t *testing.T) {
 	s.mustNext()
 	s.disconnect()
 	left := time.Now()
-	list := h.waitUpstream(func(list []fake.Request) bool { return len(list) == 1 && list[0].ClientGone })
+	list := h.waitUpstream(func(list []faults.Request) bool { return len(list) == 1 && list[0].ClientGone })
 	if late := list[0].GoneAt.Sub(left); late > 2*time.Second {
 		t.Errorf("the provider was cancelled after %v", late)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/url"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 // row is the call's record as GET /api/v1/activity shows it.
@@ -35,14 +35,14 @@ func (h *harness) rowSoon(query string) any {
 }
 
 // upstreamCall is the newest request that the provider received, once there are n.
-func (h *harness) upstreamCall(n int) fake.Request {
+func (h *harness) upstreamCall(n int) faults.Request {
 	h.t.Helper()
-	list := h.waitUpstream(func(list []fake.Request) bool { return len(list) >= n })
+	list := h.waitUpstream(func(list []faults.Request) bool { return len(list) >= n })
 	return list[len(list)-1]
 }
 
 // waitUpstream waits until done returns true for the provider's record.
-func (h *harness) waitUpstream(done func([]fake.Request) bool) []fake.Request {
+func (h *harness) waitUpstream(done func([]faults.Request) bool) []faults.Request {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), waitLimit)
 	defer cancel()

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 // ending is how a call ends.
@@ -38,20 +38,20 @@ var oddities = map[string]oddity{
 	"usage-inline": {}, "usage-each": {}, "usage-always": {}, "usage-all": {}, "usage-more": {}, "usage-zero": {noUsage: true}, "no-done": {}, "done": {}, "finish-eos": {},
 	"length": {finish: "length"}, "content-filter": {finish: "content_filter"},
 	"crlf": {}, "no-space": {}, "comments": {}, "role-each": {}, "empty-deltas": {}, "id-changes": {}, "byte-wise": {}, "gzip": {},
-	"unicode-split":   {text: fake.UnicodeText},
-	"huge":            {text: strings.Repeat("0123456789abcde ", fake.HugeBytes/16)},
-	"huge-chunk":      {text: "one " + strings.Repeat("0123456789abcde ", fake.HugeChunkBytes/16) + "end"},
+	"unicode-split":   {text: faults.UnicodeText},
+	"huge":            {text: strings.Repeat("0123456789abcde ", faults.HugeBytes/16)},
+	"huge-chunk":      {text: "one " + strings.Repeat("0123456789abcde ", faults.HugeChunkBytes/16) + "end"},
 	"reasoning":       {},
 	"refusal":         {text: "-"},
 	"tools":           {text: "-", finish: "tool_calls"},
-	"bench":           {chatStream: refused, text: "*"}, // never streams a chat
-	"agent":           {text: "*"},                      // answers from the prompt
+	"agent":           {text: "*"}, // answers from the prompt
 	"leaky-headers":   {},
 	"delayed-headers": {},
 	"stall":           {},
 	"step":            {},
 	"unknown-event":   {},
 	"wrong-type-200":  {chatStream: refused, askStream: refused},
+	"no-stream":       {chatStream: refused, askStream: refused},
 
 	"cut-mid-stream":  cut,
 	"cut-reset":       {chat: refused, chatStream: failed, ask: refused, askStream: failed},
@@ -70,7 +70,7 @@ var oddities = map[string]oddity{
 
 func TestNoOddityOfAProviderPassesForASuccessThatItIsNot(t *testing.T) {
 	h := start(t, setup{})
-	names, _ := fake.Behaviours()
+	names := faults.Behaviours()
 	for _, name := range names {
 		o, known := oddities[name]
 		if !known {
@@ -117,7 +117,7 @@ func (h *harness) oddCall(t *testing.T, name, path, more string, o oddity, want 
 		a.body, a.err = readAll(s)
 	}
 	where := path + more
-	for _, secret := range []string{fake.SecretText, providerKey} {
+	for _, secret := range []string{faults.SecretText, providerKey} {
 		if strings.Contains(string(a.body), secret) && want != refused {
 			t.Errorf("%s: provider text leaks %q", where, secret)
 		}

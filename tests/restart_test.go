@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 // child is a Caddy in its own process, on the ports and the data of a harness.
@@ -30,7 +30,7 @@ type child struct {
 // vacant returns a harness with a fake provider and no Caddy.
 func vacant(t *testing.T) *harness {
 	t.Helper()
-	h := &harness{t: t, dir: caddyDir(t), upstream: fake.New(), stopped: true}
+	h := &harness{t: t, dir: caddyDir(t), upstream: faults.New(), stopped: true}
 	h.setSecrets()
 	h.serveUpstream()
 	h.ports = freePorts(t)

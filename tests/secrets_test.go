@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 // canaries are texts that must not leak, by their kind.
@@ -16,7 +16,7 @@ var canaries = map[string]string{
 	"a key with a hash":    secretOf("hashed"),
 	"a key that is wrong":  secretOf("nobody"),
 	"the provider's key":   providerKey,
-	"the provider's words": fake.SecretText,
+	"the provider's words": faults.SecretText,
 	"the client's cookie":  "cookie-canary-31d9f0",
 	"the prompt":           "prompt-canary-77ab02",
 	"a tool's argument":    "argument-canary-90cc4e",

@@ -16,13 +16,14 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 // serveProvider puts the fake provider behind a handler that notes which call has arrived, and that
 // answers for the models with a meter itself.
 func (s *soak) serveProvider() {
-	behind := fake.New(fake.WithoutRecord())
+	behind := faults.New()
+	behind.Unrecorded = true
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		s.t.Fatal(err)

@@ -48,7 +48,7 @@ func (r *soakRows) read(s *soak, to time.Time) {
 	if !to.After(r.from) {
 		return
 	}
-	log := s.gateway().Activity()
+	log := s.gateway().Requests().Activity
 	for _, tenant := range soakTenants {
 		filter := activity.Filter{Tenant: tenant, From: r.from, To: to, Limit: activity.MaxLimit}
 		for {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 // modelPaths are the three kinds of stream: two shapes of chat, and Responses.
@@ -179,7 +179,7 @@ func TestAProviderThatDoesNotBeginIsGivenUp(t *testing.T) {
 			}
 		}
 	}
-	h.waitUpstream(func(list []fake.Request) bool {
+	h.waitUpstream(func(list []faults.Request) bool {
 		gone := 0
 		for _, r := range list {
 			if r.ClientGone {
@@ -251,7 +251,7 @@ func TestAProviderThatFallsSilentEndsTheStreamWithAnError(t *testing.T) {
 		if row := h.row(s.resp.Header.Get("X-Request-Id")); at(row, "code") != "upstream_timeout" || at(row, "status") != number("502") {
 			t.Errorf("%s: row %v", path, row)
 		}
-		h.waitUpstream(func(list []fake.Request) bool { return len(list) == i+1 && list[i].ClientGone })
+		h.waitUpstream(func(list []faults.Request) bool { return len(list) == i+1 && list[i].ClientGone })
 	}
 }
 

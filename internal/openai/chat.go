@@ -100,7 +100,7 @@ func (c *chat) repair(dst, data []byte) ([]byte, bool, *apierror.Error) {
 
 	t := nowhere
 	for i, m := range members {
-		switch key := keyOf(data, m); string(key) {
+		switch key := m.DecodedKey(data); string(key) {
 		case "id":
 			one(p, &t.id, i)
 		case "object":

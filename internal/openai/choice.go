@@ -49,7 +49,7 @@ func (c *chat) editChoice(object []byte, position int) (*jsonscan.Patch, *apierr
 	index, message, finish, native := -1, -1, -1, -1
 	c.text = hole{}
 	for i, m := range members {
-		switch key := keyOf(object, m); string(key) {
+		switch key := m.DecodedKey(object); string(key) {
 		case "index":
 			one(p, &index, i)
 		case part:

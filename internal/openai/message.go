@@ -13,7 +13,7 @@ func (c *chat) editMessage(ch *choice, object []byte) (*jsonscan.Patch, *apierro
 	role, content, calls, reasoning, reasoningContent := -1, -1, -1, -1, -1
 	twice := 0
 	for i, m := range members {
-		key := keyOf(object, m)
+		key := m.DecodedKey(object)
 		switch string(key) {
 		case "role":
 			one(p, &role, i)

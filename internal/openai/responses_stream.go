@@ -50,7 +50,7 @@ func (s *ResponsesStream) Data(dst, name, data []byte) []byte {
 	members := s.members
 	e := event{-1, -1, -1, -1, -1}
 	for i, m := range members {
-		switch string(keyOf(data, m)) {
+		switch string(m.DecodedKey(data)) {
 		case "type":
 			e.typ = i
 		case "sequence_number":

@@ -46,7 +46,7 @@ func (c *chat) editCall(ch *choice, object []byte) *jsonscan.Patch {
 	p, members := c.patch(AtCall, object)
 	index, id, typ, function := -1, -1, -1, -1
 	for i, m := range members {
-		key := keyOf(object, m)
+		key := m.DecodedKey(object)
 		switch string(key) {
 		case "index":
 			one(p, &index, i)
@@ -134,7 +134,7 @@ func (c *chat) editFunction(object []byte, fresh bool) *jsonscan.Patch {
 	p, members := c.patch(AtFunction, object)
 	arguments, name := -1, -1
 	for i, m := range members {
-		key := keyOf(object, m)
+		key := m.DecodedKey(object)
 		switch string(key) {
 		case "arguments":
 			one(p, &arguments, i)

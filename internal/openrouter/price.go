@@ -8,40 +8,50 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// MaxPrice makes a request tell OpenRouter which upstreams are too dear, in USD
-// per million tokens (`provider.max_price`), whatever else it prefers among
-// them; the caller's own number stays where it is lower. Without it any upstream
-// of the model may answer, and the list states the price of one. The error is a
-// [*apierror.Error].
-func MaxPrice(p *jsonscan.Patch, body []byte, members []jsonscan.Member, prompt, completion string) error {
+// SetMaxPrice makes a request tell OpenRouter which upstreams are too dear, in USD per million
+// tokens (`provider.max_price`). The caller's other preferences stay, and its own maximum if that
+// is lower. Without it any upstream of the model may answer, and the list states the price of one.
+// The error is a [*apierror.Error].
+func SetMaxPrice(b *jsonscan.Body, prompt, completion string) error {
 	limit := func(old []byte) []byte {
 		if len(old) == 0 || old[0] != '{' {
 			old = []byte("{}")
 		}
 		return replace(replace(old, "prompt", lower(prompt)), "completion", lower(completion))
 	}
-	i, ok := jsonscan.Find(body, members, "provider")
+	i, ok := b.Find("provider")
 	switch {
 	case !ok:
-		p.Add("provider", replace([]byte("{}"), "max_price", limit))
-	case members[i].Kind == 'n':
-		p.Set(i, replace([]byte("{}"), "max_price", limit))
-	case members[i].Kind == '{':
-		p.Set(i, replace(members[i].Value(body), "max_price", limit))
+		b.Add("provider", replace([]byte("{}"), "max_price", limit))
+	case b.Members()[i].Kind == 'n':
+		b.Set(i, replace([]byte("{}"), "max_price", limit))
+	case b.Members()[i].Kind == '{':
+		b.Set(i, replace(b.Value(i), "max_price", limit))
 	default:
 		return apierror.New(apierror.InvalidValue, "%q must be an object", "provider").WithParam("provider")
 	}
 	return nil
 }
 
-// replace returns the object with one member of that name, made of the last
-// that it had (nil if it had none).
+// AppendMaxPrice adds to a request what [SetMaxPrice] adds to one that has no provider member. The
+// object must be one that the gateway wrote itself: no white space around it, at least one member.
+// It is overwritten.
+func AppendMaxPrice(object []byte, prompt, completion string) []byte {
+	object = append(object[:len(object)-1], `,"provider":{"max_price":{"prompt":`...)
+	object = append(object, prompt...)
+	object = append(object, `,"completion":`...)
+	object = append(object, completion...)
+	return append(object, `}}}`...)
+}
+
+// replace returns the object with exactly one member of that name. value makes its value from the
+// last one that the object had, nil for none.
 func replace(object []byte, name string, value func(old []byte) []byte) []byte {
 	members := jsonscan.Members(object, nil)
 	p := jsonscan.NewPatch(object, members)
 	var old []byte
 	for i, m := range members {
-		if key, ok := jsonscan.String(object[m.KeyStart-1 : m.KeyEnd+1]); ok && key == name {
+		if string(m.DecodedKey(object)) == name {
 			old = m.Value(object)
 			p.Drop(i)
 		}
@@ -50,8 +60,8 @@ func replace(object []byte, name string, value func(old []byte) []byte) []byte {
 	return p.Append(nil)
 }
 
-// lower returns the number that stands there, plain or as a text, if it is one
-// and below most, else most.
+// lower returns a function that keeps the old value if it is a number, or a string of one, below
+// most, and replaces it by most otherwise.
 func lower(most string) func(old []byte) []byte {
 	return func(old []byte) []byte {
 		said, err := strconv.ParseFloat(string(bytes.Trim(old, `"`)), 64)
@@ -59,6 +69,6 @@ func lower(most string) func(old []byte) []byte {
 		if err != nil || !(0 <= said && said < limit) {
 			return []byte(most)
 		}
-		return strconv.AppendFloat(nil, said, 'f', -1, 64) // in no spelling that others read otherwise
+		return strconv.AppendFloat(nil, said, 'f', -1, 64) // a plain notation
 	}
 }

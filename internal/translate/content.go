@@ -1,160 +1,37 @@
 package translate
 
-// maxParts bounds the parts of one message; each costs a walk's result.
-const maxParts = 4096
+// Both APIs have these values in the same shape.
 
-// partFields are the fields of the content parts that a chat request can
-// carry. Annotations and log probabilities of earlier answers are for readers,
-// not for the model.
-var partFields = map[string][]string{
-	"input_text":  {"type", "text"},
-	"output_text": {"type", "text", "annotations", "logprobs"},
-	"refusal":     {"type", "refusal"},
-	"input_image": {"type", "image_url", "detail"},
-	"input_file":  {"type", "filename", "file_data"},
-	"input_audio": {"type", "input_audio"},
+// ToolMode returns the mode of a tool_choice as written: none, auto or required. Only required
+// needs a tool.
+func ToolMode(o Object, key string) (mode []byte, required bool, err error) {
+	if mode, err = o.RequiredText(key); err != nil {
+		return nil, false, err
+	}
+	switch string(mode) {
+	case `"none"`, `"auto"`:
+		return mode, false, nil
+	case `"required"`:
+		return mode, true, nil
+	}
+	return nil, false, Invalid(o.Param(key), "none, auto or required")
 }
 
-// content appends the content of a user, system or developer message: text as
-// a string, which every provider takes, and parts as parts.
-func (m *messages) content(o object, role string) error {
-	value := o.get("content")
-	path := o.param("content")
-	switch {
-	case value == nil:
-		return missing(path)
-	case value[0] == '"':
-		m.out = append(m.out, value...)
-		return nil
-	}
-	spans, err := elements(value, path, maxParts)
+// AppendAudio appends the part of a message that has audio.
+func AppendAudio(dst []byte, part Object) ([]byte, error) {
+	audio, err := part.RequiredObject("input_audio")
 	if err != nil {
-		return err
+		return dst, err
 	}
-	start := len(m.out)
-	var only []byte // the text, if that is all
-	for i, span := range spans {
-		part, err := open(span.Value(value), at(path, i))
-		if err != nil {
-			return err
-		}
-		m.out = append(m.out, "[,"[min(i, 1)])
-		if only, err = m.part(part, role); err != nil {
-			return err
-		}
-	}
-	switch {
-	case len(spans) == 0:
-		m.out = append(m.out, `""`...)
-	case len(spans) == 1 && only != nil:
-		m.out = append(m.out[:start], only...)
-	default:
-		m.out = append(m.out, ']')
-	}
-	return nil
-}
-
-// part appends one part, and returns the quoted text of a text part.
-func (m *messages) part(part object, role string) (text []byte, err error) {
-	typ, err := part.word("type")
-	if err != nil {
-		return nil, err
-	}
-	known := partFields[typ]
-	switch typ {
-	case "input_text", "output_text":
-	case "input_image", "input_file", "input_audio":
-		if role != "user" {
-			return nil, unsupportedValue(part.param("type"), typ)
-		}
-	default:
-		return nil, badType(part, typ)
-	}
-	if err := part.only(known...); err != nil {
-		return nil, err
-	}
-	switch typ {
-	case "input_image":
-		return nil, m.image(part)
-	case "input_file":
-		return nil, m.file(part)
-	case "input_audio":
-		return nil, m.audio(part)
-	}
-	if text, err = part.need("text"); err == nil {
-		m.out = appendTextPart(m.out, text)
-	}
-	return text, err
-}
-
-func appendTextPart(dst, quoted []byte) []byte {
-	dst = append(dst, `{"type":"text","text":`...)
-	dst = append(dst, quoted...)
-	return append(dst, '}')
-}
-
-func (m *messages) image(part object) error {
-	url, err := part.need("image_url")
-	if err != nil {
-		return err
-	}
-	detail, err := part.text("detail")
-	if err != nil {
-		return err
-	}
-	m.out = append(m.out, `{"type":"image_url","image_url":{"url":`...)
-	m.out = append(m.out, url...)
-	m.optional("detail", detail)
-	m.out = append(m.out, "}}"...)
-	return nil
-}
-
-func (m *messages) file(part object) error {
-	data, err := part.need("file_data")
-	if err != nil {
-		return err
-	}
-	name, err := part.text("filename")
-	if err != nil {
-		return err
-	}
-	m.out = append(m.out, `{"type":"file","file":{"file_data":`...)
-	m.out = append(m.out, data...)
-	m.optional("filename", name)
-	m.out = append(m.out, "}}"...)
-	return nil
-}
-
-func (m *messages) audio(part object) error {
-	value := part.get("input_audio")
-	if value == nil {
-		return missing(part.param("input_audio"))
-	}
-	audio, err := open(value, part.param("input_audio"))
-	if err != nil {
-		return err
-	}
-	if err := audio.only("data", "format"); err != nil {
-		return err
+	if err := audio.Only("data", "format"); err != nil {
+		return dst, err
 	}
 	for _, key := range []string{"data", "format"} {
-		if _, err := audio.need(key); err != nil {
-			return err
+		if _, err := audio.RequiredText(key); err != nil {
+			return dst, err
 		}
 	}
-	m.out = append(m.out, `{"type":"input_audio","input_audio":`...)
-	m.out = append(m.out, value...)
-	m.out = append(m.out, '}')
-	return nil
-}
-
-// optional appends a member that has a value.
-func (m *messages) optional(key string, value []byte) {
-	if value == nil {
-		return
-	}
-	m.out = append(m.out, ',', '"')
-	m.out = append(m.out, key...)
-	m.out = append(m.out, '"', ':')
-	m.out = append(m.out, value...)
+	dst = append(dst, `{"type":"input_audio","input_audio":`...)
+	dst = append(dst, audio.data...)
+	return append(dst, '}'), nil
 }

@@ -1,74 +1,52 @@
 package translate
 
-// fate is what becomes of a top-level field of the request.
-type fate string
+// Disposition is what becomes of a top-level field of a request.
+type Disposition string
 
 const (
-	// kept fields reach the provider by the same name, as they are.
-	kept fate = "kept"
-	// mapped fields reach it in another shape, or are honoured here.
-	mapped fate = "mapped"
-	// ignored fields change nothing in the answer of such a provider.
-	ignored fate = "ignored"
-	// refused fields are a 400 unless they are null.
-	refused fate = "refused"
+	// Kept fields reach the provider unchanged, by the same name.
+	Kept Disposition = "kept"
+	// Mapped fields reach the provider in another shape, or the gateway acts on them.
+	Mapped Disposition = "mapped"
+	// Ignored fields change nothing in the answer of such a provider.
+	Ignored Disposition = "ignored"
+	// Refused fields are a 400 unless they are null.
+	Refused Disposition = "refused"
 )
 
-// fields is the table of request fields: OpenAI's, those that OpenRouter adds,
-// and sampling fields that many chat servers know. What is not in it is
-// refused. docs/responses.md shows it, which a test holds to be true.
-var fields = map[string]fate{
-	"frequency_penalty":      kept,
-	"logit_bias":             kept,
-	"metadata":               kept,
-	"min_p":                  kept,
-	"presence_penalty":       kept,
-	"prompt_cache_key":       kept,
-	"prompt_cache_retention": kept,
-	"repetition_penalty":     kept,
-	"safety_identifier":      kept,
-	"seed":                   kept,
-	"service_tier":           kept,
-	"stop":                   kept,
-	"temperature":            kept,
-	"top_k":                  kept,
-	"top_p":                  kept,
-	"user":                   kept,
+// Fields is the table of the fields of a request. A field that is not in it is refused.
+type Fields map[string]Disposition
 
-	"background":          mapped,
-	"include":             mapped,
-	"input":               mapped,
-	"instructions":        mapped,
-	"max_output_tokens":   mapped,
-	"model":               mapped,
-	"parallel_tool_calls": mapped,
-	"reasoning":           mapped,
-	"store":               mapped,
-	"stream":              mapped,
-	"stream_options":      mapped,
-	"text":                mapped,
-	"tool_choice":         mapped,
-	"tools":               mapped,
-	"top_logprobs":        mapped,
-	"truncation":          mapped,
+// Check refuses the first field of a request that has no counterpart, and options of the stream
+// that have none. neutral reports whether a refused field has a value that asks for nothing; such a
+// field is dropped. It may be nil.
+func (f Fields) Check(body Object, neutral func(key string, value []byte) bool) error {
+	for _, m := range body.members {
+		if m.Kind == 'n' {
+			continue
+		}
+		key := string(m.Key(body.data))
+		switch d, known := f[key]; {
+		case !known:
+			return Unsupported(key)
+		case d == Refused && (neutral == nil || !neutral(key, m.Value(body.data))):
+			return Unsupported(key)
+		}
+	}
+	options, ok, err := body.Object("stream_options")
+	if !ok || err != nil {
+		return err
+	}
+	// Padding (include_obfuscation) concerns the connection of the client, not the provider.
+	return options.Only("include_obfuscation", "include_usage")
+}
 
-	// The gateway chooses model and provider; the rest is bookkeeping, of
-	// OpenRouter and of clients (client_metadata: Codex).
-	"client_metadata": ignored,
-	"models":          ignored,
-	"provider":        ignored,
-	"route":           ignored,
-	"session_id":      ignored,
-	"trace":           ignored,
-
-	"context_management":   refused,
-	"conversation":         refused,
-	"image_config":         refused,
-	"max_tool_calls":       refused,
-	"modalities":           refused,
-	"moderation":           refused,
-	"plugins":              refused,
-	"preset":               refused,
-	"previous_response_id": refused,
-	"prompt":               refused,
+// AppendKept appends the fields of a request that the provider gets unchanged.
+func (f Fields) AppendKept(dst []byte, body Object) []byte {
+	for _, m := range body.members {
+		if key := string(m.Key(body.data)); m.Kind != 'n' && f[key] == Kept {
+			dst = AppendMember(dst, key, m.Value(body.data))
+		}
+	}
+	return dst
 }

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -61,8 +61,8 @@ func (c *client) choose(only *regexp.Regexp) {
 type observation struct {
 	said, failed string // shown by the client
 	took         time.Duration
-	asked        []asked        // by the client, at the gateway
-	upstream     []fake.Request // by the gateway, at the provider
+	asked        []asked          // by the client, at the gateway
+	upstream     []faults.Request // by the gateway, at the provider
 	rows         []row
 	output       []byte // of the client
 }

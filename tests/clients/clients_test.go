@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -45,7 +45,7 @@ func good() (scenario, observation) {
 	s := scenario{name: "s", says: "hello", calls: 1, most: 2, within: time.Second, costs: true, carries: []string{"custom"}}
 	return s, observation{
 		said: "well, hello", took: time.Millisecond, asked: make([]asked, 2),
-		upstream: []fake.Request{{Body: []byte(`{"type":"custom"}`)}}, rows: []row{{Status: 200, Usage: 1e-6, Priced: true}},
+		upstream: []faults.Request{{Body: []byte(`{"type":"custom"}`)}}, rows: []row{{Status: 200, Usage: 1e-6, Priced: true}},
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -101,7 +101,7 @@ func writeCatalog(file string) error {
 type gateway struct {
 	*process.Process
 	origin, reader, log string
-	upstream            *fake.Provider
+	upstream            *faults.Provider
 	stopUpstream        context.CancelFunc
 	logged              int // bytes of the access log that belong to earlier scenarios
 }
@@ -122,7 +122,7 @@ func startGateway(ctx context.Context, caddy, dir string, keys []key) (*gateway,
 	}
 	g := &gateway{
 		origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), reader: process.Secret(), log: filepath.Join(dir, "access.log"),
-		upstream: fake.New(),
+		upstream: faults.New(),
 	}
 	var blocks strings.Builder
 	for _, k := range keys {

@@ -1,0 +1,48 @@
+package translate
+
+import (
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+)
+
+// Missing refuses a request without a required field.
+func Missing(param string) *apierror.Error {
+	return apierror.New(apierror.MissingParameter, "missing required parameter: %q", param).WithParam(param)
+}
+
+// Invalid refuses a field that is not of the kind it must be, such as "a string".
+func Invalid(param, kind string) *apierror.Error {
+	return apierror.New(apierror.InvalidValue, "%q must be %s", param, kind).WithParam(param)
+}
+
+// Unsupported refuses a field without a counterpart.
+func Unsupported(param string) *apierror.Error {
+	return apierror.New(apierror.UnsupportedParameter, "%q is not supported: the provider of this model has another API, which has no such field", param).WithParam(param)
+}
+
+// UnsupportedValue refuses one value of a field.
+func UnsupportedValue(param, value string) *apierror.Error {
+	return apierror.New(apierror.UnsupportedParameter, "%q cannot be %q: the provider of this model has another API, which has no such value", param, Shorten(value)).WithParam(param)
+}
+
+// UnsupportedType refuses an object by its type.
+func UnsupportedType(o Object, typ string) *apierror.Error {
+	return UnsupportedValue(o.Param("type"), typ)
+}
+
+// NoTools refuses a tool_choice that requires a tool in a request without tools.
+func NoTools() *apierror.Error {
+	return apierror.New(apierror.InvalidValue, `"tool_choice" requires a tool, but the request has none`).WithParam("tool_choice")
+}
+
+// maxQuoted bounds how many bytes of a caller's value an error text repeats.
+const maxQuoted = 64
+
+// Shorten returns the beginning of a caller's value, for an error text.
+func Shorten(s string) string {
+	if len(s) > maxQuoted {
+		s = strings.ToValidUTF8(s[:maxQuoted], "")
+	}
+	return s
+}

@@ -1,0 +1,106 @@
+package tochat
+
+import "github.com/gatehouse-proxy/gatehouse/internal/translate"
+
+// partFields are the fields of content parts, by type, that a chat request can carry, or that are
+// for readers and not for the model: annotations and log probabilities of earlier answers.
+var partFields = map[string][]string{
+	"input_text":  {"type", "text"},
+	"output_text": {"type", "text", "annotations", "logprobs"},
+	"refusal":     {"type", "refusal"},
+	"input_image": {"type", "image_url", "detail"},
+	"input_file":  {"type", "filename", "file_data"},
+	"input_audio": {"type", "input_audio"},
+}
+
+// content writes the content of a user, system or developer message: a single text as a string,
+// which every provider accepts, and parts as parts.
+func (m *messageWriter) content(o translate.Object, role string) error {
+	value := o.Get("content")
+	switch {
+	case value == nil:
+		return translate.Missing(o.Param("content"))
+	case value[0] == '"':
+		m.put("content", value)
+		return nil
+	}
+	m.out = translate.AppendKey(m.out, "content")
+	start := len(m.out)
+	parts := 0
+	var single []byte // the quoted text, if the last part is text
+	m.out = append(m.out, '[')
+	err := o.Each("content", translate.MaxParts, func(i int, part translate.Object) (err error) {
+		parts++
+		m.out, single, err = appendPart(translate.AppendComma(m.out), part, role)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case parts == 0:
+		m.out = append(m.out[:start], `""`...)
+	case parts == 1 && single != nil:
+		m.out = append(m.out[:start], single...)
+	default:
+		m.out = append(m.out, ']')
+	}
+	return nil
+}
+
+// appendPart appends a part. It returns the quoted text of a text part.
+func appendPart(dst []byte, part translate.Object, role string) (out, text []byte, err error) {
+	typ, err := part.Type()
+	if err != nil {
+		return dst, nil, err
+	}
+	known, ok := partFields[typ]
+	isText := typ == "input_text" || typ == "output_text"
+	if !ok || typ == "refusal" || !isText && role != "user" {
+		return dst, nil, translate.UnsupportedType(part, typ)
+	}
+	if err := part.Only(known...); err != nil {
+		return dst, nil, err
+	}
+	switch typ {
+	case "input_image":
+		dst, err = appendImage(dst, part)
+	case "input_file":
+		dst, err = appendFile(dst, part)
+	case "input_audio":
+		dst, err = translate.AppendAudio(dst, part)
+	default:
+		if text, err = part.RequiredText("text"); err == nil {
+			dst = appendTextPart(dst, text)
+		}
+	}
+	return dst, text, err
+}
+
+func appendTextPart(dst, quoted []byte) []byte {
+	dst = append(dst, `{"type":"text"`...)
+	return append(translate.AppendMember(dst, "text", quoted), '}')
+}
+
+func appendImage(dst []byte, part translate.Object) ([]byte, error) {
+	url, err := part.RequiredText("image_url")
+	if err != nil {
+		return dst, err
+	}
+	if _, err := part.Text("detail"); err != nil {
+		return dst, err
+	}
+	dst = append(dst, `{"type":"image_url","image_url":{`...)
+	dst = translate.AppendMember(dst, "url", url)
+	return append(translate.AppendPresent(dst, part, "detail"), "}}"...), nil
+}
+
+func appendFile(dst []byte, part translate.Object) ([]byte, error) {
+	if _, err := part.RequiredText("file_data"); err != nil {
+		return dst, err
+	}
+	if _, err := part.Text("filename"); err != nil {
+		return dst, err
+	}
+	dst = append(dst, `{"type":"file","file":{`...)
+	return append(translate.AppendPresent(dst, part, "file_data", "filename"), "}}"...), nil
+}

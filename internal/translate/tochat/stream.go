@@ -1,0 +1,106 @@
+package tochat
+
+import (
+	"bytes"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// Stream translates the chunks of a chat completion to the events of a response.
+//
+// It begins with response.created at the first chunk that has a choice. It ends with exactly one of
+// response.completed, response.incomplete, and response.failed with an error event behind it. The
+// provider's answer is whole by the same rule as for chat callers: every choice that began has its
+// finish reason, or the provider sent [DONE].
+type Stream struct {
+	call    openai.Call
+	chat    *openai.ChatStream
+	reader  reader
+	chunk   []byte // the chunk that is being read, as chat repaired it
+	failure *apierror.Error
+	ended   bool // the client got the end
+}
+
+var _ openai.Stream = (*Stream)(nil)
+
+// NewStream returns the stream of one client; call.IncludeUsage has no meaning here.
+func NewStream(original *Original, call openai.Call, ids IDs) *Stream {
+	call.IncludeUsage = false
+	s := &Stream{call: call, chat: openai.NewChatStream(call)}
+	s.reader = newReader(newBuilder(&s.call, original, ids))
+	s.reader.events.on = true
+	return s
+}
+
+// Data implements [openai.Stream].
+func (s *Stream) Data(dst, name, data []byte) []byte {
+	if s.ended {
+		return dst
+	}
+	s.chunk = s.chat.Data(s.chunk[:0], name, data)
+	s.reader.events.out = dst
+	if bad := s.chat.Summary().Err; bad != nil {
+		s.fail(bad)
+	} else if chunk, ok := bytes.CutPrefix(s.chunk, []byte("data: ")); ok {
+		if bad := s.reader.read(bytes.TrimRight(chunk, "\n")); bad != nil {
+			s.fail(bad)
+		}
+	}
+	if cap(s.chunk) > translate.MaxScratch {
+		s.chunk = nil
+	}
+	s.reader.trim()
+	return s.take()
+}
+
+// take returns what was written since the caller gave its buffer.
+func (s *Stream) take() []byte {
+	out := s.reader.events.out
+	s.reader.events.out = nil
+	return out
+}
+
+// Done implements [openai.Stream].
+func (s *Stream) Done() bool { return s.ended || s.chat.Done() }
+
+// Close implements [openai.Stream].
+func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
+	switch {
+	case s.ended && s.failure != nil:
+		return dst, s.failure
+	case s.ended:
+		return dst, nil
+	case failure != nil:
+		s.reader.events.out = dst
+		s.fail(failure)
+		return s.take(), failure
+	}
+	var err error
+	// What chat adds at the end is for chat callers.
+	if s.chunk, err = s.chat.Close(s.chunk[:0], nil); err != nil {
+		return dst, err
+	}
+	s.reader.events.out = dst
+	sum := s.chat.Summary()
+	e := ending{reason: incompleteReason(sum.Finish), summary: sum, at: s.reader.ids.Unix()}
+	s.reader.end(e.reason)
+	s.reader.events.response("response."+e.status(), &s.reader.response, e)
+	s.ended = true
+	return s.take(), nil
+}
+
+// Summary implements [openai.Stream].
+func (s *Stream) Summary() openai.Summary { return s.chat.Summary() }
+
+// fail ends the stream.
+func (s *Stream) fail(e *apierror.Error) {
+	_, _ = s.chat.Close(nil, e) // it completes the summary
+	s.ended, s.failure = true, e
+	r := &s.reader
+	r.abandon()
+	r.begin()
+	r.events.response("response.failed", &r.response, ending{failure: e, summary: s.chat.Summary()})
+	r.events.failure(e)
+}
