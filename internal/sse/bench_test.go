@@ -50,12 +50,3 @@ func BenchmarkNext(b *testing.B) {
 		})
 	}
 }
-
-func BenchmarkAppendData(b *testing.B) {
-	data := []byte(strings.TrimSuffix(strings.TrimPrefix(chunk, "data: "), "\n\n"))
-	buffer := make([]byte, 0, 1024)
-	b.ReportAllocs()
-	for b.Loop() {
-		sse.AppendData(buffer, data)
-	}
-}

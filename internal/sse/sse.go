@@ -15,7 +15,7 @@
 //		if !events.Buffered() { flush() }
 //	}
 //
-// [AppendData] and [AppendComment] write what a Reader, and any other client, can read.
+// [AppendComment] writes a heartbeat.
 package sse
 
 import "errors"
