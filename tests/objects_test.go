@@ -28,10 +28,9 @@ var composers = []string{"internal/gateway", "internal/modelcall", "caddymodule"
 // tooLarge lists what is above a bound today. A figure may only fall: the test
 // fails when the code is better than its row.
 var tooLarge = map[string]int{
-	"caddymodule.App: files":       14,
-	"internal/openai.chat: files":  7,
-	"internal/store.Store: fields": 16,
-	"internal/store.Store: files":  5,
+	"caddymodule.App: files":      14,
+	"internal/openai.chat: files": 7,
+	"internal/store.Store: files": 5,
 }
 
 // records are data with a few methods: their fields are many because a row has
@@ -132,8 +131,8 @@ func objects(t *testing.T) map[string]*object {
 	return found
 }
 
-// countFields leaves out the fields of a configuration or a wire body: each of
-// those has a JSON name and stands for itself.
+// countFields leaves out the fields of a configuration or a wire body: each of those has a JSON
+// name and is independent of the others.
 func countFields(body *ast.StructType) (n int) {
 	for _, field := range body.Fields.List {
 		if field.Tag != nil {

@@ -1,8 +1,7 @@
 package tests
 
-// setup is what a test's Caddy shall be. In its texts PROVIDER stands for the
-// origin of the fake provider, DIR for the test's own folder, VNC_PORT and
-// HTTPS_PORT for ports.
+// setup is the configuration of a test's Caddy. In its texts PROVIDER is the origin of the fake
+// provider, DIR the test's own folder, VNC_PORT and HTTPS_PORT are ports.
 type setup struct {
 	keys      string // key blocks; "" = defaultKeys
 	providers string // provider blocks; "" = defaultProviders

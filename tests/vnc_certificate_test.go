@@ -47,7 +47,7 @@ func (*mockIssuer) Issue(_ context.Context, csr *x509.CertificateRequest) (*cert
 }
 
 // certificate is what the layer-4 handler shows to a viewer that names a host.
-func (h *house) certificate(name string) (leaf *x509.Certificate, err error) {
+func (h *harness) certificate(name string) (leaf *x509.Certificate, err error) {
 	h.tries++
 	w := h.dialVNC(fmt.Sprintf("127.0.%d.%d", 200+h.tries/250, 1+h.tries%250))
 	defer w.leave()
@@ -59,7 +59,7 @@ func (h *house) certificate(name string) (leaf *x509.Certificate, err error) {
 }
 
 // wantCertificate waits for one of those names that the pool trusts.
-func (h *house) wantCertificate(domain string, roots func() *x509.CertPool) {
+func (h *harness) wantCertificate(domain string, roots func() *x509.CertPool) {
 	h.t.Helper()
 	var last error
 	if !eventually(func() bool {
@@ -87,7 +87,7 @@ func (h *house) wantCertificate(domain string, roots func() *x509.CertPool) {
 }
 
 // stocked are the names of the certificates in Caddy's storage.
-func (h *house) stocked() string {
+func (h *harness) stocked() string {
 	paths, _ := filepath.Glob(filepath.Join(h.dir, "storage", "certificates", "*", "*"))
 	for i, path := range paths {
 		paths[i] = filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path)

@@ -12,14 +12,14 @@ import (
 
 // acceptedViewers are viewers that were accepted and have not asked for the desktop yet, by
 // security.
-var acceptedViewers = map[string]func(h *house, a address) *wire{
-	"TLSFirst": func(h *house, a address) *wire { return h.tlsFirst(a.host).hear(uint32(0)) },
-	"X509None": func(h *house, a address) *wire {
+var acceptedViewers = map[string]func(h *harness, a address) *wire{
+	"TLSFirst": func(h *harness, a address) *wire { return h.tlsFirst(a.host).hear(uint32(0)) },
+	"X509None": func(h *harness, a address) *wire {
 		w := h.dialVNC("").greeted("RFB 003.008\n", 19)
 		w.veNCrypt(260)
 		return w.startTLS(a.host).hear(uint32(0))
 	},
-	"X509Plain": func(h *house, a address) *wire {
+	"X509Plain": func(h *harness, a address) *wire {
 		w := h.dialVNC("").greeted("RFB 003.008\n", 19)
 		w.veNCrypt(262)
 		return w.startTLS("").plain("", a.token).hear(uint32(0))

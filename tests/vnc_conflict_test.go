@@ -8,7 +8,7 @@ import (
 const busy = "Another viewer is connected."
 
 // refusedWith connects with an address and must be refused with the text.
-func (h *house) refusedWith(a address, text string) {
+func (h *harness) refusedWith(a address, text string) {
 	h.t.Helper()
 	w := h.tlsFirst(a.host)
 	if got := w.refusal(); w.err != nil || got != text {

@@ -8,7 +8,7 @@ import (
 )
 
 // recordFiles are the stored records of workstations, by the workstation's name.
-func (h *house) recordFiles() map[string]string {
+func (h *harness) recordFiles() map[string]string {
 	h.t.Helper()
 	paths, err := filepath.Glob(filepath.Join(h.dir, "storage", "gatehouse", "workstations", "*.json"))
 	if err != nil {

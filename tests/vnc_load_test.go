@@ -105,7 +105,7 @@ func TestVNCTwoThousandSilentConnectionsCostLittle(t *testing.T) {
 }
 
 // onlyVNCSessions waits until no connection is half open and n sessions are open.
-func (h *house) onlyVNCSessions(n float64) {
+func (h *harness) onlyVNCSessions(n float64) {
 	h.t.Helper()
 	if !eventually(func() bool {
 		return h.metric("gatehouse_vnc_connections_half_open") == 0 && h.metric("gatehouse_vnc_sessions_open") == n

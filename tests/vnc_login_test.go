@@ -8,7 +8,7 @@ import (
 )
 
 // vncLogLines are the log lines of the connections to a workstation.
-func (h *house) vncLogLines(workstation string) (found []string) {
+func (h *harness) vncLogLines(workstation string) (found []string) {
 	for _, line := range h.logLines(`"msg":"vnc `) {
 		if strings.Contains(line, `"workstation":"`+workstation+`"`) {
 			found = append(found, line)

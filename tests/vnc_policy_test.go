@@ -26,7 +26,7 @@ func encodings(list ...int32) []byte {
 
 // arrived sends the messages and returns what the workstation got of them, or instead of them. The
 // last, a full update request, always passes.
-func (h *house) arrived(d *vncServer, a address, messages ...[]byte) [][]byte {
+func (h *harness) arrived(d *vncServer, a address, messages ...[]byte) [][]byte {
 	h.t.Helper()
 	d.mu.Lock()
 	d.messages = nil
@@ -49,7 +49,7 @@ func (h *house) arrived(d *vncServer, a address, messages ...[]byte) [][]byte {
 	return got[:len(got)-1]
 }
 
-func (h *house) wantMessages(what string, got [][]byte, want ...[]byte) {
+func (h *harness) wantMessages(what string, got [][]byte, want ...[]byte) {
 	h.t.Helper()
 	if !bytes.Equal(bytes.Join(got, nil), bytes.Join(want, nil)) {
 		h.t.Errorf("%s: the workstation got\n%v, want\n%v", what, got, want)

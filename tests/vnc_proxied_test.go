@@ -14,7 +14,7 @@ const balancer = "127.0.0.50"
 const behindBalancer = "proxy_protocol {\nallow " + balancer + "/32\nfallback_policy reject\n}\nvnc {\n"
 
 // balanced dials as the balancer does for a client.
-func (h *house) balanced(client string) *wire {
+func (h *harness) balanced(client string) *wire {
 	return h.dialVNC(balancer).say("PROXY TCP4 " + client + " 127.0.0.1 40000 5900\r\n")
 }
 
@@ -33,7 +33,7 @@ func TestVNCViewersBehindALoadBalancerAreKnownByTheirOwnAddress(t *testing.T) {
 		t.Errorf("viewer %v, %v", got, w.err)
 	}
 	// A release reaches the viewer through the balancer's connection: its end
-	// is not kept back until the last patience is over.
+	// is not kept back until the last waitLimit is over.
 	released := time.Now()
 	h.release("one")
 	if w.over(); w.err != nil || time.Since(released) > 2*oneSecond {

@@ -56,7 +56,7 @@ func TestVNCAReleaseAgainstAConnectLeavesNoSessionOpen(t *testing.T) {
 }
 
 // race is one of them: took is from the end of the release to that of the viewer.
-func (h *house) race(path, from string, step int) (desktop bool, took time.Duration, err error) {
+func (h *harness) race(path, from string, step int) (desktop bool, took time.Duration, err error) {
 	call := func(method, path, key, body string, want int) ([]byte, error) {
 		r := h.request(path, key, body)
 		r.Method = method
@@ -106,7 +106,7 @@ func (h *house) race(path, from string, step int) (desktop bool, took time.Durat
 
 // viewOrLeave connects with an address and stays until it is closed; at is called at each step. It
 // fails for anything but a desktop and a clean end, or a refusal in words.
-func (h *house) viewOrLeave(from, host string, at func(step int)) (desktop bool, err error) {
+func (h *harness) viewOrLeave(from, host string, at func(step int)) (desktop bool, err error) {
 	at(0)
 	w := h.dialVNC(from)
 	defer w.leave()

@@ -173,7 +173,7 @@ func TestVNCCredentialsAndTokensStayWhereTheyAre(t *testing.T) {
 }
 
 // stored is everything below Caddy's storage that is Gatehouse's.
-func (h *house) stored() string {
+func (h *harness) stored() string {
 	h.t.Helper()
 	var all bytes.Buffer
 	err := filepath.WalkDir(filepath.Join(h.dir, "storage", "gatehouse"), func(path string, d os.DirEntry, err error) error {

@@ -53,7 +53,7 @@ func wantEnd(t *testing.T, what string, end chan error) {
 		if err != nil {
 			t.Errorf("%s: the end is not clean: %v", what, err)
 		}
-	case <-time.After(patience):
+	case <-time.After(waitLimit):
 		t.Errorf("%s: no end", what)
 	}
 }

@@ -9,15 +9,15 @@ import (
 )
 
 // tlsFirst comes as a viewer behind a TLS wrapper does, up to the result.
-func (h *house) tlsFirst(name string) *wire { return h.tlsFirstFrom(ownAddress, name) }
+func (h *harness) tlsFirst(name string) *wire { return h.tlsFirstFrom(ownAddress, name) }
 
-func (h *house) tlsFirstFrom(from, name string) *wire {
+func (h *harness) tlsFirstFrom(from, name string) *wire {
 	w := h.dialVNC(from).startTLS(name)
 	return w.hear("RFB 003.008\n").say("RFB 003.008\n").hear(1, 1).say(1)
 }
 
 // view opens a session and sees that it works.
-func (h *house) view(a address) *wire {
+func (h *harness) view(a address) *wire {
 	h.t.Helper()
 	w := h.tlsFirst(a.host).accepted().echo(7, 9)
 	h.t.Cleanup(w.leave)
@@ -26,7 +26,7 @@ func (h *house) view(a address) *wire {
 }
 
 // good fails the test when a dialogue went otherwise.
-func (h *house) good(w *wire) {
+func (h *harness) good(w *wire) {
 	h.t.Helper()
 	if w.err != nil {
 		h.t.Fatal(w.err)
@@ -42,7 +42,7 @@ func (w *wire) closed() bool {
 
 // trusting is for names that no certificate can have: it checks that the certificate is the
 // wildcard one.
-func (h *house) trusting(name string) *tls.Config {
+func (h *harness) trusting(name string) *tls.Config {
 	roots := h.roots()
 	return &tls.Config{ServerName: name, InsecureSkipVerify: true, VerifyConnection: func(state tls.ConnectionState) error {
 		_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, DNSName: "any." + vncDomain, Intermediates: pool(state.PeerCertificates[1:])})

@@ -18,7 +18,7 @@ import (
 // After its first error it does nothing more.
 type wire struct {
 	net.Conn
-	house *house
+	house *harness
 	below *belowTLS // nil before TLS
 	err   error
 }
@@ -39,8 +39,8 @@ func (b *belowTLS) Read(p []byte) (int, error) {
 const ownAddress = "127.0.0.9"
 
 // dialVNC connects to the VNC port from an address of the loopback network.
-func (h *house) dialVNC(from string) *wire {
-	dialer := net.Dialer{Timeout: patience}
+func (h *harness) dialVNC(from string) *wire {
+	dialer := net.Dialer{Timeout: waitLimit}
 	if from != "" {
 		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(from)}
 	}
@@ -49,7 +49,7 @@ func (h *house) dialVNC(from string) *wire {
 		return &wire{house: h, err: err}
 	}
 	w := &wire{Conn: conn, house: h}
-	_ = conn.SetDeadline(time.Now().Add(patience)) // a broken connection fails the next read
+	_ = conn.SetDeadline(time.Now().Add(waitLimit)) // a broken connection fails the next read
 	return w
 }
 

@@ -8,7 +8,7 @@ import (
 const workstations = "/v1/workstations"
 
 // names are the workstations that a key sees, with their states.
-func (h *house) names(key string) string {
+func (h *harness) names(key string) string {
 	h.t.Helper()
 	a := h.want(200, "GET", workstations, key, "")
 	if at(parse(h.t, a.body), "object") != "list" {

@@ -116,7 +116,7 @@ func TestTheStepsOfACallRefuseInTheirOrder(t *testing.T) {
 func spend(t testing.TB, r *rig, tokens int64) error {
 	t.Helper()
 	amount := limits.Amount{Tokens: tokens}
-	hold, refused, err := limits.Reserve(t.Context(), r.Ledger, limits.Reservation{
+	hold, refused, err := limits.Reserve(t.Context(), r.Ledger, limits.ReserveRequest{
 		Call: "spent/" + t.Name(), At: r.Now(), Most: amount, Likely: amount, Subjects: r.Limits.Keys["dev"].Subjects,
 	})
 	if err != nil || refused != nil {

@@ -32,8 +32,8 @@ type charge struct {
 	cacheHour bool // what the call writes to the provider's cache is kept for an hour
 
 	use   estimate
-	grant *limits.Grant // of the token rates
-	hold  *limits.Hold  // of the budgets
+	grant *limits.Grant       // of the token rates
+	hold  *limits.Reservation // of the budgets
 }
 
 const (
@@ -115,7 +115,7 @@ func (g *charge) reserve(ctx context.Context, at time.Time) error {
 	}
 	bounded, cancel := context.WithTimeout(ctx, reserveTimeout)
 	defer cancel()
-	hold, refused, err := limits.Reserve(bounded, g.deps.Ledger, limits.Reservation{
+	hold, refused, err := limits.Reserve(bounded, g.deps.Ledger, limits.ReserveRequest{
 		Call: g.reservationID(), At: at, Most: g.use.most, Likely: g.use.likely, Subjects: g.key.Subjects, Durable: g.mustBeRecorded(),
 	})
 	switch {

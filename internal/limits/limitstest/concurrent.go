@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// stampede sends calls worth ten times the budget of two tenants' common gateway at once.
-func stampede(t *testing.T, c *client) {
+// concurrentCalls sends calls worth ten times the budget of two tenants' common gateway at once.
+func concurrentCalls(t *testing.T, c *client) {
 	const calls, worth, limit = 200, 5, 100
 	everybody := subject("gateway", money(limit, limits.Total))
 	tenants := []limits.Subject{subject("tenant:a", money(limit, limits.Total)), subject("tenant:b", money(limit, limits.Total))}
@@ -28,7 +28,7 @@ func stampede(t *testing.T, c *client) {
 		wg.Go(func() {
 			r := reservation(fmt.Sprint("call-", i), worth, 0, tenants[i%2], everybody)
 			r.Durable = i%3 == 0
-			if i%4 < 2 { // the order in which subjects are named is no reason to wait for each other
+			if i%4 < 2 { // subjects in different orders must not deadlock
 				r.Subjects = []limits.Subject{everybody, tenants[i%2]}
 			}
 			refusal, err := c.ask(r)
@@ -62,7 +62,7 @@ func stampede(t *testing.T, c *client) {
 	}
 }
 
-// sameCall sends one message many times at once.
+// sameCall sends the same message many times at once.
 func sameCall(t *testing.T, c *client) {
 	s := subject("key:a", money(100, limits.Total))
 	var wg sync.WaitGroup

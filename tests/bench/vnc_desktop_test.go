@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-func testDesk(t *testing.T) *desk {
+func testDesktop(t *testing.T) *desktop {
 	t.Helper()
-	d, err := newDesk(nil) // none of its viewers asks for frames
+	d, err := newDesktop(nil) // none of its viewers asks for frames
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,8 +21,8 @@ func testDesk(t *testing.T) *desk {
 	return d
 }
 
-// spoken sends bytes to a desk and returns what it answers until it hangs up.
-func spoken(t *testing.T, d *desk, text string) string {
+// spoken sends bytes to a desktop and returns its answer until it closes.
+func spoken(t *testing.T, d *desktop, text string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", d.addr())
 	if err != nil {
@@ -32,15 +32,15 @@ func spoken(t *testing.T, d *desk, text string) string {
 	io.WriteString(c, text)
 	c.(*net.TCPConn).CloseWrite()
 	answer, _ := io.ReadAll(c) // a reset is an end too
-	d.close()                  // waits until the desk has noted what it has to
+	d.close()                  // waits until the desktop has counted everything
 	return string(answer)
 }
 
-// hello is a viewer's part of the handshake with a desk.
+// hello is a viewer's part of the handshake with a desktop.
 const hello = rfbVersion + "\x01\x01"
 
-func TestDeskKnowsWhatViewersSay(t *testing.T) {
-	d := testDesk(t)
+func TestDesktopUnderstandsViewers(t *testing.T) {
+	d := testDesktop(t)
 	said := hello +
 		"\x00..." + strings.Repeat("f", formatBytes) +
 		"\x02.\x00\x02" + "\x00\x00\x00\x07" + "\x00\x00\x00\x00" +
@@ -51,7 +51,7 @@ func TestDeskKnowsWhatViewersSay(t *testing.T) {
 	got := spoken(t, d, said)
 	want := rfbVersion + "\x01\x01" + "\x00\x00\x00\x00" + string(serverInit()) + string(appendEcho(nil, 7, 9))
 	if got != want {
-		t.Errorf("the desk answered %q, want %q", got, want)
+		t.Errorf("the desktop answered %q, want %q", got, want)
 	}
 	if err := d.complaint(); err != nil {
 		t.Errorf("an ordinary viewer drew a complaint: %v", err)
@@ -61,11 +61,11 @@ func TestDeskKnowsWhatViewersSay(t *testing.T) {
 	}
 }
 
-func TestDeskComplainsOfWhatRFBDoesNotHave(t *testing.T) {
+func TestDesktopReportsWhatRFBDoesNotAllow(t *testing.T) {
 	tests := []struct{ name, said, complaint string }{
 		{"another version", "RFB 003.003\n", "instead of \"RFB 003.008"},
 		{"another type", rfbVersion + "\x02", "instead of \"\\x01\""},
-		{"a desk for itself", rfbVersion + "\x01\x00", "instead of \"\\x01\""},
+		{"a desktop for itself", rfbVersion + "\x01\x00", "instead of \"\\x01\""},
 		{"an unknown message", hello + "\x07", "message of type 7"},
 		{"too many encodings", hello + "\x02.\xff\xff", "more than"},
 		{"a long clipboard", hello + "\x06...\x7f\xff\xff\xff", "more than"},
@@ -74,7 +74,7 @@ func TestDeskComplainsOfWhatRFBDoesNotHave(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := testDesk(t)
+			d := testDesktop(t)
 			spoken(t, d, tt.said)
 			if err := d.complaint(); err == nil || !strings.Contains(err.Error(), tt.complaint) {
 				t.Errorf("complaint %v, want one of %q", err, tt.complaint)
@@ -83,7 +83,7 @@ func TestDeskComplainsOfWhatRFBDoesNotHave(t *testing.T) {
 	}
 	t.Run("a viewer that leaves is none", func(t *testing.T) {
 		for n := range len(hello) + pointerEventLen {
-			d := testDesk(t)
+			d := testDesktop(t)
 			spoken(t, d, (hello + "\x05\x00\x00\x01\x00\x02")[:n])
 			if err := d.complaint(); err != nil {
 				t.Errorf("after %d bytes: %v", n, err)
@@ -92,8 +92,8 @@ func TestDeskComplainsOfWhatRFBDoesNotHave(t *testing.T) {
 	})
 }
 
-func TestClosedDeskHasNoConnections(t *testing.T) {
-	d := testDesk(t)
+func TestClosedDesktopHasNoConnections(t *testing.T) {
+	d := testDesktop(t)
 	c, err := net.Dial("tcp", d.addr())
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// scripted is a ledger that answers as a test says.
+// scripted is a ledger whose results a test sets.
 type scripted struct {
 	limits.Ledger
 	reserve func() error
@@ -20,7 +20,7 @@ type scripted struct {
 	settled int
 }
 
-func (s *scripted) Reserve(context.Context, limits.Reservation) (*limits.Refusal, error) {
+func (s *scripted) Reserve(context.Context, limits.ReserveRequest) (*limits.Refusal, error) {
 	return nil, s.reserve()
 }
 
@@ -29,15 +29,15 @@ func (s *scripted) Settle(ctx context.Context, _ string, _ limits.Amount) error 
 	return s.settle(ctx)
 }
 
-func reserveAt(t *testing.T, l limits.Ledger) (*limits.Hold, error) {
+func reserveAt(t *testing.T, l limits.Ledger) (*limits.Reservation, error) {
 	t.Helper()
-	h, _, err := limits.Reserve(t.Context(), l, limits.Reservation{Call: "1", At: noon, Subjects: []limits.Subject{budgeted(t, "key:a", "10usd/day")}})
+	h, _, err := limits.Reserve(t.Context(), l, limits.ReserveRequest{Call: "1", At: noon, Subjects: []limits.Subject{budgeted(t, "key:a", "10usd/day")}})
 	return h, err
 }
 
 func none() error { return nil }
 
-func TestAHoldIsSettledUntilThatSucceedsAndNotAgain(t *testing.T) {
+func TestSettlingIsRetriedUntilItSucceedsOnce(t *testing.T) {
 	l := &scripted{reserve: none, settle: func(context.Context) error { return errDisk }}
 	h, err := reserveAt(t, l)
 	if err != nil {
@@ -57,7 +57,7 @@ func TestAHoldIsSettledUntilThatSucceedsAndNotAgain(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsToSettleLeavesWithItsContext(t *testing.T) {
+func TestWaitingToSettleEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan error)
 		l := &scripted{reserve: none, settle: func(context.Context) error { return <-answer }}
@@ -83,16 +83,16 @@ func TestWhoWaitsToSettleLeavesWithItsContext(t *testing.T) {
 func TestAFailedReservationIsReleasedWithinFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var left time.Duration
-		l := &scripted{reserve: func() error { return errDeaf }, settle: func(ctx context.Context) error {
+		l := &scripted{reserve: func() error { return errUnanswered }, settle: func(ctx context.Context) error {
 			ends, _ := ctx.Deadline()
 			left = time.Until(ends)
 			return nil
 		}}
-		if h, err := reserveAt(t, l); h != nil || err != errDeaf || left != 5*time.Second {
+		if h, err := reserveAt(t, l); h != nil || err != errUnanswered || left != 5*time.Second {
 			t.Errorf("%v, %v; %v to release it", h, err, left)
 		}
 		l.settle = func(context.Context) error { return errDisk }
-		if h, err := reserveAt(t, l); h != nil || !errors.Is(err, errDeaf) || !errors.Is(err, errDisk) {
+		if h, err := reserveAt(t, l); h != nil || !errors.Is(err, errUnanswered) || !errors.Is(err, errDisk) {
 			t.Errorf("%v, %v", h, err)
 		}
 	})
@@ -100,10 +100,10 @@ func TestAFailedReservationIsReleasedWithinFiveSeconds(t *testing.T) {
 
 func TestSubjectsWithoutAConfigurationAreNamed(t *testing.T) {
 	st := open(t, t.TempDir(), store.Options{})
-	l, _ := local(t, st)
+	l, _ := openLedger(t, st)
 	for i, name := range []string{"key:gone", "key:kept", "key:idle"} {
 		call := string(rune('a' + i))
-		if _, err := l.Reserve(t.Context(), limits.Reservation{Call: call, At: noon, Most: limits.Amount{Nano: 2}, Subjects: []limits.Subject{budgeted(t, name, "10usd/day")}}); err != nil {
+		if _, err := l.Reserve(t.Context(), limits.ReserveRequest{Call: call, At: noon, Most: limits.Amount{Nano: 2}, Subjects: []limits.Subject{budgeted(t, name, "10usd/day")}}); err != nil {
 			t.Fatal(err)
 		}
 		if name == "key:idle" {
@@ -121,12 +121,14 @@ func TestSubjectsWithoutAConfigurationAreNamed(t *testing.T) {
 			t.Errorf("at %v: %q, %v; want %q", at, got, err, want)
 		}
 	}
-	if _, err := limits.Unnamed(t.Context(), lost{}, noon, kept); !errors.Is(err, errDeaf) {
+	if _, err := limits.Unnamed(t.Context(), noSubjectsLedger{}, noon, kept); !errors.Is(err, errUnanswered) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// lost is a ledger that cannot list subjects.
-type lost struct{ limits.Ledger }
+// noSubjectsLedger is a ledger that cannot list subjects.
+type noSubjectsLedger struct{ limits.Ledger }
 
-func (lost) Subjects(context.Context, time.Time) ([]string, error) { return nil, errDeaf }
+func (noSubjectsLedger) Subjects(context.Context, time.Time) ([]string, error) {
+	return nil, errUnanswered
+}

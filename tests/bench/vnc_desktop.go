@@ -13,41 +13,42 @@ import (
 	"sync/atomic"
 )
 
-// desk is a workstation of this process: the smallest VNC server that can answer a
-// pointer, send frames as fast as they are taken, and be silent. Each server under
-// load has a desk of its own, so that its counts are that server's alone.
-type desk struct {
+// desktop is a workstation in this process: the smallest VNC server that can answer a pointer, send
+// frames as fast as the client reads, and be silent. Each server under load has its own desktop, so
+// that the counts are that server's alone.
+type desktop struct {
 	listener net.Listener
 	frame    []byte
 
 	sessions atomic.Int64 // that got a ServerInit
 	echoes   atomic.Int64
 	sent     atomic.Int64 // bytes of frames
-	// All are counted before the bytes are written: what a viewer has is counted.
+	// All are counted before the bytes are written, so that everything a viewer has received is
+	// counted.
 
 	mu      sync.Mutex
 	conns   map[net.Conn]struct{}
 	closed  bool
-	failure error // the first thing that RFB does not allow
+	failure error // the first violation of RFB
 
 	wg sync.WaitGroup
 }
 
-// newDesk serves on a free port of the loopback until close.
-func newDesk(frame []byte) (*desk, error) {
+// newDesktop serves on a free port of the loopback until close.
+func newDesktop(frame []byte) (*desktop, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{listener: l, frame: frame, conns: map[net.Conn]struct{}{}}
+	d := &desktop{listener: l, frame: frame, conns: map[net.Conn]struct{}{}}
 	d.wg.Go(d.accept)
 	return d, nil
 }
 
-func (d *desk) addr() string { return d.listener.Addr().String() }
+func (d *desktop) addr() string { return d.listener.Addr().String() }
 
 // close ends every connection and waits for their goroutines.
-func (d *desk) close() {
+func (d *desktop) close() {
 	d.listener.Close()
 	d.mu.Lock()
 	d.closed = true
@@ -58,7 +59,7 @@ func (d *desk) close() {
 	d.wg.Wait()
 }
 
-func (d *desk) accept() {
+func (d *desktop) accept() {
 	for {
 		c, err := d.listener.Accept()
 		if err != nil {
@@ -85,8 +86,8 @@ func (d *desk) accept() {
 	}
 }
 
-// wireError is something said that the protocol, or this bench, does not know. How
-// a connection ends is no such thing: viewers leave when they like.
+// wireError is a message that the protocol, or this bench, does not allow. The end of a connection
+// is no error: viewers disconnect at any time.
 type wireError struct{ text string }
 
 func (e *wireError) Error() string { return e.text }
@@ -95,17 +96,17 @@ func wrongf(format string, args ...any) error {
 	return &wireError{fmt.Sprintf(format, args...)}
 }
 
-// complaint is the first wrong thing that a server said to this desk.
-func (d *desk) complaint() error {
+// complaint is the first wrong message of a server to this desktop.
+func (d *desktop) complaint() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.failure
 }
 
-// counts are what a desk did since it was made.
+// counts are the work of a desktop since it was made.
 type counts struct{ sessions, echoes, sent int64 }
 
-func (d *desk) counts() counts {
+func (d *desktop) counts() counts {
 	return counts{d.sessions.Load(), d.echoes.Load(), d.sent.Load()}
 }
 
@@ -113,7 +114,7 @@ func (c counts) minus(before counts) counts {
 	return counts{c.sessions - before.sessions, c.echoes - before.echoes, c.sent - before.sent}
 }
 
-func (d *desk) serve(c net.Conn) error {
+func (d *desktop) serve(c net.Conn) error {
 	r := bufio.NewReader(c)
 	if err := d.greet(c, r); err != nil {
 		return err
@@ -125,12 +126,12 @@ func (d *desk) serve(c net.Conn) error {
 	}
 }
 
-// greet is the handshake up to ServerInit.
-func (d *desk) greet(c net.Conn, r *bufio.Reader) error {
+// greet runs the handshake up to ServerInit.
+func (d *desktop) greet(c net.Conn, r *bufio.Reader) error {
 	steps := []struct{ say, want string }{
 		{rfbVersion, rfbVersion},
 		{"\x01\x01", "\x01"},         // one type, None
-		{"\x00\x00\x00\x00", "\x01"}, // SecurityResult; ClientInit: a gateway must ask for a shared desk
+		{"\x00\x00\x00\x00", "\x01"}, // SecurityResult; ClientInit: a gateway must ask for a shared desktop
 	}
 	for _, step := range steps {
 		if _, err := io.WriteString(c, step.say); err != nil {
@@ -141,7 +142,7 @@ func (d *desk) greet(c net.Conn, r *bufio.Reader) error {
 			return err
 		}
 		if string(got) != step.want {
-			return wrongf("the desk said %q and heard %q instead of %q", step.say, got, step.want)
+			return wrongf("the desktop said %q and heard %q instead of %q", step.say, got, step.want)
 		}
 	}
 	d.sessions.Add(1)
@@ -149,8 +150,8 @@ func (d *desk) greet(c net.Conn, r *bufio.Reader) error {
 	return err
 }
 
-// message reads one message of the viewer and does what it asks for.
-func (d *desk) message(c net.Conn, r *bufio.Reader) error {
+// message reads one message of the viewer and acts on it.
+func (d *desktop) message(c net.Conn, r *bufio.Reader) error {
 	kind, err := r.ReadByte()
 	if err != nil {
 		return err
@@ -168,7 +169,7 @@ func (d *desk) message(c net.Conn, r *bufio.Reader) error {
 			err = skip(r, 4*int(binary.BigEndian.Uint16(head[1:])), 4*maxEncodings)
 		}
 	case msgUpdateRequest:
-		_, err = read(9) // every update here is one that a pointer asked for
+		_, err = read(9) // every update here was requested by a pointer
 	case msgKeyEvent:
 		_, err = read(7)
 	case msgPointerEvent:
@@ -181,20 +182,20 @@ func (d *desk) message(c net.Conn, r *bufio.Reader) error {
 			err = skip(r, int(binary.BigEndian.Uint32(head[3:])), maxCutText)
 		}
 	default:
-		err = wrongf("the desk was sent a message of type %d", kind)
+		err = wrongf("the desktop was sent a message of type %d", kind)
 	}
 	return err
 }
 
 func skip(r *bufio.Reader, n, most int) error {
 	if n > most {
-		return wrongf("the desk was sent a body of %d bytes, more than %d", n, most)
+		return wrongf("the desktop was sent a body of %d bytes, more than %d", n, most)
 	}
 	_, err := r.Discard(n)
 	return err
 }
 
-func (d *desk) pointer(c net.Conn, buttons byte, x, y uint16) error {
+func (d *desktop) pointer(c net.Conn, buttons byte, x, y uint16) error {
 	switch {
 	case buttons == buttonsEcho:
 		d.echoes.Add(1)
@@ -209,5 +210,5 @@ func (d *desk) pointer(c net.Conn, buttons byte, x, y uint16) error {
 		}
 		return nil
 	}
-	return wrongf("the desk was sent a pointer at %d, %d with buttons %d", x, y, buttons)
+	return wrongf("the desktop was sent a pointer at %d, %d with buttons %d", x, y, buttons)
 }

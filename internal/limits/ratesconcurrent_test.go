@@ -10,10 +10,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-func TestNamesBeyondMemoryShareARoom(t *testing.T) {
+func TestNamesBeyondMemoryShareWindows(t *testing.T) {
 	c := &clock{noon}
 	r := rates(t, c.now)
-	limits.RoomFor(r, 1)
+	limits.LimitRateSubjects(r, 1)
 	const names = 3000
 	admitted := 0
 	for i := range names {
@@ -22,7 +22,7 @@ func TestNamesBeyondMemoryShareARoom(t *testing.T) {
 		}
 	}
 	if known := limits.Known(r); known != 64 || admitted != known+1 {
-		t.Errorf("%d names have room, %d of %d requests admitted", known, admitted, names)
+		t.Errorf("%d names have windows of their own, %d of %d requests admitted", known, admitted, names)
 	}
 	c.at = c.at.Add(2 * time.Minute) // all may be forgotten
 	for i := range names {
@@ -31,14 +31,14 @@ func TestNamesBeyondMemoryShareARoom(t *testing.T) {
 		}
 	}
 	if known := limits.Known(r); known != 64 || admitted != 2*(known+1) {
-		t.Errorf("%d names have room, %d requests admitted", known, admitted)
+		t.Errorf("%d names have windows of their own, %d requests admitted", known, admitted)
 	}
 }
 
-// Several in a call that have no room of their own do not wait for each other.
+// Several subjects of a call that share windows do not block each other.
 func TestManyNamesBeyondMemoryInOneCall(t *testing.T) {
 	r := rates(t, time.Now)
-	limits.RoomFor(r, 0)
+	limits.LimitRateSubjects(r, 0)
 	var subjects []limits.Subject
 	for i := range limits.MaxSubjects + 3 {
 		subjects = append(subjects, rated(t, fmt.Sprint("x", i), "100/h"))
@@ -50,7 +50,7 @@ func TestManyNamesBeyondMemoryInOneCall(t *testing.T) {
 	}
 }
 
-func TestCrowdGetsExactlyTheLimit(t *testing.T) {
+func TestConcurrentCallsGetExactlyTheLimit(t *testing.T) {
 	r := rates(t, time.Now)
 	everybody := rated(t, "gateway", "100/day")
 	var admitted atomic.Int64
