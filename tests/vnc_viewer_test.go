@@ -18,9 +18,9 @@ import (
 // After its first error it does nothing more.
 type wire struct {
 	net.Conn
-	house *harness
-	below *belowTLS // nil before TLS
-	err   error
+	harness *harness
+	below   *belowTLS // nil before TLS
+	err     error
 }
 
 // belowTLS notes the end of the connection below TLS.
@@ -46,9 +46,9 @@ func (h *harness) dialVNC(from string) *wire {
 	}
 	conn, err := dialer.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(h.ports[2])))
 	if err != nil {
-		return &wire{house: h, err: err}
+		return &wire{harness: h, err: err}
 	}
-	w := &wire{Conn: conn, house: h}
+	w := &wire{Conn: conn, harness: h}
 	_ = conn.SetDeadline(time.Now().Add(waitLimit)) // a broken connection fails the next read
 	return w
 }
@@ -147,7 +147,7 @@ func (w *wire) veNCrypt(sub uint32) (offered []uint32) {
 
 // startTLS goes on inside TLS; without a name no server name is sent.
 func (w *wire) startTLS(name string) *wire {
-	return w.startTLSWith(&tls.Config{ServerName: name, MinVersion: tls.VersionTLS12, RootCAs: w.house.roots()})
+	return w.startTLSWith(&tls.Config{ServerName: name, MinVersion: tls.VersionTLS12, RootCAs: w.harness.roots()})
 }
 
 func (w *wire) startTLSWith(config *tls.Config) *wire {
