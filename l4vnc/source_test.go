@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"testing"
 )
 
@@ -22,7 +23,7 @@ func TestTheLastBytesBeforeAnErrorAreRead(t *testing.T) {
 func TestASourceOverTCPHoldsABufferOnlyWithBytes(t *testing.T) {
 	ours, workstation := loopback(t)
 	s := newSource(ours)
-	if canHold := s.small != nil; canHold == canWait {
+	if s.small != nil && runtime.GOOS != "windows" {
 		t.Fatalf("it holds %d bytes", len(s.small))
 	}
 	for _, sent := range []string{"a", "picture"} {
