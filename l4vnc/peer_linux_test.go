@@ -115,8 +115,14 @@ func TestAPeerThatReadsNothingIsNotGone(t *testing.T) {
 
 // A peer that is gone is found in half a minute while nothing is on its way to it.
 func TestKeepAliveFindsAPeerThatIsGone(t *testing.T) {
-	ours, _ := loopback(t)
-	tuneTCP(ours)
+	ours, viewer := loopback(t)
+	g := newGateway(t, options{})
+	g.handler.settings.tlsFirstWait = -1
+	done := g.handle(wrapped(ours))
+	defer func() { _ = viewer.Close(); <-done }()
+	if _, err := (conversation{greets}).play(viewer, 'C'); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct{ level, option, want int }{
 		"on":       {unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
 		"idle":     {unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, 15},

@@ -110,6 +110,7 @@ func TestAViewerThatHalfClosesGetsWhatWasSent(t *testing.T) {
 		if _, err := desktop.Write(picture); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // the write to the viewer is under way
 		if err := viewer.CloseWrite(); err != nil {
 			t.Fatal(err)
 		}

@@ -151,7 +151,7 @@ func TestAQuietSessionKeepsNoLargeBuffer(t *testing.T) {
 		if cap(u.out) < 3000 {
 			t.Error("a small buffer is not kept")
 		}
-		_, _ = u.send(append([]byte{6, 0, 0, 0, 0, 0, 0x40, 0}, make([]byte, 16<<10)...)) // the clipboard
+		_, _ = u.send(append([]byte{6, 0, 0, 0, 0, 0, 0x14, 0}, make([]byte, 5<<10)...)) // the clipboard
 		if cap(u.out) > 4<<10 {
 			t.Errorf("%d bytes are kept", cap(u.out))
 		}
