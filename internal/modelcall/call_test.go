@@ -21,15 +21,20 @@ import (
 func (r *rig) serve(t testing.TB, op Operation, body string) (*httptest.ResponseRecorder, *apierror.Error) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	c := r.beginWith(t, w, post(strings.NewReader(body), int64(len(body))))
-	defer c.Finish()
-	err := c.Serve(op, openaiAPI{})
+	return w, r.serveTo(t, w, post(strings.NewReader(body), int64(len(body))), op)
+}
+
+func (r *rig) serveTo(t testing.TB, w http.ResponseWriter, req *http.Request, op Operation) *apierror.Error {
+	t.Helper()
+	q := r.request(t, w, req)
+	defer q.Finish()
+	err := q.Serve(op, openaiAPI{})
 	if err == nil {
-		return w, nil
+		return nil
 	}
 	refusal := apierror.From(err)
-	c.Fail(refusal)
-	return w, refusal
+	q.Fail(refusal)
+	return refusal
 }
 
 const chatAnswerBody = `{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,` +
