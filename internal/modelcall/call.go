@@ -119,9 +119,11 @@ func invalidJSON(err error) error {
 }
 
 func (c *call) parse() (err error) {
-	c.asked, err = c.op.parse(&c.body)
+	if c.asked, err = c.op.parse(&c.body); err != nil {
+		return err
+	}
 	c.Record.Stream = c.asked.Stream
-	return err
+	return nil
 }
 
 // route finds the target of the model that the request names and notes it in the record.

@@ -92,7 +92,7 @@ func TestTheStepsOfACallRefuseInTheirOrder(t *testing.T) {
 	}{
 		{"size before JSON", strings.Repeat("{", 5000), apierror.RequestTooLarge},
 		{"JSON before model", `{"model":"nobody/m","model":"x"}`, apierror.InvalidJSON},
-		{"parameters before model", `{"model":"nobody/m"}`, apierror.MissingParameter},
+		{"parameters before model", `{"model":"nobody/m","stream":true}`, apierror.MissingParameter},
 		{"model before caps", `{"model":"nobody/m",` + two + `}`, apierror.ModelNotFound},
 		{"not callable", `{"model":"acme/hidden",` + two + `}`, apierror.ModelNotCallable},
 		{"caps before budget", `{"model":"acme/m",` + two + `}`, apierror.InvalidValue},
@@ -108,8 +108,8 @@ func TestTheStepsOfACallRefuseInTheirOrder(t *testing.T) {
 		if _, refusal := r.serve(t, Chat, c.body); refusal == nil || refusal.Code != c.code {
 			t.Errorf("%s: %v, want %s", c.name, refusal, c.code)
 		}
-		if row := r.rows(t)[0]; row.Code != string(c.code) {
-			t.Errorf("%s: the record has %q", c.name, row.Code)
+		if row := r.rows(t)[0]; row.Code != string(c.code) || row.Stream {
+			t.Errorf("%s: the record has %q, stream %v", c.name, row.Code, row.Stream)
 		}
 	}
 	if asked != 0 {
