@@ -18,12 +18,12 @@ import (
 // fail notes the failure and answers with it. Nothing has been written yet.
 func (x *apiRequest) fail(e *apierror.Error) {
 	x.Fail(e)
+	x.showRates()
 	if e.Code == apierror.ClientGone { // a client that only stopped sending reads this instead of an empty success
 		x.w.WriteHeader(apierror.StatusClientGone)
 		return
 	}
 	x.Finish()
-	x.showRates()
 	x.writeError(e)
 	x.Body.Drain()
 }
