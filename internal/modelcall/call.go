@@ -242,7 +242,7 @@ func (c *call) encode() (*sending, error) {
 	if c.charge.setOutput {
 		e.output = c.charge.output
 	}
-	s, err := c.op.encode(&e)
+	s, err := c.op.encode(e)
 	if err != nil {
 		return nil, err
 	}
