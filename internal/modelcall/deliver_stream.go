@@ -68,7 +68,7 @@ func (d *streaming) forward(body io.Reader) *apierror.Error {
 		if event.Comment {
 			continue
 		}
-		c.firstToken(c.deps.Now())
+		c.firstToken(c.deps.Now)
 		c.meter.event(event.Name, event.Data)
 		if refusal := d.take(event); refusal != nil {
 			c.meter.lastEvent(event.Data)
