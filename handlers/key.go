@@ -7,6 +7,10 @@ func serveKey(x *apiRequest) error {
 	if _, err := x.strictQuery(); err != nil {
 		return err
 	}
-	requests := x.gateway.Requests()
-	return x.succeed(report.Key(x.r.Context(), requests.Activity, x.gateway.Balances, x.Credential.Key, requests.Now()))
+	ctx, requests := x.r.Context(), x.gateway.Requests()
+	balances, err := x.gateway.Balances(ctx, x.Credential.Name)
+	if err != nil {
+		return report.LedgerFailure(ctx, err)
+	}
+	return x.succeed(report.Key(ctx, requests.Activity, x.Credential.Key, balances, requests.Now()))
 }

@@ -11,26 +11,26 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
 
-// Key returns what a key has spent and may still spend. Balances returns the state of the budgets of
-// the key with this name. Usage is the ledger's for the periods in which the key has a budget, and
-// otherwise what the activity still has: the priced calls within its retention. Errors: 503, or the
-// client left.
-func Key(ctx context.Context, log *activity.Log, balances func(ctx context.Context, key string) ([]limits.Balance, error), key *keys.Key, now time.Time) ([]byte, error) {
+// Key returns what a key has spent and may still spend. Balances are those of the key's budgets. Usage
+// is the ledger's for the periods in which the key has a budget, and otherwise what the activity still
+// has: the priced calls within its retention. Errors: 503.
+func Key(ctx context.Context, log *activity.Log, key *keys.Key, balances []limits.Balance, now time.Time) ([]byte, error) {
 	days, err := log.Daily(ctx, activity.Filter{Tenant: key.Tenant, Key: key.Name})
 	if err != nil {
 		return nil, refusal(err)
 	}
-	budgets, err := balances(ctx, key.Name)
-	switch {
-	case ctx.Err() != nil:
-		return nil, refusal(ctx.Err())
-	case err != nil:
-		return nil, apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be read now").WithCause(err)
-	}
 	info := openrouter.KeyInfo{Label: key.Name, Expires: openrouter.Timestamp(key.Expires)}
 	info.Usage, info.UsageDaily, info.UsageWeekly, info.UsageMonthly = spent(days, now.UTC())
-	showBudgets(&info, budgets)
+	showBudgets(&info, balances)
 	return openrouter.AppendKey(nil, info), nil
+}
+
+// LedgerFailure is the error if the balances of a key cannot be read: 503, or the client left.
+func LedgerFailure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return refusal(ctx.Err())
+	}
+	return apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be read now").WithCause(err)
 }
 
 // showBudgets shows the budgets of a key. OpenRouter's own members show the one for money with the least
