@@ -45,7 +45,7 @@ func (c *call) run(ctx context.Context) error {
 	if err := c.enter(); err != nil { // 429: rates and concurrency of key, tenant and gateway
 		return err
 	}
-	if err := c.read(); err != nil { // 408 413 415 429
+	if err := c.read(); err != nil { // 400 413 415 429: the body, its time and memory
 		return err
 	}
 	if err := c.parse(); err != nil { // 400
@@ -70,7 +70,7 @@ func (c *call) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.deliver(ctx, sending) // 502, or the answer
+	return c.deliver(ctx, sending) // 422 429 502 503, a 4xx of the provider, or the answer
 }
 
 // Serve runs a model call and writes its answer. An error was not written.
