@@ -14,6 +14,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -140,7 +141,7 @@ func (c *call) route(ctx context.Context) error {
 	if t.provider.BuiltIn && !onLoopback(c.r) {
 		c.deps.WarnOfDemo("the test provider")
 	}
-	return c.charge.checkSize(len(c.body.Data()), name)
+	return c.charge.checkSize(len(c.body.Data()))
 }
 
 // check holds the request to its caps and to the limits of the model.
@@ -194,19 +195,12 @@ func (c *call) checkState(ctx context.Context) (err error) {
 // reserve takes what the call may use from token rates and budgets.
 func (c *call) reserve(ctx context.Context) error {
 	key := c.charge.key
-	rated := key != nil && key.rated
-	for _, m := range c.target.limits {
-		rated = rated || m.rated()
-	}
-	if !c.limited() || !rated && !key.budgeted() {
+	rated := key != nil && key.rated || slices.ContainsFunc(c.target.limits, (*ModelLimits).rated)
+	if !rated && !key.budgeted() {
 		return nil
 	}
-	content, bytes := request.ContentOf(&c.body), int64(len(c.body.Data()))
-	c.charge.estimateLikely(&c.target.model, bytes, content)
-	if key.hard() {
-		if err := c.charge.estimateMost(&c.target.model, c.asked.Model, bytes, content); err != nil {
-			return err
-		}
+	if err := c.charge.estimateUse(&c.body); err != nil {
+		return err
 	}
 	if rated {
 		grant, err := c.admission.takeTokens(c.charge.use.likely.Tokens, c.rateSubjects())
@@ -220,7 +214,7 @@ func (c *call) reserve(ctx context.Context) error {
 
 // rateSubjects returns all subjects whose token rates the call counts against.
 func (c *call) rateSubjects() []limits.Subject {
-	subjects := append([]limits.Subject(nil), c.charge.key.subjects()...)
+	subjects := slices.Clone(c.charge.key.subjects())
 	for _, m := range c.target.limits {
 		subjects = append(subjects, m.Subject)
 	}
