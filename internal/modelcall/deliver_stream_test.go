@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
 // eventsOf answers each request with these events.
@@ -124,6 +125,29 @@ func TestAFailureAfterTheCommitTimeIsAnEvent(t *testing.T) {
 		}
 		if row := r.rows(t)[0]; row.Status != 502 {
 			t.Errorf("the record has %d", row.Status)
+		}
+	})
+}
+
+// The headers of the rates come before the first byte, also if a heartbeat is the first.
+func TestEveryAnswerShowsTheRatesOfItsCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := func(r *http.Request) (*http.Response, error) {
+			time.Sleep(30 * time.Second) // the bubble's clock
+			return eventsOf(firstWord + lastWord + usageWord + doneWord)(r)
+		}
+		minute := limits.Subject{Name: "key:dev", Rates: []limits.Rate{{Unit: limits.Requests, Limit: 10, Window: 60e9}}}
+		for name, c := range map[string]struct {
+			provider roundTrip
+			body     string
+		}{
+			"whole": {answering(200, chatAnswerBody), hello}, "stream": {eventsOf(firstWord + lastWord + doneWord), streamed}, "heartbeat first": {late, streamed},
+		} {
+			r := newRig(t, c.provider, limited(&KeyLimits{Subjects: []limits.Subject{minute}}))
+			w, refusal := r.serve(t, Chat, c.body)
+			if left := w.Result().Header.Get("X-Test-Remaining"); refusal != nil || left != "9" {
+				t.Errorf("%s: %v, %q requests are left", name, refusal, left)
+			}
 		}
 	})
 }
