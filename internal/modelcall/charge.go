@@ -57,13 +57,13 @@ func (g *charge) setTarget(t *target) {
 }
 
 // checkSize holds the body to the limit of the model.
-func (g *charge) checkSize(bytes int, model string) error {
+func (g *charge) checkSize(bytes int) error {
 	most := g.caps.Body
 	if most == 0 {
 		most = upload.MaxBody
 	}
 	if int64(bytes) > most {
-		return apierror.New(apierror.RequestTooLarge, "the request body has %d bytes; the limit of the model %q is %d bytes", bytes, model, most)
+		return apierror.New(apierror.RequestTooLarge, "the request body has %d bytes; the limit of the model %q is %d bytes", bytes, g.record.Model, most)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (chat) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
 	return request.ChatLimits(b)
 }
 
-func (chat) encode(e *encoding) (*sending, error) {
+func (chat) encode(e encoding) (*sending, error) {
 	if e.target.provider.ResponsesOnly {
 		return encodeChatAsResponses(e)
 	}
@@ -54,7 +54,7 @@ func (a *chatAnswer) whole(dst, body []byte) ([]byte, openai.Summary, error) {
 
 func (a *chatAnswer) stream() openai.Stream { return a.api.ChatStream(a.call, a.pricer) }
 
-func encodeChatAsResponses(e *encoding) (*sending, error) {
+func encodeChatAsResponses(e encoding) (*sending, error) {
 	body, original, err := toresponses.Request(e.body, e.asked.Stream, toresponses.Options{UpstreamModel: e.target.model.Name, MaxOutput: e.output})
 	if err != nil {
 		return nil, err

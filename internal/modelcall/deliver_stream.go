@@ -68,7 +68,7 @@ func (d *streaming) forward(body io.Reader) *apierror.Error {
 		if event.Comment {
 			continue
 		}
-		c.firstToken(c.deps.Now())
+		c.firstToken(c.deps.Now)
 		c.meter.event(event.Name, event.Data)
 		if refusal := d.take(event); refusal != nil {
 			c.meter.lastEvent(event.Data)
@@ -125,7 +125,8 @@ func (d *streaming) pass(events []guardrail.Event) {
 
 // end writes the rest of the batch and the one end of the stream: the family's own, or its error. A
 // failure before the provider said anything, and before anything was written, is returned and becomes
-// a status; whether the first words and the failure came in one packet makes no difference.
+// a status; whether the first words and the failure came in one packet makes no difference. Nothing
+// more is written to a client that has left.
 func (d *streaming) end(ctx context.Context, failure *apierror.Error) error {
 	c, out, written := d.call, d.batch.bytes(), false
 	if failure == nil {
@@ -135,10 +136,16 @@ func (d *streaming) end(ctx context.Context, failure *apierror.Error) error {
 		out, failure, written = d.close(out)
 	}
 	if failure != nil {
-		if failure.Code == apierror.ClientGone || !d.stream.Summary().Text && d.writer.abandon() {
+		gone := failure.Code == apierror.ClientGone
+		unwritten := (gone || !d.stream.Summary().Text) && d.writer.abandon()
+		if gone || unwritten {
 			_, _ = d.stream.Close(nil, failure) // completes the summary
 			c.summarize(d.stream.Summary())
-			return failure
+			if unwritten {
+				return failure
+			}
+			c.Fail(failure)
+			return nil
 		}
 		if !written {
 			out, _ = d.stream.Close(out, failure) // it ends for the first time: there is no error

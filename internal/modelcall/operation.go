@@ -24,7 +24,7 @@ type Operation interface {
 	requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error)
 	// encode writes the request for a target: as it is with a few edits, or translated. The error is
 	// a 400.
-	encode(e *encoding) (*sending, error)
+	encode(e encoding) (*sending, error)
 }
 
 // The operations.
@@ -64,7 +64,7 @@ type encoding struct {
 }
 
 // openRouter reports whether the provider knows the request fields that only OpenRouter has.
-func (e *encoding) openRouter() bool { return e.target.provider.Dialect.OpenRouterFields() }
+func (e encoding) openRouter() bool { return e.target.provider.Dialect.OpenRouterFields() }
 
 // sending is a request in the form of a provider.
 type sending struct {
