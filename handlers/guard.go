@@ -25,6 +25,7 @@ func (x *exchange) admitText(body []byte, members []jsonscan.Member) ([]byte, []
 // the client gets: the call's guardrails, or nothing.
 type streamJudge struct {
 	x       *exchange
+	events  openai.Events
 	guard   *guardrail.Stream // nil: nothing reads the answer
 	forward openai.Stream
 }
@@ -34,16 +35,18 @@ func newStreamJudge(x *exchange, op provider.Operation, forward openai.Stream) s
 	if op == provider.Responses {
 		wire = guardrail.Responses
 	}
-	return streamJudge{x, x.call.JudgeStream(wire), forward}
+	return streamJudge{x: x, guard: x.call.JudgeStream(wire), forward: forward}
 }
 
 // data takes one event of the provider's and appends what the client gets now.
 // After a refusal nothing more may be sent but the end that tells of it.
 func (j *streamJudge) data(dst []byte, event sse.Event) ([]byte, *apierror.Error) {
+	next := j.events.Next(event.Name, event.Data)
+	defer next.Release()
 	if j.guard == nil {
-		return j.forward.Data(dst, event.Name, event.Data), nil
+		return j.forward.Data(dst, next), nil
 	}
-	events, verdict, err := j.guard.Push(event.Name, event.Data)
+	events, verdict, err := j.guard.Push(next)
 	dst = j.pass(dst, events)
 	if err != nil {
 		return dst, j.x.broken("gave an answer that makes no sense", err)
@@ -67,9 +70,9 @@ func (j *streamJudge) note() {
 	}
 }
 
-func (j *streamJudge) pass(dst []byte, events []guardrail.Event) []byte {
+func (j *streamJudge) pass(dst []byte, events []*openai.Event) []byte {
 	for _, e := range events {
-		dst = j.forward.Data(dst, e.Name, e.Data)
+		dst = j.forward.Data(dst, e)
 	}
 	return dst
 }

@@ -42,7 +42,6 @@ var tooLarge = map[string]int{
 	"internal/gateway.Gateway: files":                9,
 	"internal/gateway.State: fields":                 20,
 	"internal/gateway.quota: fields":                 17,
-	"internal/openai.chat: files":                    7,
 	"internal/store.Store: fields":                   16,
 	"internal/store.Store: files":                    5,
 	"internal/translate.answer: fields":              16,

@@ -71,10 +71,9 @@ type Summary struct {
 // Stream turns the events of a provider's stream into those of a client. It
 // is driven by one goroutine.
 type Stream interface {
-	// Data takes one event, its name and data as an SSE reader gives them,
-	// and appends to dst the whole events the client must get now, which may
-	// be none. Neither slice is kept. Nothing is appended after a failure.
-	Data(dst, name, data []byte) []byte
+	// Data takes one event of the provider and appends to dst the whole events that the client must
+	// get now, which may be none. The event is not kept. Nothing is appended after a failure.
+	Data(dst []byte, e *Event) []byte
 
 	// Done reports that nothing more is expected of the provider: it said
 	// [DONE], sent its terminal event, or failed.

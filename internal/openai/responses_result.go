@@ -18,10 +18,13 @@ func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 		r.sum.Err = e
 		return dst, r.sum, e
 	}
-	members, err := jsonscan.Lenient(body, nil)
-	if err != nil {
-		return fail(call.broken("answered what is not JSON").WithCause(err))
+	e := Event{Data: body}
+	e.walk() // line ends may stay
+	defer e.Release()
+	if e.err != nil {
+		return fail(call.broken("answered what is not JSON").WithCause(e.err))
 	}
+	members := e.work.members
 	i, ok := jsonscan.Find(body, members, "output")
 	if !ok || members[i].Kind != '[' {
 		if i, ok := jsonscan.Find(body, members, "error"); ok && truthy(members[i].Value(body)) {
@@ -31,7 +34,9 @@ func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 		return fail(call.broken("answered with what is no response"))
 	}
 	output := members[i].Value(body)
-	p := r.edit(body, members)
+	p := &e.work.patches[AtTop]
+	p.Reset(body, members)
+	r.edit(p, body, members)
 	r.missing(p, body, members)
 	if call.OnID != nil {
 		for _, span := range jsonscan.Elements(output, nil) {
@@ -64,8 +69,7 @@ type responses struct {
 }
 
 // edit prepares a response object for the client and learns from it.
-func (r *responses) edit(object []byte, members []jsonscan.Member) *jsonscan.Patch {
-	p := jsonscan.NewPatch(object, members)
+func (r *responses) edit(p *jsonscan.Patch, object []byte, members []jsonscan.Member) {
 	id, model := -1, -1
 	var status, reason string
 	for i, m := range members {
@@ -105,7 +109,6 @@ func (r *responses) edit(object []byte, members []jsonscan.Member) *jsonscan.Pat
 		r.useID(p, id, members[id].Value(object))
 	}
 	r.finish(status, reason)
-	return p
 }
 
 // hasOutput reports whether a response object has an output item of another type than

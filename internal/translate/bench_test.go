@@ -12,6 +12,7 @@ func BenchmarkDelta(b *testing.B) {
 	native := []byte(`{"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_1","output_index":0,"content_index":0,"delta":" hello","logprobs":[]}`)
 	echo := echoOf(b, plainRequest)
 	var out []byte
+	var events openai.Events
 	b.Run("translated", func(b *testing.B) {
 		b.ReportAllocs()
 		var s *translate.Stream
@@ -19,14 +20,14 @@ func BenchmarkDelta(b *testing.B) {
 			if i%1000 == 0 {
 				s = translate.NewStream(echo, newCall(), counter{})
 			}
-			out = s.Data(out[:0], nil, chat)
+			out = s.Data(out[:0], events.Next(nil, chat))
 		}
 	})
 	b.Run("native", func(b *testing.B) {
 		b.ReportAllocs()
 		s := openai.NewResponsesStream(newCall())
 		for b.Loop() {
-			out = s.Data(out[:0], nil, native)
+			out = s.Data(out[:0], events.Next(nil, native))
 		}
 	})
 }
@@ -47,10 +48,11 @@ func BenchmarkChatDelta(b *testing.B) {
 	b.ReportAllocs()
 	var s *translate.ChatStream
 	var out []byte
+	var events openai.Events
 	for i := 0; b.Loop(); i++ {
 		if i%1000 == 0 {
 			s = newChatStream(a.Asked, false, false)
 		}
-		out = s.Data(out[:0], nil, data)
+		out = s.Data(out[:0], events.Next(nil, data))
 	}
 }

@@ -12,6 +12,7 @@ import (
 //	},"logprobs":…,"finish_reason":null}]}
 type chunks struct {
 	family openai.Stream
+	events openai.Events
 	out    []byte // what the client gets
 
 	head  []byte // of every chunk, up to what is in the delta
@@ -52,7 +53,7 @@ func (c *chunks) send(logprobs []byte) {
 	c.pass()
 }
 
-func (c *chunks) pass() { c.out = c.family.Data(c.out, nil, c.chunk) }
+func (c *chunks) pass() { c.out = c.family.Data(c.out, c.events.Next(nil, c.chunk)) }
 
 // quoted sends a chunk of one member.
 func (c *chunks) quoted(key string, piece, logprobs []byte) {
@@ -121,5 +122,5 @@ func (c *chunks) finish(e chatEnd) {
 	c.chunk = e.appendRest(c.chunk)
 	c.chunk = append(c.chunk, '}')
 	c.pass()
-	c.out = c.family.Data(c.out, nil, []byte("[DONE]"))
+	c.out = c.family.Data(c.out, c.events.Next(nil, []byte("[DONE]")))
 }

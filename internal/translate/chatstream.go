@@ -39,15 +39,15 @@ func NewChatStream(asked *Asked, call openai.Call, family openai.Stream) *ChatSt
 }
 
 // Data implements [openai.Stream].
-func (s *ChatStream) Data(dst, name, data []byte) []byte {
+func (s *ChatStream) Data(dst []byte, e *openai.Event) []byte {
 	if s.ended {
 		return dst
 	}
-	s.event = s.responses.Data(s.event[:0], name, data)
+	s.event = s.responses.Data(s.event[:0], e)
 	s.chunks.out = dst
 	if bad := s.responses.Summary().Err; bad != nil {
 		s.fail(bad)
-	} else if bad := s.read(name); bad != nil {
+	} else if bad := s.read(e.Name); bad != nil {
 		s.fail(bad)
 	} else if bad := s.chunks.family.Summary().Err; bad != nil { // it has told the client
 		s.ended, s.failure = true, bad

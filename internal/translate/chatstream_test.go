@@ -20,9 +20,10 @@ func plainChatStream(t testing.TB) *translate.ChatStream {
 // feedEvents gives events to a stream one by one.
 func feedEvents(s openai.Stream, events ...string) string {
 	var out []byte
+	var wire openai.Events
 	for _, e := range events {
 		name, data, _ := strings.Cut(strings.TrimSuffix(e, "\n\n"), "\n")
-		out = s.Data(out, []byte(strings.TrimPrefix(name, "event: ")), []byte(strings.TrimPrefix(data, "data: ")))
+		out = s.Data(out, wire.Next([]byte(strings.TrimPrefix(name, "event: ")), []byte(strings.TrimPrefix(data, "data: "))))
 	}
 	return string(out)
 }

@@ -61,6 +61,7 @@ const plainRequest = `{"model":"fake/echo","input":"hi"}`
 // drive feeds a provider's stream to a Stream as a handler does.
 func drive(s openai.Stream, wire io.Reader) (string, error) {
 	events := sse.NewReader(wire, 4<<20)
+	var decoded openai.Events
 	var out []byte
 	var failure *apierror.Error
 	for !s.Done() {
@@ -72,7 +73,7 @@ func drive(s openai.Stream, wire io.Reader) (string, error) {
 			failure = apierror.New(apierror.UpstreamError, "reading failed")
 			break
 		}
-		out = s.Data(out, event.Name, event.Data)
+		out = s.Data(out, decoded.Next(event.Name, event.Data))
 	}
 	if failure == nil {
 		var err error

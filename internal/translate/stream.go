@@ -36,11 +36,11 @@ func NewStream(echo *Echo, call openai.Call, ids IDs) *Stream {
 }
 
 // Data implements [openai.Stream].
-func (s *Stream) Data(dst, name, data []byte) []byte {
+func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	if s.ended {
 		return dst
 	}
-	s.chunk = s.chat.Data(s.chunk[:0], name, data)
+	s.chunk = s.chat.Data(s.chunk[:0], e)
 	s.reader.out = dst
 	if bad := s.chat.Summary().Err; bad != nil {
 		s.fail(bad)

@@ -18,8 +18,9 @@ func newStream(t testing.TB) *translate.Stream {
 
 func feed(s *translate.Stream, wire string) string {
 	var out []byte
+	var events openai.Events
 	for _, event := range strings.Split(strings.TrimSuffix(wire, "\n\n"), "\n\n") {
-		out = s.Data(out, nil, []byte(strings.TrimPrefix(event, "data: ")))
+		out = s.Data(out, events.Next(nil, []byte(strings.TrimPrefix(event, "data: "))))
 	}
 	return string(out)
 }

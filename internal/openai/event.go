@@ -1,0 +1,266 @@
+package openai
+
+import (
+	"bytes"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// Event is one event of a provider's stream on its way to the client. Its members are found once,
+// by the first that needs them. Edits go with it, and it is written with them when it is sent.
+//
+// Most events of a stream repeat the one before with another text. For them nobody has to look at
+// the members: see [Event.Repeats].
+type Event struct {
+	Name []byte
+	Data []byte // JSON without white space around it, or [DONE]; may be empty
+
+	vars    [Variables]Variable // of an event that repeats another, and those that were set
+	source  *Events             // nil for an event that is in no stream
+	id      int
+	shape   int
+	repeats bool
+	work    *work // nil while nobody needs the members
+	err     error // of the walk
+}
+
+// Variable is a value of an event: a string with its quotes, or digits.
+type Variable struct {
+	Start, End int    // in the data; End is 0 if the event has none
+	New        []byte // replaces it, nil to keep it
+}
+
+// The variables of an event.
+const (
+	VarText    = iota // of a delta
+	VarNumber         // a creation time or a sequence number
+	VarPadding        // hides the length of the text
+	Variables
+)
+
+// NewEvent returns an event that is in no stream: it repeats none and is not remembered.
+func NewEvent(name, data []byte) *Event {
+	return &Event{Name: name, Data: bytes.TrimSpace(data)}
+}
+
+// Done reports whether the event is the [DONE] of a chat stream.
+func (e *Event) Done() bool { return string(e.Data) == doneMark }
+
+// Members returns the members of the data, or an error if it is not a JSON object. They are valid
+// until Release. Line ends in the data become spaces: they can only stand between tokens, and the
+// lines of an event must not break.
+func (e *Event) Members() ([]jsonscan.Member, error) {
+	if e.work == nil {
+		e.walk()
+		if e.err == nil && hasLineEnd(e.Data) {
+			e.Data = bytes.Clone(e.Data)
+			unwrap(e.Data, 0)
+		}
+	}
+	return e.work.members, e.err
+}
+
+// walk finds the members, and leaves the data as it is.
+func (e *Event) walk() {
+	e.work = works.Get().(*work)
+	e.work.members, e.err = jsonscan.Lenient(e.Data, e.work.members[:0])
+}
+
+// Release returns the memory of the members. The event must not be used after it.
+func (e *Event) Release() {
+	if e.work != nil {
+		e.work.release()
+		e.work = nil
+	}
+}
+
+// Repeats reports whether the event differs from an earlier one of the same [Event.Shape] in its
+// variables only. What that one led to at a step that has handled no other since, this one leads to
+// with its own variables.
+func (e *Event) Repeats() bool { return e.repeats }
+
+// Shape identifies the event, and those that repeat it.
+func (e *Event) Shape() int { return e.shape }
+
+// Set names a variable of the event and gives it a new value, nil to keep the old one. An event
+// with another variable of the kind repeats no other any more.
+func (e *Event) Set(kind int, v Variable) {
+	if e.repeats && e.vars[kind].Start != v.Start {
+		e.shape, e.repeats = e.id, false
+		for i := range e.vars {
+			if e.vars[i].New == nil {
+				e.vars[i] = Variable{}
+			}
+		}
+	}
+	e.vars[kind] = v
+}
+
+// Replace gives a variable that the event has a new value.
+func (e *Event) Replace(kind int, value []byte) { e.vars[kind].New = value }
+
+// Has reports whether the event has a variable.
+func (e *Event) Has(kind int) bool { return e.vars[kind].End > 0 }
+
+// Value returns a variable as the client gets it, nil if the event has none.
+func (e *Event) Value(kind int) []byte {
+	v := &e.vars[kind]
+	if v.New != nil || v.End == 0 {
+		return v.New
+	}
+	return e.Data[v.Start:v.End:v.End]
+}
+
+// Rewrite replaces the data by an edited one. Move corrects the offsets of the members.
+func (e *Event) Rewrite(data []byte, move func(members []jsonscan.Member)) {
+	e.Data, e.vars = data, [Variables]Variable{}
+	e.shape, e.repeats = e.id, false
+	move(e.work.members)
+	for i := range e.work.members {
+		m := &e.work.members[i]
+		m.Kind = jsonscan.KindOf(data[m.ValueStart])
+	}
+}
+
+// valueAt returns the value in data[start:end], or the new one if it is the variable of a kind.
+func (e *Event) valueAt(kind, start, end int) []byte {
+	if v := &e.vars[kind]; v.Start == start && v.New != nil {
+		return v.New
+	}
+	return e.Data[start:end:end]
+}
+
+// AppendTo appends the data with all edits to dst.
+func (e *Event) AppendTo(dst []byte) []byte {
+	if e.work == nil {
+		return e.appendRepeated(dst)
+	}
+	for _, v := range e.vars {
+		if v.New != nil {
+			e.work.edits.put(v.Start, v.End, v.New)
+		}
+	}
+	return e.work.edits.append(dst, e.Data)
+}
+
+// appendRepeated appends the data of an event whose members nobody looked at.
+func (e *Event) appendRepeated(dst []byte) []byte {
+	if !e.repeats {
+		return append(dst, e.Data...)
+	}
+	at := 0
+	for _, kind := range e.source.order[:e.source.n] {
+		if v := &e.vars[kind]; v.New != nil {
+			dst = append(append(dst, e.Data[at:v.Start]...), v.New...)
+			at = v.End
+		}
+	}
+	return append(dst, e.Data[at:]...)
+}
+
+// learn remembers the event, so that others can repeat it. Vars are the variables it has.
+func (e *Event) learn(vars [Variables]Variable) bool {
+	for kind := range vars {
+		if v := &e.vars[kind]; v.End > 0 && v.Start != vars[kind].Start {
+			return false // not what others take for it
+		}
+	}
+	return e.repeats || e.source != nil && e.source.learn(e, vars)
+}
+
+// Events makes the events of one provider's stream.
+type Events struct {
+	event Event
+	count int
+
+	// The event that others may repeat. No data: there is none.
+	name, data []byte
+	shape      int
+	vars       [Variables]Variable
+	order      [Variables]uint8 // kinds of variables by their place in the data
+	n          int              // how many it has
+}
+
+// maxShape bounds the data of an event that is remembered, in bytes: it is held as long as the
+// stream. Events with a piece of text are a few hundred bytes long.
+const maxShape = 1 << 10
+
+// Next returns the next event. It is valid until the next call and refers to name and data.
+func (s *Events) Next(name, data []byte) *Event {
+	e := &s.event
+	e.Release()
+	s.count++
+	e.Name, e.Data, e.source, e.err = name, bytes.TrimSpace(data), s, nil
+	e.id, e.shape, e.vars = s.count, s.count, [Variables]Variable{}
+	if e.repeats = s.match(e); e.repeats {
+		e.shape = s.shape
+	} else {
+		e.vars = [Variables]Variable{} // those before the first difference
+	}
+	return e
+}
+
+// match reports whether an event repeats the one remembered, and finds its variables.
+func (s *Events) match(e *Event) bool {
+	if len(s.data) == 0 || string(e.Name) != string(s.name) {
+		return false
+	}
+	at, from := 0, 0 // in the event, in the one remembered
+	for _, kind := range s.order[:s.n] {
+		v := &s.vars[kind]
+		same := s.data[from:v.Start]
+		if len(e.Data)-at < len(same) || string(e.Data[at:at+len(same)]) != string(same) {
+			return false
+		}
+		at += len(same)
+		end, ok := 0, true
+		if kind == VarNumber {
+			end = digitsEnd(e.Data, at)
+			ok = isTime(e.Data[at:end])
+		} else {
+			end, ok = jsonscan.StringEnd(e.Data, at)
+		}
+		if !ok {
+			return false
+		}
+		e.vars[kind] = Variable{Start: at, End: end}
+		at, from = end, v.End
+	}
+	return string(e.Data[at:]) == string(s.data[from:])
+}
+
+// learn remembers an event. It reports whether it did.
+func (s *Events) learn(e *Event, vars [Variables]Variable) bool {
+	s.data, s.n = s.data[:0], 0
+	if vars[VarText].End == 0 || len(e.Data)+len(e.Name) > maxShape {
+		return false
+	}
+	s.name, s.data = append(s.name[:0], e.Name...), append(s.data, e.Data...)
+	s.shape, s.vars = e.shape, vars
+	for kind := range vars {
+		if vars[kind].End == 0 {
+			continue
+		}
+		i := s.n
+		for s.n++; i > 0 && vars[s.order[i-1]].Start > vars[kind].Start; i-- {
+			s.order[i] = s.order[i-1]
+		}
+		s.order[i] = uint8(kind)
+	}
+	return true
+}
+
+func digitsEnd(data []byte, i int) int {
+	for i < len(data) && '0' <= data[i] && data[i] <= '9' {
+		i++
+	}
+	return i
+}
+
+// isTime reports whether value is digits that the repair leaves alone and that stay JSON wherever
+// they stand.
+func isTime(value []byte) bool { return isDigits(value) && value[0] != '0' }
+
+func hasLineEnd(data []byte) bool {
+	return bytes.IndexByte(data, '\n') >= 0 || bytes.IndexByte(data, '\r') >= 0
+}
