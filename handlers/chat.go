@@ -3,41 +3,41 @@ package handlers
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
 )
 
 // serveChat forwards a chat completion: the caller's own bytes with the few
 // edits between them, or translated for a provider that only has the Responses
 // API.
 func serveChat(x *exchange) error {
-	body, members, err := x.readJSON()
+	b, err := x.readJSON()
 	if err != nil {
 		return err
 	}
-	req, err := openai.ParseChat(body, members)
+	req, err := request.ParseChat(b)
 	if err != nil {
 		return err
 	}
 	x.call.Record.Stream = req.Stream
-	if body, members, err = x.admit(provider.Chat, req.Model, body, members); err != nil {
+	if err := x.admit(provider.Chat, req.Model, b); err != nil {
 		return err
 	}
 	if x.call.Provider().ResponsesOnly {
-		return x.chatTranslated(body, members, req)
+		return x.chatTranslated(b, req)
 	}
-	patch := jsonscan.NewPatch(body, members)
-	x.capOutput(patch, body, members)
-	if err := x.capPrice(patch, body, members); err != nil {
+	x.capOutput(b)
+	if err := x.capPrice(b); err != nil {
 		return err
 	}
-	openai.UpstreamChat(patch, body, members, req, x.call.UpstreamModel())
-	if err := openrouter.UpstreamFields(patch, body, members, req, x.call.Provider().Dialect.OpenRouterFields()); err != nil {
+	request.EncodeChat(b, req, x.call.UpstreamModel())
+	if err := openrouter.EncodeChatFields(b, req, x.call.Provider().Dialect.OpenRouterFields()); err != nil {
 		return err
 	}
-	upstream := patch.Segments(nil)
-	keepMembers(members)
+	upstream := b.Segments(nil)
+	b.Release()
 
 	if req.Stream {
 		return x.stream(provider.Chat, upstream, x.family.chatStream(x, req.IncludeUsage))
@@ -49,30 +49,21 @@ func serveChat(x *exchange) error {
 
 // chatTranslated serves a chat call by the Responses API. The answer becomes a
 // chat completion as a provider would send it, and that one the family's own.
-func (x *exchange) chatTranslated(body []byte, members []jsonscan.Member, req openai.ChatRequest) error {
-	if x.call.Capped() {
-		var err error
-		if body, members, err = x.capped(body, members); err != nil {
-			return err
-		}
-		if req, err = openai.ParseChat(body, members); err != nil { // members have moved
-			return err
-		}
-	}
-	responses, asked, err := translate.ChatRequest(body, members, req, x.call.UpstreamModel())
+func (x *exchange) chatTranslated(b *jsonscan.Body, req request.Request) error {
+	responses, original, err := toresponses.Request(b, req.Stream, toresponses.Options{
+		UpstreamModel: x.call.UpstreamModel(), MaxOutput: x.outputCap(),
+	})
 	if err != nil {
 		return err
 	}
-	if responses, err = x.priceCapped(responses, members); err != nil {
-		return err
-	}
-	keepMembers(members)
+	responses = x.priceCapped(responses)
+	b.Release()
 	upstream := [][]byte{responses}
 	if req.Stream {
-		return x.stream(provider.Responses, upstream, translate.NewChatStream(asked, x.wireCall(), x.family.chatStream(x, req.IncludeUsage)))
+		return x.stream(provider.Responses, upstream, toresponses.NewStream(original, x.wireCall(), x.family.chatStream(x, req.IncludeUsage)))
 	}
 	return x.answer(provider.Responses, upstream, func(dst, answer []byte) ([]byte, openai.Summary, error) {
-		chat, sum, err := translate.ChatResult(answer, asked, x.wireCall())
+		chat, sum, err := toresponses.Result(answer, original, x.wireCall())
 		if err != nil {
 			return dst, sum, err
 		}

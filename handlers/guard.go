@@ -10,15 +10,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
 
-// admitText has the guardrails judge the request. A body that something was
-// taken out of is walked anew; its members are the same in number and order.
-func (x *exchange) admitText(body []byte, members []jsonscan.Member) ([]byte, []jsonscan.Member, error) {
-	judged, err := x.call.AdmitText(x.r.Context(), body)
+// admitText has the guardrails judge the request. A redacted body is parsed again; its members are
+// the same in number and order.
+func (x *exchange) admitText(b *jsonscan.Body) error {
+	judged, err := x.call.AdmitText(x.r.Context(), b.Data())
 	if err != nil || judged == nil {
-		return body, members, err
+		return err
 	}
-	members, err = jsonscan.Strict(judged, members[:0])
-	return judged, members, err
+	return b.Parse(judged)
 }
 
 // streamJudge is what stands between a provider's events and the stream that

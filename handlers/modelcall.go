@@ -4,40 +4,29 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-// usualMembers is how many members a request has room for without growing.
-const usualMembers = 24
-
-// membersPool holds the rooms that walks of requests fill.
-var membersPool = sync.Pool{New: func() any { m := make([]jsonscan.Member, 0, usualMembers); return &m }}
-
-// keepMembers gives a room back when the request is on its way.
-func keepMembers(members []jsonscan.Member) { membersPool.Put(&members) }
-
 // readJSON reads the body of a model call and walks its top level once.
-func (x *exchange) readJSON() ([]byte, []jsonscan.Member, error) {
+func (x *exchange) readJSON() (*jsonscan.Body, error) {
 	err := x.call.AdmitCaller(x.w, x.r)
 	x.showRates()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	body, err := x.call.ReadBody(x.w, x.r)
+	data, err := x.call.ReadBody(x.w, x.r)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	members, err := jsonscan.Strict(body, (*membersPool.Get().(*[]jsonscan.Member))[:0])
-	if err != nil {
-		return nil, nil, invalidJSON(err)
+	if err := x.body.Parse(data); err != nil {
+		return nil, invalidJSON(err)
 	}
-	return body, members, nil
+	return &x.body, nil
 }
 
 func invalidJSON(err error) error {
@@ -49,91 +38,84 @@ func invalidJSON(err error) error {
 	return refusal
 }
 
-// admit takes the steps between parsing and sending. It returns the body and
-// members to go on with: what a guardrail takes out of a body moves the rest.
-func (x *exchange) admit(op provider.Operation, model string, body []byte, members []jsonscan.Member) ([]byte, []jsonscan.Member, error) {
+// admit takes the steps between parsing and sending. What a guardrail takes out of a body moves the
+// rest.
+func (x *exchange) admit(op provider.Operation, model string, b *jsonscan.Body) error {
 	if err := x.call.Admit(x.r.Context(), op, model); err != nil {
-		return body, members, err
+		return err
 	}
 	if x.call.Provider().BuiltIn && !x.onLoopback() {
 		x.gateway.WarnOfDemo("the test provider")
 	}
 	limited := x.call.NeedsDemand()
 	if limited {
-		if err := x.admitDemand(op, body, members); err != nil {
-			return body, members, err
+		if err := x.admitDemand(op, b); err != nil {
+			return err
 		}
 	}
-	body, members, err := x.admitText(body, members)
-	if err != nil {
-		return body, members, err
+	if err := x.admitText(b); err != nil {
+		return err
 	}
-	if err := x.call.AdmitState(x.r.Context(), body, members); err != nil {
-		return body, members, err
+	if err := x.call.AdmitState(x.r.Context(), b); err != nil {
+		return err
 	}
 	if !limited {
-		return body, members, nil
+		return nil
 	}
-	err = x.call.Reserve(x.r.Context(), body, members)
+	err := x.call.Reserve(x.r.Context(), b)
 	x.showRates()
-	return body, members, err
+	return err
 }
 
-func (x *exchange) admitDemand(op provider.Operation, body []byte, members []jsonscan.Member) error {
-	read, list := openai.ChatDemand, "messages"
+func (x *exchange) admitDemand(op provider.Operation, b *jsonscan.Body) error {
+	read, list := request.ChatLimits, "messages"
 	if op == provider.Responses {
-		read, list = openai.ResponsesDemand, "input"
+		read, list = request.ResponsesLimits, "input"
 	}
-	d, err := read(body, members)
+	limits, err := read(b)
 	if err != nil {
 		return err
 	}
-	if err := x.call.AdmitTools(body, members); err != nil {
+	if err := x.call.AdmitTools(b); err != nil {
 		return err
 	}
-	err = x.call.AdmitDemand(x.r.Context(), d, list)
+	err = x.call.AdmitDemand(x.r.Context(), limits, list)
 	x.showRates()
 	return err
 }
 
 // capOutput edits a request whose output has to be bounded.
-func (x *exchange) capOutput(patch *jsonscan.Patch, body []byte, members []jsonscan.Member) {
+func (x *exchange) capOutput(b *jsonscan.Body) {
 	if x.call.Capped() {
-		d, field, n := x.call.OutputCap()
-		d.CapOutput(patch, body, members, field, n)
+		limits, field, n := x.call.OutputCap()
+		limits.SetOutput(b, field, n)
 	}
 }
 
-// capped is the request with its output bounded, for who reads it anew.
-func (x *exchange) capped(body []byte, members []jsonscan.Member) ([]byte, []jsonscan.Member, error) {
-	patch := jsonscan.NewPatch(body, members)
-	x.capOutput(patch, body, members)
-	edited := patch.Append(nil)
-	anew, err := jsonscan.Strict(edited, members[:0])
-	return edited, anew, err
+// outputCap is the limit of the output that a translated request gets, 0 for its own.
+func (x *exchange) outputCap() int64 {
+	if !x.call.Capped() {
+		return 0
+	}
+	_, _, n := x.call.OutputCap()
+	return n
 }
 
 // capPrice edits a request to a router that must not choose a dearer upstream.
-func (x *exchange) capPrice(patch *jsonscan.Patch, body []byte, members []jsonscan.Member) error {
+func (x *exchange) capPrice(b *jsonscan.Body) error {
 	prompt, completion, ok := x.call.MaxPrice()
 	if !ok {
 		return nil
 	}
-	return openrouter.MaxPrice(patch, body, members, prompt, completion)
+	return openrouter.SetMaxPrice(b, prompt, completion)
 }
 
 // priceCapped is capPrice for a request that was translated.
-func (x *exchange) priceCapped(body []byte, room []jsonscan.Member) ([]byte, error) {
-	if _, _, ok := x.call.MaxPrice(); !ok {
-		return body, nil
+func (x *exchange) priceCapped(body []byte) []byte {
+	if prompt, completion, ok := x.call.MaxPrice(); ok {
+		return openrouter.AppendMaxPrice(body, prompt, completion)
 	}
-	members, err := jsonscan.Strict(body, room[:0])
-	if err != nil {
-		return nil, err
-	}
-	patch := jsonscan.NewPatch(body, members)
-	err = x.capPrice(patch, body, members)
-	return patch.Append(nil), err
+	return body
 }
 
 // onLoopback tells whether the request came in by an address that only this

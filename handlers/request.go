@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -27,7 +28,8 @@ type exchange struct {
 	ids     gateway.IDs
 	secret  string // the caller's key, to be kept out of provider text
 	call    *gateway.Call
-	sent    bool // an answer has begun: errors can no more become a status
+	body    jsonscan.Body // of a model call
+	sent    bool          // an answer has begun: errors can no more become a status
 }
 
 // serve runs the endpoint of a place for the request's method: its order is the

@@ -6,41 +6,41 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
 )
 
 // serveResponses forwards a Responses call as it is to a provider that has the
 // API, and translated to one that only has chat completions. Both families
 // have the same shapes here.
 func serveResponses(x *exchange) error {
-	body, members, err := x.readJSON()
+	b, err := x.readJSON()
 	if err != nil {
 		return err
 	}
-	req, err := openai.ParseResponses(body, members)
+	req, err := request.ParseResponses(b)
 	if err != nil {
 		return err
 	}
 	x.call.Record.Stream = req.Stream
-	if body, members, err = x.admit(provider.Responses, req.Model, body, members); err != nil {
+	if err := x.admit(provider.Responses, req.Model, b); err != nil {
 		return err
 	}
 	if x.call.Provider().Translate != nil {
-		return x.translated(body, members, req)
+		return x.translated(b, req)
 	}
-	patch := jsonscan.NewPatch(body, members)
-	x.capOutput(patch, body, members)
-	if err := x.capPrice(patch, body, members); err != nil {
+	x.capOutput(b)
+	if err := x.capPrice(b); err != nil {
 		return err
 	}
-	openai.UpstreamResponses(patch, body, members, req, x.call.UpstreamModel())
-	if err := openrouter.UpstreamResponsesFields(patch, body, members, x.call.Provider().Dialect.OpenRouterFields()); err != nil {
+	request.EncodeResponses(b, req, x.call.UpstreamModel())
+	if err := openrouter.EncodeResponsesFields(b, x.call.Provider().Dialect.OpenRouterFields()); err != nil {
 		return err
 	}
-	upstream := patch.Segments(nil)
-	keepMembers(members)
+	upstream := b.Segments(nil)
+	b.Release()
 
 	if req.Stream {
 		return x.stream(provider.Responses, upstream, openai.NewResponsesStream(x.wireCall()))
@@ -51,33 +51,22 @@ func serveResponses(x *exchange) error {
 }
 
 // translated serves a Responses call by chat completions.
-func (x *exchange) translated(body []byte, members []jsonscan.Member, req openai.ResponsesRequest) error {
-	if x.call.Capped() {
-		var err error
-		if body, members, err = x.capped(body, members); err != nil {
-			return err
-		}
-		if req, err = openai.ParseResponses(body, members); err != nil { // members have moved
-			return err
-		}
-	}
+func (x *exchange) translated(b *jsonscan.Body, req request.Request) error {
 	how := x.call.Provider().Translate
-	chat, echo, err := translate.Request(body, members, req, translate.Options{
-		UpstreamModel: x.call.UpstreamModel(), MaxTokensField: x.call.Provider().MaxTokensField,
+	chat, original, err := tochat.Request(b, req.Stream, tochat.Options{
+		UpstreamModel: x.call.UpstreamModel(), MaxOutput: x.outputCap(), MaxTokensField: x.call.Provider().MaxTokensField,
 		DeveloperRole: how.DeveloperRole, ReasoningContent: how.ReasoningContent,
 	})
 	if err != nil {
 		return err
 	}
-	if chat, err = x.priceCapped(chat, members); err != nil {
-		return err
-	}
-	keepMembers(members)
+	chat = x.priceCapped(chat)
+	b.Release()
 	if req.Stream {
-		return x.stream(provider.Chat, [][]byte{chat}, translate.NewStream(echo, x.wireCall(), responseIDs{x}))
+		return x.stream(provider.Chat, [][]byte{chat}, tochat.NewStream(original, x.wireCall(), responseIDs{x}))
 	}
 	return x.answer(provider.Chat, [][]byte{chat}, func(dst, answer []byte) ([]byte, openai.Summary, error) {
-		return translate.Result(dst, answer, echo, x.wireCall(), responseIDs{x})
+		return tochat.Result(dst, answer, original, x.wireCall(), responseIDs{x})
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
 // quota is what a call has of its limits. The zero value is a call without any.
@@ -23,7 +23,7 @@ type quota struct {
 	grant            *limits.Grant
 	hold             *limits.Hold
 
-	demand  openai.Demand
+	demand  request.RequestedLimits
 	output  int64        // the most tokens of a choice, 0 = not bounded
 	splice  bool         // the provider has to be told
 	input   int64        // what the prompt will likely have, in tokens; 0 where nothing asks
@@ -149,7 +149,7 @@ func (c *Call) NeedsDemand() bool {
 // AdmitDemand checks what the request asks for against the caps of its key and
 // model, counts it against the model's rates, and refuses it where a budget is
 // spent already.
-func (c *Call) AdmitDemand(ctx context.Context, d openai.Demand, list string) error {
+func (c *Call) AdmitDemand(ctx context.Context, d request.RequestedLimits, list string) error {
 	q := &c.quota
 	q.demand = d
 	if err := c.admitModel(ctx); err != nil {
@@ -176,12 +176,12 @@ func (c *Call) AdmitDemand(ctx context.Context, d openai.Demand, list string) er
 
 // AdmitTools holds the tools that the request declares, wherever it does so, to
 // the cap of its key and model.
-func (c *Call) AdmitTools(body []byte, members []jsonscan.Member) error {
+func (c *Call) AdmitTools(b *jsonscan.Body) error {
 	most := c.quota.caps.Tools
 	if most == 0 {
 		return nil
 	}
-	refs, _ := c.references(body, members) // what is wrong with a reference is refused with the state
+	refs, _ := c.references(b) // what is wrong with a reference is refused with the state
 	if n := refs.Tools.Count; n > most {
 		return apierror.New(apierror.InvalidValue, "the request declares %d tools; at most %d are allowed here", n, most).WithParam("tools")
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -182,7 +182,7 @@ func TestWhoWaitsForAModelKeepsNobodyOut(t *testing.T) {
 			if err := call.Admit(t.Context(), provider.Chat, model); err != nil {
 				return call, err
 			}
-			return call, call.AdmitDemand(t.Context(), openai.Demand{}, "messages")
+			return call, call.AdmitDemand(t.Context(), request.RequestedLimits{}, "messages")
 		}
 		atWork, err := admit("acme/slow")
 		if err != nil {

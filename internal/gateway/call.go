@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -150,7 +151,7 @@ func (c *Call) Admit(ctx context.Context, op provider.Operation, model string) e
 	c.translated = op == provider.Responses && p.Translate != nil
 	c.Record.Provider, c.Record.UpstreamModel = p.Name, found.Name
 	c.quota.limit(c.gateway.limits.matching(model))
-	c.keptLong = found.Price != nil && found.Price.CacheHour.Known && openai.AsksHourCache(c.buffer)
+	c.keptLong = found.Price != nil && found.Price.CacheHour.Known && request.AsksHourCache(c.buffer)
 	return c.admitSize()
 }
 

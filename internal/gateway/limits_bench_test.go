@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -72,22 +73,23 @@ func (r *rig) oneCall(b *testing.B, serial int) error {
 	if err != nil {
 		return err
 	}
-	members, err := jsonscan.Strict(body, nil)
-	if err != nil {
+	var parsed jsonscan.Body
+	if err := parsed.Parse(body); err != nil {
 		return err
 	}
+	defer parsed.Release()
 	if err := call.Admit(ctx, provider.Chat, "acme/m"); err != nil {
 		return err
 	}
 	if call.NeedsDemand() {
-		demand, err := openai.ChatDemand(body, members)
+		asked, err := request.ChatLimits(&parsed)
 		if err != nil {
 			return err
 		}
-		if err := call.AdmitDemand(ctx, demand, "messages"); err != nil {
+		if err := call.AdmitDemand(ctx, asked, "messages"); err != nil {
 			return err
 		}
-		if err := call.Reserve(ctx, body, members); err != nil {
+		if err := call.Reserve(ctx, &parsed); err != nil {
 			return err
 		}
 	}

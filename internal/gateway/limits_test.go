@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -50,25 +51,25 @@ func reserve(t testing.TB, call *gateway.Call, body string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	members, err := jsonscan.Strict(read, nil)
-	if err != nil {
+	var parsed jsonscan.Body
+	if err := parsed.Parse(read); err != nil {
 		t.Fatal(err)
 	}
 	if err := call.Admit(t.Context(), provider.Chat, "acme/m"); err != nil {
 		t.Fatal(err)
 	}
 	call.NeedsDemand()
-	demand, err := openai.ChatDemand(read, members)
+	asked, err := request.ChatLimits(&parsed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := call.AdmitDemand(t.Context(), demand, "messages"); err != nil {
+	if err := call.AdmitDemand(t.Context(), asked, "messages"); err != nil {
 		return err
 	}
-	if err := call.AdmitState(t.Context(), read, members); err != nil {
+	if err := call.AdmitState(t.Context(), &parsed); err != nil {
 		return err
 	}
-	return call.Reserve(t.Context(), read, members)
+	return call.Reserve(t.Context(), &parsed)
 }
 
 const hello = `{"model":"acme/m","messages":[{"role":"user","content":"hello"}],"max_tokens":100}`

@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
 const (
@@ -42,10 +42,9 @@ const (
 	likelyOutput  = 1_024
 )
 
-// Reserve takes from token rates and budgets what the call may use. Body and
-// members are those of the request; the state that it refers to has been
-// admitted.
-func (c *Call) Reserve(ctx context.Context, body []byte, members []jsonscan.Member) error {
+// Reserve takes from token rates and budgets what the call may use. The
+// state that the request refers to has been admitted.
+func (c *Call) Reserve(ctx context.Context, b *jsonscan.Body) error {
 	q := &c.quota
 	rated := q.key != nil && q.key.rated
 	for _, m := range q.models {
@@ -56,10 +55,10 @@ func (c *Call) Reserve(ctx context.Context, body []byte, members []jsonscan.Memb
 	if !rated && (q.key == nil || !q.key.budgeted()) {
 		return nil
 	}
-	content := openai.ContentOf(body, members)
-	q.estimate(&c.model, int64(len(body)), content)
+	content := request.ContentOf(b)
+	q.estimate(&c.model, int64(len(b.Data())), content)
 	if q.key != nil && q.key.hard() {
-		if err := c.bound(int64(len(body)), content); err != nil {
+		if err := c.bound(int64(len(b.Data())), content); err != nil {
 			return err
 		}
 	}
@@ -87,7 +86,7 @@ func (c *Call) Reserve(ctx context.Context, body []byte, members []jsonscan.Memb
 }
 
 // estimate is what the call will likely use.
-func (q *quota) estimate(m *catalog.Model, bytes int64, content openai.Content) {
+func (q *quota) estimate(m *catalog.Model, bytes int64, content request.Content) {
 	output := int64(likelyOutput)
 	if q.output > 0 {
 		output = min(output, q.output+content.Thinking)
@@ -103,7 +102,7 @@ func tokensOf(bytes, perToken int64) int64 { return (max(0, bytes) + perToken - 
 
 // bound finds the most that the call can use, and has the output bounded that
 // the request leaves open.
-func (c *Call) bound(bytes int64, content openai.Content) error {
+func (c *Call) bound(bytes int64, content request.Content) error {
 	q := &c.quota
 	switch most := c.model.MaxOutput; {
 	case q.output == 0:
@@ -212,7 +211,7 @@ func (c *Call) Capped() bool { return c.quota.splice }
 
 // OutputCap is that bound, and the provider's field of that meaning ("" = the
 // usual one).
-func (c *Call) OutputCap() (d openai.Demand, field string, n int64) {
+func (c *Call) OutputCap() (d request.RequestedLimits, field string, n int64) {
 	return c.quota.demand, c.limitField(), c.quota.output
 }
 

@@ -8,21 +8,22 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
 
 // readRefs is what a body asks of the provider's account, so that it is walked once.
 type readRefs struct {
 	read  bool
-	found openai.Refs
+	found request.Refs
 	err   error // what is wrong with a reference; the tools are whole
 }
 
-func (c *Call) references(body []byte, members []jsonscan.Member) (openai.Refs, error) {
+func (c *Call) references(b *jsonscan.Body) (request.Refs, error) {
 	r := &c.refs
 	if !r.read {
 		r.read = true
-		r.found, r.err = openai.References(body, members)
+		r.found, r.err = request.References(b)
 	}
 	return r.found, r.err
 }
@@ -30,10 +31,10 @@ func (c *Call) references(body []byte, members []jsonscan.Member) (openai.Refs, 
 // AdmitState refuses what the request asks of the provider's account and may
 // not have: state of another tenant, or of unknown owner; tools that run
 // there, unless the key may use them; answers that nobody could fetch.
-func (c *Call) AdmitState(ctx context.Context, body []byte, members []jsonscan.Member) error {
-	refs, wrong := c.references(body, members)
+func (c *Call) AdmitState(ctx context.Context, b *jsonscan.Body) error {
+	refs, wrong := c.references(b)
 	c.refs = readRefs{} // nobody reads them again
-	if err := c.admitHosted(refs.Tools, body, members); err != nil {
+	if err := c.admitHosted(refs.Tools, b); err != nil {
 		return err
 	}
 	if c.translated { // what names stored state is refused or left out by the translation
@@ -49,9 +50,9 @@ func (c *Call) AdmitState(ctx context.Context, body []byte, members []jsonscan.M
 }
 
 // admitHosted refuses tools that run at the provider, unless the key may use them.
-func (c *Call) admitHosted(tools openai.ToolUse, body []byte, members []jsonscan.Member) error {
+func (c *Call) admitHosted(tools request.ToolUse, b *jsonscan.Body) error {
 	if c.provider.Dialect.OpenRouterFields() {
-		openrouter.AddHostedTools(&tools, c.model.Name, body, members)
+		openrouter.AddHostedTools(&tools, c.model.Name, b)
 	}
 	if tools.Hosted != "" && !c.Credential.HostedTools {
 		return apierror.New(apierror.InsufficientScope, "the key %q may not use tools that run at the provider (%s): switch the tool off in the client, or set hosted_tools in the key's configuration", c.Credential.Name, tools.Hosted).WithParam(tools.HostedIn)
@@ -61,7 +62,7 @@ func (c *Call) admitHosted(tools openai.ToolUse, body []byte, members []jsonscan
 }
 
 // admitIDs refuses state that is not known to be of the caller's tenant.
-func (c *Call) admitIDs(ctx context.Context, ids []openai.Ref) error {
+func (c *Call) admitIDs(ctx context.Context, ids []request.Ref) error {
 	for _, ref := range ids {
 		switch ref.Kind {
 		case openai.KindResponse, openai.KindConversation, openai.KindItem:
@@ -86,7 +87,7 @@ func (c *Call) admitIDs(ctx context.Context, ids []openai.Ref) error {
 }
 
 // unknownState says the same of another tenant's state and of what does not exist.
-func unknownState(ref openai.Ref) error {
+func unknownState(ref request.Ref) error {
 	code := apierror.InvalidValue
 	if ref.Kind == openai.KindResponse {
 		code = apierror.PreviousNotFound

@@ -68,6 +68,15 @@ func (m Member) Key(data []byte) []byte { return data[m.KeyStart:m.KeyEnd:m.KeyE
 // every decoder reads. It may be false for such a key all the same.
 func (m Member) PlainKey() bool { return !m.escaped }
 
+// DecodedKey returns the key with its escapes decoded. Only an escaped key allocates.
+func (m Member) DecodedKey(data []byte) []byte {
+	if !m.escaped {
+		return m.Key(data)
+	}
+	s, _ := String(data[m.KeyStart-1 : m.KeyEnd+1])
+	return []byte(s)
+}
+
 // Value returns the member's value as written in data.
 func (m Member) Value(data []byte) []byte { return data[m.ValueStart:m.ValueEnd:m.ValueEnd] }
 

@@ -9,7 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
 )
 
 // wireEvent is an event as a provider sends it.
@@ -80,44 +81,26 @@ type benchIDs struct{}
 func (benchIDs) NewID(prefix string) string { return prefix + "_0123456789abcdef" }
 func (benchIDs) Unix() int64                { return 1700000000 }
 
-func benchEcho(b *testing.B) *translate.Echo {
-	body := []byte(`{"model":"fake/echo","stream":true,"input":"hi"}`)
-	members, err := jsonscan.Strict(body, nil)
-	if err != nil {
+func benchBody(b *testing.B, text string) *jsonscan.Body {
+	var body jsonscan.Body
+	if err := body.Parse([]byte(text)); err != nil {
 		b.Fatal(err)
 	}
-	req, err := openai.ParseResponses(body, members)
-	if err != nil {
-		b.Fatal(err)
-	}
-	_, echo, err := translate.Request(body, members, req, translate.Options{UpstreamModel: "echo"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return echo
-}
-
-func benchAsked(b *testing.B) *translate.Asked {
-	body := []byte(`{"model":"fake/echo","stream":true,"messages":[{"role":"user","content":"hi"}]}`)
-	members, err := jsonscan.Strict(body, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	req, err := openai.ParseChat(body, members)
-	if err != nil {
-		b.Fatal(err)
-	}
-	_, asked, err := translate.ChatRequest(body, members, req, "echo")
-	if err != nil {
-		b.Fatal(err)
-	}
-	return asked
+	return &body
 }
 
 // BenchmarkChain is all that is done with the events of a stream between their decoding as SSE and
 // the write to the client: 64 pieces of text and what stands around them.
 func BenchmarkChain(b *testing.B) {
-	set, echo, asked := guarded(b), benchEcho(b), benchAsked(b)
+	set := guarded(b)
+	_, asked, err := tochat.Request(benchBody(b, `{"model":"fake/echo","stream":true,"input":"hi"}`), true, tochat.Options{UpstreamModel: "echo"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, askedChat, err := toresponses.Request(benchBody(b, `{"model":"fake/echo","stream":true,"messages":[{"role":"user","content":"hi"}]}`), true, toresponses.Options{UpstreamModel: "echo"})
+	if err != nil {
+		b.Fatal(err)
+	}
 	chat, responses := chatWire(), responsesWire()
 	second := openrouter.Call{Call: newCall(), Cost: func(openai.Usage) []byte { return []byte("0.5") }}
 	for _, c := range []struct {
@@ -132,13 +115,13 @@ func BenchmarkChain(b *testing.B) {
 		{"responses", nil, guardrail.Responses, responses, func() openai.Stream { return openai.NewResponsesStream(newCall()) }},
 		{"chat-guarded", set, guardrail.Chat, chat, func() openai.Stream { return openai.NewChatStream(newCall()) }},
 		{"responses-guarded", set, guardrail.Responses, responses, func() openai.Stream { return openai.NewResponsesStream(newCall()) }},
-		{"chat-to-responses", nil, guardrail.Chat, chat, func() openai.Stream { return translate.NewStream(echo, newCall(), benchIDs{}) }},
+		{"chat-to-responses", nil, guardrail.Chat, chat, func() openai.Stream { return tochat.NewStream(asked, newCall(), benchIDs{}) }},
 		{"responses-to-chat", nil, guardrail.Responses, responses, func() openai.Stream {
-			return translate.NewChatStream(asked, newCall(), openai.NewChatStream(newCall()))
+			return toresponses.NewStream(askedChat, newCall(), openai.NewChatStream(newCall()))
 		}},
-		{"chat-to-responses-guarded", set, guardrail.Chat, chat, func() openai.Stream { return translate.NewStream(echo, newCall(), benchIDs{}) }},
+		{"chat-to-responses-guarded", set, guardrail.Chat, chat, func() openai.Stream { return tochat.NewStream(asked, newCall(), benchIDs{}) }},
 		{"responses-to-chat-guarded", set, guardrail.Responses, responses, func() openai.Stream {
-			return translate.NewChatStream(asked, newCall(), openai.NewChatStream(newCall()))
+			return toresponses.NewStream(askedChat, newCall(), openai.NewChatStream(newCall()))
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
@@ -149,4 +132,35 @@ func BenchmarkChain(b *testing.B) {
 			}
 		})
 	}
+}
+
+// passWire passes the events of a provider through all steps.
+func passWire(b *testing.B, dst []byte, guard *guardrail.Stream, s openai.Stream, wire []wireEvent) []byte {
+	pass := func(events []*openai.Event, v *guardrail.Verdict, err error) {
+		if v != nil || err != nil {
+			b.Fatal(v, err)
+		}
+		for _, e := range events {
+			dst = s.Data(dst[:0], e)
+		}
+	}
+	var events openai.Events
+	for _, w := range wire {
+		e := events.Next(w.name, w.data)
+		if guard == nil {
+			dst = s.Data(dst[:0], e)
+		} else {
+			pass(guard.Push(e))
+		}
+		e.Release()
+	}
+	if guard != nil {
+		events, v := guard.Close()
+		pass(events, v, nil)
+	}
+	dst, err := s.Close(dst[:0], nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return dst
 }

@@ -80,7 +80,7 @@ func (c *chat) repair(e *Event) (bool, *apierror.Error) {
 	p.Reset(e.Data, members)
 	t := noMembers
 	for i, m := range members {
-		switch key := keyOf(e.Data, m); string(key) {
+		switch key := m.DecodedKey(e.Data); string(key) {
 		case "id":
 			one(p, &t.id, i)
 		case "object":

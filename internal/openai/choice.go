@@ -44,7 +44,7 @@ func (c *chat) editChoice(start, end, position int) *apierror.Error {
 	}
 	index, message, finish, native, logprobs := -1, -1, -1, -1, -1
 	for i, m := range members {
-		switch key := keyOf(object, m); string(key) {
+		switch key := m.DecodedKey(object); string(key) {
 		case "index":
 			one(p, &index, i)
 		case part:

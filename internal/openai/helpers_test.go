@@ -2,11 +2,9 @@ package openai_test
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -15,15 +13,6 @@ func newCall() openai.Call {
 		Model: "fake/echo", ID: "gen-1", Created: 1700000001, Provider: "fake",
 		Redact: func(s string) string { return strings.ReplaceAll(s, "canary", "[redacted]") },
 	}
-}
-
-func strict(t testing.TB, body string) ([]byte, []jsonscan.Member) {
-	t.Helper()
-	members, err := jsonscan.Strict([]byte(body), nil)
-	if err != nil {
-		t.Fatalf("%s: %v", body, err)
-	}
-	return []byte(body), members
 }
 
 // event is one event of a provider, [name, data] or [data].
@@ -112,45 +101,3 @@ const (
 	hello = `{"content":"hello"}`
 	usage = `{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}`
 )
-
-func strictOrNil(body []byte) ([]jsonscan.Member, error) { return jsonscan.Strict(body, nil) }
-
-// decodedFileIDs finds by decoding what openai.References must find.
-func decodedFileIDs(body []byte) (ids []string) {
-	var v struct {
-		Input any `json:"input"`
-	}
-	if json.Unmarshal(body, &v) != nil {
-		return nil
-	}
-	var walk func(v any, depth int)
-	walk = func(v any, depth int) {
-		if depth > 20 {
-			return
-		}
-		switch v := v.(type) {
-		case []any:
-			for _, e := range v {
-				walk(e, depth+1)
-			}
-		case map[string]any:
-			for key, e := range v {
-				if s, ok := e.(string); ok && strings.EqualFold(key, "file_id") {
-					ids = append(ids, s)
-				}
-				if opaque(key) {
-					continue
-				}
-				walk(e, depth+1)
-			}
-		}
-	}
-	walk(v.Input, 0)
-	return ids
-}
-
-// opaque reports whether a decoder that minds no case takes a member for data of
-// the caller's.
-func opaque(key string) bool {
-	return slices.ContainsFunc([]string{"arguments", "input", "env", "properties"}, func(s string) bool { return strings.EqualFold(s, key) })
-}

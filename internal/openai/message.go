@@ -16,7 +16,7 @@ func (c *chat) editMessage(ch *choice, out *ChunkChoice, start, end int) *apierr
 		return ChunkValue{c.event.valueAt(VarText, start+m.ValueStart, start+m.ValueEnd), start + m.ValueStart}
 	}
 	for i, m := range members {
-		key := keyOf(object, m)
+		key := m.DecodedKey(object)
 		switch string(key) {
 		case "role":
 			one(p, &role, i)

@@ -1,14 +1,12 @@
-// Package openai holds the wire shapes of the first SDK family: chat
-// completions, the Responses API, the model list and their errors, as the
-// OpenAI SDKs read them.
+// Package openai holds the wire shapes of the first SDK family: answers of chat completions and the
+// Responses API, the model list and errors, as the OpenAI SDKs read them. Requests are in package
+// request below it.
 //
 // Bytes go in and bytes come out; nothing here reads a clock or a socket. A
 // body is never decoded whole: the members the gateway acts on are found, and
 // edited in place, and every other byte passes as it came. What is repaired is
 // what some SDK stumbles over; the reason stands where the repair is made.
 //
-//	req, err := openai.ParseChat(body, members)           // what the caller asks
-//	openai.UpstreamChat(patch, body, members, req, name)  // what the provider is asked
 //	out, sum, err := openai.ChatResult(nil, answer, call) // what the caller gets
 //	stream := openai.NewChatStream(call)                  // the same, event by event
 //

@@ -10,10 +10,3 @@ func IsPiece(name, data []byte) bool {
 }
 
 var deltaInName = []byte("delta")
-
-// AsksHourCache reports whether a request asks for the dearer kind of cache, which
-// is kept for an hour ("cache_control": {"ttl": "1h"}). It may report true for a
-// text of the same form. The usage of an answer does not say which kind it was.
-func AsksHourCache(body []byte) bool { return bytes.Contains(body, hourTTL) }
-
-var hourTTL = []byte(`"1h"`)

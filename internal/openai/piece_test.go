@@ -23,16 +23,3 @@ func TestOnlyPiecesOfAnAnswerCount(t *testing.T) {
 		}
 	}
 }
-
-func TestTheHourCacheIsAskedForByItsTTL(t *testing.T) {
-	for body, want := range map[string]bool{
-		`{"messages":[{"content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"1h"}}]}]}`: true,
-		`{"messages":[{"content":[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"5m"}}]}]}`: false,
-		`{"messages":[{"content":"1h"}]}`:  true, // dearer than it is, never cheaper
-		`{"messages":[{"content":"11h"}]}`: false,
-	} {
-		if got := openai.AsksHourCache([]byte(body)); got != want {
-			t.Errorf("%s: %v", body, got)
-		}
-	}
-}

@@ -60,7 +60,7 @@ func ParseProviderError(body []byte) ProviderError {
 	}
 	for _, m := range members {
 		value := m.Value(body)
-		switch string(keyOf(body, m)) {
+		switch string(m.DecodedKey(body)) {
 		case "message":
 			e.Message, _ = jsonscan.String(value)
 		case "type":

@@ -34,7 +34,7 @@ func (s *ResponsesStream) readEvent(e *Event) (event ResponsesEvent, found bool,
 	event = ResponsesEvent{Type: e.Name, Data: e.Data, Members: members, response: -1, sequence: -1, item: -1, delta: -1, padding: -1}
 	typ, failed := -1, false
 	for i, m := range members {
-		switch string(keyOf(e.Data, m)) {
+		switch string(m.DecodedKey(e.Data)) {
 		case "type":
 			typ = i
 		case "sequence_number":

@@ -74,7 +74,7 @@ func (r *responses) edit(p *jsonscan.Patch, object []byte, members []jsonscan.Me
 	var status, reason string
 	for i, m := range members {
 		value := m.Value(object)
-		switch string(keyOf(object, m)) {
+		switch string(m.DecodedKey(object)) {
 		case "id":
 			one(p, &id, i)
 		case "model":
@@ -204,7 +204,7 @@ func (r *responses) reportItem(value []byte) {
 		return
 	}
 	for _, m := range jsonscan.Members(value, nil) {
-		switch string(keyOf(value, m)) {
+		switch string(m.DecodedKey(value)) {
 		case "id":
 			r.call.report(KindItem, reported(m.Value(value)))
 		case "container_id":
@@ -215,7 +215,7 @@ func (r *responses) reportItem(value []byte) {
 
 // reported is the id to report, "" for one that a request could not name.
 func reported(value []byte) string {
-	if len(value) > maxReference {
+	if len(value) > MaxStateID {
 		return ""
 	}
 	id, _ := jsonscan.String(value)

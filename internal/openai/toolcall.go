@@ -44,7 +44,7 @@ func (c *chat) editCall(ch *choice, start, end int) {
 	p, members := c.open(AtCall, object)
 	index, id, typ, function := -1, -1, -1, -1
 	for i, m := range members {
-		key := keyOf(object, m)
+		key := m.DecodedKey(object)
 		switch string(key) {
 		case "index":
 			one(p, &index, i)
@@ -134,7 +134,7 @@ func (c *chat) editFunction(call *ChunkCall, start, end int, fresh bool) {
 	p, members := c.open(AtFunction, object)
 	arguments, name := -1, -1
 	for i, m := range members {
-		key := keyOf(object, m)
+		key := m.DecodedKey(object)
 		switch string(key) {
 		case "arguments":
 			one(p, &arguments, i)

@@ -4,9 +4,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// maxTokens is above anything one call can use; a larger count is nonsense
-// and would become a bill.
-const maxTokens = 1 << 36
+// MaxTokens is above anything one call can use. A larger count is nonsense and would become a bill.
+const MaxTokens = 1 << 36
 
 // maxCost bounds the text of a reported cost; a float64 needs 24 bytes.
 const maxCost = 32
@@ -47,7 +46,7 @@ func ParseUsage(value []byte) (Usage, bool) {
 			return
 		}
 		n, ok := jsonscan.Int(v)
-		if !ok || n < 0 || n > maxTokens {
+		if !ok || n < 0 || n > MaxTokens {
 			sane = false
 			return
 		}

@@ -7,7 +7,7 @@
 // the repair of package openai with this family's [openai.Shape], and all
 // other answers are written here, field by field, from small structs.
 //
-//	openrouter.UpstreamFields(patch, body, members, req, isOpenRouter)
+//	openrouter.EncodeChatFields(body, req, isOpenRouter)
 //	out, sum, err := openrouter.ChatResult(nil, answer, call)
 //	stream := openrouter.NewChatStream(call)
 //

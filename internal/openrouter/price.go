@@ -8,30 +8,40 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// MaxPrice makes a request tell OpenRouter which upstreams are too dear, in USD
-// per million tokens (`provider.max_price`), whatever else it prefers among
-// them; the caller's own number stays where it is lower. Without it any upstream
-// of the model may answer, and the list states the price of one. The error is a
-// [*apierror.Error].
-func MaxPrice(p *jsonscan.Patch, body []byte, members []jsonscan.Member, prompt, completion string) error {
+// SetMaxPrice makes a request tell OpenRouter which upstreams are too dear, in USD per million tokens
+// (`provider.max_price`). The caller's other preferences stay, and its own maximum if that is lower.
+// Without it any upstream of the model may answer, and the list states the price of one. The error is
+// a [*apierror.Error].
+func SetMaxPrice(b *jsonscan.Body, prompt, completion string) error {
 	limit := func(old []byte) []byte {
 		if len(old) == 0 || old[0] != '{' {
 			old = []byte("{}")
 		}
 		return replace(replace(old, "prompt", lower(prompt)), "completion", lower(completion))
 	}
-	i, ok := jsonscan.Find(body, members, "provider")
+	i, ok := b.Find("provider")
 	switch {
 	case !ok:
-		p.Add("provider", replace([]byte("{}"), "max_price", limit))
-	case members[i].Kind == 'n':
-		p.Set(i, replace([]byte("{}"), "max_price", limit))
-	case members[i].Kind == '{':
-		p.Set(i, replace(members[i].Value(body), "max_price", limit))
+		b.Add("provider", replace([]byte("{}"), "max_price", limit))
+	case b.Members()[i].Kind == 'n':
+		b.Set(i, replace([]byte("{}"), "max_price", limit))
+	case b.Members()[i].Kind == '{':
+		b.Set(i, replace(b.Value(i), "max_price", limit))
 	default:
 		return apierror.New(apierror.InvalidValue, "%q must be an object", "provider").WithParam("provider")
 	}
 	return nil
+}
+
+// AppendMaxPrice adds to a request what [SetMaxPrice] adds to one that has no provider member. The
+// object must be one that the gateway wrote itself: no white space around it, at least one member.
+// It is overwritten.
+func AppendMaxPrice(object []byte, prompt, completion string) []byte {
+	object = append(object[:len(object)-1], `,"provider":{"max_price":{"prompt":`...)
+	object = append(object, prompt...)
+	object = append(object, `,"completion":`...)
+	object = append(object, completion...)
+	return append(object, `}}}`...)
 }
 
 // replace returns the object with one member of that name, made of the last
@@ -41,7 +51,7 @@ func replace(object []byte, name string, value func(old []byte) []byte) []byte {
 	p := jsonscan.NewPatch(object, members)
 	var old []byte
 	for i, m := range members {
-		if key, ok := jsonscan.String(object[m.KeyStart-1 : m.KeyEnd+1]); ok && key == name {
+		if string(m.DecodedKey(object)) == name {
 			old = m.Value(object)
 			p.Drop(i)
 		}

@@ -10,14 +10,12 @@ import (
 
 func maxPrice(t *testing.T, in string) (string, error) {
 	t.Helper()
-	body := []byte(in)
-	members, err := jsonscan.Strict(body, nil)
-	if err != nil {
+	var b jsonscan.Body
+	if err := b.Parse([]byte(in)); err != nil {
 		t.Fatal(err)
 	}
-	p := jsonscan.NewPatch(body, members)
-	err = openrouter.MaxPrice(p, body, members, "0.15", "3")
-	return string(p.Append(nil)), err
+	err := openrouter.SetMaxPrice(&b, "0.15", "3")
+	return string(b.Append(nil)), err
 }
 
 func TestOpenRouterIsToldTheMostItMayCost(t *testing.T) {
@@ -36,6 +34,11 @@ func TestOpenRouterIsToldTheMostItMayCost(t *testing.T) {
 		if got, err := maxPrice(t, in); got != want || err != nil {
 			t.Errorf("%s\n got  %s %v\n want %s", in, got, err, want)
 		}
+	}
+	const written = `{"model":"m","messages":[]}`
+	want, _ := maxPrice(t, written)
+	if got := openrouter.AppendMaxPrice([]byte(written), "0.15", "3"); string(got) != want {
+		t.Errorf("a request of our own\n got  %s\n want %s", got, want)
 	}
 	if _, err := maxPrice(t, `{"provider":["x"]}`); err == nil || apierror.From(err).Param != "provider" || apierror.From(err).HTTPStatus() != 400 {
 		t.Errorf("%v", err)

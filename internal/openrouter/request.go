@@ -3,7 +3,7 @@ package openrouter
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
 // rule is what becomes of a request field that only OpenRouter knows.
@@ -47,49 +47,48 @@ var fields = map[string]rule{
 	"stop_server_tools_when": onlyOpenRouter,
 }
 
-// UpstreamFields prepares a chat request's OpenRouter-only fields for its
-// provider by the table of fields. It is to be called beside
-// [openai.UpstreamChat], on the same patch. The error is a [*apierror.Error].
-func UpstreamFields(p *jsonscan.Patch, body []byte, members []jsonscan.Member, req openai.ChatRequest, openRouter bool) error {
+// EncodeChatFields prepares a chat request's OpenRouter fields for its provider, by the table of
+// fields. Call it beside [request.EncodeChat]. The error is a [*apierror.Error].
+func EncodeChatFields(b *jsonscan.Body, req request.Request, openRouter bool) error {
 	// The SDKs of this family send it without a stream too; OpenAI refuses that.
-	if i, ok := jsonscan.Find(body, members, "stream_options"); ok && !req.Stream {
-		p.Drop(i)
+	if i, ok := b.Find("stream_options"); ok && !req.Stream {
+		b.Drop(i)
 	}
-	if i, ok := jsonscan.Find(body, members, "reasoning"); ok && !openRouter {
-		p.Drop(i)
-		addEffort(p, body, members, members[i].Value(body))
+	if i, ok := b.Find("reasoning"); ok && !openRouter {
+		b.Drop(i)
+		addEffort(b, b.Value(i))
 	}
-	return UpstreamResponsesFields(p, body, members, openRouter)
+	return EncodeResponsesFields(b, openRouter)
 }
 
-// UpstreamResponsesFields is [UpstreamFields] for a Responses request, in which
-// reasoning is everybody's.
-func UpstreamResponsesFields(p *jsonscan.Patch, body []byte, members []jsonscan.Member, openRouter bool) error {
-	for i, m := range members {
-		key := string(m.Key(body))
+// EncodeResponsesFields is [EncodeChatFields] for a Responses request, in which every provider knows
+// reasoning.
+func EncodeResponsesFields(b *jsonscan.Body, openRouter bool) error {
+	for i, m := range b.Members() {
+		key := string(m.Key(b.Data()))
 		switch fields[key] {
 		case refused:
 			if m.Kind != 'n' {
 				return apierror.New(apierror.UnsupportedParameter, "%q is not supported by this gateway", key).WithParam(key)
 			}
-			p.Drop(i)
+			b.Drop(i)
 		case consumed:
-			p.Drop(i)
+			b.Drop(i)
 		case onlyOpenRouter:
 			if !openRouter {
-				p.Drop(i)
+				b.Drop(i)
 			}
 		}
 	}
 	return nil
 }
 
-func addEffort(p *jsonscan.Patch, body []byte, members []jsonscan.Member, reasoning []byte) {
-	if _, ok := jsonscan.Find(body, members, "reasoning_effort"); ok {
+func addEffort(b *jsonscan.Body, reasoning []byte) {
+	if _, ok := b.Find("reasoning_effort"); ok {
 		return
 	}
 	inner := jsonscan.Members(reasoning, nil)
 	if i, ok := jsonscan.Find(reasoning, inner, "effort"); ok && inner[i].Kind == '"' {
-		p.Add("reasoning_effort", inner[i].Value(reasoning))
+		b.Add("reasoning_effort", inner[i].Value(reasoning))
 	}
 }

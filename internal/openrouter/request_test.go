@@ -5,25 +5,23 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
 
 func upstream(t *testing.T, in string, isOpenRouter bool) (string, error) {
 	t.Helper()
-	body := []byte(in)
-	members, err := jsonscan.Strict(body, nil)
+	var b jsonscan.Body
+	if err := b.Parse([]byte(in)); err != nil {
+		t.Fatal(err)
+	}
+	req, err := request.ParseChat(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req, err := openai.ParseChat(body, members)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := jsonscan.NewPatch(body, members)
-	openai.UpstreamChat(p, body, members, req, "m")
-	err = openrouter.UpstreamFields(p, body, members, req, isOpenRouter)
-	return string(p.Append(nil)), err
+	request.EncodeChat(&b, req, "m")
+	err = openrouter.EncodeChatFields(&b, req, isOpenRouter)
+	return string(b.Append(nil)), err
 }
 
 func TestOpenRouterFieldsReachOpenRouterAlone(t *testing.T) {

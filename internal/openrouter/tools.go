@@ -5,27 +5,27 @@ import (
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
 // AddHostedTools adds the ways in which a request makes OpenRouter itself run
 // tools, which its own API documents: plugins (web search, files), the search of
 // deferred tools, a shell (OpenRouter knows no local one), a model variant that
 // searches the web, and presets. Model is the name at OpenRouter.
-func AddHostedTools(tools *openai.ToolUse, model string, body []byte, members []jsonscan.Member) {
+func AddHostedTools(use *request.ToolUse, model string, b *jsonscan.Body) {
 	for _, field := range [...]string{"plugins", "deferred_tools"} {
-		if i, ok := jsonscan.Find(body, members, field); ok && members[i].Kind != 'n' {
-			tools.AddHosted(field, field)
+		if i, ok := b.Find(field); ok && b.Members()[i].Kind != 'n' {
+			use.AddHosted(field, field)
 		}
 	}
-	if tools.LocalShell {
-		tools.AddHosted("shell, which OpenRouter runs itself", "tools")
+	if use.LocalShell {
+		use.AddHosted("shell, which OpenRouter runs itself", "tools")
 	}
 	_, variants, _ := strings.Cut(strings.ToLower(model), ":")
 	if slices.Contains(strings.Split(variants, ":"), "online") {
-		tools.AddHosted(":online", "model")
+		use.AddHosted(":online", "model")
 	}
 	if strings.Contains(model, "@preset/") { // replaces prompt and model by what the account says
-		tools.AddHosted("@preset", "model")
+		use.AddHosted("@preset", "model")
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
 
@@ -24,12 +24,12 @@ func TestWhatOpenRouterRunsItself(t *testing.T) {
 		{"a/b@preset/x", `{}`, false, "@preset", "model"},
 		{"a/b:free", `{}`, false, "", ""},
 	} {
-		members, err := jsonscan.Strict([]byte(c.body), nil)
-		if err != nil {
+		var b jsonscan.Body
+		if err := b.Parse([]byte(c.body)); err != nil {
 			t.Fatal(err)
 		}
-		tools := openai.ToolUse{LocalShell: c.shell}
-		openrouter.AddHostedTools(&tools, c.model, []byte(c.body), members)
+		tools := request.ToolUse{LocalShell: c.shell}
+		openrouter.AddHostedTools(&tools, c.model, &b)
 		if tools.Hosted != c.tool || tools.HostedIn != c.field {
 			t.Errorf("%s %s: %q in %q", c.model, c.body, tools.Hosted, tools.HostedIn)
 		}

@@ -1,92 +1,58 @@
-// Package translate lets a caller of the Responses API be answered by a
-// provider that only has chat completions, and a caller of chat completions by
-// one that only has the Responses API.
+// Package translate holds what the translations between the two APIs share: how a request is read
+// and refused, what becomes of its fields, and the bounds of what a peer may send.
 //
-// Nothing here does I/O, reads a clock or invents an id; what a translation
-// needs of the outside is handed in. A field of the request is kept, mapped or
-// refused by name, as the tables of fields have it and docs/responses.md shows:
-// what would change the answer is never dropped in silence.
+//   - [tochat] serves a caller of the Responses API by a provider that only has chat completions.
+//   - [toresponses] serves a caller of chat completions by a provider that only has the Responses
+//     API.
 //
-//	chat, echo, err := translate.Request(body, members, req, opt) // what the provider is asked
-//	out, sum, err := translate.Result(nil, answer, echo, call, ids) // a whole answer
-//	stream := translate.NewStream(echo, call, ids)                  // the same, event by event
+// Neither direction knows the other. Nothing here does I/O, reads a clock or invents an id; a
+// translation gets what it needs handed in. A field of the request is kept, mapped, ignored or
+// refused by name, as the direction's table of fields and docs/responses.md say: what would change
+// the answer is never dropped silently.
 //
-// The other way round, in the files whose names begin with chat, the last word
-// is the family's own, because chat answers differ between the two:
+// Answers pass through package openai first. It repairs a provider's oddities, words its failures
+// and decides whether an answer is whole, by the same rules as without a translation. What remains
+// for a direction is the change of shape.
 //
-//	responses, asked, err := translate.ChatRequest(body, members, req, name)
-//	chat, sum, err := translate.ChatResult(answer, asked, call) // for the family's own result
-//	stream := translate.NewChatStream(asked, call, family)      // around the family's own stream
-//
-// Answers pass through the machines of package openai first. So a provider's
-// oddities are repaired, its failures put into words and its ends judged by
-// the rules that hold without a translation too, and what is left to do here is
-// the change of shape.
+// [tochat]: github.com/gatehouse-proxy/gatehouse/internal/translate/tochat
+// [toresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses
 package translate
 
-import (
-	"bytes"
+const (
+	// MaxMessages bounds the messages or input items of a request. The longest histories of agents
+	// have some thousands; each costs a walk's result.
+	MaxMessages = 1 << 14
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	// MaxParts bounds the parts of one message; each costs a walk's result.
+	MaxParts = 4096
+
+	// MaxTools bounds the tools of a request, several times what OpenAI takes.
+	MaxTools = 1024
+
+	// MaxItems bounds the output items of an answer and the parts in them, taken together. Each
+	// costs state until the end; models make a handful.
+	MaxItems = 1024
+
+	// MaxTier bounds a service tier in bytes of JSON; the longest known has 8 bytes.
+	MaxTier = 64
+
+	// MaxScratch is how many bytes of its buffers a stream keeps between two events, and MaxMembers
+	// how many members or elements of its walks: a stream that is held for hours must not hold the
+	// memory of its longest chunk.
+	MaxScratch = 16 << 10
+	MaxMembers = 256
 )
+
+// Disposition is what becomes of a top-level field of a request.
+type Disposition string
 
 const (
-	// maxItems bounds the output items of an answer and the parts in them,
-	// taken together. Each costs state until the end; models make a handful.
-	maxItems = 1024
-
-	// maxText bounds, in bytes of JSON, the text, arguments, reasoning and
-	// annotations of an answer, which its last events repeat in full. The
-	// longest outputs on the market have about 1 MiB.
-	maxText = 16 << 20
-
-	// maxLogprobs bounds what is held of log probabilities, in bytes of JSON.
-	// With 20 alternatives a token has about 2 KiB.
-	maxLogprobs = 64 << 20
-
-	// maxScratch is what a stream keeps of its buffers between two events, and
-	// maxRoom of its walks: one chunk of a megabyte is not paid for by a
-	// stream held for hours.
-	maxScratch = 16 << 10
-	maxRoom    = 256
+	// Kept fields reach the provider unchanged, by the same name.
+	Kept Disposition = "kept"
+	// Mapped fields reach the provider in another shape, or the gateway acts on them.
+	Mapped Disposition = "mapped"
+	// Ignored fields change nothing in the answer of such a provider.
+	Ignored Disposition = "ignored"
+	// Refused fields are a 400 unless they are null.
+	Refused Disposition = "refused"
 )
-
-// IDs gives what a Response has and a chat completion has not. It is called by
-// one goroutine.
-type IDs interface {
-	// NewID returns a new id of printable ASCII that begins with prefix and
-	// an underscore. The prefixes are resp, msg, rs and fc.
-	NewID(prefix string) string
-
-	// Unix returns the time in seconds.
-	Unix() int64
-}
-
-// broken is the failure of a provider that answered nonsense.
-func broken(call *openai.Call, reason string) *apierror.Error {
-	e := apierror.New(apierror.UpstreamError, "provider %q %s", call.Provider, reason)
-	e.Provider = call.Provider
-	return e
-}
-
-// keyOf returns a member's key with its escapes decoded, which only the rare
-// escaped key pays for.
-func keyOf(object []byte, m jsonscan.Member) []byte {
-	key := m.Key(object)
-	if bytes.IndexByte(key, '\\') < 0 {
-		return key
-	}
-	s, _ := jsonscan.String(object[m.KeyStart-1 : m.KeyEnd+1])
-	return []byte(s)
-}
-
-// inner returns what stands between the quotes of a JSON string, as written.
-// It is false for any other value and for an empty string.
-func inner(value []byte) ([]byte, bool) {
-	if len(value) <= len(`""`) || value[0] != '"' {
-		return nil, false
-	}
-	return value[1 : len(value)-1], true
-}

@@ -1,0 +1,239 @@
+package request
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// Content is what of a request is not measured by its bytes.
+type Content struct {
+	Images      int64 // inline or by URL
+	Encoded     int64 // bytes of those that are inline, which are no text; at most those of the body
+	AudioInput  bool
+	AudioOutput bool
+	Prediction  int64 // bytes of a predicted output, which is billed as output where it is wrong
+	Thinking    int64 // tokens of thought that the request allows; some providers take them for no output
+
+	// Unpriced names the first thing whose price nobody can tell beforehand: a
+	// file, a part of an unknown kind, a dearer tier of service, a field that is
+	// not known.
+	Unpriced string
+}
+
+// contentKind is what a part or an item is, as its price goes.
+type contentKind uint8
+
+const (
+	kindUnknown contentKind = iota
+	kindText
+	kindImage
+	kindAudio
+)
+
+// contentKinds is the table of types. What is not here has no known price. Tools
+// that items bring are judged by [References].
+var contentKinds = map[string]contentKind{
+	"text": kindText, "refusal": kindText,
+	"image_url": kindImage, "input_audio": kindAudio,
+
+	"input_text": kindText, "output_text": kindText, "summary_text": kindText, "reasoning_text": kindText,
+	"input_image": kindImage, "computer_screenshot": kindImage,
+
+	// Anthropic's, which some providers take in chats.
+	"thinking": kindText, "redacted_thinking": kindText, "tool_use": kindText, "tool_result": kindText,
+	"search_result": kindText, "tool_reference": kindText,
+	"document": kindText, // its source is judged by itself
+	"image":    kindImage,
+
+	"message": kindText, "reasoning": kindText, "compaction": kindText, "compaction_summary": kindText, "context_compaction": kindText,
+	"agent_message": kindText, "encrypted_content": kindText, // between Codex's agents
+	"function_call": kindText, "function_call_output": kindText,
+	"custom_tool_call": kindText, "custom_tool_call_output": kindText,
+	"local_shell_call": kindText, "local_shell_call_output": kindText,
+	"shell_call": kindText, "shell_call_output": kindText,
+	"apply_patch_call": kindText, "apply_patch_call_output": kindText,
+	"computer_call": kindText, "computer_call_output": kindText,
+	"tool_search_call": kindText, "tool_search_output": kindText, "additional_tools": kindText,
+	"configuration_update": kindText,
+	"item_reference":       kindText, // judged as a reference to stored state
+}
+
+// plainTiers are the service tiers that cost what the price list says, or less.
+var plainTiers = []string{"auto", "default", "flex", "standard", "standard_only", ""}
+
+// maxThinking is more tokens of thought than any model has.
+const maxThinking = 1 << 31
+
+// maxNesting is how deep contents are looked into: an item, its output, a part.
+const maxNesting = 4
+
+// maxTypeName bounds a caller's text in the refusal, in bytes.
+const maxTypeName = 64
+
+// ContentOf looks through a chat or Responses body for what costs more than its bytes. It looks at
+// every member of a repeated key: what was judged has to be what the provider reads.
+func ContentOf(b *jsonscan.Body) Content {
+	var c Content
+	body := b.Data()
+	for _, m := range b.Members() {
+		value := m.Value(body)
+		if m.Kind == 'n' {
+			continue
+		}
+		switch string(m.Key(body)) {
+		case "messages", "input":
+			if m.Kind == '[' {
+				c.list(value, maxNesting, false)
+			}
+		case "prediction":
+			c.Prediction += int64(len(value))
+		case "thinking_budget", "reasoning_budget": // beside max_tokens at SiliconFlow
+			if n, ok := jsonscan.Int(value); ok && 0 <= n && n <= maxThinking {
+				c.Thinking += n
+			} else { // -1 lets the model decide
+				c.unpriced(string(m.Key(body)))
+			}
+		case "service_tier":
+			if tier, ok := jsonscan.String(value); !ok || !slices.Contains(plainTiers, tier) {
+				c.unpriced("service_tier")
+			}
+		case "modalities":
+			c.modalities(value)
+		case "audio":
+			c.AudioOutput = true
+		case "context_management":
+			if !onlyClears(value) {
+				c.unpriced("context_management")
+			}
+		default:
+			name := m.Key(body)
+			if h, ok := hostedFields[string(name)]; boundedFields[string(name)] || ok && h.off(value) {
+				continue
+			}
+			c.unpriced(string(name[:min(len(name), maxTypeName)]))
+		}
+	}
+	return c
+}
+
+func (c *Content) unpriced(what string) {
+	if c.Unpriced == "" {
+		c.Unpriced = what
+	}
+}
+
+func (c *Content) modalities(value []byte) {
+	for e := range jsonscan.AllElements(value) {
+		switch name, _ := jsonscan.String(e.Value(value)); name {
+		case "text":
+		case "audio":
+			c.AudioOutput = true
+		default:
+			c.unpriced("modalities")
+		}
+	}
+}
+
+// list looks at the elements of an array: messages and items, or the parts of
+// one, which must say what they are.
+func (c *Content) list(array []byte, depth int, parts bool) {
+	if depth == 0 {
+		c.unpriced("content")
+		return
+	}
+	for e := range jsonscan.AllElements(array) {
+		switch e.Kind {
+		case '{':
+			c.object(e.Value(array), depth, parts)
+		case '"', 'n':
+		default:
+			c.unpriced("content")
+		}
+	}
+}
+
+func (c *Content) object(object []byte, depth int, part bool) {
+	typed, image, other, document := false, false, false, false
+	var sources sourceSum
+	for m := range jsonscan.AllMembers(object) {
+		value := m.Value(object)
+		key := foldKey(m.DecodedKey(object))
+		if m.Kind == 'n' && string(key) != "type" {
+			continue
+		}
+		// A provider may go by the member that is there and not by the type.
+		switch string(key) {
+		case "type":
+			typed = true
+			name, _ := jsonscan.String(value)
+			kind := c.kind(name)
+			image, other = image || kind == kindImage, other || kind != kindImage
+			document = document || name == "document"
+		case "stdout", "stderr": // parts of shell_call_output, which have no type
+			typed = true
+		case "text":
+			if m.Kind != '"' {
+				c.unpriced("content")
+			}
+		case "content", "output", "summary", "images", "thinking":
+			switch {
+			case m.Kind == '"':
+			case m.Kind == '[':
+				c.list(value, depth-1, true)
+			case m.Kind == '{' && string(key) == "output" && depth > 1: // of computer_call_output
+				c.object(value, depth-1, true)
+			default:
+				c.unpriced("content")
+			}
+		case "source":
+			c.source(&sources, value, depth)
+		case "image_url":
+			image = true
+			c.imageURL(value)
+		case "input_audio":
+			c.AudioInput = true
+		case "audio_url", "video_url", "document_url":
+			c.unpriced(string(key))
+		case "file", "file_id", "file_url", "file_data", "input_file", "document":
+			c.unpriced("file")
+		}
+	}
+	if image {
+		c.Images++
+	}
+	switch {
+	case document && (!sources.text || sources.name):
+		c.unpriced("file")
+	case sources.bytes == 0:
+	case image && !other && !sources.file:
+		c.Encoded += sources.bytes
+	default:
+		c.unpriced("file")
+	}
+	if part && !typed {
+		c.unpriced("content")
+	}
+}
+
+func (c *Content) kind(name string) contentKind {
+	kind := contentKinds[name]
+	switch kind {
+	case kindAudio:
+		c.AudioInput = true
+	case kindUnknown:
+		if name == "" || len(name) > maxTypeName {
+			name = "content"
+		}
+		c.unpriced(name)
+	}
+	return kind
+}
+
+// AsksHourCache reports whether a request asks for the dearer kind of cache, which is kept for an
+// hour ("cache_control": {"ttl": "1h"}). It may report true for a text of the same form. The usage
+// in the answer does not say which kind it was.
+func AsksHourCache(data []byte) bool { return bytes.Contains(data, hourTTL) }
+
+var hourTTL = []byte(`"1h"`)

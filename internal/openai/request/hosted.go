@@ -1,0 +1,82 @@
+package request
+
+import (
+	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// hostedField is a top-level field by which a provider runs something of its
+// own. It is off where it is null, false, "off" or an empty list.
+type hostedField struct {
+	by       string   // the member that turns it off
+	harmless []string // members that run nothing; it is off where all others are
+}
+
+// hostedFields is the table of them. Providers that do not know one ignore it.
+var hostedFields = map[string]hostedField{
+	// OpenAI, chat completions (openai-python 3.54, completion_create_params.py).
+	"web_search_options": {},
+	// OpenAI, Responses, guide "Multi-agent": subagents on OpenAI's servers.
+	"multi_agent": {by: "enabled"},
+	// xAI, "Live Search": the mode is auto if it is not said.
+	"search_parameters": {by: "mode"},
+	// Alibaba Model Studio, "Web search" and "Code interpreter".
+	"enable_search":           {},
+	"enable_code_interpreter": {},
+	// Baidu Qianfan, chat completions, "web_search".
+	"web_search": {by: "enable"},
+	// Groq, "Compound": which built-in tools a system of models has.
+	"compound_custom": {},
+	// Azure OpenAI, "On Your Data": indices of the account.
+	"data_sources": {},
+	// Anthropic, "MCP connector".
+	"mcp_servers": {},
+	// Venice, chat completions: search, scraping, characters with prompts of their own.
+	"venice_parameters": {harmless: []string{
+		"disable_thinking", "enable_web_citations", "include_search_results_in_stream", "include_venice_system_prompt",
+		"return_search_results_as_documents", "strip_thinking_response",
+	}},
+}
+
+// off reports whether the field runs nothing with this value.
+func (h hostedField) off(value []byte) bool {
+	switch value[0] {
+	case '[':
+		for range jsonscan.AllElements(value) {
+			return false
+		}
+		return true
+	case '{':
+	default:
+		return isOff(value)
+	}
+	off := h.harmless != nil
+	for m := range jsonscan.AllMembers(value) {
+		key := m.DecodedKey(value)
+		folded := string(foldKey(key))
+		if slices.Contains(h.harmless, folded) || h.harmless == nil && folded != h.by {
+			continue
+		}
+		if !isOff(m.Value(value)) {
+			return false
+		}
+		off = off || string(key) == h.by // in another spelling it may count or not
+	}
+	return off
+}
+
+func isOff(value []byte) bool {
+	return value[0] == 'n' || value[0] == 'f' || string(value) == `"off"`
+}
+
+// dataFields are top-level fields that may hold anything under the name tools
+// and are never read as such: labels of the caller's, variables of a template,
+// and what says how an answer has to look. Other fields that are not known are
+// searched for tools.
+var dataFields = map[string]bool{
+	"metadata": true, "client_metadata": true, "trace": true,
+	"chat_template_kwargs": true,
+	"response_format":      true, "text": true, "output_config": true, "output_format": true, "json_schema": true,
+	"guided_json": true, "structured_outputs": true,
+}

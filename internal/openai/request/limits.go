@@ -1,0 +1,124 @@
+package request
+
+import (
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// maxN is the largest n that any provider takes.
+const maxN = 128
+
+// RequestedLimits is how much a request asks for, as far as the request itself says.
+type RequestedLimits struct {
+	Messages int   // elements of messages or input
+	Choices  int64 // n; 1 if absent
+	Output   int64 // most output tokens of a choice; 0 if absent
+	Logprobs bool  // the request asks for token probabilities
+
+	// Param is the field that Output is from, or the usual one if Output is 0.
+	Param string
+
+	members []int // indexes of those that limit the output
+}
+
+// The fields that limit the output. If a chat request has both, the larger one counts: providers
+// differ in which they apply.
+var (
+	chatOutput      = []string{"max_completion_tokens", "max_tokens"}
+	responsesOutput = []string{"max_output_tokens"}
+)
+
+// ChatLimits reads how much a chat request asks for that [ParseChat] accepted. The error is a
+// [*apierror.Error] with status 400.
+func ChatLimits(b *jsonscan.Body) (RequestedLimits, error) {
+	l, err := limits(b, "messages", chatOutput)
+	if err != nil {
+		return l, err
+	}
+	if m, ok := member(b, "n"); ok {
+		n, ok := jsonscan.Int(m.Value(b.Data()))
+		if !ok || n < 1 || n > maxN {
+			return l, apierror.New(apierror.InvalidValue, "%q must be an integer from 1 to %d", "n", maxN).WithParam("n")
+		}
+		l.Choices = n
+	}
+	return l, nil
+}
+
+// ResponsesLimits is [ChatLimits] for a request that [ParseResponses] accepted.
+func ResponsesLimits(b *jsonscan.Body) (RequestedLimits, error) {
+	return limits(b, "input", responsesOutput)
+}
+
+func limits(b *jsonscan.Body, list string, output []string) (RequestedLimits, error) {
+	l := RequestedLimits{Choices: 1, Param: output[0]}
+	if m, ok := member(b, list); ok {
+		l.Messages = count(m.Value(b.Data()))
+	}
+	for _, name := range [...]string{"logprobs", "top_logprobs"} {
+		m, ok := member(b, name)
+		l.Logprobs = l.Logprobs || ok && m.Kind != 'f'
+	}
+	for _, name := range output {
+		i, ok := b.Find(name)
+		if !ok {
+			continue
+		}
+		l.members = append(l.members, i)
+		if b.Members()[i].Kind == 'n' {
+			continue
+		}
+		n, ok := jsonscan.Int(b.Value(i))
+		if !ok || n < 1 || n > openai.MaxTokens {
+			return l, wrong(name, "a positive integer")
+		}
+		if n > l.Output {
+			l.Output, l.Param = n, name
+		}
+	}
+	return l, nil
+}
+
+// count returns the number of elements of an array; null has none, and any other value is one.
+func count(value []byte) int {
+	switch value[0] {
+	case 'n':
+		return 0
+	case '[':
+		n := 0
+		for range jsonscan.AllElements(value) {
+			n++
+		}
+		return n
+	}
+	return 1
+}
+
+// SaysOnly reports whether the request limits its output by this field and has no other field of
+// that meaning.
+func (l RequestedLimits) SaysOnly(field string) bool { return l.Param == field && len(l.members) == 1 }
+
+// SetOutput limits the output of a choice to n tokens, in the provider's field of that meaning
+// ("" = the usual one) and in no other. The body must be the one that the limits were read from, or
+// have its members in the same order.
+func (l RequestedLimits) SetOutput(b *jsonscan.Body, field string, n int64) {
+	if field == "" {
+		field = l.Param
+	}
+	value := strconv.AppendInt(nil, n, 10)
+	done := false
+	for _, i := range l.members {
+		if !done && string(b.Members()[i].Key(b.Data())) == field {
+			b.Set(i, value)
+			done = true
+		} else {
+			b.Drop(i)
+		}
+	}
+	if !done {
+		b.Add(field, value)
+	}
+}

@@ -1,0 +1,185 @@
+// Package request reads and edits what a caller asks for: chat completion and Responses requests of
+// the first SDK family, which the second one's differ from only by fields of their own.
+//
+// Every function takes the [jsonscan.Body] of a request, walked once for all of them. The functions
+// that judge a request read the body as the caller sent it; those that change it note their edits in
+// the body, and leave every other byte alone:
+//
+//	req, err := request.ParseChat(b)           // what the caller asks
+//	limits, err := request.ChatLimits(b)       // how much it asks for
+//	refs, err := request.References(b)         // stored state and tools that it names
+//	content := request.ContentOf(b)            // what costs more than its bytes
+//	limits.SetOutput(b, "max_tokens", 1000)    // the cap of its output
+//	request.EncodeChat(b, req, upstreamModel)  // what the provider is asked
+//
+// What a provider's own fields mean is in package openrouter.
+package request
+
+import (
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// Request is what the gateway acts on in a chat completion or Responses request.
+type Request struct {
+	Model        string
+	Stream       bool // `stream` is true; null and absent are false
+	IncludeUsage bool // `stream_options.include_usage` is true; chat only
+
+	model         int // index of the member
+	streamOptions int // index of the member, -1 if absent or null
+}
+
+// ParseChat reads a chat completion request. The error is a [*apierror.Error] with status 400 that
+// names the field.
+func ParseChat(b *jsonscan.Body) (Request, error) {
+	req, err := head(b)
+	if err != nil {
+		return req, err
+	}
+	messages, ok := member(b, "messages")
+	if !ok {
+		return req, missing("messages")
+	}
+	if messages.Kind != '[' {
+		return req, wrong("messages", "an array")
+	}
+	req.streamOptions, err = streamOptions(b)
+	if err != nil || req.streamOptions < 0 {
+		return req, err
+	}
+	var storage [8]jsonscan.Member
+	options := b.Value(req.streamOptions)
+	inner := jsonscan.Members(options, storage[:0])
+	if i, ok := jsonscan.Find(options, inner, "include_usage"); ok {
+		switch inner[i].Kind {
+		case 't':
+			req.IncludeUsage = true
+		case 'f', 'n':
+		default:
+			return req, wrong("stream_options.include_usage", "a boolean")
+		}
+	}
+	return req, nil
+}
+
+// ParseResponses reads a Responses request as [ParseChat] reads a chat one. It must have `input`, a
+// string or an array.
+func ParseResponses(b *jsonscan.Body) (Request, error) {
+	req, err := head(b)
+	if err != nil {
+		return req, err
+	}
+	input, ok := member(b, "input")
+	if !ok {
+		return req, missing("input")
+	}
+	if input.Kind != '[' && input.Kind != '"' {
+		return req, wrong("input", "a string or an array")
+	}
+	req.streamOptions, err = streamOptions(b)
+	return req, err
+}
+
+// head reads what both kinds of request have in common.
+func head(b *jsonscan.Body) (req Request, err error) {
+	if err = checkSpelling(b); err != nil {
+		return req, err
+	}
+	if req.Model, req.model, err = model(b); err != nil {
+		return req, err
+	}
+	req.Stream, err = flag(b, "stream")
+	return req, err
+}
+
+// member returns the member named key. It is false if that is absent or null.
+func member(b *jsonscan.Body, key string) (jsonscan.Member, bool) {
+	i, ok := b.Find(key)
+	if !ok || b.Members()[i].Kind == 'n' {
+		return jsonscan.Member{}, false
+	}
+	return b.Members()[i], true
+}
+
+func model(b *jsonscan.Body) (string, int, error) {
+	i, ok := b.Find("model")
+	if !ok || b.Members()[i].Kind == 'n' {
+		return "", 0, missing("model")
+	}
+	name, ok := jsonscan.String(b.Value(i))
+	if !ok {
+		return "", 0, wrong("model", "a string")
+	}
+	if name == "" {
+		return "", 0, missing("model")
+	}
+	return name, i, nil
+}
+
+// flag reads an optional boolean; null is false.
+func flag(b *jsonscan.Body, key string) (bool, error) {
+	m, ok := member(b, key)
+	if !ok || m.Kind == 'f' {
+		return false, nil
+	}
+	if m.Kind != 't' {
+		return false, wrong(key, "a boolean")
+	}
+	return true, nil
+}
+
+func streamOptions(b *jsonscan.Body) (int, error) {
+	i, ok := b.Find("stream_options")
+	switch {
+	case !ok, b.Members()[i].Kind == 'n':
+		return -1, nil
+	case b.Members()[i].Kind != '{':
+		return -1, wrong("stream_options", "an object")
+	}
+	return i, nil
+}
+
+// actedOn are the fields that some part of the gateway judges a request by.
+var actedOn = map[string]bool{
+	"model": true, "stream": true, "stream_options": true, "messages": true, "input": true,
+	"tools": true, "background": true, "web_search_options": true, "store": true, "n": true,
+	"previous_response_id": true, "conversation": true, "prompt": true,
+	"max_tokens": true, "max_completion_tokens": true, "max_output_tokens": true,
+	"models": true, "provider": true, "plugins": true, "route": true,
+	"service_tier": true, "modalities": true, "audio": true, "prediction": true,
+}
+
+// checkSpelling refuses fields that equal one of ours but for upper case. Providers written in Go
+// read "Stream" as stream; what was judged has to be what the provider reads.
+func checkSpelling(b *jsonscan.Body) error {
+	for _, m := range b.Members() {
+		key := m.Key(b.Data())
+		if !hasUpper(key) {
+			continue
+		}
+		if right := strings.ToLower(string(key)); actedOn[right] {
+			return apierror.New(apierror.InvalidValue, "field %q must be written %q", key, right).WithParam(string(key))
+		}
+	}
+	return nil
+}
+
+func hasUpper(key []byte) bool {
+	for _, c := range key {
+		if 'A' <= c && c <= 'Z' {
+			return true
+		}
+	}
+	return false
+}
+
+func missing(param string) *apierror.Error {
+	return apierror.New(apierror.MissingParameter, "missing required parameter: %q", param).WithParam(param)
+}
+
+func wrong(param, kind string) *apierror.Error {
+	return apierror.New(apierror.InvalidValue, "%q must be %s", param, kind).WithParam(param)
+}

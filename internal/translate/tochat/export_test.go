@@ -1,0 +1,12 @@
+package tochat
+
+import "github.com/gatehouse-proxy/gatehouse/internal/translate"
+
+// Repeated is what every response object repeats of a request.
+func (e *Original) Repeated() string { return string(e.fields) }
+
+// Fields is the table of request fields.
+func Fields() map[string]translate.Disposition { return fields }
+
+// MaxText is the bound of an answer's text.
+const MaxText = maxText

@@ -1,0 +1,115 @@
+package tochat_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
+)
+
+// Whatever a provider sends, a client sees a response by the rules that ends
+// once, and sees the same however the bytes arrive.
+func FuzzStream(f *testing.F) {
+	for _, wire := range translatetest.Seeds(f, "stream.txt") {
+		f.Add(wire, []byte{0})
+	}
+	f.Fuzz(func(t *testing.T, wire string, sizes []byte) { checkStream(t, wire, sizes) })
+}
+
+func checkStream(t *testing.T, wire string, sizes []byte) {
+	original := originalOf(t, plainRequest)
+	out, err := stream(original, wire)
+	terminal, bad := checkEvents(out)
+	if bad != nil {
+		t.Fatalf("%v\nin %s", bad, out)
+	}
+	if (terminal == "response.failed") != (err != nil) {
+		t.Fatalf("%s, error %v", terminal, err)
+	}
+	if err == nil && !strings.Contains(wire, "finish_reason") && !strings.Contains(wire, "[DONE]") && !strings.Contains(wire, `\u`) {
+		t.Fatalf("%s of a stream without an end", terminal)
+	}
+	split := tochat.NewStream(original, translatetest.NewCall(), counter{})
+	if again, _ := translatetest.Drive(split, &translatetest.Pieces{Text: []byte(wire), Sizes: sizes}); again != out {
+		t.Fatalf("in one piece %s\nin many      %s", out, again)
+	}
+}
+
+// menu is what a model may do next.
+var menu = []string{
+	`{"content":"a"}`, `{"content":"\ud83d"}`, `{"content":"\ude00"}`, `{"content":""}`, `{"content":null}`, `{"role":"assistant"}`,
+	`{"refusal":"r"}`, `{"reasoning":"t"}`, `{"reasoning_content":"t","content":"a"}`, `{"reasoning_details":[{"text":"d"}]}`,
+	`{"annotations":[{"type":"url_citation","url_citation":{"url":"u"}}]}`,
+	`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]}`,
+	`{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}`,
+	`{"tool_calls":[{"index":1,"id":"b","function":{"name":"g"}}]}`,
+	`{"tool_calls":[{"index":1,"function":{"arguments":"\\"}},{"index":0,"function":{"arguments":"1"}}]}`,
+	`{"content":[{"type":"text","text":"p"},{"type":"thinking","thinking":"q"}]}`,
+	`{"images":[{}]}`,
+	`{"content":"b"}`, `{"content":"\"\\"}`, `{"content":"\\"}`, `{"content":"x","refusal":"y"}`, `{"content":"\"},\"refusal\":\"z"}`,
+	`{"content":"x"},"x":{"content":"y"}`,
+}
+
+// Any sequence of what models do, and any end of it, makes a good stream.
+func FuzzSequence(f *testing.F) {
+	f.Add([]byte{0, 7, 11, 13, 12, 14, 0}, byte(0))
+	f.Add([]byte{1, 1, 2, 6, 0, 10, 5}, byte(1))
+	f.Add([]byte{8, 15, 9, 3, 4}, byte(2))
+	f.Add([]byte{0, 16}, byte(3))
+	f.Add([]byte{0, 17, 17, 18, 19, 17, 20, 20, 8, 8, 21, 22, 0, 0}, byte(0))
+	f.Fuzz(func(t *testing.T, moves []byte, end byte) {
+		var wire, unlike strings.Builder
+		for i, move := range moves[:min(len(moves), 64)] {
+			event := chunk(menu[int(move)%len(menu)], null)
+			wire.WriteString(event)
+			// No chunk is like the one before it, so each is walked.
+			unlike.WriteString(strings.Replace(event, "{", "{"+strings.Repeat(" ", i%2), 1))
+		}
+		last := []string{chunk(`{}`, stop), chunk(`{}`, `"length"`), ended, "", "data: {\n\n", "event: error\ndata: {}\n\n"}[end%6]
+		checkStream(t, wire.String()+last, moves)
+		original := originalOf(t, plainRequest)
+		out, _ := stream(original, wire.String()+last)
+		if walked, _ := stream(original, unlike.String()+last); walked != out {
+			t.Fatalf("by the shortcut %s\nwalked          %s", out, walked)
+		}
+	})
+}
+
+// A request is refused by name, or asks a provider what it can read and gives
+// an echo that fits into a response.
+func FuzzRequest(f *testing.F) {
+	for _, body := range translatetest.Seeds(f, "request.json") {
+		f.Add(body, true)
+	}
+	f.Add(`{"model":"m","input":[{"type":"function_call_output","call_id":"c","output":[]}],"tools":[null]}`, false)
+	f.Fuzz(func(t *testing.T, body string, option bool) {
+		var b, sent jsonscan.Body
+		if b.Parse([]byte(body)) != nil {
+			return
+		}
+		if _, err := request.ParseResponses(&b); err != nil {
+			return
+		}
+		chat, original, err := translateBody(body, tochat.Options{DeveloperRole: option, ReasoningContent: option})
+		if err != nil {
+			if e := translatetest.MustFail(t, err); e.HTTPStatus() != 400 || e.Param == "" && !strings.Contains(body, `""`) {
+				t.Fatalf("refused by %v, param %q", e, e.Param)
+			}
+			return
+		}
+		if err := sent.Parse(chat); err != nil {
+			t.Fatalf("%s: %v", chat, err)
+		}
+		if _, err := request.ParseChat(&sent); err != nil {
+			t.Fatalf("%s: %v", chat, err)
+		}
+		out, _, err := tochat.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), counter{})
+		if err != nil || !json.Valid(out) || strings.ContainsAny(string(out), "\r\n") {
+			t.Fatalf("%v: %s", err, out)
+		}
+	})
+}

@@ -1,0 +1,112 @@
+package toresponses
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// fields is the table of the fields of a chat request: OpenAI's, those
+// that OpenRouter adds, and sampling fields that many chat servers know. What
+// is not in it is refused. docs/responses.md shows it, which a test holds to
+// be true.
+var fields = map[string]translate.Disposition{
+	"metadata":               translate.Kept,
+	"prompt_cache_key":       translate.Kept,
+	"prompt_cache_retention": translate.Kept,
+	"safety_identifier":      translate.Kept,
+	"service_tier":           translate.Kept,
+	"temperature":            translate.Kept,
+	"top_p":                  translate.Kept,
+	"user":                   translate.Kept,
+
+	"include_reasoning":     translate.Mapped,
+	"logprobs":              translate.Mapped,
+	"max_completion_tokens": translate.Mapped,
+	"max_tokens":            translate.Mapped,
+	"messages":              translate.Mapped,
+	"model":                 translate.Mapped,
+	"parallel_tool_calls":   translate.Mapped,
+	"reasoning":             translate.Mapped,
+	"reasoning_effort":      translate.Mapped,
+	"response_format":       translate.Mapped,
+	"store":                 translate.Mapped,
+	"stream":                translate.Mapped,
+	"stream_options":        translate.Mapped,
+	"tool_choice":           translate.Mapped,
+	"tools":                 translate.Mapped,
+	"top_logprobs":          translate.Mapped,
+	"verbosity":             translate.Mapped,
+
+	// The gateway chooses model and provider; the rest is for caches, is
+	// bookkeeping of OpenRouter and of clients, or is always so here (usage).
+	"cache_control":   translate.Ignored,
+	"client_metadata": translate.Ignored,
+	"debug":           translate.Ignored,
+	"models":          translate.Ignored,
+	"provider":        translate.Ignored,
+	"route":           translate.Ignored,
+	"session_id":      translate.Ignored,
+	"trace":           translate.Ignored,
+	"usage":           translate.Ignored,
+
+	"audio":                  translate.Refused,
+	"frequency_penalty":      translate.Refused,
+	"function_call":          translate.Refused,
+	"functions":              translate.Refused,
+	"image_config":           translate.Refused,
+	"logit_bias":             translate.Refused,
+	"min_p":                  translate.Refused,
+	"modalities":             translate.Refused,
+	"moderation":             translate.Refused,
+	"n":                      translate.Refused,
+	"plugins":                translate.Refused,
+	"prediction":             translate.Refused,
+	"presence_penalty":       translate.Refused,
+	"preset":                 translate.Refused,
+	"repetition_penalty":     translate.Refused,
+	"seed":                   translate.Refused,
+	"stop":                   translate.Refused,
+	"stop_server_tools_when": translate.Refused,
+	"top_a":                  translate.Refused,
+	"top_k":                  translate.Refused,
+	"transforms":             translate.Refused,
+	"web_search_options":     translate.Refused,
+}
+
+// neutral are the values of refused fields that ask for nothing: many clients
+// send every setting they have. They are dropped.
+var neutral = map[string][]string{
+	"frequency_penalty":  {"0"},
+	"functions":          {"[]"},
+	"logit_bias":         {"{}"},
+	"min_p":              {"0"},
+	"modalities":         {`["text"]`, "[]"},
+	"n":                  {"1"},
+	"plugins":            {"[]"},
+	"presence_penalty":   {"0"},
+	"repetition_penalty": {"1"},
+	"stop":               {"[]"},
+	"top_a":              {"0"},
+	"top_k":              {"0", "-1"},
+	"transforms":         {"[]"},
+}
+
+// maxNeutral bounds the text that is compared with neutral values.
+const maxNeutral = 64
+
+// isNeutral tells whether a refused field has a value that asks for nothing.
+func isNeutral(key string, value []byte) bool {
+	if len(value) > maxNeutral {
+		return false
+	}
+	if n, ok := jsonscan.Int(value); ok {
+		value = strconv.AppendInt(nil, n, 10)
+	} else {
+		value = bytes.Join(bytes.Fields(value), nil) // none of them has a space
+	}
+	return slices.Contains(neutral[key], string(value))
+}

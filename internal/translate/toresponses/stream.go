@@ -1,0 +1,167 @@
+package toresponses
+
+import (
+	"bytes"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// Stream turns the events of a response into the chunks of a chat
+// completion.
+//
+// It begins with the role at the first output item, so that a response which
+// fails before can still be answered by a status, and ends by [DONE] only after
+// response.completed or response.incomplete. Every other end is a failure, in
+// the family's form.
+type Stream struct {
+	call      openai.Call
+	responses *openai.ResponsesStream
+	reader    responseReader
+	chunks    chunks
+	event     []byte // the one in work, as responses repaired it
+	members   []jsonscan.Member
+	failure   *apierror.Error
+	ended     bool // the client was told the end
+}
+
+var _ openai.Stream = (*Stream)(nil)
+
+// NewStream returns the stream of one client around the family's own, which
+// gets chunks as from a provider of chat completions and is used by nobody
+// else.
+func NewStream(original *Original, call openai.Call, family openai.Stream) *Stream {
+	s := &Stream{call: original.call(call), chunks: chunks{family: family}}
+	s.responses = openai.NewResponsesStream(s.call)
+	s.reader = responseReader{call: &s.call, original: original, to: &s.chunks}
+	return s
+}
+
+// Data implements [openai.Stream].
+func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
+	if s.ended {
+		return dst
+	}
+	s.event = s.responses.Data(s.event[:0], e)
+	s.chunks.out = dst
+	if bad := s.responses.Summary().Err; bad != nil {
+		s.fail(bad)
+	} else if bad := s.read(e.Name); bad != nil {
+		s.fail(bad)
+	} else if bad := s.chunks.family.Summary().Err; bad != nil { // it has told the client
+		s.ended, s.failure = true, bad
+	}
+	s.trim()
+	return s.take()
+}
+
+// read takes the event in work.
+func (s *Stream) read(name []byte) *apierror.Error {
+	data, ok := bytes.CutPrefix(s.event, []byte("data: "))
+	if !ok {
+		if _, data, ok = bytes.Cut(s.event, []byte("\ndata: ")); !ok {
+			return nil
+		}
+	}
+	var e responseEvent
+	s.members = e.parse(bytes.TrimRight(data, "\n"), s.members)
+	if typ, ok := translate.Inner(e.typ); ok {
+		name = typ
+	}
+	if e.response == nil {
+		return s.reader.event(name, &e)
+	}
+	s.members = jsonscan.Members(e.response, s.members[:0])
+	s.learn(e.response)
+	if !s.responses.Done() {
+		return nil
+	}
+	if string(name) == "response.failed" { // by its type alone
+		return translate.ProviderFailure(&s.call, "failed while it answered")
+	}
+	end, bad := s.reader.end(e.response, s.members, name)
+	if bad != nil {
+		return bad
+	}
+	end.usage(s.responses.Summary())
+	s.chunks.finish(end)
+	return nil
+}
+
+// learn takes id and time of the response, which is walked in s.members.
+func (s *Stream) learn(response []byte) {
+	var id, created []byte
+	if i, ok := jsonscan.Find(response, s.members, "id"); ok {
+		if value := s.members[i].Value(response); len(value) <= maxItemID {
+			if _, ok := translate.Inner(value); ok {
+				id = value
+			}
+		}
+	}
+	if i, ok := jsonscan.Find(response, s.members, "created_at"); ok && s.members[i].Kind == '0' {
+		created = s.members[i].Value(response)
+	}
+	s.chunks.name(id, created)
+}
+
+// trim gives back what a long event made of the buffers.
+func (s *Stream) trim() {
+	if cap(s.event) > translate.MaxScratch {
+		s.event = nil
+	}
+	if cap(s.chunks.chunk) > translate.MaxScratch {
+		s.chunks.chunk = nil
+	}
+	if cap(s.members) > translate.MaxMembers {
+		s.members = nil
+	}
+	if cap(s.reader.tokens) > translate.MaxScratch {
+		s.reader.tokens = nil
+	}
+}
+
+// take returns the chunks told since the caller gave its buffer.
+func (s *Stream) take() []byte {
+	out := s.chunks.out
+	s.chunks.out = nil
+	return out
+}
+
+// Done implements [openai.Stream].
+func (s *Stream) Done() bool { return s.ended || s.responses.Done() }
+
+// Close implements [openai.Stream].
+func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
+	switch {
+	case s.ended && s.failure != nil:
+		return dst, s.failure
+	case s.ended:
+		return dst, nil
+	case failure != nil:
+		s.chunks.out = dst
+		s.fail(failure)
+		return s.take(), failure
+	case !s.responses.Done():
+		return dst, openai.ErrCut
+	}
+	out, err := s.chunks.family.Close(dst, nil)
+	s.ended = err == nil
+	return out, err
+}
+
+// Summary implements [openai.Stream]. The provider's words are those of its
+// response.
+func (s *Stream) Summary() openai.Summary {
+	sum, provider := s.chunks.family.Summary(), s.responses.Summary()
+	sum.UpstreamID, sum.NativeFinish = provider.UpstreamID, provider.NativeFinish
+	sum.Usage, sum.HasUsage, sum.Later = provider.Usage, provider.HasUsage, provider.Later
+	return sum
+}
+
+// fail ends the stream.
+func (s *Stream) fail(e *apierror.Error) {
+	s.ended, s.failure = true, e
+	s.chunks.out, _ = s.chunks.family.Close(s.chunks.out, e)
+}

@@ -1,0 +1,54 @@
+package translatetest
+
+import (
+	"maps"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// CheckManual checks that a section of docs/responses.md has a row for each field of a table and no
+// other: | `field`, … | disposition | … |.
+func CheckManual(t *testing.T, section string, fields map[string]translate.Disposition) {
+	t.Helper()
+	manual, err := os.ReadFile("../../../docs/responses.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := documentedFields(t, string(manual), section)
+	if maps.Equal(documented, fields) {
+		return
+	}
+	for field, d := range fields {
+		if documented[field] != d {
+			t.Errorf("%s: %s is %s, and the manual says %q", section, field, d, documented[field])
+		}
+		delete(documented, field)
+	}
+	for field := range documented {
+		t.Errorf("%s: %s is only in the manual", section, field)
+	}
+}
+
+// documentedFields reads a section's table.
+func documentedFields(t *testing.T, manual, section string) map[string]translate.Disposition {
+	t.Helper()
+	_, table, ok := strings.Cut(manual, "\n### "+section+"\n")
+	table, _, _ = strings.Cut(table, "\n##")
+	if !ok {
+		t.Fatalf("no section %q", section)
+	}
+	documented := map[string]translate.Disposition{}
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 || !strings.Contains(cells[1], "`") {
+			continue
+		}
+		for field := range strings.SplitSeq(cells[1], ",") {
+			documented[strings.Trim(field, " `")] = translate.Disposition(strings.TrimSpace(cells[2]))
+		}
+	}
+	return documented
+}

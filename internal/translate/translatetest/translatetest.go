@@ -1,0 +1,90 @@
+// Package translatetest has what the tests of both translations use: a provider's stream fed to a
+// client's as the gateway does, golden files, and the manual's tables of fields.
+package translatetest
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/sse"
+)
+
+// NewCall is the call of every test. The word canary is its secret.
+func NewCall() openai.Call {
+	return openai.Call{
+		Model: "fake/echo", ID: "gen-1", Created: 1700000001, Provider: "fake",
+		Redact: func(s string) string { return strings.ReplaceAll(s, "canary", "[redacted]") },
+	}
+}
+
+// Drive feeds a provider's stream to a client's as the gateway does, and returns what the client
+// gets.
+func Drive(s openai.Stream, wire io.Reader) (string, error) {
+	events := sse.NewReader(wire, 4<<20)
+	var decoded openai.Events
+	var out []byte
+	var failure *apierror.Error
+	for !s.Done() {
+		event, err := events.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			failure = apierror.New(apierror.UpstreamError, "reading failed")
+			break
+		}
+		out = s.Data(out, decoded.Next(event.Name, event.Data))
+	}
+	if failure == nil {
+		var err error
+		if out, err = s.Close(out, nil); !errors.Is(err, openai.ErrCut) {
+			return string(out), err
+		}
+		failure = apierror.New(apierror.UpstreamError, "provider \"fake\" broke off its answer").WithCause(err)
+	}
+	out, err := s.Close(out, failure)
+	return string(out), err
+}
+
+// Pieces reads Text in pieces of the given sizes, which repeat.
+type Pieces struct {
+	Text  []byte
+	Sizes []byte
+	n     int
+}
+
+func (p *Pieces) Read(b []byte) (int, error) {
+	if len(p.Text) == 0 {
+		return 0, io.EOF
+	}
+	size := 1
+	if len(p.Sizes) > 0 {
+		size += int(p.Sizes[p.n%len(p.Sizes)] % 32)
+		p.n++
+	}
+	n := copy(b, p.Text[:min(size, len(p.Text))])
+	p.Text = p.Text[n:]
+	return n, nil
+}
+
+// MustFail returns the error as the [*apierror.Error] that it must be.
+func MustFail(t testing.TB, err error) *apierror.Error {
+	t.Helper()
+	var e *apierror.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("no apierror.Error but %v", err)
+	}
+	return e
+}
+
+// MustRefuse checks that err refuses a request with status 400 by this field and code.
+func MustRefuse(t testing.TB, body string, err error, param, code string) {
+	t.Helper()
+	if e := MustFail(t, err); e.Param != param || string(e.Code) != code || e.HTTPStatus() != 400 {
+		t.Errorf("%s: %s, param %q, status %d", body, e, e.Param, e.HTTPStatus())
+	}
+}
