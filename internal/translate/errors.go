@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // Missing refuses a request without a required field.
@@ -27,12 +26,14 @@ func UnsupportedValue(param, value string) *apierror.Error {
 	return apierror.New(apierror.UnsupportedParameter, "%q cannot be %q: the provider of this model has another API, which has no such value", param, Shorten(value)).WithParam(param)
 }
 
-// UnsupportedType refuses an object by its type, "" if it has none.
+// UnsupportedType refuses an object by its type.
 func UnsupportedType(o Object, typ string) *apierror.Error {
-	if typ == "" {
-		return Missing(o.Param("type"))
-	}
 	return UnsupportedValue(o.Param("type"), typ)
+}
+
+// NoTools refuses a tool_choice that requires a tool in a request without tools.
+func NoTools() *apierror.Error {
+	return apierror.New(apierror.InvalidValue, `"tool_choice" requires a tool, but the request has none`).WithParam("tool_choice")
 }
 
 // maxQuoted bounds how many bytes of a caller's value an error text repeats.
@@ -44,12 +45,4 @@ func Shorten(s string) string {
 		s = strings.ToValidUTF8(s[:maxQuoted], "")
 	}
 	return s
-}
-
-// ProviderFailure is the failure of a provider whose answer cannot be used. The reason follows the
-// provider's name: "answered with too many items".
-func ProviderFailure(call *openai.Call, reason string) *apierror.Error {
-	e := apierror.New(apierror.UpstreamError, "provider %q %s", call.Provider, reason)
-	e.Provider = call.Provider
-	return e
 }

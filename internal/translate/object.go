@@ -7,19 +7,19 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// Object is an object of a request, walked once. Its methods name a member by its path in their
-// errors, which are [*apierror.Error] with status 400.
+// Object is an object of a request, walked once. Its methods treat a member that is null as absent.
+// Their errors are [*apierror.Error] with status 400 that name the member by its path.
 type Object struct {
 	data    []byte
 	members []jsonscan.Member
 	path    string // "" for the body itself
 }
 
-// Body returns the request itself as it was parsed, without the edits that b has collected.
+// Body returns the request as it was parsed, without the edits that b has collected.
 func Body(b *jsonscan.Body) Object { return Object{data: b.Data(), members: b.Members()} }
 
-// Open walks an object below the top of a request. Its keys are checked as strictly as those of
-// the body: the provider must read the same members as the gateway.
+// Open walks an object below the top of a request. Its keys are checked as strictly as those of the
+// body: the provider must read the same members as the gateway.
 func Open(value []byte, path string) (Object, error) {
 	o := Object{data: value, path: path}
 	if len(value) == 0 || value[0] != '{' {
@@ -32,13 +32,7 @@ func Open(value []byte, path string) (Object, error) {
 	return o, nil
 }
 
-// Data returns the object as written.
-func (o Object) Data() []byte { return o.data }
-
-// Members returns the members of the object.
-func (o Object) Members() []jsonscan.Member { return o.members }
-
-// Param is the path of a member.
+// Param returns the path of a member.
 func (o Object) Param(key string) string {
 	if o.path == "" {
 		return key
@@ -46,7 +40,7 @@ func (o Object) Param(key string) string {
 	return o.path + "." + key
 }
 
-// Get returns the value of a member, nil if it is absent or null.
+// Get returns the value of a member, nil if it is absent.
 func (o Object) Get(key string) []byte {
 	i, ok := jsonscan.Find(o.data, o.members, key)
 	if !ok || o.members[i].Kind == 'n' {
@@ -55,7 +49,7 @@ func (o Object) Get(key string) []byte {
 	return o.members[i].Value(o.data)
 }
 
-// Text returns a string with its quotes and escapes as written, nil if it is absent or null.
+// Text returns a string with its quotes and escapes as written, nil if it is absent.
 func (o Object) Text(key string) ([]byte, error) {
 	value := o.Get(key)
 	if value != nil && value[0] != '"' {
@@ -73,7 +67,7 @@ func (o Object) RequiredText(key string) ([]byte, error) {
 	return value, err
 }
 
-// DecodedText returns a string without quotes and escapes, "" if it is absent or null.
+// DecodedText returns a string without quotes and escapes, "" if it is absent.
 func (o Object) DecodedText(key string) (string, error) {
 	value, err := o.Text(key)
 	if value == nil {
@@ -83,7 +77,16 @@ func (o Object) DecodedText(key string) (string, error) {
 	return s, nil
 }
 
-// Bool returns a boolean, false if it is absent or null.
+// Type returns the member "type", which must be present.
+func (o Object) Type() (string, error) {
+	typ, err := o.DecodedText("type")
+	if err == nil && typ == "" {
+		err = Missing(o.Param("type"))
+	}
+	return typ, err
+}
+
+// Bool returns a boolean, false if it is absent.
 func (o Object) Bool(key string) (bool, error) {
 	switch value := o.Get(key); string(value) {
 	case "true":
@@ -94,7 +97,65 @@ func (o Object) Bool(key string) (bool, error) {
 	return false, Invalid(o.Param(key), "a boolean")
 }
 
-// Only refuses the first member that has a value and is not among keys.
+// Int returns an integer that must be at least 0 or 1, as written and as a number; nil and 0 if it
+// is absent.
+func (o Object) Int(key string, least int64) (value []byte, n int64, err error) {
+	if value = o.Get(key); value == nil {
+		return nil, 0, nil
+	}
+	if n, ok := jsonscan.Int(value); ok && n >= least {
+		return value, n, nil
+	}
+	if least == 1 {
+		return nil, 0, Invalid(o.Param(key), "a positive integer")
+	}
+	return nil, 0, Invalid(o.Param(key), "an integer of at least "+strconv.FormatInt(least, 10))
+}
+
+// Object walks an object in a member. ok is false if it is absent.
+func (o Object) Object(key string) (inner Object, ok bool, err error) {
+	value := o.Get(key)
+	if value == nil {
+		return Object{}, false, nil
+	}
+	inner, err = Open(value, o.Param(key))
+	return inner, err == nil, err
+}
+
+// RequiredObject is Object for a member that must be present.
+func (o Object) RequiredObject(key string) (Object, error) {
+	inner, ok, err := o.Object(key)
+	if err == nil && !ok {
+		err = Missing(o.Param(key))
+	}
+	return inner, err
+}
+
+// Each walks an array of at most limit objects in a member, and calls f for each until it fails. An
+// absent array is empty.
+func (o Object) Each(key string, limit int, f func(i int, element Object) error) error {
+	value := o.Get(key)
+	if value == nil {
+		return nil
+	}
+	path := o.Param(key)
+	spans, err := Elements(value, path, limit)
+	if err != nil {
+		return err
+	}
+	for i, span := range spans {
+		element, err := Open(span.Value(value), At(path, i))
+		if err != nil {
+			return err
+		}
+		if err := f(i, element); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Only refuses the first member that is not among keys.
 func (o Object) Only(keys ...string) error {
 next:
 	for _, m := range o.members {
@@ -112,17 +173,19 @@ next:
 	return nil
 }
 
-// Elements walks an array of at most limit elements.
-func Elements(value []byte, path string, limit int) ([]jsonscan.Span, error) {
+// Elements walks an array of at most limit elements. It stops at the first beyond.
+func Elements(value []byte, path string, limit int) (spans []jsonscan.Span, err error) {
 	if len(value) == 0 || value[0] != '[' {
 		return nil, Invalid(path, "an array")
 	}
-	spans := jsonscan.Elements(value, nil)
-	if len(spans) > limit {
-		return nil, Invalid(path, "an array of at most "+strconv.Itoa(limit)+" elements")
+	for span := range jsonscan.AllElements(value) {
+		if len(spans) == limit {
+			return nil, Invalid(path, "an array of at most "+strconv.Itoa(limit)+" elements")
+		}
+		spans = append(spans, span)
 	}
 	return spans, nil
 }
 
-// At is the path of an element.
+// At returns the path of an element of an array.
 func At(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

@@ -42,17 +42,3 @@ const (
 	MaxScratch = 16 << 10
 	MaxMembers = 256
 )
-
-// Disposition is what becomes of a top-level field of a request.
-type Disposition string
-
-const (
-	// Kept fields reach the provider unchanged, by the same name.
-	Kept Disposition = "kept"
-	// Mapped fields reach the provider in another shape, or the gateway acts on them.
-	Mapped Disposition = "mapped"
-	// Ignored fields change nothing in the answer of such a provider.
-	Ignored Disposition = "ignored"
-	// Refused fields are a 400 unless they are null.
-	Refused Disposition = "refused"
-)

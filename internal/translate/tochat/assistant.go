@@ -2,55 +2,46 @@ package tochat
 
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// turn is the assistant message in the making. A chat message holds what are
-// several items of a Response: reasoning, text, and all calls that were made
-// together, whose results must follow directly.
-type turn struct {
-	parts     [][]byte // quoted texts
+// assistantTurn gathers an assistant message. One chat message has the content of several items of
+// a Response: reasoning, text, and all calls that were made together. The results of the calls must
+// follow directly.
+type assistantTurn struct {
+	texts     [][]byte // quoted
 	calls     []byte   // the elements of tool_calls
-	reasoning []byte   // as JSON without quotes
+	reasoning []byte   // JSON without quotes
 }
 
-// assistant takes a message of the model. A refusal is text here: it tells the
-// model the same, and few providers know the field.
-func (m *messages) assistant(o translate.Object) error {
-	if len(m.turn.parts) > 0 && len(m.turn.calls) == 0 {
-		m.flush()
-	}
+// hasOnlyText reports whether another text or reasoning begins the next message.
+func (t *assistantTurn) hasOnlyText() bool { return len(t.texts) > 0 && len(t.calls) == 0 }
+
+// addText adds a message of the model. A refusal becomes text: it says the same to the model, and
+// few providers know the field.
+func (t *assistantTurn) addText(o translate.Object) error {
 	value := o.Get("content")
-	path := o.Param("content")
 	switch {
 	case value == nil:
-		return translate.Missing(path)
+		return translate.Missing(o.Param("content"))
 	case value[0] == '"':
-		m.turn.parts = append(m.turn.parts, value)
+		t.texts = append(t.texts, value)
 		return nil
 	}
-	spans, err := translate.Elements(value, path, translate.MaxParts)
-	if err != nil {
+	some := false
+	err := o.Each("content", translate.MaxParts, func(_ int, part translate.Object) error {
+		some = true
+		text, err := answerText(part)
+		t.texts = append(t.texts, text)
 		return err
+	})
+	if !some {
+		t.texts = append(t.texts, []byte(`""`))
 	}
-	for i, span := range spans {
-		text, err := assistantPart(span.Value(value), translate.At(path, i))
-		if err != nil {
-			return err
-		}
-		m.turn.parts = append(m.turn.parts, text)
-	}
-	if len(spans) == 0 {
-		m.turn.parts = append(m.turn.parts, []byte(`""`))
-	}
-	return nil
+	return err
 }
 
-// assistantPart returns the quoted text of a part of a model's message.
-func assistantPart(value []byte, path string) ([]byte, error) {
-	part, err := translate.Open(value, path)
-	if err != nil {
-		return nil, err
-	}
+// answerText returns the quoted text of a part of the model's message.
+func answerText(part translate.Object) ([]byte, error) {
 	if typ, err := part.DecodedText("type"); err != nil || typ != "refusal" {
-		return textPart(part)
+		return partText(part)
 	}
 	if err := part.Only(partFields["refusal"]...); err != nil {
 		return nil, err
@@ -58,54 +49,43 @@ func assistantPart(value []byte, path string) ([]byte, error) {
 	return part.RequiredText("refusal")
 }
 
-// functionCall takes a call of the model.
-func (m *messages) functionCall(o translate.Object) error {
-	var values [3][]byte
-	for i, key := range []string{"call_id", "name", "arguments"} {
-		var err error
-		if values[i], err = o.RequiredText(key); err != nil {
+// addCall adds a call of the model.
+func (t *assistantTurn) addCall(o translate.Object) error {
+	for _, key := range []string{"call_id", "name", "arguments"} {
+		if _, err := o.RequiredText(key); err != nil {
 			return err
 		}
 	}
-	t := &m.turn
-	if len(t.calls) > 0 {
-		t.calls = append(t.calls, ',')
-	}
-	t.calls = append(t.calls, `{"id":`...)
-	t.calls = append(t.calls, values[0]...)
-	t.calls = append(t.calls, `,"type":"function","function":{"name":`...)
-	t.calls = append(t.calls, values[1]...)
-	t.calls = append(t.calls, `,"arguments":`...)
-	t.calls = append(t.calls, values[2]...)
+	t.calls = append(translate.AppendComma(t.calls), '{')
+	t.calls = translate.AppendMember(t.calls, "id", o.Get("call_id"))
+	t.calls = append(t.calls, `,"type":"function","function":{`...)
+	t.calls = translate.AppendPresent(t.calls, o, "name", "arguments")
 	t.calls = append(t.calls, "}}"...)
 	return nil
 }
 
-// flush writes the assistant message, if there is one.
-func (m *messages) flush() {
+// endTurn writes the assistant message, if there is one. Reasoning that nothing follows is dropped.
+func (m *messageWriter) endTurn() {
 	t := m.turn
-	m.turn = turn{parts: t.parts[:0], calls: t.calls[:0], reasoning: t.reasoning[:0]}
-	if len(t.parts) == 0 && len(t.calls) == 0 {
-		return // reasoning that nothing followed
+	m.turn = assistantTurn{texts: t.texts[:0], calls: t.calls[:0], reasoning: t.reasoning[:0]}
+	if len(t.texts) == 0 && len(t.calls) == 0 {
+		return
 	}
 	m.begin("assistant")
-	m.out = append(m.out, `,"content":`...)
-	switch len(t.parts) {
+	switch len(t.texts) {
 	case 0:
-		m.out = append(m.out, "null"...)
+		m.out = append(m.out, `,"content":null`...)
 	case 1:
-		m.out = append(m.out, t.parts[0]...)
+		m.put("content", t.texts[0])
 	default:
-		for i, text := range t.parts {
-			m.out = append(m.out, "[,"[min(i, 1)])
-			m.out = appendTextPart(m.out, text)
+		m.out = append(m.out, `,"content":[`...)
+		for _, text := range t.texts {
+			m.out = appendTextPart(translate.AppendComma(m.out), text)
 		}
 		m.out = append(m.out, ']')
 	}
 	if len(t.reasoning) > 0 {
-		m.out = append(m.out, `,"reasoning_content":"`...)
-		m.out = append(m.out, t.reasoning...)
-		m.out = append(m.out, '"')
+		m.out = translate.AppendTextMember(m.out, "reasoning_content", t.reasoning)
 	}
 	if len(t.calls) > 0 {
 		m.out = append(m.out, `,"tool_calls":[`...)

@@ -2,9 +2,8 @@ package tochat
 
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// partFields are the fields of the content parts that a chat request can
-// carry. Annotations and log probabilities of earlier answers are for readers,
-// not for the model.
+// partFields are the fields of content parts, by type, that a chat request can carry, or that are
+// for readers and not for the model: annotations and log probabilities of earlier answers.
 var partFields = map[string][]string{
 	"input_text":  {"type", "text"},
 	"output_text": {"type", "text", "annotations", "logprobs"},
@@ -14,146 +13,94 @@ var partFields = map[string][]string{
 	"input_audio": {"type", "input_audio"},
 }
 
-// content appends the content of a user, system or developer message: text as
-// a string, which every provider takes, and parts as parts.
-func (m *messages) content(o translate.Object, role string) error {
+// content writes the content of a user, system or developer message: a single text as a string,
+// which every provider accepts, and parts as parts.
+func (m *messageWriter) content(o translate.Object, role string) error {
 	value := o.Get("content")
-	path := o.Param("content")
 	switch {
 	case value == nil:
-		return translate.Missing(path)
+		return translate.Missing(o.Param("content"))
 	case value[0] == '"':
-		m.out = append(m.out, value...)
+		m.put("content", value)
 		return nil
 	}
-	spans, err := translate.Elements(value, path, translate.MaxParts)
-	if err != nil {
-		return err
-	}
+	m.out = translate.AppendKey(m.out, "content")
 	start := len(m.out)
-	var only []byte // the text, if that is all
-	for i, span := range spans {
-		part, err := translate.Open(span.Value(value), translate.At(path, i))
-		if err != nil {
-			return err
-		}
-		m.out = append(m.out, "[,"[min(i, 1)])
-		if only, err = m.part(part, role); err != nil {
-			return err
-		}
-	}
+	parts := 0
+	var single []byte // the quoted text, if the last part is text
+	m.out = append(m.out, '[')
+	err := o.Each("content", translate.MaxParts, func(i int, part translate.Object) (err error) {
+		parts++
+		m.out, single, err = appendPart(translate.AppendComma(m.out), part, role)
+		return err
+	})
 	switch {
-	case len(spans) == 0:
-		m.out = append(m.out, `""`...)
-	case len(spans) == 1 && only != nil:
-		m.out = append(m.out[:start], only...)
+	case err != nil:
+		return err
+	case parts == 0:
+		m.out = append(m.out[:start], `""`...)
+	case parts == 1 && single != nil:
+		m.out = append(m.out[:start], single...)
 	default:
 		m.out = append(m.out, ']')
 	}
 	return nil
 }
 
-// part appends one part, and returns the quoted text of a text part.
-func (m *messages) part(part translate.Object, role string) (text []byte, err error) {
-	typ, err := part.DecodedText("type")
+// appendPart appends a part. It returns the quoted text of a text part.
+func appendPart(dst []byte, part translate.Object, role string) (out, text []byte, err error) {
+	typ, err := part.Type()
 	if err != nil {
-		return nil, err
+		return dst, nil, err
 	}
-	known := partFields[typ]
-	switch typ {
-	case "input_text", "output_text":
-	case "input_image", "input_file", "input_audio":
-		if role != "user" {
-			return nil, translate.UnsupportedValue(part.Param("type"), typ)
-		}
-	default:
-		return nil, translate.UnsupportedType(part, typ)
+	known, ok := partFields[typ]
+	isText := typ == "input_text" || typ == "output_text"
+	if !ok || typ == "refusal" || !isText && role != "user" {
+		return dst, nil, translate.UnsupportedType(part, typ)
 	}
 	if err := part.Only(known...); err != nil {
-		return nil, err
+		return dst, nil, err
 	}
 	switch typ {
 	case "input_image":
-		return nil, m.image(part)
+		dst, err = appendImage(dst, part)
 	case "input_file":
-		return nil, m.file(part)
+		dst, err = appendFile(dst, part)
 	case "input_audio":
-		return nil, m.audio(part)
+		dst, err = translate.AppendAudio(dst, part)
+	default:
+		if text, err = part.RequiredText("text"); err == nil {
+			dst = appendTextPart(dst, text)
+		}
 	}
-	if text, err = part.RequiredText("text"); err == nil {
-		m.out = appendTextPart(m.out, text)
-	}
-	return text, err
+	return dst, text, err
 }
 
 func appendTextPart(dst, quoted []byte) []byte {
-	dst = append(dst, `{"type":"text","text":`...)
-	dst = append(dst, quoted...)
-	return append(dst, '}')
+	dst = append(dst, `{"type":"text"`...)
+	return append(translate.AppendMember(dst, "text", quoted), '}')
 }
 
-func (m *messages) image(part translate.Object) error {
+func appendImage(dst []byte, part translate.Object) ([]byte, error) {
 	url, err := part.RequiredText("image_url")
 	if err != nil {
-		return err
+		return dst, err
 	}
-	detail, err := part.Text("detail")
-	if err != nil {
-		return err
+	if _, err := part.Text("detail"); err != nil {
+		return dst, err
 	}
-	m.out = append(m.out, `{"type":"image_url","image_url":{"url":`...)
-	m.out = append(m.out, url...)
-	m.optional("detail", detail)
-	m.out = append(m.out, "}}"...)
-	return nil
+	dst = append(dst, `{"type":"image_url","image_url":{`...)
+	dst = translate.AppendMember(dst, "url", url)
+	return append(translate.AppendPresent(dst, part, "detail"), "}}"...), nil
 }
 
-func (m *messages) file(part translate.Object) error {
-	data, err := part.RequiredText("file_data")
-	if err != nil {
-		return err
+func appendFile(dst []byte, part translate.Object) ([]byte, error) {
+	if _, err := part.RequiredText("file_data"); err != nil {
+		return dst, err
 	}
-	name, err := part.Text("filename")
-	if err != nil {
-		return err
+	if _, err := part.Text("filename"); err != nil {
+		return dst, err
 	}
-	m.out = append(m.out, `{"type":"file","file":{"file_data":`...)
-	m.out = append(m.out, data...)
-	m.optional("filename", name)
-	m.out = append(m.out, "}}"...)
-	return nil
-}
-
-func (m *messages) audio(part translate.Object) error {
-	value := part.Get("input_audio")
-	if value == nil {
-		return translate.Missing(part.Param("input_audio"))
-	}
-	audio, err := translate.Open(value, part.Param("input_audio"))
-	if err != nil {
-		return err
-	}
-	if err := audio.Only("data", "format"); err != nil {
-		return err
-	}
-	for _, key := range []string{"data", "format"} {
-		if _, err := audio.RequiredText(key); err != nil {
-			return err
-		}
-	}
-	m.out = append(m.out, `{"type":"input_audio","input_audio":`...)
-	m.out = append(m.out, value...)
-	m.out = append(m.out, '}')
-	return nil
-}
-
-// optional appends a member that has a value.
-func (m *messages) optional(key string, value []byte) {
-	if value == nil {
-		return
-	}
-	m.out = append(m.out, ',', '"')
-	m.out = append(m.out, key...)
-	m.out = append(m.out, '"', ':')
-	m.out = append(m.out, value...)
+	dst = append(dst, `{"type":"file","file":{`...)
+	return append(translate.AppendPresent(dst, part, "file_data", "filename"), "}}"...), nil
 }

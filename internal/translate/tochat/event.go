@@ -3,159 +3,169 @@ package tochat
 import (
 	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// begin starts an event. It is false where nobody listens.
-func (a *answer) begin(typ string) bool {
-	if !a.streamed {
+// eventWriter writes the events of a response.
+type eventWriter struct {
+	on       bool // a whole answer has no events
+	out      []byte
+	sequence int64 // the next sequence_number
+}
+
+// begin starts an event. It is false if the writer is off.
+func (w *eventWriter) begin(typ string) bool {
+	if !w.on {
 		return false
 	}
-	a.out = append(a.out, "event: "...)
-	a.out = append(a.out, typ...)
-	a.out = append(a.out, "\ndata: {\"type\":\""...)
-	a.out = append(a.out, typ...)
-	a.out = append(a.out, `","sequence_number":`...)
-	a.out = strconv.AppendInt(a.out, a.sequence, 10)
-	a.sequence++
+	w.out = append(w.out, "event: "...)
+	w.out = append(w.out, typ...)
+	w.out = append(w.out, "\ndata: {\"type\":\""...)
+	w.out = append(w.out, typ...)
+	w.out = append(w.out, `","sequence_number":`...)
+	w.out = strconv.AppendInt(w.out, w.sequence, 10)
+	w.sequence++
 	return true
 }
 
-func (a *answer) done() { a.out = append(a.out, "}\n\n"...) }
+func (w *eventWriter) end() { w.out = append(w.out, "}\n\n"...) }
 
-// place says which part of which item an event is about.
-func (a *answer) place(it *item) {
-	a.out = append(a.out, `,"item_id":`...)
-	a.out = append(a.out, it.id...)
-	a.out = append(a.out, `,"output_index":`...)
-	a.out = translate.AppendInt(a.out, it.index)
+func (w *eventWriter) text(key string, text []byte) {
+	w.out = translate.AppendTextMember(w.out, key, text)
+}
+
+func (w *eventWriter) int(key string, n int64) {
+	w.out = translate.AppendIntMember(w.out, key, n)
+}
+
+func (w *eventWriter) put(key string, value []byte) {
+	w.out = translate.AppendMember(w.out, key, value)
+}
+
+func (w *eventWriter) logprobs(elements []byte) {
+	w.out = append(w.out, `,"logprobs":[`...)
+	w.out = append(append(w.out, elements...), ']')
+}
+
+// location writes which item an event is about, and which part of it: always the last.
+func (w *eventWriter) location(it *item) {
+	w.put("item_id", it.id)
+	w.int("output_index", int64(it.index))
 	switch it.kind {
 	case message:
-		a.out = append(a.out, `,"content_index":`...)
+		w.int("content_index", int64(len(it.parts)-1))
 	case reasoning:
-		a.out = append(a.out, `,"summary_index":`...)
-	default:
+		w.int("summary_index", int64(len(it.parts)-1))
+	}
+}
+
+// response writes an event with the response as it is.
+func (w *eventWriter) response(typ string, r *response, e ending) {
+	if !w.begin(typ) {
 		return
 	}
-	a.out = translate.AppendInt(a.out, len(it.parts)-1)
+	w.out = r.append(translate.AppendKey(w.out, "response"), e)
+	w.end()
 }
 
-// quoted appends a member whose value is text without its quotes.
-func (a *answer) quoted(key string, text []byte) {
-	a.out = append(a.out, ',', '"')
-	a.out = append(a.out, key...)
-	a.out = append(a.out, `":"`...)
-	a.out = append(a.out, text...)
-	a.out = append(a.out, '"')
+// failure writes the error event behind a failed response.
+func (w *eventWriter) failure(e *apierror.Error) {
+	w.out = openai.AppendResponsesError(w.out, w.sequence, e)
 }
 
-func (a *answer) listed(logprobs []byte) {
-	a.out = append(a.out, `,"logprobs":[`...)
-	a.out = append(a.out, logprobs...)
-	a.out = append(a.out, ']')
-}
+func (w *eventWriter) itemAdded(it *item) { w.item("response.output_item.added", it) }
+func (w *eventWriter) itemDone(it *item)  { w.item("response.output_item.done", it) }
 
-func (a *answer) itemAdded(it *item) { a.itemEvent("response.output_item.added", it) }
-func (a *answer) itemDone(it *item)  { a.itemEvent("response.output_item.done", it) }
-
-func (a *answer) itemEvent(typ string, it *item) {
-	if !a.begin(typ) {
+func (w *eventWriter) item(typ string, it *item) {
+	if !w.begin(typ) {
 		return
 	}
-	a.out = append(a.out, `,"output_index":`...)
-	a.out = translate.AppendInt(a.out, it.index)
-	a.out = append(a.out, `,"item":`...)
-	a.out = it.append(a.out)
-	a.done()
+	w.int("output_index", int64(it.index))
+	w.out = it.append(translate.AppendKey(w.out, "item"))
+	w.end()
 }
 
-func (a *answer) partAdded(it *item, p *part) {
+func (w *eventWriter) partAdded(it *item, p *part) {
 	if it.kind == message {
-		a.partEvent("response.content_part.added", it, p)
+		w.part("response.content_part.added", it, p)
 	} else {
-		a.partEvent("response.reasoning_summary_part.added", it, p)
+		w.part("response.reasoning_summary_part.added", it, p)
 	}
 }
 
-func (a *answer) partEvent(typ string, it *item, p *part) {
-	if !a.begin(typ) {
+func (w *eventWriter) part(typ string, it *item, p *part) {
+	if !w.begin(typ) {
 		return
 	}
-	a.place(it)
-	a.out = append(a.out, `,"part":`...)
-	a.out = p.append(a.out, it.kind)
-	a.done()
+	w.location(it)
+	w.out = p.append(translate.AppendKey(w.out, "part"), it.kind)
+	w.end()
 }
 
-// deltaEvent is the type of the event that brings a piece of a part.
-func deltaEvent(it *item, p *part) string {
+// delta writes a piece of a part.
+func (w *eventWriter) delta(it *item, p *part, piece, logprobs []byte) {
+	typ := "response.output_text.delta"
 	switch {
 	case it.kind == reasoning:
-		return "response.reasoning_summary_text.delta"
+		typ = "response.reasoning_summary_text.delta"
 	case it.kind == functionCall:
-		return "response.function_call_arguments.delta"
+		typ = "response.function_call_arguments.delta"
 	case p.refusal:
-		return "response.refusal.delta"
+		typ = "response.refusal.delta"
 	}
-	return "response.output_text.delta"
-}
-
-func (a *answer) delta(typ string, it *item, piece, logprobs []byte) {
-	if !a.begin(typ) {
+	if !w.begin(typ) {
 		return
 	}
-	a.place(it)
-	a.quoted("delta", piece)
-	if typ == "response.output_text.delta" {
-		a.listed(logprobs)
+	w.location(it)
+	w.text("delta", piece)
+	if it.kind == message && !p.refusal {
+		w.logprobs(logprobs)
 	}
-	a.done()
+	w.end()
 }
 
-func (a *answer) annotationAdded(it *item, index int, annotation []byte) {
-	if !a.begin("response.output_text.annotation.added") {
+func (w *eventWriter) annotationAdded(it *item, index int, annotation []byte) {
+	if !w.begin("response.output_text.annotation.added") {
 		return
 	}
-	a.place(it)
-	a.out = append(a.out, `,"annotation_index":`...)
-	a.out = translate.AppendInt(a.out, index)
-	a.out = append(a.out, `,"annotation":`...)
-	a.out = append(a.out, annotation...)
-	a.done()
+	w.location(it)
+	w.int("annotation_index", int64(index))
+	w.put("annotation", annotation)
+	w.end()
 }
 
-// partDone tells the whole of a part.
-func (a *answer) partDone(it *item, p *part) {
+// partDone writes the whole of a part.
+func (w *eventWriter) partDone(it *item, p *part) {
 	switch {
 	case it.kind == functionCall:
-		if a.begin("response.function_call_arguments.done") {
-			a.place(it)
-			a.out = append(a.out, `,"name":`...)
-			a.out = append(a.out, it.name...)
-			a.quoted("arguments", p.text)
-			a.done()
+		if w.begin("response.function_call_arguments.done") {
+			w.location(it)
+			w.put("name", it.name)
+			w.text("arguments", p.text)
+			w.end()
 		}
 	case it.kind == reasoning:
-		if a.begin("response.reasoning_summary_text.done") {
-			a.place(it)
-			a.quoted("text", p.text)
-			a.done()
-		}
-		a.partEvent("response.reasoning_summary_part.done", it, p)
+		w.textDone("response.reasoning_summary_text.done", "text", it, p)
+		w.part("response.reasoning_summary_part.done", it, p)
 	case p.refusal:
-		if a.begin("response.refusal.done") {
-			a.place(it)
-			a.quoted("refusal", p.text)
-			a.done()
-		}
-		a.partEvent("response.content_part.done", it, p)
+		w.textDone("response.refusal.done", "refusal", it, p)
+		w.part("response.content_part.done", it, p)
 	default:
-		if a.begin("response.output_text.done") {
-			a.place(it)
-			a.quoted("text", p.text)
-			a.listed(p.logprobs)
-			a.done()
-		}
-		a.partEvent("response.content_part.done", it, p)
+		w.textDone("response.output_text.done", "text", it, p)
+		w.part("response.content_part.done", it, p)
 	}
+}
+
+func (w *eventWriter) textDone(typ, key string, it *item, p *part) {
+	if !w.begin(typ) {
+		return
+	}
+	w.location(it)
+	w.text(key, p.text)
+	if it.kind == message && !p.refusal {
+		w.logprobs(p.logprobs)
+	}
+	w.end()
 }

@@ -3,7 +3,7 @@ package tochat
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
 // Repeated is what every response object repeats of a request.
-func (e *Original) Repeated() string { return string(e.fields) }
+func (o *Original) Repeated() string { return string(o.repeated) }
 
 // Fields is the table of request fields.
 func Fields() map[string]translate.Disposition { return fields }

@@ -2,10 +2,9 @@ package tochat
 
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// fields is the table of request fields: OpenAI's, those that OpenRouter adds,
-// and sampling fields that many chat servers know. What is not in it is
-// refused. docs/responses.md shows it, which a test holds to be true.
-var fields = map[string]translate.Disposition{
+// fields is the table of the fields of a Responses request: OpenAI's, those that OpenRouter adds,
+// and sampling fields that many chat servers know. A test holds docs/responses.md to it.
+var fields = translate.Fields{
 	"frequency_penalty":      translate.Kept,
 	"logit_bias":             translate.Kept,
 	"metadata":               translate.Kept,
@@ -40,8 +39,8 @@ var fields = map[string]translate.Disposition{
 	"top_logprobs":        translate.Mapped,
 	"truncation":          translate.Mapped,
 
-	// The gateway chooses model and provider; the rest is bookkeeping, of
-	// OpenRouter and of clients (client_metadata: Codex).
+	// The gateway chooses model and provider. The rest is the bookkeeping of OpenRouter and of
+	// clients (client_metadata: Codex).
 	"client_metadata": translate.Ignored,
 	"models":          translate.Ignored,
 	"provider":        translate.Ignored,

@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
-// Whatever a provider sends, a client sees a response by the rules that ends
-// once, and sees the same however the bytes arrive.
+// A client gets a valid response that ends once from any bytes of a provider, and the same response
+// in whatever pieces they arrive.
 func FuzzStream(f *testing.F) {
 	for _, wire := range translatetest.Seeds(f, "stream.txt") {
 		f.Add(wire, []byte{0})
@@ -39,7 +39,7 @@ func checkStream(t *testing.T, wire string, sizes []byte) {
 	}
 }
 
-// menu is what a model may do next.
+// menu has the deltas that may come next.
 var menu = []string{
 	`{"content":"a"}`, `{"content":"\ud83d"}`, `{"content":"\ude00"}`, `{"content":""}`, `{"content":null}`, `{"role":"assistant"}`,
 	`{"refusal":"r"}`, `{"reasoning":"t"}`, `{"reasoning_content":"t","content":"a"}`, `{"reasoning_details":[{"text":"d"}]}`,
@@ -54,7 +54,7 @@ var menu = []string{
 	`{"content":"x"},"x":{"content":"y"}`,
 }
 
-// Any sequence of what models do, and any end of it, makes a good stream.
+// Any sequence of deltas, with any end, makes a valid stream.
 func FuzzSequence(f *testing.F) {
 	f.Add([]byte{0, 7, 11, 13, 12, 14, 0}, byte(0))
 	f.Add([]byte{1, 1, 2, 6, 0, 10, 5}, byte(1))
@@ -79,8 +79,8 @@ func FuzzSequence(f *testing.F) {
 	})
 }
 
-// A request is refused by name, or asks a provider what it can read and gives
-// an echo that fits into a response.
+// A request is refused by name, or asks a provider what it can read and its answer repeats it in a
+// valid response.
 func FuzzRequest(f *testing.F) {
 	for _, body := range translatetest.Seeds(f, "request.json") {
 		f.Add(body, true)

@@ -9,11 +9,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
-// A golden file has what the caller sent (request.json), how the provider is
-// to be asked (options.json, optional) and what it answered (answer.json or
-// stream.txt, both optional); and what comes of it: chat.json, and
-// response.json or events.txt. What all responses to a request repeat of it
-// is shown by echo.txtar alone, and elsewhere as "…".
+// A golden file has what the caller sent (request.json), the options (options.json, optional) and
+// what it answered (answer.json or stream.txt, both optional); and what comes of it: chat.json, and
+// response.json or events.txt. What all responses to a request repeat of it is shown by echo.txtar
+// alone, and elsewhere as "…".
 func TestGolden(t *testing.T) {
 	for _, g := range translatetest.Goldens(t) {
 		g.Run(t, checkGolden)
@@ -33,7 +32,7 @@ func checkGolden(t *testing.T, g *translatetest.Golden) {
 	}
 	g.Want("chat.json", translatetest.Indent(t, chat))
 
-	short := strings.NewReplacer(original.Repeated(), `,"…":"…"`)
+	short := strings.NewReplacer(original.Repeated(), `"…":"…"`)
 	if g.Name == "echo" {
 		short = strings.NewReplacer()
 	}

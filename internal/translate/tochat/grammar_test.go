@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// grammar reads the events of a response as the strictest SDK does, and puts
-// the response together from them.
+// grammar reads the events of a response as the strictest SDK does, and puts the response together
+// from them.
 type grammar struct {
 	sequence int
 	id       any
@@ -20,8 +20,8 @@ type grammar struct {
 	failed   bool              // the error event came
 }
 
-// checkEvents returns what is wrong with a stream that was sent to a client,
-// and its terminal event's type.
+// checkEvents returns what is wrong with a stream that was sent to a client, and its terminal
+// event's type.
 func checkEvents(out string) (terminal string, err error) {
 	g := grammar{texts: map[string]string{}, parts: map[string]int{}}
 	if !strings.HasSuffix(out, "\n\n") {

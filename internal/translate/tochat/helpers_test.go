@@ -21,7 +21,7 @@ func (c counter) NewID(prefix string) string {
 
 func (c counter) Unix() int64 { return 1700000100 }
 
-// translateBody translates a body as a handler does.
+// translateBody translates a body as the gateway does.
 func translateBody(body string, opt tochat.Options) ([]byte, *tochat.Original, error) {
 	var b jsonscan.Body
 	if err := b.Parse([]byte(body)); err != nil {

@@ -1,8 +1,9 @@
 package tochat
 
 import (
-	"bytes"
+	"encoding/json"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -18,6 +19,7 @@ const (
 // prefixes are those of the items' ids, by kind.
 var prefixes = [...]string{reasoning: "rs", message: "msg", functionCall: "fc"}
 
+// The statuses of items and of the response.
 const (
 	inProgress = "in_progress"
 	completed  = "completed"
@@ -25,29 +27,28 @@ const (
 	failed     = "failed"
 )
 
-// item is an output item of the answer.
+// item is an output item of the response.
 type item struct {
 	kind   kind
 	index  int // in the output
 	id     []byte
 	status string
-	parts  []part // one for a summary, and one that holds a call's arguments
+	parts  []part // of reasoning one, the summary; of a call one, its arguments
 
-	// Of a function call, quoted:
-	callID, name []byte
+	callID, name []byte // of a function call, quoted
 }
 
-// part is what an item's text stands in.
+// part is a part of an item.
 type part struct {
 	refusal     bool
 	text        []byte // JSON without quotes
-	half        []byte // the escape of half a character, waiting for the other
+	joins       translate.Surrogates
 	annotations []byte // elements
 	annotated   int    // how many
 	logprobs    []byte // elements
 }
 
-// last is the part that is open, nil if there is none.
+// last returns the part that is open, nil if there is none.
 func (it *item) last() *part {
 	if len(it.parts) == 0 {
 		return nil
@@ -55,81 +56,62 @@ func (it *item) last() *part {
 	return &it.parts[len(it.parts)-1]
 }
 
-// append appends the item as it is: with what has come of it.
+// hasArguments reports whether the arguments of a call are complete.
+func (it *item) hasArguments() bool {
+	quoted := append(append([]byte{'"'}, it.parts[0].text...), '"')
+	text, ok := jsonscan.String(quoted)
+	return ok && json.Valid([]byte(text))
+}
+
+// append appends the item with what it has so far.
 func (it *item) append(dst []byte) []byte {
-	dst = append(dst, `{"id":`...)
-	dst = append(dst, it.id...)
+	dst = translate.AppendMember(append(dst, '{'), "id", it.id)
 	switch it.kind {
 	case reasoning:
 		dst = append(dst, `,"type":"reasoning","summary":[`...)
 	case message:
 		dst = append(dst, `,"type":"message","role":"assistant","content":[`...)
 	case functionCall:
-		dst = append(dst, `,"type":"function_call","call_id":`...)
-		dst = append(dst, it.callID...)
-		dst = append(dst, `,"name":`...)
-		dst = append(dst, it.name...)
-		dst = append(dst, `,"arguments":"`...)
-		dst = append(dst, it.parts[0].text...)
-		dst = append(dst, '"')
+		dst = append(dst, `,"type":"function_call"`...)
+		dst = translate.AppendMember(dst, "call_id", it.callID)
+		dst = translate.AppendMember(dst, "name", it.name)
+		dst = translate.AppendTextMember(dst, "arguments", it.parts[0].text)
 	}
 	if it.kind != functionCall {
 		for i := range it.parts {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = it.parts[i].append(dst, it.kind)
+			dst = it.parts[i].append(translate.AppendComma(dst), it.kind)
 		}
 		dst = append(dst, ']')
 	}
-	dst = append(dst, `,"status":"`...)
-	dst = append(dst, it.status...)
-	return append(dst, `"}`...)
+	return append(translate.AppendTextMember(dst, "status", []byte(it.status)), '}')
 }
 
 func (p *part) append(dst []byte, k kind) []byte {
 	switch {
 	case k == reasoning:
-		dst = append(dst, `{"type":"summary_text","text":"`...)
+		dst = translate.AppendTextMember(append(dst, `{"type":"summary_text"`...), "text", p.text)
 	case p.refusal:
-		dst = append(dst, `{"type":"refusal","refusal":"`...)
+		dst = translate.AppendTextMember(append(dst, `{"type":"refusal"`...), "refusal", p.text)
 	default:
-		dst = append(dst, `{"type":"output_text","text":"`...)
-	}
-	dst = append(dst, p.text...)
-	dst = append(dst, '"')
-	if k == message && !p.refusal {
+		dst = translate.AppendTextMember(append(dst, `{"type":"output_text"`...), "text", p.text)
 		dst = append(dst, `,"annotations":[`...)
 		dst = append(dst, p.annotations...)
 		dst = append(dst, `],"logprobs":[`...)
-		dst = append(dst, p.logprobs...)
-		dst = append(dst, ']')
+		dst = append(append(dst, p.logprobs...), ']')
 	}
 	return append(dst, '}')
 }
 
-// grow takes a piece of text, JSON without quotes, and returns what of it can
-// be shown: half a surrogate pair at its end waits for the other half, because
-// a client that decodes the pieces one by one cannot put it together.
+// grow adds a piece of text, JSON without quotes, and returns what of it can be shown now.
 func (p *part) grow(piece []byte) []byte {
-	if len(p.half) > 0 {
-		piece = append(p.half, piece...)
-		p.half = nil
-	}
-	if cut := len(piece) - translate.HalfAtEnd(piece); cut < len(piece) {
-		p.half = bytes.Clone(piece[cut:])
-		piece = piece[:cut]
-	}
+	piece = p.joins.Next(piece)
 	p.text = append(p.text, piece...)
 	return piece
 }
 
-// rest returns what is shown of a half that stayed alone.
+// rest adds what replaces half a character that stayed alone, and returns it; nil for none.
 func (p *part) rest() []byte {
-	if len(p.half) == 0 {
-		return nil
-	}
-	p.half = nil
-	p.text = append(p.text, `\ufffd`...)
-	return p.text[len(p.text)-len(`\ufffd`):]
+	rest := p.joins.Rest()
+	p.text = append(p.text, rest...)
+	return rest
 }

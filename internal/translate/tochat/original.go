@@ -1,22 +1,22 @@
 package tochat
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"bytes"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
 // Original is what the answer needs of the caller's request. [Request] makes it; it does not change
 // afterwards.
 type Original struct {
-	fields   []byte // members of the response object, each with a leading comma
-	tier     []byte // service_tier as asked, nil if it was not
-	tools    []byte // as a Response shows them
-	logprobs bool   // they were asked for
+	repeated []byte // members of the response object
+	tier     []byte // service_tier of the request, nil for none
+	logprobs bool   // the caller asked for them
 }
 
-// echoed are the members of a response object that repeat the request, with
-// what stands there when the request has none.
-var echoed = []struct{ key, otherwise string }{
+// repeatedFields are the members of a response object that repeat the request, with their values
+// for a request that does not have them.
+var repeatedFields = []struct{ key, absent string }{
 	{"instructions", "null"},
 	{"max_output_tokens", "null"},
 	{"metadata", "{}"},
@@ -34,59 +34,40 @@ var echoed = []struct{ key, otherwise string }{
 	{"user", "null"},
 }
 
-// fixed are the members that are the same in every translated response.
-// Nothing is stored, whatever the request says.
-const fixed = `,"background":false,"max_tool_calls":null,"previous_response_id":null,"store":false,"truncation":"disabled"`
+// fixedFields are the members that are the same in every translated response. Nothing is stored,
+// whether the request asks for it or not.
+const fixedFields = `,"background":false,"max_tool_calls":null,"previous_response_id":null,"store":false,"truncation":"disabled"`
 
-// build takes what there is to repeat, once for all objects that repeat it. The limit is what the
-// provider was told.
-func (e *Original) build(body translate.Object, limit []byte) {
-	for _, f := range echoed {
-		e.fields = append(e.fields, ',', '"')
-		e.fields = append(e.fields, f.key...)
-		e.fields = append(e.fields, '"', ':')
+// newOriginal copies from a request what its answer repeats. limit is the limit of the output that
+// the provider gets, and tools are the elements of tools.
+func newOriginal(body translate.Object, limit, tools []byte, logprobs bool) *Original {
+	o := &Original{logprobs: logprobs}
+	for _, f := range repeatedFields {
 		value := body.Get(f.key)
 		if f.key == "max_output_tokens" {
 			value = limit
 		}
-		if value != nil {
-			e.fields = append(e.fields, value...)
+		if o.repeated = translate.AppendKey(o.repeated, f.key); value != nil {
+			o.repeated = append(o.repeated, value...)
 		} else {
-			e.fields = append(e.fields, f.otherwise...)
+			o.repeated = append(o.repeated, f.absent...)
 		}
 	}
-	e.fields = append(e.fields, `,"tools":`...)
-	if e.tools != nil {
-		e.fields = append(e.fields, e.tools...)
-	} else {
-		e.fields = append(e.fields, "[]"...)
-	}
-	e.fields = append(e.fields, fixed...)
-	unwrap(e.fields)
-	e.tools = nil
+	o.repeated = append(o.repeated, `,"tools":[`...)
+	o.repeated = append(o.repeated, tools...)
+	o.repeated = append(o.repeated, ']')
+	o.repeated = append(o.repeated, fixedFields...)
+	replaceLineEnds(o.repeated)
 	if tier := body.Get("service_tier"); tier != nil {
-		e.tier = append(e.tier, tier...)
-		unwrap(e.tier)
+		o.tier = bytes.Clone(tier)
+		replaceLineEnds(o.tier)
 	}
+	return o
 }
 
-// addTool repeats a function with all the keys that SDKs look for.
-func (e *Original) addTool(tool translate.Object) {
-	if len(e.tools) > 1 {
-		e.tools = append(e.tools, ',')
-	}
-	p := jsonscan.NewPatch(tool.Data(), tool.Members())
-	for _, key := range []string{"description", "parameters", "strict"} {
-		if _, ok := jsonscan.Find(tool.Data(), tool.Members(), key); !ok {
-			p.Add(key, []byte("null"))
-		}
-	}
-	e.tools = p.Append(e.tools)
-}
-
-// unwrap replaces the line ends of JSON, which can only stand between tokens:
-// a line of an event must not break.
-func unwrap(text []byte) {
+// replaceLineEnds replaces the line ends of JSON, which can only be between tokens: an event has
+// one line of data.
+func replaceLineEnds(text []byte) {
 	for i, c := range text {
 		if c == '\n' || c == '\r' {
 			text[i] = ' '

@@ -6,21 +6,29 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// reader walks the provider's objects. Its rooms are reused by every chunk.
+// reader reads a provider's chunks, or its whole completion, and gives their content to a builder.
 type reader struct {
-	answer
-	members [levels][]jsonscan.Member
-	spans   [2][]jsonscan.Span
+	builder
+	walker walker
 
-	chosen int64  // the index of the choice that is the answer, -1 before it began
-	tokens []byte // the log probabilities of the chunk in work
+	choice   int64  // the index of the choice that is the answer, -1 before it began
+	tokens   []byte // the log probabilities of the chunk that is being read
+	template textTemplate
 
-	same        shortcut
-	piece, past int  // where the text of the chunk in work is, 0 for none
-	other       bool // the chunk has more for the answer than text
+	// Of the chunk that is being read:
+	textStart, textEnd int  // where its text is, quotes included; 0 and 0 for none
+	hasMore            bool // it has more content than this text
 }
 
-// The levels of an answer, each with a room for its walk.
+func newReader(b builder) reader { return reader{builder: b, choice: -1} }
+
+// walker has the memory of the walks through a chunk, which the next chunk uses again.
+type walker struct {
+	members [levels][]jsonscan.Member
+	spans   [2][]jsonscan.Span
+}
+
+// The levels of a chunk. A walk through one does not disturb those above.
 const (
 	atTop = iota
 	atChoice
@@ -30,43 +38,56 @@ const (
 	levels
 )
 
-func (r *reader) walk(level int, object []byte) []jsonscan.Member {
-	r.members[level] = jsonscan.Members(object, r.members[level][:0])
-	return r.members[level]
+func (w *walker) walk(level int, object []byte) []jsonscan.Member {
+	w.members[level] = jsonscan.Members(object, w.members[level][:0])
+	return w.members[level]
 }
 
-// trim gives back what a long chunk made of the rooms.
+// choices walks the choices of a chunk.
+func (w *walker) choices(array []byte) []jsonscan.Span {
+	w.spans[0] = jsonscan.Elements(array, w.spans[0][:0])
+	return w.spans[0]
+}
+
+// list walks an array in a delta.
+func (w *walker) list(array []byte) []jsonscan.Span {
+	w.spans[1] = jsonscan.Elements(array, w.spans[1][:0])
+	return w.spans[1]
+}
+
+// trim releases the memory of a long chunk.
+func (w *walker) trim() {
+	for i := range w.members {
+		if cap(w.members[i]) > translate.MaxMembers {
+			w.members[i] = nil
+		}
+	}
+	for i := range w.spans {
+		if cap(w.spans[i]) > translate.MaxMembers {
+			w.spans[i] = nil
+		}
+	}
+}
+
 func (r *reader) trim() {
-	for i := range r.members {
-		if cap(r.members[i]) > translate.MaxMembers {
-			r.members[i] = nil
-		}
-	}
-	for i := range r.spans {
-		if cap(r.spans[i]) > translate.MaxMembers {
-			r.spans[i] = nil
-		}
-	}
+	r.walker.trim()
 	if cap(r.tokens) > translate.MaxScratch {
 		r.tokens = nil
 	}
 }
 
-func newReader(a answer) reader { return reader{answer: a, chosen: -1} }
-
-// read takes a chunk, or a whole completion, as package openai repaired it.
-// The caller asked for one choice; others that a provider adds are not the
-// answer.
+// read takes a chunk, or a whole completion, as package openai repaired it. The request was for one
+// choice; others that a provider adds are not the answer.
 func (r *reader) read(object []byte) *apierror.Error {
-	if piece, ok := r.same.piece(object); ok {
+	if piece, ok := r.template.match(object); ok {
 		r.text(piece, nil)
-		return r.exceeded()
+		return r.checkSize()
 	}
+	r.template.forget()
+	r.textStart, r.textEnd, r.hasMore = 0, 0, r.original.logprobs
 	var choices []byte
 	base := 0
-	r.past, r.other = 0, r.original.logprobs
-	r.same.forget()
-	for _, m := range r.walk(atTop, object) {
+	for _, m := range r.walker.walk(atTop, object) {
 		value := m.Value(object)
 		switch string(m.DecodedKey(object)) {
 		case "choices":
@@ -81,24 +102,24 @@ func (r *reader) read(object []byte) *apierror.Error {
 			}
 		}
 	}
-	r.start()
-	r.spans[0] = jsonscan.Elements(choices, r.spans[0][:0])
-	for _, span := range r.spans[0] {
+	r.begin()
+	spans := r.walker.choices(choices)
+	for _, span := range spans {
 		if bad := r.readChoice(span.Value(choices), base+span.Start); bad != nil {
 			return bad
 		}
 	}
-	if r.past > 0 && !r.other && len(r.spans[0]) == 1 {
-		r.same.learn(object, r.piece, r.past)
+	if r.textEnd > 0 && !r.hasMore && len(spans) == 1 {
+		r.template.learn(object, r.textStart, r.textEnd)
 	}
-	return r.exceeded()
+	return r.checkSize()
 }
 
-// readChoice takes a choice, which stands at base in the chunk.
+// readChoice takes a choice, which begins at base in the chunk.
 func (r *reader) readChoice(object []byte, base int) *apierror.Error {
 	var delta, logprobs []byte
 	index, at := int64(0), 0
-	for _, m := range r.walk(atChoice, object) {
+	for _, m := range r.walker.walk(atChoice, object) {
 		value := m.Value(object)
 		switch string(m.DecodedKey(object)) {
 		case "index":
@@ -109,10 +130,10 @@ func (r *reader) readChoice(object []byte, base int) *apierror.Error {
 			logprobs = value
 		}
 	}
-	if r.chosen < 0 {
-		r.chosen = index
+	if r.choice < 0 {
+		r.choice = index
 	}
-	if index != r.chosen {
+	if index != r.choice {
 		return nil
 	}
 	r.tokens = r.tokens[:0]
@@ -122,69 +143,19 @@ func (r *reader) readChoice(object []byte, base int) *apierror.Error {
 	return r.readDelta(delta, at)
 }
 
-// readDelta takes a delta or a message, which stands at base in the chunk. What
-// it has is told in the order in which a model makes it.
-func (r *reader) readDelta(object []byte, base int) *apierror.Error {
-	var content, refusal, annotations, calls []byte
-	var thought, thoughtContent, details []byte
-	for _, m := range r.walk(atDelta, object) {
-		value := m.Value(object)
-		switch key := m.DecodedKey(object); string(key) {
-		case "content":
-			content = value
-			r.piece, r.past = base+m.ValueStart, base+m.ValueEnd
-			if _, ok := translate.Inner(value); !ok {
-				r.past = 0
-			}
-		case "refusal":
-			refusal = value
-		case "annotations":
-			annotations = value
-		case "tool_calls":
-			calls = value
-		case "reasoning":
-			thought = value
-		case "reasoning_content":
-			thoughtContent = value
-		case "reasoning_details":
-			details = value
-		case "function_call", "audio", "images":
-			if says(value) {
-				return translate.ProviderFailure(r.call, "answered with \""+string(key)+"\", which a response cannot show")
+// readLogprobs collects the log probabilities of a chunk's text in r.tokens. Those of a refusal
+// have no counterpart in a response.
+func (r *reader) readLogprobs(object []byte) {
+	for _, m := range r.walker.walk(atElement, object) {
+		if string(m.DecodedKey(object)) != "content" {
+			continue
+		}
+		list := m.Value(object)
+		for _, span := range r.walker.list(list) {
+			if span.Kind == '{' {
+				r.tokens = translate.AppendToken(r.tokens, span.Value(list), "[]")
 			}
 		}
+		return
 	}
-	for _, more := range [...][]byte{refusal, annotations, calls, thought, thoughtContent, details} {
-		r.other = r.other || len(more) > 0 && says(more)
-	}
-	// Many providers send their reasoning under two names, to please all.
-	if piece, ok := translate.Inner(thought); ok {
-		r.think(piece)
-	} else if piece, ok := translate.Inner(thoughtContent); ok {
-		r.think(piece)
-	} else if len(details) > 0 && details[0] == '[' {
-		r.readDetails(details)
-	}
-	if bad := r.readContent(content); bad != nil {
-		return bad
-	}
-	if len(annotations) > 0 && annotations[0] == '[' {
-		r.readAnnotations(annotations)
-	}
-	if piece, ok := translate.Inner(refusal); ok {
-		r.refusal(piece)
-	}
-	if len(calls) > 0 && calls[0] == '[' {
-		return r.readCalls(calls)
-	}
-	return nil
-}
-
-// says tells whether a member has something in it.
-func says(value []byte) bool {
-	switch string(value) {
-	case "null", "[]", "{}", `""`:
-		return false
-	}
-	return true
 }

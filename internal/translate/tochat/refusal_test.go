@@ -97,6 +97,7 @@ func TestInputThatHasNoCounterpartIsRefusedByName(t *testing.T) {
 		{`{"type":"function_call","name":"f","arguments":"{}"}`, "input[1].call_id", "missing_required_parameter"},
 		{`{"type":"function_call","call_id":"c","name":"f","arguments":{}}`, "input[1].arguments", "invalid_value"},
 		{`{"type":"function_call_output","output":"x"}`, "input[1].call_id", "missing_required_parameter"},
+		{`{"type":"function_call_output","call_id":"c","output":[{"text":"x"}]}`, "input[1].output[0].type", "missing_required_parameter"},
 		{`{"type":"function_call_output","call_id":"c"}`, "input[1].output", "missing_required_parameter"},
 		{`{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","image_url":"u"}]}`, "input[1].output[0].type", "unsupported_parameter"},
 	} {

@@ -1,12 +1,11 @@
 // Package tochat serves a caller of the Responses API by a provider that only has chat completions.
 //
-//	chat, original, err := tochat.Request(body, stream, options)          // what the provider gets
-//	response, sum, err := tochat.Result(nil, answer, original, call, ids) // a whole answer
-//	events := tochat.NewStream(original, call, ids)                       // the same, event by event
+//	chat, original, err := tochat.Request(body, stream, options)          // for the provider
+//	response, sum, err := tochat.Result(nil, answer, original, call, ids) // for the caller
+//	events := tochat.NewStream(original, call, ids)                       // the same, streamed
 package tochat
 
 import (
-	"bytes"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -18,8 +17,8 @@ type Options struct {
 	// UpstreamModel is the model as the provider calls it.
 	UpstreamModel string
 
-	// MaxOutput is the limit of the output in tokens that the provider is told, instead of the
-	// request's max_output_tokens. 0 tells it the request's own, if there is one.
+	// MaxOutput is the limit of the output in tokens that the provider gets, instead of the
+	// request's max_output_tokens. 0 leaves the request's own, if it has one.
 	MaxOutput int64
 
 	// MaxTokensField is the provider's name for max_output_tokens: max_completion_tokens, which is
@@ -40,74 +39,52 @@ type translation struct {
 	opt      Options
 	body     translate.Object
 	out      []byte // the chat request so far
-	original Original
-
-	tools  []byte // chat tools, as an array; nil for none
-	choice []byte // tool_choice as a chat request has it, nil for the default
+	limit    []byte // the limit of the output that the provider gets, nil for none
+	logprobs bool   // the caller asked for them
 }
 
-// Request translates a Responses request, which openai/request.ParseResponses accepted, to the chat request
-// for a provider; stream is what the request says of streaming. It reads b as it was parsed, without
-// the edits that b has collected. The error is a [*apierror.Error] with status 400 that names the
-// field which a chat request cannot carry, or whose value is invalid. Neither result refers to b.
+// Request translates a Responses request that request.ParseResponses accepted. The result is the
+// chat request for the provider, streamed if the caller asked for it. It reads b as it was parsed,
+// without the edits that b has collected. The error is a [*apierror.Error] with status 400 that
+// names the field which a chat request cannot carry, or whose value is invalid. Neither result
+// refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original *Original, err error) {
 	t := translation{opt: opt, body: translate.Body(b)}
-	if err := t.judge(); err != nil {
+	if err := t.check(); err != nil {
 		return nil, nil, err
 	}
-	if err := t.readTools(); err != nil {
+	tools, err := readTools(t.body) // first, because a choice may leave tools out
+	if err != nil {
 		return nil, nil, err
 	}
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
-	if err := t.messages(); err != nil {
+	if t.out, err = appendMessages(t.out, t.body, opt); err != nil {
 		return nil, nil, err
 	}
-	for i, m := range b.Members() {
-		if key := string(m.Key(b.Data())); fields[key] == translate.Kept && m.Kind != 'n' {
-			t.put(key, b.Value(i))
-		}
-	}
-	limit, err := t.limit()
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, step := range []func() error{t.reasoning, t.textFormat, t.logprobs} {
+	t.out = fields.AppendKept(t.out, t.body)
+	for _, step := range []func() error{t.putLimit, t.putReasoning, t.putText, t.putLogprobs} {
 		if err := step(); err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := t.putTools(); err != nil {
+	if t.out, err = tools.append(t.out, t.body); err != nil {
 		return nil, nil, err
 	}
 	if stream {
 		t.out = append(t.out, `,"stream":true,"stream_options":{"include_usage":true}`...)
 	}
 	t.out = append(t.out, '}')
-	t.original.build(t.body, limit)
-	return t.out, &t.original, nil
+	return t.out, newOriginal(t.body, t.limit, tools.caller, t.logprobs), nil
 }
 
-// put appends a member.
-func (t *translation) put(key string, value []byte) {
-	t.out = append(t.out, ',')
-	t.out = translate.AppendMember(t.out, key, value)
-}
-
-// judge refuses what has no counterpart.
-func (t *translation) judge() error {
-	for _, m := range t.body.Members() {
-		if m.Kind == 'n' {
-			continue
-		}
-		key := string(m.Key(t.body.Data()))
-		if f, known := fields[key]; f == translate.Refused || !known {
-			return translate.Unsupported(key)
-		}
+// check refuses what has no counterpart.
+func (t *translation) check() error {
+	if err := fields.Check(t.body, nil); err != nil {
+		return err
 	}
-	// Nothing is stored either way; true is what OpenAI's clients expect of
-	// the default.
+	// Nothing is stored in any case. OpenAI's default is true, so clients may send it.
 	if _, err := t.body.Bool("store"); err != nil {
 		return err
 	}
@@ -123,60 +100,48 @@ func (t *translation) judge() error {
 	case truncation != "" && truncation != "disabled":
 		return translate.UnsupportedValue("truncation", truncation)
 	}
-	if value := t.body.Get("stream_options"); value != nil {
-		options, err := translate.Open(value, "stream_options")
-		if err != nil {
-			return err
-		}
-		// Padding is between a client and the server it talks to.
-		return options.Only("include_obfuscation", "include_usage")
-	}
 	return nil
 }
 
-// limit maps max_output_tokens, or the limit of the options that replaces it, and returns it, nil
-// for none.
-func (t *translation) limit() (limit []byte, err error) {
+func (t *translation) put(key string, value []byte) {
+	t.out = translate.AppendMember(t.out, key, value)
+}
+
+// putLimit maps max_output_tokens, unless the options replace it.
+func (t *translation) putLimit() (err error) {
 	if t.opt.MaxOutput > 0 {
-		limit = strconv.AppendInt(nil, t.opt.MaxOutput, 10)
-	} else if limit = t.body.Get("max_output_tokens"); limit == nil {
-		return nil, nil
-	} else if n, ok := jsonscan.Int(limit); !ok || n < 1 {
-		return nil, translate.Invalid("max_output_tokens", "a positive integer")
+		t.limit = strconv.AppendInt(nil, t.opt.MaxOutput, 10)
+	} else if t.limit, _, err = t.body.Int("max_output_tokens", 1); err != nil || t.limit == nil {
+		return err
 	}
 	field := t.opt.MaxTokensField
 	if field == "" {
 		field = "max_completion_tokens"
 	}
-	t.put(field, limit)
-	return limit, nil
+	t.put(field, t.limit)
+	return nil
 }
 
-// reasoning maps the effort. A summary needs no asking for: reasoning that the
-// provider shows is shown as one.
-func (t *translation) reasoning() error {
-	value := t.body.Get("reasoning")
-	if value == nil {
-		return nil
-	}
-	o, err := translate.Open(value, "reasoning")
-	if err != nil {
+// putReasoning maps the effort. A summary needs no counterpart: the reasoning that the provider
+// shows becomes the summary.
+func (t *translation) putReasoning() error {
+	o, ok, err := t.body.Object("reasoning")
+	if !ok || err != nil {
 		return err
 	}
 	if err := o.Only("effort", "summary", "generate_summary"); err != nil {
 		return err
 	}
 	effort, err := o.Text("effort")
-	if err == nil && effort != nil {
+	if effort != nil {
 		t.put("reasoning_effort", effort)
 	}
 	return err
 }
 
-// logprobs maps include and top_logprobs. What else a request may ask to be
-// included comes from hosted tools and stored reasoning, of which there is
-// none.
-func (t *translation) logprobs() error {
+// putLogprobs maps include and top_logprobs. The other values of include ask for what only hosted
+// tools and stored reasoning have.
+func (t *translation) putLogprobs() error {
 	if value := t.body.Get("include"); value != nil {
 		spans, err := translate.Elements(value, "include", jsonscan.MaxMembers)
 		if err != nil {
@@ -186,24 +151,41 @@ func (t *translation) logprobs() error {
 			if span.Kind != '"' {
 				return translate.Invalid(translate.At("include", i), "a string")
 			}
-			if bytes.Equal(span.Value(value), []byte(`"message.output_text.logprobs"`)) {
-				t.original.logprobs = true
+			if string(span.Value(value)) == `"message.output_text.logprobs"` {
+				t.logprobs = true
 			}
 		}
 	}
-	top := t.body.Get("top_logprobs")
-	if top != nil {
-		n, ok := jsonscan.Int(top)
-		if !ok || n < 0 {
-			return translate.Invalid("top_logprobs", "an integer of at least 0")
-		}
-		if n > 0 {
-			t.original.logprobs = true
-			t.put("top_logprobs", top)
-		}
+	top, n, err := t.body.Int("top_logprobs", 0)
+	if err != nil {
+		return err
 	}
-	if t.original.logprobs {
-		t.put("logprobs", []byte("true"))
+	if n > 0 {
+		t.logprobs = true
+		t.put("top_logprobs", top)
+	}
+	if t.logprobs {
+		t.out = append(t.out, `,"logprobs":true`...)
 	}
 	return nil
+}
+
+// putText maps text.format and text.verbosity.
+func (t *translation) putText() error {
+	text, ok, err := t.body.Object("text")
+	if !ok || err != nil {
+		return err
+	}
+	if err := text.Only("format", "verbosity"); err != nil {
+		return err
+	}
+	verbosity, err := text.Text("verbosity")
+	if err != nil {
+		return err
+	}
+	if verbosity != nil {
+		t.put("verbosity", verbosity)
+	}
+	t.out, err = appendFormat(t.out, text)
+	return err
 }

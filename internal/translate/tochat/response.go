@@ -1,11 +1,19 @@
 package tochat
 
 import (
-	"strconv"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
+
+// response is the response so far.
+type response struct {
+	original  *Original
+	id, model []byte // quoted
+	created   int64
+	tier      []byte // service_tier as the provider named it last, nil for none
+	items     []item
+}
 
 // ending is how a response ended; the zero ending is that of one in progress.
 type ending struct {
@@ -15,7 +23,7 @@ type ending struct {
 	at      int64 // unix seconds, 0 for one in progress
 }
 
-// status is the word for it, and the second half of the event's type.
+// status is the status of the response, and the second half of the event's type.
 func (e *ending) status() string {
 	switch {
 	case e.failure != nil:
@@ -28,74 +36,79 @@ func (e *ending) status() string {
 	return completed
 }
 
-// appendResponse appends the response object.
-func (a *answer) appendResponse(dst []byte, e ending) []byte {
+// incompleteReason returns the reason of a response by the finish reason of a chat completion, ""
+// for one that is complete.
+func incompleteReason(finish string) string {
+	switch finish {
+	case "length":
+		return "max_output_tokens"
+	case "content_filter":
+		return finish
+	}
+	return ""
+}
+
+// append appends the response object.
+func (r *response) append(dst []byte, e ending) []byte {
 	status := e.status()
-	dst = append(dst, `{"id":`...)
-	dst = append(dst, a.id...)
-	dst = append(dst, `,"object":"response","created_at":`...)
-	dst = strconv.AppendInt(dst, a.created, 10)
-	dst = append(dst, `,"completed_at":`...)
+	dst = translate.AppendMember(append(dst, '{'), "id", r.id)
+	dst = append(dst, `,"object":"response"`...)
+	dst = translate.AppendIntMember(dst, "created_at", r.created)
 	if status == completed {
-		dst = strconv.AppendInt(dst, max(e.at, a.created), 10)
+		dst = translate.AppendIntMember(dst, "completed_at", max(e.at, r.created))
 	} else {
-		dst = append(dst, "null"...)
+		dst = append(dst, `,"completed_at":null`...)
 	}
-	dst = append(dst, `,"status":"`...)
-	dst = append(dst, status...)
-	dst = append(dst, `","error":`...)
-	if e.failure != nil {
-		dst = openai.AppendResponseFailure(dst, e.failure)
-	} else {
-		dst = append(dst, "null"...)
-	}
-	dst = append(dst, `,"incomplete_details":`...)
-	if status == incomplete {
-		dst = append(dst, `{"reason":"`...)
-		dst = append(dst, e.reason...)
-		dst = append(dst, `"}`...)
-	} else {
-		dst = append(dst, "null"...)
-	}
-	dst = append(dst, `,"model":`...)
-	dst = append(dst, a.model...)
+	dst = translate.AppendTextMember(dst, "status", []byte(status))
+	dst = e.appendReason(dst, status)
+	dst = translate.AppendMember(dst, "model", r.model)
 	dst = append(dst, `,"output":[`...)
-	for i := range a.items {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = a.items[i].append(dst)
+	for i := range r.items {
+		dst = r.items[i].append(translate.AppendComma(dst))
 	}
-	dst = append(dst, `],"usage":`...)
+	dst = translate.AppendKey(append(dst, ']'), "usage")
 	if e.summary.HasUsage {
 		dst = appendUsage(dst, e.summary.Usage)
 	} else {
 		dst = append(dst, "null"...)
 	}
-	dst = append(dst, `,"service_tier":`...)
+	dst = translate.AppendKey(dst, "service_tier")
 	switch {
-	case a.tier != nil:
-		dst = append(dst, a.tier...)
-	case a.original.tier != nil:
-		dst = append(dst, a.original.tier...)
+	case r.tier != nil:
+		dst = append(dst, r.tier...)
+	case r.original.tier != nil:
+		dst = append(dst, r.original.tier...)
 	default:
 		dst = append(dst, "null"...)
 	}
-	dst = append(dst, a.original.fields...)
+	dst = append(translate.AppendComma(dst), r.original.repeated...)
 	return append(dst, '}')
 }
 
-// appendUsage appends a Response's usage; SDKs require both details.
-func appendUsage(dst []byte, u openai.Usage) []byte {
-	number := func(key string, n int64) {
-		dst = append(dst, key...)
-		dst = strconv.AppendInt(dst, n, 10)
+// appendReason appends why the response failed or is incomplete.
+func (e *ending) appendReason(dst []byte, status string) []byte {
+	dst = translate.AppendKey(dst, "error")
+	if e.failure != nil {
+		dst = openai.AppendResponseFailure(dst, e.failure)
+	} else {
+		dst = append(dst, "null"...)
 	}
-	number(`{"input_tokens":`, u.Prompt)
-	number(`,"input_tokens_details":{"cached_tokens":`, u.Cached)
-	number(`,"cache_write_tokens":`, u.CacheWrite)
-	number(`},"output_tokens":`, u.Completion)
-	number(`,"output_tokens_details":{"reasoning_tokens":`, u.Reasoning)
-	number(`},"total_tokens":`, u.Total)
+	dst = translate.AppendKey(dst, "incomplete_details")
+	if status == incomplete {
+		return append(translate.AppendTextMember(append(dst, '{'), "reason", []byte(e.reason)), '}')
+	}
+	return append(dst, "null"...)
+}
+
+// appendUsage appends the usage of a response; SDKs require both details.
+func appendUsage(dst []byte, u openai.Usage) []byte {
+	dst = translate.AppendIntMember(append(dst, '{'), "input_tokens", u.Prompt)
+	dst = append(dst, `,"input_tokens_details":{`...)
+	dst = translate.AppendIntMember(dst, "cached_tokens", u.Cached)
+	dst = translate.AppendIntMember(dst, "cache_write_tokens", u.CacheWrite)
+	dst = translate.AppendIntMember(append(dst, '}'), "output_tokens", u.Completion)
+	dst = append(dst, `,"output_tokens_details":{`...)
+	dst = translate.AppendIntMember(dst, "reasoning_tokens", u.Reasoning)
+	dst = translate.AppendIntMember(append(dst, '}'), "total_tokens", u.Total)
 	return append(dst, '}')
 }

@@ -142,7 +142,7 @@ func TestAProvidersSecretsStayInside(t *testing.T) {
 	} {
 		out, err := stream(originalOf(t, plainRequest), wire)
 		if translatetest.MustFail(t, err); strings.Contains(out, "canary") || !strings.Contains(out, "[redacted]") {
-			t.Errorf("told %s", out)
+			t.Errorf("the client gets %s", out)
 		}
 	}
 }

@@ -2,64 +2,39 @@ package tochat
 
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// textFormat maps text.format and text.verbosity.
-func (t *translation) textFormat() error {
-	value := t.body.Get("text")
-	if value == nil {
-		return nil
+// appendFormat translates text.format to response_format.
+func appendFormat(dst []byte, text translate.Object) ([]byte, error) {
+	format, ok, err := text.Object("format")
+	if !ok || err != nil {
+		return dst, err
 	}
-	text, err := translate.Open(value, "text")
+	typ, err := format.Type()
 	if err != nil {
-		return err
-	}
-	if err := text.Only("format", "verbosity"); err != nil {
-		return err
-	}
-	verbosity, err := text.Text("verbosity")
-	if err != nil {
-		return err
-	}
-	if verbosity != nil {
-		t.put("verbosity", verbosity)
-	}
-	if value = text.Get("format"); value == nil {
-		return nil
-	}
-	format, err := translate.Open(value, "text.format")
-	if err != nil {
-		return err
-	}
-	typ, err := format.DecodedText("type")
-	if err != nil {
-		return err
+		return dst, err
 	}
 	switch typ {
 	case "text": // the default, which some providers do not know by name
-		return format.Only("type")
+		return dst, format.Only("type")
 	case "json_object":
-		t.put("response_format", []byte(`{"type":"json_object"}`))
-		return format.Only("type")
+		return append(dst, `,"response_format":{"type":"json_object"}`...), format.Only("type")
 	case "json_schema":
-		return t.schema(format)
+		return appendSchema(dst, format)
 	}
-	return translate.UnsupportedType(format, typ)
+	return dst, translate.UnsupportedType(format, typ)
 }
 
-// schema nests what Responses has flat.
-func (t *translation) schema(format translate.Object) error {
+// appendSchema nests the members of a schema.
+func appendSchema(dst []byte, format translate.Object) ([]byte, error) {
 	if err := format.Only("type", "name", "description", "schema", "strict"); err != nil {
-		return err
+		return dst, err
 	}
-	name, err := format.RequiredText("name")
-	if err != nil {
-		return err
+	if _, err := format.RequiredText("name"); err != nil {
+		return dst, err
 	}
 	if format.Get("schema") == nil {
-		return translate.Missing("text.format.schema")
+		return dst, translate.Missing(format.Param("schema"))
 	}
-	t.out = append(t.out, `,"response_format":{"type":"json_schema","json_schema":{"name":`...)
-	t.out = append(t.out, name...)
-	t.out = translate.AppendPresent(t.out, format, "description", "schema", "strict")
-	t.out = append(t.out, "}}"...)
-	return nil
+	dst = append(dst, `,"response_format":{"type":"json_schema","json_schema":{`...)
+	dst = translate.AppendPresent(dst, format, "name", "description", "schema", "strict")
+	return append(dst, "}}"...), nil
 }

@@ -6,199 +6,146 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// readTools maps tools and tool_choice. It comes before anything is written,
-// because allowed_tools leaves tools out.
-func (t *translation) readTools() error {
-	allowed, err := t.readChoice()
-	if err != nil {
-		return err
-	}
-	value := t.body.Get("tools")
-	if value == nil {
-		return t.needTools(allowed)
-	}
-	spans, err := translate.Elements(value, "tools", translate.MaxTools)
-	if err != nil {
-		return err
-	}
-	t.original.tools = []byte{'['}
-	for i, span := range spans {
-		tool, err := translate.Open(span.Value(value), translate.At("tools", i))
-		if err != nil {
-			return err
-		}
-		name, err := t.readTool(tool)
-		if err != nil {
-			return err
-		}
-		t.original.addTool(tool)
-		if _, ok := allowed[name]; allowed != nil && !ok {
-			continue
-		}
-		if allowed != nil {
-			allowed[name] = true
-		}
-		t.addTool(tool)
-	}
-	t.original.tools = append(t.original.tools, ']')
-	if t.tools != nil {
-		t.tools = append(t.tools, ']')
-	}
-	return t.needTools(allowed)
+// tools are the tools of a request and the choice among them.
+type tools struct {
+	chat   []byte // the elements of tools as chat has them, empty for none
+	caller []byte // the elements of tools as a response repeats them
+	choice []byte // tool_choice as chat has it, nil for the default
+	needed bool   // the choice requires a tool
+
+	// allowed has the names of the tools to which the choice limits the request, nil for no limit.
+	// A name is true when its tool was found.
+	allowed map[string]bool
 }
 
-// readTool checks a tool and returns its name.
-func (t *translation) readTool(tool translate.Object) (string, error) {
-	typ, err := tool.DecodedText("type")
-	if err != nil {
-		return "", err
+// readTools reads tools and tool_choice.
+func readTools(body translate.Object) (t tools, err error) {
+	if err := t.readChoice(body); err != nil {
+		return t, err
 	}
-	switch typ {
-	case "function":
-	case "":
-		return "", translate.Missing(tool.Param("type"))
-	default:
-		return "", translate.UnsupportedValue(tool.Param("type"), typ)
+	err = body.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error { return t.add(tool) })
+	if err != nil {
+		return t, err
+	}
+	for name, found := range t.allowed {
+		if !found {
+			return t, apierror.New(apierror.InvalidValue, `"tool_choice" allows the tool %q, which is not in "tools"`,
+				translate.Shorten(name)).WithParam("tool_choice.tools")
+		}
+	}
+	if len(t.chat) == 0 && t.needed {
+		return t, translate.NoTools()
+	}
+	return t, nil
+}
+
+// add adds a function. strict is sent only if the caller gave it: its default differs between the
+// APIs.
+func (t *tools) add(tool translate.Object) error {
+	typ, err := tool.Type()
+	if err != nil {
+		return err
+	}
+	if typ != "function" {
+		return translate.UnsupportedType(tool, typ)
 	}
 	if err := tool.Only("type", "name", "description", "parameters", "strict"); err != nil {
-		return "", err
+		return err
 	}
-	if _, err := tool.RequiredText("name"); err != nil {
-		return "", err
+	name, err := tool.RequiredText("name")
+	if err != nil {
+		return err
 	}
-	return tool.DecodedText("name")
+	// SDKs expect all keys in a response.
+	t.caller = translate.AppendWithNull(translate.AppendComma(t.caller), tool, "description", "parameters", "strict")
+	if t.allowed != nil {
+		decoded, _ := jsonscan.String(name)
+		if _, ok := t.allowed[decoded]; !ok {
+			return nil
+		}
+		t.allowed[decoded] = true
+	}
+	t.chat = append(translate.AppendComma(t.chat), `{"type":"function","function":{`...)
+	t.chat = translate.AppendPresent(t.chat, tool, "name", "description", "parameters", "strict")
+	t.chat = append(t.chat, "}}"...)
+	return nil
 }
 
-// addTool appends a function as chat has it. `strict` is sent only if the
-// caller said it: its defaults differ.
-func (t *translation) addTool(tool translate.Object) {
-	if t.tools == nil {
-		t.tools = append(t.tools, '[')
-	} else {
-		t.tools = append(t.tools, ',')
-	}
-	t.tools = append(t.tools, `{"type":"function","function":{"name":`...)
-	t.tools = append(t.tools, tool.Get("name")...)
-	t.tools = translate.AppendPresent(t.tools, tool, "description", "parameters", "strict")
-	t.tools = append(t.tools, "}}"...)
-}
-
-// readChoice maps tool_choice. Where it allows only some tools, it returns
-// their names, each false.
-func (t *translation) readChoice() (allowed map[string]bool, err error) {
-	value := t.body.Get("tool_choice")
+// readChoice reads tool_choice: a mode, one function, or a mode and the functions that are allowed.
+func (t *tools) readChoice(body translate.Object) error {
+	value := body.Get("tool_choice")
 	if value == nil {
-		return nil, nil
+		return nil
 	}
 	if value[0] == '"' {
-		return nil, t.chooseMode(t.body, "tool_choice")
+		return t.readMode(body, "tool_choice")
 	}
-	o, err := translate.Open(value, "tool_choice")
+	o, _, err := body.Object("tool_choice")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	typ, err := o.DecodedText("type")
+	typ, err := o.Type()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	switch typ {
 	case "function":
 		name, err := o.RequiredText("name")
 		if err != nil {
-			return nil, err
+			return err
 		}
-		t.choice = append(t.choice, `{"type":"function","function":{"name":`...)
-		t.choice = append(t.choice, name...)
+		t.needed = true
+		t.choice = translate.AppendMember([]byte(`{"type":"function","function":{`), "name", name)
 		t.choice = append(t.choice, "}}"...)
-		return nil, o.Only("type", "name")
+		return o.Only("type", "name")
 	case "allowed_tools":
 		if err := o.Only("type", "mode", "tools"); err != nil {
-			return nil, err
+			return err
 		}
-		if err := t.chooseMode(o, "mode"); err != nil {
-			return nil, err
+		if err := t.readMode(o, "mode"); err != nil {
+			return err
 		}
-		return allowedNames(o)
-	case "":
-		return nil, translate.Missing("tool_choice.type")
+		return t.readAllowed(o)
 	}
-	return nil, translate.UnsupportedValue("tool_choice.type", typ)
+	return translate.UnsupportedType(o, typ)
 }
 
-// chooseMode takes none, auto or required from a member of o.
-func (t *translation) chooseMode(o translate.Object, key string) error {
-	mode, err := o.RequiredText(key)
-	if err != nil {
-		return err
-	}
-	switch string(mode) {
-	case `"none"`, `"auto"`, `"required"`:
-		t.choice = mode
-		return nil
-	}
-	return translate.Invalid(o.Param(key), "none, auto or required")
+func (t *tools) readMode(o translate.Object, key string) (err error) {
+	t.choice, t.needed, err = translate.ToolMode(o, key)
+	return err
 }
 
-func allowedNames(o translate.Object) (map[string]bool, error) {
-	value, path := o.Get("tools"), o.Param("tools")
-	if value == nil {
-		return nil, translate.Missing(path)
+// readAllowed reads the names of the tools that a choice allows.
+func (t *tools) readAllowed(o translate.Object) error {
+	if o.Get("tools") == nil {
+		return translate.Missing(o.Param("tools"))
 	}
-	spans, err := translate.Elements(value, path, translate.MaxTools)
-	if err != nil {
-		return nil, err
-	}
-	names := make(map[string]bool, len(spans))
-	for i, span := range spans {
-		tool, err := translate.Open(span.Value(value), translate.At(path, i))
-		if err != nil {
-			return nil, err
-		}
+	t.allowed = make(map[string]bool)
+	return o.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error {
 		if typ, err := tool.DecodedText("type"); err != nil || typ != "function" {
-			return nil, translate.UnsupportedValue(tool.Param("type"), typ)
+			return translate.UnsupportedType(tool, typ)
 		}
-		name, err := tool.RequiredText("name")
-		if err != nil {
-			return nil, err
+		if _, err := tool.RequiredText("name"); err != nil {
+			return err
 		}
-		decoded, _ := jsonscan.String(name)
-		names[decoded] = false
-	}
-	return names, nil
-}
-
-// needTools checks that the tools are there that tool_choice asks for.
-func (t *translation) needTools(allowed map[string]bool) error {
-	for name, found := range allowed {
-		if !found {
-			return apierror.New(apierror.InvalidValue, "tool_choice allows the tool %q, which is not among the tools", translate.Shorten(name)).WithParam("tool_choice.tools")
-		}
-	}
-	if t.tools != nil {
-		return nil
-	}
-	switch string(t.choice) {
-	case "", `"none"`, `"auto"`: // hold of themselves
-		return nil
-	}
-	return apierror.New(apierror.InvalidValue, "tool_choice asks for a tool, and there is none").WithParam("tool_choice")
-}
-
-// putTools writes what only a request with tools may have.
-func (t *translation) putTools() error {
-	value := t.body.Get("parallel_tool_calls")
-	if _, err := t.body.Bool("parallel_tool_calls"); err != nil {
+		name, err := tool.DecodedText("name")
+		t.allowed[name] = false
 		return err
+	})
+}
+
+// append appends the members that only a request with tools may have.
+func (t *tools) append(dst []byte, body translate.Object) ([]byte, error) {
+	if _, err := body.Bool("parallel_tool_calls"); err != nil {
+		return dst, err
 	}
-	if t.tools == nil {
-		return nil
+	if len(t.chat) == 0 {
+		return dst, nil
 	}
-	t.put("tools", t.tools)
+	dst = append(dst, `,"tools":[`...)
+	dst = append(append(dst, t.chat...), ']')
 	if t.choice != nil {
-		t.put("tool_choice", t.choice)
+		dst = translate.AppendMember(dst, "tool_choice", t.choice)
 	}
-	if value != nil {
-		t.put("parallel_tool_calls", value)
-	}
-	return nil
+	return translate.AppendPresent(dst, body, "parallel_tool_calls"), nil
 }

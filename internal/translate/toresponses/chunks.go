@@ -5,123 +5,127 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// chunks makes the chunks of a chat stream and hands them to the family's own
-// stream, as if a provider of chat completions had sent them.
+// chunkWriter writes the chunks of a chat stream and passes them to the family's own stream, as if
+// a provider of chat completions had sent them.
 //
 //	{"id":…,"created":…,"object":"chat.completion.chunk","choices":[{"index":0,"delta":{
 //	    "role" | "content" | "refusal" | "reasoning_content" | "annotations" | "tool_calls"
 //	},"logprobs":…,"finish_reason":null}]}
-type chunks struct {
+type chunkWriter struct {
 	family openai.Stream
 	events openai.Events
 	out    []byte // what the client gets
 
-	head  []byte // of every chunk, up to what is in the delta
-	chunk []byte // the one in work
+	head  []byte // the beginning of every chunk, up to the members of the delta
+	chunk []byte // the chunk that is being written
 }
 
-var _ sink = (*chunks)(nil)
+var (
+	_ answerWriter = (*chunkWriter)(nil)
+	_ answerWriter = (*messageWriter)(nil)
+)
 
-// name learns what the response is called, once. What is missing stays out:
-// the family's stream has something for it.
-func (c *chunks) name(id, created []byte) {
-	if c.head != nil {
+// setHead sets what all chunks begin with, once. The family's stream adds an id or a time that is
+// missing.
+func (w *chunkWriter) setHead(id, created []byte) {
+	if w.head != nil {
 		return
 	}
-	c.head = append(c.head, '{')
+	w.head = append(w.head, '{')
 	if id != nil {
-		c.head = translate.AppendMember(c.head, "id", id)
-		c.head = append(c.head, ',')
+		w.head = translate.AppendMember(w.head, "id", id)
 	}
 	if created != nil {
-		c.head = translate.AppendMember(c.head, "created", created)
-		c.head = append(c.head, ',')
+		w.head = translate.AppendMember(w.head, "created", created)
 	}
-	c.head = append(c.head, `"object":"chat.completion.chunk","choices":[{"index":0,"delta":{`...)
+	w.head = translate.AppendComma(w.head)
+	w.head = append(w.head, `"object":"chat.completion.chunk","choices":[{"index":0,"delta":{`...)
 }
 
 // open begins a chunk.
-func (c *chunks) open() {
-	c.name(nil, nil)
-	c.chunk = append(c.chunk[:0], c.head...)
+func (w *chunkWriter) open() {
+	w.setHead(nil, nil)
+	w.chunk = append(w.chunk[:0], w.head...)
 }
 
-// send ends a chunk.
-func (c *chunks) send(logprobs []byte) {
-	c.chunk = append(c.chunk, `},"logprobs":`...)
-	c.chunk = appendLogprobs(c.chunk, logprobs)
-	c.chunk = append(c.chunk, `,"finish_reason":null}]}`...)
-	c.pass()
+// send ends a chunk and passes it on.
+func (w *chunkWriter) send(logprobs []byte) {
+	w.chunk = appendLogprobs(append(w.chunk, '}'), logprobs)
+	w.chunk = append(w.chunk, `,"finish_reason":null}]}`...)
+	w.pass()
 }
 
-func (c *chunks) pass() { c.out = c.family.Data(c.out, c.events.Next(nil, c.chunk)) }
+func (w *chunkWriter) pass() { w.out = w.family.Data(w.out, w.events.Next(nil, w.chunk)) }
 
-// quoted sends a chunk of one member.
-func (c *chunks) quoted(key string, piece, logprobs []byte) {
-	c.open()
-	c.chunk = append(c.chunk, '"')
-	c.chunk = append(c.chunk, key...)
-	c.chunk = append(c.chunk, '"', ':')
-	c.chunk = appendQuoted(c.chunk, piece, true)
-	c.send(logprobs)
+// sendText sends a chunk of one member.
+func (w *chunkWriter) sendText(key string, piece, logprobs []byte) {
+	w.open()
+	w.chunk = translate.AppendTextMember(w.chunk, key, piece)
+	w.send(logprobs)
 }
 
-func (c *chunks) begin(content bool) {
-	c.open()
-	c.chunk = append(c.chunk, `"role":"assistant","content":`...)
-	c.chunk = appendQuoted(c.chunk, nil, content)
-	c.chunk = append(c.chunk, `,"refusal":null`...)
-	c.send(nil)
+func (w *chunkWriter) begin(text bool) {
+	w.open()
+	w.chunk = append(w.chunk, `"role":"assistant"`...)
+	w.chunk = appendTextOrNull(w.chunk, "content", nil, text)
+	w.chunk = append(w.chunk, `,"refusal":null`...)
+	w.send(nil)
 }
 
-func (c *chunks) text(piece, logprobs []byte) { c.quoted("content", piece, logprobs) }
-func (c *chunks) refusal(piece []byte)        { c.quoted("refusal", piece, nil) }
-func (c *chunks) think(piece []byte)          { c.quoted("reasoning_content", piece, nil) }
+func (w *chunkWriter) text(piece, logprobs []byte) { w.sendText("content", piece, logprobs) }
+func (w *chunkWriter) refusal(piece []byte)        { w.sendText("refusal", piece, nil) }
+func (w *chunkWriter) reasoning(piece []byte)      { w.sendText("reasoning_content", piece, nil) }
 
-func (c *chunks) annotate(annotation []byte) {
-	c.open()
-	c.chunk = append(c.chunk, `"annotations":[`...)
-	c.chunk = append(c.chunk, annotation...)
-	c.chunk = append(c.chunk, ']')
-	c.send(nil)
+func (w *chunkWriter) citation(annotation []byte) {
+	w.open()
+	w.chunk = append(w.chunk, `"annotations":[`...)
+	w.chunk = append(w.chunk, annotation...)
+	w.chunk = append(w.chunk, ']')
+	w.send(nil)
 }
 
-func (c *chunks) call(n int, custom bool, id, name []byte) {
-	c.fragment(n)
-	c.chunk = append(c.chunk, ',')
-	c.chunk = appendCall(c.chunk, custom, id, name, nil)
-	c.chunk = append(c.chunk, "}]"...)
-	c.send(nil)
+func (w *chunkWriter) beginCall(n int, custom bool, id, name []byte) {
+	w.openCall(n)
+	w.chunk = appendCall(w.chunk, custom, id, name, nil)
+	w.chunk = append(w.chunk, "}]"...)
+	w.send(nil)
 }
 
-func (c *chunks) argue(n int, custom bool, piece []byte) {
-	c.fragment(n)
+func (w *chunkWriter) arguments(n int, custom bool, piece []byte) {
+	w.openCall(n)
 	if custom {
-		c.chunk = append(c.chunk, `,"custom":{"input":`...)
+		w.chunk = append(w.chunk, `,"custom":{`...)
+		w.chunk = translate.AppendTextMember(w.chunk, "input", piece)
 	} else {
-		c.chunk = append(c.chunk, `,"function":{"arguments":`...)
+		w.chunk = append(w.chunk, `,"function":{`...)
+		w.chunk = translate.AppendTextMember(w.chunk, "arguments", piece)
 	}
-	c.chunk = appendQuoted(c.chunk, piece, true)
-	c.chunk = append(c.chunk, "}}]"...)
-	c.send(nil)
+	w.chunk = append(w.chunk, "}}]"...)
+	w.send(nil)
 }
 
-// fragment begins a chunk for a tool call.
-func (c *chunks) fragment(n int) {
-	c.open()
-	c.chunk = append(c.chunk, `"tool_calls":[{"index":`...)
-	c.chunk = translate.AppendInt(c.chunk, n)
+// openCall begins a chunk for a tool call.
+func (w *chunkWriter) openCall(n int) {
+	w.open()
+	w.chunk = append(w.chunk, `"tool_calls":[{`...)
+	w.chunk = translate.AppendIntMember(w.chunk, "index", int64(n))
 }
 
-// finish sends the chunk that ends the choice, with usage in it, which the
-// family's stream shows where it belongs, and the end of the stream.
-func (c *chunks) finish(e chatEnd) {
-	c.open()
-	c.chunk = append(c.chunk, `},"logprobs":null,"finish_reason":"`...)
-	c.chunk = append(c.chunk, e.finish...)
-	c.chunk = append(c.chunk, `"}]`...)
-	c.chunk = e.appendRest(c.chunk)
-	c.chunk = append(c.chunk, '}')
-	c.pass()
-	c.out = c.family.Data(c.out, c.events.Next(nil, []byte("[DONE]")))
+// finish sends the chunk that ends the choice, and the end of the stream. The chunk has the usage,
+// which the family's stream moves to where it belongs.
+func (w *chunkWriter) finish(e ending) {
+	w.open()
+	w.chunk = append(w.chunk, `},"logprobs":null`...)
+	w.chunk = translate.AppendTextMember(w.chunk, "finish_reason", []byte(e.finish))
+	w.chunk = append(w.chunk, "}]"...)
+	w.chunk = append(e.append(w.chunk), '}')
+	w.pass()
+	w.out = w.family.Data(w.out, w.events.Next(nil, []byte("[DONE]")))
+}
+
+// trim releases the buffer of a long chunk.
+func (w *chunkWriter) trim() {
+	if cap(w.chunk) > translate.MaxScratch {
+		w.chunk = nil
+	}
 }

@@ -9,11 +9,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// fields is the table of the fields of a chat request: OpenAI's, those
-// that OpenRouter adds, and sampling fields that many chat servers know. What
-// is not in it is refused. docs/responses.md shows it, which a test holds to
-// be true.
-var fields = map[string]translate.Disposition{
+// fields is the table of the fields of a chat request: OpenAI's, those that OpenRouter adds, and
+// sampling fields that many chat servers know. A test holds docs/responses.md to it.
+var fields = translate.Fields{
 	"metadata":               translate.Kept,
 	"prompt_cache_key":       translate.Kept,
 	"prompt_cache_retention": translate.Kept,
@@ -41,8 +39,8 @@ var fields = map[string]translate.Disposition{
 	"top_logprobs":          translate.Mapped,
 	"verbosity":             translate.Mapped,
 
-	// The gateway chooses model and provider; the rest is for caches, is
-	// bookkeeping of OpenRouter and of clients, or is always so here (usage).
+	// The gateway chooses model and provider, and usage always comes. The rest are hints for caches
+	// and the bookkeeping of OpenRouter and of clients.
 	"cache_control":   translate.Ignored,
 	"client_metadata": translate.Ignored,
 	"debug":           translate.Ignored,
@@ -77,8 +75,8 @@ var fields = map[string]translate.Disposition{
 	"web_search_options":     translate.Refused,
 }
 
-// neutral are the values of refused fields that ask for nothing: many clients
-// send every setting they have. They are dropped.
+// neutral are the values of refused fields that ask for nothing: many clients send every setting
+// they have. Such fields are dropped.
 var neutral = map[string][]string{
 	"frequency_penalty":  {"0"},
 	"functions":          {"[]"},
@@ -98,7 +96,7 @@ var neutral = map[string][]string{
 // maxNeutral bounds the text that is compared with neutral values.
 const maxNeutral = 64
 
-// isNeutral tells whether a refused field has a value that asks for nothing.
+// isNeutral reports whether a refused field has a value that asks for nothing.
 func isNeutral(key string, value []byte) bool {
 	if len(value) > maxNeutral {
 		return false

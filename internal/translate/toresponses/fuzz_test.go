@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
-// Whatever a provider of responses sends, a client sees a chat stream by the
-// rules that ends once, and sees the same however the bytes arrive.
+// A client gets a valid chat stream that ends once from any bytes of a provider, and the same
+// stream in whatever pieces they arrive.
 func FuzzStream(f *testing.F) {
 	for i, wire := range translatetest.Seeds(f, "stream.txt") {
 		f.Add(wire, []byte{0}, i%2 == 0)
@@ -39,7 +39,7 @@ func checkStream(t *testing.T, wire string, sizes []byte, second bool) {
 	}
 }
 
-// menu is what a response may say next.
+// menu has the events that a response may have next.
 var menu = []string{
 	textDelta("a"), textDelta(`\ud83d`), textDelta(`\ude00`), textDelta(""), textDelta(`\"`),
 	event("output_item.added", `"output_index":0,"item":{"type":"message","id":"msg_1","content":[]}`),
@@ -66,7 +66,7 @@ var menu = []string{
 	event("in_progress", opened), event("mystery", `"x":1`), "data: [DONE]\n\n", ": comment\n\n",
 }
 
-// Any sequence of what responses say, and any end of it, makes a good stream.
+// Any sequence of events, with any end, makes a valid stream.
 func FuzzSequence(f *testing.F) {
 	f.Add([]byte{5, 0, 1, 2, 14, 6, 7, 8, 9, 10, 11, 12}, byte(0))
 	f.Add([]byte{26, 19, 20, 21, 22, 0, 15, 16, 17, 18}, byte(1))

@@ -10,10 +10,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
-// A golden file of the other direction has what the caller of chat completions
-// sent (request.json) and what the provider of responses answered (answer.json
-// or stream.txt, both optional); and what comes of it: responses.json, and
-// chat.json or chunks.txt. Files whose names begin with openrouter are answered
+// A golden file has what the caller of chat completions sent (request.json) and what the provider
+// of responses answered (answer.json or stream.txt, both optional); and what comes of it:
+// responses.json, and chat.json or chunks.txt. Files whose names begin with openrouter are answered
 // as the second family.
 func TestGolden(t *testing.T) {
 	for _, g := range translatetest.Goldens(t) {

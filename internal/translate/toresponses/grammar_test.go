@@ -20,8 +20,8 @@ type grammar struct {
 
 type message struct{ content, refusal, reasoning string }
 
-// checkChunks returns what is wrong with a chat stream that was sent to a
-// client, and what it comes to.
+// checkChunks returns what is wrong with a chat stream that was sent to a client, and what it comes
+// to.
 func checkChunks(out string) (*grammar, error) {
 	g := &grammar{}
 	if !strings.HasSuffix(out, "\n\n") {
@@ -73,7 +73,7 @@ func (g *grammar) chunk(e map[string]any) error {
 	choices := e["choices"].([]any)
 	if e["usage"] != nil {
 		if len(choices) > 0 || g.usage || g.finish == "" {
-			return fmt.Errorf("usage out of place")
+			return fmt.Errorf("usage before the finish reason, or twice")
 		}
 		g.usage = true
 		return nil
@@ -144,13 +144,13 @@ func (g *grammar) call(c map[string]any) error {
 	return nil
 }
 
-// said is all that a stream said, in one line.
-func (g *grammar) said() string {
+// content is all that a stream carried, in one line.
+func (g *grammar) content() string {
 	return fmt.Sprint(g.message, g.calls, g.finish)
 }
 
-// said is the same of a whole completion.
-func said(t *testing.T, completion []byte) string {
+// contentOf is the same of a whole completion.
+func contentOf(t *testing.T, completion []byte) string {
 	t.Helper()
 	var c struct {
 		Choices []struct {
@@ -175,5 +175,5 @@ func said(t *testing.T, completion []byte) string {
 			"id": call.ID, "name": call.Function.Name + call.Custom.Name, "arguments": call.Function.Arguments + call.Custom.Input,
 		})
 	}
-	return g.said()
+	return g.content()
 }

@@ -5,10 +5,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// messageFields are the fields of messages that a Responses request can carry,
-// or that are of no use to the model: what an answer showed its readers
-// (annotations, parsed), and reasoning, which a provider takes back only in its
-// own items. The name of a tool says again what the call's id says.
+// messageFields are the fields of messages, by role, that a Responses request can carry or that the
+// model does not need: annotations and parsed are for readers, a provider takes reasoning back only
+// in its own items, and the id of a call already says which tool a result is from.
 var messageFields = map[string][]string{
 	"system":    {"role", "content"},
 	"developer": {"role", "content"},
@@ -18,102 +17,105 @@ var messageFields = map[string][]string{
 	"tool": {"role", "content", "tool_call_id", "name"},
 }
 
-// messages maps messages to instructions and input.
-func (t *translation) messages() error {
-	value := t.body.Get("messages")
+// appendMessages translates messages to instructions and input.
+func appendMessages(dst []byte, body translate.Object) ([]byte, error) {
+	value := body.Get("messages")
 	if value == nil {
-		return translate.Missing("messages")
+		return dst, translate.Missing("messages")
 	}
 	spans, err := translate.Elements(value, "messages", translate.MaxMessages)
 	if err != nil {
-		return err
+		return dst, err
 	}
-	in := input{out: t.out}
+	in := inputWriter{out: dst}
+	if len(spans) == 0 {
+		in.out = append(in.out, `,"input":[`...)
+	}
 	for i, span := range spans {
 		o, err := translate.Open(span.Value(value), translate.At("messages", i))
 		if err != nil {
-			return err
+			return dst, err
 		}
-		if err := in.message(o, i == 0 && len(spans) > 1); err != nil {
-			return err
+		role, err := roleOf(o)
+		if err != nil {
+			return dst, err
+		}
+		instructions := []byte(nil)
+		if i == 0 && len(spans) > 1 {
+			instructions = instructionsOf(o, role)
+		}
+		if instructions != nil {
+			in.out = translate.AppendMember(in.out, "instructions", instructions)
+		}
+		if i == 0 {
+			in.out = append(in.out, `,"input":[`...)
+		}
+		if instructions != nil {
+			continue
+		}
+		if err := in.message(o, role); err != nil {
+			return dst, err
 		}
 	}
-	if !in.some {
-		in.out = append(in.out, `,"input":[`...)
-	}
-	t.out = append(in.out, ']')
-	return nil
+	return append(in.out, ']'), nil
 }
 
-// input builds the input items of a Responses request.
-type input struct {
-	out    []byte
-	some   bool            // there is an item already
-	custom map[string]bool // the ids of calls of custom tools
-}
-
-// item begins an item.
-func (in *input) item(typ string) {
-	if in.some {
-		in.out = append(in.out, ',')
-	} else {
-		in.out = append(in.out, `,"input":[`...)
-	}
-	in.some = true
-	in.out = append(in.out, `{"type":"`...)
-	in.out = append(in.out, typ...)
-	in.out = append(in.out, '"')
-}
-
-func (in *input) put(key string, value []byte) {
-	in.out = append(in.out, ',')
-	in.out = translate.AppendMember(in.out, key, value)
-}
-
-// message takes a message. One that leads the others and tells the model what
-// it is becomes instructions.
-func (in *input) message(o translate.Object, leads bool) error {
+// roleOf returns the role of a message, and refuses a message with other fields.
+func roleOf(o translate.Object) (string, error) {
 	role, err := o.DecodedText("role")
 	if err != nil {
-		return err
+		return "", err
 	}
 	known, ok := messageFields[role]
 	switch {
 	case role == "":
-		return translate.Missing(o.Param("role"))
+		return "", translate.Missing(o.Param("role"))
 	case !ok:
-		return translate.UnsupportedValue(o.Param("role"), role)
+		return "", translate.UnsupportedValue(o.Param("role"), role)
 	}
-	if err := o.Only(known...); err != nil {
-		return err
+	return role, o.Only(known...)
+}
+
+// instructionsOf returns the text of a leading message that becomes instructions, nil if it stays a
+// message.
+func instructionsOf(o translate.Object, role string) []byte {
+	content := o.Get("content")
+	if role != "system" && role != "developer" || content == nil || content[0] != '"' {
+		return nil
 	}
+	return content
+}
+
+// inputWriter writes the input items of a Responses request.
+type inputWriter struct {
+	out    []byte
+	custom map[string]bool // the ids of calls of custom tools
+}
+
+// begin starts an item.
+func (in *inputWriter) begin(typ string) {
+	in.out = append(translate.AppendComma(in.out), '{')
+	in.out = translate.AppendTextMember(in.out, "type", []byte(typ))
+}
+
+func (in *inputWriter) put(key string, value []byte) {
+	in.out = translate.AppendMember(in.out, key, value)
+}
+
+func (in *inputWriter) message(o translate.Object, role string) error {
 	switch role {
 	case "assistant":
 		return in.assistant(o)
 	case "tool":
 		return in.toolResult(o)
 	}
-	content := o.Get("content")
-	if content == nil {
-		return translate.Missing(o.Param("content"))
-	}
-	if leads && role != "user" && content[0] == '"' {
-		in.put("instructions", content)
-		return nil
-	}
-	in.item("message")
-	in.put("role", []byte(`"`+role+`"`))
-	in.out = append(in.out, `,"content":`...)
-	if err := in.content(content, o.Param("content"), role == "user"); err != nil {
-		return err
-	}
-	in.out = append(in.out, '}')
-	return nil
+	in.begin("message")
+	in.out = translate.AppendTextMember(in.out, "role", []byte(role))
+	return in.content("content", o, role == "user")
 }
 
-// assistant takes a message of the model: its text, and then its calls, each
-// an item of its own.
-func (in *input) assistant(o translate.Object) error {
+// assistant writes a message of the model: its text, and then its calls, each an item of its own.
+func (in *inputWriter) assistant(o translate.Object) error {
 	content, calls := o.Get("content"), o.Get("tool_calls")
 	refusal, err := o.Text("refusal")
 	if err != nil {
@@ -126,46 +128,31 @@ func (in *input) assistant(o translate.Object) error {
 		return translate.Missing(o.Param("content"))
 	}
 	if content != nil || refusal != nil {
-		in.item("message")
-		in.out = append(in.out, `,"role":"assistant","content":`...)
-		if err := in.said(content, refusal, o.Param("content")); err != nil {
-			return err
-		}
-		in.out = append(in.out, '}')
-	}
-	if calls == nil {
-		return nil
-	}
-	path := o.Param("tool_calls")
-	spans, err := translate.Elements(calls, path, translate.MaxTools)
-	if err != nil {
-		return err
-	}
-	for i, span := range spans {
-		if err := in.toolCall(span.Value(calls), translate.At(path, i)); err != nil {
+		in.begin("message")
+		in.out = append(in.out, `,"role":"assistant"`...)
+		if err := in.answer(o, content, refusal); err != nil {
 			return err
 		}
 	}
-	return nil
+	return o.Each("tool_calls", translate.MaxTools, func(_ int, call translate.Object) error {
+		return in.toolCall(call)
+	})
 }
 
-// callFields are the fields of a tool call's own object, by the call's type,
-// which is also the name of that object's member.
-var callFields = map[string]struct{ argument, item string }{
+// toolCalls has, by the type of a tool call, the member of its own object that has its input, and
+// the type of the item that the call becomes. The type is also the name of the member that has this
+// object.
+var toolCalls = map[string]struct{ argument, item string }{
 	"function": {"arguments", "function_call"},
 	"custom":   {"input", "custom_tool_call"},
 }
 
-func (in *input) toolCall(value []byte, path string) error {
-	call, err := translate.Open(value, path)
+func (in *inputWriter) toolCall(call translate.Object) error {
+	typ, err := call.Type()
 	if err != nil {
 		return err
 	}
-	typ, err := call.DecodedText("type")
-	if err != nil {
-		return err
-	}
-	kind, known := callFields[typ]
+	kind, known := toolCalls[typ]
 	if !known {
 		return translate.UnsupportedType(call, typ)
 	}
@@ -176,24 +163,17 @@ func (in *input) toolCall(value []byte, path string) error {
 	if err != nil {
 		return err
 	}
-	content := call.Get(typ)
-	if content == nil {
-		return translate.Missing(call.Param(typ))
-	}
-	o, err := translate.Open(content, call.Param(typ))
+	o, err := call.RequiredObject(typ)
 	if err != nil {
 		return err
 	}
 	if err := o.Only("name", kind.argument, "parsed_arguments"); err != nil {
 		return err
 	}
-	name, err := o.RequiredText("name")
-	if err != nil {
-		return err
-	}
-	argument, err := o.RequiredText(kind.argument)
-	if err != nil {
-		return err
+	for _, key := range []string{"name", kind.argument} {
+		if _, err := o.RequiredText(key); err != nil {
+			return err
+		}
 	}
 	if typ == "custom" {
 		if in.custom == nil {
@@ -202,23 +182,17 @@ func (in *input) toolCall(value []byte, path string) error {
 		decoded, _ := jsonscan.String(id)
 		in.custom[decoded] = true
 	}
-	in.item(kind.item)
+	in.begin(kind.item)
 	in.put("call_id", id)
-	in.put("name", name)
-	in.put(kind.argument, argument)
-	in.out = append(in.out, '}')
+	in.out = append(translate.AppendPresent(in.out, o, "name", kind.argument), '}')
 	return nil
 }
 
-// toolResult takes what a tool gave.
-func (in *input) toolResult(o translate.Object) error {
+// toolResult writes the output of a tool.
+func (in *inputWriter) toolResult(o translate.Object) error {
 	id, err := o.RequiredText("tool_call_id")
 	if err != nil {
 		return err
-	}
-	content := o.Get("content")
-	if content == nil {
-		return translate.Missing(o.Param("content"))
 	}
 	typ := "function_call_output"
 	if len(in.custom) > 0 {
@@ -226,12 +200,7 @@ func (in *input) toolResult(o translate.Object) error {
 			typ = "custom_tool_call_output"
 		}
 	}
-	in.item(typ)
+	in.begin(typ)
 	in.put("call_id", id)
-	in.out = append(in.out, `,"output":`...)
-	if err := in.content(content, o.Param("content"), true); err != nil {
-		return err
-	}
-	in.out = append(in.out, '}')
-	return nil
+	return in.content("output", o, true)
 }

@@ -4,208 +4,157 @@ import (
 	"bytes"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// responseReader reads what a response says, from the events of a stream or
-// from the output of a whole one, and says it to a sink, each thing once:
-// deltas say what the done events, the items and the response repeat, and a
-// provider that leaves out some of them is understood all the same.
-type responseReader struct {
+// reader reads the content of a response from the events of a stream or from the output of a whole
+// response, and emits each piece to a writer once: deltas carry it first, and done events, items
+// and the response repeat it. It accepts a provider that leaves some of these out.
+type reader struct {
 	call     *openai.Call
 	original *Original
-	to       sink
+	to       answerWriter
 
-	items   []outputItem
-	calls   int   // tool calls begun
-	parts   int   // items, and parts of them
-	begun   bool  // the sink was told to begin
-	thought bool  // some reasoning was said
-	shift   int64 // characters of the texts that are over, for citations
-	tokens  []byte
+	items    itemList
+	calls    int    // tool calls begun
+	begun    bool   // the writer has begun
+	reasoned bool   // some reasoning was emitted
+	shift    int64  // characters of the texts that are done, for citations
+	tokens   []byte // the log probabilities of the event that is being read
 }
-
-// outputItem is what is known of an output item.
-type outputItem struct {
-	place int64  // its output_index, -1 for none
-	id    []byte // quoted; nil for none
-	kind  outputKind
-	parts []outputPart
-	half  []byte // the escape of half a character, waiting for the other
-	ended bool   // it was done
-
-	call   int    // which tool call it is
-	callID []byte // quoted
-	custom bool   // of a custom tool
-}
-
-type outputKind uint8
-
-const (
-	silentItem outputKind = iota // nothing of it is shown
-	messageItem
-	reasoningItem
-	callItem
-)
-
-// outputPart is a part of an item; a tool call has one, its arguments.
-type outputPart struct {
-	index   int64
-	summary bool // of reasoning: a part of the summary, not of the thoughts
-	said    bool // something of it was said
-	cited   bool // so was a citation of it
-	over    bool // all of it was
-
-	before int64 // the characters of the texts before it
-}
-
-// otherItems are the items that are not read here. True are the traces of tools
-// that the provider runs: its text says what came of them. The rest, and items
-// that are not in the table, would be missed, and are a failure.
-var otherItems = map[string]bool{
-	"code_interpreter_call": true, "file_search_call": true, "mcp_call": true, "mcp_list_tools": true,
-	"web_search_call": true, "compaction": true,
-
-	"apply_patch_call": false, "computer_call": false, "image_generation_call": false,
-	"local_shell_call": false, "mcp_approval_request": false, "shell_call": false,
-}
-
-func kindOf(typ []byte) (kind outputKind, known bool) {
-	switch string(typ) {
-	case `"message"`:
-		return messageItem, true
-	case `"reasoning"`:
-		return reasoningItem, true
-	case `"function_call"`, `"custom_tool_call"`:
-		return callItem, true
-	}
-	name, _ := translate.Inner(typ)
-	return silentItem, otherItems[string(name)]
-}
-
-// unknownItem is the failure of an answer with an item that cannot be shown. It
-// names only types that are known: what a provider made up is not shown.
-func (r *responseReader) unknownItem(typ []byte) *apierror.Error {
-	what := "an item"
-	if name, _ := translate.Inner(typ); len(name) > 0 {
-		if _, known := otherItems[string(name)]; known {
-			what += " of type " + string(typ)
-		}
-	}
-	return translate.ProviderFailure(r.call, "answered with "+what+" that a chat completion cannot show")
-}
-
-// find returns the item of this kind at an output_index, nil if there is none.
-// The id tells where a provider leaves the index out, or gives one to several;
-// else it is not relied on: some give an item another id in each event.
-func (r *responseReader) find(place int64, id []byte, kind outputKind) (found *outputItem) {
-	for i := len(r.items) - 1; i >= 0; i-- {
-		it := &r.items[i]
-		if it.kind != kind || place >= 0 && it.place != place {
-			continue
-		}
-		if id == nil || bytes.Equal(it.id, id) {
-			return it
-		}
-		if place >= 0 && found == nil {
-			found = it
-		}
-	}
-	return found
-}
-
-// findCall returns the tool call that an item is of, nil for one that is new:
-// calls have ids of their own, which are relied on.
-func (r *responseReader) findCall(place int64, o outputMembers, begins bool) *outputItem {
-	for i := len(r.items) - 1; i >= 0; i-- {
-		it := &r.items[i]
-		if it.kind != callItem || place >= 0 && it.place != place {
-			continue
-		}
-		switch {
-		case it.callID != nil && o.callID != nil:
-			if bytes.Equal(it.callID, o.callID) {
-				return it
-			}
-		case place >= 0:
-			return it
-		case o.id == nil && begins:
-			return nil
-		case o.id == nil || bytes.Equal(it.id, o.id):
-			return it
-		}
-	}
-	return nil
-}
-
-// item is find, and adds the item if there is none.
-func (r *responseReader) item(place int64, id []byte, kind outputKind) *outputItem {
-	if it := r.find(place, id, kind); it != nil {
-		return it
-	}
-	return r.newItem(place, id, kind)
-}
-
-func (r *responseReader) newItem(place int64, id []byte, kind outputKind) *outputItem {
-	it := outputItem{place: place, kind: kind}
-	if len(id) <= maxItemID {
-		it.id = bytes.Clone(id)
-	}
-	r.items = append(r.items, it)
-	r.parts++
-	return &r.items[len(r.items)-1]
-}
-
-// maxItemID bounds the id of an item that is held; known ones have 60 bytes.
-const maxItemID = 256
 
 // part returns a part of an item, and adds it if there is none.
-func (r *responseReader) part(it *outputItem, index int64, summary bool) *outputPart {
-	for i := len(it.parts) - 1; i >= 0; i-- {
-		if p := &it.parts[i]; p.index == index && p.summary == summary {
-			return p
-		}
-	}
-	it.parts = append(it.parts, outputPart{index: index, summary: summary, before: r.shift})
-	r.parts++
-	return &it.parts[len(it.parts)-1]
+func (r *reader) part(it *item, index int64, summary bool) *part {
+	return r.items.part(it, index, summary, r.shift)
 }
 
-// exceeded tells of an answer that has more items than any should have.
-func (r *responseReader) exceeded() *apierror.Error {
-	if r.parts > translate.MaxItems {
-		return translate.ProviderFailure(r.call, "answered with too many items")
+// checkSize fails an answer that has more items than any should have.
+func (r *reader) checkSize() *apierror.Error {
+	if r.items.parts > translate.MaxItems {
+		return translate.ProviderFailure(r.call, translate.TooManyItems)
 	}
 	return nil
 }
 
-// beginCall begins a tool call, whose name is quoted.
-func (r *responseReader) beginCall(place int64, id, callID, name []byte, custom bool) (*outputItem, *apierror.Error) {
-	if _, ok := translate.Inner(name); !ok {
-		return nil, translate.ProviderFailure(r.call, "answered with a tool call that names no function")
+// begin makes the writer begin, once.
+func (r *reader) begin(text bool) {
+	if !r.begun {
+		r.begun = true
+		r.to.begin(text)
 	}
+}
+
+// beginCall begins a tool call, whose name is quoted. If another has the same id, the family makes
+// up an id for this one: the caller could not distinguish their results.
+func (r *reader) beginCall(index int64, o itemMembers) (*item, *apierror.Error) {
+	if _, ok := translate.Unquoted(o.name); !ok {
+		return nil, translate.ProviderFailure(r.call, translate.NamelessCall)
+	}
+	callID := o.callID
 	if callID == nil {
-		callID = id
+		callID = o.id
 	}
-	if r.called(callID) {
+	if r.items.hasCall(callID) {
 		callID = nil
 	}
-	it := r.newItem(place, id, callItem)
-	it.call, it.callID, it.custom = r.calls, bytes.Clone(callID), custom
+	it := r.items.add(index, o.id, callItem)
+	it.call, it.callID, it.custom = r.calls, bytes.Clone(callID), string(o.typ) == `"custom_tool_call"`
 	r.calls++
-	r.start(false)
-	r.to.call(it.call, custom, it.callID, bytes.Clone(name))
+	r.begin(false)
+	r.to.beginCall(it.call, it.custom, it.callID, bytes.Clone(o.name))
 	return it, nil
 }
 
-// called tells whether another tool call has this id. The results of the two
-// could not be told apart, so the family makes up another for the second.
-func (r *responseReader) called(id []byte) bool {
-	for i := range r.items {
-		if it := &r.items[i]; it.kind == callItem && bytes.Equal(it.callID, id) {
-			return true
+func (r *reader) emitText(it *item, p *part, piece, logprobs []byte) {
+	p.emitted = true
+	r.begin(true)
+	if piece = it.joins.Next(piece); len(piece) > 0 || len(logprobs) > 0 {
+		r.to.text(piece, logprobs)
+	}
+}
+
+func (r *reader) emitRefusal(it *item, p *part, piece []byte) {
+	p.emitted = true
+	r.begin(true)
+	if piece = it.joins.Next(piece); len(piece) > 0 {
+		r.to.refusal(piece)
+	}
+}
+
+// emitReasoning emits either the reasoning of an item or the summary of it, whichever comes first.
+// An empty line separates parts.
+func (r *reader) emitReasoning(it *item, p *part, piece []byte) {
+	if r.original.hideReasoning || it.parts[0].summary != p.summary {
+		return
+	}
+	r.begin(false)
+	if !p.emitted && r.reasoned {
+		r.to.reasoning([]byte(`\n\n`))
+	}
+	p.emitted, r.reasoned = true, true
+	if piece = it.joins.Next(piece); len(piece) > 0 {
+		r.to.reasoning(piece)
+	}
+}
+
+func (r *reader) emitArguments(it *item, piece []byte) {
+	r.part(it, 0, false).emitted = true
+	if piece = it.joins.Next(piece); len(piece) > 0 {
+		r.to.arguments(it.call, it.custom, piece)
+	}
+}
+
+// emitCitation emits the citation of a URL. Chat nests its members; other annotations refer to what
+// only the provider has. Citations count characters from the beginning of their part, and in a chat
+// completion from that of the message.
+func (r *reader) emitCitation(p *part, annotation []byte) {
+	c := translate.ReadCitation(annotation)
+	if string(c.Type) != `"url_citation"` {
+		return
+	}
+	p.cited = true
+	start, _ := jsonscan.Int(c.Start)
+	end, _ := jsonscan.Int(c.End)
+	a := []byte(`{"type":"url_citation","url_citation":{`)
+	a = translate.AppendMember(a, "url", c.URL)
+	a = translate.AppendMember(a, "title", c.Title)
+	a = translate.AppendIntMember(a, "start_index", start+p.before)
+	a = translate.AppendIntMember(a, "end_index", end+p.before)
+	r.to.citation(append(a, "}}"...))
+}
+
+// flush emits what replaces half a character that an item was left with.
+func (r *reader) flush(it *item) {
+	rest := it.joins.Rest()
+	switch {
+	case rest == nil:
+	case it.kind == callItem:
+		r.to.arguments(it.call, it.custom, rest)
+	case it.kind == reasoningItem:
+		r.to.reasoning(rest)
+	default:
+		r.to.text(rest, nil)
+	}
+}
+
+// readTokens returns log probabilities as chat has them, if the caller asked for them.
+func (r *reader) readTokens(list []byte) []byte {
+	r.tokens = r.tokens[:0]
+	if r.original.logprobs && len(list) > len("[]") && list[0] == '[' {
+		for span := range jsonscan.AllElements(list) {
+			if span.Kind == '{' {
+				r.tokens = translate.AppendToken(r.tokens, span.Value(list), "null")
+			}
 		}
 	}
-	return false
+	return r.tokens
+}
+
+// trim releases the buffer of a long event.
+func (r *reader) trim() {
+	if cap(r.tokens) > translate.MaxScratch {
+		r.tokens = nil
+	}
 }

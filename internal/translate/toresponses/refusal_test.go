@@ -75,6 +75,7 @@ func TestChatFieldsAreChecked(t *testing.T) {
 		{`"include_reasoning":1`, "include_reasoning", "invalid_value"},
 		{`"stream_options":{"x":1}`, "stream_options.x", "unsupported_parameter"},
 		{`"response_format":{"type":"grammar"}`, "response_format.type", "unsupported_parameter"},
+		{`"response_format":{"type":"json_object","x":1}`, "response_format.x", "unsupported_parameter"},
 		{`"response_format":{}`, "response_format.type", "missing_required_parameter"},
 		{`"response_format":{"type":"json_schema"}`, "response_format.json_schema", "missing_required_parameter"},
 		{`"response_format":{"type":"json_schema","json_schema":{"schema":{}}}`, "response_format.json_schema.name", "missing_required_parameter"},

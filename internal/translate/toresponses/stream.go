@@ -9,33 +9,30 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// Stream turns the events of a response into the chunks of a chat
-// completion.
+// Stream translates the events of a response to the chunks of a chat completion.
 //
-// It begins with the role at the first output item, so that a response which
-// fails before can still be answered by a status, and ends by [DONE] only after
-// response.completed or response.incomplete. Every other end is a failure, in
-// the family's form.
+// It begins with the role at the first output item, so that a response which fails before can still
+// be answered by a status. It ends with [DONE] only after response.completed or
+// response.incomplete. Every other end is a failure in the family's form.
 type Stream struct {
 	call      openai.Call
 	responses *openai.ResponsesStream
-	reader    responseReader
-	chunks    chunks
-	event     []byte // the one in work, as responses repaired it
+	reader    reader
+	chunks    chunkWriter
+	event     []byte // the event that is being read, as responses repaired it
 	members   []jsonscan.Member
 	failure   *apierror.Error
-	ended     bool // the client was told the end
+	ended     bool // the client got the end
 }
 
 var _ openai.Stream = (*Stream)(nil)
 
-// NewStream returns the stream of one client around the family's own, which
-// gets chunks as from a provider of chat completions and is used by nobody
-// else.
+// NewStream returns the stream of one client. It owns the family's own stream, which gets chunks as
+// from a provider of chat completions.
 func NewStream(original *Original, call openai.Call, family openai.Stream) *Stream {
-	s := &Stream{call: original.call(call), chunks: chunks{family: family}}
+	s := &Stream{call: original.call(call), chunks: chunkWriter{family: family}}
 	s.responses = openai.NewResponsesStream(s.call)
-	s.reader = responseReader{call: &s.call, original: original, to: &s.chunks}
+	s.reader = reader{call: &s.call, original: original, to: &s.chunks}
 	return s
 }
 
@@ -50,14 +47,14 @@ func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 		s.fail(bad)
 	} else if bad := s.read(e.Name); bad != nil {
 		s.fail(bad)
-	} else if bad := s.chunks.family.Summary().Err; bad != nil { // it has told the client
+	} else if bad := s.chunks.family.Summary().Err; bad != nil { // the client got it
 		s.ended, s.failure = true, bad
 	}
 	s.trim()
 	return s.take()
 }
 
-// read takes the event in work.
+// read takes the event that responses repaired.
 func (s *Stream) read(name []byte) *apierror.Error {
 	data, ok := bytes.CutPrefix(s.event, []byte("data: "))
 	if !ok {
@@ -65,37 +62,37 @@ func (s *Stream) read(name []byte) *apierror.Error {
 			return nil
 		}
 	}
-	var e responseEvent
+	var e event
 	s.members = e.parse(bytes.TrimRight(data, "\n"), s.members)
-	if typ, ok := translate.Inner(e.typ); ok {
+	if typ, ok := translate.Unquoted(e.typ); ok {
 		name = typ
 	}
 	if e.response == nil {
 		return s.reader.event(name, &e)
 	}
 	s.members = jsonscan.Members(e.response, s.members[:0])
-	s.learn(e.response)
+	s.setHead(e.response)
 	if !s.responses.Done() {
 		return nil
 	}
-	if string(name) == "response.failed" { // by its type alone
+	if string(name) == "response.failed" { // without an error in the response
 		return translate.ProviderFailure(&s.call, "failed while it answered")
 	}
 	end, bad := s.reader.end(e.response, s.members, name)
 	if bad != nil {
 		return bad
 	}
-	end.usage(s.responses.Summary())
+	end.setUsage(s.responses.Summary())
 	s.chunks.finish(end)
 	return nil
 }
 
-// learn takes id and time of the response, which is walked in s.members.
-func (s *Stream) learn(response []byte) {
+// setHead takes id and time of the response, whose members are in s.members.
+func (s *Stream) setHead(response []byte) {
 	var id, created []byte
 	if i, ok := jsonscan.Find(response, s.members, "id"); ok {
 		if value := s.members[i].Value(response); len(value) <= maxItemID {
-			if _, ok := translate.Inner(value); ok {
+			if _, ok := translate.Unquoted(value); ok {
 				id = value
 			}
 		}
@@ -103,26 +100,22 @@ func (s *Stream) learn(response []byte) {
 	if i, ok := jsonscan.Find(response, s.members, "created_at"); ok && s.members[i].Kind == '0' {
 		created = s.members[i].Value(response)
 	}
-	s.chunks.name(id, created)
+	s.chunks.setHead(id, created)
 }
 
-// trim gives back what a long event made of the buffers.
+// trim releases the buffers of a long event.
 func (s *Stream) trim() {
 	if cap(s.event) > translate.MaxScratch {
 		s.event = nil
 	}
-	if cap(s.chunks.chunk) > translate.MaxScratch {
-		s.chunks.chunk = nil
-	}
 	if cap(s.members) > translate.MaxMembers {
 		s.members = nil
 	}
-	if cap(s.reader.tokens) > translate.MaxScratch {
-		s.reader.tokens = nil
-	}
+	s.chunks.trim()
+	s.reader.trim()
 }
 
-// take returns the chunks told since the caller gave its buffer.
+// take returns what was written since the caller gave its buffer.
 func (s *Stream) take() []byte {
 	out := s.chunks.out
 	s.chunks.out = nil
@@ -151,7 +144,7 @@ func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 	return out, err
 }
 
-// Summary implements [openai.Stream]. The provider's words are those of its
+// Summary implements [openai.Stream]. Id, finish reason and usage are those of the provider's
 // response.
 func (s *Stream) Summary() openai.Summary {
 	sum, provider := s.chunks.family.Summary(), s.responses.Summary()

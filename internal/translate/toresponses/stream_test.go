@@ -111,7 +111,7 @@ func TestOnlyKeptResponsesHaveOwners(t *testing.T) {
 		s := toresponses.NewStream(original, call, openai.NewChatStream(translatetest.NewCall()))
 		feedEvents(s, event("created", opened), messageAdded)
 		if ids != want {
-			t.Errorf("%s: %d ids were told of, want %d", body, ids, want)
+			t.Errorf("%s: %d ids had an owner, want %d", body, ids, want)
 		}
 	}
 }
@@ -184,8 +184,68 @@ func TestEventsAddUpToTheWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want, got := said(t, whole), g.said(); got != want {
+		if want, got := contentOf(t, whole), g.content(); got != want {
 			t.Errorf("%s: in events %s\nwhole %s", name, got, want)
 		}
+	}
+}
+
+// Half a character at the end of an item is replaced even if no event says that the item is done.
+func TestHalfACharacterIsReplacedAtTheEnd(t *testing.T) {
+	const half = `x\ud83d`
+	call := event("output_item.added", `"output_index":0,"item":{"type":"function_call","call_id":"c","name":"f"}`)
+	for name, c := range map[string]struct{ wire, want string }{
+		"text":      {textDelta(`x\ud83d`), `"content":"\ufffd"`},
+		"refusal":   {event("refusal.delta", `"output_index":0,"delta":"`+half+`"`) + event("refusal.done", `"output_index":0`), `"refusal":"\ufffd"`},
+		"reasoning": {event("reasoning_text.delta", `"output_index":0,"delta":"`+half+`"`), `"reasoning_content":"\ufffd"`},
+		"reasoning that is done": {event("reasoning_text.delta", `"output_index":0,"delta":"`+half+`"`) +
+			event("reasoning_text.done", `"output_index":0`) + textDelta("a"), `"reasoning_content":"\ufffd"`},
+		"arguments": {call + event("function_call_arguments.delta", `"output_index":0,"delta":"`+half+`"`), `"arguments":"\ufffd"`},
+	} {
+		out, err := stream(plainOriginal(t), c.wire+ends, false, false)
+		if err != nil || strings.Count(out, c.want) != 1 || strings.Contains(out, "ud83d") {
+			t.Errorf("%s: %v, %s", name, err, out)
+		}
+	}
+}
+
+func TestAnIndexThatIsNoneIsAbsent(t *testing.T) {
+	out, err := stream(plainOriginal(t), event("output_text.delta", `"output_index":-1,"content_index":"x","delta":"a"`)+
+		event("output_text.delta", `"output_index":1.5,"delta":"b"`)+ends, false, false)
+	if g, bad := checkChunks(out); err != nil || bad != nil || g.message.content != "ab" {
+		t.Errorf("%v, %v: %s", err, bad, out)
+	}
+}
+
+func TestANullMemberIsAbsent(t *testing.T) {
+	out, err := stream(plainOriginal(t), event("output_text.delta", `"output_index":0,"response":null,"delta":"a"`)+ends, false, false)
+	if g, bad := checkChunks(out); err != nil || bad != nil || g.message.content != "a" {
+		t.Errorf("%v, %v: %s", err, bad, out)
+	}
+}
+
+func TestTheDoneEventHasTheInputOfACustomTool(t *testing.T) {
+	out, err := stream(plainOriginal(t), event("output_item.added", `"output_index":0,"item":{"type":"custom_tool_call","call_id":"c","name":"f","input":""}`)+
+		event("custom_tool_call_input.done", `"output_index":0,"input":"select 1"`)+ends, false, false)
+	if g, bad := checkChunks(out); err != nil || bad != nil || len(g.calls) != 1 || g.calls[0]["arguments"] != "select 1" {
+		t.Errorf("%v, %v: %s", err, bad, out)
+	}
+}
+
+// failing is a family's stream that fails at its first chunk.
+type failing struct{ openai.Stream }
+
+func (failing) Data(dst []byte, _ *openai.Event) []byte { return append(dst, "failed"...) }
+func (failing) Summary() openai.Summary {
+	return openai.Summary{Err: apierror.New(apierror.UpstreamError, "no")}
+}
+
+func TestAFailureOfTheFamilysStreamEndsTheStream(t *testing.T) {
+	s := toresponses.NewStream(plainOriginal(t), translatetest.NewCall(), failing{})
+	if out := feedEvents(s, textDelta("a"), textDelta("b")); out != "failedfailed" || !s.Done() { // the role and the text
+		t.Errorf("%s, done %v", out, s.Done())
+	}
+	if out, err := s.Close(nil, nil); translatetest.MustFail(t, err).Message != "no" || len(out) > 0 {
+		t.Errorf("closing gave %s, %v", out, err)
 	}
 }

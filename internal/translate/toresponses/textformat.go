@@ -2,32 +2,26 @@ package toresponses
 
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// text maps response_format and verbosity, which Responses has in one object.
-func (t *translation) text() error {
-	verbosity, err := t.body.Text("verbosity")
+// appendText appends the member text, which has both response_format and verbosity.
+func appendText(dst []byte, body translate.Object) ([]byte, error) {
+	verbosity, err := body.Text("verbosity")
 	if err != nil {
-		return err
+		return dst, err
 	}
-	format, err := t.format()
-	if err != nil || format == nil && verbosity == nil {
-		return err
+	format, err := textFormat(body)
+	if err != nil {
+		return dst, err
 	}
-	t.out = append(t.out, `,"text":`...)
-	t.out = appendObject(t.out, "format", format, "verbosity", verbosity)
-	return nil
+	return appendObject(dst, "text", "format", format, "verbosity", verbosity), nil
 }
 
-// format returns text.format, nil for the default.
-func (t *translation) format() ([]byte, error) {
-	value := t.body.Get("response_format")
-	if value == nil {
-		return nil, nil
-	}
-	o, err := translate.Open(value, "response_format")
-	if err != nil {
+// textFormat returns text.format, nil for the default.
+func textFormat(body translate.Object) ([]byte, error) {
+	o, ok, err := body.Object("response_format")
+	if !ok || err != nil {
 		return nil, err
 	}
-	typ, err := o.DecodedText("type")
+	typ, err := o.Type()
 	if err != nil {
 		return nil, err
 	}
@@ -42,31 +36,24 @@ func (t *translation) format() ([]byte, error) {
 	return nil, translate.UnsupportedType(o, typ)
 }
 
-// schemaFormat makes flat what chat has nested.
+// schemaFormat flattens the object json_schema.
 func schemaFormat(o translate.Object) ([]byte, error) {
 	if err := o.Only("type", "json_schema"); err != nil {
 		return nil, err
 	}
-	value, path := o.Get("json_schema"), o.Param("json_schema")
-	if value == nil {
-		return nil, translate.Missing(path)
-	}
-	schema, err := translate.Open(value, path)
+	schema, err := o.RequiredObject("json_schema")
 	if err != nil {
 		return nil, err
 	}
 	if err := schema.Only("name", "description", "schema", "strict"); err != nil {
 		return nil, err
 	}
-	name, err := schema.RequiredText("name")
-	if err != nil {
+	if _, err := schema.RequiredText("name"); err != nil {
 		return nil, err
 	}
 	if schema.Get("schema") == nil {
 		return nil, translate.Missing(schema.Param("schema"))
 	}
-	format := append([]byte(nil), `{"type":"json_schema","name":`...)
-	format = append(format, name...)
-	format = translate.AppendPresent(format, schema, "description", "schema", "strict")
-	return append(format, '}'), nil
+	format := []byte(`{"type":"json_schema"`)
+	return append(translate.AppendPresent(format, schema, "name", "description", "schema", "strict"), '}'), nil
 }

@@ -1,162 +1,126 @@
 package toresponses
 
-import (
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate"
-)
+import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// toolFields are the fields of a tool's own object, by the tool's type, which
-// is also the name of that object's member.
+// toolFields are the fields of a tool's own object, by the tool's type, which is also the name of
+// the member that has this object.
 var toolFields = map[string][]string{
 	"function": {"name", "description", "parameters", "strict"},
 	"custom":   {"name", "description", "format"},
 }
 
-// tools maps tools, tool_choice and parallel_tool_calls.
-func (t *translation) tools() error {
-	choice, forced, err := t.choice()
+// appendTools appends tools, tool_choice and parallel_tool_calls.
+func appendTools(dst []byte, body translate.Object) ([]byte, error) {
+	choice, required, err := toolChoice(body)
 	if err != nil {
-		return err
+		return dst, err
 	}
-	parallel := t.body.Get("parallel_tool_calls")
-	if _, err := t.body.Bool("parallel_tool_calls"); err != nil {
-		return err
+	if _, err := body.Bool("parallel_tool_calls"); err != nil {
+		return dst, err
 	}
 	some := false
-	if value := t.body.Get("tools"); value != nil {
-		spans, err := translate.Elements(value, "tools", translate.MaxTools)
-		if err != nil {
-			return err
+	err = body.Each("tools", translate.MaxTools, func(i int, tool translate.Object) (err error) {
+		if i == 0 {
+			some = true
+			dst = append(dst, `,"tools":[`...)
 		}
-		for i, span := range spans {
-			if !some {
-				t.out = append(t.out, `,"tools":`...)
-				some = true
-			}
-			t.out = append(t.out, "[,"[min(i, 1)])
-			if err := t.tool(span.Value(value), translate.At("tools", i)); err != nil {
-				return err
-			}
-		}
-	}
+		dst, err = appendTool(translate.AppendComma(dst), tool)
+		return err
+	})
 	switch {
-	case !some && forced:
-		return apierror.New(apierror.InvalidValue, "tool_choice asks for a tool, and there is none").WithParam("tool_choice")
+	case err != nil:
+		return dst, err
+	case !some && required:
+		return dst, translate.NoTools()
 	case !some:
-		return nil // without tools these hold of themselves
+		return dst, nil // what is left are the defaults of a request without tools
 	}
-	t.out = append(t.out, ']')
+	dst = append(dst, ']')
 	if choice != nil {
-		t.put("tool_choice", choice)
+		dst = translate.AppendMember(dst, "tool_choice", choice)
 	}
-	if parallel != nil {
-		t.put("parallel_tool_calls", parallel)
-	}
-	return nil
+	return translate.AppendPresent(dst, body, "parallel_tool_calls"), nil
 }
 
-// typed opens an object whose type names the member that has its content, and
-// that member. cache_control is a hint for caches and not sent.
-func typed(value []byte, path string) (typ string, inner translate.Object, err error) {
-	outer, err := translate.Open(value, path)
-	if err != nil {
-		return "", inner, err
-	}
-	if typ, err = outer.DecodedText("type"); err != nil {
+// openTyped returns the type of a tool or of a choice of one, and its own object.
+func openTyped(outer translate.Object) (typ string, inner translate.Object, err error) {
+	if typ, err = outer.Type(); err != nil {
 		return "", inner, err
 	}
 	if _, known := toolFields[typ]; !known {
 		return "", inner, translate.UnsupportedType(outer, typ)
 	}
+	// cache_control is a hint for caches and not sent.
 	if err := outer.Only("type", typ, "cache_control"); err != nil {
 		return "", inner, err
 	}
-	content := outer.Get(typ)
-	if content == nil {
-		return "", inner, translate.Missing(outer.Param(typ))
-	}
-	inner, err = translate.Open(content, outer.Param(typ))
+	inner, err = outer.RequiredObject(typ)
 	return typ, inner, err
 }
 
-// tool appends a tool as Responses has it: flat, with parameters, and with
-// strict in any case, because its default there is true and here false.
-func (t *translation) tool(value []byte, path string) error {
-	typ, o, err := typed(value, path)
+// appendTool appends a tool as Responses has it: flat. A function always gets parameters, which
+// Responses requires, and strict, whose default is true in Responses and false in chat.
+func appendTool(dst []byte, outer translate.Object) ([]byte, error) {
+	typ, tool, err := openTyped(outer)
 	if err != nil {
-		return err
+		return dst, err
 	}
-	if err := o.Only(toolFields[typ]...); err != nil {
-		return err
+	if err := tool.Only(toolFields[typ]...); err != nil {
+		return dst, err
 	}
-	name, err := o.RequiredText("name")
-	if err != nil {
-		return err
+	if _, err := tool.RequiredText("name"); err != nil {
+		return dst, err
 	}
-	t.out = append(t.out, `{"type":"`...)
-	t.out = append(t.out, typ...)
-	t.out = append(t.out, `","name":`...)
-	t.out = append(t.out, name...)
-	t.out = translate.AppendPresent(t.out, o, "description", "parameters", "strict")
+	dst = translate.AppendTextMember(append(dst, '{'), "type", []byte(typ))
+	dst = translate.AppendPresent(dst, tool, "name", "description", "parameters", "strict")
 	if typ == "custom" {
-		if err := t.toolFormat(o); err != nil {
-			return err
+		if dst, err = appendGrammar(dst, tool); err != nil {
+			return dst, err
 		}
-	} else {
-		if o.Get("parameters") == nil {
-			t.put("parameters", []byte(`{"type":"object","properties":{}}`))
-		}
-		if o.Get("strict") == nil {
-			t.put("strict", []byte("false"))
-		}
+		return append(dst, '}'), nil
 	}
-	t.out = append(t.out, '}')
-	return nil
+	if tool.Get("parameters") == nil {
+		dst = append(dst, `,"parameters":{"type":"object","properties":{}}`...)
+	}
+	if tool.Get("strict") == nil {
+		dst = append(dst, `,"strict":false`...)
+	}
+	return append(dst, '}'), nil
 }
 
-// toolFormat maps what a custom tool takes: any text, or a grammar, which chat
-// has one level deeper.
-func (t *translation) toolFormat(tool translate.Object) error {
-	value := tool.Get("format")
-	if value == nil {
-		return nil
+// appendGrammar appends the format of a custom tool's input, if it has one: any text, or a grammar,
+// which chat nests.
+func appendGrammar(dst []byte, tool translate.Object) ([]byte, error) {
+	format, ok, err := tool.Object("format")
+	if !ok || err != nil {
+		return dst, err
 	}
-	format, err := translate.Open(value, tool.Param("format"))
+	typ, err := format.Type()
 	if err != nil {
-		return err
-	}
-	typ, err := format.DecodedText("type")
-	if err != nil {
-		return err
+		return dst, err
 	}
 	switch typ {
 	case "text":
-		t.put("format", []byte(`{"type":"text"}`))
-		return format.Only("type")
+		return append(dst, `,"format":{"type":"text"}`...), format.Only("type")
 	case "grammar":
 	default:
-		return translate.UnsupportedType(format, typ)
+		return dst, translate.UnsupportedType(format, typ)
 	}
 	if err := format.Only("type", "grammar"); err != nil {
-		return err
+		return dst, err
 	}
-	if value = format.Get("grammar"); value == nil {
-		return translate.Missing(format.Param("grammar"))
-	}
-	grammar, err := translate.Open(value, format.Param("grammar"))
+	grammar, err := format.RequiredObject("grammar")
 	if err != nil {
-		return err
+		return dst, err
 	}
 	if err := grammar.Only("definition", "syntax"); err != nil {
-		return err
+		return dst, err
 	}
 	for _, key := range []string{"definition", "syntax"} {
 		if _, err := grammar.RequiredText(key); err != nil {
-			return err
+			return dst, err
 		}
 	}
-	t.out = append(t.out, `,"format":{"type":"grammar"`...)
-	t.out = translate.AppendPresent(t.out, grammar, "definition", "syntax")
-	t.out = append(t.out, '}')
-	return nil
+	dst = append(dst, `,"format":{"type":"grammar"`...)
+	return append(translate.AppendPresent(dst, grammar, "definition", "syntax"), '}'), nil
 }

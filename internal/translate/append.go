@@ -1,0 +1,61 @@
+package translate
+
+import (
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// AppendComma appends a comma unless nothing precedes it in its object or array.
+func AppendComma(dst []byte) []byte {
+	if n := len(dst); n == 0 || dst[n-1] == '{' || dst[n-1] == '[' {
+		return dst
+	}
+	return append(dst, ',')
+}
+
+// AppendMember appends a member of an object, behind a comma unless it is the first. The key must
+// need no escaping.
+func AppendMember(dst []byte, key string, value []byte) []byte {
+	return append(AppendKey(dst, key), value...)
+}
+
+// AppendKey is AppendMember for a value that the caller appends.
+func AppendKey(dst []byte, key string) []byte {
+	dst = append(AppendComma(dst), '"')
+	dst = append(dst, key...)
+	return append(dst, '"', ':')
+}
+
+// AppendTextMember appends a member whose value is a JSON string without its quotes.
+func AppendTextMember(dst []byte, key string, text []byte) []byte {
+	dst = append(AppendKey(dst, key), '"')
+	dst = append(dst, text...)
+	return append(dst, '"')
+}
+
+// AppendIntMember appends a member whose value is a number.
+func AppendIntMember(dst []byte, key string, n int64) []byte {
+	return strconv.AppendInt(AppendKey(dst, key), n, 10)
+}
+
+// AppendPresent appends those members of o that are present.
+func AppendPresent(dst []byte, o Object, keys ...string) []byte {
+	for _, key := range keys {
+		if value := o.Get(key); value != nil {
+			dst = AppendMember(dst, key, value)
+		}
+	}
+	return dst
+}
+
+// AppendWithNull appends o as written, with null for those keys that it does not have.
+func AppendWithNull(dst []byte, o Object, keys ...string) []byte {
+	p := jsonscan.NewPatch(o.data, o.members)
+	for _, key := range keys {
+		if _, ok := jsonscan.Find(o.data, o.members, key); !ok {
+			p.Add(key, []byte("null"))
+		}
+	}
+	return p.Append(dst)
+}

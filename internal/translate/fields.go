@@ -1,0 +1,52 @@
+package translate
+
+// Disposition is what becomes of a top-level field of a request.
+type Disposition string
+
+const (
+	// Kept fields reach the provider unchanged, by the same name.
+	Kept Disposition = "kept"
+	// Mapped fields reach the provider in another shape, or the gateway acts on them.
+	Mapped Disposition = "mapped"
+	// Ignored fields change nothing in the answer of such a provider.
+	Ignored Disposition = "ignored"
+	// Refused fields are a 400 unless they are null.
+	Refused Disposition = "refused"
+)
+
+// Fields is the table of the fields of a request. A field that is not in it is refused.
+type Fields map[string]Disposition
+
+// Check refuses the first field of a request that has no counterpart, and options of the stream
+// that have none. neutral reports whether a refused field has a value that asks for nothing; such a
+// field is dropped. It may be nil.
+func (f Fields) Check(body Object, neutral func(key string, value []byte) bool) error {
+	for _, m := range body.members {
+		if m.Kind == 'n' {
+			continue
+		}
+		key := string(m.Key(body.data))
+		switch d, known := f[key]; {
+		case !known:
+			return Unsupported(key)
+		case d == Refused && (neutral == nil || !neutral(key, m.Value(body.data))):
+			return Unsupported(key)
+		}
+	}
+	options, ok, err := body.Object("stream_options")
+	if !ok || err != nil {
+		return err
+	}
+	// Padding (include_obfuscation) concerns the connection of the client, not the provider.
+	return options.Only("include_obfuscation", "include_usage")
+}
+
+// AppendKept appends the fields of a request that the provider gets unchanged.
+func (f Fields) AppendKept(dst []byte, body Object) []byte {
+	for _, m := range body.members {
+		if key := string(m.Key(body.data)); m.Kind != 'n' && f[key] == Kept {
+			dst = AppendMember(dst, key, m.Value(body.data))
+		}
+	}
+	return dst
+}
