@@ -20,7 +20,7 @@ type family interface {
 	showRate(h http.Header, r *apierror.Rate)
 	showRefusedRate(h http.Header, r *apierror.Rate, now time.Time)
 	chatResult(dst, body []byte, x *exchange) ([]byte, openai.Summary, error)
-	chatStream(x *exchange, includeUsage bool) openai.Stream
+	chatStream(x *exchange, includeUsage bool) openai.DeltaStream
 	appendModel(dst []byte, m catalog.Model) []byte
 	appendModels(dst []byte, models []catalog.Model, p page) []byte
 }
@@ -39,7 +39,7 @@ func (openaiFamily) chatResult(dst, body []byte, x *exchange) ([]byte, openai.Su
 	return openai.ChatResult(dst, body, x.wireCall())
 }
 
-func (openaiFamily) chatStream(x *exchange, includeUsage bool) openai.Stream {
+func (openaiFamily) chatStream(x *exchange, includeUsage bool) openai.DeltaStream {
 	c := x.wireCall()
 	c.IncludeUsage = includeUsage
 	return openai.NewChatStream(c)

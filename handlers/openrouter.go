@@ -24,7 +24,7 @@ func (openrouterFamily) chatResult(dst, body []byte, x *exchange) ([]byte, opena
 	return openrouter.ChatResult(dst, body, x.openrouterCall())
 }
 
-func (openrouterFamily) chatStream(x *exchange, _ bool) openai.Stream {
+func (openrouterFamily) chatStream(x *exchange, _ bool) openai.DeltaStream {
 	return openrouter.NewChatStream(x.openrouterCall())
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
 )
 
 // twins are two guarded streams with the same events. In one of them no event repeats another.
@@ -139,6 +140,37 @@ func TestWhichEventsRepeatOthers(t *testing.T) {
 			if w.repeated == 0 {
 				t.Errorf("no event repeats %s", repeating[api][kind])
 			}
+		}
+	}
+}
+
+type translationIDs struct{}
+
+func (translationIDs) NewID(prefix string) string { return prefix + "_1" }
+func (translationIDs) Unix() int64                { return 1 }
+
+// A translation reads an event with the edits of the guardrail, wherever in it a text is.
+func TestATranslationGetsNoTextThatWasTakenOut(t *testing.T) {
+	for _, delta := range []string{
+		`"content":"TEXT"`, `"content":[{"type":"text","text":"TEXT"}]`, `"content":[{"type":"thinking","thinking":[{"type":"text","text":"TEXT"}]}]`,
+		`"refusal":"TEXT"`, `"reasoning":"TEXT"`, `"reasoning_content":"TEXT"`, `"reasoning_details":[{"type":"reasoning.text","text":"TEXT"}]`,
+		`"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"\"TEXT\""}}]`, `"content":"TEXT","annotations":[]`,
+	} {
+		guard, events := golden(t).Stream(guardrail.Chat), new(openai.Events)
+		s := tochat.NewStream(new(tochat.Original), openai.Call{Model: "m", Provider: "p"}, translationIDs{})
+		var out []byte
+		for _, text := range []string{"to ", "jo@corp.example", " and jo@corp.example ", "and on"} {
+			delta := strings.ReplaceAll(strings.ReplaceAll(delta, `\"TEXT\"`, text), "TEXT", text)
+			sent, v, err := guard.Push(events.Next(nil, fmt.Appendf(nil, `{"choices":[{"index":0,"delta":{%s}}]}`, delta)))
+			if v != nil || err != nil {
+				t.Fatal(v, err)
+			}
+			for _, e := range sent {
+				out = s.Data(out, e)
+			}
+		}
+		if text := string(out); strings.Contains(text, "corp") || strings.Count(text, "[REDACTED:email]") < 2 || s.Summary().Err != nil {
+			t.Errorf("%s became %s, %v", delta, text, s.Summary().Err)
 		}
 	}
 }

@@ -172,30 +172,41 @@ func (c *chat) note(members []jsonscan.Member, t topMembers) {
 // useUsage reads usage, and takes it out of a chunk: it is shown once at the end of a stream, or
 // not at all.
 func (c *chat) useUsage(p *jsonscan.Patch, i int, value []byte) {
-	u, ok := ParseUsage(value)
-	if ok {
-		c.sum.Usage, c.sum.HasUsage, c.sum.Later = u, true, 0
-	}
-	if !c.stream {
-		switch {
-		case c.shape.Usage == nil:
-		case ok:
-			c.usage = c.shape.Usage(c.usage[:0], value, u)
-			p.Set(i, c.usage)
-		default:
+	if c.stream {
+		if c.holdUsage(value) {
+			p.Set(i, jsonNull)
+		} else {
 			p.Drop(i)
 		}
 		return
 	}
-	asOpenAI := c.call.IncludeUsage && c.shape.Usage == nil
-	if ok && len(value) <= maxHeldUsage && (asOpenAI || c.shape.Usage != nil) {
-		c.usage = append(c.usage[:0], value...)
-	}
-	if asOpenAI {
-		p.Set(i, jsonNull) // in every chunk but the last
-	} else {
+	u, ok := c.readUsage(value)
+	switch {
+	case c.shape.Usage == nil:
+	case ok:
+		c.usage = c.shape.Usage(c.usage[:0], value, u)
+		p.Set(i, c.usage)
+	default:
 		p.Drop(i)
 	}
+}
+
+// holdUsage reads the usage of a chunk and keeps it for the end. It reports whether the chunk must
+// have null in its place, as all but the last have for a client of the OpenAI API that asked for
+// usage.
+func (c *chat) holdUsage(value []byte) (null bool) {
+	null = c.call.IncludeUsage && c.shape.Usage == nil
+	if _, ok := c.readUsage(value); ok && len(value) <= maxHeldUsage && (null || c.shape.Usage != nil) {
+		c.usage = append(c.usage[:0], value...)
+	}
+	return null
+}
+
+func (c *chat) readUsage(value []byte) (u Usage, ok bool) {
+	if u, ok = ParseUsage(value); ok {
+		c.sum.Usage, c.sum.HasUsage, c.sum.Later = u, true, 0
+	}
+	return u, ok
 }
 
 // failed returns the caller's form of a provider's error in an answer.

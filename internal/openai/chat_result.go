@@ -26,13 +26,13 @@ func ShapedResult(dst, body []byte, call Call, shape Shape) ([]byte, Summary, er
 
 // ReadChatResult repairs a body as ChatResult does, and hands what is in it to read. The chunk is
 // valid until read returns.
-func ReadChatResult(body []byte, call Call, read func(Chunk)) (Summary, error) {
+func ReadChatResult(body []byte, call Call, read func(*Chunk)) (Summary, error) {
 	r := results.Get().(*result)
 	defer r.release()
 	if bad := r.read(body, call, Shape{}); bad != nil {
 		return r.sum, bad
 	}
-	read(r.work.chunk)
+	read(&r.work.chunk)
 	return r.sum, nil
 }
 

@@ -2,6 +2,8 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -16,12 +18,12 @@ type Event struct {
 	Data []byte // JSON without white space around it, or [DONE]; may be empty
 
 	vars    [Variables]Variable // of an event that repeats another, and those that were set
+	set     bool                // whether any was set
 	source  *Events             // nil for an event that is in no stream
 	id      int
 	shape   int
 	repeats bool
 	work    *work // nil while nobody needs the members
-	err     error // of the walk
 }
 
 // Variable is a value of an event: a string with its quotes, or digits.
@@ -52,18 +54,18 @@ func (e *Event) Done() bool { return string(e.Data) == doneMark }
 func (e *Event) Members() ([]jsonscan.Member, error) {
 	if e.work == nil {
 		e.walk()
-		if e.err == nil && hasLineEnd(e.Data) {
+		if e.work.err == nil && hasLineEnd(e.Data) {
 			e.Data = bytes.Clone(e.Data)
 			unwrap(e.Data, 0)
 		}
 	}
-	return e.work.members, e.err
+	return e.work.members, e.work.err
 }
 
 // walk finds the members, and leaves the data as it is.
 func (e *Event) walk() {
 	e.work = works.Get().(*work)
-	e.work.members, e.err = jsonscan.Lenient(e.Data, e.work.members[:0])
+	e.work.members, e.work.err = jsonscan.Lenient(e.Data, e.work.members[:0])
 }
 
 // Release returns the memory of the members. The event must not be used after it.
@@ -93,11 +95,11 @@ func (e *Event) Set(kind int, v Variable) {
 			}
 		}
 	}
-	e.vars[kind] = v
+	e.vars[kind], e.set = v, true
 }
 
 // Replace gives a variable that the event has a new value.
-func (e *Event) Replace(kind int, value []byte) { e.vars[kind].New = value }
+func (e *Event) Replace(kind int, value []byte) { e.vars[kind].New, e.set = value, true }
 
 // Has reports whether the event has a variable.
 func (e *Event) Has(kind int) bool { return e.vars[kind].End > 0 }
@@ -122,12 +124,18 @@ func (e *Event) Rewrite(data []byte, move func(members []jsonscan.Member)) {
 	}
 }
 
-// valueAt returns the value in data[start:end], or the new one if it is the variable of a kind.
+// valueAt returns the value in data[start:end] with the new value of a variable, if that is in it.
 func (e *Event) valueAt(kind, start, end int) []byte {
-	if v := &e.vars[kind]; v.Start == start && v.New != nil {
+	switch v := &e.vars[kind]; {
+	case v.New == nil || v.Start < start || v.End > end:
+		return e.Data[start:end:end]
+	case v.Start == start && v.End == end:
 		return v.New
+	default:
+		value := append([]byte(nil), e.Data[start:v.Start]...)
+		value = append(value, v.New...)
+		return append(value, e.Data[v.End:end]...)
 	}
-	return e.Data[start:end:end]
 }
 
 // AppendTo appends the data with all edits to dst.
@@ -149,8 +157,8 @@ func (e *Event) appendRepeated(dst []byte) []byte {
 		return append(dst, e.Data...)
 	}
 	at := 0
-	for _, kind := range e.source.order[:e.source.n] {
-		if v := &e.vars[kind]; v.New != nil {
+	for i := range e.source.vars {
+		if v := &e.vars[e.source.vars[i].kind]; v.New != nil {
 			dst = append(append(dst, e.Data[at:v.Start]...), v.New...)
 			at = v.End
 		}
@@ -176,9 +184,8 @@ type Events struct {
 	// The event that others may repeat. No data: there is none.
 	name, data []byte
 	shape      int
-	vars       [Variables]Variable
-	order      [Variables]uint8 // kinds of variables by their place in the data
-	n          int              // how many it has
+	vars       []shapeVariable          // in their order
+	room       [Variables]shapeVariable // of vars
 }
 
 // maxShape bounds the data of an event that is remembered, in bytes: it is held as long as the
@@ -189,14 +196,20 @@ const maxShape = 1 << 10
 func (s *Events) Next(name, data []byte) *Event {
 	e := &s.event
 	e.Release()
+	if e.set || !e.repeats { // else the next has the same variables, or none
+		e.vars, e.set = [Variables]Variable{}, false
+	}
 	s.count++
-	e.Name, e.Data, e.source, e.err = name, bytes.TrimSpace(data), s, nil
-	e.id, e.shape, e.vars = s.count, s.count, [Variables]Variable{}
+	e.Name, e.Data, e.id = name, data, s.count
+	if n := len(data); n == 0 || data[0] != '{' || data[n-1] != '}' {
+		e.Data = bytes.TrimSpace(data)
+	}
 	if e.repeats = s.match(e); e.repeats {
 		e.shape = s.shape
-	} else {
-		e.vars = [Variables]Variable{} // those before the first difference
+		return e
 	}
+	e.source, e.shape = s, e.id
+	e.vars = [Variables]Variable{} // those before the first difference
 	return e
 }
 
@@ -205,57 +218,59 @@ func (s *Events) match(e *Event) bool {
 	if len(s.data) == 0 || string(e.Name) != string(s.name) {
 		return false
 	}
+	data := e.Data
 	at, from := 0, 0 // in the event, in the one remembered
-	for _, kind := range s.order[:s.n] {
-		v := &s.vars[kind]
-		same := s.data[from:v.Start]
-		if len(e.Data)-at < len(same) || string(e.Data[at:at+len(same)]) != string(same) {
+	for i := range s.vars {
+		v := &s.vars[i]
+		if same := s.data[from:v.start]; !hasAt(data, at, same) {
 			return false
 		}
-		at += len(same)
+		at += v.start - from
 		end, ok := 0, true
-		if kind == VarNumber {
-			end = digitsEnd(e.Data, at)
-			ok = isTime(e.Data[at:end])
-		} else {
-			end, ok = jsonscan.StringEnd(e.Data, at)
+		switch old := s.data[v.start:v.end]; {
+		case v.kind != VarNumber:
+			end, ok = jsonscan.StringEnd(data, at)
+		case hasAt(data, at, old) && !isDigit(data, at+len(old)):
+			end = at + len(old)
+		default:
+			for end = at; isDigit(data, end); end++ {
+			}
+			ok = isTime(data[at:end])
 		}
 		if !ok {
 			return false
 		}
-		e.vars[kind] = Variable{Start: at, End: end}
-		at, from = end, v.End
+		e.vars[v.kind].Start, e.vars[v.kind].End = at, end
+		at, from = end, v.end
 	}
-	return string(e.Data[at:]) == string(s.data[from:])
+	return string(data[at:]) == string(s.data[from:])
 }
+
+// hasAt reports whether data has a text at an index.
+func hasAt(data []byte, i int, text []byte) bool {
+	return len(data)-i >= len(text) && string(data[i:i+len(text)]) == string(text)
+}
+
+func isDigit(data []byte, i int) bool { return i < len(data) && '0' <= data[i] && data[i] <= '9' }
 
 // learn remembers an event. It reports whether it did.
 func (s *Events) learn(e *Event, vars [Variables]Variable) bool {
-	s.data, s.n = s.data[:0], 0
+	s.data, s.vars = s.data[:0], s.room[:0]
 	if vars[VarText].End == 0 || len(e.Data)+len(e.Name) > maxShape {
 		return false
 	}
-	s.name, s.data = append(s.name[:0], e.Name...), append(s.data, e.Data...)
-	s.shape, s.vars = e.shape, vars
-	for kind := range vars {
-		if vars[kind].End == 0 {
-			continue
+	s.name, s.data, s.shape = append(s.name[:0], e.Name...), append(s.data, e.Data...), e.shape
+	for kind, v := range vars {
+		if v.End > 0 {
+			s.vars = append(s.vars, shapeVariable{kind, v.Start, v.End})
 		}
-		i := s.n
-		for s.n++; i > 0 && vars[s.order[i-1]].Start > vars[kind].Start; i-- {
-			s.order[i] = s.order[i-1]
-		}
-		s.order[i] = uint8(kind)
 	}
+	slices.SortFunc(s.vars, func(a, b shapeVariable) int { return cmp.Compare(a.start, b.start) })
 	return true
 }
 
-func digitsEnd(data []byte, i int) int {
-	for i < len(data) && '0' <= data[i] && data[i] <= '9' {
-		i++
-	}
-	return i
-}
+// shapeVariable is a variable of the event remembered.
+type shapeVariable struct{ kind, start, end int }
 
 // isTime reports whether value is digits that the repair leaves alone and that stay JSON wherever
 // they stand.

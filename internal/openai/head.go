@@ -20,9 +20,9 @@ type objectHead struct {
 
 // reset makes h that of another call. It keeps the memory.
 func (h *objectHead) reset(model string, shape Shape, stream bool) {
-	if h.model == nil { // one piece of memory for what usual values need
-		const usual = 64
-		b := make([]byte, 3*usual)
+	if h.model == nil { // one piece of memory for values of the usual lengths
+		const usual, digits = 56, 16
+		b := make([]byte, 2*usual+digits)
 		h.model, h.id, h.created = b[:0:usual], b[usual:usual:2*usual], b[2*usual:2*usual]
 	}
 	*h = objectHead{

@@ -38,9 +38,9 @@ func (c *chat) editMessage(ch *choice, out *ChunkChoice, start, end int) *apierr
 		case "refusal":
 			out.Refusal = value(m)
 		case "reasoning_details":
-			out.ReasoningDetails = m.Value(object)
+			out.ReasoningDetails = value(m).JSON
 		case "annotations":
-			out.Annotations = m.Value(object)
+			out.Annotations = value(m).JSON
 		case "audio":
 			c.reportAudio(m.Value(object))
 			fallthrough

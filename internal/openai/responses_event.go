@@ -13,13 +13,18 @@ type ResponsesEvent struct {
 	// Repeats reports that the event differs from the one before in its delta only. Then the rest
 	// is empty.
 	Repeats bool
-	Delta   []byte // quoted
+	Delta   []byte // JSON, nil for none
 
-	Type    []byte // without quotes; the name of the event if it has no type
 	Data    []byte
 	Members []jsonscan.Member
 
-	ID []byte // of the response in the event as the client gets it, quoted; nil without one
+	// Of the response object in the event, nil without one. ID is the id that the client gets, as
+	// JSON; nil if the response has none.
+	Response        []byte
+	ResponseMembers []jsonscan.Member
+	ID              []byte
+
+	typ []byte // without quotes; the name of the event if it has no type
 
 	// The indexes of members, -1 for none.
 	response, sequence, item, delta, padding int
@@ -31,7 +36,7 @@ func (s *ResponsesStream) readEvent(e *Event) (event ResponsesEvent, found bool,
 	if err != nil {
 		return event, false, s.call.broken("answered what is not JSON").WithCause(err)
 	}
-	event = ResponsesEvent{Type: e.Name, Data: e.Data, Members: members, response: -1, sequence: -1, item: -1, delta: -1, padding: -1}
+	event = ResponsesEvent{typ: e.Name, Data: e.Data, Members: members, response: -1, sequence: -1, item: -1, delta: -1, padding: -1}
 	typ, failed := -1, false
 	for i, m := range members {
 		switch string(m.DecodedKey(e.Data)) {
@@ -44,7 +49,10 @@ func (s *ResponsesStream) readEvent(e *Event) (event ResponsesEvent, found bool,
 		case "item":
 			event.item = i
 		case "delta":
-			event.delta = i
+			if m.Kind != 'n' {
+				event.delta = i
+				event.Delta = e.valueAt(VarText, m.ValueStart, m.ValueEnd)
+			}
 		case "obfuscation":
 			event.padding = i
 		case "error":
@@ -53,9 +61,9 @@ func (s *ResponsesStream) readEvent(e *Event) (event ResponsesEvent, found bool,
 	}
 	if typ >= 0 && members[typ].Kind == '"' {
 		value := members[typ].Value(e.Data)
-		event.Type = value[1 : len(value)-1]
+		event.typ = value[1 : len(value)-1]
 	}
-	switch string(event.Type) {
+	switch string(event.typ) {
 	case "keepalive", "ping": // we send our own; no SDK takes one before response.created
 		return event, false, nil
 	case "error":
@@ -85,20 +93,22 @@ func (s *ResponsesStream) take(e *Event) (event ResponsesEvent, found bool, bad 
 			s.sequence = n
 		}
 	}
-	isDelta := bytes.HasSuffix(event.Type, []byte(".delta"))
+	isDelta := bytes.HasSuffix(event.typ, []byte(".delta"))
 	s.sum.Text = s.sum.Text || isDelta
-	if event.item >= 0 && string(event.Type) == "response.output_item.added" {
+	if event.item >= 0 && string(event.typ) == "response.output_item.added" {
 		s.reportItem(members[event.item].Value(e.Data))
 	}
 	switch {
 	case event.response >= 0:
 		m := members[event.response]
-		object := m.Value(e.Data)
-		p, inner := e.work.open(AtChoice, object)
-		s.edit(p, object, inner)
+		event.Response = m.Value(e.Data)
+		var p *jsonscan.Patch
+		p, event.ResponseMembers = e.work.open(AtChoice, event.Response)
+		if s.edit(p, event.Response, event.ResponseMembers) {
+			event.ID = s.id
+		}
 		e.work.edits.add(p, m.ValueStart)
-		event.ID = s.id
-		switch string(event.Type) {
+		switch string(event.typ) {
 		case "response.completed", "response.incomplete", "response.failed":
 			s.done = true
 		}

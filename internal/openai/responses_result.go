@@ -21,8 +21,8 @@ func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	e := Event{Data: body}
 	e.walk() // line ends may stay
 	defer e.Release()
-	if e.err != nil {
-		return fail(call.broken("answered what is not JSON").WithCause(e.err))
+	if e.work.err != nil {
+		return fail(call.broken("answered what is not JSON").WithCause(e.work.err))
 	}
 	members := e.work.members
 	i, ok := jsonscan.Find(body, members, "output")
@@ -68,8 +68,9 @@ type responses struct {
 	text  []byte // the error object of a failed response
 }
 
-// edit prepares a response object for the client and learns from it.
-func (r *responses) edit(p *jsonscan.Patch, object []byte, members []jsonscan.Member) {
+// edit prepares a response object for the client and learns from it. It reports whether the object
+// has an id.
+func (r *responses) edit(p *jsonscan.Patch, object []byte, members []jsonscan.Member) bool {
 	id, model := -1, -1
 	var status, reason string
 	for i, m := range members {
@@ -109,6 +110,7 @@ func (r *responses) edit(p *jsonscan.Patch, object []byte, members []jsonscan.Me
 		r.useID(p, id, members[id].Value(object))
 	}
 	r.finish(status, reason)
+	return id >= 0
 }
 
 // hasOutput reports whether a response object has an output item of another type than

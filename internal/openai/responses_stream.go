@@ -48,7 +48,7 @@ func (s *ResponsesStream) Data(dst []byte, e *Event) []byte {
 	}
 	name := e.Name
 	if len(name) == 0 {
-		name = event.Type
+		name = event.typ
 	}
 	if s.before != 0 {
 		s.name = append(s.name[:0], name...)

@@ -20,9 +20,10 @@ type hole struct {
 func (t *template) learn(e *Event, sent []byte, from int) {
 	t.event, t.n = append(t.event[:0], sent...), 0
 	w := e.work
-	for _, kind := range e.source.order[:e.source.n] {
-		v := w.vars[kind]
-		h := hole{kind: int(kind), at: from + w.edits.moved(v.Start), length: len(e.valueAt(int(kind), v.Start, v.End))}
+	for i := range e.source.vars { // their order; this event may have them elsewhere
+		kind := e.source.vars[i].kind
+		v := &w.vars[kind]
+		h := hole{kind: kind, at: from + w.edits.moved(v.Start), length: len(e.valueAt(kind, v.Start, v.End))}
 		if kind == VarText {
 			h.twice = w.text.twice
 		}

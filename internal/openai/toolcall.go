@@ -1,8 +1,6 @@
 package openai
 
 import (
-	"strconv"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -10,6 +8,8 @@ import (
 // maxToolCalls bounds the tool calls of one choice, each of which costs state; models make a
 // handful at once.
 const maxToolCalls = 512
+
+const tooManyCalls = "answered with too many tool calls"
 
 // toolCall is one tool call of a choice that has begun.
 type toolCall struct {
@@ -29,7 +29,7 @@ func (c *chat) editCalls(ch *choice, out *ChunkChoice, base int, list []byte) *a
 		c.sum.Text = true
 		c.editCall(ch, base+span.Start, base+span.End)
 		if len(ch.calls) > maxToolCalls {
-			return c.call.broken("answered with too many tool calls")
+			return c.call.broken(tooManyCalls)
 		}
 	}
 	if len(c.spans[1]) != 1 {
@@ -88,7 +88,7 @@ func (c *chat) editCall(ch *choice, start, end int) {
 		ch.calls = append(ch.calls, toolCall{})
 	}
 	if fresh && quoted == nil {
-		quoted = c.quote("call_" + c.call.ID + "_" + strconv.Itoa(len(ch.calls)))
+		quoted = NewCallID(&c.call, len(ch.calls)-1)
 		set(p, id, "id", quoted)
 	}
 	if fresh && function >= 0 && (typ < 0 || members[typ].Kind == 'n') {

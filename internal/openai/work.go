@@ -22,6 +22,7 @@ const (
 // with thousands like it, and holds none then.
 type work struct {
 	members []jsonscan.Member // of the event
+	err     error             // of the walk that found them
 	nested  []jsonscan.Member // of all objects in it that were opened
 	patches [levels]jsonscan.Patch
 	spans   [2][]jsonscan.Span
@@ -58,6 +59,7 @@ func (w *work) release() {
 	clear(w.calls)
 	w.calls = emptied(w.calls, maxKept)
 	w.text, w.vars, w.first = textSpan{}, [Variables]Variable{}, false
+	w.err = nil
 	works.Put(w)
 }
 

@@ -233,9 +233,9 @@ func TestTheDoneEventHasTheInputOfACustomTool(t *testing.T) {
 }
 
 // failing is a family's stream that fails at its first chunk.
-type failing struct{ openai.Stream }
+type failing struct{ openai.DeltaStream }
 
-func (failing) Data(dst []byte, _ *openai.Event) []byte { return append(dst, "failed"...) }
+func (failing) Write(dst []byte, _ *openai.Delta) []byte { return append(dst, "failed"...) }
 func (failing) Summary() openai.Summary {
 	return openai.Summary{Err: apierror.New(apierror.UpstreamError, "no")}
 }
