@@ -52,14 +52,14 @@ func (c *channel) push(piece string) (string, *Verdict) {
 	return c.settle(false), nil
 }
 
-// begin reads text before the first piece that is sent unchanged. It does nothing if some text was
-// read before: some providers announce an item again.
+// begin reads text before the first piece that is sent unchanged. JSON that has begun already goes
+// on: some providers announce an item again, and what was held back must not be lost.
 func (c *channel) begin(text string) {
-	if c.begun {
-		return
-	}
-	c.begun = true
 	if c.inner != nil {
+		if c.begun {
+			return
+		}
+		c.begun = true
 		text = c.inner.Decode(text, false)
 		c.inner.Skip(len(text))
 	}

@@ -169,34 +169,28 @@ func TestWhatAnEventCostsGrowsWithItsLength(t *testing.T) {
 	}
 }
 
-// A provider may announce an item again whose text has begun. What was held back of that text is
-// not lost.
-func TestAnItemThatIsAddedAgainDoesNotBeginItsTextAgain(t *testing.T) {
-	for name, item := range map[string]struct{ typ, kind, rest string }{
-		"arguments": {"function_call", "function_call_arguments", `"arguments":"{"`},
-		"input":     {"custom_tool_call", "custom_tool_call_input", `"input":"a"`},
-	} {
-		s := newWire(forbidden(t, guardrail.Redact), guardrail.Responses)
-		got := ""
-		take := func(events []sent, v *guardrail.Verdict, err error) {
-			if v != nil || err != nil {
-				t.Fatal(name, v, err)
-			}
-			for _, e := range events {
-				var in struct{ Delta string }
-				if err := json.Unmarshal(e.data, &in); err != nil {
-					t.Fatalf("%s: %s: %v", name, e.data, err)
-				}
-				got += in.Delta
-			}
+// A provider may announce a tool call again whose arguments have begun.
+func TestACallThatIsAnnouncedAgainKeepsItsArguments(t *testing.T) {
+	s, got := newWire(forbidden(t, guardrail.Redact), guardrail.Responses), ""
+	take := func(events []sent, v *guardrail.Verdict, err error) {
+		if v != nil || err != nil {
+			t.Fatal(v, err)
 		}
-		take(s.push("", fmt.Sprintf(`{"type":"response.%s.delta","output_index":0,"delta":"[\"forb"}`, item.kind)))
-		take(s.push("", fmt.Sprintf(`{"type":"response.output_item.added","output_index":0,"item":{"type":"%s",%s}}`, item.typ, item.rest)))
-		take(s.push("", fmt.Sprintf(`{"type":"response.%s.delta","output_index":0,"delta":"idden\"]"}`, item.kind)))
-		events, v := s.close()
-		take(events, v, nil)
-		if want := `["[REDACTED:words]"]`; got != want {
-			t.Errorf("%s: got %q, want %q", name, got, want)
+		for _, e := range events {
+			var in struct{ Delta string }
+			if err := json.Unmarshal(e.data, &in); err != nil {
+				t.Fatalf("%s: %v", e.data, err)
+			}
+			got += in.Delta
 		}
+	}
+	delta := `{"type":"response.function_call_arguments.delta","output_index":0,"delta":"%s"}`
+	take(s.push("", fmt.Sprintf(delta, `[\"forb`)))
+	take(s.push("", `{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","arguments":"{"}}`))
+	take(s.push("", fmt.Sprintf(delta, `idden\"]`)))
+	events, v := s.close()
+	take(events, v, nil)
+	if want := `["[REDACTED:words]"]`; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

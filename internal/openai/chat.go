@@ -31,7 +31,7 @@ type chat struct {
 	head    objectHead
 	sum     Summary
 	choices []choice // by index
-	usage   []byte   // the last usage object, if it is to be shown
+	usage   []byte   // the last usage object, if the client gets it
 
 	event *Event // the object in work
 	*work        // of the event

@@ -56,6 +56,9 @@ func (s *ChatStream) Data(dst []byte, e *Event) []byte {
 	}
 	start := len(dst)
 	dst = append(e.AppendTo(append(dst, dataField...)), eventEnd...)
+	if len(dst)-start > maxTemplate {
+		s.before = 0
+	}
 	if s.before != 0 {
 		s.last.learn(e, dst[start:], len(dataField))
 	}

@@ -8,11 +8,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// Event is one event of a provider's stream on its way to the client. Its members are found once,
-// by the first that needs them. Edits go with it, and it is written with them when it is sent.
+// Event is one event of a provider's stream on its way to the client: through the guardrails, the
+// repair and a translation. The first of them that needs its members finds them. Edits are carried
+// with the event and made when it is sent.
 //
-// Most events of a stream repeat the one before with another text. For them nobody has to look at
-// the members: see [Event.Repeats].
+// Most events of a stream repeat the one before with another text. Their members are not needed at
+// all: see [Event.Repeats].
 type Event struct {
 	Name []byte
 	Data []byte // JSON without white space around it, or [DONE]; may be empty
@@ -23,7 +24,7 @@ type Event struct {
 	id      int
 	shape   int
 	repeats bool
-	work    *work // nil while nobody needs the members
+	work    *work // nil until the members are needed
 }
 
 // Variable is a value of an event: a string with its quotes, or digits.
@@ -68,24 +69,26 @@ func (e *Event) walk() {
 	e.work.members, e.work.err = jsonscan.Lenient(e.Data, e.work.members[:0])
 }
 
-// Release returns the memory of the members. The event must not be used after it.
+// Release returns the memory of the event, which must not be used after it. A stream that waits for
+// its next event must have released the last.
 func (e *Event) Release() {
+	e.Name, e.Data = nil, nil
 	if e.work != nil {
 		e.work.release()
 		e.work = nil
 	}
 }
 
-// Repeats reports whether the event differs from an earlier one of the same [Event.Shape] in its
-// variables only. What that one led to at a step that has handled no other since, this one leads to
-// with its own variables.
+// Repeats reports whether the event differs from an earlier one, which has the same [Event.Shape],
+// only in its variables. A step that has taken no event of another shape since then may handle this
+// one like that one, with the variables of this one.
 func (e *Event) Repeats() bool { return e.repeats }
 
-// Shape identifies the event, and those that repeat it.
+// Shape identifies the event and those that repeat it.
 func (e *Event) Shape() int { return e.shape }
 
-// Set names a variable of the event and gives it a new value, nil to keep the old one. An event
-// with another variable of the kind repeats no other any more.
+// Set names a variable of the event and gives it a new value, nil to keep the old one. If others
+// took another value for this variable, the event no longer repeats them.
 func (e *Event) Set(kind int, v Variable) {
 	if e.repeats && e.vars[kind].Start != v.Start {
 		e.shape, e.repeats = e.id, false
@@ -151,13 +154,13 @@ func (e *Event) AppendTo(dst []byte) []byte {
 	return e.work.edits.append(dst, e.Data)
 }
 
-// appendRepeated appends the data of an event whose members nobody looked at.
+// appendRepeated appends the data of an event whose members were not needed.
 func (e *Event) appendRepeated(dst []byte) []byte {
 	if !e.repeats {
 		return append(dst, e.Data...)
 	}
 	at := 0
-	for i := range e.source.vars {
+	for i := range e.source.n {
 		if v := &e.vars[e.source.vars[i].kind]; v.New != nil {
 			dst = append(append(dst, e.Data[at:v.Start]...), v.New...)
 			at = v.End
@@ -166,7 +169,8 @@ func (e *Event) appendRepeated(dst []byte) []byte {
 	return append(dst, e.Data[at:]...)
 }
 
-// learn remembers the event, so that others can repeat it. Vars are the variables it has.
+// learn remembers the event with its variables, so that others can repeat it. It reports whether
+// they can.
 func (e *Event) learn(vars [Variables]Variable) bool {
 	for kind := range vars {
 		if v := &e.vars[kind]; v.End > 0 && v.Start != vars[kind].Start {
@@ -181,11 +185,11 @@ type Events struct {
 	event Event
 	count int
 
-	// The event that others may repeat. No data: there is none.
+	// The event that others may repeat, without data if there is none.
 	name, data []byte
 	shape      int
-	vars       []shapeVariable          // in their order
-	room       [Variables]shapeVariable // of vars
+	vars       [Variables]shapeVariable // the first n, in their order
+	n          int
 }
 
 // maxShape bounds the data of an event that is remembered, in bytes: it is held as long as the
@@ -195,7 +199,9 @@ const maxShape = 1 << 10
 // Next returns the next event. It is valid until the next call and refers to name and data.
 func (s *Events) Next(name, data []byte) *Event {
 	e := &s.event
-	e.Release()
+	if e.work != nil {
+		e.Release()
+	}
 	if e.set || !e.repeats { // else the next has the same variables, or none
 		e.vars, e.set = [Variables]Variable{}, false
 	}
@@ -220,7 +226,7 @@ func (s *Events) match(e *Event) bool {
 	}
 	data := e.Data
 	at, from := 0, 0 // in the event, in the one remembered
-	for i := range s.vars {
+	for i := range s.n {
 		v := &s.vars[i]
 		if same := s.data[from:v.start]; !hasAt(data, at, same) {
 			return false
@@ -255,17 +261,18 @@ func isDigit(data []byte, i int) bool { return i < len(data) && '0' <= data[i] &
 
 // learn remembers an event. It reports whether it did.
 func (s *Events) learn(e *Event, vars [Variables]Variable) bool {
-	s.data, s.vars = s.data[:0], s.room[:0]
+	s.data, s.n = s.data[:0], 0
 	if vars[VarText].End == 0 || len(e.Data)+len(e.Name) > maxShape {
 		return false
 	}
 	s.name, s.data, s.shape = append(s.name[:0], e.Name...), append(s.data, e.Data...), e.shape
 	for kind, v := range vars {
 		if v.End > 0 {
-			s.vars = append(s.vars, shapeVariable{kind, v.Start, v.End})
+			s.vars[s.n] = shapeVariable{kind, v.Start, v.End}
+			s.n++
 		}
 	}
-	slices.SortFunc(s.vars, func(a, b shapeVariable) int { return cmp.Compare(a.start, b.start) })
+	slices.SortFunc(s.vars[:s.n], func(a, b shapeVariable) int { return cmp.Compare(a.start, b.start) })
 	return true
 }
 

@@ -7,11 +7,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// ResponsesResult appends the body of a provider's whole Response as the
-// client must get it: the model as asked, text about a failure redacted, all
-// else as it came. The ids it makes known are told to call.OnID first. A body
-// that is no Response is a [*apierror.Error]; a Response that failed is passed,
-// and its failure is in the summary.
+// ResponsesResult appends the body of a provider's whole Response as the client must get it: the
+// model as asked, text about a failure redacted, all else as it came. call.OnID gets the ids in it
+// first. A body that is not a Response is a [*apierror.Error]; a Response that failed is passed, and
+// its failure is in the summary.
 func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	r := responses{call: call, model: jsonscan.AppendString(nil, call.Model)}
 	fail := func(e *apierror.Error) ([]byte, Summary, error) {
@@ -46,7 +45,7 @@ func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	return p.Append(dst), r.sum, nil
 }
 
-// missing adds the keys that no client can do without.
+// missing adds the keys that every client needs.
 func (r *responses) missing(p *jsonscan.Patch, body []byte, members []jsonscan.Member) {
 	if _, ok := jsonscan.Find(body, members, "object"); !ok {
 		p.Add("object", []byte(`"response"`))
@@ -59,7 +58,7 @@ func (r *responses) missing(p *jsonscan.Patch, body []byte, members []jsonscan.M
 	}
 }
 
-// responses is what a Response and the events of its stream have in common.
+// responses repairs the response objects of one call, in a whole answer or a stream.
 type responses struct {
 	call  Call
 	model []byte // quoted, as asked
@@ -113,8 +112,8 @@ func (r *responses) edit(p *jsonscan.Patch, object []byte, members []jsonscan.Me
 	return id >= 0
 }
 
-// hasOutput reports whether a response object has an output item of another type than
-// message, or a message with some text.
+// hasOutput reports whether a response object has an output item of another type than message, or a
+// message with some text.
 func hasOutput(object []byte, members []jsonscan.Member) bool {
 	i, ok := jsonscan.Find(object, members, "output")
 	if !ok || members[i].Kind != '[' {
@@ -162,7 +161,7 @@ func (r *responses) useID(p *jsonscan.Patch, i int, value []byte) {
 	r.call.report(KindResponse, id)
 }
 
-// finish puts the end of a Response into the families' finish reasons.
+// finish notes the end of a Response as a finish reason.
 func (r *responses) finish(status, reason string) {
 	switch status {
 	case "completed":
@@ -180,7 +179,7 @@ func (r *responses) finish(status, reason string) {
 	}
 }
 
-// failure returns a provider's error object as a client may read it.
+// failure returns the error object that a client gets for a provider's.
 func (r *responses) failure(value []byte) []byte {
 	pe := ParseProviderError(value)
 	r.sum.Err = Fault(pe.streamStatus(), 0, pe, r.call.Redact, r.call.Provider)
@@ -199,8 +198,7 @@ func (r *responses) failure(value []byte) []byte {
 	return r.text
 }
 
-// reportItem tells of an output item: a later request may name it, and the
-// container it ran in.
+// reportItem reports an output item, and the container it ran in: a later request may name both.
 func (r *responses) reportItem(value []byte) {
 	if r.call.OnID == nil || len(value) == 0 || value[0] != '{' {
 		return
@@ -215,7 +213,7 @@ func (r *responses) reportItem(value []byte) {
 	}
 }
 
-// reported is the id to report, "" for one that a request could not name.
+// reported returns an id to report, "" for one that a request could not name.
 func reported(value []byte) string {
 	if len(value) > MaxStateID {
 		return ""
@@ -224,8 +222,7 @@ func reported(value []byte) string {
 	return id
 }
 
-// responseErrorCode is the word for a failure in the closed set of a
-// Response's error.code.
+// responseErrorCode returns the code of a failure in the closed set of a Response's error.code.
 func responseErrorCode(e *apierror.Error) string {
 	if e.HTTPStatus() == 429 {
 		return "rate_limit_exceeded"

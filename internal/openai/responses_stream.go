@@ -155,8 +155,7 @@ func (s *ResponsesStream) appendFailed(dst []byte, e *apierror.Error) []byte {
 	return p.Append(dst)
 }
 
-// bare is a response object with every required key, for a provider that
-// never sent one.
+// bare returns a response object with every required key, for a provider that never sent one.
 func (s *ResponsesStream) bare() []byte {
 	id := s.id
 	if id == nil {

@@ -1,5 +1,8 @@
 package openai
 
+// maxTemplate bounds a template in bytes. It is held as long as the stream.
+const maxTemplate = 2 << 10
+
 // template is the last event that was sent. What repeats it is sent with other variables.
 type template struct {
 	event []byte // empty for none
@@ -20,7 +23,7 @@ type hole struct {
 func (t *template) learn(e *Event, sent []byte, from int) {
 	t.event, t.n = append(t.event[:0], sent...), 0
 	w := e.work
-	for i := range e.source.vars { // their order; this event may have them elsewhere
+	for i := range e.source.n { // their order; this event may have them elsewhere
 		kind := e.source.vars[i].kind
 		v := &w.vars[kind]
 		h := hole{kind: kind, at: from + w.edits.moved(v.Start), length: len(e.valueAt(kind, v.Start, v.End))}
