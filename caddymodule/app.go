@@ -1,6 +1,5 @@
-// Package caddymodule is what xcaddy imports: the gatehouse app, its global option,
-// its command and its admin API. It brings in the HTTP handlers and the layer-4
-// handler.
+// Package caddymodule is what xcaddy imports: the gatehouse app, its global option, its command and
+// its admin API. It also imports the HTTP handlers and the layer-4 handler.
 package caddymodule
 
 import (
@@ -14,21 +13,21 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"go.uber.org/zap"
 
-	_ "github.com/gatehouse-proxy/gatehouse/handlers" // the HTTP door
+	_ "github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // the layer-4 door
+	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // registers the layer-4 handler
 )
 
 func init() {
 	caddy.RegisterModule(App{})
 }
 
-// App is the gatehouse app: one gateway in front of model providers, for
-// clients of two SDK families, and of workstations' desktops, for native VNC
-// viewers. The HTTP handlers (http.handlers.gatehouse and its single endpoints)
-// and the layer-4 handler vnc ask it for what they serve.
+// App is the gatehouse app: a gateway to model providers, for clients with an OpenAI or OpenRouter
+// SDK, and to the desktops of workstations, for native VNC viewers. The HTTP handlers
+// (http.handlers.gatehouse and its single endpoints) and the layer-4 handler vnc get the gateway
+// from it.
 type App struct {
 	// Keys are the gateway keys. Without one every call is answered 401.
 	Keys []Key `json:"keys,omitempty"`
@@ -36,37 +35,33 @@ type App struct {
 	// Providers are the model providers.
 	Providers []Provider `json:"providers,omitempty"`
 
-	// Tenants are what all keys of a tenant may use together. Default: no bound.
+	// Tenants are the limits that all keys of a tenant share. Default: no limit.
 	Tenants []Tenant `json:"tenants,omitempty"`
 
-	// Models are what all callers may use together of some models. Default: no
-	// bound.
+	// Models are the limits of some models that all callers share. Default: no limit.
 	Models []ModelLimit `json:"models,omitempty"`
 
-	// Guardrails are the rules for texts that blocks name. Each must be named
-	// by one at least.
+	// Guardrails are rules for the texts of calls. At least one block must name each of them.
 	Guardrails []Guardrail `json:"guardrails,omitempty"`
 
-	// GuardrailsOnAll are the names of those that read every model call.
-	// Default: none.
+	// GuardrailsOnAll are the names of the guardrails that read every model call. Default: none.
 	GuardrailsOnAll []string `json:"guardrails_on_all,omitempty"`
 
-	// The gateway's own allowance, of all callers together.
+	// Allowance is the limits that all callers share.
 	Allowance
 
 	LimitPolicy
 
-	// Catalogs are files that describe models: the public LiteLLM price map,
-	// OpenRouter's /models answer, or the short form of docs/catalog.md.
+	// Catalogs are files that describe models: the public LiteLLM price map, OpenRouter's /models
+	// answer, or the short form of docs/catalog.md.
 	Catalogs []string `json:"catalogs,omitempty"`
 
-	// DataDir is the folder of the activity database (made with mode 0700).
-	// Only one process can use it. Default: "gatehouse" in Caddy's data directory.
+	// DataDir is the folder of the activity database (created with mode 0700). Only one process can
+	// use it. Default: "gatehouse" in Caddy's data directory.
 	DataDir string `json:"data_dir,omitempty"`
 
-	// BodyMemory bounds the request bodies held at one time, in bytes; above
-	// it callers get 429 gateway_busy. At least 64 MiB. Default: the lesser
-	// of 1 GiB and a quarter of GOMEMLIMIT.
+	// BodyMemory bounds the memory of request bodies, in bytes; above it callers get 429
+	// gateway_busy. At least 64 MiB. Default: the lesser of 1 GiB and a quarter of GOMEMLIMIT.
 	BodyMemory int64 `json:"body_memory,omitempty"`
 
 	// Timeouts of a model call.
@@ -75,15 +70,15 @@ type App struct {
 	// Activity is how long activity rows are kept.
 	Activity Retention `json:"activity,omitzero"`
 
-	// VNC is the desktop half. Default: none.
+	// VNC configures desktops. Default: none.
 	VNC *VNC `json:"vnc,omitempty"`
 
-	ctx     caddy.Context
-	logger  *zap.Logger
-	state   *gateway.State
-	key     string // of state in the pool; "" = no reference is held
-	gateway *gateway.Gateway
-	tls     *caddytls.TLS // nil without VNC
+	ctx      caddy.Context
+	logger   *zap.Logger
+	state    *gateway.State
+	stateDir string // of state; "" until a reference to it is held
+	gateway  *gateway.Gateway
+	tls      *caddytls.TLS // nil without VNC
 }
 
 // CaddyModule returns the module's information.
@@ -94,8 +89,8 @@ func (App) CaddyModule() caddy.ModuleInfo {
 // Gateway is what the handlers serve.
 func (a *App) Gateway() *gateway.Gateway { return a.gateway }
 
-// Provision checks the configuration and wires the gateway. It opens no file
-// but those it reads, and changes nothing that outlives a failed load.
+// Provision checks the configuration and makes the gateway. It only reads files, and changes
+// nothing that outlives a failed load.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.logger = ctx, ctx.Logger()
 	dir := a.DataDir
@@ -106,10 +101,10 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return fmt.Errorf("data_dir: %w", err)
 	}
-	if a.state, err = takeState(dir); err != nil {
+	if a.state, err = acquireState(dir); err != nil {
 		return err
 	}
-	a.key = dir
+	a.stateDir = dir
 	if err := a.state.Metrics.Register(ctx.GetMetricsRegistry()); err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
@@ -123,13 +118,13 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if config.Emitter, err = a.events(); err != nil {
 		return err
 	}
-	config.Released, config.Hold = a.letGo, a.holdAgain
+	config.Release, config.Reacquire = a.releaseState, a.reacquireState
 	a.gateway, err = gateway.New(config)
 	return err
 }
 
-// events returns what hands events to Caddy's event app, and asks to be told
-// when all apps have started.
+// events returns what hands events to Caddy's event app. It also subscribes onStarted to the event
+// that all apps have started.
 func (a *App) events() (gateway.Emitter, error) {
 	module, err := a.ctx.App("events")
 	if err != nil {
@@ -142,63 +137,61 @@ func (a *App) events() (gateway.Emitter, error) {
 	return func(name string, data map[string]any) { app.Emit(a.ctx, name, data) }, nil
 }
 
-// Start opens the store and lets calls in.
+// Start opens the stores and lets calls in.
 func (a *App) Start() error {
 	return a.gateway.Start(a.ctx, activity.Retention{Age: time.Duration(a.Activity.Age), Size: a.Activity.Size})
 }
 
-// onStarted does what needs the other apps: they start in no fixed order, and
-// the event app must not be used while it starts, as the TLS app does when it
-// begins to manage a certificate.
+// onStarted does what needs the other apps. They start in no fixed order, and the event app must
+// not be used while it starts. The TLS app uses it when it begins to manage a certificate.
 type onStarted struct{ app *App }
 
 // Handle runs when all apps of the configuration have started.
 func (s onStarted) Handle(context.Context, caddy.Event) error {
 	a := s.app
-	a.gateway.Started()
+	a.gateway.Subscribe()
 	if err := a.manageCertificate(); err != nil {
 		a.logger.Error("viewers will find no certificate", zap.Error(err))
 	}
 	return nil
 }
 
-// Stop makes a newer configuration final, if there is one. Calls and sessions
-// under way go on but for what the newer one revokes, and the background work of
-// a configuration ends with its context.
+// Stop activates the newer configuration, if there is one. Calls under way go on, and so do
+// sessions that the newer one allows. The background work of this one ends with its context.
 func (a *App) Stop() error {
 	a.gateway.Stop(caddy.Exiting())
 	return nil
 }
 
-// exitPatience is how long the process waits for interrupted calls to write
-// their records before it exits.
-const exitPatience = 2 * time.Second
+// exitTimeout bounds how long the process waits for interrupted calls to write their records before
+// it exits.
+const exitTimeout = 2 * time.Second
 
-// Cleanup lets go of the State, after the last call of this configuration.
-// Caddy calls it also when Provision has failed half-way.
+// Cleanup retires the gateway, which releases the State after the last call of this configuration.
+// Caddy also calls it after a Provision that has failed.
 func (a *App) Cleanup() error {
-	if a.key == "" {
+	if a.stateDir == "" {
 		return nil
 	}
 	if a.gateway == nil {
-		return releaseState(a.key)
+		return releaseState(a.stateDir)
 	}
 	a.gateway.Close()
 	if !caddy.Exiting() {
 		return nil
 	}
-	return a.state.Shutdown(exitPatience)
+	return a.state.Shutdown(exitTimeout)
 }
 
-// letGo runs after the last call.
-func (a *App) letGo() {
-	if err := releaseState(a.key); err != nil {
+// releaseState runs after the last call.
+func (a *App) releaseState() {
+	if err := releaseState(a.stateDir); err != nil {
 		a.logger.Error("closing the store failed", zap.Error(err))
 	}
 }
 
-// holdAgain is for a call that comes after letGo.
-func (a *App) holdAgain() bool { return holdState(a.key, a.state) }
+// reacquireState is for a call that comes after releaseState.
+func (a *App) reacquireState() bool { return reacquireState(a.stateDir, a.state) }
 
 var (
 	_ caddy.App          = (*App)(nil)

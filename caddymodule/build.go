@@ -9,10 +9,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
-// build turns the configuration into the gateway's: secrets resolved, files
-// read, everything checked. Errors name what is wrong and never a secret.
+// build turns the configuration into the gateway's: it resolves secrets, reads files and checks
+// everything. Errors name what is wrong and never a secret.
 func (a *App) build() (gateway.Config, error) {
 	none := gateway.Config{}
 	specs, secrets, err := a.keySpecs()
@@ -41,30 +43,30 @@ func (a *App) build() (gateway.Config, error) {
 	}
 	memory := a.BodyMemory
 	if memory == 0 {
-		memory = gateway.DefaultBodyMemory()
+		memory = upload.DefaultMemory()
 	}
-	if memory < gateway.MinBodyMemory {
-		return none, fmt.Errorf("body_memory: %d bytes would not let in one body of the largest size; at least %d are needed", memory, gateway.MinBodyMemory)
+	if memory < upload.MinMemory {
+		return none, fmt.Errorf("body_memory: %d bytes is too small for one body of the largest size; at least %d are needed", memory, upload.MinMemory)
 	}
 	allowed, err := a.buildLimits()
 	if err != nil {
 		return none, err
 	}
 	if most := allowed.MaxBody(); memory < 2*most {
-		return none, fmt.Errorf("max_body %d: body_memory, %d bytes, would not let in one body of that size; twice as many are needed", most, memory)
+		return none, fmt.Errorf("max_body %d: body_memory, %d bytes, is too small for one body of that size; it must be at least twice max_body", most, memory)
 	}
-	guards, hookSecrets, err := a.buildGuards()
+	guardrails, hookSecrets, err := a.buildGuardrails()
 	if err != nil {
 		return none, err
 	}
 	secrets = append(secrets, hookSecrets...)
-	desk, logins, err := a.buildWorkstations()
+	workstations, logins, err := a.buildWorkstations()
 	if err != nil {
 		return none, fmt.Errorf("vnc: %w", err)
 	}
 	secrets = append(secrets, logins...)
 	return gateway.Config{
-		Limits: allowed, Guards: guards, Keyring: ring, Workstations: desk, Catalog: index, Providers: built.providers, Discover: built.discover,
+		Limits: allowed, Guardrails: guardrails, Keyring: ring, Workstations: workstations, Catalog: index, Providers: built.providers, Discover: built.discover,
 		Secrets: append(secrets, built.secrets...), State: a.state, BodyMemory: memory,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil
@@ -93,9 +95,9 @@ func (a *App) readCatalogs() ([]catalog.Model, error) {
 	return all, nil
 }
 
-// resolve puts the defaults in.
-func (t Timeouts) resolve() (gateway.Timeouts, error) {
-	out := gateway.DefaultTimeouts
+// resolve fills in the defaults.
+func (t Timeouts) resolve() (modelcall.Timeouts, error) {
+	out := modelcall.DefaultTimeouts
 	for _, p := range []struct {
 		name  string
 		value time.Duration

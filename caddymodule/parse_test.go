@@ -12,8 +12,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 func TestParseMoment(t *testing.T) {
@@ -48,7 +48,7 @@ func TestParseSize(t *testing.T) {
 
 func TestTimeoutsTakeDefaultsFieldByField(t *testing.T) {
 	got, err := Timeouts{Idle: caddy.Duration(time.Second)}.resolve()
-	want := gateway.DefaultTimeouts
+	want := modelcall.DefaultTimeouts
 	want.Idle = time.Second
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)
@@ -58,7 +58,7 @@ func TestTimeoutsTakeDefaultsFieldByField(t *testing.T) {
 	}
 }
 
-// The key that is printed opens the lines that are printed with it.
+// The printed key is valid in the configuration printed with it.
 func TestANewKeyAuthenticatesByItsPrintedHash(t *testing.T) {
 	var out bytes.Buffer
 	if err := printNewKey(&out, strings.NewReader(strings.Repeat("r", 32)), "ci", []string{"chat:write", "models:read"}); err != nil {

@@ -9,26 +9,27 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
-// states holds what outlives a configuration, by data directory: a reload
-// finds the State of the configuration before, and the last one that lets go
-// of it closes its store.
+// states has the State of each data directory. A reload finds that of the configuration before, and
+// the release of the last reference closes it.
 var states = caddy.NewUsagePool()
 
-// statesMu is held until a State that goes has closed its store: the pool
-// forgets it first, and a new one would find the data directory locked.
+// statesMu is held until a State has closed its stores: the pool forgets it before, and a new State
+// would find the data directory locked.
 var statesMu sync.Mutex
 
 type pooledState struct{ *gateway.State }
 
-// Destruct runs when the last reference is gone.
+// Destruct runs when the last reference is released.
 func (s pooledState) Destruct() error { return s.Close() }
 
-func takeState(dir string) (*gateway.State, error) {
+// acquireState returns the State of a data directory, with a reference to it.
+func acquireState(dir string) (*gateway.State, error) {
 	statesMu.Lock()
 	defer statesMu.Unlock()
 	return loadState(dir)
 }
 
+// loadState is acquireState with statesMu held.
 func loadState(dir string) (*gateway.State, error) {
 	value, _, err := states.LoadOrNew(dir, func() (caddy.Destructor, error) {
 		return pooledState{gateway.NewState(dir, time.Now)}, nil
@@ -39,23 +40,24 @@ func loadState(dir string) (*gateway.State, error) {
 	return value.(pooledState).State, nil
 }
 
-// holdState takes one more reference to this very State, if it is still in the pool.
-func holdState(dir string, s *gateway.State) bool {
+// reacquireState takes one more reference to s. It returns false if s is closed.
+func reacquireState(dir string, s *gateway.State) bool {
 	statesMu.Lock()
 	defer statesMu.Unlock()
-	if _, there := states.References(dir); !there {
+	if _, found := states.References(dir); !found {
 		return false
 	}
-	found, err := loadState(dir)
+	current, err := loadState(dir)
 	if err != nil {
 		return false
 	}
-	if found != s { // a new one, that took its place
+	if current != s { // s is closed, and the directory has a new one
 		_, _ = states.Delete(dir)
 	}
-	return found == s
+	return current == s
 }
 
+// releaseState gives back a reference to the State of a data directory.
 func releaseState(dir string) error {
 	statesMu.Lock()
 	defer statesMu.Unlock()

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-func TestAStateIsSharedAndHeldAgainOnlyWhileItLives(t *testing.T) {
+func TestAStateIsSharedAndReacquiredOnlyWhileItLives(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	first, err := takeState(dir)
+	first, err := acquireState(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := takeState(dir)
+	second, err := acquireState(dir)
 	if err != nil || second != first {
 		t.Fatalf("a second configuration got another State, %v", err)
 	}
@@ -22,20 +22,20 @@ func TestAStateIsSharedAndHeldAgainOnlyWhileItLives(t *testing.T) {
 		}
 	}
 	release()
-	if !holdState(dir, first) {
-		t.Error("a State in use could not be held again")
+	if !reacquireState(dir, first) {
+		t.Error("a State in use could not be acquired again")
 	}
 	release()
 	release()
-	if holdState(dir, first) {
-		t.Error("a State that is gone was held again")
+	if reacquireState(dir, first) {
+		t.Error("a State that is gone was acquired again")
 	}
-	third, err := takeState(dir)
+	third, err := acquireState(dir)
 	if err != nil || third == first {
 		t.Fatalf("a closed State was given out, %v", err)
 	}
-	if holdState(dir, first) {
-		t.Error("another State was held in the place of one that is gone")
+	if reacquireState(dir, first) {
+		t.Error("another State was acquired in place of one that is gone")
 	}
 	release()
 	if n, there := states.References(dir); there {

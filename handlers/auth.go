@@ -7,6 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -37,19 +38,19 @@ func (Auth) CaddyModule() caddy.ModuleInfo {
 }
 
 // Provision checks the scopes and finds the gateway of the gatehouse app.
-func (a *Auth) Provision(ctx caddy.Context) (err error) {
-	for _, name := range a.Scopes {
+func (h *Auth) Provision(ctx caddy.Context) (err error) {
+	for _, name := range h.Scopes {
 		scope, err := keys.ParseScope(name)
 		if err != nil {
 			return fmt.Errorf("gatehouse_auth: %w", err)
 		}
-		a.required |= scope
+		h.required |= scope
 	}
-	a.gateway, err = caddykit.Gateway(ctx)
+	h.gateway, err = caddykit.Gateway(ctx)
 	return err
 }
 
-func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if preflight(r) && r.ContentLength == 0 {
 		// Whoever is behind must not take it for more than it is.
 		for _, override := range methodOverrides {
@@ -57,33 +58,32 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		}
 		return next.ServeHTTP(w, r)
 	}
-	f, ok := familyOf(r.URL.Path)
+	a, ok := api.Of(r.URL.Path)
 	if !ok {
-		f = openaiFamily{}
+		a = api.OpenAI{}
 	}
-	if err := a.gateway.Ready(r.Context()); err != nil {
-		return refuse(a.gateway, w, r, f, apierror.From(err))
+	if err := h.gateway.Ready(r.Context()); err != nil {
+		return refuse(h.gateway, w, r, a, apierror.From(err))
 	}
-	secret := bearer(r.Header)
-	credential, err := a.gateway.Authenticate(secret)
+	caller, err := h.gateway.Authenticate(bearer(r.Header))
 	if err != nil {
-		newExchange(a.gateway, w, r, f).unauthenticated(authRoute, err)
+		newRequest(h.gateway, w, r, a).unauthenticated(authRoute, err)
 		return nil
 	}
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		repl.Set("http.auth.user.id", credential.Name)
+		repl.Set("http.auth.user.id", caller.Name)
 	}
-	if !credential.Has(a.required) {
-		x := newExchange(a.gateway, w, r, f)
-		if x.call, err = a.gateway.Begin(credential, gateway.Route{Name: authRoute, Family: f.name()}, x.ids); err != nil {
-			x.writeError(apierror.From(err))
-			return nil
-		}
-		defer x.call.Finish()
-		x.fail(apierror.From(x.call.Require(a.required)))
+	if caller.Has(h.required) {
+		return next.ServeHTTP(w, withCaller(r, caller))
+	}
+	x := newRequest(h.gateway, w, r, a)
+	if err := x.begin(caller, authRoute, false); err != nil {
+		x.writeError(apierror.From(err))
 		return nil
 	}
-	return next.ServeHTTP(w, withCaller(r, caller{credential, secret}))
+	defer x.Finish()
+	x.fail(apierror.From(x.Require(h.required)))
+	return nil
 }
 
 // methodOverrides are headers by which some backends take a request for

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -37,8 +37,8 @@ type Endpoint struct {
 	// else openai.
 	Family string `json:"family,omitempty"`
 
-	name    string // of the endpoint
-	family  family // nil = by the path
+	name    string  // of the endpoint
+	api     api.API // nil: by the path
 	gateway *gateway.Gateway
 }
 
@@ -54,7 +54,7 @@ func (e Endpoint) CaddyModule() caddy.ModuleInfo {
 // Provision finds the gateway of the gatehouse app.
 func (e *Endpoint) Provision(ctx caddy.Context) (err error) {
 	if e.Family != "" {
-		if e.family, err = parseFamily(e.Family); err != nil {
+		if e.api, err = api.Parse(e.Family); err != nil {
 			return err
 		}
 	}
@@ -66,22 +66,22 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyh
 	if preflight(r) {
 		return next.ServeHTTP(w, r)
 	}
-	f := e.family
-	if f == nil {
-		f = openaiFamily{}
-		if strings.Contains(r.URL.Path, openrouterPrefix) {
-			f = openrouterFamily{}
+	a := e.api
+	if a == nil {
+		a = api.OpenAI{}
+		if strings.Contains(r.URL.Path, api.OpenRouterPrefix) {
+			a = api.OpenRouter{}
 		}
 	}
-	p := findNamed(e.name, r.URL.Path)
-	if p == nil {
-		return refuse(e.gateway, w, r, f, apierror.New(apierror.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path))
+	m := matchEndpoint(e.name, r.URL.Path)
+	if m == nil {
+		return refuse(e.gateway, w, r, a, apierror.New(apierror.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path))
 	}
-	p.family = f
-	return serve(e.gateway, w, r, p)
+	m.api = a
+	return serve(e.gateway, w, r, m)
 }
 
-// endpointNames are the names in the table, each once.
+// endpointNames returns the names in the table, each once.
 func endpointNames() (names []string) {
 	for _, r := range routes {
 		if !slices.Contains(names, r.endpoint.name) {
@@ -91,14 +91,14 @@ func endpointNames() (names []string) {
 	return names
 }
 
-// findNamed returns what the table has for the end of a path at the endpoint of
-// this name, whatever the path begins with. Where the table's paths hold no
-// name that is needed, any path will do. It returns nil for an unknown path.
-func findNamed(name, path string) *place {
+// matchEndpoint returns what the table has for the end of a path at the endpoint of this name; the path
+// may begin with anything. If the table's paths hold no name that is needed, any path matches. It
+// returns nil for an unknown path.
+func matchEndpoint(name, path string) *match {
 	for rest := path; rest != ""; rest = nextSegment(rest) {
-		for _, prefix := range []string{openaiPrefix, openrouterPrefix} {
-			if p := find(prefix + rest); p != nil && p.endpoints[0].name == name {
-				return &place{endpoints: p.endpoints, name: p.name, item: p.item}
+		for _, prefix := range []string{api.OpenAIPrefix, api.OpenRouterPrefix} {
+			if p := matchPath(prefix + rest); p != nil && p.endpoints[0].name == name {
+				return &match{endpoints: p.endpoints, name: p.name, item: p.item}
 			}
 		}
 	}
@@ -115,23 +115,13 @@ func findNamed(name, path string) *place {
 	if plain == nil {
 		return nil
 	}
-	return &place{endpoints: []*endpoint{plain}}
+	return &match{endpoints: []*endpoint{plain}}
 }
 
-// nextSegment is the path behind its first segment.
+// nextSegment returns the path behind its first segment.
 func nextSegment(path string) string {
 	_, rest, _ := strings.Cut(path, "/")
 	return rest
-}
-
-func parseFamily(name string) (family, error) {
-	switch name {
-	case openaiFamily{}.name():
-		return openaiFamily{}, nil
-	case openrouterFamily{}.name():
-		return openrouterFamily{}, nil
-	}
-	return nil, fmt.Errorf("unknown family %q; known families: openai, openrouter", name)
 }
 
 var (

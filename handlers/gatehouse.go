@@ -1,4 +1,4 @@
-// Package handlers is the HTTP door of Gatehouse: one file an endpoint, thin.
+// Package handlers has the HTTP modules of Gatehouse: one thin file for each endpoint.
 //
 // http.handlers.gatehouse serves the whole route table of both SDK families;
 // http.handlers.gatehouse_<endpoint> serves one endpoint wherever a route puts
@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -46,17 +47,17 @@ func (h *Gatehouse) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	if preflight(r) {
 		return next.ServeHTTP(w, r)
 	}
-	if found := find(r.URL.Path); found != nil {
+	if found := matchPath(r.URL.Path); found != nil {
 		return serve(h.gateway, w, r, found)
 	}
-	f, ours := familyOf(r.URL.Path)
+	a, ours := api.Of(r.URL.Path)
 	if !ours {
 		if hint := forgottenPrefix(r.URL.Path); hint != nil {
-			return refuse(h.gateway, w, r, openaiFamily{}, hint)
+			return refuse(h.gateway, w, r, api.OpenAI{}, hint)
 		}
 		return next.ServeHTTP(w, r)
 	}
-	return refuse(h.gateway, w, r, f, apierror.New(apierror.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path))
+	return refuse(h.gateway, w, r, a, apierror.New(apierror.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path))
 }
 
 // preflight recognises a CORS preflight request (Fetch standard, 3.3.2).

@@ -11,56 +11,52 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
-// exchange is one request and its answer on their way through an endpoint.
-type exchange struct {
+// apiRequest is one request to an endpoint and its answer.
+type apiRequest struct {
+	*modelcall.Request // nil until the caller is authenticated
+
 	w       http.ResponseWriter
 	r       *http.Request
 	gateway *gateway.Gateway
-	family  family
-	name    string // the rest of the path, or {id} in it
-	item    string // {session}
-	ids     gateway.IDs
-	secret  string // the caller's key, to be kept out of provider text
-	call    *gateway.Call
-	body    jsonscan.Body // of a model call
-	sent    bool          // an answer has begun: errors can no more become a status
+	api     api.API
+	ids     modelcall.IDs
+	name    string // {id} in the path, or the rest of it
+	item    string // {session} in the path
 }
 
-// serve runs the endpoint of a place for the request's method: its order is the
-// order of checks.
-func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, p *place) error {
-	f := p.family
-	x := newExchange(g, w, r, f)
-	x.name, x.item = p.name, p.item
-	e := p.pick(r.Method)
-	if e == nil {
-		x.writeError(p.wrongMethod(r))
+// serve runs the endpoint of a match for the request's method, after the checks that all endpoints
+// have.
+func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
+	x := newRequest(g, w, r, m.api)
+	x.name, x.item = m.name, m.item
+	e := m.endpoint(r.Method)
+	if e == nil { // 405 426
+		x.writeError(m.wrongMethod(r))
 		return nil
 	}
-	if err := g.Ready(r.Context()); err != nil {
+	if err := g.Ready(r.Context()); err != nil { // 503
 		x.writeError(apierror.From(err))
 		return nil
 	}
-	label := labelOf(f, e)
-	found, err := authenticated(g, r)
-	if err != nil {
+	label := labelOf(m.api, e)
+	caller, err := authenticated(g, r)
+	if err != nil { // 401
 		x.unauthenticated(label, err)
 		return nil
 	}
-	x.secret = found.secret
-	if x.call, err = g.Begin(found.Credential, gateway.Route{Name: label, Family: f.name(), Recorded: e.recorded}, x.ids); err != nil {
+	if err := x.begin(caller, label, e.recorded); err != nil { // 503
 		x.writeError(apierror.From(err))
 		return nil
 	}
-	defer x.call.Finish()
+	defer x.Finish()
 	x.showPlaceholders()
-	if err = x.call.Require(e.scope); err == nil {
+	if err = x.Require(e.scope); err == nil { // 403
 		err = e.serve(x)
 	}
 	if err != nil {
@@ -69,9 +65,15 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, p *place)
 	return nil
 }
 
+// begin opens the request of an authenticated caller.
+func (x *apiRequest) begin(caller modelcall.Caller, label string, recorded bool) (err error) {
+	x.Request, err = modelcall.Begin(x.gateway.Requests(), x.w, x.r, caller, modelcall.Route{Name: label, Family: x.api.Name(), Recorded: recorded}, x.ids)
+	return err
+}
+
 // refuse answers a request that belongs to no endpoint.
-func refuse(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, f family, refusal *apierror.Error) error {
-	newExchange(g, w, r, f).writeError(refusal)
+func refuse(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, a api.API, refusal *apierror.Error) error {
+	newRequest(g, w, r, a).writeError(refusal)
 	return nil
 }
 
@@ -81,24 +83,24 @@ const (
 	headerGenerationID = "X-Generation-Id"
 )
 
-func newExchange(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, f family) *exchange {
-	x := &exchange{w: w, r: r, gateway: g, family: f, ids: newIDs(g)}
+func newRequest(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, a api.API) *apiRequest {
+	x := &apiRequest{w: w, r: r, gateway: g, api: a, ids: newIDs(g)}
 	x.ids.Client = clientRequestID(r.Header)
 	h := w.Header()
 	h[headerRequestID] = []string{x.ids.RequestID}
-	if f.showsGenerationID() {
+	if a.ShowsGenerationID() {
 		h[headerGenerationID] = []string{x.ids.GenerationID}
 	}
 	return x
 }
 
-// newIDs names a request twice over: for whoever reads headers and logs, and
-// in OpenRouter's form for whoever asks for the generation. Both begin with the
-// time in seconds, so that they sort in a log, and are random after.
-func newIDs(g *gateway.Gateway) gateway.IDs {
+// newIDs returns two names of a request: one for headers and logs, and one in OpenRouter's form to ask
+// for the generation. Both begin with the time in seconds, so that they sort in a log; the rest is
+// random.
+func newIDs(g *gateway.Gateway) modelcall.IDs {
 	var random [22]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
-	now := g.Now().Unix()
+	now := g.Requests().Now().Unix()
 	id := make([]byte, 0, 80)
 	id = append(id, "req_"...)
 	id = hex.AppendEncode(id, binary.BigEndian.AppendUint32(nil, uint32(now)))
@@ -109,13 +111,13 @@ func newIDs(g *gateway.Gateway) gateway.IDs {
 	id = append(id, '-')
 	id = hex.AppendEncode(id, random[12:])
 	both := string(id)
-	return gateway.IDs{RequestID: both[:half], GenerationID: both[half:]}
+	return modelcall.IDs{RequestID: both[:half], GenerationID: both[half:]}
 }
 
 // maxClientID bounds the client's own request id in the record, in bytes.
 const maxClientID = 128
 
-// clientRequestID is what the client calls its request, if it is printable.
+// clientRequestID returns the client's own id of the request, if it is printable.
 func clientRequestID(h http.Header) string {
 	id := h.Get("X-Client-Request-Id")
 	if id == "" {
@@ -127,36 +129,28 @@ func clientRequestID(h http.Header) string {
 	return id
 }
 
-// caller is who was authenticated, and with what.
-type caller struct {
-	keys.Credential
-	secret string
-}
-
 type callerKey struct{}
 
-// authenticated is the caller that gatehouse_auth has found, or that the
-// request's own bearer token names.
-func authenticated(g *gateway.Gateway, r *http.Request) (caller, error) {
-	if c, ok := r.Context().Value(callerKey{}).(caller); ok {
+// authenticated returns the caller that gatehouse_auth has found, or that the request's own bearer
+// token names.
+func authenticated(g *gateway.Gateway, r *http.Request) (modelcall.Caller, error) {
+	if c, ok := r.Context().Value(callerKey{}).(modelcall.Caller); ok {
 		return c, nil
 	}
-	secret := bearer(r.Header)
-	credential, err := g.Authenticate(secret)
-	return caller{credential, secret}, err
+	return g.Authenticate(bearer(r.Header))
 }
 
-// withCaller is the request for the next handler: it knows the caller and
-// carries the key no more.
-func withCaller(r *http.Request, c caller) *http.Request {
+// withCaller returns the request for the next handler: its context has the caller, and its header
+// has no key.
+func withCaller(r *http.Request, c modelcall.Caller) *http.Request {
 	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
 	r.Header = r.Header.Clone()
 	r.Header.Del("Authorization")
 	return r
 }
 
-// bearer is the token of the Authorization header (RFC 6750, 2.1); the
-// scheme's case does not matter.
+// bearer returns the token of the Authorization header (RFC 6750, 2.1). The scheme's case does not
+// matter.
 func bearer(h http.Header) string {
 	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -165,17 +159,17 @@ func bearer(h http.Header) string {
 	return strings.TrimSpace(token)
 }
 
-// showPlaceholders makes the call's facts usable in the site's own
-// configuration (log fields, headers); they are computed only when asked for.
-func (x *exchange) showPlaceholders() {
+// showPlaceholders lets the site's own configuration use facts of the request (log fields, headers).
+// They are computed only when they are used.
+func (x *apiRequest) showPlaceholders() {
 	repl, ok := x.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if !ok {
 		return
 	}
-	call := x.call
+	request := x.Request
 	repl.Map(func(name string) (any, bool) {
 		if name == "http.auth.user.id" {
-			return call.Credential.Name, true
+			return request.Credential.Name, true
 		}
 		rest, ours := strings.CutPrefix(name, "http.gatehouse.")
 		if !ours {
@@ -183,17 +177,17 @@ func (x *exchange) showPlaceholders() {
 		}
 		switch rest {
 		case "key":
-			return call.Record.Key, true
+			return request.Record.Key, true
 		case "tenant":
-			return call.Record.Tenant, true
+			return request.Record.Tenant, true
 		case "model":
-			return call.Record.Model, true
+			return request.Record.Model, true
 		case "provider":
-			return call.Record.Provider, true
+			return request.Record.Provider, true
 		case "request_id":
-			return call.Record.RequestID, true
+			return request.Record.RequestID, true
 		case "code":
-			return call.Record.Code, true
+			return request.Record.Code, true
 		}
 		return nil, false
 	})

@@ -4,16 +4,17 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
-// endpoint is one operation of the API, the same for both families.
+// endpoint is one operation of the gateway, the same for all families.
 type endpoint struct {
 	name     string     // the single module that has it is http.handlers.gatehouse_<name>
 	method   string     // a GET endpoint answers HEAD too
 	scope    keys.Scope // 0 = any valid key
-	recorded bool       // it leaves a record when it succeeds, too
-	serve    func(*exchange) error
+	recorded bool       // a success leaves a record too
+	serve    func(*apiRequest) error
 }
 
 var (
@@ -33,44 +34,36 @@ var (
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
 )
 
-// route is a place in the API for one method. A path that ends in a slash takes
-// the rest of the request's path as a name; a model's name has slashes of its
-// own. {id} and {session} stand for one segment each.
+// route is one row of the table. A path that ends in a slash takes the rest of the request's path as a
+// name, because a model's name has slashes. {id} and {session} stand for one segment each.
 type route struct {
 	path     string
-	family   family
+	api      api.API
 	endpoint *endpoint
 }
 
-// The prefixes of the two families: what lies below them is ours, unknown
-// URLs too.
-const (
-	openaiPrefix     = "/v1/"
-	openrouterPrefix = "/api/v1/"
-)
-
 // routes is the one table of the API.
 var routes = []route{
-	{"/v1/models", openaiFamily{}, modelsEndpoint},
-	{"/v1/models/", openaiFamily{}, modelsEndpoint},
-	{"/v1/chat/completions", openaiFamily{}, chatEndpoint},
-	{"/v1/responses", openaiFamily{}, responsesEndpoint},
+	{"/v1/models", api.OpenAI{}, modelsEndpoint},
+	{"/v1/models/", api.OpenAI{}, modelsEndpoint},
+	{"/v1/chat/completions", api.OpenAI{}, chatEndpoint},
+	{"/v1/responses", api.OpenAI{}, responsesEndpoint},
 
-	{"/v1/workstations", openaiFamily{}, listEndpoint},
-	{"/v1/workstations/{id}", openaiFamily{}, showEndpoint},
-	{"/v1/workstations/{id}", openaiFamily{}, registerEndpoint},
-	{"/v1/workstations/{id}", openaiFamily{}, releaseEndpoint},
-	{"/v1/workstations/{id}/vnc", openaiFamily{}, vncURLEndpoint},
-	{"/v1/workstations/{id}/sessions", openaiFamily{}, sessionsEndpoint},
-	{"/v1/workstations/{id}/sessions/{session}", openaiFamily{}, endSessionEndpoint},
+	{"/v1/workstations", api.OpenAI{}, listEndpoint},
+	{"/v1/workstations/{id}", api.OpenAI{}, showEndpoint},
+	{"/v1/workstations/{id}", api.OpenAI{}, registerEndpoint},
+	{"/v1/workstations/{id}", api.OpenAI{}, releaseEndpoint},
+	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
+	{"/v1/workstations/{id}/sessions", api.OpenAI{}, sessionsEndpoint},
+	{"/v1/workstations/{id}/sessions/{session}", api.OpenAI{}, endSessionEndpoint},
 
-	{"/api/v1/models", openrouterFamily{}, modelsEndpoint},
-	{"/api/v1/model/", openrouterFamily{}, modelsEndpoint},
-	{"/api/v1/chat/completions", openrouterFamily{}, chatEndpoint},
-	{"/api/v1/responses", openrouterFamily{}, responsesEndpoint},
-	{"/api/v1/activity", openrouterFamily{}, activityEndpoint},
-	{"/api/v1/generation", openrouterFamily{}, generationEndpoint},
-	{"/api/v1/key", openrouterFamily{}, keyEndpoint},
+	{"/api/v1/models", api.OpenRouter{}, modelsEndpoint},
+	{"/api/v1/model/", api.OpenRouter{}, modelsEndpoint},
+	{"/api/v1/chat/completions", api.OpenRouter{}, chatEndpoint},
+	{"/api/v1/responses", api.OpenRouter{}, responsesEndpoint},
+	{"/api/v1/activity", api.OpenRouter{}, activityEndpoint},
+	{"/api/v1/generation", api.OpenRouter{}, generationEndpoint},
+	{"/api/v1/key", api.OpenRouter{}, keyEndpoint},
 }
 
 // labels names an endpoint of a family in records, metrics and logs.
@@ -78,7 +71,7 @@ var labels = func() map[labelKey]string {
 	m := make(map[labelKey]string, len(routes))
 	for i := range routes {
 		r := &routes[i]
-		key := labelKey{r.family.name(), r.endpoint}
+		key := labelKey{r.api.Name(), r.endpoint}
 		if m[key] == "" {
 			m[key] = r.endpoint.method + " " + r.path
 		}
@@ -91,17 +84,16 @@ type labelKey struct {
 	endpoint *endpoint
 }
 
-// labelOf is the endpoint's route in the table; an endpoint that a site's own
-// routes serve for the other family is named by itself.
-func labelOf(f family, e *endpoint) string {
-	if label := labels[labelKey{f.name(), e}]; label != "" {
+// labelOf returns the endpoint's route in the table. An endpoint that a site's own routes serve for
+// another family has its own name.
+func labelOf(a api.API, e *endpoint) string {
+	if label := labels[labelKey{a.Name(), e}]; label != "" {
 		return label
 	}
 	return e.method + " " + e.name
 }
 
-// tidy forgives what a base URL with a slash at its end leads to in some
-// SDKs: "//" and a slash at the end.
+// tidy removes "//" and a slash at the end: some SDKs send them if the base URL ends in a slash.
 func tidy(path string) string {
 	for strings.Contains(path, "//") {
 		path = strings.ReplaceAll(path, "//", "/")
@@ -110,15 +102,4 @@ func tidy(path string) string {
 		path = strings.TrimSuffix(path, "/")
 	}
 	return path
-}
-
-// familyOf tells which family a path belongs to; ok is false outside both.
-func familyOf(path string) (f family, ok bool) {
-	switch {
-	case strings.HasPrefix(path, openrouterPrefix):
-		return openrouterFamily{}, true
-	case strings.HasPrefix(path, openaiPrefix):
-		return openaiFamily{}, true
-	}
-	return nil, false
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 )
 
 func TestRoutesAreFoundAsBaseURLsAreWritten(t *testing.T) {
@@ -50,8 +52,8 @@ func TestRoutesAreFoundAsBaseURLsAreWritten(t *testing.T) {
 		"":                               "",
 	} {
 		got := ""
-		if p := find(path); p != nil {
-			got = p.family.name() + " " + p.endpoints[0].name
+		if p := matchPath(path); p != nil {
+			got = p.api.Name() + " " + p.endpoints[0].name
 			for _, name := range []string{p.name, p.item} {
 				if name != "" {
 					got += " " + name
@@ -77,29 +79,15 @@ func TestTidyForgivesOnlySlashes(t *testing.T) {
 // Each endpoint has one label a family, whatever the path: labels are bounded.
 func TestEveryRouteHasItsLabel(t *testing.T) {
 	for _, r := range routes {
-		label := labelOf(r.family, r.endpoint)
+		label := labelOf(r.api, r.endpoint)
 		if !slices.ContainsFunc(routes, func(other route) bool {
-			return other.endpoint == r.endpoint && other.family == r.family && label == other.endpoint.method+" "+other.path
+			return other.endpoint == r.endpoint && other.api == r.api && label == other.endpoint.method+" "+other.path
 		}) {
 			t.Errorf("%s: label %q is no route of the same endpoint", r.path, label)
 		}
 	}
-	if got := labelOf(openaiFamily{}, keyEndpoint); got != "GET key" {
+	if got := labelOf(api.OpenAI{}, keyEndpoint); got != "GET key" {
 		t.Errorf("an endpoint outside its family: %q", got)
-	}
-}
-
-func TestFamilyOfUnknownURLs(t *testing.T) {
-	for path, want := range map[string]string{
-		"/v1/nothing": "openai", "/api/v1/nothing": "openrouter", "/v1": "", "/api/v2/x": "", "/": "", "/v10/x": "",
-	} {
-		got := ""
-		if f, ok := familyOf(path); ok {
-			got = f.name()
-		}
-		if got != want {
-			t.Errorf("%q: %q, want %q", path, got, want)
-		}
 	}
 }
 
@@ -134,7 +122,7 @@ func TestSingleEndpointsFindNamesInAnyPath(t *testing.T) {
 		{"workstations", "/desks", ""},
 	} {
 		got := ""
-		if p := findNamed(c.endpoint, c.path); p != nil {
+		if p := matchEndpoint(c.endpoint, c.path); p != nil {
 			got = strings.TrimSpace(strings.TrimSpace(p.endpoints[0].name+" "+p.name) + " " + p.item)
 		}
 		if got != c.want {

@@ -9,8 +9,8 @@ import (
 )
 
 // serveVNCURL issues a VNC address for a workstation of the key's tenant.
-func serveVNCURL(x *exchange) error {
-	desk, err := x.desk()
+func serveVNCURL(x *apiRequest) error {
+	service, err := x.workstations()
 	if err != nil {
 		return err
 	}
@@ -38,8 +38,8 @@ func serveVNCURL(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	key := x.call.Credential
-	issued, err := desk.Issue(workstation.Issuer{Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, Until: key.Expires}, x.name, o)
+	key := x.Credential
+	issued, err := service.Issue(workstation.Issuer{Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, Until: key.Expires}, x.name, o)
 	if err != nil {
 		return err
 	}
@@ -49,13 +49,3 @@ func serveVNCURL(x *exchange) error {
 // maxExpiresIn bounds expires_in, in seconds; the configured max_duration may
 // bound it further.
 const maxExpiresIn = 30 * 24 * 3600
-
-// desk is the front desk, and what every call about a workstation begins with.
-func (x *exchange) desk() (*workstation.Service, error) {
-	desk := x.gateway.Workstations()
-	if desk == nil {
-		return nil, apierror.New(apierror.UnknownURL, "this gateway has no workstations")
-	}
-	x.call.SetWorkstation(x.name)
-	return desk, desk.Ready()
-}

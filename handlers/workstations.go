@@ -3,6 +3,7 @@ package handlers
 import (
 	"net/http"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
@@ -17,11 +18,11 @@ func listOf(data any) any {
 
 // serveWorkstations lists the tenant's workstations. Addresses are for keys
 // that manage them.
-func serveWorkstations(x *exchange) error {
+func serveWorkstations(x *apiRequest) error {
 	if _, err := x.strictQuery(); err != nil {
 		return err
 	}
-	desk, err := x.desk()
+	service, err := x.workstations()
 	if err != nil {
 		return err
 	}
@@ -29,7 +30,7 @@ func serveWorkstations(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	views := desk.List(x.call.Credential.Tenant)
+	views := service.List(x.Credential.Tenant)
 	if !manages {
 		for i := range views {
 			views[i].Address = ""
@@ -39,11 +40,11 @@ func serveWorkstations(x *exchange) error {
 }
 
 // serveWorkstation shows one workstation.
-func serveWorkstation(x *exchange) error {
+func serveWorkstation(x *apiRequest) error {
 	if _, err := x.strictQuery(); err != nil {
 		return err
 	}
-	desk, err := x.desk()
+	service, err := x.workstations()
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func serveWorkstation(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	view, err := desk.Get(x.call.Credential.Tenant, x.name)
+	view, err := service.Get(x.Credential.Tenant, x.name)
 	if err != nil {
 		return err
 	}
@@ -61,18 +62,18 @@ func serveWorkstation(x *exchange) error {
 	return x.reply(http.StatusOK, view)
 }
 
-// seesWorkstations demands one of the two scopes and tells whether it is the
+// seesWorkstations requires one of the two scopes and reports whether it is the
 // greater one.
-func (x *exchange) seesWorkstations() (manages bool, err error) {
-	if x.call.Credential.Has(keys.WorkstationsManage) {
+func (x *apiRequest) seesWorkstations() (manages bool, err error) {
+	if x.Credential.Has(keys.WorkstationsManage) {
 		return true, nil
 	}
-	return false, x.call.Require(keys.WorkstationsConnect)
+	return false, x.Require(keys.WorkstationsConnect)
 }
 
 // registerWorkstation puts a workstation in service: 201 when it is new.
-func registerWorkstation(x *exchange) error {
-	desk, err := x.desk()
+func registerWorkstation(x *apiRequest) error {
+	service, err := x.workstations()
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func registerWorkstation(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	view, created, err := desk.Register(x.r.Context(), x.call.Credential.Tenant, x.name, r)
+	view, created, err := service.Register(x.r.Context(), x.Credential.Tenant, x.name, r)
 	if err != nil {
 		return err
 	}
@@ -102,27 +103,27 @@ func registerWorkstation(x *exchange) error {
 
 // releaseWorkstation ends all that is open at a workstation; 204 when that is
 // done and durable, again when it is repeated.
-func releaseWorkstation(x *exchange) error {
-	desk, err := x.desk()
+func releaseWorkstation(x *apiRequest) error {
+	service, err := x.workstations()
 	if err != nil {
 		return err
 	}
-	if err := desk.Release(x.r.Context(), x.call.Credential.Tenant, x.name); err != nil {
+	if err := service.Release(x.r.Context(), x.Credential.Tenant, x.name); err != nil {
 		return err
 	}
 	return x.noContent()
 }
 
 // serveSessions lists the open sessions of a workstation.
-func serveSessions(x *exchange) error {
+func serveSessions(x *apiRequest) error {
 	if _, err := x.strictQuery(); err != nil {
 		return err
 	}
-	desk, err := x.desk()
+	service, err := x.workstations()
 	if err != nil {
 		return err
 	}
-	sessions, err := desk.Sessions(x.call.Credential.Tenant, x.name)
+	sessions, err := service.Sessions(x.Credential.Tenant, x.name)
 	if err != nil {
 		return err
 	}
@@ -130,20 +131,23 @@ func serveSessions(x *exchange) error {
 }
 
 // endSession ends one session and the token that it came with.
-func endSession(x *exchange) error {
-	desk, err := x.desk()
+func endSession(x *apiRequest) error {
+	service, err := x.workstations()
 	if err != nil {
 		return err
 	}
-	if err := desk.EndSession(x.call.Credential.Tenant, x.name, x.item); err != nil {
+	if err := service.EndSession(x.Credential.Tenant, x.name, x.item); err != nil {
 		return err
 	}
 	return x.noContent()
 }
 
-func (x *exchange) noContent() error {
-	x.call.Succeed(http.StatusNoContent)
-	x.sent = true
-	x.w.WriteHeader(http.StatusNoContent)
-	return nil
+// workstations returns the service, if it can serve now, and notes the workstation in the record.
+func (x *apiRequest) workstations() (*workstation.Service, error) {
+	service := x.gateway.VNC().Workstations()
+	if service == nil {
+		return nil, apierror.New(apierror.UnknownURL, "this gateway has no workstations")
+	}
+	x.SetWorkstation(x.name)
+	return service, service.Ready()
 }

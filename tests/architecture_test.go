@@ -11,7 +11,7 @@ import (
 
 const module = "github.com/gatehouse-proxy/gatehouse/"
 
-// foreign are the frameworks whose spread is watched.
+// foreign are the frameworks whose imports are checked.
 var foreign = map[string]string{
 	"github.com/caddyserver/caddy/v2":      "caddy",
 	"github.com/mholt/caddy-l4":            "caddy-l4",
@@ -22,9 +22,8 @@ var foreign = map[string]string{
 	"github.com/gatehouse-proxy/gatehouse": "",
 }
 
-// arrows are all imports between rooms, and of the watched frameworks, outside
-// tests: from, to and why. An arrow that is not here fails, and so does a row
-// that nobody needs any more.
+// arrows are all imports between packages, and of the frameworks, outside tests: from, to and why.
+// An import that is not here fails, and so does a row without an import.
 var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "caddy", "a Caddy module"},
 	{"caddymodule", "handlers", "one import brings the HTTP handlers with it"},
@@ -41,25 +40,18 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "internal/apierror", "refusals of the admin API"},
 	{"caddymodule", "internal/workstation", "the vnc block becomes the service of workstations"},
 	{"caddymodule", "l4vnc", "one import brings the layer-4 handler with it"},
+	{"caddymodule", "internal/modelcall", "limits and guardrails of keys and models"},
+	{"caddymodule", "internal/upload", "the bounds of bodies"},
 
 	{"handlers", "caddy", "Caddy modules"},
-	{"handlers", "internal/activity", "the query and its answer"},
 	{"handlers", "internal/caddykit", "options, and where the gateway is"},
-	{"handlers", "internal/catalog", "the models of a list"},
 	{"handlers", "internal/apierror", "refusals become answers"},
 	{"handlers", "internal/gateway", "the life of the call"},
-	{"handlers", "internal/guardrail", "the events of a judged stream"},
-	{"handlers", "internal/jsonscan", "the one walk of the body"},
-	{"handlers", "internal/limits", "the balances of a key"},
 	{"handlers", "internal/keys", "scopes of endpoints"},
-	{"handlers", "internal/openai", "the first family's shapes"},
-	{"handlers", "internal/openai/request", "what a caller asks, and what its provider is asked"},
-	{"handlers", "internal/openrouter", "the second family's shapes"},
-	{"handlers", "internal/translate/tochat", "Responses calls of a provider that only has chat"},
-	{"handlers", "internal/translate/toresponses", "chat calls of a provider that only has Responses"},
-	{"handlers", "internal/provider", "operations and bodies"},
-	{"handlers", "internal/sse", "the event stream, both ways"},
 	{"handlers", "internal/workstation", "issue, register, release"},
+	{"handlers", "internal/api", "how each API is answered"},
+	{"handlers", "internal/modelcall", "requests and their outcome, model calls"},
+	{"handlers", "internal/report", "activity and keys as the API shows them"},
 
 	{"l4vnc", "caddy", "Caddy modules"},
 	{"l4vnc", "caddy-l4", "the handler's interface, the TLS of an earlier one"},
@@ -71,21 +63,16 @@ var arrows = []struct{ from, to, why string }{
 	{"l4vnc", "internal/vncsession", "the life of a session"},
 	{"l4vnc", "internal/workstation", "tokens and sessions"},
 
-	{"internal/caddykit", "caddy", "the one room that knows Caddy"},
+	{"internal/caddykit", "caddy", "the one package that knows Caddy"},
 	{"internal/caddykit", "internal/gateway", "what the app shows to the handlers"},
 
 	{"internal/gateway", "internal/activity", "one record a call"},
 	{"internal/gateway", "internal/catalog", "which model, at what price"},
 	{"internal/gateway", "internal/apierror", "its refusals"},
-	{"internal/gateway", "internal/guardrail", "the guardrails of a call"},
-	{"internal/gateway", "internal/jsonscan", "members of the body, for references"},
+	{"internal/gateway", "internal/inflight", "which calls and sessions are under way"},
 	{"internal/gateway", "internal/keys", "who calls"},
 	{"internal/gateway", "internal/limits", "rates, calls at once and budgets outlive a configuration"},
-	{"internal/gateway", "internal/pattern", "models of a model block"},
 	{"internal/gateway", "internal/metrics", "one count a call"},
-	{"internal/gateway", "internal/openai", "usage, kinds of stored state"},
-	{"internal/gateway", "internal/openai/request", "references to stored state, requested limits, content"},
-	{"internal/gateway", "internal/openrouter", "which tools a router runs itself"},
 	{"internal/gateway", "internal/owners", "whose stored state it is"},
 	{"internal/gateway", "internal/provider", "the upstream request"},
 	{"internal/gateway", "internal/redact", "no secret in logs and errors"},
@@ -93,6 +80,46 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/connlimit", "half-open connections outlive a configuration"},
 	{"internal/gateway", "internal/vncsession", "begins sessions of the configuration"},
 	{"internal/gateway", "internal/workstation", "the service, and what outlives it"},
+	{"internal/gateway", "internal/modelcall", "puts together what requests use"},
+	{"internal/gateway", "internal/upload", "the memory of bodies outlives a configuration"},
+
+	{"internal/api", "internal/apierror", "error bodies"},
+	{"internal/api", "internal/catalog", "the models of a list"},
+	{"internal/api", "internal/modelcall", "it answers model calls"},
+	{"internal/api", "internal/openai", "OpenAI's shapes"},
+	{"internal/api", "internal/openrouter", "OpenRouter's shapes"},
+
+	{"internal/modelcall", "internal/activity", "one record a request"},
+	{"internal/modelcall", "internal/apierror", "its refusals"},
+	{"internal/modelcall", "internal/catalog", "which model, at what price"},
+	{"internal/modelcall", "internal/guardrail", "the guardrails of a call"},
+	{"internal/modelcall", "internal/inflight", "which requests are under way"},
+	{"internal/modelcall", "internal/jsonscan", "the body, walked once"},
+	{"internal/modelcall", "internal/keys", "who calls"},
+	{"internal/modelcall", "internal/limits", "rates, concurrency, budgets"},
+	{"internal/modelcall", "internal/metrics", "one count a request"},
+	{"internal/modelcall", "internal/openai", "answers, usage, errors"},
+	{"internal/modelcall", "internal/openai/request", "what a request asks for"},
+	{"internal/modelcall", "internal/openrouter", "request fields and tools of a router"},
+	{"internal/modelcall", "internal/owners", "whose stored state it is"},
+	{"internal/modelcall", "internal/pattern", "models of a model block"},
+	{"internal/modelcall", "internal/provider", "the upstream request"},
+	{"internal/modelcall", "internal/redact", "no secret in logs and errors"},
+	{"internal/modelcall", "internal/sse", "the event stream, both ways"},
+	{"internal/modelcall", "internal/translate/tochat", "Responses calls of a provider that has only chat"},
+	{"internal/modelcall", "internal/translate/toresponses", "chat calls of a provider that has only Responses"},
+	{"internal/modelcall", "internal/upload", "the request body"},
+	{"internal/modelcall", "internal/watchdog", "time limits of upload and provider"},
+
+	{"internal/report", "internal/activity", "queries, rows and sums"},
+	{"internal/report", "internal/apierror", "its refusals"},
+	{"internal/report", "internal/keys", "whose key it is"},
+	{"internal/report", "internal/limits", "the balances of a key"},
+	{"internal/report", "internal/modelcall", "which request a translated Response is named after"},
+	{"internal/report", "internal/openrouter", "the shapes of the API"},
+
+	{"internal/upload", "internal/apierror", "its refusals"},
+	{"internal/upload", "internal/watchdog", "an upload has a time limit"},
 
 	{"internal/vncsession", "internal/activity", "one record a session"},
 	{"internal/vncsession", "internal/metrics", "one count a session"},
@@ -116,9 +143,9 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/openai/request", "internal/apierror", "its refusals"},
 	{"internal/openai/request", "internal/jsonscan", "the wire is JSON"},
 	{"internal/openai/request", "internal/openai", "kinds of stored state, bounds of ids and tokens"},
-	{"internal/openrouter", "internal/apierror", "error bodies of the family"},
+	{"internal/openrouter", "internal/apierror", "error bodies of the API"},
 	{"internal/openrouter", "internal/jsonscan", "the wire is JSON"},
-	{"internal/openrouter", "internal/openai", "the second family's chat is the first's with additions"},
+	{"internal/openrouter", "internal/openai", "its chat is OpenAI's with additions"},
 	{"internal/openrouter", "internal/openai/request", "requests and the tools in them"},
 	{"internal/translate", "internal/apierror", "its refusals"},
 	{"internal/translate", "internal/jsonscan", "the wire is JSON"},
@@ -138,15 +165,17 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/translate/translatetest", "testscript", "golden files"},
 	{"internal/workstation", "internal/apierror", "its refusals over HTTP"},
 
-	{"tests/fakeprovider", "internal/fake", "the fake in a process of its own"},
-	{"tests/clients", "internal/fake", "the provider, and what it received"},
+	// For tests only: no product package may import the faults.
+	{"internal/testprovider/faults", "internal/testprovider", "the requests and answers that it changes"},
+	{"tests/fakeprovider", "internal/testprovider/faults", "the provider in a process of its own"},
+	{"tests/clients", "internal/testprovider/faults", "the provider, and what it received"},
 	{"tests/bench", "tests/process", "runs the servers"},
 	{"tests/clients", "tests/process", "runs the gateway"},
 	{"tests/viewers", "tests/process", "runs the gateway, desktops and viewers"},
 	{"tests/sdk/run", "tests/process", "runs the gateway and the fake provider"},
 }
 
-func TestRoomsImportOnlyWhatTheTableSays(t *testing.T) {
+func TestPackagesImportOnlyWhatTheTableSays(t *testing.T) {
 	allowed := map[[2]string]bool{}
 	for _, a := range arrows {
 		key := [2]string{a.from, a.to}
@@ -182,10 +211,10 @@ func TestRoomsImportOnlyWhatTheTableSays(t *testing.T) {
 	}
 }
 
-// destination is the room or the watched framework of an import path.
+// destination is the package or the framework of an import path.
 func destination(path string) (to string, watched bool) {
-	if room, ours := strings.CutPrefix(path, module); ours {
-		return room, true
+	if pkg, ours := strings.CutPrefix(path, module); ours {
+		return pkg, true
 	}
 	for prefix, name := range foreign {
 		if name != "" && (path == prefix || strings.HasPrefix(path, prefix+"/")) {
@@ -218,7 +247,7 @@ func TestEachPackageHasOneFrontPage(t *testing.T) {
 }
 
 // The configuration's structs are its reference manual.
-func TestConfigurationFieldsSayWhatTheyDo(t *testing.T) {
+func TestConfigurationFieldsAreDocumented(t *testing.T) {
 	fields := 0
 	for _, file := range goFiles(t) {
 		if dir := filepath.Dir(file.path); dir != "caddymodule" && dir != "handlers" || strings.HasSuffix(file.path, "_test.go") {

@@ -8,7 +8,7 @@ import (
 )
 
 // A client that only stopped sending still reads; it must not read a success.
-func TestAHalfClosedClientIsNotToldOfSuccess(t *testing.T) {
+func TestAHalfClosedClientReadsNoSuccess(t *testing.T) {
 	h := start(t, setup{})
 	conn, reader := h.dial()
 	if _, err := io.WriteString(conn, head(chatV1, "full", "Content-Length: 500")+`{"model":`); err != nil {

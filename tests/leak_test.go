@@ -21,18 +21,18 @@ func ourGoroutines() (ours []string) {
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	for _, stack := range strings.Split(string(stacks), "\n\n") {
 		if strings.Contains(stack, "gatehouse/handlers.") || strings.Contains(stack, "gatehouse/caddymodule.") || strings.Contains(stack, "gatehouse/l4vnc.") ||
-			strings.Contains(stack, "gatehouse/internal/") && !strings.Contains(stack, "gatehouse/internal/fake.") {
+			strings.Contains(stack, "gatehouse/internal/") && !strings.Contains(stack, "gatehouse/internal/testprovider/faults.") {
 			ours = append(ours, stack)
 		}
 	}
 	return ours
 }
 
-// eventually asks again and again, for what cannot be waited for.
+// eventually polls for a condition that cannot be waited for.
 func eventually(ok func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(patience); ; {
+	for deadline := time.After(waitLimit); ; {
 		if ok() {
 			return true
 		}

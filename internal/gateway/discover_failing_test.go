@@ -60,9 +60,9 @@ func TestAListWaitsOnlyForProvidersThatTheKeyMayUse(t *testing.T) {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			models, err := r.Models(t.Context(), credential.Key)
+			models, err := r.Models().List(t.Context(), credential.Key)
 			if err != nil {
-				wantFault(t, err, want.code, "not listed yet are those of bad;")
+				wantRefusal(t, err, want.code, "not listed yet are those of bad;")
 			} else if want.code != "" {
 				t.Errorf("key %s: no refusal", name)
 			}
@@ -99,14 +99,11 @@ func TestAProviderWithoutAListIsNamedToCallersAndOperators(t *testing.T) {
 			}
 		}
 		wantLines(1, "set discover off")
-		call := r.begin(t)
-		err := call.Admit(t.Context(), provider.Chat, "acme/m")
-		wantFault(t, err, apierror.ModelNotCallable, "set discover off")
+		_, _, err := r.find(t, t.Context(), "acme/m")
+		wantRefusal(t, err, apierror.ModelNotCallable, "set discover off")
 		if !apierror.From(err).Final() {
 			t.Error("an SDK may repeat the call")
 		}
-		call.Fail(apierror.From(err))
-		call.Finish()
 		l.set(answering(503, "no"))
 		wantLines(2, "until it succeeds")
 		if code, _ := r.refused(t, t.Context(), "acme/m"); code != apierror.NoProvider {

@@ -69,7 +69,7 @@ func (r *rig) names(t *testing.T) string {
 		t.Fatal(err)
 	}
 	var names []string
-	models, err := r.Models(t.Context(), credential.Key)
+	models, err := r.Models().List(t.Context(), credential.Key)
 	if err != nil {
 		return string(apierror.From(err).Code)
 	}
@@ -134,16 +134,10 @@ func TestDiscoveryKeepsTheLastListOverAFailedRefresh(t *testing.T) {
 func (r *rig) refused(t *testing.T, ctx context.Context, model string) (code apierror.Code, after time.Duration) {
 	t.Helper()
 	began := time.Now()
-	call := r.begin(t)
-	defer call.Finish()
-	err := call.Admit(ctx, provider.Chat, model)
-	if err == nil {
-		call.Succeed(200)
-		return "", time.Since(began)
+	if _, _, err := r.find(t, ctx, model); err != nil {
+		code = apierror.From(err).Code
 	}
-	refusal := apierror.From(err)
-	call.Fail(refusal)
-	return refusal.Code, time.Since(began)
+	return code, time.Since(began)
 }
 
 func TestACallWaitsShortlyForAProvidersFirstList(t *testing.T) {
@@ -195,33 +189,6 @@ func TestACallWaitsShortlyForAProvidersFirstList(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Only a name that no model can have is refused for the key in it: this one may be listed yet.
-func TestANameThatIsNotListedYetIsNotRefusedForItsForm(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		r := discovering(t, &lister{answer: silent}, nil)
-		if err := r.Start(ctx, activity.Retention{}); err != nil {
-			t.Fatal(err)
-		}
-		const name = "acme/sk-0123456789abcdefghij"
-		call := r.begin(t)
-		err := call.Admit(t.Context(), provider.Chat, name)
-		if apierror.From(err).Code != apierror.NoProvider || call.Record.Model != "acme/[redacted]" {
-			t.Errorf("%v, recorded as %q", err, call.Record.Model)
-		}
-		call.Fail(apierror.From(err))
-		call.Finish()
-		if code, _ := r.refused(t, t.Context(), "other/sk-0123456789abcdefghij"); code != apierror.ModelNotFound {
-			t.Errorf("another provider's: %q", code)
-		}
-		stop()
-		r.Close()
-		if err := r.state.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 // delayed is a provider that thinks before it answers.

@@ -1,26 +1,20 @@
-// Package gateway wires the rooms together and holds the life of one call:
+// Package gateway puts the parts of one configuration together. A [Gateway] is one configuration and
+// never changes; what outlives it is the [State]. Requests are of package modelcall:
 //
-//	credential, err := g.Authenticate(secret)     // 401
-//	call, err := g.Begin(credential, route, ids)  // 503
-//	defer call.Finish()                           // exactly once, whatever happens
-//	err = call.Require(scope)                     // 403
-//	body, err := call.ReadBody(w, r)              // 413, 415, 429, 400
-//	err = call.Admit(ctx, provider.Chat, model)   // 404, 503
-//	body, err = call.AdmitText(ctx, body)         // 422, 503, 400
-//	resp, err := call.Send(r.Context(), …)        // 502
-//
-// The order is the order of checks: nothing later runs after a refusal. A
-// [Gateway] is one configuration and never changes; what outlives it is the
-// [State].
+//	err := g.Ready(ctx)                                                    // 503
+//	caller, err := g.Authenticate(secret)                                  // 401
+//	request, err := modelcall.Begin(g.Requests(), w, r, caller, route, ids) // 503
+//	defer request.Finish()                                                 // once, however it ends
+//	err = request.Require(scope)                                           // 403
+//	err = request.Serve(modelcall.Chat, api)                               // the steps of a model call
 package gateway
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -29,40 +23,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
-
-// Timeouts of a call. All are positive.
-type Timeouts struct {
-	Body   time.Duration // for the request's body to arrive
-	Header time.Duration // for the provider's answer to begin
-	Idle   time.Duration // between two reads of the provider's answer
-	// Commit is how long a stream may be silent at its start before the
-	// gateway answers 200 and keeps the line open with comments.
-	Commit time.Duration
-	// Heartbeat is the longest silence within a stream to the client.
-	Heartbeat time.Duration
-}
-
-// DefaultTimeouts follow the SDKs, which wait 600 s for an answer.
-var DefaultTimeouts = Timeouts{
-	Body:      2 * time.Minute,
-	Header:    10 * time.Minute,
-	Idle:      5 * time.Minute,
-	Commit:    20 * time.Second,
-	Heartbeat: 15 * time.Second,
-}
-
-// Discovery is a provider whose own list of models is read at an interval.
-type Discovery struct {
-	Provider *provider.Provider
-	Every    time.Duration
-}
 
 // Config is what one configuration says, checked and resolved.
 type Config struct {
@@ -74,84 +43,65 @@ type Config struct {
 	Emitter      Emitter              // nil = no subscribers
 	Secrets      []string             // to be taken out of provider text
 	State        *State
-	Limits       Limits
-	Guards       Guards
-	BodyMemory   int64 // bytes; see DefaultBodyMemory
-	Timeouts     Timeouts
+	Limits       *modelcall.Limits
+	Guardrails   *modelcall.Guardrails
+	BodyMemory   int64 // bytes; see upload.DefaultMemory
+	Timeouts     modelcall.Timeouts
 	Logger       *zap.Logger
 	Now          func() time.Time
-	// Released runs when the configuration is closed and its last call has
-	// finished: the reference to State can be let go.
-	Released func()
-	// Hold takes the reference again, for a call that comes after Released;
-	// it is false when State is closed.
-	Hold func() bool
+	// Release gives the reference to State back. It runs when the configuration is closed and its
+	// last call has finished, and then for each Reacquire.
+	Release func()
+	// Reacquire takes the reference again, for a call that comes after Release. It returns false if
+	// State is closed.
+	Reacquire func() bool
 }
 
 // Gateway is one configuration at work.
 type Gateway struct {
 	keyring      *keys.Keyring
-	catalog      *catalog.Catalog
-	providers    map[string]*provider.Provider
-	discover     map[string]*discovery // by provider
+	models       Models
 	workstations *workstation.Service
-	emitter      Emitter
-	redactor     *redact.Redactor
 	state        *State
-	limits       Limits
-	guards       Guards
-	sets         sets
-	bodyMemory   int64
-	keep         activity.Retention // set by Start
-	timeouts     Timeouts
 	logger       *zap.Logger
-	sampled      func() *zap.Logger // made when it is needed: its counters have 0.7 MiB
 	now          func() time.Time
 
-	demo  sync.Map // what was warned of
-	calls inflight
-	ended atomic.Bool   // set by Interrupt
-	ready chan struct{} // closed by Start
-	gone  chan struct{} // closed by Close
-	log   *activity.Log // set before ready is closed
-	own   *owners.Owners
-
-	rates  *limits.Rates // set before ready is closed
-	ledger limits.Ledger
+	requests   modelcall.Deps // its stores are set before generation.ready is closed
+	calls      inflight.Set
+	generation *generation
+	demo       sync.Map // built-in parts that were warned of
 }
 
-// New returns a gateway that is not started: no file is open, nothing runs.
+// New returns a gateway that is provisioned and not started: no file is open, nothing runs.
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{
-		keyring: c.Keyring, catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers)),
-		discover: make(map[string]*discovery, len(c.Discover)), workstations: c.Workstations, emitter: c.Emitter, redactor: redact.New(c.Secrets, c.Keyring.IsSecret), state: c.State, limits: c.Limits, guards: c.Guards, bodyMemory: c.BodyMemory,
-		timeouts: c.Timeouts, logger: c.Logger, now: c.Now,
-		sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }),
-		ready:   make(chan struct{}), gone: make(chan struct{}),
+		keyring: c.Keyring, models: Models{catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers))},
+		workstations: c.Workstations, state: c.State, logger: c.Logger, now: c.Now,
 	}
-	if err := errors.Join(g.limits.check(), g.guards.check()); err != nil {
+	redactor := redact.New(c.Secrets, c.Keyring.IsSecret)
+	g.requests = modelcall.Deps{
+		Models: &g.models, Limits: c.Limits, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted,
+		Uploads:  upload.Config{Memory: &c.State.Memory, Timeout: c.Timeouts.Body, Now: c.Now},
+		Timeouts: c.Timeouts, InFlight: &g.calls, Metrics: c.State.Metrics, Redactor: redactor,
+		Logger: c.Logger, Sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }),
+		Now: c.Now, WarnOfDemo: g.warnOfDemo,
+	}
+	if err := errors.Join(c.Limits.Prepare(), c.Guardrails.Check()); err != nil {
 		return nil, err
 	}
 	for _, p := range c.Providers {
-		if _, twice := g.providers[p.Name]; twice {
+		if _, twice := g.models.providers[p.Name]; twice {
 			return nil, fmt.Errorf("provider %q is configured twice", p.Name)
 		}
-		g.providers[p.Name] = p
+		g.models.providers[p.Name] = p
 	}
-	for _, d := range c.Discover {
-		g.discover[d.Provider.Name] = &discovery{Discovery: d, firstAnswer: make(chan struct{})}
+	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
+	g.generation = &generation{
+		gateway: g, calls: &g.calls, bodyMemory: c.BodyMemory, emitter: c.Emitter, logger: c.Logger,
+		workstations: c.Workstations, mayConnect: mayConnect(c.Keyring, c.Now),
+		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
-	g.calls.init(func() bool {
-		if !c.Hold() {
-			return false
-		}
-		g.state.attach(g)
-		return true
-	}, func() {
-		g.state.detach(g)
-		c.Released()
-	})
-	g.state.attach(g)
+	g.state.provision(g.generation, c.Reacquire, c.Release)
 	return g, nil
 }
 
@@ -160,128 +110,119 @@ func sample(core zapcore.Core) zapcore.Core {
 	return zapcore.NewSamplerWithOptions(core, time.Second, 5, 100)
 }
 
-// Start opens the store (unless an older configuration has it open already)
-// and lets calls in. Background work ends with ctx.
+// Start opens the stores, unless an older generation has opened them, makes this generation the
+// current one and lets calls in. Background work ends with ctx.
 func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
-	g.keep = keep
+	g.generation.keep = keep
 	if g.workstations != nil {
-		g.startWorkstations(ctx)
+		startWorkstations(ctx, g.workstations, g.logger)
 	}
-	if err := g.state.open(ctx, g); err != nil {
+	opened, err := g.state.start(ctx, g.generation, g.now)
+	if err != nil {
 		return err
 	}
-	if err := g.warnOfUnnamed(ctx); err != nil {
+	g.requests.Activity, g.requests.Owners, g.requests.Rates, g.requests.Ledger = opened.log, opened.own, opened.rates, opened.ledger
+	if err := warnOfUnnamed(ctx, opened.ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
 		return err
 	}
-	for _, d := range g.discover {
-		known := g.state.discovered(d.Provider)
-		if known != nil {
-			g.catalog.SetDiscovered(d.Provider.Name, known)
-		}
-		go g.keepDiscovering(ctx, d, known != nil)
-	}
-	close(g.ready)
+	g.models.discovery.start(ctx)
+	close(g.generation.ready)
 	return nil
 }
 
-// Ready waits until the gateway has started: Caddy starts its apps in no fixed
-// order, so requests can be there first.
+// Ready waits until the gateway has started: Caddy starts its apps in no fixed order, so requests can
+// come first.
 func (g *Gateway) Ready(ctx context.Context) error {
 	select {
-	case <-g.ready:
+	case <-g.generation.ready:
 		return nil
 	default:
 	}
 	select {
-	case <-g.ready:
+	case <-g.generation.ready:
 		return nil
-	case <-g.gone:
+	case <-g.generation.retired:
 		return apierror.New(apierror.ShuttingDown, "the gateway did not start")
 	case <-ctx.Done():
 		return apierror.New(apierror.ClientGone, "the client left").WithCause(ctx.Err())
 	}
 }
 
-// Started makes the configuration's subscribers to events the current ones. It is called
-// when all apps of the configuration have started.
-func (g *Gateway) Started() { g.state.events.subscribe(g.emitter, g.logger) }
+// Subscribe sends events to the subscribers of this configuration from now on. It is called when
+// all apps of the configuration have started.
+func (g *Gateway) Subscribe() { g.state.events.subscribe(g.generation.emitter, g.logger) }
 
-// Stop tells the State that this configuration was replaced.
-func (g *Gateway) Stop(exiting bool) { g.state.commit(g, exiting) }
+// Stop activates the newer generation that has replaced this one. Without one, exiting says whether
+// open desktops end because the process does.
+func (g *Gateway) Stop(exiting bool) { g.state.stop(g.generation, exiting) }
 
-// InForce is the gateway itself, or, once it is closed, the newest one: a
-// listener of a configuration that failed to start may still take connections.
-// It is nil when there is none.
-func (g *Gateway) InForce() *Gateway {
+// Close retires the generation. Calls under way go on; the reference to the State is released after
+// the last one. A Ready that waits for a start ends.
+func (g *Gateway) Close() {
+	close(g.generation.retired)
+	g.state.retire(g.generation)
+	g.calls.Close()
+}
+
+// Current returns the gateway that serves new connections: this one until Close, then the newest
+// one. The listener of a configuration that failed to start may still accept connections. Current
+// returns nil if there is none.
+func (g *Gateway) Current() *Gateway {
 	select {
-	case <-g.gone:
-		return g.state.newest()
+	case <-g.generation.retired:
 	default:
 		return g
 	}
-}
-
-// mayConnect tells whether a key may still open the desktops that it asked for,
-// by the secret with which it asked.
-func (g *Gateway) mayConnect(by workstation.Issuer) bool {
-	key, ok := g.keyring.Holding(by.KeyHash)
-	return ok && key.Name == by.Key && key.Tenant == by.Tenant && key.Has(keys.WorkstationsConnect) && key.Valid(g.now())
-}
-
-// Close lets no-one wait any more for a start that will not come, and releases
-// the State as soon as the last call has finished. Calls under way go on.
-func (g *Gateway) Close() {
-	close(g.gone)
-	g.state.retire(g)
-	g.calls.leave()
-}
-
-// interrupt ends every call under way, and those that come still. It reports
-// whether there were any.
-func (g *Gateway) interrupt() bool {
-	g.ended.Store(true)
-	return g.calls.interrupt(errShutdown)
-}
-
-// setCancel is seen by interrupt, which runs in another goroutine.
-func (g *Gateway) setCancel(r *running, cancel context.CancelCauseFunc) {
-	r.part.mu.Lock()
-	r.cancel = cancel
-	r.part.mu.Unlock()
-	if g.ended.Load() {
-		cancel(errShutdown)
+	if current := g.state.generations.current(); current != nil {
+		return current.gateway
 	}
+	return nil
 }
 
-// WarnOfDemo warns, once, that something built in for trying out ("the test
-// provider") serves more than this machine.
-func (g *Gateway) WarnOfDemo(what string) {
+// warnOfDemo warns once of a part that is built in for trying out ("the test provider") and serves more
+// than this machine.
+func (g *Gateway) warnOfDemo(what string) {
 	if _, warned := g.demo.LoadOrStore(what, true); !warned {
 		g.logger.Warn(what+" is used through an address that is not loopback; it is built in for trying out", zap.String("what", what))
 	}
 }
 
-// Timeouts are the configured ones.
-func (g *Gateway) Timeouts() Timeouts { return g.timeouts }
+// Models are those of this configuration.
+func (g *Gateway) Models() *Models { return &g.models }
 
-// Now is the gateway's clock.
-func (g *Gateway) Now() time.Time { return g.now() }
+// Requests are the parts that requests use, for [modelcall.Begin]. Its stores are there once Ready has
+// returned.
+func (g *Gateway) Requests() *modelcall.Deps { return &g.requests }
 
-// Unauthenticated counts and logs a request without a valid key. It leaves no
-// record, and its log is sampled: such requests cost an attacker nothing.
-func (g *Gateway) Unauthenticated(route string, fields ...zap.Field) {
-	g.state.Metrics.Unauthenticated(route)
-	g.sampled().Warn("request without a valid key", append(fields, zap.String("route", route))...)
-}
-
-// Redact takes every known secret out of provider text, and the caller's own,
-// of which the configuration may know only the hash.
-func (g *Gateway) Redact(text, own string) string {
-	if len(own) >= keys.MinSecret {
-		text = strings.ReplaceAll(text, own, redact.Mark)
+// Authenticate finds the caller. The error is the same for every kind of bad key.
+func (g *Gateway) Authenticate(secret string) (modelcall.Caller, error) {
+	credential, err := g.keyring.Authenticate(secret, g.now())
+	if err != nil {
+		return modelcall.Caller{}, apierror.New(apierror.InvalidAPIKey,
+			"the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\"")
 	}
-	return g.redactor.Text(text)
+	return modelcall.Caller{Credential: credential, Secret: secret}, nil
 }
 
-// Activity is the log of calls.
-func (g *Gateway) Activity() *activity.Log { return g.log }
+// Balances returns the state of a key's own budgets.
+func (g *Gateway) Balances(ctx context.Context, key string) ([]limits.Balance, error) {
+	k := g.requests.Limits.Keys[key]
+	if k == nil {
+		return nil, nil
+	}
+	subjects := slices.DeleteFunc(slices.Clone(k.Subjects), func(s limits.Subject) bool { return s.Name != modelcall.KeySubject(key) })
+	return g.requests.Ledger.Status(ctx, g.now(), subjects)
+}
+
+// AllBalances returns those of every subject with a budget, by name.
+func (g *Gateway) AllBalances(ctx context.Context) ([]limits.Balance, error) {
+	var all []limits.Balance
+	for part := range slices.Chunk(g.requests.Limits.Subjects(), limits.MaxSubjects) {
+		balances, err := g.requests.Ledger.Status(ctx, g.now(), part)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, balances...)
+	}
+	return all, nil
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -29,6 +31,12 @@ func answering(status int, body string) roundTrip {
 	return func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 	}
+}
+
+// silent never answers; it ends with the request's context.
+func silent(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
 }
 
 func newProvider(t testing.TB, name string, native bool, rt http.RoundTripper) *provider.Provider {
@@ -51,6 +59,7 @@ type rig struct {
 	released atomic.Int32
 	gone     atomic.Bool // the State cannot be held again
 
+	serial    int
 	onRelease func()
 }
 
@@ -78,22 +87,23 @@ func newRig(t testing.TB, config gateway.Config, sources ...catalog.Source) *rig
 	if config.BodyMemory == 0 {
 		config.BodyMemory = 1 << 30
 	}
-	if config.Timeouts == (gateway.Timeouts{}) {
-		config.Timeouts = gateway.DefaultTimeouts
+	if config.Timeouts == (modelcall.Timeouts{}) {
+		config.Timeouts = modelcall.DefaultTimeouts
 	}
+	config.Limits, config.Guardrails = new(modelcall.Limits), new(modelcall.Guardrails)
 	if config.Logger == nil {
 		config.Logger = nopLogger
 	}
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	config.Released = func() {
+	config.Release = func() {
 		r.released.Add(1)
 		if r.onRelease != nil {
 			r.onRelease()
 		}
 	}
-	config.Hold = func() bool { return !r.gone.Load() }
+	config.Reacquire = func() bool { return !r.gone.Load() }
 	g, err := gateway.New(config)
 	if err != nil {
 		t.Fatal(err)
@@ -134,34 +144,48 @@ func newCatalog(t testing.TB, models []catalog.Model, sources ...catalog.Source)
 	return c
 }
 
-// begin opens a call of the rig's one key.
-func (r *rig) begin(t testing.TB) *gateway.Call { return r.beginNumbered(t, 1) }
-
-func (r *rig) beginNumbered(t testing.TB, serial int) *gateway.Call {
+// begin opens a request of the rig's one key.
+func (r *rig) begin(t testing.TB) *modelcall.Request {
 	t.Helper()
-	credential, err := r.Authenticate(secret)
+	r.serial++
+	q, err := r.beginNumbered(r.serial)
 	if err != nil {
 		t.Fatal(err)
 	}
-	call, err := r.Begin(credential, gateway.Route{Name: "POST /v1/chat/completions", Family: "openai", Recorded: true},
-		gateway.IDs{RequestID: "req_" + strconv.Itoa(serial), GenerationID: "gen-" + strconv.Itoa(serial)})
+	return q
+}
+
+func (r *rig) beginNumbered(serial int) (*modelcall.Request, error) {
+	caller, err := r.Authenticate(secret)
+	if err != nil {
+		return nil, err
+	}
+	return modelcall.Begin(r.Requests(), httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/chat/completions", nil), caller,
+		modelcall.Route{Name: "POST /v1/chat/completions", Family: "openai", Recorded: true},
+		modelcall.IDs{RequestID: "req_" + strconv.Itoa(serial), GenerationID: "gen-" + strconv.Itoa(serial)})
+}
+
+// find looks a model up for the rig's one key.
+func (r *rig) find(t testing.TB, ctx context.Context, name string) (catalog.Model, *provider.Provider, error) {
+	t.Helper()
+	caller, err := r.Authenticate(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return call
+	return r.Models().Find(ctx, caller.Key, name)
 }
 
 // records are the rows of the default tenant.
 func (r *rig) records(t testing.TB) []activity.Record {
 	t.Helper()
-	page, err := r.Activity().Query(t.Context(), activity.Filter{Tenant: keys.DefaultTenant, Limit: 100})
+	page, err := r.Requests().Activity.Query(t.Context(), activity.Filter{Tenant: keys.DefaultTenant, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return page.Records
 }
 
-func wantFault(t testing.TB, err error, code apierror.Code, text string) {
+func wantRefusal(t testing.TB, err error, code apierror.Code, text string) {
 	t.Helper()
 	if e := apierror.From(err); err == nil || e.Code != code || !strings.Contains(e.Message, text) {
 		t.Errorf("got %v, want %s with %q", err, code, text)

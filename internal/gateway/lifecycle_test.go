@@ -12,10 +12,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-func TestTheStateIsLetGoAfterTheLastCall(t *testing.T) {
+func TestTheStateIsReleasedAfterTheLastCall(t *testing.T) {
 	r := newRig(t, gateway.Config{}).start(t, t.Context())
 	first, second := r.begin(t), r.begin(t)
 	if n := counted(t, r, "gatehouse_requests_in_flight"); n != 2 {
@@ -39,7 +40,7 @@ func TestTheStateIsLetGoAfterTheLastCall(t *testing.T) {
 
 // A connection that was open when the next configuration took over can carry
 // a request to this one long after its end.
-func TestALateCallHoldsTheStateAgain(t *testing.T) {
+func TestALateCallReacquiresTheState(t *testing.T) {
 	r := newRig(t, gateway.Config{}).start(t, t.Context())
 	r.Close()
 	for late := int32(2); late < 4; late++ {
@@ -54,12 +55,8 @@ func TestALateCallHoldsTheStateAgain(t *testing.T) {
 		}
 	}
 	r.gone.Store(true)
-	credential, err := r.Authenticate(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = r.Begin(credential, gateway.Route{}, gateway.IDs{})
-	wantFault(t, err, apierror.ShuttingDown, "try again")
+	_, err := r.beginNumbered(4)
+	wantRefusal(t, err, apierror.ShuttingDown, "try again")
 	if r.released.Load() != 3 {
 		t.Error("a call that was not let in has released the State")
 	}
@@ -77,7 +74,7 @@ func TestWaitingForAStartEndsWithIt(t *testing.T) {
 	never := newRig(t, gateway.Config{})
 	go func() { waiting <- never.Ready(t.Context()) }()
 	never.Close()
-	wantFault(t, <-waiting, apierror.ShuttingDown, "did not start")
+	wantRefusal(t, <-waiting, apierror.ShuttingDown, "did not start")
 	if never.released.Load() != 1 {
 		t.Error("a gateway that never started holds its State")
 	}
@@ -107,11 +104,11 @@ func TestAConfigurationThatCouldNotStayLeavesTheBoundsAsTheyWere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first.state.Memory.Take(60) {
-		t.Fatal("the newest bound is not in force")
+		t.Fatal("the newest bound does not apply")
 	}
 	second.Close()
 	if !first.state.Memory.Take(60) {
-		t.Error("the bound of the configuration that failed is still in force")
+		t.Error("the bound of the configuration that failed still applies")
 	}
 	first.state.Memory.Give(60)
 
@@ -127,7 +124,8 @@ func TestAConfigurationThatCouldNotStayLeavesTheBoundsAsTheyWere(t *testing.T) {
 
 func TestAProviderCannotBeConfiguredTwice(t *testing.T) {
 	p := newProvider(t, "acme", true, answering(200, "{}"))
-	_, err := gateway.New(gateway.Config{Providers: []*provider.Provider{p, p}, State: gateway.NewState(t.TempDir(), time.Now), Logger: nopLogger})
+	_, err := gateway.New(gateway.Config{Providers: []*provider.Provider{p, p}, State: gateway.NewState(t.TempDir(), time.Now), Logger: nopLogger,
+		Keyring: newRing(t), Limits: new(modelcall.Limits), Guardrails: new(modelcall.Guardrails)})
 	if err == nil || !strings.Contains(err.Error(), `"acme" is configured twice`) {
 		t.Errorf("error %v", err)
 	}

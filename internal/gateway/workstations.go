@@ -5,19 +5,22 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// workstationsRetry is how often a storage that could not be read is tried again.
+// workstationsRetry is the wait before records that could not be read are read again.
 const workstationsRetry = 5 * time.Second
 
-// startWorkstations reads what is stored of workstations. Where that fails their half
-// waits, and is tried again until ctx ends: the model half needs none of it.
-func (g *Gateway) startWorkstations(ctx context.Context) {
-	err := g.workstations.Start(ctx)
+// startWorkstations reads the stored records of workstations. If that fails, workstations are not
+// available, and it is tried again until ctx ends. Model calls need no workstations and go on.
+func startWorkstations(ctx context.Context, service *workstation.Service, logger *zap.Logger) {
+	err := service.Start(ctx)
 	if err == nil {
 		return
 	}
-	g.logger.Error("workstations are not available until their records can be read", zap.Error(err))
+	logger.Error("workstations are not available until their records can be read", zap.Error(err))
 	go func() {
 		retry := time.NewTicker(workstationsRetry)
 		defer retry.Stop()
@@ -28,13 +31,22 @@ func (g *Gateway) startWorkstations(ctx context.Context) {
 			case <-retry.C:
 			}
 			before := err.Error()
-			if err = g.workstations.Start(ctx); err == nil {
-				g.logger.Info("workstations are available")
+			if err = service.Start(ctx); err == nil {
+				logger.Info("workstations are available")
 				return
 			}
-			if err.Error() != before { // one was mended, the next is found
-				g.logger.Error("workstations are not available yet", zap.Error(err))
+			if err.Error() != before { // that one was mended, and another was found
+				logger.Error("workstations are not available yet", zap.Error(err))
 			}
 		}
 	}()
+}
+
+// mayConnect returns a function that reports whether a key may still open the desktops for which it
+// has VNC addresses. The key is the one that holds the secret with which they were asked for.
+func mayConnect(keyring *keys.Keyring, now func() time.Time) func(workstation.Issuer) bool {
+	return func(by workstation.Issuer) bool {
+		key, ok := keyring.Holding(by.KeyHash)
+		return ok && key.Name == by.Key && key.Tenant == by.Tenant && key.Has(keys.WorkstationsConnect) && key.Valid(now())
+	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 )
 
-// argumentRules find what the tables of this file contain.
+// argumentRules find the contents of the tables of this file.
 func argumentRules(t testing.TB, action guardrail.Action) *guardrail.Set {
 	return compiled(t, guardrail.Spec{Name: "g", Rules: []guardrail.Rule{
 		{Action: action, Detector: guardrail.Email},

@@ -39,7 +39,7 @@ func TestABodyHasSoManyFinds(t *testing.T) {
 	}
 }
 
-func TestNothingIsReadForACallerWhoLeft(t *testing.T) {
+func TestNothingIsReadAfterTheCallerHasDisconnected(t *testing.T) {
 	set := denying(t, "forbidden")
 	gone, leave := context.WithCancel(t.Context())
 	leave()

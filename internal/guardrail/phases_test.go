@@ -9,7 +9,7 @@ import (
 
 // Text that is held back is sent before the next phase of its choice. Clients, and translations in
 // particular, read texts and tool calls in order.
-func TestWhatIsHeldGoesOutBeforeWhatFollows(t *testing.T) {
+func TestHeldTextIsSentBeforeTheNextPhase(t *testing.T) {
 	set := compiled(t, guardrail.Spec{Name: "g", Rules: []guardrail.Rule{{Action: guardrail.Redact, Detector: guardrail.Email}}})
 	for name, c := range map[string]struct{ deltas, want []string }{
 		"thought, text, call": {

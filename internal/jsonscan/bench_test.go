@@ -30,11 +30,11 @@ func BenchmarkStrict(b *testing.B) {
 		for _, size := range []int{1 << 10, 32 << 10, 1 << 20, 8 << 20} {
 			b.Run(fmt.Sprintf("%s/%dK", prompt.name, size>>10), func(b *testing.B) {
 				body := chatBody(size, prompt.unit)
-				var room [16]jsonscan.Member
+				var storage [16]jsonscan.Member
 				b.SetBytes(int64(len(body)))
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := jsonscan.Strict(body, room[:0]); err != nil {
+					if _, err := jsonscan.Strict(body, storage[:0]); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -49,9 +49,9 @@ func BenchmarkStrictWorstKeys(b *testing.B) {
 		parts[i] = fmt.Sprintf(`"%0*d":1`, jsonscan.MaxKey, i)
 	}
 	body := []byte("{" + strings.Join(parts, ",") + "}")
-	room := make([]jsonscan.Member, 0, jsonscan.MaxMembers)
+	storage := make([]jsonscan.Member, 0, jsonscan.MaxMembers)
 	for b.Loop() {
-		if _, err := jsonscan.Strict(body, room); err != nil {
+		if _, err := jsonscan.Strict(body, storage); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -64,14 +64,35 @@ func BenchmarkPatch(b *testing.B) {
 		b.Fatal(err)
 	}
 	model, options := []byte(`"upstream-name"`), []byte(`{"include_usage":true}`)
-	var room [8][]byte
+	var storage [8][]byte
 	b.ReportAllocs()
 	for b.Loop() {
 		patch := jsonscan.NewPatch(body, members)
 		patch.Set(0, model)
 		patch.Add("stream_options", options)
-		if patch.Len() == 0 || len(patch.Segments(room[:0])) == 0 {
+		if patch.Len() == 0 || len(patch.Segments(storage[:0])) == 0 {
 			b.Fatal("empty")
 		}
+	}
+}
+
+func BenchmarkWalk(b *testing.B) {
+	bodies := map[string][]byte{"nested": []byte(strings.Repeat(`{"type":"function","strict":false,"properties":{"n":{"type":"integer","minimum":1}},"required":["n"]},`, 500))}
+	for _, prompt := range prompts {
+		bodies[prompt.name] = chatBody(32<<10, prompt.unit)
+	}
+	for name, body := range bodies {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				w := jsonscan.Walk(body)
+				for t, ok := w.Next(); ok; t, ok = w.Next() {
+					if t.End <= t.Start {
+						b.Fatal("an empty token")
+					}
+				}
+			}
+		})
 	}
 }

@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// String decodes a JSON string, its quotes included in value. It is false for
-// anything else. A surrogate escape without its other half becomes U+FFFD, as
-// in encoding/json.
+// String decodes a JSON string, given with its quotes. It is false for anything else. A surrogate
+// escape without its other half becomes U+FFFD, as in encoding/json.
 func String(value []byte) (string, bool) {
 	if len(value) < 2 || value[0] != '"' {
 		return "", false
@@ -66,8 +65,8 @@ func appendDecoded(dst, inner []byte) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string with its quotes. Only what RFC 8259
-// section 7 demands is escaped; bytes that are not UTF-8 become U+FFFD.
+// AppendString appends s as a JSON string with its quotes. It escapes only what RFC 8259 section 7
+// requires; bytes that are not UTF-8 become U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	done := 0

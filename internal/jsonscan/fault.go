@@ -1,7 +1,6 @@
 package jsonscan
 
-// fault is why a scan stopped. It is a number on the hot path and becomes a
-// text only in a [SyntaxError].
+// fault is why a scan stopped. It is a number on the hot path, and a text only in a [SyntaxError].
 type fault uint8
 
 const (

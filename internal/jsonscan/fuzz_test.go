@@ -126,8 +126,7 @@ func FuzzLenientIsTheGrammar(f *testing.F) {
 	})
 }
 
-// walk goes down through a valid value and compares what it finds with what
-// encoding/json finds.
+// walk goes down through a valid value and compares what it finds with what encoding/json finds.
 func walk(t *testing.T, value []byte, kind byte) {
 	t.Helper()
 	switch kind {

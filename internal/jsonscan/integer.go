@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// maxExponent is where the exponent of a number stops being counted: more than
-// any text has digits, and far from overflowing an int64.
+// maxExponent is the largest exponent that is distinguished: more than any text has digits, and far
+// from the overflow of an int64.
 const maxExponent = 1 << 40
 
-// Int reads a JSON number that is a whole number in the range of int64, however
-// it is written: 1000, 1e3 and 1000.0 are one. It is false for anything else.
+// Int reads a JSON number that is an integer in the range of int64, in any notation: 1000, 1e3 and
+// 1000.0 are equal. It is false for anything else.
 func Int(value []byte) (int64, bool) {
 	if len(value) == 0 {
 		return 0, false
@@ -47,7 +47,7 @@ func Int(value []byte) (int64, bool) {
 	if n == 0 {
 		return 0, true
 	}
-	if scale < 0 { // the last digit is not 0, so a part stays behind the point
+	if scale < 0 { // the last digit is not 0, so the number has a fraction
 		return 0, false
 	}
 	for ; scale > 0; scale-- {
@@ -65,7 +65,7 @@ func Int(value []byte) (int64, bool) {
 	return 0, false
 }
 
-// shortInt reads what nearly all integers are: some digits and no more.
+// shortInt reads the usual form of an integer: a few digits.
 func shortInt(value []byte) (n int64, simple bool) {
 	if len(value) > 18 || value[0] == '0' && len(value) > 1 {
 		return 0, false

@@ -2,8 +2,8 @@ package jsonscan
 
 import "iter"
 
-// AllMembers yields what [Members] collects, one by one, and keeps no memory:
-// for values whose number of members the caller chooses.
+// AllMembers yields what [Members] collects, one by one, and keeps no memory: for values whose
+// number of members the caller chooses.
 func AllMembers(object []byte) iter.Seq[Member] {
 	return func(yield func(Member) bool) { eachMember(object, yield) }
 }
@@ -58,10 +58,9 @@ func eachElement(array []byte, yield func(Span) bool) {
 	}
 }
 
-// Elements appends the elements of an array that lies inside a text [Strict]
-// or [Lenient] accepted. The offsets count from the start of array. Anything
-// but a valid array gives the elements before the fault. It has no bound but
-// the array's own length: an element of 2 bytes costs 24 in dst.
+// Elements appends the elements of an array that lies inside a text [Strict] or [Lenient] accepted.
+// The offsets count from the start of array. Anything but a valid array gives the elements before
+// the fault. It has no bound but the length of the array: an element of 2 bytes costs 24 in dst.
 func Elements(array []byte, dst []Span) []Span {
 	for e := range AllElements(array) {
 		dst = append(dst, e)

@@ -1,23 +1,24 @@
-// Package jsonscan reads the top level of a JSON object in one pass and edits
-// it without rebuilding it.
+// Package jsonscan reads the top level of a JSON object in one pass and edits it without rebuilding
+// it.
 //
-// A gateway has to know a few members of a body (model, stream, a token cap)
-// and has to pass everything else on as it came. So a body is walked once:
-// [Strict] for what a caller sent, [Lenient] for what a provider answered.
-// Both check the RFC 8259 grammar at every depth, because a text that two
-// parsers read differently is a way around every rule judged on it, and both
-// return the members as offsets into the text:
+// A gateway has to know a few members of a body (model, stream, a token cap) and has to pass
+// everything else on as it came. So a body is read once: by [Strict] if a caller sent it, by
+// [Lenient] if a provider did. Both check the RFC 8259 grammar at every depth, because a text that
+// two parsers read differently is a way around every rule. Both return the members as offsets into
+// the text:
 //
-//	members, err := jsonscan.Strict(body, room[:0])
+//	members, err := jsonscan.Strict(body, nil)
 //	i, ok := jsonscan.Find(body, members, "model")
 //	name, ok := jsonscan.String(members[i].Value(body))
 //
-// [Members] and [Elements] walk further down where somebody must look deeper,
-// [AllMembers] and [AllElements] without collecting what they find.
-// A [Patch] replaces, drops and adds members and leaves every other byte alone.
+// A [Body] keeps such a text together with its members and the edits that later steps add; a
+// [Patch] is the edits alone. Both replace, drop and add members and leave every other byte alone.
 //
-// Nothing here allocates when the given slices have room, except errors,
-// decoded strings and what the functions say themselves.
+// [Members] and [Elements] read one level further down, [AllMembers] and [AllElements] without
+// collecting what they find. [Walk] goes through all levels of a text that was checked before.
+//
+// Nothing here allocates if the given slices have the capacity, except errors, decoded strings and
+// what a function's comment names.
 package jsonscan
 
 import (
@@ -27,24 +28,22 @@ import (
 )
 
 const (
-	// MaxDepth is how deep objects and arrays may lie in one another, the
-	// outermost counted. It costs one bit a level on the stack; people do not
-	// write so deep, and encoding/json stops at 10,000.
+	// MaxDepth is how deep objects and arrays may be nested, the outermost counted. Each level
+	// costs one bit on the stack; no API nests so deep, and encoding/json stops at 10,000.
 	MaxDepth = 512
 
-	// MaxMembers is how many members a caller's object may have, and MaxKey how
-	// many bytes a key of it: several times what the APIs of the two families
-	// name. Repeated keys are found by comparing pairs, and the bounds keep
-	// the worst body at about half a millisecond.
+	// MaxMembers is how many members a caller's object may have, and MaxKey how many bytes a key of
+	// it: several times what the two APIs name. Repeated keys are found by comparing pairs, and the
+	// bounds keep the worst body at about half a millisecond.
 	MaxMembers = 128
 	MaxKey     = 128
 
-	// MaxAnswerMembers is how many members a provider's object may have. Price
-	// lists hold some thousands; each costs 40 bytes in the walk's result.
+	// MaxAnswerMembers is how many members a provider's object may have. Price lists hold some
+	// thousands; each costs 40 bytes in the walk's result.
 	MaxAnswerMembers = 1 << 16
 
-	// maxErrorKey bounds the key quoted in an error: a caller chooses its
-	// length, and the text goes into an answer and a log line.
+	// maxErrorKey bounds the key that an error quotes: a caller chooses its length, and the text
+	// goes into an answer and a log line.
 	maxErrorKey = 64
 )
 
@@ -56,16 +55,16 @@ type Member struct {
 
 	escaped bool // the key may be written with escapes
 
-	// Nested holds every key at any depth inside the value, so that a value
-	// without the keys somebody looks for need not be read a second time.
+	// Nested holds every key at any depth inside the value, so that a value without the keys that
+	// matter need not be read a second time.
 	Nested KeySet
 }
 
 // Key returns the member's key as written in data, without its quotes.
 func (m Member) Key(data []byte) []byte { return data[m.KeyStart:m.KeyEnd:m.KeyEnd] }
 
-// PlainKey reports that the key holds no escape, so that [Member.Key] is what
-// every decoder reads. It may be false for such a key all the same.
+// PlainKey reports that the key has no escape, so that [Member.Key] is what every decoder reads. It
+// may be false for such a key, too.
 func (m Member) PlainKey() bool { return !m.escaped }
 
 // DecodedKey returns the key with its escapes decoded. Only an escaped key allocates.
@@ -80,8 +79,7 @@ func (m Member) DecodedKey(data []byte) []byte {
 // Value returns the member's value as written in data.
 func (m Member) Value(data []byte) []byte { return data[m.ValueStart:m.ValueEnd:m.ValueEnd] }
 
-// Span is one element of a walked array, as offsets into the walked bytes.
-// Kind is as in [Member].
+// Span is one element of a walked array, as offsets into the walked bytes. Kind is as in [Member].
 type Span struct {
 	Start, End int
 	Kind       byte
@@ -106,21 +104,19 @@ func (e *SyntaxError) Error() string {
 
 // Strict walks a caller's body and appends its members to dst.
 //
-// The text must be one JSON object with nothing but white space around it, in
-// valid UTF-8 without a byte order mark, within [MaxDepth] and [MaxMembers].
-// Its top-level keys must be plain ASCII of at most [MaxKey] bytes, without
-// escapes, and unique after Unicode simple case folding: decoders disagree on which of two equal keys
-// counts, and those of Go's encoding/json also match keys that only fold to
-// the same text, so a second "Model" could undo what was judged on the first.
+// The text must be one JSON object with nothing but white space around it, in valid UTF-8 without a
+// byte order mark, within [MaxDepth] and [MaxMembers]. Its top-level keys must be plain ASCII of at
+// most [MaxKey] bytes, without escapes, and unique after Unicode simple case folding: decoders
+// disagree on which of two equal keys counts, and Go's encoding/json also matches keys that only
+// fold to the same text. So a second "Model" could replace the first, which was the one checked.
 // The error is a [*SyntaxError]; the members before it are still returned.
 func Strict(data []byte, dst []Member) ([]Member, error) {
 	return whole(data, dst, true)
 }
 
-// Lenient walks a provider's answer and appends its members to dst. It checks
-// all that [Strict] does, but for the keys, which may be long, escaped,
-// non-ASCII or repeated ([Find] takes the last), and allows [MaxAnswerMembers].
-// The error is a [*SyntaxError].
+// Lenient walks a provider's answer and appends its members to dst. It checks what [Strict] does
+// except the keys, which may be long, escaped, non-ASCII or repeated ([Find] takes the last), and
+// it allows [MaxAnswerMembers]. The error is a [*SyntaxError].
 func Lenient(data []byte, dst []Member) ([]Member, error) {
 	return whole(data, dst, false)
 }
@@ -149,19 +145,17 @@ func whole(data []byte, dst []Member, strict bool) ([]Member, error) {
 	return dst, err
 }
 
-// Members appends the members of an object that lies inside a text [Strict] or
-// [Lenient] accepted. The offsets count from the start of object. Keys are as
-// written and may repeat. Anything but a valid object gives the members before
-// the fault. Unlike the outermost object, it has no bound but its own length:
-// a member of 5 bytes costs 40 in dst.
+// Members appends the members of an object that lies inside a text [Strict] or [Lenient] accepted.
+// The offsets count from the start of object. Keys are as written and may repeat. Anything but a
+// valid object gives the members before the fault. Only the length of the object bounds their
+// number: a member of 5 bytes costs 40 in dst.
 func Members(object []byte, dst []Member) []Member {
 	dst, _, _ = walk(object, dst, math.MaxInt, false)
 	return dst
 }
 
-// Find returns the index of the member named key. Keys are compared as written
-// in data, byte for byte; where one repeats, the last counts, as most decoders
-// have it.
+// Find returns the index of the member named key. Keys are compared as written in data, byte for
+// byte. Of several, the last one counts, as in most decoders.
 func Find(data []byte, members []Member, key string) (int, bool) {
 	for i := len(members) - 1; i >= 0; i-- {
 		if m := members[i]; m.KeyEnd-m.KeyStart == len(key) && string(data[m.KeyStart:m.KeyEnd]) == key {

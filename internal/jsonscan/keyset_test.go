@@ -23,7 +23,7 @@ func TestNestedKeysOfOrdinaryMessages(t *testing.T) {
 		}
 	}
 	if !(jsonscan.Member{}).Nested.MayHave(0) {
-		t.Error("a member nobody walked is known to have no keys")
+		t.Error("a member that was not walked is known to have no keys")
 	}
 }
 

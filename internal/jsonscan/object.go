@@ -7,9 +7,8 @@ import (
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// walk scans the object that data begins with, white space before it
-// allowed, and returns the index behind its closing brace or that of the fault.
-// A key at fault is left as the last member.
+// walk scans the object at the start of data, after any white space, and returns the index behind
+// its closing brace or that of the fault. A key at fault becomes the last member.
 func walk(data []byte, dst []Member, limit int, strict bool) ([]Member, int, fault) {
 	first := len(dst)
 	i := space(data, 0)
@@ -61,8 +60,7 @@ func walk(data []byte, dst []Member, limit int, strict bool) ([]Member, int, fau
 	}
 }
 
-// value scans the member's value at i and returns the index behind it, or that
-// of the fault.
+// value scans the member's value at i and returns the index behind it, or that of the fault.
 func (m *Member) value(data []byte, i int, isPlain bool) (int, fault) {
 	m.ValueStart, m.escaped, m.Nested = i, !isPlain, walkedKeys
 	i, f := skip(data, i, 1, &m.Nested)
@@ -96,9 +94,9 @@ func judge(data []byte, before []Member, m Member, isPlain bool) fault {
 	return ok
 }
 
-// foldEqual compares ASCII texts of one length. Among ASCII, simple case
-// folding touches the letters only: the runes that fold to them from outside
-// (U+017F to s, U+212A to k) were refused before.
+// foldEqual compares ASCII texts of one length. Among ASCII, simple case folding touches the
+// letters only: the runes that fold to them from outside (U+017F to s, U+212A to k) were refused
+// before.
 func foldEqual(a, b []byte) bool {
 	for i, c := range a {
 		if c != b[i] && lower(c) != lower(b[i]) {

@@ -1,17 +1,16 @@
 package jsonscan
 
-// Patch rewrites one object and leaves every byte that no edit touches as it
-// was: order, white space, repeated and unknown members. It holds on to data,
-// members and the given values, and copies none of them; they must not change
-// before the result is used.
+// Patch rewrites one object and leaves every byte that no edit touches as it was: order, white
+// space, repeated and unknown members. It refers to data, members and the given values without
+// copying them; they must not change before the result is used.
 //
-// Edits go by the index of a member in members. The last Set or Drop of one
-// member counts. Up to eight edits need no allocation.
+// An edit names a member by its index in members. The last Set or Drop of a member counts. Up to
+// eight edits need no allocation.
 type Patch struct {
 	data    []byte
 	members []Member
 	n       int
-	room    [8]edit // the first n edits; the others in more
+	first   [8]edit // the first n edits; the others are in more
 	more    []edit
 }
 
@@ -22,15 +21,15 @@ type edit struct {
 	value  []byte // nil to drop
 }
 
-// NewPatch begins a rewrite of the object data, with the members [Strict],
-// [Lenient] or [Members] found in it.
+// NewPatch begins a rewrite of the object data, with the members [Strict], [Lenient] or [Members]
+// found in it.
 func NewPatch(data []byte, members []Member) *Patch {
 	return &Patch{data: data, members: members}
 }
 
-// Reset makes p what [NewPatch] returns, and lets go of all it held.
+// Reset makes p what [NewPatch] returns, and drops everything that it referred to.
 func (p *Patch) Reset(data []byte, members []Member) {
-	clear(p.room[:min(p.n, len(p.room))])
+	clear(p.first[:min(p.n, len(p.first))])
 	p.data, p.members, p.n, p.more = data, members, 0, nil
 }
 
@@ -39,13 +38,13 @@ func (p *Patch) Set(i int, value []byte) {
 	p.put(edit{member: i, value: value})
 }
 
-// Drop removes member i, the comma and the white space that belong to it.
+// Drop removes member i with its comma and white space.
 func (p *Patch) Drop(i int) {
 	p.put(edit{member: i})
 }
 
-// Add appends a member behind all others. The key must need no escaping and be
-// new to the object; the value must be valid JSON.
+// Add appends a member behind all others. The key must need no escaping and be new to the object;
+// the value must be valid JSON.
 func (p *Patch) Add(key string, value []byte) {
 	p.put(edit{member: len(p.members), key: key, value: value})
 }
@@ -86,9 +85,8 @@ func (p *Patch) Append(dst []byte) []byte {
 	}
 }
 
-// Segments appends the result to dst as slices of data and of the new values,
-// so that a long body is sent without being copied. It allocates the keys of
-// added members.
+// Segments appends the result to dst as slices of data and of the new values, so that a long body
+// is sent without a copy. It allocates the keys of added members.
 func (p *Patch) Segments(dst [][]byte) [][]byte {
 	for c := start(); ; {
 		part := p.next(&c)
@@ -137,14 +135,14 @@ func (p *Patch) Edits(dst []Edit, room []byte, base int) ([]Edit, []byte) {
 }
 
 func (p *Patch) at(i int) *edit {
-	if i < len(p.room) {
-		return &p.room[i]
+	if i < len(p.first) {
+		return &p.first[i]
 	}
-	return &p.more[i-len(p.room)]
+	return &p.more[i-len(p.first)]
 }
 
-// put inserts e in the order of members, in place of an earlier edit of the
-// same member; new members keep the order in which they were added.
+// put inserts e in the order of members. It replaces an earlier edit of the same member; new
+// members keep the order in which they were added.
 func (p *Patch) put(e edit) {
 	i := p.n
 	for i > 0 && p.at(i-1).member > e.member {
@@ -154,7 +152,7 @@ func (p *Patch) put(e edit) {
 		*p.at(i - 1) = e
 		return
 	}
-	if p.n >= len(p.room) {
+	if p.n >= len(p.first) {
 		p.more = append(p.more, edit{})
 	}
 	for j := p.n; j > i; j-- {
@@ -170,26 +168,26 @@ const (
 	closeQuote = `":`
 )
 
-// part is a stretch of data that is kept, and the edit behind it: nil at the
-// end. Open is what stands before the key of a new member.
+// part is a stretch of data that is kept, and the edit behind it, nil at the end. open is the text
+// before the key of a new member, "" for another edit.
 type part struct {
 	from, to int
 	edit     *edit
 	open     string
 }
 
-// cursor is a place in the result.
+// cursor is a position in the result.
 type cursor struct {
 	edit  int // the first not yet done
 	seen  int // the first member not yet passed
 	kept  int // the last member before seen that was not dropped, -1 for none
-	from  int // what lies before it in data is handed out or dropped
+	from  int // data before it was returned or dropped
 	added bool
 }
 
 func start() cursor { return cursor{kept: -1} }
 
-// next hands out the result part by part.
+// next returns the result part by part.
 func (p *Patch) next(c *cursor) part {
 	if c.edit == p.n {
 		return part{from: min(c.from, len(p.data)), to: len(p.data)}
@@ -232,7 +230,7 @@ func (p *Patch) next(c *cursor) part {
 	return out
 }
 
-// end is where new members go: behind the last one kept.
+// end returns the offset of new members: behind the last one kept.
 func (p *Patch) end(c *cursor) int {
 	if c.seen < len(p.members) {
 		c.kept = len(p.members) - 1

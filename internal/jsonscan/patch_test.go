@@ -154,7 +154,7 @@ func TestSegmentsShareTheBody(t *testing.T) {
 
 func TestCommonEditsDoNotAllocate(t *testing.T) {
 	data := []byte(`{"model":"a/b","provider":{"x":1},"messages":[],"stream":true}`)
-	value, room := []byte(`"b"`), make([]byte, 0, 256)
+	value, storage := []byte(`"b"`), make([]byte, 0, 256)
 	var members [8]jsonscan.Member
 	if n := testing.AllocsPerRun(100, func() {
 		walked, err := jsonscan.Strict(data, members[:0])
@@ -165,7 +165,7 @@ func TestCommonEditsDoNotAllocate(t *testing.T) {
 		patch.Set(0, value)
 		patch.Drop(1)
 		patch.Add("stream_options", value)
-		if patch.Len() != len(patch.Append(room)) {
+		if patch.Len() != len(patch.Append(storage)) {
 			t.Fatal("Len is not the length of the result")
 		}
 	}); n != 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// nested returns depth objects and arrays in one another, the outermost an
-// object, with the innermost holding nothing.
+// nested returns depth objects and arrays in one another, the outermost an object, with the
+// innermost holding nothing.
 func nested(depth int) string {
 	var b strings.Builder
 	for i := range depth - 1 {
@@ -155,8 +155,8 @@ func TestNestedWalksOfAnythingElseEndQuietly(t *testing.T) {
 }
 
 func TestSpecialBytesAreFoundAtEveryDistance(t *testing.T) {
-	// Every length crosses the borders between the ways of searching at
-	// another place, up to past the first two looks ahead.
+	// Every length crosses the borders between the ways of searching at another place, up to past
+	// the first two looks ahead.
 	for n := range 2000 {
 		fill := strings.Repeat("x", n)
 		body := []byte(`{"a":"` + fill + `\"é` + fill + `","b":1}`)
@@ -177,16 +177,16 @@ func TestSpecialBytesAreFoundAtEveryDistance(t *testing.T) {
 
 func TestWalkingDoesNotAllocate(t *testing.T) {
 	body := []byte(`{"model":"a/b","messages":[{"role":"user","content":"é \" x"}],"n":1}`)
-	var room [8]jsonscan.Member
+	var storage [8]jsonscan.Member
 	var spans [8]jsonscan.Span
 	if n := testing.AllocsPerRun(100, func() {
-		members, err := jsonscan.Strict(body, room[:0])
+		members, err := jsonscan.Strict(body, storage[:0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		array := members[1].Value(body)
 		for _, span := range jsonscan.Elements(array, spans[:0]) {
-			jsonscan.Members(span.Value(array), room[3:3])
+			jsonscan.Members(span.Value(array), storage[3:3])
 		}
 		if _, found := jsonscan.Find(body, members, "n"); !found {
 			t.Fatal("n is not found")

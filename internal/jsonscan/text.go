@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// StringEnd returns the index behind the string whose opening quote is at i. It
-// is false where there is none, or none that is valid as in [Lenient].
+// StringEnd returns the index behind the string whose opening quote is at i. It is false if there
+// is no string, or one that [Lenient] would refuse.
 func StringEnd(data []byte, i int) (int, bool) {
 	if i >= len(data) || data[i] != '"' {
 		return i, false
@@ -17,8 +17,8 @@ func StringEnd(data []byte, i int) (int, bool) {
 	return end, f == ok
 }
 
-// text checks a string, i being behind its opening quote, and returns the
-// index behind its closing quote or that of the fault.
+// text checks a string, i being behind its opening quote, and returns the index behind its closing
+// quote or that of the fault.
 func text(data []byte, i int) (int, fault) {
 	for {
 		i = plain(data, i)
@@ -42,10 +42,9 @@ func text(data []byte, i int) (int, fault) {
 	}
 }
 
-// In plain text, eight bytes are judged at a time. A byte is of interest when
-// it is a quote, a backslash, below 0x20 or above 0x7f. Subtracting borrows
-// from the next byte only where a byte is of interest itself, so the lowest
-// mark is always a true one.
+// In plain text, eight bytes are tested at a time. A byte is of interest if it is a quote, a
+// backslash, below 0x20 or above 0x7f. A subtraction borrows from the next byte only at a byte of
+// interest, so the lowest mark is always correct.
 const (
 	everyHigh      = 0x8080808080808080
 	everyOne       = 0x0101010101010101
@@ -53,22 +52,23 @@ const (
 	everySpace     = 0x2020202020202020
 	every21        = 0x2121212121212121
 	everyBackslash = 0x5c5c5c5c5c5c5c5c
+	everyQuote     = 0x2222222222222222
 
-	// Bulk search begins after so many bytes without anything of interest:
-	// before, setting it up costs more than it saves.
+	// Bulk search begins after so many bytes without one of interest: earlier, its start costs more
+	// than it saves.
 	bulkAfter = 256
-	// It looks ahead by at most as much as it has passed already, so that text
-	// with many escapes is not searched over and over, and by no more than
-	// stays in the first-level cache between its three looks.
+	// It looks ahead by at most as much as it has passed already, so that text with many escapes is
+	// not searched again and again, and by no more than stays in the first-level cache for its
+	// three searches.
 	bulkMax = 8 << 10
 
-	// So many words of pure ASCII end a stretch of wide text. With fewer, text
-	// in an accented language would change hands at every other word.
+	// So many words of pure ASCII end a stretch of wide text. With fewer, text in an accented
+	// language would change between the two loops at every other word.
 	wideWords = 4
 )
 
-// plain returns the index of the next quote, backslash, control byte or
-// non-ASCII byte, len(data) if there is none.
+// plain returns the index of the next quote, backslash, control byte or non-ASCII byte, len(data)
+// if there is none.
 func plain(data []byte, i int) int {
 	for n := 0; n < bulkAfter; n += 8 {
 		if i+8 > len(data) {
@@ -85,9 +85,8 @@ func plain(data []byte, i int) int {
 	return bulk(data, i)
 }
 
-// marks sets the high bit of the bytes of interest, exact up to the lowest.
-// Flipping bit 1 moves the quote (0x22) to 0x20, next to the control bytes, so
-// that one subtraction finds both.
+// marks sets the high bit of the bytes of interest, exact up to the lowest. Flipping bit 1 moves
+// the quote (0x22) to 0x20, next to the control bytes, so that one subtraction finds both.
 func marks(x uint64) uint64 {
 	return (((x ^ everyTwo) - every21) | ((x ^ everyBackslash) - everyOne) | x) & everyHigh
 }
@@ -97,8 +96,8 @@ func marksWide(x uint64) uint64 {
 	return (((x ^ everyTwo) - every21) | ((x ^ everyBackslash) - everyOne)) &^ x & everyHigh
 }
 
-// bulk does what plain does, for long stretches: the search for one byte has
-// vector instructions behind it, and what it leaves to check is little.
+// bulk is plain for long stretches: the search for one byte uses vector instructions, and little is
+// left to check.
 func bulk(data []byte, i int) int {
 	for size := 2 * bulkAfter; ; size = min(2*size, bulkMax) {
 		ahead := data[i:min(i+size, len(data))]
@@ -116,8 +115,7 @@ func bulk(data []byte, i int) int {
 	}
 }
 
-// printable returns how many bytes text begins with that are neither control
-// bytes nor above 0x7f.
+// printable returns the length of the prefix of text without control bytes and bytes above 0x7f.
 func printable(text []byte) int {
 	rest := text
 	for len(rest) >= 64 {
@@ -145,8 +143,8 @@ func printable(text []byte) int {
 	return len(text)
 }
 
-// wide goes through text from its non-ASCII byte at i until a byte that plain
-// would stop at below 0x80, or until it is plain again, and checks its UTF-8.
+// wide checks the UTF-8 of text from the non-ASCII byte at i. It ends at an ASCII byte that plain
+// would stop at, or where the text has been ASCII for wideWords.
 func wide(data []byte, i int) (int, fault) {
 	start := i
 	for ascii := 0; ascii < wideWords; {

@@ -1,7 +1,6 @@
 package jsonscan
 
-// space returns the index of the first byte at or after i that is no JSON
-// white space.
+// space returns the index of the first byte at or after i that is not JSON white space.
 func space(data []byte, i int) int {
 	for i < len(data) && data[i] <= ' ' && (data[i] == ' ' || data[i] == '\n' || data[i] == '\r' || data[i] == '\t') {
 		i++
@@ -9,9 +8,9 @@ func space(data []byte, i int) int {
 	return i
 }
 
-// key scans a member's key at i, its colon and the white space around it. It
-// returns the index of the value and that of the key's closing quote, and
-// whether the key is plain: ASCII without escapes.
+// key scans a member's key at i, its colon and the white space around it. It returns the index of
+// the value and that of the key's closing quote, and whether the key is plain: ASCII without
+// escapes.
 func key(data []byte, i int) (next, end int, isPlain bool, f fault) {
 	if i >= len(data) {
 		return i, 0, false, faultEnd
@@ -37,7 +36,7 @@ func key(data []byte, i int) (next, end int, isPlain bool, f fault) {
 	return space(data, i+1), end, isPlain, ok
 }
 
-// nestedKey is key for a member inside a value, whose key goes into keys.
+// nestedKey is key for a member inside a value. It adds the key to keys.
 func nestedKey(data []byte, i int, keys *KeySet) (int, fault) {
 	next, end, isPlain, f := key(data, i)
 	switch {
@@ -50,10 +49,10 @@ func nestedKey(data []byte, i int, keys *KeySet) (int, fault) {
 	return next, f
 }
 
-// skip checks the value at i, which lies depth levels down, and returns the
-// index behind it or that of the fault. The keys in it go into keys. It is a
-// loop with one bit a level instead of a recursion: the caller's nesting must
-// not size our stack.
+// skip checks the value at i, which is depth levels down, and returns the index behind it or that
+// of the fault. It adds the keys in it to keys. It is a loop with one bit a level instead of a
+// recursion, so that the caller's nesting does not size our stack. [Walker] is the loop for texts
+// that this one has checked: there, every value would pay for a second check.
 func skip(data []byte, i, depth int, keys *KeySet) (int, fault) {
 	var inArray [MaxDepth/64 + 1]uint64
 	base := depth

@@ -1,8 +1,8 @@
 package openrouter
 
-// ActivityItem is one row of GET /api/v1/activity: OpenRouter's item, so that
-// the SDKs parse it, and what this gateway knows besides. A row stands for one
-// call, or for a day of them. None of OpenRouter's members is null.
+// ActivityItem is one row of GET /api/v1/activity: OpenRouter's item, so that the SDKs parse it,
+// and members of our own. A row is one call, or the calls of a day. None of OpenRouter's members is
+// null.
 type ActivityItem struct {
 	Date             Date   `json:"date"`
 	Model            string `json:"model"`           // as asked
@@ -17,7 +17,7 @@ type ActivityItem struct {
 	ReasoningTokens  int64  `json:"reasoning_tokens"`
 	CachedTokens     int64  `json:"cached_tokens"`
 
-	// ActivityCall has what is known of a single call; nil for a row of a day.
+	// ActivityCall is nil for a row of a day.
 	*ActivityCall
 }
 
@@ -37,10 +37,10 @@ type ActivityCall struct {
 	UsageSource  string       `json:"usage_source"` // provider, estimated, crashed, none
 	Priced       bool         `json:"priced"`
 	Attempts     int          `json:"attempts"`
-	OutputCap    int64        `json:"output_cap,omitempty"` // tokens of output that the gateway asked for
+	OutputCap    int64        `json:"output_cap,omitempty"` // set by the gateway, in tokens
 
 	Workstation string `json:"workstation,omitempty"` // of a call about a workstation
-	// ActivitySession is what became of a VNC session; nil for other calls.
+	// ActivitySession is nil except for a VNC session.
 	*ActivitySession
 }
 
@@ -51,8 +51,8 @@ type ActivitySession struct {
 	BytesDown int64  `json:"bytes_down"` // to the viewer
 }
 
-// AppendActivity appends the answer of GET /api/v1/activity. The cursor is
-// where the next page begins, "" (null) on the last.
+// AppendActivity appends the answer of GET /api/v1/activity. The cursor names the next page, ""
+// (null) on the last.
 func AppendActivity(dst []byte, items []ActivityItem, nextCursor string) []byte {
 	if items == nil {
 		items = []ActivityItem{}

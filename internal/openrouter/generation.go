@@ -1,8 +1,8 @@
 package openrouter
 
-// Generation is the answer of GET /api/v1/generation?id=: one call, with all
-// the members that the SDKs require (GenerationResponse of OpenRouter's OpenAPI,
-// 42 of them) and null where this gateway knows nothing.
+// Generation is the answer of GET /api/v1/generation?id=: one call, with all 42 members that the
+// SDKs require (GenerationResponse of OpenRouter's OpenAPI), and null for those that this gateway
+// does not know.
 type Generation struct {
 	ID                 string           `json:"id"`
 	UpstreamID         Text             `json:"upstream_id"` // the provider's id
@@ -38,7 +38,7 @@ type ProviderStatus struct {
 	Status int `json:"status"`
 }
 
-// unknownGeneration has the members of which this gateway knows nothing.
+// unknownGeneration has the members that this gateway does not know.
 type unknownGeneration struct {
 	AppID             null `json:"app_id"`
 	CacheDiscount     null `json:"cache_discount"`

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// appendJSON appends a value of this package's own types, which encoding/json
-// cannot refuse.
+// appendJSON appends a value of this package's types, for which encoding/json cannot fail.
 func appendJSON(dst []byte, v any) []byte {
 	buffer := bytes.NewBuffer(dst)
 	encoder := json.NewEncoder(buffer)
@@ -28,8 +27,8 @@ func (u USD) MarshalJSON() ([]byte, error) { return AppendUSD(nil, int64(u)), ni
 // nanoPerUSD is the unit of money in the gateway.
 const nanoPerUSD = 1_000_000_000
 
-// AppendUSD appends an amount of nano-USD as a decimal number of USD, such as
-// 0.000012; there are no trailing zeros and no exponent.
+// AppendUSD appends an amount of nano-USD as a decimal number of USD, such as 0.000012; there are
+// no trailing zeros and no exponent.
 func AppendUSD(dst []byte, nano int64) []byte {
 	abs := uint64(nano)
 	if nano < 0 {
@@ -102,7 +101,7 @@ func (c Count) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(c), 10), nil
 }
 
-// null is a member that the SDKs ask for and of which this gateway knows nothing.
+// null is a member that the SDKs require and this gateway does not know.
 type null struct{}
 
 // MarshalJSON implements json.Marshaler.

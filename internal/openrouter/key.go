@@ -1,7 +1,6 @@
 package openrouter
 
-// KeyInfo is the answer of GET /api/v1/key: what the caller may know of the
-// key it calls with.
+// KeyInfo is the answer of GET /api/v1/key: what callers may know about their key.
 type KeyInfo struct {
 	Label     string `json:"label"`           // the key's name, never its secret
 	Limit     *USD   `json:"limit"`           // nil is null: there is no money budget

@@ -17,10 +17,9 @@ type ModelInfo struct {
 	Moderated        bool
 }
 
-// Pricing is in USD per token, as decimal strings without exponent. Prompt and
-// Completion must be there for the SDKs: "" is shown as "-1", OpenRouter's own
-// word for a price that is not fixed, and never as "0". The others are left
-// out when "".
+// Pricing is in USD per token, as decimal strings without exponent. The SDKs require Prompt and
+// Completion: "" is shown as "-1", OpenRouter's value for a price that is not fixed, and never as
+// "0". The others are left out if "".
 type Pricing struct {
 	Prompt      string `json:"prompt"`
 	Completion  string `json:"completion"`
@@ -103,9 +102,9 @@ func AppendModel(dst []byte, m ModelInfo) []byte {
 	return appendJSON(dst, data[model]{modelOf(m)})
 }
 
-// AppendModelList appends one page of the list: the given models, how many
-// there are in all, and the path of the next page, "" on the last. A page
-// beyond the end must be empty: the Go SDK asks until it gets one.
+// AppendModelList appends one page of the list: the given models, the number of all, and the path
+// of the next page, "" on the last. A page beyond the end must be empty: the Go SDK asks until it
+// gets one.
 func AppendModelList(dst []byte, page []ModelInfo, total int, next string) []byte {
 	type links struct {
 		Next Text `json:"next"`

@@ -1,18 +1,16 @@
-// Package openrouter holds the wire shapes of the second SDK family: chat
-// completions, model list, activity, generation and key, as OpenRouter's own
-// SDKs validate them.
+// Package openrouter holds the wire shapes of the second SDK family: chat completions, model list,
+// activity, generation and key, as OpenRouter's own SDKs validate them.
 //
-// Those SDKs are strict where the first family is lax: one null in the wrong
-// place ends a stream with a validation error. So chat answers pass through
-// the repair of package openai with this family's [openai.Shape], and all
-// other answers are written here, field by field, from small structs.
+// Those SDKs are strict where the first family's are lax: one unexpected null ends a stream with a
+// validation error. So chat answers pass through the repair of package openai with this family's
+// [openai.Shape], and all other answers are encoded here from small structs.
 //
 //	openrouter.EncodeChatFields(body, req, isOpenRouter)
 //	out, sum, err := openrouter.ChatResult(nil, answer, call)
 //	stream := openrouter.NewChatStream(call)
 //
-// Responses calls of this family have the first family's shape: see
-// [openai.ResponsesResult] and [openai.NewResponsesStream].
+// Responses calls of this family have the first family's shape: see [openai.ResponsesResult] and
+// [openai.NewResponsesStream].
 package openrouter
 
 import (
@@ -25,13 +23,13 @@ import (
 
 // Call is what is known of a call before its provider answers.
 type Call struct {
-	// Call.ID is the generation's id ("gen-…"). It replaces the provider's,
-	// so that GET /generation?id= finds the call. Call.Provider is shown as
-	// `provider`. IncludeUsage has no meaning: usage is always shown.
+	// Call.ID is the generation's id ("gen-…"). It replaces the provider's, so that GET
+	// /generation?id= finds the call. Call.Provider is shown as `provider`. IncludeUsage has no
+	// effect: usage is always shown.
 	openai.Call
 
-	// Cost returns what the usage cost in USD, as a decimal number, or nil
-	// when that is not known: then no cost is shown, not 0.
+	// Cost returns the cost of the usage in USD, as a decimal number. It returns nil for an unknown
+	// cost: then no cost is shown, not 0.
 	Cost func(openai.Usage) []byte
 }
 
@@ -50,17 +48,16 @@ var (
 	}
 )
 
-// ChatResult appends the body of a provider's whole chat completion as this
-// family's client must get it. Errors are as in [openai.ChatResult].
+// ChatResult appends a provider's whole chat completion as this family's clients need it. Errors
+// are as in [openai.ChatResult].
 func ChatResult(dst, body []byte, call Call) ([]byte, openai.Summary, error) {
 	shape := call.shape(resultNotNull)
 	shape.Present = resultPresent
 	return openai.ShapedResult(dst, body, call.Call, shape)
 }
 
-// NewChatStream returns the stream of one client. It always ends with one
-// chunk of usage, if the provider reported any, whose choices are empty: every
-// SDK takes that, and some index choices without looking when there is one.
+// NewChatStream returns the stream of one client. If the provider reported usage, the stream ends
+// with one chunk of usage and no choices: every SDK accepts that.
 func NewChatStream(call Call) *openai.ChatStream {
 	shape := call.shape(chunkNotNull)
 	shape.Failure = appendFailure
@@ -78,17 +75,16 @@ func (c Call) shape(notNull [openai.AtFunction + 1][]string) openai.Shape {
 	}
 }
 
-// AppendError appends the body of a refusal: {"error": {code, message,
-// metadata}}. The code is the HTTP status, an integer: the Go SDK has no other
-// place to see it.
+// AppendError appends the body of a refusal: {"error": {code, message, metadata}}. The code is the
+// HTTP status, an integer: the Go SDK does not show the status otherwise.
 func AppendError(dst []byte, e *apierror.Error) []byte {
 	dst = append(dst, `{"error":`...)
 	dst = appendErrorObject(dst, e)
 	return append(dst, '}')
 }
 
-// appendFailure appends the members of the chunk that ends a failed stream. It
-// is a full chunk: the SDKs reject an error that stands alone.
+// appendFailure appends the members of the chunk that ends a failed stream. It is a full chunk,
+// because the SDKs reject one with an error alone.
 func appendFailure(dst []byte, e *apierror.Error) []byte {
 	dst = append(dst, `,"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}],"error":`...)
 	return appendErrorObject(dst, e)

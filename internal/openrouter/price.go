@@ -8,10 +8,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// SetMaxPrice makes a request tell OpenRouter which upstreams are too dear, in USD per million tokens
-// (`provider.max_price`). The caller's other preferences stay, and its own maximum if that is lower.
-// Without it any upstream of the model may answer, and the list states the price of one. The error is
-// a [*apierror.Error].
+// SetMaxPrice makes a request tell OpenRouter which upstreams are too dear, in USD per million
+// tokens (`provider.max_price`). The caller's other preferences stay, and its own maximum if that
+// is lower. Without it any upstream of the model may answer, and the list states the price of one.
+// The error is a [*apierror.Error].
 func SetMaxPrice(b *jsonscan.Body, prompt, completion string) error {
 	limit := func(old []byte) []byte {
 		if len(old) == 0 || old[0] != '{' {
@@ -44,8 +44,8 @@ func AppendMaxPrice(object []byte, prompt, completion string) []byte {
 	return append(object, `}}}`...)
 }
 
-// replace returns the object with one member of that name, made of the last
-// that it had (nil if it had none).
+// replace returns the object with exactly one member of that name. value makes its value from the
+// last one that the object had, nil for none.
 func replace(object []byte, name string, value func(old []byte) []byte) []byte {
 	members := jsonscan.Members(object, nil)
 	p := jsonscan.NewPatch(object, members)
@@ -60,8 +60,8 @@ func replace(object []byte, name string, value func(old []byte) []byte) []byte {
 	return p.Append(nil)
 }
 
-// lower returns the number that stands there, plain or as a text, if it is one
-// and below most, else most.
+// lower returns a function that keeps the old value if it is a number, or a string of one, below
+// most, and replaces it by most otherwise.
 func lower(most string) func(old []byte) []byte {
 	return func(old []byte) []byte {
 		said, err := strconv.ParseFloat(string(bytes.Trim(old, `"`)), 64)
@@ -69,6 +69,6 @@ func lower(most string) func(old []byte) []byte {
 		if err != nil || !(0 <= said && said < limit) {
 			return []byte(most)
 		}
-		return strconv.AppendFloat(nil, said, 'f', -1, 64) // in no spelling that others read otherwise
+		return strconv.AppendFloat(nil, said, 'f', -1, 64) // a plain notation
 	}
 }

@@ -6,27 +6,26 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
-// rule is what becomes of a request field that only OpenRouter knows.
+// rule says how a request field is handled that only OpenRouter knows.
 type rule int
 
 const (
-	// onlyOpenRouter fields reach OpenRouter and are dropped for any other
-	// provider, which would refuse a field it does not know.
+	// onlyOpenRouter fields are sent to OpenRouter. For any other provider, which would refuse a
+	// field that it does not know, they are dropped.
 	onlyOpenRouter rule = iota + 1
-	// consumed fields end here, whoever the provider is.
+	// consumed fields are sent to no provider.
 	consumed
 	// refused fields change the answer, and cannot be honoured.
 	refused
 )
 
-// fields is the table of OpenRouter's own request fields (OpenRouter's
-// OpenAPI, ChatRequest, and what clients of older versions send). Sampling
-// fields that many other servers know too (top_k, min_p, repetition_penalty)
-// are not in it: they reach every provider, and one that does not know them
-// says so itself. A chat request's reasoning is dropped as well for the others,
-// and its effort becomes reasoning_effort, which they know.
+// fields is the table of OpenRouter's own request fields (OpenRouter's OpenAPI, ChatRequest, and
+// the fields of older clients). Sampling fields that many other servers know too (top_k, min_p,
+// repetition_penalty) are not in it: they are sent to every provider, and one that does not know
+// them refuses them itself. A chat request's reasoning is also sent to OpenRouter alone; for the
+// others its effort becomes reasoning_effort, which they know.
 var fields = map[string]rule{
-	// Fallback models: the key's list and the price were judged for `model`.
+	// Fallback models: the key's models and the price were checked for `model`.
 	"models": consumed,
 	"route":  consumed,
 
@@ -61,8 +60,8 @@ func EncodeChatFields(b *jsonscan.Body, req request.Request, openRouter bool) er
 	return EncodeResponsesFields(b, openRouter)
 }
 
-// EncodeResponsesFields is [EncodeChatFields] for a Responses request, in which every provider knows
-// reasoning.
+// EncodeResponsesFields is [EncodeChatFields] for a Responses request, in which every provider
+// knows reasoning.
 func EncodeResponsesFields(b *jsonscan.Body, openRouter bool) error {
 	for i, m := range b.Members() {
 		key := string(m.Key(b.Data()))

@@ -8,10 +8,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
-// AddHostedTools adds the ways in which a request makes OpenRouter itself run
-// tools, which its own API documents: plugins (web search, files), the search of
-// deferred tools, a shell (OpenRouter knows no local one), a model variant that
-// searches the web, and presets. Model is the name at OpenRouter.
+// AddHostedTools adds the ways in which a request makes OpenRouter itself run tools, as its API
+// documents them: plugins (web search, files), the search of deferred tools, a shell (OpenRouter
+// knows no local one), a model variant that searches the web, and presets. model is the name at
+// OpenRouter.
 func AddHostedTools(use *request.ToolUse, model string, b *jsonscan.Body) {
 	for _, field := range [...]string{"plugins", "deferred_tools"} {
 		if i, ok := b.Find(field); ok && b.Members()[i].Kind != 'n' {

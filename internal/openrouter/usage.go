@@ -8,13 +8,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
-// appendUsage appends the usage object a client gets: the provider's, with the
-// counts in place, no null that the SDKs reject, both details objects (the AI
-// SDK's provider wants their numbers), and our cost.
+// appendUsage appends the usage object for the client: the provider's, with all counts, without
+// nulls that the SDKs reject, with both details objects (the AI SDK's provider needs their numbers)
+// and our cost.
 func (c Call) appendUsage(dst, usage []byte, u openai.Usage) []byte {
-	b := benches.Get().(*bench)
-	defer b.free()
-	o := b.begin(&b.outer, usage)
+	s := scratches.Get().(*scratch)
+	defer s.free()
+	o := s.begin(&s.outer, usage)
 	o.dropNulls()
 	o.number("prompt_tokens", u.Prompt)
 	o.number("completion_tokens", u.Completion)
@@ -40,45 +40,44 @@ var (
 	jsonEmptyObject = []byte("{}")
 )
 
-// maxBench bounds what a bench keeps of a long usage object, in members and
-// in bytes; real ones have 20 and 1,000.
-const maxBench = 4 << 10
+// maxScratch bounds the memory that is kept after a long usage object, in bytes. Real objects have
+// 20 members and 1,000 bytes.
+const maxScratch = 4 << 10
 
-// bench is what the edit of one usage object works with.
-type bench struct {
+// scratch is the working memory for the edit of one usage object.
+type scratch struct {
 	outer, inner object
 	text         []byte // the new values
 }
 
-var benches = sync.Pool{New: func() any { return new(bench) }}
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// begin begins the edit of data in o, which is one of b.
-func (b *bench) begin(o *object, data []byte) *object {
-	o.bench, o.data, o.members = b, data, jsonscan.Members(data, o.members[:0])
+// begin begins the edit of data in o, which is one of the two objects.
+func (s *scratch) begin(o *object, data []byte) *object {
+	o.scratch, o.data, o.members = s, data, jsonscan.Members(data, o.members[:0])
 	o.patch.Reset(data, o.members)
 	return o
 }
 
-// free gives b back with nothing in it of the call it served.
-func (b *bench) free() {
-	for _, o := range [...]*object{&b.outer, &b.inner} {
+// free returns the memory to the pool, without references to the call.
+func (s *scratch) free() {
+	for _, o := range [...]*object{&s.outer, &s.inner} {
 		o.data = nil
 		o.patch.Reset(nil, nil)
-		if o.members = o.members[:0]; cap(o.members) > maxBench/64 {
+		if o.members = o.members[:0]; cap(o.members) > maxScratch/64 {
 			o.members = nil
 		}
 	}
-	if b.text = b.text[:0]; cap(b.text) > maxBench {
-		b.text = nil
+	if s.text = s.text[:0]; cap(s.text) > maxScratch {
+		s.text = nil
 	}
-	benches.Put(b)
+	scratches.Put(s)
 }
 
-// wholeCostDetails tells whether the two numbers are there that the SDKs
-// demand of a cost_details object.
+// wholeCostDetails reports whether a cost_details object has the two numbers that the SDKs require.
 func wholeCostDetails(value []byte) bool {
-	var room [8]jsonscan.Member
-	members := jsonscan.Members(value, room[:0])
+	var storage [8]jsonscan.Member
+	members := jsonscan.Members(value, storage[:0])
 	for _, key := range [...]string{"upstream_inference_prompt_cost", "upstream_inference_completions_cost"} {
 		if i, ok := jsonscan.Find(value, members, key); !ok || members[i].Kind != '0' {
 			return false
@@ -89,7 +88,7 @@ func wholeCostDetails(value []byte) bool {
 
 // object is an object under edit.
 type object struct {
-	bench   *bench
+	scratch *scratch
 	data    []byte
 	members []jsonscan.Member
 	patch   jsonscan.Patch
@@ -119,32 +118,32 @@ func (o *object) put(key string, value []byte) {
 	}
 }
 
-// number puts n, and leaves alone what already says so.
+// number sets a number, unless the member has it already.
 func (o *object) number(key string, n int64) {
-	at := len(o.bench.text)
-	o.bench.text = strconv.AppendInt(o.bench.text, n, 10)
-	value := o.bench.since(at)
+	at := len(o.scratch.text)
+	o.scratch.text = strconv.AppendInt(o.scratch.text, n, 10)
+	value := o.scratch.since(at)
 	if i, ok := o.find(key); !ok || string(o.members[i].Value(o.data)) != string(value) {
 		o.put(key, value)
 	}
 }
 
-// since is the text from at on.
-func (b *bench) since(at int) []byte { return b.text[at:len(b.text):len(b.text)] }
+// since returns the text from at on.
+func (s *scratch) since(at int) []byte { return s.text[at:len(s.text):len(s.text)] }
 
-// details puts a details object that has a number in key.
+// details sets a details object that has a number in key.
 func (o *object) details(name, key string, n int64) {
 	data := jsonEmptyObject
 	i, found := o.find(name)
 	if found = found && o.members[i].Kind == '{'; found {
 		data = o.members[i].Value(o.data)
 	}
-	inner := o.bench.begin(&o.bench.inner, data)
+	inner := o.scratch.begin(&o.scratch.inner, data)
 	inner.dropNulls()
 	inner.number(key, n)
 	if !found || inner.patch.Changed() {
-		at := len(o.bench.text)
-		o.bench.text = inner.patch.Append(o.bench.text)
-		o.put(name, o.bench.since(at))
+		at := len(o.scratch.text)
+		o.scratch.text = inner.patch.Append(o.scratch.text)
+		o.put(name, o.scratch.since(at))
 	}
 }

@@ -1,160 +1,99 @@
 package testprovider
 
-import (
-	"encoding/json"
-	"fmt"
-	"net/http"
-	"slices"
-	"time"
-)
-
-const (
-	// maxChoices bounds n: each choice is one more copy of the reply.
-	maxChoices = 8
-	// maxStops is OpenAI's limit of stop sequences.
-	maxStops = 4
-
-	systemFingerprint = "fp_testprovider"
-)
-
-var chatRoles = []string{"system", "developer", "user", "assistant", "tool", "function"}
-
-// chatRequest holds the fields of a chat completion request that matter here.
-type chatRequest struct {
-	Model    *string       `json:"model"`
-	Messages []chatMessage `json:"messages"`
-
-	Tools          []tool     `json:"tools"`
-	ToolChoice     toolChoice `json:"tool_choice"`
-	ResponseFormat format     `json:"response_format"`
-
-	N                   *int     `json:"n"`
-	MaxTokens           *int     `json:"max_tokens"`
-	MaxCompletionTokens *int     `json:"max_completion_tokens"`
-	Stop                stopList `json:"stop"`
-
-	Stream        bool `json:"stream"`
-	StreamOptions struct {
-		IncludeUsage bool `json:"include_usage"`
-	} `json:"stream_options"`
+// ChatResult is the reply as a chat completion.
+func (r *Reply) ChatResult() Object {
+	choices := make([]Object, r.Choices)
+	for i := range choices {
+		message := Object{{"role", "assistant"}, {"content", r.text()}, {"refusal", nil}}
+		switch {
+		case len(r.Calls) > 0:
+			calls := make([]Object, len(r.Calls))
+			for k, c := range r.Calls {
+				calls[k] = r.chatCall(i, k, c.arguments())
+			}
+			message = message.With("content", nil).With("tool_calls", calls)
+		case r.Refusal:
+			message = message.With("content", nil).With("refusal", r.text())
+		}
+		if len(r.Reasoning) > 0 {
+			message = message.With("reasoning_content", r.reasoningText())
+		}
+		choices[i] = Object{{"index", i}, {"message", message}, {"logprobs", nil}, {"finish_reason", r.Finish}}
+	}
+	return append(r.chatObject("chat.completion", choices), member{"usage", r.Usage.chat()})
 }
 
-type chatMessage struct {
-	Role      string  `json:"role"`
-	Content   content `json:"content"`
-	ToolCalls []struct {
-		Function struct {
-			Arguments string `json:"arguments"`
-		} `json:"function"`
-	} `json:"tool_calls"`
+// ChatStream is the reply as chunks: the role of each choice with the names of
+// called functions, the pieces, the finish reasons, and with usage a chunk of
+// its own for it. All other chunks then say "usage": null, as OpenAI's do.
+func (r *Reply) ChatStream(usage bool) *Stream {
+	chunk := func(choice int, delta Object, finish any) Event {
+		o := r.chatObject("chat.completion.chunk", []Object{
+			{{"index", choice}, {"delta", delta}, {"logprobs", nil}, {"finish_reason", finish}}})
+		if usage {
+			o = append(o, member{"usage", nil})
+		}
+		return Event{Data: o}
+	}
+	s := &Stream{pieces: r.pieces() * r.Choices}
+	for i := range r.Choices {
+		role := Object{{"role", "assistant"}, {"content", ""}, {"refusal", nil}}
+		if len(r.Calls) > 0 {
+			role = role.With("content", nil)
+		}
+		s.head = append(s.head, chunk(i, role, nil))
+		for _, piece := range r.Reasoning {
+			s.head = append(s.head, chunk(i, Object{{"reasoning_content", piece}}, nil))
+		}
+		for k := range r.Calls {
+			call := append(Object{{"index", k}}, r.chatCall(i, k, "")...)
+			s.head = append(s.head, chunk(i, Object{{"tool_calls", []Object{call}}}, nil))
+		}
+	}
+	s.piece = func(n int) Event {
+		choice := n % r.Choices
+		call, piece := r.piece(n / r.Choices)
+		delta := Object{{"content", piece}}
+		switch {
+		case len(r.Calls) > 0:
+			delta = Object{{"tool_calls", []Object{{{"index", call}, {"function", Object{{"arguments", piece}}}}}}}
+		case r.Refusal:
+			delta = Object{{"refusal", piece}}
+		}
+		e := chunk(choice, delta, nil)
+		e.Text = choice == 0 && call == 0 // all choices say a word at the same time
+		return e
+	}
+	s.tail = func() (tail []Event) {
+		for i := range r.Choices {
+			tail = append(tail, chunk(i, Object{}, r.Finish))
+		}
+		if usage {
+			last := append(r.chatObject("chat.completion.chunk", []Object{}), member{"usage", r.Usage.chat()})
+			tail = append(tail, Event{Data: last})
+		}
+		return append(tail, Done)
+	}
+	return s
 }
 
-// stopList is a string or an array of strings.
-type stopList []string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (l *stopList) UnmarshalJSON(data []byte) error {
-	var one *string
-	if json.Unmarshal(data, &one) == nil {
-		if one != nil {
-			*l = stopList{*one}
-		}
-		return nil
+// chatObject is what results and chunks have in common.
+func (r *Reply) chatObject(kind string, choices []Object) Object {
+	return Object{
+		{"id", "chatcmpl-" + r.ID}, {"object", kind}, {"created", r.Created}, {"model", r.Model}, {"choices", choices},
+		{"service_tier", "default"}, {"system_fingerprint", "fp_testprovider"},
 	}
-	var list []string
-	if err := json.Unmarshal(data, &list); err != nil || len(list) > maxStops {
-		return errValue("stop", "stop is a string or an array of at most %d strings", maxStops)
-	}
-	*l = list
-	return nil
 }
 
-// ask checks the request and takes it out of its wire shape.
-func (r *chatRequest) ask() (*ask, error) {
-	model, err := findModel(r.Model)
-	if err != nil {
-		return nil, err
-	}
-	if r.Messages == nil {
-		return nil, errMissing("messages")
-	}
-	if len(r.Messages) == 0 {
-		return nil, errValue("messages", "messages is empty")
-	}
-	a := &ask{
-		model: model, choice: r.ToolChoice, format: r.ResponseFormat, param: "response_format",
-		stop: r.Stop, limit: r.MaxTokens, limitKey: "max_tokens",
-	}
-	if r.MaxCompletionTokens != nil {
-		a.limit, a.limitKey = r.MaxCompletionTokens, "max_completion_tokens"
-	}
-	if a.offered, err = functions(r.Tools); err != nil {
-		return nil, err
-	}
-	for i, m := range r.Messages {
-		if !slices.Contains(chatRoles, m.Role) {
-			return nil, errValue(fmt.Sprintf("messages[%d].role", i), "unknown role: %q", m.Role)
-		}
-		a.input += countTokens(m.Content.text)
-		for _, call := range m.ToolCalls {
-			a.input += countTokens(call.Function.Arguments)
-		}
-		switch m.Role {
-		case "user":
-			a.user, a.results = m.Content, nil
-		case "tool", "function":
-			a.results = append(a.results, m.Content)
-		default:
-			a.results = nil
-		}
-	}
-	return a, nil
+func (r *Reply) chatCall(choice, call int, arguments string) Object {
+	return Object{{"id", r.callID(choice, call)}, {"type", "function"},
+		{"function", Object{{"name", r.Calls[call].Name}, {"arguments", arguments}}}}
 }
 
-// chat serves POST {base}/chat/completions.
-func (t *Transport) chat(req *http.Request) (answer, error) {
-	var r chatRequest
-	if err := decode(req, &r); err != nil {
-		return answer{}, err
+func (u Usage) chat() Object {
+	return Object{
+		{"prompt_tokens", u.Input}, {"completion_tokens", u.Output}, {"total_tokens", u.Input + u.Output},
+		{"prompt_tokens_details", Object{{"cached_tokens", 0}}},
+		{"completion_tokens_details", Object{{"reasoning_tokens", u.Reasoning}}},
 	}
-	a, err := r.ask()
-	if err != nil {
-		return answer{}, err
-	}
-	n := 1
-	if r.N != nil {
-		if n = *r.N; n < 1 || n > maxChoices {
-			return answer{}, errValue("n", "n is from 1 to %d, not %d", maxChoices, n)
-		}
-	}
-	said, err := a.reply()
-	if err != nil {
-		return answer{}, err
-	}
-	c := &chatReply{
-		reply: said, n: n, callIDs: make([]string, n),
-		id: t.newID("chatcmpl-"), created: t.now().Unix(), model: a.model.ID,
-		usage: newChatUsage(a.input, n*len(said.tokens)),
-	}
-	if said.function != "" {
-		for i := range c.callIDs {
-			c.callIDs[i] = t.newID("call_")
-		}
-	}
-	delay := t.wordDelay(a.model)
-	if r.Stream {
-		s := c.script(r.StreamOptions.IncludeUsage)
-		s.delay = delay
-		if a.model.fails {
-			s.cut = failAfter
-		}
-		return answer{stream: s}, nil
-	}
-	if a.model.fails {
-		return answer{}, errFails(a.model.ID)
-	}
-	if err := t.pause(req.Context(), time.Duration(len(said.tokens))*delay); err != nil {
-		return answer{}, err
-	}
-	return answer{body: c.result()}, nil
 }

@@ -51,9 +51,9 @@ func TestChatToolCallHasEveryKey(t *testing.T) {
 		{"type":"object","properties":{"city":{"type":"string"},"unit":{"enum":["c","f"]},"more":{"type":"string"}},"required":["city","unit"]}}}]`))
 	sameJSON(t, readAll(t, resp), `{"id": "chatcmpl-2", "object": "chat.completion", "created": 1800000000, "model": "echo",
 		"choices": [{"index": 0, "message": {"role": "assistant", "content": null, "refusal": null, "tool_calls":
-			[{"id": "call_3", "type": "function", "function": {"name": "weather", "arguments": "{\"city\": \"example\", \"unit\": \"c\"}"}}]},
+			[{"id": "call_2", "type": "function", "function": {"name": "weather", "arguments": "{\"city\":\"example\",\"unit\":\"c\"}"}}]},
 			"logprobs": null, "finish_reason": "tool_calls"}],
-		"usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7,
+		"usage": {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4,
 			"prompt_tokens_details": {"cached_tokens": 0}, "completion_tokens_details": {"reasoning_tokens": 0}},
 		"service_tier": "default", "system_fingerprint": "fp_testprovider"}`)
 }
@@ -78,7 +78,7 @@ func TestChatRepliesToTheLastUserMessage(t *testing.T) {
 }
 
 func TestChatToolChoice(t *testing.T) {
-	const tools = `"tools":[{"type":"custom","custom":{"name":"z"}},{"type":"function","function":{"name":"a"}},{"type":"function","function":{"name":"b"}}]`
+	const tools = `"tools":[{"type":"custom","custom":{"name":"z"}},{"type":"function","function":{"name":"a","parameters":null}},{"type":"function","function":{"name":"b"}}]`
 	const result = `,"messages":[{"role":"user","content":"x"},{"role":"tool","content":"y"}]`
 	for _, tt := range []struct{ name, more, call string }{
 		{"default", ``, "a"},
@@ -115,9 +115,9 @@ func TestChatLimitsAndFormats(t *testing.T) {
 		{"first of several stops", `"stop":["world","","hello"]`, "You said: ", "stop"},
 		{"nulls", `"stop":null,"n":null,"max_tokens":null,"tools":null,"tool_choice":null,"response_format":null,"stream":null,"stream_options":null`, "You said: hello big world", "stop"},
 		{"text format", `"response_format":{"type":"text"}`, "You said: hello big world", "stop"},
-		{"json_object", `"response_format":{"type":"json_object"}`, `{"reply": "You said: hello big world"}`, "stop"},
-		{"json_schema", `"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}}`, `{"n": 1}`, "stop"},
-		{"json_schema without schema", `"response_format":{"type":"json_schema","json_schema":{"name":"n"}}`, `{"reply": "You said: hello big world"}`, "stop"},
+		{"json_object", `"response_format":{"type":"json_object"}`, `{"reply":"You said: hello big world"}`, "stop"},
+		{"json_schema", `"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}}`, `{"n":1}`, "stop"},
+		{"json_schema without schema", `"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":null}}`, `{"reply":"You said: hello big world"}`, "stop"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := post[chatResult](t, "/chat/completions", chatWith(tt.fields))

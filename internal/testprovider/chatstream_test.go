@@ -70,10 +70,11 @@ func TestChatStreamReportsUsageOnlyWhenAsked(t *testing.T) {
 }
 
 func TestChatStreamOfAToolCall(t *testing.T) {
-	sameEvents(t, chatStream(t, `,"tools":[{"type":"function","function":{"name":"f","parameters":{"required":["a"]}}}]`), []string{
-		chunk(`{"role":"assistant","content":null,"refusal":null,"tool_calls":[{"index":0,"id":"call_3","type":"function","function":{"name":"f","arguments":""}}]}`, "null", ""),
-		chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\":"}}]}`, "null", ""),
-		chunk(`{"tool_calls":[{"index":0,"function":{"arguments":" \"example\"}"}}]}`, "null", ""),
+	sameEvents(t, chatStream(t, `,"tools":[{"type":"function","function":{"name":"f","parameters":{"required":["a"],"properties":{"a":{"const":"two words"}}}}}]`), []string{
+		chunk(`{"role":"assistant","content":null,"refusal":null}`, "null", ""),
+		chunk(`{"tool_calls":[{"index":0,"id":"call_2","type":"function","function":{"name":"f","arguments":""}}]}`, "null", ""),
+		chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\":\"two"}}]}`, "null", ""),
+		chunk(`{"tool_calls":[{"index":0,"function":{"arguments":" words\"}"}}]}`, "null", ""),
 		chunk(`{}`, `"tool_calls"`, ""),
 		"[DONE]",
 	})

@@ -1,13 +1,11 @@
 package testprovider
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 )
 
-// apiError is a refusal as the caller reads it: OpenAI's error object with all four
-// keys, "" standing for null in Param and Code.
+// apiError is a refusal as the caller reads it.
 type apiError struct {
 	status                     int
 	kind, code, param, message string
@@ -15,22 +13,18 @@ type apiError struct {
 
 func (e *apiError) Error() string { return e.message }
 
-// MarshalJSON writes the whole body of the answer.
-func (e *apiError) MarshalJSON() ([]byte, error) {
-	type object struct {
-		Message string  `json:"message"`
-		Type    string  `json:"type"`
-		Param   *string `json:"param"`
-		Code    *string `json:"code"`
-	}
-	return json.Marshal(map[string]object{"error": {e.message, e.kind, nullable(e.param), nullable(e.code)}})
-}
+func (e *apiError) body() Object { return ErrorBody(e.kind, e.code, e.param, e.message) }
 
-func nullable(s string) *string {
-	if s == "" {
-		return nil
+// ErrorBody is OpenAI's body of an error. A code or param of "" is null.
+func ErrorBody(kind, code, param, message string) Object {
+	o := Object{{"message", message}, {"type", kind}, {"param", nil}, {"code", nil}}
+	if param != "" {
+		o = o.With("param", param)
 	}
-	return &s
+	if code != "" {
+		o = o.With("code", code)
+	}
+	return Object{{"error", o}}
 }
 
 func refuse(status int, code, param, format string, args ...any) error {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ func newTransport() *testprovider.Transport {
 	ids := 0
 	return &testprovider.Transport{
 		Now:   func() time.Time { return time.Unix(1_800_000_000, 0) },
-		NewID: func(prefix string) string { ids++; return fmt.Sprintf("%s%d", prefix, ids) },
+		NewID: func() string { ids++; return strconv.Itoa(ids) },
 	}
 }
 

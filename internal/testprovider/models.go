@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Created is the creation time of every model, in unix seconds: constant, so that two lists are equal.
+// Created is the creation time of every model, in unix seconds: constant, so that
+// two lists are equal.
 const Created = 1_767_225_600 // 2026-01-01
 
 // failAfter is how many words of a streamed reply the model fail writes: enough to
@@ -20,7 +21,7 @@ type Model struct {
 	// Description is one sentence on what the model does.
 	Description string
 
-	pace  time.Duration // between words; 0: Transport.WordDelay
+	pace  time.Duration // before each word
 	fails bool
 	fixed string // said to everybody; "": echoes
 }
@@ -37,41 +38,33 @@ func Models() []Model {
 	return append([]Model(nil), models...)
 }
 
-func findModel(id *string) (Model, error) {
-	if id == nil || *id == "" {
+func findModel(id string) (Model, error) {
+	if id == "" {
 		return Model{}, errMissing("model")
 	}
 	for _, m := range models {
-		if m.ID == *id {
+		if m.ID == id {
 			return m, nil
 		}
 	}
-	return Model{}, errModel(*id)
+	return Model{}, errModel(id)
+}
+
+// ModelList is the list of models in OpenAI's form.
+func ModelList(ids []string) Object {
+	list := make([]Object, len(ids))
+	for i, id := range ids {
+		list[i] = Object{{"id", id}, {"object", "model"}, {"created", Created}, {"owned_by", "gatehouse"}}
+	}
+	return Object{{"object", "list"}, {"data", list}}
 }
 
 func (t *Transport) listModels(*http.Request) (answer, error) {
-	type model struct {
-		ID      string `json:"id"`
-		Object  string `json:"object"`
-		Created int64  `json:"created"`
-		OwnedBy string `json:"owned_by"`
-	}
-	list := struct {
-		Object string  `json:"object"`
-		Data   []model `json:"data"`
-	}{Object: "list"}
+	var ids []string
 	for _, m := range models {
-		list.Data = append(list.Data, model{ID: m.ID, Object: "model", Created: Created, OwnedBy: "gatehouse"})
+		ids = append(ids, m.ID)
 	}
-	return answer{body: list}, nil
-}
-
-// wordDelay is the time before each word of m.
-func (t *Transport) wordDelay(m Model) time.Duration {
-	if m.pace > 0 {
-		return m.pace
-	}
-	return t.WordDelay
+	return answer{body: ModelList(ids)}, nil
 }
 
 // lorem returns n words of filler.

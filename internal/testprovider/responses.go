@@ -1,210 +1,107 @@
 package testprovider
 
-import (
-	"encoding/json"
-	"fmt"
-	"net/http"
-	"slices"
-	"time"
-)
+import "strconv"
 
-var inputRoles = []string{"system", "developer", "user", "assistant"}
-
-// responsesRequest holds the fields of a Responses request that matter here, and those
-// that the response object repeats.
-type responsesRequest struct {
-	Model        *string         `json:"model"`
-	Input        *responsesInput `json:"input"`
-	Instructions *string         `json:"instructions"`
-
-	Tools      []json.RawMessage `json:"tools"`
-	ToolChoice json.RawMessage   `json:"tool_choice"`
-	Text       struct {
-		Format    json.RawMessage `json:"format"`
-		Verbosity *string         `json:"verbosity"`
-	} `json:"text"`
-	MaxOutputTokens *int `json:"max_output_tokens"`
-	Stream          bool `json:"stream"`
-
-	PreviousResponseID json.RawMessage `json:"previous_response_id"`
-	Conversation       json.RawMessage `json:"conversation"`
-	Prompt             json.RawMessage `json:"prompt"`
-	Background         bool            `json:"background"`
-
-	MaxToolCalls      *int              `json:"max_tool_calls"`
-	Metadata          map[string]string `json:"metadata"`
-	ParallelToolCalls *bool             `json:"parallel_tool_calls"`
-	PromptCacheKey    *string           `json:"prompt_cache_key"`
-	Reasoning         struct {
-		Effort  *string `json:"effort"`
-		Summary *string `json:"summary"`
-	} `json:"reasoning"`
-	SafetyIdentifier *string  `json:"safety_identifier"`
-	Temperature      *float64 `json:"temperature"`
-	TopLogprobs      *int     `json:"top_logprobs"`
-	TopP             *float64 `json:"top_p"`
-	Truncation       *string  `json:"truncation"`
-	User             *string  `json:"user"`
+// Response is the response object in a status, without output and usage. Every
+// key of OpenAI's is there. There is no output_text: that is a convenience of
+// SDKs and not on the wire.
+func (r *Reply) Response(status string) Object {
+	o := Object{
+		{"id", "resp_" + r.ID}, {"object", "response"}, {"created_at", r.Created}, {"status", status}, {"completed_at", nil},
+		{"error", nil}, {"incomplete_details", nil}, {"model", r.Model}, {"output", []Object{}},
+	}
+	return append(append(o, r.Settings...), member{"usage", nil})
 }
 
-// responsesInput is a string, which is one user message, or an array of items.
-type responsesInput []inputItem
-
-type inputItem struct {
-	Type      string  `json:"type"`
-	Role      string  `json:"role"`
-	Content   content `json:"content"`
-	Arguments string  `json:"arguments"`
-	Output    content `json:"output"`
+// FinalResponse is the response object at the end.
+func (r *Reply) FinalResponse() Object {
+	o := r.Response(r.status()).With("output", r.items(r.status())).With("usage", r.Usage.responses())
+	switch r.Finish {
+	case "length":
+		return o.With("incomplete_details", Object{{"reason", "max_output_tokens"}})
+	case "content_filter":
+		return o.With("incomplete_details", Object{{"reason", r.Finish}})
+	}
+	return o.With("completed_at", r.Now().Unix())
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (in *responsesInput) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		*in = responsesInput{{Role: "user", Content: content{text: text}}}
-		return nil
+// status is how the response ends.
+func (r *Reply) status() string {
+	if r.Finish == "length" || r.Finish == "content_filter" {
+		return "incomplete"
 	}
-	var raw []json.RawMessage
-	if json.Unmarshal(data, &raw) != nil {
-		return errValue("input", "input is a string or an array of items")
-	}
-	// Reasoning and hosted-tool items have contents of their own, none of which
-	// matters here, so only the kinds below are looked into.
-	*in = responsesInput{}
-	for i, r := range raw {
-		var kind struct {
-			Type string `json:"type"`
-		}
-		if err := json.Unmarshal(r, &kind); err != nil {
-			return errValue(fmt.Sprintf("input[%d]", i), "an item of input is an object")
-		}
-		item := inputItem{Type: kind.Type}
-		switch kind.Type {
-		case "", "message", "function_call", "function_call_output":
-			if err := json.Unmarshal(r, &item); err != nil {
-				return errValue(fmt.Sprintf("input[%d]", i), "%v", err)
-			}
-		}
-		*in = append(*in, item)
-	}
-	return nil
+	return "completed"
 }
 
-// ask checks the request and takes it out of its wire shape.
-func (r *responsesRequest) ask() (*ask, error) {
-	model, err := findModel(r.Model)
-	if err != nil {
-		return nil, err
+func (u Usage) responses() Object {
+	return Object{
+		{"input_tokens", u.Input}, {"input_tokens_details", Object{{"cached_tokens", 0}, {"cache_write_tokens", 0}}},
+		{"output_tokens", u.Output}, {"output_tokens_details", Object{{"reasoning_tokens", u.Reasoning}}},
+		{"total_tokens", u.Input + u.Output},
 	}
+}
+
+// items are the items of the output, empty while in progress: reasoning, then a
+// message or calls.
+func (r *Reply) items(status string) []Object {
+	var items []Object
+	begun := status == "in_progress"
+	if len(r.Reasoning) > 0 {
+		items = append(items, r.reasoningItem(summaryPart(r.reasoningText())))
+	}
+	for i, c := range r.Calls {
+		arguments := c.arguments()
+		if begun {
+			arguments = ""
+		}
+		items = append(items, r.callItem(i, status, arguments))
+	}
+	if len(r.Calls) == 0 {
+		content := []Object{}
+		if !begun {
+			content = append(content, r.part(r.text()))
+		}
+		items = append(items, Object{{"id", r.itemID(0)}, {"type", "message"}, {"status", status},
+			{"role", "assistant"}, {"content", content}})
+	}
+	return items
+}
+
+// part is the one part of a message.
+func (r *Reply) part(text string) Object {
+	if r.Refusal {
+		return Object{{"type", "refusal"}, {"refusal", text}}
+	}
+	return Object{{"type", "output_text"}, {"text", text}, {"annotations", []Object{}}, {"logprobs", []Object{}}}
+}
+
+// itemID is the id of the message, or of the item of a call.
+func (r *Reply) itemID(call int) string {
 	switch {
-	case present(r.PreviousResponseID):
-		return nil, errState("previous_response_id")
-	case present(r.Conversation):
-		return nil, errState("conversation")
-	case present(r.Prompt):
-		return nil, errUnsupported("prompt")
-	case r.Background:
-		return nil, errUnsupported("background")
-	case r.Input == nil:
-		return nil, errMissing("input")
-	case len(*r.Input) == 0:
-		return nil, errValue("input", "input is empty")
+	case len(r.Calls) == 0:
+		return "msg_" + r.ID
+	case r.Calls[call].Custom:
+		return "ctc_" + r.ID + "_" + strconv.Itoa(call)
 	}
-	a := &ask{model: model, param: "text.format", limit: r.MaxOutputTokens, limitKey: "max_output_tokens"}
-	if err := r.askTools(a); err != nil {
-		return nil, err
-	}
-	if present(r.Text.Format) && json.Unmarshal(r.Text.Format, &a.format) != nil {
-		return nil, errValue(a.param, "text.format is an object")
-	}
-	if r.Instructions != nil {
-		a.input = countTokens(*r.Instructions)
-	}
-	return a, r.Input.addTo(a)
+	return "fc_" + r.ID + "_" + strconv.Itoa(call)
 }
 
-func (r *responsesRequest) askTools(a *ask) error {
-	tools := make([]tool, len(r.Tools))
-	for i, raw := range r.Tools {
-		if json.Unmarshal(raw, &tools[i]) != nil {
-			return errValue(fmt.Sprintf("tools[%d]", i), "a tool is an object with a type")
-		}
+func (r *Reply) callItem(i int, status, arguments string) Object {
+	c := r.Calls[i]
+	kind, key := "function_call", "arguments"
+	if c.Custom {
+		kind, key = "custom_tool_call", "input"
 	}
-	var err error
-	if a.offered, err = functions(tools); err != nil {
-		return err
+	o := Object{{"id", r.itemID(i)}, {"type", kind}, {"status", status},
+		{"call_id", r.callID(0, i)}, {"name", c.Name}, {key, arguments}}
+	if c.Namespace != "" {
+		o = append(o, member{"namespace", c.Namespace})
 	}
-	if present(r.ToolChoice) {
-		return a.choice.UnmarshalJSON(r.ToolChoice)
-	}
-	return nil
+	return o
 }
 
-// addTo adds the conversation to a. Unlike in chat, a call is an item of its own,
-// which may stand between two results of one turn.
-func (in responsesInput) addTo(a *ask) error {
-	for i, item := range in {
-		a.input += countTokens(item.Content.text) + countTokens(item.Output.text) + countTokens(item.Arguments)
-		switch item.Type {
-		case "", "message":
-			if !slices.Contains(inputRoles, item.Role) {
-				return errValue(fmt.Sprintf("input[%d].role", i), "unknown role: %q", item.Role)
-			}
-			if item.Role == "user" {
-				a.user = item.Content
-			}
-			a.results = nil
-		case "function_call_output":
-			a.results = append(a.results, item.Output)
-		case "item_reference":
-			return errState(fmt.Sprintf("input[%d]", i))
-		}
-	}
-	if in[len(in)-1].Type != "function_call_output" {
-		a.results = nil
-	}
-	return nil
+func (r *Reply) reasoningItem(summary ...Object) Object {
+	return Object{{"id", "rs_" + r.ID}, {"type", "reasoning"}, {"summary", append([]Object{}, summary...)}}
 }
 
-// responses serves POST {base}/responses.
-func (t *Transport) responses(req *http.Request) (answer, error) {
-	var r responsesRequest
-	if err := decode(req, &r); err != nil {
-		return answer{}, err
-	}
-	a, err := r.ask()
-	if err != nil {
-		return answer{}, err
-	}
-	said, err := a.reply()
-	if err != nil {
-		return answer{}, err
-	}
-	m := &responsesReply{
-		reply: said, now: t.now, base: newResponseObject(&r, a.model.ID),
-		usage: newResponsesUsage(a.input, len(said.tokens)),
-	}
-	m.base.ID, m.base.CreatedAt = t.newID("resp_"), t.now().Unix()
-	if said.function != "" {
-		m.itemID, m.callID = t.newID("fc_"), t.newID("call_")
-	} else {
-		m.itemID = t.newID("msg_")
-	}
-	delay := t.wordDelay(a.model)
-	if r.Stream {
-		s := m.script()
-		s.delay = delay
-		if a.model.fails {
-			s.cut = failAfter
-		}
-		return answer{stream: s}, nil
-	}
-	if a.model.fails {
-		return answer{}, errFails(a.model.ID)
-	}
-	if err := t.pause(req.Context(), time.Duration(len(said.tokens))*delay); err != nil {
-		return answer{}, err
-	}
-	return answer{body: m.final()}, nil
-}
+func summaryPart(text string) Object { return Object{{"type", "summary_text"}, {"text", text}} }

@@ -18,7 +18,7 @@ func response(status, output, usage, more string) string {
 }
 
 func message(status, text string) string {
-	return `{"id":"msg_3","type":"message","status":"` + status + `","role":"assistant",
+	return `{"id":"msg_2","type":"message","status":"` + status + `","role":"assistant",
 		"content":[{"type":"output_text","text":"` + text + `","annotations":[],"logprobs":[]}]}`
 }
 
@@ -45,7 +45,7 @@ func TestResponseRepeatsTheRequest(t *testing.T) {
 }
 
 func TestResponseCutByALimit(t *testing.T) {
-	resp := send(t, http.MethodPost, "/responses", `{"model":"echo","input":"hello","max_output_tokens":2}`)
+	resp := send(t, http.MethodPost, "/responses", `{"model":"echo","input":"hello","max_output_tokens":2,"n":3}`)
 	sameJSON(t, readAll(t, resp), response("incomplete", "["+message("incomplete", "You said:")+"]", responsesUsage("1", "2", "3"),
 		`,"max_output_tokens":2,"incomplete_details":{"reason":"max_output_tokens"}`))
 }
@@ -77,16 +77,16 @@ func TestResponsesReplies(t *testing.T) {
 		{"history of other kinds", `[` + user + `,{"type":"reasoning","content":[{"type":"reasoning_text","text":"hm"}]},{"type":"web_search_call","action":{}}]`, "", "You said: hi"},
 		{"history of answers", `[{"role":"user","content":"a"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"x"},{"type":"refusal","refusal":"y"}]},` + user + `]`, "", "You said: hi"},
 		{"empty string", `""`, "", "You said nothing."},
-		{"tool", `"hi"`, tools, `call_4 a{"x": "example"}`},
-		{"forced tool", `"hi"`, tools + `,"tool_choice":{"type":"function","name":"b"}`, "call_4 b{}"},
-		{"allowed tool", `"hi"`, tools + `,"tool_choice":{"type":"allowed_tools","mode":"required","tools":[{"type":"function","name":"b"}]}`, "call_4 b{}"},
+		{"tool", `"hi"`, tools, `call_2 a{"x":"example"}`},
+		{"forced tool", `"hi"`, tools + `,"tool_choice":{"type":"function","name":"b"}`, "call_2 b{}"},
+		{"allowed tool", `"hi"`, tools + `,"tool_choice":{"type":"allowed_tools","mode":"required","tools":[{"type":"function","name":"b"}]}`, "call_2 b{}"},
 		{"no tool", `"hi"`, tools + `,"tool_choice":"none"`, "You said: hi"},
 		{"tool result", `[` + user + `,` + call + `,` + output + `]`, tools, "The tool answered: sunny"},
 		{"tool results in turn", `[` + call + `,` + output + `,` + call + `,{"type":"function_call_output","output":[{"type":"input_text","text":"warm"}]}]`, tools, "The tool answered: sunny; warm"},
 		{"old tool result", `[` + call + `,` + output + `,` + user + `]`, "", "You said: hi"},
-		{"call without result", `[` + user + `,` + output + `,` + call + `]`, tools, `call_4 a{"x": "example"}`},
-		{"json_schema", `"hi"`, `,"text":{"format":{"type":"json_schema","name":"n","schema":{"properties":{"ok":{"type":"boolean"}},"required":["ok"]}}}`, `{"ok": true}`},
-		{"json_object", `"hi"`, `,"text":{"format":{"type":"json_object"}}`, `{"reply": "You said: hi"}`},
+		{"call without result", `[` + user + `,` + output + `,` + call + `]`, tools, `call_2 a{"x":"example"}`},
+		{"json_schema", `"hi"`, `,"text":{"format":{"type":"json_schema","name":"n","schema":{"properties":{"ok":{"type":"boolean"}},"required":["ok"]}}}`, `{"ok":true}`},
+		{"json_object", `"hi"`, `,"text":{"format":{"type":"json_object"}}`, `{"reply":"You said: hi"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := post[responsesResult](t, "/responses", `{"model":"echo","input":`+tt.input+tt.more+`}`)
@@ -104,14 +104,14 @@ func responsesStream(t *testing.T, body string) (names, data []string) {
 
 func TestResponsesStreamOfAText(t *testing.T) {
 	names, data := responsesStream(t, `{"model":"echo","input":"hello","stream":true}`)
-	const at = `"item_id":"msg_3","output_index":0,"content_index":0,`
+	const at = `"item_id":"msg_2","output_index":0,"content_index":0,`
 	const empty = `{"type":"output_text","text":"","annotations":[],"logprobs":[]}`
 	const full = `{"type":"output_text","text":"You said: hello","annotations":[],"logprobs":[]}`
 	begun, done := response("in_progress", "[]", "null", ""), message("completed", "You said: hello")
 	sameEvents(t, data, []string{
 		`{"type":"response.created","sequence_number":0,"response":` + begun + `}`,
 		`{"type":"response.in_progress","sequence_number":1,"response":` + begun + `}`,
-		`{"type":"response.output_item.added","sequence_number":2,"output_index":0,"item":{"id":"msg_3","type":"message","status":"in_progress","role":"assistant","content":[]}}`,
+		`{"type":"response.output_item.added","sequence_number":2,"output_index":0,"item":{"id":"msg_2","type":"message","status":"in_progress","role":"assistant","content":[]}}`,
 		`{"type":"response.content_part.added","sequence_number":3,` + at + `"part":` + empty + `}`,
 		`{"type":"response.output_text.delta","sequence_number":4,` + at + `"delta":"You","logprobs":[]}`,
 		`{"type":"response.output_text.delta","sequence_number":5,` + at + `"delta":" said:","logprobs":[]}`,
@@ -129,18 +129,18 @@ func TestResponsesStreamOfAText(t *testing.T) {
 }
 
 func TestResponsesStreamOfAFunctionCall(t *testing.T) {
-	const tools = `[{"type":"function","name":"f","parameters":{"required":["a"]}}]`
+	const tools = `[{"type":"function","name":"f","parameters":{"required":["a"],"properties":{"a":{"const":"two words"}}}}]`
 	_, data := responsesStream(t, `{"model":"echo","input":"hello","stream":true,"tools":`+tools+`}`)
 	item := func(status, arguments string) string {
-		return `{"id":"fc_3","type":"function_call","status":"` + status + `","call_id":"call_4","name":"f","arguments":"` + arguments + `"}`
+		return `{"id":"fc_2_0","type":"function_call","status":"` + status + `","call_id":"call_2","name":"f","arguments":"` + arguments + `"}`
 	}
-	const at, arguments, more = `"item_id":"fc_3","output_index":0,`, `{\"a\": \"example\"}`, `,"tools":` + tools
+	const at, arguments, more = `"item_id":"fc_2_0","output_index":0,`, `{\"a\":\"two words\"}`, `,"tools":` + tools
 	sameEvents(t, data, []string{
 		`{"type":"response.created","sequence_number":0,"response":` + response("in_progress", "[]", "null", more) + `}`,
 		`{"type":"response.in_progress","sequence_number":1,"response":` + response("in_progress", "[]", "null", more) + `}`,
 		`{"type":"response.output_item.added","sequence_number":2,"output_index":0,"item":` + item("in_progress", "") + `}`,
-		`{"type":"response.function_call_arguments.delta","sequence_number":3,` + at + `"delta":"{\"a\":"}`,
-		`{"type":"response.function_call_arguments.delta","sequence_number":4,` + at + `"delta":" \"example\"}"}`,
+		`{"type":"response.function_call_arguments.delta","sequence_number":3,` + at + `"delta":"{\"a\":\"two"}`,
+		`{"type":"response.function_call_arguments.delta","sequence_number":4,` + at + `"delta":" words\"}"}`,
 		`{"type":"response.function_call_arguments.done","sequence_number":5,` + at + `"name":"f","arguments":"` + arguments + `"}`,
 		`{"type":"response.output_item.done","sequence_number":6,"output_index":0,"item":` + item("completed", arguments) + `}`,
 		`{"type":"response.completed","sequence_number":7,"response":` + response("completed", "["+item("completed", arguments)+"]", responsesUsage("1", "2", "3"), completedAt+more) + `}`,

@@ -1,6 +1,6 @@
 package testprovider
 
-// The events of a streamed response, in OpenAI's order:
+// ResponseStream is the reply as events, in OpenAI's order:
 //
 //	response.created, response.in_progress
 //	response.output_item.added
@@ -11,129 +11,129 @@ package testprovider
 //	response.output_item.done
 //	response.completed or response.incomplete
 //
-// No [DONE] follows. There is one item, output_index 0, with at most one part.
-
-// eventHead begins every event.
-type eventHead struct {
-	Type     string `json:"type"`
-	Sequence int    `json:"sequence_number"`
-}
-
-type responseEvent struct {
-	eventHead
-	Response responseObject `json:"response"`
-}
-
-type itemEvent struct {
-	eventHead
-	OutputIndex int `json:"output_index"`
-	Item        any `json:"item"`
-}
-
-// place is where in the response an event belongs.
-type place struct {
-	ItemID      string `json:"item_id"`
-	OutputIndex int    `json:"output_index"`
-}
-
-type partEvent struct {
-	eventHead
-	place
-	ContentIndex int      `json:"content_index"`
-	Part         textPart `json:"part"`
-}
-
-type textEvent struct {
-	eventHead
-	place
-	ContentIndex int        `json:"content_index"`
-	Delta        *string    `json:"delta,omitempty"`
-	Text         *string    `json:"text,omitempty"`
-	Logprobs     []struct{} `json:"logprobs"`
-}
-
-type argumentsEvent struct {
-	eventHead
-	place
-	Delta     *string `json:"delta,omitempty"`
-	Name      *string `json:"name,omitempty"`
-	Arguments *string `json:"arguments,omitempty"`
-}
-
-// script is the answer as events.
-func (m *responsesReply) script() *script {
-	s := &script{words: len(m.tokens)}
-	s.head = m.head()
-	first := len(s.head)
-	s.word = func(i int) frame {
-		f := m.delta(first+i, &m.tokens[i])
-		f.due = true
-		return f
+// Several calls are open at once and their pieces take turns. No [DONE] follows.
+func (r *Reply) ResponseStream() *Stream {
+	head := r.responseHead()
+	s := &Stream{head: head, pieces: r.pieces()}
+	s.piece = func(i int) Event {
+		call, piece := r.piece(i)
+		rest := append(r.position(call), member{"delta", piece})
+		if len(r.Calls) == 0 && !r.Refusal {
+			rest = append(rest, noLogprobs)
+		}
+		e := responseEvent(r.pieceKind(call)+".delta", len(head)+i, rest)
+		e.Text = call == 0
+		return e
 	}
-	s.tail = func() []frame { return m.tail(first + s.words) }
+	s.tail = func() []Event { return r.responseTail(len(head) + s.pieces) }
 	return s
 }
 
-func (m *responsesReply) at() place { return place{ItemID: m.itemID} }
+var noLogprobs = member{"logprobs", []Object{}}
 
-func (m *responsesReply) head() []frame {
-	var e events
-	e.add("response.created", func(h eventHead) any { return responseEvent{h, m.base} })
-	e.add("response.in_progress", func(h eventHead) any { return responseEvent{h, m.base} })
-	e.add("response.output_item.added", func(h eventHead) any {
-		return itemEvent{eventHead: h, Item: m.item("in_progress")}
-	})
-	if m.function == "" {
-		e.add("response.content_part.added", func(h eventHead) any {
-			return partEvent{eventHead: h, place: m.at(), Part: newTextPart("")}
-		})
-	}
-	return e.frames
+// responseEvent is number n of a stream.
+func responseEvent(kind string, n int, rest Object) Event {
+	return Event{Name: kind, Data: append(Object{{"type", kind}, {"sequence_number", n}}, rest...)}
 }
 
-func (m *responsesReply) delta(sequence int, token *string) frame {
-	e := events{next: sequence}
-	if m.function != "" {
-		e.add("response.function_call_arguments.delta", func(h eventHead) any {
-			return argumentsEvent{eventHead: h, place: m.at(), Delta: token}
-		})
-	} else {
-		e.add("response.output_text.delta", func(h eventHead) any {
-			return textEvent{eventHead: h, place: m.at(), Delta: token, Logprobs: []struct{}{}}
-		})
-	}
-	return e.frames[0]
-}
-
-func (m *responsesReply) tail(sequence int) []frame {
-	e := events{next: sequence}
-	text := m.text()
-	if m.function != "" {
-		e.add("response.function_call_arguments.done", func(h eventHead) any {
-			return argumentsEvent{eventHead: h, place: m.at(), Name: &m.function, Arguments: &text}
-		})
-	} else {
-		e.add("response.output_text.done", func(h eventHead) any {
-			return textEvent{eventHead: h, place: m.at(), Text: &text, Logprobs: []struct{}{}}
-		})
-		e.add("response.content_part.done", func(h eventHead) any {
-			return partEvent{eventHead: h, place: m.at(), Part: newTextPart(text)}
-		})
-	}
-	e.add("response.output_item.done", func(h eventHead) any {
-		return itemEvent{eventHead: h, Item: m.item(m.status())}
-	})
-	e.add("response."+m.status(), func(h eventHead) any { return responseEvent{h, m.final()} })
-	return e.frames
-}
-
-// events numbers frames from next on.
-type events struct {
-	frames []frame
+// eventList numbers events from next on.
+type eventList struct {
+	events []Event
 	next   int
 }
 
-func (e *events) add(kind string, event func(eventHead) any) {
-	e.frames = append(e.frames, frame{event: kind, data: event(eventHead{Type: kind, Sequence: e.next})})
-	e.next++
+func (l *eventList) add(kind string, rest Object) {
+	l.events = append(l.events, responseEvent(kind, l.next, rest))
+	l.next++
+}
+
+// item adds an event about a whole item.
+func (l *eventList) item(kind string, index int, item Object) {
+	l.add("response.output_item."+kind, Object{{"output_index", index}, {"item", item}})
+}
+
+// firstItem is the index of the message or the first call.
+func (r *Reply) firstItem() int { return min(1, len(r.Reasoning)) }
+
+// position says which item the pieces of the text or of a call belong to.
+func (r *Reply) position(call int) Object {
+	o := Object{{"item_id", r.itemID(call)}, {"output_index", r.firstItem() + call}}
+	if len(r.Calls) == 0 {
+		o = append(o, member{"content_index", 0})
+	}
+	return o
+}
+
+// pieceKind begins the names of the events of pieces.
+func (r *Reply) pieceKind(call int) string {
+	switch {
+	case len(r.Calls) > 0 && r.Calls[call].Custom:
+		return "response.custom_tool_call_input"
+	case len(r.Calls) > 0:
+		return "response.function_call_arguments"
+	case r.Refusal:
+		return "response.refusal"
+	}
+	return "response.output_text"
+}
+
+func (r *Reply) responseHead() []Event {
+	var l eventList
+	begun := Object{{"response", r.Response("in_progress")}}
+	l.add("response.created", begun)
+	l.add("response.in_progress", begun)
+	if len(r.Reasoning) > 0 {
+		r.reasoningEvents(&l)
+	}
+	first := r.firstItem()
+	for i, item := range r.items("in_progress")[first:] {
+		l.item("added", first+i, item)
+	}
+	if len(r.Calls) == 0 {
+		l.add("response.content_part.added", append(r.position(0), member{"part", r.part("")}))
+	}
+	return l.events
+}
+
+// reasoningEvents are all events of item 0, if that is the reasoning.
+func (r *Reply) reasoningEvents(l *eventList) {
+	position := Object{{"item_id", "rs_" + r.ID}, {"output_index", 0}, {"summary_index", 0}}
+	whole := summaryPart(r.reasoningText())
+	l.item("added", 0, r.reasoningItem())
+	l.add("response.reasoning_summary_part.added", position.With("part", summaryPart("")))
+	for _, piece := range r.Reasoning {
+		l.add("response.reasoning_summary_text.delta", position.With("delta", piece))
+	}
+	l.add("response.reasoning_summary_text.done", position.With("text", r.reasoningText()))
+	l.add("response.reasoning_summary_part.done", position.With("part", whole))
+	l.item("done", 0, r.reasoningItem(whole))
+}
+
+func (r *Reply) responseTail(next int) []Event {
+	l := eventList{next: next}
+	for i, c := range r.Calls {
+		rest := Object{{"name", c.Name}, {"arguments", c.arguments()}}
+		if c.Custom {
+			rest = Object{{"input", c.arguments()}}
+		}
+		l.add(r.pieceKind(i)+".done", append(r.position(i), rest...))
+	}
+	if len(r.Calls) == 0 {
+		key := "text"
+		if r.Refusal {
+			key = "refusal"
+		}
+		rest := append(r.position(0), member{key, r.text()})
+		if !r.Refusal {
+			rest = append(rest, noLogprobs)
+		}
+		l.add(r.pieceKind(0)+".done", rest)
+		l.add("response.content_part.done", append(r.position(0), member{"part", r.part(r.text())}))
+	}
+	final, first := r.FinalResponse(), r.firstItem()
+	for i, item := range r.items(r.status())[first:] {
+		l.item("done", first+i, item)
+	}
+	l.add("response."+r.status(), Object{{"response", final}})
+	return l.events
 }

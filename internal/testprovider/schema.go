@@ -5,259 +5,207 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"math"
+	"strconv"
 	"strings"
 )
 
 const (
-	// maxSchemaSteps bounds the work on an example, counted in values, merged keywords
-	// and pieces of copied text: references to references double with every level,
-	// so a short schema can ask for any amount of it.
+	// maxSchemaSteps bounds the work on an example, counted in values and pieces of
+	// copied text: references to references double with every level, so a short
+	// schema can ask for any amount of it.
 	maxSchemaSteps = 16384
-	// literalStep is how many bytes of copied text, or keywords of one schema, are
-	// one step.
+	// literalStep is how many bytes of copied text are one step.
 	literalStep = 16
 	// jsonTypes is how many types JSON Schema knows; longer lists repeat themselves.
 	jsonTypes = 7
 )
 
-var (
-	errSchemaTooLarge  = fmt.Errorf("more than %d steps to an example", maxSchemaSteps)
-	errSchemaRecursive = errors.New("a required value contains itself")
-	errSchemaForm      = errors.New("a schema is an object or a boolean")
-)
+var errSchemaTooLarge = fmt.Errorf("more than %d steps to an example", maxSchemaSteps)
 
-// exampleJSON returns the smallest natural document that satisfies a JSON schema:
-// required properties only, in their order; const, or the first enum value, or
-// the first possible alternative of anyOf, oneOf and type; empty arrays unless minItems
-// asks for more. A schema that allows anything is an object at the root and a string
-// below. Bounds, lengths and the common formats of string are kept; pattern,
-// not, if, uniqueItems and dependencies are not looked at.
+// stringFormats are examples of common formats of strings.
+var stringFormats = map[string]string{
+	"date": "2026-01-01", "date-time": "2026-01-01T00:00:00Z", "time": "00:00:00Z", "email": "user@example.com",
+	"uri": "https://example.com/", "uuid": "00000000-0000-4000-8000-000000000000",
+}
+
+// exampleJSON returns a small document for a JSON schema as SDKs make it of
+// types: const, or the first enum value; of anyOf and oneOf the first schema
+// with an example, which replaces the one around it; required properties only;
+// empty arrays unless minItems asks for more; a number of at least minimum; the common formats of
+// strings. References stay inside the schema. No other keyword is looked at. A
+// schema without a type is an object at the root and a string below.
 func exampleJSON(schema json.RawMessage) (string, error) {
 	dec := json.NewDecoder(bytes.NewReader(schema))
 	dec.UseNumber()
-	var root any
-	if err := dec.Decode(&root); err != nil {
+	e := example{open: map[string]bool{}}
+	if err := dec.Decode(&e.root); err != nil {
 		return "", err
 	}
-	e := example{root: root, open: map[string]bool{}}
-	if err := e.value(root); err != nil {
+	v, err := e.value(e.root)
+	if err != nil {
 		return "", err
 	}
-	return e.buf.String(), nil
+	return string(Encode(v)), nil
 }
 
 type example struct {
-	buf   bytes.Buffer
 	root  any
 	steps int
 	open  map[string]bool // references being followed now
 }
 
-// spend counts steps.
-func (e *example) spend(n int) error {
-	if e.steps += n; e.steps > maxSchemaSteps {
+// spend counts a step and the copy of a text.
+func (e *example) spend(text string) error {
+	if e.steps += 1 + len(text)/literalStep; e.steps > maxSchemaSteps {
 		return errSchemaTooLarge
 	}
 	return nil
 }
 
-func (e *example) value(schema any) error {
+func (e *example) value(schema any) (any, error) {
 	root := e.steps == 0
-	if err := e.spend(1); err != nil {
-		return err
+	if err := e.spend(""); err != nil {
+		return nil, err
 	}
-	switch s := schema.(type) {
-	case bool:
-		if !s {
-			return errors.New("a required value is forbidden")
-		}
-		return e.object(map[string]any{}, root)
-	case map[string]any:
-		if err := e.spend(len(s) / literalStep); err != nil {
-			return err
-		}
-		return e.object(s, root)
-	default:
-		return errSchemaForm
+	s, ok := schema.(map[string]any)
+	if !ok && schema != true {
+		return nil, errors.New("a schema is an object or true")
 	}
-}
-
-func (e *example) object(s map[string]any, root bool) error {
 	if v, ok := s["const"]; ok {
-		return e.literal(v)
+		return v, e.spend(string(Encode(v)))
 	}
 	if list, _ := s["enum"].([]any); len(list) > 0 {
-		return e.literal(list[0])
+		return list[0], e.spend(string(Encode(list[0])))
 	}
 	if ref, ok := s["$ref"].(string); ok {
 		return e.reference(ref)
 	}
-	if list, _ := s["allOf"].([]any); len(list) > 0 {
-		whole, err := e.merge(without(s, "allOf"), list)
-		if err != nil {
-			return err
-		}
-		return e.value(whole)
-	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		if list, _ := s[key].([]any); len(list) > 0 {
-			rest := without(s, key)
-			return e.first(list, func(alternative any) error {
-				if a, ok := alternative.(map[string]any); ok && a["$ref"] == nil {
-					whole, err := e.union(rest, a)
-					if err != nil {
-						return err
-					}
-					return e.value(whole)
-				}
-				return e.value(alternative)
-			})
+			return e.first(list)
 		}
 	}
-	return e.first(types(s, root), func(kind any) error { return e.typed(kind, s) })
+	return e.typed(kindOf(s, root), s)
 }
 
-// first writes the first alternative that has an example.
-func (e *example) first(list []any, write func(any) error) error {
-	mark := e.buf.Len()
-	var err error
-	for _, alternative := range list {
-		if err := e.spend(1); err != nil {
-			return err
-		}
-		if err = write(alternative); err == nil || errors.Is(err, errSchemaTooLarge) {
-			return err
-		}
-		e.buf.Truncate(mark)
-	}
-	return err
-}
-
-// types lists the allowed types, null last; without "type" they follow from the
-// other keywords.
-func types(s map[string]any, root bool) []any {
+// kindOf is the type of a value, which is null only if there is no other choice.
+func kindOf(s map[string]any, root bool) any {
 	switch t := s["type"].(type) {
-	case string:
-		return []any{t}
+	case nil:
+		if root || s["properties"] != nil || s["required"] != nil {
+			return "object"
+		}
+		return "string"
 	case []any:
-		if t = t[:min(len(t), jsonTypes)]; len(t) > 0 {
-			isNull := func(v any) bool { return v == "null" }
-			list := slices.DeleteFunc(slices.Clone(t), isNull)
-			if len(list) < len(t) {
-				list = append(list, "null")
+		for _, kind := range t[:min(len(t), jsonTypes)] {
+			if kind != "null" {
+				return kind
 			}
-			return list
 		}
+		return "null"
+	default:
+		return t
 	}
-	for _, hint := range []struct{ keyword, kind string }{
-		{"properties", "object"}, {"required", "object"}, {"items", "array"}, {"prefixItems", "array"},
-		{"minimum", "number"}, {"maximum", "number"}, {"multipleOf", "number"},
-	} {
-		if _, ok := s[hint.keyword]; ok {
-			return []any{hint.kind}
-		}
-	}
-	if root {
-		return []any{"object"}
-	}
-	return []any{"string"}
 }
 
-func (e *example) typed(kind any, s map[string]any) error {
+// first is an example of the first alternative that has one.
+func (e *example) first(list []any) (v any, err error) {
+	for _, alternative := range list {
+		if v, err = e.value(alternative); err == nil || errors.Is(err, errSchemaTooLarge) {
+			break
+		}
+	}
+	return v, err
+}
+
+func (e *example) typed(kind any, s map[string]any) (any, error) {
 	switch kind {
 	case "object":
 		return e.properties(s)
 	case "array":
 		return e.items(s)
-	case "string":
-		text, err := exampleString(s)
-		if err != nil {
-			return err
-		}
-		e.buf.WriteString(quote(text))
 	case "integer", "number":
-		number, err := exampleNumber(s, kind == "integer")
+		least, _ := s["minimum"].(json.Number)
+		n, err := least.Float64()
 		if err != nil {
-			return err
+			n = 0
 		}
-		e.buf.WriteString(number)
+		return json.Number(strconv.FormatFloat(max(1, math.Ceil(n)), 'f', -1, 64)), nil
+	case "string":
+		format, _ := s["format"].(string)
+		if text, ok := stringFormats[format]; ok {
+			return text, nil
+		}
+		return "example", nil
 	case "boolean":
-		e.buf.WriteString("true")
+		return true, nil
 	case "null":
-		e.buf.WriteString("null")
-	default:
-		return fmt.Errorf("unknown type %q", fmt.Sprint(kind))
+		return nil, nil
 	}
-	return nil
+	return nil, fmt.Errorf("unknown type %q", fmt.Sprint(kind))
 }
 
-func (e *example) properties(s map[string]any) error {
+func (e *example) properties(s map[string]any) (any, error) {
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
-	written := map[string]bool{}
-	e.buf.WriteByte('{')
+	o, written := Object{}, map[string]bool{}
 	for _, r := range required {
-		name, ok := r.(string)
-		if err := e.spend(1 + len(name)/literalStep); err != nil {
-			return err
+		name, _ := r.(string)
+		if err := e.spend(name); err != nil {
+			return nil, err
 		}
-		if !ok || written[name] {
+		if written[name] {
 			continue
 		}
-		if len(written) > 0 {
-			e.buf.WriteString(", ")
-		}
 		written[name] = true
-		e.buf.WriteString(quote(name) + ": ")
-		var property any = true
-		if p, ok := properties[name]; ok {
-			property = p
+		property, ok := properties[name]
+		if !ok {
+			property = true
 		}
-		if err := e.value(property); err != nil {
-			return err
+		v, err := e.value(property)
+		if err != nil {
+			return nil, err
 		}
+		o = append(o, member{name, v})
 	}
-	e.buf.WriteByte('}')
-	return nil
+	return o, nil
 }
 
-func (e *example) items(s map[string]any) error {
-	least, _ := number(s["minItems"])
-	prefix, _ := s["prefixItems"].([]any)
-	e.buf.WriteByte('[')
-	for i := 0; float64(i) < least; i++ {
-		if i > 0 {
-			e.buf.WriteString(", ")
-		}
-		var item any = true
-		if i < len(prefix) {
-			item = prefix[i]
-		} else if rest, ok := s["items"]; ok {
-			item = rest
-		}
-		if err := e.value(item); err != nil {
-			return err
-		}
+func (e *example) items(s map[string]any) (any, error) {
+	least, _ := s["minItems"].(json.Number)
+	n, _ := least.Float64()
+	item, ok := s["items"]
+	if !ok {
+		item = true
 	}
-	e.buf.WriteByte(']')
-	return nil
+	list := []any{}
+	for float64(len(list)) < n {
+		v, err := e.value(item)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
 }
 
-func (e *example) literal(v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
+// reference makes an example of what a JSON pointer (RFC 6901) inside the schema
+// leads to. A reference inside itself has no end: it fails and leaves the choice
+// to the next alternative.
+func (e *example) reference(ref string) (any, error) {
+	path, ok := strings.CutPrefix(ref, "#")
+	if !ok || e.open[ref] {
+		return nil, fmt.Errorf("reference %q leads out of the schema or back to itself", ref)
 	}
-	e.buf.Write(text)
-	return e.spend(len(text) / literalStep)
-}
-
-// quote writes s as a JSON string without escapes for HTML.
-func quote(s string) string {
-	var b bytes.Buffer
-	if err := encode(&b, s); err != nil {
-		panic(err) // a string always encodes
+	target := e.root
+	for _, step := range strings.Split(path, "/")[1:] {
+		object, _ := target.(map[string]any)
+		if target, ok = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]; !ok {
+			return nil, fmt.Errorf("reference %q leads nowhere", ref)
+		}
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	e.open[ref] = true
+	defer delete(e.open, ref)
+	return e.value(target)
 }

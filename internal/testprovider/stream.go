@@ -1,71 +1,74 @@
 package testprovider
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
 
-// script is a streamed reply: frames before the words, one for each word, frames
-// after them. The frames are made when they are due, not before.
-type script struct {
-	head  []frame
-	words int
-	word  func(i int) frame
-	tail  func() []frame
-
-	delay time.Duration // before each word that is due
-	cut   int           // break off after this many words; 0: do not
+// Stream is a streamed reply: events before the pieces of the answer, one for
+// each piece, events after them. They are made when they are due, not before.
+type Stream struct {
+	head   []Event
+	pieces int
+	piece  func(i int) Event
+	tail   func() []Event
 }
 
-// frame is one event of a stream.
-type frame struct {
-	event string // for the line "event:"; "": without one
-	data  any    // written as JSON
-	done  bool   // "[DONE]" instead of data
-	due   bool   // the delay is before this frame
+// Event is one event of a stream.
+type Event struct {
+	Name string // of the line "event:"; "": without one
+	Data Object
+	Text bool // begins the next piece of the answer
 }
 
-func (f frame) write(b *bytes.Buffer) error {
-	if f.done {
-		b.WriteString("data: [DONE]\n\n")
-		return nil
+// Done ends the stream of a chat answer.
+var Done = Event{}
+
+// Encode is the event on the wire.
+func (e Event) Encode() []byte {
+	b := make([]byte, 0, 512)
+	if e.Name != "" {
+		b = append(b, "event: "+e.Name+"\n"...)
 	}
-	if f.event != "" {
-		b.WriteString("event: " + f.event + "\n")
+	b = append(b, "data: "...)
+	if e.Data == nil {
+		b = append(b, "[DONE]"...)
+	} else {
+		b = encode(b, e.Data)
 	}
-	b.WriteString("data: ")
-	if err := encode(b, f.data); err != nil {
-		return fmt.Errorf("encoding an event: %w", err)
-	}
-	b.WriteByte('\n')
-	return nil
+	return append(b, "\n\n"...)
 }
 
-// streamBody plays a script. There is no goroutine behind it that could outlive
+// Events makes all events.
+func (s *Stream) Events() []Event {
+	events := slices.Clip(s.head)
+	for i := range s.pieces {
+		events = append(events, s.piece(i))
+	}
+	return append(events, s.tail()...)
+}
+
+// streamBody plays a stream. There is no goroutine behind it that could outlive
 // the request: it is reading that drives the reply on, so a reader holds event
 // n before n+1 is made, and one Read never returns parts of two events. The end of the
 // context or Close, which may come from another goroutine, ends a waiting Read at once.
 type streamBody struct {
 	ctx    context.Context
-	after  func(time.Duration) <-chan time.Time
-	script *script
+	stream *Stream
+	pace   time.Duration // before each piece
+	cut    int           // break off after this many pieces; 0: do not
 
-	event bytes.Buffer // what is left of the current event
-	step  int          // frames taken from head and words
-	tail  []frame      // made after the last word
-	ended bool         // tail was made
+	event []byte  // what is left of the current event
+	next  int     // events taken from head and pieces
+	tail  []Event // made after the last piece
+	ended bool    // tail was made
 
 	once   sync.Once
 	closed chan struct{}
-}
-
-func newStreamBody(ctx context.Context, s *script, after func(time.Duration) <-chan time.Time) *streamBody {
-	return &streamBody{ctx: ctx, after: after, script: s, closed: make(chan struct{})}
 }
 
 // Read implements [io.Reader].
@@ -80,12 +83,14 @@ func (b *streamBody) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if b.event.Len() == 0 {
-		if err := b.next(); err != nil {
+	if len(b.event) == 0 {
+		if err := b.fill(); err != nil {
 			return 0, err
 		}
 	}
-	return b.event.Read(p)
+	n := copy(p, b.event)
+	b.event = b.event[n:]
+	return n, nil
 }
 
 // Close implements [io.Closer].
@@ -94,46 +99,45 @@ func (b *streamBody) Close() error {
 	return nil
 }
 
-// next waits for the next frame and fills event with it.
-func (b *streamBody) next() error {
-	f, err := b.frame()
+// fill waits for the next event.
+func (b *streamBody) fill() error {
+	e, err := b.take()
 	if err != nil {
 		return err
 	}
-	if f.due && b.script.delay > 0 {
+	if e.Text && b.pace > 0 {
 		select {
 		case <-b.closed:
 			return http.ErrBodyReadAfterClose
 		case <-b.ctx.Done():
 			return b.ctx.Err()
-		case <-b.after(b.script.delay):
+		case <-time.After(b.pace):
 		}
 	}
-	b.event.Reset()
-	return f.write(&b.event)
+	b.event = e.Encode()
+	return nil
 }
 
-// frame takes the next frame from the script.
-func (b *streamBody) frame() (frame, error) {
-	s, word := b.script, b.step-len(b.script.head)
-	if word >= 0 && s.cut > 0 && (word == s.cut || word == s.words) {
-		return frame{}, io.ErrUnexpectedEOF
+// take makes the next event.
+func (b *streamBody) take() (Event, error) {
+	s, piece := b.stream, b.next-len(b.stream.head)
+	if piece >= 0 && b.cut > 0 && (piece == b.cut || piece == s.pieces) {
+		return Event{}, io.ErrUnexpectedEOF
 	}
 	switch {
-	case word < 0:
-		b.step++
-		return s.head[b.step-1], nil
-	case word < s.words:
-		b.step++
-		return s.word(word), nil
+	case piece < 0:
+		b.next++
+		return s.head[b.next-1], nil
+	case piece < s.pieces:
+		b.next++
+		return s.piece(piece), nil
 	case !b.ended:
-		b.ended = true
-		b.tail = s.tail()
+		b.ended, b.tail = true, s.tail()
 	}
 	if len(b.tail) == 0 {
-		return frame{}, io.EOF
+		return Event{}, io.EOF
 	}
-	f := b.tail[0]
+	e := b.tail[0]
 	b.tail = b.tail[1:]
-	return f, nil
+	return e, nil
 }

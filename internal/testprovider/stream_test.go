@@ -39,9 +39,8 @@ func TestWordsComeAtTheirPace(t *testing.T) {
 		tr               testprovider.Transport
 		pace             time.Duration
 	}{
-		{"slow", "/chat/completions", slowChat, testprovider.Transport{WordDelay: time.Hour}, 200 * time.Millisecond},
+		{"slow", "/chat/completions", slowChat, testprovider.Transport{}, 200 * time.Millisecond},
 		{"slow responses", "/responses", slowResponses, testprovider.Transport{}, 200 * time.Millisecond},
-		{"echo with a delay", "/chat/completions", strings.Replace(slowChat, "slow", "echo", 1), testprovider.Transport{WordDelay: time.Second}, time.Second},
 		{"three choices together", "/chat/completions", strings.Replace(slowChat, "{", `{"n":3,`, 1), testprovider.Transport{}, 200 * time.Millisecond},
 		{"no delay", "/chat/completions", strings.Replace(slowChat, "slow", "echo", 1), testprovider.Transport{}, 0},
 	} {
@@ -92,30 +91,23 @@ func TestUnstreamedReplyTakesAsLong(t *testing.T) {
 	})
 }
 
-// Each Read returns from one event only, and asking for the delay of a word happens
-// inside of the Read for it: nothing is made ahead of the reader.
+// Each Read returns from one event only and waits for the delay of its word:
+// nothing is made ahead of the reader.
 func TestNothingIsMadeAheadOfTheReader(t *testing.T) {
-	asked := 0
-	tr := newTransport()
-	tr.WordDelay = time.Second
-	tr.After = func(time.Duration) <-chan time.Time {
-		asked++
-		due := make(chan time.Time, 1)
-		due <- time.Time{}
-		return due
-	}
-	resp := open(t, t.Context(), tr, "/chat/completions", chatWith(`"stream":true`))
-	defer resp.Body.Close()
-	p := make([]byte, 64<<10)
-	for want := range 6 { // the role, five words
-		if asked != max(0, want-1) {
-			t.Fatalf("%d words were made before event %d was asked for", asked, want)
+	synctest.Test(t, func(t *testing.T) {
+		resp := open(t, t.Context(), newTransport(), "/chat/completions", slowChat)
+		defer resp.Body.Close()
+		start, p := time.Now(), make([]byte, 64<<10)
+		for event := range 5 { // the role, four words
+			n, err := resp.Body.Read(p)
+			if err != nil || strings.Count(string(p[:n]), "data: ") != 1 || !strings.HasSuffix(string(p[:n]), "\n\n") {
+				t.Fatalf("read %q, %v", p[:n], err)
+			}
+			if got, want := time.Since(start), time.Duration(event)*200*time.Millisecond; got != want {
+				t.Fatalf("event %d after %s, want %s", event, got, want)
+			}
 		}
-		n, err := resp.Body.Read(p)
-		if err != nil || strings.Count(string(p[:n]), "data: ") != 1 || !strings.HasSuffix(string(p[:n]), "\n\n") {
-			t.Fatalf("read %q, %v", p[:n], err)
-		}
-	}
+	})
 }
 
 func TestSmallReadsGiveTheSameStream(t *testing.T) {

@@ -6,35 +6,37 @@ import (
 	"slices"
 )
 
-// function is a tool that can be called.
-type function struct {
+// Tool is a tool on offer. Chat nests the function, Responses does not.
+type Tool struct {
+	Type     string    `json:"type"`
+	Function           // flat
+	Nested   *Function `json:"function"`
+	Tools    []Tool    `json:"tools"` // of a namespace
+}
+
+// Function is a tool that can be called.
+type Function struct {
 	Name       string          `json:"name"`
 	Parameters json.RawMessage `json:"parameters"`
 }
 
-// tool is an offered tool of both routes: chat nests the function, Responses does not.
-type tool struct {
-	Type string `json:"type"`
-	function
-	Nested *function `json:"function"`
-}
-
-func (t tool) unwrap() function {
+// Callable returns the function of the tool, wherever it stands.
+func (t Tool) Callable() Function {
 	if t.Nested != nil {
 		return *t.Nested
 	}
-	return t.function
+	return t.Function
 }
 
 // functions returns the functions among the tools. Hosted and custom tools are left
 // out: a model is free not to use them.
-func functions(tools []tool) ([]function, error) {
-	var list []function
+func functions(tools []Tool) ([]Function, error) {
+	var list []Function
 	for i, t := range tools {
 		if t.Type != "function" {
 			continue
 		}
-		f := t.unwrap()
+		f := t.Callable()
 		if f.Name == "" {
 			return nil, errMissing(fmt.Sprintf("tools[%d].name", i))
 		}
@@ -43,59 +45,55 @@ func functions(tools []tool) ([]function, error) {
 	return list, nil
 }
 
-// toolChoice is tool_choice of both routes. The zero value is "auto".
+// toolChoice is tool_choice of both APIs. The zero value is "auto".
 type toolChoice struct {
 	mode  string   // "auto", "none", "required"; "" is "auto"
 	names []string // if any: only these may be called
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
+// UnmarshalJSON implements [json.Unmarshaler]. Choices of tools that are not
+// functions count as "auto".
 func (c *toolChoice) UnmarshalJSON(data []byte) error {
-	var word *string
-	if json.Unmarshal(data, &word) == nil {
-		if word != nil {
-			c.mode = *word
-		}
-		return c.check()
+	if json.Unmarshal(data, &c.mode) == nil {
+		return nil
 	}
 	type allowed struct {
 		Mode  string `json:"mode"`
-		Tools []tool `json:"tools"`
+		Tools []Tool `json:"tools"`
 	}
 	var object struct {
-		tool
+		Type string `json:"type"`
+		Function
 		allowed
-		Nested *allowed `json:"allowed_tools"`
+		NestedFunction *Function `json:"function"`
+		NestedAllowed  *allowed  `json:"allowed_tools"`
 	}
 	if err := json.Unmarshal(data, &object); err != nil {
 		return errValue("tool_choice", "tool_choice is a string or an object")
 	}
 	switch object.Type {
 	case "function":
-		c.mode, c.names = "required", []string{object.unwrap().Name}
+		if object.NestedFunction != nil {
+			object.Function = *object.NestedFunction
+		}
+		c.mode, c.names = "required", []string{object.Name}
 	case "allowed_tools":
-		if object.Nested != nil {
-			object.allowed = *object.Nested
+		if object.NestedAllowed != nil {
+			object.allowed = *object.NestedAllowed
 		}
 		c.mode = object.Mode
 		for _, t := range object.Tools {
-			c.names = append(c.names, t.unwrap().Name)
+			c.names = append(c.names, t.Callable().Name)
 		}
-	default:
-		return errValue("tool_choice", "unsupported type of tool_choice: %q", object.Type)
-	}
-	return c.check()
-}
-
-func (c *toolChoice) check() error {
-	if !slices.Contains([]string{"", "auto", "none", "required"}, c.mode) {
-		return errValue("tool_choice", "unknown tool_choice: %q", c.mode)
 	}
 	return nil
 }
 
 // pick returns the function to call, or nil for none.
-func (c *toolChoice) pick(offered []function) (*function, error) {
+func (c *toolChoice) pick(offered []Function) (*Function, error) {
+	if !slices.Contains([]string{"", "auto", "none", "required"}, c.mode) {
+		return nil, errValue("tool_choice", "unknown tool_choice: %q", c.mode)
+	}
 	if c.mode == "none" {
 		return nil, nil
 	}

@@ -18,12 +18,12 @@
 //   - slow is echo at one word every 200 ms; not streamed, it answers after the
 //     time that all its words take.
 //
-// Whatever the model: when tools are offered and tool_choice allows it, the reply
-// is a call of the first (or the forced) function with arguments that satisfy its
-// schema. When the conversation ends with tool results, the reply is "The tool
-// answered: " and the results, joined by "; ", even if a tool is forced, so that
-// every tool loop ends. A JSON response format is answered with the smallest
-// document of its schema, or with {"reply": "…"} if there is none.
+// For all models: when tools are offered and tool_choice allows it, the reply is
+// a call of the first (or the forced) function with a small example of its
+// parameters. When the conversation ends with tool results, the reply is "The
+// tool answered: " and the results, joined by "; ", even if a tool is forced, so
+// that every tool loop ends. A JSON response format is answered with a small
+// example of its schema, or with {"reply":"…"} if there is none.
 //
 // A token is a word with the white space before it, or 32 characters of a longer
 // one. The input counts the texts and tool arguments of the whole conversation
@@ -38,7 +38,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -58,29 +57,16 @@ const maxBody = 32 << 20
 // Every mistake of the caller is an answer with OpenAI's error body. RoundTrip
 // itself only fails if the request's body cannot be read or its context ends.
 type Transport struct {
-	// WordDelay is waited before each word, by models without a pace of their own.
-	// Default: 0.
-	WordDelay time.Duration
-
 	// Now is the clock for time stamps and the header openai-processing-ms.
 	// Default: [time.Now].
 	Now func() time.Time
 
-	// After is the timer behind all delays. Default: [time.After].
-	After func(time.Duration) <-chan time.Time
-
-	// NewID makes an id that starts with prefix ("chatcmpl-", "resp_", "call_", …)
-	// and never repeats. Default: 26 random characters from crypto/rand.
-	NewID func(prefix string) string
+	// NewID makes the ending of ids, which never repeats.
+	// Default: 26 random characters from crypto/rand.
+	NewID func() string
 }
 
 var _ http.RoundTripper = (*Transport)(nil)
-
-// answer is the success of a route: either body or stream is set.
-type answer struct {
-	body   any
-	stream *script
-}
 
 // routes are found by the end of the path, because any base URL will do.
 var routes = []struct {
@@ -104,12 +90,12 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	header := http.Header{}
 	header.Set("Openai-Organization", "test-provider")
 	header.Set("Openai-Version", "2020-10-01")
-	header.Set("X-Request-Id", t.newID("req_"))
+	header.Set("X-Request-Id", "req_"+t.newID())
 
 	status := http.StatusOK
 	a, err := t.route(req, header)
 	if refusal, ok := errors.AsType[*apiError](err); ok {
-		status, a = refusal.status, answer{body: refusal}
+		status, a = refusal.status, answer{body: refusal.body()}
 	} else if err != nil {
 		return nil, err
 	}
@@ -126,17 +112,14 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		header.Set("Content-Type", "text/event-stream; charset=utf-8")
 		header.Set("Cache-Control", "no-cache")
 		resp.ContentLength = -1
-		resp.Body = newStreamBody(req.Context(), a.stream, t.after)
+		resp.Body = &streamBody{ctx: req.Context(), stream: a.stream, pace: a.pace, cut: a.cut, closed: make(chan struct{})}
 		return resp, nil
 	}
-	var body bytes.Buffer
-	if err := encode(&body, a.body); err != nil {
-		return nil, fmt.Errorf("encoding the answer: %w", err)
-	}
+	body := append(Encode(a.body), '\n')
 	header.Set("Content-Type", "application/json")
-	header.Set("Content-Length", strconv.Itoa(body.Len()))
-	resp.ContentLength = int64(body.Len())
-	resp.Body = io.NopCloser(&body)
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	resp.ContentLength = int64(len(body))
+	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
 }
 
@@ -154,51 +137,34 @@ func (t *Transport) route(req *http.Request, header http.Header) (answer, error)
 	return answer{}, errURL(req.Method, req.URL.Path)
 }
 
-// decode reads the request's body into a request struct.
-func decode(req *http.Request, into any) error {
+// readBody reads the whole body of a call.
+func readBody(req *http.Request) ([]byte, error) {
 	if req.Body == nil {
-		return errJSON(io.ErrUnexpectedEOF)
+		return nil, errJSON(io.ErrUnexpectedEOF)
 	}
 	if req.ContentLength > maxBody {
-		return errTooLarge(maxBody)
+		return nil, errTooLarge(maxBody)
 	}
 	var body bytes.Buffer
 	body.Grow(int(max(0, req.ContentLength)) + bytes.MinRead) // so that a known length is read without copies
 	if _, err := body.ReadFrom(io.LimitReader(req.Body, maxBody+1)); err != nil {
-		return fmt.Errorf("reading the request body: %w", err)
+		return nil, fmt.Errorf("reading the request body: %w", err)
 	}
 	if body.Len() > maxBody {
-		return errTooLarge(maxBody)
+		return nil, errTooLarge(maxBody)
 	}
-	err := json.Unmarshal(body.Bytes(), into)
-	if refusal, ok := errors.AsType[*apiError](err); ok {
-		return refusal
-	}
-	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typed.Field != "" {
-		return errValue(typed.Field, "a JSON %s is not allowed in %q", typed.Value, typed.Field)
-	}
-	if err != nil {
-		return errJSON(err)
-	}
-	return nil
+	return body.Bytes(), nil
 }
 
-// encode writes v as one line of JSON, < > & left as they are, as OpenAI does.
-func encode(w *bytes.Buffer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
-
-// pause waits for a reply that is not streamed.
-func (t *Transport) pause(ctx context.Context, d time.Duration) error {
+// wait waits for the words of a reply that is not streamed.
+func wait(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-t.after(d):
+	case <-time.After(d):
 		return nil
 	}
 }
@@ -210,16 +176,9 @@ func (t *Transport) now() time.Time {
 	return time.Now()
 }
 
-func (t *Transport) after(d time.Duration) <-chan time.Time {
-	if t.After != nil {
-		return t.After(d)
-	}
-	return time.After(d)
-}
-
-func (t *Transport) newID(prefix string) string {
+func (t *Transport) newID() string {
 	if t.NewID != nil {
-		return t.NewID(prefix)
+		return t.NewID()
 	}
-	return prefix + strings.ToLower(rand.Text())
+	return strings.ToLower(rand.Text())
 }

@@ -1,12 +1,11 @@
-// Fakeprovider runs the fake model provider of internal/fake in a process of its
-// own, for tests that drive a real gateway.
+// Fakeprovider runs the provider of internal/testprovider/faults in its own process, for tests that
+// drive a real gateway.
 //
-//	fakeprovider [-listen 127.0.0.1:0] [-record=false]
+//	fakeprovider [-listen 127.0.0.1:0]
 //
-// The first line on stdout is "listening on http://HOST:PORT". The process ends
-// when its standard input closes, so that none outlives the test that started
-// it, or on SIGTERM or an interrupt; then open connections are dropped. What it
-// can do is in the package comment of internal/fake.
+// The first line on stdout is "listening on http://HOST:PORT". The process ends when its standard
+// input closes, so that none outlives the test that started it, or on SIGTERM or an interrupt; then
+// open connections are dropped. What it can do is in the package comment of faults.
 package main
 
 import (
@@ -20,7 +19,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/fake"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 func main() {
@@ -37,16 +36,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	flags := flag.NewFlagSet("fakeprovider", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	listen := flags.String("listen", "127.0.0.1:0", "`address` to listen on; port 0 takes a free one")
-	record := flags.Bool("record", true, "record requests; off for load tests")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil
 		}
 		return err
-	}
-	var opts []fake.Option
-	if !*record {
-		opts = append(opts, fake.WithoutRecord())
 	}
 	l, err := net.Listen("tcp", *listen)
 	if err != nil {
@@ -58,8 +52,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		_, _ = io.Copy(io.Discard, stdin) // whatever ends it, the parent is gone
+		_, _ = io.Copy(io.Discard, stdin) // ends when the parent has ended
 		cancel()
 	}()
-	return fake.New(opts...).Serve(ctx, l)
+	return faults.New().Serve(ctx, l)
 }

@@ -45,7 +45,6 @@ const maxComparedKeys = 16
 
 // setKey handles a key, given without its quotes.
 func (w *Walker) setKey(top *Frame, start, end int) error {
-	top.expectKey = false
 	key := w.Data[start:end]
 	top.Key = ""
 	plain := isPlain(key)
@@ -138,7 +137,8 @@ var usualKeys = func() map[string]string {
 	add(exemptInAnswers)
 	for _, key := range strings.Fields(`arguments choices content content_index created created_at delta error finish_reason function index
 		input item logprobs message messages name output output_index parameters provider reasoning reasoning_content refusal response
-		sequence_number summary_index text tool_calls type usage`) {
+		sequence_number summary_index text tool_calls type usage
+		additionalProperties anyOf default description enum items maximum minimum properties required strict`) {
 		keys[key] = key
 	}
 	return keys

@@ -15,7 +15,8 @@ const (
 )
 
 // lexer reads JSON character by character, where an escape is one character. It does not check the
-// grammar: a character that it does not expect stands for itself.
+// grammar: a character that it does not expect stands for itself. [jsonscan.Walk] cannot replace it:
+// a text comes in pieces that end anywhere, must be decoded to be read, and need not be JSON.
 type lexer struct {
 	state lexerState
 }

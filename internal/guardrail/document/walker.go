@@ -45,7 +45,6 @@ type Frame struct {
 	Key    string // the current key of an object, "" if it has escapes or is not ASCII
 	Start  int
 
-	expectKey     bool
 	callerKeys    bool                // the keys in it are the caller's own words
 	visited       bool                // it was visited as one text
 	exempt        *node               // the exemptions in it, nil for none
@@ -61,67 +60,51 @@ type Frame struct {
 // [*LimitError].
 func (w *Walker) Walk() error {
 	w.Frames, w.keys, w.keySetSize, w.lastLogprobs = w.Frames[:0], w.keys[:0], 0, -1
-	skip := 0 // open levels of a value that is skipped
-	for i := 0; i < len(w.Data) && !w.Stop; {
-		switch c := w.Data[i]; c {
+	tokens := jsonscan.Walk(w.Data)
+	for t, ok := tokens.Next(); ok && !w.Stop; t, ok = tokens.Next() {
+		switch t.Kind {
+		case jsonscan.Key:
+			if err := w.setKey(&w.Frames[len(w.Frames)-1], t.Start+1, t.End-1); err != nil {
+				return err
+			}
 		case '"':
-			end, _ := jsonscan.StringEnd(w.Data, i)
-			if skip == 0 {
-				if err := w.text(i, end); err != nil {
-					return err
-				}
-			}
-			i = end
-			continue
-		case ':':
-			if skip == 0 && w.inArguments() {
-				w.scalar(i + 1)
-			}
+			w.text(Span{t.Start, t.End})
 		case '{', '[':
-			if skip > 0 || w.echoed() {
-				skip++
+			if w.echoed() {
+				tokens.Skip()
 				break
 			}
 			if w.inArguments() {
-				w.visit(Span{i, valueEnd(w.Data, i)})
+				w.visit(Span{t.Start, jsonscan.ValueEnd(w.Data, t.Start)})
 			}
-			w.open(c == '{', i)
+			w.open(t.Kind == '{', t.Start)
 		case '}', ']':
-			if skip > 0 {
-				skip--
-			} else {
-				w.close(i + 1)
-			}
-		case ',':
-			if n := len(w.Frames); skip == 0 && n > 0 && w.Frames[n-1].Object {
-				w.Frames[n-1].expectKey = true
+			w.close(t.End)
+		case 't', 'f', '0':
+			if w.inArguments() {
+				w.visit(Span{t.Start, t.End})
 			}
 		}
-		i++
 	}
 	return nil
 }
 
-// text handles a string, which is a key or a value.
-func (w *Walker) text(start, end int) error {
+// text handles a string that is no key.
+func (w *Walker) text(at Span) {
 	if len(w.Frames) > 0 {
 		top := &w.Frames[len(w.Frames)-1]
-		if top.expectKey {
-			return w.setKey(top, start+1, end-1)
-		}
 		if top.visited {
-			return nil
+			return
 		}
 		exempt := top.exempt
 		if top.Object {
 			exempt = exempt.below(top.Key)
 		}
-		if w.echoed() || exempt.covers(w.Data[start+1:end-1]) {
-			return nil
+		if w.echoed() || exempt.covers(w.Data[at.Start+1:at.End-1]) {
+			return
 		}
 	}
-	w.visit(Span{start, end})
-	return nil
+	w.visit(at)
 }
 
 // inArguments reports whether the walk is at the value of a member "arguments" that was not visited
@@ -134,25 +117,6 @@ func (w *Walker) inArguments() bool {
 	top := &w.Frames[n-1]
 	return top.Object && top.Key == "arguments" && !top.callerKeys && !top.visited
 }
-
-// scalar visits the value after start if it is a number, true or false.
-func (w *Walker) scalar(start int) {
-	for isBlank(w.Data[start]) {
-		start++
-	}
-	switch w.Data[start] {
-	case '"', '{', '[', 'n':
-		return
-	}
-	end := start
-	for c := w.Data[end]; !isBlank(c) && c != ',' && c != '}'; c = w.Data[end] {
-		end++
-	}
-	w.visit(Span{start, end})
-}
-
-// isBlank reports whether c is JSON white space.
-func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // Member returns the name of the current member of the body.
 func (w *Walker) Member() string {
@@ -185,7 +149,7 @@ func (w *Walker) echoed() bool {
 }
 
 func (w *Walker) open(object bool, start int) {
-	child := Frame{Object: object, expectKey: object, Start: start, firstKey: len(w.keys)}
+	child := Frame{Object: object, Start: start, firstKey: len(w.keys)}
 	if len(w.Frames) > 0 {
 		top := &w.Frames[len(w.Frames)-1]
 		child.callerKeys, child.Name, child.visited, child.exempt = top.callerKeys, top.Name, top.visited, top.exempt
@@ -227,7 +191,7 @@ func (w *Walker) visit(at Span) {
 		w.Visit(at)
 	} else if start != w.lastLogprobs {
 		w.lastLogprobs = start
-		w.Logprobs(Span{start, valueEnd(w.Data, start)})
+		w.Logprobs(Span{start, jsonscan.ValueEnd(w.Data, start)})
 	}
 }
 
@@ -239,24 +203,4 @@ func (w *Walker) inLogprobs() (start int, ok bool) {
 		}
 	}
 	return 0, false
-}
-
-// valueEnd returns the end of the valid object or array at start.
-func valueEnd(data []byte, start int) int {
-	depth := 0
-	for i := start; i < len(data); {
-		switch data[i] {
-		case '"':
-			i, _ = jsonscan.StringEnd(data, i)
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-		i++
-	}
-	return len(data)
 }

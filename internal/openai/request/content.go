@@ -7,22 +7,21 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// Content is what of a request is not measured by its bytes.
+// Content is the part of a request whose cost its bytes do not tell.
 type Content struct {
 	Images      int64 // inline or by URL
-	Encoded     int64 // bytes of those that are inline, which are no text; at most those of the body
+	Encoded     int64 // bytes of the inline ones, which are no text; at most those of the body
 	AudioInput  bool
 	AudioOutput bool
-	Prediction  int64 // bytes of a predicted output, which is billed as output where it is wrong
-	Thinking    int64 // tokens of thought that the request allows; some providers take them for no output
+	Prediction  int64 // bytes of a predicted output: its wrong parts are billed as output
+	Thinking    int64 // tokens of thought that the request allows beside the output
 
-	// Unpriced names the first thing whose price nobody can tell beforehand: a
-	// file, a part of an unknown kind, a dearer tier of service, a field that is
-	// not known.
+	// Unpriced names the first thing whose price cannot be known before the call: a file, a part of
+	// an unknown kind, a dearer service tier, an unknown field. It is "" for none.
 	Unpriced string
 }
 
-// contentKind is what a part or an item is, as its price goes.
+// contentKind is what a part or an item is, with regard to its price.
 type contentKind uint8
 
 const (
@@ -32,8 +31,8 @@ const (
 	kindAudio
 )
 
-// contentKinds is the table of types. What is not here has no known price. Tools
-// that items bring are judged by [References].
+// contentKinds is the table of types. A type that is missing has no known price. [References]
+// judges the tools in items.
 var contentKinds = map[string]contentKind{
 	"text": kindText, "refusal": kindText,
 	"image_url": kindImage, "input_audio": kindAudio,
@@ -60,13 +59,13 @@ var contentKinds = map[string]contentKind{
 	"item_reference":       kindText, // judged as a reference to stored state
 }
 
-// plainTiers are the service tiers that cost what the price list says, or less.
+// plainTiers are the service tiers that cost at most what the price list says.
 var plainTiers = []string{"auto", "default", "flex", "standard", "standard_only", ""}
 
 // maxThinking is more tokens of thought than any model has.
 const maxThinking = 1 << 31
 
-// maxNesting is how deep contents are looked into: an item, its output, a part.
+// maxNesting is how deep contents are read: an item, its output, a part.
 const maxNesting = 4
 
 // maxTypeName bounds a caller's text in the refusal, in bytes.
@@ -136,8 +135,7 @@ func (c *Content) modalities(value []byte) {
 	}
 }
 
-// list looks at the elements of an array: messages and items, or the parts of
-// one, which must say what they are.
+// list reads the elements of an array: messages and items, or their parts, which must have a type.
 func (c *Content) list(array []byte, depth int, parts bool) {
 	if depth == 0 {
 		c.unpriced("content")
@@ -163,7 +161,7 @@ func (c *Content) object(object []byte, depth int, part bool) {
 		if m.Kind == 'n' && string(key) != "type" {
 			continue
 		}
-		// A provider may go by the member that is there and not by the type.
+		// A provider may look at the member and not at the type.
 		switch string(key) {
 		case "type":
 			typed = true

@@ -7,13 +7,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// boundedFields are the fields of a request that cannot make it cost more than
-// its bytes, its images and its output limit say, or whose price is judged
-// where they are read (tools, n, service_tier, …). Under a hard budget any other
-// field is refused, so what is not here is missing on purpose or not yet known:
-// searches (search_parameters, enable_search), dearer ways to be served (speed,
-// inference_geo), more or longer choices by another name (best_of, n_predict),
-// and envelopes that may hold all of these (extra_body).
+// boundedFields are the fields that cannot make a request cost more than its bytes, its images and
+// its output limit say, or whose price is judged elsewhere (tools, n, service_tier, …). Under a
+// hard budget every other field is refused. So a missing field is not yet known, or missing on
+// purpose: searches (search_parameters, enable_search), dearer service (speed, inference_geo), more
+// or longer choices by another name (best_of, n_predict), and envelopes that may hold all of these
+// (extra_body).
 var boundedFields = func() map[string]bool {
 	fields := make(map[string]bool)
 	for _, names := range [...]string{
@@ -23,9 +22,9 @@ var boundedFields = func() map[string]bool {
 		prediction presence_penalty previous_response_id prompt moderation prompt_cache_key prompt_cache_options prompt_cache_retention reasoning reasoning_effort
 		response_format safety_identifier seed service_tier stop store stream stream_options temperature text tool_choice tools
 		top_logprobs top_p truncation user verbosity web_search_options`,
-		// What clients of these add for their own bookkeeping.
+		// Bookkeeping of their clients.
 		`client_metadata request_id session_id tags trace trace_id user_id`,
-		// OpenRouter; of provider and plugins more is known where they are judged.
+		// OpenRouter; provider and plugins are judged in more detail elsewhere.
 		`cache_control debug image_config include_reasoning models plugins preset provider route stop_server_tools_when top_a
 		transforms usage`,
 		// Sampling, as most servers of open models know it.
@@ -33,7 +32,8 @@ var boundedFields = func() map[string]bool {
 		epsilon_cutoff ignore_eos length_penalty logit_processors logits_processors min_p min_tokens mirostat mirostat_eta
 		mirostat_tau no_repeat_ngram_size random_seed repeat_last_n repeat_penalty repetition_penalty stop_sequences
 		stop_token_ids temperature_last tfs top_k top_n_sigma typical typical_p xtc_probability xtc_threshold`,
-		// vLLM, SGLang, llama.cpp, Fireworks, Together: templates, forms and what the answer shows.
+		// vLLM, SGLang, llama.cpp, Fireworks, Together: templates, formats and what the answer
+		// shows.
 		`add_generation_prompt add_special_tokens allowed_token_ids cache_prompt cache_salt chat_template_kwargs
 		continue_final_message echo ebnf grammar guided_choice guided_decoding_backend guided_grammar guided_json guided_regex
 		guided_whitespace_pattern include_stop_str_in_output json_schema keep_alive n_probs prompt_logprobs
@@ -51,17 +51,17 @@ var boundedFields = func() map[string]bool {
 	return fields
 }()
 
-// clearing are how the types of those edits of a context begin that take out of
-// it, by the provider's rules, and bill nothing (Anthropic: clear_tool_uses_20250919,
-// clear_thinking_20251015). A compaction is written by the model, which is billed.
+// clearing are prefixes of the types of context edits that only remove something, which is free
+// (Anthropic: clear_tool_uses_20250919, clear_thinking_20251015). A compaction is written by the
+// model and billed.
 var clearing = []string{"clear_tool_uses_", "clear_thinking_"}
 
-// maxContextManagement bounds the text that is looked through for edits, in
-// bytes: a handful of them has some hundreds.
+// maxContextManagement bounds the text that is searched for edits, in bytes: a few edits have some
+// hundreds.
 const maxContextManagement = 1 << 14
 
-// onlyClears reports whether context_management has no other edits than those:
-// {"edits": […]}, or the list itself.
+// onlyClears reports whether all edits of context_management are of those types. Its value is
+// {"edits": […]} or the list itself.
 func onlyClears(value []byte) bool {
 	if len(value) > maxContextManagement {
 		return false
@@ -83,7 +83,7 @@ func onlyClears(value []byte) bool {
 				continue
 			}
 			name, _ := jsonscan.String(m.Value(edit))
-			if !slices.ContainsFunc(clearing, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
+			if !slices.ContainsFunc(clearing, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 				return false
 			}
 			typed = true

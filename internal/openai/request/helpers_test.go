@@ -52,8 +52,7 @@ func decodedFileIDs(body []byte) (ids []string) {
 	return ids
 }
 
-// opaque reports whether a decoder that minds no case takes a member for data of
-// the caller's.
+// opaque reports whether a decoder that minds no case takes a member for data of the caller's.
 func opaque(key string) bool {
 	return slices.ContainsFunc([]string{"arguments", "input", "env", "properties"}, func(s string) bool { return strings.EqualFold(s, key) })
 }

@@ -6,27 +6,27 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// hostedField is a top-level field by which a provider runs something of its
-// own. It is off where it is null, false, "off" or an empty list.
+// hostedField is a top-level field that makes a provider run something of its own. The values null,
+// false, "off" and an empty list switch it off.
 type hostedField struct {
-	by       string   // the member that turns it off
-	harmless []string // members that run nothing; it is off where all others are
+	by       string   // the member that switches it off
+	harmless []string // members that run nothing; the field is off if all others are
 }
 
-// hostedFields is the table of them. Providers that do not know one ignore it.
+// hostedFields is the table of them. Providers ignore those that they do not know.
 var hostedFields = map[string]hostedField{
 	// OpenAI, chat completions (openai-python 3.54, completion_create_params.py).
 	"web_search_options": {},
 	// OpenAI, Responses, guide "Multi-agent": subagents on OpenAI's servers.
 	"multi_agent": {by: "enabled"},
-	// xAI, "Live Search": the mode is auto if it is not said.
+	// xAI, "Live Search": the default mode is auto.
 	"search_parameters": {by: "mode"},
 	// Alibaba Model Studio, "Web search" and "Code interpreter".
 	"enable_search":           {},
 	"enable_code_interpreter": {},
 	// Baidu Qianfan, chat completions, "web_search".
 	"web_search": {by: "enable"},
-	// Groq, "Compound": which built-in tools a system of models has.
+	// Groq, "Compound": the built-in tools of a system of models.
 	"compound_custom": {},
 	// Azure OpenAI, "On Your Data": indices of the account.
 	"data_sources": {},
@@ -70,10 +70,9 @@ func isOff(value []byte) bool {
 	return value[0] == 'n' || value[0] == 'f' || string(value) == `"off"`
 }
 
-// dataFields are top-level fields that may hold anything under the name tools
-// and are never read as such: labels of the caller's, variables of a template,
-// and what says how an answer has to look. Other fields that are not known are
-// searched for tools.
+// dataFields are top-level fields that may have a member tools which declares none: labels of the
+// caller, variables of a template, formats of an answer. Other unknown fields are searched for
+// tools.
 var dataFields = map[string]bool{
 	"metadata": true, "client_metadata": true, "trace": true,
 	"chat_template_kwargs": true,

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
-// maxN is the largest n that any provider takes.
+// maxN is the largest n that any provider accepts.
 const maxN = 128
 
 // RequestedLimits is how much a request asks for, as far as the request itself says.
@@ -101,8 +101,8 @@ func count(value []byte) int {
 // that meaning.
 func (l RequestedLimits) SaysOnly(field string) bool { return l.Param == field && len(l.members) == 1 }
 
-// SetOutput limits the output of a choice to n tokens, in the provider's field of that meaning
-// ("" = the usual one) and in no other. The body must be the one that the limits were read from, or
+// SetOutput limits the output of a choice to n tokens, in the provider's field of that meaning (""
+// = the usual one) and in no other. The body must be the one that the limits were read from, or
 // have its members in the same order.
 func (l RequestedLimits) SetOutput(b *jsonscan.Body, field string, n int64) {
 	if field == "" {

@@ -9,18 +9,16 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
-// stateFields is the table of how a request names stored state. Keys match
-// whatever their case, as decoders written in Go read them.
+// stateFields is the table of how a request names stored state. The case of keys does not matter,
+// as for decoders written in Go.
 var stateFields = struct {
 	// top are members of the body: an id, or an object with one.
 	top map[string]openai.Kind
-	// nested are members anywhere below messages, input and tools: an id, or
-	// an array of them.
+	// nested are members anywhere below messages, input and tools: an id, or an array of ids.
 	nested map[string]openai.Kind
 	// within are objects below messages whose `id` is one.
 	within map[string]openai.Kind
-	// byType are items whose `id` the provider looks up, unless the member
-	// beside carries what it would look for.
+	// byType are items whose `id` the provider looks up, unless the named member has the content.
 	byType map[string]fact
 }{
 	top: map[string]openai.Kind{
@@ -48,8 +46,7 @@ var stateFields = struct {
 	},
 }
 
-// schemaFields are members of a tool whose content describes data instead of
-// being it: a property called file_id names no file.
+// schemaFields are members of a tool that describe data: a property called file_id names no file.
 var schemaFields = map[string]bool{"parameters": true, "schema": true, "input_schema": true, "output_schema": true}
 
 // maxReferences is how many references one body may make. Each costs a look-up of its owner.
@@ -69,13 +66,13 @@ type Refs struct {
 	Tools      ToolUse
 
 	within string // the envelope that is open, "" for none
-	err    error  // the first that is wrong with a reference
+	err    error  // the first error of a reference
 }
 
 // References finds every reference that a chat or Responses body makes to state kept at the
 // provider's account, and every tool that it declares. Both can stand anywhere in messages, input
-// and tools, so these are read to the end in one pass, unless the first walk saw no key in them that
-// could name anything. The error is about the references; the tools are complete all the same.
+// and tools, so these are read to the end in one pass, unless the first walk saw no key in them
+// that could name anything. The error is about the references; the tools are complete all the same.
 func References(b *jsonscan.Body) (Refs, error) {
 	var refs Refs
 	data := b.Data()
@@ -88,7 +85,7 @@ func References(b *jsonscan.Body) (Refs, error) {
 	return refs, nil
 }
 
-// field takes a top-level field, or a member of an envelope of such.
+// field reads a top-level field, or a member of an envelope.
 func (r *Refs) field(key, value []byte, nested jsonscan.KeySet) {
 	folded := foldKey(key)
 	switch string(folded) {
@@ -142,10 +139,10 @@ func (r *Refs) field(key, value []byte, nested jsonscan.KeySet) {
 	}
 }
 
-// envelope takes the value of extra_body, whose members some gateways
-// (LiteLLM) make fields of the request that they send on.
+// envelope reads extra_body, whose members some gateways (LiteLLM) make fields of the request that
+// they send.
 func (r *Refs) envelope(value []byte) {
-	if r.within != "" { // a second in it could be merged too, by a second gateway
+	if r.within != "" { // a second gateway could merge an inner one too
 		r.Tools.AddHosted("extra_body in itself", r.within)
 		return
 	}
@@ -156,7 +153,7 @@ func (r *Refs) envelope(value []byte) {
 	r.within = ""
 }
 
-// outermost is the top-level field that a field lies in: itself, or the envelope.
+// outermost returns the top-level field of a field: itself, or the envelope.
 func (r *Refs) outermost(field string) string {
 	if r.within != "" {
 		return r.within
@@ -164,7 +161,7 @@ func (r *Refs) outermost(field string) string {
 	return field
 }
 
-// path is how an error names a field.
+// path returns the name of a field in errors.
 func (r *Refs) path(field string) string {
 	if r.within != "" {
 		return r.within + "." + field
@@ -172,8 +169,7 @@ func (r *Refs) path(field string) string {
 	return field
 }
 
-// The keys without which messages and input refer to nothing and bring no tool:
-// one that names stored state, or an item's.
+// Without one of these keys, messages and input have no reference and no tool.
 var (
 	namingKeys = func() (s jsonscan.KeySet) {
 		for key := range stateFields.nested {
@@ -186,7 +182,7 @@ var (
 	}()
 	idKey    = jsonscan.KeysOf("id")
 	toolsKey = jsonscan.KeysOf("tools")
-	// hostedItemKeys are of items that have the provider run something.
+	// hostedItemKeys are keys of items that make the provider run something.
 	hostedItemKeys = jsonscan.KeysOf("fingerprint")
 )
 
@@ -194,7 +190,7 @@ func mayRefer(nested jsonscan.KeySet) bool {
 	return nested.MayHave(namingKeys | idKey | toolsKey | hostedItemKeys)
 }
 
-// foldKey returns key as decoders that mind no case read it, in lower case.
+// foldKey returns a key in lower case, as decoders that ignore case read it.
 func foldKey(key []byte) []byte {
 	upper := false
 	for _, c := range key {
@@ -243,9 +239,9 @@ func (r *Refs) fail(err error) {
 	}
 }
 
-// add takes an id, which a member of the field path gives ("" = itself).
+// add adds the id that the field at path has, or its member ("" = the field itself).
 func (r *Refs) add(path, member string, kind openai.Kind, value []byte) {
-	if r.err != nil { // no reference will be looked up
+	if r.err != nil { // the request will be refused
 		return
 	}
 	if member != "" {

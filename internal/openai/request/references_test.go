@@ -125,9 +125,8 @@ func TestLookingForReferencesCostsNoMemory(t *testing.T) {
 	}
 }
 
-// FuzzReferences holds the walker to a decoder: whatever string encoding/json
-// finds under a key that folds to file_id, at a depth providers read, is
-// reported.
+// FuzzReferences holds the walker to a decoder: whatever string encoding/json finds under a key
+// that folds to file_id, at a depth providers read, is reported.
 func FuzzReferences(f *testing.F) {
 	for _, seed := range []string{`[{"file_id":"x"}]`, `[{"a":[{"FILE_ID":"x\\"}]}]`, `[1,null,{"b":{"file\u005fid":"\"y"}}]`, `["\\\"",{"file_id":"z"}]`, `{"t":true,"file_id":"q"}`} {
 		f.Add([]byte(seed))

@@ -1,9 +1,9 @@
-// Package request reads and edits what a caller asks for: chat completion and Responses requests of
-// the first SDK family, which the second one's differ from only by fields of their own.
+// Package request reads and edits chat completion and Responses requests, as the OpenAI SDKs send
+// them. Those of OpenRouter's SDKs only have more fields, which package openrouter knows.
 //
-// Every function takes the [jsonscan.Body] of a request, walked once for all of them. The functions
-// that judge a request read the body as the caller sent it; those that change it note their edits in
-// the body, and leave every other byte alone:
+// Every function takes the [jsonscan.Body] of a request, which is parsed once for all of them. The
+// functions that judge a request read the body as the caller sent it. The others add their edits to
+// the body and leave every other byte alone:
 //
 //	req, err := request.ParseChat(b)           // what the caller asks
 //	limits, err := request.ChatLimits(b)       // how much it asks for
@@ -11,8 +11,6 @@
 //	content := request.ContentOf(b)            // what costs more than its bytes
 //	limits.SetOutput(b, "max_tokens", 1000)    // the cap of its output
 //	request.EncodeChat(b, req, upstreamModel)  // what the provider is asked
-//
-// What a provider's own fields mean is in package openrouter.
 package request
 
 import (
@@ -142,7 +140,7 @@ func streamOptions(b *jsonscan.Body) (int, error) {
 	return i, nil
 }
 
-// actedOn are the fields that some part of the gateway judges a request by.
+// actedOn are the fields by which a part of the gateway judges a request.
 var actedOn = map[string]bool{
 	"model": true, "stream": true, "stream_options": true, "messages": true, "input": true,
 	"tools": true, "background": true, "web_search_options": true, "store": true, "n": true,

@@ -6,12 +6,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// sourceSum is what the sources of one part are, all of that name together.
+// sourceSum sums up the members "source" of one part.
 type sourceSum struct {
-	text  bool  // one is text, or parts, which are judged by themselves
-	name  bool  // one is a string: a URL, or where a text is from
-	file  bool  // one says that it is no image
-	bytes int64 // of those that are no text
+	text  bool  // one is text, or parts, which are judged on their own
+	name  bool  // one is a string: a URL, or the origin of a text
+	file  bool  // one is declared as something else than an image
+	bytes int64 // of those that are not text
 }
 
 // source judges a source of a part.
@@ -26,7 +26,7 @@ func (c *Content) source(sum *sourceSum, value []byte, depth int) {
 		return
 	}
 	text, image := sourceKind(value)
-	if !text { // its bytes count as a whole, so nothing in it counts by itself
+	if !text { // its bytes count as a whole, so nothing inside counts again
 		sum.bytes += int64(len(value))
 		sum.file = sum.file || !image
 		return
@@ -39,8 +39,7 @@ func (c *Content) source(sum *sourceSum, value []byte, depth int) {
 	}
 }
 
-// sourceKind reports whether a source is text, or parts, and if not, whether it
-// can be an image.
+// sourceKind reports whether a source is text, or parts, and if not, whether it can be an image.
 func sourceKind(source []byte) (text, image bool) {
 	typed, other := false, false
 	image = true
@@ -66,7 +65,7 @@ func sourceKind(source []byte) (text, image bool) {
 	return typed && !other, image
 }
 
-// imageURL takes the URL of an image, which is the value or its member url.
+// imageURL reads the URL of an image, which is the value or its member url.
 func (c *Content) imageURL(value []byte) {
 	switch value[0] {
 	case '"':
@@ -82,8 +81,8 @@ func (c *Content) imageURL(value []byte) {
 	}
 }
 
-// inline takes a URL that may hold the image itself. Some providers read other
-// files in its stead, a PDF of a thousand pages for one.
+// inline reads a URL that may contain the image itself. Some providers also accept other files
+// there, such as a PDF of a thousand pages.
 func (c *Content) inline(url []byte) {
 	switch encoded, image := dataImage(url); {
 	case image:
@@ -93,18 +92,17 @@ func (c *Content) inline(url []byte) {
 	}
 }
 
-// maxMediaType is how much of a URL is read for its media type, in bytes: the
-// longest of an image in use, escaped, has a third.
+// maxMediaType is how many bytes of a URL are read for its media type: three times the longest one
+// of an image in use, with escapes.
 const maxMediaType = 128
 
-// dataImage reports whether a quoted URL is a data URL (RFC 2397), and whether
-// that is of an image.
+// dataImage reports whether a quoted URL is a data URL (RFC 2397), and whether that is of an image.
 func dataImage(quoted []byte) (encoded, image bool) {
 	if quoted[0] != '"' {
 		return false, false
 	}
 	end := 1
-	for end < len(quoted)-1 && end < maxMediaType { // to where no escape is cut
+	for end < len(quoted)-1 && end < maxMediaType { // not into an escape
 		switch {
 		case quoted[end] != '\\':
 			end++

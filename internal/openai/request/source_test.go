@@ -7,8 +7,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
-// A source that is no text has to count as a whole or not at all: what is
-// counted twice makes the rest of the body less than nothing.
+// A source that is no text has to count as a whole or not at all: what is counted twice makes the
+// rest of the body less than nothing.
 func TestBytesOfAnImageCountOnce(t *testing.T) {
 	inner := `{"type":"image_url","image_url":"data:image/png,` + strings.Repeat("B", 6000) + `"}`
 	for range 2 {

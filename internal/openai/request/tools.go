@@ -6,25 +6,23 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// ToolUse is what a request says of tools, wherever the API lets it: in tools,
-// functions and tool_choice, in items of input that bring some
-// (additional_tools, tool_search_output, any other with such a member), in a
-// namespace, and in fields of their own.
+// ToolUse describes the tools of a request, from everywhere the API allows them: in tools,
+// functions and tool_choice, in items of input (additional_tools, tool_search_output, any other
+// with a member tools), in a namespace, and in fields of their own.
 type ToolUse struct {
-	// Count is how many tools are declared. A namespace is one, and so is each
-	// of its members.
+	// Count is how many tools are declared. A namespace is one, and so is each of its members.
 	Count int
 
-	// Hosted names the first tool that runs at the provider, on its account, ""
-	// for none. HostedIn is the top-level field that asks for it.
+	// Hosted names the first tool that runs at the provider, on its account, "" for none. HostedIn
+	// is the top-level field that asks for it.
 	Hosted, HostedIn string
 
-	// BuiltIn is how many tools the caller runs, but the provider describes to
-	// the model: that text is not in the request.
+	// BuiltIn is how many tools the caller runs and the provider describes to the model: that text
+	// is not in the request.
 	BuiltIn int
 
-	// LocalShell reports that there is a shell with a local environment, which
-	// the caller runs, unless the provider knows no such environment.
+	// LocalShell reports a shell with a local environment. The caller runs it, unless the provider
+	// does not know such an environment.
 	LocalShell bool
 }
 
@@ -35,7 +33,7 @@ func (u *ToolUse) AddHosted(name, field string) {
 	}
 }
 
-// toolKind is what is known of a type of tool.
+// toolKind are the properties of a type of tool.
 type toolKind uint8
 
 const (
@@ -49,9 +47,9 @@ const (
 	builtIn
 )
 
-// clientTools is the table of the tools that the caller runs (openai-python
-// 3.54, types/responses/tool_param.py, and OpenAI's guides). Every other type
-// runs at the provider, or is not known, which counts as the same.
+// clientTools is the table of the tools that the caller runs (openai-python 3.54,
+// types/responses/tool_param.py, and OpenAI's guides). Every other type runs at the provider, or is
+// treated so because it is not known.
 var clientTools = map[string]toolKind{
 	"function":             clientRun,
 	"custom":               clientRun,
@@ -64,18 +62,18 @@ var clientTools = map[string]toolKind{
 	"computer_use_preview": clientRun | builtIn,
 }
 
-// plainChoices are the types of a tool_choice that are no types of tools, or
-// name a tool of the caller that is declared by another name (computer_use).
+// plainChoices are the types of a tool_choice that are no types of tools, or that name a tool of
+// the caller which is declared by another name (computer_use).
 var plainChoices = map[string]bool{
 	"allowed_tools": true, "auto": true, "any": true, "none": true, "required": true, "tool": true,
 	"computer_use": true,
 }
 
-// hostedItems are the items of input that have the provider run something: a
-// call that was approved, a program that goes on.
+// hostedItems are the items of input that make the provider run something: a call that was
+// approved, a program that continues.
 var hostedItems = map[string]bool{"mcp_approval_response": true, "program": true}
 
-// Names of hosted tools that their type does not tell.
+// Names of hosted tools that their type does not name.
 const (
 	untypedTool  = "a tool without a type"
 	serverSearch = `tool_search, whose execution is not "client"`
@@ -84,26 +82,26 @@ const (
 	storedPrompt = "prompt, which can bring tools"
 )
 
-// maxToolNesting is how deep tools may lie in one another. Deeper ones count as
-// hosted. The API has two levels: a namespace and its members.
+// maxToolNesting is how deep tools may be nested. Deeper ones count as hosted. The API has two
+// levels: a namespace and its members.
 const maxToolNesting = 4
 
-// toolFrame is what a walker knows of an open value as a tool.
+// toolFrame is what a walker knows about an open value with regard to tools.
 type toolFrame struct {
 	list        bool     // it is a list of tools
-	tool        bool     // it is one
-	inside      bool     // it is either, or lies in one
+	tool        bool     // it is a tool
+	inside      bool     // it is either, or inside one
 	environment bool     // it is the environment of a tool
-	depth       uint8    // tools that it lies in, itself counted
+	depth       uint8    // tools around it, itself included
 	kind        toolKind // of a tool, by all its types
 }
 
-// opaqueFields are members with names that the caller chose: the arguments of a
-// call, the variables of its shell, the properties of a schema.
+// opaqueFields are members whose keys the caller chose: the arguments of a call, the variables of
+// its shell, the properties of a schema. No provider reads ids or tools in them.
 var opaqueFields = map[string]bool{"arguments": true, "input": true, "env": true, "properties": true}
 
-// openTool finds out what a value is as a tool. It opens in the frame f, nil at
-// the top.
+// openTool finds out whether a value that opens in the frame f (nil at the top) is a tool or a
+// list.
 func (w *walker) openTool(child, f *frame) {
 	t := &child.toolFrame
 	if f == nil {
@@ -112,7 +110,6 @@ func (w *walker) openTool(child, f *frame) {
 	} else {
 		t.depth, t.inside = f.depth, f.inside
 		switch {
-		case child.opaque:
 		case f.list:
 			t.tool = true
 		case f.key == "tools":
@@ -127,7 +124,7 @@ func (w *walker) openTool(child, f *frame) {
 	t.inside = t.inside || t.list || t.tool
 }
 
-// toolKey takes a key. A second of its name leaves open which of them counts.
+// toolKey notes a key. If it is repeated, it is unknown which of its values counts.
 func (w *walker) toolKey(f *frame) {
 	var of fact
 	switch f.key {
@@ -141,7 +138,7 @@ func (w *walker) toolKey(f *frame) {
 	}
 }
 
-// toolText takes a string that is a tool, or a member of one.
+// toolText notes a string that is a tool, or a member of one.
 func (w *walker) toolText(f *frame, value []byte) {
 	switch {
 	case f.list, f.key == "tools":
@@ -156,7 +153,7 @@ func (w *walker) toolText(f *frame, value []byte) {
 	}
 }
 
-// toolType takes a type of a tool, an item or an environment.
+// toolType notes the type of a tool, an item or an environment.
 func (w *walker) toolType(f *frame, name []byte) {
 	switch {
 	case f.tool:
@@ -174,7 +171,7 @@ func (w *walker) toolType(f *frame, name []byte) {
 	}
 }
 
-// closeTool judges a tool, or the environment of the tool in the frame outer.
+// closeTool judges a tool at its end, or the environment of the tool in the frame outer.
 func (w *walker) closeTool(f, outer *frame) {
 	if f.environment && outer != nil {
 		outer.note(isLocal, outer.current == isLocal && f.facts[hasType] == yes)

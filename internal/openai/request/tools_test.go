@@ -18,8 +18,8 @@ func tools(t testing.TB, body string) request.ToolUse {
 	return r.Tools
 }
 
-// places are where a request can declare tools; %s is one.
-var places = map[string]string{
+// templates are bodies that declare a tool, which is %s, and the field that does so.
+var templates = map[string]string{
 	`{"tools":[%s]}`: "tools",
 	`{"tools":[{"type":"namespace","name":"n","tools":[%s]}]}`:                                                         "tools",
 	`{"input":[{"type":"additional_tools","role":"developer","tools":[%s]}]}`:                                          "input",
@@ -33,8 +33,8 @@ var places = map[string]string{
 	`{"input":[{"type":"tool_search_output","tools":[{"type":"function","parameters":{"tools":[{}]}}],"tools":[%s]}]}`: "input",
 }
 
-func TestToolsAreJudgedWhereverTheyStand(t *testing.T) {
-	for place, field := range places {
+func TestToolsAreJudgedAnywhere(t *testing.T) {
+	for template, field := range templates {
 		for tool, hosted := range map[string]string{
 			`{"type":"web_search"}`:                                                                   "web_search",
 			`{"type":"mcp","server_url":"https://mcp.example"}`:                                       "mcp",
@@ -70,7 +70,7 @@ func TestToolsAreJudgedWhereverTheyStand(t *testing.T) {
 			`{"function":{"type":"function"}}`:                                                        "a tool without a type",
 			strings.Repeat(`{"type":"namespace","tools":[`, 4) + `{"type":"function"}` + strings.Repeat(`]}`, 4): "a tool nested too deep",
 		} {
-			body := strings.ReplaceAll(place, "%s", `{"type":"function","name":"f"},`+tool)
+			body := strings.ReplaceAll(template, "%s", `{"type":"function","name":"f"},`+tool)
 			if got := tools(t, body); got.Hosted != hosted || got.HostedIn != field {
 				t.Errorf("%s: %q in %q, want %q in %q", body, got.Hosted, got.HostedIn, hosted, field)
 			}
@@ -94,13 +94,13 @@ var clientRun = map[string]int{ // and how many of them the provider describes
 }
 
 func TestToolsThatTheCallerRunsAreItsOwn(t *testing.T) {
-	for place := range places {
-		if strings.Contains(place, "parameters") {
+	for template := range templates {
+		if strings.Contains(template, "parameters") {
 			continue // declares one more
 		}
-		base := tools(t, strings.ReplaceAll(place, "%s", "")).Count
+		base := tools(t, strings.ReplaceAll(template, "%s", "")).Count
 		for tool, described := range clientRun {
-			body := strings.ReplaceAll(place, "%s", tool)
+			body := strings.ReplaceAll(template, "%s", tool)
 			if got := tools(t, body); got.Hosted != "" || got.Count != base+1 || got.BuiltIn != described {
 				t.Errorf("%s: %+v", body, got)
 			}
@@ -180,12 +180,12 @@ func TestOrdinaryMessagesAreNotTakenForTools(t *testing.T) {
 	}
 }
 
-// FuzzTools holds the walk to a decoder: whatever object encoding/json finds in
-// a list called tools is judged, unless the list is arguments or a schema.
+// FuzzTools holds the walk to a decoder: whatever object encoding/json finds in a list called tools
+// is judged, unless the list is arguments or a schema.
 func FuzzTools(f *testing.F) {
-	for place := range places {
-		f.Add([]byte(strings.ReplaceAll(place, "%s", `{"type":"web_search"}`)))
-		f.Add([]byte(strings.ReplaceAll(place, "%s", `{"type":"shell","environment":{"type":"local"}}`)))
+	for template := range templates {
+		f.Add([]byte(strings.ReplaceAll(template, "%s", `{"type":"web_search"}`)))
+		f.Add([]byte(strings.ReplaceAll(template, "%s", `{"type":"shell","environment":{"type":"local"}}`)))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var b jsonscan.Body
@@ -208,8 +208,8 @@ func FuzzTools(f *testing.F) {
 	})
 }
 
-// hostedIn is a type that a decoder finds in lists of tools and that the caller
-// does not run, in whatever it is written.
+// hostedIn is a type that a decoder finds in lists of tools and that the caller does not run, in
+// whatever it is written.
 func hostedIn(v any, depth int) string {
 	switch v := v.(type) {
 	case []any:

@@ -7,33 +7,31 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
-// maxFrames is how deep a walker looks. Providers read no id below six levels
-// of messages, input or tools; what lies deeper belongs to some schema.
+// maxFrames is how deep a walker reads. Providers read no id below six levels of messages, input or
+// tools; what is deeper belongs to a schema.
 const maxFrames = 24
 
-// walker reads a valid JSON value once, from end to end, and collects the
-// references and the tools in it. It keeps one frame a level and no other memory, so that a
-// body made of a million empty objects costs nothing but the reading.
+// walker goes once through a valid value and collects the references and the tools in it. It keeps
+// one frame for each level and no other memory, so that a body of a million empty objects costs
+// time only.
 type walker struct {
-	root   string // messages, input, tools, tool_choice or a field that is not known
-	field  string // the top-level field: root, or the envelope that has it
-	path   string // how errors name root
+	root   string // messages, input, tools, tool_choice or an unknown field
+	field  string // the top-level field: root, or the envelope around it
+	path   string // the name of root in errors
 	refs   *Refs
 	frames [maxFrames]frame
-	depth  int // how many are open, those beyond maxFrames counted
+	depth  int // how many frames are open
 }
 
 // frame is an object or array that is open.
 type frame struct {
-	object    bool
-	expectKey bool
-	opaque    bool   // data of the caller, in which no provider reads ids or tools
-	opened    string // the known key it is the value of, "" for any other
-	key       string // the current known key of an object, "" for any other
-	current   fact   // what that key says something of, if it is spelled exactly
+	object  bool
+	opened  string // the key of this value if it is known, else ""
+	key     string // the current key of an object if it is known, else ""
+	current fact   // the fact that this key decides, if it is spelled exactly
 
 	// Of an object that the provider may look up by its id:
-	typ      string // its type, if that is in the table
+	typ      string // its type, if stateFields has it
 	id       []byte
 	repeated bool // there is a second id
 
@@ -42,10 +40,9 @@ type frame struct {
 	toolFrame
 }
 
-// fact is something that a member of an object says of it, and that decides
-// whether the object is what its id names, or only names it, and where a tool
-// runs. Only the exact spelling says it: to a decoder that minds the case,
-// "Type" says nothing.
+// fact is what a member states about its object. Facts decide whether an object has the content of
+// its id or only refers to it, and where a tool runs. Only the exact spelling of a key counts: for
+// a decoder that respects case, "Type" states nothing.
 type fact uint8
 
 const (
@@ -60,13 +57,13 @@ const (
 	factCount    = iota
 )
 
-// state is what is known of a fact.
+// state is what is known about a fact.
 type state uint8
 
 const (
 	unset state = iota
 	yes
-	contradicted // a member of the name says otherwise, whatever else one says
+	contradicted // one member denies it; others of its name do not matter
 )
 
 var factKeys = map[string]fact{
@@ -74,7 +71,7 @@ var factKeys = map[string]fact{
 	"execution": runsAtClient, "environment": isLocal,
 }
 
-// say notes what the current member says.
+// say notes what the current member states.
 func (f *frame) say(is bool) { f.note(f.current, is) }
 
 func (f *frame) note(of fact, is bool) {
@@ -87,70 +84,62 @@ func (f *frame) note(of fact, is bool) {
 	}
 }
 
+// walk reads a value. Numbers decide nothing.
 func (w *walker) walk(data []byte) {
-	for i := 0; i < len(data); {
-		switch c := data[i]; c {
+	tokens := jsonscan.Walk(data)
+	for t, ok := tokens.Next(); ok; t, ok = tokens.Next() {
+		switch t.Kind {
+		case jsonscan.Key:
+			w.key(data[t.Start:t.End])
 		case '"':
-			end := stringEnd(data, i)
-			w.text(data[i:end])
-			i = end
+			w.text(data[t.Start:t.End])
 		case '{', '[':
-			w.open(c == '{')
-			i++
+			if !w.open(t.Kind == '{') {
+				tokens.Skip()
+			}
 		case '}', ']':
 			w.close()
-			i++
-		case ',':
-			if f := w.top(); f != nil && f.object {
-				f.expectKey, f.key, f.current = true, "", noFact
-			}
-			i++
 		case 'n', 't', 'f':
 			if f := w.top(); f != nil {
 				f.say(false)
 			}
-			i += len("null") // or true, or most of false: no structure in it
-		default:
-			i++
 		}
 	}
 }
 
-// top is the innermost open frame, nil where it is too deep to matter.
+// top returns the innermost open frame, nil for none.
 func (w *walker) top() *frame {
-	if w.depth == 0 || w.depth > maxFrames {
+	if w.depth == 0 {
 		return nil
 	}
 	return &w.frames[w.depth-1]
 }
 
-func (w *walker) open(object bool) {
-	child := frame{object: object, expectKey: object}
+// open adds the frame of an object or array. It is false if the content does not matter: it is too
+// deep, or the caller's own data.
+func (w *walker) open(object bool) bool {
+	child := frame{object: object}
 	f := w.top()
-	if f != nil && f.object {
-		child.opened = f.key
-		if f.current != isLocal { // which its object says when it ends
-			f.say(f.current == hasContent)
+	if f != nil {
+		if f.object {
+			child.opened = f.key
+			if f.current != isLocal { // closeTool decides that at the end of the object
+				f.say(f.current == hasContent)
+			}
+		}
+		if w.depth == maxFrames || opaqueFields[f.key] || f.inside && schemaFields[f.key] {
+			return false
 		}
 	}
-	if f != nil {
-		child.opaque = f.opaque || opaqueFields[f.key] || f.inside && schemaFields[f.key]
-	}
-	if f != nil || w.depth == 0 {
-		w.openTool(&child, f)
-	}
+	w.openTool(&child, f)
+	w.frames[w.depth] = child
 	w.depth++
-	if f := w.top(); f != nil {
-		*f = child
-	}
+	return true
 }
 
 func (w *walker) close() {
 	f, element := w.top(), w.depth == 2
 	w.depth--
-	if f == nil || f.opaque {
-		return
-	}
 	w.closeTool(f, w.top())
 	switch {
 	case f.id == nil || !w.refers(f, element):
@@ -161,9 +150,8 @@ func (w *walker) close() {
 	}
 }
 
-// refers reports whether an object with an id leaves it to the provider to look
-// up what it is. An element of input does that too if it says no type and is
-// no message: the type of an item reference is optional.
+// refers reports whether the provider looks up an object by its id. It also does so for an element
+// of input without a type that is no message: the type of an item reference is optional.
 func (w *walker) refers(f *frame, element bool) bool {
 	if f.typ != "" {
 		if content := stateFields.byType[f.typ]; f.facts[content] != yes {
@@ -174,20 +162,18 @@ func (w *walker) refers(f *frame, element bool) bool {
 	return element && w.root == "input" && f.facts[hasType] != yes && !message
 }
 
-// text takes a string, a key or a value.
+// key notes a key of the innermost object.
+func (w *walker) key(quoted []byte) {
+	f := w.top()
+	f.key, f.current = knownKey(quoted)
+	w.toolKey(f)
+}
+
+// text notes a string that is no key.
 func (w *walker) text(value []byte) {
 	f := w.top()
 	switch {
 	case f == nil:
-		return
-	case f.object && f.expectKey:
-		f.expectKey = false
-		if !f.opaque {
-			f.key, f.current = knownKey(value)
-			w.toolKey(f)
-		}
-		return
-	case f.opaque:
 		return
 	case !f.object:
 		w.toolText(f, value)
@@ -221,7 +207,7 @@ func (w *walker) text(value []byte) {
 	}
 }
 
-// typed takes the type of an object.
+// typed notes the type of an object.
 func (w *walker) typed(f *frame, value []byte) {
 	name := value[1 : len(value)-1]
 	if bytes.IndexByte(name, '\\') >= 0 {
@@ -232,22 +218,4 @@ func (w *walker) typed(f *frame, value []byte) {
 		f.typ = string(name)
 	}
 	w.toolType(f, name)
-}
-
-// stringEnd returns the index behind the valid string that begins at i.
-func stringEnd(data []byte, i int) int {
-	for i++; ; i++ {
-		n := bytes.IndexByte(data[i:], '"')
-		if n < 0 {
-			return len(data)
-		}
-		i += n
-		escaped := false
-		for j := i - 1; data[j] == '\\'; j-- {
-			escaped = !escaped
-		}
-		if !escaped {
-			return i + 1
-		}
-	}
 }

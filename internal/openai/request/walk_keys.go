@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// known are the keys that a walker stops at.
+// known are the keys that a walker acts on.
 var known = func() map[string]knownName {
 	keys := map[string]knownName{"id": {name: "id"}, "tools": {name: "tools"}}
 	for key := range stateFields.nested {
@@ -29,8 +29,8 @@ var known = func() map[string]knownName {
 }()
 
 type knownName struct {
-	name string // the key itself
-	says fact   // what it says something of
+	name string
+	says fact // the fact that it decides
 }
 
 // longestKnown is the length of the longest known key.
@@ -41,8 +41,8 @@ var longestKnown = func() (n int) {
 	return n
 }()
 
-// knownKey returns the known key that a quoted key is read as, or "", and what
-// it says something of if it is spelled exactly so.
+// knownKey returns the known key that a quoted key is read as, or "", and the fact that it decides
+// if it is spelled exactly so.
 func knownKey(quoted []byte) (string, fact) {
 	raw := quoted[1 : len(quoted)-1]
 	upper := false

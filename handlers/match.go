@@ -1,0 +1,138 @@
+package handlers
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+)
+
+// match is what the table has for a path: one endpoint for each method, and the names in the path.
+type match struct {
+	api        api.API
+	endpoints  []*endpoint
+	name, item string // {id}, or the rest of the path; {session}
+}
+
+// The table by the kind of its paths, each path once with all its endpoints.
+var exactPaths, prefixPaths, patternPaths = func() (exact map[string]*match, prefixes, segments []pathMatch) {
+	exact = make(map[string]*match, len(routes))
+	for i := range routes {
+		r := &routes[i]
+		if p := exact[r.path]; p != nil {
+			p.endpoints = append(p.endpoints, r.endpoint)
+			continue
+		}
+		p := &match{api: r.api, endpoints: []*endpoint{r.endpoint}}
+		exact[r.path] = p
+		switch {
+		case strings.HasSuffix(r.path, "/"):
+			prefixes = append(prefixes, pathMatch{r.path, p})
+		case strings.Contains(r.path, "{"):
+			segments = append(segments, pathMatch{r.path, p})
+		}
+	}
+	for _, p := range prefixes {
+		delete(exact, p.path)
+	}
+	for _, p := range segments {
+		delete(exact, p.path)
+	}
+	return exact, prefixes, segments
+}()
+
+type pathMatch struct {
+	path string
+	*match
+}
+
+// matchPath returns what is served at a path, which is decoded once as net/http does it. It returns
+// nil if there is nothing.
+func matchPath(path string) *match {
+	if p := exactPaths[path]; p != nil {
+		return p
+	}
+	if plain := tidy(path); plain != path {
+		return matchPath(plain)
+	}
+	for _, p := range prefixPaths {
+		if name, ok := strings.CutPrefix(path, p.path); ok && name != "" {
+			return &match{api: p.api, endpoints: p.endpoints, name: name}
+		}
+	}
+	for _, p := range patternPaths {
+		if names, ok := segments(p.path, path); ok {
+			return &match{api: p.api, endpoints: p.endpoints, name: names[0], item: names[1]}
+		}
+	}
+	return nil
+}
+
+// segments compares a path with a pattern and returns the names in it. No segment is empty.
+func segments(pattern, path string) (names [2]string, ok bool) {
+	n := 0
+	for {
+		want, moreWanted := cutSegment(&pattern)
+		got, more := cutSegment(&path)
+		if moreWanted != more {
+			return names, false
+		}
+		switch {
+		case strings.HasPrefix(want, "{") && got != "":
+			names[n] = got
+			n++
+		case want != got:
+			return names, false
+		}
+		if !more {
+			return names, true
+		}
+	}
+}
+
+func cutSegment(path *string) (segment string, more bool) {
+	segment, *path, more = strings.Cut(*path, "/")
+	return segment, more
+}
+
+// endpoint returns the endpoint for a method, nil if there is none.
+func (m *match) endpoint(method string) *endpoint {
+	for _, e := range m.endpoints {
+		if method == e.method || method == http.MethodHead && e.method == http.MethodGet {
+			return e
+		}
+	}
+	return nil
+}
+
+// allowed returns the methods of a match.
+func (m *match) allowed() []string {
+	methods := make([]string, len(m.endpoints))
+	for i, e := range m.endpoints {
+		methods[i] = e.method
+	}
+	return methods
+}
+
+// wrongMethod is the refusal of a method that no endpoint has. A client that asks for a WebSocket
+// (Codex does, at responses) gets 426 and goes on with HTTP at once; a 405 it tries again.
+func (m *match) wrongMethod(r *http.Request) *apierror.Error {
+	methods := strings.Join(m.allowed(), ", ")
+	if asksForWebSocket(r) {
+		return apierror.New(apierror.UpgradeRequired, "%.200s is not served over WebSocket; use %s over HTTP", r.URL.Path, methods)
+	}
+	refusal := apierror.New(apierror.MethodNotAllowed, "%.10s is not possible on %.200s; use %s", r.Method, r.URL.Path, methods)
+	refusal.Allow = m.allowed()
+	return refusal
+}
+
+// asksForWebSocket reports whether a request is the opening handshake (RFC 6455, 4.1).
+func asksForWebSocket(r *http.Request) bool {
+	for protocol := range strings.SplitSeq(r.Header.Get("Upgrade"), ",") {
+		if strings.EqualFold(strings.TrimSpace(protocol), "websocket") {
+			return r.Method == http.MethodGet
+		}
+	}
+	return false
+}

@@ -1,0 +1,127 @@
+package handlers
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+)
+
+// fail notes the failure and answers with it. Nothing has been written yet.
+func (x *apiRequest) fail(e *apierror.Error) {
+	x.Fail(e)
+	if e.Code == apierror.ClientGone { // a client that only stopped sending reads this instead of an empty success
+		x.w.WriteHeader(apierror.StatusClientGone)
+		return
+	}
+	x.Finish()
+	x.showRates()
+	x.writeError(e)
+	x.Body.Drain()
+}
+
+// showRates sets the headers of the rates that a model call was counted against.
+func (x *apiRequest) showRates() {
+	requests, tokens := x.Rates()
+	for _, rate := range [...]*apierror.Rate{requests, tokens} {
+		if rate != nil {
+			x.api.ShowRate(x.w.Header(), rate)
+		}
+	}
+}
+
+// writeError answers in the family's error shape. The handler then returns nil to Caddy: an error
+// returned there goes to Caddy's error routes and loses its shape.
+func (x *apiRequest) writeError(e *apierror.Error) {
+	if x.Request == nil || !x.Body.Complete() {
+		modelcall.PrepareRefusal(x.gateway.Requests(), x.w, x.r)
+	}
+	h := x.w.Header()
+	if e.Code == apierror.InvalidAPIKey {
+		h.Set("WWW-Authenticate", `Bearer realm="gatehouse"`)
+	}
+	if e.Code == apierror.UpgradeRequired { // both fields are required: RFC 9110, 15.5.22 and 7.8
+		h.Set("Upgrade", "HTTP/1.1")
+		h.Set("Connection", "Upgrade")
+	}
+	if len(e.Allow) > 0 {
+		h.Set("Allow", strings.Join(e.Allow, ", "))
+	}
+	if wait := e.Retry(); wait > 0 {
+		h.Set("Retry-After", strconv.FormatInt(seconds(e, wait), 10))
+		if e.Code == apierror.RateLimitExceeded || e.Code == apierror.ConcurrencyLimitExceeded {
+			h.Set("Retry-After-Ms", strconv.FormatInt(api.Milliseconds(wait), 10))
+		}
+	}
+	if e.Rate != nil {
+		x.api.ShowRefusedRate(h, e.Rate, x.gateway.Requests().Now())
+	}
+	if e.Final() {
+		h.Set("X-Should-Retry", "false")
+	}
+	x.writeJSON(e.HTTPStatus(), x.api.AppendError(nil, e))
+}
+
+// seconds rounds a wait up. The default wait of a 5xx is spread over twice its length, so that clients
+// that failed together do not return together.
+func seconds(e *apierror.Error, wait time.Duration) int64 {
+	if e.HTTPStatus() >= 500 && e.RetryAfter == 0 {
+		wait += rand.N(wait)
+	}
+	return int64((wait + time.Second - 1) / time.Second)
+}
+
+// succeed answers 200, or returns the error.
+func (x *apiRequest) succeed(body []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	x.Succeed(http.StatusOK)
+	x.writeJSON(http.StatusOK, body)
+	return nil
+}
+
+// reply answers with v as JSON.
+func (x *apiRequest) reply(status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	x.Succeed(status)
+	x.writeJSON(status, body)
+	return nil
+}
+
+// noContent answers 204.
+func (x *apiRequest) noContent() error {
+	x.Succeed(http.StatusNoContent)
+	x.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// writeJSON sends a whole answer.
+func (x *apiRequest) writeJSON(status int, body []byte) {
+	h := x.w.Header()
+	h["Content-Type"] = jsonContentType
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.w.WriteHeader(status)
+	if x.r.Method != http.MethodHead {
+		_, _ = x.w.Write(body) // the request's context shows that a client has left
+	}
+}
+
+var jsonContentType = []string{"application/json"}
+
+// unauthenticated answers a request without a valid key.
+func (x *apiRequest) unauthenticated(route string, err error) {
+	modelcall.Unauthenticated(x.gateway.Requests(), route, zap.String("request_id", x.ids.RequestID), zap.String("remote", x.r.RemoteAddr))
+	x.writeError(apierror.From(err))
+}

@@ -1,0 +1,48 @@
+package api
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// OpenAI is the family of OpenAI's SDKs, below /v1.
+type OpenAI struct{}
+
+// Name implements [API].
+func (OpenAI) Name() string { return "openai" }
+
+// ShowsGenerationID implements [API].
+func (OpenAI) ShowsGenerationID() bool { return false }
+
+// AppendError implements [API].
+func (OpenAI) AppendError(dst []byte, e *apierror.Error) []byte { return openai.AppendError(dst, e) }
+
+// ChatResult implements [modelcall.API].
+func (OpenAI) ChatResult(dst, body []byte, call openai.Call, _ modelcall.Pricer) ([]byte, openai.Summary, error) {
+	return openai.ChatResult(dst, body, call)
+}
+
+// ChatStream implements [modelcall.API].
+func (OpenAI) ChatStream(call openai.Call, _ modelcall.Pricer) openai.DeltaStream {
+	return openai.NewChatStream(call)
+}
+
+// AppendModel implements [API].
+func (OpenAI) AppendModel(dst []byte, m catalog.Model) []byte {
+	return openai.AppendModel(dst, openaiModel(m))
+}
+
+// AppendModels implements [API]. It ignores the page: the family's SDKs know none.
+func (OpenAI) AppendModels(dst []byte, models []catalog.Model, _ Page) []byte {
+	list := make([]openai.Model, len(models))
+	for i, m := range models {
+		list[i] = openaiModel(m)
+	}
+	return openai.AppendModelList(dst, list)
+}
+
+func openaiModel(m catalog.Model) openai.Model {
+	return openai.Model{ID: m.ID, Created: m.Created, OwnedBy: m.OwnedBy, ContextLength: m.ContextLength}
+}

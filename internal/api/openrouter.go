@@ -1,0 +1,94 @@
+package api
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+)
+
+// OpenRouter is the family of OpenRouter's SDKs, below /api/v1.
+type OpenRouter struct{}
+
+// Name implements [API].
+func (OpenRouter) Name() string { return "openrouter" }
+
+// ShowsGenerationID implements [API].
+func (OpenRouter) ShowsGenerationID() bool { return true }
+
+// AppendError implements [API].
+func (OpenRouter) AppendError(dst []byte, e *apierror.Error) []byte {
+	return openrouter.AppendError(dst, e)
+}
+
+// ChatResult implements [modelcall.API].
+func (OpenRouter) ChatResult(dst, body []byte, call openai.Call, p modelcall.Pricer) ([]byte, openai.Summary, error) {
+	return openrouter.ChatResult(dst, body, withCost(call, p))
+}
+
+// ChatStream implements [modelcall.API]. Its usage is always shown.
+func (OpenRouter) ChatStream(call openai.Call, p modelcall.Pricer) openai.DeltaStream {
+	return openrouter.NewChatStream(withCost(call, p))
+}
+
+func withCost(call openai.Call, p modelcall.Pricer) openrouter.Call {
+	return openrouter.Call{Call: call, Cost: func(u openai.Usage) []byte {
+		nano, known := p.Cost(u)
+		if !known {
+			return nil
+		}
+		return openrouter.AppendUSD(nil, nano)
+	}}
+}
+
+// AppendModel implements [API].
+func (OpenRouter) AppendModel(dst []byte, m catalog.Model) []byte {
+	return openrouter.AppendModel(dst, openrouterModel(m))
+}
+
+// AppendModels implements [API].
+func (OpenRouter) AppendModels(dst []byte, models []catalog.Model, p Page) []byte {
+	part, more := p.of(models)
+	next := ""
+	if more {
+		next = "/api/v1/models?" + url.Values{
+			"offset": {strconv.Itoa(p.Offset + len(part))}, "limit": {strconv.Itoa(p.Limit)},
+		}.Encode()
+	}
+	list := make([]openrouter.ModelInfo, len(part))
+	for i, m := range part {
+		list[i] = openrouterModel(m)
+	}
+	return openrouter.AppendModelList(dst, list, len(models), next)
+}
+
+func openrouterModel(m catalog.Model) openrouter.ModelInfo {
+	return openrouter.ModelInfo{
+		ID: m.ID, Name: m.DisplayName, Description: m.Description, Created: m.Created,
+		ContextLength: m.ContextLength, MaxOutput: m.MaxOutput,
+		InputModalities: m.InputModalities, OutputModalities: m.OutputModalities,
+		Parameters: m.SupportedParameters, Pricing: pricing(m.Price), Moderated: m.Moderated,
+	}
+}
+
+// pricing returns the base rates, without those that are not known.
+func pricing(p *catalog.Price) openrouter.Pricing {
+	if p == nil {
+		return openrouter.Pricing{}
+	}
+	show := func(q catalog.Quote) string {
+		if !q.Known {
+			return ""
+		}
+		return q.Rate.String()
+	}
+	return openrouter.Pricing{
+		Prompt: show(p.Prompt), Completion: show(p.Completion),
+		CacheRead: show(p.CacheRead), CacheWrite: show(p.CacheWrite), Reasoning: show(p.Reasoning),
+		AudioInput: show(p.AudioInput), AudioOutput: show(p.AudioOutput),
+	}
+}

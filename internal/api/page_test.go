@@ -1,0 +1,60 @@
+package api
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+)
+
+func TestParsePage(t *testing.T) {
+	for query, want := range map[string]Page{
+		"":                           {0, 500},
+		"offset=3&limit=2":           {3, 2},
+		"limit=1000000":              {0, 1000},
+		"offset=1000000000":          {catalog.MaxModels, 500},
+		"offset=0&limit=1":           {0, 1},
+		"category=programming&foo=1": {0, 500},
+	} {
+		values, _ := url.ParseQuery(query)
+		if got, err := ParsePage(values); got != want || err != nil {
+			t.Errorf("%q: %+v, %v, want %+v", query, got, err, want)
+		}
+	}
+	for query, param := range map[string]string{
+		"offset=-1": "offset", "offset=x": "offset", "offset=1.5": "offset", "limit=0": "limit", "limit=-5": "limit",
+		"limit=99999999999999999999": "limit",
+	} {
+		values, _ := url.ParseQuery(query)
+		_, err := ParsePage(values)
+		if e := apierror.From(err); err == nil || e.Code != apierror.InvalidValue || e.Param != param {
+			t.Errorf("%q: %v", query, err)
+		}
+	}
+}
+
+// A client that goes from page to page sees every model once, and then an empty page.
+func TestPagesCoverTheList(t *testing.T) {
+	models := make([]catalog.Model, 7)
+	for i := range models {
+		models[i].ID = string(rune('a' + i))
+	}
+	var seen strings.Builder
+	for p := (Page{Limit: 3}); ; p.Offset += p.Limit {
+		part, more := p.of(models)
+		for _, m := range part {
+			seen.WriteString(m.ID)
+		}
+		if more != (p.Offset+3 < 7) {
+			t.Errorf("offset %d: more is %v", p.Offset, more)
+		}
+		if len(part) == 0 {
+			break
+		}
+	}
+	if seen.String() != "abcdefg" {
+		t.Errorf("saw %q", seen.String())
+	}
+}

@@ -1,0 +1,68 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+)
+
+// The rate-limit headers of the families:
+//
+//	/v1, on every answer to a model call under a rate       /api/v1, on a 429 of a rate
+//	  x-ratelimit-limit-requests      60                      X-RateLimit-Limit      60
+//	  x-ratelimit-remaining-requests  59                      X-RateLimit-Remaining  0
+//	  x-ratelimit-reset-requests      1s, 6m0s, 12ms          X-RateLimit-Reset      milliseconds since 1970
+//	  the same with -tokens
+//
+// Of several rates the one with the least remaining is shown.
+
+// rateHeaders are the canonical names of one kind of rate.
+type rateHeaders struct{ limit, remaining, reset string }
+
+var (
+	requestHeaders = rateHeaders{"X-Ratelimit-Limit-Requests", "X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"}
+	tokenHeaders   = rateHeaders{"X-Ratelimit-Limit-Tokens", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"}
+	plainHeaders   = rateHeaders{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
+)
+
+// ShowRate implements [modelcall.API].
+func (OpenAI) ShowRate(h http.Header, r *apierror.Rate) {
+	names := &requestHeaders
+	if r.Tokens {
+		names = &tokenHeaders
+	}
+	names.set(h, r, resetText(r.Reset))
+}
+
+// ShowRefusedRate implements [API].
+func (a OpenAI) ShowRefusedRate(h http.Header, r *apierror.Rate, _ time.Time) { a.ShowRate(h, r) }
+
+// ShowRate implements [modelcall.API]. The family shows a rate only if it refuses.
+func (OpenRouter) ShowRate(http.Header, *apierror.Rate) {}
+
+// ShowRefusedRate implements [API].
+func (OpenRouter) ShowRefusedRate(h http.Header, r *apierror.Rate, now time.Time) {
+	plainHeaders.set(h, r, strconv.FormatInt(now.Add(r.Reset).UnixMilli(), 10))
+}
+
+func (n *rateHeaders) set(h http.Header, r *apierror.Rate, reset string) {
+	h[n.limit] = []string{strconv.FormatInt(r.Limit, 10)}
+	h[n.remaining] = []string{strconv.FormatInt(r.Remaining, 10)}
+	h[n.reset] = []string{reset}
+}
+
+// resetText writes a duration as OpenAI does: in milliseconds below a second, else in whole seconds,
+// rounded up.
+func resetText(d time.Duration) string {
+	if d < time.Second {
+		return strconv.FormatInt(Milliseconds(d), 10) + "ms"
+	}
+	return (d + time.Second - 1).Truncate(time.Second).String()
+}
+
+// Milliseconds returns the duration in milliseconds, rounded up.
+func Milliseconds(d time.Duration) int64 {
+	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}

@@ -1,0 +1,213 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+const (
+	discoverTimeout = 30 * time.Second
+	// discoverRetry is the wait after a failed refresh, if it is shorter than the interval. Before
+	// the first list the wait begins with firstRetry and doubles: a provider that starts together
+	// with the gateway is soon there.
+	discoverRetry = 30 * time.Second
+	firstRetry    = time.Second
+
+	// firstListWait bounds how long a call waits for a first list. Providers answer well within a
+	// second, and SDKs repeat what is refused with 503.
+	firstListWait = 5 * time.Second
+)
+
+// Discovery is a provider whose own list of models is read at an interval.
+type Discovery struct {
+	Provider *provider.Provider
+	Every    time.Duration
+}
+
+// discovery reads the lists of models of the providers that have one, and gives them to the catalog
+// of its configuration.
+type discovery struct {
+	catalog *catalog.Catalog
+	lists   *modelLists              // outlive the configuration
+	redact  func(text string) string // takes secrets out of causes for the log
+	logger  *zap.Logger
+	sources map[string]*listSource // by provider
+}
+
+// listSource is one provider whose list is read.
+type listSource struct {
+	Discovery
+	answered chan struct{} // closed after the provider was asked once
+	noList   atomic.Bool   // its last answer was errNoList
+}
+
+// errNoList is the answer of a provider that serves no list of models.
+var errNoList = errors.New("the provider has no list of models")
+
+func newDiscovery(providers []Discovery, c *catalog.Catalog, lists *modelLists, redact func(string) string, logger *zap.Logger) *discovery {
+	d := &discovery{catalog: c, lists: lists, redact: redact, logger: logger, sources: make(map[string]*listSource, len(providers))}
+	for _, p := range providers {
+		d.sources[p.Provider.Name] = &listSource{Discovery: p, answered: make(chan struct{})}
+	}
+	return d
+}
+
+// start reads the lists until ctx ends. Those that an earlier configuration has read are known at
+// once.
+func (d *discovery) start(ctx context.Context) {
+	for _, s := range d.sources {
+		known := d.lists.of(s.Provider)
+		if known != nil {
+			d.catalog.SetDiscovered(s.Provider.Name, known)
+		}
+		go d.refresh(ctx, s, known != nil)
+	}
+}
+
+// refresh reads one list until ctx ends. After a failure the last list stays.
+func (d *discovery) refresh(ctx context.Context, s *listSource, known bool) {
+	answered := sync.OnceFunc(func() { close(s.answered) })
+	defer answered()
+	retry := firstRetry
+	if known {
+		retry = discoverRetry
+	}
+	lastCause := "" // of the last attempt, if it failed
+	for {
+		wait := s.Every
+		models, odd, err := fetchModels(ctx, s.Provider)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			wait = min(wait, retry)
+			retry = min(2*retry, discoverRetry)
+			s.noList.Store(errors.Is(err, errNoList))
+			cause := d.redact(err.Error())
+			if cause != lastCause {
+				d.logger.Warn(discoveryFailure(known, s.noList.Load()),
+					zap.String("provider", s.Provider.Name), zap.String("cause", cause), zap.Duration("retry_in", wait))
+			}
+			lastCause = cause
+		default:
+			known, retry, lastCause = true, discoverRetry, ""
+			if odd != nil {
+				d.logger.Warn("a provider's list of models has entries that cannot be read; the others are used",
+					zap.String("provider", s.Provider.Name), zap.String("cause", d.redact(odd.Error())))
+			}
+			d.lists.keep(s.Provider, models)
+			d.catalog.SetDiscovered(s.Provider.Name, models)
+		}
+		answered()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// discoveryFailure is the log message for a list that could not be read.
+func discoveryFailure(known, noList bool) string {
+	switch {
+	case known:
+		return "reading a provider's models failed; the last list stays"
+	case noList:
+		return "the provider has no list of models; set discover off, or name its models"
+	}
+	return "reading a provider's models failed; until it succeeds, only models that the configuration or a catalog names can be called"
+}
+
+// awaited returns the providers whose first list may still come and can hold a model that the key
+// may use.
+func (d *discovery) awaited(key *keys.Key) []string {
+	return slices.DeleteFunc(d.catalog.Awaited(), func(name string) bool {
+		return !key.AllowsProvider(name) || d.noList(name)
+	})
+}
+
+// await waits until each of the providers was asked once for its list, at most firstListWait. The
+// error is the refusal of a client that has left.
+func (d *discovery) await(ctx context.Context, providers ...string) error {
+	if len(providers) == 0 {
+		return nil
+	}
+	late := time.NewTimer(firstListWait)
+	defer late.Stop()
+	for _, name := range providers {
+		select {
+		case <-d.sources[name].answered:
+		case <-late.C:
+			return nil
+		case <-ctx.Done():
+			return apierror.New(apierror.ClientGone, "the client left").WithCause(ctx.Err())
+		}
+	}
+	return nil
+}
+
+// noList reports whether the provider has last answered that it serves no list.
+func (d *discovery) noList(provider string) bool { return d.sources[provider].noList.Load() }
+
+// fetchModels asks a provider for its list. Odd names the entries that cannot be read.
+func fetchModels(ctx context.Context, p *provider.Provider) (models []catalog.Model, odd, err error) {
+	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
+	defer cancel()
+	resp, err := p.Get(ctx, provider.Models)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return nil, nil, fmt.Errorf("status %d: %w", resp.StatusCode, errNoList)
+	default:
+		return nil, nil, fmt.Errorf("status %d", resp.StatusCode)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, catalog.MaxDiscoveryBytes+1))
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(data) > catalog.MaxDiscoveryBytes {
+		return nil, nil, fmt.Errorf("the list has more than %d bytes", catalog.MaxDiscoveryBytes)
+	}
+	return catalog.ParseDiscovered(p.Name, data)
+}
+
+// modelLists are the last lists of all providers. They outlive a configuration: after a reload
+// models must not vanish until the provider has answered again.
+type modelLists struct {
+	mu    sync.Mutex                 // guards the following
+	known map[string][]catalog.Model // by provider name and base URL
+}
+
+func (l *modelLists) keep(p *provider.Provider, models []catalog.Model) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil {
+		l.known = make(map[string][]catalog.Model)
+	}
+	l.known[p.Identity()] = models
+}
+
+// of returns the last list of p, nil if there was none.
+func (l *modelLists) of(p *provider.Provider) []catalog.Model {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.known[p.Identity()]
+}

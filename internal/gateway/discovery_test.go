@@ -1,0 +1,112 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// listBody answers with what it returns, as the list of a provider.
+type listBody func() io.Reader
+
+func (f listBody) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(f())}, nil
+}
+
+// startDiscovery reads the lists of one provider every minute.
+func startDiscovery(t *testing.T, ctx context.Context, lists *modelLists, logger *zap.Logger, body listBody) *catalog.Catalog {
+	t.Helper()
+	p, err := provider.New(provider.Config{Name: "acme", BaseURL: "http://acme.invalid/v1", Transport: body, UserAgent: "gatehouse"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.NewCatalog(nil, []catalog.Source{{Provider: "acme", Discover: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	redact := func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }
+	newDiscovery([]Discovery{{Provider: p, Every: time.Minute}}, c, lists, redact, logger).start(ctx)
+	return c
+}
+
+func namesIn(c *catalog.Catalog) string {
+	var names []string
+	for _, m := range c.List(nil) {
+		names = append(names, m.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestAListThatIsCutOffIsNoList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, lines := observer.New(zap.WarnLevel)
+		ctx, end := context.WithCancel(t.Context())
+		asked := 0
+		c := startDiscovery(t, ctx, new(modelLists), zap.New(core), func() io.Reader {
+			if asked++; asked == 1 {
+				return strings.NewReader(`{"data":[{"id":"a"}]}`)
+			}
+			return io.MultiReader(strings.NewReader(`{"data":[{"id":"b"}`), iotest.ErrReader(errors.New("reset, hunter2")))
+		})
+		time.Sleep(time.Minute) // the bubble's clock
+		synctest.Wait()
+		if got := namesIn(c); got != "a" {
+			t.Errorf("models %q, want the last list", got)
+		}
+		if all := lines.All(); len(all) != 1 || all[0].ContextMap()["cause"] != "reset, ***" {
+			t.Errorf("logged %v", all)
+		}
+		end()
+	})
+}
+
+func TestAConfigurationThatEndedReadsNoListAndLogsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, lines := observer.New(zap.WarnLevel)
+		ctx, end := context.WithCancel(t.Context())
+		asked := 0
+		startDiscovery(t, ctx, new(modelLists), zap.New(core), func() io.Reader {
+			asked++
+			end() // while the provider answers
+			return strings.NewReader("<html>")
+		})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if asked != 1 || lines.Len() != 0 {
+			t.Errorf("asked %d times, logged %v", asked, lines.All())
+		}
+	})
+}
+
+func TestAListIsKnownToTheNextConfigurationAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lists := new(modelLists)
+		ctx, end := context.WithCancel(t.Context())
+		startDiscovery(t, ctx, lists, zap.NewNop(), func() io.Reader { return strings.NewReader(`{"data":[{"id":"a"}]}`) })
+		synctest.Wait()
+		next := startDiscovery(t, ctx, lists, zap.NewNop(), func() io.Reader { return strings.NewReader(`{"data":[{"id":"b"}]}`) })
+		if got := namesIn(next); got != "a" {
+			t.Errorf("models %q before the provider has answered", got)
+		}
+		synctest.Wait()
+		if got := namesIn(next); got != "b" {
+			t.Errorf("models %q", got)
+		}
+		end()
+	})
+}

@@ -1,0 +1,106 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// maxModelName bounds the name of a model in a request, in bytes.
+const maxModelName = 256
+
+// Models are the models of a configuration, as each key may call them.
+type Models struct {
+	catalog   *catalog.Catalog
+	providers map[string]*provider.Provider
+	discovery *discovery
+}
+
+// Find returns a callable model that the key allows, and its provider. It implements
+// [modelcall.Models].
+func (m *Models) Find(ctx context.Context, key *keys.Key, name string) (catalog.Model, *provider.Provider, error) {
+	none := catalog.Model{}
+	if len(name) > maxModelName {
+		return none, nil, apierror.New(apierror.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
+	}
+	if !key.AllowsModel(name) {
+		return none, nil, m.unknownModel(key, name)
+	}
+	model, err := m.find(ctx, key, name)
+	if err != nil {
+		return none, nil, err
+	}
+	return model, m.providers[model.Provider], nil
+}
+
+// maxHints bounds the names that a 404 offers: more are a list, which has a route.
+const maxHints = 5
+
+// unknownModel refuses a name. Some clients leave the provider out of it, so the refusal names models
+// that end in it and that the key may call.
+func (m *Models) unknownModel(key *keys.Key, name string) *apierror.Error {
+	refusal := apierror.New(apierror.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
+	if len(name) <= maxModelName {
+		if ids := m.catalog.Ending(name, key.AllowsModel, maxHints); len(ids) > 0 {
+			refusal.Message += "; name its provider too: this key can call " + strings.Join(ids, ", ")
+		}
+	}
+	return refusal
+}
+
+// find returns a callable model that the key allows. If the first list of the provider decides and has
+// not come yet, it waits a little. Errors are refusals; that of a model which is known and not callable
+// has catalog.ErrNotCallable as its cause.
+func (m *Models) find(ctx context.Context, key *keys.Key, name string) (catalog.Model, error) {
+	model, err := m.catalog.Resolve(name)
+	of, _, _ := strings.Cut(name, "/")
+	if errors.Is(err, catalog.ErrUnlisted) {
+		if err := m.discovery.await(ctx, of); err != nil {
+			return model, err
+		}
+		model, err = m.catalog.Resolve(name)
+	}
+	switch {
+	case err == nil:
+		return model, nil
+	case errors.Is(err, catalog.ErrUnlisted) && m.discovery.noList(of):
+		refusal := apierror.New(apierror.ModelNotCallable, "provider %q has no list of models, so %q is not known; "+
+			"the gateway's operator can set discover off for the provider, or name its models", of, name).WithParam("model").WithCause(err)
+		refusal.NoRetry = true
+		return model, refusal
+	case errors.Is(err, catalog.ErrUnlisted):
+		refusal := apierror.New(apierror.NoProvider, "provider %q has not listed its models yet, so %q is not known; try again shortly", of, name).WithCause(err)
+		refusal.Provider = of
+		return model, refusal
+	case errors.Is(err, catalog.ErrNotCallable):
+		return model, m.unknownModel(key, name).WithCause(err)
+	}
+	return model, m.unknownModel(key, name)
+}
+
+// List returns the models that the key can call, from the index that routes. An empty list is no
+// answer while a provider that the key may use has not listed its models yet: the error is a 503.
+func (m *Models) List(ctx context.Context, key *keys.Key) ([]catalog.Model, error) {
+	if err := m.discovery.await(ctx, m.discovery.awaited(key)...); err != nil {
+		return nil, err
+	}
+	models := m.catalog.List(key.AllowsModel)
+	if awaited := m.discovery.awaited(key); len(models) == 0 && len(awaited) > 0 {
+		return nil, apierror.New(apierror.NoProvider, "no model is known yet that this key may use: not listed yet are those of %s; try again shortly",
+			strings.Join(awaited, ", ")).WithCause(catalog.ErrUnlisted)
+	}
+	return models, nil
+}
+
+// Get returns one model of the key's list.
+func (m *Models) Get(ctx context.Context, key *keys.Key, name string) (catalog.Model, error) {
+	if len(name) > maxModelName || !key.AllowsModel(name) {
+		return catalog.Model{}, m.unknownModel(key, name)
+	}
+	return m.find(ctx, key, name)
+}

@@ -1,0 +1,112 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// stores is the database of a data directory. The first generation opens it, and later ones use the
+// same: it is closed after the last.
+type stores struct {
+	dir    string
+	closed chan struct{} // closed by close
+	once   sync.Once     // for closed
+
+	mu     sync.Mutex   // guards the following
+	store  *store.Store // nil before open
+	pruner *activity.Pruner
+	tables tables
+}
+
+// tables keep their rows in the database. They are the same for all generations.
+type tables struct {
+	log    *activity.Log
+	own    *owners.Owners
+	rates  *limits.Rates
+	ledger limits.Ledger
+}
+
+// open opens the database unless it is open. Keep, now and logger are those of the generation that
+// opens it; retain changes the first of them.
+func (s *stores) open(ctx context.Context, keep activity.Retention, now func() time.Time, logger *zap.Logger) (tables, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.store != nil {
+		return s.tables, nil
+	}
+	pruner := activity.NewPruner(now, keep)
+	opened, err := store.Open(s.dir, store.Options{
+		Schemas: []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema},
+		Prune:   []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
+		Logger:  logger,
+		Health:  reportHealth(logger),
+	})
+	if err != nil {
+		return tables{}, err
+	}
+	rates, err := limits.NewRates(ctx, opened, now)
+	if err != nil {
+		return tables{}, errors.Join(fmt.Errorf("rates: %w", opened.Explain(err)), opened.Close())
+	}
+	ledger, crashed, err := limits.OpenSQLiteLedger(ctx, opened)
+	if err != nil {
+		return tables{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
+	}
+	s.store, s.pruner = opened, pruner
+	s.tables = tables{log: activity.New(opened), own: owners.New(opened, now), rates: rates, ledger: ledger}
+	recordCrashes(s.tables.log, logger, crashed)
+	return s.tables, nil
+}
+
+// reportHealth returns what logs that the database cannot be written, and that it can be again.
+func reportHealth(logger *zap.Logger) func(error) {
+	return func(err error) {
+		if err != nil {
+			logger.Error("the activity store cannot be written; calls go on, their records are dropped and counted", zap.Error(err))
+			return
+		}
+		logger.Info("the activity store can be written again")
+	}
+}
+
+// retain changes how long the open database keeps activity rows.
+func (s *stores) retain(keep activity.Retention) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pruner.Set(keep)
+}
+
+// dropped returns how many rows were lost because the database could not be written in time.
+func (s *stores) dropped() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.store == nil {
+		return 0
+	}
+	return s.store.Dropped()
+}
+
+// close writes the rows that are queued and closes the database, if it was opened. Closing it again
+// is no error.
+func (s *stores) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.once.Do(func() { close(s.closed) })
+	if s.store == nil {
+		return nil
+	}
+	if err := s.store.Close(); !errors.Is(err, store.ErrClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package gateway
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+)
+
+func newStores(dir string) *stores { return &stores{dir: dir, closed: make(chan struct{})} }
+
+func (s *stores) mustOpen(t *testing.T) tables {
+	t.Helper()
+	opened, err := s.open(t.Context(), activity.Retention{}, time.Now, zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened
+}
+
+func (s *stores) mustClose(t *testing.T) {
+	t.Helper()
+	if err := s.close(); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-s.closed:
+	default:
+		t.Error("closed is open")
+	}
+}
+
+func TestTheStoresAreOpenedOnce(t *testing.T) {
+	s := newStores(t.TempDir())
+	first := s.mustOpen(t)
+	if first.log == nil || first.own == nil || first.rates == nil || first.ledger == nil {
+		t.Fatalf("a table is missing: %+v", first)
+	}
+	if s.mustOpen(t) != first {
+		t.Error("the second generation has other tables than the first")
+	}
+	if n := s.dropped(); n != 0 {
+		t.Errorf("%d rows dropped", n)
+	}
+	s.mustClose(t)
+	s.mustClose(t)
+}
+
+func TestStoresThatWereNeverOpenedMakeNoFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	s := newStores(dir)
+	if n := s.dropped(); n != 0 {
+		t.Errorf("%d rows dropped", n)
+	}
+	s.mustClose(t)
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("the data directory: %v", err)
+	}
+}
+
+func TestStoresThatAnotherProcessHasCanBeOpenedLater(t *testing.T) {
+	dir := t.TempDir()
+	other, s := newStores(dir), newStores(dir)
+	other.mustOpen(t)
+	if _, err := s.open(t.Context(), activity.Retention{}, time.Now, zap.NewNop()); err == nil {
+		t.Fatal("a directory was opened twice")
+	}
+	other.mustClose(t)
+	s.mustOpen(t)
+	s.mustClose(t)
+}
+
+func TestTheLogSaysThatTheDatabaseFailsAndRecovers(t *testing.T) {
+	core, lines := observer.New(zap.InfoLevel)
+	report := reportHealth(zap.New(core))
+	report(errors.New("no space left"))
+	report(nil)
+	all := lines.All()
+	if len(all) != 2 || all[0].Level != zap.ErrorLevel || all[0].ContextMap()["error"] != "no space left" || all[1].Level != zap.InfoLevel {
+		t.Errorf("logged %v", all)
+	}
+}

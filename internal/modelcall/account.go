@@ -1,0 +1,112 @@
+package modelcall
+
+import (
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// used finds what the call has used, notes it in the record and returns what is charged. Served is
+// false if the provider cannot have worked on the request. See estimated for an answer without usage.
+func (g *charge) used(m *meter, served bool) limits.Amount {
+	r := g.record
+	reported := m.reported && (m.later == 0 || r.Code == "") // in a whole answer the usage may stand anywhere
+	usage := m.usage
+	switch {
+	case reported && m.impossible():
+		r.UsageSource, reported = activity.UsageEstimated, false
+		usage = g.completed(m)
+	case reported:
+		r.UsageSource = activity.UsageProvider
+		g.warnOfExcess(m.usage.Completion)
+	case !m.reported && (m.unbilled || !served):
+		return limits.Amount{}
+	default:
+		r.UsageSource = activity.UsageEstimated
+		usage = g.estimated(m)
+	}
+	r.PromptTokens, r.CompletionTokens = usage.Prompt, usage.Completion
+	r.ReasoningTokens, r.CachedTokens = usage.Reasoning, usage.Cached
+	r.CostNano, r.Priced = g.Cost(usage)
+	switch {
+	case !r.Priced: // the price is known of what can be used, not of what was: the whole reservation
+		r.CostNano = max(g.use.most.Nano, g.use.likely.Nano)
+	case !reported && (g.use.bound.AudioInput || g.use.bound.AudioOutput): // how many tokens were audio is not known
+		bound := g.use.bound
+		bound.Prompt, bound.Completion = usage.Prompt, usage.Completion
+		if nano, ok := g.price().MostNano(bound); ok {
+			r.CostNano = nano
+		}
+	}
+	return limits.Amount{Nano: r.CostNano, Tokens: usage.Prompt + usage.Completion}
+}
+
+// estimated is the usage of an answer that reported none, or only that of its beginning. Under a hard
+// budget images and stored state count as reserved, text a token for three bytes. It is never more
+// than what was reserved.
+func (g *charge) estimated(m *meter) openai.Usage {
+	choices := max(g.requested.Choices, 1)
+	prompt := g.use.prompt
+	if prompt == 0 {
+		prompt = tokensOf(m.requestBytes, bytesPerToken)
+	}
+	completion := m.completion(choices, g.deps.Now(), g.requested.Logprobs)
+	if g.output > 0 {
+		completion = min(completion, g.output*choices)
+	}
+	if bound := g.use.bound; bound.Prompt > 0 {
+		prompt, completion = min(prompt, bound.Prompt), min(completion, bound.Completion)
+	}
+	completion = max(completion, m.usage.Completion)
+	return openai.Usage{Prompt: max(prompt, m.usage.Prompt), Completion: completion, Total: prompt + completion}
+}
+
+// completed is the reported usage, with an estimate for what cannot be true. Nor can a cost of zero.
+func (g *charge) completed(m *meter) openai.Usage {
+	usage, estimate := m.usage, g.estimated(m)
+	if usage.Prompt == 0 {
+		usage.Prompt = estimate.Prompt
+	}
+	if usage.Completion == 0 && m.text {
+		usage.Completion = estimate.Completion
+	}
+	usage.Total = usage.Prompt + usage.Completion
+	if nano, err := catalog.ParseUSD(usage.Cost); err == nil && nano == 0 {
+		usage.Cost = ""
+	}
+	return usage
+}
+
+// warnOfExcess warns of a provider that gave more than it was told to: it may know the limit by
+// another name, and then no hard budget bounds it.
+func (g *charge) warnOfExcess(given int64) {
+	if reserved := g.use.bound.Completion; reserved > 0 && given > reserved {
+		g.deps.Sampled().Warn("a provider gave more tokens than the call had reserved; if it ignores the output limit, set max_tokens_field",
+			zap.String("request_id", g.record.RequestID), zap.String("provider", g.record.Provider),
+			zap.Int64("tokens", given), zap.Int64("reserved", reserved))
+	}
+}
+
+// Cost implements [Pricer]. The cost that a provider reports counts only if its configuration says so.
+func (g *charge) Cost(u openai.Usage) (int64, bool) {
+	if u.Cost != "" && g.target != nil && g.target.provider.CostReported {
+		if nano, err := catalog.ParseUSD(u.Cost); err == nil {
+			return nano, true
+		}
+	}
+	return g.price().CostNano(catalog.Tokens{
+		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
+		AudioInput: u.AudioInput, AudioOutput: u.AudioOutput, KeptLong: g.cacheHour,
+	})
+}
+
+// price returns the price of the model, nil if none is known.
+func (g *charge) price() *catalog.Price {
+	if g.target == nil {
+		return nil
+	}
+	return g.target.model.Price
+}

@@ -1,0 +1,170 @@
+package modelcall
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/upload"
+)
+
+// admission counts a call against the request rates and holds its concurrency slots: first those of
+// its key, tenant and gateway, then those of its model.
+type admission struct {
+	rates       *limits.Rates
+	concurrency *limits.ConcurrencyLimiter
+
+	requests limits.Reading    // the request rate with the least remaining
+	tokens   limits.Reading    // the token rate with the least remaining
+	permits  [2]*limits.Permit // of the key and of the model
+}
+
+// longRate is the longest window that an SDK may wait for inside its call.
+const longRate = time.Minute
+
+// enter admits the call by the limits of its key, tenant and gateway. It waits in their queue if
+// there is one. It runs before the body is read, and reads a small one while it waits.
+func (a *admission) enter(r *http.Request, subjects []limits.Subject, body *upload.Upload, maxBody int64) error {
+	if len(subjects) == 0 {
+		return nil
+	}
+	if err := a.countRequest(subjects); err != nil {
+		return err
+	}
+	permit, busy := a.concurrency.Acquire(subjects, nil)
+	if busy != nil {
+		return concurrencyRefusal(busy)
+	}
+	a.permits[0] = permit
+	if permit.Waiting() && r.ProtoMajor == 1 && body.SmallAndComing() {
+		if err := readAhead(permit, body, maxBody); err != nil {
+			return err
+		}
+	}
+	return wait(r.Context(), permit)
+}
+
+// enterModel does for the call's model what enter did for its key. While it waits there, it holds no
+// slot elsewhere.
+func (a *admission) enterModel(ctx context.Context, models []*ModelLimits) error {
+	if len(models) == 0 {
+		return nil
+	}
+	subjects := make([]limits.Subject, len(models))
+	for i, m := range models {
+		subjects[i] = m.Subject
+	}
+	if err := a.countRequest(subjects); err != nil {
+		return err
+	}
+	permit, busy := a.concurrency.Acquire(subjects, a.permits[0])
+	if busy != nil {
+		return concurrencyRefusal(busy)
+	}
+	a.permits[1] = permit
+	return wait(ctx, permit)
+}
+
+// takeTokens takes the tokens that the call will likely use from the token rates of the subjects.
+// The grant is adjusted when the usage is known.
+func (a *admission) takeTokens(n int64, subjects []limits.Subject) (*limits.Grant, error) {
+	reading, grant, refused := a.rates.Tokens(n, subjects)
+	if refused != nil {
+		a.tokens = refused.Reading
+		return nil, rateRefusal(refused)
+	}
+	a.tokens = reading
+	return grant, nil
+}
+
+// current returns the states of the tightest rates, nil where none applies.
+func (a *admission) current() (requests, tokens *apierror.Rate) {
+	return rateOf(a.requests), rateOf(a.tokens)
+}
+
+// release gives back the concurrency slots.
+func (a *admission) release() {
+	a.permits[1].Release()
+	a.permits[0].Release()
+}
+
+func (a *admission) countRequest(subjects []limits.Subject) error {
+	reading, refused := a.rates.Request(subjects)
+	if refused != nil {
+		a.requests = refused.Reading
+		return rateRefusal(refused)
+	}
+	a.requests = tighter(a.requests, reading)
+	return nil
+}
+
+// readAhead reads a small body while the call is queued. net/http notices that an HTTP/1 client has
+// left only after the body was read, and a client that has left must not keep its place. The queue
+// bounds how much is held so; a body that is large or of unknown length is read later.
+func readAhead(permit *limits.Permit, body *upload.Upload, maxBody int64) error {
+	timeout := time.AfterFunc(permit.TimeLeft(), func() {
+		if permit.TimeOut() {
+			body.Interrupt()
+		}
+	})
+	defer timeout.Stop()
+	if _, err := body.Read(maxBody); err != nil && permit.Refused() == nil {
+		return err
+	}
+	return nil
+}
+
+// wait returns once the permit has its slots.
+func wait(ctx context.Context, permit *limits.Permit) error {
+	busy, err := permit.Wait(ctx)
+	switch {
+	case busy != nil:
+		return concurrencyRefusal(busy)
+	case err != nil:
+		return clientGone(err)
+	}
+	return nil
+}
+
+func concurrencyRefusal(busy *limits.Busy) error {
+	e := apierror.New(apierror.ConcurrencyLimitExceeded, "%s has %d calls under way, which is its limit; try again when one of them has ended", busy.Subject, busy.InUse)
+	e.RetryAfter, e.LimitSource = busy.RetryAfter, busy.Subject
+	return e
+}
+
+func rateRefusal(r *limits.RateRefusal) *apierror.Error {
+	var e *apierror.Error
+	if r.Never {
+		e = apierror.New(apierror.RateLimitExceeded, "this call alone needs more than the limit of %s, %s, allows at all", r.Subject, r.Rate)
+		e.RetryAfter = r.Rate.Window // some clients retry all the same, and at once if no time is given
+	} else {
+		e = apierror.New(apierror.RateLimitExceeded, "the limit of %s, %s, is used up; there is room in %s", r.Subject, r.Rate, r.RetryAfter.Round(time.Millisecond))
+		e.RetryAfter = r.RetryAfter
+	}
+	e.LimitSource = r.Subject
+	e.NoRetry = r.Never || r.Rate.Window > longRate
+	e.Rate = rateOf(r.Reading)
+	return e
+}
+
+// tighter returns the reading with less remaining. The zero reading is none.
+func tighter(a, b limits.Reading) limits.Reading {
+	if a.Rate.Limit == 0 || b.Rate.Limit > 0 && b.Remaining < a.Remaining {
+		return b
+	}
+	return a
+}
+
+// rateOf returns the reading as headers show it, nil for none.
+func rateOf(r limits.Reading) *apierror.Rate {
+	if r.Rate.Limit == 0 {
+		return nil
+	}
+	return &apierror.Rate{Limit: r.Rate.Limit, Remaining: r.Remaining, Reset: r.Reset, Tokens: r.Rate.Unit == limits.Tokens}
+}
+
+func clientGone(cause error) *apierror.Error {
+	return apierror.New(apierror.ClientGone, "the client left").WithCause(cause)
+}

@@ -1,0 +1,277 @@
+// Package modelcall is one model call: [call.run] has its steps in their order.
+//
+//	handlers --Begin--> Request --Serve--> call.run --> provider
+//	                       |                  |
+//	                    Outcome   admission charge guard upstream meter
+//
+// An [Operation] is an API that callers use; it encodes a request for a provider that has the same
+// API or another one. What a call holds is released in [Request.Finish], which runs once however the
+// call ends.
+package modelcall
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+)
+
+// call is a model call. Its parts do the work and know nothing of each other.
+type call struct {
+	*Request
+	op  Operation
+	api API
+
+	admission admission
+	body      jsonscan.Body
+	asked     request.Request // what the body says of model and stream
+	target    *target         // nil before route
+	charge    charge
+	guard     guard
+	state     storedState
+	upstream  upstream
+	meter     meter
+}
+
+// run takes the steps of a call. After a refusal nothing later runs. An error is what the client must
+// still be told; it is nil if an answer was written, which may be a failure in a stream.
+func (c *call) run(ctx context.Context) error {
+	if err := c.enter(); err != nil { // 429: rates and concurrency of key, tenant and gateway
+		return err
+	}
+	if err := c.read(); err != nil { // 408 413 415 429
+		return err
+	}
+	if err := c.parse(); err != nil { // 400
+		return err
+	}
+	if err := c.route(ctx); err != nil { // 404 413 503
+		return err
+	}
+	if err := c.check(ctx); err != nil { // 400 402 429 503: caps, limits of the model, used-up budgets
+		return err
+	}
+	if err := c.judge(ctx); err != nil { // 400 413 422 429 503: guardrails
+		return err
+	}
+	if err := c.checkState(ctx); err != nil { // 400 403 503: hosted tools, stored state
+		return err
+	}
+	if err := c.reserve(ctx); err != nil { // 400 402 429 503: token rates and budgets
+		return err
+	}
+	sending, err := c.encode() // 400: the request in the provider's form
+	if err != nil {
+		return err
+	}
+	return c.deliver(ctx, sending) // 502, or the answer
+}
+
+// Serve runs a model call and writes its answer. An error was not written.
+func (q *Request) Serve(op Operation, api API) error { return q.newCall(op, api).run(q.r.Context()) }
+
+func (q *Request) newCall(op Operation, api API) *call {
+	d := q.deps
+	key := d.Limits.Keys[q.Credential.Name]
+	c := &call{
+		Request: q, op: op, api: api,
+		admission: admission{rates: d.Rates, concurrency: d.Concurrency},
+		charge:    charge{deps: d, record: q.Record, key: key},
+	}
+	c.state = storedState{deps: d, caller: &q.Caller}
+	c.upstream = upstream{deps: d, request: q, meter: &c.meter}
+	q.call = c
+	return c
+}
+
+func (c *call) enter() error {
+	return c.admission.enter(c.r, c.charge.key.subjects(), &c.Request.Body, c.maxBody())
+}
+
+func (c *call) maxBody() int64 { return c.deps.Limits.maxBody(c.charge.key) }
+
+// read reads the body and walks it.
+func (c *call) read() error {
+	data, err := c.Request.Body.Read(c.maxBody())
+	if err != nil {
+		return err
+	}
+	return invalidJSON(c.body.Parse(data))
+}
+
+// invalidJSON is the refusal of a body that jsonscan refused, nil for a nil error.
+func invalidJSON(err error) error {
+	if err == nil {
+		return nil
+	}
+	refusal := apierror.New(apierror.InvalidJSON, "the request body is not acceptable JSON: %v", err)
+	var syntax *jsonscan.SyntaxError
+	if errors.As(err, &syntax) {
+		refusal.Param = syntax.Key
+	}
+	return refusal
+}
+
+func (c *call) parse() (err error) {
+	c.asked, err = c.op.parse(&c.body)
+	c.Record.Stream = c.asked.Stream
+	return err
+}
+
+// route finds the target of the model that the request names and notes it in the record.
+func (c *call) route(ctx context.Context) error {
+	name := c.asked.Model
+	t, err := findTarget(ctx, c.deps, c.Credential.Key, c.op.kind(), name)
+	if c.Record.Model, err = recordedName(c.deps, name, t, err); err != nil {
+		return err
+	}
+	c.target, c.knownModel = t, t.model.Known
+	c.Record.Provider, c.Record.UpstreamModel = t.provider.Name, t.model.Name
+	c.charge.setTarget(t)
+	c.charge.cacheHour = t.model.Price != nil && t.model.Price.CacheHour.Known && request.AsksHourCache(c.body.Data())
+	if t.provider.BuiltIn && !onLoopback(c.r) {
+		c.deps.WarnOfDemo("the test provider")
+	}
+	return c.charge.checkSize(len(c.body.Data()), name)
+}
+
+// check holds the request to its caps and to the limits of the model.
+func (c *call) check(ctx context.Context) error {
+	if !c.limited() {
+		return nil
+	}
+	requested, err := c.op.requestedLimits(&c.body)
+	if err != nil {
+		return err
+	}
+	tools := 0
+	if c.charge.caps.Tools > 0 {
+		tools = c.state.tools(&c.body).Count
+	}
+	if err := c.charge.check(requested, tools, c.op.messages(), c.target.outputField()); err != nil {
+		return err
+	}
+	if err := c.admission.enterModel(ctx, c.target.limits); err != nil {
+		return err
+	}
+	return c.charge.checkBudgets(ctx, c.begun)
+}
+
+// limited reports whether any limit depends on how much the request asks for.
+func (c *call) limited() bool {
+	return len(c.target.limits) > 0 || c.charge.caps != (Caps{}) || len(c.charge.key.subjects()) > 0 || c.target.outputField() != ""
+}
+
+// judge has the guardrails judge the request. If they take something out of it, the edited body
+// replaces the one that was read.
+func (c *call) judge(ctx context.Context) error {
+	c.guard = guard{c.deps.Guardrails.of(c.Credential.Name, c.asked.Model), c.Record.Provider, &c.Outcome}
+	redacted, err := c.guard.request(ctx, c.body.Data(), c.asked.Stream)
+	if err != nil || redacted == nil {
+		return err
+	}
+	c.state.forget()
+	if err := c.Request.Body.Reserve(cap(redacted)); err != nil { // the first body stays until the call is sent
+		return err
+	}
+	return c.body.Parse(redacted) // its members are the same in number and order
+}
+
+// checkState checks what the request asks of the provider's account.
+func (c *call) checkState(ctx context.Context) (err error) {
+	c.charge.account, err = c.state.check(ctx, &c.body, c.target)
+	return err
+}
+
+// reserve takes what the call may use from token rates and budgets.
+func (c *call) reserve(ctx context.Context) error {
+	key := c.charge.key
+	rated := key != nil && key.rated
+	for _, m := range c.target.limits {
+		rated = rated || m.rated()
+	}
+	if !c.limited() || !rated && !key.budgeted() {
+		return nil
+	}
+	content, bytes := request.ContentOf(&c.body), int64(len(c.body.Data()))
+	c.charge.estimateLikely(&c.target.model, bytes, content)
+	if key.hard() {
+		if err := c.charge.estimateMost(&c.target.model, c.asked.Model, bytes, content); err != nil {
+			return err
+		}
+	}
+	if rated {
+		grant, err := c.admission.takeTokens(c.charge.use.likely.Tokens, c.rateSubjects())
+		if err != nil {
+			return err
+		}
+		c.charge.grant = grant
+	}
+	return c.charge.reserve(ctx, c.begun)
+}
+
+// rateSubjects returns all subjects whose token rates the call counts against.
+func (c *call) rateSubjects() []limits.Subject {
+	subjects := append([]limits.Subject(nil), c.charge.key.subjects()...)
+	for _, m := range c.target.limits {
+		subjects = append(subjects, m.Subject)
+	}
+	return subjects
+}
+
+// encode writes the request for the target.
+func (c *call) encode() (*sending, error) {
+	r := c.Record
+	owner := ownership{c.deps, r.Provider, r.Tenant, r.RequestID}
+	e := encoding{
+		body: &c.body, asked: c.asked, requested: c.charge.requested, target: c.target, maxPrice: c.charge.maxPrice(),
+		api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()},
+		answer: openai.Call{
+			Model: c.asked.Model, ID: r.ID, Created: r.CreatedAt.Unix(), Provider: r.Provider,
+			IncludeUsage: c.asked.IncludeUsage, Redact: c.Redact, OnID: owner.record,
+		},
+	}
+	if c.charge.setOutput {
+		e.output = c.charge.output
+	}
+	s, err := c.op.encode(&e)
+	if err != nil {
+		return nil, err
+	}
+	c.body.Release()
+	r.OutputCap = c.charge.outputCap()
+	return s, nil
+}
+
+// deliver sends the request to the target and gives its answer to the client.
+func (c *call) deliver(ctx context.Context, s *sending) error {
+	if s.stream {
+		return c.deliverStream(ctx, s)
+	}
+	return c.deliverWhole(ctx, s)
+}
+
+// settle ends what the call holds: its upstream request, its reservation and its concurrency slots.
+func (c *call) settle() {
+	c.upstream.close()
+	c.charge.settle(c.charge.used(&c.meter, c.upstream.mayHaveBeenServed()))
+	c.admission.release()
+	c.body.Release()
+}
+
+// onLoopback reports whether the request came in at an address that only this machine can reach.
+func onLoopback(r *http.Request) bool {
+	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
+	case *net.TCPAddr:
+		return addr.IP.IsLoopback()
+	case *net.UDPAddr: // HTTP/3
+		return addr.IP.IsLoopback()
+	}
+	return true
+}

@@ -1,0 +1,57 @@
+package modelcall
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+// BenchmarkCall is what limits cost a call, from Begin to Finish, with a provider that answers at once.
+// A hard budget of money waits for the store's commit, so its wall time is that of a write to the log.
+func BenchmarkCall(b *testing.B) {
+	day := limits.Rate{Unit: limits.Requests, Limit: 1 << 40, Window: limits.Day}
+	minute := limits.Rate{Unit: limits.Requests, Limit: 1 << 40, Window: 60e9}
+	money := limits.Budget{Unit: limits.Money, Limit: 1 << 60, Period: limits.Daily}
+	soft := money
+	soft.Soft = true
+	for _, c := range []struct {
+		name    string
+		subject limits.Subject
+	}{
+		{"no limits", limits.Subject{}},
+		{"rate a minute", limits.Subject{Rates: []limits.Rate{minute}}},
+		{"rates, concurrency", limits.Subject{Rates: []limits.Rate{minute, day}, Concurrency: limits.Concurrency{Limit: 1000}}},
+		{"soft budget", limits.Subject{Budgets: []limits.Budget{soft}}},
+		{"rate, hard budget", limits.Subject{Rates: []limits.Rate{minute}, Budgets: []limits.Budget{money}}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			c.subject.Name = "key:dev"
+			r := newRig(b, answering(200, chatAnswerBody), limited(&KeyLimits{Subjects: []limits.Subject{c.subject}}))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, refusal := r.serve(b, Chat, hello); refusal != nil {
+					b.Fatal(refusal)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkStream is a streamed chat of 64 events.
+func BenchmarkStream(b *testing.B) {
+	event := "data: " + string(event("word ")) + "\n\n"
+	answer := strings.Repeat(event, 64) + "data: [DONE]\n\n"
+	r := newRig(b, streaming64(answer))
+	body := strings.Replace(hello, `"max_tokens"`, `"stream":true,"max_tokens"`, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		c := r.beginWith(b, w, post(strings.NewReader(body), int64(len(body))))
+		if err := c.Serve(Chat, openaiAPI{}); err != nil {
+			b.Fatal(err)
+		}
+		c.Finish()
+	}
+}

@@ -1,0 +1,204 @@
+package modelcall
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+)
+
+func TestAFailingLedgerRefusesCallsByThePolicy(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		budget  string
+		policy  FailurePolicy
+		refused bool
+	}{
+		{"money", "1usd/day", FailByBudget, true},
+		{"tokens", "1M tokens/day", FailByBudget, false},
+		{"soft money", "1usd/day soft", FailByBudget, false},
+		{"money, open", "1usd/day", FailOpen, false},
+		{"tokens, closed", "1M tokens/day", FailClosed, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, answering(200, `{}`), limited(budget(t, c.budget)), func(r *rig) { r.Limits.OnStoreFailure = c.policy })
+			call := r.begin(t, hello)
+			defer call.Finish()
+			if err := r.store.Close(); err != nil {
+				t.Fatal(err)
+			}
+			err := call.admit(t.Context())
+			if !c.refused {
+				if err != nil {
+					t.Errorf("refused: %v", err)
+				}
+				return
+			}
+			wantRefusal(t, err, apierror.LedgerUnavailable, "cannot be recorded")
+		})
+	}
+}
+
+// invalid is a ledger that takes every reservation for an impossible one.
+type invalid struct{ limits.Ledger }
+
+func (invalid) Reserve(context.Context, limits.ReserveRequest) (*limits.Refusal, error) {
+	return nil, fmt.Errorf("%w: a negative amount", limits.ErrInvalid)
+}
+
+// An impossible reservation is a bug of the gateway: nobody may call without being charged, whatever
+// the policy for a failing ledger.
+func TestACallWithoutAValidReservationDoesNotGoOn(t *testing.T) {
+	for _, policy := range []FailurePolicy{FailByBudget, FailOpen, FailClosed} {
+		r := newRig(t, answering(200, `{}`), limited(budget(t, "1usd/day soft")), func(r *rig) {
+			r.Limits.OnStoreFailure, r.Ledger = policy, invalid{r.Ledger}
+		})
+		c := r.begin(t, hello)
+		wantRefusal(t, c.admit(t.Context()), apierror.Internal, "")
+		c.Finish()
+	}
+}
+
+// hanging is a ledger on a disk that hangs: it takes the reservation and does not answer.
+type hanging struct{ limits.Ledger }
+
+func (h hanging) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.Refusal, error) {
+	if refusal, err := h.Ledger.Reserve(ctx, r); refusal != nil || err != nil {
+		return refusal, err
+	}
+	<-ctx.Done()
+	return nil, fmt.Errorf("%w: %w", limits.ErrUnavailable, ctx.Err())
+}
+
+// A call holds its concurrency slots while it waits for the disk, so the wait has an end.
+func TestADiskThatHangsRefusesTheCallSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, answering(200, `{}`), limited(budget(t, "1usd/day")), func(r *rig) { r.Ledger = hanging{r.Ledger} })
+		c, begun := r.begin(t, hello), time.Now()
+		defer c.Finish()
+		wantRefusal(t, c.admit(t.Context()), apierror.LedgerUnavailable, "cannot be recorded")
+		if waited := time.Since(begun); waited != 2*time.Second {
+			t.Errorf("after %v", waited)
+		}
+		if b := r.balance(t); b.Reserved != 0 {
+			t.Errorf("nobody will use what is still reserved: %+v", b)
+		}
+	})
+}
+
+// A window slides by the gateway's clock, and a day begins by it.
+func TestRatesAndBudgetsFollowTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		key := budget(t, "400 tokens/day")
+		key.Subjects[0].Rates = []limits.Rate{{Unit: limits.Requests, Limit: 1, Window: time.Minute}}
+		lateInTheDay := func() time.Time { return time.Now().Add(23*time.Hour + 55*time.Minute) } // the bubble begins at midnight
+		answer := `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],` +
+			`"usage":{"prompt_tokens":200,"completion_tokens":50,"total_tokens":250}}`
+		r := newRig(t, answering(200, answer), limited(key), func(r *rig) { r.Now = lateInTheDay })
+		try := func() *apierror.Error {
+			_, refusal := r.serve(t, Chat, hello)
+			return refusal
+		}
+		if refusal := try(); refusal != nil {
+			t.Fatal(refusal)
+		}
+		refusal := try()
+		wantRefusal(t, refusal, apierror.RateLimitExceeded, "key:dev")
+		time.Sleep(refusal.RetryAfter - time.Millisecond)
+		wantRefusal(t, try(), apierror.RateLimitExceeded, "1/min")
+		time.Sleep(time.Millisecond)
+		wantRefusal(t, try(), apierror.BudgetExceeded, "250 tokens spent")
+		time.Sleep(5 * time.Minute)
+		if refusal := try(); refusal != nil {
+			t.Errorf("the next day: %v", refusal)
+		}
+	})
+}
+
+func TestCapsBoundARequest(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		caps      Caps
+		asked     request.RequestedLimits
+		tools     int
+		field     string
+		refused   string // in the refusal's text; "" for none
+		output    int64
+		setOutput bool
+	}{
+		{"none", Caps{}, request.RequestedLimits{Output: 5, Param: "max_tokens"}, 9, "", "", 5, false},
+		{"tools", Caps{Tools: 2}, request.RequestedLimits{}, 3, "", "declares 3 tools; at most 2", 0, false},
+		{"tools at the cap", Caps{Tools: 2}, request.RequestedLimits{}, 2, "", "", 0, false},
+		{"messages", Caps{Messages: 2}, request.RequestedLimits{Messages: 3}, 0, "", `"messages" has 3 elements; at most 2`, 0, false},
+		{"messages at the cap", Caps{Messages: 2}, request.RequestedLimits{Messages: 2}, 0, "", "", 0, false},
+		{"output", Caps{Output: 10}, request.RequestedLimits{Output: 11, Param: "max_tokens"}, 0, "", `"max_tokens" is 11; at most 10`, 11, false},
+		{"output at the cap", Caps{Output: 10}, request.RequestedLimits{Output: 10, Param: "max_tokens"}, 0, "", "", 10, false},
+		{"output clamped", Caps{Output: 10, Clamp: true}, request.RequestedLimits{Output: 11, Param: "max_tokens"}, 0, "", "", 10, true},
+		{"no output named", Caps{Output: 10}, request.RequestedLimits{}, 0, "", "", 10, true},
+		{"another field", Caps{}, request.RequestedLimits{Output: 5, Param: "max_tokens"}, 0, "max_completion_tokens", "", 5, true},
+		{"another field and nothing asked", Caps{}, request.RequestedLimits{}, 0, "max_completion_tokens", "", 0, false},
+	} {
+		g := charge{caps: c.caps}
+		err := g.check(c.asked, c.tools, "messages", c.field)
+		if c.refused != "" {
+			wantRefusal(t, err, apierror.InvalidValue, c.refused)
+		} else if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if c.refused == "" && (g.output != c.output || g.setOutput != c.setOutput) {
+			t.Errorf("%s: output %d, set %v", c.name, g.output, g.setOutput)
+		}
+	}
+}
+
+func TestAReservationNamesItsOwner(t *testing.T) {
+	r := newRig(t, answering(200, `{}`))
+	c := r.begin(t, hello)
+	defer c.Finish()
+	request, tenant, key := ParseReservationID(c.charge.reservationID())
+	if request != "req_1" || tenant != "default" || key != "dev" {
+		t.Errorf("%s, %s, %s", request, tenant, key)
+	}
+}
+
+func TestAUsedUpBudgetEmitsOneEventAPeriod(t *testing.T) {
+	day := limits.Budget{Unit: limits.Tokens, Limit: 100, Period: limits.Daily}
+	begins := time.Unix(1000, 0)
+	refused := func(spent, amount int64, begins time.Time, b limits.Budget) *limits.Refusal {
+		return &limits.Refusal{Balance: limits.Balance{Subject: "key:dev", Budget: b, Spent: spent, Begins: begins, ResetsAt: begins.Add(24 * time.Hour)}, Amount: amount}
+	}
+	larger := day
+	larger.Limit = 200
+	for _, c := range []struct {
+		name    string
+		refusal *limits.Refusal
+		emitted bool
+	}{
+		{"a large call says nothing", refused(50, 60, begins, day), false},
+		{"a small call that does not fit", refused(95, 10, begins, day), true},
+		{"the same period", refused(100, 1, begins, day), false},
+		{"the next period", refused(100, 0, begins.Add(24*time.Hour), day), true},
+		{"a budget that was raised", refused(200, 0, begins.Add(24*time.Hour), larger), true},
+	} {
+		events := 0
+		if c.name == "a large call says nothing" {
+			budgets = NewExhaustedBudgets(nil)
+		}
+		budgets.emit = func(name string, data map[string]any) {
+			if events++; name != "budget_exhausted" || data["subject"] != "key:dev" || data["resets_at"] == "" {
+				t.Errorf("%s: %s %v", c.name, name, data)
+			}
+		}
+		e := budgets.refusal(c.refusal)
+		if (events == 1) != c.emitted || e.Code != apierror.BudgetExceeded || e.LimitSource != "key:dev" {
+			t.Errorf("%s: %d events, %+v", c.name, events, e)
+		}
+	}
+}
+
+var budgets *ExhaustedBudgets

@@ -1,0 +1,88 @@
+package modelcall
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
+)
+
+// chat is chat completions: the caller's own bytes with a few edits, or translated for a provider
+// that has only the Responses API.
+type chat struct{}
+
+func (chat) kind() provider.Operation { return provider.Chat }
+func (chat) messages() string         { return "messages" }
+
+func (chat) parse(b *jsonscan.Body) (request.Request, error) { return request.ParseChat(b) }
+
+func (chat) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
+	return request.ChatLimits(b)
+}
+
+func (chat) encode(e *encoding) (*sending, error) {
+	if e.target.provider.ResponsesOnly {
+		return encodeChatAsResponses(e)
+	}
+	if e.output > 0 {
+		e.requested.SetOutput(e.body, e.target.provider.MaxTokensField, e.output)
+	}
+	if p := e.maxPrice; p != nil {
+		if err := openrouter.SetMaxPrice(e.body, p.prompt, p.completion); err != nil {
+			return nil, err
+		}
+	}
+	request.EncodeChat(e.body, e.asked, e.target.model.Name)
+	if err := openrouter.EncodeChatFields(e.body, e.asked, e.openRouter()); err != nil {
+		return nil, err
+	}
+	return &sending{provider.Chat, e.body.Segments(nil), e.asked.Stream, &chatAnswer{e.api, e.pricer, e.answer}}, nil
+}
+
+// chatAnswer is the answer of a provider that has chat completions.
+type chatAnswer struct {
+	api    API
+	pricer Pricer
+	call   openai.Call
+}
+
+func (a *chatAnswer) whole(dst, body []byte) ([]byte, openai.Summary, error) {
+	return a.api.ChatResult(dst, body, a.call, a.pricer)
+}
+
+func (a *chatAnswer) stream() openai.Stream { return a.api.ChatStream(a.call, a.pricer) }
+
+func encodeChatAsResponses(e *encoding) (*sending, error) {
+	body, original, err := toresponses.Request(e.body, e.asked.Stream, toresponses.Options{UpstreamModel: e.target.model.Name, MaxOutput: e.output})
+	if err != nil {
+		return nil, err
+	}
+	if p := e.maxPrice; p != nil {
+		body = openrouter.AppendMaxPrice(body, p.prompt, p.completion)
+	}
+	return &sending{provider.Responses, [][]byte{body}, e.asked.Stream, &chatFromResponses{chatAnswer{e.api, e.pricer, e.answer}, original}}, nil
+}
+
+// chatFromResponses is the answer of a provider that has only the Responses API.
+type chatFromResponses struct {
+	chatAnswer
+	original *toresponses.Original
+}
+
+func (a *chatFromResponses) whole(dst, body []byte) ([]byte, openai.Summary, error) {
+	chat, sum, err := toresponses.Result(body, a.original, a.call)
+	if err != nil {
+		return dst, sum, err
+	}
+	out, shown, err := a.chatAnswer.whole(dst, chat)
+	if err != nil {
+		return out, shown, err
+	}
+	return out, sum, nil
+}
+
+func (a *chatFromResponses) stream() openai.Stream {
+	return toresponses.NewStream(a.original, a.call, a.api.ChatStream(a.call, a.pricer))
+}

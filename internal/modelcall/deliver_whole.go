@@ -1,0 +1,136 @@
+package modelcall
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+)
+
+const (
+	// maxAnswer bounds a provider's whole answer, in bytes: images inside an answer reach some tens
+	// of MB.
+	maxAnswer = 64 << 20
+	// maxPooled is the largest buffer worth keeping for the next answer.
+	maxPooled = 256 << 10
+)
+
+// deliverWhole forwards an answer in one piece.
+func (c *call) deliverWhole(ctx context.Context, s *sending) error {
+	resp, err := c.upstream.send(ctx, c.target.provider, s)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return providerError(resp, c.deps.Now(), c.Redact, c.Record.Provider)
+	}
+	received := buffers.Get().(*[]byte)
+	defer keepBuffer(received)
+	if *received, err = readAll((*received)[:0], resp.Body, resp.ContentLength); err != nil {
+		return brokenAnswer(c.Record.Provider, err)
+	}
+	c.meter.wholeAnswer(len(*received))
+	if len(*received) == 0 {
+		c.meter.markUnbilled()
+	}
+	judged, refusal := c.guard.answer(ctx, *received)
+	if judged == nil {
+		judged = *received
+	}
+	out := buffers.Get().(*[]byte)
+	defer keepBuffer(out)
+	converted, summary, err := s.answer.whole((*out)[:0], judged) // of a refused answer too: its usage is real
+	*out = converted
+	c.summarize(summary)
+	if refusal != nil {
+		return refusal
+	}
+	if err != nil {
+		return brokenAnswer(c.Record.Provider, err)
+	}
+	if gone := c.clientLeftWhileDraining(ctx); gone != nil {
+		return gone
+	}
+	if summary.Err != nil { // the answer says itself that it failed; so does the record
+		c.Fail(summary.Err)
+		c.meter.markUnbilled()
+	} else {
+		c.Succeed(http.StatusOK)
+	}
+	c.Finish()
+	c.writeJSON(*out)
+	return nil
+}
+
+func (c *call) writeJSON(body []byte) {
+	h := c.w.Header()
+	c.showRates(h)
+	h["Content-Type"] = jsonContentType
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	c.w.WriteHeader(http.StatusOK)
+	_, _ = c.w.Write(body) // the request's context shows that a client has left
+}
+
+var jsonContentType = []string{"application/json"}
+
+// showRates sets the headers of the call's rates.
+func (c *call) showRates(h http.Header) {
+	requests, tokens := c.admission.current()
+	for _, rate := range [...]*apierror.Rate{requests, tokens} {
+		if rate != nil {
+			c.api.ShowRate(h, rate)
+		}
+	}
+}
+
+// clientLeftWhileDraining returns a failure if the answer was only read for its usage.
+func (c *call) clientLeftWhileDraining(ctx context.Context) *apierror.Error {
+	if err := ctx.Err(); err != nil && c.drains() {
+		return clientGone(err)
+	}
+	return nil
+}
+
+// drains reports whether an answer is read on after its client has left.
+func (c *call) drains() bool { return c.deps.Limits.Drain > 0 }
+
+var errAnswerTooLarge = apierror.New(apierror.UpstreamError, "the provider's answer has more than %d bytes", maxAnswer)
+
+// readAll appends all of r to dst. Announced is the Content-Length or -1.
+func readAll(dst []byte, r io.Reader, announced int64) ([]byte, error) {
+	if announced > maxAnswer {
+		return dst, errAnswerTooLarge
+	}
+	if need := int(announced) + 1; need > cap(dst) {
+		dst = make([]byte, 0, need)
+	}
+	for {
+		if len(dst) == cap(dst) {
+			dst = append(dst, 0)[:len(dst)]
+		}
+		n, err := r.Read(dst[len(dst):cap(dst)])
+		dst = dst[:len(dst)+n]
+		switch {
+		case err == io.EOF:
+			return dst, nil
+		case err != nil:
+			return dst, err
+		case len(dst) > maxAnswer:
+			return dst, errAnswerTooLarge
+		}
+	}
+}
+
+// buffers holds answers on their way. None is ever a request's, which the upstream connection may
+// still read.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+
+func keepBuffer(b *[]byte) {
+	if cap(*b) <= maxPooled {
+		buffers.Put(b)
+	}
+}

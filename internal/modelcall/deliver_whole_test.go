@@ -1,0 +1,41 @@
+package modelcall
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestReadAllOfAnAnswer(t *testing.T) {
+	text := strings.Repeat("answer ", 1000)
+	for _, announced := range []int64{-1, int64(len(text)), 10} {
+		for name, r := range map[string]io.Reader{
+			"whole": strings.NewReader(text), "by bytes": iotest.OneByteReader(strings.NewReader(text)),
+			"EOF with end": iotest.DataErrReader(strings.NewReader(text)),
+		} {
+			got, err := readAll(nil, r, announced)
+			if string(got) != text || err != nil {
+				t.Errorf("%s, announced %d: %d bytes, %v", name, announced, len(got), err)
+			}
+		}
+	}
+	broken := errors.New("broken")
+	if got, err := readAll(nil, io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)), 8); string(got) != "half" || !errors.Is(err, broken) {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestReadAllIsBounded(t *testing.T) {
+	if _, err := readAll(nil, iotest.ErrReader(errors.New("read")), maxAnswer+1); !errors.Is(err, errAnswerTooLarge) {
+		t.Errorf("announced too large: %v", err)
+	}
+	if got, err := readAll(nil, zeros{}, -1); !errors.Is(err, errAnswerTooLarge) || cap(got) > 2*maxAnswer {
+		t.Errorf("endless: capacity %d, %v", cap(got), err)
+	}
+}

@@ -1,0 +1,110 @@
+package modelcall
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+)
+
+// estimate is what a call will use, as far as its request says.
+type estimate struct {
+	likely limits.Amount // for soft budgets and token rates
+	most   limits.Amount // an upper bound, for hard budgets
+	bound  catalog.Most  // the tokens of most
+	priced bool          // most is an upper bound of money
+	prompt int64         // tokens of the prompt, for an answer without usage; 0: not estimated
+}
+
+const (
+	// defaultOutput is reserved for a choice, and asked for, where neither the request nor the
+	// catalog nor a cap says how long it may be.
+	defaultOutput = 16_384
+
+	// imageTokens is more than a provider counts for one image: OpenAI's highest count is 48,169
+	// (gpt-4o-mini, eight tiles).
+	imageTokens = 50_000
+
+	// builtInTokens is more than a provider adds to the prompt for a tool that it describes itself
+	// (a shell, a computer). Providers document less than 1,500 tokens; OpenAI documents nothing.
+	builtInTokens = 4_096
+
+	// The estimates, for soft budgets, token rates and answers whose usage is not known: English
+	// text has four bytes a token.
+	bytesPerToken = 4
+	likelyImage   = 1_000
+	likelyBuiltIn = 500
+	likelyOutput  = 1_024
+
+	// leastBytesPerToken is for text that is charged: some languages have three bytes a token.
+	leastBytesPerToken = 3
+)
+
+// estimateLikely finds what the call will likely use.
+func (g *charge) estimateLikely(m *catalog.Model, bytes int64, content request.Content) {
+	output := int64(likelyOutput)
+	if g.output > 0 {
+		output = min(output, g.output+content.Thinking)
+	}
+	g.use.prompt = tokensOf(bytes-content.Encoded, bytesPerToken) + content.Images*likelyImage + g.account.builtIn*likelyBuiltIn
+	output *= g.requested.Choices
+	g.use.likely.Tokens = g.use.prompt + output
+	g.use.likely.Nano, _ = m.Price.CostNano(catalog.Tokens{Prompt: g.use.prompt, Completion: output})
+}
+
+// estimateMost finds the most that the call can use. It bounds the output if the request does not. It
+// refuses what has no upper bound under a hard budget.
+func (g *charge) estimateMost(m *catalog.Model, name string, bytes int64, content request.Content) error {
+	switch most := m.MaxOutput; {
+	case g.output == 0:
+		g.output, g.setOutput = lesser(lesser(most, g.caps.Output), defaultOutput), true
+	case most > 0 && g.output > most: // the model never gives so much: it need not be reserved
+		g.output, g.setOutput = most, true
+	}
+	input := bytes + content.Images*imageTokens + g.account.builtIn*builtInTokens
+	unbounded := content.Unpriced
+	if g.account.storedState {
+		if input += m.ContextLength; m.ContextLength == 0 {
+			unbounded = "stored state"
+		}
+	}
+	if unbounded == "" {
+		unbounded = g.account.hostedTool
+	}
+	if unbounded != "" && !g.key.Unpriced {
+		return g.unpriced("what %q will use cannot be known beforehand", unbounded)
+	}
+	if g.output > math.MaxInt32 {
+		return apierror.New(apierror.InvalidValue, "%q is more than any model can give", g.requested.Param).WithParam(g.requested.Param)
+	}
+	g.use.bound = catalog.Most{
+		Prompt: lesser(input, m.ContextLength), Completion: (g.output+content.Thinking)*g.requested.Choices + content.Prediction,
+		AudioInput: content.AudioInput, AudioOutput: content.AudioOutput,
+	}
+	// Charged if the client disconnects before usage arrives: images and stored state as reserved,
+	// text at three bytes a token.
+	g.use.prompt = min(g.use.bound.Prompt, input-bytes+tokensOf(bytes-content.Encoded, leastBytesPerToken))
+	g.use.most.Tokens = g.use.bound.Prompt + g.use.bound.Completion
+	g.use.most.Nano, g.use.priced = m.Price.MostNano(g.use.bound)
+	if g.key.hardMoney && !g.use.priced && !g.key.Unpriced {
+		return g.unpriced("no price is known for the model %q", name)
+	}
+	return nil
+}
+
+// unpriced is the refusal of a call whose price has no upper bound.
+func (g *charge) unpriced(format string, args ...any) error {
+	isHard := func(s limits.Subject) bool {
+		return slices.ContainsFunc(s.Budgets, func(b limits.Budget) bool { return !b.Soft })
+	}
+	subject := g.key.Subjects[slices.IndexFunc(g.key.Subjects, isHard)].Name
+	e := apierror.New(apierror.CannotBePriced, format+", and the budget of %s is hard", append(args, subject)...)
+	e.LimitSource = subject
+	return e
+}
+
+// tokensOf returns how many tokens text of so many bytes has, rounded up.
+func tokensOf(bytes, perToken int64) int64 { return (max(0, bytes) + perToken - 1) / perToken }

@@ -1,0 +1,71 @@
+package modelcall
+
+import (
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+)
+
+// reserved is what a budget holds for a call, in nano-USD: 1,000 a token.
+func reserved(t *testing.T, text, body string) int64 {
+	t.Helper()
+	r := newRig(t, answering(200, `{}`), limited(budget(t, text)))
+	c := r.begin(t, body)
+	defer c.Finish()
+	if err := c.admit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r.balance(t).Reserved
+}
+
+func TestThinkingIsReservedBesideTheOutput(t *testing.T) {
+	body := hello[:len(hello)-1] + `,"n":2,"enable_thinking":true,"thinking_budget":5000}`
+	for text, least := range map[string]int64{"1usd/day": 10_200_000, "1usd/day soft": 2_048_000} {
+		if n := reserved(t, text, body); n < least || n > least+200_000 {
+			t.Errorf("%s: %d nano-USD", text, n)
+		}
+	}
+}
+
+// A provider describes some tools to the model; that text is prompt, and billed.
+func TestAToolThatTheProviderDescribesIsReserved(t *testing.T) {
+	with := func(tool string) string { return hello[:len(hello)-1] + `,"tools":[` + tool + `]}` }
+	function, patch := reserved(t, "1usd/day", with(`{"type":"function"}`)), reserved(t, "1usd/day", with(`{"type":"apply_patch"}`))
+	if more := patch - function; more < 4_000_000 || more > 6_000_000 {
+		t.Errorf("%d nano-USD more than for a function", more)
+	}
+}
+
+func TestACallWithoutAnUpperBoundIsRefusedUnderAHardBudget(t *testing.T) {
+	search := hello[:len(hello)-1] + `,"web_search_options":{}}`
+	for _, c := range []struct {
+		name, budget, body string
+		change             func(*rig)
+		refused            string
+	}{
+		{"a hosted tool", "1usd/day", search, func(*rig) {}, "cannot be known beforehand"},
+		{"a hosted tool, permitted", "1usd/day", search, func(r *rig) { r.Limits.Keys["dev"].Unpriced = true }, ""},
+		{"a hosted tool, soft", "1usd/day soft", search, func(*rig) {}, ""},
+		{"no price", "1usd/day", hello, func(r *rig) { r.models.model.Price = nil }, "no price is known"},
+		{"no price, tokens", "1M tokens/day", hello, func(r *rig) { r.models.model.Price = nil }, ""},
+	} {
+		r := newRig(t, answering(200, `{}`), limited(budget(t, c.budget)), c.change, func(r *rig) { r.key.HostedTools = true })
+		call := r.begin(t, c.body)
+		err := call.admit(t.Context())
+		if c.refused == "" && err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if c.refused != "" {
+			wantRefusal(t, err, apierror.CannotBePriced, c.refused)
+		}
+		call.Finish()
+	}
+}
+
+func TestTokensAreRoundedUp(t *testing.T) {
+	for bytes, want := range map[int64]int64{-5: 0, 0: 0, 1: 1, 4: 1, 5: 2} {
+		if got := tokensOf(bytes, 4); got != want {
+			t.Errorf("%d bytes: %d tokens", bytes, got)
+		}
+	}
+}

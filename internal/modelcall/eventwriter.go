@@ -1,0 +1,132 @@
+package modelcall
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/sse"
+)
+
+// eventWriter writes an event stream to the client. While the provider is silent it keeps the
+// connection alive with comments: before the first event only after the commit time, because until
+// then a failure can still be a status; later when a heartbeat is due.
+type eventWriter struct {
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	timeouts *Timeouts
+	now      func() time.Time
+	begin    func(http.Header) // sets headers of the answer, before the first write
+
+	mu      sync.Mutex // guards the following, and writing
+	started bool
+	stopped bool
+	last    time.Time // of the last write
+	timer   *time.Timer
+}
+
+var heartbeat = sse.AppendComment(nil, "keep-alive")
+
+func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, begin func(http.Header)) *eventWriter {
+	e := &eventWriter{w: w, control: http.NewResponseController(w), timeouts: timeouts, now: now, begin: begin}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.timer = time.AfterFunc(timeouts.Commit, e.beat)
+	return e
+}
+
+// beat runs on the timer's goroutine.
+func (e *eventWriter) beat() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stopped {
+		return
+	}
+	interval := e.timeouts.Heartbeat
+	if silent := e.now().Sub(e.last); e.started && silent < interval {
+		e.timer.Reset(interval - silent)
+		return
+	}
+	_ = errors.Join(e.write(heartbeat), e.flush()) // the request's context shows that a client has left
+	e.timer.Reset(interval)
+}
+
+// send writes whole events and flushes them.
+func (e *eventWriter) send(events []byte) error {
+	if len(events) == 0 {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return errors.Join(e.write(events), e.flush())
+}
+
+// flush ignores a writer of another module that cannot flush.
+func (e *eventWriter) flush() error {
+	if err := e.control.Flush(); !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
+// finish writes the last events. The end of the answer follows at once and flushes them. Those of a
+// failure are flushed here, because a process that shuts down may be gone by then.
+func (e *eventWriter) finish(events []byte, failed bool) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stopped = true
+	err := e.write(events)
+	if failed {
+		err = errors.Join(err, e.flush())
+	}
+	return err
+}
+
+func (e *eventWriter) write(events []byte) error {
+	if !e.started {
+		e.start()
+	}
+	e.last = e.now()
+	_, err := e.w.Write(events)
+	return err
+}
+
+// start commits to 200: from here on a failure is an event.
+func (e *eventWriter) start() {
+	e.started = true
+	h := e.w.Header()
+	e.begin(h)
+	h["Content-Type"] = eventStreamContentType
+	h["Cache-Control"] = noCache
+	h["X-Accel-Buffering"] = noBuffering // for an nginx in front
+	e.w.WriteHeader(http.StatusOK)
+	e.timer.Reset(e.timeouts.Heartbeat)
+}
+
+var (
+	eventStreamContentType = []string{"text/event-stream"}
+	noCache                = []string{"no-cache"}
+	noBuffering            = []string{"no"}
+)
+
+// abandon ends the writer if it has written nothing, so that the answer can be another one. It
+// reports false, and the stream goes on, if the client has already got 200.
+func (e *eventWriter) abandon() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.started {
+		return false
+	}
+	e.stopped = true
+	e.timer.Stop()
+	return true
+}
+
+// stop ends the heartbeat; nothing is written after it returns.
+func (e *eventWriter) stop() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stopped = true
+	e.timer.Stop()
+}

@@ -1,0 +1,147 @@
+package modelcall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
+)
+
+// webhookRetry is when a caller may try again if the moderator could not be asked.
+const webhookRetry = 10 * time.Second
+
+// Guardrails are those of a configuration, and what they apply to.
+type Guardrails struct {
+	Keys   map[string][]*guardrail.Guardrail // by name of key
+	Models []ModelGuardrails
+	All    []*guardrail.Guardrail // every model call
+
+	sets sync.Map // *guardrail.Set by the names of its guardrails: one for each combination in use
+}
+
+// ModelGuardrails are the guardrails of the models of a pattern.
+type ModelGuardrails struct {
+	Pattern    string
+	Guardrails []*guardrail.Guardrail
+}
+
+// Check refuses patterns that are not valid.
+func (g *Guardrails) Check() error {
+	for _, m := range g.Models {
+		if err := pattern.Valid(m.Pattern); err != nil {
+			return fmt.Errorf("model %q: %w", m.Pattern, err)
+		}
+	}
+	return nil
+}
+
+// of joins the guardrails of a key, of a model and of the gateway, each once, in this order. It
+// returns nil if there are none.
+func (g *Guardrails) of(key, model string) *guardrail.Set {
+	if len(g.Keys)+len(g.Models)+len(g.All) == 0 {
+		return nil
+	}
+	var usual [8]*guardrail.Guardrail
+	list := append(usual[:0], g.Keys[key]...)
+	for _, m := range g.Models {
+		if pattern.Match(m.Pattern, model) {
+			list = append(list, m.Guardrails...)
+		}
+	}
+	list = append(list, g.All...)
+	if len(list) == 0 {
+		return nil
+	}
+	var names strings.Builder
+	for i, r := range list {
+		if slices.Contains(list[:i], r) {
+			list[i] = nil // Join leaves it out
+			continue
+		}
+		names.WriteString(r.Name())
+		names.WriteByte('/') // no name has it
+	}
+	if set, ok := g.sets.Load(names.String()); ok {
+		return set.(*guardrail.Set)
+	}
+	set, _ := g.sets.LoadOrStore(names.String(), guardrail.Join(list...))
+	return set.(*guardrail.Set)
+}
+
+// guard applies the guardrails of a call.
+type guard struct {
+	set      *guardrail.Set // nil: there are none
+	provider string
+	outcome  *Outcome
+}
+
+// request judges a request's body. It returns nil if the body stays as it is.
+func (g *guard) request(ctx context.Context, body []byte, stream bool) ([]byte, error) {
+	if g.set == nil {
+		return nil, nil
+	}
+	if name, ok := g.set.WholeOnly(); ok && stream {
+		return nil, apierror.New(apierror.UnsupportedParameter, "the guardrail %q judges whole answers only: a stream is not possible here", name).WithParam("stream")
+	}
+	result, err := g.set.Request(ctx, body)
+	var limit *guardrail.LimitError
+	if errors.As(err, &limit) {
+		return nil, apierror.New(apierror.RequestTooLarge, "the request cannot be judged: it has more %s than a guardrail looks at", limit.What)
+	}
+	return g.result(ctx, result, err)
+}
+
+// answer judges a provider's whole answer. It returns nil if the answer stays as it is.
+func (g *guard) answer(ctx context.Context, body []byte) ([]byte, error) {
+	if g.set == nil {
+		return nil, nil
+	}
+	result, err := g.set.Answer(ctx, body)
+	return g.result(ctx, result, err)
+}
+
+func (g *guard) result(ctx context.Context, result guardrail.Result, err error) ([]byte, error) {
+	if err != nil {
+		return nil, g.failure(ctx, err)
+	}
+	if result.Verdict != nil {
+		return nil, blocked(result.Verdict)
+	}
+	g.outcome.noteRedacted(result.Redacted)
+	return result.Body, nil
+}
+
+// failure is the refusal of a body that the guardrails could not judge.
+func (g *guard) failure(ctx context.Context, err error) error {
+	var twice *guardrail.DuplicateError
+	var hook *guardrail.WebhookError
+	var limit *guardrail.HookLimitError
+	switch {
+	case ctx.Err() != nil:
+		return clientGone(err)
+	case errors.As(err, &twice):
+		return apierror.New(apierror.InvalidJSON, "the request body is not acceptable JSON: an object in %q has the key %q twice", twice.Param, twice.Key).WithParam(twice.Param)
+	case errors.As(err, &limit) && limit.Direction == guardrail.Input:
+		return apierror.New(apierror.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, guardrail.MaxHookTexts, guardrail.MaxHookText)
+	case errors.As(err, &hook):
+		e := apierror.New(apierror.GuardrailUnavailable, "the guardrail %q could not be asked", hook.Guardrail).WithCause(err)
+		e.RetryAfter = webhookRetry
+		return e
+	}
+	return nonsense(g.provider, err)
+}
+
+// blocked is the refusal of a text. It names the guardrail and the class of what was found, and shows
+// nothing of the text.
+func blocked(v *guardrail.Verdict) *apierror.Error {
+	e := apierror.New(apierror.GuardrailBlocked, "refused by the guardrail %q: %s", v.Guardrail, v.Class)
+	e.Reasons = []string{v.Class}
+	return e
+}

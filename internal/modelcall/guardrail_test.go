@@ -1,0 +1,101 @@
+package modelcall
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+)
+
+func words(t *testing.T, action guardrail.Action, on guardrail.Direction) *guardrail.Guardrail {
+	t.Helper()
+	g, err := guardrail.Compile(guardrail.Spec{Name: "words", On: on, Rules: []guardrail.Rule{
+		{Action: action, Detector: guardrail.Words, Words: []string{"mellon"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func guarded(all ...*guardrail.Guardrail) func(*rig) {
+	return func(r *rig) { r.Guardrails.All = all }
+}
+
+// A body that something was taken out of is a second one beside the first.
+func TestARedactedBodyCountsAsMemory(t *testing.T) {
+	body := `{"model":"acme/m","messages":[{"role":"user","content":"mellon ` + strings.Repeat("x", 600<<10) + `"}]}`
+	for limit, code := range map[int64]apierror.Code{64 << 20: "", 1600 << 10: apierror.GatewayBusy} {
+		r := newRig(t, answering(200, chatAnswerBody), guarded(words(t, guardrail.Redact, guardrail.Input)))
+		r.memory.SetLimit(limit)
+		c := r.begin(t, body)
+		err := c.admit(t.Context())
+		if code != "" {
+			wantRefusal(t, err, code, "")
+		} else if err != nil || strings.Contains(string(c.body.Data()), "mellon") || r.memory.Used() < 2*600<<10 {
+			t.Errorf("%v: %d bytes are counted", err, r.memory.Used())
+		}
+		c.Finish()
+		if used := r.memory.Used(); used != 0 {
+			t.Errorf("limit %d: %d bytes were not given back", limit, used)
+		}
+	}
+}
+
+// A text that no moderator judged is the caller's mistake, also if calls go on while the moderator
+// fails.
+func TestATextTooLongForAWebhookIsTooLarge(t *testing.T) {
+	hook, err := guardrail.Compile(guardrail.Spec{Name: "hook", On: guardrail.Input, Webhook: &guardrail.Webhook{
+		URL: "https://moderator.example/", FailOpen: true, Transport: answering(200, `{"action":"allow"}`),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, answering(200, chatAnswerBody), guarded(hook))
+	_, refusal := r.serve(t, Chat, `{"model":"acme/m","messages":[`+strings.Repeat(`"x",`, guardrail.MaxHookTexts)+`"x"]}`)
+	wantRefusal(t, refusal, apierror.RequestTooLarge, "10000 texts")
+}
+
+func TestADeniedTextIsNotSentOrShown(t *testing.T) {
+	denied := strings.Replace(hello, "hello", "mellon", 1)
+	r := newRig(t, roundTrip(nil), guarded(words(t, guardrail.Deny, guardrail.Input)))
+	_, refusal := r.serve(t, Chat, denied)
+	wantRefusal(t, refusal, apierror.GuardrailBlocked, `refused by the guardrail "words": words`)
+	if len(refusal.Reasons) != 1 || refusal.Reasons[0] != "words" {
+		t.Errorf("reasons %q", refusal.Reasons)
+	}
+
+	r = newRig(t, answering(200, strings.Replace(chatAnswerBody, "Hello.", "mellon", 1)), guarded(words(t, guardrail.Deny, guardrail.Output)))
+	w, refusal := r.serve(t, Chat, hello)
+	if wantRefusal(t, refusal, apierror.GuardrailBlocked, "words"); w.Body.Len() > 0 {
+		t.Errorf("shown: %s", w.Body)
+	}
+	if row := r.rows(t)[0]; row.CompletionTokens != 4 || row.UsageSource != "provider" {
+		t.Errorf("the usage of a refused answer is real: %+v", row)
+	}
+}
+
+func TestGuardrailsOfKeyModelAndGatewayAreJoinedOnce(t *testing.T) {
+	a, b := words(t, guardrail.Deny, guardrail.Input), words(t, guardrail.Redact, guardrail.Input)
+	g := &Guardrails{
+		Keys: map[string][]*guardrail.Guardrail{"dev": {a}}, All: []*guardrail.Guardrail{a},
+		Models: []ModelGuardrails{{Pattern: "acme/*", Guardrails: []*guardrail.Guardrail{b}}},
+	}
+	if err := g.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if g.of("dev", "acme/m") != g.of("dev", "acme/other") {
+		t.Error("the same guardrails are joined twice")
+	}
+	if g.of("dev", "other/m") == g.of("dev", "acme/m") || g.of("other", "other/m") == nil {
+		t.Error("the guardrails do not follow key and model")
+	}
+	if (&Guardrails{}).of("dev", "acme/m") != nil {
+		t.Error("a set of no guardrails")
+	}
+	bad := &Guardrails{Models: []ModelGuardrails{{Pattern: ""}}}
+	if err := bad.Check(); err == nil {
+		t.Error("an empty pattern is accepted")
+	}
+}

@@ -1,0 +1,123 @@
+package modelcall
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+const (
+	// tokensPerSecond is how fast a provider is assumed to generate while nothing comes from it:
+	// faster than most large models.
+	tokensPerSecond = 200
+
+	// thinkingPause is a pause after which a provider is assumed to think. Shorter ones lie between
+	// any two pieces of an answer.
+	thinkingPause = time.Second
+
+	// mostFrame is the longest frame that the text of an event is assumed to have, in bytes.
+	mostFrame = 400
+)
+
+// meter measures a provider's answer: the usage that it reports, and for an answer without usage how
+// much has come.
+type meter struct {
+	sent         time.Time // when the request was sent, at the last attempt
+	requestBytes int64
+
+	events   int64         // events with a piece of the answer
+	data     int64         // bytes of these events
+	smallest int64         // bytes of the smallest of them
+	whole    int64         // bytes of an answer that is not streamed
+	silent   time.Duration // pauses, with the one before the answer
+	text     bool          // the answer has some text
+	unbilled bool          // the provider refused or failed before it said anything
+
+	usage    openai.Usage
+	reported bool // usage is the provider's
+	later    int  // events after the one with usage
+	last     bool // usage came in an event that was refused and is the last
+}
+
+// start notes that the request is sent.
+func (m *meter) start(now time.Time, requestBytes int) {
+	m.sent, m.requestBytes = now, int64(requestBytes)
+}
+
+// waited notes how long nothing came from the provider.
+func (m *meter) waited(pause time.Duration) {
+	if pause >= thinkingPause {
+		m.silent += pause
+	}
+}
+
+// answered notes the status of the answer. Only 200 is billed.
+func (m *meter) answered(status int) { m.unbilled = status != http.StatusOK }
+
+// markUnbilled notes that the provider failed, by its own word or with an empty answer, before it
+// said anything. As with another status than 200, nothing is billed.
+func (m *meter) markUnbilled() { m.unbilled = true }
+
+// event notes an event of the stream. Only events with a piece of the answer count.
+func (m *meter) event(name, data []byte) {
+	if !openai.IsPiece(name, data) {
+		return
+	}
+	n := int64(len(data))
+	if m.events == 0 || n < m.smallest {
+		m.smallest = n
+	}
+	m.events++
+	m.data += n
+}
+
+// wholeAnswer notes the size of an answer that is not streamed, in bytes.
+func (m *meter) wholeAnswer(bytes int) { m.whole = int64(bytes) }
+
+// received reports whether an event with a piece of the answer has come.
+func (m *meter) received() bool { return m.events > 0 }
+
+// summarize notes the usage that the answer reported, also if it ended badly: tokens that were used
+// are paid for.
+func (m *meter) summarize(s openai.Summary) {
+	m.text = m.text || s.Text
+	if s.HasUsage && !m.last {
+		m.usage, m.reported, m.later = s.Usage, true, s.Later
+	}
+}
+
+// lastEvent notes the usage in an event that no client gets, because a guardrail refused it.
+func (m *meter) lastEvent(data []byte) {
+	m.text = true
+	if u, ok := openai.EventUsage(data); ok {
+		m.usage, m.reported, m.later, m.last = u, true, 0, true
+	}
+}
+
+// completion estimates the completion tokens of that many choices. A stream has a token for each
+// event, or one for each three bytes by which events exceed the frame that all have, whichever is
+// more; a whole answer has one for each three bytes. While nothing came, hidden thoughts may have
+// been generated: tokensPerSecond for each choice.
+//
+// With token probabilities most of an event is not text, and an event is a token.
+func (m *meter) completion(choices int64, now time.Time, logprobs bool) int64 {
+	if m.whole > 0 {
+		return m.whole / leastBytesPerToken
+	}
+	silent := m.silent
+	if m.events == 0 {
+		silent = now.Sub(m.sent)
+	}
+	text := (m.data - m.events*min(m.smallest, mostFrame)) / leastBytesPerToken
+	if logprobs {
+		text = 0
+	}
+	return max(m.events, text) + int64(silent.Seconds()*tokensPerSecond)*choices
+}
+
+// impossible reports whether the reported usage cannot be true: a prompt without tokens, or text
+// without. A provider that failed before its first word may have used nothing.
+func (m *meter) impossible() bool {
+	return !m.unbilled && (m.usage.Prompt == 0 || m.usage.Completion == 0 && m.text)
+}

@@ -1,0 +1,111 @@
+package modelcall
+
+import (
+	"crypto/rand"
+	"net/http"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// Operation is an API of model calls as callers use it: [Chat] or [Responses].
+type Operation interface {
+	// kind is the operation's name at providers and in the catalog.
+	kind() provider.Operation
+	// messages is the field that has the messages.
+	messages() string
+	// parse reads what the gateway acts on. The error is a 400.
+	parse(b *jsonscan.Body) (request.Request, error)
+	// requestedLimits reads how much the request asks for. The error is a 400.
+	requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error)
+	// encode writes the request for a target: as it is with a few edits, or translated. The error is
+	// a 400.
+	encode(e *encoding) (*sending, error)
+}
+
+// The operations.
+var (
+	Chat      Operation = chat{}
+	Responses Operation = responses{}
+)
+
+// API is how the SDKs of a family want to be answered.
+type API interface {
+	// ChatResult appends a chat completion of a provider in the family's shape.
+	ChatResult(dst, body []byte, call openai.Call, p Pricer) ([]byte, openai.Summary, error)
+	// ChatStream returns the same for a stream.
+	ChatStream(call openai.Call, p Pricer) openai.DeltaStream
+	// ShowRate sets the headers that show a rate in an answer.
+	ShowRate(h http.Header, r *apierror.Rate)
+}
+
+// Pricer knows what a call costs.
+type Pricer interface {
+	// Cost returns the price of the usage in nano-USD, and whether it is known.
+	Cost(u openai.Usage) (nano int64, known bool)
+}
+
+// encoding is what an operation needs to write a request for a target.
+type encoding struct {
+	body      *jsonscan.Body
+	asked     request.Request
+	requested request.RequestedLimits
+	target    *target
+	output    int64        // the output limit that the provider must be told; 0: the caller's own
+	maxPrice  *routerPrice // that the provider must be told; nil for none
+	api       API
+	pricer    Pricer
+	answer    openai.Call
+	ids       responseIDs
+}
+
+// openRouter reports whether the provider knows the request fields that only OpenRouter has.
+func (e *encoding) openRouter() bool { return e.target.provider.Dialect.OpenRouterFields() }
+
+// sending is a request in the form of a provider.
+type sending struct {
+	operation provider.Operation
+	body      [][]byte
+	stream    bool
+	answer    answer
+}
+
+// answer turns a provider's answer into the caller's.
+type answer interface {
+	// whole appends an answer in one piece. The summary is valid with an error too.
+	whole(dst, body []byte) ([]byte, openai.Summary, error)
+	stream() openai.Stream
+}
+
+// responseIDs are the names that a translated Response has and a chat completion does not.
+type responseIDs struct {
+	requestID string
+	created   int64 // seconds since 1970
+}
+
+const (
+	requestPrefix  = "req_"
+	responsePrefix = "resp_"
+)
+
+// NewID names the response after the request, so that the activity is found by the only id that a
+// client of such an answer gets.
+func (ids responseIDs) NewID(prefix string) string {
+	if prefix+"_" == responsePrefix {
+		return responsePrefix + strings.TrimPrefix(ids.requestID, requestPrefix)
+	}
+	return prefix + "_" + strings.ToLower(rand.Text())
+}
+
+// Unix returns when the request began, in seconds.
+func (ids responseIDs) Unix() int64 { return ids.created }
+
+// RequestOf returns the id of the request after which a translated response was named.
+func RequestOf(responseID string) (requestID string, ok bool) {
+	rest, ok := strings.CutPrefix(responseID, responsePrefix)
+	return requestPrefix + rest, ok
+}

@@ -1,0 +1,86 @@
+package modelcall
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+)
+
+// Outcome is what a request with a valid key leaves behind: one record, one log line and one count.
+type Outcome struct {
+	Record *activity.Record // allocated by itself: it may wait to be written after the request is gone
+
+	begun    time.Time
+	recorded bool // a success leaves a record too
+
+	ended      bool // an outcome is known
+	cause      error
+	redacted   []string // classes of what guardrails took out of texts
+	knownModel bool     // the catalog has the model that the record names
+}
+
+// Succeed notes that the whole answer was given, with this status.
+func (o *Outcome) Succeed(status int) {
+	o.Record.Status, o.ended = status, true
+}
+
+// Fail notes the refusal or failure that the caller got. In the middle of a stream the client has
+// read 200; the record has the status of the failure.
+func (o *Outcome) Fail(e *apierror.Error) {
+	o.Record.Code, o.cause, o.ended = string(e.Code), e.Cause, true
+	o.Record.Status = e.HTTPStatus()
+	if e.Code == apierror.ClientGone {
+		o.Record.Status = apierror.StatusClientGone
+	}
+}
+
+// firstToken notes that the first event of a stream has come.
+func (o *Outcome) firstToken(now time.Time) {
+	if o.Record.FirstToken == 0 {
+		o.Record.FirstToken = max(now.Sub(o.begun), 1)
+	}
+}
+
+// noteRedacted notes what guardrails took out of texts.
+func (o *Outcome) noteRedacted(found []guardrail.Verdict) {
+	for _, v := range found {
+		if !slices.Contains(o.redacted, v.Class) {
+			o.redacted = append(o.redacted, v.Class)
+		}
+	}
+}
+
+// end notes how long the request took. One without an outcome is the gateway's own failure, such as
+// a panic.
+func (o *Outcome) end(now time.Time) {
+	if !o.ended {
+		o.Fail(apierror.New(apierror.Internal, "the call ended without an outcome"))
+	}
+	o.Record.Latency = now.Sub(o.begun)
+}
+
+// publish counts the request, logs it and keeps its record.
+func (o *Outcome) publish(d *Deps) {
+	r := o.Record
+	d.Metrics.Ended(metrics.Call{
+		Route: r.Route, Provider: r.Provider, Model: o.metricModel(), Code: r.Code, Status: r.Status,
+		Duration: r.Latency, FirstToken: r.FirstToken, Prompt: r.PromptTokens, Completion: r.CompletionTokens,
+	})
+	o.writeLog(d) // before the record: a reader who finds the row finds the line
+	if o.recorded || r.Code != "" {
+		d.Activity.Append(r)
+	}
+}
+
+// metricModel returns the model's name if the catalog has it: the values of a label must not be a
+// caller's choice.
+func (o *Outcome) metricModel() string {
+	if o.knownModel {
+		return o.Record.Model
+	}
+	return ""
+}

@@ -1,0 +1,132 @@
+package modelcall
+
+import (
+	"database/sql"
+	"errors"
+	"net/http/httptest"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+	"weak"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+func TestASuccessfulLookLeavesNoRecord(t *testing.T) {
+	r := newRig(t, answering(200, `{}`))
+	for _, refused := range []bool{false, true} {
+		q, err := Begin(&r.Deps, httptest.NewRecorder(), post(strings.NewReader(""), 0), Caller{Credential: keys.Credential{Key: &r.key}},
+			Route{Name: "GET /v1/models", Family: "openai"}, IDs{RequestID: "req_2", GenerationID: "gen-2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Succeed(200)
+		if refused {
+			q.Fail(apierror.From(q.Require(keys.ModelsRead)))
+		}
+		q.Finish()
+		q.Finish()
+	}
+	if rows := r.rows(t); len(rows) != 1 || rows[0].Code != string(apierror.InsufficientScope) || rows[0].Status != 403 {
+		t.Errorf("records %+v, want the refusal alone", rows)
+	}
+	if c := r.begin(t, hello); c.Require(keys.ChatWrite) != nil {
+		t.Error("a scope that the key has is refused")
+	}
+}
+
+func TestTheLogShowsNoSecretOfACause(t *testing.T) {
+	core, lines := observer.New(zapcore.InfoLevel)
+	r := newRig(t, answering(200, `{}`), func(r *rig) {
+		r.Logger, r.Redactor = zap.New(core), redact.New([]string{"provider-credential"}, func(string) bool { return false })
+	})
+	c := r.begin(t, hello)
+	c.Fail(apierror.New(apierror.UpstreamAuth, "x").WithCause(errors.New("key provider-credential is wrong")))
+	c.Finish()
+	line := lines.All()[0]
+	if cause := line.ContextMap()["cause"]; cause != "key [redacted] is wrong" || line.Level != zapcore.ErrorLevel {
+		t.Errorf("cause %q at level %s", cause, line.Level)
+	}
+	if got := c.Redact("you sent " + secret + " and provider-credential"); got != "you sent [redacted] and [redacted]" {
+		t.Errorf("redacted: %q", got)
+	}
+}
+
+func TestAClientThatHasLeftIs499InTheRecord(t *testing.T) {
+	r := newRig(t, answering(200, `{}`))
+	c := r.begin(t, hello)
+	c.Fail(clientGone(nil))
+	c.Finish()
+	if row := r.rows(t)[0]; row.Status != 499 || row.Code != string(apierror.ClientGone) {
+		t.Errorf("status %d, code %s", row.Status, row.Code)
+	}
+}
+
+// A record may wait long for a slow disk. If it held its call, it would hold the request, the answer
+// and Caddy's context too.
+func TestARecordThatWaitsDoesNotHoldItsCall(t *testing.T) {
+	dir := t.TempDir()
+	opened, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema}, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	r := newRig(t, answering(200, chatAnswerBody), func(r *rig) { r.Activity = activity.New(opened) })
+	other, err := sql.Open("sqlite", "file:"+filepath.Join(dir, store.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	other.SetMaxOpenConns(1)
+	if _, err := other.Exec("BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	held := func() weak.Pointer[call] {
+		c := r.begin(t, hello)
+		c.asked.Model = "acme/m"
+		if err := c.route(t.Context()); err != nil { // no wait: a stopped timer may be held for a while
+			t.Fatal(err)
+		}
+		c.Succeed(200)
+		c.Finish()
+		return weak.Make(c)
+	}()
+	for range 10 {
+		if runtime.GC(); held.Value() == nil {
+			break
+		}
+	}
+	if held.Value() != nil {
+		t.Error("the call is held by its record")
+	}
+	if _, err := other.Exec("ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheFirstTokenIsTimedOnce(t *testing.T) {
+	begun := time.Unix(1000, 0)
+	o := Outcome{begun: begun, Record: new(activity.Record)}
+	o.firstToken(begun) // a clock can be coarse
+	if o.Record.FirstToken != 1 {
+		t.Errorf("%s", o.Record.FirstToken)
+	}
+	o.Record.FirstToken = 0
+	o.firstToken(begun.Add(2 * time.Second))
+	o.firstToken(begun.Add(3 * time.Second))
+	if o.Record.FirstToken != 2*time.Second {
+		t.Errorf("%s", o.Record.FirstToken)
+	}
+}

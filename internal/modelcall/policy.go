@@ -1,0 +1,212 @@
+package modelcall
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
+	"github.com/gatehouse-proxy/gatehouse/internal/upload"
+)
+
+// Caps bound what one request may ask for. 0 is no bound.
+type Caps struct {
+	Messages int
+	Tools    int
+	Output   int64 // tokens of a choice
+	// Clamp lowers an output limit above Output instead of refusing it.
+	Clamp bool
+	// Body bounds a request's body, in bytes, instead of upload.MaxBody.
+	Body int64
+}
+
+// KeyLimits bound one key.
+type KeyLimits struct {
+	// Subjects are those of the key, its tenant and the gateway that have any limit, in this order.
+	Subjects []limits.Subject
+	Caps     Caps
+	// Unpriced permits calls whose price cannot be known beforehand, under a hard budget too.
+	Unpriced bool
+
+	hardMoney, hardTokens, soft, rated bool // what the subjects have
+}
+
+// subjects returns the limited subjects, none without limits.
+func (k *KeyLimits) subjects() []limits.Subject {
+	if k == nil {
+		return nil
+	}
+	return k.Subjects
+}
+
+// budgeted reports whether the key has a budget; hard, whether it has a hard one.
+func (k *KeyLimits) budgeted() bool { return k != nil && (k.hardMoney || k.hardTokens || k.soft) }
+func (k *KeyLimits) hard() bool     { return k != nil && (k.hardMoney || k.hardTokens) }
+
+// ModelLimits bound the models of a pattern, all together, for all callers.
+type ModelLimits struct {
+	Pattern string
+	Subject limits.Subject // its Name is ModelSubject(Pattern); no budgets
+	Caps    Caps
+}
+
+// rated reports whether the models have a token rate.
+func (m *ModelLimits) rated() bool {
+	return slices.ContainsFunc(m.Subject.Rates, func(r limits.Rate) bool { return r.Unit == limits.Tokens })
+}
+
+// FailurePolicy says what happens to a call while the ledger cannot be written.
+type FailurePolicy uint8
+
+// Policies.
+const (
+	// FailByBudget refuses calls of keys under a hard money budget.
+	FailByBudget FailurePolicy = iota
+	FailOpen                   // no call is refused
+	FailClosed                 // calls under any budget are
+)
+
+// Limits are those of a configuration.
+type Limits struct {
+	Keys   map[string]*KeyLimits // by name of key
+	Models []ModelLimits
+	// OnStoreFailure is the policy for a ledger that cannot be written.
+	OnStoreFailure FailurePolicy
+	// Drain is how long a provider's answer is still read after its client has left, so that its
+	// usage is known. 0 cancels it at once.
+	Drain time.Duration
+
+	// readable is the largest body that any model takes: which model a body names is known only
+	// after it was read.
+	readable int64
+}
+
+// KeySubject, TenantSubject, ModelSubject and GatewaySubject name what is limited.
+func KeySubject(key string) string       { return "key:" + key }
+func TenantSubject(tenant string) string { return "tenant:" + tenant }
+func ModelSubject(pattern string) string { return "model:" + pattern }
+func GatewaySubject() string             { return "gateway" }
+
+func isLimited(s *limits.Subject) bool { return len(s.Rates)+len(s.Budgets)+s.Concurrency.Limit > 0 }
+
+// Prepare refuses limits that contradict each other and prepares look-ups. It must be called before
+// calls use them.
+func (l *Limits) Prepare() error {
+	for name, k := range l.Keys {
+		k.Subjects = slices.DeleteFunc(slices.Clone(k.Subjects), func(s limits.Subject) bool { return !isLimited(&s) })
+		for _, s := range k.Subjects {
+			if err := s.Check(); err != nil {
+				return fmt.Errorf("limits of %q: %w", s.Name, err)
+			}
+			k.rated = k.rated || slices.ContainsFunc(s.Rates, func(r limits.Rate) bool { return r.Unit == limits.Tokens })
+			for _, b := range s.Budgets {
+				switch {
+				case b.Soft:
+					k.soft = true
+				case b.Unit == limits.Money:
+					k.hardMoney = true
+				default:
+					k.hardTokens = true
+				}
+			}
+		}
+		if err := k.Caps.check(); err != nil {
+			return fmt.Errorf("key %q: %w", name, err)
+		}
+	}
+	l.readable = upload.MaxBody
+	for i, m := range l.Models {
+		if err := pattern.Valid(m.Pattern); err != nil {
+			return fmt.Errorf("model %q: %w", m.Pattern, err)
+		}
+		if slices.ContainsFunc(l.Models[:i], func(other ModelLimits) bool { return other.Pattern == m.Pattern }) {
+			return fmt.Errorf("model %q is given twice", m.Pattern)
+		}
+		if err := m.Subject.Check(); err != nil {
+			return fmt.Errorf("model %q: %w", m.Pattern, err)
+		}
+		if len(m.Subject.Budgets) > 0 {
+			return fmt.Errorf("model %q: budgets belong to keys, tenants and the gateway", m.Pattern)
+		}
+		if err := m.Caps.check(); err != nil {
+			return fmt.Errorf("model %q: %w", m.Pattern, err)
+		}
+		l.readable = max(l.readable, m.Caps.Body)
+	}
+	return nil
+}
+
+// MaxBody returns the largest body that any key or model takes, in bytes.
+func (l *Limits) MaxBody() int64 {
+	most := int64(upload.MaxBody)
+	for _, k := range l.Keys {
+		most = max(most, k.Caps.Body)
+	}
+	for _, m := range l.Models {
+		most = max(most, m.Caps.Body)
+	}
+	return most
+}
+
+func (c Caps) check() error {
+	if c.Body < 0 || c.Body > upload.MaxMaxBody {
+		return fmt.Errorf("max_body: want 1 to %d bytes", upload.MaxMaxBody)
+	}
+	return nil
+}
+
+// maxBody returns how many bytes are read of a request with a key.
+func (l *Limits) maxBody(key *KeyLimits) int64 {
+	if key != nil && key.Caps.Body > 0 {
+		return key.Caps.Body
+	}
+	return l.readable
+}
+
+// matching returns the limits of a model.
+func (l *Limits) matching(model string) []*ModelLimits {
+	var found []*ModelLimits
+	for i := range l.Models {
+		if pattern.Match(l.Models[i].Pattern, model) {
+			found = append(found, &l.Models[i])
+		}
+	}
+	return found
+}
+
+// Subjects returns all subjects whose balance an operator may ask for, sorted by name.
+func (l *Limits) Subjects() []limits.Subject {
+	var all []limits.Subject
+	for _, k := range l.Keys {
+		for _, s := range k.Subjects {
+			if !slices.ContainsFunc(all, func(other limits.Subject) bool { return other.Name == s.Name }) {
+				all = append(all, s)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b limits.Subject) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// within returns the caps that satisfy both.
+func (c Caps) within(other Caps) Caps {
+	return Caps{
+		Messages: lesser(c.Messages, other.Messages), Tools: lesser(c.Tools, other.Tools),
+		Output: lesser(c.Output, other.Output), Clamp: c.clampsWith(other), Body: lesser(c.Body, other.Body),
+	}
+}
+
+// clampsWith reports whether neither bound of the output wants refusals.
+func (c Caps) clampsWith(other Caps) bool {
+	return (c.Clamp || c.Output == 0) && (other.Clamp || other.Output == 0)
+}
+
+// lesser returns the lesser of two bounds. 0 is no bound.
+func lesser[T int | int64](a, b T) T {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,71 @@
+package modelcall
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/sse"
+)
+
+// maxErrorBody is how much of a provider's error is read, in bytes.
+const maxErrorBody = 64 << 10
+
+// providerError turns a provider's refusal into the gateway's.
+func providerError(resp *http.Response, now time.Time, redact func(string) string, provider string) *apierror.Error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what there is of it
+	return openai.Fault(resp.StatusCode, retryAfter(resp.Header, now), parseError(body), redact, provider)
+}
+
+// parseError reads the error in a body that is JSON or, as servers send it that have begun to stream,
+// an event stream.
+func parseError(body []byte) openai.ProviderError {
+	none := openai.ProviderError{}
+	if found := openai.ParseProviderError(body); found != none {
+		return found
+	}
+	events := sse.NewReader(bytes.NewReader(body), maxErrorBody)
+	defer events.Release()
+	for {
+		event, err := events.Next()
+		if err != nil {
+			return none
+		}
+		if found := openai.ParseProviderError(event.Data); found != none {
+			return found
+		}
+	}
+}
+
+// retryAfter reads Retry-After, in seconds or as a date (RFC 9110, 10.2.3).
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	text := strings.TrimSpace(h.Get("Retry-After"))
+	if text == "" {
+		return 0
+	}
+	if s, err := strconv.ParseFloat(text, 64); err == nil && s > 0 && s < 1e6 {
+		return time.Duration(s * float64(time.Second))
+	}
+	if t, err := http.ParseTime(text); err == nil {
+		return max(t.Sub(now), 0)
+	}
+	return 0
+}
+
+// brokenAnswer is the failure of an answer that could not be read or that makes no sense.
+func brokenAnswer(provider string, err error) *apierror.Error {
+	if e := apierror.From(err); e.Code != apierror.Internal {
+		return e
+	}
+	return nonsense(provider, err)
+}
+
+// nonsense is the failure of a provider whose answer makes no sense.
+func nonsense(provider string, cause error) *apierror.Error {
+	return providerFailure(apierror.UpstreamError, provider, cause, "provider %q gave an answer that makes no sense", provider)
+}

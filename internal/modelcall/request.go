@@ -1,0 +1,210 @@
+package modelcall
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/upload"
+	"github.com/gatehouse-proxy/gatehouse/internal/watchdog"
+)
+
+// Deps are the parts of a gateway that its requests use. They do not change while requests run.
+type Deps struct {
+	Models      Models
+	Limits      *Limits
+	Guardrails  *Guardrails
+	Rates       *limits.Rates
+	Concurrency *limits.ConcurrencyLimiter
+	Ledger      limits.Ledger
+	Exhausted   *ExhaustedBudgets
+	Owners      *owners.Owners
+
+	Uploads  upload.Config
+	Timeouts Timeouts
+	InFlight *inflight.Set
+
+	Activity *activity.Log
+	Metrics  *metrics.Metrics
+	Redactor *redact.Redactor
+	Logger   *zap.Logger
+	Sampled  func() *zap.Logger // for warnings that calls could repeat without end
+	Now      func() time.Time
+
+	// WarnOfDemo warns once of a built-in part that serves more than this machine.
+	WarnOfDemo func(what string)
+}
+
+// Timeouts of a call. All are positive.
+type Timeouts struct {
+	Body   time.Duration // for the request's body to arrive
+	Header time.Duration // for the provider's answer to begin
+	Idle   time.Duration // between two reads of the provider's answer
+	// Commit is how long a stream may be silent at its start before the gateway answers 200 and
+	// keeps the connection alive with comments.
+	Commit time.Duration
+	// Heartbeat is the longest silence within a stream to the client.
+	Heartbeat time.Duration
+}
+
+// DefaultTimeouts follow the SDKs, which wait 600 s for an answer.
+var DefaultTimeouts = Timeouts{
+	Body:      2 * time.Minute,
+	Header:    10 * time.Minute,
+	Idle:      5 * time.Minute,
+	Commit:    20 * time.Second,
+	Heartbeat: 15 * time.Second,
+}
+
+// Caller is the holder of a valid key.
+type Caller struct {
+	keys.Credential
+	Secret string // the key as it was sent, to be taken out of provider text
+}
+
+// Route describes a request to its record.
+type Route struct {
+	Name   string // "POST /v1/chat/completions"
+	Family string // "openai" or "openrouter"
+	// Recorded requests leave a record when they succeed, too.
+	Recorded bool
+}
+
+// IDs are the names of one request: RequestID (ours, x-request-id), GenerationID (ours, the
+// record's), Client (the client's own).
+type IDs struct {
+	RequestID, GenerationID, Client string
+}
+
+// Request is one request with a valid key, from Begin to Finish. It is used by one goroutine.
+type Request struct {
+	Caller
+	Outcome
+	Body upload.Upload
+
+	deps     *Deps
+	w        http.ResponseWriter
+	r        *http.Request
+	entry    inflight.Entry
+	watch    watchdog.Timer
+	call     *call // of a model call; nil otherwise
+	finished bool
+}
+
+// Begin opens the request of an authenticated caller; Finish must be called on it. It fails only if
+// the configuration was replaced and what it used is closed: the client must use a new connection.
+func Begin(d *Deps, w http.ResponseWriter, r *http.Request, caller Caller, route Route, ids IDs) (*Request, error) {
+	now := d.Now()
+	q := &Request{
+		Caller: caller, deps: d, w: w, r: r,
+		Outcome: Outcome{begun: now, recorded: route.Recorded, Record: &activity.Record{
+			ID:              ids.GenerationID,
+			RequestID:       ids.RequestID,
+			ClientRequestID: d.Redactor.Name(ids.Client),
+			CreatedAt:       now,
+			Tenant:          caller.Tenant,
+			Key:             caller.Name,
+			KeyHash:         caller.Hash,
+			Family:          route.Family,
+			Route:           route.Name,
+			UsageSource:     activity.UsageNone,
+		}},
+	}
+	q.Body = upload.New(&d.Uploads, w, r, &q.watch)
+	if !d.InFlight.Add(&q.entry) {
+		return nil, apierror.New(apierror.ShuttingDown, "the configuration of this connection was replaced; try again on a new connection")
+	}
+	return q, nil
+}
+
+// Unauthenticated counts and logs a request without a valid key. It leaves no record, and its log is
+// sampled: such requests cost an attacker nothing.
+func Unauthenticated(d *Deps, route string, fields ...zap.Field) {
+	d.Metrics.Unauthenticated(route)
+	d.Sampled().Warn("request without a valid key", append(fields, zap.String("route", route))...)
+}
+
+// PrepareRefusal must be called before an error is written to a request whose body was not read to its
+// end. See [upload.PrepareRefusal].
+func PrepareRefusal(d *Deps, w http.ResponseWriter, r *http.Request) {
+	upload.PrepareRefusal(w, r, d.Now())
+}
+
+// Require refuses a key that lacks the scope.
+func (q *Request) Require(scope keys.Scope) error {
+	if q.Has(scope) {
+		return nil
+	}
+	return apierror.New(apierror.InsufficientScope, "the key %q has no scope %s, which this route needs", q.Name, scope)
+}
+
+// SetWorkstation notes the name of the workstation that the request is about.
+func (q *Request) SetWorkstation(name string) { q.Record.Workstation = q.deps.Redactor.Name(name) }
+
+// ReadObject reads a body that may be empty, of at most limit bytes: a JSON object, each member of
+// which read takes. It is for requests that are not model calls.
+func (q *Request) ReadObject(limit int64, read func(name string, value []byte) error) error {
+	data, err := q.Body.Read(limit)
+	if err != nil || len(bytes.TrimSpace(data)) == 0 {
+		return err
+	}
+	var body jsonscan.Body
+	defer body.Release()
+	if err := invalidJSON(body.Parse(data)); err != nil {
+		return err
+	}
+	for i, m := range body.Members() {
+		if err := read(string(m.Key(data)), body.Value(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Rates returns the states of the tightest rates of a model call, nil where none applies.
+func (q *Request) Rates() (requests, tokens *apierror.Rate) {
+	if q.call == nil {
+		return nil, nil
+	}
+	return q.call.admission.current()
+}
+
+// Redact takes all known secrets out of provider text, and the caller's own key, of which the
+// configuration may know only the hash.
+func (q *Request) Redact(text string) string {
+	if len(q.Secret) >= keys.MinSecret {
+		text = strings.ReplaceAll(text, q.Secret, redact.Mark)
+	}
+	return q.deps.Redactor.Text(text)
+}
+
+// Finish ends the request: what a model call holds, record, metrics, log line and memory. Only the
+// first Finish has an effect. An answer in one piece is written after it, so that a client that has
+// read the answer finds its record and its concurrency slot free. The handler defers Finish, so that
+// it also runs after a panic.
+func (q *Request) Finish() {
+	if q.finished {
+		return
+	}
+	q.finished = true
+	q.watch.Stop()
+	q.end(q.deps.Now())
+	if q.call != nil {
+		q.call.settle()
+	}
+	q.publish(q.deps)
+	q.Body.Close()
+	q.deps.InFlight.Remove(&q.entry)
+}

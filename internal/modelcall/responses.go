@@ -1,0 +1,81 @@
+package modelcall
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
+)
+
+// responses is the Responses API: the caller's own bytes with a few edits, or translated for a
+// provider that has only chat completions. Both families have the same shapes here.
+type responses struct{}
+
+func (responses) kind() provider.Operation { return provider.Responses }
+func (responses) messages() string         { return "input" }
+
+func (responses) parse(b *jsonscan.Body) (request.Request, error) { return request.ParseResponses(b) }
+
+func (responses) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
+	return request.ResponsesLimits(b)
+}
+
+func (responses) encode(e *encoding) (*sending, error) {
+	if e.target.provider.Translate != nil {
+		return encodeResponsesAsChat(e)
+	}
+	if e.output > 0 {
+		e.requested.SetOutput(e.body, "", e.output)
+	}
+	if p := e.maxPrice; p != nil {
+		if err := openrouter.SetMaxPrice(e.body, p.prompt, p.completion); err != nil {
+			return nil, err
+		}
+	}
+	request.EncodeResponses(e.body, e.asked, e.target.model.Name)
+	if err := openrouter.EncodeResponsesFields(e.body, e.openRouter()); err != nil {
+		return nil, err
+	}
+	return &sending{provider.Responses, e.body.Segments(nil), e.asked.Stream, &responsesAnswer{e.answer}}, nil
+}
+
+// responsesAnswer is the answer of a provider that has the Responses API.
+type responsesAnswer struct{ call openai.Call }
+
+func (a *responsesAnswer) whole(dst, body []byte) ([]byte, openai.Summary, error) {
+	return openai.ResponsesResult(dst, body, a.call)
+}
+
+func (a *responsesAnswer) stream() openai.Stream { return openai.NewResponsesStream(a.call) }
+
+func encodeResponsesAsChat(e *encoding) (*sending, error) {
+	p := e.target.provider
+	body, original, err := tochat.Request(e.body, e.asked.Stream, tochat.Options{
+		UpstreamModel: e.target.model.Name, MaxOutput: e.output, MaxTokensField: p.MaxTokensField,
+		DeveloperRole: p.Translate.DeveloperRole, ReasoningContent: p.Translate.ReasoningContent,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if price := e.maxPrice; price != nil {
+		body = openrouter.AppendMaxPrice(body, price.prompt, price.completion)
+	}
+	return &sending{provider.Chat, [][]byte{body}, e.asked.Stream, &responsesFromChat{e.answer, original, e.ids}}, nil
+}
+
+// responsesFromChat is the answer of a provider that has only chat completions.
+type responsesFromChat struct {
+	call     openai.Call
+	original *tochat.Original
+	ids      responseIDs
+}
+
+func (a *responsesFromChat) whole(dst, body []byte) ([]byte, openai.Summary, error) {
+	return tochat.Result(dst, body, a.original, a.call, a.ids)
+}
+
+func (a *responsesFromChat) stream() openai.Stream {
+	return tochat.NewStream(a.original, a.call, a.ids)
+}

@@ -1,0 +1,97 @@
+package modelcall
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+func TestATargetServesTheOperationOrItsTranslation(t *testing.T) {
+	chatOnly := func(c *provider.Config) { c.Translate = new(provider.Translate) }
+	responsesOnly := func(c *provider.Config) { c.ResponsesOnly = true }
+	both := func(*provider.Config) {}
+	for _, c := range []struct {
+		name     string
+		provider func(*provider.Config)
+		mode     string
+		op, sent provider.Operation
+		refused  string
+	}{
+		{"chat", both, "", provider.Chat, provider.Chat, ""},
+		{"responses", both, "", provider.Responses, provider.Responses, ""},
+		{"responses as chat", chatOnly, "", provider.Responses, provider.Chat, ""},
+		{"chat as chat", chatOnly, "", provider.Chat, provider.Chat, ""},
+		{"chat as responses", responsesOnly, "", provider.Chat, provider.Responses, ""},
+		{"a model without chat", both, catalog.ModeResponses, provider.Chat, "", "does not serve chat"},
+		{"a model without the one API", chatOnly, catalog.ModeResponses, provider.Responses, "", "the one API of its provider"},
+	} {
+		r := newRig(t, answering(200, "{}"))
+		r.models = testModels{newProvider(t, answering(200, "{}"), c.provider), catalog.Model{Mode: c.mode}}
+		target, err := findTarget(t.Context(), &r.Deps, &r.key, c.op, "acme/m")
+		if c.refused != "" {
+			wantRefusal(t, err, apierror.ModelNotCallable, c.refused)
+			continue
+		}
+		if err != nil || target.operation != c.sent || target.translatesResponses() != (c.name == "responses as chat") {
+			t.Errorf("%s: %+v, %v", c.name, target, err)
+		}
+	}
+}
+
+// A client whose settings are mixed up sends its key as the model's name.
+func TestAModelsNameThatHoldsAKeyIsNotRecorded(t *testing.T) {
+	const key = "sk-0123456789abcdefghij"
+	for _, c := range []struct {
+		name, recorded string
+		code           apierror.Code
+		text           string
+	}{
+		{key, "[redacted]", apierror.ModelNotFound, "holds a key"},
+		{"acme/m", "acme/m", "", ""},
+		{"other/m", "other/m", apierror.ModelNotFound, "does not exist"},
+	} {
+		r := newRig(t, answering(200, chatAnswerBody))
+		_, refusal := r.serve(t, Chat, strings.Replace(hello, "acme/m", c.name, 1))
+		if c.code != "" {
+			wantRefusal(t, refusal, c.code, c.text)
+		} else if refusal != nil {
+			t.Error(refusal)
+		}
+		if row := r.rows(t)[0]; row.Model != c.recorded {
+			t.Errorf("recorded as %q, want %q", row.Model, c.recorded)
+		}
+	}
+	// A model that may be listed soon is not refused for the form of its name.
+	r := newRig(t, answering(200, "{}"))
+	soon := apierror.New(apierror.NoProvider, "not listed yet")
+	if name, err := recordedName(&r.Deps, "acme/"+key, nil, soon); name != "acme/[redacted]" || err != error(soon) {
+		t.Errorf("recorded as %q, %v", name, err)
+	}
+}
+
+func TestTheLimitsOfAllMatchingModelBlocksHold(t *testing.T) {
+	r := newRig(t, answering(200, "{}"), func(r *rig) {
+		r.Limits.Models = []ModelLimits{
+			{Pattern: "acme/*", Subject: limits.Subject{Name: "model:acme/*"}, Caps: Caps{Output: 100, Clamp: true, Body: 1000}},
+			{Pattern: "acme/m", Caps: Caps{Output: 200, Messages: 3}, Subject: limits.Subject{Name: "model:acme/m"}},
+			{Pattern: "other/*", Subject: limits.Subject{Name: "model:other/*"}, Caps: Caps{Output: 1}},
+		}
+	})
+	target, err := findTarget(t.Context(), &r.Deps, &r.key, provider.Chat, "acme/m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := charge{key: &KeyLimits{Caps: Caps{Tools: 5}}}
+	g.setTarget(target)
+	if want := (Caps{Output: 100, Messages: 3, Tools: 5, Body: 1000}); g.caps != want {
+		t.Errorf("caps %+v, want %+v: a block that refuses is not clamped away", g.caps, want)
+	}
+	wantRefusal(t, g.checkSize(1001, "acme/m"), apierror.RequestTooLarge, "the limit of the model \"acme/m\" is 1000 bytes")
+	if err := g.checkSize(1000, "acme/m"); err != nil {
+		t.Error(err)
+	}
+}

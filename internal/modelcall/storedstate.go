@@ -1,0 +1,117 @@
+package modelcall
+
+import (
+	"context"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+)
+
+// storedState checks what a request asks of the provider's account, which many tenants share: tools
+// that run there and state that is kept there.
+type storedState struct {
+	deps   *Deps
+	caller *Caller
+
+	read bool // the body is walked once
+	refs request.Refs
+	err  error // a reference is wrong; the tools are complete all the same
+}
+
+// accountUse is what a request uses of the provider's account.
+type accountUse struct {
+	hostedTool  string // a tool that runs at the provider; "" for none
+	builtIn     int64  // tools that the provider describes to the model
+	storedState bool   // the request refers to state whose size is not known
+}
+
+// tools returns the tools that the body declares.
+func (s *storedState) tools(b *jsonscan.Body) request.ToolUse {
+	if !s.read {
+		s.read = true
+		s.refs, s.err = request.References(b)
+	}
+	return s.refs.Tools
+}
+
+// forget makes the body be walked again: it is another one, or nobody asks any more.
+func (s *storedState) forget() { s.read, s.refs, s.err = false, request.Refs{}, nil }
+
+// check refuses state of another tenant or of an unknown owner, tools that run at the provider unless
+// the key may use them, and answers that nobody could fetch.
+func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (use accountUse, err error) {
+	tools := s.tools(b)
+	defer s.forget()
+	if t.provider.Dialect.OpenRouterFields() {
+		openrouter.AddHostedTools(&tools, t.model.Name, b)
+	}
+	if tools.Hosted != "" && !s.caller.HostedTools {
+		return use, apierror.New(apierror.InsufficientScope, "the key %q may not use tools that run at the provider (%s): switch the tool off in the client, or set hosted_tools in the key's configuration", s.caller.Name, tools.Hosted).WithParam(tools.HostedIn)
+	}
+	use.hostedTool, use.builtIn = tools.Hosted, int64(tools.BuiltIn)
+	if t.translatesResponses() { // the translation refuses or leaves out what names stored state
+		return use, nil
+	}
+	if s.err != nil {
+		return use, s.err
+	}
+	if s.refs.Background {
+		return use, apierror.New(apierror.UnsupportedParameter, "background: true is not possible here: the answer could not be fetched").WithParam("background")
+	}
+	for _, ref := range s.refs.IDs {
+		switch ref.Kind {
+		case openai.KindResponse, openai.KindConversation, openai.KindItem:
+			use.storedState = true
+		default:
+			use.hostedTool = ref.Param
+		}
+	}
+	if t.provider.AccountOf == s.caller.Tenant {
+		return use, nil
+	}
+	return use, s.checkOwners(ctx, t.provider.Name)
+}
+
+// checkOwners refuses state that is not known to be the tenant's.
+func (s *storedState) checkOwners(ctx context.Context, provider string) error {
+	for _, ref := range s.refs.IDs {
+		owner, known, err := s.deps.Owners.Owner(ctx, provider, ref.ID)
+		if err != nil {
+			return apierror.New(apierror.LedgerUnavailable, "who owns %q cannot be looked up now", ref.Param).WithCause(err)
+		}
+		if !known || owner != s.caller.Tenant {
+			return unknownState(ref)
+		}
+	}
+	return nil
+}
+
+// unknownState is the refusal of another tenant's state and of state that does not exist: the same
+// for both.
+func unknownState(ref request.Ref) error {
+	code := apierror.InvalidValue
+	if ref.Kind == openai.KindResponse {
+		code = apierror.PreviousNotFound
+	}
+	return apierror.New(code, "no %s with id %q was found", ref.Kind, ref.ID).WithParam(ref.Param)
+}
+
+// ownership records who owns the state that a provider's account keeps of an answer.
+type ownership struct {
+	deps                        *Deps
+	provider, tenant, requestID string
+}
+
+// record notes that the tenant owns an id. It returns once that is known, so before the client gets
+// the id. If it cannot be recorded, nobody can use the id, which is safe.
+func (o ownership) record(kind openai.Kind, id string) {
+	if err := o.deps.Owners.Record(string(kind), o.provider, id, o.tenant); err != nil {
+		o.deps.Logger.Warn("the owner of stored state was not recorded",
+			zap.String("request_id", o.requestID), zap.String("kind", string(kind)), zap.Error(err))
+	}
+}

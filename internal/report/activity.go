@@ -1,0 +1,133 @@
+// Package report shows what is stored of requests in the shapes of OpenRouter's API: activity,
+// generations and what a key has spent.
+package report
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+)
+
+// ActivityParams are the parameters of [Activity].
+func ActivityParams() []string { return activity.Params() }
+
+// Activity returns the requests of a tenant, newest first, or their daily sums (group_by=day), as
+// OpenRouter shows them. Errors: 400, 503.
+func Activity(ctx context.Context, log *activity.Log, tenant string, q url.Values) ([]byte, error) {
+	filter, err := activity.ParseFilter(q)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	filter.Tenant = tenant
+	if filter.Daily {
+		days, err := log.Daily(ctx, filter)
+		if err != nil {
+			return nil, refusal(err)
+		}
+		return openrouter.AppendActivity(nil, dailyItems(days), ""), nil
+	}
+	page, err := log.Query(ctx, filter)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	items := make([]openrouter.ActivityItem, len(page.Records))
+	for i := range page.Records {
+		items[i] = requestItem(&page.Records[i])
+	}
+	return openrouter.AppendActivity(nil, items, page.Next), nil
+}
+
+// maxGenerationID bounds the id of a generation, in bytes.
+const maxGenerationID = 256
+
+// Generation returns one request of a tenant, found by its generation id, its request id
+// (x-request-id), the provider's id of the answer or the id of a translated Response. Errors: 400,
+// 404, 503.
+func Generation(ctx context.Context, log *activity.Log, tenant, id string) ([]byte, error) {
+	if id == "" || len(id) > maxGenerationID {
+		return nil, apierror.New(apierror.MissingParameter, "id is missing or longer than %d bytes", maxGenerationID).WithParam("id")
+	}
+	record, found, err := log.Find(ctx, tenant, id)
+	if request, ok := modelcall.RequestOf(id); err == nil && !found && ok {
+		record, found, err = log.Find(ctx, tenant, request)
+	}
+	if err != nil {
+		return nil, refusal(err)
+	}
+	if !found {
+		return nil, apierror.New(apierror.NotFound, "no generation with id %q was found", id).WithParam("id")
+	}
+	return openrouter.AppendGeneration(nil, generation(&record)), nil
+}
+
+// refusal returns 400 for a query that cannot be answered, and 503 for a store that cannot answer.
+func refusal(err error) error {
+	var param *activity.ParamError
+	switch {
+	case errors.As(err, &param):
+		return apierror.New(apierror.InvalidValue, "%s: %s", param.Param, param.Reason).WithParam(param.Param)
+	case errors.Is(err, activity.ErrBadCursor):
+		return apierror.New(apierror.InvalidValue, "cursor: not one of this route's").WithParam("cursor")
+	case errors.Is(err, activity.ErrTooManyDays):
+		return apierror.New(apierror.InvalidValue, "%v", activity.ErrTooManyDays)
+	case errors.Is(err, context.Canceled):
+		return apierror.New(apierror.ClientGone, "the client left").WithCause(err)
+	}
+	return apierror.New(apierror.LedgerUnavailable, "the activity store cannot answer now").WithCause(err)
+}
+
+func requestItem(r *activity.Record) openrouter.ActivityItem {
+	slug := cmp.Or(r.UpstreamModel, r.Model)
+	item := openrouter.ActivityItem{
+		Date: openrouter.Date(r.CreatedAt), Model: r.Model, ModelPermaslug: slug, EndpointID: r.Provider + "/" + slug,
+		Provider: r.Provider, Usage: openrouter.USD(r.CostNano), Requests: 1,
+		PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
+		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens,
+		ActivityCall: &openrouter.ActivityCall{
+			ID: r.ID, RequestID: r.RequestID, CreatedAt: openrouter.Timestamp(r.CreatedAt), Key: r.Key, Route: r.Route,
+			Status: r.Status, Code: openrouter.Text(r.Code), Stream: r.Stream, LatencyMS: r.Latency.Milliseconds(),
+			FirstTokenMS: openrouter.Milliseconds(r.FirstToken), FinishReason: openrouter.Text(r.FinishReason),
+			UsageSource: r.UsageSource, Priced: r.Priced, Attempts: r.Attempts, OutputCap: r.OutputCap,
+			Workstation: r.Workstation,
+		},
+	}
+	if r.Ended != "" {
+		item.ActivitySession = &openrouter.ActivitySession{Ended: r.Ended, BytesUp: r.BytesUp, BytesDown: r.BytesDown}
+	}
+	return item
+}
+
+func dailyItems(days []activity.Day) []openrouter.ActivityItem {
+	items := make([]openrouter.ActivityItem, len(days))
+	for i, d := range days {
+		date, _ := time.Parse(time.DateOnly, d.Date) // the store's own form
+		items[i] = openrouter.ActivityItem{
+			Date: openrouter.Date(date), Model: d.Model, ModelPermaslug: d.Model, EndpointID: d.Provider + "/" + d.Model,
+			Provider: d.Provider, Usage: openrouter.USD(d.CostNano), Requests: d.Requests,
+			PromptTokens: d.PromptTokens, CompletionTokens: d.CompletionTokens,
+			ReasoningTokens: d.ReasoningTokens, CachedTokens: d.CachedTokens,
+		}
+	}
+	return items
+}
+
+func generation(r *activity.Record) openrouter.Generation {
+	return openrouter.Generation{
+		ID: r.ID, UpstreamID: openrouter.Text(r.UpstreamID), RequestID: openrouter.Text(r.RequestID),
+		CreatedAt: openrouter.Timestamp(r.CreatedAt), Model: r.Model, Provider: openrouter.Text(r.Provider),
+		TotalCost: openrouter.USD(r.CostNano), Usage: openrouter.USD(r.CostNano),
+		Streamed: r.Stream, Cancelled: r.Status == apierror.StatusClientGone,
+		FinishReason: openrouter.Text(r.FinishReason), NativeFinishReason: openrouter.Text(r.NativeFinishReason),
+		Latency: openrouter.Milliseconds(r.FirstToken), GenerationTime: openrouter.Milliseconds(r.Latency),
+		TokensPrompt: r.PromptTokens, TokensCompletion: r.CompletionTokens,
+		NativePrompt: r.PromptTokens, NativeCompletion: r.CompletionTokens,
+		NativeReasoning: r.ReasoningTokens, NativeCached: r.CachedTokens,
+	}
+}

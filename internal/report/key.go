@@ -1,0 +1,83 @@
+package report
+
+import (
+	"context"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+)
+
+// Key returns what a key has spent and may still spend. Balances are those of the key's budgets. Usage
+// is the ledger's for the periods in which the key has a budget, and otherwise what the activity still
+// has: the priced calls within its retention. Errors: 503.
+func Key(ctx context.Context, log *activity.Log, key *keys.Key, balances []limits.Balance, now time.Time) ([]byte, error) {
+	days, err := log.Daily(ctx, activity.Filter{Tenant: key.Tenant, Key: key.Name})
+	if err != nil {
+		return nil, refusal(err)
+	}
+	info := openrouter.KeyInfo{Label: key.Name, Expires: openrouter.Timestamp(key.Expires)}
+	info.Usage, info.UsageDaily, info.UsageWeekly, info.UsageMonthly = spent(days, now.UTC())
+	showBudgets(&info, balances)
+	return openrouter.AppendKey(nil, info), nil
+}
+
+// showBudgets shows the budgets of a key. OpenRouter's own members show the one for money with the least
+// remaining.
+func showBudgets(info *openrouter.KeyInfo, balances []limits.Balance) {
+	for _, b := range balances {
+		info.Budgets = append(info.Budgets, budget(b))
+		if b.Budget.Unit != limits.Money {
+			continue
+		}
+		usage, reset := &info.Usage, ""
+		switch b.Budget.Period {
+		case limits.Daily:
+			usage, reset = &info.UsageDaily, "daily"
+		case limits.Weekly:
+			usage, reset = &info.UsageWeekly, "weekly"
+		case limits.Monthly:
+			usage, reset = &info.UsageMonthly, "monthly"
+		}
+		*usage = openrouter.USD(b.Spent)
+		limit, left := openrouter.USD(b.Budget.Limit), openrouter.USD(b.Remaining())
+		if info.Remaining == nil || left < *info.Remaining {
+			info.Limit, info.Remaining, info.Reset = &limit, &left, openrouter.Text(reset)
+		}
+	}
+}
+
+func budget(b limits.Balance) openrouter.Budget {
+	unit, amount := "usd", func(n int64) any { return openrouter.USD(n) }
+	if b.Budget.Unit == limits.Tokens {
+		unit, amount = "tokens", func(n int64) any { return n }
+	}
+	return openrouter.Budget{
+		Unit: unit, Period: b.Budget.Period.String(), Soft: b.Budget.Soft,
+		Limit: amount(b.Budget.Limit), Spent: amount(b.Spent), Reserved: amount(b.Reserved),
+		ResetsAt: openrouter.Timestamp(b.ResetsAt),
+	}
+}
+
+// spent returns the sums of all days, of today, of this week (from Monday) and of this month, in UTC.
+func spent(days []activity.Day, now time.Time) (all, day, week, month openrouter.USD) {
+	today := now.Format(time.DateOnly)
+	monday := now.AddDate(0, 0, -(int(now.Weekday())+6)%7).Format(time.DateOnly)
+	first := now.Format("2006-01") + "-01"
+	for _, d := range days {
+		cost := openrouter.USD(d.CostNano)
+		all += cost
+		if d.Date >= first {
+			month += cost
+		}
+		if d.Date >= monday {
+			week += cost
+		}
+		if d.Date == today {
+			day += cost
+		}
+	}
+	return all, day, week, month
+}

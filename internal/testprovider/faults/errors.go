@@ -1,0 +1,131 @@
+package faults
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+)
+
+const (
+	// SecretText stands in every error text, as providers' texts sometimes hold
+	// keys of their own. No client may ever read it.
+	SecretText = "sk-fake-4f1c0ffee5ec2e7d0a7b"
+	// redirectPrefix is where redirect-307 points to.
+	redirectPrefix = "/_redirected"
+	// retryAfter is the seconds that 429 and 503 ask for.
+	retryAfter = 7
+)
+
+// leakyHeaders tell about the account that all tenants of a gateway share.
+var leakyHeaders = map[string]string{
+	"Set-Cookie":                     "__fake_session=" + SecretText + "; Path=/; HttpOnly",
+	"Openai-Organization":            "org-fake-leak",
+	"Openai-Processing-Ms":           "42",
+	"Openai-Version":                 "2020-10-01",
+	"Openai-Project":                 "proj_fake_leak",
+	"X-Ratelimit-Limit-Requests":     "10000",
+	"X-Ratelimit-Remaining-Requests": "9999",
+	"X-Ratelimit-Reset-Requests":     "6ms",
+	"X-Ratelimit-Limit-Tokens":       "2000000",
+	"X-Ratelimit-Remaining-Tokens":   "1999000",
+	"X-Ratelimit-Reset-Tokens":       "6m0s",
+	"X-Ratelimit-Limit":              "20",
+	"Via":                            "1.1 fake-edge",
+	"Server":                         "fake-provider/1.0",
+	"Alt-Svc":                        `h3=":443"; ma=86400`,
+	"Cf-Ray":                         "fake-leak-OSL",
+	"X-Envoy-Upstream-Service-Time":  "41",
+	"Strict-Transport-Security":      "max-age=31536000",
+	"Access-Control-Allow-Origin":    "*",
+	"Www-Authenticate":               `Bearer realm="fake-leak"`,
+	"X-Should-Retry":                 "true",
+	"X-Powered-By":                   "fake",
+}
+
+// complaint is the error text of a provider that repeats what it was given.
+func (c *call) complaint() string {
+	return "The fake provider refuses; it was given Authorization " + strconv.Quote(c.http.Header.Get("Authorization")) + " and uses " + SecretText
+}
+
+func errorBody(a api, status int, code, message string) object {
+	if a == openRouter {
+		return object{}.With("error", routerError(status, code, message))
+	}
+	kind := "invalid_request_error"
+	switch {
+	case code == "insufficient_quota":
+		kind = code
+	case status == http.StatusTooManyRequests:
+		kind = "requests"
+		if code == "" {
+			code = "rate_limit_exceeded"
+		}
+	case status >= 500:
+		kind = "server_error"
+	}
+	return testprovider.ErrorBody(kind, code, "", message)
+}
+
+func errorScript(a api, status int, code, message string) script {
+	s := whole(status, "application/json", testprovider.Encode(errorBody(a, status, code, message)))
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		s.header.Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+	return s
+}
+
+func statusScript(c *call) script {
+	return errorScript(c.api, c.mode.status, c.mode.code, c.complaint())
+}
+
+func error200Script(c *call) script {
+	return whole(http.StatusOK, "application/json", testprovider.Encode(errorBody(c.api, 500, "", c.complaint())))
+}
+
+func htmlScript(status int) func(*call) script {
+	return func(c *call) script {
+		return whole(status, "text/html; charset=utf-8", []byte("<!doctype html><title>fake edge</title><h1>"+
+			http.StatusText(status)+"</h1><p>"+SecretText+"</p>\n"))
+	}
+}
+
+// redirectScript sends the caller to another path of this server, where the same
+// endpoints answer: the record shows who followed, and with which headers.
+func redirectScript(c *call) script {
+	target := "http://" + c.http.Host + redirectPrefix + c.http.URL.Path
+	s := whole(http.StatusTemporaryRedirect, "text/plain; charset=utf-8", []byte("go to "+target+"\n"))
+	s.header.Set("Location", target)
+	return s
+}
+
+// closesAtOnce closes the connection before the status line.
+func closesAtOnce(*call) script {
+	return script{header: http.Header{}, end: endAbort, length: -1}
+}
+
+// chatError is the error event in the middle of a chat stream. OpenRouter's is
+// a whole chunk.
+func (c *call) chatError() event {
+	if c.api == openAI {
+		return event{Data: errorBody(openAI, http.StatusInternalServerError, "", c.complaint())}
+	}
+	failed := object{}.With("index", 0).With("delta", object{}.With("content", "")).With("finish_reason", "error").With("logprobs", nil)
+	chunk := c.reply.ChatStream(false).Events()[0].Data.With("choices", []object{failed})
+	return event{Data: chunk.With("error", routerError(http.StatusBadGateway, "", c.complaint()))}
+}
+
+// responseError is how a stream of events fails: by the nested error event that
+// OpenAI really sends, or by response.failed.
+func (c *call) responseError() event {
+	if c.mode.course == courseFailed {
+		return event{Name: "response.failed", Data: object{}.With("type", "response.failed").With("response", c.failedResponse())}
+	}
+	failure := object{}.With("type", "server_error").With("code", "server_error").With("message", c.complaint()).With("param", nil)
+	return event{Name: "error", Data: object{}.With("type", "error").With("error", failure)}
+}
+
+func (c *call) failedResponse() object {
+	failure := object{}.With("code", "server_error").With("message", c.complaint())
+	return c.reply.Response("failed").With("error", failure)
+}

@@ -1,0 +1,157 @@
+// Package faults is the test provider for tests: a server that answers as the
+// caller wants it, well or badly, and keeps what it received. The writers of
+// answers are those of testprovider; here is what tests need on top. No product
+// code imports it.
+//
+//	p := faults.New()
+//	srv := httptest.NewServer(p)
+//	… ask for the model "cut-clean" …
+//	p.Requests()                       // what arrived
+//
+// It speaks the OpenAI API under /v1 and the OpenRouter API under /api/v1 (chat
+// completions, Responses, model lists). The model name chooses the behaviour:
+// the part after the last slash, up to a colon, so "echo", "acme/echo" and
+// "acme/echo:free" are the same. Names are in [Behaviours]; those that take an
+// argument are
+//
+//	err-NNN, err-NNN-CODE   status NNN (400 to 599) with an error body
+//	step-ID, stall-ID       wait for tokens given to "step-ID" or "stall-ID"
+//	delayed-headers-MS      nothing, not even a status line, for MS milliseconds
+//	NAME-agent              as "agent", under a name that a client knows
+//	paced-N-MS, burst-N     N events MS apart, or in one write; they always stream
+//
+// Under /responses-only/v1 the OpenAI API is there without chat completions.
+// GET /_control/requests shows the record when the provider runs in a process of
+// its own. Nothing here may meet a network: listen on loopback.
+package faults
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+)
+
+const (
+	// maxBody bounds a request body: twice the largest body that tests send.
+	maxBody = 64 << 20
+	// readHeaderTimeout frees connections on which no request ever arrives.
+	readHeaderTimeout = 30 * time.Second
+)
+
+// ResponsesOnlyPrefix stands before the paths of a provider that has no chat
+// completions.
+const ResponsesOnlyPrefix = "/responses-only/v1"
+
+// Provider is the server. Its methods may be called from any goroutine; its
+// fields may not change once it serves.
+type Provider struct {
+	// Now is the clock of "created" fields and of the record. Default: [time.Now].
+	Now func() time.Time
+	// Unrecorded keeps nothing of what arrives, for long tests.
+	Unrecorded bool
+
+	log    *recorder
+	gates  *gates
+	stored *responseStore
+	models modelList
+	serial atomic.Int64
+	mux    *http.ServeMux
+}
+
+// New returns a provider that records.
+func New() *Provider {
+	p := &Provider{Now: time.Now, gates: newGates(), stored: newResponseStore(), mux: http.NewServeMux()}
+	p.log = newRecorder(func() time.Time { return p.Now() })
+	for _, a := range []api{openAI, openRouter} {
+		for _, prefix := range []string{a.prefix(), redirectPrefix + a.prefix()} {
+			p.mux.Handle("POST "+prefix+"/chat/completions", p.model(a, chatScript))
+			p.mux.Handle("POST "+prefix+"/responses", p.model(a, p.responsesScript))
+			p.mux.Handle("GET "+prefix+"/models", p.list(a))
+		}
+	}
+	p.mux.Handle("POST "+ResponsesOnlyPrefix+"/responses", p.model(openAI, p.responsesScript))
+	p.mux.Handle("GET "+ResponsesOnlyPrefix+"/models", p.list(openAI))
+	p.mux.Handle("/", p.recorded(func(r *http.Request, _ []byte) script {
+		return errorScript(apiOf(r.URL.Path), http.StatusNotFound, "", "Invalid URL ("+r.Method+" "+r.URL.Path+")")
+	}))
+	p.mux.HandleFunc("GET /_control/requests", p.showRequests)
+	return p
+}
+
+// ServeHTTP implements [http.Handler].
+func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.mux.ServeHTTP(w, r) }
+
+// Serve serves l until ctx ends and then drops every connection. The error is
+// nil after ctx ended.
+func (p *Provider) Serve(ctx context.Context, l net.Listener) error {
+	srv := &http.Server{Handler: p, ReadHeaderTimeout: readHeaderTimeout}
+	stop := context.AfterFunc(ctx, func() { srv.Close() })
+	defer stop()
+	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Requests returns what arrived so far, oldest first, /_control excluded.
+func (p *Provider) Requests() []Request { return p.log.all() }
+
+// Wait blocks until done reports true of the record, or ctx ends; it returns the
+// record as done saw it last.
+func (p *Provider) Wait(ctx context.Context, done func([]Request) bool) ([]Request, error) {
+	return p.log.wait(ctx, done)
+}
+
+// Reset forgets the record and every token that nobody has taken.
+func (p *Provider) Reset() {
+	p.log.reset()
+	p.gates.reset()
+}
+
+// Step gives n tokens to the streams of the model id ("step", "step-x",
+// "stall", …), each worth one event of a step stream or the end of one stall.
+// It reports whether all of them fit in.
+func (p *Provider) Step(id string, n int) bool { return p.gates.give(id, n) }
+
+// showRequests answers with the record as a JSON list. Bodies show as text; bytes
+// that are not UTF-8 show as U+FFFD.
+func (p *Provider) showRequests(w http.ResponseWriter, _ *http.Request) {
+	type view struct {
+		Request
+		Body string `json:"body"`
+	}
+	views := []view{}
+	for _, req := range p.Requests() {
+		views = append(views, view{req, string(req.Body)})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(testprovider.Encode(views)) // the test left: nobody to tell
+}
+
+// api is the API that a path belongs to.
+type api int
+
+const (
+	openAI api = iota
+	openRouter
+)
+
+func (a api) prefix() string {
+	if a == openRouter {
+		return "/api/v1"
+	}
+	return "/v1"
+}
+
+func apiOf(path string) api {
+	if strings.HasPrefix(strings.TrimPrefix(path, redirectPrefix), openRouter.prefix()+"/") {
+		return openRouter
+	}
+	return openAI
+}
