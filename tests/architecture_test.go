@@ -130,6 +130,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/guardrail", "internal/guardrail/detect", "rules become detectors, webhooks' redactions edits"},
 	{"internal/guardrail", "internal/guardrail/document", "the texts of bodies and events"},
 	{"internal/guardrail", "internal/jsonscan", "members of the events of a stream"},
+	{"internal/guardrail", "internal/openai", "judges the events that the repair takes next"},
 	{"internal/guardrail/document", "internal/guardrail/detect", "what is found in a text is taken out of its value"},
 	{"internal/guardrail/document", "internal/jsonscan", "strings of the wire"},
 	{"internal/owners", "internal/store", "rows go with its group commit"},

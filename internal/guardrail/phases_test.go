@@ -26,15 +26,15 @@ func TestHeldTextIsSentBeforeTheNextPhase(t *testing.T) {
 			[]string{`"content":"one"`, `"name":"f"`, `"content":"two"`},
 		},
 	} {
-		s := set.Stream(guardrail.Chat)
+		s := newWire(set, guardrail.Chat)
 		var out strings.Builder
 		push := func(data string) {
-			events, v, err := s.Push(nil, []byte(data))
+			events, v, err := s.push("", data)
 			if v != nil || err != nil {
 				t.Fatal(v, err)
 			}
 			for _, e := range events {
-				out.Write(e.Data)
+				out.Write(e.data)
 				out.WriteByte('\n')
 			}
 		}

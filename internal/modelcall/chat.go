@@ -65,8 +65,7 @@ func encodeChatAsResponses(e encoding) (*sending, error) {
 	return &sending{provider.Responses, [][]byte{body}, e.asked.Stream, &chatFromResponses{chatAnswer{e.api, e.pricer, e.answer}, original}}, nil
 }
 
-// chatFromResponses is the answer of a provider that has only the Responses API. It becomes a chat
-// completion as a provider would send it, and that becomes the family's.
+// chatFromResponses is the answer of a provider that has only the Responses API.
 type chatFromResponses struct {
 	chatAnswer
 	original *toresponses.Original
@@ -85,5 +84,5 @@ func (a *chatFromResponses) whole(dst, body []byte) ([]byte, openai.Summary, err
 }
 
 func (a *chatFromResponses) stream() openai.Stream {
-	return toresponses.NewStream(a.original, a.call, a.chatAnswer.stream())
+	return toresponses.NewStream(a.original, a.call, a.api.ChatStream(a.call, a.pricer))
 }

@@ -24,6 +24,7 @@ const (
 // streaming is the delivery of an answer event by event.
 type streaming struct {
 	call   *call
+	events openai.Events     // of the provider
 	stream openai.Stream     // writes the caller's events
 	guard  *guardrail.Stream // nil: no guardrail reads the answer
 	writer *eventWriter
@@ -89,11 +90,13 @@ func (d *streaming) forward(body io.Reader) *apierror.Error {
 
 // take adds to the batch what the client gets for an event. After a refusal only the end may follow.
 func (d *streaming) take(event sse.Event) *apierror.Error {
+	next := d.events.Next(event.Name, event.Data)
+	defer next.Release()
 	if d.guard == nil {
-		d.batch.set(d.stream.Data(d.batch.bytes(), event.Name, event.Data))
+		d.batch.set(d.stream.Data(d.batch.bytes(), next))
 		return nil
 	}
-	events, verdict, err := d.guard.Push(event.Name, event.Data)
+	events, verdict, err := d.guard.Push(next)
 	d.pass(events)
 	switch {
 	case err != nil:
@@ -117,9 +120,9 @@ func (d *streaming) endGuard() *apierror.Error {
 	return nil
 }
 
-func (d *streaming) pass(events []guardrail.Event) {
+func (d *streaming) pass(events []*openai.Event) {
 	for _, e := range events {
-		d.batch.set(d.stream.Data(d.batch.bytes(), e.Name, e.Data))
+		d.batch.set(d.stream.Data(d.batch.bytes(), e))
 	}
 }
 

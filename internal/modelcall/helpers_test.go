@@ -164,7 +164,7 @@ func (openaiAPI) ChatResult(dst, body []byte, call openai.Call, _ Pricer) ([]byt
 	return openai.ChatResult(dst, body, call)
 }
 
-func (openaiAPI) ChatStream(call openai.Call, _ Pricer) openai.Stream {
+func (openaiAPI) ChatStream(call openai.Call, _ Pricer) openai.DeltaStream {
 	return openai.NewChatStream(call)
 }
 

@@ -38,7 +38,7 @@ type API interface {
 	// ChatResult appends a chat completion of a provider in the family's shape.
 	ChatResult(dst, body []byte, call openai.Call, p Pricer) ([]byte, openai.Summary, error)
 	// ChatStream returns the same for a stream.
-	ChatStream(call openai.Call, p Pricer) openai.Stream
+	ChatStream(call openai.Call, p Pricer) openai.DeltaStream
 	// ShowRate sets the headers that show a rate in an answer.
 	ShowRate(h http.Header, r *apierror.Rate)
 }

@@ -8,8 +8,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
-// twin is a stream and another that never goes the short way.
-type twin struct{ short, long *openai.ChatStream }
+// twin is a stream whose events may repeat others, and a stream whose events never do.
+type twin struct {
+	events      openai.Events
+	short, long *openai.ChatStream
+}
 
 // twins are streams of every kind: each asks for other repairs.
 func twins() map[string]*twin {
@@ -30,17 +33,17 @@ func twins() map[string]*twin {
 		call  openai.Call
 		shape openai.Shape
 	}{"plain": {newCall(), openai.Shape{}}, "usage": {asked, openai.Shape{}}, "told": {told, openai.Shape{}}, "second": {newCall(), second}} {
-		all[name] = &twin{openai.NewShapedStream(c.call, c.shape), openai.NewShapedStream(c.call, c.shape)}
+		all[name] = &twin{short: openai.NewShapedStream(c.call, c.shape), long: openai.NewShapedStream(c.call, c.shape)}
 	}
 	return all
 }
 
-// data feeds both and reports whether one went the short way.
+// data feeds both and reports whether the event was sent as one that repeats the one before.
 func (w *twin) data(t testing.TB, name string, chunk []byte) bool {
 	t.Helper()
-	w.long.Forget()
-	short := w.short.Takes(chunk)
-	got, want := w.short.Data([]byte("x"), []byte(name), chunk), w.long.Data([]byte("x"), []byte(name), chunk)
+	event := w.events.Next([]byte(name), chunk)
+	short := w.short.WouldRepeat(event)
+	got, want := w.short.Data([]byte("x"), event), w.long.Data([]byte("x"), openai.NewEvent([]byte(name), chunk))
 	if string(got) != string(want) {
 		t.Fatalf("%q:\n got  %q\n want %q", chunk, got, want)
 	}
