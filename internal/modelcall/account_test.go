@@ -190,7 +190,7 @@ func TestAReservationIsNoMoreThanTheModelCanUse(t *testing.T) {
 	if b := r.balance(t); b.Reserved != (4096+8192)*1000 {
 		t.Errorf("reserved %d nano-USD", b.Reserved)
 	}
-	s, err := c.encode()
+	s, err := c.encode(c.targets[0])
 	if err != nil {
 		t.Fatal(err)
 	}

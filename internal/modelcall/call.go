@@ -32,7 +32,7 @@ type call struct {
 	admission admission
 	body      jsonscan.Body
 	asked     request.Request // what the body says of model and stream
-	target    *target         // nil before route
+	targets   []*target       // where the call can be sent; none before route
 	charge    charge
 	guard     guard
 	state     storedState
@@ -67,11 +67,7 @@ func (c *call) run(ctx context.Context) error {
 	if err := c.reserve(ctx); err != nil { // 400 402 429 503: token rates and budgets
 		return err
 	}
-	sending, err := c.encode() // 400: the request in the provider's form
-	if err != nil {
-		return err
-	}
-	return c.deliver(ctx, sending) // 422 429 502 503, a 4xx of the provider, or the answer
+	return c.dispatch(ctx, c.targets[0]) // 400 422 429 502 503, a 4xx of the provider, or the answer
 }
 
 // Serve runs a model call and writes its answer. An error was not written.
@@ -130,11 +126,12 @@ func (c *call) parse() (err error) {
 // route finds the target of the model that the request names and notes it in the record.
 func (c *call) route(ctx context.Context) error {
 	name := c.asked.Model
-	t, err := findTarget(ctx, c.deps, c.Credential.Key, c.op.kind(), name)
-	if c.Record.Model, err = recordedName(c.deps, name, t, err); err != nil {
+	targets, err := findTargets(ctx, c.deps, c.Credential.Key, c.op.kind(), name)
+	if c.Record.Model, err = recordedName(c.deps, name, targets, err); err != nil {
 		return err
 	}
-	c.target, c.knownModel = t, t.model.Known
+	t := targets[0]
+	c.targets, c.knownModel = targets, t.model.Known
 	c.Record.Provider, c.Record.UpstreamModel = t.provider.Name, t.model.Name
 	c.charge.setTarget(t)
 	c.charge.cacheHour = t.model.Price != nil && t.model.Price.CacheHour.Known && request.AsksHourCache(c.body.Data())
@@ -157,10 +154,10 @@ func (c *call) check(ctx context.Context) error {
 	if c.charge.caps.Tools > 0 {
 		tools = c.state.tools(&c.body).Count
 	}
-	if err := c.charge.check(requested, tools, c.op.messages(), c.target.outputField()); err != nil {
+	if err := c.charge.check(requested, tools, c.op.messages(), c.targets[0].outputField()); err != nil {
 		return err
 	}
-	if err := c.admission.enterModel(ctx, c.target.limits); err != nil {
+	if err := c.admission.enterModel(ctx, c.targets[0].limits); err != nil {
 		return err
 	}
 	return c.charge.checkBudgets(ctx, c.begun)
@@ -168,7 +165,7 @@ func (c *call) check(ctx context.Context) error {
 
 // limited reports whether any limit depends on how much the request asks for.
 func (c *call) limited() bool {
-	return len(c.target.limits) > 0 || c.charge.caps != (Caps{}) || len(c.charge.key.subjects()) > 0 || c.target.outputField() != ""
+	return len(c.targets[0].limits) > 0 || c.charge.caps != (Caps{}) || len(c.charge.key.subjects()) > 0 || c.targets[0].outputField() != ""
 }
 
 // judge has the guardrails judge the request. If they take something out of it, the edited body
@@ -188,14 +185,14 @@ func (c *call) judge(ctx context.Context) error {
 
 // checkState checks what the request asks of the provider's account.
 func (c *call) checkState(ctx context.Context) (err error) {
-	c.charge.account, err = c.state.check(ctx, &c.body, c.target)
+	c.charge.account, err = c.state.check(ctx, &c.body, c.targets[0])
 	return err
 }
 
 // reserve takes what the call may use from token rates and budgets.
 func (c *call) reserve(ctx context.Context) error {
 	key := c.charge.key
-	rated := key != nil && key.rated || slices.ContainsFunc(c.target.limits, (*ModelLimits).rated)
+	rated := key != nil && key.rated || slices.ContainsFunc(c.targets[0].limits, (*ModelLimits).rated)
 	if !rated && !key.budgeted() {
 		return nil
 	}
@@ -215,18 +212,31 @@ func (c *call) reserve(ctx context.Context) error {
 // rateSubjects returns all subjects whose token rates the call counts against.
 func (c *call) rateSubjects() []limits.Subject {
 	subjects := slices.Clone(c.charge.key.subjects())
-	for _, m := range c.target.limits {
+	for _, m := range c.targets[0].limits {
 		subjects = append(subjects, m.Subject)
 	}
 	return subjects
 }
 
-// encode writes the request for the target.
-func (c *call) encode() (*sending, error) {
+// dispatch sends the call to a target and gives its answer to the client. With an error nothing was
+// written: another target could still be asked.
+func (c *call) dispatch(ctx context.Context, t *target) error {
+	s, err := c.encode(t)
+	if err != nil {
+		return err
+	}
+	if s.stream {
+		return c.deliverStream(ctx, t, s)
+	}
+	return c.deliverWhole(ctx, t, s)
+}
+
+// encode writes the request for a target.
+func (c *call) encode(t *target) (*sending, error) {
 	r := c.Record
 	owner := ownership{c.deps, r.Provider, r.Tenant, r.RequestID}
 	e := encoding{
-		body: &c.body, asked: c.asked, requested: c.charge.requested, target: c.target, maxPrice: c.charge.maxPrice(),
+		body: &c.body, asked: c.asked, requested: c.charge.requested, target: t, maxPrice: c.charge.maxPrice(),
 		api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()},
 		answer: openai.Call{
 			Model: c.asked.Model, ID: r.ID, Created: r.CreatedAt.Unix(), Provider: r.Provider,
@@ -243,14 +253,6 @@ func (c *call) encode() (*sending, error) {
 	c.body.Release()
 	r.OutputCap = c.charge.outputCap()
 	return s, nil
-}
-
-// deliver sends the request to the target and gives its answer to the client.
-func (c *call) deliver(ctx context.Context, s *sending) error {
-	if s.stream {
-		return c.deliverStream(ctx, s)
-	}
-	return c.deliverWhole(ctx, s)
 }
 
 // settle ends what the call holds: its upstream request, its reservation and its concurrency slots.

@@ -19,8 +19,8 @@ const (
 )
 
 // deliverWhole forwards an answer in one piece.
-func (c *call) deliverWhole(ctx context.Context, s *sending) error {
-	resp, err := c.upstream.send(ctx, c.target.provider, s)
+func (c *call) deliverWhole(ctx context.Context, t *target, s *sending) error {
+	resp, err := c.upstream.send(ctx, t.provider, s)
 	if err != nil {
 		return err
 	}

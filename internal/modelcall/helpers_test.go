@@ -212,11 +212,11 @@ func (c *call) admit(ctx context.Context) error {
 
 // send encodes the admitted call and sends it.
 func (c *call) send(ctx context.Context) (*http.Response, error) {
-	s, err := c.encode()
+	s, err := c.encode(c.targets[0])
 	if err != nil {
 		return nil, err
 	}
-	return c.upstream.send(ctx, c.target.provider, s)
+	return c.upstream.send(ctx, c.targets[0].provider, s)
 }
 
 // sendAndRead sends an admitted call and reads its answer to the end.

@@ -26,8 +26,9 @@ type target struct {
 	operation provider.Operation // asked, or what it is translated into
 }
 
-// findTarget returns the target of an operation of the model that a request names.
-func findTarget(ctx context.Context, d *Deps, key *keys.Key, op provider.Operation, name string) (*target, error) {
+// findTargets returns where an operation of the model that a request names can be sent: today one
+// target.
+func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operation, name string) ([]*target, error) {
 	model, p, err := d.Models.Find(ctx, key, name)
 	if errors.Is(err, catalog.ErrNotCallable) {
 		err = apierror.New(apierror.ModelNotCallable,
@@ -46,7 +47,7 @@ func findTarget(ctx context.Context, d *Deps, key *keys.Key, op provider.Operati
 		return nil, apierror.New(apierror.ModelNotCallable, "the model %q does not serve %s", name, op).WithParam("model")
 	}
 	t.limits = d.Limits.matching(name)
-	return t, nil
+	return []*target{t}, nil
 }
 
 // upstreamOperation is what a provider is asked for an operation: the same, or what it is translated
@@ -79,8 +80,8 @@ func (t *target) outputField() string {
 // whose settings are mixed up sends a key as the model. The record has it redacted, and a call with
 // it is refused if there is such a model, or none. Other errors stay: one that is not callable, or
 // that may be listed soon.
-func recordedName(d *Deps, name string, t *target, err error) (string, error) {
-	if t != nil && t.model.Known {
+func recordedName(d *Deps, name string, targets []*target, err error) (string, error) {
+	if len(targets) > 0 && targets[0].model.Known {
 		return name, err
 	}
 	safe := d.Redactor.Name(name)

@@ -32,13 +32,13 @@ func TestATargetServesTheOperationOrItsTranslation(t *testing.T) {
 	} {
 		r := newRig(t, answering(200, "{}"))
 		r.models = testModels{newProvider(t, answering(200, "{}"), c.provider), catalog.Model{Mode: c.mode}}
-		target, err := findTarget(t.Context(), &r.Deps, &r.key, c.op, "acme/m")
+		targets, err := findTargets(t.Context(), &r.Deps, &r.key, c.op, "acme/m")
 		if c.refused != "" {
 			wantRefusal(t, err, apierror.ModelNotCallable, c.refused)
 			continue
 		}
-		if err != nil || target.operation != c.sent || target.translatesResponses() != (c.name == "responses as chat") {
-			t.Errorf("%s: %+v, %v", c.name, target, err)
+		if err != nil || len(targets) != 1 || targets[0].operation != c.sent || targets[0].translatesResponses() != (c.name == "responses as chat") {
+			t.Errorf("%s: %+v, %v", c.name, targets, err)
 		}
 	}
 }
@@ -82,12 +82,12 @@ func TestTheLimitsOfAllMatchingModelBlocksHold(t *testing.T) {
 			{Pattern: "other/*", Subject: limits.Subject{Name: "model:other/*"}, Caps: Caps{Output: 1}},
 		}
 	})
-	target, err := findTarget(t.Context(), &r.Deps, &r.key, provider.Chat, "acme/m")
+	targets, err := findTargets(t.Context(), &r.Deps, &r.key, provider.Chat, "acme/m")
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := charge{key: &KeyLimits{Caps: Caps{Tools: 5}}, record: &activity.Record{Model: "acme/m"}}
-	g.setTarget(target)
+	g.setTarget(targets[0])
 	if want := (Caps{Output: 100, Messages: 3, Tools: 5, Body: 1000}); g.caps != want {
 		t.Errorf("caps %+v, want %+v: a block that refuses is not clamped away", g.caps, want)
 	}

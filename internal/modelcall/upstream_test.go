@@ -155,11 +155,11 @@ func TestDrainingEndsWithTheCall(t *testing.T) {
 func TestTheMemoryOfASentRequestIsFreed(t *testing.T) {
 	inBubble(t, dripping(0), func(t *testing.T, r *rig, c *call) {
 		held := r.memory.Used()
-		s, err := c.encode()
+		s, err := c.encode(c.targets[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := c.upstream.send(t.Context(), c.target.provider, s)
+		resp, err := c.upstream.send(t.Context(), c.targets[0].provider, s)
 		if err != nil {
 			t.Fatal(err)
 		}

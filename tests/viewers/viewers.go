@@ -11,7 +11,7 @@ import (
 
 // programs are the programs from outside, as paths or names.
 type programs struct {
-	caddy, xvnc, x11vnc, xvfb, openbox                        string
+	xvnc, x11vnc, xvfb, openbox                               string
 	tiger, gvnc, virt, remmina, ssvnc, stunnel, tight, script string
 }
 
