@@ -18,29 +18,21 @@ import (
 // fail notes the failure and answers with it. Nothing has been written yet.
 func (x *apiRequest) fail(e *apierror.Error) {
 	x.Fail(e)
-	if e.Code == apierror.ClientGone { // a client that only stopped sending reads this instead of an empty success
-		x.w.WriteHeader(apierror.StatusClientGone)
-		return
-	}
 	x.Finish()
-	x.showRates()
+	x.ShowRates(x.w.Header())
 	x.writeError(e)
-	x.Body.Drain()
-}
-
-// showRates sets the headers of the rates that a model call was counted against.
-func (x *apiRequest) showRates() {
-	requests, tokens := x.Rates()
-	for _, rate := range [...]*apierror.Rate{requests, tokens} {
-		if rate != nil {
-			x.api.ShowRate(x.w.Header(), rate)
-		}
+	if e.Code != apierror.ClientGone {
+		x.Body.Drain()
 	}
 }
 
 // writeError answers in the family's error shape. The handler then returns nil to Caddy: an error
 // returned there goes to Caddy's error routes and loses its shape.
 func (x *apiRequest) writeError(e *apierror.Error) {
+	if e.Code == apierror.ClientGone { // a client that only stopped sending reads this instead of an empty success
+		x.w.WriteHeader(apierror.StatusClientGone)
+		return
+	}
 	if x.Request == nil || !x.Body.Complete() {
 		modelcall.PrepareRefusal(x.gateway.Requests(), x.w, x.r)
 	}
@@ -70,8 +62,8 @@ func (x *apiRequest) writeError(e *apierror.Error) {
 	x.writeJSON(e.HTTPStatus(), x.api.AppendError(nil, e))
 }
 
-// seconds rounds a wait up. The default wait of a 5xx is spread over twice its length, so that clients
-// that failed together do not return together.
+// seconds rounds a wait up. The default wait of a 5xx is spread over twice its length, so that
+// clients that failed together do not return together.
 func seconds(e *apierror.Error, wait time.Duration) int64 {
 	if e.HTTPStatus() >= 500 && e.RetryAfter == 0 {
 		wait += rand.N(wait)

@@ -173,12 +173,11 @@ func (q *Request) ReadObject(limit int64, read func(name string, value []byte) e
 	return nil
 }
 
-// Rates returns the states of the tightest rates of a model call, nil where none applies.
-func (q *Request) Rates() (requests, tokens *apierror.Rate) {
-	if q.call == nil {
-		return nil, nil
+// ShowRates sets the headers of the rates that a model call was counted against.
+func (q *Request) ShowRates(h http.Header) {
+	if q.call != nil {
+		q.call.showRates(h)
 	}
-	return q.call.admission.current()
 }
 
 // Redact takes all known secrets out of provider text, and the caller's own key, of which the
