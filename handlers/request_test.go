@@ -73,16 +73,38 @@ func TestRefusedRequestsLeaveTheirRecord(t *testing.T) {
 	}
 }
 
-// A read that succeeds is not a row of the activity; a model call is.
-func TestOnlyCallsAreRecordedWhenTheySucceed(t *testing.T) {
-	g := startGateway(t, setup{provider: answering(200, "application/json", completion)})
-	call(t, g, "GET", "/v1/models", "full", "").want(t, 200, "", "")
-	if found := rows(t, g); len(found) != 0 {
-		t.Errorf("rows %+v", found)
-	}
-	call(t, g, "POST", "/v1/chat/completions", "full", hello).want(t, 200, "", "")
-	if found := rows(t, g); len(found) != 1 || found[0].Route != "POST /v1/chat/completions" {
-		t.Errorf("rows %+v", found)
+// A read that succeeds is not a row of the activity; a call or a change is.
+func TestCallsAndChangesAreRecordedWhenTheySucceed(t *testing.T) {
+	g := startGateway(t, setup{workstations: true, provider: answering(200, "application/json", completion)})
+	made := call(t, g, "POST", "/api/v1/chat/completions", "full", hello)
+	session := open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "full", ""))
+	for _, c := range []struct {
+		method, target, body string
+		route                string // of the new row; "" for none
+	}{
+		{"GET", "/v1/models", "", ""},
+		{"GET", "/api/v1/activity", "", ""},
+		{"GET", "/api/v1/generation?id=" + made.Header().Get(headerGenerationID), "", ""},
+		{"GET", "/api/v1/key", "", ""},
+		{"GET", "/v1/workstations", "", ""},
+		{"GET", "/v1/workstations/desk1", "", ""},
+		{"GET", "/v1/workstations/desk1/sessions", "", ""},
+		{"POST", "/v1/chat/completions", hello, "POST /v1/chat/completions"},
+		{"POST", "/v1/workstations/desk1/vnc", "", "POST /v1/workstations/{id}/vnc"},
+		{"DELETE", "/v1/workstations/desk1/sessions/" + session, "", "DELETE /v1/workstations/{id}/sessions/{session}"},
+		{"PUT", "/v1/workstations/lab1", address, "PUT /v1/workstations/{id}"},
+		{"DELETE", "/v1/workstations/lab1", "", "DELETE /v1/workstations/{id}"},
+	} {
+		before, route := len(rows(t, g)), ""
+		if a := call(t, g, c.method, c.target, "full", c.body); a.Code >= 300 {
+			t.Errorf("%s %s: %d %s", c.method, c.target, a.Code, a.Body)
+		}
+		if found := rows(t, g); len(found) > before {
+			route = found[0].Route
+		}
+		if route != c.route {
+			t.Errorf("%s %s: recorded as %q, want %q", c.method, c.target, route, c.route)
+		}
 	}
 }
 

@@ -159,6 +159,15 @@ func TestModelsHaveTheFamilysShape(t *testing.T) {
 	}
 }
 
+func TestOnlyKnownRatesAreShown(t *testing.T) {
+	_, bare := models(t)
+	bare.Price = &catalog.Price{Rates: catalog.Rates{Prompt: rate(t, "0")}} // free is not unknown
+	got := string(OpenRouter{}.AppendModel(nil, bare))
+	if !strings.Contains(got, `"pricing":{"prompt":"0","completion":"-1"}`) {
+		t.Errorf("%s", got)
+	}
+}
+
 var noon = time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC)
 
 func TestRatesHaveTheFamilysHeaders(t *testing.T) {

@@ -171,7 +171,14 @@ func TestAGenerationIsFoundByEachOfItsIDs(t *testing.T) {
 			"tokens_prompt":11,"tokens_completion":22,"native_tokens_prompt":11,"native_tokens_completion":22,"native_tokens_reasoning":3,
 			"native_tokens_cached":4,"user_agent":null,"provider_responses":null,`+nothing+`}}`)
 	}
-	got, err := Generation(t.Context(), log, "acme", "gen-2")
+	native := refused
+	native.ID, native.UpstreamID = "gen-3", "resp_native" // the provider's own name of a Response
+	log.Append(&native)
+	got, err := Generation(t.Context(), log, "acme", "resp_native")
+	if err != nil || !strings.Contains(string(got), `"id":"gen-3"`) {
+		t.Errorf("a Response that was not translated: %s, %v", got, err)
+	}
+	got, err = Generation(t.Context(), log, "acme", "gen-2")
 	if err != nil || !strings.Contains(string(got), `"streamed":false,"cancelled":true`) {
 		t.Errorf("a call whose client left: %s, %v", got, err)
 	}
