@@ -1,15 +1,15 @@
 # make run    build Caddy with this plugin and start it with Caddyfile.example
 # make build  only build ./caddy, from xcaddy.json
 # make test   everything: checks, tests, build, real SDKs, clients and viewers (see .ci/suites)
-# make bench  load, against the plain proxy and the provider itself
+# make bench  load tests, compared with a plain proxy and the provider itself
 # make soak   all endings of calls at once, for SOAKTIME
 # make fuzz   every fuzz target for FUZZTIME
 # make mutate break N operators and statements of PKG, one at a time, and list what its tests miss
 # make fmt    format Go files and Caddyfile.example
-# make clean  remove what was made, but not .gatehouse (key and data)
+# make clean  remove everything built, but not .gatehouse (key and data)
 
-# The flags of xcaddy, everywhere, so that all builds share one cache.
-# -buildvcs=false: a checkout that another user owns builds too.
+# The flags of xcaddy, for all builds, so that they share one cache.
+# -buildvcs=false also builds a checkout that another user owns.
 export GOFLAGS := -trimpath -buildvcs=false -tags=nobadger,nomysql,nopgx
 export CGO_ENABLED ?= 0
 
@@ -38,7 +38,7 @@ test:
 bench:
 	go run ./tests/bench $(BENCHFLAGS)
 
-# Without a timeout of go test's: what a call or a pause waits for has one.
+# go test has no timeout here: every wait of a call or a pause has its own.
 soak:
 	go test ./tests -run '^TestAllEndings' -count 1 -v -timeout 0 -args -soak $(SOAKTIME) $(SOAKFLAGS)
 

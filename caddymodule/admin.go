@@ -18,8 +18,8 @@ func init() {
 	caddy.RegisterModule(Admin{})
 }
 
-// Admin is the operator's view of the running configuration, on Caddy's admin
-// endpoint. It knows all tenants, and does what the HTTP routes do:
+// Admin is the operator's API on Caddy's admin endpoint, for the running configuration. It sees all
+// tenants, and does what the HTTP routes do:
 //
 //	GET    /gatehouse/workstations
 //	PUT    /gatehouse/workstations/{tenant}/{id}             {"address", "credential"}
@@ -57,19 +57,19 @@ func (a Admin) Routes() []caddy.AdminRoute {
 	return []caddy.AdminRoute{{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)}, {Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler}}
 }
 
-// adminFunc answers with what it returns, nil with 204.
-type adminFunc func(desk *workstation.Service, r *http.Request) (any, error)
+// adminFunc returns the answer; nil becomes 204.
+type adminFunc func(service *workstation.Service, r *http.Request) (any, error)
 
 func (serve adminFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	desk, err := activeWorkstations()
+	service, err := activeWorkstations()
 	var answer any
 	if err == nil {
-		answer, err = serve(desk, r)
+		answer, err = serve(service, r)
 	}
 	writeAdmin(w, answer, err)
 }
 
-// writeAdmin answers a request of the operator's.
+// writeAdmin writes the answer to an operator's request.
 func writeAdmin(w http.ResponseWriter, answer any, err error) {
 	status := http.StatusOK
 	switch {
@@ -82,21 +82,21 @@ func writeAdmin(w http.ResponseWriter, answer any, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(answer) // the operator left
+	_ = json.NewEncoder(w).Encode(answer) // the operator has disconnected
 }
 
-// activeWorkstations is the service of the current configuration, asked for with
-// each request: this module is older than the apps of its configuration.
+// activeWorkstations returns the service of the current configuration. It is called for each
+// request, because this module is older than the apps of its configuration.
 func activeWorkstations() (*workstation.Service, error) {
 	active, err := activeGateway()
 	if err != nil {
 		return nil, err
 	}
-	desk := active.Workstations()
-	if desk == nil {
+	service := active.VNC().Workstations()
+	if service == nil {
 		return nil, apierror.New(apierror.NotFound, "the running configuration has no workstations: the option vnc is missing")
 	}
-	return desk, desk.Ready()
+	return service, service.Ready()
 }
 
 func activeGateway() (*gateway.Gateway, error) {
@@ -107,38 +107,38 @@ func activeGateway() (*gateway.Gateway, error) {
 	return module.(caddykit.App).Gateway(), nil
 }
 
-func (Admin) list(desk *workstation.Service, _ *http.Request) (any, error) {
-	return desk.ListAll(), nil
+func (Admin) list(service *workstation.Service, _ *http.Request) (any, error) {
+	return service.ListAll(), nil
 }
 
 // maxRegistration bounds the body of a registration, in bytes.
 const maxRegistration = 64 << 10
 
-func (Admin) register(desk *workstation.Service, r *http.Request) (any, error) {
+func (Admin) register(service *workstation.Service, r *http.Request) (any, error) {
 	var registration workstation.Registration
 	decoder := json.NewDecoder(io.LimitReader(r.Body, maxRegistration))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&registration); err != nil && !errors.Is(err, io.EOF) {
-		return nil, apierror.New(apierror.InvalidJSON, "the registration is not acceptable JSON: %v", err)
+		return nil, apierror.New(apierror.InvalidJSON, "the registration is not valid JSON: %v", err)
 	}
-	view, _, err := desk.Register(r.Context(), r.PathValue("tenant"), r.PathValue("id"), registration)
+	view, _, err := service.Register(r.Context(), r.PathValue("tenant"), r.PathValue("id"), registration)
 	return view, err
 }
 
-func (Admin) release(desk *workstation.Service, r *http.Request) (any, error) {
-	return nil, desk.Release(r.Context(), r.PathValue("tenant"), r.PathValue("id"))
+func (Admin) release(service *workstation.Service, r *http.Request) (any, error) {
+	return nil, service.Release(r.Context(), r.PathValue("tenant"), r.PathValue("id"))
 }
 
-func (Admin) restore(desk *workstation.Service, r *http.Request) (any, error) {
-	return nil, desk.Restore(r.Context(), r.PathValue("tenant"), r.PathValue("id"))
+func (Admin) restore(service *workstation.Service, r *http.Request) (any, error) {
+	return nil, service.Restore(r.Context(), r.PathValue("tenant"), r.PathValue("id"))
 }
 
-func (Admin) sessions(desk *workstation.Service, r *http.Request) (any, error) {
-	return desk.Sessions(r.PathValue("tenant"), r.PathValue("id"))
+func (Admin) sessions(service *workstation.Service, r *http.Request) (any, error) {
+	return service.Sessions(r.PathValue("tenant"), r.PathValue("id"))
 }
 
-func (Admin) end(desk *workstation.Service, r *http.Request) (any, error) {
-	return nil, desk.EndSession(r.PathValue("tenant"), r.PathValue("id"), r.PathValue("session"))
+func (Admin) end(service *workstation.Service, r *http.Request) (any, error) {
+	return nil, service.EndSession(r.PathValue("tenant"), r.PathValue("id"), r.PathValue("session"))
 }
 
 var _ caddy.AdminRouter = Admin{}

@@ -1,6 +1,5 @@
-// Package caddymodule is what xcaddy imports: the gatehouse app, its global option,
-// its command and its admin API. It brings in the HTTP handlers and the layer-4
-// handler.
+// Package caddymodule is what xcaddy imports: the gatehouse app, its global option, its command and
+// its admin API. It also imports the HTTP handlers and the layer-4 handler.
 package caddymodule
 
 import (
@@ -14,21 +13,21 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"go.uber.org/zap"
 
-	_ "github.com/gatehouse-proxy/gatehouse/handlers" // the HTTP handlers
+	_ "github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // the layer-4 handler
+	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // registers the layer-4 handler
 )
 
 func init() {
 	caddy.RegisterModule(App{})
 }
 
-// App is the gatehouse app: one gateway in front of model providers, for
-// clients of two SDK families, and of workstations' desktops, for native VNC
-// viewers. The HTTP handlers (http.handlers.gatehouse and its single endpoints)
-// and the layer-4 handler vnc ask it for what they serve.
+// App is the gatehouse app: a gateway to model providers, for clients with an OpenAI or OpenRouter
+// SDK, and to the desktops of workstations, for native VNC viewers. The HTTP handlers
+// (http.handlers.gatehouse and its single endpoints) and the layer-4 handler vnc get the gateway
+// from it.
 type App struct {
 	// Keys are the gateway keys. Without one every call is answered 401.
 	Keys []Key `json:"keys,omitempty"`
@@ -36,37 +35,33 @@ type App struct {
 	// Providers are the model providers.
 	Providers []Provider `json:"providers,omitempty"`
 
-	// Tenants are what all keys of a tenant may use together. Default: no bound.
+	// Tenants are the limits that all keys of a tenant share. Default: no limit.
 	Tenants []Tenant `json:"tenants,omitempty"`
 
-	// Models are what all callers may use together of some models. Default: no
-	// bound.
+	// Models are the limits of some models that all callers share. Default: no limit.
 	Models []ModelLimit `json:"models,omitempty"`
 
-	// Guardrails are the rules for texts that blocks name. Each must be named
-	// by one at least.
+	// Guardrails are rules for the texts of calls. At least one block must name each of them.
 	Guardrails []Guardrail `json:"guardrails,omitempty"`
 
-	// GuardrailsOnAll are the names of those that read every model call.
-	// Default: none.
+	// GuardrailsOnAll are the names of the guardrails that read every model call. Default: none.
 	GuardrailsOnAll []string `json:"guardrails_on_all,omitempty"`
 
-	// The gateway's own allowance, of all callers together.
+	// Allowance is the limits that all callers share.
 	Allowance
 
 	LimitPolicy
 
-	// Catalogs are files that describe models: the public LiteLLM price map,
-	// OpenRouter's /models answer, or the short form of docs/catalog.md.
+	// Catalogs are files that describe models: the public LiteLLM price map, OpenRouter's /models
+	// answer, or the short form of docs/catalog.md.
 	Catalogs []string `json:"catalogs,omitempty"`
 
-	// DataDir is the folder of the activity database (made with mode 0700).
-	// Only one process can use it. Default: "gatehouse" in Caddy's data directory.
+	// DataDir is the folder of the activity database (created with mode 0700). Only one process can
+	// use it. Default: "gatehouse" in Caddy's data directory.
 	DataDir string `json:"data_dir,omitempty"`
 
-	// BodyMemory bounds the request bodies held at one time, in bytes; above
-	// it callers get 429 gateway_busy. At least 64 MiB. Default: the lesser
-	// of 1 GiB and a quarter of GOMEMLIMIT.
+	// BodyMemory bounds the memory of request bodies, in bytes; above it callers get 429
+	// gateway_busy. At least 64 MiB. Default: the lesser of 1 GiB and a quarter of GOMEMLIMIT.
 	BodyMemory int64 `json:"body_memory,omitempty"`
 
 	// Timeouts of a model call.
@@ -75,7 +70,7 @@ type App struct {
 	// Activity is how long activity rows are kept.
 	Activity Retention `json:"activity,omitzero"`
 
-	// VNC is the desktop half. Default: none.
+	// VNC configures desktops. Default: none.
 	VNC *VNC `json:"vnc,omitempty"`
 
 	ctx      caddy.Context

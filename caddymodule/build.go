@@ -13,8 +13,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
-// build turns the configuration into the gateway's: secrets resolved, files
-// read, everything checked. Errors name what is wrong and never a secret.
+// build turns the configuration into the gateway's: it resolves secrets, reads files and checks
+// everything. Errors name what is wrong and never a secret.
 func (a *App) build() (gateway.Config, error) {
 	none := gateway.Config{}
 	specs, secrets, err := a.keySpecs()
@@ -46,14 +46,14 @@ func (a *App) build() (gateway.Config, error) {
 		memory = upload.DefaultMemory()
 	}
 	if memory < upload.MinMemory {
-		return none, fmt.Errorf("body_memory: %d bytes would not let in one body of the largest size; at least %d are needed", memory, upload.MinMemory)
+		return none, fmt.Errorf("body_memory: %d bytes is too small for one body of the largest size; at least %d are needed", memory, upload.MinMemory)
 	}
 	allowed, err := a.buildLimits()
 	if err != nil {
 		return none, err
 	}
 	if most := allowed.MaxBody(); memory < 2*most {
-		return none, fmt.Errorf("max_body %d: body_memory, %d bytes, would not let in one body of that size; twice as many are needed", most, memory)
+		return none, fmt.Errorf("max_body %d: body_memory, %d bytes, is too small for one body of that size; it must be at least twice max_body", most, memory)
 	}
 	guardrails, hookSecrets, err := a.buildGuardrails()
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *App) readCatalogs() ([]catalog.Model, error) {
 	return all, nil
 }
 
-// resolve puts the defaults in.
+// resolve fills in the defaults.
 func (t Timeouts) resolve() (modelcall.Timeouts, error) {
 	out := modelcall.DefaultTimeouts
 	for _, p := range []struct {

@@ -36,7 +36,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		tenant NAME { … }       # any number
 //		model PATTERN { … }     # any number
 //		guardrail NAME { … }    # any number
-//		guardrails NAME…        # of those that read every call
+//		guardrails NAME…        # those that read every call
 //		rate, concurrency, budget …
 //		on_store_failure open | closed
 //		on_disconnect cancel | drain DURATION
@@ -87,7 +87,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	}, a.Allowance.options()).Block(d)
 }
 
-// block is an option whose own block has these options.
+// block is an option that has its own block.
 func block(options caddykit.Options) caddykit.Option {
 	return caddykit.Option{Read: func(d *caddyfile.Dispenser) error {
 		if d.NextArg() {
@@ -97,7 +97,7 @@ func block(options caddykit.Options) caddykit.Option {
 	}}
 }
 
-// parseSize reads bytes, with a unit: 512MiB, 10GB.
+// parseSize parses a number of bytes with a unit: 512MiB, 10GB.
 func parseSize(text string) (int64, error) {
 	size, err := humanize.ParseBytes(strings.TrimSpace(text))
 	if err != nil || size == 0 || size > 1<<62 {

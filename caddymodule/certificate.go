@@ -8,11 +8,10 @@ import (
 	"github.com/caddyserver/certmagic"
 )
 
-// prepareCertificate sees to it that a wildcard certificate for the VNC domain
-// can be had. Never one for each token: that would publish the tokens in
-// Certificate Transparency logs. For a name that no public CA signs, and that no
-// automation policy names, the internal issuer is put in charge; a public name
-// follows the user's own policies (acme_dns, cert_issuer, …).
+// prepareCertificate makes sure that a wildcard certificate for the VNC domain can be obtained. It
+// never asks for one per token: that would publish the tokens in Certificate Transparency logs. A
+// name that no public CA signs, and that no automation policy names, gets the internal issuer. A
+// public name follows the user's own policies (acme_dns, cert_issuer, …).
 func (a *App) prepareCertificate() error {
 	if a.VNC == nil {
 		return nil
@@ -25,9 +24,9 @@ func (a *App) prepareCertificate() error {
 	name := a.wildcard()
 	policy, named := a.governing(name)
 	switch {
-	case !certmagic.SubjectQualifiesForPublicCert(name) && !named: // ours goes before one for all names
+	case !certmagic.SubjectQualifiesForPublicCert(name) && !named: // our policy goes before one for all names
 	case policy != nil && policy.OnDemand:
-		return fmt.Errorf("the automation policy that governs %s obtains certificates on demand, which would publish every token: give %s a policy of its own", name, name)
+		return fmt.Errorf("the automation policy that governs %s obtains certificates on demand, which would publish every token: give %s its own policy", name, name)
 	default:
 		return nil
 	}
@@ -41,11 +40,11 @@ func (a *App) prepareCertificate() error {
 	return nil
 }
 
-// wildcard is the certificate's name.
+// wildcard is the name of the certificate.
 func (a *App) wildcard() string { return "*." + a.VNC.Domain }
 
-// governing is the automation policy that decides over the name, the first that
-// fits; named tells that it is meant for the name, and not for all.
+// governing returns the first automation policy that fits the name. named reports whether the
+// policy lists the name, rather than applying to all names.
 func (a *App) governing(name string) (policy *caddytls.AutomationPolicy, named bool) {
 	if a.tls.Automation == nil {
 		return nil, false
@@ -63,8 +62,8 @@ func (a *App) governing(name string) (policy *caddytls.AutomationPolicy, named b
 	return nil, false
 }
 
-// manageCertificate obtains and renews the certificate, unless the
-// configuration loads one from files.
+// manageCertificate obtains and renews the certificate, unless the configuration loads one from
+// files.
 func (a *App) manageCertificate() error {
 	if a.VNC == nil || a.tls.HasCertificateForSubject(a.wildcard()) {
 		return nil

@@ -29,7 +29,7 @@ func newKeyCommand() *cobra.Command {
 	var scopes []string
 	cmd := &cobra.Command{
 		Use:   "new --name NAME --scope SCOPE…",
-		Short: "Make a fresh key; print it once, and the Caddyfile lines with its hash",
+		Short: "Make a new key; print it once, and the Caddyfile lines with its hash",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printNewKey(cmd.OutOrStdout(), rand.Reader, name, scopes)
@@ -45,7 +45,7 @@ func printNewKey(w io.Writer, random io.Reader, name string, scopes []string) er
 	if err != nil {
 		return err
 	}
-	// What the ring refuses at load is refused here, before anybody is given the key.
+	// What the keyring refuses at load is refused here, before anybody is given the key.
 	if _, err := keys.NewKeyring([]keys.Spec{{Name: name, Secrets: []string{secret}, Scopes: scopes}}); err != nil {
 		return err
 	}

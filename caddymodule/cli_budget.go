@@ -13,20 +13,20 @@ import (
 
 const budgetsPath = "/gatehouse/budgets"
 
-// budgetView is a budget as the operator sees it. Amounts are texts: decimal
-// USD, or a number of tokens.
+// budgetView is a budget in the operator's API. Amounts are texts: decimal USD, or a number of
+// tokens.
 type budgetView struct {
-	// Subject is whose it is: "key:dev", "tenant:acme", "gateway".
+	// Subject is the owner: "key:dev", "tenant:acme", "gateway".
 	Subject string `json:"subject"`
 	// Budget is as configured: "10usd/day".
 	Budget string `json:"budget"`
 	// Unit is usd or tokens.
 	Unit string `json:"unit"`
-	// Limit is that of the period.
+	// Limit is the limit of the period.
 	Limit string `json:"limit"`
-	// Spent is by calls of this period that have ended.
+	// Spent is what ended calls of this period have spent.
 	Spent string `json:"spent"`
-	// Reserved is by calls under way.
+	// Reserved is what calls under way have reserved.
 	Reserved string `json:"reserved"`
 	// ResetsAt is the end of the period; absent: never.
 	ResetsAt *time.Time `json:"resets_at,omitempty"`

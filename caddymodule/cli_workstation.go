@@ -20,7 +20,7 @@ import (
 
 // operator talks to a running Caddy through its admin endpoint.
 type operator struct {
-	address string // "" = as the configuration file or Caddy's default says
+	address string // "" = the configuration file's, or Caddy's default
 	config  string
 	tenant  string
 	out     io.Writer
@@ -89,7 +89,7 @@ func (o *operator) registerCommand() *cobra.Command {
 	return cmd
 }
 
-// errName is for names that would become another path.
+// errName refuses names that would change the path.
 var errName = errors.New("not the name of a workstation, session or tenant")
 
 func checkNames(names ...string) error {
@@ -143,10 +143,10 @@ func (o *operator) sessions(id string) error {
 	})
 }
 
-// addFlags are those that say which Caddy is meant.
+// addFlags adds the flags that select the running Caddy.
 func (o *operator) addFlags(cmd *cobra.Command) {
-	cmd.PersistentFlags().StringVar(&o.address, "address", "", "the admin endpoint (default: of the configuration file, else localhost:2019)")
-	cmd.PersistentFlags().StringVar(&o.config, "config", "", "a Caddyfile whose admin endpoint is meant")
+	cmd.PersistentFlags().StringVar(&o.address, "address", "", "the admin endpoint (default: that of the configuration file, else localhost:2019)")
+	cmd.PersistentFlags().StringVar(&o.config, "config", "", "the Caddyfile with the admin endpoint")
 }
 
 func (o *operator) table(head string, rows func(row func(...any))) error {
@@ -164,10 +164,10 @@ func (o *operator) table(head string, rows func(row func(...any))) error {
 	return w.Flush()
 }
 
-// maxAdminAnswer bounds what is read of an answer, in bytes.
+// maxAdminAnswer bounds how much of an answer is read, in bytes.
 const maxAdminAnswer = 64 << 20
 
-// call makes one request and reads its answer into dst, unless that is nil.
+// call sends one request and decodes its answer into dst, unless that is nil.
 func (o *operator) call(method, path string, body io.Reader, dst any) error {
 	adapter := ""
 	if o.config != "" {

@@ -39,7 +39,7 @@ func (a *App) readGuardrail(d *caddyfile.Dispenser) error {
 	return err
 }
 
-// rule is the option of an action.
+// rule returns the option for an action.
 func (g *Guardrail) rule(action guardrail.Action) caddykit.Option {
 	return caddykit.Option{Many: true, Read: func(d *caddyfile.Dispenser) error {
 		args := d.RemainingArgs()

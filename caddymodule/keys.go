@@ -10,56 +10,55 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
-// Key is a gateway key: who may call, and what.
+// Key is a gateway key and its rights.
 type Key struct {
 	// Name is the key's identity in records, metrics and logs. Required, unique.
 	Name string `json:"name"`
 
-	// Secrets are the bearer tokens that open the key, several for rotation:
-	// {env.NAME} or {file./path}. A literal works and is warned about.
+	// Secrets are the bearer tokens of the key, several for rotation: {env.NAME} or {file./path}. A
+	// literal works, with a warning.
 	Secrets []string `json:"secrets,omitempty"`
 
-	// Hashes stand for secrets that are kept elsewhere: "sha256:<64 hex
-	// digits>", as `caddy gatehouse key new` prints them.
+	// Hashes replace secrets that are kept elsewhere: "sha256:<64 hex digits>", as `caddy gatehouse
+	// key new` prints them.
 	Hashes []string `json:"hashes,omitempty"`
 
-	// Scopes are the key's permissions: chat:write, models:read,
-	// activity:read, workstations:connect, workstations:manage. At least one.
+	// Scopes are the key's permissions: chat:write, models:read, activity:read,
+	// workstations:connect, workstations:manage. At least one.
 	Scopes []string `json:"scopes"`
 
-	// Tenant owns the key's calls, activity and stored responses; what
-	// belongs to another tenant does not exist for the key. Default: "default".
+	// Tenant owns the key's calls, activity and stored responses; what belongs to another tenant
+	// does not exist for the key. Default: "default".
 	Tenant string `json:"tenant,omitempty"`
 
-	// Models are patterns over "<provider>/<model>" ("*" matches any run of
-	// characters, "/" and ":" too). Default: every callable model.
+	// Models are patterns over "<provider>/<model>" ("*" matches any run of characters, "/" and ":"
+	// too). Default: every callable model.
 	Models []string `json:"models,omitempty"`
 
-	// Expires is the moment from which the key is not valid: RFC 3339, or a
-	// date (00:00 UTC). Default: never.
+	// Expires is when the key becomes invalid: RFC 3339, or a date (00:00 UTC). Default: never.
 	Expires string `json:"expires,omitempty"`
 
-	// Disabled keys are not valid. Default: false.
+	// Disabled makes the key invalid. Default: false.
 	Disabled bool `json:"disabled,omitempty"`
 
-	// HostedTools lets the key use tools that run at the provider, on its
-	// account (web search, code interpreter, remote MCP, …). Default: false.
+	// HostedTools lets the key use tools that run at the provider, on its account (web search, code
+	// interpreter, remote MCP, …). Default: false.
 	HostedTools bool `json:"hosted_tools,omitempty"`
 
 	Allowance
 	Caps
 
-	// Guardrails are the names of those that read the key's calls. Default:
-	// those of the model and of the gateway.
+	// Guardrails are the names of the guardrails that read the key's calls. Default: those of the
+	// model and of the gateway.
 	Guardrails []string `json:"guardrails,omitempty"`
 
-	// Unpriced says what becomes of a call under a hard budget whose use
-	// cannot be known beforehand (unknown price, hosted tools, files): "allow"
-	// lets it through, reserving what is known. Default: 402 cannot_be_priced.
+	// Unpriced is for a call under a hard budget whose cost cannot be known beforehand (unknown
+	// price, hosted tools, files): "allow" admits it and reserves what is known. Default: 402
+	// cannot_be_priced.
 	Unpriced string `json:"unpriced,omitempty"`
 }
 
-// keySpecs are the configured keys; secrets are theirs, in clear.
+// keySpecs returns the configured keys, and their secrets as plain text.
 func (a *App) keySpecs() (specs []keys.Spec, secrets []string, err error) {
 	for _, k := range a.Keys {
 		spec := keys.Spec{
@@ -84,15 +83,15 @@ func (a *App) keySpecs() (specs []keys.Spec, secrets []string, err error) {
 	return specs, secrets, nil
 }
 
-// secret resolves a secret and warns about a literal one, which ends up in
-// Caddy's admin API and in its autosaved configuration.
+// secret resolves a secret. It warns about a literal one, which ends up in Caddy's admin API and in
+// its autosaved configuration.
 func (a *App) secret(owner, text string) (string, error) {
 	value, literal, err := caddykit.Secret(text)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", owner, err)
 	}
 	if literal {
-		a.logger.Warn("a secret stands in the configuration itself; use {env.NAME} or {file./path}", zap.String("of", owner))
+		a.logger.Warn("a secret is written in the configuration itself; use {env.NAME} or {file./path}", zap.String("of", owner))
 	}
 	return value, nil
 }

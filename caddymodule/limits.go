@@ -14,59 +14,57 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
-// Allowance is what a key, a tenant or the whole gateway may use.
+// Allowance is the limits of a key, a tenant or the whole gateway.
 type Allowance struct {
-	// Rates bound requests, or tokens, in any stretch of time of that length:
-	// "60/min", "100000 tokens/min"; the windows are s, min, h and day. They
-	// count model calls. Default: no bound.
+	// Rates bound the requests, or tokens, of model calls in any window of time: "60/min", "100000
+	// tokens/min"; the windows are s, min, h and day. Default: no limit.
 	Rates []string `json:"rates,omitempty"`
 
-	// Concurrency bounds the model calls at once: "10", or "10 queue 20 2s"
-	// (20 more may wait, 2 seconds each). Default: no bound.
+	// Concurrency bounds concurrent model calls: "10", or "10 queue 20 2s" (20 more may wait, 2
+	// seconds each). Default: no limit.
 	Concurrency string `json:"concurrency,omitempty"`
 
-	// Budgets bound money and tokens in a calendar period in UTC: "10usd/day",
-	// "5M tokens/month", "100usd/total"; the periods are day, week, month and
-	// total. A call reserves the most that it can use before it is sent; with
-	// "soft" at the end what it will likely use, and the budget may be overrun
-	// by the difference. Default: no bound.
+	// Budgets bound money and tokens in a calendar period in UTC: "10usd/day", "5M tokens/month",
+	// "100usd/total"; the periods are day, week, month and total. A call reserves the most that it
+	// can use before it is sent. With "soft" at the end it reserves an estimate, and the budget may
+	// be exceeded by the difference. Default: no limit.
 	Budgets []string `json:"budgets,omitempty"`
 }
 
-// Caps bound what one request may ask for; 0 is no bound.
+// Caps bound what one request may ask for; 0 means no limit.
 type Caps struct {
-	// MaxMessages bounds the elements of messages or input. Default: no bound.
+	// MaxMessages bounds the elements of messages or input. Default: no limit.
 	MaxMessages int `json:"max_messages,omitempty"`
 
-	// MaxTools bounds the tools that a request declares, wherever it does so; a
-	// namespace and each of its members count. Default: no bound.
+	// MaxTools bounds the tools that a request declares anywhere; a namespace and each of its
+	// members count. Default: no limit.
 	MaxTools int `json:"max_tools,omitempty"`
 
-	// MaxOutputTokens bounds what a request may ask for, in tokens of one
-	// choice, and is asked for where the request does not say. Default: no bound.
+	// MaxOutputTokens bounds the output that a request may ask for, in tokens per choice. It is
+	// added to requests that do not ask. Default: no limit.
 	MaxOutputTokens int64 `json:"max_output_tokens,omitempty"`
 
-	// MaxBody bounds a request's body, in bytes, at most 256 MiB; of a key's
-	// and a model's the lesser counts. Default: 32 MiB.
+	// MaxBody bounds a request's body, in bytes, at most 256 MiB; the lesser of a key's and a
+	// model's applies. Default: 32 MiB.
 	MaxBody int64 `json:"max_body,omitempty"`
 
-	// ClampOutput lowers what is above MaxOutputTokens instead of refusing it
-	// with 400. Default: false.
+	// ClampOutput lowers a higher request to MaxOutputTokens instead of refusing it with 400.
+	// Default: false.
 	ClampOutput bool `json:"clamp_output,omitempty"`
 }
 
-// Tenant is what all keys of a tenant may use together.
+// Tenant is the limits that all keys of a tenant share.
 type Tenant struct {
-	// Name is the tenant's. Required; a key must name it.
+	// Name is the tenant's name. Required; a key must name it.
 	Name string `json:"name"`
 
 	Allowance
 }
 
-// ModelLimit is what all callers may use together of the models of a pattern.
+// ModelLimit is the limits of a pattern of models that all callers share.
 type ModelLimit struct {
-	// Pattern is over "<provider>/<model>" ("*" matches any run of characters).
-	// Required. Where several patterns match a model, all hold.
+	// Pattern is over "<provider>/<model>" ("*" matches any run of characters). Required. If
+	// several patterns match a model, all apply.
 	Pattern string `json:"pattern"`
 
 	// Rates are as in a key's block. There are no budgets. Default: no bound.
@@ -75,28 +73,27 @@ type ModelLimit struct {
 	// Concurrency is as in a key's block. Default: no bound.
 	Concurrency string `json:"concurrency,omitempty"`
 
-	// Guardrails are the names of those that read calls of these models.
-	// Default: those of the key and of the gateway.
+	// Guardrails are the names of the guardrails that read calls of these models. Default: those of
+	// the key and of the gateway.
 	Guardrails []string `json:"guardrails,omitempty"`
 
 	Caps
 }
 
-// LimitPolicy is how limits act.
+// LimitPolicy is the options of how limits act.
 type LimitPolicy struct {
-	// OnStoreFailure is what becomes of a call under a budget while the ledger
-	// cannot be written: "open" lets it go on without a reservation, "closed"
-	// refuses it with 503. Default: closed for keys under a hard budget of
-	// money, open for others.
+	// OnStoreFailure is what happens to a call under a budget while the ledger cannot be written:
+	// "open" admits it without a reservation, "closed" refuses it with 503. Default: closed for
+	// keys under a hard budget of money, open for others.
 	OnStoreFailure string `json:"on_store_failure,omitempty"`
 
-	// Drain is how long a provider's answer is read on after its client has
-	// left, so that its usage is known. Default: 0, the provider's work is
-	// cancelled at once and its usage estimated.
+	// Drain is how long the gateway reads a provider's answer after its client has disconnected, to
+	// learn its usage. Default: 0, the provider's work is cancelled at once and its usage
+	// estimated.
 	Drain caddy.Duration `json:"drain,omitempty"`
 }
 
-// maxDrain bounds on_disconnect drain: who waits longer wants no disconnects.
+// maxDrain bounds on_disconnect drain.
 const maxDrain = 10 * time.Minute
 
 // buildLimits turns the limits of all blocks into the gateway's.
@@ -180,7 +177,7 @@ func parsePolicy(text string) (modelcall.FailurePolicy, error) {
 	return 0, fmt.Errorf("on_store_failure %q: want open or closed", text)
 }
 
-// subject reads an allowance; it refuses limits that contradict each other.
+// subject parses an allowance; it refuses limits that contradict each other.
 func (a Allowance) subject(name string) (limits.Subject, error) {
 	s := limits.Subject{Name: name}
 	for _, text := range a.Rates {

@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
-// options are those of an allowance:
+// options returns the options of an allowance:
 //
 //	rate COUNT[ tokens]/WINDOW            # any number
 //	concurrency LIMIT [queue LENGTH WAIT]
@@ -24,7 +24,7 @@ func (a *Allowance) options() caddykit.Options {
 	}
 }
 
-// options are those of caps:
+// options returns the options of caps:
 //
 //	max_body SIZE
 //	max_messages COUNT
@@ -50,7 +50,7 @@ func (c *Caps) options() caddykit.Options {
 	}
 }
 
-// readTenant reads what a tenant may use:
+// readTenant reads the limits of a tenant:
 //
 //	tenant NAME {
 //		rate | concurrency | budget …
@@ -65,7 +65,7 @@ func (a *App) readTenant(d *caddyfile.Dispenser) error {
 	return err
 }
 
-// readModel reads what may be used of some models:
+// readModel reads the limits of some models:
 //
 //	model PATTERN {
 //		rate | concurrency …
@@ -85,7 +85,7 @@ func (a *App) readModel(d *caddyfile.Dispenser) error {
 	return err
 }
 
-// readDisconnect reads what becomes of a call whose client leaves:
+// readDisconnect reads what happens to a call whose client disconnects:
 //
 //	on_disconnect cancel | drain DURATION
 func (a *App) readDisconnect(d *caddyfile.Dispenser) (err error) {
@@ -102,7 +102,7 @@ func (a *App) readDisconnect(d *caddyfile.Dispenser) (err error) {
 	return nil
 }
 
-// phrase is an option whose arguments are one text.
+// phrase is an option whose arguments form one text.
 func phrase(dst *string) caddykit.Option {
 	return caddykit.Option{Read: func(d *caddyfile.Dispenser) error {
 		args := d.RemainingArgs()

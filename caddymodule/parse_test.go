@@ -58,7 +58,7 @@ func TestTimeoutsTakeDefaultsFieldByField(t *testing.T) {
 	}
 }
 
-// The key that is printed opens the lines that are printed with it.
+// The printed key is valid in the configuration printed with it.
 func TestANewKeyAuthenticatesByItsPrintedHash(t *testing.T) {
 	var out bytes.Buffer
 	if err := printNewKey(&out, strings.NewReader(strings.Repeat("r", 32)), "ci", []string{"chat:write", "models:read"}); err != nil {

@@ -21,11 +21,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
 
-// builtProviders is what the provider blocks come to.
+// builtProviders is the result of the provider blocks.
 type builtProviders struct {
 	providers []*provider.Provider
 	sources   []catalog.Source
-	models    []catalog.Model // that the built-in provider knows of itself
+	models    []catalog.Model // of the built-in provider
 	discover  []gateway.Discovery
 	secrets   []string
 }
@@ -34,8 +34,8 @@ const (
 	// shortestDiscover keeps a mistyped interval from hammering a provider.
 	shortestDiscover = 10 * time.Second
 
-	// usualDiscover is for a provider whose models only its own list can tell.
-	// Providers add and retire models on a scale of days.
+	// usualDiscover is for a provider whose models only its own list names. Providers add and
+	// retire models within days.
 	usualDiscover = 10 * time.Minute
 )
 
@@ -116,7 +116,7 @@ func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) e
 	case discover > 0:
 		built.discover = append(built.discover, gateway.Discovery{Provider: made, Every: discover})
 	case p.DiscoverOff && p.anyModel():
-		a.logger.Warn("discover is off and models has \"*\": any model name is sent to this provider; names that no catalog has are in no list of models and have no price",
+		a.logger.Warn("discover is off and models has \"*\": any model name is sent to this provider; names that are in no catalog are not listed and have no price",
 			zap.String("provider", p.Name))
 	}
 	return nil
@@ -132,10 +132,10 @@ func (p *Provider) discoverEvery(catalogued bool) time.Duration {
 
 func (p *Provider) anyModel() bool { return slices.Contains(p.Models, "*") }
 
-// testBaseURL stands for the built-in provider; nothing is ever dialled.
+// testBaseURL is the base URL of the built-in provider. Nothing is ever dialled.
 const testBaseURL = "http://test.invalid/v1"
 
-// testParameters is what the built-in provider heeds.
+// testParameters are the parameters that the built-in provider supports.
 var testParameters = []string{"max_tokens", "n", "response_format", "stop", "structured_outputs", "tool_choice", "tools"}
 
 func catalogName(p *Provider) string {
@@ -181,7 +181,7 @@ func (p *Provider) check() error {
 		return fmt.Errorf("cost %q: want %s", p.Cost, reported)
 	}
 	if p.Discover != 0 && p.DiscoverOff {
-		return errors.New("discover_off beside discover: give one of them")
+		return errors.New("discover and discover_off: give only one of them")
 	}
 	if p.Discover != 0 && time.Duration(p.Discover) < shortestDiscover {
 		return fmt.Errorf("discover %s: at least %s", time.Duration(p.Discover), shortestDiscover)
@@ -203,8 +203,8 @@ func (p *Provider) check() error {
 
 const (
 	httpTransport = "http.reverse_proxy.transport.http"
-	// idlePerHost: calls last seconds and come in bursts; Caddy's own 32
-	// would open and close connections all the time.
+	// idlePerHost is high because calls last seconds and come in bursts. Caddy's own 32 would open
+	// and close connections all the time.
 	idlePerHost = 256
 )
 
@@ -227,9 +227,9 @@ func (a *App) freshTransport(p *Provider) (http.RoundTripper, error) {
 	return a.loadTransport(settings)
 }
 
-// transportSettings checks what the block says of Caddy's own HTTP transport, and adds our
-// defaults. What the transport would take from reverse_proxy's preparation of a request is
-// not possible here: it becomes a bare RoundTripper.
+// transportSettings checks the block's settings of Caddy's own HTTP transport, and adds our
+// defaults. Settings that need reverse_proxy to prepare the request are refused: the transport is
+// used as a bare RoundTripper.
 func transportSettings(p *Provider) (*reverseproxy.HTTPTransport, error) {
 	t := new(reverseproxy.HTTPTransport)
 	if p.TransportRaw != nil {
@@ -243,7 +243,7 @@ func transportSettings(p *Provider) (*reverseproxy.HTTPTransport, error) {
 	}
 	switch {
 	case t.ProxyProtocol != "":
-		return nil, errors.New("proxy_protocol is not possible: a provider is not told about clients")
+		return nil, errors.New("proxy_protocol is not possible: providers get no data about clients")
 	case t.TLS != nil && strings.Contains(t.TLS.ServerName, "{"):
 		return nil, errors.New("a placeholder in tls_server_name is not possible")
 	case t.TLS != nil && strings.HasPrefix(p.BaseURL, "http://"):
@@ -275,7 +275,7 @@ func (a *App) loadTransport(settings *reverseproxy.HTTPTransport) (http.RoundTri
 	return made, nil
 }
 
-// withoutProtocol takes the module's inline key out and refuses other transports.
+// withoutProtocol removes the module's inline key, and refuses other transports.
 func withoutProtocol(raw json.RawMessage) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	decoder := json.NewDecoder(bytes.NewReader(raw))

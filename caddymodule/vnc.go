@@ -6,13 +6,12 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// VNC is the desktop half: workstations, and the rules of their sessions. The
-// listener itself has the layer-4 handler vnc.
+// VNC configures workstations and the rules of their sessions. The listener itself has the layer-4
+// handler vnc.
 type VNC struct {
-	// Domain is the base of the VNC addresses, "<token>.<domain>:<port>". A
-	// wildcard DNS record must lead to its listener, and a wildcard certificate is
-	// managed for it. TigerVNC from 1.16 on finds no desktop below a domain
-	// with a hyphen. Required.
+	// Domain is the base of the VNC addresses, "<token>.<domain>:<port>". A wildcard DNS record
+	// must lead to the listener, and a wildcard certificate is managed for it. TigerVNC from 1.16
+	// on cannot connect below a domain with a hyphen. Required.
 	Domain string `json:"domain"`
 
 	// Port is the port in the addresses. Default: 5900.
@@ -21,34 +20,31 @@ type VNC struct {
 	// Workstations are those that are declared here.
 	Workstations []Workstation `json:"workstations,omitempty"`
 
-	// Credentials are logins that a workstation registered at run time can
-	// name: the registration itself carries no secret.
+	// Credentials are logins that a workstation registered at run time can name: the registration
+	// itself carries no secret.
 	Credentials []Credential `json:"credentials,omitempty"`
 
-	// RegisterNetworks are the networks (CIDR) in which workstations can be
-	// registered at run time. Loopback, link-local and other special
-	// addresses only where a /32 or /128 names them. Default: none, so
-	// registration is off.
+	// RegisterNetworks are the networks (CIDR) in which workstations can be registered at run time.
+	// Loopback, link-local and other special addresses must be named by a /32 or /128. Default:
+	// none, so registration is off.
 	RegisterNetworks []string `json:"register_networks,omitempty"`
 
 	// ConnectWithin is how long an address waits for its first use. Default: 5m.
 	ConnectWithin caddy.Duration `json:"connect_within,omitempty"`
 
-	// ReconnectWithin is how long a used address is good after the last
-	// session has ended. Default: 2m.
+	// ReconnectWithin is how long a used address stays valid after its last session has ended.
+	// Default: 2m.
 	ReconnectWithin caddy.Duration `json:"reconnect_within,omitempty"`
 
-	// MaxDuration ends sessions, and addresses for good, so long after the
-	// address was issued. Default: 12h.
+	// MaxDuration ends sessions, and addresses for good, this long after the address was issued.
+	// Default: 12h.
 	MaxDuration caddy.Duration `json:"max_duration,omitempty"`
 
-	// IdleTimeout ends a session without a key or pointer event for so long.
-	// Default: never.
+	// IdleTimeout ends a session without a key or pointer event for this long. Default: never.
 	IdleTimeout caddy.Duration `json:"idle_timeout,omitempty"`
 
-	// OnConflict is what happens when a viewer comes to a workstation that
-	// has one: "refuse" it, "replace" the other, or "share" the desktop.
-	// Default: refuse.
+	// OnConflict is what happens when a viewer connects to a workstation that already has one:
+	// "refuse" it, "replace" the other, or "share" the desktop. Default: refuse.
 	OnConflict string `json:"on_conflict,omitempty"`
 
 	// MaxTokens bounds the live addresses of a workstation. Default: 16.
@@ -57,28 +53,26 @@ type VNC struct {
 	// MaxSessions bounds the open sessions of the gateway. Default: 1000.
 	MaxSessions int `json:"max_sessions,omitempty"`
 
-	// PinClient binds an address to the network address of the first viewer
-	// that used it. Default: false.
+	// PinClient binds an address to the network address of the first viewer that used it. Default:
+	// false.
 	PinClient bool `json:"pin_client,omitempty"`
 
-	// VNCAuth lets viewers in that know neither TLS nor host names, by the
-	// first 8 characters of the token as VNC password. Their sessions are
-	// not encrypted. Default: false.
+	// VNCAuth admits viewers that know neither TLS nor host names, by the first 8 characters of the
+	// token as VNC password. Their sessions are not encrypted. Default: false.
 	VNCAuth bool `json:"vncauth,omitempty"`
 
-	// ViewOnly drops the keys, pointer events and clipboard of viewers
-	// unless the address was issued otherwise. Default: false.
+	// ViewOnly drops the keys, pointer events and clipboard of viewers unless the address was
+	// issued otherwise. Default: false.
 	ViewOnly bool `json:"view_only,omitempty"`
 
 	// FixedSize keeps viewers from changing the desktop's size. Default: false.
 	FixedSize bool `json:"fixed_size,omitempty"`
 
-	// FPS bounds how often a viewer can ask for an update, in updates a
-	// second; a negative number leaves it to the viewer. Default: 30.
+	// FPS bounds how often a viewer can ask for an update, in updates a second; a negative number
+	// leaves it to the viewer. Default: 30.
 	FPS int `json:"fps,omitempty"`
 
-	// ClipboardIn is whether the viewer's clipboard reaches the workstation.
-	// Default: true.
+	// ClipboardIn is whether the viewer's clipboard reaches the workstation. Default: true.
 	ClipboardIn *bool `json:"clipboard_in,omitempty"`
 }
 
@@ -90,8 +84,8 @@ type Workstation struct {
 	// Tenant owns it. Default: "default".
 	Tenant string `json:"tenant,omitempty"`
 
-	// Source is where the desktop comes from: "static" (a VNC server at
-	// Address) or "test_card" (built in, for trying out). Default: static.
+	// Source is the kind of desktop: "static" (a VNC server at Address) or "test_card" (built in,
+	// for trying out). Default: static.
 	Source string `json:"source,omitempty"`
 
 	// Address of the VNC server, host:port. Required for static.
@@ -100,40 +94,39 @@ type Workstation struct {
 	Login
 }
 
-// Login is how the gateway logs in to a VNC server. None of it ever leaves the
-// gateway.
+// Login is how the gateway logs in to a VNC server. It is sent to that server only.
 type Login struct {
 	// User for VeNCrypt X509Plain. Default: none.
 	User string `json:"user,omitempty"`
 
-	// Password is {env.NAME} or {file./path}, for VNC authentication (of
-	// which servers see 8 characters), X509Vnc or X509Plain. Default: none.
+	// Password is {env.NAME} or {file./path}, for VNC authentication (which uses its first 8
+	// characters), X509Vnc or X509Plain. Default: none.
 	Password string `json:"password,omitempty"`
 
-	// TLS demands VeNCrypt with a certificate from the VNC server. Default:
-	// the connection is not encrypted.
+	// TLS requires VeNCrypt with a certificate from the VNC server. Default: the connection is not
+	// encrypted.
 	TLS *ServerTLS `json:"tls,omitempty"`
 }
 
-// ServerTLS is what a VNC server's certificate must be.
+// ServerTLS is how a VNC server's certificate is checked.
 type ServerTLS struct {
-	// TrustPoolRaw is the CA pool that it must come from. Default: the system's.
+	// TrustPoolRaw is the CA pool that must have issued it. Default: the system's.
 	TrustPoolRaw json.RawMessage `json:"trust_pool,omitempty" caddy:"namespace=tls.ca_pool.source inline_key=provider"`
 
-	// PinnedKey is "sha256:<64 hex digits>" of its public key (the
-	// SubjectPublicKeyInfo); with it no CA is asked. Default: none.
+	// PinnedKey is "sha256:<64 hex digits>" of its public key (the SubjectPublicKeyInfo); it
+	// replaces the check by a CA. Default: none.
 	PinnedKey string `json:"pinned_key,omitempty"`
 
-	// ServerName is the name it must have. Default: the host of the address.
+	// ServerName is the name it must be valid for. Default: the host of the address.
 	ServerName string `json:"server_name,omitempty"`
 }
 
 // Credential is a login by name.
 type Credential struct {
-	// Name by which a registration refers to it. Required.
+	// Name is how a registration refers to it. Required.
 	Name string `json:"name"`
 
-	// Tenants that can use it. Default: all.
+	// Tenants are the tenants that can use it. Default: all.
 	Tenants []string `json:"tenants,omitempty"`
 
 	Login

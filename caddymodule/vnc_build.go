@@ -27,11 +27,11 @@ const (
 	sourceTestCard = "test_card"
 )
 
-// What a VNC session is unless the configuration says otherwise.
+// The default of fps.
 const defaultFPS = 30
 
-// buildWorkstations turns the configuration into the service of the workstations,
-// nil without any, and returns the secrets in it.
+// buildWorkstations builds the service of the workstations, nil without any, and returns the
+// secrets in the configuration.
 func (a *App) buildWorkstations() (*workstation.Service, []string, error) {
 	v := a.VNC
 	if v == nil {
@@ -68,16 +68,16 @@ func (a *App) buildWorkstations() (*workstation.Service, []string, error) {
 		}
 		specs = append(specs, workstation.Spec{ID: id, Target: target})
 	}
-	desk, err := workstation.New(workstation.Config{
+	service, err := workstation.New(workstation.Config{
 		Policy: policy, Workstations: specs, State: a.state.Workstations, Storage: a.ctx.Storage(), Random: rand.Reader, Emit: a.state.Emit,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	if warning := desk.Warning(); warning != "" {
+	if warning := service.Policy().Warning(); warning != "" {
 		a.logger.Warn(warning)
 	}
-	return desk, slices.DeleteFunc(secrets, func(s string) bool { return s == "" }), nil
+	return service, slices.DeleteFunc(secrets, func(s string) bool { return s == "" }), nil
 }
 
 func (a *App) target(owner string, w *Workstation) (workstation.Target, error) {
@@ -100,7 +100,7 @@ func (a *App) target(owner string, w *Workstation) (workstation.Target, error) {
 	return workstation.Target{Address: w.Address, User: login.User, Password: login.Password, TLS: login.TLS}, err
 }
 
-// login resolves what a VNC server is shown and what it must show.
+// login resolves how the gateway logs in to a VNC server.
 func (a *App) login(owner, host string, l *Login) (workstation.Credential, error) {
 	out := workstation.Credential{User: l.User}
 	var err error
@@ -150,7 +150,7 @@ func (v *VNC) policy() (workstation.Policy, error) {
 	return p, nil
 }
 
-// serverTLS is what a VNC server's certificate is held against, nil without TLS.
+// serverTLS returns the TLS configuration for a VNC server, nil without TLS.
 func (a *App) serverTLS(t *ServerTLS, host string) (*tls.Config, error) {
 	if t == nil {
 		return nil, nil
@@ -169,7 +169,7 @@ func (a *App) serverTLS(t *ServerTLS, host string) (*tls.Config, error) {
 		}
 		pool, ok := module.(caddytls.CA)
 		if !ok {
-			return nil, fmt.Errorf("trust_pool: a %T is no source of CA certificates", module)
+			return nil, fmt.Errorf("trust_pool: a %T is not a source of CA certificates", module)
 		}
 		config.RootCAs = pool.CertPool()
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
-// readVNC reads the desktop half:
+// readVNC reads the configuration of desktops:
 //
 //	vnc {
 //		domain NAME
@@ -113,7 +113,7 @@ func (v *VNC) readCredential(d *caddyfile.Dispenser) error {
 	return err
 }
 
-// options of a login; tls is a flag or a block:
+// options returns the options of a login; tls is a flag or a block:
 //
 //	tls {
 //		trust_pool MODULE …
@@ -149,7 +149,7 @@ func (t *ServerTLS) readTrustPool(d *caddyfile.Dispenser) error {
 	}
 	pool, ok := module.(caddytls.CA)
 	if !ok {
-		return d.Errf("%s is no source of CA certificates", name)
+		return d.Errf("%s is not a source of CA certificates", name)
 	}
 	t.TrustPoolRaw = caddyconfig.JSONModuleObject(pool, "provider", name, nil)
 	return nil

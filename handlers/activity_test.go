@@ -2,7 +2,9 @@ package handlers
 
 import (
 	"testing"
+	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -45,4 +47,18 @@ func TestACallIsReported(t *testing.T) {
 	}
 	call(t, g, "GET", "/api/v1/key", "chat", "").want(t, 200, "", "") // any valid key
 	call(t, g, "GET", "/api/v1/generation", "full", "").want(t, 400, "invalid_request", "id is missing")
+}
+
+func TestAStoreThatCannotAnswerIs503(t *testing.T) {
+	budget, err := limits.ParseBudget("1usd/day")
+	must(t, err)
+	state := gateway.NewState(t.TempDir(), func() time.Time { return noon })
+	g := startGateway(t, setup{state: state, limits: limitedTo("full", limits.Subject{Budgets: []limits.Budget{budget}})})
+	must(t, state.Close())
+	for _, target := range []string{"/api/v1/activity", "/api/v1/generation?id=x", "/api/v1/key"} {
+		a := call(t, g, "GET", target, "full", "")
+		if a.want(t, 503, "provider_overloaded", "now"); a.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: %v", target, a.Header())
+		}
+	}
 }

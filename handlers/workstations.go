@@ -137,7 +137,7 @@ func (x *apiRequest) readWorkstations() (*workstation.Service, error) {
 
 // workstations returns the service, if it can serve now, and notes the workstation in the record.
 func (x *apiRequest) workstations() (*workstation.Service, error) {
-	service := x.gateway.Workstations()
+	service := x.gateway.VNC().Workstations()
 	if service == nil {
 		return nil, apierror.New(apierror.UnknownURL, "this gateway has no workstations")
 	}

@@ -119,9 +119,9 @@ func open(t *testing.T, g *gateway.Gateway, issued *answer) string {
 	viewer := netip.MustParseAddrPort("192.0.2.1:40000")
 	url, _ := issued.at(t, "vnc_url").(string)
 	token, _, _ := strings.Cut(url, ".")
-	pass, err := g.Workstations().Find(token, viewer.Addr())
+	pass, err := g.VNC().Workstations().Find(token, viewer.Addr())
 	must(t, err)
-	session, err := g.Workstations().Join(pass, viewer, "x509none")
+	session, err := pass.Join(viewer, "x509none")
 	must(t, err)
 	t.Cleanup(session.Leave)
 	return session.ID
@@ -184,7 +184,7 @@ func TestAnAddressIsItsKeys(t *testing.T) {
 	g := startGateway(t, setup{workstations: true, state: state})
 	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", "").want(t, 200, "", "")
 	var issuers []workstation.Issuer
-	state.Workstations.Commit(g.Workstations(), func(by workstation.Issuer) bool {
+	state.Workstations.Commit(g.VNC().Workstations(), func(by workstation.Issuer) bool {
 		issuers = append(issuers, by)
 		return true
 	})

@@ -5,43 +5,54 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
-	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// reach dials the workstation and logs in, up to its ServerInit: only until the
-// viewer has been let in can it be told that its desktop is not there. There is
-// one attempt: Xvnc shuts everybody out who fails five times.
-func (d *handshake) reach(session *vncsession.Session) (desktop *rfb.Desktop, why workstation.RefusalCode, cause error) {
-	turn, cancel := context.WithTimeout(session.Context(), d.times.Step)
-	defer cancel()
-	done, why, cause := d.gateway.Workstations().Login(turn, session.Pass.Workstation)
-	if done == nil {
-		return nil, why, cause
-	}
-	why = workstation.WorkstationFailed // of a panic
-	defer func() { done(why) }()
-	desktop, why, cause = d.login(session)
-	return desktop, why, cause
+// dialer connects to the workstation of a pass.
+type dialer func(context.Context, *workstation.Pass) (net.Conn, error)
+
+// backend is the side of the workstations.
+type backend struct {
+	workstations *workstation.Service
+	dial         dialer
+	step         time.Duration // bounds each step: the wait for a login, the connection, each message
 }
 
-// login is reach, once it is the viewer's turn.
-func (d *handshake) login(session *vncsession.Session) (*rfb.Desktop, workstation.RefusalCode, error) {
-	target := session.Pass.Target
-	conn, err := d.dial(session.Context(), target, session.Pass.Workstation.Name)
+// connect dials the workstation and logs in, up to its ServerInit. There is one attempt: Xvnc shuts
+// out an address that fails five times, and all viewers come from the gateway's. On an error,
+// failure is what the viewer is refused with.
+func (b backend) connect(ctx context.Context, pass *workstation.Pass) (desktop *rfb.Desktop, failure workstation.RefusalCode, err error) {
+	turn, cancel := context.WithTimeout(ctx, b.step)
+	defer cancel()
+	done, failure, err := b.workstations.Login(turn, pass.Workstation)
+	if done == nil {
+		return nil, failure, err
+	}
+	failure = workstation.WorkstationFailed // after a panic
+	defer func() { done(failure) }()
+	desktop, failure, err = b.login(ctx, pass)
+	return desktop, failure, err
+}
+
+func (b backend) login(ctx context.Context, pass *workstation.Pass) (*rfb.Desktop, workstation.RefusalCode, error) {
+	dialCtx, cancel := context.WithTimeout(ctx, b.step)
+	conn, err := b.dial(dialCtx, pass)
+	cancel()
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil {
 			err = cause // for the operator
 		}
 		return nil, workstation.WorkstationUnreachable, err
 	}
-	stop := context.AfterFunc(session.Context(), func() { _ = conn.Close() }) // the process ends
-	desktop, err := rfb.Connect(conn, rfb.Login{User: target.User, Password: target.Password, TLS: target.TLS}, d.times.Step)
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // the process ends
+	target := pass.Target
+	desktop, err := rfb.Connect(conn, rfb.Login{User: target.User, Password: target.Password, TLS: target.TLS}, b.step)
 	if !stop() && err == nil {
-		err = session.Context().Err()
+		err = ctx.Err()
 	}
 	if err == nil {
 		return desktop, "", nil
@@ -50,7 +61,7 @@ func (d *handshake) login(session *vncsession.Session) (*rfb.Desktop, workstatio
 	return nil, failureOf(err), err
 }
 
-// failureOf is what the viewer is told of a login that failed.
+// failureOf is what a viewer is refused with after a failed login.
 func failureOf(err error) workstation.RefusalCode {
 	switch rfb.KindOf(err) {
 	case rfb.KindWrongPassword:
@@ -69,28 +80,23 @@ func failureOf(err error) workstation.RefusalCode {
 	return workstation.WorkstationFailed
 }
 
-func (d *handshake) dial(ctx context.Context, target *workstation.Target, name string) (net.Conn, error) {
-	if target.TestCard {
-		if d.public {
-			d.gateway.Requests().WarnOfDemo("the test card")
-		}
+// dialWorkstation is the dialer outside tests.
+func dialWorkstation(ctx context.Context, pass *workstation.Pass) (net.Conn, error) {
+	if pass.Target.TestCard {
 		ours, its := net.Pipe()
-		go func() {
-			_ = testcard.Serve(context.WithoutCancel(ctx), its, testcard.Options{Name: "Gatehouse: " + name})
-		}() // it ends with the session's connection
+		options := testcard.Options{Name: "Gatehouse: " + pass.Workstation.Name}
+		go func() { _ = testcard.Serve(context.WithoutCancel(ctx), its, options) }() // ends with ours
 		return ours, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.times.Step)
-	defer cancel()
-	conn, err := target.Dial(ctx, ownAddress)
+	conn, err := pass.Target.Dial(ctx, ownAddress)
 	if err == nil {
 		tuneTCP(conn)
 	}
 	return conn, err
 }
 
-// ownAddress tells whether an address is this machine's: what listens there was
-// not meant to be reached through a gateway.
+// ownAddress reports whether an address is this machine's: its servers were not meant to be reached
+// through a gateway.
 func ownAddress(address netip.AddrPort) bool {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {

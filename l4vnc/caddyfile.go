@@ -8,8 +8,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
-// UnmarshalCaddyfile reads the handler; connection_policy has the syntax of the
-// layer-4 tls handler and may stand several times:
+// UnmarshalCaddyfile reads the handler. connection_policy has the syntax of the layer-4 tls handler
+// and may be given several times:
 //
 //	vnc {
 //		connection_policy { … }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mholt/caddy-l4/layer4"
-	"github.com/mholt/caddy-l4/modules/l4tls"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
@@ -16,47 +15,64 @@ import (
 // Records of a TLS connection begin with their type (RFC 8446, 5.1).
 const tlsHandshakeRecord = 0x16
 
-// detect finds out how the viewer speaks: false when it is gone or speaks
-// something else.
-func (d *handshake) detect(cx *layer4.Connection) bool {
-	tuneTCP(cx)
-	if states := l4tls.GetConnectionStates(cx); len(states) > 0 {
-		d.conn, d.tlsFirst, d.tlsTerminated, d.name = cx, true, true, states[len(states)-1].ServerName
-		return true
+// opening is how a viewer's connection begins.
+type opening struct {
+	conn       net.Conn
+	tlsFirst   bool   // TLS comes before RFB
+	terminated bool   // that TLS ends at an earlier handler
+	serverName string // of that TLS, once it is done
+}
+
+var errNotVNC = errors.New("the first byte is neither TLS nor silence")
+
+// detectOpening finds out how a viewer begins: with TLS, or silent for wait, which means that it
+// waits for the greeting. A negative wait means that no viewer begins with TLS. The error is an
+// *rfb.Error: the connection ended, or its client speaks another protocol.
+func detectOpening(conn net.Conn, wait time.Duration) (opening, error) {
+	if wait < 0 {
+		return opening{conn: conn}, nil
 	}
-	conn := bare(cx)
-	d.conn = conn
-	if d.TLSFirstWait < 0 {
-		return true
-	}
-	_ = conn.SetReadDeadline(time.Now().Add(time.Duration(d.TLSFirstWait))) // of a dead connection the read tells
+	_ = conn.SetReadDeadline(time.Now().Add(wait)) // a dead connection fails the read
 	first := make([]byte, 1)
 	_, err := io.ReadFull(conn, first)
 	_ = conn.SetReadDeadline(time.Time{})
+	const step = "reading the first byte"
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return true // silent: it waits to be greeted
+		return opening{conn: conn}, nil
 	case err != nil:
-		d.broken(rfb.KindGone, err)
-		return false
+		return opening{}, &rfb.Error{Kind: rfb.KindGone, Step: step, Err: err}
 	case first[0] == tlsHandshakeRecord:
-		d.conn, d.tlsFirst = rfb.Replay(conn, first), true
+		return opening{conn: rfb.Replay(conn, first), tlsFirst: true}, nil
+	case first[0] >= 'A' && first[0] <= 'Z' && first[0] != 'R': // RFB begins with an R
+		return opening{}, &rfb.Error{Kind: rfb.KindHTTP, Step: step, Err: errNotVNC}
+	}
+	return opening{}, &rfb.Error{Kind: rfb.KindGarbage, Step: step, Err: errNotVNC}
+}
+
+// detect reports whether the client of conn is a viewer. Otherwise it ends the connection; a client
+// that speaks HTTP gets an answer that its user can read.
+func (h *handshake) detect(conn net.Conn) bool {
+	var err error
+	if h.opening, err = detectOpening(conn, h.tlsFirstWait); err == nil {
 		return true
 	}
-	d.rejectOther(conn, first[0])
+	h.broken(err)
+	if rfb.KindOf(err) == rfb.KindHTTP {
+		_ = conn.SetWriteDeadline(time.Now().Add(h.times.Step))
+		_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"+
+			"This port speaks VNC. Start a VNC viewer with this address.\n") // the client may be gone
+	}
+	closeGracefully(conn, refusalLinger, false)
 	return false
 }
 
-// rejectOther is for a client that speaks first and no TLS. One of HTTP gets an answer
-// that its user can read.
-func (d *handshake) rejectOther(conn net.Conn, first byte) {
-	kind := rfb.KindGarbage
-	if first >= 'A' && first <= 'Z' && first != 'R' {
-		kind = rfb.KindHTTP
-		_ = conn.SetWriteDeadline(time.Now().Add(d.times.Step))
-		_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"+
-			"This port speaks VNC. Start a VNC viewer with this address.\n") // it may be gone
+// bare is the connection that caddy-l4 handed over, without its wrapper unless that still holds
+// bytes: the wrapper hides CloseWrite and the system's own readiness, and costs a copy of each
+// counter.
+func bare(cx *layer4.Connection) net.Conn {
+	if len(cx.MatchingBytes()) == 0 {
+		return cx.Conn
 	}
-	d.refused(kind.String(), errors.New("the first byte is neither TLS nor silence"))
-	hangUp(conn, lastWords, false)
+	return cx
 }

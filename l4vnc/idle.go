@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// watchIdle calls end when limit has passed since the last input, or since the
-// start while there is none; a limit of 0 means never. Input costs nothing: when
-// the timer runs out, it is set again for what is left since the last input.
+// watchIdle calls end when limit has passed since the last input, or since the start while there is
+// none. A limit of 0 means never. Input costs nothing: a timer that runs out is set again for what
+// is left since the last input.
 func watchIdle(limit time.Duration, lastInput func() time.Time, end func()) (stop func()) {
 	if limit <= 0 {
 		return func() {}

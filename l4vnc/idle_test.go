@@ -1,13 +1,10 @@
 package l4vnc
 
 import (
-	"net"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
 func TestASessionEndsWhenItsLastInputIsTheIdleTimeoutOld(t *testing.T) {
@@ -47,26 +44,4 @@ func TestASessionThatIsOverIsNotEndedAsIdle(t *testing.T) {
 		defer watchIdle(0, noInput, end)() // no limit
 		time.Sleep(time.Hour)
 	})
-}
-
-// A workstation that reads nothing holds up a write, and the relay's lock with it, for two minutes.
-func TestTheLastInputIsKnownWhileAWriteIsStuck(t *testing.T) {
-	ours, desktop := net.Pipe()
-	defer func() { _, _ = ours.Close(), desktop.Close() }()
-	r := &relay{filter: rfb.NewFilter(rfb.Policy{}), workstation: ours, begun: time.Now().Add(-time.Hour)}
-	before := time.Now()
-	go r.pass([]byte{5, 0, 0, 1, 0, 1})
-	if _, err := desktop.Read(make([]byte, 1)); err != nil { // the write has begun
-		t.Fatal(err)
-	}
-	last := make(chan time.Time, 1)
-	go func() { last <- r.lastInput() }()
-	select {
-	case at := <-last:
-		if at.Before(before) {
-			t.Errorf("the last input was at %v, before %v", at, before)
-		}
-	case <-time.After(10 * time.Second):
-		t.Error("it waits for the write")
-	}
 }

@@ -2,26 +2,23 @@ package l4vnc
 
 import (
 	"crypto/tls"
-	"errors"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 func init() {
 	caddy.RegisterModule(new(MatchToken))
 }
 
-// MatchToken matches TLS connections whose server name is a live VNC token
-// below the VNC domain. It only looks: a match uses nothing up. It serves
-// TLS-first routes, the layer-4 listener wrapper on a port shared with HTTPS,
-// and TLS connection policies. On a port for native viewers it has no place: they
-// wait to be greeted before they speak TLS.
+// MatchToken matches TLS connections whose server name is a live VNC token below the VNC domain. It
+// only looks: a match uses nothing up. It serves TLS-first routes, the layer-4 listener wrapper on
+// a port shared with HTTPS, and TLS connection policies. On a port for native viewers it cannot
+// work: they wait for a greeting before they speak TLS.
 type MatchToken struct {
-	gateway *gateway.Gateway
+	workstations *workstation.Service
 }
 
 // CaddyModule returns the module's information.
@@ -30,20 +27,19 @@ func (*MatchToken) CaddyModule() caddy.ModuleInfo {
 }
 
 // Provision finds the gateway of the gatehouse app.
-func (m *MatchToken) Provision(ctx caddy.Context) (err error) {
-	if m.gateway, err = caddykit.Gateway(ctx); err != nil {
+func (m *MatchToken) Provision(ctx caddy.Context) error {
+	g, err := vncGatewayOf(ctx)
+	if err != nil {
 		return err
 	}
-	if m.gateway.Workstations() == nil {
-		return errors.New("the option vnc { … } of the global option gatehouse is missing")
-	}
+	m.workstations = g.VNC().Workstations()
 	return nil
 }
 
-// Match tells whether the ClientHello names a live token.
+// Match reports whether the ClientHello names a live token.
 func (m *MatchToken) Match(hello *tls.ClientHelloInfo) bool {
-	label, ok := m.gateway.Workstations().Label(hello.ServerName)
-	return ok && m.gateway.Workstations().Live(label)
+	label, ok := m.workstations.Policy().Label(hello.ServerName)
+	return ok && m.workstations.Live(label)
 }
 
 var (

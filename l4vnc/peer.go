@@ -9,30 +9,28 @@ import (
 )
 
 const (
-	// silenceLimit is how long a peer may acknowledge nothing of what was sent to
-	// it: as long as keep-alive takes where nothing was. The system itself
-	// would go on for a quarter of an hour.
+	// silenceLimit is how long a peer may acknowledge nothing of what was sent to it: as long as
+	// keep-alive takes where nothing was sent. The system itself would wait a quarter of an hour.
 	silenceLimit = 30 * time.Second
-	// peerCheck is how often that is looked at.
+	// peerCheck is the interval between the checks of that.
 	peerCheck = 5 * time.Second
 )
 
-// acknowledgements are what the system knows of a peer. One that takes nothing
-// but answers that it takes nothing is there: it has stall.
+// acknowledgements are what the system knows of a peer. A peer that answers that its window is
+// closed is there: writeStall bounds it.
 type acknowledgements struct {
 	unanswered bool          // something was sent to it since its last sign of life
 	last       time.Duration // since that
 }
 
-// peer is one end of a session, as seen by its acknowledgements. It is not safe
-// for concurrent use.
+// peer is one end of a session, as seen by its acknowledgements. It is not safe for concurrent use.
 type peer struct {
 	read  func() (acknowledgements, bool) // false where the system cannot tell
 	since time.Time                       // unanswered since then; zero: answered
 }
 
-// newPeer watches conn. Of what is no TCP, and on systems without TCP_INFO, it
-// knows nothing.
+// newPeer watches conn. It knows nothing of a connection that is not TCP, nor on systems without
+// TCP_INFO.
 func newPeer(conn net.Conn) peer {
 	tcp, ok := transport(conn).(*net.TCPConn)
 	if !ok {
@@ -41,8 +39,8 @@ func newPeer(conn net.Conn) peer {
 	return peer{read: readAcknowledgements(tcp)}
 }
 
-// gone reports whether the peer is gone: it has answered nothing for after,
-// which is counted from the first look at which an answer was due.
+// gone reports whether the peer is gone: it has answered nothing for after, counted from the first
+// check at which an answer was due.
 func (p *peer) gone(now time.Time, after time.Duration) bool {
 	if p.read == nil {
 		return false
@@ -62,11 +60,10 @@ func (p *peer) gone(now time.Time, after time.Duration) bool {
 	return now.Sub(p.since) >= after
 }
 
-// watchPeers ends the session when one of its two peers is gone. Stop reports
-// whether that was the viewer. It takes none of the relay's locks: they may be
-// held by a write that waits for the peer.
-func (r *relay) watchPeers(every, after time.Duration) (stop func() (viewerGone bool)) {
-	viewer, desktop := newPeer(r.viewer), newPeer(r.workstation)
+// watchPeers ends the session when one of its two peers is gone. Stop reports whether that was the
+// viewer. It takes no lock that a write holds while it waits for a peer.
+func watchPeers(session *workstation.Session, viewerConn, desktopConn net.Conn, every, after time.Duration) (stop func() (viewerGone bool)) {
+	viewer, desktop := newPeer(viewerConn), newPeer(desktopConn)
 	var mu sync.Mutex // guards both peers and the following
 	var timer *time.Timer
 	var over, viewerGone bool
@@ -80,9 +77,9 @@ func (r *relay) watchPeers(every, after time.Duration) (stop func() (viewerGone 
 		case over:
 		case viewer.gone(now, after):
 			viewerGone = true
-			r.session.End(workstation.ReasonViewer)
+			session.End(workstation.ReasonViewer)
 		case desktop.gone(now, after):
-			r.session.End(workstation.ReasonWorkstation)
+			session.End(workstation.ReasonWorkstation)
 		default:
 			timer.Reset(every)
 		}
@@ -96,11 +93,11 @@ func (r *relay) watchPeers(every, after time.Duration) (stop func() (viewerGone 
 	}
 }
 
-// abort lets go of a viewer that is gone: nothing that was sent to it is kept.
-func abort(conn net.Conn) {
-	lowest := transport(conn)
-	if tcp, ok := lowest.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // it is closed in any case
+// tuneTCP has the system find out soon whether a peer is there: by keep-alive within half a minute
+// where nothing is on its way to it, otherwise by sending again at most retransmitMax apart.
+func tuneTCP(conn net.Conn) {
+	if tcp, ok := transport(conn).(*net.TCPConn); ok {
+		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
+		limitRetransmit(tcp)
 	}
-	_ = lowest.Close()
 }

@@ -10,9 +10,9 @@ import (
 // tcpRTOMax is TCP_RTO_MAX_MS of linux/tcp.h, since Linux 6.15.
 const tcpRTOMax = 44
 
-// retransmitMax is how far apart unanswered data is sent again. By the system's own
-// rule the time doubles each time, so that after an outage of 15 s a peer that is
-// back is not asked before it is taken for gone.
+// retransmitMax is how far apart unanswered data is sent again. By the system's own rule the
+// interval doubles each time: after an outage of 15 s, a peer that is back would be taken for gone
+// before it is sent anything.
 const retransmitMax = 5 * time.Second
 
 func limitRetransmit(conn *net.TCPConn) {
@@ -25,8 +25,8 @@ func limitRetransmit(conn *net.TCPConn) {
 	})
 }
 
-// readAcknowledgements reads TCP_INFO. TCP_USER_TIMEOUT would be simpler, but it
-// also ends a connection whose peer answers that its window is closed.
+// readAcknowledgements reads TCP_INFO. TCP_USER_TIMEOUT would be simpler, but it also ends a
+// connection whose peer answers that its window is closed.
 func readAcknowledgements(conn *net.TCPConn) func() (acknowledgements, bool) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -40,9 +40,8 @@ func readAcknowledgements(conn *net.TCPConn) func() (acknowledgements, bool) {
 			}
 			ok = true
 			acks.last = time.Duration(info.Last_ack_recv) * time.Millisecond
-			// Segments are sent again at growing intervals. An answer is due
-			// only from the time of the latest on: until then the peer may
-			// have answered the one before, by a closed window.
+			// Segments are sent again at growing intervals. An answer is due only once the latest
+			// was sent: before, the peer may have answered an earlier one by a closed window.
 			sent := time.Duration(info.Last_data_sent) * time.Millisecond
 			acks.unanswered = info.Probes > 0 || info.Unacked > 0 && acks.last > sent
 		})

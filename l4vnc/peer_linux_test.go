@@ -1,13 +1,8 @@
 package l4vnc
 
 import (
-	"context"
-	"crypto/rand"
 	"errors"
-	"io/fs"
 	"net"
-	"net/netip"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,24 +16,6 @@ const (
 	enough  = 400 * time.Millisecond
 	patient = 20 * time.Second // only a test that fails waits it out
 )
-
-// loopback is a TCP connection of this machine.
-func loopback(t *testing.T) (ours, theirs *net.TCPConn) {
-	t.Helper()
-	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	if theirs, err = net.DialTCP("tcp", nil, listener.Addr().(*net.TCPAddr)); err != nil {
-		t.Fatal(err)
-	}
-	if ours, err = listener.AcceptTCP(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ours.Close(); _ = theirs.Close() })
-	return ours, theirs
-}
 
 // withSocket calls f with the socket of conn.
 func withSocket(t *testing.T, conn *net.TCPConn, f func(fd int) error) {
@@ -61,42 +38,11 @@ func vanish(t *testing.T, conn *net.TCPConn) {
 	})
 }
 
-// shelf is a storage that holds nothing.
-type shelf struct{}
-
-func (shelf) Store(context.Context, string, []byte) error          { return nil }
-func (shelf) Load(context.Context, string) ([]byte, error)         { return nil, fs.ErrNotExist }
-func (shelf) Delete(context.Context, string) error                 { return nil }
-func (shelf) List(context.Context, string, bool) ([]string, error) { return nil, fs.ErrNotExist }
-
 // openSession is one viewer at one workstation.
 func openSession(t *testing.T) *workstation.Session {
 	t.Helper()
-	desk, err := workstation.New(workstation.Config{
-		Policy:       workstation.Policy{Domain: "vnc.test"},
-		Workstations: []workstation.Spec{{ID: workstation.ID{Tenant: "default", Name: "one"}, Target: workstation.Target{TestCard: true}}},
-		State:        workstation.NewState(time.Now), Storage: shelf{}, Random: rand.Reader,
-	})
-	if err == nil {
-		err = desk.Start(t.Context())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	issued, err := desk.Issue(workstation.Issuer{Tenant: "default", Key: "dev"}, "one", workstation.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, _, _ := strings.Cut(issued.URL, ".")
-	from := netip.MustParseAddrPort("192.0.2.1:40000")
-	pass, err := desk.Find(token, from.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := desk.Join(pass, from, "X509None")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := newGateway(t, options{})
+	session := g.joinAs(g.issue(workstation.Options{}), viewerAddress)
 	t.Cleanup(session.Leave)
 	return session
 }
@@ -105,25 +51,23 @@ func TestASessionEndsWhenOneOfItsHostsVanishes(t *testing.T) {
 	for _, gone := range []workstation.Reason{workstation.ReasonViewer, workstation.ReasonWorkstation} {
 		viewer, viewersEnd := loopback(t)
 		desktop, desktopsEnd := loopback(t)
-		r := &relay{session: openSession(t), viewer: viewer, workstation: desktop}
+		session := openSession(t)
 		ours, theirs := viewer, viewersEnd
 		if gone == workstation.ReasonWorkstation {
 			ours, theirs = desktop, desktopsEnd
 		}
 		vanish(t, theirs)
-		stop := r.watchPeers(soon, enough)
-		r.mu.Lock() // a write that waits for the peer may hold it
+		stop := watchPeers(session, viewer, desktop, soon, enough)
 		if _, err := ours.Write([]byte("the picture moves")); err != nil {
 			t.Fatal(err)
 		}
 		select {
-		case <-r.session.Ended():
+		case <-session.Ended():
 		case <-time.After(patient):
 			t.Fatalf("%s: the session goes on", gone)
 		}
-		r.mu.Unlock()
-		if viewerGone := stop(); r.session.Why() != gone || viewerGone != (gone == workstation.ReasonViewer) {
-			t.Errorf("ended because of %q, want %q; the viewer is gone: %v", r.session.Why(), gone, viewerGone)
+		if viewerGone := stop(); session.Why() != gone || viewerGone != (gone == workstation.ReasonViewer) {
+			t.Errorf("ended because of %q, want %q; the viewer is gone: %v", session.Why(), gone, viewerGone)
 		}
 		if abort(ours); gone == workstation.ReasonViewer {
 			if _, err := ours.Write([]byte("x")); err == nil {
@@ -133,12 +77,13 @@ func TestASessionEndsWhenOneOfItsHostsVanishes(t *testing.T) {
 	}
 }
 
-// A viewer that reads nothing for a while, a suspended one for instance, still answers that it reads nothing.
+// A viewer that reads nothing for a while, a suspended one for instance, still answers that it
+// reads nothing.
 func TestAPeerThatReadsNothingIsNotGone(t *testing.T) {
 	viewer, _ := loopback(t)
 	desktop, _ := loopback(t)
-	r := &relay{session: openSession(t), viewer: viewer, workstation: desktop}
-	stop := r.watchPeers(soon, enough)
+	session := openSession(t)
+	stop := watchPeers(session, viewer, desktop, soon, enough)
 	defer stop()
 	_ = viewer.SetWriteDeadline(time.Now().Add(enough / 2)) // its window is closed by then
 	for err := error(nil); err == nil; {
@@ -159,8 +104,8 @@ func TestAPeerThatReadsNothingIsNotGone(t *testing.T) {
 	begin, late := sent(), time.After(patient)
 	for sent() < begin+3 { // probes of the closed window, at 0.2, 0.4 and 0.8 s
 		select {
-		case <-r.session.Ended():
-			t.Fatalf("ended because of %q", r.session.Why())
+		case <-session.Ended():
+			t.Fatalf("ended because of %q", session.Why())
 		case <-late:
 			t.Fatal("the window is not probed")
 		case <-tick.C:
@@ -168,7 +113,34 @@ func TestAPeerThatReadsNothingIsNotGone(t *testing.T) {
 	}
 }
 
-// By the system's own rule a peer that was away for 20 s is not asked again before it is taken for gone.
+// A peer that is gone is found in half a minute while nothing is on its way to it.
+func TestKeepAliveFindsAPeerThatIsGone(t *testing.T) {
+	ours, viewer := loopback(t)
+	g := newGateway(t, options{})
+	g.handler.settings.tlsFirstWait = -1
+	done := g.handle(wrapped(ours))
+	defer func() { _ = viewer.Close(); <-done }()
+	if _, err := (conversation{greets}).play(viewer, 'C'); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ level, option, want int }{
+		"on":       {unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
+		"idle":     {unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, 15},
+		"interval": {unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, 5},
+		"count":    {unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3},
+	} {
+		withSocket(t, ours, func(fd int) error {
+			got, err := unix.GetsockoptInt(fd, c.level, c.option)
+			if got != c.want {
+				t.Errorf("%s: %d, want %d", name, got, c.want)
+			}
+			return err
+		})
+	}
+}
+
+// By the system's own rule a peer that was away for 20 s is not asked again before it is taken for
+// gone.
 func TestUnansweredDataIsSentAgainEveryFewSeconds(t *testing.T) {
 	plain, _ := loopback(t)
 	ours, _ := loopback(t)

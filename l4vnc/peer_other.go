@@ -4,8 +4,8 @@ package l4vnc
 
 import "net"
 
-// readAcknowledgements returns nil: here keep-alive alone finds a peer that is
-// gone, and only while nothing is on its way to it.
+// readAcknowledgements returns nil: here only keep-alive finds a peer that is gone, and only while
+// nothing is on its way to it.
 func readAcknowledgements(*net.TCPConn) func() (acknowledgements, bool) { return nil }
 
 func limitRetransmit(*net.TCPConn) {}

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A peer is gone when it has answered nothing for half a minute although an answer was due all that time.
+// A peer is gone when it has answered nothing for half a minute although an answer was due all that
+// time.
 func TestAPeerIsGoneWhenNothingIsAcknowledged(t *testing.T) {
 	const s = time.Second
 	type look struct {

@@ -2,92 +2,68 @@ package l4vnc
 
 import (
 	"errors"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 var notReady = &workstation.Refusal{Code: workstation.RefusedUnavailable, Text: "The gateway is not ready. Try again in a moment."}
 
-// errGaveWay is the cause in the log where a limit made a connection end.
-var errGaveWay = errors.New("max_pending or max_pending_per_network was reached, and this connection gave way to a newer one")
+// errEvicted is the cause in the log where a limit ended a connection.
+var errEvicted = errors.New("max_pending or max_pending_per_network was reached, and this connection was closed for a newer one")
 
-// refused counts and logs a connection that came to nothing.
-func (d *handshake) refused(reason string, cause error) {
-	d.gateway.VNCRefused(reason, d.viewer, cause)
-}
-
-// broken accounts for a connection that cannot be told anything.
-func (d *handshake) broken(kind rfb.Kind, cause error) {
-	if d.slot.Evicted() {
-		d.refused(string(workstation.RefusedTooManyConnections), errGaveWay)
+// broken counts and logs a connection to which no reason can be sent.
+func (h *handshake) broken(cause error) {
+	if h.half.Evicted() {
+		h.gateway.Refused(string(workstation.RefusedTooManyConnections), h.viewer, errEvicted)
 		return
 	}
-	d.refused(kind.String(), cause)
+	h.gateway.Refused(rfb.KindOf(cause).String(), h.viewer, cause)
 }
 
-// reject tells a viewer without a live token why, as far as it still can be
-// told. Only who guesses at tokens waits for that: a token that died a while ago
-// is no guess.
-func (d *handshake) reject(err error) {
+// reject sends a viewer without a live token the reason, if it still can be sent one. Only a viewer
+// that guesses at tokens waits for it: a token that was live a while ago is no guess.
+func (h *handshake) reject(err error) {
 	var refusal *workstation.Refusal
 	if !errors.As(err, &refusal) {
-		d.broken(rfb.KindOf(err), err)
+		h.broken(err)
 		return
 	}
-	d.refused(string(refusal.Code), nil)
+	h.gateway.Refused(string(refusal.Code), h.viewer, nil)
 	if refusal.Code == workstation.RefusedUnknown {
-		switch d.guess {
+		switch h.guess {
 		case guessedToken:
-			d.slot.SetStage(connlimit.Program) // nobody is typing
-			d.pause(d.slot.FailedToken())
+			h.half.SetStage(connlimit.Program) // nobody is typing
+			h.half.pause(h.half.FailedToken())
 		case guessedPassword:
-			d.slot.FailedPassword()
+			h.half.FailedPassword()
 		}
 	}
-	_ = d.server.Refuse(refusal.Text) // it leaves anyway
+	_ = h.server.Refuse(refusal.Text) // the connection is closed in any case
 }
 
-// decline refuses a viewer whoever it is.
-func (d *handshake) decline(refusal *workstation.Refusal) {
-	d.refused(string(refusal.Code), nil)
+// decline refuses any viewer.
+func (h *handshake) decline(refusal *workstation.Refusal) {
+	h.gateway.Refused(string(refusal.Code), h.viewer, nil)
 	err := error(nil)
-	if d.tlsFirst {
-		err = d.startTLS()
+	if h.tlsFirst {
+		err = h.startTLS()
 	}
 	if err == nil {
-		_, err = d.negotiate(rfb.Offer{None: true})
+		_, err = h.negotiate(rfb.Offer{None: true})
 	}
 	if err == nil {
-		_ = d.server.Refuse(refusal.Text) // it leaves anyway
+		_ = h.server.Refuse(refusal.Text) // the connection is closed in any case
 	}
-	hangUp(d.conn, lastWords, false)
+	closeGracefully(h.conn, refusalLinger, false)
 }
 
-// pause waits, unless the connection has to give way to another: then it returns
-// false, and the connection can still be told so.
-func (d *handshake) pause(wait time.Duration) bool {
-	if wait <= 0 {
-		return true
-	}
-	d.paused.Store(true)
-	defer d.paused.Store(false)
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-d.evicted:
-		return false
-	}
-}
-
-// evict ends the connection, for another that has come.
-func (d *handshake) evict() {
-	close(d.evicted)
-	if !d.paused.Load() {
-		_ = transport(d.cx).Close() // wakes whoever reads; nothing can be told in the middle of a step
-	}
+// refuse notes in the session's record why the viewer gets no desktop, sends it the reason and
+// returns that.
+func (h *handshake) refuse(session *vncsession.Session, why *workstation.Refusal, cause error) error {
+	session.Refuse(why, cause)
+	_ = h.server.Refuse(why.Text) // the connection is closed in any case
+	return why
 }

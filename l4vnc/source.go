@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	// bulkSize is how much is read from a workstation at a time. It was
-	// measured: twice as much or more costs more, as it leaves the processor's
-	// cache, also where the TLS records of a piece are written in one call.
+	// bulkSize is how much is read from a workstation at a time. It was measured: twice as much or
+	// more costs more, as it leaves the processor's cache, also where the TLS records of a piece
+	// are written in one call.
 	bulkSize = 32 << 10
-	// smallSize is for connections whose readiness cannot be waited for, so
-	// that the buffer is held all the time.
+	// smallSize is for connections that cannot wait without a buffer, so that it is held all the
+	// time.
 	smallSize = 16 << 10
 )
 
 var bulks = sync.Pool{New: func() any { b := make([]byte, bulkSize); return &b }}
 
-// source reads from a workstation. Of a plain TCP connection it holds no buffer
-// while that is silent: of a thousand open desktops most show nothing new.
+// source reads from a workstation. For a plain TCP connection it holds no buffer while that is
+// silent: of a thousand open desktops most show nothing new.
 type source struct {
 	conn net.Conn
-	raw  syscall.RawConn // nil where readiness cannot be waited for
+	raw  syscall.RawConn // nil where only a read can wait
 
 	buffer *[]byte // from bulks; nil while nothing was read
 	small  []byte
@@ -42,12 +42,12 @@ func newSource(conn net.Conn) *source {
 	return s
 }
 
-// next waits for bytes. They are good until done.
+// next waits for bytes. They are valid until done.
 func (s *source) next() ([]byte, error) {
 	if s.raw == nil {
 		n, err := s.conn.Read(s.small)
 		if n > 0 {
-			err = nil // it comes again
+			err = nil // the next read has it again
 		}
 		return s.small[:n], err
 	}
@@ -55,12 +55,12 @@ func (s *source) next() ([]byte, error) {
 		return nil, err
 	}
 	if s.err != nil || s.n == 0 {
-		return nil, io.EOF // or broken: the end of it either way
+		return nil, io.EOF // or broken, which ends it too
 	}
 	return (*s.buffer)[:s.n], nil
 }
 
-// done gives the buffer back.
+// done returns the buffer to the pool.
 func (s *source) done() {
 	if s.buffer != nil {
 		bulks.Put(s.buffer)

@@ -6,7 +6,7 @@ import "syscall"
 
 const canWait = true
 
-// take reads what is there; false = nothing, so the runtime waits and calls again.
+// take reads once. It returns false if nothing is there: then the runtime waits and calls it again.
 func (s *source) take(fd uintptr) bool {
 	s.buffer = bulks.Get().(*[]byte)
 	for {

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// place is a route of the API and the scope it needs, "" for none.
-type place struct{ path, scope, body string }
+// endpoint is a route of the API and the scope it needs, "" for none.
+type endpoint struct{ path, scope, body string }
 
-func places(generation string) []place {
-	return []place{
+func places(generation string) []endpoint {
+	return []endpoint{
 		{"/v1/models", "models:read", ""},
 		{"/v1/models/test%2Fecho", "models:read", ""},
 		{chatV1, "chat:write", chat("fake/echo", "")},
@@ -25,14 +25,14 @@ func places(generation string) []place {
 	}
 }
 
-// only are keys with one scope each.
-var only = map[string]string{"chat:write": "chat", "models:read": "models", "activity:read": "activity"}
+// scopeKeys are the keys with only that scope.
+var scopeKeys = map[string]string{"chat:write": "chat", "models:read": "models", "activity:read": "activity"}
 
 func TestEveryRouteAsksForItsScope(t *testing.T) {
 	h := start(t, setup{})
 	generation := h.post(chatRouter, "full", chat("fake/echo", "")).header.Get("X-Generation-Id")
 	for _, p := range places(generation) {
-		for scope, key := range only {
+		for scope, key := range scopeKeys {
 			a := h.send(h.request(p.path, key, p.body))
 			if p.scope == scope || p.scope == "" {
 				if a.status != 200 || a.header.Get("Content-Type") != "application/json" {
@@ -97,7 +97,7 @@ func TestTheSchemeBearerIsNotCaseSensitive(t *testing.T) {
 	}
 }
 
-func TestUnknownURLsAndWrongMethodsAreToldInTheFamilysShape(t *testing.T) {
+func TestUnknownURLsAndWrongMethodsAreAnsweredInTheAPIsShape(t *testing.T) {
 	h := start(t, setup{})
 	for _, path := range []string{"/v1/completions", "/v1/", "/v1/responses/resp_1", "/api/v1/credits", "/api/v1/chat"} {
 		a := h.get(path, "full")
@@ -158,7 +158,7 @@ func TestPreflightsAreLeftToTheSite(t *testing.T) {
 		if a.status != 204 || a.header.Get("Access-Control-Allow-Origin") != "https://app.example" {
 			t.Errorf("%s: %d %v", p.path, a.status, a.header)
 		}
-		r = h.request(p.path, "", "") // OPTIONS that is no preflight
+		r = h.request(p.path, "", "") // an OPTIONS request that is not a preflight
 		r.Method = http.MethodOptions
 		if a := h.send(r); a.status != 405 {
 			t.Errorf("%s: OPTIONS without Origin: %d", p.path, a.status)
@@ -166,8 +166,8 @@ func TestPreflightsAreLeftToTheSite(t *testing.T) {
 	}
 }
 
-// Codex asks for a WebSocket at responses: a 426 sends it to HTTP at once, a 405
-// after seven tries.
+// Codex asks for a WebSocket at responses. It goes on with HTTP at once after a 426, but only after
+// seven tries after a 405.
 func TestAWebSocketIsRefusedAtOnce(t *testing.T) {
 	h := start(t, setup{})
 	for _, path := range []string{responsesV1, responsesOR, chatV1} {

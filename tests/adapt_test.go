@@ -19,9 +19,9 @@ import (
 // update rewrites the JSON of the goldens. The rest of them is written by hand.
 var update = flag.Bool("update", false, "rewrite the JSON in testdata/adapt")
 
-// A golden is a Caddyfile, a line of hyphens, and its JSON or "error: …", which
-// adapting or provisioning must fail with. A file may hold several, with lines
-// of equals signs between. DIR is a folder of the test's own.
+// A golden is a Caddyfile, a line of hyphens, and its JSON or "error: …", which adapting or
+// provisioning must fail with. A file may contain several, separated by lines of equals signs. DIR
+// is the test's own folder.
 const (
 	goldenMiddle = "----------\n"
 	goldenEnd    = "==========\n"
@@ -32,7 +32,7 @@ var goldenEnv = map[string]string{
 	"PROVIDER_KEY": "pk-adapt-0123456789", "SHORT_KEY": "elevenchars", "EMPTY_KEY": "", "SPACED_KEY": "two words, spaced",
 }
 
-func TestCaddyfilesAdaptAsTheGoldensSay(t *testing.T) {
+func TestCaddyfilesAdaptToTheirGoldens(t *testing.T) {
 	paths, err := filepath.Glob("testdata/adapt/*.caddytest")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("%d goldens, %v", len(paths), err)
@@ -63,7 +63,7 @@ func TestCaddyfilesAdaptAsTheGoldensSay(t *testing.T) {
 	}
 }
 
-// checkGolden compares one case and returns what should stand below its hyphens.
+// checkGolden compares one case and returns the expected text below its hyphens.
 func checkGolden(t *testing.T, input, want string) string {
 	t.Helper()
 	if got := string(caddyfile.Format([]byte(input))); got != input {
@@ -72,7 +72,7 @@ func checkGolden(t *testing.T, input, want string) string {
 	dir := t.TempDir()
 	config, err := adaptText(strings.ReplaceAll(input, "DIR", dir))
 	if err == nil {
-		err = validateLeavesNoTrace(t, config, dir)
+		err = validateChangesNoFile(t, config, dir)
 	}
 	if wantErr, refused := strings.CutPrefix(want, "error: "); refused {
 		if wantErr = strings.TrimSpace(wantErr); err == nil || !strings.Contains(err.Error(), wantErr) {
@@ -104,9 +104,9 @@ func adaptText(text string) ([]byte, error) {
 	return config, err
 }
 
-// validateLeavesNoTrace provisions a configuration as `caddy validate` does:
-// neither dir nor the tests' home may have another file afterwards.
-func validateLeavesNoTrace(t *testing.T, config []byte, dir string) error {
+// validateChangesNoFile provisions a configuration as `caddy validate` does. Neither dir nor the
+// tests' home may have another file afterwards.
+func validateChangesNoFile(t *testing.T, config []byte, dir string) error {
 	t.Helper()
 	before := append(filesBelow(t, dir), filesBelow(t, os.Getenv(homeEnv))...)
 	var parsed caddy.Config
@@ -124,7 +124,7 @@ func validateLeavesNoTrace(t *testing.T, config []byte, dir string) error {
 func filesBelow(t *testing.T, dir string) (paths []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if !strings.Contains(path, "/locks") && !strings.HasSuffix(path, "instance.uuid") && !strings.Contains(path, "/storage") { // Caddy's own, its local CA too
+		if !strings.Contains(path, "/locks") && !strings.HasSuffix(path, "instance.uuid") && !strings.Contains(path, "/storage") { // Caddy's own files, including its local CA
 			paths = append(paths, path)
 		}
 		return err
@@ -135,7 +135,7 @@ func filesBelow(t *testing.T, dir string) (paths []string) {
 	return paths
 }
 
-// TestDocumentedCaddyfilesAreValid: what users copy works as it stands.
+// What users copy from the documentation must work unchanged.
 func TestDocumentedCaddyfilesAreValid(t *testing.T) {
 	for _, name := range []string{"GATEWAY_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "MISTRAL_API_KEY"} {
 		t.Setenv(name, "documented-0123456789-"+name)
@@ -176,8 +176,8 @@ var (
 	documentedPath = regexp.MustCompile(`/(?:run|etc|var)/[a-z0-9._/-]+`)
 )
 
-// atHome sets the variables that a documented text names, and puts its files
-// into a folder of the test's own.
+// atHome sets the variables that a documented text names, and puts its files into the test's own
+// folder.
 func atHome(t *testing.T, text string) string {
 	t.Helper()
 	for _, match := range envPlaceholder.FindAllStringSubmatch(text, -1) {
@@ -201,8 +201,8 @@ func atHome(t *testing.T, text string) string {
 	})
 }
 
-// wholeCaddyfile puts a documented part where it belongs: options of the
-// gatehouse block, a global option, or directives of a site.
+// wholeCaddyfile completes a documented part: options of the gatehouse block, a global option, or
+// directives of a site.
 func wholeCaddyfile(part string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(part), "\n")
 	word := strings.Fields(first + " ?")[0]
@@ -232,7 +232,7 @@ func validDocument(t *testing.T, name, text string) {
 	}
 }
 
-// JSON is the truth, so it is read as strictly as the Caddyfile.
+// JSON is the native format, so it is read as strictly as the Caddyfile.
 func TestUnknownJSONFieldsAreRefused(t *testing.T) {
 	for name, app := range map[string]string{
 		"of the app":      `{"key":[]}`,
@@ -255,7 +255,7 @@ func TestALiteralSecretWorksAndIsWarnedAbout(t *testing.T) {
 	if a := h.post(chatV1, "full", chat("test/echo", "")); a.status != 200 {
 		t.Errorf("status %d", a.status)
 	}
-	lines := h.logLines("a secret stands in the configuration itself")
+	lines := h.logLines("a secret is written in the configuration itself")
 	if len(lines) != 1 || !strings.Contains(lines[0], `key \"full\"`) || strings.Contains(lines[0], secretOf("full")) {
 		t.Errorf("warnings %q", lines)
 	}

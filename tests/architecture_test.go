@@ -11,7 +11,7 @@ import (
 
 const module = "github.com/gatehouse-proxy/gatehouse/"
 
-// foreign are the frameworks whose spread is watched.
+// foreign are the frameworks whose imports are checked.
 var foreign = map[string]string{
 	"github.com/caddyserver/caddy/v2":      "caddy",
 	"github.com/mholt/caddy-l4":            "caddy-l4",
@@ -22,9 +22,8 @@ var foreign = map[string]string{
 	"github.com/gatehouse-proxy/gatehouse": "",
 }
 
-// arrows are all imports between rooms, and of the watched frameworks, outside
-// tests: from, to and why. An arrow that is not here fails, and so does a row
-// that nobody needs any more.
+// arrows are all imports between packages, and of the frameworks, outside tests: from, to and why.
+// An import that is not here fails, and so does a row without an import.
 var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "caddy", "a Caddy module"},
 	{"caddymodule", "handlers", "one import brings the HTTP handlers with it"},
@@ -47,10 +46,10 @@ var arrows = []struct{ from, to, why string }{
 	{"handlers", "caddy", "Caddy modules"},
 	{"handlers", "internal/caddykit", "options, and where the gateway is"},
 	{"handlers", "internal/apierror", "refusals become answers"},
-	{"handlers", "internal/gateway", "the life of the call"},
+	{"handlers", "internal/gateway", "the configuration that serves a request"},
 	{"handlers", "internal/keys", "scopes of endpoints"},
 	{"handlers", "internal/workstation", "issue, register, release"},
-	{"handlers", "internal/api", "how each family of SDKs is answered"},
+	{"handlers", "internal/api", "how each API is answered"},
 	{"handlers", "internal/modelcall", "requests and their outcome, model calls"},
 	{"handlers", "internal/report", "activity and keys as the API shows them"},
 
@@ -64,7 +63,7 @@ var arrows = []struct{ from, to, why string }{
 	{"l4vnc", "internal/vncsession", "the life of a session"},
 	{"l4vnc", "internal/workstation", "tokens and sessions"},
 
-	{"internal/caddykit", "caddy", "the one room that knows Caddy"},
+	{"internal/caddykit", "caddy", "the one package that knows Caddy"},
 	{"internal/caddykit", "internal/gateway", "what the app shows to the handlers"},
 
 	{"internal/gateway", "internal/activity", "one record a call"},
@@ -75,7 +74,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/limits", "rates, calls at once and budgets outlive a configuration"},
 	{"internal/gateway", "internal/metrics", "one count a call"},
 	{"internal/gateway", "internal/owners", "whose stored state it is"},
-	{"internal/gateway", "internal/provider", "the upstream request"},
+	{"internal/gateway", "internal/provider", "which provider serves a model"},
 	{"internal/gateway", "internal/redact", "no secret in logs and errors"},
 	{"internal/gateway", "internal/store", "the State opens and closes it"},
 	{"internal/gateway", "internal/connlimit", "half-open connections outlive a configuration"},
@@ -131,6 +130,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/guardrail", "internal/guardrail/detect", "rules become detectors, webhooks' redactions edits"},
 	{"internal/guardrail", "internal/guardrail/document", "the texts of bodies and events"},
 	{"internal/guardrail", "internal/jsonscan", "members of the events of a stream"},
+	{"internal/guardrail", "internal/openai", "judges the events that the repair takes next"},
 	{"internal/guardrail/document", "internal/guardrail/detect", "what is found in a text is taken out of its value"},
 	{"internal/guardrail/document", "internal/jsonscan", "strings of the wire"},
 	{"internal/owners", "internal/store", "rows go with its group commit"},
@@ -143,9 +143,9 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/openai/request", "internal/apierror", "its refusals"},
 	{"internal/openai/request", "internal/jsonscan", "the wire is JSON"},
 	{"internal/openai/request", "internal/openai", "kinds of stored state, bounds of ids and tokens"},
-	{"internal/openrouter", "internal/apierror", "error bodies of the family"},
+	{"internal/openrouter", "internal/apierror", "error bodies of the API"},
 	{"internal/openrouter", "internal/jsonscan", "the wire is JSON"},
-	{"internal/openrouter", "internal/openai", "the second family's chat is the first's with additions"},
+	{"internal/openrouter", "internal/openai", "its chat is OpenAI's with additions"},
 	{"internal/openrouter", "internal/openai/request", "requests and the tools in them"},
 	{"internal/translate", "internal/apierror", "its refusals"},
 	{"internal/translate", "internal/jsonscan", "the wire is JSON"},
@@ -175,7 +175,7 @@ var arrows = []struct{ from, to, why string }{
 	{"tests/sdk/run", "tests/process", "runs the gateway and the fake provider"},
 }
 
-func TestRoomsImportOnlyWhatTheTableSays(t *testing.T) {
+func TestPackagesImportOnlyWhatTheTableSays(t *testing.T) {
 	allowed := map[[2]string]bool{}
 	for _, a := range arrows {
 		key := [2]string{a.from, a.to}
@@ -211,10 +211,10 @@ func TestRoomsImportOnlyWhatTheTableSays(t *testing.T) {
 	}
 }
 
-// destination is the room or the watched framework of an import path.
+// destination is the package or the framework of an import path.
 func destination(path string) (to string, watched bool) {
-	if room, ours := strings.CutPrefix(path, module); ours {
-		return room, true
+	if pkg, ours := strings.CutPrefix(path, module); ours {
+		return pkg, true
 	}
 	for prefix, name := range foreign {
 		if name != "" && (path == prefix || strings.HasPrefix(path, prefix+"/")) {
@@ -247,7 +247,7 @@ func TestEachPackageHasOneFrontPage(t *testing.T) {
 }
 
 // The configuration's structs are its reference manual.
-func TestConfigurationFieldsSayWhatTheyDo(t *testing.T) {
+func TestConfigurationFieldsAreDocumented(t *testing.T) {
 	fields := 0
 	for _, file := range goFiles(t) {
 		if dir := filepath.Dir(file.path); dir != "caddymodule" && dir != "handlers" || strings.HasSuffix(file.path, "_test.go") {

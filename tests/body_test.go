@@ -35,7 +35,7 @@ func TestBadBodiesAreRefusedAndNotForwarded(t *testing.T) {
 		for _, path := range []string{chatV1, chatRouter, responsesV1, responsesOR} {
 			a := h.post(path, "full", c.body)
 			wantRefusal(t, path+": "+name, a, 400, c.code)
-			if !secondFamily(path) && c.param != "" && at(parse(t, a.body), "error", "param") != c.param {
+			if !isOpenRouter(path) && c.param != "" && at(parse(t, a.body), "error", "param") != c.param {
 				t.Errorf("%s: %s: param of %s", path, name, a.body)
 			}
 			if row := h.row(a.header.Get("X-Request-Id")); at(row, "code") != c.code || at(row, "status") != number("400") {
@@ -69,17 +69,17 @@ func TestEncodedBodiesAreRefused(t *testing.T) {
 	}
 }
 
-const maxBody = 32 << 20 // what the documentation promises
+const maxBody = 32 << 20 // the documented limit
 
 // dial opens a connection on which a test writes its request by hand.
-func (h *house) dial() (net.Conn, *bufio.Reader) {
+func (h *harness) dial() (net.Conn, *bufio.Reader) {
 	h.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.origin, "http://"))
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(waitLimit)); err != nil {
 		h.t.Fatal(err)
 	}
 	return conn, bufio.NewReader(conn)
@@ -149,7 +149,7 @@ func TestTheClientOfATooLargeUploadSeesTheRefusal(t *testing.T) {
 		if _, err := io.WriteString(conn, head(chatV1, "full", framing)); err != nil {
 			t.Fatal(err)
 		}
-		for range 34 { // all of it, before the answer is looked for
+		for range 34 { // all of it, before the answer is read
 			var err error
 			if name == "chunked" {
 				_, err = fmt.Fprintf(conn, "%x\r\n%s\r\n", len(block), block)
@@ -175,7 +175,7 @@ func TestTheClientOfATooLargeUploadSeesTheRefusal(t *testing.T) {
 	}
 }
 
-// endless is an upload of the same byte.
+// endless is an upload that repeats one byte.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
@@ -195,12 +195,12 @@ func TestTheLargestBodyIsAccepted(t *testing.T) {
 	wantRefusal(t, chatV1, h.post(chatV1, "full", " "+body), 413, "request_too_large")
 }
 
-func TestAFullBodyMemoryIsToldAsBusy(t *testing.T) {
+func TestAFullBodyMemoryIsReportedAsBusy(t *testing.T) {
 	h := start(t, setup{options: "body_memory 96MiB"})
 	nonsense := strings.Repeat("x", 30<<20)
 	var uploads []net.Conn
 	var readers []*bufio.Reader
-	for range 2 { // both all but the last byte: 60 MiB are held
+	for range 2 { // both without the last byte: 60 MiB are in memory
 		conn, reader := h.dial()
 		if _, err := io.WriteString(conn, head(chatV1, "full", "Content-Length: "+itoa(len(nonsense)))+nonsense[1:]); err != nil {
 			t.Fatal(err)
@@ -243,7 +243,7 @@ func TestASlowUploadIsRefusedAfterTheBodyTimeout(t *testing.T) {
 	}
 }
 
-func TestAClientThatLeavesInItsUploadIsRecorded(t *testing.T) {
+func TestAClientThatDisconnectsDuringItsUploadIsRecorded(t *testing.T) {
 	h := start(t, setup{})
 	conn, _ := h.dial()
 	if _, err := io.WriteString(conn, head(chatV1, "full", "Content-Length: 1000")+`{"model":`); err != nil {

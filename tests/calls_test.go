@@ -28,7 +28,7 @@ func TestAChatReachesTheProviderAndComesBackUnderItsOwnName(t *testing.T) {
 				t.Errorf("%s: row[%s] = %v, want %v", path, key, got, want)
 			}
 		}
-		if secondFamily(path) {
+		if isOpenRouter(path) {
 			if at(body, "id") != a.header.Get("X-Generation-Id") || at(row, "id") != at(body, "id") {
 				t.Errorf("%s: id %v, X-Generation-Id %s, row %v", path, at(body, "id"), a.header.Get("X-Generation-Id"), at(row, "id"))
 			}
@@ -60,8 +60,8 @@ func TestTheBuiltInProviderAnswersOnTheSamePath(t *testing.T) {
 	}
 }
 
-// strange is a body with white space, escapes, number forms and fields that
-// nobody knows; only the model may change on the way.
+// strange is a body with white space, escapes, number forms and unknown fields. Only the model may
+// change on the way.
 const strange = "\n{ \"x_vendor\" : {\"b\":1.50e3, \"a\":[ ] ,\"big\":123456789012345678901234567890},\t\"model\":\"fake/echo\" ,\n" +
 	`"messages":[{"role":"user","content":"\u0067r\u00fc\u00DFe \ud83d\ude42 é \/ end"},{"role":"assistant","content":null,"refusal":null,"tool_calls":[]},` +
 	`{"role":"user","content":[{"type":"text","text":"x"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}]}],` +
@@ -104,7 +104,7 @@ func TestABodyOf8MBArrivesUnchangedButForTheModel(t *testing.T) {
 	}
 }
 
-// routerOnly are request fields that OpenRouter alone knows.
+// routerOnly are request fields that only OpenRouter knows.
 const routerOnly = `,"provider":{"order":["A"]},"plugins":[{"id":"web"}],"transforms":["middle-out"],"top_a":0.5,"session_id":"s",` +
 	`"trace":{"a":1},"usage":{"include":true},"cache_control":{"type":"ephemeral"},"image_config":{},"debug":{},"include_reasoning":true,` +
 	`"stop_server_tools_when":[],"reasoning":{"effort":"low"}`
@@ -169,7 +169,7 @@ func TestModelsOutsideTheKeysListDoNotExistForIt(t *testing.T) {
 	}
 }
 
-// upstreamHeaders is all that a provider is told.
+// upstreamHeaders are all headers that a provider gets.
 var upstreamHeaders = map[string]bool{
 	"Host": true, "Content-Type": true, "Accept": true, "Accept-Encoding": true, "User-Agent": true, "Authorization": true, "Content-Length": true,
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
-// responsesOnly has the fake provider as one without chat completions, whose
-// address knows no other API.
+// responsesOnly has the fake provider as one without chat completions, whose address knows no other
+// API.
 var responsesOnly = setup{providers: `
 	provider fake {
 		base_url PROVIDER` + faults.ResponsesOnlyPrefix + `
@@ -62,9 +62,9 @@ func TestChatOfAResponsesOnlyProviderIsTranslated(t *testing.T) {
 	}
 }
 
-// What a provider of responses may do wrong comes to the same end for a chat
-// caller: what a response says itself of its failure is one in chat.
-func TestNoOddityOfAResponsesOnlyProviderPassesForASuccess(t *testing.T) {
+// Errors of a Responses provider have the same result for a chat caller: a response that reports
+// its failure is an error in chat.
+func TestNoOddityOfAResponsesOnlyProviderCountsAsSuccess(t *testing.T) {
 	h := start(t, responsesOnly)
 	names := faults.Behaviours()
 	for _, name := range names {
@@ -73,7 +73,7 @@ func TestNoOddityOfAResponsesOnlyProviderPassesForASuccess(t *testing.T) {
 		switch name {
 		case "response-failed":
 			plain, stream = refused, broken
-		case "err-first-event": // fails before anything was said
+		case "err-first-event": // fails before the first event
 			stream = refused
 		}
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestATranslatedChunkIsWithTheClientBeforeTheNextEvent(t *testing.T) {
 		if e := s.mustNext(); at(parse(t, []byte(e.data)), "choices", 0, "delta", "role") != "assistant" {
 			t.Errorf("%s: the first chunk is %v", path, e)
 		}
-		h.upstream.Step(gate, 1) // its part begins, which no chunk tells
+		h.upstream.Step(gate, 1) // its part begins, which no chunk shows
 		for said := ""; said != "You said: say hello"; {
 			h.upstream.Step(gate, 1)
 			said += textOf(t, s.mustNext())
@@ -166,11 +166,11 @@ func TestWhatATranslatedChatCannotCarryIsRefusedByName(t *testing.T) {
 		for _, path := range chatPaths {
 			a := h.post(path, "hosted", chat("fake/echo", ","+field))
 			v := parse(t, a.body)
-			told := at(v, "error", "param")
+			got := at(v, "error", "param")
 			if path == chatRouter {
-				told = at(v, "error", "metadata", "param")
+				got = at(v, "error", "metadata", "param")
 			}
-			if a.status != 400 || told != param {
+			if a.status != 400 || got != param {
 				t.Errorf("%s: %s: %d %s, want param %s", path, field, a.status, a.body, param)
 			}
 		}
@@ -197,7 +197,7 @@ func TestStateAndHostedToolsOfATranslatedChatBelongToTheirOwners(t *testing.T) {
 		t.Errorf("the account's own tenant: %d %s", a.status, a.body)
 	}
 
-	// A response that the caller has kept is its tenant's, by its own API too.
+	// A response that the caller has stored belongs to its tenant in the Responses API too.
 	v := parse(t, h.post(chatV1, "full", chat("fake/echo", `,"store":true`)).body)
 	follow := ask("fake/echo", `,"previous_response_id":"`+at(v, "id").(string)+`"`)
 	if a := h.post(responsesV1, "full", follow); a.status != 200 {
@@ -228,7 +228,7 @@ func TestAModelThatOnlyServesResponsesCanBeCalledByChat(t *testing.T) {
 	}
 }
 
-// The OpenAPI of the first family wants these keys of every message and chunk.
+// OpenAI's API description requires these keys in every message and chunk.
 func TestATranslatedChatHasTheKeysThatSDKsNeed(t *testing.T) {
 	h := start(t, responsesOnly)
 	var completion map[string]json.RawMessage

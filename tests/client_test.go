@@ -30,8 +30,8 @@ type answer struct {
 	err    error
 }
 
-// request is a call to be made: method GET without a body, else POST.
-func (h *house) request(path, key, body string) *http.Request {
+// request is a call: method GET without a body, else POST.
+func (h *harness) request(path, key, body string) *http.Request {
 	h.t.Helper()
 	method, reader := http.MethodGet, io.Reader(nil)
 	if body != "" {
@@ -54,16 +54,16 @@ func (h *house) request(path, key, body string) *http.Request {
 	return r
 }
 
-func (h *house) get(path, key string) answer { h.t.Helper(); return h.send(h.request(path, key, "")) }
-func (h *house) post(path, key, body string) answer {
+func (h *harness) get(path, key string) answer { h.t.Helper(); return h.send(h.request(path, key, "")) }
+func (h *harness) post(path, key, body string) answer {
 	h.t.Helper()
 	return h.send(h.request(path, key, body))
 }
 
 // send makes the call and reads the whole answer.
-func (h *house) send(r *http.Request) answer {
+func (h *harness) send(r *http.Request) answer {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	ctx, cancel := context.WithTimeout(r.Context(), waitLimit)
 	defer cancel()
 	resp, err := h.clientFor(r).Do(r.WithContext(ctx))
 	if err != nil {
@@ -74,7 +74,7 @@ func (h *house) send(r *http.Request) answer {
 	return answer{resp.StatusCode, resp.Header, body, err}
 }
 
-func (h *house) clientFor(r *http.Request) *http.Client {
+func (h *harness) clientFor(r *http.Request) *http.Client {
 	if r.URL.Scheme == "https" {
 		return h.http2
 	}
@@ -95,26 +95,26 @@ type stream struct {
 }
 
 // open makes the call and returns as soon as the answer's header is there.
-func (h *house) open(r *http.Request) *stream {
+func (h *harness) open(r *http.Request) *stream {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	ctx, cancel := context.WithTimeout(r.Context(), waitLimit)
 	resp, err := h.clientFor(r).Do(r.WithContext(ctx))
 	if err != nil {
 		cancel()
 		h.t.Fatalf("%s %s: %v", r.Method, r.URL, err)
 	}
 	s := &stream{h.t, resp, bufio.NewReader(resp.Body), cancel}
-	h.t.Cleanup(s.leave)
+	h.t.Cleanup(s.disconnect)
 	return s
 }
 
-// leave ends the call as a client does that goes away.
-func (s *stream) leave() {
+// disconnect ends the call like a client that goes away.
+func (s *stream) disconnect() {
 	s.cancel()
 	_ = s.resp.Body.Close()
 }
 
-// next reads one event, whatever its kind; the error is io.EOF at the end.
+// next reads one event of any kind; the error is io.EOF at the end.
 func (s *stream) next() (event, error) {
 	var e event
 	var data []string
@@ -143,7 +143,7 @@ func (s *stream) next() (event, error) {
 	}
 }
 
-// mustNext is the next event that is no comment.
+// mustNext returns the next event that is not a comment.
 func (s *stream) mustNext() event {
 	s.t.Helper()
 	for {
@@ -157,7 +157,7 @@ func (s *stream) mustNext() event {
 	}
 }
 
-// rest reads to the end, comments left out.
+// rest reads to the end, and leaves out comments.
 func (s *stream) rest() (events []event, err error) {
 	for {
 		e, err := s.next()

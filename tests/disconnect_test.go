@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
-func TestTheProviderIsLeftWithinASecondOfTheClient(t *testing.T) {
+func TestTheProviderIsCancelledWithinASecondOfTheClient(t *testing.T) {
 	h := start(t, setup{secure: true})
 	calls := 0
 	for _, origin := range []string{h.origin, h.secure} {
@@ -19,29 +19,29 @@ func TestTheProviderIsLeftWithinASecondOfTheClient(t *testing.T) {
 				h.upstream.Reset()
 				var left time.Time
 				if more == "" {
-					left = h.leaveWaiting(origin+path, bodyFor(path, "fake/delayed-headers-60000", more))
+					left = h.disconnectWaiting(origin+path, bodyFor(path, "fake/delayed-headers-60000", more))
 				} else {
 					s := h.open(h.request(origin+path, "full", bodyFor(path, "fake/stall", more)))
 					for said := ""; said != "You said: "; {
 						said += textOf(t, s.mustNext())
 					}
 					left = time.Now()
-					s.leave()
+					s.disconnect()
 				}
 				list := h.waitUpstream(func(list []faults.Request) bool { return len(list) == 1 && list[0].ClientGone })
 				if late := list[0].GoneAt.Sub(left); late > time.Second {
-					t.Errorf("%s: the provider was left after %s", where, late)
+					t.Errorf("%s: the provider was cancelled after %s", where, late)
 				}
 				calls++
-				h.wantGone(where, calls, more)
+				h.wantDisconnected(where, calls, more)
 			}
 		}
 	}
 }
 
-// leaveWaiting makes a call, leaves once it has reached the provider, and says
-// when that was.
-func (h *house) leaveWaiting(url, body string) time.Time {
+// disconnectWaiting makes a call, disconnects once it has reached the provider, and returns that
+// time.
+func (h *harness) disconnectWaiting(url, body string) time.Time {
 	h.t.Helper()
 	r := h.request(url, "full", body)
 	ctx, cancel := context.WithCancel(r.Context())
@@ -63,15 +63,15 @@ func (h *house) leaveWaiting(url, body string) time.Time {
 	return left
 }
 
-// wantGone checks the record of the nth call whose client left.
-func (h *house) wantGone(where string, n int, more string) {
+// wantDisconnected checks the record of the nth call whose client disconnected.
+func (h *harness) wantDisconnected(where string, n int, more string) {
 	h.t.Helper()
 	var rows []any
 	if !eventually(func() bool {
 		rows, _ = at(parse(h.t, h.get("/api/v1/activity?status=499", "activity").body), "data").([]any)
 		return len(rows) == n
 	}) {
-		h.t.Fatalf("%s: %d records of clients that left, want %d", where, len(rows), n)
+		h.t.Fatalf("%s: %d records of disconnected clients, want %d", where, len(rows), n)
 	}
 	row := rows[0]
 	if at(row, "code") != "client_closed_request" || at(row, "stream") != (more != "") || at(row, "provider_name") != "fake" {

@@ -18,7 +18,7 @@ func TestDiscoveredModelsAppearAndStay(t *testing.T) {
 		t.Errorf("a discovered model: %d %s", a.status, a.body)
 	}
 	h.upstream.FailModels(500)
-	for range 2 { // each reload asks anew; the answer is no list
+	for range 2 { // each reload asks again; the answer is not a list
 		failures := len(h.logLines("the last list stays"))
 		h.change(h.caddyfile(discovering))
 		if got := listed(); got != "acme/echo acme/other" {
@@ -42,7 +42,7 @@ func TestDiscoveredModelsAppearAndStay(t *testing.T) {
 }
 
 // listed is what the list of models shows, by id.
-func (h *house) listed() string {
+func (h *harness) listed() string {
 	h.t.Helper()
 	var ids []string
 	list, _ := at(parse(h.t, h.get("/v1/models", "full").body), "data").([]any)
@@ -53,7 +53,7 @@ func (h *house) listed() string {
 	return strings.Join(ids, " ")
 }
 
-// What a provider lists can be called, and nothing else, unless the configuration says so.
+// A model that the provider lists can be called, and no other, unless the configuration says so.
 func TestStarIsTheProvidersOwnList(t *testing.T) {
 	provider := func(options string) setup {
 		return setup{providers: "provider acme {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\n" + options + "\n}"}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Fallback models would escape the key's list and the price; a preset of the
-// account can replace prompt and model.
+// Fallback models would evade the key's list and the price. A preset of the account can replace
+// prompt and model.
 func TestAResponsesCallCannotNameOtherModelsBesideItsOwn(t *testing.T) {
 	h := start(t, setup{})
 	for _, path := range []string{responsesV1, responsesOR, chatV1, chatRouter} {

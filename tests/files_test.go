@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// longest is how many lines a file may have; exceptions say why.
+// longest is how many lines a file may have; exceptions give their reason.
 const longest = 300
 
 var longFiles = map[string]string{
@@ -41,7 +41,7 @@ func TestFilesAreShort(t *testing.T) {
 func TestTestsDoNotSleep(t *testing.T) {
 	for _, file := range goFiles(t) {
 		if !strings.HasSuffix(file.path, "_test.go") || importsSynctest(file.ast) {
-			continue // on a bubble's clock nobody waits
+			continue // under synctest nobody waits
 		}
 		ast.Inspect(file.ast, func(n ast.Node) bool {
 			if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Sleep" {
@@ -58,14 +58,14 @@ func importsSynctest(f *ast.File) bool {
 	return slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool { return s.Path.Value == `"testing/synctest"` })
 }
 
-// builtHere are texts that tie the repository to the place where it was made.
-// Put together, so that this file passes its own test.
+// builtHere are texts that tie the repository to where it was made. They are put together here, so
+// that this file passes its own test.
 var builtHere = regexp.MustCompile(strings.Join([]string{
 	"/" + "work/(main|shared)", "/" + "root/", "/" + "home/[a-z]", "/" + "tmp/(brief|bash)", "GO" + "PROXY=http",
 	`https?://(10|192\.168|172\.(1[6-9]|2\d|3[01]))\.[\d.]+(:\d+)?/` + `(simple|repository|artifactory|npm|go)`,
 }, "|"))
 
-func TestNothingNamesThePlaceWhereItWasBuilt(t *testing.T) {
+func TestNothingNamesWhereItWasBuilt(t *testing.T) {
 	seen := 0
 	walk(t, func(path string) {
 		f, err := os.Open(filepath.Join(root, path))
@@ -93,10 +93,10 @@ func TestNothingNamesThePlaceWhereItWasBuilt(t *testing.T) {
 // root is the repository, seen from this package.
 const root = ".."
 
-// notOurs are names of what is not in the repository, or not written by hand.
+// notOurs are names of files that are not in the repository, or not written by hand.
 var notOurs = []string{".git", ".cache", ".try", "node_modules", "testdata", "dist", "__pycache__", "venv"}
 
-// walk visits the repository's own text files.
+// walk calls visit with the repository's own text files.
 func walk(t *testing.T, visit func(path string)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

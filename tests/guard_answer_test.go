@@ -7,8 +7,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
-// guardedModels are of providers that have the API of a call, and that have it
-// translated.
+// guardedModels are models of providers that have the API of a call, and of providers whose calls
+// are translated.
 var guardedModels = []string{"fake/echo", "chatonly/echo", "respond/echo"}
 
 const guardedProviders = defaultProviders + `
@@ -83,8 +83,8 @@ func TestASecretSplitOverEventsIsTakenOutOfAStream(t *testing.T) {
 	}
 }
 
-// What was sent stands, nothing of what is refused is sent, and the provider
-// is told to stop.
+// Text that was sent stays, nothing of the refused text is sent, and the request to the provider is
+// cancelled.
 func TestAGuardrailEndsAStream(t *testing.T) {
 	h := start(t, setup{
 		keys: limitedKey("guardrails gate") + keyBlock("activity", ""), providers: guardedProviders,
@@ -95,7 +95,7 @@ func TestAGuardrailEndsAStream(t *testing.T) {
 		for _, of := range []string{"fake/", "chatonly/", "respond/"} {
 			h.upstream.Reset()
 			gate := "step-" + itoa(i)
-			h.upstream.Step(gate, 50) // kept until it is asked
+			h.upstream.Step(gate, 50) // stops until the test continues it
 			s := h.open(h.request(path, "full", saying(path, of+gate, text, streaming)))
 			events, err := s.rest()
 			if err != nil {
@@ -115,8 +115,8 @@ func TestAGuardrailEndsAStream(t *testing.T) {
 	}
 }
 
-// A refusal before the first word is a status where the client has seen none.
-func TestAStreamRefusedBeforeItsFirstWordSaysNothing(t *testing.T) {
+// A refusal before the first word is a status, if the client has not got one yet.
+func TestAStreamRefusedBeforeItsFirstWordIsAStatus(t *testing.T) {
 	h := start(t, setup{keys: limitedKey("guardrails gate"), options: "guardrail gate {\non output\ndeny words \"you said: say\"\n}"})
 	for _, path := range guardPaths {
 		s := h.open(h.request(path, "full", bodyFor(path, "fake/echo", streaming)))
@@ -133,7 +133,7 @@ func TestAStreamRefusedBeforeItsFirstWordSaysNothing(t *testing.T) {
 	}
 }
 
-// The usage in an event that is refused counts, though no client sees it.
+// The usage in a refused event counts, although no client sees it.
 func TestUsageInARefusedEventIsSettled(t *testing.T) {
 	h := start(t, setup{
 		keys: limitedKey("guardrails gate") + keyBlock("activity", ""), providers: guardedProviders,

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// guardPaths are the routes of both APIs in both families.
+// guardPaths are the routes of both APIs.
 var guardPaths = []string{chatV1, chatRouter, responsesV1, responsesOR}
 
-// saying is a call whose user says the text.
+// saying is a call with this text from the user.
 func saying(path, model, text, more string) string {
 	return strings.Replace(bodyFor(path, model, more), "say hello", text, 1)
 }
 
-// wantBlocked checks the refusal by a guardrail, which must not tell the text.
+// wantBlocked checks the refusal by a guardrail, which must not contain the text.
 func wantBlocked(t *testing.T, path string, a answer, guardrail, class, text string) {
 	t.Helper()
 	wantRefusal(t, path, a, 422, "guardrail_blocked")
@@ -22,7 +22,7 @@ func wantBlocked(t *testing.T, path string, a answer, guardrail, class, text str
 	if !strings.Contains(message, guardrail) || !strings.Contains(message, class) || strings.Contains(string(a.body), text) {
 		t.Errorf("%s: %s", path, a.body)
 	}
-	if secondFamily(path) && at(parse(t, a.body), "error", "metadata", "reasons", 0) != class {
+	if isOpenRouter(path) && at(parse(t, a.body), "error", "metadata", "reasons", 0) != class {
 		t.Errorf("%s: no reasons in %s", path, a.body)
 	}
 	wantHeaders(t, a, "Retry-After", "")
@@ -86,13 +86,13 @@ func TestAGuardrailTakesSomethingOutOfARequest(t *testing.T) {
 	}
 }
 
-// What is judged must be what the provider reads.
+// The judged text must be the one that the provider reads.
 func TestUnderAGuardrailNoObjectHasAKeyTwice(t *testing.T) {
 	h := start(t, setup{keys: limitedKey(""), options: "guardrail gate {\non input\ndeny words forbidden\n}\nguardrails gate"})
 	for _, path := range guardPaths {
 		a := h.post(path, "full", saying(path, "fake/echo", "x", `,"metadata":{"a":"one","a":"two"}`))
 		wantRefusal(t, path, a, 400, "invalid_json")
-		if secondFamily(path) {
+		if isOpenRouter(path) {
 			if at(parse(t, a.body), "error", "metadata", "param") != "metadata" {
 				t.Errorf("%s: %s", path, a.body)
 			}
@@ -102,7 +102,7 @@ func TestUnderAGuardrailNoObjectHasAKeyTwice(t *testing.T) {
 	}
 }
 
-func TestARequestWithMoreThanAGuardrailHoldsIsTooLarge(t *testing.T) {
+func TestARequestBeyondAGuardrailsLimitsIsTooLarge(t *testing.T) {
 	h := start(t, setup{keys: limitedKey(""), options: "guardrail mask {\non input\nredact words x\n}\nguardrails mask"})
 	var keys strings.Builder
 	for i := range 1 << 17 {

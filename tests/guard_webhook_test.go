@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// moderator is an outside moderator: it refuses what says "bad", takes "mask"
-// out, does not answer what says "slow", and fails at what says "broken".
+// moderator is an external moderator. It refuses texts with "bad", redacts "mask", does not answer
+// to "slow", and fails on "broken".
 func moderator(t *testing.T) *httptest.Server {
 	gone := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

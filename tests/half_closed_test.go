@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A client that only stopped sending still reads; it must not read a success.
-func TestAHalfClosedClientIsNotToldOfSuccess(t *testing.T) {
-	h := start(t, setup{})
+// A client that only stopped sending still reads; it must not read a success. Its call has counted.
+func TestAHalfClosedClientReadsNoSuccess(t *testing.T) {
+	h := start(t, setup{keys: limitedKey("rate 10/min")})
 	conn, reader := h.dial()
 	if _, err := io.WriteString(conn, head(chatV1, "full", "Content-Length: 500")+`{"model":`); err != nil {
 		t.Fatal(err)
@@ -22,6 +22,9 @@ func TestAHalfClosedClientIsNotToldOfSuccess(t *testing.T) {
 		defer func() { _ = resp.Body.Close() }()
 		if resp.StatusCode < 400 {
 			t.Errorf("half a request was answered %s", resp.Status)
+		}
+		if left := resp.Header.Get("X-Ratelimit-Remaining-Requests"); left != "9" {
+			t.Errorf("%q requests are left, want 9", left)
 		}
 	}
 }

@@ -22,12 +22,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
-// patience is how long a test waits for what should happen at once: generous,
-// because the machine may be busy, and only a failing test waits it out.
-const patience = 20 * time.Second
+// waitLimit is how long a test waits for something that should happen at once. It is generous
+// because the machine may be busy, and only a failing test waits that long.
+const waitLimit = 20 * time.Second
 
-// house is a running Caddy with Gatehouse in it, and the fake provider behind.
-type house struct {
+// harness is a running Caddy with Gatehouse in it, and the fake provider behind it.
+type harness struct {
 	t        *testing.T
 	dir      string
 	origin   string // http://127.0.0.1:port
@@ -37,16 +37,16 @@ type house struct {
 	http     *http.Client
 	http2    *http.Client // speaks HTTP/2 only; for secure
 
-	ports   [3]int // HTTP, HTTPS, the desktop door
+	ports   [3]int // HTTP, HTTPS, VNC
 	stopped bool
 
-	doorIsSilent bool // the door does not wait for TLS
-	tries        int  // at the door, for its certificate
+	vncGreetsAtOnce bool // the layer-4 handler does not wait for TLS
+	tries           int  // attempts at that port to get its certificate
 }
 
-// start boots Caddy and stops it when the test ends, which fails the test if
-// a goroutine of Gatehouse is left.
-func start(t *testing.T, s setup) *house {
+// start boots Caddy and stops it when the test ends. The test fails if a goroutine of Gatehouse is
+// left.
+func start(t *testing.T, s setup) *harness {
 	t.Helper()
 	h := prepare(t)
 	if err := h.reload(s); err != nil {
@@ -60,9 +60,9 @@ func start(t *testing.T, s setup) *house {
 }
 
 // prepare is start without a configuration.
-func prepare(t *testing.T) *house {
+func prepare(t *testing.T) *harness {
 	t.Helper()
-	h := &house{t: t, dir: caddyDir(t), upstream: faults.New()}
+	h := &harness{t: t, dir: caddyDir(t), upstream: faults.New()}
 	h.setSecrets()
 	h.serveUpstream()
 	h.ports = freePorts(t)
@@ -73,8 +73,8 @@ func prepare(t *testing.T) *house {
 	return h
 }
 
-// caddyDir is a temporary folder for Caddy's storage. What obtains a certificate
-// goes on for a moment after Caddy has stopped and may still write there.
+// caddyDir is a temporary folder for Caddy's storage. A process that obtains a certificate may
+// still write there for a moment after Caddy has stopped.
 func caddyDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gatehouse-")
@@ -89,7 +89,7 @@ func caddyDir(t *testing.T) string {
 	return dir
 }
 
-func (h *house) setSecrets() {
+func (h *harness) setSecrets() {
 	h.t.Setenv("DESK_PASSWORD", deskPassword)
 	for _, name := range append(keyNames, vncKeyNames...) {
 		h.t.Setenv("KEY_"+strings.ToUpper(name), secretOf(name))
@@ -97,7 +97,7 @@ func (h *house) setSecrets() {
 	h.t.Setenv("PROVIDER_KEY", providerKey)
 }
 
-func (h *house) serveUpstream() {
+func (h *harness) serveUpstream() {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		h.t.Fatal(err)
@@ -122,14 +122,14 @@ func freePorts(t *testing.T) (ports [3]int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = listener.Close() }() // each is held until all are known
+		defer func() { _ = listener.Close() }() // each stays open until all are known
 		ports[i] = listener.Addr().(*net.TCPAddr).Port
 	}
 	return ports
 }
 
 // caddyfile is the whole configuration of a setup.
-func (h *house) caddyfile(s setup) string {
+func (h *harness) caddyfile(s setup) string {
 	or := func(text, otherwise string) string {
 		if text == "" {
 			return otherwise
@@ -162,22 +162,22 @@ http://:%[1]d {
 	bind 127.0.0.1
 	%[5]s
 }
-`, h.ports[0], h.ports[1], s.global, or(s.keys, defaultKeys)+or(s.providers, defaultProviders)+s.options+s.vncBlock(), site, s.doorBlock(), s.logLevel())
+`, h.ports[0], h.ports[1], s.global, or(s.keys, defaultKeys)+or(s.providers, defaultProviders)+s.options+s.vncBlock(), site, s.layer4Block(), s.logLevel())
 	if s.secure {
 		text += fmt.Sprintf("https://localhost:%d {\n\tbind 127.0.0.1\n\ttls internal\n%s\n}\n", h.ports[1], site)
 	}
 	return h.expand(text)
 }
 
-func (h *house) expand(text string) string {
-	return strings.NewReplacer("PROVIDER_KEY", "PROVIDER_KEY", "PROVIDER", h.provider, "DIR", h.dir, "DOOR_PORT", strconv.Itoa(h.ports[2]), "HTTPS_PORT", strconv.Itoa(h.ports[1])).Replace(text)
+func (h *harness) expand(text string) string {
+	return strings.NewReplacer("PROVIDER_KEY", "PROVIDER_KEY", "PROVIDER", h.provider, "DIR", h.dir, "VNC_PORT", strconv.Itoa(h.ports[2]), "HTTPS_PORT", strconv.Itoa(h.ports[1])).Replace(text)
 }
 
-// reload puts a setup in the place of the running one.
-func (h *house) reload(s setup) error { return h.load(h.caddyfile(s)) }
+// reload replaces the running setup.
+func (h *harness) reload(s setup) error { return h.load(h.caddyfile(s)) }
 
 // load runs a whole Caddyfile.
-func (h *house) load(caddyfile string) error {
+func (h *harness) load(caddyfile string) error {
 	adapter := caddyconfig.GetAdapter("caddyfile")
 	config, warnings, err := adapter.Adapt([]byte(h.expand(caddyfile)), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
@@ -189,12 +189,12 @@ func (h *house) load(caddyfile string) error {
 		}
 	}
 	h.stopped = false
-	h.doorIsSilent = strings.Contains(caddyfile, "tls_first_wait off")
+	h.vncGreetsAtOnce = strings.Contains(caddyfile, "tls_first_wait off")
 	return caddy.Load(config, true)
 }
 
 // stop ends Caddy; it may be called before the test's end, and again.
-func (h *house) stop() {
+func (h *harness) stop() {
 	if h.stopped {
 		return
 	}
@@ -212,8 +212,7 @@ func (h *house) stop() {
 	}
 }
 
-// newClient follows no redirect and speaks HTTP/1.1, or HTTP/2 only if roots
-// are given.
+// newClient follows no redirect and speaks HTTP/1.1, or HTTP/2 only if roots are given.
 func newClient(t *testing.T, roots *x509.CertPool) *http.Client {
 	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64}
 	if roots != nil {
@@ -226,7 +225,7 @@ func newClient(t *testing.T, roots *x509.CertPool) *http.Client {
 }
 
 // trust waits for the HTTPS site's certificate and makes the client for it.
-func (h *house) trust() {
+func (h *harness) trust() {
 	h.t.Helper()
 	root := filepath.Join(h.dir, "storage", "pki", "authorities", "local", "root.crt")
 	var last error

@@ -28,7 +28,7 @@ func codexTurn(model string) string {
 		`{"type":"apply_patch_call","call_id":"c5","status":"completed","operation":{"type":"delete_file","path":"a"}},{"type":"apply_patch_call_output","call_id":"c5","status":"completed"}]}`
 }
 
-func TestNoPlaceOfARequestLetsHostedToolsPassAPlainKey(t *testing.T) {
+func TestHostedToolsAreRefusedEverywhereInARequest(t *testing.T) {
 	h := start(t, setup{})
 	for _, tool := range []string{`{"type":"web_search"}`, `{"type":"mcp","server_label":"x","server_url":"https://mcp.example"}`, `{"type":"shell"}`, `{"type":"not_yet_known"}`} {
 		for place, more := range map[string]string{
@@ -92,13 +92,13 @@ func TestToolsThatTheClientRunsNeedNoPermission(t *testing.T) {
 			}
 		}
 	}
-	// Nobody knows beforehand what a hosted one costs, wherever it stands.
+	// The cost of a hosted tool is unknown beforehand, wherever it is declared.
 	dear := startPriced(t, setup{keys: keyBlock("full", "hosted_tools\nbudget 5usd/day")})
 	body := `{"model":"fake/echo","input":[{"type":"additional_tools","role":"developer","tools":[{"type":"web_search"}]}]}`
 	wantRefusal(t, responsesV1, dear.post(responsesV1, "full", body), 402, "cannot_be_priced")
 }
 
-func TestMaxToolsCountsToolsWhereverTheyStand(t *testing.T) {
+func TestMaxToolsCountsToolsEverywhere(t *testing.T) {
 	h := start(t, setup{keys: limitedKey("max_tools 3") + keyBlock("chat", "")})
 	const f = `{"type":"function","name":"f"}`
 	for more, declared := range map[string]int{
@@ -127,7 +127,7 @@ func TestMaxToolsCountsToolsWhereverTheyStand(t *testing.T) {
 	}
 }
 
-// A chat server has functions alone: what it cannot carry is refused for every key.
+// A chat server only has functions: everything else is refused for every key.
 func TestATranslatedCallBringsNoToolsByItsInput(t *testing.T) {
 	h := start(t, setup{})
 	body := `{"model":"chatonly/echo","input":[{"type":"additional_tools","role":"developer","tools":[{"type":"web_search"}]}]}`
@@ -143,7 +143,7 @@ func TestATranslatedCallBringsNoToolsByItsInput(t *testing.T) {
 }
 
 // The name of a model is a field of every call, a translated one too.
-func TestATranslatedCallToARouterIsJudgedByItsModel(t *testing.T) {
+func TestATranslatedCallToARouterIsCheckedByItsModel(t *testing.T) {
 	const dear = "provider dear {\ndialect openrouter\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\nresponses translate\n}\n"
 	h := startPriced(t, setup{
 		keys:      limitedKey("") + keyBlock("chat", "budget 5M tokens/day") + keyBlock("other", "hosted_tools\nbudget 5M tokens/day"),

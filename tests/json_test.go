@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// parse decodes JSON with its numbers as they stand there.
+// parse decodes JSON and keeps its numbers as they are written.
 func parse(t *testing.T, text []byte) any {
 	t.Helper()
 	var v any
@@ -21,7 +21,7 @@ func parse(t *testing.T, text []byte) any {
 	return v
 }
 
-// at follows keys and indices; nil where there is nothing.
+// at follows keys and indices; it returns nil if there is nothing.
 func at(v any, path ...any) any {
 	for _, step := range path {
 		switch step := step.(type) {
@@ -42,7 +42,7 @@ func at(v any, path ...any) any {
 	return v
 }
 
-// has tells whether an object has the key, be it with null.
+// has reports whether an object has the key, even with null.
 func has(v any, key string) bool {
 	object, _ := v.(map[string]any)
 	_, ok := object[key]
@@ -59,10 +59,10 @@ func sha256Hex(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// textIn is a string at the top level of an object, "" where there is none.
+// textIn returns a string at the top level of an object, "" if there is none.
 func textIn(object []byte, name string) string {
 	var v map[string]any
-	_ = json.Unmarshal(object, &v) // of what is no object nothing is found
+	_ = json.Unmarshal(object, &v) // in anything but an object nothing is found
 	text, _ := v[name].(string)
 	return text
 }

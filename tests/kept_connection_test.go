@@ -16,7 +16,7 @@ import (
 const completionOf3 = `{"id":"c1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],` +
 	`"usage":{"prompt_tokens":2,"completion_tokens":1,"total_tokens":3}}`
 
-// rawProvider is a provider block whose connections the test answers, and the listener.
+// rawProvider returns a provider block whose connections the test answers, and its listener.
 func rawProvider(t *testing.T, connection func(n int, conn net.Conn)) (block string, listener net.Listener) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -95,7 +95,7 @@ func TestAProvidersRefusalWinsOverTheUploadThatItEnds(t *testing.T) {
 	body := `{"model":"raw/m","messages":[{"role":"user","content":"` + strings.Repeat("word ", 2_000_000) + `"}]}`
 	for i := range 8 {
 		status := 413
-		if i == 7 { // it closes without a word: what it has not read it cannot have worked on
+		if i == 7 { // it closes without an answer: what it has not read it cannot have processed
 			refuse.Store(false)
 			status = 502
 		}
@@ -108,7 +108,7 @@ func TestAProvidersRefusalWinsOverTheUploadThatItEnds(t *testing.T) {
 	}
 }
 
-// Callers that come back about when the provider closes what it kept never see it.
+// Callers that come back about when the provider closes kept connections never notice it.
 func TestAShortKeepAliveOfAProviderIsNeverSeen(t *testing.T) {
 	const keepAlive, workers, calls = 20 * time.Millisecond, 16, 100
 	server := &http.Server{IdleTimeout: keepAlive, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

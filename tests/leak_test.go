@@ -28,11 +28,11 @@ func ourGoroutines() (ours []string) {
 	return ours
 }
 
-// eventually asks again and again, for what cannot be waited for.
+// eventually polls for a condition that cannot be waited for.
 func eventually(ok func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(patience); ; {
+	for deadline := time.After(waitLimit); ; {
 		if ok() {
 			return true
 		}

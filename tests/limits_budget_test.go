@@ -16,9 +16,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// priced is the providers with a catalog beside them: a prompt token of any
-// model below costs a nano-USD thousand, one of output ten.
-func (h *house) writeCatalog() {
+// writeCatalog writes a catalog for the providers: for all models below, a prompt token costs 1,000
+// nano-USD, one of output ten times that.
+func (h *harness) writeCatalog() {
 	h.t.Helper()
 	var models []string
 	for _, name := range []string{"fake/echo", "fake/stall", "fake/usage-all", "fake/usage-more", "fake/no-usage", "fake/usage-zero", "router/usage-zero", "dear/usage-zero", "chatonly/usage-zero", "newer/usage-zero", "fake/err-500", "fake/cut-clean", "chatonly/usage-all", "router/echo", "dear/echo",
@@ -30,9 +30,9 @@ func (h *house) writeCatalog() {
 	}
 }
 
-// startPriced is start with prices: 1,000 nano-USD a token of a prompt and
-// 10,000 a token of an answer.
-func startPriced(t *testing.T, s setup) *house {
+// startPriced is start with prices: 1,000 nano-USD a token of a prompt and 10,000 a token of an
+// answer.
+func startPriced(t *testing.T, s setup) *harness {
 	t.Helper()
 	h := prepare(t)
 	h.writeCatalog()
@@ -57,7 +57,7 @@ type keyInfo struct {
 	}
 }
 
-func (h *house) keyInfo(key string) keyInfo {
+func (h *harness) keyInfo(key string) keyInfo {
 	h.t.Helper()
 	var body struct{ Data keyInfo }
 	a := h.get("/api/v1/key", key)
@@ -100,7 +100,7 @@ func TestABudgetIsSpentAndRefuses(t *testing.T) {
 		a := h.post(path, "full", `{"model":"fake/usage-all","messages":[],"input":"hello"}`)
 		wantRefusal(t, path, a, 402, "budget_exceeded")
 		wantHeaders(t, a, "Retry-After", "", "retry-after-ms", "")
-		if secondFamily(path) && at(parse(t, a.body), "error", "metadata", "limit_source") != "key:full" {
+		if isOpenRouter(path) && at(parse(t, a.body), "error", "metadata", "limit_source") != "key:full" {
 			t.Errorf("%s: %s", path, a.body)
 		}
 	}
@@ -139,9 +139,9 @@ func TestWhatCannotBePricedIsRefusedUnderAHardBudget(t *testing.T) {
 	}
 }
 
-// A thousand calls at once, worth ten times the budget, of a provider that uses
-// all it may, and of one that uses twice as much.
-func TestABudgetHoldsUnderAThousandCallsAtOnce(t *testing.T) {
+// A thousand concurrent calls are worth ten times the budget. One provider uses all that it may,
+// another twice as much.
+func TestABudgetHoldsUnderAThousandConcurrentCalls(t *testing.T) {
 	for model, over := range map[string]bool{"usage-all": false, "usage-more": true} {
 		t.Run(model, func(t *testing.T) {
 			// A call reserves 77 prompt tokens and 100 of output at most.
@@ -175,7 +175,8 @@ func TestABudgetHoldsUnderAThousandCallsAtOnce(t *testing.T) {
 			b := h.keyInfo("full").Budgets[0]
 			spent := nano(t, b.Spent)
 			t.Logf("%d samples, answers %v, spent %s of %s", samples, got, b.Spent, b.Limit)
-			// On a busy machine reservations may take longer than a call waits for them; 503 is sent no further either.
+			// On a busy machine reservations may take longer than a call waits for them. A call
+			// with 503 is not sent either.
 			if got[200]+got[503] == 0 || got[402] == 0 || got[200]+got[402]+got[503] != 1000 || nano(t, b.Reserved) != 0 {
 				t.Errorf("answers %v, reserved %s", got, b.Reserved)
 			}
@@ -196,7 +197,7 @@ func TestABudgetHoldsUnderAThousandCallsAtOnce(t *testing.T) {
 	}
 }
 
-// balances are those of the running configuration.
+// balances returns the balances of the running configuration.
 func balances(t *testing.T) []limits.Balance {
 	t.Helper()
 	app, err := caddy.ActiveContext().AppIfConfigured(caddykit.AppName)
@@ -226,7 +227,7 @@ func TestAReloadKeepsWhatWasSpent(t *testing.T) {
 	wantRefusal(t, chatV1, h.post(chatV1, "full", body), 402, "budget_exceeded")
 }
 
-// Streams that a kill -9 cut off are charged what they had reserved.
+// Streams that a kill -9 interrupted are charged what they had reserved.
 func TestAKilledProcessHasSpentWhatItsStreamsReserved(t *testing.T) {
 	h := vacant(t)
 	h.writeCatalog()
@@ -242,7 +243,7 @@ func TestAKilledProcessHasSpentWhatItsStreamsReserved(t *testing.T) {
 		t.Fatalf("before: %+v", b)
 	}
 	c.signal(syscall.SIGKILL)
-	_ = c.wait() // it says how it was killed
+	_ = c.wait() // its error reports the kill
 	h.run(s)
 	b = h.keyInfo("full").Budgets[0]
 	if nano(t, b.Spent) != reserved || nano(t, b.Reserved) != 0 {

@@ -30,9 +30,8 @@ func TestTheCommandShowsBudgets(t *testing.T) {
 	}
 }
 
-// What was spent under a name that is not configured any more is told at the
-// start.
-func TestARenamedKeyIsWarnedOf(t *testing.T) {
+// Spending under a name that is no longer configured is logged at the start.
+func TestARenamedKeyIsWarnedAbout(t *testing.T) {
 	h := startPriced(t, setup{keys: limitedKey("budget 1usd/day")})
 	if a := h.post(chatV1, "full", `{"model":"fake/usage-all","max_tokens":50,"messages":[{"role":"user","content":"x"}]}`); a.status != 200 {
 		t.Fatalf("%d %s", a.status, a.body)

@@ -37,9 +37,8 @@ func TestWhatMakesACallDearerIsRefusedUnderAHardBudget(t *testing.T) {
 	}
 }
 
-// Whatever upstreams the caller prefers, one that is dearer than the catalog
-// says must not answer.
-func TestOpenRouterMayNotChooseADearerUpstream(t *testing.T) {
+// Whatever upstreams the caller prefers, one that costs more than the catalog says must not answer.
+func TestOpenRouterMustNotChooseADearerUpstream(t *testing.T) {
 	h := startPriced(t, setup{
 		keys: limitedKey("budget 5usd/day") + keyBlock("other", "budget 5usd/day soft"),
 		providers: defaultProviders + "provider dear {\ndialect openrouter\nbase_url PROVIDER/api/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\nresponses translate\n}\n" +

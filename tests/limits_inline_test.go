@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// inlineTwice is a call whose image lies in sources in sources, with their
-// contents before the members that make them no text.
+// inlineTwice is a call whose image is in sources in sources. Their contents come before the
+// members that make them data.
 func inlineTwice(model string) string {
 	source := `{"type":"image_url","image_url":"data:image/png,` + strings.Repeat("B", 60_000) + `"}`
 	for range 2 {

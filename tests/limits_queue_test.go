@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// inFlight tells whether so many calls are under way, those that wait included.
-func (h *house) inFlight(n int) bool {
+// inFlight reports whether that many calls are under way, including queued ones.
+func (h *harness) inFlight(n int) bool {
 	return strings.Contains(string(h.get("/metrics", "").body), fmt.Sprintf("gatehouse_requests_in_flight %d\n", n))
 }
 
-// behind sends a call, on a connection of its own, that has to wait for another.
-func (h *house) behind(send string) (atWork *stream, conn net.Conn, read func() answer) {
+// behind sends a call, on its own connection, that must wait for another.
+func (h *harness) behind(send string) (atWork *stream, conn net.Conn, read func() answer) {
 	h.t.Helper()
 	atWork = h.open(h.request(chatV1, "full", `{"model":"fake/stall","stream":true,"messages":[{"role":"user","content":"x"}]}`))
 	atWork.mustNext()
@@ -25,14 +25,14 @@ func (h *house) behind(send string) (atWork *stream, conn net.Conn, read func() 
 	return atWork, conn, func() answer { return readAnswer(h.t, reader) }
 }
 
-func (h *house) wantInFlight(n int) {
+func (h *harness) wantInFlight(n int) {
 	h.t.Helper()
 	if !eventually(func() bool { return h.inFlight(n) }) {
 		h.t.Fatalf("not %d calls are under way", n)
 	}
 }
 
-func TestWhoLeavesTheQueueLeavesNoGhost(t *testing.T) {
+func TestADisconnectedQueuedCallHoldsNoSlot(t *testing.T) {
 	h := start(t, setup{keys: limitedKey("concurrency 1 queue 1 1m")})
 	body := chatBody("fake/echo")
 	_, conn, _ := h.behind(head(chatV1, "full", fmt.Sprint("Content-Length: ", len(body))) + body)
@@ -53,7 +53,7 @@ func TestASlowUploadIsTurnedAwayWhenTheWaitIsOver(t *testing.T) {
 	h.wantInFlight(1)
 }
 
-func TestWhoWaitedIsServed(t *testing.T) {
+func TestAQueuedCallIsServed(t *testing.T) {
 	h := start(t, setup{keys: limitedKey("concurrency 1 queue 1 20s")})
 	body := chatBody("fake/echo")
 	length := fmt.Sprint("Content-Length: ", len(body))
@@ -61,7 +61,7 @@ func TestWhoWaitedIsServed(t *testing.T) {
 	for framing, sent := range map[string]string{length: body, length + "\r\nExpect: 100-continue": body, "Transfer-Encoding: chunked": chunked} {
 		atWork, _, read := h.behind(head(chatV1, "full", framing) + sent)
 		h.wantInFlight(2)
-		atWork.leave()
+		atWork.disconnect()
 		a := read()
 		if a.status == 100 {
 			a = read()

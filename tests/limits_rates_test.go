@@ -21,7 +21,7 @@ func chatBody(model string) string {
 	return `{"model":"` + model + `","messages":[{"role":"user","content":"hello"}]}`
 }
 
-func TestARateIsToldOfAndRefuses(t *testing.T) {
+func TestARateIsReportedAndRefuses(t *testing.T) {
 	h := start(t, setup{keys: limitedKey("rate 2/min\nrate 1000/day")})
 	for i, remaining := range []string{"1", "0"} {
 		a := h.post(chatV1, "full", chatBody("fake/echo"))
@@ -42,7 +42,7 @@ func TestARateIsToldOfAndRefuses(t *testing.T) {
 		if wait < 1 || wait > 61 || exact <= (wait-1)*1000 || exact > wait*1000 || final != (exact > 60_000) {
 			t.Errorf("%s: Retry-After %d, retry-after-ms %d, x-should-retry %q", path, wait, exact, a.header.Get("x-should-retry"))
 		}
-		if !secondFamily(path) {
+		if !isOpenRouter(path) {
 			wantHeaders(t, a, "x-ratelimit-limit-requests", "2", "x-ratelimit-remaining-requests", "0", "X-RateLimit-Limit", "")
 			continue
 		}
@@ -79,7 +79,7 @@ func wantHeaders(t *testing.T, a answer, pairs ...string) {
 	}
 }
 
-func TestALongWindowSaysThatARetryCannotHelp(t *testing.T) {
+func TestALongWindowReportsThatARetryCannotHelp(t *testing.T) {
 	h := start(t, setup{keys: limitedKey("rate 1/h")})
 	if a := h.post(chatV1, "full", chatBody("fake/echo")); a.status != 200 {
 		t.Fatalf("%d %s", a.status, a.body)
@@ -99,7 +99,7 @@ func TestALongWindowSaysThatARetryCannotHelp(t *testing.T) {
 	wantRefusal(t, chatV1, h.post(chatV1, "full", chatBody("fake/echo")), 429, "rate_limit_exceeded")
 }
 
-func TestARateIsOfWhoeverItNames(t *testing.T) {
+func TestARateAppliesToItsSubject(t *testing.T) {
 	for name, c := range map[string]struct{ options, other string }{
 		"the tenant":  {"tenant default {\nrate 1/min\n}", "tenant:default"},
 		"the gateway": {"rate 1/min", "gateway"},
@@ -131,14 +131,14 @@ func TestTokensAreCountedWhenTheyAreKnown(t *testing.T) {
 		t.Errorf("the second: %d %s", a.status, a.body)
 	}
 	long := `{"model":"fake/echo","messages":[{"role":"user","content":"` + strings.Repeat("x", 20_000) + `"}]}`
-	for _, path := range []string{chatV1, chatRouter} { // it never fits, but who does not know x-should-retry needs a time
+	for _, path := range []string{chatV1, chatRouter} { // it never fits, but a client that does not know x-should-retry needs a time
 		a = h.post(path, "full", long)
 		wantRefusal(t, path, a, 429, "rate_limit_exceeded")
 		wantHeaders(t, a, "x-should-retry", "false", "Retry-After", "60", "retry-after-ms", "60000")
 	}
 }
 
-// An inline image is no text of that length.
+// An inline image does not count as text of that length.
 func TestAPhotoFitsATokenRate(t *testing.T) {
 	h := start(t, setup{keys: limitedKey("rate 20000 tokens/min")})
 	body := `{"model":"fake/refusal","max_tokens":9,"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,` + strings.Repeat("A", 600<<10) + `"}}]}]}`

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every ending settles, and the row says by which figures.
+// Every ending is settled, and the row says how its usage was found.
 func TestEveryEndingIsSettled(t *testing.T) {
 	h := startPriced(t, setup{
 		keys:      limitedKey("budget 10usd/total\nmax_output_tokens 100\nunpriced allow") + keyBlock("activity", ""),
@@ -48,7 +48,7 @@ func TestEveryEndingIsSettled(t *testing.T) {
 	}
 }
 
-// A provider that tells of no tokens beside a prompt and text does not keep a budget empty.
+// A provider that reports no tokens for a prompt and text does not keep a budget empty.
 func TestUsageThatCannotBeTrueIsEstimated(t *testing.T) {
 	h := startPriced(t, setup{
 		keys: limitedKey("budget 10usd/total\nmax_output_tokens 1000") + keyBlock("activity", ""),

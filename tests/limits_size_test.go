@@ -46,7 +46,7 @@ func TestABodyAboveItsModelsLimitIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		key, model string
 		size       int
-		limit      string // "" = it is let through
+		limit      string // "" = it is admitted
 	}{
 		"the model's":                         {"chat", "fake/echo", 3 << 10, "2048"},
 		"below the model's":                   {"chat", "fake/echo", 1 << 10, ""},
@@ -156,13 +156,13 @@ func TestCallsAtOnceAreBounded(t *testing.T) {
 				wantRefusal(t, path, a, 429, "concurrency_limit_exceeded")
 				wantHeaders(t, a, "Retry-After", "1", "retry-after-ms", "1000", "x-should-retry", "")
 			}
-			s.leave()
+			s.disconnect()
 			if !eventually(func() bool { return h.post(chatV1, key, chatBody("fake/echo")).status == 200 }) {
-				t.Error("the place of a call that ended is not free")
+				t.Error("the slot of an ended call is not free")
 			}
 			continue
 		}
-		waiting := make(chan int, 2) // one of two has to wait, the other finds the queue full
+		waiting := make(chan int, 2) // one of two must wait, the other finds the queue full
 		for range cap(waiting) {
 			r := h.request(chatV1, key, chatBody("fake/echo"))
 			go func() {
@@ -171,7 +171,7 @@ func TestCallsAtOnceAreBounded(t *testing.T) {
 			}()
 		}
 		if status := <-waiting; status != http.StatusTooManyRequests {
-			t.Errorf("who found the queue full got %d", status)
+			t.Errorf("the call that found the queue full got %d", status)
 		}
 		h.upstream.Step("stall-"+key, 1)
 		for {
@@ -180,13 +180,13 @@ func TestCallsAtOnceAreBounded(t *testing.T) {
 			}
 		}
 		if status := <-waiting; status != 200 {
-			t.Errorf("who waited got %d", status)
+			t.Errorf("the queued call got %d", status)
 		}
 	}
 }
 
-// The provider's answer is read on after its client has left, and says what it
-// used; a provider that takes longer than that is left.
+// After a client has disconnected, the provider's answer is read to its usage. A provider that
+// takes too long is cancelled.
 func TestAnAnswerIsReadOnAfterItsClient(t *testing.T) {
 	h := startPriced(t, setup{keys: limitedKey("budget 1usd/day\nmax_output_tokens 1000") + keyBlock("activity", ""), options: "on_disconnect drain 10s"})
 	for _, c := range []struct{ path, body string }{
@@ -197,9 +197,9 @@ func TestAnAnswerIsReadOnAfterItsClient(t *testing.T) {
 		s := h.open(h.request(c.path, "full", c.body))
 		s.mustNext()
 		id := s.resp.Header.Get("X-Request-Id")
-		s.leave()
+		s.disconnect()
 		if !eventually(func() bool { return strings.Contains(strings.Join(h.logLines(id), ""), "has left") }) {
-			t.Fatal("nobody noticed that the client left")
+			t.Fatal("the disconnect was not noticed")
 		}
 		h.upstream.Step("stall", 1)
 		h.waitUpstream(func(list []faults.Request) bool { return len(list) == 1 && list[0].Complete })
@@ -215,10 +215,10 @@ func TestAnAnswerIsReadOnAfterItsClient(t *testing.T) {
 	h.upstream.Reset()
 	s := h.open(h.request(chatV1, "full", `{"model":"fake/stall","stream":true,"messages":[{"role":"user","content":"x"}]}`))
 	s.mustNext()
-	s.leave()
+	s.disconnect()
 	left := time.Now()
 	list := h.waitUpstream(func(list []faults.Request) bool { return len(list) == 1 && list[0].ClientGone })
 	if late := list[0].GoneAt.Sub(left); late > 2*time.Second {
-		t.Errorf("the provider was left after %v", late)
+		t.Errorf("the provider was cancelled after %v", late)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A call that no provider got is not charged: an outage does not eat budgets.
+// A call that no provider received is not charged: an outage does not use up budgets.
 func TestAProviderThatCannotBeReachedCostsNothing(t *testing.T) {
 	h := prepare(t)
 	h.writeCatalog()
@@ -35,8 +35,7 @@ func TestAProviderThatCannotBeReachedCostsNothing(t *testing.T) {
 	}
 }
 
-// A provider that fails before it says anything has charged nothing, with
-// whatever status it tells that.
+// A provider that fails before its first word has charged nothing, whatever the status is.
 func TestAFailureBeforeTheFirstWordCostsNothing(t *testing.T) {
 	h := startPriced(t, setup{keys: limitedKey("budget 10usd/total\nmax_output_tokens 100") + keyBlock("activity", "")})
 	for _, path := range []string{chatV1, chatRouter, responsesV1} {
@@ -61,8 +60,8 @@ func TestAFailureBeforeTheFirstWordCostsNothing(t *testing.T) {
 	}
 }
 
-// Who leaves before the usage is told has used what the call refers to all the same.
-func TestStoredStateIsChargedToAClientThatLeaves(t *testing.T) {
+// A client that disconnects before the usage arrives has used all that the call refers to.
+func TestStoredStateIsChargedToAClientThatDisconnects(t *testing.T) {
 	h := startPriced(t, setup{keys: limitedKey("budget 0.25usd/total\nmax_output_tokens 10")})
 	first := h.post(responsesV1, "full", `{"model":"private/echo","store":true,"input":"x"}`)
 	id, _ := at(parse(t, first.body), "id").(string)
@@ -76,7 +75,7 @@ func TestStoredStateIsChargedToAClientThatLeaves(t *testing.T) {
 		for said := ""; said != "You said: "; said += textOf(t, s.mustNext()) {
 		}
 		passed++
-		s.leave()
+		s.disconnect()
 		if !eventually(func() bool { return nano(t, h.keyInfo("full").Budgets[0].Reserved) == 0 }) {
 			t.Fatal("not settled")
 		}
@@ -86,8 +85,8 @@ func TestStoredStateIsChargedToAClientThatLeaves(t *testing.T) {
 	}
 }
 
-// A refusal that does not wait for its upload is on record, and its place is
-// free, when the client has read it.
+// When the client has read a refusal that did not wait for the upload, its record is written and
+// its slot is free.
 func TestARefusalIsSettledBeforeItsUploadEnds(t *testing.T) {
 	h := start(t, setup{keys: limitedKey("concurrency 1\nmax_body 1KiB") + keyBlock("activity", "")})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.origin, "http://"))
@@ -95,7 +94,7 @@ func TestARefusalIsSettledBeforeItsUploadEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(patience))
+	_ = conn.SetDeadline(time.Now().Add(waitLimit))
 	_, _ = fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: 10000000\r\n\r\n{\"model\":", secretOf("full"))
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil || resp.StatusCode != http.StatusRequestEntityTooLarge {
@@ -110,8 +109,8 @@ func TestARefusalIsSettledBeforeItsUploadEnds(t *testing.T) {
 	}
 }
 
-// A call that asks for most of a budget is refused and says nothing about it.
-func TestACallerCannotRaiseTheAlarmOfABudget(t *testing.T) {
+// A call that asks for most of a budget is refused without an event.
+func TestACallerCannotTriggerABudgetEvent(t *testing.T) {
 	h := startPriced(t, setup{keys: limitedKey("budget 1000000 tokens/total")})
 	ask := func(output string) int {
 		return h.post(chatV1, "full", `{"model":"fake/echo","max_tokens":`+output+`,"messages":[{"role":"user","content":"x"}]}`).status

@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// logs takes what the running Caddy logs: the log writer of every setup.
+// logs collects the log of the running Caddy: the log writer of every setup.
 var logs = new(logBuffer)
 
 func init() { caddy.RegisterModule(logWriter{}) }
@@ -27,7 +27,7 @@ func (*logWriter) UnmarshalCaddyfile(d *caddyfileDispenser) error {
 }
 
 // logLines are the lines of the log that contain text.
-func (h *house) logLines(text string) (found []string) {
+func (h *harness) logLines(text string) (found []string) {
 	for line := range bytes.Lines([]byte(logs.text())) {
 		if bytes.Contains(line, []byte(text)) {
 			found = append(found, string(line))
@@ -59,5 +59,5 @@ func (l *logBuffer) text() string {
 func (l *logBuffer) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.buf = bytes.Buffer{} // with its room: tests look at memory
+	l.buf = bytes.Buffer{} // with its capacity: tests measure memory
 }

@@ -1,8 +1,7 @@
-// Package tests is the outside view of Gatehouse: it boots the real Caddy with
-// the real modules in front of a fake provider and looks at what a client, a
-// provider and an operator see.
+// Package tests tests Gatehouse from outside: it boots the real Caddy with the real modules in
+// front of a fake provider, and checks what a client, a provider and an operator see.
 //
-// Caddy is one per process, so no test here is parallel.
+// Caddy exists once per process, so no test here is parallel.
 package tests
 
 import (
@@ -16,16 +15,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// commands are the programs that the test binary stands in for when it is
-// called by their name (testscript and child processes do).
+// commands are the programs that the test binary plays when it is called by their name (testscript
+// and child processes do).
 var commands = map[string]func(){"caddy": caddycmd.Main}
 
-// homeEnv tells that HOME is one of the tests' own.
+// homeEnv is set if HOME is one of the tests' own.
 const homeEnv = "GATEHOUSE_TEST_HOME"
 
-// TestMain runs the tests in a process of their own home: Caddy's packages
-// read HOME and XDG_* while they are initialised, long before any test could
-// set them.
+// TestMain runs the tests in a process with its own home: Caddy's packages read HOME and XDG_*
+// while they are initialised, before any test could set them.
 func TestMain(m *testing.M) {
 	_, command := commands[filepath.Base(os.Args[0])]
 	if command || os.Getenv(homeEnv) != "" {

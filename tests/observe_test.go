@@ -8,7 +8,7 @@ import (
 )
 
 // row is the call's record as GET /api/v1/activity shows it.
-func (h *house) row(requestID string) any {
+func (h *harness) row(requestID string) any {
 	h.t.Helper()
 	a := h.get("/api/v1/activity?request_id="+url.QueryEscape(requestID), "activity")
 	if a.status != 200 {
@@ -22,7 +22,7 @@ func (h *house) row(requestID string) any {
 }
 
 // rowSoon is the record of a call whose end the client does not see.
-func (h *house) rowSoon(query string) any {
+func (h *harness) rowSoon(query string) any {
 	h.t.Helper()
 	var list any
 	if !eventually(func() bool {
@@ -34,17 +34,17 @@ func (h *house) rowSoon(query string) any {
 	return at(list, 0)
 }
 
-// upstreamCall is the newest request that the provider got, once there are n.
-func (h *house) upstreamCall(n int) faults.Request {
+// upstreamCall is the newest request that the provider received, once there are n.
+func (h *harness) upstreamCall(n int) faults.Request {
 	h.t.Helper()
 	list := h.waitUpstream(func(list []faults.Request) bool { return len(list) >= n })
 	return list[len(list)-1]
 }
 
-// waitUpstream waits until done says true of the provider's record.
-func (h *house) waitUpstream(done func([]faults.Request) bool) []faults.Request {
+// waitUpstream waits until done returns true for the provider's record.
+func (h *harness) waitUpstream(done func([]faults.Request) bool) []faults.Request {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(h.t.Context(), waitLimit)
 	defer cancel()
 	list, err := h.upstream.Wait(ctx, done)
 	if err != nil {

@@ -7,24 +7,24 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
-// ending is what becomes of a call.
+// ending is how a call ends.
 type ending int
 
 const (
-	good    ending = iota // a whole answer
-	refused               // a status of our own: upstream_error
-	broken                // an error inside the stream
-	failed                // either of the two: it depends on what the network delivers
-	told                  // a Response that says itself that it failed
+	good           ending = iota // a whole answer
+	refused                      // a status of our own: upstream_error
+	broken                       // an error inside the stream
+	failed                       // either of the two: it depends on what the network delivers
+	reportsFailure               // a Response that reports its own failure
 )
 
-// oddity is what the gateway makes of a behaviour of the fake provider, for
-// chat and Responses, without and with a stream.
+// oddity is the gateway's result for a behaviour of the fake provider, for chat and Responses,
+// without and with a stream.
 type oddity struct {
 	chat, chatStream, ask, askStream ending
 	text                             string // "" = the echo
 	finish                           string // "" = stop
-	noUsage                          bool   // the provider reports none, or none that can be true
+	noUsage                          bool   // the provider reports none, or an impossible one
 }
 
 var (
@@ -59,7 +59,7 @@ var oddities = map[string]oddity{
 	"malformed":       cut,
 	"err-mid-stream":  cut,
 	"err-first-event": {chat: refused, chatStream: refused, ask: refused, askStream: failed},
-	"response-failed": {chatStream: broken, ask: told, askStream: told},
+	"response-failed": {chatStream: broken, ask: reportsFailure, askStream: reportsFailure},
 	"no-answer":       never,
 	"empty":           never,
 	"redirect-307":    never,
@@ -99,12 +99,12 @@ func TestNoOddityOfAProviderPassesForASuccessThatItIsNot(t *testing.T) {
 	}
 }
 
-func (h *house) oddCall(t *testing.T, name, path, more string, o oddity, want ending) {
+func (h *harness) oddCall(t *testing.T, name, path, more string, o oddity, want ending) {
 	t.Helper()
 	h.upstream.Reset()
 	h.upstream.Step(name, 100) // for step and stall
 	s := h.open(h.request(path, "full", bodyFor(path, "fake/"+name, more)))
-	defer s.leave()
+	defer s.disconnect()
 	a := answer{status: s.resp.StatusCode, header: s.resp.Header}
 	streams := a.header.Get("Content-Type") == "text/event-stream"
 	var events []event
@@ -126,7 +126,7 @@ func (h *house) oddCall(t *testing.T, name, path, more string, o oddity, want en
 	if want == failed {
 		want = map[bool]ending{true: broken, false: refused}[streams]
 	}
-	if want == good || want == told && more == "" {
+	if want == good || want == reportsFailure && more == "" {
 		if a.status != 200 || a.err != nil || streams != (more != "") {
 			t.Errorf("%s: %d %v %.300s", where, a.status, a.err, a.body)
 			return
@@ -143,7 +143,7 @@ func (h *house) oddCall(t *testing.T, name, path, more string, o oddity, want en
 			t.Errorf("%s: the stream to the client broke too: %v", where, a.err)
 		}
 		wantStreamError(t, path, events, 502, "upstream_error")
-	case told:
+	case reportsFailure:
 		if whole(events) || !strings.Contains(string(a.body), `"status":"failed"`) {
 			t.Errorf("%s: %s", where, a.body)
 		}
@@ -153,7 +153,7 @@ func (h *house) oddCall(t *testing.T, name, path, more string, o oddity, want en
 	}
 }
 
-func (h *house) wantWhole(t *testing.T, where string, o oddity, a answer, events []event, row any) {
+func (h *harness) wantWhole(t *testing.T, where string, o oddity, a answer, events []event, row any) {
 	t.Helper()
 	text, finish := "", any(nil)
 	chat := !strings.Contains(where, "/responses")

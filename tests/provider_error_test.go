@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A server that has begun to stream tells its errors as events, with a status or without.
+// A server that has begun to stream sends its errors as events, with an error status or without.
 func TestAnErrorInAnEventStreamIsRead(t *testing.T) {
 	var answer atomic.Value
 	block, _ := rawProvider(t, func(_ int, conn net.Conn) {
@@ -38,7 +38,7 @@ func TestAnErrorInAnEventStreamIsRead(t *testing.T) {
 						t.Errorf("%d, body %d, %s%s: the log says %s", status, i, path, more, lines)
 					}
 					if shown := strings.Contains(string(a.body), "no room on the card"); shown != (status == 400) {
-						t.Errorf("%d, body %d: the caller is told %s", status, i, a.body)
+						t.Errorf("%d, body %d: the caller gets %s", status, i, a.body)
 					}
 				}
 			}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is not understood of a question must not widen its answer.
+// A parameter that is not understood must not widen the answer.
 func TestAQueryThatIsNotUnderstoodIsRefused(t *testing.T) {
 	h := start(t, setup{vnc: "workstation desk1 127.0.0.1:5901", keys: defaultKeys})
 	h.post(chatV1, "full", chat("test/echo", ""))

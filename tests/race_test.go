@@ -2,5 +2,5 @@
 
 package tests
 
-// raceDetector tells that the tests are built with -race.
+// raceDetector reports whether the tests are built with -race.
 const raceDetector = true

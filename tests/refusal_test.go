@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// refusals is what the two families call a refusal: error.type of the first,
-// metadata.error_type of the second.
+// refusals are the error types of a refusal: error.type of the OpenAI API, metadata.error_type of
+// the OpenRouter API.
 var refusals = map[string][2]string{
 	"invalid_json":                {"invalid_request_error", "invalid_request"},
 	"invalid_value":               {"invalid_request_error", "invalid_request"},
@@ -49,11 +49,11 @@ var refusals = map[string][2]string{
 	"storage_unavailable":         {"server_error", "provider_overloaded"},
 }
 
-// secondFamily tells whether a path is answered in the second family's shapes.
-func secondFamily(path string) bool { return strings.Contains(path, "/api/v1/") }
+// isOpenRouter reports whether a path belongs to the OpenRouter API.
+func isOpenRouter(path string) bool { return strings.Contains(path, "/api/v1/") }
 
-// wantRefusal checks that the answer on path is the refusal: its status, its
-// family's whole shape and the headers of every answer.
+// wantRefusal checks that the answer on path is the refusal: its status, the whole shape of its
+// API, and the headers of every answer.
 func wantRefusal(t *testing.T, path string, a answer, status int, code string) {
 	t.Helper()
 	if a.status != status || a.header.Get("Content-Type") != "application/json" || a.err != nil {
@@ -68,7 +68,7 @@ func wantRefusal(t *testing.T, path string, a answer, status int, code string) {
 	wantErrorObject(t, path, at(body, "error"), status, code)
 }
 
-// wantErrorObject checks an error object of the family, in a body or an event.
+// wantErrorObject checks an error object of the path's API, in a body or an event.
 func wantErrorObject(t *testing.T, path string, e any, status int, code string) {
 	t.Helper()
 	words, known := refusals[code]
@@ -79,7 +79,7 @@ func wantErrorObject(t *testing.T, path string, e any, status int, code string) 
 	if message == "" {
 		t.Errorf("%s: no message in %v", path, e)
 	}
-	if secondFamily(path) {
+	if isOpenRouter(path) {
 		if at(e, "code") != number(itoa(status)) || at(e, "metadata", "error_type") != words[1] {
 			t.Errorf("%s: %v, want code %d and error_type %s", path, e, status, words[1])
 		}
@@ -98,13 +98,13 @@ func wantErrorObject(t *testing.T, path string, e any, status int, code string) 
 	}
 }
 
-// wantIDs checks the names that every answer carries.
+// wantIDs checks the IDs that every answer has.
 func wantIDs(t *testing.T, path string, a answer) {
 	t.Helper()
 	if id := a.header.Get("X-Request-Id"); !strings.HasPrefix(id, "req_") || len(id) != 36 {
 		t.Errorf("%s: x-request-id %q", path, id)
 	}
-	if id := a.header.Get("X-Generation-Id"); secondFamily(path) != strings.HasPrefix(id, "gen-") {
+	if id := a.header.Get("X-Generation-Id"); isOpenRouter(path) != strings.HasPrefix(id, "gen-") {
 		t.Errorf("%s: X-Generation-Id %q", path, id)
 	}
 }

@@ -15,16 +15,16 @@ import (
 	"testing"
 )
 
-// words is a prompt of n words; the fake provider sends it back word by word,
-// behind two of its own.
+// words is a prompt of n words. The fake provider returns it word by word, after two words of its
+// own.
 func words(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
 
 func say(model, text, more string) string {
 	return `{"model":"` + model + `","messages":[{"role":"user","content":"` + text + `"}]` + more + `}`
 }
 
-// saidIn joins the text of a chat stream and tells whether it ended as a whole one does.
-func saidIn(t *testing.T, events []event) (text string, whole bool) {
+// streamText returns the text of a chat stream, and whether the stream ended normally.
+func streamText(t *testing.T, events []event) (text string, whole bool) {
 	t.Helper()
 	for i, e := range events {
 		if e.data == "[DONE]" {
@@ -36,9 +36,9 @@ func saidIn(t *testing.T, events []event) (text string, whole bool) {
 	return text, false
 }
 
-// keepCalling makes plain calls, one after the other, until stopped; it is how
-// a test sees that none is lost meanwhile.
-func (h *house) keepCalling(key string) (stop func() (calls int64)) {
+// keepCalling makes plain calls, one after the other, until stopped. A test uses it to see that
+// none is lost meanwhile.
+func (h *harness) keepCalling(key string) (stop func() (calls int64)) {
 	ctx, cancel := context.WithCancel(h.t.Context())
 	var calls atomic.Int64
 	var done sync.WaitGroup
@@ -46,7 +46,7 @@ func (h *house) keepCalling(key string) (stop func() (calls int64)) {
 		for ctx.Err() == nil {
 			status, body, err := h.quietly(h.request(chatV1, key, chat("fake/echo", "")))
 			if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
-				continue // as SDKs do: http.Server.Shutdown drops, unanswered and unserved, what arrives at its moment
+				continue // as SDKs do: http.Server.Shutdown drops requests that arrive at that moment, unanswered and unserved
 			}
 			if err != nil || status != 200 {
 				h.t.Errorf("a call during a reload: %d %s, %v", status, body, err)
@@ -61,9 +61,9 @@ func (h *house) keepCalling(key string) (stop func() (calls int64)) {
 	}
 }
 
-// settle waits until the older configuration's server takes no more
-// connections: what it accepts while it shuts down it drops unanswered.
-func (h *house) settle() {
+// settle waits until the older configuration's server takes no more connections: it drops those
+// that it accepts while it shuts down.
+func (h *harness) settle() {
 	h.t.Helper()
 	h.http.CloseIdleConnections()
 	if !eventually(func() bool {
@@ -79,8 +79,8 @@ func (h *house) settle() {
 	}
 }
 
-// change puts another configuration in place and waits until it alone answers.
-func (h *house) change(caddyfile string) {
+// change replaces the configuration and waits until only the new one answers.
+func (h *harness) change(caddyfile string) {
 	h.t.Helper()
 	if err := h.load(caddyfile); err != nil {
 		h.t.Fatal(err)
@@ -89,7 +89,7 @@ func (h *house) change(caddyfile string) {
 }
 
 // quietly is send for goroutines of a test.
-func (h *house) quietly(r *http.Request) (status int, body []byte, err error) {
+func (h *harness) quietly(r *http.Request) (status int, body []byte, err error) {
 	resp, err := h.http.Do(r)
 	if err != nil {
 		return 0, nil, err
@@ -100,7 +100,7 @@ func (h *house) quietly(r *http.Request) (status int, body []byte, err error) {
 }
 
 // allRows are the tenant's records, of all pages.
-func (h *house) allRows(query string) (rows []any) {
+func (h *harness) allRows(query string) (rows []any) {
 	h.t.Helper()
 	for cursor := ""; ; {
 		page := parse(h.t, h.get("/api/v1/activity?limit=1000&"+query+cursor, "activity").body)
@@ -128,7 +128,7 @@ func TestTwentyReloadsUnderFiftyOpenStreamsLoseNothing(t *testing.T) {
 		if err := h.reload(setup{}); err != nil {
 			t.Fatal(err)
 		}
-		for i, s := range open { // each goes on, one event a reload
+		for i, s := range open { // each continues, one event a reload
 			h.upstream.Step(fmt.Sprintf("step-%d", i), 1)
 			s.mustNext()
 		}
@@ -138,7 +138,7 @@ func TestTwentyReloadsUnderFiftyOpenStreamsLoseNothing(t *testing.T) {
 	for i, s := range open {
 		h.upstream.Step(fmt.Sprintf("step-%d", i), prompt)
 		events, err := s.rest()
-		text, whole := saidIn(t, events)
+		text, whole := streamText(t, events)
 		if want := words(prompt)[len("word ")*(reloads-2):]; err != nil || !whole || text != want {
 			t.Fatalf("stream %d ended with %q, whole %v, %v; want %q", i, text, whole, err, want)
 		}
@@ -180,7 +180,7 @@ func TestAKeyThatAReloadDropsEndsForNewCallsOnly(t *testing.T) {
 	}
 	h.upstream.Step("step", 100)
 	events, err := s.rest()
-	if _, whole := saidIn(t, events); err != nil || !whole {
+	if _, whole := streamText(t, events); err != nil || !whole {
 		t.Errorf("the open stream ended with %v, %v", events, err)
 	}
 	h.change(h.caddyfile(setup{})) // the key is back, and sees its record
@@ -192,7 +192,7 @@ func TestAKeyThatAReloadDropsEndsForNewCallsOnly(t *testing.T) {
 
 var keyBlockOther = regexp.MustCompile(`(?s)key other \{.*?\n\t\}`)
 
-func TestAReloadThatFailsLeavesEverythingAsItWas(t *testing.T) {
+func TestAFailedReloadChangesNothing(t *testing.T) {
 	h := start(t, setup{})
 	s := h.open(h.request(chatV1, "full", chat("fake/step", streaming)))
 	s.mustNext()
@@ -222,17 +222,17 @@ func TestAReloadThatFailsLeavesEverythingAsItWas(t *testing.T) {
 	stop()
 	h.upstream.Step("step", 100)
 	events, err := s.rest()
-	if _, whole := saidIn(t, events); err != nil || !whole {
+	if _, whole := streamText(t, events); err != nil || !whole {
 		t.Errorf("the open stream ended with %v, %v", events, err)
 	}
 	if at(h.row(s.resp.Header.Get("X-Request-Id")), "status") != number("200") {
-		t.Error("the stream left no good record")
+		t.Error("the stream has no good record")
 	}
 }
 
-// The State lives as long as a call needs it, and the next configuration finds
-// it, or its files, in good order.
-func TestAConfigurationWithoutGatehouseComesAndGoes(t *testing.T) {
+// The State exists as long as a call needs it. The next configuration finds it, or its files,
+// intact.
+func TestReloadsWithAndWithoutGatehouseWork(t *testing.T) {
 	h := start(t, setup{})
 	s := h.open(h.request(chatV1, "full", chat("fake/step", streaming)))
 	s.mustNext()
@@ -246,14 +246,14 @@ func TestAConfigurationWithoutGatehouseComesAndGoes(t *testing.T) {
 	}
 	h.upstream.Step("step", 100)
 	events, err := s.rest()
-	if _, whole := saidIn(t, events); err != nil || !whole {
+	if _, whole := streamText(t, events); err != nil || !whole {
 		t.Errorf("the open stream ended with %v, %v", events, err)
 	}
 	id := s.resp.Header.Get("X-Request-Id")
 	if at(h.row(id), "status") != number("200") {
 		t.Error("no good record")
 	}
-	for range 5 { // nothing holds the State now: each time it is closed and opened
+	for range 5 { // nothing uses the State now: each time it is closed and opened
 		h.change(bare)
 		h.change(h.caddyfile(setup{}))
 		if at(h.row(id), "status") != number("200") {

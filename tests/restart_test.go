@@ -18,19 +18,19 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
-// child is a Caddy in a process of its own, on the ports and the data of a house.
+// child is a Caddy in its own process, on the ports and the data of a harness.
 type child struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	output *logBuffer
 	exited chan struct{}
-	err    error // how it ended; set before exited is closed
+	err    error // its exit error; set before exited is closed
 }
 
-// vacant is a house with a fake provider and no Caddy.
-func vacant(t *testing.T) *house {
+// vacant returns a harness with a fake provider and no Caddy.
+func vacant(t *testing.T) *harness {
 	t.Helper()
-	h := &house{t: t, dir: caddyDir(t), upstream: faults.New(), stopped: true}
+	h := &harness{t: t, dir: caddyDir(t), upstream: faults.New(), stopped: true}
 	h.setSecrets()
 	h.serveUpstream()
 	h.ports = freePorts(t)
@@ -39,9 +39,9 @@ func vacant(t *testing.T) *house {
 	return h
 }
 
-// spawn runs `caddy run`, played by this test binary; it is killed at the
-// test's end at the latest.
-func (h *house) spawn(s setup) *child {
+// spawn runs `caddy run`, played by this test binary. It is killed at the end of the test at the
+// latest.
+func (h *harness) spawn(s setup) *child {
 	h.t.Helper()
 	text := strings.Replace(h.caddyfile(s), "output gatehouse_test", "output stderr", 1)
 	text = strings.Replace(text, "grace_period 5s", "grace_period 100ms", 1)
@@ -74,7 +74,7 @@ func (h *house) spawn(s setup) *child {
 }
 
 // run spawns a child and waits until it answers.
-func (h *house) run(s setup) *child {
+func (h *harness) run(s setup) *child {
 	h.t.Helper()
 	c := h.spawn(s)
 	if !eventually(func() bool {
@@ -101,7 +101,7 @@ func (c *child) wait() error {
 	select {
 	case <-c.exited:
 		return c.err
-	case <-time.After(patience):
+	case <-time.After(waitLimit):
 		c.t.Fatal("the child does not end")
 		return nil
 	}
@@ -114,7 +114,7 @@ func (c *child) signal(s os.Signal) {
 	}
 }
 
-// An orderly end cuts what does not end in its time, and writes its record.
+// An orderly end interrupts the streams that do not end in time, and writes their records.
 func TestATerminatedProcessRecordsItsOpenStreams(t *testing.T) {
 	h := vacant(t)
 	c := h.run(setup{})
@@ -126,7 +126,7 @@ func TestATerminatedProcessRecordsItsOpenStreams(t *testing.T) {
 	c.signal(syscall.SIGTERM)
 	for _, s := range []*stream{older, silent} {
 		events, err := s.rest()
-		if _, whole := saidIn(t, events); whole {
+		if _, whole := streamText(t, events); whole {
 			t.Error("a cut stream looks whole")
 		}
 		if err != nil || len(events) == 0 || !strings.Contains(events[len(events)-1].data, "shutting down") {
@@ -148,7 +148,7 @@ func TestATerminatedProcessRecordsItsOpenStreams(t *testing.T) {
 	}
 }
 
-// What a reload has left running ends with the process too, and is recorded.
+// Calls that a reload has left running end with the process too, and are recorded.
 func TestATerminatedProcessRecordsStreamsOfOlderConfigurations(t *testing.T) {
 	h := vacant(t)
 	c := h.run(setup{global: "admin unix//" + h.dir + "/admin"})
@@ -175,8 +175,7 @@ func TestATerminatedProcessRecordsStreamsOfOlderConfigurations(t *testing.T) {
 	}
 }
 
-// kill -9 takes what was not committed: 50 ms of records. The slack is for a
-// machine that is busy with other things.
+// kill -9 loses what was not committed: 50 ms of records. The slack is for a busy machine.
 func TestAKilledProcessLosesTheLastMomentOnly(t *testing.T) {
 	const commitInterval, slack = 50 * time.Millisecond, 500 * time.Millisecond
 	h := vacant(t)
@@ -237,8 +236,8 @@ func TestASecondProcessOnTheSameDataIsRefused(t *testing.T) {
 	}
 }
 
-// Buffers are used again: under load every provider call has the bytes of its
-// own client, and every client the answer to its own call.
+// Buffers are reused: under load every provider call has the bytes of its own client, and every
+// client gets the answer to its own call.
 func TestConcurrentBodiesAreNotMixedUp(t *testing.T) {
 	h := start(t, setup{})
 	var all sync.WaitGroup

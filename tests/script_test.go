@@ -7,8 +7,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestCommands runs the whole program as an operator does, each script in a
-// process and a home of its own. In the scripts `caddy` is this test binary.
+// TestCommands runs the whole program as an operator does, each script in its own process and home.
+// In the scripts `caddy` is this test binary.
 func TestCommands(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An SDK with the key in the place of another setting is a common slip.
-func TestAKeyInTheWrongPlaceIsNotKept(t *testing.T) {
+// To put the key into another setting of an SDK is a common slip.
+func TestAKeyInTheWrongSettingIsNotKept(t *testing.T) {
 	hashed := "key hashed {\nhash sha256:" + sha256Hex(secretOf("hashed")) + "\nscopes chat:write models:read workstations:connect workstations:manage\n}\n"
 	h := start(t, setup{keys: defaultKeys + hashed, vnc: "workstation desk1 127.0.0.1:5901", site: "handle /metrics {\nmetrics\n}\ngatehouse"})
 	unknown := "gh-" + strings.Repeat("Ab3_-", 9)[:43]

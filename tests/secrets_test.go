@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
-// canaries are what must stay where it was said, by what it is.
+// canaries are texts that must not leak, by their kind.
 var canaries = map[string]string{
 	"the client's key":     secretOf("full"),
 	"a key with a hash":    secretOf("hashed"),
@@ -37,7 +37,7 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 			for _, key := range []string{"full", "hashed", "nobody"} {
 				for _, more := range []string{"", streaming} {
 					body := bodyFor(path, model, more+`,"metadata":{"a":"`+canaries["a tool's argument"]+`"}`)
-					if model != "test/echo" { // repeats what it is told
+					if model != "test/echo" { // returns the prompt
 						body = strings.Replace(body, "say hello", canaries["the prompt"], 1)
 					}
 					r := h.request(path, key, body)
@@ -101,7 +101,7 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 }
 
 // files is everything in the data directory.
-func (h *house) files() string {
+func (h *harness) files() string {
 	h.t.Helper()
 	var all bytes.Buffer
 	err := filepath.WalkDir(filepath.Join(h.dir, "data"), func(path string, d os.DirEntry, err error) error {

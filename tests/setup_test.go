@@ -1,8 +1,7 @@
 package tests
 
-// setup is what a test's Caddy shall be. In its texts PROVIDER stands for the
-// origin of the fake provider, DIR for the test's own folder, DOOR_PORT and
-// HTTPS_PORT for ports.
+// setup is the configuration of a test's Caddy. In its texts PROVIDER is the origin of the fake
+// provider, DIR the test's own folder, VNC_PORT and HTTPS_PORT are ports.
 type setup struct {
 	keys      string // key blocks; "" = defaultKeys
 	providers string // provider blocks; "" = defaultProviders
@@ -11,11 +10,11 @@ type setup struct {
 	site      string // the HTTP site's directives; "" = defaultSite
 	secure    bool   // an HTTPS site with the same directives too
 
-	vnc    string // options of the vnc block; "" = no desktops and no door
-	door   string // options of the door's handler vnc
-	route  string // the door's whole route; "" = the handler alone
-	noDoor bool   // a vnc block and no layer4 app
-	noKeys bool   // without the keys for desktops
+	vnc        string // options of the vnc block; "" = no desktops and no layer4 app
+	vncHandler string // options of the layer-4 handler vnc
+	route      string // the whole route of the layer4 app; "" = the handler alone
+	noLayer4   bool   // a vnc block and no layer4 app
+	noKeys     bool   // without the keys for desktops
 }
 
 const defaultKeys = `

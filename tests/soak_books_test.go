@@ -14,14 +14,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// state is what outlives configurations, which no interface shows whole.
+// state is the State, which outlives configurations.
 func (s *soak) state() *gateway.State {
 	s.t.Helper()
 	return (*gateway.State)(reflect.ValueOf(s.gateway()).Elem().FieldByName("state").UnsafePointer())
 }
 
-// checkIdle waits until nothing of any call is held any more. Clients that have
-// left are noticed a moment later, and drained.
+// checkIdle waits until no call holds anything. Clients that have disconnected are noticed a moment
+// later, and drained.
 func (s *soak) checkIdle(when string) {
 	s.t.Helper()
 	state := s.state()
@@ -68,8 +68,8 @@ func rowsOf(s *soak, name string) float64 {
 	return 0
 }
 
-// checkBooks compares every balance of the ledger with the sum of the records.
-func (s *soak) checkBooks(when string) {
+// checkBalances compares every balance of the ledger with the sum of the records.
+func (s *soak) checkBalances(when string) {
 	s.t.Helper()
 	checked := 0
 	for _, b := range balances(s.t) {
@@ -88,7 +88,7 @@ func (s *soak) checkBooks(when string) {
 	}
 }
 
-// checkNotes compares how often each call came in with its records.
+// checkNotes compares how often each call arrived with its records.
 func (s *soak) checkNotes() {
 	for n := range min(int(s.next.Load()), len(s.notes)) {
 		note := &s.notes[n]
@@ -97,7 +97,7 @@ func (s *soak) checkNotes() {
 		}
 		kind, seen := &s.kinds[note.kind], note.seen.Load()
 		want := int(seen & 0xff)
-		if kind.noRow || note.word == "shutting_down" && note.rows == 0 { // that one was not let in
+		if kind.noRow || note.word == "shutting_down" && note.rows == 0 { // that one was not admitted
 			want = 0
 		}
 		if int(note.rows) != want {
@@ -109,7 +109,7 @@ func (s *soak) checkNotes() {
 	}
 }
 
-// checkDisk stops Caddy and looks at the file: no hold, and the ledger as before.
+// checkDisk stops Caddy and checks the file: no reservation, and the ledger as before.
 func (s *soak) checkDisk() {
 	s.t.Helper()
 	want := map[string]int64{}

@@ -24,23 +24,22 @@ const (
 	endWhole                  // an answer, or a stream with its end
 	endRefused                // an error with a status
 	endEvent                  // an error within a stream
-	endCut                    // it broke off
+	endCut                    // it was interrupted
 	soakEnds
 )
 
 var soakEndNames = [soakEnds]string{"no answer", "whole", "refused", "error event", "cut"}
 
-// What is known of a call besides what its client saw, in soakNote.seen: how
-// often it has come to the gateway, and flags.
+// Further facts about a call, in soakNote.seen: how often it has arrived at the gateway, and flags.
 const (
 	seenEntered  = 1 << 0 // a count of 8 bits
 	seenArrived  = 1 << 8 // at the provider
 	seenPanicked = 1 << 9
-	seenOver     = 1 << 10 // the client has noted all
+	seenOver     = 1 << 10 // the client has noted everything
 )
 
-// soakNote is what is known of a call. The client's goroutine writes it until
-// seenOver, who reads records does afterwards.
+// soakNote is what is known of a call. The client's goroutine writes it until seenOver; the reader
+// of the records does so afterwards.
 type soakNote struct {
 	seen   atomic.Uint32
 	kind   int16
@@ -49,12 +48,11 @@ type soakNote struct {
 	left   bool
 	leaked bool
 	rows   uint8
-	word   string // error.code of the first family, error_type of the second
+	word   string // error.code of the OpenAI API, error_type of the OpenRouter API
 	code   string // of the record
 }
 
-// soakMark is what a call is called: in its X-Client-Request-Id, and in what
-// its user says.
+// soakMark identifies a call: it is in its X-Client-Request-Id and in the user's text.
 const soakMark = "soak-"
 
 // call makes call n and notes what the client saw.
@@ -68,15 +66,15 @@ func (s *soak) call(n int) {
 	note.kind = int16(kind)
 	defer note.seen.Or(seenOver)
 
-	longest := patience
-	if c.upload == uploadStalls { // http.Transport waits for it even where the connection has closed
+	longest := waitLimit
+	if c.upload == uploadStalls { // http.Transport waits for it even if the connection has closed
 		longest = soakStall
 	}
 	ctx, cancel := context.WithTimeout(s.t.Context(), longest)
 	defer cancel()
 	r := s.request(ctx, c)
-	switch c.leave {
-	case leaveArrived:
+	switch c.disconnect {
+	case disconnectAtProvider:
 		arrived := make(chan struct{})
 		s.waiting.Store(n, arrived)
 		defer s.waiting.Delete(n)
@@ -87,13 +85,13 @@ func (s *soak) call(n int) {
 			case <-ctx.Done():
 			}
 		}()
-	case leaveLater:
+	case disconnectLater:
 		timer := time.AfterFunc(c.after, cancel)
 		defer timer.Stop()
 	}
 	resp, err := s.h.clientFor(r).Do(r)
 	if err != nil {
-		note.left = c.leave != leaveNever && errors.Is(err, context.Canceled)
+		note.left = c.disconnect != disconnectNever && errors.Is(err, context.Canceled)
 		if !note.left && c.panics == "" {
 			s.unanswered(r, err)
 		}
@@ -101,7 +99,7 @@ func (s *soak) call(n int) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	note.status = int16(resp.StatusCode)
-	if c.leave == leaveMid {
+	if c.disconnect == disconnectMid {
 		_, err = io.ReadFull(resp.Body, make([]byte, 100))
 		cancel()
 		if err == nil {
@@ -110,13 +108,13 @@ func (s *soak) call(n int) {
 		}
 	}
 	body, err := io.ReadAll(resp.Body)
-	note.left = note.left || c.leave != leaveNever && errors.Is(err, context.Canceled)
+	note.left = note.left || c.disconnect != disconnectNever && errors.Is(err, context.Canceled)
 	note.leaked = c.absent != "" && bytes.Contains(body, []byte(c.absent))
 	note.end, note.word = s.ended(c.path, resp, body, err)
 }
 
-// unanswered counts why a call got no answer: a server that shuts down drops
-// what arrives at its moment.
+// unanswered counts why a call got no answer: a server that shuts down drops requests that arrive
+// at that moment.
 func (s *soak) unanswered(r *http.Request, err error) {
 	why := "other: " + err.Error()
 	switch text := err.Error(); {
@@ -161,7 +159,7 @@ func (s *soak) request(ctx context.Context, c *soakCall) *http.Request {
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, origin+c.path, reader)
 	if err != nil {
-		panic(err) // every part of it is the test's own
+		panic(err) // the test wrote every part of it
 	}
 	switch {
 	case c.upload == uploadStalls:
@@ -206,7 +204,7 @@ func (b *stalledBody) Close() error {
 	return nil
 }
 
-// ended is how an answer ended, and the name of its error.
+// ended returns how an answer ended, and the name of its error.
 func (s *soak) ended(path string, resp *http.Response, body []byte, err error) (soakEnd, string) {
 	var e struct {
 		Error struct {
@@ -243,7 +241,7 @@ func (s *soak) ended(path string, resp *http.Response, body []byte, err error) (
 	return endEvent, name(body[at+len("data: "):])
 }
 
-// soakWords keeps each of the few words that errors have once.
+// soakWords keeps each of the few error words once.
 type soakWords struct {
 	mu   sync.Mutex
 	once map[string]string
@@ -263,7 +261,7 @@ func (w *soakWords) of(word string) string {
 	return word
 }
 
-// markIn is the number of the call whose mark is in a text, -1 for none.
+// markIn returns the number of the call whose mark is in a text, -1 for none.
 func markIn(text string) int {
 	_, rest, ok := strings.Cut(text, soakMark)
 	if !ok {

@@ -16,8 +16,8 @@ const (
 
 var soakTenants = []string{soakAlpha, soakBeta}
 
-// soakKey is a key for calls that end in one way or another. In its options
-// %s stands for the variant's words.
+// soakKey is a key for calls that end in one way or another. In its options %s is replaced by the
+// variant's words.
 type soakKey struct{ name, tenant, scopes, options string }
 
 func (k soakKey) env() string { return strings.ToUpper(k.name) }
@@ -41,8 +41,8 @@ var soakKeys = []soakKey{
 	{"reader", soakAlpha, "models:read", soakLarge},
 }
 
-// soakProviders are blocks whose idle connections end soon: a reload leaves those
-// open that a late call of the older configuration gives back.
+// soakProviders are blocks whose idle connections end soon. A reload leaves those open that a late
+// call of the older configuration returns.
 var soakProviders = strings.ReplaceAll(`
 	provider fake {
 		base_url PROVIDER/v1
@@ -114,9 +114,8 @@ func (s *soak) caddyfile(i int) string {
 	return strings.NewReplacer("output gatehouse_test", "output gatehouse_soak", "level DEBUG", "level ERROR").Replace(s.h.caddyfile(soakSetup(i)))
 }
 
-// soakPrices are rates in USD per million tokens, most of them with so many
-// places that sums have to be rounded; the key "" is every model of a provider
-// that is not named.
+// soakPrices are rates in USD per million tokens, most of them with so many decimals that sums must
+// be rounded. The key "" is every model of a provider that is not named.
 var soakPrices = map[string]map[string]any{
 	"":              {"prompt": "0.123456789", "completion": "1.987654321", "reasoning": "2.5"},
 	"usage-all":     {"prompt": "1", "completion": "10"},

@@ -8,21 +8,21 @@ import (
 // soakOpen is how many streams are open when a process ends.
 const soakOpen = 10
 
-// exits ends the soak with what one process cannot show: streams that an orderly
-// end cuts, and streams that a kill -9 does, with the same data. The books
-// are then compared once more: what the killed ones had reserved is charged.
+// exits ends the soak with what one process cannot show: streams that an orderly end interrupts,
+// and streams that a kill -9 does, with the same data. The balances are then compared once more:
+// the killed streams are charged what they had reserved.
 func (s *soak) exits() {
 	s.t.Helper()
 	set := soakSetup(0)
 	set.secure = false // see setup.logLevel
-	// The child's door lets all pass.
+	// The child's soakHandler passes everything on.
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		c := s.h.run(set)
 		for range soakOpen {
 			s.h.open(s.h.request(chatV1, "full", chat("fake/stall", streaming))).mustNext()
 		}
 		c.signal(signal)
-		_ = c.wait() // it says how it was killed
+		_ = c.wait() // its error reports the kill
 	}
 	s.reload(s.reloads + 1)
 	s.settle()
@@ -34,5 +34,5 @@ func (s *soak) exits() {
 		s.faults.add("no record of a call that an orderly end cut off: %v", s.rows.exits)
 	}
 	s.checkIdle("after the kill")
-	s.checkBooks("after the kill")
+	s.checkBalances("after the kill")
 }

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// soakCall is a call as it shall be made.
+// soakCall describes a call to make.
 type soakCall struct {
 	n      int
 	rng    *rand.Rand
 	key    string
 	path   string
 	model  string
-	text   string // what the user says
+	text   string // the user's text
 	more   string // more members of the body
 	raw    string // the whole body, instead
 	stream bool
 
-	unannounced bool          // without a Content-Length
-	upload      soakUpload    // how the body is sent
-	leave       soakLeaving   // when the client goes
-	after       time.Duration // for leaveLater
-	panics      string        // what panics: "read" or "write"
-	absent      string        // must not be in the answer
+	unannounced bool           // without a Content-Length
+	upload      soakUpload     // how the body is sent
+	disconnect  soakDisconnect // when the client disconnects
+	after       time.Duration  // for disconnectLater
+	panics      string         // what panics: "read" or "write"
+	absent      string         // must not be in the answer
 }
 
 type soakUpload int
@@ -33,24 +33,24 @@ const (
 	uploadStalls
 )
 
-type soakLeaving int
+type soakDisconnect int
 
 const (
-	leaveNever soakLeaving = iota
-	leaveArrived
-	leaveMid
-	leaveLater
+	disconnectNever soakDisconnect = iota
+	disconnectAtProvider
+	disconnectMid
+	disconnectLater
 )
 
 // soakKind is a way in which calls end.
 type soakKind struct {
-	name   string
-	weight int
-	make   func(*soakCall)
-	codes  string // what the record may say, each of which must occur in a long run; "ok" is none
-	also   string // what it may say too: who leaves may come too late
-	noRow  bool   // without a valid key
-	told   bool   // the answer is whole and says itself that it failed
+	name           string
+	weight         int
+	make           func(*soakCall)
+	codes          string // the possible codes of the record, each of which must occur in a long run; "ok" is none
+	also           string // further possible codes: a client may disconnect too late
+	noRow          bool   // without a valid key
+	reportsFailure bool   // the answer is whole and reports its own failure
 }
 
 // soakModels are the models with a price.
@@ -103,25 +103,30 @@ func soakKinds() []soakKind {
 			c.to("not-json-200", "malformed", "html-502", "empty", "error-200", "redirect-307")
 			c.either()
 		}},
-		{name: "provider's error event", weight: 4, codes: "upstream_error", also: "ok", told: true, make: func(c *soakCall) { plain(c); c.to("err-mid-stream", "err-first-event", "response-failed"); c.either() }},
+		{name: "provider's error event", weight: 4, codes: "upstream_error", also: "ok", reportsFailure: true, make: func(c *soakCall) { plain(c); c.to("err-mid-stream", "err-first-event", "response-failed"); c.either() }},
 		{name: "header timeout", weight: 1, codes: "upstream_timeout", make: func(c *soakCall) { plain(c); c.to("delayed-headers-60000"); c.either() }},
 		{name: "idle timeout", weight: 1, codes: "upstream_timeout", make: func(c *soakCall) { plain(c); c.to("stall"); c.stream = true }},
 
-		{name: "gone before the answer", weight: 3, codes: leaving, make: func(c *soakCall) { plain(c); c.to("delayed-headers-60000"); c.either(); c.leave = leaveArrived }},
+		{name: "gone before the answer", weight: 3, codes: leaving, make: func(c *soakCall) {
+			plain(c)
+			c.to("delayed-headers-60000")
+			c.either()
+			c.disconnect = disconnectAtProvider
+		}},
 		{name: "gone in mid-stream", weight: 5, codes: leaving, also: "ok", make: func(c *soakCall) {
 			plain(c)
 			c.to("stall", "paced-8-20")
-			c.stream, c.leave = true, leaveMid
+			c.stream, c.disconnect = true, disconnectMid
 		}},
 		{name: "gone at any moment", weight: 6, codes: leaving, also: "ok", make: func(c *soakCall) {
 			plain(c)
 			c.to("echo", "paced-4-50")
 			c.either()
-			c.leave, c.after = leaveLater, time.Duration(c.rng.IntN(40_000))*time.Microsecond
+			c.disconnect, c.after = disconnectLater, time.Duration(c.rng.IntN(40_000))*time.Microsecond
 		}},
 		{name: "gone while uploading", weight: 2, codes: leaving, make: func(c *soakCall) {
 			plain(c)
-			c.upload, c.leave, c.after = uploadStalls, leaveLater, 50*time.Millisecond
+			c.upload, c.disconnect, c.after = uploadStalls, disconnectLater, 50*time.Millisecond
 		}},
 		{name: "upload timeout", weight: 1, codes: "request_timeout", make: func(c *soakCall) { plain(c); c.upload = uploadStalls }},
 

@@ -9,14 +9,14 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// soakLog counts what is logged in a soak: kept, it would be the memory that grows.
+// soakLog counts the log messages of a soak. If it kept them, they would be the memory that grows.
 type soakLog struct {
 	mu     sync.Mutex
 	counts map[string]int
 }
 
-// maxSoakLines bounds the different lines that are counted.
-const maxSoakLines = 200
+// maxSoakMessages bounds the different messages that are counted.
+const maxSoakMessages = 200
 
 var soakLines soakLog
 
@@ -45,7 +45,7 @@ func (l *soakLog) Write(p []byte) (int, error) {
 	if l.counts == nil {
 		l.counts = map[string]int{}
 	}
-	if _, known := l.counts[key]; known || len(l.counts) < maxSoakLines {
+	if _, known := l.counts[key]; known || len(l.counts) < maxSoakMessages {
 		l.counts[key]++
 	}
 	return len(p), nil

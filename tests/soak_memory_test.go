@@ -15,9 +15,9 @@ import (
 // soakMemory is memory in bytes, after a collection.
 type soakMemory struct{ heap, objects, rss uint64 }
 
-// sample prints memory and how far the soak is.
+// sample prints memory and the progress of the soak.
 func (s *soak) sample(when string) soakMemory {
-	for range 3 { // pools let go in two rounds
+	for range 3 { // pools are emptied in two rounds
 		runtime.GC()
 	}
 	var stats runtime.MemStats
@@ -30,7 +30,7 @@ func (s *soak) sample(when string) soakMemory {
 
 func mib(n uint64) float64 { return float64(n) / (1 << 20) }
 
-// rss is the process's resident memory, 0 where it cannot be known.
+// rss is the process's resident memory, 0 if unknown.
 func rss() uint64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -44,16 +44,15 @@ func rss() uint64 {
 	return pages * uint64(os.Getpagesize())
 }
 
-// soakLong is from when on a soak's memory has to be flat. Its calls are then
-// made over HTTP/1.1 only: of configurations that have served HTTP/2, with
-// Gatehouse in them or without, Caddy v2.11.9 does not let go of about half.
+// soakLong is the duration from which a soak's memory must be flat. Its calls are then made over
+// HTTP/1.1 only: Caddy v2.11.9 keeps about half of the configurations that have served HTTP/2, with
+// Gatehouse in them or without.
 const soakLong = time.Minute
 
 func soakIsLong() bool { return *soakTime >= soakLong }
 
-// fillCaches fills what else fills slowly up to its bound in a long soak: the
-// owners of stored responses. The ledger's memory of calls that have ended, its
-// bound 16,384, is full before the half.
+// fillCaches fills what otherwise fills slowly in a long soak: the owners of stored responses. The
+// ledger's memory of ended calls, its bound 16,384, is full before the half.
 func (s *soak) fillCaches() {
 	if !soakIsLong() {
 		return
@@ -69,8 +68,8 @@ func (s *soak) fillCaches() {
 // soakOwners is as many owners as are held in memory.
 const soakOwners = 65_536
 
-// What the heap may grow by, in bytes, between the half and the end. The second
-// is for a short soak, which fills caches.
+// How much the heap may grow, in bytes, between the half and the end. The second is for a short
+// soak, which fills caches.
 const (
 	soakGrowth      = 3 << 20
 	soakShortGrowth = 24 << 20

@@ -19,8 +19,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
-// serveProvider puts the fake provider behind a handler that notes which call
-// has come, and that answers for the models with a meter itself.
+// serveProvider puts the fake provider behind a handler that notes which call has arrived, and that
+// answers for the models with a meter itself.
 func (s *soak) serveProvider() {
 	behind := faults.New()
 	behind.Unrecorded = true
@@ -52,8 +52,8 @@ func (s *soak) serveProvider() {
 	s.t.Cleanup(func() { _ = server.Close() })
 }
 
-// soakUsage is what a metered answer says it has used. Prompt includes Cached
-// and Written, Completion Reasoning.
+// soakUsage is the usage that a metered answer reports. Prompt includes Cached and Written,
+// Completion Reasoning.
 type soakUsage struct {
 	Prompt, Cached, Written, Completion, Reasoning int64
 	Cost                                           int64 // 1e-12 USD
@@ -91,7 +91,7 @@ func meteredAnswer(w http.ResponseWriter, body []byte, u soakUsage) {
 	}
 	_ = json.Unmarshal(body, &in) // the gateway sends none that is not JSON
 	audio := 0
-	if in.Model == "audio" { // nobody has asked for it, and it has no price
+	if in.Model == "audio" { // not requested, and it has no price
 		audio = 1
 	}
 	usage := fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,"cost":0.%012d,`+
@@ -109,29 +109,29 @@ func meteredAnswer(w http.ResponseWriter, body []byte, u soakUsage) {
 	fmt.Fprintf(w, "data: %s[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: %s[],\"usage\":%s}\n\ndata: [DONE]\n\n", head, head, usage)
 }
 
-// soakDoor stands before the gateway's handler: it counts which calls come in
-// and, where a call asks for it, panics while the gateway reads or writes.
-type soakDoor struct{}
+// soakHandler runs before the gateway's handler. It counts arriving calls and, if a call asks for
+// it, panics while the gateway reads or writes.
+type soakHandler struct{}
 
-// soakDoorOf is the soak that runs; a child process has none.
-var soakDoorOf atomic.Pointer[soak]
+// currentSoak is the running soak; a child process has none.
+var currentSoak atomic.Pointer[soak]
 
 const soakPanicHeader = "X-Soak-Panic"
 
 func init() {
-	caddy.RegisterModule(soakDoor{})
+	caddy.RegisterModule(soakHandler{})
 	httpcaddyfile.RegisterHandlerDirective("soak_door", func(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		h.Next()
-		return soakDoor{}, nil
+		return soakHandler{}, nil
 	})
 }
 
-func (soakDoor) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.soak_door", New: func() caddy.Module { return new(soakDoor) }}
+func (soakHandler) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.soak_door", New: func() caddy.Module { return new(soakHandler) }}
 }
 
-func (soakDoor) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	s := soakDoorOf.Load()
+func (soakHandler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	s := currentSoak.Load()
 	n := markIn(r.Header.Get("X-Client-Request-Id"))
 	if s == nil || n < 0 || n >= len(s.notes) {
 		return next.ServeHTTP(w, r)
@@ -154,7 +154,7 @@ type panickingBody struct {
 
 func (b panickingBody) Read([]byte) (int, error) {
 	b.seen.Or(seenPanicked)
-	panic(http.ErrAbortHandler) // the one that net/http does not print
+	panic(http.ErrAbortHandler) // the panic that net/http does not print
 }
 
 type panickingWriter struct {

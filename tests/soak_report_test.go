@@ -9,11 +9,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// soakEnough records of a kind have all its codes among them: the rarest is one
-// in twelve.
+// soakEnough records of a kind contain all its codes: the rarest is one in twelve.
 const soakEnough = 100
 
-// report prints the endings, and tells which did not happen.
+// report prints the endings, and which did not happen.
 func (s *soak) report() {
 	type line struct {
 		calls, in, rows, left int

@@ -13,19 +13,18 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
-// soakSum is what records say that a subject has spent.
+// soakSum is what the records say a subject has spent.
 type soakSum struct{ nano, tokens int64 }
 
-// soakRows are sums over the records. They are read while the soak runs, before
-// they are pruned.
+// soakRows are sums over the records. They are read while the soak runs, before they are pruned.
 type soakRows struct {
 	from    time.Time // records before it have been read
 	n       int
 	sums    map[string]soakSum
 	sources map[string]int
-	exits   map[string]int // what became of the streams of soak.exits
-	late    int            // calls that a busy machine made time out
-	drained int            // calls whose client had left and whose usage the provider told
+	exits   map[string]int // how the streams of soak.exits ended
+	late    int            // calls that timed out because the machine was busy
+	drained int            // calls whose client had disconnected and whose usage the provider reported
 }
 
 func (r *soakRows) init() {
@@ -33,7 +32,7 @@ func (r *soakRows) init() {
 	r.sums, r.sources, r.exits = map[string]soakSum{}, map[string]int{}, map[string]int{}
 }
 
-// gateway is the one in force.
+// gateway is the current one.
 func (s *soak) gateway() *gateway.Gateway {
 	s.t.Helper()
 	app, err := caddy.ActiveContext().AppIfConfigured(caddykit.AppName)
@@ -43,8 +42,7 @@ func (s *soak) gateway() *gateway.Gateway {
 	return app.(caddykit.App).Gateway()
 }
 
-// read takes in the records of calls that came in before an instant, all of
-// which have ended.
+// read reads the records of calls that arrived before an instant, all of which have ended.
 func (r *soakRows) read(s *soak, to time.Time) {
 	s.t.Helper()
 	if !to.After(r.from) {
@@ -69,7 +67,7 @@ func (r *soakRows) read(s *soak, to time.Time) {
 	r.from = to
 }
 
-// soakLate are endings that every call can come to where the machine is busy.
+// soakLate are endings that every call can have on a busy machine.
 var soakLate = map[string]bool{"upstream_timeout": true, "request_timeout": true}
 
 // take adds a record, and compares it with what its client and its provider saw.
@@ -116,17 +114,17 @@ func (r *soakRows) take(s *soak, row *activity.Record) {
 	checkPrice(s, n, row)
 }
 
-// compare tells where the record is not what the client saw.
+// compare reports where the record differs from what the client saw.
 func (note *soakNote) compare(s *soak, kind *soakKind, row *activity.Record) {
 	same := true
 	switch note.end {
 	case endWhole:
-		same = row.Code == "" && row.Status == 200 || kind.told
+		same = row.Code == "" && row.Status == 200 || kind.reportsFailure
 	case endRefused:
-		same = row.Status == int(note.status) && note.named(row.Code)
+		same = row.Status == int(note.status) && note.isNamed(row.Code)
 	case endEvent:
-		same = note.named(row.Code) || kind.told && note.word == ""
-	case endNone, endCut: // who left and whose call panicked see nothing of the end
+		same = note.isNamed(row.Code) || kind.reportsFailure && note.word == ""
+	case endNone, endCut: // clients that disconnected and calls that panicked see nothing of the end
 	}
 	if !same {
 		s.faults.add("%s, call %s: the client saw %s %d %q, the record says %d %q", kind.name, row.ClientRequestID,
@@ -137,12 +135,12 @@ func (note *soakNote) compare(s *soak, kind *soakKind, row *activity.Record) {
 	}
 }
 
-// named tells whether the client's word is the code, or its name in the second family.
-func (note *soakNote) named(code string) bool {
+// isNamed reports whether the client's word is the code, or its name in the OpenRouter API.
+func (note *soakNote) isNamed(code string) bool {
 	return code != "" && (note.word == code || note.word == refusals[code][1])
 }
 
-// checkPrice computes what is known to be the cost by itself.
+// checkPrice computes the known part of the cost independently.
 func checkPrice(s *soak, n int, row *activity.Record) {
 	want, known := int64(0), false
 	switch u := usageOf(n); {

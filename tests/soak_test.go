@@ -19,8 +19,8 @@ var (
 
 const (
 	soakClients = 64
-	// soakPerSecond bounds the calls that a soak can make: what it knows of
-	// each has its room from the beginning, so that its own books do not grow.
+	// soakPerSecond bounds the calls that a soak can make. The memory for its notes is allocated at
+	// the beginning, so that it does not grow.
 	soakPerSecond = 3000
 	// soakReload is how often the configuration is replaced.
 	soakReload = time.Second
@@ -30,32 +30,32 @@ const (
 
 // soak is a run of all kinds of calls at once.
 type soak struct {
-	t     *testing.T
-	h     *house
-	kinds []soakKind
-	deck  []int // kinds by weight
-	notes []soakNote
-	next  atomic.Int64
+	t             *testing.T
+	h             *harness
+	kinds         []soakKind
+	kindsByWeight []int // kinds by weight
+	notes         []soakNote
+	next          atomic.Int64
 
-	running sync.RWMutex // held for reading by a call, for writing by a pause
+	running sync.RWMutex // locked for reading by a call, for writing by a pause
 	over    chan struct{}
 	clients sync.WaitGroup
 
 	waiting sync.Map // number of a call -> chan struct{}, closed when it reaches the provider
 	words   soakWords
 	rows    soakRows
-	faults  soakFaults
+	faults  soakErrors
 
 	drops   sync.Mutex
 	dropped map[string]int // calls without an answer, by why
 
 	began               time.Time
 	reloads, misreloads int
-	calm                int // goroutines before the first call
+	goroutinesBefore    int // before the first call
 }
 
-// All endings of a call, mixed, for as long as -soak says: afterwards the ledger
-// is the sum of the records, each call has its one record, and nothing is held.
+// All endings of a call are mixed, for as long as -soak says. Afterwards the ledger is the sum of
+// the records, each call has its one record, and nothing is held.
 func TestAllEndingsAtOnceLeaveNothingBehind(t *testing.T) {
 	s := newSoak(t)
 	t.Logf("soak of %v, seed %d, %d clients, %d kinds of calls", *soakTime, *soakSeed, soakClients, len(s.kinds))
@@ -66,7 +66,7 @@ func TestAllEndingsAtOnceLeaveNothingBehind(t *testing.T) {
 	}
 	s.settle()
 	s.fillCaches()
-	s.calm = s.goroutines()
+	s.goroutinesBefore = s.goroutines()
 	s.begin()
 	s.run(*soakTime / 10)
 	s.pause("warm")
@@ -92,12 +92,12 @@ func newSoak(t *testing.T) *soak {
 	s.h = prepare(t)
 	for i, k := range s.kinds {
 		for range k.weight {
-			s.deck = append(s.deck, i)
+			s.kindsByWeight = append(s.kindsByWeight, i)
 		}
 	}
 	s.notes = make([]soakNote, int(soakTime.Seconds()+10)*soakPerSecond)
 	for i := range s.notes {
-		s.notes[i].kind = -1 // touched: its memory is there from now on
+		s.notes[i].kind = -1 // touched, so that its memory is resident from now on
 	}
 	s.rows.init()
 	s.serveProvider()
@@ -105,8 +105,8 @@ func newSoak(t *testing.T) *soak {
 	for _, k := range soakKeys {
 		t.Setenv("KEY_"+k.env(), secretOf(k.name))
 	}
-	soakDoorOf.Store(s)
-	t.Cleanup(func() { soakDoorOf.Store(nil) })
+	currentSoak.Store(s)
+	t.Cleanup(func() { currentSoak.Store(nil) })
 	return s
 }
 
@@ -126,7 +126,7 @@ func (s *soak) begin() {
 				if n := s.next.Add(1) - 1; int(n) < len(s.notes) {
 					s.call(int(n))
 				} else {
-					s.faults.add("more than %d calls: there is no room for what is known of them", len(s.notes))
+					s.faults.add("more than %d calls: no memory is allocated for their notes", len(s.notes))
 					s.running.RUnlock()
 					return
 				}
@@ -136,15 +136,15 @@ func (s *soak) begin() {
 	}
 }
 
-// kindOf is the kind of a call: every round of the deck has another order.
+// kindOf is the kind of a call: every round has another order.
 func (s *soak) kindOf(n int) int {
-	round, at := n/len(s.deck), n%len(s.deck)
-	order := rand.New(rand.NewPCG(*soakSeed, uint64(round))).Perm(len(s.deck))
-	return s.deck[order[at]]
+	round, at := n/len(s.kindsByWeight), n%len(s.kindsByWeight)
+	order := rand.New(rand.NewPCG(*soakSeed, uint64(round))).Perm(len(s.kindsByWeight))
+	return s.kindsByWeight[order[at]]
 }
 
-// run reloads the configuration, reads the records of calls that ended a while
-// ago and prints figures, for a time.
+// run reloads the configuration, reads the records of calls that ended a while ago and prints
+// figures, for a time.
 func (s *soak) run(d time.Duration) {
 	tick := time.NewTicker(soakReload)
 	defer tick.Stop()
@@ -167,8 +167,8 @@ func (s *soak) run(d time.Duration) {
 // soakLongest is longer than any call takes.
 const soakLongest = 15 * time.Second
 
-// reload puts variant i of the configuration in force. Every seventh time one
-// that cannot be loaded is tried before.
+// reload loads variant i of the configuration. Every seventh time it tries one before that cannot
+// be loaded.
 func (s *soak) reload(i int) {
 	if i%7 == 6 {
 		if err := s.h.load(s.caddyfile(i) + "\nhttp://127.0.0.1:1 {\nno_such_directive\n}\n"); err == nil {
@@ -182,23 +182,23 @@ func (s *soak) reload(i int) {
 	s.reloads = i
 }
 
-// pause waits until no call is under way, lets none begin, and checks the books.
+// pause waits until no call is under way, lets none begin, and checks the balances.
 func (s *soak) pause(name string) soakMemory {
 	s.t.Helper()
 	s.running.Lock()
-	s.reload(s.reloads + 1) // connections to the provider go with the old configuration
+	s.reload(s.reloads + 1) // connections to the provider end with the old configuration
 	s.settle()
 	s.checkIdle(name)
 	s.rows.read(s, time.Now())
-	s.checkBooks(name)
+	s.checkBalances(name)
 	s.settle()
-	if !eventually(func() bool { return s.goroutines() <= s.calm+soakClients+soakSlack }) {
-		s.faults.add("%s: %d goroutines, %d before the first call and %d clients:\n%s", name, s.goroutines(), s.calm, soakClients, allStacks())
+	if !eventually(func() bool { return s.goroutines() <= s.goroutinesBefore+soakClients+soakSlack }) {
+		s.faults.add("%s: %d goroutines, %d before the first call and %d clients:\n%s", name, s.goroutines(), s.goroutinesBefore, soakClients, allStacks())
 	}
 	return s.sample(name)
 }
 
-// settle waits until the newest configuration alone answers, and closes connections.
+// settle waits until only the newest configuration answers, and closes connections.
 func (s *soak) settle() {
 	s.t.Helper()
 	s.h.settle()
@@ -208,27 +208,27 @@ func (s *soak) settle() {
 	}
 }
 
-// soakSlack is how many goroutines more than before the first call there may be:
-// connections of which the other side has not noticed the end.
+// soakSlack is how many more goroutines than before the first call there may be: connections whose
+// peer has not noticed the end.
 const soakSlack = 12
 
 func (s *soak) goroutines() int { return runtime.NumGoroutine() }
 
-// allStacks are the goroutines, those that are alike together.
+// allStacks returns the goroutines, equal ones together.
 func allStacks() string {
 	var text strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&text, 1) // to memory
 	return text.String()
 }
 
-// soakFaults tells the first faults and counts the others.
-type soakFaults struct {
+// soakErrors prints the first errors and counts the others.
+type soakErrors struct {
 	t  *testing.T
 	mu sync.Mutex
 	n  int
 }
 
-func (f *soakFaults) add(format string, args ...any) {
+func (f *soakErrors) add(format string, args ...any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.n++; f.n <= 30 {

@@ -10,8 +10,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// A database that was removed under the running gateway is a ledger that cannot
-// be written: what a key spends would be forgotten with the process.
+// A database that was removed while the gateway runs is a ledger that cannot be written: otherwise
+// a key's spending would be lost with the process.
 func TestADatabaseThatWasRemovedIsAFailingLedger(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be removed")
@@ -38,7 +38,7 @@ func TestADatabaseThatWasRemovedIsAFailingLedger(t *testing.T) {
 		t.Errorf("the log says %q", lines)
 	}
 	if _, err := os.Stat(path); err == nil {
-		t.Error("the database was made anew")
+		t.Error("the database was created again")
 	}
 	if err := os.Rename(away, path); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestADatabaseThatWasRemovedIsAFailingLedger(t *testing.T) {
 	}
 }
 
-func TestADamagedDatabaseIsToldAtTheStart(t *testing.T) {
+func TestADamagedDatabaseIsReportedAtTheStart(t *testing.T) {
 	h := start(t, setup{})
 	for range 300 {
 		h.post(chatV1, "full", chat("none/"+strings.Repeat("x", 200), ""))

@@ -11,10 +11,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
-// modelPaths are the three ways of a stream: two shapes of chat, and Responses.
+// modelPaths are the three kinds of stream: two shapes of chat, and Responses.
 var modelPaths = []string{chatV1, chatRouter, responsesV1}
 
-// textOf is the piece of the answer that an event carries.
+// textOf is the text in an event.
 func textOf(t *testing.T, e event) string {
 	t.Helper()
 	if e.data == "[DONE]" {
@@ -53,14 +53,14 @@ func TestAnEventIsWithTheClientBeforeTheProviderSendsTheNext(t *testing.T) {
 			h.upstream.Step(gate, 1)
 			said += textOf(t, s.mustNext())
 		}
-		h.upstream.Step(gate, 20) // the end, whatever it consists of
+		h.upstream.Step(gate, 20) // the end
 		if _, err := s.rest(); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 }
 
-// whole tells whether the end of a stream says that the answer is complete.
+// whole reports whether the end of a stream says that the answer is complete.
 func whole(events []event) bool {
 	for _, e := range events {
 		if e.data == "[DONE]" || e.name == "response.completed" || e.name == "response.incomplete" {
@@ -70,8 +70,7 @@ func whole(events []event) bool {
 	return false
 }
 
-// wantStreamError checks that a stream ends with the family's error and does
-// not look whole.
+// wantStreamError checks that a stream ends with the error of its API and does not look whole.
 func wantStreamError(t *testing.T, path string, events []event, status int, code string) {
 	t.Helper()
 	if len(events) == 0 || whole(events) {
@@ -92,10 +91,10 @@ func wantStreamError(t *testing.T, path string, events []event, status int, code
 		if at(v, "code") != code || at(v, "message") == nil || at(v, "type") != "error" || !has(v, "param") {
 			t.Errorf("%s: the flat error is not there: %v", path, v)
 		}
-		wantErrorObject(t, responsesV1, at(v, "error"), status, code) // one shape for both families
+		wantErrorObject(t, responsesV1, at(v, "error"), status, code) // one shape for both APIs
 		return
 	}
-	if secondFamily(path) {
+	if isOpenRouter(path) {
 		for _, key := range []string{"id", "object", "created", "model"} {
 			if at(v, key) == nil {
 				t.Errorf("%s: the error chunk has no %s: %v", path, key, v)
@@ -119,7 +118,7 @@ func TestCommentsKeepASilentStreamOpen(t *testing.T) {
 		gate := "stall-" + itoa(i)
 		s := h.open(h.request(path, "full", bodyFor(path, "fake/"+gate, streaming)))
 		var seen []event
-		for comments := 0; comments < 2; { // the second shows that they go on
+		for comments := 0; comments < 2; { // the second shows that they continue
 			e, err := s.next()
 			if err != nil {
 				t.Fatalf("%s: %v", path, err)
@@ -165,7 +164,7 @@ func TestNothingIsSentBeforeCommitAfterAndACommentThen(t *testing.T) {
 		if err != nil || e.comment == "" || s.resp.StatusCode != 200 || s.resp.Header.Get("Content-Type") != "text/event-stream" {
 			t.Errorf("%s: %d %v %v", path, s.resp.StatusCode, e, err)
 		}
-		s.leave()
+		s.disconnect()
 	}
 }
 

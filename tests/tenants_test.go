@@ -24,9 +24,9 @@ func TestAStoredResponseBelongsToItsTenant(t *testing.T) {
 		wantRefusal(t, path, foreign, 400, "previous_response_not_found")
 		unknown := h.post(path, "other", strings.Replace(follow, id, "resp_nobody", 1))
 		if want := strings.ReplaceAll(string(foreign.body), id, "resp_nobody"); string(unknown.body) != want {
-			t.Errorf("%s: what exists elsewhere and what does not exist can be told apart:\n%s\n%s", path, unknown.body, want)
+			t.Errorf("%s: an ID of another tenant and an unknown one have different answers:\n%s\n%s", path, unknown.body, want)
 		}
-		// The same id at another provider is another thing.
+		// The same ID at another provider is another object.
 		wantRefusal(t, path, h.post(path, "full", strings.Replace(follow, "fake/", "router/", 1)), 400, "previous_response_not_found")
 		if n := len(h.upstream.Requests()); n != 3 {
 			t.Errorf("%s: %d requests were forwarded, want 3", path, n)
@@ -52,7 +52,7 @@ func TestAnIdIsKnownBeforeItReachesTheClient(t *testing.T) {
 func TestAPrivateAccountIsItsTenantsAlone(t *testing.T) {
 	h := start(t, setup{})
 	body := ask("private/echo", `,"previous_response_id":"resp_made_elsewhere"`)
-	a := h.post(responsesV1, "full", body) // the provider does not know it, and says so itself
+	a := h.post(responsesV1, "full", body) // the provider does not know it, and says so
 	if n := len(h.upstream.Requests()); n != 1 || a.status != 400 {
 		t.Errorf("the account's own tenant: %d %s, %d requests forwarded", a.status, a.body, n)
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // chunksOf are the decoded events of a chat stream without [DONE].
-func (h *house) chunksOf(path, model, more string) (chunks []any) {
+func (h *harness) chunksOf(path, model, more string) (chunks []any) {
 	h.t.Helper()
 	events, err := h.open(h.request(path, "full", chat(model, streaming+more))).rest()
 	if err != nil || len(events) < 3 || events[len(events)-1].data != "[DONE]" {
@@ -35,7 +35,7 @@ func TestTrap04NoChunkHasANullThatEndsAStream(t *testing.T) {
 	}
 }
 
-func TestTrap05NoChunkHasAKeyErrorThatSaysNothing(t *testing.T) {
+func TestTrap05NoChunkHasAnEmptyErrorKey(t *testing.T) {
 	h := start(t, setup{})
 	for _, path := range []string{chatV1, chatRouter} {
 		for _, c := range h.chunksOf(path, "fake/null-fields", "") {
@@ -46,7 +46,7 @@ func TestTrap05NoChunkHasAKeyErrorThatSaysNothing(t *testing.T) {
 	}
 }
 
-func TestTrap09AStreamThatWasCutOffSaysSo(t *testing.T) {
+func TestTrap09AnInterruptedStreamReportsIt(t *testing.T) {
 	h := start(t, setup{})
 	for _, path := range []string{chatV1, chatRouter, responsesV1, responsesOR} {
 		for _, model := range []string{"fake/cut-clean", "fake/cut-mid-stream"} {
@@ -59,7 +59,7 @@ func TestTrap09AStreamThatWasCutOffSaysSo(t *testing.T) {
 	}
 }
 
-func TestTrap10AnErrorInAStreamHasTheShapeThatTheFamilyReads(t *testing.T) {
+func TestTrap10AnErrorInAStreamHasTheShapeThatTheAPIReads(t *testing.T) {
 	h := start(t, setup{})
 	for _, path := range []string{chatV1, chatRouter, responsesV1, responsesOR} {
 		for _, model := range []string{"fake/err-mid-stream", "fake/response-failed"} {
@@ -117,7 +117,7 @@ func TestTrap12AResponsesStreamIsOneResponse(t *testing.T) {
 	}
 }
 
-func TestTrap13UsageIsAlwaysKnownAndShownOnlyToWhomItIsFor(t *testing.T) {
+func TestTrap13UsageIsAlwaysKnownAndShownOnlyIfRequested(t *testing.T) {
 	h := start(t, setup{})
 	for _, model := range []string{"fake/echo", "fake/usage-inline", "fake/usage-each", "fake/usage-always", "test/echo"} {
 		for _, c := range []struct {

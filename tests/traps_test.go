@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The fourteen traps of the SDKs' wire facts (sdk-wire, section 0), one test
-// each: what an SDK cannot stand must not reach it.
+// The fourteen traps of the SDKs' wire facts (sdk-wire, section 0), one test each: what breaks an
+// SDK must not reach it.
 
 const sevenModels = `
 	provider many {
@@ -17,7 +17,7 @@ const sevenModels = `
 	}
 `
 
-func TestTrap01PagingByOffsetComesToAnEnd(t *testing.T) {
+func TestTrap01PagingByOffsetEnds(t *testing.T) {
 	h := start(t, setup{providers: sevenModels})
 	for _, query := range []string{"limit=500", "limit=3", ""} {
 		seen := map[any]bool{}
@@ -80,15 +80,15 @@ func TestTrap02OwnRefusalsAreNever5xxNorRetriedOtherwise(t *testing.T) {
 	}
 }
 
-func TestTrap03TheErrorCodeIsANumberForOneFamilyAndAStringForTheOther(t *testing.T) {
+func TestTrap03TheErrorCodeIsANumberForOneAPIAndAStringForTheOther(t *testing.T) {
 	h := start(t, setup{})
 	for _, model := range []string{"none/echo", "fake/err-400", "fake/err-429", "fake/err-500"} {
 		first, second := h.post(chatV1, "full", chat(model, "")), h.post(chatRouter, "full", chat(model, ""))
 		if code, ok := at(parse(t, first.body), "error", "code").(string); !ok || code == "" {
-			t.Errorf("%s: first family: %s", model, first.body)
+			t.Errorf("%s: OpenAI API: %s", model, first.body)
 		}
 		if code := at(parse(t, second.body), "error", "code"); code != number(itoa(second.status)) {
-			t.Errorf("%s: second family, status %d: %s", model, second.status, second.body)
+			t.Errorf("%s: OpenRouter API, status %d: %s", model, second.status, second.body)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func TestTrap11ModelsAreFoundByNamesWithASlash(t *testing.T) {
 	wantRefusal(t, "/v1/models/", h.get("/v1/models/test%252Fecho", "models"), 404, "model_not_found") // decoded once
 }
 
-func TestTrap14LongWaitsAreNotLeftToTheSDKsRetries(t *testing.T) {
+func TestTrap14LongWaitsAreNotRetriedBySDKs(t *testing.T) {
 	var wait string
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", wait)

@@ -18,7 +18,7 @@ import (
 
 func init() { caddy.RegisterModule(mockIssuer{}) }
 
-// mockCA signs what the issuer gatehouse_test is asked for; nil refuses.
+// mockCA signs the certificates of the issuer gatehouse_test; nil refuses.
 var mockCA *authority
 
 // mockIssuer stands for a public CA.
@@ -46,10 +46,10 @@ func (*mockIssuer) Issue(_ context.Context, csr *x509.CertificateRequest) (*cert
 	return &certmagic.IssuedCertificate{Certificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}, nil
 }
 
-// certificate is what the door shows to a viewer that names a host.
-func (h *house) certificate(name string) (leaf *x509.Certificate, err error) {
+// certificate is what the layer-4 handler shows to a viewer that names a host.
+func (h *harness) certificate(name string) (leaf *x509.Certificate, err error) {
 	h.tries++
-	w := h.dialDoor(fmt.Sprintf("127.0.%d.%d", 200+h.tries/250, 1+h.tries%250))
+	w := h.dialVNC(fmt.Sprintf("127.0.%d.%d", 200+h.tries/250, 1+h.tries%250))
 	defer w.leave()
 	w.startTLSWith(&tls.Config{ServerName: name, InsecureSkipVerify: true, VerifyConnection: func(state tls.ConnectionState) error {
 		leaf = state.PeerCertificates[0]
@@ -59,11 +59,11 @@ func (h *house) certificate(name string) (leaf *x509.Certificate, err error) {
 }
 
 // wantCertificate waits for one of those names that the pool trusts.
-func (h *house) wantCertificate(domain string, roots func() *x509.CertPool) {
+func (h *harness) wantCertificate(domain string, roots func() *x509.CertPool) {
 	h.t.Helper()
 	var last error
 	if !eventually(func() bool {
-		for _, name := range []string{"a2b3." + domain, "xx." + domain, "elsewhere.example", ""} { // whoever comes
+		for _, name := range []string{"a2b3." + domain, "xx." + domain, "elsewhere.example", ""} { // for any viewer
 			leaf, err := h.certificate(name)
 			if err != nil {
 				last = err
@@ -87,7 +87,7 @@ func (h *house) wantCertificate(domain string, roots func() *x509.CertPool) {
 }
 
 // stocked are the names of the certificates in Caddy's storage.
-func (h *house) stocked() string {
+func (h *harness) stocked() string {
 	paths, _ := filepath.Glob(filepath.Join(h.dir, "storage", "certificates", "*", "*"))
 	for i, path := range paths {
 		paths[i] = filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path)
@@ -96,7 +96,7 @@ func (h *house) stocked() string {
 }
 
 func TestVNCAPrivateDomainGetsTheInternalCAsWildcard(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: d.as("one", "")})
 	h.wantCertificate(vncDomain, h.roots)
 	w := h.view(h.issue("connect", "one", ""))
@@ -108,7 +108,7 @@ func TestVNCAPrivateDomainGetsTheInternalCAsWildcard(t *testing.T) {
 
 func TestVNCAPublicDomainFollowsTheUsersPolicy(t *testing.T) {
 	mockCA = newAuthority(t)
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := start(t, setup{global: "cert_issuer gatehouse_test", vnc: "domain vnc.example.com\n" + d.as("one", "")})
 	h.wantCertificate("vnc.example.com", func() *x509.CertPool { return pool([]*x509.Certificate{mockCA.cert}) })
 	if got := h.stocked(); got != "gatehouse_test/wildcard_.vnc.example.com" {
@@ -119,7 +119,7 @@ func TestVNCAPublicDomainFollowsTheUsersPolicy(t *testing.T) {
 func TestVNCAPrivateDomainGetsTheInternalCAUnderAPolicyForAllNames(t *testing.T) {
 	mockCA = nil
 	for _, policy := range []string{"cert_issuer gatehouse_test", "email ops@example.com\nacme_ca https://127.0.0.1:1/directory"} {
-		d := newDesk(t, asNone)
+		d := newVNCServer(t, asNone)
 		h := start(t, setup{global: policy, vnc: d.as("one", "")})
 		h.wantCertificate(vncDomain, h.roots)
 		w := h.view(h.issue("connect", "one", ""))
@@ -143,7 +143,7 @@ func TestVNCOwnFilesAreUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: d.as("one", "")})
 	h.change(h.caddyfile(setup{vnc: d.as("one", "")}) + "https://*." + vncDomain + ":HTTPS_PORT {\nbind 127.0.0.1\ntls " + dir + "/cert.pem " + dir + "/key.pem\n}\n")
 	h.wantCertificate(vncDomain, func() *x509.CertPool { return pool([]*x509.Certificate{ca.cert}) })

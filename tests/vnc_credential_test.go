@@ -28,13 +28,13 @@ func TestVNCARegisteredWorkstationIsReachedByTLS(t *testing.T) {
 		"credential plain {\nuser ann\n" + password + trust + "}\n}\n" +
 		"credential named {\n" + password + trust + "server_name desk.example\n}\n}\n"})
 	for _, c := range cases {
-		d := newDesk(t, c.greet)
+		d := newVNCServer(t, c.greet)
 		_, port, _ := net.SplitHostPort(d.address())
 		h.want(201, "PUT", workstations+"/"+c.name, "manage", `{"address":"`+net.JoinHostPort(c.host, port)+`","credential":"`+c.credential+`"}`)
 		w := h.tlsFirst(h.issue("connect", c.name, "").host)
 		if c.refused == "" {
 			if w.accepted().echo(3, 4); w.err != nil {
-				t.Errorf("%s: %v %s", c.name, w.err, h.visitLines(c.name))
+				t.Errorf("%s: %v %s", c.name, w.err, h.vncLogLines(c.name))
 			}
 			w.leave()
 			continue
@@ -43,6 +43,6 @@ func TestVNCARegisteredWorkstationIsReachedByTLS(t *testing.T) {
 		if got := w.refusal(); w.err != nil || got != text {
 			t.Errorf("%s: told %q, %v", c.name, got, w.err)
 		}
-		h.visitLine(`"code":"workstation_certificate"`, `"workstation":"`+c.name+`"`, c.refused)
+		h.vncLogLine(`"code":"workstation_certificate"`, `"workstation":"`+c.name+`"`, c.refused)
 	}
 }

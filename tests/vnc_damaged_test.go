@@ -8,7 +8,7 @@ import (
 )
 
 // recordFiles are the stored records of workstations, by the workstation's name.
-func (h *house) recordFiles() map[string]string {
+func (h *harness) recordFiles() map[string]string {
 	h.t.Helper()
 	paths, err := filepath.Glob(filepath.Join(h.dir, "storage", "gatehouse", "workstations", "*.json"))
 	if err != nil {
@@ -26,10 +26,10 @@ func (h *house) recordFiles() map[string]string {
 	return byName
 }
 
-// It is not known who was released: no desktop opens. Models have nothing to do
-// with it, and nobody must reload when the record is in order again.
+// It is not known which workstations are released, so no desktop opens. Models are not affected,
+// and no reload is needed once the record is repaired.
 func TestVNCADamagedRecordClosesTheDesktopsOnly(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	s := setup{vnc: "register_networks 127.0.0.1/32\n" + d.as("one", "") + d.as("two", "")}
 	h := startVNC(t, s)
 	h.release("one")
@@ -53,7 +53,7 @@ func TestVNCADamagedRecordClosesTheDesktopsOnly(t *testing.T) {
 		h.stopped = true
 		t.Fatal("the models are closed too: ", err)
 	}
-	h.doorReady()
+	h.vncReady()
 	if a := h.post(chatV1, "full", chat("fake/echo", "")); a.status != 200 {
 		t.Errorf("a call: %d %s", a.status, a.body)
 	}

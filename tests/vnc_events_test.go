@@ -64,7 +64,7 @@ const subscribe = `events {
 
 func TestVNCSubscribersLogAndActivityTellOfASession(t *testing.T) {
 	seen.reset()
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{global: subscribe, vnc: d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	w := h.view(a).echo(1, 1) // 2 pointer events, both ways
@@ -73,7 +73,7 @@ func TestVNCSubscribersLogAndActivityTellOfASession(t *testing.T) {
 	end := w.quietViewer()
 	h.release("one")
 	wantEnd(t, "the viewer", end)
-	h.calm()
+	h.vncClosed()
 
 	if !eventually(func() bool {
 		return len(seen.named("vnc_session_closed")) == 1 && len(seen.named("workstation_released")) == 1
@@ -101,7 +101,7 @@ func TestVNCSubscribersLogAndActivityTellOfASession(t *testing.T) {
 		t.Errorf("released: %v", e)
 	}
 
-	row := h.visitRow("one")
+	row := h.vncRecord("one")
 	for name, want := range map[string]any{
 		"id": id, "route": "VNC session", "key": "connect", "status": number("200"), "code": nil,
 		"ended": "released", "bytes_up": number("12"), "bytes_down": number("12"),
@@ -110,7 +110,7 @@ func TestVNCSubscribersLogAndActivityTellOfASession(t *testing.T) {
 			t.Errorf("row: %s is %v, want %v", name, got, want)
 		}
 	}
-	line := h.visitLine(`"msg":"vnc session"`, id)
+	line := h.vncLogLine(`"msg":"vnc session"`, id)
 	for name, want := range map[string]any{
 		"level": "info", "workstation": "one", "key": "connect", "tenant": "default", "token": opened[0]["token"], "remote": viewer,
 		"security": "TLSFirst", "ended": "released", "bytes_up": number("12"), "bytes_down": number("12"),
@@ -134,10 +134,10 @@ func TestVNCSubscribersLogAndActivityTellOfASession(t *testing.T) {
 	}
 }
 
-// After a reload the subscribers of the newest configuration are told.
+// After a reload the subscribers of the newest configuration get the events.
 func TestVNCEventsGoToTheNewestConfiguration(t *testing.T) {
 	seen.reset()
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: d.as("one", "")})
 	w := h.view(h.issue("connect", "one", ""))
 	h.become(setup{global: subscribe, vnc: d.as("one", "")})

@@ -13,45 +13,45 @@ import (
 	"time"
 )
 
-// startVNC is start, and waits for the door's certificate.
-func startVNC(t *testing.T, s setup) *house {
+// startVNC is start, and waits for the VNC certificate.
+func startVNC(t *testing.T, s setup) *harness {
 	t.Helper()
 	h := start(t, s)
-	h.doorReady()
+	h.vncReady()
 	return h
 }
 
-// doorReady waits until the door has its certificate: Caddy obtains it in the
-// background. Whoever comes before fails, so each try has an address of its own.
-func (h *house) doorReady() {
+// vncReady waits until VNC has its certificate: Caddy obtains it in the background. A viewer that
+// comes before fails, so each try has an address of its own.
+func (h *harness) vncReady() {
 	h.t.Helper()
 	var last error
 	if !eventually(func() bool {
 		h.tries++
-		w := h.dialDoor(fmt.Sprintf("127.0.%d.%d", 200+h.tries/250, 1+h.tries%250))
+		w := h.dialVNC(fmt.Sprintf("127.0.%d.%d", 200+h.tries/250, 1+h.tries%250))
 		defer w.leave()
-		if h.doorIsSilent {
+		if h.vncGreetsAtOnce {
 			w.greeted("RFB 003.008\n", 19).veNCrypt(262) // nothing is decided without a password
 		}
 		w.startTLS("ready." + vncDomain)
 		last = w.err
 		return w.err == nil
 	}) {
-		h.t.Fatal("the door has no certificate: ", last)
+		h.t.Fatal("there is no VNC certificate: ", last)
 	}
 }
 
-// become puts another setup in place and waits until it alone answers.
-func (h *house) become(s setup) {
+// become loads another setup and waits until only that answers.
+func (h *harness) become(s setup) {
 	h.t.Helper()
 	h.change(h.caddyfile(s))
-	if s.vnc != "" && !s.noDoor {
-		h.doorReady()
+	if s.vnc != "" && !s.noLayer4 {
+		h.vncReady()
 	}
 }
 
 // roots are the local CA's, for viewers.
-func (h *house) roots() *x509.CertPool {
+func (h *harness) roots() *x509.CertPool {
 	roots := x509.NewCertPool()
 	pem, _ := os.ReadFile(filepath.Join(h.dir, "storage", "pki", "authorities", "local", "root.crt")) // without it no certificate is good
 	roots.AppendCertsFromPEM(pem)
@@ -66,7 +66,7 @@ type address struct {
 }
 
 // issue asks for a VNC address for a workstation.
-func (h *house) issue(key, workstation, body string) address {
+func (h *harness) issue(key, workstation, body string) address {
 	h.t.Helper()
 	a := h.do(http.MethodPost, "/v1/workstations/"+workstation+"/vnc", key, body)
 	if a.status != 200 {
@@ -83,7 +83,7 @@ func splitAddress(url string) address {
 }
 
 // do is a call with any method.
-func (h *house) do(method, path, key, body string) answer {
+func (h *harness) do(method, path, key, body string) answer {
 	h.t.Helper()
 	r := h.request(path, key, body)
 	r.Method = method
@@ -91,7 +91,7 @@ func (h *house) do(method, path, key, body string) answer {
 }
 
 // want is do, and the status it must have.
-func (h *house) want(status int, method, path, key, body string) answer {
+func (h *harness) want(status int, method, path, key, body string) answer {
 	h.t.Helper()
 	a := h.do(method, path, key, body)
 	if a.status != status {
@@ -100,18 +100,18 @@ func (h *house) want(status int, method, path, key, body string) answer {
 	return a
 }
 
-func (h *house) release(workstation string) {
+func (h *harness) release(workstation string) {
 	h.t.Helper()
 	h.want(204, http.MethodDelete, "/v1/workstations/"+workstation, "desk", "")
 }
 
-func (h *house) restore(workstation string) {
+func (h *harness) restore(workstation string) {
 	h.t.Helper()
 	h.want(200, http.MethodPut, "/v1/workstations/"+workstation, "desk", "{}")
 }
 
 // sessions are the ids of the open sessions at a workstation.
-func (h *house) sessions(workstation string) (ids []string) {
+func (h *harness) sessions(workstation string) (ids []string) {
 	h.t.Helper()
 	a := h.want(200, http.MethodGet, "/v1/workstations/"+workstation+"/sessions", "desk", "")
 	list, _ := at(parse(h.t, a.body), "data").([]any)
@@ -122,9 +122,8 @@ func (h *house) sessions(workstation string) (ids []string) {
 	return ids
 }
 
-// metric is the value of one series, as /metrics writes its name and labels; 0
-// without it.
-func (h *house) metric(series string) float64 {
+// metric is the value of one series, as /metrics writes its name and labels; 0 without it.
+func (h *harness) metric(series string) float64 {
 	h.t.Helper()
 	for line := range strings.Lines(string(h.get("/metrics", "").body)) {
 		if value, ok := strings.CutPrefix(line, series+" "); ok {
@@ -138,13 +137,13 @@ func (h *house) metric(series string) float64 {
 	return 0
 }
 
-func (h *house) refusedBy(reason string) float64 {
+func (h *harness) refusedBy(reason string) float64 {
 	h.t.Helper()
 	return h.metric(`gatehouse_vnc_refused_total{reason="` + reason + `"}`)
 }
 
 // refusedSoon waits until n connections were refused for the reason.
-func (h *house) refusedSoon(reason string, n float64) {
+func (h *harness) refusedSoon(reason string, n float64) {
 	h.t.Helper()
 	var got float64
 	if !eventually(func() bool { got = h.refusedBy(reason); return got >= n }) || got != n {
@@ -152,9 +151,8 @@ func (h *house) refusedSoon(reason string, n float64) {
 	}
 }
 
-// visitLine is the log line of a VNC connection, once it is there, that holds
-// all the texts.
-func (h *house) visitLine(texts ...string) any {
+// vncLogLine is the log line of a VNC connection, once it is there, that holds all the texts.
+func (h *harness) vncLogLine(texts ...string) any {
 	h.t.Helper()
 	var found string
 	if !eventually(func() bool {
@@ -171,9 +169,8 @@ func (h *house) visitLine(texts ...string) any {
 	return parse(h.t, []byte(found))
 }
 
-// visitRow is the newest record of a VNC connection to a workstation, once
-// there is one.
-func (h *house) visitRow(workstation string) (row any) {
+// vncRecord is the newest record of a VNC connection to a workstation, once there is one.
+func (h *harness) vncRecord(workstation string) (row any) {
 	h.t.Helper()
 	if !eventually(func() bool {
 		for _, r := range h.allRows("") {
@@ -190,12 +187,12 @@ func (h *house) visitRow(workstation string) (row any) {
 }
 
 // calm waits until no connection is half open and no session is open.
-func (h *house) calm() {
+func (h *harness) vncClosed() {
 	h.t.Helper()
 	if !eventually(func() bool {
 		return h.metric("gatehouse_vnc_connections_half_open") == 0 && h.metric("gatehouse_vnc_sessions_open") == 0
 	}) {
-		h.t.Error("connections of the door do not end")
+		h.t.Error("VNC connections do not end")
 	}
 }
 

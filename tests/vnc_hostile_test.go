@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// What comes to the door that is no viewer, or a hostile one, is let go with a
-// clear end and a count, and costs the one at work nothing.
+// A client that is no viewer, or a hostile one, gets a clear end and is counted, and costs a live
+// session nothing.
 func TestVNCBadInputEndsClearly(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: silent + "step_timeout 1500ms", vnc: "vncauth on\n" + d.as("one", "")})
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: silent + "step_timeout 1500ms", vnc: "vncauth on\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
-	live := h.dialDoor("").greeted("RFB 003.008\n", 19)
+	live := h.dialVNC("").greeted("RFB 003.008\n", 19)
 	live.veNCrypt(260)
 	h.good(live.startTLS(a.host).accepted().echo(1, 1))
 	record := string([]byte{0x16, 3, 1, 0, 5})
@@ -79,7 +79,7 @@ func TestVNCBadInputEndsClearly(t *testing.T) {
 			counts[c.reason] = h.refusedBy(c.reason)
 		}
 		counts[c.reason]++
-		w := h.dialDoor(fmt.Sprintf("127.0.6.%d", i+1))
+		w := h.dialVNC(fmt.Sprintf("127.0.6.%d", i+1))
 		if c.come(w); w.err != nil {
 			t.Errorf("%s: %v", c.name, w.err)
 		}
@@ -93,13 +93,13 @@ func TestVNCBadInputEndsClearly(t *testing.T) {
 	}
 	h.good(live.echo(1, 2))
 	live.leave()
-	h.calm()
+	h.vncClosed()
 }
 
 func TestVNCWhoSpeaksFirstAndNoTLSIsAnswered(t *testing.T) {
-	h := startVNC(t, setup{door: "tls_first_wait 10s\nstep_timeout 1500ms", vnc: "workstation demo {\ntest_card\n}"})
+	h := startVNC(t, setup{vncHandler: "tls_first_wait 10s\nstep_timeout 1500ms", vnc: "workstation demo {\ntest_card\n}"})
 	for _, request := range []string{"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST /v1 HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc", "PRI * HTTP/2.0\r\n\r\n"} {
-		w := h.dialDoor("").say(request)
+		w := h.dialVNC("").say(request)
 		answer, err := io.ReadAll(w)
 		if w.err != nil || err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 Bad Request\r\n") || !strings.Contains(string(answer), "speaks VNC") {
 			t.Errorf("%.10q: %q, %v, %v", request, answer, w.err, err)
@@ -108,7 +108,7 @@ func TestVNCWhoSpeaksFirstAndNoTLSIsAnswered(t *testing.T) {
 	}
 	h.refusedSoon("http", 3)
 	for _, text := range []string{"RFB 003.008\n", "\x80\x2e\x01", "\x03\x00\x00\x13"} { // a server, SSL 2, RDP
-		w := h.dialDoor("").say(text)
+		w := h.dialVNC("").say(text)
 		if w.over(); w.err != nil {
 			t.Errorf("%q: %v", text, w.err)
 		}
@@ -119,7 +119,7 @@ func TestVNCWhoSpeaksFirstAndNoTLSIsAnswered(t *testing.T) {
 		"an ALPN of h2":  {ServerName: "a." + vncDomain, NextProtos: []string{"h2"}, RootCAs: h.roots()},
 		"half the hello": nil,
 	} {
-		w := h.dialDoor("")
+		w := h.dialVNC("")
 		if config == nil {
 			w.say("\x16\x03\x01\x02\x00\x01\x00")
 		} else if w.startTLSWith(config); name == "TLS 1.1" && w.err == nil {
@@ -130,12 +130,12 @@ func TestVNCWhoSpeaksFirstAndNoTLSIsAnswered(t *testing.T) {
 		}
 		w.leave()
 	}
-	h.calm()
+	h.vncClosed()
 }
 
 // A byte now and then keeps no step open.
 func TestVNCASlowViewerHasItsStepAndNoMore(t *testing.T) {
-	h := startVNC(t, setup{door: silent + "step_timeout 1s\nauth_timeout 1s", vnc: "workstation demo {\ntest_card\n}"})
+	h := startVNC(t, setup{vncHandler: silent + "step_timeout 1s\nauth_timeout 1s", vnc: "workstation demo {\ntest_card\n}"})
 	before := h.refusedBy("timeout")
 	steps := map[string]func(w *wire) *wire{
 		"version":     func(w *wire) *wire { return w.hear("RFB 003.008\n") },
@@ -147,7 +147,7 @@ func TestVNCASlowViewerHasItsStepAndNoMore(t *testing.T) {
 	var all sync.WaitGroup
 	for name, step := range steps {
 		all.Go(func() {
-			w := step(h.dialDoor(ownAddress))
+			w := step(h.dialVNC(ownAddress))
 			defer w.leave()
 			if w.err != nil {
 				t.Errorf("%s: %v", name, w.err)

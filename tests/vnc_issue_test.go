@@ -10,7 +10,7 @@ import (
 const vncOfOne = "/v1/workstations/one/vnc"
 
 func TestVNCAnAddressIsIssued(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: d.as("one", "")})
 	r := h.request(vncOfOne, "connect", "{}")
 	r.Host = "evil.example:1"
@@ -53,7 +53,7 @@ func TestVNCAnAddressIsIssued(t *testing.T) {
 }
 
 func TestVNCTheBodyOfAnIssueMaySaySoMuch(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: "max_duration 1h\nmax_tokens 32\n" + d.as("one", "")})
 	a := h.want(200, "POST", vncOfOne, "connect", `{"view_only":true,"shared":true,"expires_in":60}`)
 	body := parse(t, a.body)
@@ -89,7 +89,7 @@ func TestVNCTheBodyOfAnIssueMaySaySoMuch(t *testing.T) {
 }
 
 func TestVNCWhoMayNotHaveAnAddressGetsNone(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: d.as("one", "") + d.as("gone", "") + d.as("theirs", "tenant other")})
 	h.release("gone")
 	for _, key := range []string{"", "nobody"} {
@@ -115,13 +115,13 @@ func TestVNCWhoMayNotHaveAnAddressGetsNone(t *testing.T) {
 	if a.header.Get("Allow") != "POST" {
 		t.Errorf("Allow %q", a.header.Get("Allow"))
 	}
-	if n := d.visits(); n != 0 {
+	if n := d.connections(); n != 0 {
 		t.Errorf("the workstation was reached %d times", n)
 	}
 }
 
 func TestVNCAWorkstationHasAFewLiveTokensOnly(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: "max_tokens 2\n" + d.as("one", "") + d.as("two", "")})
 	h.issue("connect", "one", "")
 	h.issue("connect", "one", `{"expires_in":1}`)
@@ -138,7 +138,7 @@ func TestVNCAWorkstationHasAFewLiveTokensOnly(t *testing.T) {
 
 // The single modules authenticate by themselves, wherever a site puts them.
 func TestVNCTheSingleModulesNeverRunUnauthenticated(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: "register_networks 10.0.0.0/8\n" + d.as("one", ""), site: `
 	route /a/workstations/* {
 		gatehouse_vnc_url

@@ -7,7 +7,7 @@ import (
 
 const askFirst = "on_demand_tls {\nask http://127.0.0.1:1/ask\n}\n"
 
-// onDemand is a site whose policy obtains certificates for whatever name comes.
+// onDemand is a site whose policy obtains certificates for any name.
 func onDemand(host string) string {
 	return "https://" + host + ":HTTPS_PORT {\nbind 127.0.0.1\ntls {\non_demand\n}\n}\n"
 }
@@ -16,7 +16,7 @@ func onDemand(host string) string {
 // would be asked of a public CA, and so be published.
 func TestVNCTokensAreNoNamesOfCertificatesOnDemand(t *testing.T) {
 	mockCA = newAuthority(t)
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: d.as("one", "")})
 	public := h.caddyfile(setup{global: "cert_issuer gatehouse_test\n" + askFirst, vnc: "domain vnc.example.com\n" + d.as("one", "")})
 	private := h.caddyfile(setup{global: askFirst, vnc: d.as("one", "")})

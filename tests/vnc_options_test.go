@@ -8,7 +8,7 @@ import (
 
 // Clients that know all fields send null for those they do not set.
 func TestVNCNullLeavesAnOptionAsItIs(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: "view_only\nregister_networks 10.0.0.0/8\n" + d.as("one", "")})
 	for _, body := range []string{`{"expires_in":null}`, `{"view_only":null,"shared":null}`, `{"expires_in": null ,"view_only":null,"shared":null}`} {
 		before := time.Now().Truncate(time.Second)
@@ -27,8 +27,8 @@ func TestVNCNullLeavesAnOptionAsItIs(t *testing.T) {
 	h.want(200, "PUT", workstations+"/one", "manage", `{"address":null,"credential":null}`) // a declared one is restored
 }
 
-func TestVNCAValueOfAnotherTypeIsToldWhatIsWanted(t *testing.T) {
-	d := newDesk(t, asNone)
+func TestVNCAValueOfAnotherTypeIsRefusedWithTheWantedOne(t *testing.T) {
+	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: "register_networks 10.0.0.0/8\n" + d.as("one", "")})
 	for _, c := range []struct{ method, path, body, param, want string }{
 		{"POST", vncOfOne, `{"expires_in":"60"}`, "expires_in", "want seconds"},
@@ -49,10 +49,9 @@ func TestVNCAValueOfAnotherTypeIsToldWhatIsWanted(t *testing.T) {
 	}
 }
 
-// Where in the path a single module's own part begins is found from the table,
-// whatever stands before it.
+// The table says where a single module's own part of the path begins, with any prefix before it.
 func TestVNCTheSingleModulesWorkBehindAnyPrefix(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: "max_tokens 32\n" + d.as("one", "") + d.as("workstations", ""), site: `
 	@issue path */vnc
 	route @issue {

@@ -24,9 +24,9 @@ func encodings(list ...int32) []byte {
 	return m
 }
 
-// arrived says the messages and returns which of them the workstation got, with
-// whatever it got instead. The last, a full update request, always passes.
-func (h *house) arrived(d *desk, a address, messages ...[]byte) [][]byte {
+// arrived sends the messages and returns what the workstation got of them, or instead of them. The
+// last, a full update request, always passes.
+func (h *harness) arrived(d *vncServer, a address, messages ...[]byte) [][]byte {
 	h.t.Helper()
 	d.mu.Lock()
 	d.messages = nil
@@ -45,11 +45,11 @@ func (h *house) arrived(d *desk, a address, messages ...[]byte) [][]byte {
 		h.t.Fatalf("the last message did not arrive: %v", got)
 	}
 	w.leave()
-	h.calm()
+	h.vncClosed()
 	return got[:len(got)-1]
 }
 
-func (h *house) wantMessages(what string, got [][]byte, want ...[]byte) {
+func (h *harness) wantMessages(what string, got [][]byte, want ...[]byte) {
 	h.t.Helper()
 	if !bytes.Equal(bytes.Join(got, nil), bytes.Join(want, nil)) {
 		h.t.Errorf("%s: the workstation got\n%v, want\n%v", what, got, want)
@@ -57,7 +57,7 @@ func (h *house) wantMessages(what string, got [][]byte, want ...[]byte) {
 }
 
 func TestVNCARelayedViewerDoesWhatThePolicyAllows(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: d.as("one", "")})
 	all := [][]byte{pixelFormat, keyEvent, cutText, setSize}
 	h.wantMessages("by default", h.arrived(d, h.issue("connect", "one", ""), all...), all...)
@@ -72,7 +72,7 @@ func TestVNCARelayedViewerDoesWhatThePolicyAllows(t *testing.T) {
 }
 
 func TestVNCEncodingsAreReorderedAndNeverAdded(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	h.wantMessages("Tight first, levels capped, no way round the pace",
@@ -84,7 +84,7 @@ func TestVNCEncodingsAreReorderedAndNeverAdded(t *testing.T) {
 }
 
 func TestVNCUltraVNCsOwnMessagesDoNotEndTheSession(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: d.as("one", "")})
 	h.wantMessages("chat, scale, a request to send files", h.arrived(d, h.issue("connect", "one", ""), keyEvent,
 		[]byte{11, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}, append([]byte{11, 0, 0, 0, 0, 0, 0, 5}, "hello"...),
@@ -92,7 +92,7 @@ func TestVNCUltraVNCsOwnMessagesDoNotEndTheSession(t *testing.T) {
 }
 
 func TestVNCUpdateRequestsArePaced(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: "fps 1\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	// Many requests within the second: one passes, the others become one that
@@ -102,7 +102,7 @@ func TestVNCUpdateRequestsArePaced(t *testing.T) {
 	if n := len(h.arrived(d, a, continuously)); n != 0 {
 		t.Error("continuous updates go round the pace")
 	}
-	// What is held back comes when it is due, though the viewer says nothing more.
+	// A request that is held back is sent when it is due, also if the viewer sends nothing more.
 	d.mu.Lock()
 	d.messages = nil
 	d.mu.Unlock()
@@ -113,7 +113,7 @@ func TestVNCUpdateRequestsArePaced(t *testing.T) {
 }
 
 func TestVNCAMessageThatIsNoneEndsTheSession(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	for name, c := range map[string]struct {
@@ -131,11 +131,11 @@ func TestVNCAMessageThatIsNoneEndsTheSession(t *testing.T) {
 		if w.over(); w.err != nil {
 			t.Errorf("%s: %v", name, w.err)
 		}
-		h.calm()
-		if row := h.visitRow("one"); at(row, "ended") != "protocol_error" || at(row, "code") != c.code {
+		h.vncClosed()
+		if row := h.vncRecord("one"); at(row, "ended") != "protocol_error" || at(row, "code") != c.code {
 			t.Errorf("%s: %v, %v", name, at(row, "ended"), at(row, "code"))
 		}
-		if line := h.visitLine(`"msg":"vnc session"`, c.cause); at(line, "ended") != "protocol_error" || at(line, "code") != c.code {
+		if line := h.vncLogLine(`"msg":"vnc session"`, c.cause); at(line, "ended") != "protocol_error" || at(line, "code") != c.code {
 			t.Errorf("%s: line %v", name, line)
 		}
 	}

@@ -10,16 +10,16 @@ import (
 // balancer is the address of a load balancer that sends PROXY headers.
 const balancer = "127.0.0.50"
 
-// behindBalancer is a door that believes only the balancer's headers.
+// behindBalancer is a route that trusts only the balancer's headers.
 const behindBalancer = "proxy_protocol {\nallow " + balancer + "/32\nfallback_policy reject\n}\nvnc {\n"
 
-// balanced dials the door as the balancer does for a client.
-func (h *house) balanced(client string) *wire {
-	return h.dialDoor(balancer).say("PROXY TCP4 " + client + " 127.0.0.1 40000 5900\r\n")
+// balanced dials as the balancer does for a client.
+func (h *harness) balanced(client string) *wire {
+	return h.dialVNC(balancer).say("PROXY TCP4 " + client + " 127.0.0.1 40000 5900\r\n")
 }
 
 func TestVNCViewersBehindALoadBalancerAreKnownByTheirOwnAddress(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{route: behindBalancer + both + "\n}", vnc: "vncauth on\non_conflict share\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	viewer := func() any {
@@ -33,23 +33,23 @@ func TestVNCViewersBehindALoadBalancerAreKnownByTheirOwnAddress(t *testing.T) {
 		t.Errorf("viewer %v, %v", got, w.err)
 	}
 	// A release reaches the viewer through the balancer's connection: its end
-	// is not kept back until the last patience is over.
+	// is not kept back until the last waitLimit is over.
 	released := time.Now()
 	h.release("one")
 	if w.over(); w.err != nil || time.Since(released) > 2*oneSecond {
 		t.Errorf("the end came after %v, %v", time.Since(released), w.err)
 	}
-	h.calm()
+	h.vncClosed()
 	h.restore("one")
 
 	a = h.issue("connect", "one", "")
-	direct := h.dialDoor("127.0.0.51").greeted("RFB 003.008\n", 2).answerChallenge(a.token).accepted().echo(1, 2)
+	direct := h.dialVNC("127.0.0.51").greeted("RFB 003.008\n", 2).answerChallenge(a.token).accepted().echo(1, 2)
 	defer direct.leave()
 	if got := viewer(); direct.err != nil || got != direct.LocalAddr().String() {
 		t.Errorf("without the balancer: viewer %v, %v", got, direct.err)
 	}
 	direct.leave()
-	h.calm()
+	h.vncClosed()
 
 	first := h.balanced("203.0.113.9").startTLS(a.host).hear("RFB 003.008\n").say("RFB 003.008\n").hear(1, 1).say(1).accepted()
 	defer first.leave()
@@ -57,13 +57,13 @@ func TestVNCViewersBehindALoadBalancerAreKnownByTheirOwnAddress(t *testing.T) {
 		t.Errorf("TLS first: viewer %v, %v", got, first.err)
 	}
 
-	// Somebody else's header is no header.
-	h.dialDoor("127.0.0.51").say("PROXY TCP4 203.0.113.7 127.0.0.1 40000 5900\r\n").over()
+	// The header of any other sender is refused.
+	h.dialVNC("127.0.0.51").say("PROXY TCP4 203.0.113.7 127.0.0.1 40000 5900\r\n").over()
 	h.refusedSoon("http", 1)
 }
 
 func TestVNCLimitsBehindALoadBalancerAreOfTheViewersNetwork(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{route: behindBalancer + silent + "\nmax_pending_per_network 1\n}", vnc: d.as("one", "")})
 	first := h.balanced("203.0.113.7").hear("RFB 003.008\n")
 	defer first.leave()

@@ -9,13 +9,12 @@ import (
 	"time"
 )
 
-// A viewer connects while its workstation is released, a thousand times, the
-// release one step of the dialogue later each time round: whoever wins, when the
-// release is told no session is open, and the viewer has seen a desktop that
-// ended cleanly, or a reason.
+// A viewer connects while its workstation is released, a thousand times, the release one step of
+// the dialogue later each time round: whichever is first, no session is open when the release is
+// answered, and the viewer has seen a desktop that ended cleanly, or a reason.
 func TestVNCAReleaseAgainstAConnectLeavesNoSessionOpen(t *testing.T) {
 	const races, lanes, steps = 1000, 4, 6
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	vnc := ""
 	for lane := range lanes {
 		vnc += d.as(fmt.Sprintf("desk%d", lane), "")
@@ -53,11 +52,11 @@ func TestVNCAReleaseAgainstAConnectLeavesNoSessionOpen(t *testing.T) {
 	if desktops == 0 || desktops == races {
 		t.Error("nobody raced")
 	}
-	h.calm()
+	h.vncClosed()
 }
 
 // race is one of them: took is from the end of the release to that of the viewer.
-func (h *house) race(path, from string, step int) (desktop bool, took time.Duration, err error) {
+func (h *harness) race(path, from string, step int) (desktop bool, took time.Duration, err error) {
 	call := func(method, path, key, body string, want int) ([]byte, error) {
 		r := h.request(path, key, body)
 		r.Method = method
@@ -105,12 +104,11 @@ func (h *house) race(path, from string, step int) (desktop bool, took time.Durat
 	return e.desktop, took, errors.Join(err, e.err, restored)
 }
 
-// viewOrLeave comes with an address and stays until it is sent away; at is told
-// of each step. It fails for anything but a desktop and a clean end, or a
-// refusal in words.
-func (h *house) viewOrLeave(from, host string, at func(step int)) (desktop bool, err error) {
+// viewOrLeave connects with an address and stays until it is closed; at is called at each step. It
+// fails for anything but a desktop and a clean end, or a refusal in words.
+func (h *harness) viewOrLeave(from, host string, at func(step int)) (desktop bool, err error) {
 	at(0)
-	w := h.dialDoor(from)
+	w := h.dialVNC(from)
 	defer w.leave()
 	at(1)
 	w.startTLS(host).hear("RFB 003.008\n")

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// Who is not let in is told why in the viewer's window, by a SecurityResult,
-// and counted by reason.
-func TestVNCEveryBadTokenIsToldWhy(t *testing.T) {
-	d := newDesk(t, asNone)
+// A viewer that is refused shows the reason in its window, from the SecurityResult, and is counted
+// by reason.
+func TestVNCEveryBadTokenIsRefusedWithItsReason(t *testing.T) {
+	d := newVNCServer(t, asNone)
 	all := d.as("one", "") + d.as("two", "") + d.as("three", "")
 	h := startVNC(t, setup{vnc: all})
 	live := h.issue("connect", "one", "")
@@ -46,7 +46,7 @@ func TestVNCEveryBadTokenIsToldWhy(t *testing.T) {
 			"Connect again and enter the first part of the VNC address (before the first dot) as the password."},
 	}
 	for i, c := range cases {
-		w := h.dialDoor(fmt.Sprintf("127.0.1.%d", i+1))
+		w := h.dialVNC(fmt.Sprintf("127.0.1.%d", i+1))
 		w.startTLSWith(h.trusting(c.host)).hear("RFB 003.008\n").say("RFB 003.008\n")
 		if i < 5 {
 			w.hear(1, 1).say(1)
@@ -58,9 +58,9 @@ func TestVNCEveryBadTokenIsToldWhy(t *testing.T) {
 		}
 		counts[c.reason]++
 	}
-	h.become(setup{door: silent, vnc: all}) // tokens know nothing of it
+	h.become(setup{vncHandler: silent, vnc: all}) // tokens know nothing of it
 	for i, c := range cases {
-		w := h.dialDoor(fmt.Sprintf("127.0.1.%d", i+101)).greeted("RFB 003.008\n", 19)
+		w := h.dialVNC(fmt.Sprintf("127.0.1.%d", i+101)).greeted("RFB 003.008\n", 19)
 		w.veNCrypt(260)
 		w.startTLSWith(h.trusting(c.host))
 		if text := w.refusal(); w.err != nil || text != c.text {
@@ -71,10 +71,10 @@ func TestVNCEveryBadTokenIsToldWhy(t *testing.T) {
 	for reason, n := range counts {
 		h.refusedSoon(reason, n)
 	}
-	if n := d.visits(); n != 1 {
+	if n := d.connections(); n != 1 {
 		t.Errorf("the workstations were reached %d times", n)
 	}
-	w = h.dialDoor("").greeted("RFB 003.008\n", 19) // the live token has suffered nothing
+	w = h.dialVNC("").greeted("RFB 003.008\n", 19) // the live token has suffered nothing
 	w.veNCrypt(260)
 	if w.startTLS(live.host).accepted().echo(1, 2).leave(); w.err != nil {
 		t.Error(w.err)
@@ -87,21 +87,21 @@ func TestVNCEveryBadTokenIsToldWhy(t *testing.T) {
 }
 
 func TestVNCOldViewersAreRefusedAsTheyUnderstand(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: both, vnc: d.as("one", "")})
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: both, vnc: d.as("one", "")})
 	name := strings.Repeat("a2", 13) + "." + vncDomain
 	const text = "This VNC address is not valid. Ask for a new one."
-	w := h.dialDoor("").startTLS(name).hear("RFB 003.008\n").say("RFB 003.007\n").hear(0)
+	w := h.dialVNC("").startTLS(name).hear("RFB 003.008\n").say("RFB 003.007\n").hear(0)
 	if got := w.text(); w.err != nil || got != text {
 		t.Errorf("TLS first, 3.7: %q, %v", got, w.err)
 	}
 	w.over()
-	w3 := h.dialDoor("").startTLS(name).hear("RFB 003.008\n").say("RFB 003.003\n").hear(uint32(0))
+	w3 := h.dialVNC("").startTLS(name).hear("RFB 003.008\n").say("RFB 003.003\n").hear(uint32(0))
 	if got := w3.text(); w3.err != nil || got != text {
 		t.Errorf("TLS first, 3.3: %q, %v", got, w3.err)
 	}
 	w3.over()
-	v := h.dialDoor("").greeted("RFB 003.007\n", 19) // a result has no reason in 3.7
+	v := h.dialVNC("").greeted("RFB 003.007\n", 19) // a result has no reason in 3.7
 	v.veNCrypt(260)
 	v.startTLS(name).hear(uint32(1)).over()
 	for _, w := range []*wire{w, w3, v} {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestVNCRegistrationIsOffByDefault(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: d.as("one", "")})
 	a := h.do("PUT", workstations+"/two", "manage", `{"address":"10.0.0.7:5901"}`)
 	wantRefusal(t, workstations, a, 400, "unsupported_parameter")
@@ -66,10 +66,10 @@ func TestVNCARegistrationIsChecked(t *testing.T) {
 	}
 }
 
-// The address counts that is dialled. Whoever registers learns nothing about
-// the network from what the viewer is told.
+// The address that is dialled counts. The viewer's text says nothing about the network to the
+// tenant that registered it.
 func TestVNCARegisteredAddressIsCheckedAgainWhenItIsDialled(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	_, port, _ := net.SplitHostPort(d.address())
 	const text = "The workstation cannot be reached. Try again later."
 	h := startVNC(t, setup{vnc: "register_networks 127.0.0.0/8 ::/0 0.0.0.0/0\n"})
@@ -79,7 +79,7 @@ func TestVNCARegisteredAddressIsCheckedAgainWhenItIsDialled(t *testing.T) {
 		if got := w.refusal(); w.err != nil || got != text {
 			t.Errorf("%s: %q, %v", name, got, w.err)
 		}
-		h.visitLine("vnc connection refused", `"workstation":"`+name+`"`, `"code":"workstation_unreachable"`, cause)
+		h.vncLogLine("vnc connection refused", `"workstation":"`+name+`"`, `"code":"workstation_unreachable"`, cause)
 	}
 	const outside = "the address is outside the networks of register_networks"
 	h.want(201, "PUT", workstations+"/name", "manage", `{"address":"localhost:`+port+`"}`)
@@ -88,7 +88,7 @@ func TestVNCARegisteredAddressIsCheckedAgainWhenItIsDialled(t *testing.T) {
 		h.want(201, "PUT", workstations+"/own", "manage", `{"address":"`+net.JoinHostPort(own, port)+`"}`)
 		refused("own", outside)
 	}
-	if n := d.visits(); n != 0 {
+	if n := d.connections(); n != 0 {
 		t.Errorf("the workstation was reached %d times", n)
 	}
 	h.become(setup{vnc: "register_networks 127.0.0.1/32 ::1/128\n"})
@@ -110,7 +110,7 @@ func ownInterface() string {
 }
 
 func TestVNCARegisteredWorkstationUsesADeclaredCredential(t *testing.T) {
-	d := newDesk(t, asVNCAuth)
+	d := newVNCServer(t, asVNCAuth)
 	credential := "credential lab {\npassword {env.DESK_PASSWORD}\n}\n"
 	h := startVNC(t, setup{vnc: "register_networks 127.0.0.1/32\n" + credential})
 	h.want(201, "PUT", workstations+"/two", "manage", `{"address":"`+d.address()+`","credential":"lab"}`)
@@ -127,7 +127,7 @@ func TestVNCARegisteredWorkstationUsesADeclaredCredential(t *testing.T) {
 }
 
 func TestVNCCredentialsAndTokensStayWhereTheyAre(t *testing.T) {
-	good, bad := newDesk(t, asVNCAuth), newDesk(t, func(w *wire) {
+	good, bad := newVNCServer(t, asVNCAuth), newVNCServer(t, func(w *wire) {
 		offering(w, 2).hear(2).say("0123456789abcdef").take(16)
 		w.refuse("Authentication failed for " + deskPassword) // it may say what it likes
 	})
@@ -153,7 +153,7 @@ func TestVNCCredentialsAndTokensStayWhereTheyAre(t *testing.T) {
 		}
 		w.leave()
 	}
-	h.calm()
+	h.vncClosed()
 	keep(h.get(workstations, "manage"))
 	keep(h.get("/api/v1/activity?limit=1000", "desk"))
 	keep(h.get("/metrics", ""))
@@ -173,7 +173,7 @@ func TestVNCCredentialsAndTokensStayWhereTheyAre(t *testing.T) {
 }
 
 // stored is everything below Caddy's storage that is Gatehouse's.
-func (h *house) stored() string {
+func (h *harness) stored() string {
 	h.t.Helper()
 	var all bytes.Buffer
 	err := filepath.WalkDir(filepath.Join(h.dir, "storage", "gatehouse"), func(path string, d os.DirEntry, err error) error {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// busyViewer keeps moving the pointer and reading, as a person does who does
-// not know of the release, and tells how its connection ended.
+// busyViewer keeps moving the pointer and reading, as a person does who does not know of the
+// release, and sends how its connection ended.
 func (w *wire) busyViewer() (end chan error) {
 	end = make(chan error, 1)
 	stop := make(chan struct{})
@@ -53,21 +53,21 @@ func wantEnd(t *testing.T, what string, end chan error) {
 		if err != nil {
 			t.Errorf("%s: the end is not clean: %v", what, err)
 		}
-	case <-time.After(patience):
+	case <-time.After(waitLimit):
 		t.Errorf("%s: no end", what)
 	}
 }
 
 func TestVNCAReleaseEndsEverythingWithinASecond(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: both, vnc: "on_conflict share\nvncauth on\n" + d.as("one", "") + d.as("other", "")})
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: both, vnc: "on_conflict share\nvncauth on\n" + d.as("one", "") + d.as("other", "")})
 	a, unused, elsewhere := h.issue("connect", "one", ""), h.issue("connect", "one", ""), h.issue("connect", "other", "")
-	veNCrypt := h.dialDoor("").greeted("RFB 003.008\n", 19)
+	veNCrypt := h.dialVNC("").greeted("RFB 003.008\n", 19)
 	veNCrypt.veNCrypt(260)
 	viewers := map[string]*wire{
 		"TLS first": h.tlsFirst(a.host).accepted(),
 		"VeNCrypt":  veNCrypt.startTLS(a.host).accepted(),
-		"in clear":  h.dialDoor("").greeted("RFB 003.008\n", 2).answerChallenge(a.token).accepted(),
+		"in clear":  h.dialVNC("").greeted("RFB 003.008\n", 2).answerChallenge(a.token).accepted(),
 		"quiet":     h.tlsFirst(a.host).accepted(),
 	}
 	ends := map[string]chan error{}
@@ -100,13 +100,13 @@ func TestVNCAReleaseEndsEverythingWithinASecond(t *testing.T) {
 		h.refusedWith(dead, "This workstation was released.")
 	}
 	h.good(spared.echo(1, 2))
-	if line := h.visitLine(`"ended":"released"`, `"workstation":"one"`); at(line, "level") != "info" {
+	if line := h.vncLogLine(`"ended":"released"`, `"workstation":"one"`); at(line, "level") != "info" {
 		t.Errorf("line %v", line)
 	}
 }
 
 func TestVNCAReleaseAfterAReloadEndsSessionsOfBefore(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	s := setup{vnc: "on_conflict share\n" + d.as("one", "")}
 	h := startVNC(t, s)
 	a := h.issue("connect", "one", "")
@@ -124,23 +124,23 @@ func TestVNCAReleaseAfterAReloadEndsSessionsOfBefore(t *testing.T) {
 	h.refusedWith(a, "This workstation was released.")
 }
 
-// A release finds the connections too that have no session yet, at whatever
-// step they are: none of them gets a desktop any more.
+// A release also ends connections that have no session yet, at every step: none of them gets a
+// desktop.
 func TestVNCAReleaseDuringTheHandshakeLetsNobodyIn(t *testing.T) {
 	gate := make(chan struct{})
 	var once sync.Once
 	open := func() { once.Do(func() { close(gate) }) }
-	d := newDesk(t, func(w *wire) { <-gate; asNone(w) })
+	d := newVNCServer(t, func(w *wire) { <-gate; asNone(w) })
 	t.Cleanup(open)
-	h := startVNC(t, setup{door: silent, vnc: d.as("one", "") + d.as("two", "")})
+	h := startVNC(t, setup{vncHandler: silent, vnc: d.as("one", "") + d.as("two", "")})
 	a, b := h.issue("connect", "one", ""), h.issue("connect", "two", "")
 	step := func(a address) *wire {
-		w := h.dialDoor("").greeted("RFB 003.008\n", 19)
+		w := h.dialVNC("").greeted("RFB 003.008\n", 19)
 		w.veNCrypt(262)
 		return w
 	}
 	beforeTLS, beforePassword, atDesk := step(a), step(a).startTLS(""), step(a).startTLS("").plain("", a.token)
-	if !eventually(func() bool { return d.visits() == 1 }) {
+	if !eventually(func() bool { return d.connections() == 1 }) {
 		t.Fatal("nobody is on the way to the workstation")
 	}
 	h.release("one")
@@ -166,7 +166,7 @@ func TestVNCAReleaseDuringTheHandshakeLetsNobodyIn(t *testing.T) {
 }
 
 func TestVNCWhatAReloadDropsIsRevoked(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	one, two := d.as("one", ""), d.as("two", "")
 	h := startVNC(t, setup{vnc: "on_conflict share\n" + one + two})
 	kept, gone, other := h.issue("connect", "one", ""), h.issue("connect", "two", ""), h.issue("desk", "one", "")
@@ -174,7 +174,7 @@ func TestVNCWhatAReloadDropsIsRevoked(t *testing.T) {
 	h.become(setup{vnc: "on_conflict share\n" + one})
 	wantEnd(t, "of a workstation that was dropped", goneViewer)
 	h.refusedWith(gone, "This VNC address was withdrawn. Ask for a new one.")
-	h.visitLine(`"ended":"removed"`, `"workstation":"two"`)
+	h.vncLogLine(`"ended":"removed"`, `"workstation":"two"`)
 
 	// A key that is gone, may no more, or has moved to another tenant.
 	for _, change := range []string{

@@ -10,7 +10,7 @@ import (
 
 func TestVNCFiftySessionsGoOnThroughReloads(t *testing.T) {
 	const sessions, reloads = 50, 5
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	s := setup{vnc: "on_conflict share\n" + d.as("one", "")}
 	h := startVNC(t, s)
 	a := h.issue("connect", "one", "")
@@ -30,7 +30,7 @@ func TestVNCFiftySessionsGoOnThroughReloads(t *testing.T) {
 	if got := h.sessions("one"); strings.Join(got, " ") != strings.Join(ids, " ") {
 		t.Errorf("sessions %v, want %v", got, ids)
 	}
-	if n := d.visits(); n != sessions {
+	if n := d.connections(); n != sessions {
 		t.Errorf("the workstation was reached %d times", n)
 	}
 	var ends []chan error
@@ -46,7 +46,7 @@ func TestVNCFiftySessionsGoOnThroughReloads(t *testing.T) {
 // Caddy starts its apps in no fixed order, so it is tried several times: the
 // new configuration may have started, or not, when its listener fails.
 func TestVNCAReloadThatFailsRevokesAndClosesNothing(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	s := setup{vnc: "on_conflict share\n" + d.as("one", "") + d.as("two", "")}
 	h := startVNC(t, s)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,9 +57,9 @@ func TestVNCAReloadThatFailsRevokesAndClosesNothing(t *testing.T) {
 	one, two, foreign := h.issue("connect", "one", ""), h.issue("connect", "two", ""), h.issue("desk", "one", "")
 	open := []*wire{h.view(one), h.view(two), h.view(foreign)}
 	// It has dropped a workstation and a key, and listens where it cannot.
-	door := fmt.Sprintf("127.0.0.1:%d", h.ports[2])
+	listener := fmt.Sprintf("127.0.0.1:%d", h.ports[2])
 	next := h.caddyfile(setup{noKeys: true, keys: defaultKeys + dropKey("connect"), vnc: d.as("one", "")})
-	next = strings.Replace(next, door+" {\nroute", taken.Addr().String()+" {\nroute", 1)
+	next = strings.Replace(next, listener+" {\nroute", taken.Addr().String()+" {\nroute", 1)
 	for range 6 {
 		if err := h.load(next); err == nil || !strings.Contains(err.Error(), "address already in use") {
 			t.Fatalf("loading: %v", err)
@@ -78,7 +78,7 @@ func TestVNCAReloadThatFailsRevokesAndClosesNothing(t *testing.T) {
 }
 
 func TestVNCAConfigurationWithoutGatehouseEndsTheSessions(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	s := setup{vnc: d.as("one", "")}
 	h := startVNC(t, s)
 	a := h.issue("connect", "one", "")
@@ -86,7 +86,7 @@ func TestVNCAConfigurationWithoutGatehouseEndsTheSessions(t *testing.T) {
 	h.change(fmt.Sprintf("{\nadmin off\npersist_config off\nstorage file_system DIR/storage\n}\nhttp://:%d {\nbind 127.0.0.1\nrespond bare\n}", h.ports[0]))
 	wantEnd(t, "the viewer", end)
 	h.become(s)
-	if row := h.visitRow("one"); at(row, "ended") != "removed" {
+	if row := h.vncRecord("one"); at(row, "ended") != "removed" {
 		t.Errorf("row %v", row)
 	}
 	w := h.tlsFirst(a.host)
@@ -96,25 +96,25 @@ func TestVNCAConfigurationWithoutGatehouseEndsTheSessions(t *testing.T) {
 }
 
 func TestVNCEachHalfWorksAlone(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{keys: "\n", providers: "\n", vnc: d.as("one", "")})
 	w := h.view(h.issue("connect", "one", ""))
 	w.leave()
 	h.stop()
-	h = start(t, setup{noDoor: true, vnc: d.as("one", "")}) // the door may be another process's
+	h = start(t, setup{noLayer4: true, vnc: d.as("one", "")}) // the port may be another process's
 	h.issue("connect", "one", "")
 	if a := h.post(chatV1, "full", chat("fake/echo", "")); a.status != 200 {
 		t.Errorf("a call: %d %s", a.status, a.body)
 	}
 }
 
-// What was said to be released stays released; tokens do not outlive the process.
+// A release that was confirmed outlives the process; tokens do not.
 func TestVNCARestartKeepsRegistrationsAndReleasesAndForgetsTokens(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	s := setup{vnc: "register_networks 127.0.0.1/32\n" + d.as("one", "") + d.as("two", "")}
 	h := vacant(t)
 	c := h.run(s)
-	h.doorReady()
+	h.vncReady()
 	body := `{"address":"` + d.address() + `"}`
 	for _, name := range []string{"kept", "gone"} {
 		h.want(201, "PUT", workstations+"/"+name, "manage", body)
@@ -129,8 +129,8 @@ func TestVNCARestartKeepsRegistrationsAndReleasesAndForgetsTokens(t *testing.T) 
 		t.Error(err)
 	}
 	c = h.run(s)
-	h.doorReady()
-	if row := h.visitRow("one"); at(row, "ended") != "shutdown" {
+	h.vncReady()
+	if row := h.vncRecord("one"); at(row, "ended") != "shutdown" {
 		t.Errorf("row %v", row)
 	}
 	if got := h.names("manage"); got != "gone released, kept available, one available, two released" {
@@ -140,7 +140,7 @@ func TestVNCARestartKeepsRegistrationsAndReleasesAndForgetsTokens(t *testing.T) 
 	w := h.view(h.issue("connect", "kept", ""))
 	w.leave()
 
-	// A release is durable when it is told: a process that is killed then has it.
+	// A release is durable when it is answered: it is still there after a kill.
 	h.release("kept")
 	c.signal(syscall.SIGKILL)
 	_ = c.wait() // killed

@@ -2,11 +2,11 @@ package tests
 
 import "testing"
 
-// A key may have two secrets while one takes the other's place. When the old
-// one is taken out, all goes that was asked for with it, and nothing else.
+// A key may have two secrets while one replaces the other. When the old one is removed, everything
+// issued with it ends, and nothing else.
 func TestVNCASecretTakenOutOfItsKeyOpensNothingMore(t *testing.T) {
 	t.Setenv("KEY_LEAKED", secretOf("leaked"))
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	with := func(secrets string) setup {
 		key := "key connect {\n" + secrets + "scopes workstations:connect\n}\n"
 		return setup{noKeys: true, keys: defaultKeys + dropKey("connect") + key, vnc: "on_conflict share\n" + d.as("one", "") + d.as("two", "")}
@@ -25,7 +25,7 @@ func TestVNCASecretTakenOutOfItsKeyOpensNothingMore(t *testing.T) {
 	end := badViewer.busyViewer()
 	h.become(with(kept))
 	wantEnd(t, "of the secret that is gone", end)
-	h.visitLine(`"ended":"removed"`, `"workstation":"one"`)
+	h.vncLogLine(`"ended":"removed"`, `"workstation":"one"`)
 	for _, dead := range []address{bad.used, bad.unused} {
 		h.refusedWith(dead, "This VNC address was withdrawn. Ask for a new one.")
 	}

@@ -8,8 +8,7 @@ import (
 // vncDomain is the base of the addresses in every setup with desktops.
 const vncDomain = "vnc.localhost"
 
-// deskPassword is the workstations' password. Of it VNC authentication uses
-// the first 8 characters.
+// deskPassword is the workstations' password. Of it VNC authentication uses the first 8 characters.
 const deskPassword = "wk-canary-4a7d91e0c35b"
 
 // vncKeyNames are the keys of a setup with desktops, besides its own.
@@ -44,26 +43,26 @@ func (s setup) vncBlock() string {
 	if !strings.Contains(s.vnc, "domain ") {
 		domain = "domain " + vncDomain + "\n"
 	}
-	vnc := "vnc {\nport DOOR_PORT\n" + domain + s.vnc + "\n}\n"
+	vnc := "vnc {\nport VNC_PORT\n" + domain + s.vnc + "\n}\n"
 	if s.noKeys {
 		return vnc
 	}
 	return vncKeys + vnc
 }
 
-// doorBlock is the layer4 app of a setup with desktops.
-func (s setup) doorBlock() string {
-	if s.vnc == "" || s.noDoor {
+// layer4Block is the layer4 app of a setup with desktops.
+func (s setup) layer4Block() string {
+	if s.vnc == "" || s.noLayer4 {
 		return ""
 	}
 	route := s.route
 	if route == "" {
-		if !strings.Contains(s.door, "tls_first_wait") {
-			s.door = wrapped + s.door
+		if !strings.Contains(s.vncHandler, "tls_first_wait") {
+			s.vncHandler = wrapped + s.vncHandler
 		}
-		route = "vnc {\n" + s.door + "\n}"
+		route = "vnc {\n" + s.vncHandler + "\n}"
 	}
-	return "layer4 {\n127.0.0.1:DOOR_PORT {\nroute {\n" + route + "\n}\n}\n}"
+	return "layer4 {\n127.0.0.1:VNC_PORT {\nroute {\n" + route + "\n}\n}\n}"
 }
 
 // logLevel is INFO with desktops: at DEBUG Caddy v2.11.9 emits the events of
@@ -76,9 +75,8 @@ func (s setup) logLevel() string {
 	return "INFO"
 }
 
-// How the door waits for TLS: where all viewers of a test wait to be greeted it
-// need not, and where all begin with TLS, however busy the machine is, it can
-// wait for ever.
+// How the layer-4 handler waits for TLS. It need not where all viewers of a test wait for the
+// greeting, and it can wait long where all begin with TLS, as the machine may be busy.
 const (
 	silent  = "tls_first_wait off\n"
 	wrapped = "tls_first_wait 20s\n"

@@ -8,7 +8,7 @@ import (
 
 // The TLS of an earlier handler of the route counts as TLS first.
 func TestVNCTheTLSOfAnEarlierHandlerCounts(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{route: "tls {\nconnection_policy {\nfallback_sni *." + vncDomain + "\n}\n}\nvnc", vnc: d.as("one", "")})
 	w := h.view(h.issue("connect", "one", ""))
 	end := w.busyViewer()
@@ -20,12 +20,11 @@ func TestVNCTheTLSOfAnEarlierHandlerCounts(t *testing.T) {
 	}
 }
 
-// On a port shared with HTTPS a live token's name goes to the desktop and all
-// else to the site. To match uses nothing up: caddy-l4 asks again and again.
-// What goes to the site is looked at without the race detector only: caddy-l4
-// v0.1.2 reads a connection's counters after it has given it to the site.
+// On a port shared with HTTPS a live token's name goes to the desktop and all else to the site. A
+// match uses nothing up: caddy-l4 asks repeatedly. The site is checked without the race detector
+// only: caddy-l4 v0.1.2 reads a connection's counters after it has passed it to the site.
 func TestVNCTheTokenMatcherOnlyLooks(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	s := setup{vnc: "pin_client\n" + d.as("one", ""), global: `
 	servers 127.0.0.1:HTTPS_PORT {
 		listener_wrappers {
@@ -46,14 +45,14 @@ func TestVNCTheTokenMatcherOnlyLooks(t *testing.T) {
 	h.ports[2] = h.ports[1] // from here on viewers come to the port of HTTPS
 	a := h.issue("connect", "one", `{"expires_in":600}`)
 	for i := range 20 {
-		w := h.dialDoor("127.0.5." + strconv.Itoa(1+i)).startTLS(a.host) // matches, and leaves
+		w := h.dialVNC("127.0.5." + strconv.Itoa(1+i)).startTLS(a.host) // matches, and leaves
 		h.good(w)
 		w.leave()
 	}
-	h.calm()
+	h.vncClosed()
 	v := parse(t, h.want(200, "GET", workstations+"/one", "manage", "").body)
-	if at(v, "tokens") != number("1") || at(v, "sessions") != number("0") || d.visits() != 0 {
-		t.Errorf("%v, %d visits", v, d.visits())
+	if at(v, "tokens") != number("1") || at(v, "sessions") != number("0") || d.connections() != 0 {
+		t.Errorf("%v, %d connections", v, d.connections())
 	}
 	w := h.view(a) // it is not pinned to another address
 	end := w.busyViewer()
@@ -67,7 +66,7 @@ func TestVNCTheTokenMatcherOnlyLooks(t *testing.T) {
 	if a := h.get(h.secure+"/v1/models", "full"); a.status != 200 {
 		t.Errorf("the site: %d %s", a.status, a.body)
 	}
-	w = h.dialDoor("").startTLSWith(h.trusting(a.host)) // now it is a name like any other
+	w = h.dialVNC("").startTLSWith(h.trusting(a.host)) // now it is a name like any other
 	if line := w.say("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n").take(5); w.err == nil && string(line) != "HTTP/" {
 		t.Errorf("a dead token's name reaches %q", line)
 	}
@@ -76,11 +75,11 @@ func TestVNCTheTokenMatcherOnlyLooks(t *testing.T) {
 
 // A connection policy may ask the matcher too.
 func TestVNCAConnectionPolicyMayAskForALiveToken(t *testing.T) {
-	d := newDesk(t, asNone)
-	h := start(t, setup{door: "connection_policy {\nmatch {\nvnc_token\n}\n}\nconnection_policy {\nmatch {\nsni plain." + vncDomain + "\n}\nprotocols tls1.3\n}", vnc: d.as("one", "")})
+	d := newVNCServer(t, asNone)
+	h := start(t, setup{vncHandler: "connection_policy {\nmatch {\nvnc_token\n}\n}\nconnection_policy {\nmatch {\nsni plain." + vncDomain + "\n}\nprotocols tls1.3\n}", vnc: d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	if !eventually(func() bool {
-		w := h.dialDoor("").startTLS(a.host)
+		w := h.dialVNC("").startTLS(a.host)
 		defer w.leave()
 		return w.err == nil
 	}) {
@@ -88,7 +87,7 @@ func TestVNCAConnectionPolicyMayAskForALiveToken(t *testing.T) {
 	}
 	w := h.view(a)
 	w.leave()
-	dead := h.dialDoor("").startTLS("nobody." + vncDomain)
+	dead := h.dialVNC("").startTLS("nobody." + vncDomain)
 	if dead.err == nil {
 		t.Error("a dead token has a policy")
 	}

@@ -8,15 +8,15 @@ import (
 // asSilent takes a connection and says nothing, as a host that hangs does.
 func asSilent(w *wire) { w.take(1) }
 
-// Viewers that wait for a workstation have shown who they are. They take none of the half-open connections of
-// their address, and what the first finds out holds for all.
+// Viewers that wait for a workstation are authenticated. They do not count as half open, and the
+// result of the first one's login holds for all.
 func TestVNCASilentWorkstationDoesNotShutOutTheNeighbours(t *testing.T) {
 	const office, viewers = "127.0.3.11", 12
-	dead, fine := newDesk(t, asSilent), newDesk(t, asVNCAuth)
+	dead, fine := newVNCServer(t, asSilent), newVNCServer(t, asVNCAuth)
 	const password = "password {env.DESK_PASSWORD}"
 	h := startVNC(t, setup{
-		door: wrapped + "step_timeout 3s\nmax_pending_per_network 4",
-		vnc:  dead.as("dead", password) + fine.as("fine", password),
+		vncHandler: wrapped + "step_timeout 3s\nmax_pending_per_network 4",
+		vnc:        dead.as("dead", password) + fine.as("fine", password),
 	})
 	silent, good := h.issue("connect", "dead", ""), h.issue("connect", "fine", "")
 	var waiting []*wire
@@ -42,7 +42,7 @@ func TestVNCASilentWorkstationDoesNotShutOutTheNeighbours(t *testing.T) {
 	if took := time.Since(begun); took > atOnce {
 		t.Errorf("the next was told after %s", took)
 	}
-	if n := dead.visits(); n != 1 {
+	if n := dead.connections(); n != 1 {
 		t.Errorf("the workstation was reached %d times", n)
 	}
 	h.refusedSoon("workstation_timeout", viewers+1)
@@ -54,8 +54,8 @@ func TestVNCASilentWorkstationDoesNotShutOutTheNeighbours(t *testing.T) {
 // A viewer that was accepted may ask its user about the certificate before it goes on.
 func TestVNCAcceptedViewersAreNotHalfOpen(t *testing.T) {
 	const office = "127.0.3.12"
-	d := newDesk(t, asNone)
-	h := startVNC(t, setup{door: wrapped + "max_pending_per_network 4", vnc: "on_conflict share\n" + d.as("one", "")})
+	d := newVNCServer(t, asNone)
+	h := startVNC(t, setup{vncHandler: wrapped + "max_pending_per_network 4", vnc: "on_conflict share\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	var accepted []*wire
 	for range 8 {

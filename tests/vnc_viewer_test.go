@@ -18,26 +18,38 @@ import (
 // After its first error it does nothing more.
 type wire struct {
 	net.Conn
-	house *house
-	err   error
+	harness *harness
+	below   *belowTLS // nil before TLS
+	err     error
 }
 
-// ownAddress is where viewers come from who may fail more often than the door
-// forgives an address.
+// belowTLS notes the end of the connection below TLS.
+type belowTLS struct {
+	net.Conn
+	ended bool
+}
+
+func (b *belowTLS) Read(p []byte) (int, error) {
+	n, err := b.Conn.Read(p)
+	b.ended = b.ended || err != nil
+	return n, err
+}
+
+// ownAddress is the address of viewers that may fail more often than is free for one address.
 const ownAddress = "127.0.0.9"
 
-// dialDoor connects to the door from an address of the loopback network.
-func (h *house) dialDoor(from string) *wire {
-	dialer := net.Dialer{Timeout: patience}
+// dialVNC connects to the VNC port from an address of the loopback network.
+func (h *harness) dialVNC(from string) *wire {
+	dialer := net.Dialer{Timeout: waitLimit}
 	if from != "" {
 		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(from)}
 	}
 	conn, err := dialer.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(h.ports[2])))
 	if err != nil {
-		return &wire{house: h, err: err}
+		return &wire{harness: h, err: err}
 	}
-	w := &wire{Conn: conn, house: h}
-	_ = conn.SetDeadline(time.Now().Add(patience)) // of a broken connection the next read tells
+	w := &wire{Conn: conn, harness: h}
+	_ = conn.SetDeadline(time.Now().Add(waitLimit)) // a broken connection fails the next read
 	return w
 }
 
@@ -123,7 +135,7 @@ func (w *wire) greeted(version string, choice int) *wire {
 	return w.say(choice)
 }
 
-// veNCrypt chooses a sub-type and stands before TLS; it returns what was offered.
+// veNCrypt chooses a sub-type, up to the TLS handshake; it returns what was offered.
 func (w *wire) veNCrypt(sub uint32) (offered []uint32) {
 	w.hear(0, 2).say(0, 2).hear(0)
 	for range w.take(1)[0] {
@@ -135,7 +147,7 @@ func (w *wire) veNCrypt(sub uint32) (offered []uint32) {
 
 // startTLS goes on inside TLS; without a name no server name is sent.
 func (w *wire) startTLS(name string) *wire {
-	return w.startTLSWith(&tls.Config{ServerName: name, MinVersion: tls.VersionTLS12, RootCAs: w.house.roots()})
+	return w.startTLSWith(&tls.Config{ServerName: name, MinVersion: tls.VersionTLS12, RootCAs: w.harness.roots()})
 }
 
 func (w *wire) startTLSWith(config *tls.Config) *wire {
@@ -145,7 +157,8 @@ func (w *wire) startTLSWith(config *tls.Config) *wire {
 	if config.ServerName == "" {
 		config.InsecureSkipVerify = true // the certificate is wild, and there is no name to hold it against
 	}
-	conn := tls.Client(w.Conn, config)
+	w.below = &belowTLS{Conn: w.Conn}
+	conn := tls.Client(w.below, config)
 	if err := conn.Handshake(); err != nil {
 		w.fail("TLS: %w", err)
 		return w
@@ -197,14 +210,17 @@ func (w *wire) refusal() string {
 	return reason
 }
 
-// over reads to the end, which must be a clean one: inside TLS io.EOF comes of
-// a close_notify only, and of a reset it never comes.
+// over reads to the end, which must be a clean one: a close_notify inside TLS, and no reset.
+// crypto/tls reports a FIN without a close_notify as io.EOF too, so belowTLS tells them apart.
 func (w *wire) over() {
 	if w.err != nil {
 		return
 	}
 	if _, err := io.Copy(io.Discard, w); err != nil {
 		w.fail("the end: %w", err)
+	}
+	if w.below != nil && w.below.ended {
+		w.fail("the connection ended without a close_notify")
 	}
 	w.leave()
 }

@@ -8,7 +8,7 @@ import (
 const workstations = "/v1/workstations"
 
 // names are the workstations that a key sees, with their states.
-func (h *house) names(key string) string {
+func (h *harness) names(key string) string {
 	h.t.Helper()
 	a := h.want(200, "GET", workstations, key, "")
 	if at(parse(h.t, a.body), "object") != "list" {
@@ -25,7 +25,7 @@ func (h *house) names(key string) string {
 }
 
 func TestVNCWorkstationsComeAndGoAtRunTime(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: "register_networks 127.0.0.1/32 10.0.0.0/8\n" + d.as("fixed", "") + d.as("theirs", "tenant other")})
 	if got := h.names("desk"); got != "fixed available" {
 		t.Fatalf("at first: %s", got)
@@ -69,7 +69,7 @@ func TestVNCWorkstationsComeAndGoAtRunTime(t *testing.T) {
 }
 
 func TestVNCADeclaredWorkstationIsReleasedAndRestoredButNotReplaced(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: "register_networks 10.0.0.0/8\n" + d.as("one", "")})
 	const path = workstations + "/one"
 	a := h.do("PUT", path, "manage", `{"address":"10.0.0.7:5901"}`)
@@ -99,7 +99,7 @@ func TestVNCADeclaredWorkstationIsReleasedAndRestoredButNotReplaced(t *testing.T
 }
 
 func TestVNCSessionsAreListedAndEnded(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := startVNC(t, setup{vnc: "on_conflict share\n" + d.as("one", "")})
 	a := h.issue("connect", "one", "")
 	b := h.issue("desk", "one", `{"view_only":true}`)
@@ -138,7 +138,7 @@ func TestVNCSessionsAreListedAndEnded(t *testing.T) {
 }
 
 func TestVNCRoutesAskForTheirScopes(t *testing.T) {
-	d := newDesk(t, asNone)
+	d := newVNCServer(t, asNone)
 	h := start(t, setup{vnc: "register_networks 10.0.0.0/8\n" + d.as("one", "")})
 	for _, c := range []struct {
 		method, path, body string
@@ -157,7 +157,7 @@ func TestVNCRoutesAskForTheirScopes(t *testing.T) {
 		wantRefusal(t, c.path, h.do(c.method, c.path, "full", c.body), 403, "insufficient_scope")
 		wantRefusal(t, c.path, h.do(c.method, c.path, "", c.body), 401, "invalid_api_key")
 	}
-	// Where a workstation is, is for those who manage it.
+	// Only keys that may manage a workstation see its address.
 	h.want(201, "PUT", workstations+"/two", "manage", `{"address":"10.0.0.7:5901"}`)
 	for _, path := range []string{workstations, workstations + "/two"} {
 		if body := string(h.get(path, "connect").body); strings.Contains(body, "10.0.0.7") {

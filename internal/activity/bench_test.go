@@ -21,7 +21,7 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// BenchmarkCommitted tells what a record costs the process, appended and committed in groups.
+// BenchmarkCommitted measures the cost of a record, appended and committed in groups.
 func BenchmarkCommitted(b *testing.B) {
 	for _, group := range []int{1, 50, 500} {
 		b.Run(fmt.Sprint("group=", group), func(b *testing.B) {
@@ -53,7 +53,7 @@ func BenchmarkCommitted(b *testing.B) {
 	}
 }
 
-// BenchmarkDaily reads every row: what a question costs that cannot be bounded by time.
+// BenchmarkDaily reads every row: the cost of a query that time does not bound.
 func BenchmarkDaily(b *testing.B) {
 	st, log := open(b, store.Options{QueueBytes: 1 << 30})
 	const rows = 50_000

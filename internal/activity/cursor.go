@@ -10,12 +10,12 @@ import (
 // ErrBadCursor is returned for a cursor that Query did not make.
 var ErrBadCursor = errors.New("bad cursor")
 
-// cursor is the place after a record in the order of Query; the zero one is no place. As text it is unpadded URL-safe
-// base64 of
+// cursor is the position after a record in the order of Query; the zero value is none. Its text is
+// unpadded URL-safe base64 of
 //
 //	1 byte version | 8 bytes created_at, nanoseconds, big-endian | 8 bytes seq, big-endian
 //
-// It names no tenant: Query applies its own, so a stranger's cursor is only a point in time.
+// It names no tenant: Query applies its own, so another tenant's cursor is only a point in time.
 type cursor struct{ created, seq int64 }
 
 const (
@@ -23,7 +23,7 @@ const (
 	cursorBytes   = 17
 )
 
-// cursorEncoding is strict, so that a place has exactly one text.
+// cursorEncoding is strict, so that a position has exactly one text.
 var cursorEncoding = base64.RawURLEncoding.Strict()
 
 func (c cursor) String() string {

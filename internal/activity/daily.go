@@ -14,10 +14,10 @@ import (
 type Day struct {
 	Date            string // YYYY-MM-DD
 	Model, Provider string
-	// Requests counts every call, refused ones too; Unpriced those whose price is not known.
+	// Requests counts every call, including refused ones; Unpriced counts those with unknown price.
 	Requests, Unpriced                                            int64
 	PromptTokens, CompletionTokens, ReasoningTokens, CachedTokens int64
-	CostNano                                                      int64 // stays at the largest there is
+	CostNano                                                      int64 // stops at the largest int64
 }
 
 // maxDays bounds the rows of Daily: names of models come from clients.
@@ -28,8 +28,9 @@ var ErrTooManyDays = errors.New("more than 10000 daily rows: ask for fewer days 
 
 const nanosPerDay = int64(24 * time.Hour)
 
-// Daily sums the records that match f by UTC date, model and provider, newest date first. Limit and Cursor do not count.
-// It reads every record of f's tenant and time, within the ten seconds of any query.
+// Daily sums the records that match f by UTC date, model and provider, newest date first. Limit and
+// Cursor do not count. It reads every record of f's tenant and time, within the ten seconds of any
+// query.
 func (l *Log) Daily(ctx context.Context, f Filter) ([]Day, error) {
 	f.Limit, f.Cursor = 0, ""
 	type subject struct {
@@ -45,7 +46,7 @@ func (l *Log) Daily(ctx context.Context, f Filter) ([]Day, error) {
 			if tooMany = len(sums) == l.maxDays; tooMany {
 				return false
 			}
-			// The names are copied: they are cut out of a whole row.
+			// The names are copied: they are parts of a whole row.
 			s.model, s.provider = strings.Clone(s.model), strings.Clone(s.provider)
 			d = &Day{Date: r.CreatedAt.Format(time.DateOnly), Model: s.model, Provider: s.provider}
 			sums[s] = d

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// The data of a row: one byte of version, one of flags, the numbers as varints, the texts each behind its length. The
-// tenant and the time are columns of their own.
+// The data of a row: one byte of version, one of flags, the numbers as varints, then the texts,
+// each after its length. The tenant and the time have their own columns.
 const dataVersion = 1
 
 const (
 	flagStream = 1 << iota
 	flagPriced
-	flagRawHash // KeyHash is written as its 32 bytes
-	flagDesk    // what concerns a workstation follows at the end
-	flagCap     // then the cap of the output
+	flagRawHash     // KeyHash is written as its 32 bytes
+	flagWorkstation // the fields of a workstation follow at the end
+	flagCap         // then the output limit
 )
 
-// errDamaged is a row that this version cannot have written.
+// errDamaged means that this version cannot have written the row.
 var errDamaged = errors.New("damaged activity row")
 
 // rawHash is the length of a SHA-256.
@@ -54,7 +54,7 @@ func (r *Record) encode(b []byte) []byte {
 		b = appendText(b, r.KeyHash)
 	}
 	if r.Workstation != "" || r.Ended != "" || r.BytesUp != 0 || r.BytesDown != 0 {
-		b[flags] |= flagDesk
+		b[flags] |= flagWorkstation
 		b = binary.AppendVarint(binary.AppendVarint(b, r.BytesUp), r.BytesDown)
 		b = appendText(appendText(b, r.Workstation), r.Ended)
 	}
@@ -69,7 +69,7 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// decode sets all of r but the tenant and the time. The texts share one copy of data.
+// decode sets all of r except the tenant and the time. The texts share one copy of data.
 func (r *Record) decode(data []byte) error {
 	if len(data) < 2 || data[0] != dataVersion {
 		return errDamaged
@@ -100,7 +100,7 @@ func (r *Record) decode(data []byte) error {
 		in.bad = true
 	}
 	r.Workstation, r.Ended, r.BytesUp, r.BytesDown = "", "", 0, 0
-	if flags&flagDesk != 0 {
+	if flags&flagWorkstation != 0 {
 		r.BytesUp, r.BytesDown = in.number(), in.number()
 		r.Workstation, r.Ended = in.string(), in.string()
 	}
@@ -114,10 +114,11 @@ func (r *Record) decode(data []byte) error {
 	return nil
 }
 
-// reader takes values off the front of a row; a missing one makes it bad and reads as zero.
+// reader removes values from the front of a row. A missing value makes the row bad and reads as
+// zero.
 type reader struct {
 	rest []byte
-	text string // what begins as rest, for texts to be cut out of
+	text string // the text that begins with rest, for substrings
 	bad  bool
 }
 
@@ -142,7 +143,7 @@ func (in *reader) string() string {
 	return in.text[start : start+int(n)]
 }
 
-// packHex halves a hash; only the lower-case form that decode writes again.
+// packHex halves a hash. It accepts only the lower-case form that decode writes.
 func packHex(s string) (hash [rawHash]byte, ok bool) {
 	if len(s) != 2*rawHash {
 		return hash, false
@@ -157,7 +158,7 @@ func packHex(s string) (hash [rawHash]byte, ok bool) {
 	return hash, true
 }
 
-// digit is above 15 for what is not a lower-case hexadecimal digit.
+// digit returns more than 15 if c is not a lower-case hexadecimal digit.
 func digit(c byte) byte {
 	switch {
 	case c >= '0' && c <= '9':

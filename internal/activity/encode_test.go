@@ -49,7 +49,8 @@ func TestDataRoundTrip(t *testing.T) {
 	}
 }
 
-// FuzzDecode: any bytes are refused or become a record that is written and read the same.
+// FuzzDecode checks that any bytes are refused, or become a record that is written and read back
+// unchanged.
 func FuzzDecode(f *testing.F) {
 	r := filled()
 	f.Add(r.encode(nil))

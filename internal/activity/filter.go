@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Limits of Filter.Limit.
+// The default and the limit of Filter.Limit.
 const (
 	DefaultLimit = 100
 	MaxLimit     = 1000
@@ -21,36 +21,37 @@ const (
 // maxParam bounds a query parameter, in bytes: no text of a record is longer.
 const maxParam = maxText
 
-// lastInstant is the last midnight that nanoseconds since 1970 can say.
+// lastInstant is the last midnight that nanoseconds since 1970 can express.
 var lastInstant = time.Date(2262, 4, 11, 0, 0, 0, 0, time.UTC)
 
-// Filter says which records are meant. Fields left zero do not restrict, except Tenant, which must be named.
+// Filter selects records. Zero fields do not restrict, except Tenant, which is required.
 type Filter struct {
 	Tenant    string
 	RequestID string
 	// Date is one UTC day, YYYY-MM-DD.
 	Date string
-	// From is the first instant, To the first one after; Date, From and To all hold if given together.
+	// From is the first instant, To the first one after the last. Date, From and To all apply if
+	// given together.
 	From, To             time.Time
 	Model, Provider, Key string
 	KeyHash              string // SHA-256 in lower-case hex
 	Status               int
 	// Limit is 1 to MaxLimit; 0 means DefaultLimit.
 	Limit int
-	// Cursor is Page.Next of the page before.
+	// Cursor is Page.Next of the previous page.
 	Cursor string
-	// Daily: the caller asked for daily rows, see Log.Daily. Query does not look at it.
+	// Daily reports that the caller asked for daily rows, see Log.Daily. Query ignores it.
 	Daily bool
 
-	after cursor // Cursor as check has read it
+	after cursor // the decoded Cursor
 }
 
-// ParamError names a query parameter that cannot be used, and why.
+// ParamError names an invalid query parameter and the reason.
 type ParamError struct{ Param, Reason string }
 
 func (e *ParamError) Error() string { return e.Param + " " + e.Reason }
 
-// Unwrap lets errors.Is(err, ErrBadCursor) hold whoever found it.
+// Unwrap makes errors.Is(err, ErrBadCursor) work in both cases.
 func (e *ParamError) Unwrap() error {
 	if e.Param == "cursor" {
 		return ErrBadCursor
@@ -58,8 +59,9 @@ func (e *ParamError) Unwrap() error {
 	return nil
 }
 
-// parsers has a row for each parameter of GET /api/v1/activity; a nil row is accepted and not looked at: the second
-// family's SDKs have it, we have no users or workspaces. Each returns what is wrong with the value, or "".
+// parsers has a row for each parameter of GET /api/v1/activity. A parameter with a nil row is
+// accepted and ignored: the OpenRouter SDKs have it, but we have no users or workspaces. Each
+// returns what is wrong with the value, or "".
 var parsers = map[string]func(*Filter, string) string{
 	"request_id":   func(f *Filter, v string) string { f.RequestID = v; return "" },
 	"model":        func(f *Filter, v string) string { f.Model = v; return "" },
@@ -80,9 +82,10 @@ var parsers = map[string]func(*Filter, string) string{
 // Params are the names of the parameters of GET /api/v1/activity, sorted.
 func Params() []string { return slices.Sorted(maps.Keys(parsers)) }
 
-// ParseFilter reads the query parameters of the activity route; those it does not know are ignored, a known one that is
-// empty, repeated, too long or malformed is a *ParamError. from and to are RFC 3339, a date or unix seconds; a date as to
-// includes that day. group_by is day, or workspace, which means the same here. The caller sets Tenant.
+// ParseFilter parses the query parameters of the activity route. It ignores unknown ones. A known
+// one that is empty, repeated, too long or malformed is a *ParamError. from and to are RFC 3339, a
+// date or unix seconds; a date as to includes that day. group_by is day, or workspace, which means
+// the same here. The caller must set Tenant.
 func ParseFilter(q url.Values) (Filter, error) {
 	var f Filter
 	for param, parse := range parsers {
@@ -185,12 +188,13 @@ func day(v string) (time.Time, bool) {
 	return d, err == nil && representable(d) && representable(d.AddDate(0, 0, 1))
 }
 
-// representable: within what created_at can hold, so that a bound never wraps round and widens the answer.
+// representable reports whether created_at can hold t, so that a bound never wraps round and widens
+// the answer.
 func representable(t time.Time) bool {
 	return t.Unix() >= 0 && !t.After(lastInstant)
 }
 
-// check holds for filters made without ParseFilter too, and makes f ready to be asked.
+// check also checks filters made without ParseFilter, and prepares f for a query.
 func (f *Filter) check() error {
 	if f.Tenant == "" {
 		return &ParamError{"tenant", "must be set"}
@@ -217,7 +221,7 @@ func (f *Filter) check() error {
 	return err
 }
 
-// source is the part of a question that SQL answers: the tenant's rows of a time, newest first.
+// source is the part of a query that SQL answers: the tenant's rows of a time, newest first.
 func (f *Filter) source() (string, []any) {
 	cond, args := "activity WHERE tenant = ?", []any{f.Tenant}
 	and := func(c string, v ...any) { cond += " AND " + c; args = append(args, v...) }
@@ -234,7 +238,8 @@ func (f *Filter) source() (string, []any) {
 	return cond + " ORDER BY created_at DESC, seq DESC", args
 }
 
-// span is what Date, From and To allow together, in nanoseconds since 1970: from the first to before the second.
+// span returns the range that Date, From and To allow together, in nanoseconds since 1970: from the
+// first to before the second.
 func (f *Filter) span() (from, to int64) {
 	from, to = 0, math.MaxInt64
 	if f.Date != "" {
@@ -250,8 +255,7 @@ func (f *Filter) span() (from, to int64) {
 	return from, to
 }
 
-// matches looks at what SQL does not;
-// check has clipped the texts as Append clips those of records.
+// matches checks what SQL does not. check has clipped the texts as Append clips those of records.
 func (f *Filter) matches(r *Record) bool {
 	return (f.Model == "" || f.Model == r.Model) && (f.Provider == "" || f.Provider == r.Provider) &&
 		(f.Key == "" || f.Key == r.Key) && (f.KeyHash == "" || f.KeyHash == r.KeyHash) &&

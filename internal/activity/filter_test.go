@@ -70,7 +70,8 @@ func TestParseFilterNamesTheBadParameter(t *testing.T) {
 	}
 }
 
-// FuzzParseFilter: what is accepted can be asked, and the answer belongs to the tenant.
+// FuzzParseFilter checks that an accepted filter can be queried, and that the answer belongs to the
+// tenant.
 func FuzzParseFilter(f *testing.F) {
 	for _, s := range []string{"", "date=2026-05-04&limit=3", "from=0&to=2262-04-10&status=200", "cursor=AQAAAAAAAAAAAAAAAAAAAAE", "request_id=%00%ff", "from=2262-04-11T00:00:00Z"} {
 		f.Add(s)

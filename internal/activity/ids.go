@@ -11,18 +11,19 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// The rows seq/blockRows = n have their ids in the row block = n of activity_ids: for each seq in turn the hashes of ID,
-// RequestID and UpstreamID. A commit writes the last block again, with its new rows; a look-up reads the blocks from the
-// newest and compares the rows that a hash points to.
+// The rows seq/blockRows = n have their IDs in the row block = n of activity_ids: for each seq in
+// order the hashes of ID, RequestID and UpstreamID. A commit rewrites the last block with its new
+// rows. A look-up reads the blocks from the newest, and compares the rows that a hash points to.
 const (
-	// blockRows keeps a block on one page of 4 KiB: a longer one would also write overflow pages with every commit.
+	// blockRows keeps a block on one page of 4 KiB: a longer one would also write overflow pages
+	// with every commit.
 	blockRows = 256
 	hashSize  = 4
-	idSize    = 3 * hashSize // bytes a row
+	idSize    = 3 * hashSize // bytes per row
 	blockSize = blockRows * idSize
 )
 
-// Places of the ids among a row's hashes.
+// Positions of the IDs among a row's hashes.
 const (
 	slotID = iota
 	slotRequest
@@ -31,11 +32,11 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// hasher is scratch space, so that a hash costs no allocation.
+// hasher is scratch space, so that a hash allocates nothing.
 type hasher []byte
 
-// hash of no id is 0, and never of another. The tenant is in it, so that an id which a careless provider gives to
-// everybody leads nobody through another tenant's rows.
+// hash is 0 for an empty ID, and only for that. It includes the tenant, so that an ID which a
+// careless provider gives to everybody leads to no rows of other tenants.
 func (h *hasher) hash(tenant, id string) uint32 {
 	if id == "" {
 		return 0
@@ -46,16 +47,16 @@ func (h *hasher) hash(tenant, id string) uint32 {
 
 const (
 	lastSeq = "SELECT ifnull(max(seq), 0) FROM activity"
-	// saveBlock replaces: the last block grows with every commit.
+	// saveBlock replaces the block: the last one grows with every commit.
 	saveBlock = "INSERT OR REPLACE INTO activity_ids (block, hashes) VALUES (?, ?)"
 	nextBlock = "SELECT block, hashes FROM activity_ids WHERE block < ? ORDER BY block DESC"
 	rowAt     = "SELECT " + columns + " FROM activity WHERE seq = ? AND tenant = ?"
-	// dropBlock drops a block none of whose rows is left.
+	// dropBlock deletes a block that has no rows left.
 	dropBlock = `DELETE FROM activity_ids WHERE block = ?1
 		AND NOT EXISTS (SELECT 1 FROM activity WHERE seq BETWEEN ?1 * ?2 AND ?1 * ?2 + ?2 - 1)`
 )
 
-// saveIDs adds the ids of ops, which have just become the newest rows in this order.
+// saveIDs adds the IDs of ops, which have just become the newest rows in this order.
 func saveIDs(tx *store.Tx, ops []store.Op) error {
 	var last int64
 	if err := tx.Get(lastSeq, nil, &last); err != nil {
@@ -69,7 +70,7 @@ func saveIDs(tx *store.Tx, ops []store.Op) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	// What is behind the place of the first row belonged to rows that are deleted.
+	// Hashes after the first row's position belonged to deleted rows.
 	hashes = append(hashes, before[:min(len(before), filled)]...)
 	hashes = append(hashes, make([]byte, filled-len(hashes))...)
 	var h hasher
@@ -89,7 +90,8 @@ func saveIDs(tx *store.Tx, ops []store.Op) error {
 	return nil
 }
 
-// identified visits the tenant's records that have id in one of the slots, newest row first, until visit returns false.
+// identified calls visit with the tenant's records that have id in one of the slots, newest row
+// first, until visit returns false.
 func (l *Log) identified(ctx context.Context, tenant, id string, slots []int, visit func(seq int64, r Record) bool) error {
 	var h hasher
 	want := h.hash(tenant, id)
@@ -117,7 +119,8 @@ func (l *Log) identified(ctx context.Context, tenant, id string, slots []int, vi
 	}
 }
 
-// nextBlock is the newest block before one that has the hash, and its rows that have it, newest first.
+// nextBlock returns the newest block before the given one that has the hash, and its rows with the
+// hash, newest first.
 func (l *Log) nextBlock(ctx context.Context, before int64, want uint32, slots []int) (block int64, seqs []int64, err error) {
 	var hashes sql.RawBytes
 	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
@@ -138,7 +141,7 @@ func (l *Log) nextBlock(ctx context.Context, before int64, want uint32, slots []
 	return block, seqs, err
 }
 
-// at is the row seq, if it is still there and the tenant's.
+// at returns the row seq, if it still exists and is the tenant's.
 func (l *Log) at(ctx context.Context, tenant string, seq int64) (r Record, ok bool, err error) {
 	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
 		_, err = r.scan(rows, tenant)

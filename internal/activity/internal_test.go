@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// FuzzCursor: a cursor has one text; everything else is ErrBadCursor.
+// FuzzCursor checks that a cursor has one text and that everything else is ErrBadCursor.
 func FuzzCursor(f *testing.F) {
 	f.Add(cursor{1777852800123456789, 7}.String())
 	f.Add(cursor{0, 1}.String())
@@ -42,7 +42,7 @@ func TestCursorRoundTrip(t *testing.T) {
 	}
 }
 
-// TestQueriesDoNotScan holds the plans: no question walks the table, none sorts.
+// TestQueriesDoNotScan checks the query plans: none scans the table, none sorts.
 func TestQueriesDoNotScan(t *testing.T) {
 	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{Schema}})
 	if err != nil {
@@ -57,7 +57,7 @@ func TestQueriesDoNotScan(t *testing.T) {
 		}
 		source, args := f.source()
 		query := "SELECT " + columns + " FROM " + source
-		for _, arg := range args { // as literals: the planner sees the values then
+		for _, arg := range args { // as literals: then the planner sees the values
 			if s, ok := arg.(string); ok {
 				arg = "'" + s + "'"
 			}

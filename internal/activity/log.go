@@ -12,13 +12,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// queryTimeout bounds a question that has to look at very many rows; readers are few and shared.
+// queryTimeout bounds a query that reads very many rows; readers are few and shared.
 const queryTimeout = 10 * time.Second
 
 // Log appends records to a store and finds them again.
 type Log struct {
 	store   *store.Store
-	maxDays int // of the constant's name; a test has fewer
+	maxDays int // the constant of this name; less in a test
 }
 
 // New returns the log kept in st, which was opened with Schema.
@@ -42,18 +42,18 @@ func makeInsert(rows int) insert {
 	return insert{rows, "INSERT OR FAIL INTO activity (tenant, created_at, data) VALUES " + strings.Repeat(values+", ", rows-1) + values}
 }
 
-// Append queues r and returns in about a microsecond; with a full queue within 100 ms, and r is then dropped and
-// counted by the store. It is r's owner from now on. Its strings should not be cut out of a large body: the queue would
-// hold that.
+// Append queues r and returns in about a microsecond. With a full queue it returns within 100 ms; r
+// is then dropped, and the store counts it. The caller must not use r afterwards. Its strings
+// should not be parts of a large body: the queue would hold the whole body.
 func (l *Log) Append(r *Record) {
 	r.bound()
-	_ = l.store.Submit((*row)(r)) // a lost record is counted there; a call does not fail for it
+	_ = l.store.Submit((*row)(r)) // the store counts a lost record; the call does not fail for it
 }
 
-// Droppable is true: a record is evidence, not money.
+// Droppable returns true: a record is evidence, not money.
 func (r *row) Droppable() bool { return true }
 
-// Size counts texts that others hold too: it is rather too large than too small.
+// Size also counts texts that others hold: it errs on the high side.
 func (r *row) Size() int {
 	size := int(unsafe.Sizeof(*r))
 	for _, s := range (*Record)(r).texts() {
@@ -64,7 +64,7 @@ func (r *row) Size() int {
 
 func (r *row) Apply(tx *store.Tx) error { return r.ApplyBatch(tx, []store.Op{r}) }
 
-// ApplyBatch writes many rows with one statement: most of what a row costs is the statement.
+// ApplyBatch writes many rows with one statement: most of a row's cost is the statement.
 func (r *row) ApplyBatch(tx *store.Tx, ops []store.Op) error {
 	args := make([]any, 0, inserts[0].rows*valuesPerRow)
 	var data []byte
@@ -91,10 +91,10 @@ func (r *row) ApplyBatch(tx *store.Tx, ops []store.Op) error {
 	return saveIDs(tx, ops)
 }
 
-// columns are read in this order by scan.
+// columns are in the order that scan reads.
 const columns = "seq, created_at, data"
 
-// scan sets all of r, which is the tenant's.
+// scan sets all of r. tenant is its tenant.
 func (r *Record) scan(rows *sql.Rows, tenant string) (seq int64, err error) {
 	var created int64
 	var data sql.RawBytes
@@ -105,7 +105,8 @@ func (r *Record) scan(rows *sql.Rows, tenant string) (seq int64, err error) {
 	return seq, r.decode(data)
 }
 
-// ask begins a question: it flushes, so that a call whose end came before is seen. The caller calls cancel.
+// ask begins a query. It flushes, so that calls that ended before are visible. The caller must call
+// cancel.
 func (l *Log) ask(ctx context.Context) (_ context.Context, cancel func(), err error) {
 	ctx, cancel = context.WithTimeout(ctx, queryTimeout)
 	if err := l.store.Flush(ctx); err != nil {
@@ -114,7 +115,7 @@ func (l *Log) ask(ctx context.Context) (_ context.Context, cancel func(), err er
 	return ctx, cancel, nil
 }
 
-// read hands each row to visit until that returns false.
+// read calls visit with each row until it returns false.
 func (l *Log) read(ctx context.Context, visit func(*sql.Rows) (more bool, err error), query string, args ...any) error {
 	rows, err := l.store.Reader().QueryContext(ctx, query, args...)
 	if err != nil {

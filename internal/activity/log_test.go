@@ -27,7 +27,7 @@ func open(t testing.TB, opts store.Options) (*store.Store, *activity.Log) {
 	return st, activity.New(st)
 }
 
-// record is the n-th call, a second after the one before.
+// record is the n-th call, a second after the previous one.
 func record(n int) *activity.Record {
 	return &activity.Record{
 		ID: fmt.Sprintf("gen-%d", n), RequestID: fmt.Sprintf("req-%d", n), ClientRequestID: "mine", UpstreamID: fmt.Sprintf("chatcmpl-%d", n),
@@ -179,12 +179,12 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-func TestPagesHoldStillUnderInserts(t *testing.T) {
+func TestPagesAreStableUnderInserts(t *testing.T) {
 	_, log := open(t, store.Options{CommitInterval: time.Millisecond})
 	const before = 140
 	for i := range before {
 		r := record(i)
-		r.CreatedAt = noon.Add(time.Duration(i/7) * time.Second) // ties, told apart by their order of writing
+		r.CreatedAt = noon.Add(time.Duration(i/7) * time.Second) // equal times: their order is that of writing
 		log.Append(r)
 	}
 	stop := make(chan struct{})

@@ -13,8 +13,8 @@ import (
 type Retention struct {
 	// Age is counted from CreatedAt. Default: 30 days.
 	Age time.Duration
-	// Size is what the database may hold in bytes, free pages not counted; the oldest records go first. The file does
-	// not shrink, its free pages are used again. Default: 10 GiB.
+	// Size bounds the database in bytes, without free pages; the oldest records are deleted first.
+	// The file does not shrink, but its free pages are used again. Default: 10 GiB.
 	Size int64
 }
 
@@ -29,14 +29,15 @@ const (
 	oldRows    = "SELECT seq FROM activity WHERE tenant = ? AND created_at < ? ORDER BY created_at LIMIT ?"
 )
 
-// pruneBatch is one group of the writer: commits wait for no more than that.
+// pruneBatch is the size of one group of the writer, so that pruning delays a commit by one group
+// at most.
 const pruneBatch = 500
 
-// Pruner deletes records that have outlived their retention: its Prune is for store.Options.
+// Pruner deletes records whose retention has ended: its Prune is for store.Options.
 type Pruner struct {
 	now func() time.Time
 
-	// Used by the store's writer only: the tenant that is next by age, and whether all have been.
+	// Used only by the store's writer: the tenant that is next by age, and whether all are done.
 	tenant string
 	aged   bool
 
@@ -51,7 +52,7 @@ func NewPruner(now func() time.Time, keep Retention) *Pruner {
 	return p
 }
 
-// Set changes the retention, from the next batch on: a reload brings a new one.
+// Set changes the retention from the next batch on, after a reload.
 func (p *Pruner) Set(keep Retention) {
 	if keep.Age <= 0 {
 		keep.Age = DefaultAge
@@ -64,7 +65,8 @@ func (p *Pruner) Set(keep Retention) {
 	p.keep = keep
 }
 
-// Prune deletes at most one batch: first by age, tenant after tenant, then by size. A store.PruneFunc.
+// Prune deletes at most one batch: first by age, tenant after tenant, then by size. It is a
+// store.PruneFunc.
 func (p *Pruner) Prune(tx *store.Tx) (more bool, err error) {
 	p.mu.Lock()
 	keep := p.keep
@@ -79,7 +81,8 @@ func (p *Pruner) Prune(tx *store.Tx) (more bool, err error) {
 	return more, err
 }
 
-// byAge takes the index that begins with the tenant: another one over the time alone would cost every insert.
+// byAge uses the index that begins with the tenant: an index of the time alone would make every
+// insert dearer.
 func (p *Pruner) byAge(tx *store.Tx, before time.Time) (done bool, err error) {
 	var tenant sql.NullString
 	err = tx.Get(nextTenant, []any{p.tenant}, &tenant)
@@ -98,7 +101,7 @@ func (p *Pruner) byAge(tx *store.Tx, before time.Time) (done bool, err error) {
 	return false, nil
 }
 
-// bySize deletes the oldest rows while the pages in use are too many.
+// bySize deletes the oldest rows while too many pages are in use.
 func bySize(tx *store.Tx, size int64) (more bool, err error) {
 	var pages, free, pageSize int64
 	err = errors.Join(
@@ -112,7 +115,7 @@ func bySize(tx *store.Tx, size int64) (more bool, err error) {
 	return n == pruneBatch, err
 }
 
-// deleteRows deletes the rows that a query names, and their blocks of ids where no row is left.
+// deleteRows deletes the rows that a query selects, and their blocks of IDs once no row is left.
 func deleteRows(tx *store.Tx, seqs string, args ...any) (n int, err error) {
 	rows, err := tx.Query("DELETE FROM activity WHERE seq IN ("+seqs+") RETURNING seq / ?", append(args, blockRows)...)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// kept opens a store with the pruner, appends, lets a day pass and says what each tenant has left.
+// kept opens a store with the pruner, appends, lets a day pass and returns what is left of each
+// tenant.
 func kept(t *testing.T, keep activity.Retention, records []*activity.Record) map[string]string {
 	dir := t.TempDir()
 	got := map[string]string{}
@@ -40,13 +41,13 @@ func kept(t *testing.T, keep activity.Retention, records []*activity.Record) map
 	return got
 }
 
-func TestOldRecordsGo(t *testing.T) {
+func TestOldRecordsAreDeleted(t *testing.T) {
 	var records []*activity.Record
 	for i := range 1100 { // more than two batches
 		r := record(0)
 		r.Tenant, r.CreatedAt = "default", noon.Add(-8*24*time.Hour)
 		if i == 0 {
-			r.CreatedAt = noon.Add(1000 * time.Hour) // written while the clock was wrong: holds the others up in no way
+			r.CreatedAt = noon.Add(1000 * time.Hour) // written while the clock was wrong: it does not delay the others
 			r.ID = "gen-future"
 		}
 		records = append(records, r)
@@ -63,7 +64,7 @@ func TestOldRecordsGo(t *testing.T) {
 	}
 }
 
-func TestOldestGoWhenThereAreTooManyBytes(t *testing.T) {
+func TestOldestAreDeletedWhenTheDatabaseIsTooLarge(t *testing.T) {
 	var records []*activity.Record
 	for i := range 1000 {
 		records = append(records, record(i))
@@ -76,6 +77,6 @@ func TestOldestGoWhenThereAreTooManyBytes(t *testing.T) {
 		t.Errorf("left %.40q… of %d bytes", got, len(got))
 	}
 	if got := kept(t, activity.Retention{Size: 1}, records); got["default"] != "" {
-		t.Errorf("left %.40q with room for nothing", got)
+		t.Errorf("left %.40q with no space for anything", got)
 	}
 }

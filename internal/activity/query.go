@@ -13,9 +13,9 @@ type Page struct {
 	Next string
 }
 
-// Query returns the records that match f, newest first. Records appended meanwhile neither repeat nor hide one that was
-// there when the first page was asked for. Errors: *ParamError, ErrBadCursor, the store's, context.DeadlineExceeded after
-// ten seconds.
+// Query returns the records that match f, newest first. Records appended meanwhile neither repeat
+// nor hide one that existed when the first page was read. Errors: *ParamError, ErrBadCursor, the
+// store's, context.DeadlineExceeded after ten seconds.
 func (l *Log) Query(ctx context.Context, f Filter) (Page, error) {
 	limit := f.Limit
 	if limit == 0 {
@@ -24,7 +24,7 @@ func (l *Log) Query(ctx context.Context, f Filter) (Page, error) {
 	var page Page
 	var last cursor
 	err := l.walk(ctx, f, func(seq int64, r *Record) bool {
-		if len(page.Records) == limit { // one more than asked for: there is a next page
+		if len(page.Records) == limit { // one more than the limit: there is a next page
 			page.Next = last.String()
 			return false
 		}
@@ -38,8 +38,8 @@ func (l *Log) Query(ctx context.Context, f Filter) (Page, error) {
 	return page, nil
 }
 
-// walk visits the records that match f, newest first, until visit returns false; r is valid until then. Limit does not
-// count.
+// walk calls visit with the records that match f, newest first, until visit returns false; r is
+// valid until then. It ignores Limit.
 func (l *Log) walk(ctx context.Context, f Filter, visit func(seq int64, r *Record) bool) error {
 	if err := f.check(); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (l *Log) walk(ctx context.Context, f Filter, visit func(seq int64, r *Recor
 	}, "SELECT "+columns+" FROM "+source, args...)
 }
 
-// walkRequest is walk for one request: its records are few, and found by their id.
+// walkRequest is walk for one request. It finds the few records by their ID.
 func (l *Log) walkRequest(ctx context.Context, f *Filter, visit func(seq int64, r *Record) bool) error {
 	type found struct {
 		at cursor

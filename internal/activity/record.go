@@ -1,13 +1,15 @@
-// Package activity keeps one record of every model call and VNC session and answers questions about them.
+// Package activity keeps one record of every model call and VNC session and answers queries about
+// them.
 //
 //	log := activity.New(st)
 //	log.Append(&activity.Record{ID: id, Tenant: "default", …})   // about 1 us, never waits for a disk
 //	filter, err := activity.ParseFilter(r.URL.Query())
 //	filter.Tenant = caller.Tenant
-//	page, err := log.Query(ctx, filter)                          // sees every record appended before
+//	page, err := log.Query(ctx, filter)                          // includes every record appended before
 //
-// A record holds names, counts, times and money; never a prompt, an answer or a secret. Rows live in the store's
-// database ([Schema]) and are dropped by age and size ([Pruner]); what has been spent is not computed from them.
+// A record has names, counts, times and money; never a prompt, an answer or a secret. Rows are in
+// the store's database ([Schema]) and are deleted by age and size ([Pruner]). Budgets are not
+// computed from them.
 package activity
 
 import (
@@ -16,23 +18,24 @@ import (
 	"unicode/utf8"
 )
 
-// Where the usage of a record comes from.
+// The sources of a record's usage.
 const (
 	UsageProvider  = "provider"  // the provider reported it
-	UsageEstimated = "estimated" // the provider reported none, or one that cannot be true
-	UsageCrashed   = "crashed"   // the process died: what was reserved
+	UsageEstimated = "estimated" // the provider reported none, or an impossible one
+	UsageCrashed   = "crashed"   // the process died: the reserved usage
 	UsageNone      = "none"      // nothing was used
 )
 
 // Record is one call or VNC session, written when it has ended.
 type Record struct {
-	// ID is ours: "gen-…", the X-Generation-Id of the second family, or "vnc-…" for a session.
+	// ID is ours: "gen-…", the X-Generation-Id of the OpenRouter API, or "vnc-…" for a session.
 	ID string
-	// RequestID is ours (the answer's x-request-id); ClientRequestID is what the client sent under that name.
+	// RequestID is ours (the answer's x-request-id); ClientRequestID is the client's value of that
+	// header.
 	RequestID, ClientRequestID string
-	// UpstreamID is the provider's id of the answer: chatcmpl-…, resp_….
+	// UpstreamID is the provider's ID of the answer: chatcmpl-…, resp_….
 	UpstreamID string
-	// CreatedAt is when the call came in, kept to the nanosecond, in UTC.
+	// CreatedAt is when the call arrived, in UTC, with nanoseconds.
 	CreatedAt time.Time
 	// Tenant and Key are names from the configuration.
 	Tenant, Key string
@@ -40,28 +43,31 @@ type Record struct {
 	KeyHash string
 	// Family is "openai" or "openrouter", Route is "POST /v1/chat/completions".
 	Family, Route string
-	// Model is the name as asked, Provider the configured name, UpstreamModel the name that was sent to it.
+	// Model is the requested name, Provider the configured name, UpstreamModel the name sent to the
+	// provider.
 	Model, Provider, UpstreamModel string
-	// Status is the HTTP status, 499 if the client had gone. Code is the machine code of a refusal, or "".
+	// Status is the HTTP status, 499 if the client had disconnected. Code is the machine code of a
+	// refusal, or "".
 	Status int
 	Code   string
 	Stream bool
 	// Latency is until the last byte, FirstToken until the first one of a stream.
 	Latency, FirstToken time.Duration
-	// FinishReason is as answered, NativeFinishReason as the provider gave it.
+	// FinishReason is the answered one, NativeFinishReason the provider's.
 	FinishReason, NativeFinishReason                              string
 	PromptTokens, CompletionTokens, ReasoningTokens, CachedTokens int64
 	// UsageSource says where the counts come from: UsageProvider and the like.
 	UsageSource string
-	// CostNano is what the call was charged, in nano-USD. Where its price is not
-	// known (Priced is false), that is what was reserved for it, or nothing.
+	// CostNano is what the call was charged, in nano-USD. If its price is unknown (Priced is
+	// false), that is the reserved amount, or nothing.
 	CostNano int64
 	Priced   bool
 	// Attempts is how many providers were tried.
 	Attempts int
-	// OutputCap is the bound of the output, in tokens, that the gateway put into the request; 0 if it put in none.
+	// OutputCap is the output limit, in tokens, that the gateway added to the request; 0 if it
+	// added none.
 	OutputCap int64
-	// Workstation is the desk that the call was about, by its name.
+	// Workstation is the name of the workstation.
 	Workstation string
 	// Ended is why a VNC session ended; BytesUp went to the workstation, BytesDown to the viewer.
 	Ended              string
@@ -69,14 +75,16 @@ type Record struct {
 }
 
 const (
-	// maxText bounds each string of a record: a client may ask for a model by a name as long as its body.
+	// maxText bounds each string of a record: the name of a model may be as long as a body.
 	maxText = 256
-	// maxTokens and maxCost bound what a provider may claim, so that sums over a full store stay inside int64.
+	// maxTokens and maxCost bound a provider's figures, so that sums over a full store stay inside
+	// int64.
 	maxTokens = 1 << 36
 	maxCost   = 1 << 53
 )
 
-// bound cuts what a peer has sized. A cut string is copied, so that the queue does not hold on to the whole.
+// bound shortens what a peer has sized. A shortened string is copied, so that the queue does not
+// hold the whole.
 func (r *Record) bound() {
 	for _, s := range r.texts() {
 		if len(*s) > maxText {
@@ -93,7 +101,7 @@ func (r *Record) bound() {
 	r.CostNano = min(max(r.CostNano, 0), maxCost)
 }
 
-// texts are all strings of the record.
+// texts returns all strings of the record.
 func (r *Record) texts() [18]*string {
 	return [...]*string{
 		&r.ID, &r.RequestID, &r.ClientRequestID, &r.UpstreamID, &r.Tenant, &r.Key, &r.KeyHash, &r.Family, &r.Route,

@@ -2,14 +2,14 @@ package activity
 
 import "github.com/gatehouse-proxy/gatehouse/internal/store"
 
-// Schema is this room's tables, for store.Options.
+// Schema has the tables of this package, for store.Options.
 //
-// A record is written for every call and read for few, so a row costs one append and one entry of an index: what SQL
-// neither orders nor bounds by is packed into data (see encode), and questions filter and sum while they unpack. Ids are
-// random; an index over them would write a page for each id of each row, so they are kept as hashes in blocks
-// (see ids.go).
+// A record is written for every call and read for few, so a row costs one append and one entry of
+// an index. Everything that SQL neither orders nor bounds by is packed into data (see encode);
+// queries filter and sum while they unpack. IDs are random, and an index of them would write a page
+// for each ID of each row. So they are kept as hashes in blocks (see ids.go).
 var Schema = store.Schema{
-	Room: "activity",
+	Name: "activity",
 	Steps: []string{`
 		CREATE TABLE activity (
 			seq        INTEGER PRIMARY KEY,

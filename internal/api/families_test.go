@@ -92,7 +92,7 @@ func TestStreamsHaveTheFamilysShape(t *testing.T) {
 			`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":12,"completion_tokens":8,"total_tokens":20}}`,
 			`[DONE]`,
 		} {
-			out = s.Data(out, nil, []byte(event))
+			out = s.Data(out, openai.NewEvent(nil, []byte(event)))
 		}
 		out, err := s.Close(out, nil)
 		if text := string(out); err != nil || !strings.Contains(text, c.has) || strings.Contains(text, c.hasNot) || !strings.HasSuffix(text, "data: [DONE]\n\n") {

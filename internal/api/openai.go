@@ -25,7 +25,7 @@ func (OpenAI) ChatResult(dst, body []byte, call openai.Call, _ modelcall.Pricer)
 }
 
 // ChatStream implements [modelcall.API].
-func (OpenAI) ChatStream(call openai.Call, _ modelcall.Pricer) openai.Stream {
+func (OpenAI) ChatStream(call openai.Call, _ modelcall.Pricer) openai.DeltaStream {
 	return openai.NewChatStream(call)
 }
 

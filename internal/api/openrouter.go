@@ -31,7 +31,7 @@ func (OpenRouter) ChatResult(dst, body []byte, call openai.Call, p modelcall.Pri
 }
 
 // ChatStream implements [modelcall.API]. Its usage is always shown.
-func (OpenRouter) ChatStream(call openai.Call, p modelcall.Pricer) openai.Stream {
+func (OpenRouter) ChatStream(call openai.Call, p modelcall.Pricer) openai.DeltaStream {
 	return openrouter.NewChatStream(withCost(call, p))
 }
 

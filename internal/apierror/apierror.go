@@ -1,10 +1,10 @@
-// Package apierror is the closed set of things that can go wrong for a caller.
+// Package apierror is the closed set of errors that a caller can see.
 //
-// Everything a client may read about a failure is a [Code] of this package and
-// a message written by the gateway. A package that refuses a call returns an
-// [*Error]; any other error is the gateway's own bug to the client ("internal")
-// and is only logged. One [table] maps codes to the HTTP status and to the
-// words of both SDK families, so that "why is this a 401" has one answer.
+// Everything a client reads about a failure is a [Code] of this package and a message written by
+// the gateway. A package that refuses a call returns an [*Error]. Any other error is the gateway's
+// own bug: the client sees "internal", and the error is only logged. One [table] maps codes to the
+// HTTP status and to the error types of both APIs, OpenAI's (/v1) and OpenRouter's (/api/v1), so
+// that "why is this a 401" has one answer.
 package apierror
 
 import (
@@ -13,36 +13,33 @@ import (
 	"time"
 )
 
-// Error is one refusal or failure as the caller sees it. The zero value of
-// every optional field means "not said".
+// Error is one refusal or failure as the caller sees it. The zero value of an optional field means
+// "not set".
 type Error struct {
 	Code    Code
-	Message string // shown to the client; never holds a secret or a provider's unredacted text
+	Message string // shown to the client; never contains a secret or a provider's unredacted text
 	Param   string // the request field at fault, as a path ("messages[0].role")
 
-	// Status replaces the table's HTTP status where a provider's own status
-	// is kept (400, 404, 413, 422).
+	// Status replaces the table's HTTP status if a provider's own status is kept (400, 404, 413,
+	// 422).
 	Status int
 
-	// RetryAfter is sent as Retry-After; 0 takes the table's default. Jitter
-	// is the caller's business.
+	// RetryAfter is sent as Retry-After; 0 takes the table's default. The caller adds jitter.
 	RetryAfter time.Duration
 
 	// Provider names the provider that failed (metadata.provider_name on /api/v1).
 	Provider string
 
-	// LimitSource is the subject whose limit refused ("key:dev"): on /api/v1
-	// metadata.limit_source.
+	// LimitSource is the subject whose limit refused ("key:dev"): on /api/v1 metadata.limit_source.
 	LimitSource string
 
-	// Reasons are the classes of what a guardrail found (metadata.reasons on
-	// /api/v1).
+	// Reasons are the classes of a guardrail's matches (metadata.reasons on /api/v1).
 	Reasons []string
 
 	// Rate is the rate that refused, for the headers of a 429.
 	Rate *Rate
 
-	// NoRetry tells that another try within the same SDK call cannot help.
+	// NoRetry reports that another attempt within the same SDK call cannot help.
 	NoRetry bool
 
 	// Allow lists the methods of a 405.
@@ -52,10 +49,10 @@ type Error struct {
 	Cause error
 }
 
-// Rate is the state of a rate limit, as headers tell it.
+// Rate is the state of a rate limit, as shown in headers.
 type Rate struct {
 	Limit, Remaining int64
-	Reset            time.Duration // until all that was counted is forgotten
+	Reset            time.Duration // until everything counted has expired
 	Tokens           bool          // counted in tokens, not requests
 }
 
@@ -64,14 +61,14 @@ func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// WithParam names the request field at fault.
+// WithParam sets the request field at fault.
 func (e *Error) WithParam(param string) *Error { e.Param = param; return e }
 
-// WithCause keeps the reason for the log.
+// WithCause sets the cause for the log.
 func (e *Error) WithCause(err error) *Error { e.Cause = err; return e }
 
-// From returns err as an [*Error]; anything that is not one becomes
-// "internal" with a message that tells the client nothing but the fact.
+// From returns err as an [*Error]. Any other error becomes "internal", with a message that tells
+// the client nothing more.
 func From(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -89,7 +86,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// HTTPStatus is the status line of the answer.
+// HTTPStatus is the status of the answer.
 func (e *Error) HTTPStatus() int {
 	if e.Status != 0 {
 		return e.Status
@@ -97,14 +94,13 @@ func (e *Error) HTTPStatus() int {
 	return e.row().status
 }
 
-// Type is `error.type` of the first family.
+// Type is `error.type` of the OpenAI API.
 func (e *Error) Type() string { return e.row().openaiType }
 
-// OpenRouterType is `error.metadata.error_type` of the second family.
+// OpenRouterType is `error.metadata.error_type` of the OpenRouter API.
 func (e *Error) OpenRouterType() string { return e.row().openrouterType }
 
-// Retry tells how long the client shall wait before it tries again, 0 when no
-// Retry-After is sent.
+// Retry returns how long the client should wait before it tries again, 0 if no Retry-After is sent.
 func (e *Error) Retry() time.Duration {
 	if e.RetryAfter > 0 {
 		return e.RetryAfter
@@ -112,14 +108,14 @@ func (e *Error) Retry() time.Duration {
 	return e.row().retryAfter
 }
 
-// Final tells that another try cannot help (`x-should-retry: false`): the
-// three OpenAI SDKs otherwise retry 429 and every 5xx.
+// Final reports whether another attempt cannot help (`x-should-retry: false`): the three OpenAI
+// SDKs otherwise retry 429 and every 5xx.
 func (e *Error) Final() bool {
 	return e.NoRetry || e.row().final || e.Retry() > maxUsefulRetry
 }
 
-// maxUsefulRetry is the longest wait worth a retry inside an SDK call: above
-// it the OpenAI SDKs either ignore the hint or give up (sdk-wire, retries).
+// maxUsefulRetry is the longest wait worth a retry inside an SDK call: above it the OpenAI SDKs
+// either ignore the hint or give up (sdk-wire, retries).
 const maxUsefulRetry = time.Minute
 
 func (e *Error) row() row {

@@ -17,12 +17,12 @@ func TestPermanentRefusalsAreNeverRetriedByAnSDK(t *testing.T) {
 			t.Errorf("%s: a %d without Retry-After is retried without pace for an hour by the OpenRouter SDKs", code, r.status)
 		}
 		if r.openaiType == "" || r.openrouterType == "" {
-			t.Errorf("%s: a family has no word for it", code)
+			t.Errorf("%s: an API has no type for it", code)
 		}
 	}
 }
 
-func TestWhatIsNotAFaultTellsTheClientNothing(t *testing.T) {
+func TestOtherErrorsShowTheClientNoDetail(t *testing.T) {
 	e := From(fmt.Errorf("reading /etc/secret: %w", io.ErrUnexpectedEOF))
 	if e.Code != Internal || e.HTTPStatus() != 500 {
 		t.Fatalf("got %s, status %d", e.Code, e.HTTPStatus())
@@ -50,7 +50,7 @@ func TestAProvidersOwnStatusIsKept(t *testing.T) {
 	}
 }
 
-func TestLongWaitsSayThatARetryCannotHelp(t *testing.T) {
+func TestLongWaitsReportThatARetryCannotHelp(t *testing.T) {
 	e := New(GatewayBusy, "busy")
 	if e.Retry() != time.Second || e.Final() {
 		t.Fatalf("default: retry %v final %v", e.Retry(), e.Final())
@@ -71,7 +71,7 @@ func TestUnknownCodeIsInternal(t *testing.T) {
 	}
 }
 
-func TestWhoIsOverABudgetNeverRetries(t *testing.T) {
+func TestCallsOverABudgetAreNotRetried(t *testing.T) {
 	for _, code := range []Code{BudgetExceeded, CannotBePriced} {
 		if e := New(code, "no"); e.HTTPStatus() != 402 || e.Retry() != 0 || e.Type() != "insufficient_quota" || e.OpenRouterType() != "payment_required" {
 			t.Errorf("%s: %d %v %s %s", code, e.HTTPStatus(), e.Retry(), e.Type(), e.OpenRouterType())
@@ -106,7 +106,7 @@ func TestTheTextForTheLogHasTheCause(t *testing.T) {
 	}
 }
 
-func TestARecordHas499WhereTheClientLeft(t *testing.T) {
+func TestRecordHas499IfTheClientDisconnected(t *testing.T) {
 	if StatusClientGone != 499 {
 		t.Errorf("status %d", StatusClientGone)
 	}

@@ -2,8 +2,8 @@ package apierror
 
 import "time"
 
-// Code is the stable machine name of a refusal: `error.code` of the first
-// family, the label of the metric, the field of the log line and of the record.
+// Code is the stable machine name of a refusal: `error.code` of the OpenAI API, the label of the
+// metric, the field of the log line and of the record.
 type Code string
 
 // The codes, in the order of the table below.
@@ -28,8 +28,8 @@ const (
 	RequestTooLarge     Code = "request_too_large"
 	RequestTimeout      Code = "request_timeout"
 
-	// Workstations: a name that is taken, caps on tokens and registrations, a
-	// storage that does not keep what it must keep.
+	// Workstations: a name that is taken, caps on tokens and registrations, a storage that cannot
+	// be written.
 	WorkstationConflict       Code = "workstation_conflict"
 	WorkstationTokensExceeded Code = "workstation_tokens_exceeded"
 	WorkstationsExceeded      Code = "workstations_exceeded"
@@ -48,13 +48,13 @@ const (
 	UpstreamError       Code = "upstream_error"
 	UpstreamTimeout     Code = "upstream_timeout"
 
-	// A provider's own judgement of the request, kept with its status.
+	// A provider's own verdict on the request, kept with its status.
 	UpstreamRejected      Code = "upstream_rejected"
 	ContextLengthExceeded Code = "context_length_exceeded"
 	ProviderContentPolicy Code = "provider_content_policy"
 
-	// GuardrailBlocked is our own judgement of a text; GuardrailUnavailable says
-	// that a moderator could not be asked.
+	// GuardrailBlocked is our own verdict on a text; GuardrailUnavailable means that a moderator
+	// did not answer.
 	GuardrailBlocked     Code = "guardrail_blocked"
 	GuardrailUnavailable Code = "guardrail_unavailable"
 
@@ -64,11 +64,11 @@ const (
 
 	Internal Code = "internal"
 
-	// ClientGone is never sent: it names the ending in the record (499).
+	// ClientGone is never sent: it is the code in the record (499).
 	ClientGone Code = "client_closed_request"
 )
 
-// StatusClientGone is the record's status of a call whose client left.
+// StatusClientGone is the record's status of a call whose client disconnected.
 const StatusClientGone = 499
 
 const (
@@ -86,10 +86,9 @@ type row struct {
 	final          bool
 }
 
-// table is the one map of refusals. Two rules hold in it, both because of how
-// the SDKs retry: a permanent refusal is never 5xx (the OpenRouter SDKs repeat
-// a 5xx for an hour), and 408 and 409, which the OpenAI SDKs repeat, are not used
-// but for a 409 that says it is final.
+// table is the one map of refusals. Two rules hold in it, both because of how the SDKs retry. A
+// permanent refusal is never 5xx: the OpenRouter SDKs repeat a 5xx for an hour. 408 and 409, which
+// the OpenAI SDKs repeat, are not used, except for a 409 that says it is final.
 var table = map[Code]row{
 	InvalidJSON:          {400, invalidRequest, "invalid_request", 0, false},
 	InvalidValue:         {400, invalidRequest, "invalid_request", 0, false},

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Programs act on these words and numbers: a row is added for a new code, and no row changes.
+// Programs depend on these words and numbers: a new code adds a row, and no row changes.
 func TestEveryCodeKeepsItsAnswer(t *testing.T) {
 	f, err := os.Open("testdata/refusals.txt")
 	if err != nil {

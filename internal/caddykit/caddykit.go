@@ -1,6 +1,6 @@
-// Package caddykit is the little that all of Gatehouse's Caddy modules share:
-// how a module finds the gateway, how options of a Caddyfile block are read,
-// and how secrets are resolved. Of all rooms under internal it alone knows Caddy.
+// Package caddykit is what all of Gatehouse's Caddy modules share: how a module finds the gateway,
+// how options of a Caddyfile block are read, and how secrets are resolved. It is the only package
+// under internal that imports Caddy.
 package caddykit
 
 import (
@@ -15,17 +15,16 @@ import (
 // AppName is the name of the app, of its global option and of its CLI command.
 const AppName = "gatehouse"
 
-// App is what the gatehouse app shows to the other modules.
+// App is the interface of the gatehouse app for the other modules.
 type App interface {
 	Gateway() *gateway.Gateway
 }
 
-// ErrNoApp is the load error of a configuration that uses Gatehouse's handlers
-// without saying what they shall serve.
+// ErrNoApp is the load error of a configuration that uses Gatehouse's handlers without the global
+// option.
 var ErrNoApp = errors.New("the global option gatehouse { … } is missing")
 
-// Gateway returns the gateway of the configuration that is being loaded. It
-// never makes an empty one.
+// Gateway returns the gateway of the configuration that is being loaded. It never creates one.
 func Gateway(ctx caddy.Context) (*gateway.Gateway, error) {
 	module, err := ctx.AppIfConfigured(AppName)
 	if errors.Is(err, caddy.ErrNotConfigured) {

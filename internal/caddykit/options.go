@@ -7,18 +7,18 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
-// Option reads one option of a block; the dispenser stands on its name.
+// Option reads one option of a block; the dispenser is at its name.
 type Option struct {
 	Read func(d *caddyfile.Dispenser) error
-	// Many allows the option to stand more than once.
+	// Many allows the option more than once.
 	Many bool
 }
 
-// Options is the grammar of a block: name of an option to its reader.
+// Options is the grammar of a block: the name of each option and its reader.
 type Options map[string]Option
 
-// Block reads the block that begins after the current token. Unknown and
-// repeated options are refused: a typo must never widen access in silence.
+// Block reads the block that begins after the current token. It refuses unknown and repeated
+// options: a typo must never silently widen access.
 func (o Options) Block(d *caddyfile.Dispenser) error {
 	seen := make(map[string]bool)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {

@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
-// settings is what the options of the tests set.
+// settings are set by the options of the tests.
 type settings struct {
 	word  string
 	words []string

@@ -7,7 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// ParseDuration reads a duration above 0, for Value; Caddy's days (7d) too.
+// ParseDuration parses a duration above 0, for Value, including Caddy's days (7d).
 func ParseDuration(text string) (caddy.Duration, error) {
 	duration, err := caddy.ParseDuration(text)
 	if err == nil && duration <= 0 {
@@ -16,7 +16,7 @@ func ParseDuration(text string) (caddy.Duration, error) {
 	return caddy.Duration(duration), err
 }
 
-// ParseCount reads a number above 0, for Value.
+// ParseCount parses a number above 0, for Value.
 func ParseCount(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n <= 0 {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// ErrUnset is wrapped when a placeholder's environment variable or file is
-// missing or empty.
+// ErrUnset is wrapped when a placeholder's environment variable or file is missing or empty.
 var ErrUnset = errors.New("is not set or empty")
 
 var secretPlaceholder = regexp.MustCompile(`^\{(env|file)\.([^{}]+)\}$`)
@@ -17,9 +16,9 @@ var secretPlaceholder = regexp.MustCompile(`^\{(env|file)\.([^{}]+)\}$`)
 // maxSecretFile bounds a secret's file, in bytes.
 const maxSecretFile = 64 << 10
 
-// Secret resolves {env.NAME} or {file.PATH}; any other text without a
-// placeholder is a literal secret, which the caller should warn about
-// (literal true). The error names the variable or file, never its value.
+// Secret resolves {env.NAME} or {file.PATH}; any other text without a placeholder is a literal
+// secret, which the caller should warn about (literal true). The error names the variable or file,
+// never its value.
 func Secret(text string) (value string, literal bool, err error) {
 	match := secretPlaceholder.FindStringSubmatch(text)
 	if match == nil {

@@ -37,7 +37,7 @@ func TestSecretResolves(t *testing.T) {
 	}
 }
 
-// What is unset must be told apart (an optional provider), by its name.
+// The error of an unset secret must be distinguishable (for an optional provider), and name it.
 func TestAnUnsetSecretIsNamed(t *testing.T) {
 	t.Setenv("GATEHOUSE_TEST_EMPTY", "")
 	missing := filepath.Join(t.TempDir(), "missing")

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 )
 
-// known is a catalog of models by id, all of mode chat.
+// known returns a catalog of models by ID, all of mode chat.
 func known(ids ...string) []catalog.Model {
 	models := make([]catalog.Model, 0, len(ids))
 	for _, id := range ids {
@@ -28,7 +28,7 @@ func newCatalog(t testing.TB, models []catalog.Model, sources ...catalog.Source)
 	return c
 }
 
-// list returns the ids in one line.
+// list returns the IDs in one line.
 func list(c *catalog.Catalog) string {
 	var ids []string
 	for _, m := range c.List(nil) {
@@ -37,7 +37,7 @@ func list(c *catalog.Catalog) string {
 	return strings.Join(ids, " ")
 }
 
-// wantErrors checks what Resolve says to names; nil means that the name resolves to itself.
+// wantErrors checks the error of Resolve for each name; nil means that the name resolves to itself.
 func wantErrors(t *testing.T, c *catalog.Catalog, want map[string]error) {
 	t.Helper()
 	for name, wantErr := range want {
@@ -60,7 +60,7 @@ func TestPatternsChooseFromTheCatalog(t *testing.T) {
 		"openai/own-model": nil,
 		"openai/o3":        catalog.ErrNotCallable, // in the catalog, no pattern
 		"mistral/large":    catalog.ErrNotCallable, // in the catalog, no provider
-		"openai/gpt-9":     catalog.ErrUnknown,     // fits a pattern, nobody knows it
+		"openai/gpt-9":     catalog.ErrUnknown,     // fits a pattern, unknown
 		"gpt-4o":           catalog.ErrUnknown,
 		"mistral/small":    catalog.ErrUnknown,
 		"openai/":          catalog.ErrUnknown,
@@ -122,7 +122,7 @@ func TestDiscoveryDeniesOnlyOnceItHasAnswered(t *testing.T) {
 		t.Errorf("after it: %q, want %q", got, want)
 	}
 	wantErrors(t, c, map[string]error{
-		"openai/mine":    nil,                    // named exactly, whatever the provider lists
+		"openai/mine":    nil,                    // named exactly: the provider's list does not matter
 		"openai/gpt-old": catalog.ErrNotCallable, // in the catalog, not listed by the provider
 		"openai/whisper": catalog.ErrNotCallable, // listed, no pattern
 		"openai/gpt-9":   catalog.ErrUnknown,
@@ -172,8 +172,8 @@ func TestStarWithoutACatalogIsTheProvidersList(t *testing.T) {
 	wantErrors(t, c, map[string]error{"p/mine": nil, "p/listed": nil, "p/unheard-of": catalog.ErrUnknown})
 }
 
-// A name that the first list can make callable is neither unknown nor denied before.
-func TestTheFirstListIsAwaited(t *testing.T) {
+// A name that the first list can make callable is neither unknown nor denied before that list.
+func TestFirstListIsAwaited(t *testing.T) {
 	models := append(known("p/catalogued", "p/gpt-old", "q/catalogued"), catalog.Model{Provider: "q", Name: "embed", Mode: "embedding"})
 	c := newCatalog(t, models,
 		catalog.Source{Provider: "p", Patterns: []string{"gpt-*"}, Discover: true},
@@ -254,7 +254,8 @@ func TestNewCatalogRefuses(t *testing.T) {
 	}
 }
 
-// TestListAndResolveUnderRefresh is for the race detector, and sees that a list is of one index.
+// TestListAndResolveUnderRefresh runs under the race detector, and checks that a list comes from
+// one index.
 func TestListAndResolveUnderRefresh(t *testing.T) {
 	c := newCatalog(t, nil, catalog.Source{Provider: "p", Discover: true})
 	even, odd := known("p/a", "p/b"), known("p/c", "p/d")

@@ -5,22 +5,24 @@
 //	model, err := c.Resolve("openai/gpt-4o")                 // the router
 //	list := c.List(key.Allows)                               // the model lists, from the same index
 //
-// Knowing a model does not make it callable. A provider's name is callable when its mode serves an operation of ours and
+// A known model is not always callable. A provider's name is callable if its mode serves one of our
+// operations and
 //
 //   - the provider's block names it exactly; or
-//   - it is in the catalog and fits a pattern of the block, and the provider does not discover, or lists it, or has not
-//     answered yet (until then nothing can be denied on its word); or
+//   - it is in the catalog and fits a pattern of the block, and the provider does not discover, or
+//     lists it, or has not answered yet (until then nothing can be denied); or
 //   - the provider lists it and it fits a pattern, or the block has no patterns; or
-//   - the block says `*`, and neither the catalog nor the provider has heard of it: such a name resolves, unpriced and
-//     taken for a chat model, but is not listed. Where the catalog has no model of the provider and the provider's own
-//     list is read, `*` means that list and lets no other name through.
+//   - the block has the pattern `*`, and neither the catalog nor the provider knows the name. Such
+//     a name resolves without a price, as a chat model, but is not listed. If the catalog has no
+//     model of the provider and the provider's own list is read, `*` means that list and admits no
+//     other name.
 //
 // Until the provider has answered once, a name that its list can make callable is ErrUnlisted.
 //
-// A block with neither patterns nor discovery makes nothing callable. Patterns apply to the provider's own name, the
-// text after the first slash of an id.
+// A block with neither patterns nor discovery makes nothing callable. Patterns apply to the
+// provider's own name, the text after the first slash of an ID.
 //
-// Prices are exact integers, and a price that is not known is never zero: see Price.
+// Prices are exact integers. An unknown price is never zero: see Price.
 package catalog
 
 import (
@@ -37,11 +39,11 @@ import (
 )
 
 var (
-	// ErrUnknown means that no provider of that name is configured, or that nobody has heard of the model.
+	// ErrUnknown means that no provider of that name is configured, or that the model is unknown.
 	ErrUnknown = errors.New("model is unknown")
-	// ErrNotCallable means that the model is known, and that this configuration does not route it.
+	// ErrNotCallable means that the model is known but that this configuration does not route it.
 	ErrNotCallable = errors.New("model is not callable")
-	// ErrUnlisted means that the provider's first list of models, which decides, has not come yet.
+	// ErrUnlisted means that the provider's first list of models decides and has not arrived yet.
 	ErrUnlisted = errors.New("provider has not listed its models yet")
 )
 
@@ -51,14 +53,14 @@ type Source struct {
 	Patterns    []string // over the provider's names, or exact names; `*` alone: see the package comment
 	Discover    bool     // SetDiscovered will report what the provider lists
 	CatalogName string   // the provider's name in catalog files; default Provider
-	Skipped     bool     // an optional provider that lacks its key: its models are known, and none is callable
+	Skipped     bool     // an optional provider without its key: its models are known, but none is callable
 }
 
 var providerName = regexp.MustCompile(`\A[a-z0-9][a-z0-9-]*\z`)
 
 // Catalog is the callable index. It is safe for concurrent use.
 type Catalog struct {
-	known   map[string]map[string]Model // by provider as catalog files name it, then by name
+	known   map[string]map[string]Model // by provider (as catalog files name it), then by name
 	sources []source
 	index   atomic.Pointer[index]
 
@@ -66,8 +68,9 @@ type Catalog struct {
 	discovered map[string]map[string]Model
 }
 
-// NewCatalog returns the catalog of models as sources route them. Of two models with one id the later wins, with gaps
-// filled from the earlier, so that a small file can correct a large one. A model's ID is made from Provider and Name.
+// NewCatalog returns the catalog of models as sources route them. Of two models with one ID the
+// later wins; the earlier fills its gaps, so that a small file can correct a large one. A model's
+// ID is made from Provider and Name.
 func NewCatalog(models []Model, sources []Source) (*Catalog, error) {
 	c := &Catalog{known: map[string]map[string]Model{}, discovered: map[string]map[string]Model{}}
 	for _, m := range models {
@@ -101,9 +104,9 @@ func NewCatalog(models []Model, sources []Source) (*Catalog, error) {
 	return c, nil
 }
 
-// SetDiscovered replaces what a provider lists. An empty list is an answer: the provider lists nothing. A refresh that
-// failed is not reported, so that the earlier list stays. Providers that are not sources with Discover are ignored, and
-// so are models without a usable Name.
+// SetDiscovered replaces what a provider lists. An empty list means that the provider lists
+// nothing. A failed refresh must not be reported, so that the earlier list stays. Providers that
+// are not sources with Discover are ignored, and so are models without a usable Name.
 func (c *Catalog) SetDiscovered(provider string, models []Model) {
 	if !slices.ContainsFunc(c.sources, func(s source) bool { return s.Discover && s.Provider == provider }) {
 		return
@@ -123,8 +126,8 @@ func (c *Catalog) SetDiscovered(provider string, models []Model) {
 	c.index.Store(c.build())
 }
 
-// Resolve returns the model that a caller names. For a callable model it is one look-up without allocation. Errors are
-// ErrUnknown, ErrNotCallable and ErrUnlisted.
+// Resolve returns the model with this name. For a callable model it is one look-up without
+// allocation. Errors are ErrUnknown, ErrNotCallable and ErrUnlisted.
 func (c *Catalog) Resolve(name string) (Model, error) {
 	x := c.index.Load()
 	if m, ok := x.callable[name]; ok {
@@ -146,13 +149,13 @@ func (c *Catalog) Resolve(name string) (Model, error) {
 	return Model{}, ErrUnknown
 }
 
-// Awaited returns the providers whose first list of models has not come yet.
+// Awaited returns the providers whose first list of models has not arrived yet.
 func (c *Catalog) Awaited() []string {
 	return slices.Sorted(maps.Keys(c.index.Load().awaited))
 }
 
-// List returns the callable models whose id is allowed, sorted by id. A nil allowed allows all. The slice is the
-// caller's; every id in it resolves for as long as the index stays.
+// List returns the callable models whose ID is allowed, sorted by ID. A nil allowed allows all. The
+// caller owns the slice. Every ID in it resolves until the index changes.
 func (c *Catalog) List(allowed func(id string) bool) []Model {
 	x := c.index.Load()
 	list := make([]Model, 0, len(x.sorted))
@@ -164,8 +167,8 @@ func (c *Catalog) List(allowed func(id string) bool) []Model {
 	return list
 }
 
-// Ending returns the ids of callable models that end in "/" and name and are allowed, sorted, at
-// most limit: what a caller may have meant who left out the provider.
+// Ending returns the IDs of allowed callable models that end in "/" and name, sorted, at most
+// limit. They are the names that a caller without the provider may have meant.
 func (c *Catalog) Ending(name string, allowed func(id string) bool, limit int) (ids []string) {
 	for _, m := range c.index.Load().byEnd[lastPart(name)] {
 		if before, ok := strings.CutSuffix(m.ID, name); ok && strings.HasSuffix(before, "/") && allowed(m.ID) {

@@ -10,14 +10,15 @@ import (
 )
 
 const (
-	// maxElements bounds one list of words or tiers; the longest in the public files, of parameters, has 30.
+	// maxElements bounds one list of words or tiers. The longest list in the public files, of
+	// parameters, has 30.
 	maxElements = 200
 	// maxTextBytes bounds one such word.
 	maxTextBytes = 64
 )
 
-// facts are the members of a record in a public format. Its methods are tolerant: what is absent, null or of another
-// type is unknown.
+// facts are the members of a record in a public format. Its methods are tolerant: a member that is
+// absent, null or of another type is unknown.
 type facts map[string]json.RawMessage
 
 // record returns the facts of an object, nil for any other value.
@@ -47,10 +48,10 @@ func (f facts) text(key string) string {
 	return s
 }
 
-// flag returns whether the fact is stated as true.
+// flag reports whether the member is true.
 func (f facts) flag(key string) bool { return string(f[key]) == "true" }
 
-// list returns the elements of an array; ok is false when the fact is unknown.
+// list returns the elements of an array; ok is false if the member is unknown.
 func (f facts) list(key string) (list []json.RawMessage, ok bool) {
 	if kind(f[key]) != '[' {
 		return nil, false
@@ -59,7 +60,7 @@ func (f facts) list(key string) (list []json.RawMessage, ok bool) {
 	return list, err == nil
 }
 
-// texts returns a list of words, nil when unknown. Elements that are no words are left out.
+// texts returns a list of words, nil if unknown. Elements that are not words are left out.
 func (f facts) texts(key string) []string {
 	list, ok := f.list(key)
 	if !ok {
@@ -75,8 +76,8 @@ func (f facts) texts(key string) []string {
 	return slices.Clip(words)
 }
 
-// count returns the first of the keys that holds a whole number above zero (also written 1e6, 2000000.0 or "8192"),
-// 0 when there is none.
+// count returns the first of the keys with a whole number above zero (also written 1e6, 2000000.0
+// or "8192"), 0 if there is none.
 func (f facts) count(keys ...string) int64 {
 	for _, key := range keys {
 		n, exact, err := parseRate(strings.Trim(string(f[key]), `"`), 0)
@@ -87,7 +88,8 @@ func (f facts) count(keys ...string) int64 {
 	return 0
 }
 
-// quote returns a price in USD per token. A text that is no number is unknown; a number that no price can be is an error.
+// quote returns a price in USD per token. A text that is not a number is unknown. A number that
+// cannot be a price is an error.
 func (f facts) quote(key string) (Quote, error) {
 	text := string(f[key])
 	quoted := kind(f[key]) == '"'
@@ -124,8 +126,9 @@ func (f facts) read(columns ...column) error {
 	return errors.Join(errs...)
 }
 
-// pricedApart tells whether pictures or films in an answer are billed at a rate of their own, dearer than text: which
-// tokens of a usage they were is not known. Lists state such rates of models that only answer in text, too.
+// pricedApart reports whether pictures or films in an answer are billed at their own rate, higher
+// than that of text: a usage does not say which tokens they were. Lists state such rates even for
+// models that only answer in text.
 func pricedApart(f facts, outputs []string, text Quote, keys ...string) (bool, error) {
 	for _, key := range keys {
 		q, err := f.quote(key)
@@ -139,9 +142,10 @@ func pricedApart(f facts, outputs []string, text Quote, keys ...string) (bool, e
 	return false, nil
 }
 
-// newPrice finishes a price of a public format: nil if it says nothing of prompts or completions. Beside a price that is
-// not zero the public files write zero for "no separate rate" (for cache writes, say), which is taken as unknown; a
-// model that is free in all is free.
+// newPrice completes a price of a public format. It returns nil without rates of prompts or
+// completions. Beside a price that is not zero, the public files write zero for "no separate rate"
+// (for cache writes, say); newPrice takes that as unknown. A model whose rates are all zero is
+// free.
 func newPrice(base Rates, tiers []Tier) *Price {
 	if !base.Prompt.Known && !base.Completion.Known {
 		return nil

@@ -9,17 +9,17 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
 
-// index answers Resolve, List and Ending. It is never changed once it is published.
+// index answers Resolve, List and Ending. It never changes after it is published.
 type index struct {
 	callable map[string]*Model   // by id
 	sorted   []*Model            // callable, by id
 	byEnd    map[string][]*Model // callable, by what follows the last slash of the id; each sorted by id
-	denied   map[string]struct{} // ids that are known and not callable
-	open     map[string]bool     // providers of which any name is callable; false: the provider is skipped
+	denied   map[string]struct{} // IDs that are known and not callable
+	open     map[string]bool     // providers with any name callable; false: the provider is skipped
 	awaited  map[string]source   // providers that discover and have not answered yet
 }
 
-// source is a Source made ready for building.
+// source is a Source prepared for building.
 type source struct {
 	Source
 	exact map[string]struct{}
@@ -41,7 +41,7 @@ func newSource(s Source) source {
 	return out
 }
 
-// build makes the index from all that is known now.
+// build makes the index from everything known now.
 func (c *Catalog) build() *index {
 	x := &index{callable: map[string]*Model{}, denied: map[string]struct{}{}, open: map[string]bool{}, awaited: map[string]source{}}
 	configured := map[string]struct{}{}
@@ -73,7 +73,8 @@ func (c *Catalog) build() *index {
 	return x
 }
 
-// addSource files every name the source is known to have. discovered is nil until the provider has answered once.
+// addSource adds every name that the source is known to have. discovered is nil until the provider
+// has answered once.
 func (x *index) addSource(s source, known, discovered map[string]Model) {
 	names := make(map[string]struct{}, len(known)+len(discovered)+len(s.exact))
 	for name := range known {
@@ -99,7 +100,8 @@ func (x *index) addSource(s source, known, discovered map[string]Model) {
 	}
 }
 
-// routes is the callable rule of the package comment, but for the mode and for names nobody has heard of.
+// routes implements the callable rule of the package comment, except for the mode and for unknown
+// names.
 func (s source) routes(name string, inCatalog, listed, answered bool) bool {
 	if s.Skipped {
 		return false
@@ -119,8 +121,8 @@ func (x *index) awaits(provider, name string) bool {
 	return ok && (len(s.list) == 0 || s.list.Match(name)) && checkName(name) == nil
 }
 
-// lastPart is what follows the last slash of an id.
+// lastPart returns the text after the last slash of an ID.
 func lastPart(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
-// equal spares a rebuild when a refresh brings nothing new.
+// equal saves a rebuild when a refresh changes nothing.
 func equal(a, b Model) bool { return reflect.DeepEqual(a, b) }

@@ -10,12 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// MaxNameBytes bounds a model's name at its provider. Names come from catalog files, providers and callers; the longest
-// in the public catalogs has under 100 bytes.
+// MaxNameBytes bounds a model's name at its provider. Names come from catalog files, providers and
+// callers; the longest in the public catalogs has under 100 bytes.
 const MaxNameBytes = 256
 
-// The modes this gateway acts on, as the public price map spells them. Other modes (embedding, image_generation,
-// audio_speech, …) are kept as they are: models of such a mode are known and cannot be called.
+// The modes that this gateway acts on, as the public price map spells them. Other modes (embedding,
+// image_generation, audio_speech, …) are kept: models of such a mode are known but not callable.
 const (
 	ModeChat      = "chat"
 	ModeResponses = "responses"
@@ -27,12 +27,12 @@ const (
 	OpResponses = "responses"
 )
 
-// Model is one model as lists show it and as the router finds it. Values that Catalog hands out share their slices and
-// Price with the index: read only.
+// Model is one model as lists show it and as the router finds it. Values that Catalog returns share
+// their slices and Price with the index: they must not be changed.
 type Model struct {
 	ID       string // "<provider>/<name>", as callers name it
 	Provider string // text before the first slash of ID
-	Name     string // the provider's own name, sent upstream as it is; may hold slashes and colons
+	Name     string // the provider's own name, sent upstream unchanged; may contain slashes and colons
 
 	DisplayName         string // for people; Resolve and List fill in Name
 	Description         string
@@ -42,15 +42,15 @@ type Model struct {
 	MaxOutput           int64    // tokens; 0: unknown
 	InputModalities     []string // text, image, audio, file, video; Resolve and List fill in text
 	OutputModalities    []string
-	SupportedParameters []string // in the second family's words (tools, response_format, …); only what the source stated
+	SupportedParameters []string // in OpenRouter's words (tools, response_format, …); only what the source stated
 	Price               *Price   // nil: unknown, which is not free
 	Moderated           bool     // the provider filters content on its own
 	OwnedBy             string   // Resolve and List fill in Provider
-	Known               bool     // a file, the provider or its block names it; false for what only `*` lets through
+	Known               bool     // a file, the provider or its block names it; false for names that only `*` admits
 }
 
-// Serves reports whether the model can be called by an operation, OpChat or OpResponses. A chat model serves both (how
-// a provider without a Responses API is reached is the provider's business), a responses model only its own.
+// Serves reports whether the model can be called by an operation, OpChat or OpResponses. A chat
+// model serves both (package provider translates if necessary), a responses model only its own.
 func (m Model) Serves(op string) bool {
 	switch op {
 	case OpChat:
@@ -61,13 +61,14 @@ func (m Model) Serves(op string) bool {
 	return false
 }
 
-// searches tells from a public list's name for a model whether it searches the web in every call, for fees that the lists
-// state as those of an option, which most models have.
+// searches reports whether a model with this name in a public list searches the web in every call.
+// The lists state the fee of that like the fee of an option, which most models have.
 func searches(name string) bool { return searchName.MatchString(name) }
 
 var searchName = regexp.MustCompile(`(?i)(?:\A|[^a-z0-9])(?:search|sonar|online)(?:[^a-z0-9]|\z)`)
 
-// over returns m with the gaps filled from base. Prices are taken whole: rates of two sources do not mix.
+// over returns m with its gaps filled from base. Prices are taken whole: rates of two sources are
+// never mixed.
 func (m Model) over(base Model) Model {
 	fill(&m.DisplayName, base.DisplayName)
 	fill(&m.Description, base.Description)
@@ -97,7 +98,7 @@ func fill[T comparable](dst *T, value T) {
 	}
 }
 
-// as returns m as provider's model called name, with the gaps filled that a list may not show.
+// as returns m as provider's model called name, with the gaps filled that a list must not show.
 func (m Model) as(provider, name string) Model {
 	m.ID, m.Provider, m.Name = provider+"/"+name, provider, name
 	return m.over(Model{
@@ -111,7 +112,7 @@ func (m Model) as(provider, name string) Model {
 
 var textOnly = slices.Clip([]string{"text"})
 
-// checkName refuses names that cannot be sent, shown or logged as they are.
+// checkName refuses names that cannot be sent, shown or logged unchanged.
 func checkName(name string) error {
 	switch {
 	case name == "":
@@ -123,16 +124,17 @@ func checkName(name string) error {
 	}
 	for _, r := range name {
 		if !unicode.IsPrint(r) {
-			return fmt.Errorf("name holds the character %q", r)
+			return fmt.Errorf("name contains the character %q", r)
 		}
 	}
 	return nil
 }
 
-// checkProvider is checkName for a provider as catalog files name it: the text before the first slash of an id.
+// checkProvider is checkName for a provider as catalog files name it: the text before the first
+// slash of an ID.
 func checkProvider(name string) error {
 	if strings.Contains(name, "/") {
-		return errors.New("provider holds a slash")
+		return errors.New("provider contains a slash")
 	}
 	if err := checkName(name); err != nil {
 		return fmt.Errorf("provider: %w", err)

@@ -37,7 +37,7 @@ func TestTheMostACallCanCost(t *testing.T) {
 	}
 }
 
-// No usage within the bounds costs more than the most.
+// No usage within the bounds costs more than MostNano.
 func TestNoUsageCostsMoreThanTheMost(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	quote := func() catalog.Quote {

@@ -10,14 +10,14 @@ import (
 // openRouter is the provider of every model in OpenRouter's list.
 const openRouter = "openrouter"
 
-// parseOpenRouter reads the "data" of OpenRouter's GET /api/v1/models, kept as a file.
+// parseOpenRouter parses the "data" of a saved answer to OpenRouter's GET /api/v1/models.
 func parseOpenRouter(data json.RawMessage) ([]Model, error) {
 	list, err := elements(data, MaxModels)
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	if len(list) > 0 && !slices.ContainsFunc(list, func(v json.RawMessage) bool { return record(v).object("pricing") != nil }) {
-		// OpenAI's own list has this envelope too, and would be filed under the wrong provider.
+		// OpenAI's own list has this envelope too, and would be assigned to the wrong provider.
 		return nil, errors.New("data: no model has a price: not OpenRouter's list of models")
 	}
 	models, odd := listed(openRouter, list)
@@ -27,11 +27,12 @@ func parseOpenRouter(data json.RawMessage) ([]Model, error) {
 	return models, nil
 }
 
-// ParseDiscovered reads a provider's answer to GET /models: the OpenAI shape ({"data": [{"id", "created", "owned_by"}]})
-// with whatever it states of OpenRouter's richer one. Facts that cannot be read are unknown, and an entry without a usable
-// id is left out; odd names the first such entries by their place. A list that has entries and none that can be used is
-// an error, so that the earlier list is kept. An id given twice counts once. Prices count only as texts: numbers are how
-// other providers state other units.
+// ParseDiscovered parses a provider's answer to GET /models: the OpenAI shape ({"data": [{"id",
+// "created", "owned_by"}]}) with any members of OpenRouter's richer one. Unreadable facts are
+// unknown. An entry without a usable id is left out; odd names the first such entries by their
+// index. A list that has entries but no usable one is an error, so that the earlier list is kept.
+// An id that occurs twice counts once. Prices count only as texts: other providers use numbers for
+// other units.
 func ParseDiscovered(provider string, data []byte) (models []Model, odd, err error) {
 	if len(data) > MaxDiscoveryBytes {
 		return nil, nil, fmt.Errorf("list of models has %d bytes, more than %d", len(data), MaxDiscoveryBytes)
@@ -59,10 +60,10 @@ func ParseDiscovered(provider string, data []byte) (models []Model, odd, err err
 	return nil, nil, errors.New(`list of models has no "data"`)
 }
 
-// listed reads the entries of a list of models, sorted by id; odd says what could not be read. A model whose price is
-// odd has an unknown one.
+// listed parses the entries of a list of models, sorted by ID. odd names unreadable entries. A
+// model with an odd price has an unknown price.
 func listed(provider string, list []json.RawMessage) (models []Model, odd error) {
-	var bad faults
+	var bad entryErrors
 	models = make([]Model, 0, len(list))
 	seen := make(map[string]bool, len(list))
 	for i, value := range list {
@@ -78,7 +79,7 @@ func listed(provider string, list []json.RawMessage) (models []Model, odd error)
 	return models, bad.err()
 }
 
-// listedModel returns no model where the entry does not name one.
+// listedModel returns an error if the entry does not name a model.
 func listedModel(provider string, f facts) (Model, error) {
 	name := f.text("id")
 	switch {
@@ -110,7 +111,7 @@ func listedModel(provider string, f facts) (Model, error) {
 	}, err
 }
 
-// listedMode tells models that do not answer in text from the rest.
+// listedMode distinguishes models that do not answer in text.
 func listedMode(outputs []string) string {
 	switch {
 	case len(outputs) == 0:
@@ -127,8 +128,9 @@ func listedMode(outputs []string) string {
 	return outputs[0]
 }
 
-// listedPrice reads OpenRouter's "pricing". A negative price means one that depends on the call (its routers), and a fee
-// for each request or image cannot be expressed in a Price: both leave the price unknown.
+// listedPrice parses OpenRouter's "pricing". A negative price means that it depends on the call
+// (OpenRouter's routers), and a Price cannot express a fee for each request or image. Both leave
+// the price unknown.
 func listedPrice(name string, f facts, outputs []string) (*Price, error) {
 	if searches(name) {
 		return nil, nil
@@ -154,7 +156,7 @@ func listedPrice(name string, f facts, outputs []string) (*Price, error) {
 	}
 	overrides, ok := f.list("overrides")
 	if _, stated := f["overrides"]; stated && !ok {
-		return nil, nil // without its tiers a price is too low
+		return nil, nil // without its tiers the price would be too low
 	}
 	var tiers []Tier
 	for _, value := range overrides {

@@ -92,7 +92,7 @@ func TestParseDiscovered(t *testing.T) {
 	}
 }
 
-func TestParseDiscoveredTellsNothingFromNonsense(t *testing.T) {
+func TestParseDiscoveredDistinguishesNothingFromNonsense(t *testing.T) {
 	for _, body := range []string{`{"data": []}`, `{"object": "list", "data": null}`} {
 		if models, odd, err := catalog.ParseDiscovered("p", []byte(body)); err != nil || odd != nil || models == nil || len(models) != 0 {
 			t.Errorf("%s: %v, %v, want an empty list", body, models, err)
@@ -109,7 +109,7 @@ func TestParseDiscoveredTellsNothingFromNonsense(t *testing.T) {
 		`{"data": [{"x": "y"}]}`:       `"data[0] ": id is missing`,
 		`{"data": ["a"]}`:              "not a JSON object",
 		`{"data": [{"id": 7}]}`:        "id is missing",
-		`{"data": [{"id": "a\nb"}]}`:   "name holds the character",
+		`{"data": [{"id": "a\nb"}]}`:   "name contains the character",
 		`{"data": [{"id": "` + strings.Repeat("n", 257) + `"}]}`:       "257 bytes",
 		`{"data": [` + strings.Repeat("1,", catalog.MaxModels) + `1]}`: "more than 50000 elements",
 		strings.Repeat(" ", catalog.MaxDiscoveryBytes+1):               "bytes, more than",
@@ -128,7 +128,7 @@ func TestOddEntriesOfADiscoveredListAreLeftOut(t *testing.T) {
 		`{}`:             `"data[1] ": id is missing`,
 		`{"id": ""}`:     `"data[1] ": id is missing`,
 		`{"id": null}`:   `"data[1] ": id is missing`,
-		`{"id": "a\nb"}`: `"data[1] a\nb": name holds the character '\n'`,
+		`{"id": "a\nb"}`: `"data[1] a\nb": name contains the character '\n'`,
 		`{"id": "` + strings.Repeat("n", 300) + `"}`: "name has 300 bytes, more than 256",
 	} {
 		models, odd, err := catalog.ParseDiscovered("p", []byte(`{"data": [{"id": "first"}, `+entry+`, {"id": "last"}]}`))
@@ -143,8 +143,8 @@ func TestOddEntriesOfADiscoveredListAreLeftOut(t *testing.T) {
 	if err != nil || odd == nil || len(models) != 1 || models[0].Price != nil {
 		t.Errorf("a price that cannot be read: %v, %v, %v; want it unknown", models, odd, err)
 	}
-	if _, odd, _ = catalog.ParseDiscovered("p", []byte(`{"data": [{"id": "a"}`+strings.Repeat(`, {"id": "\u0000`+strings.Repeat("n", 9000)+`"}`, 800)+`]}`)); len(odd.Error()) > 3000 || !strings.Contains(odd.Error(), "790 entries more") {
-		t.Errorf("of 800 odd entries %d bytes are said: %.200s", len(odd.Error()), odd)
+	if _, odd, _ = catalog.ParseDiscovered("p", []byte(`{"data": [{"id": "a"}`+strings.Repeat(`, {"id": "\u0000`+strings.Repeat("n", 9000)+`"}`, 800)+`]}`)); len(odd.Error()) > 3000 || !strings.Contains(odd.Error(), "790 more entries") {
+		t.Errorf("of 800 odd entries %d bytes are reported: %.200s", len(odd.Error()), odd)
 	}
 }
 

@@ -9,30 +9,37 @@ import (
 )
 
 const (
-	// MaxCatalogBytes bounds a catalog file. The public price map has 1.4 MB and OpenRouter's list 0.5 MB.
+	// MaxCatalogBytes bounds a catalog file. The public price map has 1.4 MB and OpenRouter's list
+	// 0.5 MB.
 	MaxCatalogBytes = 16 << 20
-	// MaxDiscoveryBytes bounds a provider's answer to GET /models, for the reader of the body too.
+	// MaxDiscoveryBytes bounds a provider's answer to GET /models. The reader of the body uses it
+	// too.
 	MaxDiscoveryBytes = 8 << 20
 	// MaxModels bounds the models of one file or answer. The public price map has 3,000.
 	MaxModels = 50_000
 
-	// maxMembers bounds the members of one record. A price map's record has about 60; its top level has MaxModels.
+	// maxMembers bounds the members of one record. A price map's record has about 60; its top level
+	// has MaxModels.
 	maxMembers = 1_000
-	// maxNamed bounds the broken entries that one error names.
+	// maxNamed bounds how many broken entries one error names.
 	maxNamed = 10
 )
 
-// Parse reads a catalog file. The format is seen from the content:
+// Parse parses a catalog file. The content decides the format:
 //
-//   - the public LiteLLM price map: {"<name>": {"litellm_provider": …, "input_cost_per_token": …}, …};
-//   - OpenRouter's answer to GET /api/v1/models: {"data": [{"id": …, "pricing": {…}}, …]}, as provider "openrouter";
+//   - the public LiteLLM price map: {"<name>": {"litellm_provider": …, "input_cost_per_token": …},
+//     …};
+//   - OpenRouter's answer to GET /api/v1/models: {"data": [{"id": …, "pricing": {…}}, …]}, as
+//     provider "openrouter";
 //   - our short form, below.
 //
-// In the two public formats unknown fields are ignored, and a fact that is absent, null or of another type than expected
-// is unknown. A record that cannot be named or whose price cannot be meant is an error; the error names such records.
+// In the two public formats unknown fields are ignored, and a fact that is absent, null or of
+// another type than expected is unknown. A record without a usable name or with an impossible price
+// is an error; the error names such records.
 //
-// The short form is for an operator's own models and corrections. Unknown or repeated fields are errors. Only id is
-// needed; prices are USD per million tokens, as decimal texts or numbers, exact to 1e-9:
+// The short form is for an operator's own models and corrections. Unknown or repeated fields are
+// errors. Only id is required. Prices are USD per million tokens, as decimal texts or numbers,
+// exact to 1e-9:
 //
 //	{"models": [{
 //	  "id": "openai/gpt-x", "name": "GPT X", "description": "…", "mode": "chat", "created": 1700000000, "owned_by": "openai",
@@ -74,7 +81,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// members returns the members of the one object that is the whole of data, repeated keys included.
+// members returns the members of the one object that is the whole of data, including repeated keys.
 func members(data []byte, most int) ([]member, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -118,21 +125,21 @@ func elements(data []byte, most int) ([]json.RawMessage, error) {
 	return out, atEnd(dec)
 }
 
-// atEnd reads the closing bracket and refuses anything behind it.
+// atEnd reads the closing bracket and refuses anything after it.
 func atEnd(dec *json.Decoder) error {
 	if _, err := dec.Token(); err != nil {
 		return err
 	}
 	switch _, err := dec.Token(); {
 	case err == nil:
-		return errors.New("more text behind the value")
+		return errors.New("more text after the value")
 	case !errors.Is(err, io.EOF):
 		return err
 	}
 	return nil
 }
 
-// kind returns the first byte of a JSON value, which tells its type.
+// kind returns the first byte of a JSON value, which determines its type.
 func kind(value json.RawMessage) byte {
 	if len(value) == 0 {
 		return 0
@@ -144,13 +151,13 @@ func isNumber(value json.RawMessage) bool {
 	return kind(value) == '-' || kind(value) >= '0' && kind(value) <= '9'
 }
 
-// faults collects what is wrong with the entries of one file.
-type faults struct {
+// entryErrors collects what is wrong with the entries of one file.
+type entryErrors struct {
 	named []error
 	more  int
 }
 
-func (f *faults) add(entry string, err error) {
+func (f *entryErrors) add(entry string, err error) {
 	if err == nil {
 		return
 	}
@@ -161,9 +168,9 @@ func (f *faults) add(entry string, err error) {
 	f.named = append(f.named, fmt.Errorf("%.80q: %w", entry, err))
 }
 
-func (f *faults) err() error {
+func (f *entryErrors) err() error {
 	if f.more > 0 {
-		return fmt.Errorf("%w\nand %d entries more", errors.Join(f.named...), f.more)
+		return fmt.Errorf("%w\nand %d more entries", errors.Join(f.named...), f.more)
 	}
 	return errors.Join(f.named...)
 }

@@ -5,7 +5,8 @@ import (
 	"math/bits"
 )
 
-// Quote is a rate that may be unknown. The zero value is unknown, so that a price nobody filled in is never free.
+// Quote is a rate that may be unknown. The zero value is unknown, so that a missing price is never
+// free.
 type Quote struct {
 	Rate  Rate
 	Known bool
@@ -14,7 +15,7 @@ type Quote struct {
 // Quoted returns a known quote.
 func Quoted(r Rate) Quote { return Quote{Rate: r, Known: true} }
 
-// or returns the quote, or the other one when it is unknown.
+// or returns the quote, or the other one if it is unknown.
 func (q Quote) or(other Quote) Quote {
 	if q.Known {
 		return q
@@ -36,7 +37,7 @@ type Rates struct {
 	Completion  Quote
 	CacheRead   Quote // unknown: Prompt
 	CacheWrite  Quote // unknown: CacheHour, then Prompt
-	CacheHour   Quote // writes that are kept for an hour or longer, the dearest of several; unknown: CacheWrite
+	CacheHour   Quote // writes that are kept for an hour or longer, the highest of several; unknown: CacheWrite
 	Reasoning   Quote // unknown: Completion
 	AudioInput  Quote // unknown: cannot be priced
 	AudioOutput Quote // unknown: cannot be priced
@@ -44,31 +45,32 @@ type Rates struct {
 
 // Tier holds the rates of calls with long prompts.
 type Tier struct {
-	From int64 // the tier holds from this number of prompt tokens on, for the whole call
+	From int64 // the first number of prompt tokens of the tier; it applies to the whole call
 	Rates
 }
 
-// Price is what a model costs. Tiers ascend by From. A kind that a tier leaves out follows the tier's own Prompt or
-// Completion, and only these two (and audio) fall back to the base, so that a gap in a price list errs to the high side.
+// Price is what a model costs. Tiers ascend by From. A kind that a tier leaves out has the tier's
+// Prompt or Completion rate. Only these two (and audio) fall back to the base rates, so that a gap
+// in a price list overcharges rather than undercharges.
 type Price struct {
 	Rates
 	Tiers []Tier
 }
 
-// Tokens is the usage of one call, counted as OpenAI does: Prompt includes Cached, CacheWrite and AudioInput, and
-// Completion includes Reasoning and AudioOutput.
+// Tokens is the usage of one call, counted as OpenAI does: Prompt includes Cached, CacheWrite and
+// AudioInput, and Completion includes Reasoning and AudioOutput.
 type Tokens struct {
 	Prompt, Completion            int64
 	Cached, CacheWrite, Reasoning int64
 	AudioInput, AudioOutput       int64
 
-	// KeptLong says that what was written to the cache is kept for an hour or longer: usage does not tell.
+	// KeptLong says that cache writes are kept for an hour or longer. Usage does not say so.
 	KeptLong bool
 }
 
-// CostNano returns the price of a call in nano-USD, rounded up once. ok is false when it cannot be known: no price, no
-// rate for a kind that was used, a negative count, or a sum beyond int64. Where the parts exceed the whole, as providers
-// report that count them beside it, each part is charged in full.
+// CostNano returns the price of a call in nano-USD, rounded up once. ok is false if it is unknown:
+// no price, no rate for a kind that was used, a negative count, or a sum beyond int64. If the parts
+// exceed the whole, as with providers that count them separately, each part is charged in full.
 func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 	if p == nil {
 		return 0, false
@@ -98,14 +100,14 @@ func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 	return sum.perMillionUp()
 }
 
-// Most is the upper end of what a call can use.
+// Most is an upper bound of what a call can use.
 type Most struct {
 	Prompt, Completion      int64 // tokens
-	AudioInput, AudioOutput bool  // whether some of them may be audio
+	AudioInput, AudioOutput bool  // whether some of the tokens may be audio
 }
 
-// MostNano returns what a call costs at most that uses no more than that, in whatever tier it ends up and of whatever
-// kinds its tokens are: CostNano of any such usage is not more. ok is false when that cannot be known.
+// MostNano returns an upper bound of the cost of a call within that use, for all tiers and kinds of
+// tokens: CostNano of any such usage is not higher. ok is false if it is unknown.
 func (p *Price) MostNano(m Most) (nano int64, ok bool) {
 	if p == nil || m.Prompt < 0 || m.Completion < 0 {
 		return 0, false
@@ -166,7 +168,7 @@ func (r *Rates) writing(keptLong bool) Quote {
 	return r.CacheWrite.or(r.CacheHour).or(r.Prompt)
 }
 
-// rest returns what remains of whole without its parts: not below zero, unless a count was negative to begin with.
+// rest returns whole without its parts, at least zero unless a count is negative.
 func rest(whole int64, parts ...int64) int64 {
 	if whole < 0 {
 		return whole
@@ -180,7 +182,8 @@ func rest(whole int64, parts ...int64) int64 {
 	return whole
 }
 
-// sum128 adds products of 63-bit numbers. Seven of them, as CostNano has, cannot overflow 128 bits.
+// sum128 adds products of 63-bit numbers. CostNano adds seven of them, which cannot overflow 128
+// bits.
 type sum128 struct{ hi, lo uint64 }
 
 func (s *sum128) addProduct(a, b uint64) {

@@ -15,10 +15,11 @@ var (
 	errNoProvider = errors.New("litellm_provider is missing")
 )
 
-// parsePriceMap reads the LiteLLM price map. An entry's provider is its litellm_provider; its name is the key, without
-// that provider and a slash in front. Where the map has a model under both keys, the one with the provider wins.
+// parsePriceMap parses the LiteLLM price map. An entry's provider is its litellm_provider. Its name
+// is the key without that provider and a slash in front. If the map has a model under both keys,
+// the one with the provider wins.
 func parsePriceMap(top []member) ([]Model, error) {
-	var bad faults
+	var bad entryErrors
 	models := make(map[string]Model, len(top))
 	prefixed := map[string]bool{}
 	for _, m := range top {
@@ -76,7 +77,8 @@ func priceMapModel(m member) (model Model, hasPrefix bool, err error) {
 	}, hasPrefix, nil
 }
 
-// priceMapMode returns the mode, corrected where the list of endpoints says that a "chat" model has no chat endpoint.
+// priceMapMode returns the mode. It corrects a "chat" model whose list of endpoints has no chat
+// endpoint.
 func priceMapMode(f facts) string {
 	mode, endpoints := f.text("mode"), f.texts("supported_endpoints")
 	if mode != ModeChat || len(endpoints) == 0 || slices.Contains(endpoints, "/v1/chat/completions") {
@@ -91,7 +93,7 @@ func priceMapMode(f facts) string {
 	return mode
 }
 
-// flagWords says which words a true flag of the price map stands for.
+// flagWords has the words that a true flag of the price map means.
 type flagWords struct {
 	flag  string
 	words []string

@@ -9,8 +9,9 @@ import (
 	"strconv"
 )
 
-// priceMapPrice reads the standard rates; those of other service tiers (_priority, _flex, _batches) are not for us. What
-// cannot be expressed in a Price, a fee for each request or image, leaves a model without one.
+// priceMapPrice parses the standard rates. Those of other service tiers (_priority, _flex,
+// _batches) do not apply to us. A fee for each request or image cannot be expressed in a Price and
+// leaves the model without one.
 func priceMapPrice(f facts) (*Price, error) {
 	fee, err := f.quote("input_cost_per_request")
 	if err != nil || fee.Rate > 0 {
@@ -37,8 +38,9 @@ func priceMapPrice(f facts) (*Price, error) {
 	return newPrice(base, tiers), nil
 }
 
-// textKey matches the rates of text. Those of long prompts, above_200k_tokens, hold from 200,001 prompt tokens on. Those
-// of a cache that keeps longer, above_1hr and above_12hr, are the caller's choice.
+// textKey matches the rates of text. Rates of long prompts, above_200k_tokens, apply from 200,001
+// prompt tokens on. Rates of a cache that keeps longer, above_1hr and above_12hr, are the caller's
+// choice.
 var textKey = regexp.MustCompile(`\A(input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost(?:_above_[0-9]{1,3}hr)?)(?:_above_([0-9]{1,6})k_tokens)?\z`)
 
 func textRates(f facts) (base Rates, tiers []Tier, err error) {
@@ -75,7 +77,7 @@ func textRates(f facts) (base Rates, tiers []Tier, err error) {
 	return base, tiers, nil
 }
 
-// ratesFrom returns the rates of the tier that begins there, which is added if there is none.
+// ratesFrom returns the rates of the tier that begins there, and adds it if there is none.
 func ratesFrom(tiers *[]Tier, from int64) *Rates {
 	i := slices.IndexFunc(*tiers, func(t Tier) bool { return t.From == from })
 	if i < 0 {
@@ -85,8 +87,9 @@ func ratesFrom(tiers *[]Tier, from int64) *Rates {
 	return &(*tiers)[i].Rates
 }
 
-// rangedPrice reads tiered_pricing, which states all rates for ranges of prompt tokens: over the first number, up to
-// the second. Rows of another form, as search engines have them, leave the price unknown.
+// rangedPrice parses tiered_pricing, which states all rates for ranges of prompt tokens: above the
+// first number, up to the second. Rows of another form, as search engines have them, leave the
+// price unknown.
 func rangedPrice(rows []json.RawMessage) (*Price, error) {
 	var base Rates
 	var tiers []Tier

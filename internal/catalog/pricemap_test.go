@@ -9,7 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 )
 
-// priceMap has the shapes of the public file: its own description, models under one key or two, and odd facts.
+// priceMap has the shapes of the public file: its description of itself, models under one key or
+// two, and odd facts.
 const priceMap = `{
   "sample_spec": {"litellm_provider": "one of …", "mode": "one of: chat, …", "max_tokens": "LEGACY parameter", "input_cost_per_token": 0.0},
   "fallback_generalizations": {"rules": []},
@@ -131,7 +132,7 @@ func TestPriceMapUnknownFactsAreUnknown(t *testing.T) {
 	}
 }
 
-// A fee that no token of a usage shows must not pass for no fee.
+// A fee that no token of a usage shows must not count as no fee.
 func TestPriceMapHasNoPriceForWhatIsBilledApart(t *testing.T) {
 	for rest, priced := range map[string]bool{
 		``:                                       true,
@@ -177,8 +178,8 @@ func TestPriceMapNamesBrokenEntries(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
-		`"no-object": not a JSON object`, `"no-provider": litellm_provider is missing`, `"openai/": name is empty`, `"slash": provider holds a slash`,
-		`"bell\a": name holds the character '\a'`, `"negative": output_cost_per_token: "-1e-6": negative price`,
+		`"no-object": not a JSON object`, `"no-provider": litellm_provider is missing`, `"openai/": name is empty`, `"slash": provider contains a slash`,
+		`"bell\a": name contains the character '\a'`, `"negative": output_cost_per_token: "-1e-6": negative price`,
 		`"huge": cache_read_input_token_cost: "1e30": number out of range`, `"huge-tier": input_cost_per_token_above_200k_tokens: "1e30": number out of range`,
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -198,7 +199,7 @@ func TestErrorsStaySmall(t *testing.T) {
 	}
 	file.WriteString(`}`)
 	_, err := catalog.Parse([]byte(file.String()))
-	if err == nil || !strings.Contains(err.Error(), "and 990 entries more") || len(err.Error()) > 2000 {
+	if err == nil || !strings.Contains(err.Error(), "and 990 more entries") || len(err.Error()) > 2000 {
 		t.Errorf("error is %.300v", err)
 	}
 }

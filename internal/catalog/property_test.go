@@ -9,9 +9,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 )
 
-// TestListAndRouterAgree builds random houses and holds the one promise that matters: every listed id resolves to the
-// model that was listed, and what is not listed does not resolve, unless its provider's block says `*` and it is a name
-// nobody knows.
+// TestListAndRouterAgree builds random configurations and checks that every listed ID resolves to
+// the listed model. Any other name does not resolve, unless its provider's block has `*` and the
+// name is unknown.
 func TestListAndRouterAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	providers, names := []string{"a", "b", "c"}, []string{"gpt-1", "gpt-2", "o/1:free", "o/2", "x", "gpt"}
@@ -49,17 +49,17 @@ func TestListAndRouterAgree(t *testing.T) {
 				c.SetDiscovered(s.Provider, found)
 			}
 		}
-		house := fmt.Sprintf("round %d: catalog %v, sources %+v, heard %v", round, models, sources, heard)
+		config := fmt.Sprintf("round %d: catalog %v, sources %+v, heard %v", round, models, sources, heard)
 
 		listed := map[string]bool{}
 		for _, m := range c.List(nil) {
 			listed[m.ID] = true
 			got, err := c.Resolve(m.ID)
 			if err != nil || got.ID != m.ID || got.Mode != m.Mode || got.Provider+"/"+got.Name != m.ID {
-				t.Fatalf("%s\nlisted %q resolves to %+v, %v", house, m.ID, got, err)
+				t.Fatalf("%s\nlisted %q resolves to %+v, %v", config, m.ID, got, err)
 			}
 			if !m.Serves(catalog.OpChat) && !m.Serves(catalog.OpResponses) {
-				t.Fatalf("%s\nlisted %q serves nothing", house, m.ID)
+				t.Fatalf("%s\nlisted %q serves nothing", config, m.ID)
 			}
 		}
 		for _, p := range append(providers, "d", "e") {
@@ -71,7 +71,7 @@ func TestListAndRouterAgree(t *testing.T) {
 					continue
 				}
 				if at < 0 || sources[at].Skipped || !slices.Contains(sources[at].Patterns, "*") {
-					t.Fatalf("%s\nunlisted %q resolves without `*`", house, id)
+					t.Fatalf("%s\nunlisted %q resolves without `*`", config, id)
 				}
 				catalogName := sources[at].CatalogName
 				if catalogName == "" {
@@ -79,14 +79,15 @@ func TestListAndRouterAgree(t *testing.T) {
 				}
 				inCatalog := slices.ContainsFunc(models, func(m catalog.Model) bool { return m.Provider == catalogName && m.Name == n })
 				if inCatalog || heard[id] {
-					t.Fatalf("%s\nunlisted %q resolves, though it is known", house, id)
+					t.Fatalf("%s\nunlisted %q resolves, though it is known", config, id)
 				}
 			}
 		}
 	}
 }
 
-// FuzzParse holds that no file breaks the parsers, and that what they accept makes a catalog whose list routes.
+// FuzzParse checks that no file breaks the parsers, and that what they accept makes a catalog whose
+// list routes.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{priceMap, openRouterList, `{"models":[{"id":"a/b","price":{"prompt":"1","tiers":[{"from":2,"completion":3}]}}]}`, `{"data":[{"id":"x"}]}`} {
 		f.Add([]byte(seed))

@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// Rate is a price in nano-USD per million tokens, that is in units of 1e-15 USD per token. The largest is about
-// 9,200 USD per token. Public prices fit exactly, but for those that their makers computed in floating point
-// (0.0000006000000000000001, 0.25/3): see ParseRate.
+// Rate is a price in nano-USD per million tokens, which are units of 1e-15 USD per token. The
+// largest is about 9,200 USD per token. Public prices fit exactly, except those computed in
+// floating point (0.0000006000000000000001, 0.25/3): see ParseRate.
 type Rate int64
 
 // maxNumberBytes bounds the text of a number; the longest in the public catalogs has 25 bytes.
 const maxNumberBytes = 64
 
-// maxExponent keeps the arithmetic on exponents far from overflow; no price needs three digits there.
+// maxExponent keeps the arithmetic on exponents far from overflow; no price needs three digits
+// there.
 const maxExponent = 999
 
 const (
@@ -30,16 +31,17 @@ var (
 	errRange    = errors.New("number out of range")
 )
 
-// ParseRate reads USD per token from a decimal text or a JSON number ("0.00000015", "1.5e-07"). No binary fraction is
-// involved. Digits beyond 1e-15 USD are rounded to the nearest unit, at most 0.5 nano-USD in a million tokens, which
-// also takes out the noise of other people's floating point; a rate that is not zero never becomes zero. Negative
-// numbers, and anything but digits, one point and an exponent, are errors.
+// ParseRate parses USD per token from a decimal text or a JSON number ("0.00000015", "1.5e-07"),
+// without binary fractions. Digits beyond 1e-15 USD are rounded to the nearest unit, at most 0.5
+// nano-USD in a million tokens. That also removes the noise of floating point. A rate that is not
+// zero never becomes zero. Negative numbers, and anything but digits, one point and an exponent,
+// are errors.
 func ParseRate(text string) (Rate, error) {
 	rate, _, err := parseRate(text, perToken)
 	return rate, err
 }
 
-// parseRate reads text times 10^places, and tells whether that was an integer.
+// parseRate returns text times 10^places, and reports whether that is an integer.
 func parseRate(text string, places int) (rate Rate, exact bool, err error) {
 	if len(text) > maxNumberBytes {
 		return 0, false, fmt.Errorf("number has %d bytes, more than %d", len(text), maxNumberBytes)
@@ -75,7 +77,8 @@ func parseRate(text string, places int) (rate Rate, exact bool, err error) {
 	return Rate(units), exact, nil
 }
 
-// shift returns digits, which begin with a non-zero one, times 10^places as an integer, rounded half up but not to zero.
+// shift returns digits, which begin with a non-zero one, times 10^places as an integer, rounded
+// half up but not to zero.
 func shift(digits string, places int) (units int64, exact, ok bool) {
 	const most = 19 // digits of the largest int64
 	if len(digits)+places > most {
@@ -101,8 +104,8 @@ func shift(digits string, places int) (units int64, exact, ok bool) {
 	return max(units, 1), strings.Trim(digits[keep:], "0") == "", true
 }
 
-// String returns the rate as USD per token, a decimal without exponent ("0.00000015"), the form the second SDK family
-// reads in model lists.
+// String returns the rate as USD per token, a decimal without exponent ("0.00000015"), the form
+// that the OpenRouter SDKs read in model lists.
 func (r Rate) String() string { return r.decimal(perToken) }
 
 // PerMillion returns the rate as USD per million tokens, as String writes it ("0.15").
@@ -114,7 +117,7 @@ func (r Rate) decimal(places int) string {
 	return strings.TrimRight(strings.TrimRight(digits[:point]+"."+digits[point:], "0"), ".")
 }
 
-// ParseUSD reads an amount of USD from a decimal text or a JSON number as nano-USD, rounded up.
+// ParseUSD parses an amount of USD from a decimal text or a JSON number as nano-USD, rounded up.
 func ParseUSD(text string) (nano int64, err error) {
 	const perNano = 1_000_000
 	units, err := ParseRate(text) // of 1e-15 USD

@@ -29,7 +29,7 @@ func TestParseRateIsExact(t *testing.T) {
 		{"0.1e1", 1_000_000_000_000_000},
 		{"00.5", 500_000_000_000_000},
 		{"9223.372036854775807", math.MaxInt64},
-		// Noise of other people's floating point, and thirds: to the nearest unit.
+		// Floating-point noise, and thirds: rounded to the nearest unit.
 		{"0.0000006000000000000001", 600_000_000},
 		{"0.00000100000000000000015", 1_000_000_000},
 		{"3.0001999999999996e-07", 300_020_000},
@@ -103,7 +103,7 @@ func TestRateIsWrittenPerMillion(t *testing.T) {
 	}
 }
 
-// FuzzRate holds ParseRate against rational arithmetic, and String against ParseRate.
+// FuzzRate compares ParseRate with rational arithmetic, and String with ParseRate.
 func FuzzRate(f *testing.F) {
 	for _, seed := range []string{"0", "1.5e-07", "0.00000015", "-1", "1e-16", "9223.372036854775807", "0.0000006000000000000001", ".5", "5.", "1e-15"} {
 		f.Add(seed)

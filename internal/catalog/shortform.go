@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// modes are the modes an operator may write. A mistyped one would make a model uncallable without a word.
+// modes are the modes an operator may write. Without this check a mistyped one would silently make
+// a model uncallable.
 var modes = []string{
 	ModeChat, ModeResponses, "audio_speech", "audio_transcription", "completion", "embedding", "image_edit", "image_generation",
 	"moderation", "realtime", "rerank", "video_generation",
 }
 
-// parseShort reads our own form; see Parse.
+// parseShort parses our own form; see Parse.
 func parseShort(top []member) ([]Model, error) {
 	var list []json.RawMessage
 	if err := readStrict(top, fields{"models": func(value json.RawMessage) (err error) {
@@ -23,7 +24,7 @@ func parseShort(top []member) ([]Model, error) {
 	}}); err != nil {
 		return nil, err
 	}
-	var bad faults
+	var bad entryErrors
 	seen := map[string]bool{}
 	models := make([]Model, 0, len(list))
 	for i, value := range list {
@@ -95,7 +96,7 @@ func shortPrice(value json.RawMessage) (*Price, error) {
 	return &p, readStrict(list, table)
 }
 
-// shortTiers wants tiers in order: the order is what a reader checks first.
+// shortTiers requires tiers in order: readers expect it.
 func shortTiers(value json.RawMessage) ([]Tier, error) {
 	rows, err := elements(value, maxElements)
 	if err != nil {
@@ -135,10 +136,11 @@ func shortRates(r *Rates) fields {
 	}
 }
 
-// fields says what reads each member of a record in our own form.
+// fields maps each member of a record in our own form to its reader.
 type fields map[string]func(json.RawMessage) error
 
-// readStrict reads every member, and refuses unknown and repeated ones: a mistyped price must not pass for none.
+// readStrict reads every member, and refuses unknown and repeated ones: a mistyped price must not
+// count as no price.
 func readStrict(list []member, table fields) error {
 	seen := make(map[string]bool, len(list))
 	for _, m := range list {
@@ -151,7 +153,7 @@ func readStrict(list []member, table fields) error {
 		}
 		seen[m.key] = true
 		if kind(m.value) == 'n' {
-			return fmt.Errorf("%s: null is no value: leave the field out", m.key)
+			return fmt.Errorf("%s: null is not a value: leave the field out", m.key)
 		}
 		if err := read(m.value); err != nil {
 			return fmt.Errorf("%s: %w", m.key, err)

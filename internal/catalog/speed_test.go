@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 )
 
-// large is a catalog of the public price map's size.
+// large returns a catalog of the public price map's size.
 func large(t testing.TB) *catalog.Catalog {
 	var models []catalog.Model
 	for i := range 3000 {

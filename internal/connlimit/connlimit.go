@@ -1,17 +1,18 @@
-// Package connlimit bounds the connections that have not shown who they are yet: how many are half open, from where
-// wrong guesses come, and which viewer sent no host name a moment ago.
+// Package connlimit bounds the connections that are not authenticated yet. It counts half-open
+// connections and wrong guesses by network, and remembers which viewers sent no host name a moment
+// ago.
 //
 //	limiter := connlimit.New(time.Now)                           // one for the process
 //	slot := limiter.Acquire(addr, connlimit.Limits{}, evict)
-//	defer slot.Release()                                         // or earlier, when the token is good
-//	slot.SetStage(connlimit.Person)                              // somebody may be typing now
+//	defer slot.Release()                                         // or earlier, when the token is live
+//	slot.SetStage(connlimit.Person)                              // a person may be typing now
 //	…
 //	wait := slot.FailedToken()                                   // the token never existed: refuse after wait
 //
-// A connection with a good token is half open no longer and waits for nothing: many people share an address. Networks
-// that guess have their refusals delayed, and are never banned: some viewers retry a wrong password without end.
-// Everything is in memory and bounded. A call costs one short lock; where a limit is reached, Acquire looks at each
-// network once.
+// A connection with a live token is no longer half open and is not delayed: many people share an
+// address. The refusals of networks that guess are delayed, but no network is banned: some viewers
+// retry a wrong password without end. Everything is in memory and bounded. A call costs one short
+// lock; where a limit is reached, Acquire looks at each network once.
 package connlimit
 
 import (
@@ -21,11 +22,12 @@ import (
 )
 
 const (
-	// DefaultPending is how many connections may be half open in all: 32 MiB at 16 KiB for a silent one. In the middle
-	// of a TLS handshake one holds the 32 KiB that a viewer may send of it, in buffers that grow by doubling.
+	// DefaultPending is how many connections may be half open in all: 32 MiB at 16 KiB for a silent
+	// one. In the middle of a TLS handshake one holds the 32 KiB that a viewer may send of it, in
+	// buffers that grow by doubling.
 	DefaultPending = 2048
-	// DefaultPendingPerNetwork is how many of them may come from one network: a class behind one address, its viewers
-	// all waiting for a password to be typed, and one eighth of all.
+	// DefaultPendingPerNetwork is how many of them may come from one network: a class behind one
+	// address whose viewers all wait for a password, and one eighth of all.
 	DefaultPendingPerNetwork = 256
 
 	// NamelessTTL is how long TakeNameless remembers: libvncclient reconnects after 1.8 s.
@@ -34,7 +36,8 @@ const (
 	maxNameless = 8192
 )
 
-// Limits bound the half-open connections. They may differ between calls: those of the latest configuration count.
+// Limits bound the half-open connections. They may differ between calls: those of the latest
+// configuration count.
 type Limits struct {
 	Pending           int // in all; 0 means DefaultPending
 	PendingPerNetwork int // of one network, an IPv4 address or an IPv6 /64; 0 means DefaultPendingPerNetwork
@@ -48,12 +51,13 @@ type Limiter struct {
 	mu       sync.Mutex              // guards the following, and every slot
 	open     int                     // slots
 	networks map[netip.Addr]*pending // only networks that have half-open connections
-	entered  uint64                  // slots so far
+	acquired uint64                  // slots so far
 	failing  table[failureKey, failures]
 	nameless table[netip.Addr, struct{}]
 }
 
-// New returns an empty limiter that reads the time from now, which never goes back (time.Now does not).
+// New returns an empty limiter that reads the time from now, which never goes back (time.Now does
+// not).
 func New(now func() time.Time) *Limiter {
 	return &Limiter{
 		now:      now,
@@ -65,32 +69,34 @@ func New(now func() time.Time) *Limiter {
 }
 
 // Pending is the number of half-open connections.
-func (b *Limiter) Pending() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.open
+func (l *Limiter) Pending() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open
 }
 
-// AddNameless remembers for NamelessTTL that the viewer at addr completed TLS without naming a host (SNI).
-func (b *Limiter) AddNameless(addr netip.Addr) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.nameless.touch(addr.Unmap(), b.elapsed())
+// AddNameless remembers for NamelessTTL that the viewer at addr completed TLS without naming a host
+// (SNI).
+func (l *Limiter) AddNameless(addr netip.Addr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.nameless.touch(addr.Unmap(), l.elapsed())
 }
 
-// TakeNameless reports whether AddNameless was called for this very address within NamelessTTL, and forgets it: the
-// next viewer from there may send a name. Of more than 8,192 such addresses the oldest is forgotten first.
-func (b *Limiter) TakeNameless(addr netip.Addr) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.nameless.take(addr.Unmap(), b.elapsed())
+// TakeNameless reports whether AddNameless was called for this very address within NamelessTTL, and
+// forgets it: the next viewer from there may send a name. Of more than 8,192 such addresses the
+// oldest is forgotten first.
+func (l *Limiter) TakeNameless(addr netip.Addr) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.nameless.take(addr.Unmap(), l.elapsed())
 }
 
 // elapsed is the time as the tables keep it.
-func (b *Limiter) elapsed() time.Duration { return b.now().Sub(b.start) }
+func (l *Limiter) elapsed() time.Duration { return l.now().Sub(l.start) }
 
-// network is what counts as one: an IPv4 address, the /64 of an IPv6 address (what one host has), and all
-// that have no address together.
+// network is what counts as one: an IPv4 address, the /64 of an IPv6 address (what one host has),
+// and all that have no address together.
 func network(addr netip.Addr) netip.Addr {
 	addr = addr.Unmap()
 	if !addr.Is6() {

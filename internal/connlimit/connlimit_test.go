@@ -33,9 +33,9 @@ func numbered(n int) netip.Addr {
 	return netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
 }
 
-// enter is for connections whose end nobody waits for.
-func enter(book *connlimit.Limiter, addr netip.Addr, l connlimit.Limits) *connlimit.Slot {
-	return book.Acquire(addr, l, func() {})
+// acquire is for connections whose end nobody waits for.
+func acquire(limiter *connlimit.Limiter, addr netip.Addr, l connlimit.Limits) *connlimit.Slot {
+	return limiter.Acquire(addr, l, func() {})
 }
 
 func TestANetworkIsAnIPv4AddressOrAnIPv6Slash64(t *testing.T) {
@@ -51,9 +51,9 @@ func TestANetworkIsAnIPv4AddressOrAnIPv6Slash64(t *testing.T) {
 		{"2001:db8:1:1::1", "2001:db8:1:2::1", false},
 		{"fe80::1%eth0", "fe80::2%eth1", true},
 	} {
-		book, _ := open()
-		a := enter(book, netip.MustParseAddr(test.a), connlimit.Limits{PendingPerNetwork: 1})
-		b := enter(book, netip.MustParseAddr(test.b), connlimit.Limits{PendingPerNetwork: 1})
+		limiter, _ := open()
+		a := acquire(limiter, netip.MustParseAddr(test.a), connlimit.Limits{PendingPerNetwork: 1})
+		b := acquire(limiter, netip.MustParseAddr(test.b), connlimit.Limits{PendingPerNetwork: 1})
 		if a.Evicted() != test.same {
 			t.Errorf("pending: %s and %s are the same: %v", test.a, test.b, a.Evicted())
 		}
@@ -67,24 +67,25 @@ func TestANetworkIsAnIPv4AddressOrAnIPv6Slash64(t *testing.T) {
 	}
 }
 
-func TestVisitorsWithoutAnAddressAreOneNetwork(t *testing.T) {
-	book, _ := open()
-	first := enter(book, netip.Addr{}, connlimit.Limits{PendingPerNetwork: 1})
-	second := enter(book, netip.Addr{}, connlimit.Limits{PendingPerNetwork: 1})
+func TestViewersWithoutAnAddressAreOneNetwork(t *testing.T) {
+	limiter, _ := open()
+	first := acquire(limiter, netip.Addr{}, connlimit.Limits{PendingPerNetwork: 1})
+	second := acquire(limiter, netip.Addr{}, connlimit.Limits{PendingPerNetwork: 1})
 	if !first.Evicted() || second.Evicted() {
 		t.Error("they are two")
 	}
 	second.Release()
-	if book.Pending() != 0 {
+	if limiter.Pending() != 0 {
 		t.Error("somebody is left")
 	}
 }
 
-// The memory is for the one connection that follows, so that a neighbour who sends names is asked for nothing.
+// The memory is for the one connection that follows, so that a neighbour who sends names is asked
+// for nothing.
 func TestAnAddressWithoutANameIsRememberedOnceForTenSeconds(t *testing.T) {
-	book, clock := open()
-	book.AddNameless(ada)
-	book.AddNameless(ada6)
+	limiter, clock := open()
+	limiter.AddNameless(ada)
+	limiter.AddNameless(ada6)
 	for _, c := range []struct {
 		addr string
 		want bool
@@ -92,56 +93,56 @@ func TestAnAddressWithoutANameIsRememberedOnceForTenSeconds(t *testing.T) {
 		{"192.0.2.2", false}, {"2001:db8:1:1::2", false}, // the very address
 		{"::ffff:192.0.2.1", true}, {"192.0.2.1", false}, // once
 	} {
-		if got := book.TakeNameless(netip.MustParseAddr(c.addr)); got != c.want {
+		if got := limiter.TakeNameless(netip.MustParseAddr(c.addr)); got != c.want {
 			t.Errorf("%s lacks a name: %v", c.addr, got)
 		}
 	}
 	clock.pass(connlimit.NamelessTTL - 1)
-	book.AddNameless(ada)
+	limiter.AddNameless(ada)
 	clock.pass(1)
-	if book.TakeNameless(ada6) || connlimit.NamelessTTL != 10*time.Second {
+	if limiter.TakeNameless(ada6) || connlimit.NamelessTTL != 10*time.Second {
 		t.Error("remembered too long")
 	}
 	clock.pass(connlimit.NamelessTTL - 2)
-	if !book.TakeNameless(ada) {
+	if !limiter.TakeNameless(ada) {
 		t.Error("forgotten too early")
 	}
 }
 
 func TestTablesAreBounded(t *testing.T) {
-	book, clock := open()
+	limiter, clock := open()
 	const over = 100
 	for n := range connlimit.MaxFailing + over {
-		visit := enter(book, numbered(n), connlimit.Limits{})
+		slot := acquire(limiter, numbered(n), connlimit.Limits{})
 		for range 30 {
-			visit.FailedPassword()
+			slot.FailedPassword()
 		}
-		visit.Release()
-		book.AddNameless(numbered(n))
+		slot.Release()
+		limiter.AddNameless(numbered(n))
 	}
-	if _, failing, nameless := book.Sizes(); failing != connlimit.MaxFailing || nameless != connlimit.MaxNameless {
+	if _, failing, nameless := limiter.Sizes(); failing != connlimit.MaxFailing || nameless != connlimit.MaxNameless {
 		t.Errorf("%d failing networks, %d nameless addresses", failing, nameless)
 	}
 	slowed := func(n int) bool {
-		visit := enter(book, numbered(n), connlimit.Limits{})
-		defer visit.Release()
-		visit.PasswordDelay()
-		wait, _ := visit.PasswordDelay()
+		slot := acquire(limiter, numbered(n), connlimit.Limits{})
+		defer slot.Release()
+		slot.PasswordDelay()
+		wait, _ := slot.PasswordDelay()
 		return wait > 0
 	}
-	if slowed(over-1) || !slowed(over) || book.TakeNameless(numbered(over-1)) || !book.TakeNameless(numbered(over)) {
+	if slowed(over-1) || !slowed(over) || limiter.TakeNameless(numbered(over-1)) || !limiter.TakeNameless(numbered(over)) {
 		t.Error("what goes first is not what was touched longest ago")
 	}
 	clock.pass(time.Minute)
-	guess(book)
-	book.AddNameless(ada)
-	if _, failing, nameless := book.Sizes(); failing != 1 || nameless != 1 {
+	guess(limiter)
+	limiter.AddNameless(ada)
+	if _, failing, nameless := limiter.Sizes(); failing != 1 || nameless != 1 {
 		t.Errorf("after their time %d failing networks and %d nameless addresses are left", failing, nameless)
 	}
 }
 
-func TestCountsAreRightUnderManyVisitors(t *testing.T) {
-	book := connlimit.New(time.Now)
+func TestCountsAreRightUnderManyViewers(t *testing.T) {
+	limiter := connlimit.New(time.Now)
 	limits := connlimit.Limits{Pending: 50, PendingPerNetwork: 10}
 	var all sync.WaitGroup
 	for g := range 64 {
@@ -149,24 +150,24 @@ func TestCountsAreRightUnderManyVisitors(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, uint64(g)))
 			for range 1000 {
 				addr := numbered(random.IntN(8))
-				visit := enter(book, addr, limits)
-				if pending := book.Pending(); pending > limits.Pending {
+				slot := acquire(limiter, addr, limits)
+				if pending := limiter.Pending(); pending > limits.Pending {
 					t.Errorf("%d pending", pending)
 				}
-				visit.PasswordDelay()
-				visit.FailedPassword()
-				visit.FailedToken()
-				visit.SetStage(connlimit.Stage(random.IntN(2)))
-				visit.SetStage(connlimit.Stage(random.IntN(2)))
-				if !book.TakeNameless(addr) {
-					book.AddNameless(addr)
+				slot.PasswordDelay()
+				slot.FailedPassword()
+				slot.FailedToken()
+				slot.SetStage(connlimit.Stage(random.IntN(2)))
+				slot.SetStage(connlimit.Stage(random.IntN(2)))
+				if !limiter.TakeNameless(addr) {
+					limiter.AddNameless(addr)
 				}
-				visit.Release()
+				slot.Release()
 			}
 		})
 	}
 	all.Wait()
-	if networks, failing, nameless := book.Sizes(); book.Pending() != 0 || networks != 0 || failing != 16 || nameless > 8 {
-		t.Errorf("left: %d pending, %d networks, %d failing, %d nameless", book.Pending(), networks, failing, nameless)
+	if networks, failing, nameless := limiter.Sizes(); limiter.Pending() != 0 || networks != 0 || failing != 16 || nameless > 8 {
+		t.Errorf("left: %d pending, %d networks, %d failing, %d nameless", limiter.Pending(), networks, failing, nameless)
 	}
 }

@@ -6,9 +6,10 @@ const (
 	MaxNameless = maxNameless
 )
 
-// Sizes counts what is kept: networks with half-open connections, failing networks, addresses without a name.
-func (b *Limiter) Sizes() (networks, failing, nameless int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.networks), len(b.failing.entries), len(b.nameless.entries)
+// Sizes counts what is kept: networks with half-open connections, failing networks, addresses
+// without a name.
+func (l *Limiter) Sizes() (networks, failing, nameless int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.networks), len(l.failing.entries), len(l.nameless.entries)
 }

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Stage is what a half-open connection waits for. It decides who gives way where there are too many.
+// Stage is what a half-open connection waits for. It decides which one is evicted where there are
+// too many.
 type Stage uint8
 
 // The stages.
@@ -17,25 +18,28 @@ const (
 	stages
 )
 
-// personWeight is how many connections in which a person may be typing count as much as one that waits for a
-// program, when the fullest network is looked for. Without it a few bytes more would save a flood from giving way.
+// personWeight is how many connections in which a person may be typing count as much as one that
+// waits for a program, when the fullest network is looked for. Without it, a flood would escape
+// eviction by sending a few bytes more.
 const personWeight = 8
 
 const (
-	// programTime is what a viewer's program needs for its steps on a slow line, a delayed refusal aside.
+	// programTime is the time that a viewer's program needs for its steps on a slow network,
+	// without a delayed refusal.
 	programTime = 2 * time.Second
-	// personTime is what somebody needs who pastes a password.
+	// personTime is the time that a person needs to paste a password.
 	personTime = 30 * time.Second
 )
 
-// turns is the order in which connections give way: those first that are older in their stage than they need be, or
-// a few that wait for a person would have all newcomers give way to each other.
-var turns = [...]struct {
+// evictionOrder is the order in which connections are evicted. Those that are in their stage for
+// longer than they need come first: otherwise new connections would only evict each other while
+// those that wait for a person stay.
+var evictionOrder = [...]struct {
 	stage Stage
 	age   time.Duration
 }{{Program, programTime}, {Person, personTime}, {Program, 0}, {Person, 0}}
 
-// young is the first of the turns of those that are not too old. Among networks the fullest decides, not the turn.
+// young is the first index of those that are not too old. Among them the fullest network decides.
 const young = 2
 
 // pending are the half-open connections of one network.
@@ -45,16 +49,16 @@ type pending struct {
 	held    int               // whose refusal is delayed
 }
 
-// weight is how full a network is of those that can give way.
+// weight is how full a network is of connections that can be evicted.
 func (p *pending) weight() int {
 	return personWeight*p.waiting[Program].Len() + p.waiting[Person].Len()
 }
 
-// oldest is who gives way first, and its turn.
-func (p *pending) oldest(now time.Duration) (v *Slot, turn int) {
-	for turn, t := range turns {
-		if e := p.waiting[t.stage].Front(); e != nil && now-e.Value.(*Slot).since >= t.age {
-			return e.Value.(*Slot), min(turn, young)
+// oldest is the connection that is evicted first, and its index in evictionOrder.
+func (p *pending) oldest(now time.Duration) (s *Slot, index int) {
+	for i, next := range evictionOrder {
+		if e := p.waiting[next.stage].Front(); e != nil && now-e.Value.(*Slot).since >= next.age {
+			return e.Value.(*Slot), min(i, young)
 		}
 	}
 	return nil, young
@@ -74,99 +78,103 @@ type Slot struct {
 	element  *list.Element // in of.waiting
 	held     bool
 	released bool
-	evicted  bool // it had to give way
+	evicted  bool // for another connection
 }
 
-// Acquire counts a connection from addr as half open until Release. Where a limit is reached another one gives way, of
-// the same network if it is that network's limit, else of the fullest: the one that has waited longest for a program,
-// then the one that has waited longest for a person. Its evict is called, and its slot is released.
-func (b *Limiter) Acquire(addr netip.Addr, l Limits, giveWay func()) *Slot {
-	v, out := b.acquire(network(addr), Limits{cmp.Or(max(l.Pending, 0), DefaultPending), cmp.Or(max(l.PendingPerNetwork, 0), DefaultPendingPerNetwork)}, giveWay)
+// Acquire counts a connection from addr as half open until Release. Where a limit is reached, it
+// evicts another one, of the same network if that network's limit is reached, otherwise of the
+// fullest: first the one that has waited longest for a program, then the one that has waited
+// longest for a person. The evicted one's evict is called, and its slot is released.
+func (l *Limiter) Acquire(addr netip.Addr, limits Limits, evict func()) *Slot {
+	s, out := l.acquire(network(addr), Limits{
+		Pending:           cmp.Or(max(limits.Pending, 0), DefaultPending),
+		PendingPerNetwork: cmp.Or(max(limits.PendingPerNetwork, 0), DefaultPendingPerNetwork),
+	}, evict)
 	if out != nil {
 		out.evict()
 	}
-	return v
+	return s
 }
 
-func (b *Limiter) acquire(n netip.Addr, l Limits, giveWay func()) (entered, out *Slot) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	of := b.networks[n]
+func (l *Limiter) acquire(n netip.Addr, limits Limits, evict func()) (acquired, out *Slot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	of := l.networks[n]
 	if of == nil {
 		of = new(pending)
 	}
-	now := b.elapsed()
+	now := l.elapsed()
 	switch {
-	case of.open >= l.PendingPerNetwork:
+	case of.open >= limits.PendingPerNetwork:
 		out, _ = of.oldest(now)
-	case b.open >= l.Pending:
-		out = b.oldest(now)
+	case l.open >= limits.Pending:
+		out = l.oldest(now)
 	}
 	if out != nil {
 		out.evicted = true
 		out.release()
 	}
-	b.networks[n] = of // it may have been its last
-	b.entered++
-	v := &Slot{limiter: b, network: n, evict: giveWay, number: b.entered, of: of, since: now}
-	v.element = of.waiting[Program].PushBack(v)
+	l.networks[n] = of // it may have been its last
+	l.acquired++
+	s := &Slot{limiter: l, network: n, evict: evict, number: l.acquired, of: of, since: now}
+	s.element = of.waiting[Program].PushBack(s)
 	of.open++
-	b.open++
-	return v, out
+	l.open++
+	return s, out
 }
 
-// oldest is who gives way first in all; mu is held.
-func (b *Limiter) oldest(now time.Duration) (first *Slot) {
-	var soonest, most int
-	for _, p := range b.networks {
-		v, turn := p.oldest(now)
-		w := p.weight()
-		if first == nil || cmp.Or(turn-soonest, most-w, cmp.Compare(v.number, first.number)) < 0 {
-			first, soonest, most = v, turn, w
+// oldest is the connection that is evicted first of all networks; mu is held.
+func (l *Limiter) oldest(now time.Duration) (first *Slot) {
+	var lowest, most int
+	for _, p := range l.networks {
+		s, index := p.oldest(now)
+		weight := p.weight()
+		if first == nil || cmp.Or(index-lowest, most-weight, cmp.Compare(s.number, first.number)) < 0 {
+			first, lowest, most = s, index, weight
 		}
 	}
 	return first
 }
 
-// SetStage says what the connection waits for from now on.
-func (v *Slot) SetStage(s Stage) {
-	v.limiter.mu.Lock()
-	defer v.limiter.mu.Unlock()
-	if v.released || v.stage == s {
+// SetStage sets what the connection waits for from now on.
+func (s *Slot) SetStage(stage Stage) {
+	s.limiter.mu.Lock()
+	defer s.limiter.mu.Unlock()
+	if s.released || s.stage == stage {
 		return
 	}
-	v.of.waiting[v.stage].Remove(v.element)
-	v.stage, v.since = s, v.limiter.elapsed()
-	v.element = v.of.waiting[s].PushBack(v)
+	s.of.waiting[s.stage].Remove(s.element)
+	s.stage, s.since = stage, s.limiter.elapsed()
+	s.element = s.of.waiting[stage].PushBack(s)
 }
 
-// Evicted reports whether the connection had to give way to another.
-func (v *Slot) Evicted() bool {
-	v.limiter.mu.Lock()
-	defer v.limiter.mu.Unlock()
-	return v.evicted
+// Evicted reports whether the connection was evicted for another.
+func (s *Slot) Evicted() bool {
+	s.limiter.mu.Lock()
+	defer s.limiter.mu.Unlock()
+	return s.evicted
 }
 
-// Release ends the slot: the token is good, or the handshake is over. Only the first call counts; after it the
-// connection gives way to nobody.
-func (v *Slot) Release() {
-	v.limiter.mu.Lock()
-	defer v.limiter.mu.Unlock()
-	v.release()
+// Release ends the slot: the token is good, or the handshake is over. Only the first call counts;
+// after it the connection cannot be evicted.
+func (s *Slot) Release() {
+	s.limiter.mu.Lock()
+	defer s.limiter.mu.Unlock()
+	s.release()
 }
 
-func (v *Slot) release() {
-	if v.released {
+func (s *Slot) release() {
+	if s.released {
 		return
 	}
-	v.released = true
-	b, of := v.limiter, v.of
-	of.waiting[v.stage].Remove(v.element)
-	if v.held {
+	s.released = true
+	l, of := s.limiter, s.of
+	of.waiting[s.stage].Remove(s.element)
+	if s.held {
 		of.held--
 	}
-	b.open--
+	l.open--
 	if of.open--; of.open == 0 {
-		delete(b.networks, v.network)
+		delete(l.networks, s.network)
 	}
 }

@@ -8,24 +8,24 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 )
 
-// crowd enters n connections from addr and brings them to a stage.
-func crowd(book *connlimit.Limiter, addr netip.Addr, l connlimit.Limits, s connlimit.Stage, n int) (visits []*connlimit.Slot) {
+// acquireMany acquires n connections from addr and brings them to a stage.
+func acquireMany(limiter *connlimit.Limiter, addr netip.Addr, l connlimit.Limits, s connlimit.Stage, n int) (slots []*connlimit.Slot) {
 	for range n {
-		visit := enter(book, addr, l)
-		visit.SetStage(s)
-		visits = append(visits, visit)
+		slot := acquire(limiter, addr, l)
+		slot.SetStage(s)
+		slots = append(slots, slot)
 	}
-	return visits
+	return slots
 }
 
-// gaveWay are the places in line of those who had to give way.
-func gaveWay(visits []*connlimit.Slot) (places []int) {
-	for i, v := range visits {
+// evictedOf are the indices of the evicted slots.
+func evictedOf(slots []*connlimit.Slot) (indices []int) {
+	for i, v := range slots {
 		if v.Evicted() {
-			places = append(places, i)
+			indices = append(indices, i)
 		}
 	}
-	return places
+	return indices
 }
 
 func TestHalfOpenConnectionsAreCapped(t *testing.T) {
@@ -42,50 +42,50 @@ func TestHalfOpenConnectionsAreCapped(t *testing.T) {
 		{"a network, default", connlimit.Limits{}, false, connlimit.DefaultPendingPerNetwork},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			book, _ := open()
+			limiter, _ := open()
 			told := 0
-			var visits []*connlimit.Slot
+			var slots []*connlimit.Slot
 			for n := range test.want + 10 {
 				addr := ada
 				if test.distinct {
 					addr = numbered(n)
 				}
-				visits = append(visits, book.Acquire(addr, test.limits, func() { told++ }))
+				slots = append(slots, limiter.Acquire(addr, test.limits, func() { told++ }))
 			}
-			out := gaveWay(visits)
-			if len(out) != 10 || out[0] != 0 || out[9] != 9 || told != 10 || book.Pending() != test.want {
-				t.Fatalf("%v gave way, %d were told, %d pending, want %d", out, told, book.Pending(), test.want)
+			out := evictedOf(slots)
+			if len(out) != 10 || out[0] != 0 || out[9] != 9 || told != 10 || limiter.Pending() != test.want {
+				t.Fatalf("%v was evicted, %d were told, %d pending, want %d", out, told, limiter.Pending(), test.want)
 			}
-			visits[0].Release() // it counts no more
-			visits[len(visits)-1].Release()
-			visits[len(visits)-1].Release()
-			if book.Pending() != test.want-1 {
-				t.Errorf("%d pending after one has left", book.Pending())
+			slots[0].Release() // it counts no more
+			slots[len(slots)-1].Release()
+			slots[len(slots)-1].Release()
+			if limiter.Pending() != test.want-1 {
+				t.Errorf("%d pending after one has left", limiter.Pending())
 			}
 		})
 	}
 }
 
 // Ten addresses with 240 silent connections each; an eleventh comes in, and so do its neighbours.
-func TestAFloodGivesWayToOthers(t *testing.T) {
-	book, _ := open()
+func TestAFloodIsEvictedForOthers(t *testing.T) {
+	limiter, _ := open()
 	var flood []*connlimit.Slot
 	for n := range 10 {
-		flood = append(flood, crowd(book, numbered(n), connlimit.Limits{}, connlimit.Program, 240)...)
+		flood = append(flood, acquireMany(limiter, numbered(n), connlimit.Limits{}, connlimit.Program, 240)...)
 	}
 	var good []*connlimit.Slot
 	for n := range 200 {
-		good = append(good, enter(book, numbered(100+n), connlimit.Limits{}))
+		good = append(good, acquire(limiter, numbered(100+n), connlimit.Limits{}))
 	}
-	if out := gaveWay(good); len(out) > 0 {
-		t.Errorf("%d good ones gave way", len(out))
+	if out := evictedOf(good); len(out) > 0 {
+		t.Errorf("%d good ones was evicted", len(out))
 	}
-	if out := gaveWay(flood); len(out) != 2400-connlimit.DefaultPending+200 {
-		t.Errorf("%d of the flood gave way", len(out))
+	if out := evictedOf(flood); len(out) != 2400-connlimit.DefaultPending+200 {
+		t.Errorf("%d of the flood was evicted", len(out))
 	}
 }
 
-func TestWhoGivesWay(t *testing.T) {
+func TestWhoIsEvicted(t *testing.T) {
 	limits := connlimit.Limits{Pending: 12, PendingPerNetwork: 10}
 	type group struct {
 		addr  netip.Addr
@@ -96,7 +96,7 @@ func TestWhoGivesWay(t *testing.T) {
 		name   string
 		groups []group
 		comes  netip.Addr
-		want   [2]int // which of which group; -1: nobody
+		want   [2]int // which of which group; -1: none
 	}{
 		{"the oldest of the fullest network", []group{{ada, connlimit.Program, 5}, {bob, connlimit.Program, 7}}, ada6, [2]int{1, 0}},
 		{"of two that are as full, the oldest", []group{{bob, connlimit.Program, 6}, {ada, connlimit.Program, 6}}, ada6, [2]int{0, 0}},
@@ -107,27 +107,28 @@ func TestWhoGivesWay(t *testing.T) {
 		{"there too, not where a person may be typing", []group{{ada, connlimit.Person, 9}, {ada, connlimit.Program, 1}}, ada, [2]int{1, 0}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			book, _ := open()
+			limiter, _ := open()
 			var groups [][]*connlimit.Slot
 			for _, g := range test.groups {
-				groups = append(groups, crowd(book, g.addr, limits, g.stage, g.n))
+				groups = append(groups, acquireMany(limiter, g.addr, limits, g.stage, g.n))
 			}
-			newcomer := enter(book, test.comes, limits)
+			latest := acquire(limiter, test.comes, limits)
 			got := [2]int{-1, -1}
-			for i, visits := range groups {
-				if out := gaveWay(visits); len(out) > 0 {
+			for i, slots := range groups {
+				if out := evictedOf(slots); len(out) > 0 {
 					got = [2]int{i, out[0]}
 				}
 			}
-			if got != test.want || newcomer.Evicted() {
-				t.Errorf("%v gave way, want %v; the newcomer itself: %v", got, test.want, newcomer.Evicted())
+			if got != test.want || latest.Evicted() {
+				t.Errorf("%v was evicted, want %v; the new one itself: %v", got, test.want, latest.Evicted())
 			}
 		})
 	}
 }
 
-// Connections that say they wait for a person cost a flood little. They must not have all newcomers give way.
-func TestNewcomersHaveTheirTimeWhereConnectionsWaitForAPerson(t *testing.T) {
+// Connections that say they wait for a person cost a flood little. They must not have all newcomers
+// be evicted.
+func TestNewConnectionsHaveTheirTimeWhereConnectionsWaitForAPerson(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		limits connlimit.Limits
@@ -138,30 +139,30 @@ func TestNewcomersHaveTheirTimeWhereConnectionsWaitForAPerson(t *testing.T) {
 		{"in all", connlimit.Limits{Pending: 64}, []netip.Addr{ada, bob}, ada6},
 		{"in all, each from a network of its own", connlimit.Limits{Pending: 64}, manyNumbered(64), ada6},
 	} {
-		book, clock := open()
+		limiter, clock := open()
 		for n := range 64 {
-			crowd(book, test.flood[n%len(test.flood)], test.limits, connlimit.Person, 1)
+			acquireMany(limiter, test.flood[n%len(test.flood)], test.limits, connlimit.Person, 1)
 		}
 		clock.pass(31 * time.Second)
-		typing := crowd(book, test.good, test.limits, connlimit.Person, 1)[0]
-		good := enter(book, test.good, test.limits)
+		typing := acquireMany(limiter, test.good, test.limits, connlimit.Person, 1)[0]
+		good := acquire(limiter, test.good, test.limits)
 		for n := range 9 { // five a second
-			enter(book, test.flood[n%len(test.flood)], test.limits)
+			acquire(limiter, test.flood[n%len(test.flood)], test.limits)
 			clock.pass(200 * time.Millisecond)
 		}
 		if good.Evicted() || typing.Evicted() {
-			t.Errorf("%s: gave way: the newcomer %v, who types %v", test.name, good.Evicted(), typing.Evicted())
+			t.Errorf("%s: was evicted: the new one %v, who types %v", test.name, good.Evicted(), typing.Evicted())
 		}
 		clock.pass(time.Second)
 		for range 8 {
-			enter(book, test.good, test.limits) // silent, and too old soon
+			acquire(limiter, test.good, test.limits) // silent, and too old soon
 		}
 		clock.pass(2 * time.Second)
 		for range 40 {
-			enter(book, test.flood[0], test.limits)
+			acquire(limiter, test.flood[0], test.limits)
 		}
 		if typing.Evicted() || !good.Evicted() {
-			t.Errorf("%s: after three seconds of silence; gave way: the newcomer %v, who types %v", test.name, good.Evicted(), typing.Evicted())
+			t.Errorf("%s: after three seconds of silence; was evicted: the new one %v, who types %v", test.name, good.Evicted(), typing.Evicted())
 		}
 	}
 }
@@ -174,15 +175,15 @@ func manyNumbered(n int) (addrs []netip.Addr) {
 	return addrs
 }
 
-func TestAConnectionThatWasReleasedGivesWayNoMore(t *testing.T) {
-	book, _ := open()
+func TestAReleasedConnectionIsNotEvicted(t *testing.T) {
+	limiter, _ := open()
 	limits := connlimit.Limits{PendingPerNetwork: 1}
-	out := enter(book, ada, limits)
-	in := enter(book, ada, limits)
+	out := acquire(limiter, ada, limits)
+	in := acquire(limiter, ada, limits)
 	in.Release()
 	in.SetStage(connlimit.Person)
-	next := enter(book, ada, limits)
-	if !out.Evicted() || in.Evicted() || next.Evicted() || book.Pending() != 1 {
-		t.Errorf("gave way: %v, %v, %v; %d pending", out.Evicted(), in.Evicted(), next.Evicted(), book.Pending())
+	next := acquire(limiter, ada, limits)
+	if !out.Evicted() || in.Evicted() || next.Evicted() || limiter.Pending() != 1 {
+		t.Errorf("was evicted: %v, %v, %v; %d pending", out.Evicted(), in.Evicted(), next.Evicted(), limiter.Pending())
 	}
 }

@@ -2,9 +2,9 @@ package connlimit
 
 import "time"
 
-// table keeps what was touched last: at most max entries, each for ttl after its last touch. Entries are linked in the
-// order of that touch, so that the one to go is at hand; a touch adds one and removes what is over, so each operation
-// is O(1) amortised.
+// table keeps what was touched last: at most max entries, each for ttl after its last touch.
+// Entries are linked in the order of that touch, so that the next one to remove is known; a touch
+// adds one and removes those that are over, so each operation is O(1) amortised.
 type table[K comparable, V any] struct {
 	max     int
 	ttl     time.Duration

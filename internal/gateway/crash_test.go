@@ -55,7 +55,7 @@ func TestABudgetInUseThatIsNotConfiguredIsLogged(t *testing.T) {
 	for _, name := range []string{"key:old", "key:dev"} {
 		subject := limits.Subject{Name: name, Budgets: []limits.Budget{budget}}
 		subjects = append(subjects, subject)
-		hold, refused, err := limits.Reserve(t.Context(), ledger, limits.Reservation{
+		hold, refused, err := limits.Reserve(t.Context(), ledger, limits.ReserveRequest{
 			Call: name, At: time.Now(), Most: limits.Amount{Tokens: 10}, Likely: limits.Amount{Tokens: 10}, Subjects: []limits.Subject{subject},
 		})
 		if err != nil || refused != nil {

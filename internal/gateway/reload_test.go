@@ -53,17 +53,17 @@ func (r *rig) view(t *testing.T, name string) *workstation.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	issued, err := r.Workstations().Issue(workstation.Issuer{Tenant: credential.Tenant, Key: credential.Name, KeyHash: credential.Hash}, name, workstation.Options{})
+	issued, err := r.VNC().Workstations().Issue(workstation.Issuer{Tenant: credential.Tenant, Key: credential.Name, KeyHash: credential.Hash}, name, workstation.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	label, _, _ := strings.Cut(issued.URL, ".")
 	viewer := netip.MustParseAddrPort("192.0.2.1:40000")
-	pass, err := r.Workstations().Find(label, viewer.Addr())
+	pass, err := r.VNC().Workstations().Find(label, viewer.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := r.Workstations().Join(pass, viewer, "x509none")
+	session, err := pass.Join(viewer, "x509none")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,30 +12,39 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// OpenVNC begins the session of a viewer with a live token; Finish must be called on it. The error
-// is a *workstation.Refusal: this configuration was replaced and the stores are closed.
-func (g *Gateway) OpenVNC(pass *workstation.Pass, viewer netip.AddrPort, security string) (*vncsession.Session, error) {
-	entry := new(inflight.Entry)
+// VNC is the part of a gateway that serves desktops.
+type VNC struct{ gateway *Gateway }
+
+// VNC returns the part that serves desktops. Its stores are there once Ready has returned.
+func (g *Gateway) VNC() VNC { return VNC{g} }
+
+// Workstations is the service of the workstations, nil without any.
+func (v VNC) Workstations() *workstation.Service { return v.gateway.workstations }
+
+// ConnLimiter bounds the VNC connections in their handshake.
+func (v VNC) ConnLimiter() *connlimit.Limiter { return v.gateway.state.ConnLimiter }
+
+// Open begins the session of a viewer with a live token; Finish must be called on it. The error is a
+// *workstation.Refusal: this configuration was replaced and the stores are closed.
+func (v VNC) Open(pass *workstation.Pass, viewer netip.AddrPort, security string) (*vncsession.Session, error) {
+	g, entry := v.gateway, new(inflight.Entry)
 	if !g.calls.Add(entry) {
 		return nil, workstation.NewRefusal(workstation.RefusedShutdown)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background()) // not of a module: it would end with it
 	entry.SetCancel(cancel)
 	return vncsession.Open(vncsession.Deps{
-		Workstations: g.workstations, Records: g.requests.Activity, Metrics: g.state.Metrics, Logger: g.logger, Redact: g.requests.Redactor.Text, Now: g.now,
+		Records: g.requests.Activity, Metrics: g.state.Metrics, Logger: g.logger, Redact: g.requests.Redactor.Text, Now: g.now,
 		Context: ctx, Done: func() { cancel(nil); g.calls.Remove(entry) },
 	}, pass, viewer, security), nil
 }
 
-// VNCRefused counts and logs a VNC connection without a live token. It leaves no record, and its
-// log is sampled: such connections cost an attacker nothing.
-func (g *Gateway) VNCRefused(reason string, viewer netip.AddrPort, cause error) {
-	g.state.Metrics.VNCRefused(reason)
-	g.requests.Sampled().Warn("vnc connection refused", zap.String("code", reason), zap.String("remote", viewer.String()), zap.Error(cause))
+// Refused counts and logs a connection without a live token. It leaves no record, and its log is
+// sampled: such connections cost an attacker nothing.
+func (v VNC) Refused(reason string, viewer netip.AddrPort, cause error) {
+	v.gateway.state.Metrics.VNCRefused(reason)
+	v.gateway.requests.Sampled().Warn("vnc connection refused", zap.String("code", reason), zap.String("remote", viewer.String()), zap.Error(cause))
 }
 
-// ConnLimiter bounds the VNC connections in their handshake.
-func (g *Gateway) ConnLimiter() *connlimit.Limiter { return g.state.ConnLimiter }
-
-// Workstations is the service of the workstations, nil without any.
-func (g *Gateway) Workstations() *workstation.Service { return g.workstations }
+// WarnOfDemo warns once of a part that is built in for trying out and serves more than this machine.
+func (v VNC) WarnOfDemo(what string) { v.gateway.warnOfDemo(what) }

@@ -29,8 +29,8 @@ func TestAnnotationsOfAChangedTextAreEmptied(t *testing.T) {
 				t.Errorf("%s became\n%s, %v", body, r.Body, err)
 			}
 			event := `{"type":"response.completed","response":` + body + `}`
-			events, v, err := golden(t).Stream(guardrail.Responses).Push(nil, []byte(event))
-			if v != nil || err != nil || string(events[0].Data) != `{"type":"response.completed","response":`+want+`}` {
+			events, v, err := newWire(golden(t), guardrail.Responses).push("", event)
+			if v != nil || err != nil || string(events[0].data) != `{"type":"response.completed","response":`+want+`}` {
 				t.Errorf("%s became\n%s, %v", event, events, err)
 			}
 		}

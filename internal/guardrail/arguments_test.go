@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 )
 
-// argumentRules find what the tables of this file contain.
+// argumentRules find the contents of the tables of this file.
 func argumentRules(t testing.TB, action guardrail.Action) *guardrail.Set {
 	return compiled(t, guardrail.Spec{Name: "g", Rules: []guardrail.Rule{
 		{Action: action, Detector: guardrail.Email},
@@ -43,7 +43,7 @@ func argumentsIn(t testing.TB, body []byte) string {
 // callInPieces streams arguments in pieces of size characters and returns what a client joins.
 func callInPieces(t *testing.T, set *guardrail.Set, arguments string, size int) (string, *guardrail.Verdict) {
 	t.Helper()
-	s := set.Stream(guardrail.Chat)
+	s := newWire(set, guardrail.Chat)
 	got := client{texts: map[string]string{}, finished: map[int]bool{}}
 	var cuts []byte
 	for range utf8.RuneCountInString(arguments)/size + 1 {
@@ -51,13 +51,13 @@ func callInPieces(t *testing.T, set *guardrail.Set, arguments string, size int) 
 	}
 	for _, piece := range cut(arguments, cuts) {
 		quoted, _ := json.Marshal(piece)
-		events, v, err := s.Push(nil, fmt.Appendf(nil, deltas[2].form, quoted))
+		events, v, err := s.push("", fmt.Sprintf(deltas[2].form, quoted))
 		if err != nil || v != nil {
 			return "", v
 		}
 		got.read(t, events)
 	}
-	events, v := s.Close()
+	events, v := s.close()
 	got.read(t, events)
 	return got.texts["0call0"], v
 }
@@ -180,10 +180,10 @@ func TestArgumentsThatAreNoStringAreReadAsTheirText(t *testing.T) {
 			t.Errorf("in an answer %s passes, %v", arguments, err)
 		}
 		chunk := []byte(`{"choices":[{"index":0,"delta":` + message + `}]}`)
-		s := set.Stream(guardrail.Chat)
-		_, v, err := s.Push(nil, chunk)
+		s := newWire(set, guardrail.Chat)
+		_, v, err := s.push("", string(chunk))
 		if v == nil && err == nil {
-			_, v = s.Close()
+			_, v = s.close()
 		}
 		if v == nil || err != nil {
 			t.Errorf("in a stream %s passes, %v", arguments, err)
@@ -214,11 +214,11 @@ func TestArgumentsStayWhatTheyAre(t *testing.T) {
 		t.Errorf("a key twice in arguments: %v", r)
 	}
 	// If the window cuts an object, it is sent in pieces, as text.
-	s := set.Stream(guardrail.Chat)
+	s := newWire(set, guardrail.Chat)
 	got := client{texts: map[string]string{}, finished: map[int]bool{}}
-	events, _, _ := s.Push(nil, []byte(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":{"to":"a@b.de","next":"abc"}}}]}}]}`))
+	events, _, _ := s.push("", `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":{"to":"a@b.de","next":"abc"}}}]}}]}`)
 	got.read(t, events)
-	events, _ = s.Close()
+	events, _ = s.close()
 	got.read(t, events)
 	if got := got.texts["0call0"]; got != `{"to":"[REDACTED:email]","next":"abc"}` {
 		t.Errorf("got %s", got)

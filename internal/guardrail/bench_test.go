@@ -46,11 +46,11 @@ func all(t testing.TB) *guardrail.Set {
 
 func BenchmarkStreamEvent(b *testing.B) {
 	set := all(b)
-	s := set.Stream(guardrail.Chat)
+	s := newWire(set, guardrail.Chat)
 	data := []byte(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, v, err := s.Push(nil, data); v != nil || err != nil {
+		if _, v, err := s.push("", string(data)); v != nil || err != nil {
 			b.Fatal(v, err)
 		}
 	}

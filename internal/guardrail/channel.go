@@ -20,6 +20,7 @@ type channel struct {
 	pending  string              // decoded text that was read and not yet sent
 	tail     *detect.Tail        // its end, for a text that may continue it; may be nil
 	template eventTemplate       // of an event with a piece of this text only
+	begun    bool                // some of it was read
 	ending   bool                // it ends with the current event
 	left     int                 // pieces of it in the current event that were not read yet
 }
@@ -51,9 +52,14 @@ func (c *channel) push(piece string) (string, *Verdict) {
 	return c.settle(false), nil
 }
 
-// begin reads text before the first piece that is sent unchanged.
+// begin reads text before the first piece that is sent unchanged. JSON that has begun already goes
+// on: some providers announce an item again, and what was held back must not be lost.
 func (c *channel) begin(text string) {
 	if c.inner != nil {
+		if c.begun {
+			return
+		}
+		c.begun = true
 		text = c.inner.Decode(text, false)
 		c.inner.Skip(len(text))
 	}
@@ -66,6 +72,7 @@ func (c *channel) begin(text string) {
 }
 
 func (c *channel) read(piece string) bool {
+	c.begun = true
 	c.pending += piece
 	if c.tail != nil {
 		c.tail.Add(piece)

@@ -64,9 +64,9 @@ func TestPiecesThatAClientJoinsAreOneText(t *testing.T) {
 				}
 				return
 			}
-			s := forbidden(t, guardrail.Deny).Stream(test.wire)
+			s := newWire(forbidden(t, guardrail.Deny), test.wire)
 			for i, event := range test.events {
-				_, v, err := s.Push(nil, []byte(event))
+				_, v, err := s.push("", event)
 				if err != nil || v != nil && i < len(test.events)-1 {
 					t.Fatal(event, v, err)
 				}
@@ -74,7 +74,7 @@ func TestPiecesThatAClientJoinsAreOneText(t *testing.T) {
 					return
 				}
 			}
-			if _, v := s.Close(); v == nil {
+			if _, v := s.close(); v == nil {
 				t.Error("it passes")
 			}
 		})
@@ -90,13 +90,13 @@ func TestTextsThatNoClientJoinsAreApart(t *testing.T) {
 		{guardrail.Chat, []string{`{"choices":[{"delta":{"content":"a forb"}}]}`, `{"choices":[{"delta":{"reasoning":"idden b"}}]}`, `{"choices":[{"index":1,"delta":{"content":"idden b"}}]}`}},
 		{guardrail.Responses, []string{`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a forb"}`, `{"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":"idden b"}`}},
 	} {
-		s := set.Stream(test.wire)
+		s := newWire(set, test.wire)
 		for _, event := range test.events {
-			if _, v, err := s.Push(nil, []byte(event)); v != nil || err != nil {
+			if _, v, err := s.push("", event); v != nil || err != nil {
 				t.Fatal(event, v, err)
 			}
 		}
-		if _, v := s.Close(); v != nil {
+		if _, v := s.close(); v != nil {
 			t.Error(v)
 		}
 	}
@@ -115,27 +115,27 @@ func TestHalvesOfACharacterAreJoined(t *testing.T) {
 	for _, pieces := range [][]string{
 		{`forb\ud83d`, `\ude00 x`}, {`forb`, `\ud83d`, ``, `\ude00 x`}, {`forb\ud83d\ude00 x`}, {`forb\ud83d`, `\ude00`, ` x`},
 	} {
-		s, got := forbidden(t, guardrail.Redact).Stream(guardrail.Chat), client{texts: map[string]string{}, finished: map[int]bool{}}
+		s, got := newWire(forbidden(t, guardrail.Redact), guardrail.Chat), client{texts: map[string]string{}, finished: map[int]bool{}}
 		for _, piece := range pieces {
-			events, _, err := s.Push(nil, fmt.Appendf(nil, contentPiece, piece))
+			events, _, err := s.push("", fmt.Sprintf(contentPiece, piece))
 			if err != nil {
 				t.Fatal(err)
 			}
 			got.read(t, events)
 		}
-		events, _ := s.Close()
+		events, _ := s.close()
 		got.read(t, events)
 		if got := got.texts["0content"]; got != "forb😀 x" {
 			t.Errorf("%q became %q", pieces, got)
 		}
 	}
 	for pieces, want := range map[[2]string]string{{`\ud83d`, `x`}: "\ufffdx", {`x\\ud83d`, `\ude00`}: "x\\ud83d\ufffd", {`x`, `\ud83d`}: "x\ufffd", {`\ud83d\ud83d`, `\ude00`}: "\ufffd😀"} {
-		s, got := forbidden(t, guardrail.Redact).Stream(guardrail.Chat), client{texts: map[string]string{}, finished: map[int]bool{}}
+		s, got := newWire(forbidden(t, guardrail.Redact), guardrail.Chat), client{texts: map[string]string{}, finished: map[int]bool{}}
 		for _, piece := range pieces {
-			events, _, _ := s.Push(nil, fmt.Appendf(nil, contentPiece, piece))
+			events, _, _ := s.push("", fmt.Sprintf(contentPiece, piece))
 			got.read(t, events)
 		}
-		events, _ := s.Close()
+		events, _ := s.close()
 		if got.read(t, events); got.texts["0content"] != want {
 			t.Errorf("%q became %q, want %q", pieces, got.texts["0content"], want)
 		}
@@ -158,13 +158,39 @@ func TestWhatAnEventCostsGrowsWithItsLength(t *testing.T) {
 		if !json.Valid(data) {
 			t.Fatalf("%s", data)
 		}
-		s := forbidden(t, guardrail.Redact).Stream(guardrail.Chat)
+		s := newWire(forbidden(t, guardrail.Redact), guardrail.Chat)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, _ = s.Push(nil, data)
+		_, _, _ = s.push("", string(data))
 		runtime.ReadMemStats(&after)
 		if used, most := after.TotalAlloc-before.TotalAlloc, uint64(16<<20); used > most {
 			t.Errorf("an event of %d bytes used %d of memory", len(data), used)
 		}
+	}
+}
+
+// A provider may announce a tool call again whose arguments have begun.
+func TestACallThatIsAnnouncedAgainKeepsItsArguments(t *testing.T) {
+	s, got := newWire(forbidden(t, guardrail.Redact), guardrail.Responses), ""
+	take := func(events []sent, v *guardrail.Verdict, err error) {
+		if v != nil || err != nil {
+			t.Fatal(v, err)
+		}
+		for _, e := range events {
+			var in struct{ Delta string }
+			if err := json.Unmarshal(e.data, &in); err != nil {
+				t.Fatalf("%s: %v", e.data, err)
+			}
+			got += in.Delta
+		}
+	}
+	delta := `{"type":"response.function_call_arguments.delta","output_index":0,"delta":"%s"}`
+	take(s.push("", fmt.Sprintf(delta, `[\"forb`)))
+	take(s.push("", `{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","arguments":"{"}}`))
+	take(s.push("", fmt.Sprintf(delta, `idden\"]`)))
+	events, v := s.close()
+	take(events, v, nil)
+	if want := `["[REDACTED:words]"]`; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -162,7 +162,7 @@ func isContentPart(frames []document.Frame) bool {
 // chunk returns a chunk with a piece of the visited text, and nothing else.
 func (e *eventEdit) chunk(w *document.Walker, delta int, choice string) eventTemplate {
 	head, tail := e.enclosing(w, delta, choice)
-	out := eventTemplate{name: string(e.name), head: []byte{'{'}}
+	out := eventTemplate{name: string(e.event.Name), head: []byte{'{'}}
 	for _, key := range repeatedMembers {
 		out.head = appendMember(out.head, key, member(e.data, e.members, key))
 	}

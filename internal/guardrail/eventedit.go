@@ -9,15 +9,21 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // eventEdit judges and edits one event.
 type eventEdit struct {
 	*scratch
 	stream   *Stream
-	name     []byte
-	data     []byte
-	sequence document.Span // its sequence number
+	event    *openai.Event
+	data     []byte            // of the event
+	members  []jsonscan.Member // of the event
+	sequence document.Span     // its sequence number
+	number   openai.Variable   // the same, if it is changed
+	pieces   int               // how many were read
+	text     openai.Variable   // the last piece
+	last     *channel          // its channel
 	verdict  *Verdict
 	err      error
 }
@@ -29,13 +35,13 @@ const maxScratch = 256
 // scratch is the working memory for one event. It is pooled, so that a stream that waits holds
 // none.
 type scratch struct {
-	members, inner []jsonscan.Member
-	spans          []jsonscan.Span
-	choices        []chatChoice
-	regions        []region
-	elements       []element
-	frames         []document.Frame
-	reader         document.Reader
+	inner    []jsonscan.Member
+	spans    []jsonscan.Span
+	choices  []chatChoice
+	regions  []region
+	elements []element
+	frames   []document.Frame
+	reader   document.Reader
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
@@ -43,13 +49,14 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 // free returns the memory to the pool, without references to the event.
 func (s *scratch) free() {
 	s.reader.Release()
-	if max(cap(s.members), cap(s.inner), cap(s.spans), cap(s.choices), cap(s.regions), cap(s.elements), cap(s.frames)) > maxScratch {
+	if max(cap(s.inner), cap(s.spans), cap(s.choices), cap(s.regions), cap(s.elements), cap(s.frames)) > maxScratch {
 		return
 	}
 	clear(s.choices)
 	clear(s.regions)
 	clear(s.elements)
 	clear(s.frames[:cap(s.frames)])
+	s.choices, s.regions, s.elements = s.choices[:0], s.regions[:0], s.elements[:0]
 	scratches.Put(s)
 }
 
@@ -110,11 +117,12 @@ func (e *eventEdit) send() {
 		case r.logs:
 			e.reader.EmptyLogprobs(r.at)
 		case r.at == e.sequence:
-			e.reader.PutValue(r.at, strconv.AppendInt(nil, s.sequence+s.shift, 10))
+			e.number = openai.Variable{Start: r.at.Start, End: r.at.End, New: strconv.AppendInt(nil, s.sequence+s.shift, 10)}
+			e.reader.PutValue(r.at, e.number.New)
 		case r.channel == nil:
-			e.text(matcher, r)
+			e.readText(matcher, r)
 		default:
-			e.piece(r)
+			e.readPiece(r)
 		}
 		if e.verdict != nil || e.err != nil {
 			return
@@ -122,22 +130,19 @@ func (e *eventEdit) send() {
 	}
 	s.redacts = s.set.output.redacted(matcher, s.redacts)
 	s.channels = slices.DeleteFunc(s.channels, func(c *channel) bool { return c.ending })
-	data := e.data
-	if out := e.reader.Apply(); out != nil {
-		data = out
-	}
-	s.out = append(s.out, Event{Name: e.name, Data: data})
+	e.apply()
+	s.out = append(s.out, e.event)
 }
 
-// text reads a whole text.
-func (e *eventEdit) text(matcher *detect.Matcher, r region) {
+// readText reads a whole text.
+func (e *eventEdit) readText(matcher *detect.Matcher, r region) {
 	if e.err = e.reader.Text(r.at, r.how); e.err == detect.ErrDenied {
 		e.verdict, e.err = e.stream.set.output.verdict(matcher), nil
 	}
 }
 
-// piece reads a piece of a channel, and replaces it by what may be sent of the channel now.
-func (e *eventEdit) piece(r region) {
+// readPiece reads a piece of a channel, and replaces it by what may be sent of the channel now.
+func (e *eventEdit) readPiece(r region) {
 	c := r.channel
 	value := e.data[r.at.Start:r.at.End]
 	text, v := c.push(c.pieces.Decode(value))
@@ -152,8 +157,35 @@ func (e *eventEdit) piece(r region) {
 		return
 	}
 	e.stream.redacts = c.output.redacted(c.matcher, e.stream.redacts)
-	if value[0] != '"' || text != document.TextOf(value) {
-		e.reader.PutValue(r.at, jsonscan.AppendString(nil, text))
+	e.pieces++
+	e.last, e.text = c, openai.Variable{Start: r.at.Start, End: r.at.End}
+	if !document.IsText(value, text) {
+		e.text.New = jsonscan.AppendString(nil, text)
+		e.reader.PutValue(r.at, e.text.New)
+	}
+}
+
+// apply gives the event its edits. Those of its only piece and of its sequence number are made when
+// it is sent, and others at once.
+func (e *eventEdit) apply() {
+	single := e.pieces == 1 && e.data[e.text.Start] == '"'
+	later := 0
+	if single && e.text.New != nil {
+		later++
+	}
+	if e.number.New != nil {
+		later++
+	}
+	if e.reader.Len() > later {
+		e.event.Rewrite(e.reader.Apply(), e.reader.Move)
+		return
+	}
+	if e.number.New != nil {
+		e.event.Set(openai.VarNumber, e.number)
+	}
+	if single {
+		e.event.Set(openai.VarText, e.text)
+		e.stream.repeat.learn(e)
 	}
 }
 

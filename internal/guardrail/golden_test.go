@@ -56,7 +56,7 @@ func TestGolden(t *testing.T) {
 				if strings.Contains(name, "responses") {
 					wire = guardrail.Responses
 				}
-				got = pushAll(t, set.Stream(wire), string(in.Data))
+				got = pushAll(t, newWire(set, wire), string(in.Data))
 			}
 			if len(archive.Files) == 2 && string(archive.Files[1].Data) == got {
 				return
@@ -84,18 +84,18 @@ func outcome(result guardrail.Result, err error) string {
 }
 
 // pushAll pushes the events of a text, one a line, and returns what is sent.
-func pushAll(t testing.TB, s *guardrail.Stream, events string) string {
+func pushAll(t testing.TB, s *wire, events string) string {
 	t.Helper()
 	var out strings.Builder
 	name := ""
-	send := func(events []guardrail.Event, v *guardrail.Verdict, err error) {
+	send := func(events []sent, v *guardrail.Verdict, err error) {
 		for _, e := range events {
-			if len(e.Name) > 0 {
-				fmt.Fprintf(&out, "event: %s\n", e.Name)
+			if len(e.name) > 0 {
+				fmt.Fprintf(&out, "event: %s\n", e.name)
 			}
-			fmt.Fprintf(&out, "data: %s\n", e.Data)
-			if string(e.Data) != "[DONE]" && !json.Valid(e.Data) {
-				t.Errorf("sent %s", e.Data)
+			fmt.Fprintf(&out, "data: %s\n", e.data)
+			if string(e.data) != "[DONE]" && !json.Valid(e.data) {
+				t.Errorf("sent %s", e.data)
 			}
 		}
 		if v != nil {
@@ -110,10 +110,10 @@ func pushAll(t testing.TB, s *guardrail.Stream, events string) string {
 			name = strings.TrimSpace(n)
 			continue
 		}
-		send(s.Push([]byte(name), []byte(strings.TrimPrefix(line, "data: "))))
+		send(s.push(name, strings.TrimPrefix(line, "data: ")))
 		name = ""
 	}
-	rest, v := s.Close()
+	rest, v := s.close()
 	send(rest, v, nil)
 	if len(s.Redacted()) > 0 {
 		fmt.Fprintf(&out, "redacted: %+v\n", s.Redacted())

@@ -34,12 +34,12 @@ func TestABodyHasSoManyFinds(t *testing.T) {
 	}
 	event := []byte(`{"type":"response.completed","response":{"output":["` + strings.Repeat("x ", most+1) + `"]}}`)
 	var limit *guardrail.LimitError
-	if _, _, err := set.Stream(guardrail.Responses).Push(nil, event); !errors.As(err, &limit) {
+	if _, _, err := newWire(set, guardrail.Responses).push("", string(event)); !errors.As(err, &limit) {
 		t.Errorf("in an event: %v", err)
 	}
 }
 
-func TestNothingIsReadForACallerWhoLeft(t *testing.T) {
+func TestNothingIsReadAfterTheCallerHasDisconnected(t *testing.T) {
 	set := denying(t, "forbidden")
 	gone, leave := context.WithCancel(t.Context())
 	leave()

@@ -9,7 +9,7 @@ import (
 
 // Text that is held back is sent before the next phase of its choice. Clients, and translations in
 // particular, read texts and tool calls in order.
-func TestWhatIsHeldGoesOutBeforeWhatFollows(t *testing.T) {
+func TestHeldTextIsSentBeforeTheNextPhase(t *testing.T) {
 	set := compiled(t, guardrail.Spec{Name: "g", Rules: []guardrail.Rule{{Action: guardrail.Redact, Detector: guardrail.Email}}})
 	for name, c := range map[string]struct{ deltas, want []string }{
 		"thought, text, call": {
@@ -26,15 +26,15 @@ func TestWhatIsHeldGoesOutBeforeWhatFollows(t *testing.T) {
 			[]string{`"content":"one"`, `"name":"f"`, `"content":"two"`},
 		},
 	} {
-		s := set.Stream(guardrail.Chat)
+		s := newWire(set, guardrail.Chat)
 		var out strings.Builder
 		push := func(data string) {
-			events, v, err := s.Push(nil, []byte(data))
+			events, v, err := s.push("", data)
 			if v != nil || err != nil {
 				t.Fatal(v, err)
 			}
 			for _, e := range events {
-				out.Write(e.Data)
+				out.Write(e.data)
 				out.WriteByte('\n')
 			}
 		}

@@ -55,7 +55,7 @@ type responsePart struct {
 }
 
 func (e *eventEdit) readResponses() {
-	typ := string(e.name)
+	typ := string(e.event.Name)
 	if t, ok := jsonscan.String(member(e.data, e.members, "type")); ok {
 		typ = t
 	}
@@ -175,7 +175,7 @@ func (e *eventEdit) responseChannel(w *document.Walker, from int, kind string, a
 // without padding and token probabilities.
 func (e *eventEdit) template(w *document.Walker, from int, kind string) eventTemplate {
 	out := eventTemplate{head: []byte{'{'}}
-	if len(e.name) > 0 {
+	if len(e.event.Name) > 0 {
 		out.name = kind
 	}
 	out.head = appendMember(out.head, "type", jsonscan.AppendString(nil, kind))

@@ -12,7 +12,7 @@ type Detector string
 
 // The detectors, and the class of what they find.
 const (
-	// Regexp finds what a regular expression matches: see [detect.Regexp]. Class: pattern.
+	// Regexp finds matches of a regular expression: see [detect.Regexp]. Class: pattern.
 	Regexp Detector = "regexp"
 
 	// Words finds words and phrases of a list: see [detect.Words]. Class: words.

@@ -1,13 +1,13 @@
 package guardrail
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // maxChannels is how many texts a stream may have open at once. Each holds up to its window and the
@@ -27,11 +27,6 @@ const (
 	Responses             // the typed events of the Responses API
 )
 
-// Event is one event of a stream, as an SSE reader returns it.
-type Event struct {
-	Name, Data []byte
-}
-
 // Stream judges an answer event by event. It is a state machine without a clock or I/O, and not
 // safe for concurrent use.
 //
@@ -48,6 +43,9 @@ type Event struct {
 //
 // Token probabilities are emptied, because they repeat the text before it was judged. Texts that
 // done events and the final event repeat are read again as whole texts.
+//
+// An event that repeats the one before, but for a piece of a text, is not read: the piece goes to
+// the channel of that one.
 type Stream struct {
 	set            *Set
 	wire           Wire
@@ -59,7 +57,9 @@ type Stream struct {
 	callCount      int                     // number of all calls
 	sequence       int64                   // original sequence number of the current event
 	shift          int64                   // number of numbered events inserted before it
-	out            []Event
+	repeat         repeat                  // of the event before
+	text           []byte                  // new text of the current event, if it repeats that
+	out            []*openai.Event
 	redacts        []Verdict
 	ended          bool
 }
@@ -76,33 +76,37 @@ func (s *Set) Stream(wire Wire) *Stream {
 		precedingTexts: map[responsePart]string{}, calls: map[string][]toolCall{}}
 }
 
-var doneMark = []byte("[DONE]")
-
 // Push takes one event and returns the events to send now. They are valid until the next call, and
 // not longer than the event itself. A Verdict ends the stream: the events that come with it must be
 // sent, and nothing after them. The error also ends it. It is [ErrMalformed], [ErrTooManyTexts] or
 // a [*LimitError].
-func (s *Stream) Push(name, data []byte) ([]Event, *Verdict, error) {
+func (s *Stream) Push(event *openai.Event) ([]*openai.Event, *Verdict, error) {
 	s.out = s.out[:0]
-	data = bytes.TrimSpace(data)
-	if s.ended || len(data) == 0 {
+	if s.ended || len(event.Data) == 0 {
 		return nil, nil, nil
 	}
-	if bytes.Equal(data, doneMark) {
+	if event.Done() {
 		s.sequence++
 		if v := s.flush(func(*channel) bool { return true }); v != nil {
 			return s.end(v, nil)
 		}
-		s.out = append(s.out, Event{Name: name, Data: data})
+		s.out = append(s.out, event)
 		return s.out, nil, nil
 	}
-	e := &eventEdit{scratch: scratches.Get().(*scratch), stream: s, name: name, data: data}
-	defer e.free()
-	var err error
-	if e.members, err = jsonscan.Lenient(data, e.members[:0]); err != nil {
+	if s.repeats(event) {
+		if v := s.pushAgain(event); v != nil {
+			return s.end(v, nil)
+		}
+		s.out = append(s.out, event)
+		return s.out, nil, nil
+	}
+	s.repeat = repeat{}
+	members, err := event.Members()
+	if err != nil {
 		return s.end(nil, ErrMalformed)
 	}
-	e.choices, e.regions, e.elements = e.choices[:0], e.regions[:0], e.elements[:0]
+	e := &eventEdit{scratch: scratches.Get().(*scratch), stream: s, event: event, data: event.Data, members: members}
+	defer e.free()
 	if s.wire == Chat {
 		e.readChat()
 	} else {
@@ -119,7 +123,7 @@ func (s *Stream) Push(name, data []byte) ([]Event, *Verdict, error) {
 
 // Close ends a stream whose last event did not, and returns the text that was held back. After it,
 // Push returns nothing.
-func (s *Stream) Close() ([]Event, *Verdict) {
+func (s *Stream) Close() ([]*openai.Event, *Verdict) {
 	s.out = s.out[:0]
 	if s.ended {
 		return nil, nil
@@ -135,7 +139,7 @@ func (s *Stream) Close() ([]Event, *Verdict) {
 // Redacted says what was taken out so far, each class of each guardrail once.
 func (s *Stream) Redacted() []Verdict { return s.redacts }
 
-func (s *Stream) end(v *Verdict, err error) ([]Event, *Verdict, error) {
+func (s *Stream) end(v *Verdict, err error) ([]*openai.Event, *Verdict, error) {
 	s.ended, s.channels = true, nil
 	return nil, v, err
 }
@@ -199,7 +203,7 @@ func (s *Stream) insert(remainders []remainder) {
 		if n > 1 {
 			data = mergedChunk(remainders[:n])
 		}
-		s.out = append(s.out, Event{Name: []byte(first.name), Data: data})
+		s.out = append(s.out, openai.NewEvent([]byte(first.name), data))
 		if first.sequence.End > 0 {
 			s.shift++
 		}

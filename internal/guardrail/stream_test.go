@@ -32,17 +32,17 @@ type client struct {
 	finished map[int]bool
 }
 
-func (c *client) read(t *testing.T, events []guardrail.Event) {
+func (c *client) read(t *testing.T, events []sent) {
 	t.Helper()
 	for _, e := range events {
 		var in chunk
-		if err := json.Unmarshal(e.Data, &in); err != nil {
-			t.Fatalf("%s: %v", e.Data, err)
+		if err := json.Unmarshal(e.data, &in); err != nil {
+			t.Fatalf("%s: %v", e.data, err)
 		}
 		for _, choice := range in.Choices {
 			add := func(name, text string) {
 				if text != "" && c.finished[choice.Index] {
-					t.Errorf("%s comes after the finish reason", e.Data)
+					t.Errorf("%s comes after the finish reason", e.data)
 				}
 				c.texts[fmt.Sprint(choice.Index, name)] += text
 			}
@@ -78,11 +78,11 @@ func FuzzChatStreamsAreRedactedLikeWholeTexts(f *testing.F) {
 		if utf8.RuneCountInString(text)*len(cuts) >= guardrail.DefaultWindow {
 			text = ""
 		}
-		s := set.Stream(guardrail.Chat)
+		s := newWire(set, guardrail.Chat)
 		got := client{texts: map[string]string{}, finished: map[int]bool{}}
 		sent := map[string]string{}
 		push := func(data string) {
-			events, v, err := s.Push(nil, []byte(data))
+			events, v, err := s.push("", data)
 			if v != nil || err != nil {
 				t.Fatalf("%s: %v, %v", data, v, err)
 			}
@@ -101,7 +101,7 @@ func FuzzChatStreamsAreRedactedLikeWholeTexts(f *testing.F) {
 		if done {
 			push(`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"},{"index":1,"delta":{},"finish_reason":"length"}]}`)
 		}
-		events, v := s.Close()
+		events, v := s.close()
 		if v != nil {
 			t.Fatal(v)
 		}
@@ -117,20 +117,20 @@ func FuzzChatStreamsAreRedactedLikeWholeTexts(f *testing.F) {
 func TestTextIsDelayedByNoMoreThanTheWindow(t *testing.T) {
 	const window = 20
 	set := compiled(t, guardrail.Spec{Name: "g", Window: window, Rules: []guardrail.Rule{{Action: guardrail.Redact, Detector: guardrail.Regexp, Pattern: `<[^>]*>`}}})
-	s := set.Stream(guardrail.Chat)
+	s := newWire(set, guardrail.Chat)
 	got := client{texts: map[string]string{}, finished: map[int]bool{}}
 	for i := range 100 {
 		text := "x"
 		if i == 10 {
 			text = "<" // and from here on it may always be a match
 		}
-		events, _, _ := s.Push(nil, fmt.Appendf(nil, deltas[0].form, `"`+text+`"`))
+		events, _, _ := s.push("", fmt.Sprintf(deltas[0].form, `"`+text+`"`))
 		got.read(t, events)
 		if sent := len(got.texts["0content"]); i < 10 && sent != i+1 || i >= 10 && sent != max(10, i+1-window) {
 			t.Fatalf("%d of %d characters were sent", sent, i+1)
 		}
 	}
-	events, _, _ := s.Push(nil, fmt.Appendf(nil, deltas[0].form, `"> end"`))
+	events, _, _ := s.push("", fmt.Sprintf(deltas[0].form, `"> end"`))
 	got.read(t, events)
 	// What was sent is sent. The part of the match that was held back is taken out. The match is
 	// known one character after its end, at the 102nd.
@@ -144,17 +144,17 @@ func TestNothingOfWhatIsDeniedIsSent(t *testing.T) {
 	text := "first words, then the secret AKIAQYLPMN5HHHFPZAM2 and more"
 	set := compiled(t, guardrail.Spec{Name: "g", Rules: []guardrail.Rule{{Action: guardrail.Deny, Detector: guardrail.Secrets}, {Action: guardrail.Redact, Detector: guardrail.Email}}})
 	for size := 1; size < len(text); size++ {
-		s := set.Stream(guardrail.Responses)
+		s := newWire(set, guardrail.Responses)
 		sent, denied := "", false
 		for at := 0; at < len(text); at += size {
 			piece, _ := json.Marshal(text[at:min(at+size, len(text))])
-			events, v, err := s.Push(nil, fmt.Appendf(nil, `{"type":"response.output_text.delta","delta":%s}`, piece))
+			events, v, err := s.push("", fmt.Sprintf(`{"type":"response.output_text.delta","delta":%s}`, piece))
 			if err != nil || denied && len(events) > 0 {
 				t.Fatalf("pieces of %d: %v, %v", size, events, err)
 			}
 			for _, e := range events {
 				var in struct{ Delta string }
-				_ = json.Unmarshal(e.Data, &in)
+				_ = json.Unmarshal(e.data, &in)
 				sent += in.Delta
 			}
 			if v != nil {
@@ -164,40 +164,40 @@ func TestNothingOfWhatIsDeniedIsSent(t *testing.T) {
 				denied = true
 			}
 		}
-		if rest, v := s.Close(); !denied || len(rest) > 0 || v != nil || !strings.HasPrefix(text[:strings.Index(text, "AKIA")], sent) {
+		if rest, v := s.close(); !denied || len(rest) > 0 || v != nil || !strings.HasPrefix(text[:strings.Index(text, "AKIA")], sent) {
 			t.Errorf("pieces of %d: denied %t, sent %q, %v, %v", size, denied, sent, rest, v)
 		}
 	}
 }
 
 func TestTextOnlyInTheTerminalEventIsJudged(t *testing.T) {
-	_, v, err := golden(t).Stream(guardrail.Responses).Push([]byte("response.completed"),
-		[]byte(`{"type":"response.completed","response":{"output":[{"content":[{"text":"Red Mercury"}]}]}}`))
+	_, v, err := newWire(golden(t), guardrail.Responses).push("response.completed",
+		`{"type":"response.completed","response":{"output":[{"content":[{"text":"Red Mercury"}]}]}}`)
 	if v == nil || err != nil {
 		t.Errorf("%v, %v", v, err)
 	}
 }
 
 func TestStreamsAreBounded(t *testing.T) {
-	s := golden(t).Stream(guardrail.Chat)
+	s := newWire(golden(t), guardrail.Chat)
 	for i := range 600 {
-		_, _, err := s.Push(nil, fmt.Appendf(nil, `{"choices":[{"index":%d,"delta":{"content":"jo"}}]}`, i))
+		_, _, err := s.push("", fmt.Sprintf(`{"choices":[{"index":%d,"delta":{"content":"jo"}}]}`, i))
 		if i < 512 && err != nil || i == 512 && !errors.Is(err, guardrail.ErrTooManyTexts) {
 			t.Fatalf("text %d: %v", i+1, err)
 		}
 	}
-	if events, v, err := s.Push(nil, []byte(`{}`)); events != nil || v != nil || err != nil {
+	if events, v, err := s.push("", `{}`); events != nil || v != nil || err != nil {
 		t.Error("it goes on after a failure")
 	}
-	if _, _, err := golden(t).Stream(guardrail.Chat).Push(nil, []byte(`{"choices":`)); !errors.Is(err, guardrail.ErrMalformed) {
+	if _, _, err := newWire(golden(t), guardrail.Chat).push("", `{"choices":`); !errors.Is(err, guardrail.ErrMalformed) {
 		t.Errorf("half an event: %v", err)
 	}
 }
 
 func TestAudioIsNotTakenForText(t *testing.T) {
 	data := `{"type":"response.audio.delta","sequence_number":1,"delta":"jo@corp.example"}`
-	events, v, err := golden(t).Stream(guardrail.Responses).Push(nil, []byte(data))
-	if len(events) != 1 || string(events[0].Data) != data || v != nil || err != nil {
+	events, v, err := newWire(golden(t), guardrail.Responses).push("", string([]byte(data)))
+	if len(events) != 1 || string(events[0].data) != data || v != nil || err != nil {
 		t.Errorf("%s, %v, %v", events, v, err)
 	}
 }

@@ -239,7 +239,7 @@ func TestWebhookHasTwoSeconds(t *testing.T) {
 	})
 }
 
-func TestWebhookSeesWhatTheRulesLeft(t *testing.T) {
+func TestWebhookGetsTheTextAfterTheRules(t *testing.T) {
 	seen := ""
 	set := compiled(t, guardrail.Spec{Name: "g", On: guardrail.Input, Rules: []guardrail.Rule{{Action: guardrail.Redact, Detector: guardrail.Email}},
 		Webhook: &guardrail.Webhook{URL: "https://m.example/", Transport: moderator(func(r *http.Request) (*http.Response, error) {

@@ -17,6 +17,7 @@ type Body struct {
 	data    []byte
 	members []Member
 	patch   Patch
+	pooled  *[]Member // where members are kept for the next body; nil before Parse
 }
 
 // usualMembers is how many members fit without allocating.
@@ -27,11 +28,12 @@ var memberPool = sync.Pool{New: func() any { m := make([]Member, 0, usualMembers
 // Parse walks data as [Strict] does. It replaces what the body held, with its edits. The error is a
 // [*SyntaxError]; the body must not be used after it, except for Release.
 func (b *Body) Parse(data []byte) (err error) {
-	if b.members == nil {
-		b.members = *memberPool.Get().(*[]Member)
+	if b.pooled == nil {
+		b.pooled = memberPool.Get().(*[]Member)
 	}
 	b.data = data
-	b.members, err = Strict(data, b.members[:0])
+	b.members, err = Strict(data, (*b.pooled)[:0])
+	*b.pooled = b.members
 	b.patch.Reset(b.data, b.members)
 	return err
 }
@@ -39,9 +41,8 @@ func (b *Body) Parse(data []byte) (err error) {
 // Release returns the memory of the walk. The body and its members must not be used after it;
 // segments may.
 func (b *Body) Release() {
-	if b.members != nil {
-		members := b.members
-		memberPool.Put(&members)
+	if b.pooled != nil {
+		memberPool.Put(b.pooled)
 	}
 	*b = Body{}
 }

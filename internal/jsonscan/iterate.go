@@ -47,7 +47,7 @@ func eachElement(array []byte, yield func(Span) bool) {
 	var keys KeySet
 	for i < len(array) && array[i] != ']' {
 		end, f := skip(array, i, 1, &keys)
-		if f != ok || !yield(Span{Start: i, End: end, Kind: kind(array[i])}) {
+		if f != ok || !yield(Span{Start: i, End: end, Kind: KindOf(array[i])}) {
 			return
 		}
 		if i = space(array, end); i < len(array) && array[i] == ',' {

@@ -65,7 +65,7 @@ func (m *Member) value(data []byte, i int, isPlain bool) (int, fault) {
 	m.ValueStart, m.escaped, m.Nested = i, !isPlain, walkedKeys
 	i, f := skip(data, i, 1, &m.Nested)
 	if f == ok {
-		m.ValueEnd, m.Kind = i, kind(data[m.ValueStart])
+		m.ValueEnd, m.Kind = i, KindOf(data[m.ValueStart])
 	}
 	return i, f
 }
@@ -113,8 +113,8 @@ func lower(c byte) byte {
 	return c
 }
 
-// kind maps the first byte of a valid value to its [Member] kind.
-func kind(c byte) byte {
+// KindOf maps the first byte of a valid value to its [Member] kind.
+func KindOf(c byte) byte {
 	switch c {
 	case '{', '[', '"', 't', 'f', 'n':
 		return c

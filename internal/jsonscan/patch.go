@@ -105,28 +105,32 @@ func (p *Patch) Segments(dst [][]byte) [][]byte {
 	}
 }
 
-// Place returns where in the result the byte at offset of data is. At the
-// start of a replaced value, that is the start of the new one. It is false
-// where the byte was dropped or replaced.
-func (p *Patch) Place(offset int) (int, bool) {
-	n := 0
+// Edit replaces a range of a text. From and To are offsets, New may be empty.
+type Edit struct {
+	From, To int
+	New      []byte
+}
+
+// Edits appends the changes to dst, in the order of data, with base added to their offsets. It is
+// for objects inside others: the changes of all of them are applied at once. The text of new
+// members is appended to room.
+func (p *Patch) Edits(dst []Edit, room []byte, base int) ([]Edit, []byte) {
+	var before part
 	for c := start(); ; {
-		part := p.next(&c)
-		if offset < part.from {
-			return 0, false
+		next := p.next(&c)
+		if e := before.edit; e != nil {
+			value := e.value
+			if before.open != "" {
+				at := len(room)
+				room = append(append(append(append(room, before.open...), e.key...), closeQuote...), value...)
+				value = room[at:len(room):len(room)]
+			}
+			dst = append(dst, Edit{base + before.to, base + next.from, value})
 		}
-		replaced := part.edit != nil && part.open == "" && part.edit.value != nil
-		if offset < part.to || offset == part.to && replaced {
-			return n + offset - part.from, true
+		if next.edit == nil {
+			return dst, room
 		}
-		n += part.to - part.from
-		if part.edit == nil {
-			return 0, false
-		}
-		if part.open != "" {
-			n += len(part.open) + len(part.edit.key) + len(closeQuote)
-		}
-		n += len(part.edit.value)
+		before = next
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // rewrite applies edits in short: "a=1" sets, "-a" drops, "+a=1" adds.
-func rewrite(t *testing.T, body string, edits ...string) string {
+func rewrite(t *testing.T, body string, changes ...string) string {
 	t.Helper()
 	data := []byte(body)
 	members, err := jsonscan.Lenient(data, nil)
@@ -25,7 +25,7 @@ func rewrite(t *testing.T, body string, edits ...string) string {
 		}
 		return i
 	}
-	for _, edit := range edits {
+	for _, edit := range changes {
 		switch edit[0] {
 		case '-':
 			patch.Drop(find(edit[1:]))
@@ -35,21 +35,35 @@ func rewrite(t *testing.T, body string, edits ...string) string {
 			patch.Set(find(edit[:1]), []byte(edit[2:]))
 		}
 	}
-	if patch.Changed() != (len(edits) > 0) {
-		t.Errorf("%s %v: Changed is %t", body, edits, patch.Changed())
+	if patch.Changed() != (len(changes) > 0) {
+		t.Errorf("%s %v: Changed is %t", body, changes, patch.Changed())
 	}
 	result := patch.Append([]byte("before "))
 	result, _ = bytes.CutPrefix(result, []byte("before "))
 	if joined := bytes.Join(patch.Segments(nil), nil); !bytes.Equal(joined, result) {
-		t.Errorf("%s %v: segments %q, want %q", body, edits, joined, result)
+		t.Errorf("%s %v: segments %q, want %q", body, changes, joined, result)
+	}
+	edits, _ := patch.Edits(nil, nil, 1)
+	if applied := applyEdits(" "+body, edits); applied != " "+string(result) {
+		t.Errorf("%s %v: edits %q, want %q", body, changes, applied, result)
 	}
 	if patch.Len() != len(result) {
-		t.Errorf("%s %v: Len %d, want %d", body, edits, patch.Len(), len(result))
+		t.Errorf("%s %v: Len %d, want %d", body, changes, patch.Len(), len(result))
 	}
 	if string(data) != body {
-		t.Errorf("%s %v: the body became %s", body, edits, data)
+		t.Errorf("%s %v: the body became %s", body, changes, data)
 	}
 	return string(result)
+}
+
+// applyEdits makes the changes of a text, which must be in order.
+func applyEdits(text string, edits []jsonscan.Edit) (out string) {
+	at := 0
+	for _, e := range edits {
+		out += text[at:e.From] + string(e.New)
+		at = e.To
+	}
+	return out + text[at:]
 }
 
 func TestPatch(t *testing.T) {
@@ -244,15 +258,9 @@ func FuzzPatchIsDecodeModifyEncode(f *testing.F) {
 				t.Fatalf("%q became %q: member %d, want %q", data, result, i, *kept[i])
 			}
 		}
-		next := 0
-		for i, m := range members {
-			at, found := patch.Place(m.ValueStart)
-			if found != (want[i] != nil) || found && at != got[next].ValueStart {
-				t.Fatalf("%q became %q: value %d is placed at %d, %t", data, result, i, at, found)
-			}
-			if found {
-				next++
-			}
+		list, _ := patch.Edits(nil, nil, len("before"))
+		if applied := applyEdits("before"+string(data), list); applied != "before"+string(result) {
+			t.Fatalf("%q became %q by its edits, and %q", data, applied, result)
 		}
 		if reshaped || len(members) == 0 {
 			return

@@ -67,7 +67,7 @@ func (w *Walker) Next() (t Token, ok bool) {
 				end++
 			}
 			w.next = end
-			return Token{kind(c), i, end}, true
+			return Token{KindOf(c), i, end}, true
 		}
 	}
 	w.next = len(data)

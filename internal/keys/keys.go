@@ -1,9 +1,8 @@
-// Package keys knows who a caller is: gateway keys, their scopes and tenants.
+// Package keys identifies callers: gateway keys, their scopes and tenants.
 //
-// A key is looked up by the SHA-256 of the presented secret: one hash, one map
-// look-up, no comparison of secrets and so no timing to measure. Random keys of
-// 128 bits and more need no slow hash. A [Keyring] never changes after it is made;
-// a reload makes a new one.
+// A key is looked up by the SHA-256 of the presented secret: one hash and one map look-up. No
+// secrets are compared, so there is no timing to measure. Random keys of 128 bits and more need no
+// slow hash. A [Keyring] never changes; a reload makes a new one.
 //
 //	keyring, err := keys.NewKeyring([]keys.Spec{{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}}})
 //	credential, err := keyring.Authenticate(presented, time.Now())
@@ -23,26 +22,25 @@ import (
 )
 
 const (
-	// MinSecret is the shortest accepted gateway key, in bytes: anything
-	// shorter can be guessed.
+	// MinSecret is the shortest accepted gateway key, in bytes. Anything shorter can be guessed.
 	MinSecret = 12
-	// MaxSecret bounds what a caller can make us hash.
+	// MaxSecret bounds what a caller can make the gateway hash, in bytes.
 	MaxSecret = 512
-	// DefaultTenant owns what names no tenant.
+	// DefaultTenant owns everything that names no tenant.
 	DefaultTenant = "default"
 
 	hashPrefix = "sha256:"
 )
 
-// ErrInvalid is the one answer to a missing, unknown, expired or disabled key:
-// a caller cannot tell which it was.
+// ErrInvalid is the one error for a missing, unknown, expired or disabled key: a caller cannot tell
+// which it was.
 var ErrInvalid = errors.New("invalid key")
 
-// Spec is a key as configured, its secrets already resolved.
+// Spec is a key as configured, with its secrets resolved.
 type Spec struct {
 	Name        string    // unique; the identity in records and metrics
 	Secrets     []string  // plain secrets, several for rotation
-	Hashes      []string  // "sha256:<64 hex digits>" of secrets that are kept elsewhere
+	Hashes      []string  // "sha256:<64 hex digits>" of secrets kept elsewhere
 	Scopes      []string  // names; at least one
 	Tenant      string    // default "default"
 	Models      []string  // patterns over "<provider>/<model>"; empty = every callable model
@@ -63,21 +61,21 @@ type Key struct {
 	disabled bool
 }
 
-// Credential is a key together with the secret that was presented for it.
+// Credential is a key and the secret that was presented for it.
 type Credential struct {
 	*Key
-	Hash string // SHA-256 of the secret, lower-case hex: what activity filters by
+	Hash string // SHA-256 of the secret, lower-case hex; a filter of the activity
 }
 
-// Has tells whether the key carries every scope in s.
+// Has reports whether the key has every scope in s.
 func (k *Key) Has(s Scope) bool { return k.Scopes&s == s }
 
-// AllowsModel tells whether the key may use the model of this full name.
+// AllowsModel reports whether the key may use the model with this full name.
 func (k *Key) AllowsModel(id string) bool {
 	return len(k.models) == 0 || k.models.Match(id)
 }
 
-// AllowsProvider reports whether the key may use some model of the provider, if it has that.
+// AllowsProvider reports whether the key may use a model of this provider, if there is one.
 func (k *Key) AllowsProvider(name string) bool {
 	return len(k.models) == 0 || k.models.MatchesSome(name+"/")
 }
@@ -88,9 +86,9 @@ type Keyring struct {
 	byName map[string]*Key
 }
 
-// NewKeyring checks the specs and builds the ring. Errors name the key: no
-// secret, a secret shorter than [MinSecret], an unknown scope, a bad pattern,
-// two keys of one name, or one secret used by two keys.
+// NewKeyring checks the specs and builds the keyring. Errors name the key: no secret, a secret
+// shorter than [MinSecret], an unknown scope, a bad pattern, two keys with one name, or one secret
+// used by two keys.
 func NewKeyring(specs []Spec) (*Keyring, error) {
 	ring := &Keyring{byHash: make(map[[sha256.Size]byte]Credential), byName: make(map[string]*Key)}
 	for _, spec := range specs {
@@ -172,7 +170,7 @@ func (s *Spec) hashes() ([][sha256.Size]byte, error) {
 		digits, prefixed := strings.CutPrefix(text, hashPrefix)
 		sum, ok := parseSum(digits)
 		if !prefixed || !ok {
-			return nil, errors.New("a hash is not sha256: and 64 hex digits") // it may be a secret, put in the wrong place
+			return nil, errors.New("a hash is not sha256: and 64 hex digits") // it may be a secret in the wrong option
 		}
 		out = append(out, sum)
 	}
@@ -182,10 +180,10 @@ func (s *Spec) hashes() ([][sha256.Size]byte, error) {
 	return out, nil
 }
 
-// parseSum reads the 64 hex digits of a SHA-256.
+// parseSum parses the 64 hex digits of a SHA-256.
 func parseSum(digits string) (sum [sha256.Size]byte, ok bool) {
 	if len(digits) != hex.EncodedLen(len(sum)) {
-		return sum, false // more than Decode has room for
+		return sum, false // longer than sum
 	}
 	_, err := hex.Decode(sum[:], []byte(digits))
 	return sum, err == nil
@@ -193,8 +191,8 @@ func parseSum(digits string) (sum [sha256.Size]byte, ok bool) {
 
 func notVisibleASCII(r rune) bool { return r <= ' ' || r > '~' }
 
-// Authenticate finds the key of the presented secret at the given time. The
-// error is always [ErrInvalid].
+// Authenticate returns the key of the presented secret at the given time. The error is always
+// [ErrInvalid].
 func (r *Keyring) Authenticate(secret string, now time.Time) (Credential, error) {
 	found, ok := r.find(secret)
 	if !ok || !found.Valid(now) {
@@ -218,13 +216,12 @@ func (r *Keyring) find(secret string) (Credential, bool) {
 	return found, ok
 }
 
-// Valid tells whether the key is neither disabled nor expired.
+// Valid reports whether the key is neither disabled nor expired.
 func (k *Key) Valid(now time.Time) bool {
 	return !k.disabled && (k.Expires.IsZero() || now.Before(k.Expires))
 }
 
-// Holding is the key that has a secret of this SHA-256 (lower-case hex), valid
-// or not.
+// Holding returns the key that has a secret with this SHA-256 (lower-case hex), valid or not.
 func (r *Keyring) Holding(hash string) (key *Key, ok bool) {
 	sum, ok := parseSum(hash)
 	if !ok {
@@ -234,7 +231,7 @@ func (r *Keyring) Holding(hash string) (key *Key, ok bool) {
 	return found.Key, ok
 }
 
-// Hash is the configuration form of a secret's hash: "sha256:<hex>".
+// Hash returns the hash of a secret as the configuration writes it: "sha256:<hex>".
 func Hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hashPrefix + hex.EncodeToString(sum[:])

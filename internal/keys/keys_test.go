@@ -124,7 +124,7 @@ func TestBadConfigurationsAreNamed(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 		if err != nil && strings.Contains(err.Error(), secret) {
-			t.Errorf("the secret stands in the error: %v", err)
+			t.Errorf("the error contains the secret: %v", err)
 		}
 	}
 }

@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	secretPrefix = "gh-" // makes a leaked key easy to find by a scanner
+	secretPrefix = "gh-" // lets scanners find leaked keys
 	secretBytes  = 32    // 256 bits
 )
 
-// NewSecret makes a fresh gateway key: "gh-" and 256 random bits in base64url.
-// random is crypto/rand.Reader outside tests.
+// NewSecret makes a new gateway key: "gh-" and 256 random bits in base64url. random is
+// crypto/rand.Reader outside tests.
 func NewSecret(random io.Reader) (string, error) {
 	var raw [secretBytes]byte
 	if _, err := io.ReadFull(random, raw[:]); err != nil {

@@ -8,7 +8,7 @@ import (
 // Scope is one permission of a key.
 type Scope uint16
 
-// The scopes, each named as it is written in the configuration and shown in a 403.
+// The scopes. The configuration and the 403 use these names.
 const (
 	ChatWrite           Scope = 1 << iota // chat completions and responses
 	ModelsRead                            // model lists
@@ -28,9 +28,8 @@ var scopeNames = []struct {
 	{WorkstationsManage, "workstations:manage"},
 }
 
-// ParseScope reads the name of one scope. The error lists the known ones, so
-// that a typo in a configuration never becomes a key that can do less (or,
-// spelt otherwise, more) than was meant.
+// ParseScope parses the name of one scope. The error lists the known ones, so that a typo in a
+// configuration never becomes a key with fewer or more rights than intended.
 func ParseScope(name string) (Scope, error) {
 	known := make([]string, len(scopeNames))
 	for i, s := range scopeNames {

@@ -4,10 +4,10 @@ import "time"
 
 type ledgerSubject struct {
 	node
-	accounts []*account // guarded by mu, with all they point to
+	accounts []*account // guarded by mu, with everything they point to
 }
 
-// account is what one subject has of one kind of budget.
+// account holds one subject's use of one kind of budget.
 type account struct {
 	unit         Unit
 	period       Period
@@ -15,7 +15,7 @@ type account struct {
 	now          *tally
 }
 
-// tally is one period of an account. The holds of calls keep it after the period is over.
+// tally is one period of an account. Calls keep a pointer to it after the period has ended.
 type tally struct {
 	row             ledgerKey
 	spent, reserved int64
@@ -23,7 +23,7 @@ type tally struct {
 
 func newLedgerSubject(name string) *ledgerSubject { return &ledgerSubject{node: node{name: name}} }
 
-// account is called with mu held.
+// account must be called with mu held.
 func (s *ledgerSubject) account(u Unit, p Period) *account {
 	for _, a := range s.accounts {
 		if a.unit == u && a.period == p {
@@ -35,7 +35,8 @@ func (s *ledgerSubject) account(u Unit, p Period) *account {
 	return a
 }
 
-// at is the tally of the period that sec lies in, or of the current one if that is later. It is called with mu held.
+// at returns the tally of the period that contains sec, or of the current period if that is later.
+// It must be called with mu held.
 func (s *ledgerSubject) at(b Budget, sec int64) (*account, *tally) {
 	a := s.account(b.Unit, b.Period)
 	if a.now == nil || sec >= a.ends {
@@ -61,12 +62,12 @@ func (b Balance) refusal(amount int64, at time.Time) *Refusal {
 	return r
 }
 
-// later tells whether a period that ends then keeps a call out for longer than the refusal does.
+// later reports whether a period with this end keeps a call out for longer than the refusal does.
 func (r *Refusal) later(ends int64, p Period) bool {
 	return r.Budget.Period != Total && (p == Total || ends > r.ResetsAt.Unix())
 }
 
-func (r *Reservation) amount(b Budget) int64 {
+func (r *ReserveRequest) amount(b Budget) int64 {
 	if b.Soft {
 		return r.Likely.of(b.Unit)
 	}

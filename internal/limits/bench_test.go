@@ -65,9 +65,9 @@ func BenchmarkTokens(b *testing.B) {
 	}
 }
 
-func BenchmarkGate(b *testing.B) {
+func BenchmarkConcurrency(b *testing.B) {
 	g := limits.NewConcurrencyLimiter()
-	of := []limits.Subject{crowded("key:a", 10, 0, 0)}
+	of := []limits.Subject{withConcurrency("key:a", 10, 0, 0)}
 	b.ReportAllocs()
 	for b.Loop() {
 		p, _, _ := g.AcquireWait(context.Background(), of)
@@ -75,7 +75,7 @@ func BenchmarkGate(b *testing.B) {
 	}
 }
 
-// BenchmarkReserveSettle is what a call with budgets costs; "durable" waits for the commit.
+// BenchmarkReserveSettle measures the cost of a call with budgets; "durable" waits for the commit.
 func BenchmarkReserveSettle(b *testing.B) {
 	one := []limits.Subject{budgeted(b, "key:a", "1000000usd/day")}
 	three := []limits.Subject{budgeted(b, "key:a", "1000000usd/day"), budgeted(b, "tenant:a", "1000000usd/month", "1000000M tokens/day")}
@@ -86,10 +86,10 @@ func BenchmarkReserveSettle(b *testing.B) {
 		of       []limits.Subject
 	}{{"one", false, 0, one}, {"three", false, 0, three}, {"durable", true, 0, one}, {"durable-parallel", true, 100, one}} {
 		b.Run(bb.name, func(b *testing.B) {
-			l, _ := local(b, open(b, b.TempDir(), store.Options{QueueBytes: 1 << 30}))
+			l, _ := openLedger(b, open(b, b.TempDir(), store.Options{QueueBytes: 1 << 30}))
 			var n atomic.Int64
 			call := func() {
-				r := limits.Reservation{Call: "call-" + strconv.FormatInt(n.Add(1), 10), At: noon, Most: limits.Amount{Nano: 100, Tokens: 100}, Subjects: bb.of, Durable: bb.durable}
+				r := limits.ReserveRequest{Call: "call-" + strconv.FormatInt(n.Add(1), 10), At: noon, Most: limits.Amount{Nano: 100, Tokens: 100}, Subjects: bb.of, Durable: bb.durable}
 				h, refusal, err := limits.Reserve(context.Background(), l, r)
 				if refusal != nil || err != nil {
 					b.Error(refusal, err)
@@ -117,9 +117,9 @@ func BenchmarkReserveSettle(b *testing.B) {
 }
 
 func BenchmarkExhausted(b *testing.B) {
-	l, _ := local(b, open(b, b.TempDir(), store.Options{}))
+	l, _ := openLedger(b, open(b, b.TempDir(), store.Options{}))
 	of := []limits.Subject{budgeted(b, "key:a", "1000000usd/day")}
-	_, _ = l.Reserve(context.Background(), limits.Reservation{Call: "1", At: noon, Most: limits.Amount{Nano: 100}, Subjects: of})
+	_, _ = l.Reserve(context.Background(), limits.ReserveRequest{Call: "1", At: noon, Most: limits.Amount{Nano: 100}, Subjects: of})
 	b.ReportAllocs()
 	for b.Loop() {
 		if refusal, _ := l.Exhausted(context.Background(), noon, of); refusal != nil {

@@ -5,30 +5,30 @@ import (
 	"sync"
 )
 
-// rememberedCalls is how many ended calls are remembered, so that a message about one that comes late finds that it has
-// ended. About 4 MiB.
+// rememberedCalls is how many ended calls are remembered, so that a late message about one finds
+// that it has ended. They take about 4 MiB.
 const rememberedCalls = 16_384
 
-// held is one call: under way, or ended and remembered.
-type held struct {
-	mu      sync.Mutex // guards the following; held while the call is reserved, so that messages about it wait
-	lines   []heldLine
-	few     [2]heldLine // where lines begin
-	ended   bool
-	refusal *Refusal // why it ended before it began
-	err     error    // why that is not known
+// ledgerCall is one call, under way or ended and remembered.
+type ledgerCall struct {
+	mu           sync.Mutex // guards the following; locked while the call is reserved, so that messages about it wait
+	amounts      []reservedAmount
+	firstAmounts [2]reservedAmount // the first elements of amounts
+	ended        bool
+	refusal      *Refusal // why it ended before it began
+	err          error    // why the outcome is unknown
 }
 
-// heldLine is what a call has reserved of one account.
-type heldLine struct {
+// reservedAmount is what a call has reserved in one account.
+type reservedAmount struct {
 	subject *ledgerSubject
 	budget  Budget
 	tally   *tally // of the period in which the call was admitted
 	amount  int64
 }
 
-// answer is that of a Reserve that is repeated.
-func (h *held) answer() (*Refusal, error) {
+// repeatedAnswer is the answer to a repeated Reserve.
+func (h *ledgerCall) repeatedAnswer() (*Refusal, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ended && h.refusal == nil && h.err == nil {
@@ -37,16 +37,16 @@ func (h *held) answer() (*Refusal, error) {
 	return h.refusal, h.err
 }
 
-// rows are the rows of a call that begins.
-func (h *held) rows(r *Reservation) *ledgerRows {
-	rows := &ledgerRows{opened: make([]holdRow, 0, len(h.lines))}
-	for _, line := range h.lines {
-		rows.opened = append(rows.opened, holdRow{r.Call, line.tally.row, line.amount, r.At.UnixNano()})
+// rows returns the rows of a new call.
+func (h *ledgerCall) rows(r *ReserveRequest) *ledgerRows {
+	rows := &ledgerRows{opened: make([]reservationRow, 0, len(h.amounts))}
+	for _, amount := range h.amounts {
+		rows.opened = append(rows.opened, reservationRow{r.Call, amount.tally.row, amount.amount, r.At.UnixNano()})
 	}
 	return rows
 }
 
-// calls finds calls by id.
+// calls finds calls by ID.
 type calls struct {
 	seed   maphash.Seed
 	shards [shardCount]callShard
@@ -54,15 +54,15 @@ type calls struct {
 
 type callShard struct {
 	mu    sync.Mutex // guards the following
-	held  map[string]*held
-	ended [rememberedCalls / shardCount]string // a ring of those of held that have ended
+	calls map[string]*ledgerCall
+	ended [rememberedCalls / shardCount]string // a ring buffer: the keys of ended calls in the map
 	next  int
 }
 
 func (c *calls) init() {
 	c.seed = maphash.MakeSeed()
 	for i := range c.shards {
-		c.shards[i].held = make(map[string]*held)
+		c.shards[i].calls = make(map[string]*ledgerCall)
 	}
 }
 
@@ -70,36 +70,38 @@ func (c *calls) shard(call string) *callShard {
 	return &c.shards[maphash.String(c.seed, call)%shardCount]
 }
 
-// begin puts h in unless the call is there already, and returns what is there; !ok if there are too many.
-func (c *calls) begin(call string, h *held) (_ *held, ok bool) {
+// begin adds h unless the call is known already, and returns the known call or h. It returns !ok if
+// there are too many calls.
+func (c *calls) begin(call string, h *ledgerCall) (_ *ledgerCall, ok bool) {
 	s := c.shard(call)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if first := s.held[call]; first != nil {
+	if first := s.calls[call]; first != nil {
 		return first, true
 	}
-	if len(s.held) >= maxHolds/shardCount {
+	if len(s.calls) >= maxOpenCalls/shardCount {
 		return nil, false
 	}
-	s.held[call] = h
+	s.calls[call] = h
 	return h, true
 }
 
-// find returns the call; one that is not known has ended from now on.
-func (c *calls) find(call string) *held {
+// find returns the call. An unknown call counts as ended from now on.
+func (c *calls) find(call string) *ledgerCall {
 	s := c.shard(call)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.held[call]
+	h := s.calls[call]
 	if h == nil {
-		h = &held{ended: true}
-		s.held[call] = h
+		h = &ledgerCall{ended: true}
+		s.calls[call] = h
 		s.remember(call)
 	}
 	return h
 }
 
-// end says that a call that began has ended. Unless it may be tried again it is remembered, and the oldest forgotten.
+// end records that a call has ended. With remember the call is kept, and the oldest ended call is
+// forgotten; without it, the same call may be tried again.
 func (c *calls) end(call string, remember bool) {
 	s := c.shard(call)
 	s.mu.Lock()
@@ -107,13 +109,13 @@ func (c *calls) end(call string, remember bool) {
 	if remember {
 		s.remember(call)
 	} else {
-		delete(s.held, call)
+		delete(s.calls, call)
 	}
 }
 
 func (s *callShard) remember(call string) {
 	if old := s.ended[s.next]; old != "" {
-		delete(s.held, old)
+		delete(s.calls, old)
 	}
 	s.ended[s.next] = call
 	s.next = (s.next + 1) % len(s.ended)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// check refuses what no configuration makes and no database should hold.
-func (r *Reservation) check() error {
+// check refuses values that no configuration can produce and no database should hold.
+func (r *ReserveRequest) check() error {
 	switch {
 	case r.Call == "" || len(r.Call) > MaxCall:
 		return fmt.Errorf("%w: a call's id of %d bytes", ErrInvalid, len(r.Call))
@@ -54,7 +54,8 @@ func checkBudgets(budgets []Budget) error {
 	return nil
 }
 
-// Check is for configuration: it refuses a subject whose limits contradict each other or cannot be kept.
+// Check refuses a subject whose limits contradict each other or cannot be kept. It is for
+// configurations.
 func (s Subject) Check() error {
 	if s.Name == "" || len(s.Name) > MaxName {
 		return fmt.Errorf("%w: a name of %d bytes", ErrInvalid, len(s.Name))

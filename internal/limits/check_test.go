@@ -38,7 +38,7 @@ func TestContradictingLimitsAreRefused(t *testing.T) {
 	}
 }
 
-// The calendar is that of package time, found another way.
+// The expected periods are computed with package time.
 func TestPeriodsFollowTheCalendar(t *testing.T) {
 	step := 5*time.Hour + 59*time.Minute + 59*time.Second + 999*time.Millisecond
 	for at := time.Unix(0, 0).UTC(); at.Year() < 2034; at = at.Add(step) {
@@ -48,7 +48,7 @@ func TestPeriodsFollowTheCalendar(t *testing.T) {
 			monday = monday.AddDate(0, 0, -1)
 		}
 		if monday.Unix() < 0 {
-			monday = time.Unix(0, 0).UTC() // the first week that can be counted began on a Thursday
+			monday = time.Unix(0, 0).UTC() // the first full week after 1970 began on 5 January
 		}
 		first := day.AddDate(0, 0, 1-day.Day())
 		for p, want := range map[limits.Period][2]time.Time{

@@ -8,21 +8,22 @@ import (
 	"time"
 )
 
-// BusyRetry is when a refused caller may try again: when a call will end is not known.
+// BusyRetry is the Retry-After of a refused call. Nobody knows when a call will end.
 const BusyRetry = time.Second
 
-// ConcurrencyLimiter counts the calls under way of each subject. It is safe for concurrent use. Its memory is bounded by
-// the number of calls under way and waiting.
+// ConcurrencyLimiter counts the calls under way of each subject. It is safe for concurrent use. Its
+// memory is bounded by the number of calls under way and waiting.
 //
-// A call acquires all its slots atomically. While queued it holds none, so a waiting call keeps no other out. If another
-// subject is full when its turn comes, it moves to that queue, in arrival order.
+// A call acquires all its slots atomically. While queued it holds none, so it keeps no other call
+// out. If another subject is full when it reaches the head of the queue, it moves to that subject's
+// queue, in arrival order.
 type ConcurrencyLimiter struct {
-	mu       sync.Mutex // guards the following, with all pools and permits
+	mu       sync.Mutex // guards the following, and all pools and permits
 	pools    map[string]*pool
-	arrivals uint64 // calls that had to wait, ever
+	arrivals uint64 // how many calls have ever had to wait
 }
 
-// pool has the slots of one subject with calls under way or waiting.
+// pool holds the slots of one subject that has calls under way or waiting.
 type pool struct {
 	name  string
 	limit int // of the newest call: after a reload the new limit holds for waiting calls too
@@ -31,14 +32,14 @@ type pool struct {
 	queue []*Permit // in arrival order; empty unless the pool is full
 }
 
-// Permit has a call's slots, one of each of its subjects, or waits for them in a queue.
+// Permit holds a call's slots, one for each of its subjects, or waits for them in a queue.
 type Permit struct {
 	limiter   *ConcurrencyLimiter
 	slots     []slot
 	held      bool
-	waitingAt *pool // where it waits; nil if it does not
+	waitingAt *pool // the queue it waits in; nil if it does not wait
 
-	// Of a permit that had to wait:
+	// The following are set only if the permit had to wait.
 	arrival  uint64
 	deadline time.Time     // when its wait ends
 	decided  chan struct{} // closed when it no longer waits
@@ -50,7 +51,7 @@ type slot struct {
 	limit Concurrency
 }
 
-// Busy says which subject has no free slot.
+// Busy names the subject that has no free slot.
 type Busy struct {
 	Subject    string
 	Limit      Concurrency
@@ -59,16 +60,17 @@ type Busy struct {
 	RetryAfter time.Duration
 }
 
-// NewConcurrencyLimiter returns a limiter without calls.
+// NewConcurrencyLimiter returns an empty limiter.
 func NewConcurrencyLimiter() *ConcurrencyLimiter {
 	return &ConcurrencyLimiter{pools: make(map[string]*pool)}
 }
 
-// Acquire takes a slot of each subject that has a Concurrency, or queues for them: Wait returns when the permit has
-// them, and Release must be called in any case. It returns Busy where a subject and its queue are full.
+// Acquire takes a slot of each subject that has a Concurrency, or queues for them. Wait returns
+// when the permit has its slots; Release must be called in any case. Acquire returns Busy if a
+// subject and its queue are full.
 //
-// held is what the call has already acquired for other subjects. It keeps that, unless it has to wait: then held is
-// released, and the new permit is for the slots of both.
+// held is what the call has already acquired for other subjects. It stays acquired unless the call
+// has to wait: then held is released, and the new permit covers the slots of both.
 func (l *ConcurrencyLimiter) Acquire(subjects []Subject, held *Permit) (*Permit, *Busy) {
 	p := &Permit{limiter: l, slots: make([]slot, 0, len(subjects))}
 	l.mu.Lock()
@@ -111,11 +113,12 @@ func (l *ConcurrencyLimiter) Acquire(subjects []Subject, held *Permit) (*Permit,
 // Waiting reports whether the permit had to queue, so that Wait may take a while.
 func (p *Permit) Waiting() bool { return p.decided != nil }
 
-// TimeLeft is how long a queued permit may still wait: the shortest time that a full subject allowed.
+// TimeLeft is how long a queued permit may still wait. The limit is the shortest queue timeout
+// among the full subjects.
 func (p *Permit) TimeLeft() time.Duration { return time.Until(p.deadline) }
 
-// Wait returns when the permit has its slots. It returns Busy when the wait took too long, and ctx's error when ctx
-// ended first; the permit then holds nothing.
+// Wait returns when the permit has its slots. It returns Busy after the queue timeout, and ctx's
+// error if ctx ended first; the permit then holds nothing.
 func (p *Permit) Wait(ctx context.Context) (*Busy, error) {
 	if !p.Waiting() {
 		return nil, nil
@@ -152,14 +155,15 @@ func (p *Permit) TimeOut() bool {
 	return true
 }
 
-// Refused is why a queued permit was refused, nil if it was not.
+// Refused returns why a queued permit was refused, nil if it was not.
 func (p *Permit) Refused() *Busy {
 	p.limiter.mu.Lock()
 	defer p.limiter.mu.Unlock()
 	return p.refusal
 }
 
-// Release returns the slots, or leaves the queue. Only the first call counts; a nil permit has none.
+// Release returns the slots or leaves the queue. Only the first call has an effect. A nil permit
+// holds nothing.
 func (p *Permit) Release() {
 	if p == nil {
 		return
@@ -169,7 +173,7 @@ func (p *Permit) Release() {
 	p.release()
 }
 
-// InUse is how many calls of the subject are under way and how many wait in its queue.
+// InUse returns how many calls of the subject are under way and how many wait in its queue.
 func (l *ConcurrencyLimiter) InUse(subject string) (inUse, waiting int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,9 +183,10 @@ func (l *ConcurrencyLimiter) InUse(subject string) (inUse, waiting int) {
 	return 0, 0
 }
 
-// All that follows is called with mu held.
+// Everything below must be called with mu held.
 
-// pool finds or makes the pool for a call that needs it; unref is the reverse for all pools of a call.
+// pool returns the pool of a subject for a call that needs it, and creates it if necessary. unref
+// undoes it for all pools of a call.
 func (l *ConcurrencyLimiter) pool(name string) *pool {
 	q := l.pools[name]
 	if q == nil {
@@ -218,7 +223,7 @@ func (p *Permit) release() {
 	p.limiter.unref(p)
 }
 
-// firstFull is the first slot that is not free.
+// firstFull returns the first slot that is not free.
 func (p *Permit) firstFull() *slot {
 	for i := range p.slots {
 		if p.slots[i].pool.full() {
@@ -246,14 +251,14 @@ func (q *pool) setLimit(n int) {
 	q.serve()
 }
 
-// enqueue puts a permit into the queue, in arrival order.
+// enqueue adds a permit to the queue, in arrival order.
 func (q *pool) enqueue(p *Permit) {
 	i, _ := slices.BinarySearchFunc(q.queue, p.arrival, func(other *Permit, came uint64) int { return cmp.Compare(other.arrival, came) })
 	q.queue = slices.Insert(q.queue, i, p)
 	p.waitingAt = q
 }
 
-// serve gives free slots to the queue. Each permit takes all its slots, or moves to another queue.
+// serve gives free slots to the queue. Each permit takes all its slots or moves to another queue.
 func (q *pool) serve() {
 	for len(q.queue) > 0 && !q.full() {
 		p := q.queue[0]

@@ -11,77 +11,78 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// Who waits for a place of one subject keeps nobody out of another.
-func TestWhoWaitsHoldsNoPlace(t *testing.T) {
+// A call that waits for a slot of one subject does not block calls of another.
+func TestQueuedCallHoldsNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := limits.NewConcurrencyLimiter()
-		key, other, everybody := crowded("key:a", 3, 0, 0), crowded("key:b", 3, 0, 0), crowded("gateway", 2, 0, 0)
-		slow := crowded("model:slow", 1, 10, time.Minute)
-		running := enter(t, g, slow, key, everybody)
+		key, other, everybody := withConcurrency("key:a", 3, 0, 0), withConcurrency("key:b", 3, 0, 0), withConcurrency("gateway", 2, 0, 0)
+		slow := withConcurrency("model:slow", 1, 10, time.Minute)
+		running := acquire(t, g, slow, key, everybody)
 
-		held := enter(t, g, key, everybody)
+		held := acquire(t, g, key, everybody)
 		waits, busy := g.Acquire([]limits.Subject{slow}, held)
 		if busy != nil || !waits.Waiting() || waits.TimeLeft() != time.Minute {
 			t.Fatalf("%+v", busy)
 		}
-		inside(t, g, "model:slow", 1, 1)
-		inside(t, g, "gateway", 1, 0)
-		inside(t, g, "key:a", 1, 0)
-		passing := enter(t, g, other, everybody)
+		wantInUse(t, g, "model:slow", 1, 1)
+		wantInUse(t, g, "gateway", 1, 0)
+		wantInUse(t, g, "key:a", 1, 0)
+		passing := acquire(t, g, other, everybody)
 
-		running.Release() // of the model and the gateway: the one who waits takes both
+		running.Release() // of the model and the gateway: the waiting call takes both
 		if busy, err := waits.Wait(t.Context()); busy != nil || err != nil {
 			t.Fatalf("%+v, %v", busy, err)
 		}
-		inside(t, g, "model:slow", 1, 0)
-		inside(t, g, "gateway", 2, 0)
-		inside(t, g, "key:a", 1, 0)
+		wantInUse(t, g, "model:slow", 1, 0)
+		wantInUse(t, g, "gateway", 2, 0)
+		wantInUse(t, g, "key:a", 1, 0)
 		for _, p := range []*limits.Permit{passing, held, waits, waits} {
 			p.Release()
 		}
 		if n := limits.Pools(g); n != 0 {
-			t.Errorf("%d rooms are left", n)
+			t.Errorf("%d subjects are still held", n)
 		}
 	})
 }
 
-// Who need not wait keeps what it has, and who is refused too, until it leaves.
+// A call that need not wait keeps its slots. A refused call keeps them too, until it releases them.
 func TestAskingForMoreKeepsWhatIsHeld(t *testing.T) {
 	g := limits.NewConcurrencyLimiter()
-	key, model := crowded("key:a", 2, 0, 0), crowded("model:m", 1, 0, 0)
-	first, second := enter(t, g, key), enter(t, g, key)
+	key, model := withConcurrency("key:a", 2, 0, 0), withConcurrency("model:m", 1, 0, 0)
+	first, second := acquire(t, g, key), acquire(t, g, key)
 	more, busy := g.Acquire([]limits.Subject{model}, first)
 	if busy != nil || more.Waiting() {
 		t.Fatalf("%+v", busy)
 	}
-	inside(t, g, "key:a", 2, 0)
+	wantInUse(t, g, "key:a", 2, 0)
 	if _, busy := g.Acquire([]limits.Subject{model}, second); busy == nil || busy.Subject != "model:m" {
 		t.Errorf("%+v", busy)
 	}
-	inside(t, g, "key:a", 2, 0)
+	wantInUse(t, g, "key:a", 2, 0)
 	for _, p := range []*limits.Permit{more, first, second} {
 		p.Release()
 	}
-	inside(t, g, "key:a", 0, 0)
+	wantInUse(t, g, "key:a", 0, 0)
 }
 
-// A place at the model is of no use without one at the gateway: who finds that full goes on to wait there, though the
-// gateway has no queue, and before those who came later. It does not wait longer for that.
-func TestWhoWaitsGoesFromQueueToQueue(t *testing.T) {
+// A slot of the model is useless without one of the gateway. A call that finds the gateway full
+// moves to its queue, although the gateway allows no queue, and is ahead of later arrivals. Its
+// queue timeout does not grow.
+func TestQueuedCallMovesFromQueueToQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := limits.NewConcurrencyLimiter()
-		model, everybody := crowded("model:slow", 1, 10, time.Minute), crowded("gateway", 2, 0, 0)
-		atModel := enter(t, g, model)
-		held := enter(t, g, everybody)
+		model, everybody := withConcurrency("model:slow", 1, 10, time.Minute), withConcurrency("gateway", 2, 0, 0)
+		atModel := acquire(t, g, model)
+		held := acquire(t, g, everybody)
 		waits, _ := g.Acquire([]limits.Subject{model}, held)
-		a, b := enter(t, g, everybody), enter(t, g, everybody)
-		late, _ := g.Acquire([]limits.Subject{crowded("gateway", 2, 10, time.Hour)}, nil)
+		a, b := acquire(t, g, everybody), acquire(t, g, everybody)
+		late, _ := g.Acquire([]limits.Subject{withConcurrency("gateway", 2, 10, time.Hour)}, nil)
 		atModel.Release()
-		inside(t, g, "model:slow", 0, 0)
-		inside(t, g, "gateway", 2, 2)
+		wantInUse(t, g, "model:slow", 0, 0)
+		wantInUse(t, g, "gateway", 2, 2)
 		a.Release()
-		inside(t, g, "model:slow", 1, 0)
-		inside(t, g, "gateway", 2, 1)
+		wantInUse(t, g, "model:slow", 1, 0)
+		wantInUse(t, g, "gateway", 2, 1)
 		if busy, err := waits.Wait(t.Context()); busy != nil || err != nil {
 			t.Fatalf("%+v, %v", busy, err)
 		}
@@ -90,8 +91,8 @@ func TestWhoWaitsGoesFromQueueToQueue(t *testing.T) {
 			t.Fatalf("%+v, %v", busy, err)
 		}
 
-		c := enter(t, g, crowded("key:a", 1, 0, 0)) // both are full now, and the key allows less
-		again, _ := g.Acquire([]limits.Subject{crowded("gateway", 2, 1, time.Minute), crowded("key:a", 1, 1, time.Second)}, nil)
+		c := acquire(t, g, withConcurrency("key:a", 1, 0, 0)) // both are full now, and the key allows less
+		again, _ := g.Acquire([]limits.Subject{withConcurrency("gateway", 2, 1, time.Minute), withConcurrency("key:a", 1, 1, time.Second)}, nil)
 		if again.TimeLeft() != time.Second {
 			t.Errorf("waits for %v", again.TimeLeft())
 		}
@@ -102,20 +103,20 @@ func TestWhoWaitsGoesFromQueueToQueue(t *testing.T) {
 		late.Release()
 		b.Release()
 		if n := limits.Pools(g); n != 0 {
-			t.Errorf("%d rooms are left", n)
+			t.Errorf("%d subjects are still held", n)
 		}
 	})
 }
 
-// Whatever calls do, with limits that change meanwhile: nobody is let in beyond a limit, nobody waits who could go in,
-// and when all have left nothing is held.
-func TestGateHoldsWhateverCallsDo(t *testing.T) {
+// Random calls with changing limits: no call is admitted beyond a limit, no call waits that could
+// run, and nothing is held when all have ended.
+func TestConcurrencyHoldsUnderRandomCalls(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { anyCalls(t, rand.New(rand.NewPCG(seed, 0)), 2000) })
 	}
 }
 
-// caller is a call: its permit, the one with a model, and the subjects of both.
+// caller is one call: its permit, its permit with a model, and the subjects of both.
 type caller struct {
 	held, more *limits.Permit
 	names      []string
@@ -124,7 +125,7 @@ type caller struct {
 func anyCalls(t *testing.T, random *rand.Rand, steps int) {
 	g := limits.NewConcurrencyLimiter()
 	limit := map[string]int{"key:a": 2, "key:b": 3, "tenant": 4, "model:m": 2, "model:n": 1, "gateway": 5}
-	subject := func(name string) limits.Subject { return crowded(name, limit[name], random.IntN(4), time.Hour) }
+	subject := func(name string) limits.Subject { return withConcurrency(name, limit[name], random.IntN(4), time.Hour) }
 	var calls []*caller
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -140,7 +141,7 @@ func anyCalls(t *testing.T, random *rand.Rand, steps int) {
 			if p, busy := g.Acquire([]limits.Subject{subject(names[0]), subject(names[1]), subject(names[2])}, nil); busy == nil {
 				calls = append(calls, &caller{held: p, names: names})
 			}
-		case what < 6 && n > 0: // a model after the rest
+		case what < 6 && n > 0: // a model, acquired after the rest
 			c := calls[random.IntN(n)]
 			if c.more != nil || c.held.Waiting() {
 				break
@@ -172,17 +173,17 @@ func anyCalls(t *testing.T, random *rand.Rand, steps int) {
 		}
 		for name, most := range limit {
 			if in, _ := g.InUse(name); in > max(most, before[name]) {
-				t.Fatalf("%d: %s has %d inside, the limit is %d", i, name, in, most)
+				t.Fatalf("%d: %s has %d calls under way, the limit is %d", i, name, in, most)
 			}
 		}
-		nobodyWaitsForNothing(t, i, g, limit, calls)
+		checkNoNeedlessWait(t, i, g, limit, calls)
 	}
 	for _, c := range calls {
 		c.more.Release()
 		c.held.Release()
 	}
 	if n := limits.Pools(g); n != 0 {
-		t.Fatalf("%d rooms are left", n)
+		t.Fatalf("%d subjects are still held", n)
 	}
 }
 
@@ -193,7 +194,7 @@ func (c *caller) last() *limits.Permit {
 	return c.held
 }
 
-func nobodyWaitsForNothing(t *testing.T, step int, g *limits.ConcurrencyLimiter, limit map[string]int, calls []*caller) {
+func checkNoNeedlessWait(t *testing.T, step int, g *limits.ConcurrencyLimiter, limit map[string]int, calls []*caller) {
 	t.Helper()
 	for _, c := range calls {
 		if !limits.InQueue(c.last()) {
@@ -205,7 +206,7 @@ func nobodyWaitsForNothing(t *testing.T, step int, g *limits.ConcurrencyLimiter,
 			free = free && in < limit[name]
 		}
 		if free {
-			t.Fatalf("%d: a call waits for places in %v that are free", step, c.names)
+			t.Fatalf("%d: a call waits for free slots of %v", step, c.names)
 		}
 	}
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-func crowded(name string, limit, queue int, wait time.Duration) limits.Subject {
+func withConcurrency(name string, limit, queue int, wait time.Duration) limits.Subject {
 	return limits.Subject{Name: name, Concurrency: limits.Concurrency{Limit: limit, Queue: queue, Wait: wait}}
 }
 
-func enter(t *testing.T, g *limits.ConcurrencyLimiter, subjects ...limits.Subject) *limits.Permit {
+func acquire(t *testing.T, g *limits.ConcurrencyLimiter, subjects ...limits.Subject) *limits.Permit {
 	t.Helper()
 	p, busy, err := g.AcquireWait(t.Context(), subjects)
 	if busy != nil || err != nil {
@@ -27,31 +27,31 @@ func enter(t *testing.T, g *limits.ConcurrencyLimiter, subjects ...limits.Subjec
 	return p
 }
 
-func inside(t *testing.T, g *limits.ConcurrencyLimiter, name string, want, waiting int) {
+func wantInUse(t *testing.T, g *limits.ConcurrencyLimiter, name string, want, waiting int) {
 	t.Helper()
 	if in, queue := g.InUse(name); in != want || queue != waiting {
-		t.Errorf("%s: %d inside and %d waiting, want %d and %d", name, in, queue, want, waiting)
+		t.Errorf("%s: %d under way and %d waiting, want %d and %d", name, in, queue, want, waiting)
 	}
 }
 
-func TestPlacesAreGivenBackOnce(t *testing.T) {
+func TestSlotsAreReleasedOnce(t *testing.T) {
 	g := limits.NewConcurrencyLimiter()
-	key, tenant := crowded("key:a", 2, 0, 0), crowded("tenant:a", 3, 0, 0)
-	a, b := enter(t, g, key, tenant), enter(t, g, key, tenant)
+	key, tenant := withConcurrency("key:a", 2, 0, 0), withConcurrency("tenant:a", 3, 0, 0)
+	a, b := acquire(t, g, key, tenant), acquire(t, g, key, tenant)
 	_, busy, err := g.AcquireWait(t.Context(), []limits.Subject{tenant, key})
 	if err != nil || busy == nil || busy.Subject != "key:a" || busy.InUse != 2 || busy.RetryAfter != limits.BusyRetry {
 		t.Fatalf("%+v, %v", busy, err)
 	}
-	inside(t, g, "tenant:a", 2, 0) // what it had taken is back
+	wantInUse(t, g, "tenant:a", 2, 0) // its slot is free again
 	a.Release()
 	a.Release()
-	inside(t, g, "key:a", 1, 0)
-	c := enter(t, g, key, tenant)
+	wantInUse(t, g, "key:a", 1, 0)
+	c := acquire(t, g, key, tenant)
 	b.Release()
 	c.Release()
 	var none *limits.Permit
 	none.Release()
-	enter(t, g, limits.Subject{Name: "free"}).Release()
+	acquire(t, g, limits.Subject{Name: "free"}).Release()
 	if n := limits.Pools(g); n != 0 {
 		t.Errorf("%d subjects are remembered for nothing", n)
 	}
@@ -60,8 +60,8 @@ func TestPlacesAreGivenBackOnce(t *testing.T) {
 func TestQueueIsFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := limits.NewConcurrencyLimiter()
-		s := crowded("key:a", 1, 3, 10*time.Second)
-		first := enter(t, g, s)
+		s := withConcurrency("key:a", 1, 3, 10*time.Second)
+		first := acquire(t, g, s)
 		var order []int
 		var mu sync.Mutex
 		for i := range 3 {
@@ -83,96 +83,96 @@ func TestQueueIsFirstComeFirstServed(t *testing.T) {
 			t.Errorf("the queue is full: %+v", busy)
 		}
 		first.Release()
-		if _, busy, _ := g.AcquireWait(t.Context(), []limits.Subject{crowded("key:a", 1, 0, 0)}); busy == nil {
+		if _, busy, _ := g.AcquireWait(t.Context(), []limits.Subject{withConcurrency("key:a", 1, 0, 0)}); busy == nil {
 			t.Error("overtook the queue")
 		}
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
 		if fmt.Sprint(order) != "[0 1 2]" || limits.Pools(g) != 0 {
-			t.Errorf("order %v, %d rooms", order, limits.Pools(g))
+			t.Errorf("order %v, %d subjects held", order, limits.Pools(g))
 		}
 	})
 }
 
-func TestPatienceEnds(t *testing.T) {
+func TestQueueTimeoutEndsTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := limits.NewConcurrencyLimiter()
-		first := enter(t, g, crowded("key:a", 1, 0, 0))
+		first := acquire(t, g, withConcurrency("key:a", 1, 0, 0))
 		start := time.Now()
-		_, busy, err := g.AcquireWait(t.Context(), []limits.Subject{crowded("gateway", 5, 0, 0), crowded("key:a", 1, 1, 3*time.Second)})
+		_, busy, err := g.AcquireWait(t.Context(), []limits.Subject{withConcurrency("gateway", 5, 0, 0), withConcurrency("key:a", 1, 1, 3*time.Second)})
 		if busy == nil || err != nil || time.Since(start) != 3*time.Second {
 			t.Errorf("%+v, %v after %v", busy, err, time.Since(start))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, busy, err = g.AcquireWait(ctx, []limits.Subject{crowded("gateway", 5, 0, 0), crowded("key:a", 1, 1, 3*time.Second)})
+		_, busy, err = g.AcquireWait(ctx, []limits.Subject{withConcurrency("gateway", 5, 0, 0), withConcurrency("key:a", 1, 1, 3*time.Second)})
 		if busy != nil || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the client has gone: %+v, %v", busy, err)
+			t.Errorf("the client has disconnected: %+v, %v", busy, err)
 		}
-		inside(t, g, "gateway", 0, 0)
-		inside(t, g, "key:a", 1, 0)
+		wantInUse(t, g, "gateway", 0, 0)
+		wantInUse(t, g, "key:a", 1, 0)
 		first.Release()
 		if limits.Pools(g) != 0 {
-			t.Error("a room is left")
+			t.Error("a subject is still held")
 		}
 	})
 }
 
-// What a reload makes of a limit holds from the next call on, for those who wait already, too.
-func TestARaisedLimitLetsInWhoWaits(t *testing.T) {
+// A reload changes a limit from the next call on, for waiting calls too.
+func TestRaisedLimitAdmitsQueuedCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := limits.NewConcurrencyLimiter()
-		first := enter(t, g, crowded("key:a", 1, 10, time.Minute))
+		first := acquire(t, g, withConcurrency("key:a", 1, 10, time.Minute))
 		waiting := make(chan *limits.Permit)
-		go func() { waiting <- enter(t, g, crowded("key:a", 1, 10, time.Minute)) }()
+		go func() { waiting <- acquire(t, g, withConcurrency("key:a", 1, 10, time.Minute)) }()
 		synctest.Wait()
 		start := time.Now()
-		third := enter(t, g, crowded("key:a", 3, 0, 0))
+		third := acquire(t, g, withConcurrency("key:a", 3, 0, 0))
 		second := <-waiting
 		if waited := time.Since(start); waited != 0 {
-			t.Errorf("with three places two waited for %v", waited)
+			t.Errorf("with three slots two calls waited for %v", waited)
 		}
-		if _, busy, _ := g.AcquireWait(t.Context(), []limits.Subject{crowded("key:a", 3, 0, 0)}); busy == nil || busy.InUse != 3 {
+		if _, busy, _ := g.AcquireWait(t.Context(), []limits.Subject{withConcurrency("key:a", 3, 0, 0)}); busy == nil || busy.InUse != 3 {
 			t.Errorf("a fourth: %+v", busy)
 		}
 		for _, p := range []*limits.Permit{first, second, third} {
 			p.Release()
 		}
 		if n := limits.Pools(g); n != 0 {
-			t.Errorf("%d rooms are left", n)
+			t.Errorf("%d subjects are still held", n)
 		}
 	})
 }
 
-func TestALoweredLimitHoldsForWhoWaits(t *testing.T) {
+func TestLoweredLimitHoldsForQueuedCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := limits.NewConcurrencyLimiter()
-		first, second := enter(t, g, crowded("key:a", 2, 10, time.Minute)), enter(t, g, crowded("key:a", 2, 10, time.Minute))
+		first, second := acquire(t, g, withConcurrency("key:a", 2, 10, time.Minute)), acquire(t, g, withConcurrency("key:a", 2, 10, time.Minute))
 		go func() {
-			if _, busy, err := g.AcquireWait(t.Context(), []limits.Subject{crowded("key:a", 2, 10, time.Minute)}); busy == nil {
+			if _, busy, err := g.AcquireWait(t.Context(), []limits.Subject{withConcurrency("key:a", 2, 10, time.Minute)}); busy == nil {
 				t.Errorf("let in beside another though one is the limit now: %v", err)
 			}
 		}()
 		synctest.Wait()
-		if _, busy, _ := g.AcquireWait(t.Context(), []limits.Subject{crowded("key:a", 1, 0, 0)}); busy == nil {
+		if _, busy, _ := g.AcquireWait(t.Context(), []limits.Subject{withConcurrency("key:a", 1, 0, 0)}); busy == nil {
 			t.Error("three of one")
 		}
 		first.Release()
 		synctest.Wait()
-		inside(t, g, "key:a", 1, 1)
+		wantInUse(t, g, "key:a", 1, 1)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		second.Release()
 	})
 }
 
-// A caller that is let in at the moment it gives up holds nothing.
-func TestGivingUpAtTheDoor(t *testing.T) {
+// A call that is admitted at the moment it gives up holds nothing.
+func TestCallAdmittedWhileGivingUpHoldsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := limits.NewConcurrencyLimiter()
-		s := crowded("key:a", 1, 1, time.Minute)
+		s := withConcurrency("key:a", 1, 1, time.Minute)
 		for range 200 {
-			first := enter(t, g, s)
+			first := acquire(t, g, s)
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
 				p, _, _ := g.AcquireWait(ctx, []limits.Subject{s})
@@ -182,14 +182,14 @@ func TestGivingUpAtTheDoor(t *testing.T) {
 			cancel()
 			first.Release()
 			synctest.Wait()
-			inside(t, g, "key:a", 0, 0)
+			wantInUse(t, g, "key:a", 0, 0)
 		}
 	})
 }
 
-func TestCrowdAtTheGate(t *testing.T) {
+func TestConcurrentCallsStayWithinTheLimits(t *testing.T) {
 	g := limits.NewConcurrencyLimiter()
-	key, everybody := crowded("key:a", 4, 20, time.Minute), crowded("gateway", 6, 100, time.Minute)
+	key, everybody := withConcurrency("key:a", 4, 20, time.Minute), withConcurrency("gateway", 6, 100, time.Minute)
 	var in, most, turned atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 300 {
@@ -218,31 +218,31 @@ func TestCrowdAtTheGate(t *testing.T) {
 	}
 	wg.Wait()
 	if most.Load() > 6 || most.Load() == 0 || limits.Pools(g) != 0 {
-		t.Errorf("at most %d inside, %d turned away, %d rooms left", most.Load(), turned.Load(), limits.Pools(g))
+		t.Errorf("at most %d under way, %d refused, %d subjects still held", most.Load(), turned.Load(), limits.Pools(g))
 	}
 }
 
-// Whoever turns a permit away, the one that waits for it hears at once.
-func TestAPermitThatIsTurnedAwayStopsWaiting(t *testing.T) {
+// A permit that someone else times out stops waiting at once.
+func TestTimedOutPermitStopsWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := limits.NewConcurrencyLimiter()
-		s := []limits.Subject{crowded("key:a", 1, 1, time.Minute)}
-		first := enter(t, g, s...)
+		s := []limits.Subject{withConcurrency("key:a", 1, 1, time.Minute)}
+		first := acquire(t, g, s...)
 		waits, busy := g.Acquire(s, nil)
 		if busy != nil {
 			t.Fatalf("%+v", busy)
 		}
-		heard := make(chan *limits.Busy)
+		refused := make(chan *limits.Busy)
 		start := time.Now()
 		go func() {
 			busy, _ := waits.Wait(t.Context())
-			heard <- busy
+			refused <- busy
 		}()
 		synctest.Wait()
 		if !waits.TimeOut() || waits.TimeOut() {
-			t.Error("it is turned away once")
+			t.Error("it is not refused exactly once")
 		}
-		if busy := <-heard; busy == nil || time.Since(start) != 0 {
+		if busy := <-refused; busy == nil || time.Since(start) != 0 {
 			t.Errorf("%+v after %v", busy, time.Since(start))
 		}
 		first.Release()

@@ -11,7 +11,7 @@ import (
 
 var noon = limitstest.Noon
 
-// open opens the store of this room.
+// open opens a store with the tables of this package.
 func open(t testing.TB, dir string, opts store.Options) *store.Store {
 	t.Helper()
 	opts.Schemas = []store.Schema{limits.LedgerSchema, limits.RateSchema}
@@ -23,7 +23,7 @@ func open(t testing.TB, dir string, opts store.Options) *store.Store {
 	return st
 }
 
-func local(t testing.TB, st *store.Store) (*limits.SQLiteLedger, []limits.Crash) {
+func openLedger(t testing.TB, st *store.Store) (*limits.SQLiteLedger, []limits.Crash) {
 	t.Helper()
 	l, crashed, err := limits.OpenSQLiteLedger(t.Context(), st)
 	if err != nil {
@@ -32,15 +32,15 @@ func local(t testing.TB, st *store.Store) (*limits.SQLiteLedger, []limits.Crash)
 	return l, crashed
 }
 
-func newLocal(t *testing.T) limits.Ledger {
-	l, _ := local(t, open(t, t.TempDir(), store.Options{CommitInterval: time.Millisecond}))
+func newLedger(t *testing.T) limits.Ledger {
+	l, _ := openLedger(t, open(t, t.TempDir(), store.Options{CommitInterval: time.Millisecond}))
 	return l
 }
 
-func TestLocalKeepsTheContract(t *testing.T) { limitstest.Run(t, newLocal) }
+func TestSQLiteLedgerKeepsTheContract(t *testing.T) { limitstest.Run(t, newLedger) }
 
-func TestLocalKeepsTheContractOnABadNetwork(t *testing.T) {
+func TestSQLiteLedgerKeepsTheContractOnABadNetwork(t *testing.T) {
 	for seed := range uint64(3) {
-		limitstest.Run(t, func(t *testing.T) limits.Ledger { return limitstest.NewUnreliable(newLocal(t), seed, nil) })
+		limitstest.Run(t, func(t *testing.T) limits.Ledger { return limitstest.NewUnreliable(newLedger(t), seed, nil) })
 	}
 }

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// childDir names the data directory to a copy of this test binary that plays the process that dies.
+	// childDir tells a copy of this test binary the data directory. The copy plays the process that
+	// is killed.
 	childDir = "LIMITS_TEST_DIR"
 	streams  = 100
 	reserved = 7
@@ -37,7 +38,8 @@ var (
 	landlord = limits.Subject{Name: "tenant:a", Budgets: []limits.Budget{{Unit: limits.Money, Limit: 1e9, Period: limits.Total}, {Unit: limits.Tokens, Limit: 1e9, Period: limits.Monthly}}}
 )
 
-// child settles one call, opens streams, says so, and waits to be killed. Nothing is committed that nobody waits for.
+// child settles one call, opens streams, reports that, and waits to be killed. Only the commits
+// that somebody waits for happen.
 func child(dir string) error {
 	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{limits.LedgerSchema}, CommitInterval: 24 * time.Hour})
 	if err != nil {
@@ -48,7 +50,7 @@ func child(dir string) error {
 	if err != nil {
 		return err
 	}
-	r := limits.Reservation{At: noon, Most: limits.Amount{Nano: reserved, Tokens: 2 * reserved}, Subjects: []limits.Subject{poor, landlord}, Durable: true}
+	r := limits.ReserveRequest{At: noon, Most: limits.Amount{Nano: reserved, Tokens: 2 * reserved}, Subjects: []limits.Subject{poor, landlord}, Durable: true}
 	r.Call = "settled"
 	h, _, err := limits.Reserve(ctx, l, r)
 	if err != nil {
@@ -83,7 +85,8 @@ func child(dir string) error {
 	return err
 }
 
-// A kill -9 with a hundred streams open, and then a prune of all that can be pruned, do not lower what was spent.
+// A kill -9 with a hundred open streams does not lower what was spent, and neither does pruning
+// afterwards.
 func TestKilledProcessIsChargedAsReserved(t *testing.T) {
 	dir := t.TempDir()
 	exe, err := os.Executable()
@@ -115,7 +118,7 @@ func TestKilledProcessIsChargedAsReserved(t *testing.T) {
 	_ = cmd.Wait() // it was killed
 
 	st := open(t, dir, store.Options{})
-	l, crashed := local(t, st)
+	l, crashed := openLedger(t, st)
 	if len(crashed) != streams {
 		t.Fatalf("%d calls crashed", len(crashed))
 	}
@@ -141,14 +144,14 @@ func TestKilledProcessIsChargedAsReserved(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.Close()
-	l, crashed = local(t, open(t, dir, store.Options{}))
+	l, crashed = openLedger(t, open(t, dir, store.Options{}))
 	if len(crashed) != 0 {
 		t.Errorf("%d calls crashed twice", len(crashed))
 	}
 	spent(l)
 }
 
-// pruned runs the pruner at a time, until there is nothing left to do.
+// pruned runs the pruner as of a time until it has nothing left to do.
 type pruned time.Time
 
 func (pruned) Droppable() bool { return false }
@@ -167,7 +170,7 @@ func TestOldPeriodsArePrunedAndNeverTheNewest(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		st := open(t, dir, store.Options{PruneInterval: time.Hour, Prune: []store.PruneFunc{limits.PruneLedger(func() time.Time { return noon.AddDate(0, 0, 1000) })}})
-		l, _ := local(t, st)
+		l, _ := openLedger(t, st)
 		both, dormant := budgeted(t, "key:a", "1usd/day", "1usd/total"), budgeted(t, "key:dormant", "1usd/month")
 		for day := range 1000 {
 			call := fmt.Sprint(day)
@@ -175,7 +178,7 @@ func TestOldPeriodsArePrunedAndNeverTheNewest(t *testing.T) {
 			if day > 40 {
 				subjects = subjects[:1]
 			}
-			if _, err := l.Reserve(t.Context(), limits.Reservation{Call: call, At: noon.AddDate(0, 0, day), Most: limits.Amount{Nano: 1}, Subjects: subjects}); err != nil {
+			if _, err := l.Reserve(t.Context(), limits.ReserveRequest{Call: call, At: noon.AddDate(0, 0, day), Most: limits.Amount{Nano: 1}, Subjects: subjects}); err != nil {
 				t.Fatal(err)
 			}
 			if err := l.Settle(t.Context(), call, limits.Amount{Nano: 1}); err != nil {
@@ -197,13 +200,13 @@ func TestOldPeriodsArePrunedAndNeverTheNewest(t *testing.T) {
 	})
 }
 
-// Neither a clock that was set back nor a restart between opens an old period again.
+// Neither a clock that was set back nor a restart reopens an old period.
 func TestRestartWithTheClockSetBackReopensNothing(t *testing.T) {
 	dir := t.TempDir()
 	key := budgeted(t, "key:a", "0.000000010usd/day")
-	r := limits.Reservation{Call: "1", At: noon, Most: limits.Amount{Nano: 8}, Subjects: []limits.Subject{key}}
+	r := limits.ReserveRequest{Call: "1", At: noon, Most: limits.Amount{Nano: 8}, Subjects: []limits.Subject{key}}
 	st := open(t, dir, store.Options{})
-	l, _ := local(t, st)
+	l, _ := openLedger(t, st)
 	if refusal, err := l.Reserve(t.Context(), r); refusal != nil || err != nil {
 		t.Fatal(refusal, err)
 	}
@@ -211,7 +214,7 @@ func TestRestartWithTheClockSetBackReopensNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.Close()
-	l, _ = local(t, open(t, dir, store.Options{}))
+	l, _ = openLedger(t, open(t, dir, store.Options{}))
 	r.Call, r.At = "2", noon.AddDate(0, 0, -3)
 	if refusal, err := l.Reserve(t.Context(), r); refusal == nil || refusal.Spent != 8 || err != nil {
 		t.Errorf("three days back: %+v, %v", refusal, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// A gateway that starts without what was spent would let everybody spend it again.
+// A gateway that starts without the amounts already spent would let everybody spend them again.
 func TestNothingStartsOnADatabaseThatCannotBeRead(t *testing.T) {
 	const hold = "INSERT INTO hold VALUES ('call', 'key:a', 'usd/day', '2026-01-01', 5, 0)"
 	rate := "INSERT INTO rate VALUES ('key:a', 'requests', 'h', 'now', 1, 0)"
@@ -38,7 +38,7 @@ func TestNothingStartsOnADatabaseThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestRatesOfAnotherVersionAreLeftAlone(t *testing.T) {
+func TestRatesOfAnotherVersionAreIgnored(t *testing.T) {
 	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Millisecond})
 	for _, values := range []string{"'usd', 'h'", "'requests', 'min'", "'requests', 'week'", "'', ''"} {
 		if err := st.Submit(statement("INSERT INTO rate VALUES ('key:a', " + values + ", 1, 1, 0)")); err != nil {
@@ -50,7 +50,7 @@ func TestRatesOfAnotherVersionAreLeftAlone(t *testing.T) {
 	}
 }
 
-// tried keeps how the writing of a change ended.
+// tried records the result of writing a change.
 type tried struct {
 	store.Op
 	err error
@@ -61,7 +61,7 @@ func (op *tried) Apply(tx *store.Tx) error {
 	return op.err
 }
 
-// Otherwise the store takes a change for written that a full disk has refused.
+// Without the error the store would take a change for written that a full disk refused.
 func TestAChangeThatCannotBeWrittenIsAnErrorToTheStore(t *testing.T) {
 	l, r, taken := observed(t)
 	if err := reserveTokens(t, l, "1", 5); err != nil {

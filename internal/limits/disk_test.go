@@ -10,11 +10,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// sameOnDisk compares all periods, past ones too.
+// sameOnDisk compares all periods, including past ones.
 func sameOnDisk(t *testing.T, st *store.Store, want map[account]int64) {
 	t.Helper()
 	if n := count(t, st, "SELECT count(*) FROM hold"); n != 0 {
-		t.Errorf("%d holds are left", n)
+		t.Errorf("%d reservations are left", n)
 	}
 	got := map[account]int64{}
 	for _, row := range ledgerRows(t, st) {
@@ -61,15 +61,15 @@ func ledgerRows(t *testing.T, st *store.Store) (all []ledgerRow) {
 	return all
 }
 
-// A clock that was far ahead began a period that has not come yet, and no period goes back, over restarts too. This is
-// what docs/limits.md tells operators to do.
-func TestPeriodsThatHaveNotComeCanBeForgotten(t *testing.T) {
+// A clock that was far ahead has begun a future period, and no period goes back, not even after a
+// restart. docs/limits.md tells operators to delete such rows.
+func TestFuturePeriodsCanBeForgotten(t *testing.T) {
 	dir := t.TempDir()
 	st := open(t, dir, store.Options{})
-	l, _ := local(t, st)
+	l, _ := openLedger(t, st)
 	key := budgeted(t, "key:a", "10 tokens/day", "1k tokens/month", "1k tokens/total")
 	for i, at := range []time.Time{noon, noon.AddDate(7000, 0, 0)} {
-		r := limits.Reservation{Call: strconv.Itoa(i), At: at, Most: limits.Amount{Tokens: 9}, Subjects: []limits.Subject{key}}
+		r := limits.ReserveRequest{Call: strconv.Itoa(i), At: at, Most: limits.Amount{Tokens: 9}, Subjects: []limits.Subject{key}}
 		h, refusal, err := limits.Reserve(t.Context(), l, r)
 		if refusal != nil || err != nil {
 			t.Fatal(refusal, err)
@@ -81,7 +81,7 @@ func TestPeriodsThatHaveNotComeCanBeForgotten(t *testing.T) {
 	for _, want := range []int{7000, 0} {
 		st.Close()
 		st = reopen(t, dir)
-		l, _ = local(t, st)
+		l, _ = openLedger(t, st)
 		b, err := l.Status(t.Context(), noon, []limits.Subject{key})
 		if err != nil || b[0].Begins.Year() != noon.Year()+want || b[0].Spent != 9 || b[1].Begins.Year() != noon.Year()+want || b[2].Spent != 18 {
 			t.Errorf("%+v, %v", b, err)

@@ -2,42 +2,45 @@ package limits
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// Watch is told every change of l, with the subject locked.
+// Watch calls watch for every change of l, with the subject locked.
 func Watch(l *SQLiteLedger, watch func(Balance)) { l.watch = watch }
 
 // Sink is what a SQLiteLedger writes to.
 type Sink = sink
 
-// ReplaceSink puts something else in the place of the store.
+// ReplaceSink replaces the store of l.
 func ReplaceSink(l *SQLiteLedger, s Sink) { l.store = s }
 
-// ReplaceRatesSink does so for rates.
+// ReplaceRatesSink replaces the store of r.
 func ReplaceRatesSink(r *Rates, s Sink) { r.store = s }
 
-// Backlog is how many changes wait for a store that is full.
+// Backlog is how many changes wait because the store is full.
 func Backlog(l *SQLiteLedger) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.backlog)
 }
 
-// Behind reports whether l takes its lock for every change because some wait.
+// Behind reports whether l locks for every change because earlier ones wait.
 func Behind(l *SQLiteLedger) bool { return l.behind.Load() }
 
 // LimitLedgerSubjects bounds the subjects of a shard.
 func LimitLedgerSubjects(l *SQLiteLedger, perShard int) { l.subjects.limit = perShard }
 
-// FillCalls puts as many calls under way into the shard of a call as it may have.
+// FillCalls fills the shard of a call with calls under way.
 func FillCalls(l *SQLiteLedger, call string) {
 	s := l.calls.shard(call)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range maxHolds / shardCount {
-		s.held[strconv.Itoa(i)] = &held{}
+	for i := range maxOpenCalls / shardCount {
+		s.calls[strconv.Itoa(i)] = &ledgerCall{}
 	}
 }
 
@@ -51,16 +54,16 @@ func Remembered(l *SQLiteLedger) int {
 	n := 0
 	for i := range l.calls.shards {
 		l.calls.shards[i].mu.Lock()
-		n += len(l.calls.shards[i].held)
+		n += len(l.calls.shards[i].calls)
 		l.calls.shards[i].mu.Unlock()
 	}
 	return n
 }
 
-// RoomFor bounds the subjects of a shard.
-func RoomFor(r *Rates, perShard int) { r.subjects.limit = perShard }
+// LimitRateSubjects bounds the subjects of a shard.
+func LimitRateSubjects(r *Rates, perShard int) { r.subjects.limit = perShard }
 
-// Known is how many subjects have room of their own.
+// Known is how many subjects have windows of their own.
 func Known(r *Rates) int { return len(r.subjects.all()) }
 
 // Pools is how many subjects a limiter remembers.
@@ -70,13 +73,13 @@ func Pools(l *ConcurrencyLimiter) int {
 	return len(l.pools)
 }
 
-// Span is the period around a time.
+// Span returns the period that contains a time.
 func Span(p Period, at time.Time) (begins, ends time.Time) {
 	b, e := p.span(at.Unix())
 	return date(b), date(e)
 }
 
-// ReadPeriod reads back how the database names a period.
+// ReadPeriod parses the name that the database gives a period.
 func ReadPeriod(p Period, at time.Time) (begins, ends time.Time, err error) {
 	b, _ := p.span(at.Unix())
 	begin, end, err := p.parsePeriod(p.periodName(b))
@@ -100,7 +103,7 @@ func LockSubject(r *Rates, name string) (unlock func()) {
 	return s.mu.Unlock
 }
 
-// Sweep looks through the shard of a name.
+// Sweep sweeps the shard of a name.
 func Sweep(r *Rates, name string) { r.sweep(name) }
 
 // AcquireWait acquires and waits.
@@ -113,4 +116,27 @@ func (l *ConcurrencyLimiter) AcquireWait(ctx context.Context, subjects []Subject
 		return nil, busy, err
 	}
 	return p, nil, nil
+}
+
+// Look returns the rate with the least remaining, without counting anything.
+func (r *Rates) Look(unit Unit, subjects []Subject) Reading {
+	reading, _ := r.count(unit, 0, subjects, nil)
+	return reading
+}
+
+// Flush returns when everything settled and reserved before is on disk.
+func (l *SQLiteLedger) Flush(ctx context.Context) error {
+	l.mu.Lock()
+	empty, err := l.drain()
+	l.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if !empty {
+		return fmt.Errorf("%w: %w", ErrUnavailable, store.ErrFull)
+	}
+	if err := l.store.Flush(ctx); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return nil
 }

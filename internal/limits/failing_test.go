@@ -11,34 +11,34 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// sick is a store that fails as it is told.
-type sick struct {
+// failingStore is a store whose errors a test sets.
+type failingStore struct {
 	limits.Sink
 	submit, flush, health error
 }
 
-func (s *sick) Submit(op store.Op) error {
+func (s *failingStore) Submit(op store.Op) error {
 	if s.submit != nil {
 		return s.submit
 	}
 	return s.Sink.Submit(op)
 }
 
-func (s *sick) Flush(ctx context.Context) error {
+func (s *failingStore) Flush(ctx context.Context) error {
 	if s.flush != nil {
 		return s.flush
 	}
 	return s.Sink.Flush(ctx)
 }
 
-func (s *sick) Health() error { return s.health }
+func (s *failingStore) Health() error { return s.health }
 
 var errDisk = errors.New("disk full")
 
-func sickly(t *testing.T) (*limits.SQLiteLedger, *sick, *store.Store) {
+func newFailingLedger(t *testing.T) (*limits.SQLiteLedger, *failingStore, *store.Store) {
 	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Hour})
-	l, _ := local(t, st)
-	s := &sick{Sink: st}
+	l, _ := openLedger(t, st)
+	s := &failingStore{Sink: st}
 	limits.ReplaceSink(l, s)
 	return l, s, st
 }
@@ -52,16 +52,16 @@ func balance(t *testing.T, l limits.Ledger, s limits.Subject, spent, reserved in
 }
 
 func TestDurableReservationNeedsTheStore(t *testing.T) {
-	for name, fail := range map[string]func(*sick){
-		"known to fail": func(s *sick) { s.health = errDisk },
-		"commit":        func(s *sick) { s.flush = errDisk },
-		"full":          func(s *sick) { s.submit = store.ErrFull },
-		"closed":        func(s *sick) { s.submit = store.ErrClosed },
+	for name, fail := range map[string]func(*failingStore){
+		"known to fail": func(s *failingStore) { s.health = errDisk },
+		"commit":        func(s *failingStore) { s.flush = errDisk },
+		"full":          func(s *failingStore) { s.submit = store.ErrFull },
+		"closed":        func(s *failingStore) { s.submit = store.ErrClosed },
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, s, st := sickly(t)
+			l, s, st := newFailingLedger(t)
 			key := budgeted(t, "key:a", "10usd/day")
-			r := limits.Reservation{Call: "1", At: noon, Most: limits.Amount{Nano: 5}, Subjects: []limits.Subject{key}, Durable: true}
+			r := limits.ReserveRequest{Call: "1", At: noon, Most: limits.Amount{Nano: 5}, Subjects: []limits.Subject{key}, Durable: true}
 			fail(s)
 			for range 2 {
 				if refusal, err := l.Reserve(t.Context(), r); refusal != nil || !errors.Is(err, limits.ErrUnavailable) {
@@ -69,7 +69,7 @@ func TestDurableReservationNeedsTheStore(t *testing.T) {
 				}
 				balance(t, l, key, 0, 0)
 			}
-			*s = sick{Sink: st} // well again: the same call may be tried again
+			*s = failingStore{Sink: st} // recovered: the same call may be tried again
 			if refusal, err := l.Reserve(t.Context(), r); refusal != nil || err != nil {
 				t.Errorf("%+v, %v", refusal, err)
 			}
@@ -80,12 +80,12 @@ func TestDurableReservationNeedsTheStore(t *testing.T) {
 	}
 }
 
-func TestOtherReservationsGoOnInMemory(t *testing.T) {
-	l, s, st := sickly(t)
+func TestOtherReservationsContinueInMemory(t *testing.T) {
+	l, s, st := newFailingLedger(t)
 	key := budgeted(t, "key:a", "10 tokens/day")
 	reserve := func(call string, n int64) *limits.Refusal {
 		t.Helper()
-		refusal, err := l.Reserve(t.Context(), limits.Reservation{Call: call, At: noon, Most: limits.Amount{Tokens: n}, Subjects: []limits.Subject{key}})
+		refusal, err := l.Reserve(t.Context(), limits.ReserveRequest{Call: call, At: noon, Most: limits.Amount{Tokens: n}, Subjects: []limits.Subject{key}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestOtherReservationsGoOnInMemory(t *testing.T) {
 	if err := l.Flush(t.Context()); !errors.Is(err, limits.ErrUnavailable) {
 		t.Errorf("flushing: %v", err)
 	}
-	*s = sick{Sink: st}
+	*s = failingStore{Sink: st}
 	settle("a", 1)
 	if limits.Backlog(l) != 0 {
 		t.Error("changes still wait")
@@ -133,9 +133,9 @@ func TestOtherReservationsGoOnInMemory(t *testing.T) {
 }
 
 func TestSettlingAClosedStoreIsReported(t *testing.T) {
-	l, s, _ := sickly(t)
+	l, s, _ := newFailingLedger(t)
 	key := budgeted(t, "key:a", "10 tokens/day")
-	h, refusal, err := limits.Reserve(t.Context(), l, limits.Reservation{Call: "1", At: noon, Most: limits.Amount{Tokens: 5}, Subjects: []limits.Subject{key}})
+	h, refusal, err := limits.Reserve(t.Context(), l, limits.ReserveRequest{Call: "1", At: noon, Most: limits.Amount{Tokens: 5}, Subjects: []limits.Subject{key}})
 	if refusal != nil || err != nil {
 		t.Fatal(refusal, err)
 	}
@@ -170,7 +170,7 @@ func TestDamagedRowsAreReported(t *testing.T) {
 	}
 }
 
-// statement is an operation of SQL.
+// statement is an operation that executes SQL.
 type statement string
 
 func (statement) Droppable() bool { return false }

@@ -6,20 +6,20 @@ import "sync"
 type Grant struct {
 	rates *Rates
 	taken int64
-	lines []grantLine
+	slots []grantSlot
 
 	once sync.Once
 }
 
-type grantLine struct {
+type grantSlot struct {
 	subject *rateSubject
 	window  *window
 	slot    int64
 }
 
-// Adjust replaces the upper bound by what the call really used: less is given back to the time when it was taken, more
-// counts from now on and may exceed the limit, so that later calls are refused. Only the first call counts; a nil grant
-// has nothing to correct.
+// Adjust replaces the upper bound with the real use. Unused tokens are given back to the time at
+// which they were taken. Additional tokens count from now on and may exceed the limit, so that
+// later calls are refused. Only the first call has an effect. A nil grant has nothing to adjust.
 func (g *Grant) Adjust(actual int64) {
 	if g == nil {
 		return
@@ -31,7 +31,7 @@ func (g *Grant) Adjust(actual int64) {
 		}
 		var writes []*rateRows
 		now := g.rates.nanos()
-		for _, l := range g.lines {
+		for _, l := range g.slots {
 			l.subject.mu.Lock()
 			l.window.advance(now)
 			l.window.correct(l.slot, delta)

@@ -11,23 +11,24 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// stuck holds the store's writer until it is closed.
-type stuck chan struct{}
+// blockingOp blocks the store's writer until it is closed.
+type blockingOp chan struct{}
 
-func (stuck) Droppable() bool { return false }
+func (blockingOp) Droppable() bool { return false }
 
-func (s stuck) Apply(*store.Tx) error {
+func (s blockingOp) Apply(*store.Tx) error {
 	<-s
 	return nil
 }
 
-// A reservation that nobody waits for any more gets to the disk and leaves it again, and memory at once.
+// A reservation whose caller has given up reaches the disk late. It is removed from there, and from
+// memory at once.
 func TestAReservationThatLandsLateIsReleased(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		st := open(t, dir, store.Options{CommitInterval: time.Millisecond})
-		l, _ := local(t, st)
-		writer := make(stuck)
+		l, _ := openLedger(t, st)
+		writer := make(blockingOp)
 		if err := st.Submit(writer); err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +36,7 @@ func TestAReservationThatLandsLateIsReleased(t *testing.T) {
 		key := budgeted(t, "key:a", "10usd/day")
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		h, refusal, err := limits.Reserve(ctx, l, limits.Reservation{Call: "1", At: noon, Most: limits.Amount{Nano: 5}, Subjects: []limits.Subject{key}, Durable: true})
+		h, refusal, err := limits.Reserve(ctx, l, limits.ReserveRequest{Call: "1", At: noon, Most: limits.Amount{Nano: 5}, Subjects: []limits.Subject{key}, Durable: true})
 		if h != nil || refusal != nil || !errors.Is(err, limits.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v, %+v, %v", h, refusal, err)
 		}

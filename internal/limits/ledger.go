@@ -7,52 +7,59 @@ import (
 )
 
 var (
-	// ErrUnavailable is wrapped where the ledger cannot be written or reached. Nothing was reserved. Whether the call goes
-	// on without is the policy of its key (on_store_failure).
+	// ErrUnavailable is wrapped if the ledger cannot be written or reached. Nothing was reserved.
+	// The policy of the key (on_store_failure) says whether the call goes on without a reservation.
 	ErrUnavailable = errors.New("ledger unavailable")
-	// ErrEnded is returned for a Reserve of a call that has already been settled: a message that came late.
+	// ErrEnded is returned for a Reserve that arrives after its call was settled.
 	ErrEnded = errors.New("the call has ended")
 )
 
-// Ledger keeps what subjects have spent and reserved in the periods of their budgets. [SQLiteLedger] is one on this machine's
-// disk; the interface is made so that one behind a network fits: values only, a context, everything of a call in one
-// message. Messages may be lost, repeated and late; the id of a call makes them harmless:
+// Ledger keeps what subjects have spent and reserved in the periods of their budgets.
+// [SQLiteLedger] is one on this machine's disk. The interface also fits a ledger behind a network:
+// it passes only values, a context, and everything about a call in one message. Messages may be
+// lost, repeated and late; the ID of the call makes them harmless:
 //
 //	Reserve ──refused──────────────────────────────> ended   (repeated: the same refusal)
 //	   └────taken──> reserved ──Settle(actual)─────> ended   (repeated: no effect; a late Reserve: ErrEnded)
 //	                    └───────the process died───> ended   (charged as reserved, at the next start)
 //
-// An ended call is remembered while the next few thousand end, so no id may serve twice. A call belongs to the period in
-// which it was admitted, whenever it ends. Periods only move forward: a clock that is set back keeps the period it was
-// set back from, and what was spent in it. Conformance is tested by package limitstest.
+// An ended call is remembered until a few thousand others have ended, so an ID must never be used
+// twice. A call belongs to the period in which it was admitted, whenever it ends. Periods only move
+// forward: if the clock is set back, the current period and its amounts stay. Package limitstest
+// tests conformance.
 //
-// Money and tokens are never lower than what was settled, except that a Reserve that was not Durable may be lost by a
-// kill -9 within the store's commit interval.
+// Counted money and tokens are never lower than what was settled. There is one exception: a kill -9
+// may lose a Reserve that was not Durable if it came within the store's commit interval.
 type Ledger interface {
-	// Reserve takes the amounts of a call from all budgets of its subjects, or from none: then the refusal says which
-	// budget lacks them, of several the one that resets last. The sum of spent and reserved never exceeds the limit by a Reserve. After an error nobody
-	// knows whether it was taken: repeat it, or Settle with the zero Amount.
-	Reserve(ctx context.Context, r Reservation) (*Refusal, error)
-	// Settle ends a call: it gives back what was reserved and charges what was used, whether or not that is more. The
-	// zero Amount releases. Of a call that is unknown or has ended nothing is charged. After an error repeat it.
+	// Reserve takes the amounts of a call from all budgets of its subjects or from none. The
+	// refusal names the budget that is short; of several, the one that resets last. A Reserve never
+	// raises spent plus reserved above the limit. After an error the outcome is unknown: repeat it,
+	// or Settle with the zero Amount.
+	Reserve(ctx context.Context, r ReserveRequest) (*Refusal, error)
+	// Settle ends a call: it gives back what was reserved and charges what was used, even if that
+	// is more. The zero Amount releases the reservation. An unknown or ended call is charged
+	// nothing. After an error repeat it.
 	Settle(ctx context.Context, call string, used Amount) error
-	// Exhausted is a quick look before the work of a call begins: the first budget of which everything is spent.
+	// Exhausted is a cheap check before the work of a call begins. It returns the first budget that
+	// is spent completely.
 	Exhausted(ctx context.Context, at time.Time, subjects []Subject) (*Refusal, error)
 	// Status returns one balance for each budget of the subjects, in their order.
 	Status(ctx context.Context, at time.Time, subjects []Subject) ([]Balance, error)
-	// Subjects are the names, sorted, that have spent something in a period that is not over at that time.
+	// Subjects returns the sorted names of all subjects that have spent something in a period that
+	// has not ended at that time.
 	Subjects(ctx context.Context, at time.Time) ([]string, error)
 }
 
-// Reservation is what a call may use.
-type Reservation struct {
-	Call     string    // its id, never used twice
+// ReserveRequest is what a call asks a Ledger to reserve.
+type ReserveRequest struct {
+	Call     string    // its ID, never used twice
 	At       time.Time // when it was admitted
 	Most     Amount    // an upper bound, taken from hard budgets
 	Likely   Amount    // an estimate, taken from soft budgets
-	Subjects []Subject // whose budgets pay; names differ
-	// Durable: return only when the reservation would survive a kill -9, and refuse with ErrUnavailable where that is
-	// impossible. Otherwise it is written with the next group, and from memory alone while the store fails.
+	Subjects []Subject // whose budgets are charged; names differ
+	// Durable makes Reserve return only when the reservation would survive a kill -9, and refuse
+	// with ErrUnavailable if that is impossible. Otherwise the reservation is written with the next
+	// group, and kept only in memory while the store fails.
 	Durable bool
 }
 
@@ -66,14 +73,14 @@ type Balance struct {
 	ResetsAt time.Time // the end of the period; zero for Total
 }
 
-// Remaining is what can still be reserved, not below 0.
+// Remaining is how much can still be reserved, at least 0.
 func (b Balance) Remaining() int64 {
 	return max(b.Budget.Limit-plus(b.Spent, b.Reserved), 0)
 }
 
-// Refusal says which budget does not allow a call.
+// Refusal names the budget that does not allow a call.
 type Refusal struct {
 	Balance
-	Amount     int64         // what the call needs of it; 0 from Exhausted
-	RetryAfter time.Duration // until ResetsAt; 0 for Total. Where calls under way hold the rest there may be room sooner.
+	Amount     int64         // how much the call needs; 0 from Exhausted
+	RetryAfter time.Duration // until ResetsAt; 0 for Total. The budget may have enough sooner if calls under way use less than they reserved.
 }

@@ -1,33 +1,34 @@
-// Package limits bounds what a caller may use: requests and tokens in a window of time, concurrent calls, money and
-// tokens in a calendar period. It refuses with values; the gateway turns them into answers.
+// Package limits bounds what a caller may use: requests and tokens in a window of time, concurrent
+// calls, money and tokens in a calendar period. Its refusals are values; the gateway turns them
+// into answers.
 //
 //	rates, err := limits.NewRates(ctx, st, time.Now)
 //	concurrency := limits.NewConcurrencyLimiter()
-//	ledger, crashed, err := limits.OpenSQLiteLedger(ctx, st) // crashed: calls that a crash cut off, charged as reserved
+//	ledger, crashed, err := limits.OpenSQLiteLedger(ctx, st) // crashed: interrupted calls, charged as reserved
 //
-//	subjects := []limits.Subject{key, tenant, everyone}   // as configured, most specific first
-//	reading, over := rates.Request(subjects)              // over != nil: 429; reading: the headers
-//	permit, busy := concurrency.Acquire(subjects, nil)    // busy != nil: 429
+//	subjects := []limits.Subject{key, tenant, everyone}      // as configured, most specific first
+//	reading, over := rates.Request(subjects)                 // over != nil: 429; reading: the headers
+//	permit, busy := concurrency.Acquire(subjects, nil)       // busy != nil: 429
 //	defer permit.Release()
-//	busy, err := permit.Wait(ctx)                         // busy != nil: 429
-//	used, err := ledger.Exhausted(ctx, at, subjects)      // used != nil: 402
-//	reading, grant, over := rates.Tokens(upper, subjects) // over != nil: 429
-//	hold, used, err := limits.Reserve(ctx, ledger, r)     // used != nil: 402; err: 503 or go on, by policy
+//	busy, err := permit.Wait(ctx)                            // busy != nil: 429
+//	used, err := ledger.Exhausted(ctx, at, subjects)         // used != nil: 402
+//	reading, grant, over := rates.Tokens(upper, subjects)    // over != nil: 429
+//	reservation, used, err := limits.Reserve(ctx, ledger, r) // used != nil: 402; err: 503 or go on, by policy
 //	…
 //	grant.Adjust(tokens)
-//	err = hold.Settle(ctx, limits.Amount{Nano: cost, Tokens: tokens})
+//	err = reservation.Settle(ctx, limits.Amount{Nano: cost, Tokens: tokens})
 //
-// Three kinds of limits, three kinds of time:
+// There are three kinds of limits:
 //
-//   - [Rates] slide: never more than the limit in any window of that length. Windows of an hour and longer are kept in
-//     the store, shorter ones in memory.
-//   - [ConcurrencyLimiter] counts calls under way, with a short queue in front of it.
-//   - A [Ledger] counts what was spent and what calls under way have reserved, by day, week and month in UTC, or in
-//     total. A call is sent only after it was reserved, so only what a provider uses beyond that reserve can exceed a
-//     hard budget.
+//   - [Rates] use sliding windows: no window of that length ever exceeds the limit. Windows of an
+//     hour and longer are kept in the store, shorter ones in memory.
+//   - [ConcurrencyLimiter] counts calls under way and has a short queue.
+//   - A [Ledger] counts what was spent, and what calls under way have reserved, by day, week and
+//     month in UTC, or in total. A call is sent only after it was reserved. So only a provider that
+//     uses more than the reservation can exceed a hard budget.
 //
-// All of them are keyed by the name of a subject and given its limits with each call, so a reload changes limits without
-// touching what was counted. The counts of a renamed subject start at zero: see [Unnamed].
+// All of them know a subject by its name and get its limits with each call. So a reload changes
+// limits and keeps the counts. The counts of a renamed subject start at zero: see [Unnamed].
 package limits
 
 import (
@@ -37,9 +38,9 @@ import (
 )
 
 const (
-	// MaxName bounds the name of a subject, in bytes: a model's may come from a client.
+	// MaxName bounds the name of a subject, in bytes: the name of a model may come from a client.
 	MaxName = 512
-	// MaxCall bounds the id of a call, in bytes.
+	// MaxCall bounds the ID of a call, in bytes.
 	MaxCall = 256
 	// MaxSubjects bounds the subjects of one call: key, tenant, model and gateway, twice.
 	MaxSubjects = 8
@@ -47,10 +48,11 @@ const (
 	MaxRules = 16
 )
 
-// ErrInvalid is wrapped where a call passes values that no configuration can make: a bug of the caller.
+// ErrInvalid is wrapped if a call passes values that no configuration can produce: a bug of the
+// caller.
 var ErrInvalid = errors.New("invalid limit")
 
-// Unit is what is counted.
+// Unit is what a limit counts.
 type Unit uint8
 
 // Units. Money is counted in nano-USD.
@@ -83,13 +85,12 @@ type Rate struct {
 	Window time.Duration // time.Second, time.Minute, time.Hour or Day
 }
 
-// Budget is a limit of money or tokens in a calendar period.
 type Budget struct {
 	Unit   Unit  // Money (nano-USD) or Tokens
 	Limit  int64 // at least 1
 	Period Period
-	// Soft reserves what a call will likely use, not the most it can: calls are refused later and the budget may be
-	// overrun by the difference. The zero value is a hard budget.
+	// Soft reserves what a call will likely use instead of the most it can use. Calls are refused
+	// later, and the budget may be exceeded by the difference. The zero value is a hard budget.
 	Soft bool
 }
 
@@ -97,11 +98,11 @@ type Budget struct {
 type Concurrency struct {
 	Limit int           // calls under way; 0: no limit
 	Queue int           // calls that may wait for one of them to end; 0: none, refuse at once
-	Wait  time.Duration // how long they may
+	Wait  time.Duration // the queue timeout
 }
 
-// Subject is who or what is limited, with its limits as configured: a key ("key:dev"), a tenant ("tenant:acme"), a model
-// ("model:openai/gpt-4o"), everybody ("gateway"). What was used is remembered by Name.
+// Subject is a key ("key:dev"), a tenant ("tenant:acme"), a model ("model:openai/gpt-4o") or
+// everybody ("gateway"), with its limits as configured. Its counts are kept under Name.
 type Subject struct {
 	Name        string
 	Rates       []Rate
@@ -115,7 +116,7 @@ type Amount struct {
 	Tokens int64
 }
 
-// of is the part of the amount that a budget counts.
+// of returns the part of the amount that a budget counts.
 func (a Amount) of(u Unit) int64 {
 	if u == Money {
 		return a.Nano
@@ -123,7 +124,8 @@ func (a Amount) of(u Unit) int64 {
 	return a.Tokens
 }
 
-// plus adds numbers that are not negative; what does not fit is the largest number there is, which is over any limit.
+// plus adds numbers that are not negative. On overflow it returns the largest number, which exceeds
+// any limit.
 func plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

@@ -13,9 +13,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// model is a ledger without locks, disk or cleverness.
+// model is a simple ledger without locks and disk.
 type model struct {
-	newest map[[2]string]time.Time // when the current period of a subject's budget began
+	newest map[[2]string]time.Time // the beginning of the current period of a subject's budget
 	spent  map[account]int64
 	calls  map[string]modelCall
 }
@@ -26,11 +26,11 @@ type account struct {
 }
 
 type modelCall struct {
-	r     limits.Reservation
-	lines map[account]modelLine
+	r     limits.ReserveRequest
+	lines map[account]modelAmount
 }
 
-type modelLine struct {
+type modelAmount struct {
 	unit   limits.Unit
 	amount int64
 }
@@ -67,15 +67,15 @@ func (m *model) reserved(a account) (sum int64) {
 	return sum
 }
 
-func (m *model) reserve(r limits.Reservation) bool {
-	lines, fits := map[account]modelLine{}, true
+func (m *model) reserve(r limits.ReserveRequest) bool {
+	lines, fits := map[account]modelAmount{}, true
 	for _, s := range r.Subjects {
 		for _, b := range s.Budgets {
 			amount := r.Most
 			if b.Soft {
 				amount = r.Likely
 			}
-			line := modelLine{b.Unit, part(b.Unit, amount)}
+			line := modelAmount{b.Unit, part(b.Unit, amount)}
 			a := m.account(s.Name, b, r.At)
 			fits = fits && m.spent[a] < b.Limit && m.spent[a]+m.reserved(a)+line.amount <= b.Limit
 			lines[a] = line
@@ -94,14 +94,14 @@ func part(u limits.Unit, a limits.Amount) int64 {
 	return a.Tokens
 }
 
-func (m *model) settle(call string, used func(modelLine) int64) {
+func (m *model) settle(call string, used func(modelAmount) int64) {
 	for a, line := range m.calls[call].lines {
 		m.spent[a] += used(line)
 	}
 	delete(m.calls, call)
 }
 
-// forget is a restart: a period in which nothing was spent is not known any more.
+// forget simulates a restart: periods in which nothing was spent are forgotten.
 func (m *model) forget() {
 	clear(m.newest)
 	for a, spent := range m.spent {
@@ -111,7 +111,7 @@ func (m *model) forget() {
 	}
 }
 
-// balances is what Status should say.
+// balances is the expected result of Status.
 func (m *model) balances(at time.Time, subjects []limits.Subject) []limits.Balance {
 	var all []limits.Balance
 	for _, s := range subjects {
@@ -136,7 +136,7 @@ func budgeted(t testing.TB, name string, words ...string) limits.Subject {
 	return s
 }
 
-// Whatever happens in whatever order, with restarts in between, the ledger says what the model says, and so does the disk.
+// After random operations and restarts the ledger agrees with the model, and so does the disk.
 func TestLedgerAgreesWithItsModel(t *testing.T) {
 	var taken, refused, crashed int
 	for seed := range uint64(4) {
@@ -160,7 +160,7 @@ func FuzzLedgerAgreesWithItsModel(f *testing.F) {
 func againstModel(t *testing.T, random *rand.Rand, steps int) (taken, refused, crashes int) {
 	dir := t.TempDir()
 	st := open(t, dir, store.Options{CommitInterval: time.Millisecond})
-	l, _ := local(t, st)
+	l, _ := openLedger(t, st)
 	m := &model{map[[2]string]time.Time{}, map[account]int64{}, map[string]modelCall{}}
 	everybody := []limits.Subject{
 		budgeted(t, "key:a", "0.0000004usd/day", "0.000002usd/month"),
@@ -172,7 +172,7 @@ func againstModel(t *testing.T, random *rand.Rand, steps int) (taken, refused, c
 		open := slices.Sorted(maps.Keys(m.calls))
 		switch what := random.IntN(100); {
 		case what < 45:
-			r := limits.Reservation{Call: fmt.Sprint("call-", i), At: at, Most: limits.Amount{Nano: random.Int64N(300), Tokens: random.Int64N(800)}}
+			r := limits.ReserveRequest{Call: fmt.Sprint("call-", i), At: at, Most: limits.Amount{Nano: random.Int64N(300), Tokens: random.Int64N(800)}}
 			r.Likely = limits.Amount{Nano: r.Most.Nano / 3, Tokens: r.Most.Tokens / 3}
 			r.Durable = random.IntN(4) == 0
 			for _, n := range random.Perm(len(everybody))[:1+random.IntN(len(everybody))] {
@@ -193,7 +193,7 @@ func againstModel(t *testing.T, random *rand.Rand, steps int) (taken, refused, c
 			if most := m.calls[call].r.Most; random.IntN(4) > 0 {
 				used = limits.Amount{Nano: random.Int64N(most.Nano*5/4 + 1), Tokens: random.Int64N(most.Tokens*5/4 + 1)}
 			}
-			m.settle(call, func(line modelLine) int64 { return part(line.unit, used) })
+			m.settle(call, func(line modelAmount) int64 { return part(line.unit, used) })
 			for range 2 {
 				if err := l.Settle(t.Context(), call, used); err != nil {
 					t.Fatalf("%d: %v", i, err)
@@ -205,13 +205,13 @@ func againstModel(t *testing.T, random *rand.Rand, steps int) (taken, refused, c
 			st.Close()
 			st = reopen(t, dir)
 			var crashed []limits.Crash
-			l, crashed = local(t, st)
+			l, crashed = openLedger(t, st)
 			crashes += len(crashed)
 			if !sameCrashes(crashed, m.calls) {
 				t.Fatalf("%d: crashed %+v, the model has %+v", i, crashed, m.calls)
 			}
 			for _, call := range open {
-				m.settle(call, func(line modelLine) int64 { return line.amount })
+				m.settle(call, func(line modelAmount) int64 { return line.amount })
 			}
 			m.forget()
 		}
@@ -223,7 +223,7 @@ func againstModel(t *testing.T, random *rand.Rand, steps int) (taken, refused, c
 		}
 	}
 	for call := range m.calls {
-		m.settle(call, func(modelLine) int64 { return 0 })
+		m.settle(call, func(modelAmount) int64 { return 0 })
 		l.Settle(t.Context(), call, limits.Amount{})
 	}
 	sameOnDisk(t, st, m.spent)

@@ -12,23 +12,24 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// Crash is a call that was under way when the process died: it has been charged as reserved.
+// Crash is a call that was under way when the process died. It has been charged as reserved.
 type Crash struct {
 	Call   string
 	At     time.Time // when it was admitted
 	Amount Amount    // what it was charged
 }
 
-// OpenSQLiteLedger returns the ledger kept in st, which was opened with LedgerSchema and serves no other SQLiteLedger. Calls that the
-// last process left behind are charged what they had reserved, in the period in which they were admitted, before it
-// returns; they are reported once, sorted by time.
+// OpenSQLiteLedger returns the ledger kept in st. The store must have been opened with LedgerSchema
+// and must not serve another SQLiteLedger. Calls that the last process left under way are charged
+// what they had reserved, in the period in which they were admitted. They are reported once, sorted
+// by time.
 func OpenSQLiteLedger(ctx context.Context, st *store.Store) (*SQLiteLedger, []Crash, error) {
 	l := &SQLiteLedger{store: st}
 	l.subjects.init(maxLedgerSubjects)
 	l.calls.init()
 	crashed, err := l.recover(ctx, st)
 	if err != nil {
-		return nil, nil, fmt.Errorf("charging calls that a crash cut off: %w", err)
+		return nil, nil, fmt.Errorf("charging calls that a crash interrupted: %w", err)
 	}
 	if err := l.load(ctx, st); err != nil {
 		return nil, nil, fmt.Errorf("reading the ledger: %w", err)
@@ -36,7 +37,7 @@ func OpenSQLiteLedger(ctx context.Context, st *store.Store) (*SQLiteLedger, []Cr
 	return l, crashed, nil
 }
 
-// recover turns all holds into spending, in one transaction.
+// recover charges all open reservations, in one transaction.
 func (l *SQLiteLedger) recover(ctx context.Context, st *store.Store) ([]Crash, error) {
 	if err := st.Flush(ctx); err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (l *SQLiteLedger) recover(ctx context.Context, st *store.Store) ([]Crash, e
 	var crashed []Crash
 	change := &ledgerRows{}
 	for rows.Next() {
-		var h holdRow
+		var h reservationRow
 		if err := rows.Scan(&h.call, &h.key.subject, &h.key.budget, &h.key.period, &h.amount, &h.at); err != nil {
 			return nil, err
 		}
@@ -131,11 +132,11 @@ func parseBudgetName(name string) (Unit, Period, bool) {
 	return 0, 0, false
 }
 
-// coalesceFrom is how long a backlog grows before its changes are summed.
+// coalesceFrom is the length of a backlog from which its changes are summed.
 const coalesceFrom = 1024
 
-// write queues rows. Where the store takes no more (a disk that fails while its queue is full) they wait in memory,
-// and go before those that come later; queued is then false.
+// write queues rows. If the store takes no more (its queue is full because the disk fails), they
+// wait in memory and are written before later ones; queued is then false.
 func (l *SQLiteLedger) write(rows *ledgerRows) (queued bool, err error) {
 	if !l.behind.Load() {
 		if err := l.store.Submit(rows); !errors.Is(err, store.ErrFull) {
@@ -148,7 +149,7 @@ func (l *SQLiteLedger) write(rows *ledgerRows) (queued bool, err error) {
 	return l.drain()
 }
 
-// drain is called with mu held.
+// drain must be called with mu held.
 func (l *SQLiteLedger) drain() (empty bool, err error) {
 	for len(l.backlog) > 0 {
 		err := l.store.Submit(l.backlog[0])
@@ -165,21 +166,4 @@ func (l *SQLiteLedger) drain() (empty bool, err error) {
 	}
 	l.behind.Store(len(l.backlog) > 0)
 	return len(l.backlog) == 0, nil
-}
-
-// Flush returns when everything that was settled and reserved before is on disk.
-func (l *SQLiteLedger) Flush(ctx context.Context) error {
-	l.mu.Lock()
-	empty, err := l.drain()
-	l.mu.Unlock()
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	if !empty {
-		return fmt.Errorf("%w: %w", ErrUnavailable, store.ErrFull)
-	}
-	if err := l.store.Flush(ctx); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	}
-	return nil
 }

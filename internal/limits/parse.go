@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// The words of the Caddyfile:
+// The grammar of limits in the Caddyfile:
 //
-//	rate        = count [ " tokens" | " requests" ] "/" window      requests where nothing is said
+//	rate        = count [ " tokens" | " requests" ] "/" window      requests if neither is given
 //	budget      = ( money | count " tokens" ) "/" period [ " soft" ]
 //	concurrency = digits [ " queue " digits " " duration ]
 //	count       = digits [ "k" | "M" ]                              thousands, millions
 //	money       = digits [ "." digits ] "usd"                       at most nine decimals
-//	window      = "s" | "min" | "h" | "day"                         slides
-//	period      = "day" | "week" | "month" | "total"                the calendar in UTC
+//	window      = "s" | "min" | "h" | "day"                         sliding
+//	period      = "day" | "week" | "month" | "total"                calendar, in UTC
 //
-// One spelling each, lower case but for M; words are separated by one space.
+// Each value has one spelling, in lower case except for M. One space separates words.
 
 const (
-	// maxText bounds what is parsed and quoted in errors.
+	// maxText bounds the text that is parsed and quoted in errors.
 	maxText = 64
 	// nanoDigits are the decimals of a nano-USD.
 	nanoDigits = 9
-	// maxConcurrent bounds what a typing error can ask for.
+	// maxConcurrent bounds the effect of a typing error.
 	maxConcurrent = 1_000_000
-	// maxQueueWait: a client that waits longer has given up or retries beside it.
+	// maxQueueWait: a client that waits longer has given up or retries.
 	maxQueueWait = time.Minute
 )
 
@@ -36,7 +36,7 @@ var windows = []struct {
 	length time.Duration
 }{{"s", time.Second}, {"min", time.Minute}, {"h", time.Hour}, {"day", Day}}
 
-// windowName is how the window is spelled.
+// windowName returns the spelling of a window.
 func windowName(length time.Duration) string {
 	for _, w := range windows {
 		if w.length == length {
@@ -46,7 +46,7 @@ func windowName(length time.Duration) string {
 	return length.String()
 }
 
-// String returns the rate as ParseRate reads it.
+// String returns the rate in the form that ParseRate reads.
 func (r Rate) String() string {
 	unit := ""
 	if r.Unit != Requests {
@@ -55,7 +55,7 @@ func (r Rate) String() string {
 	return strconv.FormatInt(r.Limit, 10) + unit + "/" + windowName(r.Window)
 }
 
-// String returns the budget as ParseBudget reads it.
+// String returns the budget in the form that ParseBudget reads.
 func (b Budget) String() string {
 	text := strconv.FormatInt(b.Limit, 10) + " " + b.Unit.String()
 	if b.Unit == Money {
@@ -68,7 +68,7 @@ func (b Budget) String() string {
 	return text
 }
 
-// ParseRate reads the words of a rate: "60/min", "1000/h", "100000 tokens/min", "2M tokens/day".
+// ParseRate parses a rate: "60/min", "1000/h", "100000 tokens/min", "2M tokens/day".
 func ParseRate(words ...string) (Rate, error) {
 	text, err := join("rate", words)
 	if err != nil {
@@ -95,7 +95,7 @@ func ParseRate(words ...string) (Rate, error) {
 	return Rate{}, fmt.Errorf("rate %q: the window is one of s, min, h, day", text)
 }
 
-// ParseBudget reads the words of a budget: "10usd/day", "0.50usd/week soft", "5M tokens/month", "100usd/total".
+// ParseBudget parses a budget: "10usd/day", "0.50usd/week soft", "5M tokens/month", "100usd/total".
 func ParseBudget(words ...string) (Budget, error) {
 	text, err := join("budget", words)
 	if err != nil {
@@ -128,7 +128,7 @@ func ParseBudget(words ...string) (Budget, error) {
 	return Budget{}, fmt.Errorf("budget %q: the period is one of day, week, month, total", text)
 }
 
-// ParseConcurrency reads the words of a limit of calls at once: "10", "10 queue 20 2s".
+// ParseConcurrency parses a limit of concurrent calls: "10", "10 queue 20 2s".
 func ParseConcurrency(words ...string) (Concurrency, error) {
 	text, err := join("concurrency", words)
 	if err != nil {
@@ -177,7 +177,7 @@ func parseSmall(text string) (int, error) {
 	return int(n), err
 }
 
-// parseCount reads a positive number that may end in k or M.
+// parseCount parses a positive number that may end in k or M.
 func parseCount(text string) (int64, error) {
 	zeros := ""
 	if short, ok := strings.CutSuffix(text, "k"); ok {
@@ -198,8 +198,8 @@ func parseCount(text string) (int64, error) {
 	return n, nil
 }
 
-// ParseMoney reads a decimal number of USD, "10" or "0.000000001", as nano-USD, exactly: more than nine decimals, signs,
-// exponents and numbers beyond int64 (9.2e9 USD) are errors.
+// ParseMoney parses a decimal number of USD ("10", "0.000000001") as nano-USD, exactly. More than
+// nine decimals, signs, exponents and numbers beyond int64 (9.2e9 USD) are errors.
 func ParseMoney(text string) (nano int64, err error) {
 	whole, fraction, pointed := strings.Cut(text, ".")
 	if !digits(whole) || pointed && !digits(fraction) {
@@ -215,7 +215,8 @@ func ParseMoney(text string) (nano int64, err error) {
 	return nano, nil
 }
 
-// FormatMoney returns nano-USD as a decimal number of USD without needless zeros: "10", "0.5", "-0.000000001".
+// FormatMoney returns nano-USD as a decimal number of USD without trailing zeros: "10", "0.5",
+// "-0.000000001".
 func FormatMoney(nano int64) string {
 	sign, magnitude := "", uint64(nano)
 	if nano < 0 {

@@ -140,7 +140,7 @@ func TestMoneyIsExact(t *testing.T) {
 	}
 }
 
-// What is accepted says the same when it is written down.
+// An accepted text has the same meaning after it is formatted and parsed again.
 func FuzzWords(f *testing.F) {
 	for _, seed := range []string{
 		"60/min", "2M tokens/day", "7 requests/h", "10usd/day", "0.5usd/total soft", "5k tokens/month", "10 queue 2 1s", "1", "0/s", "1.usd/day", "9223372036.854775807usd/day",

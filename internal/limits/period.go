@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Period is a stretch of the calendar in UTC. A week begins on Monday.
+// Period is a calendar period in UTC. A week begins on Monday.
 type Period uint8
 
 // Periods.
@@ -14,7 +14,7 @@ const (
 	Daily Period = iota + 1
 	Weekly
 	Monthly
-	Total // from the first call on, never ends
+	Total // begins with the first call and never ends
 )
 
 var periodNames = [...]string{Daily: "day", Weekly: "week", Monthly: "month", Total: "total"}
@@ -29,15 +29,15 @@ func (p Period) String() string {
 
 const (
 	daySeconds = 86_400
-	// maxUnix is the end of the year 9999: later dates do not sort as text.
+	// maxUnix is the end of the year 9999: dates after it do not sort as text.
 	maxUnix = 253_402_300_799
-	// forever is the end of a period that does not end.
+	// forever is the end of Total.
 	forever = math.MaxInt64
-	// allTime is the one period of Total in the database. It sorts after all dates.
+	// allTime is the name of Total in the database. It sorts after all dates.
 	allTime = "all"
 )
 
-// span is the period that at (Unix seconds, not negative) lies in: from start to before end.
+// span returns the period that contains at (Unix seconds, not negative): from start to before end.
 func (p Period) span(at int64) (start, end int64) {
 	day := at / daySeconds
 	switch p {
@@ -54,7 +54,7 @@ func (p Period) span(at int64) (start, end int64) {
 	return 0, forever
 }
 
-// periodName is how the database names the period that begins at start: its first day.
+// periodName returns the database's name of the period that begins at start: its first day.
 func (p Period) periodName(start int64) string {
 	if p == Total {
 		return allTime
@@ -62,7 +62,7 @@ func (p Period) periodName(start int64) string {
 	return time.Unix(start, 0).UTC().Format(time.DateOnly)
 }
 
-// parsePeriod is the reverse of periodName.
+// parsePeriod parses a result of periodName.
 func (p Period) parsePeriod(name string) (start, end int64, err error) {
 	if p == Total && name == allTime {
 		return 0, forever, nil
@@ -78,7 +78,7 @@ func (p Period) parsePeriod(name string) (start, end int64, err error) {
 	return start, end, nil
 }
 
-// date returns Unix seconds as a time; the zero time for forever.
+// date returns Unix seconds as a time, and forever as the zero time.
 func date(sec int64) time.Time {
 	if sec == forever {
 		return time.Time{}

@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// Subjects are named from the most specific on: of equal rates the first is reported.
+// Subjects are ordered from the most specific: of equal rates the first is reported.
 func TestOfEqualRatesTheFirstIsReported(t *testing.T) {
 	r := rates(t, (&clock{noon}).now)
 	s := []limits.Subject{rated(t, "key:a", "2/min"), rated(t, "tenant:a", "2/min")}
@@ -38,12 +38,12 @@ func TestALongNameSharesItsWindows(t *testing.T) {
 	}
 }
 
-// A full shard is swept once a second: clients choose the names of models, and could have every call
-// sweep it.
+// A full shard is swept at most once a second. Clients choose the names of models, so otherwise
+// they could cause a sweep with every call.
 func TestAFullTableIsSweptOnceASecond(t *testing.T) {
 	c := &clock{noon}
 	r := rates(t, c.now)
-	limits.RoomFor(r, 1)
+	limits.LimitRateSubjects(r, 1)
 	admitted := func(group string) (n int) {
 		for i := range 3000 {
 			if _, refusal := r.Request([]limits.Subject{rated(t, fmt.Sprint(group, i), "1/s")}); refusal == nil {
@@ -59,8 +59,8 @@ func TestAFullTableIsSweptOnceASecond(t *testing.T) {
 	}{
 		{0, shards + shared},
 		{1100 * time.Millisecond, shards + shared}, // the first are swept
-		{time.Second, 0},                           // swept, but all count still
-		{999 * time.Millisecond, shared},           // nothing counts any more, and it is too early to sweep
+		{time.Second, 0},                           // swept, but all still count
+		{999 * time.Millisecond, shared},           // nothing counts any more, but it is too early to sweep
 		{time.Millisecond, shards},
 	} {
 		c.at = c.at.Add(step.after)
@@ -73,7 +73,7 @@ func TestAFullTableIsSweptOnceASecond(t *testing.T) {
 func TestTheNameThatSweepsGetsWhatItFreed(t *testing.T) {
 	c := &clock{noon}
 	r := rates(t, c.now)
-	limits.RoomFor(r, 1)
+	limits.LimitRateSubjects(r, 1)
 	names := []string{"a"}
 	for i := 0; len(names) < 3; i++ {
 		if name := fmt.Sprint("b", i); limits.SameShard(r, "a", name) {
@@ -81,7 +81,7 @@ func TestTheNameThatSweepsGetsWhatItFreed(t *testing.T) {
 		}
 	}
 	for i, words := range []string{"1/s", "1/h", "1/h"} {
-		if i == 2 { // the shared windows are used up, the first name's count no more
+		if i == 2 { // the shared windows are used up, and the first name's count has expired
 			c.at = c.at.Add(2 * time.Second)
 		}
 		if _, refusal := r.Request([]limits.Subject{rated(t, names[i], words)}); refusal != nil {
@@ -90,7 +90,7 @@ func TestTheNameThatSweepsGetsWhatItFreed(t *testing.T) {
 	}
 }
 
-// A call that found its windows counts in them, or in new ones if they were swept meanwhile.
+// A call counts in the windows it found, or in new ones if they were swept meanwhile.
 func TestACountIsNotLostWithSweptWindows(t *testing.T) {
 	r := rates(t, (&clock{noon}).now)
 	first, other := "a", "b"

@@ -8,9 +8,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// RateSchema is the table of long windows, for store.Options.
+// RateSchema has the table of long windows, for store.Options.
 var RateSchema = store.Schema{
-	Room: "rates",
+	Name: "rates",
 	Steps: []string{`
 		CREATE TABLE rate (
 			subject    TEXT    NOT NULL,
@@ -26,9 +26,10 @@ var RateSchema = store.Schema{
 }
 
 const (
-	// keptFrom is the shortest window that is worth keeping over a restart.
+	// keptFrom is the shortest window that is kept over a restart.
 	keptFrom = time.Hour
-	// pruneBatch is one group of the writer: commits wait for no more than that.
+	// pruneBatch is the size of one group of the writer, so that pruning delays a commit by one
+	// group at most.
 	pruneBatch = 500
 
 	upsertRate = `INSERT INTO rate (subject, unit, window, slot, count, expires_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -37,14 +38,16 @@ const (
 	deleteRate  = "DELETE FROM rate WHERE subject = ? AND unit = ? AND window = ? AND slot = ?"
 )
 
-// rateRows writes the slots of one window that changed. However many calls change them, one waits in the store at a time.
+// rateRows writes the changed slots of one window. However often they change, one rateRows waits in
+// the store at a time.
 type rateRows struct {
 	subject *rateSubject
 	window  *window
-	slots   uint64 // as window.dirty: what a second Apply must write again
+	slots   uint64 // as window.dirty: the slots that a second Apply must write again
 }
 
-// toWrite is called with the subject locked. It adds the window to writes unless that waits already, or is not kept.
+// toWrite adds the window to writes unless it is queued already or is not kept. It must be called
+// with the subject locked.
 func (r *Rates) toWrite(writes []*rateRows, s *rateSubject, w *window) []*rateRows {
 	if r.store == nil || w.length < keptFrom || w.queued {
 		return writes
@@ -53,8 +56,8 @@ func (r *Rates) toWrite(writes []*rateRows, s *rateSubject, w *window) []*rateRo
 	return append(writes, &rateRows{subject: s, window: w})
 }
 
-// write queues what toWrite collected. A store that takes nothing is the store's to report: until it does, the windows
-// are in memory only.
+// write queues the result of toWrite. If the store takes nothing, it reports that itself; until it
+// recovers, the windows are in memory only.
 func (r *Rates) write(writes []*rateRows) {
 	for _, op := range writes {
 		if err := r.store.Submit(op); err != nil {
@@ -67,7 +70,7 @@ func (r *Rates) write(writes []*rateRows) {
 
 func (op *rateRows) Droppable() bool { return false }
 
-// Apply writes the counts as they are now.
+// Apply writes the current counts.
 func (op *rateRows) Apply(tx *store.Tx) error {
 	op.subject.mu.Lock()
 	w := *op.window
@@ -75,10 +78,10 @@ func (op *rateRows) Apply(tx *store.Tx) error {
 	op.subject.mu.Unlock()
 	op.slots |= w.dirty
 	for slot := max(w.head-slots, 0); slot <= w.head; slot++ {
-		if op.slots&(1<<(slot%ring)) == 0 {
+		if op.slots&(1<<(slot%storedSlots)) == 0 {
 			continue
 		}
-		_, err := tx.Exec(upsertRate, op.subject.name, w.unit.String(), windowName(w.length), slot, w.counts[slot%ring], (slot+ring)*w.slot)
+		_, err := tx.Exec(upsertRate, op.subject.name, w.unit.String(), windowName(w.length), slot, w.counts[slot%storedSlots], (slot+storedSlots)*w.slot)
 		if err != nil {
 			return err
 		}
@@ -86,7 +89,7 @@ func (op *rateRows) Apply(tx *store.Tx) error {
 	return nil
 }
 
-// misdated deletes a row that was dated in the future; its count goes to another.
+// misdated deletes a row that is dated in the future. Its count moves to the current slot.
 type misdated struct {
 	subject, unit, window string
 	slot                  int64
@@ -99,7 +102,7 @@ func (op misdated) Apply(tx *store.Tx) error {
 	return err
 }
 
-// load reads the long windows back.
+// load reads the long windows from the store.
 func (r *Rates) load(ctx context.Context, st *store.Store) error {
 	if err := st.Flush(ctx); err != nil {
 		return fmt.Errorf("reading the rates: %w", err)
@@ -159,7 +162,7 @@ func keptRate(unit, name string) (Rate, bool) {
 	return Rate{}, false
 }
 
-// PruneRates returns a store.PruneFunc that deletes what has left its window.
+// PruneRates returns a store.PruneFunc that deletes slots that have left their window.
 func PruneRates(now func() time.Time) store.PruneFunc {
 	return func(tx *store.Tx) (more bool, err error) {
 		res, err := tx.Exec(`DELETE FROM rate WHERE (subject, unit, window, slot) IN (

@@ -67,7 +67,7 @@ func TestLongWindowsSurviveARestart(t *testing.T) {
 	c.at = noon.Add(61 * time.Minute)
 	r = stored(t, open(t, dir, store.Options{}), c.now)
 	if got := r.Look(limits.Requests, s); got.Remaining != 7 {
-		t.Errorf("after the first four have left: %+v", got)
+		t.Errorf("after the first four have expired: %+v", got)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestRestartWithTheClockSetBack(t *testing.T) {
 	}
 }
 
-func TestRatesGoOnWithoutTheStore(t *testing.T) {
+func TestRatesWorkWithoutTheStore(t *testing.T) {
 	st := open(t, t.TempDir(), store.Options{})
 	c := &clock{noon}
 	r := stored(t, st, c.now)
@@ -118,7 +118,7 @@ func TestWindowIsWrittenAfterTheStoreWasFull(t *testing.T) {
 	st := open(t, t.TempDir(), store.Options{})
 	r := stored(t, st, (&clock{noon}).now)
 	s := []limits.Subject{rated(t, "key:a", "10/h")}
-	limits.ReplaceRatesSink(r, &sick{Sink: st, submit: store.ErrFull})
+	limits.ReplaceRatesSink(r, &failingStore{Sink: st, submit: store.ErrFull})
 	r.Request(s)
 	limits.ReplaceRatesSink(r, st)
 	r.Request(s)

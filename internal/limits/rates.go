@@ -8,51 +8,54 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// maxRateSubjects bounds memory to about 50 MiB at two rates each: names of models may come from clients. Names beyond
-// it share windows, which can refuse too early and never lets too much through.
+// maxRateSubjects bounds memory to about 50 MiB at two rates each: names of models may come from
+// clients. Names beyond it share windows. Sharing may refuse too early, and never lets too much
+// through.
 const maxRateSubjects = 32_768
 
-// Rates count requests and tokens in sliding windows. They are safe for concurrent use, and each subject has a lock of
-// its own.
+// Rates counts requests and tokens in sliding windows. It is safe for concurrent use. Each subject
+// has its own lock.
 type Rates struct {
 	now   func() time.Time
 	start time.Time
 	store sink // nil: memory only
 
 	subjects table[rateSubject]
-	overflow [MaxSubjects]*rateSubject // shared by names that found no room, by their place in the call
-	swept    [shardCount]atomic.Int64  // when a full shard was last looked through
+	overflow [MaxSubjects]*rateSubject // shared by names that do not fit into the table, by their index in the call
+	swept    [shardCount]atomic.Int64  // when a full shard was last swept
 }
 
 type rateSubject struct {
 	node
-	windows []*window // guarded by mu, as are the following
-	gone    bool      // swept out of the table
+	windows []*window // guarded by mu, like gone
+	gone    bool      // removed from the table by a sweep
 }
 
-// Reading is the state of one rate, in the terms of the rate-limit headers. The zero value means that no rate applies.
+// Reading is the state of one rate, in the terms of the rate-limit headers. The zero value means
+// that no rate applies.
 type Reading struct {
 	Subject   string
 	Rate      Rate
-	Remaining int64         // not below 0
-	Reset     time.Duration // until all that was counted has left the window
+	Remaining int64         // at least 0
+	Reset     time.Duration // until everything counted has left the window
 }
 
-// RateRefusal says which rate is used up. Nothing was counted.
+// RateRefusal names the rate that is used up. Nothing was counted.
 type RateRefusal struct {
-	Reading // of the rate that needs the longest wait
-	// RetryAfter is when the same call would get in if nobody else used anything meanwhile. It is exact.
+	Reading // of the rate with the longest wait
+	// RetryAfter is when the same call would be admitted if nobody else used anything until then.
+	// It is exact.
 	RetryAfter time.Duration
-	// Never: the call needs more than the rate allows at all; RetryAfter is 0.
+	// Never is set if the call needs more than the limit. RetryAfter is then 0.
 	Never bool
 }
 
-// NewRates returns rates that read the time from now. Windows of an hour and longer are kept in st, which was opened
-// with RateSchema, and are read back; a kill -9 forgets what was counted within the store's last commit interval. With
-// a nil st all are in memory.
+// NewRates returns rates that read the time from now. Windows of an hour and longer are kept in st,
+// which must have been opened with RateSchema, and are read back. A kill -9 loses what was counted
+// within the store's last commit interval. If st is nil, all windows are in memory.
 //
-// Time within a process is monotonic: setting the clock changes nothing. After a restart with a clock that was set back,
-// what is dated in the future counts as used now.
+// Time within a process is monotonic: setting the clock has no effect. After a restart with a clock
+// that was set back, counts dated in the future count as used now.
 func NewRates(ctx context.Context, st *store.Store, now func() time.Time) (*Rates, error) {
 	r := &Rates{now: now, start: now()}
 	r.subjects.init(maxRateSubjects)
@@ -66,39 +69,35 @@ func NewRates(ctx context.Context, st *store.Store, now func() time.Time) (*Rate
 	return r, r.load(ctx, st)
 }
 
-// nanos is the time since 1970, monotonic within the process.
+// nanos returns the time since 1970, monotonic within the process.
 func (r *Rates) nanos() int64 {
 	return max(r.start.UnixNano()+int64(r.now().Sub(r.start)), 0)
 }
 
-// Request counts one request against all request rates of the subjects, whose names differ, or against none if one of
-// them is used up. The reading is that of the rate with the least remaining.
+// Request counts one request against all request rates of the subjects, or against none if one of
+// them is used up. The names of the subjects must differ. The reading is that of the rate with the
+// least remaining.
 func (r *Rates) Request(subjects []Subject) (Reading, *RateRefusal) {
-	return r.take(Requests, 1, subjects, nil)
+	return r.count(Requests, 1, subjects, nil)
 }
 
-// Tokens counts n tokens, an upper bound of what a call will use, against all token rates of the subjects or against
-// none. The grant is corrected when the call's real usage is known; it is never nil without a refusal.
+// Tokens counts n tokens, an upper bound of what the call will use, against all token rates of the
+// subjects or against none. The grant is for the adjustment when the real use is known. It is nil
+// only with a refusal.
 func (r *Rates) Tokens(n int64, subjects []Subject) (Reading, *Grant, *RateRefusal) {
 	g := &Grant{rates: r, taken: max(n, 0)}
-	reading, refusal := r.take(Tokens, g.taken, subjects, g)
+	reading, refusal := r.count(Tokens, g.taken, subjects, g)
 	if refusal != nil {
 		return reading, nil, refusal
 	}
 	return reading, g, nil
 }
 
-// Look is the reading of the rate with the least remaining, without counting anything.
-func (r *Rates) Look(unit Unit, subjects []Subject) Reading {
-	reading, _ := r.take(unit, 0, subjects, nil)
-	return reading
-}
-
-// take counts n, unless it is refused or 0.
-func (r *Rates) take(unit Unit, n int64, subjects []Subject, g *Grant) (Reading, *RateRefusal) {
-	var rooms [MaxSubjects]*rateSubject
-	var order [MaxSubjects]*node
-	found, ns := rooms[:0], nodes(order[:0])
+// count counts n, unless that is refused or n is 0.
+func (r *Rates) count(unit Unit, n int64, subjects []Subject, g *Grant) (Reading, *RateRefusal) {
+	var subjectBuffer [MaxSubjects]*rateSubject
+	var nodeBuffer [MaxSubjects]*node
+	found, ns := subjectBuffer[:0], nodes(nodeBuffer[:0])
 	for i := range subjects {
 		var s *rateSubject
 		if counts(unit, subjects[i].Rates) {
@@ -112,13 +111,13 @@ func (r *Rates) take(unit Unit, n int64, subjects []Subject, g *Grant) (Reading,
 	}
 	ns.lock()
 	for _, s := range found {
-		if s != nil && s.gone { // swept since it was found: rare
+		if s != nil && s.gone { // swept after the look-up: rare
 			ns.unlock()
-			return r.take(unit, n, subjects, g)
+			return r.count(unit, n, subjects, g)
 		}
 	}
 	now := r.nanos()
-	reading, refusal := judge(unit, n, now, subjects, found)
+	reading, refusal := evaluate(unit, n, now, subjects, found)
 	var writes []*rateRows
 	if refusal == nil && n > 0 {
 		for i, s := range found {
@@ -129,7 +128,7 @@ func (r *Rates) take(unit Unit, n int64, subjects []Subject, g *Grant) (Reading,
 				w := s.window(rate)
 				w.add(w.head, n)
 				if g != nil {
-					g.lines = append(g.lines, grantLine{s, w, w.head})
+					g.slots = append(g.slots, grantSlot{s, w, w.head})
 				}
 				writes = r.toWrite(writes, s, w)
 			}
@@ -142,8 +141,9 @@ func (r *Rates) take(unit Unit, n int64, subjects []Subject, g *Grant) (Reading,
 	return reading, refusal
 }
 
-// judge finds the rate with the least remaining, and whether one refuses. All nodes are locked.
-func judge(unit Unit, n, now int64, subjects []Subject, found []*rateSubject) (tightest Reading, refusal *RateRefusal) {
+// evaluate finds the rate with the least remaining, and the refusal if a rate is used up. All nodes
+// must be locked.
+func evaluate(unit Unit, n, now int64, subjects []Subject, found []*rateSubject) (tightest Reading, refusal *RateRefusal) {
 	first := true
 	for i, s := range found {
 		for _, rate := range subjects[i].Rates {
@@ -169,7 +169,7 @@ func judge(unit Unit, n, now int64, subjects []Subject, found []*rateSubject) (t
 	return tightest, refusal
 }
 
-// readingReset finds the window that a reading is about.
+// readingReset returns the reset of the reading's window.
 func readingReset(of Reading, now int64, subjects []Subject, found []*rateSubject) time.Duration {
 	for i, s := range found {
 		if s != nil && subjects[i].Name == of.Subject {
@@ -190,7 +190,7 @@ func counts(unit Unit, rates []Rate) bool {
 
 func newRateSubject(name string) *rateSubject { return &rateSubject{node: node{name: name}} }
 
-// window is called with mu held.
+// window must be called with mu held.
 func (s *rateSubject) window(r Rate) *window {
 	for _, w := range s.windows {
 		if w.unit == r.Unit && w.length == r.Window {
@@ -202,8 +202,9 @@ func (s *rateSubject) window(r Rate) *window {
 	return w
 }
 
-// subject finds or makes room for a name, the place-th of its call.
-func (r *Rates) subject(name string, place int) *rateSubject {
+// subject returns the subject of this name, and creates it if necessary. index is its index in the
+// call.
+func (r *Rates) subject(name string, index int) *rateSubject {
 	if len(name) <= MaxName {
 		if s := r.subjects.get(name, newRateSubject); s != nil {
 			return s
@@ -214,10 +215,10 @@ func (r *Rates) subject(name string, place int) *rateSubject {
 			}
 		}
 	}
-	return r.overflow[place%MaxSubjects]
+	return r.overflow[index%MaxSubjects]
 }
 
-// sweep forgets subjects of name's shard of which nothing counts any more, at most once a second.
+// sweep removes subjects without a counted use from name's shard, at most once a second.
 func (r *Rates) sweep(name string) bool {
 	now := r.nanos()
 	last := &r.swept[r.subjects.index(name)]

@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// clock is handed in; a test moves it between calls.
+// clock is the time that the tests control.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
@@ -40,7 +40,7 @@ type use struct {
 	n  int64
 }
 
-// used is what lies in the window that ends at a time.
+// used returns the sum of the uses in the window that ends at a time.
 func used(uses []use, at time.Time, window time.Duration) (sum int64) {
 	for i := len(uses) - 1; i >= 0 && at.Sub(uses[i].at) < window; i-- {
 		sum += uses[i].n
@@ -48,7 +48,8 @@ func used(uses []use, at time.Time, window time.Duration) (sum int64) {
 	return sum
 }
 
-// The promise, at random times: no window holds more than the limit, and who waits as told gets in, and not earlier.
+// At random times, no window holds more than the limit. A caller that waits for RetryAfter is
+// admitted, and not earlier.
 func TestNoWindowHoldsMoreThanTheLimit(t *testing.T) {
 	for _, words := range []string{"7/s", "1/min", "60/min", "50/h", "9/day", "1000 tokens/s", "5k tokens/min", "100k tokens/day"} {
 		t.Run(words, func(t *testing.T) {
@@ -85,7 +86,7 @@ func TestNoWindowHoldsMoreThanTheLimit(t *testing.T) {
 					}
 					c.at = c.at.Add(1)
 					if again := take(n); again != nil {
-						t.Fatalf("waited as told and was refused: %+v", again)
+						t.Fatalf("refused after waiting for RetryAfter: %+v", again)
 					}
 				}
 				uses = append(uses, use{c.at, n})
@@ -184,14 +185,14 @@ func TestTokensAreCorrected(t *testing.T) {
 	less := take(800)
 	remaining(200)
 	less.Adjust(300)
-	less.Adjust(0) // the first counts
+	less.Adjust(0) // only the first call has an effect
 	remaining(700)
 
 	c.at = c.at.Add(30 * time.Second)
 	more := take(100)
 	more.Adjust(900)
 	remaining(0)
-	_, _, refusal := r.Tokens(1, s) // 200 over: the first 300 must leave
+	_, _, refusal := r.Tokens(1, s) // 200 over: the first 300 must expire
 	if refusal == nil || refusal.RetryAfter != 31*time.Second || refusal.Never {
 		t.Errorf("after an overrun: %+v", refusal)
 	}
@@ -205,17 +206,17 @@ func TestTokensAreCorrected(t *testing.T) {
 	remaining(1000)
 	late := take(600)
 	c.at = c.at.Add(2 * time.Minute)
-	late.Adjust(100) // left the window long ago
+	late.Adjust(100) // its slot has expired
 	remaining(1000)
 	later := take(1)
 	c.at = c.at.Add(2 * time.Minute)
-	later.Adjust(401) // known only now
+	later.Adjust(401) // more than was taken
 	remaining(600)
 	c.at = c.at.Add(2 * time.Minute)
 	stale := take(600)
-	c.at = c.at.Add(61 * time.Second) // one round of the ring
+	c.at = c.at.Add(61 * time.Second) // the window's slots are all new
 	take(500)
-	stale.Adjust(0) // gives back nothing of another's
+	stale.Adjust(0) // gives back nothing of another call
 	remaining(500)
 	c.at = c.at.Add(2 * time.Minute)
 	take(400)

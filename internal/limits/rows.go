@@ -7,9 +7,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// LedgerSchema is the tables of the ledger, for store.Options.
+// LedgerSchema has the tables of the ledger, for store.Options.
 var LedgerSchema = store.Schema{
-	Room: "ledger",
+	Name: "ledger",
 	Steps: []string{`
 		CREATE TABLE ledger (
 			subject TEXT    NOT NULL,
@@ -33,23 +33,24 @@ var LedgerSchema = store.Schema{
 }
 
 const (
-	// addSpent stops at the largest number there is, as memory does.
+	// addSpent stops at the largest integer, like plus.
 	addSpent = `INSERT INTO ledger (subject, budget, period, spent, version) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (subject, budget, period) DO UPDATE SET version = version + excluded.version,
 			spent = CASE WHEN spent > 9223372036854775807 - excluded.spent THEN 9223372036854775807 ELSE spent + excluded.spent END`
-	insertHold = "INSERT OR REPLACE INTO hold (call, subject, budget, period, amount, at) VALUES (?, ?, ?, ?, ?, ?)"
-	deleteHold = "DELETE FROM hold WHERE call = ?"
+	insertReservation = "INSERT OR REPLACE INTO hold (call, subject, budget, period, amount, at) VALUES (?, ?, ?, ?, ?, ?)"
+	deleteReservation = "DELETE FROM hold WHERE call = ?"
 
-	// historyKept is how long periods that are over stay in the database: thirteen months, to compare with last year's.
+	// historyKept is how long ended periods stay in the database: thirteen months, for a comparison
+	// with the last year.
 	historyKept = 400 * Day
 )
 
-// ledgerKey names a row of the table ledger.
+// ledgerKey is the primary key of the table ledger.
 type ledgerKey struct{ subject, budget, period string }
 
 func budgetName(u Unit, p Period) string { return u.String() + "/" + p.String() }
 
-type holdRow struct {
+type reservationRow struct {
 	call   string
 	key    ledgerKey
 	amount int64
@@ -62,19 +63,20 @@ type spentRow struct {
 	calls  int64
 }
 
-// ledgerRows is what one or several calls change: calls that ended, what they spent, calls that began. Neighbours are
-// written as one: a call that begins and ends in one group leaves only its sum.
+// ledgerRows holds the changes of one or several calls: ended calls, what they spent, and new
+// calls. Neighbours in the queue are merged, so a call that begins and ends within one group leaves
+// only its sum.
 type ledgerRows struct {
 	closed []string
 	spent  []spentRow
-	opened []holdRow
+	opened []reservationRow
 }
 
 func (*ledgerRows) Droppable() bool { return false }
 
-// Size leaves out the names, which the subjects hold.
+// Size does not count the names: the subjects hold them.
 func (rows *ledgerRows) Size() int {
-	size := int(unsafe.Sizeof(*rows)) + len(rows.spent)*int(unsafe.Sizeof(spentRow{})) + len(rows.opened)*int(unsafe.Sizeof(holdRow{}))
+	size := int(unsafe.Sizeof(*rows)) + len(rows.spent)*int(unsafe.Sizeof(spentRow{})) + len(rows.opened)*int(unsafe.Sizeof(reservationRow{}))
 	for _, call := range rows.closed {
 		size += int(unsafe.Sizeof(call)) + len(call)
 	}
@@ -86,7 +88,7 @@ func (rows *ledgerRows) Size() int {
 
 func (rows *ledgerRows) Apply(tx *store.Tx) error {
 	for _, call := range rows.closed {
-		if _, err := tx.Exec(deleteHold, call); err != nil {
+		if _, err := tx.Exec(deleteReservation, call); err != nil {
 			return err
 		}
 	}
@@ -96,7 +98,7 @@ func (rows *ledgerRows) Apply(tx *store.Tx) error {
 		}
 	}
 	for _, h := range rows.opened {
-		if _, err := tx.Exec(insertHold, h.call, h.key.subject, h.key.budget, h.key.period, h.amount, h.at); err != nil {
+		if _, err := tx.Exec(insertReservation, h.call, h.key.subject, h.key.budget, h.key.period, h.amount, h.at); err != nil {
 			return err
 		}
 	}
@@ -114,10 +116,10 @@ func (rows *ledgerRows) ApplyBatch(tx *store.Tx, ops []store.Op) error {
 	return merge(all).Apply(tx)
 }
 
-// merge returns the sum of changes in order. It leaves them as they are.
+// merge returns the sum of changes in order. It does not modify them.
 func merge(all []*ledgerRows) *ledgerRows {
 	sum := &ledgerRows{}
-	opened := make(map[string][]holdRow)
+	opened := make(map[string][]reservationRow)
 	spent := make(map[ledgerKey]int)
 	for _, rows := range all {
 		for _, call := range rows.closed {
@@ -141,14 +143,15 @@ func merge(all []*ledgerRows) *ledgerRows {
 			opened[h.call] = append(opened[h.call], h)
 		}
 	}
-	for _, holds := range opened {
-		sum.opened = append(sum.opened, holds...)
+	for _, ofCall := range opened {
+		sum.opened = append(sum.opened, ofCall...)
 	}
 	return sum
 }
 
-// PruneLedger returns a store.PruneFunc that deletes periods that ended long ago, but never the newest of an account: it
-// is the current one, or what keeps a clock that was set back from beginning an older one anew.
+// PruneLedger returns a store.PruneFunc that deletes periods that ended long ago. It never deletes
+// the newest period of an account: that is the current one, or it keeps a clock that was set back
+// from reopening an older one.
 func PruneLedger(now func() time.Time) store.PruneFunc {
 	return func(tx *store.Tx) (more bool, err error) {
 		res, err := tx.Exec(`DELETE FROM ledger WHERE (subject, budget, period) IN (

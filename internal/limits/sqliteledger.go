@@ -12,24 +12,28 @@ import (
 )
 
 const (
-	// maxLedgerSubjects bounds the hot copy to about 300 MiB: keys and tenants are configured, not chosen by clients.
+	// maxLedgerSubjects bounds memory to about 300 MiB. Keys and tenants are configured; clients do
+	// not choose them.
 	maxLedgerSubjects = 1 << 20
-	// maxHolds bounds the calls under way.
-	maxHolds = 1 << 20
+	// maxOpenCalls bounds the calls under way.
+	maxOpenCalls = 1 << 20
 )
 
-// SQLiteLedger is the Ledger of one machine: a hot copy in memory, rows in the store. Each subject has a lock of its own, so a
-// call waits for others of the same subjects only.
+// SQLiteLedger is the Ledger of one machine: a copy in memory, rows in the store. Each subject has
+// its own lock, so a call waits only for calls of the same subjects.
 //
-// Rows go with the store's group commit, and what a kill -9 loses follows from that:
+// Rows are written with the store's group commit. A kill -9 therefore has these effects:
 //
-//   - A Durable reservation waits for its commit, which it forces (a write to the log, not a sync of the disk). Nothing of
-//     it is lost: its call is charged as reserved at the next start.
-//   - Another reservation waits for nothing. Calls admitted within the last commit interval (50 ms) leave no trace.
-//   - A settlement waits for nothing. If it is lost its call is charged as reserved, which is what it used or more, unless
-//     the provider exceeded the reserve or a soft budget's estimate was low.
+//   - A Durable reservation forces its commit and waits for it (a write to the log, not a sync of
+//     the disk). It is not lost: its call is charged as reserved at the next start.
+//   - Any other reservation does not wait. Calls admitted within the last commit interval (50 ms)
+//     leave no trace.
+//   - A settlement does not wait. If it is lost, its call is charged as reserved. That is at least
+//     what it used, unless the provider exceeded the reservation or the estimate of a soft budget
+//     was too low.
 //
-// A power cut may also lose the commits since the log was last synced, as the store says.
+// A power failure may also lose the commits since the last sync of the log, as described in package
+// store.
 type SQLiteLedger struct {
 	store    sink
 	subjects table[ledgerSubject]
@@ -39,10 +43,10 @@ type SQLiteLedger struct {
 	mu      sync.Mutex  // guards backlog
 	backlog []*ledgerRows
 
-	watch func(Balance) // for tests: every change, with the subject locked
+	watch func(Balance) // called in tests for every change, with the subject locked
 }
 
-// sink is the part of a store.Store that is written to.
+// sink is the part of store.Store that the package writes to.
 type sink interface {
 	Submit(store.Op) error
 	Flush(context.Context) error
@@ -50,7 +54,7 @@ type sink interface {
 }
 
 // Reserve implements Ledger.
-func (l *SQLiteLedger) Reserve(ctx context.Context, r Reservation) (*Refusal, error) {
+func (l *SQLiteLedger) Reserve(ctx context.Context, r ReserveRequest) (*Refusal, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -59,17 +63,17 @@ func (l *SQLiteLedger) Reserve(ctx context.Context, r Reservation) (*Refusal, er
 			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 	}
-	h := &held{}
+	h := &ledgerCall{}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	first, ok := l.calls.begin(r.Call, h)
 	if !ok {
-		return nil, fmt.Errorf("%w: %d calls under way", ErrUnavailable, maxHolds)
+		return nil, fmt.Errorf("%w: %d calls under way", ErrUnavailable, maxOpenCalls)
 	}
 	if first != h {
-		return first.answer()
+		return first.repeatedAnswer()
 	}
-	refusal, err := l.take(&r, h)
+	refusal, err := l.reserve(&r, h)
 	if refusal != nil || err != nil {
 		h.ended, h.refusal, h.err = true, refusal, err
 		l.calls.end(r.Call, err == nil)
@@ -77,7 +81,7 @@ func (l *SQLiteLedger) Reserve(ctx context.Context, r Reservation) (*Refusal, er
 	}
 	queued, err := l.write(h.rows(&r))
 	if !r.Durable {
-		return nil, nil // as memory has it
+		return nil, nil // it is reserved in memory
 	}
 	if err == nil && queued {
 		err = l.store.Flush(ctx)
@@ -91,11 +95,11 @@ func (l *SQLiteLedger) Reserve(ctx context.Context, r Reservation) (*Refusal, er
 	return nil, h.err
 }
 
-// take reserves in memory, everything or nothing.
-func (l *SQLiteLedger) take(r *Reservation, h *held) (refusal *Refusal, err error) {
-	var rooms [MaxSubjects]*ledgerSubject
-	var order [MaxSubjects]*node
-	found, ns := rooms[:len(r.Subjects)], nodes(order[:0])
+// reserve reserves in memory, everything or nothing.
+func (l *SQLiteLedger) reserve(r *ReserveRequest, h *ledgerCall) (refusal *Refusal, err error) {
+	var subjectBuffer [MaxSubjects]*ledgerSubject
+	var nodeBuffer [MaxSubjects]*node
+	found, ns := subjectBuffer[:len(r.Subjects)], nodes(nodeBuffer[:0])
 	for i := range r.Subjects {
 		if len(r.Subjects[i].Budgets) == 0 {
 			continue
@@ -108,7 +112,7 @@ func (l *SQLiteLedger) take(r *Reservation, h *held) (refusal *Refusal, err erro
 	ns.lock()
 	defer ns.unlock()
 	sec := r.At.Unix()
-	h.lines = h.few[:0]
+	h.amounts = h.firstAmounts[:0]
 	for i, s := range found {
 		for _, b := range r.Subjects[i].Budgets {
 			a, t := s.at(b, sec)
@@ -119,23 +123,23 @@ func (l *SQLiteLedger) take(r *Reservation, h *held) (refusal *Refusal, err erro
 				}
 				continue
 			}
-			h.lines = append(h.lines, heldLine{s, b, t, amount})
+			h.amounts = append(h.amounts, reservedAmount{s, b, t, amount})
 		}
 	}
 	if refusal != nil {
-		h.lines = nil
+		h.amounts = nil
 		return refusal, nil
 	}
-	for _, line := range h.lines {
-		line.tally.reserved += line.amount
-		l.watched(line)
+	for _, reserved := range h.amounts {
+		reserved.tally.reserved += reserved.amount
+		l.watched(reserved)
 	}
 	return nil, nil
 }
 
-func (l *SQLiteLedger) watched(line heldLine) {
+func (l *SQLiteLedger) watched(r reservedAmount) {
 	if l.watch != nil {
-		l.watch(Balance{Subject: line.subject.name, Budget: line.budget, Spent: line.tally.spent, Reserved: line.tally.reserved})
+		l.watch(Balance{Subject: r.subject.name, Budget: r.budget, Spent: r.tally.spent, Reserved: r.tally.reserved})
 	}
 }
 
@@ -153,21 +157,21 @@ func (l *SQLiteLedger) Settle(_ context.Context, call string, used Amount) error
 	return l.end(call, h, used)
 }
 
-// end is called with h.mu held, once.
-func (l *SQLiteLedger) end(call string, h *held, used Amount) error {
+// end must be called once, with h.mu held.
+func (l *SQLiteLedger) end(call string, h *ledgerCall, used Amount) error {
 	rows := &ledgerRows{closed: []string{call}}
-	for _, line := range h.lines {
-		amount := used.of(line.budget.Unit)
-		line.subject.mu.Lock()
-		line.tally.reserved -= line.amount
-		line.tally.spent = plus(line.tally.spent, amount)
-		l.watched(line)
-		line.subject.mu.Unlock()
+	for _, reserved := range h.amounts {
+		amount := used.of(reserved.budget.Unit)
+		reserved.subject.mu.Lock()
+		reserved.tally.reserved -= reserved.amount
+		reserved.tally.spent = plus(reserved.tally.spent, amount)
+		l.watched(reserved)
+		reserved.subject.mu.Unlock()
 		if amount > 0 {
-			rows.spent = append(rows.spent, spentRow{line.tally.row, amount, 1})
+			rows.spent = append(rows.spent, spentRow{reserved.tally.row, amount, 1})
 		}
 	}
-	h.ended, h.lines, h.few = true, nil, [2]heldLine{}
+	h.ended, h.amounts, h.firstAmounts = true, nil, [2]reservedAmount{}
 	l.calls.end(call, h.err == nil)
 	if _, err := l.write(rows); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)

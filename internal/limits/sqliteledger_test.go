@@ -13,13 +13,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// A thousand calls at once worth ten times the budget, some of which use all they reserved and some nothing: at no
-// moment does what is spent and reserved exceed the limit, and all of it can be used.
-func TestStampedeNeverExceedsTheBudget(t *testing.T) {
+// A thousand concurrent calls ask for ten times the budget. Some use all they reserved, some
+// nothing. Spent plus reserved never exceeds the limit, and all of the limit can be used.
+func TestConcurrentCallsNeverExceedTheBudget(t *testing.T) {
 	const calls, worth = 1000, 100
 	key, tenant := budgeted(t, "key:a", "0.00001usd/day"), budgeted(t, "tenant:a", "0.00002usd/month", "1k tokens/total soft") // 10,000 and 20,000 nano
 	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Millisecond})
-	l, _ := local(t, st)
+	l, _ := openLedger(t, st)
 	var changes, over, most atomic.Int64
 	limits.Watch(l, func(b limits.Balance) {
 		changes.Add(1)
@@ -34,7 +34,7 @@ func TestStampedeNeverExceedsTheBudget(t *testing.T) {
 	var spent atomic.Int64
 	for i := range calls {
 		wg.Go(func() {
-			h, refusal, err := limits.Reserve(t.Context(), l, limits.Reservation{
+			h, refusal, err := limits.Reserve(t.Context(), l, limits.ReserveRequest{
 				Call: fmt.Sprint(i), At: noon, Most: limits.Amount{Nano: worth}, Likely: limits.Amount{Tokens: 1},
 				Subjects: []limits.Subject{key, tenant}, Durable: i%10 == 0,
 			})
@@ -65,18 +65,18 @@ func TestStampedeNeverExceedsTheBudget(t *testing.T) {
 	}
 }
 
-func TestHoldEndsOnce(t *testing.T) {
-	l, _ := local(t, open(t, t.TempDir(), store.Options{}))
+func TestReservationIsSettledOnce(t *testing.T) {
+	l, _ := openLedger(t, open(t, t.TempDir(), store.Options{}))
 	s := []limits.Subject{budgeted(t, "key:a", "100 tokens/day")}
-	for i, end := range []func(*limits.Hold) error{
-		func(h *limits.Hold) error { return h.Settle(t.Context(), limits.Amount{Tokens: 3}) },
-		func(h *limits.Hold) error { return h.Release(t.Context()) },
+	for i, end := range []func(*limits.Reservation) error{
+		func(h *limits.Reservation) error { return h.Settle(t.Context(), limits.Amount{Tokens: 3}) },
+		func(h *limits.Reservation) error { return h.Settle(t.Context(), limits.Amount{}) },
 	} {
-		h, refusal, err := limits.Reserve(t.Context(), l, limits.Reservation{Call: fmt.Sprint(i), At: noon, Most: limits.Amount{Tokens: 9}, Subjects: s})
+		h, refusal, err := limits.Reserve(t.Context(), l, limits.ReserveRequest{Call: fmt.Sprint(i), At: noon, Most: limits.Amount{Tokens: 9}, Subjects: s})
 		if refusal != nil || err != nil {
 			t.Fatalf("%+v, %v", refusal, err)
 		}
-		if err := errors.Join(end(h), h.Settle(t.Context(), limits.Amount{Tokens: 50}), h.Release(t.Context())); err != nil {
+		if err := errors.Join(end(h), h.Settle(t.Context(), limits.Amount{Tokens: 50}), h.Settle(t.Context(), limits.Amount{})); err != nil {
 			t.Error(err)
 		}
 	}
@@ -84,17 +84,17 @@ func TestHoldEndsOnce(t *testing.T) {
 	if err != nil || b[0].Spent != 3 || b[0].Reserved != 0 {
 		t.Errorf("%+v, %v", b, err)
 	}
-	var none *limits.Hold
-	if err := none.Release(t.Context()); err != nil {
+	var none *limits.Reservation
+	if err := none.Settle(t.Context(), limits.Amount{}); err != nil {
 		t.Error(err)
 	}
 }
 
-// silent is a ledger that nobody should ask.
-type silent struct{ limits.Ledger }
+// uncalledLedger is a ledger whose methods must not be called.
+type uncalledLedger struct{ limits.Ledger }
 
-func TestCallWithoutBudgetsAsksNobody(t *testing.T) {
-	h, refusal, err := limits.Reserve(t.Context(), silent{}, limits.Reservation{Call: "1", At: noon, Subjects: []limits.Subject{{Name: "key:a"}}})
+func TestCallWithoutBudgetsAsksNoLedger(t *testing.T) {
+	h, refusal, err := limits.Reserve(t.Context(), uncalledLedger{}, limits.ReserveRequest{Call: "1", At: noon, Subjects: []limits.Subject{{Name: "key:a"}}})
 	if refusal != nil || err != nil {
 		t.Fatalf("%+v, %v", refusal, err)
 	}
@@ -103,17 +103,17 @@ func TestCallWithoutBudgetsAsksNobody(t *testing.T) {
 	}
 }
 
-// deaf takes a reservation and does not answer.
-type deaf struct{ limits.Ledger }
+// unansweringLedger takes a reservation and does not answer.
+type unansweringLedger struct{ limits.Ledger }
 
-var errDeaf = errors.New("no answer")
+var errUnanswered = errors.New("no answer")
 
-func (d deaf) Reserve(ctx context.Context, r limits.Reservation) (*limits.Refusal, error) {
+func (d unansweringLedger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.Refusal, error) {
 	_, _ = d.Ledger.Reserve(ctx, r)
-	return nil, errDeaf
+	return nil, errUnanswered
 }
 
-func (d deaf) Settle(ctx context.Context, call string, used limits.Amount) error {
+func (d unansweringLedger) Settle(ctx context.Context, call string, used limits.Amount) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -121,12 +121,12 @@ func (d deaf) Settle(ctx context.Context, call string, used limits.Amount) error
 }
 
 func TestUnansweredReservationIsReleased(t *testing.T) {
-	l, _ := local(t, open(t, t.TempDir(), store.Options{}))
+	l, _ := openLedger(t, open(t, t.TempDir(), store.Options{}))
 	s := []limits.Subject{budgeted(t, "key:a", "100 tokens/day")}
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // the client has gone too
-	_, _, err := limits.Reserve(ctx, deaf{l}, limits.Reservation{Call: "1", At: noon, Most: limits.Amount{Tokens: 9}, Subjects: s})
-	if !errors.Is(err, errDeaf) {
+	cancel() // the client has disconnected too
+	_, _, err := limits.Reserve(ctx, unansweringLedger{l}, limits.ReserveRequest{Call: "1", At: noon, Most: limits.Amount{Tokens: 9}, Subjects: s})
+	if !errors.Is(err, errUnanswered) {
 		t.Errorf("got %v", err)
 	}
 	if b, err := l.Status(t.Context(), noon, s); err != nil || b[0].Reserved != 0 {
@@ -135,14 +135,14 @@ func TestUnansweredReservationIsReleased(t *testing.T) {
 }
 
 func TestEndedCallsAreForgottenInTheEnd(t *testing.T) {
-	l, _ := local(t, open(t, t.TempDir(), store.Options{QueueBytes: 1 << 30}))
+	l, _ := openLedger(t, open(t, t.TempDir(), store.Options{QueueBytes: 1 << 30}))
 	s := []limits.Subject{budgeted(t, "key:a", "100 tokens/day")}
 	for i := range 3 * limits.RememberedCalls {
-		r := limits.Reservation{Call: fmt.Sprint(i), At: noon, Most: limits.Amount{Tokens: 1}, Subjects: s}
+		r := limits.ReserveRequest{Call: fmt.Sprint(i), At: noon, Most: limits.Amount{Tokens: 1}, Subjects: s}
 		switch _, err := l.Reserve(t.Context(), r); {
 		case err != nil:
 			t.Fatal(err)
-		case i > 5: // the first ones stay
+		case i > 5: // the first ones are remembered
 			if err := l.Settle(t.Context(), r.Call, limits.Amount{}); err != nil {
 				t.Fatal(err)
 			}

@@ -5,19 +5,20 @@ import (
 	"sync"
 )
 
-// shardCount spreads look-ups, so that no lock is shared by all calls. A power of two.
+// shardCount spreads look-ups over locks, so that no lock is shared by all calls. It is a power of
+// two.
 const shardCount = 64
 
-// table finds things by name. It bounds their number to about limit.
+// table finds items by name and bounds their number to about limit.
 type table[T any] struct {
 	seed   maphash.Seed
-	limit  int // of one shard
+	limit  int // per shard
 	shards [shardCount]shard[T]
 }
 
 type shard[T any] struct {
 	mu sync.RWMutex // guards items
-	// items is never ranged over under a read lock for long: a shard has at most limit of them.
+	// A shard has at most limit items, so a loop over them never holds the read lock for long.
 	items map[string]*T
 }
 
@@ -35,7 +36,8 @@ func (t *table[T]) shard(name string) *shard[T] {
 
 func (t *table[T]) index(name string) int { return int(maphash.String(t.seed, name) % shardCount) }
 
-// get returns the thing of that name, made if it is missing; nil if its shard is full.
+// get returns the item of that name, and creates it if it is missing. It returns nil if the shard
+// is full.
 func (t *table[T]) get(name string, build func(name string) *T) *T {
 	s := t.shard(name)
 	s.mu.RLock()
@@ -53,7 +55,7 @@ func (t *table[T]) get(name string, build func(name string) *T) *T {
 	return item
 }
 
-// find returns the thing of that name, nil if there is none.
+// find returns the item of that name, nil if there is none.
 func (t *table[T]) find(name string) *T {
 	s := t.shard(name)
 	s.mu.RLock()
@@ -61,7 +63,7 @@ func (t *table[T]) find(name string) *T {
 	return s.items[name]
 }
 
-// all returns a copy of what is in the table.
+// all returns a copy of the items.
 func (t *table[T]) all() []*T {
 	var items []*T
 	for i := range t.shards {
@@ -75,7 +77,8 @@ func (t *table[T]) all() []*T {
 	return items
 }
 
-// sweep removes from name's shard what drop says. drop is called with the shard locked.
+// sweep removes the items of name's shard for which drop returns true. drop is called with the
+// shard locked.
 func (t *table[T]) sweep(name string, drop func(*T) bool) {
 	s := t.shard(name)
 	s.mu.Lock()

@@ -20,32 +20,32 @@ func TestReservationsAtTheirBounds(t *testing.T) {
 		}
 		return subjects
 	}
-	l := newLocal(t)
+	l := newLedger(t)
 	for name, tc := range map[string]struct {
-		spoil func(*limits.Reservation)
+		spoil func(*limits.ReserveRequest)
 		bad   bool
 	}{
-		"nothing at all":    {func(r *limits.Reservation) { r.Most, r.Likely = limits.Amount{}, limits.Amount{} }, false},
-		"most money":        {func(r *limits.Reservation) { r.Most.Nano = -1 }, true},
-		"most tokens":       {func(r *limits.Reservation) { r.Most.Tokens = -1 }, true},
-		"likely money":      {func(r *limits.Reservation) { r.Likely.Nano = -1 }, true},
-		"likely tokens":     {func(r *limits.Reservation) { r.Likely.Tokens = -1 }, true},
-		"an id of 256":      {func(r *limits.Reservation) { r.Call = strings.Repeat("x", 256) }, false},
-		"an id of 257":      {func(r *limits.Reservation) { r.Call = strings.Repeat("x", 257) }, true},
-		"a name of 512":     {func(r *limits.Reservation) { r.Subjects[0].Name = strings.Repeat("x", 512) }, false},
-		"a name of 513":     {func(r *limits.Reservation) { r.Subjects[0].Name = strings.Repeat("x", 513) }, true},
-		"8 subjects":        {func(r *limits.Reservation) { r.Subjects = named(8) }, false},
-		"9 subjects":        {func(r *limits.Reservation) { r.Subjects = named(9) }, true},
-		"the first second":  {func(r *limits.Reservation) { r.At = time.Unix(0, 0) }, false},
-		"before it":         {func(r *limits.Reservation) { r.At = time.Unix(-1, 0) }, true},
-		"the last second":   {func(r *limits.Reservation) { r.At = lastSecond }, false},
-		"after it":          {func(r *limits.Reservation) { r.At = lastSecond.Add(time.Second) }, true},
-		"the second's name": {func(r *limits.Reservation) { r.Subjects = append(named(2), named(2)[1]) }, true},
-		"the second budget": {func(r *limits.Reservation) {
+		"nothing at all":    {func(r *limits.ReserveRequest) { r.Most, r.Likely = limits.Amount{}, limits.Amount{} }, false},
+		"most money":        {func(r *limits.ReserveRequest) { r.Most.Nano = -1 }, true},
+		"most tokens":       {func(r *limits.ReserveRequest) { r.Most.Tokens = -1 }, true},
+		"likely money":      {func(r *limits.ReserveRequest) { r.Likely.Nano = -1 }, true},
+		"likely tokens":     {func(r *limits.ReserveRequest) { r.Likely.Tokens = -1 }, true},
+		"an id of 256":      {func(r *limits.ReserveRequest) { r.Call = strings.Repeat("x", 256) }, false},
+		"an id of 257":      {func(r *limits.ReserveRequest) { r.Call = strings.Repeat("x", 257) }, true},
+		"a name of 512":     {func(r *limits.ReserveRequest) { r.Subjects[0].Name = strings.Repeat("x", 512) }, false},
+		"a name of 513":     {func(r *limits.ReserveRequest) { r.Subjects[0].Name = strings.Repeat("x", 513) }, true},
+		"8 subjects":        {func(r *limits.ReserveRequest) { r.Subjects = named(8) }, false},
+		"9 subjects":        {func(r *limits.ReserveRequest) { r.Subjects = named(9) }, true},
+		"the first second":  {func(r *limits.ReserveRequest) { r.At = time.Unix(0, 0) }, false},
+		"before it":         {func(r *limits.ReserveRequest) { r.At = time.Unix(-1, 0) }, true},
+		"the last second":   {func(r *limits.ReserveRequest) { r.At = lastSecond }, false},
+		"after it":          {func(r *limits.ReserveRequest) { r.At = lastSecond.Add(time.Second) }, true},
+		"the second's name": {func(r *limits.ReserveRequest) { r.Subjects = append(named(2), named(2)[1]) }, true},
+		"the second budget": {func(r *limits.ReserveRequest) {
 			r.Subjects[0].Budgets = append(daily[:1:1], limits.Budget{Unit: limits.Money, Period: limits.Weekly})
 		}, true},
 	} {
-		r := limits.Reservation{Call: name, At: noon, Subjects: named(1)}
+		r := limits.ReserveRequest{Call: name, At: noon, Subjects: named(1)}
 		tc.spoil(&r)
 		refusal, err := l.Reserve(t.Context(), r)
 		if refusal != nil || errors.Is(err, limits.ErrInvalid) != tc.bad || !tc.bad && err != nil {
@@ -139,10 +139,10 @@ func TestWhatRemainsIsNeverBelowZero(t *testing.T) {
 	}
 }
 
-func TestAnExhaustedBudgetSaysWhenItIsNewAndNothingElse(t *testing.T) {
-	l := newLocal(t)
+func TestExhaustedBudgetReportsItsReset(t *testing.T) {
+	l := newLedger(t)
 	s := []limits.Subject{budgeted(t, "key:a", "5 tokens/day")}
-	if _, err := l.Reserve(t.Context(), limits.Reservation{Call: "1", At: noon, Most: limits.Amount{Tokens: 5}, Subjects: s}); err != nil {
+	if _, err := l.Reserve(t.Context(), limits.ReserveRequest{Call: "1", At: noon, Most: limits.Amount{Tokens: 5}, Subjects: s}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Settle(t.Context(), "1", limits.Amount{Tokens: 5}); err != nil {
@@ -160,8 +160,8 @@ func TestAnExhaustedBudgetSaysWhenItIsNewAndNothingElse(t *testing.T) {
 
 func TestOfBudgetsThatResetTogetherTheFirstIsReported(t *testing.T) {
 	s := []limits.Subject{budgeted(t, "key:a", "0.000000001usd/day", "1 tokens/day"), budgeted(t, "tenant:a", "0.000000001usd/day")}
-	r := limits.Reservation{Call: "1", At: noon, Most: limits.Amount{Nano: 2, Tokens: 2}, Subjects: s}
-	if refusal, err := newLocal(t).Reserve(t.Context(), r); err != nil || refusal == nil || refusal.Subject != "key:a" || refusal.Budget != s[0].Budgets[0] {
+	r := limits.ReserveRequest{Call: "1", At: noon, Most: limits.Amount{Nano: 2, Tokens: 2}, Subjects: s}
+	if refusal, err := newLedger(t).Reserve(t.Context(), r); err != nil || refusal == nil || refusal.Subject != "key:a" || refusal.Budget != s[0].Budgets[0] {
 		t.Errorf("%+v, %v", refusal, err)
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// Three bytes are one call: how long after the last, how many tokens it may use, how many it did.
+// Three bytes are one call: the time since the last call, how many tokens it may use, and how many
+// it used.
 func FuzzWindow(f *testing.F) {
 	f.Add(uint8(1), uint8(100), []byte("\x00\x10\x05\x01\x40\x40\x03\x40\x00\x80\x20\xff\xff\x01\x01"))
 	f.Add(uint8(0), uint8(1), []byte("\x04\x01\x01\x04\x01\x01\x04\x01\x00\xff\x01\x01"))
@@ -30,20 +31,20 @@ func FuzzWindow(f *testing.F) {
 					continue
 				}
 				if reading, g, refusal = r.Tokens(most, s); refusal != nil {
-					t.Fatalf("waited as told and was refused: %+v", refusal)
+					t.Fatalf("refused after waiting for RetryAfter: %+v", refusal)
 				}
 			}
 			uses = append(uses, use{c.at, most})
 			if sum := used(uses, c.at, rate.Window); sum > rate.Limit || rate.Limit-sum < reading.Remaining {
-				t.Fatalf("%d of %d in one window, %d said to remain", sum, rate.Limit, reading.Remaining)
+				t.Fatalf("%d of %d in one window, %d reported as remaining", sum, rate.Limit, reading.Remaining)
 			}
 			less := min(int64(script[2]), most)
 			g.Adjust(less)
 			uses[len(uses)-1].n = less
 		}
-		c.at = c.at.Add(rate.Window + rate.Window/60 + 61) // a slot is whole nanoseconds
+		c.at = c.at.Add(rate.Window + rate.Window/60 + 61) // slots are rounded up to nanoseconds
 		if got := r.Look(limits.Tokens, s); got.Remaining != rate.Limit || got.Reset != 0 {
-			t.Fatalf("after all has left: %+v", got)
+			t.Fatalf("after everything has expired: %+v", got)
 		}
 	})
 }

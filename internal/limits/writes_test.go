@@ -28,11 +28,11 @@ func (o *ops) Submit(op store.Op) error {
 	return o.fail
 }
 
-// observed is a ledger and rates that write to ops.
+// observed returns a ledger and rates that write to ops.
 func observed(t *testing.T) (*limits.SQLiteLedger, *limits.Rates, *ops) {
 	t.Helper()
 	st := open(t, t.TempDir(), store.Options{})
-	l, _ := local(t, st)
+	l, _ := openLedger(t, st)
 	r := stored(t, st, (&clock{noon}).now)
 	taken := &ops{Sink: st}
 	limits.ReplaceSink(l, taken)
@@ -42,7 +42,7 @@ func observed(t *testing.T) (*limits.SQLiteLedger, *limits.Rates, *ops) {
 
 func reserveTokens(t *testing.T, l limits.Ledger, call string, n int64) error {
 	t.Helper()
-	_, err := l.Reserve(t.Context(), limits.Reservation{
+	_, err := l.Reserve(t.Context(), limits.ReserveRequest{
 		Call: call, At: noon, Most: limits.Amount{Tokens: n}, Subjects: []limits.Subject{budgeted(t, "key:a", "100 tokens/day")},
 	})
 	return err
@@ -93,7 +93,7 @@ func TestWhatWaitedForAFullStoreIsWrittenFirst(t *testing.T) {
 	}
 	began := taken.all
 	taken.fail, taken.all = store.ErrFull, nil
-	settleTokens(t, l, "before", 1) // gives back what it reserved
+	settleTokens(t, l, "before", 1) // gives back its reservation
 	if n := limits.Backlog(l); n != 1 {
 		t.Fatalf("%d changes wait", n)
 	}
@@ -115,23 +115,9 @@ func TestWhatWaitedForAFullStoreIsWrittenFirst(t *testing.T) {
 	}
 }
 
-func TestFlushingReportsAStoreThatTakesNothing(t *testing.T) {
-	l, _, taken := observed(t)
-	taken.fail = store.ErrFull
-	if err := reserveTokens(t, l, "1", 1); err != nil {
-		t.Fatal(err)
-	}
-	for _, fail := range []error{store.ErrFull, store.ErrClosed} {
-		taken.fail = fail
-		if err := l.Flush(t.Context()); !errors.Is(err, limits.ErrUnavailable) || !errors.Is(err, fail) {
-			t.Errorf("%v: got %v", fail, err)
-		}
-	}
-}
-
 func TestAChangeIsWrittenAsAWholeOrNotAtAll(t *testing.T) {
 	st := open(t, t.TempDir(), store.Options{})
-	l, _ := local(t, st)
+	l, _ := openLedger(t, st)
 	if err := reserveTokens(t, l, "1", 5); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +134,7 @@ func TestAChangeIsWrittenAsAWholeOrNotAtAll(t *testing.T) {
 }
 
 func TestASubjectThatDoesNotFitIsRefused(t *testing.T) {
-	l, _ := local(t, open(t, t.TempDir(), store.Options{}))
+	l, _ := openLedger(t, open(t, t.TempDir(), store.Options{}))
 	limits.LimitLedgerSubjects(l, 0)
 	if err := reserveTokens(t, l, "1", 5); !errors.Is(err, limits.ErrUnavailable) {
 		t.Errorf("got %v", err)
@@ -156,7 +142,7 @@ func TestASubjectThatDoesNotFitIsRefused(t *testing.T) {
 }
 
 func TestACallTooManyIsRefused(t *testing.T) {
-	l, _ := local(t, open(t, t.TempDir(), store.Options{}))
+	l, _ := openLedger(t, open(t, t.TempDir(), store.Options{}))
 	limits.FillCalls(l, "new")
 	if err := reserveTokens(t, l, "new", 5); !errors.Is(err, limits.ErrUnavailable) {
 		t.Errorf("got %v", err)
@@ -165,7 +151,7 @@ func TestACallTooManyIsRefused(t *testing.T) {
 
 func TestARowCountsTheCallsInIt(t *testing.T) {
 	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Hour})
-	l, _ := local(t, st)
+	l, _ := openLedger(t, st)
 	for i := range 3 { // written as one
 		call := fmt.Sprint(i)
 		if err := reserveTokens(t, l, call, 5); err != nil {
@@ -178,7 +164,7 @@ func TestARowCountsTheCallsInIt(t *testing.T) {
 	}
 }
 
-// Nothing in the way of the database lets a start report calls that it has not charged.
+// A start that cannot write must not report calls that it has not charged.
 func TestAStartThatCannotWriteChargesLaterAndOnce(t *testing.T) {
 	dir := t.TempDir()
 	st := open(t, dir, store.Options{CommitInterval: time.Millisecond})
@@ -205,7 +191,7 @@ func TestAStartThatCannotWriteChargesLaterAndOnce(t *testing.T) {
 	if _, err := db.Exec("ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	l, _ := local(t, st)
+	l, _ := openLedger(t, st)
 	balance(t, l, budgeted(t, "key:a", "100 tokens/day"), 5, 0)
 }
 

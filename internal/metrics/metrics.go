@@ -1,9 +1,8 @@
-// Package metrics holds the gateway's Prometheus collectors.
+// Package metrics has the gateway's Prometheus collectors.
 //
-// The values outlive a configuration: one [Metrics] lives in the gateway's
-// State and is registered anew on the registry of each configuration. Labels
-// have a bounded number of values: routes, providers and codes are ours, a
-// model is named only when the catalog knows it.
+// The values outlive a configuration: one [Metrics] belongs to the gateway's State and is
+// registered on the registry of each new configuration. Labels have a bounded number of values:
+// routes, providers and codes are ours, and a model is named only if the catalog knows it.
 package metrics
 
 import (
@@ -28,7 +27,7 @@ type Metrics struct {
 	vnc        vnc
 }
 
-// Gauges are the values that are read when they are scraped.
+// Gauges are values that are read at each scrape.
 type Gauges struct {
 	ActivityLost func() float64 // activity rows dropped because the store was too slow
 	InFlight     func() float64 // calls under way
@@ -36,11 +35,11 @@ type Gauges struct {
 	HalfOpen     func() float64 // VNC connections in their handshake
 }
 
-// durationBuckets reach from a cached answer to the longest generation that
-// an SDK waits for (600 s).
+// durationBuckets reach from a cached answer to the longest generation that an SDK waits for (600
+// s).
 var durationBuckets = []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600}
 
-// New returns a fresh set, registered nowhere.
+// New returns a new set that is not registered yet.
 func New(g Gauges) *Metrics {
 	return &Metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -75,8 +74,8 @@ func New(g Gauges) *Metrics {
 	}
 }
 
-// Register adds the collectors to the registry of a configuration. A second
-// registration of the same set is no error.
+// Register adds the collectors to the registry of a configuration. A second registration of the
+// same set is not an error.
 func (m *Metrics) Register(registry prometheus.Registerer) error {
 	all := []prometheus.Collector{m.requests, m.duration, m.firstToken, m.tokens, m.refused, m.lost, m.inflight}
 	for _, c := range append(all, m.vnc.collectors()...) {
@@ -88,7 +87,7 @@ func (m *Metrics) Register(registry prometheus.Registerer) error {
 	return nil
 }
 
-// Call is one ended call as the metrics see it.
+// Call is one ended call.
 type Call struct {
 	Route, Provider, Model, Code string
 	Status                       int

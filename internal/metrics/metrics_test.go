@@ -20,8 +20,8 @@ func newMetrics() *metrics.Metrics {
 	})
 }
 
-// gather is every series of a registry with its value, sorted; of a histogram
-// how much was observed.
+// gather returns every series of a registry with its value, sorted; of a histogram the number of
+// observations.
 func gather(t *testing.T, registry *prometheus.Registry) []string {
 	t.Helper()
 	families, err := registry.Gather()
@@ -48,7 +48,7 @@ func gather(t *testing.T, registry *prometheus.Registry) []string {
 
 func register(t *testing.T, m *metrics.Metrics) *prometheus.Registry {
 	t.Helper()
-	registry := prometheus.NewPedanticRegistry() // as Caddy's is
+	registry := prometheus.NewPedanticRegistry() // like Caddy's
 	if err := m.Register(registry); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestAnEndedSessionIsCounted(t *testing.T) {
 	}
 }
 
-// A configuration brings a new registry; the values go on.
+// A configuration brings a new registry; the values continue.
 func TestValuesOutliveARegistry(t *testing.T) {
 	m := newMetrics()
 	register(t, m)

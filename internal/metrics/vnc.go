@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// vnc are the collectors of the desktop door.
+// vnc are the collectors of desktops.
 type vnc struct {
 	sessions *prometheus.CounterVec
 	duration prometheus.Histogram
@@ -16,7 +16,7 @@ type vnc struct {
 	halfOpen prometheus.GaugeFunc
 }
 
-// sessionBuckets reach from a look to a working day, in seconds.
+// sessionBuckets reach from a short look to a working day, in seconds.
 var sessionBuckets = []float64{10, 60, 300, 900, 1800, 3600, 2 * 3600, 4 * 3600, 8 * 3600, 12 * 3600}
 
 func newVNC(g Gauges) vnc {
@@ -52,9 +52,9 @@ func (v *vnc) collectors() []prometheus.Collector {
 	return []prometheus.Collector{v.sessions, v.duration, v.bytes, v.refused, v.open, v.halfOpen}
 }
 
-// Session is one ended VNC session as the metrics see it.
+// Session is one ended VNC session.
 type Session struct {
-	Security, Ended string // closed sets
+	Security, Ended string // from closed sets
 	Duration        time.Duration
 	Up, Down        int64 // bytes
 }
@@ -67,6 +67,5 @@ func (m *Metrics) SessionEnded(s Session) {
 	m.vnc.bytes.WithLabelValues("down").Add(float64(s.Down))
 }
 
-// VNCRefused counts one connection to the desktop door that came to nothing.
-// The reason is one of a closed set.
+// VNCRefused counts one VNC connection that failed. The reason is one of a closed set.
 func (m *Metrics) VNCRefused(reason string) { m.vnc.refused.WithLabelValues(reason).Inc() }

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -45,7 +46,7 @@ func (c *call) run(ctx context.Context) error {
 	if err := c.enter(); err != nil { // 429: rates and concurrency of key, tenant and gateway
 		return err
 	}
-	if err := c.read(); err != nil { // 408 413 415 429
+	if err := c.read(); err != nil { // 400 413 415 429: the body, its time and memory
 		return err
 	}
 	if err := c.parse(); err != nil { // 400
@@ -70,7 +71,7 @@ func (c *call) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.deliver(ctx, sending) // 502, or the answer
+	return c.deliver(ctx, sending) // 422 429 502 503, a 4xx of the provider, or the answer
 }
 
 // Serve runs a model call and writes its answer. An error was not written.
@@ -119,9 +120,11 @@ func invalidJSON(err error) error {
 }
 
 func (c *call) parse() (err error) {
-	c.asked, err = c.op.parse(&c.body)
+	if c.asked, err = c.op.parse(&c.body); err != nil {
+		return err
+	}
 	c.Record.Stream = c.asked.Stream
-	return err
+	return nil
 }
 
 // route finds the target of the model that the request names and notes it in the record.
@@ -138,7 +141,7 @@ func (c *call) route(ctx context.Context) error {
 	if t.provider.BuiltIn && !onLoopback(c.r) {
 		c.deps.WarnOfDemo("the test provider")
 	}
-	return c.charge.checkSize(len(c.body.Data()), name)
+	return c.charge.checkSize(len(c.body.Data()))
 }
 
 // check holds the request to its caps and to the limits of the model.
@@ -192,19 +195,12 @@ func (c *call) checkState(ctx context.Context) (err error) {
 // reserve takes what the call may use from token rates and budgets.
 func (c *call) reserve(ctx context.Context) error {
 	key := c.charge.key
-	rated := key != nil && key.rated
-	for _, m := range c.target.limits {
-		rated = rated || m.rated()
-	}
-	if !c.limited() || !rated && !key.budgeted() {
+	rated := key != nil && key.rated || slices.ContainsFunc(c.target.limits, (*ModelLimits).rated)
+	if !rated && !key.budgeted() {
 		return nil
 	}
-	content, bytes := request.ContentOf(&c.body), int64(len(c.body.Data()))
-	c.charge.estimateLikely(&c.target.model, bytes, content)
-	if key.hard() {
-		if err := c.charge.estimateMost(&c.target.model, c.asked.Model, bytes, content); err != nil {
-			return err
-		}
+	if err := c.charge.estimateUse(&c.body); err != nil {
+		return err
 	}
 	if rated {
 		grant, err := c.admission.takeTokens(c.charge.use.likely.Tokens, c.rateSubjects())
@@ -218,7 +214,7 @@ func (c *call) reserve(ctx context.Context) error {
 
 // rateSubjects returns all subjects whose token rates the call counts against.
 func (c *call) rateSubjects() []limits.Subject {
-	subjects := append([]limits.Subject(nil), c.charge.key.subjects()...)
+	subjects := slices.Clone(c.charge.key.subjects())
 	for _, m := range c.target.limits {
 		subjects = append(subjects, m.Subject)
 	}
@@ -240,7 +236,7 @@ func (c *call) encode() (*sending, error) {
 	if c.charge.setOutput {
 		e.output = c.charge.output
 	}
-	s, err := c.op.encode(&e)
+	s, err := c.op.encode(e)
 	if err != nil {
 		return nil, err
 	}

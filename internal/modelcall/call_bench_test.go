@@ -1,7 +1,6 @@
 package modelcall
 
 import (
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -43,15 +42,12 @@ func BenchmarkCall(b *testing.B) {
 func BenchmarkStream(b *testing.B) {
 	event := "data: " + string(event("word ")) + "\n\n"
 	answer := strings.Repeat(event, 64) + "data: [DONE]\n\n"
-	r := newRig(b, streaming64(answer))
+	r := newRig(b, eventsOf(answer))
 	body := strings.Replace(hello, `"max_tokens"`, `"stream":true,"max_tokens"`, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		w := httptest.NewRecorder()
-		c := r.beginWith(b, w, post(strings.NewReader(body), int64(len(body))))
-		if err := c.Serve(Chat, openaiAPI{}); err != nil {
-			b.Fatal(err)
+		if _, refusal := r.serve(b, Chat, body); refusal != nil {
+			b.Fatal(refusal)
 		}
-		c.Finish()
 	}
 }

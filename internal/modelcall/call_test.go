@@ -21,15 +21,20 @@ import (
 func (r *rig) serve(t testing.TB, op Operation, body string) (*httptest.ResponseRecorder, *apierror.Error) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	c := r.beginWith(t, w, post(strings.NewReader(body), int64(len(body))))
-	defer c.Finish()
-	err := c.Serve(op, openaiAPI{})
+	return w, r.serveTo(t, w, post(strings.NewReader(body), int64(len(body))), op)
+}
+
+func (r *rig) serveTo(t testing.TB, w http.ResponseWriter, req *http.Request, op Operation) *apierror.Error {
+	t.Helper()
+	q := r.request(t, w, req)
+	defer q.Finish()
+	err := q.Serve(op, openaiAPI{})
 	if err == nil {
-		return w, nil
+		return nil
 	}
 	refusal := apierror.From(err)
-	c.Fail(refusal)
-	return w, refusal
+	q.Fail(refusal)
+	return refusal
 }
 
 const chatAnswerBody = `{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,` +
@@ -87,7 +92,7 @@ func TestTheStepsOfACallRefuseInTheirOrder(t *testing.T) {
 	}{
 		{"size before JSON", strings.Repeat("{", 5000), apierror.RequestTooLarge},
 		{"JSON before model", `{"model":"nobody/m","model":"x"}`, apierror.InvalidJSON},
-		{"parameters before model", `{"model":"nobody/m"}`, apierror.MissingParameter},
+		{"parameters before model", `{"model":"nobody/m","stream":true}`, apierror.MissingParameter},
 		{"model before caps", `{"model":"nobody/m",` + two + `}`, apierror.ModelNotFound},
 		{"not callable", `{"model":"acme/hidden",` + two + `}`, apierror.ModelNotCallable},
 		{"caps before budget", `{"model":"acme/m",` + two + `}`, apierror.InvalidValue},
@@ -103,8 +108,8 @@ func TestTheStepsOfACallRefuseInTheirOrder(t *testing.T) {
 		if _, refusal := r.serve(t, Chat, c.body); refusal == nil || refusal.Code != c.code {
 			t.Errorf("%s: %v, want %s", c.name, refusal, c.code)
 		}
-		if row := r.rows(t)[0]; row.Code != string(c.code) {
-			t.Errorf("%s: the record has %q", c.name, row.Code)
+		if row := r.rows(t)[0]; row.Code != string(c.code) || row.Stream {
+			t.Errorf("%s: the record has %q, stream %v", c.name, row.Code, row.Stream)
 		}
 	}
 	if asked != 0 {
@@ -116,7 +121,7 @@ func TestTheStepsOfACallRefuseInTheirOrder(t *testing.T) {
 func spend(t testing.TB, r *rig, tokens int64) error {
 	t.Helper()
 	amount := limits.Amount{Tokens: tokens}
-	hold, refused, err := limits.Reserve(t.Context(), r.Ledger, limits.Reservation{
+	hold, refused, err := limits.Reserve(t.Context(), r.Ledger, limits.ReserveRequest{
 		Call: "spent/" + t.Name(), At: r.Now(), Most: amount, Likely: amount, Subjects: r.Limits.Keys["dev"].Subjects,
 	})
 	if err != nil || refused != nil {

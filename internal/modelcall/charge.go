@@ -32,8 +32,8 @@ type charge struct {
 	cacheHour bool // what the call writes to the provider's cache is kept for an hour
 
 	use   estimate
-	grant *limits.Grant // of the token rates
-	hold  *limits.Hold  // of the budgets
+	grant *limits.Grant       // of the token rates
+	hold  *limits.Reservation // of the budgets
 }
 
 const (
@@ -57,13 +57,13 @@ func (g *charge) setTarget(t *target) {
 }
 
 // checkSize holds the body to the limit of the model.
-func (g *charge) checkSize(bytes int, model string) error {
+func (g *charge) checkSize(bytes int) error {
 	most := g.caps.Body
 	if most == 0 {
 		most = upload.MaxBody
 	}
 	if int64(bytes) > most {
-		return apierror.New(apierror.RequestTooLarge, "the request body has %d bytes; the limit of the model %q is %d bytes", bytes, model, most)
+		return apierror.New(apierror.RequestTooLarge, "the request body has %d bytes; the limit of the model %q is %d bytes", bytes, g.record.Model, most)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (g *charge) reserve(ctx context.Context, at time.Time) error {
 	}
 	bounded, cancel := context.WithTimeout(ctx, reserveTimeout)
 	defer cancel()
-	hold, refused, err := limits.Reserve(bounded, g.deps.Ledger, limits.Reservation{
+	hold, refused, err := limits.Reserve(bounded, g.deps.Ledger, limits.ReserveRequest{
 		Call: g.reservationID(), At: at, Most: g.use.most, Likely: g.use.likely, Subjects: g.key.Subjects, Durable: g.mustBeRecorded(),
 	})
 	switch {

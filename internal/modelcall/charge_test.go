@@ -47,7 +47,7 @@ func TestAFailingLedgerRefusesCallsByThePolicy(t *testing.T) {
 // invalid is a ledger that takes every reservation for an impossible one.
 type invalid struct{ limits.Ledger }
 
-func (invalid) Reserve(context.Context, limits.Reservation) (*limits.Refusal, error) {
+func (invalid) Reserve(context.Context, limits.ReserveRequest) (*limits.Refusal, error) {
 	return nil, fmt.Errorf("%w: a negative amount", limits.ErrInvalid)
 }
 
@@ -67,7 +67,7 @@ func TestACallWithoutAValidReservationDoesNotGoOn(t *testing.T) {
 // hanging is a ledger on a disk that hangs: it takes the reservation and does not answer.
 type hanging struct{ limits.Ledger }
 
-func (h hanging) Reserve(ctx context.Context, r limits.Reservation) (*limits.Refusal, error) {
+func (h hanging) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.Refusal, error) {
 	if refusal, err := h.Ledger.Reserve(ctx, r); refusal != nil || err != nil {
 		return refusal, err
 	}

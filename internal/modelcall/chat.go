@@ -22,7 +22,7 @@ func (chat) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
 	return request.ChatLimits(b)
 }
 
-func (chat) encode(e *encoding) (*sending, error) {
+func (chat) encode(e encoding) (*sending, error) {
 	if e.target.provider.ResponsesOnly {
 		return encodeChatAsResponses(e)
 	}
@@ -54,7 +54,7 @@ func (a *chatAnswer) whole(dst, body []byte) ([]byte, openai.Summary, error) {
 
 func (a *chatAnswer) stream() openai.Stream { return a.api.ChatStream(a.call, a.pricer) }
 
-func encodeChatAsResponses(e *encoding) (*sending, error) {
+func encodeChatAsResponses(e encoding) (*sending, error) {
 	body, original, err := toresponses.Request(e.body, e.asked.Stream, toresponses.Options{UpstreamModel: e.target.model.Name, MaxOutput: e.output})
 	if err != nil {
 		return nil, err
@@ -65,8 +65,7 @@ func encodeChatAsResponses(e *encoding) (*sending, error) {
 	return &sending{provider.Responses, [][]byte{body}, e.asked.Stream, &chatFromResponses{chatAnswer{e.api, e.pricer, e.answer}, original}}, nil
 }
 
-// chatFromResponses is the answer of a provider that has only the Responses API. It becomes a chat
-// completion as a provider would send it, and that becomes the family's.
+// chatFromResponses is the answer of a provider that has only the Responses API.
 type chatFromResponses struct {
 	chatAnswer
 	original *toresponses.Original
@@ -85,5 +84,5 @@ func (a *chatFromResponses) whole(dst, body []byte) ([]byte, openai.Summary, err
 }
 
 func (a *chatFromResponses) stream() openai.Stream {
-	return toresponses.NewStream(a.original, a.call, a.chatAnswer.stream())
+	return toresponses.NewStream(a.original, a.call, a.api.ChatStream(a.call, a.pricer))
 }

@@ -24,6 +24,7 @@ const (
 // streaming is the delivery of an answer event by event.
 type streaming struct {
 	call   *call
+	events openai.Events     // of the provider
 	stream openai.Stream     // writes the caller's events
 	guard  *guardrail.Stream // nil: no guardrail reads the answer
 	writer *eventWriter
@@ -68,7 +69,7 @@ func (d *streaming) forward(body io.Reader) *apierror.Error {
 		if event.Comment {
 			continue
 		}
-		c.firstToken(c.deps.Now())
+		c.firstToken(c.deps.Now)
 		c.meter.event(event.Name, event.Data)
 		if refusal := d.take(event); refusal != nil {
 			c.meter.lastEvent(event.Data)
@@ -89,11 +90,13 @@ func (d *streaming) forward(body io.Reader) *apierror.Error {
 
 // take adds to the batch what the client gets for an event. After a refusal only the end may follow.
 func (d *streaming) take(event sse.Event) *apierror.Error {
+	next := d.events.Next(event.Name, event.Data)
+	defer next.Release()
 	if d.guard == nil {
-		d.batch.set(d.stream.Data(d.batch.bytes(), event.Name, event.Data))
+		d.batch.set(d.stream.Data(d.batch.bytes(), next))
 		return nil
 	}
-	events, verdict, err := d.guard.Push(event.Name, event.Data)
+	events, verdict, err := d.guard.Push(next)
 	d.pass(events)
 	switch {
 	case err != nil:
@@ -117,15 +120,16 @@ func (d *streaming) endGuard() *apierror.Error {
 	return nil
 }
 
-func (d *streaming) pass(events []guardrail.Event) {
+func (d *streaming) pass(events []*openai.Event) {
 	for _, e := range events {
-		d.batch.set(d.stream.Data(d.batch.bytes(), e.Name, e.Data))
+		d.batch.set(d.stream.Data(d.batch.bytes(), e))
 	}
 }
 
 // end writes the rest of the batch and the one end of the stream: the family's own, or its error. A
 // failure before the provider said anything, and before anything was written, is returned and becomes
-// a status; whether the first words and the failure came in one packet makes no difference.
+// a status; whether the first words and the failure came in one packet makes no difference. Nothing
+// more is written to a client that has left.
 func (d *streaming) end(ctx context.Context, failure *apierror.Error) error {
 	c, out, written := d.call, d.batch.bytes(), false
 	if failure == nil {
@@ -135,10 +139,16 @@ func (d *streaming) end(ctx context.Context, failure *apierror.Error) error {
 		out, failure, written = d.close(out)
 	}
 	if failure != nil {
-		if failure.Code == apierror.ClientGone || !d.stream.Summary().Text && d.writer.abandon() {
+		gone := failure.Code == apierror.ClientGone
+		unwritten := (gone || !d.stream.Summary().Text) && d.writer.abandon()
+		if gone || unwritten {
 			_, _ = d.stream.Close(nil, failure) // completes the summary
 			c.summarize(d.stream.Summary())
-			return failure
+			if unwritten {
+				return failure
+			}
+			c.Fail(failure)
+			return nil
 		}
 		if !written {
 			out, _ = d.stream.Close(out, failure) // it ends for the first time: there is no error

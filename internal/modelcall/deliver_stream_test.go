@@ -7,16 +7,20 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// streaming64 answers with an event stream.
-func streaming64(events string) roundTrip {
-	return eventStream(io.NopCloser(strings.NewReader(events)))
+// eventsOf answers each request with these events.
+func eventsOf(events string) roundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		return eventStream(io.NopCloser(strings.NewReader(events)))(r)
+	}
 }
 
 func eventStream(body io.ReadCloser) roundTrip {
@@ -34,7 +38,7 @@ const (
 )
 
 func TestAStreamIsForwardedToItsEnd(t *testing.T) {
-	r := newRig(t, streaming64(firstWord+lastWord+usageWord+doneWord))
+	r := newRig(t, eventsOf(firstWord+lastWord+usageWord+doneWord))
 	w, refusal := r.serve(t, Chat, streamed)
 	body := w.Body.String()
 	if refusal != nil || w.Code != 200 || w.Header().Get("Content-Type") != "text/event-stream" ||
@@ -63,7 +67,7 @@ func TestAFailureInAStreamIsAStatusOrAnEvent(t *testing.T) {
 		{"cut after the role", strings.Replace(firstWord, `"Hel"`, `""`, 1), 200, apierror.UpstreamError, "estimated"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, streaming64(c.events))
+			r := newRig(t, eventsOf(c.events))
 			w, refusal := r.serve(t, Chat, streamed)
 			if c.status == 0 {
 				wantRefusal(t, refusal, c.code, "")
@@ -125,20 +129,51 @@ func TestAFailureAfterTheCommitTimeIsAnEvent(t *testing.T) {
 	})
 }
 
-// failingWriter is a client that has left.
-type failingWriter struct{ *httptest.ResponseRecorder }
+// The headers of the rates come before the first byte, also if a heartbeat is the first.
+func TestEveryAnswerShowsTheRatesOfItsCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := func(r *http.Request) (*http.Response, error) {
+			time.Sleep(30 * time.Second) // the bubble's clock
+			return eventsOf(firstWord + lastWord + usageWord + doneWord)(r)
+		}
+		minute := limits.Subject{Name: "key:dev", Rates: []limits.Rate{{Unit: limits.Requests, Limit: 10, Window: 60e9}}}
+		for name, c := range map[string]struct {
+			provider roundTrip
+			body     string
+		}{
+			"whole": {answering(200, chatAnswerBody), hello}, "stream": {eventsOf(firstWord + lastWord + doneWord), streamed}, "heartbeat first": {late, streamed},
+		} {
+			r := newRig(t, c.provider, limited(&KeyLimits{Subjects: []limits.Subject{minute}}))
+			w, refusal := r.serve(t, Chat, c.body)
+			if left := w.Result().Header.Get("X-Test-Remaining"); refusal != nil || left != "9" {
+				t.Errorf("%s: %v, %q requests are left", name, refusal, left)
+			}
+		}
+	})
+}
 
-func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+// leftClient is the writer of a client that has left.
+type leftClient struct {
+	*httptest.ResponseRecorder
+	statuses []int
+}
 
+func (w *leftClient) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func (w *leftClient) WriteHeader(status int) { w.statuses = append(w.statuses, status) }
+
+// The answer of a client that leaves has begun: no other status follows, and no error is left to write.
 func TestAClientThatLeavesAStreamIsRecorded(t *testing.T) {
-	r := newRig(t, streaming64(firstWord+lastWord+usageWord+doneWord))
-	c := r.beginWith(t, failingWriter{httptest.NewRecorder()}, post(strings.NewReader(streamed), int64(len(streamed))))
-	if err := c.Serve(Chat, openaiAPI{}); err != nil {
-		c.Fail(apierror.From(err))
-	}
-	c.Finish()
-	if row := r.rows(t)[0]; row.Code != string(apierror.ClientGone) || row.Status != 499 {
-		t.Errorf("record: %d %s", row.Status, row.Code)
+	events := strings.NewReader(firstWord + lastWord + usageWord + doneWord)
+	for source, body := range map[string]io.Reader{"provider": events, "estimated": iotest.OneByteReader(strings.NewReader(firstWord + lastWord))} {
+		r := newRig(t, eventStream(io.NopCloser(body)))
+		w := &leftClient{ResponseRecorder: httptest.NewRecorder()}
+		if refusal := r.serveTo(t, w, post(strings.NewReader(streamed), int64(len(streamed))), Chat); refusal != nil || len(w.statuses) != 1 {
+			t.Errorf("%v is left to write after %v", refusal, w.statuses)
+		}
+		if row := r.rows(t)[0]; row.Code != string(apierror.ClientGone) || row.Status != 499 || row.UsageSource != source {
+			t.Errorf("record: %d %s, usage %s, want %s", row.Status, row.Code, row.UsageSource, source)
+		}
 	}
 }
 
@@ -155,11 +190,10 @@ func TestADrainedStreamIsChargedByItsUsage(t *testing.T) {
 			_, _ = io.WriteString(writer, lastWord+usageWord+doneWord)
 			_ = writer.Close()
 		}()
-		c := r.beginWith(t, httptest.NewRecorder(), post(strings.NewReader(streamed), int64(len(streamed))).WithContext(ctx))
-		err := c.Serve(Chat, openaiAPI{})
-		wantRefusal(t, err, apierror.ClientGone, "")
-		c.Fail(apierror.From(err))
-		c.Finish()
+		request := post(strings.NewReader(streamed), int64(len(streamed))).WithContext(ctx)
+		if refusal := r.serveTo(t, httptest.NewRecorder(), request, Chat); refusal != nil {
+			t.Errorf("%v is left to write", refusal)
+		}
 		if row := r.rows(t)[0]; row.UsageSource != "provider" || row.CompletionTokens != 4 || row.Status != 499 {
 			t.Errorf("record %+v", row)
 		}
@@ -168,7 +202,7 @@ func TestADrainedStreamIsChargedByItsUsage(t *testing.T) {
 
 func TestAGuardedStreamShowsNothingThatIsDenied(t *testing.T) {
 	denied := strings.Replace(lastWord, "lo.", " mellon ", 1)
-	r := newRig(t, streaming64(firstWord+denied+usageWord+doneWord), guarded(words(t, guardrail.Deny, guardrail.Output)))
+	r := newRig(t, eventsOf(firstWord+denied+usageWord+doneWord), guarded(words(t, guardrail.Deny, guardrail.Output)))
 	w, refusal := r.serve(t, Chat, streamed)
 	if strings.Contains(w.Body.String(), "mellon") {
 		t.Errorf("shown: %s", w.Body)
@@ -177,7 +211,7 @@ func TestAGuardedStreamShowsNothingThatIsDenied(t *testing.T) {
 		t.Errorf("%v; record: %d %s", refusal, row.Status, row.Code)
 	}
 
-	r = newRig(t, streaming64(firstWord+denied+usageWord+doneWord), guarded(words(t, guardrail.Redact, guardrail.Output)))
+	r = newRig(t, eventsOf(firstWord+denied+usageWord+doneWord), guarded(words(t, guardrail.Redact, guardrail.Output)))
 	w, refusal = r.serve(t, Chat, streamed)
 	if body := w.Body.String(); refusal != nil || strings.Contains(body, "mellon") || !strings.HasSuffix(body, doneWord) {
 		t.Errorf("%v: %s", refusal, body)

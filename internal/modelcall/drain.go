@@ -38,9 +38,6 @@ func (d *drain) context(client context.Context, deps *Deps, requestID string) (c
 	return ctx, cancel
 }
 
-// active reports whether an answer is read on after its client has left.
-func (d *drain) active() bool { return d.unwatch != nil }
-
 // stop ends what context began.
 func (d *drain) stop() {
 	if d.unwatch == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
@@ -43,8 +44,17 @@ const (
 	leastBytesPerToken = 3
 )
 
-// estimateLikely finds what the call will likely use.
-func (g *charge) estimateLikely(m *catalog.Model, bytes int64, content request.Content) {
+// estimateUse finds what the call will likely use and, under a hard budget, the most that it can use.
+func (g *charge) estimateUse(b *jsonscan.Body) error {
+	content, bytes := request.ContentOf(b), int64(len(b.Data()))
+	g.estimateLikely(bytes, content)
+	if !g.key.hard() {
+		return nil
+	}
+	return g.estimateMost(bytes, content)
+}
+
+func (g *charge) estimateLikely(bytes int64, content request.Content) {
 	output := int64(likelyOutput)
 	if g.output > 0 {
 		output = min(output, g.output+content.Thinking)
@@ -52,12 +62,12 @@ func (g *charge) estimateLikely(m *catalog.Model, bytes int64, content request.C
 	g.use.prompt = tokensOf(bytes-content.Encoded, bytesPerToken) + content.Images*likelyImage + g.account.builtIn*likelyBuiltIn
 	output *= g.requested.Choices
 	g.use.likely.Tokens = g.use.prompt + output
-	g.use.likely.Nano, _ = m.Price.CostNano(catalog.Tokens{Prompt: g.use.prompt, Completion: output})
+	g.use.likely.Nano, _ = g.price().CostNano(catalog.Tokens{Prompt: g.use.prompt, Completion: output})
 }
 
-// estimateMost finds the most that the call can use. It bounds the output if the request does not. It
-// refuses what has no upper bound under a hard budget.
-func (g *charge) estimateMost(m *catalog.Model, name string, bytes int64, content request.Content) error {
+// estimateMost bounds the output if the request does not. It refuses what has no upper bound.
+func (g *charge) estimateMost(bytes int64, content request.Content) error {
+	m := &g.target.model
 	switch most := m.MaxOutput; {
 	case g.output == 0:
 		g.output, g.setOutput = lesser(lesser(most, g.caps.Output), defaultOutput), true
@@ -90,7 +100,7 @@ func (g *charge) estimateMost(m *catalog.Model, name string, bytes int64, conten
 	g.use.most.Tokens = g.use.bound.Prompt + g.use.bound.Completion
 	g.use.most.Nano, g.use.priced = m.Price.MostNano(g.use.bound)
 	if g.key.hardMoney && !g.use.priced && !g.key.Unpriced {
-		return g.unpriced("no price is known for the model %q", name)
+		return g.unpriced("no price is known for the model %q", g.record.Model)
 	}
 	return nil
 }

@@ -164,7 +164,7 @@ func (openaiAPI) ChatResult(dst, body []byte, call openai.Call, _ Pricer) ([]byt
 	return openai.ChatResult(dst, body, call)
 }
 
-func (openaiAPI) ChatStream(call openai.Call, _ Pricer) openai.Stream {
+func (openaiAPI) ChatStream(call openai.Call, _ Pricer) openai.DeltaStream {
 	return openai.NewChatStream(call)
 }
 
@@ -180,6 +180,12 @@ func (r *rig) begin(t testing.TB, body string) *call {
 
 func (r *rig) beginWith(t testing.TB, w http.ResponseWriter, req *http.Request) *call {
 	t.Helper()
+	return r.request(t, w, req).newCall(Chat, openaiAPI{})
+}
+
+// request opens a request that has no call yet.
+func (r *rig) request(t testing.TB, w http.ResponseWriter, req *http.Request) *Request {
+	t.Helper()
 	r.serial++
 	n := strconv.Itoa(r.serial)
 	caller := Caller{Credential: keys.Credential{Key: &r.key, Hash: "0123"}, Secret: secret}
@@ -188,7 +194,7 @@ func (r *rig) beginWith(t testing.TB, w http.ResponseWriter, req *http.Request) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return q.newCall(Chat, openaiAPI{})
+	return q
 }
 
 // admit takes the steps of a call up to the one before encode.

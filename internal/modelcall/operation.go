@@ -24,7 +24,7 @@ type Operation interface {
 	requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error)
 	// encode writes the request for a target: as it is with a few edits, or translated. The error is
 	// a 400.
-	encode(e *encoding) (*sending, error)
+	encode(e encoding) (*sending, error)
 }
 
 // The operations.
@@ -38,7 +38,7 @@ type API interface {
 	// ChatResult appends a chat completion of a provider in the family's shape.
 	ChatResult(dst, body []byte, call openai.Call, p Pricer) ([]byte, openai.Summary, error)
 	// ChatStream returns the same for a stream.
-	ChatStream(call openai.Call, p Pricer) openai.Stream
+	ChatStream(call openai.Call, p Pricer) openai.DeltaStream
 	// ShowRate sets the headers that show a rate in an answer.
 	ShowRate(h http.Header, r *apierror.Rate)
 }
@@ -64,7 +64,7 @@ type encoding struct {
 }
 
 // openRouter reports whether the provider knows the request fields that only OpenRouter has.
-func (e *encoding) openRouter() bool { return e.target.provider.Dialect.OpenRouterFields() }
+func (e encoding) openRouter() bool { return e.target.provider.Dialect.OpenRouterFields() }
 
 // sending is a request in the form of a provider.
 type sending struct {

@@ -39,9 +39,9 @@ func (o *Outcome) Fail(e *apierror.Error) {
 }
 
 // firstToken notes that the first event of a stream has come.
-func (o *Outcome) firstToken(now time.Time) {
+func (o *Outcome) firstToken(now func() time.Time) {
 	if o.Record.FirstToken == 0 {
-		o.Record.FirstToken = max(now.Sub(o.begun), 1)
+		o.Record.FirstToken = max(now().Sub(o.begun), 1)
 	}
 }
 

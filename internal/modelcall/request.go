@@ -153,10 +153,11 @@ func (q *Request) Require(scope keys.Scope) error {
 // SetWorkstation notes the name of the workstation that the request is about.
 func (q *Request) SetWorkstation(name string) { q.Record.Workstation = q.deps.Redactor.Name(name) }
 
-// ReadObject reads a body that may be empty, of at most limit bytes: a JSON object, each member of
-// which read takes. It is for requests that are not model calls.
+// ReadObject reads a body that may be empty, of at most limit bytes and the max_body of the key: a
+// JSON object, each member of which read takes. It is for requests that are not model calls. The
+// error is one of [upload.Upload.Read], a 400, or that of read.
 func (q *Request) ReadObject(limit int64, read func(name string, value []byte) error) error {
-	data, err := q.Body.Read(limit)
+	data, err := q.Body.Read(min(limit, q.deps.Limits.maxBody(q.deps.Limits.Keys[q.Name])))
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return err
 	}

@@ -22,7 +22,7 @@ func (responses) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, err
 	return request.ResponsesLimits(b)
 }
 
-func (responses) encode(e *encoding) (*sending, error) {
+func (responses) encode(e encoding) (*sending, error) {
 	if e.target.provider.Translate != nil {
 		return encodeResponsesAsChat(e)
 	}
@@ -50,7 +50,7 @@ func (a *responsesAnswer) whole(dst, body []byte) ([]byte, openai.Summary, error
 
 func (a *responsesAnswer) stream() openai.Stream { return openai.NewResponsesStream(a.call) }
 
-func encodeResponsesAsChat(e *encoding) (*sending, error) {
+func encodeResponsesAsChat(e encoding) (*sending, error) {
 	p := e.target.provider
 	body, original, err := tochat.Request(e.body, e.asked.Stream, tochat.Options{
 		UpstreamModel: e.target.model.Name, MaxOutput: e.output, MaxTokensField: p.MaxTokensField,

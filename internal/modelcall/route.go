@@ -75,9 +75,10 @@ func (t *target) outputField() string {
 	return ""
 }
 
-// recordedName returns a model's name for the record of a request. The name can be any text, and a
-// key where a client's settings are mixed up: then it has no key, and the error is a refusal unless
-// the model was found not callable.
+// recordedName returns what the record shows of a model's name, and the error of the call. A client
+// whose settings are mixed up sends a key as the model. The record has it redacted, and a call with
+// it is refused if there is such a model, or none. Other errors stay: one that is not callable, or
+// that may be listed soon.
 func recordedName(d *Deps, name string, t *target, err error) (string, error) {
 	if t != nil && t.model.Known {
 		return name, err

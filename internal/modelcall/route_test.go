@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -85,13 +86,13 @@ func TestTheLimitsOfAllMatchingModelBlocksHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := charge{key: &KeyLimits{Caps: Caps{Tools: 5}}}
+	g := charge{key: &KeyLimits{Caps: Caps{Tools: 5}}, record: &activity.Record{Model: "acme/m"}}
 	g.setTarget(target)
 	if want := (Caps{Output: 100, Messages: 3, Tools: 5, Body: 1000}); g.caps != want {
 		t.Errorf("caps %+v, want %+v: a block that refuses is not clamped away", g.caps, want)
 	}
-	wantRefusal(t, g.checkSize(1001, "acme/m"), apierror.RequestTooLarge, "the limit of the model \"acme/m\" is 1000 bytes")
-	if err := g.checkSize(1000, "acme/m"); err != nil {
+	wantRefusal(t, g.checkSize(1001), apierror.RequestTooLarge, "the limit of the model \"acme/m\" is 1000 bytes")
+	if err := g.checkSize(1000); err != nil {
 		t.Error(err)
 	}
 }

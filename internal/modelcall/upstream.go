@@ -43,6 +43,7 @@ func (u *upstream) send(client context.Context, p *provider.Provider, s *sending
 	u.provider, u.client = p, client
 	u.meter.start(u.deps.Now(), q.Body.Len())
 	u.body = provider.NewBody(s.body, q.Body.Handover())
+	s.body = nil // u.body releases it
 	u.ctx, u.cancel = u.drain.context(client, u.deps, q.Record.RequestID)
 	q.entry.SetCancel(u.cancel)
 	q.watch.Start(u.deps.Timeouts.Header, u)

@@ -9,8 +9,8 @@ const (
 	// maxChoices is OpenAI's bound of `n`; each choice costs state.
 	maxChoices = 128
 
-	// maxHeldUsage bounds the usage object kept until a stream ends; real
-	// ones are under 1 KiB.
+	// maxHeldUsage bounds the usage object that is kept until a stream ends; real ones are under
+	// 1 KiB.
 	maxHeldUsage = 16 << 10
 )
 
@@ -22,55 +22,38 @@ var (
 	jsonAssistant   = []byte(`"assistant"`)
 )
 
-// chat repairs the chat completion objects of one call, a whole one or the
-// chunks of a stream. It holds little: a stream may be idle for hours, with
-// thousands like it. What the work on one object needs is borrowed.
+// chat repairs the chat completion objects of one call: a whole one, or the chunks of a stream. The
+// edits of an object go into its event.
 type chat struct {
-	call   Call
-	shape  Shape
-	stream bool
-
-	object   []byte // quoted
-	model    []byte // quoted, as asked
-	id       []byte // quoted, the same in all chunks; empty before the first
-	created  []byte // digits, of the first chunk; empty before it
-	provider []byte // quoted, empty for none
-
+	call    Call
+	shape   Shape
+	stream  bool
+	head    objectHead
 	sum     Summary
 	choices []choice // by index
-	usage   []byte   // the last usage object, if it is to be shown
+	usage   []byte   // the last usage object, if the client gets it
 
-	*scratch // nil between two objects
+	event *Event // the object in work
+	*work        // of the event
 }
 
-// reset makes c that of a call. It keeps nothing of the one before but room.
+// reset makes c that of a call. It keeps nothing of the one before but memory.
 func (c *chat) reset(call Call, shape Shape, stream bool) {
 	clear(c.choices)
-	*c = chat{
-		call: call, shape: shape, stream: stream, object: objectResult,
-		model: jsonscan.AppendString(c.model[:0], call.Model), id: c.id[:0], created: c.created[:0],
-		provider: c.provider[:0], choices: c.choices[:0], usage: c.usage[:0],
-	}
-	if stream {
-		c.object = objectChunk
-	}
-	if shape.FixedID != "" {
-		c.id = jsonscan.AppendString(c.id, shape.FixedID)
-	}
-	if shape.Provider != "" {
-		c.provider = jsonscan.AppendString(c.provider, shape.Provider)
-	}
+	*c = chat{call: call, shape: shape, stream: stream, head: c.head, choices: c.choices[:0], usage: c.usage[:0]}
+	c.head.reset(call.Model, shape, stream)
 }
 
-// patch begins an edit at a level.
-func (c *chat) patch(at Level, object []byte) (*jsonscan.Patch, []jsonscan.Member) {
-	c.members[at] = jsonscan.Members(object, c.members[at][:0])
-	c.patches[at].Reset(object, c.members[at])
-	return &c.patches[at], c.members[at]
+// set replaces member i, or adds it if i is negative.
+func set(p *jsonscan.Patch, i int, key string, value []byte) {
+	if i < 0 {
+		p.Add(key, value)
+		return
+	}
+	p.Set(i, value)
 }
 
-// one keeps the last of a repeated member: at is the index of the one before,
-// -1 for none.
+// one keeps the last of a repeated member: at is the index of the one before, -1 for none.
 func one(p *jsonscan.Patch, at *int, i int) {
 	if *at >= 0 {
 		p.Drop(*at)
@@ -78,29 +61,26 @@ func one(p *jsonscan.Patch, at *int, i int) {
 	*at = i
 }
 
-// top are the places of the members of a chunk or result that matter.
-type top struct {
-	id, object, created, model, choices, usage, provider, obfuscation int
+// topMembers are the indexes of the members of a chunk or result that matter, -1 for none.
+type topMembers struct {
+	id, object, created, model, choices, usage, provider, tier, padding int
 }
 
-var nowhere = top{-1, -1, -1, -1, -1, -1, -1, -1}
+var noMembers = topMembers{-1, -1, -1, -1, -1, -1, -1, -1, -1}
 
-// repair appends data as the client must get it. It reports false, and
-// appends nothing, for a chunk that holds nothing for a client. It keeps what
-// the summary needs.
-func (c *chat) repair(dst, data []byte) ([]byte, bool, *apierror.Error) {
-	var err error
-	c.members[AtTop], err = jsonscan.Lenient(data, c.members[AtTop][:0])
+// repair makes the object in the event what the client must get. It returns false for a chunk that
+// holds nothing for a client. It keeps what the summary needs.
+func (c *chat) repair(e *Event) (bool, *apierror.Error) {
+	members, err := e.Members()
+	c.event, c.work = e, e.work
 	if err != nil {
-		return dst, false, c.call.broken("answered what is not JSON").WithCause(err)
+		return false, c.call.broken("answered what is not JSON").WithCause(err)
 	}
-	members := c.members[AtTop]
 	p := &c.patches[AtTop]
-	p.Reset(data, members)
-
-	t := nowhere
+	p.Reset(e.Data, members)
+	t := noMembers
 	for i, m := range members {
-		switch key := m.DecodedKey(data); string(key) {
+		switch key := m.DecodedKey(e.Data); string(key) {
 		case "id":
 			one(p, &t.id, i)
 		case "object":
@@ -116,83 +96,120 @@ func (c *chat) repair(dst, data []byte) ([]byte, bool, *apierror.Error) {
 		case "provider":
 			one(p, &t.provider, i)
 		case "error":
-			if truthy(m.Value(data)) {
-				return dst, false, c.failed(data)
+			if truthy(m.Value(e.Data)) {
+				return false, c.failed(e.Data)
 			}
 			p.Drop(i) // openai-go ends a stream at the mere key
 		default:
-			if m.Kind == 'n' && c.shape.notNull(AtTop, key) {
+			switch {
+			case m.Kind == 'n' && c.shape.notNull(AtTop, key):
 				p.Drop(i)
-			} else if m.Kind == '"' && string(key) == "obfuscation" {
-				t.obfuscation = i
+			case m.Kind == '"' && string(key) == "obfuscation":
+				t.padding = i
+			case m.Kind == '"' && string(key) == "service_tier":
+				t.tier = i
 			}
 		}
 	}
-	if i := t.object; i >= 0 && string(members[i].Value(data)) == `"error"` { // vLLM
-		return dst, false, c.failed(data)
+	if i := t.object; i >= 0 && string(members[i].Value(e.Data)) == `"error"` { // vLLM
+		return false, c.failed(e.Data)
 	}
 	if t.usage >= 0 {
-		c.useUsage(p, t.usage, members[t.usage].Value(data))
+		c.useUsage(p, t.usage, members[t.usage].Value(e.Data))
 	}
 	if t.choices < 0 || members[t.choices].Kind != '[' {
-		return dst, false, nil
+		return false, nil
 	}
-	list := members[t.choices].Value(data)
-	c.spans[0] = jsonscan.Elements(list, c.spans[0][:0])
+	list := members[t.choices]
+	c.spans[0] = jsonscan.Elements(list.Value(e.Data), c.spans[0][:0])
 	if len(c.spans[0]) == 0 {
-		return dst, false, nil
+		return false, nil
 	}
-	edited, bad := c.editChoices(list)
-	if bad != nil {
-		return dst, false, bad
+	if bad := c.editChoices(list.ValueStart); bad != nil {
+		return false, bad
 	}
-	if c.splices[0].changed {
-		p.Set(t.choices, edited)
-	}
-	c.setHead(p, t, data)
+	c.head.edit(p, e.Data, members, t, &c.call, &c.sum)
 	if !c.stream {
 		for _, key := range c.shape.Present {
-			if _, ok := jsonscan.Find(data, members, key); !ok {
+			if _, ok := jsonscan.Find(e.Data, members, key); !ok {
 				p.Add(key, jsonNull)
 			}
 		}
 	}
-	if c.stream {
-		c.findHoles(p, t, data)
-	}
-	return p.Append(dst), true, nil
+	c.edits.add(p, 0)
+	c.note(members, t)
+	return true, nil
 }
 
-// useUsage reads usage, and takes it out of a stream's chunk: it is shown once
-// at the end, or not at all.
-func (c *chat) useUsage(p *jsonscan.Patch, i int, value []byte) {
-	u, ok := ParseUsage(value)
-	if ok {
-		c.sum.Usage, c.sum.HasUsage, c.sum.Later = u, true, 0
+// note fills in what a translation, and the next chunk, need to know of this one.
+func (c *chat) note(members []jsonscan.Member, t topMembers) {
+	data, chunk := c.event.Data, &c.chunk
+	created := c.head.created
+	if len(chunk.Choices) != 1 {
+		c.text = textSpan{}
 	}
-	if !c.stream {
-		switch {
-		case c.shape.Usage == nil:
-		case ok:
-			c.usage = c.shape.Usage(c.usage[:0], value, u)
-			p.Set(i, c.usage)
-		default:
+	c.vars = [Variables]Variable{VarText: {Start: c.text.start, End: c.text.end}}
+	if t.created >= 0 {
+		m := members[t.created]
+		if isDigits(m.Value(data)) {
+			created = m.Value(data)
+		}
+		if isTime(m.Value(data)) {
+			c.vars[VarNumber] = Variable{Start: m.ValueStart, End: m.ValueEnd}
+		}
+	}
+	if t.padding >= 0 {
+		m := members[t.padding]
+		c.vars[VarPadding] = Variable{Start: m.ValueStart, End: m.ValueEnd}
+	}
+	chunk.TextAt = c.text.start
+	chunk.Created, _ = jsonscan.Int(created)
+	if t.tier >= 0 {
+		chunk.ServiceTier = members[t.tier].Value(data)
+	}
+}
+
+// useUsage reads usage, and takes it out of a chunk: it is shown once at the end of a stream, or
+// not at all.
+func (c *chat) useUsage(p *jsonscan.Patch, i int, value []byte) {
+	if c.stream {
+		if c.holdUsage(value) {
+			p.Set(i, jsonNull)
+		} else {
 			p.Drop(i)
 		}
 		return
 	}
-	asOpenAI := c.call.IncludeUsage && c.shape.Usage == nil
-	if ok && len(value) <= maxHeldUsage && (asOpenAI || c.shape.Usage != nil) {
-		c.usage = append(c.usage[:0], value...)
-	}
-	if asOpenAI {
-		p.Set(i, jsonNull) // in every chunk but the last
-	} else {
+	u, ok := c.readUsage(value)
+	switch {
+	case c.shape.Usage == nil:
+	case ok:
+		c.usage = c.shape.Usage(c.usage[:0], value, u)
+		p.Set(i, c.usage)
+	default:
 		p.Drop(i)
 	}
 }
 
-// failed is the caller's form of a provider's error in an answer.
+// holdUsage reads the usage of a chunk and keeps it for the end. It reports whether the chunk must
+// have null in its place, as all but the last have for a client of the OpenAI API that asked for
+// usage.
+func (c *chat) holdUsage(value []byte) (null bool) {
+	null = c.call.IncludeUsage && c.shape.Usage == nil
+	if _, ok := c.readUsage(value); ok && len(value) <= maxHeldUsage && (null || c.shape.Usage != nil) {
+		c.usage = append(c.usage[:0], value...)
+	}
+	return null
+}
+
+func (c *chat) readUsage(value []byte) (u Usage, ok bool) {
+	if u, ok = ParseUsage(value); ok {
+		c.sum.Usage, c.sum.HasUsage, c.sum.Later = u, true, 0
+	}
+	return u, ok
+}
+
+// failed returns the caller's form of a provider's error in an answer.
 func (c *chat) failed(data []byte) *apierror.Error {
 	pe := ParseProviderError(data)
 	return Fault(pe.streamStatus(), 0, pe, c.call.Redact, c.call.Provider)

@@ -1,33 +1,38 @@
 package openai
 
 import (
-	"bytes"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-var (
-	doneMark  = []byte("[DONE]")
-	doneEvent = "data: [DONE]\n\n"
+const (
+	doneMark  = "[DONE]"
+	doneEvent = dataField + doneMark + eventEnd
 )
 
 // ChatStream is the [Stream] of chat completions.
 //
-// Each chunk passes with the edits its family needs. A provider's [DONE] and
-// its usage are held until the stream is known to be whole.
+// Each chunk passes with the edits its API needs. A provider's [DONE] and its usage are held until
+// the stream is known to be whole.
+//
+// A chunk does to the state of the stream what the one did that it repeats, and that changes
+// nothing more, unless that one began a choice or a tool call: the repair looks at no text but to
+// see whether there was any. So a chunk that repeats the one before is sent as that was.
 type ChatStream struct {
 	chat
-	last  template // of the chunk before, if more like it may come
-	done  bool     // the provider said [DONE]
-	ended bool     // the client was told the end
+	before int      // shape of the chunk before, 0 if none may repeat it
+	used   bool     // the chunk before had usage
+	last   template // of that chunk
+	done   bool     // the provider sent [DONE]
+	ended  bool     // the client got the end
 }
 
-// NewChatStream returns the stream of a first-family client.
+// NewChatStream returns the stream of a client of the OpenAI API.
 func NewChatStream(call Call) *ChatStream { return NewShapedStream(call, Shape{}) }
 
-// NewShapedStream is [NewChatStream] for a family with a [Shape] of its own.
+// NewShapedStream is [NewChatStream] for an API with a [Shape] of its own.
 func NewShapedStream(call Call, shape Shape) *ChatStream {
 	s := new(ChatStream)
 	s.reset(call, shape, true)
@@ -35,48 +40,83 @@ func NewShapedStream(call Call, shape Shape) *ChatStream {
 }
 
 // Data implements [Stream].
-func (s *ChatStream) Data(dst, name, data []byte) []byte {
-	data = bytes.TrimSpace(data)
-	if s.done || s.ended || len(data) == 0 {
+func (s *ChatStream) Data(dst []byte, e *Event) []byte {
+	switch {
+	case s.skips(e):
 		return dst
+	case s.repeats(e):
+		return s.last.append(dst, e)
 	}
-	if bytes.Equal(data, doneMark) {
-		s.done = true
-		return dst
-	}
-	isError := string(name) == "error"
-	if !isError {
-		if out, ok := s.last.apply(dst, data); ok {
-			if !s.last.usage {
-				s.sum.Later++
-			}
-			return out
-		}
-	}
-	s.sum.Later++
-	start := len(dst)
-	dst = append(dst, "data: "...)
-	at := len(dst)
-	s.borrow()
-	defer s.giveBack()
-	dst, found, bad := s.repair(dst, data)
-	if bad == nil && isError {
-		bad = s.failed(data)
-	}
+	found, bad := s.take(e)
 	if bad != nil {
-		return s.fail(dst[:start], bad)
+		return s.fail(dst, bad)
 	}
 	if !found {
-		s.last.forget()
-		return dst[:start]
+		return dst
 	}
-	dst = append(unwrap(dst, at), "\n\n"...)
-	s.last.forget()
-	if !s.first && s.sum.Text {
-		s.last.learn(data, dst[start:], s.holes)
-		s.last.usage = s.sum.Later == 0
+	start := len(dst)
+	dst = append(e.AppendTo(append(dst, dataField...)), eventEnd...)
+	if len(dst)-start > maxTemplate {
+		s.before = 0
+	}
+	if s.before != 0 {
+		s.last.learn(e, dst[start:], len(dataField))
 	}
 	return dst
+}
+
+// Read takes an event as Data does, and returns what is in it for a client. It is false if there is
+// nothing. The chunk is valid until the event is released.
+func (s *ChatStream) Read(e *Event) (chunk Chunk, found bool, bad *apierror.Error) {
+	switch {
+	case s.skips(e):
+		return chunk, false, nil
+	case s.repeats(e):
+		return Chunk{Repeats: true, Text: e.Value(VarText)}, true, nil
+	}
+	if found, bad = s.take(e); bad != nil {
+		s.fail(nil, bad)
+		return chunk, false, bad
+	}
+	return e.work.chunk, found, nil
+}
+
+// ReadNextWhole has Read return all of the next chunk, even if it repeats the one before.
+func (s *ChatStream) ReadNextWhole() { s.before = 0 }
+
+// skips reports whether an event has nothing to read.
+func (s *ChatStream) skips(e *Event) bool {
+	if s.done || s.ended || len(e.Data) == 0 {
+		return true
+	}
+	s.done = e.Done()
+	return s.done
+}
+
+// repeats reports whether an event repeats the one before, and counts it.
+func (s *ChatStream) repeats(e *Event) bool {
+	if s.before == 0 || !e.repeats || e.shape != s.before {
+		return false
+	}
+	if !s.used {
+		s.sum.Later++
+	}
+	return true
+}
+
+// take repairs an event, as repair does.
+func (s *ChatStream) take(e *Event) (found bool, bad *apierror.Error) {
+	s.sum.Later++
+	s.before = 0
+	found, bad = s.repair(e)
+	if bad == nil && string(e.Name) == "error" {
+		bad = s.failed(e.Data)
+	}
+	if bad == nil && found && !s.first && s.sum.Text && e.learn(s.vars) {
+		s.before, s.used = e.shape, s.sum.Later == 0
+	}
+	s.event, s.work = nil, nil
+	return found, bad
 }
 
 // Done implements [Stream].
@@ -107,8 +147,8 @@ func (s *ChatStream) Close(dst []byte, failure *apierror.Error) ([]byte, error) 
 // Summary implements [Stream].
 func (s *ChatStream) Summary() Summary { return s.sum }
 
-// whole tells whether the answer came to its end: a finish reason for every
-// choice that began, or the provider's own word.
+// whole reports whether the answer came to its end: a finish reason for every choice that began, or
+// [DONE].
 func (s *ChatStream) whole() bool {
 	started := false
 	for _, ch := range s.choices {
@@ -120,57 +160,44 @@ func (s *ChatStream) whole() bool {
 	return started
 }
 
-// fail ends the stream with the family's error.
+// fail ends the stream with the API's error.
 func (s *ChatStream) fail(dst []byte, e *apierror.Error) []byte {
 	s.ended, s.sum.Err, s.sum.Finish = true, e, finishError
 	if s.shape.Failure == nil {
 		return AppendStreamError(dst, e)
 	}
-	dst = s.appendHead(dst)
+	dst = s.begin(dst)
 	dst = s.shape.Failure(dst, e)
-	return append(dst, "}\n\n"...)
+	return append(dst, "}"+eventEnd...)
 }
 
 // appendFinish appends the chunk a provider forgot before its [DONE].
 func (s *ChatStream) appendFinish(dst []byte, index int, reason string) []byte {
-	dst = append(s.appendHead(dst), `,"choices":[{"index":`...)
+	dst = append(s.begin(dst), `,"choices":[{"index":`...)
 	dst = strconv.AppendInt(dst, int64(index), 10)
 	dst = append(dst, `,"delta":{},"finish_reason":`...)
 	dst = jsonscan.AppendString(dst, reason)
 	s.sum.Finish = reason
-	return append(dst, "}]}\n\n"...)
+	return append(dst, "}]}"+eventEnd...)
 }
 
-// appendUsage appends the one chunk with usage, where the client gets one and
-// the provider reported any.
+// appendUsage appends the one chunk with usage, if the client gets one and the provider reported
+// any.
 func (s *ChatStream) appendUsage(dst []byte) []byte {
 	if len(s.usage) == 0 {
 		return dst
 	}
-	at := len(dst)
-	dst = append(s.appendHead(dst), `,"choices":[],"usage":`...)
+	dst = append(s.begin(dst), `,"choices":[],"usage":`...)
 	if s.shape.Usage != nil {
 		dst = s.shape.Usage(dst, s.usage, s.sum.Usage)
 	} else {
 		dst = append(dst, s.usage...)
 	}
-	return append(unwrap(dst, at), "}\n\n"...)
+	return append(dst, "}"+eventEnd...)
 }
 
-// appendHead begins a chunk of our own, without its closing brace.
-func (s *ChatStream) appendHead(dst []byte) []byte {
-	s.learnHead(nowhere, nil)
-	dst = append(dst, `data: {"id":`...)
-	dst = append(dst, s.id...)
-	dst = append(dst, `,"object":`...)
-	dst = append(dst, s.object...)
-	dst = append(dst, `,"created":`...)
-	dst = append(dst, s.created...)
-	dst = append(dst, `,"model":`...)
-	dst = append(dst, s.model...)
-	if len(s.provider) > 0 {
-		dst = append(dst, `,"provider":`...)
-		dst = append(dst, s.provider...)
-	}
-	return dst
+// begin begins a chunk of our own, without its closing brace.
+func (s *ChatStream) begin(dst []byte) []byte {
+	s.head.learn(nil, nil, &s.call, &s.sum)
+	return s.head.append(append(dst, dataField...))
 }

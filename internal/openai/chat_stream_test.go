@@ -48,7 +48,7 @@ func TestTrap9ACutStreamNeverLooksWhole(t *testing.T) {
 	if out, _ = s.Close(nil, nil); len(out) != 0 {
 		t.Fatalf("a second end: %q", out)
 	}
-	if s.Data(nil, nil, []byte(chunk(hello, "null"))) != nil {
+	if s.Data(nil, openai.NewEvent(nil, []byte(chunk(hello, "null")))) != nil {
 		t.Fatal("data after the end")
 	}
 }

@@ -1,8 +1,6 @@
 package openai
 
 import (
-	"strconv"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -14,40 +12,37 @@ type choice struct {
 	calls    []toolCall
 }
 
-// editChoices edits the elements of list that need it; the result is in the
-// scratch, and c.splices[0] tells whether there is one.
-func (c *chat) editChoices(list []byte) ([]byte, *apierror.Error) {
-	if len(c.spans[0]) > maxChoices {
-		return nil, c.call.broken("answered with too many choices")
-	}
-	s := &c.splices[0]
-	s.reset()
-	for i, span := range c.spans[0] {
-		if span.Kind != '{' {
-			return nil, c.call.broken("answered with a choice that is no object")
-		}
-		value := span.Value(list)
-		p, bad := c.editChoice(value, i)
-		if bad != nil {
-			return nil, bad
-		}
-		if p.Changed() {
-			c.bufs[AtChoice] = p.Append(c.bufs[AtChoice][:0])
-			s.put(list, span.Start, span.End, c.bufs[AtChoice])
-		}
-	}
-	c.shift(c.spans[0])
-	return s.done(list), nil
+// textSpan is the longest string of a delta: it is what differs in the next chunk.
+type textSpan struct {
+	start, end int // in the event; 0 for none
+	twice      int // bytes in the edited event up to the same text once more; 0 if it has it once
 }
 
-func (c *chat) editChoice(object []byte, position int) (*jsonscan.Patch, *apierror.Error) {
-	p, members := c.patch(AtChoice, object)
+// editChoices edits the choices in c.spans, of an array that begins at base in the event.
+func (c *chat) editChoices(base int) *apierror.Error {
+	if len(c.spans[0]) > maxChoices {
+		return c.call.broken("answered with too many choices")
+	}
+	for i, span := range c.spans[0] {
+		if span.Kind != '{' {
+			return c.call.broken("answered with a choice that is no object")
+		}
+		if bad := c.editChoice(base+span.Start, base+span.End, i); bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+func (c *chat) editChoice(start, end, position int) *apierror.Error {
+	object := c.event.Data[start:end]
+	p, members := c.open(AtChoice, object)
+	c.text = textSpan{}
 	part := "delta"
 	if !c.stream {
 		part = "message"
 	}
-	index, message, finish, native := -1, -1, -1, -1
-	c.text = hole{}
+	index, message, finish, native, logprobs := -1, -1, -1, -1, -1
 	for i, m := range members {
 		switch key := m.DecodedKey(object); string(key) {
 		case "index":
@@ -60,12 +55,15 @@ func (c *chat) editChoice(object []byte, position int) (*jsonscan.Patch, *apierr
 			one(p, &native, i)
 		case "error":
 			if truthy(m.Value(object)) {
-				return nil, c.failed(object)
+				return c.failed(object)
 			}
 			p.Drop(i)
 		default:
-			if m.Kind == 'n' && c.shape.notNull(AtChoice, key) {
+			switch {
+			case m.Kind == 'n' && c.shape.notNull(AtChoice, key):
 				p.Drop(i)
+			case string(key) == "logprobs":
+				logprobs = i
 			}
 		}
 	}
@@ -74,33 +72,29 @@ func (c *chat) editChoice(object []byte, position int) (*jsonscan.Patch, *apierr
 	if index >= 0 && isDigits(members[index].Value(object)) {
 		number, _ = jsonscan.Int(members[index].Value(object))
 	} else {
-		c.set(p, index, "index", c.digits(number))
+		set(p, index, "index", c.digits(number))
 	}
-	if number >= maxChoices {
-		return nil, c.call.broken("answered with too many choices")
+	ch, bad := c.choice(number)
+	if bad != nil {
+		return bad
 	}
-	for len(c.choices) <= int(number) {
-		c.choices = append(c.choices, choice{})
+	c.chunk.Choices = append(c.chunk.Choices, ChunkChoice{Index: number})
+	out := &c.chunk.Choices[len(c.chunk.Choices)-1]
+	if logprobs >= 0 {
+		out.Logprobs = members[logprobs].Value(object)
 	}
-	ch := &c.choices[number]
-
 	switch {
 	case message >= 0 && members[message].Kind == '{':
-		value := members[message].Value(object)
-		inner, bad := c.editMessage(ch, value)
-		if bad != nil {
-			return nil, bad
-		}
-		if inner.Changed() {
-			c.bufs[AtMessage] = inner.Append(c.bufs[AtMessage][:0])
-			p.Set(message, c.bufs[AtMessage])
+		m := members[message]
+		if bad := c.editMessage(ch, out, start+m.ValueStart, start+m.ValueEnd); bad != nil {
+			return bad
 		}
 	case !c.stream:
-		return nil, c.call.broken("answered with a choice that has no message")
+		return c.call.broken("answered with a choice that has no message")
 	case ch.started:
-		c.set(p, message, part, jsonEmptyObject)
+		set(p, message, part, jsonEmptyObject)
 	default:
-		c.set(p, message, part, []byte(`{"role":"assistant"}`))
+		set(p, message, part, []byte(`{"role":"assistant"}`))
 	}
 	c.first = c.first || !ch.started
 	ch.started = true
@@ -110,16 +104,24 @@ func (c *chat) editChoice(object []byte, position int) (*jsonscan.Patch, *apierr
 		reason = members[finish].Value(object)
 	}
 	if c.editFinish(p, ch, reason, finish, native) == finishError {
-		return nil, c.call.broken("failed while it answered")
+		return c.call.broken("failed while it answered")
 	}
-	if c.text.length > 0 {
-		c.lift(p, members[message].ValueStart)
-	}
-	return p, nil
+	c.edits.add(p, start)
+	return nil
 }
 
-// editFinish puts the finish reason, if there is one, into the families'
-// words, and returns it.
+// choice returns the choice with an index, a new one if it is the first of it.
+func (c *chat) choice(index int64) (*choice, *apierror.Error) {
+	if index >= maxChoices {
+		return nil, c.call.broken("answered with too many choices")
+	}
+	for len(c.choices) <= int(index) {
+		c.choices = append(c.choices, choice{})
+	}
+	return &c.choices[index], nil
+}
+
+// editFinish puts the finish reason, if there is one, into the APIs' words, and returns it.
 func (c *chat) editFinish(p *jsonscan.Patch, ch *choice, reason []byte, finish, native int) string {
 	word := ""
 	if len(reason) > 2 && reason[0] == '"' {
@@ -134,10 +136,10 @@ func (c *chat) editFinish(p *jsonscan.Patch, ch *choice, reason []byte, finish, 
 		}
 	} else if !c.stream { // a whole answer has ended, whatever it says
 		word = ch.naturalEnd()
-		c.set(p, finish, "finish_reason", c.quote(word))
+		set(p, finish, "finish_reason", c.quote(word))
 		c.sum.Finish = word
 	} else if finish >= 0 && !jsonscan.IsNull(reason) || finish < 0 && c.shape.Native {
-		c.set(p, finish, "finish_reason", jsonNull)
+		set(p, finish, "finish_reason", jsonNull)
 	}
 	if c.shape.Native && word != "" && native < 0 {
 		if len(reason) <= 2 {
@@ -148,32 +150,10 @@ func (c *chat) editFinish(p *jsonscan.Patch, ch *choice, reason []byte, finish, 
 	return word
 }
 
-// naturalEnd is the finish reason of a choice whose provider forgot it.
+// naturalEnd returns the finish reason of a choice whose provider forgot it.
 func (ch *choice) naturalEnd() string {
 	if len(ch.calls) > 0 {
 		return "tool_calls"
 	}
 	return "stop"
-}
-
-// set replaces member i, or adds it when i is negative.
-func (c *chat) set(p *jsonscan.Patch, i int, key string, value []byte) {
-	if i < 0 {
-		p.Add(key, value)
-		return
-	}
-	p.Set(i, value)
-}
-
-// quote and digits return small values that live as long as the chunk.
-func (c *chat) quote(s string) []byte {
-	at := len(c.small)
-	c.small = jsonscan.AppendString(c.small, s)
-	return c.small[at:len(c.small):len(c.small)]
-}
-
-func (c *chat) digits(n int64) []byte {
-	at := len(c.small)
-	c.small = strconv.AppendInt(c.small, n, 10)
-	return c.small[at:len(c.small):len(c.small)]
 }

@@ -5,16 +5,16 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// AppendError appends the body of a refusal: {"error": {message, type, param,
-// code}}, all four keys always there, as the family's spec has it.
+// AppendError appends the body of a refusal: {"error": {message, type, param, code}}, always with
+// all four keys, as OpenAI's specification requires.
 func AppendError(dst []byte, e *apierror.Error) []byte {
 	dst = append(dst, `{"error":`...)
 	dst = appendErrorObject(dst, e)
 	return append(dst, '}')
 }
 
-// AppendStreamError appends the event that ends a failed chat stream. No
-// [DONE] may follow: it would make the part that came look whole.
+// AppendStreamError appends the event that ends a failed chat stream. No [DONE] may follow: it would
+// make an incomplete answer look whole.
 func AppendStreamError(dst []byte, e *apierror.Error) []byte {
 	dst = append(dst, "data: "...)
 	dst = AppendError(dst, e)

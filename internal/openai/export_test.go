@@ -1,10 +1,6 @@
 package openai
 
-// Forget makes the stream take the next chunk the long way.
-func (s *ChatStream) Forget() { s.last.forget() }
-
-// Takes reports whether chunk would go the short way.
-func (s *ChatStream) Takes(chunk []byte) bool {
-	_, ok := s.last.apply(nil, chunk)
-	return ok
+// WouldRepeat reports whether an event would be sent as one that repeats the one before.
+func (s *ChatStream) WouldRepeat(e *Event) bool {
+	return s.before != 0 && e.repeats && e.shape == s.before
 }

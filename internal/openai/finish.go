@@ -1,8 +1,7 @@
 package openai
 
-// finishWords maps the finish reasons seen in the wild to the closed set of
-// the families. Words that are not here pass as they are: no SDK rejects them,
-// and a guess would hide why an answer ended.
+// finishWords maps the finish reasons of known providers to the closed set of OpenAI. Other words
+// pass unchanged: no SDK rejects them, and a guess would hide why an answer ended.
 var finishWords = map[string]string{
 	"stop":           "stop",
 	"length":         "length",
@@ -24,10 +23,10 @@ var finishWords = map[string]string{
 	"refusal":       "content_filter",
 }
 
-// finishError is a provider's way to say in a chunk that it failed.
+// finishError is the finish reason of providers that failed.
 const finishError = "error"
 
-// finishReason returns the families' word for a provider's.
+// finishReason returns OpenAI's word for a provider's.
 func finishReason(native []byte) string {
 	if word, ok := finishWords[string(native)]; ok {
 		return word

@@ -32,9 +32,10 @@ func FuzzStreams(f *testing.F) {
 		usageAsked.IncludeUsage = true
 		for _, s := range []openai.Stream{openai.NewChatStream(newCall()), openai.NewChatStream(usageAsked), openai.NewResponsesStream(newCall())} {
 			var out []byte
+			var events openai.Events
 			for _, data := range [][]byte{a, b, a} {
 				before := bytes.Clone(data)
-				out = s.Data(out, []byte(name), data)
+				out = s.Data(out, events.Next([]byte(name), data))
 				if !bytes.Equal(before, data) {
 					t.Fatal("the event was written to")
 				}

@@ -8,52 +8,100 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// setHead puts the members in place that say what this object is.
-func (c *chat) setHead(p *jsonscan.Patch, t top, data []byte) {
-	set := func(i int, key string, value []byte) {
-		switch {
-		case i < 0:
-			p.Add(key, value)
-		case !bytes.Equal(c.members[AtTop][i].Value(data), value):
-			p.Set(i, value)
-		}
+// objectHead is the members that say what a chat completion object is, the same in all chunks of a
+// stream.
+type objectHead struct {
+	object   []byte // quoted
+	model    []byte // quoted, as asked
+	id       []byte // quoted; empty before the first object
+	created  []byte // digits, of the first object; empty before it
+	provider []byte // quoted, empty for none
+}
+
+// reset makes h that of another call. It keeps the memory.
+func (h *objectHead) reset(model string, shape Shape, stream bool) {
+	if h.model == nil { // one piece of memory for values of the usual lengths
+		const usual, digits = 56, 16
+		b := make([]byte, 2*usual+digits)
+		h.model, h.id, h.created = b[:0:usual], b[usual:usual:2*usual], b[2*usual:2*usual]
 	}
-	c.learnHead(t, data)
-	set(t.id, "id", c.id)
-	set(t.object, "object", c.object)
-	if t.created < 0 || !isDigits(c.members[AtTop][t.created].Value(data)) {
-		set(t.created, "created", c.created)
+	*h = objectHead{
+		object: objectResult,
+		model:  jsonscan.AppendString(h.model[:0], model),
+		id:     h.id[:0], created: h.created[:0], provider: h.provider[:0],
 	}
-	set(t.model, "model", c.model)
-	if len(c.provider) > 0 {
-		set(t.provider, "provider", c.provider)
+	if stream {
+		h.object = objectChunk
+	}
+	if shape.FixedID != "" {
+		h.id = jsonscan.AppendString(h.id, shape.FixedID)
+	}
+	if shape.Provider != "" {
+		h.provider = jsonscan.AppendString(h.provider, shape.Provider)
 	}
 }
 
-// learnHead takes id and time from the first chunk that has them.
-func (c *chat) learnHead(t top, data []byte) {
-	if t.id >= 0 && c.sum.UpstreamID == "" {
-		value := c.members[AtTop][t.id].Value(data)
-		if id, ok := jsonscan.String(value); ok && id != "" && len(value) <= maxID {
-			c.sum.UpstreamID = id
-			if len(c.id) == 0 {
-				c.id = append(c.id, value...)
+// edit gives an object its head.
+func (h *objectHead) edit(p *jsonscan.Patch, data []byte, members []jsonscan.Member, t topMembers, call *Call, sum *Summary) {
+	value := func(i int) []byte {
+		if i < 0 {
+			return nil
+		}
+		return members[i].Value(data)
+	}
+	put := func(i int, key string, want []byte) {
+		if i < 0 || !bytes.Equal(value(i), want) {
+			set(p, i, key, want)
+		}
+	}
+	h.learn(value(t.id), value(t.created), call, sum)
+	put(t.id, "id", h.id)
+	put(t.object, "object", h.object)
+	if !isDigits(value(t.created)) {
+		set(p, t.created, "created", h.created)
+	}
+	put(t.model, "model", h.model)
+	if len(h.provider) > 0 {
+		put(t.provider, "provider", h.provider)
+	}
+}
+
+// learn takes id and time from the first object that has them.
+func (h *objectHead) learn(id, created []byte, call *Call, sum *Summary) {
+	if sum.UpstreamID == "" && len(id) > 0 && len(id) <= maxID {
+		if s, ok := jsonscan.String(id); ok && s != "" {
+			sum.UpstreamID = s
+			if len(h.id) == 0 {
+				h.id = append(h.id, id...)
 			}
 		}
 	}
-	if len(c.id) == 0 {
-		c.id = jsonscan.AppendString(c.id, c.call.ID)
+	if len(h.id) == 0 {
+		h.id = jsonscan.AppendString(h.id, call.ID)
 	}
-	if len(c.created) == 0 {
-		created := c.call.Created
-		if t.created >= 0 {
-			created = unixSeconds(c.members[AtTop][t.created].Value(data), created)
-		}
-		c.created = strconv.AppendInt(c.created, created, 10)
+	if len(h.created) == 0 {
+		h.created = strconv.AppendInt(h.created, unixSeconds(created, call.Created), 10)
 	}
 }
 
-// isDigits tells whether value is an integer as every JSON reader takes it.
+// append appends the head of an object of our own, without its closing brace.
+func (h *objectHead) append(dst []byte) []byte {
+	dst = append(dst, `{"id":`...)
+	dst = append(dst, h.id...)
+	dst = append(dst, `,"object":`...)
+	dst = append(dst, h.object...)
+	dst = append(dst, `,"created":`...)
+	dst = append(dst, h.created...)
+	dst = append(dst, `,"model":`...)
+	dst = append(dst, h.model...)
+	if len(h.provider) > 0 {
+		dst = append(dst, `,"provider":`...)
+		dst = append(dst, h.provider...)
+	}
+	return dst
+}
+
+// isDigits reports whether value is an integer as every JSON reader takes it.
 func isDigits(value []byte) bool {
 	for _, c := range value {
 		if c < '0' || c > '9' {

@@ -18,12 +18,13 @@ func newCall() openai.Call {
 // event is one event of a provider, [name, data] or [data].
 func feed(s openai.Stream, events ...string) string {
 	var out []byte
+	var wire openai.Events
 	for _, e := range events {
 		name, data, named := strings.Cut(e, "|")
 		if !named {
 			name, data = "", e
 		}
-		out = s.Data(out, []byte(name), []byte(data))
+		out = s.Data(out, wire.Next([]byte(name), []byte(data)))
 	}
 	return string(out)
 }

@@ -7,11 +7,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// editMessage edits the message of a choice, or its delta.
-func (c *chat) editMessage(ch *choice, object []byte) (*jsonscan.Patch, *apierror.Error) {
-	p, members := c.patch(AtMessage, object)
+// editMessage edits the message of a choice, or its delta, and notes in out what it has.
+func (c *chat) editMessage(ch *choice, out *ChunkChoice, start, end int) *apierror.Error {
+	object := c.event.Data[start:end]
+	p, members := c.open(AtMessage, object)
 	role, content, calls, reasoning, reasoningContent := -1, -1, -1, -1, -1
-	twice := 0
+	value := func(m jsonscan.Member) ChunkValue {
+		return ChunkValue{c.event.valueAt(VarText, start+m.ValueStart, start+m.ValueEnd), start + m.ValueStart}
+	}
 	for i, m := range members {
 		key := m.DecodedKey(object)
 		switch string(key) {
@@ -20,17 +23,31 @@ func (c *chat) editMessage(ch *choice, object []byte) (*jsonscan.Patch, *apierro
 			continue
 		case "content":
 			one(p, &content, i)
-			c.sum.Text = c.sum.Text || m.ValueEnd-m.ValueStart > 2 && m.Kind != 'n'
+			out.Content = value(m)
+			c.said(out.Content)
 		case "tool_calls":
 			one(p, &calls, i)
 		case "reasoning":
 			one(p, &reasoning, i)
-			c.sum.Text = c.sum.Text || m.ValueEnd-m.ValueStart > 2 && m.Kind != 'n'
+			out.Reasoning = value(m)
+			c.said(out.Reasoning)
 		case "reasoning_content":
 			one(p, &reasoningContent, i)
-			c.sum.Text = c.sum.Text || m.ValueEnd-m.ValueStart > 2 && m.Kind != 'n'
+			out.ReasoningContent = value(m)
+			c.said(out.ReasoningContent)
+		case "refusal":
+			out.Refusal = value(m)
+		case "reasoning_details":
+			out.ReasoningDetails = value(m).JSON
+		case "annotations":
+			out.Annotations = value(m).JSON
 		case "audio":
 			c.reportAudio(m.Value(object))
+			fallthrough
+		case "function_call", "images":
+			if out.Other == nil && !isEmpty(m.Value(object)) {
+				out.Other = key
+			}
 		}
 		if m.Kind == 'n' && c.shape.notNull(AtMessage, key) {
 			p.Drop(i)
@@ -40,52 +57,57 @@ func (c *chat) editMessage(ch *choice, object []byte) (*jsonscan.Patch, *apierro
 	// "assistantassistant", so the others do not.
 	switch {
 	case !ch.started && (role < 0 || !bytes.Equal(members[role].Value(object), jsonAssistant)):
-		c.set(p, role, "role", jsonAssistant)
+		set(p, role, "role", jsonAssistant)
 	case ch.started && role >= 0:
 		p.Drop(role)
 	}
 	if !c.stream && content < 0 {
 		p.Add("content", jsonNull)
 	}
+	twice := false
 	if c.shape.Reasoning && reasoningContent >= 0 && members[reasoningContent].Kind == '"' &&
 		(reasoning < 0 || members[reasoning].Kind == 'n') {
 		if reasoning >= 0 {
 			p.Drop(reasoning)
 			reasoning = -1
 		}
-		p.Set(reasoningContent, c.twice(members[reasoningContent].Value(object)))
-		twice = len(asReasoning)
+		at := len(c.small)
+		c.small = append(append(c.small, asReasoning...), out.ReasoningContent.JSON...)
+		end := start + members[reasoningContent].ValueEnd
+		c.edits.put(end, end, c.small[at:len(c.small):len(c.small)])
+		twice = true
 	}
 	if calls >= 0 && members[calls].Kind == '[' {
-		edited, bad := c.editCalls(ch, members[calls].Value(object))
-		if bad != nil {
-			return nil, bad
+		if bad := c.editCalls(ch, out, start+members[calls].ValueStart, members[calls].Value(object)); bad != nil {
+			return bad
 		}
-		if c.splices[1].changed {
-			p.Set(calls, edited)
-		}
-		c.lift(p, members[calls].ValueStart)
 	}
-	if c.stream && c.text.length == 0 {
+	if c.text.end == 0 {
 		for _, i := range [...]int{content, reasoning, reasoningContent} {
-			if i >= 0 && members[i].Kind == '"' && members[i].ValueEnd-members[i].ValueStart > c.text.length {
-				c.mark(p, members[i])
+			if i >= 0 && members[i].Kind == '"' && members[i].ValueEnd-members[i].ValueStart > c.text.end-c.text.start {
+				c.text = textSpan{start + members[i].ValueStart, start + members[i].ValueEnd, 0}
 			}
 		}
-		if reasoningContent >= 0 && c.text.is(members[reasoningContent]) {
-			c.text.gap = twice
+		if twice && c.text.start == out.ReasoningContent.At {
+			c.text.twice = len(asReasoning)
 		}
 	}
-	return p, nil
+	c.edits.add(p, start)
+	return nil
 }
 
-// reportAudio tells of an answer's audio, which a later message may name.
+// said notes whether a client has got any text.
+func (c *chat) said(v ChunkValue) {
+	c.sum.Text = c.sum.Text || len(v.JSON) > len(`""`) && v.JSON[0] != 'n'
+}
+
+// reportAudio reports the id of an answer's audio, which a later message may name.
 func (c *chat) reportAudio(value []byte) {
 	if c.call.OnID == nil {
 		return
 	}
-	c.first = true // each time: it must be told
-	members := jsonscan.Members(value, nil)
+	c.first = true // each time: it must be reported
+	members := c.inside(value)
 	if i, ok := jsonscan.Find(value, members, "id"); ok {
 		id, _ := jsonscan.String(members[i].Value(value))
 		c.call.report(KindAudio, id)
@@ -94,9 +116,11 @@ func (c *chat) reportAudio(value []byte) {
 
 const asReasoning = `,"reasoning":`
 
-// twice is a value, and behind it the same as the member `reasoning`.
-func (c *chat) twice(value []byte) []byte {
-	at := len(c.small)
-	c.small = append(append(append(c.small, value...), asReasoning...), value...)
-	return c.small[at:len(c.small):len(c.small)]
+// isEmpty reports whether a member of a delta has nothing in it.
+func isEmpty(value []byte) bool {
+	switch string(value) {
+	case "null", "[]", "{}", `""`:
+		return true
+	}
+	return false
 }

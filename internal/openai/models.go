@@ -11,11 +11,10 @@ type Model struct {
 	ID            string // "<provider>/<name>"
 	Created       int64  // unix seconds
 	OwnedBy       string
-	ContextLength int64 // tokens; 0 is unknown and left out. Not part of OpenAI's shape.
+	ContextLength int64 // tokens; 0 is unknown and left out. OpenAI does not have it.
 }
 
-// AppendModel appends the answer of GET /v1/models/{id}, which is also an item
-// of the list.
+// AppendModel appends the answer of GET /v1/models/{id}, which is also an item of the list.
 func AppendModel(dst []byte, m Model) []byte {
 	dst = append(dst, `{"id":`...)
 	dst = jsonscan.AppendString(dst, m.ID)
@@ -30,8 +29,8 @@ func AppendModel(dst []byte, m Model) []byte {
 	return append(dst, '}')
 }
 
-// AppendModelList appends the answer of GET /v1/models. It has no pages: no
-// SDK of this family asks for any.
+// AppendModelList appends the answer of GET /v1/models. It has no pages: no OpenAI SDK asks for
+// any.
 func AppendModelList(dst []byte, models []Model) []byte {
 	dst = append(dst, `{"object":"list","data":[`...)
 	for i, m := range models {

@@ -1,17 +1,24 @@
-// Package openai holds the wire shapes of the first SDK family: answers of chat completions and the
+// Package openai holds the wire shapes of the OpenAI API: answers of chat completions and the
 // Responses API, the model list and errors, as the OpenAI SDKs read them. Requests are in package
 // request below it.
 //
-// Bytes go in and bytes come out; nothing here reads a clock or a socket. A
-// body is never decoded whole: the members the gateway acts on are found, and
-// edited in place, and every other byte passes as it came. What is repaired is
-// what some SDK stumbles over; the reason stands where the repair is made.
+// Bytes go in and bytes come out; nothing here reads a clock or a socket. A body is never decoded
+// whole: the members that the gateway acts on are found and edited, and every other byte passes as
+// it came. What is repaired is what some SDK fails on; each repair gives its reason.
 //
-//	out, sum, err := openai.ChatResult(nil, answer, call) // what the caller gets
-//	stream := openai.NewChatStream(call)                  // the same, event by event
+//	out, sum, err := openai.ChatResult(nil, answer, call) // a whole answer
+//	stream := openai.NewChatStream(call)                  // a streamed one
+//	for … {
+//		event := events.Next(name, data) // of an openai.Events: walked once, edited on its way
+//		out = stream.Data(out, event)
+//		event.Release()
+//	}
 //
-// The second family's chat answers differ in few places. Those are a [Shape],
-// which package openrouter hands to [ShapedResult] and [NewShapedStream].
+// A translation reads the repaired answer instead of its text: [ChatStream.Read],
+// [ResponsesStream.Read].
+//
+// Chat answers of the OpenRouter API differ in few places. Package openrouter describes them by a
+// [Shape], for [ShapedResult] and [NewShapedStream].
 package openai
 
 import (
@@ -21,82 +28,77 @@ import (
 )
 
 const (
-	// maxID bounds an id that a provider chose and that is kept for the
-	// length of a stream; the longest known are under 100 bytes.
+	// maxID bounds an id from a provider that is kept as long as the stream; the longest known are
+	// under 100 bytes.
 	maxID = 256
 
-	// maxProviderText bounds provider text shown to a client, after
-	// redaction.
+	// maxProviderText bounds the text of a provider that a client gets, after redaction.
 	maxProviderText = 1024
 )
 
-// ErrCut says that a provider's stream ended before its answer did: no finish
-// reason, no [DONE], no terminal event.
+// ErrCut means that a provider's stream ended before its answer did: without finish reason, [DONE]
+// or terminal event.
 var ErrCut = errors.New("the provider's stream ended before the answer was complete")
 
 // Call is what is known of a call before its provider answers.
 type Call struct {
 	Model        string // as the caller asked for it; answers name it
-	ID           string // stands in for an id the provider leaves out
-	Created      int64  // unix seconds, stands in for a missing or broken time
+	ID           string // replaces an id that the provider leaves out
+	Created      int64  // unix seconds, replaces a missing or broken time
 	Provider     string // named in failures
 	IncludeUsage bool   // the caller asked for usage in its chat stream
 
-	// Redact takes secrets out of provider text. Without it no provider text
-	// is shown at all.
+	// Redact takes secrets out of a provider's text. Without it clients get no such text.
 	Redact func(string) string
 
-	// OnID is told every id of state that the provider's account now keeps,
-	// before the bytes that name it are returned. Optional.
+	// OnID gets every id of state that the provider's account now keeps, before the bytes with the
+	// id are returned. Optional.
 	OnID func(kind Kind, id string)
 }
 
 // Summary is what a call's record needs of an answer.
 type Summary struct {
 	UpstreamID   string // the provider's own id
-	Finish       string // finish reason in the families' words
+	Finish       string // finish reason as OpenAI calls it
 	NativeFinish string // the provider's word
 	Usage        Usage
 	HasUsage     bool
 	Later        int             // events of the stream after the one with Usage
-	Err          *apierror.Error // the provider's failure, as the caller was told
+	Err          *apierror.Error // the provider's failure, as the caller got it
 
-	// Text says that some text, reasoning or tool call was sent. For a whole Response it is
-	// found out only where Usage has no completion.
+	// Text reports whether some text, reasoning or tool call was sent. For a whole Response it is
+	// determined only if Usage has no completion.
 	Text bool
 }
 
-// Stream turns the events of a provider's stream into those of a client. It
-// is driven by one goroutine.
+// Stream turns the events of a provider's stream into those of a client. One goroutine uses it.
 type Stream interface {
-	// Data takes one event, its name and data as an SSE reader gives them,
-	// and appends to dst the whole events the client must get now, which may
-	// be none. Neither slice is kept. Nothing is appended after a failure.
-	Data(dst, name, data []byte) []byte
+	// Data takes one event of the provider and appends to dst the whole events that the client must
+	// get now, which may be none. The event is not kept. Nothing is appended after a failure.
+	Data(dst []byte, e *Event) []byte
 
-	// Done reports that nothing more is expected of the provider: it said
-	// [DONE], sent its terminal event, or failed.
+	// Done reports whether nothing more is expected of the provider: it sent [DONE] or its terminal
+	// event, or failed.
 	Done() bool
 
-	// Close ends the stream. With a nil failure the provider's body ended by
-	// itself: a whole answer gets the end it still lacks, a part of one gets
-	// nothing and ErrCut, and a stream that has failed before gives that
-	// failure. A non-nil failure is told to the client in the family's form.
-	// The client sees exactly one end; further calls append nothing.
+	// Close ends the stream. With a nil failure the provider's body ended by itself: a whole answer
+	// gets the end it still lacks, a part of one gets nothing and ErrCut, and a stream that failed
+	// before returns that failure. The client gets any other failure in the form of its API. It
+	// gets exactly one end; further calls append nothing.
 	Close(dst []byte, failure *apierror.Error) ([]byte, error)
 
-	// Summary is complete after Close, and as far as it goes before.
+	// Summary is complete after Close.
 	Summary() Summary
 }
 
-// report tells of a stored id.
+// report passes on the id of stored state.
 func (c *Call) report(kind Kind, id string) {
 	if c.OnID != nil && id != "" {
 		c.OnID(kind, id)
 	}
 }
 
-// broken is the failure of a provider that answered nonsense.
+// broken returns the failure of a provider whose answer makes no sense.
 func (c *Call) broken(reason string) *apierror.Error {
 	e := apierror.New(apierror.UpstreamError, "provider %q %s", c.Provider, reason)
 	e.Provider = c.Provider

@@ -45,8 +45,10 @@ func TestAPooledMachineKeepsNothingOfTheCallBefore(t *testing.T) {
 		for _, other := range answers("other") {
 			openai.ShapedResult(nil, []byte(other), marked("other"), shape)
 			s := openai.NewShapedStream(marked("other"), shape)
-			s.Data(nil, nil, []byte(chunk(`{"role":"assistant","content":"other"}`, `"other"`)))
-			s.Data(nil, nil, []byte(other))
+			var events openai.Events
+			s.Data(nil, events.Next(nil, []byte(chunk(`{"role":"assistant","content":"other"}`, `"other"`))))
+			s.Data(nil, events.Next(nil, []byte(other)))
+			events.Next(nil, nil)
 			if got := try(body); got != fresh || strings.Contains(got, "other") {
 				t.Fatalf("%.200s behind %.200s:\n got  %.300s\n want %.300s", body, other, got, fresh)
 			}
@@ -60,10 +62,11 @@ func TestCallsAtOnceDoNotMix(t *testing.T) {
 		all.Go(func() {
 			mark := fmt.Sprintf("caller%d", i)
 			s := openai.NewChatStream(marked(mark))
+			var events openai.Events
 			for n := range 200 {
 				body := answers(mark)[n%3]
 				out, _, err := openai.ChatResult(nil, []byte(body), marked(mark))
-				event := s.Data(nil, nil, []byte(chunk(`{"content":"`+mark+strings.Repeat("x", n%7)+`"}`, []string{"null", `"eos"`}[n%2])))
+				event := s.Data(nil, events.Next(nil, []byte(chunk(`{"content":"`+mark+strings.Repeat("x", n%7)+`"}`, []string{"null", `"eos"`}[n%2]))))
 				if err != nil || strings.Count(string(out)+string(event), "caller") != strings.Count(string(out)+string(event), mark) {
 					t.Errorf("%s got %s, %s, %v", mark, out, event, err)
 					return

@@ -9,16 +9,14 @@ import (
 // maxErrorWord bounds type, code and param of a provider's error.
 const maxErrorWord = 128
 
-// ProviderError is what a provider said about a failure, unredacted. Fields
-// it did not fill are empty.
+// ProviderError is what a provider reported about a failure, unredacted. Other fields are empty.
 type ProviderError struct {
 	Type    string
 	Code    string
 	Param   string
 	Message string
 
-	// Status is the HTTP status that the body names (OpenRouter and others
-	// put it into `code`), 0 if none.
+	// Status is the HTTP status in the body (OpenRouter and others put it into `code`), 0 for none.
 	Status int
 }
 
@@ -34,11 +32,10 @@ func quoteOrNone(s string) string {
 	return string(jsonscan.AppendString(nil, s))
 }
 
-// ParseProviderError reads an error body: OpenAI's {"error": {message, type,
-// param, code}}, OpenRouter's {"error": {code, message, metadata}}, a bare
-// {"error": "text"}, vLLM's flat {"object": "error", message, type, code}, or
-// any of these as the only element of an array (Gemini). Plain text and HTML
-// say nothing that a caller should read and give the zero value.
+// ParseProviderError reads an error body: OpenAI's {"error": {message, type, param, code}},
+// OpenRouter's {"error": {code, message, metadata}}, a bare {"error": "text"}, vLLM's flat
+// {"object": "error", message, type, code}, or any of these as the only element of an array
+// (Gemini). It returns the zero value for plain text and HTML, which are not for callers.
 func ParseProviderError(body []byte) ProviderError {
 	body = bytes.TrimSpace(body)
 	if len(body) > 1 && body[0] == '[' && body[len(body)-1] == ']' {
@@ -83,7 +80,7 @@ func ParseProviderError(body []byte) ProviderError {
 			if i, ok := jsonscan.Find(value, inner, "error_type"); ok && e.Type == "" {
 				e.Type = word(inner[i].Value(value))
 			}
-			// OpenRouter's moderation answers 403, and this alone tells.
+			// OpenRouter's moderation answers 403; only these members distinguish it.
 			for _, moderation := range []string{"reasons", "flagged_input"} {
 				if _, ok := jsonscan.Find(value, inner, moderation); ok && e.Type == "" {
 					e.Type = "content_policy_violation"
@@ -106,8 +103,8 @@ func word(value []byte) string {
 	return s
 }
 
-// truthy tells whether the value of an `error` member says that there is an
-// error. Providers send null, false, "" and {} to say that there is none.
+// truthy reports whether the value of a member `error` means an error. Providers send null, false,
+// "" and {} without one.
 func truthy(value []byte) bool {
 	switch string(value) {
 	case "null", "false", `""`, "0", "{}", "[]":

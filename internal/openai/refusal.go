@@ -8,12 +8,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
-// maxRetryAfter caps a provider's Retry-After: beyond it no caller waits, and
-// a broken clock at the provider must not park callers for a day.
+// maxRetryAfter bounds a provider's Retry-After: no caller waits longer, and a provider's wrong clock
+// must not stop callers for a day.
 const maxRetryAfter = 10 * time.Minute
 
-// keptCodes are the provider words a caller is told, as the codes of the
-// refusal table. Every other word becomes upstream_rejected.
+// keptCodes are the codes of providers that callers get, as codes of package apierror. Every other
+// code becomes upstream_rejected.
 var keptCodes = map[string]apierror.Code{
 	"context_length_exceeded":     apierror.ContextLengthExceeded,
 	"string_above_max_length":     apierror.ContextLengthExceeded,
@@ -53,10 +53,9 @@ func wordSet(words ...string) map[string]bool {
 	return set
 }
 
-// Fault turns a provider's refusal into the caller's. The provider's text is shown for its judgement of the
-// request alone, redacted and bounded; what it says about our account, or its
-// own health, goes redacted to the log as the cause. A nil redact shows and
-// logs no text.
+// Fault turns a provider's refusal into the caller's. The caller gets the provider's text, redacted
+// and bounded, only if it is about the request. Text about our account or the provider's health goes
+// redacted to the log as the cause. With a nil redact no text is sent or logged.
 func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(string) string, provider string) *apierror.Error {
 	safe := pe.redacted(redact)
 	is := func(set map[string]bool) bool { return set[pe.Code] || set[pe.Type] }
@@ -99,7 +98,7 @@ func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(s
 	return e
 }
 
-// streamStatus is the HTTP status an error inside a stream stands for.
+// streamStatus returns the HTTP status that an error inside a stream corresponds to.
 func (e ProviderError) streamStatus() int {
 	is := func(set map[string]bool) bool { return set[e.Code] || set[e.Type] }
 	_, kept := keptCodes[e.Code]
@@ -120,7 +119,7 @@ func (e ProviderError) redacted(redact func(string) string) ProviderError {
 	if redact == nil {
 		redact = func(string) string { return "" }
 	}
-	// A word may hold a secret as well as a text may.
+	// A word may contain a secret, like a text.
 	if redact(e.Param) != e.Param {
 		e.Param = ""
 	}
@@ -142,8 +141,7 @@ func bounded(text string) string {
 	return strings.ToValidUTF8(text[:maxProviderText], "")
 }
 
-// ProviderCode returns the provider's own code behind a fault made by [Fault],
-// redacted, or "".
+// ProviderCode returns the provider's own code behind an error made by [Fault], redacted, or "".
 func ProviderCode(e *apierror.Error) string {
 	var pe *ProviderError
 	if errors.As(e.Cause, &pe) {

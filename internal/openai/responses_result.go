@@ -7,21 +7,23 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// ResponsesResult appends the body of a provider's whole Response as the
-// client must get it: the model as asked, text about a failure redacted, all
-// else as it came. The ids it makes known are told to call.OnID first. A body
-// that is no Response is a [*apierror.Error]; a Response that failed is passed,
-// and its failure is in the summary.
+// ResponsesResult appends the body of a provider's whole Response as the client must get it: the
+// model as asked, text about a failure redacted, all else as it came. call.OnID gets the ids in it
+// first. A body that is not a Response is a [*apierror.Error]; a Response that failed is passed, and
+// its failure is in the summary.
 func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	r := responses{call: call, model: jsonscan.AppendString(nil, call.Model)}
 	fail := func(e *apierror.Error) ([]byte, Summary, error) {
 		r.sum.Err = e
 		return dst, r.sum, e
 	}
-	members, err := jsonscan.Lenient(body, nil)
-	if err != nil {
-		return fail(call.broken("answered what is not JSON").WithCause(err))
+	e := Event{Data: body}
+	e.walk() // line ends may stay
+	defer e.Release()
+	if e.work.err != nil {
+		return fail(call.broken("answered what is not JSON").WithCause(e.work.err))
 	}
+	members := e.work.members
 	i, ok := jsonscan.Find(body, members, "output")
 	if !ok || members[i].Kind != '[' {
 		if i, ok := jsonscan.Find(body, members, "error"); ok && truthy(members[i].Value(body)) {
@@ -31,7 +33,9 @@ func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 		return fail(call.broken("answered with what is no response"))
 	}
 	output := members[i].Value(body)
-	p := r.edit(body, members)
+	p := &e.work.patches[AtTop]
+	p.Reset(body, members)
+	r.edit(p, body, members)
 	r.missing(p, body, members)
 	if call.OnID != nil {
 		for _, span := range jsonscan.Elements(output, nil) {
@@ -41,7 +45,7 @@ func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	return p.Append(dst), r.sum, nil
 }
 
-// missing adds the keys that no client can do without.
+// missing adds the keys that every client needs.
 func (r *responses) missing(p *jsonscan.Patch, body []byte, members []jsonscan.Member) {
 	if _, ok := jsonscan.Find(body, members, "object"); !ok {
 		p.Add("object", []byte(`"response"`))
@@ -54,7 +58,7 @@ func (r *responses) missing(p *jsonscan.Patch, body []byte, members []jsonscan.M
 	}
 }
 
-// responses is what a Response and the events of its stream have in common.
+// responses repairs the response objects of one call, in a whole answer or a stream.
 type responses struct {
 	call  Call
 	model []byte // quoted, as asked
@@ -63,9 +67,9 @@ type responses struct {
 	text  []byte // the error object of a failed response
 }
 
-// edit prepares a response object for the client and learns from it.
-func (r *responses) edit(object []byte, members []jsonscan.Member) *jsonscan.Patch {
-	p := jsonscan.NewPatch(object, members)
+// edit prepares a response object for the client and learns from it. It reports whether the object
+// has an id.
+func (r *responses) edit(p *jsonscan.Patch, object []byte, members []jsonscan.Member) bool {
 	id, model := -1, -1
 	var status, reason string
 	for i, m := range members {
@@ -105,11 +109,11 @@ func (r *responses) edit(object []byte, members []jsonscan.Member) *jsonscan.Pat
 		r.useID(p, id, members[id].Value(object))
 	}
 	r.finish(status, reason)
-	return p
+	return id >= 0
 }
 
-// hasOutput reports whether a response object has an output item of another type than
-// message, or a message with some text.
+// hasOutput reports whether a response object has an output item of another type than message, or a
+// message with some text.
 func hasOutput(object []byte, members []jsonscan.Member) bool {
 	i, ok := jsonscan.Find(object, members, "output")
 	if !ok || members[i].Kind != '[' {
@@ -157,7 +161,7 @@ func (r *responses) useID(p *jsonscan.Patch, i int, value []byte) {
 	r.call.report(KindResponse, id)
 }
 
-// finish puts the end of a Response into the families' finish reasons.
+// finish notes the end of a Response as a finish reason.
 func (r *responses) finish(status, reason string) {
 	switch status {
 	case "completed":
@@ -175,7 +179,7 @@ func (r *responses) finish(status, reason string) {
 	}
 }
 
-// failure returns a provider's error object as a client may read it.
+// failure returns the error object that a client gets for a provider's.
 func (r *responses) failure(value []byte) []byte {
 	pe := ParseProviderError(value)
 	r.sum.Err = Fault(pe.streamStatus(), 0, pe, r.call.Redact, r.call.Provider)
@@ -194,8 +198,7 @@ func (r *responses) failure(value []byte) []byte {
 	return r.text
 }
 
-// reportItem tells of an output item: a later request may name it, and the
-// container it ran in.
+// reportItem reports an output item, and the container it ran in: a later request may name both.
 func (r *responses) reportItem(value []byte) {
 	if r.call.OnID == nil || len(value) == 0 || value[0] != '{' {
 		return
@@ -210,7 +213,7 @@ func (r *responses) reportItem(value []byte) {
 	}
 }
 
-// reported is the id to report, "" for one that a request could not name.
+// reported returns an id to report, "" for one that a request could not name.
 func reported(value []byte) string {
 	if len(value) > MaxStateID {
 		return ""
@@ -219,8 +222,7 @@ func reported(value []byte) string {
 	return id
 }
 
-// responseErrorCode is the word for a failure in the closed set of a
-// Response's error.code.
+// responseErrorCode returns the code of a failure in the closed set of a Response's error.code.
 func responseErrorCode(e *apierror.Error) string {
 	if e.HTTPStatus() == 429 {
 		return "rate_limit_exceeded"

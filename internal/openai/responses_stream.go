@@ -1,118 +1,107 @@
 package openai
 
 import (
-	"bytes"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// maxHeldResponse bounds the response object kept to end a failed stream
-// with. It echoes the request's instructions and tools; a longer one is
-// replaced by a bare object.
+// maxHeldResponse bounds the response object that is kept to end a failed stream with. It repeats
+// the request's instructions and tools; a longer one is replaced by a bare object.
 const maxHeldResponse = 256 << 10
 
-// ResponsesStream is the [Stream] of the Responses API, the same for both
-// families. Events pass as they came but for the response objects in them,
-// which name the model as asked. It ends by a terminal event; a stream without
-// one gets response.failed and an error event.
+// ResponsesStream is the [Stream] of the Responses API, the same for clients of both APIs. Events
+// pass as they came but for the response objects in them, which name the model as asked. It ends by
+// a terminal event; a stream without one gets response.failed and an error event.
 type ResponsesStream struct {
 	responses
-	members  []jsonscan.Member
+	before   int    // shape of the event before, 0 if none may repeat it
+	name     []byte // of that event
 	held     []byte // the last response object sent
 	sequence int64  // the last sequence_number sent
 	done     bool   // the terminal event was sent
 }
 
-// NewResponsesStream returns the stream of one client. The ids it makes known
-// go to call.OnID; IncludeUsage has no meaning here.
+// NewResponsesStream returns the stream of one client. The ids it makes known go to call.OnID;
+// IncludeUsage has no meaning here.
 func NewResponsesStream(call Call) *ResponsesStream {
 	r := responses{call: call, model: jsonscan.AppendString(nil, call.Model)}
 	return &ResponsesStream{responses: r, sequence: -1}
 }
 
-// event are the places of the members of an event that matter.
-type event struct {
-	typ, sequence, response, item, err int
-}
-
 // Data implements [Stream].
-func (s *ResponsesStream) Data(dst, name, data []byte) []byte {
-	data = bytes.TrimSpace(data)
-	if s.done || len(data) == 0 || bytes.Equal(data, doneMark) {
+func (s *ResponsesStream) Data(dst []byte, e *Event) []byte {
+	switch {
+	case s.skips(e):
+		return dst
+	case s.repeats(e):
+		dst = e.AppendTo(appendEventHead(dst, s.name))
+		return append(dst, eventEnd...)
+	}
+	event, found, bad := s.take(e)
+	if bad != nil {
+		return s.fail(dst, bad)
+	}
+	if !found {
 		return dst
 	}
-	var err error
-	if s.members, err = jsonscan.Lenient(data, s.members[:0]); err != nil {
-		return s.fail(dst, s.call.broken("answered what is not JSON").WithCause(err))
-	}
-	members := s.members
-	e := event{-1, -1, -1, -1, -1}
-	for i, m := range members {
-		switch string(m.DecodedKey(data)) {
-		case "type":
-			e.typ = i
-		case "sequence_number":
-			e.sequence = i
-		case "response":
-			e.response = i
-		case "item":
-			e.item = i
-		case "error":
-			if truthy(m.Value(data)) {
-				e.err = i
-			}
-		}
-	}
-	typ := name
-	if e.typ >= 0 && members[e.typ].Kind == '"' {
-		value := members[e.typ].Value(data)
-		typ = value[1 : len(value)-1]
-	}
-	switch string(typ) {
-	case "keepalive", "ping": // we send our own; no SDK takes one before response.created
-		return dst
-	case "error":
-		e.err = e.typ
-	}
-	if e.err >= 0 || string(typ) == "error" || string(name) == "error" {
-		pe := ParseProviderError(data)
-		return s.fail(dst, Fault(pe.streamStatus(), 0, pe, s.call.Redact, s.call.Provider))
-	}
-	if e.sequence >= 0 {
-		if n, ok := jsonscan.Int(members[e.sequence].Value(data)); ok {
-			s.sequence = n
-		}
-	}
-	s.sum.Text = s.sum.Text || bytes.HasSuffix(typ, []byte(".delta"))
-	if e.item >= 0 && string(typ) == "response.output_item.added" {
-		s.reportItem(members[e.item].Value(data))
-	}
+	name := e.Name
 	if len(name) == 0 {
-		name = typ
+		name = event.typ
 	}
-	if e.response < 0 || members[e.response].Kind != '{' {
-		return appendEvent(dst, name, data)
+	if s.before != 0 {
+		s.name = append(s.name[:0], name...)
 	}
-
-	s.hold(members[e.response].Value(data))
-	p := jsonscan.NewPatch(data, members)
-	p.Set(e.response, s.held)
-	switch string(typ) {
-	case "response.completed", "response.incomplete", "response.failed":
-		s.done = true
+	dst = appendEventHead(dst, name)
+	start := len(dst)
+	dst = e.AppendTo(dst)
+	if event.response >= 0 {
+		m, edits := event.Members[event.response], &e.work.edits
+		s.hold(dst[start+edits.moved(m.ValueStart) : start+edits.moved(m.ValueEnd)])
 	}
-	dst = appendEvent(dst, name, p.Append(nil))
-	if len(s.held) > maxHeldResponse {
-		s.held = nil
-	}
-	return dst
+	return append(dst, eventEnd...)
 }
 
-// hold keeps a response object as the client gets it.
+// Read takes an event as Data does, and returns what is in it for a client. It is false if there is
+// nothing. The result is valid until the event is released.
+func (s *ResponsesStream) Read(e *Event) (event ResponsesEvent, found bool, bad *apierror.Error) {
+	switch {
+	case s.skips(e):
+		return event, false, nil
+	case s.repeats(e):
+		return ResponsesEvent{Repeats: true, Delta: e.Value(VarText)}, true, nil
+	}
+	if event, found, bad = s.take(e); bad != nil {
+		s.fail(nil, bad)
+	}
+	return event, found, bad
+}
+
+// ReadNextWhole has Read return all of the next event, even if it repeats the one before.
+func (s *ResponsesStream) ReadNextWhole() { s.before = 0 }
+
+// skips reports whether an event has nothing to read.
+func (s *ResponsesStream) skips(e *Event) bool { return s.done || len(e.Data) == 0 || e.Done() }
+
+// repeats reports whether an event repeats the one before, and counts it.
+func (s *ResponsesStream) repeats(e *Event) bool {
+	if s.before == 0 || !e.repeats || e.shape != s.before {
+		return false
+	}
+	if n, ok := jsonscan.Int(e.Value(VarNumber)); ok {
+		s.sequence = n
+	}
+	return true
+}
+
+// hold keeps a response object as the client gets it, unless it is too long.
 func (s *ResponsesStream) hold(object []byte) {
-	s.held = s.edit(object, jsonscan.Members(object, nil)).Append(s.held[:0])
+	if len(object) > maxHeldResponse {
+		s.held = nil
+		return
+	}
+	s.held = append(s.held[:0], object...)
 }
 
 // Done implements [Stream].
@@ -166,8 +155,7 @@ func (s *ResponsesStream) appendFailed(dst []byte, e *apierror.Error) []byte {
 	return p.Append(dst)
 }
 
-// bare is a response object with every required key, for a provider that
-// never sent one.
+// bare returns a response object with every required key, for a provider that never sent one.
 func (s *ResponsesStream) bare() []byte {
 	id := s.id
 	if id == nil {

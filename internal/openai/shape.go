@@ -2,7 +2,7 @@ package openai
 
 import "github.com/gatehouse-proxy/gatehouse/internal/apierror"
 
-// Level is a place in a chat completion where members are judged.
+// Level is a level of a chat completion, by the object that has the members.
 type Level int
 
 // The levels, from the outside in.
@@ -15,39 +15,37 @@ const (
 	levels
 )
 
-// Shape is what a family asks of chat answers beyond what every client needs.
-// The zero Shape is the first family's. A Shape is shared by calls and not
-// changed; what differs by call is in the fields marked so.
+// Shape is what an API requires of chat answers beyond what every client needs. The zero Shape is
+// that of the OpenAI API.
 type Shape struct {
 	// NotNull are the members that may be absent but not null, by level.
 	NotNull [levels][]string
 
-	// Present are the top-level members that a whole result must have, as null
-	// where the provider gave none.
+	// Present are the top-level members that a whole result must have: null if the provider gave
+	// none.
 	Present []string
 
-	// Native asks for finish_reason in every choice, and for the provider's
-	// word beside it as native_finish_reason.
+	// Native requires finish_reason in every choice, and the provider's own reason beside it as
+	// native_finish_reason.
 	Native bool
 
-	// Reasoning asks that reasoning_content, as many providers call it, is
-	// also there as `reasoning`.
+	// Reasoning requires that reasoning_content, as many providers call it, is repeated as
+	// `reasoning`.
 	Reasoning bool
 
-	// By call: FixedID stands in place of the provider's id, if not "".
+	// FixedID replaces the provider's id, unless it is "". It differs by call.
 	FixedID string
 
-	// By call: Provider is given as `provider`, if not "".
+	// Provider is the value of `provider`, "" for none. It differs by call.
 	Provider string
 
-	// By call: Usage appends the family's usage object to dst, built from the
-	// provider's. A family that has one always shows usage. Without it the
-	// provider's object is shown as it came, in a stream if asked for.
+	// Usage appends the API's usage object to dst, made from the provider's. It may differ by call.
+	// With it usage is always sent. Without it the provider's object is sent unchanged, in a stream
+	// only if the caller asked for it.
 	Usage func(dst, usage []byte, u Usage) []byte
 
-	// Failure appends the members of the chunk that ends a failed stream,
-	// with a leading comma; id, object, created and model are there already.
-	// Without it the stream ends with [AppendStreamError].
+	// Failure appends the members of the chunk that ends a failed stream, behind id, object, created
+	// and model, with a leading comma. Without it the stream ends with [AppendStreamError].
 	Failure func(dst []byte, e *apierror.Error) []byte
 }
 

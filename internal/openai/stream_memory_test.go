@@ -24,10 +24,13 @@ func TestAnIdleStreamHoldsLittle(t *testing.T) {
 	dst := make([]byte, 0, 128<<10)
 	before := held()
 	all := make([]*openai.ChatStream, streams)
+	sources := make([]openai.Events, streams)
 	for i := range all {
 		all[i] = openai.NewChatStream(newCall())
 		for _, e := range events {
-			all[i].Data(dst, nil, e)
+			event := sources[i].Next(nil, e)
+			all[i].Data(dst, event)
+			event.Release()
 		}
 	}
 	each := (held() - before) / streams
@@ -36,4 +39,5 @@ func TestAnIdleStreamHoldsLittle(t *testing.T) {
 		t.Errorf("%d bytes a stream", each)
 	}
 	runtime.KeepAlive(all)
+	runtime.KeepAlive(sources)
 }

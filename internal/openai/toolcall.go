@@ -1,15 +1,15 @@
 package openai
 
 import (
-	"strconv"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// maxToolCalls bounds the tool calls of one choice, each of which costs state;
-// models make a handful at once.
+// maxToolCalls bounds the tool calls of one choice, each of which costs state; models make a
+// handful at once.
 const maxToolCalls = 512
+
+const tooManyCalls = "answered with too many tool calls"
 
 // toolCall is one tool call of a choice that has begun.
 type toolCall struct {
@@ -17,33 +17,31 @@ type toolCall struct {
 	id    string // as JSON; "" if the provider gave none
 }
 
-// editCalls edits the tool calls of a message, or the fragments of a delta,
-// as editChoices does choices; c.splices[1] tells whether anything changed.
-func (c *chat) editCalls(ch *choice, list []byte) ([]byte, *apierror.Error) {
-	s := &c.splices[1]
-	s.reset()
+// editCalls edits the tool calls of a message, or the fragments of a delta, in an array that begins
+// at base in the event.
+func (c *chat) editCalls(ch *choice, out *ChunkChoice, base int, list []byte) *apierror.Error {
 	c.spans[1] = jsonscan.Elements(list, c.spans[1][:0])
+	first := len(c.calls)
 	for _, span := range c.spans[1] {
 		if span.Kind != '{' {
-			return nil, c.call.broken("answered with a tool call that is no object")
+			return c.call.broken("answered with a tool call that is no object")
 		}
 		c.sum.Text = true
-		value := span.Value(list)
-		p := c.editCall(ch, value)
+		c.editCall(ch, base+span.Start, base+span.End)
 		if len(ch.calls) > maxToolCalls {
-			return nil, c.call.broken("answered with too many tool calls")
-		}
-		if p.Changed() {
-			c.bufs[AtCall] = p.Append(c.bufs[AtCall][:0])
-			s.put(list, span.Start, span.End, c.bufs[AtCall])
+			return c.call.broken(tooManyCalls)
 		}
 	}
-	c.shift(c.spans[1])
-	return s.done(list), nil
+	if len(c.spans[1]) != 1 {
+		c.text = textSpan{}
+	}
+	out.Calls = c.calls[first:len(c.calls):len(c.calls)]
+	return nil
 }
 
-func (c *chat) editCall(ch *choice, object []byte) *jsonscan.Patch {
-	p, members := c.patch(AtCall, object)
+func (c *chat) editCall(ch *choice, start, end int) {
+	object := c.event.Data[start:end]
+	p, members := c.open(AtCall, object)
 	index, id, typ, function := -1, -1, -1, -1
 	for i, m := range members {
 		key := m.DecodedKey(object)
@@ -71,16 +69,16 @@ func (c *chat) editCall(ch *choice, object []byte) *jsonscan.Patch {
 	}
 
 	fresh := true
+	got := int64(len(ch.calls))
 	if c.stream {
 		want := int64(-1)
 		if index >= 0 && isDigits(members[index].Value(object)) {
 			want, _ = jsonscan.Int(members[index].Value(object))
 		}
-		var got int64
 		got, fresh = ch.callIndex(want, quoted)
 		c.first = c.first || fresh
 		if got != want {
-			c.set(p, index, "index", c.digits(got))
+			set(p, index, "index", c.digits(got))
 		}
 		// Only the first fragment has id and name: accumulators join them.
 		if !fresh && id >= 0 {
@@ -90,26 +88,27 @@ func (c *chat) editCall(ch *choice, object []byte) *jsonscan.Patch {
 		ch.calls = append(ch.calls, toolCall{})
 	}
 	if fresh && quoted == nil {
-		c.set(p, id, "id", c.quote("call_"+c.call.ID+"_"+strconv.Itoa(len(ch.calls))))
+		quoted = NewCallID(&c.call, len(ch.calls)-1)
+		set(p, id, "id", quoted)
 	}
 	if fresh && function >= 0 && (typ < 0 || members[typ].Kind == 'n') {
-		c.set(p, typ, "type", []byte(`"function"`))
+		set(p, typ, "type", []byte(`"function"`))
+	}
+	call := ChunkCall{Index: got}
+	if fresh {
+		call.ID = quoted
 	}
 	if function >= 0 && members[function].Kind == '{' {
-		if inner := c.editFunction(members[function].Value(object), fresh); inner.Changed() {
-			c.bufs[AtFunction] = inner.Append(c.bufs[AtFunction][:0])
-			p.Set(function, c.bufs[AtFunction])
-		}
-		c.lift(p, members[function].ValueStart)
+		c.editFunction(&call, start+members[function].ValueStart, start+members[function].ValueEnd, fresh)
 	}
-	return p
+	c.calls = append(c.calls, call)
+	c.edits.add(p, start)
 }
 
-// callIndex says which tool call a fragment belongs to, and whether it is the
-// first of it. Providers leave the index out, give every call index 0, begin
-// at 1, or repeat the id in each fragment: an id that is new begins a call,
-// unless it comes late for one that had none.
-// The index a client gets is the call's place among those begun.
+// callIndex returns which tool call a fragment belongs to, and whether it is the first of it.
+// Providers leave the index out, give every call index 0, begin at 1, or repeat the id in each
+// fragment: an id that is new begins a call, unless it comes late for one that had none. A client
+// gets as index how many calls were begun before.
 func (ch *choice) callIndex(given int64, id []byte) (index int64, fresh bool) {
 	last := len(ch.calls) - 1
 	if len(id) > 0 {
@@ -128,10 +127,11 @@ func (ch *choice) callIndex(given int64, id []byte) (index int64, fresh bool) {
 	return int64(last + 1), true
 }
 
-// editFunction edits the function of a call: arguments are a string, even
-// where a provider gives the object itself.
-func (c *chat) editFunction(object []byte, fresh bool) *jsonscan.Patch {
-	p, members := c.patch(AtFunction, object)
+// editFunction edits the function of a call: arguments are a string, even where a provider gives
+// the object itself.
+func (c *chat) editFunction(call *ChunkCall, start, end int, fresh bool) {
+	object := c.event.Data[start:end]
+	p, members := c.open(AtFunction, object)
 	arguments, name := -1, -1
 	for i, m := range members {
 		key := m.DecodedKey(object)
@@ -145,21 +145,31 @@ func (c *chat) editFunction(object []byte, fresh bool) *jsonscan.Patch {
 			p.Drop(i)
 		}
 	}
-	if name >= 0 && !fresh {
+	switch {
+	case name < 0:
+	case fresh:
+		call.Name = members[name].Value(object)
+	default:
 		p.Drop(name)
 	}
 	if arguments >= 0 {
-		value := members[arguments].Value(object)
+		m := members[arguments]
+		at := start + m.ValueStart
+		value := c.event.valueAt(VarText, at, start+m.ValueEnd)
 		switch {
 		case value[0] == 'n' && !c.stream:
-			p.Set(arguments, []byte(`"{}"`))
+			value = []byte(`"{}"`)
+			p.Set(arguments, value)
 		case value[0] != 'n' && value[0] != '"':
-			p.Set(arguments, c.quote(string(value)))
-		case value[0] == '"' && c.stream:
-			c.mark(p, members[arguments])
+			value = c.quote(string(value))
+			p.Set(arguments, value)
+		case m.Kind == '"' && c.stream:
+			c.text = textSpan{at, start + m.ValueEnd, 0}
 		}
+		call.Arguments = ChunkValue{value, at}
 	} else if !c.stream {
-		p.Add("arguments", []byte(`"{}"`))
+		call.Arguments.JSON = []byte(`"{}"`)
+		p.Add("arguments", call.Arguments.JSON)
 	}
-	return p
+	c.edits.add(p, start)
 }

@@ -26,13 +26,12 @@ type Usage struct {
 	Cost string
 }
 
-// ParseUsage reads the usage object of a chat completion (prompt_tokens, …)
-// or of a Response (input_tokens, …). It is false for anything that does not
-// say how long the prompt was, and for negative or absurd counts.
+// ParseUsage reads the usage object of a chat completion (prompt_tokens, …) or of a Response
+// (input_tokens, …). It returns false without the length of the prompt, and for negative or absurd
+// counts.
 //
-// Some providers count cached tokens beside the prompt, or reasoning beside
-// the completion, instead of inside, or tell of some only in the total: where the
-// numbers can mean nothing else, they are added.
+// Some providers count cached tokens beside the prompt, or reasoning beside the completion, instead
+// of inside, or count some only in the total. They are added if the numbers can mean nothing else.
 func ParseUsage(value []byte) (Usage, bool) {
 	var u Usage
 	if len(value) == 0 || value[0] != '{' {
@@ -110,9 +109,8 @@ func ParseUsage(value []byte) (Usage, bool) {
 	return u, true
 }
 
-// EventUsage is what an event says was used: a chunk of a chat's stream at its
-// top level, an event of a Responses stream in its response. It is for events
-// that no [Stream] gets to see.
+// EventUsage returns the usage in an event: a chat chunk has it at its top level, an event of a
+// Responses stream in its response. It is for events that no [Stream] gets.
 func EventUsage(data []byte) (Usage, bool) {
 	members, err := jsonscan.Lenient(data, nil)
 	if err != nil {

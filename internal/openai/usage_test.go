@@ -88,7 +88,7 @@ func TestAResponseWithoutCompletionTellsWhetherItHasOutput(t *testing.T) {
 			t.Errorf("%s: text %v, %v, want %v", output, sum.Text, err, want)
 		}
 		stream := openai.NewResponsesStream(openai.Call{})
-		stream.Data(nil, nil, []byte(`{"type":"response.completed","response":`+body+`}`))
+		stream.Data(nil, openai.NewEvent(nil, []byte(`{"type":"response.completed","response":`+body+`}`)))
 		if sum := stream.Summary(); sum.Text != want {
 			t.Errorf("a stream's end with %s: text %v, want %v", output, sum.Text, want)
 		}

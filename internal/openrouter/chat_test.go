@@ -130,8 +130,10 @@ func TestAChunkCostsNoAllocation(t *testing.T) {
 	s := openrouter.NewChatStream(newCall())
 	data := []byte(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"echo","system_fingerprint":null,"usage":null,"choices":[{"index":0,"delta":{"content":" word"},"logprobs":null,"finish_reason":null}]}`)
 	dst := make([]byte, 0, 4096)
-	s.Data(dst, nil, data)
-	if n := testing.AllocsPerRun(100, func() { s.Data(dst, nil, data) }); n != 0 {
+	var events openai.Events
+	pass := func() { s.Data(dst, events.Next(nil, data)) }
+	pass()
+	if n := testing.AllocsPerRun(100, pass); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -141,8 +143,9 @@ func BenchmarkChatChunk(b *testing.B) {
 	data := []byte(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"echo","system_fingerprint":null,"usage":null,"choices":[{"index":0,"delta":{"content":" word"},"logprobs":null,"finish_reason":null}]}`)
 	dst := make([]byte, 0, 4096)
 	b.ReportAllocs()
+	var events openai.Events
 	for b.Loop() {
-		s.Data(dst, nil, data)
+		s.Data(dst, events.Next(nil, data))
 	}
 }
 
@@ -169,7 +172,8 @@ func FuzzChat(f *testing.F) {
 	f.Add([]byte("[DONE]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := openrouter.NewChatStream(newCall())
-		out := s.Data(s.Data(nil, nil, data), nil, data)
+		var events openai.Events
+		out := s.Data(s.Data(nil, events.Next(nil, data)), events.Next(nil, data))
 		out, err := s.Close(out, nil)
 		if errors.Is(err, openai.ErrCut) {
 			out, _ = s.Close(out, apierror.New(apierror.UpstreamError, "cut"))

@@ -11,8 +11,9 @@ import (
 
 func feed(s openai.Stream, events ...string) string {
 	var out []byte
+	var wire openai.Events
 	for _, e := range events {
-		out = s.Data(out, nil, []byte(e))
+		out = s.Data(out, wire.Next(nil, []byte(e)))
 	}
 	return string(out)
 }

@@ -64,10 +64,10 @@ func EncodeChatFields(b *jsonscan.Body, req request.Request, openRouter bool) er
 // knows reasoning.
 func EncodeResponsesFields(b *jsonscan.Body, openRouter bool) error {
 	for i, m := range b.Members() {
-		key := string(m.Key(b.Data()))
-		switch fields[key] {
+		switch fields[string(m.Key(b.Data()))] { // without allocating the key
 		case refused:
 			if m.Kind != 'n' {
+				key := string(m.Key(b.Data()))
 				return apierror.New(apierror.UnsupportedParameter, "%q is not supported by this gateway", key).WithParam(key)
 			}
 			b.Drop(i)

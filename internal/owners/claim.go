@@ -10,16 +10,18 @@ import (
 const (
 	selectOwner = "SELECT tenant, expires_at FROM owners WHERE provider = ? AND id = ?"
 
-	// insertOwner leaves a living row of another tenant as it is.
+	// insertOwner does not change a valid row of another tenant.
 	insertOwner = `INSERT INTO owners (provider, id, kind, tenant, expires_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (provider, id) DO UPDATE SET kind = excluded.kind, tenant = excluded.tenant, expires_at = excluded.expires_at
 		WHERE tenant = excluded.tenant OR expires_at <= ?`
 
-	// pruneBatch is one group of the writer: commits wait for no more than that.
+	// pruneBatch is the size of one group of the writer, so that pruning delays a commit by one
+	// group at most.
 	pruneBatch = 500
 )
 
-// claim writes one owner. It is not droppable: a forgotten owner would lock a tenant out of its own response.
+// claim writes one owner. It is not droppable: a tenant without its row could not use its own
+// response.
 type claim struct {
 	owners *Owners
 	kind   string
@@ -32,7 +34,7 @@ func (c *claim) Droppable() bool { return false }
 
 func (c *claim) Size() int { return int(unsafe.Sizeof(*c)) + len(c.key.id) }
 
-// Apply puts memory right where the database knows an earlier owner that memory had forgotten.
+// Apply corrects memory if the database has an earlier owner that memory had forgotten.
 func (c *claim) Apply(tx *store.Tx) error {
 	res, err := tx.Exec(insertOwner, c.key.provider, c.key.id, c.kind, c.entry.tenant, c.entry.expires.UnixNano(), c.at.UnixNano())
 	if err != nil {
@@ -53,7 +55,7 @@ func (c *claim) Apply(tx *store.Tx) error {
 	return nil
 }
 
-// Prune returns a store.PruneFunc that deletes what has expired.
+// Prune returns a store.PruneFunc that deletes expired rows.
 func Prune(now func() time.Time) store.PruneFunc {
 	return func(tx *store.Tx) (more bool, err error) {
 		res, err := tx.Exec(`DELETE FROM owners WHERE (provider, id) IN (

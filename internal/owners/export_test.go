@@ -7,7 +7,7 @@ import (
 
 const MaxEntries = maxEntries
 
-// FillMemory pushes everything out of memory, without 65,536 rows in the database.
+// FillMemory removes everything from memory, without 65,536 rows in the database.
 func (o *Owners) FillMemory() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

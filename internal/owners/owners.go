@@ -1,12 +1,13 @@
-// Package owners knows which tenant owns an id that lives at a provider account shared by several: a stored response, a
-// conversation, a file.
+// Package owners knows which tenant owns an ID at a provider account shared by several tenants: a
+// stored response, a conversation, a file.
 //
 //	o := owners.New(st, time.Now)
-//	err := o.Record("response", "openai", "resp_123", tenant)      // before the id reaches the client
+//	err := o.Record("response", "openai", "resp_123", tenant)      // before the ID reaches the client
 //	tenant, ok, err := o.Owner(ctx, "openai", "resp_123")
 //
-// The first tenant that is given an id keeps it until it expires. A record is known at once and on disk with the store's
-// next commit. Memory holds the newest; older ones, and all after a restart, are looked up in the database when asked for.
+// The first tenant that is given an ID keeps it until it expires. A record is valid at once, and on
+// disk with the store's next commit. Memory holds the newest. Older ones, and all after a restart,
+// are read from the database when needed.
 package owners
 
 import (
@@ -21,24 +22,24 @@ import (
 )
 
 const (
-	// TTL is how long an owner is known: what the first family's provider keeps a stored response.
+	// TTL is how long an owner is kept: as long as OpenAI keeps a stored response.
 	TTL = 30 * 24 * time.Hour
-	// MaxID bounds an id, which a provider (Record) or a client (Owner) has sized.
+	// MaxID bounds an ID, in bytes. A provider (Record) or a client (Owner) has sized it.
 	MaxID = 512
-	// maxEntries is about 16 MiB of ids as providers make them, three times that of the longest.
+	// maxEntries is about 16 MiB of usual IDs, three times that of the longest.
 	maxEntries = 65_536
 )
 
 var (
-	// ErrTooLong is returned by Record for an id longer than MaxID bytes: nobody will own it.
+	// ErrTooLong is returned by Record for an ID longer than MaxID bytes: it has no owner.
 	ErrTooLong = errors.New("id too long to record its owner")
-	// ErrOwned is returned by Record for an id that is known to be another tenant's: it stays that one's.
+	// ErrOwned is returned by Record for an ID that belongs to another tenant.
 	ErrOwned = errors.New("id is owned by another tenant")
 )
 
-// Schema is this room's table, for store.Options.
+// Schema has the table of this package, for store.Options.
 var Schema = store.Schema{
-	Room: "owners",
+	Name: "owners",
 	Steps: []string{`
 		CREATE TABLE owners (
 			provider   TEXT    NOT NULL,
@@ -66,7 +67,7 @@ type Owners struct {
 
 	mu      sync.Mutex // guards the following
 	entries map[key]entry
-	order   []key // of entries, oldest first from next on, a ring once it is full
+	order   []key // keys of entries, oldest first from next on; a ring buffer once it is full
 	next    int
 }
 
@@ -75,9 +76,10 @@ func New(st *store.Store, now func() time.Time) *Owners {
 	return &Owners{store: st, now: now, entries: make(map[key]entry)}
 }
 
-// Record makes tenant the owner of id at provider for TTL from now; kind ("response", "file") is kept for the operator.
-// When it returns, Owner knows; a kill -9 within the store's commit interval may forget it. Besides ErrOwned and
-// ErrTooLong it returns the store's errors: the owner is then known until the restart only.
+// Record makes tenant the owner of id at provider for TTL from now. kind ("response", "file") is
+// kept for the operator. Owner knows it when Record returns; a kill -9 within the store's commit
+// interval may lose it. Besides ErrOwned and ErrTooLong it returns the store's errors: the owner is
+// then known only until the restart.
 func (o *Owners) Record(kind, provider, id, tenant string) error {
 	if len(id) > MaxID {
 		return fmt.Errorf("%q…: %w", id[:32], ErrTooLong)
@@ -98,8 +100,8 @@ func (o *Owners) Record(kind, provider, id, tenant string) error {
 	return nil
 }
 
-// Owner returns the tenant that owns id at provider; ok is false for an id that was never recorded or has expired. An
-// error means that it is not known whether somebody does.
+// Owner returns the tenant that owns id at provider. ok is false for an ID that was never recorded
+// or has expired. An error means that the owner is not known.
 func (o *Owners) Owner(ctx context.Context, provider, id string) (tenant string, ok bool, err error) {
 	if id == "" || len(id) > MaxID {
 		return "", false, nil
@@ -119,7 +121,8 @@ func (o *Owners) Owner(ctx context.Context, provider, id string) (tenant string,
 	return e.tenant, true, nil
 }
 
-// load asks the database, after a flush: a burst may push an entry out of memory before it is committed.
+// load reads the database, after a flush: a burst may remove an entry from memory before it is
+// committed.
 func (o *Owners) load(ctx context.Context, k key) (entry, bool, error) {
 	if err := o.store.Flush(ctx); err != nil {
 		return entry{}, false, err
@@ -143,7 +146,7 @@ func (o *Owners) load(ctx context.Context, k key) (entry, bool, error) {
 	return e, true, nil
 }
 
-// put is called with mu held.
+// put must be called with mu held.
 func (o *Owners) put(k key, e entry) {
 	if _, ok := o.entries[k]; !ok {
 		if len(o.order) < maxEntries {

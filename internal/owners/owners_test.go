@@ -15,7 +15,7 @@ import (
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// clock is handed in; a test moves it between calls.
+// clock is the time that the tests control.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
@@ -38,7 +38,7 @@ func give(t testing.TB, o *owners.Owners, id, tenant string) {
 	}
 }
 
-// want asserts the owner; "" is nobody.
+// want checks the owner; "" is nobody.
 func want(t testing.TB, o *owners.Owners, id, tenant string) {
 	t.Helper()
 	got, ok, err := o.Owner(context.Background(), "openai", id)
@@ -47,15 +47,15 @@ func want(t testing.TB, o *owners.Owners, id, tenant string) {
 	}
 }
 
-// held keeps the writer busy until it is closed.
-type held chan struct{}
+// blockingOp blocks the writer until it is closed.
+type blockingOp chan struct{}
 
-func (h held) Apply(*store.Tx) error { <-h; return nil }
-func (held) Droppable() bool         { return false }
+func (h blockingOp) Apply(*store.Tx) error { <-h; return nil }
+func (blockingOp) Droppable() bool         { return false }
 
 func TestOwnerIsKnownBeforeTheCommit(t *testing.T) {
 	st := open(t, t.TempDir(), store.Options{})
-	hold := make(held)
+	hold := make(blockingOp)
 	if err := st.Submit(hold); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestOwnersSurviveARestart(t *testing.T) {
 	st = open(t, dir, store.Options{})
 	o := owners.New(st, c.now)
 	want(t, o, "resp_1", "a")
-	want(t, o, "resp_1", "a") // now from memory
+	want(t, o, "resp_1", "a") // from memory
 	c.at = noon.Add(owners.TTL - time.Nanosecond)
 	want(t, o, "resp_1", "a")
 	c.at = noon.Add(owners.TTL)
@@ -96,13 +96,13 @@ func TestFirstOwnerStays(t *testing.T) {
 	c := &clock{noon}
 	o := owners.New(st, c.now)
 	give(t, o, "resp_1", "a")
-	give(t, o, "resp_1", "a") // again: kept for longer
+	give(t, o, "resp_1", "a") // again: its time starts over
 	if err := o.Record("response", "openai", "resp_1", "b"); !errors.Is(err, owners.ErrOwned) {
 		t.Errorf("a second tenant: %v", err)
 	}
 	want(t, o, "resp_1", "a")
 
-	forgetful := owners.New(st, c.now) // as after a restart: memory does not know the first
+	forgetful := owners.New(st, c.now) // as after a restart: memory is empty
 	give(t, forgetful, "resp_1", "b")
 	if err := st.Flush(t.Context()); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
 
-// FuzzMatch holds Match against the same pattern written as an anchored regular expression.
+// FuzzMatch compares Match with the same pattern as an anchored regular expression.
 func FuzzMatch(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"*", ""}, {"gpt-*", "gpt-4o"}, {"*:free", "a/b:free"}, {"a*b*c", "abbc"}, {"*ab*ab*", "aabab"}, {"**x**", "x\n"}, {"ab*ba", "aba"}, {".*", "..."},
@@ -34,7 +34,7 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// BenchmarkMatch is the shape that ruins a backtracking matcher.
+// BenchmarkMatch uses a text that makes a backtracking matcher slow.
 func BenchmarkMatch(b *testing.B) {
 	p, name := strings.Repeat("*a", 100)+"*b", strings.Repeat("a", 10_000)
 	for b.Loop() {

@@ -1,12 +1,12 @@
-// Package pattern matches model names against the patterns an operator writes.
+// Package pattern matches model names against the patterns of a configuration.
 //
 //	pattern.Match("openai/*", "openai/gpt-4o")               // true
 //	pattern.Match("*:free", "openrouter/anthropic/x:free")   // true
 //	pattern.List{"gpt-*", "o3"}.Match("o3-mini")             // false
 //
-// A pattern is literal text in which `*` stands for any run of bytes, the empty one included, and also for `/` and `:`,
-// because model names use both freely. Nothing else is special and there is no escape: no provider has a `*` in a name.
-// Matching is case-sensitive, as the providers are.
+// A pattern is literal text in which `*` matches any run of bytes, including the empty one, `/` and
+// `:`: model names use both freely. Nothing else is special and there is no escape, because no
+// provider has a `*` in a name. Matching is case-sensitive, as the providers are.
 package pattern
 
 import (
@@ -18,12 +18,13 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBytes bounds a pattern. The longest name in the public catalogs has under 100 bytes, so this leaves room for any
-// name a catalog may hold and still keeps a pasted file from becoming a pattern.
+// MaxBytes bounds a pattern. The longest name in the public catalogs has under 100 bytes. So the
+// bound allows any name, and keeps a pasted file from becoming a pattern.
 const MaxBytes = 256
 
-// Match reports whether the whole of name fits pattern. It allocates nothing and runs in time linear in both, whatever
-// their content: each piece between two stars is taken at its first place, and never looked for again.
+// Match reports whether the whole of name fits pattern. It allocates nothing and takes time linear
+// in both, whatever their content: each piece between two stars is matched at its first occurrence,
+// and never looked for again.
 func Match(pattern, name string) bool {
 	piece, rest, more := strings.Cut(pattern, "*")
 	if !more {
@@ -52,13 +53,13 @@ func MatchesSome(pattern, prefix string) bool {
 	return strings.HasPrefix(start, prefix) || more && strings.HasPrefix(prefix, start)
 }
 
-// IsExact reports whether pattern can match one name only, itself.
+// IsExact reports whether pattern matches only one name, itself.
 func IsExact(pattern string) bool {
 	return !strings.Contains(pattern, "*")
 }
 
-// Valid returns an error for a pattern that can only be a mistake: empty, longer than MaxBytes, not UTF-8, or with
-// characters that no model name shows.
+// Valid returns an error for a pattern that can only be a mistake: empty, longer than MaxBytes, not
+// UTF-8, or with characters that no model name contains.
 func Valid(pattern string) error {
 	switch {
 	case pattern == "":
@@ -70,13 +71,13 @@ func Valid(pattern string) error {
 	}
 	for _, r := range pattern {
 		if unicode.IsSpace(r) || !unicode.IsPrint(r) {
-			return fmt.Errorf("pattern %q holds the character %q", pattern, r)
+			return fmt.Errorf("pattern %q contains the character %q", pattern, r)
 		}
 	}
 	return nil
 }
 
-// List is a set of patterns; a name needs to fit one of them. The empty list matches nothing.
+// List is a set of patterns. A name must fit one of them. The empty list matches nothing.
 type List []string
 
 // Match reports whether name fits any pattern of the list.

@@ -7,34 +7,32 @@ import (
 	"sync"
 )
 
-// maxJoined is the longest body that is copied into one piece. net/http sends
-// a body that it knows to lie in memory together with the header in one write;
-// for any other it sends the header first. The copy is garbage afterwards: for
-// longer bodies collecting it costs more than that write (measured at 32 KiB).
+// maxJoined is the longest body that is copied into one piece. net/http sends such a body together
+// with the header in one write. For any other body it sends the header first. The copy becomes
+// garbage: for longer bodies its collection costs more than the second write (measured at 32 KiB).
 const maxJoined = 8 << 10
 
-// Body is a request body in pieces: the caller's own bytes with the few edits
-// between them, sent without being copied together. It can be read any number
-// of times (a request whose connection died is sent again), until it is released.
+// Body is a request body in pieces: the caller's bytes with a few edits between them, sent without
+// being copied together. It can be read any number of times (a request whose connection died is
+// sent again), until it is released.
 type Body struct {
 	size   int64
-	joined []byte // of a short body, instead of pieces
+	joined []byte // a short body; instead of pieces
 
-	delivered bool // by some attempt
+	delivered bool // at some attempt
 
 	mu     sync.Mutex // guards the following
 	pieces [][]byte
-	open   int // readers that are not at their end
+	open   int // readers that have not reached the end
 	free   func()
 }
 
 // ErrReleased is returned by Open after Release.
 var ErrReleased = errors.New("the request body was released")
 
-// NewBody makes a body of the pieces, which must not change until free is
-// called: once, when the bytes are needed no more. It may run in NewBody, in
-// Release or on a transport's goroutine; it never runs if a reader was left
-// before its end.
+// NewBody makes a body from pieces that must not change until free is called: once, when the bytes
+// are no longer needed. free may run in NewBody, in Release or on a transport's goroutine. It never
+// runs if a reader was abandoned before its end.
 func NewBody(pieces [][]byte, free func()) *Body {
 	b := &Body{pieces: pieces, free: free}
 	for _, p := range pieces {
@@ -54,11 +52,11 @@ func NewBody(pieces [][]byte, free func()) *Body {
 // Size is the length in bytes.
 func (b *Body) Size() int64 { return b.size }
 
-// Delivered reports whether a provider can have got the whole request, at any attempt that
-// ended without an answer, so that it may have worked on it.
+// Delivered reports whether a provider may have received the whole request, in any attempt that
+// ended without an answer, so that it may have processed it.
 func (b *Body) Delivered() bool { return b.delivered }
 
-// Open returns a reader from the first byte. It fails only after Release.
+// Open returns a reader at the first byte. It fails only after Release.
 func (b *Body) Open() (io.ReadCloser, error) {
 	if b.joined != nil {
 		return io.NopCloser(bytes.NewReader(b.joined)), nil
@@ -72,9 +70,8 @@ func (b *Body) Open() (io.ReadCloser, error) {
 	return &bodyReader{body: b, pieces: b.pieces}, nil
 }
 
-// Release tells that no reader will be opened any more, so that the bytes can
-// go as soon as they are read: a connection holds on to its request for as long
-// as the answer lasts.
+// Release declares that no more readers will be opened, so that the bytes can be freed as soon as
+// they are read. Otherwise a connection would hold its request as long as the answer lasts.
 func (b *Body) Release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -82,8 +79,8 @@ func (b *Body) Release() {
 	b.freeIfUnused()
 }
 
-// Kept is how many bytes stay in memory, after Release, until the connection
-// has done with the request.
+// Kept is how many bytes stay in memory after Release, until the connection no longer needs the
+// request.
 func (b *Body) Kept() int64 { return int64(len(b.joined)) }
 
 func (b *Body) finished() {
@@ -102,7 +99,7 @@ func (b *Body) freeIfUnused() {
 
 type bodyReader struct {
 	body   *Body
-	pieces [][]byte // what is still to read; the first may be partly read
+	pieces [][]byte // the unread pieces; the first may be partly read
 	offset int
 }
 
@@ -126,5 +123,5 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close does nothing: a transport may call it while a Read is under way.
+// Close has no effect: a transport may call it during a Read.
 func (r *bodyReader) Close() error { return nil }

@@ -38,8 +38,8 @@ func TestBodyReadsAsItsPiecesInOrder(t *testing.T) {
 	}
 }
 
-// A connection that broke before the first byte is tried anew with a fresh
-// reader, while the first one may still be half-way.
+// A connection that broke before the first byte is followed by a second attempt with a new reader,
+// while the first reader may still be half-way.
 func TestBodyCanBeReadAgainBesideAnUnfinishedReader(t *testing.T) {
 	body := newBody("hello ", "", "world")
 	first, _ := body.Open()
@@ -54,7 +54,7 @@ func TestBodyCanBeReadAgainBesideAnUnfinishedReader(t *testing.T) {
 	}
 }
 
-// long is a body that is not joined: its pieces stay where they are.
+// long is a body that is not joined: its pieces are not copied.
 var long = strings.Repeat("0123456789abcdef", 4<<10)
 
 func TestALongBodyIsReadWhereItLies(t *testing.T) {
@@ -75,7 +75,7 @@ func TestALongBodyIsReadWhereItLies(t *testing.T) {
 	}
 }
 
-// The bytes of a short body are copied, so the buffer they came in is free at once.
+// The bytes of a short body are copied, so its buffer is free at once.
 func TestAShortBodyIsFreeAtOnceAndStaysReadable(t *testing.T) {
 	piece := []byte(`{"a":1}`)
 	freed := 0
@@ -94,8 +94,8 @@ func TestAShortBodyIsFreeAtOnceAndStaysReadable(t *testing.T) {
 	}
 }
 
-// A provider may answer while it is still reading: the bytes are free only when
-// no more reader can be opened and every open one is at its end.
+// A provider may answer while it is still reading. The bytes are free only when no more readers can
+// be opened and all open ones have reached the end.
 func TestALongBodyIsFreeAfterReleaseAndTheLastReader(t *testing.T) {
 	for name, releaseFirst := range map[string]bool{"released first": true, "read first": false} {
 		t.Run(name, func(t *testing.T) {
@@ -142,8 +142,7 @@ func TestALongBodyWithAnAbandonedReaderIsNeverFree(t *testing.T) {
 	body.Release()
 }
 
-// FuzzBodySplitReads: however a body is cut and however it is read, the bytes
-// are the same.
+// FuzzBodySplitReads checks that the bytes are the same however a body is cut and read.
 func FuzzBodySplitReads(f *testing.F) {
 	f.Add([]byte(`{"model":"openai/gpt-4o","stream":true}`), uint8(9), uint8(15), uint8(4))
 	f.Add([]byte("ab"), uint8(0), uint8(0), uint8(1))
@@ -152,7 +151,7 @@ func FuzzBodySplitReads(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, cut1, cut2, chunk uint8) {
 		a := min(int(cut1), len(data))
 		b := min(a+int(cut2), len(data))
-		// Repeated, so that long ones occur too: they are read in another way.
+		// Repeated, so that long bodies occur too, which are read in another way.
 		var pieces [][]byte
 		for range int(cut2) + 1 {
 			pieces = append(pieces, data[:a], data[a:b], data[b:])

@@ -64,7 +64,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestIdentityTellsBaseURLsApart(t *testing.T) {
+func TestIdentityDependsOnTheBaseURL(t *testing.T) {
 	a := newProvider(t, provider.Config{BaseURL: "https://a.example/v1", Transport: &transport{}})
 	b := newProvider(t, provider.Config{BaseURL: "https://b.example/v1", Transport: &transport{}})
 	same := newProvider(t, provider.Config{BaseURL: "https://a.example/v1/", Transport: &transport{}, Credential: "another-credential"})

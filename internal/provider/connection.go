@@ -17,10 +17,10 @@ import (
 // DialFunc is the DialContext of an http.Transport.
 type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// ReadToEnd wraps a transport's dial function, so that an answer wins over an upload that
-// fails: a provider may refuse a request before it has read its body, and close. net/http
-// returns whichever it sees first, the answer or the failed write, and closes the connection
-// for the write. Here the write goes nowhere instead, and what the provider said last is read.
+// ReadToEnd wraps a transport's dial function so that an answer takes precedence over a failed
+// upload. A provider may refuse a request before it has read the body, and close. net/http returns
+// whichever it sees first, the answer or the failed write, and closes the connection after the
+// write. With ReadToEnd the write seems to succeed, and the provider's answer is read.
 func ReadToEnd(dial DialFunc) DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -31,16 +31,16 @@ func ReadToEnd(dial DialFunc) DialFunc {
 	}
 }
 
-// connection ignores that its peer reads no more.
+// connection hides that its peer no longer reads.
 type connection struct {
 	net.Conn
-	answered atomic.Bool // an answer came on it
+	answered atomic.Bool // it has carried an answer
 	closing  atomic.Bool // its last request is written
-	unread   atomic.Bool // something of a request goes nowhere
+	unread   atomic.Bool // a part of a request was discarded
 }
 
-// Write fails only where reading would not end as well: after a reset the kernel hands out
-// what has arrived, and then the end.
+// Write fails only if reading would fail as well: after a reset the kernel delivers what has
+// arrived, and then the end.
 func (c *connection) Write(p []byte) (int, error) {
 	if c.unread.Load() {
 		return len(p), nil
@@ -53,8 +53,8 @@ func (c *connection) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// SetWriteDeadline is called by tls.Conn before it writes close_notify, and never by
-// http.Transport over HTTP/1: what is written from then on belongs to no request.
+// SetWriteDeadline is called by tls.Conn before it writes close_notify, and never by http.Transport
+// over HTTP/1. Bytes written from then on belong to no request.
 func (c *connection) SetWriteDeadline(t time.Time) error {
 	c.closing.Store(true)
 	return c.Conn.SetWriteDeadline(t)
@@ -78,20 +78,21 @@ func speaksHTTP2(conn net.Conn) bool {
 	return ok && secure.ConnectionState().NegotiatedProtocol == http2.NextProtoTLS
 }
 
-// staleTime is how long after a request was written its connection counts as one that the
-// provider was closing: enough for a round trip and a lost packet, too little for most work.
+// staleTime is how soon after the request was written a connection must end to count as one that
+// the provider was closing. It is enough for a round trip and a lost packet, and too short for most
+// work.
 const staleTime = time.Second
 
-// attempt is one sending of a request, as net/http traces it.
+// attempt is one transmission of a request, as net/http traces it.
 type attempt struct {
 	trace httptrace.ClientTrace
 	conn  net.Conn
-	kept  bool // conn had answered an earlier request, and carries no other
+	kept  bool // conn had answered an earlier request and carries no other
 
 	// The following are set on the connection's goroutines.
-	writtenAt time.Time   // before written
-	written   atomic.Bool // to its end
-	answered  atomic.Bool // the first byte of an answer is there
+	writtenAt time.Time   // valid when written is set
+	written   atomic.Bool // completely
+	answered  atomic.Bool // the first byte of an answer has arrived
 }
 
 func newAttempt() *attempt {
@@ -110,10 +111,11 @@ func newAttempt() *attempt {
 	return a
 }
 
-// use notes the connection that the request goes to. net/http takes another one if nobody can
-// have begun with the request. HTTP/2 counts a connection as reused and idle from its second
-// request on, even if that one is sent together with the first: so an answer must have come.
-// HTTP/1 does not count one as idle that it hands from an answered request to a waiting one.
+// use records the connection of the request. net/http switches to another connection if nobody can
+// have begun with the request. Two rules of net/http matter here. HTTP/2 counts a connection as
+// reused and idle from its second request on, even if that is sent together with the first: so an
+// answer must have come. HTTP/1 does not count a connection as idle that goes from an answered
+// request straight to a waiting one.
 func (a *attempt) use(info httptrace.GotConnInfo) {
 	c := underTLS(info.Conn)
 	alone := info.WasIdle || c != nil && !speaksHTTP2(info.Conn)
@@ -121,14 +123,14 @@ func (a *attempt) use(info httptrace.GotConnInfo) {
 	a.written.Store(false)
 }
 
-// delivered reports whether a provider can have got the whole request, so that it may have
-// worked on it. It is for a request without an answer.
+// delivered reports whether a provider may have received the whole request, so that it may have
+// processed it. It is for a request without an answer.
 func (a *attempt) delivered() bool {
 	if !a.written.Load() {
 		return false
 	}
 	if speaksHTTP2(a.conn) {
-		return true // a write that failed later was one of another request
+		return true // a later failed write belongs to another request
 	}
 	c := underTLS(a.conn)
 	return c == nil || !c.unread.Load()
@@ -140,8 +142,8 @@ func (a *attempt) early() bool {
 }
 
 // stale reports whether err is the end of a kept connection, early and before any byte of an
-// answer. A timeout of ours and an HTTP/2 stream that was reset leave their connection alive;
-// the streams that fail after GOAWAY are those that the provider has taken.
+// answer. Our own timeout and a reset HTTP/2 stream leave their connection alive. Streams that fail
+// after GOAWAY are those that the provider has taken.
 func (a *attempt) stale(err error) bool {
 	var timeout net.Error
 	var reset http2.StreamError
@@ -152,13 +154,13 @@ func (a *attempt) stale(err error) bool {
 	case errors.As(err, &reset) || errors.As(err, &goAway):
 		return false
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return errors.Is(err, syscall.ETIMEDOUT) // the kernel's, of an upload that stood still
+		return errors.Is(err, syscall.ETIMEDOUT) // the kernel's, of a stalled upload
 	}
 	return true
 }
 
-// refusedIdle reports whether the answer is that of a provider that closed a kept connection
-// as idle: it has not got the request, which may be repeated (RFC 9110, 15.5.9).
+// refusedIdle reports whether the answer comes from a provider that closed a kept connection as
+// idle. It has not received the request, which may be repeated (RFC 9110, 15.5.9).
 func (a *attempt) refusedIdle(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusRequestTimeout && resp.Close && a.kept && a.early()
 }

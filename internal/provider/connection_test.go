@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-// serve answers connections, of which the first is number 1, until the test ends.
+// serve handles connections, numbered from 1, until the test ends.
 func serve(t *testing.T, connection func(n int, conn net.Conn)) (baseURL string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -36,7 +36,7 @@ func serve(t *testing.T, connection func(n int, conn net.Conn)) (baseURL string)
 	return "http://" + listener.Addr().String() + "/v1"
 }
 
-// dialling is a provider that is reached through net/http, as in the product.
+// dialling returns a provider that is reached through net/http, as in the product.
 func dialling(t *testing.T, baseURL string, adapt func(*http.Transport)) *provider.Provider {
 	t.Helper()
 	transport := func(keep bool) *http.Transport {
@@ -51,7 +51,7 @@ func dialling(t *testing.T, baseURL string, adapt func(*http.Transport)) *provid
 
 func plain(*http.Transport) {}
 
-// read reads a request to its end and returns its body; it is false at the connection's end.
+// read reads a request to its end and returns its body. It returns false at the connection's end.
 func read(from *bufio.Reader) (string, bool) {
 	r, err := http.ReadRequest(from)
 	if err != nil {
@@ -114,7 +114,7 @@ func TestARequestWhoseKeptConnectionDiesIsSentOnceMoreOnANewOne(t *testing.T) {
 	}
 }
 
-// A new connection that dies may have been the request's fault: it is not sent again.
+// A request may have caused a new connection to fail: it is not sent again.
 func TestANewConnectionThatDiesIsNotStale(t *testing.T) {
 	p := dialling(t, serve(t, func(_ int, conn net.Conn) { _, _ = read(bufio.NewReader(conn)) }), plain)
 	body := newBody(`{}`)
@@ -123,8 +123,8 @@ func TestANewConnectionThatDiesIsNotStale(t *testing.T) {
 	}
 }
 
-// An answer that began, and a client that left, are no reason to send again.
-func TestOnlyAnUnansweredDeathIsStale(t *testing.T) {
+// Neither an answer that has begun nor a client that has disconnected is a reason to send again.
+func TestOnlyAConnectionThatEndsWithoutAnAnswerIsStale(t *testing.T) {
 	arrived := make(chan struct{})
 	p := dialling(t, serve(t, func(n int, conn net.Conn) {
 		from := bufio.NewReader(conn)
@@ -154,8 +154,8 @@ func TestOnlyAnUnansweredDeathIsStale(t *testing.T) {
 	}
 }
 
-// A provider refuses an upload that it has not read, and closes: the kernel resets the
-// connection, and what was answered is there all the same.
+// A provider refuses an upload without reading it, and closes. The kernel resets the connection,
+// but the answer is still read.
 func TestAnAnswerWinsOverTheUploadThatItEnds(t *testing.T) {
 	p := dialling(t, serve(t, func(_ int, conn net.Conn) {
 		_, _ = conn.Read(make([]byte, 1024))

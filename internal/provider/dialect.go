@@ -18,16 +18,15 @@ const (
 	Models    Operation = "models"
 )
 
-// Dialect is how a kind of provider wants to be spoken to. Implementations
-// hold no state: one value serves every provider of its kind.
+// Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
+// every provider of its kind.
 type Dialect interface {
-	// Path is the operation's place below the base URL, "" where this kind
-	// of provider has no such operation.
+	// Path is the operation's path below the base URL, "" if this kind of provider does not have
+	// the operation.
 	Path(op Operation) string
-	// Authorize puts the provider's credential into the request's header.
+	// Authorize sets the provider's credential in the request's header.
 	Authorize(header http.Header, credential string)
-	// OpenRouterFields tells that request fields which only OpenRouter knows
-	// may be sent.
+	// OpenRouterFields reports whether request fields that only OpenRouter knows may be sent.
 	OpenRouterFields() bool
 }
 
@@ -44,12 +43,11 @@ var dialects = map[string]Dialect{
 	Test:       openAI{},
 }
 
-// openRouterHost is known by name, so that a block that only says its base
-// URL is spoken to rightly.
+// openRouterHost selects the dialect of a block that has only a base URL.
 const openRouterHost = "openrouter.ai"
 
-// dialectFor returns the dialect of this name; an empty name is OpenAI's,
-// or OpenRouter's for that vendor's own host.
+// dialectFor returns the dialect with this name. An empty name means openai, or openrouter for that
+// vendor's own host.
 func dialectFor(name string, base *url.URL) (Dialect, error) {
 	if name == "" {
 		name = OpenAI
@@ -73,7 +71,7 @@ func dialectNames() []string {
 	return names
 }
 
-// openAI is the dialect of OpenAI and of everything compatible with it.
+// openAI is the dialect of OpenAI and of compatible providers.
 type openAI struct {
 	openRouterFields bool
 }

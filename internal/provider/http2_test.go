@@ -90,8 +90,8 @@ func TestAStreamThatTheProviderRefusedIsNotDelivered(t *testing.T) {
 	}
 }
 
-// A connection that has not answered yet is no kept one, however many requests share it, and
-// with GOAWAY a provider names the last request that it has begun with.
+// A connection that has not answered yet does not count as kept, however many requests share it.
+// With GOAWAY a provider names the last request that it has begun with.
 func TestStreamsThatWereReceivedWholeAreNotStale(t *testing.T) {
 	const streams = 8
 	for name, c := range map[string]struct{ answerFirst, goAway bool }{
@@ -125,8 +125,8 @@ func TestStreamsThatWereReceivedWholeAreNotStale(t *testing.T) {
 	}
 }
 
-// afterStreams ends an HTTP/2 connection as soon as it has got so many requests whole, before
-// which it may answer a first one.
+// afterStreams ends an HTTP/2 connection as soon as it has received that many whole requests. With
+// answerFirst it answers one request before.
 func afterStreams(conn net.Conn, streams int, answerFirst, goAway bool) {
 	if _, err := io.ReadFull(conn, make([]byte, len(http2.ClientPreface))); err != nil {
 		return

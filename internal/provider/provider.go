@@ -1,10 +1,10 @@
-// Package provider speaks to model providers: one [Provider] for each provider
-// block, one [Dialect] for each kind of provider.
+// Package provider talks to model providers: one [Provider] for each provider block, one [Dialect]
+// for each kind of provider.
 //
-// A provider is reached through a bare http.RoundTripper that is handed in; the
-// built-in test provider is one that needs no network. No redirect is followed
-// (it would carry the credential elsewhere), and the request's header is built
-// afresh: nothing of the client's header ever reaches a provider.
+// A provider is reached through a bare http.RoundTripper that the caller supplies; that of the
+// built-in test provider needs no network. Redirects are not followed (they would carry the
+// credential elsewhere). The request's header is built from nothing: no field of the client's
+// header ever reaches a provider.
 package provider
 
 import (
@@ -29,19 +29,19 @@ type Config struct {
 	AccountOf  string // the tenant that owns the whole account at the provider; "" = shared
 	Transport  http.RoundTripper
 
-	// Fresh is like Transport and opens a connection for each request; nil = Transport.
+	// Fresh is like Transport but opens a connection for each request; nil = Transport.
 	Fresh http.RoundTripper
 
-	// Translate tells how Responses calls are turned into chat completions;
-	// nil for a provider that has a Responses API of its own.
+	// Translate says how Responses calls become chat completions; nil if the provider has a
+	// Responses API.
 	Translate *Translate
 
-	// ResponsesOnly says that chat calls are turned into Responses calls,
-	// because the provider has no chat completions. Not beside Translate.
+	// ResponsesOnly translates chat calls to Responses calls, because the provider has no chat
+	// completions. It excludes Translate.
 	ResponsesOnly bool
 
-	// MaxTokensField is the one name that its chat completions know for the
-	// limit of an output; "" = both names. Not beside ResponsesOnly.
+	// MaxTokensField is the only name that the provider's chat completions know for the limit of an
+	// output; "" = both names. It excludes ResponsesOnly.
 	MaxTokensField string
 
 	// CostReported says that the cost in an answer's usage is what is paid.
@@ -51,14 +51,13 @@ type Config struct {
 	UserAgent string
 }
 
-// Translate is what differs between providers that only have chat completions.
+// Translate has the differences between providers that only have chat completions.
 type Translate struct {
 	DeveloperRole    bool // they know the role developer
-	ReasoningContent bool // they want their reasoning back
+	ReasoningContent bool // they expect their reasoning in later requests
 }
 
-// Provider is one configured provider. It does not change after New and is
-// safe for concurrent use.
+// Provider is one configured provider. It does not change after New and is safe for concurrent use.
 type Provider struct {
 	Name           string
 	AccountOf      string
@@ -77,7 +76,7 @@ type Provider struct {
 
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
-// ValidName tells whether a provider can have this name.
+// ValidName returns an error if a provider cannot have this name.
 func ValidName(name string) error {
 	if !validName.MatchString(name) {
 		return fmt.Errorf("provider name %q: want 1 to 63 of a-z, 0-9 and -, not beginning with -", name)
@@ -150,23 +149,23 @@ func New(c Config) (*Provider, error) {
 	}, nil
 }
 
-// Identity tells providers apart across configurations.
+// Identity is equal for equal providers of different configurations.
 func (p *Provider) Identity() string { return p.Name + " " + p.base.String() }
 
 // ErrRedirect is returned for a 3xx answer.
 var ErrRedirect = errors.New("the provider answered with a redirect, which is never followed")
 
-// ErrStale is returned by Send for a connection that had served an earlier request, carried no
-// other, and ended unanswered at most a second after the request was written, or with a 408: most
-// likely the provider closed it just as it was used again. It can have got the request all the
-// same, and have begun with it: that is why there is a bound. net/http repeats a POST by itself
-// only if it counts as idempotent, and then on any number of such connections.
-var ErrStale = errors.New("a connection that was kept open ended as it was used again")
+// ErrStale is returned by Send if a kept connection ended without an answer at most a second after
+// the request was written, or with a 408. Kept means that it had served an earlier request and
+// carried no other. Most likely the provider closed it just as it was used again. The provider can
+// still have received the request and have begun with it: that is why there is a bound. net/http
+// itself repeats a POST only if it counts as idempotent, and then on any number of such
+// connections.
+var ErrStale = errors.New("a kept connection was closed just as it was used again")
 
-// Send posts body to the operation and returns the answer as soon as its
-// header is there. The caller closes the answer's body; cancelling ctx ends
-// both. The answer's body is never compressed. What fails with ErrStale can be
-// sent once more with Resend.
+// Send posts body to the operation and returns the answer as soon as its header has arrived. The
+// caller must close the answer's body; cancelling ctx ends both. The answer's body is never
+// compressed. After ErrStale the call can be sent once more with Resend.
 func (p *Provider) Send(ctx context.Context, op Operation, body *Body, stream bool) (*http.Response, error) {
 	resp, a, err := p.post(ctx, p.transport, op, body, stream)
 	switch {
@@ -238,7 +237,7 @@ func roundTrip(transport http.RoundTripper, req *http.Request) (*http.Response, 
 		_ = resp.Body.Close()
 		return nil, fmt.Errorf("status %d: %w", resp.StatusCode, ErrRedirect)
 	}
-	// Compression was not asked for; some providers send it all the same.
+	// Compression was not requested, but some providers use it anyway.
 	switch encoding := resp.Header.Get("Content-Encoding"); strings.ToLower(encoding) {
 	case "", "identity":
 	case "gzip", "x-gzip":
@@ -246,13 +245,13 @@ func roundTrip(transport http.RoundTripper, req *http.Request) (*http.Response, 
 		resp.ContentLength = -1
 	default:
 		_ = resp.Body.Close()
-		return nil, fmt.Errorf("the provider answered in an encoding that was not asked for: %q", encoding)
+		return nil, fmt.Errorf("the provider answered in an encoding that was not requested: %q", encoding)
 	}
 	return resp, nil
 }
 
-// gunzip reads lazily: making the reader at once would wait for the first
-// bytes of a stream before its header could be acted on.
+// gunzip reads lazily: an eager reader would wait for the first bytes of a stream before its header
+// could be used.
 type gunzip struct {
 	compressed io.ReadCloser
 	plain      *gzip.Reader

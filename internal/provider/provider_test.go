@@ -17,7 +17,7 @@ import (
 
 const credential = "sk-provider-0123456789"
 
-// transport is a RoundTripper that answers with a function and keeps what it saw.
+// transport is a RoundTripper that answers with a function and records requests.
 type transport struct {
 	requests []*http.Request
 	bodies   []string
@@ -36,16 +36,16 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.answer(r)
 }
 
-// closing tells whether an answer's body was closed.
-type closing struct {
+// closeRecorder records whether an answer's body was closed.
+type closeRecorder struct {
 	io.Reader
 	closed bool
 }
 
-func (c *closing) Close() error { c.closed = true; return nil }
+func (c *closeRecorder) Close() error { c.closed = true; return nil }
 
-func answer(status int, header map[string]string, body string) (*http.Response, *closing) {
-	c := &closing{Reader: strings.NewReader(body)}
+func answer(status int, header map[string]string, body string) (*http.Response, *closeRecorder) {
+	c := &closeRecorder{Reader: strings.NewReader(body)}
 	h := http.Header{}
 	for name, value := range header {
 		h.Set(name, value)
@@ -76,7 +76,7 @@ func newProvider(t *testing.T, c provider.Config) *provider.Provider {
 	return p
 }
 
-// The upstream header is made afresh: exactly these fields, whatever the client sent.
+// The upstream header is built from nothing: it has exactly these fields, whatever the client sent.
 func TestSendBuildsTheWholeRequestItself(t *testing.T) {
 	rt := &transport{answer: always(200, nil, `{}`)}
 	p := newProvider(t, provider.Config{Transport: rt, Credential: credential})
@@ -112,7 +112,7 @@ func TestSendBuildsTheWholeRequestItself(t *testing.T) {
 	}
 }
 
-// A change that a transport makes to one request's header must not reach the next.
+// A change that a transport makes to one request's header must not affect the next.
 func TestRequestsDoNotShareTheirHeader(t *testing.T) {
 	rt := &transport{answer: always(200, nil, `{}`)}
 	p := newProvider(t, provider.Config{Transport: rt, Credential: credential})
@@ -205,7 +205,7 @@ func TestACompressedAnswerIsReadPlain(t *testing.T) {
 	}
 }
 
-// The header of a compressed stream must be there before its first byte is.
+// The header of a compressed stream must arrive before its first byte.
 func TestACompressedStreamIsNotWaitedFor(t *testing.T) {
 	reader, writer := io.Pipe()
 	rt := &transport{answer: func(*http.Request) (*http.Response, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-// certified is the TLS of a server and of a client that trusts it.
+// certified returns the TLS of a server and of a client that trusts it.
 func certified(t *testing.T) (server, client *tls.Config) {
 	t.Helper()
 	s := httptest.NewTLSServer(nil)
@@ -36,7 +36,8 @@ func serveTLS(t *testing.T, config *tls.Config, connection func(n int, conn net.
 	return strings.Replace(url, "http://", "https://", 1)
 }
 
-// A provider that closes a connection it kept does so at once. What ends later was at work.
+// A provider that closes a kept connection does so at once. A connection that ends later was in
+// use.
 func TestAKeptConnectionIsStaleOnlyIfItEndsSoon(t *testing.T) {
 	const timedOut = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 	for name, c := range map[string]struct {
@@ -65,7 +66,7 @@ func TestAKeptConnectionIsStaleOnlyIfItEndsSoon(t *testing.T) {
 							_, _ = io.WriteString(theirs, fine)
 						}
 						_, _ = read(from)
-						time.Sleep(c.after) // the bubble's clock
+						time.Sleep(c.after) // fake time
 						_, _ = io.WriteString(theirs, c.answer)
 					}()
 					return ours, nil
@@ -93,7 +94,7 @@ func TestAKeptConnectionIsStaleOnlyIfItEndsSoon(t *testing.T) {
 	}
 }
 
-// A connection that goes from an answered request straight to a waiting one was kept too.
+// A connection that goes from an answered request straight to a waiting one counts as kept too.
 func TestAConnectionThatIsHandedOnIsStaleIfItEndsSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := &http.Transport{MaxConnsPerHost: 1, DialContext: provider.ReadToEnd(func(context.Context, string, string) (net.Conn, error) {
@@ -102,7 +103,7 @@ func TestAConnectionThatIsHandedOnIsStaleIfItEndsSoon(t *testing.T) {
 				defer func() { _ = theirs.Close() }()
 				from := bufio.NewReader(theirs)
 				_, _ = read(from)
-				time.Sleep(time.Second) // the bubble's clock: the second request waits meanwhile
+				time.Sleep(time.Second) // fake time: the second request waits meanwhile
 				_, _ = io.WriteString(theirs, fine)
 				_, _ = read(from)
 			}()
@@ -122,7 +123,7 @@ func TestAConnectionThatIsHandedOnIsStaleIfItEndsSoon(t *testing.T) {
 	})
 }
 
-// dialledBy is a provider that is reached through net/http by a dial function.
+// dialledBy returns a provider that is reached through net/http by a dial function.
 func dialledBy(t *testing.T, dial provider.DialFunc) *provider.Provider {
 	t.Helper()
 	tr := &http.Transport{DialContext: provider.ReadToEnd(dial)}
@@ -130,7 +131,7 @@ func dialledBy(t *testing.T, dial provider.DialFunc) *provider.Provider {
 	return newProvider(t, provider.Config{BaseURL: "http://provider.invalid/v1", Transport: tr})
 }
 
-// After a reset TLS still writes close_notify, which fails: that is no part of the request.
+// After a reset TLS still writes close_notify, which fails: it is not part of the request.
 func TestARequestThatWasReadBeforeAResetIsDelivered(t *testing.T) {
 	server, client := certified(t)
 	for name, text := range map[string]string{"short": `{"a":1}`, "long": strings.Repeat(long, 4)} {
@@ -158,7 +159,7 @@ func TestARequestThatWasReadBeforeAResetIsDelivered(t *testing.T) {
 	}
 }
 
-// Where nobody takes the second attempt, the first one may still have been worked on.
+// If the second attempt is not received, the first one may still have been processed.
 func TestWhatOneAttemptDeliveredStaysDelivered(t *testing.T) {
 	dials := 0
 	p := dialling(t, serve(t, func(_ int, conn net.Conn) {

@@ -3,27 +3,28 @@ package redact
 import "strings"
 
 const (
-	// minRun is the shortest run of letters and digits that only a key has, and longRun the shortest
-	// of letters or of digits alone: names have words and separators between them.
+	// minRun is the shortest run of letters and digits that only a key has, and longRun the
+	// shortest of letters or of digits alone: names have words and separators between them.
 	minRun, longRun = 16, 30
-	// minRunInWord is enough where the length is that of a key too, and few keys of ours lack it.
+	// minRunInWord is enough if the length is also that of a key; few of our keys have a shorter
+	// one.
 	minRunInWord = 12
-	// maxKeyHead is how far behind its prefix the random part of a key is looked for, in bytes. Some
-	// vendors put a few words first ("sk-svcacct-").
+	// maxKeyHead is how far after its prefix the random part of a key is looked for, in bytes. Some
+	// vendors put words first ("sk-svcacct-").
 	maxKeyHead = 64
-	// minMasked is how many asterisks in a row show that a provider masked a key.
+	// minMasked is how many asterisks in a row mean that a provider masked a key.
 	minMasked = 3
 )
 
-// keyForm is how the keys of one maker look.
+// keyForm is the form of one vendor's keys.
 type keyForm struct {
 	prefix string
-	length int  // of what follows, where it is fixed and may have "-" and "_", in bytes
-	dotted bool // parts that a dot joins follow
+	length int  // of the rest, in bytes, if it is fixed and may contain "-" and "_"
+	dotted bool // parts joined by dots follow
 }
 
-// keyForms are those of this gateway and of vendors, by the first byte of the prefix. Ordinary names
-// have such prefixes too, so it is what follows that shows a key.
+// keyForms are the forms of our keys and of vendors' keys, by the first byte of the prefix.
+// Ordinary names have such prefixes too, so the text after the prefix decides.
 var keyForms = byFirst(
 	keyForm{prefix: "gh-", length: 43}, // keys.NewSecret
 	keyForm{prefix: "glpat-", length: 20}, keyForm{prefix: "AIza", length: 35},
@@ -40,7 +41,7 @@ func byFirst(all ...keyForm) (forms [256][]keyForm) {
 	return forms
 }
 
-// withoutKeyForms replaces what has the form of a key by [Mark].
+// withoutKeyForms replaces text that has the form of a key with [Mark].
 func withoutKeyForms(text string) string {
 	var out strings.Builder
 	done := 0
@@ -59,8 +60,8 @@ func withoutKeyForms(text string) string {
 	return out.String()
 }
 
-// keyLength returns the length of the key that text begins with, 0 if it begins with none. Inside a
-// word ("high-") only one of fixed length counts.
+// keyLength returns the length of the key at the start of text, 0 if there is none. Inside a word
+// ("high-") only a key of fixed length counts.
 func keyLength(text string, inWord bool) int {
 	for _, form := range keyForms[text[0]] {
 		if !strings.HasPrefix(text, form.prefix) {
@@ -76,8 +77,8 @@ func keyLength(text string, inWord bool) int {
 	return 0
 }
 
-// fixedLength reports whether rest begins with so many characters of base64url, letters of both
-// cases among them.
+// fixedLength reports whether rest begins with that many characters of base64url, with letters of
+// both cases.
 func fixedLength(rest string, length int) bool {
 	if len(rest) < length {
 		return false
@@ -93,8 +94,8 @@ func fixedLength(rest string, length int) bool {
 	return upper && lower
 }
 
-// hasRandomRun reports whether rest, up to where a key would end, has a run that names do not have: of
-// at least so many letters and digits, a very long one of either, or asterisks.
+// hasRandomRun reports whether rest, up to where a key would end, has a run that names do not have:
+// at least that many letters and digits, a very long run of either, or asterisks.
 func hasRandomRun(rest string, least int) bool {
 	letters, digits, masked := 0, 0, 0
 	for i := range len(rest) {

@@ -3,16 +3,16 @@ package redact
 import "strings"
 
 const (
-	// minInName is the shortest known secret that is looked for inside a name, in bytes. Servers at
-	// home take keys such as "ollama", which are parts of ordinary names.
+	// minInName is the shortest known secret that is searched for inside a name, in bytes. Local
+	// servers take keys such as "ollama", which are parts of ordinary names.
 	minInName = 12
-	// maxSearched bounds what is searched of a name, in bytes. No record keeps as much.
+	// maxSearched bounds the searched part of a name, in bytes. No record keeps as much.
 	maxSearched = 8 << 10
 )
 
-// Name returns a caller's text as a record may keep it: a model's name, a request id, the name of a
-// workstation. Known secrets and what has the form of a key become [Mark]; a known secret of less
-// than 12 bytes does only where it is the whole text. The text is not bounded.
+// Name returns a caller's text in the form that a record may keep: a model's name, a request ID,
+// the name of a workstation. Known secrets and text in the form of a key become [Mark]; a known
+// secret of less than 12 bytes does so only if it is the whole text. The result is not shortened.
 func (r *Redactor) Name(text string) string {
 	searched := text[:min(len(text), maxSearched)]
 	clean := withoutKeyForms(r.withoutKnown(searched))
@@ -20,7 +20,7 @@ func (r *Redactor) Name(text string) string {
 	case clean == searched:
 		return text
 	case len(searched) < len(text):
-		return Mark // a secret may be cut at the end of what was searched
+		return Mark // a secret may be cut at the end of the searched part
 	}
 	return clean
 }
@@ -43,13 +43,13 @@ func (r *Redactor) withoutKnown(text string) string {
 	return text
 }
 
-// withoutKeys asks for the whole text and for its parts: those that may be a key that somebody chose,
-// and within these the ones that may be a key of [keys.NewSecret].
+// withoutKeys checks the whole text and its parts: those that may be a key that somebody chose, and
+// within these the ones that may be a key of [keys.NewSecret].
 func (r *Redactor) withoutKeys(text string) string {
 	if r.isKey(text) {
 		return Mark
 	}
-	return r.withoutParts(r.withoutParts(text, endsChosen), endsOwn)
+	return r.withoutParts(r.withoutParts(text, endsChosen), endsGenerated)
 }
 
 func (r *Redactor) withoutParts(whole string, ends func(byte) bool) string {
@@ -66,11 +66,12 @@ func (r *Redactor) withoutParts(whole string, ends func(byte) bool) string {
 	return text
 }
 
-// endsChosen reports whether a key that somebody chose ends before c: one can hold all that an
-// Authorization header carries, but few hold what names and sentences are divided by.
+// endsChosen reports whether a key that somebody chose ends before c. Such a key can contain
+// everything that an Authorization header carries, but few contain the separators of names and
+// sentences.
 func endsChosen(c byte) bool {
 	return c <= ' ' || c > '~' || strings.IndexByte(`\/,;:=&?|"'()<>[]{}`+"`", c) >= 0
 }
 
-// endsOwn reports whether a key that the gateway made ends before c.
-func endsOwn(c byte) bool { return !base64URL(c) }
+// endsGenerated reports whether a key that the gateway made ends before c.
+func endsGenerated(c byte) bool { return !base64URL(c) }

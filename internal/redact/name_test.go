@@ -12,7 +12,7 @@ import (
 const (
 	hashed  = "one-of-which-only-the-hash-is-known"
 	chosen  = "of+a~hash.that#somebody-chose"
-	ownKey  = "gh-Ab3_-Cd4_-Ef5_-Gh6_-Ij7_-Kl8_-Mn9_-Op0_-QrS" // no run of its letters and digits is long
+	ownKey  = "gh-Ab3_-Cd4_-Ef5_-Gh6_-Ij7_-Kl8_-Mn9_-Op0_-QrS" // no long run of letters and digits
 	runsKey = "gh-aB0cD1eF2gH3_iJ4kL5mN6oP7-qR8sT9uV0wX1-yZ2aB"
 )
 

@@ -1,11 +1,9 @@
-// Package redact takes secrets out of text: out of a provider's before a client or
-// a log sees it ([Redactor.Text]), and out of a caller's before a record keeps it
-// ([Redactor.Name]).
+// Package redact removes secrets from text: from a provider's before a client or a log sees it
+// ([Redactor.Text]), and from a caller's before a record keeps it ([Redactor.Name]).
 //
-// Two nets, one behind the other: every secret the gateway knows, wherever it
-// stands, and whatever has the form of a well-known credential. The second is
-// there for secrets that only the provider knows (providers like to echo the
-// key they were offered, partly masked).
+// It removes every secret that the gateway knows, anywhere in the text, and then everything in the
+// form of a well-known credential. The second step is for secrets that only the provider knows:
+// providers like to echo the key they were sent, partly masked.
 package redact
 
 import (
@@ -14,7 +12,7 @@ import (
 	"strings"
 )
 
-// Mark stands where a secret stood.
+// Mark replaces a secret.
 const Mark = "[redacted]"
 
 // MaxText bounds provider text shown to a client, in bytes.
@@ -26,8 +24,8 @@ const minSecret = 6
 // authorization is the scheme and the token of an Authorization header.
 var authorization = regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9._~+/*-]{6,}=*`)
 
-// Redactor knows a fixed set of secrets. The nil Redactor knows none and
-// still recognises forms. Safe for concurrent use.
+// Redactor knows a fixed set of secrets. The nil Redactor knows none and still recognises forms. It
+// is safe for concurrent use.
 type Redactor struct {
 	known *strings.Replacer // nil without secrets
 	long  *strings.Replacer // those of minInName bytes and more; nil without such
@@ -35,8 +33,8 @@ type Redactor struct {
 	isKey func(string) bool
 }
 
-// New returns a Redactor that knows the secrets; short ones are left out. isKey
-// reports whether a text is a key of which only the hash is known; nil = none is.
+// New returns a Redactor that knows the secrets; short ones are left out. isKey reports whether a
+// text is a key of which only the hash is known; nil means that none is.
 func New(secrets []string, isKey func(string) bool) *Redactor {
 	// Longest first: a secret may begin with another one.
 	secrets = slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
@@ -62,8 +60,8 @@ func New(secrets []string, isKey func(string) bool) *Redactor {
 	return r
 }
 
-// Text returns text without secrets and cut to [MaxText]. Secrets are taken
-// out before the cut, so that no half of one is left at its edge.
+// Text returns text without secrets, cut to [MaxText]. Secrets are removed before the cut, so that
+// no half of one is left at the end.
 func (r *Redactor) Text(text string) string {
 	if r != nil && r.known != nil {
 		text = r.known.Replace(text)

@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 )
 
-func TestKnownSecretsVanishWhereverTheyStand(t *testing.T) {
+func TestKnownSecretsAreRemovedEverywhere(t *testing.T) {
 	r := redact.New([]string{"correct-horse-battery", "x"}, nil)
 	got := r.Text(`key "correct-horse-battery" (correct-horse-batterycorrect-horse-battery) is not known, ok`)
 	if strings.Contains(got, "horse") {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
@@ -22,6 +23,14 @@ func Key(ctx context.Context, log *activity.Log, key *keys.Key, balances []limit
 	info.Usage, info.UsageDaily, info.UsageWeekly, info.UsageMonthly = spent(days, now.UTC())
 	showBudgets(&info, balances)
 	return openrouter.AppendKey(nil, info), nil
+}
+
+// LedgerFailure is the error if the balances of a key cannot be read: 503, or the client left.
+func LedgerFailure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return refusal(ctx.Err())
+	}
+	return apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be read now").WithCause(err)
 }
 
 // showBudgets shows the budgets of a key. OpenRouter's own members show the one for money with the

@@ -1,11 +1,14 @@
 package report
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
@@ -100,5 +103,19 @@ func TestSpentSumsByCalendar(t *testing.T) {
 	days = append(days, activity.Day{Date: "2026-03-30", CostNano: 5})
 	if _, _, week, month = spent(days, first); week != 5 || month != 0 {
 		t.Errorf("on the first of April: week %d, month %d", week, month)
+	}
+}
+
+// A client that leaves while its key is read is no failure of the ledger, for which an operator
+// must act.
+func TestAClientThatLeftIsNoFailureOfTheLedger(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	interrupted := errors.New("interrupted")
+	if e := apierror.From(LedgerFailure(ctx, interrupted)); e.Code != apierror.LedgerUnavailable || !errors.Is(e.Cause, interrupted) {
+		t.Errorf("%+v", e)
+	}
+	leave()
+	if e := apierror.From(LedgerFailure(ctx, interrupted)); e.Code != apierror.ClientGone {
+		t.Errorf("after the client left: %+v", e)
 	}
 }

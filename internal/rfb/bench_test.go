@@ -11,7 +11,8 @@ import (
 // strict is the policy that does the most.
 var strict = rfb.Policy{FixedSize: true, NoClipboardIn: true, FPS: 30, PreferTight: true}
 
-// A message at a time is what a hand at the mouse makes; 100 in one read are what a busy relay sees.
+// A message at a time is what a hand at the mouse makes; 100 in one read are what a busy relay
+// sees.
 func BenchmarkFilter(b *testing.B) {
 	for _, bench := range []struct {
 		name, message string

@@ -6,8 +6,9 @@ import (
 )
 
 const (
-	// maxHandshake bounds, in bytes, what a viewer sends in a TLS handshake: crypto/tls buffers a message of up to
-	// 64 KiB from anybody. A ClientHello with post-quantum keys has 2 KiB, a client's chain of certificates up to 16.
+	// maxHandshake bounds, in bytes, what a viewer sends in a TLS handshake: crypto/tls buffers a
+	// message of up to 64 KiB from any client. A ClientHello with post-quantum keys has 2 KiB, a
+	// client's chain of certificates up to 16.
 	maxHandshake = 32 << 10
 	// unbounded takes the bound off.
 	unbounded = -1

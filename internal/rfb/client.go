@@ -11,8 +11,9 @@ import (
 type Login struct {
 	User     string // for X509Plain; at most MaxCredential bytes
 	Password string // of which VNC Authentication and X509Vnc use the first 8 bytes; at most MaxCredential bytes
-	// TLS decides whom to trust. With it only the X509 sub-types of VeNCrypt are used, whatever else is offered;
-	// without it only None and VNC Authentication. The handshake fails below TLS 1.2, whatever it says.
+	// TLS decides which certificates to trust. With it, only the X509 sub-types of VeNCrypt are
+	// used, even where others are offered; without it, only None and VNC Authentication. The
+	// handshake always fails below TLS 1.2.
 	TLS *tls.Config
 }
 
@@ -32,14 +33,16 @@ type client struct {
 	version Version
 }
 
-// Connect does the client's side of a handshake on conn, up to and with the ServerInit. It asks to share the desktop,
-// always. Every step may take the given time; zero and less means StepTimeout. The caller closes conn.
+// Connect does the client's side of a handshake on conn, up to and with the ServerInit. It always
+// asks to share the desktop. Every step may take the given time; zero and less means StepTimeout.
+// The caller closes conn.
 //
-// Of what the workstation offers, the strongest is used that the login allows: with TLS, X509Plain if there is a user,
-// X509Vnc if there is a password, X509None; without, VNC Authentication if there is a password, None.
+// Of what the workstation offers, the strongest is used that the login allows: with TLS, X509Plain
+// if there is a user, X509Vnc if there is a password, X509None; without, VNC Authentication if
+// there is a password, None.
 //
-// A failure is the kind of error that Kind says. There is no second attempt: servers count failures, and then refuse
-// the address for a while (KindBlacklisted), whoever comes from it.
+// The Kind of an error says what failed. There is no second attempt: servers count failures, and
+// then refuse all connections from the address for a while (KindBlacklisted).
 func Connect(conn net.Conn, l Login, step time.Duration) (*Desktop, error) {
 	if step <= 0 {
 		step = StepTimeout
@@ -96,8 +99,8 @@ func (c *client) open() (choice byte, err error) {
 	c.within(c.step)
 	sent := c.write("answering with a version", []byte(c.version.greeting()))
 	if c.version == Version33 {
-		// A server that refuses at once speaks 3.3 whatever it can, and may have closed the connection: its reason
-		// is worth more than what the write says.
+		// A server that refuses at once speaks 3.3, even if it knows newer versions, and may have
+		// closed the connection: its reason is worth more than the error of the write.
 		choice, err := c.dictated()
 		if sent != nil && KindOf(err) == KindGone {
 			err = sent

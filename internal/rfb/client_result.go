@@ -37,7 +37,7 @@ func (c *client) result(used Security) error {
 	return &Error{Kind: kind, Step: "logging in", Err: refusal}
 }
 
-// refused reads the reason that stands in place of a security type.
+// refused reads the reason that a server sends in place of a security type.
 func (c *client) refused() error {
 	const step = "reading a refusal"
 	reason, err := c.readText(step, MaxReason)
@@ -48,7 +48,7 @@ func (c *client) refused() error {
 	return &Error{Kind: refusal.kind(), Step: "reading the security types", Err: refusal}
 }
 
-// kind tells a refusal of this address for a while, as servers word it, from others.
+// kind tells from its words whether a server refuses this address for a while.
 func (e *RefusedError) kind() Kind {
 	reason := strings.ToLower(e.Reason)
 	for _, words := range []string{"too many security failures", "too many authentication failures"} {

@@ -21,19 +21,21 @@ const (
 	KindGarbage
 	// KindHTTP is of a peer that speaks HTTP.
 	KindHTTP
-	// KindLateTLS is of a TLS record where a version was due: the viewer does TLS first, and was greeted too early.
+	// KindLateTLS is of a TLS record where a version was due: the viewer does TLS first, and was
+	// greeted too early.
 	KindLateTLS
 	// KindVersion is of a version of RFB or VeNCrypt that is not spoken here.
 	KindVersion
-	// KindTooOld is of a viewer of RFB 3.3 that can do none of the types that are offered. It was told.
+	// KindTooOld is of a viewer of RFB 3.3 that can do none of the types that are offered. It was
+	// sent the reason.
 	KindTooOld
-	// KindTimeout is of a step that was not taken in time.
+	// KindTimeout is of a step that took too long.
 	KindTimeout
 	// KindGone is of a connection that ended.
 	KindGone
-	// KindNotOffered is of a viewer that chose what it was not offered.
+	// KindNotOffered is of a viewer that chose a type that was not offered.
 	KindNotOffered
-	// KindTooLong is of what a peer made longer than it may be.
+	// KindTooLong is of a message that is longer than it may be.
 	KindTooLong
 	// KindPlaintext is of bytes in clear where TLS was due.
 	KindPlaintext
@@ -41,13 +43,15 @@ const (
 	KindTLS
 	// KindRefused is of a workstation that refused with a reason, as [*RefusedError].
 	KindRefused
-	// KindBlacklisted is of a workstation that refuses this address for a while, after failures, as [*RefusedError].
+	// KindBlacklisted is of a workstation that refuses this address for a while, after failures, as
+	// [*RefusedError].
 	KindBlacklisted
-	// KindWrongPassword is of a workstation that did not take the login, as [ErrWrongPassword].
+	// KindWrongPassword is of a workstation that refused the login, as [ErrWrongPassword].
 	KindWrongPassword
 	// KindNoSecurity is of a workstation that offers nothing that may be used, as [ErrNoSecurity].
 	KindNoSecurity
-	// KindMessage is of a viewer's message whose type or form is not known, so that its end cannot be found.
+	// KindMessage is of a viewer's message whose type or form is not known, so that its end cannot
+	// be found.
 	KindMessage
 
 	kinds = iota
@@ -73,7 +77,8 @@ func KindOf(err error) Kind {
 	return KindOther
 }
 
-// Error is the type of all errors of this package. Its text holds a peer's bytes only escaped, and no credentials.
+// Error is the type of all errors of this package. Its text holds a peer's bytes only escaped, and
+// no credentials.
 type Error struct {
 	Kind Kind
 	Step string // what was being done, as a gerund: "reading the security type"
@@ -86,9 +91,10 @@ func (e *Error) Error() string { return e.Step + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
 var (
-	// ErrWrongPassword is returned by [Connect] when the workstation does not take the user and password.
+	// ErrWrongPassword is returned by [Connect] when the workstation refuses the user and password.
 	ErrWrongPassword = errors.New("wrong user or password")
-	// ErrNoSecurity is returned by [Connect] when the workstation offers no security type that the login may use.
+	// ErrNoSecurity is returned by [Connect] when the workstation offers no security type that the
+	// login may use.
 	ErrNoSecurity = errors.New("no security type in common")
 	// ErrMisuse is returned for calls out of their order, and for an [Offer] that cannot be made.
 	ErrMisuse = errors.New("not possible here")
@@ -110,7 +116,7 @@ func fail(kind Kind, step, format string, a ...any) error {
 	return &Error{Kind: kind, Step: step, Err: fmt.Errorf(format, a...)}
 }
 
-// lost tells how a read or write on a connection failed.
+// lost is the error of a read or write on a connection.
 func lost(step string, err error) *Error {
 	kind := KindGone
 	var timeout net.Error
@@ -132,7 +138,7 @@ func ofTLS(err error) bool {
 	return errors.As(err, &record) || errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
 }
 
-// lostTLS tells how a TLS handshake failed: what is not the connection's end is TLS's.
+// lostTLS is the error of a TLS handshake: unless the connection ended, TLS failed.
 func lostTLS(step string, err error) error {
 	lost := lost(step, err)
 	if lost.Kind == KindGone && !gone(err) {
@@ -148,8 +154,8 @@ func gone(err error) bool {
 		errors.Is(err, net.ErrClosed) || errors.As(err, &op) && (op.Op == "read" || op.Op == "write" || op.Op == "set")
 }
 
-// nameless keeps the host name of a viewer, which may be its secret, out of an error: what a certificate source says
-// often has it. What crypto/tls says itself has not.
+// nameless keeps the host name of a viewer, which may be its secret, out of an error. Errors of a
+// certificate source often have it; those of crypto/tls do not.
 func nameless(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.Kind == KindTLS && !ofTLS(e.Err) && !strings.HasPrefix(e.Err.Error(), "tls: ") {
@@ -158,7 +164,7 @@ func nameless(err error) error {
 	return err
 }
 
-// printable makes printable ASCII of what a peer, or anybody, wrote.
+// printable makes printable ASCII of a text.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

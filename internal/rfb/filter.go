@@ -5,19 +5,21 @@ import (
 	"time"
 )
 
-// Policy is what a [Filter] lets through. The zero value lets everything pass whose length is known. UltraVNC's own
-// messages never pass.
+// Policy is what a [Filter] lets through. The zero value lets all messages of known length pass.
+// UltraVNC's own messages never pass.
 type Policy struct {
-	// ViewOnly drops what would change the desktop: keys, pointer, clipboard, size, gii, xvp, QEMU's messages.
+	// ViewOnly drops what would change the desktop: keys, pointer, clipboard, size, gii, xvp,
+	// QEMU's messages.
 	ViewOnly bool
 	// FixedSize drops SetDesktopSize.
 	FixedSize bool
 	// NoClipboardIn drops ClientCutText. The workstation's own clipboard still comes out.
 	NoClipboardIn bool
-	// FPS is how many incremental update requests a second pass; more are merged. The server cannot be asked to send
-	// on its own then. Default: no pacing.
+	// FPS is how many incremental update requests a second pass; more are merged. The server cannot
+	// be asked to send on its own then. Default: no pacing.
 	FPS int
-	// PreferTight puts Tight first among the encodings, and caps its quality and compression, if the viewer lists them.
+	// PreferTight puts Tight first among the encodings, and caps its quality and compression, if
+	// the viewer lists them.
 	PreferTight bool
 }
 
@@ -54,9 +56,9 @@ func NewFilter(p Policy) *Filter {
 	return f
 }
 
-// Push takes the next bytes of the viewer, cut anywhere, and appends to dst what goes on to the workstation. now is
-// for pacing and never goes back. An error, of a message whose end cannot be found or is too far, is final: what came
-// before the message has gone on, and nothing more does.
+// Push takes the next bytes of the viewer, cut anywhere, and appends to dst what goes on to the
+// workstation. now is for pacing and never goes back. An error is final: the end of a message
+// cannot be found, or is too far. The messages before it were passed on, nothing after it is.
 func (f *Filter) Push(dst, p []byte, now time.Time) ([]byte, error) {
 	if f.broken != nil {
 		return dst, f.broken
@@ -83,7 +85,8 @@ func (f *Filter) Push(dst, p []byte, now time.Time) ([]byte, error) {
 	return dst, f.broken
 }
 
-// nextHead takes the head of a message off p, nil while it is not whole: its bytes are kept then. p is not empty.
+// nextHead takes the head of a message off p, nil while it is not whole: its bytes are kept then. p
+// is not empty.
 func (f *Filter) nextHead(p []byte) (head, rest []byte) {
 	if f.have == 0 {
 		if n := headLen(p); n != 0 && n <= len(p) {
@@ -115,7 +118,7 @@ func unknown(head []byte) error {
 	return fail(KindMessage, "reading the viewer's messages", "message type %d is not known", head)
 }
 
-// begin does with a message what its head tells.
+// begin handles the head of a message.
 func (f *Filter) begin(dst, head []byte, now time.Time) []byte {
 	f.body, f.broken = bodyLen(head)
 	if f.broken != nil {
@@ -168,8 +171,8 @@ func (f *Filter) encodings(dst []byte) []byte {
 // inside reports that the last byte that went on was within a message.
 func (f *Filter) inside() bool { return f.body > 0 && f.pass }
 
-// Due is when Release must be called; it changes with Push and Release. The zero time means that nothing is held back,
-// or that Push will let it go.
+// Due is when Release must be called; it changes with Push and Release. The zero time means that
+// nothing is held back, or that Push will let it go.
 func (f *Filter) Due() time.Time {
 	if f.inside() || f.broken != nil {
 		return time.Time{}

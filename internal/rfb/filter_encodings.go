@@ -2,8 +2,9 @@ package rfb
 
 import "encoding/binary"
 
-// Encodings and pseudo-encodings that a policy knows (RFC 6143, section 7.7 and 7.8.1, and extensions). The list of a
-// viewer is in its order of preference. Nothing is ever added: what a viewer did not list it cannot decode.
+// Encodings and pseudo-encodings that a policy knows (RFC 6143, section 7.7 and 7.8.1, and
+// extensions). The list of a viewer is in its order of preference. No encoding is added: a viewer
+// cannot decode what it did not list.
 const (
 	encTight = 7
 
@@ -13,18 +14,19 @@ const (
 	encCompress9 = -247
 
 	encContinuousUpdates = -313
-	encExtendedButtons   = -316 // a PointerEvent may then be 7 bytes long, and cannot be told from one of 6
+	encExtendedButtons   = -316 // a PointerEvent may then be 7 bytes long, and looks like one of 6
 	encExtendedClipboard = -0x3f5e1a32
 
-	// UltraVNC's state, keep-alive, file transfer, session and idle time, and its plug-ins. Servers that know them
-	// wait for messages of the viewer that are not sent on.
+	// UltraVNC's state, keep-alive, file transfer, session and idle time, and its plug-ins. Servers
+	// that know them wait for messages of the viewer that are not sent on.
 	encUltraFirst  = -0x8000
 	encUltraLast   = -0x7ffc
 	encUltraPlugin = -0x3f5e1a31
 
 	// maxQuality is what TigerVNC asks for by default.
 	maxQuality = encQuality0 + 8
-	// maxCompress is zlib's own default; the levels above trade the workstation's time for few bytes.
+	// maxCompress is zlib's own default; the levels above trade the workstation's time for few
+	// bytes.
 	maxCompress = encCompress0 + 6
 )
 
@@ -50,7 +52,8 @@ func (p Policy) rewrite(dst, list []byte) []byte {
 	return dst
 }
 
-// removes reports what must not be offered, because it would have the viewer or the server do what p does not allow.
+// removes reports what must not be offered, because it would have the viewer or the server do what
+// p does not allow.
 func (p Policy) removes(e int32) bool {
 	switch {
 	case e == encExtendedButtons, e == encUltraPlugin, e >= encUltraFirst && e <= encUltraLast:
@@ -58,7 +61,8 @@ func (p Policy) removes(e int32) bool {
 	case e == encContinuousUpdates:
 		return p.FPS > 0
 	case e == encExtendedClipboard:
-		// Its server asks for the viewer's answer before it sends; without it, it sends plain text unasked.
+		// Its server asks for the viewer's answer before it sends; without it, it sends plain text
+		// unasked.
 		return p.NoClipboardIn || p.ViewOnly
 	}
 	return false

@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
-// script is a connection whose other side says something and hangs up, whatever it hears.
+// script is a connection whose other side says something and hangs up.
 type script struct {
 	net.Conn
 	says  io.Reader
@@ -112,8 +112,8 @@ func policy(bits uint8) rfb.Policy {
 	return rfb.Policy{ViewOnly: bits&1 != 0, FixedSize: bits&2 != 0, NoClipboardIn: bits&4 != 0, PreferTight: bits&8 != 0, FPS: int(bits>>4) * 2}
 }
 
-// FuzzFilter checks that cuts change nothing, that no more comes out than went in, and that what comes out is whole
-// messages, none of which the policy forbids.
+// FuzzFilter checks that cuts change nothing, that no more comes out than went in, and that what
+// comes out is whole messages, none of which the policy forbids.
 func FuzzFilter(f *testing.F) {
 	all := strings.Join(everyMessage, "")
 	for bits := range 16 {

@@ -23,8 +23,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
-// A dialogue is a list of lines: "S " and what the server says, "C " and what the client says, "T " and the host name
-// with which the client begins TLS, "X " when the client hangs up.
+// A dialogue is a list of lines: "S " and what the server says, "C " and what the client says, "T "
+// and the host name with which the client begins TLS, "X " when the client hangs up.
 type dialogue []string
 
 // play is the client of a dialogue, and checks that the server says its lines and nothing more.
@@ -75,7 +75,8 @@ func readN(r io.Reader, n int) ([]byte, error) {
 	return b, err
 }
 
-// against runs f on the other end of the dialogue, and closes that end when f returns, as callers do.
+// against runs f on the other end of the dialogue, and closes that end when f returns, as callers
+// do.
 func (d dialogue) against(t *testing.T, f func(net.Conn)) {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -91,7 +92,8 @@ func (d dialogue) against(t *testing.T, f func(net.Conn)) {
 	}
 }
 
-// loopback is a TCP connection: where both sides speak at once, as TLS does with session tickets, a pipe stands still.
+// loopback is a TCP connection: where both sides speak at once, as TLS does with session tickets, a
+// pipe stands still.
 func loopback(t testing.TB) (a, b net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -150,7 +152,8 @@ var (
 
 func sameChallenge() [16]byte { return challenge }
 
-// offer offers what it names: "none", "vncauth", "plain", "x509none", "x509vnc", "x509plain", in that order of subtypes.
+// offer offers what it names: "none", "vncauth", "plain", "x509none", "x509vnc", "x509plain", in
+// that order of subtypes.
 func offer(names string) rfb.Offer {
 	o := rfb.Offer{Challenge: sameChallenge, TLS: serverTLS()}
 	for name := range strings.FieldsSeq(names) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
-// What viewers do wrong, what they are told, and how it is counted.
+// Faults of viewers, their answers, and how they are counted.
 func TestBadViewersEndClearly(t *testing.T) {
 	const tooLong = "S \x00\x00\x00\x01\x00\x00\x00\x2aThe user name or the password is too long."
 	begin := dialogue{greets, says38, "S \x01\x13"}
@@ -89,7 +89,8 @@ func TestCredentialsMayFillTheirBound(t *testing.T) {
 	})
 }
 
-// viewerTLS is a viewer that chooses X509None and does TLS as config says. It returns its own error.
+// viewerTLS is a viewer that chooses X509None and does TLS as config says. It returns its own
+// error.
 func viewerTLS(conn net.Conn, config *tls.Config) error {
 	defer conn.Close()
 	for _, step := range []struct {

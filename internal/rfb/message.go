@@ -2,8 +2,8 @@ package rfb
 
 import "encoding/binary"
 
-// What viewers send after the handshake (RFC 6143, section 7.5, and extensions). Nothing says how long a message is
-// but its type, so all types that a viewer may send must be known:
+// What viewers send after the handshake (RFC 6143, section 7.5, and extensions). Only its type says
+// how long a message is, so all types that a viewer may send must be known:
 //
 //	type  length      message
 //	   0  20          SetPixelFormat
@@ -48,15 +48,16 @@ const (
 )
 
 const (
-	// MaxCutText bounds, in bytes, what a viewer puts into the clipboard at once. It is not collected, so the bound is
-	// where nonsense begins; what a workstation takes, it bounds itself.
+	// MaxCutText bounds, in bytes, what a viewer puts into the clipboard at once. It is not
+	// collected, so the bound only has to stop nonsense; a workstation has a bound of its own.
 	MaxCutText = 16 << 20
 	// MaxEncodings bounds the list of a viewer. TigerVNC has 33, UltraVNC about as many.
 	MaxEncodings = 1024
 )
 
-// headLen is how many bytes of the message that begins with b must be there to know its length and what to do with
-// it, as far as b tells: the whole message, if its length is fixed. 0 means that it is not known. b is not empty.
+// headLen is how many bytes of the message that begins with b are needed to know its length and how
+// to handle it: the whole message, if its length is fixed. 0 means that b does not show it. b is
+// not empty.
 func headLen(b []byte) int {
 	switch b[0] {
 	case msgPointerEvent:

@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// pace lets one incremental update request pass in every interval. Those in between are held back as one, for the
-// smallest area that has all of theirs. Requests that are not incremental are answered at once by servers, and wanted
-// when something on the screen is lost; they pass.
+// pace lets one incremental update request pass in every interval. Those in between are held back
+// as one, for the smallest area that has all of theirs. Requests that are not incremental pass:
+// servers answer them at once, and viewers send them when a part of the screen is lost.
 //
-// A server answers one or more requests with one update, so a viewer cannot tell that its requests were merged.
+// A server answers one or more requests with one update, so a viewer does not notice that its
+// requests were merged.
 type pace struct {
 	interval time.Duration // 0: no pacing
 	next     time.Time     // when an incremental request may pass
@@ -49,8 +50,8 @@ func (p *pace) request(dst, message []byte, now time.Time) []byte {
 	return append(dst, message...)
 }
 
-// release appends what is held, if it is due. A timer is always a little late; that is not carried into the next
-// interval, so that the rate is met.
+// release appends what is held, if it is due. A timer is always a little late; that is not carried
+// into the next interval, so that the rate is met.
 func (p *pace) release(dst []byte, now time.Time) []byte {
 	if !p.held || now.Before(p.next) {
 		return dst
@@ -77,7 +78,8 @@ func (a area) with(b area) area {
 	return area{min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1)}
 }
 
-// append appends an incremental request for a. No screen is so large that the bound on its sides cuts it.
+// append appends an incremental request for a. No screen is so large that the bound on its sides
+// cuts it.
 func (a area) append(dst []byte) []byte {
 	dst = append(dst, msgUpdateRequest, 1)
 	for _, n := range []uint32{a.x0, a.y0, min(a.x1-a.x0, math.MaxUint16), min(a.y1-a.y0, math.MaxUint16)} {

@@ -23,7 +23,8 @@ func request(incremental bool, x, y, w, h uint16) string {
 	return string(b)
 }
 
-// A step of a paced session: what comes at a time and what goes on; a step without input is the timer's.
+// A step of a paced session: what comes at a time and what goes on; a step without input is the
+// timer's.
 type paced struct {
 	at       time.Duration
 	in, want string

@@ -8,8 +8,8 @@ type replay struct {
 	first []byte // not handed out yet
 }
 
-// Replay returns conn with the bytes in front that were read from it to find out what follows. Its NetConn method tells
-// what is below, for whoever has to end that.
+// Replay returns conn with the bytes in front that were read from it to find out what follows. Its
+// NetConn method returns the connection below, for callers that close it.
 func Replay(conn net.Conn, first []byte) net.Conn { return &replay{conn, first} }
 
 // Read hands out the first bytes first.

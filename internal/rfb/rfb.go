@@ -1,5 +1,5 @@
-// Package rfb speaks the handshakes of the RFB protocol (RFC 6143), VeNCrypt included, on both sides of a gateway, and
-// filters what a viewer sends afterwards.
+// Package rfb speaks the handshakes of the RFB protocol (RFC 6143), VeNCrypt included, on both
+// sides of a gateway, and filters what a viewer sends afterwards.
 //
 //	viewer                             gateway                                  workstation
 //	  |   Server: greeting, security type  |                                        |
@@ -11,20 +11,20 @@
 //	  |   messages ----------------------> Filter --------------------------------->|
 //	  |<-------------------------------------------------------------- bytes, as they are
 //
-// The viewer's leg is in steps, so that the workstation is reached before the viewer is told that all is well: only
-// until then can a reason be shown.
+// The viewer's side is in steps, so that the workstation is reached before the viewer is accepted:
+// a reason can be shown only before that.
 //
 //	s := rfb.NewServer(conn, rfb.Timeouts{})
-//	proof, err := s.Negotiate(offer)                          // who is it
+//	proof, err := s.Negotiate(offer)                          // what the viewer shows
 //	desktop, err := rfb.Connect(backend, login, 0)            // else s.Refuse("…")
 //	err = s.Accept()
 //	shared, err := s.ClientInit()
 //	err = s.ServerInit(desktop.Init)
 //	// relay between s.Conn() and desktop.Conn
 //
-// No read takes more than its step has: after a handshake no byte is held back, and the connection is the caller's, who
-// also closes it, always. Every step has a deadline; none is left on the connection when a method returns. Every error
-// is an [*Error] with a [Kind].
+// No read takes more than the bytes of its step: after a handshake no byte is held back. The
+// connection is the caller's, who always closes it. Every step has a deadline; none is left on the
+// connection when a method returns. Every error is an [*Error] with a [Kind].
 package rfb
 
 import (
@@ -67,13 +67,14 @@ const (
 )
 
 const (
-	// StepTimeout is the default for steps that machines take at once.
+	// StepTimeout is the default for steps that programs take at once.
 	StepTimeout = 10 * time.Second
-	// PersonTimeout is the default for steps in which a viewer may ask its user: for certificate files, whether to
-	// trust a certificate, for a password.
+	// PersonTimeout is the default for steps in which a viewer may ask its user: for certificate
+	// files, whether to trust a certificate, for a password.
 	PersonTimeout = 2 * time.Minute
 
-	// MaxReason bounds, in bytes, the reason of a refusal, in both directions: UltraVNC reads no longer one.
+	// MaxReason bounds, in bytes, the reason of a refusal, in both directions: UltraVNC reads no
+	// longer one.
 	MaxReason = 4095
 	// MaxName bounds, in bytes, the name of a desktop.
 	MaxName = 4096
@@ -84,14 +85,15 @@ const (
 // Version is a version of the protocol. Greater is newer.
 type Version uint8
 
-// The versions in use. Others mean one of these: 3.4, 3.5 and 3.6 mean 3.3, what is above 3.8 means 3.8.
+// The versions in use. Others mean one of these: 3.4, 3.5 and 3.6 mean 3.3, and those above 3.8
+// mean 3.8.
 const (
 	Version33 Version = iota + 1
 	Version37
 	Version38
 )
 
-// String is "3.3", "3.7" or "3.8", and "unknown" before a peer has told its own.
+// String is "3.3", "3.7" or "3.8", and "unknown" before a peer has sent its own.
 func (v Version) String() string {
 	switch v {
 	case Version33:
@@ -150,8 +152,8 @@ func (s Security) String() string {
 // SubType is a security type inside VeNCrypt.
 type SubType uint32
 
-// The sub-types that are spoken here. Those of anonymous TLS (257-259) cannot be had from crypto/tls. Plain brings no
-// TLS of its own: it is for connections that came inside TLS.
+// The sub-types that are spoken here. Those of anonymous TLS (257-259) cannot be had from
+// crypto/tls. Plain brings no TLS of its own: it is for connections that came inside TLS.
 const (
 	Plain     SubType = 256
 	X509None  SubType = 260

@@ -16,19 +16,21 @@ type Timeouts struct {
 
 // Offer is what a viewer may authenticate with.
 type Offer struct {
-	// None offers security type None, behind the others: for a connection that came inside TLS. Before RFB 3.8, where
-	// None cannot be refused, it is not offered beside others; a viewer of RFB 3.3 is taken to have chosen it.
+	// None offers security type None, behind the others: for a connection inside TLS. Before RFB
+	// 3.8, where None cannot be refused, it is not offered beside others; a viewer of RFB 3.3 is
+	// taken to have chosen it.
 	None bool
-	// SubTypes are offered inside VeNCrypt, in this order: most viewers take the first they know. Plain may be one of
-	// them only beside None. Empty: no VeNCrypt.
+	// SubTypes are offered inside VeNCrypt, in this order: most viewers take the first they know.
+	// Plain may be one of them only beside None. Empty: no VeNCrypt.
 	SubTypes []SubType
-	// PasswordFirst, if set, is asked when a viewer has chosen VeNCrypt: whether this one is offered X509None last.
+	// PasswordFirst, if set, is asked when a viewer has chosen VeNCrypt: whether this one is
+	// offered X509None last.
 	PasswordFirst func() bool
 	// OnPerson, if set, is called when steps begin in which the viewer may ask its user.
 	OnPerson func()
 	// VNCAuth offers VNC Authentication, behind VeNCrypt. It encrypts nothing.
 	VNCAuth bool
-	// TLS is for the sub-types. The handshake fails below TLS 1.2, whatever it says.
+	// TLS is for the sub-types. The handshake always fails below TLS 1.2.
 	TLS *tls.Config
 	// Challenge makes the random challenge of VNC Authentication and X509Vnc.
 	Challenge func() [16]byte
@@ -58,15 +60,15 @@ type stage uint8
 
 const (
 	fresh    stage = iota // Negotiate is next
-	failed                // nothing more can be said
+	failed                // no reason can be sent
 	proven                // Accept or Refuse
 	accepted              // ClientInit
 	begun                 // ServerInit
 	done
 )
 
-// Server is the server's side of a handshake, for one viewer. It is not safe for concurrent use; closing the
-// connection ends a method that waits.
+// Server is the server's side of a handshake, for one viewer. It is not safe for concurrent use;
+// closing the connection ends a method that waits.
 type Server struct {
 	wire     wire
 	timeouts Timeouts
@@ -75,7 +77,8 @@ type Server struct {
 	stage    stage
 }
 
-// NewServer returns the server's side of conn, to which nothing was written yet. The caller closes conn.
+// NewServer returns the server's side of conn, to which nothing was written yet. The caller closes
+// conn.
 func NewServer(conn net.Conn, t Timeouts) *Server {
 	if t.Step <= 0 {
 		t.Step = StepTimeout
@@ -89,12 +92,12 @@ func NewServer(conn net.Conn, t Timeouts) *Server {
 // Conn is the connection to go on with: TLS, once that was negotiated.
 func (s *Server) Conn() net.Conn { return s.wire.conn }
 
-// Version is the viewer's version as it is understood here, 0 until it has told it.
+// Version is the viewer's version as it is understood here, 0 until it has sent it.
 func (s *Server) Version() Version { return s.version }
 
-// Negotiate greets the viewer and goes on until it has shown its credentials. What is left to say is whether they
-// will do: Accept or Refuse. After an error there is nothing left to say; where the protocol has words for it, the
-// viewer was told.
+// Negotiate greets the viewer and continues until it has shown its credentials. Accept or Refuse
+// must follow. After an error neither is possible; if the protocol has words for the error, the
+// viewer was sent them.
 func (s *Server) Negotiate(o Offer) (Proof, error) {
 	if err := s.enter(fresh, failed, "offering security types"); err != nil {
 		return Proof{}, err
@@ -122,7 +125,7 @@ func (s *Server) negotiate(o Offer) (Proof, error) {
 	}
 	types := o.types(s.version)
 	if s.version < Version38 && len(types) == 1 && types[0] == typeNone {
-		return Proof{Security: SecurityNone}, nil // Accept tells, or Refuse
+		return Proof{Security: SecurityNone}, nil // Accept says so, or Refuse
 	}
 	if s.version == Version33 {
 		return s.dictate(o)
@@ -182,7 +185,7 @@ func (s *Server) challenge(o Offer, begin []byte, security Security) (Proof, err
 	return proof, s.wire.readInto("reading the response to the challenge", proof.Response[:])
 }
 
-// forPerson gives what follows the time of a person.
+// forPerson gives the next steps the time of a person.
 func (s *Server) forPerson(o Offer) {
 	s.wire.within(s.timeouts.Person)
 	if o.OnPerson != nil {

@@ -12,12 +12,12 @@ import (
 //	3.7           type 1   | 0 and reason   result 0 | 1
 //	3.3           type 1   | 0 and reason   result 0 | 1                  (no VeNCrypt)
 //
-// Before 3.8 the type None is the last word, so it is not said before Accept. An empty list of types would do in 3.8
-// too, but there gtk-vnc 1.3.1 misreads it.
+// Before 3.8 the type None is the last word, so it is not said before Accept. An empty list of
+// types would do in 3.8 too, but there gtk-vnc 1.3.1 misreads it.
 
-// Refuse tells the viewer why not, as far as its version allows: in RFB 3.3 and 3.7, authentication fails without a
-// reason. It comes instead of Accept. The reason is made printable ASCII of at most MaxReason bytes. The caller closes
-// the connection.
+// Refuse sends the viewer the reason if its version allows one: in RFB 3.3 and 3.7, authentication
+// fails without a reason. It is called instead of Accept. The reason is made printable ASCII of at
+// most MaxReason bytes. The caller closes the connection.
 func (s *Server) Refuse(reason string) error {
 	const step = "refusing the viewer"
 	if err := s.enter(proven, failed, step); err != nil {
@@ -43,7 +43,7 @@ func (s *Server) failure(reason string) []byte {
 	return result
 }
 
-// Accept tells the viewer that its credentials will do. From here on no reason can be shown.
+// Accept tells the viewer that its credentials are accepted. After it, no reason can be sent.
 func (s *Server) Accept() error {
 	const step = "accepting the viewer"
 	if err := s.enter(proven, failed, step); err != nil {
@@ -66,7 +66,8 @@ func (s *Server) Accept() error {
 	return err
 }
 
-// ClientInit reads whether the viewer would share the desktop. Viewers ask their users before they send it.
+// ClientInit reads whether the viewer would share the desktop. Viewers ask their users before they
+// send it.
 func (s *Server) ClientInit() (shared bool, err error) {
 	const step = "reading the viewer's ClientInit"
 	if err := s.enter(accepted, failed, step); err != nil {
@@ -82,7 +83,7 @@ func (s *Server) ClientInit() (shared bool, err error) {
 	return b[0] != 0, nil
 }
 
-// ServerInit tells the viewer about the desktop. It is the last step of the handshake.
+// ServerInit describes the desktop to the viewer. It is the last step of the handshake.
 func (s *Server) ServerInit(i Init) error {
 	const step = "sending the ServerInit"
 	if err := s.enter(begun, failed, step); err != nil {
@@ -103,7 +104,7 @@ func (s *Server) ServerInit(i Init) error {
 	return nil
 }
 
-// enter begins a step that is due at stage at, and leaves the server at during until the step is done.
+// enter begins a step that belongs to stage at; until the step is done the stage is during.
 func (s *Server) enter(at, during stage, step string) error {
 	if s.stage != at {
 		return &Error{Kind: KindOther, Step: step, Err: fmt.Errorf("out of order: %w", ErrMisuse)}

@@ -56,8 +56,9 @@ func (s *Server) veNCryptVersion() error {
 	return fail(KindVersion, step, "version %d.%d is not spoken here", b[0], b[1])
 }
 
-// subType offers types, reads the viewer's choice and takes it. A byte behind the choice was sent before it could be
-// known to be taken, which no viewer does; one is asked for, and none is kept.
+// subType offers types, reads the viewer's choice and takes it. A byte right behind the choice was
+// sent before the choice was accepted, which no viewer does: the read asks for one byte more, and
+// keeps none.
 func (s *Server) subType(types []SubType) (SubType, error) {
 	const step = "reading the VeNCrypt sub-type"
 	list := []byte{venCryptAgreed, byte(len(types))}

@@ -60,7 +60,7 @@ func TestTLSFirstEndsWithTheConnection(t *testing.T) {
 	wantKind(t, err, rfb.KindGone)
 }
 
-// Who announces a long ClientHello must not have it buffered.
+// A long ClientHello that is only announced is not buffered.
 func TestATLSHandshakeIsBounded(t *testing.T) {
 	near, far := loopback(t)
 	hello := append([]byte{1, 0, 0xff, 0xff}, make([]byte, 48<<10)...)

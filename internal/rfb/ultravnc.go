@@ -2,7 +2,7 @@ package rfb
 
 import "encoding/binary"
 
-// What only the servers of UltraVNC and libvncserver understand (rfbproto.h of both):
+// Messages that only the servers of UltraVNC and libvncserver understand (rfbproto.h of both):
 //
 //	type  length   message
 //	   7  12 + n   FileTransfer   u8 type, u8 content, 2 param, u32 size, u32 n, body; see ultraBody
@@ -17,9 +17,9 @@ import "encoding/binary"
 //	  80  4        NotifyPluginStreaming
 //	 254  4        SetMonitor
 //
-// UltraVNC's viewer sends them when its user presses a button, whatever the server is. They are
-// read and never sent on: other servers end the connection at such a message, and libvncserver
-// does so at a FileTransfer that it does not permit.
+// UltraVNC's viewer sends them to any server when its user presses a button. They are read and
+// never passed on: other servers end the connection at such a message, and libvncserver does so at
+// a FileTransfer that it does not permit.
 const (
 	msgFileTransfer    = 7
 	msgSetScale        = 8
@@ -34,7 +34,7 @@ const (
 	msgSetMonitor      = 254
 
 	firstChatCommand    = 0xfffffffd // finished; above it are close and open
-	filePacketUnchanged = 2          // the size of a packet without a body, whatever its length is
+	filePacketUnchanged = 2          // the size of a packet that has a length but no body
 
 	// maxUltraBody bounds, in bytes, a text or a block of a file: UltraVNC sends at most 16 KiB of
 	// one and 33 KiB of the other.

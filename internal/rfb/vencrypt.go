@@ -21,8 +21,9 @@ import (
 //	X509Vnc:   VNC Authentication (vncauth.go)
 //	Plain, X509Plain:               <-      u32 user length, u32 password length, user, password
 //
-// Only TLS records may follow the 1. What comes earlier, in clear, must not be taken for what came inside TLS; as
-// nothing is read ahead here, it cannot be, and is only told apart for the operator.
+// Only TLS records may follow the 1. Bytes that come earlier, in clear, must not be taken for bytes
+// inside TLS. Nothing is read ahead here, so they cannot be; they only have a Kind of their own for
+// the operator.
 const (
 	venCryptMajor = 0
 	venCryptMinor = 2
@@ -43,8 +44,8 @@ const (
 // handshaking is the step of TLS.
 const handshaking = "doing the TLS handshake"
 
-// startTLS does the server's side of the TLS handshake, each of its two waits within d: for the first record, behind
-// which a viewer may ask for certificate files, and for the rest.
+// startTLS does the server's side of the TLS handshake, each of its two waits within d: for the
+// first record, behind which a viewer may ask for certificate files, and for the rest.
 func (w *wire) startTLS(config *tls.Config, d time.Duration) (serverName string, err error) {
 	w.within(d)
 	head, err := w.readNew("waiting for TLS", recordHeader)
@@ -84,7 +85,7 @@ func (w *wire) handshake(conn *tls.Conn, d time.Duration) error {
 	return nil
 }
 
-// secure goes on with conn. The version is checked by what came out, as a configuration may hand out others
+// secure continues on conn. It checks the negotiated version, as a configuration may return others
 // (GetConfigForClient).
 func (w *wire) secure(conn *tls.Conn) (serverName string, err error) {
 	state := conn.ConnectionState()

@@ -19,7 +19,8 @@ const (
 	venCrypt = "S \x01\x13"
 )
 
-// Each viewer as it talks, when it is accepted (with a shared flag of 0), and when it is refused with "Why?".
+// Each viewer as it talks, when it is accepted (with a shared flag of 0), and when it is refused
+// with "Why?".
 func TestViewersHearWhatTheirVersionUnderstands(t *testing.T) {
 	answer := "C " + string(response[:])
 	ask := "S " + string(challenge[:])
@@ -178,7 +179,8 @@ func TestStepsOutOfOrderSayNothing(t *testing.T) {
 	}
 }
 
-// A viewer that came without a name is asked for a password first; it is asked about when it can make a difference.
+// A viewer that came without a name is asked for a password first; it is asked about when it can
+// make a difference.
 func TestTheOrderOfSubTypesIsAskedForOnce(t *testing.T) {
 	ahead := dialogue{greets, says38, venCrypt, "C \x13", "S \x00\x02", "C \x00\x02"}
 	for first, list := range map[bool]string{

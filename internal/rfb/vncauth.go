@@ -12,15 +12,16 @@ import (
 //	16 bytes challenge      ->
 //	                        <-      16 bytes response
 //
-// The response is the challenge, each half encrypted with DES under the password: its first 8 bytes, filled up with
-// zeros, each with its bits in reverse order. It hides the password from nobody who listens and has an hour.
+// The response is the challenge, each half encrypted with DES under the password: its first 8
+// bytes, filled up with zeros, each with its bits in reverse order. It does not protect the
+// password: anybody who listens finds it within an hour.
 const (
 	challengeLen   = 16
 	vncPasswordLen = 8
 )
 
-// RespondVNC returns the response to a challenge. Of the password, the first 8 bytes count. The error is of a process
-// in which DES is forbidden (FIPS 140 mode).
+// RespondVNC returns the response to a challenge. Of the password, the first 8 bytes count. The
+// error is of a process in which DES is forbidden (FIPS 140 mode).
 func RespondVNC(challenge [16]byte, password string) (response [16]byte, err error) {
 	var key [vncPasswordLen]byte
 	copy(key[:], password)
@@ -37,8 +38,8 @@ func RespondVNC(challenge [16]byte, password string) (response [16]byte, err err
 	return response, nil
 }
 
-// VerifyVNC reports whether response answers challenge under password. The time it takes does not depend on how much
-// of the response is right.
+// VerifyVNC reports whether response answers challenge under password. The time it takes does not
+// depend on how much of the response is right.
 func VerifyVNC(challenge, response [16]byte, password string) bool {
 	want, err := RespondVNC(challenge, password)
 	return err == nil && subtle.ConstantTimeCompare(want[:], response[:]) == 1

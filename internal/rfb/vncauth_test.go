@@ -7,8 +7,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
-// The first is the textbook's DES example, its key with the bits of each byte reversed. The second is what VNC servers
-// keep in their password files for "password", encrypted with a key that all of them know.
+// The first is the textbook's DES example, its key with the bits of each byte reversed. The second
+// is what VNC servers keep in their password files for "password", encrypted with a key that all of
+// them know.
 func TestTheResponseIsDESWithReversedKeyBits(t *testing.T) {
 	for _, test := range []struct{ challenge, password, want string }{
 		{"0123456789abcdef", "\xc8\x2c\xea\x9e\xd9\x3d\xfb\x8f", "85e813540f0ab405"},

@@ -13,7 +13,7 @@ import (
 type wire struct {
 	conn  net.Conn
 	undue error    // no deadline could be set, so nothing may be waited for
-	room  [24]byte // for what a step reads; ServerInit is the longest of a fixed length
+	room  [24]byte // of the step that reads; ServerInit is the longest of a fixed length
 }
 
 // within gives the reads and writes that follow, together, d from now on.
@@ -45,8 +45,8 @@ func (w *wire) readInto(step string, b []byte) error {
 	return nil
 }
 
-// readLast is read for the last thing a peer may send for now; early reports that a byte of more was there with it.
-// That byte is lost.
+// readLast is read for the last thing a peer may send for now; early reports that a byte of more
+// was there with it. That byte is lost.
 func (w *wire) readLast(step string, n int) (b []byte, early bool, err error) {
 	if err = w.undue; err == nil {
 		var got int
@@ -92,7 +92,8 @@ func (w *wire) write(step string, b []byte) error {
 	return nil
 }
 
-// readVersion reads the peer's version. Four bytes tell most of what is not RFB from what is, so no more is awaited.
+// readVersion reads the peer's version. Four bytes are enough to recognise most other protocols, so
+// it checks them before it waits for more.
 func (w *wire) readVersion(step string) (Version, error) {
 	const begin, whole = 4, 12
 	if _, err := w.read(step, begin); err != nil {
@@ -107,7 +108,7 @@ func (w *wire) readVersion(step string) (Version, error) {
 	return parseVersion(step, string(w.room[:whole]))
 }
 
-// stranger names who sends b where a version is due.
+// stranger is the Kind of a peer that sends b where a version is expected.
 func stranger(step, b string) error {
 	if b[0] == recordHandshake && b[1] == recordMajor {
 		return &Error{Kind: KindLateTLS, Step: step, Err: errors.New("a TLS record instead")}

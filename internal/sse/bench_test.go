@@ -1,7 +1,6 @@
 package sse_test
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -13,13 +12,13 @@ import (
 const chunk = `data: {"id":"chatcmpl-9xK2","object":"chat.completion.chunk","created":1700000000,` +
 	`"model":"test/echo","choices":[{"index":0,"delta":{"content":" word"},"logprobs":null,"finish_reason":null}]}` + "\n\n"
 
-// loop repeats a stream for ever, at most step bytes a read.
-type loop struct {
+// repeating repeats a stream without end, at most step bytes per read.
+type repeating struct {
 	stream   string
 	at, step int
 }
 
-func (l *loop) Read(p []byte) (int, error) {
+func (l *repeating) Read(p []byte) (int, error) {
 	n := copy(p[:min(len(p), l.step)], l.stream[l.at:])
 	l.at = (l.at + n) % len(l.stream)
 	return n, nil
@@ -36,7 +35,7 @@ func BenchmarkNext(b *testing.B) {
 		{"line1M/16K", "data: " + strings.Repeat("x", 1<<20) + "\n\n", 16 << 10},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
-			reader := sse.NewReader(&loop{stream: strings.Repeat(bench.event, 64), step: bench.step}, 2<<20)
+			reader := sse.NewReader(&repeating{stream: strings.Repeat(bench.event, 64), step: bench.step}, 2<<20)
 			b.SetBytes(int64(len(bench.event)))
 			b.ReportAllocs()
 			for b.Loop() {
@@ -47,19 +46,6 @@ func BenchmarkNext(b *testing.B) {
 				if !reader.Buffered() {
 					io.Discard.Write(event.Raw)
 				}
-			}
-		})
-	}
-}
-
-func BenchmarkAppendEvent(b *testing.B) {
-	data := []byte(strings.TrimSuffix(strings.TrimPrefix(chunk, "data: "), "\n\n"))
-	room := make([]byte, 0, 1024)
-	for _, name := range []string{"", "response.output_text.delta"} {
-		b.Run(fmt.Sprintf("name=%s", name), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				sse.AppendEvent(room, name, data)
 			}
 		})
 	}

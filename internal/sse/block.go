@@ -11,15 +11,15 @@ type span struct{ from, to int }
 
 func (s span) of(event []byte) []byte { return event[s.from:s.to:s.to] }
 
-// block is what is known of one event while its bytes come in. No byte is
-// looked at twice, however small the reads.
+// block is what is known of one event while its bytes arrive. No byte is scanned twice, however
+// small the reads are.
 type block struct {
 	line   int  // start of the line being read
-	seen   int  // the line has no end before it
-	end    int  // of the event, behind its blank line; 0 while that is missing
-	loneCR bool // the line before ended in a CR alone
+	seen   int  // the line has no end before this offset
+	end    int  // of the event, after its blank line; 0 while that is missing
+	loneCR bool // the previous line ended in a CR alone
 
-	fields   bool // a line that is no comment
+	fields   bool // a line is not a comment
 	comments bool
 	named    bool
 	name     span // value of the last event field
@@ -27,16 +27,15 @@ type block struct {
 	data     span // value of the first one
 }
 
-// scan reads the lines in event, which begins at the block's start and has
-// grown since the last call. It returns how many bytes of blank lines come
-// before the block and are no part of it, and whether the block is whole.
-// Final says that no more bytes will come.
+// scan reads the lines of event, which begins at the block's start and has grown since the last
+// call. It returns how many bytes of blank lines come before the block (they do not belong to it),
+// and whether the block is whole. final means that no more bytes will come.
 //
-// A CR at the end of the bytes may be half a CRLF, so it waits for the next
-// byte. Only a blank line behind a line that ended in CR alone does not: such
-// a stream ends its lines so, and the event must not wait for the next one.
-// Whether an LF belongs to the event thus hangs on the bytes before it alone,
-// never on how they were split; one left over is a blank line before the next.
+// A CR at the end of the bytes may be half a CRLF, so it waits for the next byte. There is one
+// exception: a blank line after a line that ended in CR alone. Such a stream ends all lines so, and
+// the event must not wait for the next one. Whether an LF belongs to the event thus depends only on
+// the bytes before it, never on how they were split. A remaining LF is a blank line before the next
+// event.
 func (b *block) scan(event []byte, final bool) (blank int, whole bool) {
 	if b.end > 0 {
 		return 0, true
@@ -76,8 +75,7 @@ func (b *block) scan(event []byte, final bool) (blank int, whole bool) {
 	}
 }
 
-// read takes in a line that is not blank, which lies offset bytes behind the
-// start of the event.
+// read reads a line that is not blank, offset bytes after the start of the event.
 func (b *block) read(line []byte, offset int) {
 	colon, value := field(line)
 	if colon == 0 {
@@ -96,9 +94,8 @@ func (b *block) read(line []byte, offset int) {
 	}
 }
 
-// field returns where the name of a line's field ends and its value begins. A
-// line without a colon is a field with an empty value; one that begins with it
-// is a comment.
+// field returns where the name of a line's field ends and where its value begins. A line without a
+// colon is a field with an empty value. A line that begins with a colon is a comment.
 func field(line []byte) (nameEnd, value int) {
 	nameEnd = bytes.IndexByte(line, ':')
 	if nameEnd < 0 {
@@ -111,8 +108,7 @@ func field(line []byte) (nameEnd, value int) {
 	return nameEnd, value
 }
 
-// appendJoined appends the values of all data fields of a whole event, joined
-// by LF.
+// appendJoined appends the values of all data fields of a whole event, joined by LF.
 func appendJoined(dst, event []byte) []byte {
 	first := true
 	for len(event) > 0 {
@@ -132,9 +128,9 @@ func appendJoined(dst, event []byte) []byte {
 	return dst
 }
 
-// lineEnd returns the index of the first CR or LF at or after i, len(data) if
-// there is none. Eight bytes are judged at a time: one below 0x0e is nearly
-// always a line end, as JSON escapes the others.
+// lineEnd returns the index of the first CR or LF at or after i, len(data) if there is none. It
+// checks eight bytes at a time: a byte below 0x0e is nearly always a line end, because JSON escapes
+// the others.
 func lineEnd(data []byte, i int) int {
 	const (
 		every0e   = 0x0e0e0e0e0e0e0e0e

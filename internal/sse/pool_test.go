@@ -16,7 +16,7 @@ func TestReadersAtOnceDoNotMix(t *testing.T) {
 		all.Go(func() {
 			for n := range 100 {
 				data := strings.Repeat(fmt.Sprintf("of reader %d, ", i), 1+n*n) // up to some 100 KiB
-				reader := sse.NewReader(&loop{stream: "data: " + data + "\n\n", step: 100 + n*50}, 1<<20)
+				reader := sse.NewReader(&repeating{stream: "data: " + data + "\n\n", step: 100 + n*50}, 1<<20)
 				for range 3 {
 					event, err := reader.Next()
 					if err != nil || string(event.Data) != data {
@@ -34,7 +34,7 @@ func TestReadersAtOnceDoNotMix(t *testing.T) {
 	all.Wait()
 }
 
-// silence is a stream that says no more.
+// silence is a stream that sends nothing more.
 type silence struct{ stream string }
 
 func (s *silence) Read(p []byte) (int, error) {
@@ -43,11 +43,10 @@ func (s *silence) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// While one reader waits for its source, another may have the buffer that the
-// first one had.
-func TestAWaitingReaderHasGivenItsBufferAway(t *testing.T) {
+// While one reader waits for its source, another may use the first one's buffer.
+func TestWaitingReaderHasReleasedItsBuffer(t *testing.T) {
 	mine, theirs := strings.Repeat("mine ", 100), strings.Repeat("theirs ", 100)
-	other := sse.NewReader(&loop{stream: "data: " + theirs + "\n\n", step: 1 << 20}, bound)
+	other := sse.NewReader(&repeating{stream: "data: " + theirs + "\n\n", step: 1 << 20}, bound)
 	left, reads := "", 0
 	reader := sse.NewReader(readFunc(func(p []byte) (int, error) {
 		var event sse.Event

@@ -6,29 +6,28 @@ import (
 )
 
 const (
-	// waitBuffer is all that a stream holds while it waits: thousands of idle
-	// ones are held at once. An event is hardly ever that short, so what
-	// follows its first bytes is read into a proper buffer, and at once.
+	// waitBuffer is the only buffer of a stream while it waits: thousands of streams are idle at
+	// once. Hardly any event is that short, so the rest is read into a larger buffer at once.
 	waitBuffer = 64
 
-	// firstBuffer is the buffer for events that are short, as nearly all are.
-	// It is held only while they arrive, so it is large enough to take a burst
-	// of them in one read: what is read together is written together.
+	// firstBuffer is the size of the buffer for events of usual length. A stream has it only while
+	// events arrive, so it is large enough for a burst of them in one read: events that are read
+	// together are written together.
 	firstBuffer = 32 << 10
 
 	// maxPooled is the largest buffer worth keeping for another stream.
 	maxPooled = 64 << 10
 
-	// leastRead is how much room a read is given where it can be had, so that
-	// an event near the end of the buffer does not come in crumbs.
+	// leastRead is how much space a read gets if possible, so that an event near the end of the
+	// buffer does not need many small reads.
 	leastRead = 512
 
-	// maxEmptyReads is how often in a row a source may return neither bytes
-	// nor an error, as in bufio.
+	// maxEmptyReads is how often in a row a source may return neither bytes nor an error, as in
+	// bufio.
 	maxEmptyReads = 100
 
-	// beyond is the room past the bound: a byte that shows an event to be too
-	// long, or the two line ends that complete an unterminated one.
+	// beyond is the space past the bound: a byte that shows an event to be too long, or the two
+	// line ends that complete an unterminated one.
 	beyond = 2
 )
 
@@ -36,34 +35,33 @@ const (
 type Reader struct {
 	source io.Reader
 	max    int
-	err    error // from source; the events before it come first
+	err    error // from source; returned after the events before it
 
-	buf    []byte  // wait, or that of box, or one too long for the pool
+	buf    []byte  // wait, or that of box, or one too large for the pool
 	box    *[]byte // from buffers, nil for none
-	start  int     // buf[:start] belongs to events handed out
-	filled int     // buf[start:filled] is received and not handed out
+	start  int     // buf[:start] belongs to returned events
+	filled int     // buf[start:filled] is received and not returned
 	begun  bool
 	block  block // of the event at start
 	joined []byte
 	wait   [waitBuffer]byte
 }
 
-// buffers are of 32 KiB, and longer ones that some event needed.
+// buffers has buffers of 32 KiB, and larger ones that an event needed.
 var buffers = sync.Pool{New: func() any { b := make([]byte, firstBuffer); return &b }}
 
-// NewReader returns a Reader of r. An event longer than maxEvent bytes, blank
-// line included, ends the stream with [ErrTooLong]. The buffer grows up
-// to maxEvent as events need it; between events there is next to none.
+// NewReader returns a Reader of r. An event longer than maxEvent bytes, including its blank line,
+// ends the stream with [ErrTooLong]. The buffer grows up to maxEvent if events need it; between
+// events it is tiny.
 func NewReader(r io.Reader, maxEvent int) *Reader {
 	return &Reader{source: r, max: maxEvent}
 }
 
-// Next returns the next event, and io.EOF behind the last.
+// Next returns the next event, and io.EOF after the last.
 //
-// A last event without its blank line is returned before io.EOF if it has a
-// data line, for some providers end so. An error of the source other than
-// io.EOF is returned as it is, behind all whole events; what had come of the
-// next one is dropped, for it may be cut anywhere. An error is final.
+// A last event without its blank line is returned before io.EOF if it has a data line, because some
+// providers end so. Any other error of the source is returned unchanged, after all whole events;
+// the incomplete one is dropped, because it may be cut anywhere. An error is final.
 func (r *Reader) Next() (Event, error) {
 	for {
 		whole := r.scan()
@@ -83,12 +81,11 @@ func (r *Reader) Next() (Event, error) {
 	}
 }
 
-// Buffered reports whether another whole event is in the buffer, so that a
-// writer need not flush yet. It does not read, and leaves the event that Next
-// returned last as it is.
+// Buffered reports whether another whole event is in the buffer, so that a writer need not flush
+// yet. It does not read, and does not change the event that Next returned last.
 func (r *Reader) Buffered() bool { return r.scan() && !r.tooLong() }
 
-// scan goes on with the event at start and reports whether it is whole.
+// scan continues with the event at start and reports whether it is whole.
 func (r *Reader) scan() bool {
 	if !r.begun && !r.skipMark() {
 		return false
@@ -98,8 +95,8 @@ func (r *Reader) scan() bool {
 	return whole
 }
 
-// skipMark drops a byte order mark at the start of the stream. It is false
-// while more bytes are needed to tell.
+// skipMark drops a byte order mark at the start of the stream. It returns false while it needs more
+// bytes to decide.
 func (r *Reader) skipMark() bool {
 	const mark = "\xef\xbb\xbf"
 	got := string(r.buf[:min(r.filled, len(mark))])
@@ -113,9 +110,8 @@ func (r *Reader) skipMark() bool {
 	return true
 }
 
-// tooLong reports whether the event at start is over the bound. Bytes past the
-// bound prove it while the event is not whole: its end, even a CR that waits
-// for its LF, can only lie behind them.
+// tooLong reports whether the event at start is over the bound. Bytes past the bound prove it while
+// the event is not whole: its end, even a CR that waits for its LF, can only come after them.
 func (r *Reader) tooLong() bool {
 	if r.block.end > 0 {
 		return r.block.end > r.max
@@ -123,7 +119,7 @@ func (r *Reader) tooLong() bool {
 	return r.begun && r.filled-r.start > r.max
 }
 
-// complete makes a whole event of what the stream ended with, if it has data.
+// complete makes a whole event of the stream's last bytes, if they have data.
 func (r *Reader) complete() bool {
 	event := r.buf[r.start:r.filled]
 	if r.block.line < len(event) {
@@ -133,7 +129,7 @@ func (r *Reader) complete() bool {
 		return false
 	}
 	if event[len(event)-1] != '\n' {
-		// Behind a CR, the first LF belongs to it.
+		// After a CR, the first LF belongs to it.
 		r.buf = append(r.buf[:r.filled], '\n')
 		r.filled++
 	}
@@ -143,7 +139,7 @@ func (r *Reader) complete() bool {
 	return true
 }
 
-// take hands out the whole event at start.
+// take returns the whole event at start.
 func (r *Reader) take() Event {
 	raw := r.buf[r.start : r.start+r.block.end : r.start+r.block.end]
 	event := Event{Raw: raw, Comment: r.block.comments && !r.block.fields}
@@ -163,9 +159,9 @@ func (r *Reader) take() Event {
 	return event
 }
 
-// Release gives the buffer to other streams. It is for the end: the last event
-// is no longer valid, and what was received and not handed out is gone. It is
-// optional, and pays where streams are many and short.
+// Release gives the buffer to other streams, at the end of this one. The last event is no longer
+// valid, and received bytes that were not returned are lost. It is optional, and useful for many
+// short streams.
 func (r *Reader) Release() {
 	r.start, r.filled, r.block = 0, 0, block{}
 	if r.err == nil {
@@ -174,7 +170,7 @@ func (r *Reader) Release() {
 	r.idle()
 }
 
-// idle goes back to the small buffer.
+// idle returns to the small buffer.
 func (r *Reader) idle() {
 	if r.box != nil {
 		buffers.Put(r.box)
@@ -186,13 +182,13 @@ func (r *Reader) idle() {
 	}
 }
 
-// fill reads once, moving and growing the buffer where that needs it.
+// fill reads once. It moves and grows the buffer if necessary.
 func (r *Reader) fill() {
 	if r.start == r.filled {
 		r.start, r.filled = 0, 0
 		r.idle()
 	} else {
-		r.makeRoom()
+		r.makeSpace()
 	}
 	for range maxEmptyReads {
 		n, err := r.source.Read(r.buf[r.filled:])
@@ -205,8 +201,8 @@ func (r *Reader) fill() {
 	r.err = io.ErrNoProgress
 }
 
-// makeRoom makes room for the rest of an event.
-func (r *Reader) makeRoom() {
+// makeSpace makes space for the rest of an event.
+func (r *Reader) makeSpace() {
 	if len(r.buf)-r.filled < leastRead && r.start > 0 {
 		r.filled = copy(r.buf, r.buf[r.start:r.filled])
 		r.start = 0
@@ -216,7 +212,7 @@ func (r *Reader) makeRoom() {
 	}
 }
 
-// grow makes the buffer one of at least size bytes.
+// grow replaces the buffer by one of at least size bytes.
 func (r *Reader) grow(size int) {
 	box := buffers.Get().(*[]byte)
 	if len(*box) < size {

@@ -65,7 +65,7 @@ func TestEvents(t *testing.T) {
 	}{
 		{"nothing", "", nil},
 		{"blank lines only", "\n\r\n\r\r\n", nil},
-		{"first family", "data: {\"a\":1}\n\ndata: [DONE]\n\n", []string{
+		{"OpenAI API", "data: {\"a\":1}\n\ndata: [DONE]\n\n", []string{
 			`"data: {\"a\":1}\n\n" data "{\"a\":1}"`, `"data: [DONE]\n\n" data "[DONE]"`}},
 		{"named", "event: x.y\ndata: 1\n\n", []string{`"event: x.y\ndata: 1\n\n" name "x.y" data "1"`}},
 		{"name last wins", "event: x\ndata: 1\nevent:y\n\n", []string{`"event: x\ndata: 1\nevent:y\n\n" name "y" data "1"`}},

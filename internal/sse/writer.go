@@ -1,41 +1,20 @@
 package sse
 
-// AppendEvent appends an event with data, and with a name unless that is "".
-// Data is split into one data line for each of its lines. A line end in it,
-// LF, CRLF or CR, arrives as LF, and cannot end the event or begin another
-// field. A name ends where its line does.
-func AppendEvent(dst []byte, name string, data []byte) []byte {
-	if name = name[:lineEnd([]byte(name), 0)]; name != "" {
-		dst = append(dst, "event: "...)
-		dst = append(dst, name...)
-		dst = append(dst, '\n')
-	}
-	return AppendData(dst, data)
-}
-
-// AppendData appends an event with data and no name.
-func AppendData(dst []byte, data []byte) []byte {
-	return append(appendLines(dst, "data: ", data), '\n')
-}
-
-// AppendComment appends a comment as a block of its own, which clients skip:
-// a heartbeat.
+// AppendComment appends a comment as its own block, which clients skip: a heartbeat. A line end in
+// text, LF, CRLF or CR, begins another line of the comment.
 func AppendComment(dst []byte, text string) []byte {
-	return append(appendLines(dst, ": ", []byte(text)), '\n')
-}
-
-func appendLines(dst []byte, prefix string, text []byte) []byte {
+	rest := []byte(text)
 	for {
-		at := lineEnd(text, 0)
-		dst = append(dst, prefix...)
-		dst = append(dst, text[:at]...)
+		at := lineEnd(rest, 0)
+		dst = append(dst, ": "...)
+		dst = append(dst, rest[:at]...)
 		dst = append(dst, '\n')
-		if at == len(text) {
-			return dst
+		if at == len(rest) {
+			return append(dst, '\n')
 		}
-		if text[at] == '\r' && at+1 < len(text) && text[at+1] == '\n' {
+		if rest[at] == '\r' && at+1 < len(rest) && rest[at+1] == '\n' {
 			at++
 		}
-		text = text[at+1:]
+		rest = rest[at+1:]
 	}
 }

@@ -11,13 +11,9 @@ import (
 
 func TestAppend(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
-		{string(sse.AppendData(nil, []byte(`{"a":1}`))), "data: {\"a\":1}\n\n"},
-		{string(sse.AppendData([]byte("x"), nil)), "xdata: \n\n"},
-		{string(sse.AppendData(nil, []byte("a\nb\r\nc\rd\n"))), "data: a\ndata: b\ndata: c\ndata: d\ndata: \n\n"},
-		{string(sse.AppendEvent(nil, "", []byte("1"))), "data: 1\n\n"},
-		{string(sse.AppendEvent(nil, "x", []byte("1"))), "event: x\ndata: 1\n\n"},
-		{string(sse.AppendEvent(nil, "x\ndata: no", []byte("1"))), "event: x\ndata: 1\n\n"},
 		{string(sse.AppendComment(nil, "wait")), ": wait\n\n"},
+		{string(sse.AppendComment([]byte("x"), "")), "x: \n\n"},
+		{string(sse.AppendComment(nil, "a\nb\r\nc\rd\n")), ": a\n: b\n: c\n: d\n: \n\n"},
 		{string(sse.AppendComment(nil, "a\n\ndata: b")), ": a\n: \n: data: b\n\n"},
 	} {
 		if test.got != test.want {
@@ -26,27 +22,19 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-func FuzzWrittenEventsComeBack(f *testing.F) {
-	f.Add("", "a\nb", "c")
-	f.Add("x", "\r\n\r\r\ndata: b", "\n")
-	f.Add(" x", " é\n", "")
-	f.Fuzz(func(t *testing.T, name, data, comment string) {
+func FuzzCommentsAreOneBlock(f *testing.F) {
+	f.Add("c")
+	f.Add("\r\n\r\r\ndata: b")
+	f.Add(" é\n")
+	f.Fuzz(func(t *testing.T, comment string) {
 		stream := sse.AppendComment(nil, comment)
-		first := len(stream)
-		stream = sse.AppendEvent(stream, name, []byte(data))
-		reader := sse.NewReader(strings.NewReader(string(stream)), 1<<20)
 		if len(stream) > 1<<20 {
 			return
 		}
+		reader := sse.NewReader(strings.NewReader(string(stream)), 1<<20)
 		event, err := reader.Next()
-		if err != nil || !event.Comment || string(event.Raw) != string(stream[:first]) {
+		if err != nil || !event.Comment || string(event.Raw) != string(stream) {
 			t.Fatalf("comment %q: %s, %v", comment, show(event), err)
-		}
-		event, err = reader.Next()
-		lines := strings.NewReplacer("\r\n", "\n", "\r", "\n")
-		wantName, _, _ := strings.Cut(lines.Replace(name), "\n")
-		if err != nil || string(event.Data) != lines.Replace(data) || string(event.Name) != wantName {
-			t.Fatalf("name %q, data %q: %s, %v", name, data, show(event), err)
 		}
 		if _, err = reader.Next(); err != io.EOF {
 			t.Fatalf("then %v", err)
@@ -54,8 +42,8 @@ func FuzzWrittenEventsComeBack(f *testing.F) {
 	})
 }
 
-// simple reads a whole stream as section 9.2.6 says, line by line, as the
-// measure of what Reader gives.
+// simple reads a whole stream line by line, as section 9.2.6 says. Reader must give the same
+// events.
 func simple(stream string) (events []string) {
 	stream = strings.TrimPrefix(stream, "\xef\xbb\xbf")
 	stream = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(stream)
@@ -118,7 +106,7 @@ func FuzzAnySplitGivesTheSameEvents(f *testing.F) {
 			if event.Data != nil {
 				read = append(read, string(event.Name)+"|"+string(event.Data))
 			}
-			// Nothing but line ends lies between the bytes of two events.
+			// Only line ends are between the bytes of two events.
 			from = strings.TrimLeft(from, "\r\n")
 			raw := string(event.Raw)
 			if !strings.HasPrefix(from, raw) && strings.TrimRight(raw, "\n") != strings.TrimRight(from, "\n") {

@@ -22,21 +22,21 @@ import (
 const (
 	// DefaultCheckTimeout keeps a start below the 90 s after which systemd gives up.
 	DefaultCheckTimeout = 30 * time.Second
-	// slowCheck is from when on a check explains in the log why the start takes long.
+	// slowCheck is the duration after which the log explains why the start takes long.
 	slowCheck = time.Second
-	// maxFindings bounds what an error repeats of a damaged file.
+	// maxFindings bounds how many findings an error repeats.
 	maxFindings = 3
-	// maxLockText bounds what is read back from a lock file that anybody may have written.
+	// maxLockText bounds what is read from a lock file, which anybody may have written.
 	maxLockText = 64
 
 	advice = "restore it from a backup, or move it and its -wal and -shm files away to start with an empty one; " +
 		"docs/production.md says what is lost then"
 )
 
-// takeLock writes this process into the lock file and returns what its last holder left there.
+// takeLock writes this process into the lock file and returns what its last holder wrote there.
 func takeLock(lock *os.File) (left string, err error) {
 	text := make([]byte, maxLockText)
-	n, _ := lock.ReadAt(text, 0) // an unreadable one is as good as an unclean stop
+	n, _ := lock.ReadAt(text, 0) // an unreadable file counts as an unclean stop
 	return strings.TrimSpace(string(text[:n])), writeLock(lock, strconv.Itoa(os.Getpid()))
 }
 
@@ -48,19 +48,19 @@ func writeLock(lock *os.File, text string) error {
 	return err
 }
 
-// closedMark is what the lock file says after a clean stop: the file as it was closed. A file that
-// was changed or exchanged since does not fit it.
+// closedMark is the text of the lock file after a clean stop: it identifies the database file as it
+// was closed. A file that was changed or replaced since does not match it.
 func closedMark(info fs.FileInfo) string {
 	return fmt.Sprintf("closed %d %d", info.Size(), info.ModTime().UnixNano())
 }
 
-// suspect reports whether the database has to be checked: it was not closed by a clean stop, or is
-// not as it was then. It warns of a database that was there before and is gone.
+// suspect reports whether the database must be checked: it was not closed cleanly, or has changed
+// since. It warns if a database that existed is missing.
 func (s *Store) suspect(left string) bool {
 	info, err := os.Stat(s.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		if left != "" {
-			s.opts.Logger.Warn("the database is missing though its folder was used before; it begins empty, and so do all budgets", zap.String("file", s.path))
+			s.opts.Logger.Warn("the database is missing although its folder was used before; a new one is created, and all budgets start at zero", zap.String("file", s.path))
 		}
 		return false
 	}
@@ -71,9 +71,9 @@ func (s *Store) suspect(left string) bool {
 	return closedMark(info) != left || walErr == nil && wal.Size() > 0
 }
 
-// quickCheck reads all pages and returns what is wrong with them: half a second for a million rows of
-// activity in the system's cache, else what the disk takes. After Options.CheckTimeout it warns and
-// gives up.
+// quickCheck reads all pages and returns what is wrong with them. It takes half a second for a
+// million rows of activity in the system's cache, else as long as the disk takes. After
+// Options.CheckTimeout it warns and stops.
 func (s *Store) quickCheck() error {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(background, s.opts.CheckTimeout)
@@ -89,15 +89,15 @@ func (s *Store) quickCheck() error {
 	case !slices.Equal(found, []string{"ok"}):
 		return fmt.Errorf("it is damaged in %s; %s (%s)", s.tx.damaged(found), advice, strings.Join(found, "; "))
 	case time.Since(began) > slowCheck:
-		s.opts.Logger.Info("the database was not stopped cleanly; it was checked and is whole", zap.String("file", s.path), took)
+		s.opts.Logger.Info("the database was not stopped cleanly; it was checked and is not damaged", zap.String("file", s.path), took)
 	}
 	return nil
 }
 
-// tree is how SQLite names the table or the index of a finding: by its first page.
+// tree matches SQLite's name of the table or index of a finding: the number of its first page.
 var tree = regexp.MustCompile(`\b[Tt]ree (\d+)\b`)
 
-// damaged are the tables of findings.
+// damaged returns the tables of findings.
 func (t *Tx) damaged(found []string) string {
 	var tables []string
 	for _, text := range found {
@@ -116,7 +116,7 @@ func (t *Tx) damaged(found []string) string {
 	return "the table " + strings.Join(tables, ", ")
 }
 
-// texts are the rows of a query that has one text a row.
+// texts returns the rows of a query that has one text per row.
 func (t *Tx) texts(ctx context.Context, query string) (all []string, err error) {
 	rows, err := t.conn.QueryContext(ctx, query)
 	if err != nil {
@@ -133,7 +133,7 @@ func (t *Tx) texts(ctx context.Context, query string) (all []string, err error) 
 	return all, rows.Err()
 }
 
-// Explain adds to an error of the database, if it means a damaged file, which one it is and what to do.
+// Explain adds to a database error that means a damaged file the name of the file and what to do.
 func (s *Store) Explain(err error) error {
 	if explained := explain(err); explained != err {
 		return fmt.Errorf("the database %q: %w", s.path, explained)
@@ -141,7 +141,7 @@ func (s *Store) Explain(err error) error {
 	return err
 }
 
-// explain says what to do about a file that SQLite cannot read.
+// explain adds what to do to an error that means a damaged file.
 func explain(err error) error {
 	var e *sqlite.Error
 	if errors.As(err, &e) {

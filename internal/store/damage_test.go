@@ -15,7 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// many writes so many notes that they fill many pages, and stops cleanly.
+// many writes enough notes to fill many pages, and stops cleanly.
 func many(t *testing.T, dir string) {
 	t.Helper()
 	st := open(t, dir, store.Options{})
@@ -27,7 +27,8 @@ func many(t *testing.T, dir string) {
 	}
 }
 
-// damagePages overwrites pages in the middle of the file and keeps what the file system says of it.
+// damagePages overwrites pages in the middle of the file, and leaves its size and times as they
+// were.
 func damagePages(t *testing.T, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, store.FileName)
@@ -70,7 +71,7 @@ func TestDamageIsFoundAfterAStopThatWasNotClean(t *testing.T) {
 			if err := unclean(t, dir); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // a failed start is no clean stop
+			for range 2 { // a failed start is not a clean stop
 				_, err := store.Open(dir, store.Options{Schemas: []store.Schema{notes}})
 				for _, want := range []string{filepath.Join(dir, store.FileName), "damaged in the table notes", "restore it from a backup", "docs/production.md"} {
 					if err == nil || !strings.Contains(err.Error(), want) {
@@ -109,7 +110,7 @@ func TestACheckThatTakesTooLongIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestAMissingDatabaseIsToldAtTheStart(t *testing.T) {
+func TestMissingDatabaseIsReportedAtTheStart(t *testing.T) {
 	dir := t.TempDir()
 	core, seen := observer.New(zapcore.WarnLevel)
 	for i := range 2 {

@@ -6,14 +6,15 @@ import (
 	"go.uber.org/zap"
 )
 
-// drops is a time in which operations are dropped: one line in the log when it begins, one when it ends.
+// drops is a period in which operations are dropped. The log gets one line when it begins and one
+// when it ends.
 type drops struct {
 	since time.Time // zero: none are dropped
 	count uint64
-	seen  uint64 // count at the writer's last look
+	seen  uint64 // count at the writer's last check
 }
 
-// add notes a dropped operation and reports whether it is the first. The queue is locked.
+// add counts a dropped operation and reports whether it is the first. The queue must be locked.
 func (d *drops) add() (first bool) {
 	d.count++
 	if first = d.since.IsZero(); first {
@@ -22,8 +23,8 @@ func (d *drops) add() (first bool) {
 	return first
 }
 
-// end reports, at the writer's second look without another one, what was dropped, and begins afresh.
-// The queue is locked.
+// end returns what was dropped, at the writer's second check without another drop, and starts from
+// zero. The queue must be locked.
 func (d *drops) end(now bool) (count uint64, lasted time.Duration, ended bool) {
 	if d.since.IsZero() || d.count != d.seen && !now {
 		d.seen = d.count
@@ -35,11 +36,11 @@ func (d *drops) end(now bool) (count uint64, lasted time.Duration, ended bool) {
 }
 
 func (s *Store) dropsBegin() {
-	s.opts.Logger.Error("records are dropped: the database takes them more slowly than they come",
+	s.opts.Logger.Error("records are dropped: they arrive faster than the database can write them",
 		zap.String("file", s.path), zap.Int("waiting_bytes", s.opts.QueueBytes))
 }
 
-// lookAtDrops says that no more operations are dropped, after a second without one or now.
+// lookAtDrops logs the end of a period of drops: after a second without one, or now.
 func (w *writer) lookAtDrops(now bool) {
 	w.mu.Lock()
 	count, lasted, ended := w.drops.end(now)

@@ -15,10 +15,10 @@ import (
 // checkInterval is how long a lost file may go unnoticed while nothing is written.
 const checkInterval = time.Second
 
-// lostSuffix is put behind the name of a file that belongs to a database which is no longer there.
+// lostSuffix is appended to the name of a file whose database no longer exists.
 const lostSuffix = ".lost"
 
-// errReplaced says that one of the store's files is not the one that it opened.
+// errReplaced means that one of the store's files is not the one that it opened.
 var errReplaced = errors.New("it was removed or replaced while in use")
 
 const (
@@ -27,16 +27,16 @@ const (
 	adviceAdded = "put the same file back, or restart the gateway: what was committed is kept"
 )
 
-// files are those that the store holds open, as they were when it opened them. SQLite goes on
-// writing to a file that was removed, and all of that is gone with the process.
+// files are the files that the store has open, as they were when it opened them. SQLite goes on
+// writing to a file that was removed, and all of that is lost when the process ends.
 type files struct {
 	dir    string
 	mu     sync.Mutex // guards the following: readers check too
 	opened map[string]fs.FileInfo
 }
 
-// remember notes the file of each name as it is now. One that does not exist, or that the system
-// cannot tell from others, is not watched.
+// remember records the current file of each name. A file that does not exist, or that the system
+// cannot identify, is not watched.
 func (f *files) remember(names ...string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -52,14 +52,14 @@ func (f *files) remember(names ...string) error {
 		case err != nil:
 			return err
 		}
-		if f.opened[name] = info; !os.SameFile(info, info) { // Windows reads its identity only now
+		if f.opened[name] = info; !os.SameFile(info, info) { // Windows reads the file's identity only now
 			delete(f.opened, name)
 		}
 	}
 	return nil
 }
 
-// forget ends the watch of files.
+// forget stops watching files.
 func (f *files) forget(names ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -68,7 +68,8 @@ func (f *files) forget(names ...string) {
 	}
 }
 
-// check returns an error that wraps errReplaced and says what to do if a file is not the opened one.
+// check returns an error that wraps errReplaced and says what to do if a file is not the opened
+// one.
 func (f *files) check() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -92,9 +93,8 @@ func (f *files) check() error {
 	return nil
 }
 
-// setAside renames the files that SQLite added to a database in whose place there is another one
-// now: the next start would apply them to that one. It returns the new names, and is called when all
-// connections are closed.
+// setAside renames the files that SQLite added to a database that was replaced: the next start
+// would apply them to the new database. It returns the new names. All connections must be closed.
 func (f *files) setAside() (names []string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,7 +103,7 @@ func (f *files) setAside() (names []string, err error) {
 	}
 	for _, name := range []string{walFileName, shmFileName} {
 		if f.another(name) {
-			continue // came with the other database
+			continue // belongs to the other database
 		}
 		path := filepath.Join(f.dir, name)
 		switch e := os.Rename(path, path+lostSuffix); {
@@ -116,16 +116,16 @@ func (f *files) setAside() (names []string, err error) {
 	return names, err
 }
 
-// another reports whether there is a file of the name that is not the opened one. It is called with
-// mu held.
+// another reports whether a file of this name exists that is not the opened one. It must be called
+// with mu held.
 func (f *files) another(name string) bool {
 	opened := f.opened[name]
 	now, err := os.Stat(filepath.Join(f.dir, name))
 	return opened != nil && err == nil && !os.SameFile(opened, now)
 }
 
-// readConnector opens connections to the database as long as its files are the opened ones. One to
-// another database would read it with the log of this one.
+// readConnector opens connections to the database as long as its files are the opened ones. A
+// connection to a replaced database would read it with the log of the old one.
 type readConnector struct {
 	files  *files
 	driver driver.Driver

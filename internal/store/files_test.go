@@ -15,7 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// wantReplaced flushes and wants an error that names the file and what became of it.
+// wantReplaced flushes and expects an error that names the file and what happened to it.
 func wantReplaced(t *testing.T, st *store.Store, path string) {
 	t.Helper()
 	err := st.Flush(context.Background())
@@ -27,7 +27,7 @@ func wantReplaced(t *testing.T, st *store.Store, path string) {
 	}
 }
 
-func TestALostFileIsNoticedAndNotMadeAnew(t *testing.T) {
+func TestMissingFileIsNoticedAndNotCreatedAgain(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be removed")
 	}
@@ -45,9 +45,9 @@ func TestALostFileIsNoticedAndNotMadeAnew(t *testing.T) {
 			wantReplaced(t, st, path)
 			wantReplaced(t, st, path)
 			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("it was made anew: %v", err)
+				t.Errorf("it was created again: %v", err)
 			}
-			if err := os.WriteFile(path, nil, 0o600); err != nil { // another file in its place
+			if err := os.WriteFile(path, nil, 0o600); err != nil { // replaced by another file
 				t.Fatal(err)
 			}
 			wantReplaced(t, st, path)
@@ -77,7 +77,7 @@ func TestALostFileIsNoticedWhileNothingIsWritten(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		if len(health) != 1 || st.Health() == nil {
-			t.Errorf("health was told %v", health)
+			t.Errorf("health got %v", health)
 		}
 		if err := os.Rename(away, path); err != nil {
 			t.Fatal(err)
@@ -85,13 +85,14 @@ func TestALostFileIsNoticedWhileNothingIsWritten(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if len(health) != 2 || health[1] != nil || st.Health() != nil {
-			t.Errorf("put back: health was told %v", health)
+			t.Errorf("restored: health got %v", health)
 		}
 		st.Close()
 	})
 }
 
-// What was committed before the write-ahead log was removed is in the database after a clean stop.
+// Everything committed before the write-ahead log was removed is in the database after a clean
+// stop.
 func TestARemovedLogLosesNothingThatWasCommitted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be removed")
@@ -114,8 +115,8 @@ func TestARemovedLogLosesNothingThatWasCommitted(t *testing.T) {
 	}
 }
 
-// A lock of another program may come when the file is there again: that connection is given up as
-// after any other failure.
+// Another program may lock the file after it was restored. The connection is then closed as after
+// any other failure.
 func TestAFailureAfterAFileWasPutBackIsAnOrdinaryOne(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be removed")

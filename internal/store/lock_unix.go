@@ -12,8 +12,9 @@ import (
 	"syscall"
 )
 
-// lockDir takes the data directory for this process until the returned file is closed, also by a crash: flock ends
-// with the open file, so a stale lock file means nothing. It works between two stores of one process too.
+// lockDir locks the data directory for this process until the returned file is closed. A crash
+// closes it too: flock ends with the open file, so a stale lock file has no effect. Two stores of
+// one process exclude each other as well.
 func lockDir(dir string) (*os.File, error) {
 	path := filepath.Join(dir, LockFileName)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)

@@ -11,8 +11,8 @@ import (
 // errorSharingViolation is ERROR_SHARING_VIOLATION of winerror.h.
 const errorSharingViolation = syscall.Errno(32)
 
-// lockDir takes the data directory for this process until the returned file is closed, also by a crash: the file is
-// opened with a share mode of 0, so nobody else can open it.
+// lockDir locks the data directory for this process until the returned file is closed. A crash
+// closes it too: the file is opened with a share mode of 0, so nobody else can open it.
 func lockDir(dir string) (*os.File, error) {
 	path := filepath.Join(dir, LockFileName)
 	name, err := syscall.UTF16PtrFromString(path)

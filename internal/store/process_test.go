@@ -13,7 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// childDir names the data directory to a copy of this test binary that plays the other process.
+// childDir tells a copy of this test binary the data directory. The copy plays the other process.
 const childDir = "STORE_TEST_DIR"
 
 func TestMain(m *testing.M) {
@@ -26,7 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child writes notes 0, 1, 2, … as fast as it can, never flushing, and says which it has seen committed.
+// child writes notes 0, 1, 2, … as fast as it can without flushing, and prints which ones are
+// committed.
 func child(dir string) error {
 	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{notes}})
 	if err != nil {
@@ -87,7 +88,7 @@ func TestKilledProcess(t *testing.T) {
 	}
 
 	committed := 0
-	for range 5 { // some groups, then in the middle of one
+	for range 5 { // several groups, then the middle of one
 		if !lines.Scan() {
 			t.Fatal("child ended")
 		}

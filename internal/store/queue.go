@@ -8,31 +8,33 @@ import (
 )
 
 const (
-	// maxDelay is the longest that a full queue may hold up the end of a model call.
+	// maxDelay bounds how long a full queue may delay the end of a model call.
 	maxDelay = 100 * time.Millisecond
-	// unsized is what an operation counts that is not Sized, in bytes.
+	// unsized is the assumed size, in bytes, of an operation that is not Sized.
 	unsized = 256
 )
 
 var (
-	// ErrDropped is returned by Submit for a droppable operation when the queue stayed full; Dropped counts it.
+	// ErrDropped is returned by Submit for a droppable operation if the queue stayed full. Dropped
+	// counts it.
 	ErrDropped = errors.New("the store's queue is full, operation dropped")
-	// ErrFull is returned by Submit for an operation that may not be dropped when too many of those wait for a failing
-	// disk: it was not taken, the caller keeps it.
+	// ErrFull is returned by Submit for an operation that may not be dropped if too many of those
+	// wait for a failing disk. It was not taken: the caller keeps it.
 	ErrFull = errors.New("the store's queue is full")
 )
 
-// Op is one change, applied by the writer together with others.
+// Op is one change. The writer applies it together with others.
 type Op interface {
-	// Apply writes. It is called again from the start when its group failed to commit, so it must change nothing but
-	// the transaction, or only what a second call repeats. An error that is not a failing disk takes this operation
-	// out of the group and leaves no trace of it.
+	// Apply writes. It is called again from the start if its group failed to commit. So it must
+	// change nothing but the transaction, or only what a second call repeats. An error that is not
+	// a failing disk removes this operation from the group, with all its changes.
 	Apply(*Tx) error
-	// Droppable operations are given up when the queue is full; the others never.
+	// Droppable reports whether the operation may be dropped when the queue is full.
 	Droppable() bool
 }
 
-// Sized is an Op that knows about how much memory it holds, in bytes. What it says must not change.
+// Sized is an Op that knows about how much memory it uses, in bytes. Size must always return the
+// same value.
 type Sized interface {
 	Op
 	Size() int
@@ -48,31 +50,32 @@ func sizeOf(op Op) int {
 // Batch is an Op that costs less when it is written together with others of its type.
 type Batch interface {
 	Op
-	// ApplyBatch is called instead of Apply, after the other operations of the group, with neighbours of the receiver's
-	// type; the receiver is the first of them. It must keep to what Apply must. If it fails each is tried alone, by Apply.
+	// ApplyBatch is called instead of Apply, after the other operations of the group, with
+	// neighbours of the receiver's type. The receiver is the first of them. The rules of Apply
+	// hold. If it fails, Apply is called for each of them.
 	ApplyBatch(tx *Tx, ops []Op) error
 }
 
-// queue is the hand-over from callers to the writer.
+// queue passes operations from callers to the writer.
 type queue struct {
 	mu    sync.Mutex // guards the following
-	ops   []Op       // wait in order; the writer takes them all at once
-	bytes int        // that these hold, and those that are taken and not yet committed
+	ops   []Op       // waiting, in order; the writer takes them all at once
+	bytes int        // size of these and of those taken and not yet committed
 	drops drops
-	// accepted and settled number operations: all up to settled are committed (or rejected).
+	// accepted and settled are numbers of operations: all up to settled are committed or rejected.
 	accepted, settled uint64
 	waiters           []waiter
-	room              chan struct{} // closed when there is room again; nil while nobody waits
+	free              chan struct{} // closed when the queue is no longer full; nil while nobody waits
 	failing           error         // why the last commit failed
 	closed            bool
 
-	first  chan struct{} // an operation came into the empty queue
-	urgent chan struct{} // commit now: a full group, a Flush
+	first  chan struct{} // an operation was added to the empty queue
+	urgent chan struct{} // commit now: a full group, or a Flush
 }
 
 type waiter struct {
 	upTo uint64
-	done chan error // capacity 1: an abandoned waiter holds nobody up
+	done chan error // capacity 1: an abandoned waiter blocks nobody
 }
 
 func (q *queue) init() {
@@ -80,7 +83,7 @@ func (q *queue) init() {
 	q.urgent = make(chan struct{}, 1)
 }
 
-// signal leaves a mark that the writer will find.
+// signal sends to c unless a signal waits there already.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -88,8 +91,9 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Submit queues op. It returns at once, or within 100 ms when the queue is full: then ErrDropped for a droppable
-// operation, nil for others. The caller must not touch what op points to afterwards.
+// Submit queues op. It returns at once, or within 100 ms if the queue is full: then with ErrDropped
+// for a droppable operation, nil for others. The caller must not change what op points to
+// afterwards.
 func (s *Store) Submit(op Op) error {
 	first, err := s.submit(op, sizeOf(op))
 	if first {
@@ -98,12 +102,12 @@ func (s *Store) Submit(op Op) error {
 	return err
 }
 
-// submit reports besides whether it drops the first operation after a time without.
+// submit also reports whether op is the first one dropped after a time without drops.
 func (s *Store) submit(op Op, size int) (firstDrop bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.full() {
-		s.awaitRoom()
+		s.waitForFree()
 	}
 	switch {
 	case s.closed:
@@ -111,7 +115,7 @@ func (s *Store) submit(op Op, size int) (firstDrop bool, err error) {
 	case op.Droppable() && s.full():
 		s.dropped.Add(1)
 		return s.drops.add(), ErrDropped
-	case s.bytes >= s.opts.QueueBytes+s.opts.QueueBytes/2: // the caller of what is refused still holds it
+	case s.bytes >= s.opts.QueueBytes+s.opts.QueueBytes/2: // the caller keeps what is refused
 		return false, ErrFull
 	}
 	s.ops = append(s.ops, op)
@@ -126,22 +130,23 @@ func (s *Store) submit(op Op, size int) (firstDrop bool, err error) {
 	return false, nil
 }
 
-// full is called with mu held.
+// full must be called with mu held.
 func (s *Store) full() bool { return s.bytes >= s.opts.QueueBytes }
 
-// awaitRoom is called with mu held, and gives it up while it waits. A disk known to be failing is not waited for.
-func (s *Store) awaitRoom() {
+// waitForFree must be called with mu held, and unlocks it while it waits. It does not wait for a
+// failing disk.
+func (s *Store) waitForFree() {
 	timeout := time.NewTimer(maxDelay)
 	defer timeout.Stop()
 	for s.full() && s.failing == nil && !s.closed {
-		if s.room == nil {
-			s.room = make(chan struct{})
+		if s.free == nil {
+			s.free = make(chan struct{})
 		}
-		room := s.room
+		free := s.free
 		signal(s.urgent)
 		s.mu.Unlock()
 		select {
-		case <-room:
+		case <-free:
 			s.mu.Lock()
 		case <-timeout.C:
 			s.mu.Lock()
@@ -150,8 +155,8 @@ func (s *Store) awaitRoom() {
 	}
 }
 
-// Flush returns when everything submitted before is committed, with the cause if a commit fails meanwhile: what was
-// submitted is then still queued.
+// Flush returns when everything submitted before is committed. It returns the cause if a commit
+// fails meanwhile; the operations are then still queued.
 func (s *Store) Flush(ctx context.Context) error {
 	s.mu.Lock()
 	if s.settled == s.accepted {
@@ -174,23 +179,23 @@ func (s *Store) Flush(ctx context.Context) error {
 	}
 }
 
-// Health is why the last commit failed, nil while they succeed.
+// Health returns why the last commit failed, nil if it succeeded.
 func (s *Store) Health() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failing
 }
 
-// take hands all that waits to the writer and leaves it spare to append to.
-func (q *queue) take(spare []Op) []Op {
+// take moves all waiting operations to the writer. The queue appends to reusable from then on.
+func (q *queue) take(reusable []Op) []Op {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	ops := q.ops
-	q.ops = spare[:0]
+	q.ops = reusable[:0]
 	return ops
 }
 
-// settle records a group of those taken as done. It says whether commits had been failing.
+// settle records a group as done, and reports whether commits had been failing.
 func (q *queue) settle(group []Op) (recovered bool) {
 	size := 0
 	for _, op := range group {
@@ -211,11 +216,11 @@ func (q *queue) settle(group []Op) (recovered bool) {
 	}
 	clear(q.waiters[len(kept):])
 	q.waiters = kept
-	q.makeRoom()
+	q.signalFree()
 	return recovered
 }
 
-// fail tells everybody who waits that a commit failed. It says whether that is news.
+// fail reports a failed commit to all who wait, and reports whether commits had succeeded before.
 func (q *queue) fail(err error) (news bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -224,14 +229,14 @@ func (q *queue) fail(err error) (news bool) {
 		w.done <- err
 	}
 	q.waiters = nil
-	q.makeRoom()
+	q.signalFree()
 	return news
 }
 
-func (q *queue) makeRoom() {
-	if q.room != nil {
-		close(q.room)
-		q.room = nil
+func (q *queue) signalFree() {
+	if q.free != nil {
+		close(q.free)
+		q.free = nil
 	}
 }
 
@@ -239,7 +244,7 @@ func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.makeRoom()
+	q.signalFree()
 }
 
 func (q *queue) waiting() int {

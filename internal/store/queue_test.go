@@ -17,7 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// gate is an operation that holds the writer until it is opened.
+// gate returns an operation that blocks the writer, and the function that unblocks it.
 func gate() (op, func()) {
 	c := make(chan struct{})
 	return op{apply: func(*store.Tx) error { <-c; return nil }}, func() { close(c) }
@@ -123,7 +123,7 @@ func TestFullQueueDelaysThenDrops(t *testing.T) {
 	})
 }
 
-func TestFullQueueLetsInWhenThereIsRoom(t *testing.T) {
+func TestFullQueueTakesOperationsWhenItHasSpaceAgain(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		st := open(t, dir, store.Options{QueueBytes: 1})
@@ -145,7 +145,7 @@ func TestFullQueueLetsInWhenThereIsRoom(t *testing.T) {
 	})
 }
 
-func TestCloseFreesWhoWaitsForRoom(t *testing.T) {
+func TestCloseEndsWaitingSubmits(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		st := open(t, dir, store.Options{QueueBytes: 1})
@@ -215,7 +215,7 @@ func TestTheQueueIsBoundedByBytes(t *testing.T) {
 	})
 }
 
-func TestCloseSaysWhatWasDropped(t *testing.T) {
+func TestCloseLogsWhatWasDropped(t *testing.T) {
 	core, seen := observer.New(zapcore.InfoLevel)
 	st := open(t, t.TempDir(), store.Options{QueueBytes: 1, Logger: zap.New(core)})
 	hold, release := gate()

@@ -17,8 +17,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// A backup that is moved over the running database is used as it is after the restart.
-func TestADatabaseInThePlaceOfARunningOneIsLeftAlone(t *testing.T) {
+// A backup that is moved over the running database is unchanged and used after the restart.
+func TestDatabaseThatReplacedARunningOneIsNotChanged(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be replaced")
 	}

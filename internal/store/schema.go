@@ -7,22 +7,25 @@ import (
 )
 
 const (
-	// applicationID ("GATE") marks our files, so that another program's database is refused instead of mixed into.
+	// applicationID ("GATE") marks our files. A database of another program is refused.
 	applicationID = 0x47415445
-	// layoutVersion is kept in user_version: how this package itself keeps its books (the table schema_versions).
+	// layoutVersion is kept in user_version: the version of this package's own table
+	// schema_versions.
 	layoutVersion = 1
 )
 
-// ErrLocked is wrapped by Open when another process, or another Store of this one, holds the data directory.
+// ErrLocked is wrapped by Open if another process, or another Store of this one, has locked the
+// data directory.
 var ErrLocked = errors.New("data directory locked")
 
-// ErrNewer is wrapped by Open when the database was written by a newer version of the program.
+// ErrNewer is wrapped by Open if the database was written by a newer version of the program.
 var ErrNewer = errors.New("written by a newer version")
 
-// Schema is the tables of one room. Steps are SQL scripts, numbered from 1; a database at version n runs those after n,
-// each in one transaction with its new number. Published steps are never edited, only followed by others.
+// Schema has the tables of one part of the program, called Name. Steps are SQL scripts, numbered
+// from 1. A database at version n runs the later ones, each in one transaction with its new number.
+// Published steps are never changed; new ones are added.
 type Schema struct {
-	Room  string
+	Name  string
 	Steps []string
 }
 
@@ -38,14 +41,14 @@ func migrate(tx *Tx, schemas []Schema) error {
 		return err
 	}
 	for _, schema := range schemas {
-		if err := migrateRoom(tx, schema); err != nil {
-			return fmt.Errorf("migrating the tables of %q: %w", schema.Room, err)
+		if err := migrateSchema(tx, schema); err != nil {
+			return fmt.Errorf("migrating the tables of %q: %w", schema.Name, err)
 		}
 	}
 	return nil
 }
 
-// adopt makes an empty file ours, and refuses what is not.
+// adopt makes an empty file ours, and refuses other files.
 func adopt(tx *Tx) error {
 	var id, layout, tables int
 	for query, dest := range map[string]*int{
@@ -73,9 +76,9 @@ func adopt(tx *Tx) error {
 	return err
 }
 
-func migrateRoom(tx *Tx, schema Schema) error {
+func migrateSchema(tx *Tx, schema Schema) error {
 	var version int
-	err := tx.Get("SELECT version FROM schema_versions WHERE room = ?", []any{schema.Room}, &version)
+	err := tx.Get("SELECT version FROM schema_versions WHERE room = ?", []any{schema.Name}, &version)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -83,14 +86,14 @@ func migrateRoom(tx *Tx, schema Schema) error {
 		return fmt.Errorf("%w (version %d, this one knows %d)", ErrNewer, version, len(schema.Steps))
 	}
 	for ; version < len(schema.Steps); version++ {
-		if err := migrateStep(tx, schema.Room, version+1, schema.Steps[version]); err != nil {
+		if err := migrateStep(tx, schema.Name, version+1, schema.Steps[version]); err != nil {
 			return fmt.Errorf("step %d: %w", version+1, err)
 		}
 	}
 	return nil
 }
 
-func migrateStep(tx *Tx, room string, version int, step string) error {
+func migrateStep(tx *Tx, name string, version int, step string) error {
 	if err := tx.begin(); err != nil {
 		return err
 	}
@@ -98,7 +101,7 @@ func migrateStep(tx *Tx, room string, version int, step string) error {
 	if _, err := tx.conn.ExecContext(background, step); err != nil {
 		return err
 	}
-	if _, err := tx.Exec("INSERT OR REPLACE INTO schema_versions (room, version) VALUES (?, ?)", room, version); err != nil {
+	if _, err := tx.Exec("INSERT OR REPLACE INTO schema_versions (room, version) VALUES (?, ?)", name, version); err != nil {
 		return err
 	}
 	return tx.commit()

@@ -1,5 +1,5 @@
-// Package store keeps Gatehouse's one database: the file gatehouse.db in a data directory, written by one goroutine
-// in groups, read by others beside it.
+// Package store keeps Gatehouse's one database: the file gatehouse.db in a data directory. One
+// goroutine writes it in groups; any number of readers read it meanwhile.
 //
 //	st, err := store.Open(dir, store.Options{
 //		Schemas: []store.Schema{activity.Schema, owners.Schema},
@@ -9,18 +9,19 @@
 //	err = st.Flush(ctx)      // everything submitted before is now committed
 //	rows, err := st.Reader().QueryContext(ctx, …)
 //
-// The rooms (activity, owners, later the ledger) own their tables and hand in a [Schema]; the store knows none of
-// them. It keeps no prompt, answer or money logic: an [Op] is all it runs.
+// The packages that keep data here (activity, owners, limits) own their tables and pass a [Schema].
+// The store knows none of them: it only runs their [Op]s.
 //
 // # Durability
 //
-// SQLite in WAL mode with synchronous=NORMAL. A killed process loses at most what was submitted within the last
-// CommitInterval. A power cut may lose the commits since the last checkpoint, but never damages the file.
+// The store uses SQLite in WAL mode with synchronous=NORMAL. A killed process loses at most what
+// was submitted within the last CommitInterval. A power failure may lose the commits since the last
+// checkpoint, but never damages the file.
 //
 // # Limits
 //
-// One process a data directory, held by a lock on gatehouse.lock. Several machines need another engine behind the
-// rooms' interfaces.
+// One process at a time can use a data directory; gatehouse.lock is its lock. Several machines
+// would need another database.
 package store
 
 import (
@@ -39,7 +40,7 @@ import (
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
-// Names inside the data directory. SQLite adds the last two while the store is open.
+// File names inside the data directory. SQLite adds the last two while the store is open.
 const (
 	FileName     = "gatehouse.db"
 	LockFileName = "gatehouse.lock"
@@ -48,48 +49,54 @@ const (
 )
 
 const (
-	// DefaultCommitInterval bounds what a kill -9 loses and how late a row is seen without Flush.
+	// DefaultCommitInterval bounds what a kill -9 loses, and how late a row is visible without
+	// Flush.
 	DefaultCommitInterval = 50 * time.Millisecond
-	// DefaultPruneInterval is a compromise: retention is counted in days, but a full disk in minutes.
+	// DefaultPruneInterval is a compromise: retention is counted in days, but a disk fills in
+	// minutes.
 	DefaultPruneInterval = time.Minute
-	// DefaultQueueBytes holds what 40,000 calls with budgets leave behind: the disk may stop for seconds under full load.
+	// DefaultQueueBytes is enough for 40,000 calls with budgets: the disk may stop for seconds
+	// under full load.
 	DefaultQueueBytes = 64 << 20
 
 	// maxReaders bounds concurrent queries; each may hold a few MiB of page cache.
 	maxReaders = 4
-	// busyTimeout outlasts a backup or an operator's sqlite3 shell that holds the write lock for a moment.
+	// busyTimeout is longer than a backup or an operator's sqlite3 shell usually holds the write
+	// lock.
 	busyTimeout = 5 * time.Second
-	// walSizeLimit is what the write-ahead log is cut back to after a burst or a long reader let it grow.
+	// walSizeLimit is the size to which the write-ahead log is cut after a burst or a long reader
+	// has let it grow.
 	walSizeLimit = 64 << 20
 )
 
 // ErrClosed is returned by every method after Close.
 var ErrClosed = errors.New("the store is closed")
 
-// Options configure Open. The zero value works.
+// Options configures Open. The zero value works.
 type Options struct {
-	// Schemas are the tables of the rooms, migrated by Open in this order.
+	// Schemas are the tables, migrated by Open in this order.
 	Schemas []Schema
-	// Prune is run by the writer every PruneInterval, in batches, each in a transaction of its own.
+	// Prune is run by the writer every PruneInterval, in batches, each in its own transaction.
 	Prune []PruneFunc
 	// PruneInterval defaults to DefaultPruneInterval.
 	PruneInterval time.Duration
-	// CommitInterval is how long the first operation of a group waits for company. Default: DefaultCommitInterval.
+	// CommitInterval is how long the first operation of a group waits for others. Default:
+	// DefaultCommitInterval.
 	CommitInterval time.Duration
-	// QueueBytes is how much memory operations may hold that wait before droppable ones are delayed, then dropped. The
-	// others may hold half as much again. Default: DefaultQueueBytes.
+	// QueueBytes bounds the memory of waiting operations. Above it droppable operations are
+	// delayed, then dropped. The others may use half as much again. Default: DefaultQueueBytes.
 	QueueBytes int
-	// CheckTimeout bounds the check of a database that was not stopped cleanly; what is not checked by then is trusted.
-	// Default: DefaultCheckTimeout.
+	// CheckTimeout bounds the check of a database that was not stopped cleanly. The unchecked rest
+	// is trusted. Default: DefaultCheckTimeout.
 	CheckTimeout time.Duration
-	// Health, if set, is told by the writer when commits begin to fail (the cause) and when they succeed again (nil).
-	// It must return at once.
+	// Health, if set, is called by the writer when commits begin to fail (with the cause) and when
+	// they succeed again (with nil). It must return at once.
 	Health func(error)
 	// Logger defaults to none.
 	Logger *zap.Logger
 }
 
-// PruneFunc deletes one small batch of what has outlived its retention and says whether more is left; it is then
+// PruneFunc deletes one small batch of expired rows and reports whether more are left. It is then
 // called again, after operations that wait meanwhile. It must not commit.
 type PruneFunc func(tx *Tx) (more bool, err error)
 
@@ -101,11 +108,10 @@ type Store struct {
 	files   files
 	writeDB *sql.DB
 	readDB  *sql.DB
-	tx      Tx // the writer goroutine's own
+	tx      Tx // of the writer goroutine
 
 	queue
-	dropped  atomic.Uint64
-	rejected atomic.Uint64
+	dropped atomic.Uint64
 
 	stop      chan struct{}
 	done      chan struct{}
@@ -115,10 +121,10 @@ type Store struct {
 	closeErr  error
 }
 
-// Open creates the data directory (0700) and the database (0600) where they are missing, takes the lock of the
-// directory, migrates and starts the writer. It fails when another process holds the directory, when the file is
-// damaged or not ours, and when it was written by a newer version. After a stop that was not clean, or when the file was
-// changed since, all of it is checked for damage.
+// Open creates the data directory (0700) and the database (0600) if they are missing, locks the
+// directory, migrates and starts the writer. It fails if another process holds the directory, if
+// the file is damaged or not ours, and if a newer version wrote it. After an unclean stop, or if
+// the file has changed since, Open checks the whole file for damage.
 func Open(dir string, opts Options) (*Store, error) {
 	if opts.CommitInterval <= 0 {
 		opts.CommitInterval = DefaultCommitInterval
@@ -166,7 +172,7 @@ func Open(dir string, opts Options) (*Store, error) {
 }
 
 func (s *Store) openFile(suspect bool) error {
-	// SQLite would create the file by the umask; its WAL files take over the mode it has.
+	// SQLite would create the file by the umask. Its WAL files take the mode of this one.
 	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
@@ -202,9 +208,9 @@ func (s *Store) openFile(suspect bool) error {
 	return s.files.remember(FileName, walFileName, shmFileName, LockFileName)
 }
 
-// dsn writes path as a file: URI, so that no character of a directory's name is read as an option. No mode creates the
-// file: one that was removed must not come back empty. A connection that is "ro" does not write the log into the file
-// when it is closed.
+// dsn returns path as a file: URI, so that no character of a directory's name is read as an option.
+// Neither mode creates the file: a removed one must not come back empty. A connection with mode
+// "ro" does not write the log into the file when it is closed.
 func dsn(path, mode string, pragmas []string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
@@ -214,21 +220,15 @@ func dsn(path, mode string, pragmas []string) string {
 	return u.String()
 }
 
-// Path is the database file.
-func (s *Store) Path() string { return s.path }
-
-// Reader is a pool of read-only connections. They see what is committed; call Flush first to see one's own writes.
+// Reader is a pool of read-only connections. They see committed rows; call Flush first to see your
+// own writes.
 func (s *Store) Reader() *sql.DB { return s.readDB }
 
-// Dropped counts droppable operations given up because the queue was full.
+// Dropped returns how many droppable operations were dropped because the queue was full.
 func (s *Store) Dropped() uint64 { return s.dropped.Load() }
 
-// Rejected counts operations that the database refused for what they contain (a constraint, a wrong type): a bug of
-// the room that submitted them. They are logged and left out; the others of their group are kept.
-func (s *Store) Rejected() uint64 { return s.rejected.Load() }
-
-// Close commits what was submitted, closes the database and gives the directory free. Its error says how many
-// operations could not be written.
+// Close commits what was submitted, closes the database and unlocks the directory. Its error says
+// how many operations could not be written.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.queue.close()
@@ -246,8 +246,8 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// closeFiles leaves in the lock file that the database, if it is whole, was closed. The log of a database that was
-// replaced must not be applied to the one in its place.
+// closeFiles closes the files, and records a clean stop in the lock file if the database is whole.
+// The log of a database that was replaced must not be applied to the new one.
 func (s *Store) closeFiles(whole bool) error {
 	var errs []error
 	if s.readDB != nil {
@@ -259,7 +259,7 @@ func (s *Store) closeFiles(whole bool) error {
 		lost, err := s.files.setAside()
 		errs = append(errs, err)
 		if len(lost) > 0 {
-			s.opts.Logger.Warn("the database was replaced while in use; what belonged to the old file was renamed, so that the next start leaves it alone",
+			s.opts.Logger.Warn("the database was replaced while in use; the files of the old one were renamed, so that the next start ignores them",
 				zap.String("file", s.path), zap.Strings("renamed", lost))
 		}
 	}

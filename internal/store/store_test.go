@@ -10,11 +10,15 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// notes is the smallest room: a list of texts.
-var notes = store.Schema{Room: "notes", Steps: []string{"CREATE TABLE notes (n INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)"}}
+// notes is a small schema: a list of texts.
+var notes = store.Schema{Name: "notes", Steps: []string{"CREATE TABLE notes (n INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)"}}
 
 // op is an operation made of a function.
 type op struct {
@@ -47,6 +51,13 @@ func open(t testing.TB, dir string, opts store.Options) *store.Store {
 	return st
 }
 
+// openLogged returns with the store a function that counts the operations rejected until then.
+func openLogged(t testing.TB, opts store.Options) (st *store.Store, rejected func() int) {
+	core, seen := observer.New(zapcore.ErrorLevel)
+	opts.Logger = zap.New(core)
+	return open(t, t.TempDir(), opts), func() int { return seen.FilterMessage("operation rejected by the database").Len() }
+}
+
 func submit(t testing.TB, st *store.Store, ops ...op) {
 	t.Helper()
 	for _, o := range ops {
@@ -56,7 +67,7 @@ func submit(t testing.TB, st *store.Store, ops ...op) {
 	}
 }
 
-// texts are the notes in the order they were written, as a reader sees them now.
+// texts returns the notes in the order they were written, as a reader sees them now.
 func texts(t testing.TB, st *store.Store) string {
 	t.Helper()
 	rows, err := st.Reader().Query("SELECT text FROM notes ORDER BY n")
@@ -190,8 +201,8 @@ func TestUnusableFilesAreRefused(t *testing.T) {
 		{"newer layout", "written by a newer version", func(t *testing.T, dir string) {
 			damage(t, dir, func(raw []byte) []byte { raw[63] = 9; return raw }) // user_version
 		}},
-		{"newer room", "written by a newer version", func(t *testing.T, dir string) {
-			newer := store.Schema{Room: "notes", Steps: append(notes.Steps[:1:1], "SELECT 1")}
+		{"newer schema", "written by a newer version", func(t *testing.T, dir string) {
+			newer := store.Schema{Name: "notes", Steps: append(notes.Steps[:1:1], "SELECT 1")}
 			open(t, dir, store.Options{Schemas: []store.Schema{newer}}).Close()
 		}},
 		{"directory", "opening the database", func(t *testing.T, dir string) {
@@ -221,12 +232,12 @@ func TestMigration(t *testing.T) {
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
 	}
-	broken := store.Schema{Room: "notes", Steps: append(notes.Steps[:1:1], "INSERT INTO notes (text) VALUES ('half'); SELECT nonsense")}
+	broken := store.Schema{Name: "notes", Steps: append(notes.Steps[:1:1], "INSERT INTO notes (text) VALUES ('half'); SELECT nonsense")}
 	if _, err := store.Open(dir, store.Options{Schemas: []store.Schema{broken}}); err == nil || !strings.Contains(err.Error(), `"notes": step 2`) {
 		t.Fatalf("a broken step: %v", err)
 	}
-	good := store.Schema{Room: "notes", Steps: append(notes.Steps[:1:1], "INSERT INTO notes (text) VALUES ('new')")}
-	other := store.Schema{Room: "other", Steps: []string{"CREATE TABLE other (n INTEGER)"}}
+	good := store.Schema{Name: "notes", Steps: append(notes.Steps[:1:1], "INSERT INTO notes (text) VALUES ('new')")}
+	other := store.Schema{Name: "other", Steps: []string{"CREATE TABLE other (n INTEGER)"}}
 	for range 2 { // the second time there is nothing to do
 		st = open(t, dir, store.Options{Schemas: []store.Schema{good, other}})
 		if got := texts(t, st); got != "old new" {

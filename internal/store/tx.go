@@ -10,11 +10,11 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// maxStatements bounds the prepared statements kept. Rooms use a handful of constant texts each; a room that builds
-// SQL from data would otherwise grow this without end.
+// maxStatements bounds the prepared statements that are kept. Callers use a few constant texts
+// each; a caller that builds SQL from data would grow this without bound.
 const maxStatements = 128
 
-// background: a commit is not part of any request, so none can cancel it.
+// background is the context of commits: a commit belongs to no request, so none can cancel it.
 var background = context.Background()
 
 // Tx is the open transaction of the writer. It is valid only inside Apply or a PruneFunc.
@@ -24,7 +24,7 @@ type Tx struct {
 	open  bool
 }
 
-// Exec runs a statement. It is prepared once and kept, so query should be a constant.
+// Exec runs a statement. The statement is prepared once and kept, so query should be a constant.
 func (t *Tx) Exec(query string, args ...any) (sql.Result, error) {
 	stmt, err := t.prepare(query)
 	if err != nil {
@@ -36,7 +36,7 @@ func (t *Tx) Exec(query string, args ...any) (sql.Result, error) {
 	return stmt.ExecContext(background, args...)
 }
 
-// Query runs a query, prepared once and kept. The caller closes the rows before it returns.
+// Query runs a query, prepared once and kept. The caller must close the rows before it returns.
 func (t *Tx) Query(query string, args ...any) (*sql.Rows, error) {
 	stmt, err := t.prepare(query)
 	if err != nil {
@@ -64,7 +64,7 @@ func (t *Tx) Get(query string, args []any, dest ...any) error {
 	return rows.Close()
 }
 
-// prepare returns nil without an error when so many statements are kept that this one is not.
+// prepare returns nil without an error if too many statements are kept already.
 func (t *Tx) prepare(query string) (*sql.Stmt, error) {
 	if stmt, ok := t.stmts[query]; ok {
 		return stmt, nil
@@ -97,8 +97,8 @@ func (t *Tx) commit() error {
 	return err
 }
 
-// rollback does nothing after a commit. Its own error is not news: SQLite has then rolled back by itself, or the
-// connection is gone and will be replaced.
+// rollback has no effect after a commit. Its error is ignored: SQLite has then rolled back itself,
+// or the connection is lost and will be replaced.
 func (t *Tx) rollback() {
 	if t.open {
 		_, _ = t.Exec("ROLLBACK")
@@ -115,7 +115,7 @@ func (t *Tx) connect(db *sql.DB) error {
 	return nil
 }
 
-// disconnect gives the connection up for good, so that connect makes a new one.
+// disconnect closes the connection for good, so that connect opens a new one.
 func (t *Tx) disconnect() {
 	if t.conn == nil {
 		return
@@ -128,8 +128,9 @@ func (t *Tx) disconnect() {
 	t.conn, t.stmts = nil, nil
 }
 
-// storageFault tells a failing disk or file, which a retry may cure, from an operation that the database will never
-// take. Errors that are not SQLite's come from the room itself.
+// storageFault reports whether err is a failing disk or file, which a retry may cure, rather than
+// an operation that the database will never accept. Errors that are not SQLite's come from the
+// operation itself.
 func storageFault(err error) bool {
 	if errors.Is(err, sql.ErrConnDone) || errors.Is(err, driver.ErrBadConn) {
 		return true

@@ -9,21 +9,22 @@ import (
 )
 
 const (
-	// groupSize bounds a transaction, and so how long a Flush waits for others and what a failed one repeats.
+	// groupSize bounds a transaction, and so how long a Flush waits for others and how much a
+	// failed one repeats.
 	groupSize = 500
-	// retryInterval spares a failing disk; a Flush tries at once.
+	// retryInterval limits the attempts on a failing disk. A Flush tries at once.
 	retryInterval = time.Second
-	// maxSpare is the largest queue buffer kept for reuse after a burst.
-	maxSpare = 4096
+	// maxReused is the largest queue buffer kept for reuse after a burst.
+	maxReused = 4096
 )
 
 // writer is the state of the one goroutine that writes.
 type writer struct {
 	*Store
-	batch, spare []Op // batch is taken from the queue, in order, not yet committed
-	together     []Op // those of a group that are a Batch, kept for reuse
-	pruning      []PruneFunc
-	replaced     bool // writing fails because of the store's files
+	batch, reusable []Op // batch was taken from the queue, in order, and is not yet committed
+	batches         []Op // the operations of a group that are a Batch; kept for reuse
+	pruning         []PruneFunc
+	replaced        bool // writing fails because of the store's files
 }
 
 func (s *Store) write() {
@@ -66,13 +67,13 @@ func (s *Store) write() {
 	}
 }
 
-// never is longer than the process lives.
+// never is longer than the process runs.
 const never = time.Duration(1<<63 - 1)
 
-// commitAll commits what waited when it began, and says when it is to be called again.
+// commitAll commits what waited when it began, and returns when it must be called again.
 func (w *writer) commitAll() time.Duration {
 	if len(w.batch) == 0 {
-		w.batch = w.take(w.spare)
+		w.batch = w.take(w.reusable)
 	}
 	whole := w.batch
 	for len(w.batch) > 0 {
@@ -87,9 +88,9 @@ func (w *writer) commitAll() time.Duration {
 		}
 	}
 	clear(whole)
-	w.spare = whole
-	if cap(whole) > maxSpare {
-		w.spare = nil
+	w.reusable = whole
+	if cap(whole) > maxReused {
+		w.reusable = nil
 	}
 	if w.waiting() > 0 {
 		return w.opts.CommitInterval
@@ -97,8 +98,8 @@ func (w *writer) commitAll() time.Duration {
 	return never
 }
 
-// commit writes a group in one transaction. If an operation is rejected the group is written again, each operation
-// behind a savepoint, so that only the rejected one is missing.
+// commit writes a group in one transaction. If an operation is rejected, the group is written
+// again, each operation after a savepoint, so that only the rejected one is left out.
 func (w *writer) commit(group []Op) error {
 	err := w.files.check()
 	if w.replaced = err != nil; err != nil {
@@ -124,13 +125,13 @@ func (w *writer) reconnect() error {
 	return w.files.remember(walFileName, shmFileName)
 }
 
-// lookAtFiles finds what nobody has noticed because nothing was written, also that all is well again.
+// lookAtFiles notices a lost or restored file while nothing is written.
 func (w *writer) lookAtFiles() {
 	switch err := w.files.check(); {
 	case err != nil:
 		w.replaced = true
 		w.failed(err)
-	case w.replaced && len(w.batch) == 0: // else the next attempt says so
+	case w.replaced && len(w.batch) == 0: // else the next attempt reports it
 		w.replaced = false
 		if w.settle(nil) {
 			w.recovered()
@@ -154,17 +155,17 @@ func (w *writer) transact(group []Op, apply func([]Op) error) error {
 
 func (w *writer) applyTogether(group []Op) error {
 	defer func() {
-		clear(w.together)
-		w.together = w.together[:0]
+		clear(w.batches)
+		w.batches = w.batches[:0]
 	}()
 	for _, op := range group {
 		if _, ok := op.(Batch); ok {
-			w.together = append(w.together, op)
+			w.batches = append(w.batches, op)
 		} else if err := op.Apply(&w.tx); err != nil {
 			return err
 		}
 	}
-	for rest := w.together; len(rest) > 0; {
+	for rest := w.batches; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && reflect.TypeOf(rest[n]) == reflect.TypeOf(rest[0]) {
 			n++
@@ -194,7 +195,6 @@ func (w *writer) applyAlone(op Op) error {
 		if storageFault(err) {
 			return err
 		}
-		w.rejected.Add(1)
 		w.opts.Logger.Error("operation rejected by the database", zap.String("op", fmt.Sprintf("%T", op)), zap.Error(err))
 		if _, err := w.tx.Exec("ROLLBACK TO op"); err != nil {
 			return err
@@ -204,8 +204,8 @@ func (w *writer) applyAlone(op Op) error {
 	return err
 }
 
-// failed gives the connection up: whatever state the error left it in, the next attempt starts afresh. To a file that
-// was removed it may be the last one, and to give it up would destroy the file.
+// failed closes the connection: the error may have left it in any state. If the file was removed,
+// the connection stays open, because closing it could destroy the file.
 func (w *writer) failed(err error) {
 	if !w.replaced {
 		w.tx.disconnect()
@@ -239,7 +239,7 @@ func (w *writer) pruneOnce() {
 
 func (w *writer) pruneBatch(prune PruneFunc) (bool, error) {
 	if w.tx.conn == nil {
-		return false, nil // commits fail: the next round will do
+		return false, nil // commits fail: the next round is early enough
 	}
 	if err := w.tx.begin(); err != nil {
 		return false, err

@@ -14,7 +14,7 @@ import (
 )
 
 func TestRejectedOperationIsLeftOutAlone(t *testing.T) {
-	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Hour})
+	st, rejected := openLogged(t, store.Options{CommitInterval: time.Hour})
 	half := op{apply: func(tx *store.Tx) error {
 		if _, err := tx.Exec("INSERT INTO notes (text) VALUES ('half')"); err != nil {
 			return err
@@ -23,8 +23,8 @@ func TestRejectedOperationIsLeftOutAlone(t *testing.T) {
 	}}
 	submit(t, st, note("a"), note("a"), half, note("b"))
 	flush(t, st)
-	if got := texts(t, st); got != "a b" || st.Rejected() != 2 {
-		t.Errorf("kept %q, rejected %d", got, st.Rejected())
+	if got := texts(t, st); got != "a b" || rejected() != 2 {
+		t.Errorf("kept %q, rejected %d", got, rejected())
 	}
 	if err := st.Health(); err != nil {
 		t.Errorf("health: %v", err)
@@ -80,16 +80,16 @@ func TestFullDisk(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if got := strings.Fields(texts(t, st)); len(got) != 5 || got[0]+got[2]+got[3]+got[4] != "abcd" {
-			t.Errorf("after the disk has room: %.80q", got)
+			t.Errorf("after the disk has space: %.80q", got)
 		}
 		if len(health) != 2 || health[0] == nil || health[1] != nil || st.Health() != nil {
-			t.Errorf("health was told %v", health)
+			t.Errorf("health got %v", health)
 		}
 		st.Close()
 	})
 }
 
-func TestCloseOnAFullDiskSaysWhatIsLost(t *testing.T) {
+func TestCloseOnAFullDiskReportsWhatIsLost(t *testing.T) {
 	var d disk
 	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Hour})
 	d.full.Store(true)
@@ -103,7 +103,7 @@ func TestCloseOnAFullDiskSaysWhatIsLost(t *testing.T) {
 }
 
 func TestOperationIsTriedAloneBeforeItIsRejected(t *testing.T) {
-	st := open(t, t.TempDir(), store.Options{})
+	st, rejected := openLogged(t, store.Options{})
 	var times int
 	submit(t, st, op{apply: func(tx *store.Tx) error {
 		if times++; times == 1 {
@@ -112,12 +112,12 @@ func TestOperationIsTriedAloneBeforeItIsRejected(t *testing.T) {
 		return nil
 	}}, note("a"))
 	flush(t, st)
-	if got := texts(t, st); got != "a" || st.Rejected() != 0 {
-		t.Errorf("kept %q, rejected %d", got, st.Rejected())
+	if got := texts(t, st); got != "a" || rejected() != 0 {
+		t.Errorf("kept %q, rejected %d", got, rejected())
 	}
 }
 
-func TestPruningGoesBatchByBatchBesideCommits(t *testing.T) {
+func TestPruningRunsInBatchesBetweenCommits(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		var st *store.Store
@@ -154,7 +154,7 @@ func TestPruningGoesBatchByBatchBesideCommits(t *testing.T) {
 }
 
 func TestManyStatementsAreNotAllKept(t *testing.T) {
-	st := open(t, t.TempDir(), store.Options{})
+	st, rejected := openLogged(t, store.Options{})
 	submit(t, st, op{apply: func(tx *store.Tx) error {
 		for i := range 300 {
 			var got int
@@ -168,8 +168,8 @@ func TestManyStatementsAreNotAllKept(t *testing.T) {
 		return nil
 	}})
 	flush(t, st)
-	if n := len(strings.Fields(texts(t, st))); n != 300 || st.Rejected() != 0 {
-		t.Errorf("%d written, %d rejected", n, st.Rejected())
+	if n := len(strings.Fields(texts(t, st))); n != 300 || rejected() != 0 {
+		t.Errorf("%d written, %d rejected", n, rejected())
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// card is the picture: what is on it at a moment, and what a change from one moment to another touches. It keeps no
-// pixels.
+// card is the picture: its content at a moment, and the area that changes from one moment to
+// another. It keeps no pixels.
 type card struct {
 	Layout
 	options Options
@@ -112,8 +112,8 @@ func (c *card) changes(region []image.Rectangle, from, to moment) []image.Rectan
 	return region
 }
 
-// replace adds to the region a thing that moved: its new place, and what it uncovers apart from that, because solid
-// ground that is sent as such leaves no trace of a lossy neighbour.
+// replace adds to the region a thing that moved: its new place, and what it uncovers apart from
+// that, because a solid area sent as such has no trace of a lossy neighbour.
 func replace(region []image.Rectangle, from, to image.Rectangle) []image.Rectangle {
 	if from == to {
 		return region

@@ -262,7 +262,7 @@ func (v *viewer) counted() []byte {
 	return v.read(n)
 }
 
-// near tells whether no colour differs by more than that.
+// near reports whether no colour differs by more than that.
 func near(a, b color.RGBA, most int) error {
 	for _, d := range [3]int{int(a.R) - int(b.R), int(a.G) - int(b.G), int(a.B) - int(b.B)} {
 		if d > most || -d > most {

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// draw answers the viewer's requests until ended is closed or a write fails. A frame is answered once, so that there
-// are no more updates a second than frames; without a request nothing is drawn and no timer runs.
+// draw answers the viewer's requests until ended is closed or a write fails. A frame is answered
+// once, so that there are no more updates a second than frames; without a request nothing is drawn
+// and no timer runs.
 func (s *session) draw(conn io.Writer, ended <-chan struct{}) error {
 	e := encoder{card: s.card, w: bufio.NewWriterSize(conn, writeBuffer)}
 	timer := time.NewTimer(0)
@@ -53,8 +54,8 @@ func (s *session) waiting() bool {
 	return !s.asked.Empty()
 }
 
-// due completes m with the input, notes what has changed since the moment that was shown, and returns what of that the
-// viewer waits for: if anything, the request is then answered.
+// due completes m with the input, notes the changes since the moment that was shown, and returns
+// those that the viewer waits for. If there are any, the request is then answered.
 func (s *session) due(shown moment, m *moment) ([]image.Rectangle, encoding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,8 +21,8 @@ import (
 //	           0x00 basic  pixels as they are if they take less than 12 bytes;
 //	                       else length, and that much of the connection's first zlib stream
 //
-// A length is 7 bits a byte, the least first, with 0x80 where another follows; its third byte has 8 bits. Tight's
-// pixels: see newPacker.
+// A length is 7 bits a byte, the least first, with 0x80 where another follows; its third byte has 8
+// bits. Tight's pixels: see newPacker.
 const (
 	framebufferUpdate = 0
 
@@ -101,7 +101,8 @@ func (e *encoder) canvas(r image.Rectangle, m moment) canvas {
 	return c
 }
 
-// piece writes one rectangle. Writes to e.w fail for ever once one has failed, so that the last one tells.
+// piece writes one rectangle. After one write to e.w has failed, all later ones fail, so checking
+// the last is enough.
 func (e *encoder) piece(p piece, m moment) error {
 	head := e.w.AvailableBuffer()
 	for _, v := range []int{p.area.Min.X, p.area.Min.Y, p.area.Dx(), p.area.Dy()} {

@@ -14,7 +14,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 )
 
-// dialogue says all bytes at once, hears to the end, and returns what the card said and how it ended.
+// dialogue says all bytes at once, hears to the end, and returns what the card said and how it
+// ended.
 func dialogue(t testing.TB, said []byte) (heard []byte, err error) {
 	t.Helper()
 	near, far := net.Pipe()

@@ -31,8 +31,8 @@ func readGlyphs(drawn string) (all [lastGlyph - firstGlyph + 1][glyphHeight]uint
 	return all
 }
 
-// text draws s with its first cell at the point, dots scaled to squares of that many pixels. What is not printable
-// ASCII is shown as a question mark.
+// text draws s with its first cell at the point, dots scaled to squares of that many pixels.
+// Characters other than printable ASCII are shown as a question mark.
 func (c canvas) text(at image.Point, scale int, colour uint32, s string) {
 	for _, r := range s {
 		if cell := image.Rect(0, 0, cellWidth*scale, cellHeight*scale).Add(at); cell.Overlaps(c.img.Rect) {

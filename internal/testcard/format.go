@@ -62,8 +62,8 @@ type packer struct {
 	parts  [3][256]uint32 // what each intensity adds to a pixel
 }
 
-// newPacker returns the packer of f; tight tells whether for pixels of the Tight encoding, which have three bytes
-// where bits per pixel is 32, depth 24 and each colour has 8 bits.
+// newPacker returns the packer of f. tight is for pixels of the Tight encoding, which have three
+// bytes where bits per pixel is 32, depth 24 and each colour has 8 bits.
 func newPacker(f pixelFormat, tight bool) *packer {
 	p := &packer{format: f}
 	p.rgb = tight && f.bitsPerPixel == 32 && f.depth == 24 && f.max == [3]uint16{255, 255, 255}
@@ -75,7 +75,8 @@ func newPacker(f pixelFormat, tight bool) *packer {
 	return p
 }
 
-// append adds the pixels of a row as image.RGBA holds them: red, green, blue and a byte that is ignored.
+// append adds the pixels of a row as image.RGBA holds them: red, green, blue and a byte that is
+// ignored.
 func (p *packer) append(dst, row []byte) []byte {
 	for ; len(row) >= 4; row = row[4:] {
 		if p.rgb {

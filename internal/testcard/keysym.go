@@ -2,8 +2,8 @@ package testcard
 
 import "fmt"
 
-// Keysyms of characters (X Window System Protocol, appendix A): ASCII and Latin-1 are their own, others have their
-// code point in the low 24 bits.
+// Keysyms of characters (X Window System Protocol, appendix A): ASCII and Latin-1 are their own,
+// others have their code point in the low 24 bits.
 const (
 	unicodeKeysyms = 0x01000000
 	maxRune        = 0x10FFFF
@@ -12,7 +12,8 @@ const (
 	keypad0, keypad9 = 0xffb0, 0xffb9
 )
 
-// keyName is how the card shows a key: its character if the font has it, else the keysym's name in X11, else a number.
+// keyName is how the card shows a key: its character if the font has it, else the keysym's name in
+// X11, else a number.
 func keyName(sym uint32) string {
 	if name, ok := keyNames[sym]; ok {
 		return name

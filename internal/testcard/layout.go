@@ -5,7 +5,8 @@ import (
 	"image/color"
 )
 
-// Colours of the card, 0xRRGGBB. Each fills areas that a viewer shows exactly: bars, steps and grounds are solid.
+// Colours of the card, 0xRRGGBB. Each fills areas that a viewer shows exactly: bars, steps and
+// grounds are solid.
 const (
 	White   = 0xFFFFFF
 	Yellow  = 0xFFFF00
@@ -99,7 +100,8 @@ func LayoutOf(width, height int) Layout {
 	return l
 }
 
-// textScale is the side of a dot of the font, so that a line has more than 40 characters and five lines fit.
+// textScale is the side of a dot of the font, so that a line has more than 40 characters and five
+// lines fit.
 func textScale(width, height int) int {
 	return min(width/MinWidth, height/MinHeight)
 }

@@ -7,8 +7,9 @@ import (
 	"image"
 )
 
-// Messages of viewers (RFC 6143, section 7.5, and the community's list of extensions). Those without a meaning for a
-// card are passed over by their length; any other type ends the connection, for its length is not known.
+// Messages of viewers (RFC 6143, section 7.5, and the community's list of extensions). Those
+// without a meaning for a card are passed over by their length; any other type ends the connection,
+// for its length is not known.
 //
 //	  0  SetPixelFormat            3 bytes, pixel format
 //	  2  SetEncodings              1 byte, u16 n, n × s32
@@ -168,7 +169,8 @@ func (s *session) event(r *bufio.Reader, kind byte) error {
 	return nil
 }
 
-// passOver reads a message that has no meaning here: a head of fixed length, and as much as it says.
+// passOver reads a message that has no meaning here: a head of fixed length, and as much as it
+// says.
 func passOver(r *bufio.Reader, kind byte) error {
 	head := map[byte]int{cutText: 7, enableContinuousUpdates: 9, fence: 8, xvp: 3, setDesktopSize: 7, gii: 3, qemu: 3}[kind]
 	if head == 0 {

@@ -93,7 +93,7 @@ func TestOnlyWhatChangedIsSent(t *testing.T) {
 	})
 }
 
-// What a lossy picture did to the ground beside it would be seen for ever.
+// What a lossy picture did to the ground beside it would stay visible.
 func TestThingsThatMoveLeaveNoTrace(t *testing.T) {
 	for _, f := range []format{formats[0], formats[3]} {
 		show(t, testcard.Options{}, func(t *testing.T, v *viewer) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// canvas is a part of the picture; what is drawn outside it is lost.
+// canvas is a part of the picture. Drawing outside it has no effect.
 type canvas struct{ img *image.RGBA }
 
 func (c canvas) fill(r image.Rectangle, colour uint32) {
@@ -33,7 +33,7 @@ func (c canvas) row(r image.Rectangle, y int) []uint8 {
 func (c canvas) colours(r image.Rectangle) int {
 	var seen [few][4]uint8
 	n := 0
-	last := -1 // the place in seen of the pixel before
+	last := -1 // the index in seen of the pixel before
 	for y := r.Min.Y; y < r.Max.Y; y++ {
 		row := c.row(r, y)
 		for i := 0; i < len(row); i += 4 {
@@ -86,7 +86,8 @@ func (c *card) paint(on canvas, m moment) {
 	}
 }
 
-// blend draws a square whose red grows to the right and whose green grows downwards: a photograph's kind of picture.
+// blend draws a square whose red grows to the right and whose green grows downwards: a photograph's
+// kind of picture.
 func (c canvas) blend(r image.Rectangle) {
 	part := r.Intersect(c.img.Rect)
 	for y := part.Min.Y; y < part.Max.Y; y++ {

@@ -19,7 +19,8 @@ const (
 	quality9 = -23
 )
 
-// show runs a test against a card, in a bubble of its own. When it returns the viewer leaves, and the card must end.
+// show runs a test against a card, in a bubble of its own. When it returns the viewer leaves, and
+// the card must end.
 func show(t *testing.T, o testcard.Options, f func(t *testing.T, v *viewer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -3,8 +3,8 @@ package testcard
 import "image"
 
 const (
-	// tile is the side, in pixels, of what is looked at to find solid areas; it divides the default card's bars, steps
-	// and rows, and is a whole number of JPEG's blocks.
+	// tile is the side, in pixels, of the squares that are checked for solid areas; it divides the
+	// default card's bars, steps and rows, and is a whole number of JPEG's blocks.
 	tile = 32
 	// stripPixels bounds what is painted at a time, to 256 KiB: a row of tiles of the widest card.
 	stripPixels = MaxSide * tile
@@ -21,8 +21,8 @@ type piece struct {
 	control  byte // of Tight
 }
 
-// plan adds the Tight rectangles of r: runs of tiles that have the same control. Of one screen there are fewer than
-// 1<<16, what an update can count, for there are 4,096 tiles of it.
+// plan adds the Tight rectangles of r: runs of tiles that have the same control. Of one screen
+// there are fewer than 1<<16, what an update can count, for there are 4,096 tiles of it.
 func (e *encoder) plan(r image.Rectangle, m moment) {
 	if r.Dx()*r.Dy() <= smallPixels {
 		e.pieces = append(e.pieces, piece{r, encodingTight, e.control(e.canvas(r, m), r)})
@@ -54,8 +54,9 @@ func (e *encoder) planStrip(strip image.Rectangle, on canvas) {
 	e.pieces = append(e.pieces, run)
 }
 
-// control chooses for r: a fill for one colour, JPEG for a photograph if the viewer takes it, and what loses nothing for
-// drawings and texts, which are smaller so and sharp. With 8 bits a pixel, Tight has no JPEG.
+// control chooses for r: a fill for one colour, JPEG for a photograph if the viewer takes it, and
+// what loses nothing for drawings and texts, which are smaller so and sharp. With 8 bits a pixel,
+// Tight has no JPEG.
 func (e *encoder) control(on canvas, r image.Rectangle) byte {
 	n := on.colours(r)
 	switch {

@@ -8,7 +8,8 @@ import (
 // maxRegion is how many rectangles a region may have; beyond that it becomes its bounds.
 const maxRegion = 32
 
-// add puts r into a region: rectangles that do not overlap each other. What overlaps is joined to its bounds.
+// add puts r into a region: rectangles that do not overlap each other. What overlaps is joined to
+// its bounds.
 func add(region []image.Rectangle, r image.Rectangle) []image.Rectangle {
 	if r.Empty() {
 		return region

@@ -1,13 +1,15 @@
-// Package testcard is a built-in desktop: an RFB 3.8 server (RFC 6143) for one connection inside the process, so that a
-// gateway for workstations can be tried where no VNC server is at hand. It shows colour bars, a grey ramp, the time, a
-// square that moves with each frame, the pointer, and the last key.
+// Package testcard is a built-in desktop: an RFB 3.8 server (RFC 6143) for one connection inside
+// the process, so that a gateway for workstations can be tried without a VNC server. It shows
+// colour bars, a grey ramp, the time, a square that moves with each frame, the pointer, and the
+// last key.
 //
 //	near, far := net.Pipe()
 //	go func() { done <- testcard.Serve(ctx, far, testcard.Options{Name: "demo"}) }()
 //
-// It speaks security type None only and must not be reachable from a network. It draws nothing unless the viewer has
-// asked for it. Its encodings are Raw, and Tight where the viewer lists it: the square, the one thing like a photograph,
-// as JPEG where the viewer also names a quality level, all else without loss, so that the card's colours are exact.
+// It speaks security type None only and must not be reachable from a network. It draws nothing
+// unless the viewer has asked for it. Its encodings are Raw, and Tight where the viewer lists it:
+// the square, which resembles a photograph, as JPEG if the viewer also names a quality level, all
+// else without loss, so that the card's colours are exact.
 package testcard
 
 import (
@@ -22,8 +24,8 @@ import (
 	"time"
 )
 
-// Sizes, in pixels, and rates, in frames a second, that a card can have. Below the least the texts do not fit; 2048 is
-// the widest rectangle of Tight.
+// Sizes, in pixels, and rates, in frames a second, that a card can have. Below the least the texts
+// do not fit; 2048 is the widest rectangle of Tight.
 const (
 	MinWidth, MinHeight = 320, 240
 	MaxSide             = 2048
@@ -72,8 +74,9 @@ func (o Options) withDefaults() (Options, error) {
 // errGone is the end of the connection, wherever it came.
 var errGone = errors.New("the viewer is gone")
 
-// Serve shows a card to the viewer at conn until the connection ends (nil), ctx ends (its cause), or the viewer sends
-// what a card does not understand (an error that says it). It closes conn; when it returns, nothing of it is left.
+// Serve shows a card to the viewer at conn until the connection ends (nil), ctx ends (its cause),
+// or the viewer sends a message that a card does not understand (an error that names it). It closes
+// conn and leaves no goroutine.
 func Serve(ctx context.Context, conn net.Conn, o Options) error {
 	defer conn.Close()
 	o, err := o.withDefaults()
@@ -121,7 +124,7 @@ const (
 	writeBuffer = 16 << 10
 )
 
-// session is what the reader of the viewer's messages tells the drawer.
+// session is what the reader of the viewer's messages passes to the drawer.
 type session struct {
 	card  *card
 	now   func() time.Time

@@ -61,7 +61,8 @@ func New(c *Config, w http.ResponseWriter, r *http.Request, watch *watchdog.Time
 
 // Read reads the body to its end and returns it, at most limit bytes. A second Read returns the same
 // bytes. They are valid until Handover or Close. Memory is taken as bytes arrive, at most four times
-// what has come. Errors are of [apierror]: 408, 413, 415, 429 (memory), or the client left.
+// what has come. Errors are of [apierror]: 400 (too slow, unreadable), 413, 415, 429 (memory), or the
+// client left.
 func (u *Upload) Read(limit int64) ([]byte, error) {
 	if u.complete {
 		return u.buffer, nil

@@ -7,8 +7,7 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// writeLog writes the one line of the session. The token is named by a part of
-// its hash.
+// writeLog writes the one line of the session. The token is named by a part of its hash.
 func (s *Session) writeLog() {
 	r := s.record
 	level, message := zapcore.InfoLevel, "vnc session"

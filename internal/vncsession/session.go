@@ -1,10 +1,9 @@
-// Package vncsession is the life of one viewer's desktop session, from a live
-// token to the record:
+// Package vncsession is the life of one viewer's desktop session, from a live token to the record:
 //
 //	s := vncsession.Open(deps, pass, viewer, security)
 //	defer s.Finish(reason)    // exactly once, whatever happens
 //	err := s.Join()           // a *workstation.Refusal
-//	s.Refuse(refusal, cause)  // if the viewer is not let in after all
+//	s.Refuse(refusal, cause)  // if the viewer is refused after all
 //
 // A session leaves one record, one log line and one count, and outlives the
 // configuration under which it began.
@@ -34,12 +33,11 @@ const (
 
 // Deps is what a session needs of its gateway.
 type Deps struct {
-	Workstations *workstation.Service
-	Records      interface{ Append(*activity.Record) }
-	Metrics      *metrics.Metrics
-	Logger       *zap.Logger
-	Redact       func(text string) string // takes secrets out of causes for the log
-	Now          func() time.Time
+	Records interface{ Append(*activity.Record) }
+	Metrics *metrics.Metrics
+	Logger  *zap.Logger
+	Redact  func(text string) string // takes secrets out of causes for the log
+	Now     func() time.Time
 
 	// Context ends when the process does: it belongs to no configuration.
 	Context context.Context
@@ -60,8 +58,7 @@ type Session struct {
 	cause    error // of a refusal or a protocol error, for the log
 }
 
-// Open begins the session of a viewer whose token is live. Security names how
-// the viewer showed it.
+// Open begins the session of a viewer whose token is live. Security names how the viewer showed it.
 func Open(deps Deps, pass *workstation.Pass, viewer netip.AddrPort, security string) *Session {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
@@ -83,7 +80,7 @@ func (s *Session) Context() context.Context { return s.deps.Context }
 // Join opens the session at the workstation, which has answered by now. The
 // error is a *workstation.Refusal.
 func (s *Session) Join() error {
-	live, err := s.deps.Workstations.Join(s.Pass, s.viewer, s.security)
+	live, err := s.Pass.Join(s.viewer, s.security)
 	if err != nil {
 		return err
 	}
@@ -103,9 +100,8 @@ func (s *Session) ProtocolError(code string, cause error) {
 	s.record.Code, s.cause = code, cause
 }
 
-// Finish ends the session for this reason, unless it was ended for another
-// before, and writes its record. A session that was neither joined nor
-// refused is the gateway's own failure.
+// Finish ends the session for this reason, unless it has ended for another, and writes its record.
+// A session that was neither joined nor refused is the gateway's own failure.
 func (s *Session) Finish(why workstation.Reason) {
 	r := s.record
 	r.Latency = s.deps.Now().Sub(s.begun)

@@ -33,6 +33,7 @@ func (emptyStorage) List(context.Context, string, bool) ([]string, error) { retu
 
 // rig is a gateway with one workstation, and what its sessions leave behind.
 type rig struct {
+	service  *workstation.Service
 	deps     Deps
 	pass     *workstation.Pass
 	records  []*activity.Record
@@ -65,7 +66,7 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	label, _, _ := strings.Cut(issued.URL, ".")
-	r := &rig{registry: prometheus.NewRegistry()}
+	r := &rig{service: service, registry: prometheus.NewRegistry()}
 	if r.pass, err = service.Find(label, viewer.Addr()); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func newRig(t *testing.T) *rig {
 	core, lines := observer.New(zap.InfoLevel)
 	r.lines = lines
 	r.deps = Deps{
-		Workstations: service, Records: r, Metrics: values, Logger: zap.New(core),
+		Records: r, Metrics: values, Logger: zap.New(core),
 		Redact:  func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") },
 		Now:     func() time.Time { now = now.Add(time.Second); return now },
 		Context: t.Context(), Done: func() { r.done++ },
@@ -138,7 +139,7 @@ func TestTheFirstReasonOfAnEndStays(t *testing.T) {
 	if err := s.Join(); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.deps.Workstations.Release(t.Context(), "default", "desk1"); err != nil {
+	if err := r.service.Release(t.Context(), "default", "desk1"); err != nil {
 		t.Fatal(err)
 	}
 	s.Finish(workstation.ReasonViewer)

@@ -60,7 +60,7 @@ func BenchmarkJoinAndLeave(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		x, err := d.Join(pass, viewer, "x509none")
+		x, err := pass.Join(viewer, "x509none")
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -17,19 +17,19 @@ import (
 )
 
 func TestALabelHas1To63Characters(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	for length, want := range map[int]bool{0: false, 1: true, 63: true, 64: false} {
 		label := strings.Repeat("a", length)
-		if got, ok := d.Label(label + ".vnc.example.com"); ok != want || ok && got != label {
+		if got, ok := d.Policy().Label(label + ".vnc.example.com"); ok != want || ok && got != label {
 			t.Errorf("%d characters: %q, %t", length, got, ok)
 		}
 	}
 }
 
 func TestALabelHasLettersDigitsAndHyphens(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	for label, want := range map[string]bool{"az": true, "AZ": true, "09": true, "a-0": true, "a`": false, "a{": false, "a/": false, "a:": false, "a_": false} {
-		if got, ok := d.Label(label + ".vnc.example.com"); ok != want || ok && got != strings.ToLower(label) {
+		if got, ok := d.Policy().Label(label + ".vnc.example.com"); ok != want || ok && got != strings.ToLower(label) {
 			t.Errorf("%q: %q, %t", label, got, ok)
 		}
 	}
@@ -65,7 +65,7 @@ func TestAReleaseIsAnnouncedOnceThoughNobodyIsConnected(t *testing.T) {
 
 func TestASessionIsPrintedAsItsID(t *testing.T) {
 	d := open(t, nil)
-	x := mustEnter(t, d, mustIssue(t, d, "desk1"), viewer)
+	x := mustJoin(t, d, mustIssue(t, d, "desk1"), viewer)
 	if got := fmt.Sprintf("%v", x); got != x.ID || !strings.HasPrefix(got, "vnc-") {
 		t.Errorf("got %q", got)
 	}
@@ -115,11 +115,11 @@ func TestAddressesThatAreRead(t *testing.T) {
 }
 
 func TestAfterAChangeThatMayHaveArrivedTheSameRegistrationIsWrittenAgain(t *testing.T) {
-	storage, state := newShelf(), workstation.NewState(time.Now)
+	storage, state := newMemoryStorage(), workstation.NewState(time.Now)
 	use := func(c *workstation.Config) { c.Storage, c.State = storage, state }
 	d := open(t, use)
 	register(t, d, "default", "run", "10.0.0.1:5901")
-	failing := open(t, func(c *workstation.Config) { use(c); c.Storage = &takesButFails{shelf: storage} })
+	failing := open(t, func(c *workstation.Config) { use(c); c.Storage = &takesButFails{memoryStorage: storage} })
 	_, _, err := failing.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.2:5901"})
 	wantFault(t, err, apierror.StorageUnavailable, "")
 	register(t, d, "default", "run", "10.0.0.1:5901") // as memory has it
@@ -130,7 +130,7 @@ func TestAfterAChangeThatMayHaveArrivedTheSameRegistrationIsWrittenAgain(t *test
 }
 
 func TestAStartWritesNothingThatTheStorageHas(t *testing.T) {
-	storage := newShelf()
+	storage := newMemoryStorage()
 	use := func(c *workstation.Config) { c.Storage = storage }
 	d := open(t, use)
 	register(t, d, "default", "run", "10.0.0.1:5901")
@@ -149,9 +149,9 @@ func TestAStartWritesNothingThatTheStorageHas(t *testing.T) {
 	}
 }
 
-func TestAStorageThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
+func TestAHangingStorageFailsAfterTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage := newShelf()
+		storage := newMemoryStorage()
 		d := open(t, func(c *workstation.Config) { c.Storage = storage })
 		storage.wait = func(ctx context.Context) error {
 			<-ctx.Done()
@@ -169,7 +169,7 @@ func TestAStorageThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 func TestWhatIsToHappenAtTheEndHappensOnceOrIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, nil)
-		x := mustEnter(t, d, mustIssue(t, d, "desk1"), viewer)
+		x := mustJoin(t, d, mustIssue(t, d, "desk1"), viewer)
 		ran := make(chan string, 3)
 		x.OnEnd(func() { ran <- "taken back" })()
 		finish := make(chan struct{})

@@ -10,7 +10,7 @@ import (
 
 // reload is a State with a current service that has everything.
 func reload(t *testing.T) (first *workstation.Service, again func(change func(*workstation.Config)) *workstation.Service) {
-	state, storage := workstation.NewState(time.Now), newShelf()
+	state, storage := workstation.NewState(time.Now), newMemoryStorage()
 	again = func(change func(*workstation.Config)) *workstation.Service {
 		return open(t, func(c *workstation.Config) {
 			c.State, c.Storage = state, storage
@@ -39,12 +39,12 @@ func TestCommitEndsWhatTheNewConfigurationHasDropped(t *testing.T) {
 			t.Fatal(err)
 		}
 		labels[name] = issued.URL[:26]
-		sessions[name] = mustEnter(t, old, labels[name], viewer)
+		sessions[name] = mustJoin(t, old, labels[name], viewer)
 	}
 	kept, _ := issue(t, old, "desk1", workstation.Options{})
 
 	next := again(withoutDesk2)
-	for name, x := range sessions { // it has started, but is not in force
+	for name, x := range sessions { // it has started, but is not current
 		wantOpen(t, x)
 		if name != "desk2" && !next.Live(labels[name]) {
 			t.Errorf("the next configuration does not know the token of %s", name)
@@ -69,21 +69,21 @@ func TestCommitEndsWhatTheNewConfigurationHasDropped(t *testing.T) {
 	wantRefusal(t, err, workstation.RefusedRevoked)
 }
 
-func TestADeskThatNeverCommitsRevokesNothing(t *testing.T) {
+func TestAServiceThatNeverCommitsRevokesNothing(t *testing.T) {
 	old, again := reload(t)
 	label, _ := issue(t, old, "desk2", workstation.Options{})
-	x := mustEnter(t, old, label, viewer)
+	x := mustJoin(t, old, label, viewer)
 	again(func(c *workstation.Config) { withoutDesk2(c); c.Domain = "other.example.com" })
 	wantOpen(t, x)
 	if !old.Live(label) {
 		t.Error("the token died with a configuration that was rolled back")
 	}
 	x.Leave()
-	mustEnter(t, old, label, viewer)
+	mustJoin(t, old, label, viewer)
 }
 
 // A request of the old configuration may still be under way.
-func TestAnOvertakenDeskIssuesNothingForWhatIsDropped(t *testing.T) {
+func TestAnOvertakenServiceIssuesNothingForWhatIsDropped(t *testing.T) {
 	old, again := reload(t)
 	state := old.State()
 	next := again(withoutDesk2)
@@ -96,18 +96,18 @@ func TestAnOvertakenDeskIssuesNothingForWhatIsDropped(t *testing.T) {
 	wantFault(t, err, apierror.NotFound, "")
 	_, err = old.Issue(workstation.Issuer{Tenant: "default", Key: "bob"}, "desk1", workstation.Options{})
 	wantFault(t, err, apierror.NotFound, "")
-	_, err = old.Join(pass, viewer, "none")
+	_, err = pass.Join(viewer, "none")
 	wantRefusal(t, err, workstation.RefusedRevoked)
-	mustEnter(t, next, mustIssue(t, old, "desk1"), viewer)
+	mustJoin(t, next, mustIssue(t, old, "desk1"), viewer)
 
 	later := again(nil) // brings the workstation back, and is not current yet
-	mustEnter(t, later, mustIssue(t, later, "desk2"), viewer)
+	mustJoin(t, later, mustIssue(t, later, "desk2"), viewer)
 }
 
 func TestAReleaseHoldsAfterAReload(t *testing.T) {
 	old, again := reload(t)
 	label := mustIssue(t, old, "desk1")
-	x := mustEnter(t, old, label, viewer)
+	x := mustJoin(t, old, label, viewer)
 	next := again(nil)
 	old.State().Commit(next, nil)
 	wantOpen(t, x)
@@ -121,7 +121,7 @@ func TestAReleaseHoldsAfterAReload(t *testing.T) {
 }
 
 // Declared, released, dropped, declared again: only a restore opens it.
-func TestAReleasedDeskStaysSoWhileItIsNotDeclared(t *testing.T) {
+func TestAReleasedWorkstationStaysSoWhileItIsNotDeclared(t *testing.T) {
 	old, again := reload(t)
 	if err := old.Release(t.Context(), "default", "desk2"); err != nil {
 		t.Fatal(err)
@@ -146,20 +146,20 @@ func TestStateForgetsWhatNobodyHolds(t *testing.T) {
 	state := d.State()
 	for range 10 {
 		label := mustIssue(t, d, "desk2")
-		x := mustEnter(t, d, label, viewer)
+		x := mustJoin(t, d, label, viewer)
 		if err := d.EndSession("default", "desk2", x.ID); err != nil {
 			t.Fatal(err)
 		}
 		x.Leave()
 	}
-	if places, tokens, _, _ := state.Sizes(); places != 0 || tokens != 0 {
-		t.Errorf("%d places, %d tokens", places, tokens)
+	if entries, tokens, _, _ := state.Sizes(); entries != 0 || tokens != 0 {
+		t.Errorf("%d entries, %d tokens", entries, tokens)
 	}
 	_, err := d.Issue(dev, "nowhere", workstation.Options{})
 	wantFault(t, err, apierror.NotFound, "")
 	mustIssue(t, d, "desk2")
 	state.Commit(again(withoutDesk2), nil)
-	if places, tokens, _, _ := state.Sizes(); places != 0 || tokens != 0 {
-		t.Errorf("after the commit: %d places, %d tokens", places, tokens)
+	if entries, tokens, _, _ := state.Sizes(); entries != 0 || tokens != 0 {
+		t.Errorf("after the commit: %d entries, %d tokens", entries, tokens)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // A reload may drop workstations altogether, while requests and viewers of the
 // configuration before are still under way.
-func TestWithoutADeskInForceAnOldOneOpensNothing(t *testing.T) {
+func TestWithoutACurrentServiceAnOldOneOpensNothing(t *testing.T) {
 	old, again := reload(t)
 	state := old.State()
 	older := again(nil)
@@ -19,33 +19,33 @@ func TestWithoutADeskInForceAnOldOneOpensNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := mustEnter(t, old, mustIssue(t, old, "desk2"), viewer)
+	x := mustJoin(t, old, mustIssue(t, old, "desk2"), viewer)
 
 	state.Commit(nil, nil)
 	wantEnded(t, x, workstation.ReasonRemoved)
-	for name, d := range map[string]*workstation.Service{"the one in force before": older, "an older one": old} {
-		for _, desk := range []string{"desk1", "desk2"} {
-			if _, err := d.Issue(dev, desk, workstation.Options{}); err == nil {
-				t.Errorf("%s issues for %s", name, desk)
+	for which, d := range map[string]*workstation.Service{"the current one before": older, "an older one": old} {
+		for _, name := range []string{"desk1", "desk2"} {
+			if _, err := d.Issue(dev, name, workstation.Options{}); err == nil {
+				t.Errorf("%s issues for %s", which, name)
 			} else {
 				wantFault(t, err, apierror.NotFound, "")
 			}
 		}
-		_, err := d.Join(pass, viewer, "none")
+		_, err := pass.Join(viewer, "none")
 		wantRefusal(t, err, workstation.RefusedRevoked)
 		_, err = d.Find(label, viewer.Addr())
 		wantRefusal(t, err, workstation.RefusedRevoked)
 	}
-	if places, tokens, _, _ := state.Sizes(); places != 0 || tokens != 0 || state.Open() != 0 {
-		t.Errorf("%d places, %d tokens, %d sessions", places, tokens, state.Open())
+	if entries, tokens, _, _ := state.Sizes(); entries != 0 || tokens != 0 || state.Open() != 0 {
+		t.Errorf("%d entries, %d tokens, %d sessions", entries, tokens, state.Open())
 	}
 
-	back := again(nil) // it is not in force yet, but will be
-	mustEnter(t, back, mustIssue(t, back, "desk1"), viewer)
+	back := again(nil) // it is not current yet, but will be
+	mustJoin(t, back, mustIssue(t, back, "desk1"), viewer)
 	state.Commit(back, nil)
 	mustIssue(t, back, "desk2")
-	// What the new one has too, a late request of the old one may still ask for.
-	mustEnter(t, back, mustIssue(t, old, "desk2"), viewer)
+	// A late request of the old one may still ask for what the new one has too.
+	mustJoin(t, back, mustIssue(t, old, "desk2"), viewer)
 }
 
 // The keys of a configuration are known by name and by secret.
@@ -71,7 +71,7 @@ func TestCommitAsksForTheWholeIssuer(t *testing.T) {
 			}
 			labels[i] = issued.URL[:26]
 		}
-		open[name], unused[name] = mustEnter(t, old, labels[0], viewer), labels[1]
+		open[name], unused[name] = mustJoin(t, old, labels[0], viewer), labels[1]
 	}
 	next := again(nil)
 	state.Commit(next, func(by workstation.Issuer) bool { return by == issuers["kept"] })

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	MaxGraves = maxTombstones
-	MinSweep  = minSweep
+	MaxTombstones = maxTombstones
+	MinSweep      = minSweep
 
 	RecentPrefixes     = recentPrefixes
 	MaxConnecting      = maxConnecting
@@ -24,19 +24,19 @@ var (
 func (id ID) Key() string { return id.key() }
 
 // State is the service's.
-func (d *Service) State() *State { return d.state }
+func (w *Service) State() *State { return w.state }
 
 // Sizes counts what a State holds.
-func (s *State) Sizes() (places, tokens, prefixes, graves int) {
+func (s *State) Sizes() (entries, tokens, prefixes, dead int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.tombstones.byHash) != s.tombstones.count {
-		panic("graves and their index differ")
+	if len(s.tokens.dead.byHash) != s.tokens.dead.count {
+		panic("tombstones and their index differ")
 	}
-	if s.tombstones.count == 0 && len(s.tombstones.byPrefix) > 0 {
-		panic("prefixes of graves are left")
+	if s.tokens.dead.count == 0 && len(s.tokens.dead.byPrefix) > 0 {
+		panic("prefixes of tombstones are left")
 	}
-	return len(s.entries), len(s.tokens), len(s.prefixes), s.tombstones.count
+	return len(s.entries), len(s.tokens.live), len(s.tokens.byPrefix), s.tokens.dead.count
 }
 
 // Registered counts a tenant's registrations, as kept and as they are.
@@ -57,7 +57,7 @@ func (s *State) AddTombstones(n int) {
 	defer s.mu.Unlock()
 	for i := range n {
 		h, _ := hashOf(fmt.Sprintf("%026d", i))
-		s.tombstones.add(h, fmt.Sprintf("%08d", i), revoked, s.now())
+		s.tokens.dead.add(h, fmt.Sprintf("%08d", i), revoked, s.now())
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func TestLabelIsTheOneBeforeTheDomain(t *testing.T) {
-	d := newDesk(t, func(c *workstation.Config) { c.Domain = "VNC.example.com" })
+	d := newService(t, func(c *workstation.Config) { c.Domain = "VNC.example.com" })
 	long := strings.Repeat("a", 63)
 	for name, want := range map[string]string{
 		"abc.vnc.example.com":         "abc",
@@ -31,7 +31,7 @@ func TestLabelIsTheOneBeforeTheDomain(t *testing.T) {
 		"\xff.vnc.example.com":        "",
 		"":                            "",
 	} {
-		label, ok := d.Label(name)
+		label, ok := d.Policy().Label(name)
 		if label != want || ok != (want != "") {
 			t.Errorf("Label(%q) = %q, %v", name, label, ok)
 		}
@@ -39,12 +39,12 @@ func TestLabelIsTheOneBeforeTheDomain(t *testing.T) {
 }
 
 func TestTypedTokens(t *testing.T) {
-	d := newDesk(t, nil)
+	d := newService(t, nil)
 	for typed, want := range map[string]string{
 		"abc": "abc", " abc\n": "abc", "abc.vnc.example.com": "abc", "ABC.vnc.example.com:5900": "abc",
 		"abc:5900": "abc", "x.abc.vnc.example.com": "x.abc.vnc.example.com", "": "",
 	} {
-		if got := d.TypedLabel(typed); got != want {
+		if got := d.Policy().TypedLabel(typed); got != want {
 			t.Errorf("TypedLabel(%q) = %q", typed, got)
 		}
 	}
@@ -101,7 +101,7 @@ func TestATypedPrefixOpensOnlyWithVNCAuth(t *testing.T) {
 	on := open(t, func(c *workstation.Config) { c.State, c.VNCAuth = state, true })
 	label, issued := issue(t, on, "desk1", workstation.Options{})
 	for _, typed := range []string{label[:8], strings.ToUpper(label[:8]), " " + label[:8] + "\n"} {
-		prefix, ok := on.TypedPrefix(on.TypedLabel(typed))
+		prefix, ok := on.Policy().TypedPrefix(on.Policy().TypedLabel(typed))
 		if !ok {
 			t.Errorf("%q is no prefix", typed)
 			continue
@@ -110,7 +110,7 @@ func TestATypedPrefixOpensOnlyWithVNCAuth(t *testing.T) {
 			t.Errorf("%q: %v, %v", typed, pass, err)
 		}
 	}
-	prefix, ok := on.TypedPrefix(label[8:16])
+	prefix, ok := on.Policy().TypedPrefix(label[8:16])
 	if !ok {
 		t.Error("another part of the token is no prefix")
 	} else {
@@ -118,11 +118,11 @@ func TestATypedPrefixOpensOnlyWithVNCAuth(t *testing.T) {
 		wantRefusal(t, err, workstation.RefusedUnknown)
 	}
 	for _, typed := range []string{"", label[:7], label[:9], label[:25], label} {
-		if _, ok := on.TypedPrefix(typed); ok {
+		if _, ok := on.Policy().TypedPrefix(typed); ok {
 			t.Errorf("%q is taken for a prefix", typed)
 		}
 	}
-	if _, ok := off.TypedPrefix(label[:8]); ok {
+	if _, ok := off.Policy().TypedPrefix(label[:8]); ok {
 		t.Error("a prefix will do without vncauth")
 	}
 }

@@ -16,7 +16,7 @@ func FuzzLabel(f *testing.F) {
 	}
 	d := open(f, nil)
 	f.Fuzz(func(t *testing.T, name string) {
-		label, ok := d.Label(name)
+		label, ok := d.Policy().Label(name)
 		if !ok {
 			if label != "" {
 				t.Errorf("%q is no label but %q", name, label)

@@ -18,8 +18,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// shelf is a storage in memory.
-type shelf struct {
+// memoryStorage is a storage in memory.
+type memoryStorage struct {
 	mu     sync.Mutex
 	values map[string][]byte
 	fail   error                           // of every call, if set
@@ -27,9 +27,9 @@ type shelf struct {
 	wait   func(ctx context.Context) error // in Store, without the lock
 }
 
-func newShelf() *shelf { return &shelf{values: map[string][]byte{}} }
+func newMemoryStorage() *memoryStorage { return &memoryStorage{values: map[string][]byte{}} }
 
-func (s *shelf) enter(op, key string) error {
+func (s *memoryStorage) enter(op, key string) error {
 	s.mu.Lock()
 	before := s.before
 	s.mu.Unlock()
@@ -41,7 +41,7 @@ func (s *shelf) enter(op, key string) error {
 	return s.fail
 }
 
-func (s *shelf) Store(ctx context.Context, key string, value []byte) error {
+func (s *memoryStorage) Store(ctx context.Context, key string, value []byte) error {
 	if err := s.enter("store", key); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *shelf) Store(ctx context.Context, key string, value []byte) error {
 	return ctx.Err()
 }
 
-func (s *shelf) Load(_ context.Context, key string) ([]byte, error) {
+func (s *memoryStorage) Load(_ context.Context, key string) ([]byte, error) {
 	if err := s.enter("load", key); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *shelf) Load(_ context.Context, key string) ([]byte, error) {
 	return value, nil
 }
 
-func (s *shelf) Delete(_ context.Context, key string) error {
+func (s *memoryStorage) Delete(_ context.Context, key string) error {
 	if err := s.enter("delete", key); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *shelf) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-func (s *shelf) List(_ context.Context, path string, _ bool) ([]string, error) {
+func (s *memoryStorage) List(_ context.Context, path string, _ bool) ([]string, error) {
 	if err := s.enter("list", path); err != nil {
 		return nil, err
 	}
@@ -92,13 +92,13 @@ func (s *shelf) List(_ context.Context, path string, _ bool) ([]string, error) {
 	return slices.DeleteFunc(keys, func(k string) bool { return !strings.HasPrefix(k, path+"/") }), nil
 }
 
-func (s *shelf) failWith(err error) {
+func (s *memoryStorage) failWith(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fail = err
 }
 
-func (s *shelf) len() int {
+func (s *memoryStorage) len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.values)
@@ -133,12 +133,12 @@ func config(change func(*workstation.Config)) workstation.Config {
 		c.State = workstation.NewState(time.Now)
 	}
 	if c.Storage == nil {
-		c.Storage = newShelf()
+		c.Storage = newMemoryStorage()
 	}
 	return c
 }
 
-func newDesk(t testing.TB, change func(*workstation.Config)) *workstation.Service {
+func newService(t testing.TB, change func(*workstation.Config)) *workstation.Service {
 	t.Helper()
 	d, err := workstation.New(config(change))
 	if err != nil {
@@ -150,7 +150,7 @@ func newDesk(t testing.TB, change func(*workstation.Config)) *workstation.Servic
 // open is a service that has started.
 func open(t testing.TB, change func(*workstation.Config)) *workstation.Service {
 	t.Helper()
-	d := newDesk(t, change)
+	d := newService(t, change)
 	if err := d.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -167,18 +167,18 @@ func issue(t testing.TB, d *workstation.Service, name string, o workstation.Opti
 	return label, issued
 }
 
-// enter finds and joins.
-func enter(d *workstation.Service, label string, from netip.AddrPort) (*workstation.Session, error) {
+// join finds and joins.
+func join(d *workstation.Service, label string, from netip.AddrPort) (*workstation.Session, error) {
 	pass, err := d.Find(label, from.Addr())
 	if err != nil {
 		return nil, err
 	}
-	return d.Join(pass, from, "x509none")
+	return pass.Join(from, "x509none")
 }
 
-func mustEnter(t testing.TB, d *workstation.Service, label string, from netip.AddrPort) *workstation.Session {
+func mustJoin(t testing.TB, d *workstation.Service, label string, from netip.AddrPort) *workstation.Session {
 	t.Helper()
-	x, err := enter(d, label, from)
+	x, err := join(d, label, from)
 	if err != nil {
 		t.Fatal(err)
 	}

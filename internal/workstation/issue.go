@@ -16,7 +16,7 @@ type Options struct {
 	ExpiresIn time.Duration // until the first use, 1 s to max_duration; 0 = connect_within
 }
 
-// Issued is a new token, told once.
+// Issued is a new token. It is given out only here.
 type Issued struct {
 	Workstation string
 	URL         string    // <token>.<domain>:<port>
@@ -31,47 +31,46 @@ type Issued struct {
 // 40 bits of them a second try is rare already.
 const maxMints = 16
 
-// Issue makes a token for the issuer's workstation. Faults: not_found (unknown,
-// released, another tenant's), invalid_value for expires_in,
-// workstation_tokens_exceeded, storage_unavailable before Start. Where
-// randomness fails the error is none of them.
-func (d *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
-	if !d.ready.Load() {
+// Issue makes a token for the issuer's workstation. Faults: not_found (unknown, released, another
+// tenant's), invalid_value for expires_in, workstation_tokens_exceeded, storage_unavailable before
+// Start. Where randomness fails the error is none of them.
+func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
+	if !w.ready.Load() {
 		return Issued{}, errNotStarted()
 	}
-	life := d.policy.ConnectWithin
+	life := w.policy.ConnectWithin
 	if o.ExpiresIn != 0 {
-		if o.ExpiresIn < minLife || o.ExpiresIn > d.policy.MaxDuration {
+		if o.ExpiresIn < minLife || o.ExpiresIn > w.policy.MaxDuration {
 			return Issued{}, apierror.New(apierror.InvalidValue, "expires_in is at least %s and at most %s",
-				minLife, d.policy.MaxDuration).WithParam("expires_in")
+				minLife, w.policy.MaxDuration).WithParam("expires_in")
 		}
 		life = o.ExpiresIn
 	}
 	for range maxMints {
-		secret, err := mint(d.random)
+		secret, err := mint(w.random)
 		if err != nil {
 			return Issued{}, err
 		}
-		t := &token{issuer: by, viewOnly: d.policy.ViewOnly, shared: o.Shared}
+		t := &token{issuer: by, viewOnly: w.policy.ViewOnly, shared: o.Shared}
 		if o.ViewOnly != nil {
 			t.viewOnly = *o.ViewOnly
 		}
 		t.hash, _ = hashOf(secret)
-		if d.policy.VNCAuth {
+		if w.policy.VNCAuth {
 			t.prefix = secret[:prefixLength]
 		}
-		switch taken, err := d.admitToken(t, ID{by.Tenant, name}, life); {
+		switch taken, err := w.admitToken(t, ID{by.Tenant, name}, life); {
 		case err != nil:
 			return Issued{}, err
 		case !taken:
 			return Issued{
 				Workstation: name,
-				URL:         net.JoinHostPort(secret+"."+d.policy.Domain, strconv.Itoa(d.policy.Port)),
+				URL:         net.JoinHostPort(secret+"."+w.policy.Domain, strconv.Itoa(w.policy.Port)),
 				TokenID:     t.hash.id(),
 				ExpiresAt:   t.deadline,
 				ViewOnly:    t.viewOnly,
 				Shared:      t.shared,
-				FPS:         d.policy.FPS,
+				FPS:         w.policy.FPS,
 			}, nil
 		}
 	}
@@ -79,28 +78,28 @@ func (d *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 }
 
 // admitToken puts t among the live tokens unless another looks like it.
-func (d *Service) admitToken(t *token, id ID, life time.Duration) (taken bool, err error) {
-	s := d.state
+func (w *Service) admitToken(t *token, id ID, life time.Duration) (taken bool, err error) {
+	s := w.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	if !d.has(id) || s.overtaken(d, id, t.issuer) {
+	if !w.has(id) || s.overtaken(w, id, t.issuer) {
 		return false, notFound(id.Name)
 	}
 	if s.entries[id].released() {
 		return false, apierror.New(apierror.NotFound, "workstation %q was released", id.Name)
 	}
 	s.sweep(id, now)
-	if s.looksTaken(t) {
+	if s.tokens.taken(t) {
 		return true, nil
 	}
-	p := s.entry(id) // not before: sweeping forgets a place with its last token
-	if len(p.tokens) >= d.policy.MaxTokens {
+	p := s.entry(id) // not before: sweeping forgets an entry with its last token
+	if len(p.tokens) >= w.policy.MaxTokens {
 		return false, apierror.New(apierror.WorkstationTokensExceeded,
 			"workstation %q has %d live tokens; one must end or expire first", id.Name, len(p.tokens))
 	}
-	t.place = p
-	t.until = now.Add(d.policy.MaxDuration)
+	t.entry = p
+	t.until = now.Add(w.policy.MaxDuration)
 	if end := t.issuer.Until; !end.IsZero() && end.Before(t.until) {
 		t.until = end
 	}
@@ -109,25 +108,8 @@ func (d *Service) admitToken(t *token, id ID, life time.Duration) (taken bool, e
 		t.deadline = t.until
 	}
 	p.tokens = append(p.tokens, t)
-	s.tokens[t.hash] = t
-	if t.prefix != "" {
-		s.prefixes[t.prefix] = t
-	}
+	s.tokens.add(t)
 	return false, nil
-}
-
-// looksTaken tells whether a viewer could mean another token by t; mu is held.
-func (s *State) looksTaken(t *token) bool {
-	_, same := s.tokens[t.hash]
-	_, alike := s.prefixes[t.prefix]
-	return same || alike
-}
-
-// overtaken reports whether a later configuration is current that has dropped
-// the workstation or the key: a request of an earlier one may still be under
-// way. mu is held.
-func (s *State) overtaken(d *Service, id ID, by Issuer) bool {
-	return d.number <= s.latest && d != s.committed && !s.current(s.committed, id, by)
 }
 
 func notFound(name string) error {
@@ -138,7 +120,7 @@ func errNotStarted() error {
 	return apierror.New(apierror.StorageUnavailable, "the records of the workstations have not been read yet")
 }
 
-// clip bounds what a message repeats of a caller's words.
+// clip bounds how much of a caller's text a message repeats.
 func clip(s string) string {
 	const most = 128
 	if len(s) > most {

@@ -59,7 +59,7 @@ func TestAnUnusedTokenLivesUntilItExpires(t *testing.T) {
 				}
 				_, err = d.Find(label, viewer.Addr())
 				wantRefusal(t, err, workstation.RefusedExpired)
-				_, err = d.Join(pass, viewer, "none")
+				_, err = pass.Join(viewer, "none")
 				wantRefusal(t, err, workstation.RefusedExpired)
 			})
 		})
@@ -86,13 +86,13 @@ func TestAUsedTokenIsGoodForReconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, func(c *workstation.Config) { c.OnConflict = workstation.Share })
 		label, _ := issue(t, d, "desk1", workstation.Options{})
-		first, second := mustEnter(t, d, label, viewer), mustEnter(t, d, label, viewer)
+		first, second := mustJoin(t, d, label, viewer), mustJoin(t, d, label, viewer)
 		time.Sleep(time.Hour) // far beyond connect_within
 		first.Leave()
 		time.Sleep(time.Hour) // the second is still there
 		second.Leave()
 		time.Sleep(2*time.Minute - 1)
-		again := mustEnter(t, d, label, viewer)
+		again := mustJoin(t, d, label, viewer)
 		again.Leave()
 		again.Leave() // counts once
 		time.Sleep(2*time.Minute - 1)
@@ -100,7 +100,7 @@ func TestAUsedTokenIsGoodForReconnects(t *testing.T) {
 			t.Fatal("dead before reconnect_within was over")
 		}
 		time.Sleep(time.Nanosecond)
-		_, err := enter(d, label, viewer)
+		_, err := join(d, label, viewer)
 		wantRefusal(t, err, workstation.RefusedExpired)
 	})
 }
@@ -113,17 +113,17 @@ func TestNothingOutlivesMaxDuration(t *testing.T) {
 		if !issued.ExpiresAt.Equal(end) {
 			t.Errorf("expires %s", issued.ExpiresAt)
 		}
-		x := mustEnter(t, d, label, viewer)
+		x := mustJoin(t, d, label, viewer)
 		if !x.Until().Equal(end) {
 			t.Errorf("the session may last until %s", x.Until())
 		}
 		time.Sleep(12*time.Hour - 1)
-		mustEnter(t, d, label, viewer)
+		mustJoin(t, d, label, viewer)
 		time.Sleep(time.Nanosecond)
-		_, err := enter(d, label, viewer)
+		_, err := join(d, label, viewer)
 		wantRefusal(t, err, workstation.RefusedExpired)
 		fresh, _ := issue(t, d, "desk1", workstation.Options{})
-		mustEnter(t, d, fresh, viewer)
+		mustJoin(t, d, fresh, viewer)
 		wantEnded(t, x, workstation.ReasonMaxDuration) // though its relay was asleep
 	})
 }
@@ -138,7 +138,7 @@ func TestTokensEndWithTheKeyThatAskedForThem(t *testing.T) {
 			t.Fatal(issued.ExpiresAt, err)
 		}
 		label, _, _ := strings.Cut(issued.URL, ".")
-		if x := mustEnter(t, d, label, viewer); !x.Until().Equal(by.Until) {
+		if x := mustJoin(t, d, label, viewer); !x.Until().Equal(by.Until) {
 			t.Errorf("the session may last until %s", x.Until())
 		}
 		time.Sleep(time.Minute)
@@ -185,10 +185,10 @@ func TestViewOnlyIsThePolicysUnlessTheIssuerSays(t *testing.T) {
 			want  bool
 		}{{nil, policy}, {&yes, true}, {&no, false}} {
 			label, issued := issue(t, d, "desk1", workstation.Options{ViewOnly: tc.asked})
-			x := mustEnter(t, d, label, viewer)
+			x := mustJoin(t, d, label, viewer)
 			x.Leave()
-			if issued.ViewOnly != tc.want || x.ViewOnly != tc.want {
-				t.Errorf("policy %v: issued %v, session %v, want %v", policy, issued.ViewOnly, x.ViewOnly, tc.want)
+			if issued.ViewOnly != tc.want || x.Pass.ViewOnly != tc.want {
+				t.Errorf("policy %v: issued %v, session %v, want %v", policy, issued.ViewOnly, x.Pass.ViewOnly, tc.want)
 			}
 		}
 	}
@@ -200,7 +200,7 @@ func TestWithoutRandomnessThereIsNoTokenAndNoSession(t *testing.T) {
 	if _, err := d.Issue(dev, "desk1", workstation.Options{}); err == nil {
 		t.Error("a token without randomness")
 	}
-	if _, err := enter(d, label, viewer); err == nil {
+	if _, err := join(d, label, viewer); err == nil {
 		t.Error("a session without randomness")
 	}
 }

@@ -4,23 +4,24 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"sync"
 	"time"
 )
 
 const (
 	// maxLogins is how many workstations are remembered that were logged in to, or failed.
 	maxLogins = 4096
-	// maxConnecting bounds the viewers of one workstation that log in or wait for a login: a lecture
-	// that opens one shared desktop. Without it one address that is issued could take every file
+	// maxConnecting bounds the viewers of one workstation that log in or wait for a login: a
+	// lecture that opens one shared desktop. Without it, one issued address could take every file
 	// descriptor while its workstation is silent.
 	maxConnecting = 128
 	// maxConnectingInAll bounds those of all workstations, for the same reason.
 	maxConnectingInAll = 1024
 )
 
-// backoffs are how long a workstation is not asked again after a failed login. Xvnc shuts an address
-// out that fails five times, and all viewers come from the gateway's; one that does not answer costs
-// each viewer the whole timeout.
+// backoffs are how long a workstation is not dialled again after a failed login. Xvnc shuts out an
+// address that fails five times, and all viewers come from the gateway's. A workstation that does
+// not answer costs each viewer the whole timeout.
 var backoffs = map[RefusalCode]time.Duration{
 	WorkstationPassword:    30 * time.Second,
 	WorkstationBlacklisted: 30 * time.Second,
@@ -34,7 +35,16 @@ var (
 	errConnecting   = errors.New("too many viewers wait for this workstation, or for all of them")
 )
 
-// login is what is known of the gateway's logins to one workstation. State.mu guards it.
+// logins are the gateway's logins to workstations.
+type logins struct {
+	now func() time.Time
+
+	mu         sync.Mutex // guards the following, and every login and attempt
+	byID       map[ID]*login
+	connecting int // viewers of all workstations that log in or wait for a login
+}
+
+// login is what is known of the gateway's logins to one workstation.
 type login struct {
 	provedBy   int64    // the number of the service whose login was right; 0: none
 	attempt    *attempt // under way while none was right, else nil
@@ -52,84 +62,83 @@ type attempt struct {
 	why    RefusalCode   // "" if it was right
 }
 
-// Login lets the caller log in to a workstation; done must be called once, with the code of the
-// failure, or "". Until a login of this service was right, one caller at a time tries, and who comes
-// meanwhile shares its failure: a crowd with a wrong password would have the gateway shut out. After
-// some failures callers are refused at once for a while, until a reload or another registration. A
-// caller that may not log in gets a nil done, the code for its viewer, and the cause for the log.
-func (d *Service) Login(ctx context.Context, id ID) (done func(why RefusalCode), why RefusalCode, cause error) {
-	l := d.startConnecting(id)
+// Login lets the caller log in to a workstation. done must be called once, with the code of the
+// failure or "". Until a login of this service was right, one caller at a time tries, and those
+// that come meanwhile share its failure: many at once with a wrong password would have the gateway
+// shut out. After some failures callers are refused at once for a while, until a reload or another
+// registration. A caller that may not log in gets a nil done, the code for its viewer, and the
+// cause for the log.
+func (w *Service) Login(ctx context.Context, id ID) (done func(why RefusalCode), why RefusalCode, cause error) {
+	g, number := &w.state.logins, w.number
+	l := g.startConnecting(id)
 	if l == nil {
 		return nil, RefusedTooManyConnections, errConnecting
 	}
 	for {
-		mine, other, why := d.startAttempt(l)
+		mine, other, why := g.startAttempt(l, number)
 		if why != "" {
-			d.stopConnecting(id, l)
+			g.stopConnecting(id, l)
 			return nil, why, errBackoff
 		}
 		if other == nil {
-			return func(why RefusalCode) { d.finishLogin(id, l, mine, why) }, "", nil
+			return func(why RefusalCode) { g.finish(id, l, number, mine, why) }, "", nil
 		}
 		select {
 		case <-other.over:
-			if other.why != "" && other.number == d.number {
-				d.stopConnecting(id, l)
+			if other.why != "" && other.number == number {
+				g.stopConnecting(id, l)
 				return nil, other.why, errSharedFailed
 			}
 		case <-ctx.Done():
-			d.stopConnecting(id, l)
+			g.stopConnecting(id, l)
 			return nil, WorkstationTimeout, ctx.Err()
 		}
 	}
 }
 
 // startConnecting counts the caller at a workstation; nil where there are too many.
-func (d *Service) startConnecting(id ID) *login {
-	s := d.state
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.logins[id]
-	if s.connecting >= maxConnectingInAll || l != nil && l.connecting >= maxConnecting {
+func (g *logins) startConnecting(id ID) *login {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := g.byID[id]
+	if g.connecting >= maxConnectingInAll || l != nil && l.connecting >= maxConnecting {
 		return nil
 	}
 	if l == nil {
-		if len(s.logins) >= maxLogins {
-			maps.DeleteFunc(s.logins, func(_ ID, l *login) bool { return l.connecting == 0 })
+		if len(g.byID) >= maxLogins {
+			maps.DeleteFunc(g.byID, func(_ ID, l *login) bool { return l.connecting == 0 })
 		}
 		l = new(login)
-		s.logins[id] = l
+		g.byID[id] = l
 	}
 	l.connecting++
-	s.connecting++
+	g.connecting++
 	return l
 }
 
 // startAttempt returns why the workstation is not asked now, the attempt to wait for, or the
-// caller's own; nothing where a login was right and needs no turn.
-func (d *Service) startAttempt(l *login) (mine, other *attempt, why RefusalCode) {
-	s := d.state
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// caller's own; nothing where a login was right and callers need not wait for each other.
+func (g *logins) startAttempt(l *login, number int64) (mine, other *attempt, why RefusalCode) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	switch {
-	case l.failedBy == d.number && s.now().Before(l.until):
+	case l.failedBy == number && g.now().Before(l.until):
 		return nil, nil, l.why
-	case l.provedBy == d.number:
+	case l.provedBy == number:
 		return nil, nil, ""
 	case l.attempt != nil:
 		return nil, l.attempt, ""
 	}
-	l.attempt = &attempt{number: d.number, over: make(chan struct{})}
+	l.attempt = &attempt{number: number, over: make(chan struct{})}
 	return l.attempt, nil, ""
 }
 
-func (d *Service) finishLogin(id ID, l *login, mine *attempt, why RefusalCode) {
-	s := d.state
-	s.mu.Lock()
-	if l.provedBy, l.failedBy = d.number, 0; why != "" {
+func (g *logins) finish(id ID, l *login, number int64, mine *attempt, why RefusalCode) {
+	g.mu.Lock()
+	if l.provedBy, l.failedBy = number, 0; why != "" {
 		l.provedBy = 0
 		if during := backoffs[why]; during > 0 {
-			l.failedBy, l.why, l.until = d.number, why, s.now().Add(during)
+			l.failedBy, l.why, l.until = number, why, g.now().Add(during)
 		}
 	}
 	if mine != nil {
@@ -137,27 +146,25 @@ func (d *Service) finishLogin(id ID, l *login, mine *attempt, why RefusalCode) {
 		mine.why = why
 		close(mine.over)
 	}
-	s.mu.Unlock()
-	d.stopConnecting(id, l)
+	g.mu.Unlock()
+	g.stopConnecting(id, l)
 }
 
-// stopConnecting ends what startConnecting began. What nothing is known of is forgotten.
-func (d *Service) stopConnecting(id ID, l *login) {
-	s := d.state
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.connecting--
+// stopConnecting ends what startConnecting began. A login of which nothing is known is forgotten.
+func (g *logins) stopConnecting(id ID, l *login) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.connecting--
 	l.connecting--
-	if l.connecting == 0 && l.provedBy == 0 && l.failedBy == 0 && s.logins[id] == l {
-		delete(s.logins, id)
+	if l.connecting == 0 && l.provedBy == 0 && l.failedBy == 0 && g.byID[id] == l {
+		delete(g.byID, id)
 	}
 }
 
-// forgetLogins has a workstation asked again at once: its address or login has changed. Whoever
-// tries the old one shares nothing with those who come from now on.
-func (d *Service) forgetLogins(id ID) {
-	s := d.state
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.logins, id)
+// forget has a workstation asked again at once: its address or login has changed. Attempts at the
+// old one share nothing with those from now on.
+func (g *logins) forget(id ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.byID, id)
 }

@@ -46,9 +46,9 @@ func wantLogin(t *testing.T, what string, got chan outcome, want workstation.Ref
 
 const waits workstation.RefusalCode = "waits"
 
-func TestLoginsTakeTurnsUntilOneWasRight(t *testing.T) {
+func TestLoginsWaitForEachOtherUntilOneWasRight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, ctx := newDesk(t, nil), t.Context()
+		d, ctx := newService(t, nil), t.Context()
 		first := wantLogin(t, "the first", login(ctx, d, desk1), "")
 		second, third := login(ctx, d, desk1), login(ctx, d, desk1)
 		wantLogin(t, "the second", second, waits)
@@ -67,7 +67,8 @@ func TestLoginsTakeTurnsUntilOneWasRight(t *testing.T) {
 	})
 }
 
-// Each trying for itself, a crowd at a silent workstation would wait the whole timeout one after the other.
+// If each tried for itself, many viewers of a silent workstation would wait the whole timeout one
+// after the other.
 func TestWhoeverWaitsSharesTheFailureOfTheLoginUnderWay(t *testing.T) {
 	for _, c := range []struct {
 		why  workstation.RefusalCode
@@ -102,7 +103,7 @@ func TestWhoeverWaitsSharesTheFailureOfTheLoginUnderWay(t *testing.T) {
 
 func TestALoginThatWasRightEndsTheTimeInWhichAWorkstationIsNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, ctx := newDesk(t, nil), t.Context()
+		d, ctx := newService(t, nil), t.Context()
 		wantLogin(t, "the first", login(ctx, d, desk1), "")("")
 		slow, quick := wantLogin(t, "slow", login(ctx, d, desk1), ""), wantLogin(t, "quick", login(ctx, d, desk1), "")
 		quick(workstation.WorkstationTimeout)
@@ -113,7 +114,7 @@ func TestALoginThatWasRightEndsTheTimeInWhichAWorkstationIsNotAsked(t *testing.T
 
 func TestViewersThatWaitForAWorkstationAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, nil)
+		d := newService(t, nil)
 		ctx, leave := context.WithCancel(t.Context())
 		first := wantLogin(t, "the first", login(ctx, d, desk1), "")
 		var waiting []chan outcome

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// special are addresses that belong to the machine the gateway runs on, to its
-// network's plumbing, or that stand for another address: a network that merely
-// contains one does not open it.
+// special are addresses that belong to the machine the gateway runs on, to its network's plumbing,
+// or that stand for another address: a network that merely contains one does not open it.
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),          // this host (RFC 1122 section 3.2.1.3)
 	netip.MustParsePrefix("127.0.0.0/8"),        // loopback
@@ -44,8 +43,8 @@ func cleanNetwork(n netip.Prefix) (netip.Prefix, error) {
 	return n.Masked(), nil
 }
 
-// allowed tells whether a run-time workstation may be at ap. own tells which
-// addresses the gateway itself listens on; nil is none.
+// allowed reports whether a run-time workstation may be at ap. own reports whether the gateway
+// itself listens on an address; nil means on none.
 func allowed(networks []netip.Prefix, ap netip.AddrPort, own func(netip.AddrPort) bool) bool {
 	addr := plain(ap.Addr())
 	inside, exactly := false, false

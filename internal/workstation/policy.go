@@ -23,8 +23,8 @@ const (
 	DefaultMaxRegistered   = 1000
 )
 
-// Conflict says what happens to a viewer who comes while a session is open at
-// the workstation and the two are not both shared.
+// Conflict says what happens to a viewer that connects while a session is open at the workstation,
+// unless both are shared.
 type Conflict int
 
 // The rules.
@@ -34,8 +34,7 @@ const (
 	Share                   // all sessions are shared
 )
 
-// Policy is the part of the configuration that holds for all workstations.
-// Zero durations and numbers take their defaults.
+// Policy is the configuration of all workstations. Zero durations and numbers take their defaults.
 type Policy struct {
 	Domain string // tokens are labels under it: <token>.<Domain>:<Port>
 	Port   int    // as viewers see it; default 5900
@@ -55,14 +54,14 @@ type Policy struct {
 	VNCAuth   bool // keep the first 8 characters of new tokens, for viewers that can show no more
 	ViewOnly  bool // of sessions whose issuer does not say
 
-	// For the relay: what it enforces of what a viewer asks for.
+	// What the relay lets a viewer ask for.
 	FixedSize     bool // viewers cannot change the desktop's size
 	NoClipboardIn bool // the viewer's clipboard stays there
 	FPS           int  // updates a viewer can ask for in a second; 0 = any number
 
-	// Networks are where a workstation registered at run time may be; empty
-	// turns registration off. Loopback, link-local and the like, and the
-	// gateway's own listeners, must be named exactly, by a /32 or /128.
+	// Networks are where a workstation registered at run time may be. Empty turns registration off.
+	// Loopback, link-local and similar addresses, and the gateway's own listeners, must be named
+	// exactly, by a /32 or /128.
 	Networks []netip.Prefix
 
 	Credentials map[string]Credential // what a registration may name
@@ -149,16 +148,15 @@ func cleanDomain(domain string) (string, error) {
 	return lower, nil
 }
 
-// warning is for the log at load; "" is none.
-func (p *Policy) warning() string {
+// Warning is a line for the log at load: what works, but not for all viewers. "" is none.
+func (p Policy) Warning() string {
 	if !strings.Contains(p.Domain, "-") {
 		return ""
 	}
 	return fmt.Sprintf("the domain %q has a hyphen: TigerVNC from 1.16 on then sends no server name, and its users must type the token", p.Domain)
 }
 
-// lowerASCII leaves everything else as it is: Unicode folding would take a
-// Kelvin sign for a k.
+// lowerASCII changes ASCII only: Unicode folding would take a Kelvin sign for a k.
 func lowerASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {

@@ -11,12 +11,12 @@ import (
 )
 
 func TestDefaultsOfThePolicy(t *testing.T) {
-	p := newDesk(t, nil).Policy()
+	p := newService(t, nil).Policy()
 	if p.Port != 5900 || p.ConnectWithin != 5*time.Minute || p.ReconnectWithin != 2*time.Minute || p.MaxDuration != 12*time.Hour ||
 		p.IdleTimeout != 0 || p.OnConflict != workstation.Refuse || p.MaxTokens != 16 || p.MaxSessions != 1000 || p.MaxRegistered != 1000 {
 		t.Errorf("%+v", p)
 	}
-	short := newDesk(t, func(c *workstation.Config) { c.MaxDuration = time.Minute }).Policy()
+	short := newService(t, func(c *workstation.Config) { c.MaxDuration = time.Minute }).Policy()
 	if short.ConnectWithin != time.Minute {
 		t.Errorf("connect_within %s is longer than max_duration", short.ConnectWithin)
 	}
@@ -63,8 +63,8 @@ func TestBadConfigurationsAreNamed(t *testing.T) {
 
 func TestAHyphenInTheDomainIsAWarning(t *testing.T) {
 	for domain, want := range map[string]bool{"vnc.example.com": false, "vnc.my-company.com": true} {
-		d := newDesk(t, func(c *workstation.Config) { c.Domain = domain })
-		if got := d.Warning(); (got != "") != want {
+		d := newService(t, func(c *workstation.Config) { c.Domain = domain })
+		if got := d.Policy().Warning(); (got != "") != want {
 			t.Errorf("%s: %q", domain, got)
 		}
 	}
@@ -74,7 +74,7 @@ func TestAHyphenInTheDomainIsAWarning(t *testing.T) {
 func TestNothingRunsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, nil)
-		x := mustEnter(t, d, mustIssue(t, d, "desk1"), viewer)
+		x := mustJoin(t, d, mustIssue(t, d, "desk1"), viewer)
 		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
 			t.Fatal(err)
 		}

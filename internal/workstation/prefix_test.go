@@ -36,7 +36,7 @@ func TestAMatchIsAskedForLivePrefixesFirstAndMayTakeItsTime(t *testing.T) {
 }
 
 // A viewer that tries a dead token again and again makes no guess, however little of it it shows.
-func TestThePrefixOfADeadTokenIsToldFromAWrongOne(t *testing.T) {
+func TestThePrefixOfADeadTokenIsNoWrongOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, func(c *workstation.Config) { c.VNCAuth, c.MaxTokens = true, 1000 })
 		want := func(label string, typed, matched workstation.RefusalCode) {
@@ -72,8 +72,8 @@ func TestThePrefixOfADeadTokenIsToldFromAWrongOne(t *testing.T) {
 		}
 		time.Sleep(24 * time.Hour)
 		want(released, workstation.RefusedUnknown, workstation.RefusedUnknown)
-		if _, _, prefixes, graves := d.State().Sizes(); prefixes > 1 || graves != 0 {
-			t.Errorf("%d prefixes and %d dead tokens are left", prefixes, graves)
+		if _, _, prefixes, dead := d.State().Sizes(); prefixes > 1 || dead != 0 {
+			t.Errorf("%d prefixes and %d dead tokens are left", prefixes, dead)
 		}
 	})
 }

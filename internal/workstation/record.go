@@ -17,10 +17,9 @@ import (
 //	{"version":1,"tenant":"default","name":"desk1","address":"10.0.0.7:5901",
 //	 "credential":"lab","registered_at":"…","released_at":"…","changed_at":"…"}
 //
-// A workstation of the configuration has a record once it was released:
-// "declared" is set and, unless it was registered before it was declared, there
-// is no address. A restored one keeps its record without released_at, so that
-// of two machines on one storage the later word counts.
+// A workstation of the configuration has a record once it was released: "declared" is set and,
+// unless it was registered before it was declared, there is no address. A restored one keeps its
+// record without released_at, so that of two machines on one storage the later word counts.
 const (
 	storageDir    = "gatehouse/workstations"
 	recordSuffix  = ".json"
@@ -46,7 +45,8 @@ func (id ID) key() string {
 	return storageDir + "/" + hex.EncodeToString(sum[:]) + recordSuffix
 }
 
-// isRecordKey leaves alone what else a storage may keep beside records.
+// isRecordKey reports whether a key is that of a record: a storage may keep other values beside
+// them.
 func isRecordKey(key string) bool {
 	name, ok := strings.CutPrefix(key, storageDir+"/")
 	if !ok {
@@ -130,8 +130,7 @@ func (r *record) touch(now time.Time) {
 	r.ChangedAt = now
 }
 
-// newer tells whether r is to be believed rather than other. Of two words of
-// one moment the release counts.
+// newer reports whether r replaces other. Of two records of the same time the release counts.
 func (r *record) newer(other *record) bool {
 	if r.ChangedAt.Equal(other.ChangedAt) {
 		return !r.ReleasedAt.IsZero() && other.ReleasedAt.IsZero()
@@ -142,8 +141,8 @@ func (r *record) newer(other *record) bool {
 // keepReleased is how long the record of a released run-time workstation stays.
 const keepReleased = 7 * 24 * time.Hour
 
-// old tells whether the record may go: its workstation was registered at run
-// time, was released long ago, and without the record is unknown, not open.
+// old reports whether the record can be deleted: its workstation was registered at run time and
+// released long ago. Without the record it is unknown, not open.
 func (r *record) old(now time.Time) bool {
 	return !r.Declared && !r.ReleasedAt.IsZero() && now.Sub(r.ReleasedAt) >= keepReleased
 }

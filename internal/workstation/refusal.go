@@ -18,7 +18,7 @@ const (
 	RefusedUnavailable RefusalCode = "unavailable" // the configuration cannot reach it, or is not started
 )
 
-// Refusals of a connection, whatever its token.
+// Refusals of a connection with any token.
 const (
 	RefusedNoServerName       RefusalCode = "no_server_name"       // no token yet: neither host name nor password
 	RefusedTooManyConnections RefusalCode = "too_many_connections" // a limit of half-open connections
@@ -87,7 +87,7 @@ var refusals = map[RefusalCode]struct {
 
 func refuse(code RefusalCode) error { return NewRefusal(code) }
 
-// refusal is what the holder of a dead token is told.
+// refusal is the refusal of a dead token.
 func (d tokenState) refusal() error {
 	switch d {
 	case expired:

@@ -3,9 +3,19 @@ package workstation
 import (
 	"context"
 	"net/netip"
+	"sync/atomic"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
+
+// Registry is what changes durably at run time: registrations, and which workstations are released.
+// It keeps them in the storage and in the State.
+type Registry struct {
+	inventory *Inventory
+	storage   Storage
+	emit      emitter
+	ready     atomic.Bool
+}
 
 // Registration is a workstation as a caller describes it.
 type Registration struct {
@@ -13,46 +23,45 @@ type Registration struct {
 	Credential string // the name of a declared credential; "" = none
 }
 
-// Register puts a workstation in service, durably, or changes one; a released
-// one is in service again. created tells that there was none. For a workstation
-// of the configuration the empty Registration undoes a release, and any other
-// is a conflict. Faults: workstation_conflict; missing_required_parameter and
-// invalid_value with their param; unsupported_parameter where registration is
-// off; workstations_exceeded; storage_unavailable, with nothing changed.
-func (d *Service) Register(ctx context.Context, tenant, name string, r Registration) (v View, created bool, err error) {
-	if !d.ready.Load() {
+// Register puts a workstation in service, durably, or changes one; a released one is in service
+// again. created reports that there was none. For a workstation of the configuration the empty
+// Registration undoes a release, and any other is a conflict. Faults: workstation_conflict;
+// missing_required_parameter and invalid_value with their param; unsupported_parameter where
+// registration is off; workstations_exceeded; storage_unavailable, with nothing changed.
+func (g *Registry) Register(ctx context.Context, tenant, name string, r Registration) (v View, created bool, err error) {
+	if !g.ready.Load() {
 		return View{}, false, errNotStarted()
 	}
 	id := ID{tenant, name}
-	if d.declared[id] != nil {
+	if g.inventory.declared[id] != nil {
 		if r != (Registration{}) {
 			return View{}, false, apierror.New(apierror.WorkstationConflict,
 				"workstation %q is declared in the configuration and cannot be registered", name)
 		}
-		if err := d.Restore(ctx, tenant, name); err != nil {
+		if err := g.Restore(ctx, tenant, name); err != nil {
 			return View{}, false, err
 		}
-		v, err = d.Get(tenant, name)
+		v, err = g.inventory.Get(tenant, name)
 		return v, false, err
 	}
-	if err := d.checkRegistration(id, r); err != nil {
+	if err := g.checkRegistration(id, r); err != nil {
 		return View{}, false, err
 	}
-	defer d.forgetLogins(id) // another address or login may be better
-	created, err = d.register(ctx, id, r)
+	defer g.inventory.state.logins.forget(id) // another address or login may be better
+	created, err = g.register(ctx, id, r)
 	if err != nil {
 		return View{}, false, err
 	}
-	d.prune(ctx)
-	v, err = d.Get(tenant, name)
+	g.prune(ctx)
+	v, err = g.inventory.Get(tenant, name)
 	return v, created, err
 }
 
-func (d *Service) checkRegistration(id ID, r Registration) error {
+func (g *Registry) checkRegistration(id ID, r Registration) error {
 	if err := id.check(); err != nil {
 		return apierror.New(apierror.InvalidValue, "%v", err).WithParam("workstation_id")
 	}
-	if len(d.policy.Networks) == 0 {
+	if len(g.inventory.policy.Networks) == 0 {
 		return apierror.New(apierror.UnsupportedParameter,
 			"workstations cannot be registered at run time: the option register_networks is not set").WithParam("address")
 	}
@@ -63,50 +72,50 @@ func (d *Service) checkRegistration(id ID, r Registration) error {
 	if err != nil {
 		return apierror.New(apierror.InvalidValue, "address: %v", err).WithParam("address")
 	}
-	if addr.IsValid() && !allowed(d.policy.Networks, netip.AddrPortFrom(addr, port), nil) {
+	if addr.IsValid() && !allowed(g.inventory.policy.Networks, netip.AddrPortFrom(addr, port), nil) {
 		return apierror.New(apierror.InvalidValue,
 			"address %q is not in a network that the option register_networks allows", r.Address).WithParam("address")
 	}
-	if c, ok := d.policy.Credentials[r.Credential]; r.Credential != "" && (!ok || !c.allows(id.Tenant)) {
+	if c, ok := g.inventory.policy.Credentials[r.Credential]; r.Credential != "" && (!ok || !c.allows(id.Tenant)) {
 		return apierror.New(apierror.InvalidValue, "there is no credential %q", clip(r.Credential)).WithParam("credential")
 	}
 	return nil
 }
 
-func (d *Service) register(ctx context.Context, id ID, r Registration) (created bool, err error) {
-	s := d.state
+func (g *Registry) register(ctx context.Context, id ID, r Registration) (created bool, err error) {
 	ctx, cancel := forStorage(ctx)
 	defer cancel()
-	done, err := s.lockRecord(ctx, id)
+	done, err := g.lockRecord(ctx, id)
 	if err != nil {
 		return false, unavailable(err)
 	}
-	fresh, err := s.plan(d, id, r)
+	fresh, err := g.plan(id, r)
 	if err == nil && fresh.needed {
-		err = d.change(ctx, fresh.record, fresh.changes)
+		err = g.change(ctx, fresh.record, fresh.changes)
 	}
 	if fresh.created {
-		s.unreserve(id)
+		g.unreserve(id)
 	}
 	done()
 	if fresh.evicted.Name != "" {
-		d.erase(ctx, fresh.evicted)
+		g.erase(ctx, fresh.evicted)
 	}
 	return fresh.created, err
 }
 
-// plan is what a registration is to change.
+// plan is what a registration will change.
 type plan struct {
 	record  record
-	changes int  // of the place when the plan was made
+	changes int  // of the entry when the plan was made
 	needed  bool // false: all is as asked
 	created bool
-	evicted ID // forgotten to make room
+	evicted ID // forgotten for the new one
 }
 
-// plan counts a workstation that is to be created as registered, until
-// unreserve: two callers cannot both take the last room.
-func (s *State) plan(d *Service, id ID, r Registration) (plan, error) {
+// plan counts a workstation that it will create as registered, until unreserve: two callers cannot
+// both create the last one allowed.
+func (g *Registry) plan(id ID, r Registration) (plan, error) {
+	s := g.inventory.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.entries[id]
@@ -118,8 +127,8 @@ func (s *State) plan(d *Service, id ID, r Registration) (plan, error) {
 	n.created = !p.registered()
 	n.needed = n.created || p.released() || p.unsaved || p.record.Address != r.Address || p.record.Credential != r.Credential
 	if n.created {
-		if s.registered[id.Tenant] >= d.policy.MaxRegistered {
-			oldest := s.oldestReleased(id.Tenant)
+		if s.registered[id.Tenant] >= g.inventory.policy.MaxRegistered {
+			oldest := g.oldestReleased(id.Tenant)
 			if oldest == nil {
 				return plan{}, apierror.New(apierror.WorkstationsExceeded,
 					"%d workstations are registered; one must be released first", s.registered[id.Tenant])
@@ -140,7 +149,8 @@ func (s *State) plan(d *Service, id ID, r Registration) (plan, error) {
 	return n, nil
 }
 
-func (s *State) unreserve(id ID) {
+func (g *Registry) unreserve(id ID) {
+	s := g.inventory.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.registered[id.Tenant]--; s.registered[id.Tenant] == 0 {
@@ -150,7 +160,8 @@ func (s *State) unreserve(id ID) {
 
 // oldestReleased is the registration that is forgotten first: forgotten, it is
 // still not open. mu is held.
-func (s *State) oldestReleased(tenant string) *entry {
+func (g *Registry) oldestReleased(tenant string) *entry {
+	s := g.inventory.state
 	var oldest *entry
 	for id, p := range s.entries {
 		if id.Tenant != tenant || !p.registered() || !p.released() || p.unsaved || p.record.Declared {

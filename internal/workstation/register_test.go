@@ -48,7 +48,7 @@ func TestRegisteringARunTimeWorkstation(t *testing.T) {
 
 func TestTheSameRegistrationAgainWritesNothing(t *testing.T) {
 	var writes atomic.Int32
-	storage := newShelf()
+	storage := newMemoryStorage()
 	storage.before = func(op, _ string) {
 		if op == "store" {
 			writes.Add(1)
@@ -121,7 +121,7 @@ func TestTenantsDoNotSeeEachOther(t *testing.T) {
 	register(t, d, "acme", "run", "10.0.0.2:5900")
 	register(t, d, "default", "run", "10.0.0.3:5900")
 	ours, _ := issue(t, d, "run", workstation.Options{})
-	x := mustEnter(t, d, ours, viewer)
+	x := mustJoin(t, d, ours, viewer)
 	if err := d.Release(t.Context(), "acme", "run"); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestTenantsDoNotSeeEachOther(t *testing.T) {
 
 func TestATenantRegistersSoMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage, state := newShelf(), workstation.NewState(time.Now)
+		storage, state := newMemoryStorage(), workstation.NewState(time.Now)
 		d := open(t, func(c *workstation.Config) { c.MaxRegistered, c.Storage, c.State = 3, storage, state })
 		for i := range 3 {
 			register(t, d, "default", fmt.Sprint("run", i), "10.0.0.1:5900")
@@ -205,7 +205,7 @@ func TestTwoCallersDoNotTakeTheLastRoomTwice(t *testing.T) {
 }
 
 func TestACredentialOfOtherTenantsIsNotThere(t *testing.T) {
-	state, storage := workstation.NewState(time.Now), newShelf()
+	state, storage := workstation.NewState(time.Now), newMemoryStorage()
 	lab := func(tenants ...string) *workstation.Service {
 		return open(t, func(c *workstation.Config) {
 			c.State, c.Storage = state, storage
@@ -228,7 +228,7 @@ func TestACredentialOfOtherTenantsIsNotThere(t *testing.T) {
 }
 
 func TestACredentialThatIsGoneMakesAWorkstationUnreachable(t *testing.T) {
-	state, storage := workstation.NewState(time.Now), newShelf()
+	state, storage := workstation.NewState(time.Now), newMemoryStorage()
 	d := open(t, func(c *workstation.Config) { c.State, c.Storage = state, storage })
 	if _, _, err := d.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5900", Credential: "lab"}); err != nil {
 		t.Fatal(err)
@@ -240,7 +240,7 @@ func TestACredentialThatIsGoneMakesAWorkstationUnreachable(t *testing.T) {
 }
 
 func TestAReleaseDuringAChangeWins(t *testing.T) {
-	storage := newShelf()
+	storage := newMemoryStorage()
 	d := open(t, func(c *workstation.Config) { c.Storage = storage })
 	register(t, d, "default", "run", "10.0.0.1:5900")
 	released := make(chan error, 1)

@@ -13,13 +13,13 @@ import (
 )
 
 func TestReleaseEndsEverythingAtOneWorkstation(t *testing.T) {
-	storage := newShelf()
+	storage := newMemoryStorage()
 	d := open(t, func(c *workstation.Config) { c.Storage = storage })
 	label, _ := issue(t, d, "desk1", workstation.Options{Shared: true})
 	spare, _ := issue(t, d, "desk1", workstation.Options{})
 	elsewhere, _ := issue(t, d, "desk2", workstation.Options{})
-	a, b := mustEnter(t, d, label, viewer), mustEnter(t, d, label, other)
-	bystander := mustEnter(t, d, elsewhere, viewer)
+	a, b := mustJoin(t, d, label, viewer), mustJoin(t, d, label, other)
+	bystander := mustJoin(t, d, elsewhere, viewer)
 	for range 2 { // also when repeated
 		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
 			t.Fatal(err)
@@ -29,7 +29,7 @@ func TestReleaseEndsEverythingAtOneWorkstation(t *testing.T) {
 	wantEnded(t, b, workstation.ReasonReleased)
 	wantOpen(t, bystander)
 	for _, l := range []string{label, spare} {
-		_, err := enter(d, l, viewer)
+		_, err := join(d, l, viewer)
 		wantRefusal(t, err, workstation.RefusedReleased)
 	}
 	_, err := d.Issue(dev, "desk1", workstation.Options{})
@@ -44,10 +44,10 @@ func TestReleaseEndsEverythingAtOneWorkstation(t *testing.T) {
 	if err := d.Restore(t.Context(), "default", "desk1"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = enter(d, label, viewer) // dead stays dead
+	_, err = join(d, label, viewer) // dead stays dead
 	wantRefusal(t, err, workstation.RefusedReleased)
 	fresh, _ := issue(t, d, "desk1", workstation.Options{})
-	mustEnter(t, d, fresh, viewer)
+	mustJoin(t, d, fresh, viewer)
 }
 
 func TestNobodyIsInOnceReleaseHasReturned(t *testing.T) {
@@ -66,7 +66,7 @@ func TestNobodyIsInOnceReleaseHasReturned(t *testing.T) {
 		for range 3 {
 			all.Go(func() {
 				<-start
-				if x, err := d.Join(pass, viewer, "none"); err == nil {
+				if x, err := pass.Join(viewer, "none"); err == nil {
 					mu.Lock()
 					joined = append(joined, x)
 					mu.Unlock()
@@ -80,7 +80,7 @@ func TestNobodyIsInOnceReleaseHasReturned(t *testing.T) {
 			if open, _ := d.Sessions("default", "desk1"); len(open) != 0 {
 				t.Errorf("round %d: %d sessions are open", round, len(open))
 			}
-			if _, late := d.Join(pass, viewer, "none"); late == nil {
+			if _, late := pass.Join(viewer, "none"); late == nil {
 				t.Errorf("round %d: joined after the release", round)
 			}
 			released <- err
@@ -100,7 +100,7 @@ func TestNobodyIsInOnceReleaseHasReturned(t *testing.T) {
 
 func TestAReleaseIsInForceBeforeASlowStorageHasIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage := newShelf()
+		storage := newMemoryStorage()
 		storage.wait = func(ctx context.Context) error {
 			select {
 			case <-time.After(3 * time.Second):
@@ -111,7 +111,7 @@ func TestAReleaseIsInForceBeforeASlowStorageHasIt(t *testing.T) {
 		}
 		d := open(t, func(c *workstation.Config) { c.Storage = storage })
 		label, _ := issue(t, d, "desk1", workstation.Options{})
-		x := mustEnter(t, d, label, viewer)
+		x := mustJoin(t, d, label, viewer)
 		ctx, gone := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- d.Release(ctx, "default", "desk1") }()
@@ -140,7 +140,7 @@ func TestAReleaseIsInForceBeforeASlowStorageHasIt(t *testing.T) {
 
 func TestAHangingStorageFailsTheCallNotTheRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage := newShelf()
+		storage := newMemoryStorage()
 		storage.wait = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		d := open(t, func(c *workstation.Config) { c.Storage = storage })
 		began := time.Now()
@@ -154,11 +154,11 @@ func TestAHangingStorageFailsTheCallNotTheRelease(t *testing.T) {
 }
 
 func TestAFailingStorage(t *testing.T) {
-	storage := newShelf()
+	storage := newMemoryStorage()
 	d := open(t, func(c *workstation.Config) { c.Storage = storage })
 	broken := errors.New("disk full")
 	label, _ := issue(t, d, "desk1", workstation.Options{})
-	x := mustEnter(t, d, label, viewer)
+	x := mustJoin(t, d, label, viewer)
 
 	storage.failWith(broken)
 	for range 2 { // the second tries again
@@ -186,13 +186,13 @@ func TestAFailingStorage(t *testing.T) {
 // A restore that fails may have reached the storage: what memory says then must
 // win at the next start.
 func TestAFailedRestoreOpensNothingLater(t *testing.T) {
-	storage, state := newShelf(), workstation.NewState(time.Now)
+	storage, state := newMemoryStorage(), workstation.NewState(time.Now)
 	use := func(c *workstation.Config) { c.Storage, c.State = storage, state }
 	d := open(t, use)
 	if err := d.Release(t.Context(), "default", "desk1"); err != nil {
 		t.Fatal(err)
 	}
-	failing := open(t, func(c *workstation.Config) { use(c); c.Storage = &takesButFails{shelf: storage} })
+	failing := open(t, func(c *workstation.Config) { use(c); c.Storage = &takesButFails{memoryStorage: storage} })
 	wantFault(t, failing.Restore(t.Context(), "default", "desk1"), apierror.StorageUnavailable, "")
 	reloaded := open(t, use)
 	if v, _ := reloaded.Get("default", "desk1"); v.State != workstation.StateReleased {
@@ -204,10 +204,10 @@ func TestAFailedRestoreOpensNothingLater(t *testing.T) {
 	}
 }
 
-type takesButFails struct{ *shelf }
+type takesButFails struct{ *memoryStorage }
 
 func (s *takesButFails) Store(ctx context.Context, key string, value []byte) error {
-	if err := s.shelf.Store(ctx, key, value); err != nil {
+	if err := s.memoryStorage.Store(ctx, key, value); err != nil {
 		return err
 	}
 	return errors.New("timeout after the write")

@@ -13,8 +13,8 @@ import (
 // has from long ago does not open a desktop.
 func TestAnotherStorageAfterAReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		state, before, after := workstation.NewState(time.Now), newShelf(), newShelf()
-		on := func(s *shelf) *workstation.Service {
+		state, before, after := workstation.NewState(time.Now), newMemoryStorage(), newMemoryStorage()
+		on := func(s *memoryStorage) *workstation.Service {
 			return open(t, func(c *workstation.Config) { c.State, c.Storage = state, s })
 		}
 		on(after).Release(t.Context(), "default", "desk1")
@@ -36,18 +36,17 @@ func TestAnotherStorageAfterAReload(t *testing.T) {
 	})
 }
 
-// Two processes share a storage: what one released is released in the other
-// with its next start.
+// Two processes share a storage: what one released is released in the other with its next start.
 func TestAStartTakesOverWhatAnotherProcessReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage, state := newShelf(), workstation.NewState(time.Now)
+		storage, state := newMemoryStorage(), workstation.NewState(time.Now)
 		here := func() *workstation.Service {
 			return open(t, func(c *workstation.Config) { c.State, c.Storage = state, storage })
 		}
 		ours := here()
 		register(t, ours, "default", "run", "10.0.0.1:5900")
 		label := mustIssue(t, ours, "run")
-		x := mustEnter(t, ours, label, viewer)
+		x := mustJoin(t, ours, label, viewer)
 		theirs := open(t, func(c *workstation.Config) { c.Storage = storage })
 		time.Sleep(time.Second)
 		if err := theirs.Release(t.Context(), "default", "run"); err != nil {
@@ -63,7 +62,7 @@ func TestAStartTakesOverWhatAnotherProcessReleased(t *testing.T) {
 
 func TestAReleasedRegistrationThatIsDeclaredLaterStaysReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage := newShelf()
+		storage := newMemoryStorage()
 		boot := func(declared bool) *workstation.Service {
 			return open(t, func(c *workstation.Config) {
 				c.Storage = storage
@@ -91,7 +90,7 @@ func TestAReleasedRegistrationThatIsDeclaredLaterStaysReleased(t *testing.T) {
 
 func TestOldReleasedRegistrationsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage, state := newShelf(), workstation.NewState(time.Now)
+		storage, state := newMemoryStorage(), workstation.NewState(time.Now)
 		d := open(t, func(c *workstation.Config) { c.Storage, c.State = storage, state })
 		for _, name := range []string{"run", "kept"} {
 			register(t, d, "default", name, "10.0.0.1:5900")
@@ -130,7 +129,7 @@ func TestOldReleasedRegistrationsGo(t *testing.T) {
 // The later word counts, also where it comes from a machine whose clock is late.
 func TestARestoreCountsThoughTheClockIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		storage, state := newShelf(), workstation.NewState(time.Now)
+		storage, state := newMemoryStorage(), workstation.NewState(time.Now)
 		late := func() time.Time { return time.Now().Add(-time.Hour) }
 		here := func() *workstation.Service {
 			return open(t, func(c *workstation.Config) { c.State, c.Storage = state, storage })

@@ -13,7 +13,7 @@ import (
 )
 
 func TestRegistrationsAndReleasesSurviveARestart(t *testing.T) {
-	storage := newShelf()
+	storage := newMemoryStorage()
 	boot := func() *workstation.Service {
 		return open(t, func(c *workstation.Config) { c.Storage = storage })
 	}
@@ -55,8 +55,8 @@ func TestRegistrationsAndReleasesSurviveARestart(t *testing.T) {
 	}
 }
 
-func TestADeskThatHasNotStartedOpensNothing(t *testing.T) {
-	d := newDesk(t, nil)
+func TestAServiceThatHasNotStartedOpensNothing(t *testing.T) {
+	d := newService(t, nil)
 	_, err := d.Issue(dev, "desk1", workstation.Options{})
 	wantFault(t, err, apierror.StorageUnavailable, "")
 	_, _, err = d.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5900"})
@@ -72,7 +72,7 @@ func TestADeskThatHasNotStartedOpensNothing(t *testing.T) {
 func TestAnUnreadableStorageStopsTheStart(t *testing.T) {
 	broken := errors.New("no route to host")
 	for _, op := range []string{"list", "load", "store"} {
-		storage := newShelf()
+		storage := newMemoryStorage()
 		storage.values[desk1.Key()] = workstation.RecordOf(desk1, "10.0.0.1:5900", "", time.Now())
 		state := workstation.NewState(time.Now)
 		if op == "store" { // memory knows a release that the storage must get
@@ -81,14 +81,14 @@ func TestAnUnreadableStorageStopsTheStart(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		failing := &failsAt{shelf: storage, op: op, err: broken}
+		failing := &failsAt{memoryStorage: storage, op: op, err: broken}
 		storage.before = failing.note
-		d := newDesk(t, func(c *workstation.Config) { c.Storage, c.State = failing, state })
+		d := newService(t, func(c *workstation.Config) { c.Storage, c.State = failing, state })
 		if err := d.Start(t.Context()); !errors.Is(err, broken) {
 			t.Errorf("%s: %v", op, err)
 		}
 		if _, err := d.Issue(dev, "desk1", workstation.Options{}); err == nil {
-			t.Errorf("%s: a token for a desk that did not start", op)
+			t.Errorf("%s: a token for a service that did not start", op)
 		}
 		storage.failWith(nil)
 		failing.op = ""
@@ -98,9 +98,9 @@ func TestAnUnreadableStorageStopsTheStart(t *testing.T) {
 	}
 }
 
-// failsAt is a shelf whose calls of one kind fail.
+// failsAt is a memoryStorage whose calls of one kind fail.
 type failsAt struct {
-	*shelf
+	*memoryStorage
 	op  string
 	err error
 }
@@ -111,7 +111,7 @@ func (s *failsAt) note(op, _ string) {
 	}
 }
 
-func (s *shelf) put(key string, value []byte) { s.values[key] = value }
+func (s *memoryStorage) put(key string, value []byte) { s.values[key] = value }
 
 func TestDamagedValuesAreNamedByTheirKey(t *testing.T) {
 	good := string(workstation.RecordOf(desk1, "10.0.0.1:5900", "lab", time.Now()))
@@ -129,9 +129,9 @@ func TestDamagedValuesAreNamedByTheirKey(t *testing.T) {
 		"too long":       good + strings.Repeat(" ", 4096),
 		"no time":        strings.Replace(good, `changed_at`, `registered_at`, 1),
 	} {
-		storage := newShelf()
+		storage := newMemoryStorage()
 		storage.put(desk1.Key(), []byte(value))
-		d := newDesk(t, func(c *workstation.Config) { c.Storage = storage })
+		d := newService(t, func(c *workstation.Config) { c.Storage = storage })
 		if err := d.Start(t.Context()); err == nil || !strings.Contains(err.Error(), desk1.Key()) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -139,22 +139,22 @@ func TestDamagedValuesAreNamedByTheirKey(t *testing.T) {
 }
 
 func TestForeignKeysBesideTheRecords(t *testing.T) {
-	storage := newShelf()
+	storage := newMemoryStorage()
 	storage.put("gatehouse/workstations/.tmp-123", []byte("half a write"))
 	storage.put(desk1.Key()+".bak", []byte("somebody's copy"))
 	open(t, func(c *workstation.Config) { c.Storage = storage })
 
 	// A storage that lists otherwise than agreed would hide release marks.
-	d := newDesk(t, func(c *workstation.Config) { c.Storage = relative{storage} })
+	d := newService(t, func(c *workstation.Config) { c.Storage = relative{storage} })
 	if err := d.Start(t.Context()); err == nil {
 		t.Error("started on keys that are not under the folder")
 	}
 }
 
-type relative struct{ *shelf }
+type relative struct{ *memoryStorage }
 
 func (r relative) List(ctx context.Context, path string, deep bool) ([]string, error) {
-	keys, err := r.shelf.List(ctx, path, deep)
+	keys, err := r.memoryStorage.List(ctx, path, deep)
 	for i, k := range keys {
 		keys[i] = strings.TrimPrefix(k, path+"/")
 	}

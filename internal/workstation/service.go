@@ -1,26 +1,26 @@
 package workstation
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"sync/atomic"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
-// Service is the workstations of one configuration. It never changes; what changes
-// is in its State, which it shares with the services before and after it.
+// Service is the workstations of one configuration, and their tokens. It never changes; what
+// changes is in its State, which it shares with the services before and after it.
 type Service struct {
-	policy   Policy
-	declared map[ID]*Target
-	state    *State
-	storage  Storage
-	random   io.Reader
-	emit     func(string, map[string]any)
-	number   int64 // a later configuration has a higher one
-	ready    atomic.Bool
+	*Inventory
+	*Registry
+	random io.Reader
+	emit   emitter
+	number int64 // a later configuration has a higher one
 }
+
+// emitter is Config.Emit, never nil.
+type emitter func(event string, data map[string]any)
 
 // New checks a configuration and changes nothing in the State. Errors name
 // the option or the workstation at fault.
@@ -33,23 +33,21 @@ func New(c Config) (*Service, error) {
 		return nil, err
 	}
 	c.Policy.Credentials = maps.Clone(c.Policy.Credentials)
-	d := &Service{
-		policy:   c.Policy,
-		declared: make(map[ID]*Target, len(c.Workstations)),
-		state:    c.State,
-		storage:  c.Storage,
-		random:   c.Random,
-		emit:     c.Emit,
-		number:   c.State.services.Add(1),
+	w := &Service{
+		Inventory: &Inventory{policy: c.Policy, declared: make(map[ID]*Target, len(c.Workstations)), state: c.State},
+		random:    c.Random,
+		emit:      c.Emit,
+		number:    c.State.services.Add(1),
 	}
-	if d.emit == nil {
-		d.emit = func(string, map[string]any) {}
+	if w.emit == nil {
+		w.emit = func(string, map[string]any) {}
 	}
+	w.Registry = &Registry{inventory: w.Inventory, storage: c.Storage, emit: w.emit}
 	for _, spec := range c.Workstations {
 		if err := spec.ID.check(); err != nil {
 			return nil, err
 		}
-		if _, twice := d.declared[spec.ID]; twice {
+		if _, twice := w.declared[spec.ID]; twice {
 			return nil, fmt.Errorf("workstation %q of tenant %q is declared twice", spec.ID.Name, spec.ID.Tenant)
 		}
 		target := spec.Target
@@ -57,62 +55,33 @@ func New(c Config) (*Service, error) {
 		if err := target.check(); err != nil {
 			return nil, fmt.Errorf("workstation %q: %w", spec.ID.Name, err)
 		}
-		d.declared[spec.ID] = &target
+		w.declared[spec.ID] = &target
 	}
-	return d, nil
+	return w, nil
 }
 
-// Policy is the configured policy, defaults filled in. Callers must not change
-// its maps and slices.
-func (d *Service) Policy() Policy { return d.policy }
-
-// Ready is the fault storage_unavailable until Start has succeeded: what is
-// released is not known before.
-func (d *Service) Ready() error {
-	if !d.ready.Load() {
-		return errNotStarted()
-	}
-	return nil
-}
-
-// Warning is a line for the log at load: what works, but for some viewers does
-// not. "" is none.
-func (d *Service) Warning() string { return d.policy.warning() }
+// Policy is the configured policy, defaults filled in. Callers must not change its maps and slices.
+func (w *Service) Policy() Policy { return w.policy }
 
 // Format prints nothing: a Service knows credentials.
-func (d *Service) Format(f fmt.State, _ rune) { opaque(f, "desk") }
+func (w *Service) Format(f fmt.State, _ rune) { opaque(f, "workstations") }
 
-// has reports whether the service has the workstation, released or not; State.mu is
-// held.
-func (d *Service) has(id ID) bool {
-	return d.declared[id] != nil || d.state.entries[id].registered()
-}
-
-// target is where id is; nil where the configuration cannot reach it. State.mu
-// is held.
-func (d *Service) target(id ID) *Target {
-	if t := d.declared[id]; t != nil {
-		return t
+// EndSession ends one session by hand and withdraws its token: the viewer would
+// be back in a second. Other sessions of the token go on. Fault: not_found.
+func (w *Service) EndSession(tenant, name, sid string) error {
+	s := w.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := ID{tenant, name}
+	if !w.has(id) {
+		return notFound(name)
 	}
-	p := d.state.entries[id]
-	if !p.registered() {
-		return nil
-	}
-	t := &Target{Address: p.record.Address, guarded: true, networks: d.policy.Networks}
-	if name := p.record.Credential; name != "" {
-		login, ok := d.policy.Credentials[name]
-		if !ok || !login.allows(id.Tenant) {
+	if p := s.entries[id]; p != nil {
+		if x := p.sessions[sid]; x != nil {
+			s.retire(x.Pass.token, revoked)
+			s.end(x, ReasonEnded)
 			return nil
 		}
-		t.User, t.Password, t.TLS = login.User, login.Password, namedTLS(login.TLS, p.record.Address)
 	}
-	return t
-}
-
-func newSessionID(random io.Reader) (string, error) {
-	var raw [8]byte
-	if _, err := io.ReadFull(random, raw[:]); err != nil {
-		return "", fmt.Errorf("reading randomness: %w", err)
-	}
-	return "vnc-" + hex.EncodeToString(raw[:]), nil
+	return apierror.New(apierror.NotFound, "workstation %q has no session %q", clip(name), clip(sid))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// Who is there, who comes, and what becomes of both.
+// An open session, a new viewer, and what happens to both.
 func TestConflictsAtAWorkstation(t *testing.T) {
 	const joins, refused, replaces = "joins", "refused", "replaces"
 	for _, tc := range []struct {
@@ -36,9 +36,9 @@ func TestConflictsAtAWorkstation(t *testing.T) {
 			a, _ := issue(t, d, "desk1", workstation.Options{Shared: tc.first})
 			b, _ := issue(t, d, "desk1", workstation.Options{Shared: tc.second})
 			elsewhere, _ := issue(t, d, "desk2", workstation.Options{})
-			bystander := mustEnter(t, d, elsewhere, viewer)
-			there := mustEnter(t, d, a, viewer)
-			newcomer, err := enter(d, b, other)
+			bystander := mustJoin(t, d, elsewhere, viewer)
+			there := mustJoin(t, d, a, viewer)
+			newcomer, err := join(d, b, other)
 			if tc.want == refused {
 				wantRefusal(t, err, workstation.RefusedBusy)
 			} else if err != nil {
@@ -60,8 +60,8 @@ func TestAReplacedViewerOfTheSameTokenDoesNotEndIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, func(c *workstation.Config) { c.OnConflict = workstation.Replace })
 		label, _ := issue(t, d, "desk1", workstation.Options{})
-		first := mustEnter(t, d, label, viewer)
-		second := mustEnter(t, d, label, viewer)
+		first := mustJoin(t, d, label, viewer)
+		second := mustJoin(t, d, label, viewer)
 		wantEnded(t, first, workstation.ReasonReplaced)
 		first.Leave()
 		time.Sleep(time.Hour)
@@ -81,9 +81,9 @@ func TestPinning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mustEnter(t, d, label, viewer).Leave()
-		mustEnter(t, d, label, mapped).Leave()
-		x, err := enter(d, label, other)
+		mustJoin(t, d, label, viewer).Leave()
+		mustJoin(t, d, label, mapped).Leave()
+		x, err := join(d, label, other)
 		if !pin {
 			if err != nil {
 				t.Fatal(err)
@@ -92,7 +92,7 @@ func TestPinning(t *testing.T) {
 			continue
 		}
 		wantRefusal(t, err, workstation.RefusedPinned)
-		_, err = d.Join(early, other, "none")
+		_, err = early.Join(other, "none")
 		wantRefusal(t, err, workstation.RefusedPinned)
 	}
 }
@@ -101,27 +101,27 @@ func TestSoManySessionsInAll(t *testing.T) {
 	d := open(t, func(c *workstation.Config) { c.MaxSessions, c.OnConflict = 2, workstation.Replace })
 	a, _ := issue(t, d, "desk1", workstation.Options{})
 	b, _ := issue(t, d, "desk2", workstation.Options{Shared: true})
-	first := mustEnter(t, d, a, viewer)
-	second := mustEnter(t, d, b, viewer)
-	_, err := enter(d, b, viewer)
+	first := mustJoin(t, d, a, viewer)
+	second := mustJoin(t, d, b, viewer)
+	_, err := join(d, b, viewer)
 	wantRefusal(t, err, workstation.RefusedFull)
 	wantOpen(t, second)
-	third := mustEnter(t, d, a, viewer) // takes the place of the first
+	third := mustJoin(t, d, a, viewer) // takes the place of the first
 	wantEnded(t, first, workstation.ReasonReplaced)
 	first.Leave() // frees nothing twice
-	_, err = enter(d, b, viewer)
+	_, err = join(d, b, viewer)
 	wantRefusal(t, err, workstation.RefusedFull)
 	third.Leave()
-	mustEnter(t, d, b, viewer)
+	mustJoin(t, d, b, viewer)
 }
 
 func TestSessionsAreListedAndEndedByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, nil)
 		label, issued := issue(t, d, "desk1", workstation.Options{Shared: true})
-		x := mustEnter(t, d, label, viewer)
+		x := mustJoin(t, d, label, viewer)
 		time.Sleep(time.Second)
-		y := mustEnter(t, d, label, other)
+		y := mustJoin(t, d, label, other)
 		x.Up.Add(3)
 		x.Down.Add(5)
 		got, err := d.Sessions("default", "desk1")
@@ -140,7 +140,7 @@ func TestSessionsAreListedAndEndedByHand(t *testing.T) {
 		}
 		wantEnded(t, x, workstation.ReasonEnded)
 		wantOpen(t, y)
-		_, err = enter(d, label, viewer) // or it would be back at once
+		_, err = join(d, label, viewer) // or it would be back at once
 		wantRefusal(t, err, workstation.RefusedRevoked)
 		wantFault(t, d.EndSession("default", "desk1", x.ID), apierror.NotFound, "")
 		_, err = d.Sessions("acme", "desk1")
@@ -152,7 +152,7 @@ func TestTheFirstReasonStays(t *testing.T) {
 	state := workstation.NewState(time.Now)
 	d := open(t, func(c *workstation.Config) { c.State = state })
 	label, _ := issue(t, d, "desk1", workstation.Options{})
-	x := mustEnter(t, d, label, viewer)
+	x := mustJoin(t, d, label, viewer)
 	if x.Why() != "" {
 		t.Errorf("an open session has the reason %q", x.Why())
 	}
@@ -160,7 +160,7 @@ func TestTheFirstReasonStays(t *testing.T) {
 	state.EndAll(workstation.ReasonShutdown)
 	x.Leave()
 	wantEnded(t, x, workstation.ReasonIdle)
-	y := mustEnter(t, d, label, viewer)
+	y := mustJoin(t, d, label, viewer)
 	state.EndAll(workstation.ReasonShutdown)
 	wantEnded(t, y, workstation.ReasonShutdown)
 }
@@ -173,7 +173,7 @@ func TestEventsTellWhoWhereAndHowLong(t *testing.T) {
 			c.Emit = func(event string, data map[string]any) { names, last = append(names, event), data }
 		})
 		label, issued := issue(t, d, "desk1", workstation.Options{})
-		x := mustEnter(t, d, label, viewer)
+		x := mustJoin(t, d, label, viewer)
 		time.Sleep(90 * time.Second)
 		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
 			t.Fatal(err)
@@ -200,8 +200,8 @@ func TestEventsTellWhoWhereAndHowLong(t *testing.T) {
 	})
 }
 
-// A viewer that comes back before its lost connection was noticed gets its desktop, from its own address only: the
-// token can be read on the way.
+// A viewer that comes back before its lost connection was noticed gets its desktop, from its own
+// address only: the token can be read on the way.
 func TestATokenTakesOverItsOwnSessionFromItsAddress(t *testing.T) {
 	again := netip.AddrPortFrom(netip.AddrFrom16(viewer.Addr().As16()), 40001)
 	for _, tc := range []struct {
@@ -217,7 +217,7 @@ func TestATokenTakesOverItsOwnSessionFromItsAddress(t *testing.T) {
 	} {
 		d := open(t, nil)
 		label, another := mustIssue(t, d, "desk1"), mustIssue(t, d, "desk1")
-		there := mustEnter(t, d, label, tc.first)
+		there := mustJoin(t, d, label, tc.first)
 		if !tc.own {
 			label = another
 		}
@@ -225,10 +225,10 @@ func TestATokenTakesOverItsOwnSessionFromItsAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if busy := d.Look(pass, tc.from.Addr()) != nil; busy == tc.takesOver {
+		if busy := pass.Look(tc.from.Addr()) != nil; busy == tc.takesOver {
 			t.Errorf("%s: busy before it joins: %v", tc.name, busy)
 		}
-		newcomer, err := d.Join(pass, tc.from, "x509none")
+		newcomer, err := pass.Join(tc.from, "x509none")
 		if !tc.takesOver {
 			wantRefusal(t, err, workstation.RefusedBusy)
 			wantOpen(t, there)

@@ -15,19 +15,16 @@ type State struct {
 	services atomic.Int64              // made so far: numbers them in the order of their making
 	turns    [turnstiles]chan struct{} // one change in storage at a time for a workstation
 
+	logins logins
+
 	mu         sync.Mutex // guards the following, and every entry, token and session
 	entries    map[ID]*entry
-	tokens     map[hash]*token   // may hold some that have expired and are not swept yet
-	prefixes   map[string]*token // of those with a prefix
-	tombstones tombstones        // tokens that died
-	logins     map[ID]*login     // the gateway's, to workstations
-	connecting int               // viewers that log in or wait for a login
-	sessions   int               // open ones
-	registered map[string]int    // records of run-time workstations by tenant
-	sweepAt    int               // number of tokens at which the next Issue sweeps all
-	pruneAt    time.Time         // the next look for old records
-	committed  *Service          // the service of the last Commit
-	latest     int64             // number of the newest service that was made before the last Commit
+	tokens     tokenTable
+	sessions   int            // open ones
+	registered map[string]int // records of run-time workstations by tenant
+	pruneAt    time.Time      // the next search for old records
+	committed  *Service       // the service of the last Commit
+	latest     int64          // number of the newest service that was made before the last Commit
 	allowed    func(by Issuer) bool
 }
 
@@ -43,7 +40,7 @@ type entry struct {
 	sessions map[string]*Session
 }
 
-// released reports whether nobody may come in.
+// released reports whether the workstation is released.
 func (p *entry) released() bool { return p != nil && p.known && !p.record.ReleasedAt.IsZero() }
 
 // registered reports whether the workstation was registered at run time.
@@ -54,11 +51,9 @@ func NewState(now func() time.Time) *State {
 	s := &State{
 		now:        now,
 		entries:    make(map[ID]*entry),
-		tokens:     make(map[hash]*token),
-		prefixes:   make(map[string]*token),
-		logins:     make(map[ID]*login),
+		tokens:     newTokenTable(),
 		registered: make(map[string]int),
-		sweepAt:    minSweep,
+		logins:     logins{now: now, byID: make(map[ID]*login)},
 	}
 	for i := range s.turns {
 		s.turns[i] = make(chan struct{}, 1)
@@ -79,7 +74,7 @@ func (s *State) entry(id ID) *entry {
 	return p
 }
 
-// tidy forgets an entry that nothing holds; mu is held.
+// tidy forgets an entry without record, token and session; mu is held.
 func (s *State) tidy(p *entry) {
 	if !p.known && len(p.tokens) == 0 && len(p.sessions) == 0 {
 		delete(s.entries, p.id)
@@ -111,42 +106,43 @@ func (s *State) count(p *entry, n int) {
 	}
 }
 
-// Commit makes d the current configuration, in place of those before it:
-// tokens and sessions of workstations or keys that it does not have end.
-// Workstations registered at run time stay. allowed tells whether a token of
-// this issuer may live on (nil: all may); it is called with a lock held and must
-// not call back. A nil service has no workstations.
-func (s *State) Commit(d *Service, allowed func(by Issuer) bool) {
+// Commit makes w the current configuration, in place of those before it: tokens and sessions of
+// workstations or keys that it does not have end. Workstations registered at run time stay. allowed
+// reports whether a token of this issuer may stay (nil: all may); it is called with a lock held and
+// must not call back. A nil service has no workstations.
+func (s *State) Commit(w *Service, allowed func(by Issuer) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.committed, s.allowed, s.latest = d, allowed, s.services.Load()
-	if d != nil {
-		s.latest = d.number
+	s.committed, s.allowed, s.latest = w, allowed, s.services.Load()
+	if w != nil {
+		s.latest = w.number
 	}
-	for _, t := range s.tokens {
-		if !s.current(d, t.place.id, t.issuer) {
+	for _, t := range s.tokens.live {
+		if !s.current(w, t.entry.id, t.issuer) {
 			s.retire(t, revoked)
 		}
 	}
 	for _, p := range s.entries {
 		for _, x := range p.sessions {
-			if !s.current(d, p.id, x.Issuer) {
+			if !s.current(w, p.id, x.Pass.Issuer) {
 				s.end(x, ReasonRemoved)
 			}
 		}
 	}
-	if d == nil || !d.policy.VNCAuth {
-		for prefix, t := range s.prefixes {
-			t.prefix = ""
-			delete(s.prefixes, prefix)
-		}
+	if w == nil || !w.policy.VNCAuth {
+		s.tokens.dropPrefixes()
 	}
 }
 
-// inForce tells whether d and the committed keys still have workstation and
-// issuer; mu is held.
-func (s *State) current(d *Service, id ID, by Issuer) bool {
-	return d != nil && d.has(id) && (s.allowed == nil || s.allowed(by))
+// current reports whether w and the committed keys still have workstation and issuer; mu is held.
+func (s *State) current(w *Service, id ID, by Issuer) bool {
+	return w != nil && w.has(id) && (s.allowed == nil || s.allowed(by))
+}
+
+// overtaken reports whether a later configuration is current that has dropped the workstation or
+// the key: a request of an earlier one may still be under way. mu is held.
+func (s *State) overtaken(w *Service, id ID, by Issuer) bool {
+	return w.number <= s.latest && w != s.committed && !s.current(s.committed, id, by)
 }
 
 // Open is the number of open sessions.
@@ -165,11 +161,21 @@ func (s *State) EndAll(r Reason) {
 	}
 }
 
-// endAt ends the sessions at a place and tells how many they were; mu is held.
+// endAt ends the sessions of an entry and returns how many there were; mu is held.
 func (s *State) endAt(p *entry, r Reason) int {
 	n := len(p.sessions)
 	for _, x := range p.sessions {
 		s.end(x, r)
+	}
+	return n
+}
+
+// close ends the sessions and tokens of a released entry, and returns how many sessions there were;
+// mu is held.
+func (s *State) close(p *entry) int {
+	n := s.endAt(p, ReasonReleased)
+	for len(p.tokens) > 0 {
+		s.retire(p.tokens[0], released)
 	}
 	return n
 }
@@ -179,33 +185,20 @@ func (s *State) retire(t *token, why tokenState) {
 	if t.dead != alive {
 		return
 	}
-	t.dead = why
-	delete(s.tokens, t.hash)
-	if t.prefix != "" {
-		delete(s.prefixes, t.prefix)
-	}
-	p := t.place
-	for i, other := range p.tokens {
-		if other == t {
-			p.tokens = slices.Delete(p.tokens, i, i+1)
-			break
-		}
-	}
-	s.tombstones.add(t.hash, t.prefix, why, s.now())
+	p := t.entry
+	s.tokens.remove(t, why, s.now())
+	p.tokens = slices.DeleteFunc(p.tokens, func(other *token) bool { return other == t })
 	s.tidy(p)
 }
 
-// minSweep is the number of tokens below which sweeping all is not worth it.
-const minSweep = 64
-
-// sweep retires what has expired at id, and everywhere once the number of tokens
-// has doubled since it last did: amortised constant time for a token. mu is held.
+// sweep retires what has expired at id, and everywhere once the number of tokens has doubled since
+// it last did: amortised constant time for each token. mu is held.
 func (s *State) sweep(id ID, now time.Time) {
-	if len(s.tokens) >= s.sweepAt {
-		for _, t := range s.tokens {
+	if s.tokens.dueForSweep() {
+		for _, t := range s.tokens.live {
 			s.expire(t, now)
 		}
-		s.sweepAt = max(minSweep, 2*len(s.tokens))
+		s.tokens.swept()
 		return
 	}
 	p := s.entries[id]
@@ -226,7 +219,7 @@ func (s *State) expire(t *token, now time.Time) {
 // endOverdue ends sessions whose relay has not seen their end; mu is held.
 func (s *State) endOverdue(p *entry, now time.Time) {
 	for _, x := range p.sessions {
-		if !now.Before(x.until) {
+		if !now.Before(x.Until()) {
 			s.end(x, ReasonMaxDuration)
 		}
 	}

@@ -20,7 +20,8 @@ const (
 
 // lockRecord waits until no other call changes the record of id in storage. Memory
 // does not wait: a release holds before its record is written.
-func (s *State) lockRecord(ctx context.Context, id ID) (done func(), err error) {
+func (g *Registry) lockRecord(ctx context.Context, id ID) (done func(), err error) {
+	s := g.inventory.state
 	gate := s.turns[id.key()[len(storageDir)+1]%turnstiles]
 	select {
 	case gate <- struct{}{}:
@@ -30,8 +31,7 @@ func (s *State) lockRecord(ctx context.Context, id ID) (done func(), err error) 
 	}
 }
 
-// forStorage is the context of a change that must not stop half-way because its
-// caller has gone.
+// forStorage is the context of a change that must not stop half-way because its caller has gone.
 func forStorage(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), storageTimeout)
 }
@@ -40,18 +40,27 @@ func unavailable(err error) error {
 	return apierror.New(apierror.StorageUnavailable, "the storage of workstations does not answer").WithCause(err)
 }
 
+// Ready is the fault storage_unavailable until Start has succeeded: until then it is not known
+// which workstations are released.
+func (g *Registry) Ready() error {
+	if !g.ready.Load() {
+		return errNotStarted()
+	}
+	return nil
+}
+
 // write stores a record.
-func (d *Service) write(ctx context.Context, r record) error {
+func (g *Registry) write(ctx context.Context, r record) error {
 	value, err := r.encode()
 	if err != nil {
 		return err
 	}
-	return d.storage.Store(ctx, r.id().key(), value)
+	return g.storage.Store(ctx, r.id().key(), value)
 }
 
-// save stores what memory knows of id. The caller has the turn.
-func (d *Service) save(ctx context.Context, id ID) error {
-	s := d.state
+// save stores the record in memory of id. The caller holds the lock of the record.
+func (g *Registry) save(ctx context.Context, id ID) error {
+	s := g.inventory.state
 	s.mu.Lock()
 	p := s.entries[id]
 	if p == nil || !p.known {
@@ -60,7 +69,7 @@ func (d *Service) save(ctx context.Context, id ID) error {
 	}
 	r, changes := p.record, p.changes
 	s.mu.Unlock()
-	if err := d.write(ctx, r); err != nil {
+	if err := g.write(ctx, r); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -71,12 +80,12 @@ func (d *Service) save(ctx context.Context, id ID) error {
 	return nil
 }
 
-// Start reads registrations and release marks and lets the service be used. An
-// error means that it is not known who was released: then nothing may open. A
-// value that cannot be read is named by its key. Records of memory that the
-// storage lacks are written to it, so that a reload may name another storage.
-func (d *Service) Start(ctx context.Context) error {
-	keys, err := d.storage.List(ctx, storageDir, false)
+// Start reads registrations and release marks and lets the service be used. After an error it is
+// not known which workstations are released, so none may open. A value that cannot be read is named
+// by its key. Records of memory that the storage lacks are written to it, so that a reload may name
+// another storage.
+func (g *Registry) Start(ctx context.Context) error {
+	keys, err := g.storage.List(ctx, storageDir, false)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("listing %s in the storage: %w", storageDir, err)
 	}
@@ -87,24 +96,24 @@ func (d *Service) Start(ctx context.Context) error {
 		}
 		if isRecordKey(key) {
 			seen[key] = true
-			if err := d.load(ctx, key); err != nil {
+			if err := g.load(ctx, key); err != nil {
 				return err
 			}
 		}
 	}
-	d.state.adopt(d)
-	for _, id := range d.state.unstored(seen) {
-		if err := d.rewrite(ctx, id); err != nil {
+	g.adopt()
+	for _, id := range g.unstored(seen) {
+		if err := g.rewrite(ctx, id); err != nil {
 			return fmt.Errorf("storing the record of workstation %s: %w", id, err)
 		}
 	}
-	d.ready.Store(true)
-	d.prune(ctx)
+	g.ready.Store(true)
+	g.prune(ctx)
 	return nil
 }
 
-func (d *Service) load(ctx context.Context, key string) error {
-	value, err := d.storage.Load(ctx, key)
+func (g *Registry) load(ctx context.Context, key string) error {
+	value, err := g.storage.Load(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -115,7 +124,7 @@ func (d *Service) load(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	s := d.state
+	s := g.inventory.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.entry(r.id())
@@ -131,13 +140,13 @@ func (d *Service) load(ctx context.Context, key string) error {
 	return nil
 }
 
-// adopt makes release marks of what d declares last: a workstation that was
-// registered and released at run time, and is declared now, must not open
-// because its record has become old.
-func (s *State) adopt(d *Service) {
+// adopt makes release marks of what d declares last: a workstation that was registered and released
+// at run time, and is declared now, must not open because its record has become old.
+func (g *Registry) adopt() {
+	s := g.inventory.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id := range d.declared {
+	for id := range g.inventory.declared {
 		if p := s.entries[id]; p.released() && !p.record.Declared {
 			r := p.record
 			r.Declared = true
@@ -148,7 +157,8 @@ func (s *State) adopt(d *Service) {
 }
 
 // unstored lists workstations whose record must be written.
-func (s *State) unstored(seen map[string]bool) []ID {
+func (g *Registry) unstored(seen map[string]bool) []ID {
+	s := g.inventory.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ids []ID
@@ -160,24 +170,25 @@ func (s *State) unstored(seen map[string]bool) []ID {
 	return ids
 }
 
-func (d *Service) rewrite(ctx context.Context, id ID) error {
-	done, err := d.state.lockRecord(ctx, id)
+func (g *Registry) rewrite(ctx context.Context, id ID) error {
+	done, err := g.lockRecord(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer done()
-	return d.save(ctx, id)
+	return g.save(ctx, id)
 }
 
 // prune takes old records out of memory and storage, at most once an hour. A
 // deletion that fails is made up for by a later Start.
-func (d *Service) prune(ctx context.Context) {
-	for _, id := range d.state.forgetOld() {
-		d.erase(ctx, id)
+func (g *Registry) prune(ctx context.Context) {
+	for _, id := range g.forgetOld() {
+		g.erase(ctx, id)
 	}
 }
 
-func (s *State) forgetOld() []ID {
+func (g *Registry) forgetOld() []ID {
+	s := g.inventory.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -200,20 +211,20 @@ func (s *State) forgetOld() []ID {
 }
 
 // erase deletes the stored record of a workstation that memory has forgotten.
-func (d *Service) erase(ctx context.Context, id ID) {
+func (g *Registry) erase(ctx context.Context, id ID) {
 	ctx, cancel := forStorage(ctx)
 	defer cancel()
-	done, err := d.state.lockRecord(ctx, id)
+	done, err := g.lockRecord(ctx, id)
 	if err != nil {
 		return
 	}
 	defer done()
-	s := d.state
+	s := g.inventory.state
 	s.mu.Lock()
 	p := s.entries[id]
 	back := p != nil && p.known
 	s.mu.Unlock()
 	if !back {
-		_ = d.storage.Delete(ctx, id.key()) // see prune
+		_ = g.storage.Delete(ctx, id.key()) // see prune
 	}
 }

@@ -31,7 +31,7 @@ func TestDeadTokensAreBoundedAndTheOldestGoFirst(t *testing.T) {
 	if err := d.Release(t.Context(), "default", "desk1"); err != nil {
 		t.Fatal(err)
 	}
-	state.AddTombstones(workstation.MaxGraves - 1)
+	state.AddTombstones(workstation.MaxTombstones - 1)
 	_, err := d.Find(label, viewer.Addr())
 	wantRefusal(t, err, workstation.RefusedReleased)
 	state.AddTombstones(1) // the second death of a hash: never so in life, but it must not unbalance the index
@@ -52,8 +52,8 @@ func TestDeadTokensAreForgottenInTheOrderOfTheirDeath(t *testing.T) {
 		}
 		time.Sleep(24 * time.Hour)
 		state.AddTombstones(1)
-		if _, _, _, graves := state.Sizes(); graves != 1 {
-			t.Errorf("%d are remembered", graves)
+		if _, _, _, dead := state.Sizes(); dead != 1 {
+			t.Errorf("%d are remembered", dead)
 		}
 	})
 }
@@ -77,9 +77,9 @@ func TestExpiredTokensDoNotPileUp(t *testing.T) {
 				time.Sleep(5 * time.Minute)
 			}
 		}
-		places, tokens, prefixes, graves := state.Sizes()
-		if tokens > workstation.MinSweep || places != tokens || prefixes != tokens || graves+tokens != rounds*each {
-			t.Errorf("%d places, %d tokens, %d prefixes and %d graves are kept", places, tokens, prefixes, graves)
+		entries, tokens, prefixes, dead := state.Sizes()
+		if tokens > workstation.MinSweep || entries != tokens || prefixes != tokens || dead+tokens != rounds*each {
+			t.Errorf("%d entries, %d tokens, %d prefixes and %d dead are kept", entries, tokens, prefixes, dead)
 		}
 	})
 }
@@ -92,7 +92,7 @@ func TestATokenIssuedAfterTheLastOneExpiredDiesWithARelease(t *testing.T) {
 		mustIssue(t, d, "desk1")
 		time.Sleep(5 * time.Minute)
 		label := mustIssue(t, d, "desk1")
-		x := mustEnter(t, d, label, viewer)
+		x := mustJoin(t, d, label, viewer)
 		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ import (
 type Credential struct {
 	User, Password string
 	TLS            *tls.Config // nil: the workstation is reached without TLS
-	// Tenants that can name it; empty: all. Whoever can name it can have it
-	// shown to a server of its own within the networks.
+	// Tenants that can name it; empty: all. A tenant that can name it can have it sent to a server
+	// of its own within the networks.
 	Tenants []string
 }
 
@@ -79,12 +79,12 @@ func (t *Target) check() error {
 	return nil
 }
 
-// DialTimeout bounds one Dial, whatever the context allows.
+// DialTimeout bounds one Dial, also where the context allows more.
 const DialTimeout = 10 * time.Second
 
-// ErrUnreachable is the one text for a workstation that is not there, refuses,
-// is filtered, or is where it must not be: whoever registers addresses at run
-// time learns nothing about the network from it. The cause is wrapped.
+// ErrUnreachable is the one text for a workstation that is not there, refuses, is filtered, or is
+// outside the allowed networks: a tenant that registers addresses at run time learns nothing about
+// the network from it. The cause is wrapped.
 var ErrUnreachable = errors.New("the workstation cannot be reached")
 
 type dialError struct{ cause error }
@@ -93,10 +93,9 @@ func (e *dialError) Error() string        { return ErrUnreachable.Error() }
 func (e *dialError) Is(target error) bool { return target == ErrUnreachable }
 func (e *dialError) Unwrap() error        { return e.cause } // for the operator's log
 
-// Dial opens a TCP connection to the workstation. For one registered at run
-// time the address is checked after it is resolved, just before it is dialled;
-// own tells which addresses the gateway listens on (nil: none). Every error is
-// [ErrUnreachable].
+// Dial opens a TCP connection to the workstation. For one registered at run time the address is
+// checked after it is resolved, just before it is dialled; own reports whether the gateway listens
+// on an address (nil: on none). Every error is [ErrUnreachable].
 func (t *Target) Dial(ctx context.Context, own func(netip.AddrPort) bool) (net.Conn, error) {
 	if t.TestCard {
 		return nil, &dialError{errors.New("a test card has no address")}

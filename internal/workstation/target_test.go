@@ -14,8 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// What a run-time workstation may be at, asked as the dialer asks once a name
-// is resolved.
+// What a run-time workstation may be at, asked as the dialer asks once a name is resolved.
 func TestResolvedAddressesAreChecked(t *testing.T) {
 	everything := []string{"0.0.0.0/0", "::/0"}
 	for _, tc := range []struct {
@@ -131,7 +130,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := mustEnter(t, d, label, viewer)
+	x := mustJoin(t, d, label, viewer)
 	login := workstation.Credential{User: "hunter2", Password: "hunter2"}
 	target := workstation.Target{Address: "hunter2:1", User: "hunter2", Password: "hunter2"}
 	things := []any{

@@ -23,8 +23,8 @@ type hash [sha256.Size]byte
 // id is the token's name in logs and lists: too short to be one.
 func (h hash) id() string { return hex.EncodeToString(h[:6]) }
 
-// hashOf hashes a label as a viewer gave it. ok is false for what is no token
-// by its length.
+// hashOf hashes a label as a viewer gave it. ok is false for a label that does not have the length
+// of a token.
 func hashOf(label string) (h hash, ok bool) {
 	if len(label) != tokenLength {
 		return hash{}, false
@@ -51,21 +51,21 @@ func mint(random io.Reader) (string, error) {
 	return alphabet.EncodeToString(raw[:])[:tokenLength], nil
 }
 
-// Issuer is who asked for a token: what sessions and records are charged to.
+// Issuer is the key that asked for a token. Sessions and records name it.
 type Issuer struct {
 	Tenant, Key string
 	KeyHash     string    // SHA-256 of the key's secret, hex
 	Until       time.Time // the key's own end, which its tokens and their sessions share; zero = none
 }
 
-// token is guarded by State.mu, but for what is set when it is made.
+// token is guarded by State.mu, except for the fields that are set when it is made.
 type token struct {
 	hash             hash
 	prefix           string // "" unless VNC authentication was on
-	place            *entry
+	entry            *entry
 	issuer           Issuer
 	viewOnly, shared bool
-	until            time.Time // the end of token and sessions, whatever happens
+	until            time.Time // the latest end of token and sessions
 
 	deadline time.Time  // the end while no session is open
 	open     int        // sessions
@@ -77,12 +77,12 @@ func (t *token) live(now time.Time) bool {
 	return t.dead == alive && now.Before(t.until) && (t.open > 0 || now.Before(t.deadline))
 }
 
-// pinned tells whether the token belongs to another client than viewer.
+// pinned reports whether the token belongs to another client than viewer.
 func (t *token) pinned(viewer netip.Addr) bool {
 	return t.client.IsValid() && t.client != plain(viewer)
 }
 
-// death is why a token is no longer good.
+// tokenState is whether a token is live, or why it no longer is.
 type tokenState uint8
 
 const (

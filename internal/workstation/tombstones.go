@@ -3,11 +3,12 @@ package workstation
 import "time"
 
 const (
-	remembered    = 24 * time.Hour // how long a dead token can be told from one that never was
+	remembered    = 24 * time.Hour // how long a dead token is known as one
 	maxTombstones = 65_536         // about 16 MiB; beyond it the oldest are forgotten
 
-	// recentPrefixes is how many prefixes of dead tokens a response to a challenge is held against, of those that died
-	// within recentDeath: viewers that retry by themselves. Each costs a DES key schedule.
+	// recentPrefixes is how many prefixes of dead tokens a response to a challenge is held against,
+	// of those that died within recentDeath: viewers that retry by themselves. Each costs a DES key
+	// schedule.
 	recentPrefixes = 256
 	recentDeath    = time.Hour
 )

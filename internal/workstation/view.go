@@ -20,7 +20,7 @@ const (
 type View struct {
 	Tenant, Name string
 	Source       string
-	Address      string // of a registered one: for callers who may manage
+	Address      string // of a registered one: for callers that may manage
 	State        string
 	Sessions     int // open
 	Tokens       int // live
@@ -39,28 +39,28 @@ type SessionView struct {
 }
 
 // List returns a tenant's workstations by name, released ones too.
-func (d *Service) List(tenant string) []View {
-	return d.views(func(id ID) bool { return id.Tenant == tenant })
+func (v *Inventory) List(tenant string) []View {
+	return v.views(func(id ID) bool { return id.Tenant == tenant })
 }
 
 // ListAll returns all workstations by tenant and name, for the operator.
-func (d *Service) ListAll() []View {
-	return d.views(func(ID) bool { return true })
+func (v *Inventory) ListAll() []View {
+	return v.views(func(ID) bool { return true })
 }
 
-func (d *Service) views(of func(ID) bool) []View {
-	s := d.state
+func (v *Inventory) views(of func(ID) bool) []View {
+	s := v.state
 	s.mu.Lock()
 	now := s.now()
 	views := []View{}
-	for id := range d.declared {
+	for id := range v.declared {
 		if of(id) {
-			views = append(views, d.view(id, now))
+			views = append(views, v.view(id, now))
 		}
 	}
 	for id, p := range s.entries {
-		if of(id) && p.registered() && d.declared[id] == nil {
-			views = append(views, d.view(id, now))
+		if of(id) && p.registered() && v.declared[id] == nil {
+			views = append(views, v.view(id, now))
 		}
 	}
 	s.mu.Unlock()
@@ -71,53 +71,52 @@ func (d *Service) views(of func(ID) bool) []View {
 }
 
 // Get returns one workstation. Fault: not_found.
-func (d *Service) Get(tenant, name string) (View, error) {
+func (v *Inventory) Get(tenant, name string) (View, error) {
 	id := ID{tenant, name}
-	d.state.mu.Lock()
-	defer d.state.mu.Unlock()
-	if !d.has(id) {
+	v.state.mu.Lock()
+	defer v.state.mu.Unlock()
+	if !v.has(id) {
 		return View{}, notFound(name)
 	}
-	return d.view(id, d.state.now()), nil
+	return v.view(id, v.state.now()), nil
 }
 
-// view is called with State.mu held, for what the service has.
-func (d *Service) view(id ID, now time.Time) View {
-	v := View{Tenant: id.Tenant, Name: id.Name, Source: SourceDeclared, State: StateAvailable}
-	p := d.state.entries[id]
+// view is called with State.mu held, for what the inventory has.
+func (v *Inventory) view(id ID, now time.Time) View {
+	view := View{Tenant: id.Tenant, Name: id.Name, Source: SourceDeclared, State: StateAvailable}
+	p := v.state.entries[id]
 	if p == nil {
-		return v
+		return view
 	}
-	if d.declared[id] == nil {
-		v.Source, v.Address, v.RegisteredAt = SourceRegistered, p.record.Address, p.record.RegisteredAt
+	if v.declared[id] == nil {
+		view.Source, view.Address, view.RegisteredAt = SourceRegistered, p.record.Address, p.record.RegisteredAt
 	}
 	if p.released() {
-		v.State, v.ReleasedAt = StateReleased, p.record.ReleasedAt
+		view.State, view.ReleasedAt = StateReleased, p.record.ReleasedAt
 	}
-	v.Sessions = len(p.sessions)
+	view.Sessions = len(p.sessions)
 	for _, t := range p.tokens {
 		if t.live(now) {
-			v.Tokens++
+			view.Tokens++
 		}
 	}
-	return v
+	return view
 }
 
-// Sessions returns the open sessions of a workstation, oldest first. Fault:
-// not_found.
-func (d *Service) Sessions(tenant, name string) ([]SessionView, error) {
-	id, s := ID{tenant, name}, d.state
+// Sessions returns the open sessions of a workstation, oldest first. Fault: not_found.
+func (v *Inventory) Sessions(tenant, name string) ([]SessionView, error) {
+	id, s := ID{tenant, name}, v.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !d.has(id) {
+	if !v.has(id) {
 		return nil, notFound(name)
 	}
 	views := []SessionView{}
 	if p := s.entries[id]; p != nil {
 		for _, x := range p.sessions {
 			views = append(views, SessionView{
-				ID: x.ID, Key: x.Key, TokenID: x.TokenID, Viewer: x.Viewer, Security: x.Security,
-				ViewOnly: x.ViewOnly, Shared: x.Shared, Started: x.Started, Until: x.until,
+				ID: x.ID, Key: x.Pass.Key, TokenID: x.Pass.TokenID, Viewer: x.Viewer, Security: x.Security,
+				ViewOnly: x.Pass.ViewOnly, Shared: x.Pass.Shared, Started: x.Started, Until: x.Until(),
 				Up: x.Up.Load(), Down: x.Down.Load(),
 			})
 		}

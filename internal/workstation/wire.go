@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// What a session is like unless a VNC server was started otherwise; the rate is
-// the policy's. A viewer chooses its encoding itself.
+// The properties of a session, unless a VNC server was started with others. The rate is the
+// policy's. A viewer chooses its encoding itself.
 const (
 	sessionResolution = "1280x720"
 	sessionDepth      = 24
 	sessionEncoding   = "tight"
 )
 
-// MarshalJSON gives an issued address as its caller gets it: the one place where
-// the token is ever written.
+// MarshalJSON gives an issued address as its caller gets it. Only here is the token written.
 func (i Issued) MarshalJSON() ([]byte, error) {
 	type session struct {
 		Resolution string `json:"resolution"`

@@ -1,14 +1,14 @@
-// Package workstation knows who may open a desktop: the workstations, the tokens
-// that open them, the sessions that are open, and the release that ends both.
+// Package workstation decides which viewer may open which desktop. It has the workstations, the
+// tokens that open them, the open sessions, and the release that ends both.
 //
 //	state := workstation.NewState(time.Now)                 // outlives configurations
 //	service, err := workstation.New(workstation.Config{…})  // of one configuration; never changes
 //	err = service.Start(ctx)                                // reads registrations and release marks
 //	issued, err := service.Issue(issuer, "desk1", workstation.Options{})
 //
-//	label, ok := service.Label(serverName)                  // of a viewer
+//	label, ok := service.Policy().Label(serverName)         // of a viewer
 //	pass, err := service.Find(label, viewer)                // who, where to; counts nothing
-//	session, err := service.Join(pass, viewer, "x509none")  // the first use
+//	session, err := pass.Join(viewer, "x509none")           // the first use
 //	defer session.Leave()
 //
 // A token is 130 random bits, the one label before the domain. Memory holds its
@@ -18,9 +18,8 @@
 //	            │ expires_at            │ max_duration        │ reconnect_within
 //	            └───────────────────────┴──────► dead ◄───────┘  (also: release, revocation)
 //
-// What callers over HTTP are told is a *[apierror.Error]; what a viewer is told is
-// a *[Refusal]. Nothing here runs by itself: there is no goroutine, and what has
-// expired is swept when the next token is issued.
+// Callers over HTTP get an *[apierror.Error], viewers a *[Refusal]. Nothing here runs by itself:
+// there is no goroutine, and expired tokens are swept when the next one is issued.
 package workstation
 
 import (
@@ -66,9 +65,8 @@ type Config struct {
 	Storage      Storage   // keeps registrations and release marks
 	Random       io.Reader // crypto/rand.Reader; safe for concurrent use
 
-	// Emit is told of the events named by the Event constants, if it is not
-	// nil. It is called without a lock, in the goroutine of whoever caused
-	// the event, and must not block.
+	// Emit is called with the events named by the Event constants, if it is not nil. It is called
+	// without a lock, in the goroutine that caused the event, and must not block.
 	Emit func(event string, data map[string]any)
 }
 
@@ -79,8 +77,7 @@ const (
 	EventSessionClosed = "vnc_session_closed"   // those and reason, seconds, bytes_up, bytes_down
 )
 
-// Storage has the shapes of certmagic.Storage. A key that is not there is
-// told by an error that is fs.ErrNotExist.
+// Storage has the shapes of certmagic.Storage. The error for a missing key is fs.ErrNotExist.
 type Storage interface {
 	Store(ctx context.Context, key string, value []byte) error
 	Load(ctx context.Context, key string) ([]byte, error)
@@ -88,5 +85,5 @@ type Storage interface {
 	List(ctx context.Context, path string, recursive bool) ([]string, error)
 }
 
-// opaque is what fmt prints, with any verb, of a thing that holds secrets.
+// opaque makes fmt print, with any verb, no more than a name for a value that holds secrets.
 func opaque(f fmt.State, what string) { fmt.Fprint(f, "{", what, "}") }

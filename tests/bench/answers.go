@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// What the upstream answers, encoded once at start. The shapes are those of the
-// first family (chat completions, Responses) with the fields that providers send.
+// The upstream's answers, encoded once at start. The shapes are those of the OpenAI API (chat
+// completions, Responses) with the fields that providers send.
 
 const (
 	// coalescedEvents is the number of events that one write of a coalesced stream carries.
@@ -24,11 +24,11 @@ const (
 	doneEvent = "data: [DONE]\n\n"
 )
 
-// Slots stand in a template for what differs from call to call. They hold a
-// character that JSON text cannot, so they never meet the text around them.
+// Slots mark the parts of a template that differ from call to call. They are characters that JSON
+// text cannot contain, so they never collide with the text around them.
 const (
-	slotTokens = "\x01" // the length of the request body: a body cut short shows in the answer
-	slotID     = "\x02" // 16 hexadecimal digits: a Responses id is one entry more for whoever records owners
+	slotTokens = "\x01" // the length of the request body: a truncated body shows in the answer
+	slotID     = "\x02" // 16 hexadecimal digits: each Responses ID is a new entry where owners are recorded
 )
 
 // template is text with one kind of slot.
@@ -56,8 +56,8 @@ func chatAnswer() template {
 		`"service_tier":"default","system_fingerprint":"fp_bench"}`, slotTokens)
 }
 
-// chatEvents returns n events of a chat stream, the last with finish_reason. As
-// providers do, they carry a null usage when usage was asked for.
+// chatEvents returns n events of a chat stream, the last with finish_reason. Like those of
+// providers, they have a null usage if usage was requested.
 func chatEvents(n int, withUsage bool) [][]byte {
 	events := make([][]byte, n)
 	usage := ""
@@ -78,8 +78,7 @@ func chatEvents(n int, withUsage bool) [][]byte {
 	return events
 }
 
-// chatEnd is what follows the last event: the usage chunk, if asked for, and the
-// end mark.
+// chatEnd is the end of a chat stream: the usage chunk, if requested, and the end mark.
 func chatEnd(withUsage bool) []byte {
 	if !withUsage {
 		return []byte(doneEvent)

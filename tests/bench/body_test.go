@@ -9,12 +9,12 @@ import (
 )
 
 func TestBodiesAreJSONOfExactlyTheirSize(t *testing.T) {
-	type builder func(string, bool, int, bool) ([]byte, error)
+	type builder func(string, bool, int, promptKind) ([]byte, error)
 	for name, build := range map[string]builder{"chat": chatBody, "responses": responsesBody} {
 		for _, size := range []int{256, kib, kib + 1, 32 * kib} {
-			for _, hard := range []bool{false, true} {
+			for _, prompt := range []promptKind{codePrompt, prosePrompt} {
 				for _, stream := range []bool{false, true} {
-					body, err := build("up/bench", stream, size, hard)
+					body, err := build("up/bench", stream, size, prompt)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -28,7 +28,7 @@ func TestBodiesAreJSONOfExactlyTheirSize(t *testing.T) {
 						Messages []struct{ Content string }
 					}
 					if err := json.Unmarshal(body, &got); err != nil {
-						t.Fatalf("%s of %d bytes, hard %v: %v", name, size, hard, err)
+						t.Fatalf("%s of %d bytes, prompt %s: %v", name, size, prompt, err)
 					}
 					if got.Model != "up/bench" || got.Stream != stream {
 						t.Errorf("%s: model %q, stream %v", name, got.Model, got.Stream)
@@ -42,19 +42,8 @@ func TestBodiesAreJSONOfExactlyTheirSize(t *testing.T) {
 	}
 }
 
-func TestHardPromptHasItsQuotes(t *testing.T) {
-	const n = 3500
-	hard, plain := string(prompt(n, true)), string(prompt(n, false))
-	if got := strings.Count(hard, `\"`); got != n/quoteEvery {
-		t.Errorf("%d escaped quotes in %d bytes, want %d", got, n, n/quoteEvery)
-	}
-	if strings.ContainsAny(plain, `\"`) {
-		t.Error("plain prose has an escape")
-	}
-}
-
 func TestBodyTooSmallForItsFrame(t *testing.T) {
-	if body, err := chatBody("up/bench", false, 20, false); err == nil {
+	if body, err := chatBody("up/bench", false, 20, codePrompt); err == nil {
 		t.Errorf("20 bytes held %q", body)
 	}
 }

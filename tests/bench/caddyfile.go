@@ -12,12 +12,12 @@ const (
 	auditKeyVar   = "GATEWAY_AUDIT_KEY"
 	spentKeyVar   = "GATEWAY_SPENT_KEY"
 
-	// upstreamIdle is the gateway's number of idle connections to a host. Caddy's own
-	// default is 32; the plain proxy gets the same, so that neither has to dial more.
+	// upstreamIdle is the gateway's number of idle connections to a host. Caddy's own default is
+	// 32; the plain proxy gets the same, so that neither has to dial more.
 	upstreamIdle = 256
 )
 
-// site is what a Caddyfile of this bench is made of.
+// site is the input of a Caddyfile of this bench.
 type site struct {
 	admin    string // host:port of the admin endpoint
 	port     int    // of the site under load
@@ -29,9 +29,9 @@ type site struct {
 	catalog  string // file with the prices, for a gateway with budgets
 }
 
-// globalOptions are equal for both servers: the process log at INFO goes to a
-// file, as in production. Rolling is off, because it would compress files in the
-// middle of a measurement; a round bounds the file.
+// globalOptions are equal for both servers: the process log at INFO goes to a file, as in
+// production. Rolling is off, because it would compress files in the middle of a measurement; a
+// round bounds the file.
 func globalOptions(s site, app string) string {
 	return fmt.Sprintf(`{
 	admin %s
@@ -50,9 +50,8 @@ func globalOptions(s site, app string) string {
 `, s.admin, s.storage, s.log, app)
 }
 
-// proxyCaddyfile is the plain reverse_proxy, without an access log, and on a
-// second site what a refused key is compared with: a header matcher, the access log
-// and a 401 with the body that an SDK reads.
+// proxyCaddyfile is the plain reverse_proxy, without an access log. A second site is the comparison
+// for a refused key: a header matcher, the access log and a 401 with a body that an SDK can read.
 func proxyCaddyfile(s site) string {
 	transport := fmt.Sprintf(`reverse_proxy %s {
 			transport http {
@@ -88,9 +87,9 @@ http://:%d {
 // refusal is as long as the gateway's own answer to a wrong key.
 const refusal = `{"error":{"message":"Incorrect API key provided. Check the key that this client sends.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`
 
-// gatewayCaddyfile is the gateway with what a chat key needs and these duties on;
-// a second key of the same tenant reads afterwards what was recorded, and a third
-// has a rate that one call uses up.
+// gatewayCaddyfile is the gateway with the settings of a chat key and with these duties on. A
+// second key of the same tenant reads afterwards what was recorded. A third has a rate that one
+// call uses up.
 func gatewayCaddyfile(s site, d duties) string {
 	return globalOptions(s, fmt.Sprintf(`	gatehouse {
 		key %s {
@@ -125,7 +124,7 @@ func gatewayCaddyfile(s site, d duties) string {
 `, s.port)
 }
 
-// translatingProvider is the upstream as a provider that has one API only.
+// translatingProvider is the upstream as a provider that has only one API.
 func translatingProvider(s site, prefix, how string) string {
 	return fmt.Sprintf(`		provider %s {
 			base_url http://%s/v1

@@ -11,27 +11,27 @@ import (
 	"strings"
 )
 
-// Texts that a guardrail has to find, and models whose answers hold them. Only the
-// probes ask for these models.
+// Texts that a guardrail must find, and models whose answers contain them. Only the probes ask for
+// these models.
 const (
-	modelMasked = "bench-masked" // answers with an address and a card number, to whom did not send the address
+	modelMasked = "bench-masked" // answers with an address and a card number, unless the request contains the address
 	modelLeak   = "bench-leak"   // answers with a credential
 
 	canaryAddress = "canary@bench.example"
-	canaryCard    = "4242 4242 4242 4242" // a number for tests; its check digit is right
+	canaryCard    = "4242 4242 4242 4242" // a test number; its check digit is right
 
-	// What a guardrail puts in their place.
+	// The texts that a guardrail puts in their place.
 	maskedAddress, maskedCard = "[REDACTED:email]", "[REDACTED:card]"
 )
 
-// canarySecret returns a text that looks like a GitHub token and is none.
+// canarySecret returns a text that looks like a GitHub token but is none.
 func canarySecret() string {
-	const length = 36 // of what follows the prefix
+	const length = 36 // of the part after the prefix
 	return "ghp_" + (rand.Text() + rand.Text())[:length]
 }
 
-// answerCanary serves the models of this file, whole or as a stream whose events
-// cut what is to be found into pieces.
+// answerCanary serves the models of this file, whole or as a stream whose events split the texts to
+// find.
 func (u *upstream) answerCanary(w http.ResponseWriter, name string, head []byte) {
 	pieces := []string{"write to " + canaryAddress[:9], canaryAddress[9:], " or pay " + canaryCard[:7], canaryCard[7:] + " now"}
 	if name == modelLeak {
@@ -53,8 +53,8 @@ func (u *upstream) answerCanary(w http.ResponseWriter, name string, head []byte)
 	w.Write(answer)
 }
 
-// chatEventsOf returns the events of a chat stream with that text, up to the one
-// with finish_reason.
+// chatEventsOf returns the events of a chat stream with that text, up to the one with
+// finish_reason.
 func chatEventsOf(pieces []string) [][]byte {
 	event := func(delta, finish string) []byte {
 		return fmt.Appendf(nil, "data: {\"id\":\"%s\",\"object\":\"chat.completion.chunk\",\"created\":1795000000,\"model\":\"bench\","+

@@ -29,7 +29,7 @@ func TestCanariesAreWhatGuardrailsLookFor(t *testing.T) {
 	}
 }
 
-func TestUpstreamGivesCanariesAwayToWhomDidNotSendThem(t *testing.T) {
+func TestUpstreamSendsCanariesUnlessTheRequestHasThem(t *testing.T) {
 	c := testConn(t, startTestUpstream(t))
 	ask := func(model, members string) answer {
 		t.Helper()

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Bounds of what the command line may ask for: two cores and one loopback.
+// Bounds of the command line: two cores and one loopback.
 const (
 	maxRounds = 50
 	minTime   = 50 * time.Millisecond
 	maxTime   = time.Minute
 	maxRate   = 50_000
 	maxHeld   = 5_000 // two descriptors each in a proxy
-	// maxRun ends a run that has lost its way.
+	// maxRun ends a run that hangs.
 	maxRun = 2 * time.Hour
 )
 
@@ -55,25 +55,25 @@ type benchCase struct {
 	model   string
 	stream  bool
 	check   check
-	wrong   bool          // sends a key that nobody has, to the site that demands one
+	wrong   bool          // sends an unknown key, to the site that checks keys
 	spent   bool          // the same with a key whose rate is used up
-	duties  duties        // of the gateway that is measured; the one without is then beside it
-	proxied bool          // the upstream directly is no part of it
+	duties  duties        // of the measured gateway, which is compared with the one without
+	proxied bool          // without the upstream directly
 	first   bool          // latency to the first event
-	slice   time.Duration // how long a server is loaded before the next has its turn
+	slice   time.Duration // how long a server is loaded before the next one is
 	stagger time.Duration
 }
 
-// A measurement is cut into slices that take turns between the servers, because
-// the load of a machine that others use too drifts within seconds. A slice is long
-// against a clock tick; one of paced streams is about as long as they are.
+// A measurement is cut into slices that alternate between the servers, because the load of a shared
+// machine drifts within seconds. A slice is long compared with a clock tick; one of paced streams
+// is about as long as they are.
 const (
 	usualSlice = 250 * time.Millisecond
 	pacedSlice = time.Second
 )
 
-// Connections: enough to keep two cores busy with small bodies; few where one
-// body already fills the loopback.
+// Connections: enough to keep two cores busy with small bodies; few if one body already fills the
+// loopback.
 const (
 	smallConns = 8
 	largeConns = 4
@@ -83,8 +83,8 @@ const (
 
 const kib, mib = 1 << 10, 1 << 20
 
-// allCases is the list of make bench, with the goals of the project for the ratio
-// gateway / reverse_proxy.
+// allCases is the list of make bench, with the goals of the project for the ratio gateway /
+// reverse_proxy.
 func allCases() []benchCase {
 	chat := func(name string, size, conns int, g goal) benchCase {
 		return benchCase{name: name, unit: "request", units: 1, metric: cpuPerOp, goal: g, path: chatPath,
@@ -106,9 +106,9 @@ func allCases() []benchCase {
 	responses := sse
 	responses.name, responses.path, responses.model, responses.check = "responses-64", responsesPath, modelWhole, checkResponses
 
-	// What a stream costs whose provider has the other API, beside a proxy of one
-	// that need not be translated. The project has no goal for work that no proxy
-	// does; the bounds keep it from growing.
+	// The cost of a stream whose provider has the other API, beside a proxy whose stream is not
+	// translated. The project has no goal for this, because no proxy does it; the bounds keep it
+	// from growing.
 	translated := responses
 	translated.name, translated.unit, translated.units, translated.goal = "responses-translated", "event", coalescedEvents, goal{2.0, 1.5}
 	translated.prefix, translated.model, translated.check = chatOnlyPrefix, modelCoalesced, checkTranslatedResponses
@@ -146,7 +146,7 @@ func allCases() []benchCase {
 	return append(off, dutyCases(off)...)
 }
 
-// selectCases returns the cases that -only names, or all.
+// selectCases returns the cases named by -only, or all.
 func selectCases(o options) ([]benchCase, error) {
 	all := allCases()
 	if o.Only == "" {
@@ -172,13 +172,13 @@ func caseNames(cases []benchCase) string {
 }
 
 // load builds the call of a case for one server.
-func (c benchCase) load(s *server, sec secrets, hard bool) (load, error) {
+func (c benchCase) load(s *server, sec secrets, prompt promptKind) (load, error) {
 	build := chatBody
 	if c.path == responsesPath {
 		build = responsesBody
 	}
 	model := cmp.Or(c.prefix, providerPrefix) + c.model
-	body, err := build(model, c.stream, c.size, hard)
+	body, err := build(model, c.stream, c.size, prompt)
 	if err != nil {
 		return load{}, fmt.Errorf("case %s: %w", c.name, err)
 	}

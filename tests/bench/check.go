@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// A check says whether an answer is the one that was asked for. sent is the
-// length of the request body, model the name that the answer has to carry.
+// A check returns an error if an answer is not the expected one. sent is the length of the request
+// body, model the name that the answer must have.
 type check func(a answer, sent int, model string) error
 
 // lengthTolerance is how much a gateway's edits may change the length of a body.
 const lengthTolerance = 256
 
-// shownBytes of a wrong answer go into the error.
+// shownBytes is how much of a wrong answer the error shows.
 const shownBytes = 300
 
 func checkHead(a answer, status int, contentType string) error {
@@ -32,8 +32,8 @@ func checkHead(a answer, status int, contentType string) error {
 
 func shorten(b []byte) []byte { return b[:min(len(b), shownBytes)] }
 
-// checkWhole wants a complete chat answer with the name that was asked for and the
-// usage of a body as long as the one sent.
+// checkWhole expects a complete chat answer with the requested name and the usage of a body as long
+// as the one sent.
 func checkWhole(a answer, sent int, model string) error {
 	if err := checkHead(a, http.StatusOK, "application/json"); err != nil {
 		return err
@@ -63,8 +63,8 @@ func checkModel(body []byte, model string) error {
 	return nil
 }
 
-// checkChatStream returns a check for a chat stream of n events. A gateway may add
-// the usage chunk where the family always has it (usage), and nothing else.
+// checkChatStream returns a check for a chat stream of n events. A gateway may add the usage chunk
+// if the API always has it (usage), and nothing else.
 func checkChatStream(n int, usage bool) check {
 	return func(a answer, _ int, model string) error {
 		if err := checkHead(a, http.StatusOK, "text/event-stream"); err != nil {
@@ -84,20 +84,20 @@ func checkChatStream(n int, usage bool) check {
 	}
 }
 
-// What a translation makes of a stream of coalescedEvents: of chat chunks all but
-// two are text, of Responses events all but eight, and each has its own around it.
+// The events that a translation makes of a stream of coalescedEvents: of chat chunks all but two
+// are text, of Responses events all but eight, and each API adds its own around them.
 const (
 	translatedResponses = coalescedEvents - 2 + 8
 	translatedChat      = coalescedEvents - 8 + 2
 )
 
-// checkResponses wants all events of a Responses stream up to response.completed.
+// checkResponses expects all events of a Responses stream up to response.completed.
 func checkResponses(a answer, _ int, model string) error {
 	return checkResponsesStream(a, model, coalescedEvents)
 }
 
-// checkTranslatedResponses wants them of an upstream that has the API, or of a
-// gateway that has made them of chat chunks.
+// checkTranslatedResponses expects these events from an upstream that has the API, or from a
+// gateway that has translated chat chunks.
 func checkTranslatedResponses(a answer, _ int, model string) error {
 	if model == modelWhole {
 		return checkResponsesStream(a, model, coalescedEvents)
@@ -130,7 +130,7 @@ func checkResponsesStream(a answer, model string, n int) error {
 	return checkModel(final, model)
 }
 
-// checkFirstEvent wants one whole event of a stream that goes on.
+// checkFirstEvent expects one whole event of a stream that continues.
 func checkFirstEvent(a answer, _ int, model string) error {
 	if err := checkHead(a, http.StatusOK, "text/event-stream"); err != nil {
 		return err
@@ -138,7 +138,7 @@ func checkFirstEvent(a answer, _ int, model string) error {
 	return checkModel(a.body, model)
 }
 
-// checkUnauthorized wants a refusal with a body, as an SDK needs it.
+// checkUnauthorized expects a refusal with a body, as an SDK needs it.
 func checkUnauthorized(a answer, _ int, _ string) error {
 	if err := checkHead(a, http.StatusUnauthorized, "application/json"); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestChecksRefuseDamage takes the right answer of each kind, damages it in one
-// way, and wants the check to notice.
+// TestChecksRefuseDamage damages the right answer of each kind in one way, and expects the check to
+// notice.
 func TestChecksRefuseDamage(t *testing.T) {
 	const sent = 1024
 	whole := string(chatAnswer().appendTo(nil, []byte("1024")))

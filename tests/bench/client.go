@@ -22,9 +22,9 @@ const (
 	readBuffer = 32 << 10
 )
 
-// conn is one keep-alive HTTP/1.1 connection of the load client. It sends bytes
-// encoded before and reads without helper goroutines, to leave the machine's
-// cores to the servers. It dials when needed and again after the server closed.
+// conn is one keep-alive HTTP/1.1 connection of the load client. It sends bytes that were encoded
+// before and reads without helper goroutines, to leave the cores to the servers. It dials when
+// needed and again after the server has closed.
 type conn struct {
 	addr string
 	nc   net.Conn
@@ -32,12 +32,12 @@ type conn struct {
 	body bytes.Buffer
 }
 
-// answer is what a check sees. The body is good until the connection's next call.
+// answer is the input of a check. The body is valid until the connection's next call.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
-	first  time.Time // when the first byte of the body was here
+	first  time.Time // when the first byte of the body had arrived
 	closes bool      // the server ends the connection with it
 }
 
@@ -66,8 +66,8 @@ func (c *conn) close() {
 	}
 }
 
-// begin sends one encoded request and reads the answer's header. When ctx ends the
-// connection is closed, which ends every wait; release undoes that.
+// begin sends one encoded request and reads the answer's header. The end of ctx closes the
+// connection, which ends every wait; release undoes that.
 func (c *conn) begin(ctx context.Context, request []byte) (res *http.Response, release func() bool, err error) {
 	if err := c.dial(ctx); err != nil {
 		return nil, nil, err
@@ -83,8 +83,8 @@ func (c *conn) begin(ctx context.Context, request []byte) (res *http.Response, r
 	}
 	nc.SetDeadline(time.Now().Add(ioTimeout))
 	_, writeErr := nc.Write(request)
-	// A server may refuse before it has read everything: its answer says more than
-	// the broken pipe does.
+	// A server may refuse before it has read everything: its answer explains more than the broken
+	// pipe.
 	res, err = http.ReadResponse(c.br, nil)
 	if err != nil {
 		release()
@@ -129,8 +129,8 @@ func (c *conn) do(ctx context.Context, request []byte) (answer, error) {
 	return a, nil
 }
 
-// open makes one call and returns when the first event of a stream is here. The
-// stream stays open until the connection is closed.
+// open makes one call and returns when the first event of a stream has arrived. The stream stays
+// open until the connection is closed.
 func (c *conn) open(ctx context.Context, request []byte) (answer, error) {
 	res, release, err := c.begin(ctx, request)
 	if err != nil {

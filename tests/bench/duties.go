@@ -11,25 +11,24 @@ import (
 	"time"
 )
 
-// duties are what a gateway does for a call beyond what it always does. The zero
-// value is the gateway of the role gateway, with all of them off.
+// duties are optional tasks of a gateway for each call. The zero value is the gateway of the role
+// gateway, with all of them off.
 type duties uint
 
 const (
-	// limitDuties: rates of requests and of tokens, calls at once with a queue, the
-	// three caps, and reading on when the client has left.
+	// limitDuties: rates of requests and of tokens, concurrent calls with a queue, the three caps,
+	// and draining after the client has disconnected.
 	limitDuties duties = 1 << iota
-	// budgetDuties: a priced catalog, hard budgets of money of key and tenant, whose
-	// reservations are on disk before a call is sent, and a soft budget of tokens.
+	// budgetDuties: a priced catalog, hard budgets of money of key and tenant, whose reservations
+	// are on disk before a call is sent, and a soft budget of tokens.
 	budgetDuties
-	// guardDuties: secrets refused, addresses and card numbers taken out, in what is
-	// asked and in what is answered.
+	// guardDuties: secrets refused, addresses and card numbers redacted, in requests and answers.
 	guardDuties
 
 	everyDuty = limitDuties | budgetDuties | guardDuties
 )
 
-// gatewayOn is the place of a gateway with duties on.
+// gatewayOn is the role of a gateway with duties on.
 const gatewayOn role = "gateway-on"
 
 func (d duties) has(one duties) bool { return d&one != 0 }
@@ -50,22 +49,21 @@ func (d duties) String() string {
 	return strings.Join(names, " and ")
 }
 
-// What is configured. The limits are never reached by the load of a case, because
-// what they cost when they let a call through is the question; the probes reach
-// those that can be reached.
+// The configured limits. A case never reaches them, because it measures the cost of admitted calls;
+// the probes reach those that can be reached.
 const (
 	benchKey    = "bench"
 	benchTenant = "bench"
 
-	// callsAtOnce is more than any case with duties has connections.
+	// callsAtOnce is more than the connections of any case with duties.
 	callsAtOnce = 64
-	// queueWait is how long a call waits for a place.
+	// queueWait is how long a call waits for a slot.
 	queueWait = 100 * time.Millisecond
-	// mostMessages and mostTools are what a request may have.
+	// mostMessages and mostTools bound a request.
 	mostMessages, mostTools = 64, 8
-	// outputCap is what requests without a limit of their own are given.
+	// outputCap is the output limit of requests without one.
 	outputCap = 4096
-	// defaultOutputCap is the gateway's own, under a hard budget without that cap.
+	// defaultOutputCap is the gateway's default under a hard budget without that cap.
 	defaultOutputCap = 16384
 
 	guardrailName = "screen"
@@ -117,8 +115,8 @@ func (d duties) appOptions(s site) string {
 	return b.String()
 }
 
-// writeCatalog writes prices for every model of the upstream, in USD per million
-// tokens: a call of 1 KB costs 0.0025 USD.
+// writeCatalog writes prices for every model of the upstream, in USD per million tokens: a call of
+// 1 KB costs 0.0025 USD.
 func writeCatalog(path string) error {
 	type price struct {
 		Prompt     string `json:"prompt"`
@@ -140,9 +138,9 @@ func writeCatalog(path string) error {
 	return os.WriteFile(path, text, 0o600)
 }
 
-// dutiful returns the round's gateway with these duties on. It is started when it
-// is first asked for, so that a round without such cases has none.
-func (f *fleet) dutiful(ctx context.Context, d duties) (*server, error) {
+// withDuties returns the round's gateway with these duties on. It starts it when it is first
+// needed, so that a round without such cases has none.
+func (f *fleet) withDuties(ctx context.Context, d duties) (*server, error) {
 	if s := f.on[d]; s != nil {
 		return s, nil
 	}

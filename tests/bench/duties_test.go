@@ -103,7 +103,7 @@ func TestRatiosWithDutiesOn(t *testing.T) {
 	}
 }
 
-func TestCallsAreCountedForWhomTheyWereMade(t *testing.T) {
+func TestCallsAreCountedByTheirDuties(t *testing.T) {
 	got := made{duties: map[duties]int{}}
 	got.count(benchCase{}, map[role]int{gateway: 1, proxy: 100})
 	got.count(benchCase{wrong: true}, map[role]int{gateway: 10})

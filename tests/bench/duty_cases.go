@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// dutyCases are the cases of gateways with duties on, made of those with all of
-// them off. With everything on the goal is the same, for it is one of the whole
-// gateway; single duties have none, their rows tell what each adds.
+// dutyCases are the cases of gateways with duties on, made of those with all of them off. With
+// everything on the goal is the same, because it is a goal for the whole gateway. Single duties
+// have no goal; their rows show what each adds.
 func dutyCases(off []benchCase) []benchCase {
 	with := func(name, suffix string, d duties) benchCase {
 		c := off[slices.IndexFunc(off, func(c benchCase) bool { return c.name == name })]
@@ -36,15 +36,15 @@ func dutyCases(off []benchCase) []benchCase {
 	)
 }
 
-// refusedRate is the case of a key whose rate is used up: the gateway's 429 beside
-// the 401 of Caddy's header matcher with an access log. The connection is kept, so
-// both have to read the request's body, which neither looks at.
+// refusedRate is the case of a key whose rate is used up: the gateway's 429 compared with the 401
+// of Caddy's header matcher with an access log. The connection is kept, so both must read the
+// request's body, which neither looks at.
 func refusedRate(wrong benchCase) benchCase {
 	wrong.name, wrong.wrong, wrong.spent = "rate-refused", false, true
 	return wrong
 }
 
-// checkAt is what an answer of this server must be.
+// checkAt is the check for the answers of this server.
 func (c benchCase) checkAt(s *server) check {
 	switch {
 	case c.spent && s.renames:
@@ -62,8 +62,8 @@ func (c benchCase) checkAt(s *server) check {
 	return answered
 }
 
-// checkSameText returns a check for a coalesced stream that guardrails have read:
-// they may cut its text into other events, and must not change it.
+// checkSameText returns a check for a coalesced stream that guardrails have read: they may split
+// its text into other events, but must not change it.
 func checkSameText(path string) check {
 	events, mark := bytes.Join(chatEvents(coalescedEvents, false), nil), `"content":"`
 	if path == responsesPath {
@@ -87,7 +87,7 @@ func checkSameText(path string) check {
 	}
 }
 
-// textOf joins what follows each mark up to a quote; the bench's prose has none.
+// textOf joins the texts after each mark up to a quote; the bench's prose has no quotes.
 func textOf(events []byte, mark string) string {
 	var b strings.Builder
 	for rest := string(events); ; {
@@ -101,8 +101,8 @@ func textOf(events []byte, mark string) string {
 	}
 }
 
-// checkKept wants the connection to stay open after the answer, besides what
-// another check wants: a refusal is cheap where the next call has to dial.
+// checkKept adds to another check that the connection stays open after the answer: a refusal is
+// cheap for a server if the next call must dial.
 func checkKept(next check) check {
 	return func(a answer, sent int, model string) error {
 		if a.closes {
@@ -112,7 +112,7 @@ func checkKept(next check) check {
 	}
 }
 
-// checkRateRefused wants the refusal of a rate, with what an SDK reads of it.
+// checkRateRefused expects the refusal of a rate, with the parts that an SDK reads.
 func checkRateRefused(a answer, _ int, _ string) error {
 	if err := refused(a, nil, http.StatusTooManyRequests, "rate_limit_exceeded"); err != nil {
 		return err
@@ -123,8 +123,7 @@ func checkRateRefused(a answer, _ int, _ string) error {
 	return nil
 }
 
-// checkRates wants what remains of both rates in the answer's header, besides what
-// another check wants.
+// checkRates adds to another check that the answer's header has the rest of both rates.
 func checkRates(next check) check {
 	return func(a answer, sent int, model string) error {
 		if err := next(a, sent, model); err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestAnswersUnderLimitsTellWhatRemains(t *testing.T) {
+func TestAnswersUnderLimitsReportWhatRemains(t *testing.T) {
 	cases, err := selectCases(options{Only: "req-1k-on"})
 	if err != nil {
 		t.Fatal(err)

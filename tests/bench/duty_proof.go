@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// dutyProof is what the gateways with one set of duties left behind, over all
-// rounds. That every answer told what remains of the rates is a condition of each
-// case with limits.
+// dutyProof is the evidence of the gateways with one set of duties, over all rounds. Each case with
+// limits also checks that every answer reports the rest of the rates.
 type dutyProof struct {
 	Duties  string   `json:"duties"`
 	Calls   int      `json:"calls"`
@@ -21,14 +20,14 @@ type dutyProof struct {
 	Key     int64    `json:"key_spent_nano_usd"`
 	Tenant  int64    `json:"tenant_spent_nano_usd"`
 	Tokens  int64    `json:"tokens_spent"`
-	Cap     int      `json:"output_cap"` // of the rows that were looked at
+	Cap     int      `json:"output_cap"` // of the rows that were read
 	Probed  []string `json:"probed"`     // what the probes showed in every round
 	Missing []string `json:"missing,omitempty"`
 	rounds  int
 }
 
-// collectDuties reads the traces of a round's gateways with duties on, and then
-// probes them. made is the number of calls of the load client.
+// collectDuties reads the traces of a round's gateways with duties on, and then probes them. made
+// is the number of calls of the load client.
 func (p *proof) collectDuties(ctx context.Context, f *fleet, made map[duties]int) {
 	for d := range everyDuty + 1 {
 		s := f.on[d]
@@ -68,7 +67,7 @@ func (p *dutyProof) collect(ctx context.Context, g *prober, d duties, made int) 
 	p.Probed = slices.DeleteFunc(p.Probed, func(what string) bool { return !slices.Contains(shown, what) })
 }
 
-// collectRows counts the rows and looks at the newest of them.
+// collectRows counts the rows and checks the newest of them.
 func (p *dutyProof) collectRows(ctx context.Context, g *prober, d duties, made int) error {
 	sum, err := activityOf(ctx, g.addr, g.secrets.audit, "key="+benchKey)
 	if err != nil {
@@ -101,7 +100,7 @@ func (p *dutyProof) collectRows(ctx context.Context, g *prober, d duties, made i
 	return nil
 }
 
-// cap is what bounds the output of a request that names no limit itself.
+// cap is the output limit of a request that has none itself.
 func (d duties) cap() int {
 	switch {
 	case d.has(limitDuties):
@@ -112,8 +111,8 @@ func (d duties) cap() int {
 	return 0
 }
 
-// collectSpent wants both budgets of money to have grown from nothing to what the
-// rows of key and tenant cost. A call is charged a moment after its answer has ended.
+// collectSpent expects both budgets of money to have grown from nothing to the cost of the rows of
+// key and tenant. A call is charged a moment after its answer has ended.
 func (p *dutyProof) collectSpent(ctx context.Context, g *prober) error {
 	for deadline := time.Now().Add(settleWait); ; {
 		sum, err := activityOf(ctx, g.addr, g.secrets.audit, "key="+benchKey)
@@ -147,7 +146,7 @@ func (p *dutyProof) collectSpent(ctx context.Context, g *prober) error {
 
 func usd(nano int64) string { return fmt.Sprintf("%.6f USD", float64(nano)/nanoPerUSD) }
 
-// note keeps what could not be proved.
+// note records what could not be proved.
 func (p *dutyProof) note(what string, err error) { p.Missing = noteOnce(p.Missing, what, err) }
 
 func (p *dutyProof) lines() []string {

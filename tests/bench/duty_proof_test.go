@@ -11,7 +11,7 @@ import (
 
 func TestDutyProofAddsUpRowsAndBudgets(t *testing.T) {
 	dir := t.TempDir()
-	p := asProber(t, dir, (&dutifulGateway{t: t, dir: dir}).ServeHTTP)
+	p := asProber(t, dir, (&allDutiesGateway{t: t, dir: dir}).ServeHTTP)
 	var got dutyProof
 	got.collect(t.Context(), p, limitDuties|budgetDuties, 2)
 	if got.Calls != 2 || got.Rows != 2 || got.Cost != 500_000_000 || got.Key != got.Cost || got.Tenant != 750_000_000 || got.Tokens != 40 || got.Cap != outputCap {
@@ -45,7 +45,7 @@ func TestDutyProofSaysWhatDoesNotAgree(t *testing.T) {
 
 func TestAProbeHasToShowItInEveryRound(t *testing.T) {
 	dir := t.TempDir()
-	on := asProber(t, dir, (&dutifulGateway{t: t, dir: dir}).ServeHTTP)
+	on := asProber(t, dir, (&allDutiesGateway{t: t, dir: dir}).ServeHTTP)
 	off := asProber(t, dir, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusTeapot) })
 	var got dutyProof
 	got.collect(t.Context(), on, guardDuties, 2)

@@ -12,24 +12,24 @@ import (
 	"time"
 )
 
-// maxSamples bounds the latencies that one connection keeps; it ends the
-// measurement early when it is reached.
+// maxSamples bounds the latencies that one connection keeps; it ends the measurement early when it
+// is reached.
 const maxSamples = 1 << 20
 
-// load is one call, made over and over.
+// load is one call, made repeatedly.
 type load struct {
 	request []byte
 	sent    int // length of the body within request
 	check   check
 	model   string
-	// firstEvent takes the time to the first byte of the answer for its latency,
-	// where the upstream's own pace would hide everything in the whole time.
+	// firstEvent takes the time to the first byte of the answer as its latency, if the upstream's
+	// own pace would dominate the whole time.
 	firstEvent bool
 	// stagger spreads the first calls of the connections over this time.
 	stagger time.Duration
 }
 
-// tally is what a load has done.
+// tally is the result of a load.
 type tally struct {
 	calls     int
 	latencies []time.Duration // sorted
@@ -59,10 +59,9 @@ func closedLoop(ctx context.Context, conns []*conn, l load, d time.Duration) (ta
 	})
 }
 
-// again lets each client call again as soon as it has its answer, for d, the first
-// calls spread over stagger. All calls that were begun are finished and counted, so
-// that CPU time read before and after belongs to exactly these calls. The first
-// failure ends all.
+// again lets each client call again as soon as it has its answer, for d, with the first calls
+// spread over stagger. All calls that have begun are finished and counted, so that CPU time read
+// before and after belongs to exactly these calls. The first failure ends all.
 func again[C any](ctx context.Context, clients []C, stagger, d time.Duration, call func(context.Context, C) (time.Duration, error)) (tally, error) {
 	begun := time.Now()
 	return together(ctx, clients, begun, func(ctx context.Context, i int, c C) ([]time.Duration, error) {
@@ -83,9 +82,8 @@ func again[C any](ctx context.Context, clients []C, stagger, d time.Duration, ca
 	})
 }
 
-// fixedRate makes rate calls a second for d, whether or not the server keeps up: a
-// call that waits for a free connection has its waiting counted, because its
-// latency runs from the moment it was due.
+// fixedRate makes rate calls a second for d, whether or not the server keeps up. The latency of a
+// call runs from the moment it was due, so waiting for a free connection counts.
 func fixedRate(ctx context.Context, conns []*conn, l load, rate int, d time.Duration) (tally, error) {
 	total := max(1, int64(float64(rate)*d.Seconds()))
 	begun := time.Now()
@@ -108,8 +106,8 @@ func fixedRate(ctx context.Context, conns []*conn, l load, rate int, d time.Dura
 	})
 }
 
-// sleepUntil waits in the kernel: the runtime's timers may be a millisecond late,
-// which is several times the latency to be measured.
+// sleepUntil waits in the kernel: the runtime's timers may be a millisecond late, which is several
+// times the latency to be measured.
 func sleepUntil(due time.Time) {
 	if wait := time.Until(due); wait > 0 {
 		ts := syscall.NsecToTimespec(wait.Nanoseconds())
@@ -127,7 +125,7 @@ func together[C any](ctx context.Context, clients []C, begun time.Time, work fun
 		wg.Go(func() {
 			var err error
 			if samples[i], err = work(ctx, i, c); err != nil {
-				cancel(err) // the first cause is the one that stays
+				cancel(err) // the first cause stays
 			}
 		})
 	}
@@ -155,7 +153,7 @@ func hold(ctx context.Context, conns []*conn, l load) error {
 	})
 }
 
-// eachOnce calls work for every number under n, by a few openers at a time.
+// eachOnce calls work for every number below n, with a few goroutines at a time.
 func eachOnce(ctx context.Context, n int, work func(context.Context, int) error) error {
 	var next atomic.Int64
 	_, err := together(ctx, make([]struct{}, openers), time.Now(), func(ctx context.Context, _ int, _ struct{}) ([]time.Duration, error) {

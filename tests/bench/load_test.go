@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// t0 is due time for calls whose latency is of no interest.
+// t0 is the due time of calls whose latency does not matter.
 var t0 = time.Unix(0, 0)
 
-// TestMain lets this test binary be its own upstream and relay, as the bench is.
+// TestMain makes this test binary its own upstream and relay, like the bench.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (os.Args[1] == serveCommand || os.Args[1] == relayCommand) {
 		main()
@@ -76,8 +76,8 @@ func TestFixedRateMakesItsCallsAndCountsTheWaiting(t *testing.T) {
 	if got.calls != calls || served.Load() != calls {
 		t.Errorf("%d calls counted, %d served, want %d", got.calls, served.Load(), calls)
 	}
-	// One connection served them one after the other, all late: the least late was
-	// due at the end of d and waited for the release at 2d.
+	// One connection served them one after the other, all late: the least late was due at the end
+	// of d and waited for the release at 2d.
 	if got.latencies[0] < d/2 {
 		t.Errorf("a call that waited for the connection shows %v", got.latencies[0])
 	}

@@ -1,29 +1,28 @@
 //go:build linux
 
-// Bench measures what the gateway costs beside what nobody can avoid: it loads
-// the upstream directly, Caddy's plain reverse_proxy, and the gateway, one after
-// the other inside every round, and reports the ratios of the paired rounds. For
-// VNC it does the same with caddy-l4's tls and proxy, a bare TLS-to-TCP copy, and
-// the gateway's door; the workstation is then in the parent process too.
+// Bench compares the cost of the gateway with that of simpler servers: it loads the upstream
+// directly, Caddy's plain reverse_proxy, and the gateway, one after the other inside every round,
+// and reports the ratios of the paired rounds. For VNC it does the same with caddy-l4's tls and
+// proxy, a bare TLS-to-TCP copy, and the gateway's VNC listener; the workstation is then in the
+// parent process too.
 //
-//	go run ./tests/bench -caddy ./caddy              # what `make bench` runs
-//	go run ./tests/bench -caddy ./caddy -quick       # one short round, a smoke test
-//	go run ./tests/bench -caddy ./caddy -self        # reverse_proxy against itself: shows the noise
+//	go run ./tests/bench -caddy ./caddy               # what `make bench` runs
+//	go run ./tests/bench -caddy ./caddy -quick        # one short round, a smoke test
+//	go run ./tests/bench -caddy ./caddy -self         # reverse_proxy against itself: shows the noise
+//	go run ./tests/bench -caddy ./caddy -prompt prose # plain English instead of source code
 //	go run ./tests/bench -caddy ./caddy -only req-1k-on,rate-refused -profile /tmp/profiles
 //
-// The gateway is measured with limits, budgets and guardrails off, and in the cases
-// named …-on, -limits, -budgets and -guards beside a second one that has them on.
+// The gateway is measured with limits, budgets and guardrails off. In the cases named …-on,
+// -limits, -budgets and -guards it is compared with a second gateway that has them on.
 //
-// Each round starts fresh servers on loopback: the upstream or the bare copy (this
-// binary again, in one of its serving modes) and two processes of the same Caddy binary with equal GOGC,
-// GOMEMLIMIT and GOMAXPROCS. CPU is the process time of the server alone, from
-// /proc/PID/stat; memory is from /proc/PID/status, which makes this a Linux
-// program. Every answer is checked, so a server that answers wrongly fails its
-// case instead of looking fast.
+// Each round starts new servers on loopback: the upstream or the bare copy (this binary again, in
+// one of its serving modes) and two processes of the same Caddy binary with equal GOGC, GOMEMLIMIT
+// and GOMAXPROCS. CPU is the process time of the server alone, from /proc/PID/stat; memory is from
+// /proc/PID/status, which makes this a Linux program. Every answer is checked, so a server that
+// answers wrongly fails its case instead of looking fast.
 //
-// The load client lives in the parent process and shares the machine with the
-// servers: requests a second and latencies are those of a shared machine, CPU a
-// request and the ratios are what to read.
+// The load client runs in the parent process and shares the machine with the servers. So requests a
+// second and latencies are those of a shared machine; read CPU a request and the ratios.
 package main
 
 import (
@@ -45,8 +44,8 @@ import (
 // serveCommand is the first argument that turns this binary into the upstream.
 const serveCommand = "serve"
 
-// clientGOGC keeps the collector of the load client out of the way of what it
-// measures; its memory is of no interest.
+// clientGOGC keeps the load client's garbage collector from disturbing the measurement; its memory
+// does not matter.
 const clientGOGC = 400
 
 func main() {
@@ -57,15 +56,15 @@ func main() {
 		}
 		return
 	}
-	// The servers share the terminal's process group and get its Ctrl-C too; the
-	// context is what makes this process end them in order and wait for them.
+	// The servers share the terminal's process group and get its Ctrl-C too. The context makes this
+	// process end them in order and wait for them.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// serveOne is this binary as one of the servers that it starts.
+// serveOne runs this binary as one of the servers that it starts.
 func serveOne(command string, args []string) error {
 	if command == serveCommand {
 		return serveUpstream(os.Stdin, os.Stdout, os.Getenv(upstreamKeyVar))
@@ -80,7 +79,7 @@ func serveOne(command string, args []string) error {
 type options struct {
 	Caddy      string        `json:"caddy"`
 	Self       bool          `json:"self"`
-	Hard       bool          `json:"hard"`
+	Prompt     promptKind    `json:"prompt"`
 	Rounds     int           `json:"rounds"`
 	Time       time.Duration `json:"time_ns"`
 	Rate       int           `json:"rate"`
@@ -95,13 +94,13 @@ type options struct {
 }
 
 func parseOptions(args []string, stderr io.Writer) (options, error) {
-	var o options
+	o := options{Prompt: codePrompt}
 	var quick bool
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&o.Caddy, "caddy", "./caddy", "Caddy `binary` that runs both reverse_proxy and the gateway")
 	f.BoolVar(&o.Self, "self", false, "measure a second reverse_proxy in the gateway's place; ratios should be 1.00")
-	f.BoolVar(&o.Hard, "hard", false, "prompts with an escaped quote every 35 bytes instead of plain text")
+	f.Var(&o.Prompt, "prompt", "`kind` of the prompts: code, as a coding tool sends, or prose")
 	f.IntVar(&o.Rounds, "rounds", minRounds, "rounds; a verdict needs 5")
 	f.DurationVar(&o.Time, "time", 2*time.Second, "length of one measurement, after a warm-up of a quarter of it")
 	f.IntVar(&o.Rate, "rate", 1000, "requests a second of the fixed-rate case")
@@ -139,8 +138,8 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// run is the whole program but for signals; it returns the exit status: 0 when
-// every case was measured, whatever the verdicts, 1 when one failed, 2 for usage.
+// run is the whole program except signals. It returns the exit status: 0 if every case was
+// measured, whatever the verdicts, 1 if one failed, 2 for usage.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parseOptions(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// settleTime lets a server end what it does after an answer (its last flush, a
-	// group commit) before its CPU time is read: that work belongs to the calls.
+	// settleTime lets a server finish its work after an answer (its last flush, a group commit)
+	// before its CPU time is read: that work belongs to the calls.
 	settleTime = 100 * time.Millisecond
-	// holdTime is how long held streams rest before memory is read.
+	// holdTime is how long held streams are idle before memory is read.
 	holdTime = 500 * time.Millisecond
-	// heldWarmUp is the number of calls that bring code and pools in before.
+	// heldWarmUp is the number of calls before the measurement that load code and fill pools.
 	heldWarmUp = 20
 )
 
-// measure loads the servers with one case, slice by slice in turn. made counts the
-// calls at each, warm-up included.
+// measure loads the servers with one case, slice by slice in turn. made has the calls at each,
+// including the warm-up.
 func (r *runner) measure(ctx context.Context, f *fleet, servers []*server, c benchCase) (got map[role]figures, made map[role]int, err error) {
 	got, made = map[role]figures{}, map[role]int{}
 	if c.shape == idle {
@@ -33,7 +33,7 @@ func (r *runner) measure(ctx context.Context, f *fleet, servers []*server, c ben
 	}
 	sessions := make([]*session, len(servers))
 	for i, s := range servers {
-		l, err := c.load(s, f.secrets, r.opts.Hard)
+		l, err := c.load(s, f.secrets, r.opts.Prompt)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -51,15 +51,15 @@ func (r *runner) measure(ctx context.Context, f *fleet, servers []*server, c ben
 			made[s.server.role] = s.made
 		}
 	}()
-	if got, err = inTurns(ctx, sessions, r.opts.Time, c.slice, float64(c.units)); err != nil || r.opts.Profile == "" {
+	if got, err = alternate(ctx, sessions, r.opts.Time, c.slice, float64(c.units)); err != nil || r.opts.Profile == "" {
 		return got, made, err
 	}
 	return got, made, r.profile(ctx, c, sessions)
 }
 
-// inTurns warms every session up, lets them take turns of about slice until each
-// was loaded for d, and sums up; units is how many things one call stands for.
-func inTurns(ctx context.Context, sessions []*session, d, slice time.Duration, units float64) (map[role]figures, error) {
+// alternate warms every session up, loads them in turn for about slice until each was loaded for d,
+// and sums up. units is the number of units in one call.
+func alternate(ctx context.Context, sessions []*session, d, slice time.Duration, units float64) (map[role]figures, error) {
 	for _, s := range sessions {
 		if err := s.warmUp(ctx, d/4); err != nil {
 			return nil, fmt.Errorf("%s: warming up: %w", s.server.role, err)
@@ -84,14 +84,14 @@ func inTurns(ctx context.Context, sessions []*session, d, slice time.Duration, u
 	return got, nil
 }
 
-// session is one server's part in one case of one round. Its connections and the
-// server's caches stay warm while another server has its turn.
+// session is one server's part in one case of one round. Its connections and the server's caches
+// stay warm while another server is loaded.
 type session struct {
 	server *server
 	drive  func(context.Context, time.Duration) (tally, error) // loads it for that long
 	settle time.Duration
 
-	made      int // calls, warm-up included
+	made      int // calls, including the warm-up
 	calls     int
 	latencies []time.Duration
 	elapsed   time.Duration
@@ -104,8 +104,8 @@ func (s *session) warmUp(ctx context.Context, d time.Duration) error {
 	if err != nil {
 		return err
 	}
-	// Where the kernel does not allow it, the peak is that of the largest case so
-	// far, the same for every server.
+	// If the kernel does not allow it, the peak is that of the largest case so far, the same for
+	// every server.
 	_ = resetPeak(s.server.proc.PID())
 	return sleep(ctx, s.settle)
 }
@@ -135,7 +135,7 @@ func (s *session) slice(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// figures sums the slices up; units is how many things one call stands for.
+// figures sums the slices up. units is the number of units in one call.
 func (s *session) figures(units float64) (figures, error) {
 	m, err := readMemory(s.server.proc.PID())
 	if err != nil {
@@ -156,16 +156,15 @@ func (s *session) figures(units float64) (figures, error) {
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-// measureHeld starts a server of that role for itself, because memory that earlier
-// cases left in the heap would take the streams in for nothing, and reads how much
-// its anonymous memory grows.
+// measureHeld starts another server of that role, because memory that earlier cases left in the
+// heap would hide the streams. It reads how much the server's anonymous memory grows.
 func (r *runner) measureHeld(ctx context.Context, f *fleet, which role, c benchCase) (fig figures, err error) {
 	s, err := f.startCaddy(ctx, which, 0)
 	if err != nil {
 		return fig, err
 	}
 	defer s.proc.Stop()
-	l, err := c.load(s, f.secrets, r.opts.Hard)
+	l, err := c.load(s, f.secrets, r.opts.Prompt)
 	if err != nil {
 		return fig, err
 	}

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// A probe makes calls whose answers a gateway can only give with a duty on. Probes
-// run after the cases of a round, with the key that the cases used.
+// A probe makes calls whose answers a gateway can only give with a duty on. Probes run after the
+// cases of a round, with the same key.
 type probe struct {
 	duty duties
-	what string // that is on when run returns nil
+	what string // that the duty is on, if run returns nil
 	run  func(context.Context, *prober) error
 }
 
@@ -29,11 +29,11 @@ var probes = []probe{
 	{guardDuties, "a credential in a request is refused", probeDenyRequest},
 	{guardDuties, "a credential in an answer is refused", probeDenyAnswer},
 	{guardDuties, "an address and a card number are taken out of both", probeRedact},
-	// The last: the streams that it leaves are read on, and keep their places.
+	// The last, because the streams that it leaves are drained and keep their slots.
 	{limitDuties, "a call too many waits and is refused", probeConcurrency},
 }
 
-// prober is a gateway with duties on and who may ask it.
+// prober is a gateway with duties on, and the keys for it.
 type prober struct {
 	*server
 	secrets secrets
@@ -55,7 +55,7 @@ func saying(text string) string {
 	return `"messages":[{"role":"user","content":"` + text + `"}]`
 }
 
-// refused wants a refusal with that code.
+// refused expects a refusal with that code.
 func refused(a answer, err error, status int, code string) error {
 	if err != nil {
 		return err
@@ -107,8 +107,8 @@ func probeCaps(ctx context.Context, p *prober) error {
 	return refused(a, err, http.StatusBadRequest, "invalid_value")
 }
 
-// probeConcurrency opens streams until one is refused. Places that earlier probes
-// still hold make it the sooner.
+// probeConcurrency opens streams until one is refused. Slots that earlier probes still hold only
+// make it earlier.
 func probeConcurrency(ctx context.Context, p *prober) error {
 	conns := newConns(callsAtOnce+1, p.addr)
 	defer closeAll(conns)
@@ -135,7 +135,7 @@ func probeConcurrency(ctx context.Context, p *prober) error {
 	return fmt.Errorf("%d streams at once", len(conns))
 }
 
-// opened begins a stream and returns the id of the request and what ends it.
+// opened begins a stream and returns the ID of the request and a function that ends it.
 func (p *prober) opened(ctx context.Context, model string) (id string, end func(), err error) {
 	c := newConn(p.addr)
 	a, err := c.open(ctx, encode(p.addr, chatPath, p.secrets.gateway, chatWith(model, saying("go on")+`,"stream":true`)))
@@ -148,7 +148,7 @@ func (p *prober) opened(ctx context.Context, model string) (id string, end func(
 	return id, c.close, err
 }
 
-// drainTime is how long the rest of a paced stream takes, with time to spare.
+// drainTime is longer than the rest of a paced stream.
 const drainTime = 4 * pace * pacedEvents
 
 func probeDrain(ctx context.Context, p *prober) error {

@@ -18,8 +18,8 @@ import (
 // nanoPerUSD is the resolution of money.
 const nanoPerUSD = 1_000_000_000
 
-// balance is one budget as the gateway's admin endpoint tells it. Amounts are
-// decimal texts, of USD or of tokens.
+// balance is one budget in the answer of the gateway's admin endpoint. Amounts are decimal texts,
+// of USD or of tokens.
 type balance struct {
 	Subject  string      `json:"subject"`
 	Unit     string      `json:"unit"`
@@ -27,7 +27,7 @@ type balance struct {
 	Reserved json.Number `json:"reserved"`
 }
 
-// budgetsPath is the operator's view of all budgets.
+// budgetsPath is the admin endpoint's list of all budgets.
 const budgetsPath = "/gatehouse/budgets"
 
 func (s *server) balances(ctx context.Context) ([]balance, error) {
@@ -42,7 +42,7 @@ func (s *server) balances(ctx context.Context) ([]balance, error) {
 	return all, nil
 }
 
-// nano reads an amount of USD, which is far from the bounds of a float64's digits.
+// nano parses an amount of USD, which is far from the precision of a float64.
 func nano(usd json.Number) (int64, error) {
 	f, err := usd.Float64()
 	return int64(f*nanoPerUSD + 0.5), err
@@ -70,8 +70,8 @@ func (s *server) spent(ctx context.Context) (key, tenant, tokens int64, err erro
 	return key, tenant, tokens, nil
 }
 
-// probeReservation holds a stream and looks for what it has reserved: in the
-// balances of key and tenant, and by its id in the files of the database.
+// probeReservation holds a stream open and looks for its reservation: in the balances of key and
+// tenant, and by its ID in the files of the database.
 func probeReservation(ctx context.Context, p *prober) error {
 	id, leave, err := p.opened(ctx, modelHeld)
 	if err != nil {
@@ -97,8 +97,8 @@ func probeReservation(ctx context.Context, p *prober) error {
 	return onDisk(p.dir, id+"/"+benchKey)
 }
 
-// onDisk wants the text in a file of the database below dir. What is still in the
-// log of writes is in a file too.
+// onDisk expects the text in a file of the database below dir. The write-ahead log is such a file
+// too.
 func onDisk(dir, text string) error {
 	found := errors.New("found")
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -137,6 +137,5 @@ func (p *prober) rows(ctx context.Context, query string) ([]row, error) {
 	return page.Data, err
 }
 
-// settleWait bounds how long a probe waits for calls that have been answered to be
-// charged.
+// settleWait bounds how long a probe waits until answered calls are charged.
 const settleWait = 3 * time.Second

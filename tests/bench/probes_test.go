@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// dutifulGateway answers probes as a gateway with every duty on does.
-type dutifulGateway struct {
+// allDutiesGateway answers probes like a gateway with every duty on.
+type allDutiesGateway struct {
 	t      *testing.T
 	dir    string
 	calls  atomic.Int64
@@ -25,7 +25,7 @@ type dutifulGateway struct {
 	inside int
 }
 
-func (g *dutifulGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *allDutiesGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refuse := func(status int, code string) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
@@ -91,14 +91,14 @@ func (g *dutifulGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (g *dutifulGateway) enter() bool {
+func (g *allDutiesGateway) enter() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.inside++
 	return g.inside <= callsAtOnce
 }
 
-// asProber is a prober of whatever serves.
+// asProber returns a prober of a handler.
 func asProber(t *testing.T, dir string, h http.HandlerFunc) *prober {
 	addr := serve(t, h)
 	return &prober{&server{role: gatewayOn, addr: addr, admin: addr, dir: dir, renames: true}, newSecrets()}
@@ -106,7 +106,7 @@ func asProber(t *testing.T, dir string, h http.HandlerFunc) *prober {
 
 func TestProbesPassWhereDutiesAreOn(t *testing.T) {
 	dir := t.TempDir()
-	p := asProber(t, dir, (&dutifulGateway{t: t, dir: dir}).ServeHTTP)
+	p := asProber(t, dir, (&allDutiesGateway{t: t, dir: dir}).ServeHTTP)
 	for _, one := range probes {
 		if err := one.run(t.Context(), p); err != nil {
 			t.Errorf("%s: %v", one.what, err)
@@ -114,8 +114,7 @@ func TestProbesPassWhereDutiesAreOn(t *testing.T) {
 	}
 }
 
-// TestProbesFailWhereDutiesAreOff probes the upstream itself, which does nothing of
-// a gateway's.
+// TestProbesFailWhereDutiesAreOff probes the upstream itself, which has none of a gateway's duties.
 func TestProbesFailWhereDutiesAreOff(t *testing.T) {
 	up := newUpstream(testKey)
 	p := asProber(t, t.TempDir(), func(w http.ResponseWriter, r *http.Request) {

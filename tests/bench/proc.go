@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// defaultClockTick is USER_HZ wherever the auxiliary vector does not tell.
+// defaultClockTick is USER_HZ if the auxiliary vector does not say.
 const defaultClockTick = 100
 
 // atClockTick is AT_CLKTCK of getauxval(3): the unit of the times in /proc/PID/stat.
 const atClockTick = 17
 
-// memory is what /proc/PID/status says, in KiB.
+// memory has the figures of /proc/PID/status, in KiB.
 type memory struct {
 	RSS  uint64 // VmRSS: resident now
 	Anon uint64 // RssAnon: resident without file pages, which is heap and stacks
 	Peak uint64 // VmHWM: most ever resident since start or since resetPeak
 }
 
-// cpuTime returns the user and system time that the process has used, children
-// excluded, in steps of one clock tick.
+// cpuTime returns the user and system time that the process has used, children excluded, in steps
+// of one clock tick.
 func cpuTime(pid int) (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -39,9 +39,9 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(ticks) * tickLength(), nil
 }
 
-// parseStat returns utime+stime, fields 14 and 15 of /proc/PID/stat (proc(5)).
-// The second field is a program name that may itself hold blanks and brackets,
-// so fields are counted from its last closing bracket.
+// parseStat returns utime+stime, fields 14 and 15 of /proc/PID/stat (proc(5)). The second field is
+// a program name that may contain blanks and brackets, so fields are counted from its last closing
+// bracket.
 func parseStat(stat []byte) (ticks uint64, err error) {
 	name := bytes.LastIndexByte(stat, ')')
 	if name < 0 {
@@ -71,8 +71,8 @@ func readMemory(pid int) (memory, error) {
 	return parseStatus(status)
 }
 
-// parseStatus reads the memory lines of /proc/PID/status. RssAnon is missing
-// from kernels before 4.5; the resident size then stands in its place.
+// parseStatus parses the memory lines of /proc/PID/status. Kernels before 4.5 have no RssAnon; the
+// resident size then replaces it.
 func parseStatus(status []byte) (memory, error) {
 	var m memory
 	into := map[string]*uint64{"VmRSS": &m.RSS, "RssAnon": &m.Anon, "VmHWM": &m.Peak}
@@ -98,8 +98,8 @@ func parseStatus(status []byte) (memory, error) {
 	return m, nil
 }
 
-// resetPeak makes VmHWM start again from now (proc(5), clear_refs). Without it
-// the peak is that of the largest case so far.
+// resetPeak restarts VmHWM from now (proc(5), clear_refs). Without it the peak is that of the
+// largest case so far.
 func resetPeak(pid int) error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
 }
@@ -113,8 +113,8 @@ func tickLength() time.Duration {
 	return time.Second / time.Duration(parseClockTick(auxv))
 }
 
-// parseClockTick finds the ticks a second in an auxiliary vector of a 64-bit
-// process, pairs of type and value.
+// parseClockTick finds the ticks a second in an auxiliary vector of a 64-bit process, pairs of type
+// and value.
 func parseClockTick(auxv []byte) uint64 {
 	for ; len(auxv) >= 16; auxv = auxv[16:] {
 		value := binary.NativeEndian.Uint64(auxv[8:])

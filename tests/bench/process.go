@@ -24,14 +24,14 @@ const (
 	shownOutput = 2 << 10
 )
 
-// program is a server that this bench has started and has to end.
+// program is a server that this bench has started and must end.
 type program struct {
 	*process.Process
 	name string
 }
 
-// startProgram starts a program with nothing in its environment but env. Its
-// standard error goes to a file in dir. The returned reader is its standard output.
+// startProgram starts a program with only env in its environment. Its standard error goes to a file
+// in dir. The returned reader is its standard output.
 func startProgram(name, dir string, env []string, path string, args ...string) (*program, io.Reader, error) {
 	stdoutRead, stdoutWrite, err := os.Pipe()
 	if err != nil {
@@ -52,7 +52,7 @@ func startProgram(name, dir string, env []string, path string, args ...string) (
 	return &program{p, name}, stdoutRead, nil
 }
 
-// alive returns an error that shows what the program last said if it has ended.
+// alive returns an error with the program's last output if it has ended.
 func (p *program) alive() error {
 	if p.Running() {
 		return nil
@@ -89,8 +89,8 @@ func startUpstream(ctx context.Context, dir string, env []string) (*program, str
 	return startSelf(ctx, "the upstream", dir, env, serveCommand)
 }
 
-// startSelf starts this binary again with these arguments and returns the one line
-// that it writes when it serves.
+// startSelf starts this binary again with these arguments and returns the one line that it writes
+// when it serves.
 func startSelf(ctx context.Context, name, dir string, env []string, args ...string) (*program, string, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -12,17 +12,16 @@ import (
 	"time"
 )
 
-// maxProfile is the longest profile: Caddy's admin endpoint has to answer within
-// ioTimeout.
+// maxProfile is the longest profile: Caddy's admin endpoint must answer within ioTimeout.
 const maxProfile = 20 * time.Second
 
-// profiles are the pages of Caddy's admin endpoint that are read, by what the file
-// is called; each is of that many seconds.
+// profiles are the pages of Caddy's admin endpoint that are read, by the name of the file; each
+// covers that many seconds.
 var profiles = map[string]string{"cpu": "/debug/pprof/profile", "allocs": "/debug/pprof/allocs"}
 
-// profile loads each Caddy once more and writes where its time and its allocations
-// went, to <folder>/<case>-<role>.<kind>.pprof; a later round overwrites it. The
-// figures of the case were taken before.
+// profile loads each Caddy once more and writes where its time and its allocations went, to
+// <folder>/<case>-<role>.<kind>.pprof; a later round overwrites it. The figures of the case were
+// taken before.
 func (r *runner) profile(ctx context.Context, c benchCase, sessions []*session) error {
 	d := min(max(r.opts.Time.Round(time.Second), time.Second), maxProfile)
 	for _, s := range sessions {

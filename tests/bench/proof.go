@@ -14,12 +14,11 @@ import (
 	"strings"
 )
 
-// dutiesOff are duties that the rows named gateway do not pay for; those of
-// gateway-on do.
+// dutiesOff are duties that the rows named gateway do not pay for; those of gateway-on do.
 const dutiesOff = "limits, budgets and prices, guardrails"
 
-// proof is what the gateways left behind over all rounds: a duty that was off
-// shows as a zero, whatever this program believes.
+// proof is the evidence of the gateways over all rounds: a duty that was off shows as a zero,
+// whatever this program assumes.
 type proof struct {
 	Calls    int `json:"calls"`             // of the load client, with a good key
 	Refused  int `json:"refused"`           // with a wrong key
@@ -63,10 +62,10 @@ func (p *proof) collect(ctx context.Context, f *fleet, did made) {
 	p.collectDuties(ctx, f, did.duties)
 }
 
-// note keeps what could not be read.
+// note records what could not be read.
 func (p *proof) note(what string, err error) { p.Missing = noteOnce(p.Missing, what, err) }
 
-// noteOnce appends a reason that is not in the list yet; no error is no reason.
+// noteOnce appends a reason that is not in the list yet; without an error there is no reason.
 func noteOnce(missing []string, what string, err error) []string {
 	if err == nil {
 		return missing
@@ -130,13 +129,13 @@ type sums struct {
 	cost                         int64 // nano-USD
 }
 
-// activity adds up what the gateway recorded, asked for with a key that may read it.
+// activity adds up what the gateway recorded; the key must be able to read it.
 func activity(ctx context.Context, addr, key string) (requests, tokens int, err error) {
 	all, err := activityOf(ctx, addr, key, "")
 	return all.requests, all.prompt, err
 }
 
-// activityOf is the same of the calls that a query selects.
+// activityOf does the same for the calls that a query selects.
 func activityOf(ctx context.Context, addr, key, query string) (all sums, err error) {
 	var rows struct {
 		Data []struct {

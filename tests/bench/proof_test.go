@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// tracesOf returns a fleet whose gateway has a log of three lines and answers the
-// audit key with these activity rows.
+// tracesOf returns a fleet whose gateway has a log of three lines and answers the audit key with
+// these activity rows.
 func tracesOf(t *testing.T, rows string, status int) *fleet {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "process.log")
@@ -48,7 +48,7 @@ func TestProofAddsUpWhatTheGatewaysLeft(t *testing.T) {
 	}
 }
 
-func TestProofThatIsMissingIsSaidOnce(t *testing.T) {
+func TestMissingProofIsReportedOnce(t *testing.T) {
 	var p proof
 	for range 2 {
 		f := tracesOf(t, `{}`, 403)

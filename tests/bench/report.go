@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// report is what a run found; its JSON holds every round.
+// report is the result of a run; its JSON has every round.
 type report struct {
 	Started time.Time    `json:"started"`
 	Machine machine      `json:"machine"`
 	Options options      `json:"options"`
 	Cases   []caseReport `json:"cases"`
 	Proof   *proof       `json:"proof,omitempty"` // nil for a self-check
-	VNC     *vncReport   `json:"vnc,omitempty"`   // nil when no case of it was asked for
+	VNC     *vncReport   `json:"vnc,omitempty"`   // nil without such a case
 }
 
 // machine is where it ran.
@@ -47,8 +47,7 @@ type caseReport struct {
 	Error   string           `json:"error,omitempty"`
 }
 
-// coarseTicks is the number of clock ticks under which a CPU figure is more
-// rounding than measurement.
+// coarseTicks is the number of clock ticks below which a CPU figure is mostly rounding.
 const coarseTicks = 30
 
 // reachedRate is the part of a fixed rate that counts as having kept up.
@@ -94,8 +93,7 @@ func (r *runner) caseReport(name, unit string, m metric, g goal, servers []role)
 	return cr
 }
 
-// dutyReport is the report of a model case, with the second ratio of one that has
-// duties on.
+// dutyReport is the report of a model case, with a second ratio if it has duties on.
 func (r *runner) dutyReport(c benchCase) caseReport {
 	cr := r.caseReport(c.name, c.unit, c.metric, c.goal, modelServers)
 	if c.duties == 0 {
@@ -146,7 +144,7 @@ func medians(rounds []round, servers []role) map[role]figures {
 	return out
 }
 
-// measured says whether there is anything to report.
+// measured reports whether there is anything to report.
 func (rep *report) measured() bool {
 	for _, c := range rep.all() {
 		if len(c.Rounds) > 0 || c.Error != "" {

@@ -41,7 +41,7 @@ func reported(t *testing.T) *runner {
 	return r
 }
 
-func TestTextReportSaysWhatWasFound(t *testing.T) {
+func TestTextReportHasTheResults(t *testing.T) {
 	r := reported(t)
 	r.proof = proof{Calls: 1200, Refused: 300, Limited: 70, Turned: 69, LogLines: 1210, Recorded: 1200, Tokens: 9, Series: 4, Missing: []string{"metrics: status 404"}}
 	var b strings.Builder

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// writeText writes the report for people: goals first, then what lies under them.
+// writeText writes the report for people: first the goals, then the figures behind them.
 func (rep *report) writeText(w io.Writer) error {
 	var b strings.Builder
 	rep.writeHead(&b)
@@ -37,11 +37,7 @@ func (rep *report) writeHead(b *strings.Builder) {
 }
 
 func (rep *report) writeModelHead(b *strings.Builder) {
-	prompts := "plain prose"
-	if rep.Options.Hard {
-		prompts = fmt.Sprintf("an escaped quote every %d bytes", quoteEvery)
-	}
-	fmt.Fprintf(b, "\nmodel calls: direct, reverse_proxy, gateway, gateway-on; prompts: %s\n", prompts)
+	fmt.Fprintf(b, "\nmodel calls: direct, reverse_proxy, gateway, gateway-on; prompts: %s\n", rep.Options.Prompt.describe())
 	fmt.Fprintf(b, "reverse_proxy: no access log, %d idle upstream connections like the gateway; for wrong-key and rate-refused a header matcher, the access log and a 401\n", upstreamIdle)
 	if rep.Proof != nil {
 		for _, line := range rep.Proof.lines() {
@@ -50,7 +46,7 @@ func (rep *report) writeModelHead(b *strings.Builder) {
 	}
 }
 
-// judged says how ratios become verdicts.
+// judged explains how ratios become verdicts.
 const judged = "median (min-max); a bound holds when the median is under it and the worst round under it + 15 %"
 
 func (rep *report) writeGoals(b *strings.Builder) {
@@ -85,8 +81,8 @@ func (rep *report) writeGoals(b *strings.Builder) {
 	}
 }
 
-// writeDuties writes the rows of gateways with duties on: what they cost beside the
-// plain proxy, which the goal is about, and beside the gateway without them.
+// writeDuties writes the rows of gateways with duties on: their cost compared with the plain proxy,
+// which the goal is about, and with the gateway without them.
 func (rep *report) writeDuties(b *strings.Builder) {
 	fmt.Fprintf(b, "\ngateway-on has duties on, gateway has them off; both ratios are of the same round, %s, for the ratio to reverse_proxy\n", judged)
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// figures are what one server showed in one case of one round. Times are
-// microseconds; what a case does not measure is 0.
+// figures are the results of one server in one case of one round. Times are microseconds; what a
+// case does not measure is 0.
 type figures struct {
 	Calls     int     `json:"calls"`
 	CPU       float64 `json:"cpu_us"`
-	Ticks     int     `json:"cpu_ticks"` // that CPU rests on: its resolution
+	Ticks     int     `json:"cpu_ticks"` // clock ticks behind CPU: its resolution
 	P50       float64 `json:"p50_us"`
 	P99       float64 `json:"p99_us"`
 	PerSecond float64 `json:"calls_per_second"`
@@ -28,18 +28,18 @@ type figures struct {
 type round struct {
 	Order   []role           `json:"order"`
 	Figures map[role]figures `json:"figures"`
-	Ratio   *float64         `json:"ratio"` // to reverse_proxy; null where it would mean nothing
+	Ratio   *float64         `json:"ratio"` // to reverse_proxy; null if it would mean nothing
 	// ToOff is the ratio of a gateway with duties on to the one without.
 	ToOff *float64 `json:"ratio_to_off,omitempty"`
 }
 
-// runner does the rounds and keeps what they gave.
+// runner runs the rounds and keeps their results.
 type runner struct {
 	opts     options
 	cases    []benchCase
 	vnc      []vncCase
 	progress io.Writer
-	settle   time.Duration // settleTime, and nothing in tests
+	settle   time.Duration // settleTime, but zero in tests
 
 	started  time.Time
 	rounds   map[string][]round // by case
@@ -48,8 +48,8 @@ type runner struct {
 	vncProof vncProof
 }
 
-// run does all rounds. A case that fails is left out from then on; an error means
-// that the run could not go on. Whatever happens, no server is left behind.
+// run runs all rounds. A case that fails is left out from then on; an error means that the run
+// could not continue. No server is left running in any case.
 func (r *runner) run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, maxRun)
 	defer cancel()
@@ -66,8 +66,8 @@ func (r *runner) run(ctx context.Context) error {
 	return nil
 }
 
-// round measures what was asked for, one kind of traffic after the other: the
-// servers of one do not run beside those of the other.
+// round measures the selected cases, one kind of traffic after the other: the servers of one do not
+// run beside those of the other.
 func (r *runner) round(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -146,12 +146,12 @@ func (f *fleet) serversOf(ctx context.Context, c benchCase) ([]*server, error) {
 	if c.duties == 0 {
 		return servers, nil
 	}
-	on, err := f.dutiful(ctx, c.duties)
+	on, err := f.withDuties(ctx, c.duties)
 	return append(servers, on), err
 }
 
-// keep stores what a case gave, or that it failed with err. An error means that
-// the round cannot go on.
+// keep stores the result of a case, or its failure err. An error means that the round cannot
+// continue.
 func (r *runner) keep(ctx context.Context, f *fleet, name string, one round, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -168,14 +168,14 @@ func (r *runner) keep(ctx context.Context, f *fleet, name string, one round, err
 	return nil
 }
 
-// rotate returns the servers in the order of the nth turn, so that no server is
-// always first or always after the same one's leftovers.
+// rotate returns the servers in the order of the nth position, so that no server is always first or
+// always after the same other one.
 func rotate[S any](servers []S, n int) []S {
 	k := n % len(servers)
 	return append(append([]S{}, servers[k:]...), servers[:k]...)
 }
 
-// ratioTo is what the goal of the case bounds, if base is the proxy.
+// ratioTo is the ratio that the goal of the case bounds, if base is the proxy.
 func (c benchCase) ratioTo(f map[role]figures, base role) float64 {
 	value := func(s role) float64 {
 		switch c.metric {
@@ -189,7 +189,7 @@ func (c benchCase) ratioTo(f map[role]figures, base role) float64 {
 	return ratio(value(c.measured()), value(base))
 }
 
-// measured is the place of what the case is about.
+// measured is the role that the case is about.
 func (c benchCase) measured() role {
 	if c.duties != 0 {
 		return gatewayOn

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-func TestEveryServerTakesEveryTurn(t *testing.T) {
+func TestEveryServerHasEveryPosition(t *testing.T) {
 	servers := []*server{{role: direct}, {role: proxy}, {role: gateway}}
 	places := map[role][]int{}
 	for n := range 3 {
@@ -44,7 +44,7 @@ func TestRatioFollowsTheMetric(t *testing.T) {
 			t.Errorf("%s: ratio %v, want %v", m, got, want)
 		}
 	}
-	f[proxy] = figures{P50: 90} // faster than nothing between: noise
+	f[proxy] = figures{P50: 90} // faster than directly: noise
 	if got := finite((benchCase{metric: addedP50}).ratioTo(f, proxy)); got != nil {
 		t.Errorf("a ratio to less than nothing is %v", *got)
 	}
@@ -58,7 +58,7 @@ func TestCasesAreWellFormed(t *testing.T) {
 			t.Errorf("two cases are called %q", c.name)
 		}
 		seen[c.name], paths[c.path] = true, true
-		single := c.duties != 0 && c.duties != everyDuty // its row tells what it adds
+		single := c.duties != 0 && c.duties != everyDuty // its row shows what it adds
 		if single != (c.goal == goal{}) || !single && (c.goal.Stretch <= 0 || c.goal.Stretch >= c.goal.Bound) {
 			t.Errorf("%s: stretch %v and bound %v", c.name, c.goal.Stretch, c.goal.Bound)
 		}
@@ -98,7 +98,7 @@ func TestRefusedKeysGoToTheGuardedSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
-		l, err := c.load(s, sec, false)
+		l, err := c.load(s, sec, codePrompt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,8 +114,8 @@ func TestRefusedKeysGoToTheGuardedSite(t *testing.T) {
 	}
 }
 
-// TestMeasureBySlices drives the real measurement against two upstream processes
-// in the places of a proxy and the gateway.
+// TestMeasureBySlices drives the real measurement against two upstream processes in the roles of a
+// proxy and the gateway.
 func TestMeasureBySlices(t *testing.T) {
 	env := []string{upstreamKeyVar + "=" + testKey}
 	f := &fleet{}
@@ -170,7 +170,7 @@ func TestRunWithoutAServerFailsAndLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestInterruptedRunSaysSo(t *testing.T) {
+func TestInterruptedRunReportsIt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := &runner{opts: options{Rounds: 1}, progress: io.Discard}

@@ -17,17 +17,17 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// role is a server's place in the comparison, and its name in the report.
+// role is a server's part in the comparison, and its name in the report.
 type role string
 
 const (
-	direct  role = "direct"        // the upstream, nothing between
+	direct  role = "direct"        // the upstream without anything between
 	proxy   role = "reverse_proxy" // Caddy's plain reverse_proxy
-	gateway role = "gateway"       // what is measured
+	gateway role = "gateway"       // the measured server
 )
 
-// modelServers are the places of the comparison of model calls, in the order of the
-// report. The last is only in cases with duties.
+// modelServers are the roles in the comparison of model calls, in the order of the report. The last
+// is only in cases with duties.
 var modelServers = []role{direct, proxy, gateway, gatewayOn}
 
 // server is one thing under load.
@@ -35,18 +35,17 @@ type server struct {
 	role    role
 	proc    *program
 	addr    string // host:port
-	guarded string // host:port where a key is demanded
+	guarded string // host:port that requires a key
 	admin   string // host:port of Caddy's admin endpoint, empty for the upstream
-	renames bool   // answers carry the provider's prefix in the model's name
+	renames bool   // answers have the provider's prefix in the model's name
 	log     string // file of the process log
 	access  string // file of the access log of the guarded site
-	dir     string // with all that the server writes
-	duties  duties // that are on; the gateway's only
+	dir     string // with everything that the server writes
+	duties  duties // the gateway's duties that are on
 }
 
-// model is the name that an answer must carry when this model, with its prefix,
-// was asked for: the gateway's says what was asked, the upstream's is always the
-// same.
+// model is the name that an answer must have if this model, with its prefix, was requested: the
+// gateway returns the requested name, the upstream always the same.
 func (s *server) model(asked string) string {
 	if s.renames {
 		return asked
@@ -54,14 +53,14 @@ func (s *server) model(asked string) string {
 	return modelWhole
 }
 
-// fleet is what one round measures: its servers and its folder, both gone at close.
+// fleet has the servers of one round and its folder; close removes both.
 type fleet struct {
 	dir      string
 	secrets  secrets
 	opts     options
 	upstream *server
 	servers  []*server          // direct, reverse_proxy, gateway
-	on       map[duties]*server // gateways with duties on, as far as a case has asked for them
+	on       map[duties]*server // gateways with duties on that a case has needed
 	started  []*program
 }
 
@@ -73,7 +72,7 @@ func newSecrets() secrets {
 	return secrets{gateway: key(), audit: key(), spent: key(), upstream: key(), wrong: key()}
 }
 
-// newFleet makes the folder of a fleet in which nothing runs yet.
+// newFleet makes the folder of a fleet without servers.
 func newFleet(o options) (*fleet, error) {
 	dir, err := os.MkdirTemp("", "gatehouse-bench-")
 	if err != nil {
@@ -115,8 +114,8 @@ func startFleet(ctx context.Context, o options) (f *fleet, err error) {
 	return f, nil
 }
 
-// startCaddy starts one more Caddy of that role on the fleet's upstream, with these
-// duties on if it is a gateway.
+// startCaddy starts one more Caddy of that role on the fleet's upstream, with these duties on if it
+// is a gateway.
 func (f *fleet) startCaddy(ctx context.Context, which role, d duties) (*server, error) {
 	name := fmt.Sprintf("%s-%d", which, len(f.started))
 	env, dir, err := f.environment(name)
@@ -171,7 +170,7 @@ func (f *fleet) runCaddy(name, dir string, env []string, text string) (*program,
 
 // ready makes a first call through the server.
 func (s *server) ready(ctx context.Context, key string) error {
-	body, err := chatBody(providerPrefix+modelWhole, false, 1<<10, false)
+	body, err := chatBody(providerPrefix+modelWhole, false, 1<<10, codePrompt)
 	if err != nil {
 		return err
 	}
@@ -184,8 +183,8 @@ func (s *server) ready(ctx context.Context, key string) error {
 	return checkWhole(a, len(body), s.model(providerPrefix+modelWhole))
 }
 
-// environment makes a folder for one server and the environment in which it runs:
-// nothing of ours, equal memory and scheduler settings, its data in the folder.
+// environment makes a folder for one server and its environment: nothing of ours, equal memory and
+// scheduler settings, its data in the folder.
 func (f *fleet) environment(name string) (env []string, dir string, err error) {
 	dir = filepath.Join(f.dir, name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -248,5 +247,5 @@ func (s *server) adminGet(ctx context.Context, path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(res.Body, maxPage))
 }
 
-// maxPage bounds what is read of an admin page; a page of metrics is far smaller.
+// maxPage bounds how much of an admin page is read; a page of metrics is far smaller.
 const maxPage = 16 << 20

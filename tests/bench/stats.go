@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// minRounds is what a verdict needs: speed goals are judged over five paired rounds.
+	// minRounds is needed for a verdict: speed goals are judged over five paired rounds.
 	minRounds = 5
-	// worstAllowance is how far the worst round may lie over the bound.
+	// worstAllowance is how far the worst round may be over the bound.
 	worstAllowance = 1.15
 )
 
@@ -30,7 +30,7 @@ func (g goal) String() string {
 	return fmt.Sprintf("%.2f\t%.2f", g.Bound, g.Stretch)
 }
 
-// spread is what remains of the paired rounds.
+// spread summarises the paired rounds.
 type spread struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
@@ -58,15 +58,14 @@ func spreadOf(values []float64) (s spread, ok bool) {
 
 func notFinite(f float64) bool { return math.IsNaN(f) || math.IsInf(f, 0) }
 
-// holds says whether a bound holds: the median is under it and the worst round
-// under it + 15 %.
+// holds reports whether a bound holds: the median is under it and the worst round under it + 15 %.
 func (s spread) holds(bound float64) bool {
 	return s.Median < bound && s.Max < bound*worstAllowance
 }
 
-// verdict judges the ratios of the paired rounds. A round without a ratio (its
-// base was nothing or less, as an added latency can be) is no evidence, and too
-// few rounds are said to be so instead of being judged softly.
+// verdict judges the ratios of the paired rounds. A round without a ratio (its base was zero or
+// less, as an added latency can be) is no evidence. The verdict says so if there are too few
+// rounds.
 func verdict(ratios []float64, g goal) string {
 	finite := slices.DeleteFunc(slices.Clone(ratios), notFinite)
 	s, ok := spreadOf(finite)
@@ -97,7 +96,7 @@ func percentile(sorted []time.Duration, p float64) time.Duration {
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// ratio divides, and gives NaN where a ratio would mean nothing.
+// ratio divides, and returns NaN if a ratio would mean nothing.
 func ratio(of, base float64) float64 {
 	if base <= 0 || of < 0 {
 		return math.NaN()

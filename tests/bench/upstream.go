@@ -17,18 +17,18 @@ import (
 	"time"
 )
 
-// Models name what the upstream does. Clients ask for them with the provider's
-// prefix; only the gateway takes it away, which tells the upstream who is asking.
+// Models select the behaviour of the upstream. Clients ask for them with the provider's prefix.
+// Only the gateway removes it, so the upstream knows its caller.
 const (
 	providerPrefix = "up/"
-	// Of the same upstream as a provider that only has one of the two APIs.
+	// Prefixes of the same upstream as a provider with only one of the two APIs.
 	chatOnlyPrefix      = "up-chat/"
 	responsesOnlyPrefix = "up-responses/"
 
 	modelWhole     = "bench"           // one JSON answer, or 64 Responses events
 	modelCoalesced = "bench-coalesced" // 64 chat or Responses events in one write
 	modelPaced     = "bench-paced"     // 40 chat events, pace apart
-	modelHeld      = "bench-held"      // one event, then silence until the client leaves
+	modelHeld      = "bench-held"      // one event, then silence until the client disconnects
 )
 
 // upstreamModels are all of them.
@@ -37,12 +37,12 @@ var upstreamModels = []string{modelWhole, modelCoalesced, modelPaced, modelHeld,
 const (
 	upstreamKeyVar = "UPSTREAM_KEY"
 
-	// pace is the distance of paced events: a fast model's tokens.
+	// pace is the interval of paced events: a fast model's tokens.
 	pace = 20 * time.Millisecond
-	// maxHold ends a held stream whose client never leaves.
+	// maxHold ends a held stream whose client never disconnects.
 	maxHold = 5 * time.Minute
-	// readSize holds the whole body of a stream request, in which the upstream looks
-	// for include_usage, and keeps the reads of large bodies few.
+	// readSize is enough for the whole body of a stream request, in which the upstream looks for
+	// include_usage, and keeps the reads of large bodies few.
 	readSize = 64 << 10
 
 	chatPath       = "/v1/chat/completions"
@@ -50,13 +50,13 @@ const (
 	responsesPath  = "/v1/responses"
 )
 
-// upstream is a provider that costs little: it drains the request, checks that
-// it came whole, and writes bytes encoded before.
+// upstream is a cheap provider: it drains the request, checks that it is complete, and writes bytes
+// encoded before.
 type upstream struct {
-	authorization string // what a caller must send who has taken the prefix off the model
+	authorization string // required from a caller that has removed the prefix of the model
 	chat          template
 	responses     template
-	events        map[bool][]byte   // by whether usage was asked for: a coalesced stream
+	events        map[bool][]byte   // by whether usage was requested: a coalesced stream
 	paced         map[bool][][]byte // the same: one write each
 	buffers       sync.Pool
 }
@@ -160,8 +160,8 @@ func (u *upstream) hold(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// drain reads a body to its end and returns its first bytes, as far as they fit
-// into buf, and its length. A body that is cut short or not an object is an error.
+// drain reads a body to its end. It returns the first bytes, as far as they fit into buf, and the
+// length. A truncated body, or one that is not an object, is an error.
 func drain(body io.Reader, buf []byte) (head []byte, length int64, err error) {
 	n, err := io.ReadFull(body, buf)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
@@ -174,8 +174,8 @@ func drain(body io.Reader, buf []byte) (head []byte, length int64, err error) {
 		last = buf[n-1]
 	}
 	if !whole {
-		// The head stays where the model and the options of a stream are found; the
-		// rest of the buffer takes the rest of the body.
+		// The head must stay, because the model and the options of a stream are in it; the rest of
+		// the buffer takes the rest of the body.
 		head = buf[:len(buf)/2]
 		for rest := buf[len(buf)/2:]; ; {
 			n, err := body.Read(rest)
@@ -217,8 +217,8 @@ func newID() []byte {
 	return hex.AppendEncode(nil, raw[:])
 }
 
-// serveUpstream serves on a free port of the loopback, writes the address as one
-// line, and ends when its standard input does: it cannot outlive its parent.
+// serveUpstream serves on a free port of the loopback, writes the address as one line, and ends
+// with its standard input: it cannot outlive its parent.
 func serveUpstream(stdin io.Reader, stdout io.Writer, key string) error {
 	if key == "" {
 		return fmt.Errorf("%s is not set", upstreamKeyVar)

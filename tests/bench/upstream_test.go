@@ -33,11 +33,11 @@ func TestUpstreamAnswersEveryCase(t *testing.T) {
 		if c.wrong || c.spent {
 			continue
 		}
-		for _, hard := range []bool{false, true} {
-			if hard && c.stream {
+		for _, prompt := range []promptKind{codePrompt, prosePrompt} {
+			if prompt == prosePrompt && c.stream {
 				continue // the prompt of a stream is as short as that of req-1k
 			}
-			l, err := c.load(direct, newSecrets(), hard)
+			l, err := c.load(direct, newSecrets(), prompt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,13 +49,13 @@ func TestUpstreamAnswersEveryCase(t *testing.T) {
 				_, err = l.call(t.Context(), testConn(t, addr), t0)
 			}
 			if err != nil {
-				t.Errorf("%s, hard %v: %v", c.name, hard, err)
+				t.Errorf("%s, prompt %s: %v", c.name, prompt, err)
 			}
 		}
 	}
 }
 
-func TestUpstreamSendsUsageToWhomAsked(t *testing.T) {
+func TestUpstreamSendsUsageIfAsked(t *testing.T) {
 	c := testConn(t, startTestUpstream(t))
 	const asked = `{"model":"up/bench-coalesced","stream":true,"messages":[],"stream_options":{"include_usage":true}}`
 	a, err := c.do(t.Context(), encode("h", chatPath, "k", []byte(asked)))
@@ -66,7 +66,7 @@ func TestUpstreamSendsUsageToWhomAsked(t *testing.T) {
 		t.Error(err)
 	}
 	if err := checkChatStream(coalescedEvents, true)(a, 0, modelWhole); err != nil {
-		t.Errorf("a family that always has usage: %v", err)
+		t.Errorf("an API that always has usage: %v", err)
 	}
 	if err := checkChatStream(coalescedEvents, false)(a, 0, modelWhole); err == nil {
 		t.Error("a usage chunk that nobody asked for passed the check")
@@ -149,7 +149,7 @@ func TestUpstreamProcessNamesItsAddressAndEndsWithItsInput(t *testing.T) {
 	}
 }
 
-func TestDeadServerSaysWhy(t *testing.T) {
+func TestDeadServerReportsWhy(t *testing.T) {
 	_, _, err := startUpstream(context.Background(), t.TempDir(), nil)
 	if err == nil || !strings.Contains(err.Error(), upstreamKeyVar+" is not set") {
 		t.Errorf("an upstream without its key: %v", err)

@@ -4,18 +4,18 @@ package main
 
 import "fmt"
 
-// benchDesk is the workstation that the gateway knows.
-const benchDesk = "desk1"
+// benchWorkstation is the workstation that the gateway knows.
+const benchWorkstation = "desk1"
 
-// vncSite is what the Caddyfile of a VNC server is made of.
+// vncSite is the input of the Caddyfile of a VNC server.
 type vncSite struct {
 	site
-	door int // port of the VNC listener
+	port int // port of the VNC listener
 	cert certificate
 }
 
-// ownCertificate makes Caddy load the certificate that all servers show. It hangs
-// on a site that nobody calls.
+// ownCertificate makes Caddy load the certificate that all servers show. It belongs to a site that
+// nobody calls.
 func ownCertificate(s vncSite) string {
 	return fmt.Sprintf(`https://*.%s:%d {
 	bind 127.0.0.1
@@ -25,7 +25,7 @@ func ownCertificate(s vncSite) string {
 `, vncDomain, s.guarded, s.cert.cert, s.cert.key)
 }
 
-// l4Caddyfile is what one has without the gateway: caddy-l4's own tls and proxy.
+// l4Caddyfile is the alternative to the gateway: caddy-l4's own tls and proxy.
 func l4Caddyfile(s vncSite) string {
 	return globalOptions(s.site, fmt.Sprintf(`	layer4 {
 		127.0.0.1:%d {
@@ -35,12 +35,12 @@ func l4Caddyfile(s vncSite) string {
 			}
 		}
 	}
-`, s.door, s.upstream)) + ownCertificate(s)
+`, s.port, s.upstream)) + ownCertificate(s)
 }
 
-// deskCaddyfile is the gateway with one workstation. Everything that is on by
-// default stays on; sharing is what lets one workstation have many sessions.
-func deskCaddyfile(s vncSite) string {
+// gatewayVNCCaddyfile is the gateway with one workstation. Everything that is on by default stays
+// on; sharing allows many sessions of one workstation.
+func gatewayVNCCaddyfile(s vncSite) string {
 	return globalOptions(s.site, fmt.Sprintf(`	gatehouse {
 		key bench {
 			secret {env.%s}
@@ -64,7 +64,7 @@ func deskCaddyfile(s vncSite) string {
 			}
 		}
 	}
-`, gatewayKeyVar, auditKeyVar, vncDomain, s.door, benchDesk, s.upstream, s.door)) + ownCertificate(s) + fmt.Sprintf(`http://:%d {
+`, gatewayKeyVar, auditKeyVar, vncDomain, s.port, benchWorkstation, s.upstream, s.port)) + ownCertificate(s) + fmt.Sprintf(`http://:%d {
 	bind 127.0.0.1
 	gatehouse
 }

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// maxSessions is under what the gateway allows in all by default (1,000), warm-up
-// included.
+// maxSessions is less than the gateway allows by default (1,000), including the warm-up.
 const maxSessions = 900
 
 // vncLoad is how a VNC case loads a server.
@@ -18,9 +17,8 @@ type vncLoad int
 
 const (
 	bulk vncLoad = iota // frames at full speed through one session
-	// pointer moves it when the last move was answered. With pauses between, as a
-	// hand makes them, most of the time is the machine's waking up: too unsteady for a
-	// bound of a twentieth.
+	// pointer moves the pointer when the last move was answered. With the pauses of a hand, most of
+	// the time would be the machine's waking up: too unsteady for a bound of a twentieth.
 	pointer
 	connect // sessions that end at ServerInit
 	resting // sessions that stay open and silent
@@ -35,24 +33,24 @@ type vncCase struct {
 	metric   metric
 	goal     goal
 	viewers  int
-	vencrypt bool // at the gateway; the others have TLS first, which costs less
+	vencrypt bool // at the gateway; the others begin with TLS, which costs less
 }
 
 const (
-	// framesPerCall keeps the pause between two calls, one round trip, a small part
-	// of the transfer, and a call short against a slice.
+	// framesPerCall makes the pause between two calls, one round trip, a small part of the
+	// transfer, and keeps a call short compared with a slice.
 	framesPerCall = 4
-	// bulkViewers is one, as the goals were set; two cores are busy with it.
+	// bulkViewers is one, as in the goals; it keeps two cores busy.
 	bulkViewers = 1
 	// connectViewers keep the server busy while each waits for its handshake.
 	connectViewers = 4
-	// vncSlice is how long a server is loaded before the next has its turn.
+	// vncSlice is how long a server is loaded before the next one is.
 	vncSlice = 250 * time.Millisecond
 	megabyte = 1e6 // the goals are for decimal units: us a MB are ms a GB
 )
 
-// allVNCCases are the rows of make bench, with the goals of the project for the
-// ratio gateway / caddy-l4's tls and proxy.
+// allVNCCases are the rows of make bench, with the goals of the project for the ratio gateway /
+// caddy-l4's tls and proxy.
 func allVNCCases() []vncCase {
 	gigabyte := vncCase{name: "vnc-bulk", unit: "MB", units: framesPerCall * frameLen / megabyte, load: bulk,
 		metric: cpuPerOp, goal: goal{0.80, 0.72}, viewers: bulkViewers}
@@ -67,11 +65,11 @@ func allVNCCases() []vncCase {
 	}
 }
 
-// chooseCases returns what -only names of both kinds, or all.
+// chooseCases returns the cases of both kinds that -only names, or all.
 func chooseCases(o options) ([]benchCase, []vncCase, error) {
 	all := allVNCCases()
 	if o.Only == "" {
-		if o.Self { // nobody but the gateway speaks VeNCrypt
+		if o.Self { // only the gateway supports VeNCrypt
 			all = slices.DeleteFunc(all, func(c vncCase) bool { return c.vencrypt })
 		}
 		return allCases(), all, nil
@@ -105,7 +103,7 @@ func vncCaseNames(cases []vncCase) string {
 	return strings.Join(names, ", ")
 }
 
-// ratio is what the goal of the case bounds.
+// ratio is the ratio that the goal of the case bounds.
 func (c vncCase) ratio(f map[role]figures) float64 { return c.ratioTo(f, l4TLS) }
 
 func (c vncCase) ratioTo(f map[role]figures, base role) float64 {

@@ -75,7 +75,7 @@ func TestVNCRatioFollowsTheMetric(t *testing.T) {
 	}
 }
 
-func TestVNCReportSaysWhatWasFound(t *testing.T) {
+func TestVNCReportHasTheResults(t *testing.T) {
 	_, vnc, err := chooseCases(options{Only: "vnc-bulk,vnc-pointer,vnc-idle"})
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestVNCReportSaysWhatWasFound(t *testing.T) {
 			r.rounds[c.name] = append(r.rounds[c.name], round{Figures: f, Ratio: finite(c.ratio(f))})
 		}
 	}
-	r.vncProof = vncProof{TLS: "TLS 1.3", Desks: map[role]deskProof{l4TLS: {Sessions: 3, Echoes: 2, MB: 7.4}}, Sessions: 4, Recorded: 5, Missing: []string{"log: gone"}}
+	r.vncProof = vncProof{TLS: "TLS 1.3", Desktops: map[role]desktopProof{l4TLS: {Sessions: 3, Echoes: 2, MB: 7.4}}, Sessions: 4, Recorded: 5, Missing: []string{"log: gone"}}
 	rep := r.report()
 	var b strings.Builder
 	if err := rep.writeText(&b); err != nil {
@@ -106,7 +106,7 @@ func TestVNCReportSaysWhatWasFound(t *testing.T) {
 	}
 	for _, want := range []string{
 		"TLS everywhere: TLS 1.3, no resumption\n",
-		"desk behind l4-tls: 3 sessions, 2 pointers answered, 7 MB of frames",
+		"desktop behind l4-tls: 3 sessions, 2 pointers answered, 7 MB of frames",
 		"traces of the gateways: 4 sessions with 0 MB in their metrics, 5 requests in the activity, 0 log lines\n",
 		"not proved: log: gone\n",
 		"vnc-bulk CPU us/MB 800.0 1000.0 608.0 0.76 (0.75-0.77) 0.61 (0.60-0.62) 0.80 0.72 holds\n",
@@ -129,9 +129,9 @@ func TestVNCReportSaysWhatWasFound(t *testing.T) {
 }
 
 func TestVNCCaddyfiles(t *testing.T) {
-	s := vncSite{site: testSite, door: 5900, cert: certificate{cert: "/c", key: "/k"}}
+	s := vncSite{site: testSite, port: 5900, cert: certificate{cert: "/c", key: "/k"}}
 	shared, _, _ := strings.Cut(globalOptions(testSite, ""), "\n}\n")
-	for name, text := range map[string]string{"l4-tls": l4Caddyfile(s), "gateway": deskCaddyfile(s)} {
+	for name, text := range map[string]string{"l4-tls": l4Caddyfile(s), "gateway": gatewayVNCCaddyfile(s)} {
 		if strings.Count(text, "{") != strings.Count(text, "}") {
 			t.Errorf("%s: the brackets do not match:\n%s", name, text)
 		}
@@ -142,7 +142,7 @@ func TestVNCCaddyfiles(t *testing.T) {
 			t.Errorf("%s lacks what all share:\n%s", name, text)
 		}
 		if !strings.Contains(text, testSite.upstream) {
-			t.Errorf("%s does not know its desk:\n%s", name, text)
+			t.Errorf("%s does not know its desktop:\n%s", name, text)
 		}
 	}
 }

@@ -18,27 +18,27 @@ import (
 )
 
 const (
-	l4TLS    role = "l4-tls" // caddy-l4's tls and proxy: what the ratios are to
+	l4TLS    role = "l4-tls" // caddy-l4's tls and proxy: the base of the ratios
 	bareCopy role = "bare"   // crypto/tls and io.Copy, nothing else
 )
 
-// vncServers are the places of the VNC comparison, in the order of the report.
+// vncServers are the roles in the VNC comparison, in the order of the report.
 var vncServers = []role{l4TLS, bareCopy, gateway}
 
-// vncServer is a server with a desk of its own behind it.
+// vncServer is a server with its own desktop behind it.
 type vncServer struct {
 	*server // addr is the VNC listener
-	desk    *desk
-	api     string // host:port where VNC addresses are asked for; empty if none is needed
+	desktop *desktop
+	api     string // host:port that issues VNC addresses; empty if none is needed
 }
 
-// vncFleet is what one round of the VNC cases measures.
+// vncFleet has the servers of one round of the VNC cases.
 type vncFleet struct {
 	*fleet
-	cert  certificate
-	frame []byte
-	desks []*vncServer
-	all   []*desk // of every server ever started, to be closed
+	cert     certificate
+	frame    []byte
+	desktops []*vncServer
+	all      []*desktop // of every server ever started, to be closed
 }
 
 // startVNCFleet starts the three servers. After an error nothing of it runs.
@@ -62,7 +62,7 @@ func startVNCFleet(ctx context.Context, o options) (f *vncFleet, err error) {
 		if err != nil {
 			return f, err
 		}
-		f.desks = append(f.desks, s)
+		f.desktops = append(f.desktops, s)
 		f.servers = append(f.servers, s.server)
 	}
 	return f, nil
@@ -75,9 +75,9 @@ func (f *vncFleet) close() {
 	}
 }
 
-// start starts one more server of that role, with a new desk.
+// start starts one more server of that role, with a new desktop.
 func (f *vncFleet) start(ctx context.Context, which role) (*vncServer, error) {
-	d, err := newDesk(f.frame)
+	d, err := newDesktop(f.frame)
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +87,11 @@ func (f *vncFleet) start(ctx context.Context, which role) (*vncServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &vncServer{server: &server{role: which}, desk: d}
+	s := &vncServer{server: &server{role: which}, desktop: d}
 	if which == bareCopy {
 		err = f.startBare(ctx, s, name, dir, env)
 	} else {
-		err = f.startDoor(s, name, dir, env)
+		err = f.startVNC(s, name, dir, env)
 	}
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (f *vncFleet) start(ctx context.Context, which role) (*vncServer, error) {
 }
 
 func (f *vncFleet) startBare(ctx context.Context, s *vncServer, name, dir string, env []string) error {
-	p, line, err := startSelf(ctx, name, dir, env, relayCommand, f.cert.cert, f.cert.key, s.desk.addr())
+	p, line, err := startSelf(ctx, name, dir, env, relayCommand, f.cert.cert, f.cert.key, s.desktop.addr())
 	if err != nil {
 		return err
 	}
@@ -113,20 +113,20 @@ func (f *vncFleet) startBare(ctx context.Context, s *vncServer, name, dir string
 	return nil
 }
 
-func (f *vncFleet) startDoor(s *vncServer, name, dir string, env []string) error {
+func (f *vncFleet) startVNC(s *vncServer, name, dir string, env []string) error {
 	ports, err := process.FreePorts(4)
 	if err != nil {
 		return err
 	}
 	at := func(i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i])) }
-	cfg := vncSite{door: ports[3], cert: f.cert, site: site{
-		admin: at(0), port: ports[1], guarded: ports[2], upstream: s.desk.addr(),
+	cfg := vncSite{port: ports[3], cert: f.cert, site: site{
+		admin: at(0), port: ports[1], guarded: ports[2], upstream: s.desktop.addr(),
 		storage: filepath.Join(dir, "storage"), log: filepath.Join(dir, "process.log"),
 	}}
 	s.admin, s.addr, s.log = at(0), at(3), cfg.log
 	text := l4Caddyfile(cfg)
 	if s.role == gateway && !f.opts.Self {
-		text, s.api = deskCaddyfile(cfg), at(1)
+		text, s.api = gatewayVNCCaddyfile(cfg), at(1)
 	}
 	s.proc, err = f.runCaddy(name, dir, env, text)
 	return err
@@ -134,7 +134,7 @@ func (f *vncFleet) startDoor(s *vncServer, name, dir string, env []string) error
 
 // ready opens a first session and moves a pointer in it.
 func (f *vncFleet) ready(ctx context.Context, s *vncServer) error {
-	d, err := f.door(ctx, s, false)
+	d, err := f.endpoint(ctx, s, false)
 	if err != nil {
 		return err
 	}
@@ -146,10 +146,10 @@ func (f *vncFleet) ready(ctx context.Context, s *vncServer) error {
 	return v.point(ctx)
 }
 
-// door is how viewers reach the server now: at a gateway with an address that is
-// asked for here, as its user would.
-func (f *vncFleet) door(ctx context.Context, s *vncServer, vencrypt bool) (door, error) {
-	d := door{addr: s.addr, name: benchDesk + "." + vncDomain, roots: f.cert.roots}
+// endpoint returns how viewers reach the server now. For a gateway it requests an address, as its
+// user would.
+func (f *vncFleet) endpoint(ctx context.Context, s *vncServer, vencrypt bool) (vncEndpoint, error) {
+	d := vncEndpoint{addr: s.addr, name: benchWorkstation + "." + vncDomain, roots: f.cert.roots}
 	if s.api == "" {
 		return d, nil
 	}
@@ -168,14 +168,14 @@ func (f *vncFleet) door(ctx context.Context, s *vncServer, vencrypt bool) (door,
 	return d, nil
 }
 
-// maxIssued bounds what is read of the answer to a request for an address.
+// maxIssued bounds how much of the answer with an address is read.
 const maxIssued = 64 << 10
 
-// askAddress asks a gateway for the VNC address of the bench's workstation.
+// askAddress requests the VNC address of the bench's workstation from a gateway.
 func askAddress(ctx context.Context, api, key string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+api+"/v1/workstations/"+benchDesk+"/vnc", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+api+"/v1/workstations/"+benchWorkstation+"/vnc", nil)
 	if err != nil {
 		return "", err
 	}

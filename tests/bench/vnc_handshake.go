@@ -11,8 +11,8 @@ import (
 	"io"
 )
 
-// handshake is the viewer's part of what is drawn in vnc_wire.go, up to ServerInit.
-func (v *viewer) handshake(ctx context.Context, d door) error {
+// handshake is the viewer's part of the exchange in vnc_wire.go, up to ServerInit.
+func (v *viewer) handshake(ctx context.Context, d vncEndpoint) error {
 	if !d.vencrypt {
 		if err := v.startTLS(ctx, d); err != nil {
 			return err
@@ -21,8 +21,8 @@ func (v *viewer) handshake(ctx context.Context, d door) error {
 	return v.handshakeInside(ctx, d)
 }
 
-// handshakeInside is the part that is RFB.
-func (v *viewer) handshakeInside(ctx context.Context, d door) error {
+// handshakeInside is the RFB part of it.
+func (v *viewer) handshakeInside(ctx context.Context, d vncEndpoint) error {
 	if err := v.expect("the greeting", rfbVersion); err != nil {
 		return err
 	}
@@ -50,9 +50,9 @@ func (v *viewer) handshakeInside(ctx context.Context, d door) error {
 	return v.desktop()
 }
 
-func (v *viewer) startTLS(ctx context.Context, d door) error {
-	// A session cache would make later handshakes cheap for the server; viewers
-	// start as new processes and have none.
+func (v *viewer) startTLS(ctx context.Context, d vncEndpoint) error {
+	// A session cache would make later handshakes cheap for the server; viewers start as new
+	// processes and have none.
 	c := tls.Client(v.nc, &tls.Config{ServerName: d.name, RootCAs: d.roots})
 	if err := c.HandshakeContext(ctx); err != nil {
 		return fmt.Errorf("TLS handshake: %w", err)
@@ -61,8 +61,8 @@ func (v *viewer) startTLS(ctx context.Context, d door) error {
 	return nil
 }
 
-// venCrypt is what lies between the choice of type 19 and the SecurityResult.
-func (v *viewer) venCrypt(ctx context.Context, d door) error {
+// venCrypt runs the exchange between the choice of type 19 and the SecurityResult.
+func (v *viewer) venCrypt(ctx context.Context, d vncEndpoint) error {
 	if err := v.expect("the VeNCrypt version", "\x00\x02"); err != nil {
 		return err
 	}
@@ -81,8 +81,7 @@ func (v *viewer) venCrypt(ctx context.Context, d door) error {
 	return v.startTLS(ctx, d)
 }
 
-// choose reads a counted list of numbers of that many bytes and answers with one
-// of them.
+// choose reads a counted list of numbers of that many bytes and answers with one of them.
 func (v *viewer) choose(what string, bytesEach int, want uint32) error {
 	n, err := v.read(what, 1)
 	if err != nil {
@@ -121,7 +120,7 @@ func (v *viewer) result() error {
 	return fmt.Errorf("refused: %q", reason)
 }
 
-// desktop reads ServerInit and finds the desk of this bench in it.
+// desktop reads ServerInit and checks that it is that of the bench's desktop.
 func (v *viewer) desktop() error {
 	init, err := v.read("ServerInit", serverInitLen)
 	if err != nil {
@@ -141,7 +140,7 @@ func (v *viewer) say(text string) error {
 	return err
 }
 
-// read returns the next n bytes; no caller lets a peer ask for more than a few KB.
+// read returns the next n bytes; no caller lets a peer request more than a few KB.
 func (v *viewer) read(what string, n int) ([]byte, error) {
 	b := make([]byte, n)
 	if _, err := io.ReadFull(v.nc, b); err != nil {

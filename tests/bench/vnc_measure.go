@@ -23,7 +23,7 @@ func (r *runner) vncRound(ctx context.Context, n int) error {
 			continue
 		}
 		fmt.Fprintf(r.progress, "round %d/%d %s\n", n+1, r.opts.Rounds, c.name)
-		servers := rotate(f.desks, n+i)
+		servers := rotate(f.desktops, n+i)
 		got, err := r.measureVNC(ctx, f, servers, c)
 		one := round{Figures: got, Ratio: finite(c.ratio(got))}
 		for _, s := range servers {
@@ -37,8 +37,8 @@ func (r *runner) vncRound(ctx context.Context, n int) error {
 	return nil
 }
 
-// measureVNC loads the servers with one case, slice by slice in turn, and then holds
-// what the viewers got against what the desks did.
+// measureVNC loads the servers with one case, slice by slice in turn, and then compares what the
+// viewers received with what the desktops sent.
 func (r *runner) measureVNC(ctx context.Context, f *vncFleet, servers []*vncServer, c vncCase) (map[role]figures, error) {
 	if c.load == resting {
 		got := map[role]figures{}
@@ -58,13 +58,13 @@ func (r *runner) measureVNC(ctx context.Context, f *vncFleet, servers []*vncServ
 			return nil, fmt.Errorf("%s: %w", s.role, err)
 		}
 		defer end()
-		before[i] = s.desk.counts()
+		before[i] = s.desktop.counts()
 		sessions[i] = &session{server: s.server, settle: r.settle, drive: drive}
 	}
-	got, err := inTurns(ctx, sessions, r.opts.Time, vncSlice, c.units)
+	got, err := alternate(ctx, sessions, r.opts.Time, vncSlice, c.units)
 	if err != nil {
-		for _, s := range servers { // one may tell why
-			err = errors.Join(err, s.desk.complaint())
+		for _, s := range servers { // one may explain it
+			err = errors.Join(err, s.desktop.complaint())
 		}
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (r *runner) measureVNC(ctx context.Context, f *vncFleet, servers []*vncServ
 	return got, nil
 }
 
-// work is what calls of this case leave at a desk.
+// work is what the calls of this case cause at a desktop.
 func (c vncCase) work(calls int) counts {
 	n := int64(calls)
 	switch c.load {
@@ -88,21 +88,21 @@ func (c vncCase) work(calls int) counts {
 	return counts{sessions: n}
 }
 
-// did says whether the desk did what the viewers believe, no less and no more.
+// did checks that the desktop did exactly what the viewers counted.
 func (s *vncServer) did(before, want counts) error {
-	if err := s.desk.complaint(); err != nil {
+	if err := s.desktop.complaint(); err != nil {
 		return fmt.Errorf("%s: %w", s.role, err)
 	}
-	if got := s.desk.counts().minus(before); got != want {
-		return fmt.Errorf("%s: the desk had %+v, its viewers %+v", s.role, got, want)
+	if got := s.desktop.counts().minus(before); got != want {
+		return fmt.Errorf("%s: the desktop had %+v, its viewers %+v", s.role, got, want)
 	}
 	return nil
 }
 
-// vncDriver opens what the case needs at one server and returns what loads it. end
+// vncDriver opens what the case needs at one server and returns the function that loads it. end
 // closes what was opened.
 func (r *runner) vncDriver(ctx context.Context, f *vncFleet, s *vncServer, c vncCase) (drive func(context.Context, time.Duration) (tally, error), end func(), err error) {
-	d, err := f.door(ctx, s, c.vencrypt)
+	d, err := f.endpoint(ctx, s, c.vencrypt)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,17 +153,17 @@ func (r *runner) vncDriver(ctx context.Context, f *vncFleet, s *vncServer, c vnc
 	}, end, nil
 }
 
-// spareFiles is what this process has open besides two sockets a session.
-const spareFiles = 200
+// reservedFiles is the number of files that this process has open besides two sockets a session.
+const reservedFiles = 200
 
-// measureIdle starts a server of that role for itself and reads how much its
-// anonymous memory grows with sessions in which a pointer has moved once.
+// measureIdle starts another server of that role and reads how much its anonymous memory grows with
+// sessions in which a pointer has moved once.
 func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig figures, err error) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return fig, err
 	}
-	if need := uint64(2*r.opts.Sessions + spareFiles); files.Cur < need {
+	if need := uint64(2*r.opts.Sessions + reservedFiles); files.Cur < need {
 		return fig, fmt.Errorf("%d sessions need %d open files, %d are allowed", r.opts.Sessions, need, files.Cur)
 	}
 	s, err := f.start(ctx, which)
@@ -171,11 +171,11 @@ func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig 
 		return fig, err
 	}
 	defer s.proc.Stop()
-	d, err := f.door(ctx, s, false)
+	d, err := f.endpoint(ctx, s, false)
 	if err != nil {
 		return fig, err
 	}
-	// Code and pools come in with sessions that are then closed.
+	// Sessions that are then closed load code and fill pools.
 	warm, err := rest(ctx, d, heldWarmUp)
 	closeViewers(warm)
 	if err != nil {
@@ -187,7 +187,7 @@ func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig 
 	if err := s.collectGarbage(ctx); err != nil {
 		return fig, err
 	}
-	had := s.desk.counts()
+	had := s.desktop.counts()
 	before, err := readMemory(s.proc.PID())
 	if err != nil {
 		return fig, err
@@ -204,7 +204,7 @@ func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig 
 	if err != nil {
 		return fig, err
 	}
-	// A session that has ended weighs nothing: every one has to be alive still.
+	// An ended session uses no memory: every one must still be alive.
 	if err := eachOnce(ctx, len(viewers), func(ctx context.Context, n int) error { return viewers[n].point(ctx) }); err != nil {
 		return fig, fmt.Errorf("after the rest: %w", err)
 	}
@@ -214,9 +214,9 @@ func (r *runner) measureIdle(ctx context.Context, f *vncFleet, which role) (fig 
 	return fig, s.did(had, counts{sessions: int64(n), echoes: 2 * int64(n)})
 }
 
-// rest opens n sessions, moves a pointer in each, and leaves them. What it returns
-// has to be closed even when it fails.
-func rest(ctx context.Context, d door, n int) ([]*viewer, error) {
+// rest opens n sessions, moves a pointer in each, and leaves them idle. The caller must close the
+// sessions even if it fails.
+func rest(ctx context.Context, d vncEndpoint, n int) ([]*viewer, error) {
 	viewers := make([]*viewer, n)
 	err := eachOnce(ctx, n, func(ctx context.Context, i int) error {
 		v, err := d.view(ctx)

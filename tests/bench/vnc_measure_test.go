@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// bareFleet is a fleet with bare copies in all three places.
+// bareFleet is a fleet with bare copies in all three roles.
 func bareFleet(t *testing.T) *vncFleet {
 	t.Helper()
 	f := &vncFleet{fleet: &fleet{dir: t.TempDir(), opts: options{GOGC: "100", MemLimit: "1GiB", GOMAXPROCS: 2}}, frame: newFrame()}
@@ -30,7 +30,7 @@ func bareFleet(t *testing.T) *vncFleet {
 			t.Fatal(err)
 		}
 		s.role = which
-		f.desks = append(f.desks, s)
+		f.desktops = append(f.desktops, s)
 		f.servers = append(f.servers, s.server)
 	}
 	return f
@@ -43,42 +43,42 @@ func TestVNCCasesMeasureEveryServer(t *testing.T) {
 		if c.load == resting {
 			continue
 		}
-		before := make([]counts, len(f.desks))
-		for i, s := range f.desks {
-			before[i] = s.desk.counts()
+		before := make([]counts, len(f.desktops))
+		for i, s := range f.desktops {
+			before[i] = s.desktop.counts()
 		}
-		got, err := r.measureVNC(t.Context(), f, f.desks, c)
+		got, err := r.measureVNC(t.Context(), f, f.desktops, c)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		for i, s := range f.desks {
-			fig, did := got[s.role], s.desk.counts().minus(before[i])
+		for i, s := range f.desktops {
+			fig, did := got[s.role], s.desktop.counts().minus(before[i])
 			if fig.Calls < 1 || fig.P50 <= 0 || fig.RSS <= 0 {
 				t.Errorf("%s %s: %+v", c.name, s.role, fig)
 			}
 			if did.sessions+did.echoes+did.sent <= int64(fig.Calls) {
-				t.Errorf("%s %s: %d calls measured, the desk did %+v: the warm-up is missing", c.name, s.role, fig.Calls, did)
+				t.Errorf("%s %s: %d calls measured, the desktop did %+v: the warm-up is missing", c.name, s.role, fig.Calls, did)
 			}
 		}
 	}
 	r.vncProof.collect(t.Context(), f, true)
 	text := strings.Join(r.vncProof.lines(true), "\n")
-	if !strings.Contains(text, "TLS 1.3") || !strings.Contains(text, "desk behind bare: ") || strings.Contains(text, "traces of the gateways") {
+	if !strings.Contains(text, "TLS 1.3") || !strings.Contains(text, "desktop behind bare: ") || strings.Contains(text, "traces of the gateways") {
 		t.Errorf("the proof is\n%s", text)
 	}
 	fig, err := r.measureIdle(t.Context(), f, bareCopy)
 	if err != nil || fig.Calls != 20 || fig.Held <= 0 {
 		t.Errorf("idle sessions: %+v, %v", fig, err)
 	}
-	f.desks[1].proc.Stop()
-	if _, err := r.measureVNC(t.Context(), f, f.desks, allVNCCases()[0]); err == nil || !strings.Contains(err.Error(), string(bareCopy)) {
+	f.desktops[1].proc.Stop()
+	if _, err := r.measureVNC(t.Context(), f, f.desktops, allVNCCases()[0]); err == nil || !strings.Contains(err.Error(), string(bareCopy)) {
 		t.Errorf("measuring a dead server: %v", err)
 	}
 }
 
-func TestWorkThatTheDeskDidNotSeeFailsTheCase(t *testing.T) {
-	s := &vncServer{server: &server{role: gateway}, desk: testDesk(t)}
-	s.desk.sessions.Add(3)
+func TestWorkThatTheDesktopDidNotSeeFailsTheCase(t *testing.T) {
+	s := &vncServer{server: &server{role: gateway}, desktop: testDesktop(t)}
+	s.desktop.sessions.Add(3)
 	if err := s.did(counts{sessions: 1}, counts{sessions: 2}); err != nil {
 		t.Errorf("what was done is denied: %v", err)
 	}
@@ -87,9 +87,9 @@ func TestWorkThatTheDeskDidNotSeeFailsTheCase(t *testing.T) {
 			t.Errorf("viewers that had %+v: %v", want, err)
 		}
 	}
-	spoken(t, s.desk, "nonsense, and more of it")
-	if err := s.did(s.desk.counts(), counts{}); err == nil {
-		t.Error("a complaint of the desk is passed over")
+	spoken(t, s.desktop, "nonsense, and more of it")
+	if err := s.did(s.desktop.counts(), counts{}); err == nil {
+		t.Error("a complaint of the desktop is passed over")
 	}
 }
 
@@ -129,12 +129,12 @@ func TestAddressIsAskedForAsAUserDoes(t *testing.T) {
 	})
 	f := &vncFleet{fleet: &fleet{secrets: secrets{gateway: "sk-x"}}}
 	s := &vncServer{server: &server{role: gateway, addr: "127.0.0.1:5900"}, api: api}
-	d, err := f.door(t.Context(), s, true)
+	d, err := f.endpoint(t.Context(), s, true)
 	if err != nil || d.name != "token.vnc.localhost" || d.addr != s.addr || !d.vencrypt {
-		t.Errorf("the door is %+v, %v", d, err)
+		t.Errorf("the endpoint is %+v, %v", d, err)
 	}
 	s.addr = "127.0.0.1:5901"
-	if _, err := f.door(t.Context(), s, false); err == nil || !strings.Contains(err.Error(), "port 5900") {
+	if _, err := f.endpoint(t.Context(), s, false); err == nil || !strings.Contains(err.Error(), "port 5900") {
 		t.Errorf("another port: %v", err)
 	}
 	for _, bad := range []struct {
@@ -142,13 +142,13 @@ func TestAddressIsAskedForAsAUserDoes(t *testing.T) {
 		answer string
 	}{{http.StatusForbidden, `{"error":{}}`}, {http.StatusOK, `{}`}, {http.StatusOK, `no JSON`}} {
 		status, answer = bad.status, bad.answer
-		if _, err := f.door(t.Context(), s, false); err == nil || !strings.Contains(err.Error(), "asking for a VNC address") {
+		if _, err := f.endpoint(t.Context(), s, false); err == nil || !strings.Contains(err.Error(), "asking for a VNC address") {
 			t.Errorf("answered %d %s: %v", bad.status, bad.answer, err)
 		}
 	}
 	s.api = ""
-	if d, err := f.door(t.Context(), s, true); err != nil || d.name != benchDesk+"."+vncDomain || d.vencrypt {
-		t.Errorf("without a gateway the door is %+v, %v", d, err)
+	if d, err := f.endpoint(t.Context(), s, true); err != nil || d.name != benchWorkstation+"."+vncDomain || d.vencrypt {
+		t.Errorf("without a gateway the endpoint is %+v, %v", d, err)
 	}
 }
 
@@ -180,7 +180,7 @@ gatehouse_vnc_bytes_total{direction="up"} 7e+06
 		t.Errorf("two rounds left %+v", p.lines(false))
 	}
 	over, stop := context.WithCancel(t.Context())
-	stop() // it does not wait for sessions that may yet end
+	stop() // it does not wait for sessions that may still end
 	p.collectGateway(over, f, s, counts{sessions: 6, sent: 4_000_000})
 	if said := strings.Join(p.lines(false), "\n"); !strings.Contains(said, "not proved: metrics: ") {
 		t.Errorf("a gateway that lost a session is believed:\n%s", said)

@@ -13,29 +13,29 @@ import (
 	"time"
 )
 
-// vncProof is what the desks did and what the gateways left behind, over all
-// rounds. That the viewers got neither more nor less is a condition of each case.
+// vncProof is the work of the desktops and the traces of the gateways, over all rounds. Each case
+// also checks that the viewers received neither more nor less.
 type vncProof struct {
-	Desks    map[role]deskProof `json:"desks"`
-	TLS      string             `json:"tls"`               // the same at every server
-	Sessions int                `json:"sessions_measured"` // that the gateways' metrics count as ended
-	Down     float64            `json:"mb_measured"`       // that their metrics count towards viewers
-	LogLines int                `json:"log_lines"`
-	Recorded int                `json:"activity_requests"`
-	Missing  []string           `json:"missing,omitempty"`
+	Desktops map[role]desktopProof `json:"desks"`
+	TLS      string                `json:"tls"`               // the same at every server
+	Sessions int                   `json:"sessions_measured"` // that the gateways' metrics count as ended
+	Down     float64               `json:"mb_measured"`       // that their metrics count towards viewers
+	LogLines int                   `json:"log_lines"`
+	Recorded int                   `json:"activity_requests"`
+	Missing  []string              `json:"missing,omitempty"`
 
 	mu sync.Mutex
 }
 
-// deskProof is what the desk of one server did.
-type deskProof struct {
+// desktopProof is the work of one server's desktop.
+type desktopProof struct {
 	Sessions int64   `json:"sessions"`
 	Echoes   int64   `json:"echoes"`
 	MB       float64 `json:"mb"`
 }
 
-// sameTLS is an error where a connection differs from those before it in what
-// decides its cost.
+// sameTLS returns an error if a connection differs from the earlier ones in what determines its
+// cost.
 func (p *vncProof) sameTLS(which role, s tls.ConnectionState) error {
 	text := tlsOf(s)
 	p.mu.Lock()
@@ -49,7 +49,7 @@ func (p *vncProof) sameTLS(which role, s tls.ConnectionState) error {
 	return nil
 }
 
-// tlsOf names what decides the cost of a TLS connection.
+// tlsOf names what determines the cost of a TLS connection.
 func tlsOf(s tls.ConnectionState) string {
 	key := "no certificate"
 	if len(s.PeerCertificates) > 0 {
@@ -62,20 +62,20 @@ func tlsOf(s tls.ConnectionState) string {
 	return text
 }
 
-// closeTime is how long a server may take to notice that its viewers have left.
+// closeTime is how long a server may take to notice that its viewers have disconnected.
 const closeTime = 3 * time.Second
 
 // collect reads the traces of a round before its servers are stopped.
 func (p *vncProof) collect(ctx context.Context, f *vncFleet, self bool) {
-	if p.Desks == nil {
-		p.Desks = map[role]deskProof{}
+	if p.Desktops == nil {
+		p.Desktops = map[role]desktopProof{}
 	}
-	for _, s := range f.desks {
-		c, sum := s.desk.counts(), p.Desks[s.role]
+	for _, s := range f.desktops {
+		c, sum := s.desktop.counts(), p.Desktops[s.role]
 		sum.Sessions += c.sessions
 		sum.Echoes += c.echoes
 		sum.MB += float64(c.sent) / megabyte
-		p.Desks[s.role] = sum
+		p.Desktops[s.role] = sum
 		if s.role == gateway && !self {
 			p.collectGateway(ctx, f, s, c)
 		}
@@ -83,7 +83,7 @@ func (p *vncProof) collect(ctx context.Context, f *vncFleet, self bool) {
 }
 
 func (p *vncProof) collectGateway(ctx context.Context, f *vncFleet, s *vncServer, did counts) {
-	// A session is counted when it has ended, a moment after its viewer has left.
+	// A session is counted when it has ended, a moment after its viewer has disconnected.
 	sessions, down := 0.0, 0.0
 	deadline := time.Now().Add(closeTime)
 	for {
@@ -97,12 +97,12 @@ func (p *vncProof) collectGateway(ctx context.Context, f *vncFleet, s *vncServer
 			break
 		}
 		if time.Now().After(deadline) || sleep(ctx, settleTime) != nil {
-			p.note("metrics", fmt.Errorf("%.0f sessions have ended, the desk had %d", sessions, did.sessions))
+			p.note("metrics", fmt.Errorf("%.0f sessions have ended, the desktop had %d", sessions, did.sessions))
 			break
 		}
 	}
 	if down < float64(did.sent) {
-		p.note("metrics", fmt.Errorf("%.0f bytes went to viewers, the desk sent %d in frames", down, did.sent))
+		p.note("metrics", fmt.Errorf("%.0f bytes went to viewers, the desktop sent %d in frames", down, did.sent))
 	}
 	p.Sessions += int(sessions)
 	p.Down += down / megabyte
@@ -114,7 +114,7 @@ func (p *vncProof) collectGateway(ctx context.Context, f *vncFleet, s *vncServer
 	p.note("activity", err)
 }
 
-// note keeps what could not be shown.
+// note records what could not be shown.
 func (p *vncProof) note(what string, err error) { p.Missing = noteOnce(p.Missing, what, err) }
 
 // sumSeries adds up the series of a page of metrics that begin with prefix.
@@ -135,8 +135,8 @@ func sumSeries(page []byte, prefix string) float64 {
 func (p *vncProof) lines(self bool) []string {
 	out := []string{"TLS everywhere: " + p.TLS + ", no resumption"}
 	for _, which := range vncServers {
-		d := p.Desks[which]
-		out = append(out, fmt.Sprintf("desk behind %s: %d sessions, %d pointers answered, %.0f MB of frames, every one checked at its viewer", which, d.Sessions, d.Echoes, d.MB))
+		d := p.Desktops[which]
+		out = append(out, fmt.Sprintf("desktop behind %s: %d sessions, %d pointers answered, %.0f MB of frames, every one checked at its viewer", which, d.Sessions, d.Echoes, d.MB))
 	}
 	if !self {
 		out = append(out, fmt.Sprintf("traces of the gateways: %d sessions with %.0f MB in their metrics, %d requests in the activity, %d log lines", p.Sessions, p.Down, p.Recorded, p.LogLines))

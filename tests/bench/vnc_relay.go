@@ -26,10 +26,9 @@ import (
 // relayCommand is the first argument that turns this binary into the bare copy.
 const relayCommand = "relay"
 
-// serveRelay ends TLS and copies to target, with nothing of its own: what crypto/tls
-// and io.Copy cost in any Go program. It writes two addresses as one line, of the
-// door and of its heap profile (which is how its collector is made to run), and
-// ends when its standard input does.
+// serveRelay ends TLS and copies to target, with nothing of its own: the cost of crypto/tls and
+// io.Copy in any Go program. It writes two addresses as one line, of its listener and of its heap
+// profile (which can make its garbage collector run), and ends with its standard input.
 func serveRelay(stdin io.Reader, stdout io.Writer, certFile, keyFile, target string) error {
 	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
@@ -87,29 +86,29 @@ func relay(ctx context.Context, viewer *tls.Conn, target string) {
 	if err != nil {
 		return
 	}
-	desk := nc.(*net.TCPConn)
-	defer desk.Close()
+	desktop := nc.(*net.TCPConn)
+	defer desktop.Close()
 	end := context.AfterFunc(ctx, func() {
 		viewer.Close()
-		desk.Close()
+		desktop.Close()
 	})
 	defer end()
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		io.Copy(desk, viewer)
-		desk.CloseWrite()
+		io.Copy(desktop, viewer)
+		desktop.CloseWrite()
 	})
-	io.Copy(viewer, desk)
+	io.Copy(viewer, desktop)
 	viewer.CloseWrite()
 	wg.Wait()
 }
 
-// vncDomain is the base of the names that viewers send; plain glibc needs not know
-// it, for they dial the loopback.
+// vncDomain is the base of the names that viewers send. Plain glibc need not resolve it, because
+// they dial the loopback.
 const vncDomain = "vnc.localhost"
 
-// certificate is what every server of one fleet shows: of the cheapest common kind,
-// so that none is measured for its key.
+// certificate is the certificate of every server of a fleet. It is of the cheapest common kind, so
+// that none is measured for its key.
 type certificate struct {
 	cert, key string // files
 	roots     *x509.CertPool

@@ -14,7 +14,7 @@ type vncReport struct {
 	Proof *vncProof    `json:"proof"`
 }
 
-// vncReport returns nil when no VNC case was asked for.
+// vncReport returns nil without a VNC case.
 func (r *runner) vncReport() *vncReport {
 	if len(r.vnc) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func (r *runner) vncReport() *vncReport {
 }
 
 func (rep *vncReport) writeText(b *strings.Builder, o options) {
-	fmt.Fprintln(b, "\nVNC: l4-tls (caddy-l4's tls and proxy), bare (crypto/tls and io.Copy alone), gateway (its own defaults); each before a desk of its own, in the load client's process")
+	fmt.Fprintln(b, "\nVNC: l4-tls (caddy-l4's tls and proxy), bare (crypto/tls and io.Copy alone), gateway (its own defaults); each before a desktop of its own, in the load client's process")
 	fmt.Fprintln(b, "viewers have TLS first, but vnc-bulk-vencrypt at the gateway, which is held against the others' TLS first")
 	for _, line := range rep.Proof.lines(o.Self) {
 		fmt.Fprintln(b, line)

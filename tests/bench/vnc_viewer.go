@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// viewerBuffer takes several TLS records in one read, so that the viewer is not
-// what a bulk transfer waits for.
+// viewerBuffer takes several TLS records in one read, so that the viewer is not the bottleneck of a
+// bulk transfer.
 const viewerBuffer = 64 << 10
 
-// castagnoli has an instruction of its own on most CPUs: every byte of every frame
-// is checked at a small part of what decrypting it costs.
+// castagnoli has its own instruction on most CPUs: checking every byte of every frame costs little
+// compared with its decryption.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// door is where viewers knock at one server.
-type door struct {
+// vncEndpoint is how viewers reach one server.
+type vncEndpoint struct {
 	addr     string // host:port
 	name     string // SNI
 	roots    *x509.CertPool
@@ -40,7 +40,7 @@ type viewer struct {
 	event  []byte
 	got    [echoLen]byte
 	want   []byte
-	frames []byte // nil in a viewer that pulls none
+	frames []byte // nil in a viewer that requests none
 }
 
 // buffered is a connection that reads ahead.
@@ -51,8 +51,8 @@ type buffered struct {
 
 func (b *buffered) Read(p []byte) (int, error) { return b.r.Read(p) }
 
-// view opens a session up to ServerInit, as a viewer with that door's habits does.
-func (d door) view(ctx context.Context) (*viewer, error) {
+// view opens a session up to ServerInit, in the way that the endpoint needs.
+func (d vncEndpoint) view(ctx context.Context) (*viewer, error) {
 	dialer := net.Dialer{Timeout: ioTimeout}
 	raw, err := dialer.DialContext(ctx, "tcp", d.addr)
 	if err != nil {
@@ -68,18 +68,18 @@ func (d door) view(ctx context.Context) (*viewer, error) {
 	return v, nil
 }
 
-// guard bounds what follows in time; when ctx ends the connection is closed, which
-// ends every wait. release undoes the second.
+// guard bounds the following operations in time. The end of ctx closes the connection, which ends
+// every wait; release undoes the latter.
 func (v *viewer) guard(ctx context.Context) (release func() bool) {
 	nc := v.nc
 	nc.SetDeadline(time.Now().Add(ioTimeout))
 	return context.AfterFunc(ctx, func() { nc.Close() })
 }
 
-// close ends the session as viewers do: close_notify and FIN.
+// close ends the session as viewers do: with close_notify and FIN.
 func (v *viewer) close() { v.nc.Close() }
 
-// begin says what a viewer says first, so that the session is an ordinary one.
+// begin sends a viewer's usual first messages, so that the session is an ordinary one.
 func (v *viewer) begin() error {
 	b := []byte{msgSetEncodings, 0, 0, 2}
 	b = binary.BigEndian.AppendUint32(b, encodingTight)
@@ -109,7 +109,7 @@ func (v *viewer) point(ctx context.Context) error {
 	return nil
 }
 
-// pull asks for n frames and checks every byte of them against the sum of one.
+// pull requests n frames and compares every byte of them with the checksum of one.
 func (v *viewer) pull(ctx context.Context, n uint16, sum uint32) error {
 	if v.frames == nil {
 		v.frames = make([]byte, viewerBuffer)

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// met lets a viewer of that door meet a server that says these bytes, whatever it
-// hears, and returns how the handshake went. TLS is left out.
-func met(t *testing.T, d door, says string) error {
+// met connects a viewer of that endpoint to a server that sends these bytes, whatever it receives,
+// and returns the error of the handshake. TLS is left out.
+func met(t *testing.T, d vncEndpoint, says string) error {
 	t.Helper()
 	near, far := net.Pipe()
 	defer near.Close()
@@ -29,8 +29,8 @@ func met(t *testing.T, d door, says string) error {
 func TestViewerTakesOnlyWhatItKnows(t *testing.T) {
 	const inside, clear = false, true
 	good := rfbVersion + "\x01\x01" + "\x00\x00\x00\x00" + string(serverInit())
-	if err := met(t, door{}, good); err != nil {
-		t.Fatalf("a good desk: %v", err)
+	if err := met(t, vncEndpoint{}, good); err != nil {
+		t.Fatalf("a good desktop: %v", err)
 	}
 	tests := []struct {
 		name     string
@@ -53,7 +53,7 @@ func TestViewerTakesOnlyWhatItKnows(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := met(t, door{vencrypt: tt.vencrypt}, tt.says)
+			err := met(t, vncEndpoint{vencrypt: tt.vencrypt}, tt.says)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("the handshake ended with %v, want %q", err, tt.want)
 			}
@@ -98,8 +98,8 @@ func TestViewerChecksEveryAnswer(t *testing.T) {
 	}
 }
 
-// TestViewerSpeaksVeNCrypt lets a viewer come to a gateway that is only its
-// handshake, with real TLS, before a real desk.
+// TestViewerSpeaksVeNCrypt connects a viewer to a gateway that is only its handshake, with real
+// TLS, before a real desktop.
 func TestViewerSpeaksVeNCrypt(t *testing.T) {
 	files, err := newCertificate(t.TempDir())
 	if err != nil {
@@ -138,7 +138,7 @@ func TestViewerSpeaksVeNCrypt(t *testing.T) {
 		io.ReadFull(inside, got)
 		heard <- string(append(said, got...)) + inside.ConnectionState().ServerName
 	}()
-	d := door{addr: l.Addr().String(), name: "token." + vncDomain, roots: files.roots, vencrypt: true}
+	d := vncEndpoint{addr: l.Addr().String(), name: "token." + vncDomain, roots: files.roots, vencrypt: true}
 	v, err := d.view(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -4,17 +4,17 @@ package main
 
 import "encoding/binary"
 
-// What both ends of this bench speak of RFB 3.8 (RFC 6143), and the viewer of
-// VeNCrypt 0.2. All integers are big endian.
+// The part of RFB 3.8 (RFC 6143) that both ends of this bench use, and the viewer's VeNCrypt 0.2.
+// All integers are big endian.
 //
-//	desk    "RFB 003.008\n"                 viewer the same
-//	desk    01 | type                       viewer type       None (1); from a gateway in clear: VeNCrypt (19)
-//	        VeNCrypt only: desk 00 02       viewer 00 02      version 0.2
-//	                       desk 00          n, n x u32        accepted; subtypes
-//	                       viewer u32       desk 01           X509None (260); then TLS with the token as SNI
-//	desk    u32 0                           SecurityResult; 1 is followed by u32 length and a reason
+//	server  "RFB 003.008\n"                 viewer the same
+//	server  01 | type                       viewer type       None (1); from a gateway in clear: VeNCrypt (19)
+//	        VeNCrypt only: server 00 02     viewer 00 02      version 0.2
+//	                       server 00        n, n x u32        accepted; subtypes
+//	                       viewer u32       server 01         X509None (260); then TLS with the token as SNI
+//	server  u32 0                           SecurityResult; 1 is followed by u32 length and a reason
 //	viewer  01                              ClientInit: shared
-//	desk    u16 width | u16 height | 16 bytes pixel format | u32 length | name
+//	server  u16 width | u16 height | 16 bytes pixel format | u32 length | name
 const (
 	rfbVersion = "RFB 003.008\n"
 
@@ -34,7 +34,7 @@ const (
 //	        04 | down | 2 pad | u32 key                                KeyEvent
 //	        05 | buttons | u16 x | u16 y                               PointerEvent
 //	        06 | 3 pad | u32 n | n bytes                               ClientCutText
-//	desk    00 | pad | u16 n | n x (u16 x | u16 y | u16 w | u16 h | u32 encoding | pixels)   FramebufferUpdate
+//	server  00 | pad | u16 n | n x (u16 x | u16 y | u16 w | u16 h | u32 encoding | pixels)   FramebufferUpdate
 const (
 	msgSetPixelFormat   = 0
 	msgSetEncodings     = 2
@@ -58,7 +58,7 @@ const (
 	rectanglesPerUpdate = 2
 )
 
-// A PointerEvent is also how a viewer of this bench tells the desk what to do.
+// A PointerEvent is also the command of a viewer of this bench to the desktop.
 //
 //	buttons 0    answer with the one pixel under the pointer
 //	buttons 1    send x frames of frameLen bytes
@@ -93,8 +93,8 @@ func appendEcho(dst []byte, x, y uint16) []byte {
 	return binary.BigEndian.AppendUint32(dst, uint32(x)<<16|uint32(y))
 }
 
-// newFrame returns one FramebufferUpdate of frameLen bytes: whole screens of pixels
-// that do not repeat within a TLS record.
+// newFrame returns one FramebufferUpdate of frameLen bytes: whole screens of pixels that do not
+// repeat within a TLS record.
 func newFrame() []byte {
 	frame := make([]byte, 0, frameLen)
 	frame = append(frame, msgFrameBuffer, 0, 0, rectanglesPerUpdate)
@@ -109,7 +109,7 @@ func newFrame() []byte {
 	return frame
 }
 
-// serverInit is what the desk says of itself.
+// serverInit is the desktop's ServerInit message.
 func serverInit() []byte {
 	// 32 bits a pixel, depth 24, little endian, true colour.
 	format := [formatBytes]byte{32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0}

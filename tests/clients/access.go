@@ -11,11 +11,13 @@ import (
 	"net/url"
 	"os"
 	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 const activityPath = "/api/v1/activity"
 
-// activityOf is where the calls of a key are.
+// activityOf is the path of a key's calls.
 func activityOf(name string) string { return activityPath + "?key=" + url.QueryEscape(name) }
 
 // asked is one request of a client, as the gateway's access log has it.
@@ -38,10 +40,10 @@ func (a asked) String() string {
 
 var errNotLogged = errors.New("the access log lacks the last request")
 
-// requests are those that the gateway was asked since the last time. The log has
-// them when it has the query of the key's activity that came after.
+// requests are the requests to the gateway since the last call. The log has all of them when it has
+// the query of the key's activity that came after them.
 func (g *gateway) requests(ctx context.Context, name string) (list []asked, err error) {
-	err = g.eventually(ctx, func() error {
+	err = process.Eventually(ctx, logTimeout, func() error {
 		text, err := os.ReadFile(g.log)
 		if err != nil {
 			return err

@@ -8,17 +8,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// agents is a program of the OpenAI Agents SDK. The options of a scenario are
-// the API that it calls and the tools that it has.
+// agents is a program of the OpenAI Agents SDK. The options of a scenario are the API that it calls
+// and its tools.
 func agents(p programs) client {
 	const read = `use read_file {"name":"fruit.txt"}`
 	responses, chat := []string{"responses", "functions"}, []string{"chat", "functions"}
 	local := []string{"responses", "local"}
 	ownTools := []string{`"type":"namespace"`, `"type":"custom"`, `"type":"shell"`}
 	return client{
-		name: "openai-agents", version: "0.24.0", missing: absent(p.python, "python"),
+		name: "openai-agents", version: "0.24.0", missing: process.Absent(p.python, "python"),
 		command: func(ctx context.Context, r run) *exec.Cmd {
 			script := filepath.Join(p.sources, "agents", "agent.py")
 			cmd := exec.CommandContext(ctx, p.python, append([]string{script}, r.options...)...)

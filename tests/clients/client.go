@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -19,12 +18,13 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 const (
 	// runTimeout ends a client that hangs; the slowest takes some ten seconds.
 	runTimeout = time.Minute
-	// fruit is what stands in the file fruit.txt, which clients read with a tool.
+	// fruit is the content of the file fruit.txt, which clients read with a tool.
 	fruit = "pineapple"
 )
 
@@ -32,14 +32,14 @@ const (
 type client struct {
 	name, version string
 	missing       string // why it cannot run
-	// command is a run in the folder dir, with a home of the client's own.
+	// command is a run in the folder dir, with the client's own home.
 	command func(ctx context.Context, r run) *exec.Cmd
-	// read takes from the output what the client shows: the model's text or an error.
+	// read extracts what the client shows from its output: the model's text or an error.
 	read      func(output []byte) (said, failed string)
 	scenarios []scenario
 }
 
-// run is what a client needs to know.
+// run is the input of a client.
 type run struct {
 	scenario
 	origin    string // of the gateway
@@ -49,29 +49,20 @@ type run struct {
 
 func clientsOf(p programs) []client { return []client{codex(p), opencode(p), agents(p)} }
 
-func absent(path, flag string) string {
-	if path == "" {
-		return "-" + flag + " is empty"
-	}
-	return ""
-}
-
 // choose keeps the scenarios that match and gives each its secret.
 func (c *client) choose(only *regexp.Regexp) {
 	c.scenarios = slices.DeleteFunc(c.scenarios, func(s scenario) bool { return !only.MatchString(c.name + "/" + s.name) })
 	for i := range c.scenarios {
-		c.scenarios[i].secret = secret()
+		c.scenarios[i].secret = process.Secret()
 	}
 }
 
-func secret() string { return "gh-" + rand.Text() + rand.Text() }
-
-// observation is what a run did, seen from all sides.
+// observation is what a run did, as all sides saw it.
 type observation struct {
 	said, failed string // shown by the client
 	took         time.Duration
-	asked        []asked          // by the client, of the gateway
-	upstream     []faults.Request // by the gateway, of the provider
+	asked        []asked          // by the client, at the gateway
+	upstream     []faults.Request // by the gateway, at the provider
 	rows         []row
 	output       []byte // of the client
 }
@@ -114,8 +105,8 @@ func (g *gateway) observe(ctx context.Context, c client, s scenario, dir string)
 	return seen, err
 }
 
-// surroundings are the environment of every client. Nothing of the user's is in
-// it, and what would leave the machine ends at a port that nobody listens on.
+// surroundings are the environment of every client. It contains nothing of the user's, and requests
+// to other machines end at a port that nobody listens on.
 func surroundings(home string) []string {
 	const nowhere = "http://127.0.0.1:1"
 	return []string{
@@ -127,7 +118,7 @@ func surroundings(home string) []string {
 	}
 }
 
-// describe shows what was seen. All of the client's output only if all.
+// describe shows what was seen. It includes all of the client's output only if all is set.
 func (o observation) describe(all bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %.1f s\n", o.took.Seconds())

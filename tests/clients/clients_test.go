@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 func TestWhatAClientShowsIsRead(t *testing.T) {
@@ -39,7 +40,7 @@ not JSON
 	}
 }
 
-// good is what a run should have been seen to do.
+// good is the expected observation of a run.
 func good() (scenario, observation) {
 	s := scenario{name: "s", says: "hello", calls: 1, most: 2, within: time.Second, costs: true, carries: []string{"custom"}}
 	return s, observation{
@@ -50,9 +51,9 @@ func good() (scenario, observation) {
 
 func TestEachThingThatCanBeWrongIsFound(t *testing.T) {
 	s, seen := good()
-	var r result
-	if s.judge(&r, seen); r.failed != 0 || r.passed != 7 {
-		t.Fatalf("%s%s", r.report(), &r)
+	r := process.NewResult("")
+	if s.judge(r, seen); r.Failed != 0 || r.Passed != 7 {
+		t.Fatalf("%s\n%s", r.Details(), r)
 	}
 	for what, change := range map[string]func(*scenario, *observation){
 		"another text":        func(_ *scenario, o *observation) { o.said = "bye" },
@@ -69,9 +70,9 @@ func TestEachThingThatCanBeWrongIsFound(t *testing.T) {
 	} {
 		s, seen := good()
 		change(&s, &seen)
-		r := result{}
-		if s.judge(&r, seen); r.failed != 1 {
-			t.Errorf("%s: %d checks failed\n%s", what, r.failed, r.report())
+		r := process.NewResult("")
+		if s.judge(r, seen); r.Failed != 1 {
+			t.Errorf("%s: %d checks failed\n%s", what, r.Failed, r.Details())
 		}
 	}
 }
@@ -109,13 +110,13 @@ func TestEveryScenarioHasAKeyAndExpectsAnEnding(t *testing.T) {
 
 func TestAMissingClientIsAFailure(t *testing.T) {
 	for _, c := range clientsOf(programs{}) {
-		if r := (options{}).drive(t.Context(), c, nil, ""); r.failed != 1 || r.passed != 0 {
+		if r := (options{}).drive(t.Context(), c, nil, ""); r.Failed != 1 || r.Passed != 0 {
 			t.Errorf("%s without its program: %s", c.name, r)
 		}
 	}
 }
 
-// The versions of the results are those that are installed.
+// The versions in the results are the installed ones.
 func TestVersionsAreThePinnedOnes(t *testing.T) {
 	pins := ""
 	for _, file := range []string{"node/package.json", "agents/requirements.txt"} {
@@ -134,7 +135,7 @@ func TestVersionsAreThePinnedOnes(t *testing.T) {
 	}
 }
 
-func TestTheShapeOfABodyCountsToolsWhereverTheyStand(t *testing.T) {
+func TestShapeOfABodyCountsAllTools(t *testing.T) {
 	got := shape([]byte(`{"model":"m","tools":[{"type":"custom"}],"input":[{"type":"message"},
 		{"type":"additional_tools","tools":[{"type":"namespace","tools":[{"type":"custom"}]}]}]}`))
 	if want := "fields [input model tools], tools map[custom:2 namespace:1]"; got != want {

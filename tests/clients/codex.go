@@ -10,17 +10,17 @@ import (
 	"os/exec"
 	"slices"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// codexRetries is how often Codex sends a call again after 401, 402, 403 or 429,
-// but not after 400 or 404. It waits as Retry-After says, else twice as long each
-// time, some six seconds in all.
+// codexRetries is how often Codex sends a call again after 401, 402, 403 or 429. It does not after
+// 400 or 404. It waits as Retry-After says, else twice as long each time, some six seconds in all.
 const codexRetries = 5
 
-// codex is the CLI in its non-interactive mode. Which tools it offers depends on
-// what it knows of the model: functions and a namespace to one that it does not
-// know, custom tools and a tool search to gpt-5.5, and to gpt-6.1-sol all inside
-// namespaces, in an item of the input.
+// codex is the CLI in its non-interactive mode. Its tools depend on what it knows of the model. A
+// model that it does not know gets functions and a namespace. gpt-5.5 gets custom tools and a tool
+// search. gpt-6.1-sol gets all tools inside namespaces, in an item of the input.
 func codex(p programs) client {
 	const (
 		shell   = `use exec_command {"cmd":"cat fruit.txt"}`
@@ -32,7 +32,7 @@ func codex(p programs) client {
 	custom := []string{`"type":"custom"`, `"type":"tool_search"`}
 	inInput := []string{`"type":"additional_tools"`, `"type":"namespace"`, `"type":"custom"`}
 	return client{
-		name: "codex", version: "0.169.0", missing: absent(p.codex, "codex"),
+		name: "codex", version: "0.169.0", missing: process.Absent(p.codex, "codex"),
 		command: func(ctx context.Context, r run) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, p.codex, append([]string{"exec", "--json", "--skip-git-repo-check",
 				// The commands are the suite's own; the sandbox needs a kernel that has one.
@@ -40,7 +40,7 @@ func codex(p programs) client {
 				"-c", `model_provider="gatehouse"`,
 				"-c", fmt.Sprintf(`model_providers.gatehouse={name="gatehouse",base_url="%s/v1",env_key="GATEWAY_API_KEY",wire_api="responses"}`, r.origin),
 				"-c", fmt.Sprintf(`openai_base_url="%s/v1"`, r.origin), // of the built-in provider
-				"--disable", "plugins", // it looks for them outside
+				"--disable", "plugins", // it would download them
 				"-c", `web_search="disabled"`, "-c", "check_for_update_on_startup=false",
 				"-c", "analytics.enabled=false", "-c", "feedback.enabled=false",
 				"-c", `otel.exporter="none"`, "-c", `otel.trace_exporter="none"`, "-c", `otel.metrics_exporter="none"`,
@@ -56,7 +56,7 @@ func codex(p programs) client {
 			{name: "custom-tool", model: "fake/gpt-5.5-agent", prompt: patch, says: "M fruit.txt", calls: 2, carries: custom},
 			{name: "tools-in-input", model: "fake/gpt-6.1-sol-agent", prompt: program, says: fruit, calls: 2, carries: inInput},
 			{name: "websocket", model: "fake/agent", prompt: "say pineapple", says: "You said: say pineapple", calls: 1,
-				// It asks for an upgrade first, and after a 426 goes on without.
+				// It asks for an upgrade first, and continues without one after a 426.
 				options: []string{"-c", `model_provider="openai"`, "--disable", "multi_agent"}, most: 2, within: 5 * time.Second},
 
 			{name: "budget-tool", key: budget, model: "fake/agent", prompt: shell, says: fruit, calls: 2, costs: true, carries: namespace},

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -19,16 +18,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// patience is how long the gateway may take to be ready, and to have logged what
-// it has answered.
-const patience = 30 * time.Second
+// logTimeout is how long the gateway may take to log what it has answered.
+const logTimeout = 30 * time.Second
 
-// models are those of the fake provider that a client calls as an agent. Codex
-// knows two of the names, and offers other tools to each of the three.
+// models are models of the fake provider that a client calls as an agent. Codex knows two of the
+// names, and offers different tools to each of the three.
 var models = []string{"agent", "gpt-5.5-agent", "gpt-6.1-sol-agent"}
 
-// caddyfile takes the port, the blocks of the keys, the fake provider's origin,
-// its models, the catalog and the access log.
+// caddyfile takes the port, the blocks of the keys, the fake provider's origin, its models, the
+// catalog and the access log.
 const caddyfile = `{
 	admin off
 	persist_config off
@@ -81,8 +79,7 @@ func (k key) block() string {
 	return "\t\tkey " + k.name + " {\n\t\t\t" + strings.Join(lines, "\n\t\t\t") + "\n\t\t}\n"
 }
 
-// writeCatalog prices every model: under a hard budget of money each call must
-// have a price.
+// writeCatalog prices every model: under a hard budget of money each call must have a price.
 func writeCatalog(file string) error {
 	catalog := make(map[string]any)
 	for _, provider := range []string{"fake", "chatonly", "responsesonly"} {
@@ -119,37 +116,27 @@ func startGateway(ctx context.Context, caddy, dir string, keys []key) (*gateway,
 	if err != nil {
 		return nil, err
 	}
-	catalog, file := filepath.Join(dir, "catalog.json"), filepath.Join(dir, "Caddyfile")
+	catalog := filepath.Join(dir, "catalog.json")
 	if err := writeCatalog(catalog); err != nil {
 		return nil, err
 	}
 	g := &gateway{
-		origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), reader: secret(), log: filepath.Join(dir, "access.log"),
+		origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), reader: process.Secret(), log: filepath.Join(dir, "access.log"),
 		upstream: faults.New(),
 	}
 	var blocks strings.Builder
 	for _, k := range keys {
 		blocks.WriteString(k.block())
 	}
-	text := fmt.Sprintf(caddyfile, ports[0], blocks.String(), "http://"+l.Addr().String(), strings.Join(models, " "), catalog, g.log)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
 	upstream, cancel := context.WithCancel(context.Background())
 	g.stopUpstream = cancel
 	go func() { _ = g.upstream.Serve(upstream, l) }() // if it fails, every scenario does
-	cmd := exec.CommandContext(ctx, caddy, "run", "--config", file, "--adapter", "caddyfile")
-	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+filepath.Join(dir, "data"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"),
-		"CLIENTS_READER_KEY="+g.reader, "CLIENTS_PROVIDER_KEY="+secret())
-	if g.Process, err = process.Start(cmd, filepath.Join(dir, "caddy.log")); err != nil {
-		cancel()
-		return nil, fmt.Errorf("starting the gateway: %w", err)
-	}
+	text := fmt.Sprintf(caddyfile, ports[0], blocks.String(), "http://"+l.Addr().String(), strings.Join(models, " "), catalog, g.log)
+	env := []string{"CLIENTS_READER_KEY=" + g.reader, "CLIENTS_PROVIDER_KEY=" + process.Secret()}
 	ready := func() error { _, err := g.rows(ctx, "reader"); return err }
-	if err := g.eventually(ctx, ready); err != nil {
-		g.ShowLog(os.Stderr)
-		g.stop()
-		return nil, fmt.Errorf("the gateway is not ready: %w", err)
+	if g.Process, err = process.StartCaddy(ctx, caddy, dir, text, env, ready); err != nil {
+		cancel()
+		return nil, err
 	}
 	return g, nil
 }
@@ -159,34 +146,12 @@ func (g *gateway) stop() {
 	g.stopUpstream()
 }
 
-// eventually calls check until it returns nil, or the gateway ends.
-func (g *gateway) eventually(ctx context.Context, check func() error) error {
-	const pause = 20 * time.Millisecond
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	tick := time.NewTicker(pause)
-	defer tick.Stop()
-	for {
-		err := check()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-g.Exited:
-			return fmt.Errorf("the gateway ended: %w", err)
-		case <-ctx.Done():
-			return err
-		case <-tick.C:
-		}
-	}
-}
-
 // row is a call in the activity.
 type row struct {
 	Status int     `json:"status"`
 	Code   string  `json:"code"`
 	Model  string  `json:"model"`
-	Usage  float64 `json:"usage"` // what it cost in USD
+	Usage  float64 `json:"usage"` // its cost in USD
 	Priced bool    `json:"priced"`
 }
 

@@ -1,17 +1,16 @@
 //go:build linux
 
-// Command clients drives real coding clients through a built gateway: Codex,
-// opencode and a program of the OpenAI Agents SDK.
+// Command clients drives real coding clients through a built gateway: Codex, opencode and a program
+// of the OpenAI Agents SDK.
 //
 //	go run ./tests/clients -caddy ./caddy -codex PATH -opencode PATH -python PYTHON [-only REGEXP] [-results FILE] [-v]
 //
-// It starts the fake provider and the gateway before it. Each scenario is a run
-// of one client, with a gateway key of its own, a home and a folder to work in;
-// what the client shows, what the provider received, what the gateway was asked
-// and what its activity says is checked. Everything is on the loopback, with its
-// data in a temporary folder, and ended at the end. A client that is not
-// installed fails: there is no skipping. -results appends a line
-// "name TAB passed TAB failed TAB seconds" for each client.
+// It starts the fake provider, and the gateway before it. Each scenario is a run of one client,
+// with its own gateway key, home and working folder. It checks what the client shows, what the
+// provider received, the requests to the gateway, and the activity. Everything is on the loopback,
+// with its data in a temporary folder, and is ended at the end. A client that is not installed
+// fails: there is no skipping. -results appends a line "name TAB passed TAB failed TAB seconds" for
+// each client.
 package main
 
 import (
@@ -19,55 +18,38 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"regexp"
-	"syscall"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 func main() {
 	var o options
-	flag.StringVar(&o.caddy, "caddy", "./caddy", "the gateway")
 	flag.StringVar(&o.codex, "codex", "", "the Codex CLI")
 	flag.StringVar(&o.opencode, "opencode", "", "opencode")
 	flag.StringVar(&o.python, "python", "", "a Python that has tests/clients/agents/requirements.txt")
 	flag.StringVar(&o.sources, "sources", "tests/clients", "the folder of this command")
-	flag.StringVar(&o.results, "results", "", "append the counts to this file")
 	flag.BoolVar(&o.verbose, "v", false, "show every check and what the provider received")
-	only := flag.String("only", "", "run the scenarios whose name, CLIENT/SCENARIO, matches")
-	flag.Parse()
-
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	for _, path := range []*string{&o.codex, &o.opencode, &o.python, &o.sources} {
-		// Each client runs in a folder of its own.
-		if abs, err := filepath.Abs(*path); err == nil && *path != "" {
-			*path = abs
+	process.Main("clients", "scenarios (CLIENT/SCENARIO)", func(ctx context.Context, flags process.Options) (bool, error) {
+		o.Options = flags
+		for _, path := range []*string{&o.codex, &o.opencode, &o.python, &o.sources} {
+			// Each client runs in its own folder.
+			if abs, err := filepath.Abs(*path); err == nil && *path != "" {
+				*path = abs
+			}
 		}
-	}
-	var err error
-	ok := false
-	if o.only, err = regexp.Compile(*only); err == nil {
-		ok, err = o.run(ctx)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "clients:", err)
-	}
-	if !ok || err != nil {
-		os.Exit(1)
-	}
+		return o.run(ctx)
+	})
 }
 
 type options struct {
+	process.Options
 	programs
-	caddy, results string
-	only           *regexp.Regexp
-	verbose        bool
+	verbose bool
 }
 
-// programs are the clients, and where the files of this suite are. Empty means
-// not there.
+// programs are the clients, and the folder of this suite. Empty means not there.
 type programs struct {
 	codex, opencode, python, sources string
 }
@@ -83,12 +65,12 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 	var keys []key
 	for i := range clients {
 		c := &clients[i]
-		c.choose(o.only)
+		c.choose(o.Only)
 		for _, s := range c.scenarios {
 			keys = append(keys, s.gatewayKey(c.name))
 		}
 	}
-	g, err := startGateway(ctx, o.caddy, dir, keys)
+	g, err := startGateway(ctx, o.Caddy, dir, keys)
 	if err != nil {
 		return false, err
 	}
@@ -99,13 +81,10 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 			continue
 		}
 		r := o.drive(ctx, c, g, filepath.Join(dir, c.name))
-		fmt.Println(r)
-		if o.results != "" {
-			if err := r.appendTo(o.results); err != nil {
-				return false, err
-			}
+		if err := r.Report(o.Results); err != nil {
+			return false, err
 		}
-		ok = ok && r.failed == 0
+		ok = ok && r.Failed == 0
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
@@ -117,28 +96,27 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 }
 
 // drive runs the scenarios of c one after another.
-func (o options) drive(ctx context.Context, c client, g *gateway, dir string) *result {
+func (o options) drive(ctx context.Context, c client, g *gateway, dir string) *process.Result {
 	began := time.Now()
-	r := &result{name: c.name + "-" + c.version}
-	defer func() { r.took = time.Since(began) }()
+	r := process.NewResult("client " + c.name + "-" + c.version)
+	defer func() { r.Took = time.Since(began) }()
 	if c.missing != "" {
-		fmt.Printf("client %s cannot run: %s\n", r.name, c.missing)
-		r.failed = 1
+		r.Missing(c.missing)
 		return r
 	}
 	for _, s := range c.scenarios {
-		before := r.failed
+		before := r.Failed
 		seen, err := g.observe(ctx, c, s, filepath.Join(dir, s.name))
 		if err == nil {
 			s.judge(r, seen)
 		} else {
-			r.check(s.name, "runs", err)
+			r.Check(s.name+": runs", err)
 		}
-		if failed := r.failed > before; failed || o.verbose {
-			fmt.Print(r.report())
+		details := r.Details()
+		if failed := r.Failed > before; failed || o.verbose {
+			fmt.Println(details)
 			fmt.Print(seen.describe(failed))
 		}
-		r.lines = nil
 	}
 	return r
 }

@@ -9,24 +9,26 @@ import (
 	"fmt"
 	"os/exec"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// opencode runs one message without its screen. The options of a scenario are
-// the package through which it speaks to the gateway, and the path of the API.
+// opencode runs one message without its screen. The options of a scenario are the package that it
+// uses for the gateway, and the path of the API.
 func opencode(p programs) client {
 	const shell = `use bash {"command":"cat fruit.txt","description":"reads a file"}`
 	chat := []string{"@ai-sdk/openai-compatible", "/v1"} // chat completions
 	responses := []string{"@ai-sdk/openai", "/v1"}
 	openRouter := []string{"@openrouter/ai-sdk-provider", "/api/v1"}
 	return client{
-		name: "opencode", version: "1.18.33", missing: absent(p.opencode, "opencode"),
+		name: "opencode", version: "1.18.33", missing: process.Absent(p.opencode, "opencode"),
 		command: func(ctx context.Context, r run) *exec.Cmd {
-			// --title: it would ask a model for one, in a call beside.
+			// Without --title it would ask a model for one, in a separate call.
 			cmd := exec.CommandContext(ctx, p.opencode, "run", "--format", "json", "--title", "test", "--model", "gatehouse/"+r.model)
 			cmd.Env = []string{"OPENCODE_CONFIG_CONTENT=" + opencodeConfig(r),
 				"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 				"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_SHARE=1", "OPENCODE_PURE=1",
-				"npm_config_offline=true", // it installs a package for plugins, of which there are none
+				"npm_config_offline=true", // it would install a package for plugins, of which there are none
 			}
 			return cmd
 		},

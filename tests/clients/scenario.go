@@ -7,29 +7,31 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// scenario is a run of a client and what is expected of it. Zero values expect
-// nothing, unless their comment says otherwise.
+// scenario is a run of a client and what is expected of it. Zero values expect nothing, unless
+// their comment says otherwise.
 type scenario struct {
 	name   string
-	model  string // as the gateway names it
+	model  string // its name at the gateway
 	prompt string // see the model "agent" of internal/fake
-	// key is what the gateway key has beside the two scopes.
+	// key has the options of the gateway key besides the two scopes.
 	key []string
-	// wrong: the gateway does not know the key.
+	// wrong means that the gateway does not know the key.
 	wrong bool
-	// options are the client's own.
+	// options are the client's options.
 	options []string
 
 	says   string        // by the model, as the client shows it
-	fails  []string      // instead, all in the error that the client shows
+	fails  []string      // instead of it, all in the error that the client shows
 	calls  int           // that reach the provider, exactly; each is a row of the activity
 	most   int           // requests of the client to the gateway; 0: as many as calls
 	within time.Duration // 0: runTimeout
 	costs  bool          // each row has a price
-	// carries are texts in the first request that the provider receives: what the
-	// client sends must still be what the scenario is about.
+	// carries are texts in the first request that the provider receives: the client must still send
+	// what the scenario is about.
 	carries []string
 
 	secret string
@@ -40,27 +42,27 @@ var budget = []string{"budget 10usd/day"}
 
 func (s scenario) keyName(client string) string { return client + "." + s.name }
 
-// gatewayKey is the key that the gateway knows; of a wrong one another secret.
+// gatewayKey is the key that the gateway knows. Of a wrong one it has another secret.
 func (s scenario) gatewayKey(client string) key {
 	k := key{s.keyName(client), s.secret, s.key}
 	if s.wrong {
-		k.secret = secret()
+		k.secret = process.Secret()
 	}
 	return k
 }
 
-// judge checks what was seen.
-func (s scenario) judge(r *result, seen observation) {
+// judge checks an observation.
+func (s scenario) judge(r *process.Result, seen observation) {
 	if len(s.fails) == 0 {
-		r.check(s.name, "shows the model's answer", shows(seen, s.says))
+		r.Check(s.name+": shows the model's answer", shows(seen, s.says))
 	} else {
-		r.check(s.name, "shows the error", showsError(seen, s.fails))
+		r.Check(s.name+": shows the error", showsError(seen, s.fails))
 	}
-	r.check(s.name, "ends in time", within(seen.took, cmp.Or(s.within, runTimeout)))
-	r.check(s.name, "asks the gateway no more than it must", count(len(seen.asked), 1, cmp.Or(s.most, s.calls)))
-	r.check(s.name, "reaches the provider", count(len(seen.upstream), s.calls, s.calls))
+	r.Check(s.name+": ends in time", within(seen.took, cmp.Or(s.within, runTimeout)))
+	r.Check(s.name+": asks the gateway no more than it must", count(len(seen.asked), 1, cmp.Or(s.most, s.calls)))
+	r.Check(s.name+": reaches the provider", count(len(seen.upstream), s.calls, s.calls))
 	if len(s.carries) > 0 {
-		r.check(s.name, "sends what the scenario is about", carries(seen, s.carries))
+		r.Check(s.name+": sends what the scenario is about", carries(seen, s.carries))
 	}
 	answered := 0
 	for _, row := range seen.rows {
@@ -68,9 +70,9 @@ func (s scenario) judge(r *result, seen observation) {
 			answered++
 		}
 	}
-	r.check(s.name, "is in the activity", count(answered, s.calls, s.calls))
+	r.Check(s.name+": is in the activity", count(answered, s.calls, s.calls))
 	if s.costs {
-		r.check(s.name, "has a cost", priced(seen.rows))
+		r.Check(s.name+": has a cost", priced(seen.rows))
 	}
 }
 

@@ -1,12 +1,11 @@
-// Fakeprovider runs the provider of internal/testprovider/faults in a process of
-// its own, for tests that drive a real gateway.
+// Fakeprovider runs the provider of internal/testprovider/faults in its own process, for tests that
+// drive a real gateway.
 //
 //	fakeprovider [-listen 127.0.0.1:0]
 //
-// The first line on stdout is "listening on http://HOST:PORT". The process ends
-// when its standard input closes, so that none outlives the test that started
-// it, or on SIGTERM or an interrupt; then open connections are dropped. What it
-// can do is in the package comment of faults.
+// The first line on stdout is "listening on http://HOST:PORT". The process ends when its standard
+// input closes, so that none outlives the test that started it, or on SIGTERM or an interrupt; then
+// open connections are dropped. What it can do is in the package comment of faults.
 package main
 
 import (
@@ -53,7 +52,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		_, _ = io.Copy(io.Discard, stdin) // whatever ends it, the parent is gone
+		_, _ = io.Copy(io.Discard, stdin) // ends when the parent has ended
 		cancel()
 	}()
 	return faults.New().Serve(ctx, l)

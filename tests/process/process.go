@@ -1,7 +1,8 @@
 //go:build unix
 
-// Package process runs the programs of a suite: each in a process group of its
-// own with its output in a file, and ended with what it started itself.
+// Package process runs the programs of a suite, and has what all suites share: flags, results, and
+// the start of the gateway. Each program has its own process group, and its output in a file. The
+// whole group is ended.
 package process
 
 import (
@@ -15,8 +16,8 @@ import (
 	"time"
 )
 
-// stopTimeout is how long a program may take to end when asked to. The gateway's
-// grace period in the suites is shorter.
+// stopTimeout is how long a program may take to end when asked to. The gateway's grace period in
+// the suites is shorter.
 const stopTimeout = 10 * time.Second
 
 // Process is a program that runs, or has ended.
@@ -50,14 +51,14 @@ func Start(cmd *exec.Cmd, log string) (*Process, error) {
 	}
 	p := &Process{cmd: cmd, stdin: stdin, log: log, Exited: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // how it ended shows in its log
+		_ = cmd.Wait() // its log shows how it ended
 		close(p.Exited)
 	}()
 	return p, nil
 }
 
-// Stop asks the whole group to end and kills what has not ended in 10 seconds,
-// also what outlives its leader.
+// Stop asks the whole group to end. It kills what has not ended in 10 seconds, including children
+// that outlive the leader.
 func (p *Process) Stop() {
 	group := -p.cmd.Process.Pid
 	p.stdin.Close()
@@ -76,7 +77,7 @@ func (p *Process) CloseInput() { p.stdin.Close() }
 // PID is the program's process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Path is the program's.
+// Path is the path of the program.
 func (p *Process) Path() string { return p.cmd.Path }
 
 // State is how the program ended; it is valid after Exited.
@@ -94,7 +95,7 @@ func (p *Process) Running() bool {
 
 // Log is what the program has written so far.
 func (p *Process) Log() string {
-	text, _ := os.ReadFile(p.log) // a file that cannot be read says nothing
+	text, _ := os.ReadFile(p.log) // an unreadable file counts as empty
 	return string(text)
 }
 
@@ -106,9 +107,8 @@ func (p *Process) ShowLog(w io.Writer) {
 	fmt.Fprintf(w, "the last lines of %s:\n%s\n", p.cmd.Path, strings.Join(all, "\n"))
 }
 
-// FreePorts asks the system for ports of the loopback and gives them back: Caddy
-// takes none by itself. Another process could take one in between; then the
-// start fails.
+// FreePorts returns ports of the loopback that were free a moment ago: Caddy cannot choose one
+// itself. If another process takes one in between, the start fails.
 func FreePorts(n int) ([]int, error) {
 	ports := make([]int, n)
 	for i := range ports {

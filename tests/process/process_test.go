@@ -14,7 +14,7 @@ import (
 )
 
 func TestStopEndsWhatTheProgramStarted(t *testing.T) {
-	// The child does not listen to the polite signal. Its output is open while it runs.
+	// The child ignores SIGTERM. Its output is open while it runs.
 	cmd := exec.Command("sh", "-c", `sh -c 'trap "" TERM; echo ready; while :; do sleep 1; done' & wait`)
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -27,8 +27,8 @@ func TestStopEndsWhatTheProgramStarted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const patience = 20 * time.Second
-	if err := r.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	const timeout = 20 * time.Second
+	if err := r.SetReadDeadline(time.Now().Add(timeout)); err != nil {
 		t.Fatal(err)
 	}
 	ready := make([]byte, len("ready\n"))
@@ -47,7 +47,7 @@ func TestTheLogKeepsBothOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.Exited
-	p.Stop() // of one that has ended: nothing
+	p.Stop() // no effect: it has ended
 	var shown bytes.Buffer
 	p.ShowLog(&shown)
 	if text := shown.String(); !strings.HasSuffix(text, "one\ntwo\n") {

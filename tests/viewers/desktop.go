@@ -14,16 +14,18 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // desktopName is in the titles of viewers.
 const desktopName = "Blue Harbour"
 
-// desktop is a real VNC server and what its user would see: the picture on it,
-// and the input that arrives.
+// desktop is a real VNC server and what its user would see: the picture on it, and the input that
+// arrives.
 type desktop struct {
 	*display
-	server   *program // of the display, which x11vnc is not itself
+	server   *program // of the display; x11vnc is a separate program
 	name     string   // of the workstation
 	port     int
 	password string
@@ -39,9 +41,9 @@ type desktop struct {
 	pointer  image.Point
 }
 
-// startDesktop starts Xtigervnc as docs/vnc.md says a workstation does.
+// startDesktop starts Xtigervnc as docs/vnc.md describes.
 func startDesktop(dir, program string) (*desktop, error) {
-	d, file, err := newDesktop(dir, desk)
+	d, file, err := newDesktop(dir, workstation)
 	if err != nil {
 		return nil, err
 	}
@@ -56,14 +58,13 @@ func startDesktop(dir, program string) (*desktop, error) {
 	return d, d.prepare()
 }
 
-// startX11vnc starts x11vnc, which is built on libvncserver, before a screen of
-// its own.
+// startX11vnc starts x11vnc, which is built on libvncserver, with its own screen.
 func startX11vnc(ctx context.Context, dir, program, xvfb string) (*desktop, error) {
 	dir = filepath.Join(dir, "x11vnc")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	d, file, err := newDesktop(dir, x11vncDesk)
+	d, file, err := newDesktop(dir, x11vncWorkstation)
 	if err != nil {
 		return nil, err
 	}
@@ -71,12 +72,12 @@ func startX11vnc(ctx context.Context, dir, program, xvfb string) (*desktop, erro
 	if err != nil {
 		return nil, err
 	}
-	// Without -rfbportv6 it listens on [::1]:5900 besides, where the gateway is.
+	// Without -rfbportv6 it also listens on [::1]:5900, the port of the gateway.
 	cmd := exec.Command(program, "-display", ":"+d.number, "-rfbport", fmt.Sprint(d.port), "-rfbportv6", "-1", "-localhost",
 		"-norc", "-rfbauth", file, "-forever", "-shared", "-desktop", desktopName)
 	if d.server, err = start(cmd, filepath.Join(dir, "x11vnc.log")); err == nil {
-		const patience = 20 * time.Second
-		err = eventually(ctx, patience, func() error { return d.server.says(fmt.Sprint("PORT=", d.port)) }) // it listens
+		const timeout = 20 * time.Second
+		err = process.Eventually(ctx, timeout, func() error { return d.server.says(fmt.Sprint("PORT=", d.port)) }) // it listens
 	}
 	if err != nil {
 		d.stop()
@@ -85,13 +86,13 @@ func startX11vnc(ctx context.Context, dir, program, xvfb string) (*desktop, erro
 	return d, d.prepare()
 }
 
-// newDesktop has a port, and a password in a file.
+// newDesktop chooses a port, and a password that it writes to a file.
 func newDesktop(dir, name string) (d *desktop, file string, err error) {
-	port, err := freePort()
+	ports, err := process.FreePorts(1)
 	if err != nil {
 		return nil, "", err
 	}
-	d = &desktop{name: name, port: port, password: secret()[:8]} // VncAuth takes 8
+	d = &desktop{name: name, port: ports[0], password: process.Secret()[:8]} // VncAuth takes 8
 	obscured, err := passwordFile(d.password)
 	if err != nil {
 		return nil, "", err
@@ -127,7 +128,7 @@ func (d *desktop) prepare() (err error) {
 	return nil
 }
 
-// paint shows s, of which it draws what is not there yet.
+// paint shows s. It draws only areas that changed.
 func (d *desktop) paint(s scene) error {
 	for i, a := range s {
 		if i < len(d.shown) && d.shown[i] == a {
@@ -141,7 +142,7 @@ func (d *desktop) paint(s scene) error {
 	return nil
 }
 
-// listen notes what arrives. Key, button and motion events are alike:
+// listen records the input. Key, button and motion events have the same layout:
 //
 //	kind u8, detail u8, … 18, x of the root i16, y i16, …
 func (d *desktop) listen() {
@@ -162,7 +163,7 @@ func (d *desktop) listen() {
 	}
 }
 
-// forget drops what has arrived.
+// forget drops the recorded input.
 func (d *desktop) forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -203,8 +204,8 @@ func (d *desktop) stop() {
 	}
 }
 
-// passwordFile is a password as vncpasswd writes it: encrypted with a key that
-// everybody knows, whose bytes have their bits in reverse.
+// passwordFile is a password as vncpasswd writes it: encrypted with a public key whose bytes have
+// their bits in reverse.
 func passwordFile(password string) ([]byte, error) {
 	key := [des.BlockSize]byte{23, 82, 107, 6, 35, 78, 88, 7}
 	for i := range key {

@@ -5,32 +5,30 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 const (
-	domain     = "vnc.localhost"
-	desk       = "desk1"
-	x11vncDesk = "desk2"
-	testCard   = "demo"
+	domain            = "vnc.localhost"
+	workstation       = "desk1"
+	x11vncWorkstation = "desk2"
+	testCard          = "demo"
 
 	keyEnv      = "VIEWERS_KEY"
 	passwordEnv = "VIEWERS_PASSWORD_" // and the desktop's name
 )
 
-// caddyfile takes the port of the HTTP site, that of the door, the desktops, and
-// whether the door takes viewers without TLS.
+// caddyfile takes the port of the HTTP site, that of the VNC addresses, the workstations, and the
+// value of vncauth.
 const caddyfile = `{
 	admin off
 	persist_config off
@@ -67,56 +65,36 @@ http://:%[1]d {
 
 type gateway struct {
 	*program
-	door   int    // port
+	port   int    // of the VNC addresses
 	origin string // of the HTTP site
 	ca     string // file of the root certificate
 	key    string
 }
 
-// startGateway returns when the HTTP site and the door answer.
-func startGateway(ctx context.Context, caddy, dir string, door int, desktops []*desktop, vncAuth bool) (*gateway, error) {
-	port, err := freePort()
+// startGateway returns when the HTTP site and the VNC listener answer.
+func startGateway(ctx context.Context, caddy, dir string, port int, desktops []*desktop, vncAuth bool) (*gateway, error) {
+	ports, err := process.FreePorts(1)
 	if err != nil {
 		return nil, err
 	}
-	data := filepath.Join(dir, "data")
 	g := &gateway{
-		door:   door,
-		origin: fmt.Sprintf("http://127.0.0.1:%d", port),
-		ca:     filepath.Join(data, "caddy", "pki", "authorities", "local", "root.crt"),
-		key:    secret(),
+		port: port, origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]),
+		ca: process.RootCA(dir), key: process.Secret(),
 	}
-	file, option := filepath.Join(dir, "Caddyfile"), "off"
+	option := "off"
 	if vncAuth {
 		option = "on"
 	}
-	blocks, env := "", append(os.Environ(), keyEnv+"="+g.key)
+	blocks, env := "", []string{keyEnv + "=" + g.key}
 	for _, d := range desktops {
 		variable := passwordEnv + d.name
 		blocks += fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n\t\t\t\tpassword {env.%s}\n\t\t\t}\n", d.name, d.port, variable)
 		env = append(env, variable+"="+d.password)
 	}
-	if err := os.WriteFile(file, fmt.Appendf(nil, caddyfile, port, door, blocks, option), 0o600); err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(caddy, "run", "--config", file, "--adapter", "caddyfile")
-	cmd.Env = append(env, "XDG_DATA_HOME="+data, "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))
-	if g.program, err = start(cmd, filepath.Join(dir, "caddy.log")); err != nil {
-		return nil, fmt.Errorf("starting the gateway: %w", err)
-	}
-	const patience = 30 * time.Second
-	err = eventually(ctx, patience, func() error {
-		if !g.Running() {
-			return fmt.Errorf("the gateway has ended")
-		}
-		return g.ready(ctx)
-	})
-	if err != nil {
-		g.ShowLog(os.Stderr)
-		g.Stop()
-		return nil, fmt.Errorf("the gateway is not ready: %w", err)
-	}
-	return g, nil
+	text := fmt.Sprintf(caddyfile, ports[0], port, blocks, option)
+	p, err := process.StartCaddy(ctx, caddy, dir, text, env, func() error { return g.ready(ctx) })
+	g.program = &program{p}
+	return g, err
 }
 
 func (g *gateway) ready(ctx context.Context) error {
@@ -126,8 +104,8 @@ func (g *gateway) ready(ctx context.Context) error {
 	return g.hasCertificate()
 }
 
-// hasCertificate says whether the door answers with the certificate of its names,
-// which comes some time after the start.
+// hasCertificate checks that the VNC listener shows its wildcard certificate, which comes some time
+// after the start.
 func (g *gateway) hasCertificate() error {
 	pem, err := os.ReadFile(g.ca)
 	if err != nil {
@@ -135,14 +113,14 @@ func (g *gateway) hasCertificate() error {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pem)
-	conn, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", g.door), &tls.Config{RootCAs: roots, ServerName: "nobody." + domain})
+	conn, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", g.port), &tls.Config{RootCAs: roots, ServerName: "nobody." + domain})
 	if err != nil {
 		return err
 	}
 	return conn.Close()
 }
 
-// address asks for a VNC address: <token>.<domain>:<port>.
+// address requests a VNC address: <token>.<domain>:<port>.
 func (g *gateway) address(ctx context.Context, workstation string) (string, error) {
 	var issued struct {
 		Address string `json:"vnc_url"`
@@ -161,8 +139,8 @@ func (g *gateway) restore(ctx context.Context, workstation string) error {
 }
 
 func (g *gateway) call(ctx context.Context, method, path, body string, want int, into any) error {
-	const patience = 10 * time.Second
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	const timeout = 10 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, g.origin+path, bytes.NewReader([]byte(body)))
 	if err != nil {
@@ -188,17 +166,4 @@ func (g *gateway) call(ctx context.Context, method, path, body string, want int,
 		return nil
 	}
 	return json.Unmarshal(text, into)
-}
-
-func secret() string { return "gh-" + rand.Text() + rand.Text() }
-
-// freePort asks the system for a port and gives it back. Another process could
-// take it in between; then the start fails.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }

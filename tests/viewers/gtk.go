@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// gvncviewer, virt-viewer (both gtk-vnc) and Remmina (libvncclient) do TLS inside
-// RFB, but send no host name: a person types the token as the password.
+// gvncviewer, virt-viewer (both gtk-vnc) and Remmina (libvncclient) do TLS inside RFB, but send no
+// host name. The person types the token as the password.
 
 func (p programs) gvncviewer(ctx context.Context, s *session) {
 	s.byPassword(ctx, func() []string { return []string{p.gvnc, s.withDisplay()} }, keyTab, keyTab, keyReturn)
@@ -23,72 +23,72 @@ func (p programs) virtViewer(ctx context.Context, s *session) {
 	s.byPassword(ctx, func() []string { return []string{p.virt, "vnc://" + s.address} }, keyReturn)
 }
 
-// byPassword drives a viewer of gtk-vnc, which takes the security type with a
-// password by itself. The keys press the form's button.
+// byPassword drives a viewer of gtk-vnc, which chooses the security type with a password itself.
+// The keys press the form's button.
 func (s *session) byPassword(ctx context.Context, command func() []string, button ...uint32) {
 	home, ok := s.passwdHome()
-	if !ok || !s.trust(filepath.Join(s.home, ".pki", "CA", "cacert.pem")) || !s.issue(ctx, desk) ||
+	if !ok || !s.trust(filepath.Join(s.home, ".pki", "CA", "cacert.pem")) || !s.issue(ctx, workstation) ||
 		!s.open(append(home, command()...)...) ||
-		!s.check("it asks for a user and a password", s.window(ctx, "Authentication required")) {
+		!s.Check("it asks for a user and a password", s.window(ctx, "Authentication required")) {
 		return
 	}
-	if !s.must("the form can be filled in", errors.Join(s.fillIn(), s.x.press(button...))) || !s.look(ctx, s.desktop.shown) {
+	if !s.Must("the form can be filled in", errors.Join(s.fillIn(), s.x.press(button...))) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.use(ctx)
 	if s.release(ctx) {
-		s.ends(ctx, releasePatience)
+		s.ends(ctx, releaseTimeout)
 	}
 }
 
-// fillIn types a user, of whatever name, and the token.
+// fillIn types any user and the token.
 func (s *session) fillIn() error {
 	return errors.Join(s.x.write("anybody"), s.x.press(keyTab), s.x.write(s.token()))
 }
 
-// passwdHome is the environment in which getpwuid finds this screen's home folder:
-// gtk-vnc looks for authorities there, not in $HOME.
+// passwdHome is the environment in which getpwuid finds this screen's home folder: gtk-vnc looks
+// for authorities there, not in $HOME.
 func (s *session) passwdHome() (environment []string, ok bool) {
 	passwd, group := filepath.Join(s.dir, "passwd"), filepath.Join(s.dir, "group")
 	return []string{"LD_PRELOAD=libnss_wrapper.so", "NSS_WRAPPER_PASSWD=" + passwd, "NSS_WRAPPER_GROUP=" + group},
-		s.must("the person has a home folder", errors.Join(
+		s.Must("the person has a home folder", errors.Join(
 			os.WriteFile(passwd, fmt.Appendf(nil, "person:x:%d:%d::%s:/bin/sh\n", os.Getuid(), os.Getgid(), s.home), 0o600),
 			os.WriteFile(group, fmt.Appendf(nil, "person:x:%d:\n", os.Getgid()), 0o600)))
 }
 
-// remminaProfile opens a profile with the address and the authority. Remmina takes
-// the first security type, without a password, is refused, connects again by
-// itself, and then asks in panels of its one window.
+// remminaProfile opens a profile with the address and the authority. Remmina takes the first
+// security type, without a password, and is refused. It then connects again by itself, and asks in
+// panels of its one window.
 func (p programs) remminaProfile(ctx context.Context, s *session) {
-	if !s.issue(ctx, desk) {
+	if !s.issue(ctx, workstation) {
 		return
 	}
 	profile := filepath.Join(s.home, "desk.remmina")
 	text := "[remmina]\nname=desk\nprotocol=VNC\nserver=" + s.address + "\ncacert=" + s.gateway.ca +
 		"\nquality=9\nscale=0\nviewmode=1\nwindow_width=1420\nwindow_height=860\n"
-	if !s.must("there is a profile", os.WriteFile(profile, []byte(text), 0o600)) || !s.open(p.remmina, "-c", profile) {
+	if !s.Must("there is a profile", os.WriteFile(profile, []byte(text), 0o600)) || !s.open(p.remmina, "-c", profile) {
 		return
 	}
 	at, err := s.panel(ctx, false)
-	if !s.check("it connects again and asks for certificate files", err) || !s.must("OK can be clicked", s.x.click(okButton(at))) {
+	if !s.Check("it connects again and asks for certificate files", err) || !s.Must("OK can be clicked", s.x.click(okButton(at))) {
 		return
 	}
 	_, err = s.panel(ctx, true)
-	if !s.check("it asks for a user and a password", err) || !s.must("the form can be filled in", errors.Join(s.fillIn(), s.x.press(keyReturn))) ||
+	if !s.Check("it asks for a user and a password", err) || !s.Must("the form can be filled in", errors.Join(s.fillIn(), s.x.press(keyReturn))) ||
 		!s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.use(ctx)
 	if s.release(ctx) {
-		s.ends(ctx, releasePatience)
+		s.ends(ctx, releaseTimeout)
 		p.tigerAfterwards(ctx, s)
 	}
 }
 
-// panel waits until Remmina asks, with fields to fill in or without, and the
-// panel has stopped sliding in.
+// panel waits until Remmina asks, with fields to fill in or without, and the panel has stopped
+// sliding in.
 func (s *session) panel(ctx context.Context, fields bool) (at image.Rectangle, err error) {
-	err = s.wait(ctx, lookPatience, func(img *image.RGBA) error {
+	err = s.wait(ctx, lookTimeout, func(img *image.RGBA) error {
 		r, white := findPanel(img)
 		moved := r != at
 		at = r
@@ -101,14 +101,13 @@ func (s *session) panel(ctx context.Context, fields bool) (at image.Rectangle, e
 	return at, err
 }
 
-// okButton is at the left of the panel's middle, near its lower edge, in GTK's
-// own theme.
+// okButton is at the left of the panel's middle, near its lower edge, in GTK's own theme.
 func okButton(panel image.Rectangle) image.Point {
 	return image.Pt((panel.Min.X+panel.Max.X)/2-193, panel.Max.Y-60)
 }
 
-// findPanel is the largest piece of paper at the right edge of a window of GTK's
-// own theme, and how many white pixels are on it.
+// findPanel is the largest area of the panel's background at the right edge of a window of GTK's
+// own theme, and the number of white pixels on it.
 func findPanel(img *image.RGBA) (panel image.Rectangle, white int) {
 	paper := func(x, y int) bool { return img.RGBAAt(x, y) == color.RGBA{0xf6, 0xf5, 0xf4, 0xff} }
 	const border = 4

@@ -1,17 +1,15 @@
 //go:build linux
 
-// Command viewers drives real VNC viewers through a built gateway against real
-// VNC servers, and checks what a person in front of them would see.
+// Command viewers drives real VNC viewers through a built gateway against real VNC servers, and
+// checks what a person in front of them would see.
 //
 //	go run ./tests/viewers -caddy ./caddy [-only REGEXP] [-results FILE] [-v]
 //
-// It starts Xtigervnc and x11vnc, each with a desktop of known colours, and the
-// gateway before them.
-// Each viewer gets a screen of its own (Xvfb with a window manager), an address
-// from the API, and the clicks and keys of a person. Everything is on the
-// loopback, with its data in a temporary folder, and ended at the end. A viewer
-// that is not installed fails: there is no skipping. -results appends a line
-// "name TAB passed TAB failed TAB seconds" for each viewer.
+// It starts Xtigervnc and x11vnc, each with a desktop of known colours, and the gateway before
+// them. Each viewer gets its own screen (Xvfb with a window manager), an address from the API, and
+// the clicks and keys of a person. Everything is on the loopback, with its data in a temporary
+// folder, and is ended at the end. A viewer that is not installed fails: there is no skipping.
+// -results appends a line "name TAB passed TAB failed TAB seconds" for each viewer.
 package main
 
 import (
@@ -20,11 +18,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"regexp"
-	"syscall"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // viewerTimeout ends a viewer that hangs; the slowest takes some 15 seconds.
@@ -33,7 +30,6 @@ const viewerTimeout = time.Minute
 func main() {
 	o := options{programs: programs{script: "script"}}
 	p := &o.programs
-	flag.StringVar(&p.caddy, "caddy", "./caddy", "the gateway")
 	flag.StringVar(&p.xvnc, "xvnc", "Xtigervnc", "the VNC server of the desktop")
 	flag.StringVar(&p.x11vnc, "x11vnc", "x11vnc", "the VNC server of the second desktop")
 	flag.StringVar(&p.xvfb, "xvfb", "Xvfb", "the X server of the viewers")
@@ -45,38 +41,24 @@ func main() {
 	flag.StringVar(&p.virt, "remote-viewer", "remote-viewer", "virt-viewer's viewer, which is on gtk-vnc too")
 	flag.StringVar(&p.remmina, "remmina", "remmina", "Remmina, with its VNC plugin")
 	flag.StringVar(&p.tight, "xtightvncviewer", "xtightvncviewer", "TightVNC's viewer")
-	flag.IntVar(&o.door, "port", 5900, "the port of the VNC door")
-	flag.StringVar(&o.results, "results", "", "append the counts to this file")
+	flag.IntVar(&o.port, "port", 5900, "the port of the VNC addresses")
 	flag.StringVar(&o.keep, "keep", "", "a folder for pictures of the screens of viewers that fail")
 	flag.BoolVar(&o.verbose, "v", false, "show every check, not only those of a viewer that fails")
-	only := flag.String("only", "", "run the viewers whose name matches")
-	flag.Parse()
-
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	var err error
-	ok := false
-	if o.only, err = regexp.Compile(*only); err == nil {
-		ok, err = o.run(ctx)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "viewers:", err)
-	}
-	if !ok || err != nil {
-		os.Exit(1)
-	}
+	process.Main("viewers", "viewers", func(ctx context.Context, flags process.Options) (bool, error) {
+		o.Options = flags
+		return o.run(ctx)
+	})
 }
 
 type options struct {
+	process.Options
 	programs
-	door          int
-	only          *regexp.Regexp
-	results, keep string
-	verbose       bool
+	port    int // of the VNC addresses
+	keep    string
+	verbose bool
 }
 
-// run drives all viewers that match, those that need VNC authentication at a
-// gateway of their own.
+// run drives all viewers that match. Those that need VNC authentication have their own gateway.
 func (o options) run(ctx context.Context) (ok bool, err error) {
 	dir, err := os.MkdirTemp("", "gatehouse-viewers-")
 	if err != nil {
@@ -97,7 +79,7 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 	for _, vncAuth := range []bool{false, true} {
 		var some []viewer
 		for _, v := range viewers {
-			if v.vncAuth == vncAuth && o.only.MatchString(v.name) {
+			if v.vncAuth == vncAuth && o.Only.MatchString(v.name) {
 				some = append(some, v)
 			}
 		}
@@ -116,7 +98,7 @@ func (o options) runSome(ctx context.Context, dir string, desktops []*desktop, v
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return false, err
 	}
-	g, err := startGateway(ctx, o.caddy, dir, o.door, desktops, vncAuth)
+	g, err := startGateway(ctx, o.Caddy, dir, o.port, desktops, vncAuth)
 	if err != nil {
 		return false, err
 	}
@@ -128,16 +110,13 @@ func (o options) runSome(ctx context.Context, dir string, desktops []*desktop, v
 			d = desktops[1]
 		}
 		r := o.drive(ctx, v, filepath.Join(dir, fmt.Sprint(i)), g, d)
-		if r.failed > 0 || o.verbose {
-			fmt.Println(r.details())
+		if r.Failed > 0 || o.verbose {
+			fmt.Println(r.Details())
 		}
-		fmt.Println(r)
-		if o.results != "" {
-			if err := r.appendTo(o.results); err != nil {
-				return false, err
-			}
+		if err := r.Report(o.Results); err != nil {
+			return false, err
 		}
-		ok = ok && r.failed == 0
+		ok = ok && r.Failed == 0
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
@@ -149,24 +128,24 @@ func (o options) runSome(ctx context.Context, dir string, desktops []*desktop, v
 }
 
 // drive gives v a screen and lets it run.
-func (o options) drive(ctx context.Context, v viewer, dir string, g *gateway, d *desktop) *result {
+func (o options) drive(ctx context.Context, v viewer, dir string, g *gateway, d *desktop) *process.Result {
 	began := time.Now()
-	r := &result{name: v.name, last: began}
-	defer func() { r.took = time.Since(began) }()
+	r := process.NewResult("viewer " + v.name)
+	defer func() { r.Took = time.Since(began) }()
 	ctx, cancel := context.WithTimeout(ctx, viewerTimeout)
 	defer cancel()
-	if !r.must("the workstation is there", errors.Join(os.Mkdir(dir, 0o700), g.restore(ctx, d.name))) {
+	if !r.Must("the workstation is there", errors.Join(os.Mkdir(dir, 0o700), g.restore(ctx, d.name))) {
 		return r
 	}
 	screen, err := startScreen(ctx, dir, o.xvfb, o.openbox)
-	if !r.must("the viewer has a screen", err) {
+	if !r.Must("the viewer has a screen", err) {
 		return r
 	}
 	defer screen.stop()
-	s := &session{result: r, screen: screen, dir: dir, gateway: g, desktop: d}
+	s := &session{Result: r, screen: screen, dir: dir, gateway: g, desktop: d}
 	defer s.end()
 	v.run(o.programs, ctx, s)
-	if r.failed > 0 {
+	if r.Failed > 0 {
 		s.explain(o.keep)
 	}
 	return r

@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -26,10 +25,10 @@ func start(cmd *exec.Cmd, log string) (*program, error) {
 	return &program{p}, err
 }
 
-// said is the log of p, without the breaks of its lines. It only grows.
+// said is the log of p without line breaks. It only grows.
 func (p *program) said() string { return strings.Join(strings.Fields(p.Log()), " ") }
 
-// says is nil if text is in the log of p.
+// says returns an error unless text is in the log of p.
 func (p *program) says(text string) error {
 	if !strings.Contains(p.said(), text) {
 		return fmt.Errorf("%s has not said %q", p.Path(), text)
@@ -45,8 +44,8 @@ type display struct {
 
 var errNoDisplay = errors.New("the line is empty")
 
-// startDisplay runs an X server on a display number of its own choice, which it
-// writes to the descriptor that -displayfd names once it is ready.
+// startDisplay runs an X server on a display number that it chooses itself, and writes to the
+// descriptor of -displayfd once it is ready.
 func startDisplay(dir, program string, args ...string) (*display, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -61,8 +60,8 @@ func startDisplay(dir, program string, args ...string) (*display, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting an X server: %w", err)
 	}
-	const patience = 20 * time.Second
-	_ = r.SetReadDeadline(time.Now().Add(patience)) // pipes can
+	const timeout = 20 * time.Second
+	_ = r.SetReadDeadline(time.Now().Add(timeout)) // pipes support it
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if number := strings.TrimSpace(line); err == nil && number != "" {
 		return &display{p, number}, nil
@@ -70,23 +69,4 @@ func startDisplay(dir, program string, args ...string) (*display, error) {
 	p.ShowLog(os.Stderr)
 	p.Stop()
 	return nil, fmt.Errorf("%s named no display: %w", program, cmp.Or(err, errNoDisplay))
-}
-
-// eventually calls check until it returns nil, and returns its last error when
-// patience is over.
-func eventually(ctx context.Context, patience time.Duration, check func() error) error {
-	const pause = 50 * time.Millisecond
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		err := check()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(pause):
-		}
-	}
 }

@@ -7,28 +7,29 @@ import (
 	"fmt"
 	"image"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// release gives the workstation back, and checks that its desktop leaves the
-// screen.
+// release releases the workstation, and checks that its desktop disappears from the screen.
 func (s *session) release(ctx context.Context) bool {
 	began := time.Now()
-	if !s.check("the workstation is released", s.gateway.release(ctx, s.desktop.name)) {
+	if !s.Check("the workstation is released", s.gateway.release(ctx, s.desktop.name)) {
 		return false
 	}
-	err := s.wait(ctx, releasePatience-time.Since(began), func(img *image.RGBA) error {
+	err := s.wait(ctx, releaseTimeout-time.Since(began), func(img *image.RGBA) error {
 		if s.desktop.shown.check(img, s.origin) == nil {
 			return fmt.Errorf("the desktop is still on the screen")
 		}
 		return nil
 	})
-	return s.check(fmt.Sprintf("the desktop leaves the screen within %v", releasePatience), err)
+	return s.Check(fmt.Sprintf("the desktop leaves the screen within %v", releaseTimeout), err)
 }
 
-// ends checks that the viewer ends by itself, as one whose connection was closed,
-// not cut: with exit code 0 and no question.
-func (s *session) ends(ctx context.Context, patience time.Duration) {
-	err := eventually(ctx, patience, func() error {
+// ends checks that the viewer ends by itself, like one whose connection was closed and not
+// interrupted: with exit code 0 and no question.
+func (s *session) ends(ctx context.Context, timeout time.Duration) {
+	err := process.Eventually(ctx, timeout, func() error {
 		if !s.viewer.Running() {
 			return nil
 		}
@@ -40,5 +41,5 @@ func (s *session) ends(ctx context.Context, patience time.Duration) {
 			err = fmt.Errorf("the exit code is %d", code)
 		}
 	}
-	s.check("the viewer ends by itself, with exit code 0", err)
+	s.Check("the viewer ends by itself, with exit code 0", err)
 }

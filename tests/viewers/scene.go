@@ -9,7 +9,7 @@ import (
 	"image/color"
 )
 
-// What a desktop measures, as the specification's default says.
+// The size of a desktop, as in the specification's default.
 const (
 	desktopWidth, desktopHeight = 1280, 720
 )
@@ -17,12 +17,11 @@ const (
 // tolerance is how far a channel may be off: JPEG is lossy.
 const tolerance = 12
 
-// enough of the samples must have their colour; a pointer and the blur of JPEG
-// between areas take the rest.
+// enough of the samples must have their colour; a pointer and the blur of JPEG between areas take
+// the rest.
 const enough = 0.97
 
-// sampleStep is the distance of samples in pixels; no edge of a scene is a
-// multiple of it.
+// sampleStep is the distance of samples in pixels; no edge of a scene is a multiple of it.
 const sampleStep = 7
 
 // scene is what a desktop shows: solid areas of known colours.
@@ -33,18 +32,16 @@ type area struct {
 	colour color.RGBA
 }
 
-// The desktop's own scene is a chequer of cells, of which the last is cut into
-// blocks.
+// The desktop's own scene is a chequer of cells. The last cell is divided into blocks.
 const (
 	columns, rows         = 8, 4
 	cellWidth, cellHeight = desktopWidth / columns, desktopHeight / rows
 	blockSize             = 10
 )
 
-// chequer gives each cell a colour that none of the others has, so that no picture
-// of it can be shifted, scaled, mirrored or have its channels swapped unseen. The
-// blocks of the last go from one colour to another, more than fit into a palette:
-// it takes JPEG to send them.
+// chequer gives each cell a unique colour, so that a shift, a scale, a mirror image or swapped
+// channels are noticed. The blocks of the last cell form a gradient with more colours than fit into
+// a palette: it takes JPEG to send them.
 func chequer() (s scene) {
 	for i := range columns*rows - 1 {
 		column, row := i%columns, i/columns
@@ -65,14 +62,13 @@ func chequer() (s scene) {
 	return s
 }
 
-// alike says whether two colours are the same up to the tolerance.
+// alike reports whether two colours are the same up to the tolerance.
 func alike(a, b color.RGBA) bool {
 	near := func(a, b uint8) bool { return max(a, b)-min(a, b) <= tolerance }
 	return near(a.R, b.R) && near(a.G, b.G) && near(a.B, b.B)
 }
 
-// share is which part of the samples have their colour, with the desktop's corner
-// at origin.
+// share is the fraction of the samples with their colour, with the desktop's corner at origin.
 func (s scene) share(img *image.RGBA, origin image.Point) float64 {
 	seen, good := 0, 0
 	for _, a := range s {
@@ -89,7 +85,7 @@ func (s scene) share(img *image.RGBA, origin image.Point) float64 {
 	return float64(good) / float64(max(seen, 1))
 }
 
-// check says how far a picture is from the scene.
+// check returns how far a picture differs from the scene.
 func (s scene) check(img *image.RGBA, origin image.Point) error {
 	if share := s.share(img, origin); share < enough {
 		return fmt.Errorf("at %v only %.1f %% of the samples have their colour", origin, 100*share)
@@ -99,7 +95,7 @@ func (s scene) check(img *image.RGBA, origin image.Point) error {
 
 var errNotThere = errors.New("the corner of the desktop is nowhere")
 
-// find is where the desktop's corner is in the picture of a screen.
+// find returns the desktop's corner in the picture of a screen.
 func (s scene) find(img *image.RGBA) (origin image.Point, err error) {
 	err = errNotThere
 	for y := 0; y <= img.Rect.Dy()-desktopHeight; y++ {
@@ -115,8 +111,7 @@ func (s scene) find(img *image.RGBA) (origin image.Point, err error) {
 	return image.Point{}, err
 }
 
-// corner says whether x, y begins the first area, and what is left of and above it
-// is not in it.
+// corner reports whether x, y begins the first area, and is not inside it.
 func (s scene) corner(img *image.RGBA, x, y int) bool {
 	first := s[0].colour
 	return alike(img.RGBAAt(x, y), first) &&
@@ -124,7 +119,7 @@ func (s scene) corner(img *image.RGBA, x, y int) bool {
 		(y == 0 || !alike(img.RGBAAt(x, y-1), first))
 }
 
-// same says whether two pictures of a screen are equal in r.
+// same reports whether two pictures of a screen are equal in r.
 func same(a, b *image.RGBA, r image.Rectangle) bool {
 	for y := r.Min.Y; y < r.Max.Y; y++ {
 		from, to := a.PixOffset(r.Min.X, y), a.PixOffset(r.Max.X, y)

@@ -12,14 +12,15 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// A screen is larger than the desktop, so that a viewer shows it at its own size,
-// with its frame and its bars.
+// A screen is larger than the desktop, so that a viewer shows it at its own size, with its frame
+// and its bars.
 const screenSize = "1600x1000x24"
 
-// screen is what one viewer runs on: an X server, a window manager and an empty
-// home folder, with a keyboard, a mouse and an eye.
+// screen is the environment of one viewer: an X server, a window manager and an empty home folder.
 type screen struct {
 	*display
 	x       *xConn
@@ -48,8 +49,8 @@ func startScreen(ctx context.Context, dir, xvfb, openbox string) (*screen, error
 	return s, nil
 }
 
-// prepare returns when the window manager is there: what a viewer shows before
-// that has no frame and gets no keys.
+// prepare returns when the window manager is ready: a window that a viewer shows before has no
+// frame and gets no keys.
 func (s *screen) prepare(ctx context.Context, dir, openbox string) (err error) {
 	if s.x, err = openX(s.number); err != nil {
 		return err
@@ -57,8 +58,8 @@ func (s *screen) prepare(ctx context.Context, dir, openbox string) (err error) {
 	if s.manager, err = s.run(filepath.Join(dir, "openbox.log"), openbox, "--sm-disable"); err != nil {
 		return err
 	}
-	const patience = 10 * time.Second
-	return eventually(ctx, patience, func() error {
+	const timeout = 10 * time.Second
+	return process.Eventually(ctx, timeout, func() error {
 		name, err := s.x.property(s.x.root, "_NET_SUPPORTING_WM_CHECK")
 		if err == nil && len(name) == 0 {
 			err = fmt.Errorf("no window manager")
@@ -67,8 +68,8 @@ func (s *screen) prepare(ctx context.Context, dir, openbox string) (err error) {
 	})
 }
 
-// run starts a program as the person at this screen. NAME=VALUE before the
-// program adds to its environment.
+// run starts a program as the person at this screen. NAME=VALUE before the program adds to its
+// environment.
 func (s *screen) run(log string, command ...string) (*program, error) {
 	env := s.env
 	for strings.Contains(command[0], "=") {

@@ -11,21 +11,23 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 const (
-	// lookPatience is how long a person waits for a window or a desktop.
-	lookPatience = 25 * time.Second
-	// inputPatience is how long a key, a click or a change may take to be seen.
-	inputPatience = 5 * time.Second
-	// releasePatience is how long a desktop may stay on the screen after its
-	// release: the gateway has one second, the viewer the rest.
-	releasePatience = 2 * time.Second
+	// lookTimeout is how long a person waits for a window or a desktop.
+	lookTimeout = 25 * time.Second
+	// inputTimeout is how long a key, a click or a change may take to be visible.
+	inputTimeout = 5 * time.Second
+	// releaseTimeout is how long a desktop may stay on the screen after its release: the gateway
+	// has one second, the viewer the rest.
+	releaseTimeout = 2 * time.Second
 )
 
 // session is one viewer at one screen, from its address to its end.
 type session struct {
-	*result
+	*process.Result
 	*screen
 	dir     string
 	gateway *gateway
@@ -37,15 +39,15 @@ type session struct {
 	seen    []string    // titles of all windows so far
 }
 
-// issue asks for an address of a workstation.
+// issue requests an address of a workstation.
 func (s *session) issue(ctx context.Context, workstation string) bool {
 	address, err := s.gateway.address(ctx, workstation)
-	token, ok := strings.CutSuffix(address, fmt.Sprintf(".%s:%d", domain, s.gateway.door))
+	token, ok := strings.CutSuffix(address, fmt.Sprintf(".%s:%d", domain, s.gateway.port))
 	if err == nil && (!ok || token == "" || strings.Contains(token, ".")) {
 		err = fmt.Errorf("the address is %q", address)
 	}
 	s.address = address
-	return s.check("an address is issued, <token>."+domain+" and the port", err)
+	return s.Check("an address is issued, <token>."+domain+" and the port", err)
 }
 
 // token is the part of the address that authenticates.
@@ -60,14 +62,13 @@ func (s *session) host() string {
 	return host
 }
 
-// open starts the viewer, after the one before. The checks that follow say
-// whether it works.
+// open starts the viewer, and ends the previous one. The checks that follow show whether it works.
 func (s *session) open(command ...string) bool {
 	s.end()
 	s.seen = nil
 	var err error
 	s.viewer, err = s.run(filepath.Join(s.dir, "viewer.log"), command...)
-	return s.must("the viewer starts", err)
+	return s.Must("the viewer starts", err)
 }
 
 // end ends the viewer if there is one.
@@ -78,8 +79,8 @@ func (s *session) end() {
 	}
 }
 
-// explain shows what is known of a failure: the viewer's log and, in the folder
-// keep unless that is empty, what is on the screen.
+// explain shows details of a failure: the viewer's log and, in the folder keep unless that is
+// empty, a picture of the screen.
 func (s *session) explain(keep string) {
 	if s.viewer != nil {
 		s.viewer.ShowLog(os.Stdout)
@@ -89,7 +90,7 @@ func (s *session) explain(keep string) {
 	}
 	img, err := s.x.picture()
 	if err == nil {
-		err = writePNG(filepath.Join(keep, strings.ReplaceAll(s.name, "/", "-")+".png"), img)
+		err = writePNG(filepath.Join(keep, strings.ReplaceAll(s.Name, "/", "-")+".png"), img)
 	}
 	if err != nil {
 		fmt.Println(err)
@@ -98,16 +99,16 @@ func (s *session) explain(keep string) {
 
 // look waits until the screen shows the whole scene at its own size.
 func (s *session) look(ctx context.Context, of scene) bool {
-	err := s.wait(ctx, lookPatience, func(img *image.RGBA) (err error) {
+	err := s.wait(ctx, lookTimeout, func(img *image.RGBA) (err error) {
 		s.origin, err = of.find(img)
 		return err
 	})
-	return s.check("the screen shows the desktop, 1280x720, each area in its colour", err)
+	return s.Check("the screen shows the desktop, 1280x720, each area in its colour", err)
 }
 
-// wait looks at the screen until check is content, and notes the windows on it.
-func (s *session) wait(ctx context.Context, patience time.Duration, check func(*image.RGBA) error) error {
-	return eventually(ctx, patience, func() error {
+// wait looks at the screen until check returns nil, and records the windows on it.
+func (s *session) wait(ctx context.Context, timeout time.Duration, check func(*image.RGBA) error) error {
+	return process.Eventually(ctx, timeout, func() error {
 		titles, err := s.x.windows()
 		if err != nil {
 			return err
@@ -130,7 +131,7 @@ func (s *session) wait(ctx context.Context, patience time.Duration, check func(*
 
 // window waits for one whose title contains part and that has the keyboard.
 func (s *session) window(ctx context.Context, part string) error {
-	return s.wait(ctx, lookPatience, func(*image.RGBA) error {
+	return s.wait(ctx, lookTimeout, func(*image.RGBA) error {
 		title, err := s.x.focused()
 		if err == nil && !strings.Contains(title, part) {
 			err = fmt.Errorf("no window %q with the keyboard", part)
@@ -139,21 +140,20 @@ func (s *session) window(ctx context.Context, part string) error {
 	})
 }
 
-// nothingAsked checks that no window was there but the desktop's.
+// nothingAsked checks that the desktop's window was the only one.
 func (s *session) nothingAsked(title string) {
 	var err error
 	if len(s.seen) != 1 || !strings.Contains(s.seen[0], title) {
 		err = fmt.Errorf("the windows were %q", s.seen)
 	}
-	s.check("nothing is asked: the desktop's is the only window there was", err)
+	s.Check("nothing is asked: the desktop's is the only window there was", err)
 }
 
-// use checks that the desktop lives: what changes on it is seen, what is done at
-// the screen arrives.
+// use checks that the desktop works: changes on it are visible, and input at the screen arrives.
 func (s *session) use(ctx context.Context) {
-	s.check("a change of the desktop is seen", s.change(ctx))
-	s.check("clicks arrive where they are made", s.click(ctx))
-	s.check("keys arrive in order", s.keys(ctx))
+	s.Check("a change of the desktop is seen", s.change(ctx))
+	s.Check("clicks arrive where they are made", s.click(ctx))
+	s.Check("keys arrive in order", s.keys(ctx))
 }
 
 // change gives two areas other colours for a while.
@@ -162,11 +162,11 @@ func (s *session) change(ctx context.Context) error {
 	after := slices.Clone(before)
 	const one, other = 9, 22
 	after[one].colour.R, after[other].colour.G = 0xff, 0
-	defer func() { _ = s.desktop.paint(before) }() // what the next viewer shows would say
+	defer func() { _ = s.desktop.paint(before) }() // the next viewer shows whether it worked
 	if err := s.desktop.paint(after); err != nil {
 		return err
 	}
-	return s.wait(ctx, inputPatience, func(img *image.RGBA) error {
+	return s.wait(ctx, inputTimeout, func(img *image.RGBA) error {
 		for _, i := range []int{one, other} {
 			if err := after[i:i+1].check(img, s.origin); err != nil {
 				return err
@@ -176,28 +176,28 @@ func (s *session) change(ctx context.Context) error {
 	})
 }
 
-// click presses the button at two places and leaves the pointer at a third.
+// click presses the button at two points and leaves the pointer at a third.
 func (s *session) click(ctx context.Context) error {
 	s.desktop.forget()
-	places, rest := []image.Point{{333, 222}, {1201, 655}}, image.Pt(640, 360)
-	for i, p := range places {
+	points, rest := []image.Point{{333, 222}, {1201, 655}}, image.Pt(640, 360)
+	for i, p := range points {
 		if err := s.x.click(s.origin.Add(p)); err != nil {
 			return err
 		}
 		// A viewer may merge the motions of a moment, but no clicks.
-		if err := s.arrived(ctx, places[:i+1], p); err != nil {
+		if err := s.arrived(ctx, points[:i+1], p); err != nil {
 			return err
 		}
 	}
 	if err := s.x.move(s.origin.Add(rest)); err != nil {
 		return err
 	}
-	return s.arrived(ctx, places, rest)
+	return s.arrived(ctx, points, rest)
 }
 
-// arrived waits until the desktop has got these clicks, and its pointer is there.
+// arrived waits until the desktop has received these clicks, and its pointer is there.
 func (s *session) arrived(ctx context.Context, clicks []image.Point, pointer image.Point) error {
-	return eventually(ctx, inputPatience, func() error {
+	return process.Eventually(ctx, inputTimeout, func() error {
 		if got, at := s.desktop.clicked(); !slices.Equal(got, clicks) || at != pointer {
 			return fmt.Errorf("clicks at %v and a pointer at %v arrived, not %v and %v", got, at, clicks, pointer)
 		}
@@ -211,7 +211,7 @@ func (s *session) keys(ctx context.Context) error {
 	if err := s.x.write(text); err != nil {
 		return err
 	}
-	return eventually(ctx, inputPatience, func() error {
+	return process.Eventually(ctx, inputTimeout, func() error {
 		if typed := s.desktop.typed(); typed != text {
 			return fmt.Errorf("%q arrived, %q was typed", typed, text)
 		}

@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// ssvncAlone begins with TLS: its script starts stunnel and the viewer, and needs
-// a terminal.
+// ssvncAlone begins with TLS: its script starts stunnel and the viewer, and needs a terminal.
 func (p programs) ssvncAlone(ctx context.Context, s *session) {
-	if !s.issue(ctx, desk) {
+	if !s.issue(ctx, workstation) {
 		return
 	}
 	command := fmt.Sprintf("exec %s -verify %s %s", p.ssvnc, s.gateway.ca, s.withDisplay())
@@ -22,40 +23,39 @@ func (p programs) ssvncAlone(ctx context.Context, s *session) {
 	s.use(ctx)
 	s.nothingAsked(desktopName)
 	if s.release(ctx) {
-		const patience = 10 * time.Second // the script waits for stunnel
-		s.ends(ctx, patience)
+		const timeout = 10 * time.Second // the script waits for stunnel
+		s.ends(ctx, timeout)
 	}
 }
 
-// xtightvncviewer knows nothing but VNC authentication, which has 8 characters,
-// and no TLS.
+// xtightvncviewer supports only VNC authentication, which has 8 characters, and no TLS.
 
-// tightRefused: without the option vncauth it is turned away.
+// tightRefused is without the option vncauth: the viewer is refused.
 func (p programs) tightRefused(ctx context.Context, s *session) {
-	if !s.issue(ctx, desk) || !s.open(p.tight, s.withPort()) {
+	if !s.issue(ctx, workstation) || !s.open(p.tight, s.withPort()) {
 		return
 	}
-	err := eventually(ctx, lookPatience, func() error {
+	err := process.Eventually(ctx, lookTimeout, func() error {
 		if s.viewer.Running() {
 			return errors.New("it runs")
 		}
 		return nil
 	})
-	s.check("the viewer ends", err)
-	s.check("it says that it knows none of the security types", s.viewer.says("Server did not offer supported security type"))
+	s.Check("the viewer ends", err)
+	s.Check("it says that it knows none of the security types", s.viewer.says("Server did not offer supported security type"))
 }
 
-// tightByPrefix: with it, the first characters of the token are the password.
+// tightByPrefix is with it: the first characters of the token are the password.
 func (p programs) tightByPrefix(ctx context.Context, s *session) {
 	const characters = 8
-	if !s.issue(ctx, desk) || !s.open(p.tight, s.withPort()) || !s.check("it asks for a password", s.window(ctx, "assword")) {
+	if !s.issue(ctx, workstation) || !s.open(p.tight, s.withPort()) || !s.Check("it asks for a password", s.window(ctx, "assword")) {
 		return
 	}
-	if !s.must("the password can be typed", errors.Join(s.x.write(s.token()[:characters]), s.x.press(keyReturn))) || !s.look(ctx, s.desktop.shown) {
+	if !s.Must("the password can be typed", errors.Join(s.x.write(s.token()[:characters]), s.x.press(keyReturn))) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.use(ctx)
 	if s.release(ctx) {
-		s.ends(ctx, releasePatience)
+		s.ends(ctx, releaseTimeout)
 	}
 }

@@ -11,42 +11,43 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// TigerVNC does TLS inside RFB and sends the host name there. It ends without a
-// word when its connection is closed, and asks whether to connect again when it
-// is cut.
+// TigerVNC does TLS inside RFB and sends the host name there. It ends silently when its connection
+// is closed, and asks whether to reconnect when it is interrupted.
 
 // tigerByName starts it as a person does, with the address and nothing else.
 func (p programs) tigerByName(ctx context.Context, s *session) {
 	before := s.desktop.said()
-	if !s.trustTiger() || !s.issue(ctx, desk) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
+	if !s.trustTiger() || !s.issue(ctx, workstation) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.use(ctx)
 	s.nothingAsked(desktopName)
-	s.turnedAway(ctx, "a name that is no token", p.tiger, s.nobody(), "This VNC address is not valid. Ask for a new one.")
-	another, err := s.gateway.address(ctx, desk)
-	if !s.must("another address is issued", err) {
+	s.refused(ctx, "a name that is no token", p.tiger, s.nobody(), "This VNC address is not valid. Ask for a new one.")
+	another, err := s.gateway.address(ctx, workstation)
+	if !s.Must("another address is issued", err) {
 		return
 	}
-	s.turnedAway(ctx, "a second viewer", p.tiger, another, "Another viewer is connected.")
+	s.refused(ctx, "a second viewer", p.tiger, another, "Another viewer is connected.")
 	if s.release(ctx) {
-		s.ends(ctx, releasePatience)
-		s.check("the desktop came in the encoding Tight with JPEG", eventually(ctx, inputPatience, func() error {
+		s.ends(ctx, releaseTimeout)
+		s.Check("the desktop came in the encoding Tight with JPEG", process.Eventually(ctx, inputTimeout, func() error {
 			if now := s.desktop.said(); !strings.Contains(now[len(before):], "Tight (JPEG):") {
 				return fmt.Errorf("the VNC server has not said so: %q", now[len(before):])
 			}
 			return nil
 		}))
-		s.turnedAway(ctx, "a released address", p.tiger, s.address, "This workstation was released.")
+		s.refused(ctx, "a released address", p.tiger, s.address, "This workstation was released.")
 	}
 }
 
-// tigerByPassword gives a host name without a token, as viewers do that send
-// none, and the token as the password.
+// tigerByPassword uses a host name without a token, like viewers that send none, and the token as
+// the password.
 func (p programs) tigerByPassword(ctx context.Context, s *session) {
-	if !s.trustTiger() || !s.issue(ctx, desk) ||
+	if !s.trustTiger() || !s.issue(ctx, workstation) ||
 		!s.open("VNC_USERNAME=anybody", "VNC_PASSWORD="+s.token(), p.tiger, "-SecurityTypes", "X509Plain", s.nobody()) ||
 		!s.look(ctx, s.desktop.shown) {
 		return
@@ -54,33 +55,33 @@ func (p programs) tigerByPassword(ctx context.Context, s *session) {
 	s.use(ctx)
 	s.nothingAsked(desktopName)
 	if s.release(ctx) {
-		s.ends(ctx, releasePatience)
+		s.ends(ctx, releaseTimeout)
 	}
 }
 
-// tigerAtX11vnc looks at a desktop of the other server.
+// tigerAtX11vnc views a desktop of the other server.
 func (p programs) tigerAtX11vnc(ctx context.Context, s *session) {
-	if !s.trustTiger() || !s.issue(ctx, x11vncDesk) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
+	if !s.trustTiger() || !s.issue(ctx, x11vncWorkstation) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.use(ctx)
 	s.nothingAsked(desktopName)
 	if s.release(ctx) {
-		s.ends(ctx, releasePatience)
+		s.ends(ctx, releaseTimeout)
 	}
 }
 
-// tigerKeepsTLS takes the first security type of the server's list that it knows:
-// the option vncauth must not make it come in without TLS.
+// tigerKeepsTLS takes the first security type of the server's list that it knows: the option
+// vncauth must not make it connect without TLS.
 func (p programs) tigerKeepsTLS(ctx context.Context, s *session) {
 	before := s.gateway.said()
-	if !s.trustTiger() || !s.issue(ctx, desk) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
+	if !s.trustTiger() || !s.issue(ctx, workstation) || !s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.nothingAsked(desktopName)
 	if s.release(ctx) {
-		s.ends(ctx, releasePatience)
-		s.check("its session was inside TLS", eventually(ctx, inputPatience, func() error {
+		s.ends(ctx, releaseTimeout)
+		s.Check("its session was inside TLS", process.Eventually(ctx, inputTimeout, func() error {
 			if now := s.gateway.said(); !strings.Contains(now[len(before):], `"security":"X509None"`) {
 				return fmt.Errorf("the gateway has not said so: %q", now[len(before):])
 			}
@@ -89,33 +90,33 @@ func (p programs) tigerKeepsTLS(ctx context.Context, s *session) {
 	}
 }
 
-// tigerAfterwards comes from an address from which somebody has sent no host name
-// before: nothing is asked, for that viewer's second try has used the memory up.
+// tigerAfterwards connects from an address from which another viewer has sent no host name before.
+// Nothing is asked, because that viewer's second attempt has used up the gateway's memory of it.
 func (p programs) tigerAfterwards(ctx context.Context, s *session) {
-	if !s.must("the workstation is there again", s.gateway.restore(ctx, desk)) || !s.trustTiger() || !s.issue(ctx, desk) ||
+	if !s.Must("the workstation is there again", s.gateway.restore(ctx, workstation)) || !s.trustTiger() || !s.issue(ctx, workstation) ||
 		!s.open(p.tiger, s.address) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.nothingAsked(desktopName)
 }
 
-// nobody is an address below the domain whose name is no token.
-func (s *session) nobody() string { return fmt.Sprintf("nobody.%s:%d", domain, s.gateway.door) }
+// nobody is an address below the domain whose name is not a token.
+func (s *session) nobody() string { return fmt.Sprintf("nobody.%s:%d", domain, s.gateway.port) }
 
 func (s *session) trustTiger() bool { return s.trust(filepath.Join(s.home, ".vnc", "x509_ca.pem")) }
 
-// turnedAway opens an address beside whatever is on the screen, and checks that the
-// viewer shows why it gets no desktop.
-func (s *session) turnedAway(ctx context.Context, which, tiger, address, reason string) {
+// refused opens an address while the screen shows something else, and checks that the viewer
+// shows why it gets no desktop.
+func (s *session) refused(ctx context.Context, which, tiger, address, reason string) {
 	second, err := s.run(filepath.Join(s.dir, "refused.log"), tiger, address)
-	if !s.must("a second viewer starts", err) {
+	if !s.Must("a second viewer starts", err) {
 		return
 	}
 	defer second.Stop()
 	if err = s.window(ctx, "TigerVNC Viewer"); err == nil {
 		err = second.says("Authentication failure: " + reason)
 	}
-	s.check(which+" gets no desktop, but the reason", err)
+	s.Check(which+" gets no desktop, but the reason", err)
 }
 
 // testCardBars are the classic eight colour bars in the upper 8/15 of the card.
@@ -130,14 +131,14 @@ func testCardBars() (s scene) {
 	return s
 }
 
-// Where the built-in desktop tells what arrived, and where something moves.
+// Where the built-in desktop shows its input, and where something moves.
 var (
 	cardPointer = image.Rect(36, 578, 1244, 602)
 	cardKey     = image.Rect(36, 608, 1244, 632)
 	cardRoad    = image.Rect(0, 640, 1280, 720)
 )
 
-// tigerTestCard looks at the built-in desktop, which no VNC server stands behind.
+// tigerTestCard views the built-in desktop, which has no VNC server.
 func (p programs) tigerTestCard(ctx context.Context, s *session) {
 	if !s.trustTiger() || !s.issue(ctx, testCard) || !s.open(p.tiger, s.address) || !s.look(ctx, testCardBars()) {
 		return
@@ -156,51 +157,50 @@ func (p programs) tigerTestCard(ctx context.Context, s *session) {
 			err = part.do()
 		}
 		if err == nil {
-			err = s.wait(ctx, inputPatience, func(now *image.RGBA) error {
+			err = s.wait(ctx, inputTimeout, func(now *image.RGBA) error {
 				if same(before, now, part.where.Add(s.origin)) {
 					return fmt.Errorf("nothing changes in %v", part.where)
 				}
 				return nil
 			})
 		}
-		s.check(part.what, err)
+		s.Check(part.what, err)
 	}
 	s.nothingAsked("")
 }
 
-// tigerBehindStunnel begins with TLS, which stunnel does; the viewer knows
-// nothing of it.
+// tigerBehindStunnel begins with TLS, which stunnel does; the viewer does not notice it.
 func (p programs) tigerBehindStunnel(ctx context.Context, s *session) {
-	if !s.issue(ctx, desk) {
+	if !s.issue(ctx, workstation) {
 		return
 	}
-	port, err := freePort()
-	if !s.must("there is a port for stunnel", err) {
+	ports, err := process.FreePorts(1)
+	if !s.Must("there is a port for stunnel", err) {
 		return
 	}
-	near, file := fmt.Sprintf("127.0.0.1:%d", port), filepath.Join(s.dir, "stunnel.conf")
+	near, file := fmt.Sprintf("127.0.0.1:%d", ports[0]), filepath.Join(s.dir, "stunnel.conf")
 	text := strings.Join([]string{
-		"foreground = yes", "pid =", "[desk]", "client = yes", "accept = " + near, "connect = " + s.address,
+		"foreground = yes", "pid =", "[workstation]", "client = yes", "accept = " + near, "connect = " + s.address,
 		"sni = " + s.host(), "verifyChain = yes", "checkHost = " + s.host(), "CAfile = " + s.gateway.ca, "",
 	}, "\n")
-	if !s.must("stunnel has a configuration", os.WriteFile(file, []byte(text), 0o600)) {
+	if !s.Must("stunnel has a configuration", os.WriteFile(file, []byte(text), 0o600)) {
 		return
 	}
 	stunnel, err := s.run(filepath.Join(s.dir, "stunnel.log"), p.stunnel, file)
-	if !s.must("stunnel starts", err) {
+	if !s.Must("stunnel starts", err) {
 		return
 	}
 	defer stunnel.Stop()
-	const patience = 10 * time.Second
-	if !s.must("stunnel listens", eventually(ctx, patience, func() error { return stunnel.says("Configuration successful") })) {
+	const timeout = 10 * time.Second
+	if !s.Must("stunnel listens", process.Eventually(ctx, timeout, func() error { return stunnel.says("Configuration successful") })) {
 		return
 	}
-	if !s.open(p.tiger, fmt.Sprintf("127.0.0.1::%d", port)) || !s.look(ctx, s.desktop.shown) {
+	if !s.open(p.tiger, fmt.Sprintf("127.0.0.1::%d", ports[0])) || !s.look(ctx, s.desktop.shown) {
 		return
 	}
 	s.use(ctx)
 	s.nothingAsked(desktopName)
 	if s.release(ctx) {
-		s.ends(ctx, releasePatience)
+		s.ends(ctx, releaseTimeout)
 	}
 }

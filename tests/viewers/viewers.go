@@ -9,21 +9,21 @@ import (
 	"path/filepath"
 )
 
-// programs are the peers from outside, as paths or names.
+// programs are the programs from outside, as paths or names.
 type programs struct {
 	caddy, xvnc, x11vnc, xvfb, openbox                        string
 	tiger, gvnc, virt, remmina, ssvnc, stunnel, tight, script string
 }
 
-// viewer is one way in to the desktop.
+// viewer is one way to view the desktop.
 type viewer struct {
 	name    string
-	vncAuth bool // whether the gateway takes viewers without TLS
-	x11vnc  bool // whether it looks at x11vnc
+	vncAuth bool // whether the gateway admits viewers without TLS
+	x11vnc  bool // whether it views x11vnc
 	run     func(programs, context.Context, *session)
 }
 
-// viewers is the table of what is tried.
+// viewers are all tested ways.
 var viewers = []viewer{
 	{name: "tigervnc", run: programs.tigerByName},
 	{name: "tigervnc/x509plain", run: programs.tigerByPassword},
@@ -39,7 +39,7 @@ var viewers = []viewer{
 	{name: "xtightvncviewer/vncauth", vncAuth: true, run: programs.tightByPrefix},
 }
 
-// trust writes the gateway's authority where a viewer looks for one.
+// trust writes the gateway's authority to the file that a viewer reads.
 func (s *session) trust(file string) bool {
 	ca, err := os.ReadFile(s.gateway.ca)
 	if err == nil {
@@ -48,12 +48,12 @@ func (s *session) trust(file string) bool {
 	if err == nil {
 		err = os.WriteFile(file, ca, 0o600)
 	}
-	return s.must("the authority of the gateway can be trusted", err)
+	return s.Must("the authority of the gateway can be trusted", err)
 }
 
-// withDisplay is the address as viewers want it to which host:number is always a
-// display, and display 0 is port 5900.
-func (s *session) withDisplay() string { return fmt.Sprintf("%s:%d", s.host(), s.gateway.door-5900) }
+// withDisplay is the address for viewers to which host:number is always a display; display 0 is
+// port 5900.
+func (s *session) withDisplay() string { return fmt.Sprintf("%s:%d", s.host(), s.gateway.port-5900) }
 
-// withPort is the address as viewers want it to which host:number may be a display.
-func (s *session) withPort() string { return fmt.Sprintf("%s::%d", s.host(), s.gateway.door) }
+// withPort is the address for viewers to which host:number may be a display.
+func (s *session) withPort() string { return fmt.Sprintf("%s::%d", s.host(), s.gateway.port) }

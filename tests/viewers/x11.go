@@ -12,11 +12,10 @@ import (
 	"time"
 )
 
-// A small client of the X Window System, protocol version 11, little-endian, on
-// the local socket: what it takes to paint a desktop, to see a screen, and to be
-// a keyboard and a mouse. All numbers are from "X Window System Protocol",
-// X Version 11, Release 6.8, appendix B; FakeInput is from "XTEST Extension
-// Protocol", version 2.2.
+// A small client of the X Window System, protocol version 11, little-endian, on the local socket.
+// It can paint a desktop, read a screen, and act as a keyboard and a mouse. All numbers are from "X
+// Window System Protocol", X Version 11, Release 6.8, appendix B; FakeInput is from "XTEST
+// Extension Protocol", version 2.2.
 //
 //	request  opcode u8, data u8, length u16 (of all, in units of 4), …
 //	reply    1, data u8, sequence u16, length u32 (beyond 32 bytes, in units of 4), …
@@ -45,8 +44,8 @@ const xReplyLimit = 64 << 20
 
 var le = binary.LittleEndian
 
-// xConn is a connection to an X server. Requests may come from several
-// goroutines; one is on the wire at a time.
+// xConn is a connection to an X server. Requests may come from several goroutines; one is on the
+// wire at a time.
 type xConn struct {
 	mu     sync.Mutex
 	conn   net.Conn
@@ -59,7 +58,7 @@ type xConn struct {
 	xtest         byte // the extension's opcode
 }
 
-// openX connects to a display and reads what does not change.
+// openX connects to a display and reads its constants.
 func openX(number string) (*xConn, error) {
 	conn, err := net.Dial("unix", "/tmp/.X11-unix/X"+number)
 	if err != nil {
@@ -75,8 +74,8 @@ func openX(number string) (*xConn, error) {
 
 func (x *xConn) close() { x.conn.Close() }
 
-// setup sends the byte order and version, without authorization, and reads the
-// first screen out of the answer:
+// setup sends the byte order and version, without authorization, and reads the first screen out of
+// the answer:
 //
 //	1, u8, major u16, minor u16, length u16, release u32, id base u32, id mask u32,
 //	motion u32, vendor length u16, u16, screens u8, formats u8, … (40 bytes in all)
@@ -143,8 +142,8 @@ func sized(b []byte) []byte {
 // pair is two 16-bit values in one unit.
 func pair(a, b int) uint32 { return uint32(uint16(a)) | uint32(uint16(b))<<16 }
 
-// do sends requests that have no reply, and returns when the server has carried
-// them out: a request with a reply follows them.
+// do sends requests that have no reply, and returns when the server has carried them out: a request
+// with a reply follows them.
 func (x *xConn) do(requests ...[]byte) error {
 	var all []byte
 	for _, r := range requests {
@@ -154,8 +153,8 @@ func (x *xConn) do(requests ...[]byte) error {
 	return err
 }
 
-// ask sends requests of which the last has a reply, and returns that. Events are
-// dropped: a connection that wants them uses event.
+// ask sends requests and returns the reply to the last one. Events are dropped: a connection that
+// needs them uses event.
 func (x *xConn) ask(requests []byte) ([]byte, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

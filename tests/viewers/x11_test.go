@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// setupReply is what an X server of 1280 by 720 pixels says first: two keys (codes
-// 8 and 9), the vendor "abcde", one pixmap format.
+// setupReply is the first message of an X server of 1280 by 720 pixels: two keys (codes 8 and 9),
+// the vendor "abcde", one pixmap format.
 func setupReply() []byte {
 	body := make([]byte, 32+8+8+40)
 	le.PutUint32(body[4:], 0x200000) // resource id base
@@ -38,7 +38,7 @@ func keysReply() []byte {
 	return m
 }
 
-// dial sets up a connection to a server that says answer.
+// dial connects to a server that sends answer.
 func dial(answer []byte) (*xConn, error) {
 	client, server := net.Pipe()
 	defer client.Close()

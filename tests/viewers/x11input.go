@@ -8,8 +8,8 @@ import (
 	"image"
 )
 
-// Kinds of events, as XTEST fakes them and as the desktop sees them, and the masks
-// that select them.
+// Kinds of events, as XTEST fakes them and as the desktop receives them, and the masks that select
+// them.
 const (
 	keyPress      = 2
 	keyRelease    = 3
@@ -22,8 +22,7 @@ const (
 	motionMask      = 1 << 6
 )
 
-// Key symbols that are not characters (X11/keysymdef.h). Those of Latin-1 are
-// their own code.
+// Key symbols that are not characters (X11/keysymdef.h). Those of Latin-1 are their own code.
 const (
 	keyTab    = 0xff09
 	keyReturn = 0xff0d
@@ -32,8 +31,7 @@ const (
 
 const xtestFakeInput = 2
 
-// keyboard is which symbols the keys have: of each key the first without Shift,
-// the second with it.
+// keyboard has the symbols of the keys: of each key the first without Shift, the second with it.
 type keyboard struct {
 	first  byte
 	perKey int
@@ -58,7 +56,7 @@ func (x *xConn) readKeyboard(first, last byte) error {
 	return nil
 }
 
-// find is the key that has a symbol, and whether it needs Shift.
+// find returns the key of a symbol, and whether it needs Shift.
 func (k keyboard) find(sym uint32) (code byte, shift bool, err error) {
 	for i, s := range k.syms {
 		if level := i % k.perKey; s == sym && level < 2 {
@@ -68,7 +66,7 @@ func (k keyboard) find(sym uint32) (code byte, shift bool, err error) {
 	return 0, false, fmt.Errorf("no key has the symbol %#x", sym)
 }
 
-// symbol is what a key means without Shift, 0 for none.
+// symbol is the symbol of a key without Shift, 0 for none.
 func (k keyboard) symbol(code byte) uint32 {
 	i := (int(code) - int(k.first)) * k.perKey
 	if i < 0 || i >= len(k.syms) {
@@ -77,7 +75,7 @@ func (k keyboard) symbol(code byte) uint32 {
 	return k.syms[i]
 }
 
-// fake is one event of a keyboard or a mouse that is not there:
+// fake is one event of a simulated keyboard or mouse:
 //
 //	opcode u8, 2, length u16, kind u8, detail u8, 2, time u32 (0: now), root u32, 8,
 //	x i16, y i16, 7, device u8
@@ -96,7 +94,7 @@ func (x *xConn) fake(kind, detail byte, at image.Point) ([]byte, error) {
 	return request(x.xtest, xtestFakeInput, uint32(kind)|uint32(detail)<<8, 0, x.root, 0, 0, pair(at.X, at.Y), 0, 0), nil
 }
 
-// move puts the pointer somewhere.
+// move moves the pointer to a point.
 func (x *xConn) move(at image.Point) error {
 	motion, err := x.fake(motionNotify, 0, at)
 	if err != nil {
@@ -105,7 +103,7 @@ func (x *xConn) move(at image.Point) error {
 	return x.do(motion)
 }
 
-// click presses and releases the left button somewhere.
+// click presses and releases the left button at a point.
 func (x *xConn) click(at image.Point) error {
 	if err := x.move(at); err != nil {
 		return err

@@ -19,8 +19,7 @@ const (
 // pixel is a colour as a 24-bit TrueColor screen keeps it.
 func pixel(c color.RGBA) uint32 { return uint32(c.R)<<16 | uint32(c.G)<<8 | uint32(c.B) }
 
-// wallpaper is the picture behind all windows of a display. The server repaints
-// it itself.
+// wallpaper is the picture behind all windows of a display. The server repaints it itself.
 type wallpaper struct {
 	x          *xConn
 	pixmap, gc uint32
@@ -51,7 +50,7 @@ func (w *wallpaper) show(r image.Rectangle) []byte {
 	return request(opClearArea, 0, w.x.root, pair(r.Min.X, r.Min.Y), pair(r.Dx(), r.Dy()))
 }
 
-// selectInput asks for the events of mask that no window takes.
+// selectInput subscribes to the events of mask that no window takes.
 func (x *xConn) selectInput(mask uint32) error {
 	return x.do(request(opChangeWindowAttributes, 0, x.root, attributeEventMask, mask))
 }
@@ -82,7 +81,7 @@ func (x *xConn) atom(name string) (uint32, error) {
 	return le.Uint32(m[8:]), nil
 }
 
-// property is a window's property of any type; it is empty where there is none.
+// property is a window's property of any type; it is empty if there is none.
 func (x *xConn) property(window uint32, name string) ([]byte, error) {
 	atom, err := x.atom(name)
 	if err != nil {
@@ -100,8 +99,7 @@ func (x *xConn) property(window uint32, name string) ([]byte, error) {
 	return m[32 : 32+size], nil
 }
 
-// windows are the titles of the windows that the window manager shows, oldest
-// first.
+// windows are the titles of the windows that the window manager shows, oldest first.
 func (x *xConn) windows() (titles []string, err error) {
 	list, err := x.property(x.root, "_NET_CLIENT_LIST")
 	if err != nil {
@@ -110,7 +108,7 @@ func (x *xConn) windows() (titles []string, err error) {
 	for ; len(list) >= 4; list = list[4:] {
 		title, err := x.property(le.Uint32(list), "WM_NAME")
 		if err != nil {
-			continue // it has closed in between
+			continue // it was closed in between
 		}
 		titles = append(titles, string(title))
 	}

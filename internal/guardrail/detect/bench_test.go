@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
-// samples are texts as chats have them, and two that no chat has.
+// samples are texts as chats have them, and two unusual ones.
 var samples = []struct{ name, text string }{
 	{"prose", strings.Repeat("The quick brown fox jumps over the lazy dog, and they say that the key to the money is under the mat. ", 1000)},
 	{"code", strings.Repeat("func (s *server) handle(w http.ResponseWriter, r *http.Request) { token := r.Header.Get(\"Authorization\"); id := 1234567 }\n", 900)},
@@ -46,9 +46,9 @@ func BenchmarkDetectors(b *testing.B) {
 	}
 }
 
-// BenchmarkHeldFinds reads a text in which a match that never ends holds all other hits back. Twice
+// BenchmarkHeldHits reads a text in which a match that never ends holds back all other hits. Twice
 // the text may take twice the time.
-func BenchmarkHeldFinds(b *testing.B) {
+func BenchmarkHeldHits(b *testing.B) {
 	rules := redacting(0, must(detect.Words([]string{"word"})), must(detect.Regexp(`(?s)BEGIN.*END`))).rules
 	for _, size := range []int{4 << 20, 8 << 20, 16 << 20} {
 		const unit = "word and so on, up to what no rule looks for, and on, and on, and on, and on, and on, and on, and on, and on, and on, and on, and on. "

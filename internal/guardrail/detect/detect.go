@@ -44,8 +44,8 @@ const emailPattern = `[A-Za-z0-9_%+~-]+(?:\.[A-Za-z0-9_%+~-]+)*@` +
 
 // Email returns a detector of e-mail addresses: the dot-atom form of RFC 5322 section 3.4.1 with a
 // domain name of two labels or more, in ASCII. Quotes, slashes and other characters that an atom
-// may contain, but that are more often found beside an address, are not taken as part of one. Of
-// an address that contains them, the part after the last is found.
+// may contain, but that are more often found beside an address, are not taken as part of one. Of an
+// address that contains them, the part after the last is found.
 func Email() (*Detector, error) {
 	d, err := Regexp(emailPattern)
 	if err != nil {
@@ -72,8 +72,8 @@ func Secrets() (*Detector, error) {
 }
 
 // Words returns a detector of the words and phrases of a list. They are found as whole words, in
-// any case, and in all spellings that Unicode treats as equal (UAX #15, NFKD). A run of white
-// space in a phrase matches any other. The list may have 10,000 entries of 128 characters each.
+// any case, and in all spellings that Unicode treats as equal (UAX #15, NFKD). A run of white space
+// in a phrase matches any other. The list may have 10,000 entries of 128 characters each.
 func Words(list []string) (*Detector, error) {
 	compiled, err := newWordList(list)
 	if err != nil {

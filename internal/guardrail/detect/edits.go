@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Edit replaces the bytes of a text from From to To, exclusive, by Mark. Mark is empty if the
-// hit began before and its mark was written there.
+// Edit replaces the bytes of a text from From to To, exclusive, by Mark. Mark is empty if the hit
+// began before and its mark was written there.
 type Edit struct {
 	From, To int
 	Mark     string
@@ -23,8 +23,8 @@ func Apply(dst []byte, text string, edits []Edit) []byte {
 	return append(dst, text[at:]...)
 }
 
-// Edits returns the edits that take hits, in any order, out of a whole text. Of the rules it
-// needs the marks only.
+// Edits returns the edits that take hits, in any order, out of a whole text. Of the rules it needs
+// the marks only.
 func Edits(text string, hits []Hit, rules []Rule) []Edit {
 	list := new(hitList)
 	list.reset(0)

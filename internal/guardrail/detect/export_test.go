@@ -90,7 +90,7 @@ func (r *SecretRule) FindNested(text string) (spans [][2]int) {
 // RuleSet returns the embedded rule set.
 func RuleSet() string { return gitleaks }
 
-// Occupy takes a place of the semaphore for long texts, until free is called.
+// Occupy acquires the semaphore for long texts until free is called.
 func Occupy() (free func()) {
 	longTexts <- struct{}{}
 	return func() { <-longTexts }

@@ -14,8 +14,8 @@ type scanner interface {
 	scan(piece string, pos int, hits *hitList)
 	// end is called once, when the text ends at pos.
 	end(pos int, hits *hitList)
-	// hold returns the start of the earliest hit that more text may still complete, math.MaxInt
-	// if there is none.
+	// hold returns the start of the earliest hit that more text may still complete, math.MaxInt if
+	// there is none.
 	hold() int
 	// reset prepares the scanner for another text.
 	reset()
@@ -40,9 +40,9 @@ type hitList struct {
 	rule   int  // the rule that is scanning
 	deny   bool // whether that rule denies
 
-	// window is how many characters a character waits for a hit that covers it, 0 for no limit.
-	// A hit that comes later does not cover it, even if it was not sent yet, so that the result
-	// does not depend on how the text was cut.
+	// window is how many characters a character waits for a hit that covers it, 0 for no limit. A
+	// hit that comes later does not cover it, even if it was not sent yet, so that the result does
+	// not depend on how the text was cut.
 	window int
 
 	// deniedBy is the rule whose hit denies the text, -1 for none. Of several it is the one known

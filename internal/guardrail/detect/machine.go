@@ -5,9 +5,9 @@ import (
 	"regexp/syntax"
 )
 
-// machine runs a program over a text that comes in pieces, one character at a time. At each moment
-// it knows where the earliest match that may still come would begin. Package regexp cannot tell
-// that, so it cannot be used for streams.
+// machine runs a program over a text that comes in pieces, one character at a time. It always knows
+// where the earliest match that may still come would begin. Package regexp cannot report that, so
+// it cannot be used for streams.
 //
 // It is the simulation that regexp itself falls back on (Pike's, with Perl's order of preference),
 // with one difference. Once a match is found, the search for the next one begins at its end, while

@@ -28,8 +28,8 @@ var (
 	ErrStopped     = errors.New("the caller has stopped the scan")
 )
 
-// longTexts is a semaphore for the blocks of long texts. Long texts use half of the processors,
-// so that short ones need not wait, and they alternate block by block.
+// longTexts is a semaphore for the blocks of long texts. Long texts use half of the processors, so
+// that short ones need not wait, and they alternate block by block.
 var longTexts = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 
 // Matcher runs the detectors of a list of rules over one text at a time. It is not safe for
@@ -73,8 +73,8 @@ func (m *Matcher) Release() {
 	}
 }
 
-// Scan reads the next piece of the text, which must end between two characters. It returns false
-// if a rule denies the text.
+// Scan reads the next piece of the text, which must end between two characters. It returns false if
+// a rule denies the text.
 func (m *Matcher) Scan(piece string) (ok bool) {
 	for i, s := range m.scanners {
 		if m.skipped[i] {
@@ -124,9 +124,9 @@ func (m *Matcher) settled() int {
 	return to
 }
 
-// Settle returns how many bytes of text can no longer become part of a hit, and the edits in
-// them. text must be what was read and not yet settled. If last is set, the text has ended and all
-// of it is settled. The edits are valid until the next call.
+// Settle returns how many bytes of text can no longer become part of a hit, and the edits in them.
+// text must be what was read and not yet settled. If last is set, the text has ended and all of it
+// is settled. The edits are valid until the next call.
 func (m *Matcher) Settle(text string, last bool) (n int, edits []Edit) {
 	to := math.MaxInt
 	if !last {

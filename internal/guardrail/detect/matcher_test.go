@@ -29,12 +29,12 @@ func TestLongTextsWaitForOneAnother(t *testing.T) {
 	}
 	close(left)
 	if err := <-done; !errors.Is(err, detect.ErrStopped) {
-		t.Errorf("without room: %v", err)
+		t.Errorf("without a free slot: %v", err)
 	}
 	for _, f := range free {
 		f()
 	}
-	for range len(free) + 1 { // no denial keeps the room
+	for range len(free) + 1 { // a denial releases the semaphore
 		if err := whole("forbidden "+long, nil); !errors.Is(err, detect.ErrDenied) {
 			t.Error(err)
 		}

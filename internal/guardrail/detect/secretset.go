@@ -34,9 +34,9 @@ type ruleFile struct {
 	}
 }
 
-// allowFile is an allowlist: what is no secret. Paths and commits do not apply here. Allowlists
-// that look at the rest of the line, and misanchored, are left out: an author could hide a secret
-// with them.
+// allowFile is an allowlist: text that is not a secret although a rule matches it. Paths and
+// commits do not apply here. Allowlists that look at the rest of the line, and misanchored, are
+// left out: an author could hide a secret with them.
 type allowFile struct {
 	Condition   string
 	RegexTarget string
@@ -76,11 +76,11 @@ type secretRule struct {
 	allowed  []allowlist
 }
 
-// misanchored allows any secret that contains "false". What it is meant for is too short for every
-// rule.
+// misanchored allows any secret that contains "false". The values it is meant for are too short for
+// every rule.
 const misanchored = `(?i)^true|false|null$`
 
-// allowlist says what is no secret although it looks like one.
+// allowlist matches texts that look like a secret and are none.
 type allowlist struct {
 	match   bool // the expressions apply to the whole match, not only to the secret
 	regexes []*regexp.Regexp

@@ -13,7 +13,7 @@ type trie struct {
 	other map[rune]uint16
 	width int       // number of classes
 	next  []int32   // by state*width+class
-	depth []int32   // by state: the length of the prefix that it stands for
+	depth []int32   // by state: the length of its prefix
 	outs  [][]int32 // by state: indexes of the strings that end here
 }
 

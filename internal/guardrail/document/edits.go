@@ -102,6 +102,28 @@ func (e *Edits) Apply() []byte {
 	return append(out, e.body[at:]...)
 }
 
+// Len returns how many edits there are.
+func (e *Edits) Len() int { return len(e.changes) }
+
+// Move corrects the offsets of the members of the body for what Apply returned.
+func (e *Edits) Move(members []jsonscan.Member) {
+	at, by, next := 0, 0, 0 // by is how much longer the body is before at
+	moved := func(offset int) int {
+		for ; next < len(e.changes) && e.changes[next].at.Start < offset; next++ {
+			if c := e.changes[next]; c.at.Start >= at {
+				by += c.to - c.from - (c.at.End - c.at.Start)
+				at = c.at.End
+			}
+		}
+		return offset + by
+	}
+	for i := range members {
+		m := &members[i]
+		m.KeyStart, m.KeyEnd = moved(m.KeyStart), moved(m.KeyEnd)
+		m.ValueStart, m.ValueEnd = moved(m.ValueStart), moved(m.ValueEnd)
+	}
+}
+
 // emptyAnnotations empties the annotations of objects with a changed text, because they name
 // positions in the old text.
 func (e *Edits) emptyAnnotations() {

@@ -117,6 +117,9 @@ func (s shape) fits(value []byte) bool {
 	return false
 }
 
+// IsPadding reports whether a JSON string is exempt as the member obfuscation of an event.
+func IsPadding(value []byte) bool { return modelName.fits(value[1 : len(value)-1]) }
+
 func isWords(s []byte) bool {
 	for part := range bytes.SplitSeq(s, []byte(".")) {
 		low := bytes.IndexByte(part, '_')

@@ -20,6 +20,18 @@ func TextOf(value []byte) string {
 	return s
 }
 
+// IsText reports whether a JSON value is a string that holds a text.
+func IsText(value []byte, text string) bool {
+	if value[0] != '"' {
+		return false
+	}
+	inner := value[1 : len(value)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner) == text
+	}
+	return TextOf(value) == text
+}
+
 // PieceDecoder decodes a text that comes in pieces, each of which is a JSON value.
 type PieceDecoder struct {
 	half []byte // the escape of half a surrogate pair, waiting for the other half

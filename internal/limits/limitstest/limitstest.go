@@ -1,4 +1,5 @@
-// Package limitstest tests that a limits.Ledger keeps its contract, on good days and on bad ones.
+// Package limitstest tests whether a limits.Ledger keeps its contract, with a good network and a
+// bad one.
 //
 //	func TestConformance(t *testing.T) { limitstest.Run(t, newLedger) }
 //	func TestConformanceOnABadNetwork(t *testing.T) {
@@ -17,16 +18,17 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// Noon is a Wednesday in the middle of a month: the time at which the tests begin.
+// Noon is the time at which the tests begin, a Wednesday in the middle of a month.
 var Noon = time.Date(2026, 5, 13, 12, 0, 0, 0, time.UTC)
 
 const (
-	// attempts is how often a message is repeated before the ledger is held to be broken.
+	// attempts is how often a message is repeated before the ledger counts as broken.
 	attempts = 100
 	cent     = 10_000_000 // nano-USD
 )
 
-// Run runs the tests, each on a ledger of its own. open returns an empty one, which it closes by t.Cleanup.
+// Run runs the tests, each on its own ledger. open returns an empty one and closes it with
+// t.Cleanup.
 func Run(t *testing.T, open func(*testing.T) limits.Ledger) {
 	for _, tt := range []struct {
 		name string
@@ -47,20 +49,20 @@ func Run(t *testing.T, open func(*testing.T) limits.Ledger) {
 		{"LimitsChangeWithoutForgetting", changedLimits},
 		{"SubjectsThatSpent", subjects},
 		{"WrongValuesAreRefused", wrongValues},
-		{"StampedeStaysBelowTheLimit", stampede},
+		{"StampedeStaysBelowTheLimit", concurrentCalls},
 		{"OneCallReservedByMany", sameCall},
 	} {
 		t.Run(tt.name, func(t *testing.T) { tt.test(t, &client{t, open(t)}) })
 	}
 }
 
-// client repeats messages until they get an answer, as the contract asks.
+// client repeats messages until they are answered, as the contract asks.
 type client struct {
 	t testing.TB
 	limits.Ledger
 }
 
-// try repeats what fails for a reason that may pass.
+// try repeats a message whose error may be temporary.
 func try(message func() error) error {
 	var err error
 	for range attempts {
@@ -71,7 +73,7 @@ func try(message func() error) error {
 	return fmt.Errorf("%d attempts: %w", attempts, err)
 }
 
-func (c *client) ask(r limits.Reservation) (refusal *limits.Refusal, err error) {
+func (c *client) ask(r limits.ReserveRequest) (refusal *limits.Refusal, err error) {
 	err = try(func() (err error) {
 		refusal, err = c.Ledger.Reserve(context.Background(), r)
 		return err
@@ -79,16 +81,16 @@ func (c *client) ask(r limits.Reservation) (refusal *limits.Refusal, err error) 
 	return refusal, err
 }
 
-// take wants a reservation to be taken.
-func (c *client) take(r limits.Reservation) {
+// take expects a reservation to be taken.
+func (c *client) take(r limits.ReserveRequest) {
 	c.t.Helper()
 	if refusal, err := c.ask(r); refusal != nil || err != nil {
 		c.t.Fatalf("call %q: %+v, %v", r.Call, refusal, err)
 	}
 }
 
-// refused wants a reservation to be refused, by that subject.
-func (c *client) refused(r limits.Reservation, subject string) *limits.Refusal {
+// refused expects a reservation to be refused because of that subject.
+func (c *client) refused(r limits.ReserveRequest, subject string) *limits.Refusal {
 	c.t.Helper()
 	refusal, err := c.ask(r)
 	if err != nil || refusal == nil {
@@ -108,7 +110,7 @@ func (c *client) settle(call string, nano, tokens int64) {
 	}
 }
 
-// status wants spent and reserved of each budget, in pairs.
+// status expects spent and reserved of each budget, in pairs.
 func (c *client) status(at time.Time, subjects []limits.Subject, want ...int64) []limits.Balance {
 	c.t.Helper()
 	var balances []limits.Balance
@@ -129,7 +131,7 @@ func (c *client) status(at time.Time, subjects []limits.Subject, want ...int64) 
 	return balances
 }
 
-// exhausted wants that subject's budget to be used up; "" is none.
+// exhausted expects that subject's budget to be used up; "" means none.
 func (c *client) exhausted(at time.Time, subjects []limits.Subject, want string) {
 	c.t.Helper()
 	var refusal *limits.Refusal
@@ -158,8 +160,8 @@ func tokens(limit int64, p limits.Period) limits.Budget {
 	return limits.Budget{Unit: limits.Tokens, Limit: limit, Period: p}
 }
 
-// reservation asks for the same money and tokens everywhere, at noon.
-func reservation(call string, nano, tokens int64, subjects ...limits.Subject) limits.Reservation {
+// reservation asks for the same money and tokens of all subjects, at noon.
+func reservation(call string, nano, tokens int64, subjects ...limits.Subject) limits.ReserveRequest {
 	a := limits.Amount{Nano: nano, Tokens: tokens}
-	return limits.Reservation{Call: call, At: Noon, Most: a, Likely: a, Subjects: subjects}
+	return limits.ReserveRequest{Call: call, At: Noon, Most: a, Likely: a, Subjects: subjects}
 }

@@ -28,7 +28,7 @@ func everythingOrNothing(t *testing.T, c *client) {
 	c.refused(reservation("more", 2*cent, 0, rich, poor), "tenant:a")
 
 	all := subject("key:all", money(1, limits.Monthly), money(1, limits.Total), money(1, limits.Daily))
-	for len(all.Budgets) > 0 { // the one that keeps the call out for longest
+	for len(all.Budgets) > 0 { // the budget that resets last
 		last := all.Budgets[0]
 		for _, b := range all.Budgets {
 			if b.Period > last.Period {
@@ -69,7 +69,7 @@ func repeatedMessages(_ *testing.T, c *client) {
 	}
 	for range 3 {
 		c.settle("1", 3, 0)
-		c.settle("1", 9, 0) // the first counts
+		c.settle("1", 9, 0) // only the first has an effect
 		c.status(Noon, []limits.Subject{s}, 3, 0)
 	}
 }
@@ -93,7 +93,7 @@ func lateReserve(t *testing.T, c *client) {
 	if refusal, err := c.ask(reservation("1", 4, 0, s)); refusal != nil || !errors.Is(err, limits.ErrEnded) {
 		t.Errorf("after the end: %+v, %v", refusal, err)
 	}
-	c.settle("2", 0, 0) // overtook its reservation
+	c.settle("2", 0, 0) // arrived before its reservation
 	if refusal, err := c.ask(reservation("2", 4, 0, s)); refusal != nil || !errors.Is(err, limits.ErrEnded) {
 		t.Errorf("overtaken: %+v, %v", refusal, err)
 	}
@@ -150,21 +150,21 @@ func tokensAndMoney(_ *testing.T, c *client) {
 
 func wrongValues(t *testing.T, c *client) {
 	day := money(1, limits.Daily)
-	good := func() limits.Reservation { return reservation("1", 1, 1, subject("key:a", day)) }
-	for name, spoil := range map[string]func(*limits.Reservation){
-		"no call":         func(r *limits.Reservation) { r.Call = "" },
-		"long call":       func(r *limits.Reservation) { r.Call = strings.Repeat("x", limits.MaxCall+1) },
-		"negative":        func(r *limits.Reservation) { r.Most.Nano = -1 },
-		"no name":         func(r *limits.Reservation) { r.Subjects[0].Name = "" },
-		"long name":       func(r *limits.Reservation) { r.Subjects[0].Name = strings.Repeat("x", limits.MaxName+1) },
-		"requests":        func(r *limits.Reservation) { r.Subjects[0].Budgets[0].Unit = limits.Requests },
-		"no period":       func(r *limits.Reservation) { r.Subjects[0].Budgets[0].Period = 0 },
-		"no limit":        func(r *limits.Reservation) { r.Subjects[0].Budgets[0].Limit = 0 },
-		"same budget":     func(r *limits.Reservation) { r.Subjects[0].Budgets = []limits.Budget{day, day} },
-		"same subject":    func(r *limits.Reservation) { r.Subjects = append(r.Subjects, r.Subjects[0]) },
-		"many subjects":   func(r *limits.Reservation) { r.Subjects = make([]limits.Subject, limits.MaxSubjects+1) },
-		"before the time": func(r *limits.Reservation) { r.At = time.Unix(-1, 0) },
-		"after the time":  func(r *limits.Reservation) { r.At = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC) },
+	good := func() limits.ReserveRequest { return reservation("1", 1, 1, subject("key:a", day)) }
+	for name, spoil := range map[string]func(*limits.ReserveRequest){
+		"no call":         func(r *limits.ReserveRequest) { r.Call = "" },
+		"long call":       func(r *limits.ReserveRequest) { r.Call = strings.Repeat("x", limits.MaxCall+1) },
+		"negative":        func(r *limits.ReserveRequest) { r.Most.Nano = -1 },
+		"no name":         func(r *limits.ReserveRequest) { r.Subjects[0].Name = "" },
+		"long name":       func(r *limits.ReserveRequest) { r.Subjects[0].Name = strings.Repeat("x", limits.MaxName+1) },
+		"requests":        func(r *limits.ReserveRequest) { r.Subjects[0].Budgets[0].Unit = limits.Requests },
+		"no period":       func(r *limits.ReserveRequest) { r.Subjects[0].Budgets[0].Period = 0 },
+		"no limit":        func(r *limits.ReserveRequest) { r.Subjects[0].Budgets[0].Limit = 0 },
+		"same budget":     func(r *limits.ReserveRequest) { r.Subjects[0].Budgets = []limits.Budget{day, day} },
+		"same subject":    func(r *limits.ReserveRequest) { r.Subjects = append(r.Subjects, r.Subjects[0]) },
+		"many subjects":   func(r *limits.ReserveRequest) { r.Subjects = make([]limits.Subject, limits.MaxSubjects+1) },
+		"before the time": func(r *limits.ReserveRequest) { r.At = time.Unix(-1, 0) },
+		"after the time":  func(r *limits.ReserveRequest) { r.At = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC) },
 	} {
 		r := good()
 		spoil(&r)

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-func at(r limits.Reservation, at time.Time) limits.Reservation {
+func at(r limits.ReserveRequest, at time.Time) limits.ReserveRequest {
 	r.At = at
 	return r
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// ErrLost is returned by Unreliable for a message, or its answer, that got lost.
+// ErrLost is returned by Unreliable if a message or its answer was lost.
 var ErrLost = errors.New("no answer")
 
-// maxLate bounds the copies of messages that are on their way.
+// maxLate bounds the copies of messages under way.
 const maxLate = 64
 
-// Unreliable is a Ledger behind a bad network: a message takes a while, is lost before it arrives or its answer after
-// it, arrives twice, and once more much later, when other messages have been answered.
+// Unreliable is a Ledger behind a bad network. A message takes time. It may be lost, its answer may
+// be lost, it may arrive twice, and once more much later, after other messages were answered.
 type Unreliable struct {
 	ledger limits.Ledger
 	pause  func()
@@ -28,8 +28,8 @@ type Unreliable struct {
 	late []func()
 }
 
-// NewUnreliable puts l behind a network whose faults are chosen by the seed. pause is how long a message takes; nil is
-// until other goroutines have run.
+// NewUnreliable returns l behind a network with faults chosen by the seed. pause is the delay of a
+// message; nil yields to other goroutines.
 func NewUnreliable(l limits.Ledger, seed uint64, pause func()) *Unreliable {
 	if pause == nil {
 		pause = runtime.Gosched
@@ -37,17 +37,17 @@ func NewUnreliable(l limits.Ledger, seed uint64, pause func()) *Unreliable {
 	return &Unreliable{ledger: l, pause: pause, rand: rand.New(rand.NewPCG(seed, 0))}
 }
 
-// fate is what happens to one message.
-type fate struct {
+// messageFaults are the faults of one message.
+type messageFaults struct {
 	lost, unanswered, twice, late bool
 	pauses                        int
 	stale                         func() // an earlier message that arrives now
 }
 
-func (u *Unreliable) draw() fate {
+func (u *Unreliable) draw() messageFaults {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	f := fate{
+	f := messageFaults{
 		lost: u.rand.IntN(5) == 0, unanswered: u.rand.IntN(5) == 0, twice: u.rand.IntN(3) == 0, late: u.rand.IntN(3) == 0,
 		pauses: u.rand.IntN(4),
 	}
@@ -60,8 +60,8 @@ func (u *Unreliable) draw() fate {
 	return f
 }
 
-// send brings a message to the ledger, or not. A read that is repeated changes nothing, so only writes are kept to
-// arrive again.
+// send delivers a message to the ledger, or not. Only writes are kept to arrive again: a repeated
+// read changes nothing.
 func (u *Unreliable) send(ctx context.Context, write bool, message func(context.Context) error) error {
 	f := u.draw()
 	for range f.pauses {
@@ -83,7 +83,7 @@ func (u *Unreliable) send(ctx context.Context, write bool, message func(context.
 	if write && f.late {
 		u.mu.Lock()
 		if len(u.late) < maxLate {
-			u.late = append(u.late, func() { _ = message(context.WithoutCancel(ctx)) }) // nobody waits for the answer
+			u.late = append(u.late, func() { _ = message(context.WithoutCancel(ctx)) }) // its answer is dropped
 		}
 		u.mu.Unlock()
 	}
@@ -97,7 +97,7 @@ func (u *Unreliable) send(ctx context.Context, write bool, message func(context.
 }
 
 // Reserve implements limits.Ledger.
-func (u *Unreliable) Reserve(ctx context.Context, r limits.Reservation) (*limits.Refusal, error) {
+func (u *Unreliable) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.Refusal, error) {
 	answer := make(chan *limits.Refusal, 3) // of the first arrival, the second and a late one
 	err := u.send(ctx, true, func(ctx context.Context) error {
 		refusal, err := u.ledger.Reserve(ctx, r)

@@ -13,6 +13,7 @@ func BenchmarkDelta(b *testing.B) {
 	native := []byte(`{"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_1","output_index":0,"content_index":0,"delta":" hello","logprobs":[]}`)
 	original := originalOf(b, plainRequest)
 	var out []byte
+	var events openai.Events
 	b.Run("translated", func(b *testing.B) {
 		b.ReportAllocs()
 		var s *tochat.Stream
@@ -20,14 +21,14 @@ func BenchmarkDelta(b *testing.B) {
 			if i%1000 == 0 {
 				s = tochat.NewStream(original, translatetest.NewCall(), counter{})
 			}
-			out = s.Data(out[:0], nil, chat)
+			out = s.Data(out[:0], events.Next(nil, chat))
 		}
 	})
 	b.Run("native", func(b *testing.B) {
 		b.ReportAllocs()
 		s := openai.NewResponsesStream(translatetest.NewCall())
 		for b.Loop() {
-			out = s.Data(out[:0], nil, native)
+			out = s.Data(out[:0], events.Next(nil, native))
 		}
 	})
 }

@@ -3,91 +3,16 @@ package tochat
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// delta has the members of a delta or a message that matter, nil for those that are absent.
-type delta struct {
-	content, refusal, annotations, calls []byte
-
-	// Many providers send their reasoning under two names at once.
-	reasoning, reasoningContent, reasoningDetails []byte
-}
-
-// readDelta takes a delta or a message, which begins at base in the chunk. It gives the content to
-// the builder in the order in which a model makes it.
-func (r *reader) readDelta(object []byte, base int) *apierror.Error {
-	d, bad := r.parseDelta(object, base)
-	if bad != nil {
-		return bad
-	}
-	if piece, ok := translate.Unquoted(d.reasoning); ok {
-		r.reasoning(piece)
-	} else if piece, ok := translate.Unquoted(d.reasoningContent); ok {
-		r.reasoning(piece)
-	} else if isArray(d.reasoningDetails) {
-		r.readReasoningDetails(d.reasoningDetails)
-	}
-	if bad := r.readContent(d.content); bad != nil {
-		return bad
-	}
-	if isArray(d.annotations) {
-		r.readAnnotations(d.annotations)
-	}
-	if piece, ok := translate.Unquoted(d.refusal); ok {
-		r.refusal(piece)
-	}
-	if isArray(d.calls) {
-		return r.readCalls(d.calls)
-	}
-	return nil
-}
-
-// parseDelta reads the members of a delta, and fails one that a response cannot have. It notes
-// where the text of the chunk is, and whether the chunk has more.
-func (r *reader) parseDelta(object []byte, base int) (d delta, bad *apierror.Error) {
-	for _, m := range r.walker.walk(atDelta, object) {
-		value := m.Value(object)
-		key := m.DecodedKey(object)
-		switch string(key) {
-		case "content":
-			d.content = value
-			r.textStart, r.textEnd = 0, 0
-			if _, ok := translate.Unquoted(value); ok {
-				r.textStart, r.textEnd = base+m.ValueStart, base+m.ValueEnd
-			}
-			continue
-		case "refusal":
-			d.refusal = value
-		case "annotations":
-			d.annotations = value
-		case "tool_calls":
-			d.calls = value
-		case "reasoning":
-			d.reasoning = value
-		case "reasoning_content":
-			d.reasoningContent = value
-		case "reasoning_details":
-			d.reasoningDetails = value
-		case "function_call", "audio", "images":
-			if hasContent(value) {
-				return d, translate.ProviderFailure(r.call, "answered with \""+string(key)+"\", which a response cannot contain")
-			}
-			continue
-		default:
-			continue
-		}
-		r.hasMore = r.hasMore || hasContent(value)
-	}
-	return d, nil
-}
-
 func isArray(value []byte) bool { return len(value) > 0 && value[0] == '[' }
 
-// hasContent reports whether a member is more than empty.
+// hasContent reports whether a member is there and more than empty.
 func hasContent(value []byte) bool {
 	switch string(value) {
-	case "null", "[]", "{}", `""`:
+	case "", "null", "[]", "{}", `""`:
 		return false
 	}
 	return true
@@ -100,7 +25,7 @@ func (r *reader) readContent(content []byte) *apierror.Error {
 	if ok || len(r.tokens) > 0 {
 		r.text(piece, r.tokens)
 	}
-	if ok || len(content) == 0 || !hasContent(content) {
+	if ok || !hasContent(content) {
 		return nil
 	}
 	if !isArray(content) {
@@ -205,55 +130,28 @@ func urlCitation(c translate.Citation) []byte {
 // readCalls takes tool calls, or fragments of them. In a stream package openai has numbered the
 // calls from 0, and left id and name only in their first fragment; in a whole answer each element
 // is a call.
-func (r *reader) readCalls(calls []byte) *apierror.Error {
-	for _, span := range r.walker.list(calls) {
-		value := span.Value(calls)
-		var id, function []byte
+func (r *reader) readCalls(calls []openai.ChunkCall) *apierror.Error {
+	for i := range calls {
+		c := &calls[i]
 		index := int64(len(r.calls))
-		for _, m := range r.walker.walk(atElement, value) {
-			switch string(m.DecodedKey(value)) {
-			case "index":
-				if r.events.on {
-					index, _ = jsonscan.Int(m.Value(value))
-				}
-			case "id":
-				id = m.Value(value)
-			case "function":
-				function = m.Value(value)
+		if r.events.on {
+			index = c.Index
+		}
+		if index == int64(len(r.calls)) {
+			if _, ok := translate.Unquoted(c.Name); !ok {
+				return translate.ProviderFailure(r.call, translate.NamelessCall)
+			}
+			r.beginCall(c.ID, c.Name)
+			if bad := r.checkSize(); bad != nil {
+				return bad
 			}
 		}
-		if bad := r.readFunction(index, id, function); bad != nil {
-			return bad
+		if index >= int64(len(r.calls)) {
+			return translate.ProviderFailure(r.call, translate.FragmentOfNoCall)
 		}
-	}
-	return nil
-}
-
-// readFunction takes the function of a tool call, which begins if its index is new.
-func (r *reader) readFunction(index int64, id, function []byte) *apierror.Error {
-	var name, arguments []byte
-	for _, m := range r.walker.walk(atInner, function) {
-		switch string(m.DecodedKey(function)) {
-		case "name":
-			name = m.Value(function)
-		case "arguments":
-			arguments = m.Value(function)
+		if piece, ok := translate.Unquoted(c.Arguments.JSON); ok {
+			r.arguments(index, piece)
 		}
-	}
-	if index == int64(len(r.calls)) {
-		if _, ok := translate.Unquoted(name); !ok {
-			return translate.ProviderFailure(r.call, translate.NamelessCall)
-		}
-		r.beginCall(id, name)
-		if bad := r.checkSize(); bad != nil {
-			return bad
-		}
-	}
-	if index < 0 || index >= int64(len(r.calls)) {
-		return translate.ProviderFailure(r.call, translate.FragmentOfNoCall)
-	}
-	if piece, ok := translate.Unquoted(arguments); ok {
-		r.arguments(index, piece)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package tochat
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -11,30 +12,39 @@ type reader struct {
 	builder
 	walker walker
 
-	choice   int64  // the index of the choice that is the answer, -1 before it began
-	tokens   []byte // the log probabilities of the chunk that is being read
-	template textTemplate
-
-	// Of the chunk that is being read:
-	textStart, textEnd int  // where its text is, quotes included; 0 and 0 for none
-	hasMore            bool // it has more content than this text
+	choice int64  // the index of the choice that is the answer, -1 before it began
+	tokens []byte // the log probabilities of the chunk that is being read
+	repeat repeat // what a chunk that repeats the one before has
 }
 
 func newReader(b builder) reader { return reader{builder: b, choice: -1} }
 
-// walker has the memory of the walks through a chunk, which the next chunk uses again.
-type walker struct {
-	members [levels][]jsonscan.Member
-	spans   [2][]jsonscan.Span
+// repeat is the content whose text is all by which a chunk differs that repeats the one before.
+type repeat struct {
+	kind contentKind
+	call int64 // index of the tool call whose arguments it is
 }
 
-// The levels of a chunk. A walk through one does not disturb those above.
+// contentKind is a kind of content in a delta.
+type contentKind uint8
+
 const (
-	atTop = iota
-	atChoice
-	atDelta
-	atElement // of a list in the delta
-	atInner   // an object in such an element
+	noContent contentKind = iota
+	textContent
+	reasoningContent
+	argumentsContent
+)
+
+// walker has the memory of the walks below a delta, which the next chunk uses again.
+type walker struct {
+	members [levels][]jsonscan.Member
+	spans   []jsonscan.Span
+}
+
+// The levels of a walk. One does not disturb those above.
+const (
+	atElement = iota // of a list in the delta
+	atInner          // an object in such an element
 	levels
 )
 
@@ -43,104 +53,133 @@ func (w *walker) walk(level int, object []byte) []jsonscan.Member {
 	return w.members[level]
 }
 
-// choices walks the choices of a chunk.
-func (w *walker) choices(array []byte) []jsonscan.Span {
-	w.spans[0] = jsonscan.Elements(array, w.spans[0][:0])
-	return w.spans[0]
-}
-
 // list walks an array in a delta.
 func (w *walker) list(array []byte) []jsonscan.Span {
-	w.spans[1] = jsonscan.Elements(array, w.spans[1][:0])
-	return w.spans[1]
+	w.spans = jsonscan.Elements(array, w.spans[:0])
+	return w.spans
 }
 
 // trim releases the memory of a long chunk.
-func (w *walker) trim() {
+func (r *reader) trim() {
+	w := &r.walker
 	for i := range w.members {
 		if cap(w.members[i]) > translate.MaxMembers {
 			w.members[i] = nil
 		}
 	}
-	for i := range w.spans {
-		if cap(w.spans[i]) > translate.MaxMembers {
-			w.spans[i] = nil
-		}
+	if cap(w.spans) > translate.MaxMembers {
+		w.spans = nil
 	}
-}
-
-func (r *reader) trim() {
-	r.walker.trim()
 	if cap(r.tokens) > translate.MaxScratch {
 		r.tokens = nil
 	}
 }
 
-// read takes a chunk, or a whole completion, as package openai repaired it. The request was for one
-// choice; others that a provider adds are not the answer.
-func (r *reader) read(object []byte) *apierror.Error {
-	if piece, ok := r.template.match(object); ok {
-		r.text(piece, nil)
+// read takes a chunk, or a whole completion. The request was for one choice; others that a provider
+// adds are not the answer.
+func (r *reader) read(chunk *openai.Chunk) *apierror.Error {
+	if chunk.Repeats {
+		r.readRepeated(chunk.Text)
 		return r.checkSize()
 	}
-	r.template.forget()
-	r.textStart, r.textEnd, r.hasMore = 0, 0, r.original.logprobs
-	var choices []byte
-	base := 0
-	for _, m := range r.walker.walk(atTop, object) {
-		value := m.Value(object)
-		switch string(m.DecodedKey(object)) {
-		case "choices":
-			choices, base = value, m.ValueStart
-		case "created":
-			if n, ok := jsonscan.Int(value); ok && r.created == 0 {
-				r.created = n
-			}
-		case "service_tier":
-			if m.Kind == '"' && len(value) <= translate.MaxTier {
-				r.tier = append(r.tier[:0], value...)
-			}
-		}
+	r.repeat = repeat{}
+	if r.created == 0 {
+		r.created = chunk.Created
+	}
+	if tier := chunk.ServiceTier; tier != nil && len(tier) <= translate.MaxTier {
+		r.tier = append(r.tier[:0], tier...)
 	}
 	r.begin()
-	spans := r.walker.choices(choices)
-	for _, span := range spans {
-		if bad := r.readChoice(span.Value(choices), base+span.Start); bad != nil {
+	for i := range chunk.Choices {
+		c := &chunk.Choices[i]
+		if r.choice < 0 {
+			r.choice = c.Index
+		}
+		if c.Index != r.choice {
+			continue
+		}
+		if bad := r.readChoice(c); bad != nil {
 			return bad
 		}
-	}
-	if r.textEnd > 0 && !r.hasMore && len(spans) == 1 {
-		r.template.learn(object, r.textStart, r.textEnd)
+		if len(chunk.Choices) == 1 && !r.original.logprobs {
+			r.repeat = repeatOf(c, chunk.TextAt)
+		}
 	}
 	return r.checkSize()
 }
 
-// readChoice takes a choice, which begins at base in the chunk.
-func (r *reader) readChoice(object []byte, base int) *apierror.Error {
-	var delta, logprobs []byte
-	index, at := int64(0), 0
-	for _, m := range r.walker.walk(atChoice, object) {
-		value := m.Value(object)
-		switch string(m.DecodedKey(object)) {
-		case "index":
-			index, _ = jsonscan.Int(value)
-		case "delta", "message":
-			delta, at = value, base+m.ValueStart
-		case "logprobs":
-			logprobs = value
+// repeatOf returns what a chunk has that differs only in the text that begins at textAt: something
+// if the chunk has no content but this text.
+func repeatOf(c *openai.ChunkChoice, textAt int) (r repeat) {
+	for _, more := range [...][]byte{c.Refusal.JSON, c.ReasoningDetails, c.Annotations} {
+		if hasContent(more) {
+			return repeat{}
 		}
 	}
-	if r.choice < 0 {
-		r.choice = index
+	for _, v := range [...]struct {
+		kind contentKind
+		openai.ChunkValue
+	}{{textContent, c.Content}, {reasoningContent, c.Reasoning}, {reasoningContent, c.ReasoningContent}} {
+		switch {
+		case v.At == textAt && textAt > 0:
+			r.kind = v.kind
+		case hasContent(v.JSON):
+			return repeat{}
+		}
 	}
-	if index != r.choice {
-		return nil
+	switch {
+	case len(c.Calls) == 0:
+		return r
+	case len(c.Calls) == 1 && c.Calls[0].Arguments.At == textAt && textAt > 0:
+		return repeat{argumentsContent, c.Calls[0].Index}
 	}
+	return repeat{}
+}
+
+// canRepeat reports whether the next chunk may be read as one that repeats the one before.
+func (r *reader) canRepeat() bool { return r.repeat.kind != noContent }
+
+// readRepeated takes the text of a chunk that repeats the one before.
+func (r *reader) readRepeated(text []byte) {
+	piece, ok := translate.Unquoted(text)
+	switch {
+	case !ok:
+	case r.repeat.kind == textContent:
+		r.text(piece, nil)
+	case r.repeat.kind == reasoningContent:
+		r.reasoning(piece)
+	case r.repeat.kind == argumentsContent:
+		r.arguments(r.repeat.call, piece)
+	}
+}
+
+// readChoice takes the delta or message of a choice, in the order in which a model makes it.
+func (r *reader) readChoice(c *openai.ChunkChoice) *apierror.Error {
 	r.tokens = r.tokens[:0]
-	if r.original.logprobs && len(logprobs) > 0 && logprobs[0] == '{' {
-		r.readLogprobs(logprobs)
+	if r.original.logprobs && len(c.Logprobs) > 0 && c.Logprobs[0] == '{' {
+		r.readLogprobs(c.Logprobs)
 	}
-	return r.readDelta(delta, at)
+	if c.Other != nil {
+		return translate.ProviderFailure(r.call, "answered with \""+string(c.Other)+"\", which a response cannot contain")
+	}
+	// Many providers send their reasoning under two names at once.
+	if piece, ok := translate.Unquoted(c.Reasoning.JSON); ok {
+		r.reasoning(piece)
+	} else if piece, ok := translate.Unquoted(c.ReasoningContent.JSON); ok {
+		r.reasoning(piece)
+	} else if isArray(c.ReasoningDetails) {
+		r.readReasoningDetails(c.ReasoningDetails)
+	}
+	if bad := r.readContent(c.Content.JSON); bad != nil {
+		return bad
+	}
+	if isArray(c.Annotations) {
+		r.readAnnotations(c.Annotations)
+	}
+	if piece, ok := translate.Unquoted(c.Refusal.JSON); ok {
+		r.refusal(piece)
+	}
+	return r.readCalls(c.Calls)
 }
 
 // readLogprobs collects the log probabilities of a chunk's text in r.tokens. Those of a refusal

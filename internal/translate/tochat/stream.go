@@ -1,11 +1,8 @@
 package tochat
 
 import (
-	"bytes"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
 // Stream translates the chunks of a chat completion to the events of a response.
@@ -18,7 +15,6 @@ type Stream struct {
 	call    openai.Call
 	chat    *openai.ChatStream
 	reader  reader
-	chunk   []byte // the chunk that is being read, as chat repaired it
 	failure *apierror.Error
 	ended   bool // the client got the end
 }
@@ -35,21 +31,20 @@ func NewStream(original *Original, call openai.Call, ids IDs) *Stream {
 }
 
 // Data implements [openai.Stream].
-func (s *Stream) Data(dst, name, data []byte) []byte {
+func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	if s.ended {
 		return dst
 	}
-	s.chunk = s.chat.Data(s.chunk[:0], name, data)
 	s.reader.events.out = dst
-	if bad := s.chat.Summary().Err; bad != nil {
-		s.fail(bad)
-	} else if chunk, ok := bytes.CutPrefix(s.chunk, []byte("data: ")); ok {
-		if bad := s.reader.read(bytes.TrimRight(chunk, "\n")); bad != nil {
-			s.fail(bad)
+	chunk, found, bad := s.chat.Read(e)
+	if bad == nil && found {
+		bad = s.reader.read(&chunk)
+		if !s.reader.canRepeat() {
+			s.chat.ReadNextWhole()
 		}
 	}
-	if cap(s.chunk) > translate.MaxScratch {
-		s.chunk = nil
+	if bad != nil {
+		s.fail(bad)
 	}
 	s.reader.trim()
 	return s.take()
@@ -77,9 +72,7 @@ func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 		s.fail(failure)
 		return s.take(), failure
 	}
-	var err error
-	// What chat adds at the end is for chat callers.
-	if s.chunk, err = s.chat.Close(s.chunk[:0], nil); err != nil {
+	if _, err := s.chat.Close(nil, nil); err != nil { // what it adds at the end is for chat callers
 		return dst, err
 	}
 	s.reader.events.out = dst

@@ -20,8 +20,9 @@ func newStream(t testing.TB) *tochat.Stream {
 
 func feed(s *tochat.Stream, wire string) string {
 	var out []byte
+	var events openai.Events
 	for _, event := range strings.Split(strings.TrimSuffix(wire, "\n\n"), "\n\n") {
-		out = s.Data(out, nil, []byte(strings.TrimPrefix(event, "data: ")))
+		out = s.Data(out, events.Next(nil, []byte(strings.TrimPrefix(event, "data: "))))
 	}
 	return string(out)
 }

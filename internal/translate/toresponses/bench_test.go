@@ -3,6 +3,7 @@ package toresponses_test
 import (
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
 )
 
@@ -12,11 +13,12 @@ func BenchmarkDelta(b *testing.B) {
 	b.ReportAllocs()
 	var s *toresponses.Stream
 	var out []byte
+	var events openai.Events
 	for i := 0; b.Loop(); i++ {
 		if i%1000 == 0 {
 			s = newStream(original, false, false)
 		}
-		out = s.Data(out[:0], nil, data)
+		out = s.Data(out[:0], events.Next(nil, data))
 	}
 }
 

@@ -1,22 +1,22 @@
 package toresponses
 
 import (
+	"bytes"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// chunkWriter writes the chunks of a chat stream and passes them to the family's own stream, as if
-// a provider of chat completions had sent them.
-//
-//	{"id":…,"created":…,"object":"chat.completion.chunk","choices":[{"index":0,"delta":{
-//	    "role" | "content" | "refusal" | "reasoning_content" | "annotations" | "tool_calls"
-//	},"logprobs":…,"finish_reason":null}]}
+// chunkWriter writes the deltas of a chat stream and gives them to the family's own stream.
 type chunkWriter struct {
-	family openai.Stream
+	call   *openai.Call
+	family openai.DeltaStream
 	out    []byte // what the client gets
 
-	head  []byte // the beginning of every chunk, up to the members of the delta
-	chunk []byte // the chunk that is being written
+	named       bool
+	id, created []byte       // of all chunks, nil if the provider gave none
+	members     []byte       // of the delta that is being written
+	delta       openai.Delta // that is being sent
 }
 
 var (
@@ -24,107 +24,98 @@ var (
 	_ answerWriter = (*messageWriter)(nil)
 )
 
-// setHead sets what all chunks begin with, once. The family's stream adds an id or a time that is
-// missing.
+// setHead sets the id and the time of all chunks, once. The family's stream adds what is missing.
 func (w *chunkWriter) setHead(id, created []byte) {
-	if w.head != nil {
-		return
+	if !w.named {
+		w.named, w.id, w.created = true, bytes.Clone(id), bytes.Clone(created)
 	}
-	w.head = append(w.head, '{')
-	if id != nil {
-		w.head = translate.AppendMember(w.head, "id", id)
-	}
-	if created != nil {
-		w.head = translate.AppendMember(w.head, "created", created)
-	}
-	w.head = translate.AppendComma(w.head)
-	w.head = append(w.head, `"object":"chat.completion.chunk","choices":[{"index":0,"delta":{`...)
 }
 
-// open begins a chunk.
-func (w *chunkWriter) open() {
+// send sends a chunk with the members that were written.
+func (w *chunkWriter) send(d openai.Delta) {
 	w.setHead(nil, nil)
-	w.chunk = append(w.chunk[:0], w.head...)
-}
-
-// send ends a chunk and passes it on.
-func (w *chunkWriter) send(logprobs []byte) {
-	w.chunk = appendLogprobs(append(w.chunk, '}'), logprobs)
-	w.chunk = append(w.chunk, `,"finish_reason":null}]}`...)
-	w.pass()
-}
-
-func (w *chunkWriter) pass() { w.out = w.family.Data(w.out, nil, w.chunk) }
-
-// sendText sends a chunk of one member.
-func (w *chunkWriter) sendText(key string, piece, logprobs []byte) {
-	w.open()
-	w.chunk = translate.AppendTextMember(w.chunk, key, piece)
-	w.send(logprobs)
+	w.delta = d
+	w.delta.ID, w.delta.Created, w.delta.Members = w.id, w.created, w.members
+	w.out = w.family.Write(w.out, &w.delta)
+	w.delta, w.members = openai.Delta{}, w.members[:0]
 }
 
 func (w *chunkWriter) begin(text bool) {
-	w.open()
-	w.chunk = append(w.chunk, `"role":"assistant"`...)
-	w.chunk = appendTextOrNull(w.chunk, "content", nil, text)
-	w.chunk = append(w.chunk, `,"refusal":null`...)
-	w.send(nil)
+	w.members = appendTextOrNull(w.members, "content", nil, text)
+	w.members = append(w.members, `,"refusal":null`...)
+	w.send(openai.Delta{Role: true})
 }
 
-func (w *chunkWriter) text(piece, logprobs []byte) { w.sendText("content", piece, logprobs) }
-func (w *chunkWriter) refusal(piece []byte)        { w.sendText("refusal", piece, nil) }
-func (w *chunkWriter) reasoning(piece []byte)      { w.sendText("reasoning_content", piece, nil) }
+func (w *chunkWriter) text(piece, logprobs []byte) {
+	w.members = translate.AppendTextMember(w.members, "content", piece)
+	d := openai.Delta{HasText: len(piece) > 0}
+	if len(logprobs) > 0 {
+		d.Logprobs = appendLogprobs(nil, logprobs)
+	}
+	w.send(d)
+}
+
+func (w *chunkWriter) refusal(piece []byte) {
+	w.members = translate.AppendTextMember(w.members, "refusal", piece)
+	w.send(openai.Delta{})
+}
+
+func (w *chunkWriter) reasoning(piece []byte) {
+	w.members = append(append(append(w.members, '"'), piece...), '"')
+	reasoning := w.members
+	w.members = w.members[:0]
+	w.send(openai.Delta{Reasoning: reasoning})
+}
 
 func (w *chunkWriter) citation(annotation []byte) {
-	w.open()
-	w.chunk = append(w.chunk, `"annotations":[`...)
-	w.chunk = append(w.chunk, annotation...)
-	w.chunk = append(w.chunk, ']')
-	w.send(nil)
+	w.members = append(w.members, `"annotations":[`...)
+	w.members = append(w.members, annotation...)
+	w.members = append(w.members, ']')
+	w.send(openai.Delta{})
 }
 
 func (w *chunkWriter) beginCall(n int, custom bool, id, name []byte) {
 	w.openCall(n)
-	w.chunk = appendCall(w.chunk, custom, id, name, nil)
-	w.chunk = append(w.chunk, "}]"...)
-	w.send(nil)
+	w.members = appendCall(w.members, custom, id, name, nil)
+	if id == nil {
+		w.members = translate.AppendMember(w.members, "id", openai.NewCallID(w.call, n))
+	}
+	w.members = append(w.members, "}]"...)
+	w.send(openai.Delta{HasText: true, BeginCall: true})
 }
 
 func (w *chunkWriter) arguments(n int, custom bool, piece []byte) {
 	w.openCall(n)
 	if custom {
-		w.chunk = append(w.chunk, `,"custom":{`...)
-		w.chunk = translate.AppendTextMember(w.chunk, "input", piece)
+		w.members = append(w.members, `,"custom":{`...)
+		w.members = translate.AppendTextMember(w.members, "input", piece)
 	} else {
-		w.chunk = append(w.chunk, `,"function":{`...)
-		w.chunk = translate.AppendTextMember(w.chunk, "arguments", piece)
+		w.members = append(w.members, `,"function":{`...)
+		w.members = translate.AppendTextMember(w.members, "arguments", piece)
 	}
-	w.chunk = append(w.chunk, "}}]"...)
-	w.send(nil)
+	w.members = append(w.members, "}}]"...)
+	w.send(openai.Delta{HasText: true})
 }
 
-// openCall begins a chunk for a tool call.
+// openCall begins the member with a tool call.
 func (w *chunkWriter) openCall(n int) {
-	w.open()
-	w.chunk = append(w.chunk, `"tool_calls":[{`...)
-	w.chunk = translate.AppendIntMember(w.chunk, "index", int64(n))
+	w.members = append(w.members, `"tool_calls":[{`...)
+	w.members = translate.AppendIntMember(w.members, "index", int64(n))
 }
 
-// finish sends the chunk that ends the choice, and the end of the stream. The chunk has the usage,
-// which the family's stream moves to where it belongs.
+// finish sends the chunk that ends the choice and the stream. The family's stream shows its usage
+// where it belongs.
 func (w *chunkWriter) finish(e ending) {
-	w.open()
-	w.chunk = append(w.chunk, `},"logprobs":null`...)
-	w.chunk = translate.AppendTextMember(w.chunk, "finish_reason", []byte(e.finish))
-	w.chunk = append(w.chunk, "}]"...)
-	w.chunk = append(e.append(w.chunk), '}')
-	w.pass()
-	w.out = w.family.Data(w.out, nil, []byte("[DONE]"))
+	d := openai.Delta{Finish: e.finish, ServiceTier: e.tier}
+	if e.hasUsage {
+		d.Usage = appendUsage(nil, e.usage)
+	}
+	w.send(d)
 }
 
-// trim releases the buffer of a long chunk.
+// trim releases the buffer of a long delta.
 func (w *chunkWriter) trim() {
-	if cap(w.chunk) > translate.MaxScratch {
-		w.chunk = nil
+	if cap(w.members) > translate.MaxScratch {
+		w.members = nil
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -16,11 +17,11 @@ type event struct {
 	contentIndex, summaryIndex                           int64 // 0 if absent
 }
 
-// parse reads an event. It reuses members for the walk and returns them.
-func (e *event) parse(data []byte, members []jsonscan.Member) []jsonscan.Member {
-	*e = event{outputIndex: -1}
-	members = jsonscan.Members(data, members[:0])
-	for _, m := range members {
+// parse reads an event.
+func (e *event) parse(repaired *openai.ResponsesEvent) {
+	*e = event{outputIndex: -1, delta: repaired.Delta}
+	data := repaired.Data
+	for _, m := range repaired.Members {
 		if m.Kind == 'n' {
 			continue
 		}
@@ -40,8 +41,6 @@ func (e *event) parse(data []byte, members []jsonscan.Member) []jsonscan.Member 
 			e.annotation = value
 		case "response":
 			e.response = value
-		case "delta":
-			e.delta = value
 		case "text":
 			e.text = value
 		case "refusal":
@@ -60,7 +59,6 @@ func (e *event) parse(data []byte, members []jsonscan.Member) []jsonscan.Member 
 			e.summaryIndex = parseIndex(value, 0)
 		}
 	}
-	return members
 }
 
 func parseIndex(value []byte, otherwise int64) int64 {
@@ -82,7 +80,11 @@ func (r *reader) event(typ []byte, e *event) *apierror.Error {
 		it := r.itemAt(e, messageItem)
 		piece, _ := translate.Unquoted(e.delta)
 		if tokens := r.readTokens(e.logprobs); len(piece) > 0 || len(tokens) > 0 {
-			r.emitText(it, r.part(it, e.contentIndex, false), piece, tokens)
+			p := r.part(it, e.contentIndex, false)
+			r.emitText(it, p, piece, tokens)
+			if len(tokens) == 0 {
+				r.repeat = repeat{it, p}
+			}
 		}
 	case "output_text.done":
 		r.textDone(r.itemAt(e, messageItem), e.contentIndex, itemMembers{text: e.text, logprob: e.logprobs})
@@ -128,7 +130,9 @@ func (r *reader) itemAt(e *event, kind itemKind) *item {
 func (r *reader) reasoningDelta(e *event, index int64, summary bool) {
 	it := r.itemAt(e, reasoningItem)
 	if piece, ok := translate.Unquoted(e.delta); ok {
-		r.emitReasoning(it, r.part(it, index, summary), piece)
+		p := r.part(it, index, summary)
+		r.emitReasoning(it, p, piece)
+		r.repeat = repeat{it, p}
 	}
 }
 
@@ -139,6 +143,7 @@ func (r *reader) argumentsDelta(e *event) *apierror.Error {
 	}
 	if piece, ok := translate.Unquoted(e.delta); ok {
 		r.emitArguments(it, piece)
+		r.repeat = repeat{it, nil}
 	}
 	return nil
 }

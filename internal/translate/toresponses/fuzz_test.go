@@ -37,6 +37,10 @@ func checkStream(t *testing.T, wire string, sizes []byte, second bool) {
 	if again, _ := translatetest.Drive(split, &translatetest.Pieces{Text: []byte(wire), Sizes: sizes}); again != out {
 		t.Fatalf("in one piece %s\nin many      %s", out, again)
 	}
+	whole := newStream(original, second, true)
+	if again, _ := translatetest.DriveWhole(whole, strings.NewReader(wire)); again != out {
+		t.Fatalf("with repeated events %s\nread whole           %s", out, again)
+	}
 }
 
 // menu has the events that a response may have next.
@@ -63,6 +67,10 @@ var menu = []string{
 	event("output_item.added", `"output_index":5,"item":{"type":"custom_tool_call","id":"x","call_id":"c3","name":"k","input":""}`),
 	event("custom_tool_call_input.delta", `"output_index":5,"delta":"in"`),
 	event("output_item.added", `"output_index":6,"item":{"type":"image_generation_call"}`),
+	event("function_call_arguments.delta", `"output_index":1,"delta":"1"`), event("reasoning_summary_text.delta", `"output_index":4,"summary_index":0,"delta":"S"`),
+	event("refusal.delta", `"output_index":0,"content_index":2,"delta":"non"`), event("audio.delta", `"delta":"a"`), event("audio.delta", `"delta":"b"`),
+	event("output_text.delta", `"output_index":0,"delta":"a","response":"x"`), event("output_text.delta", `"output_index":0,"delta":"b","response":"x"`),
+	event("output_text.delta", `"sequence_number":9,"output_index":0,"delta":"a","obfuscation":"x"`), event("output_text.delta", `"sequence_number":10,"output_index":0,"delta":"bc","obfuscation":"xyz"`),
 	event("in_progress", opened), event("mystery", `"x":1`), "data: [DONE]\n\n", ": comment\n\n",
 }
 
@@ -70,6 +78,8 @@ var menu = []string{
 func FuzzSequence(f *testing.F) {
 	f.Add([]byte{5, 0, 1, 2, 14, 6, 7, 8, 9, 10, 11, 12}, byte(0))
 	f.Add([]byte{26, 19, 20, 21, 22, 0, 15, 16, 17, 18}, byte(1))
+	f.Add([]byte{0, 4, 3, 0, 6, 8, 26, 8, 19, 27, 20, 19, 17, 28, 29, 30, 31, 32, 33, 34, 33, 0}, byte(0))
+	f.Add([]byte{16, 0}, byte(0)) // an annotation before any text
 	f.Add([]byte{13, 13, 10, 23, 24, 27, 28, 29}, byte(2))
 	f.Add([]byte{0, 25}, byte(3))
 	f.Add([]byte{0, 8}, byte(4))

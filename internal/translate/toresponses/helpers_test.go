@@ -65,7 +65,7 @@ func result(original *toresponses.Original, answer string, second bool) ([]byte,
 func newStream(original *toresponses.Original, second, usage bool) *toresponses.Stream {
 	call := translatetest.NewCall()
 	call.IncludeUsage = usage
-	family := openai.Stream(openai.NewChatStream(call))
+	family := openai.DeltaStream(openai.NewChatStream(call))
 	if second {
 		family = openrouter.NewChatStream(orCall())
 	}

@@ -23,6 +23,32 @@ type reader struct {
 	reasoned bool   // some reasoning was emitted
 	shift    int64  // characters of the texts that are done, for citations
 	tokens   []byte // the log probabilities of the event that is being read
+	repeat   repeat // what an event that repeats the one before has a delta of
+}
+
+// repeat is the item and the part of the event before, if it had nothing but a piece of their text.
+// They are valid until an event is read that does not repeat it.
+type repeat struct {
+	item *item // nil for none
+	part *part // nil for a tool call
+}
+
+// canRepeat reports whether the next event may be read as one that repeats the one before.
+func (r *reader) canRepeat() bool { return r.repeat.item != nil }
+
+// readRepeated takes the delta of an event that repeats the one before.
+func (r *reader) readRepeated(delta []byte) *apierror.Error {
+	piece, ok := translate.Unquoted(delta)
+	switch it := r.repeat.item; {
+	case !ok:
+	case it.kind == callItem:
+		r.emitArguments(it, piece)
+	case it.kind == reasoningItem:
+		r.emitReasoning(it, r.repeat.part, piece)
+	default:
+		r.emitText(it, r.repeat.part, piece, nil)
+	}
+	return r.checkSize()
 }
 
 // part returns a part of an item, and adds it if there is none.

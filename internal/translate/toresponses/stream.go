@@ -1,8 +1,6 @@
 package toresponses
 
 import (
-	"bytes"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -19,66 +17,73 @@ type Stream struct {
 	responses *openai.ResponsesStream
 	reader    reader
 	chunks    chunkWriter
-	event     []byte // the event that is being read, as responses repaired it
-	members   []jsonscan.Member
 	failure   *apierror.Error
 	ended     bool // the client got the end
 }
 
 var _ openai.Stream = (*Stream)(nil)
 
-// NewStream returns the stream of one client. It owns the family's own stream, which gets chunks as
-// from a provider of chat completions.
-func NewStream(original *Original, call openai.Call, family openai.Stream) *Stream {
+// NewStream returns the stream of one client. It owns the family's own stream, which sends the
+// chunks.
+func NewStream(original *Original, call openai.Call, family openai.DeltaStream) *Stream {
 	s := &Stream{call: original.call(call), chunks: chunkWriter{family: family}}
+	s.chunks.call = &s.call
 	s.responses = openai.NewResponsesStream(s.call)
 	s.reader = reader{call: &s.call, original: original, to: &s.chunks}
 	return s
 }
 
 // Data implements [openai.Stream].
-func (s *Stream) Data(dst, name, data []byte) []byte {
+func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	if s.ended {
 		return dst
 	}
-	s.event = s.responses.Data(s.event[:0], name, data)
 	s.chunks.out = dst
-	if bad := s.responses.Summary().Err; bad != nil {
-		s.fail(bad)
-	} else if bad := s.read(name); bad != nil {
+	repaired, found, _ := s.responses.Read(e)
+	bad := s.responses.Summary().Err
+	if bad == nil && found {
+		bad = s.read(&repaired, e.Name)
+	}
+	if bad != nil {
 		s.fail(bad)
 	} else if bad := s.chunks.family.Summary().Err; bad != nil { // the client got it
 		s.ended, s.failure = true, bad
 	}
-	s.trim()
+	s.chunks.trim()
+	s.reader.trim()
 	return s.take()
 }
 
-// read takes the event that responses repaired.
-func (s *Stream) read(name []byte) *apierror.Error {
-	data, ok := bytes.CutPrefix(s.event, []byte("data: "))
-	if !ok {
-		if _, data, ok = bytes.Cut(s.event, []byte("\ndata: ")); !ok {
-			return nil
-		}
+// read takes an event that responses repaired.
+func (s *Stream) read(repaired *openai.ResponsesEvent, name []byte) *apierror.Error {
+	if repaired.Repeats {
+		return s.reader.readRepeated(repaired.Delta)
 	}
+	bad := s.readWhole(repaired, name)
+	if !s.reader.canRepeat() {
+		s.responses.ReadNextWhole()
+	}
+	return bad
+}
+
+func (s *Stream) readWhole(repaired *openai.ResponsesEvent, name []byte) *apierror.Error {
+	s.reader.repeat = repeat{}
 	var e event
-	s.members = e.parse(bytes.TrimRight(data, "\n"), s.members)
+	e.parse(repaired)
 	if typ, ok := translate.Unquoted(e.typ); ok {
 		name = typ
 	}
 	if e.response == nil {
 		return s.reader.event(name, &e)
 	}
-	s.members = jsonscan.Members(e.response, s.members[:0])
-	s.setHead(e.response)
+	s.setHead(repaired)
 	if !s.responses.Done() {
 		return nil
 	}
 	if string(name) == "response.failed" { // without an error in the response
 		return translate.ProviderFailure(&s.call, "failed while it answered")
 	}
-	end, bad := s.reader.end(e.response, s.members, name)
+	end, bad := s.reader.end(repaired.Response, repaired.ResponseMembers, name)
 	if bad != nil {
 		return bad
 	}
@@ -87,32 +92,16 @@ func (s *Stream) read(name []byte) *apierror.Error {
 	return nil
 }
 
-// setHead takes id and time of the response, whose members are in s.members.
-func (s *Stream) setHead(response []byte) {
+// setHead takes id and time of the response.
+func (s *Stream) setHead(e *openai.ResponsesEvent) {
 	var id, created []byte
-	if i, ok := jsonscan.Find(response, s.members, "id"); ok {
-		if value := s.members[i].Value(response); len(value) <= maxItemID {
-			if _, ok := translate.Unquoted(value); ok {
-				id = value
-			}
-		}
+	if _, ok := translate.Unquoted(e.ID); ok && len(e.ID) <= maxItemID {
+		id = e.ID
 	}
-	if i, ok := jsonscan.Find(response, s.members, "created_at"); ok && s.members[i].Kind == '0' {
-		created = s.members[i].Value(response)
+	if i, ok := jsonscan.Find(e.Response, e.ResponseMembers, "created_at"); ok && e.ResponseMembers[i].Kind == '0' {
+		created = e.ResponseMembers[i].Value(e.Response)
 	}
 	s.chunks.setHead(id, created)
-}
-
-// trim releases the buffers of a long event.
-func (s *Stream) trim() {
-	if cap(s.event) > translate.MaxScratch {
-		s.event = nil
-	}
-	if cap(s.members) > translate.MaxMembers {
-		s.members = nil
-	}
-	s.chunks.trim()
-	s.reader.trim()
 }
 
 // take returns what was written since the caller gave its buffer.

@@ -22,9 +22,10 @@ func plainStream(t testing.TB) *toresponses.Stream {
 // feedEvents gives events to a stream one by one.
 func feedEvents(s openai.Stream, events ...string) string {
 	var out []byte
+	var wire openai.Events
 	for _, e := range events {
 		name, data, _ := strings.Cut(strings.TrimSuffix(e, "\n\n"), "\n")
-		out = s.Data(out, []byte(strings.TrimPrefix(name, "event: ")), []byte(strings.TrimPrefix(data, "data: ")))
+		out = s.Data(out, wire.Next([]byte(strings.TrimPrefix(name, "event: ")), []byte(strings.TrimPrefix(data, "data: "))))
 	}
 	return string(out)
 }
@@ -232,9 +233,9 @@ func TestTheDoneEventHasTheInputOfACustomTool(t *testing.T) {
 }
 
 // failing is a family's stream that fails at its first chunk.
-type failing struct{ openai.Stream }
+type failing struct{ openai.DeltaStream }
 
-func (failing) Data(dst, _, _ []byte) []byte { return append(dst, "failed"...) }
+func (failing) Write(dst []byte, _ *openai.Delta) []byte { return append(dst, "failed"...) }
 func (failing) Summary() openai.Summary {
 	return openai.Summary{Err: apierror.New(apierror.UpstreamError, "no")}
 }

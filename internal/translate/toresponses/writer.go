@@ -82,7 +82,7 @@ func (w *messageWriter) appendChoice(dst []byte, finish string) []byte {
 		}
 		dst = append(dst, ']')
 	}
-	dst = appendLogprobs(append(dst, '}'), w.tokens)
+	dst = appendLogprobs(translate.AppendKey(append(dst, '}'), "logprobs"), w.tokens)
 	dst = translate.AppendTextMember(dst, "finish_reason", []byte(finish))
 	return append(dst, '}')
 }
@@ -110,12 +110,12 @@ func appendCall(dst []byte, custom bool, id, name, argument []byte) []byte {
 	return append(translate.AppendTextMember(dst, key, argument), '}')
 }
 
-// appendLogprobs appends the logprobs of a choice.
+// appendLogprobs appends the value of a choice's logprobs.
 func appendLogprobs(dst, tokens []byte) []byte {
 	if len(tokens) == 0 {
-		return append(dst, `,"logprobs":null`...)
+		return append(dst, "null"...)
 	}
-	dst = append(dst, `,"logprobs":{"content":[`...)
+	dst = append(dst, `{"content":[`...)
 	dst = append(dst, tokens...)
 	return append(dst, `],"refusal":null}`...)
 }

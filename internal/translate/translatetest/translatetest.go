@@ -24,6 +24,16 @@ func NewCall() openai.Call {
 // Drive feeds a provider's stream to a client's as the gateway does, and returns what the client
 // gets.
 func Drive(s openai.Stream, wire io.Reader) (string, error) {
+	var events openai.Events
+	return drive(s, wire, events.Next)
+}
+
+// DriveWhole is Drive, but every event is read as a whole, even if it repeats the one before.
+func DriveWhole(s openai.Stream, wire io.Reader) (string, error) {
+	return drive(s, wire, openai.NewEvent)
+}
+
+func drive(s openai.Stream, wire io.Reader, next func(name, data []byte) *openai.Event) (string, error) {
 	events := sse.NewReader(wire, 4<<20)
 	var out []byte
 	var failure *apierror.Error
@@ -36,7 +46,7 @@ func Drive(s openai.Stream, wire io.Reader) (string, error) {
 			failure = apierror.New(apierror.UpstreamError, "reading failed")
 			break
 		}
-		out = s.Data(out, event.Name, event.Data)
+		out = s.Data(out, next(event.Name, event.Data))
 	}
 	if failure == nil {
 		var err error

@@ -28,8 +28,8 @@ func env(t *testing.T, name string) string {
 
 func target(t *testing.T) string { return env(t, "GATEWAY_TARGET") }
 
-// needFake is for what only the fake provider does on demand. The driver runs
-// these tests only where that provider is the target.
+// needFake marks tests that need the fake provider. The driver runs them only if that provider is
+// the target.
 func needFake(t *testing.T) {
 	t.Helper()
 	if target(t) != "fake" {

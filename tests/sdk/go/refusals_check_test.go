@@ -68,8 +68,8 @@ type callRow struct {
 	Code      string
 }
 
-// rows are those of the key's calls. A refusal that does not wait for the upload
-// to end is sent before its row is written, so a row may come a moment later.
+// rows are those of the key's calls. A refusal that does not wait for the upload to end is sent
+// before its row is written, so a row may come a moment later.
 func (c refusedCall) rows(t *testing.T, requestID string) []callRow {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)

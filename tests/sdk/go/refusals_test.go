@@ -16,8 +16,8 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 )
 
-// refusedCall is a call of tests/sdk/refusals.json as the driver made it; what
-// the fields mean is written there (tests/sdk/run).
+// refusedCall is a call of tests/sdk/refusals.json as the driver made it. Its fields are described
+// in tests/sdk/run.
 type refusedCall struct {
 	Name, API, Secret, Requests string
 	Model, Text                 string
@@ -32,8 +32,8 @@ type refusedCall struct {
 	KeyName                     string `json:"key_name"`
 }
 
-// Every status is one type of this SDK, with retries as the SDK has them by
-// default, and another one stands for what comes inside a stream.
+// Every status is one type of this SDK, with its default retries. Another type is for errors inside
+// a stream.
 func TestChatOnlyRefusals(t *testing.T)            { refusals(t, "chat", false) }
 func TestChatStreamsOnlyRefusals(t *testing.T)     { refusals(t, "chat", true) }
 func TestResponsesOnlyRefusals(t *testing.T)       { refusals(t, "responses", false) }
@@ -69,14 +69,14 @@ func refusals(t *testing.T, api string, streamed bool) {
 	}
 }
 
-// outcome is what came of a call: message and header are the error's.
+// outcome is the result of a call: message and header are the error's.
 type outcome struct {
 	err      error
 	message  string
 	header   http.Header
 	text     strings.Builder // of a stream, before the error
-	answered int             // calls, those before included
-	waits    []float64       // seconds that were asked for between requests
+	answered int             // calls, including earlier ones
+	waits    []float64       // the requested seconds between requests
 	took     time.Duration
 }
 
@@ -93,7 +93,7 @@ func (c refusedCall) perform(t *testing.T) *outcome {
 			if err == nil {
 				o.header = res.Header.Clone()
 				if c.Requests != "answered" && res.StatusCode >= 400 && res.Header.Get("Retry-After") != "" {
-					res.Header.Set("Retry-After-Ms", "1") // nobody waits for it
+					res.Header.Set("Retry-After-Ms", "1") // the test need not wait
 				}
 			}
 			return res, err

@@ -1,4 +1,4 @@
-// What the Node suites share: where the gateway is, the look at its activity
+// What the Node suites share: the address of the gateway, queries of its activity
 // without an SDK, and a runner that reports in TAP. The driver (tests/sdk/run)
 // sets the environment; GATEWAY_TARGET is the provider behind the gateway.
 
@@ -19,9 +19,9 @@ export const MODEL = `${TARGET}/echo`;
 export const TOOLS_MODEL = TARGET === "test" ? MODEL : `${TARGET}/tools`;
 export const TIMEOUT = 30_000; // ms
 
-// How a provider breaks off. If the gateway notices before it has sent a byte, the
-// answer is a plain 502; afterwards it is an error inside the stream. Which of the
-// two is a matter of timing, so a suite takes either and wants to see the second.
+// Ways in which a provider's stream is interrupted. If the gateway notices before it
+// has sent a byte, the answer is a plain 502, else it is an error inside the stream.
+// This depends on timing, so a suite accepts either and must see the second once.
 export const BROKEN = ["cut-mid-stream", "cut-reset", "cut-clean", "err-mid-stream", "malformed"];
 
 export const PNG =
@@ -80,7 +80,7 @@ export function pick(ids) {
 	return ids[ids.indexOf(MODEL)];
 }
 
-// caught runs fn, which has to throw, and returns what it threw.
+// caught runs fn, which must throw, and returns the error.
 export async function caught(fn) {
 	let got;
 	try {

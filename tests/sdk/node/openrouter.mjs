@@ -12,7 +12,7 @@ const alias = process.argv[2];
 const { HTTPClient, OpenRouter, SDK_METADATA } = await import(alias);
 const errors = await import(`${alias}/models/errors`);
 
-// The SDK shows no headers of good answers; a hook does.
+// The SDK does not show the headers of good answers; a hook does.
 let last;
 const client = (apiKey = KEY) =>
 	new OpenRouter({

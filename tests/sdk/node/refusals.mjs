@@ -1,6 +1,6 @@
 // What the Node suites of refusals share: the calls of tests/sdk/refusals.json as
-// the driver made them, what every SDK has to tell of a refusal, the count of the
-// requests that the gateway saw, and a clock that nobody waits for.
+// the driver made them, the checks of a refusal that are equal for every SDK, the
+// count of the requests at the gateway, and a fake clock.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -11,13 +11,13 @@ const calls = JSON.parse(readFileSync(process.env.GATEWAY_CALLS, "utf8"));
 // The longest wait of a retry, in ms; longer timers are a request's time limits.
 const LONGEST_WAIT = 120_000;
 
-// An hour of retries is put forward ten times as far as an SDK waits, so that it
-// is some forty requests, not four hundred.
+// In an hour of retries the clock advances ten times as far as the SDK waits: that
+// makes some forty requests instead of four hundred.
 const HASTE = 10;
 
 // register makes a test of each call. perform(call, outcome) runs once() as often
 // as attempts says; what once throws becomes outcome.error, which describe(call,
-// outcome) checks as the SDK has it and tells message, headers and requestID of.
+// outcome) checks and completes with its message, headers and requestID.
 export function register(once, describe) {
 	for (const call of calls) {
 		test([call.name, call.api, call.streamed ? "streamed" : ""].join(" ").trim(), async () => {
@@ -55,9 +55,9 @@ async function perform(call, outcome, once) {
 	}
 }
 
-// putForward puts a clock in the place of the real one that a wait puts forward,
-// and notes the waits in seconds. A real one only notes them. Node's own timers,
-// for connections that nobody uses, stay what they are.
+// putForward replaces the real clock by one that a wait advances, and records the
+// waits in seconds. A real one only records them. Node's own timers, for idle
+// connections, are unchanged.
 function putForward(waits, requests) {
 	const { setTimeout, Date: { now } } = globalThis;
 	let ahead = 0;
@@ -121,7 +121,7 @@ export function paramOf(call) {
 	return call.api === "chat" ? "max_completion_tokens" : "max_output_tokens";
 }
 
-// timesOf is how often the gateway refused, by what the SDK waited for.
+// timesOf is how often the gateway refused, by the waits of the SDK.
 function timesOf(call, waits) {
 	const [least, most] = call.waits ?? [0, LONGEST_WAIT];
 	assert.ok(waits.every((s) => s >= least && s <= most), `waits ${waits}`);
@@ -165,7 +165,7 @@ async function check(call, { error, message, headers, requestID, pieces, answere
 	}
 }
 
-// checkMetadata checks metadata of the second family.
+// checkMetadata checks the metadata of the OpenRouter API.
 export function checkMetadata(call, metadata) {
 	assert.equal(metadata.error_type, call.error_type);
 	assert.equal(metadata.param ?? null, paramOf(call), "param");

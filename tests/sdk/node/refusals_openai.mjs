@@ -5,8 +5,8 @@ import OpenAI from "openai";
 import { ORIGIN, ask, main } from "./contract.mjs";
 import { paramOf, register } from "./refusals.mjs";
 
-// The SDK's class for a status; it has none of its own for 402 and 413, and throws
-// the same one inside a stream.
+// The SDK's class for a status. 402 and 413 have no class, and inside a stream it
+// throws the same one.
 const CLASSES = {
 	400: OpenAI.BadRequestError,
 	401: OpenAI.AuthenticationError,

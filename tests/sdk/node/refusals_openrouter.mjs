@@ -22,7 +22,7 @@ const CLASSES = {
 	503: errors.ServiceUnavailableResponseError,
 };
 
-// once returns the error in the last chunk of a stream, which nothing throws.
+// once returns the error in the last chunk of a stream, which the SDK does not throw.
 async function once(call, pieces) {
 	const gateway = new OpenRouter({ apiKey: call.secret, serverURL: `${ORIGIN}/api/v1` });
 	const { model, streamed: stream, text, tokens } = call;

@@ -136,9 +136,9 @@ def find(request_id, model, **fields):
     return row
 
 
-# How a provider breaks off. If the gateway notices before it has sent a byte, the
-# answer is a plain 502; afterwards it is an error inside the stream. Which of the
-# two is a matter of timing, so a suite takes either and wants to see the second.
+# Ways in which a provider's stream is interrupted. If the gateway notices before it
+# has sent a byte, the answer is a plain 502, else it is an error inside the stream.
+# This depends on timing, so a suite accepts either and must see the second once.
 BROKEN = ("cut-mid-stream", "cut-reset", "cut-clean", "err-mid-stream", "malformed")
 
 

@@ -1,6 +1,6 @@
 """What the Python suites of refusals share: the calls of tests/sdk/refusals.json
-as the driver made them, what every SDK has to tell of a refusal, the count of
-the requests that the gateway saw, and a clock that nobody waits for."""
+as the driver made them, the checks of a refusal that are equal for every SDK, the
+count of the requests at the gateway, and a fake clock."""
 
 import contextlib
 import json
@@ -35,25 +35,24 @@ def register(perform):
 
 
 class Outcome:
-    """What came of a call. error is what was raised, or None; message, headers
-    and request_id are the error's, None where the SDK does not show them."""
+    """The result of a call. error is what was raised, or None; message, headers
+    and request_id are the error's, None if the SDK does not show them."""
 
     def __init__(self):
         self.error = self.message = self.headers = self.request_id = None
         self.pieces = []  # of a stream, before the error
-        self.answered = 0  # calls, those before included
+        self.answered = 0  # calls, including earlier ones
         self.waits = []  # seconds that the SDK waited for between requests
 
 
-# An hour of retries is put forward ten times as far as an SDK waits, so that it
-# is some forty requests, not four hundred.
+# In an hour of retries the clock advances ten times as far as the SDK waits: that
+# makes some forty requests instead of four hundred.
 HASTE = 10
 
 
 class Clock:
-    """Stands in for a module with sleep and time in an SDK: sleep puts the clock
-    forward and returns, and notes how long it should have taken. A real one does
-    sleep."""
+    """Replaces a module with sleep and time in an SDK: sleep advances the clock and
+    returns at once, and records the wait. A real one does sleep."""
 
     def __init__(self, module, real=False, haste=1):
         self._module, self._real, self._haste = module, real, haste

@@ -11,7 +11,7 @@ import contract
 import refusals
 from contract import ORIGIN, equal
 
-# The SDK's class for a status; it has none of its own for 402 and 413.
+# The SDK's class for a status. 402 and 413 have no class.
 CLASSES = {
     400: openai.BadRequestError,
     401: openai.AuthenticationError,

@@ -20,7 +20,7 @@ type fakeProvider struct {
 	origin string
 }
 
-// startFake waits for the line in which the provider says where it listens.
+// startFake waits for the line with the provider's address.
 func startFake(ctx context.Context, path, log string) (*fakeProvider, error) {
 	if path == "" {
 		return nil, fmt.Errorf("no fake provider: -fake is empty")

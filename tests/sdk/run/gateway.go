@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
@@ -23,9 +20,9 @@ const catalog = `{
 }
 `
 
-// caddyfile takes the port of the HTTP site, that of the HTTPS site, the catalog,
-// and several times the origin of the fake provider. The fake's models are named one by
-// one: a model it has, but that is not named here, is not callable.
+// caddyfile takes the port of the HTTP site, that of the HTTPS site, the catalog, and several times
+// the origin of the fake provider. The fake's models are named one by one: a model it has, but that
+// is not named here, is not callable.
 const caddyfile = `{
 	admin off
 	persist_config off
@@ -93,7 +90,7 @@ type configuration struct {
 	http, https int
 }
 
-// servingConfig is the gateway of the suites that are served.
+// servingConfig is the configuration for suites whose calls are answered.
 func servingConfig(dir, fakeOrigin string) (configuration, error) {
 	ports, err := process.FreePorts(2)
 	if err != nil {
@@ -115,68 +112,33 @@ type gateway struct {
 	secrets         map[string]string
 }
 
-// startGateway returns when the gateway answers on all its sites. The folder
-// becomes its own.
+// startGateway returns when the gateway answers on all its sites. Its files are in dir.
 func startGateway(ctx context.Context, caddy, dir string, c configuration) (*gateway, error) {
-	data, config := filepath.Join(dir, "data"), filepath.Join(dir, "config")
 	g := &gateway{
 		http: fmt.Sprintf("http://127.0.0.1:%d", c.http),
-		ca:   filepath.Join(data, "caddy", "pki", "authorities", "local", "root.crt"),
+		ca:   process.RootCA(dir),
 		secrets: map[string]string{
-			"SDK_CALLER_KEY": secret(), "SDK_READER_KEY": secret(), "SDK_FAKE_KEY": secret(),
+			"SDK_CALLER_KEY": process.Secret(), "SDK_READER_KEY": process.Secret(), "SDK_FAKE_KEY": process.Secret(),
 		},
 	}
 	if c.https != 0 {
 		g.https = fmt.Sprintf("https://localhost:%d", c.https)
 	}
-	caddyFile := filepath.Join(dir, "Caddyfile")
-	if err := os.WriteFile(caddyFile, []byte(c.text), 0o600); err != nil {
-		return nil, err
+	var env []string
+	for name, value := range g.secrets {
+		env = append(env, name+"="+value)
 	}
 	var err error
-	cmd := exec.CommandContext(ctx, caddy, "run", "--config", caddyFile, "--adapter", "caddyfile")
-	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+data, "XDG_CONFIG_HOME="+config)
-	for name, value := range g.secrets {
-		cmd.Env = append(cmd.Env, name+"="+value)
-	}
-	if g.Process, err = process.Start(cmd, filepath.Join(dir, "caddy.log")); err != nil {
-		return nil, fmt.Errorf("starting the gateway: %w", err)
-	}
-	if err := g.ready(ctx); err != nil {
-		g.ShowLog(os.Stderr)
-		g.Stop()
-		return nil, err
-	}
-	return g, nil
+	g.Process, err = process.StartCaddy(ctx, caddy, dir, c.text, env, func() error { return g.ready(ctx) })
+	return g, err
 }
 
-// ready polls: the certificate of the HTTPS site comes some time after the start.
+// ready checks all sites: the certificate of the HTTPS site comes some time after the start.
 func (g *gateway) ready(ctx context.Context) error {
-	const patience, pause = 30 * time.Second, 50 * time.Millisecond
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	tick := time.NewTicker(pause)
-	defer tick.Stop()
-	checks := []func(context.Context) error{g.answers}
-	if g.https != "" {
-		checks = append(checks, g.hasCertificate)
+	if err := g.answers(ctx); err != nil || g.https == "" {
+		return err
 	}
-	for _, check := range checks {
-		for {
-			err := check(ctx)
-			if err == nil {
-				break
-			}
-			select {
-			case <-g.Exited:
-				return fmt.Errorf("the gateway ended before it answered")
-			case <-ctx.Done():
-				return fmt.Errorf("the gateway is not ready: %w", err)
-			case <-tick.C:
-			}
-		}
-	}
-	return nil
+	return g.hasCertificate(ctx)
 }
 
 func (g *gateway) answers(ctx context.Context) error {
@@ -213,7 +175,7 @@ func (g *gateway) hasCertificate(ctx context.Context) error {
 	return res.Body.Close() // without a key: any status will do
 }
 
-// environment is what a suite learns.
+// environment is the environment of a suite.
 func (g *gateway) environment(target string, https bool, fakeOrigin string) []string {
 	origin := g.http
 	if https {
@@ -230,5 +192,3 @@ func (g *gateway) environment(target string, https bool, fakeOrigin string) []st
 		"FAKE_API_KEY="+g.secrets["SDK_FAKE_KEY"],
 		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost")
 }
-
-func secret() string { return "gh-" + rand.Text() + rand.Text() }

@@ -1,53 +1,34 @@
-// Command run drives a built gateway with the official SDKs of both families.
+// Command run drives a built gateway with the official SDKs of OpenAI and OpenRouter.
 //
 //	go run ./tests/sdk/run -caddy ./caddy -fake FAKEPROVIDER -python PYTHON -node DIR -go TESTBINARY [-only REGEXP] [-results FILE]
 //
-// It starts the fake provider and the gateway, on free ports of the loopback and
-// with their data in a temporary folder, runs each suite against the built-in
-// test provider and against the fake one, and ends all it started. A suite whose
-// flag is empty fails: there is no skipping. -results appends a line
-// "name TAB passed TAB failed TAB seconds" for each suite.
+// It starts the fake provider and the gateway, on free ports of the loopback and with their data in
+// a temporary folder. It runs each suite against the built-in test provider and against the fake
+// one, and ends everything it started. A suite whose flag is empty fails: there is no skipping.
+// -results appends a line "name TAB passed TAB failed TAB seconds" for each suite.
 package main
 
 import (
 	"context"
 	"flag"
-	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"regexp"
-	"syscall"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 func main() {
 	var p peers
-	flag.StringVar(&p.caddy, "caddy", "./caddy", "the gateway")
 	flag.StringVar(&p.fake, "fake", "", "the built tests/fakeprovider")
 	flag.StringVar(&p.python, "python", "", "a Python that has tests/sdk/python/requirements.txt")
 	flag.StringVar(&p.node, "node", "", "a folder with the packages of tests/sdk/node")
 	flag.StringVar(&p.goTest, "go", "", "the test binary of tests/sdk/go")
 	flag.StringVar(&p.sources, "sources", "tests/sdk", "the folder of the suites")
-	only := flag.String("only", "", "run the suites whose name matches")
-	results := flag.String("results", "", "append the counts to this file")
-	flag.Parse()
-
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ok, err := run(ctx, p, *only, *results)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "sdk:", err)
-	}
-	if !ok || err != nil {
-		os.Exit(1)
-	}
+	process.Main("sdk", "suites", func(ctx context.Context, o process.Options) (bool, error) { return run(ctx, p, o) })
 }
 
-func run(ctx context.Context, p peers, only, results string) (ok bool, err error) {
-	match, err := regexp.Compile(only)
-	if err != nil {
-		return false, fmt.Errorf("reading -only: %w", err)
-	}
+func run(ctx context.Context, p peers, o process.Options) (ok bool, err error) {
+	p.caddy = o.Caddy
 	dir, err := os.MkdirTemp("", "gatehouse-sdk-")
 	if err != nil {
 		return false, err
@@ -59,17 +40,11 @@ func run(ctx context.Context, p peers, only, results string) (ok bool, err error
 		return false, err
 	}
 	defer fake.Stop()
-	report := func(r result) error {
-		fmt.Println(r)
-		if results == "" {
-			return nil
-		}
-		return r.appendTo(results)
-	}
+	report := func(r *process.Result) error { return r.Report(o.Results) }
 	var serving, refusing []suite
 	for _, s := range suites(p) {
 		switch {
-		case !match.MatchString(s.name):
+		case !o.Only.MatchString(s.name):
 		case s.target == refusalsTarget:
 			refusing = append(refusing, s)
 		default:
@@ -80,7 +55,7 @@ func run(ctx context.Context, p peers, only, results string) (ok bool, err error
 	for _, group := range []struct {
 		name   string
 		suites []suite
-		run    func(context.Context, peers, string, *fakeProvider, []suite, func(result) error) (bool, error)
+		run    func(context.Context, peers, string, *fakeProvider, []suite, func(*process.Result) error) (bool, error)
 	}{{"serving", serving, runServed}, {refusalsTarget, refusing, runRefusals}} {
 		if len(group.suites) == 0 {
 			continue
@@ -98,8 +73,8 @@ func run(ctx context.Context, p peers, only, results string) (ok bool, err error
 	return ok, ctx.Err()
 }
 
-// runServed runs the suites of calls that are answered.
-func runServed(ctx context.Context, p peers, dir string, fake *fakeProvider, chosen []suite, report func(result) error) (bool, error) {
+// runServed runs the suites whose calls are answered.
+func runServed(ctx context.Context, p peers, dir string, fake *fakeProvider, chosen []suite, report func(*process.Result) error) (bool, error) {
 	c, err := servingConfig(dir, fake.origin)
 	if err != nil {
 		return false, err
@@ -115,11 +90,11 @@ func runServed(ctx context.Context, p peers, dir string, fake *fakeProvider, cho
 }
 
 // runSuites runs them one after another and shows the gateway's log if one fails.
-func (g *gateway) runSuites(ctx context.Context, chosen []suite, report func(result) error, environment func(i int) []string) (ok bool, err error) {
+func (g *gateway) runSuites(ctx context.Context, chosen []suite, report func(*process.Result) error, environment func(i int) []string) (ok bool, err error) {
 	ok = true
 	for i, s := range chosen {
 		r := s.run(ctx, environment(i))
-		ok = ok && r.failed == 0
+		ok = ok && r.Failed == 0
 		if err := report(r); err != nil {
 			return false, err
 		}

@@ -12,38 +12,37 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// refusal is a line of tests/sdk/refusals.json: what is asked, and what an SDK
-// has to make of the answer. A call is made with each API, streamed and not, and
-// each with a key of its own, so that no call finds a limit that another has met.
+// refusal is a line of tests/sdk/refusals.json: a call, and how an SDK must see its refusal. The
+// call is made with each API, streamed and not, and each time with a key of its own, so that no
+// call reaches a limit that another has used up.
 type refusal struct {
 	Name   string   `json:"name"`
-	Key    string   `json:"key"`              // a line of the key's block; "none": a key that nobody has
-	APIs   []string `json:"apis,omitempty"`   // all where absent
-	Stream *bool    `json:"stream,omitempty"` // both where absent
+	Key    string   `json:"key"`              // a line of the key's block; "none": an unknown key
+	APIs   []string `json:"apis,omitempty"`   // all if absent
+	Stream *bool    `json:"stream,omitempty"` // both if absent
 
-	Model  string `json:"model"`  // fake/echo where absent
-	Text   string `json:"text"`   // what the user says; hello where absent
-	Size   int    `json:"size"`   // or so many bytes
+	Model  string `json:"model"`  // fake/echo if absent
+	Text   string `json:"text"`   // the user's text; hello if absent
+	Size   int    `json:"size"`   // or that many bytes
 	Tokens int    `json:"tokens"` // the output limit of the request; 0: none
-	Before int    `json:"before"` // so many calls are answered before
-	Hold   bool   `json:"hold"`   // a stream is open all the while
+	Before int    `json:"before"` // that many calls are answered before
+	Hold   bool   `json:"hold"`   // a stream is open meanwhile
 
 	Status    int      `json:"status"`
 	Code      string   `json:"code"`       // and that of the activity
-	Type      string   `json:"type"`       // first family
-	ErrorType string   `json:"error_type"` // second family
+	Type      string   `json:"type"`       // OpenAI API
+	ErrorType string   `json:"error_type"` // OpenRouter API
 	Param     string   `json:"param"`      // OUTPUT: the API's name of the output limit
-	Limit     string   `json:"limit"`      // key: it is the key's, as limit_source and message say
-	Reasons   []string `json:"reasons"`    // second family, not in a stream
-	Message   []string `json:"message"`    // what the message holds
-	Hidden    string   `json:"hidden"`     // what it does not hold
-	Inside    string   `json:"inside"`     // how a stream begins that the error ends
-	// Headers are regular expressions of the whole value; "" is no such header.
+	Limit     string   `json:"limit"`      // key: it is the key's, as in limit_source and message
+	Reasons   []string `json:"reasons"`    // OpenRouter API, not in a stream
+	Message   []string `json:"message"`    // texts in the message
+	Hidden    string   `json:"hidden"`     // a text that is not in it
+	Inside    string   `json:"inside"`     // the beginning of a stream that ends with the error
+	// Headers are regular expressions of the whole value; "" means that the header is absent.
 	Headers map[string]string `json:"headers"`
 
-	// OpenAI and OpenRouter are what the SDKs of a family do by default: once,
-	// thrice, an hour (of the SDK's clock, which the suites put forward), or
-	// answered: the second request is.
+	// OpenAI and OpenRouter are what their SDKs do by default: once, thrice, an hour (of the SDK's
+	// clock, which the suites advance), or answered: the second request succeeds.
 	OpenAI     string `json:"openai,omitempty"`
 	OpenRouter string `json:"openrouter,omitempty"`
 	Waits      []int  `json:"waits"` // the least and the most seconds between requests
@@ -75,20 +74,20 @@ func readRefusals(sources string) (all []refusal, err error) {
 	return all, nil
 }
 
-// callsOf are the calls of a suite, the n-th, with what its family makes of each.
+// callsOf are the calls of the n-th suite, with what its SDK does after each.
 func callsOf(all []refusal, suite string, n int) (calls []refusedCall) {
-	secondFamily := strings.HasPrefix(suite, "openrouter-")
+	openRouter := strings.HasPrefix(suite, "openrouter-")
 	for _, r := range all {
 		apis := r.APIs
 		switch {
-		case secondFamily:
+		case openRouter:
 			apis = []string{"chat"}
 		case apis == nil:
 			apis = []string{"chat", "responses"}
 		}
 		r.Model, r.Text = or(r.Model, "fake/echo"), or(r.Text, or(strings.Repeat("x", r.Size), "hello"))
 		requests := or(r.OpenAI, "once")
-		if secondFamily {
+		if openRouter {
 			requests = or(r.OpenRouter, "once")
 		}
 		for _, api := range apis {
@@ -96,7 +95,7 @@ func callsOf(all []refusal, suite string, n int) (calls []refusedCall) {
 				if r.Stream != nil && *r.Stream != streamed || streamed && (requests == "an hour" || requests == "answered") {
 					continue
 				}
-				c := refusedCall{refusal: r, API: api, Streamed: streamed, Secret: secret(), Requests: requests}
+				c := refusedCall{refusal: r, API: api, Streamed: streamed, Secret: process.Secret(), Requests: requests}
 				c.KeyName = fmt.Sprintf("%s.%d.%s", strings.ReplaceAll(r.Name, " ", "-"), n, api)
 				if streamed {
 					c.KeyName += ".stream"
@@ -151,8 +150,8 @@ const refusalsCatalog = `{
 }
 `
 
-// refusalsCaddyfile takes the port of the site, the blocks of the keys, the
-// catalog, the origin of the fake provider, and a port that nobody listens on.
+// refusalsCaddyfile takes the port of the site, the blocks of the keys, the catalog, the origin of
+// the fake provider, and a port that nobody listens on.
 const refusalsCaddyfile = `{
 	admin off
 	persist_config off
@@ -208,8 +207,8 @@ http://:%[1]d {
 }
 `
 
-// runRefusals runs the suites of refusals against a gateway of their own.
-func runRefusals(ctx context.Context, p peers, dir string, fake *fakeProvider, chosen []suite, report func(result) error) (bool, error) {
+// runRefusals runs the suites of refusals against their own gateway.
+func runRefusals(ctx context.Context, p peers, dir string, fake *fakeProvider, chosen []suite, report func(*process.Result) error) (bool, error) {
 	all, err := readRefusals(p.sources)
 	if err != nil {
 		return false, err

@@ -16,7 +16,7 @@ func table(t *testing.T) []refusal {
 	return all
 }
 
-func TestEveryLineOfTheTableSaysWhatIsExpected(t *testing.T) {
+func TestEveryLineOfTheTableHasAnExpectation(t *testing.T) {
 	known := []string{"", "once", "thrice", "an hour", "answered"}
 	for _, r := range table(t) {
 		if r.Name == "" || r.Status < 400 || r.Code == "" || r.Type == "" || r.ErrorType == "" || len(r.Message) == 0 {
@@ -48,7 +48,7 @@ func TestEveryCallHasAKeyOfItsOwn(t *testing.T) {
 			}
 			names[c.KeyName] = true
 			if n == 1 && c.API != "chat" {
-				t.Errorf("%s: the second family is asked by %s", c.Name, c.API)
+				t.Errorf("%s: OpenRouter is called by %s", c.Name, c.API)
 			}
 		}
 		all = append(all, calls...)
@@ -75,7 +75,7 @@ func TestALineIsCalledWithEachAPIAndStreamed(t *testing.T) {
 		want  string
 	}{
 		"all":            {refusal{}, "openai-x", "chat chat-s responses responses-s"},
-		"second family":  {refusal{}, "openrouter-x", "chat chat-s"},
+		"OpenRouter":     {refusal{}, "openrouter-x", "chat chat-s"},
 		"streams":        {refusal{Stream: &yes}, "openai-x", "chat-s responses-s"},
 		"one API":        {refusal{APIs: []string{"chat"}}, "openai-x", "chat chat-s"},
 		"waits for real": {refusal{OpenAI: "answered"}, "openai-x", "chat responses"},

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
 // suiteTimeout ends a suite that hangs; the slowest takes some seconds.
@@ -28,14 +29,13 @@ type suite struct {
 	command []string
 }
 
-// suites is the table of tested SDKs, each against the providers, and the
-// HTTPS run.
+// suites is the table of tested SDKs, each against the providers, and the HTTPS run.
 func suites(p peers) []suite {
 	python := func(file string, args ...string) suite {
-		return suite{command: append([]string{p.python, "-u", filepath.Join(p.sources, "python", file)}, args...), missing: absent(p.python, "python")}
+		return suite{command: append([]string{p.python, "-u", filepath.Join(p.sources, "python", file)}, args...), missing: process.Absent(p.python, "python")}
 	}
 	node := func(args ...string) suite {
-		return suite{command: append([]string{"node"}, args...), dir: p.node, missing: absent(p.node, "node")}
+		return suite{command: append([]string{"node"}, args...), dir: p.node, missing: process.Absent(p.node, "node")}
 	}
 	table := []struct {
 		name string
@@ -56,7 +56,7 @@ func suites(p peers) []suite {
 			s.name, s.target = row.name+"/"+target, target
 			all = append(all, s)
 		}
-		s := suite{name: "openai-go-3.95.0/" + target, target: target, missing: absent(p.goTest, "go")}
+		s := suite{name: "openai-go-3.95.0/" + target, target: target, missing: process.Absent(p.goTest, "go")}
 		s.command = []string{p.goTest, "-test.v", "-test.timeout", suiteTimeout.String(), "-test.skip", "OnlyRefusals"}
 		if target != "fake" {
 			s.command[len(s.command)-1] += "|OnlyFake"
@@ -76,7 +76,7 @@ func suites(p peers) []suite {
 		{"openrouter-npm-1.3.19", node("refusals_openrouter.mjs", "openrouter-1.3.19")},
 		{"openai-go-3.95.0", suite{
 			command: []string{p.goTest, "-test.v", "-test.timeout", suiteTimeout.String(), "-test.run", "OnlyRefusals"},
-			missing: absent(p.goTest, "go"),
+			missing: process.Absent(p.goTest, "go"),
 		}},
 	} {
 		s := row.suite
@@ -88,64 +88,36 @@ func suites(p peers) []suite {
 	return append(all, https)
 }
 
-func absent(path, flag string) string {
-	if path == "" {
-		return "-" + flag + " is empty"
-	}
-	return ""
-}
-
-type result struct {
-	name           string
-	passed, failed int
-	took           time.Duration
-}
-
-func (r result) String() string {
-	return fmt.Sprintf("sdk %s: %d passed, %d failed, %.1f s", r.name, r.passed, r.failed, r.took.Seconds())
-}
-
-func (r result) appendTo(file string) error {
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(f, "sdk %s\t%d\t%d\t%.0f\n", r.name, r.passed, r.failed, r.took.Seconds())
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	return err
-}
-
 // run shows the output of a suite only if something failed.
-func (s suite) run(ctx context.Context, env []string) result {
+func (s suite) run(ctx context.Context, env []string) *process.Result {
 	began := time.Now()
+	r := process.NewResult("sdk " + s.name)
 	if s.missing != "" {
-		fmt.Printf("sdk %s cannot run: %s\n", s.name, s.missing)
-		return result{name: s.name, failed: 1}
+		r.Missing(s.missing)
+		return r
 	}
 	ctx, cancel := context.WithTimeout(ctx, suiteTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.command[0], s.command[1:]...)
 	cmd.Dir, cmd.Env = s.dir, env
 	output, err := cmd.CombinedOutput()
-	r := count(output)
-	r.name, r.took = s.name, time.Since(began)
-	if err != nil && r.failed == 0 || r.passed == 0 && r.failed == 0 {
-		r.failed = 1 // it crashed, or ran nothing
+	r.Passed, r.Failed = count(output)
+	r.Took = time.Since(began)
+	if err != nil && r.Failed == 0 || r.Passed == 0 && r.Failed == 0 {
+		r.Failed = 1 // it crashed, or ran nothing
 	}
-	if r.failed > 0 {
-		fmt.Printf("%s\nsdk %s: %v\n", bytes.TrimSpace(output), s.name, err)
+	if r.Failed > 0 {
+		fmt.Printf("%s\n%s: %v\n", bytes.TrimSpace(output), r.Name, err)
 	}
 	return r
 }
 
 var (
-	passed = regexp.MustCompile(`(?m)^(?:ok \d+ - |--- PASS: )`)
-	failed = regexp.MustCompile(`(?m)^(?:not ok \d+ - |--- FAIL: )`)
+	passedLine = regexp.MustCompile(`(?m)^(?:ok \d+ - |--- PASS: )`)
+	failedLine = regexp.MustCompile(`(?m)^(?:not ok \d+ - |--- FAIL: )`)
 )
 
 // count reads TAP and the output of "go test -v", top level only.
-func count(output []byte) result {
-	return result{passed: len(passed.FindAll(output, -1)), failed: len(failed.FindAll(output, -1))}
+func count(output []byte) (passed, failed int) {
+	return len(passedLine.FindAll(output, -1)), len(failedLine.FindAll(output, -1))
 }

@@ -1,10 +1,10 @@
-// Command gotest runs "go test -json" with its arguments, shows only what went
-// wrong, and ends with one line of counts.
+// Command gotest runs "go test -json" with its arguments, shows only failures, and ends with one
+// line of counts.
 //
 //	gotest [-strict] -race ./...
 //
-// Counted are top-level tests, examples and fuzz targets (seeds only); a package that does
-// not build counts as one failure. With -strict a skipped test is a failure.
+// It counts top-level tests, examples and fuzz targets (seeds only); a package that does not build
+// counts as one failure. With -strict a skipped test is a failure.
 package main
 
 import (

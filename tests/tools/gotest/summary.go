@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// event is one line of "go test -json" (cmd/test2json). A build's output and
-// failure come as events too, with ImportPath instead of Package.
+// event is one line of "go test -json" (cmd/test2json). A build's output and failure come as events
+// too, with ImportPath instead of Package.
 type event struct {
 	Action, Package, ImportPath, Test, Output, FailedBuild string
 }
@@ -90,7 +90,7 @@ func (s *summary) show(id testID) {
 	}
 }
 
-// finish prints the counts and says whether all is well.
+// finish prints the counts and reports whether everything passed.
 func (s *summary) finish(strict bool) bool {
 	for _, name := range s.skips {
 		fmt.Fprintf(s.w, "skipped: %s\n", name)

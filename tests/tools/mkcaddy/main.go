@@ -2,13 +2,12 @@
 //
 //	mkcaddy [-manifest xcaddy.json] [-o caddy] [-v]
 //
-// The manifest is the JSON form of [xcaddy.Builder]: Caddy's version, plugins,
-// replacements. Local replacements are meant relative to the manifest's folder.
+// The manifest is the JSON form of [xcaddy.Builder]: Caddy's version, plugins, replacements. Local
+// replacements are relative to the manifest's folder.
 //
-// A module with a local replacement need not exist anywhere else, and nobody is
-// asked for it: published modules are downloaded first, by themselves, and the
-// build proper then runs with GOPROXY=off. So it works behind a proxy that
-// refuses unknown modules, and never takes a stranger's module of our name.
+// A module with a local replacement need not exist anywhere else, and no proxy is asked for it.
+// Published modules are downloaded first. The build itself then runs with GOPROXY=off. So it works
+// behind a proxy that refuses unknown modules, and never uses another module with our name.
 package main
 
 import (
@@ -53,7 +52,7 @@ func run(ctx context.Context, manifest, output string, verbose bool) error {
 		log = os.Stderr
 	}
 
-	// With a warm module cache the first try is all it takes.
+	// With a warm module cache the first attempt is enough.
 	if buildOffline(ctx, b, output, log) != nil && ctx.Err() == nil {
 		fmt.Println("mkcaddy: downloading modules")
 		quiet.Reset()
@@ -78,15 +77,15 @@ func run(ctx context.Context, manifest, output string, verbose bool) error {
 	return nil
 }
 
-// buildOffline needs everything in the module cache. What is there was verified
-// when it was downloaded, so no checksum database is asked either.
+// buildOffline needs everything in the module cache. Its content was verified when it was
+// downloaded, so no checksum database is asked either.
 func buildOffline(ctx context.Context, b xcaddy.Builder, output string, log io.Writer) error {
 	b.Env = append(os.Environ(), "GOPROXY=off", "GOSUMDB=off")
 	return build(ctx, b, output, log)
 }
 
-// download fills the module cache: with the dependencies of each module that a
-// folder replaces, and with those of Caddy and the published plugins.
+// download fills the module cache: with the dependencies of each module that a folder replaces, and
+// with those of Caddy and the published plugins.
 func download(ctx context.Context, b xcaddy.Builder, log io.Writer) error {
 	for _, r := range b.Replacements {
 		dir := r.New.String()

@@ -11,8 +11,8 @@ import (
 	"github.com/caddyserver/xcaddy"
 )
 
-// readManifest decodes a builder. A field that xcaddy does not know is an error,
-// so that a typing error cannot quietly build something else.
+// readManifest decodes a builder. A field that xcaddy does not know is an error, so that a typing
+// error cannot quietly build something else.
 func readManifest(path string) (xcaddy.Builder, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -43,7 +43,7 @@ func readManifest(path string) (xcaddy.Builder, error) {
 	return b, nil
 }
 
-// isLocal tells a relative path from a module path, as the go command does.
+// isLocal reports whether a path is relative and not a module path, as the go command decides.
 func isLocal(path string) bool {
 	return path == "." || path == ".." || strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../")
 }

@@ -91,7 +91,7 @@ func run(ctx context.Context, w io.Writer, names []string, o options) error {
 	return nil
 }
 
-// listed is what "go list" says of a package.
+// listed is what "go list" prints of a package.
 type listed struct {
 	Dir, ImportPath           string
 	GoFiles                   []string

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// outcome is what became of a mutant.
+// outcome is how the tests reacted to a mutant.
 type outcome int
 
 const (
@@ -69,7 +69,7 @@ func (r *runner) unchanged(ctx context.Context) error {
 	return nil
 }
 
-// try runs the tests with one mutant. An error says that the outcome is not known.
+// try runs the tests with one mutant. An error means that the outcome is unknown.
 func (r *runner) try(ctx context.Context, m mutant) (outcome, error) {
 	work, err := os.MkdirTemp(r.temp, "mutant-")
 	if err != nil {

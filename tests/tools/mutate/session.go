@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// result is what became of one mutant.
+// result is the outcome of one mutant.
 type result struct {
 	mutant
 	outcome

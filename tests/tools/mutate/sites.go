@@ -30,8 +30,8 @@ func (m mutant) apply(src []byte) []byte {
 // site is a place in the source with all the mutants of it.
 type site []mutant
 
-// The operators that take each other's place. An operator between two strings has a mutant that
-// does not compile.
+// The operators that replace each other. An operator between two strings has a mutant that does not
+// compile.
 var swaps = map[token.Token][]token.Token{
 	token.LSS:  {token.LEQ, token.GEQ},
 	token.LEQ:  {token.LSS, token.GTR},

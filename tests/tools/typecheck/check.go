@@ -19,7 +19,7 @@ import (
 // maxErrors bounds what is shown of one platform: more would not help.
 const maxErrors = 20
 
-// listed is what go list says of a package.
+// listed is what go list prints of a package.
 type listed struct {
 	ImportPath string
 	Dir        string
@@ -28,7 +28,8 @@ type listed struct {
 	Error      *struct{ Err string }
 }
 
-// check type-checks the packages and all that they import for one platform and returns their number.
+// check type-checks the packages and all that they import for one platform and returns their
+// number.
 func check(dir string, patterns []string, target string) (int, error) {
 	system, arch, ok := strings.Cut(target, "/")
 	sizes := types.SizesFor("gc", arch)

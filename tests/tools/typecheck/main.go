@@ -1,10 +1,10 @@
-// Command typecheck reports whether packages, and all that they import, are correct Go for other
-// platforms than this one.
+// Command typecheck reports whether packages, and everything that they import, are correct Go for
+// other platforms.
 //
 //	typecheck -dir ../.. -packages ./caddymodule,./handlers linux/386 windows/amd64
 //
-// It reads the source with the type checker, which finds what usually breaks on another platform:
-// a constant that overflows an int of 32 bits, a name or a file that a platform lacks. It compiles
+// It reads the source with the type checker, which finds the usual errors of another platform: a
+// constant that overflows an int of 32 bits, or a name or a file that a platform lacks. It compiles
 // and links nothing, because a cold build of everything takes minutes for each platform.
 package main
 

@@ -1,0 +1,86 @@
+package openai_test
+
+import (
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// A chunk of a translation reaches the client like the same chunk of a provider.
+func TestAWrittenChunkIsLikeThatOfAProvider(t *testing.T) {
+	const (
+		role     = `"role":"assistant",`
+		opening  = `"content":"","refusal":null`
+		call     = `"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}]`
+		fragment = `"tool_calls":[{"index":0,"function":{"arguments":"{"}}]`
+	)
+	for _, head := range []struct{ id, created string }{{`"resp_1"`, "17"}, {`"resp_1"`, ""}, {"", "17.5"}, {"", ""}} {
+		for name, w := range twins() {
+			begin, end := "{", `,"finish_reason":null}]`
+			d := openai.Delta{}
+			if head.id != "" {
+				begin, d.ID = begin+`"id":`+head.id+",", []byte(head.id)
+			}
+			if head.created != "" {
+				begin, d.Created = begin+`"created":`+head.created+",", []byte(head.created)
+			}
+			begin += `"object":"chat.completion.chunk","choices":[{"index":0,"delta":{`
+			check := func(d openai.Delta, members, rest string) {
+				t.Helper()
+				d.Members = []byte(members)
+				if d.Role {
+					members = role + members
+				}
+				if d.Reasoning != nil {
+					members = `"reasoning_content":` + string(d.Reasoning)
+				}
+				got := w.short.Write([]byte("x"), &d)
+				want := w.long.Data([]byte("x"), openai.NewEvent(nil, []byte(begin+members+rest)))
+				if string(got) != string(want) {
+					t.Errorf("%s, %+v:\n got  %s\n want %s", name, head, got, want)
+				}
+			}
+			none := `},"logprobs":null` + end + "}"
+			early := name == "plain" || name == "second"
+			if early {
+				check(d, `"annotations":[{}]`, none) // before the role
+			}
+			first := d
+			first.Role = true
+			check(first, opening, none)
+			text := d
+			text.HasText = true
+			check(text, `"content":"a"`, none)
+			text.Logprobs = []byte(`{"content":[]}`)
+			check(text, `"content":"a"`, `},"logprobs":{"content":[]}`+end+"}")
+			thought := d
+			thought.Reasoning = []byte(`"hm"`)
+			check(thought, "", none)
+			begun := d
+			begun.HasText, begun.BeginCall = true, true
+			check(begun, call, none)
+			check(d, fragment, none)
+			last := d
+			last.Finish, last.ServiceTier, last.Usage = "length", []byte(`"flex"`), []byte(usage)
+			check(last, "", `},"logprobs":null,"finish_reason":"length"}],"service_tier":"flex","usage":`+usage+"}")
+			if !w.short.Done() {
+				t.Errorf("%s: not done", name)
+			}
+			w.long.Data(nil, openai.NewEvent(nil, []byte("[DONE]")))
+			if got, want := w.short.Summary(), w.long.Summary(); got != want {
+				t.Errorf("%s:\n got  %+v\n want %+v", name, got, want)
+			}
+			w.close(t)
+		}
+	}
+}
+
+func TestTooManyWrittenToolCallsFail(t *testing.T) {
+	s := openai.NewChatStream(newCall())
+	for range 513 {
+		s.Write(nil, &openai.Delta{BeginCall: true})
+	}
+	if s.Summary().Err == nil || !s.Done() {
+		t.Error("the answer goes on")
+	}
+}

@@ -1,0 +1,81 @@
+package l4vnc
+
+import (
+	"crypto/tls"
+	"io"
+	"net"
+	"time"
+
+	"github.com/mholt/caddy-l4/layer4"
+)
+
+const (
+	// refusalLinger bounds the clean end of a connection without a session. It is longer than a
+	// viewer needs to read a reason.
+	refusalLinger = time.Second
+	// sessionLinger bounds that of a session: a slow network may have to carry what was sent
+	// before.
+	sessionLinger = 10 * time.Second
+)
+
+// maxDrained bounds how much a peer can make us discard, in bytes.
+const maxDrained = 4 << 20
+
+// closeGracefully ends a connection so that the peer sees an end and no reset. A socket that is
+// closed with bytes unread resets, and a reason that is still on its way is lost with it. The
+// connection is closed for good once the peer has ended it too, or after linger, also if others
+// change its deadlines. torn means that a TLS record was cut in two: only the FIN can follow that.
+func closeGracefully(conn net.Conn, linger time.Duration, torn bool) {
+	lowest := transport(conn)
+	limit := time.AfterFunc(linger, func() { _ = lowest.Close() })
+	defer limit.Stop()
+	halfClose(conn, torn)
+	_ = lowest.SetReadDeadline(time.Time{})
+	_, _ = io.CopyN(io.Discard, lowest, maxDrained) // discarded
+	_ = lowest.Close()
+}
+
+// halfClose ends our direction: close_notify inside TLS, then FIN.
+func halfClose(conn net.Conn, torn bool) {
+	for ; conn != nil; conn = under(conn) {
+		if secure, ok := conn.(*tls.Conn); ok {
+			if !torn {
+				_ = secure.CloseWrite() // fails where the handshake did not end
+			}
+			continue
+		}
+		if half, ok := conn.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite() // the peer may be gone
+		}
+	}
+}
+
+// abort closes the connection of a viewer that is gone, and discards what was sent to it.
+func abort(conn net.Conn) {
+	lowest := transport(conn)
+	if tcp, ok := lowest.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // it is closed in any case
+	}
+	_ = lowest.Close()
+}
+
+// under is the connection below another, nil below the last.
+func under(conn net.Conn) net.Conn {
+	switch c := conn.(type) {
+	case *layer4.Connection:
+		return c.Conn
+	case interface{ NetConn() net.Conn }: // tls.Conn among them
+		return c.NetConn()
+	case interface{ Raw() net.Conn }: // of the PROXY protocol
+		return c.Raw()
+	}
+	return nil
+}
+
+// transport is the lowest connection of all: the socket.
+func transport(conn net.Conn) net.Conn {
+	for below := under(conn); below != nil; below = under(conn) {
+		conn = below
+	}
+	return conn
+}

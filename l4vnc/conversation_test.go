@@ -1,0 +1,153 @@
+package l4vnc
+
+import (
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+// conversation is a list of lines: "S " and what the server says, "C " and what the client says,
+// "T " and the host name with which the client begins TLS, "W " and how long both are silent,
+// "E " when the server ends its direction, "X " when the client closes.
+type conversation []string
+
+// play takes one side, 'S' or 'C'. It returns the connection to go on with.
+func (c conversation) play(conn net.Conn, side byte) (net.Conn, error) {
+	for i, line := range c {
+		what, text := line[0], line[2:]
+		switch {
+		case what == side && (what == 'S' || what == 'C'):
+			if _, err := io.WriteString(conn, text); err != nil {
+				return conn, fmt.Errorf("line %d: writing %q: %w", i, text, err)
+			}
+		case what == 'S' || what == 'C':
+			got := make([]byte, len(text))
+			if n, err := io.ReadFull(conn, got); string(got[:n]) != text {
+				return conn, fmt.Errorf("line %d: read %q, want %q (%w)", i, got[:n], text, err)
+			}
+		case what == 'T' && side == 'C':
+			secure := tls.Client(&untilEnd{Conn: conn}, clientTLS(text))
+			if err := secure.Handshake(); err != nil {
+				return conn, fmt.Errorf("line %d: %w", i, err)
+			}
+			conn = secure
+		case what == 'T':
+			secure := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{certificate()}, SessionTicketsDisabled: true})
+			if err := secure.Handshake(); err != nil {
+				return conn, fmt.Errorf("line %d: %w", i, err)
+			}
+			conn = secure
+		case what == 'W':
+			silence, _ := time.ParseDuration(text)
+			time.Sleep(silence)
+		case what == 'E' && side == 'C':
+			if rest, err := readToEnd(conn); err != nil || len(rest) > 0 {
+				return conn, fmt.Errorf("line %d: read %q, %w; want the end", i, rest, err)
+			}
+		case what == 'X' && side == 'C':
+			_ = conn.Close()
+		}
+	}
+	return conn, nil
+}
+
+// playToEnd plays the client, and checks that nothing follows but a clean end.
+func (c conversation) playToEnd(t *testing.T, conn net.Conn) {
+	t.Helper()
+	defer func() { _ = conn.Close() }()
+	last, err := c.play(conn, 'C')
+	if err != nil {
+		t.Error("viewer: ", err)
+		return
+	}
+	if len(c) > 0 && c[len(c)-1][0] == 'X' {
+		return
+	}
+	if rest, err := readToEnd(last); err != nil || len(rest) > 0 {
+		t.Errorf("viewer: read %q at the end, %v", rest, err)
+	}
+}
+
+// untilEnd notes the end of a connection below TLS.
+type untilEnd struct {
+	net.Conn
+	ended bool
+}
+
+func (u *untilEnd) Read(p []byte) (int, error) {
+	n, err := u.Conn.Read(p)
+	u.ended = u.ended || err != nil
+	return n, err
+}
+
+var errNoCloseNotify = errors.New("the connection ended without a close_notify")
+
+// readToEnd reads what follows. Inside TLS the end must be a close_notify: crypto/tls reports the
+// end of the connection below as io.EOF too.
+func readToEnd(conn net.Conn) (rest []byte, err error) {
+	rest, err = io.ReadAll(conn)
+	if secure, ok := conn.(*tls.Conn); ok && err == nil {
+		if below, ok := secure.NetConn().(*untilEnd); ok && below.ended {
+			err = errNoCloseNotify
+		}
+	}
+	return rest, err
+}
+
+// The pieces of conversations.
+const (
+	greets   = "S RFB 003.008\n"
+	says38   = "C RFB 003.008\n"
+	says37   = "C RFB 003.007\n"
+	says33   = "C RFB 003.003\n"
+	accepted = "S \x00\x00\x00\x00"
+	initOne  = "S \x05\x00\x02\xd0\x20\x18\x00\x01\x00\xff\x00\xff\x00\xff\x10\x08\x00\x00\x00\x00\x00\x00\x00\x03one"
+	pointer  = "\x05\x00\x00\x07\x00\x09"
+)
+
+const (
+	subX509None  = "\x04"
+	subX509Vnc   = "\x05"
+	subX509Plain = "\x06"
+)
+
+var (
+	desktopNone = conversation{greets, says38, "S \x01\x01", "C \x01", accepted}
+	desktopInit = conversation{"C \x01", initOne} // the gateway always asks to share
+	opened      = conversation{accepted, "C \x00", initOne, "C " + pointer, "S " + pointer}
+)
+
+// tlsFirst is a viewer behind a TLS wrapper whose server name has the form of a token.
+func tlsFirst(name string) conversation {
+	return conversation{"T " + name, greets, says38, "S \x01\x01", "C \x01"}
+}
+
+// veNCrypt is a viewer that waits for the greeting and chooses a sub-type.
+func veNCrypt(sub, name string) conversation {
+	return conversation{greets, says38, "S \x01\x13", "C \x13", "S \x00\x02", "C \x00\x02",
+		"S \x00\x02\x00\x00\x01\x04\x00\x00\x01\x06", "C \x00\x00\x01" + sub, "S \x01", "T " + name}
+}
+
+// plain shows a password.
+func plain(password string) string {
+	return "C " + string(binary.BigEndian.AppendUint32(make([]byte, 4), uint32(len(password)))) + password
+}
+
+// refusal is a SecurityResult with its reason.
+func refusal(text string) string { return "S \x00\x00\x00\x01" + counted(text) }
+
+func counted(text string) string {
+	return string(binary.BigEndian.AppendUint32(nil, uint32(len(text)))) + text
+}
+
+func join(parts ...conversation) (c conversation) {
+	for _, p := range parts {
+		c = append(c, p...)
+	}
+	return c
+}

@@ -1,0 +1,50 @@
+package l4vnc
+
+import (
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
+)
+
+// halfOpen is a connection without a good token so far. Where a limit is reached, it is evicted for
+// a newer one, which closes it. While it pauses, eviction only ends the pause.
+type halfOpen struct {
+	*connlimit.Slot
+	socket  net.Conn
+	evicted chan struct{}
+	pausing atomic.Bool
+}
+
+func newHalfOpen(limiter *connlimit.Limiter, viewer netip.Addr, limits connlimit.Limits, socket net.Conn) *halfOpen {
+	h := &halfOpen{socket: socket, evicted: make(chan struct{})}
+	h.Slot = limiter.Acquire(viewer, limits, h.evict)
+	return h
+}
+
+func (h *halfOpen) evict() {
+	close(h.evicted)
+	if !h.pausing.Load() {
+		_ = h.socket.Close() // wakes the reader; no reason can be sent in the middle of a step
+	}
+}
+
+// pause waits. It returns false where the connection is evicted meanwhile; the viewer can still be
+// sent a reason then.
+func (h *halfOpen) pause(wait time.Duration) bool {
+	if wait <= 0 {
+		return true
+	}
+	h.pausing.Store(true)
+	defer h.pausing.Store(false)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-h.evicted:
+		return false
+	}
+}

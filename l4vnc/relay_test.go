@@ -1,0 +1,209 @@
+package l4vnc
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mholt/caddy-l4/layer4"
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+func wrapped(conn net.Conn) *layer4.Connection { return layer4.WrapConnection(conn, nil, zap.NewNop()) }
+
+// openViewer is a viewer with an open session, inside TLS.
+func (g *fakeGateway) openViewer(token string) (viewer net.Conn, done <-chan struct{}) {
+	g.t.Helper()
+	conn, done := g.connect()
+	viewer, err := join(tlsFirst(token+"."+domain), opened).play(conn, 'C')
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return viewer, done
+}
+
+// At every end of a session the viewer sees a clean end inside TLS, and the record has the reason.
+func TestASessionEndsCleanlyAndForItsReason(t *testing.T) {
+	for reason, c := range map[string]struct {
+		policy workstation.Policy
+		end    func(g *fakeGateway, id string) // returns when the reason is given
+		after  time.Duration
+	}{
+		"released": {end: func(g *fakeGateway, _ string) {
+			if err := g.service.Release(g.t.Context(), "default", "one"); err != nil {
+				g.t.Error(err)
+			}
+		}},
+		"ended": {end: func(g *fakeGateway, id string) {
+			if err := g.service.EndSession("default", "one", id); err != nil {
+				g.t.Error(err)
+			}
+		}},
+		"replaced": {policy: workstation.Policy{OnConflict: workstation.Replace}, end: func(g *fakeGateway, _ string) {
+			g.joinAs(g.issue(workstation.Options{}), "192.0.2.9:1").Leave()
+		}},
+		"idle_timeout": {policy: workstation.Policy{IdleTimeout: time.Minute}, after: time.Minute, end: func(*fakeGateway, string) {}},
+		"max_duration": {policy: workstation.Policy{MaxDuration: time.Hour, IdleTimeout: 2 * time.Hour}, after: time.Hour, end: func(*fakeGateway, string) {}},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newGateway(t, options{policy: c.policy})
+				begun := time.Now()
+				viewer, done := g.openViewer(g.issue(workstation.Options{}))
+				views, err := g.service.Sessions("default", "one")
+				if err != nil || len(views) != 1 {
+					t.Fatal(views, err)
+				}
+				c.end(g, views[0].ID)
+				if rest, err := readToEnd(viewer); err != nil || len(rest) > 0 {
+					t.Errorf("the viewer reads %q, %v", rest, err)
+				}
+				if took := time.Since(begun); took != c.after {
+					t.Errorf("it ended after %v, want %v", took, c.after)
+				}
+				_ = viewer.Close()
+				<-done
+				r := g.wantRecord("", reason)
+				if r.BytesUp != int64(len(pointer)) || r.BytesDown != int64(len(pointer)) || r.Status != 200 || r.ID != views[0].ID {
+					t.Errorf("record %+v", r)
+				}
+			})
+		})
+	}
+}
+
+func TestASessionEndsWithEitherSide(t *testing.T) {
+	// A viewer that closes its window ends its direction inside TLS, and reads the end.
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, options{})
+		viewer, done := g.openViewer(g.issue(workstation.Options{}))
+		if err := viewer.(*tls.Conn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		conversation{"E "}.playToEnd(t, viewer)
+		<-done
+		g.wantRecord("", "viewer_left")
+	})
+	// A viewer that crashes.
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, options{})
+		viewer, done := g.openViewer(g.issue(workstation.Options{}))
+		_ = viewer.(*tls.Conn).NetConn().Close()
+		<-done
+		g.wantRecord("", "viewer_left")
+	})
+	// A workstation that leaves.
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, options{})
+		var desktop net.Conn
+		dial := g.handler.settings.dial
+		g.handler.settings.dial = func(ctx context.Context, pass *workstation.Pass) (net.Conn, error) {
+			conn, err := dial(ctx, pass)
+			desktop = conn
+			return conn, err
+		}
+		viewer, done := g.openViewer(g.issue(workstation.Options{}))
+		_ = desktop.Close()
+		conversation{"E "}.playToEnd(t, viewer)
+		<-done
+		g.wantRecord("", "workstation_left")
+	})
+	// A viewer that speaks nonsense.
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, options{})
+		viewer, done := g.openViewer(g.issue(workstation.Options{}))
+		conversation{"C \x4d", "E "}.playToEnd(t, viewer)
+		<-done
+		g.wantRecord("message", "protocol_error")
+	})
+}
+
+func TestKeysOfAViewOnlySessionAreDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, options{policy: workstation.Policy{IdleTimeout: time.Minute}})
+		viewOnly := true
+		conn, done := g.connect()
+		viewer, err := join(tlsFirst(g.issue(workstation.Options{ViewOnly: &viewOnly})+"."+domain),
+			conversation{accepted, "C \x00", initOne, "W 40s", "C " + pointer + request, "S " + request}).play(conn, 'C')
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		conversation{"E "}.playToEnd(t, viewer)
+		if took := time.Since(begun); took != time.Minute { // it was input all the same
+			t.Errorf("idle after %v", took)
+		}
+		<-done
+		g.wantRecord("", "idle_timeout")
+	})
+}
+
+// The policy decides what a viewer may ask for: here no change of size and no clipboard.
+func TestTheFilterHasThePolicyOfTheConfiguration(t *testing.T) {
+	const size = "\xfb\x00\x04\x00\x03\x00\x01\x00" + "\x00\x00\x00\x01\x00\x00\x00\x00\x04\x00\x03\x00\x00\x00\x00\x00"
+	const clipboard = "\x06\x00\x00\x00\x00\x00\x00\x02hi"
+	const rawThenTight = "\x02\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x07"
+	const tightThenRaw = "\x02\x00\x00\x02\x00\x00\x00\x07\x00\x00\x00\x00"
+	for name, c := range map[string]struct {
+		policy       workstation.Policy
+		said, goesOn string
+	}{
+		"all":          {workstation.Policy{}, size + clipboard, size + clipboard},
+		"a fixed size": {workstation.Policy{FixedSize: true}, size + clipboard, clipboard},
+		"no clipboard": {workstation.Policy{NoClipboardIn: true}, size + clipboard, size},
+		"5 a second":   {workstation.Policy{FPS: 5}, request + request + pointer, request + pointer},
+		"Tight":        {workstation.Policy{}, rawThenTight, tightThenRaw},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGateway(t, options{policy: c.policy})
+			viewer, done := g.openViewer(g.issue(workstation.Options{}))
+			if _, err := (conversation{"C " + c.said, "S " + c.goesOn}).play(viewer, 'C'); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			_ = viewer.Close()
+			<-done
+		})
+	}
+}
+
+// A viewer that is accepted and sends nothing more is closed soon after a release.
+func TestAReleaseEndsAViewerThatHasNotAskedForTheDesktop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, options{})
+		conn, done := g.connect()
+		viewer, err := append(tlsFirst(g.issue(workstation.Options{})+"."+domain), accepted).play(conn, 'C')
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if err := g.service.Release(t.Context(), "default", "one"); err != nil {
+			t.Fatal(err)
+		}
+		conversation{"E "}.playToEnd(t, viewer)
+		<-done
+		if took := time.Since(begun); took > refusalLinger {
+			t.Errorf("it took %v", took)
+		}
+		g.wantRecord("", "released")
+	})
+}
+
+func TestAViewerThatLeavesBeforeTheDesktopLeavesARecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t, options{})
+		socket, viewer := net.Pipe()
+		cx := wrapped(connection{socket, tcpAddr("127.0.0.1:5900"), tcpAddr(viewerAddress)})
+		done := g.handle(cx)
+		append(tlsFirst(g.issue(workstation.Options{})+"."+domain), accepted, "X ").playToEnd(t, viewer)
+		<-done
+		g.wantRecord("", "viewer_left")
+		if id, set := cx.Replacer().Get("l4.gatehouse.session"); set {
+			t.Errorf("it is a session: %v", id)
+		}
+	})
+}
