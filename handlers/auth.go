@@ -18,14 +18,13 @@ func init() {
 	caddy.RegisterModule(Auth{})
 }
 
-// Auth authenticates the caller by gateway key and asks for scopes; then the
-// next handler runs. It protects routes that are not Gatehouse's own, for
-// instance a reverse_proxy. It sets {http.auth.user.id} and takes the
-// Authorization header away: a backend has no use for a gateway key, but to call
-// the gateway with it. CORS preflights pass. A refusal has the family's error
-// shape (401 and 403).
+// Auth authenticates the caller by gateway key and requires scopes; then the next handler runs. It
+// protects routes that are not Gatehouse's own, for instance a reverse_proxy. It sets
+// {http.auth.user.id} and removes the Authorization header: a backend could only use a gateway key
+// to call the gateway with it. CORS preflights pass. A refusal has the family's error shape (401,
+// 403, 503).
 type Auth struct {
-	// Scopes the key must all carry. Default: none, any valid key passes.
+	// Scopes are those that the key must have, all of them. Default: none, any valid key passes.
 	Scopes []string `json:"scopes,omitempty"`
 
 	required keys.Scope
@@ -52,11 +51,7 @@ func (h *Auth) Provision(ctx caddy.Context) (err error) {
 
 func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if preflight(r) && r.ContentLength == 0 {
-		// Whoever is behind must not take it for more than it is.
-		for _, override := range methodOverrides {
-			r.Header.Del(override)
-		}
-		return next.ServeHTTP(w, r)
+		return next.ServeHTTP(w, harmless(r))
 	}
 	a, ok := api.Of(r.URL.Path)
 	if !ok {
@@ -86,12 +81,21 @@ func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	return nil
 }
 
-// methodOverrides are headers by which some backends take a request for
-// another method than its own.
+// harmless returns a preflight for the next handler: nobody has authenticated it, so a backend must
+// not take it for a request of another method. Browsers send no key with it (Fetch standard, 4.8).
+func harmless(r *http.Request) *http.Request {
+	r = withoutKey(r.Context(), r)
+	for _, override := range methodOverrides {
+		r.Header.Del(override)
+	}
+	return r
+}
+
+// methodOverrides are headers by which some backends take a request for one of another method.
 var methodOverrides = []string{"X-Http-Method", "X-Http-Method-Override", "X-Method-Override"}
 
-// authRoute is the record's and metric's name for requests to guarded routes:
-// their paths are not ours and of unbounded number.
+// authRoute is the route of guarded requests in records and metrics: their paths are not ours, and
+// their number has no bound.
 const authRoute = "gatehouse_auth"
 
 var (

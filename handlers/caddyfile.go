@@ -8,9 +8,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
-// Each directive gets a place in Caddy's order: authentication before Caddy's
-// own, the API before whatever else answers. Those of single endpoints are
-// registered in endpoint.go.
+// Each directive has a position in Caddy's order: authentication before Caddy's own, the API before
+// the handlers that answer. The directives of single endpoints are registered in endpoint.go.
 func init() {
 	register("gatehouse_auth", "basic_auth", func() directive { return new(Auth) })
 	register("gatehouse", "respond", func() directive { return new(Gatehouse) })
@@ -21,9 +20,9 @@ type directive interface {
 	caddyfile.Unmarshaler
 }
 
-func register(name, before string, make func() directive) {
+func register(name, before string, create func() directive) {
 	httpcaddyfile.RegisterHandlerDirective(name, func(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-		d := make()
+		d := create()
 		return d, d.UnmarshalCaddyfile(h.Dispenser)
 	})
 	httpcaddyfile.RegisterDirectiveOrder(name, httpcaddyfile.Before, before)
@@ -43,9 +42,9 @@ func (h *Gatehouse) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // UnmarshalCaddyfile reads the directive; the arguments are scopes:
 //
 //	gatehouse_auth [<matcher>] [<scopes…>]
-func (a *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+func (h *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
-	a.Scopes = d.RemainingArgs()
+	h.Scopes = d.RemainingArgs()
 	return caddykit.Options{}.Block(d)
 }
 

@@ -9,12 +9,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
-// Each endpoint of the table is a module and a directive of its own, too.
+// Each endpoint of the table is a module and a directive of its own.
 func init() {
 	for _, name := range endpointNames() {
 		caddy.RegisterModule(Endpoint{name: name})
@@ -22,22 +21,19 @@ func init() {
 	}
 }
 
-// Endpoint serves one endpoint of the route table on the paths that the site's
-// routes choose, as http.handlers.gatehouse_<name>. The scope of the endpoint
-// is needed as in the table. Without a caller put there by gatehouse_auth it
-// authenticates by itself.
+// Endpoint serves one endpoint of the route table on the paths that the site's routes choose, as
+// http.handlers.gatehouse_<name>. The key needs the scope of the endpoint in the table. A request
+// that gatehouse_auth has not authenticated is authenticated here.
 //
-// An endpoint with names in its path finds them behind the part of the path
-// that the table knows: gatehouse_models lists the models, and shows one where
-// its name follows "/models/" or "/model/"; gatehouse_vnc_url needs
-// "/workstations/{id}/vnc".
+// An endpoint with names in its path finds them at the end of the path, after the part that the
+// table has: gatehouse_models lists the models, and shows one if its name follows "/models/" or
+// "/model/"; gatehouse_vnc_url needs "/workstations/{id}/vnc".
 type Endpoint struct {
-	// Family is the SDK family whose shapes are spoken: "openai" or
-	// "openrouter". Default: openrouter where the path contains /api/v1/,
-	// else openai.
+	// Family is the SDK family in whose shapes it answers: "openai" or "openrouter". Default:
+	// openrouter if the path contains /api/v1/, otherwise openai.
 	Family string `json:"family,omitempty"`
 
-	name    string  // of the endpoint
+	name    string  // of the endpoint in the table
 	api     api.API // nil: by the path
 	gateway *gateway.Gateway
 }
@@ -75,7 +71,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyh
 	}
 	m := matchEndpoint(e.name, r.URL.Path)
 	if m == nil {
-		return refuse(e.gateway, w, r, a, apierror.New(apierror.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path))
+		return refuse(e.gateway, w, r, a, unknownURL(r))
 	}
 	m.api = a
 	return serve(e.gateway, w, r, m)
@@ -91,35 +87,33 @@ func endpointNames() (names []string) {
 	return names
 }
 
-// matchEndpoint returns what the table has for the end of a path at the endpoint of this name; the path
-// may begin with anything. If the table's paths hold no name that is needed, any path matches. It
-// returns nil for an unknown path.
+// matchEndpoint returns what the table has for the end of a path, if that is an endpoint of this
+// name; the path may begin with anything. An endpoint that is the only one of its name, and needs
+// no name in its path, matches every path. It returns nil for an unknown path. The match has no
+// API.
 func matchEndpoint(name, path string) *match {
-	for rest := path; rest != ""; rest = nextSegment(rest) {
+	for rest := path; rest != ""; rest = afterSegment(rest) {
 		for _, prefix := range []string{api.OpenAIPrefix, api.OpenRouterPrefix} {
-			if p := matchPath(prefix + rest); p != nil && p.endpoints[0].name == name {
-				return &match{endpoints: p.endpoints, name: p.name, item: p.item}
+			if m := matchPath(prefix + rest); m != nil && m.endpoints[0].name == name {
+				return &match{endpoints: m.endpoints, name: m.name, item: m.item}
 			}
 		}
 	}
-	var plain *endpoint // the one endpoint of a path without names
+	var only *endpoint
 	for _, r := range routes {
-		switch {
-		case r.endpoint.name != name:
-		case plain != nil && r.endpoint != plain:
-			return nil
-		case !strings.Contains(r.path, "{"):
-			plain = r.endpoint
+		if r.endpoint.name != name {
+			continue
 		}
+		if strings.Contains(r.path, "{") || only != nil && r.endpoint != only {
+			return nil
+		}
+		only = r.endpoint
 	}
-	if plain == nil {
-		return nil
-	}
-	return &match{endpoints: []*endpoint{plain}}
+	return &match{endpoints: []*endpoint{only}}
 }
 
-// nextSegment returns the path behind its first segment.
-func nextSegment(path string) string {
+// afterSegment returns the path after its first segment.
+func afterSegment(path string) string {
 	_, rest, _ := strings.Cut(path, "/")
 	return rest
 }

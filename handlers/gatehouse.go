@@ -1,10 +1,9 @@
 // Package handlers has the HTTP modules of Gatehouse: one thin file for each endpoint.
 //
 // http.handlers.gatehouse serves the whole route table of both SDK families;
-// http.handlers.gatehouse_<endpoint> serves one endpoint wherever a route puts
-// it; http.handlers.gatehouse_auth only authenticates. Each asks the gatehouse
-// app for its gateway, and none ever runs an endpoint for a caller that it did
-// not authenticate.
+// http.handlers.gatehouse_<endpoint> serves one endpoint wherever a route puts it;
+// http.handlers.gatehouse_auth only authenticates. Each asks the gatehouse app for its gateway. No
+// endpoint runs for a caller who was not authenticated.
 package handlers
 
 import (
@@ -24,10 +23,10 @@ func init() {
 	caddy.RegisterModule(Gatehouse{})
 }
 
-// Gatehouse serves the API of both SDK families: every path below /v1/ and
-// /api/v1/. It owns those paths, so an unknown one is a 404 and a wrong method a
-// 405 in the family's own error shape. All other paths, and CORS preflights
-// (which belong to the site's own configuration), go to the next handler.
+// Gatehouse serves the API of both SDK families: every path below /v1/ and /api/v1/. It owns those
+// paths, so an unknown one is a 404 and a wrong method a 405 in the family's own error shape. All
+// other paths, and CORS preflights (which belong to the site's own configuration), go to the next
+// handler.
 type Gatehouse struct {
 	gateway *gateway.Gateway
 }
@@ -52,22 +51,26 @@ func (h *Gatehouse) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	}
 	a, ours := api.Of(r.URL.Path)
 	if !ours {
-		if hint := forgottenPrefix(r.URL.Path); hint != nil {
-			return refuse(h.gateway, w, r, api.OpenAI{}, hint)
+		if refusal := missingPrefix(r.URL.Path); refusal != nil {
+			return refuse(h.gateway, w, r, api.OpenAI{}, refusal)
 		}
 		return next.ServeHTTP(w, r)
 	}
-	return refuse(h.gateway, w, r, a, apierror.New(apierror.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path))
+	return refuse(h.gateway, w, r, a, unknownURL(r))
 }
 
-// preflight recognises a CORS preflight request (Fetch standard, 3.3.2).
+func unknownURL(r *http.Request) *apierror.Error {
+	return apierror.New(apierror.UnknownURL, "unknown URL (%.10s %.200s)", r.Method, r.URL.Path)
+}
+
+// preflight reports whether the request is a CORS preflight (Fetch standard, 3.3.2).
 func preflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// forgottenPrefix helps whoever gave an SDK the bare origin as base URL: the
-// next handler's answer would only puzzle.
-func forgottenPrefix(path string) *apierror.Error {
+// missingPrefix is the refusal of a request whose SDK was given a base URL without the prefix of
+// its family, nil for any other: the next handler's answer would not say what is wrong.
+func missingPrefix(path string) *apierror.Error {
 	switch strings.TrimSuffix(path, "/") {
 	case "/chat/completions", "/responses", "/models":
 		return apierror.New(apierror.UnknownURL, "unknown URL %s: the SDK's base URL must end in /v1 (OpenAI) or /api/v1 (OpenRouter)", path)

@@ -60,8 +60,8 @@ func (x *apiRequest) readOptions(read func(name string, value []byte) (known boo
 	})
 }
 
-// option reads one value, which want describes. Null leaves dst as it is; a value of another type is
-// refused.
+// option reads one value, which want describes. Null leaves dst as it is; a value of another type
+// is refused.
 func option[T any](name string, value []byte, dst *T, want string) (bool, error) {
 	if string(value) == "null" {
 		return true, nil

@@ -10,36 +10,34 @@ import (
 
 // match is what the table has for a path: one endpoint for each method, and the names in the path.
 type match struct {
-	api        api.API
-	endpoints  []*endpoint
-	name, item string // {id}, or the rest of the path; {session}
+	api       api.API
+	endpoints []*endpoint
+	name      string // {id}, or the rest of the path
+	item      string // {session}
 }
 
 // The table by the kind of its paths, each path once with all its endpoints.
-var exactPaths, prefixPaths, patternPaths = func() (exact map[string]*match, prefixes, segments []pathMatch) {
+var exactPaths, prefixPaths, patternPaths = func() (exact map[string]*match, prefixes, patterns []pathMatch) {
 	exact = make(map[string]*match, len(routes))
+	paths := make(map[string]*match, len(routes))
 	for i := range routes {
 		r := &routes[i]
-		if p := exact[r.path]; p != nil {
-			p.endpoints = append(p.endpoints, r.endpoint)
+		if m := paths[r.path]; m != nil {
+			m.endpoints = append(m.endpoints, r.endpoint)
 			continue
 		}
-		p := &match{api: r.api, endpoints: []*endpoint{r.endpoint}}
-		exact[r.path] = p
+		m := &match{api: r.api, endpoints: []*endpoint{r.endpoint}}
+		paths[r.path] = m
 		switch {
 		case strings.HasSuffix(r.path, "/"):
-			prefixes = append(prefixes, pathMatch{r.path, p})
+			prefixes = append(prefixes, pathMatch{r.path, m})
 		case strings.Contains(r.path, "{"):
-			segments = append(segments, pathMatch{r.path, p})
+			patterns = append(patterns, pathMatch{r.path, m})
+		default:
+			exact[r.path] = m
 		}
 	}
-	for _, p := range prefixes {
-		delete(exact, p.path)
-	}
-	for _, p := range segments {
-		delete(exact, p.path)
-	}
-	return exact, prefixes, segments
+	return exact, prefixes, patterns
 }()
 
 type pathMatch struct {
@@ -47,14 +45,13 @@ type pathMatch struct {
 	*match
 }
 
-// matchPath returns what is served at a path, which is decoded once as net/http does it. It returns
-// nil if there is nothing.
+// matchPath returns what is served at a path that net/http has decoded, nil if there is nothing.
 func matchPath(path string) *match {
 	if p := exactPaths[path]; p != nil {
 		return p
 	}
-	if plain := tidy(path); plain != path {
-		return matchPath(plain)
+	if clean := cleanPath(path); clean != path {
+		return matchPath(clean)
 	}
 	for _, p := range prefixPaths {
 		if name, ok := strings.CutPrefix(path, p.path); ok && name != "" {
@@ -67,6 +64,18 @@ func matchPath(path string) *match {
 		}
 	}
 	return nil
+}
+
+// cleanPath removes "//" and a slash at the end: some SDKs send them if the base URL ends in a
+// slash.
+func cleanPath(path string) string {
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	return path
 }
 
 // segments compares a path with a pattern and returns the names in it. No segment is empty.
@@ -116,7 +125,8 @@ func (m *match) allowed() []string {
 }
 
 // wrongMethod is the refusal of a method that no endpoint has. A client that asks for a WebSocket
-// (Codex does, at responses) gets 426 and goes on with HTTP at once; a 405 it tries again.
+// (Codex does, at responses) gets 426 and goes on with HTTP at once; after a 405 it would try
+// again.
 func (m *match) wrongMethod(r *http.Request) *apierror.Error {
 	methods := strings.Join(m.allowed(), ", ")
 	if asksForWebSocket(r) {

@@ -44,13 +44,13 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, m *match)
 		x.writeError(apierror.From(err))
 		return nil
 	}
-	label := labelOf(m.api, e)
+	route := routeName(m.api, e)
 	caller, err := authenticated(g, r)
 	if err != nil { // 401
-		x.unauthenticated(label, err)
+		x.unauthenticated(route, err)
 		return nil
 	}
-	if err := x.begin(caller, label, e.recorded); err != nil { // 503
+	if err := x.begin(caller, route, e.recorded); err != nil { // 503
 		x.writeError(apierror.From(err))
 		return nil
 	}
@@ -66,8 +66,8 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, m *match)
 }
 
 // begin opens the request of an authenticated caller.
-func (x *apiRequest) begin(caller modelcall.Caller, label string, recorded bool) (err error) {
-	x.Request, err = modelcall.Begin(x.gateway.Requests(), x.w, x.r, caller, modelcall.Route{Name: label, Family: x.api.Name(), Recorded: recorded}, x.ids)
+func (x *apiRequest) begin(caller modelcall.Caller, route string, recorded bool) (err error) {
+	x.Request, err = modelcall.Begin(x.gateway.Requests(), x.w, x.r, caller, modelcall.Route{Name: route, Family: x.api.Name(), Recorded: recorded}, x.ids)
 	return err
 }
 
@@ -94,9 +94,9 @@ func newRequest(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, a ap
 	return x
 }
 
-// newIDs returns two names of a request: one for headers and logs, and one in OpenRouter's form to ask
-// for the generation. Both begin with the time in seconds, so that they sort in a log; the rest is
-// random.
+// newIDs returns two names of a request: one for headers and logs, and one in OpenRouter's form to
+// ask for the generation. Both begin with the time in seconds, so that they sort in a log; the rest
+// is random.
 func newIDs(g *gateway.Gateway) modelcall.IDs {
 	var random [22]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
@@ -143,7 +143,12 @@ func authenticated(g *gateway.Gateway, r *http.Request) (modelcall.Caller, error
 // withCaller returns the request for the next handler: its context has the caller, and its header
 // has no key.
 func withCaller(r *http.Request, c modelcall.Caller) *http.Request {
-	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+	return withoutKey(context.WithValue(r.Context(), callerKey{}, c), r)
+}
+
+// withoutKey returns the request with this context and a header of its own that has no key.
+func withoutKey(ctx context.Context, r *http.Request) *http.Request {
+	r = r.WithContext(ctx)
 	r.Header = r.Header.Clone()
 	r.Header.Del("Authorization")
 	return r
@@ -159,8 +164,8 @@ func bearer(h http.Header) string {
 	return strings.TrimSpace(token)
 }
 
-// showPlaceholders lets the site's own configuration use facts of the request (log fields, headers).
-// They are computed only when they are used.
+// showPlaceholders lets the site's own configuration use facts of the request (log fields,
+// headers). They are computed only when they are used.
 func (x *apiRequest) showPlaceholders() {
 	repl, ok := x.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if !ok {

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -34,8 +33,9 @@ var (
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
 )
 
-// route is one row of the table. A path that ends in a slash takes the rest of the request's path as a
-// name, because a model's name has slashes. {id} and {session} stand for one segment each.
+// route is one row of the table. A path that ends in a slash takes the rest of the request's path
+// as a name, because the name of a model has slashes. {id} and {session} stand for one segment
+// each.
 type route struct {
 	path     string
 	api      api.API
@@ -66,12 +66,12 @@ var routes = []route{
 	{"/api/v1/key", api.OpenRouter{}, keyEndpoint},
 }
 
-// labels names an endpoint of a family in records, metrics and logs.
-var labels = func() map[labelKey]string {
-	m := make(map[labelKey]string, len(routes))
+// routeNames has what [routeName] returns, made once.
+var routeNames = func() map[familyEndpoint]string {
+	m := make(map[familyEndpoint]string, len(routes))
 	for i := range routes {
 		r := &routes[i]
-		key := labelKey{r.api.Name(), r.endpoint}
+		key := familyEndpoint{r.api.Name(), r.endpoint}
 		if m[key] == "" {
 			m[key] = r.endpoint.method + " " + r.path
 		}
@@ -79,27 +79,17 @@ var labels = func() map[labelKey]string {
 	return m
 }()
 
-type labelKey struct {
+type familyEndpoint struct {
 	family   string
 	endpoint *endpoint
 }
 
-// labelOf returns the endpoint's route in the table. An endpoint that a site's own routes serve for
-// another family has its own name.
-func labelOf(a api.API, e *endpoint) string {
-	if label := labels[labelKey{a.Name(), e}]; label != "" {
-		return label
+// routeName names an endpoint of a family in records, metrics and logs: its method and its first
+// path in the table. An endpoint that the site's own routes serve for another family has its own
+// name.
+func routeName(a api.API, e *endpoint) string {
+	if name := routeNames[familyEndpoint{a.Name(), e}]; name != "" {
+		return name
 	}
 	return e.method + " " + e.name
-}
-
-// tidy removes "//" and a slash at the end: some SDKs send them if the base URL ends in a slash.
-func tidy(path string) string {
-	for strings.Contains(path, "//") {
-		path = strings.ReplaceAll(path, "//", "/")
-	}
-	if len(path) > 1 {
-		path = strings.TrimSuffix(path, "/")
-	}
-	return path
 }

@@ -46,6 +46,5 @@ func serveVNCURL(x *apiRequest) error {
 	return x.reply(http.StatusOK, issued)
 }
 
-// maxExpiresIn bounds expires_in, in seconds; the configured max_duration may
-// bound it further.
+// maxExpiresIn bounds expires_in, in seconds (30 days). The configured max_duration may be shorter.
 const maxExpiresIn = 30 * 24 * 3600

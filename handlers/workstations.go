@@ -8,7 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// listOf is the form of every list below /v1.
+// listOf is the shape of every list below /v1.
 func listOf(data any) any {
 	return struct {
 		Object string `json:"object"`
@@ -16,23 +16,15 @@ func listOf(data any) any {
 	}{"list", data}
 }
 
-// serveWorkstations lists the tenant's workstations. Addresses are for keys
-// that manage them.
+// serveWorkstations lists the tenant's workstations.
 func serveWorkstations(x *apiRequest) error {
-	if _, err := x.strictQuery(); err != nil {
-		return err
-	}
-	service, err := x.workstations()
-	if err != nil {
-		return err
-	}
-	manages, err := x.seesWorkstations()
+	service, manages, err := x.viewWorkstations()
 	if err != nil {
 		return err
 	}
 	views := service.List(x.Credential.Tenant)
-	if !manages {
-		for i := range views {
+	for i := range views {
+		if !manages {
 			views[i].Address = ""
 		}
 	}
@@ -41,14 +33,7 @@ func serveWorkstations(x *apiRequest) error {
 
 // serveWorkstation shows one workstation.
 func serveWorkstation(x *apiRequest) error {
-	if _, err := x.strictQuery(); err != nil {
-		return err
-	}
-	service, err := x.workstations()
-	if err != nil {
-		return err
-	}
-	manages, err := x.seesWorkstations()
+	service, manages, err := x.viewWorkstations()
 	if err != nil {
 		return err
 	}
@@ -62,16 +47,19 @@ func serveWorkstation(x *apiRequest) error {
 	return x.reply(http.StatusOK, view)
 }
 
-// seesWorkstations requires one of the two scopes and reports whether it is the
-// greater one.
-func (x *apiRequest) seesWorkstations() (manages bool, err error) {
-	if x.Credential.Has(keys.WorkstationsManage) {
-		return true, nil
+// viewWorkstations returns the service for a key that has one of the two scopes. Addresses are only
+// for keys that may manage workstations.
+func (x *apiRequest) viewWorkstations() (service *workstation.Service, manages bool, err error) {
+	if service, err = x.readWorkstations(); err != nil {
+		return nil, false, err
 	}
-	return false, x.Require(keys.WorkstationsConnect)
+	if x.Credential.Has(keys.WorkstationsManage) {
+		return service, true, nil
+	}
+	return service, false, x.Require(keys.WorkstationsConnect)
 }
 
-// registerWorkstation puts a workstation in service: 201 when it is new.
+// registerWorkstation puts a workstation in service: 201 if it is new, else 200.
 func registerWorkstation(x *apiRequest) error {
 	service, err := x.workstations()
 	if err != nil {
@@ -101,8 +89,8 @@ func registerWorkstation(x *apiRequest) error {
 	return x.reply(status, view)
 }
 
-// releaseWorkstation ends all that is open at a workstation; 204 when that is
-// done and durable, again when it is repeated.
+// releaseWorkstation ends all tokens and sessions of a workstation: 204 once that is durable, also
+// if it is repeated.
 func releaseWorkstation(x *apiRequest) error {
 	service, err := x.workstations()
 	if err != nil {
@@ -116,10 +104,7 @@ func releaseWorkstation(x *apiRequest) error {
 
 // serveSessions lists the open sessions of a workstation.
 func serveSessions(x *apiRequest) error {
-	if _, err := x.strictQuery(); err != nil {
-		return err
-	}
-	service, err := x.workstations()
+	service, err := x.readWorkstations()
 	if err != nil {
 		return err
 	}
@@ -130,7 +115,7 @@ func serveSessions(x *apiRequest) error {
 	return x.reply(http.StatusOK, listOf(sessions))
 }
 
-// endSession ends one session and the token that it came with.
+// endSession ends one session and the token with which it was opened.
 func endSession(x *apiRequest) error {
 	service, err := x.workstations()
 	if err != nil {
@@ -140,6 +125,14 @@ func endSession(x *apiRequest) error {
 		return err
 	}
 	return x.noContent()
+}
+
+// readWorkstations is workstations for a route that takes no query.
+func (x *apiRequest) readWorkstations() (*workstation.Service, error) {
+	if _, err := x.strictQuery(); err != nil {
+		return nil, err
+	}
+	return x.workstations()
 }
 
 // workstations returns the service, if it can serve now, and notes the workstation in the record.

@@ -1,5 +1,5 @@
-// Package api is how the SDKs of each family want to be answered: errors, rates, model lists and chat
-// answers. The Responses API has the same shapes in both families.
+// Package api is how the SDKs of each family want to be answered: errors, rates, model lists and
+// chat answers. The Responses API has the same shapes in both families.
 package api
 
 import (

@@ -13,7 +13,7 @@ import (
 //	/v1, on every answer to a model call under a rate       /api/v1, on a 429 of a rate
 //	  x-ratelimit-limit-requests      60                      X-RateLimit-Limit      60
 //	  x-ratelimit-remaining-requests  59                      X-RateLimit-Remaining  0
-//	  x-ratelimit-reset-requests      1s, 6m0s, 12ms          X-RateLimit-Reset      milliseconds since 1970
+//	  x-ratelimit-reset-requests      1s, 6m0s, 12ms          X-RateLimit-Reset      Unix milliseconds
 //	  the same with -tokens
 //
 // Of several rates the one with the least remaining is shown.
@@ -53,8 +53,8 @@ func (n *rateHeaders) set(h http.Header, r *apierror.Rate, reset string) {
 	h[n.reset] = []string{reset}
 }
 
-// resetText writes a duration as OpenAI does: in milliseconds below a second, else in whole seconds,
-// rounded up.
+// resetText writes a duration as OpenAI does: in milliseconds below a second, else in whole
+// seconds, rounded up.
 func resetText(d time.Duration) string {
 	if d < time.Second {
 		return strconv.FormatInt(Milliseconds(d), 10) + "ms"

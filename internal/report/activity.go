@@ -73,8 +73,6 @@ func refusal(err error) error {
 	switch {
 	case errors.As(err, &param):
 		return apierror.New(apierror.InvalidValue, "%s: %s", param.Param, param.Reason).WithParam(param.Param)
-	case errors.Is(err, activity.ErrBadCursor):
-		return apierror.New(apierror.InvalidValue, "cursor: not one of this route's").WithParam("cursor")
 	case errors.Is(err, activity.ErrTooManyDays):
 		return apierror.New(apierror.InvalidValue, "%v", activity.ErrTooManyDays)
 	case errors.Is(err, context.Canceled):

@@ -11,9 +11,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 )
 
-// Key returns what a key has spent and may still spend. Balances are those of the key's budgets. Usage
-// is the ledger's for the periods in which the key has a budget, and otherwise what the activity still
-// has: the priced calls within its retention. Errors: 503.
+// Key returns what a key has spent and may still spend. Balances are those of the key's budgets.
+// Usage is the ledger's for the periods in which the key has a budget, and otherwise what the
+// activity still has: the priced calls within its retention. Errors: 503.
 func Key(ctx context.Context, log *activity.Log, key *keys.Key, balances []limits.Balance, now time.Time) ([]byte, error) {
 	days, err := log.Daily(ctx, activity.Filter{Tenant: key.Tenant, Key: key.Name})
 	if err != nil {
@@ -33,8 +33,8 @@ func LedgerFailure(ctx context.Context, err error) error {
 	return apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be read now").WithCause(err)
 }
 
-// showBudgets shows the budgets of a key. OpenRouter's own members show the one for money with the least
-// remaining.
+// showBudgets shows the budgets of a key. OpenRouter's own members show the one for money with the
+// least remaining.
 func showBudgets(info *openrouter.KeyInfo, balances []limits.Balance) {
 	for _, b := range balances {
 		info.Budgets = append(info.Budgets, budget(b))
@@ -70,7 +70,7 @@ func budget(b limits.Balance) openrouter.Budget {
 	}
 }
 
-// spent returns the sums of all days, of today, of this week (from Monday) and of this month, in UTC.
+// spent returns the sums of all days, of today, this week (from Monday) and this month, in UTC.
 func spent(days []activity.Day, now time.Time) (all, day, week, month openrouter.USD) {
 	today := now.Format(time.DateOnly)
 	monday := now.AddDate(0, 0, -(int(now.Weekday())+6)%7).Format(time.DateOnly)

@@ -1,13 +1,87 @@
 package report
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-var noon = time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC) // a Wednesday
+func newKey() *keys.Key { return &keys.Key{Name: "dev", Tenant: "acme"} }
+
+// keyConstants are the members of an answer that are the same for all keys.
+const keyConstants = `"byok_usage":0,"byok_usage_daily":0,"byok_usage_weekly":0,"byok_usage_monthly":0,"is_free_tier":false,
+	"is_management_key":false,"is_provisioning_key":false,"include_byok_in_limit":false,"creator_user_id":null,"organization_id":null,"workspace_id":null,
+	"allowed_data_regions":[],"free_model_daily_requests":{"limit":0,"remaining":0,"used":0},
+	"rate_limit":{"requests":-1,"interval":"10s","note":"not used; limits are told by the answers of a call"}`
+
+// Without a budget the activity says what was spent: of the key's own calls.
+func TestAKeyWithoutBudgets(t *testing.T) {
+	today, others, tenants := fullCall, fullCall, fullCall
+	today.ID, today.CreatedAt = "gen-3", noon
+	others.ID, others.Key = "gen-4", "ops"
+	tenants.ID, tenants.Tenant = "gen-5", "other"
+	log, _ := newLog(t, fullCall, today, others, tenants, refused)
+	got, err := Key(t.Context(), log, newKey(), nil, noon.In(time.FixedZone("", 13*3600))) // a day is one of UTC
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantJSON(t, got, `{"data":{"label":"dev","limit":null,"limit_remaining":null,"limit_reset":null,
+		"usage":0.003,"usage_daily":0.0015,"usage_weekly":0.003,"usage_monthly":0.003,"budgets":[],"expires_at":null,`+keyConstants+`}}`)
+}
+
+func TestAKeyWithBudgets(t *testing.T) {
+	log, _ := newLog(t, fullCall)
+	key := newKey()
+	key.Expires = noon
+	tomorrow := time.Date(2026, 3, 19, 0, 0, 0, 0, time.UTC)
+	got, err := Key(t.Context(), log, key, []limits.Balance{
+		{Budget: limits.Budget{Unit: limits.Money, Limit: 5e9, Period: limits.Total}, Spent: 2e9, Reserved: 1e9},
+		{Budget: limits.Budget{Unit: limits.Tokens, Limit: 100, Period: limits.Daily, Soft: true}, Spent: 90, Reserved: 5, ResetsAt: tomorrow},
+	}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantJSON(t, got, `{"data":{"label":"dev","limit":5,"limit_remaining":2,"limit_reset":null,
+		"usage":2,"usage_daily":0,"usage_weekly":0.0015,"usage_monthly":0.0015,"budgets":[
+		{"unit":"usd","period":"total","soft":false,"limit":5,"spent":2,"reserved":1,"resets_at":null},
+		{"unit":"tokens","period":"day","soft":true,"limit":100,"spent":90,"reserved":5,"resets_at":"2026-03-19T00:00:00.000Z"}],
+		"expires_at":"2026-03-18T12:00:00.000Z",`+keyConstants+`}}`)
+}
+
+// OpenRouter's members show one budget: that for money with the least remaining. The ledger's
+// figure replaces the sum of the activity for the period of each budget.
+func TestTheTightestBudgetIsShown(t *testing.T) {
+	log, _ := newLog(t, fullCall)
+	money := func(limit int64, p limits.Period, spent int64) limits.Balance {
+		return limits.Balance{Budget: limits.Budget{Unit: limits.Money, Limit: limit * 1e9, Period: p}, Spent: spent * 1e9}
+	}
+	for _, c := range []struct {
+		balances []limits.Balance
+		want     string
+	}{
+		{[]limits.Balance{money(10, limits.Daily, 4)}, `"limit":10,"limit_remaining":6,"limit_reset":"daily","usage":0.0015,"usage_daily":4,"usage_weekly":0.0015,"usage_monthly":0.0015`},
+		{[]limits.Balance{money(10, limits.Weekly, 4)}, `"limit":10,"limit_remaining":6,"limit_reset":"weekly","usage":0.0015,"usage_daily":0,"usage_weekly":4,"usage_monthly":0.0015`},
+		{[]limits.Balance{money(10, limits.Monthly, 4)}, `"limit":10,"limit_remaining":6,"limit_reset":"monthly","usage":0.0015,"usage_daily":0,"usage_weekly":0.0015,"usage_monthly":4`},
+		{[]limits.Balance{money(10, limits.Daily, 4), money(9, limits.Weekly, 5), money(9, limits.Total, 4)},
+			`"limit":9,"limit_remaining":4,"limit_reset":"weekly","usage":4,"usage_daily":4,"usage_weekly":5,"usage_monthly":0.0015`},
+		{[]limits.Balance{money(9, limits.Weekly, 5), money(8, limits.Monthly, 4)}, // the first of equal ones
+			`"limit":9,"limit_remaining":4,"limit_reset":"weekly",`},
+		{[]limits.Balance{money(1, limits.Total, 3)}, `"limit":1,"limit_remaining":0,"limit_reset":null,"usage":3,`}, // exceeded
+		{[]limits.Balance{{Budget: limits.Budget{Unit: limits.Tokens, Limit: 1, Period: limits.Daily}}}, `"limit":null,"limit_remaining":null,"limit_reset":null,"usage":0.0015,"usage_daily":0,`},
+	} {
+		got, err := Key(t.Context(), log, newKey(), c.balances, noon)
+		if err != nil || !strings.Contains(string(got), c.want) {
+			t.Errorf("%+v: %s, %v, want %s", c.balances, got, err, c.want)
+		}
+	}
+}
 
 func TestSpentSumsByCalendar(t *testing.T) {
 	days := []activity.Day{
@@ -29,5 +103,19 @@ func TestSpentSumsByCalendar(t *testing.T) {
 	days = append(days, activity.Day{Date: "2026-03-30", CostNano: 5})
 	if _, _, week, month = spent(days, first); week != 5 || month != 0 {
 		t.Errorf("on the first of April: week %d, month %d", week, month)
+	}
+}
+
+// A client that leaves while its key is read is no failure of the ledger, for which an operator
+// must act.
+func TestAClientThatLeftIsNoFailureOfTheLedger(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	interrupted := errors.New("interrupted")
+	if e := apierror.From(LedgerFailure(ctx, interrupted)); e.Code != apierror.LedgerUnavailable || !errors.Is(e.Cause, interrupted) {
+		t.Errorf("%+v", e)
+	}
+	leave()
+	if e := apierror.From(LedgerFailure(ctx, interrupted)); e.Code != apierror.ClientGone {
+		t.Errorf("after the client left: %+v", e)
 	}
 }

@@ -1,0 +1,124 @@
+package handlers
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+)
+
+// guarded sends a request through gatehouse_auth and returns what the next handler got, nil if it
+// did not run.
+func guarded(t *testing.T, g *gateway.Gateway, required keys.Scope, r *http.Request) (*answer, *http.Request) {
+	t.Helper()
+	a, next := newAnswer(), new(nextHandler)
+	must(t, (&Auth{required: required, gateway: g}).ServeHTTP(a, r, next))
+	if a.heads != 1 || (a.Code == http.StatusTeapot) != (next.got != nil) {
+		t.Errorf("%d statuses, %d", a.heads, a.Code)
+	}
+	return a, next.got
+}
+
+func TestAuthRequiresAllItsScopes(t *testing.T) {
+	ctx := appContext(t)
+	h := &Auth{Scopes: []string{"chat:write", "models:read"}}
+	must(t, h.Provision(ctx))
+	if h.required != keys.ChatWrite|keys.ModelsRead {
+		t.Errorf("scopes %s", h.required)
+	}
+	if err := (&Auth{Scopes: []string{"chat:read"}}).Provision(ctx); err == nil || err.Error()[:len("gatehouse_auth: ")] != "gatehouse_auth: " {
+		t.Errorf("error %v", err)
+	}
+	g := startGateway(t, setup{})
+	for key, status := range map[string]int{"full": 418, "chat": 403, "models": 403, "": 401} {
+		a, _ := guarded(t, g, h.required, request("GET", "/internal", key, ""))
+		if a.Code != status {
+			t.Errorf("key %q: %d %s", key, a.Code, a.Body)
+		}
+	}
+	a, _ := guarded(t, g, 0, request("GET", "/internal", "chat", ""))
+	a.want(t, 418, "", "")
+}
+
+func TestAuthRefusesInTheFamilysShape(t *testing.T) {
+	g := startGateway(t, setup{})
+	a, _ := guarded(t, g, keys.ModelsRead, request("GET", "/internal", "chat", ""))
+	a.want(t, 403, "insufficient_scope", `"chat" has no scope models:read`)
+	a, _ = guarded(t, g, keys.ModelsRead, request("GET", "/api/v1/other", "chat", ""))
+	a.want(t, 403, "permission_denied", "models:read")
+	found := rows(t, g)
+	if len(found) != 2 || found[0].Route != "gatehouse_auth" || found[0].Status != 403 {
+		t.Errorf("rows %+v", found)
+	}
+	a, _ = guarded(t, g, 0, request("GET", "/internal", "", ""))
+	if a.want(t, 401, "invalid_api_key", ""); a.Header().Get("WWW-Authenticate") == "" {
+		t.Errorf("headers %v", a.Header())
+	}
+}
+
+func TestAuthRefusesWhileTheGatewayCannotServe(t *testing.T) {
+	never := newGateway(t, setup{})
+	never.Close()
+	a, _ := guarded(t, never, 0, request("GET", "/internal", "full", ""))
+	a.want(t, 503, "shutting_down", "did not start")
+	replaced := startGateway(t, setup{})
+	replaced.Close()
+	a, _ = guarded(t, replaced, keys.ModelsRead, request("GET", "/internal", "chat", ""))
+	a.want(t, 503, "shutting_down", "was replaced")
+}
+
+func TestTheNextHandlerGetsTheCallerAndNoKey(t *testing.T) {
+	g := startGateway(t, setup{})
+	r, repl := withReplacer(request("GET", "/internal", "full", ""))
+	r.Header.Set("X-Other", "kept")
+	_, got := guarded(t, g, 0, r)
+	if got.Header.Get("Authorization") != "" || got.Header.Get("X-Other") != "kept" || r.Header.Get("Authorization") == "" {
+		t.Errorf("next got %v; the site's log %v", got.Header, r.Header)
+	}
+	if user, _ := repl.GetString("http.auth.user.id"); user != "full" {
+		t.Errorf("user %q", user)
+	}
+	if repl, ok := got.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); !ok || repl == nil {
+		t.Error("the request's context was lost")
+	}
+}
+
+// An endpoint behind gatehouse_auth has the caller of it, with the caller's own scopes.
+func TestALaterEndpointReusesTheCaller(t *testing.T) {
+	g := startGateway(t, setup{})
+	for key, status := range map[string]int{"full": 200, "chat": 403} {
+		a := newAnswer()
+		next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+			return (&Gatehouse{gateway: g}).ServeHTTP(w, r, new(nextHandler))
+		})
+		must(t, (&Auth{gateway: g}).ServeHTTP(a, request("GET", "/v1/models", key, ""), next))
+		if a.Code != status || a.heads != 1 {
+			t.Errorf("key %s: %d, %d statuses: %s", key, a.Code, a.heads, a.Body)
+		}
+	}
+}
+
+// Nobody authenticates a preflight: a backend must not take it for more, and gets no key with it.
+func TestPreflightsPassAuthWithoutOverridesAndKey(t *testing.T) {
+	g := newGateway(t, setup{}) // not even started
+	r := asPreflight(request("OPTIONS", "/internal", "full", ""))
+	for _, name := range []string{"X-Http-Method", "X-Http-Method-Override", "X-Method-Override"} {
+		r.Header.Set(name, "DELETE")
+	}
+	_, got := guarded(t, g, keys.ChatWrite, r)
+	for _, name := range []string{"X-Http-Method", "X-Http-Method-Override", "X-Method-Override", "Authorization"} {
+		if value := got.Header.Get(name); value != "" {
+			t.Errorf("%s: %s", name, value)
+		}
+	}
+	if got.Header.Get("Origin") == "" {
+		t.Errorf("next got %v", got.Header)
+	}
+	// One with a body is no preflight of a browser.
+	a, _ := guarded(t, startGateway(t, setup{}), 0, asPreflight(request("OPTIONS", "/internal", "", "x")))
+	a.want(t, 401, "invalid_api_key", "")
+}

@@ -1,0 +1,129 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	_ "github.com/caddyserver/caddy/v2/modules/filestorage" // the storage of appContext
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+)
+
+// testApp is the gatehouse app of the tests: handlers find their gateway in it.
+type testApp struct{}
+
+var appGateway *gateway.Gateway
+
+func init() { caddy.RegisterModule(testApp{}) }
+
+func (testApp) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: caddykit.AppName, New: func() caddy.Module { return new(testApp) }}
+}
+func (testApp) Start() error              { return nil }
+func (testApp) Stop() error               { return nil }
+func (testApp) Gateway() *gateway.Gateway { return appGateway }
+
+// appContext is the context of a configuration with the app.
+func appContext(t *testing.T) caddy.Context {
+	t.Helper()
+	appGateway = new(gateway.Gateway)
+	ctx, err := caddy.ProvisionContext(&caddy.Config{
+		StorageRaw: []byte(`{"module": "file_system", "root": "` + t.TempDir() + `"}`),
+		AppsRaw:    caddy.ModuleMap{caddykit.AppName: []byte("{}")},
+	})
+	must(t, err)
+	return ctx
+}
+
+func TestHandlersFindTheirGateway(t *testing.T) {
+	ctx := appContext(t)
+	all, auth, chat := new(Gatehouse), new(Auth), &Endpoint{name: "chat"}
+	for _, h := range []caddy.Provisioner{all, auth, chat} {
+		must(t, h.Provision(ctx))
+	}
+	if all.gateway != appGateway || auth.gateway != appGateway || chat.gateway != appGateway {
+		t.Error("a handler has another gateway than the app's")
+	}
+	without, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
+	defer cancel()
+	for _, h := range []caddy.Provisioner{new(Gatehouse), new(Auth), new(Endpoint)} {
+		if err := h.Provision(without); !errors.Is(err, caddykit.ErrNoApp) {
+			t.Errorf("%T without the app: %v", h, err)
+		}
+	}
+}
+
+func TestModulesHaveTheirNames(t *testing.T) {
+	for _, m := range []caddy.Module{Gatehouse{}, Auth{}, Endpoint{name: "chat"}} {
+		info := m.CaddyModule()
+		if made := info.New().CaddyModule().ID; made != info.ID {
+			t.Errorf("%s makes a %s", info.ID, made)
+		}
+		if _, err := caddy.GetModule(string(info.ID)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestUnknownPathsBelowThePrefixesAreRefused(t *testing.T) {
+	g := startGateway(t, setup{})
+	call(t, g, "GET", "/v1/completions", "full", "").want(t, 404, "unknown_url", "unknown URL (GET /v1/completions)")
+	call(t, g, "POST", "/v1/", "", "").want(t, 404, "unknown_url", "unknown URL (POST /v1/)")
+	a := call(t, g, "GET", "/api/v1/credits", "full", "")
+	a.want(t, 404, "not_found", "unknown URL (GET /api/v1/credits)")
+	if a.Header().Get(headerRequestID) == "" || a.Header().Get(headerGenerationID) == "" {
+		t.Errorf("headers %v", a.Header())
+	}
+	call(t, g, "GET", "/models", "full", "").want(t, 404, "unknown_url", "must end in /v1 (OpenAI) or /api/v1 (OpenRouter)")
+	call(t, g, "GET", "/elsewhere", "full", "").want(t, http.StatusTeapot, "", "")
+}
+
+func TestAMissingPrefixIsExplained(t *testing.T) {
+	for path, ours := range map[string]bool{
+		"/chat/completions": true, "/responses/": true, "/models": true, "/": false, "/model": false, "/x/models": false,
+	} {
+		if got := missingPrefix(path); (got != nil) != ours {
+			t.Errorf("%q: %v", path, got)
+		}
+	}
+}
+
+// asPreflight makes a request a CORS preflight.
+func asPreflight(r *http.Request) *http.Request {
+	r.Method = http.MethodOptions
+	r.Header.Set("Origin", "https://app.example")
+	r.Header.Set("Access-Control-Request-Method", "POST")
+	return r
+}
+
+func TestPreflightsAreLeftToTheSite(t *testing.T) {
+	g := startGateway(t, setup{})
+	h := &Gatehouse{gateway: g}
+	send(t, h, asPreflight(request("OPTIONS", "/v1/models", "", ""))).want(t, http.StatusTeapot, "", "")
+	send(t, &Endpoint{name: "models", gateway: g}, asPreflight(request("OPTIONS", "/v1/models", "", ""))).want(t, http.StatusTeapot, "", "")
+	call(t, g, "OPTIONS", "/v1/models", "", "").want(t, 405, "method_not_allowed", "")
+}
+
+func TestOnlyARealPreflightIsLeftToTheSite(t *testing.T) {
+	for _, c := range []struct {
+		method, origin, asked string
+		want                  bool
+	}{
+		{http.MethodOptions, "https://app.example", "POST", true},
+		{http.MethodOptions, "", "POST", false},
+		{http.MethodOptions, "https://app.example", "", false},
+		{http.MethodPost, "https://app.example", "POST", false},
+	} {
+		r := httptest.NewRequest(c.method, "/v1/models", nil)
+		r.Header.Set("Origin", c.origin)
+		r.Header.Set("Access-Control-Request-Method", c.asked)
+		if got := preflight(r); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

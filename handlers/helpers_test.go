@@ -1,0 +1,188 @@
+package handlers
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+var noon = time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC) // a Wednesday
+
+// The keys of the tests have the scopes that their names say. "other" is of another tenant,
+// "connect" expires in an hour.
+var keyScopes = map[string][]string{
+	"full":    {"chat:write", "models:read", "activity:read", "workstations:connect", "workstations:manage"},
+	"chat":    {"chat:write"},
+	"models":  {"models:read"},
+	"connect": {"workstations:connect"},
+	"manage":  {"workstations:manage"},
+	"other":   {"chat:write", "models:read", "activity:read", "workstations:connect", "workstations:manage"},
+}
+
+func secretOf(key string) string { return "gk-unit-0123456789-" + key }
+
+// roundTrip is a provider's transport.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func answering(status int, mediaType, body string) roundTrip {
+	return func(*http.Request) (*http.Response, error) {
+		return &http.Response{
+			StatusCode: status, Header: http.Header{"Content-Type": {mediaType}}, ContentLength: -1, Body: io.NopCloser(strings.NewReader(body)),
+		}, nil
+	}
+}
+
+// silent never answers; it ends with the request's context.
+func silent(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// memory is a storage of the records of workstations.
+type memory map[string][]byte
+
+func (m memory) Store(_ context.Context, key string, value []byte) error {
+	m[key] = bytes.Clone(value)
+	return nil
+}
+
+func (m memory) Load(_ context.Context, key string) ([]byte, error) {
+	if value, ok := m[key]; ok {
+		return value, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (m memory) Delete(_ context.Context, key string) error {
+	delete(m, key)
+	return nil
+}
+
+func (m memory) List(context.Context, string, bool) ([]string, error) {
+	return slices.Sorted(maps.Keys(m)), nil
+}
+
+// setup is what a test changes of its gateway before it is made.
+type setup struct {
+	provider     roundTrip                       // of acme; nil answers {}
+	limits       map[string]*modelcall.KeyLimits // by key
+	workstations bool
+	storage      workstation.Storage // nil: one in memory
+	logger       *zap.Logger         // nil: none
+	state        *gateway.State      // nil: a new one
+}
+
+// newGateway returns a gateway that has not started. Its models are acme/m and acme/n.
+func newGateway(t testing.TB, s setup) *gateway.Gateway {
+	t.Helper()
+	if s.provider == nil {
+		s.provider = answering(200, "application/json", `{}`)
+	}
+	if s.logger == nil {
+		s.logger = zap.NewNop()
+	}
+	now := func() time.Time { return noon }
+	if s.state == nil {
+		s.state = gateway.NewState(t.TempDir(), now)
+	}
+	t.Cleanup(func() { must(t, s.state.Close()) })
+	c := gateway.Config{
+		State: s.state, Limits: &modelcall.Limits{Keys: s.limits}, Guardrails: new(modelcall.Guardrails),
+		BodyMemory: 1 << 30, Timeouts: modelcall.DefaultTimeouts, Logger: s.logger, Now: now,
+		Release: func() {}, Reacquire: func() bool { return false },
+	}
+	acme, err := provider.New(provider.Config{
+		Name: "acme", BaseURL: "http://acme.invalid/v1", Transport: s.provider, UserAgent: "gatehouse",
+	})
+	must(t, err)
+	c.Providers = []*provider.Provider{acme}
+	rate, err := catalog.ParseRate("0.000001")
+	must(t, err)
+	price := &catalog.Price{Rates: catalog.Rates{Prompt: catalog.Quoted(rate), Completion: catalog.Quoted(rate)}}
+	c.Catalog, err = catalog.NewCatalog([]catalog.Model{
+		{ID: "acme/m", Provider: "acme", Name: "m", Price: price}, {ID: "acme/n", Provider: "acme", Name: "n", Price: price},
+	}, []catalog.Source{{Provider: "acme", Patterns: []string{"m", "n"}}})
+	must(t, err)
+	var specs []keys.Spec
+	for name, scopes := range keyScopes {
+		spec := keys.Spec{Name: name, Secrets: []string{secretOf(name)}, Scopes: scopes}
+		switch name {
+		case "other":
+			spec.Tenant = "other"
+		case "connect":
+			spec.Expires = noon.Add(time.Hour)
+		}
+		specs = append(specs, spec)
+	}
+	c.Keyring, err = keys.NewKeyring(specs)
+	must(t, err)
+	if s.workstations {
+		c.Workstations = newWorkstations(t, s.state.Workstations, s.storage)
+	}
+	g, err := gateway.New(c)
+	must(t, err)
+	return g
+}
+
+// startGateway returns a gateway that serves.
+func startGateway(t testing.TB, s setup) *gateway.Gateway {
+	t.Helper()
+	g := newGateway(t, s)
+	must(t, g.Start(t.Context(), activity.Retention{}))
+	return g
+}
+
+// newWorkstations declares desk1 and lets others be registered in 10.0.0.0/8.
+func newWorkstations(t testing.TB, state *workstation.State, storage workstation.Storage) *workstation.Service {
+	t.Helper()
+	if storage == nil {
+		storage = memory{}
+	}
+	service, err := workstation.New(workstation.Config{
+		Policy: workstation.Policy{
+			Domain: "vnc.example.com", Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+			Credentials: map[string]workstation.Credential{"lab": {Password: "hunter2-lab"}},
+		},
+		Workstations: []workstation.Spec{
+			{ID: workstation.ID{Tenant: keys.DefaultTenant, Name: "desk1"}, Target: workstation.Target{Address: "127.0.0.1:5901"}},
+		},
+		State: state, Storage: storage, Random: rand.Reader,
+	})
+	must(t, err)
+	return service
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// limitedTo is a key under one limit of its own.
+func limitedTo(key string, s limits.Subject) map[string]*modelcall.KeyLimits {
+	s.Name = modelcall.KeySubject(key)
+	return map[string]*modelcall.KeyLimits{key: {Subjects: []limits.Subject{s}}}
+}

@@ -1,0 +1,48 @@
+package handlers
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestModelsAreListedInTheFamilysShape(t *testing.T) {
+	g := startGateway(t, setup{})
+	a := call(t, g, "GET", "/v1/models", "models", "")
+	if want := `{"object":"list","data":[{"id":"acme/m","object":"model","created":0,"owned_by":"acme"},` +
+		`{"id":"acme/n","object":"model","created":0,"owned_by":"acme"}]}`; a.Code != 200 || a.Body.String() != want {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	a = call(t, g, "GET", "/api/v1/models", "models", "")
+	if a.at(t, "data", 1, "id") != "acme/n" || a.at(t, "data", 0, "pricing", "prompt") != "0.000001" || a.at(t, "total_count") != 2.0 || a.at(t, "links", "next") != nil {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+}
+
+func TestListsHavePages(t *testing.T) {
+	g := startGateway(t, setup{})
+	target, seen := "/api/v1/models?limit=1", ""
+	for target != "" {
+		a := call(t, g, "GET", target, "models", "")
+		id, _ := a.at(t, "data", 0, "id").(string)
+		seen += id + " "
+		target, _ = a.at(t, "links", "next").(string)
+	}
+	if seen != "acme/m acme/n " {
+		t.Errorf("saw %q", seen)
+	}
+	if a := call(t, g, "GET", "/v1/models?limit=1", "models", ""); strings.Count(a.Body.String(), `"id"`) != 2 {
+		t.Errorf("OpenAI's list has no pages: %s", a.Body)
+	}
+}
+
+func TestOneModelIsShown(t *testing.T) {
+	g := startGateway(t, setup{})
+	if a := call(t, g, "GET", "/v1/models/acme/m", "models", ""); a.at(t, "id") != "acme/m" || a.at(t, "object") != "model" {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	if a := call(t, g, "GET", "/api/v1/model/acme/m", "models", ""); a.at(t, "data", "id") != "acme/m" {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	call(t, g, "GET", "/v1/models/acme/x", "models", "").want(t, 404, "model_not_found", `"acme/x"`)
+	call(t, g, "GET", "/api/v1/model/acme/x", "models", "").want(t, 404, "not_found", `"acme/x"`)
+}

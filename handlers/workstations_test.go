@@ -1,0 +1,217 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+const address = `{"address":"10.0.0.5:5900"}`
+
+func TestWorkstationsAreListedForTheirTenant(t *testing.T) {
+	g := startGateway(t, setup{workstations: true})
+	call(t, g, "PUT", "/v1/workstations/lab1", "manage", address).want(t, 201, "", "")
+	a := call(t, g, "GET", "/v1/workstations", "manage", "")
+	if got := []any{a.at(t, "object"), a.at(t, "data", 0, "workstation_id"), a.at(t, "data", 1, "workstation_id"), a.at(t, "data", 1, "address")}; got[0] != "list" ||
+		got[1] != "desk1" || got[2] != "lab1" || got[3] != "10.0.0.5:5900" {
+		t.Errorf("%s", a.Body)
+	}
+	if a = call(t, g, "GET", "/v1/workstations", "other", ""); a.Body.String() != `{"object":"list","data":[]}` {
+		t.Errorf("another tenant: %s", a.Body)
+	}
+}
+
+func TestAddressesAreForKeysThatManage(t *testing.T) {
+	g := startGateway(t, setup{workstations: true})
+	call(t, g, "PUT", "/v1/workstations/lab1", "manage", address).want(t, 201, "", "")
+	for _, path := range []string{"/v1/workstations", "/v1/workstations/lab1"} {
+		for key, shown := range map[string]bool{"manage": true, "full": true, "connect": false} {
+			a := call(t, g, "GET", path, key, "")
+			if a.Code != 200 || strings.Contains(a.Body.String(), "10.0.0.5") != shown || !strings.Contains(a.Body.String(), "lab1") {
+				t.Errorf("%s with %s: %d %s", path, key, a.Code, a.Body)
+			}
+		}
+		call(t, g, "GET", path, "chat", "").want(t, 403, "insufficient_scope", "workstations:connect")
+	}
+}
+
+func TestWorkstationRoutesNeedTheirScope(t *testing.T) {
+	g := startGateway(t, setup{workstations: true})
+	for _, c := range []struct{ method, path, body, key, scope string }{
+		{"PUT", "/v1/workstations/lab1", address, "connect", "workstations:manage"},
+		{"DELETE", "/v1/workstations/desk1", "", "connect", "workstations:manage"},
+		{"GET", "/v1/workstations/desk1/sessions", "", "connect", "workstations:manage"},
+		{"DELETE", "/v1/workstations/desk1/sessions/s1", "", "connect", "workstations:manage"},
+		{"POST", "/v1/workstations/desk1/vnc", "", "manage", "workstations:connect"},
+	} {
+		call(t, g, c.method, c.path, c.key, c.body).want(t, 403, "insufficient_scope", c.scope)
+	}
+}
+
+func TestAnotherTenantsWorkstationIsNotThere(t *testing.T) {
+	g := startGateway(t, setup{workstations: true})
+	for _, c := range []struct{ method, path string }{
+		{"GET", "/v1/workstations/desk1"}, {"POST", "/v1/workstations/desk1/vnc"},
+		{"GET", "/v1/workstations/desk1/sessions"}, {"DELETE", "/v1/workstations/desk1/sessions/s1"}, {"DELETE", "/v1/workstations/desk1"},
+	} {
+		call(t, g, c.method, c.path, "other", "").want(t, 404, "not_found", "desk1")
+	}
+	if a := call(t, g, "GET", "/v1/workstations/desk1", "full", ""); a.at(t, "state") != "available" {
+		t.Errorf("%s", a.Body)
+	}
+}
+
+func TestRegistrationSaysWhetherItIsNew(t *testing.T) {
+	g := startGateway(t, setup{workstations: true})
+	a := call(t, g, "PUT", "/v1/workstations/lab1", "manage", `{"address":"10.0.0.5:5900","credential":"lab"}`)
+	if a.Code != 201 || a.at(t, "workstation_id") != "lab1" || a.at(t, "address") != "10.0.0.5:5900" {
+		t.Errorf("new: %d %s", a.Code, a.Body)
+	}
+	a = call(t, g, "PUT", "/v1/workstations/lab1", "manage", `{"address":"10.0.0.6:5900","credential":null}`)
+	if a.Code != 200 || a.at(t, "address") != "10.0.0.6:5900" {
+		t.Errorf("changed: %d %s", a.Code, a.Body)
+	}
+	for _, c := range []struct {
+		body   string
+		status int
+		code   string
+	}{
+		{`{"address":1}`, 400, "invalid_value"}, {`{"credential":true,"address":"10.0.0.5:5900"}`, 400, "invalid_value"},
+		{`{"password":"x"}`, 400, "unsupported_parameter"}, {`{}`, 400, "missing_required_parameter"},
+		{`{"address":"10.0.0.5:5900","credential":"none"}`, 400, "invalid_value"},
+	} {
+		call(t, g, "PUT", "/v1/workstations/lab2", "manage", c.body).want(t, c.status, c.code, "")
+	}
+	call(t, g, "PUT", "/v1/workstations/desk1", "manage", address).want(t, 409, "workstation_conflict", "")
+	found := rows(t, g)
+	if first := found[len(found)-1]; first.Status != 201 || first.Workstation != "lab1" || first.Route != "PUT /v1/workstations/{id}" {
+		t.Errorf("row %+v", first)
+	}
+}
+
+func TestReleaseIsNoContentAsOftenAsItIsAsked(t *testing.T) {
+	g := startGateway(t, setup{workstations: true})
+	for range 2 {
+		a := call(t, g, "DELETE", "/v1/workstations/desk1", "manage", "")
+		if a.Code != 204 || a.Body.Len() != 0 {
+			t.Errorf("%d %s", a.Code, a.Body)
+		}
+	}
+	if found := rows(t, g); len(found) != 2 || found[0].Status != 204 || found[0].Code != "" {
+		t.Errorf("rows %+v", found)
+	}
+	if a := call(t, g, "GET", "/v1/workstations/desk1", "manage", ""); a.at(t, "state") != "released" {
+		t.Errorf("%s", a.Body)
+	}
+	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", "").want(t, 404, "not_found", "was released")
+	call(t, g, "PUT", "/v1/workstations/desk1", "manage", "").want(t, 200, "", "") // in service again
+}
+
+// open opens the workstation of an issued address, as a viewer does, and returns the session's id.
+func open(t *testing.T, g *gateway.Gateway, issued *answer) string {
+	t.Helper()
+	viewer := netip.MustParseAddrPort("192.0.2.1:40000")
+	url, _ := issued.at(t, "vnc_url").(string)
+	token, _, _ := strings.Cut(url, ".")
+	pass, err := g.VNC().Workstations().Find(token, viewer.Addr())
+	must(t, err)
+	session, err := pass.Join(viewer, "x509none")
+	must(t, err)
+	t.Cleanup(session.Leave)
+	return session.ID
+}
+
+func TestSessionsAreListedAndEnded(t *testing.T) {
+	g := startGateway(t, setup{workstations: true})
+	id := open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
+	a := call(t, g, "GET", "/v1/workstations/desk1/sessions", "manage", "")
+	if a.at(t, "object") != "list" || a.at(t, "data", 0, "session_id") != id || a.at(t, "data", 0, "key") != "connect" {
+		t.Errorf("%s", a.Body)
+	}
+	call(t, g, "DELETE", "/v1/workstations/desk1/sessions/"+id+"x", "manage", "").want(t, 404, "not_found", id+"x")
+	if a := call(t, g, "DELETE", "/v1/workstations/desk1/sessions/"+id, "manage", ""); a.Code != 204 || a.Body.Len() != 0 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	if a := call(t, g, "GET", "/v1/workstations/desk1/sessions", "manage", ""); a.Body.String() != `{"object":"list","data":[]}` {
+		t.Errorf("%s", a.Body)
+	}
+}
+
+func TestAnAddressHasItsOptions(t *testing.T) {
+	g := startGateway(t, setup{workstations: true})
+	for _, c := range []struct {
+		body             string
+		viewOnly, shared bool
+		expires          string
+	}{
+		{"", false, false, ""},
+		{`{"view_only":true}`, true, false, ""},
+		{`{"shared":true}`, false, true, ""},
+		{`{"view_only":false,"shared":false,"expires_in":1}`, false, false, "2026-03-18T12:00:01Z"},
+		{`{"expires_in":60}`, false, false, "2026-03-18T12:01:00Z"},
+	} {
+		a := call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", c.body)
+		if a.Code != 200 || a.at(t, "session", "view_only") != c.viewOnly || a.at(t, "session", "shared") != c.shared || a.at(t, "workstation_id") != "desk1" {
+			t.Errorf("%s: %d %s", c.body, a.Code, a.Body)
+		}
+		if got := a.at(t, "expires_at"); c.expires != "" && got != c.expires {
+			t.Errorf("%s: until %v", c.body, got)
+		}
+	}
+	for body, message := range map[string]string{
+		`{"expires_in":0}`:       "want seconds, 1 to 2592000",
+		`{"expires_in":-1}`:      "want seconds, 1 to 2592000",
+		`{"expires_in":2592001}`: "want seconds, 1 to 2592000",
+		`{"expires_in":2592000}`: "expires_in is at least 1s and at most", // of the configuration
+	} {
+		call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", body).want(t, 400, "invalid_value", message)
+	}
+	found := rows(t, g)
+	if last := found[len(found)-1]; last.Workstation != "desk1" || last.Route != "POST /v1/workstations/{id}/vnc" || last.Status != 200 {
+		t.Errorf("row %+v", last)
+	}
+}
+
+// An address ends with the key that it was issued to, also after a reload.
+func TestAnAddressIsItsKeys(t *testing.T) {
+	state := gateway.NewState(t.TempDir(), func() time.Time { return noon })
+	g := startGateway(t, setup{workstations: true, state: state})
+	call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", "").want(t, 200, "", "")
+	var issuers []workstation.Issuer
+	state.Workstations.Commit(g.VNC().Workstations(), func(by workstation.Issuer) bool {
+		issuers = append(issuers, by)
+		return true
+	})
+	want := workstation.Issuer{Tenant: "default", Key: "connect", KeyHash: rows(t, g)[0].KeyHash, Until: noon.Add(time.Hour)}
+	if len(issuers) != 1 || issuers[0] != want || len(want.KeyHash) != 64 {
+		t.Errorf("issuers %+v, want %+v", issuers, want)
+	}
+}
+
+// workstationPaths are requests that need the service.
+var workstationPaths = []struct{ method, path, body string }{
+	{"GET", "/v1/workstations", ""}, {"GET", "/v1/workstations/desk1", ""}, {"PUT", "/v1/workstations/desk1", ""},
+	{"DELETE", "/v1/workstations/desk1", ""}, {"POST", "/v1/workstations/desk1/vnc", ""},
+	{"GET", "/v1/workstations/desk1/sessions", ""}, {"DELETE", "/v1/workstations/desk1/sessions/s", ""},
+}
+
+// unreadable is a storage whose records cannot be listed.
+type unreadable struct{ memory }
+
+func (unreadable) List(context.Context, string, bool) ([]string, error) {
+	return nil, errors.New("no answer")
+}
+
+func TestWorkstationsAnswerOnlyWhereThereAreAny(t *testing.T) {
+	none, unready := startGateway(t, setup{}), startGateway(t, setup{workstations: true, storage: unreadable{memory{}}})
+	for _, c := range workstationPaths {
+		call(t, none, c.method, c.path, "full", c.body).want(t, 404, "unknown_url", "this gateway has no workstations")
+		call(t, unready, c.method, c.path, "full", c.body).want(t, 503, "storage_unavailable", "have not been read yet")
+	}
+}
