@@ -22,7 +22,7 @@ func (x *apiRequest) fail(e *apierror.Error) {
 	x.ShowRates(x.w.Header())
 	x.writeError(e)
 	if e.Code != apierror.ClientGone {
-		x.Body.Drain()
+		x.Upload.Drain()
 	}
 }
 
@@ -33,7 +33,7 @@ func (x *apiRequest) writeError(e *apierror.Error) {
 		x.w.WriteHeader(apierror.StatusClientGone)
 		return
 	}
-	if x.Request == nil || !x.Body.Complete() {
+	if x.Request == nil || !x.Upload.Complete() {
 		modelcall.PrepareRefusal(x.gateway.Requests(), x.w, x.r)
 	}
 	h := x.w.Header()

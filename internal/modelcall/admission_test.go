@@ -66,7 +66,7 @@ func TestASmallBodyIsReadWhileItsCallIsQueued(t *testing.T) {
 			go func() { ended <- call.enter() }()
 			synctest.Wait()
 			r.wantCalls(t, "key:dev", 1, 1)
-			if ahead := source.read > 0; ahead != c.ahead || call.Request.Body.Complete() != c.ahead {
+			if ahead := source.read > 0; ahead != c.ahead || call.Upload.Complete() != c.ahead {
 				t.Errorf("%s: %d bytes are read of a queued call", c.name, source.read)
 			}
 			leave()
@@ -82,7 +82,7 @@ func TestASmallBodyIsReadWhileItsCallIsQueued(t *testing.T) {
 		if err := <-admitted; err != nil {
 			t.Fatal(err)
 		}
-		if body, err := next.Request.Body.Read(100); err != nil || string(body) != "{}" {
+		if body, err := next.Upload.Read(100); err != nil || string(body) != "{}" {
 			t.Errorf("the body that was read ahead: %q, %v", body, err)
 		}
 		next.Finish()

@@ -88,14 +88,14 @@ func (q *Request) newCall(op Operation, api API) *call {
 }
 
 func (c *call) enter() error {
-	return c.admission.enter(c.r, c.charge.key.subjects(), &c.Request.Body, c.maxBody())
+	return c.admission.enter(c.r, c.charge.key.subjects(), &c.Upload, c.maxBody())
 }
 
 func (c *call) maxBody() int64 { return c.deps.Limits.maxBody(c.charge.key) }
 
 // read reads the body and walks it.
 func (c *call) read() error {
-	data, err := c.Request.Body.Read(c.maxBody())
+	data, err := c.Upload.Read(c.maxBody())
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (c *call) judge(ctx context.Context) error {
 		return err
 	}
 	c.state.forget()
-	if err := c.Request.Body.Reserve(cap(redacted)); err != nil { // the first body stays until the call is sent
+	if err := c.Upload.Reserve(cap(redacted)); err != nil { // the first body stays until the call is sent
 		return err
 	}
 	return c.body.Parse(redacted) // its members are the same in number and order

@@ -92,7 +92,7 @@ type IDs struct {
 type Request struct {
 	Caller
 	Outcome
-	Body upload.Upload
+	Upload upload.Upload
 
 	deps     *Deps
 	w        http.ResponseWriter
@@ -122,7 +122,7 @@ func Begin(d *Deps, w http.ResponseWriter, r *http.Request, caller Caller, route
 			UsageSource:     activity.UsageNone,
 		}},
 	}
-	q.Body = upload.New(&d.Uploads, w, r, &q.watch)
+	q.Upload = upload.New(&d.Uploads, w, r, &q.watch)
 	if !d.InFlight.Add(&q.entry) {
 		return nil, apierror.New(apierror.ShuttingDown, "the configuration of this connection was replaced; try again on a new connection")
 	}
@@ -157,7 +157,7 @@ func (q *Request) SetWorkstation(name string) { q.Record.Workstation = q.deps.Re
 // JSON object, each member of which read takes. It is for requests that are not model calls. The
 // error is one of [upload.Upload.Read], a 400, or that of read.
 func (q *Request) ReadObject(limit int64, read func(name string, value []byte) error) error {
-	data, err := q.Body.Read(min(limit, q.deps.Limits.maxBody(q.deps.Limits.Keys[q.Name])))
+	data, err := q.Upload.Read(min(limit, q.deps.Limits.maxBody(q.deps.Limits.Keys[q.Name])))
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return err
 	}
@@ -205,6 +205,6 @@ func (q *Request) Finish() {
 		q.call.settle()
 	}
 	q.publish(q.deps)
-	q.Body.Close()
+	q.Upload.Close()
 	q.deps.InFlight.Remove(&q.entry)
 }

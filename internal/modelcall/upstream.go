@@ -41,8 +41,8 @@ func (u *upstream) send(client context.Context, p *provider.Provider, s *sending
 	}
 	q := u.request
 	u.provider, u.client = p, client
-	u.meter.start(u.deps.Now(), q.Body.Len())
-	u.body = provider.NewBody(s.body, q.Body.Handover())
+	u.meter.start(u.deps.Now(), q.Upload.Len())
+	u.body = provider.NewBody(s.body, q.Upload.Handover())
 	s.body = nil // u.body releases it
 	u.ctx, u.cancel = u.drain.context(client, u.deps, q.Record.RequestID)
 	q.entry.SetCancel(u.cancel)
@@ -64,7 +64,7 @@ func (u *upstream) send(client context.Context, p *provider.Provider, s *sending
 	u.meter.answered(resp.StatusCode)
 	// No retry follows an answer: the request need not be kept for as long as a stream may last.
 	u.body.Release()
-	q.Body.Free(u.body.Kept())
+	q.Upload.Free(u.body.Kept())
 	u.answer = resp.Body
 	resp.Body = &answerBody{resp.Body, u}
 	return resp, nil
