@@ -113,22 +113,22 @@ type Edit struct {
 
 // Edits appends the changes to dst, in the order of data, with base added to their offsets. It is
 // for objects inside others: the changes of all of them are applied at once. The text of new
-// members is appended to room.
-func (p *Patch) Edits(dst []Edit, room []byte, base int) ([]Edit, []byte) {
+// members is appended to scratch.
+func (p *Patch) Edits(dst []Edit, scratch []byte, base int) ([]Edit, []byte) {
 	var before part
 	for c := start(); ; {
 		next := p.next(&c)
 		if e := before.edit; e != nil {
 			value := e.value
 			if before.open != "" {
-				at := len(room)
-				room = append(append(append(append(room, before.open...), e.key...), closeQuote...), value...)
-				value = room[at:len(room):len(room)]
+				at := len(scratch)
+				scratch = append(append(append(append(scratch, before.open...), e.key...), closeQuote...), value...)
+				value = scratch[at:len(scratch):len(scratch)]
 			}
 			dst = append(dst, Edit{base + before.to, base + next.from, value})
 		}
 		if next.edit == nil {
-			return dst, room
+			return dst, scratch
 		}
 		before = next
 	}

@@ -37,7 +37,7 @@ func ParseUsage(value []byte) (Usage, bool) {
 	if len(value) == 0 || value[0] != '{' {
 		return u, false
 	}
-	var room [16]jsonscan.Member
+	var first [16]jsonscan.Member
 	var inner [8]jsonscan.Member
 	hasPrompt, sane := false, true
 	count := func(into *int64, v []byte) {
@@ -51,7 +51,7 @@ func ParseUsage(value []byte) (Usage, bool) {
 		}
 		*into = n
 	}
-	for _, m := range jsonscan.Members(value, room[:0]) {
+	for _, m := range jsonscan.Members(value, first[:0]) {
 		v := m.Value(value)
 		switch string(m.Key(value)) {
 		case "prompt_tokens", "input_tokens":

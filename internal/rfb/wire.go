@@ -11,9 +11,9 @@ import (
 
 // wire reads and writes whole steps of a handshake, never a byte more.
 type wire struct {
-	conn  net.Conn
-	undue error    // no deadline could be set, so nothing may be waited for
-	room  [24]byte // of the step that reads; ServerInit is the longest of a fixed length
+	conn    net.Conn
+	undue   error    // no deadline could be set, so nothing may be waited for
+	scratch [24]byte // of the step that reads; ServerInit is the longest of a fixed length
 }
 
 // within gives the reads and writes that follow, together, d from now on.
@@ -24,7 +24,7 @@ func (w *wire) rest() { w.undue = w.conn.SetDeadline(time.Time{}) }
 
 // read returns the next n bytes, at most 24, valid until the next read.
 func (w *wire) read(step string, n int) ([]byte, error) {
-	b := w.room[:n]
+	b := w.scratch[:n]
 	return b, w.readInto(step, b)
 }
 
@@ -50,13 +50,13 @@ func (w *wire) readInto(step string, b []byte) error {
 func (w *wire) readLast(step string, n int) (b []byte, early bool, err error) {
 	if err = w.undue; err == nil {
 		var got int
-		got, err = io.ReadAtLeast(w.conn, w.room[:n+1], n)
+		got, err = io.ReadAtLeast(w.conn, w.scratch[:n+1], n)
 		early = got > n
 	}
 	if err != nil {
 		return nil, false, lost(step, err)
 	}
-	return w.room[:n], early, nil
+	return w.scratch[:n], early, nil
 }
 
 // readUint32 reads one number.
@@ -99,13 +99,13 @@ func (w *wire) readVersion(step string) (Version, error) {
 	if _, err := w.read(step, begin); err != nil {
 		return 0, err
 	}
-	if string(w.room[:begin]) != "RFB " {
-		return 0, stranger(step, string(w.room[:begin]))
+	if string(w.scratch[:begin]) != "RFB " {
+		return 0, stranger(step, string(w.scratch[:begin]))
 	}
-	if err := w.readInto(step, w.room[begin:whole]); err != nil {
+	if err := w.readInto(step, w.scratch[begin:whole]); err != nil {
 		return 0, err
 	}
-	return parseVersion(step, string(w.room[:whole]))
+	return parseVersion(step, string(w.scratch[:whole]))
 }
 
 // stranger is the Kind of a peer that sends b where a version is expected.
