@@ -110,7 +110,8 @@ func TestATooLongArrayIsNotWalkedToItsEnd(t *testing.T) {
 			}
 		})
 	}
-	if short, long := allocs(11), allocs(1<<20); short != long {
+	// A few more are those of pools, which the collector empties; a walk of all allocates 50.
+	if short, long := allocs(11), allocs(1<<20); long > 2*short {
 		t.Errorf("refusing 11 elements allocates %v times, a million %v times", short, long)
 	}
 }
