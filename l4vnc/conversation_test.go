@@ -44,7 +44,7 @@ func (c conversation) play(conn net.Conn, side byte) (net.Conn, error) {
 			conn = secure
 		case what == 'W':
 			silence, _ := time.ParseDuration(text)
-			time.Sleep(silence)
+			<-time.After(silence) // the bubble's clock
 		case what == 'E' && side == 'C':
 			if rest, err := readToEnd(conn); err != nil || len(rest) > 0 {
 				return conn, fmt.Errorf("line %d: read %q, %w; want the end", i, rest, err)

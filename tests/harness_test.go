@@ -24,7 +24,7 @@ import (
 
 // waitLimit is how long a test waits for something that should happen at once. It is generous
 // because the machine may be busy, and only a failing test waits that long.
-const waitLimit = 20 * time.Second
+const waitLimit = time.Minute
 
 // harness is a running Caddy with Gatehouse in it, and the fake provider behind it.
 type harness struct {
