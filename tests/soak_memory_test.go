@@ -3,13 +3,10 @@ package tests
 import (
 	"fmt"
 	"os"
-	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 )
 
 // soakMemory is memory in bytes, after a collection.
@@ -57,7 +54,7 @@ func (s *soak) fillCaches() {
 	if !soakIsLong() {
 		return
 	}
-	own := (*owners.Owners)(reflect.ValueOf(s.state()).Elem().FieldByName("own").UnsafePointer())
+	own := s.gateway().Requests().Owners
 	for n := range soakOwners {
 		if err := own.Record("response", "fake", fmt.Sprintf("resp_fill_%d", n), soakAlpha); err != nil {
 			s.t.Fatal(err)
