@@ -95,3 +95,15 @@ func Occupy() (free func()) {
 	longTexts <- struct{}{}
 	return func() { <-longTexts }
 }
+
+// SecretsOf returns a detector of the secrets of a rule set.
+func SecretsOf(rules string) (*Detector, error) {
+	set, err := parseSecrets(rules)
+	if err != nil {
+		return nil, err
+	}
+	return &Detector{newScanner: func() scanner { return newSecretScanner(set) }}, nil
+}
+
+// Running returns how many rules for secrets the first scanner of a matcher runs.
+func Running(m *Matcher) int { return len(m.scanners[0].(*secretScanner).running) }
