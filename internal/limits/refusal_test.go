@@ -58,3 +58,13 @@ func TestExhaustedNamesTheFirstBudgetThatIsSpent(t *testing.T) {
 		t.Errorf("the next day: %+v, %v", refusal, err)
 	}
 }
+
+func TestSettlingAnUnknownCallWritesNothing(t *testing.T) {
+	l, s, _ := newFailingLedger(t)
+	s.submit = errDisk
+	for range 2 {
+		if err := l.Settle(t.Context(), "unknown", limits.Amount{Nano: 1}); err != nil {
+			t.Error(err)
+		}
+	}
+}
