@@ -75,9 +75,46 @@ func TestTheFirstTextOfAnEventIsNamed(t *testing.T) {
 func TestAStreamHasAtMost512ToolCalls(t *testing.T) {
 	s := golden(t).Stream(guardrail.Chat)
 	for i := range 513 {
-		_, _, err := s.Push(nil, fmt.Appendf(nil, `{"choices":[{"delta":{"tool_calls":[{"index":%d,"id":"c%d","function":{"name":"f","arguments":""}}]}}]}`, i, i))
+		choice, arguments := 0, ""
+		if i == 512 {
+			choice, arguments = 1, `{\"a`
+		}
+		_, _, err := s.Push(nil, fmt.Appendf(nil, `{"choices":[{"index":%d,"delta":{"tool_calls":[{"index":%d,"id":"c%d","function":{"name":"f","arguments":"%s"}}]}}]}`, choice, i, i, arguments))
 		if i < 512 && err != nil || i == 512 && !errors.Is(err, guardrail.ErrTooManyTexts) {
 			t.Fatalf("call %d: %v", i+1, err)
+		}
+	}
+}
+
+func TestAResponseHasAtMost512Texts(t *testing.T) {
+	s := golden(t).Stream(guardrail.Responses)
+	for i := range 513 {
+		_, _, err := s.Push(nil, fmt.Appendf(nil, `{"type":"response.x.delta","output_index":%d,"delta":"jo"}`, i))
+		if i < 512 && err != nil || i == 512 && !errors.Is(err, guardrail.ErrTooManyTexts) {
+			t.Fatalf("text %d: %v", i+1, err)
+		}
+	}
+}
+
+func TestAFragmentWithoutIDContinuesTheCallOfItsIndex(t *testing.T) {
+	for index := range 3 {
+		s := forbidden(t, guardrail.Deny).Stream(guardrail.Chat)
+		push := func(call string) *guardrail.Verdict {
+			_, v, err := s.Push(nil, []byte(`{"choices":[{"delta":{"tool_calls":[`+call+`]}}]}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		for i := range 3 {
+			text := "x"
+			if i == index {
+				text = "a forb"
+			}
+			push(fmt.Sprintf(`{"index":%d,"id":"c%d","function":{"arguments":"%s"}}`, i, i, text))
+		}
+		if push(fmt.Sprintf(`{"index":%d,"function":{"arguments":"idden b"}}`, index)) == nil {
+			t.Errorf("index %d: it passes", index)
 		}
 	}
 }
