@@ -203,3 +203,28 @@ func TestAnIndexIsAWholeNumber(t *testing.T) {
 		}
 	}
 }
+
+// A text that goes on after its end, as some providers send it, is a text of its own.
+func TestATextThatGoesOnAfterItsEndIsSentToo(t *testing.T) {
+	for wire, events := range map[guardrail.Wire][]string{
+		guardrail.Chat:      {`{"choices":[{"delta":{"content":"a forb"},"finish_reason":"stop"}]}`, `{"choices":[{"delta":{"content":"forb"}}]}`},
+		guardrail.Responses: {`{"type":"response.x.delta","delta":"forb"}`, `{"type":"response.x.done"}`, `{"type":"response.x.delta","delta":"forb"}`},
+	} {
+		got := sent(t, forbidden(t, guardrail.Redact).Stream(wire), events...)
+		if last := got[len(got)-1]; !strings.Contains(last, `"forb"`) || strings.Count(strings.Join(got, ""), "forb") != 2 {
+			t.Errorf("got %q", got)
+		}
+	}
+}
+
+// A part that begins empty begins with its first delta: the part before it may go on until then.
+func TestAPartThatBeginsEmptyEndsNoOther(t *testing.T) {
+	for text, ends := range map[string]bool{"": false, "x": true} {
+		got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses),
+			`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"forb"}`,
+			`{"type":"response.content_part.added","output_index":0,"content_index":1,"part":{"type":"output_text","text":"`+text+`"}}`)
+		if now := strings.Contains(got[1], `"delta":"forb"`); now != ends {
+			t.Errorf("%q: got %q", text, got)
+		}
+	}
+}
