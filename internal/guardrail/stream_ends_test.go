@@ -145,16 +145,21 @@ func TestADoneEventEndsItsKindOnly(t *testing.T) {
 	}
 }
 
-// A part that begins with text continues the part before it, in which a match may begin.
-func TestAPartThatBeginsWithTextContinuesTheOneBefore(t *testing.T) {
-	const first = `{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a forb"}`
-	for _, second := range []string{
-		`{"type":"response.content_part.added","output_index":0,"content_index":1,"part":{"type":"output_text","text":"idden b"}}`,
+// A match may begin in one part of a message and end in the next, however each begins.
+func TestAPartContinuesTheOneBefore(t *testing.T) {
+	for _, first := range []string{
+		`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a forb"}`,
+		`{"type":"response.content_part.added","output_index":0,"content_index":0,"part":{"type":"output_text","text":"a forb"}}`,
 	} {
-		s := forbidden(t, guardrail.Deny).Stream(guardrail.Responses)
-		_, _, _ = s.Push(nil, []byte(first))
-		if _, v, err := s.Push(nil, []byte(second)); v == nil || err != nil {
-			t.Errorf("%s: %v, %v", second, v, err)
+		for _, second := range []string{
+			`{"type":"response.content_part.added","output_index":0,"content_index":1,"part":{"type":"output_text","text":"idden b"}}`,
+			`{"type":"response.output_text.delta","output_index":0,"content_index":1,"delta":"idden b"}`,
+		} {
+			s := forbidden(t, guardrail.Deny).Stream(guardrail.Responses)
+			_, _, _ = s.Push(nil, []byte(first))
+			if _, v, err := s.Push(nil, []byte(second)); v == nil || err != nil {
+				t.Errorf("%s, %s: %v, %v", first, second, v, err)
+			}
 		}
 	}
 }
