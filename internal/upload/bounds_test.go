@@ -177,3 +177,23 @@ func TestDefaultMemoryIsAQuarterOfTheLimit(t *testing.T) {
 		t.Errorf("with a limit of 2 GiB: %d", got)
 	}
 }
+
+// Without its pools, a long prompt costs an allocation and its collection.
+func TestABufferIsUsedAgain(t *testing.T) {
+	for name, end := range map[string]func(*Upload){"closed": (*Upload).Close, "handed over": func(u *Upload) { u.Handover()() }} {
+		again := false
+		for range 100 { // a pool may drop what it is given
+			u := newUpload(unlimited(), post(strings.NewReader("x"), 1))
+			body, err := u.Read(10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			end(u)
+			next := takeBuffer(cap(body))
+			again = again || &next[:1][0] == &body[0]
+		}
+		if !again {
+			t.Errorf("%s: it is not", name)
+		}
+	}
+}
