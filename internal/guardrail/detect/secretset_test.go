@@ -99,3 +99,43 @@ func TestARuleSetThatCannotBeUsedIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// What may be the name before the anchor of a secret is held back, as long as the name may be.
+// Nothing is held after another character.
+func TestOnlyNamesAreHeldBeforeAnAnchor(t *testing.T) {
+	set := redacting(usualWindow, must(detect.SecretsOf(rule(`[\w.~-]{8}~~key`, ""))))
+	const back = len("12345678~~key")
+	held := func(text string) (n int) {
+		m := detect.NewMatcher(set.rules, usualWindow)
+		m.Scan(text)
+		sent, _ := m.Settle(text, false)
+		return len(text) - sent
+	}
+	for _, c := range "azAZ09_.~-" {
+		name := strings.Repeat(string(c), 8)
+		if sent, _ := set.pieces(strings.Split("= "+name+"~~key ok", "")); sent != "= [REDACTED] ok" {
+			t.Errorf("%q: sent %q", name, sent)
+		}
+		for n, want := range map[int]int{1: 1, back - 1: back - 1, back: back, back + 1: back, 500: back, 2000: back} {
+			if got := held("= " + strings.Repeat(string(c), n)); got != want {
+				t.Errorf("%d of %c are held after %d, want %d", got, c, n, want)
+			}
+		}
+	}
+	for _, c := range " =/:;@[`{,\u00e9\u4e00" {
+		if got := held("name" + string(c)); got != 0 {
+			t.Errorf("%d bytes are held after %q", got, c)
+		}
+	}
+}
+
+// A key may have 8,192 characters. Text is kept that long while it may still end.
+func TestLongSecretsAreFoundWhole(t *testing.T) {
+	detector := must(detect.SecretsOf(rule(`(?s)BEGIN(.*?)END`, "")))
+	for _, n := range []int{10, 511, 512, 1023, 1024, 8000, 8100} {
+		finds(t, detector, strings.Repeat("text ", 100)+"BEGIN⟦"+strings.Repeat("k", n)+"⟧END "+strings.Repeat("text ", 2000)+"BEGIN⟦abc⟧END")
+	}
+	if text := "BEGIN" + strings.Repeat("k", 20_000) + "END"; redacting(0, detector).whole(text) != text {
+		t.Error("a secret without a bound is kept")
+	}
+}
