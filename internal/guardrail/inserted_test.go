@@ -52,19 +52,20 @@ func TestAnInsertedEventRepeatsItsPlace(t *testing.T) {
 			t.Errorf("after %s\ngot  %s\nwant %s", event, got, want)
 		}
 	}
-	// A part or item names the kind of its deltas.
-	for initial, want := range map[string]string{
-		`{"type":"response.content_part.added","item_id":"i","content_index":0,"part":{"type":"output_text","text":"x"}}`: `{"type":"response.output_text.delta","item_id":"i","content_index":0,"logprobs":[],"delta":"forb"}`,
-		`{"type":"response.output_item.added","output_index":0,"item":{"id":"i","type":"function_call","arguments":"x"}}`: `{"type":"response.function_call_arguments.delta","output_index":0,"item_id":"i","delta":"forb"}`,
+	// A text that came with its part or item has the kind of the deltas that continue it.
+	for _, c := range []struct{ added, delta, want string }{
+		{
+			`{"type":"response.content_part.added","item_id":"i","content_index":0,"part":{"type":"output_text","text":"x"}}`,
+			`{"type":"response.output_text.delta","item_id":"i","content_index":0,"delta":" forb"}`,
+			`{"type":"response.output_text.delta","item_id":"i","content_index":0,"logprobs":[],"delta":"forb"}`,
+		}, {
+			`{"type":"response.output_item.added","output_index":0,"item":{"id":"i","type":"function_call","arguments":"x"}}`,
+			`{"type":"response.function_call_arguments.delta","output_index":0,"item_id":"i","delta":" forb"}`,
+			`{"type":"response.function_call_arguments.delta","output_index":0,"item_id":"i","delta":"forb"}`,
+		},
 	} {
-		var event string
-		if strings.Contains(initial, "part") {
-			event = `{"type":"response.output_text.delta","item_id":"i","content_index":0,"delta":" forb"}`
-		} else {
-			event = `{"type":"response.function_call_arguments.delta","output_index":0,"item_id":"i","delta":" forb"}`
-		}
-		if got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), initial, event); got[2] != want {
-			t.Errorf("after %s\ngot  %s\nwant %s", initial, got[2], want)
+		if got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), c.added, c.delta); got[2] != c.want {
+			t.Errorf("after %s\ngot  %s\nwant %s", c.added, got[2], c.want)
 		}
 	}
 }

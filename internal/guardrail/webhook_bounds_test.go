@@ -122,9 +122,7 @@ func TestAWebhookGetsJSON(t *testing.T) {
 		}
 		return answering(200, `{"action":"allow"}`)(r)
 	}, false)
-	for range 2 {
-		if _, err := set.Request(t.Context(), []byte(`{"input":"<a> & b"}`)); err != nil {
-			t.Error(err)
-		}
+	if _, err := set.Request(t.Context(), []byte(`{"input":"<a> & b"}`)); err != nil {
+		t.Error(err)
 	}
 }

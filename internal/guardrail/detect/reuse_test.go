@@ -9,8 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 )
 
-// A matcher reads the texts of a body one after another. Nothing of one is left in the next.
-func TestAMatcherReadsEachTextAfresh(t *testing.T) {
+// A matcher reads the texts of a body one after another.
+func TestNothingOfATextIsLeftForTheNext(t *testing.T) {
 	var rules []detect.Rule
 	for _, d := range append([]*detect.Detector{must(detect.SecretsOf(rule("key=([a-z]{3})", `keywords = ["acme"]`)))}, detectors...) {
 		rules = append(rules, detect.Rule{Detector: d, Mark: mark})
