@@ -117,3 +117,19 @@ func TestAnEventIsOfTheTypeOfItsDataOrItsName(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyThePartsOfAMessageAreOneText(t *testing.T) {
+	for kind, joined := range map[string]bool{"output_text": true, "refusal": true, "reasoning_text": false, "reasoning_summary_text": false, "x": false} {
+		s := forbidden(t, guardrail.Deny).Stream(guardrail.Responses)
+		var denied bool
+		for part, text := range []string{"a forb", "idden b"} {
+			_, v, err := s.Push(nil, fmt.Appendf(nil, `{"type":"response.%s.delta","output_index":0,"content_index":%d,"delta":"%s"}`, kind, part, text))
+			if denied = denied || v != nil; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, v := s.Close(); (denied || v != nil) != joined {
+			t.Errorf("%s: denied %t", kind, !joined)
+		}
+	}
+}

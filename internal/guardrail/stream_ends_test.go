@@ -233,3 +233,49 @@ func TestAPartThatBeginsEmptyEndsNoOther(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyTheTextOfAPartContinuesTheOneBefore(t *testing.T) {
+	const at = `"output_index":0,"content_index":1`
+	for event, denied := range map[string]bool{
+		`{"type":"response.output_text.done",` + at + `,"text":"idden b"}`:                 true,
+		`{"type":"response.content_part.done",` + at + `,"part":{"text":"idden b"}}`:       true,
+		`{"type":"response.output_text.done",` + at + `,"title":"idden b"}`:                false,
+		`{"type":"response.x",` + at + `,"other":{"text":"idden b"}}`:                      false,
+		`{"type":"response.content_part.done",` + at + `,"part":{"a":{"text":"idden b"}}}`: false,
+	} {
+		s := forbidden(t, guardrail.Deny).Stream(guardrail.Responses)
+		_, _, _ = s.Push(nil, []byte(`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a forb"}`))
+		_, _, _ = s.Push(nil, []byte(`{"type":"response.output_text.delta",`+at+`,"delta":"x "}`))
+		if _, v, err := s.Push(nil, []byte(event)); (v != nil) != denied || err != nil {
+			t.Errorf("%s: %v, %v", event, v, err)
+		}
+	}
+}
+
+// Numbers shift only by events that have one.
+func TestAnEventWithoutNumberShiftsNone(t *testing.T) {
+	got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses),
+		`{"type":"response.x.delta","delta":"forb"}`, `{"type":"response.x.done","sequence_number":5}`)
+	if !strings.Contains(got[1], `"delta":"forb"`) || !strings.HasSuffix(got[1], `"sequence_number":5}`) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAnEmptyPieceOpensNoText(t *testing.T) {
+	s := golden(t).Stream(guardrail.Chat)
+	for i := range 600 {
+		if _, _, err := s.Push(nil, fmt.Appendf(nil, `{"choices":[{"index":%d,"delta":{"role":"assistant","content":""}}]}`, i)); err != nil {
+			t.Fatalf("choice %d: %v", i, err)
+		}
+	}
+}
+
+// A provider may repeat a key. Clients take one of them, so both are read.
+func TestChoicesThatComeTwiceAreBothRead(t *testing.T) {
+	const harmless, denied = `"choices":[{"index":0,"delta":{"content":"x "}}]`, `"choices":[{"index":0,"delta":{"content":"forbidden "}}]`
+	for _, event := range []string{"{" + harmless + "," + denied + "}", "{" + denied + "," + harmless + "}"} {
+		if _, v, err := forbidden(t, guardrail.Deny).Stream(guardrail.Chat).Push(nil, []byte(event)); v == nil || err != nil {
+			t.Errorf("%s: %v, %v", event, v, err)
+		}
+	}
+}
