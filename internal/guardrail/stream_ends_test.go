@@ -252,6 +252,15 @@ func TestOnlyTheTextOfAPartContinuesTheOneBefore(t *testing.T) {
 	}
 }
 
+func TestAnEventWithoutNumberGetsNone(t *testing.T) {
+	const plain = `{"type":"response.y"}`
+	got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses),
+		`{"type":"response.x.delta","sequence_number":3,"delta":"forb"}`, `{"type":"response.x.done","sequence_number":4}`, plain)
+	if !strings.HasSuffix(got[1], `"sequence_number":5}`) || got[2] != plain {
+		t.Errorf("got %q", got)
+	}
+}
+
 // Numbers shift only by events that have one.
 func TestAnEventWithoutNumberShiftsNone(t *testing.T) {
 	got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses),
