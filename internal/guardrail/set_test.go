@@ -37,7 +37,7 @@ func TestCompileAcceptsUpToItsLimits(t *testing.T) {
 		}
 	}
 	for _, spec := range []guardrail.Spec{
-		{Name: strings.Repeat("n", 65), Rules: many}, hook(guardrail.Webhook{URL: "https:///path"}, guardrail.Input), hook(guardrail.Webhook{URL: "https://m.example"}, guardrail.Output),
+		{Name: strings.Repeat("n", 65), Rules: many}, hook(guardrail.Webhook{URL: "https:///path"}, guardrail.Input), hook(guardrail.Webhook{URL: "https://m.example", Timeout: -1}, guardrail.Input), hook(guardrail.Webhook{URL: "https://m.example"}, guardrail.Output),
 	} {
 		if _, err := guardrail.Compile(spec); err == nil {
 			t.Errorf("%v is accepted", spec)

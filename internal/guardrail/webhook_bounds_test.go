@@ -1,12 +1,15 @@
 package guardrail_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 )
@@ -124,5 +127,38 @@ func TestAWebhookGetsJSON(t *testing.T) {
 	}, false)
 	if _, err := set.Request(t.Context(), []byte(`{"input":"<a> & b"}`)); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAWebhookThatIsBusyForTooLongFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		set := hooked(t, func(r *http.Request) (*http.Response, error) {
+			<-release
+			return answering(200, `{"action":"allow"}`)(r)
+		}, false)
+		var all sync.WaitGroup
+		for range 32 {
+			all.Go(func() { _, _ = set.Request(t.Context(), []byte(hookBody)) })
+		}
+		synctest.Wait()
+		_, err := set.Request(t.Context(), []byte(hookBody))
+		if want := "all 32 requests to it are busy"; !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		close(release)
+		all.Wait()
+	})
+}
+
+// Only an answer has token probabilities. A member of that name in a request is text.
+func TestAWebhookReadsAllTextsOfARequest(t *testing.T) {
+	body := []byte(`{"logprobs":{"content":["text"]}}`)
+	set := hooked(t, answering(200, `{"action":"deny"}`), false)
+	if r, err := set.Request(t.Context(), body); err != nil || r.Verdict == nil {
+		t.Errorf("a request passes, %v", err)
+	}
+	if r, err := set.Answer(t.Context(), body); err != nil || r.Verdict != nil || string(r.Body) != `{"logprobs":null}` {
+		t.Errorf("of an answer: %+v, %v", r, err)
 	}
 }

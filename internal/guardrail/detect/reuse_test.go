@@ -78,3 +78,44 @@ func TestTheRuleThatFindsFirstDenies(t *testing.T) {
 		}
 	}
 }
+
+// A match that grows is one hit, however long it gets.
+func TestAMatchThatGrowsIsOneHit(t *testing.T) {
+	m, text := detect.NewMatcher(redacting(0, must(detect.Regexp("a+"))).rules, 0), strings.Repeat("a", 4*detect.MaxHits)
+	edits, err := m.Whole(text, "", nil)
+	if got := string(detect.Apply(nil, text, edits)); err != nil || got != mark {
+		t.Errorf("%.40s, %v", got, err)
+	}
+}
+
+// A text that is denied may end within a possible secret.
+func TestNothingOfADeniedTextIsLeftForTheNext(t *testing.T) {
+	rules := append(redacting(0, must(detect.SecretsOf(rule("key=([a-z]{3,})", "")))).rules,
+		detect.Rule{Detector: must(detect.Words([]string{"forbidden"})), Deny: true})
+	m := detect.NewMatcher(rules, 0)
+	for range 2 {
+		if _, err := m.Whole("forbidden, key=abcde", "", nil); !errors.Is(err, detect.ErrDenied) {
+			t.Error(err)
+		}
+		for text, want := range map[string][]detect.Edit{"x": nil, "key=ab": nil, "abcdef": nil, "is key=abc": {{From: 7, To: 10, Mark: mark}}} {
+			if edits, err := m.Whole(text, "", nil); err != nil || !slices.Equal(edits, want) {
+				t.Errorf("%s: %v, %v", text, edits, err)
+			}
+		}
+	}
+}
+
+func TestHitsOfAnotherAreTakenOutUpToTheLastCharacter(t *testing.T) {
+	rules := []detect.Rule{{Mark: "[a]"}, {Mark: "[b]"}}
+	for _, test := range []struct {
+		hits []detect.Hit
+		want string
+	}{
+		{[]detect.Hit{{Start: 0, End: 1}}, "[a]éc"}, {[]detect.Hit{{Start: 2, End: 3}}, "aé[a]"}, {[]detect.Hit{{Start: 1, End: 2, Rule: 1}}, "a[b]c"}, {[]detect.Hit{{Start: 0, End: 3}}, "[a]"},
+		{[]detect.Hit{{Start: 1, End: 3, Rule: 1}, {Start: 0, End: 2}}, "[a]"}, {[]detect.Hit{{Start: 2, End: 3, Rule: 1}, {Start: 0, End: 1}}, "[a]é[b]"}, {nil, "aéc"},
+	} {
+		if got := string(detect.Apply(nil, "aéc", detect.Edits("aéc", test.hits, rules))); got != test.want {
+			t.Errorf("%v: %s, want %s", test.hits, got, test.want)
+		}
+	}
+}

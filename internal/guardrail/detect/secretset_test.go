@@ -139,3 +139,8 @@ func TestLongSecretsAreFoundWhole(t *testing.T) {
 		t.Error("a secret without a bound is kept")
 	}
 }
+
+// What was a secret stays one when its match grows, although a list allows the longer one.
+func TestASecretThatGrowsStaysOne(t *testing.T) {
+	finds(t, must(detect.SecretsOf(rule("key=([a-z]{3,})", "[[rules.allowlists]]\nstopwords = [\"cdx\"]"))), "key=⟦abcdxyz⟧ y", "key=⟦abcx⟧")
+}

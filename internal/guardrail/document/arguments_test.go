@@ -45,6 +45,7 @@ func TestArgumentsStayJSON(t *testing.T) {
 		{Detector: must(detect.Regexp(`(?s)x.*?y`)), Mark: "[xy]"},
 		{Detector: must(detect.Regexp(`999`)), Mark: "[999]"},
 		{Detector: must(detect.Regexp(`\n`)), Mark: "[line]"},
+		{Detector: must(detect.Regexp(`(?s)77.*?88`)), Mark: "[78]"},
 	}
 	for text, want := range map[string]string{
 		`{"to" :  "ann@b.de", "b":1}`:                `{"to" :  "[email]", "b":1}`,
@@ -61,6 +62,8 @@ func TestArgumentsStayJSON(t *testing.T) {
 		`[` + ones(65) + `999,1]`:                    `[` + ones(65) + `0,1]`,
 		`[` + ones(90) + `9991,999]`:                 `[` + ones(90) + `0,"[999]"]`,
 		"see ann@b.de, 999 \\n \n {":                 "see [email], [999] \\n [line] {",
+		`["ann@b.de",12`:                             `["[email]",12`,
+		`[77,true,{"a":5},88,6]`:                     `["[78]",null,{"":null},null,6]`,
 		` [999`:                                      ` ["[999]"`,
 		`{"a":"ann@b.de`:                             `{"a":"[email]`,
 		`"ann@b.de"`:                                 `"[email]"`,

@@ -111,16 +111,40 @@ func TestPartsOfAMessageAreOneText(t *testing.T) {
 // The edited values may be 4 MiB longer than twice the body.
 func TestTheGrowthOfABodyIsBounded(t *testing.T) {
 	long := []detect.Rule{{Detector: must(detect.Words([]string{"a"})), Mark: strings.Repeat("m", 1<<20)}}
-	body := func(values int) string { return `{"input":[` + strings.Repeat(`"a",`, values) + `1]}` }
-	var limit *document.LimitError
-	if got, err := judge(t, long, body(3), false); err != nil || len(got) < 3<<20 {
-		t.Errorf("3 MiB more: %d bytes, %v", len(got), err)
+	for _, c := range []struct {
+		size, values int // MiB
+		refused      bool
+	}{{0, 3, false}, {0, 5, true}, {2, 7, false}, {2, 9, true}} {
+		body := `{"input":[` + strings.Repeat(`"a",`, c.values) + `1],"x":"` + strings.Repeat("x", c.size<<20) + `"}`
+		var limit *document.LimitError
+		got, err := judge(t, long, body, false)
+		if errors.As(err, &limit) != c.refused || !c.refused && len(got) < (c.size+c.values)<<20 {
+			t.Errorf("%d MiB in %d: %d bytes, %v", c.values, c.size, len(got), err)
+		}
+		if c.refused && limit.Error() != "the body has more matches than a guardrail reads" {
+			t.Error(limit)
+		}
 	}
-	if _, err := judge(t, long, body(5), false); !errors.As(err, &limit) || limit.What != "matches" {
-		t.Errorf("5 MiB more: %v", err)
+}
+
+func TestATextContinuesTheOneThatItsContextNames(t *testing.T) {
+	for before, denied := range map[string]bool{"": false, "red ": true, "blue ": false} {
+		var r document.Reader
+		r.Reset(detect.NewMatcher(house, 0), []byte(`"mercury"`), true)
+		if err := r.Text(document.Span{End: 9}, document.Context{Before: before}); (err == detect.ErrDenied) != denied {
+			t.Errorf("after %q: %v", before, err)
+		}
 	}
-	if got := limit.Error(); got != "the body has more matches than a guardrail reads" {
-		t.Error(got)
+}
+
+func TestAWalkNamesEachValueOfTokenProbabilitiesOnce(t *testing.T) {
+	body := []byte(`{"logprobs":{"a":["x","y"],"b":"z"},"c":[{"logprobs":["x","y"]}],"d":"e"}`)
+	var named, read []string
+	w := document.Walker{Data: body, Answer: true}
+	w.Visit = func(at document.Span) { read = append(read, string(body[at.Start:at.End])) }
+	w.Logprobs = func(at document.Span) { named = append(named, string(body[at.Start:at.End])) }
+	if err := w.Walk(); err != nil || strings.Join(named, " ") != `{"a":["x","y"],"b":"z"} ["x","y"]` || strings.Join(read, " ") != `"e"` {
+		t.Errorf("named %q, read %q, %v", named, read, err)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestValuesAreNotReadIfTheyHaveTheirShape(t *testing.T) {
 		{"name of a model", `{"models":["%s"]}`, false, []string{"a/b", "a-b_c.d:e", letters(128)}, []string{"a b", "a|b", letters(129)}},
 		{"data", `{"input":[{"encrypted_content":"%s"}]}`, false,
 			[]string{letters(32), "AZaz09+/-_==" + letters(20), `\/` + letters(30), png + letters(32), "data:" + letters(120) + ";base64," + letters(32)},
-			[]string{letters(31), letters(31) + "!", letters(31) + " ", letters(31) + `\n`, letters(31) + `\\`, "@" + letters(31), "[" + letters(31), "`" + letters(31), "{" + letters(31), ":" + letters(31),
+			[]string{letters(31), letters(31) + "!", letters(31) + "!/", letters(31) + " ", letters(31) + `\n`, letters(31) + `\\`, "@" + letters(31), "[" + letters(31), "`" + letters(31), "{" + letters(31), ":" + letters(31),
 				png + letters(31), png + letters(31) + " ", "data:image/png," + letters(32), "data:a b;base64," + letters(32), "data: ;base64," + letters(32),
 				"data:" + letters(121) + ";base64," + letters(32), "data;base64," + letters(32)}},
 		{"image", `{"input":[{"result":"%s"}]}`, false, []string{letters(1024)}, []string{letters(1023), letters(1024) + " "}},
@@ -63,6 +63,15 @@ func TestOnlyTextsInTheFormOfJSONAreReadAsJSON(t *testing.T) {
 		}
 		if got, err := judge(t, rules, `{"x":"`+text+`"}`, false); err != nil || got != want {
 			t.Errorf("%s: got %s, want %s, %v", text, got, want, err)
+		}
+	}
+}
+
+// A key with escapes, or outside ASCII, is no known member, also not the one before it.
+func TestAnUnusualKeyHidesNoText(t *testing.T) {
+	for _, key := range []string{`\u006dodels`, `m\u00f6del`, `mödel`, `x`} {
+		if list := texts(t, `{"model":"x","`+key+`":"forbidden"}`, false, false); len(list) != 1 {
+			t.Errorf("%s: %q is read", key, list)
 		}
 	}
 }
