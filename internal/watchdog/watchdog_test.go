@@ -61,3 +61,17 @@ func TestALateTimerDoesNotEndTheNextWait(t *testing.T) {
 		t.Error("a wait that is over was ended")
 	}
 }
+
+// A timer can also fire when its wait has just been stopped.
+func TestALateTimerDoesNotEndAWaitThatIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var timer Timer
+		var c counter
+		timer.Start(time.Second, &c)
+		timer.Stop()
+		time.Sleep(time.Second)
+		if timer.fire(); c.expired.Load() != 0 {
+			t.Error("it was ended")
+		}
+	})
+}

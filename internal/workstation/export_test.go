@@ -93,3 +93,10 @@ func RecordOf(id ID, address, credential string, at time.Time) []byte {
 	}
 	return value
 }
+
+// Logins is of how many workstations a login is remembered.
+func (s *State) Logins() int {
+	s.logins.mu.Lock()
+	defer s.logins.mu.Unlock()
+	return len(s.logins.byID)
+}

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -94,4 +95,50 @@ func RuleSet() string { return gitleaks }
 func Occupy() (free func()) {
 	longTexts <- struct{}{}
 	return func() { <-longTexts }
+}
+
+// SecretsOf returns a detector of the secrets of a rule set.
+func SecretsOf(rules string) (*Detector, error) {
+	set, err := parseSecrets(rules)
+	if err != nil {
+		return nil, err
+	}
+	return &Detector{newScanner: func() scanner { return newSecretScanner(set) }}, nil
+}
+
+// Running returns how many rules for secrets the first scanner of a matcher runs.
+func Running(m *Matcher) int { return len(m.scanners[0].(*secretScanner).running) }
+
+// Literals returns the literals that begin the matches of an expression.
+func Literals(pattern string) []string { return literals(parsed(pattern)) }
+
+// InnerLiteral returns the inner literal of an expression that reports a group.
+func InnerLiteral(pattern string, group int) (literal string, back int, ok bool) {
+	return innerLiteral(parsed(pattern), group)
+}
+
+// WithoutPrefix returns an expression without its optional classes at the start.
+func WithoutPrefix(pattern string) string { return withoutPrefix(parsed(pattern)).String() }
+
+func parsed(pattern string) *syntax.Regexp {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	return re
+}
+
+// Floating returns the rules of the embedded set that run at every character after a keyword, and
+// how far after the start of a match an anchor may end.
+func Floating() (ids []string, back int) {
+	set, err := defaultSecrets()
+	if err != nil {
+		panic(err)
+	}
+	for _, r := range set.rules {
+		if r.floating {
+			ids = append(ids, r.id)
+		}
+	}
+	return ids, set.back
 }

@@ -74,6 +74,9 @@ func mayMatchOther(in *syntax.Inst) bool {
 	if in.Op == syntax.InstRuneAny || in.Op == syntax.InstRuneAnyNotNL {
 		return true
 	}
+	if len(in.Rune) == 0 { // an empty class, such as [^\s\S]
+		return false
+	}
 	return syntax.Flags(in.Arg)&syntax.FoldCase != 0 || in.Rune[len(in.Rune)-1] >= utf8.RuneSelf
 }
 

@@ -1,6 +1,8 @@
 package document_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
@@ -40,3 +42,14 @@ func texts(t testing.TB, body string, answer, event bool) (list []string) {
 	}
 	return list
 }
+
+var errGone = errors.New("the caller has gone")
+
+// doneContext is a context that has ended.
+type doneContext struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c doneContext) Done() <-chan struct{} { return c.done }
+func (c doneContext) Err() error            { return errGone }

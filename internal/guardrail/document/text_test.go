@@ -30,3 +30,14 @@ func TestPiecesAreDecodedTogether(t *testing.T) {
 		}
 	}
 }
+
+// Only the first half of a pair waits for the next piece.
+func TestTheFirstHalfOfAPairIsKept(t *testing.T) {
+	for piece, want := range map[string]string{
+		`"x\ud800"`: "x", `"x\udbff"`: "x", `"x\udc00"`: "x\ufffd", `"x\udfff"`: "x\ufffd", `"x\ud7ff"`: "x\ud7ff", `"x\\ud800"`: `x\ud800`, `"x\\\ud800"`: `x\`, `"\ud800"`: "",
+	} {
+		if got := new(document.PieceDecoder).Decode([]byte(piece)); got != want {
+			t.Errorf("%s: got %q, want %q", piece, got, want)
+		}
+	}
+}
