@@ -5,41 +5,33 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
-
-// state is the State, which outlives configurations.
-func (s *soak) state() *gateway.State {
-	s.t.Helper()
-	return (*gateway.State)(reflect.ValueOf(s.gateway()).Elem().FieldByName("state").UnsafePointer())
-}
 
 // checkIdle waits until no call holds anything. Clients that have disconnected are noticed a moment
 // later, and drained.
 func (s *soak) checkIdle(when string) {
 	s.t.Helper()
-	state := s.state()
+	requests := s.gateway().Requests()
 	var held []string
 	if !eventually(func() bool {
 		held = nil
-		if n := state.Memory.Used(); n != 0 {
+		if n := requests.Uploads.Memory.Used(); n != 0 {
 			held = append(held, fmt.Sprintf("%d bytes of bodies", n))
 		}
 		for _, b := range balances(s.t) {
 			if b.Reserved != 0 {
 				held = append(held, fmt.Sprintf("%s has %d reserved of %s", b.Subject, b.Reserved, b.Budget))
 			}
-			if inside, waiting := state.Concurrency.InUse(b.Subject); inside+waiting != 0 {
+			if inside, waiting := requests.Concurrency.InUse(b.Subject); inside+waiting != 0 {
 				held = append(held, fmt.Sprintf("%s has %d calls under way and %d waiting", b.Subject, inside, waiting))
 			}
 		}
-		if inside, waiting := state.Concurrency.InUse("model:metered/*"); inside+waiting != 0 {
+		if inside, waiting := requests.Concurrency.InUse("model:metered/*"); inside+waiting != 0 {
 			held = append(held, fmt.Sprintf("the model has %d calls under way and %d waiting", inside, waiting))
 		}
 		return held == nil
