@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // held pushes one event that holds back text, and returns what is sent at the end.
 func held(t *testing.T, wire guardrail.Wire, event string) string {
 	t.Helper()
-	return sent(t, forbidden(t, guardrail.Redact).Stream(wire), event)[1]
+	return sentOn(t, forbidden(t, guardrail.Redact).Stream(wire), event)[1]
 }
 
 func TestAnInsertedChunkRepeatsWhatClientsRead(t *testing.T) {
@@ -64,7 +65,7 @@ func TestAnInsertedEventRepeatsItsPlace(t *testing.T) {
 			`{"type":"response.function_call_arguments.delta","output_index":0,"item_id":"i","delta":"forb"}`,
 		},
 	} {
-		if got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), c.added, c.delta); got[2] != c.want {
+		if got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), c.added, c.delta); got[2] != c.want {
 			t.Errorf("after %s\ngot  %s\nwant %s", c.added, got[2], c.want)
 		}
 	}
@@ -74,14 +75,14 @@ func TestAnInsertedEventHasTheNameOfItsKind(t *testing.T) {
 	for _, name := range []string{"", "response.output_text.delta", "event"} {
 		for _, wire := range []guardrail.Wire{guardrail.Chat, guardrail.Responses} {
 			s := forbidden(t, guardrail.Redact).Stream(wire)
-			_, _, err := s.Push([]byte(name), []byte(`{"type":"response.output_text.delta","delta":"forb","choices":[{"delta":{"content":"forb"}}]}`))
+			_, _, err := s.Push(openai.NewEvent([]byte(name), []byte(`{"type":"response.output_text.delta","delta":"forb","choices":[{"delta":{"content":"forb"}}]}`)))
 			events, v := s.Close()
 			want := name
 			if wire == guardrail.Responses && name != "" {
 				want = "response.output_text.delta"
 			}
 			if err != nil || v != nil || len(events) != 1 || string(events[0].Name) != want {
-				t.Errorf("%q: %s, %v, %v", name, events, v, err)
+				t.Errorf("%q: %d events, %v, %v", name, len(events), v, err)
 			}
 		}
 	}
@@ -126,7 +127,7 @@ func TestAChoiceEndsWithItsReason(t *testing.T) {
 		`{"error":{"code":500}}`:                                                             "01",
 		`{"error":null,"choices":[]}`:                                                        "",
 	} {
-		got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Chat), `{"choices":[{"index":0,"delta":{"content":"forb"}},{"index":1,"delta":{"content":"forb"}}]}`, ending)
+		got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Chat), `{"choices":[{"index":0,"delta":{"content":"forb"}},{"index":1,"delta":{"content":"forb"}}]}`, ending)
 		for i := range 2 {
 			part := fmt.Sprintf(`"index":%d,"delta":{"content":"forb"}`, i)
 			if now := strings.Contains(got[1], part); now != strings.Contains(ends, fmt.Sprint(i)) || now == strings.Contains(got[2], part) {
@@ -154,11 +155,11 @@ func TestTheNextPhaseSendsTheTextBefore(t *testing.T) {
 			if first == second {
 				continue
 			}
-			got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Chat), delta(first, "forb"), delta(second, ". "))
+			got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Chat), delta(first, "forb"), delta(second, ". "))
 			if now, want := strings.Contains(got[1], "forb"), kind[first] != kind[second] && kind[first] != 3; now != want {
 				t.Errorf("%s, then %s: sent %t", first, second, now)
 			}
-			if empty := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Chat), delta(first, "forb"), delta(second, "")); strings.Contains(empty[1], "forb") {
+			if empty := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Chat), delta(first, "forb"), delta(second, "")); strings.Contains(empty[1], "forb") {
 				t.Errorf("%s, then an empty %s: got %q", first, second, empty)
 			}
 		}

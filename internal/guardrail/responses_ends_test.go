@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // What ends a text of a Response: its own done event, that of its part or item, or that of all.
@@ -35,14 +36,14 @@ func TestATextOfAResponseEndsWithItsEvent(t *testing.T) {
 		`{"type":"response.reasoning_text.delta","output_index":0,"content_index":1,"delta":"x "}`:     false,
 		`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"","a":"b "}`: false,
 	} {
-		got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), `{"type":"response.output_text.delta",`+here+`,"delta":"forb"}`, ending)
+		got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), `{"type":"response.output_text.delta",`+here+`,"delta":"forb"}`, ending)
 		if now := strings.Contains(got[1], `"delta":"forb"`); now != ends || now == strings.Contains(got[2], `"delta":"forb"`) {
 			t.Errorf("%s: got %q", ending, got)
 		}
 	}
 	// Without an index of the item, its id counts.
 	for id, ends := range map[string]bool{`"item_id":"a"`: true, `"item_id":"b"`: false, `"item":{"id":"a"}`: true, `"item":{"id":"b"}`: false, `"item_id":"a","output_index":0`: false} {
-		got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), `{"type":"response.x.delta","item_id":"a","delta":"forb"}`, `{"type":"response.output_item.done",`+id+`}`)
+		got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), `{"type":"response.x.delta","item_id":"a","delta":"forb"}`, `{"type":"response.output_item.done",`+id+`}`)
 		if now := strings.Contains(got[1], `"delta":"forb"`); now != ends {
 			t.Errorf("%s: got %q", id, got)
 		}
@@ -76,8 +77,8 @@ func TestDeltasContinueTheTextOfTheirPartOrItem(t *testing.T) {
 			{"another event", strings.Replace(added(test.key), ".added", ".begun", 1), false},
 		} {
 			s := forbidden(t, guardrail.Deny).Stream(guardrail.Responses)
-			_, _, err := s.Push(nil, []byte(c.added))
-			_, v, err2 := s.Push(nil, fmt.Appendf(nil, `{"type":"response.%s.delta","output_index":0,"delta":"idden b"}`, test.delta))
+			_, _, err := s.Push(openai.NewEvent(nil, []byte(c.added)))
+			_, v, err2 := s.Push(openai.NewEvent(nil, fmt.Appendf(nil, `{"type":"response.%s.delta","output_index":0,"delta":"idden b"}`, test.delta)))
 			if _, end := s.Close(); (v != nil || end != nil) != c.denied || err != nil || err2 != nil {
 				t.Errorf("%s, %s: %v, %v, %v, %v", test.typ, c.name, v, end, err, err2)
 			}
@@ -89,7 +90,7 @@ func TestDeltasContinueTheTextOfTheirPartOrItem(t *testing.T) {
 func TestOnlyDeltasOfArgumentsAreJSON(t *testing.T) {
 	set := redacting(t, guardrail.Rule{Detector: guardrail.Card}, 0)
 	for kind, want := range map[string]string{"function_call_arguments": `"[REDACTED:card]"`, "mcp_call_arguments": `"[REDACTED:card]"`, "custom_tool_call_input": `[REDACTED:card]`, "output_text": `[REDACTED:card]`} {
-		got := strings.Join(sent(t, set.Stream(guardrail.Responses), `{"type":"response.`+kind+`.delta","delta":"[41111111"}`, `{"type":"response.`+kind+`.delta","delta":"11111111]"}`), "")
+		got := strings.Join(sentOn(t, set.Stream(guardrail.Responses), `{"type":"response.`+kind+`.delta","delta":"[41111111"}`, `{"type":"response.`+kind+`.delta","delta":"11111111]"}`), "")
 		if quoted := strings.ReplaceAll(want, `"`, `\"`); !strings.Contains(got, `"delta":"`+quoted+`]"`) && !strings.Contains(got, `"delta":"[`+quoted) {
 			t.Errorf("%s: got %s", kind, got)
 		}
@@ -99,7 +100,7 @@ func TestOnlyDeltasOfArgumentsAreJSON(t *testing.T) {
 func TestAudioOfAResponseIsNotRead(t *testing.T) {
 	for typ, held := range map[string]bool{"response.audio.delta": false, "response.output_audio.delta": false, "response.audio.transcript.delta": true} {
 		event := `{"type":"` + typ + `","delta":"forb"}`
-		if got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), event); (got[0] != event) != held {
+		if got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), event); (got[0] != event) != held {
 			t.Errorf("%s: got %q", typ, got)
 		}
 	}
@@ -111,9 +112,9 @@ func TestAnEventIsOfTheTypeOfItsDataOrItsName(t *testing.T) {
 		{"response.x.delta", `{"delta":"forb"}`}: true, {"response.x", `{"type":"response.x.delta","delta":"forb"}`}: true,
 		{"response.x.delta", `{"type":"response.x","delta":"forb"}`}: false, {"", `{"delta":"forb"}`}: false,
 	} {
-		events, _, err := forbidden(t, guardrail.Redact).Stream(guardrail.Responses).Push([]byte(event[0]), []byte(event[1]))
-		if got := len(events) == 1 && string(events[0].Data) != event[1]; got != held || err != nil {
-			t.Errorf("%s: %s, %v", event, events, err)
+		events, _, err := forbidden(t, guardrail.Redact).Stream(guardrail.Responses).Push(openai.NewEvent([]byte(event[0]), []byte(event[1])))
+		if got := len(events) == 1 && string(events[0].AppendTo(nil)) != event[1]; got != held || err != nil {
+			t.Errorf("%s: %d events, %v", event, len(events), err)
 		}
 	}
 }
@@ -123,7 +124,7 @@ func TestOnlyThePartsOfAMessageAreOneText(t *testing.T) {
 		s := forbidden(t, guardrail.Deny).Stream(guardrail.Responses)
 		var denied bool
 		for part, text := range []string{"a forb", "idden b"} {
-			_, v, err := s.Push(nil, fmt.Appendf(nil, `{"type":"response.%s.delta","output_index":0,"content_index":%d,"delta":"%s"}`, kind, part, text))
+			_, v, err := s.Push(openai.NewEvent(nil, fmt.Appendf(nil, `{"type":"response.%s.delta","output_index":0,"content_index":%d,"delta":"%s"}`, kind, part, text)))
 			if denied = denied || v != nil; err != nil {
 				t.Fatal(err)
 			}

@@ -106,9 +106,9 @@ func TestTheLargestWindowOfAnswersCounts(t *testing.T) {
 		{[]guardrail.Spec{spec(guardrail.Input, 50), spec(guardrail.Output, 10)}, 10},
 		{[]guardrail.Spec{spec(guardrail.Output, 0)}, 256},
 	} {
-		s := compiled(t, test.specs...).Stream(guardrail.Chat)
+		s := newWire(compiled(t, test.specs...), guardrail.Chat)
 		got := client{texts: map[string]string{}, finished: map[int]bool{}}
-		events, _, _ := s.Push(nil, []byte(`{"choices":[{"delta":{"content":"<`+strings.Repeat("x", 999)+`"}}]}`))
+		events, _, _ := s.push("", `{"choices":[{"delta":{"content":"<`+strings.Repeat("x", 999)+`"}}]}`)
 		got.read(t, events)
 		if held := 1000 - len(got.texts["0content"]); held != test.want {
 			t.Errorf("%d characters are held back, want %d", held, test.want)

@@ -7,20 +7,21 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
-// sent pushes events and returns the data of what is sent for each, and at the end.
-func sent(t *testing.T, s *guardrail.Stream, events ...string) (list []string) {
+// sentOn pushes events and returns the data of what is sent for each, and at the end.
+func sentOn(t *testing.T, s *guardrail.Stream, events ...string) (list []string) {
 	t.Helper()
-	add := func(events []guardrail.Event) {
+	add := func(events []*openai.Event) {
 		out := ""
 		for _, e := range events {
-			out += string(e.Data)
+			out += string(e.AppendTo(nil))
 		}
 		list = append(list, out)
 	}
 	for _, event := range events {
-		out, v, err := s.Push(nil, []byte(event))
+		out, v, err := s.Push(openai.NewEvent(nil, []byte(event)))
 		if v != nil || err != nil {
 			t.Fatalf("%s: %v, %v", event, v, err)
 		}
@@ -36,14 +37,14 @@ func sent(t *testing.T, s *guardrail.Stream, events ...string) (list []string) {
 
 func TestAStreamThatHasEndedSendsNothing(t *testing.T) {
 	s := golden(t).Stream(guardrail.Chat)
-	if got := sent(t, s, "", " \n", `{"choices":[{"delta":{"content":"jo"}}]}`); got[0] != "" || got[1] != "" || got[3] == "" {
+	if got := sentOn(t, s, "", " \n", `{"choices":[{"delta":{"content":"jo"}}]}`); got[0] != "" || got[1] != "" || got[3] == "" {
 		t.Errorf("got %q", got)
 	}
-	if events, v, err := s.Push(nil, []byte(`{"choices":[{"delta":{"content":"x"}}]}`)); events != nil || v != nil || err != nil {
-		t.Errorf("after the end: %s, %v, %v", events, v, err)
+	if events, v, err := s.Push(openai.NewEvent(nil, []byte(`{"choices":[{"delta":{"content":"x"}}]}`))); events != nil || v != nil || err != nil {
+		t.Errorf("after the end: %d events, %v, %v", len(events), v, err)
 	}
 	if events, v := s.Close(); events != nil || v != nil {
-		t.Errorf("closed twice: %s, %v", events, v)
+		t.Errorf("closed twice: %d events, %v", len(events), v)
 	}
 }
 
@@ -52,7 +53,7 @@ func TestAStreamThatHasEndedSendsNothing(t *testing.T) {
 func TestPiecesStayAsTheyAre(t *testing.T) {
 	const text = `{"choices":[{"delta":{"content":"\u0061 \/ "}}]}`
 	const call = `{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":{"a": 1}}}]}}]}`
-	got := sent(t, golden(t).Stream(guardrail.Chat), text, call)
+	got := sentOn(t, golden(t).Stream(guardrail.Chat), text, call)
 	if want := `{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\": 1}"}}]}}]}`; got[0] != text || got[1] != want {
 		t.Errorf("got %q", got)
 	}
@@ -65,7 +66,7 @@ func TestTheFirstTextOfAnEventIsNamed(t *testing.T) {
 			`{"choices":[{"index":0,"delta":{"content":"forbidden."}},{"index":1,"delta":{"content":"4111111111111111."}}]}`,
 			`{"type":"x","a":"forbidden","b":"4111111111111111"}`,
 		} {
-			if _, v, err := denying(t, "forbidden").Stream(wire).Push(nil, []byte(event)); v == nil || v.Class != "words" || err != nil {
+			if _, v, err := denying(t, "forbidden").Stream(wire).Push(openai.NewEvent(nil, []byte(event))); v == nil || v.Class != "words" || err != nil {
 				t.Errorf("%s: %v, %v", event, v, err)
 			}
 		}
@@ -79,7 +80,7 @@ func TestAStreamHasAtMost512ToolCalls(t *testing.T) {
 		if i == 512 {
 			choice, arguments = 1, `{\"a`
 		}
-		_, _, err := s.Push(nil, fmt.Appendf(nil, `{"choices":[{"index":%d,"delta":{"tool_calls":[{"index":%d,"id":"c%d","function":{"name":"f","arguments":"%s"}}]}}]}`, choice, i, i, arguments))
+		_, _, err := s.Push(openai.NewEvent(nil, fmt.Appendf(nil, `{"choices":[{"index":%d,"delta":{"tool_calls":[{"index":%d,"id":"c%d","function":{"name":"f","arguments":"%s"}}]}}]}`, choice, i, i, arguments)))
 		if i < 512 && err != nil || i == 512 && !errors.Is(err, guardrail.ErrTooManyTexts) {
 			t.Fatalf("call %d: %v", i+1, err)
 		}
@@ -89,7 +90,7 @@ func TestAStreamHasAtMost512ToolCalls(t *testing.T) {
 func TestAResponseHasAtMost512Texts(t *testing.T) {
 	s := golden(t).Stream(guardrail.Responses)
 	for i := range 513 {
-		_, _, err := s.Push(nil, fmt.Appendf(nil, `{"type":"response.x.delta","output_index":%d,"delta":"jo"}`, i))
+		_, _, err := s.Push(openai.NewEvent(nil, fmt.Appendf(nil, `{"type":"response.x.delta","output_index":%d,"delta":"jo"}`, i)))
 		if i < 512 && err != nil || i == 512 && !errors.Is(err, guardrail.ErrTooManyTexts) {
 			t.Fatalf("text %d: %v", i+1, err)
 		}
@@ -100,7 +101,7 @@ func TestAFragmentWithoutIDContinuesTheCallOfItsIndex(t *testing.T) {
 	for index := range 3 {
 		s := forbidden(t, guardrail.Deny).Stream(guardrail.Chat)
 		push := func(call string) *guardrail.Verdict {
-			_, v, err := s.Push(nil, []byte(`{"choices":[{"delta":{"tool_calls":[`+call+`]}}]}`))
+			_, v, err := s.Push(openai.NewEvent(nil, []byte(`{"choices":[{"delta":{"tool_calls":[`+call+`]}}]}`)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +125,7 @@ func TestAFragmentWithoutIndexContinuesTheLastCall(t *testing.T) {
 	for i, call := range []string{
 		`{"index":0,"id":"a","function":{"arguments":"x"}}`, `{"index":1,"id":"b","function":{"arguments":"a forb"}}`, `{"function":{"arguments":"idden b"}}`,
 	} {
-		_, v, err := s.Push(nil, []byte(`{"choices":[{"delta":{"tool_calls":[`+call+`]}}]}`))
+		_, v, err := s.Push(openai.NewEvent(nil, []byte(`{"choices":[{"delta":{"tool_calls":[`+call+`]}}]}`)))
 		if (v != nil) != (i == 2) || err != nil {
 			t.Errorf("%s: %v, %v", call, v, err)
 		}
@@ -135,7 +136,7 @@ func TestAFragmentWithoutIndexContinuesTheLastCall(t *testing.T) {
 func TestADoneEventEndsItsKindOnly(t *testing.T) {
 	const at = `"output_index":0,"content_index":0,`
 	s := forbidden(t, guardrail.Redact).Stream(guardrail.Responses)
-	got := sent(t, s,
+	got := sentOn(t, s,
 		`{"type":"response.refusal.delta",`+at+`"delta":"a forb"}`,
 		`{"type":"response.output_text.done",`+at+`"text":"x"}`,
 		`{"type":"response.content_part.added",`+at+`"part":{"type":"other"}}`,
@@ -156,8 +157,8 @@ func TestAPartContinuesTheOneBefore(t *testing.T) {
 			`{"type":"response.output_text.delta","output_index":0,"content_index":1,"delta":"idden b"}`,
 		} {
 			s := forbidden(t, guardrail.Deny).Stream(guardrail.Responses)
-			_, _, _ = s.Push(nil, []byte(first))
-			if _, v, err := s.Push(nil, []byte(second)); v == nil || err != nil {
+			_, _, _ = s.Push(openai.NewEvent(nil, []byte(first)))
+			if _, v, err := s.Push(openai.NewEvent(nil, []byte(second))); v == nil || err != nil {
 				t.Errorf("%s, %s: %v, %v", first, second, v, err)
 			}
 		}
@@ -166,7 +167,7 @@ func TestAPartContinuesTheOneBefore(t *testing.T) {
 
 func TestChoicesThatAreNoObjectsAreNoChoices(t *testing.T) {
 	s := forbidden(t, guardrail.Redact).Stream(guardrail.Chat)
-	got := sent(t, s, `{"choices":[{"index":0,"delta":{"content":"a forb"}}]}`, `{"choices":[null,{"index":0,"delta":{"reasoning":"x "}}]}`)
+	got := sentOn(t, s, `{"choices":[{"index":0,"delta":{"content":"a forb"}}]}`, `{"choices":[null,{"index":0,"delta":{"reasoning":"x "}}]}`)
 	if !strings.Contains(got[1], `"content":"forb"`) {
 		t.Errorf("got %q", got)
 	}
@@ -176,7 +177,7 @@ func TestAnItemEndsItsTextsOnly(t *testing.T) {
 	delta := func(item int) string {
 		return fmt.Sprintf(`{"type":"response.output_text.delta","output_index":%d,"content_index":0,"delta":"forb"}`, item)
 	}
-	got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), delta(0), delta(1), `{"type":"response.output_item.done","output_index":0,"item":{}}`)
+	got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses), delta(0), delta(1), `{"type":"response.output_item.done","output_index":0,"item":{}}`)
 	if strings.Count(got[2], "forb") != 1 || !strings.Contains(got[2], `"output_index":0`) || strings.Contains(got[2], `"output_index":1`) || !strings.Contains(got[3], `"output_index":1`) {
 		t.Errorf("got %q", got)
 	}
@@ -189,8 +190,8 @@ func TestWhatIsSentAtTheEndIsNumbered(t *testing.T) {
 	}
 	set := forbidden(t, guardrail.Redact)
 	for name, got := range map[string][]string{
-		"done":   sent(t, set.Stream(guardrail.Responses), delta(0, 7), delta(1, 8), "[DONE]"),
-		"closed": sent(t, set.Stream(guardrail.Responses), delta(0, 7), delta(1, 8)),
+		"done":   sentOn(t, set.Stream(guardrail.Responses), delta(0, 7), delta(1, 8), "[DONE]"),
+		"closed": sentOn(t, set.Stream(guardrail.Responses), delta(0, 7), delta(1, 8)),
 	} {
 		if !strings.Contains(got[2], `"sequence_number":9,"delta":"forb"`) || !strings.Contains(got[2], `"sequence_number":10,"delta":"forb"`) {
 			t.Errorf("%s: got %q", name, got)
@@ -202,7 +203,7 @@ func TestAnIndexIsAWholeNumber(t *testing.T) {
 	for index, want := range map[string]string{
 		"9": "9", "10": "10", "123456789": "123456789", "1234567890": "0", "-1": "0", "1.5": "0", "1e3": "0", `"7"`: "0", "null": "0", "true": "0",
 	} {
-		got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Chat), `{"choices":[{"index":`+index+`,"delta":{"content":"forb"}}]}`)
+		got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Chat), `{"choices":[{"index":`+index+`,"delta":{"content":"forb"}}]}`)
 		if !strings.Contains(got[1], `"index":`+want+`,"delta":{"content":"forb"}`) {
 			t.Errorf("%s: got %q", index, got)
 		}
@@ -212,7 +213,7 @@ func TestAnIndexIsAWholeNumber(t *testing.T) {
 // A part that begins empty begins with its first delta: the part before it may go on until then.
 func TestAPartThatBeginsEmptyEndsNoOther(t *testing.T) {
 	for text, ends := range map[string]bool{"": false, "x": true} {
-		got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses),
+		got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses),
 			`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"forb"}`,
 			`{"type":"response.content_part.added","output_index":0,"content_index":1,"part":{"type":"output_text","text":"`+text+`"}}`)
 		if now := strings.Contains(got[1], `"delta":"forb"`); now != ends {
@@ -231,9 +232,9 @@ func TestOnlyTheTextOfAPartContinuesTheOneBefore(t *testing.T) {
 		`{"type":"response.content_part.done",` + at + `,"part":{"a":{"text":"idden b"}}}`: false,
 	} {
 		s := forbidden(t, guardrail.Deny).Stream(guardrail.Responses)
-		_, _, _ = s.Push(nil, []byte(`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a forb"}`))
-		_, _, _ = s.Push(nil, []byte(`{"type":"response.output_text.delta",`+at+`,"delta":"x "}`))
-		if _, v, err := s.Push(nil, []byte(event)); (v != nil) != denied || err != nil {
+		_, _, _ = s.Push(openai.NewEvent(nil, []byte(`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a forb"}`)))
+		_, _, _ = s.Push(openai.NewEvent(nil, []byte(`{"type":"response.output_text.delta",`+at+`,"delta":"x "}`)))
+		if _, v, err := s.Push(openai.NewEvent(nil, []byte(event))); (v != nil) != denied || err != nil {
 			t.Errorf("%s: %v, %v", event, v, err)
 		}
 	}
@@ -241,7 +242,7 @@ func TestOnlyTheTextOfAPartContinuesTheOneBefore(t *testing.T) {
 
 func TestAnEventWithoutNumberGetsNone(t *testing.T) {
 	const plain = `{"type":"response.y"}`
-	got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses),
+	got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses),
 		`{"type":"response.x.delta","sequence_number":3,"delta":"forb"}`, `{"type":"response.x.done","sequence_number":4}`, plain)
 	if !strings.HasSuffix(got[1], `"sequence_number":5}`) || got[2] != plain {
 		t.Errorf("got %q", got)
@@ -250,7 +251,7 @@ func TestAnEventWithoutNumberGetsNone(t *testing.T) {
 
 // Numbers shift only by events that have one.
 func TestAnEventWithoutNumberShiftsNone(t *testing.T) {
-	got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses),
+	got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Responses),
 		`{"type":"response.x.delta","delta":"forb"}`, `{"type":"response.x.done","sequence_number":5}`)
 	if !strings.Contains(got[1], `"delta":"forb"`) || !strings.HasSuffix(got[1], `"sequence_number":5}`) {
 		t.Errorf("got %q", got)
@@ -260,7 +261,7 @@ func TestAnEventWithoutNumberShiftsNone(t *testing.T) {
 func TestAnEmptyPieceOpensNoText(t *testing.T) {
 	s := golden(t).Stream(guardrail.Chat)
 	for i := range 600 {
-		if _, _, err := s.Push(nil, fmt.Appendf(nil, `{"choices":[{"index":%d,"delta":{"role":"assistant","content":""}}]}`, i)); err != nil {
+		if _, _, err := s.Push(openai.NewEvent(nil, fmt.Appendf(nil, `{"choices":[{"index":%d,"delta":{"role":"assistant","content":""}}]}`, i))); err != nil {
 			t.Fatalf("choice %d: %v", i, err)
 		}
 	}
@@ -270,7 +271,7 @@ func TestAnEmptyPieceOpensNoText(t *testing.T) {
 func TestChoicesThatComeTwiceAreBothRead(t *testing.T) {
 	const harmless, denied = `"choices":[{"index":0,"delta":{"content":"x "}}]`, `"choices":[{"index":0,"delta":{"content":"forbidden "}}]`
 	for _, event := range []string{"{" + harmless + "," + denied + "}", "{" + denied + "," + harmless + "}"} {
-		if _, v, err := forbidden(t, guardrail.Deny).Stream(guardrail.Chat).Push(nil, []byte(event)); v == nil || err != nil {
+		if _, v, err := forbidden(t, guardrail.Deny).Stream(guardrail.Chat).Push(openai.NewEvent(nil, []byte(event))); v == nil || err != nil {
 			t.Errorf("%s: %v, %v", event, v, err)
 		}
 	}

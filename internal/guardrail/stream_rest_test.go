@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // A text that goes on after its end, as some providers send it, is a text of its own.
@@ -18,7 +19,7 @@ func TestATextThatGoesOnAfterItsEndIsSentToo(t *testing.T) {
 		{guardrail.Chat, []string{`{"choices":[{"delta":{"content":"a forb"}}]}`, `[DONE]`, `{"choices":[{"delta":{"content":"forb"}}]}`}},
 		{guardrail.Responses, []string{`{"type":"response.x.delta","delta":"forb"}`, `{"type":"response.x.done"}`, `{"type":"response.x.delta","delta":"forb"}`}},
 	} {
-		got := sent(t, forbidden(t, guardrail.Redact).Stream(test.wire), test.events...)
+		got := sentOn(t, forbidden(t, guardrail.Redact).Stream(test.wire), test.events...)
 		if last := got[len(got)-1]; !strings.Contains(last, `"forb"`) || strings.Count(strings.Join(got, ""), "forb") != 2 {
 			t.Errorf("got %q", got)
 		}
@@ -27,7 +28,7 @@ func TestATextThatGoesOnAfterItsEndIsSentToo(t *testing.T) {
 
 // A number is held until it ends, although no rule holds it: it may have to become a string.
 func TestANumberAtTheEndOfArgumentsIsSent(t *testing.T) {
-	got := sent(t, forbidden(t, guardrail.Redact).Stream(guardrail.Chat), `{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"[12"}}]}}]}`)
+	got := sentOn(t, forbidden(t, guardrail.Redact).Stream(guardrail.Chat), `{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"[12"}}]}}]}`)
 	if !strings.Contains(got[0], `"arguments":"["`) || !strings.Contains(got[1], `"arguments":"12"`) {
 		t.Errorf("got %q", got)
 	}
@@ -42,7 +43,7 @@ func TestAStreamReportsWhatItTookOut(t *testing.T) {
 			t.Errorf("before: %v", got)
 		}
 		for range 2 {
-			if _, v, err := s.Push(nil, []byte(event)); v != nil || err != nil || !slices.Equal(s.Redacted(), want) {
+			if _, v, err := s.Push(openai.NewEvent(nil, []byte(event))); v != nil || err != nil || !slices.Equal(s.Redacted(), want) {
 				t.Errorf("%s: %v, %v, %v", event, s.Redacted(), v, err)
 			}
 		}

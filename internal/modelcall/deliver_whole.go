@@ -49,11 +49,11 @@ func (c *call) deliverWhole(ctx context.Context, t *target, s *sending) error {
 	if refusal != nil {
 		return refusal
 	}
-	if err != nil {
-		return brokenAnswer(c.Record.Provider, err)
-	}
 	if gone := c.clientLeftWhileDraining(ctx); gone != nil {
 		return gone
+	}
+	if err != nil {
+		return brokenAnswer(c.Record.Provider, err)
 	}
 	if summary.Err != nil { // the answer says itself that it failed; so does the record
 		c.Fail(summary.Err)

@@ -1,11 +1,18 @@
 package modelcall
 
 import (
+	"context"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 func TestReadAllOfAnAnswer(t *testing.T) {
@@ -37,5 +44,22 @@ func TestReadAllIsBounded(t *testing.T) {
 	}
 	if got, err := readAll(nil, zeros{}, -1); !errors.Is(err, errAnswerTooLarge) || cap(got) > 2*maxAnswer {
 		t.Errorf("endless: capacity %d, %v", cap(got), err)
+	}
+}
+
+// An answer that is only read for its usage belongs to a client that has left, also if it cannot be
+// read.
+func TestADrainedAnswerIsThatOfAClientThatHasLeft(t *testing.T) {
+	for _, answer := range []string{chatAnswerBody, "data: no JSON"} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, leave := context.WithCancel(t.Context())
+			r := newRig(t, roundTrip(func(*http.Request) (*http.Response, error) {
+				leave()
+				return answering(200, answer)(nil)
+			}), func(r *rig) { r.Limits.Drain = time.Minute })
+			c := r.beginWith(t, httptest.NewRecorder(), post(strings.NewReader(hello), int64(len(hello))).WithContext(ctx))
+			defer c.Finish()
+			wantRefusal(t, c.run(ctx), apierror.ClientGone, "the client left")
+		})
 	}
 }
