@@ -20,8 +20,12 @@ func ignorable(r rune) bool {
 func TestInvisibleCharactersHideNothing(t *testing.T) {
 	words := redacting(usualWindow, must(detect.Words([]string{"forbidden"})))
 	cards := redacting(usualWindow, must(detect.Card()))
-	for r := rune(0x80); r <= unicode.MaxRune; r++ {
-		if !ignorable(r-1) && !ignorable(r) && !ignorable(r+1) {
+	for r := rune(0x80); r <= 0xe1001; r++ {
+		if r == 0x20000 {
+			r = 0xdfffe // there are none between
+		}
+		inside := ignorable(r-1) && ignorable(r+1) && r > 0xe0000 // a block of 4,096
+		if inside || !ignorable(r-1) && !ignorable(r) && !ignorable(r+1) {
 			continue
 		}
 		if got := words.whole("for"+string(r)+"bidden") == mark; got != ignorable(r) {
