@@ -177,7 +177,7 @@ func TestEventsGoToTheConfigurationThatWasStartedWhole(t *testing.T) {
 			state.Emit(event, nil)
 			synctest.Wait()
 		}
-		emit("lost") // nobody subscribes yet
+		emit("lost") // there is no subscriber yet
 		first := begin("first")
 		first.Subscribe()
 		emit("a")

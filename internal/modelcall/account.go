@@ -80,8 +80,8 @@ func (g *charge) completed(m *meter) openai.Usage {
 	return usage
 }
 
-// warnOfExcess warns of a provider that gave more than it was told to: it may know the limit by
-// another name, and then no hard budget bounds it.
+// warnOfExcess warns of a provider that gave more tokens than the request allowed. It may know the
+// limit by another name, and then no hard budget bounds it.
 func (g *charge) warnOfExcess(given int64) {
 	if reserved := g.use.bound.Completion; reserved > 0 && given > reserved {
 		g.deps.Sampled().Warn("a provider gave more tokens than the call had reserved; if it ignores the output limit, set max_tokens_field",

@@ -23,7 +23,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
-// call is a model call. Its parts do the work and know nothing of each other.
+// call is a model call: its steps, and a part for each subject that does the work.
 type call struct {
 	*Request
 	op  Operation

@@ -208,8 +208,8 @@ func FuzzTools(f *testing.F) {
 	})
 }
 
-// hostedIn is a type that a decoder finds in lists of tools and that the caller does not run, in
-// whatever it is written.
+// hostedIn returns a type that a decoder finds in lists of tools and that the caller does not run. The
+// lists may be in any field.
 func hostedIn(v any, depth int) string {
 	switch v := v.(type) {
 	case []any:
