@@ -6,7 +6,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
 )
 
 // responses is the Responses API: the caller's own bytes with a few edits, or translated for a
@@ -52,7 +52,7 @@ func (a *responsesAnswer) stream() openai.Stream { return openai.NewResponsesStr
 
 func encodeResponsesAsChat(e encoding) (*sending, error) {
 	p := e.target.provider
-	body, original, err := tochat.Request(e.body, e.asked.Stream, tochat.Options{
+	body, original, err := fromresponses.Request(e.body, e.asked.Stream, fromresponses.Options{
 		UpstreamModel: e.target.model.Name, MaxOutput: e.output, MaxTokensField: p.MaxTokensField,
 		DeveloperRole: p.Translate.DeveloperRole, ReasoningContent: p.Translate.ReasoningContent,
 	})
@@ -68,14 +68,14 @@ func encodeResponsesAsChat(e encoding) (*sending, error) {
 // responsesFromChat is the answer of a provider that has only chat completions.
 type responsesFromChat struct {
 	call     openai.Call
-	original *tochat.Original
+	original *fromresponses.Original
 	ids      responseIDs
 }
 
 func (a *responsesFromChat) whole(dst, body []byte) ([]byte, openai.Summary, error) {
-	return tochat.Result(dst, body, a.original, a.call, a.ids)
+	return fromresponses.Result(dst, body, a.original, a.call, a.ids)
 }
 
 func (a *responsesFromChat) stream() openai.Stream {
-	return tochat.NewStream(a.original, a.call, a.ids)
+	return fromresponses.NewStream(a.original, a.call, a.ids)
 }

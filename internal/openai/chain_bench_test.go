@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
 )
 
@@ -93,7 +93,7 @@ func benchBody(b *testing.B, text string) *jsonscan.Body {
 // the write to the client: 64 pieces of text and what stands around them.
 func BenchmarkChain(b *testing.B) {
 	set := guarded(b)
-	_, asked, err := tochat.Request(benchBody(b, `{"model":"fake/echo","stream":true,"input":"hi"}`), true, tochat.Options{UpstreamModel: "echo"})
+	_, asked, err := fromresponses.Request(benchBody(b, `{"model":"fake/echo","stream":true,"input":"hi"}`), true, fromresponses.Options{UpstreamModel: "echo"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -115,11 +115,11 @@ func BenchmarkChain(b *testing.B) {
 		{"responses", nil, guardrail.Responses, responses, func() openai.Stream { return openai.NewResponsesStream(newCall()) }},
 		{"chat-guarded", set, guardrail.Chat, chat, func() openai.Stream { return openai.NewChatStream(newCall()) }},
 		{"responses-guarded", set, guardrail.Responses, responses, func() openai.Stream { return openai.NewResponsesStream(newCall()) }},
-		{"chat-to-responses", nil, guardrail.Chat, chat, func() openai.Stream { return tochat.NewStream(asked, newCall(), benchIDs{}) }},
+		{"chat-to-responses", nil, guardrail.Chat, chat, func() openai.Stream { return fromresponses.NewStream(asked, newCall(), benchIDs{}) }},
 		{"responses-to-chat", nil, guardrail.Responses, responses, func() openai.Stream {
 			return toresponses.NewStream(askedChat, newCall(), openai.NewChatStream(newCall()))
 		}},
-		{"chat-to-responses-guarded", set, guardrail.Chat, chat, func() openai.Stream { return tochat.NewStream(asked, newCall(), benchIDs{}) }},
+		{"chat-to-responses-guarded", set, guardrail.Chat, chat, func() openai.Stream { return fromresponses.NewStream(asked, newCall(), benchIDs{}) }},
 		{"responses-to-chat-guarded", set, guardrail.Responses, responses, func() openai.Stream {
 			return toresponses.NewStream(askedChat, newCall(), openai.NewChatStream(newCall()))
 		}},

@@ -1,7 +1,7 @@
 // Package translate holds what the translations between the two APIs share: how a request is read
 // and refused, what becomes of its fields, and the bounds of what a peer may send.
 //
-//   - [tochat] serves a caller of the Responses API by a provider that only has chat completions.
+//   - [fromresponses] serves a caller of the Responses API by a provider that only has chat completions.
 //   - [toresponses] serves a caller of chat completions by a provider that only has the Responses
 //     API.
 //
@@ -14,7 +14,7 @@
 // and decides whether an answer is whole, by the same rules as without a translation. What remains
 // for a direction is the change of shape.
 //
-// [tochat]: github.com/gatehouse-proxy/gatehouse/internal/translate/tochat
+// [fromresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses
 // [toresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses
 package translate
 

@@ -1,4 +1,4 @@
-package tochat_test
+package fromresponses_test
 
 import (
 	"encoding/json"
@@ -10,15 +10,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
-func newStream(t testing.TB) *tochat.Stream {
-	return tochat.NewStream(originalOf(t, plainRequest), translatetest.NewCall(), counter{})
+func newStream(t testing.TB) *fromresponses.Stream {
+	return fromresponses.NewStream(originalOf(t, plainRequest), translatetest.NewCall(), counter{})
 }
 
-func feed(s *tochat.Stream, wire string) string {
+func feed(s *fromresponses.Stream, wire string) string {
 	var out []byte
 	var events openai.Events
 	for _, event := range strings.Split(strings.TrimSuffix(wire, "\n\n"), "\n\n") {
@@ -168,7 +168,7 @@ func TestAnAnswerWithoutBoundsFails(t *testing.T) {
 	for i := range 600 {
 		calls += chunk(`{"tool_calls":[`+call(i)+`]}`, null)
 	}
-	long := strings.Repeat(chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, null), tochat.MaxText>>20+1)
+	long := strings.Repeat(chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, null), fromresponses.MaxText>>20+1)
 	for name, wire := range map[string]string{"items": many, "calls": calls, "text": long} {
 		out, err := stream(originalOf(t, plainRequest), wire+chunk(`{}`, stop)+ended)
 		if e := translatetest.MustFail(t, err); e.Code != apierror.UpstreamError || !strings.Contains(e.Message, "too m") {
@@ -189,7 +189,7 @@ func TestAWholeAnswerThatIsNoneFails(t *testing.T) {
 		`{"choices":[{"message":{"content":[{"type":"image"}]}}]}`,
 		`{"choices":[{"message":{"content":"a"},"finish_reason":"error"}]}`,
 	} {
-		out, sum, err := tochat.Result([]byte("before"), []byte(body), originalOf(t, plainRequest), translatetest.NewCall(), counter{})
+		out, sum, err := fromresponses.Result([]byte("before"), []byte(body), originalOf(t, plainRequest), translatetest.NewCall(), counter{})
 		if translatetest.MustFail(t, err).HTTPStatus() < 500 || string(out) != "before" || sum.Err == nil {
 			t.Errorf("%s: %v, %s", body, err, out)
 		}
@@ -202,7 +202,7 @@ func TestPiecesAddUpToTheWhole(t *testing.T) {
 	whole := `{"choices":[{"message":{"reasoning":"abc","content":"defg","refusal":"hi","tool_calls":[` +
 		`{"id":"x","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},{"id":"y","type":"function","function":{"name":"g","arguments":"{}"}}]},"finish_reason":"tool_calls"}],` +
 		`"created":1700000000,"usage":{"prompt_tokens":1,"completion_tokens":1}}`
-	want, _, err := tochat.Result(nil, []byte(whole), original, translatetest.NewCall(), counter{})
+	want, _, err := fromresponses.Result(nil, []byte(whole), original, translatetest.NewCall(), counter{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,15 @@
-package tochat_test
+package fromresponses_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
 func TestALimitOfTheGatewayReplacesTheRequests(t *testing.T) {
-	for body, opt := range map[string]tochat.Options{
+	for body, opt := range map[string]fromresponses.Options{
 		`{"model":"m","input":"hi"}`:                          {MaxOutput: 5},
 		`{"model":"m","input":"hi","max_output_tokens":null}`: {MaxOutput: 5, MaxTokensField: "max_completion_tokens"},
 		`{"model":"m","input":"hi","max_output_tokens":99}`:   {MaxOutput: 5, MaxTokensField: "max_tokens"},
@@ -26,7 +26,7 @@ func TestALimitOfTheGatewayReplacesTheRequests(t *testing.T) {
 		if string(chat) != want {
 			t.Errorf("%s: got %s", body, chat)
 		}
-		out, _, err := tochat.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), counter{})
+		out, _, err := fromresponses.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), counter{})
 		if err != nil || strings.Count(string(out), `"max_output_tokens":5,`) != 1 {
 			t.Errorf("%s: the response %s does not repeat the limit, %v", body, out, err)
 		}

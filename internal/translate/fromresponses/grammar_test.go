@@ -1,4 +1,4 @@
-package tochat_test
+package fromresponses_test
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package tochat_test
+package fromresponses_test
 
 import (
 	"strconv"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
@@ -22,7 +22,7 @@ func (c counter) NewID(prefix string) string {
 func (c counter) Unix() int64 { return 1700000100 }
 
 // translateBody translates a body as the gateway does.
-func translateBody(body string, opt tochat.Options) ([]byte, *tochat.Original, error) {
+func translateBody(body string, opt fromresponses.Options) ([]byte, *fromresponses.Original, error) {
 	var b jsonscan.Body
 	if err := b.Parse([]byte(body)); err != nil {
 		return nil, nil, err
@@ -34,12 +34,12 @@ func translateBody(body string, opt tochat.Options) ([]byte, *tochat.Original, e
 	if opt.UpstreamModel == "" {
 		opt.UpstreamModel = "echo"
 	}
-	return tochat.Request(&b, req.Stream, opt)
+	return fromresponses.Request(&b, req.Stream, opt)
 }
 
-func originalOf(t testing.TB, body string) *tochat.Original {
+func originalOf(t testing.TB, body string) *fromresponses.Original {
 	t.Helper()
-	_, original, err := translateBody(body, tochat.Options{})
+	_, original, err := translateBody(body, fromresponses.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +48,8 @@ func originalOf(t testing.TB, body string) *tochat.Original {
 
 const plainRequest = `{"model":"fake/echo","input":"hi"}`
 
-func stream(original *tochat.Original, wire string) (string, error) {
-	return translatetest.Drive(tochat.NewStream(original, translatetest.NewCall(), counter{}), strings.NewReader(wire))
+func stream(original *fromresponses.Original, wire string) (string, error) {
+	return translatetest.Drive(fromresponses.NewStream(original, translatetest.NewCall(), counter{}), strings.NewReader(wire))
 }
 
 // chunk is one event of a provider with one choice.

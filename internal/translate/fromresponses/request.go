@@ -1,9 +1,9 @@
-// Package tochat serves a caller of the Responses API by a provider that only has chat completions.
+// Package fromresponses serves a caller of the Responses API by a provider that only has chat completions.
 //
-//	chat, original, err := tochat.Request(body, stream, options)          // for the provider
-//	response, sum, err := tochat.Result(nil, answer, original, call, ids) // for the caller
-//	events := tochat.NewStream(original, call, ids)                       // the same, streamed
-package tochat
+//	chat, original, err := fromresponses.Request(body, stream, options)          // for the provider
+//	response, sum, err := fromresponses.Result(nil, answer, original, call, ids) // for the caller
+//	events := fromresponses.NewStream(original, call, ids)                       // the same, streamed
+package fromresponses
 
 import (
 	"strconv"

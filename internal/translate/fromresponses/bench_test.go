@@ -1,10 +1,10 @@
-package tochat_test
+package fromresponses_test
 
 import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
@@ -16,10 +16,10 @@ func BenchmarkDelta(b *testing.B) {
 	var events openai.Events
 	b.Run("translated", func(b *testing.B) {
 		b.ReportAllocs()
-		var s *tochat.Stream
+		var s *fromresponses.Stream
 		for i := 0; b.Loop(); i++ {
 			if i%1000 == 0 {
-				s = tochat.NewStream(original, translatetest.NewCall(), counter{})
+				s = fromresponses.NewStream(original, translatetest.NewCall(), counter{})
 			}
 			out = s.Data(out[:0], events.Next(nil, chat))
 		}
@@ -37,7 +37,7 @@ func BenchmarkRequest(b *testing.B) {
 	body := `{"model":"fake/echo","stream":true,"instructions":"Be brief.","input":[{"role":"user","content":[{"type":"input_text","text":"hi there"}]}],"tools":[{"type":"function","name":"f","parameters":{"type":"object"}}]}`
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := translateBody(body, tochat.Options{}); err != nil {
+		if _, _, err := translateBody(body, fromresponses.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package tochat
+package fromresponses
 
 import (
 	"bytes"

@@ -1,11 +1,11 @@
-package tochat_test
+package fromresponses_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
@@ -20,7 +20,7 @@ func TestGolden(t *testing.T) {
 }
 
 func checkGolden(t *testing.T, g *translatetest.Golden) {
-	var opt tochat.Options
+	var opt fromresponses.Options
 	if text := g.File("options.json"); text != "" {
 		if err := json.Unmarshal([]byte(text), &opt); err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func checkGolden(t *testing.T, g *translatetest.Golden) {
 		short = strings.NewReplacer()
 	}
 	if answer := g.File("answer.json"); answer != "" {
-		out, _, err := tochat.Result(nil, []byte(answer), original, translatetest.NewCall(), counter{})
+		out, _, err := fromresponses.Result(nil, []byte(answer), original, translatetest.NewCall(), counter{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,5 +53,5 @@ func checkGolden(t *testing.T, g *translatetest.Golden) {
 }
 
 func TestTheManualHasTheFieldsOfTheTable(t *testing.T) {
-	translatetest.CheckManual(t, "Request fields", tochat.Fields())
+	translatetest.CheckManual(t, "Request fields", fromresponses.Fields())
 }

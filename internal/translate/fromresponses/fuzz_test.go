@@ -1,4 +1,4 @@
-package tochat_test
+package fromresponses_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
@@ -33,11 +33,11 @@ func checkStream(t *testing.T, wire string, sizes []byte) {
 	if err == nil && !strings.Contains(wire, "finish_reason") && !strings.Contains(wire, "[DONE]") && !strings.Contains(wire, `\u`) {
 		t.Fatalf("%s of a stream without an end", terminal)
 	}
-	split := tochat.NewStream(original, translatetest.NewCall(), counter{})
+	split := fromresponses.NewStream(original, translatetest.NewCall(), counter{})
 	if again, _ := translatetest.Drive(split, &translatetest.Pieces{Text: []byte(wire), Sizes: sizes}); again != out {
 		t.Fatalf("in one piece %s\nin many      %s", out, again)
 	}
-	whole := tochat.NewStream(original, translatetest.NewCall(), counter{})
+	whole := fromresponses.NewStream(original, translatetest.NewCall(), counter{})
 	if again, _ := translatetest.DriveWhole(whole, strings.NewReader(wire)); again != out {
 		t.Fatalf("with repeated events %s\nread whole           %s", out, again)
 	}
@@ -93,7 +93,7 @@ func FuzzRequest(f *testing.F) {
 		if _, err := request.ParseResponses(&b); err != nil {
 			return
 		}
-		chat, original, err := translateBody(body, tochat.Options{DeveloperRole: option, ReasoningContent: option})
+		chat, original, err := translateBody(body, fromresponses.Options{DeveloperRole: option, ReasoningContent: option})
 		if err != nil {
 			if e := translatetest.MustFail(t, err); e.HTTPStatus() != 400 || e.Param == "" && !strings.Contains(body, `""`) {
 				t.Fatalf("refused by %v, param %q", e, e.Param)
@@ -106,7 +106,7 @@ func FuzzRequest(f *testing.F) {
 		if _, err := request.ParseChat(&sent); err != nil {
 			t.Fatalf("%s: %v", chat, err)
 		}
-		out, _, err := tochat.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), counter{})
+		out, _, err := fromresponses.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), counter{})
 		if err != nil || !json.Valid(out) || strings.ContainsAny(string(out), "\r\n") {
 			t.Fatalf("%v: %s", err, out)
 		}

@@ -1,4 +1,4 @@
-package tochat
+package fromresponses
 
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"

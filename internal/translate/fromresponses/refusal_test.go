@@ -1,10 +1,10 @@
-package tochat_test
+package fromresponses_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/tochat"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
@@ -107,7 +107,7 @@ func TestInputThatHasNoCounterpartIsRefusedByName(t *testing.T) {
 
 func refused(t *testing.T, body, param, code string) {
 	t.Helper()
-	chat, _, err := translateBody(body, tochat.Options{})
+	chat, _, err := translateBody(body, fromresponses.Options{})
 	if err == nil {
 		t.Errorf("%s: translated to %s", body, chat)
 		return
@@ -117,12 +117,12 @@ func refused(t *testing.T, body, param, code string) {
 
 func TestNullIsNotSaid(t *testing.T) {
 	members := ""
-	for key := range tochat.Fields() {
+	for key := range fromresponses.Fields() {
 		if key != "model" && key != "input" {
 			members += `,"` + key + `":null`
 		}
 	}
-	chat, _, err := translateBody(`{"model":"m","input":"hi"`+members+`}`, tochat.Options{})
+	chat, _, err := translateBody(`{"model":"m","input":"hi"`+members+`}`, fromresponses.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestTooMuchInputIsRefused(t *testing.T) {
 }
 
 func TestALongValueIsNotRepeatedInFull(t *testing.T) {
-	_, _, err := translateBody(`{"model":"m","input":"hi","truncation":"`+strings.Repeat("é", 4000)+`"}`, tochat.Options{})
+	_, _, err := translateBody(`{"model":"m","input":"hi","truncation":"`+strings.Repeat("é", 4000)+`"}`, fromresponses.Options{})
 	if e := translatetest.MustFail(t, err); len(e.Message) > 300 {
 		t.Errorf("a message of %d bytes", len(e.Message))
 	}
