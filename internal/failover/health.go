@@ -32,7 +32,8 @@ type Health struct {
 }
 
 // NewHealth returns an empty Health. random returns numbers in [0, 1) and is called concurrently.
-// changed gets the changes of a target in their order. It must neither block nor call Health.
+// changed gets the changes of a target in their order, those of several targets concurrently. It must
+// neither block nor call Health.
 func NewHealth(now func() time.Time, random func() float64, changed func(Change)) *Health {
 	return &Health{now: now, random: random, changed: changed, began: now()}
 }

@@ -44,7 +44,7 @@ type target struct {
 	cooling bool      // calls with another target avoid it
 	failing bool      // as cooling, but its calls have no other target
 	until   time.Time // the end of the cool-down
-	asked   bool      // until is what the provider asked for
+	asked   time.Time // the end of the pause that the provider asked for; a success is not earlier
 	level   int       // of the next cool-down: firstCool * 2^level
 	epoch   int       // the number of cool-downs, of times it began to fail and of recoveries
 	probing bool      // a trial is the probe
@@ -147,13 +147,17 @@ func (h *Health) cool(t *target, trial *Trial, r Result, pause time.Duration, no
 	if old && r.Class != Lasting && r.RetryAfter <= 0 {
 		return
 	}
-	if until := now.Add(pause); !t.cooling || until.After(t.until) {
-		t.until, t.asked = until, r.RetryAfter > 0
+	until := now.Add(pause)
+	if until.After(t.until) {
+		t.until = until
+	}
+	if r.RetryAfter > 0 && r.Class != Lasting && until.After(t.asked) {
+		t.asked = until
 	}
 	if !old {
 		t.epoch++
 		t.leased = time.Time{}
-		if firstCool<<t.level < longestCool {
+		if r.RetryAfter <= 0 && firstCool<<t.level < longestCool {
 			t.level++
 		}
 	}
@@ -166,10 +170,10 @@ func (h *Health) cool(t *target, trial *Trial, r Result, pause time.Duration, no
 
 // recover ends a cool-down because an attempt succeeded that began in it.
 func (h *Health) recover(t *target, trial *Trial, now time.Time, number int64) {
-	if !t.cooling && !t.failing || trial.epoch != t.epoch || t.asked && now.Before(t.until) {
+	if !t.cooling && !t.failing || trial.epoch != t.epoch || now.Before(t.asked) {
 		return
 	}
-	t.cooling, t.failing, t.asked = false, false, false
+	t.cooling, t.failing = false, false
 	t.avoided.Store(false)
 	t.until, t.leased = time.Time{}, time.Time{}
 	t.inRow, t.from = 0, number+1
