@@ -118,6 +118,8 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/report", "internal/modelcall", "which request a translated Response is named after"},
 	{"internal/report", "internal/openrouter", "the shapes of the API"},
 
+	{"internal/failover", "internal/apierror", "which refusals concern the target"},
+
 	{"internal/upload", "internal/apierror", "its refusals"},
 	{"internal/upload", "internal/watchdog", "an upload has a time limit"},
 
