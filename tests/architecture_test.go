@@ -92,6 +92,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/modelcall", "internal/activity", "one record a request"},
 	{"internal/modelcall", "internal/apierror", "its refusals"},
 	{"internal/modelcall", "internal/catalog", "which model, at what price"},
+	{"internal/modelcall", "internal/failover", "the order of targets, and what follows a failure"},
 	{"internal/modelcall", "internal/guardrail", "the guardrails of a call"},
 	{"internal/modelcall", "internal/inflight", "which requests are under way"},
 	{"internal/modelcall", "internal/jsonscan", "the body, walked once"},
