@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -31,6 +32,7 @@ type Deps struct {
 	Ledger      limits.Ledger
 	Exhausted   *ExhaustedBudgets
 	Owners      *owners.Owners
+	Health      *failover.Health
 
 	Uploads  upload.Config
 	Timeouts Timeouts
