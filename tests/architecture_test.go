@@ -148,6 +148,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/openai/request", "internal/jsonscan", "the wire is JSON"},
 	{"internal/openai/request", "internal/openai", "kinds of stored state, bounds of ids and tokens"},
 	{"internal/openrouter", "internal/apierror", "error bodies of the API"},
+	{"internal/openrouter", "internal/failover", "routing fields become the order of targets"},
 	{"internal/openrouter", "internal/jsonscan", "the wire is JSON"},
 	{"internal/openrouter", "internal/openai", "its chat is OpenAI's with additions"},
 	{"internal/openrouter", "internal/openai/request", "requests and the tools in them"},
