@@ -19,6 +19,15 @@ type Candidate struct {
 	Weight int    // its share of the calls of its group; 0 is 1
 }
 
+// TargetID is the ID of a model ("provider/model") at an endpoint of its provider; "" is the only
+// one.
+func TargetID(model, endpoint string) string {
+	if endpoint == "" {
+		return model
+	}
+	return model + "@" + endpoint
+}
+
 // Pick is a candidate by its group and its index in the group.
 type Pick struct{ Group, Index int }
 

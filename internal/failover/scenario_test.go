@@ -66,7 +66,7 @@ var (
 )
 
 // The scenarios of Failover Bench v0.1 that concern the choice of targets: what the primary answers to
-// each request, the last for ever. The fallback always answers.
+// each request, and the last answer from then on. The fallback always answers.
 func TestScenarios(t *testing.T) {
 	for name, c := range map[string]struct {
 		primary []*answer

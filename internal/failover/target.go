@@ -7,9 +7,6 @@ import (
 )
 
 const (
-	slots    = 6 // the record of the last minute
-	slotTime = 10 * time.Second
-
 	failuresInARow = 3 // so many failures cool a target
 	enoughAttempts = 5 // so many attempts in the minute, half of them failures, too
 
@@ -37,10 +34,18 @@ type target struct {
 	open      int        // trials that have not ended
 	used      time.Time  // when the last trial began or ended
 
-	ring  [slots]slot
-	from  int64 // the first slot that counts for a cool-down: those before are of an earlier failure
-	inRow int   // failures
+	minute window
+	inRow  int // failures
+	cooldown
 
+	reported  Class // what was reported as a Change; Success for nothing
+	lastClass Class
+	succeeded time.Time
+	failed    time.Time
+}
+
+// cooldown is the time in which calls avoid a target, and the probe after it.
+type cooldown struct {
 	cooling bool      // calls with another target avoid it
 	failing bool      // as cooling, but its calls have no other target
 	until   time.Time // the end of the cool-down
@@ -49,17 +54,6 @@ type target struct {
 	epoch   int       // the number of cool-downs, of times it began to fail and of recoveries
 	probing bool      // a trial is the probe
 	leased  time.Time // until when the probe is reserved for a call
-
-	reported  Class // what was reported as a Change; Success for nothing
-	lastClass Class
-	succeeded time.Time
-	failed    time.Time
-}
-
-// slot counts the attempts of a part of a minute.
-type slot struct {
-	number             int64
-	attempts, failures int
 }
 
 // begin notes that a trial begins, and reports whether it is the probe.
@@ -74,16 +68,16 @@ func (t *target) begin(now time.Time, alone bool) (probe bool) {
 }
 
 // due reports whether the target waits for a probe.
-func (t *target) due(now time.Time) bool {
-	return t.cooling && !t.probing && !now.Before(t.until)
+func (c *cooldown) due(now time.Time) bool {
+	return c.cooling && !c.probing && !now.Before(c.until)
 }
 
 // lease reserves the probe for one call, and reports whether it could.
-func (t *target) lease(now time.Time) bool {
-	if !t.due(now) || now.Before(t.leased) {
+func (c *cooldown) lease(now time.Time) bool {
+	if !c.due(now) || now.Before(c.leased) {
 		return false
 	}
-	t.leased = now.Add(leaseTime)
+	c.leased = now.Add(leaseTime)
 	return true
 }
 
@@ -97,7 +91,7 @@ func (h *Health) end(t *target, trial *Trial, r Result, now time.Time, number in
 	if r.Class == Neutral {
 		return
 	}
-	t.count(number, r.Class != Success)
+	t.minute.count(number, r.Class != Success)
 	if r.Class == Success {
 		t.succeeded, t.inRow = now, 0
 		h.recover(t, trial, now, number)
@@ -176,7 +170,7 @@ func (h *Health) recover(t *target, trial *Trial, now time.Time, number int64) {
 	t.cooling, t.failing = false, false
 	t.avoided.Store(false)
 	t.until, t.leased = time.Time{}, time.Time{}
-	t.inRow, t.from = 0, number+1
+	t.inRow, t.minute.from = 0, number+1
 	t.level /= 2
 	t.epoch++
 	h.report(t, Change{ID: t.id, Healthy: true})
@@ -192,31 +186,9 @@ func (h *Health) report(t *target, c Change) {
 	h.changed(c)
 }
 
-func (t *target) count(number int64, failure bool) {
-	s := &t.ring[number%slots]
-	if s.number != number {
-		*s = slot{number: number}
-	}
-	s.attempts++
-	if failure {
-		s.failures++
-	}
-}
-
-// minute sums the slots of the last minute from a number on.
-func (t *target) minute(number, from int64) (attempts, failures int) {
-	for _, s := range t.ring {
-		if s.number > number-slots && s.number >= from {
-			attempts += s.attempts
-			failures += s.failures
-		}
-	}
-	return attempts, failures
-}
-
 // mostlyFails reports whether a target that answers so is cooled.
 func (t *target) mostlyFails(number int64) bool {
-	attempts, failures := t.minute(number, t.from)
+	attempts, failures := t.minute.since(number, t.minute.from)
 	return t.inRow >= failuresInARow || attempts >= enoughAttempts && 2*failures >= attempts
 }
 
@@ -226,7 +198,7 @@ func (t *target) status(now time.Time, number int64) Status {
 		ID: t.id, State: StateHealthy, Unhealthy: t.reported != Success, LastClass: t.lastClass,
 		LastSuccess: t.succeeded, LastFailure: t.failed,
 	}
-	s.Attempts, s.Failures = t.minute(number, 0)
+	s.Attempts, s.Failures = t.minute.since(number, 0)
 	switch {
 	case t.cooling && now.Before(t.until):
 		s.State, s.Until = StateCooling, t.until

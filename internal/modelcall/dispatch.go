@@ -221,7 +221,8 @@ func told(before, now *apierror.Error) *apierror.Error {
 	return now
 }
 
-// note adds the last attempt to the record of a call that may need several, or that met a time limit.
+// note counts the last attempt. It is in the record of a call that may need several, or that met a
+// time limit.
 func (a *attempts) note(failure *apierror.Error) {
 	c := a.call
 	done := activity.Attempt{Target: a.last.id, Status: c.upstream.status, Latency: c.deps.Now().Sub(c.meter.sent)}
@@ -232,6 +233,7 @@ func (a *attempts) note(failure *apierror.Error) {
 	if limit != "" {
 		done.Code = "timeout_" + limit
 	}
+	c.deps.Metrics.Attempted(a.last.provider.Name, done.Code)
 	if !a.lone() || limit != "" {
 		c.Record.Attempted = append(c.Record.Attempted, done)
 	}

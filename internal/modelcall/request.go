@@ -32,11 +32,11 @@ type Deps struct {
 	Ledger      limits.Ledger
 	Exhausted   *ExhaustedBudgets
 	Owners      *owners.Owners
+	Health      *failover.Health
 
 	Uploads  upload.Config
 	Timeouts Timeouts
 	InFlight *inflight.Set
-	Health   *failover.Health // of the targets; nil: none is kept
 
 	Activity *activity.Log
 	Metrics  *metrics.Metrics
