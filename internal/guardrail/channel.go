@@ -9,7 +9,7 @@ import (
 // refusal, its reasoning, or the arguments of one tool call.
 type channel struct {
 	id       string
-	group    string // the choice of a chat or the item of a Response; it ends as one
+	group    string // the choice of a chat, the item of a Response or the block of a message; it ends as one
 	phase    phase  // of the choice
 	kind     string // event type of the deltas of a Response
 	at       responsePart
@@ -21,6 +21,7 @@ type channel struct {
 	tail     *detect.Tail        // its end, for a text that may continue it; may be nil
 	template eventTemplate       // of an event with a piece of this text only
 	begun    bool                // some of it was read
+	edited   bool                // something was taken out of it
 	ending   bool                // it ends with the current event
 	left     int                 // pieces of it in the current event that were not read yet
 }
@@ -98,6 +99,7 @@ func (c *channel) settle(last bool) string {
 		return ""
 	}
 	n, edits := c.matcher.Settle(c.pending, last)
+	c.edited = c.edited || len(edits) > 0
 	out := c.pending[:n]
 	c.pending = c.pending[n:]
 	switch {

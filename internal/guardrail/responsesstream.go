@@ -55,10 +55,7 @@ type responsePart struct {
 }
 
 func (e *eventEdit) readResponses() {
-	typ := string(e.event.Name)
-	if t, ok := jsonscan.String(member(e.data, e.members, "type")); ok {
-		typ = t
-	}
+	typ := e.typ()
 	e.stream.sequence++
 	if i, ok := jsonscan.Find(e.data, e.members, "sequence_number"); ok {
 		if n, ok := jsonscan.Int(e.members[i].Value(e.data)); ok {
