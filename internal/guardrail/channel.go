@@ -9,10 +9,8 @@ import (
 // refusal, its reasoning, or the arguments of one tool call.
 type channel struct {
 	id       string
-	group    string // the choice of a chat, the item of a Response or the block of a message; it ends as one
+	group    string // the choice, the item of a Response or the block of a message; it ends as one
 	phase    phase  // of the choice
-	kind     string // event type of the deltas of a Response
-	at       responsePart
 	output   *checks
 	matcher  *detect.Matcher
 	pieces   document.PieceDecoder
@@ -24,6 +22,8 @@ type channel struct {
 	edited   bool                // something was taken out of it
 	ending   bool                // it ends with the current event
 	left     int                 // pieces of it in the current event that were not read yet
+
+	responseText // in a Response
 }
 
 // eventTemplate is an event without its text.

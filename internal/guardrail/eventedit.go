@@ -91,8 +91,8 @@ func (e *eventEdit) walk(look func(w *document.Walker, at document.Span) (c *cha
 	e.frames = w.Frames[:0]
 }
 
-// typ returns the type of the event: of its data, or else its name.
-func (e *eventEdit) typ() string {
+// eventType returns the type of the event: that of its data, or else its name.
+func (e *eventEdit) eventType() string {
 	if typ, ok := jsonscan.String(member(e.data, e.members, "type")); ok {
 		return typ
 	}

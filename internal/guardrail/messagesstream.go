@@ -1,8 +1,6 @@
 package guardrail
 
 import (
-	"bytes"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -35,97 +33,104 @@ const (
 // wholeInBlockDelta are members of a delta that are not split over deltas.
 var wholeInBlockDelta = map[string]bool{"citation": true, "signature": true, "encrypted_content": true}
 
-func (e *eventEdit) readMessages() {
-	typ := e.typ()
-	index := member(e.data, e.members, "index")
-	if !isIndex(index) {
-		index = nil
-	}
-	block := string(index)
-	var delta []byte    // its type, as JSON
-	var initial string  // member of a block that starts with a first piece
-	var signed *channel // the thinking that the event signs
-	switch typ {
-	case blockDelta:
-		if i, ok := jsonscan.Find(e.data, e.members, "delta"); ok {
-			value := e.members[i].Value(e.data)
-			e.inner = jsonscan.Members(value, e.inner[:0])
-			delta = member(value, e.inner, "type")
-			signed = e.signature(value, e.members[i].ValueStart, block)
-		}
-	case blockStart:
-		initial = e.initialText()
-		delta = []byte(`"` + initial + `_delta"`)
-	}
-	e.walk(func(w *document.Walker, text document.Span) (*channel, document.Context, bool) {
-		if len(w.Frames) < 2 || !w.Frames[1].Object {
-			return nil, w.Context(), false
-		}
-		empty := text.End-text.Start <= len(`""`)
-		switch key := w.Frames[1].Key; {
-		case typ == blockDelta && w.Frames[0].Key == "delta" && !wholeInBlockDelta[key],
-			initial != "" && w.Frames[0].Key == "content_block" && key == initial && !empty:
-			return e.blockChannel(w, block, delta, empty), w.Context(), false
-		}
-		return nil, w.Context(), false
-	})
-	e.sortRegions()
-	e.end(func(c *channel) bool { return c == signed || endsBlock(typ, block, c) })
+// messagesEvent is an event of a Messages stream.
+type messagesEvent struct {
+	*eventEdit
+	typ     string
+	block   string   // its index, "" for none
+	delta   []byte   // type of the delta of its texts, as JSON
+	initial string   // member of the block that is the first piece of a text, "" for none
+	signed  *channel // the thinking that it signs
 }
 
-// endsBlock reports whether an event of a type, with the index of a block, ends a channel.
-func endsBlock(typ, block string, c *channel) bool {
-	switch typ {
+func (e *messagesEvent) read() {
+	e.typ = e.eventType()
+	if index := member(e.data, e.members, "index"); isIndex(index) {
+		e.block = string(index)
+	}
+	switch e.typ {
+	case blockStart:
+		e.readStart()
+	case blockDelta:
+		e.readDelta()
+	}
+	e.walk(func(w *document.Walker, text document.Span) (*channel, document.Context, bool) {
+		if !e.inText(w) {
+			return nil, w.Context(), false
+		}
+		return e.channel(w, text.End-text.Start <= len(`""`)), w.Context(), false
+	})
+	e.sortRegions()
+	e.end(func(c *channel) bool { return c == e.signed || e.ends(c) })
+}
+
+// readStart reads with which text, if any, the event starts a block that deltas continue. A block
+// that is signed already is whole.
+func (e *messagesEvent) readStart() {
+	object := member(e.data, e.members, "content_block")
+	e.inner = jsonscan.Members(object, e.inner[:0])
+	name, _ := jsonscan.String(member(object, e.inner, "type"))
+	signature, _ := jsonscan.String(member(object, e.inner, "signature"))
+	if signature == "" && (name == "text" || name == "thinking") {
+		e.initial, e.delta = name, []byte(`"`+name+`_delta"`)
+	}
+}
+
+// readDelta reads the type of the delta, and its signature.
+func (e *messagesEvent) readDelta() {
+	i, ok := jsonscan.Find(e.data, e.members, "delta")
+	if !ok {
+		return
+	}
+	value := e.members[i].Value(e.data)
+	e.inner = jsonscan.Members(value, e.inner[:0])
+	e.delta = member(value, e.inner, "type")
+	thinking := e.stream.open[e.block+"/thinking"]
+	if j, ok := jsonscan.Find(value, e.inner, "signature"); ok && thinking != nil && e.inner[j].Kind == '"' {
+		from := e.members[i].ValueStart
+		at := document.Span{Start: from + e.inner[j].ValueStart, End: from + e.inner[j].ValueEnd}
+		e.signed = thinking
+		e.regions = append(e.regions, region{at: at, signed: thinking})
+	}
+}
+
+// inText reports whether the string that the walker visits is in a text of the block.
+func (e *messagesEvent) inText(w *document.Walker) bool {
+	if len(w.Frames) < 2 || !w.Frames[1].Object {
+		return false
+	}
+	switch key := w.Frames[1].Key; w.Frames[0].Key {
+	case "delta":
+		return e.typ == blockDelta && !wholeInBlockDelta[key]
+	case "content_block":
+		return e.initial != "" && e.initial == key
+	}
+	return false
+}
+
+// ends reports whether the event ends a channel.
+func (e *messagesEvent) ends(c *channel) bool {
+	switch e.typ {
 	case blockStart: // one block is open at a time
-		return c.group != block
+		return c.group != e.block
 	case blockStop:
-		return c.group == block
+		return c.group == e.block
 	case "message_delta", "message_stop", "error":
 		return true
 	}
 	return false
 }
 
-// signature adds the signature of a delta, whose value begins at offset, to the regions. It returns
-// the thinking that it signs, nil for none.
-func (e *eventEdit) signature(delta []byte, offset int, block string) *channel {
-	i, ok := jsonscan.Find(delta, e.inner, "signature")
-	if !ok || e.inner[i].Kind != '"' {
-		return nil
-	}
-	signed := e.stream.open[block+"/thinking"]
-	if signed != nil {
-		at := document.Span{Start: offset + e.inner[i].ValueStart, End: offset + e.inner[i].ValueEnd}
-		e.regions = append(e.regions, region{at: at, signed: signed})
-	}
-	return signed
-}
-
-// initialText returns the member with which the event starts a block that deltas continue, "" for
-// none. A block that is signed already is whole.
-func (e *eventEdit) initialText() string {
-	object := member(e.data, e.members, "content_block")
-	e.inner = jsonscan.Members(object, e.inner[:0])
-	name, _ := jsonscan.String(member(object, e.inner, "type"))
-	if signature := member(object, e.inner, "signature"); len(signature) > len(`""`) && signature[0] == '"' {
-		return ""
-	}
-	if name == "text" || name == "thinking" {
-		return name
-	}
-	return ""
-}
-
-// blockChannel returns the channel of the string that the walker visits, which is in a block or in
-// a delta of the given type. It returns nil if the string is not a piece of a text.
-func (e *eventEdit) blockChannel(w *document.Walker, block string, delta []byte, empty bool) *channel {
+// channel returns the channel of the string that the walker visits. It returns nil if the string is
+// not a piece of a text.
+func (e *messagesEvent) channel(w *document.Walker, empty bool) *channel {
 	const from = 1 // index of the frame of the block or delta
 	var buf [64]byte
-	id, ok := e.path(append(buf[:0], block...), w, from, "")
+	id, ok := e.path(append(buf[:0], e.block...), w, from, "")
 	if !ok || empty && e.stream.open[string(id)] == nil {
 		return nil
 	}
-	c, fresh := e.open(string(id), block)
+	c, fresh := e.open(string(id), e.block)
 	if c == nil || !fresh {
 		return c
 	}
@@ -136,12 +141,11 @@ func (e *eventEdit) blockChannel(w *document.Walker, block string, delta []byte,
 		e.follow(c, "text")
 	}
 	head, tail := e.enclosing(w, from, "")
-	out := eventTemplate{name: blockDelta, head: []byte(`{"type":"` + blockDelta + `",`)}
-	out.head = appendMember(out.head, "index", member(e.data, e.members, "index"))
-	out.head = append(out.head, `"delta":{`...)
-	out.head = appendMember(out.head, "type", delta)
-	out.head = append(out.head, bytes.TrimPrefix(head, []byte("{"))...)
-	out.tail = append(tail, '}')
-	c.template = out
+	c.template = eventTemplate{name: blockDelta, head: []byte(`{"type":"` + blockDelta + `",`), tail: append(tail, '}')}
+	out := &c.template.head
+	*out = appendMember(*out, "index", []byte(e.block))
+	*out = append(*out, `"delta":{`...)
+	*out = appendMember(*out, "type", e.delta)
+	*out = append(*out, head[len("{"):]...)
 	return c
 }

@@ -54,8 +54,14 @@ type responsePart struct {
 	part string
 }
 
+// responseText identifies a text of a Response.
+type responseText struct {
+	kind string // event type of its deltas
+	at   responsePart
+}
+
 func (e *eventEdit) readResponses() {
-	typ := e.typ()
+	typ := e.eventType()
 	e.stream.sequence++
 	if i, ok := jsonscan.Find(e.data, e.members, "sequence_number"); ok {
 		if n, ok := jsonscan.Int(e.members[i].Value(e.data)); ok {

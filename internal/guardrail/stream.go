@@ -115,7 +115,7 @@ func (s *Stream) Push(event *openai.Event) ([]*openai.Event, *Verdict, error) {
 	case Responses:
 		e.readResponses()
 	case Messages:
-		e.readMessages()
+		(&messagesEvent{eventEdit: e}).read()
 	}
 	if e.verdict == nil && e.err == nil {
 		e.send()
