@@ -235,8 +235,11 @@ func (d *streaming) close() (failure *apierror.Error, written bool) {
 
 // wireOf returns the form of the provider's events.
 func wireOf(op provider.Operation) guardrail.Wire {
-	if op == provider.Responses {
+	switch op {
+	case provider.Responses:
 		return guardrail.Responses
+	case provider.Messages:
+		return guardrail.Messages
 	}
 	return guardrail.Chat
 }
