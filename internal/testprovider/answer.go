@@ -204,7 +204,7 @@ func (r *Request) reply(model Model) (*Reply, error) {
 	}
 	if r.Thinks && limit > 0 {
 		reply.Reasoning, _ = splitTokens(ThinkingText, limit)
-		reply.ThinkingOmitted = r.thinkingOmitted
+		reply.ThinkingOmitted = r.ThinkingOmitted
 	}
 	thought := len(reply.Reasoning)
 	reply.Usage = Usage{Input: r.inputTokens(), Output: reply.Choices*len(pieces) + thought, Reasoning: thought}

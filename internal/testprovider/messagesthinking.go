@@ -45,6 +45,6 @@ func (p *messagesParser) thinking() error {
 	case p.out.Messages[len(p.out.Messages)-1].Role == "assistant":
 		return errPlain("This model does not support assistant message prefill. The conversation must end with a user message.")
 	}
-	p.out.Thinks, p.out.thinkingOmitted = true, t.Display == "omitted"
+	p.out.Thinks, p.out.ThinkingOmitted = true, t.Display == "omitted"
 	return nil
 }

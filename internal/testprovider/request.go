@@ -37,9 +37,9 @@ type Request struct {
 	// Members are all members as they were sent.
 	Members map[string]json.RawMessage `json:"-"`
 
-	// Thinks: the Messages API asks for thinking.
+	// Thinks: the Messages API asks for thinking, or, omitted, only for its signature.
 	Thinks          bool `json:"-"`
-	thinkingOmitted bool // but not to show it
+	ThinkingOmitted bool `json:"-"`
 	messages        bool // of the Messages API, and checked as a whole
 }
 

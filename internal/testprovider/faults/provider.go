@@ -9,7 +9,8 @@
 //	p.Requests()                       // what arrived
 //
 // It speaks the OpenAI API under /v1 and the OpenRouter API under /api/v1 (chat
-// completions, Responses, model lists). The model name chooses the behaviour:
+// completions, Responses, embeddings, model lists), and the Messages API of
+// Anthropic under both. The model name chooses the behaviour:
 // the part after the last slash, up to a colon, so "echo", "acme/echo" and
 // "acme/echo:free" are the same. Names are in [Behaviours]; those that take an
 // argument are
@@ -28,6 +29,7 @@ package faults
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -70,15 +72,18 @@ func New() *Provider {
 	p.log = newRecorder(func() time.Time { return p.Now() })
 	for _, a := range []api{openAI, openRouter} {
 		for _, prefix := range []string{a.prefix(), redirectPrefix + a.prefix()} {
-			p.mux.Handle("POST "+prefix+"/chat/completions", p.model(a, chatScript))
-			p.mux.Handle("POST "+prefix+"/responses", p.model(a, p.responsesScript))
+			p.mux.Handle("POST "+prefix+"/chat/completions", p.model(a, openAIBody(chatScript)))
+			p.mux.Handle("POST "+prefix+"/responses", p.model(a, openAIBody(p.responsesScript)))
+			p.mux.Handle("POST "+prefix+"/messages", p.model(anthropic, messagesBody(messagesScript, false)))
+			p.mux.Handle("POST "+prefix+"/messages/count_tokens", p.model(anthropic, messagesBody(countScript, true)))
+			p.mux.Handle("POST "+prefix+"/embeddings", p.model(a, embeddingsBody))
 			p.mux.Handle("GET "+prefix+"/models", p.list(a))
 		}
 	}
-	p.mux.Handle("POST "+ResponsesOnlyPrefix+"/responses", p.model(openAI, p.responsesScript))
+	p.mux.Handle("POST "+ResponsesOnlyPrefix+"/responses", p.model(openAI, openAIBody(p.responsesScript)))
 	p.mux.Handle("GET "+ResponsesOnlyPrefix+"/models", p.list(openAI))
 	p.mux.Handle("/", p.recorded(func(r *http.Request, _ []byte) script {
-		return errorScript(apiOf(r.URL.Path), http.StatusNotFound, "", "Invalid URL ("+r.Method+" "+r.URL.Path+")")
+		return errorScript(apiOf(r), p.requestID(), http.StatusNotFound, "", "Invalid URL ("+r.Method+" "+r.URL.Path+")")
 	}))
 	p.mux.HandleFunc("GET /_control/requests", p.showRequests)
 	return p
@@ -140,6 +145,7 @@ type api int
 const (
 	openAI api = iota
 	openRouter
+	anthropic // under the prefixes of the others
 )
 
 func (a api) prefix() string {
@@ -149,9 +155,16 @@ func (a api) prefix() string {
 	return "/v1"
 }
 
-func apiOf(path string) api {
-	if strings.HasPrefix(strings.TrimPrefix(path, redirectPrefix), openRouter.prefix()+"/") {
+// apiOf is the API that a request to an unknown path means.
+func apiOf(r *http.Request) api {
+	switch {
+	case r.Header.Get("Anthropic-Version") != "":
+		return anthropic
+	case strings.HasPrefix(strings.TrimPrefix(r.URL.Path, redirectPrefix), openRouter.prefix()+"/"):
 		return openRouter
 	}
 	return openAI
 }
+
+// requestID is a new id for a request that no model answers.
+func (p *Provider) requestID() string { return fmt.Sprintf("req_fake_%d", p.serial.Add(1)) }

@@ -32,6 +32,10 @@ func (c *call) prepare() error {
 		return err
 	}
 	c.reply.Text, c.reply.Choices, c.reply.Finish = words(text), 1, "stop"
+	if c.Thinks {
+		reasons(c)
+		c.reply.ThinkingOmitted = c.ThinkingOmitted
+	}
 	if c.mode.reply != nil {
 		c.mode.reply(c)
 	}

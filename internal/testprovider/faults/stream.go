@@ -46,7 +46,7 @@ func (c *call) streamScript(stream *testprovider.Stream, failure event) script {
 		s.steps = []step{{pause: c.mode.pause}}
 	}
 	for i, e := range events {
-		if e.Name != "" { // edits have moved the numbers
+		if e.Name != "" && c.api != anthropic { // edits have moved the numbers
 			e.Data = e.Data.With("sequence_number", i)
 		}
 		if e.Data != nil {
@@ -129,7 +129,7 @@ func (c *call) plainScript(o object) script {
 	case courseEmpty:
 		return whole(http.StatusOK, contentType, nil)
 	case courseError, courseErrorFirst:
-		return errorScript(c.api, http.StatusInternalServerError, "", c.complaint())
+		return c.fails(http.StatusInternalServerError, "", c.complaint())
 	case courseMalformed, courseCutClean:
 		return whole(http.StatusOK, contentType, half)
 	}
