@@ -51,7 +51,7 @@ func (p *Provider) answer(c *call, body []byte, read reader, id string) script {
 	if err != nil {
 		return c.fails(http.StatusBadRequest, "invalid_value", err.Error())
 	}
-	mode, ok := behaviourOf(request.Model)
+	mode, ok := p.attempts.next(request.Model)
 	if !ok {
 		return c.fails(http.StatusNotFound, "model_not_found", fmt.Sprintf("no model %q", request.Model))
 	}
@@ -60,10 +60,23 @@ func (p *Provider) answer(c *call, body []byte, read reader, id string) script {
 	}
 	c.Request, c.mode, c.prompt = request, mode, request.Prompt().Text
 	c.reply = &testprovider.Reply{ID: id, Model: c.Model, Now: p.Now, Created: p.Now().Unix()}
-	if mode.answer != nil {
-		return mode.answer(c)
+	var s script
+	switch {
+	case mode.refuses != nil && mode.refuses(c):
+		s = c.fails(http.StatusBadRequest, "invalid_value", c.complaint())
+	case mode.answer != nil:
+		s = mode.answer(c)
+	default:
+		s = answer(c)
 	}
-	return answer(c)
+	switch mode.retryAfter {
+	case "":
+	case "none":
+		s.header.Del("Retry-After")
+	default:
+		s.header.Set("Retry-After", mode.retryAfter)
+	}
+	return s
 }
 
 // openAIBody reads the body of chat or Responses.

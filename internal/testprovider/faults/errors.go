@@ -124,6 +124,41 @@ func closesAtOnce(*call) script {
 	return script{header: http.Header{}, end: endAbort, length: -1}
 }
 
+// resetsAtOnce resets the connection before the status line.
+func resetsAtOnce(*call) script {
+	return script{header: http.Header{}, end: endReset, length: -1}
+}
+
+// spendCapScript refuses as a provider does for which the account has no money.
+func spendCapScript(c *call) script {
+	code := "insufficient_quota"
+	if c.api == anthropic {
+		code = spendLimit
+	}
+	s := c.fails(http.StatusTooManyRequests, code, c.complaint())
+	s.header.Del("Retry-After")
+	return s
+}
+
+func tooLongScript(c *call) script {
+	return c.fails(http.StatusBadRequest, "context_length_exceeded", c.complaint())
+}
+
+// azureFilterScript refuses as the content filter in front of Azure's models.
+func azureFilterScript(c *call) script {
+	o := errorBody(c.api, c.id, http.StatusBadRequest, "content_filter", c.complaint())
+	inner := object{}.With("code", "ResponsibleAIPolicyViolation").
+		With("content_filter_result", object{}.With("violence", object{}.With("filtered", true).With("severity", "medium")))
+	o = member(o, "error", func(e object) object { return e.With("innererror", inner) })
+	return whole(http.StatusBadRequest, "application/json", testprovider.Encode(o))
+}
+
+// prefilled reports whether the assistant has the last word.
+func prefilled(c *call) bool {
+	conversation := c.Conversation()
+	return len(conversation) > 0 && conversation[len(conversation)-1].Role == "assistant"
+}
+
 // chatError is the error event in the middle of a chat stream. OpenRouter's is
 // a whole chunk.
 func (c *call) chatError() event {

@@ -6,6 +6,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
 
+// statusOverloaded is Anthropic's own.
+const statusOverloaded = 529
+
 // messagesBody reads the body of a call of the Messages API, or of its count_tokens.
 func messagesBody(answer func(*call) script, count bool) reader {
 	return func(r *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
@@ -20,7 +23,11 @@ func messagesScript(c *call) script {
 		return c.fails(http.StatusBadRequest, "", err.Error())
 	}
 	if c.streams() {
-		return c.streamScript(c.reply.MessageStream(), c.messageError(http.StatusInternalServerError))
+		status := http.StatusInternalServerError
+		if c.mode.course == courseOverloaded {
+			status = statusOverloaded
+		}
+		return c.streamScript(c.reply.MessageStream(), c.messageError(status))
 	}
 	return c.plainScript(c.reply.Message())
 }

@@ -16,14 +16,21 @@
 // argument are
 //
 //	err-NNN, err-NNN-CODE   status NNN (400 to 599) with an error body
-//	step-ID, stall-ID       wait for tokens given to "step-ID" or "stall-ID"
+//	step-ID, stall-ID       wait for tokens given to "step-ID" or "stall-ID";
+//	hang-ID, late-ID        so do these
+//	cut-N[-reset|-clean]    the stream is cut after N events
+//	silent-N                the stream is silent after N events, until a token
 //	delayed-headers-MS      nothing, not even a status line, for MS milliseconds
 //	NAME-agent              as "agent", under a name that a client knows
 //	paced-N-MS, burst-N     N events MS apart, or in one write; they always stream
+//	after-S-NAME            as NAME, with Retry-After S, or without it: after-none-NAME
+//	first-N-NAME            as NAME for the first N calls of this model, then "echo"
+//
+// A test may also change what a model does: [Provider.Become].
 //
 // Under /responses-only/v1 the OpenAI API is there without chat completions.
-// GET /_control/requests shows the record when the provider runs in a process of
-// its own. Nothing here may meet a network: listen on loopback.
+// When the provider runs in a process of its own, GET /_control/requests shows the
+// record, and POST /_control/become, step and reset do what the methods do. Nothing here may meet a network: listen on loopback.
 package faults
 
 import (
@@ -35,8 +42,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
 
 const (
@@ -58,12 +63,13 @@ type Provider struct {
 	// Unrecorded keeps nothing of what arrives, for long tests.
 	Unrecorded bool
 
-	log    *recorder
-	gates  *gates
-	stored *responseStore
-	models modelList
-	serial atomic.Int64
-	mux    *http.ServeMux
+	log      *recorder
+	gates    *gates
+	stored   *responseStore
+	models   modelList
+	attempts attempts
+	serial   atomic.Int64
+	mux      *http.ServeMux
 }
 
 // New returns a provider that records.
@@ -85,7 +91,7 @@ func New() *Provider {
 	p.mux.Handle("/", p.recorded(func(r *http.Request, _ []byte) script {
 		return errorScript(apiOf(r), p.requestID(), http.StatusNotFound, "", "Invalid URL ("+r.Method+" "+r.URL.Path+")")
 	}))
-	p.mux.HandleFunc("GET /_control/requests", p.showRequests)
+	p.control()
 	return p
 }
 
@@ -113,31 +119,18 @@ func (p *Provider) Wait(ctx context.Context, done func([]Request) bool) ([]Reque
 	return p.log.wait(ctx, done)
 }
 
-// Reset forgets the record and every token that nobody has taken.
+// Reset forgets the record, every token that nobody has taken, the counts of
+// Attempts and what models had become.
 func (p *Provider) Reset() {
 	p.log.reset()
 	p.gates.reset()
+	p.attempts.reset()
 }
 
 // Step gives n tokens to the streams of the model id ("step", "step-x",
 // "stall", …), each worth one event of a step stream or the end of one stall.
 // It reports whether all of them fit in.
 func (p *Provider) Step(id string, n int) bool { return p.gates.give(id, n) }
-
-// showRequests answers with the record as a JSON list. Bodies show as text; bytes
-// that are not UTF-8 show as U+FFFD.
-func (p *Provider) showRequests(w http.ResponseWriter, _ *http.Request) {
-	type view struct {
-		Request
-		Body string `json:"body"`
-	}
-	views := []view{}
-	for _, req := range p.Requests() {
-		views = append(views, view{req, string(req.Body)})
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(testprovider.Encode(views)) // the test left: nobody to tell
-}
 
 // api is the API that a path belongs to.
 type api int

@@ -43,6 +43,7 @@ func (c *call) prepare() error {
 	u := &c.reply.Usage
 	u.Input, u.Reasoning = max(1, len(strings.Fields(c.prompt))), len(c.reply.Reasoning)
 	u.Output = len(c.reply.Text) + u.Reasoning
+	u.Input += u.CacheRead + u.CacheWrite + u.CacheWriteHour
 	// OpenRouter sends usage always; its include_usage has no effect.
 	c.showUsage = c.api == openRouter || c.StreamOptions.IncludeUsage
 	if c.mode.usage != nil {

@@ -1,0 +1,65 @@
+package faults
+
+import "sync"
+
+// attempts counts the calls of each model, and knows which models behave now
+// otherwise than their names say.
+type attempts struct {
+	mu     sync.Mutex
+	counts map[string]int
+	become map[string]string
+}
+
+// next counts a call of a model and says how it is answered.
+func (a *attempts) next(model string) (behaviour, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.counts == nil {
+		a.counts = make(map[string]int)
+	}
+	if _, known := a.counts[model]; known || len(a.counts) < maxGates {
+		a.counts[model]++
+	}
+	name := model
+	if as, ok := a.become[model]; ok {
+		name = as
+	}
+	b, ok := behaviourOf(name)
+	if b.first > 0 && a.counts[model] > b.first {
+		return behaviours["echo"], true
+	}
+	return b, ok
+}
+
+func (a *attempts) count(model string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.counts[model]
+}
+
+func (a *attempts) set(model, as string) bool {
+	if _, ok := behaviourOf(as); !ok {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.become == nil {
+		a.become = make(map[string]string)
+	}
+	a.become[model] = as
+	return true
+}
+
+func (a *attempts) reset() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.counts, a.become = nil, nil
+}
+
+// Attempts is how many calls of a model arrived since the last Reset, by the name
+// as it was sent, those among them that were refused.
+func (p *Provider) Attempts(model string) int { return p.attempts.count(model) }
+
+// Become makes a model behave as the model of another name, until the next Become
+// or Reset. It reports whether there is such a behaviour.
+func (p *Provider) Become(model, as string) bool { return p.attempts.set(model, as) }
