@@ -11,40 +11,43 @@ var stopReasons = map[string]string{
 	"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal",
 }
 
-// Message is the reply as an answer of the Messages API.
-func (r *Reply) Message() Object {
+// messageWriter writes a reply as the Messages API has it.
+type messageWriter struct{ *Reply }
+
+// whole is the answer without a stream.
+func (w messageWriter) whole() Object {
 	content := []Object{}
-	for _, b := range r.blocks() {
+	for _, b := range w.blocks() {
 		content = append(content, b.whole)
 	}
-	o := r.message(content)
-	for _, m := range r.messageEnd() {
+	o := w.begin(content)
+	for _, m := range w.end() {
 		o = o.With(m.name, m.value)
 	}
-	return o.With("usage", r.Usage.messages())
+	return o.With("usage", w.Usage.messages())
 }
 
-// message is the message object, which has not ended yet.
-func (r *Reply) message(content []Object) Object {
+// begin is the message object, which has not ended yet.
+func (w messageWriter) begin(content []Object) Object {
 	return Object{
-		{"id", "msg_" + r.ID}, {"type", "message"}, {"role", "assistant"}, {"model", r.Model}, {"content", content},
+		{"id", "msg_" + w.ID}, {"type", "message"}, {"role", "assistant"}, {"model", w.Model}, {"content", content},
 		{"stop_reason", nil}, {"stop_sequence", nil},
 	}
 }
 
-// messageEnd is how the message ended, as the delta of a stream says it.
-func (r *Reply) messageEnd() Object {
-	reason := r.Finish
+// end is how the message ended, as the delta of a stream says it.
+func (w messageWriter) end() Object {
+	reason := w.Finish
 	if name, ok := stopReasons[reason]; ok {
 		reason = name
 	}
 	var sequence, details any
 	switch {
-	case r.Refusal:
+	case w.Refusal:
 		reason = "refusal"
-		details = Object{{"type", "refusal"}, {"category", "general_harms"}, {"explanation", r.text()}}
-	case r.StopSequence != "":
-		reason, sequence = "stop_sequence", r.StopSequence
+		details = Object{{"type", "refusal"}, {"category", "general_harms"}, {"explanation", w.text()}}
+	case w.StopSequence != "":
+		reason, sequence = "stop_sequence", w.StopSequence
 	}
 	o := Object{{"stop_reason", reason}, {"stop_sequence", sequence}}
 	if details != nil {
@@ -63,38 +66,38 @@ type block struct {
 
 // blocks are those of the message: thinking, what tools at the provider did, then
 // the text or the calls. A refusal has none, as Anthropic's before any output.
-func (r *Reply) blocks() []block {
-	if r.Refusal {
+func (w messageWriter) blocks() []block {
+	if w.Refusal {
 		return nil
 	}
 	var list []block
-	if len(r.Reasoning) > 0 {
-		list = append(list, r.thinkingBlock())
+	if len(w.Reasoning) > 0 {
+		list = append(list, w.thinkingBlock())
 	}
-	for _, o := range r.Hosted {
+	for _, o := range w.Hosted {
 		list = append(list, hostedBlock(o))
 	}
-	for i, c := range r.Calls {
-		list = append(list, r.toolUseBlock(i, c))
+	for i, c := range w.Calls {
+		list = append(list, w.toolUseBlock(i, c))
 	}
-	if len(r.Calls) == 0 && len(r.Text) > 0 {
-		list = append(list, r.textBlock())
+	if len(w.Calls) == 0 && len(w.Text) > 0 {
+		list = append(list, w.textBlock())
 	}
 	return list
 }
 
-func (r *Reply) thinkingBlock() block {
-	text := r.reasoningText()
-	signature := sign(r.Model, text)
-	if r.Redacted {
+func (w messageWriter) thinkingBlock() block {
+	text := w.reasoningText()
+	signature := sign(w.Model, text)
+	if w.Redacted {
 		o := Object{{"type", "redacted_thinking"}, {"data", signature}}
 		return block{whole: o, start: o}
 	}
 	b := block{start: Object{{"type", "thinking"}, {"thinking", ""}, {"signature", ""}}}
-	if r.ThinkingOmitted {
+	if w.ThinkingOmitted {
 		text = ""
 	} else {
-		for _, piece := range r.Reasoning {
+		for _, piece := range w.Reasoning {
 			b.deltas = append(b.deltas, Object{{"type", "thinking_delta"}, {"thinking", piece}})
 		}
 	}
@@ -113,8 +116,8 @@ func hostedBlock(o Object) block {
 }
 
 // toolUseBlock begins with an empty piece of input, as Anthropic's do.
-func (r *Reply) toolUseBlock(i int, c Call) block {
-	id := "toolu_" + strings.TrimPrefix(r.callID(0, i), "call_")
+func (w messageWriter) toolUseBlock(i int, c Call) block {
+	id := "toolu_" + strings.TrimPrefix(w.callID(0, i), "call_")
 	o := Object{{"type", "tool_use"}, {"id", id}, {"name", c.Name}, {"input", Object{}}}
 	b := block{start: o, whole: o.With("input", toolInput(c.arguments())), answer: true, paced: i == 0}
 	for _, piece := range append([]string{""}, c.Arguments...) {
@@ -134,12 +137,12 @@ func toolInput(arguments string) any {
 }
 
 // textBlock cites before it says: the citations come first in a stream.
-func (r *Reply) textBlock() block {
+func (w messageWriter) textBlock() block {
 	b := block{start: Object{{"type", "text"}, {"text", ""}}, answer: true}
-	b.whole = b.start.With("text", r.text())
-	if len(r.Citations) > 0 {
-		b.start, b.whole = b.start.With("citations", []Object{}), b.whole.With("citations", r.Citations)
-		for _, c := range r.Citations {
+	b.whole = b.start.With("text", w.text())
+	if len(w.Citations) > 0 {
+		b.start, b.whole = b.start.With("citations", []Object{}), b.whole.With("citations", w.Citations)
+		for _, c := range w.Citations {
 			b.deltas = append(b.deltas, Object{{"type", "citations_delta"}, {"citation", c}})
 		}
 	}

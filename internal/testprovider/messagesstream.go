@@ -2,7 +2,7 @@ package testprovider
 
 import "slices"
 
-// MessageStream is the reply as events of the Messages API, in Anthropic's order:
+// stream is the reply as events, in Anthropic's order:
 //
 //	message_start
 //	for each block, one after another:
@@ -10,10 +10,10 @@ import "slices"
 //	message_delta, message_stop
 //
 // A ping follows the first start of a block.
-func (r *Reply) MessageStream() *Stream {
-	message := r.message([]Object{}).With("usage", r.Usage.begun())
+func (w messageWriter) stream() *Stream {
+	message := w.begin([]Object{}).With("usage", w.Usage.begun())
 	s := &Stream{head: []Event{messageEvent("message_start", Object{{"message", message}})}}
-	blocks := r.blocks()
+	blocks := w.blocks()
 	first := len(blocks) // of the answer
 	if i := slices.IndexFunc(blocks, func(b block) bool { return b.answer }); i >= 0 {
 		first = i
@@ -24,7 +24,7 @@ func (r *Reply) MessageStream() *Stream {
 	var ends []Event // of the text
 	switch {
 	case first == len(blocks): // nothing is said
-	case len(r.Calls) > 0:
+	case len(w.Calls) > 0:
 		var calls []Event
 		for i, b := range blocks[first:] {
 			calls = append(calls, b.events(first+i)...)
@@ -35,8 +35,8 @@ func (r *Reply) MessageStream() *Stream {
 		text := blocks[first].events(first)
 		last := len(text) - 1
 		s.head, ends = append(s.head, text[:last]...), text[last:]
-		s.pieces, s.piece = len(r.Text), func(i int) Event {
-			e := blockDelta(first, Object{{"type", "text_delta"}, {"text", r.Text[i]}})
+		s.pieces, s.piece = len(w.Text), func(i int) Event {
+			e := blockDelta(first, Object{{"type", "text_delta"}, {"text", w.Text[i]}})
 			e.Text = true
 			return e
 		}
@@ -45,7 +45,7 @@ func (r *Reply) MessageStream() *Stream {
 		s.head = slices.Insert(s.head, 2, messageEvent("ping", nil))
 	}
 	s.tail = func() []Event {
-		end := Object{{"delta", r.messageEnd()}, {"usage", r.Usage.messages().Without("service_tier", "cache_creation")}}
+		end := Object{{"delta", w.end()}, {"usage", w.Usage.messages().Without("service_tier", "cache_creation")}}
 		return append(slices.Clip(ends), messageEvent("message_delta", end), messageEvent("message_stop", nil))
 	}
 	return s

@@ -24,7 +24,11 @@ type Reply struct {
 	Usage    Usage
 	Settings Object // members of the request that a response object repeats
 
-	// Of the Messages API only.
+	MessageParts
+}
+
+// MessageParts is what only the Messages API shows.
+type MessageParts struct {
 	StopSequence    string   // that ended the text
 	Redacted        bool     // the reasoning is encrypted
 	ThinkingOmitted bool     // the reasoning is only signed
@@ -49,6 +53,12 @@ type Usage struct {
 
 	Searches int // on the web, in the Messages API
 }
+
+// Message is the reply as an answer of the Messages API.
+func (r *Reply) Message() Object { return messageWriter{r}.whole() }
+
+// MessageStream is the reply as events of the Messages API.
+func (r *Reply) MessageStream() *Stream { return messageWriter{r}.stream() }
 
 func (r *Reply) text() string          { return strings.Join(r.Text, "") }
 func (r *Reply) reasoningText() string { return strings.Join(r.Reasoning, "") }

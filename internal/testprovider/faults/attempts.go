@@ -55,11 +55,3 @@ func (a *attempts) reset() {
 	defer a.mu.Unlock()
 	a.counts, a.become = nil, nil
 }
-
-// Attempts is how many calls of a model arrived since the last Reset, by the name
-// as it was sent, those among them that were refused.
-func (p *Provider) Attempts(model string) int { return p.attempts.count(model) }
-
-// Become makes a model behave as the model of another name, until the next Become
-// or Reset. It reports whether there is such a behaviour.
-func (p *Provider) Become(model, as string) bool { return p.attempts.set(model, as) }

@@ -8,8 +8,8 @@ import (
 )
 
 // control serves the methods of a provider that runs in a process of its own.
-func (p *Provider) control() {
-	p.mux.HandleFunc("GET /_control/requests", p.showRequests)
+func control(p *Provider) {
+	p.mux.HandleFunc("GET /_control/requests", func(w http.ResponseWriter, _ *http.Request) { showRequests(w, p.Requests()) })
 	p.mux.HandleFunc("POST /_control/become", func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		answerControl(w, p.Become(q.Get("model"), q.Get("as")))
@@ -34,13 +34,13 @@ func answerControl(w http.ResponseWriter, done bool) {
 
 // showRequests answers with the record as a JSON list. Bodies show as text; bytes
 // that are not UTF-8 show as U+FFFD.
-func (p *Provider) showRequests(w http.ResponseWriter, _ *http.Request) {
+func showRequests(w http.ResponseWriter, requests []Request) {
 	type view struct {
 		Request
 		Body string `json:"body"`
 	}
 	views := []view{}
-	for _, req := range p.Requests() {
+	for _, req := range requests {
 		views = append(views, view{req, string(req.Body)})
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -27,7 +27,7 @@ func messagesScript(c *call) script {
 		if c.mode.course == courseOverloaded {
 			status = statusOverloaded
 		}
-		return c.streamScript(c.reply.MessageStream(), c.messageError(status))
+		return c.streamScript(c.reply.MessageStream(), messageError(c, status))
 	}
 	return c.plainScript(c.reply.Message())
 }
@@ -36,7 +36,7 @@ func messagesScript(c *call) script {
 func countScript(c *call) script { return c.plainScript(c.TokenCount()) }
 
 // messageError is the error event in a stream, which needs no status of its own.
-func (c *call) messageError(status int) event {
+func messageError(c *call, status int) event {
 	return event{Name: "error", Data: errorBody(anthropic, c.id, status, "", c.complaint())}
 }
 

@@ -91,7 +91,7 @@ func New() *Provider {
 	p.mux.Handle("/", p.recorded(func(r *http.Request, _ []byte) script {
 		return errorScript(apiOf(r), p.requestID(), http.StatusNotFound, "", "Invalid URL ("+r.Method+" "+r.URL.Path+")")
 	}))
-	p.control()
+	control(p)
 	return p
 }
 
@@ -131,6 +131,14 @@ func (p *Provider) Reset() {
 // "stall", …), each worth one event of a step stream or the end of one stall.
 // It reports whether all of them fit in.
 func (p *Provider) Step(id string, n int) bool { return p.gates.give(id, n) }
+
+// Attempts is how many calls of a model arrived since the last Reset, by the name
+// as it was sent, those among them that were refused.
+func (p *Provider) Attempts(model string) int { return p.attempts.count(model) }
+
+// Become makes a model behave as the model of another name, until the next Become
+// or Reset. It reports whether there is such a behaviour.
+func (p *Provider) Become(model, as string) bool { return p.attempts.set(model, as) }
 
 // api is the API that a path belongs to.
 type api int
