@@ -103,7 +103,8 @@ func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) e
 		}
 	}
 	made, err := provider.New(provider.Config{
-		Name: p.Name, Dialect: p.Dialect, BaseURL: base, Credential: credential, AccountOf: p.AccountOf,
+		Name: p.Name, Dialect: p.Dialect, AccountOf: p.AccountOf,
+		Endpoints: provider.One(base, credential),
 		Transport: transport, Fresh: fresh, Translate: p.translation(), MaxTokensField: p.MaxTokensField, ResponsesOnly: p.Chat == translated, CostReported: p.Cost == reported,
 		UserAgent: "gatehouse",
 	})

@@ -114,7 +114,7 @@ func newGateway(t testing.TB, s setup) *gateway.Gateway {
 		Release: func() {}, Reacquire: func() bool { return false },
 	}
 	acme, err := provider.New(provider.Config{
-		Name: "acme", BaseURL: "http://acme.invalid/v1", Transport: s.provider, UserAgent: "gatehouse",
+		Name: "acme", Endpoints: provider.One("http://acme.invalid/v1", ""), Transport: s.provider, UserAgent: "gatehouse",
 	})
 	must(t, err)
 	c.Providers = []*provider.Provider{acme}

@@ -167,7 +167,7 @@ func (d *discovery) noList(provider string) bool { return d.sources[provider].no
 func fetchModels(ctx context.Context, p *provider.Provider) (models []catalog.Model, odd, err error) {
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
-	resp, err := p.Get(ctx, provider.Models)
+	resp, err := p.Endpoints[0].Get(ctx, provider.Models)
 	if err != nil {
 		return nil, nil, err
 	}

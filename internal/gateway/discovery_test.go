@@ -31,7 +31,7 @@ func (f listBody) RoundTrip(r *http.Request) (*http.Response, error) {
 // startDiscovery reads the lists of one provider every minute.
 func startDiscovery(t *testing.T, ctx context.Context, lists *modelLists, logger *zap.Logger, body listBody) *catalog.Catalog {
 	t.Helper()
-	p, err := provider.New(provider.Config{Name: "acme", BaseURL: "http://acme.invalid/v1", Transport: body, UserAgent: "gatehouse"})
+	p, err := provider.New(provider.Config{Name: "acme", Endpoints: provider.One("http://acme.invalid/v1", ""), Transport: body, UserAgent: "gatehouse"})
 	if err != nil {
 		t.Fatal(err)
 	}

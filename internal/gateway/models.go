@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -21,21 +22,21 @@ type Models struct {
 	discovery *discovery
 }
 
-// Find returns a callable model that the key allows, and its provider. It implements
+// Find returns where calls of a name that the key allows can be sent. It implements
 // [modelcall.Models].
-func (m *Models) Find(ctx context.Context, key *keys.Key, name string) (catalog.Model, *provider.Provider, error) {
-	none := catalog.Model{}
+func (m *Models) Find(ctx context.Context, key *keys.Key, name string) (modelcall.Found, error) {
+	none := modelcall.Found{}
 	if len(name) > maxModelName {
-		return none, nil, apierror.New(apierror.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
+		return none, apierror.New(apierror.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
 	}
 	if !key.AllowsModel(name) {
-		return none, nil, m.unknownModel(key, name)
+		return none, m.unknownModel(key, name)
 	}
 	model, err := m.find(ctx, key, name)
 	if err != nil {
-		return none, nil, err
+		return none, err
 	}
-	return model, m.providers[model.Provider], nil
+	return modelcall.Found{Groups: [][]modelcall.Candidate{{{Model: model, Provider: m.providers[model.Provider]}}}}, nil
 }
 
 // maxHints bounds the names that a 404 offers: more are a list, which has a route.

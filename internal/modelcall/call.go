@@ -116,7 +116,7 @@ func invalidJSON(err error) error {
 }
 
 func (c *call) parse() (err error) {
-	if c.asked, err = c.op.parse(&c.body); err != nil {
+	if c.asked, err = c.op.parse(&c.body, c.r.Header); err != nil {
 		return err
 	}
 	c.Record.Stream = c.asked.Stream
@@ -236,7 +236,7 @@ func (c *call) encode(t *target) (*sending, error) {
 	r := c.Record
 	owner := ownership{c.deps, r.Provider, r.Tenant, r.RequestID}
 	e := encoding{
-		body: &c.body, asked: c.asked, requested: c.charge.requested, target: t, maxPrice: c.charge.maxPrice(),
+		body: &c.body, inbound: c.r.Header, query: c.r.URL.RawQuery, asked: c.asked, requested: c.charge.requested, target: t, maxPrice: c.charge.maxPrice(),
 		api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()},
 		answer: openai.Call{
 			Model: c.asked.Model, ID: r.ID, Created: r.CreatedAt.Unix(), Provider: r.Provider,

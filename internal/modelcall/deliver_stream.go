@@ -36,7 +36,7 @@ func (c *call) deliverStream(ctx context.Context, t *target, s *sending) error {
 	d := streaming{call: c, stream: s.answer.stream(), writer: newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.showRates)}
 	defer d.writer.stop()
 	defer d.batch.drop()
-	resp, err := c.upstream.send(ctx, t.provider, s)
+	resp, err := c.upstream.send(ctx, t, s)
 	if err != nil {
 		return d.end(ctx, apierror.From(err))
 	}

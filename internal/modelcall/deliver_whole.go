@@ -20,7 +20,7 @@ const (
 
 // deliverWhole forwards an answer in one piece.
 func (c *call) deliverWhole(ctx context.Context, t *target, s *sending) error {
-	resp, err := c.upstream.send(ctx, t.provider, s)
+	resp, err := c.upstream.send(ctx, t, s)
 	if err != nil {
 		return err
 	}

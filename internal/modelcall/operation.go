@@ -19,7 +19,7 @@ type Operation interface {
 	// messages is the field that has the messages.
 	messages() string
 	// parse reads what the gateway acts on. The error is a 400.
-	parse(b *jsonscan.Body) (request.Request, error)
+	parse(b *jsonscan.Body, h http.Header) (request.Request, error)
 	// requestedLimits reads how much the request asks for. The error is a 400.
 	requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error)
 	// encode writes the request for a target: as it is with a few edits, or translated. The error is
@@ -35,12 +35,17 @@ var (
 
 // API is how the SDKs of a family want to be answered.
 type API interface {
+	// ShowRate sets the headers that show a rate in an answer.
+	ShowRate(h http.Header, r *apierror.Rate)
+}
+
+// ChatAPI is a family that has chat completions.
+type ChatAPI interface {
+	API
 	// ChatResult appends a chat completion of a provider in the family's shape.
 	ChatResult(dst, body []byte, call openai.Call, p Pricer) ([]byte, openai.Summary, error)
 	// ChatStream returns the same for a stream.
 	ChatStream(call openai.Call, p Pricer) openai.DeltaStream
-	// ShowRate sets the headers that show a rate in an answer.
-	ShowRate(h http.Header, r *apierror.Rate)
 }
 
 // Pricer knows what a call costs.
@@ -52,6 +57,8 @@ type Pricer interface {
 // encoding is what an operation needs to write a request for a target.
 type encoding struct {
 	body      *jsonscan.Body
+	inbound   http.Header // of the caller
+	query     string      // of the caller's URL
 	asked     request.Request
 	requested request.RequestedLimits
 	target    *target
@@ -70,6 +77,8 @@ func (e encoding) openRouter() bool { return e.target.provider.Dialect.OpenRoute
 type sending struct {
 	operation provider.Operation
 	body      [][]byte
+	header    http.Header // in addition to the provider's own; nil for none
+	query     string      // likewise
 	stream    bool
 	answer    answer
 }

@@ -12,15 +12,29 @@ import (
 
 // Models finds models.
 type Models interface {
-	// Find returns a callable model that the key allows, and its provider. The error is a refusal; that
+	// Find returns where calls of a name that the key allows can be sent. The error is a refusal; that
 	// of a model which is known and not callable has catalog.ErrNotCallable as its cause.
-	Find(ctx context.Context, key *keys.Key, name string) (catalog.Model, *provider.Provider, error)
+	Find(ctx context.Context, key *keys.Key, name string) (Found, error)
 }
 
-// target is a model at a provider, and what the provider is asked.
+// Found is where calls of a name can be sent: groups of models, which are tried in their order.
+type Found struct {
+	Groups [][]Candidate // none is empty
+	Alias  bool          // the name is an alias, not a model
+}
+
+// Candidate is a callable model, and its provider.
+type Candidate struct {
+	Model    catalog.Model
+	Provider *provider.Provider
+	Weight   int // in its group; 0 = 1
+}
+
+// target is a model at an endpoint of a provider, and what the provider is asked.
 type target struct {
 	model     catalog.Model
 	provider  *provider.Provider
+	endpoint  *provider.Endpoint
 	limits    []*ModelLimits // of the model
 	asked     provider.Operation
 	operation provider.Operation // asked, or what it is translated into
@@ -29,7 +43,7 @@ type target struct {
 // findTargets returns where an operation of the model that a request names can be sent: today one
 // target.
 func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operation, name string) ([]*target, error) {
-	model, p, err := d.Models.Find(ctx, key, name)
+	found, err := d.Models.Find(ctx, key, name)
 	if errors.Is(err, catalog.ErrNotCallable) {
 		err = apierror.New(apierror.ModelNotCallable,
 			"the model %q is in the catalog but not callable through this gateway; GET the list of models for those that are", name).WithParam("model")
@@ -37,7 +51,8 @@ func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operat
 	if err != nil {
 		return nil, err
 	}
-	t := &target{model: model, provider: p, asked: op, operation: upstreamOperation(op, p)}
+	model, p := found.Groups[0][0].Model, found.Groups[0][0].Provider
+	t := &target{model: model, provider: p, endpoint: p.Endpoints[0], asked: op, operation: p.Upstream(op)}
 	switch {
 	case model.Serves(string(t.operation)):
 	case t.operation != op:
@@ -48,18 +63,6 @@ func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operat
 	}
 	t.limits = d.Limits.matching(name)
 	return []*target{t}, nil
-}
-
-// upstreamOperation is what a provider is asked for an operation: the same, or what it is translated
-// into.
-func upstreamOperation(op provider.Operation, p *provider.Provider) provider.Operation {
-	switch {
-	case op == provider.Responses && p.Translate != nil:
-		return provider.Chat
-	case op == provider.Chat && p.ResponsesOnly:
-		return provider.Responses
-	}
-	return op
 }
 
 // translatesResponses reports whether a Responses call is translated.

@@ -35,12 +35,12 @@ type upstream struct {
 // client's request, never a module's. A request that met a connection which the provider was closing
 // is sent once more on a new one; what is charged then is the second, or the estimate if that has no
 // answer and either may have been worked on. Errors: 502, 503 on shutdown, or the client left.
-func (u *upstream) send(client context.Context, p *provider.Provider, s *sending) (*http.Response, error) {
+func (u *upstream) send(client context.Context, t *target, s *sending) (*http.Response, error) {
 	if err := client.Err(); err != nil {
 		return nil, clientGone(err)
 	}
 	q := u.request
-	u.provider, u.client = p, client
+	u.provider, u.client = t.provider, client
 	u.meter.start(u.deps.Now(), q.Upload.Len())
 	u.body = provider.NewBody(s.body, q.Upload.Handover())
 	s.body = nil // u.body releases it
@@ -48,11 +48,12 @@ func (u *upstream) send(client context.Context, p *provider.Provider, s *sending
 	q.entry.SetCancel(u.cancel)
 	q.watch.Start(u.deps.Timeouts.Header, u)
 	q.Record.Attempts++
-	resp, err := p.Send(u.ctx, s.operation, u.body, s.stream)
+	request := provider.Request{Operation: s.operation, Body: u.body, Stream: s.stream, Header: s.header, Query: s.query}
+	resp, err := t.endpoint.Send(u.ctx, request)
 	if errors.Is(err, provider.ErrStale) {
 		q.Record.Attempts++
 		u.meter.sent = u.deps.Now()
-		resp, err = p.Resend(u.ctx, s.operation, u.body, s.stream)
+		resp, err = t.endpoint.Resend(u.ctx, request)
 	}
 	q.watch.Stop()
 	u.meter.waited(u.deps.Now().Sub(u.meter.sent))

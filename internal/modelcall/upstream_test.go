@@ -159,7 +159,7 @@ func TestTheMemoryOfASentRequestIsFreed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := c.upstream.send(t.Context(), c.targets[0].provider, s)
+		resp, err := c.upstream.send(t.Context(), c.targets[0], s)
 		if err != nil {
 			t.Fatal(err)
 		}

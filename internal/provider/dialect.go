@@ -16,6 +16,10 @@ const (
 	Chat      Operation = "chat"
 	Responses Operation = "responses"
 	Models    Operation = "models"
+
+	Messages    Operation = "messages"
+	CountTokens Operation = "count_tokens"
+	Embeddings  Operation = "embeddings"
 )
 
 // Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
@@ -34,25 +38,34 @@ type Dialect interface {
 const (
 	OpenAI     = "openai"     // any OpenAI-compatible base URL
 	OpenRouter = "openrouter" // the same, with OpenRouter's own fields
+	Anthropic  = "anthropic"  // the Messages API
 	Test       = "test"       // built in, no network
 )
 
 var dialects = map[string]Dialect{
 	OpenAI:     openAI{},
 	OpenRouter: openAI{openRouterFields: true},
+	Anthropic:  anthropic{},
 	Test:       openAI{},
 }
 
-// openRouterHost selects the dialect of a block that has only a base URL.
-const openRouterHost = "openrouter.ai"
+// These hosts select the dialect of a block that has only a base URL.
+const (
+	openRouterHost = "openrouter.ai"
+	anthropicHost  = "api.anthropic.com"
+)
 
-// dialectFor returns the dialect with this name. An empty name means openai, or openrouter for that
-// vendor's own host.
+// dialectFor returns the dialect with this name. An empty name means openai, or openrouter or
+// anthropic for that vendor's own host.
 func dialectFor(name string, base *url.URL) (Dialect, error) {
 	if name == "" {
-		name = OpenAI
-		if base.Hostname() == openRouterHost {
+		switch base.Hostname() {
+		case openRouterHost:
 			name = OpenRouter
+		case anthropicHost:
+			name = Anthropic
+		default:
+			name = OpenAI
 		}
 	}
 	d, ok := dialects[name]
@@ -84,6 +97,12 @@ func (openAI) Path(op Operation) string {
 		return "/responses"
 	case Models:
 		return "/models"
+	case Messages:
+		return "/messages"
+	case CountTokens:
+		return "/messages/count_tokens"
+	case Embeddings:
+		return "/embeddings"
 	}
 	return ""
 }
@@ -93,3 +112,24 @@ func (openAI) Authorize(header http.Header, credential string) {
 }
 
 func (d openAI) OpenRouterFields() bool { return d.openRouterFields }
+
+// anthropic is the dialect of Anthropic and of providers that have only the Messages API.
+type anthropic struct{}
+
+func (anthropic) Path(op Operation) string {
+	switch op {
+	case Messages:
+		return "/messages"
+	case CountTokens:
+		return "/messages/count_tokens"
+	case Models:
+		return "/models"
+	}
+	return ""
+}
+
+func (anthropic) Authorize(header http.Header, credential string) {
+	header["X-Api-Key"] = []string{credential}
+}
+
+func (anthropic) OpenRouterFields() bool { return false }
