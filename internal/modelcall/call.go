@@ -266,8 +266,13 @@ func (c *call) encode(t *target) (*sending, error) {
 	if t.setOutput {
 		e.output = t.output
 	}
+	s, err := c.op.encode(e)
+	if err != nil {
+		return nil, err
+	}
+	c.dropped = s.droppedTools
 	r.OutputCap = c.charge.outputCap(t)
-	return c.op.encode(e)
+	return s, nil
 }
 
 // settle ends what the call holds: its upstream request, its reservation and its concurrency slots.

@@ -85,6 +85,8 @@ type sending struct {
 	query     string      // likewise
 	stream    bool
 	answer    answer
+
+	droppedTools []string // types of tools that the request is sent without
 }
 
 // answer turns a provider's answer into the caller's.

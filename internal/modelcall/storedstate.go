@@ -47,6 +47,9 @@ func (s *storedState) forget() { s.read, s.refs, s.err = false, request.Refs{}, 
 // the key may use them, and answers that nobody could fetch.
 func (s *storedState) check(ctx context.Context, op Operation, b *jsonscan.Body, t *target) (use accountUse, err error) {
 	tools := s.tools(op, b)
+	if t.dropsUnknownTools() { // so nothing runs there
+		tools.Hosted, tools.HostedIn, tools.BuiltIn = "", "", 0
+	}
 	if t.provider.Dialect.OpenRouterFields() {
 		openrouter.AddHostedTools(&tools, t.model.Name, b)
 	}
