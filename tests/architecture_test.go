@@ -75,6 +75,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/limits", "rates, calls at once and budgets outlive a configuration"},
 	{"internal/gateway", "internal/metrics", "one count a call"},
 	{"internal/gateway", "internal/owners", "whose stored state it is"},
+	{"internal/gateway", "internal/pattern", "the names that an alias can have"},
 	{"internal/gateway", "internal/provider", "which provider serves a model"},
 	{"internal/gateway", "internal/redact", "no secret in logs and errors"},
 	{"internal/gateway", "internal/store", "the State opens and closes it"},

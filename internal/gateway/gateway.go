@@ -38,6 +38,7 @@ type Config struct {
 	Keyring      *keys.Keyring
 	Catalog      *catalog.Catalog
 	Providers    []*provider.Provider
+	Aliases      []Alias
 	Discover     []Discovery
 	Workstations *workstation.Service // nil = no workstations
 	Emitter      Emitter              // nil = no subscribers
@@ -99,6 +100,10 @@ func New(c Config) (*Gateway, error) {
 			return nil, fmt.Errorf("provider %q is configured twice", p.Name)
 		}
 		g.models.providers[p.Name] = p
+	}
+	var err error
+	if g.models.aliases, err = newAliases(c.Aliases, c.Catalog, g.models.providers, c.Logger); err != nil {
+		return nil, err
 	}
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
