@@ -45,10 +45,11 @@ func (s *State) healthChanged(c failover.Change) {
 	fields := []zap.Field{zap.String("target", c.ID)}
 	if !c.Healthy {
 		name, data["class"] = eventUnhealthy, c.Class.String()
+		fields = append(fields, zap.String("class", c.Class.String()))
 		if !c.Until.IsZero() {
 			data["until"] = c.Until.UTC().Format(time.RFC3339)
+			fields = append(fields, zap.Time("until", c.Until))
 		}
-		fields = append(fields, zap.String("class", c.Class.String()), zap.Time("until", c.Until))
 		if log = current.logger.Warn; c.Class == failover.Lasting {
 			log = current.logger.Error
 		}
