@@ -9,7 +9,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
-	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // The events of a target's health.
@@ -79,9 +78,6 @@ func (m *Models) Targets(allowed func(model string) bool) (targets []Target) {
 	}
 	return targets
 }
-
-// Providers returns the providers of this configuration in their order.
-func (m *Models) Providers() []*provider.Provider { return m.ordered }
 
 // target finds a target of this configuration by its id. ok is false if it is none or the catalog
 // does not know its model.
