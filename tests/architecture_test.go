@@ -83,6 +83,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/modelcall", "puts together what requests use"},
 	{"internal/gateway", "internal/upload", "the memory of bodies outlives a configuration"},
 
+	{"internal/api", "internal/anthropic", "Anthropic's shapes"},
 	{"internal/api", "internal/apierror", "error bodies"},
 	{"internal/api", "internal/catalog", "the models of a list"},
 	{"internal/api", "internal/modelcall", "it answers model calls"},
@@ -90,6 +91,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/api", "internal/openrouter", "OpenRouter's shapes"},
 
 	{"internal/modelcall", "internal/activity", "one record a request"},
+	{"internal/modelcall", "internal/anthropic", "answers of the Messages API, versions of it"},
 	{"internal/modelcall", "internal/apierror", "its refusals"},
 	{"internal/modelcall", "internal/catalog", "which model, at what price"},
 	{"internal/modelcall", "internal/guardrail", "the guardrails of a call"},
@@ -143,6 +145,9 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/openai/request", "internal/apierror", "its refusals"},
 	{"internal/openai/request", "internal/jsonscan", "the wire is JSON"},
 	{"internal/openai/request", "internal/openai", "kinds of stored state, bounds of ids and tokens"},
+	{"internal/anthropic", "internal/apierror", "error bodies of the API"},
+	{"internal/anthropic", "internal/jsonscan", "the wire is JSON"},
+	{"internal/anthropic", "internal/openai", "events, usage and summaries of all APIs"},
 	{"internal/openrouter", "internal/apierror", "error bodies of the API"},
 	{"internal/openrouter", "internal/jsonscan", "the wire is JSON"},
 	{"internal/openrouter", "internal/openai", "its chat is OpenAI's with additions"},

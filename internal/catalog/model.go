@@ -23,8 +23,10 @@ const (
 
 // Operations a model can serve, for Model.Serves.
 const (
-	OpChat      = "chat"
-	OpResponses = "responses"
+	OpChat        = "chat"
+	OpResponses   = "responses"
+	OpMessages    = "messages"
+	OpCountTokens = "count_tokens"
 )
 
 // Model is one model as lists show it and as the router finds it. Values that Catalog returns share
@@ -49,11 +51,11 @@ type Model struct {
 	Known               bool     // a file, the provider or its block names it; false for names that only `*` admits
 }
 
-// Serves reports whether the model can be called by an operation, OpChat or OpResponses. A chat
-// model serves both (package provider translates if necessary), a responses model only its own.
+// Serves reports whether the model can be called by an operation, one of the Op constants. A chat
+// model serves all (package provider translates if necessary), a responses model only its own.
 func (m Model) Serves(op string) bool {
 	switch op {
-	case OpChat:
+	case OpChat, OpMessages, OpCountTokens:
 		return m.Mode == ModeChat || m.Mode == ""
 	case OpResponses:
 		return m.Mode == ModeChat || m.Mode == ModeResponses || m.Mode == ""

@@ -81,7 +81,7 @@ func (q *Request) newCall(op Operation, api API) *call {
 		admission: admission{rates: d.Rates, concurrency: d.Concurrency},
 		charge:    charge{deps: d, record: q.Record, key: key},
 	}
-	c.state = storedState{deps: d, caller: &q.Caller}
+	c.state = storedState{deps: d, caller: &q.Caller, references: op.references}
 	c.upstream = upstream{deps: d, request: q, meter: &c.meter}
 	q.call = c
 	return c
@@ -239,7 +239,7 @@ func (c *call) encode(t *target) (*sending, error) {
 		body: &c.body, inbound: c.r.Header, query: c.r.URL.RawQuery, asked: c.asked, requested: c.charge.requested, target: t, maxPrice: c.charge.maxPrice(),
 		api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()},
 		answer: openai.Call{
-			Model: c.asked.Model, ID: r.ID, Created: r.CreatedAt.Unix(), Provider: r.Provider,
+			Model: c.asked.Model, ID: r.ID, Created: r.CreatedAt.Unix(), Provider: r.Provider, RequestID: r.RequestID,
 			IncludeUsage: c.asked.IncludeUsage, Redact: c.Redact, OnID: owner.record,
 		},
 	}

@@ -27,6 +27,7 @@ type charge struct {
 	requested request.RequestedLimits
 	output    int64 // the most tokens of a choice; 0: not bounded
 	setOutput bool  // the provider must be told output
+	free      bool  // nothing is charged
 
 	account   accountUse
 	cacheHour bool // what the call writes to the provider's cache is kept for an hour

@@ -59,10 +59,16 @@ func (g *charge) estimateLikely(bytes int64, content request.Content) {
 	if g.output > 0 {
 		output = min(output, g.output+content.Thinking)
 	}
-	g.use.prompt = tokensOf(bytes-content.Encoded, bytesPerToken) + content.Images*likelyImage + g.account.builtIn*likelyBuiltIn
+	g.use.prompt = likelyPrompt(bytes, content, g.account.builtIn)
 	output *= g.requested.Choices
 	g.use.likely.Tokens = g.use.prompt + output
 	g.use.likely.Nano, _ = g.price().CostNano(catalog.Tokens{Prompt: g.use.prompt, Completion: output})
+}
+
+// likelyPrompt estimates the tokens of a prompt: of the body's text four bytes a token, so much for an
+// image and for a tool that the provider describes.
+func likelyPrompt(bytes int64, content request.Content, builtIn int64) int64 {
+	return tokensOf(bytes-content.Encoded, bytesPerToken) + content.Images*likelyImage + builtIn*likelyBuiltIn
 }
 
 // estimateMost bounds the output if the request does not. It refuses what has no upper bound.

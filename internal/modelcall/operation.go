@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -12,7 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-// Operation is an API of model calls as callers use it: [Chat] or [Responses].
+// Operation is an API of model calls as callers use it: [Chat], [Responses] or [Messages].
 type Operation interface {
 	// kind is the operation's name at providers and in the catalog.
 	kind() provider.Operation
@@ -22,6 +23,9 @@ type Operation interface {
 	parse(b *jsonscan.Body, h http.Header) (request.Request, error)
 	// requestedLimits reads how much the request asks for. The error is a 400.
 	requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error)
+	// references reads what the request asks of the provider's account. The tools are complete with an
+	// error too, which is a 400.
+	references(b *jsonscan.Body) (request.Refs, error)
 	// encode writes the request for a target: as it is with a few edits, or translated. The error is
 	// a 400.
 	encode(e encoding) (*sending, error)
@@ -31,12 +35,13 @@ type Operation interface {
 var (
 	Chat      Operation = chat{}
 	Responses Operation = responses{}
+	Messages  Operation = messages{}
 )
 
 // API is how the SDKs of a family want to be answered.
 type API interface {
 	// ShowRate sets the headers that show a rate in an answer.
-	ShowRate(h http.Header, r *apierror.Rate)
+	ShowRate(h http.Header, r *apierror.Rate, now time.Time)
 }
 
 // ChatAPI is a family that has chat completions.

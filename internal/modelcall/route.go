@@ -55,6 +55,7 @@ func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operat
 	t := &target{model: model, provider: p, endpoint: p.Endpoints[0], asked: op, operation: p.Upstream(op)}
 	switch {
 	case model.Serves(string(t.operation)):
+	case t.operation == "" && model.Serves(string(op)): // the gateway does it itself
 	case t.operation != op:
 		return nil, apierror.New(apierror.ModelNotCallable,
 			"the model %q does not serve %s, the one API of its provider %q", name, t.operation, p.Name).WithParam("model")

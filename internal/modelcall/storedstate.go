@@ -15,8 +15,9 @@ import (
 // storedState checks what a request asks of the provider's account, which many tenants share: tools
 // that run there and state that is kept there.
 type storedState struct {
-	deps   *Deps
-	caller *Caller
+	deps       *Deps
+	caller     *Caller
+	references func(b *jsonscan.Body) (request.Refs, error)
 
 	read bool // the body is walked once
 	refs request.Refs
@@ -34,7 +35,7 @@ type accountUse struct {
 func (s *storedState) tools(b *jsonscan.Body) request.ToolUse {
 	if !s.read {
 		s.read = true
-		s.refs, s.err = request.References(b)
+		s.refs, s.err = s.references(b)
 	}
 	return s.refs.Tools
 }
@@ -54,7 +55,7 @@ func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (u
 		return use, apierror.New(apierror.InsufficientScope, "the key %q may not use tools that run at the provider (%s): switch the tool off in the client, or set hosted_tools in the key's configuration", s.caller.Name, tools.Hosted).WithParam(tools.HostedIn)
 	}
 	use.hostedTool, use.builtIn = tools.Hosted, int64(tools.BuiltIn)
-	if t.translatesResponses() { // the translation refuses or leaves out what names stored state
+	if t.translatesResponses() || t.translatesMessages() { // the translation refuses or leaves out what names stored state
 		return use, nil
 	}
 	if s.err != nil {

@@ -19,6 +19,9 @@ type Usage struct {
 	CacheWrite int64 // written to it
 	Reasoning  int64
 
+	CacheWriteHour int64 // of CacheWrite: kept for an hour, which is dearer
+	CacheSplit     bool  // CacheWriteHour was reported; only Anthropic does
+
 	AudioInput  int64 // of Prompt
 	AudioOutput int64 // of Completion
 
