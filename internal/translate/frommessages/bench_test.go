@@ -18,7 +18,7 @@ func BenchmarkDelta(b *testing.B) {
 		var s *frommessages.Stream
 		for i := 0; b.Loop(); i++ {
 			if i%1000 == 0 {
-				s = frommessages.NewStream(original, translatetest.NewCall(), ids)
+				s = frommessages.NewStream(original, translatetest.NewCall(), messageID)
 			}
 			out = s.Data(out[:0], events.Next(nil, chat))
 		}

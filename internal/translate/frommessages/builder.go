@@ -16,9 +16,6 @@ import (
 // about 1 MiB.
 const maxText = 16 << 20
 
-// IDs are the ids that an answer has: of the message, msg_…, and of the request, req_….
-type IDs struct{ Message, Request string }
-
 // builder builds a message from the pieces of a provider's answer, whole or in a stream. In a stream
 // it writes an event for each change.
 type builder struct {
@@ -38,10 +35,10 @@ type builder struct {
 
 var _ chunks.Content = (*builder)(nil)
 
-func newBuilder(call *openai.Call, original *Original, ids IDs) *builder {
+func newBuilder(call *openai.Call, original *Original, id string) *builder {
 	return &builder{
 		call: call, original: original,
-		id: jsonscan.AppendString(nil, ids.Message), model: jsonscan.AppendString(nil, call.Model),
+		id: jsonscan.AppendString(nil, id), model: jsonscan.AppendString(nil, call.Model),
 	}
 }
 

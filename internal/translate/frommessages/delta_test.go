@@ -46,7 +46,7 @@ func TestAWrittenAnswerIsLikeThatOfAProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	wire.WriteString(strings.Replace(chunk(`{}`, `"tool_calls"`), "}]}", `}],"usage":`+usage+"}", 1))
-	provider := frommessages.NewStream(originalOf(t, thinkingRequest), translatetest.NewCall(), ids)
+	provider := frommessages.NewStream(originalOf(t, thinkingRequest), translatetest.NewCall(), messageID)
 	want, err := translatetest.Drive(provider, strings.NewReader(wire.String()))
 	if err != nil || string(out) != want {
 		t.Errorf("%v\n got %s\nwant %s", err, out, want)

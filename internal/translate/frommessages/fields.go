@@ -1,6 +1,7 @@
 package frommessages
 
 import (
+	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
@@ -46,34 +47,23 @@ var fields = translate.Fields{
 	"plugins":       translate.Refused,
 }
 
-// The versions of the API.
-const (
-	firstVersion  = "2023-06-01"
-	secondVersion = "2026-10-21"
-)
-
-// sampling are the fields that the second version no longer has.
+// sampling are the fields that the newer version of the API no longer has.
 var sampling = []string{"temperature", "top_p", "top_k"}
 
 // check refuses what has no counterpart, and what the caller's version of the API does not have.
 func (t *translation) check() error {
-	switch t.opt.Version {
-	case "", firstVersion:
-	case secondVersion:
+	if t.opt.Version == anthropic.Version2026 {
 		for _, key := range sampling {
 			if t.body.Get(key) != nil {
 				return notInVersion(key)
 			}
 		}
-	default:
-		return apierror.New(apierror.UnsupportedParameter, "the version %q of the header \"anthropic-version\" is not known: use %q or %q",
-			translate.Shorten(t.opt.Version), firstVersion, secondVersion).WithParam("anthropic-version")
 	}
 	return fields.Check(t.body, nil)
 }
 
-// notInVersion refuses what the second version of the API does not have.
+// notInVersion refuses what the newer version of the API does not have.
 func notInVersion(param string) *apierror.Error {
 	return apierror.New(apierror.UnsupportedParameter, "%q is not permitted in the version %q of the Messages API, which the request asks for",
-		param, secondVersion).WithParam(param)
+		param, anthropic.Version2026).WithParam(param)
 }

@@ -36,11 +36,11 @@ func checkStream(t *testing.T, wire string, sizes []byte) {
 	if err == nil && !strings.Contains(wire, "finish_reason") && !strings.Contains(wire, "[DONE]") && !strings.Contains(wire, `\u`) {
 		t.Fatal("success of a stream without an end")
 	}
-	split := frommessages.NewStream(original, translatetest.NewCall(), ids)
+	split := frommessages.NewStream(original, translatetest.NewCall(), messageID)
 	if again, _ := translatetest.Drive(split, &translatetest.Pieces{Text: []byte(wire), Sizes: sizes}); again != out {
 		t.Fatalf("in one piece %s\nin many      %s", out, again)
 	}
-	whole := frommessages.NewStream(original, translatetest.NewCall(), ids)
+	whole := frommessages.NewStream(original, translatetest.NewCall(), messageID)
 	if again, _ := translatetest.DriveWhole(whole, strings.NewReader(wire)); again != out {
 		t.Fatalf("with repeated events %s\nread whole           %s", out, again)
 	}
@@ -111,7 +111,7 @@ func FuzzRequest(f *testing.F) {
 		if _, err := request.ParseChat(&sent); err != nil {
 			t.Fatalf("%s: %v", chat, err)
 		}
-		out, _, err := frommessages.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), ids)
+		out, _, err := frommessages.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), messageID)
 		if err != nil || !json.Valid(out) {
 			t.Fatalf("%v: %s", err, out)
 		}

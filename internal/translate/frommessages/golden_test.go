@@ -31,7 +31,7 @@ func checkGolden(t *testing.T, g *translatetest.Golden) {
 	g.Want("chat.json", translatetest.Indent(t, chat))
 
 	if answer := g.File("answer.json"); answer != "" {
-		out, _, err := frommessages.Result(nil, []byte(answer), original, translatetest.NewCall(), ids)
+		out, _, err := frommessages.Result(nil, []byte(answer), original, translatetest.NewCall(), messageID)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
 )
 
-var ids = frommessages.IDs{Message: "msg_1", Request: "req_1"}
+const messageID = "msg_1"
 
 // translateBody translates a body as the gateway does.
 func translateBody(body string, opt frommessages.Options) ([]byte, *frommessages.Original, error) {
@@ -39,7 +39,7 @@ const (
 )
 
 func stream(original *frommessages.Original, wire string) (string, error) {
-	return translatetest.Drive(frommessages.NewStream(original, translatetest.NewCall(), ids), strings.NewReader(wire))
+	return translatetest.Drive(frommessages.NewStream(original, translatetest.NewCall(), messageID), strings.NewReader(wire))
 }
 
 // chunk is one event of a provider with one choice.

@@ -9,7 +9,7 @@ import (
 )
 
 func TestAStreamReleasesTheMemoryOfALongChunk(t *testing.T) {
-	s := NewStream(&Original{}, openai.Call{Model: "m", Provider: "p"}, IDs{Message: "msg_1", Request: "req_1"})
+	s := NewStream(&Original{}, openai.Call{Model: "m", Provider: "p"}, "msg_1")
 	chunk := `{"choices":[{"index":0,"delta":{"content":"` + strings.Repeat("hi", translate.MaxScratch) + `"}}]}`
 	out := s.Data(nil, openai.NewEvent(nil, []byte(chunk)))
 	if err := s.chat.Summary().Err; err != nil || !strings.Contains(string(out), `"text":"hihi`) {

@@ -129,7 +129,6 @@ func TestTheVersionOfTheAPIDecides(t *testing.T) {
 		refused(t, request(`"`+key+`":1,`, plain), second, key, "unsupported_parameter")
 	}
 	refused(t, request("", cited), second, "messages[0].content[0].citations", "unsupported_parameter")
-	refused(t, request("", plain), frommessages.Options{Version: "2027-01-01"}, "anthropic-version", "unsupported_parameter")
 	for _, c := range []struct {
 		body string
 		opt  frommessages.Options

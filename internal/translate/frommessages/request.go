@@ -2,8 +2,8 @@
 // completions. A further translation can follow: its Stream also takes the chunks of another one.
 //
 //	chat, original, err := frommessages.Request(body, stream, options)             // for the provider
-//	message, sum, err := frommessages.Result(nil, completion, original, call, ids) // for the caller
-//	events := frommessages.NewStream(original, call, ids)                          // the same, streamed
+//	message, sum, err := frommessages.Result(nil, completion, original, call, id)  // for the caller
+//	events := frommessages.NewStream(original, call, id)                           // the same, streamed
 package frommessages
 
 import (
@@ -16,8 +16,8 @@ type Options struct {
 	// UpstreamModel is the model as the provider calls it.
 	UpstreamModel string
 
-	// Version is the version of the API that the caller speaks, as its header anthropic-version
-	// says. The default is 2023-06-01.
+	// Version is the version of the API that the caller speaks, one of those that package anthropic
+	// knows.
 	Version string
 
 	// MaxOutput is the limit of the output in tokens that the provider gets, instead of the

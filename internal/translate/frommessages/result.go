@@ -9,11 +9,11 @@ import (
 // inMessage says what a caller gets, for errors.
 const inMessage = "a message"
 
-// Result appends the message that a provider's whole chat completion becomes. A body that is
-// not a completion, reports an error, or has content that a message cannot have, is a
+// Result appends the message that a provider's whole chat completion becomes, with this id. A body
+// that is not a completion, reports an error, or has content that a message cannot have, is a
 // [*apierror.Error], also in the summary, and dst is returned as it was.
-func Result(dst, completion []byte, original *Original, call openai.Call, ids IDs) ([]byte, openai.Summary, error) {
-	b := newBuilder(&call, original, ids)
+func Result(dst, completion []byte, original *Original, call openai.Call, id string) ([]byte, openai.Summary, error) {
+	b := newBuilder(&call, original, id)
 	r := chunks.NewReader(&call, b, chunks.Options{Answer: inMessage})
 	var bad *apierror.Error
 	sum, err := openai.ReadChatResult(completion, call, func(chunk *openai.Chunk) { bad = r.Read(chunk) })

@@ -1,6 +1,7 @@
 package frommessages
 
 import (
+	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
@@ -15,7 +16,6 @@ import (
 type Stream struct {
 	call    openai.Call
 	chat    *openai.ChatStream
-	ids     IDs
 	message *builder
 	reader  chunks.Reader
 	sum     openai.Summary // that the events show
@@ -25,11 +25,12 @@ type Stream struct {
 
 var _ openai.DeltaStream = (*Stream)(nil)
 
-// NewStream returns the stream of one client; call.IncludeUsage has no meaning here.
-func NewStream(original *Original, call openai.Call, ids IDs) *Stream {
+// NewStream returns the stream of one client, whose message has this id; call.IncludeUsage has no
+// meaning here.
+func NewStream(original *Original, call openai.Call, id string) *Stream {
 	call.IncludeUsage = false
-	s := &Stream{call: call, chat: openai.NewChatStream(call), ids: ids}
-	s.message = newBuilder(&s.call, original, ids)
+	s := &Stream{call: call, chat: openai.NewChatStream(call)}
+	s.message = newBuilder(&s.call, original, id)
 	s.message.events.on, s.message.events.sum = true, &s.sum
 	s.reader = chunks.NewReader(&s.call, s.message, chunks.Options{Stream: true, Answer: inMessage})
 	return s
@@ -120,9 +121,10 @@ func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 	return s.take(), nil
 }
 
-// Summary implements [openai.Stream].
+// Summary implements [openai.Stream]. Reasoning that the client does not get is no text of it.
 func (s *Stream) Summary() openai.Summary {
 	sum := s.chat.Summary()
+	sum.Text = s.message.events.started
 	if s.failure != nil {
 		sum.Err, sum.Finish = s.failure, "error"
 	}
@@ -133,5 +135,5 @@ func (s *Stream) Summary() openai.Summary {
 func (s *Stream) fail(e *apierror.Error) {
 	_, _ = s.chat.Close(nil, e) // it completes the summary
 	s.ended, s.failure = true, e
-	s.message.events.failure(e, s.ids.Request)
+	s.message.events.out = anthropic.AppendStreamError(s.message.events.out, e, s.call.RequestID)
 }

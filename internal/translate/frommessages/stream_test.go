@@ -16,7 +16,7 @@ import (
 )
 
 func newStream(t testing.TB) *frommessages.Stream {
-	return frommessages.NewStream(originalOf(t, thinkingRequest), translatetest.NewCall(), ids)
+	return frommessages.NewStream(originalOf(t, thinkingRequest), translatetest.NewCall(), messageID)
 }
 
 func feed(s *frommessages.Stream, wire string) string {
@@ -162,7 +162,7 @@ func TestAWholeAnswerThatIsNoneFails(t *testing.T) {
 		`{"choices":[{"message":{"content":[{"type":"image"}]}}]}`,
 		`{"choices":[{"message":{"content":"a"},"finish_reason":"error"}]}`,
 	} {
-		out, sum, err := frommessages.Result([]byte("before"), []byte(body), originalOf(t, plainRequest), translatetest.NewCall(), ids)
+		out, sum, err := frommessages.Result([]byte("before"), []byte(body), originalOf(t, plainRequest), translatetest.NewCall(), messageID)
 		if translatetest.MustFail(t, err).HTTPStatus() < 500 || string(out) != "before" || sum.Err == nil {
 			t.Errorf("%s: %v, %s", body, err, out)
 		}
@@ -175,7 +175,7 @@ func TestPiecesAddUpToTheWhole(t *testing.T) {
 	whole := `{"choices":[{"message":{"reasoning":"abc","content":"defg","tool_calls":[` +
 		`{"id":"x:1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},{"id":"y","type":"function","function":{"name":"g","arguments":"{}"}}]},"finish_reason":"tool_calls"}],` +
 		`"created":1700000000,"usage":{"prompt_tokens":1,"completion_tokens":1}}`
-	out, _, err := frommessages.Result(nil, []byte(whole), original, translatetest.NewCall(), ids)
+	out, _, err := frommessages.Result(nil, []byte(whole), original, translatetest.NewCall(), messageID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestCallIDsAreLegalAndStayDifferent(t *testing.T) {
 		quoted, _ := json.Marshal(id)
 		body := `{"choices":[{"message":{"tool_calls":[{"id":` + string(quoted) + `,"function":{"name":"f","arguments":""}}]}}]}`
 		for range 2 {
-			out, _, err := frommessages.Result(nil, []byte(body), originalOf(t, plainRequest), translatetest.NewCall(), ids)
+			out, _, err := frommessages.Result(nil, []byte(body), originalOf(t, plainRequest), translatetest.NewCall(), messageID)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,9 @@
 package frommessages
 
-import "github.com/gatehouse-proxy/gatehouse/internal/translate"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
 
 // userTurn gathers what follows the tool messages of a turn: one user message.
 type userTurn struct {
@@ -63,7 +66,7 @@ func (m *messageWriter) addBlock(c *content, block translate.Object, typ string)
 	case "document":
 		return m.addDocument(c, block, cache)
 	}
-	if citations := block.Get("citations"); citations != nil && string(citations) != "[]" && m.opt.Version == secondVersion {
+	if citations := block.Get("citations"); citations != nil && string(citations) != "[]" && m.opt.Version == anthropic.Version2026 {
 		return notInVersion(block.Param("citations"))
 	}
 	text, err := block.RequiredText("text")
