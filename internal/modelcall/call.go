@@ -237,7 +237,7 @@ func (c *call) encode(t *target) (*sending, error) {
 	owner := ownership{c.deps, r.Provider, r.Tenant, r.RequestID}
 	e := encoding{
 		body: &c.body, inbound: c.r.Header, query: c.r.URL.RawQuery, asked: c.asked, requested: c.charge.requested, target: t, maxPrice: c.charge.maxPrice(),
-		api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()}, prompt: c.charge.use.prompt,
+		api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()},
 		answer: openai.Call{
 			Model: c.asked.Model, ID: r.ID, Created: r.CreatedAt.Unix(), Provider: r.Provider, RequestID: r.RequestID,
 			IncludeUsage: c.asked.IncludeUsage, Redact: c.Redact, OnID: owner.record,

@@ -7,6 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/frommessages"
@@ -17,7 +18,8 @@ import (
 func chatOfMessages(e encoding, opt frommessages.Options) ([]byte, *messagesFromChat, error) {
 	p, m := e.target.provider, &e.target.model
 	opt.UpstreamModel, opt.Version = m.Name, e.inbound.Get(anthropic.VersionHeader)
-	opt.MaxOutput, opt.InputTokens = e.output, e.prompt
+	opt.MaxOutput = e.output
+	opt.InputTokens = likelyPrompt(int64(len(e.body.Data())), request.ContentOf(e.body), 0)
 	opt.OpenRouter, opt.NoReasoning = e.openRouter(), neverReasons(m)
 	opt.ReasoningContent = p.Translate != nil && p.Translate.ReasoningContent
 	body, original, err := frommessages.Request(e.body, e.asked.Stream, opt)

@@ -75,7 +75,6 @@ type encoding struct {
 	pricer    Pricer
 	answer    openai.Call
 	ids       responseIDs
-	prompt    int64 // an estimate in tokens
 }
 
 // openRouter reports whether the provider knows the request fields that only OpenRouter has.
