@@ -28,6 +28,8 @@ func (responses) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, err
 
 func (responses) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
 
+func (responses) heartbeat(http.Header) []byte { return nil }
+
 func (responses) encode(e encoding) (*sending, error) {
 	if e.target.operation == provider.Chat {
 		return encodeResponsesAsChat(e)

@@ -61,5 +61,5 @@ func TestEveryFieldIsShown(t *testing.T) {
 }
 
 func TestTheManualHasTheFieldsOfTheTable(t *testing.T) {
-	translatetest.CheckManual(t, "Chat request fields", toresponses.Fields())
+	translatetest.CheckManual(t, "responses.md", "Chat request fields", toresponses.Fields())
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// CheckManual checks that a section of docs/responses.md has a row for each field of a table and no
+// CheckManual checks that a section of a page of docs has a row for each field of a table and no
 // other: | `field`, … | disposition | … |.
-func CheckManual(t *testing.T, section string, fields map[string]translate.Disposition) {
+func CheckManual(t *testing.T, page, section string, fields map[string]translate.Disposition) {
 	t.Helper()
-	manual, err := os.ReadFile("../../../docs/responses.md")
+	manual, err := os.ReadFile("../../../docs/" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
