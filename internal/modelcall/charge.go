@@ -29,7 +29,7 @@ type charge struct {
 	setOutput bool  // the provider must be told output
 
 	account   accountUse
-	cacheHour bool // what the call writes to the provider's cache is kept for an hour
+	cacheHour bool // what the call writes to the provider's cache is kept for an hour, unless usage says what of it is
 
 	use   estimate
 	grant *limits.Grant       // of the token rates
