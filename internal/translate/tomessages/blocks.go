@@ -63,8 +63,8 @@ type blockMembers struct {
 }
 
 func readBlock(object []byte) (o blockMembers) {
-	each(object, func(key string, value []byte) {
-		switch key {
+	each(object, func(key, value []byte) {
+		switch string(key) {
 		case "type":
 			o.typ = value
 		case "id":

@@ -13,13 +13,13 @@ const maxReason = 64
 
 // takeStop takes the members of a message, or of the delta that ends it, that say why it ends.
 func (r *reader) takeStop(object []byte) {
-	each(object, func(key string, value []byte) {
+	each(object, func(key, value []byte) {
 		switch {
-		case key == "stop_reason" && value[0] == '"' && len(value) <= maxReason:
+		case string(key) == "stop_reason" && value[0] == '"' && len(value) <= maxReason:
 			r.reason = bytes.Clone(value)
-		case key == "stop_details":
-			each(value, func(key string, value []byte) {
-				if text, ok := translate.Unquoted(value); ok && key == "explanation" {
+		case string(key) == "stop_details":
+			each(value, func(key, value []byte) {
+				if text, ok := translate.Unquoted(value); ok && string(key) == "explanation" {
 					r.why = bytes.Clone(text)
 				}
 			})

@@ -3,11 +3,12 @@ package tomessages
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
 // event has the members of an event that matter, nil for those that are absent.
 type event struct {
-	name                         string // its type
+	name                         []byte // its type, without quotes
 	message, block, delta, usage []byte
 	deltaStart                   int   // where delta begins in the event
 	index                        int64 // -1 if absent
@@ -15,7 +16,7 @@ type event struct {
 
 // parse reads an event. Its type is in its data; some servers only name it.
 func (o *event) parse(e *openai.Event, members []jsonscan.Member) {
-	*o = event{name: string(e.Name), index: -1}
+	*o = event{name: e.Name, index: -1}
 	for _, m := range members {
 		if m.Kind == 'n' {
 			continue
@@ -23,7 +24,7 @@ func (o *event) parse(e *openai.Event, members []jsonscan.Member) {
 		value := m.Value(e.Data)
 		switch string(m.DecodedKey(e.Data)) {
 		case "type":
-			if name, ok := jsonscan.String(value); ok && o.name != "error" {
+			if name, ok := translate.Unquoted(value); ok && string(o.name) != "error" {
 				o.name = name
 			}
 		case "message":
@@ -36,7 +37,7 @@ func (o *event) parse(e *openai.Event, members []jsonscan.Member) {
 			o.usage = value
 		case "error":
 			if m.Kind == '{' {
-				o.name = "error"
+				o.name = []byte("error")
 			}
 		case "index":
 			if n, ok := jsonscan.Int(value); ok && n >= 0 {

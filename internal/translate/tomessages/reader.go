@@ -237,12 +237,12 @@ func (r *reader) arguments(b *block, quoted []byte) {
 // cite takes a citation. Those without a URL refer to what the request brought.
 func (r *reader) cite(b *block, object []byte) {
 	var url, title []byte
-	each(object, func(key string, value []byte) {
+	each(object, func(key, value []byte) {
 		switch {
 		case value[0] != '"':
-		case key == "url":
+		case string(key) == "url":
 			url = value
-		case key == "title":
+		case string(key) == "title":
 			title = value
 		}
 	})

@@ -62,7 +62,7 @@ func (s *Stream) read(e *openai.Event) *apierror.Error {
 	}
 	var o event
 	o.parse(e, members)
-	switch o.name {
+	switch string(o.name) {
 	case "error":
 		return s.call.Failed(e.Data)
 	case "message_start":
@@ -98,8 +98,8 @@ func (s *Stream) delta(e *openai.Event, o *event) *apierror.Error {
 
 // startMessage takes the message that an answer begins with. Its content is empty.
 func (s *Stream) startMessage(message []byte) {
-	each(message, func(key string, value []byte) {
-		switch key {
+	each(message, func(key, value []byte) {
+		switch string(key) {
 		case "id":
 			s.chunks.setID(value)
 			s.sum.UpstreamID, _ = jsonscan.String(s.chunks.id)

@@ -26,8 +26,8 @@ func (u *usage) take(object []byte) (found bool) {
 		*to, found = max(*to, n), true
 		return true
 	}
-	each(object, func(key string, value []byte) {
-		switch key {
+	each(object, func(key, value []byte) {
+		switch string(key) {
 		case "input_tokens":
 			u.hasInput = count(&u.input, value) || u.hasInput
 		case "output_tokens":
@@ -37,8 +37,8 @@ func (u *usage) take(object []byte) (found bool) {
 		case "cache_creation_input_tokens":
 			count(&u.write, value)
 		case "cache_creation":
-			each(value, func(key string, value []byte) {
-				switch key {
+			each(value, func(key, value []byte) {
+				switch string(key) {
 				case "ephemeral_5m_input_tokens":
 					u.hasSplit = count(&u.writeShort, value) || u.hasSplit
 				case "ephemeral_1h_input_tokens":
@@ -46,8 +46,8 @@ func (u *usage) take(object []byte) (found bool) {
 				}
 			})
 		case "output_tokens_details":
-			each(value, func(key string, value []byte) {
-				if key == "thinking_tokens" {
+			each(value, func(key, value []byte) {
+				if string(key) == "thinking_tokens" {
 					count(&u.thoughts, value)
 				}
 			})
@@ -67,11 +67,11 @@ func (u *usage) sum() openai.Usage {
 }
 
 // each calls f for each member of an object that is not null.
-func each(object []byte, f func(key string, value []byte)) {
+func each(object []byte, f func(key, value []byte)) {
 	var members [16]jsonscan.Member
 	for _, m := range jsonscan.Members(object, members[:0]) {
 		if m.Kind != 'n' {
-			f(string(m.DecodedKey(object)), m.Value(object))
+			f(m.DecodedKey(object), m.Value(object))
 		}
 	}
 }
