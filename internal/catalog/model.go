@@ -23,9 +23,10 @@ const (
 
 // Operations a model can serve, for Model.Serves.
 const (
-	OpChat      = "chat"
-	OpResponses = "responses"
-	OpMessages  = "messages"
+	OpChat        = "chat"
+	OpResponses   = "responses"
+	OpMessages    = "messages"
+	OpCountTokens = "count_tokens"
 )
 
 // Model is one model as lists show it and as the router finds it. Values that Catalog returns share
@@ -53,12 +54,11 @@ type Model struct {
 	Capabilities *Capabilities
 }
 
-// Serves reports whether the model can be called by an operation: OpChat, OpResponses or
-// OpMessages. A chat model serves all (package provider translates if necessary), a responses model
-// only its own.
+// Serves reports whether the model can be called by an operation, one of the Op constants. A chat
+// model serves all (package provider translates if necessary), a responses model only its own.
 func (m Model) Serves(op string) bool {
 	switch op {
-	case OpChat, OpMessages:
+	case OpChat, OpMessages, OpCountTokens:
 		return m.Mode == ModeChat || m.Mode == ""
 	case OpResponses:
 		return m.Mode == ModeChat || m.Mode == ModeResponses || m.Mode == ""

@@ -64,8 +64,10 @@ type Tokens struct {
 	Cached, CacheWrite, Reasoning int64
 	AudioInput, AudioOutput       int64
 
-	// CacheHour is what of CacheWrite is kept for an hour or longer.
+	// CacheHour is how much of CacheWrite is kept for an hour or longer. If usage does not say so,
+	// KeptLong says it of the rest.
 	CacheHour int64
+	KeptLong  bool
 }
 
 // CostNano returns the price of a call in nano-USD, rounded up once. ok is false if it is unknown:
@@ -83,7 +85,7 @@ func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 	}{
 		{rest(t.Prompt, t.Cached, t.CacheWrite, t.AudioInput), r.Prompt},
 		{t.Cached, r.CacheRead.or(r.Prompt)},
-		{rest(t.CacheWrite, t.CacheHour), r.writing(false)},
+		{rest(t.CacheWrite, t.CacheHour), r.writing(t.KeptLong)},
 		{t.CacheHour, r.writing(true)},
 		{t.AudioInput, r.AudioInput},
 		{rest(t.Completion, t.Reasoning, t.AudioOutput), r.Completion},

@@ -97,13 +97,9 @@ func (g *charge) Cost(u openai.Usage) (int64, bool) {
 			return nano, true
 		}
 	}
-	hour := u.CacheWriteHour
-	if !u.CacheSplit && g.cacheHour {
-		hour = u.CacheWrite
-	}
 	return g.price().CostNano(catalog.Tokens{
-		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, CacheWrite: u.CacheWrite, CacheHour: hour, Reasoning: u.Reasoning,
-		AudioInput: u.AudioInput, AudioOutput: u.AudioOutput,
+		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
+		AudioInput: u.AudioInput, AudioOutput: u.AudioOutput, CacheHour: u.CacheWriteHour, KeptLong: g.cacheHour && !u.CacheSplit,
 	})
 }
 

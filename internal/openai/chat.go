@@ -97,7 +97,7 @@ func (c *chat) repair(e *Event) (bool, *apierror.Error) {
 			one(p, &t.provider, i)
 		case "error":
 			if truthy(m.Value(e.Data)) {
-				return false, c.call.Failed(e.Data)
+				return false, c.failed(e.Data)
 			}
 			p.Drop(i) // openai-go ends a stream at the mere key
 		default:
@@ -112,7 +112,7 @@ func (c *chat) repair(e *Event) (bool, *apierror.Error) {
 		}
 	}
 	if i := t.object; i >= 0 && string(members[i].Value(e.Data)) == `"error"` { // vLLM
-		return false, c.call.Failed(e.Data)
+		return false, c.failed(e.Data)
 	}
 	if t.usage >= 0 {
 		c.useUsage(p, t.usage, members[t.usage].Value(e.Data))
@@ -207,4 +207,10 @@ func (c *chat) readUsage(value []byte) (u Usage, ok bool) {
 		c.sum.Usage, c.sum.HasUsage, c.sum.Later = u, true, 0
 	}
 	return u, ok
+}
+
+// failed returns the caller's form of a provider's error in an answer.
+func (c *chat) failed(data []byte) *apierror.Error {
+	pe := ParseProviderError(data)
+	return c.call.Fault(pe)
 }

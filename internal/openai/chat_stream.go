@@ -110,7 +110,7 @@ func (s *ChatStream) take(e *Event) (found bool, bad *apierror.Error) {
 	s.before = 0
 	found, bad = s.repair(e)
 	if bad == nil && string(e.Name) == "error" {
-		bad = s.call.Failed(e.Data)
+		bad = s.failed(e.Data)
 	}
 	if bad == nil && found && !s.first && s.sum.Text && e.Learn(s.vars) {
 		s.before, s.used = e.shape, s.sum.Later == 0

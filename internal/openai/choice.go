@@ -55,7 +55,7 @@ func (c *chat) editChoice(start, end, position int) *apierror.Error {
 			one(p, &native, i)
 		case "error":
 			if truthy(m.Value(object)) {
-				return c.call.Failed(object)
+				return c.failed(object)
 			}
 			p.Drop(i)
 		default:

@@ -170,7 +170,7 @@ func (e *Event) appendRepeated(dst []byte) []byte {
 }
 
 // Learn remembers the event with its variables, so that others can repeat it. It reports whether
-// they can. The members must have been found before.
+// they can. The last step calls it: the one that writes the event for the client.
 func (e *Event) Learn(vars [Variables]Variable) bool {
 	for kind := range vars {
 		if v := &e.vars[kind]; v.End > 0 && v.Start != vars[kind].Start {

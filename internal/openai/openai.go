@@ -98,15 +98,14 @@ func (c *Call) report(kind Kind, id string) {
 	}
 }
 
-// Failed returns the failure that a provider reports within an answer, by the data of that report.
-func (c *Call) Failed(data []byte) *apierror.Error {
-	pe := ParseProviderError(data)
-	return Fault(pe.streamStatus(), 0, pe, c.Redact, c.Provider)
-}
-
 // broken returns the failure of a provider whose answer makes no sense.
 func (c *Call) broken(reason string) *apierror.Error {
 	e := apierror.New(apierror.UpstreamError, "provider %q %s", c.Provider, reason)
 	e.Provider = c.Provider
 	return e
+}
+
+// Fault returns the failure that a provider reports inside an answer that began with 200.
+func (c *Call) Fault(pe ProviderError) *apierror.Error {
+	return Fault(pe.streamStatus(), 0, pe, c.Redact, c.Provider)
 }

@@ -38,18 +38,11 @@ var keptCodes = map[string]apierror.Code{
 
 // Words of providers for the other rows of the table.
 var (
-	quotaWords  = wordSet("insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached", "payment_required", "billing_error")
+	quotaWords  = wordSet("insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached", "payment_required")
 	policyWords = wordSet("content_policy_violation", "content_filter", "moderation_blocked", "responsible_ai_policy_violation")
 	rateWords   = wordSet("rate_limit_exceeded", "rate_limit_error", "rate_limit_reached", "slow_down", "requests", "tokens")
 	authWords   = wordSet("invalid_api_key", "authentication", "authentication_error", "permission_denied", "permission_error")
 	callerWords = wordSet("invalid_request_error", "invalid_request", "invalid_prompt", "BadRequestError")
-)
-
-// What Anthropic says only in the text of a 400: the account's spend limit, which is our own, and a
-// prompt that exceeds the context.
-const (
-	spendLimit    = "You have reached your specified"
-	promptTooLong = "prompt is too long"
 )
 
 func wordSet(words ...string) map[string]bool {
@@ -70,7 +63,7 @@ func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(s
 	code, kept := apierror.UpstreamError, 0
 	var message string
 	switch {
-	case status == 402 || is(quotaWords) || strings.HasPrefix(pe.Message, spendLimit):
+	case status == 402 || is(quotaWords):
 		code, message = apierror.UpstreamQuota, "is out of quota"
 	case is(policyWords) && status < 500:
 		code = apierror.ProviderContentPolicy
@@ -84,8 +77,6 @@ func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(s
 			code = known
 		} else if known, ok := keptCodes[pe.Type]; ok {
 			code = known
-		} else if strings.HasPrefix(pe.Message, promptTooLong) {
-			code = apierror.ContextLengthExceeded
 		}
 	default:
 		message = "failed"

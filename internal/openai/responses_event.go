@@ -70,7 +70,8 @@ func (s *ResponsesStream) readEvent(e *Event) (event ResponsesEvent, found bool,
 		failed = true
 	}
 	if failed || string(e.Name) == "error" {
-		return event, false, s.call.Failed(e.Data)
+		pe := ParseProviderError(e.Data)
+		return event, false, s.call.Fault(pe)
 	}
 	if event.response >= 0 && members[event.response].Kind != '{' {
 		event.response = -1

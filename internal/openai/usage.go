@@ -19,10 +19,8 @@ type Usage struct {
 	CacheWrite int64 // written to it
 	Reasoning  int64
 
-	// CacheWriteHour is what of CacheWrite is kept for an hour or longer, which costs more. It is
-	// known only if CacheSplit is true.
-	CacheWriteHour int64
-	CacheSplit     bool
+	CacheWriteHour int64 // of CacheWrite: kept for an hour, which is dearer
+	CacheSplit     bool  // CacheWriteHour was reported; only Anthropic does
 
 	AudioInput  int64 // of Prompt
 	AudioOutput int64 // of Completion

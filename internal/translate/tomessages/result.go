@@ -29,7 +29,7 @@ func Result(message []byte, original *Original, call openai.Call) ([]byte, opena
 		return nil
 	}
 	if string(get("type")) == `"error"` {
-		return fail(call.Failed(message))
+		return fail(call.Fault(openai.ParseProviderError(message)))
 	}
 	content := get("content")
 	if len(content) == 0 || content[0] != '[' {

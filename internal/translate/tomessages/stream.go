@@ -64,7 +64,7 @@ func (s *Stream) read(e *openai.Event) *apierror.Error {
 	o.parse(e, members)
 	switch string(o.name) {
 	case "error":
-		return s.call.Failed(e.Data)
+		return s.call.Fault(openai.ParseProviderError(e.Data))
 	case "message_start":
 		s.startMessage(o.message)
 	case "content_block_start":
