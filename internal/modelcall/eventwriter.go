@@ -3,33 +3,55 @@ package modelcall
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
 
 // eventWriter writes an event stream to the client. While the provider is silent it keeps the
 // connection alive with comments: before the first event only after the commit time, because until
-// then a failure can still be a status; later when a heartbeat is due.
+// then a failure can still be a status; later when a heartbeat is due. A client that counts only
+// events gets one of them in between.
 type eventWriter struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
 	timeouts *Timeouts
 	now      func() time.Time
 	begin    func(http.Header) // sets headers of the answer, before the first write
+	idle     []byte            // the event for a client that counts only events, nil for none
 
 	mu      sync.Mutex // guards the following, and writing
 	started bool
 	stopped bool
 	last    time.Time // of the last write
+	event   time.Time // of the last event, or of the start
 	timer   *time.Timer
 }
 
-var heartbeat = sse.AppendComment(nil, "keep-alive")
+// idleEventTime is how long a client that counts only events waits for one. Codex gives up after
+// 300 s (stream_idle_timeout_ms).
+const idleEventTime = time.Minute
 
-func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, begin func(http.Header)) *eventWriter {
-	e := &eventWriter{w: w, control: http.NewResponseController(w), timeouts: timeouts, now: now, begin: begin}
+var (
+	heartbeat = sse.AppendComment(nil, "keep-alive")
+	keepalive = []byte("event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n")
+)
+
+// idleEvent returns the event that keeps a caller's stream alive, nil if comments do. Codex counts
+// events of any type and no comments (codex-rs, codex-api/src/sse). Others get none: openai-node
+// takes it only after response.created.
+func idleEvent(op provider.Operation, caller http.Header) []byte {
+	if op == provider.Responses && strings.HasPrefix(caller.Get("Originator"), "codex") {
+		return keepalive
+	}
+	return nil
+}
+
+func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, begin func(http.Header), idle []byte) *eventWriter {
+	e := &eventWriter{w: w, control: http.NewResponseController(w), timeouts: timeouts, now: now, begin: begin, idle: idle}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.timer = time.AfterFunc(timeouts.Commit, e.beat)
@@ -48,7 +70,11 @@ func (e *eventWriter) beat() {
 		e.timer.Reset(interval - silent)
 		return
 	}
-	_ = errors.Join(e.write(heartbeat), e.flush()) // the request's context shows that a client has left
+	beat := heartbeat
+	if e.idle != nil && e.started && e.now().Sub(e.event) >= idleEventTime {
+		beat, e.event = e.idle, e.now()
+	}
+	_ = errors.Join(e.write(beat), e.flush()) // the request's context shows that a client has left
 	e.timer.Reset(interval)
 }
 
@@ -59,7 +85,9 @@ func (e *eventWriter) send(events []byte) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return errors.Join(e.write(events), e.flush())
+	err := e.write(events)
+	e.event = e.last
+	return errors.Join(err, e.flush())
 }
 
 // flush ignores a writer of another module that cannot flush.
@@ -94,7 +122,7 @@ func (e *eventWriter) write(events []byte) error {
 
 // start commits to 200: from here on a failure is an event.
 func (e *eventWriter) start() {
-	e.started = true
+	e.started, e.event = true, e.now()
 	h := e.w.Header()
 	e.begin(h)
 	h["Content-Type"] = eventStreamContentType
