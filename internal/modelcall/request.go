@@ -47,11 +47,15 @@ type Deps struct {
 	WarnOfDemo func(what string)
 }
 
-// Timeouts of a call. All are positive.
+// Timeouts of a call. All but FirstByte and Call are positive.
 type Timeouts struct {
 	Body   time.Duration // for the request's body to arrive
 	Header time.Duration // for the provider's answer to begin
-	Idle   time.Duration // between two reads of the provider's answer
+	// FirstByte is for the answer to a streamed request to begin. 0: 30 s if the call can go to another
+	// target, Header if not.
+	FirstByte time.Duration
+	Idle      time.Duration // between two reads of the provider's answer
+	Call      time.Duration // for all attempts and the whole answer; 0: no limit
 	// Commit is how long a stream may be silent at its start before the gateway answers 200 and
 	// keeps the connection alive with comments.
 	Commit time.Duration
