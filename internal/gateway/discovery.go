@@ -153,11 +153,22 @@ func (d *discovery) await(ctx context.Context, providers ...string) error {
 // noList reports whether the provider has last answered that it serves no list.
 func (d *discovery) noList(provider string) bool { return d.sources[provider].noList.Load() }
 
-// fetchModels asks a provider for its list. Odd names the entries that cannot be read.
+// fetchModels asks a provider for its list: the first of its endpoints that answers with one. Odd names
+// the entries that cannot be read.
 func fetchModels(ctx context.Context, p *provider.Provider) (models []catalog.Model, odd, err error) {
+	for _, e := range p.Endpoints {
+		models, odd, err = fetchFrom(ctx, p.Name, e)
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return models, odd, err
+}
+
+func fetchFrom(ctx context.Context, name string, e *provider.Endpoint) (models []catalog.Model, odd, err error) {
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
-	resp, err := p.Endpoints[0].Get(ctx, provider.Models)
+	resp, err := e.Get(ctx, provider.Models)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -176,7 +187,7 @@ func fetchModels(ctx context.Context, p *provider.Provider) (models []catalog.Mo
 	if len(data) > catalog.MaxDiscoveryBytes {
 		return nil, nil, fmt.Errorf("the list has more than %d bytes", catalog.MaxDiscoveryBytes)
 	}
-	return catalog.ParseDiscovered(p.Name, data)
+	return catalog.ParseDiscovered(name, data)
 }
 
 // modelLists are the last lists of all providers. They outlive a configuration: after a reload
