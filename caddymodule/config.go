@@ -131,13 +131,13 @@ type AnswerTimeouts struct {
 	FirstByte caddy.Duration `json:"first_byte,omitempty"`
 
 	// Whole is how long an answer in one piece may take to begin, which most providers do when it is
-	// complete. Default: header of the gateway.
+	// complete. Default: 75s if the call can go to another target, header of the gateway if not.
 	Whole caddy.Duration `json:"whole,omitempty"`
 
 	// Idle is how long the provider may be silent within its answer. Default: that of the gateway.
 	Idle caddy.Duration `json:"idle,omitempty"`
 
-	// Call is how long the request and its answer may take together. Default: no limit.
+	// Call is how long the request and its answer may take together. Default: that of the gateway.
 	Call caddy.Duration `json:"call,omitempty"`
 }
 
@@ -157,6 +157,11 @@ type Translate struct {
 	// ReasoningContent sends the reasoning of earlier turns back, as reasoning_content. Default:
 	// false, it is left out.
 	ReasoningContent bool `json:"reasoning_content,omitempty"`
+
+	// UnknownTools says what becomes of tools that chat completions cannot have, such as
+	// web_search: "drop" leaves them out and names them in the log, and "refuse" answers 400. A
+	// tool_choice of such a tool is always refused. Default: drop.
+	UnknownTools string `json:"unknown_tools,omitempty"`
 }
 
 // Timeouts are those of a model call; 0 takes the default.
@@ -170,7 +175,7 @@ type Timeouts struct {
 	FirstByte caddy.Duration `json:"first_byte,omitempty"`
 	// Idle is how long a provider may be silent within its answer. Default: 5m.
 	Idle caddy.Duration `json:"idle,omitempty"`
-	// Call is how long a call may take, with all attempts and the whole answer. Default: no limit.
+	// Call is how long a request to a provider and its answer may take together. Default: no limit.
 	Call caddy.Duration `json:"call,omitempty"`
 	// CommitAfter is how long a stream's start may be silent before the client gets status 200 and
 	// comments that keep the connection open. Default: 20s.

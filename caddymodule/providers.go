@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -158,74 +157,4 @@ func catalogName(p *Provider) string {
 		return p.CatalogName
 	}
 	return p.Name
-}
-
-// The ways to serve the calls of an API.
-const (
-	native     = "native"
-	translated = "translate"
-
-	reported = "reported"
-)
-
-func (p *Provider) translation() *provider.Translate {
-	if p.Responses != translated {
-		return nil
-	}
-	return &provider.Translate{DeveloperRole: p.Translate.DeveloperRole, ReasoningContent: p.Translate.ReasoningContent}
-}
-
-func (p *Provider) check() error {
-	switch p.Responses {
-	case translated:
-	case "", native:
-		if p.Translate != (Translate{}) {
-			return errors.New("translate options without responses translate")
-		}
-	default:
-		return fmt.Errorf("responses %q: want %s or %s", p.Responses, native, translated)
-	}
-	switch p.Chat {
-	case "", native, translated:
-	default:
-		return fmt.Errorf("chat %q: want %s or %s", p.Chat, native, translated)
-	}
-	switch p.Messages {
-	case "", native, translated:
-	default:
-		return fmt.Errorf("messages %q: want %s or %s", p.Messages, native, translated)
-	}
-	switch p.Cost {
-	case "", reported:
-	default:
-		return fmt.Errorf("cost %q: want %s", p.Cost, reported)
-	}
-	if p.Discover != 0 && p.DiscoverOff {
-		return errors.New("discover and discover_off: give only one of them")
-	}
-	if p.Discover != 0 && time.Duration(p.Discover) < shortestDiscover {
-		return fmt.Errorf("discover %s: at least %s", time.Duration(p.Discover), shortestDiscover)
-	}
-	if p.Dialect != provider.Test {
-		if len(p.Models) == 0 && p.Discover == 0 {
-			return errors.New("nothing would be callable: give models, discover, or both")
-		}
-		return nil
-	}
-	if p.BaseURL != "" || p.APIKey != "" || p.Optional || p.TransportRaw != nil || p.Discover != 0 || p.DiscoverOff {
-		return errors.New("the built-in test provider takes no base_url, api_key, optional, discover or transport")
-	}
-	if len(p.Header)+len(p.Query)+len(p.Endpoints) > 0 {
-		return errors.New("the built-in test provider takes no header, query or endpoint")
-	}
-	return nil
-}
-
-// checkMessagesOnly refuses what says that a provider with only the Messages API has another one.
-func (p *Provider) checkMessagesOnly() error {
-	if p.Chat+p.Responses+p.MaxTokensField == "" && p.Messages != translated {
-		return nil
-	}
-	return errors.New("dialect anthropic has only the Messages API, to which all other calls are translated: leave out chat, responses, messages and " +
-		"max_tokens_field, or write dialect openai for the provider's OpenAI-compatible API")
 }

@@ -30,6 +30,7 @@ import (
 //		responses translate {
 //			developer_role
 //			reasoning_content
+//			unknown_tools drop|refuse
 //		}
 //		messages native|translate
 //		discover DURATION|off
@@ -138,6 +139,7 @@ func (p *Provider) readResponses(d *caddyfile.Dispenser) error {
 	return caddykit.Options{
 		"developer_role":    caddykit.Flag(&p.Translate.DeveloperRole),
 		"reasoning_content": caddykit.Flag(&p.Translate.ReasoningContent),
+		"unknown_tools":     caddykit.Word(&p.Translate.UnknownTools),
 	}.Block(d)
 }
 

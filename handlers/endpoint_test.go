@@ -39,7 +39,7 @@ func TestSingleEndpointsFindNamesInAnyPath(t *testing.T) {
 }
 
 func TestEveryEndpointOfTheTableIsAModule(t *testing.T) {
-	want := []string{"models", "chat", "responses", "workstations", "vnc_url", "activity", "generation", "key"}
+	want := []string{"models", "chat", "responses", "providers", "workstations", "vnc_url", "activity", "generation", "key"}
 	if got := endpointNames(); !slices.Equal(got, want) {
 		t.Errorf("names %v, want %v", got, want)
 	}

@@ -71,6 +71,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/activity", "one record a call"},
 	{"internal/gateway", "internal/catalog", "which model, at what price"},
 	{"internal/gateway", "internal/apierror", "its refusals"},
+	{"internal/gateway", "internal/failover", "the health of targets outlives a configuration"},
 	{"internal/gateway", "internal/inflight", "which calls and sessions are under way"},
 	{"internal/gateway", "internal/keys", "who calls"},
 	{"internal/gateway", "internal/limits", "rates, calls at once and budgets outlive a configuration"},
@@ -96,6 +97,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/modelcall", "internal/activity", "one record a request"},
 	{"internal/modelcall", "internal/apierror", "its refusals"},
 	{"internal/modelcall", "internal/catalog", "which model, at what price"},
+	{"internal/modelcall", "internal/failover", "the order of targets, and what follows a failure"},
 	{"internal/modelcall", "internal/guardrail", "the guardrails of a call"},
 	{"internal/modelcall", "internal/inflight", "which requests are under way"},
 	{"internal/modelcall", "internal/jsonscan", "the body, walked once"},
@@ -121,6 +123,8 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/report", "internal/limits", "the balances of a key"},
 	{"internal/report", "internal/modelcall", "which request a translated Response is named after"},
 	{"internal/report", "internal/openrouter", "the shapes of the API"},
+
+	{"internal/failover", "internal/apierror", "which refusals concern the target"},
 
 	{"internal/upload", "internal/apierror", "its refusals"},
 	{"internal/upload", "internal/watchdog", "an upload has a time limit"},
@@ -149,6 +153,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/openai/request", "internal/jsonscan", "the wire is JSON"},
 	{"internal/openai/request", "internal/openai", "kinds of stored state, bounds of ids and tokens"},
 	{"internal/openrouter", "internal/apierror", "error bodies of the API"},
+	{"internal/openrouter", "internal/failover", "routing fields become the order of targets"},
 	{"internal/openrouter", "internal/jsonscan", "the wire is JSON"},
 	{"internal/openrouter", "internal/openai", "its chat is OpenAI's with additions"},
 	{"internal/openrouter", "internal/openai/request", "requests and the tools in them"},

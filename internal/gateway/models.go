@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -19,8 +20,10 @@ const maxModelName = 256
 // Models are the models of a configuration, as each key may call them.
 type Models struct {
 	catalog   *catalog.Catalog
-	providers map[string]*provider.Provider
+	ordered   []*provider.Provider          // as configured
+	providers map[string]*provider.Provider // by name
 	discovery *discovery
+	health    *failover.Health
 	aliases   *aliases
 }
 

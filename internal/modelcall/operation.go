@@ -22,6 +22,10 @@ type Operation interface {
 	parse(b *jsonscan.Body, h http.Header) (request.Request, error)
 	// requestedLimits reads how much the request asks for. The error is a 400.
 	requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error)
+	// content finds what in a request costs more, or less, than its bytes.
+	content(b *jsonscan.Body) request.Content
+	// references finds the stored state and the tools that a request names.
+	references(b *jsonscan.Body) (request.Refs, error)
 	// encode writes the request for a target: as it is with a few edits, or translated. The error is
 	// a 400.
 	encode(e encoding) (*sending, error)
@@ -81,6 +85,8 @@ type sending struct {
 	query     string      // likewise
 	stream    bool
 	answer    answer
+
+	droppedTools []string // types of tools that the request is sent without
 }
 
 // answer turns a provider's answer into the caller's.

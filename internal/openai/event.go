@@ -169,9 +169,9 @@ func (e *Event) appendRepeated(dst []byte) []byte {
 	return append(dst, e.Data[at:]...)
 }
 
-// learn remembers the event with its variables, so that others can repeat it. It reports whether
-// they can.
-func (e *Event) learn(vars [Variables]Variable) bool {
+// Learn remembers the event with its variables, so that others can repeat it. It reports whether
+// they can. The last step calls it: the one that writes the event for the client.
+func (e *Event) Learn(vars [Variables]Variable) bool {
 	for kind := range vars {
 		if v := &e.vars[kind]; v.End > 0 && v.Start != vars[kind].Start {
 			return false // not what others take for it

@@ -131,7 +131,7 @@ func (s *ResponsesStream) remember(e *Event, event *ResponsesEvent) {
 	if i := event.sequence; i >= 0 && isTime(event.Members[i].Value(e.Data)) {
 		variable(VarNumber, i, '0')
 	}
-	if e.learn(vars) {
+	if e.Learn(vars) {
 		s.before = e.shape
 	}
 }
