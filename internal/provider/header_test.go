@@ -164,17 +164,21 @@ func TestAConnectionThatIsNotOpenInTimeHasItsOwnError(t *testing.T) {
 			t.Errorf("%v: %v", c.err, err)
 		}
 	}
-	// The same error of a connection that was open is none of connecting.
+	// A connection that does not get through its TLS handshake is not open. One that is open and silent
+	// has no such error.
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = server.Close() }()
-	p := newProvider(t, provider.Config{
-		Transport: &http.Transport{ResponseHeaderTimeout: time.Millisecond}, Endpoints: provider.One("http://"+server.Addr().String()+"/v1", ""),
-	})
-	_, err = p.Endpoints[0].Send(t.Context(), provider.Request{Operation: provider.Chat, Body: newBody("{}")})
-	if err == nil || errors.Is(err, provider.ErrConnectTimeout) {
-		t.Errorf("of a silent provider: %v", err)
+	for scheme, want := range map[string]bool{"https": true, "http": false} {
+		p := newProvider(t, provider.Config{
+			Transport: &http.Transport{TLSHandshakeTimeout: time.Millisecond, ResponseHeaderTimeout: time.Millisecond},
+			Endpoints: provider.One(scheme+"://"+server.Addr().String()+"/v1", ""),
+		})
+		_, err = p.Endpoints[0].Send(t.Context(), provider.Request{Operation: provider.Chat, Body: newBody("{}")})
+		if err == nil || errors.Is(err, provider.ErrConnectTimeout) != want {
+			t.Errorf("%s to a silent provider: %v", scheme, err)
+		}
 	}
 }
