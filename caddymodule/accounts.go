@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -128,20 +127,19 @@ func (a Account) over(other Account) Account {
 	if a.APIKey == "" {
 		a.APIKey = other.APIKey
 	}
-	a.Header, a.Query = united(a.Header, other.Header, http.CanonicalHeaderKey), united(a.Query, other.Query, strings.Clone)
+	a.Header, a.Query = united(a.Header, other.Header, strings.EqualFold), united(a.Query, other.Query, func(a, b string) bool { return a == b })
 	return a
 }
 
-// united returns the own members, and those of the other map with other names.
-func united(own, other map[string]string, canonical func(string) string) map[string]string {
-	all := maps.Clone(own)
-	for name, value := range other {
-		if all == nil {
-			all = map[string]string{}
-		}
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(own)), func(n string) bool { return canonical(n) == canonical(name) }) {
-			all[name] = value
-		}
+// united returns the own members, and those of the other map that have no equal name.
+func united(own, other map[string]string, equal func(a, b string) bool) map[string]string {
+	all := maps.Clone(other)
+	maps.DeleteFunc(all, func(name, _ string) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(own)), func(n string) bool { return equal(n, name) })
+	})
+	if all == nil {
+		return own
 	}
+	maps.Copy(all, own)
 	return all
 }
