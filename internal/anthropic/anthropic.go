@@ -44,5 +44,8 @@ const (
 	eventError        = "error"
 )
 
+// Ping is the event that keeps a stream alive. It may come anywhere behind message_start.
+var Ping = []byte("event: ping\ndata: {\"type\": \"ping\"}\n\n")
+
 // maxID bounds an id of the provider that is kept, in bytes; Anthropic's have 30.
 const maxID = 256

@@ -26,6 +26,8 @@ type Operation interface {
 	// references reads what the request asks of the provider's account. The tools are complete with an
 	// error too, which is a 400.
 	references(b *jsonscan.Body) (request.Refs, error)
+	// heartbeat is what keeps the stream of a caller alive once it has begun, nil for a comment.
+	heartbeat(h http.Header) []byte
 	// encode writes the request for a target: as it is with a few edits, or translated. The error is
 	// a 400.
 	encode(e encoding) (*sending, error)
@@ -86,6 +88,8 @@ type sending struct {
 	query     string      // likewise
 	stream    bool
 	answer    answer
+
+	droppedTools []string // types of tools that the request is sent without
 }
 
 // answer turns a provider's answer into the caller's.
@@ -104,7 +108,13 @@ type responseIDs struct {
 const (
 	requestPrefix  = "req_"
 	responsePrefix = "resp_"
+	messagePrefix  = "msg_"
 )
+
+// message names a translated message after the request.
+func (ids responseIDs) message() string {
+	return messagePrefix + strings.TrimPrefix(ids.requestID, requestPrefix)
+}
 
 // NewID names the response after the request, so that the activity is found by the only id that a
 // client of such an answer gets.
@@ -118,8 +128,12 @@ func (ids responseIDs) NewID(prefix string) string {
 // Unix returns when the request began, in seconds.
 func (ids responseIDs) Unix() int64 { return ids.created }
 
-// RequestOf returns the id of the request after which a translated response was named.
-func RequestOf(responseID string) (requestID string, ok bool) {
-	rest, ok := strings.CutPrefix(responseID, responsePrefix)
-	return requestPrefix + rest, ok
+// RequestOf returns the id of the request after which a translated response or message was named.
+func RequestOf(answerID string) (requestID string, ok bool) {
+	for _, prefix := range [...]string{responsePrefix, messagePrefix} {
+		if rest, ok := strings.CutPrefix(answerID, prefix); ok {
+			return requestPrefix + rest, true
+		}
+	}
+	return "", false
 }

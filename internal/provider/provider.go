@@ -87,6 +87,10 @@ type Timeouts struct {
 type Translate struct {
 	DeveloperRole    bool // they know the role developer
 	ReasoningContent bool // they expect their reasoning in later requests
+
+	// RefuseUnknownTools refuses a request with tools that chat completions cannot have, instead of
+	// leaving these out.
+	RefuseUnknownTools bool
 }
 
 // Provider is one configured provider. It does not change after New and is safe for concurrent use.
@@ -166,6 +170,9 @@ func New(c Config) (*Provider, error) {
 	}
 	return p, nil
 }
+
+// TimeoutsOf returns the time limits of a model, by the provider's own name of it.
+func (p *Provider) TimeoutsOf(string) Timeouts { return p.Timeouts }
 
 // Upstream returns what the provider is asked for an operation of a caller: the same, or what it is
 // translated into. It is "" for tokens that the gateway must count itself.
