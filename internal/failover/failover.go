@@ -61,7 +61,8 @@ type Result struct {
 	RetryAfter time.Duration
 }
 
-// Change is a target that became unhealthy or healthy. A pause for a rate limit is no change.
+// Change is a target that became unhealthy or healthy. A pause that its provider asked for is no
+// change.
 type Change struct {
 	ID      string
 	Healthy bool

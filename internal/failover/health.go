@@ -13,7 +13,7 @@ const (
 	// targets are healthy, and no record is kept.
 	maxTargets = 4096
 
-	// unusedTime is how long a record is kept without an attempt.
+	// unusedTime is how long the record of a healthy target is kept without an attempt.
 	unusedTime = time.Hour
 )
 
@@ -39,7 +39,7 @@ func NewHealth(now func() time.Time, random func() float64, changed func(Change)
 }
 
 // slot is the number of a part of a minute, from 1.
-func (h *Health) slot(now time.Time) int64 { return 1 + int64(now.Sub(h.began)/slotTime) }
+func (h *Health) slot(now time.Time) int64 { return 1 + int64(max(now.Sub(h.began), 0)/slotTime) }
 
 func (h *Health) find(id string) *target {
 	if found, ok := h.targets.Load(id); ok {
@@ -107,26 +107,24 @@ func (h *Health) add(id string, now time.Time) *target {
 	return t
 }
 
-// sweep forgets what was not used for long; in a table that is full, all without a recent attempt
-// and without a cool-down. The caller holds the lock of the table.
+// sweep forgets what was not used for long, unless it is unhealthy: whoever heard of that waits for the
+// recovery. In a table that is full it forgets all without a recent attempt and without a cool-down.
+// The caller holds the lock of the table.
 func (h *Health) sweep(now time.Time) {
 	h.swept = now
+	full := h.count >= maxTargets
 	most := unusedTime
-	if h.count >= maxTargets {
+	if full {
 		most = slots * slotTime
 	}
 	h.targets.Range(func(_, value any) bool {
 		t := value.(*target)
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		idle := now.Sub(t.used)
-		if t.open == 0 && idle >= most && !now.Before(t.until) {
+		if t.open == 0 && now.Sub(t.used) >= most && !now.Before(t.until) && (full || t.reported == Success) {
 			t.forgotten = true
 			h.targets.Delete(t.id)
 			h.count--
-			if t.reported != Success { // nobody asks for it any more
-				h.changed(Change{ID: t.id, Healthy: true})
-			}
 		}
 		return true
 	})
@@ -175,8 +173,11 @@ func (h *Health) RetryLasting(provider string) {
 		}
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if t.cooling && t.lastClass == Lasting && t.until.After(now) {
+		if t.cooling && t.reported == Lasting && t.until.After(now) {
 			t.until = now
+			if t.asked.After(now) {
+				t.until = t.asked
+			}
 		}
 		return true
 	})

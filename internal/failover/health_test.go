@@ -184,20 +184,25 @@ func TestALoneTargetIsNeverCooled(t *testing.T) {
 	b.want("b", healthy, 0)
 }
 
-func TestALoneTargetUnderARateLimitIsNotUnhealthy(t *testing.T) {
+func TestALoneTargetThatAsksForAPauseIsNotUnhealthy(t *testing.T) {
 	b := newBench(t)
 	for range 10 {
 		trial := b.Begin("a", true)
 		trial.End(after(limited, time.Minute))
 	}
+	trial := b.Begin("b", true)
+	trial.End(after(failure, time.Minute))
 	b.want("a", healthy, 0)
+	b.want("b", healthy, 0)
 }
 
 func TestChangesAreReportedOnce(t *testing.T) {
 	b := newBench(t)
 	b.attempt("limited", after(limited, time.Minute))
+	b.attempts("overloaded", 2, after(failure, time.Second))
+	b.attempt("overloaded", success)
 	if len(b.changes) != 0 {
-		t.Fatalf("a rate limit is reported: %+v", b.changes)
+		t.Fatalf("pauses are reported: %+v", b.changes)
 	}
 	b.attempts("a", 3, failure)
 	for range 3 {
@@ -221,13 +226,16 @@ func TestChangesAreReportedOnce(t *testing.T) {
 // What an operator must mend may be mended by a new configuration or a new key.
 func TestRetryLastingMakesAProbeDue(t *testing.T) {
 	b := newBench(t)
-	for _, id := range []string{"acme/a", "other/a"} {
+	for _, id := range []string{"acme/a", "other/a", "acme/c"} {
 		b.attempt(id, lasting)
 	}
+	b.attempt("acme/a", failure)
+	b.attempt("acme/c", after(limited, time.Minute))
 	b.attempts("acme/b", 3, failure)
 	b.RetryLasting("acme")
 	b.want("acme/a", probing, 0)
 	b.want("acme/b", cooling, 5*time.Second)
+	b.want("acme/c", cooling, time.Minute)
 	b.want("other/a", cooling, 10*time.Minute)
 	b.RetryLasting("")
 	b.want("other/a", probing, 0)
@@ -254,31 +262,27 @@ func TestTheTableIsBounded(t *testing.T) {
 	}
 }
 
-func TestUnusedTargetsAreForgottenAndTrialsUnderWayAreNot(t *testing.T) {
+func TestUnusedTargetsAreForgottenUnlessTheyAreUnhealthyOrInUse(t *testing.T) {
 	b := newBench(t)
 	trial := b.Begin("open", false)
-	b.attempt("lasting", lasting)
-	b.attempts("idle", 3, failure)
+	b.attempt("idle", success)
+	b.attempt("limited", limited)
+	b.attempts("unhealthy", 3, failure)
 	b.wait(2 * time.Hour)
 	b.attempt("new", success)
 	var got []string
 	for _, s := range b.Snapshot() {
 		got = append(got, s.ID)
 	}
-	if !slices.Equal(got, []string{"new", "open"}) {
+	if !slices.Equal(got, []string{"new", "open", "unhealthy"}) {
 		t.Errorf("kept %v", got)
 	}
 	trial.End(failure)
 	if b.status("open").Failures != 1 {
 		t.Error("the end of a long attempt is lost")
 	}
-	recovered := 0
-	for _, c := range b.changes {
-		if c.Healthy {
-			recovered++
-		}
-	}
-	if recovered != 2 {
+	b.attempt("unhealthy", success)
+	if n := len(b.changes); n != 2 || !b.changes[1].Healthy {
 		t.Errorf("changes %+v", b.changes)
 	}
 }

@@ -98,6 +98,9 @@ func TestManyCallsAtOnce(t *testing.T) {
 		}
 		trial.End(failover.Result{})
 	}
+	for id := range probes {
+		b.attempt(id, success)
+	}
 	b.wait(2 * time.Hour)
 	b.attempt("new", success)
 	if kept := b.Snapshot(); len(kept) != 1 {

@@ -101,32 +101,29 @@ func (h *Health) end(t *target, trial *Trial, r Result, now time.Time, number in
 	if r.Class == Failure {
 		t.inRow++
 	}
-	pause, ill := h.pause(t, r, number)
+	unhealthy := r.Class == Lasting || r.Class == Failure && t.mostlyFails(number)
 	switch {
-	case !ill:
-	case trial.alone:
-		if !t.cooling && !t.failing && r.Class != RateLimited {
-			t.failing = true
-			t.epoch++
-			h.report(t, Change{ID: t.id, Class: r.Class})
-		}
-	default:
-		h.cool(t, trial, r, pause, now)
+	case !trial.alone && (unhealthy || r.Class == RateLimited || r.RetryAfter > 0 || t.cooling):
+		h.cool(t, trial, r, now)
+	case unhealthy && !t.cooling && !t.failing:
+		t.failing = true
+		t.epoch++
+	}
+	if unhealthy && (t.cooling || t.failing) {
+		h.report(t, Change{ID: t.id, Class: r.Class, Until: t.until})
 	}
 }
 
-// pause returns how long a target cools after a failure, and whether it does.
-func (h *Health) pause(t *target, r Result, number int64) (time.Duration, bool) {
+// pause returns how long a target cools after a failure.
+func (h *Health) pause(t *target, r Result) time.Duration {
 	switch {
 	case r.Class == Lasting:
-		return h.shortened(lastingCool), true
+		return h.shortened(lastingCool)
 	case r.RetryAfter > 0:
 		asked := min(r.RetryAfter, MaxRetryAfter)
-		return min(asked+time.Duration(coolJitter*h.random()*float64(asked)), MaxRetryAfter), true
-	case r.Class == Failure && !t.cooling && !t.mostlyFails(number):
-		return 0, false
+		return min(asked+time.Duration(coolJitter*h.random()*float64(asked)), MaxRetryAfter)
 	}
-	return h.shortened(min(firstCool<<t.level, longestCool)), true
+	return h.shortened(min(firstCool<<t.level, longestCool))
 }
 
 // shortened takes the jitter off a cool-down, so that longestCool stays the longest.
@@ -136,12 +133,12 @@ func (h *Health) shortened(d time.Duration) time.Duration {
 
 // cool begins a cool-down or prolongs it; the later end wins. What began before the cool-down is no
 // news: it only counts if the provider asked for a longer pause, or the failure lasts.
-func (h *Health) cool(t *target, trial *Trial, r Result, pause time.Duration, now time.Time) {
+func (h *Health) cool(t *target, trial *Trial, r Result, now time.Time) {
 	old := t.cooling && trial.epoch != t.epoch
 	if old && r.Class != Lasting && r.RetryAfter <= 0 {
 		return
 	}
-	until := now.Add(pause)
+	until := now.Add(h.pause(t, r))
 	if until.After(t.until) {
 		t.until = until
 	}
@@ -157,9 +154,6 @@ func (h *Health) cool(t *target, trial *Trial, r Result, pause time.Duration, no
 	}
 	t.cooling, t.failing = true, false
 	t.avoided.Store(true)
-	if r.Class != RateLimited {
-		h.report(t, Change{ID: t.id, Class: r.Class, Until: t.until})
-	}
 }
 
 // recover ends a cool-down because an attempt succeeded that began in it.
@@ -176,8 +170,8 @@ func (h *Health) recover(t *target, trial *Trial, now time.Time, number int64) {
 	h.report(t, Change{ID: t.id, Healthy: true})
 }
 
-// report hands out a Change, once for each time that the target becomes unhealthy and once more if
-// it lasts.
+// report hands out a Change: once when the target becomes unhealthy, and once more if that lasts. A
+// pause that the provider asks for is not ill health.
 func (h *Health) report(t *target, c Change) {
 	if t.reported == c.Class || t.reported == Lasting && !c.Healthy {
 		return

@@ -9,7 +9,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
-	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // The events of a target's health.
@@ -45,10 +44,11 @@ func (s *State) healthChanged(c failover.Change) {
 	fields := []zap.Field{zap.String("target", c.ID)}
 	if !c.Healthy {
 		name, data["class"] = eventUnhealthy, c.Class.String()
+		fields = append(fields, zap.String("class", c.Class.String()))
 		if !c.Until.IsZero() {
 			data["until"] = c.Until.UTC().Format(time.RFC3339)
+			fields = append(fields, zap.Time("until", c.Until))
 		}
-		fields = append(fields, zap.String("class", c.Class.String()), zap.Time("until", c.Until))
 		if log = current.logger.Warn; c.Class == failover.Lasting {
 			log = current.logger.Error
 		}
@@ -78,9 +78,6 @@ func (m *Models) Targets(allowed func(model string) bool) (targets []Target) {
 	}
 	return targets
 }
-
-// Providers returns the providers of this configuration in their order.
-func (m *Models) Providers() []*provider.Provider { return m.ordered }
 
 // target finds a target of this configuration by its id. ok is false if it is none or the catalog
 // does not know its model.

@@ -20,7 +20,7 @@ const maxModelName = 256
 // Models are the models of a configuration, as each key may call them.
 type Models struct {
 	catalog   *catalog.Catalog
-	ordered   []*provider.Provider
+	ordered   []*provider.Provider          // as configured
 	providers map[string]*provider.Provider // by name
 	discovery *discovery
 	health    *failover.Health

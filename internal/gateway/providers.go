@@ -57,8 +57,9 @@ func (m *Models) Status(allowed func(model string) bool) []ProviderStatus {
 		if t.LastClass != failover.Success {
 			shown.LastFailureClass = orNull(t.LastClass.String())
 		}
-		p := at[t.Provider]
-		p.Targets = append(p.Targets, shown)
+		if p := at[t.Provider]; p != nil {
+			p.Targets = append(p.Targets, shown)
+		}
 	}
 	return list
 }

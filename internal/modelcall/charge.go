@@ -26,6 +26,7 @@ type charge struct {
 	requested request.RequestedLimits
 	cacheHour bool                // what the call writes to the provider's cache is kept for an hour, unless usage says how long
 	hold      *limits.Reservation // of the budgets
+	free      bool                // nothing is charged
 }
 
 const (

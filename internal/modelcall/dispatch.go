@@ -50,7 +50,7 @@ func (c *call) dispatch(ctx context.Context) error {
 	}
 	var w *eventWriter
 	if a.sent.stream {
-		w = newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.showRates)
+		w = newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.op.heartbeat(c.r.Header), c.showRates)
 		defer w.stop()
 	}
 	for {

@@ -26,9 +26,9 @@ func (responses) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, err
 	return request.ResponsesLimits(b)
 }
 
-func (responses) content(b *jsonscan.Body) request.Content { return request.ContentOf(b) }
-
 func (responses) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
+
+func (responses) heartbeat(http.Header) []byte { return nil }
 
 func (responses) encode(e encoding) (*sending, error) {
 	switch e.target.operation {

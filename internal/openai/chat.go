@@ -74,7 +74,7 @@ func (c *chat) repair(e *Event) (bool, *apierror.Error) {
 	members, err := e.Members()
 	c.event, c.work = e, e.work
 	if err != nil {
-		return false, c.call.broken("answered what is not JSON").WithCause(err)
+		return false, c.call.Broken("answered what is not JSON").WithCause(err)
 	}
 	p := &c.patches[AtTop]
 	p.Reset(e.Data, members)

@@ -110,7 +110,7 @@ func (c *chat) reportAudio(value []byte) {
 	members := c.inside(value)
 	if i, ok := jsonscan.Find(value, members, "id"); ok {
 		id, _ := jsonscan.String(members[i].Value(value))
-		c.call.report(KindAudio, id)
+		c.call.Report(KindAudio, id)
 	}
 }
 

@@ -34,7 +34,7 @@ type ResponsesEvent struct {
 func (s *ResponsesStream) readEvent(e *Event) (event ResponsesEvent, found bool, bad *apierror.Error) {
 	members, err := e.Members()
 	if err != nil {
-		return event, false, s.call.broken("answered what is not JSON").WithCause(err)
+		return event, false, s.call.Broken("answered what is not JSON").WithCause(err)
 	}
 	event = ResponsesEvent{typ: e.Name, Data: e.Data, Members: members, response: -1, sequence: -1, item: -1, delta: -1, padding: -1}
 	typ, failed := -1, false
