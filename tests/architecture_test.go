@@ -177,6 +177,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/translate/fromresponses", "internal/jsonscan", "the wire is JSON"},
 	{"internal/translate/fromresponses", "internal/openai", "chat and Responses are its shapes"},
 	{"internal/translate/fromresponses", "internal/translate", "requests are read and refused by one set of rules"},
+	{"internal/translate/tomessages", "internal/anthropic", "usage of the Messages API"},
 	{"internal/translate/tomessages", "internal/apierror", "its refusals"},
 	{"internal/translate/tomessages", "internal/catalog", "what the model takes"},
 	{"internal/translate/tomessages", "internal/jsonscan", "the wire is JSON"},

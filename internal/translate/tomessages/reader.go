@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -44,7 +45,7 @@ type reader struct {
 	begun      bool  // the writer has begun
 	repeated   *block
 
-	usage  usage
+	usage  anthropic.Usage
 	reason []byte // stop_reason, quoted; nil for none
 	why    []byte // the explanation of a refusal, JSON without quotes
 }

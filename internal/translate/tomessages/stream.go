@@ -110,8 +110,9 @@ func (s *Stream) startMessage(message []byte) {
 }
 
 func (s *Stream) takeUsage(object []byte) {
-	if s.reader.usage.take(object) && s.reader.usage.hasInput {
-		s.sum.Usage, s.sum.HasUsage, s.sum.Later = s.reader.usage.sum(), true, 0
+	s.reader.usage.Read(object)
+	if u, ok := s.reader.usage.OpenAI(); ok && object != nil {
+		s.sum.Usage, s.sum.HasUsage, s.sum.Later = u, true, 0
 	}
 }
 
