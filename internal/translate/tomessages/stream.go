@@ -116,8 +116,9 @@ func (s *Stream) takeUsage(object []byte) {
 	}
 }
 
-// stop ends the message.
+// stop ends the message. The usage before it is that of the whole answer.
 func (s *Stream) stop() *apierror.Error {
+	s.sum.Later--
 	finish, bad := s.reader.end()
 	if bad != nil {
 		return bad
