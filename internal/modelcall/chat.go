@@ -28,7 +28,7 @@ func (chat) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
 
 func (chat) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
 
-func (chat) heartbeat(http.Header) []byte { return nil }
+func (chat) heartbeat(http.Header) heartbeat { return heartbeat{} }
 
 func (chat) encode(e encoding) (*sending, error) {
 	switch e.target.operation {

@@ -35,7 +35,7 @@ func (countTokens) references(b *jsonscan.Body) (request.Refs, error) {
 	return request.MessagesReferences(b)
 }
 
-func (countTokens) heartbeat(http.Header) []byte { return nil }
+func (countTokens) heartbeat(http.Header) heartbeat { return heartbeat{} }
 
 func (countTokens) encode(e encoding) (*sending, error) {
 	s, err := encodeNativeMessages(e, provider.CountTokens)

@@ -37,7 +37,7 @@ func (messages) references(b *jsonscan.Body) (request.Refs, error) {
 
 // heartbeat implements [Operation]. Claude Code gives up a stream in which it sees no event for too
 // long, and does not see comments.
-func (messages) heartbeat(http.Header) []byte { return anthropic.Ping }
+func (messages) heartbeat(http.Header) heartbeat { return heartbeat{event: anthropic.Ping} }
 
 func (messages) encode(e encoding) (*sending, error) {
 	switch e.target.operation {
