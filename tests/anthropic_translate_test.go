@@ -86,8 +86,12 @@ func TestToolsAndThoughtsOfAnthropicReturnToIt(t *testing.T) {
 		if at(v, "choices", 0, "finish_reason") != "tool_calls" || at(details, "signature") == nil || at(v, "choices", 0, "message", "reasoning_content") == nil {
 			t.Fatalf("%s: %v", path, v)
 		}
-		id := at(v, "choices", 0, "message", "tool_calls", 0, "id").(string)
-		next := `{"model":"fake/tools","messages":[{"role":"user","content":"say hello"},` + string(message) + `,{"role":"tool","tool_call_id":"` + id + `","content":"sunny"}]` + tools + `}`
+		results := ""
+		calls, _ := at(v, "choices", 0, "message", "tool_calls").([]any)
+		for _, c := range calls {
+			results += `,{"role":"tool","tool_call_id":"` + at(c, "id").(string) + `","content":"sunny"}`
+		}
+		next := `{"model":"fake/tools","messages":[{"role":"user","content":"say hello"},` + string(message) + results + `]` + tools + `}`
 		a := h.post(path, "full", next)
 		if a.status != 200 {
 			t.Fatalf("%s: %d %s", path, a.status, a.body)
@@ -121,8 +125,11 @@ func TestThoughtsOfAnthropicReturnInReasoningItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := `{"model":"fake/tools","input":[{"role":"user","content":"say hello"},` + strings.Trim(string(items), "[]") +
-		`,{"type":"function_call_output","call_id":"` + at(output[1], "call_id").(string) + `","output":"sunny"}]` + more + `}`
+	results := ""
+	for _, call := range output[1:] {
+		results += `,{"type":"function_call_output","call_id":"` + at(call, "call_id").(string) + `","output":"sunny"}`
+	}
+	next := `{"model":"fake/tools","input":[{"role":"user","content":"say hello"},` + strings.Trim(string(items), "[]") + results + `]` + more + `}`
 	a := h.post(responsesV1, "full", next)
 	sent := h.upstream.Requests()
 	if body := string(sent[len(sent)-1].Body); a.status != 200 || !strings.Contains(body, `{"type":"thinking","thinking":"`) || !strings.Contains(body, `"thinking":{"type":"enabled"`) {
