@@ -12,7 +12,7 @@ import (
 )
 
 // chat is chat completions: the caller's own bytes with a few edits, or translated for a provider
-// that has only the Responses API.
+// that has only the Responses API or the Messages API.
 type chat struct{}
 
 func (chat) kind() provider.Operation { return provider.Chat }
@@ -31,8 +31,11 @@ func (chat) references(b *jsonscan.Body) (request.Refs, error) { return request.
 func (chat) heartbeat(http.Header) heartbeat { return heartbeat{} }
 
 func (chat) encode(e encoding) (*sending, error) {
-	if e.target.operation == provider.Responses {
+	switch e.target.operation {
+	case provider.Responses:
 		return encodeChatAsResponses(e)
+	case provider.Messages:
+		return encodeChatAsMessages(e)
 	}
 	if e.output > 0 {
 		e.requested.SetOutput(e.body, e.target.provider.MaxTokensField, e.output)

@@ -14,7 +14,7 @@ import (
 )
 
 // responses is the Responses API: the caller's own bytes with a few edits, or translated for a
-// provider that has only chat completions. Both families have the same shapes here.
+// provider that has only chat completions or the Messages API. Both families have the same shapes here.
 type responses struct{}
 
 func (responses) kind() provider.Operation { return provider.Responses }
@@ -43,8 +43,11 @@ func (responses) heartbeat(h http.Header) heartbeat {
 var keepalive = []byte("event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n")
 
 func (responses) encode(e encoding) (*sending, error) {
-	if e.target.operation == provider.Chat {
+	switch e.target.operation {
+	case provider.Chat:
 		return encodeResponsesAsChat(e)
+	case provider.Messages:
+		return encodeResponsesAsMessages(e)
 	}
 	if e.output > 0 {
 		e.requested.SetOutput(e.body, "", e.output)

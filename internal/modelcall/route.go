@@ -246,7 +246,7 @@ func (t *target) translated() bool { return t.operation != t.asked }
 
 // dropsUnknownTools reports whether the provider gets no tools but those that the caller runs.
 func (t *target) dropsUnknownTools() bool {
-	return t.asked == provider.Responses && t.translated() && t.operation == provider.Chat && !t.provider.Translate.RefuseUnknownTools
+	return t.asked == provider.Responses && t.translated() && (t.operation == provider.Messages || !t.provider.Translate.RefuseUnknownTools)
 }
 
 // outputField is the one name that the provider knows for the output limit of a chat. It is "" if it
