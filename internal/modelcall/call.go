@@ -251,6 +251,7 @@ func (c *call) encode(t *target) (*sending, error) {
 		return nil, err
 	}
 	c.body.Release()
+	c.dropped = s.droppedTools
 	r.OutputCap = c.charge.outputCap()
 	return s, nil
 }

@@ -28,8 +28,6 @@ func (chat) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
 
 func (chat) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
 
-func (chat) heartbeat(http.Header) []byte { return nil }
-
 func (chat) encode(e encoding) (*sending, error) {
 	if e.target.operation == provider.Responses {
 		return encodeChatAsResponses(e)

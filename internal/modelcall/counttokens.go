@@ -34,8 +34,6 @@ func (countTokens) references(b *jsonscan.Body) (request.Refs, error) {
 	return request.MessagesReferences(b)
 }
 
-func (countTokens) heartbeat(http.Header) []byte { return nil }
-
 func (countTokens) encode(e encoding) (*sending, error) {
 	s, err := encodeNativeMessages(e, provider.CountTokens)
 	if err != nil {

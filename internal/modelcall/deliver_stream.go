@@ -33,7 +33,8 @@ type streaming struct {
 
 // deliverStream forwards a streamed answer.
 func (c *call) deliverStream(ctx context.Context, t *target, s *sending) error {
-	d := streaming{call: c, stream: s.answer.stream(), writer: newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.op.heartbeat(c.r.Header), c.showRates)}
+	d := streaming{call: c, stream: s.answer.stream()}
+	d.writer = newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.showRates, idleEventOf(c.op.kind(), c.r.Header))
 	defer d.writer.stop()
 	defer d.batch.drop()
 	resp, err := c.upstream.send(ctx, t, s)

@@ -3,35 +3,66 @@ package modelcall
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
 
 // eventWriter writes an event stream to the client. While the provider is silent it keeps the
-// connection alive: before the first event with comments, and only after the commit time, because
-// until then a failure can still be a status; later with the caller's heartbeat when one is due.
+// connection alive with comments: before the first event only after the commit time, because until
+// then a failure can still be a status; later when a heartbeat is due. A client that counts only
+// events gets one of them in between.
 type eventWriter struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
 	timeouts *Timeouts
 	now      func() time.Time
 	begin    func(http.Header) // sets headers of the answer, before the first write
-	event    []byte            // the heartbeat once an event was sent, nil for a comment
+	idle     idleEvent
 
 	mu      sync.Mutex // guards the following, and writing
 	started bool
 	sent    bool // an event was
 	stopped bool
 	last    time.Time // of the last write
+	event   time.Time // of the last event, or of the start
 	timer   *time.Timer
 }
 
-var heartbeat = sse.AppendComment(nil, "keep-alive")
+var (
+	heartbeat = sse.AppendComment(nil, "keep-alive")
+	keepalive = []byte("event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n")
+)
 
-func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, event []byte, begin func(http.Header)) *eventWriter {
-	e := &eventWriter{w: w, control: http.NewResponseController(w), timeouts: timeouts, now: now, event: event, begin: begin}
+// idleEvent is the event that keeps the stream of a client alive that counts only events.
+type idleEvent struct {
+	data  []byte        // nil: comments do
+	after time.Duration // how long there must have been no other event
+	first bool          // it may come before any other event
+}
+
+// idleEventOf returns the event for a caller.
+//
+// Codex counts events of any type and no comments, and gives up after 300 s (codex-rs,
+// codex-api/src/sse; stream_idle_timeout_ms). Other callers of the Responses API get none:
+// openai-node takes it only after response.created. Clients of the Messages API expect pings, and
+// only after message_start.
+func idleEventOf(op provider.Operation, caller http.Header) idleEvent {
+	switch {
+	case op == provider.Responses && strings.HasPrefix(caller.Get("Originator"), "codex"):
+		return idleEvent{data: keepalive, after: time.Minute, first: true}
+	case op == provider.Messages:
+		return idleEvent{data: anthropic.Ping}
+	}
+	return idleEvent{}
+}
+
+func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, begin func(http.Header), idle idleEvent) *eventWriter {
+	e := &eventWriter{w: w, control: http.NewResponseController(w), timeouts: timeouts, now: now, begin: begin, idle: idle}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.timer = time.AfterFunc(timeouts.Commit, e.beat)
@@ -51,8 +82,8 @@ func (e *eventWriter) beat() {
 		return
 	}
 	beat := heartbeat
-	if e.sent && e.event != nil {
-		beat = e.event
+	if idle := &e.idle; idle.data != nil && (e.sent || e.started && idle.first) && e.now().Sub(e.event) >= idle.after {
+		beat, e.event = idle.data, e.now()
 	}
 	_ = errors.Join(e.write(beat), e.flush()) // the request's context shows that a client has left
 	e.timer.Reset(interval)
@@ -65,8 +96,9 @@ func (e *eventWriter) send(events []byte) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.sent = true
-	return errors.Join(e.write(events), e.flush())
+	err := e.write(events)
+	e.sent, e.event = true, e.last
+	return errors.Join(err, e.flush())
 }
 
 // flush ignores a writer of another module that cannot flush.
@@ -101,7 +133,7 @@ func (e *eventWriter) write(events []byte) error {
 
 // start commits to 200: from here on a failure is an event.
 func (e *eventWriter) start() {
-	e.started = true
+	e.started, e.event = true, e.now()
 	h := e.w.Header()
 	e.begin(h)
 	h["Content-Type"] = eventStreamContentType

@@ -35,10 +35,6 @@ func (messages) references(b *jsonscan.Body) (request.Refs, error) {
 	return request.MessagesReferences(b)
 }
 
-// heartbeat implements [Operation]. Claude Code gives up a stream in which it sees no event for too
-// long, and does not see comments.
-func (messages) heartbeat(http.Header) []byte { return anthropic.Ping }
-
 func (messages) encode(e encoding) (*sending, error) {
 	switch e.target.operation {
 	case provider.Chat, provider.Responses:

@@ -26,8 +26,6 @@ type Operation interface {
 	// references reads what the request asks of the provider's account. The tools are complete with an
 	// error too, which is a 400.
 	references(b *jsonscan.Body) (request.Refs, error)
-	// heartbeat is what keeps the stream of a caller alive once it has begun, nil for a comment.
-	heartbeat(h http.Header) []byte
 	// encode writes the request for a target: as it is with a few edits, or translated. The error is
 	// a 400.
 	encode(e encoding) (*sending, error)
@@ -88,6 +86,8 @@ type sending struct {
 	query     string      // likewise
 	stream    bool
 	answer    answer
+
+	droppedTools []string // types of tools that the request is sent without
 }
 
 // answer turns a provider's answer into the caller's.

@@ -28,8 +28,6 @@ func (responses) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, err
 
 func (responses) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
 
-func (responses) heartbeat(http.Header) []byte { return nil }
-
 func (responses) encode(e encoding) (*sending, error) {
 	if e.target.operation == provider.Chat {
 		return encodeResponsesAsChat(e)
@@ -63,6 +61,7 @@ func encodeResponsesAsChat(e encoding) (*sending, error) {
 	body, original, err := fromresponses.Request(e.body, e.asked.Stream, fromresponses.Options{
 		UpstreamModel: e.target.model.Name, MaxOutput: e.output, MaxTokensField: p.MaxTokensField,
 		DeveloperRole: p.Translate.DeveloperRole, ReasoningContent: p.Translate.ReasoningContent,
+		DropUnknownTools: !p.Translate.RefuseUnknownTools,
 	})
 	if err != nil {
 		return nil, err
@@ -70,7 +69,8 @@ func encodeResponsesAsChat(e encoding) (*sending, error) {
 	if price := e.maxPrice; price != nil {
 		body = openrouter.AppendMaxPrice(body, price.prompt, price.completion)
 	}
-	return &sending{operation: provider.Chat, body: [][]byte{body}, stream: e.asked.Stream, answer: &responsesFromChat{e.answer, original, e.ids}}, nil
+	return &sending{operation: provider.Chat, body: [][]byte{body}, stream: e.asked.Stream,
+		droppedTools: original.DroppedTools(), answer: &responsesFromChat{e.answer, original, e.ids}}, nil
 }
 
 // responsesFromChat is the answer of a provider that has only chat completions.

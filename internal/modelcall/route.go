@@ -71,6 +71,11 @@ func (t *target) translatesResponses() bool {
 	return t.asked == provider.Responses && t.operation != t.asked
 }
 
+// dropsUnknownTools reports whether the provider gets no tools but those that the caller runs.
+func (t *target) dropsUnknownTools() bool {
+	return t.translatesResponses() && t.operation == provider.Chat && !t.provider.Translate.RefuseUnknownTools
+}
+
 // outputField is the one name that the provider knows for the output limit of a chat. It is "" if it
 // knows the usual ones, or if the request is translated.
 func (t *target) outputField() string {

@@ -48,6 +48,9 @@ func (s *storedState) forget() { s.read, s.refs, s.err = false, request.Refs{}, 
 func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (use accountUse, err error) {
 	tools := s.tools(b)
 	defer s.forget()
+	if t.dropsUnknownTools() { // so nothing runs there
+		tools.Hosted, tools.HostedIn, tools.BuiltIn = "", "", 0
+	}
 	if t.provider.Dialect.OpenRouterFields() {
 		openrouter.AddHostedTools(&tools, t.model.Name, b)
 	}

@@ -87,6 +87,10 @@ type Timeouts struct {
 type Translate struct {
 	DeveloperRole    bool // they know the role developer
 	ReasoningContent bool // they expect their reasoning in later requests
+
+	// RefuseUnknownTools refuses a request with tools that chat completions cannot have, instead of
+	// leaving these out.
+	RefuseUnknownTools bool
 }
 
 // Provider is one configured provider. It does not change after New and is safe for concurrent use.

@@ -1,9 +1,12 @@
 package fromresponses_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
@@ -60,6 +63,47 @@ func TestAWrittenAnswerIsLikeThatOfAProvider(t *testing.T) {
 	}
 	if _, err := checkEvents(string(out)); err != nil {
 		t.Error(err)
+	}
+}
+
+// A model writes the arguments of a custom tool token by token.
+func TestTheInputOfACustomToolIsTheSameHoweverItIsCut(t *testing.T) {
+	original := originalOf(t, `{"model":"fake/echo","input":"hi","tools":[{"type":"custom","name":"f"}]}`)
+	for arguments, want := range map[string]string{
+		`{"input":"a\n\"b\" \u00e9\ud83d\ude00 \\ \/"}`:            "a\n\"b\" é😀 \\ /",
+		` { "x" : {"input":["}"],"\"":1} , "input" : "b" , "y":2}`: "b",
+		"{\"input\":\"line\nend \\d \\u12x\"}":                     "line\nend \\d \\u12x",
+		`"quoted"`:                                                 "quoted",
+		"*** Begin\n\"patch\"":                                     "*** Begin\n\"patch\"",
+		` {"patch":"other"}`:                                       ` {"patch":"other"}`,
+		`{"input":7}`:                                              `{"input":7}`,
+		`{}`:                                                       "",
+		``:                                                         "",
+	} {
+		for cut := range len(arguments) + 1 {
+			if !utf8.ValidString(arguments[:cut]) {
+				continue
+			}
+			s := fromresponses.NewStream(original, translatetest.NewCall(), counter{})
+			call := openai.CallDelta{Begin: true, ID: []byte(`"call_a"`), Name: []byte(`"f"`), Arguments: jsonscan.AppendString(nil, arguments[:cut])}
+			out := s.Write(nil, &openai.Delta{Call: &call})
+			call = openai.CallDelta{Arguments: jsonscan.AppendString(nil, arguments[cut:])}
+			out = s.Write(out, &openai.Delta{Call: &call})
+			out, err := s.Close(s.Write(out, &openai.Delta{Finish: "tool_calls"}), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := checkEvents(string(out)); err != nil {
+				t.Errorf("%s at %d: %v", arguments, cut, err)
+			}
+			_, rest, _ := strings.Cut(string(out), `custom_tool_call_input.done","sequence_number":`)
+			line, _, _ := strings.Cut(rest, "}\n")
+			var done struct{ Input string }
+			_, members, _ := strings.Cut(line, ",")
+			if err := json.Unmarshal([]byte("{"+members+"}"), &done); err != nil || done.Input != want {
+				t.Errorf("%s at %d: %q, %v", arguments, cut, done.Input, err)
+			}
+		}
 	}
 }
 
