@@ -170,6 +170,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/translate/fromresponses", "internal/jsonscan", "the wire is JSON"},
 	{"internal/translate/fromresponses", "internal/openai", "chat and Responses are its shapes"},
 	{"internal/translate/fromresponses", "internal/translate", "requests are read and refused by one set of rules"},
+	{"internal/translate/fromresponses", "internal/translate/chunks", "the content of the provider's answer"},
 	{"internal/translate/toresponses", "internal/apierror", "its refusals"},
 	{"internal/translate/toresponses", "internal/jsonscan", "the wire is JSON"},
 	{"internal/translate/toresponses", "internal/openai", "chat and Responses are its shapes"},
