@@ -25,12 +25,20 @@ type oddity struct {
 	text                             string // "" = the echo
 	finish                           string // "" = stop
 	noUsage                          bool   // the provider reports none, or an impossible one
+	status                           int    // of a refusal; 0 = 502
+	code                             string // "" = upstream_error
 }
 
 var (
 	cut   = oddity{chat: refused, chatStream: broken, ask: refused, askStream: broken}
 	never = oddity{chat: refused, chatStream: refused, ask: refused, askStream: refused}
 )
+
+// as is the oddity refused with another status and code.
+func (o oddity) as(status int, code string) oddity {
+	o.status, o.code = status, code
+	return o
+}
 
 // oddities has a row for every behaviour: a new one needs an expectation.
 var oddities = map[string]oddity{
@@ -50,8 +58,10 @@ var oddities = map[string]oddity{
 	"stall":           {},
 	"step":            {},
 	"unknown-event":   {},
-	"wrong-type-200":  {chatStream: refused, askStream: refused},
-	"no-stream":       {chatStream: refused, askStream: refused},
+	"hang":            {}, "late": {}, "no-prefill": {}, "cache-usage": {}, "redacted-thinking": {}, // as echo, but for messages:
+	"no-event-lines": {}, "pings": {}, "stop-sequence": {}, "pause-turn": {}, "context-window": {}, "hosted-tools": {}, "unknown-block": {},
+	"wrong-type-200": {chatStream: refused, askStream: refused},
+	"no-stream":      {chatStream: refused, askStream: refused},
 
 	"cut-mid-stream":  cut,
 	"cut-reset":       {chat: refused, chatStream: failed, ask: refused, askStream: failed},
@@ -60,6 +70,11 @@ var oddities = map[string]oddity{
 	"err-mid-stream":  cut,
 	"err-first-event": {chat: refused, chatStream: refused, ask: refused, askStream: failed},
 	"response-failed": {chatStream: broken, ask: reportsFailure, askStream: reportsFailure},
+	"overloaded":      {chat: refused, chatStream: failed, ask: refused, askStream: failed},
+	"spend-cap":       never.as(502, "upstream_quota_exhausted"),
+	"too-long":        never.as(400, "context_length_exceeded"),
+	"azure-filter":    never.as(422, "provider_content_policy"),
+	"reset":           never,
 	"no-answer":       never,
 	"empty":           never,
 	"redirect-307":    never,
@@ -132,12 +147,16 @@ func (h *harness) oddCall(t *testing.T, name, path, more string, o oddity, want 
 			return
 		}
 	}
+	status, code := 502, "upstream_error"
+	if o.code != "" {
+		status, code = o.status, o.code
+	}
 	switch want {
 	case good:
 		h.wantWhole(t, where, o, a, events, row)
 		return
 	case refused:
-		wantRefusal(t, path, a, 502, "upstream_error")
+		wantRefusal(t, path, a, status, code)
 	case broken:
 		if a.err != nil {
 			t.Errorf("%s: the stream to the client broke too: %v", where, a.err)
@@ -148,7 +167,7 @@ func (h *harness) oddCall(t *testing.T, name, path, more string, o oddity, want 
 			t.Errorf("%s: %s", where, a.body)
 		}
 	}
-	if at(row, "status") != number("502") || at(row, "code") != "upstream_error" || at(row, "provider_name") != "fake" {
+	if at(row, "status") != number(itoa(status)) || at(row, "code") != code || at(row, "provider_name") != "fake" {
 		t.Errorf("%s: row %v", where, row)
 	}
 }

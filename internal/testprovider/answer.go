@@ -41,6 +41,35 @@ func (t *Transport) responses(req *http.Request) (answer, error) {
 	})
 }
 
+// messages serves POST {base}/messages.
+func (t *Transport) messages(req *http.Request) (answer, error) {
+	return t.serve(req, "messages", func(r *Request, reply *Reply) answer {
+		if r.Stream {
+			return answer{stream: reply.MessageStream()}
+		}
+		return answer{body: reply.Message()}
+	})
+}
+
+// countTokens serves POST {base}/messages/count_tokens.
+func (t *Transport) countTokens(req *http.Request) (answer, error) {
+	body, err := readBody(req)
+	if err != nil {
+		return answer{}, err
+	}
+	r, err := ParseMessages(req.Header, body, true)
+	if err != nil {
+		return answer{}, err
+	}
+	if _, err := findModel(r.Model); err != nil {
+		return answer{}, err
+	}
+	return answer{body: r.TokenCount()}, nil
+}
+
+// TokenCount is the answer of count_tokens.
+func (r *Request) TokenCount() Object { return Object{{"input_tokens", r.inputTokens()}} }
+
 // serve decides on the reply. write brings it into the shape of the API, the
 // conversation of which is in the member of that name.
 func (t *Transport) serve(req *http.Request, conversation string, write func(*Request, *Reply) answer) (answer, error) {
@@ -48,7 +77,12 @@ func (t *Transport) serve(req *http.Request, conversation string, write func(*Re
 	if err != nil {
 		return answer{}, err
 	}
-	r, err := ParseRequest(body)
+	var r *Request
+	if isMessages(req) {
+		r, err = ParseMessages(req.Header, body, false)
+	} else {
+		r, err = ParseRequest(body)
+	}
 	if err != nil {
 		return answer{}, err
 	}
@@ -82,6 +116,9 @@ func (t *Transport) serve(req *http.Request, conversation string, write func(*Re
 
 // check refuses what this provider cannot answer.
 func (r *Request) check(conversation string) error {
+	if r.messages {
+		return nil // ParseMessages has
+	}
 	if conversation == "input" {
 		r.N = nil // of chat only
 		for _, stored := range []string{"previous_response_id", "conversation"} {
@@ -119,7 +156,7 @@ func (r *Request) check(conversation string) error {
 func (r *Request) reply(model Model) (*Reply, error) {
 	limit := MaxOutputTokens
 	if name, tokens := r.OutputLimit(); name != "" {
-		if tokens < 1 {
+		if tokens < 1 && !r.messages { // there 0 only fills the cache
 			return nil, errValue(name, "%q is at least 1, not %d", name, tokens)
 		}
 		limit = min(limit, tokens)
@@ -139,7 +176,7 @@ func (r *Request) reply(model Model) (*Reply, error) {
 	var pieces []string
 	var cut bool
 	results := r.Results()
-	if called != nil && results == nil {
+	if called != nil && results == nil && limit > 0 {
 		arguments := "{}"
 		if present(called.Parameters) {
 			if arguments, err = exampleJSON(called.Parameters); err != nil {
@@ -158,12 +195,18 @@ func (r *Request) reply(model Model) (*Reply, error) {
 		if text, err = r.Formatted(text); err != nil {
 			return nil, err
 		}
-		pieces, cut = splitTokens(r.Stop.cut(text), limit)
+		text, reply.StopSequence = r.Stop.cut(text)
+		pieces, cut = splitTokens(text, limit)
 		reply.Text = pieces
 	}
 	if cut {
-		reply.Finish = "length"
+		reply.Finish, reply.StopSequence = "length", ""
 	}
-	reply.Usage = Usage{Input: r.inputTokens(), Output: reply.Choices * len(pieces)}
+	if r.Thinks && limit > 0 {
+		reply.Reasoning, _ = splitTokens(ThinkingText, limit)
+		reply.ThinkingOmitted = r.ThinkingOmitted
+	}
+	thought := len(reply.Reasoning)
+	reply.Usage = Usage{Input: r.inputTokens(), Output: reply.Choices*len(pieces) + thought, Reasoning: thought}
 	return reply, nil
 }

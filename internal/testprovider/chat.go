@@ -93,7 +93,7 @@ func (r *Reply) chatCall(choice, call int, arguments string) Object {
 func (u Usage) chat() Object {
 	return Object{
 		{"prompt_tokens", u.Input}, {"completion_tokens", u.Output}, {"total_tokens", u.Input + u.Output},
-		{"prompt_tokens_details", Object{{"cached_tokens", 0}}},
+		{"prompt_tokens_details", Object{{"cached_tokens", u.CacheRead}}},
 		{"completion_tokens_details", Object{{"reasoning_tokens", u.Reasoning}}},
 	}
 }

@@ -71,3 +71,33 @@ func errTooLarge(limit int) error {
 func errFails(id string) error {
 	return &apiError{status: http.StatusInternalServerError, kind: "server_error", message: fmt.Sprintf("the model %q always fails", id)}
 }
+
+// errField refuses a field as the Messages API does, which has no param.
+func errField(path, format string, args ...any) error {
+	return errPlain("%s: %s", path, fmt.Sprintf(format, args...))
+}
+
+func errPlain(format string, args ...any) error {
+	return refuse(http.StatusBadRequest, "", "", format, args...)
+}
+
+// messagesErrors are Anthropic's types of errors by status.
+var messagesErrors = map[int]string{
+	http.StatusUnauthorized: "authentication_error", http.StatusPaymentRequired: "billing_error",
+	http.StatusForbidden: "permission_error", http.StatusNotFound: "not_found_error", http.StatusConflict: "conflict_error",
+	http.StatusRequestEntityTooLarge: "request_too_large", http.StatusTooManyRequests: "rate_limit_error",
+	http.StatusServiceUnavailable: "overloaded_error", http.StatusGatewayTimeout: "timeout_error", 529: "overloaded_error",
+}
+
+// MessagesError is Anthropic's body of an error.
+func MessagesError(status int, message, requestID string) Object {
+	kind, ok := messagesErrors[status]
+	switch {
+	case ok:
+	case status >= 500:
+		kind = "api_error"
+	default:
+		kind = "invalid_request_error"
+	}
+	return Object{{"type", "error"}, {"error", Object{{"type", kind}, {"message", message}}}, {"request_id", requestID}}
+}

@@ -23,6 +23,17 @@ type Reply struct {
 
 	Usage    Usage
 	Settings Object // members of the request that a response object repeats
+
+	MessageParts
+}
+
+// MessageParts is what only the Messages API shows.
+type MessageParts struct {
+	StopSequence    string   // that ended the text
+	Redacted        bool     // the reasoning is encrypted
+	ThinkingOmitted bool     // the reasoning is only signed
+	Hosted          []Object // blocks of tools that ran at the provider, before Text
+	Citations       []Object // of Text
 }
 
 // Call is a call of a tool. All calls of a reply have as many pieces.
@@ -33,8 +44,21 @@ type Call struct {
 	Arguments []string // pieces
 }
 
-// Usage counts tokens. Output includes Reasoning.
-type Usage struct{ Input, Output, Reasoning int }
+// Usage counts tokens. Output includes Reasoning. Input includes what was read
+// from the cache, written to it for five minutes and for an hour.
+type Usage struct {
+	Input, Output, Reasoning int
+
+	CacheRead, CacheWrite, CacheWriteHour int
+
+	Searches int // on the web, in the Messages API
+}
+
+// Message is the reply as an answer of the Messages API.
+func (r *Reply) Message() Object { return messageWriter{r}.whole() }
+
+// MessageStream is the reply as events of the Messages API.
+func (r *Reply) MessageStream() *Stream { return messageWriter{r}.stream() }
 
 func (r *Reply) text() string          { return strings.Join(r.Text, "") }
 func (r *Reply) reasoningText() string { return strings.Join(r.Reasoning, "") }

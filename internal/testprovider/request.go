@@ -9,7 +9,7 @@ import (
 // maxStops is OpenAI's limit of stop sequences.
 const maxStops = 4
 
-// Request is a call of either API, as far as an answer depends on it.
+// Request is a call of any of the APIs, as far as an answer depends on it.
 type Request struct {
 	Model         string `json:"model"`
 	Stream        bool   `json:"stream"`
@@ -36,6 +36,11 @@ type Request struct {
 
 	// Members are all members as they were sent.
 	Members map[string]json.RawMessage `json:"-"`
+
+	// Thinks: the Messages API asks for thinking, or, omitted, only for its signature.
+	Thinks          bool `json:"-"`
+	ThinkingOmitted bool `json:"-"`
+	messages        bool // of the Messages API, and checked as a whole
 }
 
 // format is response_format of chat and text.format of Responses.
@@ -204,12 +209,12 @@ func (l *stopList) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// cut ends text before the first stop sequence in it.
-func (l stopList) cut(text string) string {
+// cut ends text before the first stop sequence in it, and says which that was.
+func (l stopList) cut(text string) (rest, stop string) {
 	for _, s := range l {
-		if s != "" {
-			text, _, _ = strings.Cut(text, s)
+		if before, _, found := strings.Cut(text, s); found && s != "" {
+			text, stop = before, s
 		}
 	}
-	return text
+	return text, stop
 }

@@ -35,7 +35,7 @@ func (r *Reply) status() string {
 
 func (u Usage) responses() Object {
 	return Object{
-		{"input_tokens", u.Input}, {"input_tokens_details", Object{{"cached_tokens", 0}, {"cache_write_tokens", 0}}},
+		{"input_tokens", u.Input}, {"input_tokens_details", Object{{"cached_tokens", u.CacheRead}, {"cache_write_tokens", u.CacheWrite + u.CacheWriteHour}}},
 		{"output_tokens", u.Output}, {"output_tokens_details", Object{{"reasoning_tokens", u.Reasoning}}},
 		{"total_tokens", u.Input + u.Output},
 	}

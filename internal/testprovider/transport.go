@@ -7,8 +7,10 @@
 //	client.Post("http://test.invalid/v1/chat/completions", "application/json",
 //		strings.NewReader(`{"model":"echo","messages":[{"role":"user","content":"hello"}]}`))
 //
-// It serves GET {base}/models, POST {base}/chat/completions and POST
-// {base}/responses, the last two streamed or not, with these models:
+// It serves GET {base}/models, POST {base}/chat/completions, POST
+// {base}/responses and, as Anthropic does, POST {base}/messages, these three
+// streamed or not, POST {base}/messages/count_tokens, and POST {base}/embeddings,
+// with these models:
 //
 //   - echo says "You said: " and the text of the last user message. Attached
 //     images, sounds and files are counted: "You said: look (with 1 image)". Without
@@ -29,6 +31,14 @@
 // one. The input counts the texts and tool arguments of the whole conversation
 // and no attachment; the output counts what was written. No model writes more
 // than 16384 tokens.
+//
+// The Messages API refuses what Anthropic refuses for all its models. With
+// thinking asked for, every model thinks [ThinkingText] and signs it; a signature
+// of another model or another text is refused. The list of models is Anthropic's
+// if the request has an anthropic-version.
+//
+// An embedding depends on the words of the input only: inputs with common words
+// have similar ones.
 //
 // Limits: it keeps no state (previous_response_id and its like are refused), calls
 // functions only, one a turn, and ignores sampling parameters.
@@ -54,7 +64,8 @@ const maxBody = 32 << 20
 // Transport answers requests without a network. The zero value is ready. It may be
 // used by several goroutines at once; its fields may not change meanwhile.
 //
-// Every mistake of the caller is an answer with OpenAI's error body. RoundTrip
+// Every mistake of the caller is an answer with the error body of OpenAI, or of
+// Anthropic for the Messages API. RoundTrip
 // itself only fails if the request's body cannot be read or its context ends.
 type Transport struct {
 	// Now is the clock for time stamps and the header openai-processing-ms.
@@ -76,6 +87,18 @@ var routes = []struct {
 	{"/models", http.MethodGet, (*Transport).listModels},
 	{"/chat/completions", http.MethodPost, (*Transport).chat},
 	{"/responses", http.MethodPost, (*Transport).responses},
+	{"/embeddings", http.MethodPost, (*Transport).embeddings},
+	{messagesPath, http.MethodPost, (*Transport).messages},
+	{messagesPath + "/count_tokens", http.MethodPost, (*Transport).countTokens},
+}
+
+const messagesPath = "/messages"
+
+// isMessages reports whether a request is of the Messages API. Its list of models
+// has the same path as OpenAI's.
+func isMessages(req *http.Request) bool {
+	path := strings.TrimSuffix(req.URL.Path, "/count_tokens")
+	return strings.HasSuffix(path, messagesPath) || strings.HasSuffix(path, "/models") && req.Header.Get("Anthropic-Version") != ""
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -87,19 +110,28 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	start := t.now()
-	header := http.Header{}
-	header.Set("Openai-Organization", "test-provider")
-	header.Set("Openai-Version", "2020-10-01")
-	header.Set("X-Request-Id", "req_"+t.newID())
-
+	header, id := http.Header{}, "req_"+t.newID()
 	status := http.StatusOK
 	a, err := t.route(req, header)
-	if refusal, ok := errors.AsType[*apiError](err); ok {
-		status, a = refusal.status, answer{body: refusal.body()}
-	} else if err != nil {
+	refusal, refused := errors.AsType[*apiError](err)
+	if err != nil && !refused {
 		return nil, err
 	}
-	header.Set("Openai-Processing-Ms", strconv.FormatInt(t.now().Sub(start).Milliseconds(), 10))
+	if refused {
+		status, a = refusal.status, answer{body: refusal.body()}
+	}
+	if isMessages(req) {
+		header.Set("Request-Id", id)
+		header.Set("Anthropic-Organization-Id", "test-provider")
+		if refused {
+			a.body = MessagesError(status, refusal.message, id)
+		}
+	} else {
+		header.Set("Openai-Organization", "test-provider")
+		header.Set("Openai-Version", "2020-10-01")
+		header.Set("X-Request-Id", id)
+		header.Set("Openai-Processing-Ms", strconv.FormatInt(t.now().Sub(start).Milliseconds(), 10))
+	}
 
 	resp := &http.Response{
 		Status:     fmt.Sprintf("%d %s", status, http.StatusText(status)),

@@ -26,6 +26,11 @@ func TestMain(m *testing.M) {
 
 // child starts the provider as a process and returns its address.
 func child(t *testing.T, args ...string) (cmd *exec.Cmd, stdin io.Closer, base string) {
+	cmd, stdin, out := start(t, args...)
+	return cmd, stdin, address(t, out)
+}
+
+func start(t *testing.T, args ...string) (cmd *exec.Cmd, stdin io.Closer, out *bufio.Reader) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // a hanging child is killed
 	t.Cleanup(cancel)
@@ -35,19 +40,25 @@ func child(t *testing.T, args ...string) (cmd *exec.Cmd, stdin io.Closer, base s
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
+	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
+	return cmd, in, bufio.NewReader(pipe)
+}
+
+// address is in the next line of the output.
+func address(t *testing.T, out *bufio.Reader) string {
+	t.Helper()
+	line, err := out.ReadString('\n')
 	base, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	if err != nil || !ok || !strings.HasPrefix(base, "http://127.0.0.1:") {
-		t.Fatalf("first line %q, %v", line, err)
+		t.Fatalf("line %q, %v", line, err)
 	}
-	return cmd, in, base
+	return base
 }
 
 func chat(t *testing.T, base, model string) *http.Response {
@@ -102,8 +113,23 @@ func TestShowsWhatItReceived(t *testing.T) {
 	}
 }
 
+func TestInstancesAreIndependent(t *testing.T) {
+	_, _, out := start(t, "-instances", "2")
+	first, second := address(t, out), address(t, out)
+	resp, err := http.Post(first+"/_control/become?model=echo&as=err-503", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	for base, want := range map[string]int{first: 503, second: 200} {
+		if got := chat(t, base, "echo").StatusCode; got != want {
+			t.Errorf("status %d, want %d", got, want)
+		}
+	}
+}
+
 func TestRefusesWhatItDoesNotKnow(t *testing.T) {
-	for _, args := range [][]string{{"-nonsense"}, {"-listen", "127.0.0.1:no-port"}} {
+	for _, args := range [][]string{{"-nonsense"}, {"-listen", "127.0.0.1:no-port"}, {"-instances", "0"}, {"-instances", "99"}} {
 		if err := run(context.Background(), args, strings.NewReader(""), io.Discard, io.Discard); err == nil {
 			t.Errorf("%q runs", args)
 		}

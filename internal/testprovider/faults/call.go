@@ -13,7 +13,7 @@ type call struct {
 	*testprovider.Request
 	http   *http.Request
 	api    api
-	serial int64
+	id     string // of the request
 	mode   behaviour
 	prompt string // text of the last user message
 
@@ -21,37 +21,79 @@ type call struct {
 	showUsage bool
 }
 
+// reader reads the body of a call, and says what a good answer to it is.
+type reader func(*http.Request, []byte) (*testprovider.Request, func(*call) script, error)
+
 // model serves an endpoint that is chosen by the body's "model".
-func (p *Provider) model(a api, answer func(*call) script) http.Handler {
+func (p *Provider) model(a api, read reader) http.Handler {
 	return p.recorded(func(r *http.Request, body []byte) script {
-		if r.Header.Get("Content-Encoding") != "" {
-			return errorScript(a, http.StatusUnsupportedMediaType, "", "compressed bodies are not understood")
-		}
-		request, err := testprovider.ParseRequest(body)
-		if err != nil {
-			return errorScript(a, http.StatusBadRequest, "invalid_value", err.Error())
-		}
-		mode, ok := behaviourOf(request.Model)
-		if !ok {
-			return errorScript(a, http.StatusNotFound, "model_not_found", fmt.Sprintf("no model %q", request.Model))
-		}
-		if strings.HasPrefix(r.URL.Path, redirectPrefix) {
-			mode = behaviours["echo"] // the end of the redirect, not a loop
-		}
-		c := &call{Request: request, http: r, api: a, serial: p.serial.Add(1), mode: mode, prompt: request.Prompt().Text}
-		c.reply = &testprovider.Reply{ID: fmt.Sprintf("fake_%d", c.serial), Model: c.Model, Now: p.Now, Created: p.Now().Unix()}
-		var s script
-		if mode.answer != nil {
-			s = mode.answer(c)
-		} else {
-			s = answer(c)
-		}
-		for key, value := range mode.header {
+		serial := p.serial.Add(1)
+		c := &call{http: r, api: a, id: fmt.Sprintf("req_fake_%d", serial)}
+		s := p.answer(c, body, read, fmt.Sprintf("fake_%d", serial))
+		for key, value := range c.mode.header {
 			s.header.Add(key, value)
 		}
-		s.header.Set("X-Request-Id", fmt.Sprintf("req_fake_%d", c.serial))
+		if a == anthropic {
+			s.header.Set("Request-Id", c.id)
+		} else {
+			s.header.Set("X-Request-Id", c.id)
+		}
 		return s
 	})
+}
+
+// answer is the answer to a call. id ends the ids in it.
+func (p *Provider) answer(c *call, body []byte, read reader, id string) script {
+	if c.http.Header.Get("Content-Encoding") != "" {
+		return c.fails(http.StatusUnsupportedMediaType, "", "compressed bodies are not understood")
+	}
+	request, answer, err := read(c.http, body)
+	if err != nil {
+		return c.fails(http.StatusBadRequest, "invalid_value", err.Error())
+	}
+	mode, ok := p.attempts.next(request.Model)
+	if !ok {
+		return c.fails(http.StatusNotFound, "model_not_found", fmt.Sprintf("no model %q", request.Model))
+	}
+	if strings.HasPrefix(c.http.URL.Path, redirectPrefix) {
+		mode = behaviours["echo"] // the end of the redirect, not a loop
+	}
+	c.Request, c.mode, c.prompt = request, mode, request.Prompt().Text
+	c.reply = &testprovider.Reply{ID: id, Model: c.Model, Now: p.Now, Created: p.Now().Unix()}
+	var s script
+	switch {
+	case mode.refuses != nil && mode.refuses(c):
+		s = c.fails(http.StatusBadRequest, "invalid_value", c.complaint())
+	case mode.answer != nil:
+		s = mode.answer(c)
+	default:
+		s = answer(c)
+	}
+	switch mode.retryAfter {
+	case "":
+	case "none":
+		s.header.Del("Retry-After")
+	default:
+		s.header.Set("Retry-After", mode.retryAfter)
+	}
+	return s
+}
+
+// openAIBody reads the body of chat or Responses.
+func openAIBody(answer func(*call) script) reader {
+	return func(_ *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+		r, err := testprovider.ParseRequest(body)
+		return r, answer, err
+	}
+}
+
+// embeddingsBody reads the body of a call of POST /embeddings.
+func embeddingsBody(_ *http.Request, body []byte) (*testprovider.Request, func(*call) script, error) {
+	r, err := testprovider.ParseEmbeddings(body)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &testprovider.Request{Model: r.Model}, func(c *call) script { return c.plainScript(r.Result()) }, nil
 }
 
 // streams reports whether the answer is a stream.
@@ -60,7 +102,7 @@ func (c *call) streams() bool { return c.Stream || c.mode.events > 0 }
 // chatScript answers POST /chat/completions.
 func chatScript(c *call) script {
 	if err := c.prepare(); err != nil {
-		return errorScript(c.api, http.StatusBadRequest, "invalid_value", err.Error())
+		return c.fails(http.StatusBadRequest, "invalid_value", err.Error())
 	}
 	if c.streams() {
 		return c.streamScript(c.reply.ChatStream(c.showUsage), c.chatError())
@@ -74,7 +116,7 @@ func (p *Provider) responsesScript(c *call) script {
 	previous, store := c.Has("previous_response_id"), string(c.Members["store"]) != "false"
 	if c.api == openRouter {
 		if previous || c.Has("store") && store {
-			return errorScript(c.api, http.StatusBadRequest, "", "this API keeps nothing: store and previous_response_id")
+			return c.fails(http.StatusBadRequest, "", "this API keeps nothing: store and previous_response_id")
 		}
 		store = false
 	}
@@ -91,7 +133,7 @@ func (p *Provider) responsesScript(c *call) script {
 		p.stored.put("resp_"+c.reply.ID, c.prompt)
 	}
 	if err := c.prepare(); err != nil {
-		return errorScript(c.api, http.StatusBadRequest, "invalid_value", err.Error())
+		return c.fails(http.StatusBadRequest, "invalid_value", err.Error())
 	}
 	c.reply.Settings = c.Settings().With("store", store)
 	if c.streams() {

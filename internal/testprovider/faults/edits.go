@@ -38,6 +38,9 @@ func nulls(o object, names ...string) object {
 }
 
 func nullFields(o object) object {
+	if isMessage(o) {
+		return nullMessage(o)
+	}
 	if !isChat(o) {
 		return noUsage(o)
 	}
@@ -52,6 +55,9 @@ func nullFields(o object) object {
 }
 
 func sloppy(o object) object {
+	if isMessage(o) {
+		return sloppyMessage(o)
+	}
 	if !isChat(o) {
 		o = member(o.Without("sequence_number"), "response", sloppy)
 		if o.Get("object") == "response" {
@@ -78,6 +84,9 @@ func floatCreated(o object) object {
 }
 
 func noUsage(o object) object {
+	if isMessage(o) {
+		return noMessageUsage(o)
+	}
 	if isChat(o) {
 		return o.Without("usage")
 	}
@@ -123,6 +132,9 @@ func usageInline(events []event) []event {
 }
 
 func usageEach(events []event) []event {
+	if events[0].Name == "message_start" {
+		return messageUsageEach(events)
+	}
 	events, usage := takeUsage(events)
 	said := 0
 	for i, e := range events {
@@ -138,11 +150,14 @@ func usageEach(events []event) []event {
 }
 
 func withoutDone(events []event) []event {
-	return slices.DeleteFunc(events, func(e event) bool { return e.Data == nil })
+	return slices.DeleteFunc(events, func(e event) bool { return e.Data == nil || e.Name == "message_stop" })
 }
 
 func withDone(events []event) []event {
-	return append(withoutDone(events), event{})
+	if last := events[len(events)-1]; last.Data == nil {
+		return events
+	}
+	return append(events, event{})
 }
 
 func idChanges(events []event) []event {
@@ -158,7 +173,15 @@ func emptyDeltas(events []event) (out []event) {
 	for _, e := range events {
 		if e.Text {
 			empty := event{Name: e.Name, Data: choice(e.Data, func(c object) object { return c.With("delta", object{}) })}
-			if !isChat(e.Data) {
+			switch {
+			case e.Name == "content_block_delta":
+				empty.Data = member(e.Data, "delta", func(d object) object {
+					if d.Has("text") {
+						return d.With("text", "")
+					}
+					return d.With("partial_json", "")
+				})
+			case !isChat(e.Data):
 				empty.Data = e.Data.With("delta", "")
 			}
 			out = append(out, empty)
@@ -172,8 +195,11 @@ func unknownEvent(events []event) []event {
 	if events[0].Name == "" {
 		return events
 	}
-	const kind = "response.fake_mystery"
-	data := events[0].Data.Without("response").With("type", kind).With("mystery", "nobody knows this event")
+	kind := "response.fake_mystery"
+	if events[0].Name == "message_start" {
+		kind = "fake_mystery"
+	}
+	data := events[0].Data.Without("response", "message").With("type", kind).With("mystery", "nobody knows this event")
 	return slices.Insert(events, 2, event{Name: kind, Data: data})
 }
 

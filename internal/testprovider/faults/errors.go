@@ -41,16 +41,31 @@ var leakyHeaders = map[string]string{
 	"Www-Authenticate":               `Bearer realm="fake-leak"`,
 	"X-Should-Retry":                 "true",
 	"X-Powered-By":                   "fake",
+
+	"Anthropic-Organization-Id":              "org-fake-leak",
+	"Anthropic-Workspace-Id":                 "wrkspc_fake_leak",
+	"Anthropic-Ratelimit-Requests-Remaining": "9999",
+	"Anthropic-Ratelimit-Tokens-Reset":       "2026-01-01T00:00:00Z",
+	"Anthropic-Priority-Input-Tokens-Limit":  "10000",
+	"Anthropic-Fast-Input-Tokens-Limit":      "10000",
 }
 
 // complaint is the error text of a provider that repeats what it was given.
 func (c *call) complaint() string {
+	if key := c.http.Header.Get("X-Api-Key"); key != "" {
+		return "The fake provider refuses; it was given x-api-key " + strconv.Quote(key) + " and uses " + SecretText
+	}
 	return "The fake provider refuses; it was given Authorization " + strconv.Quote(c.http.Header.Get("Authorization")) + " and uses " + SecretText
 }
 
-func errorBody(a api, status int, code, message string) object {
-	if a == openRouter {
+// errorBody is the body of an error. Only that of the Messages API has the id of
+// the request.
+func errorBody(a api, id string, status int, code, message string) object {
+	switch a {
+	case openRouter:
 		return object{}.With("error", routerError(status, code, message))
+	case anthropic:
+		return messagesError(id, status, code, message)
 	}
 	kind := "invalid_request_error"
 	switch {
@@ -67,20 +82,25 @@ func errorBody(a api, status int, code, message string) object {
 	return testprovider.ErrorBody(kind, code, "", message)
 }
 
-func errorScript(a api, status int, code, message string) script {
-	s := whole(status, "application/json", testprovider.Encode(errorBody(a, status, code, message)))
+func errorScript(a api, id string, status int, code, message string) script {
+	s := whole(status, "application/json", testprovider.Encode(errorBody(a, id, status, code, message)))
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		s.header.Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	return s
 }
 
+// fails answers with an error.
+func (c *call) fails(status int, code, message string) script {
+	return errorScript(c.api, c.id, status, code, message)
+}
+
 func statusScript(c *call) script {
-	return errorScript(c.api, c.mode.status, c.mode.code, c.complaint())
+	return c.fails(c.mode.status, c.mode.code, c.complaint())
 }
 
 func error200Script(c *call) script {
-	return whole(http.StatusOK, "application/json", testprovider.Encode(errorBody(c.api, 500, "", c.complaint())))
+	return whole(http.StatusOK, "application/json", testprovider.Encode(errorBody(c.api, c.id, 500, "", c.complaint())))
 }
 
 func htmlScript(status int) func(*call) script {
@@ -104,11 +124,46 @@ func closesAtOnce(*call) script {
 	return script{header: http.Header{}, end: endAbort, length: -1}
 }
 
+// resetsAtOnce resets the connection before the status line.
+func resetsAtOnce(*call) script {
+	return script{header: http.Header{}, end: endReset, length: -1}
+}
+
+// spendCapScript refuses as a provider does for which the account has no money.
+func spendCapScript(c *call) script {
+	code := "insufficient_quota"
+	if c.api == anthropic {
+		code = spendLimit
+	}
+	s := c.fails(http.StatusTooManyRequests, code, c.complaint())
+	s.header.Del("Retry-After")
+	return s
+}
+
+func tooLongScript(c *call) script {
+	return c.fails(http.StatusBadRequest, "context_length_exceeded", c.complaint())
+}
+
+// azureFilterScript refuses as the content filter in front of Azure's models.
+func azureFilterScript(c *call) script {
+	o := errorBody(c.api, c.id, http.StatusBadRequest, "content_filter", c.complaint())
+	inner := object{}.With("code", "ResponsibleAIPolicyViolation").
+		With("content_filter_result", object{}.With("violence", object{}.With("filtered", true).With("severity", "medium")))
+	o = member(o, "error", func(e object) object { return e.With("innererror", inner) })
+	return whole(http.StatusBadRequest, "application/json", testprovider.Encode(o))
+}
+
+// prefilled reports whether the assistant has the last word.
+func prefilled(c *call) bool {
+	conversation := c.Conversation()
+	return len(conversation) > 0 && conversation[len(conversation)-1].Role == "assistant"
+}
+
 // chatError is the error event in the middle of a chat stream. OpenRouter's is
 // a whole chunk.
 func (c *call) chatError() event {
 	if c.api == openAI {
-		return event{Data: errorBody(openAI, http.StatusInternalServerError, "", c.complaint())}
+		return event{Data: errorBody(openAI, c.id, http.StatusInternalServerError, "", c.complaint())}
 	}
 	failed := object{}.With("index", 0).With("delta", object{}.With("content", "")).With("finish_reason", "error").With("logprobs", nil)
 	chunk := c.reply.ChatStream(false).Events()[0].Data.With("choices", []object{failed})

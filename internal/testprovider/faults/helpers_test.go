@@ -63,8 +63,12 @@ func dial(t *testing.T, addr, path, body string) *net.TCPConn {
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer canary-key\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
-		path, addr, len(body), body)
+	credential := "Authorization: Bearer canary-key"
+	if strings.Contains(path, "/messages") {
+		credential = "Anthropic-Version: 2023-06-01\r\nX-Api-Key: canary-key"
+	}
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\n%s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+		path, addr, credential, len(body), body)
 	return conn.(*net.TCPConn)
 }
 
@@ -103,6 +107,7 @@ const (
 	chatRouter  = "/api/v1/chat/completions"
 	respV1      = "/v1/responses"
 	respRouter  = "/api/v1/responses"
+	messagesV1  = "/v1/messages"
 	helloPrompt = "hello there"
 	helloText   = "You said: hello there"
 )
@@ -114,6 +119,13 @@ func chatBody(model string, extra string) string {
 func responsesBody(model string, extra string) string {
 	return fmt.Sprintf(`{"model":%q,"input":%q%s}`, model, helloPrompt, extra)
 }
+
+func messagesBody(model string, extra string) string {
+	return fmt.Sprintf(`{"model":%q,"max_tokens":2000,"messages":[{"role":"user","content":%q}]%s}`, model, helloPrompt, extra)
+}
+
+// wires are the three APIs that say something.
+var wires = map[string]func(model, extra string) string{chatV1: chatBody, respV1: responsesBody, messagesV1: messagesBody}
 
 const (
 	streaming = `,"stream":true`

@@ -32,16 +32,27 @@ func (p *Provider) FailModels(status int) {
 
 // list answers GET /models.
 func (p *Provider) list(a api) http.Handler {
-	return p.recorded(func(*http.Request, []byte) script {
+	return p.recorded(func(r *http.Request, _ []byte) script {
+		a := a
+		if r.Header.Get("Anthropic-Version") != "" {
+			a = anthropic
+		}
 		p.models.mu.Lock()
 		defer p.models.mu.Unlock()
 		if p.models.status != 0 {
-			return errorScript(a, p.models.status, "", "the provider lists nothing now")
+			return errorScript(a, p.requestID(), p.models.status, "", "the provider lists nothing now")
 		}
 		names := p.models.names
 		if names == nil {
 			names = Behaviours()
 		}
-		return whole(http.StatusOK, "application/json", testprovider.Encode(testprovider.ModelList(names)))
+		list := testprovider.ModelList(names)
+		if a == anthropic {
+			var err error
+			if list, err = testprovider.MessagesModels(names, r.URL.Query()); err != nil {
+				return errorScript(a, p.requestID(), http.StatusBadRequest, "", err.Error())
+			}
+		}
+		return whole(http.StatusOK, "application/json", testprovider.Encode(list))
 	})
 }

@@ -283,6 +283,11 @@ var testedElsewhere = map[string]string{
 	"redirect-307": "errors_test", "leaky-headers": "errors_test", "no-answer": "endings_test",
 	"stall": "endings_test", "step": "endings_test", "delayed-headers": "endings_test",
 	"done": "responses_test", "unknown-event": "responses_test",
+	"hang": "failover_test", "late": "failover_test", "reset": "failover_test", "overloaded": "failover_test",
+	"spend-cap": "failover_test", "too-long": "failover_test", "azure-filter": "failover_test", "no-prefill": "failover_test",
+	"cache-usage": "messages_test", "no-event-lines": "messages_test", "pings": "messages_test", "redacted-thinking": "messages_test",
+	"stop-sequence": "messages_test", "pause-turn": "messages_test", "context-window": "messages_test", "hosted-tools": "messages_test",
+	"unknown-block": "messages_test",
 }
 
 func TestEveryBehaviourHasATest(t *testing.T) {

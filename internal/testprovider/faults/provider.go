@@ -9,32 +9,39 @@
 //	p.Requests()                       // what arrived
 //
 // It speaks the OpenAI API under /v1 and the OpenRouter API under /api/v1 (chat
-// completions, Responses, model lists). The model name chooses the behaviour:
+// completions, Responses, embeddings, model lists), and the Messages API of
+// Anthropic under both. The model name chooses the behaviour:
 // the part after the last slash, up to a colon, so "echo", "acme/echo" and
 // "acme/echo:free" are the same. Names are in [Behaviours]; those that take an
 // argument are
 //
 //	err-NNN, err-NNN-CODE   status NNN (400 to 599) with an error body
-//	step-ID, stall-ID       wait for tokens given to "step-ID" or "stall-ID"
+//	step-ID, stall-ID       wait for tokens given to "step-ID" or "stall-ID";
+//	hang-ID, late-ID        so do these
+//	cut-N[-reset|-clean]    the stream is cut after N events
+//	silent-N                the stream is silent after N events, until a token
 //	delayed-headers-MS      nothing, not even a status line, for MS milliseconds
 //	NAME-agent              as "agent", under a name that a client knows
 //	paced-N-MS, burst-N     N events MS apart, or in one write; they always stream
+//	after-S-NAME            as NAME, with Retry-After S, or without it: after-none-NAME
+//	first-N-NAME            as NAME for the first N calls of this model, then "echo"
+//
+// A test may also change what a model does: [Provider.Become].
 //
 // Under /responses-only/v1 the OpenAI API is there without chat completions.
-// GET /_control/requests shows the record when the provider runs in a process of
-// its own. Nothing here may meet a network: listen on loopback.
+// When the provider runs in a process of its own, GET /_control/requests shows the
+// record, and POST /_control/become, step and reset do what the methods do. Nothing here may meet a network: listen on loopback.
 package faults
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
 
 const (
@@ -56,12 +63,13 @@ type Provider struct {
 	// Unrecorded keeps nothing of what arrives, for long tests.
 	Unrecorded bool
 
-	log    *recorder
-	gates  *gates
-	stored *responseStore
-	models modelList
-	serial atomic.Int64
-	mux    *http.ServeMux
+	log      *recorder
+	gates    *gates
+	stored   *responseStore
+	models   modelList
+	attempts attempts
+	serial   atomic.Int64
+	mux      *http.ServeMux
 }
 
 // New returns a provider that records.
@@ -70,17 +78,20 @@ func New() *Provider {
 	p.log = newRecorder(func() time.Time { return p.Now() })
 	for _, a := range []api{openAI, openRouter} {
 		for _, prefix := range []string{a.prefix(), redirectPrefix + a.prefix()} {
-			p.mux.Handle("POST "+prefix+"/chat/completions", p.model(a, chatScript))
-			p.mux.Handle("POST "+prefix+"/responses", p.model(a, p.responsesScript))
+			p.mux.Handle("POST "+prefix+"/chat/completions", p.model(a, openAIBody(chatScript)))
+			p.mux.Handle("POST "+prefix+"/responses", p.model(a, openAIBody(p.responsesScript)))
+			p.mux.Handle("POST "+prefix+"/messages", p.model(anthropic, messagesBody(messagesScript, false)))
+			p.mux.Handle("POST "+prefix+"/messages/count_tokens", p.model(anthropic, messagesBody(countScript, true)))
+			p.mux.Handle("POST "+prefix+"/embeddings", p.model(a, embeddingsBody))
 			p.mux.Handle("GET "+prefix+"/models", p.list(a))
 		}
 	}
-	p.mux.Handle("POST "+ResponsesOnlyPrefix+"/responses", p.model(openAI, p.responsesScript))
+	p.mux.Handle("POST "+ResponsesOnlyPrefix+"/responses", p.model(openAI, openAIBody(p.responsesScript)))
 	p.mux.Handle("GET "+ResponsesOnlyPrefix+"/models", p.list(openAI))
 	p.mux.Handle("/", p.recorded(func(r *http.Request, _ []byte) script {
-		return errorScript(apiOf(r.URL.Path), http.StatusNotFound, "", "Invalid URL ("+r.Method+" "+r.URL.Path+")")
+		return errorScript(apiOf(r), p.requestID(), http.StatusNotFound, "", "Invalid URL ("+r.Method+" "+r.URL.Path+")")
 	}))
-	p.mux.HandleFunc("GET /_control/requests", p.showRequests)
+	control(p)
 	return p
 }
 
@@ -108,10 +119,12 @@ func (p *Provider) Wait(ctx context.Context, done func([]Request) bool) ([]Reque
 	return p.log.wait(ctx, done)
 }
 
-// Reset forgets the record and every token that nobody has taken.
+// Reset forgets the record, every token that nobody has taken, the counts of
+// Attempts and what models had become.
 func (p *Provider) Reset() {
 	p.log.reset()
 	p.gates.reset()
+	p.attempts.reset()
 }
 
 // Step gives n tokens to the streams of the model id ("step", "step-x",
@@ -119,20 +132,13 @@ func (p *Provider) Reset() {
 // It reports whether all of them fit in.
 func (p *Provider) Step(id string, n int) bool { return p.gates.give(id, n) }
 
-// showRequests answers with the record as a JSON list. Bodies show as text; bytes
-// that are not UTF-8 show as U+FFFD.
-func (p *Provider) showRequests(w http.ResponseWriter, _ *http.Request) {
-	type view struct {
-		Request
-		Body string `json:"body"`
-	}
-	views := []view{}
-	for _, req := range p.Requests() {
-		views = append(views, view{req, string(req.Body)})
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(testprovider.Encode(views)) // the test left: nobody to tell
-}
+// Attempts is how many calls of a model arrived since the last Reset, by the name
+// as it was sent, those among them that were refused.
+func (p *Provider) Attempts(model string) int { return p.attempts.count(model) }
+
+// Become makes a model behave as the model of another name, until the next Become
+// or Reset. It reports whether there is such a behaviour.
+func (p *Provider) Become(model, as string) bool { return p.attempts.set(model, as) }
 
 // api is the API that a path belongs to.
 type api int
@@ -140,6 +146,7 @@ type api int
 const (
 	openAI api = iota
 	openRouter
+	anthropic // under the prefixes of the others
 )
 
 func (a api) prefix() string {
@@ -149,9 +156,16 @@ func (a api) prefix() string {
 	return "/v1"
 }
 
-func apiOf(path string) api {
-	if strings.HasPrefix(strings.TrimPrefix(path, redirectPrefix), openRouter.prefix()+"/") {
+// apiOf is the API that a request to an unknown path means.
+func apiOf(r *http.Request) api {
+	switch {
+	case r.Header.Get("Anthropic-Version") != "":
+		return anthropic
+	case strings.HasPrefix(strings.TrimPrefix(r.URL.Path, redirectPrefix), openRouter.prefix()+"/"):
 		return openRouter
 	}
 	return openAI
 }
+
+// requestID is a new id for a request that no model answers.
+func (p *Provider) requestID() string { return fmt.Sprintf("req_fake_%d", p.serial.Add(1)) }

@@ -32,6 +32,10 @@ func (c *call) prepare() error {
 		return err
 	}
 	c.reply.Text, c.reply.Choices, c.reply.Finish = words(text), 1, "stop"
+	if c.Thinks {
+		reasons(c)
+		c.reply.ThinkingOmitted = c.ThinkingOmitted
+	}
 	if c.mode.reply != nil {
 		c.mode.reply(c)
 	}
@@ -39,6 +43,7 @@ func (c *call) prepare() error {
 	u := &c.reply.Usage
 	u.Input, u.Reasoning = max(1, len(strings.Fields(c.prompt))), len(c.reply.Reasoning)
 	u.Output = len(c.reply.Text) + u.Reasoning
+	u.Input += u.CacheRead + u.CacheWrite + u.CacheWriteHour
 	// OpenRouter sends usage always; its include_usage has no effect.
 	c.showUsage = c.api == openRouter || c.StreamOptions.IncludeUsage
 	if c.mode.usage != nil {

@@ -25,6 +25,9 @@ func (c *call) streamScript(stream *testprovider.Stream, failure event) script {
 		events = c.mode.stream(events)
 	}
 	cut, broken, gate := afterText(events, 2), -1, -1
+	if c.mode.at > 0 {
+		cut = min(c.mode.at, len(events))
+	}
 	switch c.mode.course {
 	case courseEmpty:
 		return s
@@ -42,11 +45,17 @@ func (c *call) streamScript(stream *testprovider.Stream, failure event) script {
 		broken = cut
 	case courseStall:
 		gate = cut
+	case courseLate:
+		gate = slices.IndexFunc(events, func(e event) bool { return e.Text })
+	case courseOverloaded:
+		events = append(events[:1], failure)
 	case courseDelayed:
 		s.steps = []step{{pause: c.mode.pause}}
+	case courseHang:
+		s.steps = []step{{gate: c.mode.name}}
 	}
 	for i, e := range events {
-		if e.Name != "" { // edits have moved the numbers
+		if e.Name != "" && c.api != anthropic { // edits have moved the numbers
 			e.Data = e.Data.With("sequence_number", i)
 		}
 		if e.Data != nil {
@@ -129,7 +138,13 @@ func (c *call) plainScript(o object) script {
 	case courseEmpty:
 		return whole(http.StatusOK, contentType, nil)
 	case courseError, courseErrorFirst:
-		return errorScript(c.api, http.StatusInternalServerError, "", c.complaint())
+		return c.fails(http.StatusInternalServerError, "", c.complaint())
+	case courseOverloaded:
+		status := http.StatusServiceUnavailable
+		if c.api == anthropic {
+			status = statusOverloaded
+		}
+		return c.fails(status, "", c.complaint())
 	case courseMalformed, courseCutClean:
 		return whole(http.StatusOK, contentType, half)
 	}
@@ -141,7 +156,7 @@ func (c *call) plainScript(o object) script {
 		s.steps[0].data, s.end = half, endAbort
 	case courseReset:
 		s.steps[0].data, s.end = half, endReset
-	case courseStall:
+	case courseStall, courseHang, courseLate:
 		s.steps[0].gate = c.mode.name
 	case courseDelayed:
 		s.steps = slices.Insert(s.steps, 0, step{pause: c.mode.pause})

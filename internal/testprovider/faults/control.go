@@ -1,0 +1,48 @@
+package faults
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
+)
+
+// control serves the methods of a provider that runs in a process of its own.
+func control(p *Provider) {
+	p.mux.HandleFunc("GET /_control/requests", func(w http.ResponseWriter, _ *http.Request) { showRequests(w, p.Requests()) })
+	p.mux.HandleFunc("POST /_control/become", func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		answerControl(w, p.Become(q.Get("model"), q.Get("as")))
+	})
+	p.mux.HandleFunc("POST /_control/step", func(w http.ResponseWriter, r *http.Request) {
+		n, err := strconv.Atoi(r.URL.Query().Get("n"))
+		answerControl(w, err == nil && n > 0 && p.Step(r.URL.Query().Get("model"), n))
+	})
+	p.mux.HandleFunc("POST /_control/reset", func(w http.ResponseWriter, _ *http.Request) {
+		p.Reset()
+		answerControl(w, true)
+	})
+}
+
+func answerControl(w http.ResponseWriter, done bool) {
+	if done {
+		w.WriteHeader(http.StatusNoContent)
+	} else {
+		w.WriteHeader(http.StatusBadRequest)
+	}
+}
+
+// showRequests answers with the record as a JSON list. Bodies show as text; bytes
+// that are not UTF-8 show as U+FFFD.
+func showRequests(w http.ResponseWriter, requests []Request) {
+	type view struct {
+		Request
+		Body string `json:"body"`
+	}
+	views := []view{}
+	for _, req := range requests {
+		views = append(views, view{req, string(req.Body)})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(testprovider.Encode(views)) // the test left: nobody to tell
+}
