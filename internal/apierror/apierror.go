@@ -33,6 +33,10 @@ type Error struct {
 	// LimitSource is the subject whose limit refused ("key:dev"): on /api/v1 metadata.limit_source.
 	LimitSource string
 
+	// Limit is the time limit that ended an attempt at a provider: connect, first_byte, idle, call.
+	// It is for the record.
+	Limit string
+
 	// Reasons are the classes of a guardrail's matches (metadata.reasons on /api/v1).
 	Reasons []string
 

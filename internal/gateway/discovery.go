@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -133,14 +131,6 @@ func discoveryFailure(known, noList bool) string {
 		return "the provider has no list of models; set discover off, or name its models"
 	}
 	return "reading a provider's models failed; until it succeeds, only models that the configuration or a catalog names can be called"
-}
-
-// awaited returns the providers whose first list may still come and can hold a model that the key
-// may use.
-func (d *discovery) awaited(key *keys.Key) []string {
-	return slices.DeleteFunc(d.catalog.Awaited(), func(name string) bool {
-		return !key.AllowsProvider(name) || d.noList(name)
-	})
 }
 
 // await waits until each of the providers was asked once for its list, at most firstListWait. The

@@ -28,6 +28,8 @@ func (chat) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
 
 func (chat) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
 
+func (chat) heartbeat(http.Header) heartbeat { return heartbeat{} }
+
 func (chat) encode(e encoding) (*sending, error) {
 	if e.target.operation == provider.Responses {
 		return encodeChatAsResponses(e)

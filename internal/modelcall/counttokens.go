@@ -3,6 +3,7 @@ package modelcall
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -33,6 +34,8 @@ func (countTokens) requestedLimits(*jsonscan.Body) (request.RequestedLimits, err
 func (countTokens) references(b *jsonscan.Body) (request.Refs, error) {
 	return request.MessagesReferences(b)
 }
+
+func (countTokens) heartbeat(http.Header) heartbeat { return heartbeat{} }
 
 func (countTokens) encode(e encoding) (*sending, error) {
 	s, err := encodeNativeMessages(e, provider.CountTokens)
@@ -67,11 +70,11 @@ func (c *call) count(ctx context.Context) error {
 	if err := c.route(ctx); err != nil { // 404 413 503
 		return err
 	}
-	t := c.targets[0]
-	if err := c.admission.enterModel(ctx, t.limits); err != nil { // 429
+	if err := c.admission.enterModel(ctx, c.limits); err != nil { // 429
 		return err
 	}
-	if t.operation == "" {
+	c.targets = slices.DeleteFunc(c.targets, func(t *target) bool { return t.operation == "" })
+	if len(c.targets) == 0 {
 		return c.estimateCount()
 	}
 	if err := c.judge(ctx); err != nil { // 400 413 422 429 503: the provider reads the text
@@ -80,7 +83,7 @@ func (c *call) count(ctx context.Context) error {
 	if err := c.checkState(ctx); err != nil { // 400 403 503
 		return err
 	}
-	return c.dispatch(ctx, t)
+	return c.dispatch(ctx)
 }
 
 // estimateCount answers with an estimate; nobody is asked.

@@ -3,26 +3,22 @@ package modelcall
 import (
 	"errors"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
-	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
 
 // eventWriter writes an event stream to the client. While the provider is silent it keeps the
-// connection alive with comments: before the first event only after the commit time, because until
-// then a failure can still be a status; later when a heartbeat is due. A client that counts only
-// events gets one of them in between.
+// connection alive: before the first event with comments, and only after the commit time, because
+// until then a failure can still be a status; later with the caller's heartbeat when one is due.
 type eventWriter struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
 	timeouts *Timeouts
 	now      func() time.Time
 	begin    func(http.Header) // sets headers of the answer, before the first write
-	idle     idleEvent
+	beats    heartbeat
 
 	mu      sync.Mutex // guards the following, and writing
 	started bool
@@ -33,36 +29,17 @@ type eventWriter struct {
 	timer   *time.Timer
 }
 
-var (
-	heartbeat = sse.AppendComment(nil, "keep-alive")
-	keepalive = []byte("event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n")
-)
-
-// idleEvent is the event that keeps the stream of a client alive that counts only events.
-type idleEvent struct {
-	data  []byte        // nil: comments do
-	after time.Duration // how long there must have been no other event
-	first bool          // it may come before any other event
+// heartbeat is what keeps the stream of a caller alive. The zero value is a comment.
+type heartbeat struct {
+	event []byte        // instead of a comment
+	every time.Duration // between two events; comments are sent in between
+	early bool          // before the first event of the answer, too
 }
 
-// idleEventOf returns the event for a caller.
-//
-// Codex counts events of any type and no comments, and gives up after 300 s (codex-rs,
-// codex-api/src/sse; stream_idle_timeout_ms). Other callers of the Responses API get none:
-// openai-node takes it only after response.created. Clients of the Messages API expect pings, and
-// only after message_start.
-func idleEventOf(op provider.Operation, caller http.Header) idleEvent {
-	switch {
-	case op == provider.Responses && strings.HasPrefix(caller.Get("Originator"), "codex"):
-		return idleEvent{data: keepalive, after: time.Minute, first: true}
-	case op == provider.Messages:
-		return idleEvent{data: anthropic.Ping}
-	}
-	return idleEvent{}
-}
+var comment = sse.AppendComment(nil, "keep-alive")
 
-func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, begin func(http.Header), idle idleEvent) *eventWriter {
-	e := &eventWriter{w: w, control: http.NewResponseController(w), timeouts: timeouts, now: now, begin: begin, idle: idle}
+func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, beats heartbeat, begin func(http.Header)) *eventWriter {
+	e := &eventWriter{w: w, control: http.NewResponseController(w), timeouts: timeouts, now: now, beats: beats, begin: begin}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.timer = time.AfterFunc(timeouts.Commit, e.beat)
@@ -81,9 +58,9 @@ func (e *eventWriter) beat() {
 		e.timer.Reset(interval - silent)
 		return
 	}
-	beat := heartbeat
-	if idle := &e.idle; idle.data != nil && (e.sent || e.started && idle.first) && e.now().Sub(e.event) >= idle.after {
-		beat, e.event = idle.data, e.now()
+	beat := comment
+	if e.beats.event != nil && (e.sent || e.started && e.beats.early) && e.now().Sub(e.event) >= e.beats.every {
+		beat, e.event = e.beats.event, e.now()
 	}
 	_ = errors.Join(e.write(beat), e.flush()) // the request's context shows that a client has left
 	e.timer.Reset(interval)

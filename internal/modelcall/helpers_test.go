@@ -212,11 +212,12 @@ func (c *call) admit(ctx context.Context) error {
 
 // send encodes the admitted call and sends it.
 func (c *call) send(ctx context.Context) (*http.Response, error) {
-	s, err := c.encode(c.targets[0])
-	if err != nil {
-		return nil, err
+	a := c.newAttempts()
+	if !a.advance() {
+		return nil, a.failed
 	}
-	return c.upstream.send(ctx, c.targets[0], s)
+	s := a.begin()
+	return c.upstream.send(ctx, s)
 }
 
 // sendAndRead sends an admitted call and reads its answer to the end.

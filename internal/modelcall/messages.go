@@ -35,6 +35,10 @@ func (messages) references(b *jsonscan.Body) (request.Refs, error) {
 	return request.MessagesReferences(b)
 }
 
+// heartbeat implements [Operation]. Claude Code gives up a stream in which it sees no event for too
+// long, and does not see comments.
+func (messages) heartbeat(http.Header) heartbeat { return heartbeat{event: anthropic.Ping} }
+
 func (messages) encode(e encoding) (*sending, error) {
 	switch e.target.operation {
 	case provider.Chat, provider.Responses:
@@ -122,8 +126,3 @@ func (a *messagesAnswer) whole(dst, body []byte) ([]byte, openai.Summary, error)
 }
 
 func (a *messagesAnswer) stream() openai.Stream { return anthropic.NewStream(a.call) }
-
-// translatesMessages reports whether a Messages call is translated.
-func (t *target) translatesMessages() bool {
-	return t.asked == provider.Messages && t.operation != t.asked
-}

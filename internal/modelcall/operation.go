@@ -26,6 +26,8 @@ type Operation interface {
 	// references reads what the request asks of the provider's account. The tools are complete with an
 	// error too, which is a 400.
 	references(b *jsonscan.Body) (request.Refs, error)
+	// heartbeat is what keeps the stream of a caller alive.
+	heartbeat(h http.Header) heartbeat
 	// encode writes the request for a target: as it is with a few edits, or translated. The error is
 	// a 400.
 	encode(e encoding) (*sending, error)

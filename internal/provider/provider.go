@@ -171,6 +171,9 @@ func New(c Config) (*Provider, error) {
 	return p, nil
 }
 
+// TimeoutsOf returns the time limits of a model, by the provider's own name of it.
+func (p *Provider) TimeoutsOf(string) Timeouts { return p.Timeouts }
+
 // Upstream returns what the provider is asked for an operation of a caller: the same, or what it is
 // translated into. It is "" for tokens that the gateway must count itself.
 func (p *Provider) Upstream(op Operation) Operation {
