@@ -28,6 +28,7 @@ func init() {
 //	GET    /gatehouse/workstations/{tenant}/{id}/sessions
 //	DELETE /gatehouse/workstations/{tenant}/{id}/sessions/{session}
 //	GET    /gatehouse/budgets                                what is spent and reserved of every budget
+//	GET    /gatehouse/providers                              the providers, and the health of their models
 type Admin struct{}
 
 // CaddyModule returns the module's information.
@@ -54,7 +55,11 @@ func (a Admin) Routes() []caddy.AdminRoute {
 		routes.ServeHTTP(w, r)
 		return nil
 	})
-	return []caddy.AdminRoute{{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)}, {Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler}}
+	return []caddy.AdminRoute{
+		{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)},
+		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
+		{Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler},
+	}
 }
 
 // adminFunc returns the answer; nil becomes 204.

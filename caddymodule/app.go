@@ -35,6 +35,9 @@ type App struct {
 	// Providers are the model providers.
 	Providers []Provider `json:"providers,omitempty"`
 
+	// Aliases are names that stand for several models. Default: none.
+	Aliases Aliases `json:"aliases,omitempty"`
+
 	// Tenants are the limits that all keys of a tenant share. Default: no limit.
 	Tenants []Tenant `json:"tenants,omitempty"`
 

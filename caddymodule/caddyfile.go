@@ -33,6 +33,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	gatehouse {
 //		key NAME { … }          # any number
 //		provider NAME { … }     # any number
+//		alias NAME { … }        # any number
 //		tenant NAME { … }       # any number
 //		model PATTERN { … }     # any number
 //		guardrail NAME { … }    # any number
@@ -60,6 +61,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return with(caddykit.Options{
 		"key":      {Many: true, Read: a.readKey},
 		"provider": {Many: true, Read: a.readProvider},
+		"alias":    {Many: true, Read: a.Aliases.read},
 		"tenant":   {Many: true, Read: a.readTenant},
 		"model":    {Many: true, Read: a.readModel},
 

@@ -19,7 +19,7 @@ func init() {
 		CobraFunc: func(cmd *cobra.Command) {
 			key := &cobra.Command{Use: "key", Short: "Gateway keys"}
 			key.AddCommand(newKeyCommand())
-			cmd.AddCommand(key, newWorkstationCommand(), newBudgetCommand())
+			cmd.AddCommand(key, newWorkstationCommand(), newBudgetCommand(), newProvidersCommand())
 		},
 	})
 }

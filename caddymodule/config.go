@@ -84,6 +84,11 @@ type Translate struct {
 	// ReasoningContent sends the reasoning of earlier turns back, as reasoning_content. Default:
 	// false, it is left out.
 	ReasoningContent bool `json:"reasoning_content,omitempty"`
+
+	// UnknownTools says what becomes of tools that chat completions cannot have, such as
+	// web_search: "drop" leaves them out and names them in the log, and "refuse" answers 400. A
+	// tool_choice of such a tool is always refused. Default: drop.
+	UnknownTools string `json:"unknown_tools,omitempty"`
 }
 
 // Timeouts are those of a model call; 0 takes the default.

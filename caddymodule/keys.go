@@ -23,7 +23,7 @@ type Key struct {
 	// key new` prints them.
 	Hashes []string `json:"hashes,omitempty"`
 
-	// Scopes are the key's permissions: chat:write, models:read, activity:read,
+	// Scopes are the key's permissions: chat:write, models:read, activity:read, providers:read,
 	// workstations:connect, workstations:manage. At least one.
 	Scopes []string `json:"scopes"`
 

@@ -25,6 +25,7 @@ import (
 //		responses translate {
 //			developer_role
 //			reasoning_content
+//			unknown_tools drop|refuse
 //		}
 //		discover DURATION|off
 //		account_of TENANT
@@ -62,6 +63,7 @@ func (p *Provider) readResponses(d *caddyfile.Dispenser) error {
 	return caddykit.Options{
 		"developer_role":    caddykit.Flag(&p.Translate.DeveloperRole),
 		"reasoning_content": caddykit.Flag(&p.Translate.ReasoningContent),
+		"unknown_tools":     caddykit.Word(&p.Translate.UnknownTools),
 	}.Block(d)
 }
 

@@ -31,12 +31,14 @@ var noon = time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC) // a Wednesday
 // The keys of the tests have the scopes that their names say. "other" is of another tenant,
 // "connect" expires in an hour.
 var keyScopes = map[string][]string{
-	"full":    {"chat:write", "models:read", "activity:read", "workstations:connect", "workstations:manage"},
-	"chat":    {"chat:write"},
-	"models":  {"models:read"},
-	"connect": {"workstations:connect"},
-	"manage":  {"workstations:manage"},
-	"other":   {"chat:write", "models:read", "activity:read", "workstations:connect", "workstations:manage"},
+	"full":   {"chat:write", "models:read", "activity:read", "providers:read", "workstations:connect", "workstations:manage"},
+	"chat":   {"chat:write"},
+	"models": {"models:read"},
+
+	"one-model": {"providers:read"},
+	"connect":   {"workstations:connect"},
+	"manage":    {"workstations:manage"},
+	"other":     {"chat:write", "models:read", "activity:read", "providers:read", "workstations:connect", "workstations:manage"},
 }
 
 func secretOf(key string) string { return "gk-unit-0123456789-" + key }
@@ -88,6 +90,7 @@ func (m memory) List(context.Context, string, bool) ([]string, error) {
 type setup struct {
 	provider     roundTrip                       // of acme; nil answers {}
 	limits       map[string]*modelcall.KeyLimits // by key
+	dialect      string                          // of acme; "" is openai
 	workstations bool
 	storage      workstation.Storage // nil: one in memory
 	logger       *zap.Logger         // nil: none
@@ -114,7 +117,7 @@ func newGateway(t testing.TB, s setup) *gateway.Gateway {
 		Release: func() {}, Reacquire: func() bool { return false },
 	}
 	acme, err := provider.New(provider.Config{
-		Name: "acme", BaseURL: "http://acme.invalid/v1", Transport: s.provider, UserAgent: "gatehouse",
+		Name: "acme", Dialect: s.dialect, Endpoints: provider.One("http://acme.invalid/v1", ""), Transport: s.provider, UserAgent: "gatehouse",
 	})
 	must(t, err)
 	c.Providers = []*provider.Provider{acme}
@@ -131,6 +134,8 @@ func newGateway(t testing.TB, s setup) *gateway.Gateway {
 		switch name {
 		case "other":
 			spec.Tenant = "other"
+		case "one-model":
+			spec.Models = []string{"acme/n"}
 		case "connect":
 			spec.Expires = noon.Add(time.Hour)
 		}

@@ -127,9 +127,40 @@ func TestMaxToolsCountsToolsEverywhere(t *testing.T) {
 	}
 }
 
-// A chat server only has functions: everything else is refused for every key.
+// A chat server only has functions: everything else is left out for every key, unless the caller
+// insists on it.
+func TestATranslatedCallLeavesOutWhatNoChatServerHas(t *testing.T) {
+	h := start(t, setup{keys: limitedKey("budget 5M tokens/day")})
+	const search, function = `{"type":"web_search"}`, `{"type":"function","name":"f"}`
+	additional := `{"type":"additional_tools","role":"developer","tools":[` + search + `]}`
+	body := `{"model":"chatonly/echo","input":[` + additional + `,{"role":"user","content":"hi"}],"tools":[{"type":"local_shell"},` + function + `]`
+	if a := h.post(responsesV1, "full", body+"}"); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	sent := string(h.upstreamCall(0).Body)
+	if !strings.Contains(sent, `"name":"f"`) || strings.Contains(sent, "web_search") || strings.Contains(sent, "local_shell") {
+		t.Errorf("the provider got %s", sent)
+	}
+	if lines := h.logLines(`"dropped_tools":["local_shell","web_search"]`); len(lines) != 1 {
+		t.Errorf("%d lines of the log name them", len(lines))
+	}
+	for param, more := range map[string]string{
+		"tool_choice.type": `,"tool_choice":` + search,
+		"tool_choice":      `,"tool_choice":{"type":"allowed_tools","mode":"required","tools":[` + search + `]}`,
+	} {
+		a := h.post(responsesV1, "full", body+more+"}")
+		if v := parse(t, a.body); a.status != 400 || at(v, "error", "param") != param {
+			t.Errorf("%s: %d %s", more, a.status, a.body)
+		}
+	}
+	if n := len(h.upstream.Requests()); n != 1 {
+		t.Errorf("%d requests reached the provider, want 1", n)
+	}
+}
+
+// By an option everything else is refused for every key.
 func TestATranslatedCallBringsNoToolsByItsInput(t *testing.T) {
-	h := start(t, setup{})
+	h := start(t, setup{providers: refusingTools})
 	body := `{"model":"chatonly/echo","input":[{"type":"additional_tools","role":"developer","tools":[{"type":"web_search"}]}]}`
 	wantRefusal(t, responsesV1, h.post(responsesV1, "full", body), 403, "insufficient_scope")
 	wantRefusal(t, responsesV1, h.post(responsesV1, "hosted", body), 400, "unsupported_parameter")

@@ -1,5 +1,7 @@
 package tests
 
+import "strings"
+
 // setup is the configuration of a test's Caddy. In its texts PROVIDER is the origin of the fake
 // provider, DIR the test's own folder, VNC_PORT and HTTPS_PORT are ports.
 type setup struct {
@@ -101,6 +103,9 @@ const defaultProviders = `
 		dialect test
 	}
 `
+
+// refusingTools are providers of which chatonly refuses tools that chat completions cannot have.
+var refusingTools = strings.Replace(defaultProviders, "responses translate", "responses translate {\nunknown_tools refuse\n}", 1)
 
 const defaultSite = `
 	log

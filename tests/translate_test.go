@@ -58,7 +58,7 @@ func TestTranslatedStreamsEndAsTheirProviderDoes(t *testing.T) {
 }
 
 func TestWhatATranslationCannotCarryIsRefusedByName(t *testing.T) {
-	h := start(t, setup{})
+	h := start(t, setup{providers: refusingTools})
 	for field, param := range map[string]string{
 		`"previous_response_id":"resp_1"`:                  "previous_response_id",
 		`"background":true`:                                "background",

@@ -17,6 +17,7 @@ const (
 	flagRawHash     // KeyHash is written as its 32 bytes
 	flagWorkstation // the fields of a workstation follow at the end
 	flagCap         // then the output limit
+	flagAttempted   // then the number of attempts, and each of them
 )
 
 // errDamaged means that this version cannot have written the row.
@@ -61,6 +62,14 @@ func (r *Record) encode(b []byte) []byte {
 	if r.OutputCap != 0 {
 		b[flags] |= flagCap
 		b = binary.AppendVarint(b, r.OutputCap)
+	}
+	if len(r.Attempted) > 0 {
+		b[flags] |= flagAttempted
+		b = binary.AppendVarint(b, int64(len(r.Attempted)))
+		for _, a := range r.Attempted {
+			b = binary.AppendVarint(binary.AppendVarint(b, int64(a.Status)), int64(a.Latency))
+			b = appendText(appendText(b, a.Target), a.Code)
+		}
 	}
 	return b
 }
@@ -107,6 +116,18 @@ func (r *Record) decode(data []byte) error {
 	r.OutputCap = 0
 	if flags&flagCap != 0 {
 		r.OutputCap = in.number()
+	}
+	r.Attempted = nil
+	if flags&flagAttempted != 0 {
+		n := in.number()
+		if n < 1 || n > maxAttempted {
+			return errDamaged
+		}
+		for range n {
+			a := Attempt{Status: int(in.number()), Latency: time.Duration(in.number())}
+			a.Target, a.Code = in.string(), in.string()
+			r.Attempted = append(r.Attempted, a)
+		}
 	}
 	if in.bad || len(in.rest) > 0 {
 		return errDamaged

@@ -31,11 +31,13 @@ func TestDataRoundTrip(t *testing.T) {
 	upper, notHex := packed, packed
 	upper.KeyHash = strings.Repeat("09AF", 16)
 	notHex.KeyHash = strings.Repeat("0-9a", 16)
+	attempted := filled()
+	attempted.Attempted = []Attempt{{"acme/m@eu", 503, "upstream_error", time.Second}, {"acme/m", 200, "", 1}}
 	first, priced := Record{Stream: true}, Record{Priced: true}
-	for _, want := range []Record{{}, filled(), packed, upper, notHex, first, priced} {
+	for _, want := range []Record{{}, filled(), packed, upper, notHex, first, priced, attempted} {
 		got := Record{Tenant: want.Tenant, CreatedAt: want.CreatedAt, Code: "left over"}
 		data := want.encode([]byte("before"))
-		if err := got.decode(data[len("before"):]); err != nil || got != want {
+		if err := got.decode(data[len("before"):]); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
 		}
 		for n := range len(data) - len("before") {
@@ -55,6 +57,7 @@ func FuzzDecode(f *testing.F) {
 	r := filled()
 	f.Add(r.encode(nil))
 	f.Add((&Record{KeyHash: strings.Repeat("ab", 32), Latency: time.Second}).encode(nil))
+	f.Add((&Record{Attempted: []Attempt{{"acme/m", 200, "", 1}}}).encode(nil))
 	f.Add([]byte{dataVersion + 1, 0})
 	f.Add([]byte{dataVersion, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -65,7 +68,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		if err := again.decode(r.encode(nil)); err != nil || again != r {
+		if err := again.decode(r.encode(nil)); err != nil || !reflect.DeepEqual(again, r) {
 			t.Fatalf("got %+v, %v\nwant %+v", again, err, r)
 		}
 	})

@@ -36,6 +36,7 @@ func record(n int) *activity.Record {
 		Status: 200, Stream: true, Latency: 1234567 * time.Nanosecond, FirstToken: 345 * time.Microsecond,
 		FinishReason: "stop", NativeFinishReason: "end_turn", PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3,
 		UsageSource: "provider", CostNano: 1_500_000_000, Priced: true, Attempts: 2, OutputCap: 4096,
+		Attempted:   []activity.Attempt{{Target: "acme/m@eu", Status: 503, Code: "upstream_error", Latency: time.Second}, {Target: "acme/m", Status: 200}},
 		Workstation: "desk1", Ended: "released", BytesUp: 123, BytesDown: 1 << 40,
 	}
 }
@@ -69,7 +70,7 @@ func TestEveryFieldSurvives(t *testing.T) {
 	for _, r := range []activity.Record{full, refused} {
 		log.Append(&r)
 		got, ok, err := log.Find(context.Background(), "default", r.ID)
-		if err != nil || !ok || got != r {
+		if err != nil || !ok || !reflect.DeepEqual(got, r) {
 			t.Errorf("got %+v, %v, %v", got, ok, err)
 		}
 	}

@@ -62,8 +62,10 @@ type Record struct {
 	// false), that is the reserved amount, or nothing.
 	CostNano int64
 	Priced   bool
-	// Attempts is how many providers were tried.
-	Attempts int
+	// Attempts is how many requests were sent to providers. Attempted has each of them, if the call
+	// had several targets or met a time limit.
+	Attempts  int
+	Attempted []Attempt
 	// OutputCap is the output limit, in tokens, that the gateway added to the request; 0 if it
 	// added none.
 	OutputCap int64
@@ -74,7 +76,17 @@ type Record struct {
 	BytesUp, BytesDown int64
 }
 
+// Attempt is one request to a provider.
+type Attempt struct {
+	Target  string // "provider/model", with "@endpoint" if the provider has several
+	Status  int    // of the provider's answer; 0 for none
+	Code    string // of its failure, "" if it answered; of a time limit "timeout_" and which
+	Latency time.Duration
+}
+
 const (
+	// maxAttempted bounds the attempts of a record.
+	maxAttempted = 16
 	// maxText bounds each string of a record: the name of a model may be as long as a body.
 	maxText = 256
 	// maxTokens and maxCost bound a provider's figures, so that sums over a full store stay inside
@@ -93,6 +105,10 @@ func (r *Record) bound() {
 	}
 	for _, n := range []*int64{&r.PromptTokens, &r.CompletionTokens, &r.ReasoningTokens, &r.CachedTokens, &r.OutputCap} {
 		*n = min(max(*n, 0), maxTokens)
+	}
+	r.Attempted = r.Attempted[:min(len(r.Attempted), maxAttempted)]
+	for i := range r.Attempted {
+		r.Attempted[i].Target = strings.Clone(clip(r.Attempted[i].Target))
 	}
 	r.BytesUp, r.BytesDown = max(r.BytesUp, 0), max(r.BytesDown, 0)
 	if !representable(r.CreatedAt) {

@@ -149,6 +149,15 @@ func (c *Catalog) Resolve(name string) (Model, error) {
 	return Model{}, ErrUnknown
 }
 
+// Source returns the source of a provider, and whether there is one.
+func (c *Catalog) Source(provider string) (Source, bool) {
+	at := slices.IndexFunc(c.sources, func(s source) bool { return s.Provider == provider })
+	if at < 0 {
+		return Source{}, false
+	}
+	return c.sources[at].Source, true
+}
+
 // Awaited returns the providers whose first list of models has not arrived yet.
 func (c *Catalog) Awaited() []string {
 	return slices.Sorted(maps.Keys(c.index.Load().awaited))

@@ -37,9 +37,8 @@ func TestTheMostACallCanCost(t *testing.T) {
 	}
 }
 
-// No usage within the bounds costs more than MostNano.
-func TestNoUsageCostsMoreThanTheMost(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+// randomPrice returns a price with tiers and gaps.
+func randomPrice(r *rand.Rand) *catalog.Price {
 	quote := func() catalog.Quote {
 		if r.IntN(4) == 0 {
 			return catalog.Quote{}
@@ -49,12 +48,19 @@ func TestNoUsageCostsMoreThanTheMost(t *testing.T) {
 	rates := func() catalog.Rates {
 		return catalog.Rates{Prompt: quote(), Completion: quote(), CacheRead: quote(), CacheWrite: quote(), CacheHour: quote(), Reasoning: quote(), AudioInput: quote(), AudioOutput: quote()}
 	}
+	price := &catalog.Price{Rates: rates()}
+	for from := r.Int64N(1000); r.IntN(2) == 0; from += 1 + r.Int64N(1000) {
+		price.Tiers = append(price.Tiers, catalog.Tier{From: from, Rates: rates()})
+	}
+	return price
+}
+
+// No usage within the bounds costs more than MostNano.
+func TestNoUsageCostsMoreThanTheMost(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
 	known := 0
 	for range 20_000 {
-		price := &catalog.Price{Rates: rates()}
-		for from := r.Int64N(1000); r.IntN(2) == 0; from += 1 + r.Int64N(1000) {
-			price.Tiers = append(price.Tiers, catalog.Tier{From: from, Rates: rates()})
-		}
+		price := randomPrice(r)
 		most := catalog.Most{Prompt: r.Int64N(3000), Completion: r.Int64N(3000), AudioInput: r.IntN(2) == 0, AudioOutput: r.IntN(2) == 0}
 		bound, ok := price.MostNano(most)
 		if !ok {

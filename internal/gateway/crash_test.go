@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func TestACallOfTheLastProcessGetsARow(t *testing.T) {
 		Status: 500, Code: "internal", UsageSource: "crashed", PromptTokens: 7, CostNano: 9, Priced: true, Attempts: 1,
 	}
 	got := page.Records[0]
-	if got.CreatedAt = got.CreatedAt.UTC(); got != want {
+	if got.CreatedAt = got.CreatedAt.UTC(); !reflect.DeepEqual(got, want) {
 		t.Errorf("row\n%+v, want\n%+v", got, want)
 	}
 	if page.Records[1].Priced {

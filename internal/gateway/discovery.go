@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -30,6 +28,9 @@ const (
 	// firstListWait bounds how long a call waits for a first list. Providers answer well within a
 	// second, and SDKs repeat what is refused with 503.
 	firstListWait = 5 * time.Second
+
+	// maxListPages bounds the pages of a list; a page of Anthropic has up to a thousand models.
+	maxListPages = 50
 )
 
 // Discovery is a provider whose own list of models is read at an interval.
@@ -132,14 +133,6 @@ func discoveryFailure(known, noList bool) string {
 	return "reading a provider's models failed; until it succeeds, only models that the configuration or a catalog names can be called"
 }
 
-// awaited returns the providers whose first list may still come and can hold a model that the key
-// may use.
-func (d *discovery) awaited(key *keys.Key) []string {
-	return slices.DeleteFunc(d.catalog.Awaited(), func(name string) bool {
-		return !key.AllowsProvider(name) || d.noList(name)
-	})
-}
-
 // await waits until each of the providers was asked once for its list, at most firstListWait. The
 // error is the refusal of a client that has left.
 func (d *discovery) await(ctx context.Context, providers ...string) error {
@@ -167,26 +160,50 @@ func (d *discovery) noList(provider string) bool { return d.sources[provider].no
 func fetchModels(ctx context.Context, p *provider.Provider) (models []catalog.Model, odd, err error) {
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
-	resp, err := p.Get(ctx, provider.Models)
+	models = []catalog.Model{} // an empty list is one too
+	after := ""
+	for range maxListPages {
+		data, err := fetchPage(ctx, p.Endpoints[0], after)
+		if err != nil {
+			return nil, nil, err
+		}
+		page, oddOfPage, err := catalog.ParseDiscovered(p.Name, data)
+		if err != nil {
+			return nil, nil, err
+		}
+		models, odd = append(models, page...), errors.Join(odd, oddOfPage)
+		if len(models) > catalog.MaxModels {
+			return nil, nil, fmt.Errorf("the list has more than %d models", catalog.MaxModels)
+		}
+		if after = catalog.NextPage(data, after); after == "" || p.Dialect.ModelsQuery(after) == "" {
+			return models, odd, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("the list has more than %d pages", maxListPages)
+}
+
+// fetchPage asks for one page of a list of models, "" = the first.
+func fetchPage(ctx context.Context, e *provider.Endpoint, after string) ([]byte, error) {
+	resp, err := e.GetModels(ctx, after)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
-		return nil, nil, fmt.Errorf("status %d: %w", resp.StatusCode, errNoList)
+		return nil, fmt.Errorf("status %d: %w", resp.StatusCode, errNoList)
 	default:
-		return nil, nil, fmt.Errorf("status %d", resp.StatusCode)
+		return nil, fmt.Errorf("status %d", resp.StatusCode)
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, catalog.MaxDiscoveryBytes+1))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if len(data) > catalog.MaxDiscoveryBytes {
-		return nil, nil, fmt.Errorf("the list has more than %d bytes", catalog.MaxDiscoveryBytes)
+		return nil, fmt.Errorf("the list has more than %d bytes", catalog.MaxDiscoveryBytes)
 	}
-	return catalog.ParseDiscovered(p.Name, data)
+	return data, nil
 }
 
 // modelLists are the last lists of all providers. They outlive a configuration: after a reload

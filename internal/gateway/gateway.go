@@ -38,6 +38,7 @@ type Config struct {
 	Keyring      *keys.Keyring
 	Catalog      *catalog.Catalog
 	Providers    []*provider.Provider
+	Aliases      []Alias
 	Discover     []Discovery
 	Workstations *workstation.Service // nil = no workstations
 	Emitter      Emitter              // nil = no subscribers
@@ -75,12 +76,17 @@ type Gateway struct {
 // New returns a gateway that is provisioned and not started: no file is open, nothing runs.
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{
-		keyring: c.Keyring, models: Models{catalog: c.Catalog, providers: make(map[string]*provider.Provider, len(c.Providers))},
+		keyring: c.Keyring,
+		models: Models{
+			catalog: c.Catalog, ordered: c.Providers, providers: make(map[string]*provider.Provider, len(c.Providers)),
+			health: c.State.Health,
+		},
 		workstations: c.Workstations, state: c.State, logger: c.Logger, now: c.Now,
 	}
 	redactor := redact.New(c.Secrets, c.Keyring.IsSecret)
 	g.requests = modelcall.Deps{
 		Models: &g.models, Limits: c.Limits, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted,
+		Health:   c.State.Health,
 		Uploads:  upload.Config{Memory: &c.State.Memory, Timeout: c.Timeouts.Body, Now: c.Now},
 		Timeouts: c.Timeouts, InFlight: &g.calls, Metrics: c.State.Metrics, Redactor: redactor,
 		Logger: c.Logger, Sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }),
@@ -94,6 +100,10 @@ func New(c Config) (*Gateway, error) {
 			return nil, fmt.Errorf("provider %q is configured twice", p.Name)
 		}
 		g.models.providers[p.Name] = p
+	}
+	var err error
+	if g.models.aliases, err = newAliases(c.Aliases, c.Catalog, g.models.providers, c.Logger); err != nil {
+		return nil, err
 	}
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
@@ -121,6 +131,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	if err != nil {
 		return err
 	}
+	g.state.Health.RetryLasting("") // this configuration may have another credential
 	g.requests.Activity, g.requests.Owners, g.requests.Rates, g.requests.Ledger = opened.log, opened.own, opened.rates, opened.ledger
 	if err := warnOfUnnamed(ctx, opened.ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
 		return err

@@ -41,7 +41,7 @@ func silent(r *http.Request) (*http.Response, error) {
 
 func newProvider(t testing.TB, name string, native bool, rt http.RoundTripper) *provider.Provider {
 	t.Helper()
-	c := provider.Config{Name: name, BaseURL: "http://" + name + ".invalid/v1", Transport: rt, UserAgent: "gatehouse"}
+	c := provider.Config{Name: name, Endpoints: provider.One("http://"+name+".invalid/v1", ""), Transport: rt, UserAgent: "gatehouse"}
 	if !native {
 		c.Translate = new(provider.Translate)
 	}
@@ -172,7 +172,11 @@ func (r *rig) find(t testing.TB, ctx context.Context, name string) (catalog.Mode
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Models().Find(ctx, caller.Key, name)
+	found, err := r.Models().Find(ctx, caller.Key, name)
+	if err != nil {
+		return catalog.Model{}, nil, err
+	}
+	return found.Groups[0][0].Model, found.Groups[0][0].Provider, nil
 }
 
 // records are the rows of the default tenant.

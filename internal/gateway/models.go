@@ -3,11 +3,14 @@ package gateway
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -17,25 +20,31 @@ const maxModelName = 256
 // Models are the models of a configuration, as each key may call them.
 type Models struct {
 	catalog   *catalog.Catalog
-	providers map[string]*provider.Provider
+	ordered   []*provider.Provider          // as configured
+	providers map[string]*provider.Provider // by name
 	discovery *discovery
+	health    *failover.Health
+	aliases   *aliases
 }
 
-// Find returns a callable model that the key allows, and its provider. It implements
+// Find returns where calls of a name that the key allows can be sent. It implements
 // [modelcall.Models].
-func (m *Models) Find(ctx context.Context, key *keys.Key, name string) (catalog.Model, *provider.Provider, error) {
-	none := catalog.Model{}
+func (m *Models) Find(ctx context.Context, key *keys.Key, name string) (modelcall.Found, error) {
+	none := modelcall.Found{}
 	if len(name) > maxModelName {
-		return none, nil, apierror.New(apierror.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
+		return none, apierror.New(apierror.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
 	}
 	if !key.AllowsModel(name) {
-		return none, nil, m.unknownModel(key, name)
+		return none, m.unknownModel(key, name)
+	}
+	if alias, ok := m.aliases.byName[name]; ok {
+		return m.findAlias(ctx, alias)
 	}
 	model, err := m.find(ctx, key, name)
 	if err != nil {
-		return none, nil, err
+		return none, err
 	}
-	return model, m.providers[model.Provider], nil
+	return modelcall.Found{Groups: [][]modelcall.Candidate{{{Model: model, Provider: m.providers[model.Provider]}}}}, nil
 }
 
 // maxHints bounds the names that a 404 offers: more are a list, which has a route.
@@ -46,8 +55,9 @@ const maxHints = 5
 func (m *Models) unknownModel(key *keys.Key, name string) *apierror.Error {
 	refusal := apierror.New(apierror.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
 	if len(name) <= maxModelName {
-		if ids := m.catalog.Ending(name, key.AllowsModel, maxHints); len(ids) > 0 {
-			refusal.Message += "; name its provider too: this key can call " + strings.Join(ids, ", ")
+		ids := append(m.aliases.ending(key, name), m.catalog.Ending(name, key.AllowsModel, maxHints)...)
+		if len(ids) > 0 {
+			refusal.Message += "; name its provider too: this key can call " + strings.Join(ids[:min(len(ids), maxHints)], ", ")
 		}
 	}
 	return refusal
@@ -68,33 +78,51 @@ func (m *Models) find(ctx context.Context, key *keys.Key, name string) (catalog.
 	switch {
 	case err == nil:
 		return model, nil
-	case errors.Is(err, catalog.ErrUnlisted) && m.discovery.noList(of):
-		refusal := apierror.New(apierror.ModelNotCallable, "provider %q has no list of models, so %q is not known; "+
-			"the gateway's operator can set discover off for the provider, or name its models", of, name).WithParam("model").WithCause(err)
-		refusal.NoRetry = true
-		return model, refusal
 	case errors.Is(err, catalog.ErrUnlisted):
-		refusal := apierror.New(apierror.NoProvider, "provider %q has not listed its models yet, so %q is not known; try again shortly", of, name).WithCause(err)
-		refusal.Provider = of
-		return model, refusal
+		return model, m.unlisted(of, name)
 	case errors.Is(err, catalog.ErrNotCallable):
 		return model, m.unknownModel(key, name).WithCause(err)
 	}
 	return model, m.unknownModel(key, name)
 }
 
+// unlisted refuses a name of which only a list that has not come can say what it means.
+func (m *Models) unlisted(provider, name string) *apierror.Error {
+	if m.discovery.noList(provider) {
+		refusal := apierror.New(apierror.ModelNotCallable, "provider %q has no list of models, so %q is not known; "+
+			"the gateway's operator can set discover off for the provider, or name its models", provider, name).WithParam("model").WithCause(catalog.ErrUnlisted)
+		refusal.NoRetry = true
+		return refusal
+	}
+	refusal := apierror.New(apierror.NoProvider, "provider %q has not listed its models yet, so %q is not known; try again shortly", provider, name).WithCause(catalog.ErrUnlisted)
+	refusal.Provider = provider
+	return refusal
+}
+
 // List returns the models that the key can call, from the index that routes. An empty list is no
 // answer while a provider that the key may use has not listed its models yet: the error is a 503.
 func (m *Models) List(ctx context.Context, key *keys.Key) ([]catalog.Model, error) {
-	if err := m.discovery.await(ctx, m.discovery.awaited(key)...); err != nil {
+	if err := m.discovery.await(ctx, m.awaited(key)...); err != nil {
 		return nil, err
 	}
 	models := m.catalog.List(key.AllowsModel)
-	if awaited := m.discovery.awaited(key); len(models) == 0 && len(awaited) > 0 {
+	if aliases := m.aliases.list(key); len(aliases) > 0 {
+		models = append(models, aliases...)
+		slices.SortFunc(models, func(a, b catalog.Model) int { return strings.Compare(a.ID, b.ID) })
+	}
+	if awaited := m.awaited(key); len(models) == 0 && len(awaited) > 0 {
 		return nil, apierror.New(apierror.NoProvider, "no model is known yet that this key may use: not listed yet are those of %s; try again shortly",
 			strings.Join(awaited, ", ")).WithCause(catalog.ErrUnlisted)
 	}
 	return models, nil
+}
+
+// awaited returns the providers whose first list may still come and can hold a model that the key
+// may use, by itself or by an alias.
+func (m *Models) awaited(key *keys.Key) []string {
+	return slices.DeleteFunc(m.catalog.Awaited(), func(name string) bool {
+		return m.discovery.noList(name) || !key.AllowsProvider(name) && !m.aliases.use(key, name)
+	})
 }
 
 // Get returns one model of the key's list.
@@ -102,5 +130,13 @@ func (m *Models) Get(ctx context.Context, key *keys.Key, name string) (catalog.M
 	if len(name) > maxModelName || !key.AllowsModel(name) {
 		return catalog.Model{}, m.unknownModel(key, name)
 	}
-	return m.find(ctx, key, name)
+	alias, ok := m.aliases.byName[name]
+	if !ok {
+		return m.find(ctx, key, name)
+	}
+	found, err := m.findAlias(ctx, alias)
+	if err != nil {
+		return catalog.Model{}, err
+	}
+	return alias.common(found.Groups), nil
 }

@@ -3,10 +3,12 @@ package gateway
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
+	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
@@ -22,6 +24,7 @@ type State struct {
 	Workstations *workstation.State         // tokens and sessions
 	ConnLimiter  *connlimit.Limiter         // VNC connections in their handshake
 	Concurrency  *limits.ConcurrencyLimiter // calls at once
+	Health       *failover.Health           // of providers' models
 
 	exhausted  *modelcall.ExhaustedBudgets
 	events     *events
@@ -41,11 +44,13 @@ func NewState(dir string, now func() time.Time) *State {
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 	}
 	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
+	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
 	s.Metrics = metrics.New(metrics.Gauges{
 		ActivityLost: func() float64 { return float64(s.stores.dropped()) },
 		InFlight:     func() float64 { return float64(s.generations.inFlight()) },
 		Sessions:     func() float64 { return float64(s.Workstations.Open()) },
 		HalfOpen:     func() float64 { return float64(s.ConnLimiter.Pending()) },
+		Providers:    s.providersUp,
 	})
 	return s
 }

@@ -46,12 +46,23 @@ func all(t testing.TB) *guardrail.Set {
 
 func BenchmarkStreamEvent(b *testing.B) {
 	set := all(b)
-	s := newWire(set, guardrail.Chat)
-	data := []byte(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}`)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, v, err := s.push("", string(data)); v != nil || err != nil {
-			b.Fatal(v, err)
-		}
+	for _, c := range []struct {
+		api        string
+		wire       guardrail.Wire
+		name, data string
+	}{
+		{"chat", guardrail.Chat, "", `{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}`},
+		{"responses", guardrail.Responses, "response.output_text.delta", `{"type":"response.output_text.delta","sequence_number":7,"item_id":"msg_1","output_index":0,"content_index":0,"delta":" word","logprobs":[]}`},
+		{"messages", guardrail.Messages, "content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" word"}}`},
+	} {
+		b.Run(c.api, func(b *testing.B) {
+			s := newWire(set, c.wire)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, v, err := s.push(c.name, c.data); v != nil || err != nil {
+					b.Fatal(v, err)
+				}
+			}
+		})
 	}
 }

@@ -9,10 +9,8 @@ import (
 // refusal, its reasoning, or the arguments of one tool call.
 type channel struct {
 	id       string
-	group    string // the choice of a chat or the item of a Response; it ends as one
+	group    string // the choice, the item of a Response or the block of a message; it ends as one
 	phase    phase  // of the choice
-	kind     string // event type of the deltas of a Response
-	at       responsePart
 	output   *checks
 	matcher  *detect.Matcher
 	pieces   document.PieceDecoder
@@ -21,8 +19,11 @@ type channel struct {
 	tail     *detect.Tail        // its end, for a text that may continue it; may be nil
 	template eventTemplate       // of an event with a piece of this text only
 	begun    bool                // some of it was read
+	edited   bool                // something was taken out of it
 	ending   bool                // it ends with the current event
 	left     int                 // pieces of it in the current event that were not read yet
+
+	responseText // in a Response
 }
 
 // eventTemplate is an event without its text.
@@ -98,6 +99,7 @@ func (c *channel) settle(last bool) string {
 		return ""
 	}
 	n, edits := c.matcher.Settle(c.pending, last)
+	c.edited = c.edited || len(edits) > 0
 	out := c.pending[:n]
 	c.pending = c.pending[n:]
 	switch {

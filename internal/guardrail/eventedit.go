@@ -66,6 +66,7 @@ type region struct {
 	channel *channel         // the channel of a piece; nil for a whole text
 	how     document.Context // how to read a whole text
 	logs    bool             // whether it is token probabilities
+	signed  *channel         // of a signature: the text that it signs
 }
 
 // walk collects the regions. For each string, look returns the channel of which it is a piece, or
@@ -90,6 +91,14 @@ func (e *eventEdit) walk(look func(w *document.Walker, at document.Span) (c *cha
 	e.frames = w.Frames[:0]
 }
 
+// eventType returns the type of the event: that of its data, or else its name.
+func (e *eventEdit) eventType() string {
+	if typ, ok := jsonscan.String(member(e.data, e.members, "type")); ok {
+		return typ
+	}
+	return string(e.event.Name)
+}
+
 // open returns the channel of an id, and whether it is new.
 func (e *eventEdit) open(id, group string) (c *channel, fresh bool) {
 	if c, fresh = e.stream.channel(id, group); c == nil && e.err == nil {
@@ -110,7 +119,7 @@ func (e *eventEdit) send() {
 	e.reader.Reset(matcher, e.data, true)
 	if e.sequence.End > 0 && s.shift > 0 {
 		e.regions = append(e.regions, region{at: e.sequence})
-		slices.SortStableFunc(e.regions, func(a, b region) int { return cmp.Compare(a.at.Start, b.at.Start) })
+		e.sortRegions()
 	}
 	for _, r := range e.regions {
 		switch {
@@ -119,6 +128,10 @@ func (e *eventEdit) send() {
 		case r.at == e.sequence:
 			e.number = openai.Variable{Start: r.at.Start, End: r.at.End, New: strconv.AppendInt(nil, s.sequence+s.shift, 10)}
 			e.reader.PutValue(r.at, e.number.New)
+		case r.signed != nil:
+			if r.signed.edited {
+				e.reader.PutValue(r.at, []byte(`""`))
+			}
 		case r.channel == nil:
 			e.readText(matcher, r)
 		default:
@@ -132,6 +145,11 @@ func (e *eventEdit) send() {
 	s.channels = slices.DeleteFunc(s.channels, func(c *channel) bool { return c.ending })
 	e.apply()
 	s.out = append(s.out, e.event)
+}
+
+// sortRegions puts the regions into the order of the event.
+func (e *eventEdit) sortRegions() {
+	slices.SortStableFunc(e.regions, func(a, b region) int { return cmp.Compare(a.at.Start, b.at.Start) })
 }
 
 // readText reads a whole text.

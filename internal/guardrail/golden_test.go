@@ -53,8 +53,11 @@ func TestGolden(t *testing.T) {
 				got = outcome(result, err)
 			case "stream.txt":
 				wire := guardrail.Chat
-				if strings.Contains(name, "responses") {
+				switch {
+				case strings.Contains(name, "responses"):
 					wire = guardrail.Responses
+				case strings.Contains(name, "messages"):
+					wire = guardrail.Messages
 				}
 				got = pushAll(t, newWire(set, wire), string(in.Data))
 			}

@@ -19,11 +19,14 @@
 // Every string of a body is read, at any depth and under any name, except identifiers, words of the
 // API and encoded data in members that are known to have them. Strings are read as decoded, so an
 // escape hides nothing. JSON inside a string, such as the arguments of tool calls, is decoded once
-// more and stays JSON. Arguments that are not a string are read as their JSON text.
+// more and stays JSON. Arguments that are not a string, such as the input of a tool call of the
+// Messages API, are read as their JSON text.
 //
 // In a whole body each string is a text of its own. In a stream the pieces of one channel are one
-// text. Clients join the parts of one message of an answer, so these are one text too: if a match
-// spans two parts, its rest in the later one is taken out.
+// text. Clients join the parts of one message of an answer, or its blocks of text, so these are one
+// text too: if a match spans two parts, its rest in the later one is taken out.
+//
+// A text that was changed no longer fits its signature, which is emptied.
 //
 // Not read are: images, files, audio and other data in base64; the content behind a URL; encrypted
 // reasoning; numbers outside strings, and keys of objects, except in tool arguments; JSON inside

@@ -31,7 +31,7 @@ func (r *repeat) learn(e *eventEdit) {
 func (s *Stream) repeats(event *openai.Event) bool {
 	r := &s.repeat
 	return r.channel != nil && event.Repeats() && event.Shape() == r.shape &&
-		(s.wire == Chat || event.Has(openai.VarNumber) == r.numbered) &&
+		(s.wire != Responses || event.Has(openai.VarNumber) == r.numbered) &&
 		(!event.Has(openai.VarPadding) || document.IsPadding(event.Value(openai.VarPadding)))
 }
 

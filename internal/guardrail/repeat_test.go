@@ -87,6 +87,21 @@ var repeating = map[guardrail.Wire][]string{
 		`|{"type":"response.output_text.done","output_index":0,"content_index":0,"text":"TEXT","sequence_number":17}`,
 		`|{"type":"response.completed","response":{"output":[{"content":[{"type":"output_text","text":"TEXT"}]}]},"sequence_number":17}`,
 	},
+	guardrail.Messages: {
+		`content_block_delta|{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"TEXT"}}`,
+		`content_block_delta|{"delta":{"text":"TEXT","type":"text_delta"},"index":0,"type":"content_block_delta"}`,
+		`|{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"TEXT"}}`,
+		`content_block_delta|{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"TEXT"}}`,
+		`content_block_delta|{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"TEXT"}}`,
+		`content_block_delta|{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"TEXT"}}`,
+		`content_block_delta|{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":{"cited_text":"TEXT"}}}`,
+		`content_block_delta|{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"TEXT"},"note":"jo@corp.example"}`,
+		`content_block_start|{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"TEXT"}}`,
+		`content_block_start|{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"TEXT","signature":""}}`,
+		`content_block_stop|{"type":"content_block_stop","index":0}`,
+		`ping|{"type":"ping"}`,
+		`message_delta|{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":"TEXT"},"usage":{"output_tokens":17}}`,
+	},
 }
 
 var (
@@ -97,7 +112,7 @@ var (
 
 func repeatedEvent(api guardrail.Wire, kind, variant byte) (name, data string) {
 	form := repeating[api][int(kind)%len(repeating[api])]
-	if api == guardrail.Responses {
+	if api != guardrail.Chat {
 		name, form, _ = strings.Cut(form, "|")
 	}
 	data = strings.ReplaceAll(form, "TEXT", piecesOfText[int(variant)%len(piecesOfText)])
@@ -108,17 +123,15 @@ func repeatedEvent(api guardrail.Wire, kind, variant byte) (name, data string) {
 // FuzzAnEventThatRepeatsAnotherIsJudgedLikeIt takes a script: which event, and in which variant.
 func FuzzAnEventThatRepeatsAnotherIsJudgedLikeIt(f *testing.F) {
 	for i := range byte(17) {
-		f.Add([]byte{i, 0, i, 0, i, 2, i, 3, i, 4, i, 1, i, 12, i, 10}, i%2 == 0)
-		f.Add([]byte{i, 0, i, 5, i + 1, 0, i, 2, i, 3, i, 8, i, 9}, true)
-		f.Add([]byte{i, 2, i + 3, 0, i, 3, i, 4, i + 1, 6, i + 1, 7, 14, 0, i, 0, i, 11}, false)
+		f.Add([]byte{i, 0, i, 0, i, 2, i, 3, i, 4, i, 1, i, 12, i, 10}, (i+1)%2)
+		f.Add([]byte{i, 0, i, 5, i + 1, 0, i, 2, i, 3, i, 8, i, 9}, byte(guardrail.Chat))
+		f.Add([]byte{i, 2, i + 3, 0, i, 3, i, 4, i + 1, 6, i + 1, 7, 14, 0, i, 0, i, 11}, byte(guardrail.Responses))
+		f.Add([]byte{i, 0, i, 0, i, 2, i, 3, 5, 0, i + 1, 8, i, 9, 10, 0, i, 0, i, 2}, byte(guardrail.Messages))
 	}
-	f.Add([]byte("y00000!0z0z0z0!0"), false) // after an event with a number, one without
+	f.Add([]byte("y00000!0z0z0z0!0"), byte(guardrail.Responses)) // after an event with a number, one without
 	set := golden(f)
-	f.Fuzz(func(t *testing.T, script []byte, chat bool) {
-		api := guardrail.Responses
-		if chat {
-			api = guardrail.Chat
-		}
+	f.Fuzz(func(t *testing.T, script []byte, wire byte) {
+		api := guardrail.Wire(wire % 3)
 		w := newTwins(set, api)
 		for ; len(script) >= 2; script = script[2:] {
 			name, data := repeatedEvent(api, script[0], script[1])
@@ -129,7 +142,7 @@ func FuzzAnEventThatRepeatsAnotherIsJudgedLikeIt(f *testing.F) {
 }
 
 func TestWhichEventsRepeatOthers(t *testing.T) {
-	for api, kinds := range map[guardrail.Wire][]byte{guardrail.Chat: {0, 1, 2, 11}, guardrail.Responses: {0, 1, 3, 4}} {
+	for api, kinds := range map[guardrail.Wire][]byte{guardrail.Chat: {0, 1, 2, 11}, guardrail.Responses: {0, 1, 3, 4}, guardrail.Messages: {0, 1, 2, 3, 4}} {
 		for _, kind := range kinds {
 			w := newTwins(golden(t), api)
 			for i := range byte(5) {

@@ -54,11 +54,14 @@ type responsePart struct {
 	part string
 }
 
+// responseText identifies a text of a Response.
+type responseText struct {
+	kind string // event type of its deltas
+	at   responsePart
+}
+
 func (e *eventEdit) readResponses() {
-	typ := string(e.event.Name)
-	if t, ok := jsonscan.String(member(e.data, e.members, "type")); ok {
-		typ = t
-	}
+	typ := e.eventType()
 	e.stream.sequence++
 	if i, ok := jsonscan.Find(e.data, e.members, "sequence_number"); ok {
 		if n, ok := jsonscan.Int(e.members[i].Value(e.data)); ok {

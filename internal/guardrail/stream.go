@@ -25,6 +25,7 @@ type Wire uint8
 const (
 	Chat      Wire = iota // chat.completion.chunk objects, then [DONE]
 	Responses             // the typed events of the Responses API
+	Messages              // the events of the Messages API
 )
 
 // Stream judges an answer event by event. It is a state machine without a clock or I/O, and not
@@ -38,8 +39,9 @@ const (
 // Each event is sent at once, with as much of the text of its channels as can no longer become part
 // of a match, which may be none. Text that was held back is sent in later events of its channel.
 // What is left at the end is sent in one more event before the event that ends the channel: the
-// finish reason of its choice, the done event of its part or item, or the end of the stream. Only
-// these inserted events change the sequence numbers of later ones.
+// finish reason of its choice, the done event of its part or item, the stop or signature of its
+// block, or the end of the stream. Only these inserted events change the sequence numbers of later
+// ones.
 //
 // Token probabilities are emptied, because they repeat the text before it was judged. Texts that
 // done events and the final event repeat are read again as whole texts.
@@ -107,10 +109,13 @@ func (s *Stream) Push(event *openai.Event) ([]*openai.Event, *Verdict, error) {
 	}
 	e := &eventEdit{scratch: scratches.Get().(*scratch), stream: s, event: event, data: event.Data, members: members}
 	defer e.free()
-	if s.wire == Chat {
+	switch s.wire {
+	case Chat:
 		e.readChat()
-	} else {
+	case Responses:
 		e.readResponses()
+	case Messages:
+		(&messagesEvent{eventEdit: e}).read()
 	}
 	if e.verdict == nil && e.err == nil {
 		e.send()

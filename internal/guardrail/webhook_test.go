@@ -82,6 +82,20 @@ func TestWebhookRedactsByCharacters(t *testing.T) {
 	}
 }
 
+// Arguments that are an object stay one, whatever part of their JSON is taken out.
+func TestWebhookLeavesArgumentsJSON(t *testing.T) {
+	body := `{"content":[{"type":"tool_use","id":"t","input":{"a": "call 555", "b": 556}}]}`
+	for redaction, want := range map[string]string{
+		`"start":12,"end":15`: `{"a": "call [REDACTED:webhook]", "b": 556}`,
+		`"start":7,"end":26`:  `{"a": "[REDACTED:webhook]", "": null}`,
+	} {
+		r, err := hooked(t, answering(200, `{"action":"redact","redactions":[{"text":0,`+redaction+`}]}`), false).Answer(t.Context(), []byte(body))
+		if got := strings.Replace(body, `{"a": "call 555", "b": 556}`, want, 1); err != nil || string(r.Body) != got {
+			t.Errorf("%s, %v", r.Body, err)
+		}
+	}
+}
+
 func TestWebhookThatFails(t *testing.T) {
 	for name, m := range map[string]moderator{
 		"unreachable": func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") },

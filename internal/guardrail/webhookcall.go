@@ -150,8 +150,7 @@ func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, bod
 		if err != nil {
 			return err
 		}
-		edits := detect.Edits(text.Text, hits, rules)
-		out.PutText(text.at, string(detect.Apply(nil, text.Text, edits)))
+		out.PutEdits(text.at, text.Text, detect.Edits(text.Text, hits, rules))
 		list = list[n:]
 	}
 	result.Body = out.Apply()

@@ -2,6 +2,7 @@ package guardrail_test
 
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
@@ -17,10 +18,42 @@ type wire struct {
 
 func newWire(set *guardrail.Set, api guardrail.Wire) *wire {
 	w := &wire{Stream: set.Stream(api), client: openai.NewChatStream(openai.Call{})}
-	if api == guardrail.Responses {
+	switch api {
+	case guardrail.Responses:
 		w.client = openai.NewResponsesStream(openai.Call{})
+	case guardrail.Messages:
+		w.client = messagesStream{}
 	}
 	return w
+}
+
+// messagesStream passes the events of a Messages stream on. Deltas with one string may be repeated.
+type messagesStream struct{ openai.Stream }
+
+func (messagesStream) Data(dst []byte, e *openai.Event) []byte {
+	if !e.Repeats() {
+		learnDelta(e)
+	}
+	dst = append(append(append(dst, "event: "...), e.Name...), "\ndata: "...)
+	return append(e.AppendTo(dst), "\n\n"...)
+}
+
+func (messagesStream) Summary() (s openai.Summary) { return s }
+
+func learnDelta(e *openai.Event) {
+	members, err := e.Members()
+	i, ok := jsonscan.Find(e.Data, members, "delta")
+	if err != nil || !ok {
+		return
+	}
+	var vars [openai.Variables]openai.Variable
+	at := members[i].ValueStart
+	for _, m := range jsonscan.Members(members[i].Value(e.Data), nil) {
+		if m.Kind == '"' && string(m.Key(e.Data[at:])) != "type" {
+			vars[openai.VarText] = openai.Variable{Start: at + m.ValueStart, End: at + m.ValueEnd}
+		}
+	}
+	e.Learn(vars)
 }
 
 // push pushes an event of the provider and returns the events that are sent on.

@@ -38,6 +38,9 @@ func (b *Body) Parse(data []byte) (err error) {
 	return err
 }
 
+// ClearEdits forgets all edits: the next ones are made for another receiver.
+func (b *Body) ClearEdits() { b.patch.Reset(b.data, b.members) }
+
 // Release returns the memory of the walk. The body and its members must not be used after it;
 // segments may.
 func (b *Body) Release() {

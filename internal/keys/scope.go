@@ -13,6 +13,7 @@ const (
 	ChatWrite           Scope = 1 << iota // chat completions and responses
 	ModelsRead                            // model lists
 	ActivityRead                          // activity and generation
+	ProvidersRead                         // the list of providers and their health
 	WorkstationsConnect                   // issue a VNC address
 	WorkstationsManage                    // register, release, list sessions
 )
@@ -24,6 +25,7 @@ var scopeNames = []struct {
 	{ChatWrite, "chat:write"},
 	{ModelsRead, "models:read"},
 	{ActivityRead, "activity:read"},
+	{ProvidersRead, "providers:read"},
 	{WorkstationsConnect, "workstations:connect"},
 	{WorkstationsManage, "workstations:manage"},
 }

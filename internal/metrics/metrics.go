@@ -21,6 +21,8 @@ type Metrics struct {
 	duration   *prometheus.HistogramVec
 	firstToken *prometheus.HistogramVec
 	tokens     *prometheus.CounterVec
+	attempts   *prometheus.CounterVec
+	providers  providersUp
 	refused    *prometheus.CounterVec
 	lost       prometheus.CounterFunc
 	inflight   prometheus.GaugeFunc
@@ -33,6 +35,7 @@ type Gauges struct {
 	InFlight     func() float64 // calls under way
 	Sessions     func() float64 // open VNC sessions
 	HalfOpen     func() float64 // VNC connections in their handshake
+	Providers    func() []ProviderUp
 }
 
 // durationBuckets reach from a cached answer to the longest generation that an SDK waits for (600
@@ -58,6 +61,11 @@ func New(g Gauges) *Metrics {
 			Namespace: namespace, Name: "tokens_total",
 			Help: "Tokens as reported by providers, by direction (prompt, completion).",
 		}, []string{"provider", "model", "direction"}),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "provider_attempts_total",
+			Help: "Requests to providers that ended, by provider and machine code (empty for success); a call that fails over has several.",
+		}, []string{"provider", "code"}),
+		providers: newProvidersUp(g.Providers),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Name: "unauthenticated_total",
 			Help: "Requests without a valid key, by route.",
@@ -77,7 +85,7 @@ func New(g Gauges) *Metrics {
 // Register adds the collectors to the registry of a configuration. A second registration of the
 // same set is not an error.
 func (m *Metrics) Register(registry prometheus.Registerer) error {
-	all := []prometheus.Collector{m.requests, m.duration, m.firstToken, m.tokens, m.refused, m.lost, m.inflight}
+	all := []prometheus.Collector{m.requests, m.duration, m.firstToken, m.tokens, m.attempts, m.providers, m.refused, m.lost, m.inflight}
 	for _, c := range append(all, m.vnc.collectors()...) {
 		var twice prometheus.AlreadyRegisteredError
 		if err := registry.Register(c); err != nil && !errors.As(err, &twice) {
@@ -112,6 +120,9 @@ func (m *Metrics) Ended(c Call) {
 		m.tokens.WithLabelValues(c.Provider, c.Model, "completion").Add(float64(c.Completion))
 	}
 }
+
+// Attempted counts one request to a provider. code is "" for a success.
+func (m *Metrics) Attempted(provider, code string) { m.attempts.WithLabelValues(provider, code).Inc() }
 
 // Unauthenticated counts one request without a valid key.
 func (m *Metrics) Unauthenticated(route string) { m.refused.WithLabelValues(route).Inc() }

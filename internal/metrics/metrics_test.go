@@ -17,6 +17,9 @@ func newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Gauges{
 		ActivityLost: func() float64 { return 3 }, InFlight: func() float64 { return 2 },
 		Sessions: func() float64 { return 4 }, HalfOpen: func() float64 { return 5 },
+		Providers: func() []metrics.ProviderUp {
+			return []metrics.ProviderUp{{Provider: "acme", Model: "acme/m", Up: true}, {Provider: "acme", Model: "acme/m", Endpoint: "east"}}
+		},
 	})
 }
 
@@ -64,11 +67,18 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 	})
 	m.Ended(metrics.Call{Route: "POST /v1/chat/completions", Provider: "acme", Status: 502, Code: "upstream_error", Duration: time.Second})
 	m.Ended(metrics.Call{Route: "POST /v1/chat/completions", Status: 404, Code: "model_not_found", Duration: time.Second, Prompt: 1})
+	m.Attempted("acme", "upstream_error")
+	m.Attempted("acme", "upstream_error")
+	m.Attempted("acme", "")
 	m.Unauthenticated("POST /v1/chat/completions")
 	got := strings.Join(gather(t, registry), "\n")
 	want := strings.Join([]string{
 		"activity_rows_lost_total{} 3",
 		"first_token_seconds{provider=acme,route=POST /v1/chat/completions} 1 in 1s",
+		"provider_attempts_total{code=,provider=acme} 1",
+		"provider_attempts_total{code=upstream_error,provider=acme} 2",
+		"provider_up{endpoint=,model=acme/m,provider=acme} 1",
+		"provider_up{endpoint=east,model=acme/m,provider=acme} 0",
 		"request_duration_seconds{provider=acme,route=POST /v1/chat/completions} 2 in 3s",
 		"requests_in_flight{} 2",
 		"requests_total{code=,model=acme/m,provider=acme,route=POST /v1/chat/completions,status=200} 1",

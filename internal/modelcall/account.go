@@ -12,6 +12,9 @@ import (
 // used finds what the call has used, notes it in the record and returns what is charged. Served is
 // false if the provider cannot have worked on the request. See estimated for an answer without usage.
 func (g *charge) used(m *meter, served bool) limits.Amount {
+	if g.free {
+		return limits.Amount{}
+	}
 	r := g.record
 	reported := m.reported && (m.later == 0 || r.Code == "") // in a whole answer the usage may stand anywhere
 	usage := m.usage
@@ -33,9 +36,9 @@ func (g *charge) used(m *meter, served bool) limits.Amount {
 	r.CostNano, r.Priced = g.Cost(usage)
 	switch {
 	case !r.Priced: // the price is known of what can be used, not of what was: the whole reservation
-		r.CostNano = max(g.use.most.Nano, g.use.likely.Nano)
-	case !reported && (g.use.bound.AudioInput || g.use.bound.AudioOutput): // how many tokens were audio is not known
-		bound := g.use.bound
+		r.CostNano = max(g.target.use.most.Nano, g.target.use.likely.Nano)
+	case !reported && (g.target.use.bound.AudioInput || g.target.use.bound.AudioOutput): // how many tokens were audio is not known
+		bound := g.target.use.bound
 		bound.Prompt, bound.Completion = usage.Prompt, usage.Completion
 		if nano, ok := g.price().MostNano(bound); ok {
 			r.CostNano = nano
@@ -48,16 +51,16 @@ func (g *charge) used(m *meter, served bool) limits.Amount {
 // budget images and stored state count as reserved, text a token for three bytes. It is never more
 // than what was reserved.
 func (g *charge) estimated(m *meter) openai.Usage {
-	choices := max(g.requested.Choices, 1)
-	prompt := g.use.prompt
+	choices, use := max(g.requested.Choices, 1), &g.target.use
+	prompt := use.prompt
 	if prompt == 0 {
 		prompt = tokensOf(m.requestBytes, bytesPerToken)
 	}
 	completion := m.completion(choices, g.deps.Now(), g.requested.Logprobs)
-	if g.output > 0 {
-		completion = min(completion, g.output*choices)
+	if g.target.output > 0 {
+		completion = min(completion, g.target.output*choices)
 	}
-	if bound := g.use.bound; bound.Prompt > 0 {
+	if bound := use.bound; bound.Prompt > 0 {
 		prompt, completion = min(prompt, bound.Prompt), min(completion, bound.Completion)
 	}
 	completion = max(completion, m.usage.Completion)
@@ -83,7 +86,7 @@ func (g *charge) completed(m *meter) openai.Usage {
 // warnOfExcess warns of a provider that gave more tokens than the request allowed. It may know the
 // limit by another name, and then no hard budget bounds it.
 func (g *charge) warnOfExcess(given int64) {
-	if reserved := g.use.bound.Completion; reserved > 0 && given > reserved {
+	if reserved := g.target.use.bound.Completion; reserved > 0 && given > reserved {
 		g.deps.Sampled().Warn("a provider gave more tokens than the call had reserved; if it ignores the output limit, set max_tokens_field",
 			zap.String("request_id", g.record.RequestID), zap.String("provider", g.record.Provider),
 			zap.Int64("tokens", given), zap.Int64("reserved", reserved))
@@ -99,7 +102,7 @@ func (g *charge) Cost(u openai.Usage) (int64, bool) {
 	}
 	return g.price().CostNano(catalog.Tokens{
 		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
-		AudioInput: u.AudioInput, AudioOutput: u.AudioOutput, KeptLong: g.cacheHour,
+		AudioInput: u.AudioInput, AudioOutput: u.AudioOutput, CacheHour: u.CacheWriteHour, KeptLong: g.cacheHour && !u.CacheSplit,
 	})
 }
 

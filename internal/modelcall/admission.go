@@ -18,7 +18,8 @@ type admission struct {
 
 	requests limits.Reading    // the request rate with the least remaining
 	tokens   limits.Reading    // the token rate with the least remaining
-	permits  [2]*limits.Permit // of the key and of the model
+	permits  [3]*limits.Permit // of the key, of the name in the request, of the model that an alias led to
+	grants   [2]*limits.Grant  // of the token rates of the first two, of the third
 }
 
 // longRate is the longest window that an SDK may wait for inside its call.
@@ -52,10 +53,7 @@ func (a *admission) enterModel(ctx context.Context, models []*ModelLimits) error
 	if len(models) == 0 {
 		return nil
 	}
-	subjects := make([]limits.Subject, len(models))
-	for i, m := range models {
-		subjects[i] = m.Subject
-	}
+	subjects := subjectsOf(models)
 	if err := a.countRequest(subjects); err != nil {
 		return err
 	}
@@ -67,16 +65,54 @@ func (a *admission) enterModel(ctx context.Context, models []*ModelLimits) error
 	return wait(ctx, permit)
 }
 
+// enterTarget counts an attempt against the limits of a model that an alias led to; those of the
+// attempt before are over. It does not wait: another target may be free.
+func (a *admission) enterTarget(models []*ModelLimits, tokens int64) error {
+	a.leaveTarget(0)
+	if len(models) == 0 {
+		return nil
+	}
+	subjects := subjectsOf(models)
+	if err := a.countRequest(subjects); err != nil {
+		return err
+	}
+	for i := range subjects {
+		subjects[i].Concurrency.Queue = 0
+	}
+	permit, busy := a.concurrency.Acquire(subjects, nil)
+	if busy != nil {
+		return concurrencyRefusal(busy)
+	}
+	a.permits[2] = permit
+	return a.takeTokens(1, tokens, subjects)
+}
+
+// leaveTarget ends what enterTarget began, for an attempt that used so many tokens.
+func (a *admission) leaveTarget(tokens int64) {
+	a.permits[2].Release()
+	a.grants[1].Adjust(tokens)
+	a.permits[2], a.grants[1] = nil, nil
+}
+
+func subjectsOf(models []*ModelLimits) []limits.Subject {
+	subjects := make([]limits.Subject, len(models))
+	for i, m := range models {
+		subjects[i] = m.Subject
+	}
+	return subjects
+}
+
 // takeTokens takes the tokens that the call will likely use from the token rates of the subjects.
 // The grant is adjusted when the usage is known.
-func (a *admission) takeTokens(n int64, subjects []limits.Subject) (*limits.Grant, error) {
-	reading, grant, refused := a.rates.Tokens(n, subjects)
+func (a *admission) takeTokens(grant int, n int64, subjects []limits.Subject) error {
+	reading, granted, refused := a.rates.Tokens(n, subjects)
 	if refused != nil {
 		a.tokens = refused.Reading
-		return nil, rateRefusal(refused)
+		return rateRefusal(refused)
 	}
-	a.tokens = reading
-	return grant, nil
+	a.tokens = tighter(a.tokens, reading)
+	a.grants[grant] = granted
+	return nil
 }
 
 // current returns the states of the tightest rates, nil where none applies.
@@ -84,8 +120,10 @@ func (a *admission) current() (requests, tokens *apierror.Rate) {
 	return rateOf(a.requests), rateOf(a.tokens)
 }
 
-// release gives back the concurrency slots.
-func (a *admission) release() {
+// settle adjusts the token rates to the tokens that were used, and gives back the concurrency slots.
+func (a *admission) settle(tokens int64) {
+	a.leaveTarget(tokens)
+	a.grants[0].Adjust(tokens)
 	a.permits[1].Release()
 	a.permits[0].Release()
 }

@@ -33,10 +33,11 @@ type call struct {
 	body      jsonscan.Body
 	asked     request.Request // what the body says of model and stream
 	targets   []*target       // where the call can be sent; none before route
+	limits    []*ModelLimits  // of the name in the request
 	charge    charge
 	guard     guard
 	state     storedState
-	upstream  upstream
+	upstream  *upstream // the attempt under way or the last; nil before
 	meter     meter
 }
 
@@ -67,7 +68,7 @@ func (c *call) run(ctx context.Context) error {
 	if err := c.reserve(ctx); err != nil { // 400 402 429 503: token rates and budgets
 		return err
 	}
-	return c.dispatch(ctx, c.targets[0]) // 400 422 429 502 503, a 4xx of the provider, or the answer
+	return c.dispatch(ctx) // 400 422 429 502 503, a 4xx of a provider, or the answer
 }
 
 // Serve runs a model call and writes its answer. An error was not written.
@@ -81,8 +82,7 @@ func (q *Request) newCall(op Operation, api API) *call {
 		admission: admission{rates: d.Rates, concurrency: d.Concurrency},
 		charge:    charge{deps: d, record: q.Record, key: key},
 	}
-	c.state = storedState{deps: d, caller: &q.Caller}
-	c.upstream = upstream{deps: d, request: q, meter: &c.meter}
+	c.state = storedState{deps: d, caller: &q.Caller, references: op.references}
 	q.call = c
 	return c
 }
@@ -116,29 +116,46 @@ func invalidJSON(err error) error {
 }
 
 func (c *call) parse() (err error) {
-	if c.asked, err = c.op.parse(&c.body); err != nil {
+	if c.asked, err = c.op.parse(&c.body, c.r.Header); err != nil {
 		return err
 	}
 	c.Record.Stream = c.asked.Stream
 	return nil
 }
 
-// route finds the target of the model that the request names and notes it in the record.
+// route finds the targets of the name in the request and notes it in the record.
 func (c *call) route(ctx context.Context) error {
 	name := c.asked.Model
-	targets, err := findTargets(ctx, c.deps, c.Credential.Key, c.op.kind(), name)
+	targets, limits, err := findTargets(ctx, c.deps, c.Credential.Key, c.op.kind(), name)
 	if c.Record.Model, err = recordedName(c.deps, name, targets, err); err != nil {
 		return err
 	}
 	t := targets[0]
-	c.targets, c.knownModel = targets, t.model.Known
-	c.Record.Provider, c.Record.UpstreamModel = t.provider.Name, t.model.Name
-	c.charge.setTarget(t)
-	c.charge.cacheHour = t.model.Price != nil && t.model.Price.CacheHour.Known && request.AsksHourCache(c.body.Data())
+	c.targets, c.limits, c.knownModel = targets, limits, t.alias || t.model.Known
+	c.setTarget(t)
+	c.charge.cacheHour = slices.ContainsFunc(targets, keepsLong) && request.AsksHourCache(c.body.Data())
 	if t.provider.BuiltIn && !onLoopback(c.r) {
 		c.deps.WarnOfDemo("the test provider")
 	}
-	return c.charge.checkSize(len(c.body.Data()))
+	return c.keep(func(t *target) error {
+		t.caps = c.charge.capsOf(c.limits, t.own)
+		return c.charge.checkSize(t.caps, len(c.body.Data()))
+	})
+}
+
+// setTarget notes the target that the call is about to use.
+func (c *call) setTarget(t *target) {
+	c.Record.Provider, c.Record.UpstreamModel = t.provider.Name, t.model.Name
+	c.charge.target = t
+}
+
+// keepsLong reports whether the price of a target has a rate for what is kept in its cache for an hour.
+func keepsLong(t *target) bool { return t.model.Price != nil && t.model.Price.CacheHour.Known }
+
+// keep drops the targets that refuse the call, and fails if all do.
+func (c *call) keep(refuse func(*target) error) (err error) {
+	c.targets, err = keep(c.targets, refuse)
+	return err
 }
 
 // check holds the request to its caps and to the limits of the model.
@@ -150,14 +167,12 @@ func (c *call) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tools := 0
-	if c.charge.caps.Tools > 0 {
-		tools = c.state.tools(&c.body).Count
-	}
-	if err := c.charge.check(requested, tools, c.op.messages(), c.targets[0].outputField()); err != nil {
+	c.charge.requested = requested
+	tools := func() int { return c.state.tools(&c.body).Count }
+	if err := c.keep(func(t *target) error { return c.charge.check(t, tools, c.op.messages()) }); err != nil {
 		return err
 	}
-	if err := c.admission.enterModel(ctx, c.targets[0].limits); err != nil {
+	if err := c.admission.enterModel(ctx, c.limits); err != nil {
 		return err
 	}
 	return c.charge.checkBudgets(ctx, c.begun)
@@ -165,13 +180,15 @@ func (c *call) check(ctx context.Context) error {
 
 // limited reports whether any limit depends on how much the request asks for.
 func (c *call) limited() bool {
-	return len(c.targets[0].limits) > 0 || c.charge.caps != (Caps{}) || len(c.charge.key.subjects()) > 0 || c.targets[0].outputField() != ""
+	return len(c.limits) > 0 || len(c.charge.key.subjects()) > 0 || slices.ContainsFunc(c.targets, func(t *target) bool {
+		return len(t.own) > 0 || t.caps != (Caps{}) || t.outputField() != ""
+	})
 }
 
 // judge has the guardrails judge the request. If they take something out of it, the edited body
 // replaces the one that was read.
 func (c *call) judge(ctx context.Context) error {
-	c.guard = guard{c.deps.Guardrails.of(c.Credential.Name, c.asked.Model), c.Record.Provider, &c.Outcome}
+	c.guard = guard{c.deps.Guardrails.of(c.Credential.Name, c.models()...), &c.Outcome}
 	redacted, err := c.guard.request(ctx, c.body.Data(), c.asked.Stream)
 	if err != nil || redacted == nil {
 		return err
@@ -183,83 +200,88 @@ func (c *call) judge(ctx context.Context) error {
 	return c.body.Parse(redacted) // its members are the same in number and order
 }
 
-// checkState checks what the request asks of the provider's account.
-func (c *call) checkState(ctx context.Context) (err error) {
-	c.charge.account, err = c.state.check(ctx, &c.body, c.targets[0])
-	return err
+// models returns the name in the request and, for an alias, the models that it may lead to.
+func (c *call) models() []string {
+	names := []string{c.asked.Model}
+	for _, t := range c.targets {
+		if t.alias {
+			names = append(names, t.model.ID)
+		}
+	}
+	return names
 }
 
-// reserve takes what the call may use from token rates and budgets.
+// checkState checks what the request asks of the provider's account.
+func (c *call) checkState(ctx context.Context) error {
+	defer c.state.forget()
+	return c.keep(func(t *target) (err error) {
+		t.account, err = c.state.check(ctx, &c.body, t)
+		return err
+	})
+}
+
+// reserve takes what the call may use from token rates and budgets: what the dearest of its targets
+// would use.
 func (c *call) reserve(ctx context.Context) error {
 	key := c.charge.key
-	rated := key != nil && key.rated || slices.ContainsFunc(c.targets[0].limits, (*ModelLimits).rated)
-	if !rated && !key.budgeted() {
+	rated := key != nil && key.rated || slices.ContainsFunc(c.limits, (*ModelLimits).rated)
+	if !rated && !key.budgeted() && !slices.ContainsFunc(c.targets, func(t *target) bool { return slices.ContainsFunc(t.own, (*ModelLimits).rated) }) {
 		return nil
 	}
-	if err := c.charge.estimateUse(&c.body); err != nil {
+	content := request.ContentOf(&c.body)
+	if err := c.keep(func(t *target) error { return c.charge.estimateUse(t, int64(len(c.body.Data())), content) }); err != nil {
 		return err
 	}
+	most, likely := reservation(c.targets)
 	if rated {
-		grant, err := c.admission.takeTokens(c.charge.use.likely.Tokens, c.rateSubjects())
-		if err != nil {
+		if err := c.admission.takeTokens(0, likely.Tokens, c.rateSubjects()); err != nil {
 			return err
 		}
-		c.charge.grant = grant
 	}
-	return c.charge.reserve(ctx, c.begun)
+	return c.charge.reserve(ctx, c.begun, most, likely)
 }
 
 // rateSubjects returns all subjects whose token rates the call counts against.
 func (c *call) rateSubjects() []limits.Subject {
 	subjects := slices.Clone(c.charge.key.subjects())
-	for _, m := range c.targets[0].limits {
+	for _, m := range c.limits {
 		subjects = append(subjects, m.Subject)
 	}
 	return subjects
 }
 
-// dispatch sends the call to a target and gives its answer to the client. With an error nothing was
-// written: another target could still be asked.
-func (c *call) dispatch(ctx context.Context, t *target) error {
-	s, err := c.encode(t)
-	if err != nil {
-		return err
-	}
-	if s.stream {
-		return c.deliverStream(ctx, t, s)
-	}
-	return c.deliverWhole(ctx, t, s)
-}
-
 // encode writes the request for a target.
 func (c *call) encode(t *target) (*sending, error) {
 	r := c.Record
-	owner := ownership{c.deps, r.Provider, r.Tenant, r.RequestID}
+	c.body.ClearEdits()
+	owner := ownership{c.deps, t.accountName(), r.Tenant, r.RequestID}
 	e := encoding{
-		body: &c.body, asked: c.asked, requested: c.charge.requested, target: t, maxPrice: c.charge.maxPrice(),
-		api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()},
+		body: &c.body, inbound: c.r.Header, query: c.r.URL.RawQuery, asked: c.asked, requested: c.charge.requested,
+		target: t, maxPrice: c.charge.maxPrice(t), api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()},
 		answer: openai.Call{
-			Model: c.asked.Model, ID: r.ID, Created: r.CreatedAt.Unix(), Provider: r.Provider,
+			Model: t.answersAs(c.asked.Model), ID: r.ID, Created: r.CreatedAt.Unix(), Provider: t.provider.Name, RequestID: r.RequestID,
 			IncludeUsage: c.asked.IncludeUsage, Redact: c.Redact, OnID: owner.record,
 		},
 	}
-	if c.charge.setOutput {
-		e.output = c.charge.output
+	if t.setOutput {
+		e.output = t.output
 	}
 	s, err := c.op.encode(e)
 	if err != nil {
 		return nil, err
 	}
-	c.body.Release()
-	r.OutputCap = c.charge.outputCap()
+	c.dropped = s.droppedTools
+	r.OutputCap = c.charge.outputCap(t)
 	return s, nil
 }
 
 // settle ends what the call holds: its upstream request, its reservation and its concurrency slots.
 func (c *call) settle() {
 	c.upstream.close()
-	c.charge.settle(c.charge.used(&c.meter, c.upstream.mayHaveBeenServed()))
-	c.admission.release()
+	c.upstream.commit()
+	used := c.charge.used(&c.meter, c.upstream.mayHaveBeenServed())
+	c.admission.settle(used.Tokens)
+	c.charge.settle(used)
 	c.body.Release()
 }
 

@@ -21,19 +21,12 @@ type charge struct {
 	deps   *Deps
 	record *activity.Record
 	key    *KeyLimits // nil: the key has no limits
-	caps   Caps       // of key and model
-	target *target    // nil before the model is known
+	target *target    // the one that is asked, or will be; nil before the model is known
 
 	requested request.RequestedLimits
-	output    int64 // the most tokens of a choice; 0: not bounded
-	setOutput bool  // the provider must be told output
-
-	account   accountUse
-	cacheHour bool // what the call writes to the provider's cache is kept for an hour
-
-	use   estimate
-	grant *limits.Grant       // of the token rates
-	hold  *limits.Reservation // of the budgets
+	cacheHour bool                // what the call writes to the provider's cache is kept for an hour, unless usage says how long
+	hold      *limits.Reservation // of the budgets
+	free      bool                // nothing is charged
 }
 
 const (
@@ -45,20 +38,22 @@ const (
 	settleTimeout = 5 * time.Second
 )
 
-// setTarget takes the caps of the key and of the model.
-func (g *charge) setTarget(t *target) {
-	g.target = t
+// capsOf returns the caps that the key and all of the limits set.
+func (g *charge) capsOf(limits ...[]*ModelLimits) (caps Caps) {
 	if g.key != nil {
-		g.caps = g.key.Caps
+		caps = g.key.Caps
 	}
-	for _, m := range t.limits {
-		g.caps = g.caps.within(m.Caps)
+	for _, list := range limits {
+		for _, m := range list {
+			caps = caps.within(m.Caps)
+		}
 	}
+	return caps
 }
 
 // checkSize holds the body to the limit of the model.
-func (g *charge) checkSize(bytes int) error {
-	most := g.caps.Body
+func (g *charge) checkSize(caps Caps, bytes int) error {
+	most := caps.Body
 	if most == 0 {
 		most = upload.MaxBody
 	}
@@ -68,27 +63,30 @@ func (g *charge) checkSize(bytes int) error {
 	return nil
 }
 
-// check holds the request to the caps and decides the bound of the output. List is the field that
-// has the messages. Field is the one name of the output limit that the provider knows, "" for any.
-func (g *charge) check(requested request.RequestedLimits, tools int, list, field string) error {
-	g.requested, g.output = requested, requested.Output
-	if most := g.caps.Tools; most > 0 && tools > most {
-		return apierror.New(apierror.InvalidValue, "the request declares %d tools; at most %d are allowed here", tools, most).WithParam("tools")
+// check holds the request to the caps of a target and decides the bound of the output there. Tools
+// counts those of the request. List is the field that has the messages.
+func (g *charge) check(t *target, tools func() int, list string) error {
+	requested, caps := &g.requested, &t.caps
+	t.output, t.setOutput = requested.Output, false
+	if caps.Tools > 0 {
+		if n := tools(); n > caps.Tools {
+			return apierror.New(apierror.InvalidValue, "the request declares %d tools; at most %d are allowed here", n, caps.Tools).WithParam("tools")
+		}
 	}
-	if most := g.caps.Messages; most > 0 && requested.Messages > most {
+	if most := caps.Messages; most > 0 && requested.Messages > most {
 		return apierror.New(apierror.InvalidValue, "%q has %d elements; at most %d are allowed here", list, requested.Messages, most).WithParam(list)
 	}
-	switch most := g.caps.Output; {
+	switch most := caps.Output; {
 	case most == 0:
 	case requested.Output == 0:
-		g.output, g.setOutput = most, true
-	case requested.Output > most && g.caps.Clamp:
-		g.output, g.setOutput = most, true
+		t.output, t.setOutput = most, true
+	case requested.Output > most && caps.Clamp:
+		t.output, t.setOutput = most, true
 	case requested.Output > most:
 		return apierror.New(apierror.InvalidValue, "%q is %d; at most %d is allowed here", requested.Param, requested.Output, most).WithParam(requested.Param)
 	}
-	if field != "" && g.output > 0 && !requested.SaysOnly(field) {
-		g.setOutput = true
+	if field := t.outputField(); field != "" && t.output > 0 && !requested.SaysOnly(field) {
+		t.setOutput = true
 	}
 	return nil
 }
@@ -108,15 +106,24 @@ func (g *charge) checkBudgets(ctx context.Context, at time.Time) error {
 	return nil
 }
 
+// reservation returns what a call takes that may be sent to any of the targets: the most of each.
+func reservation(targets []*target) (most, likely limits.Amount) {
+	for _, t := range targets {
+		most = limits.Amount{Nano: max(most.Nano, t.use.most.Nano), Tokens: max(most.Tokens, t.use.most.Tokens)}
+		likely = limits.Amount{Nano: max(likely.Nano, t.use.likely.Nano), Tokens: max(likely.Tokens, t.use.likely.Tokens)}
+	}
+	return most, likely
+}
+
 // reserve takes from the budgets what the call may use.
-func (g *charge) reserve(ctx context.Context, at time.Time) error {
+func (g *charge) reserve(ctx context.Context, at time.Time, most, likely limits.Amount) error {
 	if !g.key.budgeted() {
 		return nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, reserveTimeout)
 	defer cancel()
 	hold, refused, err := limits.Reserve(bounded, g.deps.Ledger, limits.ReserveRequest{
-		Call: g.reservationID(), At: at, Most: g.use.most, Likely: g.use.likely, Subjects: g.key.Subjects, Durable: g.mustBeRecorded(),
+		Call: g.reservationID(), At: at, Most: most, Likely: likely, Subjects: g.key.Subjects, Durable: g.mustBeRecorded(),
 	})
 	switch {
 	case err != nil:
@@ -130,7 +137,6 @@ func (g *charge) reserve(ctx context.Context, at time.Time) error {
 
 // settle charges what the call used and gives back the rest of what it reserved.
 func (g *charge) settle(used limits.Amount) {
-	g.grant.Adjust(used.Tokens)
 	if g.hold == nil {
 		return
 	}
@@ -186,11 +192,11 @@ const reservationSeparator = "/"
 
 // maxPrice returns the price that was reserved for, if the provider is a router that could choose a
 // dearer upstream and must be told. Otherwise it returns nil.
-func (g *charge) maxPrice() *routerPrice {
-	if g.key == nil || !g.key.hardMoney || !g.use.priced || !g.target.provider.Dialect.OpenRouterFields() {
+func (g *charge) maxPrice(t *target) *routerPrice {
+	if g.key == nil || !g.key.hardMoney || !t.use.priced || !t.provider.Dialect.OpenRouterFields() {
 		return nil
 	}
-	p := g.target.model.Price
+	p := t.model.Price
 	return &routerPrice{p.Prompt.Rate.PerMillion(), p.Completion.Rate.PerMillion()}
 }
 
@@ -198,9 +204,9 @@ func (g *charge) maxPrice() *routerPrice {
 type routerPrice struct{ prompt, completion string }
 
 // outputCap returns the output limit that the record shows: one that the caller did not ask for.
-func (g *charge) outputCap() int64 {
-	if g.setOutput && g.output != g.requested.Output {
-		return g.output
+func (g *charge) outputCap(t *target) int64 {
+	if t.setOutput && t.output != g.requested.Output {
+		return t.output
 	}
 	return 0
 }

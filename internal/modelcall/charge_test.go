@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 func TestAFailingLedgerRefusesCallsByThePolicy(t *testing.T) {
@@ -143,15 +144,16 @@ func TestCapsBoundARequest(t *testing.T) {
 		{"another field", Caps{}, request.RequestedLimits{Output: 5, Param: "max_tokens"}, 0, "max_completion_tokens", "", 5, true},
 		{"another field and nothing asked", Caps{}, request.RequestedLimits{}, 0, "max_completion_tokens", "", 0, false},
 	} {
-		g := charge{caps: c.caps}
-		err := g.check(c.asked, c.tools, "messages", c.field)
+		g := charge{requested: c.asked}
+		at := &target{caps: c.caps, asked: provider.Chat, provider: &provider.Provider{MaxTokensField: c.field}}
+		err := g.check(at, func() int { return c.tools }, "messages")
 		if c.refused != "" {
 			wantRefusal(t, err, apierror.InvalidValue, c.refused)
 		} else if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if c.refused == "" && (g.output != c.output || g.setOutput != c.setOutput) {
-			t.Errorf("%s: output %d, set %v", c.name, g.output, g.setOutput)
+		if c.refused == "" && (at.output != c.output || at.setOutput != c.setOutput) {
+			t.Errorf("%s: output %d, set %v", c.name, at.output, at.setOutput)
 		}
 	}
 }

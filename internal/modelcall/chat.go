@@ -1,6 +1,8 @@
 package modelcall
 
 import (
+	"net/http"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
@@ -16,14 +18,20 @@ type chat struct{}
 func (chat) kind() provider.Operation { return provider.Chat }
 func (chat) messages() string         { return "messages" }
 
-func (chat) parse(b *jsonscan.Body) (request.Request, error) { return request.ParseChat(b) }
+func (chat) parse(b *jsonscan.Body, _ http.Header) (request.Request, error) {
+	return request.ParseChat(b)
+}
 
 func (chat) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
 	return request.ChatLimits(b)
 }
 
+func (chat) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
+
+func (chat) heartbeat(http.Header) []byte { return nil }
+
 func (chat) encode(e encoding) (*sending, error) {
-	if e.target.provider.ResponsesOnly {
+	if e.target.operation == provider.Responses {
 		return encodeChatAsResponses(e)
 	}
 	if e.output > 0 {
@@ -38,15 +46,18 @@ func (chat) encode(e encoding) (*sending, error) {
 	if err := openrouter.EncodeChatFields(e.body, e.asked, e.openRouter()); err != nil {
 		return nil, err
 	}
-	return &sending{provider.Chat, e.body.Segments(nil), e.asked.Stream, &chatAnswer{e.api, e.pricer, e.answer}}, nil
+	return &sending{operation: provider.Chat, body: e.body.Segments(nil), stream: e.asked.Stream, answer: newChatAnswer(e)}, nil
 }
 
 // chatAnswer is the answer of a provider that has chat completions.
 type chatAnswer struct {
-	api    API
+	api    ChatAPI
 	pricer Pricer
 	call   openai.Call
 }
+
+// newChatAnswer needs a family that has chat completions: only such a one has a route to [Chat].
+func newChatAnswer(e encoding) *chatAnswer { return &chatAnswer{e.api.(ChatAPI), e.pricer, e.answer} }
 
 func (a *chatAnswer) whole(dst, body []byte) ([]byte, openai.Summary, error) {
 	return a.api.ChatResult(dst, body, a.call, a.pricer)
@@ -62,7 +73,9 @@ func encodeChatAsResponses(e encoding) (*sending, error) {
 	if p := e.maxPrice; p != nil {
 		body = openrouter.AppendMaxPrice(body, p.prompt, p.completion)
 	}
-	return &sending{provider.Responses, [][]byte{body}, e.asked.Stream, &chatFromResponses{chatAnswer{e.api, e.pricer, e.answer}, original}}, nil
+	return &sending{
+		operation: provider.Responses, body: [][]byte{body}, stream: e.asked.Stream, answer: &chatFromResponses{*newChatAnswer(e), original},
+	}, nil
 }
 
 // chatFromResponses is the answer of a provider that has only the Responses API.

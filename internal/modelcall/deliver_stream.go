@@ -29,14 +29,16 @@ type streaming struct {
 	guard  *guardrail.Stream // nil: no guardrail reads the answer
 	writer *eventWriter
 	batch  batch
+
+	attempts *attempts
+	hold     bool // nothing is sent before the first piece of the answer: another target may have to give it
+	sent     bool // something of this answer was sent
 }
 
 // deliverStream forwards a streamed answer.
-func (c *call) deliverStream(ctx context.Context, t *target, s *sending) error {
-	d := streaming{call: c, stream: s.answer.stream(), writer: newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.showRates)}
-	defer d.writer.stop()
-	defer d.batch.drop()
-	resp, err := c.upstream.send(ctx, t.provider, s)
+func (c *call) deliverStream(ctx context.Context, a *attempts, s *sending, w *eventWriter) delivery {
+	d := &streaming{call: c, stream: s.answer.stream(), writer: w, attempts: a, hold: a.open()}
+	resp, err := c.upstream.send(ctx, s)
 	if err != nil {
 		return d.end(ctx, apierror.From(err))
 	}
@@ -52,6 +54,9 @@ func (c *call) deliverStream(ctx context.Context, t *target, s *sending) error {
 	}
 	return d.end(ctx, d.forward(resp.Body))
 }
+
+// maxHeld bounds what of a stream is held until the first piece of the answer, in bytes.
+const maxHeld = 1 << 20
 
 // forward sends events until the stream is done. It returns why it stopped before that.
 func (d *streaming) forward(body io.Reader) *apierror.Error {
@@ -78,6 +83,10 @@ func (d *streaming) forward(body io.Reader) *apierror.Error {
 		if d.stream.Done() || events.Buffered() && len(d.batch.bytes()) < maxBatch {
 			continue // an end is written in end: a failure may still become a status
 		}
+		if d.hold && !d.stream.Summary().Text && len(d.batch.bytes()) < maxHeld {
+			continue
+		}
+		d.commit()
 		if err := d.writer.send(d.batch.bytes()); err != nil && !c.drains() {
 			d.batch.drop()
 			return clientGone(err)
@@ -126,36 +135,72 @@ func (d *streaming) pass(events []*openai.Event) {
 	}
 }
 
-// end writes the rest of the batch and the one end of the stream: the family's own, or its error. A
-// failure before the provider said anything, and before anything was written, is returned and becomes
-// a status; whether the first words and the failure came in one packet makes no difference. Nothing
-// more is written to a client that has left.
-func (d *streaming) end(ctx context.Context, failure *apierror.Error) error {
-	c, out, written := d.call, d.batch.bytes(), false
+// commit notes that the client gets this answer and no other.
+func (d *streaming) commit() {
+	if !d.sent && len(d.batch.bytes()) > 0 {
+		d.sent = true
+		d.attempts.commit()
+	}
+}
+
+// end writes the rest of the batch and the one end of the stream: the family's own, or its error. With
+// a failure of which nothing was sent, another target can be asked; without one the failure becomes a
+// status, or the error of the stream if the client has got 200 already. Whether the first words and the
+// failure came in one packet makes no difference. Nothing more is written to a client that has left.
+func (d *streaming) end(ctx context.Context, failure *apierror.Error) delivery {
+	c, written := d.call, false
 	if failure == nil {
 		failure = c.clientLeftWhileDraining(ctx)
 	}
 	if failure == nil {
-		out, failure, written = d.close(out)
+		failure, written = d.close()
 	}
-	if failure != nil {
-		gone := failure.Code == apierror.ClientGone
-		unwritten := (gone || !d.stream.Summary().Text) && d.writer.abandon()
-		if gone || unwritten {
-			_, _ = d.stream.Close(nil, failure) // completes the summary
-			c.summarize(d.stream.Summary())
-			if unwritten {
-				return failure
+	switch {
+	case failure == nil:
+		d.finish(nil)
+	case failure.Code == apierror.ClientGone:
+		defer d.forget(failure)
+		if d.writer.abandon() {
+			return failed(failure)
+		}
+		c.Fail(failure)
+	case !d.sent && !d.stream.Summary().Text:
+		return delivery{failure: failure, end: func(told *apierror.Error) error {
+			if d.writer.abandon() {
+				d.forget(told)
+				return told
 			}
-			c.Fail(failure)
+			d.fail(told, written)
 			return nil
-		}
-		if !written {
-			out, _ = d.stream.Close(out, failure) // it ends for the first time: there is no error
-		}
+		}}
+	default:
+		d.fail(failure, written)
 	}
-	writeErr := d.writer.finish(out, failure != nil)
-	d.batch.set(out)
+	return delivery{failure: failure}
+}
+
+// forget drops what was not sent.
+func (d *streaming) forget(failure *apierror.Error) {
+	_, _ = d.stream.Close(nil, failure) // completes the summary
+	d.call.summarize(d.stream.Summary())
+	d.batch.drop()
+}
+
+// fail ends the stream with a failure. Written says that the batch has it already.
+func (d *streaming) fail(failure *apierror.Error, written bool) {
+	if !written {
+		out, _ := d.stream.Close(d.batch.bytes(), failure) // it ends for the first time: there is no error
+		d.batch.set(out)
+	}
+	d.finish(failure)
+}
+
+// finish writes the rest of the batch, and notes how the call ended.
+func (d *streaming) finish(failure *apierror.Error) {
+	c := d.call
+	d.commit()
+	writeErr := d.writer.finish(d.batch.bytes(), failure != nil)
+	d.batch.drop()
 	c.summarize(d.stream.Summary())
 	switch {
 	case failure != nil:
@@ -165,33 +210,36 @@ func (d *streaming) end(ctx context.Context, failure *apierror.Error) error {
 	default:
 		c.Succeed(http.StatusOK)
 	}
-	return nil
 }
 
 // close ends the stream after the provider's body has ended. A failure that the provider reported is
 // already written in the caller's form.
-func (d *streaming) close(out []byte) (_ []byte, failure *apierror.Error, written bool) {
+func (d *streaming) close() (failure *apierror.Error, written bool) {
 	c := d.call
-	out, err := d.stream.Close(out, nil)
+	out, err := d.stream.Close(d.batch.bytes(), nil)
+	d.batch.set(out)
 	switch {
 	case err == nil:
-		return out, nil, false
+		return nil, false
 	case errors.Is(err, openai.ErrCut):
 		if !c.meter.received() {
 			c.meter.markUnbilled()
 		}
-		return out, providerFailure(apierror.UpstreamError, c.Record.Provider, err, "provider %q broke off its answer", c.Record.Provider), false
+		return providerFailure(apierror.UpstreamError, c.Record.Provider, err, "provider %q broke off its answer", c.Record.Provider), false
 	}
 	if !d.stream.Summary().Text {
 		c.meter.markUnbilled()
 	}
-	return out, apierror.From(err), true
+	return apierror.From(err), true
 }
 
 // wireOf returns the form of the provider's events.
 func wireOf(op provider.Operation) guardrail.Wire {
-	if op == provider.Responses {
+	switch op {
+	case provider.Responses:
 		return guardrail.Responses
+	case provider.Messages:
+		return guardrail.Messages
 	}
 	return guardrail.Chat
 }

@@ -19,19 +19,19 @@ const (
 )
 
 // deliverWhole forwards an answer in one piece.
-func (c *call) deliverWhole(ctx context.Context, t *target, s *sending) error {
-	resp, err := c.upstream.send(ctx, t.provider, s)
+func (c *call) deliverWhole(ctx context.Context, s *sending) delivery {
+	resp, err := c.upstream.send(ctx, s)
 	if err != nil {
-		return err
+		return failed(apierror.From(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return providerError(resp, c.deps.Now(), c.Redact, c.Record.Provider)
+		return failed(providerError(resp, c.deps.Now(), c.Redact, c.Record.Provider))
 	}
 	received := buffers.Get().(*[]byte)
 	defer keepBuffer(received)
 	if *received, err = readAll((*received)[:0], resp.Body, resp.ContentLength); err != nil {
-		return brokenAnswer(c.Record.Provider, err)
+		return failed(brokenAnswer(c.Record.Provider, err))
 	}
 	c.meter.wholeAnswer(len(*received))
 	if len(*received) == 0 {
@@ -42,28 +42,32 @@ func (c *call) deliverWhole(ctx context.Context, t *target, s *sending) error {
 		judged = *received
 	}
 	out := buffers.Get().(*[]byte)
-	defer keepBuffer(out)
 	converted, summary, err := s.answer.whole((*out)[:0], judged) // of a refused answer too: its usage is real
 	*out = converted
 	c.summarize(summary)
-	if refusal != nil {
-		return refusal
-	}
-	if gone := c.clientLeftWhileDraining(ctx); gone != nil {
-		return gone
-	}
-	if err != nil {
-		return brokenAnswer(c.Record.Provider, err)
+	gone := c.clientLeftWhileDraining(ctx)
+	switch {
+	case refusal != nil:
+		return failed(apierror.From(refusal))
+	case gone != nil:
+		return failed(gone)
+	case err != nil:
+		return failed(brokenAnswer(c.Record.Provider, err))
 	}
 	if summary.Err != nil { // the answer says itself that it failed; so does the record
-		c.Fail(summary.Err)
 		c.meter.markUnbilled()
-	} else {
-		c.Succeed(http.StatusOK)
 	}
-	c.Finish()
-	c.writeJSON(*out)
-	return nil
+	return delivery{failure: summary.Err, end: func(*apierror.Error) error {
+		defer keepBuffer(out)
+		if summary.Err != nil {
+			c.Fail(summary.Err)
+		} else {
+			c.Succeed(http.StatusOK)
+		}
+		c.Finish()
+		c.writeJSON(converted)
+		return nil
+	}}
 }
 
 func (c *call) writeJSON(body []byte) {
@@ -82,7 +86,7 @@ func (c *call) showRates(h http.Header) {
 	requests, tokens := c.admission.current()
 	for _, rate := range [...]*apierror.Rate{requests, tokens} {
 		if rate != nil {
-			c.api.ShowRate(h, rate)
+			c.api.ShowRate(h, rate, c.deps.Now())
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
@@ -44,63 +43,69 @@ const (
 	leastBytesPerToken = 3
 )
 
-// estimateUse finds what the call will likely use and, under a hard budget, the most that it can use.
-func (g *charge) estimateUse(b *jsonscan.Body) error {
-	content, bytes := request.ContentOf(b), int64(len(b.Data()))
-	g.estimateLikely(bytes, content)
+// estimateUse finds what the call will likely use at a target and, under a hard budget, the most that
+// it can use there.
+func (g *charge) estimateUse(t *target, bytes int64, content request.Content) error {
+	g.estimateLikely(t, bytes, content)
 	if !g.key.hard() {
 		return nil
 	}
-	return g.estimateMost(bytes, content)
+	return g.estimateMost(t, bytes, content)
 }
 
-func (g *charge) estimateLikely(bytes int64, content request.Content) {
+func (g *charge) estimateLikely(t *target, bytes int64, content request.Content) {
 	output := int64(likelyOutput)
-	if g.output > 0 {
-		output = min(output, g.output+content.Thinking)
+	if t.output > 0 {
+		output = min(output, t.output+content.Thinking)
 	}
-	g.use.prompt = tokensOf(bytes-content.Encoded, bytesPerToken) + content.Images*likelyImage + g.account.builtIn*likelyBuiltIn
+	t.use.prompt = likelyPrompt(bytes, content, t.account.builtIn)
 	output *= g.requested.Choices
-	g.use.likely.Tokens = g.use.prompt + output
-	g.use.likely.Nano, _ = g.price().CostNano(catalog.Tokens{Prompt: g.use.prompt, Completion: output})
+	t.use.likely.Tokens = t.use.prompt + output
+	t.use.likely.Nano, _ = t.model.Price.CostNano(catalog.Tokens{Prompt: t.use.prompt, Completion: output})
+}
+
+// likelyPrompt estimates the tokens of a prompt: of the body's text four bytes a token, so much for an
+// image and for a tool that the provider describes.
+func likelyPrompt(bytes int64, content request.Content, builtIn int64) int64 {
+	return tokensOf(bytes-content.Encoded, bytesPerToken) + content.Images*likelyImage + builtIn*likelyBuiltIn
 }
 
 // estimateMost bounds the output if the request does not. It refuses what has no upper bound.
-func (g *charge) estimateMost(bytes int64, content request.Content) error {
-	m := &g.target.model
+func (g *charge) estimateMost(t *target, bytes int64, content request.Content) error {
+	m := &t.model
 	switch most := m.MaxOutput; {
-	case g.output == 0:
-		g.output, g.setOutput = lesser(lesser(most, g.caps.Output), defaultOutput), true
-	case most > 0 && g.output > most: // the model never gives so much: it need not be reserved
-		g.output, g.setOutput = most, true
+	case t.output == 0:
+		t.output, t.setOutput = lesser(lesser(most, t.caps.Output), defaultOutput), true
+	case most > 0 && t.output > most: // the model never gives so much: it need not be reserved
+		t.output, t.setOutput = most, true
 	}
-	input := bytes + content.Images*imageTokens + g.account.builtIn*builtInTokens
+	input := bytes + content.Images*imageTokens + t.account.builtIn*builtInTokens
 	unbounded := content.Unpriced
-	if g.account.storedState {
+	if t.account.storedState {
 		if input += m.ContextLength; m.ContextLength == 0 {
 			unbounded = "stored state"
 		}
 	}
 	if unbounded == "" {
-		unbounded = g.account.hostedTool
+		unbounded = t.account.hostedTool
 	}
 	if unbounded != "" && !g.key.Unpriced {
 		return g.unpriced("what %q will use cannot be known beforehand", unbounded)
 	}
-	if g.output > math.MaxInt32 {
+	if t.output > math.MaxInt32 {
 		return apierror.New(apierror.InvalidValue, "%q is more than any model can give", g.requested.Param).WithParam(g.requested.Param)
 	}
-	g.use.bound = catalog.Most{
-		Prompt: lesser(input, m.ContextLength), Completion: (g.output+content.Thinking)*g.requested.Choices + content.Prediction,
+	t.use.bound = catalog.Most{
+		Prompt: lesser(input, m.ContextLength), Completion: (t.output+content.Thinking)*g.requested.Choices + content.Prediction,
 		AudioInput: content.AudioInput, AudioOutput: content.AudioOutput,
 	}
 	// Charged if the client disconnects before usage arrives: images and stored state as reserved,
 	// text at three bytes a token.
-	g.use.prompt = min(g.use.bound.Prompt, input-bytes+tokensOf(bytes-content.Encoded, leastBytesPerToken))
-	g.use.most.Tokens = g.use.bound.Prompt + g.use.bound.Completion
-	g.use.most.Nano, g.use.priced = m.Price.MostNano(g.use.bound)
-	if g.key.hardMoney && !g.use.priced && !g.key.Unpriced {
-		return g.unpriced("no price is known for the model %q", g.record.Model)
+	t.use.prompt = min(t.use.bound.Prompt, input-bytes+tokensOf(bytes-content.Encoded, leastBytesPerToken))
+	t.use.most.Tokens = t.use.bound.Prompt + t.use.bound.Completion
+	t.use.most.Nano, t.use.priced = m.Price.MostNano(t.use.bound)
+	if g.key.hardMoney && !t.use.priced && !g.key.Unpriced {
+		return g.unpriced("no price is known for the model %q", m.ID)
 	}
 	return nil
 }

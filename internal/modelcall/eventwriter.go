@@ -10,17 +10,19 @@ import (
 )
 
 // eventWriter writes an event stream to the client. While the provider is silent it keeps the
-// connection alive with comments: before the first event only after the commit time, because until
-// then a failure can still be a status; later when a heartbeat is due.
+// connection alive: before the first event with comments, and only after the commit time, because
+// until then a failure can still be a status; later with the caller's heartbeat when one is due.
 type eventWriter struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
 	timeouts *Timeouts
 	now      func() time.Time
 	begin    func(http.Header) // sets headers of the answer, before the first write
+	event    []byte            // the heartbeat once an event was sent, nil for a comment
 
 	mu      sync.Mutex // guards the following, and writing
 	started bool
+	sent    bool // an event was
 	stopped bool
 	last    time.Time // of the last write
 	timer   *time.Timer
@@ -28,8 +30,8 @@ type eventWriter struct {
 
 var heartbeat = sse.AppendComment(nil, "keep-alive")
 
-func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, begin func(http.Header)) *eventWriter {
-	e := &eventWriter{w: w, control: http.NewResponseController(w), timeouts: timeouts, now: now, begin: begin}
+func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, event []byte, begin func(http.Header)) *eventWriter {
+	e := &eventWriter{w: w, control: http.NewResponseController(w), timeouts: timeouts, now: now, event: event, begin: begin}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.timer = time.AfterFunc(timeouts.Commit, e.beat)
@@ -48,7 +50,11 @@ func (e *eventWriter) beat() {
 		e.timer.Reset(interval - silent)
 		return
 	}
-	_ = errors.Join(e.write(heartbeat), e.flush()) // the request's context shows that a client has left
+	beat := heartbeat
+	if e.sent && e.event != nil {
+		beat = e.event
+	}
+	_ = errors.Join(e.write(beat), e.flush()) // the request's context shows that a client has left
 	e.timer.Reset(interval)
 }
 
@@ -59,6 +65,7 @@ func (e *eventWriter) send(events []byte) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.sent = true
 	return errors.Join(e.write(events), e.flush())
 }
 

@@ -42,16 +42,16 @@ func (g *Guardrails) Check() error {
 	return nil
 }
 
-// of joins the guardrails of a key, of a model and of the gateway, each once, in this order. It
-// returns nil if there are none.
-func (g *Guardrails) of(key, model string) *guardrail.Set {
+// of joins the guardrails of a key, of models and of the gateway, each once, in this order. It returns
+// nil if there are none.
+func (g *Guardrails) of(key string, models ...string) *guardrail.Set {
 	if len(g.Keys)+len(g.Models)+len(g.All) == 0 {
 		return nil
 	}
 	var usual [8]*guardrail.Guardrail
 	list := append(usual[:0], g.Keys[key]...)
 	for _, m := range g.Models {
-		if pattern.Match(m.Pattern, model) {
+		if slices.ContainsFunc(models, func(model string) bool { return pattern.Match(m.Pattern, model) }) {
 			list = append(list, m.Guardrails...)
 		}
 	}
@@ -77,9 +77,8 @@ func (g *Guardrails) of(key, model string) *guardrail.Set {
 
 // guard applies the guardrails of a call.
 type guard struct {
-	set      *guardrail.Set // nil: there are none
-	provider string
-	outcome  *Outcome
+	set     *guardrail.Set // nil: there are none
+	outcome *Outcome
 }
 
 // request judges a request's body. It returns nil if the body stays as it is.
@@ -135,7 +134,7 @@ func (g *guard) failure(ctx context.Context, err error) error {
 		e.RetryAfter = webhookRetry
 		return e
 	}
-	return nonsense(g.provider, err)
+	return nonsense(g.outcome.Record.Provider, err)
 }
 
 // blocked is the refusal of a text. It names the guardrail and the class of what was found, and shows

@@ -49,17 +49,17 @@ type testModels struct {
 	model    catalog.Model
 }
 
-func (m *testModels) Find(_ context.Context, _ *keys.Key, name string) (catalog.Model, *provider.Provider, error) {
+func (m *testModels) Find(_ context.Context, _ *keys.Key, name string) (Found, error) {
 	of, upstream, ok := strings.Cut(name, "/")
 	if !ok || of != m.provider.Name {
-		return catalog.Model{}, nil, apierror.New(apierror.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
+		return Found{}, apierror.New(apierror.ModelNotFound, "the model %q does not exist or this key may not use it", name).WithParam("model")
 	}
 	if upstream == "hidden" {
-		return catalog.Model{}, nil, apierror.New(apierror.ModelNotFound, "not callable").WithCause(catalog.ErrNotCallable)
+		return Found{}, apierror.New(apierror.ModelNotFound, "not callable").WithCause(catalog.ErrNotCallable)
 	}
 	model := m.model
 	model.ID, model.Provider, model.Name, model.Known = name, of, upstream, true
-	return model, m.provider, nil
+	return Found{Groups: [][]Candidate{{{Model: model, Provider: m.provider}}}}, nil
 }
 
 func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *rig {
@@ -128,7 +128,7 @@ func pricePerToken(t testing.TB) *catalog.Price {
 
 func newProvider(t testing.TB, transport http.RoundTripper, change func(*provider.Config)) *provider.Provider {
 	t.Helper()
-	c := provider.Config{Name: "acme", BaseURL: "http://acme.invalid/v1", Transport: transport, UserAgent: "gatehouse"}
+	c := provider.Config{Name: "acme", Endpoints: provider.One("http://acme.invalid/v1", ""), Transport: transport, UserAgent: "gatehouse"}
 	if change != nil {
 		change(&c)
 	}
@@ -168,7 +168,7 @@ func (openaiAPI) ChatStream(call openai.Call, _ Pricer) openai.DeltaStream {
 	return openai.NewChatStream(call)
 }
 
-func (openaiAPI) ShowRate(h http.Header, r *apierror.Rate) {
+func (openaiAPI) ShowRate(h http.Header, r *apierror.Rate, _ time.Time) {
 	h.Set("X-Test-Remaining", strconv.FormatInt(r.Remaining, 10))
 }
 
@@ -212,11 +212,12 @@ func (c *call) admit(ctx context.Context) error {
 
 // send encodes the admitted call and sends it.
 func (c *call) send(ctx context.Context) (*http.Response, error) {
-	s, err := c.encode(c.targets[0])
-	if err != nil {
-		return nil, err
+	a := c.newAttempts()
+	if !a.advance() {
+		return nil, a.failed
 	}
-	return c.upstream.send(ctx, c.targets[0].provider, s)
+	s := a.begin()
+	return c.upstream.send(ctx, s)
 }
 
 // sendAndRead sends an admitted call and reads its answer to the end.

@@ -51,6 +51,9 @@ func (o *Outcome) writeLog(d *Deps) {
 	if len(o.redacted) > 0 {
 		fields = append(fields, zap.Strings("redacted", o.redacted))
 	}
+	if len(o.dropped) > 0 {
+		fields = append(fields, zap.Strings("dropped_tools", o.dropped))
+	}
 	if r.Workstation != "" {
 		fields = append(fields, zap.String("workstation", clip(r.Workstation)))
 	}

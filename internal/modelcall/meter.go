@@ -40,11 +40,6 @@ type meter struct {
 	last     bool // usage came in an event that was refused and is the last
 }
 
-// start notes that the request is sent.
-func (m *meter) start(now time.Time, requestBytes int) {
-	m.sent, m.requestBytes = now, int64(requestBytes)
-}
-
 // waited notes how long nothing came from the provider.
 func (m *meter) waited(pause time.Duration) {
 	if pause >= thinkingPause {

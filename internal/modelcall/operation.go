@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -12,16 +13,21 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-// Operation is an API of model calls as callers use it: [Chat] or [Responses].
+// Operation is an API of model calls as callers use it: [Chat], [Responses] or [Messages].
 type Operation interface {
 	// kind is the operation's name at providers and in the catalog.
 	kind() provider.Operation
 	// messages is the field that has the messages.
 	messages() string
 	// parse reads what the gateway acts on. The error is a 400.
-	parse(b *jsonscan.Body) (request.Request, error)
+	parse(b *jsonscan.Body, h http.Header) (request.Request, error)
 	// requestedLimits reads how much the request asks for. The error is a 400.
 	requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error)
+	// references reads what the request asks of the provider's account. The tools are complete with an
+	// error too, which is a 400.
+	references(b *jsonscan.Body) (request.Refs, error)
+	// heartbeat is what keeps the stream of a caller alive once it has begun, nil for a comment.
+	heartbeat(h http.Header) []byte
 	// encode writes the request for a target: as it is with a few edits, or translated. The error is
 	// a 400.
 	encode(e encoding) (*sending, error)
@@ -31,16 +37,22 @@ type Operation interface {
 var (
 	Chat      Operation = chat{}
 	Responses Operation = responses{}
+	Messages  Operation = messages{}
 )
 
 // API is how the SDKs of a family want to be answered.
 type API interface {
+	// ShowRate sets the headers that show a rate in an answer.
+	ShowRate(h http.Header, r *apierror.Rate, now time.Time)
+}
+
+// ChatAPI is a family that has chat completions.
+type ChatAPI interface {
+	API
 	// ChatResult appends a chat completion of a provider in the family's shape.
 	ChatResult(dst, body []byte, call openai.Call, p Pricer) ([]byte, openai.Summary, error)
 	// ChatStream returns the same for a stream.
 	ChatStream(call openai.Call, p Pricer) openai.DeltaStream
-	// ShowRate sets the headers that show a rate in an answer.
-	ShowRate(h http.Header, r *apierror.Rate)
 }
 
 // Pricer knows what a call costs.
@@ -52,6 +64,8 @@ type Pricer interface {
 // encoding is what an operation needs to write a request for a target.
 type encoding struct {
 	body      *jsonscan.Body
+	inbound   http.Header // of the caller
+	query     string      // of the caller's URL
 	asked     request.Request
 	requested request.RequestedLimits
 	target    *target
@@ -70,8 +84,12 @@ func (e encoding) openRouter() bool { return e.target.provider.Dialect.OpenRoute
 type sending struct {
 	operation provider.Operation
 	body      [][]byte
+	header    http.Header // in addition to the provider's own; nil for none
+	query     string      // likewise
 	stream    bool
 	answer    answer
+
+	droppedTools []string // types of tools that the request is sent without
 }
 
 // answer turns a provider's answer into the caller's.
@@ -90,7 +108,13 @@ type responseIDs struct {
 const (
 	requestPrefix  = "req_"
 	responsePrefix = "resp_"
+	messagePrefix  = "msg_"
 )
+
+// message names a translated message after the request.
+func (ids responseIDs) message() string {
+	return messagePrefix + strings.TrimPrefix(ids.requestID, requestPrefix)
+}
 
 // NewID names the response after the request, so that the activity is found by the only id that a
 // client of such an answer gets.
@@ -104,8 +128,12 @@ func (ids responseIDs) NewID(prefix string) string {
 // Unix returns when the request began, in seconds.
 func (ids responseIDs) Unix() int64 { return ids.created }
 
-// RequestOf returns the id of the request after which a translated response was named.
-func RequestOf(responseID string) (requestID string, ok bool) {
-	rest, ok := strings.CutPrefix(responseID, responsePrefix)
-	return requestPrefix + rest, ok
+// RequestOf returns the id of the request after which a translated response or message was named.
+func RequestOf(answerID string) (requestID string, ok bool) {
+	for _, prefix := range [...]string{responsePrefix, messagePrefix} {
+		if rest, ok := strings.CutPrefix(answerID, prefix); ok {
+			return requestPrefix + rest, true
+		}
+	}
+	return "", false
 }

@@ -20,6 +20,7 @@ type Outcome struct {
 	ended      bool // an outcome is known
 	cause      error
 	redacted   []string // classes of what guardrails took out of texts
+	dropped    []string // types of tools that a translation left out
 	knownModel bool     // the catalog has the model that the record names
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -31,6 +32,7 @@ type Deps struct {
 	Ledger      limits.Ledger
 	Exhausted   *ExhaustedBudgets
 	Owners      *owners.Owners
+	Health      *failover.Health
 
 	Uploads  upload.Config
 	Timeouts Timeouts
@@ -45,27 +47,6 @@ type Deps struct {
 
 	// WarnOfDemo warns once of a built-in part that serves more than this machine.
 	WarnOfDemo func(what string)
-}
-
-// Timeouts of a call. All are positive.
-type Timeouts struct {
-	Body   time.Duration // for the request's body to arrive
-	Header time.Duration // for the provider's answer to begin
-	Idle   time.Duration // between two reads of the provider's answer
-	// Commit is how long a stream may be silent at its start before the gateway answers 200 and
-	// keeps the connection alive with comments.
-	Commit time.Duration
-	// Heartbeat is the longest silence within a stream to the client.
-	Heartbeat time.Duration
-}
-
-// DefaultTimeouts follow the SDKs, which wait 600 s for an answer.
-var DefaultTimeouts = Timeouts{
-	Body:      2 * time.Minute,
-	Header:    10 * time.Minute,
-	Idle:      5 * time.Minute,
-	Commit:    20 * time.Second,
-	Heartbeat: 15 * time.Second,
 }
 
 // Caller is the holder of a valid key.

@@ -1,6 +1,8 @@
 package modelcall
 
 import (
+	"net/http"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
@@ -16,14 +18,20 @@ type responses struct{}
 func (responses) kind() provider.Operation { return provider.Responses }
 func (responses) messages() string         { return "input" }
 
-func (responses) parse(b *jsonscan.Body) (request.Request, error) { return request.ParseResponses(b) }
+func (responses) parse(b *jsonscan.Body, _ http.Header) (request.Request, error) {
+	return request.ParseResponses(b)
+}
 
 func (responses) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
 	return request.ResponsesLimits(b)
 }
 
+func (responses) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
+
+func (responses) heartbeat(http.Header) []byte { return nil }
+
 func (responses) encode(e encoding) (*sending, error) {
-	if e.target.provider.Translate != nil {
+	if e.target.operation == provider.Chat {
 		return encodeResponsesAsChat(e)
 	}
 	if e.output > 0 {
@@ -38,7 +46,7 @@ func (responses) encode(e encoding) (*sending, error) {
 	if err := openrouter.EncodeResponsesFields(e.body, e.openRouter()); err != nil {
 		return nil, err
 	}
-	return &sending{provider.Responses, e.body.Segments(nil), e.asked.Stream, &responsesAnswer{e.answer}}, nil
+	return &sending{operation: provider.Responses, body: e.body.Segments(nil), stream: e.asked.Stream, answer: &responsesAnswer{e.answer}}, nil
 }
 
 // responsesAnswer is the answer of a provider that has the Responses API.
@@ -55,6 +63,7 @@ func encodeResponsesAsChat(e encoding) (*sending, error) {
 	body, original, err := fromresponses.Request(e.body, e.asked.Stream, fromresponses.Options{
 		UpstreamModel: e.target.model.Name, MaxOutput: e.output, MaxTokensField: p.MaxTokensField,
 		DeveloperRole: p.Translate.DeveloperRole, ReasoningContent: p.Translate.ReasoningContent,
+		DropUnknownTools: !p.Translate.RefuseUnknownTools,
 	})
 	if err != nil {
 		return nil, err
@@ -62,7 +71,8 @@ func encodeResponsesAsChat(e encoding) (*sending, error) {
 	if price := e.maxPrice; price != nil {
 		body = openrouter.AppendMaxPrice(body, price.prompt, price.completion)
 	}
-	return &sending{provider.Chat, [][]byte{body}, e.asked.Stream, &responsesFromChat{e.answer, original, e.ids}}, nil
+	return &sending{operation: provider.Chat, body: [][]byte{body}, stream: e.asked.Stream,
+		droppedTools: original.DroppedTools(), answer: &responsesFromChat{e.answer, original, e.ids}}, nil
 }
 
 // responsesFromChat is the answer of a provider that has only chat completions.

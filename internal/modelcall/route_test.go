@@ -32,12 +32,12 @@ func TestATargetServesTheOperationOrItsTranslation(t *testing.T) {
 	} {
 		r := newRig(t, answering(200, "{}"))
 		r.models = testModels{newProvider(t, answering(200, "{}"), c.provider), catalog.Model{Mode: c.mode}}
-		targets, err := findTargets(t.Context(), &r.Deps, &r.key, c.op, "acme/m")
+		targets, _, err := findTargets(t.Context(), &r.Deps, &r.key, c.op, "acme/m")
 		if c.refused != "" {
 			wantRefusal(t, err, apierror.ModelNotCallable, c.refused)
 			continue
 		}
-		if err != nil || len(targets) != 1 || targets[0].operation != c.sent || targets[0].translatesResponses() != (c.name == "responses as chat") {
+		if err != nil || len(targets) != 1 || targets[0].operation != c.sent || targets[0].translated() != strings.Contains(c.name, " as ") && c.name != "chat as chat" {
 			t.Errorf("%s: %+v, %v", c.name, targets, err)
 		}
 	}
@@ -82,17 +82,17 @@ func TestTheLimitsOfAllMatchingModelBlocksHold(t *testing.T) {
 			{Pattern: "other/*", Subject: limits.Subject{Name: "model:other/*"}, Caps: Caps{Output: 1}},
 		}
 	})
-	targets, err := findTargets(t.Context(), &r.Deps, &r.key, provider.Chat, "acme/m")
+	targets, own, err := findTargets(t.Context(), &r.Deps, &r.key, provider.Chat, "acme/m")
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := charge{key: &KeyLimits{Caps: Caps{Tools: 5}}, record: &activity.Record{Model: "acme/m"}}
-	g.setTarget(targets[0])
-	if want := (Caps{Output: 100, Messages: 3, Tools: 5, Body: 1000}); g.caps != want {
-		t.Errorf("caps %+v, want %+v: a block that refuses is not clamped away", g.caps, want)
+	caps := g.capsOf(own, targets[0].own)
+	if want := (Caps{Output: 100, Messages: 3, Tools: 5, Body: 1000}); caps != want {
+		t.Errorf("caps %+v, want %+v: a block that refuses is not clamped away", caps, want)
 	}
-	wantRefusal(t, g.checkSize(1001), apierror.RequestTooLarge, "the limit of the model \"acme/m\" is 1000 bytes")
-	if err := g.checkSize(1000); err != nil {
+	wantRefusal(t, g.checkSize(caps, 1001), apierror.RequestTooLarge, "the limit of the model \"acme/m\" is 1000 bytes")
+	if err := g.checkSize(caps, 1000); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,13 +10,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // storedState checks what a request asks of the provider's account, which many tenants share: tools
 // that run there and state that is kept there.
 type storedState struct {
-	deps   *Deps
-	caller *Caller
+	deps       *Deps
+	caller     *Caller
+	references func(b *jsonscan.Body) (request.Refs, error)
 
 	read bool // the body is walked once
 	refs request.Refs
@@ -34,7 +36,7 @@ type accountUse struct {
 func (s *storedState) tools(b *jsonscan.Body) request.ToolUse {
 	if !s.read {
 		s.read = true
-		s.refs, s.err = request.References(b)
+		s.refs, s.err = s.references(b)
 	}
 	return s.refs.Tools
 }
@@ -46,7 +48,9 @@ func (s *storedState) forget() { s.read, s.refs, s.err = false, request.Refs{}, 
 // the key may use them, and answers that nobody could fetch.
 func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (use accountUse, err error) {
 	tools := s.tools(b)
-	defer s.forget()
+	if t.dropsUnknownTools() { // so nothing runs there
+		tools.Hosted, tools.HostedIn, tools.BuiltIn = "", "", 0
+	}
 	if t.provider.Dialect.OpenRouterFields() {
 		openrouter.AddHostedTools(&tools, t.model.Name, b)
 	}
@@ -54,7 +58,7 @@ func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (u
 		return use, apierror.New(apierror.InsufficientScope, "the key %q may not use tools that run at the provider (%s): switch the tool off in the client, or set hosted_tools in the key's configuration", s.caller.Name, tools.Hosted).WithParam(tools.HostedIn)
 	}
 	use.hostedTool, use.builtIn = tools.Hosted, int64(tools.BuiltIn)
-	if t.translatesResponses() { // the translation refuses or leaves out what names stored state
+	if t.translated() && t.asked != provider.Chat { // the translation refuses or leaves out what names stored state
 		return use, nil
 	}
 	if s.err != nil {
@@ -74,13 +78,13 @@ func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (u
 	if t.provider.AccountOf == s.caller.Tenant {
 		return use, nil
 	}
-	return use, s.checkOwners(ctx, t.provider.Name)
+	return use, s.checkOwners(ctx, t.accountName())
 }
 
 // checkOwners refuses state that is not known to be the tenant's.
-func (s *storedState) checkOwners(ctx context.Context, provider string) error {
+func (s *storedState) checkOwners(ctx context.Context, account string) error {
 	for _, ref := range s.refs.IDs {
-		owner, known, err := s.deps.Owners.Owner(ctx, provider, ref.ID)
+		owner, known, err := s.deps.Owners.Owner(ctx, account, ref.ID)
 		if err != nil {
 			return apierror.New(apierror.LedgerUnavailable, "who owns %q cannot be looked up now", ref.Param).WithCause(err)
 		}
@@ -103,14 +107,14 @@ func unknownState(ref request.Ref) error {
 
 // ownership records who owns the state that a provider's account keeps of an answer.
 type ownership struct {
-	deps                        *Deps
-	provider, tenant, requestID string
+	deps                       *Deps
+	account, tenant, requestID string
 }
 
 // record notes that the tenant owns an id. It returns once that is known, so before the client gets
 // the id. If it cannot be recorded, nobody can use the id, which is safe.
 func (o ownership) record(kind openai.Kind, id string) {
-	if err := o.deps.Owners.Record(string(kind), o.provider, id, o.tenant); err != nil {
+	if err := o.deps.Owners.Record(string(kind), o.account, id, o.tenant); err != nil {
 		o.deps.Logger.Warn("the owner of stored state was not recorded",
 			zap.String("request_id", o.requestID), zap.String("kind", string(kind)), zap.Error(err))
 	}

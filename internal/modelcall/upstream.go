@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -12,22 +14,28 @@ import (
 )
 
 // Causes of a cancelled upstream request, which context.Cause returns.
-var errSilent = errors.New("nothing arrived in time")
+var (
+	errSilent  = errors.New("nothing arrived in time")
+	errTooLong = errors.New("the answer took too long")
+)
 
-// upstream is the exchange with the provider.
+// upstream is one request to a provider, and its answer.
 type upstream struct {
 	deps    *Deps
 	request *Request
 	meter   *meter
+	target  *target
+	waits   waits
+	buffer  *sharedBuffer // of the request; nil if this is its last use
 
-	provider *provider.Provider
-	body     *provider.Body // nil before send
-	client   context.Context
-	ctx      context.Context // of the upstream request
-	cancel   context.CancelCauseFunc
-	answered bool      // the header of the answer has come
-	answer   io.Reader // the answer's body, without timeouts
-	drain    drain
+	body   *provider.Body // nil before send
+	client context.Context
+	ctx    context.Context // of the upstream request
+	cancel context.CancelCauseFunc
+	status int       // of the answer; 0 before its header has come
+	answer io.Reader // the answer's body, without timeouts
+	drain  drain
+	late   *time.Timer // ends an answer that takes too long; nil for none
 }
 
 // send posts the pieces to the provider and returns its answer, good or bad. The answer's body is
@@ -35,24 +43,32 @@ type upstream struct {
 // client's request, never a module's. A request that met a connection which the provider was closing
 // is sent once more on a new one; what is charged then is the second, or the estimate if that has no
 // answer and either may have been worked on. Errors: 502, 503 on shutdown, or the client left.
-func (u *upstream) send(client context.Context, p *provider.Provider, s *sending) (*http.Response, error) {
+func (u *upstream) send(client context.Context, s *sending) (*http.Response, error) {
 	if err := client.Err(); err != nil {
 		return nil, clientGone(err)
 	}
 	q := u.request
-	u.provider, u.client = p, client
-	u.meter.start(u.deps.Now(), q.Upload.Len())
-	u.body = provider.NewBody(s.body, q.Upload.Handover())
+	u.client = client
+	u.meter.sent = u.deps.Now()
+	if u.buffer == nil {
+		u.body = provider.NewBody(s.body, q.Upload.Handover())
+	} else {
+		u.body = provider.NewBody(s.body, u.buffer.hold(&q.Upload))
+	}
 	s.body = nil // u.body releases it
 	u.ctx, u.cancel = u.drain.context(client, u.deps, q.Record.RequestID)
 	q.entry.SetCancel(u.cancel)
-	q.watch.Start(u.deps.Timeouts.Header, u)
+	if u.waits.call > 0 {
+		u.late = time.AfterFunc(u.waits.call, func() { u.cancel(errTooLong) })
+	}
+	q.watch.Start(u.waits.begin(s.stream), u)
 	q.Record.Attempts++
-	resp, err := p.Send(u.ctx, s.operation, u.body, s.stream)
+	request := provider.Request{Operation: s.operation, Body: u.body, Stream: s.stream, Header: s.header, Query: s.query}
+	resp, err := u.target.endpoint.Send(u.ctx, request)
 	if errors.Is(err, provider.ErrStale) {
 		q.Record.Attempts++
 		u.meter.sent = u.deps.Now()
-		resp, err = p.Resend(u.ctx, s.operation, u.body, s.stream)
+		resp, err = u.target.endpoint.Resend(u.ctx, request)
 	}
 	q.watch.Stop()
 	u.meter.waited(u.deps.Now().Sub(u.meter.sent))
@@ -60,14 +76,27 @@ func (u *upstream) send(client context.Context, p *provider.Provider, s *sending
 		u.meter.unbilled = errors.Is(err, provider.ErrRedirect)
 		return nil, u.failure(err)
 	}
-	u.answered = true
+	u.status = resp.StatusCode
 	u.meter.answered(resp.StatusCode)
-	// No retry follows an answer: the request need not be kept for as long as a stream may last.
-	u.body.Release()
-	q.Upload.Free(u.body.Kept())
+	u.body.Release() // the transport repeats nothing after an answer
+	if u.buffer == nil {
+		q.Upload.Free(u.body.Kept())
+	}
 	u.answer = resp.Body
 	resp.Body = &answerBody{resp.Body, u}
 	return resp, nil
+}
+
+// commit notes that no other attempt follows: the request need not be kept for as long as the answer
+// may last.
+func (u *upstream) commit() {
+	if u != nil && u.buffer != nil {
+		u.buffer.release()
+		u.buffer = nil
+		if u.body != nil {
+			u.request.Upload.Free(u.body.Kept())
+		}
+	}
 }
 
 // Expire implements [watchdog.Waiter].
@@ -86,14 +115,21 @@ func (u *upstream) linger() {
 	u.request.watch.Stop()
 }
 
-// mayHaveBeenServed reports whether the provider may have worked on the request.
+// mayHaveBeenServed reports whether the provider may have worked on the request. A nil upstream was
+// not sent.
 func (u *upstream) mayHaveBeenServed() bool {
-	return u.body != nil && (u.answered || u.body.Delivered())
+	return u != nil && u.body != nil && (u.status != 0 || u.body.Delivered())
 }
 
 // close ends the upstream request.
 func (u *upstream) close() {
+	if u == nil {
+		return
+	}
 	u.drain.stop()
+	if u.late != nil {
+		u.late.Stop()
+	}
 	if u.cancel != nil {
 		u.cancel(nil)
 	}
@@ -109,7 +145,7 @@ type answerBody struct {
 func (b *answerBody) Read(p []byte) (int, error) {
 	u := b.upstream
 	began := u.deps.Now()
-	u.request.watch.Start(u.deps.Timeouts.Idle, u)
+	u.request.watch.Start(u.waits.idle, u)
 	n, err := b.ReadCloser.Read(p)
 	u.request.watch.Stop()
 	u.meter.waited(u.deps.Now().Sub(began))
@@ -121,23 +157,36 @@ func (b *answerBody) Read(p []byte) (int, error) {
 
 // failure returns what the caller gets for an error of the upstream request.
 func (u *upstream) failure(err error) *apierror.Error {
-	name := u.provider.Name
+	name := u.target.provider.Name
+	answered := u.status != 0
+	var dial *net.OpError
 	switch cause := context.Cause(u.ctx); {
 	case u.client.Err() != nil:
 		return clientGone(err)
-	case errors.Is(cause, errSilent) && !u.answered:
-		return providerFailure(apierror.UpstreamTimeout, name, err, "provider %q did not answer within %s", name, u.deps.Timeouts.Header)
+	case errors.Is(cause, errSilent) && !answered:
+		return u.timeout("first_byte", err, "provider %q did not answer within %s", name, u.deps.Now().Sub(u.meter.sent).Round(time.Millisecond))
 	case errors.Is(cause, errSilent):
-		return providerFailure(apierror.UpstreamTimeout, name, err, "provider %q sent nothing for %s", name, u.deps.Timeouts.Idle)
+		return u.timeout("idle", err, "provider %q sent nothing for %s", name, u.waits.idle)
+	case errors.Is(cause, errTooLong):
+		return u.timeout("call", err, "provider %q did not end its answer within %s", name, u.waits.call)
 	case errors.Is(cause, ErrShutdown):
 		return apierror.New(apierror.ShuttingDown, "the gateway is shutting down").WithCause(err)
 	case errors.Is(err, provider.ErrRedirect):
 		return providerFailure(apierror.UpstreamError, name, err, "provider %q answered with a redirect, which is not followed", name)
-	case u.answered:
+	case answered:
 		return providerFailure(apierror.UpstreamError, name, err, "provider %q broke off its answer", name)
+	case errors.As(err, &dial) && dial.Op == "dial" && dial.Timeout():
+		return u.timeout("connect", err, "provider %q could not be reached in time", name)
 	default:
 		return providerFailure(apierror.UpstreamError, name, err, "provider %q could not be reached", name)
 	}
+}
+
+// timeout is the failure of a provider that took too long for something.
+func (u *upstream) timeout(limit string, cause error, format string, args ...any) *apierror.Error {
+	e := providerFailure(apierror.UpstreamTimeout, u.target.provider.Name, cause, format, args...)
+	e.Limit = limit
+	return e
 }
 
 // ErrShutdown is the cause with which the calls of a gateway that shuts down are interrupted.
@@ -147,4 +196,27 @@ func providerFailure(code apierror.Code, name string, cause error, format string
 	e := apierror.New(code, format, args...).WithCause(cause)
 	e.Provider = name
 	return e
+}
+
+// sharedBuffer is the buffer of a request that several attempts send. It is given back when none of
+// them reads it any more: a connection that was given up may read on for a while.
+type sharedBuffer struct {
+	free  func()
+	users atomic.Int32 // attempts, and the call itself
+}
+
+// hold returns what ends one attempt's use of the buffer.
+func (b *sharedBuffer) hold(u interface{ Handover() func() }) func() {
+	if b.free == nil {
+		b.free = u.Handover()
+		b.users.Store(1)
+	}
+	b.users.Add(1)
+	return b.release
+}
+
+func (b *sharedBuffer) release() {
+	if b.users.Add(-1) == 0 {
+		b.free()
+	}
 }

@@ -155,11 +155,12 @@ func TestDrainingEndsWithTheCall(t *testing.T) {
 func TestTheMemoryOfASentRequestIsFreed(t *testing.T) {
 	inBubble(t, dripping(0), func(t *testing.T, r *rig, c *call) {
 		held := r.memory.Used()
-		s, err := c.encode(c.targets[0])
-		if err != nil {
-			t.Fatal(err)
+		a := c.newAttempts()
+		if !a.advance() {
+			t.Fatal(a.failed)
 		}
-		resp, err := c.upstream.send(t.Context(), c.targets[0].provider, s)
+		s := a.begin()
+		resp, err := c.upstream.send(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}

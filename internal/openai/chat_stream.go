@@ -112,7 +112,7 @@ func (s *ChatStream) take(e *Event) (found bool, bad *apierror.Error) {
 	if bad == nil && string(e.Name) == "error" {
 		bad = s.failed(e.Data)
 	}
-	if bad == nil && found && !s.first && s.sum.Text && e.learn(s.vars) {
+	if bad == nil && found && !s.first && s.sum.Text && e.Learn(s.vars) {
 		s.before, s.used = e.shape, s.sum.Later == 0
 	}
 	s.event, s.work = nil, nil

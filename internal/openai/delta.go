@@ -3,26 +3,47 @@ package openai
 import (
 	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// Delta is a chunk with one choice that a translation makes. Values are JSON without line ends.
+// Delta is a chunk with one choice that a translation makes. Values are JSON without line ends, nil
+// for those that are absent. It is changed only between two uses.
 type Delta struct {
 	// ID and Created say what the answer is, in all its chunks; nil if the provider did not.
 	ID, Created []byte
 
-	Members   []byte // of the delta, without its braces and the role
-	Role      bool   // the role is before them; the first chunk has it in any case, and no other
-	Reasoning []byte // the member reasoning_content, nil for none
-	HasText   bool   // the members have text or a tool call
-	BeginCall bool   // they begin a tool call, the next by its index
-	Logprobs  []byte // nil for null
+	// Role has the role before the content. The first chunk has the role in any case, and no other.
+	Role bool
+
+	Content, Refusal []byte // quoted texts, or null
+	Annotations      []byte // an array
+	Call             *CallDelta
+
+	// Reasoning is a quoted text, the member reasoning_content. ReasoningDetails is an array as
+	// OpenRouter has it. It may repeat the text, and has what else belongs to the reasoning: its
+	// signature, or what of it is encrypted.
+	Reasoning, ReasoningDetails []byte
+
+	Logprobs []byte // an object, nil for null
 
 	// Of the last chunk: the reason it is the last, "" for any other, and members that come with
-	// it, nil for none.
+	// it.
 	Finish      string
 	ServiceTier []byte
-	Usage       []byte
+	Usage       []byte // of a chat completion
+
+	choices [1]ChunkChoice // of the chunk
+	calls   [1]ChunkCall
+}
+
+// CallDelta begins a tool call or is a fragment of one.
+type CallDelta struct {
+	Index     int    // counts the calls of the answer from 0
+	Custom    bool   // of a custom tool; only the chat families have them
+	Begin     bool   // the first of its call, which alone has ID and Name
+	ID, Name  []byte // quoted; without an ID the call gets one
+	Arguments []byte // a quoted piece, nil for none; the input of a custom tool
 }
 
 // DeltaStream is a [Stream] that can send the chunks of a translation.
@@ -46,20 +67,10 @@ func (s *ChatStream) Write(dst []byte, d *Delta) []byte {
 	if s.done || s.ended {
 		return dst
 	}
-	if len(s.choices) == 0 {
-		s.choices = append(s.choices, choice{})
+	first, null, bad := s.accept(d)
+	if bad != nil {
+		return s.fail(dst, bad)
 	}
-	ch := &s.choices[0]
-	if d.BeginCall {
-		if len(ch.calls) == maxToolCalls {
-			return s.fail(dst, s.call.broken(tooManyCalls))
-		}
-		ch.calls = append(ch.calls, toolCall{})
-	}
-	s.sum.Later++
-	s.sum.Text = s.sum.Text || d.HasText || len(d.Reasoning) > len(`""`)
-	s.head.learn(d.ID, d.Created, &s.call, &s.sum)
-
 	h := &s.head
 	dst = append(dst, dataField+"{"...)
 	if d.ID != nil {
@@ -74,16 +85,15 @@ func (s *ChatStream) Write(dst []byte, d *Delta) []byte {
 	}
 	dst = append(append(dst, `"object":`...), h.object...)
 	dst = append(dst, `,"choices":[{"index":0,"delta":{`...)
-	dst = s.appendMembers(dst, d, !ch.started)
-	ch.started = true
+	dst = s.appendMembers(dst, d, first)
 	dst = append(dst, `},"logprobs":`...)
 	dst = appendOrNull(dst, d.Logprobs)
-	dst = s.appendReason(append(dst, `,"finish_reason":`...), ch, d.Finish)
+	dst = s.appendReason(append(dst, `,"finish_reason":`...), d.Finish)
 	dst = append(dst, "}]"...)
 	if d.ServiceTier != nil {
 		dst = append(append(dst, `,"service_tier":`...), d.ServiceTier...)
 	}
-	if d.Usage != nil && s.holdUsage(d.Usage) {
+	if null {
 		dst = append(dst, `,"usage":null`...)
 	}
 	if d.ID == nil {
@@ -99,43 +109,134 @@ func (s *ChatStream) Write(dst []byte, d *Delta) []byte {
 	return append(dst, "}"+eventEnd...)
 }
 
+// ReadDelta takes a chunk as Write does, and returns what [ChatStream.Read] returns of the same
+// chunk of a provider: a translation of it needs no text. The chunk is valid until d changes.
+func (s *ChatStream) ReadDelta(d *Delta) (chunk Chunk, found bool, bad *apierror.Error) {
+	if s.done || s.ended {
+		return chunk, false, nil
+	}
+	if _, _, bad := s.accept(d); bad != nil {
+		s.fail(nil, bad)
+		return chunk, false, bad
+	}
+	created := s.head.created
+	if isDigits(d.Created) {
+		created = d.Created
+	}
+	chunk.Created, _ = jsonscan.Int(created)
+	chunk.ServiceTier = d.ServiceTier
+	c := &d.choices[0]
+	*c = ChunkChoice{
+		Logprobs: d.Logprobs,
+		Content:  ChunkValue{JSON: d.Content}, Refusal: ChunkValue{JSON: d.Refusal},
+		ReasoningContent: ChunkValue{JSON: d.Reasoning}, ReasoningDetails: d.ReasoningDetails,
+		Annotations: d.Annotations,
+	}
+	if call := d.Call; call != nil {
+		d.calls[0] = ChunkCall{Index: int64(call.Index), ID: call.ID, Name: call.Name, Arguments: ChunkValue{JSON: call.Arguments}}
+		if call.Begin && call.ID == nil {
+			d.calls[0].ID = NewCallID(&s.call, call.Index)
+		}
+		c.Calls = d.calls[:]
+	}
+	chunk.Choices = d.choices[:]
+	return chunk, true, nil
+}
+
+// accept takes a chunk into the state of the stream. It reports whether the chunk is the first, and
+// whether it has null as its usage.
+func (s *ChatStream) accept(d *Delta) (first, null bool, bad *apierror.Error) {
+	if len(s.choices) == 0 {
+		s.choices = append(s.choices, choice{})
+	}
+	ch := &s.choices[0]
+	if d.Call != nil && d.Call.Begin {
+		if len(ch.calls) == maxToolCalls {
+			return false, false, s.call.Broken(tooManyCalls)
+		}
+		ch.calls = append(ch.calls, toolCall{})
+	}
+	first, ch.started = !ch.started, true
+	s.sum.Later++
+	s.sum.Text = s.sum.Text || d.Call != nil || isText(d.Content) || isText(d.Reasoning)
+	s.head.learn(d.ID, d.Created, &s.call, &s.sum)
+	if d.Finish != "" {
+		s.sum.Finish, s.sum.NativeFinish = d.Finish, d.Finish
+		ch.finished, s.done = true, true
+	}
+	if d.Usage != nil {
+		null = s.holdUsage(d.Usage)
+	}
+	return first, null, nil
+}
+
+// isText reports whether a value is a text that is not empty.
+func isText(value []byte) bool { return len(value) > len(`""`) && value[0] == '"' }
+
 // appendMembers appends the members of a delta.
 func (s *ChatStream) appendMembers(dst []byte, d *Delta, first bool) []byte {
-	const role = `"role":"assistant"`
-	start := len(dst)
-	comma := func() {
-		if len(dst) > start {
-			dst = append(dst, ',')
-		}
-	}
 	if first && d.Role {
-		dst = append(dst, role...)
+		dst = appendValue(dst, "role", jsonAssistant)
 	}
-	if len(d.Members) > 0 {
-		comma()
-		dst = append(dst, d.Members...)
+	dst = appendValue(dst, "content", d.Content)
+	dst = appendValue(dst, "refusal", d.Refusal)
+	dst = appendValue(dst, "annotations", d.Annotations)
+	if d.Call != nil {
+		dst = d.Call.append(appendKey(dst, "tool_calls"), &s.call)
 	}
-	if d.Reasoning != nil {
-		comma()
-		dst = append(append(dst, `"reasoning_content":`...), d.Reasoning...)
-		if s.shape.Reasoning {
-			dst = append(append(dst, asReasoning...), d.Reasoning...)
-		}
+	dst = appendValue(dst, "reasoning_content", d.Reasoning)
+	if d.Reasoning != nil && s.shape.Reasoning {
+		dst = append(append(dst, asReasoning...), d.Reasoning...)
 	}
+	dst = appendValue(dst, "reasoning_details", d.ReasoningDetails)
 	if first && !d.Role {
-		comma()
-		dst = append(dst, role...)
+		dst = appendValue(dst, "role", jsonAssistant)
 	}
 	return dst
 }
 
+// append appends the member tool_calls.
+func (c *CallDelta) append(dst []byte, call *Call) []byte {
+	typ, key := "function", "arguments"
+	if c.Custom {
+		typ, key = "custom", "input"
+	}
+	dst = strconv.AppendInt(append(dst, `[{"index":`...), int64(c.Index), 10)
+	if c.Begin {
+		dst = appendValue(dst, "id", c.ID)
+		dst = append(append(append(dst, `,"type":"`...), typ...), '"')
+	}
+	dst = append(appendKey(dst, typ), '{')
+	if c.Begin {
+		dst = appendValue(dst, "name", c.Name)
+	}
+	dst = append(appendValue(dst, key, c.Arguments), '}')
+	if c.Begin && c.ID == nil {
+		dst = appendValue(dst, "id", NewCallID(call, c.Index))
+	}
+	return append(dst, "}]"...)
+}
+
+// appendValue appends a member of the object that dst ends in, none if its value is nil.
+func appendValue(dst []byte, key string, value []byte) []byte {
+	if value == nil {
+		return dst
+	}
+	return append(appendKey(dst, key), value...)
+}
+
+func appendKey(dst []byte, key string) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(append(append(dst, '"'), key...), `":`...)
+}
+
 // appendReason appends the finish reason. A chunk with one is the last.
-func (s *ChatStream) appendReason(dst []byte, ch *choice, reason string) []byte {
+func (s *ChatStream) appendReason(dst []byte, reason string) []byte {
 	if reason == "" {
 		return append(dst, jsonNull...)
 	}
-	s.sum.Finish, s.sum.NativeFinish = reason, reason
-	ch.finished, s.done = true, true
 	dst = jsonscan.AppendString(dst, reason)
 	if s.shape.Native {
 		dst = jsonscan.AppendString(append(dst, `,"native_finish_reason":`...), reason)

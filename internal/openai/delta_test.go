@@ -11,8 +11,9 @@ func TestAWrittenChunkIsLikeThatOfAProvider(t *testing.T) {
 	const (
 		role     = `"role":"assistant",`
 		opening  = `"content":"","refusal":null`
-		call     = `"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}]`
+		opened   = `"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}]`
 		fragment = `"tool_calls":[{"index":0,"function":{"arguments":"{"}}]`
+		custom   = `"tool_calls":[{"index":1,"id":"b","type":"custom","custom":{"name":"g","input":""}}]`
 	)
 	for _, head := range []struct{ id, created string }{{`"resp_1"`, "17"}, {`"resp_1"`, ""}, {"", "17.5"}, {"", ""}} {
 		for name, w := range twins() {
@@ -27,12 +28,8 @@ func TestAWrittenChunkIsLikeThatOfAProvider(t *testing.T) {
 			begin += `"object":"chat.completion.chunk","choices":[{"index":0,"delta":{`
 			check := func(d openai.Delta, members, rest string) {
 				t.Helper()
-				d.Members = []byte(members)
 				if d.Role {
 					members = role + members
-				}
-				if d.Reasoning != nil {
-					members = `"reasoning_content":` + string(d.Reasoning)
 				}
 				got := w.short.Write([]byte("x"), &d)
 				want := w.long.Data([]byte("x"), openai.NewEvent(nil, []byte(begin+members+rest)))
@@ -41,25 +38,33 @@ func TestAWrittenChunkIsLikeThatOfAProvider(t *testing.T) {
 				}
 			}
 			none := `},"logprobs":null` + end + "}"
-			early := name == "plain" || name == "second"
-			if early {
-				check(d, `"annotations":[{}]`, none) // before the role
+			cited := d
+			cited.Annotations = []byte("[{}]")
+			if name == "plain" || name == "second" {
+				check(cited, `"annotations":[{}]`, none) // before the role
 			}
 			first := d
-			first.Role = true
+			first.Role, first.Content, first.Refusal = true, []byte(`""`), []byte("null")
 			check(first, opening, none)
 			text := d
-			text.HasText = true
+			text.Content = []byte(`"a"`)
 			check(text, `"content":"a"`, none)
 			text.Logprobs = []byte(`{"content":[]}`)
 			check(text, `"content":"a"`, `},"logprobs":{"content":[]}`+end+"}")
 			thought := d
 			thought.Reasoning = []byte(`"hm"`)
-			check(thought, "", none)
+			check(thought, `"reasoning_content":"hm"`, none)
+			signed := d
+			signed.ReasoningDetails = []byte(`[{"signature":"s"}]`)
+			check(signed, `"reasoning_details":[{"signature":"s"}]`, none)
+			call := openai.CallDelta{Begin: true, ID: []byte(`"a"`), Name: []byte(`"f"`), Arguments: []byte(`""`)}
 			begun := d
-			begun.HasText, begun.BeginCall = true, true
-			check(begun, call, none)
-			check(d, fragment, none)
+			begun.Call = &call
+			check(begun, opened, none)
+			call = openai.CallDelta{Arguments: []byte(`"{"`)}
+			check(begun, fragment, none)
+			call = openai.CallDelta{Index: 1, Custom: true, Begin: true, ID: []byte(`"b"`), Name: []byte(`"g"`), Arguments: []byte(`""`)}
+			check(begun, custom, none)
 			last := d
 			last.Finish, last.ServiceTier, last.Usage = "length", []byte(`"flex"`), []byte(usage)
 			check(last, "", `},"logprobs":null,"finish_reason":"length"}],"service_tier":"flex","usage":`+usage+"}")
@@ -78,7 +83,7 @@ func TestAWrittenChunkIsLikeThatOfAProvider(t *testing.T) {
 func TestTooManyWrittenToolCallsFail(t *testing.T) {
 	s := openai.NewChatStream(newCall())
 	for range 513 {
-		s.Write(nil, &openai.Delta{BeginCall: true})
+		s.Write(nil, &openai.Delta{Call: &openai.CallDelta{Begin: true}})
 	}
 	if s.Summary().Err == nil || !s.Done() {
 		t.Error("the answer goes on")

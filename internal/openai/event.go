@@ -127,8 +127,8 @@ func (e *Event) Rewrite(data []byte, move func(members []jsonscan.Member)) {
 	}
 }
 
-// valueAt returns the value in data[start:end] with the new value of a variable, if that is in it.
-func (e *Event) valueAt(kind, start, end int) []byte {
+// ValueAt returns the value in Data[start:end] with the new value of a variable, if that is in it.
+func (e *Event) ValueAt(kind, start, end int) []byte {
 	switch v := &e.vars[kind]; {
 	case v.New == nil || v.Start < start || v.End > end:
 		return e.Data[start:end:end]
@@ -169,9 +169,9 @@ func (e *Event) appendRepeated(dst []byte) []byte {
 	return append(dst, e.Data[at:]...)
 }
 
-// learn remembers the event with its variables, so that others can repeat it. It reports whether
-// they can.
-func (e *Event) learn(vars [Variables]Variable) bool {
+// Learn remembers the event with its variables, so that others can repeat it. It reports whether
+// they can. The last step calls it: the one that writes the event for the client.
+func (e *Event) Learn(vars [Variables]Variable) bool {
 	for kind := range vars {
 		if v := &e.vars[kind]; v.End > 0 && v.Start != vars[kind].Start {
 			return false // not what others take for it

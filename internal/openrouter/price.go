@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
@@ -13,35 +12,61 @@ import (
 // is lower. Without it any upstream of the model may answer, and the list states the price of one.
 // The error is a [*apierror.Error].
 func SetMaxPrice(b *jsonscan.Body, prompt, completion string) error {
-	limit := func(old []byte) []byte {
+	var said []byte
+	if i, ok := b.Find("provider"); ok {
+		switch b.Members()[i].Kind {
+		case 'n':
+		case '{':
+			said = b.Value(i)
+		default:
+			return refuse("provider", "%q must be an object", "provider")
+		}
+	}
+	SetProvider(b, WithMaxPrice(said, prompt, completion))
+	return nil
+}
+
+// WithMaxPrice returns the object `provider` with these prices, or lower ones that it has already.
+// nil is an empty object.
+func WithMaxPrice(preferences []byte, prompt, completion string) []byte {
+	if preferences == nil {
+		preferences = []byte("{}")
+	}
+	return replace(preferences, "max_price", func(old []byte) []byte {
 		if len(old) == 0 || old[0] != '{' {
 			old = []byte("{}")
 		}
 		return replace(replace(old, "prompt", lower(prompt)), "completion", lower(completion))
-	}
-	i, ok := b.Find("provider")
-	switch {
-	case !ok:
-		b.Add("provider", replace([]byte("{}"), "max_price", limit))
-	case b.Members()[i].Kind == 'n':
-		b.Set(i, replace([]byte("{}"), "max_price", limit))
-	case b.Members()[i].Kind == '{':
-		b.Set(i, replace(b.Value(i), "max_price", limit))
-	default:
-		return apierror.New(apierror.InvalidValue, "%q must be an object", "provider").WithParam("provider")
-	}
-	return nil
+	})
 }
 
-// AppendMaxPrice adds to a request what [SetMaxPrice] adds to one that has no provider member. The
-// object must be one that the gateway wrote itself: no white space around it, at least one member.
-// It is overwritten.
+// SetProvider replaces the object `provider` of a request; nil removes it.
+func SetProvider(b *jsonscan.Body, preferences []byte) {
+	switch i, ok := b.Find("provider"); {
+	case ok && preferences == nil:
+		b.Drop(i)
+	case ok:
+		b.Set(i, preferences)
+	case preferences != nil:
+		b.Add("provider", preferences)
+	}
+}
+
+// AppendProvider adds the object `provider` to a request without one, unless it is nil. The request
+// must be one that the gateway wrote itself: no white space around it, at least one member. It is
+// overwritten.
+func AppendProvider(object, preferences []byte) []byte {
+	if preferences == nil {
+		return object
+	}
+	object = append(object[:len(object)-1], `,"provider":`...)
+	return append(append(object, preferences...), '}')
+}
+
+// AppendMaxPrice adds to a request what [SetMaxPrice] adds to one that has no provider member; the
+// request is as for [AppendProvider].
 func AppendMaxPrice(object []byte, prompt, completion string) []byte {
-	object = append(object[:len(object)-1], `,"provider":{"max_price":{"prompt":`...)
-	object = append(object, prompt...)
-	object = append(object, `,"completion":`...)
-	object = append(object, completion...)
-	return append(object, `}}}`...)
+	return AppendProvider(object, WithMaxPrice(nil, prompt, completion))
 }
 
 // replace returns the object with exactly one member of that name. value makes its value from the

@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ func TestTheDialectFollowsTheBlockAndTheHost(t *testing.T) {
 		{"openrouter", "http://127.0.0.1:1/api/v1", true},
 		{"test", "http://test.invalid/v1", false},
 	} {
-		p := newProvider(t, provider.Config{Dialect: c.dialect, BaseURL: c.base, Transport: &transport{}})
+		p := newProvider(t, provider.Config{Dialect: c.dialect, Endpoints: provider.One(c.base, ""), Transport: &transport{}})
 		if got := p.Dialect.OpenRouterFields(); got != c.openRouter {
 			t.Errorf("dialect %q at %s: OpenRouter's fields %v", c.dialect, c.base, got)
 		}
@@ -30,7 +31,7 @@ func TestTheDialectFollowsTheBlockAndTheHost(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	good := provider.Config{Name: "acme", BaseURL: "https://api.acme.example/v1", Transport: &transport{}}
+	good := provider.Config{Name: "acme", Endpoints: provider.One("https://api.acme.example/v1", ""), Transport: &transport{}}
 	for _, c := range []struct {
 		change func(*provider.Config)
 		want   string
@@ -40,18 +41,19 @@ func TestNewRefuses(t *testing.T) {
 		{func(c *provider.Config) { c.Name = "a/b" }, `provider name "a/b"`},
 		{func(c *provider.Config) { c.Name = "-a" }, `provider name "-a"`},
 		{func(c *provider.Config) { c.Name = strings.Repeat("a", 64) }, "1 to 63"},
-		{func(c *provider.Config) { c.BaseURL = "ftp://api.acme.example" }, `base_url "ftp://api.acme.example"`},
-		{func(c *provider.Config) { c.BaseURL = "api.acme.example/v1" }, "base_url"},
-		{func(c *provider.Config) { c.BaseURL = "https://" }, "base_url"},
-		{func(c *provider.Config) { c.BaseURL = "https://a b/" }, "base_url"},
-		{func(c *provider.Config) { c.BaseURL = "https://user:pass@api.acme.example" }, "no user"},
-		{func(c *provider.Config) { c.BaseURL += "?key=1" }, "no user, query or fragment"},
-		{func(c *provider.Config) { c.BaseURL += "#top" }, "no user, query or fragment"},
-		{func(c *provider.Config) { c.Dialect = "cobol" }, `unknown dialect "cobol"; known dialects: openai, openrouter, test`},
+		{func(c *provider.Config) { c.Endpoints = provider.One("ftp://api.acme.example", "") }, `base_url "ftp://api.acme.example"`},
+		{func(c *provider.Config) { c.Endpoints = provider.One("api.acme.example/v1", "") }, "base_url"},
+		{func(c *provider.Config) { c.Endpoints = provider.One("https://", "") }, "base_url"},
+		{func(c *provider.Config) { c.Endpoints = provider.One("https://a b/", "") }, "base_url"},
+		{func(c *provider.Config) { c.Endpoints = provider.One("https://user:pass@api.acme.example", "") }, "no user"},
+		{func(c *provider.Config) { c.Endpoints[0].BaseURL += "?key=1" }, "no user, query or fragment"},
+		{func(c *provider.Config) { c.Endpoints[0].BaseURL += "#top" }, "no user, query or fragment"},
+		{func(c *provider.Config) { c.Dialect = "cobol" }, `unknown dialect "cobol"; known dialects: anthropic, openai, openrouter, test`},
 		{func(c *provider.Config) { c.Transport = nil }, "no transport"},
 		{func(c *provider.Config) { c.Translate, c.ResponsesOnly = new(provider.Translate), true }, "chat translate and responses translate"},
 	} {
 		config := good
+		config.Endpoints = slices.Clone(good.Endpoints)
 		c.change(&config)
 		if _, err := provider.New(config); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, want %q", config, err, c.want)
@@ -65,9 +67,9 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestIdentityDependsOnTheBaseURL(t *testing.T) {
-	a := newProvider(t, provider.Config{BaseURL: "https://a.example/v1", Transport: &transport{}})
-	b := newProvider(t, provider.Config{BaseURL: "https://b.example/v1", Transport: &transport{}})
-	same := newProvider(t, provider.Config{BaseURL: "https://a.example/v1/", Transport: &transport{}, Credential: "another-credential"})
+	a := newProvider(t, provider.Config{Endpoints: provider.One("https://a.example/v1", ""), Transport: &transport{}})
+	b := newProvider(t, provider.Config{Endpoints: provider.One("https://b.example/v1", ""), Transport: &transport{}})
+	same := newProvider(t, provider.Config{Endpoints: provider.One("https://a.example/v1/", "another-credential"), Transport: &transport{}})
 	if a.Identity() == b.Identity() || a.Identity() != same.Identity() {
 		t.Errorf("identities %q, %q, %q", a.Identity(), b.Identity(), same.Identity())
 	}

@@ -46,7 +46,7 @@ func dialling(t *testing.T, baseURL string, adapt func(*http.Transport)) *provid
 		t.Cleanup(tr.CloseIdleConnections)
 		return tr
 	}
-	return newProvider(t, provider.Config{BaseURL: baseURL, Transport: transport(true), Fresh: transport(false)})
+	return newProvider(t, provider.Config{Endpoints: provider.One(baseURL, ""), Transport: transport(true), Fresh: transport(false)})
 }
 
 func plain(*http.Transport) {}
@@ -64,9 +64,9 @@ func read(from *bufio.Reader) (string, bool) {
 const fine = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 // send sends a body with method and reads the answer to its end.
-func send(t *testing.T, body *provider.Body, method func(context.Context, provider.Operation, *provider.Body, bool) (*http.Response, error)) error {
+func send(t *testing.T, body *provider.Body, method func(context.Context, provider.Request) (*http.Response, error)) error {
 	t.Helper()
-	resp, err := method(t.Context(), provider.Chat, body, false)
+	resp, err := method(t.Context(), provider.Request{Operation: provider.Chat, Body: body})
 	if err != nil {
 		return err
 	}
@@ -96,18 +96,18 @@ func TestARequestWhoseKeptConnectionDiesIsSentOnceMoreOnANewOne(t *testing.T) {
 					got <- body
 				}
 			}), plain)
-			if err := send(t, newBody(`{}`), p.Send); err != nil {
+			if err := send(t, newBody(`{}`), p.Endpoints[0].Send); err != nil {
 				t.Fatal(err)
 			}
 			body := newBody(text)
-			err := send(t, body, p.Send)
+			err := send(t, body, p.Endpoints[0].Send)
 			if !errors.Is(err, provider.ErrStale) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if !unread && <-got != text {
 				t.Errorf("%s: the first attempt came in pieces", name)
 			}
-			if err := send(t, body, p.Resend); err != nil {
+			if err := send(t, body, p.Endpoints[0].Resend); err != nil {
 				t.Errorf("%s: sent once more: %v", name, err)
 			}
 		}
@@ -118,7 +118,7 @@ func TestARequestWhoseKeptConnectionDiesIsSentOnceMoreOnANewOne(t *testing.T) {
 func TestANewConnectionThatDiesIsNotStale(t *testing.T) {
 	p := dialling(t, serve(t, func(_ int, conn net.Conn) { _, _ = read(bufio.NewReader(conn)) }), plain)
 	body := newBody(`{}`)
-	if err := send(t, body, p.Send); err == nil || errors.Is(err, provider.ErrStale) || !body.Delivered() {
+	if err := send(t, body, p.Endpoints[0].Send); err == nil || errors.Is(err, provider.ErrStale) || !body.Delivered() {
 		t.Errorf("%v, delivered %v", err, body.Delivered())
 	}
 }
@@ -138,18 +138,18 @@ func TestOnlyAConnectionThatEndsWithoutAnAnswerIsStale(t *testing.T) {
 		close(arrived)
 		_, _ = read(from)
 	}), plain)
-	if err := send(t, newBody(`{}`), p.Send); err != nil {
+	if err := send(t, newBody(`{}`), p.Endpoints[0].Send); err != nil {
 		t.Fatal(err)
 	}
-	if err := send(t, newBody(`{}`), p.Send); err == nil || errors.Is(err, provider.ErrStale) {
+	if err := send(t, newBody(`{}`), p.Endpoints[0].Send); err == nil || errors.Is(err, provider.ErrStale) {
 		t.Errorf("half a status line: %v", err)
 	}
-	if err := send(t, newBody(`{}`), p.Send); err != nil {
+	if err := send(t, newBody(`{}`), p.Endpoints[0].Send); err != nil {
 		t.Fatal(err)
 	}
 	ctx, leave := context.WithCancel(t.Context())
 	go func() { <-arrived; leave() }()
-	if _, err := p.Send(ctx, provider.Chat, newBody(`{}`), false); !errors.Is(err, context.Canceled) || errors.Is(err, provider.ErrStale) {
+	if _, err := p.Endpoints[0].Send(ctx, provider.Request{Operation: provider.Chat, Body: newBody(`{}`), Stream: false}); !errors.Is(err, context.Canceled) || errors.Is(err, provider.ErrStale) {
 		t.Errorf("the client left: %v", err)
 	}
 }
@@ -164,7 +164,7 @@ func TestAnAnswerWinsOverTheUploadThatItEnds(t *testing.T) {
 	for _, size := range []int{2, 150} {
 		text := strings.Repeat(long, size)
 		for range 20 {
-			resp, err := p.Send(t.Context(), provider.Chat, newBody(text), false)
+			resp, err := p.Endpoints[0].Send(t.Context(), provider.Request{Operation: provider.Chat, Body: newBody(text), Stream: false})
 			if err != nil {
 				t.Fatalf("%d bytes: %v", len(text), err)
 			}
@@ -179,12 +179,12 @@ func TestAnAnswerWinsOverTheUploadThatItEnds(t *testing.T) {
 func TestAnUploadThatWasNotReadIsNotDelivered(t *testing.T) {
 	p := dialling(t, serve(t, func(_ int, conn net.Conn) { _, _ = conn.Read(make([]byte, 1024)) }), plain)
 	body := newBody(strings.Repeat(long, 150))
-	if err := send(t, body, p.Send); err == nil || errors.Is(err, provider.ErrStale) || body.Delivered() {
+	if err := send(t, body, p.Endpoints[0].Send); err == nil || errors.Is(err, provider.ErrStale) || body.Delivered() {
 		t.Errorf("%v, delivered %v", err, body.Delivered())
 	}
 	dead := dialling(t, "http://127.0.0.1:1/v1", plain)
 	body = newBody(`{}`)
-	if err := send(t, body, dead.Send); err == nil || body.Delivered() {
+	if err := send(t, body, dead.Endpoints[0].Send); err == nil || body.Delivered() {
 		t.Errorf("%v, delivered %v", err, body.Delivered())
 	}
 }

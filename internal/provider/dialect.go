@@ -16,6 +16,10 @@ const (
 	Chat      Operation = "chat"
 	Responses Operation = "responses"
 	Models    Operation = "models"
+
+	Messages    Operation = "messages"
+	CountTokens Operation = "count_tokens"
+	Embeddings  Operation = "embeddings"
 )
 
 // Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
@@ -26,6 +30,11 @@ type Dialect interface {
 	Path(op Operation) string
 	// Authorize sets the provider's credential in the request's header.
 	Authorize(header http.Header, credential string)
+	// Header is sent with every request that has no value of its own; nil for none.
+	Header() http.Header
+	// ModelsQuery is the query for the page of the list of models that follows the model of an id, ""
+	// for the first. It is "" if this kind of provider has one page.
+	ModelsQuery(after string) string
 	// OpenRouterFields reports whether request fields that only OpenRouter knows may be sent.
 	OpenRouterFields() bool
 }
@@ -34,25 +43,34 @@ type Dialect interface {
 const (
 	OpenAI     = "openai"     // any OpenAI-compatible base URL
 	OpenRouter = "openrouter" // the same, with OpenRouter's own fields
+	Anthropic  = "anthropic"  // the Messages API
 	Test       = "test"       // built in, no network
 )
 
 var dialects = map[string]Dialect{
 	OpenAI:     openAI{},
 	OpenRouter: openAI{openRouterFields: true},
+	Anthropic:  anthropic{},
 	Test:       openAI{},
 }
 
-// openRouterHost selects the dialect of a block that has only a base URL.
-const openRouterHost = "openrouter.ai"
+// These hosts select the dialect of a block that has only a base URL.
+const (
+	openRouterHost = "openrouter.ai"
+	anthropicHost  = "api.anthropic.com"
+)
 
-// dialectFor returns the dialect with this name. An empty name means openai, or openrouter for that
-// vendor's own host.
+// dialectFor returns the dialect with this name. An empty name means openai, or openrouter or
+// anthropic for that vendor's own host.
 func dialectFor(name string, base *url.URL) (Dialect, error) {
 	if name == "" {
-		name = OpenAI
-		if base.Hostname() == openRouterHost {
+		switch base.Hostname() {
+		case openRouterHost:
 			name = OpenRouter
+		case anthropicHost:
+			name = Anthropic
+		default:
+			name = OpenAI
 		}
 	}
 	d, ok := dialects[name]
@@ -84,6 +102,12 @@ func (openAI) Path(op Operation) string {
 		return "/responses"
 	case Models:
 		return "/models"
+	case Messages:
+		return "/messages"
+	case CountTokens:
+		return "/messages/count_tokens"
+	case Embeddings:
+		return "/embeddings"
 	}
 	return ""
 }
@@ -92,4 +116,44 @@ func (openAI) Authorize(header http.Header, credential string) {
 	header["Authorization"] = []string{"Bearer " + credential}
 }
 
+func (openAI) Header() http.Header { return nil }
+
+func (openAI) ModelsQuery(string) string { return "" }
+
 func (d openAI) OpenRouterFields() bool { return d.openRouterFields }
+
+// anthropic is the dialect of Anthropic and of providers that have only the Messages API.
+type anthropic struct{}
+
+func (anthropic) Path(op Operation) string {
+	switch op {
+	case Messages:
+		return "/messages"
+	case CountTokens:
+		return "/messages/count_tokens"
+	case Models:
+		return "/models"
+	}
+	return ""
+}
+
+func (anthropic) Authorize(header http.Header, credential string) {
+	header["X-Api-Key"] = []string{credential}
+}
+
+// anthropicVersion is the version of requests that the gateway makes itself. Calls have the caller's.
+const anthropicVersion = "2023-06-01"
+
+func (anthropic) Header() http.Header {
+	return http.Header{"Anthropic-Version": {anthropicVersion}}
+}
+
+// ModelsQuery asks for the largest page; without it Anthropic sends 20 models.
+func (anthropic) ModelsQuery(after string) string {
+	if after == "" {
+		return "limit=1000"
+	}
+	return "limit=1000&after_id=" + url.QueryEscape(after)
+}
+
+func (anthropic) OpenRouterFields() bool { return false }

@@ -57,19 +57,19 @@ func TestHTTP2(t *testing.T) {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	p := dialling(t, server.URL, overHTTP2(t, server.Client().Transport.(*http.Transport).TLSClientConfig))
-	if err := send(t, newBody(`{}`), p.Send); err != nil {
+	if err := send(t, newBody(`{}`), p.Endpoints[0].Send); err != nil {
 		t.Fatal(err)
 	}
 	body := newBody(`{"reset":1}`)
-	if err := send(t, body, p.Send); err == nil || errors.Is(err, provider.ErrStale) || !body.Delivered() {
+	if err := send(t, body, p.Endpoints[0].Send); err == nil || errors.Is(err, provider.ErrStale) || !body.Delivered() {
 		t.Errorf("a stream that was reset: %v, delivered %v", err, body.Delivered())
 	}
 	body = newBody(`{"die":1}`)
-	if err := send(t, body, p.Send); !errors.Is(err, provider.ErrStale) || !body.Delivered() {
+	if err := send(t, body, p.Endpoints[0].Send); !errors.Is(err, provider.ErrStale) || !body.Delivered() {
 		t.Fatalf("a connection that died: %v, delivered %v", err, body.Delivered())
 	}
 	for range 2 {
-		if err := send(t, body, p.Resend); err != nil {
+		if err := send(t, body, p.Endpoints[0].Resend); err != nil {
 			t.Errorf("sent once more: %v", err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestAStreamThatTheProviderRefusedIsNotDelivered(t *testing.T) {
 	}
 	p := newProvider(t, provider.Config{Transport: &transport{answer: refused}})
 	body := newBody(`{}`)
-	if _, err := p.Send(t.Context(), provider.Chat, body, false); err == nil || body.Delivered() {
+	if _, err := p.Endpoints[0].Send(t.Context(), provider.Request{Operation: provider.Chat, Body: body, Stream: false}); err == nil || body.Delivered() {
 		t.Errorf("%v, delivered %v", err, body.Delivered())
 	}
 }
@@ -104,7 +104,7 @@ func TestStreamsThatWereReceivedWholeAreNotStale(t *testing.T) {
 			server.NextProtos = []string{http2.NextProtoTLS}
 			p := dialling(t, serveTLS(t, server, func(_ int, conn net.Conn) { afterStreams(conn, streams, c.answerFirst, c.goAway) }), overHTTP2(t, client))
 			if c.answerFirst {
-				if resp, err := p.Send(t.Context(), provider.Chat, newBody(`{}`), false); err != nil {
+				if resp, err := p.Endpoints[0].Send(t.Context(), provider.Request{Operation: provider.Chat, Body: newBody(`{}`), Stream: false}); err != nil {
 					t.Fatal(err)
 				} else {
 					_ = resp.Body.Close()
@@ -114,7 +114,7 @@ func TestStreamsThatWereReceivedWholeAreNotStale(t *testing.T) {
 			for range streams {
 				wg.Go(func() {
 					body := newBody(`{"a":1}`)
-					_, err := p.Send(context.Background(), provider.Chat, body, false)
+					_, err := p.Endpoints[0].Send(context.Background(), provider.Request{Operation: provider.Chat, Body: body, Stream: false})
 					if err == nil || errors.Is(err, provider.ErrStale) || !body.Delivered() {
 						t.Errorf("%v, delivered %v", err, body.Delivered())
 					}

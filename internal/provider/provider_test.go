@@ -65,8 +65,8 @@ func newProvider(t *testing.T, c provider.Config) *provider.Provider {
 	if c.Name == "" {
 		c.Name = "acme"
 	}
-	if c.BaseURL == "" {
-		c.BaseURL = "https://api.acme.example/v1/"
+	if c.Endpoints == nil {
+		c.Endpoints = provider.One("https://api.acme.example/v1/", credential)
 	}
 	c.UserAgent = "gatehouse"
 	p, err := provider.New(c)
@@ -79,9 +79,9 @@ func newProvider(t *testing.T, c provider.Config) *provider.Provider {
 // The upstream header is built from nothing: it has exactly these fields, whatever the client sent.
 func TestSendBuildsTheWholeRequestItself(t *testing.T) {
 	rt := &transport{answer: always(200, nil, `{}`)}
-	p := newProvider(t, provider.Config{Transport: rt, Credential: credential})
+	p := newProvider(t, provider.Config{Transport: rt})
 	for _, stream := range []bool{false, true} {
-		resp, err := p.Send(t.Context(), provider.Chat, newBody(`{"a"`, `:1}`), stream)
+		resp, err := p.Endpoints[0].Send(t.Context(), provider.Request{Operation: provider.Chat, Body: newBody(`{"a"`, `:1}`), Stream: stream})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,9 +115,9 @@ func TestSendBuildsTheWholeRequestItself(t *testing.T) {
 // A change that a transport makes to one request's header must not affect the next.
 func TestRequestsDoNotShareTheirHeader(t *testing.T) {
 	rt := &transport{answer: always(200, nil, `{}`)}
-	p := newProvider(t, provider.Config{Transport: rt, Credential: credential})
+	p := newProvider(t, provider.Config{Transport: rt})
 	for range 2 {
-		resp, err := p.Send(t.Context(), provider.Chat, newBody(`{}`), false)
+		resp, err := p.Endpoints[0].Send(t.Context(), provider.Request{Operation: provider.Chat, Body: newBody(`{}`), Stream: false})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,8 +132,8 @@ func TestRequestsDoNotShareTheirHeader(t *testing.T) {
 
 func TestGetHasNoBodyAndNoContentType(t *testing.T) {
 	rt := &transport{answer: always(200, nil, `{"data":[]}`)}
-	p := newProvider(t, provider.Config{Transport: rt, Credential: credential})
-	resp, err := p.Get(t.Context(), provider.Models)
+	p := newProvider(t, provider.Config{Transport: rt})
+	resp, err := p.Endpoints[0].GetModels(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestGetHasNoBodyAndNoContentType(t *testing.T) {
 
 func TestWithoutCredentialNoAuthorizationIsSent(t *testing.T) {
 	rt := &transport{answer: always(200, nil, `{}`)}
-	resp, err := newProvider(t, provider.Config{Transport: rt}).Get(t.Context(), provider.Models)
+	resp, err := newProvider(t, provider.Config{Endpoints: provider.One("https://api.acme.example/v1", ""), Transport: rt}).Endpoints[0].GetModels(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		resp, body := answer(status, map[string]string{"Location": "https://elsewhere.example/"}, "moved")
 		rt := &transport{answer: func(*http.Request) (*http.Response, error) { return resp, nil }}
-		_, err := newProvider(t, provider.Config{Transport: rt, Credential: credential}).Send(t.Context(), provider.Chat, newBody(`{}`), false)
+		_, err := newProvider(t, provider.Config{Transport: rt}).Endpoints[0].Send(t.Context(), provider.Request{Operation: provider.Chat, Body: newBody(`{}`), Stream: false})
 		if !errors.Is(err, provider.ErrRedirect) {
 			t.Errorf("%d: error %v", status, err)
 		}
@@ -188,7 +188,7 @@ func TestACompressedAnswerIsReadPlain(t *testing.T) {
 	for _, encoding := range []string{"gzip", "GZIP", "x-gzip"} {
 		resp, body := answer(200, map[string]string{"Content-Encoding": encoding}, packed.String())
 		rt := &transport{answer: func(*http.Request) (*http.Response, error) { return resp, nil }}
-		got, err := newProvider(t, provider.Config{Transport: rt}).Send(t.Context(), provider.Chat, newBody(`{}`), false)
+		got, err := newProvider(t, provider.Config{Transport: rt}).Endpoints[0].Send(t.Context(), provider.Request{Operation: provider.Chat, Body: newBody(`{}`), Stream: false})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestACompressedStreamIsNotWaitedFor(t *testing.T) {
 	rt := &transport{answer: func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Encoding": {"gzip"}}, Body: reader}, nil
 	}}
-	resp, err := newProvider(t, provider.Config{Transport: rt}).Send(t.Context(), provider.Chat, newBody(`{}`), true)
+	resp, err := newProvider(t, provider.Config{Transport: rt}).Endpoints[0].Send(t.Context(), provider.Request{Operation: provider.Chat, Body: newBody(`{}`), Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestACompressedStreamIsNotWaitedFor(t *testing.T) {
 func TestAnUnknownEncodingIsAnError(t *testing.T) {
 	resp, body := answer(200, map[string]string{"Content-Encoding": "br"}, "…")
 	rt := &transport{answer: func(*http.Request) (*http.Response, error) { return resp, nil }}
-	_, err := newProvider(t, provider.Config{Transport: rt}).Send(t.Context(), provider.Chat, newBody(`{}`), false)
+	_, err := newProvider(t, provider.Config{Transport: rt}).Endpoints[0].Send(t.Context(), provider.Request{Operation: provider.Chat, Body: newBody(`{}`), Stream: false})
 	if err == nil || !strings.Contains(err.Error(), `"br"`) || !body.closed {
 		t.Errorf("error %v, body closed %v", err, body.closed)
 	}
@@ -237,7 +237,7 @@ func TestSendHandsTheContextOn(t *testing.T) {
 	type key struct{}
 	rt := &transport{answer: always(200, nil, `{}`)}
 	p := newProvider(t, provider.Config{Transport: rt})
-	resp, err := p.Send(context.WithValue(t.Context(), key{}, "here"), provider.Responses, newBody(`{}`), true)
+	resp, err := p.Endpoints[0].Send(context.WithValue(t.Context(), key{}, "here"), provider.Request{Operation: provider.Responses, Body: newBody(`{}`), Stream: true})
 	if err != nil {
 		t.Fatal(err)
 	}

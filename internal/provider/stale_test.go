@@ -72,12 +72,12 @@ func TestAKeptConnectionIsStaleOnlyIfItEndsSoon(t *testing.T) {
 					return ours, nil
 				})
 				if c.reused {
-					if err := send(t, newBody(`{}`), p.Send); err != nil {
+					if err := send(t, newBody(`{}`), p.Endpoints[0].Send); err != nil {
 						t.Fatal(err)
 					}
 				}
 				body := newBody(`{"a":1}`)
-				resp, err := p.Send(t.Context(), provider.Chat, body, false)
+				resp, err := p.Endpoints[0].Send(t.Context(), provider.Request{Operation: provider.Chat, Body: body, Stream: false})
 				if errors.Is(err, provider.ErrStale) != c.stale || body.Delivered() != c.delivered {
 					t.Errorf("%v, delivered %v", err, body.Delivered())
 				}
@@ -110,11 +110,11 @@ func TestAConnectionThatIsHandedOnIsStaleIfItEndsSoon(t *testing.T) {
 			return ours, nil
 		})}
 		defer tr.CloseIdleConnections()
-		p := newProvider(t, provider.Config{BaseURL: "http://provider.invalid/v1", Transport: tr})
+		p := newProvider(t, provider.Config{Endpoints: provider.One("http://provider.invalid/v1", ""), Transport: tr})
 		first := make(chan error, 1)
-		go func() { first <- send(t, newBody(`{}`), p.Send) }()
+		go func() { first <- send(t, newBody(`{}`), p.Endpoints[0].Send) }()
 		synctest.Wait()
-		if err := send(t, newBody(`{"a":1}`), p.Send); !errors.Is(err, provider.ErrStale) {
+		if err := send(t, newBody(`{"a":1}`), p.Endpoints[0].Send); !errors.Is(err, provider.ErrStale) {
 			t.Error(err)
 		}
 		if err := <-first; err != nil {
@@ -128,7 +128,7 @@ func dialledBy(t *testing.T, dial provider.DialFunc) *provider.Provider {
 	t.Helper()
 	tr := &http.Transport{DialContext: provider.ReadToEnd(dial)}
 	t.Cleanup(tr.CloseIdleConnections)
-	return newProvider(t, provider.Config{BaseURL: "http://provider.invalid/v1", Transport: tr})
+	return newProvider(t, provider.Config{Endpoints: provider.One("http://provider.invalid/v1", ""), Transport: tr})
 }
 
 // After a reset TLS still writes close_notify, which fails: it is not part of the request.
@@ -151,7 +151,7 @@ func TestARequestThatWasReadBeforeAResetIsDelivered(t *testing.T) {
 			p := dialling(t, url, func(tr *http.Transport) { tr.TLSClientConfig = client.Clone() })
 			for range 10 {
 				body := newBody(text)
-				if err := send(t, body, p.Send); err == nil || !body.Delivered() {
+				if err := send(t, body, p.Endpoints[0].Send); err == nil || !body.Delivered() {
 					t.Fatalf("%s, TLS %v: %v, delivered %v", name, secure, err, body.Delivered())
 				}
 			}
@@ -176,14 +176,14 @@ func TestWhatOneAttemptDeliveredStaysDelivered(t *testing.T) {
 			return dial(ctx, network, address)
 		}
 	})
-	if err := send(t, newBody(`{}`), p.Send); err != nil {
+	if err := send(t, newBody(`{}`), p.Endpoints[0].Send); err != nil {
 		t.Fatal(err)
 	}
 	body := newBody(`{"a":1}`)
-	if err := send(t, body, p.Send); !errors.Is(err, provider.ErrStale) || !body.Delivered() {
+	if err := send(t, body, p.Endpoints[0].Send); !errors.Is(err, provider.ErrStale) || !body.Delivered() {
 		t.Fatalf("%v, delivered %v", err, body.Delivered())
 	}
-	if err := send(t, body, p.Resend); err == nil || !body.Delivered() {
+	if err := send(t, body, p.Endpoints[0].Resend); err == nil || !body.Delivered() {
 		t.Errorf("the second attempt: %v, delivered %v", err, body.Delivered())
 	}
 }

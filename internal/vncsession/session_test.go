@@ -71,7 +71,7 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	none := func() float64 { return 0 }
-	values := metrics.New(metrics.Gauges{ActivityLost: none, InFlight: none, Sessions: none, HalfOpen: none})
+	values := metrics.New(metrics.Gauges{ActivityLost: none, InFlight: none, Sessions: none, HalfOpen: none, Providers: func() []metrics.ProviderUp { return nil }})
 	if err := values.Register(r.registry); err != nil {
 		t.Fatal(err)
 	}

@@ -23,9 +23,11 @@ const codexRetries = 5
 // search. gpt-6.1-sol gets all tools inside namespaces, in an item of the input.
 func codex(p programs) client {
 	const (
-		shell   = `use exec_command {"cmd":"cat fruit.txt"}`
-		patch   = "use apply_patch *** Begin Patch\n*** Update File: fruit.txt\n@@\n-pineapple\n+mango\n*** End Patch"
-		program = `use exec const r = await tools.exec_command({cmd: "cat fruit.txt"}); text(r.output)`
+		shell       = `use exec_command {"cmd":"cat fruit.txt"}`
+		patchText   = "*** Begin Patch\n*** Update File: fruit.txt\n@@\n-pineapple\n+mango\n*** End Patch"
+		patch       = "use apply_patch " + patchText
+		programText = `const r = await tools.exec_command({cmd: "cat fruit.txt"}); text(r.output)`
+		program     = "use exec " + programText
 	)
 	functions := []string{`"type":"function"`, `"name":"exec_command"`}
 	namespace := append(slices.Clone(functions), `"type":"namespace"`)
@@ -63,14 +65,14 @@ func codex(p programs) client {
 			{name: "budget-custom-tool", key: budget, model: "fake/gpt-5.5-agent", prompt: patch, says: "M fruit.txt", calls: 2, costs: true, carries: custom},
 			{name: "budget-tools-in-input", key: budget, model: "fake/gpt-6.1-sol-agent", prompt: program, says: fruit, calls: 2, costs: true, carries: inInput},
 
-			{name: "translated-functions", key: budget, model: "chatonly/agent", prompt: shell, says: fruit, calls: 2, costs: true, carries: functions,
-				options: []string{"--disable", "multi_agent"}}, // without the namespace
-			{name: "translated-namespace", model: "chatonly/agent", prompt: shell,
-				fails: []string{"unsupported_parameter", "namespace"}, most: 1},
-			{name: "translated-custom-tool", model: "chatonly/gpt-5.5-agent", prompt: patch,
-				fails: []string{"unsupported_parameter", "custom"}, most: 1},
-			{name: "translated-tools-in-input", model: "chatonly/gpt-6.1-sol-agent", prompt: program,
-				fails: []string{"unsupported_parameter", "additional_tools"}, most: 1},
+			{name: "translated-namespace", key: budget, model: "chatonly/agent", prompt: shell, says: fruit, calls: 2, costs: true,
+				carries: []string{`"name":"multi_agent_v1__spawn_agent"`}},
+			{name: "translated-custom-tool", model: "chatonly/gpt-5.5-agent", prompt: "use apply_patch " + inputOf(patchText), says: "M fruit.txt", calls: 2,
+				carries: []string{`"name":"apply_patch"`, `"name":"tool_search"`}},
+			{name: "translated-tools-in-input", model: "chatonly/gpt-6.1-sol-agent", prompt: "use exec " + inputOf(programText), says: fruit, calls: 2,
+				carries: []string{`"name":"exec"`, `"name":"collaboration__spawn_agent"`}},
+			{name: "translated-web-search", key: budget, model: "chatonly/agent", prompt: shell, says: fruit, calls: 2, costs: true,
+				options: []string{"-c", `web_search="live"`}, carries: functions},
 
 			{name: "unknown-model", model: "fake/other", prompt: "say pineapple", fails: []string{"fake/other"}, most: 1},
 			// It waits as long as the Retry-After of the second call says.
@@ -79,6 +81,12 @@ func codex(p programs) client {
 				fails: []string{"401", "API key is missing or not valid"}, most: 1 + codexRetries, within: 20 * time.Second},
 		},
 	}
+}
+
+// inputOf are the arguments of a function that stands for a custom tool.
+func inputOf(text string) string {
+	arguments, _ := json.Marshal(map[string]string{"input": text}) // a text can be encoded
+	return string(arguments)
 }
 
 // readCodex reads its events: a JSON object a line.

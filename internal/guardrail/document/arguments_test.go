@@ -116,3 +116,11 @@ func TestArgumentsOfAnyKindAreRead(t *testing.T) {
 		}
 	}
 }
+
+func TestArgumentsThatAreANumberBecomeAString(t *testing.T) {
+	rules := []detect.Rule{{Detector: must(detect.Card()), Mark: "[card]"}}
+	got, err := judge(t, rules, `{"a":{"arguments":4111111111111111},"arguments":[4111111111111111]}`, false)
+	if want := `{"a":{"arguments":"[card]"},"arguments":["[card]"]}`; got != want || err != nil {
+		t.Errorf("got %s, %v", got, err)
+	}
+}

@@ -27,7 +27,7 @@ func (w *Walker) Context() (how Context) {
 		return how
 	}
 	top := &w.Frames[n-1]
-	how.InnerJSON = top.Key == "arguments"
+	how.InnerJSON = top.Key == "arguments" || w.inArguments()
 	if w.Answer && n > 1 && top.Name == "content" && !w.Frames[n-2].Object && (top.Key == "text" || top.Key == "refusal") {
 		how.part = part{w.Frames[n-2].Start, top.Key}
 	}

@@ -48,11 +48,26 @@ func (e *Edits) Release() {
 	}
 }
 
-// PutText replaces a value by a text.
-func (e *Edits) PutText(at Span, text string) {
+// PutEdits makes edits in a text, which is the string at a position, or the JSON of another value
+// there. Such a value stays JSON.
+func (e *Edits) PutEdits(at Span, text string, edits []detect.Edit) {
 	from := len(e.values)
-	e.values = jsonscan.AppendString(e.values, text)
+	if e.body[at.Start] == '"' {
+		e.values = appendEdited(e.values, text, edits)
+	} else {
+		e.appendJSON(e.body[at.Start], editJSON(text, edits))
+	}
 	e.put(at, from, true)
+}
+
+// appendJSON appends the edited text of a value that was not a string. A number, true or false
+// becomes one.
+func (e *Edits) appendJSON(first byte, edited []byte) {
+	if first == '{' || first == '[' {
+		e.values = append(e.values, edited...)
+	} else {
+		e.values = jsonscan.AppendString(e.values, string(edited))
+	}
 }
 
 // PutValue replaces a value by JSON. It does not count as a change of a text, so annotations stay.
@@ -80,15 +95,13 @@ func (e *Edits) put(at Span, from int, text bool) {
 // tooLong reports whether the new values exceed maxGrowth.
 func (e *Edits) tooLong() bool { return len(e.values) > 2*len(e.body)+maxGrowth }
 
-// Apply returns the edited body, nil if there are no edits. In an answer it also empties the
-// annotations of texts that were changed.
+// Apply returns the edited body, nil if there are no edits. It also empties what was derived from
+// texts that were changed: their signatures, and in an answer their annotations.
 func (e *Edits) Apply() []byte {
 	if len(e.changes) == 0 {
 		return nil
 	}
-	if e.answer {
-		e.emptyAnnotations()
-	}
+	e.emptyDerived()
 	out := make([]byte, 0, len(e.body)+len(e.values))
 	at := 0
 	for _, c := range e.changes {
@@ -124,24 +137,32 @@ func (e *Edits) Move(members []jsonscan.Member) {
 	}
 }
 
-// emptyAnnotations empties the annotations of objects with a changed text, because they name
-// positions in the old text.
-func (e *Edits) emptyAnnotations() {
+// emptyDerived empties the annotations of objects with a changed text, because they name positions
+// in the old text, and the signatures, which no longer fit. A provider refuses a text with a wrong
+// signature if it comes back, and an empty one says that there is none.
+func (e *Edits) emptyDerived() {
 	changes := e.changes
 	if !slices.ContainsFunc(changes, func(c change) bool { return c.text }) {
 		return
 	}
-	w := Walker{Data: e.body, Answer: true, Visit: func(Span) {}}
-	w.onAnnotations = func(object, list Span) {
+	if !e.answer && !bytes.Contains(e.body, []byte(`"signature"`)) {
+		return
+	}
+	w := Walker{Data: e.body, Answer: e.answer, Visit: func(Span) {}}
+	w.onDerived = func(object, derived Span) {
+		empty := `""`
+		if e.body[derived.Start] == '[' {
+			empty = "[]"
+		}
 		i, _ := slices.BinarySearchFunc(changes, object.Start, func(c change, at int) int { return cmp.Compare(c.at.Start, at) })
 		for ; i < len(changes) && changes[i].at.Start < object.End; i++ {
-			if c := changes[i]; c.text && (c.at.Start < list.Start || c.at.Start >= list.End) {
-				e.PutValue(list, []byte("[]"))
+			if c := changes[i]; c.text && (c.at.Start < derived.Start || c.at.Start >= derived.End) {
+				e.PutValue(derived, []byte(empty))
 				return
 			}
 		}
 	}
-	_ = w.Walk() // of an answer: no key is too many
+	_ = w.Walk() // a request was walked before, and of an answer no key is too many
 	slices.SortStableFunc(e.changes, func(a, b change) int { return cmp.Compare(a.at.Start, b.at.Start) })
 }
 

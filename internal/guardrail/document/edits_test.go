@@ -2,6 +2,7 @@ package document_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,15 +24,50 @@ func TestEditsReplaceValues(t *testing.T) {
 		if got := e.Apply(); got != nil {
 			t.Errorf("without edits: %s", got)
 		}
-		e.PutText(at(`"x"`), "say \"x\"\n")
+		e.PutEdits(at(`"x"`), "x", []detect.Edit{{From: 0, To: 1, Mark: "z"}})
 		e.PutValue(at(`[1,"y"]`), []byte(`{"new":1}`))
-		e.PutText(at(`"y"`), "in what was replaced")
+		e.PutEdits(at(`"y"`), "y", nil) // in what was replaced
 		e.EmptyLogprobs(at(`{"c":"z"}`))
 		e.EmptyLogprobs(at(`["z"]`))
-		if got, want := string(e.Apply()), `{"a":"say \"x\"\n","b":{"new":1},"logprobs":null,"d":{"logprobs":[]}}`; got != want {
+		if got, want := string(e.Apply()), `{"a":"z","b":{"new":1},"logprobs":null,"d":{"logprobs":[]}}`; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		e.Release()
+	}
+}
+
+// Edits of a text, such as those of a webhook, count its bytes as they are read: of a string decoded,
+// of another value as written.
+func TestEditsOfATextKeepItsKind(t *testing.T) {
+	for _, test := range []struct {
+		value, text, cut, want string
+	}{
+		{`"a \"b\" c\n"`, "a \"b\" c\n", `"b"`, `"a [x] c\n"`},
+		{`{"a": "b c", "n": 12}`, "", "c", `{"a": "b [x]", "n": 12}`},
+		{`{"a": "b c", "n": 12}`, "", `c", "n": 1`, `{"a": "b [x]", "": null}`},
+		{`{"a": "b c", "n": 12}`, "", "12", `{"a": "b c", "n": "[x]"}`},
+		{`{"a": "b\u00e9c"}`, "", `00e`, `{"a": "b[x]c"}`},
+		{`{"a": "b\u00e9c"}`, "", `b\u00`, `{"a": "[x]c"}`},
+		{`{"a": "é\n東京"}`, "", `東`, `{"a": "é\n[x]京"}`},
+		{`{"a": true}`, "", `{"a"`, `{"[x]": true}`},
+		{`12`, "", "12", `"[x]"`},
+	} {
+		body := []byte(`{"x":` + test.value + `}`)
+		text := cmp.Or(test.text, test.value)
+		from := strings.Index(text, test.cut)
+		var e document.Edits
+		e.Reset(body, true)
+		e.PutEdits(document.Span{Start: len(`{"x":`), End: len(body) - 1}, text, []detect.Edit{{From: from, To: from + len(test.cut), Mark: "[x]"}})
+		if got, want := string(e.Apply()), `{"x":`+test.want+`}`; got != want {
+			t.Errorf("%s without %s: got %s, want %s", test.value, test.cut, got, want)
+		}
+	}
+	// Edits that meet in one escape leave one mark.
+	var e document.Edits
+	e.Reset([]byte(`{"x":["\u00e9"]}`), true)
+	e.PutEdits(document.Span{Start: 5, End: 15}, `["\u00e9"]`, []detect.Edit{{From: 3, To: 5, Mark: "[x]"}, {From: 5, To: 7, Mark: "[y]"}})
+	if got, want := string(e.Apply()), `{"x":["[x]"]}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

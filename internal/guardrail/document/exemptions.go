@@ -10,6 +10,7 @@ import (
 // other members, other spellings of their names, and values of another shape.
 type exemption struct {
 	shape   shape
+	of      string   // the type that the object must have, "" for any
 	in      []string // paths of the objects: keys joined by dots, "" for the body itself
 	members string   // the members, or paths from there, separated by blanks
 }
@@ -27,6 +28,8 @@ const (
 	base64Data        // base64, alone or in a data URL
 	base64Piece       // base64 of any length, as streams bring it
 	base64Image       // an image in base64, in a member that may also be a text
+	mediaType         // a media type of a closed set
+	toolInput         // not exempt: the arguments of a tool call
 )
 
 var (
@@ -34,22 +37,22 @@ var (
 
 	// requestExemptions are the exemptions in requests.
 	requestExemptions = slices.Concat([]exemption{
-		{anyString, atTop, "model"}, // the gateway knows it
-		{modelName, atTop, "models"},
-		{apiWord, atTop, "include modalities service_tier tools.type tool_choice tool_choice.type response_format.type text.format.type prediction.type"},
-		{callerID, atTop, "previous_response_id conversation conversation.id prompt.id session_id safety_identifier prompt_cache_key"},
-	}, exemptionsOf(callerID, []string{"messages"}, []string{"input"}, []string{"messages.content", "prediction.content"}))
+		{shape: anyString, in: atTop, members: "model"}, // the gateway knows it
+		{shape: modelName, in: atTop, members: "models"},
+		{shape: apiWord, in: atTop, members: "include modalities service_tier tools.type tool_choice tool_choice.type response_format.type text.format.type prediction.type"},
+		{shape: callerID, in: atTop, members: "previous_response_id conversation conversation.id prompt.id session_id safety_identifier prompt_cache_key"},
+	}, exemptionsOf(callerID, []string{"messages"}, []string{"input"}, []string{"messages.content", "prediction.content"}), messagesRequest)
 
 	// answerExemptions are the exemptions in whole answers and in events.
 	answerExemptions = slices.Concat([]exemption{
-		{anyString, atTop, "model response.model"},
-		{modelName, atTop, "system_fingerprint choices.native_finish_reason obfuscation"},
-		{apiWord, atTop, "object type status service_tier choices.finish_reason error.type annotation.type response.object response.status response.service_tier"},
-		{providerID, atTop, "id item_id response_id annotation.file_id annotation.container_id response.id"},
-		{base64Data, atTop, "partial_image_b64"},
+		{shape: anyString, in: atTop, members: "model response.model"},
+		{shape: modelName, in: atTop, members: "system_fingerprint choices.native_finish_reason obfuscation"},
+		{shape: apiWord, in: atTop, members: "object type status service_tier choices.finish_reason error.type annotation.type response.object response.status response.service_tier"},
+		{shape: providerID, in: atTop, members: "id item_id response_id annotation.file_id annotation.container_id response.id"},
+		{shape: base64Data, in: atTop, members: "partial_image_b64"},
 	}, exemptionsOf(providerID, []string{"choices.message", "choices.delta"}, []string{"output", "item", "response.output"}, []string{"part", "choices.message.content", "choices.delta.content"}), []exemption{
-		{base64Piece, atTop, "choices.delta.audio.data"},
-	})
+		{shape: base64Piece, in: atTop, members: "choices.delta.audio.data"},
+	}, messagesAnswer)
 )
 
 // exemptionsOf returns the exemptions in chat messages, in the items of Responses, and in the parts
@@ -59,22 +62,22 @@ func exemptionsOf(identifier shape, messages, items, parts []string) []exemption
 		parts = append(parts, item+".content", item+".summary", item+".output")
 	}
 	return []exemption{
-		{apiWord, messages, "role tool_calls.type reasoning_details.type annotations.type images.type"},
-		{identifier, messages, "id tool_call_id tool_calls.id audio.id reasoning_details.id"},
-		{base64Data, messages, "audio.data reasoning_details.data reasoning_details.signature images.image_url images.image_url.url tool_calls.extra_content.google.thought_signature"},
+		{shape: apiWord, in: messages, members: "role tool_calls.type reasoning_details.type annotations.type images.type"},
+		{shape: identifier, in: messages, members: "id tool_call_id tool_calls.id audio.id reasoning_details.id"},
+		{shape: base64Data, in: messages, members: "audio.data reasoning_details.data reasoning_details.signature images.image_url images.image_url.url tool_calls.extra_content.google.thought_signature"},
 
-		{apiWord, items, "type role status action.type outputs.type"},
-		{identifier, items, "id call_id approval_request_id container_id results.file_id"},
-		{base64Data, items, "encrypted_content outputs.url"},
-		{base64Image, items, "result"},
+		{shape: apiWord, in: items, members: "type role status action.type outputs.type"},
+		{shape: identifier, in: items, members: "id call_id approval_request_id container_id results.file_id"},
+		{shape: base64Data, in: items, members: "encrypted_content outputs.url"},
+		{shape: base64Image, in: items, members: "result"},
 
-		{apiWord, parts, "type detail image_url.detail annotations.type"},
-		{identifier, parts, "id file_id file.file_id annotations.file_id annotations.container_id"},
-		{base64Data, parts, "image_url image_url.url video_url video_url.url input_audio.data file_data file.file_data b64_json signature"},
+		{shape: apiWord, in: parts, members: "type detail image_url.detail annotations.type"},
+		{shape: identifier, in: parts, members: "id file_id file.file_id annotations.file_id annotations.container_id"},
+		{shape: base64Data, in: parts, members: "image_url image_url.url video_url video_url.url input_audio.data file_data file.file_data b64_json signature"},
 	}
 }
 
-// apiWords are the words that either API uses as values. In words joined by dots, each must be one
+// apiWords are the words that the APIs use as values. In words joined by dots, each must be one
 // of these or contain an underscore.
 var apiWords = setOf(`
 	system developer user assistant tool function
@@ -83,7 +86,9 @@ var apiWords = setOf(`
 	message reasoning refusal content text image audio file video custom grammar namespace mcp
 	search find click drag keypress move screenshot scroll type wait exec logs url compaction
 	response chat completion chunk object list error stop length
-	summary encrypted delta done created added outputs results action sources logprobs`)
+	summary encrypted delta done created added outputs results action sources logprobs
+	thinking document enabled disabled adaptive summarized omitted ephemeral 5m 1h base64 any direct xhigh max fast
+	float embedding`)
 
 const (
 	// maxName is the largest length of a name, identifier or word that is exempt.
@@ -113,6 +118,8 @@ func (s shape) fits(value []byte) bool {
 		return isEncoded(value, 0)
 	case base64Image:
 		return isEncoded(value, minImage)
+	case mediaType:
+		return mediaTypes[string(value)]
 	}
 	return false
 }
@@ -177,6 +184,7 @@ var base64Bytes = func() (set [256]bool) {
 // array. A nil node exempts nothing.
 type node struct {
 	shape shape
+	of    string // the type that the object must have, "" for any
 	next  map[string]*node
 }
 
@@ -206,7 +214,7 @@ func newTree(list []exemption) *node {
 					}
 					n = n.next[key]
 				}
-				n.shape = e.shape
+				n.shape, n.of = e.shape, e.of
 			}
 		}
 	}
@@ -221,7 +229,7 @@ var echoedMembers = setOf(`instructions tools tool_choice metadata text prompt i
 // callerKeys are members below which the keys are the caller's own words, and may differ in case
 // only.
 var callerKeys = setOf(`metadata parameters schema input_schema variables properties logit_bias headers env arguments
-	chat_template_kwargs extra_body extra_content annotations`)
+	input_examples chat_template_kwargs extra_body extra_content annotations`)
 
 // setOf returns the words of a text as a set.
 func setOf(words string) map[string]bool {

@@ -140,3 +140,28 @@ func (j *InnerJSON) endLiteral(dst []byte) []byte {
 	j.literal, j.literalSent, j.literalDropped = j.literal[:0], false, false
 	return dst
 }
+
+// editJSON returns JSON with edits that count its bytes as they are, not as decoded. It stays JSON.
+func editJSON(raw string, edits []detect.Edit) []byte {
+	var scan lexer
+	at, plain := 0, 0 // in raw, and as decoded
+	to := func(offset int, whole bool) int {
+		for at < offset {
+			r, size, _ := scan.next(raw[at:], true)
+			if at+size > offset && !whole {
+				break // inside an escape
+			}
+			at, plain = at+size, plain+utf8.RuneLen(r)
+		}
+		return plain
+	}
+	var decoded []detect.Edit
+	for _, e := range edits {
+		d := detect.Edit{From: to(e.From, false), To: to(e.To, true), Mark: e.Mark}
+		if d.From < d.To {
+			decoded = append(decoded, d)
+		}
+	}
+	var inner InnerJSON
+	return inner.Append(nil, len(inner.whole(raw)), decoded, true)
+}

@@ -80,8 +80,8 @@ func (r *Reader) Text(at Span, how Context) error {
 		r.values = appendEdited(r.values, text, edits)
 	case value[0] == '"':
 		r.values = jsonscan.AppendString(r.values, string(inner.Append(nil, len(plain), edits, true)))
-	default: // it was not a string and stays JSON
-		r.values = inner.Append(r.values, len(plain), edits, true)
+	default:
+		r.appendJSON(value[0], inner.Append(nil, len(plain), edits, true))
 	}
 	r.put(at, from, true)
 	if r.tooLong() {

@@ -6,7 +6,8 @@ import (
 
 // Walker goes once through a valid JSON object, from start to end, and visits the strings that must
 // be read. If the value of a member "arguments" is not a string, its JSON text is visited as one
-// text, because translations send it as a string. For each level the walker keeps a frame and, in a
+// text, because translations send it as a string. So is the "input" of a tool call of the Messages
+// API. For each level the walker keeps a frame and, in a
 // request, the keys of the open objects.
 type Walker struct {
 	Data   []byte
@@ -27,8 +28,9 @@ type Walker struct {
 	// is used again.
 	Frames []Frame
 
-	// onAnnotations, if set, is called at the end of each object that has annotations.
-	onAnnotations func(object, list Span)
+	// onDerived, if set, is called at the end of each object for its values that were derived from
+	// its texts: a signature, and in an answer the list of its annotations.
+	onDerived func(object, derived Span)
 
 	keys         []Span
 	keySetSize   int // what the key sets of all frames cost, in bytes
@@ -51,6 +53,7 @@ type Frame struct {
 	responseKnown bool                // isResponse is set
 	isResponse    bool                // it is a Response object
 	annotations   Span                // the list of its member annotations
+	signature     Span                // the value of its member signature
 	firstKey      int                 // index of its first key in Walker.keys
 	keySet        map[string]struct{} // its keys, if there are many
 	keySetSize    int                 // what keySet costs, in bytes
@@ -99,15 +102,39 @@ func (w *Walker) text(at Span) {
 		exempt := top.exempt
 		if top.Object {
 			exempt = exempt.below(top.Key)
+			if top.Key == "signature" && exempt != nil {
+				top.signature = at
+			}
 		}
-		if w.echoed() || exempt.covers(w.Data[at.Start+1:at.End-1]) {
+		if w.echoed() || exempt.covers(w.Data[at.Start+1:at.End-1]) && w.isOf(top, exempt.of) {
 			return
 		}
 	}
 	w.visit(at)
 }
 
-// inArguments reports whether the walk is at the value of a member "arguments" that was not visited
+// isOf reports whether an object has a type, which may be "" for any.
+func (w *Walker) isOf(object *Frame, typ string) bool {
+	if typ == "" {
+		return true
+	}
+	found := false
+	data := w.Data[object.Start:]
+	for m := range jsonscan.AllMembers(data) {
+		if string(m.DecodedKey(data)) != "type" {
+			continue
+		}
+		if !IsText(m.Value(data), typ) {
+			return false
+		}
+		if found = true; !w.Answer {
+			break // only in an answer may the key repeat
+		}
+	}
+	return found
+}
+
+// inArguments reports whether the walk is at the arguments of a tool call that were not visited
 // yet.
 func (w *Walker) inArguments() bool {
 	n := len(w.Frames)
@@ -115,7 +142,17 @@ func (w *Walker) inArguments() bool {
 		return false
 	}
 	top := &w.Frames[n-1]
-	return top.Object && top.Key == "arguments" && !top.callerKeys && !top.visited
+	if !top.Object || top.visited {
+		return false
+	}
+	switch top.Key {
+	case "arguments":
+		return !top.callerKeys
+	case "input":
+		input := top.exempt.below("input")
+		return input != nil && input.shape == toolInput
+	}
+	return false
 }
 
 // Member returns the name of the current member of the body.
@@ -157,7 +194,7 @@ func (w *Walker) open(object bool, start int) {
 			child.Name = top.Key
 			child.exempt = top.exempt.below(top.Key)
 			child.visited = top.visited || w.inArguments()
-			child.callerKeys = top.callerKeys || callerKeys[top.Key]
+			child.callerKeys = top.callerKeys || child.visited || callerKeys[top.Key]
 		}
 	} else if child.exempt = exemptInRequests; w.Answer {
 		child.exempt = exemptInAnswers
@@ -171,10 +208,14 @@ func (w *Walker) close(end int) {
 	top := &w.Frames[n]
 	w.keySetSize -= top.keySetSize
 	w.keys = w.keys[:top.firstKey]
-	if top.annotations.End > 0 && w.onAnnotations != nil {
-		w.onAnnotations(Span{top.Start, end}, top.annotations)
+	if w.onDerived != nil {
+		for _, derived := range [...]Span{top.annotations, top.signature} {
+			if derived.End > 0 {
+				w.onDerived(Span{top.Start, end}, derived)
+			}
+		}
 	}
-	if n > 0 && !top.Object && w.Frames[n-1].Object && top.Name == "annotations" {
+	if n > 0 && w.Answer && !top.Object && w.Frames[n-1].Object && top.Name == "annotations" {
 		w.Frames[n-1].annotations = Span{top.Start, end}
 	}
 	w.Frames = w.Frames[:n]

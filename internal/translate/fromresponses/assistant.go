@@ -1,6 +1,9 @@
 package fromresponses
 
-import "github.com/gatehouse-proxy/gatehouse/internal/translate"
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
 
 // assistantTurn gathers an assistant message. One chat message has the content of several items of
 // a Response: reasoning, text, and all calls that were made together. The results of the calls must
@@ -49,19 +52,64 @@ func answerText(part translate.Object) ([]byte, error) {
 	return part.RequiredText("refusal")
 }
 
-// addCall adds a call of the model.
-func (t *assistantTurn) addCall(o translate.Object) error {
-	for _, key := range []string{"call_id", "name", "arguments"} {
-		if _, err := o.RequiredText(key); err != nil {
-			return err
-		}
+// addCall adds a call of a function.
+func (t *assistantTurn) addCall(o translate.Object, names *toolNames) error {
+	arguments, err := o.RequiredText("arguments")
+	if err != nil {
+		return err
 	}
-	t.calls = append(translate.AppendComma(t.calls), '{')
-	t.calls = translate.AppendMember(t.calls, "id", o.Get("call_id"))
-	t.calls = append(t.calls, `,"type":"function","function":{`...)
-	t.calls = translate.AppendPresent(t.calls, o, "name", "arguments")
-	t.calls = append(t.calls, "}}"...)
+	return t.add(o, functionCall, arguments, names)
+}
+
+// addCustomCall adds a call of a custom tool.
+func (t *assistantTurn) addCustomCall(o translate.Object, names *toolNames) error {
+	input, err := o.RequiredText("input")
+	if err != nil {
+		return err
+	}
+	return t.add(o, customCall, customArguments(input), names)
+}
+
+// add adds a call of the model.
+func (t *assistantTurn) add(o translate.Object, k kind, arguments []byte, names *toolNames) (err error) {
+	tool := calledTool{kind: k}
+	if tool.namespace, err = o.Text("namespace"); err != nil {
+		return err
+	}
+	id, err := o.RequiredText("call_id")
+	if err != nil {
+		return err
+	}
+	if tool.name, err = o.RequiredText("name"); err != nil {
+		return err
+	}
+	t.append(id, names.of(tool), arguments)
 	return nil
+}
+
+// addSearch adds a search for tools, whose arguments are an object. One that another provider made
+// is left out.
+func (t *assistantTurn) addSearch(o translate.Object, names *toolNames) error {
+	id, err := o.Text("call_id")
+	if id == nil || err != nil {
+		return err
+	}
+	arguments, err := o.RequiredObject("arguments")
+	if err != nil {
+		return err
+	}
+	text := translate.AppendWithNull(nil, arguments)
+	t.append(id, names.of(calledTool{kind: searchCall, name: searchName}), jsonscan.AppendString(nil, string(text)))
+	return nil
+}
+
+func (t *assistantTurn) append(id, name, arguments []byte) {
+	t.calls = append(translate.AppendComma(t.calls), '{')
+	t.calls = translate.AppendMember(t.calls, "id", id)
+	t.calls = append(t.calls, `,"type":"function","function":{`...)
+	t.calls = translate.AppendMember(t.calls, "name", name)
+	t.calls = translate.AppendMember(t.calls, "arguments", arguments)
+	t.calls = append(t.calls, "}}"...)
 }
 
 // endTurn writes the assistant message, if there is one. Reasoning that nothing follows is dropped.

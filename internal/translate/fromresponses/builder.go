@@ -23,7 +23,7 @@ const (
 // IDs gives what a Response has and a chat completion does not. One goroutine calls it.
 type IDs interface {
 	// NewID returns a new id of printable ASCII that begins with prefix and an underscore. The
-	// prefixes are resp, msg, rs and fc.
+	// prefixes are resp, msg, rs, fc, ctc and tsc.
 	NewID(prefix string) string
 
 	// Unix returns the time in seconds.
@@ -149,13 +149,17 @@ func (b *builder) annotation(annotation []byte) {
 	p.annotated++
 }
 
-// beginCall begins a function call; its id and name are quoted.
+// beginCall begins a call; its id and the name of its function are quoted.
 func (b *builder) beginCall(callID, name []byte) {
 	b.closeOpen()
-	it := b.add(functionCall)
-	it.callID, it.name = bytes.Clone(callID), bytes.Clone(name)
+	tool, ok := b.original.tools[string(name)]
+	if !ok {
+		tool = calledTool{kind: functionCall, name: bytes.Clone(name)}
+	}
+	it := b.add(tool.kind)
+	it.callID, it.namespace, it.name = bytes.Clone(callID), tool.namespace, tool.name
 	it.parts = []part{{}}
-	b.textSize += len(callID) + len(name)
+	b.textSize += len(callID) + len(tool.namespace) + len(tool.name)
 	b.calls = append(b.calls, it.index)
 	b.events.itemAdded(it)
 }
@@ -163,6 +167,10 @@ func (b *builder) beginCall(callID, name []byte) {
 // arguments adds a piece of the arguments of a call, by the provider's index.
 func (b *builder) arguments(call int64, piece []byte) {
 	it := &b.items[b.calls[call]]
+	if it.kind == customCall {
+		b.textSize += len(piece) // also of what is not input
+		piece = it.input.next(piece)
+	}
 	b.grow(it, it.last(), piece, nil)
 }
 
@@ -177,6 +185,9 @@ func (b *builder) grow(it *item, p *part, piece, logprobs []byte) {
 // finish ends an item.
 func (b *builder) finish(it *item, status string) {
 	if p := it.last(); p != nil {
+		if it.kind == customCall {
+			b.grow(it, p, it.input.rest(), nil)
+		}
 		if rest := p.rest(); rest != nil {
 			b.events.delta(it, p, rest, nil)
 		}
@@ -203,7 +214,7 @@ func (b *builder) end(reason string) {
 			continue
 		}
 		status := completed
-		if reason != "" && (i == len(b.items)-1 || it.kind == functionCall && !it.hasArguments()) {
+		if reason != "" && (i == len(b.items)-1 || it.isCall() && !it.hasArguments()) {
 			status = incomplete
 		}
 		b.finish(it, status)

@@ -13,13 +13,13 @@ var partFields = map[string][]string{
 	"input_audio": {"type", "input_audio"},
 }
 
-// content writes the content of a user, system or developer message: a single text as a string,
-// which every provider accepts, and parts as parts.
-func (m *messageWriter) content(o translate.Object, role string) error {
-	value := o.Get("content")
+// content writes the content of a message, which is a member of o: a single text as a string, which
+// every provider accepts, and parts as parts. Some parts only users can have.
+func (m *messageWriter) content(o translate.Object, key, role string) error {
+	value := o.Get(key)
 	switch {
 	case value == nil:
-		return translate.Missing(o.Param("content"))
+		return translate.Missing(o.Param(key))
 	case value[0] == '"':
 		m.put("content", value)
 		return nil
@@ -29,7 +29,7 @@ func (m *messageWriter) content(o translate.Object, role string) error {
 	parts := 0
 	var single []byte // the quoted text, if the last part is text
 	m.out = append(m.out, '[')
-	err := o.Each("content", translate.MaxParts, func(i int, part translate.Object) (err error) {
+	err := o.Each(key, translate.MaxParts, func(i int, part translate.Object) (err error) {
 		parts++
 		m.out, single, err = appendPart(translate.AppendComma(m.out), part, role)
 		return err

@@ -112,6 +112,10 @@ func (w *eventWriter) delta(it *item, p *part, piece, logprobs []byte) {
 		typ = "response.reasoning_summary_text.delta"
 	case it.kind == functionCall:
 		typ = "response.function_call_arguments.delta"
+	case it.kind == customCall:
+		typ = "response.custom_tool_call_input.delta"
+	case it.kind == searchCall: // its item alone has the arguments
+		return
 	case p.refusal:
 		typ = "response.refusal.delta"
 	}
@@ -146,6 +150,9 @@ func (w *eventWriter) partDone(it *item, p *part) {
 			w.text("arguments", p.text)
 			w.end()
 		}
+	case it.kind == customCall:
+		w.textDone("response.custom_tool_call_input.done", "input", it, p)
+	case it.kind == searchCall:
 	case it.kind == reasoning:
 		w.textDone("response.reasoning_summary_text.done", "text", it, p)
 		w.part("response.reasoning_summary_part.done", it, p)

@@ -21,7 +21,12 @@ func FuzzStream(f *testing.F) {
 }
 
 func checkStream(t *testing.T, wire string, sizes []byte) {
-	original := originalOf(t, plainRequest)
+	for _, request := range []string{plainRequest, toolRequest} {
+		checkStreamOf(t, originalOf(t, request), wire, sizes)
+	}
+}
+
+func checkStreamOf(t *testing.T, original *fromresponses.Original, wire string, sizes []byte) {
 	out, err := stream(original, wire)
 	terminal, bad := checkEvents(out)
 	if bad != nil {

@@ -144,8 +144,10 @@ func (g *grammar) added(index int, item map[string]any) error {
 			return fmt.Errorf("%s before its time", key)
 		}
 	}
-	if arguments, ok := item["arguments"]; ok && arguments != "" {
-		return fmt.Errorf("arguments before their time")
+	for _, key := range []string{"arguments", "input"} {
+		if text, ok := item[key].(string); ok && text != "" {
+			return fmt.Errorf("%s before its time", key)
+		}
 	}
 	g.items = append(g.items, item)
 	g.done = append(g.done, false)
@@ -164,9 +166,13 @@ func (g *grammar) itemDone(index int, item map[string]any) error {
 			all = append(all, partText(p.(map[string]any)))
 		}
 	}
-	if arguments, ok := item["arguments"].(string); ok {
-		all = append(all, arguments)
-	} else if len(all) != g.parts[id.(string)] {
+	switch item["type"] {
+	case "function_call":
+		all = append(all, item["arguments"].(string))
+	case "custom_tool_call":
+		all = append(all, item["input"].(string))
+	}
+	if lists := item["content"] != nil || item["summary"] != nil; lists && len(all) != g.parts[id.(string)] {
 		return fmt.Errorf("%d parts of %d", len(all), g.parts[id.(string)])
 	}
 	for i, text := range all {
@@ -203,7 +209,7 @@ func (g *grammar) inside(typ string, item, e map[string]any) error {
 		g.parts[id]++
 		return nil
 	}
-	if item["type"] != "function_call" && number != g.parts[id]-1 {
+	if !strings.HasSuffix(item["type"].(string), "_call") && number != g.parts[id]-1 {
 		return fmt.Errorf("part %d is not open", number)
 	}
 	whole := ""
@@ -213,7 +219,8 @@ func (g *grammar) inside(typ string, item, e map[string]any) error {
 			return fmt.Errorf("no logprobs")
 		}
 		fallthrough
-	case "response.refusal.delta", "response.reasoning_summary_text.delta", "response.function_call_arguments.delta":
+	case "response.refusal.delta", "response.reasoning_summary_text.delta", "response.function_call_arguments.delta",
+		"response.custom_tool_call_input.delta":
 		g.texts[key] += e["delta"].(string)
 		return nil
 	case "response.output_text.annotation.added":
@@ -227,6 +234,8 @@ func (g *grammar) inside(typ string, item, e map[string]any) error {
 		if e["name"] != item["name"] {
 			return fmt.Errorf("wrong name")
 		}
+	case "response.custom_tool_call_input.done":
+		whole = e["input"].(string)
 	case "response.content_part.done", "response.reasoning_summary_part.done":
 		whole = partText(e["part"].(map[string]any))
 	default:

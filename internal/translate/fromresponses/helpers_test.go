@@ -46,7 +46,13 @@ func originalOf(t testing.TB, body string) *fromresponses.Original {
 	return original
 }
 
-const plainRequest = `{"model":"fake/echo","input":"hi"}`
+const (
+	plainRequest = `{"model":"fake/echo","input":"hi"}`
+
+	// toolRequest has tools whose calls are no plain function calls.
+	toolRequest = `{"model":"fake/echo","input":"hi","tools":[{"type":"custom","name":"apply_patch"},{"type":"custom","name":"g"},` +
+		`{"type":"namespace","name":"agents","tools":[{"type":"function","name":"spawn"}]},{"type":"tool_search","execution":"client"}]}`
+)
 
 func stream(original *fromresponses.Original, wire string) (string, error) {
 	return translatetest.Drive(fromresponses.NewStream(original, translatetest.NewCall(), counter{}), strings.NewReader(wire))

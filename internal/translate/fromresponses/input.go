@@ -9,15 +9,27 @@ const clientNotes = "internal_chat_message_metadata_passthrough"
 // provider does not need: it stores no earlier answers, so their ids and states mean nothing to it,
 // nor do a client's notes.
 var itemFields = map[string][]string{
-	"message":              {"type", "role", "content", "id", "status", "phase", clientNotes},
-	"function_call":        {"type", "call_id", "name", "arguments", "id", "status", clientNotes},
-	"function_call_output": {"type", "call_id", "output", "id", "status", clientNotes},
-	"reasoning":            {"type", "summary", "content", "encrypted_content", "id", "status", clientNotes},
+	"message":                 {"type", "role", "content", "id", "status", "phase", clientNotes},
+	"function_call":           {"type", "call_id", "name", "namespace", "arguments", "id", "status", clientNotes},
+	"function_call_output":    {"type", "call_id", "output", "id", "status", clientNotes},
+	"custom_tool_call":        {"type", "call_id", "name", "namespace", "input", "id", "status", clientNotes},
+	"custom_tool_call_output": {"type", "call_id", "name", "output", "id", "status", clientNotes},
+	"tool_search_call":        {"type", "call_id", "execution", "arguments", "id", "status", clientNotes},
+	"tool_search_output":      {"type", "call_id", "execution", "tools", "id", "status", clientNotes},
+	"additional_tools":        {"type", "role", "tools", "id", clientNotes},
+	"reasoning":               {"type", "summary", "content", "encrypted_content", "id", "status", clientNotes},
 }
 
-// appendMessages translates instructions and input to messages.
-func appendMessages(dst []byte, body translate.Object, opt Options) ([]byte, error) {
-	m := messageWriter{opt: opt, out: append(dst, `,"messages":[`...)}
+// hostedItems are traces of tools that another provider ran. The model's texts have what it found.
+var hostedItems = map[string]bool{
+	"web_search_call": true, "file_search_call": true, "code_interpreter_call": true,
+	"image_generation_call": true, "mcp_call": true, "mcp_list_tools": true,
+}
+
+// appendMessages translates instructions and input to messages. Tools in the input are added to
+// tools.
+func appendMessages(dst []byte, body translate.Object, tools *tools, opt Options) ([]byte, error) {
+	m := messageWriter{opt: opt, tools: tools, out: append(dst, `,"messages":[`...)}
 	instructions, err := body.Text("instructions")
 	if err != nil {
 		return dst, err
@@ -36,15 +48,18 @@ func appendMessages(dst []byte, body translate.Object, opt Options) ([]byte, err
 			return dst, err
 		}
 	}
+	m.endMedia()
 	m.endTurn()
 	return append(m.out, ']'), nil
 }
 
 // messageWriter writes the messages of a chat request.
 type messageWriter struct {
-	opt  Options
-	out  []byte
-	turn assistantTurn
+	opt   Options
+	tools *tools
+	out   []byte
+	turn  assistantTurn
+	media []byte // the parts of a user message with what tool messages cannot have
 }
 
 // begin starts a message.
@@ -77,16 +92,30 @@ func (m *messageWriter) item(o translate.Object) error {
 	}
 	known, ok := itemFields[typ]
 	if !ok {
+		if m.opt.DropUnknownTools && hostedItems[typ] {
+			return nil
+		}
 		return translate.UnsupportedType(o, typ)
 	}
 	if err := o.Only(known...); err != nil {
 		return err
 	}
 	switch typ {
+	case "function_call_output", "custom_tool_call_output":
+		return m.output(o)
+	case "tool_search_output":
+		return m.searchOutput(o)
+	case "additional_tools":
+		return m.tools.addLoaded(o)
+	}
+	m.endMedia() // behind the results of all calls that were made together
+	switch typ {
 	case "function_call":
-		return m.turn.addCall(o)
-	case "function_call_output":
-		return m.functionOutput(o)
+		return m.turn.addCall(o, &m.tools.names)
+	case "custom_tool_call":
+		return m.turn.addCustomCall(o, &m.tools.names)
+	case "tool_search_call":
+		return m.turn.addSearch(o, &m.tools.names)
 	case "reasoning":
 		return m.reasoning(o)
 	}
@@ -107,52 +136,13 @@ func (m *messageWriter) message(o translate.Object) error {
 	case "user", "system", "developer":
 		m.endTurn()
 		m.begin(role)
-		err := m.content(o, role)
+		err := m.content(o, "content", role)
 		m.out = append(m.out, '}')
 		return err
 	case "":
 		return translate.Missing(o.Param("role"))
 	}
 	return translate.Invalid(o.Param("role"), "user, assistant, system or developer")
-}
-
-// functionOutput writes the result of a call. Texts are joined by line ends: few providers accept
-// parts in a tool message.
-func (m *messageWriter) functionOutput(o translate.Object) error {
-	m.endTurn()
-	id, err := o.RequiredText("call_id")
-	if err != nil {
-		return err
-	}
-	m.begin("tool")
-	m.put("tool_call_id", id)
-	output := o.Get("output")
-	switch {
-	case output == nil:
-		return translate.Missing(o.Param("output"))
-	case output[0] == '"':
-		m.put("content", output)
-	default:
-		m.out = append(m.out, `,"content":"`...)
-		err := o.Each("output", translate.MaxParts, func(i int, part translate.Object) error {
-			quoted, err := partText(part)
-			if err != nil {
-				return err
-			}
-			if i > 0 {
-				m.out = append(m.out, `\n`...)
-			}
-			text, _ := translate.Unquoted(quoted)
-			m.out = append(m.out, text...)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		m.out = append(m.out, '"')
-	}
-	m.out = append(m.out, '}')
-	return nil
 }
 
 // reasoning keeps the reasoning of the model for a provider that wants it back: the reasoning

@@ -1,6 +1,7 @@
 package fromresponses
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -14,10 +15,12 @@ const (
 	reasoning kind = iota
 	message
 	functionCall
+	customCall
+	searchCall // a search for tools that the caller runs
 )
 
 // prefixes are those of the items' ids, by kind.
-var prefixes = [...]string{reasoning: "rs", message: "msg", functionCall: "fc"}
+var prefixes = [...]string{reasoning: "rs", message: "msg", functionCall: "fc", customCall: "ctc", searchCall: "tsc"}
 
 // The statuses of items and of the response.
 const (
@@ -33,9 +36,10 @@ type item struct {
 	index  int // in the output
 	id     []byte
 	status string
-	parts  []part // of reasoning one, the summary; of a call one, its arguments
+	parts  []part // of reasoning one, the summary; of a call one, its arguments or input
 
-	callID, name []byte // of a function call, quoted
+	callID, namespace, name []byte      // of a call, quoted; a nil namespace is none
+	input                   inputReader // of a custom call
 }
 
 // part is a part of an item.
@@ -56,8 +60,14 @@ func (it *item) last() *part {
 	return &it.parts[len(it.parts)-1]
 }
 
+// isCall reports whether the item is a call of a tool.
+func (it *item) isCall() bool { return it.kind >= functionCall }
+
 // hasArguments reports whether the arguments of a call are complete.
 func (it *item) hasArguments() bool {
+	if it.kind == customCall {
+		return it.input.whole()
+	}
 	quoted := append(append([]byte{'"'}, it.parts[0].text...), '"')
 	text, ok := jsonscan.String(quoted)
 	return ok && json.Valid([]byte(text))
@@ -72,18 +82,44 @@ func (it *item) append(dst []byte) []byte {
 	case message:
 		dst = append(dst, `,"type":"message","role":"assistant","content":[`...)
 	case functionCall:
-		dst = append(dst, `,"type":"function_call"`...)
-		dst = translate.AppendMember(dst, "call_id", it.callID)
-		dst = translate.AppendMember(dst, "name", it.name)
+		dst = it.appendCall(dst, "function_call")
 		dst = translate.AppendTextMember(dst, "arguments", it.parts[0].text)
+	case customCall:
+		dst = it.appendCall(dst, "custom_tool_call")
+		dst = translate.AppendTextMember(dst, "input", it.parts[0].text)
+	case searchCall:
+		dst = append(dst, `,"type":"tool_search_call","execution":"client"`...)
+		dst = translate.AppendMember(dst, "call_id", it.callID)
+		dst = translate.AppendMember(dst, "arguments", it.parts[0].object())
 	}
-	if it.kind != functionCall {
+	if !it.isCall() {
 		for i := range it.parts {
 			dst = it.parts[i].append(translate.AppendComma(dst), it.kind)
 		}
 		dst = append(dst, ']')
 	}
 	return append(translate.AppendTextMember(dst, "status", []byte(it.status)), '}')
+}
+
+// appendCall appends what calls of functions and of custom tools have.
+func (it *item) appendCall(dst []byte, typ string) []byte {
+	dst = translate.AppendTextMember(dst, "type", []byte(typ))
+	dst = translate.AppendMember(dst, "call_id", it.callID)
+	dst = translate.AppendMember(dst, "name", it.name)
+	if it.namespace != nil {
+		dst = translate.AppendMember(dst, "namespace", it.namespace)
+	}
+	return dst
+}
+
+// object returns the object that the text of a part is, an empty one if it is none.
+func (p *part) object() []byte {
+	text := []byte(decoded(append(append([]byte{'"'}, p.text...), '"')))
+	if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' || !json.Valid(text) {
+		return []byte("{}")
+	}
+	replaceLineEnds(text)
+	return text
 }
 
 func (p *part) append(dst []byte, k kind) []byte {

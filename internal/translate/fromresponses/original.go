@@ -9,10 +9,15 @@ import (
 // Original is what the answer needs of the caller's request. [Request] makes it; it does not change
 // afterwards.
 type Original struct {
-	repeated []byte // members of the response object
-	tier     []byte // service_tier of the request, nil for none
-	logprobs bool   // the caller asked for them
+	repeated []byte                // members of the response object
+	tier     []byte                // service_tier of the request, nil for none
+	logprobs bool                  // the caller asked for them
+	tools    map[string]calledTool // those that chat has in another way, by their quoted names in chat
+	dropped  []string
 }
+
+// DroppedTools returns the types of the tools that were left out of the request.
+func (o *Original) DroppedTools() []string { return o.dropped }
 
 // repeatedFields are the members of a response object that repeat the request, with their values
 // for a request that does not have them.
@@ -38,14 +43,14 @@ var repeatedFields = []struct{ key, absent string }{
 // whether the request asks for it or not.
 const fixedFields = `,"background":false,"max_tool_calls":null,"previous_response_id":null,"store":false,"truncation":"disabled"`
 
-// newOriginal copies from a request what its answer repeats. limit is the limit of the output that
-// the provider gets, and tools are the elements of tools.
-func newOriginal(body translate.Object, limit, tools []byte, logprobs bool) *Original {
-	o := &Original{logprobs: logprobs}
+// original copies from the request what its answer needs.
+func (t *translation) original() *Original {
+	body := t.body
+	o := &Original{logprobs: t.logprobs, tools: t.tools.names.copy(), dropped: t.tools.dropped}
 	for _, f := range repeatedFields {
 		value := body.Get(f.key)
 		if f.key == "max_output_tokens" {
-			value = limit
+			value = t.limit
 		}
 		if o.repeated = translate.AppendKey(o.repeated, f.key); value != nil {
 			o.repeated = append(o.repeated, value...)
@@ -54,7 +59,7 @@ func newOriginal(body translate.Object, limit, tools []byte, logprobs bool) *Ori
 		}
 	}
 	o.repeated = append(o.repeated, `,"tools":[`...)
-	o.repeated = append(o.repeated, tools...)
+	o.repeated = append(o.repeated, t.tools.caller...)
 	o.repeated = append(o.repeated, ']')
 	o.repeated = append(o.repeated, fixedFields...)
 	replaceLineEnds(o.repeated)

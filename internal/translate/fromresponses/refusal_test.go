@@ -29,6 +29,7 @@ func TestWhatHasNoCounterpartIsRefusedByName(t *testing.T) {
 		{`"include":"all"`, "include", "invalid_value"},
 		{`"include":[1]`, "include[0]", "invalid_value"},
 		{`"reasoning":{"max_tokens":100}`, "reasoning.max_tokens", "unsupported_parameter"},
+		{`"reasoning":{"mode":"pro"}`, "reasoning.mode", "unsupported_parameter"},
 		{`"reasoning":"low"`, "reasoning", "invalid_value"},
 
 		{`"text":{"format":{"type":"grammar"}}`, "text.format.type", "unsupported_parameter"},
@@ -41,11 +42,18 @@ func TestWhatHasNoCounterpartIsRefusedByName(t *testing.T) {
 
 		{`"tools":{}`, "tools", "invalid_value"},
 		{`"tools":[{"type":"function","name":"a"},{"type":"web_search"}]`, "tools[1].type", "unsupported_parameter"},
-		{`"tools":[{"type":"custom","name":"a"}]`, "tools[0].type", "unsupported_parameter"},
+		{`"tools":[{"type":"custom"}]`, "tools[0].name", "missing_required_parameter"},
+		{`"tools":[{"type":"custom","name":"a","description":1}]`, "tools[0].description", "invalid_value"},
+		{`"tools":[{"type":"custom","name":"a","format":{"type":"json"}}]`, "tools[0].format.type", "unsupported_parameter"},
+		{`"tools":[{"type":"custom","name":"a","format":{"type":"grammar","syntax":"lark"}}]`, "tools[0].format.definition", "missing_required_parameter"},
+		{`"tools":[{"type":"namespace","tools":[]}]`, "tools[0].name", "missing_required_parameter"},
+		{`"tools":[{"type":"namespace","name":"n","tools":[{"type":"mcp"}]}]`, "tools[0].tools[0].type", "unsupported_parameter"},
+		{`"tools":[{"type":"namespace","name":"n","tools":[{"type":"function"}]}]`, "tools[0].tools[0].name", "missing_required_parameter"},
+		{`"tools":[{"type":"local_shell"}]`, "tools[0].type", "unsupported_parameter"},
 		{`"tools":[{"type":"mcp","server_url":"x"}]`, "tools[0].type", "unsupported_parameter"},
 		{`"tools":[{"name":"a"}]`, "tools[0].type", "missing_required_parameter"},
 		{`"tools":[{"type":"function"}]`, "tools[0].name", "missing_required_parameter"},
-		{`"tools":[{"type":"function","name":"a","defer_loading":true}]`, "tools[0].defer_loading", "unsupported_parameter"},
+		{`"tools":[{"type":"function","name":"a","allowed_callers":["programmatic"]}]`, "tools[0].allowed_callers", "unsupported_parameter"},
 		{`"tool_choice":"any"`, "tool_choice", "invalid_value"},
 		{`"tool_choice":1`, "tool_choice", "invalid_value"},
 		{`"tool_choice":"required"`, "tool_choice", "invalid_value"},
@@ -67,7 +75,10 @@ func TestInputThatHasNoCounterpartIsRefusedByName(t *testing.T) {
 	for _, c := range []struct{ item, param, code string }{
 		{`{"type":"item_reference","id":"msg_1"}`, "input[1].type", "unsupported_parameter"},
 		{`{"type":"web_search_call","id":"ws_1"}`, "input[1].type", "unsupported_parameter"},
-		{`{"type":"custom_tool_call_output","call_id":"c","output":""}`, "input[1].type", "unsupported_parameter"},
+		{`{"type":"compaction_trigger"}`, "input[1].type", "unsupported_parameter"},
+		{`{"type":"additional_tools","tools":[{"type":"web_search"}]}`, "input[1].tools[0].type", "unsupported_parameter"},
+		{`{"type":"custom_tool_call","call_id":"c","name":"f"}`, "input[1].input", "missing_required_parameter"},
+		{`{"type":"tool_search_call","call_id":"c","arguments":"{}"}`, "input[1].arguments", "invalid_value"},
 		{`"text"`, "input[1]", "invalid_value"},
 		{`{"type":1}`, "input[1].type", "invalid_value"},
 		{`{"content":"a"}`, "input[1].role", "missing_required_parameter"},
@@ -99,7 +110,8 @@ func TestInputThatHasNoCounterpartIsRefusedByName(t *testing.T) {
 		{`{"type":"function_call_output","output":"x"}`, "input[1].call_id", "missing_required_parameter"},
 		{`{"type":"function_call_output","call_id":"c","output":[{"text":"x"}]}`, "input[1].output[0].type", "missing_required_parameter"},
 		{`{"type":"function_call_output","call_id":"c"}`, "input[1].output", "missing_required_parameter"},
-		{`{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","image_url":"u"}]}`, "input[1].output[0].type", "unsupported_parameter"},
+		{`{"type":"function_call_output","call_id":"c","output":[{"type":"input_image","file_id":"file_1"}]}`, "input[1].output[0].file_id", "unsupported_parameter"},
+		{`{"type":"custom_tool_call_output","call_id":"c","output":[{"type":"input_audio"}]}`, "input[1].output[0].type", "unsupported_parameter"},
 	} {
 		refused(t, `{"model":"m","input":[{"role":"user","content":"a"},`+c.item+`]}`, c.param, c.code)
 	}

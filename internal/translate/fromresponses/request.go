@@ -32,12 +32,21 @@ type Options struct {
 	// ReasoningContent says that the provider wants its reasoning back, as reasoning_content of the
 	// assistant message that followed it. By default reasoning items of the input are left out.
 	ReasoningContent bool
+
+	// DropUnknownTools leaves out tools that no chat provider can have, and the traces of their
+	// calls. By default they are refused. A choice of such a tool is refused in any case.
+	DropUnknownTools bool
+
+	// ToolParts says that tool messages can have images and files, as another translation can take
+	// them. By default these stand in a user message behind the tool messages.
+	ToolParts bool
 }
 
 // translation is one request on its way.
 type translation struct {
 	opt      Options
 	body     translate.Object
+	tools    tools
 	out      []byte // the chat request so far
 	limit    []byte // the limit of the output that the provider gets, nil for none
 	logprobs bool   // the caller asked for them
@@ -49,18 +58,17 @@ type translation struct {
 // names the field which a chat request cannot carry, or whose value is invalid. Neither result
 // refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original *Original, err error) {
-	t := translation{opt: opt, body: translate.Body(b)}
+	t := translation{opt: opt, body: translate.Body(b), tools: tools{drop: opt.DropUnknownTools}}
 	if err := t.check(); err != nil {
 		return nil, nil, err
 	}
-	tools, err := readTools(t.body) // first, because a choice may leave tools out
-	if err != nil {
+	if err := t.tools.read(t.body); err != nil { // first: calls in the input name them
 		return nil, nil, err
 	}
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
-	if t.out, err = appendMessages(t.out, t.body, opt); err != nil {
+	if t.out, err = appendMessages(t.out, t.body, &t.tools, opt); err != nil {
 		return nil, nil, err
 	}
 	t.out = fields.AppendKept(t.out, t.body)
@@ -69,14 +77,14 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (chat []byte, original 
 			return nil, nil, err
 		}
 	}
-	if t.out, err = tools.append(t.out, t.body); err != nil {
+	if t.out, err = t.tools.append(t.out, t.body); err != nil {
 		return nil, nil, err
 	}
 	if stream {
 		t.out = append(t.out, `,"stream":true,"stream_options":{"include_usage":true}`...)
 	}
 	t.out = append(t.out, '}')
-	return t.out, newOriginal(t.body, t.limit, tools.caller, t.logprobs), nil
+	return t.out, t.original(), nil
 }
 
 // check refuses what has no counterpart.
@@ -129,8 +137,15 @@ func (t *translation) putReasoning() error {
 	if !ok || err != nil {
 		return err
 	}
-	if err := o.Only("effort", "summary", "generate_summary"); err != nil {
+	// What earlier reasoning the model sees is its provider's choice.
+	if err := o.Only("effort", "summary", "generate_summary", "context", "mode"); err != nil {
 		return err
+	}
+	switch mode, err := o.DecodedText("mode"); {
+	case err != nil:
+		return err
+	case mode != "" && mode != "standard":
+		return translate.UnsupportedValue(o.Param("mode"), mode)
 	}
 	effort, err := o.Text("effort")
 	if effort != nil {
@@ -183,7 +198,7 @@ func (t *translation) putText() error {
 	if err != nil {
 		return err
 	}
-	if verbosity != nil {
+	if verbosity != nil && string(verbosity) != `"medium"` { // the default
 		t.put("verbosity", verbosity)
 	}
 	t.out, err = appendFormat(t.out, text)

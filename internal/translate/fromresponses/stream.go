@@ -19,7 +19,7 @@ type Stream struct {
 	ended   bool // the client got the end
 }
 
-var _ openai.Stream = (*Stream)(nil)
+var _ openai.DeltaStream = (*Stream)(nil)
 
 // NewStream returns the stream of one client; call.IncludeUsage has no meaning here.
 func NewStream(original *Original, call openai.Call, ids IDs) *Stream {
@@ -35,13 +35,28 @@ func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	if s.ended {
 		return dst
 	}
-	s.reader.events.out = dst
 	chunk, found, bad := s.chat.Read(e)
+	dst = s.read(dst, &chunk, found, bad)
+	if !s.reader.canRepeat() {
+		s.chat.ReadNextWhole()
+	}
+	return dst
+}
+
+// Write implements [openai.DeltaStream].
+func (s *Stream) Write(dst []byte, d *openai.Delta) []byte {
+	if s.ended {
+		return dst
+	}
+	chunk, found, bad := s.chat.ReadDelta(d)
+	return s.read(dst, &chunk, found, bad)
+}
+
+// read takes what was found in an event of the provider, or in a chunk of another translation.
+func (s *Stream) read(dst []byte, chunk *openai.Chunk, found bool, bad *apierror.Error) []byte {
+	s.reader.events.out = dst
 	if bad == nil && found {
-		bad = s.reader.read(&chunk)
-		if !s.reader.canRepeat() {
-			s.chat.ReadNextWhole()
-		}
+		bad = s.reader.read(chunk)
 	}
 	if bad != nil {
 		s.fail(bad)

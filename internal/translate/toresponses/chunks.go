@@ -9,14 +9,14 @@ import (
 
 // chunkWriter writes the deltas of a chat stream and gives them to the family's own stream.
 type chunkWriter struct {
-	call   *openai.Call
 	family openai.DeltaStream
 	out    []byte // what the client gets
 
 	named       bool
-	id, created []byte       // of all chunks, nil if the provider gave none
-	members     []byte       // of the delta that is being written
-	delta       openai.Delta // that is being sent
+	id, created []byte           // of all chunks, nil if the provider gave none
+	scratch     []byte           // the value that is being sent
+	delta       openai.Delta     // that is being sent
+	call        openai.CallDelta // its tool call
 }
 
 var (
@@ -31,76 +31,54 @@ func (w *chunkWriter) setHead(id, created []byte) {
 	}
 }
 
-// send sends a chunk with the members that were written.
+// send sends a chunk.
 func (w *chunkWriter) send(d openai.Delta) {
 	w.setHead(nil, nil)
 	w.delta = d
-	w.delta.ID, w.delta.Created, w.delta.Members = w.id, w.created, w.members
+	w.delta.ID, w.delta.Created = w.id, w.created
 	w.out = w.family.Write(w.out, &w.delta)
-	w.delta, w.members = openai.Delta{}, w.members[:0]
+	w.delta, w.call = openai.Delta{}, openai.CallDelta{}
+}
+
+// quoted returns a piece of text in quotes, until the next.
+func (w *chunkWriter) quoted(piece []byte) []byte {
+	w.scratch = append(append(append(w.scratch[:0], '"'), piece...), '"')
+	return w.scratch
 }
 
 func (w *chunkWriter) begin(text bool) {
-	w.members = appendTextOrNull(w.members, "content", nil, text)
-	w.members = append(w.members, `,"refusal":null`...)
-	w.send(openai.Delta{Role: true})
+	d := openai.Delta{Role: true, Content: []byte("null"), Refusal: []byte("null")}
+	if text {
+		d.Content = []byte(`""`)
+	}
+	w.send(d)
 }
 
 func (w *chunkWriter) text(piece, logprobs []byte) {
-	w.members = translate.AppendTextMember(w.members, "content", piece)
-	d := openai.Delta{HasText: len(piece) > 0}
+	d := openai.Delta{Content: w.quoted(piece)}
 	if len(logprobs) > 0 {
 		d.Logprobs = appendLogprobs(nil, logprobs)
 	}
 	w.send(d)
 }
 
-func (w *chunkWriter) refusal(piece []byte) {
-	w.members = translate.AppendTextMember(w.members, "refusal", piece)
-	w.send(openai.Delta{})
-}
+func (w *chunkWriter) refusal(piece []byte) { w.send(openai.Delta{Refusal: w.quoted(piece)}) }
 
-func (w *chunkWriter) reasoning(piece []byte) {
-	w.members = append(append(append(w.members, '"'), piece...), '"')
-	reasoning := w.members
-	w.members = w.members[:0]
-	w.send(openai.Delta{Reasoning: reasoning})
-}
+func (w *chunkWriter) reasoning(piece []byte) { w.send(openai.Delta{Reasoning: w.quoted(piece)}) }
 
 func (w *chunkWriter) citation(annotation []byte) {
-	w.members = append(w.members, `"annotations":[`...)
-	w.members = append(w.members, annotation...)
-	w.members = append(w.members, ']')
-	w.send(openai.Delta{})
+	w.scratch = append(append(append(w.scratch[:0], '['), annotation...), ']')
+	w.send(openai.Delta{Annotations: w.scratch})
 }
 
 func (w *chunkWriter) beginCall(n int, custom bool, id, name []byte) {
-	w.openCall(n)
-	w.members = appendCall(w.members, custom, id, name, nil)
-	if id == nil {
-		w.members = translate.AppendMember(w.members, "id", openai.NewCallID(w.call, n))
-	}
-	w.members = append(w.members, "}]"...)
-	w.send(openai.Delta{HasText: true, BeginCall: true})
+	w.call = openai.CallDelta{Index: n, Custom: custom, Begin: true, ID: id, Name: name, Arguments: []byte(`""`)}
+	w.send(openai.Delta{Call: &w.call})
 }
 
 func (w *chunkWriter) arguments(n int, custom bool, piece []byte) {
-	w.openCall(n)
-	if custom {
-		w.members = append(w.members, `,"custom":{`...)
-		w.members = translate.AppendTextMember(w.members, "input", piece)
-	} else {
-		w.members = append(w.members, `,"function":{`...)
-		w.members = translate.AppendTextMember(w.members, "arguments", piece)
-	}
-	w.members = append(w.members, "}}]"...)
-	w.send(openai.Delta{HasText: true})
-}
-
-// openCall begins the member with a tool call.
-func (w *chunkWriter) openCall(n int) {
-	w.members = append(w.members, `"tool_calls":[{`...)
-	w.members = translate.AppendIntMember(w.members, "index", int64(n))
+	w.call = openai.CallDelta{Index: n, Custom: custom, Arguments: w.quoted(piece)}
+	w.send(openai.Delta{Call: &w.call})
 }
 
 // finish sends the chunk that ends the choice and the stream. The family's stream shows its usage
@@ -108,14 +86,14 @@ func (w *chunkWriter) openCall(n int) {
 func (w *chunkWriter) finish(e ending) {
 	d := openai.Delta{Finish: e.finish, ServiceTier: e.tier}
 	if e.hasUsage {
-		d.Usage = appendUsage(nil, e.usage)
+		d.Usage = translate.AppendUsage(nil, e.usage)
 	}
 	w.send(d)
 }
 
 // trim releases the buffer of a long delta.
 func (w *chunkWriter) trim() {
-	if cap(w.members) > translate.MaxScratch {
-		w.members = nil
+	if cap(w.scratch) > translate.MaxScratch {
+		w.scratch = nil
 	}
 }

@@ -22,7 +22,7 @@ func TestAStreamReleasesTheMemoryOfALongEvent(t *testing.T) {
 	if err := s.Summary().Err; err != nil || !strings.Contains(string(out), `"content":"hihi`) {
 		t.Fatalf("%v, %.200s", err, out)
 	}
-	for name, n := range map[string]int{"delta": cap(s.chunks.members), "log probabilities": cap(s.reader.tokens)} {
+	for name, n := range map[string]int{"delta": cap(s.chunks.scratch), "log probabilities": cap(s.reader.tokens)} {
 		if n > translate.MaxScratch {
 			t.Errorf("the %s keep %d bytes", name, n)
 		}

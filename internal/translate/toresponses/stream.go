@@ -27,7 +27,6 @@ var _ openai.Stream = (*Stream)(nil)
 // chunks.
 func NewStream(original *Original, call openai.Call, family openai.DeltaStream) *Stream {
 	s := &Stream{call: original.call(call), chunks: chunkWriter{family: family}}
-	s.chunks.call = &s.call
 	s.responses = openai.NewResponsesStream(s.call)
 	s.reader = reader{call: &s.call, original: original, to: &s.chunks}
 	return s

@@ -1,0 +1,84 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+)
+
+const providersPath = "/gatehouse/providers"
+
+// serveProviders lists the providers of the current configuration, with the health of their models.
+func serveProviders(w http.ResponseWriter, r *http.Request) error {
+	list, err := listProviders(r)
+	writeAdmin(w, list, err)
+	return nil
+}
+
+func listProviders(r *http.Request) ([]gateway.ProviderStatus, error) {
+	if r.Method != http.MethodGet {
+		return nil, apierror.New(apierror.MethodNotAllowed, "use GET")
+	}
+	active, err := activeGateway()
+	if err != nil {
+		return nil, err
+	}
+	return active.Models().Status(nil), nil
+}
+
+// newProvidersCommand is `caddy gatehouse providers`.
+func newProvidersCommand() *cobra.Command {
+	o := new(operator)
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "providers", Short: "The running Caddy's providers, and the health of their models", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.out = cmd.OutOrStdout()
+			return o.providers(asJSON)
+		},
+	}
+	o.addFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	return cmd
+}
+
+func (o *operator) providers(asJSON bool) error {
+	var list []gateway.ProviderStatus
+	if err := o.call(http.MethodGet, providersPath, nil, &list); err != nil {
+		return err
+	}
+	if asJSON {
+		encoder := json.NewEncoder(o.out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(list)
+	}
+	return o.table("PROVIDER\tTARGET\tSTATE\tUNTIL\tATTEMPTS\tFAILURES\tLAST FAILURE", func(row func(...any)) {
+		for _, p := range list {
+			if len(p.Targets) == 0 {
+				row(p.ID, "-", "no recent calls", "-", 0, 0, "-")
+			}
+			for _, t := range p.Targets {
+				row(p.ID, t.ID, t.State, timeCell(t.CoolsUntil), t.Attempts, t.Failures, failureCell(t))
+			}
+		}
+	})
+}
+
+func timeCell(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return t.Format(time.RFC3339)
+}
+
+func failureCell(t gateway.TargetStatus) string {
+	if t.LastFailureClass == nil {
+		return "-"
+	}
+	return *t.LastFailureClass + " " + timeCell(t.LastFailure)
+}

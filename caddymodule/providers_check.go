@@ -1,0 +1,76 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// The ways to serve the calls of an API.
+const (
+	native     = "native"
+	translated = "translate"
+
+	reported = "reported"
+
+	dropTools   = "drop"
+	refuseTools = "refuse"
+)
+
+func (p *Provider) translation() *provider.Translate {
+	if p.Responses != translated {
+		return nil
+	}
+	return &provider.Translate{
+		DeveloperRole: p.Translate.DeveloperRole, ReasoningContent: p.Translate.ReasoningContent,
+		RefuseUnknownTools: p.Translate.UnknownTools == refuseTools,
+	}
+}
+
+func (p *Provider) check() error {
+	switch p.Responses {
+	case translated:
+	case "", native:
+		if p.Translate != (Translate{}) {
+			return errors.New("translate options without responses translate")
+		}
+	default:
+		return fmt.Errorf("responses %q: want %s or %s", p.Responses, native, translated)
+	}
+	switch p.Translate.UnknownTools {
+	case "", dropTools, refuseTools:
+	default:
+		return fmt.Errorf("unknown_tools %q: want %s or %s", p.Translate.UnknownTools, dropTools, refuseTools)
+	}
+	switch p.Chat {
+	case "", native, translated:
+	default:
+		return fmt.Errorf("chat %q: want %s or %s", p.Chat, native, translated)
+	}
+	switch p.Cost {
+	case "", reported:
+	default:
+		return fmt.Errorf("cost %q: want %s", p.Cost, reported)
+	}
+	if p.Discover != 0 && p.DiscoverOff {
+		return errors.New("discover and discover_off: give only one of them")
+	}
+	if p.Discover != 0 && time.Duration(p.Discover) < shortestDiscover {
+		return fmt.Errorf("discover %s: at least %s", time.Duration(p.Discover), shortestDiscover)
+	}
+	if p.Dialect != provider.Test {
+		if p.BaseURL == "" {
+			return errors.New("base_url is missing")
+		}
+		if len(p.Models) == 0 && p.Discover == 0 {
+			return errors.New("nothing would be callable: give models, discover, or both")
+		}
+		return nil
+	}
+	if p.BaseURL != "" || p.APIKey != "" || p.Optional || p.TransportRaw != nil || p.Discover != 0 || p.DiscoverOff {
+		return errors.New("the built-in test provider takes no base_url, api_key, optional, discover or transport")
+	}
+	return nil
+}

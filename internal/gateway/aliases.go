@@ -1,0 +1,214 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// Alias is a name that stands for models: groups in the order in which they are tried.
+type Alias struct {
+	Name   string
+	Groups [][]AliasTarget
+}
+
+// AliasTarget is a model of an alias.
+type AliasTarget struct {
+	Model  string // "<provider>/<model>"
+	Weight int    // its share of the calls of its group; 0 = 1
+}
+
+// MaxWeight bounds the weight of a target, so that their sum is a small number.
+const MaxWeight = 1000
+
+// aliases are those of a configuration.
+type aliases struct {
+	catalog   *catalog.Catalog
+	providers map[string]*provider.Provider
+	byName    map[string]Alias
+	names     []string // sorted
+}
+
+// newAliases checks aliases. It logs the targets of providers that are left out, and drops them; it
+// also logs those that the configuration and the catalog do not have.
+func newAliases(list []Alias, c *catalog.Catalog, providers map[string]*provider.Provider, logger *zap.Logger) (*aliases, error) {
+	a := &aliases{catalog: c, providers: providers, byName: make(map[string]Alias, len(list))}
+	for _, alias := range list {
+		if _, twice := a.byName[alias.Name]; twice {
+			return nil, fmt.Errorf("alias %q is configured twice", alias.Name)
+		}
+		a.byName[alias.Name] = alias
+	}
+	for _, alias := range list {
+		err := a.checkName(alias.Name)
+		if err == nil {
+			alias.Groups, err = a.configured(alias, logger)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("alias %q: %w", alias.Name, err)
+		}
+		a.byName[alias.Name] = alias
+	}
+	a.names = slices.Sorted(maps.Keys(a.byName))
+	return a, nil
+}
+
+// checkName refuses what is or can become the name of a model.
+func (a *aliases) checkName(name string) error {
+	if pattern.Valid(name) != nil || !pattern.IsExact(name) {
+		return fmt.Errorf("want a name of 1 to %d printable characters, without space and \"*\"", pattern.MaxBytes)
+	}
+	of, _, qualified := strings.Cut(name, "/")
+	if _, configured := a.catalog.Source(of); configured && qualified {
+		return fmt.Errorf("names that begin with %q are those of the models of this provider; choose another one", of+"/")
+	}
+	if _, err := a.catalog.Resolve(name); !errors.Is(err, catalog.ErrUnknown) {
+		return errors.New("a catalog file has a model of this name; choose another one")
+	}
+	return nil
+}
+
+// configured returns the groups of an alias without the targets whose provider is left out, and
+// without empty groups.
+func (a *aliases) configured(alias Alias, logger *zap.Logger) (groups [][]AliasTarget, err error) {
+	if len(alias.Groups) == 0 {
+		return nil, errors.New("it has no target")
+	}
+	seen := map[string]bool{}
+	for i, group := range alias.Groups {
+		if len(group) == 0 {
+			return nil, fmt.Errorf("group %d has no target", i+1)
+		}
+		var kept []AliasTarget
+		for _, t := range group {
+			of, name, _ := strings.Cut(t.Model, "/")
+			source, configured := a.catalog.Source(of)
+			_, nested := a.byName[t.Model]
+			switch {
+			case seen[t.Model]:
+				return nil, fmt.Errorf("target %q is given twice", t.Model)
+			case nested:
+				return nil, fmt.Errorf("target %q is an alias; a target is a model", t.Model)
+			case name == "":
+				return nil, fmt.Errorf("target %q: want PROVIDER/MODEL", t.Model)
+			case !configured:
+				return nil, fmt.Errorf("target %q: no provider %q is configured", t.Model, of)
+			case t.Weight < 0 || t.Weight > MaxWeight:
+				return nil, fmt.Errorf("target %q: weight %d: want 1 to %d", t.Model, t.Weight, MaxWeight)
+			}
+			seen[t.Model] = true
+			if source.Skipped {
+				logger.Info("a target of an alias is left out: its provider is", zap.String("alias", alias.Name), zap.String("target", t.Model))
+				continue
+			}
+			if _, err := a.catalog.Resolve(t.Model); err != nil && !errors.Is(err, catalog.ErrUnlisted) {
+				logger.Warn("a target of an alias cannot be called: its provider's block and the catalog do not have the model",
+					zap.String("alias", alias.Name), zap.String("target", t.Model))
+			}
+			kept = append(kept, t)
+		}
+		if len(kept) > 0 {
+			groups = append(groups, kept)
+		}
+	}
+	return groups, nil
+}
+
+// candidates returns the targets that can be called now, without empty groups, and the providers of
+// those that an awaited list of models may have.
+func (a *aliases) candidates(alias Alias) (groups [][]modelcall.Candidate, awaited []string) {
+	for _, group := range alias.Groups {
+		var found []modelcall.Candidate
+		for _, t := range group {
+			model, err := a.catalog.Resolve(t.Model)
+			switch {
+			case err == nil:
+				found = append(found, modelcall.Candidate{Model: model, Provider: a.providers[model.Provider], Weight: t.Weight})
+			case errors.Is(err, catalog.ErrUnlisted):
+				of, _, _ := strings.Cut(t.Model, "/")
+				awaited = append(awaited, of)
+			}
+		}
+		if len(found) > 0 {
+			groups = append(groups, found)
+		}
+	}
+	return groups, awaited
+}
+
+// common returns the alias as lists show it.
+func (alias Alias) common(groups [][]modelcall.Candidate) catalog.Model {
+	var models []catalog.Model
+	for _, c := range slices.Concat(groups...) {
+		models = append(models, c.Model)
+	}
+	return catalog.Common(alias.Name, models)
+}
+
+// list returns the aliases that the key can call, as lists show them.
+func (a *aliases) list(key *keys.Key) (models []catalog.Model) {
+	for _, name := range a.names {
+		if key.AllowsModel(name) {
+			if groups, _ := a.candidates(a.byName[name]); len(groups) > 0 {
+				models = append(models, a.byName[name].common(groups))
+			}
+		}
+	}
+	return models
+}
+
+// use reports whether an alias of the key has a target of the provider.
+func (a *aliases) use(key *keys.Key, provider string) bool {
+	for name, alias := range a.byName {
+		if key.AllowsModel(name) && slices.ContainsFunc(slices.Concat(alias.Groups...), func(t AliasTarget) bool {
+			return strings.HasPrefix(t.Model, provider+"/")
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// ending returns the names of the key's aliases that end in "/" and name.
+func (a *aliases) ending(key *keys.Key, name string) (names []string) {
+	for _, full := range a.names {
+		if name != "" && strings.HasSuffix(full, "/"+name) && key.AllowsModel(full) {
+			names = append(names, full)
+		}
+	}
+	return names
+}
+
+// findAlias returns where calls of an alias can be sent. If none of its targets can be called before a
+// first list of models has come, it waits a little. Errors are refusals.
+func (m *Models) findAlias(ctx context.Context, alias Alias) (modelcall.Found, error) {
+	groups, awaited := m.aliases.candidates(alias)
+	if len(groups) == 0 && len(awaited) > 0 {
+		if err := m.discovery.await(ctx, awaited...); err != nil {
+			return modelcall.Found{}, err
+		}
+		groups, awaited = m.aliases.candidates(alias)
+	}
+	if len(groups) > 0 {
+		return modelcall.Found{Groups: groups, Alias: true}, nil
+	}
+	for _, of := range awaited {
+		if !m.discovery.noList(of) {
+			return modelcall.Found{}, m.unlisted(of, alias.Name)
+		}
+	}
+	return modelcall.Found{}, apierror.New(apierror.ModelNotCallable,
+		"none of the models that the alias %q stands for can be called through this gateway", alias.Name).WithParam("model")
+}

@@ -1,0 +1,216 @@
+package gateway_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+func group(targets ...string) (g []gateway.AliasTarget) {
+	for _, model := range targets {
+		g = append(g, gateway.AliasTarget{Model: model})
+	}
+	return g
+}
+
+// aliased is a configuration with the providers acme and other, one that is left out and aliases.
+func aliased(t *testing.T, models []string, list ...gateway.Alias) gateway.Config {
+	return gateway.Config{
+		Keyring: newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: models}),
+		Catalog: newCatalog(t, []catalog.Model{
+			{Provider: "acme", Name: "big", ContextLength: 200, Price: usd(2)}, {Provider: "acme", Name: "small", ContextLength: 100, Price: usd(1)},
+			{Provider: "elsewhere", Name: "m"},
+		}, catalog.Source{Provider: "acme", Patterns: []string{"big", "small"}}, catalog.Source{Provider: "other", Patterns: []string{"m"}},
+			catalog.Source{Provider: "gone", Patterns: []string{"m"}, Skipped: true}),
+		Providers: []*provider.Provider{newProvider(t, "acme", true, answering(200, "{}")), newProvider(t, "other", true, answering(200, "{}"))},
+		Aliases:   list,
+	}
+}
+
+func usd(rate catalog.Rate) *catalog.Price {
+	return &catalog.Price{Rates: catalog.Rates{Prompt: catalog.Quoted(rate), Completion: catalog.Quoted(rate)}}
+}
+
+// found shows where calls of a name can be sent.
+func found(r *rig, name string) (string, error) {
+	caller, err := r.Authenticate(secret)
+	if err != nil {
+		return "", err
+	}
+	found, err := r.Models().Find(context.Background(), caller.Key, name)
+	return shown(found), err
+}
+
+func shown(found modelcall.Found) string {
+	var groups []string
+	for _, g := range found.Groups {
+		var names []string
+		for _, c := range g {
+			names = append(names, strings.Repeat("+", c.Weight)+c.Model.ID+"@"+c.Provider.Name)
+		}
+		groups = append(groups, strings.Join(names, " "))
+	}
+	if found.Alias {
+		groups = append(groups, "alias")
+	}
+	return strings.Join(groups, "; ")
+}
+
+func TestAnAliasIsFoundForAKeyThatHasIt(t *testing.T) {
+	r := newRig(t, aliased(t, []string{"team/*", "fast"},
+		gateway.Alias{Name: "team/fast", Groups: [][]gateway.AliasTarget{{{Model: "acme/big", Weight: 3}, {Model: "acme/small"}}, group("other/m")}},
+		gateway.Alias{Name: "fast", Groups: [][]gateway.AliasTarget{group("gone/m"), group("other/none", "other/m")}},
+		gateway.Alias{Name: "mine", Groups: [][]gateway.AliasTarget{group("acme/big")}},
+		gateway.Alias{Name: "team/none", Groups: [][]gateway.AliasTarget{group("gone/m"), group("other/none")}},
+	)).start(t, t.Context())
+	for name, want := range map[string]string{
+		"team/fast": "+++acme/big@acme acme/small@acme; other/m@other; alias",
+		"fast":      "other/m@other; alias",
+	} {
+		if got, err := found(r, name); got != want || err != nil {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		}
+	}
+	for name, text := range map[string]string{"acme/big": "may not use it", "mine": "may not use it", "team/other": "does not exist", "none": "this key can call team/none"} {
+		_, err := found(r, name)
+		wantRefusal(t, err, apierror.ModelNotFound, text)
+	}
+	_, err := found(r, "team/none")
+	wantRefusal(t, err, apierror.ModelNotCallable, `none of the models that the alias "team/none" stands for can be called`)
+}
+
+func TestAnAliasIsListedAsWhatItsTargetsHaveInCommon(t *testing.T) {
+	r := newRig(t, aliased(t, []string{"team/*", "acme/small", "zebra"},
+		gateway.Alias{Name: "team/fast", Groups: [][]gateway.AliasTarget{group("acme/big"), group("acme/small")}},
+		gateway.Alias{Name: "team/none", Groups: [][]gateway.AliasTarget{group("gone/m")}},
+		gateway.Alias{Name: "zebra", Groups: [][]gateway.AliasTarget{group("acme/small", "other/m")}},
+	)).start(t, t.Context())
+	caller, err := r.Authenticate(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := r.Models().List(t.Context(), caller.Key)
+	var names []string
+	for _, m := range models {
+		names = append(names, m.ID)
+		if one, err := r.Models().Get(t.Context(), caller.Key, m.ID); err != nil || one.ID != m.ID || one.ContextLength != m.ContextLength {
+			t.Errorf("%s alone: %+v, %v", m.ID, one, err)
+		}
+	}
+	if want := "acme/small team/fast zebra"; strings.Join(names, " ") != want || err != nil {
+		t.Fatalf("listed %q, %v, want %q", names, err, want)
+	}
+	if fast := models[1]; fast.ContextLength != 100 || fast.Price == nil || fast.Price.Prompt != catalog.Quoted(2) || fast.OwnedBy != "gatehouse" {
+		t.Errorf("team/fast is listed as %+v", fast)
+	}
+	if models[2].Price != nil {
+		t.Errorf("an alias with a target without a price has the price %+v", models[2].Price)
+	}
+	_, err = r.Models().Get(t.Context(), caller.Key, "team/none")
+	wantRefusal(t, err, apierror.ModelNotCallable, "team/none")
+}
+
+func TestAliasesThatCannotBeMeantAreRefused(t *testing.T) {
+	big := [][]gateway.AliasTarget{group("acme/big")}
+	for _, c := range []struct {
+		aliases []gateway.Alias
+		want    string
+	}{
+		{[]gateway.Alias{{Name: "", Groups: big}}, `alias "": want a name`},
+		{[]gateway.Alias{{Name: "a b", Groups: big}}, `alias "a b": want a name`},
+		{[]gateway.Alias{{Name: "team/*", Groups: big}}, `alias "team/*": want a name`},
+		{[]gateway.Alias{{Name: "acme/big", Groups: big}}, `alias "acme/big": names that begin with "acme/" are those of the models`},
+		{[]gateway.Alias{{Name: "gone/new", Groups: big}}, `alias "gone/new": names that begin with "gone/"`},
+		{[]gateway.Alias{{Name: "elsewhere/m", Groups: big}}, `alias "elsewhere/m": a catalog file has a model of this name`},
+		{[]gateway.Alias{{Name: "fast", Groups: big}, {Name: "fast", Groups: big}}, `alias "fast" is configured twice`},
+		{[]gateway.Alias{{Name: "fast"}}, `alias "fast": it has no target`},
+		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{group("acme/big"), nil}}}, `alias "fast": group 2 has no target`},
+		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{group("acme")}}}, `target "acme": want PROVIDER/MODEL`},
+		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{group("nobody/m")}}}, `target "nobody/m": no provider "nobody" is configured`},
+		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{group("acme/big"), group("acme/big")}}}, `target "acme/big" is given twice`},
+		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{group("slow")}}, {Name: "slow", Groups: big}}, `target "slow" is an alias`},
+		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{{{Model: "acme/big", Weight: -1}}}}}, `weight -1: want 1 to 1000`},
+		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{{{Model: "acme/big", Weight: 1001}}}}}, `weight 1001: want 1 to 1000`},
+	} {
+		config := aliased(t, nil, c.aliases...)
+		config.State, config.BodyMemory, config.Logger, config.Now = gateway.NewState(t.TempDir(), time.Now), 1<<30, nopLogger, time.Now
+		config.Limits, config.Guardrails = new(modelcall.Limits), new(modelcall.Guardrails)
+		if _, err := gateway.New(config); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v, want %q", c.aliases, err, c.want)
+		}
+	}
+}
+
+func TestTargetsThatCannotBeCalledAreLogged(t *testing.T) {
+	core, logs := observer.New(zap.InfoLevel)
+	config := aliased(t, nil, gateway.Alias{Name: "fast", Groups: [][]gateway.AliasTarget{group("gone/m", "other/none", "acme/big")}})
+	config.Logger = zap.New(core)
+	newRig(t, config)
+	for text, target := range map[string]string{"is left out": "gone/m", "cannot be called": "other/none"} {
+		lines := logs.FilterField(zap.String("target", target)).FilterField(zap.String("alias", "fast")).All()
+		if len(lines) != 1 || !strings.Contains(lines[0].Message, text) {
+			t.Errorf("%s: %v", target, lines)
+		}
+	}
+	if lines := logs.FilterField(zap.String("target", "acme/big")).All(); len(lines) > 0 {
+		t.Errorf("logged %v", lines)
+	}
+}
+
+// A list that comes late decides about an alias as it does about its target. One target that can be
+// called is enough to begin.
+func TestAnAliasWaitsForAFirstListOnlyWithoutAnyTarget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		late := roundTrip(func(r *http.Request) (*http.Response, error) {
+			time.Sleep(2 * time.Second)
+			return answering(200, `{"data":[{"id":"m"}]}`)(r)
+		})
+		slow := newProvider(t, "slow", true, late)
+		r := newRig(t, gateway.Config{
+			Keyring:   newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: []string{"one", "both", "none"}}),
+			Catalog:   newCatalog(t, nil, catalog.Source{Provider: "slow", Discover: true}, catalog.Source{Provider: "acme", Patterns: []string{"m"}}),
+			Providers: []*provider.Provider{slow, newProvider(t, "acme", true, answering(200, "{}"))},
+			Discover:  []gateway.Discovery{{Provider: slow, Every: time.Hour}},
+			Aliases: []gateway.Alias{
+				{Name: "one", Groups: [][]gateway.AliasTarget{group("slow/m")}},
+				{Name: "none", Groups: [][]gateway.AliasTarget{group("slow/none")}},
+				{Name: "both", Groups: [][]gateway.AliasTarget{group("slow/m"), group("acme/m")}},
+			},
+		}).start(t, ctx)
+		began := time.Now()
+		if got, err := found(r, "both"); got != "acme/m@acme; alias" || err != nil || time.Since(began) > 0 {
+			t.Errorf("before the list: %q, %v, after %s", got, err, time.Since(began))
+		}
+		caller, err := r.Authenticate(secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		models, err := r.Models().List(ctx, caller.Key)
+		if err != nil || len(models) != 2 || models[0].ID != "both" || models[1].ID != "one" {
+			t.Errorf("listed %+v, %v", models, err)
+		}
+		if got, err := found(r, "one"); got != "slow/m@slow; alias" || err != nil {
+			t.Errorf("one: %q, %v", got, err)
+		}
+		if got, err := found(r, "both"); got != "slow/m@slow; acme/m@acme; alias" || err != nil {
+			t.Errorf("after the list: %q, %v", got, err)
+		}
+		_, err = found(r, "none")
+		wantRefusal(t, err, apierror.ModelNotCallable, `"none"`)
+	})
+}

@@ -1,0 +1,80 @@
+package gateway
+
+import (
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/failover"
+)
+
+// ProviderStatus is a provider as the list of providers shows it: no credential, and of an address
+// only the host.
+type ProviderStatus struct {
+	Object    string           `json:"object"` // "provider"
+	ID        string           `json:"id"`     // the name of its block
+	Endpoints []EndpointStatus `json:"endpoints"`
+	Targets   []TargetStatus   `json:"targets"` // with a call within an hour, ordered by id
+}
+
+// EndpointStatus is one address of a provider.
+type EndpointStatus struct {
+	Name *string `json:"name"` // null for the only one
+	Host string  `json:"host"`
+}
+
+// TargetStatus is the health of a model at a provider, or at one of its endpoints.
+type TargetStatus struct {
+	ID       string  `json:"id"` // the model, and "@endpoint" if there are several
+	Model    string  `json:"model"`
+	Endpoint *string `json:"endpoint"`
+	State    string  `json:"state"` // healthy, failing, cooling, probing: see package failover
+
+	CoolsUntil *time.Time `json:"cooldown_until"`
+	Attempts   int        `json:"attempts"` // in the last minute, as Failures
+	Failures   int        `json:"failures"`
+
+	LastFailureClass *string    `json:"last_failure_class"` // failure, rate_limited, lasting
+	LastFailure      *time.Time `json:"last_failure_at"`
+	LastSuccess      *time.Time `json:"last_success_at"`
+}
+
+// Status lists the providers in the order of the configuration, with the health of those models that
+// are allowed. A nil allowed allows all.
+func (m *Models) Status(allowed func(model string) bool) []ProviderStatus {
+	list := make([]ProviderStatus, len(m.ordered))
+	at := make(map[string]*ProviderStatus, len(list))
+	for i, p := range m.ordered {
+		list[i] = ProviderStatus{Object: "provider", ID: p.Name, Endpoints: []EndpointStatus{}, Targets: []TargetStatus{}}
+		for _, e := range p.Endpoints {
+			list[i].Endpoints = append(list[i].Endpoints, EndpointStatus{orNull(e.Name), e.Host()})
+		}
+		at[p.Name] = &list[i]
+	}
+	for _, t := range m.Targets(allowed) {
+		shown := TargetStatus{
+			ID: t.ID, Model: t.Model.ID, Endpoint: orNull(t.Endpoint), State: t.State, CoolsUntil: timeOrNull(t.Until),
+			Attempts: t.Attempts, Failures: t.Failures, LastFailure: timeOrNull(t.LastFailure), LastSuccess: timeOrNull(t.LastSuccess),
+		}
+		if t.LastClass != failover.Success {
+			shown.LastFailureClass = orNull(t.LastClass.String())
+		}
+		if p := at[t.Provider]; p != nil {
+			p.Targets = append(p.Targets, shown)
+		}
+	}
+	return list
+}
+
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}

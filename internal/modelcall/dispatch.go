@@ -1,0 +1,240 @@
+package modelcall
+
+import (
+	"context"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/failover"
+)
+
+// attempts are the requests of a call to its targets, in turn until one begins to answer:
+//
+//	advance --> begin --> deliver --> answered
+//	   ^                     |
+//	   +------- fail <-------+ nothing has reached the client
+type attempts struct {
+	call   *call
+	queue  []*target // not asked yet
+	next   *target   // encoded as sending; nil for none
+	sent   *sending
+	trial  failover.Trial
+	last   *target // that was asked last
+	same   bool    // last was asked a second time
+	made   int
+	bytes  int64         // of the request
+	buffer *sharedBuffer // of the request, if several attempts may send it
+	began  time.Time
+	failed *apierror.Error // what the caller is told if no other target answers
+}
+
+// delivery is what came of an attempt.
+type delivery struct {
+	failure *apierror.Error // nil for an answer
+	// end gives the client the answer, or the failure with which the call ends: with a failure nothing
+	// was written yet, and another target can be asked instead. Nil: the client has got all.
+	end func(*apierror.Error) error
+}
+
+// failed is an attempt that failed before anything was written.
+func failed(failure *apierror.Error) delivery {
+	return delivery{failure: failure, end: func(told *apierror.Error) error { return told }}
+}
+
+// dispatch asks the targets in turn until one answers. With an error nothing was written.
+func (c *call) dispatch(ctx context.Context) error {
+	a := c.newAttempts()
+	if !a.advance() {
+		return a.failed // 400: the request is possible at no target
+	}
+	var w *eventWriter
+	if a.sent.stream {
+		w = newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.op.heartbeat(c.r.Header), c.showRates)
+		defer w.stop()
+	}
+	for {
+		s := a.begin()
+		var d delivery
+		if w != nil {
+			d = c.deliverStream(ctx, a, s, w)
+		} else {
+			d = c.deliverWhole(ctx, s)
+		}
+		if a.ended(ctx, d) {
+			continue
+		}
+		if d.end == nil {
+			return nil
+		}
+		return d.end(a.failed)
+	}
+}
+
+func (c *call) newAttempts() *attempts {
+	a := &attempts{call: c, queue: order(c), began: c.deps.Now(), bytes: int64(c.Upload.Len())}
+	if !a.lone() {
+		a.buffer = new(sharedBuffer)
+	}
+	return a
+}
+
+// order returns the targets of a call in the order in which it asks them.
+func order(c *call) []*target {
+	if len(c.targets) == 1 || c.deps.Health == nil {
+		return c.targets
+	}
+	groups := make([][]failover.Candidate, c.targets[len(c.targets)-1].group+1)
+	byGroup := make([][]*target, len(groups))
+	for _, t := range c.targets {
+		groups[t.group] = append(groups[t.group], failover.Candidate{ID: t.id, Weight: t.weight})
+		byGroup[t.group] = append(byGroup[t.group], t)
+	}
+	ordered := make([]*target, 0, len(c.targets))
+	for _, pick := range c.deps.Health.Order(nil, groups, session(c)) {
+		ordered = append(ordered, byGroup[pick.Group][pick.Index])
+	}
+	return ordered
+}
+
+// open reports whether another attempt can follow the present one.
+func (a *attempts) open() bool {
+	return a.made < failover.MaxAttempts && (len(a.queue) > 0 || !a.lone() && !a.same)
+}
+
+// lone reports whether the call had one target from the start. Its client repeats what failed.
+func (a *attempts) lone() bool { return len(a.call.targets) == 1 && !a.call.targets[0].alias }
+
+// advance prepares the next target that can be sent the request. Without one it reports false, and
+// failed has a reason.
+func (a *attempts) advance() bool {
+	for len(a.queue) > 0 {
+		t := a.queue[0]
+		a.queue = a.queue[1:]
+		err := a.call.admission.enterTarget(t.own, t.use.likely.Tokens)
+		if err == nil {
+			a.sent, err = a.call.encode(t)
+		}
+		if err == nil {
+			a.next = t
+			return true
+		}
+		if a.failed == nil {
+			a.failed = apierror.From(err)
+		}
+	}
+	return false
+}
+
+// begin notes that the prepared attempt begins, and returns what is sent.
+func (a *attempts) begin() *sending {
+	c := a.call
+	a.last, a.next = a.next, nil
+	a.made++
+	c.setTarget(a.last)
+	c.meter, c.Record.FirstToken = meter{requestBytes: a.bytes}, 0
+	c.upstream.close()
+	c.upstream = &upstream{
+		deps: c.deps, request: c.Request, meter: &c.meter, target: a.last, waits: c.deps.Timeouts.of(a.last, len(a.queue) > 0), buffer: a.buffer,
+	}
+	if a.lone() {
+		c.body.Release()
+	}
+	if c.deps.Health != nil {
+		a.trial = c.deps.Health.Begin(a.last.id, a.lone())
+	}
+	return a.sent
+}
+
+// commit notes that the present attempt answers: no other follows, and nothing of the request need be
+// kept for as long as the answer may last.
+func (a *attempts) commit() {
+	a.trial.FirstContent()
+	a.call.upstream.commit()
+	a.call.body.Release()
+}
+
+// ended notes how an attempt ended, and reports whether another one is prepared.
+func (a *attempts) ended(ctx context.Context, d delivery) bool {
+	c := a.call
+	if d.failure == nil {
+		a.trial.End(failover.Result{Class: failover.Success})
+		a.note(nil)
+		return false
+	}
+	decision := failover.Decide(d.failure, c.upstream.status)
+	a.trial.End(decision.Result())
+	a.note(d.failure)
+	if a.made == 1 || !isLasting(d.failure) {
+		a.failed = told(a.failed, d.failure)
+	}
+	if d.end == nil || ctx.Err() != nil || a.made >= failover.MaxAttempts || c.deps.Now().Sub(a.began) > c.deps.Timeouts.Header {
+		return false
+	}
+	if decision.Next && a.advance() {
+		return true
+	}
+	return a.again(ctx, decision)
+}
+
+const (
+	// retryPause is between two requests to the same target.
+	retryPause = 500 * time.Millisecond
+	// longestPause is how long a call waits for a target that limits its rate, if it is the last.
+	longestPause = 5 * time.Second
+)
+
+// again prepares a second request to the last target, if the failure is one that passes quickly.
+func (a *attempts) again(ctx context.Context, d failover.Decision) bool {
+	if a.lone() || a.same || !d.RetrySame && !d.RetryLast || d.Wait > longestPause {
+		return false
+	}
+	pause := time.NewTimer(max(d.Wait, retryPause))
+	defer pause.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-pause.C:
+	}
+	sent, err := a.call.encode(a.last)
+	if err != nil {
+		return false
+	}
+	a.sent, a.next, a.same = sent, a.last, true
+	return true
+}
+
+// isLasting reports whether only an operator can mend the failure. A caller is told of another one
+// first, which may pass.
+func isLasting(e *apierror.Error) bool {
+	return failover.Decide(e, 0).Class == failover.Lasting
+}
+
+// told returns the failure that the caller is told of two: the later one. Of two pauses it is the
+// shorter.
+func told(before, now *apierror.Error) *apierror.Error {
+	if before != nil && before.Code == apierror.UpstreamRateLimited && now.Code == before.Code {
+		if before.RetryAfter > 0 && (now.RetryAfter == 0 || before.RetryAfter < now.RetryAfter) {
+			return before
+		}
+	}
+	return now
+}
+
+// note counts the last attempt. It is in the record of a call that may need several, or that met a
+// time limit.
+func (a *attempts) note(failure *apierror.Error) {
+	c := a.call
+	done := activity.Attempt{Target: a.last.id, Status: c.upstream.status, Latency: c.deps.Now().Sub(c.meter.sent)}
+	limit := ""
+	if failure != nil {
+		done.Code, limit = string(failure.Code), failure.Limit
+	}
+	if limit != "" {
+		done.Code = "timeout_" + limit
+	}
+	c.deps.Metrics.Attempted(a.last.provider.Name, done.Code)
+	if !a.lone() || limit != "" {
+		c.Record.Attempted = append(c.Record.Attempted, done)
+	}
+}

@@ -1,0 +1,33 @@
+package modelcall
+
+import "github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+
+// maxSession bounds the name of a session, in bytes. OpenRouter's limit is the same.
+const maxSession = 256
+
+// sessionFields and sessionHeaders name the session of a conversation, the first that is there:
+// OpenRouter's, OpenAI's for its prompt cache; OpenRouter's, Codex's, Claude Code's.
+var (
+	sessionFields  = []string{"session_id", "prompt_cache_key"}
+	sessionHeaders = []string{"X-Session-Id", "Session_id", "X-Claude-Code-Session-Id"}
+)
+
+// session names the conversation of a request, so that its calls go to the same target, whose prompt
+// cache knows it. It is "" if the request does not say.
+func session(c *call) string {
+	name := ""
+	for _, field := range sessionFields {
+		if i, ok := c.body.Find(field); ok && name == "" {
+			name, _ = jsonscan.String(c.body.Value(i))
+		}
+	}
+	for _, field := range sessionHeaders {
+		if values := c.r.Header[field]; len(values) > 0 && name == "" {
+			name = values[0]
+		}
+	}
+	if name == "" || len(name) > maxSession {
+		return ""
+	}
+	return c.Record.Tenant + "/" + c.Credential.Name + "/" + name
+}

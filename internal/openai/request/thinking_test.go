@@ -1,0 +1,49 @@
+package request_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+)
+
+func TestUnsignedThinkingIsLeftOut(t *testing.T) {
+	const unsigned, signed = `{"type":"thinking","thinking":"a","signature":""}`, `{"type":"thinking","thinking":"a","signature":"s"}`
+	for content, want := range map[string]string{
+		`[` + unsigned + `,{"type":"text","text":"b"}]`:               `[{"type":"text","text":"b"}]`,
+		`[ ` + signed + ` , ` + unsigned + ` , {"type":"tool_use"} ]`: `[` + signed + `,{"type":"tool_use"}]`,
+		`[` + unsigned + `]`: `[]`,
+		`[{"signature": "", "thinking":"a","type":"thinking"},"x"]`: `["x"]`,
+		`[{"type":"text","text":"b","signature":""}]`:               "",
+		`[{"type":"tool_use","input":` + unsigned + `}]`:            "",
+		`[` + signed + `]`:                                                "",
+		`[{"type":"redacted_thinking","data":"x"}]`:                       "",
+		`"` + strings.ReplaceAll(unsigned, `"`, `\"`) + `"`:               "",
+		`[{"type":"thinking","thinking":"\"signature\":\"\""}]`:           "",
+		`[[` + unsigned + `],null,1,` + unsigned + `,{"type":"a","b":1}]`: `[[` + unsigned + `],null,1,{"type":"a","b":1}]`,
+	} {
+		form := `{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":CONTENT,"x":1},{"content":CONTENT}],"max_tokens":9}`
+		var b jsonscan.Body
+		if err := b.Parse([]byte(strings.ReplaceAll(form, "CONTENT", content))); err != nil {
+			t.Fatal(err)
+		}
+		request.DropUnsignedThinking(&b)
+		if want == "" {
+			want = content
+		}
+		if got := string(b.Append(nil)); got != strings.ReplaceAll(form, "CONTENT", want) {
+			t.Errorf("%s\ngot %s", content, got)
+		}
+	}
+	for _, body := range []string{`{"model":"m"}`, `{"messages":{"signature":""}}`, `{"messages":[1,{"content":"x","signature":""}]}`} {
+		var b jsonscan.Body
+		if err := b.Parse([]byte(body)); err != nil {
+			t.Fatal(err)
+		}
+		request.DropUnsignedThinking(&b)
+		if got := string(b.Append(nil)); got != body {
+			t.Errorf("%s became %s", body, got)
+		}
+	}
+}

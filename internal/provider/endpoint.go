@@ -1,0 +1,210 @@
+package provider
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+)
+
+// Endpoint is one address of a provider with its credential. It is safe for concurrent use.
+type Endpoint struct {
+	Name string // "" for the only one
+
+	dialect    Dialect
+	base       url.URL
+	query      string
+	header     http.Header
+	credential func() string // nil for none
+	transport  http.RoundTripper
+	fresh      http.RoundTripper
+}
+
+func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
+	base, err := url.Parse(e.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("base_url: %w", err)
+	}
+	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
+		return nil, fmt.Errorf("base_url %q: want http://host/… or https://host/…", e.BaseURL)
+	}
+	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
+		return nil, errors.New("base_url: no user, query or fragment is possible")
+	}
+	base.Path = strings.TrimRight(base.Path, "/")
+	base.RawPath = ""
+	dialect, err := dialectFor(c.Dialect, base)
+	if err != nil {
+		return nil, err
+	}
+	if c.Dialect == Anthropic && base.Path == "" { // as the SDKs of this API write it
+		base.Path = "/v1"
+	}
+	if e.Credential != nil && strings.ContainsFunc(e.Credential(), func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("api_key has characters that no Authorization header can carry, such as a line end")
+	}
+	header := http.Header{
+		"Content-Type":    {"application/json"},
+		"Accept-Encoding": {"identity"},
+		"User-Agent":      {c.UserAgent},
+	}
+	maps.Copy(header, dialect.Header())
+	maps.Copy(header, c.Header)
+	return &Endpoint{
+		Name: e.Name, dialect: dialect, base: *base, query: c.Query.Encode(), header: header, credential: e.Credential,
+		transport: c.Transport, fresh: c.Fresh,
+	}, nil
+}
+
+// Host is the host of the address, and its port if that is not the scheme's own.
+func (e *Endpoint) Host() string { return e.base.Host }
+
+// ErrRedirect is returned for a 3xx answer.
+var ErrRedirect = errors.New("the provider answered with a redirect, which is never followed")
+
+// ErrStale is returned by Send if a kept connection ended without an answer at most a second after
+// the request was written, or with a 408. Kept means that it had served an earlier request and
+// carried no other. Most likely the provider closed it just as it was used again. The provider can
+// still have received the request and have begun with it: that is why there is a bound. net/http
+// itself repeats a POST only if it counts as idempotent, and then on any number of such
+// connections.
+var ErrStale = errors.New("a kept connection was closed just as it was used again")
+
+// Request is a request to a provider.
+type Request struct {
+	Operation Operation
+	Body      *Body
+	Stream    bool
+	Header    http.Header // in addition to the provider's own; nil for none
+	Query     string      // encoded, in addition to the provider's own
+}
+
+// Send posts a request and returns the answer as soon as its header has arrived. The caller must
+// close the answer's body; cancelling ctx ends both. The answer's body is never compressed. After
+// ErrStale the call can be sent once more with Resend.
+func (e *Endpoint) Send(ctx context.Context, r Request) (*http.Response, error) {
+	resp, a, err := e.post(ctx, e.transport, r)
+	switch {
+	case err != nil && ctx.Err() == nil && a.stale(err):
+		err = fmt.Errorf("%w: %w", ErrStale, err)
+	case err == nil && a.refusedIdle(resp):
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("%w: status %d", ErrStale, resp.StatusCode)
+	}
+	return resp, err
+}
+
+// Resend is Send on a new connection.
+func (e *Endpoint) Resend(ctx context.Context, r Request) (*http.Response, error) {
+	resp, _, err := e.post(ctx, e.fresh, r)
+	return resp, err
+}
+
+func (e *Endpoint) post(ctx context.Context, transport http.RoundTripper, r Request) (*http.Response, *attempt, error) {
+	a := newAttempt()
+	reader, err := r.Body.Open()
+	if err != nil {
+		return nil, a, err
+	}
+	req := e.request(ctx, a, http.MethodPost, r)
+	req.Body = reader
+	req.GetBody = r.Body.Open
+	req.ContentLength = r.Body.Size()
+	resp, err := roundTrip(transport, req)
+	if err != nil && !unprocessed(err) && a.delivered() {
+		r.Body.delivered = true
+	}
+	return resp, a, err
+}
+
+// GetModels fetches the provider's list of models: the page that follows the model of an id, "" for
+// the first.
+func (e *Endpoint) GetModels(ctx context.Context, after string) (*http.Response, error) {
+	return roundTrip(e.transport, e.request(ctx, newAttempt(), http.MethodGet, Request{Operation: Models, Query: e.dialect.ModelsQuery(after)}))
+}
+
+var (
+	acceptJSON   = []string{"application/json"}
+	acceptEvents = []string{"text/event-stream"}
+)
+
+func (e *Endpoint) request(ctx context.Context, a *attempt, method string, r Request) *http.Request {
+	target := e.base
+	target.Path += e.dialect.Path(r.Operation)
+	target.RawQuery = joinQuery(r.Query, e.query)
+	header := make(http.Header, len(e.header)+len(r.Header)+2)
+	maps.Copy(header, e.header)
+	maps.Copy(header, r.Header)
+	header["Accept"] = acceptJSON
+	if r.Stream {
+		header["Accept"] = acceptEvents
+	}
+	if e.credential != nil {
+		if credential := e.credential(); credential != "" {
+			e.dialect.Authorize(header, credential)
+		}
+	}
+	if method == http.MethodGet {
+		delete(header, "Content-Type")
+	}
+	req := &http.Request{
+		Method: method, URL: &target, Host: target.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	return req.WithContext(httptrace.WithClientTrace(ctx, &a.trace))
+}
+
+func joinQuery(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "&" + b
+}
+
+func roundTrip(transport http.RoundTripper, req *http.Request) (*http.Response, error) {
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("status %d: %w", resp.StatusCode, ErrRedirect)
+	}
+	// Compression was not requested, but some providers use it anyway.
+	switch encoding := resp.Header.Get("Content-Encoding"); strings.ToLower(encoding) {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		resp.Body = &gunzip{compressed: resp.Body}
+		resp.ContentLength = -1
+	default:
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("the provider answered in an encoding that was not requested: %q", encoding)
+	}
+	return resp, nil
+}
+
+// gunzip reads lazily: an eager reader would wait for the first bytes of a stream before its header
+// could be used.
+type gunzip struct {
+	compressed io.ReadCloser
+	plain      *gzip.Reader
+}
+
+func (g *gunzip) Read(p []byte) (int, error) {
+	if g.plain == nil {
+		plain, err := gzip.NewReader(g.compressed)
+		if err != nil {
+			return 0, fmt.Errorf("decompressing the answer: %w", err)
+		}
+		g.plain = plain
+	}
+	return g.plain.Read(p)
+}
+
+func (g *gunzip) Close() error { return g.compressed.Close() }
