@@ -155,7 +155,7 @@ func refused(t *testing.T, err error, status int, kind string) {
 	}
 }
 
-func sameIDs(t *testing.T, got, want []string) {
+func same(t *testing.T, got, want []string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

@@ -77,7 +77,7 @@ func TestTwoResultsAnswerTwoCalls(t *testing.T) {
 		if first.StopReason != "tool_use" {
 			t.Errorf("stop reason %q", first.StopReason)
 		}
-		sameIDs(t, calls, []string{`get_weather{"city":"Oslo"}`, `get_time{"zone":"UTC"}`})
+		same(t, calls, []string{`get_weather{"city":"Oslo"}`, `get_time{"zone":"UTC"}`})
 		then := p
 		then.Messages = []MessageParam{p.Messages[0], first.ToParam(), user(results...)}
 		if last := create(t, then); said(last) != echo("the weather, and the time?") || last.StopReason != "end_turn" {
