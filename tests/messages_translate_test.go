@@ -71,6 +71,11 @@ func TestNoOddityOfAProviderPassesForAWholeMessage(t *testing.T) {
 	}
 }
 
+// messageErrors are the types of the errors of a provider, by status.
+var messageErrors = map[int]any{
+	400: "invalid_request_error", 422: "invalid_request_error", 429: "rate_limit_error", 502: "api_error", 503: "overloaded_error",
+}
+
 func (h *harness) oddMessage(t *testing.T, behaviour, more string, o oddity, want ending) {
 	t.Helper()
 	h.upstream.Reset()
@@ -101,7 +106,7 @@ func (h *harness) oddMessage(t *testing.T, behaviour, more string, o oddity, wan
 		body, err := readAll(s)
 		v := parse(t, body)
 		ended = status == 200 && at(v, "type") == "message"
-		if text, _ = at(v, "content", 0, "text").(string); err != nil || !ended && (status != 502 || at(v, "error", "type") != "api_error") {
+		if text, _ = at(v, "content", 0, "text").(string); err != nil || !ended && at(v, "error", "type") != messageErrors[status] {
 			t.Errorf("%v: %d %.300s", err, status, body)
 		}
 	}
