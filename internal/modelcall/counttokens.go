@@ -75,8 +75,7 @@ func count(ctx context.Context, c *call) error {
 	}
 	c.targets = slices.DeleteFunc(c.targets, func(t *target) bool { return t.operation == "" })
 	if len(c.targets) == 0 {
-		estimateCount(c)
-		return nil
+		return estimateCount(c)
 	}
 	if err := c.judge(ctx); err != nil { // 400 413 422 429 503: the provider reads the text
 		return err
@@ -88,13 +87,14 @@ func count(ctx context.Context, c *call) error {
 }
 
 // estimateCount answers with an estimate; nobody is asked.
-func estimateCount(c *call) {
+func estimateCount(c *call) error {
 	tools := c.state.tools(&c.body)
 	c.state.forget()
 	n := likelyPrompt(int64(len(c.body.Data())), request.ContentOf(&c.body), int64(tools.BuiltIn))
 	c.Succeed(http.StatusOK)
 	c.Finish()
 	c.writeJSON(append(strconv.AppendInt([]byte(`{"input_tokens":`), n, 10), '}'))
+	return nil
 }
 
 // countAnswer is a provider's count.

@@ -8,7 +8,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
-	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/frommessages"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
@@ -45,9 +44,7 @@ func encodeMessagesAsChat(e encoding) (*sending, error) {
 
 // translated is a translated request, with the price that OpenRouter may ask at most.
 func (e *encoding) translated(op provider.Operation, body []byte, a answer) *sending {
-	if p := e.maxPrice; p != nil {
-		body = openrouter.AppendMaxPrice(body, p.prompt, p.completion)
-	}
+	body = e.appendPreferences(body)
 	return &sending{operation: op, body: [][]byte{body}, stream: e.asked.Stream, answer: a}
 }
 

@@ -40,6 +40,7 @@ type item struct {
 
 	callID, namespace, name []byte      // of a call, quoted; a nil namespace is none
 	input                   inputReader // of a custom call
+	signed                  signed      // of reasoning
 }
 
 // part is a part of an item.
@@ -97,6 +98,9 @@ func (it *item) append(dst []byte) []byte {
 			dst = it.parts[i].append(translate.AppendComma(dst), it.kind)
 		}
 		dst = append(dst, ']')
+	}
+	if len(it.signed.elements) > 0 {
+		dst = translate.AppendMember(dst, "encrypted_content", translate.WrapReasoning(it.signed.elements))
 	}
 	return append(translate.AppendTextMember(dst, "status", []byte(it.status)), '}')
 }

@@ -170,6 +170,9 @@ func (r *reader) readChoice(c *openai.ChunkChoice) *apierror.Error {
 	} else if isArray(c.ReasoningDetails) {
 		r.readReasoningDetails(c.ReasoningDetails)
 	}
+	if r.original.signed && isArray(c.ReasoningDetails) {
+		r.readSigned(c.ReasoningDetails)
+	}
 	if bad := r.readContent(c.Content.JSON); bad != nil {
 		return bad
 	}
