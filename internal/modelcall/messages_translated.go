@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
-	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
@@ -19,19 +18,20 @@ func chatOfMessages(e encoding, opt frommessages.Options) ([]byte, *messagesFrom
 	opt.UpstreamModel, opt.Version = m.Name, e.inbound.Get(anthropic.VersionHeader)
 	opt.MaxOutput = e.output
 	opt.InputTokens = likelyPrompt(int64(len(e.body.Data())), request.ContentOf(e.body), 0)
-	opt.OpenRouter, opt.NoReasoning = e.openRouter(), neverReasons(m)
+	opt.OpenRouter = e.openRouter()
+	if known := m.SupportedParameters; len(known) > 0 {
+		opt.Reasons = slices.Contains(known, "reasoning") || slices.Contains(known, "reasoning_effort")
+		opt.NoReasoning = !opt.Reasons
+	}
 	opt.ReasoningContent = p.Translate != nil && p.Translate.ReasoningContent
+	if stated := m.Capabilities; stated != nil { // in a catalog file; the table is of Anthropic's own API
+		opt.Efforts, opt.Prefill = stated.Efforts, stated.Prefill
+	}
 	body, original, err := frommessages.Request(e.body, e.asked.Stream, opt)
 	if err != nil {
 		return nil, nil, err
 	}
 	return body, &messagesFromChat{e.answer, original, e.ids.message()}, nil
-}
-
-// neverReasons reports whether a model is known not to reason.
-func neverReasons(m *catalog.Model) bool {
-	known := m.SupportedParameters
-	return len(known) > 0 && !slices.Contains(known, "reasoning") && !slices.Contains(known, "reasoning_effort")
 }
 
 func encodeMessagesAsChat(e encoding) (*sending, error) {

@@ -22,6 +22,11 @@ BASES = [HOST, HOST + "/api"]
 VERSION = "2023-06-01" if anthropic.__version__.startswith("1.") else "2026-10-21"
 
 
+def native(fn):
+    """Registers a case for what only Anthropic's API has."""
+    return case()(fn) if NATIVE else fn
+
+
 def name(model):
     return model if DIRECT else f"{TARGET}/{model}"
 
@@ -76,10 +81,8 @@ def a_message_is_answered_under_both_bases():
             equal(row["completion_tokens"], 5, "completion tokens of the row")
 
 
-@case()
-def the_version_reaches_a_native_provider():
-    if not NATIVE:
-        return
+@native
+def the_version_reaches_the_provider():
     create("which version is this")
     sent = {k.lower(): v for k, v in upstream("which version is this")[-1]["headers"]}
     equal(sent["anthropic-version"], VERSION, "version")
@@ -137,10 +140,8 @@ def two_results_answer_two_calls():
         equal((text(last), last.stop_reason), (echo(messages[0]["content"]), "end_turn"), "answer")
 
 
-@case()
+@native
 def thinking_is_replayed_with_its_signature():
-    if not NATIVE:
-        return
     shared = {"model": "tools", "tools": TOOLS, "thinking": {"type": "enabled", "budget_tokens": 2000}}
     with anthropics.messages.stream(**request(**shared)) as stream:
         streamed = stream.get_final_message()
@@ -157,11 +158,9 @@ def thinking_is_replayed_with_its_signature():
         assert "Invalid `signature`" in str(e), e
 
 
-@case()
+@native
 def a_message_ends_for_its_reason():
     equal(create(model="length").stop_reason, "max_tokens", "stop reason")
-    if not NATIVE:
-        return
     reply = create(model="stop-sequence", stop_sequences=["END"])
     equal((reply.stop_reason, reply.stop_sequence), ("stop_sequence", "END"), "stop reason")
     equal(create(model="refusal").stop_reason, "refusal", "stop reason")

@@ -24,10 +24,9 @@ func env(t *testing.T, name string) string {
 	return value
 }
 
+// direct reports whether there is no gateway. Tests whose names end in OnlyDirect are for that
+// target, those in OnlyNative for it and for a provider of this API: the driver skips them else.
 func direct(t *testing.T) bool { return env(t, "GATEWAY_TARGET") == "direct" }
-
-// native reports whether what the model says is Anthropic's, not translated.
-func native(t *testing.T) bool { return direct(t) || env(t, "GATEWAY_TARGET") == "anthropic" }
 
 func name(t *testing.T, model string) string {
 	if direct(t) {
@@ -156,7 +155,7 @@ func refused(t *testing.T, err error, status int, kind string) {
 	}
 }
 
-func sameIDs(t *testing.T, got, want []string) {
+func same(t *testing.T, got, want []string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

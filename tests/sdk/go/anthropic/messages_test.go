@@ -31,10 +31,7 @@ func TestAMessageIsAnsweredUnderBothBases(t *testing.T) {
 	}
 }
 
-func TestTheVersionReachesANativeProvider(t *testing.T) {
-	if !native(t) {
-		return
-	}
+func TestTheVersionReachesTheProviderOnlyNative(t *testing.T) {
 	create(t, ask(t, "echo", "which version of go is this"))
 	all := received(t, "which version of go is this")
 	if got := all[len(all)-1]["Anthropic-Version"]; got != version {
@@ -80,7 +77,7 @@ func TestTwoResultsAnswerTwoCalls(t *testing.T) {
 		if first.StopReason != "tool_use" {
 			t.Errorf("stop reason %q", first.StopReason)
 		}
-		sameIDs(t, calls, []string{`get_weather{"city":"Oslo"}`, `get_time{"zone":"UTC"}`})
+		same(t, calls, []string{`get_weather{"city":"Oslo"}`, `get_time{"zone":"UTC"}`})
 		then := p
 		then.Messages = []MessageParam{p.Messages[0], first.ToParam(), user(results...)}
 		if last := create(t, then); said(last) != echo("the weather, and the time?") || last.StopReason != "end_turn" {
@@ -89,10 +86,7 @@ func TestTwoResultsAnswerTwoCalls(t *testing.T) {
 	}
 }
 
-func TestThinkingIsReplayedWithItsSignature(t *testing.T) {
-	if !native(t) {
-		return
-	}
+func TestThinkingIsReplayedWithItsSignatureOnlyNative(t *testing.T) {
 	p := ask(t, "tools", "hello")
 	p.Tools, p.Thinking = tools(), thinking(2000)
 	for _, first := range []*Message{create(t, p), accumulate(t, p)} {
@@ -149,10 +143,7 @@ func TestModelsComeInPages(t *testing.T) {
 	}
 }
 
-func TestEveryStatusOfTheProviderHasItsError(t *testing.T) {
-	if !direct(t) {
-		return
-	}
+func TestEveryStatusOfTheProviderHasItsErrorOnlyDirect(t *testing.T) {
 	c := client(t)
 	for status, kind := range map[string]string{
 		"400": "invalid_request_error", "401": "authentication_error", "403": "permission_error", "404": "not_found_error",
