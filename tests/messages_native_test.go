@@ -3,19 +3,10 @@ package tests
 import (
 	"strings"
 	"testing"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
-// anthropicProviders have the fake provider as Anthropic.
-const anthropicProviders = `
-	provider fake {
-		dialect anthropic
-		base_url PROVIDER
-		api_key {env.PROVIDER_KEY}
-		models *
-		discover off
-	}
+// listedProvider has the fake provider as Anthropic, with its list of models.
+const listedProvider = `
 	provider listed {
 		dialect anthropic
 		base_url PROVIDER
@@ -25,7 +16,7 @@ const anthropicProviders = `
 `
 
 func TestMessagesPassToAnthropic(t *testing.T) {
-	h := start(t, setup{providers: anthropicProviders})
+	h := start(t, setup{providers: anthropicOnly.providers + listedProvider})
 	for _, path := range messagePaths {
 		body := `{"model":"fake/echo","max_tokens":200,  "context_management":{"edits":[]},"messages":[{"role":"user","content":"say hello"}]}`
 		r := h.request(path+"?beta=true", "full", body)
@@ -58,60 +49,5 @@ func TestMessagesPassToAnthropic(t *testing.T) {
 	list.Header.Set("Anthropic-Version", "2023-06-01")
 	if a := h.send(list); a.status != 200 || !strings.Contains(string(a.body), `{"type":"model","id":"listed/echo",`) {
 		t.Errorf("the list: %d %s", a.status, a.body)
-	}
-}
-
-// Whatever the provider does, a stream that ends with message_stop is a row without a failure, and any
-// other ends with an error event. Events have their names, and one message_start is the first.
-func TestNoOddityOfAnthropicPassesForAWholeStream(t *testing.T) {
-	h := start(t, setup{providers: anthropicProviders})
-	whole := 0
-	for _, behaviour := range faults.Behaviours() {
-		t.Run(behaviour, func(t *testing.T) {
-			h.upstream.Reset()
-			h.upstream.Step(behaviour, 100)
-			r := h.messagesRequest(messagePaths[0], "fake/"+behaviour, streaming)
-			r.Header.Del("Anthropic-Beta")
-			s := h.open(r)
-			defer s.disconnect()
-			if s.resp.Header.Get("Content-Type") != "text/event-stream" {
-				body, err := readAll(s)
-				if v := parse(t, body); err != nil || s.resp.StatusCode < 400 || at(v, "type") != "error" || at(v, "request_id") != s.resp.Header.Get("Request-Id") {
-					t.Errorf("%v: %d %.300s", err, s.resp.StatusCode, body)
-				}
-				return
-			}
-			events, err := s.rest()
-			if err != nil || len(events) == 0 {
-				t.Fatalf("%v: %v", err, events)
-			}
-			starts := 0
-			for i, e := range events {
-				if at(parse(t, []byte(e.data)), "type") != e.name {
-					t.Errorf("event %q has %s", e.name, e.data)
-				}
-				if e.name == "message_start" {
-					starts++
-				}
-				if last := i == len(events)-1; last != (e.name == "message_stop" || e.name == "error") {
-					t.Errorf("event %d of %d is %q", i, len(events), e.name)
-				}
-			}
-			last := events[len(events)-1]
-			if last.name == "message_stop" {
-				whole++
-			}
-			if last.name == "message_stop" && (starts != 1 || !strings.Contains(events[0].data+events[1].data, `"model":"fake/`+behaviour+`"`)) {
-				t.Errorf("%d starts: %v", starts, events[:2])
-			}
-			id := s.resp.Header.Get("X-Request-Id")
-			row := h.get("/api/v1/activity?request_id="+id, "full")
-			if failed := !strings.Contains(string(row.body), `"status":200`); failed != (last.name == "error") {
-				t.Errorf("it ends with %v, and the row is %s", last, row.body)
-			}
-		})
-	}
-	if whole < 20 {
-		t.Errorf("only %d streams were whole", whole)
 	}
 }
