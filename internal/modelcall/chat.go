@@ -40,10 +40,8 @@ func (chat) encode(e encoding) (*sending, error) {
 	if e.output > 0 {
 		e.requested.SetOutput(e.body, e.target.provider.MaxTokensField, e.output)
 	}
-	if p := e.maxPrice; p != nil {
-		if err := openrouter.SetMaxPrice(e.body, p.prompt, p.completion); err != nil {
-			return nil, err
-		}
+	if err := e.setPreferences(); err != nil {
+		return nil, err
 	}
 	request.EncodeChat(e.body, e.asked, e.target.model.Name)
 	if err := openrouter.EncodeChatFields(e.body, e.asked, e.openRouter()); err != nil {
@@ -73,9 +71,7 @@ func encodeChatAsResponses(e encoding) (*sending, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := e.maxPrice; p != nil {
-		body = openrouter.AppendMaxPrice(body, p.prompt, p.completion)
-	}
+	body = e.appendPreferences(body)
 	return &sending{
 		operation: provider.Responses, body: [][]byte{body}, stream: e.asked.Stream, answer: &chatFromResponses{*newChatAnswer(e), original},
 	}, nil

@@ -84,14 +84,22 @@ func order(c *call) []*target {
 	if len(c.targets) == 1 || c.deps.Health == nil {
 		return c.targets
 	}
-	groups := make([][]failover.Candidate, c.targets[len(c.targets)-1].group+1)
+	last := 0
+	for _, t := range c.targets {
+		last = max(last, t.group)
+	}
+	groups := make([][]failover.Candidate, last+1)
 	byGroup := make([][]*target, len(groups))
 	for _, t := range c.targets {
 		groups[t.group] = append(groups[t.group], failover.Candidate{ID: t.id, Weight: t.weight})
 		byGroup[t.group] = append(byGroup[t.group], t)
 	}
 	ordered := make([]*target, 0, len(c.targets))
-	for _, pick := range c.deps.Health.Order(nil, groups, session(c)) {
+	picks := c.deps.Health.Order(nil, groups, session(c))
+	if c.limit != nil {
+		picks = c.limit(picks)
+	}
+	for _, pick := range picks {
 		ordered = append(ordered, byGroup[pick.Group][pick.Index])
 	}
 	return ordered
@@ -103,7 +111,10 @@ func (a *attempts) open() bool {
 }
 
 // lone reports whether the call had one target from the start. Its client repeats what failed.
-func (a *attempts) lone() bool { return len(a.call.targets) == 1 && !a.call.targets[0].alias }
+func (a *attempts) lone() bool {
+	c := a.call
+	return len(c.targets) == 1 && !c.targets[0].alias && !c.listed
+}
 
 // advance prepares the next target that can be sent the request. Without one it reports false, and
 // failed has a reason.
@@ -171,7 +182,7 @@ func (a *attempts) ended(ctx context.Context, d delivery) bool {
 	if d.end == nil || ctx.Err() != nil || a.made >= failover.MaxAttempts || c.deps.Now().Sub(a.began) > c.deps.Timeouts.Header {
 		return false
 	}
-	if decision.Next && a.advance() {
+	if (decision.Next || decision.NextListed && c.listed) && a.advance() {
 		return true
 	}
 	return a.again(ctx, decision)

@@ -52,10 +52,8 @@ func (responses) encode(e encoding) (*sending, error) {
 	if e.output > 0 {
 		e.requested.SetOutput(e.body, "", e.output)
 	}
-	if p := e.maxPrice; p != nil {
-		if err := openrouter.SetMaxPrice(e.body, p.prompt, p.completion); err != nil {
-			return nil, err
-		}
+	if err := e.setPreferences(); err != nil {
+		return nil, err
 	}
 	request.EncodeResponses(e.body, e.asked, e.target.model.Name)
 	if err := openrouter.EncodeResponsesFields(e.body, e.openRouter()); err != nil {
@@ -83,9 +81,7 @@ func encodeResponsesAsChat(e encoding) (*sending, error) {
 	if err != nil {
 		return nil, err
 	}
-	if price := e.maxPrice; price != nil {
-		body = openrouter.AppendMaxPrice(body, price.prompt, price.completion)
-	}
+	body = e.appendPreferences(body)
 	return &sending{operation: provider.Chat, body: [][]byte{body}, stream: e.asked.Stream,
 		droppedTools: original.DroppedTools(), answer: &responsesFromChat{e.answer, original, e.ids}}, nil
 }

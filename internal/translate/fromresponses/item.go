@@ -155,3 +155,13 @@ func (p *part) rest() []byte {
 	p.text = append(p.text, rest...)
 	return rest
 }
+
+// urlCitation returns an annotation with every key that SDKs require.
+func urlCitation(c translate.Citation) []byte {
+	a := []byte(`{"type":"url_citation"`)
+	a = translate.AppendMember(a, "url", c.URL)
+	a = translate.AppendMember(a, "title", c.Title)
+	a = translate.AppendMember(a, "start_index", c.Start)
+	a = translate.AppendMember(a, "end_index", c.End)
+	return append(a, '}')
+}

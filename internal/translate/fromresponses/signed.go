@@ -1,6 +1,7 @@
 package fromresponses
 
 import (
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -14,14 +15,15 @@ type signed struct {
 
 // readSigned takes elements of reasoning_details, or pieces of them. A piece with a signature is the
 // last of its element. Reasoning without one is of no use to the model.
-func (r *reader) readSigned(details []byte) {
-	for _, span := range r.walker.list(details) {
+func (r *builder) readSigned(details []byte) {
+	var members [8]jsonscan.Member
+	for span := range jsonscan.AllElements(details) {
 		if span.Kind != '{' {
 			continue
 		}
 		detail := span.Value(details)
 		var typ, id, text, signature, format, data []byte
-		for _, m := range r.walker.walk(atInner, detail) {
+		for _, m := range jsonscan.Members(detail, members[:0]) {
 			value := m.Value(detail)
 			if m.Kind != '"' {
 				continue
