@@ -48,8 +48,11 @@ func (c *conversation) thoughts(o translate.Object) error {
 // readThought reads an element of reasoning_details. It is empty for one that is not Anthropic's.
 func readThought(detail translate.Object) (d thought, err error) {
 	var kind, from string
-	for key, to := range map[string]*string{"type": &kind, "format": &from, "id": &d.id} {
-		if *to, err = detail.DecodedText(key); err != nil {
+	for _, m := range [...]struct {
+		key string
+		to  *string
+	}{{"type", &kind}, {"format", &from}, {"id", &d.id}} {
+		if *m.to, err = detail.DecodedText(m.key); err != nil {
 			return thought{}, err
 		}
 	}
