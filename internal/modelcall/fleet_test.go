@@ -28,6 +28,9 @@ type fleet struct {
 	servers []*server
 	began   time.Time
 
+	panics  bool         // the next request panics
+	sending func(string) // runs when a provider, by its name, is sent a request; nil: nothing
+
 	mu    sync.Mutex
 	asked []asked
 }
@@ -75,6 +78,12 @@ func (f *fleet) noted(name string, transport http.RoundTripper) roundTrip {
 		f.mu.Lock()
 		f.asked = append(f.asked, asked{name, time.Since(f.began)})
 		f.mu.Unlock()
+		if f.panics {
+			panic("a bug")
+		}
+		if f.sending != nil {
+			f.sending(name)
+		}
 		return transport.RoundTrip(r)
 	}
 }
