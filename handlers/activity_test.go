@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
@@ -17,7 +18,7 @@ func TestACallIsReported(t *testing.T) {
 	})
 	made := call(t, g, "POST", "/api/v1/chat/completions", "full", hello)
 	made.want(t, 200, "", "")
-	generation, id := made.Header().Get(headerGenerationID), made.Header().Get(headerRequestID)
+	generation, id := made.Header().Get(api.GenerationIDHeader), made.Header().Get(api.RequestIDHeader)
 
 	a := call(t, g, "GET", "/api/v1/activity", "full", "")
 	if a.at(t, "data", 0, "id") != generation || a.at(t, "data", 0, "usage") != 0.00002 || a.at(t, "data", 1) != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
@@ -115,7 +116,7 @@ func (a *answer) want(t testing.TB, status int, code, message string) {
 		return
 	}
 	got := a.at(t, "error", "code")
-	if a.Header().Get(headerGenerationID) != "" {
+	if a.Header().Get(api.GenerationIDHeader) != "" {
 		got = a.at(t, "error", "metadata", "error_type")
 	}
 	text, _ := a.at(t, "error", "message").(string)

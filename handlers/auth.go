@@ -20,8 +20,8 @@ func init() {
 
 // Auth authenticates the caller by gateway key and requires scopes; then the next handler runs. It
 // protects routes that are not Gatehouse's own, for instance a reverse_proxy. It sets
-// {http.auth.user.id} and removes the Authorization header: a backend could only use a gateway key
-// to call the gateway with it. CORS preflights pass. A refusal has the family's error shape (401,
+// {http.auth.user.id} and removes the Authorization header, and an X-Api-Key that is the same key: a
+// backend could only use a gateway key to call the gateway with it. CORS preflights pass. A refusal has the family's error shape (401,
 // 403, 503).
 type Auth struct {
 	// Scopes are those that the key must have, all of them. Default: none, any valid key passes.
@@ -57,10 +57,11 @@ func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	if !ok {
 		a = api.OpenAI{}
 	}
+	a = api.ByHeader(r.Header, a)
 	if err := h.gateway.Ready(r.Context()); err != nil {
 		return refuse(h.gateway, w, r, a, apierror.From(err))
 	}
-	caller, err := h.gateway.Authenticate(bearer(r.Header))
+	caller, err := authenticate(h.gateway, r, a)
 	if err != nil {
 		newRequest(h.gateway, w, r, a).unauthenticated(authRoute, err)
 		return nil
@@ -84,7 +85,7 @@ func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 // harmless returns a preflight for the next handler: nobody has authenticated it, so a backend must
 // not take it for a request of another method. Browsers send no key with it (Fetch standard, 4.8).
 func harmless(r *http.Request) *http.Request {
-	r = withoutKey(r.Context(), r)
+	r = withoutKey(r.Context(), r, "")
 	for _, override := range methodOverrides {
 		r.Header.Del(override)
 	}

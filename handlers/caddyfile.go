@@ -51,7 +51,7 @@ func (h *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // UnmarshalCaddyfile reads the directive of one endpoint:
 //
 //	gatehouse_<endpoint> [<matcher>] {
-//		family openai|openrouter
+//		family openai|openrouter|anthropic
 //	}
 func (e *Endpoint) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()

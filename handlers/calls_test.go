@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 )
 
 const (
@@ -98,7 +100,7 @@ func TestCallsAreAnswered(t *testing.T) {
 				t.Errorf("%s: %s in %s", c.path, part, text)
 			}
 		}
-		generation := a.Header().Get(headerGenerationID)
+		generation := a.Header().Get(api.GenerationIDHeader)
 		found := rows(t, g)
 		if (generation != "") != c.named || len(found) != 1 {
 			t.Fatalf("%s: generation %q, %d rows", c.path, generation, len(found))

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -29,8 +30,10 @@ func init() {
 // table has: gatehouse_models lists the models, and shows one if its name follows "/models/" or
 // "/model/"; gatehouse_vnc_url needs "/workstations/{id}/vnc".
 type Endpoint struct {
-	// Family is the SDK family in whose shapes it answers: "openai" or "openrouter". Default:
-	// openrouter if the path contains /api/v1/, otherwise openai.
+	// Family is the SDK family in whose shapes it answers: "openai", "openrouter" or "anthropic".
+	// Default: anthropic for messages and count_tokens, which no other family has, and for models if
+	// the request has the header anthropic-version; else openrouter if the path contains /api/v1/,
+	// otherwise openai.
 	Family string `json:"family,omitempty"`
 
 	name    string  // of the endpoint in the table
@@ -53,6 +56,9 @@ func (e *Endpoint) Provision(ctx caddy.Context) (err error) {
 		if e.api, err = api.Parse(e.Family); err != nil {
 			return err
 		}
+		if err := checkFamily(e.name, e.api); err != nil {
+			return err
+		}
 	}
 	e.gateway, err = caddykit.Gateway(ctx)
 	return err
@@ -64,10 +70,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyh
 	}
 	a := e.api
 	if a == nil {
-		a = api.OpenAI{}
-		if strings.Contains(r.URL.Path, api.OpenRouterPrefix) {
-			a = api.OpenRouter{}
-		}
+		a = defaultFamily(e.name, r)
 	}
 	m := matchEndpoint(e.name, r.URL.Path)
 	if m == nil {
@@ -75,6 +78,35 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyh
 	}
 	m.api = a
 	return serve(e.gateway, w, r, m)
+}
+
+// defaultFamily returns the family of an endpoint whose configuration names none.
+func defaultFamily(name string, r *http.Request) api.API {
+	var byPath api.API = api.OpenAI{}
+	if strings.Contains(r.URL.Path, api.OpenRouterPrefix) {
+		byPath = api.OpenRouter{}
+	}
+	switch {
+	case isAnthropics(name):
+		return api.Anthropic{}
+	case name == modelsEndpoint.name:
+		return api.ByHeader(r.Header, byPath)
+	}
+	return byPath
+}
+
+// checkFamily refuses a family that does not have the endpoint, or that cannot show its answers.
+func checkFamily(name string, a api.API) error {
+	_, anthropic := a.(api.Anthropic)
+	if isAnthropics(name) == anthropic || name == modelsEndpoint.name {
+		return nil
+	}
+	return fmt.Errorf("gatehouse_%s: the family %s does not have it", name, a.Name())
+}
+
+// isAnthropics reports whether only Anthropic's family has an endpoint of this name.
+func isAnthropics(name string) bool {
+	return name == messagesEndpoint.name || name == countEndpoint.name
 }
 
 // endpointNames returns the names in the table, each once.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 )
 
 func TestSingleEndpointsFindNamesInAnyPath(t *testing.T) {
@@ -39,7 +41,7 @@ func TestSingleEndpointsFindNamesInAnyPath(t *testing.T) {
 }
 
 func TestEveryEndpointOfTheTableIsAModule(t *testing.T) {
-	want := []string{"models", "chat", "responses", "providers", "workstations", "vnc_url", "activity", "generation", "key"}
+	want := []string{"models", "chat", "responses", "providers", "messages", "count_tokens", "workstations", "vnc_url", "activity", "generation", "key"}
 	if got := endpointNames(); !slices.Equal(got, want) {
 		t.Errorf("names %v, want %v", got, want)
 	}
@@ -93,7 +95,7 @@ func TestSingleEndpointsAnswerOnOtherPaths(t *testing.T) {
 		}
 		before := len(rows(t, g))
 		a := send(t, e, request(c.method, c.path, "full", ""))
-		if a.Code != c.status || (a.Header().Get(headerGenerationID) != "") != c.generation {
+		if a.Code != c.status || (a.Header().Get(api.GenerationIDHeader) != "") != c.generation {
 			t.Errorf("%s %s at %s: %d %v %s", c.endpoint, c.family, c.path, a.Code, a.Header(), a.Body)
 		}
 		route := ""

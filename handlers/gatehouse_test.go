@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	_ "github.com/caddyserver/caddy/v2/modules/filestorage" // the storage of appContext
 
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
@@ -76,7 +77,7 @@ func TestUnknownPathsBelowThePrefixesAreRefused(t *testing.T) {
 	call(t, g, "POST", "/v1/", "", "").want(t, 404, "unknown_url", "unknown URL (POST /v1/)")
 	a := call(t, g, "GET", "/api/v1/credits", "full", "")
 	a.want(t, 404, "not_found", "unknown URL (GET /api/v1/credits)")
-	if a.Header().Get(headerRequestID) == "" || a.Header().Get(headerGenerationID) == "" {
+	if a.Header().Get(api.RequestIDHeader) == "" || a.Header().Get(api.GenerationIDHeader) == "" {
 		t.Errorf("headers %v", a.Header())
 	}
 	call(t, g, "GET", "/models", "full", "").want(t, 404, "unknown_url", "must end in /v1 (OpenAI) or /api/v1 (OpenRouter)")

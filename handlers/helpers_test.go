@@ -90,6 +90,7 @@ func (m memory) List(context.Context, string, bool) ([]string, error) {
 type setup struct {
 	provider     roundTrip                       // of acme; nil answers {}
 	limits       map[string]*modelcall.KeyLimits // by key
+	dialect      string                          // of acme; "" is openai
 	workstations bool
 	storage      workstation.Storage // nil: one in memory
 	logger       *zap.Logger         // nil: none
@@ -116,7 +117,7 @@ func newGateway(t testing.TB, s setup) *gateway.Gateway {
 		Release: func() {}, Reacquire: func() bool { return false },
 	}
 	acme, err := provider.New(provider.Config{
-		Name: "acme", Endpoints: provider.One("http://acme.invalid/v1", ""), Transport: s.provider, UserAgent: "gatehouse",
+		Name: "acme", Dialect: s.dialect, Endpoints: provider.One("http://acme.invalid/v1", ""), Transport: s.provider, UserAgent: "gatehouse",
 	})
 	must(t, err)
 	c.Providers = []*provider.Provider{acme}

@@ -45,6 +45,25 @@ type pathMatch struct {
 	*match
 }
 
+// matchRequest returns what is served for a request, nil if there is nothing. The lists of models of
+// the families have the same paths; Anthropic's SDKs name their version in a header.
+func matchRequest(r *http.Request) *match {
+	m := matchPath(r.URL.Path)
+	a, ok := api.ByHeader(r.Header, nil).(api.Anthropic)
+	if !ok {
+		return m
+	}
+	if m == nil { // OpenRouter's family has /api/v1/model/
+		if path, ok := strings.CutPrefix(cleanPath(r.URL.Path), "/api/v1/models/"); ok {
+			m = matchPath("/v1/models/" + path)
+		}
+	}
+	if m != nil && m.endpoints[0] == modelsEndpoint {
+		return &match{api: a, endpoints: m.endpoints, name: m.name}
+	}
+	return m
+}
+
 // matchPath returns what is served at a path that net/http has decoded, nil if there is nothing.
 func matchPath(path string) *match {
 	if p := exactPaths[path]; p != nil {

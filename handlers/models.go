@@ -1,7 +1,5 @@
 package handlers
 
-import "github.com/gatehouse-proxy/gatehouse/internal/api"
-
 // serveModels answers with the models that the key can call, or with the one that the path names.
 func serveModels(x *apiRequest) error {
 	if x.name != "" {
@@ -15,7 +13,7 @@ func serveModels(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	page, err := api.ParsePage(q)
+	page, err := x.api.ParsePage(q)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
@@ -45,7 +44,7 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, m *match)
 		return nil
 	}
 	route := routeName(m.api, e)
-	caller, err := authenticated(g, r)
+	caller, err := authenticated(g, r, m.api)
 	if err != nil { // 401
 		x.unauthenticated(route, err)
 		return nil
@@ -77,20 +76,10 @@ func refuse(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, a api.AP
 	return nil
 }
 
-// Headers of every answer.
-const (
-	headerRequestID    = "X-Request-Id"
-	headerGenerationID = "X-Generation-Id"
-)
-
 func newRequest(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, a api.API) *apiRequest {
 	x := &apiRequest{w: w, r: r, gateway: g, api: a, ids: newIDs(g)}
 	x.ids.Client = clientRequestID(r.Header)
-	h := w.Header()
-	h[headerRequestID] = []string{x.ids.RequestID}
-	if a.ShowsGenerationID() {
-		h[headerGenerationID] = []string{x.ids.GenerationID}
-	}
+	a.ShowIDs(w.Header(), x.ids)
 	return x
 }
 
@@ -121,47 +110,12 @@ const maxClientID = 128
 func clientRequestID(h http.Header) string {
 	id := h.Get("X-Client-Request-Id")
 	if id == "" {
-		id = h.Get(headerRequestID)
+		id = h.Get(api.RequestIDHeader)
 	}
 	if len(id) > maxClientID || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return ""
 	}
 	return id
-}
-
-type callerKey struct{}
-
-// authenticated returns the caller that gatehouse_auth has found, or that the request's own bearer
-// token names.
-func authenticated(g *gateway.Gateway, r *http.Request) (modelcall.Caller, error) {
-	if c, ok := r.Context().Value(callerKey{}).(modelcall.Caller); ok {
-		return c, nil
-	}
-	return g.Authenticate(bearer(r.Header))
-}
-
-// withCaller returns the request for the next handler: its context has the caller, and its header
-// has no key.
-func withCaller(r *http.Request, c modelcall.Caller) *http.Request {
-	return withoutKey(context.WithValue(r.Context(), callerKey{}, c), r)
-}
-
-// withoutKey returns the request with this context and a header of its own that has no key.
-func withoutKey(ctx context.Context, r *http.Request) *http.Request {
-	r = r.WithContext(ctx)
-	r.Header = r.Header.Clone()
-	r.Header.Del("Authorization")
-	return r
-}
-
-// bearer returns the token of the Authorization header (RFC 6750, 2.1). The scheme's case does not
-// matter.
-func bearer(h http.Header) string {
-	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
 }
 
 // showPlaceholders lets the site's own configuration use facts of the request (log fields,

@@ -10,6 +10,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 )
 
 const hello = `{"model":"acme/m","messages":[{"role":"user","content":"hello"}]}`
@@ -55,7 +57,7 @@ func TestRefusedRequestsLeaveTheirRecord(t *testing.T) {
 	a := send(t, &Gatehouse{gateway: g}, r)
 	a.want(t, 403, "insufficient_scope", "")
 	found := rows(t, g)
-	if len(found) != 1 || found[0].RequestID != a.Header().Get(headerRequestID) || found[0].ClientRequestID != "mine" ||
+	if len(found) != 1 || found[0].RequestID != a.Header().Get(api.RequestIDHeader) || found[0].ClientRequestID != "mine" ||
 		found[0].Route != "GET /v1/models" || found[0].Family != "openai" || found[0].Status != 403 {
 		t.Errorf("rows %+v", found)
 	}
@@ -68,7 +70,7 @@ func TestRefusedRequestsLeaveTheirRecord(t *testing.T) {
 	if len(refused) != 1 {
 		t.Fatalf("logs %v", logs.All())
 	}
-	if f := refused[0].ContextMap(); f["request_id"] != a.Header().Get(headerRequestID) || f["remote"] != r.RemoteAddr || f["route"] != "GET /v1/models" {
+	if f := refused[0].ContextMap(); f["request_id"] != a.Header().Get(api.RequestIDHeader) || f["remote"] != r.RemoteAddr || f["route"] != "GET /v1/models" {
 		t.Errorf("log %v", f)
 	}
 }
@@ -84,7 +86,7 @@ func TestCallsAndChangesAreRecordedWhenTheySucceed(t *testing.T) {
 	}{
 		{"GET", "/v1/models", "", ""},
 		{"GET", "/api/v1/activity", "", ""},
-		{"GET", "/api/v1/generation?id=" + made.Header().Get(headerGenerationID), "", ""},
+		{"GET", "/api/v1/generation?id=" + made.Header().Get(api.GenerationIDHeader), "", ""},
 		{"GET", "/api/v1/key", "", ""},
 		{"GET", "/v1/workstations", "", ""},
 		{"GET", "/v1/workstations/desk1", "", ""},
@@ -122,7 +124,7 @@ func TestRequestsHaveTwoIDs(t *testing.T) {
 			t.Errorf("%q is not of the form %s", id, form)
 		}
 	}
-	if a := call(t, g, "GET", "/v1/models", "full", ""); a.Header().Get(headerGenerationID) != "" {
+	if a := call(t, g, "GET", "/v1/models", "full", ""); a.Header().Get(api.GenerationIDHeader) != "" {
 		t.Errorf("OpenAI's clients got a generation: %v", a.Header())
 	}
 }
@@ -174,7 +176,7 @@ func TestPlaceholdersShowTheRequest(t *testing.T) {
 	for name, want := range map[string]string{
 		"http.auth.user.id": "other", "http.gatehouse.key": "other", "http.gatehouse.tenant": "other",
 		"http.gatehouse.model": "acme/x", "http.gatehouse.provider": "", "http.gatehouse.code": "model_not_found",
-		"http.gatehouse.request_id": a.Header().Get(headerRequestID),
+		"http.gatehouse.request_id": a.Header().Get(api.RequestIDHeader),
 	} {
 		if got, known := repl.GetString(name); got != want || !known {
 			t.Errorf("{%s}: %q, %v, want %q", name, got, known, want)

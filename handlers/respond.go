@@ -53,13 +53,11 @@ func (x *apiRequest) writeError(e *apierror.Error) {
 			h.Set("Retry-After-Ms", strconv.FormatInt(api.Milliseconds(wait), 10))
 		}
 	}
-	if e.Rate != nil {
-		x.api.ShowRefusedRate(h, e.Rate, x.gateway.Requests().Now())
-	}
+	x.api.ShowRefusal(h, e, x.gateway.Requests().Now())
 	if e.Final() {
 		h.Set("X-Should-Retry", "false")
 	}
-	x.writeJSON(e.HTTPStatus(), x.api.AppendError(nil, e))
+	x.writeJSON(e.HTTPStatus(), x.api.AppendError(nil, e, x.ids.RequestID))
 }
 
 // seconds rounds a wait up. The default wait of a 5xx is spread over twice its length, so that

@@ -61,7 +61,7 @@ func TestRefusalsHaveTheHeadersOfTheirCode(t *testing.T) {
 		x := newRequest(g, a, request("GET", "/", "", ""), apiOf(t, c.family))
 		x.writeError(&c.e)
 		h := a.Header()
-		if a.Code != c.status || !strings.Contains(a.Body.String(), `"error":{`) || len(h[headerRequestID]) != 1 {
+		if a.Code != c.status || !strings.Contains(a.Body.String(), `"error":{`) || len(h[api.RequestIDHeader]) != 1 {
 			t.Errorf("%s: %d %v %s", c.e.Code, a.Code, h, a.Body)
 		}
 		for _, name := range dependent {

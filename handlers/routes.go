@@ -19,6 +19,8 @@ type endpoint struct {
 var (
 	chatEndpoint       = &endpoint{"chat", http.MethodPost, keys.ChatWrite, true, serveChat}
 	responsesEndpoint  = &endpoint{"responses", http.MethodPost, keys.ChatWrite, true, serveResponses}
+	messagesEndpoint   = &endpoint{"messages", http.MethodPost, keys.ChatWrite, true, serveMessages}
+	countEndpoint      = &endpoint{"count_tokens", http.MethodPost, keys.ChatWrite, true, serveCountTokens}
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	activityEndpoint   = &endpoint{"activity", http.MethodGet, keys.ActivityRead, false, serveActivity}
 	generationEndpoint = &endpoint{"generation", http.MethodGet, keys.ActivityRead, false, serveGeneration}
@@ -50,6 +52,8 @@ var routes = []route{
 	{"/v1/chat/completions", api.OpenAI{}, chatEndpoint},
 	{"/v1/responses", api.OpenAI{}, responsesEndpoint},
 	{"/v1/providers", api.OpenAI{}, providersEndpoint},
+	{"/v1/messages", api.Anthropic{}, messagesEndpoint},
+	{"/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},
 
 	{"/v1/workstations", api.OpenAI{}, listEndpoint},
 	{"/v1/workstations/{id}", api.OpenAI{}, showEndpoint},
@@ -63,6 +67,8 @@ var routes = []route{
 	{"/api/v1/model/", api.OpenRouter{}, modelsEndpoint},
 	{"/api/v1/chat/completions", api.OpenRouter{}, chatEndpoint},
 	{"/api/v1/responses", api.OpenRouter{}, responsesEndpoint},
+	{"/api/v1/messages", api.Anthropic{}, messagesEndpoint},
+	{"/api/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},
 	{"/api/v1/activity", api.OpenRouter{}, activityEndpoint},
 	{"/api/v1/generation", api.OpenRouter{}, generationEndpoint},
 	{"/api/v1/key", api.OpenRouter{}, keyEndpoint},
@@ -78,6 +84,7 @@ var routeNames = func() map[familyEndpoint]string {
 			m[key] = r.endpoint.method + " " + r.path
 		}
 	}
+	m[familyEndpoint{api.Anthropic{}.Name(), modelsEndpoint}] = "GET /v1/models" // see matchRequest
 	return m
 }()
 

@@ -1,10 +1,11 @@
 // Package api is how the SDKs of each family want to be answered: errors, rates, model lists and
-// chat answers. The Responses API has the same shapes in both families.
+// chat answers. The Responses API has the same shapes in the families of OpenAI and OpenRouter.
 package api
 
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -18,16 +19,26 @@ type API interface {
 	modelcall.API
 	// Name is the family's name in records and in the configuration.
 	Name() string
-	// ShowsGenerationID reports whether the family's clients look for X-Generation-Id.
-	ShowsGenerationID() bool
-	AppendError(dst []byte, e *apierror.Error) []byte
-	// ShowRefusedRate sets the headers that show a rate in the 429 that it led to.
-	ShowRefusedRate(h http.Header, r *apierror.Rate, now time.Time)
+	// ShowIDs sets the headers by which the family's clients name a request.
+	ShowIDs(h http.Header, ids modelcall.IDs)
+	// AppendError appends the body of a refusal. RequestID is the gateway's.
+	AppendError(dst []byte, e *apierror.Error, requestID string) []byte
+	// ShowRefusal sets the headers of a refusal that only this family has: a rate, in the 429 that it
+	// led to.
+	ShowRefusal(h http.Header, e *apierror.Error, now time.Time)
+	// ParsePage reads which part of the list of models is asked for. The error is a 400.
+	ParsePage(q url.Values) (Page, error)
 	AppendModel(dst []byte, m catalog.Model) []byte
 	AppendModels(dst []byte, models []catalog.Model, p Page) []byte
 }
 
-// The prefixes of the families. All paths below them belong to the gateway, unknown ones too.
+// The headers that name a request.
+const (
+	RequestIDHeader    = "X-Request-Id"
+	GenerationIDHeader = "X-Generation-Id"
+)
+
+// The prefixes of the families, below which Anthropic's SDKs have their paths too. All paths below them belong to the gateway, unknown ones too.
 const (
 	OpenAIPrefix     = "/v1/"
 	OpenRouterPrefix = "/api/v1/"
@@ -46,10 +57,10 @@ func Of(path string) (a API, ok bool) {
 
 // Parse returns the family of a name.
 func Parse(name string) (API, error) {
-	for _, a := range []API{OpenAI{}, OpenRouter{}} {
+	for _, a := range []API{OpenAI{}, OpenRouter{}, Anthropic{}} {
 		if a.Name() == name {
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("unknown family %q; known families: openai, openrouter", name)
+	return nil, fmt.Errorf("unknown family %q; known families: openai, openrouter, anthropic", name)
 }

@@ -1,17 +1,30 @@
 package api
 
 import (
+	"maps"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
 func TestParseFamily(t *testing.T) {
-	for name, ids := range map[string]bool{"openai": false, "openrouter": true} {
-		if f, err := Parse(name); err != nil || f.Name() != name || f.ShowsGenerationID() != ids {
-			t.Errorf("%s: %v, %v", name, f, err)
+	for name, headers := range map[string]string{
+		"openai": "X-Request-Id", "openrouter": "X-Generation-Id X-Request-Id", "anthropic": "Request-Id X-Request-Id",
+	} {
+		h := http.Header{}
+		f, err := Parse(name)
+		if err != nil || f.Name() != name {
+			t.Fatalf("%s: %v, %v", name, f, err)
+		}
+		f.ShowIDs(h, modelcall.IDs{RequestID: "req_1", GenerationID: "gen-1"})
+		if shown := strings.Join(slices.Sorted(maps.Keys(h)), " "); shown != headers {
+			t.Errorf("%s: %s, want %s", name, shown, headers)
 		}
 	}
-	if _, err := Parse("OpenAI"); err == nil || !strings.Contains(err.Error(), `unknown family "OpenAI"; known families: openai, openrouter`) {
+	if _, err := Parse("OpenAI"); err == nil || !strings.Contains(err.Error(), `unknown family "OpenAI"; known families: openai, openrouter, anthropic`) {
 		t.Errorf("error %v", err)
 	}
 }

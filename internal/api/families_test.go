@@ -34,9 +34,9 @@ func want(t *testing.T, got []byte, text string) {
 
 func TestErrorsHaveTheFamilysShape(t *testing.T) {
 	e := apierror.New(apierror.ModelNotFound, `no "x"`).WithParam("model")
-	want(t, OpenAI{}.AppendError([]byte(">"), e),
+	want(t, OpenAI{}.AppendError([]byte(">"), e, "req_1"),
 		`>{"error":{"message":"no \"x\"","type":"invalid_request_error","param":"model","code":"model_not_found"}}`)
-	want(t, OpenRouter{}.AppendError([]byte(">"), e),
+	want(t, OpenRouter{}.AppendError([]byte(">"), e, "req_1"),
 		`>{"error":{"code":404,"message":"no \"x\"","metadata":{"error_type":"not_found","param":"model"}}}`)
 }
 
@@ -174,8 +174,8 @@ var noon = time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC)
 func TestRatesHaveTheFamilysHeaders(t *testing.T) {
 	requests := &apierror.Rate{Limit: 60, Remaining: 59, Reset: time.Second}
 	tokens := &apierror.Rate{Limit: 1000, Remaining: 7, Reset: 90 * time.Second, Tokens: true}
-	show := func(h http.Header, a API, r *apierror.Rate) { a.ShowRate(h, r) }
-	refuse := func(h http.Header, a API, r *apierror.Rate) { a.ShowRefusedRate(h, r, noon) }
+	show := func(h http.Header, a API, r *apierror.Rate) { a.ShowRate(h, r, noon) }
+	refuse := func(h http.Header, a API, r *apierror.Rate) { a.ShowRefusal(h, &apierror.Error{Rate: r}, noon) }
 	for _, c := range []struct {
 		api  API
 		set  func(http.Header, API, *apierror.Rate)

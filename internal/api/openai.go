@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/http"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
@@ -13,11 +15,13 @@ type OpenAI struct{}
 // Name implements [API].
 func (OpenAI) Name() string { return "openai" }
 
-// ShowsGenerationID implements [API].
-func (OpenAI) ShowsGenerationID() bool { return false }
+// ShowIDs implements [API].
+func (OpenAI) ShowIDs(h http.Header, ids modelcall.IDs) { h[RequestIDHeader] = []string{ids.RequestID} }
 
 // AppendError implements [API].
-func (OpenAI) AppendError(dst []byte, e *apierror.Error) []byte { return openai.AppendError(dst, e) }
+func (OpenAI) AppendError(dst []byte, e *apierror.Error, _ string) []byte {
+	return openai.AppendError(dst, e)
+}
 
 // ChatResult implements [modelcall.API].
 func (OpenAI) ChatResult(dst, body []byte, call openai.Call, _ modelcall.Pricer) ([]byte, openai.Summary, error) {

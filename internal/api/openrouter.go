@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"net/url"
 	"strconv"
 
@@ -17,11 +18,14 @@ type OpenRouter struct{}
 // Name implements [API].
 func (OpenRouter) Name() string { return "openrouter" }
 
-// ShowsGenerationID implements [API].
-func (OpenRouter) ShowsGenerationID() bool { return true }
+// ShowIDs implements [API].
+func (OpenRouter) ShowIDs(h http.Header, ids modelcall.IDs) {
+	h[RequestIDHeader] = []string{ids.RequestID}
+	h[GenerationIDHeader] = []string{ids.GenerationID}
+}
 
 // AppendError implements [API].
-func (OpenRouter) AppendError(dst []byte, e *apierror.Error) []byte {
+func (OpenRouter) AppendError(dst []byte, e *apierror.Error, _ string) []byte {
 	return openrouter.AppendError(dst, e)
 }
 

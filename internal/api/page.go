@@ -2,46 +2,84 @@ package api
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 )
 
-// The sizes of a page of OpenRouter's model list.
+// The sizes of a page of a list of models.
 const (
-	defaultPage = 500
-	maxPage     = 1000
+	openrouterPage = 500
+	anthropicPage  = 20
+	maxPage        = 1000
 )
 
 // Page is the part of a list that was asked for.
-type Page struct{ Offset, Limit int }
-
-// ParsePage reads offset and limit. OpenRouter's Go SDK asks for pages until one is empty: it would
-// never end if an offset were ignored. The error is a 400.
-func ParsePage(q url.Values) (Page, error) {
-	p := Page{Limit: defaultPage}
-	for _, field := range []struct {
-		name     string
-		dst      *int
-		min, max int
-	}{{"offset", &p.Offset, 0, catalog.MaxModels}, {"limit", &p.Limit, 1, maxPage}} {
-		text := q.Get(field.name)
-		if text == "" {
-			continue
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil || n < field.min {
-			return p, apierror.New(apierror.InvalidValue, "%s must be a whole number of at least %d", field.name, field.min).WithParam(field.name)
-		}
-		*field.dst = min(n, field.max)
-	}
-	return p, nil
+type Page struct {
+	Offset, Limit int
+	After, Before string // the page follows, or ends at, the model of this ID
 }
 
-// of returns the page's part of a list, and whether more follows.
+// ParsePage implements [API]. The family's SDKs know no pages, so the page has no effect.
+func (OpenAI) ParsePage(q url.Values) (Page, error) { return offsetPage(q) }
+
+// ParsePage implements [API]. OpenRouter's Go SDK asks for pages until one is empty: it would never
+// end if an offset were ignored.
+func (OpenRouter) ParsePage(q url.Values) (Page, error) { return offsetPage(q) }
+
+func offsetPage(q url.Values) (Page, error) {
+	p := Page{Limit: openrouterPage}
+	err := pageNumber(q, "offset", &p.Offset, 0, catalog.MaxModels)
+	if err == nil {
+		err = pageNumber(q, "limit", &p.Limit, 1, maxPage)
+	}
+	return p, err
+}
+
+// ParsePage implements [API]. A model that is gone has its old position all the same.
+func (Anthropic) ParsePage(q url.Values) (Page, error) {
+	p := Page{Limit: anthropicPage, After: q.Get("after_id"), Before: q.Get("before_id")}
+	if p.After != "" && p.Before != "" {
+		return p, apierror.New(apierror.InvalidValue, "only one of after_id and before_id is possible").WithParam("before_id")
+	}
+	return p, pageNumber(q, "limit", &p.Limit, 1, maxPage)
+}
+
+// pageNumber reads one number of a query, which may be absent. A larger one than most counts as most.
+func pageNumber(q url.Values, name string, dst *int, least, most int) error {
+	text := q.Get(name)
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least {
+		return apierror.New(apierror.InvalidValue, "%s must be a whole number of at least %d", name, least).WithParam(name)
+	}
+	*dst = min(n, most)
+	return nil
+}
+
+// of returns the page's part of a list, which is sorted by ID, and whether more follows in the
+// direction of the page.
 func (p Page) of(models []catalog.Model) (part []catalog.Model, more bool) {
+	at := func(id string) (int, bool) {
+		return slices.BinarySearchFunc(models, id, func(m catalog.Model, id string) int { return strings.Compare(m.ID, id) })
+	}
+	if p.Before != "" {
+		to, _ := at(p.Before)
+		from := max(to-p.Limit, 0)
+		return models[from:to], from > 0
+	}
 	from := min(p.Offset, len(models))
+	if p.After != "" {
+		i, found := at(p.After)
+		if from = i; found {
+			from++
+		}
+	}
 	to := min(from+p.Limit, len(models))
 	return models[from:to], to < len(models)
 }

@@ -11,15 +11,15 @@ import (
 
 func TestParsePage(t *testing.T) {
 	for query, want := range map[string]Page{
-		"":                           {0, 500},
-		"offset=3&limit=2":           {3, 2},
-		"limit=1000000":              {0, 1000},
-		"offset=1000000000":          {catalog.MaxModels, 500},
-		"offset=0&limit=1":           {0, 1},
-		"category=programming&foo=1": {0, 500},
+		"":                           {Offset: 0, Limit: 500},
+		"offset=3&limit=2":           {Offset: 3, Limit: 2},
+		"limit=1000000":              {Offset: 0, Limit: 1000},
+		"offset=1000000000":          {Offset: catalog.MaxModels, Limit: 500},
+		"offset=0&limit=1":           {Offset: 0, Limit: 1},
+		"category=programming&foo=1": {Offset: 0, Limit: 500},
 	} {
 		values, _ := url.ParseQuery(query)
-		if got, err := ParsePage(values); got != want || err != nil {
+		if got, err := offsetPage(values); got != want || err != nil {
 			t.Errorf("%q: %+v, %v, want %+v", query, got, err, want)
 		}
 	}
@@ -28,7 +28,7 @@ func TestParsePage(t *testing.T) {
 		"limit=99999999999999999999": "limit",
 	} {
 		values, _ := url.ParseQuery(query)
-		_, err := ParsePage(values)
+		_, err := offsetPage(values)
 		if e := apierror.From(err); err == nil || e.Code != apierror.InvalidValue || e.Param != param {
 			t.Errorf("%q: %v", query, err)
 		}

@@ -16,6 +16,12 @@ import (
 //	  x-ratelimit-reset-requests      1s, 6m0s, 12ms          X-RateLimit-Reset      Unix milliseconds
 //	  the same with -tokens
 //
+//	Messages, on every answer to a model call under a rate
+//	  anthropic-ratelimit-requests-limit      60
+//	  anthropic-ratelimit-requests-remaining  59
+//	  anthropic-ratelimit-requests-reset      2026-03-18T12:00:01Z
+//	  the same with tokens
+//
 // Of several rates the one with the least remaining is shown.
 
 // rateHeaders are the canonical names of one kind of rate.
@@ -25,10 +31,13 @@ var (
 	requestHeaders = rateHeaders{"X-Ratelimit-Limit-Requests", "X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"}
 	tokenHeaders   = rateHeaders{"X-Ratelimit-Limit-Tokens", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"}
 	plainHeaders   = rateHeaders{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
+
+	anthropicRequests = rateHeaders{"Anthropic-Ratelimit-Requests-Limit", "Anthropic-Ratelimit-Requests-Remaining", "Anthropic-Ratelimit-Requests-Reset"}
+	anthropicTokens   = rateHeaders{"Anthropic-Ratelimit-Tokens-Limit", "Anthropic-Ratelimit-Tokens-Remaining", "Anthropic-Ratelimit-Tokens-Reset"}
 )
 
 // ShowRate implements [modelcall.API].
-func (OpenAI) ShowRate(h http.Header, r *apierror.Rate) {
+func (OpenAI) ShowRate(h http.Header, r *apierror.Rate, _ time.Time) {
 	names := &requestHeaders
 	if r.Tokens {
 		names = &tokenHeaders
@@ -36,15 +45,21 @@ func (OpenAI) ShowRate(h http.Header, r *apierror.Rate) {
 	names.set(h, r, resetText(r.Reset))
 }
 
-// ShowRefusedRate implements [API].
-func (a OpenAI) ShowRefusedRate(h http.Header, r *apierror.Rate, _ time.Time) { a.ShowRate(h, r) }
+// ShowRefusal implements [API].
+func (a OpenAI) ShowRefusal(h http.Header, e *apierror.Error, now time.Time) {
+	if e.Rate != nil {
+		a.ShowRate(h, e.Rate, now)
+	}
+}
 
 // ShowRate implements [modelcall.API]. The family shows a rate only if it refuses.
-func (OpenRouter) ShowRate(http.Header, *apierror.Rate) {}
+func (OpenRouter) ShowRate(http.Header, *apierror.Rate, time.Time) {}
 
-// ShowRefusedRate implements [API].
-func (OpenRouter) ShowRefusedRate(h http.Header, r *apierror.Rate, now time.Time) {
-	plainHeaders.set(h, r, strconv.FormatInt(now.Add(r.Reset).UnixMilli(), 10))
+// ShowRefusal implements [API].
+func (OpenRouter) ShowRefusal(h http.Header, e *apierror.Error, now time.Time) {
+	if r := e.Rate; r != nil {
+		plainHeaders.set(h, r, strconv.FormatInt(now.Add(r.Reset).UnixMilli(), 10))
+	}
 }
 
 func (n *rateHeaders) set(h http.Header, r *apierror.Rate, reset string) {

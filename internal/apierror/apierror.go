@@ -3,8 +3,8 @@
 // Everything a client reads about a failure is a [Code] of this package and a message written by
 // the gateway. A package that refuses a call returns an [*Error]. Any other error is the gateway's
 // own bug: the client sees "internal", and the error is only logged. One [table] maps codes to the
-// HTTP status and to the error types of both APIs, OpenAI's (/v1) and OpenRouter's (/api/v1), so
-// that "why is this a 401" has one answer.
+// HTTP status and to the error types of the APIs, OpenAI's (/v1), OpenRouter's (/api/v1) and
+// Anthropic's (Messages), so that "why is this a 401" has one answer.
 package apierror
 
 import (
@@ -40,6 +40,9 @@ type Error struct {
 	// Reasons are the classes of a guardrail's matches (metadata.reasons on /api/v1).
 	Reasons []string
 
+	// Own is the provider's own wording, for callers who match it. Only the Messages API shows it.
+	Own *Wording
+
 	// Rate is the rate that refused, for the headers of a 429.
 	Rate *Rate
 
@@ -52,6 +55,9 @@ type Error struct {
 	// Cause is logged, never shown.
 	Cause error
 }
+
+// Wording is type and message of a provider's refusal of a request, redacted.
+type Wording struct{ Type, Message string }
 
 // Rate is the state of a rate limit, as shown in headers.
 type Rate struct {
@@ -103,6 +109,9 @@ func (e *Error) Type() string { return e.row().openaiType }
 
 // OpenRouterType is `error.metadata.error_type` of the OpenRouter API.
 func (e *Error) OpenRouterType() string { return e.row().openrouterType }
+
+// AnthropicType is `error.type` of the Messages API.
+func (e *Error) AnthropicType() string { return e.row().anthropicType }
 
 // Retry returns how long the client should wait before it tries again, 0 if no Retry-After is sent.
 func (e *Error) Retry() time.Duration {

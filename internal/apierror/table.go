@@ -47,6 +47,7 @@ const (
 	UpstreamQuota       Code = "upstream_quota_exhausted"
 	UpstreamError       Code = "upstream_error"
 	UpstreamTimeout     Code = "upstream_timeout"
+	UpstreamOverloaded  Code = "upstream_overloaded"
 
 	// A provider's own verdict on the request, kept with its status.
 	UpstreamRejected      Code = "upstream_rejected"
@@ -76,12 +77,17 @@ const (
 	serverError    = "server_error"
 	rateLimitError = "rate_limit_error"
 	noQuota        = "insufficient_quota"
+	notFound       = "not_found_error" // the following are of the Messages API only
+	apiError       = "api_error"
+	overloaded     = "overloaded_error"
+	noBilling      = "billing_error"
 )
 
 type row struct {
 	status         int
 	openaiType     string
 	openrouterType string
+	anthropicType  string
 	retryAfter     time.Duration
 	final          bool
 }
@@ -90,53 +96,54 @@ type row struct {
 // permanent refusal is never 5xx: the OpenRouter SDKs repeat a 5xx for an hour. 408 and 409, which
 // the OpenAI SDKs repeat, are not used, except for a 409 that says it is final.
 var table = map[Code]row{
-	InvalidJSON:          {400, invalidRequest, "invalid_request", 0, false},
-	InvalidValue:         {400, invalidRequest, "invalid_request", 0, false},
-	MissingParameter:     {400, invalidRequest, "invalid_request", 0, false},
-	UnsupportedParameter: {400, invalidRequest, "invalid_request", 0, false},
-	PreviousNotFound:     {400, invalidRequest, "invalid_request", 0, false},
-	RequestTimeout:       {400, invalidRequest, "invalid_request", 0, false},
+	InvalidJSON:          {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	InvalidValue:         {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	MissingParameter:     {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	UnsupportedParameter: {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	PreviousNotFound:     {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	RequestTimeout:       {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
 
-	BudgetExceeded: {402, noQuota, "payment_required", 0, false},
-	CannotBePriced: {402, noQuota, "payment_required", 0, false},
+	BudgetExceeded: {402, noQuota, "payment_required", noBilling, 0, false},
+	CannotBePriced: {402, noQuota, "payment_required", noBilling, 0, false},
 
-	InvalidAPIKey:     {401, invalidRequest, "authentication", 0, false},
-	InsufficientScope: {403, "permission_error", "permission_denied", 0, false},
+	InvalidAPIKey:     {401, invalidRequest, "authentication", "authentication_error", 0, false},
+	InsufficientScope: {403, "permission_error", "permission_denied", "permission_error", 0, false},
 
-	UnknownURL:       {404, invalidRequest, "not_found", 0, false},
-	ModelNotFound:    {404, invalidRequest, "not_found", 0, false},
-	ModelNotCallable: {404, invalidRequest, "not_found", 0, false},
-	NotFound:         {404, invalidRequest, "not_found", 0, false},
+	UnknownURL:       {404, invalidRequest, "not_found", notFound, 0, false},
+	ModelNotFound:    {404, invalidRequest, "not_found", notFound, 0, false},
+	ModelNotCallable: {404, invalidRequest, "not_found", notFound, 0, false},
+	NotFound:         {404, invalidRequest, "not_found", notFound, 0, false},
 
-	MethodNotAllowed:    {405, invalidRequest, "invalid_request", 0, false},
-	UpgradeRequired:     {426, invalidRequest, "invalid_request", 0, false},
-	UnsupportedEncoding: {415, invalidRequest, "invalid_request", 0, false},
-	RequestTooLarge:     {413, invalidRequest, "payload_too_large", 0, false},
+	MethodNotAllowed:    {405, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	UpgradeRequired:     {426, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	UnsupportedEncoding: {415, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	RequestTooLarge:     {413, invalidRequest, "payload_too_large", "request_too_large", 0, false},
 
-	WorkstationConflict:       {409, invalidRequest, "invalid_request", 0, true},
-	WorkstationTokensExceeded: {429, rateLimitError, "rate_limit_exceeded", time.Minute, true},
-	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", time.Minute, true},
-	StorageUnavailable:        {503, serverError, "provider_overloaded", 10 * time.Second, false},
+	WorkstationConflict:       {409, invalidRequest, "invalid_request", invalidRequest, 0, true},
+	WorkstationTokensExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
+	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
+	StorageUnavailable:        {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
 
-	GatewayBusy:              {429, rateLimitError, "rate_limit_exceeded", time.Second, false},
-	RateLimitExceeded:        {429, rateLimitError, "rate_limit_exceeded", 0, false},
-	ConcurrencyLimitExceeded: {429, rateLimitError, "rate_limit_exceeded", time.Second, false},
+	GatewayBusy:              {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Second, false},
+	RateLimitExceeded:        {429, rateLimitError, "rate_limit_exceeded", rateLimitError, 0, false},
+	ConcurrencyLimitExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Second, false},
 
-	UpstreamRateLimited: {429, rateLimitError, "rate_limit_exceeded", time.Second, false},
-	UpstreamAuth:        {502, serverError, "provider_unavailable", time.Minute, true},
-	UpstreamQuota:       {502, serverError, "provider_unavailable", time.Minute, true},
-	UpstreamError:       {502, serverError, "provider_unavailable", 10 * time.Second, false},
-	UpstreamTimeout:     {502, serverError, "timeout", 10 * time.Second, false},
+	UpstreamRateLimited: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Second, false},
+	UpstreamAuth:        {502, serverError, "provider_unavailable", apiError, time.Minute, true},
+	UpstreamQuota:       {502, serverError, "provider_unavailable", apiError, time.Minute, true},
+	UpstreamError:       {502, serverError, "provider_unavailable", apiError, 10 * time.Second, false},
+	UpstreamTimeout:     {502, serverError, "timeout", apiError, 10 * time.Second, false},
+	UpstreamOverloaded:  {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
 
-	UpstreamRejected:      {400, invalidRequest, "invalid_request", 0, false},
-	ContextLengthExceeded: {400, invalidRequest, "context_length_exceeded", 0, false},
-	ProviderContentPolicy: {422, invalidRequest, "content_policy_violation", 0, false},
-	GuardrailBlocked:      {422, invalidRequest, "content_policy_violation", 0, false},
+	UpstreamRejected:      {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	ContextLengthExceeded: {400, invalidRequest, "context_length_exceeded", invalidRequest, 0, false},
+	ProviderContentPolicy: {422, invalidRequest, "content_policy_violation", invalidRequest, 0, false},
+	GuardrailBlocked:      {422, invalidRequest, "content_policy_violation", invalidRequest, 0, false},
 
-	NoProvider:           {503, serverError, "provider_overloaded", 10 * time.Second, false},
-	LedgerUnavailable:    {503, serverError, "provider_overloaded", 10 * time.Second, false},
-	GuardrailUnavailable: {503, serverError, "provider_overloaded", 10 * time.Second, false},
-	ShuttingDown:         {503, serverError, "provider_overloaded", time.Second, false},
+	NoProvider:           {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
+	LedgerUnavailable:    {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
+	GuardrailUnavailable: {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},
+	ShuttingDown:         {503, serverError, "provider_overloaded", overloaded, time.Second, false},
 
-	Internal: {500, serverError, "server", 0, false},
+	Internal: {500, serverError, "server", apiError, 0, false},
 }

@@ -29,7 +29,7 @@ func TestEveryCodeKeepsItsAnswer(t *testing.T) {
 	}
 	for _, code := range slices.Sorted(maps.Keys(table)) {
 		e := New(code, "no")
-		got := fmt.Sprintf("%s %d %s %s %v %t", code, e.HTTPStatus(), e.Type(), e.OpenRouterType(), e.Retry(), e.Final())
+		got := fmt.Sprintf("%s %d %s %s %s %v %t", code, e.HTTPStatus(), e.Type(), e.OpenRouterType(), e.AnthropicType(), e.Retry(), e.Final())
 		if got != want[string(code)] {
 			t.Errorf("the answer is  %s\nthe file says %q", got, want[string(code)])
 		}

@@ -23,8 +23,10 @@ const (
 
 // Operations a model can serve, for Model.Serves.
 const (
-	OpChat      = "chat"
-	OpResponses = "responses"
+	OpChat        = "chat"
+	OpResponses   = "responses"
+	OpMessages    = "messages"
+	OpCountTokens = "count_tokens"
 )
 
 // Model is one model as lists show it and as the router finds it. Values that Catalog returns share
@@ -47,13 +49,16 @@ type Model struct {
 	Moderated           bool     // the provider filters content on its own
 	OwnedBy             string   // Resolve and List fill in Provider
 	Known               bool     // a file, the provider or its block names it; false for names that only `*` admits
+
+	// Capabilities replaces those of the model's name; nil: see MessagesRules.
+	Capabilities *Capabilities
 }
 
-// Serves reports whether the model can be called by an operation, OpChat or OpResponses. A chat
-// model serves both (package provider translates if necessary), a responses model only its own.
+// Serves reports whether the model can be called by an operation, one of the Op constants. A chat
+// model serves all (package provider translates if necessary), a responses model only its own.
 func (m Model) Serves(op string) bool {
 	switch op {
-	case OpChat:
+	case OpChat, OpMessages, OpCountTokens:
 		return m.Mode == ModeChat || m.Mode == ""
 	case OpResponses:
 		return m.Mode == ModeChat || m.Mode == ModeResponses || m.Mode == ""
@@ -78,6 +83,7 @@ func (m Model) over(base Model) Model {
 	fill(&m.MaxOutput, base.MaxOutput)
 	fill(&m.Price, base.Price)
 	fill(&m.OwnedBy, base.OwnedBy)
+	fill(&m.Capabilities, base.Capabilities)
 	if m.InputModalities == nil {
 		m.InputModalities = base.InputModalities
 	}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,6 +61,17 @@ func ParseDiscovered(provider string, data []byte) (models []Model, odd, err err
 	return nil, nil, errors.New(`list of models has no "data"`)
 }
 
+// NextPage returns the id after which the next page of a provider's list begins, "" for the last page
+// or one that is no list. After is the id after which this page began: a list that stays there would
+// have no end.
+func NextPage(data []byte, after string) string {
+	f := record(data)
+	if next := f.text("last_id"); f.flag("has_more") && next != after && len(next) <= MaxNameBytes {
+		return next
+	}
+	return ""
+}
+
 // listed parses the entries of a list of models, sorted by ID. odd names unreadable entries. A
 // model with an odd price has an unknown price.
 func listed(provider string, list []json.RawMessage) (models []Model, odd error) {
@@ -92,17 +104,20 @@ func listedModel(provider string, f facts) (Model, error) {
 		return Model{}, err
 	}
 	architecture, top := f.object("architecture"), f.object("top_provider")
-	outputs := architecture.texts("output_modalities")
+	outputs, inputs := architecture.texts("output_modalities"), architecture.texts("input_modalities")
+	if inputs == nil {
+		inputs = f.anthropicInputs()
+	}
 	price, err := listedPrice(name, f.object("pricing"), outputs)
 	return Model{
 		ID: provider + "/" + name, Provider: provider, Name: name,
-		DisplayName:         f.text("name"),
+		DisplayName:         cmp.Or(f.text("name"), f.text("display_name")),
 		Description:         f.text("description"),
 		Mode:                listedMode(outputs),
-		Created:             f.count("created"),
-		ContextLength:       f.count("context_length", "context_window", "max_model_len"), // OpenRouter, Groq, vLLM
-		MaxOutput:           max(top.count("max_completion_tokens"), f.count("max_completion_tokens")),
-		InputModalities:     architecture.texts("input_modalities"),
+		Created:             max(f.count("created"), f.time("created_at")),
+		ContextLength:       f.count("context_length", "context_window", "max_model_len", "max_input_tokens"), // OpenRouter, Groq, vLLM, Anthropic
+		MaxOutput:           max(top.count("max_completion_tokens"), f.count("max_completion_tokens"), f.anthropicOutput()),
+		InputModalities:     inputs,
 		OutputModalities:    outputs,
 		SupportedParameters: f.texts("supported_parameters"),
 		Price:               price,

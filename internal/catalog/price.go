@@ -64,8 +64,10 @@ type Tokens struct {
 	Cached, CacheWrite, Reasoning int64
 	AudioInput, AudioOutput       int64
 
-	// KeptLong says that cache writes are kept for an hour or longer. Usage does not say so.
-	KeptLong bool
+	// CacheHour is how much of CacheWrite is kept for an hour or longer. If usage does not say so,
+	// KeptLong says it of the rest.
+	CacheHour int64
+	KeptLong  bool
 }
 
 // CostNano returns the price of a call in nano-USD, rounded up once. ok is false if it is unknown:
@@ -83,7 +85,8 @@ func (p *Price) CostNano(t Tokens) (nano int64, ok bool) {
 	}{
 		{rest(t.Prompt, t.Cached, t.CacheWrite, t.AudioInput), r.Prompt},
 		{t.Cached, r.CacheRead.or(r.Prompt)},
-		{t.CacheWrite, r.writing(t.KeptLong)},
+		{rest(t.CacheWrite, t.CacheHour), r.writing(t.KeptLong)},
+		{t.CacheHour, r.writing(true)},
 		{t.AudioInput, r.AudioInput},
 		{rest(t.Completion, t.Reasoning, t.AudioOutput), r.Completion},
 		{t.Reasoning, r.Reasoning.or(r.Completion)},
@@ -182,7 +185,7 @@ func rest(whole int64, parts ...int64) int64 {
 	return whole
 }
 
-// sum128 adds products of 63-bit numbers. CostNano adds seven of them, which cannot overflow 128
+// sum128 adds products of 63-bit numbers. CostNano adds eight of them, which cannot overflow 128
 // bits.
 type sum128 struct{ hi, lo uint64 }
 

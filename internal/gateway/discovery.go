@@ -28,6 +28,9 @@ const (
 	// firstListWait bounds how long a call waits for a first list. Providers answer well within a
 	// second, and SDKs repeat what is refused with 503.
 	firstListWait = 5 * time.Second
+
+	// maxListPages bounds the pages of a list; a page of Anthropic has up to a thousand models.
+	maxListPages = 50
 )
 
 // Discovery is a provider whose own list of models is read at an interval.
@@ -157,26 +160,50 @@ func (d *discovery) noList(provider string) bool { return d.sources[provider].no
 func fetchModels(ctx context.Context, p *provider.Provider) (models []catalog.Model, odd, err error) {
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
-	resp, err := p.Endpoints[0].Get(ctx, provider.Models)
+	models = []catalog.Model{} // an empty list is one too
+	after := ""
+	for range maxListPages {
+		data, err := fetchPage(ctx, p.Endpoints[0], after)
+		if err != nil {
+			return nil, nil, err
+		}
+		page, oddOfPage, err := catalog.ParseDiscovered(p.Name, data)
+		if err != nil {
+			return nil, nil, err
+		}
+		models, odd = append(models, page...), errors.Join(odd, oddOfPage)
+		if len(models) > catalog.MaxModels {
+			return nil, nil, fmt.Errorf("the list has more than %d models", catalog.MaxModels)
+		}
+		if after = catalog.NextPage(data, after); after == "" || p.Dialect.ModelsQuery(after) == "" {
+			return models, odd, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("the list has more than %d pages", maxListPages)
+}
+
+// fetchPage asks for one page of a list of models, "" = the first.
+func fetchPage(ctx context.Context, e *provider.Endpoint, after string) ([]byte, error) {
+	resp, err := e.GetModels(ctx, after)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
-		return nil, nil, fmt.Errorf("status %d: %w", resp.StatusCode, errNoList)
+		return nil, fmt.Errorf("status %d: %w", resp.StatusCode, errNoList)
 	default:
-		return nil, nil, fmt.Errorf("status %d", resp.StatusCode)
+		return nil, fmt.Errorf("status %d", resp.StatusCode)
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, catalog.MaxDiscoveryBytes+1))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if len(data) > catalog.MaxDiscoveryBytes {
-		return nil, nil, fmt.Errorf("the list has more than %d bytes", catalog.MaxDiscoveryBytes)
+		return nil, fmt.Errorf("the list has more than %d bytes", catalog.MaxDiscoveryBytes)
 	}
-	return catalog.ParseDiscovered(p.Name, data)
+	return data, nil
 }
 
 // modelLists are the last lists of all providers. They outlive a configuration: after a reload

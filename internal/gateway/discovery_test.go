@@ -110,3 +110,57 @@ func TestAListIsKnownToTheNextConfigurationAtOnce(t *testing.T) {
 		end()
 	})
 }
+
+// roundTrip is a provider's transport.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Anthropic's list has pages, and no request without a version.
+func TestAListWithPagesIsReadToItsEnd(t *testing.T) {
+	var asked []string
+	pages := map[string]string{
+		"limit=1000":              `{"data":[{"type":"model","id":"a","display_name":"A","created_at":"2026-02-04T00:00:00Z"},{"type":"model","id":"b"}],"has_more":true,"first_id":"a","last_id":"b"}`,
+		"limit=1000&after_id=b":   `{"data":[{"type":"model","id":"c d"}],"has_more":true,"first_id":"c d","last_id":"c d"}`,
+		"limit=1000&after_id=c+d": `{"data":[],"has_more":false,"first_id":null,"last_id":null}`,
+	}
+	p, err := provider.New(provider.Config{
+		Name: "claude", Dialect: provider.Anthropic, Endpoints: provider.One("https://claude.invalid", "secret"), UserAgent: "gatehouse",
+		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path != "/v1/models" || r.Header.Get("Anthropic-Version") == "" || r.Header.Get("X-Api-Key") != "secret" {
+				t.Errorf("asked %s with %v", r.URL, r.Header)
+			}
+			asked = append(asked, r.URL.RawQuery)
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(pages[r.URL.RawQuery]))}, nil
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, odd, err := fetchModels(t.Context(), p)
+	if err != nil || odd != nil || len(models) != 3 || models[0].ID != "claude/a" || models[2].Name != "c d" || len(asked) != 3 {
+		t.Fatalf("%+v, %v, %v, asked %q", models, odd, err, asked)
+	}
+	if m := models[0]; m.DisplayName != "A" || m.Created != 1770163200 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestAListThatGoesRoundInACircleIsRefused(t *testing.T) {
+	n := 0
+	p, err := provider.New(provider.Config{
+		Name: "claude", Dialect: provider.Anthropic, Endpoints: provider.One("https://claude.invalid", ""), UserAgent: "gatehouse",
+		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			n++
+			last := []string{"a", "b"}[n%2]
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(
+				`{"data":[{"id":"a"},{"id":"b"}],"has_more":true,"last_id":"` + last + `"}`))}, nil
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := fetchModels(t.Context(), p); err == nil || n != maxListPages {
+		t.Errorf("%v after %d pages", err, n)
+	}
+}

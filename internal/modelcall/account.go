@@ -12,6 +12,9 @@ import (
 // used finds what the call has used, notes it in the record and returns what is charged. Served is
 // false if the provider cannot have worked on the request. See estimated for an answer without usage.
 func (g *charge) used(m *meter, served bool) limits.Amount {
+	if g.free {
+		return limits.Amount{}
+	}
 	r := g.record
 	reported := m.reported && (m.later == 0 || r.Code == "") // in a whole answer the usage may stand anywhere
 	usage := m.usage
@@ -99,7 +102,7 @@ func (g *charge) Cost(u openai.Usage) (int64, bool) {
 	}
 	return g.price().CostNano(catalog.Tokens{
 		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
-		AudioInput: u.AudioInput, AudioOutput: u.AudioOutput, KeptLong: g.cacheHour,
+		AudioInput: u.AudioInput, AudioOutput: u.AudioOutput, CacheHour: u.CacheWriteHour, KeptLong: g.cacheHour && !u.CacheSplit,
 	})
 }
 

@@ -82,7 +82,7 @@ func (q *Request) newCall(op Operation, api API) *call {
 		admission: admission{rates: d.Rates, concurrency: d.Concurrency},
 		charge:    charge{deps: d, record: q.Record, key: key},
 	}
-	c.state = storedState{deps: d, caller: &q.Caller}
+	c.state = storedState{deps: d, caller: &q.Caller, references: op.references}
 	q.call = c
 	return c
 }
@@ -168,7 +168,7 @@ func (c *call) check(ctx context.Context) error {
 		return err
 	}
 	c.charge.requested = requested
-	tools := func() int { return c.state.tools(c.op, &c.body).Count }
+	tools := func() int { return c.state.tools(&c.body).Count }
 	if err := c.keep(func(t *target) error { return c.charge.check(t, tools, c.op.messages()) }); err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (c *call) models() []string {
 func (c *call) checkState(ctx context.Context) error {
 	defer c.state.forget()
 	return c.keep(func(t *target) (err error) {
-		t.account, err = c.state.check(ctx, c.op, &c.body, t)
+		t.account, err = c.state.check(ctx, &c.body, t)
 		return err
 	})
 }
@@ -228,7 +228,7 @@ func (c *call) reserve(ctx context.Context) error {
 	if !rated && !key.budgeted() && !slices.ContainsFunc(c.targets, func(t *target) bool { return slices.ContainsFunc(t.own, (*ModelLimits).rated) }) {
 		return nil
 	}
-	content := c.op.content(&c.body)
+	content := request.ContentOf(&c.body)
 	if err := c.keep(func(t *target) error { return c.charge.estimateUse(t, int64(len(c.body.Data())), content) }); err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (c *call) encode(t *target) (*sending, error) {
 		body: &c.body, inbound: c.r.Header, query: c.r.URL.RawQuery, asked: c.asked, requested: c.charge.requested,
 		target: t, maxPrice: c.charge.maxPrice(t), api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()},
 		answer: openai.Call{
-			Model: t.answersAs(c.asked.Model), ID: r.ID, Created: r.CreatedAt.Unix(), Provider: t.provider.Name,
+			Model: t.answersAs(c.asked.Model), ID: r.ID, Created: r.CreatedAt.Unix(), Provider: t.provider.Name, RequestID: r.RequestID,
 			IncludeUsage: c.asked.IncludeUsage, Redact: c.Redact, OnID: owner.record,
 		},
 	}

@@ -26,9 +26,9 @@ func (chat) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
 	return request.ChatLimits(b)
 }
 
-func (chat) content(b *jsonscan.Body) request.Content { return request.ContentOf(b) }
-
 func (chat) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
+
+func (chat) heartbeat(http.Header) heartbeat { return heartbeat{} }
 
 func (chat) encode(e encoding) (*sending, error) {
 	if e.target.operation == provider.Responses {

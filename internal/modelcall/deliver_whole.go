@@ -86,7 +86,7 @@ func (c *call) showRates(h http.Header) {
 	requests, tokens := c.admission.current()
 	for _, rate := range [...]*apierror.Rate{requests, tokens} {
 		if rate != nil {
-			c.api.ShowRate(h, rate)
+			c.api.ShowRate(h, rate, c.deps.Now())
 		}
 	}
 }

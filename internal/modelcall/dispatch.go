@@ -51,7 +51,7 @@ func (c *call) dispatch(ctx context.Context) error {
 	var w *eventWriter
 	defer func() { a.trial.End(failover.Result{Class: failover.Neutral}) }() // after a panic; else it has ended
 	if a.sent.stream {
-		w = newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.showRates)
+		w = newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.op.heartbeat(c.r.Header), c.showRates)
 		defer w.stop()
 	}
 	for {

@@ -58,10 +58,16 @@ func (g *charge) estimateLikely(t *target, bytes int64, content request.Content)
 	if t.output > 0 {
 		output = min(output, t.output+content.Thinking)
 	}
-	t.use.prompt = tokensOf(bytes-content.Encoded, bytesPerToken) + content.Images*likelyImage + t.account.builtIn*likelyBuiltIn
+	t.use.prompt = likelyPrompt(bytes, content, t.account.builtIn)
 	output *= g.requested.Choices
 	t.use.likely.Tokens = t.use.prompt + output
 	t.use.likely.Nano, _ = t.model.Price.CostNano(catalog.Tokens{Prompt: t.use.prompt, Completion: output})
+}
+
+// likelyPrompt estimates the tokens of a prompt: of the body's text four bytes a token, so much for an
+// image and for a tool that the provider describes.
+func likelyPrompt(bytes int64, content request.Content, builtIn int64) int64 {
+	return tokensOf(bytes-content.Encoded, bytesPerToken) + content.Images*likelyImage + builtIn*likelyBuiltIn
 }
 
 // estimateMost bounds the output if the request does not. It refuses what has no upper bound.

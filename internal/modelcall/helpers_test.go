@@ -168,7 +168,7 @@ func (openaiAPI) ChatStream(call openai.Call, _ Pricer) openai.DeltaStream {
 	return openai.NewChatStream(call)
 }
 
-func (openaiAPI) ShowRate(h http.Header, r *apierror.Rate) {
+func (openaiAPI) ShowRate(h http.Header, r *apierror.Rate, _ time.Time) {
 	h.Set("X-Test-Remaining", strconv.FormatInt(r.Remaining, 10))
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -12,7 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-// Operation is an API of model calls as callers use it: [Chat] or [Responses].
+// Operation is an API of model calls as callers use it: [Chat], [Responses] or [Messages].
 type Operation interface {
 	// kind is the operation's name at providers and in the catalog.
 	kind() provider.Operation
@@ -22,10 +23,11 @@ type Operation interface {
 	parse(b *jsonscan.Body, h http.Header) (request.Request, error)
 	// requestedLimits reads how much the request asks for. The error is a 400.
 	requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error)
-	// content finds what in a request costs more, or less, than its bytes.
-	content(b *jsonscan.Body) request.Content
-	// references finds the stored state and the tools that a request names.
+	// references reads what the request asks of the provider's account. The tools are complete with an
+	// error too, which is a 400.
 	references(b *jsonscan.Body) (request.Refs, error)
+	// heartbeat is what keeps the stream of a caller alive.
+	heartbeat(h http.Header) heartbeat
 	// encode writes the request for a target: as it is with a few edits, or translated. The error is
 	// a 400.
 	encode(e encoding) (*sending, error)
@@ -35,12 +37,13 @@ type Operation interface {
 var (
 	Chat      Operation = chat{}
 	Responses Operation = responses{}
+	Messages  Operation = messages{}
 )
 
 // API is how the SDKs of a family want to be answered.
 type API interface {
 	// ShowRate sets the headers that show a rate in an answer.
-	ShowRate(h http.Header, r *apierror.Rate)
+	ShowRate(h http.Header, r *apierror.Rate, now time.Time)
 }
 
 // ChatAPI is a family that has chat completions.
@@ -105,7 +108,13 @@ type responseIDs struct {
 const (
 	requestPrefix  = "req_"
 	responsePrefix = "resp_"
+	messagePrefix  = "msg_"
 )
+
+// message names a translated message after the request.
+func (ids responseIDs) message() string {
+	return messagePrefix + strings.TrimPrefix(ids.requestID, requestPrefix)
+}
 
 // NewID names the response after the request, so that the activity is found by the only id that a
 // client of such an answer gets.
@@ -119,8 +128,12 @@ func (ids responseIDs) NewID(prefix string) string {
 // Unix returns when the request began, in seconds.
 func (ids responseIDs) Unix() int64 { return ids.created }
 
-// RequestOf returns the id of the request after which a translated response was named.
-func RequestOf(responseID string) (requestID string, ok bool) {
-	rest, ok := strings.CutPrefix(responseID, responsePrefix)
-	return requestPrefix + rest, ok
+// RequestOf returns the id of the request after which a translated response or message was named.
+func RequestOf(answerID string) (requestID string, ok bool) {
+	for _, prefix := range [...]string{responsePrefix, messagePrefix} {
+		if rest, ok := strings.CutPrefix(answerID, prefix); ok {
+			return requestPrefix + rest, true
+		}
+	}
+	return "", false
 }

@@ -2,6 +2,8 @@ package modelcall
 
 import (
 	"net/http"
+	"strings"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -26,9 +28,19 @@ func (responses) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, err
 	return request.ResponsesLimits(b)
 }
 
-func (responses) content(b *jsonscan.Body) request.Content { return request.ContentOf(b) }
-
 func (responses) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
+
+// heartbeat implements [Operation]. Codex counts events of any type and no comments (codex-rs,
+// codex-api/src/sse), and gives up after 300 s. Others get no such event: openai-node takes it only
+// after response.created.
+func (responses) heartbeat(h http.Header) heartbeat {
+	if strings.HasPrefix(h.Get("Originator"), "codex") {
+		return heartbeat{event: keepalive, every: time.Minute, early: true}
+	}
+	return heartbeat{}
+}
+
+var keepalive = []byte("event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n")
 
 func (responses) encode(e encoding) (*sending, error) {
 	if e.target.operation == provider.Chat {

@@ -16,8 +16,9 @@ import (
 // storedState checks what a request asks of the provider's account, which many tenants share: tools
 // that run there and state that is kept there.
 type storedState struct {
-	deps   *Deps
-	caller *Caller
+	deps       *Deps
+	caller     *Caller
+	references func(b *jsonscan.Body) (request.Refs, error)
 
 	read bool // the body is walked once
 	refs request.Refs
@@ -32,10 +33,10 @@ type accountUse struct {
 }
 
 // tools returns the tools that the body declares.
-func (s *storedState) tools(op Operation, b *jsonscan.Body) request.ToolUse {
+func (s *storedState) tools(b *jsonscan.Body) request.ToolUse {
 	if !s.read {
 		s.read = true
-		s.refs, s.err = op.references(b)
+		s.refs, s.err = s.references(b)
 	}
 	return s.refs.Tools
 }
@@ -45,8 +46,8 @@ func (s *storedState) forget() { s.read, s.refs, s.err = false, request.Refs{}, 
 
 // check refuses state of another tenant or of an unknown owner, tools that run at the provider unless
 // the key may use them, and answers that nobody could fetch.
-func (s *storedState) check(ctx context.Context, op Operation, b *jsonscan.Body, t *target) (use accountUse, err error) {
-	tools := s.tools(op, b)
+func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (use accountUse, err error) {
+	tools := s.tools(b)
 	if t.dropsUnknownTools() { // so nothing runs there
 		tools.Hosted, tools.HostedIn, tools.BuiltIn = "", "", 0
 	}

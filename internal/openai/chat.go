@@ -74,7 +74,7 @@ func (c *chat) repair(e *Event) (bool, *apierror.Error) {
 	members, err := e.Members()
 	c.event, c.work = e, e.work
 	if err != nil {
-		return false, c.call.broken("answered what is not JSON").WithCause(err)
+		return false, c.call.Broken("answered what is not JSON").WithCause(err)
 	}
 	p := &c.patches[AtTop]
 	p.Reset(e.Data, members)
@@ -212,5 +212,5 @@ func (c *chat) readUsage(value []byte) (u Usage, ok bool) {
 // failed returns the caller's form of a provider's error in an answer.
 func (c *chat) failed(data []byte) *apierror.Error {
 	pe := ParseProviderError(data)
-	return Fault(pe.streamStatus(), 0, pe, c.call.Redact, c.call.Provider)
+	return c.call.Fault(pe)
 }

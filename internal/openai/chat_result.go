@@ -50,7 +50,7 @@ func (r *result) read(body []byte, call Call, shape Shape) *apierror.Error {
 	r.body.walk() // line ends may stay
 	found, bad := r.repair(&r.body)
 	if bad == nil && !found {
-		bad = call.broken("answered with what is no chat completion")
+		bad = call.Broken("answered with what is no chat completion")
 	}
 	r.sum.Err = bad
 	return bad

@@ -21,11 +21,11 @@ type textSpan struct {
 // editChoices edits the choices in c.spans, of an array that begins at base in the event.
 func (c *chat) editChoices(base int) *apierror.Error {
 	if len(c.spans[0]) > maxChoices {
-		return c.call.broken("answered with too many choices")
+		return c.call.Broken("answered with too many choices")
 	}
 	for i, span := range c.spans[0] {
 		if span.Kind != '{' {
-			return c.call.broken("answered with a choice that is no object")
+			return c.call.Broken("answered with a choice that is no object")
 		}
 		if bad := c.editChoice(base+span.Start, base+span.End, i); bad != nil {
 			return bad
@@ -90,7 +90,7 @@ func (c *chat) editChoice(start, end, position int) *apierror.Error {
 			return bad
 		}
 	case !c.stream:
-		return c.call.broken("answered with a choice that has no message")
+		return c.call.Broken("answered with a choice that has no message")
 	case ch.started:
 		set(p, message, part, jsonEmptyObject)
 	default:
@@ -104,7 +104,7 @@ func (c *chat) editChoice(start, end, position int) *apierror.Error {
 		reason = members[finish].Value(object)
 	}
 	if c.editFinish(p, ch, reason, finish, native) == finishError {
-		return c.call.broken("failed while it answered")
+		return c.call.Broken("failed while it answered")
 	}
 	c.edits.add(p, start)
 	return nil
@@ -113,7 +113,7 @@ func (c *chat) editChoice(start, end, position int) *apierror.Error {
 // choice returns the choice with an index, a new one if it is the first of it.
 func (c *chat) choice(index int64) (*choice, *apierror.Error) {
 	if index >= maxChoices {
-		return nil, c.call.broken("answered with too many choices")
+		return nil, c.call.Broken("answered with too many choices")
 	}
 	for len(c.choices) <= int(index) {
 		c.choices = append(c.choices, choice{})

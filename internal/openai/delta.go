@@ -152,7 +152,7 @@ func (s *ChatStream) accept(d *Delta) (first, null bool, bad *apierror.Error) {
 	ch := &s.choices[0]
 	if d.Call != nil && d.Call.Begin {
 		if len(ch.calls) == maxToolCalls {
-			return false, false, s.call.broken(tooManyCalls)
+			return false, false, s.call.Broken(tooManyCalls)
 		}
 		ch.calls = append(ch.calls, toolCall{})
 	}

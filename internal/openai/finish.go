@@ -21,12 +21,17 @@ var finishWords = map[string]string{
 	"tool_use":      "tool_calls",
 	"SAFETY":        "content_filter",
 	"refusal":       "content_filter",
+
+	"model_context_window_exceeded": "length", // Anthropic
 }
 
 // finishError is the finish reason of providers that failed.
 const finishError = "error"
 
-// finishReason returns OpenAI's word for a provider's.
+// FinishReason returns OpenAI's word for a provider's. A word that has none (Anthropic's pause_turn)
+// stays.
+func FinishReason(native string) string { return finishReason([]byte(native)) }
+
 func finishReason(native []byte) string {
 	if word, ok := finishWords[string(native)]; ok {
 		return word

@@ -46,6 +46,7 @@ type Call struct {
 	ID           string // replaces an id that the provider leaves out
 	Created      int64  // unix seconds, replaces a missing or broken time
 	Provider     string // named in failures
+	RequestID    string // the gateway's, in errors of Anthropic's form
 	IncludeUsage bool   // the caller asked for usage in its chat stream
 
 	// Redact takes secrets out of a provider's text. Without it clients get no such text.
@@ -91,16 +92,21 @@ type Stream interface {
 	Summary() Summary
 }
 
-// report passes on the id of stored state.
-func (c *Call) report(kind Kind, id string) {
+// Report passes on the id of stored state.
+func (c *Call) Report(kind Kind, id string) {
 	if c.OnID != nil && id != "" {
 		c.OnID(kind, id)
 	}
 }
 
-// broken returns the failure of a provider whose answer makes no sense.
-func (c *Call) broken(reason string) *apierror.Error {
+// Broken returns the failure of a provider whose answer makes no sense.
+func (c *Call) Broken(reason string) *apierror.Error {
 	e := apierror.New(apierror.UpstreamError, "provider %q %s", c.Provider, reason)
 	e.Provider = c.Provider
 	return e
+}
+
+// Fault returns the failure that a provider reports inside an answer that began with 200.
+func (c *Call) Fault(pe ProviderError) *apierror.Error {
+	return Fault(pe.streamStatus(), 0, pe, c.Redact, c.Provider)
 }

@@ -18,6 +18,9 @@ type ProviderError struct {
 
 	// Status is the HTTP status in the body (OpenRouter and others put it into `code`), 0 for none.
 	Status int
+
+	// Anthropic reports that the body has the form of the Messages API.
+	Anthropic bool
 }
 
 // Error makes it a cause for the log.
@@ -34,8 +37,8 @@ func quoteOrNone(s string) string {
 
 // ParseProviderError reads an error body: OpenAI's {"error": {message, type, param, code}},
 // OpenRouter's {"error": {code, message, metadata}}, a bare {"error": "text"}, vLLM's flat
-// {"object": "error", message, type, code}, or any of these as the only element of an array
-// (Gemini). It returns the zero value for plain text and HTML, which are not for callers.
+// {"object": "error", message, type, code}, Anthropic's {"type": "error", "error": {type, message,
+// details}}, or any of these as the only element of an array (Gemini). It returns the zero value for plain text and HTML, which are not for callers.
 func ParseProviderError(body []byte) ProviderError {
 	body = bytes.TrimSpace(body)
 	if len(body) > 1 && body[0] == '[' && body[len(body)-1] == ']' {
@@ -45,6 +48,9 @@ func ParseProviderError(body []byte) ProviderError {
 	members, err := jsonscan.Lenient(body, nil)
 	if err != nil {
 		return e
+	}
+	if i, ok := jsonscan.Find(body, members, "type"); ok {
+		e.Anthropic = string(members[i].Value(body)) == `"error"`
 	}
 	if i, ok := jsonscan.Find(body, members, "error"); ok {
 		switch value := members[i].Value(body); members[i].Kind {
@@ -72,6 +78,14 @@ func ParseProviderError(body []byte) ProviderError {
 				continue
 			}
 			e.Code = word(value)
+		case "details": // Anthropic
+			if m.Kind != '{' {
+				continue
+			}
+			inner := jsonscan.Members(value, nil)
+			if i, ok := jsonscan.Find(value, inner, "error_code"); ok && e.Code == "" {
+				e.Code = word(inner[i].Value(value))
+			}
 		case "metadata":
 			if m.Kind != '{' {
 				continue

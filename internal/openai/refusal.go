@@ -38,10 +38,12 @@ var keptCodes = map[string]apierror.Code{
 
 // Words of providers for the other rows of the table.
 var (
-	quotaWords  = wordSet("insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached", "payment_required")
+	quotaWords = wordSet("insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached", "payment_required",
+		"billing_error", "enforced_spend_limit_reached") // Anthropic
 	policyWords = wordSet("content_policy_violation", "content_filter", "moderation_blocked", "responsible_ai_policy_violation")
 	rateWords   = wordSet("rate_limit_exceeded", "rate_limit_error", "rate_limit_reached", "slow_down", "requests", "tokens")
 	authWords   = wordSet("invalid_api_key", "authentication", "authentication_error", "permission_denied", "permission_error")
+	loadWords   = wordSet("overloaded_error") // Anthropic
 	callerWords = wordSet("invalid_request_error", "invalid_request", "invalid_prompt", "BadRequestError")
 )
 
@@ -53,6 +55,13 @@ func wordSet(words ...string) map[string]bool {
 	return set
 }
 
+// What Anthropic's messages begin with: its one 400 that is about our account, and the prompt that is
+// longer than the model's window.
+const (
+	spendLimit    = "You have reached your specified"
+	promptTooLong = "prompt is too long"
+)
+
 // Fault turns a provider's refusal into the caller's. The caller gets the provider's text, redacted
 // and bounded, only if it is about the request. Text about our account or the provider's health goes
 // redacted to the log as the cause. With a nil redact no text is sent or logged.
@@ -62,13 +71,16 @@ func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(s
 
 	code, kept := apierror.UpstreamError, 0
 	var message string
+	var own *apierror.Wording
 	switch {
-	case status == 402 || is(quotaWords):
+	case status == 402 || is(quotaWords) || pe.Anthropic && strings.HasPrefix(pe.Message, spendLimit):
 		code, message = apierror.UpstreamQuota, "is out of quota"
 	case is(policyWords) && status < 500:
 		code = apierror.ProviderContentPolicy
 	case status == 401 || status == 403:
 		code, message = apierror.UpstreamAuth, "refused the gateway's credential"
+	case is(loadWords):
+		code, message = apierror.UpstreamOverloaded, "is overloaded"
 	case status == 429:
 		code, message = apierror.UpstreamRateLimited, "limits the rate of its requests"
 	case status == 400 || status == 404 || status == 413 || status == 422:
@@ -77,6 +89,11 @@ func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(s
 			code = known
 		} else if known, ok := keptCodes[pe.Type]; ok {
 			code = known
+		} else if pe.Anthropic && strings.HasPrefix(strings.ToLower(pe.Message), promptTooLong) {
+			code = apierror.ContextLengthExceeded
+		}
+		if pe.Anthropic {
+			own = &apierror.Wording{Type: safe.Type, Message: safe.Message}
 		}
 	default:
 		message = "failed"
@@ -87,9 +104,9 @@ func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(s
 		}
 	}
 	e := apierror.New(code, "provider %q %s", provider, message).WithCause(&safe)
-	e.Status, e.Provider = kept, provider
+	e.Status, e.Provider, e.Own = kept, provider, own
 	switch code {
-	case apierror.UpstreamRateLimited, apierror.UpstreamError:
+	case apierror.UpstreamRateLimited, apierror.UpstreamError, apierror.UpstreamOverloaded:
 		e.RetryAfter = min(max(retryAfter, 0), maxRetryAfter)
 	}
 	if kept != 0 || code == apierror.ProviderContentPolicy {
@@ -109,6 +126,10 @@ func (e ProviderError) streamStatus() int {
 		return 429
 	case is(authWords):
 		return 401
+	case e.Type == "not_found_error": // the following are Anthropic's
+		return 404
+	case e.Type == "request_too_large":
+		return 413
 	case kept || is(callerWords) || is(policyWords):
 		return 400
 	}

@@ -34,7 +34,7 @@ type ResponsesEvent struct {
 func (s *ResponsesStream) readEvent(e *Event) (event ResponsesEvent, found bool, bad *apierror.Error) {
 	members, err := e.Members()
 	if err != nil {
-		return event, false, s.call.broken("answered what is not JSON").WithCause(err)
+		return event, false, s.call.Broken("answered what is not JSON").WithCause(err)
 	}
 	event = ResponsesEvent{typ: e.Name, Data: e.Data, Members: members, response: -1, sequence: -1, item: -1, delta: -1, padding: -1}
 	typ, failed := -1, false
@@ -51,7 +51,7 @@ func (s *ResponsesStream) readEvent(e *Event) (event ResponsesEvent, found bool,
 		case "delta":
 			if m.Kind != 'n' {
 				event.delta = i
-				event.Delta = e.valueAt(VarText, m.ValueStart, m.ValueEnd)
+				event.Delta = e.ValueAt(VarText, m.ValueStart, m.ValueEnd)
 			}
 		case "obfuscation":
 			event.padding = i
@@ -71,7 +71,7 @@ func (s *ResponsesStream) readEvent(e *Event) (event ResponsesEvent, found bool,
 	}
 	if failed || string(e.Name) == "error" {
 		pe := ParseProviderError(e.Data)
-		return event, false, Fault(pe.streamStatus(), 0, pe, s.call.Redact, s.call.Provider)
+		return event, false, s.call.Fault(pe)
 	}
 	if event.response >= 0 && members[event.response].Kind != '{' {
 		event.response = -1
@@ -89,7 +89,7 @@ func (s *ResponsesStream) take(e *Event) (event ResponsesEvent, found bool, bad 
 	members := event.Members
 	if event.sequence >= 0 {
 		m := members[event.sequence]
-		if n, ok := jsonscan.Int(e.valueAt(VarNumber, m.ValueStart, m.ValueEnd)); ok {
+		if n, ok := jsonscan.Int(e.ValueAt(VarNumber, m.ValueStart, m.ValueEnd)); ok {
 			s.sequence = n
 		}
 	}

@@ -21,16 +21,16 @@ func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	e.walk() // line ends may stay
 	defer e.Release()
 	if e.work.err != nil {
-		return fail(call.broken("answered what is not JSON").WithCause(e.work.err))
+		return fail(call.Broken("answered what is not JSON").WithCause(e.work.err))
 	}
 	members := e.work.members
 	i, ok := jsonscan.Find(body, members, "output")
 	if !ok || members[i].Kind != '[' {
 		if i, ok := jsonscan.Find(body, members, "error"); ok && truthy(members[i].Value(body)) {
 			pe := ParseProviderError(body)
-			return fail(Fault(pe.streamStatus(), 0, pe, call.Redact, call.Provider))
+			return fail(call.Fault(pe))
 		}
-		return fail(call.broken("answered with what is no response"))
+		return fail(call.Broken("answered with what is no response"))
 	}
 	output := members[i].Value(body)
 	p := &e.work.patches[AtTop]
@@ -158,7 +158,7 @@ func (r *responses) useID(p *jsonscan.Patch, i int, value []byte) {
 	}
 	r.id = append(r.id, value...)
 	r.sum.UpstreamID = id
-	r.call.report(KindResponse, id)
+	r.call.Report(KindResponse, id)
 }
 
 // finish notes the end of a Response as a finish reason.
@@ -174,7 +174,7 @@ func (r *responses) finish(status, reason string) {
 	case "failed", "cancelled":
 		r.sum.Finish, r.sum.NativeFinish = finishError, status
 		if r.sum.Err == nil {
-			r.sum.Err = r.call.broken("failed while it answered")
+			r.sum.Err = r.call.Broken("failed while it answered")
 		}
 	}
 }
@@ -182,7 +182,7 @@ func (r *responses) finish(status, reason string) {
 // failure returns the error object that a client gets for a provider's.
 func (r *responses) failure(value []byte) []byte {
 	pe := ParseProviderError(value)
-	r.sum.Err = Fault(pe.streamStatus(), 0, pe, r.call.Redact, r.call.Provider)
+	r.sum.Err = r.call.Fault(pe)
 	safe := pe.redacted(r.call.Redact)
 	if safe.Code == "" {
 		safe.Code = responseErrorCode(r.sum.Err)
@@ -206,9 +206,9 @@ func (r *responses) reportItem(value []byte) {
 	for _, m := range jsonscan.Members(value, nil) {
 		switch string(m.DecodedKey(value)) {
 		case "id":
-			r.call.report(KindItem, reported(m.Value(value)))
+			r.call.Report(KindItem, reported(m.Value(value)))
 		case "container_id":
-			r.call.report(KindContainer, reported(m.Value(value)))
+			r.call.Report(KindContainer, reported(m.Value(value)))
 		}
 	}
 }

@@ -24,12 +24,12 @@ func (c *chat) editCalls(ch *choice, out *ChunkChoice, base int, list []byte) *a
 	first := len(c.calls)
 	for _, span := range c.spans[1] {
 		if span.Kind != '{' {
-			return c.call.broken("answered with a tool call that is no object")
+			return c.call.Broken("answered with a tool call that is no object")
 		}
 		c.sum.Text = true
 		c.editCall(ch, base+span.Start, base+span.End)
 		if len(ch.calls) > maxToolCalls {
-			return c.call.broken(tooManyCalls)
+			return c.call.Broken(tooManyCalls)
 		}
 	}
 	if len(c.spans[1]) != 1 {
@@ -155,7 +155,7 @@ func (c *chat) editFunction(call *ChunkCall, start, end int, fresh bool) {
 	if arguments >= 0 {
 		m := members[arguments]
 		at := start + m.ValueStart
-		value := c.event.valueAt(VarText, at, start+m.ValueEnd)
+		value := c.event.ValueAt(VarText, at, start+m.ValueEnd)
 		switch {
 		case value[0] == 'n' && !c.stream:
 			value = []byte(`"{}"`)

@@ -30,6 +30,11 @@ type Dialect interface {
 	Path(op Operation) string
 	// Authorize sets the provider's credential in the request's header.
 	Authorize(header http.Header, credential string)
+	// Header is sent with every request that has no value of its own; nil for none.
+	Header() http.Header
+	// ModelsQuery is the query for the page of the list of models that follows the model of an id, ""
+	// for the first. It is "" if this kind of provider has one page.
+	ModelsQuery(after string) string
 	// OpenRouterFields reports whether request fields that only OpenRouter knows may be sent.
 	OpenRouterFields() bool
 }
@@ -111,6 +116,10 @@ func (openAI) Authorize(header http.Header, credential string) {
 	header["Authorization"] = []string{"Bearer " + credential}
 }
 
+func (openAI) Header() http.Header { return nil }
+
+func (openAI) ModelsQuery(string) string { return "" }
+
 func (d openAI) OpenRouterFields() bool { return d.openRouterFields }
 
 // anthropic is the dialect of Anthropic and of providers that have only the Messages API.
@@ -130,6 +139,21 @@ func (anthropic) Path(op Operation) string {
 
 func (anthropic) Authorize(header http.Header, credential string) {
 	header["X-Api-Key"] = []string{credential}
+}
+
+// anthropicVersion is the version of requests that the gateway makes itself. Calls have the caller's.
+const anthropicVersion = "2023-06-01"
+
+func (anthropic) Header() http.Header {
+	return http.Header{"Anthropic-Version": {anthropicVersion}}
+}
+
+// ModelsQuery asks for the largest page; without it Anthropic sends 20 models.
+func (anthropic) ModelsQuery(after string) string {
+	if after == "" {
+		return "limit=1000"
+	}
+	return "limit=1000&after_id=" + url.QueryEscape(after)
 }
 
 func (anthropic) OpenRouterFields() bool { return false }

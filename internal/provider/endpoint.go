@@ -54,6 +54,7 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		"Accept-Encoding": {"identity"},
 		"User-Agent":      {c.UserAgent},
 	}
+	maps.Copy(header, dialect.Header())
 	maps.Copy(header, c.Header)
 	return &Endpoint{
 		Name: e.Name, dialect: dialect, base: *base, query: c.Query.Encode(), header: header, credential: e.Credential,
@@ -122,9 +123,10 @@ func (e *Endpoint) post(ctx context.Context, transport http.RoundTripper, r Requ
 	return resp, a, err
 }
 
-// Get fetches the operation without a body: the provider's list of models.
-func (e *Endpoint) Get(ctx context.Context, op Operation) (*http.Response, error) {
-	return roundTrip(e.transport, e.request(ctx, newAttempt(), http.MethodGet, Request{Operation: op}))
+// GetModels fetches the provider's list of models: the page that follows the model of an id, "" for
+// the first.
+func (e *Endpoint) GetModels(ctx context.Context, after string) (*http.Response, error) {
+	return roundTrip(e.transport, e.request(ctx, newAttempt(), http.MethodGet, Request{Operation: Models, Query: e.dialect.ModelsQuery(after)}))
 }
 
 var (

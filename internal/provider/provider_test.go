@@ -133,7 +133,7 @@ func TestRequestsDoNotShareTheirHeader(t *testing.T) {
 func TestGetHasNoBodyAndNoContentType(t *testing.T) {
 	rt := &transport{answer: always(200, nil, `{"data":[]}`)}
 	p := newProvider(t, provider.Config{Transport: rt})
-	resp, err := p.Endpoints[0].Get(t.Context(), provider.Models)
+	resp, err := p.Endpoints[0].GetModels(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestGetHasNoBodyAndNoContentType(t *testing.T) {
 
 func TestWithoutCredentialNoAuthorizationIsSent(t *testing.T) {
 	rt := &transport{answer: always(200, nil, `{}`)}
-	resp, err := newProvider(t, provider.Config{Endpoints: provider.One("https://api.acme.example/v1", ""), Transport: rt}).Endpoints[0].Get(t.Context(), provider.Models)
+	resp, err := newProvider(t, provider.Config{Endpoints: provider.One("https://api.acme.example/v1", ""), Transport: rt}).Endpoints[0].GetModels(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

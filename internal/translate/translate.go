@@ -1,19 +1,21 @@
-// Package translate holds what the translations between the two APIs share: how a request is read
-// and refused, what becomes of its fields, and the bounds of what a peer may send.
+// Package translate holds what the translations between the APIs share: how a request is read and
+// refused, what becomes of its fields, and the bounds of what a peer may send.
 //
+//   - [frommessages] serves a caller of the Messages API by a provider that has chat completions.
 //   - [fromresponses] serves a caller of the Responses API by a provider that only has chat completions.
 //   - [toresponses] serves a caller of chat completions by a provider that only has the Responses
 //     API.
 //
 // Neither direction knows the other. Nothing here does I/O, reads a clock or invents an id; a
 // translation gets what it needs handed in. A field of the request is kept, mapped, ignored or
-// refused by name, as the direction's table of fields and docs/responses.md say: what would change
-// the answer is never dropped silently.
+// refused by name, as the direction's table of fields and docs say: what would change the answer is
+// never dropped silently.
 //
 // Answers pass through package openai first. It repairs a provider's oddities, words its failures
 // and decides whether an answer is whole, by the same rules as without a translation. What remains
 // for a direction is the change of shape.
 //
+// [frommessages]: github.com/gatehouse-proxy/gatehouse/internal/translate/frommessages
 // [fromresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses
 // [toresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses
 package translate

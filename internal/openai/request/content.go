@@ -71,7 +71,7 @@ const maxNesting = 4
 // maxTypeName bounds a caller's text in the refusal, in bytes.
 const maxTypeName = 64
 
-// ContentOf looks through a chat or Responses body for what costs more than its bytes. It looks at
+// ContentOf looks through a chat, Responses or Messages body for what costs more than its bytes. It looks at
 // every member of a repeated key: what was judged has to be what the provider reads.
 func ContentOf(b *jsonscan.Body) Content {
 	var c Content
@@ -82,7 +82,7 @@ func ContentOf(b *jsonscan.Body) Content {
 			continue
 		}
 		switch string(m.Key(body)) {
-		case "messages", "input":
+		case "messages", "input", "system":
 			if m.Kind == '[' {
 				c.list(value, maxNesting, false)
 			}

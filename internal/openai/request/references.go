@@ -65,16 +65,19 @@ type Refs struct {
 	Background bool // `background` is true
 	Tools      ToolUse
 
-	within string // the envelope that is open, "" for none
-	err    error  // the first error of a reference
+	anthropic bool   // the request is one of the Messages API
+	within    string // the envelope that is open, "" for none
+	err       error  // the first error of a reference
 }
 
 // References finds every reference that a chat or Responses body makes to state kept at the
 // provider's account, and every tool that it declares. Both can stand anywhere in messages, input
 // and tools, so these are read to the end in one pass, unless the first walk saw no key in them
 // that could name anything. The error is about the references; the tools are complete all the same.
-func References(b *jsonscan.Body) (Refs, error) {
-	var refs Refs
+func References(b *jsonscan.Body) (Refs, error) { return references(b, false) }
+
+func references(b *jsonscan.Body, anthropic bool) (Refs, error) {
+	refs := Refs{anthropic: anthropic}
 	data := b.Data()
 	for _, m := range b.Members() {
 		refs.field(m.Key(data), m.Value(data), m.Nested)
@@ -127,6 +130,10 @@ func (r *Refs) field(key, value []byte, nested jsonscan.KeySet) {
 	case "extra_body":
 		r.envelope(value)
 	default:
+		if r.anthropic && string(folded) == "container" {
+			r.container(value)
+			return
+		}
 		if h, ok := hostedFields[string(folded)]; ok {
 			if !h.off(value) {
 				r.Tools.AddHosted(string(key), r.outermost(string(key)))

@@ -1,5 +1,6 @@
-// Package request reads and edits chat completion and Responses requests, as the OpenAI SDKs send
-// them. Those of OpenRouter's SDKs only have more fields, which package openrouter knows.
+// Package request reads and edits requests for chat completions, Responses and messages, as the SDKs
+// of OpenAI and Anthropic send them. Those of OpenRouter's SDKs only have more fields, which package
+// openrouter knows.
 //
 // Every function takes the [jsonscan.Body] of a request, which is parsed once for all of them. The
 // functions that judge a request read the body as the caller sent it. The others add their edits to
@@ -20,7 +21,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// Request is what the gateway acts on in a chat completion or Responses request.
+// Request is what the gateway acts on in a request.
 type Request struct {
 	Model        string
 	Stream       bool // `stream` is true; null and absent are false
@@ -146,6 +147,7 @@ var actedOn = map[string]bool{
 	"tools": true, "background": true, "web_search_options": true, "store": true, "n": true,
 	"previous_response_id": true, "conversation": true, "prompt": true,
 	"max_tokens": true, "max_completion_tokens": true, "max_output_tokens": true,
+	"fallbacks": true, "fallback_credit_token": true,
 	"models": true, "provider": true, "plugins": true, "route": true,
 	"service_tier": true, "modalities": true, "audio": true, "prediction": true,
 }

@@ -158,6 +158,9 @@ func (w *walker) toolType(f *frame, name []byte) {
 	switch {
 	case f.tool:
 		kind, ok := clientTools[string(name)]
+		if w.refs.anthropic {
+			kind, ok = messagesTool(string(name))
+		}
 		if !ok && len(name) > 0 && !(w.root == "tool_choice" && plainChoices[string(name)]) {
 			w.refs.Tools.AddHosted(string(name), w.field)
 		}
@@ -182,6 +185,7 @@ func (w *walker) closeTool(f, outer *frame) {
 	use := &w.refs.Tools
 	use.Count++
 	switch {
+	case f.facts[hasType] == unset && w.refs.anthropic: // a tool of the caller
 	case f.facts[hasType] != yes:
 		use.AddHosted(untypedTool, w.field)
 	case f.kind&clientIfAsked != 0 && f.facts[runsAtClient] != yes:

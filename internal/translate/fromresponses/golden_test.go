@@ -53,5 +53,5 @@ func checkGolden(t *testing.T, g *translatetest.Golden) {
 }
 
 func TestTheManualHasTheFieldsOfTheTable(t *testing.T) {
-	translatetest.CheckManual(t, "Request fields", fromresponses.Fields())
+	translatetest.CheckManual(t, "responses.md", "Request fields", fromresponses.Fields())
 }

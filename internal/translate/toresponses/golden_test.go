@@ -34,7 +34,7 @@ func checkGolden(t *testing.T, g *translatetest.Golden) {
 	if wire := g.File("stream.txt"); wire != "" {
 		out, _ := stream(r.original, wire, second, r.req.IncludeUsage)
 		g.Want("chunks.txt", out)
-		if _, err := checkChunks(out); err != nil {
+		if _, err := translatetest.CheckChunks(out); err != nil {
 			t.Error(err)
 		}
 	}
@@ -61,5 +61,5 @@ func TestEveryFieldIsShown(t *testing.T) {
 }
 
 func TestTheManualHasTheFieldsOfTheTable(t *testing.T) {
-	translatetest.CheckManual(t, "Chat request fields", toresponses.Fields())
+	translatetest.CheckManual(t, "responses.md", "Chat request fields", toresponses.Fields())
 }

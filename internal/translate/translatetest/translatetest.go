@@ -16,7 +16,7 @@ import (
 // NewCall is the call of every test. The word canary is its secret.
 func NewCall() openai.Call {
 	return openai.Call{
-		Model: "fake/echo", ID: "gen-1", Created: 1700000001, Provider: "fake",
+		Model: "fake/echo", ID: "gen-1", Created: 1700000001, Provider: "fake", RequestID: "req_1",
 		Redact: func(s string) string { return strings.ReplaceAll(s, "canary", "[redacted]") },
 	}
 }

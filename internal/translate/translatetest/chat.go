@@ -1,4 +1,4 @@
-package toresponses_test
+package translatetest
 
 import (
 	"encoding/json"
@@ -7,23 +7,22 @@ import (
 	"testing"
 )
 
-// grammar reads the chunks of a chat stream as the SDKs' accumulators do.
-type grammar struct {
-	id      any
-	roles   int
-	message message
-	calls   []map[string]string // id, name and arguments put together
-	finish  string
-	usage   bool
-	over    string // how it ended: done, or error
+// Chat is what the chunks of a chat stream come to, or a whole completion.
+type Chat struct {
+	Content, Refusal, Reasoning string
+	Calls                       []map[string]string // id, name and arguments put together
+	Finish                      string
+	Over                        string // how a stream ended: done, or error
+
+	id    any
+	roles int
+	usage bool
 }
 
-type message struct{ content, refusal, reasoning string }
-
-// checkChunks returns what is wrong with a chat stream that was sent to a client, and what it comes
+// CheckChunks reads a chat stream as the SDKs' accumulators do. It returns what is wrong with a chat stream that was sent to a client, and what it comes
 // to.
-func checkChunks(out string) (*grammar, error) {
-	g := &grammar{}
+func CheckChunks(out string) (*Chat, error) {
+	g := &Chat{}
 	if !strings.HasSuffix(out, "\n\n") {
 		return g, fmt.Errorf("the last event is not ended: %q", out)
 	}
@@ -32,11 +31,11 @@ func checkChunks(out string) (*grammar, error) {
 		if !ok || strings.Contains(data, "\n") {
 			return g, fmt.Errorf("not an event: %q", block)
 		}
-		if g.over != "" {
-			return g, fmt.Errorf("%q after the end (%s)", data, g.over)
+		if g.Over != "" {
+			return g, fmt.Errorf("%q after the end (%s)", data, g.Over)
 		}
 		if data == "[DONE]" {
-			g.over = "done"
+			g.Over = "done"
 			continue
 		}
 		var e map[string]any
@@ -48,17 +47,17 @@ func checkChunks(out string) (*grammar, error) {
 		}
 	}
 	switch {
-	case g.over == "":
+	case g.Over == "":
 		return g, fmt.Errorf("no end")
-	case g.over == "done" && g.finish == "":
+	case g.Over == "done" && g.Finish == "":
 		return g, fmt.Errorf("done without a finish reason")
 	}
 	return g, nil
 }
 
-func (g *grammar) chunk(e map[string]any) error {
+func (g *Chat) chunk(e map[string]any) error {
 	if e["error"] != nil {
-		g.over = "error"
+		g.Over = "error"
 		if len(e) == 1 || e["choices"] != nil && e["id"] != nil {
 			return nil
 		}
@@ -72,7 +71,7 @@ func (g *grammar) chunk(e map[string]any) error {
 	}
 	choices := e["choices"].([]any)
 	if e["usage"] != nil {
-		if len(choices) > 0 || g.usage || g.finish == "" {
+		if len(choices) > 0 || g.usage || g.Finish == "" {
 			return fmt.Errorf("usage before the finish reason, or twice")
 		}
 		g.usage = true
@@ -83,16 +82,16 @@ func (g *grammar) chunk(e map[string]any) error {
 	}
 	choice := choices[0].(map[string]any)
 	reason, has := choice["finish_reason"]
-	if choice["index"] != 0. || !has || g.finish != "" {
+	if choice["index"] != 0. || !has || g.Finish != "" {
 		return fmt.Errorf("wrong choice")
 	}
 	if reason != nil {
-		g.finish = reason.(string)
+		g.Finish = reason.(string)
 	}
-	return g.delta(choice["delta"].(map[string]any), g.finish != "")
+	return g.delta(choice["delta"].(map[string]any), g.Finish != "")
 }
 
-func (g *grammar) delta(d map[string]any, last bool) error {
+func (g *Chat) delta(d map[string]any, last bool) error {
 	role, has := d["role"]
 	if has != (g.roles == 0) || has && role != "assistant" || last && len(d) > 0 {
 		return fmt.Errorf("wrong delta")
@@ -105,9 +104,9 @@ func (g *grammar) delta(d map[string]any, last bool) error {
 			*to += s
 		}
 	}
-	text("content", &g.message.content)
-	text("refusal", &g.message.refusal)
-	text("reasoning_content", &g.message.reasoning)
+	text("content", &g.Content)
+	text("refusal", &g.Refusal)
+	text("reasoning_content", &g.Reasoning)
 	calls, _ := d["tool_calls"].([]any)
 	for _, c := range calls {
 		if err := g.call(c.(map[string]any)); err != nil {
@@ -117,16 +116,16 @@ func (g *grammar) delta(d map[string]any, last bool) error {
 	return nil
 }
 
-func (g *grammar) call(c map[string]any) error {
+func (g *Chat) call(c map[string]any) error {
 	i := int(c["index"].(float64))
-	if i > len(g.calls) || i < 0 {
-		return fmt.Errorf("call %d of %d", i, len(g.calls))
+	if i > len(g.Calls) || i < 0 {
+		return fmt.Errorf("call %d of %d", i, len(g.Calls))
 	}
-	fresh := i == len(g.calls)
+	fresh := i == len(g.Calls)
 	if fresh {
-		g.calls = append(g.calls, map[string]string{})
+		g.Calls = append(g.Calls, map[string]string{})
 	}
-	call := g.calls[i]
+	call := g.Calls[i]
 	inside, _ := c["function"].(map[string]any)
 	argument := "arguments"
 	if inside == nil {
@@ -144,13 +143,13 @@ func (g *grammar) call(c map[string]any) error {
 	return nil
 }
 
-// content is all that a stream carried, in one line.
-func (g *grammar) content() string {
-	return fmt.Sprint(g.message, g.calls, g.finish)
+// String is all that an answer carries, in one line.
+func (g *Chat) String() string {
+	return fmt.Sprint(g.Content, g.Refusal, g.Reasoning, g.Calls, g.Finish)
 }
 
-// contentOf is the same of a whole completion.
-func contentOf(t *testing.T, completion []byte) string {
+// ReadCompletion reads a whole completion.
+func ReadCompletion(t testing.TB, completion []byte) *Chat {
 	t.Helper()
 	var c struct {
 		Choices []struct {
@@ -169,11 +168,11 @@ func contentOf(t *testing.T, completion []byte) string {
 		t.Fatal(err)
 	}
 	m := c.Choices[0].Message
-	g := grammar{message: message{m.Content, m.Refusal, m.Reasoning}, finish: c.Choices[0].Finish}
+	g := &Chat{Content: m.Content, Refusal: m.Refusal, Reasoning: m.Reasoning, Finish: c.Choices[0].Finish}
 	for _, call := range m.Calls {
-		g.calls = append(g.calls, map[string]string{
+		g.Calls = append(g.Calls, map[string]string{
 			"id": call.ID, "name": call.Function.Name + call.Custom.Name, "arguments": call.Function.Arguments + call.Custom.Input,
 		})
 	}
-	return g.content()
+	return g
 }

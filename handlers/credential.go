@@ -1,0 +1,76 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+)
+
+type callerKey struct{}
+
+// authenticated returns the caller that gatehouse_auth has found, or whose key the request has.
+func authenticated(g *gateway.Gateway, r *http.Request, a api.API) (modelcall.Caller, error) {
+	if c, ok := r.Context().Value(callerKey{}).(modelcall.Caller); ok {
+		return c, nil
+	}
+	return authenticate(g, r, a)
+}
+
+// authenticate returns the caller whose key the request has.
+func authenticate(g *gateway.Gateway, r *http.Request, a api.API) (modelcall.Caller, error) {
+	key, err := credential(r.Header, a)
+	if err != nil {
+		return modelcall.Caller{}, err
+	}
+	return g.Authenticate(key)
+}
+
+const apiKeyHeader = "X-Api-Key"
+
+// credential returns the key of a request: its bearer token or, without one, its X-Api-Key, which
+// Anthropic's SDKs send. Clients of that family may send both. Two different keys there are refused,
+// because which of them is meant is not clear: often one is a key for Anthropic itself. In the other
+// families the bearer token counts, as X-Api-Key may be meant for a backend.
+func credential(h http.Header, a api.API) (string, error) {
+	token, key := bearer(h), h.Get(apiKeyHeader)
+	if token == "" || token == key {
+		return key, nil
+	}
+	if _, ok := a.(api.Anthropic); ok && key != "" {
+		return "", apierror.New(apierror.InvalidAPIKey, "x-api-key and Authorization have different keys: send the gateway's key in one of them, or in both")
+	}
+	return token, nil
+}
+
+// withCaller returns the request for the next handler: its context has the caller, and its header
+// has no key of the gateway.
+func withCaller(r *http.Request, c modelcall.Caller) *http.Request {
+	return withoutKey(context.WithValue(r.Context(), callerKey{}, c), r, c.Secret)
+}
+
+// withoutKey returns the request with this context and a header of its own that has no Authorization,
+// and no X-Api-Key with this key.
+func withoutKey(ctx context.Context, r *http.Request, key string) *http.Request {
+	r = r.WithContext(ctx)
+	r.Header = r.Header.Clone()
+	r.Header.Del("Authorization")
+	if key != "" && r.Header.Get(apiKeyHeader) == key {
+		r.Header.Del(apiKeyHeader)
+	}
+	return r
+}
+
+// bearer returns the token of the Authorization header (RFC 6750, 2.1). The scheme's case does not
+// matter.
+func bearer(h http.Header) string {
+	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}

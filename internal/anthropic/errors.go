@@ -1,0 +1,50 @@
+package anthropic
+
+import (
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// promptTooLong is how Anthropic's API begins the refusal of a prompt that is longer than the
+// model's window. Claude Code compacts its conversation when it reads this, and only then.
+const promptTooLong = "prompt is too long"
+
+// AppendError appends the body of a refusal: {"type": "error", "error": {type, message, details},
+// "request_id"}. Details is where Anthropic has codes too: error_code is ours, and param the field
+// at fault. A provider's refusal of the request keeps the provider's own words, because clients
+// match them.
+func AppendError(dst []byte, e *apierror.Error, requestID string) []byte {
+	typ, message := e.AnthropicType(), e.Message
+	if own := e.Own; own != nil && own.Message != "" {
+		message = own.Message
+		if own.Type != "" {
+			typ = own.Type
+		}
+	}
+	dst = append(dst, `{"type":"error","error":{"type":`...)
+	dst = jsonscan.AppendString(dst, typ)
+	if e.Code == apierror.ContextLengthExceeded && !strings.Contains(strings.ToLower(message), promptTooLong) {
+		message = promptTooLong + ": " + message
+	}
+	dst = append(dst, `,"message":`...)
+	dst = jsonscan.AppendString(dst, message)
+	dst = append(dst, `,"details":{"error_code":`...)
+	dst = jsonscan.AppendString(dst, string(e.Code))
+	if e.Param != "" {
+		dst = append(dst, `,"param":`...)
+		dst = jsonscan.AppendString(dst, e.Param)
+	}
+	dst = append(dst, `}},"request_id":`...)
+	dst = jsonscan.AppendString(dst, requestID)
+	return append(dst, '}')
+}
+
+// AppendStreamError appends the event that ends a failed stream. No message_stop may follow: it would
+// make an incomplete answer look whole.
+func AppendStreamError(dst []byte, e *apierror.Error, requestID string) []byte {
+	dst = append(dst, "event: error\ndata: "...)
+	dst = AppendError(dst, e, requestID)
+	return append(dst, "\n\n"...)
+}

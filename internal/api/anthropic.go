@@ -1,0 +1,79 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+)
+
+// Anthropic is the family of Anthropic's SDKs. Its paths are among those of the other two families:
+// /v1/messages, /api/v1/messages. The lists of models are its own for a request with its header.
+type Anthropic struct{}
+
+// ByHeader returns the family of a request for a path that several families have: Anthropic for one
+// with its version header, else a.
+func ByHeader(h http.Header, a API) API {
+	if h.Get(anthropic.VersionHeader) != "" {
+		return Anthropic{}
+	}
+	return a
+}
+
+// Name implements [API].
+func (Anthropic) Name() string { return "anthropic" }
+
+// ShowIDs implements [API]. The SDKs read Request-Id.
+func (Anthropic) ShowIDs(h http.Header, ids modelcall.IDs) {
+	h[RequestIDHeader] = []string{ids.RequestID}
+	h["Request-Id"] = []string{ids.RequestID}
+}
+
+// AppendError implements [API].
+func (Anthropic) AppendError(dst []byte, e *apierror.Error, requestID string) []byte {
+	return anthropic.AppendError(dst, e, requestID)
+}
+
+// ShowRate implements [modelcall.API].
+func (Anthropic) ShowRate(h http.Header, r *apierror.Rate, now time.Time) {
+	names := &anthropicRequests
+	if r.Tokens {
+		names = &anthropicTokens
+	}
+	names.set(h, r, now.Add(r.Reset).UTC().Format(time.RFC3339))
+}
+
+// ShowRefusal implements [API]. A budget that is used up is the end of a conversation: Claude Code
+// would ask again.
+func (a Anthropic) ShowRefusal(h http.Header, e *apierror.Error, now time.Time) {
+	if e.Rate != nil {
+		a.ShowRate(h, e.Rate, now)
+	}
+	if e.HTTPStatus() == http.StatusPaymentRequired {
+		h["X-Should-Retry"] = []string{"false"}
+	}
+}
+
+// AppendModel implements [API].
+func (Anthropic) AppendModel(dst []byte, m catalog.Model) []byte {
+	return anthropic.AppendModel(dst, anthropicModel(m))
+}
+
+// AppendModels implements [API].
+func (Anthropic) AppendModels(dst []byte, models []catalog.Model, p Page) []byte {
+	part, more := p.of(models)
+	list := make([]anthropic.Model, len(part))
+	for i, m := range part {
+		list[i] = anthropicModel(m)
+	}
+	return anthropic.AppendModelList(dst, list, more)
+}
+
+func anthropicModel(m catalog.Model) anthropic.Model {
+	return anthropic.Model{
+		ID: m.ID, DisplayName: m.DisplayName, Created: m.Created, ContextLength: m.ContextLength, MaxOutput: m.MaxOutput,
+	}
+}

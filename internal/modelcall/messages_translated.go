@@ -1,0 +1,107 @@
+package modelcall
+
+import (
+	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/frommessages"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
+)
+
+// chatOfMessages translates a Messages request to a chat request.
+func chatOfMessages(e encoding, opt frommessages.Options) ([]byte, *messagesFromChat, error) {
+	p, m := e.target.provider, &e.target.model
+	opt.UpstreamModel, opt.Version = m.Name, e.inbound.Get(anthropic.VersionHeader)
+	opt.MaxOutput = e.output
+	opt.InputTokens = likelyPrompt(int64(len(e.body.Data())), request.ContentOf(e.body), 0)
+	opt.OpenRouter, opt.NoReasoning = e.openRouter(), neverReasons(m)
+	opt.ReasoningContent = p.Translate != nil && p.Translate.ReasoningContent
+	body, original, err := frommessages.Request(e.body, e.asked.Stream, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	return body, &messagesFromChat{e.answer, original, e.ids.message()}, nil
+}
+
+// neverReasons reports whether a model is known not to reason.
+func neverReasons(m *catalog.Model) bool {
+	known := m.SupportedParameters
+	return len(known) > 0 && !slices.Contains(known, "reasoning") && !slices.Contains(known, "reasoning_effort")
+}
+
+func encodeMessagesAsChat(e encoding) (*sending, error) {
+	body, answer, err := chatOfMessages(e, frommessages.Options{MaxTokensField: e.target.provider.MaxTokensField})
+	if err != nil {
+		return nil, err
+	}
+	return e.translated(provider.Chat, body, answer), nil
+}
+
+// translated is a translated request, with the price that OpenRouter may ask at most.
+func (e *encoding) translated(op provider.Operation, body []byte, a answer) *sending {
+	if p := e.maxPrice; p != nil {
+		body = openrouter.AppendMaxPrice(body, p.prompt, p.completion)
+	}
+	return &sending{operation: op, body: [][]byte{body}, stream: e.asked.Stream, answer: a}
+}
+
+// messagesFromChat is the answer of a provider that has chat completions.
+type messagesFromChat struct {
+	call     openai.Call
+	original *frommessages.Original
+	id       string
+}
+
+func (a *messagesFromChat) whole(dst, body []byte) ([]byte, openai.Summary, error) {
+	return frommessages.Result(dst, body, a.original, a.call, a.id)
+}
+
+func (a *messagesFromChat) stream() openai.Stream {
+	return frommessages.NewStream(a.original, a.call, a.id)
+}
+
+// encodeMessagesAsResponses translates the chat request that a Messages request becomes once more.
+func encodeMessagesAsResponses(e encoding) (*sending, error) {
+	chat, answer, err := chatOfMessages(e, frommessages.Options{Responses: true})
+	if err != nil {
+		return nil, err
+	}
+	var b jsonscan.Body
+	defer b.Release()
+	if err := b.Parse(chat); err != nil {
+		return nil, err // the gateway's own fault
+	}
+	body, original, err := toresponses.Request(&b, e.asked.Stream, toresponses.Options{UpstreamModel: e.target.model.Name})
+	if err != nil {
+		return nil, err
+	}
+	return e.translated(provider.Responses, body, &messagesFromResponses{*answer, original}), nil
+}
+
+// messagesFromResponses is the answer of a provider that has only the Responses API.
+type messagesFromResponses struct {
+	messagesFromChat
+	responses *toresponses.Original
+}
+
+func (a *messagesFromResponses) whole(dst, body []byte) ([]byte, openai.Summary, error) {
+	chat, sum, err := toresponses.Result(body, a.responses, a.call)
+	if err != nil {
+		return dst, sum, err
+	}
+	out, shown, err := a.messagesFromChat.whole(dst, chat)
+	if err != nil {
+		return out, shown, err
+	}
+	return out, sum, nil
+}
+
+func (a *messagesFromResponses) stream() openai.Stream {
+	return toresponses.NewStream(a.responses, a.call, frommessages.NewStream(a.original, a.call, a.id))
+}

@@ -1,0 +1,152 @@
+package request
+
+import (
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// messagesOutput is the one field that limits the output of a Messages request.
+const messagesOutput = "max_tokens"
+
+// ParseMessages reads a request of Anthropic's Messages API as [ParseChat] reads a chat one. It must
+// have `messages`, an array, and `max_tokens`, an integer of at least 0: 0 only warms the provider's
+// cache.
+func ParseMessages(b *jsonscan.Body) (Request, error) {
+	req, err := parseMessages(b)
+	if err != nil {
+		return req, err
+	}
+	if _, ok := member(b, messagesOutput); !ok {
+		return req, missing(messagesOutput)
+	}
+	_, err = messagesOutputOf(b)
+	return req, err
+}
+
+// ParseCountTokens reads a request that only counts the tokens of a Messages request. It has no
+// `max_tokens`.
+func ParseCountTokens(b *jsonscan.Body) (Request, error) {
+	req, err := parseMessages(b)
+	req.Stream = false
+	return req, err
+}
+
+func parseMessages(b *jsonscan.Body) (Request, error) {
+	req, err := head(b)
+	if err != nil {
+		return req, err
+	}
+	req.streamOptions = -1
+	messages, ok := member(b, "messages")
+	switch {
+	case !ok:
+		return req, missing("messages")
+	case messages.Kind != '[':
+		return req, wrong("messages", "an array")
+	}
+	for _, field := range [...]string{"fallbacks", "fallback_credit_token"} {
+		if _, ok := member(b, field); ok {
+			return req, apierror.New(apierror.UnsupportedParameter, "%q is not possible here: which models answer is for the gateway to decide", field).WithParam(field)
+		}
+	}
+	return req, nil
+}
+
+func messagesOutputOf(b *jsonscan.Body) (int64, error) {
+	i, ok := b.Find(messagesOutput)
+	if !ok {
+		return 0, nil
+	}
+	n, ok := jsonscan.Int(b.Value(i))
+	if !ok || n < 0 || n > openai.MaxTokens {
+		return 0, wrong(messagesOutput, "an integer of at least 0")
+	}
+	return n, nil
+}
+
+// MessagesLimits is [ChatLimits] for a request that [ParseMessages] accepted. The tokens of thinking
+// are part of max_tokens. A request for 0 tokens counts as one for 1, because 0 is no limit.
+func MessagesLimits(b *jsonscan.Body) (RequestedLimits, error) {
+	l := RequestedLimits{Choices: 1, Param: messagesOutput}
+	if m, ok := member(b, "messages"); ok {
+		l.Messages = count(m.Value(b.Data()))
+	}
+	n, err := messagesOutputOf(b)
+	if i, ok := b.Find(messagesOutput); ok {
+		l.Output, l.members = max(n, 1), []int{i}
+	}
+	return l, err
+}
+
+// EncodeMessages turns a caller's Messages request into the provider's: the model as the provider
+// knows it.
+func EncodeMessages(b *jsonscan.Body, req Request, upstreamModel string) {
+	b.Set(req.model, jsonscan.AppendString(nil, upstreamModel))
+}
+
+// MessagesReferences is [References] for a Messages request, whose tools have other types.
+func MessagesReferences(b *jsonscan.Body) (Refs, error) { return references(b, true) }
+
+// messagesTools are the families of tools that the caller runs and the provider describes; the rest
+// of such a type is a date. A tool of type custom, or without a type, is the caller's own.
+var messagesTools = []string{"bash_", "text_editor_", "memory_", "computer_"}
+
+// messagesTool returns the kind of a tool by its type, false for one that runs at the provider, or
+// may: web_search_…, web_fetch_…, code_execution_…, tool_search_…, mcp_toolset, any new one.
+func messagesTool(name string) (toolKind, bool) {
+	if name == "custom" {
+		return clientRun, true
+	}
+	for _, family := range messagesTools {
+		if strings.HasPrefix(name, family) {
+			return clientRun | builtIn, true
+		}
+	}
+	return 0, false
+}
+
+// container reads the field of that name: the container in which the provider runs code, with what
+// is in it, or its id alone.
+func (r *Refs) container(value []byte) {
+	if value[0] == 'n' {
+		return
+	}
+	r.Tools.AddHosted("container", r.outermost("container"))
+	path := r.path("container")
+	switch value[0] {
+	case '"':
+		r.add(path, "", openai.KindContainer, value)
+	case '{':
+		for m := range jsonscan.AllMembers(value) {
+			if string(foldKey(m.DecodedKey(value))) == "id" && m.Kind != 'n' {
+				r.add(path, "id", openai.KindContainer, m.Value(value))
+			}
+		}
+		r.walk("container", value)
+	default:
+		r.fail(wrong(path, "an id or an object"))
+	}
+}
+
+// CheckThinking refuses a request whose budget of thinking does not fit an output of n tokens, to
+// which the gateway limits it. The provider would refuse it by a field that the caller did not send.
+func CheckThinking(b *jsonscan.Body, n int64) error {
+	m, ok := member(b, "thinking")
+	if !ok || m.Kind != '{' {
+		return nil
+	}
+	value := m.Value(b.Data())
+	for inner := range jsonscan.AllMembers(value) {
+		if string(inner.DecodedKey(value)) != "budget_tokens" {
+			continue
+		}
+		if budget, ok := jsonscan.Int(inner.Value(value)); ok && budget >= n {
+			return apierror.New(apierror.InvalidValue, "%q is %d, but %q is limited to %d here, and it must be more",
+				"thinking.budget_tokens", budget, messagesOutput, n).WithParam("thinking.budget_tokens")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+// Package chunks reads the content of a chat completion, whole or in chunks, for a translation to
+// another API. Package openai has repaired the chunks before. What remains are the shapes in which
+// providers give the same content: texts or lists of parts, reasoning under several names.
+package chunks
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+)
+
+// Content takes the content of an answer, piece by piece, in the order in which a model makes it.
+// Pieces are JSON strings without their quotes, and are valid until the call returns.
+type Content interface {
+	// Text takes text and the log probabilities of its tokens, as elements of a list.
+	Text(piece, logprobs []byte)
+	Reasoning(piece []byte)
+	Refusal(piece []byte)
+	Citation(c translate.Citation)
+	// BeginCall begins a tool call. Its id and name are quoted.
+	BeginCall(id, name []byte) *apierror.Error
+	// Arguments takes arguments of a call, which are counted from 0.
+	Arguments(call int64, piece []byte) *apierror.Error
+}
+
+// Options is what a [Reader] depends on.
+type Options struct {
+	Stream   bool   // chunks of a stream, not a whole completion
+	Logprobs bool   // the caller asked for log probabilities
+	Answer   string // what the caller gets, for errors: "a response"
+}
+
+// Reader reads a provider's chunks, or its whole completion, and gives their content to a
+// translation.
+type Reader struct {
+	call   *openai.Call
+	to     Content
+	opt    Options
+	walker walker
+
+	choice int64  // the index of the choice that is the answer, -1 before it began
+	calls  int64  // tool calls begun
+	tokens []byte // the log probabilities of the chunk that is being read
+	repeat repeat // what a chunk that repeats the one before has
+}
+
+// NewReader returns the reader of one answer.
+func NewReader(call *openai.Call, to Content, opt Options) Reader {
+	return Reader{call: call, to: to, opt: opt, choice: -1}
+}
+
+// repeat is the content whose text is all by which a chunk differs that repeats the one before.
+type repeat struct {
+	kind contentKind
+	call int64 // index of the tool call whose arguments it is
+}
+
+// contentKind is a kind of content in a delta.
+type contentKind uint8
+
+const (
+	noContent contentKind = iota
+	textContent
+	reasoningContent
+	argumentsContent
+)
+
+// Read takes a chunk, or a whole completion. The request was for one choice; others that a provider
+// adds are not the answer.
+func (r *Reader) Read(chunk *openai.Chunk) *apierror.Error {
+	if chunk.Repeats {
+		return r.readRepeated(chunk.Text)
+	}
+	r.repeat = repeat{}
+	for i := range chunk.Choices {
+		c := &chunk.Choices[i]
+		if r.choice < 0 {
+			r.choice = c.Index
+		}
+		if c.Index != r.choice {
+			continue
+		}
+		if bad := r.readChoice(c); bad != nil {
+			return bad
+		}
+		if len(chunk.Choices) == 1 && !r.opt.Logprobs {
+			r.repeat = repeatOf(c, chunk.TextAt)
+		}
+	}
+	return nil
+}
+
+// repeatOf returns what a chunk has that differs only in the text that begins at textAt: something
+// if the chunk has no content but this text.
+func repeatOf(c *openai.ChunkChoice, textAt int) (r repeat) {
+	for _, more := range [...][]byte{c.Refusal.JSON, c.ReasoningDetails, c.Annotations} {
+		if hasContent(more) {
+			return repeat{}
+		}
+	}
+	for _, v := range [...]struct {
+		kind contentKind
+		openai.ChunkValue
+	}{{textContent, c.Content}, {reasoningContent, c.Reasoning}, {reasoningContent, c.ReasoningContent}} {
+		switch {
+		case v.At == textAt && textAt > 0:
+			r.kind = v.kind
+		case hasContent(v.JSON):
+			return repeat{}
+		}
+	}
+	switch {
+	case len(c.Calls) == 0:
+		return r
+	case len(c.Calls) == 1 && c.Calls[0].Arguments.At == textAt && textAt > 0:
+		return repeat{argumentsContent, c.Calls[0].Index}
+	}
+	return repeat{}
+}
+
+// CanRepeat reports whether the next chunk may be read as one that repeats the one before.
+func (r *Reader) CanRepeat() bool { return r.repeat.kind != noContent }
+
+// readRepeated takes the text of a chunk that repeats the one before.
+func (r *Reader) readRepeated(text []byte) *apierror.Error {
+	piece, ok := translate.Unquoted(text)
+	switch {
+	case !ok:
+	case r.repeat.kind == textContent:
+		r.to.Text(piece, nil)
+	case r.repeat.kind == reasoningContent:
+		r.to.Reasoning(piece)
+	case r.repeat.kind == argumentsContent:
+		return r.to.Arguments(r.repeat.call, piece)
+	}
+	return nil
+}
+
+// readChoice takes the delta or message of a choice.
+func (r *Reader) readChoice(c *openai.ChunkChoice) *apierror.Error {
+	r.tokens = r.tokens[:0]
+	if r.opt.Logprobs && len(c.Logprobs) > 0 && c.Logprobs[0] == '{' {
+		r.readLogprobs(c.Logprobs)
+	}
+	if c.Other != nil {
+		return translate.ProviderFailure(r.call, "answered with \""+string(c.Other)+"\", which "+r.opt.Answer+" cannot contain")
+	}
+	// Many providers send their reasoning under two names at once.
+	if piece, ok := translate.Unquoted(c.Reasoning.JSON); ok {
+		r.to.Reasoning(piece)
+	} else if piece, ok := translate.Unquoted(c.ReasoningContent.JSON); ok {
+		r.to.Reasoning(piece)
+	} else if isArray(c.ReasoningDetails) {
+		r.readReasoningDetails(c.ReasoningDetails)
+	}
+	if bad := r.readContent(c.Content.JSON); bad != nil {
+		return bad
+	}
+	if isArray(c.Annotations) {
+		r.readAnnotations(c.Annotations)
+	}
+	if piece, ok := translate.Unquoted(c.Refusal.JSON); ok {
+		r.to.Refusal(piece)
+	}
+	return r.readCalls(c.Calls)
+}
+
+// readLogprobs collects the log probabilities of a chunk's text in r.tokens. Those of a refusal
+// have no counterpart.
+func (r *Reader) readLogprobs(object []byte) {
+	for _, m := range r.walker.walk(atElement, object) {
+		if string(m.DecodedKey(object)) != "content" {
+			continue
+		}
+		list := m.Value(object)
+		for _, span := range r.walker.list(list) {
+			if span.Kind == '{' {
+				r.tokens = translate.AppendToken(r.tokens, span.Value(list), "[]")
+			}
+		}
+		return
+	}
+}
+
+// walker has the memory of the walks below a delta, which the next chunk uses again.
+type walker struct {
+	members [levels][]jsonscan.Member
+	spans   []jsonscan.Span
+}
+
+// The levels of a walk. One does not disturb those above.
+const (
+	atElement = iota // of a list in the delta
+	atInner          // an object in such an element
+	levels
+)
+
+func (w *walker) walk(level int, object []byte) []jsonscan.Member {
+	w.members[level] = jsonscan.Members(object, w.members[level][:0])
+	return w.members[level]
+}
+
+// list walks an array in a delta.
+func (w *walker) list(array []byte) []jsonscan.Span {
+	w.spans = jsonscan.Elements(array, w.spans[:0])
+	return w.spans
+}
+
+// Trim releases the memory of a long chunk.
+func (r *Reader) Trim() {
+	w := &r.walker
+	for i := range w.members {
+		if cap(w.members[i]) > translate.MaxMembers {
+			w.members[i] = nil
+		}
+	}
+	if cap(w.spans) > translate.MaxMembers {
+		w.spans = nil
+	}
+	if cap(r.tokens) > translate.MaxScratch {
+		r.tokens = nil
+	}
+}
