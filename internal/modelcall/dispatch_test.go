@@ -89,7 +89,7 @@ func TestAPanicEndsItsAttempt(t *testing.T) {
 			t.Fatal(refusal)
 		}
 		time.Sleep(time.Hour) // a probe is due
-		f.panics = true
+		f.panicAt = len(f.asked) + 1
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -98,7 +98,6 @@ func TestAPanicEndsItsAttempt(t *testing.T) {
 			}()
 			f.ask(t, false)
 		}()
-		f.panics = false
 		f.wantNothingHeld(t)
 	})
 }

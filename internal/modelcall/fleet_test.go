@@ -28,7 +28,7 @@ type fleet struct {
 	servers []*server
 	began   time.Time
 
-	panics  bool         // the next request panics
+	panicAt int          // the number of the request that panics; 0: none
 	sending func(string) // runs when a provider, by its name, is sent a request; nil: nothing
 
 	mu    sync.Mutex
@@ -77,8 +77,9 @@ func (f *fleet) noted(name string, transport http.RoundTripper) roundTrip {
 	return func(r *http.Request) (*http.Response, error) {
 		f.mu.Lock()
 		f.asked = append(f.asked, asked{name, time.Since(f.began)})
+		n := len(f.asked)
 		f.mu.Unlock()
-		if f.panics {
+		if n == f.panicAt {
 			panic("a bug")
 		}
 		if f.sending != nil {
