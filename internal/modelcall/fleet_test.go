@@ -197,6 +197,7 @@ func (f *fleet) ask(t *testing.T, stream bool, change ...func(*http.Request)) (*
 		body = strings.TrimSuffix(body, "}") + `,"stream":true}`
 	}
 	w, req := httptest.NewRecorder(), post(strings.NewReader(body), int64(len(body)))
+	req.Header.Set("Anthropic-Version", "2023-06-01")
 	for _, c := range change {
 		c(req)
 	}
@@ -205,12 +206,13 @@ func (f *fleet) ask(t *testing.T, stream bool, change ...func(*http.Request)) (*
 
 // family is an API of callers, and how the first provider has it.
 type family struct {
-	name  string
-	op    Operation
-	body  string
-	first func(*provider.Config) // nil: it has the API itself
-	good  string                 // in the end of a whole stream
-	bad   string                 // in the end of a broken one
+	name      string
+	op        Operation
+	body      string
+	first     func(*provider.Config) // nil: it has the API itself
+	anthropic bool                   // the first provider is Anthropic
+	good      string                 // in the end of a whole stream
+	bad       string                 // in the end of a broken one
 }
 
 // sixty is a prompt of sixty words, which the providers repeat.
@@ -225,10 +227,22 @@ var families = func() []family {
 		name: "responses", op: Responses, good: `"type":"response.completed"`, bad: `"type":"response.failed"`,
 		body: `{"model":"fast","input":"` + sixty + `","max_output_tokens":100}`,
 	}
-	translatedChat, translatedResponses := chat, responses
-	translatedChat.name, translatedChat.first = "chat as responses", func(c *provider.Config) { c.ResponsesOnly = true }
-	translatedResponses.name, translatedResponses.first = "responses as chat", func(c *provider.Config) { c.Translate = new(provider.Translate) }
-	return []family{chat, responses, translatedChat, translatedResponses}
+	messages := family{
+		name: "messages", op: Messages, good: `"type":"message_stop"`, bad: `"type":"error"`,
+		body: `{"model":"fast","messages":[{"role":"user","content":"` + sixty + `"}],"max_tokens":100}`,
+	}
+	at := func(f family, kind string, first func(*provider.Config)) family {
+		f.name, f.first, f.anthropic = f.name+" as "+kind, first, kind == "messages"
+		return f
+	}
+	responsesOnly := func(c *provider.Config) { c.ResponsesOnly = true }
+	chatOnly := func(c *provider.Config) { c.Translate = new(provider.Translate) }
+	anthropic := func(c *provider.Config) { c.Dialect = "anthropic" }
+	return []family{
+		chat, responses, at(messages, "messages", anthropic),
+		at(chat, "responses", responsesOnly), at(responses, "chat", chatOnly), at(messages, "chat", nil),
+		at(messages, "responses", responsesOnly),
+	}
 }()
 
 // looksWhole reports whether a client takes an answer for a good one.
@@ -241,7 +255,7 @@ func (f *family) looksWhole(stream bool, body string) bool {
 
 // looksBroken reports whether each client sees that a stream is not complete.
 func (f *family) looksBroken(body string) bool {
-	for _, good := range []string{"[DONE]", `"finish_reason":"`, "response.completed"} {
+	for _, good := range []string{"[DONE]", `"finish_reason":"`, "response.completed", "message_stop"} {
 		if strings.Contains(body, good) {
 			return false
 		}

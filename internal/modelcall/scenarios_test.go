@@ -64,6 +64,7 @@ var scenarios = []struct {
 	change     func(*rig)
 	streamed   outcome
 	whole      outcome // zero: the same
+	anthropic  outcome // if the first target is Anthropic's; zero: the same
 }{
 	{
 		name: "S01 first 429 with Retry-After", behaviours: []string{"first-1-after-2-err-429", "echo"},
@@ -76,7 +77,8 @@ var scenarios = []struct {
 		streamed: answered(1, 0, "first upstream_error", "second"),
 	}, {
 		name: "S04 always 503", behaviours: []string{"after-none-err-503", "echo"},
-		streamed: answered(1, 0, "first upstream_error", "second"),
+		streamed:  answered(1, 0, "first upstream_error", "second"),
+		anthropic: answered(1, 0, "first upstream_overloaded", "second"),
 	}, {
 		name: "S05 reset before the header", behaviours: []string{"first-1-reset", "echo"},
 		streamed: answered(1, 0, "first upstream_error", "second"),
@@ -106,28 +108,32 @@ var scenarios = []struct {
 		whole:    answered(1, 0, "first upstream_error", "second"),
 	}, {
 		name: "S11 no [DONE]", behaviours: []string{"no-done", "echo"},
-		streamed: answered(0, 0, "first"),
+		streamed:  answered(0, 0, "first"),
+		whole:     answered(0, 0, "first"),
+		anthropic: broken(0, "first upstream_error"), // without message_stop it is cut
 	}, {
 		name: "S12 the prompt is too long", behaviours: []string{"too-long", "echo"},
 		streamed: refused(apierror.ContextLengthExceeded, 400, "first context_length_exceeded"),
 	}, {
 		name: "S13 content policy", behaviours: []string{"err-400-content_policy_violation", "echo"},
-		streamed: refused(apierror.ProviderContentPolicy, 422, "first provider_content_policy"),
+		streamed:  refused(apierror.ProviderContentPolicy, 422, "first provider_content_policy"),
+		anthropic: refused(apierror.UpstreamRejected, 400, "first upstream_rejected"), // it has no such code
 	}, {
 		name: "S13 Azure's content filter", behaviours: []string{"azure-filter", "echo"},
-		streamed: refused(apierror.ProviderContentPolicy, 422, "first provider_content_policy"),
+		streamed:  refused(apierror.ProviderContentPolicy, 422, "first provider_content_policy"),
+		anthropic: refused(apierror.UpstreamRejected, 400, "first upstream_rejected"),
 	}, {
 		name: "S14 cut, and the fallback takes no prefill", behaviours: []string{"cut-40", "no-prefill"},
 		streamed: broken(0, "first upstream_error"),
 		whole:    answered(1, 0, "first upstream_error", "second"),
 	}, {
-		name: "S16 billing in a fallback", behaviours: []string{"after-none-err-503", "hang", "echo"},
+		name: "S16 billing in a fallback", behaviours: []string{"err-500", "hang", "echo"},
 		streamed: answered(2, 30*time.Second, "first upstream_error", "second timeout_first_byte", "third"),
 		whole:    answered(2, 75*time.Second, "first upstream_error", "second timeout_first_byte", "third"),
 	}, {
-		name: "overloaded after the first event", behaviours: []string{"overloaded", "echo"},
-		streamed: answered(1, 0, "first upstream_error", "second"),
-		whole:    answered(1, 0, "first upstream_error", "second").cooled(cooling, 7*time.Second), // a 503 with Retry-After
+		name: "overloaded after the first event", behaviours: []string{"after-none-overloaded", "echo"},
+		streamed:  answered(1, 0, "first upstream_error", "second"),
+		anthropic: answered(1, 0, "first upstream_overloaded", "second"),
 	}, {
 		name: "all limit their rates", behaviours: []string{"after-9-err-429", "after-7-err-429", "after-8-err-429"},
 		streamed: refused(apierror.UpstreamRateLimited, 429, "first upstream_rate_limited", "second upstream_rate_limited", "third upstream_rate_limited").
@@ -140,6 +146,8 @@ var scenarios = []struct {
 		name: "all fail", behaviours: []string{"after-none-err-503", "err-500"},
 		streamed: refused(apierror.UpstreamError, 502, "first upstream_error", "second upstream_error", "second upstream_error").
 			within(retryPause).after(10 * time.Second),
+		anthropic: refused(apierror.UpstreamError, 502, "first upstream_overloaded", "second upstream_error", "second upstream_error").
+			within(retryPause).after(10 * time.Second),
 	},
 }
 
@@ -148,8 +156,11 @@ func TestScenariosOfFailover(t *testing.T) {
 		for _, family := range families {
 			for _, stream := range []bool{true, false} {
 				want := s.streamed
-				if !stream && s.whole.attempts != nil {
+				switch {
+				case !stream && s.whole.attempts != nil:
 					want = s.whole
+				case family.anthropic && s.anthropic.attempts != nil:
+					want = s.anthropic
 				}
 				t.Run(fmt.Sprintf("%s/%s stream %v", s.name, family.name, stream), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
@@ -183,9 +194,11 @@ func (f *fleet) want(t *testing.T, want outcome, stream bool, w *httptest.Respon
 		t.Errorf("attempts %q of %d, asked %v; want %q", attempts, row.Attempts, f.asked, want.attempts)
 	}
 	switch body := w.Body.String(); {
+	case want.status != 0 && refusal == nil:
+		t.Errorf("no refusal:\n%s", body)
 	case want.status != 0:
 		wantRefusal(t, refusal, want.code, "")
-		if refusal != nil && (refusal.HTTPStatus() != want.status || refusal.Retry() != want.retry) || w.Body.Len() > 0 {
+		if refusal != nil && (refusal.HTTPStatus() != want.status || refusal.Retry() != want.retry) || body != "" {
 			t.Errorf("status %d, Retry-After %v, want %d and %v; written: %s", refusal.HTTPStatus(), refusal.Retry(), want.status, want.retry, body)
 		}
 	case want.code != "":

@@ -97,9 +97,10 @@ func (f *fleet) randomCall(t *testing.T, r *rand.Rand, spent *int64) {
 		f.panicAt = 1 + r.IntN(3)
 	}
 	stream := r.IntN(2) == 0
-	body := strings.TrimSuffix(f.family.body, "}") + fmt.Sprintf(`,"stream":%t,"user":%q}`, stream, strings.Repeat("x", r.IntN(2)*r.IntN(100_000)))
+	body := strings.TrimSuffix(f.family.body, "}") + fmt.Sprintf(`,"stream":%t,"metadata":{"user_id":%q}}`, stream, strings.Repeat("x", r.IntN(2)*r.IntN(100_000)))
 	before := f.tokensLeft()
 	w, req := httptest.NewRecorder(), post(strings.NewReader(body), int64(len(body)))
+	req.Header.Set("Anthropic-Version", "2023-06-01")
 	func() {
 		defer func() { _ = recover() }()
 		f.serveTo(t, w, req.WithContext(client), f.family.op)
