@@ -49,6 +49,7 @@ func (c *call) dispatch(ctx context.Context) error {
 		return a.failed // 400: the request is possible at no target
 	}
 	var w *eventWriter
+	defer func() { a.trial.End(failover.Result{Class: failover.Neutral}) }() // after a panic; else it has ended
 	if a.sent.stream {
 		w = newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.op.heartbeat(c.r.Header), c.showRates)
 		defer w.stop()
@@ -122,12 +123,8 @@ func (a *attempts) advance() bool {
 	for len(a.queue) > 0 {
 		t := a.queue[0]
 		a.queue = a.queue[1:]
-		err := a.call.admission.enterTarget(t.own, t.use.likely.Tokens)
+		err := a.prepare(t)
 		if err == nil {
-			a.sent, err = a.call.encode(t)
-		}
-		if err == nil {
-			a.next = t
 			return true
 		}
 		if a.failed == nil {
@@ -135,6 +132,19 @@ func (a *attempts) advance() bool {
 		}
 	}
 	return false
+}
+
+// prepare counts the next attempt against the limits of its target, and writes its request.
+func (a *attempts) prepare(t *target) error {
+	if err := a.call.admission.enterTarget(t.own, t.use.likely.Tokens); err != nil {
+		return err
+	}
+	sent, err := a.call.encode(t)
+	if err != nil {
+		return err
+	}
+	a.sent, a.next = sent, t
+	return nil
 }
 
 // begin notes that the prepared attempt begins, and returns what is sent.
@@ -152,7 +162,7 @@ func (a *attempts) begin() *sending {
 		c.body.Release()
 	}
 	if c.deps.Health != nil {
-		a.trial = c.deps.Health.Begin(a.last.id, a.lone())
+		a.trial = c.deps.Health.Begin(a.last.id, len(c.targets) == 1)
 	}
 	return a.sent
 }
@@ -200,19 +210,30 @@ func (a *attempts) again(ctx context.Context, d failover.Decision) bool {
 	if a.lone() || a.same || !d.RetrySame && !d.RetryLast || d.Wait > longestPause {
 		return false
 	}
-	pause := time.NewTimer(max(d.Wait, retryPause))
-	defer pause.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-pause.C:
-	}
-	sent, err := a.call.encode(a.last)
-	if err != nil {
+	if !a.pause(ctx, max(d.Wait, retryPause)) || a.prepare(a.last) != nil {
 		return false
 	}
-	a.sent, a.next, a.same = sent, a.last, true
+	a.same = true
 	return true
+}
+
+// pause waits. It reports false, and failed has the reason, if the client leaves or the gateway shuts
+// down meanwhile.
+func (a *attempts) pause(client context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	u := a.call.upstream // which a shutdown cancels
+	if u.late != nil {
+		u.late.Stop() // that attempt is over
+	}
+	select {
+	case <-timer.C:
+		return true
+	case <-client.Done():
+	case <-u.ctx.Done():
+	}
+	a.failed = u.failure(context.Cause(u.ctx))
+	return false
 }
 
 // isLasting reports whether only an operator can mend the failure. A caller is told of another one
@@ -232,10 +253,13 @@ func told(before, now *apierror.Error) *apierror.Error {
 	return now
 }
 
-// note counts the last attempt. It is in the record of a call that may need several, or that met a
-// time limit.
+// note counts the last attempt, if it was sent. It is in the record of a call that may need several,
+// or that met a time limit.
 func (a *attempts) note(failure *apierror.Error) {
 	c := a.call
+	if c.meter.sent.IsZero() {
+		return
+	}
 	done := activity.Attempt{Target: a.last.id, Status: c.upstream.status, Latency: c.deps.Now().Sub(c.meter.sent)}
 	limit := ""
 	if failure != nil {
