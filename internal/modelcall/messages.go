@@ -3,6 +3,7 @@ package modelcall
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -72,6 +73,9 @@ func (messages) encode(e encoding) (*sending, error) {
 // other.
 func encodeNativeMessages(e encoding, op provider.Operation) (*sending, error) {
 	request.EncodeMessages(e.body, e.asked, e.target.model.Name)
+	if strings.Contains(e.target.model.Name, "claude") { // others of this API may need theirs back, and sign nothing
+		request.DropUnsignedThinking(e.body)
+	}
 	if err := openrouter.EncodeMessagesFields(e.body, e.openRouter()); err != nil {
 		return nil, err
 	}

@@ -15,20 +15,20 @@ func TestParseMessages(t *testing.T) {
 		t.Errorf("%+v, %v", req, err)
 	}
 	for body, param := range map[string]string{
-		`{"max_tokens":1,"messages":[]}`:                                       "model",
-		`{"model":"m","messages":[]}`:                                          "max_tokens",
-		`{"model":"m","max_tokens":null,"messages":[]}`:                        "max_tokens",
-		`{"model":"m","max_tokens":-1,"messages":[]}`:                          "max_tokens",
-		`{"model":"m","max_tokens":"1","messages":[]}`:                         "max_tokens",
-		`{"model":"m","max_tokens":1.5,"messages":[]}`:                         "max_tokens",
-		`{"model":"m","max_tokens":1e15,"messages":[]}`:                        "max_tokens",
-		`{"model":"m","max_tokens":1}`:                                         "messages",
-		`{"model":"m","max_tokens":1,"messages":"hi"}`:                         "messages",
-		`{"model":"m","max_tokens":1,"messages":[],"stream":1}`:                "stream",
-		`{"model":"m","max_tokens":1,"messages":[],"Stream":true}`:             "Stream",
-		`{"model":"m","max_tokens":1,"messages":[],"fallbacks":[{"x":1}]}`:     "fallbacks",
-		`{"model":"m","max_tokens":1,"messages":[],"Fallbacks":"default"}`:     "Fallbacks",
-		`{"model":"m","max_tokens":1,"messages":[],"fallback_credit_token":1}`: "fallback_credit_token",
+		`{"max_tokens":1,"messages":[]}`:                                         "model",
+		`{"model":"m","messages":[]}`:                                            "max_tokens",
+		`{"model":"m","max_tokens":null,"messages":[]}`:                          "max_tokens",
+		`{"model":"m","max_tokens":-1,"messages":[]}`:                            "max_tokens",
+		`{"model":"m","max_tokens":"1","messages":[]}`:                           "max_tokens",
+		`{"model":"m","max_tokens":1.5,"messages":[]}`:                           "max_tokens",
+		`{"model":"m","max_tokens":1e15,"messages":[]}`:                          "max_tokens",
+		`{"model":"m","max_tokens":1}`:                                           "messages",
+		`{"model":"m","max_tokens":1,"messages":"hi"}`:                           "messages",
+		`{"model":"m","max_tokens":1,"messages":[],"stream":1}`:                  "stream",
+		`{"model":"m","max_tokens":1,"messages":[],"Stream":true}`:               "Stream",
+		`{"model":"m","max_tokens":1,"messages":[],"fallback_credit_token":"x"}`: "fallback_credit_token",
+		`{"model":"m","max_tokens":1,"messages":[],"Fallbacks":"default"}`:       "Fallbacks",
+		`{"model":"m","max_tokens":1,"messages":[],"fallback_credit_token":1}`:   "fallback_credit_token",
 	} {
 		if _, err := request.ParseMessages(strict(t, body)); err == nil || apierror.From(err).Param != param || apierror.From(err).HTTPStatus() != 400 {
 			t.Errorf("%s: %v, want a refusal of %s", body, err, param)
