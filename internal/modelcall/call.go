@@ -192,7 +192,10 @@ func (c *call) limited() bool {
 // judge has the guardrails judge the request. If they take something out of it, the edited body
 // replaces the one that was read.
 func (c *call) judge(ctx context.Context) error {
-	c.guard = guard{c.deps.Guardrails.of(c.Credential.Name, c.names(c.asked.Model)...), &c.Outcome}
+	c.guard.outcome = &c.Outcome
+	if !c.deps.Guardrails.empty() {
+		c.guard.set = c.deps.Guardrails.of(c.Credential.Name, c.names(c.asked.Model)...)
+	}
 	redacted, err := c.guard.request(ctx, c.body.Data(), c.asked.Stream)
 	if err != nil || redacted == nil {
 		return err

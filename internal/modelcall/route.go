@@ -104,12 +104,12 @@ func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operat
 	}
 	first, refused := targetsOf(d, found, op, r.limits)
 	if r.routing == nil || len(r.routing.Models) == 0 && plainRouter(found) {
-		if r.targets = slices.Concat(first...); len(r.targets) == 0 {
+		if r.targets = first; len(first) == 0 {
 			return r, refused
 		}
 		return r, nil
 	}
-	models := [][][]*target{first}
+	models, some := [][][]*target{grouped(first)}, len(first) > 0
 	for i, name := range r.routing.Models {
 		r.listed = true
 		found, err := d.Models.Find(ctx, key, name)
@@ -120,9 +120,9 @@ func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operat
 		if refused == nil {
 			refused = err
 		}
-		models = append(models, further)
+		models, some = append(models, grouped(further)), some || len(further) > 0
 	}
-	if len(slices.Concat(slices.Concat(models...)...)) == 0 {
+	if !some {
 		return r, refused
 	}
 	kept, err := failover.Apply(r.routing, models, optionOf)
@@ -156,12 +156,12 @@ func plainRouter(f Found) bool {
 	return !f.Alias && f.Groups[0][0].Provider.Dialect.OpenRouterFields()
 }
 
-// targetsOf returns the targets of a name, by group. If one does not serve the operation, refused says
-// why. Limits are those of the name in the request.
-func targetsOf(d *Deps, found Found, op provider.Operation, limits []*ModelLimits) (groups [][]*target, refused error) {
+// targetsOf returns the targets of a name. If one does not serve the operation, refused says why.
+// Limits are those of the name in the request.
+func targetsOf(d *Deps, found Found, op provider.Operation, limits []*ModelLimits) (targets []*target, refused error) {
 	for group, candidates := range found.Groups {
-		var targets []*target
-		for _, c := range candidates {
+		for i := range candidates {
+			c := &candidates[i]
 			if err := serves(c, op); err != nil {
 				if refused == nil {
 					refused = err
@@ -176,9 +176,20 @@ func targetsOf(d *Deps, found Found, op provider.Operation, limits []*ModelLimit
 				})
 			}
 		}
-		groups = append(groups, targets)
 	}
-	return groups, refused
+	return targets, refused
+}
+
+// grouped returns targets by their group.
+func grouped(targets []*target) [][]*target {
+	var groups [][]*target
+	for _, t := range targets {
+		for len(groups) <= t.group {
+			groups = append(groups, nil)
+		}
+		groups[t.group] = append(groups[t.group], t)
+	}
+	return groups
 }
 
 // optionOf is what the routing fields of a request look at.
@@ -191,7 +202,7 @@ func optionOf(t *target) failover.Option {
 }
 
 // serves refuses an operation that the model does not have at its provider.
-func serves(c Candidate, op provider.Operation) error {
+func serves(c *Candidate, op provider.Operation) error {
 	operation := c.Provider.Upstream(op)
 	switch {
 	case operation == "" || c.Model.Serves(string(operation)):
