@@ -56,10 +56,8 @@ func (messages) encode(e encoding) (*sending, error) {
 		}
 		e.requested.SetOutput(e.body, "", e.output)
 	}
-	if p := e.maxPrice; p != nil {
-		if err := openrouter.SetMaxPrice(e.body, p.prompt, p.completion); err != nil {
-			return nil, err
-		}
+	if err := e.setPreferences(); err != nil {
+		return nil, err
 	}
 	s, err := encodeNativeMessages(e, provider.Messages)
 	if err != nil {
@@ -74,10 +72,8 @@ func (messages) encode(e encoding) (*sending, error) {
 // other.
 func encodeNativeMessages(e encoding, op provider.Operation) (*sending, error) {
 	request.EncodeMessages(e.body, e.asked, e.target.model.Name)
-	if e.openRouter() {
-		if err := openrouter.EncodeResponsesFields(e.body, true); err != nil {
-			return nil, err
-		}
+	if err := openrouter.EncodeMessagesFields(e.body, e.openRouter()); err != nil {
+		return nil, err
 	}
 	header := http.Header{anthropic.VersionHeader: e.inbound[anthropic.VersionHeader]}
 	if beta := e.inbound[anthropic.BetaHeader]; len(beta) > 0 {
