@@ -31,9 +31,9 @@ type attempts struct {
 
 // delivery is what came of an attempt.
 type delivery struct {
-	failure *apierror.Error // nil for an answer
-	// end gives the client the answer, or the failure with which the call ends: with a failure nothing
-	// was written yet, and another target can be asked instead. Nil: the client has got all.
+	failure *apierror.Error // nil: the client has got the answer
+	// end gives the client the failure with which the call ends; nothing was written yet, and another
+	// target can be asked instead. Nil: the client has got all that it will get.
 	end func(*apierror.Error) error
 }
 
@@ -60,12 +60,14 @@ func (c *call) dispatch(ctx context.Context) error {
 		if w != nil {
 			d = c.deliverStream(ctx, a, s, w)
 		} else {
-			d = c.deliverWhole(ctx, s)
+			d = c.deliverWhole(ctx, a, s)
 		}
-		if a.ended(ctx, d) {
+		switch {
+		case d.failure == nil:
+			return nil
+		case a.retry(ctx, d):
 			continue
-		}
-		if d.end == nil {
+		case d.end == nil:
 			return nil
 		}
 		return d.end(a.failed)
@@ -85,14 +87,22 @@ func order(c *call) []*target {
 	if len(c.targets) == 1 || c.deps.Health == nil {
 		return c.targets
 	}
-	groups := make([][]failover.Candidate, c.targets[len(c.targets)-1].group+1)
+	last := 0
+	for _, t := range c.targets {
+		last = max(last, t.group)
+	}
+	groups := make([][]failover.Candidate, last+1)
 	byGroup := make([][]*target, len(groups))
 	for _, t := range c.targets {
 		groups[t.group] = append(groups[t.group], failover.Candidate{ID: t.id, Weight: t.weight})
 		byGroup[t.group] = append(byGroup[t.group], t)
 	}
 	ordered := make([]*target, 0, len(c.targets))
-	for _, pick := range c.deps.Health.Order(nil, groups, session(c)) {
+	picks := c.deps.Health.Order(nil, groups, session(c))
+	if c.limit != nil {
+		picks = c.limit(picks)
+	}
+	for _, pick := range picks {
 		ordered = append(ordered, byGroup[pick.Group][pick.Index])
 	}
 	return ordered
@@ -104,7 +114,10 @@ func (a *attempts) open() bool {
 }
 
 // lone reports whether the call had one target from the start. Its client repeats what failed.
-func (a *attempts) lone() bool { return len(a.call.targets) == 1 && !a.call.targets[0].alias }
+func (a *attempts) lone() bool {
+	c := a.call
+	return len(c.targets) == 1 && !c.targets[0].alias && !c.listed
+}
 
 // advance prepares the next target that can be sent the request. Without one it reports false, and
 // failed has a reason.
@@ -164,14 +177,15 @@ func (a *attempts) commit() {
 	a.call.body.Release()
 }
 
-// ended notes how an attempt ended, and reports whether another one is prepared.
-func (a *attempts) ended(ctx context.Context, d delivery) bool {
+// succeeded notes that the attempt gave an answer.
+func (a *attempts) succeeded() {
+	a.trial.End(failover.Result{Class: failover.Success})
+	a.note(nil)
+}
+
+// retry notes how an attempt failed, and reports whether another one is prepared.
+func (a *attempts) retry(ctx context.Context, d delivery) bool {
 	c := a.call
-	if d.failure == nil {
-		a.trial.End(failover.Result{Class: failover.Success})
-		a.note(nil)
-		return false
-	}
 	decision := failover.Decide(d.failure, c.upstream.status)
 	a.trial.End(decision.Result())
 	a.note(d.failure)
@@ -181,7 +195,7 @@ func (a *attempts) ended(ctx context.Context, d delivery) bool {
 	if d.end == nil || ctx.Err() != nil || a.made >= failover.MaxAttempts || c.deps.Now().Sub(a.began) > lastBegin {
 		return false
 	}
-	if decision.Next && a.advance() {
+	if (decision.Next || decision.NextListed && c.listed) && a.advance() {
 		return true
 	}
 	return a.again(ctx, decision)

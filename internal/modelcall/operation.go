@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -69,8 +71,9 @@ type encoding struct {
 	asked     request.Request
 	requested request.RequestedLimits
 	target    *target
-	output    int64        // the output limit that the provider must be told; 0: the caller's own
-	maxPrice  *routerPrice // that the provider must be told; nil for none
+	output    int64             // the output limit that the provider must be told; 0: the caller's own
+	maxPrice  *routerPrice      // that the provider must be told; nil for none
+	routing   *failover.Routing // what the gateway made of the routing fields; nil: nothing
 	api       API
 	pricer    Pricer
 	answer    openai.Call
@@ -79,6 +82,36 @@ type encoding struct {
 
 // openRouter reports whether the provider knows the request fields that only OpenRouter has.
 func (e encoding) openRouter() bool { return e.target.provider.Dialect.OpenRouterFields() }
+
+// setPreferences tells a router which upstreams it may choose.
+func (e encoding) setPreferences() error {
+	switch {
+	case e.routing != nil && e.openRouter():
+		openrouter.SetProvider(e.body, e.preferences())
+	case e.maxPrice != nil:
+		return openrouter.SetMaxPrice(e.body, e.maxPrice.prompt, e.maxPrice.completion)
+	}
+	return nil
+}
+
+// appendPreferences is setPreferences for a translated request.
+func (e encoding) appendPreferences(body []byte) []byte {
+	if !e.openRouter() {
+		return body
+	}
+	return openrouter.AppendProvider(body, e.preferences())
+}
+
+// preferences returns the object `provider` that the gateway writes, nil for none.
+func (e encoding) preferences() (object []byte) {
+	if e.routing != nil {
+		object = e.routing.Forward
+	}
+	if p := e.maxPrice; p != nil {
+		object = openrouter.WithMaxPrice(object, p.prompt, p.completion)
+	}
+	return object
+}
 
 // sending is a request in the form of a provider.
 type sending struct {

@@ -127,8 +127,12 @@ func (e *Event) Rewrite(data []byte, move func(members []jsonscan.Member)) {
 	}
 }
 
-// ValueAt returns the value in Data[start:end] with the new value of a variable, if that is in it.
-func (e *Event) ValueAt(kind, start, end int) []byte {
+// TextAt returns the value in Data[start:end] of an event, or the new value of VarText if that is in
+// it.
+func TextAt(e *Event, start, end int) []byte { return e.valueAt(VarText, start, end) }
+
+// valueAt returns the value in data[start:end] with the new value of a variable, if that is in it.
+func (e *Event) valueAt(kind, start, end int) []byte {
 	switch v := &e.vars[kind]; {
 	case v.New == nil || v.Start < start || v.End > end:
 		return e.Data[start:end:end]

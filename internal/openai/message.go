@@ -13,7 +13,7 @@ func (c *chat) editMessage(ch *choice, out *ChunkChoice, start, end int) *apierr
 	p, members := c.open(AtMessage, object)
 	role, content, calls, reasoning, reasoningContent := -1, -1, -1, -1, -1
 	value := func(m jsonscan.Member) ChunkValue {
-		return ChunkValue{c.event.ValueAt(VarText, start+m.ValueStart, start+m.ValueEnd), start + m.ValueStart}
+		return ChunkValue{c.event.valueAt(VarText, start+m.ValueStart, start+m.ValueEnd), start + m.ValueStart}
 	}
 	for i, m := range members {
 		key := m.DecodedKey(object)

@@ -51,7 +51,7 @@ func (s *ResponsesStream) readEvent(e *Event) (event ResponsesEvent, found bool,
 		case "delta":
 			if m.Kind != 'n' {
 				event.delta = i
-				event.Delta = e.ValueAt(VarText, m.ValueStart, m.ValueEnd)
+				event.Delta = e.valueAt(VarText, m.ValueStart, m.ValueEnd)
 			}
 		case "obfuscation":
 			event.padding = i
@@ -89,7 +89,7 @@ func (s *ResponsesStream) take(e *Event) (event ResponsesEvent, found bool, bad 
 	members := event.Members
 	if event.sequence >= 0 {
 		m := members[event.sequence]
-		if n, ok := jsonscan.Int(e.ValueAt(VarNumber, m.ValueStart, m.ValueEnd)); ok {
+		if n, ok := jsonscan.Int(e.valueAt(VarNumber, m.ValueStart, m.ValueEnd)); ok {
 			s.sequence = n
 		}
 	}

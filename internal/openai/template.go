@@ -26,7 +26,7 @@ func (t *template) learn(e *Event, sent []byte, from int) {
 	for i := range e.source.n { // their order; this event may have them elsewhere
 		kind := e.source.vars[i].kind
 		v := &w.vars[kind]
-		h := hole{kind: kind, at: from + w.edits.moved(v.Start), length: len(e.ValueAt(kind, v.Start, v.End))}
+		h := hole{kind: kind, at: from + w.edits.moved(v.Start), length: len(e.valueAt(kind, v.Start, v.End))}
 		if kind == VarText {
 			h.twice = w.text.twice
 		}

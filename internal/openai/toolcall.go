@@ -155,7 +155,7 @@ func (c *chat) editFunction(call *ChunkCall, start, end int, fresh bool) {
 	if arguments >= 0 {
 		m := members[arguments]
 		at := start + m.ValueStart
-		value := c.event.ValueAt(VarText, at, start+m.ValueEnd)
+		value := c.event.valueAt(VarText, at, start+m.ValueEnd)
 		switch {
 		case value[0] == 'n' && !c.stream:
 			value = []byte(`"{}"`)

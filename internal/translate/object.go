@@ -1,7 +1,6 @@
 package translate
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -154,19 +153,6 @@ func (o Object) Each(key string, limit int, f func(i int, element Object) error)
 		}
 	}
 	return nil
-}
-
-// Append appends the object as it was written.
-func (o Object) Append(dst []byte) []byte { return append(dst, o.data...) }
-
-// AppendMembers appends the members of the object as they were written, without those of the keys.
-func (o Object) AppendMembers(dst []byte, without ...string) []byte {
-	for _, m := range o.members {
-		if key := string(m.Key(o.data)); !slices.Contains(without, key) {
-			dst = AppendMember(dst, key, m.Value(o.data))
-		}
-	}
-	return dst
 }
 
 // Only refuses the first member that is not among keys.

@@ -8,7 +8,7 @@ import (
 )
 
 // assistant adds a message of the model: its thoughts, its text, and then its calls.
-func (t *translation) assistant(o translate.Object) error {
+func (c *conversation) assistant(o translate.Object) error {
 	refusal, err := o.Text("refusal")
 	if err != nil {
 		return err
@@ -17,24 +17,24 @@ func (t *translation) assistant(o translate.Object) error {
 	if content == nil && calls == nil && refusal == nil && details == nil {
 		return translate.Missing(o.Param("content"))
 	}
-	if err := t.turns.begin(assistant, o); err != nil {
+	if err := c.turns.begin(assistant, o); err != nil {
 		return err
 	}
-	if err := t.thoughts(o); err != nil {
+	if err := c.thoughts(o); err != nil {
 		return err
 	}
 	if content != nil {
-		if err := eachText(o, t.turns.text); err != nil {
+		if err := eachText(o, c.turns.text); err != nil {
 			return err
 		}
 	}
 	if refusal != nil {
-		t.turns.text(refusal, nil)
+		c.turns.text(refusal, nil)
 	}
-	return o.Each("tool_calls", translate.MaxTools, func(_ int, call translate.Object) error { return t.toolCall(call) })
+	return o.Each("tool_calls", translate.MaxTools, func(_ int, call translate.Object) error { return c.toolCall(call) })
 }
 
-func (t *translation) toolCall(call translate.Object) error {
+func (c *conversation) toolCall(call translate.Object) error {
 	typ, err := call.DecodedText("type")
 	if err != nil {
 		return err
@@ -68,11 +68,11 @@ func (t *translation) toolCall(call translate.Object) error {
 	if err != nil {
 		return err
 	}
-	w := &t.turns
+	w := &c.turns
 	w.solid++
 	w.blocks = append(translate.AppendComma(w.blocks), `{"type":"tool_use"`...)
 	w.blocks = translate.AppendMember(w.blocks, "id", allowedID(id))
-	w.blocks = translate.AppendMember(w.blocks, "name", t.names.allowed(name))
+	w.blocks = translate.AppendMember(w.blocks, "name", c.names.allowed(name))
 	w.blocks = translate.AppendMember(w.blocks, "input", input)
 	w.blocks = append(appendCache(w.blocks, cache), '}')
 	return nil
@@ -97,12 +97,12 @@ func inputOf(function translate.Object) ([]byte, error) {
 }
 
 // toolResult adds the result of a tool.
-func (t *translation) toolResult(o translate.Object) error {
+func (c *conversation) toolResult(o translate.Object) error {
 	id, err := o.RequiredText("tool_call_id")
 	if err != nil {
 		return err
 	}
-	if err := t.turns.begin(user, o); err != nil {
+	if err := c.turns.begin(user, o); err != nil {
 		return err
 	}
 	cache, err := cacheOf(o)
@@ -113,7 +113,7 @@ func (t *translation) toolResult(o translate.Object) error {
 	if err != nil {
 		return err
 	}
-	w := &t.turns
+	w := &c.turns
 	w.solid++
 	w.results = append(translate.AppendComma(w.results), `{"type":"tool_result"`...)
 	w.results = translate.AppendMember(w.results, "tool_use_id", allowedID(id))

@@ -3,6 +3,7 @@ package tomessages
 import (
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
@@ -133,4 +134,14 @@ func (r *reader) hasCall(id []byte) bool {
 		}
 	}
 	return false
+}
+
+// each calls f for each member of an object that is not null.
+func each(object []byte, f func(key, value []byte)) {
+	var members [16]jsonscan.Member
+	for _, m := range jsonscan.Members(object, members[:0]) {
+		if m.Kind != 'n' {
+			f(m.DecodedKey(object), m.Value(object))
+		}
+	}
 }

@@ -26,9 +26,10 @@ var (
 
 // send sends the delta.
 func (w *chunkWriter) send() {
-	w.delta.ID = w.id
-	w.out = w.family.Write(w.out, &w.delta)
-	w.delta, w.call = openai.Delta{}, openai.CallDelta{}
+	d := &w.delta
+	d.ID = w.id
+	w.out = w.family.Write(w.out, d)
+	d.Role, d.Content, d.Refusal, d.Annotations, d.Call, d.Reasoning, d.ReasoningDetails = false, nil, nil, nil, nil, nil, nil
 }
 
 // quoted returns a piece of text in quotes, until the next.

@@ -32,15 +32,15 @@ func partType(part translate.Object) (string, error) {
 }
 
 // user adds what a user says.
-func (t *translation) user(o translate.Object) error {
-	if err := t.turns.begin(user, o); err != nil {
+func (c *conversation) user(o translate.Object) error {
+	if err := c.turns.begin(user, o); err != nil {
 		return err
 	}
 	cache, err := cacheOf(o)
 	if err != nil {
 		return err
 	}
-	return parts(o, cache, &t.turns)
+	return parts(o, cache, &c.turns)
 }
 
 // blockWriter takes the blocks of a message.

@@ -70,7 +70,7 @@ func readDelta(e *openai.Event, start int, object []byte) (o blockMembers, text 
 		}
 		if to != nil && m.Kind == '"' {
 			text = openai.Variable{Start: start + m.ValueStart, End: start + m.ValueEnd}
-			*to = e.ValueAt(openai.VarText, text.Start, text.End)
+			*to = openai.TextAt(e, text.Start, text.End)
 			texts++
 		}
 	}

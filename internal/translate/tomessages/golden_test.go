@@ -1,10 +1,12 @@
 package tomessages_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/tomessages"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/translatetest"
@@ -30,6 +32,10 @@ func optionsOf(g *translatetest.Golden) tomessages.Options {
 func checkGolden(t *testing.T, g *translatetest.Golden) {
 	r := translated(t, g.File("request.json"), optionsOf(g))
 	g.Want("messages.json", translatetest.Indent(t, r.messages))
+	version := http.Header{"Anthropic-Version": {tomessages.Version}}
+	if _, err := testprovider.ParseMessages(version, r.messages, false); err != nil && !strings.Contains(err.Error(), "signature") {
+		t.Errorf("a provider with Anthropic's rules refuses the request: %v", err)
+	}
 	second := strings.HasPrefix(g.Name, "openrouter")
 	if answer := g.File("answer.json"); answer != "" {
 		out, _, err := result(r.original, answer, second)

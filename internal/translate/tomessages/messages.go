@@ -41,49 +41,55 @@ type turns struct {
 	thought bool // the last turn of the model began with thoughts
 	looped  bool // the last turn has results of tools
 
-	lastIsAssistant bool // the last turn is one that the model continues
+	unanswered bool // the last turn is one that the model continues
 }
 
-// putMessages maps messages to system and messages.
-func (t *translation) putMessages() error {
-	if t.body.Get("messages") == nil {
-		return translate.Missing("messages")
+// conversation translates the messages of a chat.
+type conversation struct {
+	origin string // of the thoughts that return
+	names  names
+	turns  turns
+}
+
+// append appends system and messages.
+func (c *conversation) append(dst []byte, body translate.Object, prefill bool) ([]byte, error) {
+	if body.Get("messages") == nil {
+		return dst, translate.Missing("messages")
 	}
-	role := ""
-	err := t.body.Each("messages", translate.MaxMessages, func(_ int, o translate.Object) (err error) {
-		if role, err = roleOf(o); err != nil {
+	err := body.Each("messages", translate.MaxMessages, func(_ int, o translate.Object) error {
+		role, err := roleOf(o)
+		if err != nil {
 			return err
 		}
 		switch role {
 		case assistant:
-			return t.assistant(o)
+			return c.assistant(o)
 		case "tool":
-			return t.toolResult(o)
+			return c.toolResult(o)
 		case user:
-			return t.user(o)
+			return c.user(o)
 		}
-		return t.system(o)
+		return c.system(o)
 	})
 	if err != nil {
-		return err
+		return dst, err
 	}
-	t.turns.lastIsAssistant = t.turns.role == assistant
-	if t.turns.lastIsAssistant && !t.opt.Rules.Prefill {
-		return apierror.New(apierror.UnsupportedParameter,
+	w := &c.turns
+	w.unanswered = w.role == assistant
+	if w.unanswered && !prefill {
+		return dst, apierror.New(apierror.UnsupportedParameter,
 			`the last of "messages" is the assistant's, which this model does not continue; end with a message of the user`).WithParam("messages")
 	}
-	turns := &t.turns
-	if turns.role == "" && len(turns.system) > 0 { // the API requires a turn
-		turns.role, turns.blocks, turns.solid, turns.system = user, turns.system, 1, nil
+	if w.role == "" && len(w.system) > 0 { // the API requires a turn
+		w.role, w.blocks, w.solid, w.system = user, w.system, 1, nil
 	}
-	if err := turns.end(); err != nil {
-		return err
+	if err := w.end(); err != nil {
+		return dst, err
 	}
-	if len(turns.system) > 0 {
-		t.out = append(append(append(t.out, `,"system":[`...), turns.system...), ']')
+	if len(w.system) > 0 {
+		dst = append(append(append(dst, `,"system":[`...), w.system...), ']')
 	}
-	t.out = append(append(append(t.out, `,"messages":[`...), turns.out...), ']')
-	return nil
+	return append(append(append(dst, `,"messages":[`...), w.out...), ']'), nil
 }
 
 // roleOf returns the role of a message, and refuses a message with other fields.
@@ -190,10 +196,10 @@ func isBlank(quoted []byte) bool {
 }
 
 // system adds the texts of a system or developer message to those of the system.
-func (t *translation) system(o translate.Object) error {
+func (c *conversation) system(o translate.Object) error {
 	return eachText(o, func(quoted, cache []byte) {
 		if !isBlank(quoted) {
-			t.turns.system = appendText(t.turns.system, quoted, cache)
+			c.turns.system = appendText(c.turns.system, quoted, cache)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -44,7 +45,7 @@ type reader struct {
 	begun      bool  // the writer has begun
 	repeated   *block
 
-	usage  usage
+	usage  anthropic.Usage
 	reason []byte // stop_reason, quoted; nil for none
 	why    []byte // the explanation of a refusal, JSON without quotes
 }
@@ -234,24 +235,6 @@ func (r *reader) arguments(b *block, quoted []byte) {
 	}
 }
 
-// cite takes a citation. Those without a URL refer to what the request brought.
-func (r *reader) cite(b *block, object []byte) {
-	var url, title []byte
-	each(object, func(key, value []byte) {
-		switch {
-		case value[0] != '"':
-		case string(key) == "url":
-			url = value
-		case string(key) == "title":
-			title = value
-		}
-	})
-	if _, ok := translate.Unquoted(url); ok {
-		b.cites = append(b.cites, [2][]byte{bytes.Clone(url), bytes.Clone(title)})
-		r.parts++
-	}
-}
-
 // stop ends a block. The arguments of a call that was cut off may be missing.
 func (r *reader) stop(b *block, cut bool) {
 	b.over = true
@@ -285,17 +268,4 @@ func (r *reader) stop(b *block, cut bool) {
 		}
 		b.input = nil
 	}
-}
-
-// annotation returns the citation of a URL as chat has it. It covers the block that cites.
-func annotation(url, title []byte, from, to int64) []byte {
-	if title == nil {
-		title = []byte(`""`)
-	}
-	a := []byte(`{"type":"url_citation","url_citation":{`)
-	a = translate.AppendMember(a, "url", url)
-	a = translate.AppendMember(a, "title", title)
-	a = translate.AppendIntMember(a, "start_index", from)
-	a = translate.AppendIntMember(a, "end_index", to)
-	return append(a, "}}"...)
 }

@@ -51,15 +51,14 @@ type Original struct {
 
 // translation is one request on its way.
 type translation struct {
-	opt      Options
-	body     translate.Object
-	out      []byte // the Messages request so far
-	names    names
-	turns    turns
-	tools    tools
-	thinking thinking
-	limit    int64
-	original Original
+	opt          Options
+	body         translate.Object
+	out          []byte // the Messages request so far
+	conversation conversation
+	tools        tools
+	thinking     thinking
+	limit        int64 // of the output
+	original     Original
 }
 
 // Request translates a chat completion request that request.ParseChat accepted. The result is the
@@ -76,8 +75,9 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, origi
 	t.out = append(t.out, `{"model":`...)
 	t.out = jsonscan.AppendString(t.out, opt.UpstreamModel)
 	t.original.origin = tag(opt.Origin)
+	t.conversation.origin = t.original.origin
 	for _, step := range []func() error{
-		t.putLimit, t.readTools, t.putMessages, t.readThinking, t.putThinking, t.putSampling,
+		t.putLimit, t.putMessages, t.readThinking, t.putThinking, t.putSampling,
 		t.putStop, t.putUser, t.putTier,
 	} {
 		if err := step(); err != nil {
@@ -85,16 +85,26 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, origi
 		}
 	}
 	t.out = t.tools.append(t.out)
+	t.original.cites = t.tools.cites
 	t.out = fields.AppendKept(t.out, t.body)
 	if stream {
 		t.out = append(t.out, `,"stream":true`...)
 	}
-	t.original.names = t.names.changed
+	t.original.names = t.conversation.names.changed
 	return append(t.out, '}'), &t.original, nil
 }
 
 func (t *translation) put(key string, value []byte) {
 	t.out = translate.AppendMember(t.out, key, value)
+}
+
+// putMessages maps messages. It reads the tools before: both have their names.
+func (t *translation) putMessages() (err error) {
+	if err := t.tools.read(t.body, &t.conversation.names, t.opt.Rules.ForcedTools); err != nil {
+		return err
+	}
+	t.out, err = t.conversation.append(t.out, t.body, t.opt.Rules.Prefill)
+	return err
 }
 
 // putLimit maps max_completion_tokens and its older name max_tokens, unless the options replace

@@ -41,9 +41,8 @@ func Result(message []byte, original *Original, call openai.Call) ([]byte, opena
 	} else {
 		id = nil
 	}
-	if r.usage.take(get("usage")); r.usage.hasInput {
-		sum.Usage, sum.HasUsage = r.usage.sum(), true
-	}
+	r.usage.Read(get("usage"))
+	sum.Usage, sum.HasUsage = r.usage.OpenAI()
 	i := int64(0)
 	for span := range jsonscan.AllElements(content) {
 		if bad := r.start(i, span.Value(content)); bad != nil {

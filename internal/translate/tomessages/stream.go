@@ -110,13 +110,15 @@ func (s *Stream) startMessage(message []byte) {
 }
 
 func (s *Stream) takeUsage(object []byte) {
-	if s.reader.usage.take(object) && s.reader.usage.hasInput {
-		s.sum.Usage, s.sum.HasUsage, s.sum.Later = s.reader.usage.sum(), true, 0
+	s.reader.usage.Read(object)
+	if u, ok := s.reader.usage.OpenAI(); ok && object != nil {
+		s.sum.Usage, s.sum.HasUsage, s.sum.Later = u, true, 0
 	}
 }
 
-// stop ends the message.
+// stop ends the message. The usage before it is that of the whole answer.
 func (s *Stream) stop() *apierror.Error {
+	s.sum.Later--
 	finish, bad := s.reader.end()
 	if bad != nil {
 		return bad

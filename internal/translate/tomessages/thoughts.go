@@ -22,7 +22,7 @@ type thought struct {
 
 // thoughts adds the thoughts of a message that are from this very model: the provider refuses
 // changed ones, and those of others. They come first in their turn.
-func (t *translation) thoughts(o translate.Object) error {
+func (c *conversation) thoughts(o translate.Object) error {
 	var last thought
 	err := o.Each("reasoning_details", translate.MaxParts, func(_ int, detail translate.Object) error {
 		next, err := readThought(detail)
@@ -37,19 +37,22 @@ func (t *translation) thoughts(o translate.Object) error {
 			}
 			return nil
 		}
-		t.putThought(&last)
+		c.putThought(&last)
 		last = next
 		return nil
 	})
-	t.putThought(&last)
+	c.putThought(&last)
 	return err
 }
 
 // readThought reads an element of reasoning_details. It is empty for one that is not Anthropic's.
 func readThought(detail translate.Object) (d thought, err error) {
 	var kind, from string
-	for key, to := range map[string]*string{"type": &kind, "format": &from, "id": &d.id} {
-		if *to, err = detail.DecodedText(key); err != nil {
+	for _, m := range [...]struct {
+		key string
+		to  *string
+	}{{"type", &kind}, {"format", &from}, {"id", &d.id}} {
+		if *m.to, err = detail.DecodedText(m.key); err != nil {
 			return thought{}, err
 		}
 	}
@@ -81,11 +84,11 @@ func readThought(detail translate.Object) (d thought, err error) {
 }
 
 // putThought writes a block of thoughts, unless it is of another model or was not signed.
-func (t *translation) putThought(d *thought) {
-	if d.signature == nil && d.data == nil || d.id != t.original.origin {
+func (c *conversation) putThought(d *thought) {
+	if d.signature == nil && d.data == nil || d.id != c.origin {
 		return
 	}
-	w := &t.turns
+	w := &c.turns
 	w.solid++
 	w.blocks = translate.AppendComma(w.blocks)
 	if d.data != nil {

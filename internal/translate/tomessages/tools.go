@@ -11,6 +11,8 @@ import (
 
 // tools are the tools of a request and the choice among them.
 type tools struct {
+	names    *names
+	cites    bool   // a tool of the provider may have the model cite
 	list     []byte // the elements of tools
 	choice   string // auto, any, tool or none; "" for the default
 	name     []byte // of the one tool of a choice, quoted
@@ -22,18 +24,19 @@ type tools struct {
 	allowed map[string]bool
 }
 
-// readTools reads tools, tool_choice and parallel_tool_calls.
-func (t *translation) readTools() error {
-	w := &t.tools
-	if err := t.readChoice(); err != nil {
+// read reads tools, tool_choice and parallel_tool_calls. forced says that the choice may require a
+// tool.
+func (w *tools) read(body translate.Object, names *names, forced bool) error {
+	w.names = names
+	if err := w.readChoice(body); err != nil {
 		return err
 	}
-	parallel, err := t.body.Bool("parallel_tool_calls")
+	parallel, err := body.Bool("parallel_tool_calls")
 	if err != nil {
 		return err
 	}
-	w.single = t.body.Get("parallel_tool_calls") != nil && !parallel
-	if err := t.body.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error { return t.addTool(tool) }); err != nil {
+	w.single = body.Get("parallel_tool_calls") != nil && !parallel
+	if err := body.Each("tools", translate.MaxTools, func(_ int, tool translate.Object) error { return w.add(tool) }); err != nil {
 		return err
 	}
 	for name, found := range w.allowed {
@@ -45,7 +48,7 @@ func (t *translation) readTools() error {
 	switch {
 	case len(w.list) == 0 && w.required:
 		return translate.NoTools()
-	case w.required && !t.opt.Rules.ForcedTools:
+	case w.required && !forced:
 		return apierror.New(apierror.UnsupportedParameter,
 			`"tool_choice" cannot require a tool of this model; use "auto", and say in a message that the tool must be called`).WithParam("tool_choice")
 	}
@@ -55,9 +58,8 @@ func (t *translation) readTools() error {
 // typedTool are the types of the tools that Anthropic defines: web_search_20250305.
 var typedTool = regexp.MustCompile(`^[a-z_]+_20[0-9]{6}$`)
 
-// addTool adds a tool: a function, or one that Anthropic defines, as it is.
-func (t *translation) addTool(tool translate.Object) error {
-	w := &t.tools
+// add adds a tool: a function, or one that Anthropic defines, as it is.
+func (w *tools) add(tool translate.Object) error {
 	typ, err := tool.Type()
 	if err != nil {
 		return err
@@ -66,8 +68,7 @@ func (t *translation) addTool(tool translate.Object) error {
 		if _, err := tool.RequiredText("name"); err != nil {
 			return err
 		}
-		w.list = tool.Append(translate.AppendComma(w.list))
-		t.original.cites = true
+		w.list, w.cites = translate.AppendObject(translate.AppendComma(w.list), tool), true
 		return nil
 	}
 	if typ != "function" {
@@ -98,11 +99,11 @@ func (t *translation) addTool(tool translate.Object) error {
 		}
 		w.allowed[decoded] = true
 	}
-	return t.putTool(o, name, cache)
+	return w.put(o, name, cache)
 }
 
-// putTool writes a function. strict is sent only if it is wanted: few schemas are strict enough.
-func (t *translation) putTool(o translate.Object, name, cache []byte) error {
+// put writes a function. strict is sent only if it is wanted: few schemas are strict enough.
+func (w *tools) put(o translate.Object, name, cache []byte) error {
 	description, err := o.Text("description")
 	if err != nil {
 		return err
@@ -115,8 +116,8 @@ func (t *translation) putTool(o translate.Object, name, cache []byte) error {
 	if err != nil {
 		return err
 	}
-	out := append(translate.AppendComma(t.tools.list), '{')
-	out = translate.AppendMember(out, "name", t.names.allowed(name))
+	out := append(translate.AppendComma(w.list), '{')
+	out = translate.AppendMember(out, "name", w.names.allowed(name))
 	if _, some := translate.Unquoted(description); some {
 		out = translate.AppendMember(out, "description", description)
 	}
@@ -126,28 +127,27 @@ func (t *translation) putTool(o translate.Object, name, cache []byte) error {
 		out = append(out, `{"type":"object","properties":{}}`...)
 	case parameters.Get("type") == nil:
 		out = append(out, `{"type":"object"`...)
-		out = append(parameters.AppendMembers(out, "type"), '}')
+		out = append(translate.AppendOthers(out, parameters, "type"), '}')
 	default:
-		out = parameters.Append(out)
+		out = translate.AppendObject(out, parameters)
 	}
 	if strict {
 		out = append(out, `,"strict":true`...)
 	}
-	t.tools.list = append(appendCache(out, cache), '}')
+	w.list = append(appendCache(out, cache), '}')
 	return nil
 }
 
 // readChoice reads tool_choice: a mode, one function, or a mode and the functions that are allowed.
-func (t *translation) readChoice() error {
-	w := &t.tools
-	value := t.body.Get("tool_choice")
+func (w *tools) readChoice(body translate.Object) error {
+	value := body.Get("tool_choice")
 	if value == nil {
 		return nil
 	}
 	if value[0] == '"' {
-		return w.readMode(t.body, "tool_choice")
+		return w.readMode(body, "tool_choice")
 	}
-	o, _, err := t.body.Object("tool_choice")
+	o, _, err := body.Object("tool_choice")
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (t *translation) readChoice() error {
 		}
 		w.choice, w.required = "tool", true
 		name, err := nameOf(o)
-		w.name = t.names.allowed(name)
+		w.name = w.names.allowed(name)
 		return err
 	case "allowed_tools":
 		if err := o.Only("type", "allowed_tools"); err != nil {

@@ -1,4 +1,4 @@
-package caddykit_test
+package secret_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 )
 
 func write(t *testing.T, text string) string {
@@ -27,12 +27,12 @@ func TestSecretResolves(t *testing.T) {
 		"{file." + write(t, "\r\n from-windows \r\n") + "}":  "from-windows",
 		"{file." + write(t, "two words\nand a line\n") + "}": "two words\nand a line",
 	} {
-		value, literal, err := caddykit.Secret(text)
+		value, literal, err := secret.Resolve(text)
 		if value != want || literal || err != nil {
 			t.Errorf("%s: %q, literal %v, %v", text, value, literal, err)
 		}
 	}
-	if value, literal, err := caddykit.Secret("plain-text-secret"); value != "plain-text-secret" || !literal || err != nil {
+	if value, literal, err := secret.Resolve("plain-text-secret"); value != "plain-text-secret" || !literal || err != nil {
 		t.Errorf("a literal: %q, literal %v, %v", value, literal, err)
 	}
 }
@@ -47,8 +47,8 @@ func TestAnUnsetSecretIsNamed(t *testing.T) {
 		"{file." + missing + "}":              missing,
 		"{file." + write(t, " \n") + "}":      "secret",
 	} {
-		_, _, err := caddykit.Secret(text)
-		if !errors.Is(err, caddykit.ErrUnset) || !strings.Contains(err.Error(), name) {
+		_, _, err := secret.Resolve(text)
+		if !errors.Is(err, secret.ErrUnset) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -67,11 +67,32 @@ func TestSecretRefuses(t *testing.T) {
 		"{file." + big + "}":                    "more than 65536 bytes",
 		"{file." + t.TempDir() + "}":            "secret file",
 	} {
-		value, _, err := caddykit.Secret(text)
-		if err == nil || value != "" || errors.Is(err, caddykit.ErrUnset) || !strings.Contains(err.Error(), want) {
+		value, _, err := secret.Resolve(text)
+		if err == nil || value != "" || errors.Is(err, secret.ErrUnset) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %q, %v, want %q", text, value, err, want)
 		} else if strings.Contains(err.Error(), "canary") {
 			t.Errorf("%q: the error shows the secret: %v", text, err)
+		}
+	}
+}
+
+func TestATextMayHaveOnePlaceholder(t *testing.T) {
+	t.Setenv("GATEHOUSE_TEST_SECRET", "from-the-environment")
+	for text, want := range map[string][2]string{
+		"Bearer {env.GATEHOUSE_TEST_SECRET}":            {"Bearer from-the-environment", "from-the-environment"},
+		"key={file." + write(t, "from-a-file\n") + "};": {"key=from-a-file;", "from-a-file"},
+		"2023-06-01": {"2023-06-01", "2023-06-01"},
+	} {
+		got, err := secret.Expand(text)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if got.Value() != want[0] || got.Secret() != want[1] || got.Literal() != (want[0] == want[1]) {
+			t.Errorf("%q: %q, secret %q, literal %v", text, got.Value(), got.Secret(), got.Literal())
+		}
+	}
+	for _, text := range []string{"{env.GATEHOUSE_TEST_SECRET}{env.GATEHOUSE_TEST_SECRET}", "a } b", ""} {
+		if _, err := secret.Expand(text); err == nil {
+			t.Errorf("%q is taken", text)
 		}
 	}
 }

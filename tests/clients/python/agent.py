@@ -55,13 +55,16 @@ TOOLS = {
 
 async def main() -> None:
     api, tools = sys.argv[1:]
+    # settings
     client = openai.AsyncOpenAI(base_url=os.environ["GATEWAY_BASE_URL"], api_key=os.environ["GATEWAY_API_KEY"])
-    model = {"responses": OpenAIResponsesModel, "chat": OpenAIChatCompletionsModel}[api]
+    responses = OpenAIResponsesModel(os.environ["GATEWAY_MODEL"], client)
+    chat = OpenAIChatCompletionsModel(os.environ["GATEWAY_MODEL"], client)
+    # end of settings
     agent = Agent(
         name="reader",
         instructions="Answer with the tools that you have.",
         tools=TOOLS[tools](),
-        model=model(os.environ["GATEWAY_MODEL"], client),
+        model={"responses": responses, "chat": chat}[api],
     )
     run = Runner.run_streamed(agent, sys.stdin.read())
     try:
