@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,10 +85,15 @@ func TestACallGoesOnToTheNextTarget(t *testing.T) {
 		"busy": "first/after-none-err-503 upstream_error", "reset": "first/reset upstream_error",
 		"silent": "first/hang timeout_first_byte", "limited": "first/after-2-err-429 upstream_rate_limited",
 	} {
-		for _, path := range []string{chatV1, responsesV1, chatRouter, responsesOR} {
+		for _, path := range []string{chatV1, responsesV1, chatRouter, responsesOR, "/v1/messages"} {
 			for _, more := range []string{"", `,"stream":true`} {
 				h.upstream.Reset()
-				a := h.post(path, "full", bodyFor(path, "team/"+alias, more))
+				if path == "/v1/messages" {
+					more += `,"max_tokens":100`
+				}
+				r := h.request(path, "full", bodyFor(path, "team/"+alias, more))
+				r.Header.Set("Anthropic-Version", "2023-06-01")
+				a := h.send(r)
 				if a.status != 200 || !strings.Contains(string(a.body), `"model":"second/echo"`) || !strings.Contains(string(a.body), "hello") {
 					t.Errorf("%s %s%s: %d %s", alias, path, more, a.status, a.body)
 				}
@@ -251,5 +257,38 @@ func TestAnAliasIsListedAsTheLeastOfItsTargets(t *testing.T) {
 	if len(list) != 1 || at(list, 0, "id") != "team/x" || at(list, 0, "context_length") != number("1000") ||
 		at(list, 0, "pricing", "prompt") != "0.000003" || at(list, 0, "pricing", "completion") != "0.000012" {
 		t.Errorf("%s", a.body)
+	}
+}
+
+// Each endpoint of a provider is a target of its own: one that is down leaves the other in use.
+func TestTheEndpointsOfAProviderAreCooledApart(t *testing.T) {
+	down, err := net.Listen("tcp", "127.0.0.1:0") // and closed: nobody listens there
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = down.Close()
+	h, _ := startFailover(t, setup{keys: strings.Replace(failoverKeys, "team/*", "pair/*", 1), providers: `
+		provider pair {
+			endpoint east {
+				base_url http://` + down.Addr().String() + `/v1
+			}
+			endpoint west {
+				base_url PROVIDER/v1
+			}
+			models *
+			discover off
+		}`}, map[string][]string{"x": {"pair:echo"}})
+	for range 20 {
+		if a := h.post(chatV1, "full", chat("pair/echo", "")); a.status != 200 {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+	}
+	states := make(map[any]any)
+	targets, _ := at(parse(t, h.get("/v1/providers", "activity").body), "data", 0, "targets").([]any)
+	for _, target := range targets {
+		states[at(target, "id")] = at(target, "state")
+	}
+	if states["pair/echo@east"] != "cooling" || states["pair/echo@west"] != "healthy" {
+		t.Errorf("the endpoints are %v", states)
 	}
 }

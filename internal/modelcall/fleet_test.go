@@ -252,7 +252,7 @@ var families = func() []family {
 	return []family{
 		chat, responses, at(messages, "messages", anthropic),
 		at(chat, "responses", responsesOnly), at(responses, "chat", chatOnly), at(messages, "chat", nil),
-		at(messages, "responses", responsesOnly),
+		at(chat, "messages", anthropic), at(responses, "messages", anthropic), at(messages, "responses", responsesOnly),
 	}
 }()
 
