@@ -84,11 +84,7 @@ func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) e
 	if p.Dialect == provider.Test {
 		base, transport = testBaseURL, &testprovider.Transport{}
 		for _, m := range testprovider.Models() {
-			built.models = append(built.models, catalog.Model{
-				Provider: catalogName(p), Name: m.ID, Description: m.Description, Mode: catalog.ModeChat,
-				Created: testprovider.Created, MaxOutput: testprovider.MaxOutputTokens, OwnedBy: "gatehouse",
-				InputModalities: []string{"text", "image", "file", "audio"}, SupportedParameters: testParameters,
-			})
+			built.models = append(built.models, testModel(catalogName(p), m))
 			if len(p.Models) == 0 {
 				source.Patterns = append(source.Patterns, m.ID)
 			}
@@ -121,6 +117,18 @@ func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) e
 			zap.String("provider", p.Name))
 	}
 	return nil
+}
+
+// testModel is a model of the built-in provider in the catalog.
+func testModel(provider string, m testprovider.Model) catalog.Model {
+	listed := catalog.Model{
+		Provider: provider, Name: m.ID, Description: m.Description, Created: testprovider.Created, OwnedBy: "gatehouse", Mode: catalog.ModeEmbedding,
+	}
+	if !m.Embeds {
+		listed.Mode, listed.MaxOutput, listed.SupportedParameters = catalog.ModeChat, testprovider.MaxOutputTokens, testParameters
+		listed.InputModalities = []string{"text", "image", "file", "audio"}
+	}
+	return listed
 }
 
 // discoverEvery is the interval at which the provider's own list is read, 0 for never.
