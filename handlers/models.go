@@ -19,7 +19,7 @@ func serveModels(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	return x.listModels(q)
+	return listModels(x, q)
 }
 
 // serveEmbeddingModels answers with those models that embed, as OpenRouter's SDKs ask for them.
@@ -29,10 +29,10 @@ func serveEmbeddingModels(x *apiRequest) error {
 		return err
 	}
 	q.Set(api.OutputModalities, "embeddings")
-	return x.listModels(q)
+	return listModels(x, q)
 }
 
-func (x *apiRequest) listModels(q url.Values) error {
+func listModels(x *apiRequest, q url.Values) error {
 	page, err := x.api.ParsePage(q)
 	if err != nil {
 		return err

@@ -87,8 +87,8 @@ func TestEmbeddingsAreRefusedByName(t *testing.T) {
 func TestModelsThatEmbedAreListedWhereTheirClientsLook(t *testing.T) {
 	h := start(t, setup{})
 	for path, want := range map[string]string{
-		"/v1/models":                                        "test/echo test/embed test/fail test/lorem test/slow",
-		"/api/v1/models":                                    "test/echo test/fail test/lorem test/slow",
+		"/v1/models":     "test/echo test/embed test/fail test/lorem test/slow",
+		"/api/v1/models": "test/echo test/fail test/lorem test/slow",
 		"/api/v1/models?output_modalities=embeddings":       "test/embed",
 		"/api/v1/embeddings/models":                         "test/embed",
 		"/api/v1/embeddings/models?offset=1":                "",
