@@ -122,6 +122,14 @@ test("the responses helper validates every event", async () => {
 	assert.equal(final.model, MODEL);
 });
 
+test("the helpers take a provider that does not stream", async () => {
+	const model = TARGET === "test" ? MODEL : `${TARGET}/no-stream`;
+	const chatted = await gateway.chat.completions.stream({ model, messages: ask("a b") }).finalChatCompletion();
+	assert.equal(chatted.choices[0].message.content, echo("a b"));
+	const reply = await gateway.responses.stream({ model, input: "a b" }).finalResponse();
+	assert.equal(reply.output_text, echo("a b"));
+});
+
 test("a wrong key is 401", async () => {
 	const e = await caught(() => client("gh-" + "x".repeat(43)).models.list());
 	assert.ok(e instanceof OpenAI.AuthenticationError, e);

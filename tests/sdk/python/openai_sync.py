@@ -126,6 +126,21 @@ def embeddings_fail_as_classes():
     equal(e.param, "stream", "param")
 
 
+@case()
+def the_helpers_take_a_provider_that_does_not_stream():
+    model = MODEL if TARGET == "test" else f"{TARGET}/no-stream"
+    with gateway.chat.completions.stream(model=model, messages=ask("a b")) as stream:
+        stream.until_done()
+        whole = stream.get_final_completion()
+    equal(whole.choices[0].message.content, echo("a b"), "chat")
+    equal(whole.choices[0].finish_reason, "stop", "finish reason")
+    with gateway.responses.stream(model=model, input="a b") as stream:
+        kinds = [event.type for event in stream]
+        reply = stream.get_final_response()
+    equal((kinds[0], kinds[-1]), ("response.created", "response.completed"), "events")
+    equal(reply.output_text, echo("a b"), "response")
+
+
 @case("test")
 def models_that_embed_do_not_chat():
     assert EMBED_MODEL in [m.id for m in gateway.models.list()]

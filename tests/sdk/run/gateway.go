@@ -48,19 +48,19 @@ const caddyfile = `{
 		provider fake {
 			base_url %[4]s/v1
 			api_key {env.SDK_FAKE_KEY}
-			models echo tools null-fields sloppy float-created usage-each no-done finish-eos cut-mid-stream cut-reset cut-clean err-mid-stream response-failed malformed err-400 err-401 err-429 err-500
+			models echo tools null-fields sloppy float-created usage-each no-done finish-eos no-stream cut-mid-stream cut-reset cut-clean err-mid-stream response-failed malformed err-400 err-401 err-429 err-500
 			responses native
 		}
 		provider chatonly {
 			base_url %[4]s/v1
 			api_key {env.SDK_FAKE_KEY}
-			models echo tools
+			models echo tools no-stream
 			responses translate
 		}
 		provider responsesonly {
 			base_url %[4]s/responses-only/v1
 			api_key {env.SDK_FAKE_KEY}
-			models echo tools
+			models echo tools no-stream
 			chat translate
 		}
 		provider rt {
