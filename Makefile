@@ -1,6 +1,7 @@
 # make run    build Caddy with this plugin and start it with Caddyfile.example
 # make build  only build ./caddy, from xcaddy.json
 # make test   everything: checks, tests, build, real SDKs, clients and viewers (see .ci/suites)
+# make clients  the coding clients and libraries that make test does not run
 # make bench  load tests, compared with a plain proxy and the provider itself
 # make soak   all endings of calls at once, for SOAKTIME
 # make fuzz   every fuzz target for FUZZTIME
@@ -24,7 +25,7 @@ N ?= 100
 SEED ?= 1
 MUTATEFLAGS ?=
 
-.PHONY: build run test bench soak fuzz mutate fmt clean
+.PHONY: build run test clients bench soak fuzz mutate fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -34,6 +35,9 @@ run: build
 
 test:
 	@./.ci/suites
+
+clients: build
+	@./.ci/suites more-clients
 
 bench:
 	go run ./tests/bench $(BENCHFLAGS)

@@ -153,6 +153,7 @@ type onStarted struct{ app *App }
 func (s onStarted) Handle(context.Context, caddy.Event) error {
 	a := s.app
 	a.gateway.Subscribe()
+	warnOfLoggedKeys(a.ctx, a.logger)
 	if err := a.manageCertificate(); err != nil {
 		a.logger.Error("viewers will find no certificate", zap.Error(err))
 	}

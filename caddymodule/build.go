@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
@@ -67,7 +65,7 @@ func (a *App) build() (gateway.Config, error) {
 	secrets = append(secrets, logins...)
 	return gateway.Config{
 		Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Catalog: index, Providers: built.providers, Discover: built.discover, Aliases: a.Aliases.build(),
-		Secrets: append(secrets, built.secrets...), State: a.state, BodyMemory: memory,
+		Secrets: append(secrets, built.secrets...), SecretFiles: built.files, State: a.state, BodyMemory: memory,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil
 }
@@ -94,29 +92,3 @@ func (a *App) readCatalogs() ([]catalog.Model, error) {
 	}
 	return all, nil
 }
-
-// resolve fills in the defaults.
-func (t Timeouts) resolve() (modelcall.Timeouts, error) {
-	out := modelcall.DefaultTimeouts
-	for _, p := range []struct {
-		name  string
-		value time.Duration
-		dst   *time.Duration
-	}{
-		{"body", time.Duration(t.Body), &out.Body},
-		{"header", time.Duration(t.Header), &out.Header},
-		{"idle", time.Duration(t.Idle), &out.Idle},
-		{"commit_after", time.Duration(t.CommitAfter), &out.Commit},
-		{"heartbeat", time.Duration(t.Heartbeat), &out.Heartbeat},
-	} {
-		if p.value < 0 {
-			return out, fmt.Errorf("timeouts: %s: %w", p.name, errNegative)
-		}
-		if p.value > 0 {
-			*p.dst = p.value
-		}
-	}
-	return out, nil
-}
-
-var errNegative = errors.New("a negative duration")

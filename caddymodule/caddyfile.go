@@ -45,7 +45,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		data_dir PATH
 //		body_memory SIZE
 //		timeouts {
-//			body | header | idle | commit_after | heartbeat DURATION
+//			body | header | first_byte | idle | call | commit_after | heartbeat DURATION
 //		}
 //		activity {
 //			keep DURATION
@@ -77,7 +77,9 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"timeouts": block(caddykit.Options{
 			"body":         caddykit.Value(&a.Timeouts.Body, caddykit.ParseDuration),
 			"header":       caddykit.Value(&a.Timeouts.Header, caddykit.ParseDuration),
+			"first_byte":   caddykit.Value(&a.Timeouts.FirstByte, caddykit.ParseDuration),
 			"idle":         caddykit.Value(&a.Timeouts.Idle, caddykit.ParseDuration),
+			"call":         caddykit.Value(&a.Timeouts.Call, caddykit.ParseDuration),
 			"commit_after": caddykit.Value(&a.Timeouts.CommitAfter, caddykit.ParseDuration),
 			"heartbeat":    caddykit.Value(&a.Timeouts.Heartbeat, caddykit.ParseDuration),
 		}),

@@ -176,8 +176,10 @@ func (a *App) webhook(w *GuardWebhook) (out *guardrail.Webhook, secret string, e
 		}
 		out.Header = http.Header{"Authorization": {"Bearer " + secret}}
 	}
-	if out.Transport, err = a.keepingTransport(&Provider{BaseURL: w.URL}); err != nil {
+	connections, err := newConnections(nil, 0, w.URL)
+	if err != nil {
 		return nil, "", err
 	}
-	return out, secret, nil
+	out.Transport, err = connections.kept(a.ctx)
+	return out, secret, err
 }

@@ -6,8 +6,8 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 )
 
 // Key is a gateway key and its rights.
@@ -66,11 +66,11 @@ func (a *App) keySpecs() (specs []keys.Spec, secrets []string, err error) {
 			Disabled: k.Disabled, HostedTools: k.HostedTools,
 		}
 		for _, text := range k.Secrets {
-			secret, err := a.secret(fmt.Sprintf("key %q", k.Name), text)
+			value, err := a.secret(fmt.Sprintf("key %q", k.Name), text)
 			if err != nil {
 				return nil, nil, err
 			}
-			spec.Secrets = append(spec.Secrets, secret)
+			spec.Secrets = append(spec.Secrets, value)
 		}
 		if k.Expires != "" {
 			if spec.Expires, err = parseMoment(k.Expires); err != nil {
@@ -86,14 +86,18 @@ func (a *App) keySpecs() (specs []keys.Spec, secrets []string, err error) {
 // secret resolves a secret. It warns about a literal one, which ends up in Caddy's admin API and in
 // its autosaved configuration.
 func (a *App) secret(owner, text string) (string, error) {
-	value, literal, err := caddykit.Secret(text)
+	value, literal, err := secret.Resolve(text)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", owner, err)
 	}
 	if literal {
-		a.logger.Warn("a secret is written in the configuration itself; use {env.NAME} or {file./path}", zap.String("of", owner))
+		warnOfLiteral(a.logger, owner)
 	}
 	return value, nil
+}
+
+func warnOfLiteral(logger *zap.Logger, owner string) {
+	logger.Warn("a secret is written in the configuration itself; use {env.NAME} or {file./path}", zap.String("of", owner))
 }
 
 func parseMoment(text string) (time.Time, error) {

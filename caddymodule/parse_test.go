@@ -14,6 +14,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 func TestParseMoment(t *testing.T) {
@@ -47,14 +48,34 @@ func TestParseSize(t *testing.T) {
 }
 
 func TestTimeoutsTakeDefaultsFieldByField(t *testing.T) {
-	got, err := Timeouts{Idle: caddy.Duration(time.Second)}.resolve()
+	got, err := Timeouts{Idle: caddy.Duration(time.Second), FirstByte: 2, Call: 3}.resolve()
 	want := modelcall.DefaultTimeouts
-	want.Idle = time.Second
+	want.Idle, want.FirstByte, want.Call = time.Second, 2, 3
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if _, err := (Timeouts{Heartbeat: -1}).resolve(); !errors.Is(err, errNegative) || !strings.Contains(err.Error(), "heartbeat") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestTimeoutsOfAProviderAreRefusedIfNegativeOrOfNoModel(t *testing.T) {
+	got, err := ProviderTimeouts{Connect: 1, AnswerTimeouts: AnswerTimeouts{FirstByte: 2, Whole: 3, Idle: 4, Call: 5}}.resolve()
+	if want := (provider.Timeouts{Connect: 1, FirstByte: 2, Whole: 3, Idle: 4, Call: 5}); err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for _, timeouts := range []ProviderTimeouts{{Connect: -1}, {AnswerTimeouts: AnswerTimeouts{Whole: -1}}} {
+		if _, err := timeouts.resolve(); !errors.Is(err, errNegative) {
+			t.Errorf("%+v: %v", timeouts, err)
+		}
+	}
+	for want, m := range map[string]ModelTimeouts{
+		"no models are given": {}, "pattern is empty": {Models: []string{""}}, "negative": {Models: []string{"m"}, AnswerTimeouts: AnswerTimeouts{Call: -1}},
+	} {
+		p := Provider{ModelTimeouts: []ModelTimeouts{m}}
+		if _, err := p.modelTimeouts(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", m, err, want)
+		}
 	}
 }
 

@@ -1,20 +1,12 @@
 package caddymodule
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -27,7 +19,7 @@ type builtProviders struct {
 	sources   []catalog.Source
 	models    []catalog.Model // of the built-in provider
 	discover  []gateway.Discovery
-	secrets   []string
+	accounts
 }
 
 const (
@@ -45,7 +37,7 @@ func (a *App) buildProviders(models []catalog.Model) (builtProviders, error) {
 	for _, m := range models {
 		catalogued[m.Provider] = true
 	}
-	var built builtProviders
+	built := builtProviders{accounts: accounts{logger: a.logger}}
 	for i := range a.Providers {
 		p := &a.Providers[i]
 		if err := a.addProvider(&built, p, catalogued[catalogName(p)]); err != nil {
@@ -64,46 +56,32 @@ func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) e
 	}
 	discover := p.discoverEvery(catalogued)
 	source := catalog.Source{Provider: p.Name, Patterns: p.Models, Discover: discover > 0, CatalogName: p.CatalogName}
-	credential := ""
-	if p.APIKey != "" {
-		var err error
-		credential, err = a.secret(fmt.Sprintf("provider %q", p.Name), p.APIKey)
-		switch {
-		case errors.Is(err, caddykit.ErrUnset) && p.Optional:
-			a.logger.Info("an optional provider is left out: its api_key is not set", zap.String("provider", p.Name))
-			source.Skipped = true
-			built.sources = append(built.sources, source)
-			return nil
-		case err != nil:
-			return err
-		}
-		built.secrets = append(built.secrets, credential)
+	timeouts, err := p.Timeouts.resolve()
+	if err != nil {
+		return err
 	}
-	base := p.BaseURL
-	var transport, fresh http.RoundTripper
+	config := provider.Config{
+		Name: p.Name, Dialect: p.Dialect, AccountOf: p.AccountOf, Timeouts: timeouts,
+		Translate: p.translation(), MaxTokensField: p.MaxTokensField, ResponsesOnly: p.Chat == translated, NativeMessages: p.Messages == native,
+		CostReported: p.Cost == reported, UserAgent: "gatehouse",
+	}
+	if config.ModelTimeouts, err = p.modelTimeouts(); err != nil {
+		return err
+	}
 	if p.Dialect == provider.Test {
-		base, transport = testBaseURL, &testprovider.Transport{}
-		for _, m := range testprovider.Models() {
-			built.models = append(built.models, testModel(catalogName(p), m))
-			if len(p.Models) == 0 {
-				source.Patterns = append(source.Patterns, m.ID)
-			}
-		}
-	} else {
-		var err error
-		if transport, err = a.keepingTransport(p); err != nil {
-			return fmt.Errorf("transport: %w", err)
-		}
-		if fresh, err = a.freshTransport(p); err != nil {
-			return fmt.Errorf("transport: %w", err)
-		}
+		built.addTest(p, &source, &config)
+	} else if err := a.connect(built, p, &config); err != nil {
+		return err
 	}
-	made, err := provider.New(provider.Config{
-		Name: p.Name, Dialect: p.Dialect, AccountOf: p.AccountOf,
-		Endpoints: provider.One(base, credential),
-		Transport: transport, Fresh: fresh, Translate: p.translation(), MaxTokensField: p.MaxTokensField, ResponsesOnly: p.Chat == translated, CostReported: p.Cost == reported,
-		UserAgent: "gatehouse",
-	})
+	if len(config.Endpoints) == 0 {
+		source.Skipped = true
+		built.sources = append(built.sources, source)
+		return nil
+	}
+	made, err := provider.New(config)
+	if err == nil && made.Dialect.Path(provider.Chat) == "" {
+		err = p.checkMessagesOnly()
+	}
 	if err != nil {
 		return err
 	}
@@ -117,6 +95,41 @@ func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) e
 			zap.String("provider", p.Name))
 	}
 	return nil
+}
+
+// connect adds the endpoints of a provider and the transports to them. It adds none if the provider is
+// left out.
+func (a *App) connect(built *builtProviders, p *Provider, config *provider.Config) (err error) {
+	if config.Endpoints, err = built.of(p); err != nil || len(config.Endpoints) == 0 {
+		return err
+	}
+	var bases []string
+	for _, e := range config.Endpoints {
+		bases = append(bases, e.BaseURL)
+	}
+	connections, err := newConnections(p.TransportRaw, config.Timeouts.Connect, bases...)
+	if err == nil {
+		config.Timeouts.Connect = connections.connect
+		config.Transport, err = connections.kept(a.ctx)
+	}
+	if err == nil {
+		config.Fresh, err = connections.fresh(a.ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("transport: %w", err)
+	}
+	return nil
+}
+
+// addTest makes a provider the built-in one.
+func (b *builtProviders) addTest(p *Provider, source *catalog.Source, config *provider.Config) {
+	config.Endpoints, config.Transport = provider.One(testBaseURL, ""), &testprovider.Transport{}
+	for _, m := range testprovider.Models() {
+		b.models = append(b.models, testModel(catalogName(p), m))
+		if len(p.Models) == 0 {
+			source.Patterns = append(source.Patterns, m.ID)
+		}
+	}
 }
 
 // testModel is a model of the built-in provider in the catalog.
@@ -152,92 +165,4 @@ func catalogName(p *Provider) string {
 		return p.CatalogName
 	}
 	return p.Name
-}
-
-const (
-	httpTransport = "http.reverse_proxy.transport.http"
-	// idlePerHost is high because calls last seconds and come in bursts. Caddy's own 32 would open
-	// and close connections all the time.
-	idlePerHost = 256
-)
-
-// keepingTransport keeps connections to the provider, as its block says.
-func (a *App) keepingTransport(p *Provider) (http.RoundTripper, error) {
-	settings, err := transportSettings(p)
-	if err != nil {
-		return nil, err
-	}
-	return a.loadTransport(settings)
-}
-
-// freshTransport opens a connection for each request, and closes it.
-func (a *App) freshTransport(p *Provider) (http.RoundTripper, error) {
-	settings, err := transportSettings(p)
-	if err != nil {
-		return nil, err
-	}
-	settings.KeepAlive.Enabled = new(bool)
-	return a.loadTransport(settings)
-}
-
-// transportSettings checks the block's settings of Caddy's own HTTP transport, and adds our
-// defaults. Settings that need reverse_proxy to prepare the request are refused: the transport is
-// used as a bare RoundTripper.
-func transportSettings(p *Provider) (*reverseproxy.HTTPTransport, error) {
-	t := new(reverseproxy.HTTPTransport)
-	if p.TransportRaw != nil {
-		raw, err := withoutProtocol(p.TransportRaw)
-		if err != nil {
-			return nil, err
-		}
-		if err := caddy.StrictUnmarshalJSON(raw, t); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case t.ProxyProtocol != "":
-		return nil, errors.New("proxy_protocol is not possible: providers get no data about clients")
-	case t.TLS != nil && strings.Contains(t.TLS.ServerName, "{"):
-		return nil, errors.New("a placeholder in tls_server_name is not possible")
-	case t.TLS != nil && strings.HasPrefix(p.BaseURL, "http://"):
-		return nil, errors.New("TLS settings with an http:// base_url: write https://")
-	}
-	if t.KeepAlive == nil {
-		t.KeepAlive = new(reverseproxy.KeepAlive)
-	}
-	if t.KeepAlive.MaxIdleConnsPerHost == 0 {
-		t.KeepAlive.MaxIdleConnsPerHost = idlePerHost
-	}
-	if t.Compression == nil {
-		t.Compression = new(bool)
-	}
-	return t, nil
-}
-
-func (a *App) loadTransport(settings *reverseproxy.HTTPTransport) (http.RoundTripper, error) {
-	raw, err := json.Marshal(settings)
-	if err != nil {
-		return nil, err
-	}
-	module, err := a.ctx.LoadModuleByID(httpTransport, raw)
-	if err != nil {
-		return nil, err
-	}
-	made := module.(*reverseproxy.HTTPTransport)
-	made.Transport.DialContext = provider.ReadToEnd(made.Transport.DialContext)
-	return made, nil
-}
-
-// withoutProtocol removes the module's inline key, and refuses other transports.
-func withoutProtocol(raw json.RawMessage) (json.RawMessage, error) {
-	var fields map[string]json.RawMessage
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	if err := decoder.Decode(&fields); err != nil {
-		return nil, err
-	}
-	if protocol := string(fields["protocol"]); protocol != `"http"` {
-		return nil, fmt.Errorf("protocol %s: only the http transport is possible", protocol)
-	}
-	delete(fields, "protocol")
-	return json.Marshal(fields)
 }

@@ -13,9 +13,14 @@ import (
 // readProvider reads one provider:
 //
 //	provider NAME {
-//		dialect openai|openrouter|test
+//		dialect openai|openrouter|anthropic|test
 //		base_url URL
 //		api_key {env.NAME}
+//		header NAME VALUE             # any number
+//		query NAME VALUE              # any number
+//		endpoint NAME {               # any number
+//			base_url | api_key | header | query …
+//		}
 //		optional
 //		models PATTERN…
 //		catalog_name NAME
@@ -27,9 +32,16 @@ import (
 //			reasoning_content
 //			unknown_tools drop|refuse
 //		}
+//		messages native|translate
 //		discover DURATION|off
 //		account_of TENANT
 //		cost reported
+//		timeouts {
+//			connect | first_byte | whole | idle | call DURATION
+//		}
+//		timeouts PATTERN… {           # any number
+//			first_byte | whole | idle | call DURATION
+//		}
 //		transport http { … }
 //	}
 func (a *App) readProvider(d *caddyfile.Dispenser) error {
@@ -37,23 +49,87 @@ func (a *App) readProvider(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&p.Name) {
 		return d.ArgErr()
 	}
-	err := caddykit.Options{
+	err := with(caddykit.Options{
 		"dialect":          caddykit.Word(&p.Dialect),
-		"base_url":         caddykit.Word(&p.BaseURL),
-		"api_key":          caddykit.Word(&p.APIKey),
+		"endpoint":         {Many: true, Read: p.readEndpoint},
 		"optional":         caddykit.Flag(&p.Optional),
 		"models":           caddykit.Words(&p.Models),
 		"catalog_name":     caddykit.Word(&p.CatalogName),
 		"chat":             caddykit.Word(&p.Chat),
 		"responses":        {Read: p.readResponses},
 		"max_tokens_field": caddykit.Word(&p.MaxTokensField),
+		"messages":         caddykit.Word(&p.Messages),
 		"discover":         caddykit.Value(&p.Discover, p.parseDiscover),
 		"account_of":       caddykit.Word(&p.AccountOf),
 		"cost":             caddykit.Word(&p.Cost),
+		"timeouts":         {Many: true, Read: p.readTimeouts},
 		"transport":        {Read: p.readTransport},
-	}.Block(d)
+	}, p.Account.options()).Block(d)
 	a.Providers = append(a.Providers, p)
 	return err
+}
+
+// options returns the options of an account.
+func (a *Account) options() caddykit.Options {
+	return caddykit.Options{
+		"base_url": caddykit.Word(&a.BaseURL),
+		"api_key":  caddykit.Word(&a.APIKey),
+		"header":   pair(&a.Header),
+		"query":    pair(&a.Query),
+	}
+}
+
+// pair is an option with a name and a value, each name once.
+func pair(dst *map[string]string) caddykit.Option {
+	return caddykit.Option{Many: true, Read: func(d *caddyfile.Dispenser) error {
+		option := d.Val()
+		var name, value string
+		if !d.AllArgs(&name, &value) {
+			return d.ArgErr()
+		}
+		if _, twice := (*dst)[name]; twice {
+			return d.Errf("%s %s is given twice", option, name)
+		}
+		if *dst == nil {
+			*dst = map[string]string{}
+		}
+		(*dst)[name] = value
+		return nil
+	}}
+}
+
+func (p *Provider) readEndpoint(d *caddyfile.Dispenser) error {
+	var e Endpoint
+	if !d.AllArgs(&e.Name) {
+		return d.ArgErr()
+	}
+	err := e.options().Block(d)
+	p.Endpoints = append(p.Endpoints, e)
+	return err
+}
+
+func (p *Provider) readTimeouts(d *caddyfile.Dispenser) error {
+	if models := d.RemainingArgs(); len(models) > 0 {
+		m := ModelTimeouts{Models: models}
+		err := m.options().Block(d)
+		p.ModelTimeouts = append(p.ModelTimeouts, m)
+		return err
+	}
+	if p.Timeouts != (ProviderTimeouts{}) {
+		return d.Err("timeouts of the whole provider are given twice")
+	}
+	return with(p.Timeouts.options(), caddykit.Options{
+		"connect": caddykit.Value(&p.Timeouts.Connect, caddykit.ParseDuration),
+	}).Block(d)
+}
+
+func (t *AnswerTimeouts) options() caddykit.Options {
+	return caddykit.Options{
+		"first_byte": caddykit.Value(&t.FirstByte, caddykit.ParseDuration),
+		"whole":      caddykit.Value(&t.Whole, caddykit.ParseDuration),
+		"idle":       caddykit.Value(&t.Idle, caddykit.ParseDuration),
+		"call":       caddykit.Value(&t.Call, caddykit.ParseDuration),
+	}
 }
 
 func (p *Provider) readResponses(d *caddyfile.Dispenser) error {

@@ -49,6 +49,11 @@ func (p *Provider) check() error {
 	default:
 		return fmt.Errorf("chat %q: want %s or %s", p.Chat, native, translated)
 	}
+	switch p.Messages {
+	case "", native, translated:
+	default:
+		return fmt.Errorf("messages %q: want %s or %s", p.Messages, native, translated)
+	}
 	switch p.Cost {
 	case "", reported:
 	default:
@@ -61,9 +66,6 @@ func (p *Provider) check() error {
 		return fmt.Errorf("discover %s: at least %s", time.Duration(p.Discover), shortestDiscover)
 	}
 	if p.Dialect != provider.Test {
-		if p.BaseURL == "" {
-			return errors.New("base_url is missing")
-		}
 		if len(p.Models) == 0 && p.Discover == 0 {
 			return errors.New("nothing would be callable: give models, discover, or both")
 		}
@@ -72,5 +74,17 @@ func (p *Provider) check() error {
 	if p.BaseURL != "" || p.APIKey != "" || p.Optional || p.TransportRaw != nil || p.Discover != 0 || p.DiscoverOff {
 		return errors.New("the built-in test provider takes no base_url, api_key, optional, discover or transport")
 	}
+	if len(p.Header)+len(p.Query)+len(p.Endpoints) > 0 {
+		return errors.New("the built-in test provider takes no header, query or endpoint")
+	}
 	return nil
+}
+
+// checkMessagesOnly refuses what says that a provider with only the Messages API has another one.
+func (p *Provider) checkMessagesOnly() error {
+	if p.Chat+p.Responses+p.MaxTokensField == "" && p.Messages != translated {
+		return nil
+	}
+	return errors.New("dialect anthropic has only the Messages API, to which all other calls are translated: leave out chat, responses, messages and " +
+		"max_tokens_field, or write dialect openai for the provider's OpenAI-compatible API")
 }

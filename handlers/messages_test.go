@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -104,6 +106,179 @@ func TestMessagesPassToAProviderThatHasThem(t *testing.T) {
 			if row := found[0]; row.Route != "POST /v1/messages" || row.Family != "anthropic" || row.PromptTokens != 12 || row.CompletionTokens != 8 ||
 				row.CachedTokens != 3 || row.CostNano != 20_000 || row.Stream != stream || row.FinishReason != "stop" || row.NativeFinishReason != "end_turn" || row.UpstreamID != "msg_1" {
 				t.Errorf("row %+v", row)
+			}
+		}
+	}
+}
+
+func TestKeysOfTheMessagesFamily(t *testing.T) {
+	g := startGateway(t, setup{dialect: provider.Anthropic, provider: new(anthropicProvider).roundTrip})
+	key, other := secretOf("chat"), secretOf("models")
+	for _, c := range []struct {
+		path, apiKey, bearer string
+		status               int
+	}{
+		{"/v1/messages", key, "", 200},
+		{"/v1/messages", "", key, 200},
+		{"/v1/messages", key, key, 200},
+		{"/v1/messages", key, other, 401},
+		{"/v1/messages", "sk-ant-mine", key, 401},
+		{"/v1/messages", "", "", 401},
+		{"/v1/messages", other, "", 403},
+		{"/v1/messages/count_tokens", key, "", 200},
+		{"/v1/messages/count_tokens", other, "", 403},
+		{"/v1/key", "", "", 404},
+		{"/api/v1/key", key, "", 200},
+		{"/api/v1/key", "for-a-backend", key, 200},
+	} {
+		method, body := "POST", say
+		if strings.HasSuffix(c.path, "/key") {
+			method, body = "GET", ""
+		}
+		header := []string{"X-Api-Key", c.apiKey}
+		if c.bearer != "" {
+			header = append(header, "Authorization", "Bearer "+c.bearer)
+		}
+		a := asClaude(t, g, method, c.path, "", body, header...)
+		if a.Code != c.status {
+			t.Errorf("%+v: %d %s", c, a.Code, a.Body)
+		}
+		if a.Code >= 400 && (a.at(t, "type") != "error" || a.at(t, "error", "type") == nil || a.at(t, "request_id") != a.Header().Get("X-Request-Id")) {
+			t.Errorf("%+v: %s", c, a.Body)
+		}
+	}
+}
+
+func TestErrorsOfTheMessagesFamily(t *testing.T) {
+	g := startGateway(t, setup{dialect: provider.Anthropic, provider: answering(529, "application/json", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)})
+	for _, c := range []struct {
+		method, path, body, has string
+		status                  int
+		typ, code               string
+	}{
+		{"POST", "/v1/messages", say, "is overloaded", 503, "overloaded_error", "upstream_overloaded"},
+		{"POST", "/v1/messages", streamed(say), "is overloaded", 503, "overloaded_error", "upstream_overloaded"},
+		{"POST", "/v1/messages", `{`, "not acceptable JSON", 400, "invalid_request_error", "invalid_json"},
+		{"POST", "/v1/messages", strings.Replace(say, "acme/m", "acme/x", 1), "does not exist", 404, "not_found_error", "model_not_found"},
+		{"GET", "/v1/messages", "", "use POST", 405, "invalid_request_error", "method_not_allowed"},
+		{"POST", "/v1/messages/batches", say, "unknown URL", 404, "not_found_error", "unknown_url"},
+		{"POST", "/v1/v1/messages", say, "must not end in /v1", 404, "not_found_error", "unknown_url"},
+		{"POST", "/messages", say, "/v1/messages", 404, "not_found_error", "unknown_url"},
+	} {
+		a := asClaude(t, g, c.method, c.path, "chat", c.body)
+		message, _ := a.at(t, "error", "message").(string)
+		if a.Code != c.status || a.at(t, "error", "type") != c.typ || a.at(t, "error", "details", "error_code") != c.code || !strings.Contains(message, c.has) {
+			t.Errorf("%s %s: %d %s", c.method, c.path, a.Code, a.Body)
+		}
+		if retry := a.Header().Get("Retry-After"); (retry != "") != (c.status == 503) {
+			t.Errorf("%s %s: Retry-After %q", c.method, c.path, retry)
+		}
+	}
+}
+
+// Claude Code asks again after a refusal that does not say it is final.
+func TestAUsedUpBudgetEndsAConversation(t *testing.T) {
+	b, err := limits.ParseBudget("0.000001usd/day")
+	must(t, err)
+	g := startGateway(t, setup{dialect: provider.Anthropic, limits: limitedTo("chat", limits.Subject{Budgets: []limits.Budget{b}})})
+	a := asClaude(t, g, "POST", "/v1/messages", "chat", say)
+	if a.Code != 402 || a.at(t, "error", "type") != "billing_error" || a.Header().Get("X-Should-Retry") != "false" {
+		t.Errorf("%d %v %s", a.Code, a.Header(), a.Body)
+	}
+}
+
+func TestModelsOfTheMessagesFamily(t *testing.T) {
+	g := startGateway(t, setup{})
+	item := func(id string) string {
+		return `{"type":"model","id":"acme/` + id + `","display_name":"` + id + `","created_at":"1970-01-01T00:00:00Z"}`
+	}
+	for path, want := range map[string]string{
+		"/v1/models?limit=1000":             `{"data":[` + item("m") + `,` + item("n") + `],"has_more":false,"first_id":"acme/m","last_id":"acme/n"}`,
+		"/v1/models?limit=1":                `{"data":[` + item("m") + `],"has_more":true,"first_id":"acme/m","last_id":"acme/m"}`,
+		"/v1/models?after_id=acme/m":        `{"data":[` + item("n") + `],"has_more":false,"first_id":"acme/n","last_id":"acme/n"}`,
+		"/v1/models?after_id=acme/n":        `{"data":[],"has_more":false,"first_id":null,"last_id":null}`,
+		"/v1/models?after_id=acme/lost":     `{"data":[` + item("m") + `,` + item("n") + `],"has_more":false,"first_id":"acme/m","last_id":"acme/n"}`,
+		"/v1/models?before_id=acme/n":       `{"data":[` + item("m") + `],"has_more":false,"first_id":"acme/m","last_id":"acme/m"}`,
+		"/v1/models?before_id=z&limit=1":    `{"data":[` + item("n") + `],"has_more":true,"first_id":"acme/n","last_id":"acme/n"}`,
+		"/api/v1/models":                    `{"data":[` + item("m") + `,` + item("n") + `],"has_more":false,"first_id":"acme/m","last_id":"acme/n"}`,
+		"/v1/models/acme/m":                 item("m"),
+		"/v1/models/acme%2Fm":               item("m"),
+		"/api/v1/models/acme/m":             item("m"),
+		"/v1/models?before_id=b&after_id=a": "",
+		"/v1/models?limit=0":                "",
+		"/v1/models/acme/x":                 "",
+	} {
+		path = strings.ReplaceAll(path, "lost", "a") // sorts before both
+		a := asClaude(t, g, "GET", path, "models", "")
+		if want != "" && (a.Code != 200 || a.Body.String() != want) || want == "" && (a.Code < 400 || a.at(t, "type") != "error") {
+			t.Errorf("%s: %d %s, want %s", path, a.Code, a.Body, want)
+		}
+	}
+	if a := call(t, g, "GET", "/v1/models", "models", ""); a.at(t, "object") != "list" {
+		t.Errorf("without the header: %s", a.Body)
+	}
+	if a := asClaude(t, g, "GET", "/v1/models", "chat", ""); a.Code != 403 || a.at(t, "error", "type") != "permission_error" {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	if a := asClaude(t, g, "GET", "/v1/models", "", ""); a.Code != 401 || a.at(t, "error", "type") != "authentication_error" {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+}
+
+func TestRatesOfTheMessagesFamily(t *testing.T) {
+	r, err := limits.ParseRate("1/min")
+	must(t, err)
+	var acme anthropicProvider
+	g := startGateway(t, setup{dialect: provider.Anthropic, provider: acme.roundTrip, limits: limitedTo("chat", limits.Subject{Rates: []limits.Rate{r}})})
+	for _, status := range []int{200, 429} {
+		a := asClaude(t, g, "POST", "/v1/messages", "chat", say)
+		h := a.Header()
+		if a.Code != status || h.Get("Anthropic-Ratelimit-Requests-Limit") != "1" || h.Get("Anthropic-Ratelimit-Requests-Remaining") != "0" ||
+			h.Get("Anthropic-Ratelimit-Requests-Reset") != "2026-03-18T12:01:01Z" {
+			t.Errorf("%d %v %s", a.Code, h, a.Body)
+		}
+	}
+}
+
+// A key that the gateway has taken is no backend's; any other X-Api-Key may be meant for one.
+func TestGuardedBackendsGetNoKeyOfTheGateway(t *testing.T) {
+	g := startGateway(t, setup{})
+	for _, c := range []struct{ apiKey, bearer, got string }{
+		{secretOf("chat"), "", ""}, {secretOf("chat"), secretOf("chat"), ""}, {"backend", secretOf("chat"), "backend"},
+	} {
+		r := request("POST", "/backend", "", "")
+		r.Header.Set("X-Api-Key", c.apiKey)
+		if c.bearer != "" {
+			r.Header.Set("Authorization", "Bearer "+c.bearer)
+		}
+		next := new(nextHandler)
+		must(t, (&Auth{gateway: g}).ServeHTTP(newAnswer(), r, next))
+		if next.got == nil || next.got.Header.Get("X-Api-Key") != c.got || next.got.Header.Get("Authorization") != "" || r.Header.Get("X-Api-Key") != c.apiKey {
+			t.Errorf("%+v: the backend got %+v", c, next.got)
+		}
+	}
+}
+
+func TestSingleModulesOfTheMessagesFamily(t *testing.T) {
+	var acme anthropicProvider
+	g := startGateway(t, setup{dialect: provider.Anthropic, provider: acme.roundTrip})
+	for _, c := range []struct{ name, path, has string }{
+		{"messages", "/lab", `"type":"message"`},
+		{"messages", "/lab/v1/messages", `"type":"message"`},
+		{"count_tokens", "/lab/v1/messages/count_tokens", `"input_tokens":11`},
+	} {
+		r := request("POST", c.path, "chat", say)
+		r.Header.Set("Anthropic-Version", "2023-06-01")
+		if a := send(t, &Endpoint{name: c.name, gateway: g}, r); a.Code != 200 || !strings.Contains(a.Body.String(), c.has) || a.Header().Get("Request-Id") == "" {
+			t.Errorf("%+v: %d %s", c, a.Code, a.Body)
+		}
+	}
+	for name, families := range map[string]string{
+		"messages": "anthropic", "count_tokens": "anthropic", "models": "openai openrouter anthropic", "chat": "openai openrouter", "responses": "openai openrouter", "key": "openai openrouter",
+	} {
+		for _, a := range []api.API{api.OpenAI{}, api.OpenRouter{}, api.Anthropic{}} {
+			if err := checkFamily(name, a); (err == nil) != strings.Contains(families, a.Name()) {
+				t.Errorf("%s of %s: %v", name, a.Name(), err)
 			}
 		}
 	}

@@ -1,9 +1,7 @@
 package tests
 
 import (
-	"go/ast"
 	"path/filepath"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,13 +26,15 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "caddy", "a Caddy module"},
 	{"caddymodule", "handlers", "one import brings the HTTP handlers with it"},
 	{"caddymodule", "internal/activity", "the retention of the configuration"},
-	{"caddymodule", "internal/caddykit", "options, secrets, the app's name"},
+	{"caddymodule", "internal/caddykit", "options, the app's name"},
 	{"caddymodule", "internal/catalog", "catalog files and provider blocks become the index"},
 	{"caddymodule", "internal/gateway", "builds it"},
 	{"caddymodule", "internal/guardrail", "guardrail blocks become guardrails"},
 	{"caddymodule", "internal/limits", "limits in the blocks' words become subjects"},
 	{"caddymodule", "internal/keys", "key blocks become the ring; key new"},
+	{"caddymodule", "internal/pattern", "models of timeouts"},
 	{"caddymodule", "internal/provider", "provider blocks become providers"},
+	{"caddymodule", "internal/secret", "placeholders of secrets"},
 	{"caddymodule", "internal/testprovider", "the transport of dialect test"},
 	{"caddymodule", "certmagic", "which names a public CA signs"},
 	{"caddymodule", "internal/apierror", "refusals of the admin API"},
@@ -78,6 +78,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/pattern", "the names that an alias can have"},
 	{"internal/gateway", "internal/provider", "which provider serves a model"},
 	{"internal/gateway", "internal/redact", "no secret in logs and errors"},
+	{"internal/gateway", "internal/secret", "rotated secrets are redacted"},
 	{"internal/gateway", "internal/store", "the State opens and closes it"},
 	{"internal/gateway", "internal/connlimit", "half-open connections outlive a configuration"},
 	{"internal/gateway", "internal/vncsession", "begins sessions of the configuration"},
@@ -113,6 +114,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/modelcall", "internal/sse", "the event stream, both ways"},
 	{"internal/modelcall", "internal/translate/frommessages", "Messages calls of a provider without that API"},
 	{"internal/modelcall", "internal/translate/fromresponses", "Responses calls of a provider that has only chat"},
+	{"internal/modelcall", "internal/translate/tomessages", "chat and Responses calls of a provider that has only Messages"},
 	{"internal/modelcall", "internal/translate/toresponses", "chat calls of a provider that has only Responses"},
 	{"internal/modelcall", "internal/upload", "the request body"},
 	{"internal/modelcall", "internal/watchdog", "time limits of upload and provider"},
@@ -144,6 +146,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/owners", "internal/store", "rows go with its group commit"},
 	{"internal/catalog", "internal/pattern", "models of a provider block"},
 	{"internal/keys", "internal/pattern", "models of a key block"},
+	{"internal/provider", "internal/pattern", "models of timeouts"},
 	{"internal/metrics", "prometheus", "collectors"},
 	{"internal/store", "sqlite", "the engine"},
 	{"internal/openai", "internal/apierror", "its refusals"},
@@ -176,6 +179,13 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/translate/fromresponses", "internal/jsonscan", "the wire is JSON"},
 	{"internal/translate/fromresponses", "internal/openai", "chat and Responses are its shapes"},
 	{"internal/translate/fromresponses", "internal/translate", "requests are read and refused by one set of rules"},
+	{"internal/translate/tomessages", "internal/anthropic", "usage of the Messages API"},
+	{"internal/translate/tomessages", "internal/apierror", "its refusals"},
+	{"internal/translate/tomessages", "internal/catalog", "what the model takes"},
+	{"internal/translate/tomessages", "internal/jsonscan", "the wire is JSON"},
+	{"internal/translate/tomessages", "internal/openai", "chat is its shape"},
+	{"internal/translate/tomessages", "internal/translate", "requests are read and refused by one set of rules"},
+	{"internal/translate/fromresponses", "internal/translate/chunks", "the content of the provider's answer"},
 	{"internal/translate/toresponses", "internal/apierror", "its refusals"},
 	{"internal/translate/toresponses", "internal/jsonscan", "the wire is JSON"},
 	{"internal/translate/toresponses", "internal/openai", "chat and Responses are its shapes"},
@@ -244,68 +254,4 @@ func destination(path string) (to string, watched bool) {
 		}
 	}
 	return "", false
-}
-
-func TestEachPackageHasOneFrontPage(t *testing.T) {
-	pages := map[string][]string{}
-	for _, file := range goFiles(t) {
-		dir := filepath.Dir(file.path)
-		if _, ok := pages[dir]; !ok {
-			pages[dir] = nil
-		}
-		if file.ast.Doc != nil && !strings.HasSuffix(file.ast.Name.Name, "_test") {
-			pages[dir] = append(pages[dir], file.path)
-			text := file.ast.Doc.Text()
-			if name := file.ast.Name.Name; name != "main" && !strings.HasPrefix(text, "Package "+name+" ") {
-				t.Errorf("%s: the package comment does not begin with \"Package %s\"", file.path, name)
-			}
-		}
-	}
-	for dir, files := range pages {
-		if len(files) != 1 {
-			t.Errorf("%s has %d package comments, want one: %v", dir, len(files), files)
-		}
-	}
-}
-
-// The configuration's structs are its reference manual.
-func TestConfigurationFieldsAreDocumented(t *testing.T) {
-	fields := 0
-	for _, file := range goFiles(t) {
-		if dir := filepath.Dir(file.path); dir != "caddymodule" && dir != "handlers" || strings.HasSuffix(file.path, "_test.go") {
-			continue
-		}
-		ast.Inspect(file.ast, func(n ast.Node) bool {
-			spec, ok := n.(*ast.TypeSpec)
-			if !ok {
-				return true
-			}
-			body, ok := spec.Type.(*ast.StructType)
-			if !ok {
-				return false
-			}
-			for _, field := range body.Fields.List {
-				if len(field.Names) == 0 || !field.Names[0].IsExported() {
-					continue
-				}
-				fields++
-				tag := ""
-				if field.Tag != nil {
-					unquoted, _ := strconv.Unquote(field.Tag.Value)
-					tag = reflect.StructTag(unquoted).Get("json")
-				}
-				where := spec.Name.Name + "." + field.Names[0].Name
-				if name, _, _ := strings.Cut(tag, ","); name == "" {
-					t.Errorf("%s: %s has no JSON name", file.path, where)
-				}
-				if field.Doc == nil || !strings.HasPrefix(field.Doc.Text(), field.Names[0].Name+" ") && !strings.HasPrefix(field.Doc.Text(), "Timeouts of ") {
-					t.Errorf("%s: the comment of %s does not begin with its name", file.path, where)
-				}
-			}
-			return false
-		})
-	}
-	if fields < 30 {
-		t.Errorf("only %d fields were looked at", fields)
-	}
 }

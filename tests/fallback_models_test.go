@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Fallback models would evade the key's list and the price. A preset of the account can replace
-// prompt and model.
-func TestAResponsesCallCannotNameOtherModelsBesideItsOwn(t *testing.T) {
+// Further models are asked by the gateway, within what the key may call; a router that got them would
+// evade the key's list and the price. A preset of the account can replace prompt and model.
+func TestFurtherModelsAreNotLeftToTheProvider(t *testing.T) {
 	h := start(t, setup{})
 	for _, path := range []string{responsesV1, responsesOR, chatV1, chatRouter} {
 		h.upstream.Reset()
@@ -15,7 +15,7 @@ func TestAResponsesCallCannotNameOtherModelsBesideItsOwn(t *testing.T) {
 		if path == chatV1 || path == chatRouter {
 			content = `"messages":[{"role":"user","content":"x"}]`
 		}
-		a := h.post(path, "full", `{"model":"router/echo",`+content+`,"models":["openai/other"],"route":"fallback"}`)
+		a := h.post(path, "full", `{"model":"router/echo",`+content+`,"models":["fake/echo"],"route":"fallback"}`)
 		if a.status != 200 {
 			t.Fatalf("%s: %d %s", path, a.status, a.body)
 		}
@@ -24,6 +24,8 @@ func TestAResponsesCallCannotNameOtherModelsBesideItsOwn(t *testing.T) {
 				t.Errorf("%s: the provider got %s", path, r.Body)
 			}
 		}
+		a = h.post(path, "full", `{"model":"router/echo",`+content+`,"models":["openai/other"]}`)
+		wantRefusal(t, path, a, 404, "model_not_found")
 		a = h.post(path, "full", `{"model":"router/echo",`+content+`,"preset":"admin"}`)
 		wantRefusal(t, path, a, 400, "unsupported_parameter")
 	}

@@ -52,7 +52,7 @@ func TestOpenRouterMustNotChooseADearerUpstream(t *testing.T) {
 		{responsesV1, ask("dear/echo", `,"provider":{"sort":"throughput"}`), "full", "", "1"},
 		{chatV1, chat("newer/echo", ""), "full", "", "1"},
 		{chatV1, chat("router/echo", ""), "other", "", ""},
-		{chatV1, chat("fake/echo", `,"provider":{"sort":"throughput"}`), "full", "", ""},
+		{chatV1, chat("fake/echo", `,"provider":{"sort":"price"}`), "full", "", ""},
 	} {
 		h.upstream.Reset()
 		a := h.post(c.path, c.key, c.body)

@@ -40,6 +40,14 @@ func (o oddity) as(status int, code string) oddity {
 	return o
 }
 
+// refusal is the status and code of a refused call.
+func (o oddity) refusal() (status int, code string) {
+	if o.code != "" {
+		return o.status, o.code
+	}
+	return 502, "upstream_error"
+}
+
 // oddities has a row for every behaviour: a new one needs an expectation.
 var oddities = map[string]oddity{
 	"echo": {}, "null-fields": {noUsage: true}, "sloppy": {}, "float-created": {}, "no-usage": {noUsage: true},
@@ -147,10 +155,7 @@ func (h *harness) oddCall(t *testing.T, name, path, more string, o oddity, want 
 			return
 		}
 	}
-	status, code := 502, "upstream_error"
-	if o.code != "" {
-		status, code = o.status, o.code
-	}
+	status, code := o.refusal()
 	switch want {
 	case good:
 		h.wantWhole(t, where, o, a, events, row)

@@ -36,6 +36,7 @@ var refusals = map[string][2]string{
 	"upstream_rate_limited":       {"rate_limit_error", "rate_limit_exceeded"},
 	"upstream_auth_error":         {"server_error", "provider_unavailable"},
 	"upstream_quota_exhausted":    {"server_error", "provider_unavailable"},
+	"upstream_overloaded":         {"server_error", "provider_overloaded"},
 	"upstream_error":              {"server_error", "provider_unavailable"},
 	"upstream_timeout":            {"server_error", "timeout"},
 	"upstream_rejected":           {"invalid_request_error", "invalid_request"},

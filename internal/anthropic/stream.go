@@ -75,6 +75,9 @@ func (s *Stream) read(e *openai.Event) (found event, bad *apierror.Error) {
 		value := members[i].Value(e.Data)
 		found.typ = value[1 : len(value)-1] // as it is written: a line of its own must not break
 	}
+	if string(e.Name) == eventError {
+		return found, s.fault(e.Data)
+	}
 	switch typ := string(found.typ); typ {
 	case eventPing:
 		return found, nil

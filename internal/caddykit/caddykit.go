@@ -1,6 +1,6 @@
 // Package caddykit is what all of Gatehouse's Caddy modules share: how a module finds the gateway,
-// how options of a Caddyfile block are read, and how secrets are resolved. It is the only package
-// under internal that imports Caddy.
+// and how options of a Caddyfile block are read. It is the only package under internal that imports
+// Caddy.
 package caddykit
 
 import (

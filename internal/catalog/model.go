@@ -51,6 +51,9 @@ type Model struct {
 	Moderated           bool     // the provider filters content on its own
 	OwnedBy             string   // Resolve and List fill in Provider
 	Known               bool     // a file, the provider or its block names it; false for names that only `*` admits
+
+	// Capabilities replaces those of the model's name; nil: see MessagesRules.
+	Capabilities *Capabilities
 }
 
 // Serves reports whether the model can be called by an operation, one of the Op constants. A chat
@@ -86,6 +89,7 @@ func (m Model) over(base Model) Model {
 	fill(&m.MaxOutput, base.MaxOutput)
 	fill(&m.Price, base.Price)
 	fill(&m.OwnedBy, base.OwnedBy)
+	fill(&m.Capabilities, base.Capabilities)
 	if m.InputModalities == nil {
 		m.InputModalities = base.InputModalities
 	}

@@ -46,11 +46,18 @@ const (
 //	  "context_length": 400000, "max_output_tokens": 128000, "moderated": true,
 //	  "input_modalities": ["text", "image"], "output_modalities": ["text"], "supported_parameters": ["tools"],
 //	  "price": {
-//	    "prompt": "1.25", "completion": "10", "cache_read": "0.125", "cache_write": "1.25", "reasoning": "10",
-//	    "audio_input": "40", "audio_output": "80",
+//	    "prompt": "1.25", "completion": "10", "cache_read": "0.125", "cache_write": "1.25", "cache_hour": "2",
+//	    "reasoning": "10", "audio_input": "40", "audio_output": "80",
 //	    "tiers": [{"from": 200001, "prompt": "2.50", "completion": "15"}]
+//	  },
+//	  "capabilities": {
+//	    "thinking": ["adaptive", "disabled"], "thinks": true, "hides_thoughts": true, "efforts": ["low", "medium", "high"],
+//	    "sampling": "refused", "prefill": false, "forced_tools": true
 //	  }
 //	}]}
+//
+// capabilities are for calls that become the Messages API: see [Capabilities]. What the object
+// leaves out is as [CapabilitiesOf] the name. A price map may have it too, in the same form.
 func Parse(data []byte) ([]Model, error) {
 	if len(data) > MaxCatalogBytes {
 		return nil, fmt.Errorf("catalog has %d bytes, more than %d", len(data), MaxCatalogBytes)

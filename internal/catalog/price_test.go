@@ -42,6 +42,7 @@ func TestCostNano(t *testing.T) {
 		{"no reasoning rate: as completion", plain, catalog.Tokens{Completion: 100, Reasoning: 60}, 1_000_000},
 		{"cache rates", full, catalog.Tokens{Prompt: 1000, Cached: 400, CacheWrite: 100}, 500*3000 + 400*300 + 100*3750},
 		{"kept for an hour", hourly, catalog.Tokens{Prompt: 1000, CacheWrite: 100, KeptLong: true}, 900*3000 + 100*6000},
+		{"some kept for an hour", hourly, catalog.Tokens{Prompt: 1000, CacheWrite: 100, CacheHour: 40}, 900*3000 + 60*3750 + 40*6000},
 		{"kept for minutes", hourly, catalog.Tokens{Prompt: 1000, CacheWrite: 100}, 900*3000 + 100*3750},
 		{"kept for an hour, at no rate of its own", full, catalog.Tokens{Prompt: 1000, CacheWrite: 100, KeptLong: true}, 900*3000 + 100*3750},
 		{"reasoning rate", full, catalog.Tokens{Completion: 100, Reasoning: 60}, 40*15000 + 60*20000},

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -64,6 +65,10 @@ func priceMapModel(m member) (model Model, hasPrefix bool, err error) {
 	if searches(name) {
 		price = nil
 	}
+	capabilities, err := readCapabilities(f["capabilities"], name)
+	if err != nil {
+		return Model{}, false, fmt.Errorf("capabilities: %w", err)
+	}
 	mode := priceMapMode(f)
 	return Model{
 		ID: provider + "/" + name, Provider: provider, Name: name,
@@ -74,6 +79,7 @@ func priceMapModel(m member) (model Model, hasPrefix bool, err error) {
 		OutputModalities:    priceMapOutputs(f, mode),
 		SupportedParameters: f.words(parameterFlags),
 		Price:               price,
+		Capabilities:        capabilities,
 	}, hasPrefix, nil
 }
 

@@ -48,6 +48,7 @@ func parseShort(top []member) ([]Model, error) {
 
 func shortModel(value json.RawMessage) (Model, error) {
 	var m Model
+	var capabilities json.RawMessage
 	list, err := members(value, maxMembers)
 	if err != nil {
 		return Model{}, err
@@ -69,6 +70,10 @@ func shortModel(value json.RawMessage) (Model, error) {
 			m.Price, err = shortPrice(value)
 			return err
 		},
+		"capabilities": func(value json.RawMessage) error {
+			capabilities = value // the name decides what it leaves out
+			return nil
+		},
 	}); err != nil {
 		return m, err
 	}
@@ -78,6 +83,9 @@ func shortModel(value json.RawMessage) (Model, error) {
 	var slash bool
 	if m.Provider, m.Name, slash = strings.Cut(m.ID, "/"); !slash {
 		return m, errors.New("id is not of the form <provider>/<name>")
+	}
+	if m.Capabilities, err = readCapabilities(capabilities, m.Name); err != nil {
+		return m, fmt.Errorf("capabilities: %w", err)
 	}
 	return m, errors.Join(checkProvider(m.Provider), checkName(m.Name))
 }
@@ -130,6 +138,7 @@ func shortRates(r *Rates) fields {
 		"completion":   intoQuote(&r.Completion),
 		"cache_read":   intoQuote(&r.CacheRead),
 		"cache_write":  intoQuote(&r.CacheWrite),
+		"cache_hour":   intoQuote(&r.CacheHour),
 		"reasoning":    intoQuote(&r.Reasoning),
 		"audio_input":  intoQuote(&r.AudioInput),
 		"audio_output": intoQuote(&r.AudioOutput),

@@ -43,8 +43,10 @@ func Decide(e *apierror.Error, status int) Decision {
 	if e.Code == apierror.UpstreamRejected && e.HTTPStatus() == 404 {
 		d.Next = true // what is missing, and whose fault that is, is unknown
 	}
-	if d.Class == RateLimited {
+	if d.Class != Neutral && d.Class != Lasting {
 		d.RetryAfter = e.RetryAfter
+	}
+	if d.Class == RateLimited {
 		d.Wait, d.RetrySame = e.RetryAfter, e.RetryAfter > 0
 	}
 	return d
@@ -57,6 +59,7 @@ var own = Decision{Class: Neutral}
 // nothing about the target.
 var decisions = map[apierror.Code]Decision{
 	apierror.UpstreamTimeout:       {Class: Failure, Next: true}, // it may still be worked on and billed
+	apierror.UpstreamOverloaded:    {Class: Failure, Next: true},
 	apierror.UpstreamRateLimited:   {Class: RateLimited, RetryLast: true, Next: true},
 	apierror.UpstreamAuth:          {Class: Lasting, Next: true},
 	apierror.UpstreamQuota:         {Class: Lasting, Next: true},

@@ -182,6 +182,8 @@ func TestDecide(t *testing.T) {
 		{apierror.Error{Code: apierror.UpstreamError}, 529, "failure next"},
 		{apierror.Error{Code: apierror.UpstreamError, RetryAfter: time.Minute}, 529, "failure next pause 1m0s"},
 		{apierror.Error{Code: apierror.UpstreamError}, 431, "neutral next"},
+		{apierror.Error{Code: apierror.UpstreamOverloaded}, 529, "failure next"},
+		{apierror.Error{Code: apierror.UpstreamOverloaded, RetryAfter: time.Minute}, 200, "failure next pause 1m0s"},
 		{apierror.Error{Code: apierror.UpstreamTimeout}, 0, "failure next"},
 		{apierror.Error{Code: apierror.UpstreamTimeout}, 200, "failure next"},
 		{apierror.Error{Code: apierror.UpstreamRateLimited}, 429, "rate_limited next"},

@@ -261,3 +261,23 @@ func TestOddEntriesOfAListAreWarnedOfOnceARefresh(t *testing.T) {
 		}
 	})
 }
+
+func TestAListComesFromTheFirstEndpointThatHasOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := provider.New(provider.Config{Name: "acme", UserAgent: "gatehouse", Endpoints: []provider.EndpointConfig{
+			{Name: "down", BaseURL: "http://down.invalid/v1"}, {Name: "up", BaseURL: "http://up.invalid/v1"}, {Name: "other", BaseURL: "http://other.invalid/v1"},
+		}, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			return map[string]roundTrip{"down.invalid": answering(500, ""), "up.invalid": listing("m"), "other.invalid": listing("other")}[r.URL.Host](r)
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		r := newRig(t, gateway.Config{Providers: []*provider.Provider{p}, Discover: []gateway.Discovery{{Provider: p, Every: time.Hour}}},
+			catalog.Source{Provider: "acme", Discover: true}).start(t, ctx)
+		if got := r.names(t); got != "m" {
+			t.Errorf("listed %q", got)
+		}
+	})
+}

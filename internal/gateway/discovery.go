@@ -156,14 +156,25 @@ func (d *discovery) await(ctx context.Context, providers ...string) error {
 // noList reports whether the provider has last answered that it serves no list.
 func (d *discovery) noList(provider string) bool { return d.sources[provider].noList.Load() }
 
-// fetchModels asks a provider for its list. Odd names the entries that cannot be read.
+// fetchModels asks a provider for its list: the first of its endpoints that answers with one. Odd names
+// the entries that cannot be read.
 func fetchModels(ctx context.Context, p *provider.Provider) (models []catalog.Model, odd, err error) {
+	for _, e := range p.Endpoints {
+		models, odd, err = fetchFrom(ctx, p, e)
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return models, odd, err
+}
+
+func fetchFrom(ctx context.Context, p *provider.Provider, e *provider.Endpoint) (models []catalog.Model, odd, err error) {
 	ctx, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
 	models = []catalog.Model{} // an empty list is one too
 	after := ""
 	for range maxListPages {
-		data, err := fetchPage(ctx, p.Endpoints[0], after)
+		data, err := fetchPage(ctx, e, after)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -29,6 +29,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
@@ -43,6 +44,7 @@ type Config struct {
 	Workstations *workstation.Service // nil = no workstations
 	Emitter      Emitter              // nil = no subscribers
 	Secrets      []string             // to be taken out of provider text
+	SecretFiles  []*secret.File       // whose values are, too; they are followed
 	State        *State
 	Limits       *modelcall.Limits
 	Guardrails   *modelcall.Guardrails
@@ -84,6 +86,9 @@ func New(c Config) (*Gateway, error) {
 		workstations: c.Workstations, state: c.State, logger: c.Logger, now: c.Now,
 	}
 	redactor := redact.New(c.Secrets, c.Keyring.IsSecret)
+	for _, f := range c.SecretFiles {
+		f.Follow(secret.Follow{Now: c.Now, Logger: c.Logger, Changed: redactor.Replace})
+	}
 	g.requests = modelcall.Deps{
 		Models: &g.models, Limits: c.Limits, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted,
 		Health:   c.State.Health,

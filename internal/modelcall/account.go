@@ -66,8 +66,14 @@ func (g *charge) estimated(m *meter) openai.Usage {
 	if bound := use.bound; bound.Prompt > 0 {
 		prompt, completion = min(prompt, bound.Prompt), min(completion, bound.Completion)
 	}
-	completion = max(completion, m.usage.Completion)
-	return openai.Usage{Prompt: max(prompt, m.usage.Prompt), Completion: completion, Total: prompt + completion}
+	usage := openai.Usage{Prompt: max(prompt, m.usage.Prompt), Completion: max(completion, m.usage.Completion)}
+	if m.usage.Cached+m.usage.CacheWrite > 0 { // Anthropic reports the prompt, in its parts, before the answer
+		generated := usage.Completion
+		usage = m.usage
+		usage.Completion = generated
+	}
+	usage.Total = usage.Prompt + usage.Completion
+	return usage
 }
 
 // completed is the reported usage, with an estimate for what cannot be true. Nor can a cost of zero.

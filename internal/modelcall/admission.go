@@ -20,6 +20,7 @@ type admission struct {
 	tokens   limits.Reading    // the token rate with the least remaining
 	permits  [3]*limits.Permit // of the key, of the name in the request, of the model that an alias led to
 	grants   [2]*limits.Grant  // of the token rates of the first two, of the third
+	target   []limits.Subject  // of the third
 }
 
 // longRate is the longest window that an SDK may wait for inside its call.
@@ -66,13 +67,25 @@ func (a *admission) enterModel(ctx context.Context, models []*ModelLimits) error
 }
 
 // enterTarget counts an attempt against the limits of a model that an alias led to; those of the
-// attempt before are over. It does not wait: another target may be free.
+// attempt before are over. It does not wait: another target may be free. After a refusal the attempt
+// before may have been the last one, and what it used still counts.
 func (a *admission) enterTarget(models []*ModelLimits, tokens int64) error {
 	a.leaveTarget(0)
-	if len(models) == 0 {
+	subjects := subjectsOf(models)
+	err := a.admitTarget(subjects, tokens)
+	if err != nil {
+		a.leaveTarget(0)
+		_, a.grants[1], _ = a.rates.Tokens(1, a.target) // adjusted to what that attempt used
+		return err
+	}
+	a.target = subjects
+	return nil
+}
+
+func (a *admission) admitTarget(subjects []limits.Subject, tokens int64) error {
+	if len(subjects) == 0 {
 		return nil
 	}
-	subjects := subjectsOf(models)
 	if err := a.countRequest(subjects); err != nil {
 		return err
 	}

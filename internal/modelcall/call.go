@@ -21,6 +21,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // call is a model call: its steps, and a part for each subject that does the work.
@@ -32,8 +34,7 @@ type call struct {
 	admission admission
 	body      jsonscan.Body
 	asked     request.Request // what the body says of model and stream
-	targets   []*target       // where the call can be sent; none before route
-	limits    []*ModelLimits  // of the name in the request
+	routed                    // where the call can be sent; empty before route
 	charge    charge
 	guard     guard
 	state     storedState
@@ -126,14 +127,17 @@ func (c *call) parse() (err error) {
 // route finds the targets of the name in the request and notes it in the record.
 func (c *call) route(ctx context.Context) error {
 	name := c.asked.Model
-	targets, limits, err := findTargets(ctx, c.deps, c.Credential.Key, c.op.kind(), name)
-	if c.Record.Model, err = recordedName(c.deps, name, targets, err); err != nil {
+	routing, err := openrouter.ParseRouting(&c.body, c.op.kind() == provider.Messages)
+	if err == nil {
+		c.routed, err = findTargets(ctx, c.deps, c.Credential.Key, c.op.kind(), name, routing)
+	}
+	if c.Record.Model, err = recordedName(c.deps, name, c.targets, err); err != nil {
 		return err
 	}
-	t := targets[0]
-	c.targets, c.limits, c.knownModel = targets, limits, t.alias || t.model.Known
+	t := c.targets[0]
+	c.knownModel = t.alias || t.model.Known
 	c.setTarget(t)
-	c.charge.cacheHour = slices.ContainsFunc(targets, keepsLong) && request.AsksHourCache(c.body.Data())
+	c.charge.cacheHour = slices.ContainsFunc(c.targets, keepsLong) && request.AsksHourCache(c.body.Data())
 	if t.provider.BuiltIn && !onLoopback(c.r) {
 		c.deps.WarnOfDemo("the test provider")
 	}
@@ -188,7 +192,10 @@ func (c *call) limited() bool {
 // judge has the guardrails judge the request. If they take something out of it, the edited body
 // replaces the one that was read.
 func (c *call) judge(ctx context.Context) error {
-	c.guard = guard{c.deps.Guardrails.of(c.Credential.Name, c.models()...), &c.Outcome}
+	c.guard.outcome = &c.Outcome
+	if !c.deps.Guardrails.empty() {
+		c.guard.set = c.deps.Guardrails.of(c.Credential.Name, c.names(c.asked.Model)...)
+	}
 	redacted, err := c.guard.request(ctx, c.body.Data(), c.asked.Stream)
 	if err != nil || redacted == nil {
 		return err
@@ -198,17 +205,6 @@ func (c *call) judge(ctx context.Context) error {
 		return err
 	}
 	return c.body.Parse(redacted) // its members are the same in number and order
-}
-
-// models returns the name in the request and, for an alias, the models that it may lead to.
-func (c *call) models() []string {
-	names := []string{c.asked.Model}
-	for _, t := range c.targets {
-		if t.alias {
-			names = append(names, t.model.ID)
-		}
-	}
-	return names
 }
 
 // checkState checks what the request asks of the provider's account.
@@ -259,12 +255,15 @@ func (c *call) encode(t *target) (*sending, error) {
 		body: &c.body, inbound: c.r.Header, query: c.r.URL.RawQuery, asked: c.asked, requested: c.charge.requested,
 		target: t, maxPrice: c.charge.maxPrice(t), api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()},
 		answer: openai.Call{
-			Model: t.answersAs(c.asked.Model), ID: r.ID, Created: r.CreatedAt.Unix(), Provider: t.provider.Name, RequestID: r.RequestID,
+			Model: c.answersAs(t, c.asked.Model), ID: r.ID, Created: r.CreatedAt.Unix(), Provider: t.provider.Name, RequestID: r.RequestID,
 			IncludeUsage: c.asked.IncludeUsage, Redact: c.Redact, OnID: owner.record,
 		},
 	}
 	if t.setOutput {
 		e.output = t.output
+	}
+	if c.limit != nil {
+		e.routing = c.routing
 	}
 	s, err := c.op.encode(e)
 	if err != nil {

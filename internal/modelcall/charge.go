@@ -24,7 +24,7 @@ type charge struct {
 	target *target    // the one that is asked, or will be; nil before the model is known
 
 	requested request.RequestedLimits
-	cacheHour bool                // what the call writes to the provider's cache is kept for an hour
+	cacheHour bool                // what the call writes to the provider's cache is kept for an hour, unless usage says how long
 	hold      *limits.Reservation // of the budgets
 	free      bool                // nothing is charged
 }

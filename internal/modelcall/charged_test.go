@@ -23,6 +23,27 @@ func usageAnswer(usage string) string {
 	return `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}],"usage":` + usage + `}`
 }
 
+// How long a cache write is kept is what usage says, or else what the request asked for.
+func TestCacheWritesArePricedByHowLongTheyAreKept(t *testing.T) {
+	rate := func(perMillion int64) catalog.Quote { return catalog.Quoted(catalog.Rate(perMillion * 1_000_000_000)) }
+	price := &catalog.Price{Rates: catalog.Rates{Prompt: rate(4), Completion: rate(20), CacheWrite: rate(5), CacheHour: rate(8)}}
+	for _, c := range []struct {
+		asked bool
+		usage openai.Usage
+		want  int64
+	}{
+		{false, openai.Usage{Prompt: 100, CacheWrite: 100}, 500_000},
+		{true, openai.Usage{Prompt: 100, CacheWrite: 100}, 800_000},
+		{false, openai.Usage{Prompt: 100, CacheWrite: 100, CacheWriteHour: 40, CacheSplit: true}, 620_000},
+		{true, openai.Usage{Prompt: 100, CacheWrite: 100, CacheSplit: true}, 500_000},
+	} {
+		g := charge{cacheHour: c.asked, target: &target{model: catalog.Model{Price: price}, provider: &provider.Provider{}}}
+		if nano, known := g.Cost(c.usage); !known || nano != c.want {
+			t.Errorf("asked for an hour: %v, %+v: %d, %v", c.asked, c.usage, nano, known)
+		}
+	}
+}
+
 func TestTheCostThatAProviderReportsCountsIfConfigured(t *testing.T) {
 	answer := usageAnswer(`{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7,"cost":0.5}`)
 	for reported, want := range map[bool]int64{false: 7000, true: 500_000_000} {

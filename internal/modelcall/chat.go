@@ -12,7 +12,7 @@ import (
 )
 
 // chat is chat completions: the caller's own bytes with a few edits, or translated for a provider
-// that has only the Responses API.
+// that has only the Responses API or the Messages API.
 type chat struct{}
 
 func (chat) kind() provider.Operation { return provider.Chat }
@@ -28,19 +28,20 @@ func (chat) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, error) {
 
 func (chat) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
 
-func (chat) heartbeat(http.Header) []byte { return nil }
+func (chat) heartbeat(http.Header) heartbeat { return heartbeat{} }
 
 func (chat) encode(e encoding) (*sending, error) {
-	if e.target.operation == provider.Responses {
+	switch e.target.operation {
+	case provider.Responses:
 		return encodeChatAsResponses(e)
+	case provider.Messages:
+		return encodeChatAsMessages(e)
 	}
 	if e.output > 0 {
 		e.requested.SetOutput(e.body, e.target.provider.MaxTokensField, e.output)
 	}
-	if p := e.maxPrice; p != nil {
-		if err := openrouter.SetMaxPrice(e.body, p.prompt, p.completion); err != nil {
-			return nil, err
-		}
+	if err := e.setPreferences(); err != nil {
+		return nil, err
 	}
 	request.EncodeChat(e.body, e.asked, e.target.model.Name)
 	if err := openrouter.EncodeChatFields(e.body, e.asked, e.openRouter()); err != nil {
@@ -70,9 +71,7 @@ func encodeChatAsResponses(e encoding) (*sending, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := e.maxPrice; p != nil {
-		body = openrouter.AppendMaxPrice(body, p.prompt, p.completion)
-	}
+	body = e.appendPreferences(body)
 	return &sending{
 		operation: provider.Responses, body: [][]byte{body}, stream: e.asked.Stream, answer: &chatFromResponses{*newChatAnswer(e), original},
 	}, nil

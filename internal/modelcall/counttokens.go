@@ -35,7 +35,7 @@ func (countTokens) references(b *jsonscan.Body) (request.Refs, error) {
 	return request.MessagesReferences(b)
 }
 
-func (countTokens) heartbeat(http.Header) []byte { return nil }
+func (countTokens) heartbeat(http.Header) heartbeat { return heartbeat{} }
 
 func (countTokens) encode(e encoding) (*sending, error) {
 	s, err := encodeNativeMessages(e, provider.CountTokens)
@@ -53,11 +53,11 @@ func (countTokens) encode(e encoding) (*sending, error) {
 func (q *Request) CountTokens(api API) error {
 	c := q.newCall(countTokens{}, api)
 	c.charge.free = true
-	return c.count(q.r.Context())
+	return count(q.r.Context(), c)
 }
 
 // count takes the steps of [call.run] that a count of tokens has.
-func (c *call) count(ctx context.Context) error {
+func count(ctx context.Context, c *call) error {
 	if err := c.enter(); err != nil { // 429
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *call) count(ctx context.Context) error {
 	}
 	c.targets = slices.DeleteFunc(c.targets, func(t *target) bool { return t.operation == "" })
 	if len(c.targets) == 0 {
-		return c.estimateCount()
+		return estimateCount(c)
 	}
 	if err := c.judge(ctx); err != nil { // 400 413 422 429 503: the provider reads the text
 		return err
@@ -87,7 +87,7 @@ func (c *call) count(ctx context.Context) error {
 }
 
 // estimateCount answers with an estimate; nobody is asked.
-func (c *call) estimateCount() error {
+func estimateCount(c *call) error {
 	tools := c.state.tools(&c.body)
 	c.state.forget()
 	n := likelyPrompt(int64(len(c.body.Data())), request.ContentOf(&c.body), int64(tools.BuiltIn))

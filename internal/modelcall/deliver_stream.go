@@ -165,6 +165,7 @@ func (d *streaming) end(ctx context.Context, failure *apierror.Error) delivery {
 	}
 	switch {
 	case failure == nil:
+		d.attempts.succeeded()
 		d.finish(nil)
 	case failure.Code == apierror.ClientGone:
 		defer d.forget(failure)

@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // eventsOf answers each request with these events.
@@ -30,7 +31,9 @@ func eventStream(body io.ReadCloser) roundTrip {
 }
 
 const (
-	streamed  = `{"model":"acme/m","stream":true,"messages":[{"role":"user","content":"hello"}],"max_tokens":100}`
+	streamed          = `{"model":"acme/m","stream":true,"messages":[{"role":"user","content":"hello"}],"max_tokens":100}`
+	responsesStreamed = `{"model":"acme/m","stream":true,"input":"hello"}`
+
 	firstWord = `data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"},"finish_reason":null}]}` + "\n\n"
 	lastWord  = `data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"lo."},"finish_reason":"stop"}]}` + "\n\n"
 	usageWord = `data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}` + "\n\n"
@@ -110,6 +113,77 @@ func TestAStreamIsKeptAliveWhileTheProviderIsSilent(t *testing.T) {
 			t.Errorf("%v: %d comments before the first event and %d after it", refusal, n, m)
 		}
 	})
+}
+
+// Codex does not count comments: it gets an event after a minute without one, and others do not.
+func TestAClientThatCountsOnlyEventsIsKeptAlive(t *testing.T) {
+	for _, c := range []struct {
+		op           Operation
+		body, caller string
+		events       int // at 80, 160 and 220 s
+	}{
+		{Responses, responsesStreamed, "codex_exec", 3}, {Responses, responsesStreamed, "Codex", 0}, {Responses, responsesStreamed, "", 0}, {Chat, streamed, "codex_exec", 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			reader, writer := io.Pipe()
+			r := newRig(t, eventStream(reader), func(r *rig) {
+				r.models.provider = newProvider(t, eventStream(reader), func(p *provider.Config) { p.Translate = new(provider.Translate) })
+			})
+			go func() {
+				time.Sleep(100 * time.Second)
+				_, _ = io.WriteString(writer, firstWord)
+				time.Sleep(130 * time.Second)
+				_, _ = io.WriteString(writer, lastWord+doneWord)
+				_ = writer.Close()
+			}()
+			request := post(strings.NewReader(c.body), int64(len(c.body)))
+			request.Header.Set("Originator", c.caller)
+			w := httptest.NewRecorder()
+			if refusal := r.serveTo(t, w, request, c.op); refusal != nil {
+				t.Fatal(refusal)
+			}
+			const event = "event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n"
+			if n := strings.Count(w.Body.String(), event); n != c.events || !strings.Contains(w.Body.String(), ": keep-alive\n") {
+				t.Errorf("%q: %d events\n%s", c.caller, n, w.Body)
+			}
+		})
+	}
+}
+
+// A client that waits for the end of the body is not held by a provider that leaves its own open.
+func TestTheBodyEndsAtOnceAfterTheLastEvent(t *testing.T) {
+	const (
+		text      = `data: {"type":"response.output_text.delta","delta":"a"}` + "\n\n"
+		failed    = `data: {"type":"response.failed","response":{"id":"r","status":"failed","error":{"code":"server_error","message":"no"}}}` + "\n\n"
+		completed = `data: {"type":"response.completed","response":{"id":"r","status":"completed","output":[]}}` + "\n\n"
+	)
+	for name, c := range map[string]struct {
+		op                Operation
+		body, events, end string
+		translate         *provider.Translate
+	}{
+		"chat":       {Chat, streamed, firstWord + lastWord + doneWord, doneWord, nil},
+		"responses":  {Responses, responsesStreamed, completed, "response.completed", nil},
+		"failed":     {Responses, responsesStreamed, text + failed, "response.failed", nil},
+		"translated": {Responses, responsesStreamed, firstWord + lastWord + doneWord, "response.completed", new(provider.Translate)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			reader, writer := io.Pipe()
+			open := roundTrip(func(r *http.Request) (*http.Response, error) {
+				context.AfterFunc(r.Context(), func() { _ = reader.Close() }) // as a transport does
+				return eventStream(reader)(r)
+			})
+			r := newRig(t, open, func(r *rig) {
+				r.models.provider = newProvider(t, open, func(p *provider.Config) { p.Translate = c.translate })
+			})
+			go func() { _, _ = io.WriteString(writer, c.events) }()
+			began := time.Now()
+			w, refusal := r.serve(t, c.op, c.body)
+			if took := time.Since(began); refusal != nil || took > 10*time.Millisecond || !strings.Contains(w.Body.String(), c.end) {
+				t.Errorf("%s: %v after %s: %s", name, refusal, took, w.Body)
+			}
+		})
+	}
 }
 
 // After 200 was sent for a comment, a failure is an event.

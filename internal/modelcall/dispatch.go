@@ -31,9 +31,9 @@ type attempts struct {
 
 // delivery is what came of an attempt.
 type delivery struct {
-	failure *apierror.Error // nil for an answer
-	// end gives the client the answer, or the failure with which the call ends: with a failure nothing
-	// was written yet, and another target can be asked instead. Nil: the client has got all.
+	failure *apierror.Error // nil: the client has got the answer
+	// end gives the client the failure with which the call ends; nothing was written yet, and another
+	// target can be asked instead. Nil: the client has got all that it will get.
 	end func(*apierror.Error) error
 }
 
@@ -49,6 +49,7 @@ func (c *call) dispatch(ctx context.Context) error {
 		return a.failed // 400: the request is possible at no target
 	}
 	var w *eventWriter
+	defer func() { a.trial.End(failover.Result{Class: failover.Neutral}) }() // after a panic; else it has ended
 	if a.sent.stream {
 		w = newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.op.heartbeat(c.r.Header), c.showRates)
 		defer w.stop()
@@ -59,12 +60,14 @@ func (c *call) dispatch(ctx context.Context) error {
 		if w != nil {
 			d = c.deliverStream(ctx, a, s, w)
 		} else {
-			d = c.deliverWhole(ctx, s)
+			d = c.deliverWhole(ctx, a, s)
 		}
-		if a.ended(ctx, d) {
+		switch {
+		case d.failure == nil:
+			return nil
+		case a.retry(ctx, d):
 			continue
-		}
-		if d.end == nil {
+		case d.end == nil:
 			return nil
 		}
 		return d.end(a.failed)
@@ -84,14 +87,22 @@ func order(c *call) []*target {
 	if len(c.targets) == 1 || c.deps.Health == nil {
 		return c.targets
 	}
-	groups := make([][]failover.Candidate, c.targets[len(c.targets)-1].group+1)
+	last := 0
+	for _, t := range c.targets {
+		last = max(last, t.group)
+	}
+	groups := make([][]failover.Candidate, last+1)
 	byGroup := make([][]*target, len(groups))
 	for _, t := range c.targets {
 		groups[t.group] = append(groups[t.group], failover.Candidate{ID: t.id, Weight: t.weight})
 		byGroup[t.group] = append(byGroup[t.group], t)
 	}
 	ordered := make([]*target, 0, len(c.targets))
-	for _, pick := range c.deps.Health.Order(nil, groups, session(c)) {
+	picks := c.deps.Health.Order(nil, groups, session(c))
+	if c.limit != nil {
+		picks = c.limit(picks)
+	}
+	for _, pick := range picks {
 		ordered = append(ordered, byGroup[pick.Group][pick.Index])
 	}
 	return ordered
@@ -103,7 +114,10 @@ func (a *attempts) open() bool {
 }
 
 // lone reports whether the call had one target from the start. Its client repeats what failed.
-func (a *attempts) lone() bool { return len(a.call.targets) == 1 && !a.call.targets[0].alias }
+func (a *attempts) lone() bool {
+	c := a.call
+	return len(c.targets) == 1 && !c.targets[0].alias && !c.listed
+}
 
 // advance prepares the next target that can be sent the request. Without one it reports false, and
 // failed has a reason.
@@ -111,12 +125,8 @@ func (a *attempts) advance() bool {
 	for len(a.queue) > 0 {
 		t := a.queue[0]
 		a.queue = a.queue[1:]
-		err := a.call.admission.enterTarget(t.own, t.use.likely.Tokens)
+		err := a.prepare(t)
 		if err == nil {
-			a.sent, err = a.call.encode(t)
-		}
-		if err == nil {
-			a.next = t
 			return true
 		}
 		if a.failed == nil {
@@ -124,6 +134,19 @@ func (a *attempts) advance() bool {
 		}
 	}
 	return false
+}
+
+// prepare counts the next attempt against the limits of its target, and writes its request.
+func (a *attempts) prepare(t *target) error {
+	if err := a.call.admission.enterTarget(t.own, t.use.likely.Tokens); err != nil {
+		return err
+	}
+	sent, err := a.call.encode(t)
+	if err != nil {
+		return err
+	}
+	a.sent, a.next = sent, t
+	return nil
 }
 
 // begin notes that the prepared attempt begins, and returns what is sent.
@@ -141,7 +164,7 @@ func (a *attempts) begin() *sending {
 		c.body.Release()
 	}
 	if c.deps.Health != nil {
-		a.trial = c.deps.Health.Begin(a.last.id, a.lone())
+		a.trial = c.deps.Health.Begin(a.last.id, len(c.targets) == 1)
 	}
 	return a.sent
 }
@@ -154,14 +177,15 @@ func (a *attempts) commit() {
 	a.call.body.Release()
 }
 
-// ended notes how an attempt ended, and reports whether another one is prepared.
-func (a *attempts) ended(ctx context.Context, d delivery) bool {
+// succeeded notes that the attempt gave an answer.
+func (a *attempts) succeeded() {
+	a.trial.End(failover.Result{Class: failover.Success})
+	a.note(nil)
+}
+
+// retry notes how an attempt failed, and reports whether another one is prepared.
+func (a *attempts) retry(ctx context.Context, d delivery) bool {
 	c := a.call
-	if d.failure == nil {
-		a.trial.End(failover.Result{Class: failover.Success})
-		a.note(nil)
-		return false
-	}
 	decision := failover.Decide(d.failure, c.upstream.status)
 	a.trial.End(decision.Result())
 	a.note(d.failure)
@@ -171,7 +195,7 @@ func (a *attempts) ended(ctx context.Context, d delivery) bool {
 	if d.end == nil || ctx.Err() != nil || a.made >= failover.MaxAttempts || c.deps.Now().Sub(a.began) > c.deps.Timeouts.Header {
 		return false
 	}
-	if decision.Next && a.advance() {
+	if (decision.Next || decision.NextListed && c.listed) && a.advance() {
 		return true
 	}
 	return a.again(ctx, decision)
@@ -189,19 +213,30 @@ func (a *attempts) again(ctx context.Context, d failover.Decision) bool {
 	if a.lone() || a.same || !d.RetrySame && !d.RetryLast || d.Wait > longestPause {
 		return false
 	}
-	pause := time.NewTimer(max(d.Wait, retryPause))
-	defer pause.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-pause.C:
-	}
-	sent, err := a.call.encode(a.last)
-	if err != nil {
+	if !a.pause(ctx, max(d.Wait, retryPause)) || a.prepare(a.last) != nil {
 		return false
 	}
-	a.sent, a.next, a.same = sent, a.last, true
+	a.same = true
 	return true
+}
+
+// pause waits. It reports false, and failed has the reason, if the client leaves or the gateway shuts
+// down meanwhile.
+func (a *attempts) pause(client context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	u := a.call.upstream // which a shutdown cancels
+	if u.late != nil {
+		u.late.Stop() // that attempt is over
+	}
+	select {
+	case <-timer.C:
+		return true
+	case <-client.Done():
+	case <-u.ctx.Done():
+	}
+	a.failed = u.failure(context.Cause(u.ctx))
+	return false
 }
 
 // isLasting reports whether only an operator can mend the failure. A caller is told of another one
@@ -221,10 +256,13 @@ func told(before, now *apierror.Error) *apierror.Error {
 	return now
 }
 
-// note counts the last attempt. It is in the record of a call that may need several, or that met a
-// time limit.
+// note counts the last attempt, if it was sent. It is in the record of a call that may need several,
+// or that met a time limit.
 func (a *attempts) note(failure *apierror.Error) {
 	c := a.call
+	if c.meter.sent.IsZero() {
+		return
+	}
 	done := activity.Attempt{Target: a.last.id, Status: c.upstream.status, Latency: c.deps.Now().Sub(c.meter.sent)}
 	limit := ""
 	if failure != nil {

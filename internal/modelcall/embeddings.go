@@ -27,7 +27,7 @@ func (embeddings) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, er
 
 func (embeddings) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
 
-func (embeddings) heartbeat(http.Header) []byte { return nil }
+func (embeddings) heartbeat(http.Header) heartbeat { return heartbeat{} }
 
 func (embeddings) encode(e encoding) (*sending, error) {
 	if p := e.maxPrice; p != nil {

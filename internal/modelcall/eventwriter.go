@@ -18,20 +18,28 @@ type eventWriter struct {
 	timeouts *Timeouts
 	now      func() time.Time
 	begin    func(http.Header) // sets headers of the answer, before the first write
-	event    []byte            // the heartbeat once an event was sent, nil for a comment
+	beats    heartbeat
 
 	mu      sync.Mutex // guards the following, and writing
 	started bool
 	sent    bool // an event was
 	stopped bool
 	last    time.Time // of the last write
+	event   time.Time // of the last event, or of the start
 	timer   *time.Timer
 }
 
-var heartbeat = sse.AppendComment(nil, "keep-alive")
+// heartbeat is what keeps the stream of a caller alive. The zero value is a comment.
+type heartbeat struct {
+	event []byte        // instead of a comment
+	every time.Duration // between two events; comments are sent in between
+	early bool          // before the first event of the answer, too
+}
 
-func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, event []byte, begin func(http.Header)) *eventWriter {
-	e := &eventWriter{w: w, control: http.NewResponseController(w), timeouts: timeouts, now: now, event: event, begin: begin}
+var comment = sse.AppendComment(nil, "keep-alive")
+
+func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, beats heartbeat, begin func(http.Header)) *eventWriter {
+	e := &eventWriter{w: w, control: http.NewResponseController(w), timeouts: timeouts, now: now, beats: beats, begin: begin}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.timer = time.AfterFunc(timeouts.Commit, e.beat)
@@ -50,9 +58,9 @@ func (e *eventWriter) beat() {
 		e.timer.Reset(interval - silent)
 		return
 	}
-	beat := heartbeat
-	if e.sent && e.event != nil {
-		beat = e.event
+	beat := comment
+	if e.beats.event != nil && (e.sent || e.started && e.beats.early) && e.now().Sub(e.event) >= e.beats.every {
+		beat, e.event = e.beats.event, e.now()
 	}
 	_ = errors.Join(e.write(beat), e.flush()) // the request's context shows that a client has left
 	e.timer.Reset(interval)
@@ -65,8 +73,9 @@ func (e *eventWriter) send(events []byte) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.sent = true
-	return errors.Join(e.write(events), e.flush())
+	err := e.write(events)
+	e.sent, e.event = true, e.last
+	return errors.Join(err, e.flush())
 }
 
 // flush ignores a writer of another module that cannot flush.
@@ -101,7 +110,7 @@ func (e *eventWriter) write(events []byte) error {
 
 // start commits to 200: from here on a failure is an event.
 func (e *eventWriter) start() {
-	e.started = true
+	e.started, e.event = true, e.now()
 	h := e.w.Header()
 	e.begin(h)
 	h["Content-Type"] = eventStreamContentType

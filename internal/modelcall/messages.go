@@ -3,6 +3,7 @@ package modelcall
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -37,7 +38,7 @@ func (messages) references(b *jsonscan.Body) (request.Refs, error) {
 
 // heartbeat implements [Operation]. Claude Code gives up a stream in which it sees no event for too
 // long, and does not see comments.
-func (messages) heartbeat(http.Header) []byte { return anthropic.Ping }
+func (messages) heartbeat(http.Header) heartbeat { return heartbeat{event: anthropic.Ping} }
 
 func (messages) encode(e encoding) (*sending, error) {
 	switch e.target.operation {
@@ -56,10 +57,8 @@ func (messages) encode(e encoding) (*sending, error) {
 		}
 		e.requested.SetOutput(e.body, "", e.output)
 	}
-	if p := e.maxPrice; p != nil {
-		if err := openrouter.SetMaxPrice(e.body, p.prompt, p.completion); err != nil {
-			return nil, err
-		}
+	if err := e.setPreferences(); err != nil {
+		return nil, err
 	}
 	s, err := encodeNativeMessages(e, provider.Messages)
 	if err != nil {
@@ -74,10 +73,11 @@ func (messages) encode(e encoding) (*sending, error) {
 // other.
 func encodeNativeMessages(e encoding, op provider.Operation) (*sending, error) {
 	request.EncodeMessages(e.body, e.asked, e.target.model.Name)
-	if e.openRouter() {
-		if err := openrouter.EncodeResponsesFields(e.body, true); err != nil {
-			return nil, err
-		}
+	if strings.Contains(e.target.model.Name, "claude") { // others of this API may need theirs back, and sign nothing
+		request.DropUnsignedThinking(e.body)
+	}
+	if err := openrouter.EncodeMessagesFields(e.body, e.openRouter()); err != nil {
+		return nil, err
 	}
 	header := http.Header{anthropic.VersionHeader: e.inbound[anthropic.VersionHeader]}
 	if beta := e.inbound[anthropic.BetaHeader]; len(beta) > 0 {

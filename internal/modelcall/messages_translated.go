@@ -4,11 +4,9 @@ import (
 	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
-	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
-	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/frommessages"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
@@ -20,19 +18,20 @@ func chatOfMessages(e encoding, opt frommessages.Options) ([]byte, *messagesFrom
 	opt.UpstreamModel, opt.Version = m.Name, e.inbound.Get(anthropic.VersionHeader)
 	opt.MaxOutput = e.output
 	opt.InputTokens = likelyPrompt(int64(len(e.body.Data())), request.ContentOf(e.body), 0)
-	opt.OpenRouter, opt.NoReasoning = e.openRouter(), neverReasons(m)
+	opt.OpenRouter = e.openRouter()
+	if known := m.SupportedParameters; len(known) > 0 {
+		opt.Reasons = slices.Contains(known, "reasoning") || slices.Contains(known, "reasoning_effort")
+		opt.NoReasoning = !opt.Reasons
+	}
 	opt.ReasoningContent = p.Translate != nil && p.Translate.ReasoningContent
+	if stated := m.Capabilities; stated != nil { // in a catalog file; the table is of Anthropic's own API
+		opt.Efforts, opt.Prefill = stated.Efforts, stated.Prefill
+	}
 	body, original, err := frommessages.Request(e.body, e.asked.Stream, opt)
 	if err != nil {
 		return nil, nil, err
 	}
 	return body, &messagesFromChat{e.answer, original, e.ids.message()}, nil
-}
-
-// neverReasons reports whether a model is known not to reason.
-func neverReasons(m *catalog.Model) bool {
-	known := m.SupportedParameters
-	return len(known) > 0 && !slices.Contains(known, "reasoning") && !slices.Contains(known, "reasoning_effort")
 }
 
 func encodeMessagesAsChat(e encoding) (*sending, error) {
@@ -45,9 +44,7 @@ func encodeMessagesAsChat(e encoding) (*sending, error) {
 
 // translated is a translated request, with the price that OpenRouter may ask at most.
 func (e *encoding) translated(op provider.Operation, body []byte, a answer) *sending {
-	if p := e.maxPrice; p != nil {
-		body = openrouter.AppendMaxPrice(body, p.prompt, p.completion)
-	}
+	body = e.appendPreferences(body)
 	return &sending{operation: op, body: [][]byte{body}, stream: e.asked.Stream, answer: a}
 }
 

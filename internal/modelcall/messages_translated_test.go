@@ -133,13 +133,34 @@ func TestWhatATranslatedMessageCannotHaveIsRefusedByName(t *testing.T) {
 	}
 }
 
-func TestNoEffortIsAskedOfAModelThatNeverReasons(t *testing.T) {
-	for _, known := range [][]string{nil, {"tools"}, {"tools", "reasoning"}} {
+// Models that do not reason refuse an effort, and Claude Code always names the default.
+func TestWhatTheCatalogKnowsDecidesAboutTheEffort(t *testing.T) {
+	stated := &catalog.Capabilities{Efforts: []string{"low", "xhigh"}, Prefill: true}
+	for _, c := range []struct {
+		model     catalog.Model
+		low, high string // what is sent, "" for nothing
+	}{
+		{catalog.Model{}, "low", ""},
+		{catalog.Model{SupportedParameters: []string{"tools"}}, "", ""},
+		{catalog.Model{SupportedParameters: []string{"tools", "reasoning"}}, "low", "high"},
+		{catalog.Model{Capabilities: stated}, "low", "low"},
+	} {
+		for asked, want := range map[string]string{"low": c.low, "high": c.high} {
+			p := &recording{}
+			r := newRig(t, p, func(r *rig) { r.models.model = c.model })
+			_, _ = r.serveMessages(t, "2023-06-01", messagesBody(`"output_config":{"effort":"`+asked+`"},`))
+			_, sent, _ := strings.Cut(p.bodies[0], `"reasoning_effort":"`)
+			if sent, _, _ = strings.Cut(sent, `"`); sent != want {
+				t.Errorf("%+v, %s: sent %s", c.model, asked, p.bodies[0])
+			}
+		}
+	}
+	for _, model := range []catalog.Model{{}, {Capabilities: stated}} {
 		p := &recording{}
-		r := newRig(t, p, func(r *rig) { r.models.model = catalog.Model{SupportedParameters: known} })
-		_, _ = r.serveMessages(t, "2023-06-01", messagesBody(`"output_config":{"effort":"low"},`))
-		if asked := strings.Contains(p.bodies[0], "reasoning_effort"); asked == (len(known) == 1) {
-			t.Errorf("%v: sent %s", known, p.bodies[0])
+		r := newRig(t, p, func(r *rig) { r.models.model = model })
+		_, refusal := r.serveMessages(t, "2023-06-01", strings.Replace(messagesBody(""), `"}]`, `"},{"role":"assistant","content":"a"}]`, 1))
+		if sent := len(p.bodies) > 0; sent != (model.Capabilities != nil) {
+			t.Errorf("an assistant message at the end: sent %v, %v", p.bodies, refusal)
 		}
 	}
 }

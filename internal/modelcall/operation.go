@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -27,8 +29,8 @@ type Operation interface {
 	// references reads what the request asks of the provider's account. The tools are complete with an
 	// error too, which is a 400.
 	references(b *jsonscan.Body) (request.Refs, error)
-	// heartbeat is what keeps the stream of a caller alive once it has begun, nil for a comment.
-	heartbeat(h http.Header) []byte
+	// heartbeat is what keeps the stream of a caller alive.
+	heartbeat(h http.Header) heartbeat
 	// encode writes the request for a target: as it is with a few edits, or translated. The error is
 	// a 400.
 	encode(e encoding) (*sending, error)
@@ -71,8 +73,9 @@ type encoding struct {
 	asked     request.Request
 	requested request.RequestedLimits
 	target    *target
-	output    int64        // the output limit that the provider must be told; 0: the caller's own
-	maxPrice  *routerPrice // that the provider must be told; nil for none
+	output    int64             // the output limit that the provider must be told; 0: the caller's own
+	maxPrice  *routerPrice      // that the provider must be told; nil for none
+	routing   *failover.Routing // what the gateway made of the routing fields; nil: nothing
 	api       API
 	pricer    Pricer
 	answer    openai.Call
@@ -81,6 +84,36 @@ type encoding struct {
 
 // openRouter reports whether the provider knows the request fields that only OpenRouter has.
 func (e encoding) openRouter() bool { return e.target.provider.Dialect.OpenRouterFields() }
+
+// setPreferences tells a router which upstreams it may choose.
+func (e encoding) setPreferences() error {
+	switch {
+	case e.routing != nil && e.openRouter():
+		openrouter.SetProvider(e.body, e.preferences())
+	case e.maxPrice != nil:
+		return openrouter.SetMaxPrice(e.body, e.maxPrice.prompt, e.maxPrice.completion)
+	}
+	return nil
+}
+
+// appendPreferences is setPreferences for a translated request.
+func (e encoding) appendPreferences(body []byte) []byte {
+	if !e.openRouter() {
+		return body
+	}
+	return openrouter.AppendProvider(body, e.preferences())
+}
+
+// preferences returns the object `provider` that the gateway writes, nil for none.
+func (e encoding) preferences() (object []byte) {
+	if e.routing != nil {
+		object = e.routing.Forward
+	}
+	if p := e.maxPrice; p != nil {
+		object = openrouter.WithMaxPrice(object, p.prompt, p.completion)
+	}
+	return object
+}
 
 // sending is a request in the form of a provider.
 type sending struct {

@@ -2,6 +2,8 @@ package modelcall
 
 import (
 	"net/http"
+	"strings"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -12,7 +14,7 @@ import (
 )
 
 // responses is the Responses API: the caller's own bytes with a few edits, or translated for a
-// provider that has only chat completions. Both families have the same shapes here.
+// provider that has only chat completions or the Messages API. Both families have the same shapes here.
 type responses struct{}
 
 func (responses) kind() provider.Operation { return provider.Responses }
@@ -28,19 +30,30 @@ func (responses) requestedLimits(b *jsonscan.Body) (request.RequestedLimits, err
 
 func (responses) references(b *jsonscan.Body) (request.Refs, error) { return request.References(b) }
 
-func (responses) heartbeat(http.Header) []byte { return nil }
+// heartbeat implements [Operation]. Codex counts events of any type and no comments (codex-rs,
+// codex-api/src/sse), and gives up after 300 s. Others get no such event: openai-node takes it only
+// after response.created.
+func (responses) heartbeat(h http.Header) heartbeat {
+	if strings.HasPrefix(h.Get("Originator"), "codex") {
+		return heartbeat{event: keepalive, every: time.Minute, early: true}
+	}
+	return heartbeat{}
+}
+
+var keepalive = []byte("event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n")
 
 func (responses) encode(e encoding) (*sending, error) {
-	if e.target.operation == provider.Chat {
+	switch e.target.operation {
+	case provider.Chat:
 		return encodeResponsesAsChat(e)
+	case provider.Messages:
+		return encodeResponsesAsMessages(e)
 	}
 	if e.output > 0 {
 		e.requested.SetOutput(e.body, "", e.output)
 	}
-	if p := e.maxPrice; p != nil {
-		if err := openrouter.SetMaxPrice(e.body, p.prompt, p.completion); err != nil {
-			return nil, err
-		}
+	if err := e.setPreferences(); err != nil {
+		return nil, err
 	}
 	request.EncodeResponses(e.body, e.asked, e.target.model.Name)
 	if err := openrouter.EncodeResponsesFields(e.body, e.openRouter()); err != nil {
@@ -68,9 +81,7 @@ func encodeResponsesAsChat(e encoding) (*sending, error) {
 	if err != nil {
 		return nil, err
 	}
-	if price := e.maxPrice; price != nil {
-		body = openrouter.AppendMaxPrice(body, price.prompt, price.completion)
-	}
+	body = e.appendPreferences(body)
 	return &sending{operation: provider.Chat, body: [][]byte{body}, stream: e.asked.Stream,
 		droppedTools: original.DroppedTools(), answer: &responsesFromChat{e.answer, original, e.ids}}, nil
 }

@@ -3,10 +3,14 @@ package modelcall
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -50,51 +54,155 @@ type target struct {
 	account   accountUse
 }
 
-// findTargets returns where an operation of the name in a request can be sent, and the limits of that
-// name.
-func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operation, name string) ([]*target, []*ModelLimits, error) {
+// routed is where a call can be sent.
+type routed struct {
+	targets []*target
+	limits  []*ModelLimits // of the name in the request
+	listed  bool           // the request names further models
+	routing *failover.Routing
+	limit   func([]failover.Pick) []failover.Pick // drops those that the request forbids; nil for none
+}
+
+// names returns the name that was asked for and, for an alias or a list, the models that it may lead to.
+func (r *routed) names(asked string) []string {
+	names := []string{asked}
+	for _, t := range r.targets {
+		if t.alias || r.listed {
+			names = append(names, t.model.ID)
+		}
+	}
+	return names
+}
+
+// answersAs returns the model that an answer names: as it was asked for, or where an alias or a list
+// led.
+func (r *routed) answersAs(t *target, asked string) string {
+	if t.alias || r.listed {
+		return t.model.ID
+	}
+	return asked
+}
+
+// findTargets returns where an operation can be sent that names a model, and more of them in routing,
+// which is nil if the request says nothing of its targets.
+func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operation, name string, routing *failover.Routing) (routed, error) {
+	r := routed{routing: routing, limits: d.Limits.matching(name)}
 	found, err := d.Models.Find(ctx, key, name)
-	if errors.Is(err, catalog.ErrNotCallable) {
-		err = apierror.New(apierror.ModelNotCallable,
-			"the model %q is in the catalog but not callable through this gateway; GET the list of models for those that are", name).WithParam("model")
+	if err != nil && apierror.From(err).Code == apierror.ModelNotFound {
+		sorted := failover.Routing{}
+		if routing != nil {
+			sorted = *routing
+		}
+		if model, ok := openrouter.CutSort(&sorted, name); ok {
+			if sortable, e := d.Models.Find(ctx, key, model); e == nil {
+				found, err, r.routing, r.limits = sortable, nil, &sorted, d.Limits.matching(model)
+			}
+		}
 	}
 	if err != nil {
-		return nil, nil, err
+		return r, notCallable(err, name, "model")
 	}
-	limits := d.Limits.matching(name)
-	var targets []*target
-	var refused error
+	first, refused := targetsOf(d, found, op, r.limits)
+	if r.routing == nil || len(r.routing.Models) == 0 && plainRouter(found) {
+		if r.targets = first; len(first) == 0 {
+			return r, refused
+		}
+		return r, nil
+	}
+	models, some := [][][]*target{grouped(first)}, len(first) > 0
+	for i, name := range r.routing.Models {
+		r.listed = true
+		found, err := d.Models.Find(ctx, key, name)
+		if err != nil {
+			return r, notCallable(err, name, "models["+strconv.Itoa(i)+"]")
+		}
+		further, err := targetsOf(d, found, op, r.limits)
+		if refused == nil {
+			refused = err
+		}
+		models, some = append(models, grouped(further)), some || len(further) > 0
+	}
+	if !some {
+		return r, refused
+	}
+	kept, err := failover.Apply(r.routing, models, optionOf)
+	if err != nil {
+		return r, err
+	}
+	for group, targets := range kept.Groups {
+		for _, t := range targets {
+			t.group = group
+			r.targets = append(r.targets, t)
+		}
+	}
+	r.limit = kept.Limit
+	return r, nil
+}
+
+func notCallable(err error, name, param string) error {
+	if errors.Is(err, catalog.ErrNotCallable) {
+		return apierror.New(apierror.ModelNotCallable,
+			"the model %q is in the catalog but not callable through this gateway; GET the list of models for those that are", name).WithParam(param)
+	}
+	if refusal := apierror.From(err); refusal.Param == "model" {
+		refusal.Param = param
+	}
+	return err
+}
+
+// plainRouter reports whether a name is a model of a router, which gets the routing fields as they
+// are.
+func plainRouter(f Found) bool {
+	return !f.Alias && f.Groups[0][0].Provider.Dialect.OpenRouterFields()
+}
+
+// targetsOf returns the targets of a name. If one does not serve the operation, refused says why.
+// Limits are those of the name in the request.
+func targetsOf(d *Deps, found Found, op provider.Operation, limits []*ModelLimits) (targets []*target, refused error) {
 	for group, candidates := range found.Groups {
-		for _, c := range candidates {
+		for i := range candidates {
+			c := &candidates[i]
 			if err := serves(c, op); err != nil {
 				if refused == nil {
 					refused = err
 				}
 				continue
 			}
+			own := without(d.Limits.matching(c.Model.ID), limits)
 			for _, e := range c.Provider.Endpoints {
-				t := &target{
-					model: c.Model, provider: c.Provider, endpoint: e, id: c.Model.ID, group: group, weight: c.Weight,
-					asked: op, operation: c.Provider.Upstream(op), alias: found.Alias,
-				}
-				if e.Name != "" {
-					t.id += "@" + e.Name
-				}
-				if found.Alias {
-					t.own = without(d.Limits.matching(c.Model.ID), limits)
-				}
-				targets = append(targets, t)
+				targets = append(targets, &target{
+					model: c.Model, provider: c.Provider, endpoint: e, id: failover.TargetID(c.Model.ID, e.Name), group: group, weight: c.Weight,
+					asked: op, operation: c.Provider.Upstream(op), alias: found.Alias, own: own,
+				})
 			}
 		}
 	}
-	if len(targets) == 0 {
-		return nil, nil, refused
+	return targets, refused
+}
+
+// grouped returns targets by their group.
+func grouped(targets []*target) [][]*target {
+	var groups [][]*target
+	for _, t := range targets {
+		for len(groups) <= t.group {
+			groups = append(groups, nil)
+		}
+		groups[t.group] = append(groups[t.group], t)
 	}
-	return targets, limits, nil
+	return groups
+}
+
+// optionOf is what the routing fields of a request look at.
+func optionOf(t *target) failover.Option {
+	o := failover.Option{Provider: t.provider.Name, Endpoint: t.endpoint.Name, OpenRouter: t.provider.Dialect.OpenRouterFields()}
+	if p := t.model.Price; p != nil && p.Prompt.Known && p.Completion.Known {
+		o.Priced, o.Prompt, o.Completion = true, int64(p.Prompt.Rate), int64(p.Completion.Rate)
+	}
+	return o
 }
 
 // serves refuses an operation that the model does not have at its provider.
-func serves(c Candidate, op provider.Operation) error {
+func serves(c *Candidate, op provider.Operation) error {
 	operation := c.Provider.Upstream(op)
 	switch {
 	case op == provider.Embeddings && c.Provider.Dialect.Path(op) == "":
@@ -112,20 +220,11 @@ func serves(c Candidate, op provider.Operation) error {
 // without returns the limits that are not among others.
 func without(limits, others []*ModelLimits) (rest []*ModelLimits) {
 	for _, m := range limits {
-		if !contains(others, m) {
+		if !slices.Contains(others, m) {
 			rest = append(rest, m)
 		}
 	}
 	return rest
-}
-
-func contains(list []*ModelLimits, m *ModelLimits) bool {
-	for _, other := range list {
-		if other == m {
-			return true
-		}
-	}
-	return false
 }
 
 // keep returns the targets that do not refuse the call. If all do, the error is that of the first.
@@ -146,14 +245,6 @@ func keep(targets []*target, refuse func(*target) error) ([]*target, error) {
 	return kept, first
 }
 
-// answersAs returns the model that the answer names: as it was asked, or where an alias led.
-func (t *target) answersAs(asked string) string {
-	if t.alias {
-		return t.model.ID
-	}
-	return asked
-}
-
 // accountName names the account at the provider that keeps state: that of an endpoint, if there are
 // several.
 func (t *target) accountName() string {
@@ -171,7 +262,7 @@ func (t *target) translated() bool { return t.operation != t.asked }
 
 // dropsUnknownTools reports whether the provider gets no tools but those that the caller runs.
 func (t *target) dropsUnknownTools() bool {
-	return t.asked == provider.Responses && t.translated() && t.operation == provider.Chat && !t.provider.Translate.RefuseUnknownTools
+	return t.asked == provider.Responses && t.translated() && (t.operation == provider.Messages || !t.provider.Translate.RefuseUnknownTools)
 }
 
 // outputField is the one name that the provider knows for the output limit of a chat. It is "" if it

@@ -32,7 +32,8 @@ func TestATargetServesTheOperationOrItsTranslation(t *testing.T) {
 	} {
 		r := newRig(t, answering(200, "{}"))
 		r.models = testModels{newProvider(t, answering(200, "{}"), c.provider), catalog.Model{Mode: c.mode}}
-		targets, _, err := findTargets(t.Context(), &r.Deps, &r.key, c.op, "acme/m")
+		found, err := findTargets(t.Context(), &r.Deps, &r.key, c.op, "acme/m", nil)
+		targets := found.targets
 		if c.refused != "" {
 			wantRefusal(t, err, apierror.ModelNotCallable, c.refused)
 			continue
@@ -82,12 +83,12 @@ func TestTheLimitsOfAllMatchingModelBlocksHold(t *testing.T) {
 			{Pattern: "other/*", Subject: limits.Subject{Name: "model:other/*"}, Caps: Caps{Output: 1}},
 		}
 	})
-	targets, own, err := findTargets(t.Context(), &r.Deps, &r.key, provider.Chat, "acme/m")
+	found, err := findTargets(t.Context(), &r.Deps, &r.key, provider.Chat, "acme/m", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := charge{key: &KeyLimits{Caps: Caps{Tools: 5}}, record: &activity.Record{Model: "acme/m"}}
-	caps := g.capsOf(own, targets[0].own)
+	caps := g.capsOf(found.limits, found.targets[0].own)
 	if want := (Caps{Output: 100, Messages: 3, Tools: 5, Body: 1000}); caps != want {
 		t.Errorf("caps %+v, want %+v: a block that refuses is not clamped away", caps, want)
 	}

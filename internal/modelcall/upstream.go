@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -159,7 +158,6 @@ func (b *answerBody) Read(p []byte) (int, error) {
 func (u *upstream) failure(err error) *apierror.Error {
 	name := u.target.provider.Name
 	answered := u.status != 0
-	var dial *net.OpError
 	switch cause := context.Cause(u.ctx); {
 	case u.client.Err() != nil:
 		return clientGone(err)
@@ -175,7 +173,7 @@ func (u *upstream) failure(err error) *apierror.Error {
 		return providerFailure(apierror.UpstreamError, name, err, "provider %q answered with a redirect, which is not followed", name)
 	case answered:
 		return providerFailure(apierror.UpstreamError, name, err, "provider %q broke off its answer", name)
-	case errors.As(err, &dial) && dial.Op == "dial" && dial.Timeout():
+	case errors.Is(err, provider.ErrConnectTimeout):
 		return u.timeout("connect", err, "provider %q could not be reached in time", name)
 	default:
 		return providerFailure(apierror.UpstreamError, name, err, "provider %q could not be reached", name)

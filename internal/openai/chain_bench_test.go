@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/tomessages"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses"
 )
 
@@ -64,6 +65,23 @@ func responsesWire() (events []wireEvent) {
 	return events
 }
 
+func messagesWire() (events []wireEvent) {
+	add := func(typ, rest string) {
+		events = append(events, wireEvent{[]byte(typ), fmt.Appendf(nil, `{"type":"%s"%s}`, typ, rest)})
+	}
+	add("message_start", `,"message":{"id":"msg_0123456789abcdefghijkl","type":"message","role":"assistant","model":"claude-haiku-4-5-20251001","content":[],`+
+		`"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":9,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1,"service_tier":"standard"}}`)
+	add("content_block_start", `,"index":0,"content_block":{"type":"text","text":""}`)
+	add("ping", "")
+	for _, p := range pieces {
+		add("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":"`+p+`"}`)
+	}
+	add("content_block_stop", `,"index":0`)
+	add("message_delta", `,"delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"input_tokens":9,"output_tokens":64}`)
+	add("message_stop", "")
+	return events
+}
+
 func guarded(b *testing.B) *guardrail.Set {
 	g, err := guardrail.Compile(guardrail.Spec{Name: "all", Rules: []guardrail.Rule{
 		{Action: guardrail.Deny, Detector: guardrail.Secrets},
@@ -101,7 +119,11 @@ func BenchmarkChain(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	chat, responses := chatWire(), responsesWire()
+	_, askedMessages, err := tomessages.Request(benchBody(b, `{"model":"fake/echo","stream":true,"messages":[{"role":"user","content":"hi"}]}`), true, tomessages.Options{UpstreamModel: "echo"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	chat, responses, messages := chatWire(), responsesWire(), messagesWire()
 	second := openrouter.Call{Call: newCall(), Cost: func(openai.Usage) []byte { return []byte("0.5") }}
 	for _, c := range []struct {
 		name   string
@@ -122,6 +144,15 @@ func BenchmarkChain(b *testing.B) {
 		{"chat-to-responses-guarded", set, guardrail.Chat, chat, func() openai.Stream { return fromresponses.NewStream(asked, newCall(), benchIDs{}) }},
 		{"responses-to-chat-guarded", set, guardrail.Responses, responses, func() openai.Stream {
 			return toresponses.NewStream(askedChat, newCall(), openai.NewChatStream(newCall()))
+		}},
+		{"messages-to-chat", nil, guardrail.Chat, messages, func() openai.Stream {
+			return tomessages.NewStream(askedMessages, newCall(), openai.NewChatStream(newCall()))
+		}},
+		{"messages-to-openrouter", nil, guardrail.Chat, messages, func() openai.Stream {
+			return tomessages.NewStream(askedMessages, newCall(), openrouter.NewChatStream(second))
+		}},
+		{"messages-to-responses", nil, guardrail.Chat, messages, func() openai.Stream {
+			return tomessages.NewStream(askedMessages, newCall(), fromresponses.NewStream(asked, newCall(), benchIDs{}))
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -127,6 +127,10 @@ func (e *Event) Rewrite(data []byte, move func(members []jsonscan.Member)) {
 	}
 }
 
+// TextAt returns the value in Data[start:end] of an event, or the new value of VarText if that is in
+// it.
+func TextAt(e *Event, start, end int) []byte { return e.valueAt(VarText, start, end) }
+
 // valueAt returns the value in data[start:end] with the new value of a variable, if that is in it.
 func (e *Event) valueAt(kind, start, end int) []byte {
 	switch v := &e.vars[kind]; {

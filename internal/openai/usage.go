@@ -41,7 +41,7 @@ func ParseUsage(value []byte) (Usage, bool) {
 		return u, false
 	}
 	var first [16]jsonscan.Member
-	var inner [8]jsonscan.Member
+	var inner, split [8]jsonscan.Member
 	hasPrompt, sane := false, true
 	count := func(into *int64, v []byte) {
 		if jsonscan.IsNull(v) {
@@ -79,6 +79,14 @@ func ParseUsage(value []byte) (Usage, bool) {
 						count(&u.Cached, d.Value(v))
 					case "cache_write_tokens":
 						count(&u.CacheWrite, d.Value(v))
+					case "cache_creation_token_details": // LiteLLM's name
+						inside := d.Value(v)
+						for _, s := range jsonscan.Members(inside, split[:0]) {
+							if string(s.Key(inside)) == "ephemeral_1h_input_tokens" {
+								count(&u.CacheWriteHour, s.Value(inside))
+								u.CacheSplit = true
+							}
+						}
 					case "reasoning_tokens":
 						count(&u.Reasoning, d.Value(v))
 					case "audio_tokens":
@@ -95,6 +103,7 @@ func ParseUsage(value []byte) (Usage, bool) {
 	if !hasPrompt || !sane {
 		return Usage{}, false
 	}
+	u.CacheWrite = max(u.CacheWrite, u.CacheWriteHour)
 	if u.Cached+u.CacheWrite > u.Prompt {
 		u.Prompt += u.Cached + u.CacheWrite
 	}

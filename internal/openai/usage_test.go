@@ -16,6 +16,9 @@ func TestParseUsage(t *testing.T) {
 		`{"prompt_tokens":12.0,"completion_tokens":null}`:                                        {Prompt: 12, Total: 12},
 		`{"prompt_tokens":100,"completion_tokens":1,"prompt_cache_hit_tokens":64}`:               {Prompt: 100, Completion: 1, Total: 101, Cached: 64},
 		`{"prompt_tokens":3,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":64}}`: {Prompt: 67, Completion: 1, Total: 68, Cached: 64},
+		// Cache writes by how long they are kept (LiteLLM).
+		`{"prompt_tokens":30,"completion_tokens":1,"prompt_tokens_details":{"cache_write_tokens":9,"cache_creation_token_details":{"ephemeral_5m_input_tokens":5,"ephemeral_1h_input_tokens":4}}}`: {
+			Prompt: 30, Completion: 1, Total: 31, CacheWrite: 9, CacheWriteHour: 4, CacheSplit: true},
 		// Reasoning beside the completion (xAI), told by the total.
 		`{"prompt_tokens":10,"completion_tokens":9,"total_tokens":26,"completion_tokens_details":{"reasoning_tokens":7}}`: {Prompt: 10, Completion: 16, Total: 26, Reasoning: 7},
 		`{"prompt_tokens":10,"completion_tokens":1,"completion_tokens_details":{"reasoning_tokens":7}}`:                   {Prompt: 10, Completion: 8, Total: 18, Reasoning: 7},

@@ -25,7 +25,7 @@ const (
 // them refuses them itself. A chat request's reasoning is also sent to OpenRouter alone; for the
 // others its effort becomes reasoning_effort, which they know.
 var fields = map[string]rule{
-	// Fallback models: the key's models and the price were checked for `model`.
+	// The gateway asks the models itself (ParseRouting).
 	"models": consumed,
 	"route":  consumed,
 

@@ -71,6 +71,25 @@ func ParseRouting(b *jsonscan.Body, messages bool) (*failover.Routing, error) {
 	return r, nil
 }
 
+// EncodeMessagesFields prepares the routing fields of a Messages request for its provider: the gateway
+// asks the models itself, and only OpenRouter knows the others. The error is a [*apierror.Error].
+func EncodeMessagesFields(b *jsonscan.Body, openRouter bool) error {
+	for i, m := range b.Members() {
+		switch string(m.Key(b.Data())) {
+		case "models", "route", "fallbacks":
+			b.Drop(i)
+		case "provider":
+			if !openRouter {
+				b.Drop(i)
+			}
+		}
+	}
+	if openRouter {
+		return EncodeResponsesFields(b, true)
+	}
+	return nil
+}
+
 // CutSort removes a suffix that sorts targets from a model's name, and notes it. ok is false without
 // one. Try the name with it first: a provider may have a model of that name.
 func CutSort(r *failover.Routing, name string) (model string, ok bool) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -21,6 +22,7 @@ type Endpoint struct {
 	base       url.URL
 	query      string
 	header     http.Header
+	fields     []HeaderField
 	credential func() string // nil for none
 	transport  http.RoundTripper
 	fresh      http.RoundTripper
@@ -43,11 +45,20 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Dialect == Anthropic && base.Path == "" { // as the SDKs of this API write it
+	if dialect == dialects[Anthropic] && base.Path == "" { // as the SDKs of this API write it
 		base.Path = "/v1"
 	}
-	if e.Credential != nil && strings.ContainsFunc(e.Credential(), func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New("api_key has characters that no Authorization header can carry, such as a line end")
+	if e.Credential != nil {
+		if err := ValidCredential(e.Credential()); err != nil {
+			return nil, err
+		}
+	}
+	fields, err := checkFields(e.Header, dialect, e.Credential != nil)
+	if err != nil {
+		return nil, err
+	}
+	if e.Query.Has("") {
+		return nil, errors.New("query: a name is missing")
 	}
 	header := http.Header{
 		"Content-Type":    {"application/json"},
@@ -55,9 +66,8 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		"User-Agent":      {c.UserAgent},
 	}
 	maps.Copy(header, dialect.Header())
-	maps.Copy(header, c.Header)
 	return &Endpoint{
-		Name: e.Name, dialect: dialect, base: *base, query: c.Query.Encode(), header: header, credential: e.Credential,
+		Name: e.Name, dialect: dialect, base: *base, query: e.Query.Encode(), header: header, fields: fields, credential: e.Credential,
 		transport: c.Transport, fresh: c.Fresh,
 	}, nil
 }
@@ -75,6 +85,9 @@ var ErrRedirect = errors.New("the provider answered with a redirect, which is ne
 // itself repeats a POST only if it counts as idempotent, and then on any number of such
 // connections.
 var ErrStale = errors.New("a kept connection was closed just as it was used again")
+
+// ErrConnectTimeout is wrapped by the error of Send if no connection was open in time.
+var ErrConnectTimeout = errors.New("no connection in time")
 
 // Request is a request to a provider.
 type Request struct {
@@ -120,7 +133,19 @@ func (e *Endpoint) post(ctx context.Context, transport http.RoundTripper, r Requ
 	if err != nil && !unprocessed(err) && a.delivered() {
 		r.Body.delivered = true
 	}
+	if a.conn == nil && ctx.Err() == nil {
+		err = connecting(err)
+	}
 	return resp, a, err
+}
+
+// connecting returns the error of a request that got no connection.
+func connecting(err error) error {
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return fmt.Errorf("%w: %w", ErrConnectTimeout, err)
+	}
+	return err
 }
 
 // GetModels fetches the provider's list of models: the page that follows the model of an id, "" for
@@ -138,9 +163,17 @@ func (e *Endpoint) request(ctx context.Context, a *attempt, method string, r Req
 	target := e.base
 	target.Path += e.dialect.Path(r.Operation)
 	target.RawQuery = joinQuery(r.Query, e.query)
-	header := make(http.Header, len(e.header)+len(r.Header)+2)
+	header := make(http.Header, len(e.header)+len(e.fields)+len(r.Header)+2)
 	maps.Copy(header, e.header)
 	maps.Copy(header, r.Header)
+	for _, f := range e.fields {
+		switch own := r.Header[f.Name]; {
+		case own == nil:
+			header[f.Name] = []string{f.Value()}
+		case f.Name == listField:
+			header[listField] = []string{f.Value() + "," + strings.Join(own, ",")}
+		}
+	}
 	header["Accept"] = acceptJSON
 	if r.Stream {
 		header["Accept"] = acceptEvents

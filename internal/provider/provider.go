@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"time"
 )
 
 // Config describes one provider.
@@ -28,12 +27,9 @@ type Config struct {
 	// Fresh is like Transport but opens a connection for each request; nil = Transport.
 	Fresh http.RoundTripper
 
-	// Header and Query are sent with every request.
-	Header http.Header
-	Query  url.Values
-
-	// Timeouts replace those of the gateway where they are not 0.
-	Timeouts Timeouts
+	// Timeouts replace those of the gateway where they are not 0, and ModelTimeouts these.
+	Timeouts      Timeouts
+	ModelTimeouts []ModelTimeouts
 
 	// NativeMessages says that the provider has the Messages API besides OpenAI's. Without it,
 	// dialects other than anthropic get Messages calls translated.
@@ -64,6 +60,9 @@ type EndpointConfig struct {
 	BaseURL string // https://host/v1; no query, no fragment
 	// Credential returns the credential at present; nil = none is sent (a local server).
 	Credential func() string
+	// Header and Query are sent with every request. A call's own fields of the same name come first.
+	Header []HeaderField
+	Query  url.Values
 }
 
 // One returns the only endpoint of a provider, with a credential that does not change; "" = none.
@@ -73,14 +72,6 @@ func One(baseURL, credential string) []EndpointConfig {
 		e.Credential = func() string { return credential }
 	}
 	return []EndpointConfig{e}
-}
-
-// Timeouts bound the answer of a provider. 0 leaves the gateway's own.
-type Timeouts struct {
-	FirstByte time.Duration // until the answer to a streamed request begins
-	Whole     time.Duration // until any other answer begins
-	Idle      time.Duration // between two reads of an answer
-	Call      time.Duration // the whole answer
 }
 
 // Translate has the differences between providers that only have chat completions.
@@ -107,6 +98,7 @@ type Provider struct {
 	Endpoints      []*Endpoint // at least one
 
 	nativeMessages bool
+	modelTimeouts  []ModelTimeouts
 }
 
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
@@ -151,12 +143,19 @@ func New(c Config) (*Provider, error) {
 		BuiltIn:        c.Dialect == Test,
 		Timeouts:       c.Timeouts,
 		nativeMessages: c.NativeMessages,
+		modelTimeouts:  c.ModelTimeouts,
 	}
 	if len(c.Endpoints) == 0 {
 		return nil, errors.New("no endpoint")
 	}
 	for _, e := range c.Endpoints {
+		if !validName.MatchString(e.Name) && (e.Name != "" || len(c.Endpoints) > 1) {
+			return nil, fmt.Errorf("endpoint name %q: want 1 to 63 of a-z, 0-9 and -, not beginning with -", e.Name)
+		}
 		endpoint, err := newEndpoint(c, e)
+		if err != nil && e.Name != "" {
+			err = fmt.Errorf("endpoint %q: %w", e.Name, err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -170,9 +169,6 @@ func New(c Config) (*Provider, error) {
 	}
 	return p, nil
 }
-
-// TimeoutsOf returns the time limits of a model, by the provider's own name of it.
-func (p *Provider) TimeoutsOf(string) Timeouts { return p.Timeouts }
 
 // Upstream returns what the provider is asked for an operation of a caller: the same, or what it is
 // translated into. It is "" for tokens that the gateway must count itself.

@@ -26,19 +26,21 @@ func (r *Redactor) Name(text string) string {
 }
 
 func (r *Redactor) withoutKnown(text string) string {
-	switch {
-	case r == nil:
+	if r == nil {
 		return text
-	case len(text) < minInName:
-		if r.short[text] {
+	}
+	k := r.known.Load()
+	if len(text) < minInName {
+		if k.short[text] {
 			return Mark
 		}
 		return text
-	case r.isKey != nil:
+	}
+	if r.isKey != nil {
 		text = r.withoutKeys(text)
 	}
-	if r.long != nil {
-		text = r.long.Replace(text)
+	if k.long != nil {
+		text = k.long.Replace(text)
 	}
 	return text
 }

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // Mark replaces a secret.
@@ -24,47 +26,74 @@ const minSecret = 6
 // authorization is the scheme and the token of an Authorization header.
 var authorization = regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9._~+/*-]{6,}=*`)
 
-// Redactor knows a fixed set of secrets. The nil Redactor knows none and still recognises forms. It
-// is safe for concurrent use.
+// Redactor knows a set of secrets. The nil Redactor knows none and still recognises forms. It is safe
+// for concurrent use.
 type Redactor struct {
-	known *strings.Replacer // nil without secrets
+	isKey func(string) bool
+	known atomic.Pointer[known]
+
+	mu      sync.Mutex // guards the following
+	secrets []string
+}
+
+// known is a set of secrets, prepared for the search.
+type known struct {
+	all   *strings.Replacer // nil without secrets
 	long  *strings.Replacer // those of minInName bytes and more; nil without such
 	short map[string]bool   // the others
-	isKey func(string) bool
 }
 
 // New returns a Redactor that knows the secrets; short ones are left out. isKey reports whether a
 // text is a key of which only the hash is known; nil means that none is.
 func New(secrets []string, isKey func(string) bool) *Redactor {
+	r := &Redactor{isKey: isKey, secrets: slices.Clone(secrets)}
+	r.known.Store(prepare(r.secrets))
+	return r
+}
+
+// Replace adds a secret, and forgets one that was added before and is gone; "" is none.
+func (r *Redactor) Replace(gone, secret string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at := slices.Index(r.secrets, gone); at >= 0 {
+		r.secrets = slices.Delete(r.secrets, at, at+1)
+	}
+	r.secrets = append(r.secrets, secret)
+	r.known.Store(prepare(r.secrets))
+}
+
+func prepare(secrets []string) *known {
 	// Longest first: a secret may begin with another one.
 	secrets = slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
-	r := &Redactor{isKey: isKey, short: map[string]bool{}}
-	var known, long []string
+	k := &known{short: map[string]bool{}}
+	var all, long []string
 	for _, s := range secrets {
 		if len(s) < minSecret {
 			continue
 		}
-		known = append(known, s, Mark)
+		all = append(all, s, Mark)
 		if len(s) < minInName {
-			r.short[s] = true
+			k.short[s] = true
 		} else {
 			long = append(long, s, Mark)
 		}
 	}
-	if len(known) > 0 {
-		r.known = strings.NewReplacer(known...)
+	if len(all) > 0 {
+		k.all = strings.NewReplacer(all...)
 	}
 	if len(long) > 0 {
-		r.long = strings.NewReplacer(long...)
+		k.long = strings.NewReplacer(long...)
 	}
-	return r
+	return k
 }
 
 // Text returns text without secrets, cut to [MaxText]. Secrets are removed before the cut, so that
 // no half of one is left at the end.
 func (r *Redactor) Text(text string) string {
-	if r != nil && r.known != nil {
-		text = r.known.Replace(text)
+	if r != nil {
+		if k := r.known.Load(); k.all != nil {
+			text = k.all.Replace(text)
+		}
 	}
 	text = withoutKeyForms(authorization.ReplaceAllString(text, Mark))
 	if len(text) > MaxText {

@@ -50,3 +50,20 @@ func TestASecretThatBeginsWithAnotherVanishesWhole(t *testing.T) {
 		t.Fatalf("got %q", got)
 	}
 }
+
+func TestARotatedSecretVanishesAndTheOneBefore(t *testing.T) {
+	r := redact.New([]string{"static-secret-0"}, nil)
+	r.Replace("", "rotated-secret-1")
+	r.Replace("", "rotated-secret-2")
+	r.Replace("rotated-secret-1", "rotated-secret-3")
+	for text, want := range map[string]string{
+		"static-secret-0": redact.Mark, "rotated-secret-1": "rotated-secret-1", "rotated-secret-2": redact.Mark, "rotated-secret-3": redact.Mark,
+	} {
+		if got := r.Text("a " + text); got != "a "+want {
+			t.Errorf("%s in a text: %q", text, got)
+		}
+		if got := r.Name("a/" + text); got != "a/"+want {
+			t.Errorf("%s in a name: %q", text, got)
+		}
+	}
+}

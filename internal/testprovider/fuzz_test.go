@@ -6,24 +6,27 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
 
 // Whatever the body: an answer of JSON, or a stream whose end is not missing.
 func FuzzRequest(f *testing.F) {
-	f.Add(false, chatWith(`"n":2,"stop":["a"],"stream":true,"tools":[{"type":"function","name":"a"}]`))
-	f.Add(true, `{"model":"echo","input":[{"role":"user","content":[{"type":"input_text","text":"x"}]}],"tool_choice":{"type":"function"}}`)
-	f.Fuzz(func(t *testing.T, responses bool, body string) {
+	f.Add("/chat/completions", chatWith(`"n":2,"stop":["a"],"stream":true,"tools":[{"type":"function","name":"a"}]`))
+	f.Add("/responses", `{"model":"echo","input":[{"role":"user","content":[{"type":"input_text","text":"x"}]}],"tool_choice":{"type":"function"}}`)
+	f.Add("/messages", messagesWith(weatherTool, `"stream":true,"thinking":{"type":"adaptive"}`))
+	f.Add("/messages", messagesWith(turn(`[{"type":"tool_use","id":"a","name":"a","input":{}}]`, `[{"type":"tool_result","tool_use_id":"a","content":[]}]`)))
+	f.Add("/embeddings", `{"model":"echo","input":["a",[1]]}`)
+	f.Fuzz(func(t *testing.T, path, body string) {
 		if strings.Contains(body, "slow") || strings.Contains(body, "fail") {
 			t.Skip()
 		}
-		path := "/chat/completions"
-		if responses {
-			path = "/responses"
-		}
-		req, err := http.NewRequest(http.MethodPost, base+path, strings.NewReader(body))
+		req, err := http.NewRequest(http.MethodPost, base, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
+		req.URL.Path = path
+		req.Header.Set("Anthropic-Version", testprovider.Version2023)
 		resp, err := newTransport().RoundTrip(req)
 		if err != nil {
 			t.Fatal(err)

@@ -119,7 +119,7 @@ func (p *messagesParser) thinking() error {
 			return errField("thinking.type", "Field required")
 		}
 		return nil
-	case "disabled":
+	case "disabled", "between_tools": // the latter on Sonnet 5.5 only
 		return nil
 	case "adaptive":
 	case "enabled":
@@ -137,7 +137,7 @@ func (p *messagesParser) thinking() error {
 				p.usedAt, p.lastStart)
 		}
 	default:
-		return errField("thinking", "Input tag '%s' found using 'type' does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'", t.Type)
+		return errField("thinking", "Input tag '%s' found using 'type' does not match any of the expected tags: 'adaptive', 'between_tools', 'disabled', 'enabled'", t.Type)
 	}
 	switch {
 	case t.Display != "" && t.Display != "summarized" && t.Display != "omitted":

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -58,4 +59,17 @@ func AppendWithNull(dst []byte, o Object, keys ...string) []byte {
 		}
 	}
 	return p.Append(dst)
+}
+
+// AppendObject appends o as it was written.
+func AppendObject(dst []byte, o Object) []byte { return append(dst, o.data...) }
+
+// AppendOthers appends the members of o as they were written, without those of the keys.
+func AppendOthers(dst []byte, o Object, without ...string) []byte {
+	for _, m := range o.members {
+		if key := string(m.Key(o.data)); !slices.Contains(without, key) {
+			dst = AppendMember(dst, key, m.Value(o.data))
+		}
+	}
+	return dst
 }

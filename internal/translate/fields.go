@@ -1,5 +1,13 @@
 package translate
 
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
 // Disposition is what becomes of a top-level field of a request.
 type Disposition string
 
@@ -49,4 +57,24 @@ func (f Fields) AppendKept(dst []byte, body Object) []byte {
 		}
 	}
 	return dst
+}
+
+// Neutral are values of refused fields that ask for nothing, without white space: many clients send
+// every setting they have. Such fields are dropped.
+type Neutral map[string][]string
+
+// maxNeutral bounds the text that is compared with neutral values.
+const maxNeutral = 64
+
+// Has reports whether a refused field has a value that asks for nothing.
+func (n Neutral) Has(key string, value []byte) bool {
+	if len(value) > maxNeutral {
+		return false
+	}
+	if i, ok := jsonscan.Int(value); ok {
+		value = strconv.AppendInt(nil, i, 10)
+	} else {
+		value = bytes.Join(bytes.Fields(value), nil)
+	}
+	return slices.Contains(n[key], string(value))
 }

@@ -3,6 +3,7 @@
 //
 //   - [frommessages] serves a caller of the Messages API by a provider that has chat completions.
 //   - [fromresponses] serves a caller of the Responses API by a provider that only has chat completions.
+//   - [tomessages] serves a caller of chat completions by a provider that only has the Messages API.
 //   - [toresponses] serves a caller of chat completions by a provider that only has the Responses
 //     API.
 //
@@ -17,6 +18,7 @@
 //
 // [frommessages]: github.com/gatehouse-proxy/gatehouse/internal/translate/frommessages
 // [fromresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/fromresponses
+// [tomessages]: github.com/gatehouse-proxy/gatehouse/internal/translate/tomessages
 // [toresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/toresponses
 package translate
 

@@ -20,9 +20,9 @@ func agents(p programs) client {
 	local := []string{"responses", "local"}
 	ownTools := []string{`"type":"namespace"`, `"type":"custom"`, `"type":"shell"`}
 	return client{
-		name: "openai-agents", version: "0.24.0", missing: process.Absent(p.python, "python"),
+		name: "openai-agents", version: "0.24.0", missing: process.Absent(p.python, "python"), script: filepath.Join(p.sources, "python", "agent.py"),
 		command: func(ctx context.Context, r run) *exec.Cmd {
-			script := filepath.Join(p.sources, "agents", "agent.py")
+			script := filepath.Join(p.sources, "python", "agent.py")
 			cmd := exec.CommandContext(ctx, p.python, append([]string{script}, r.options...)...)
 			cmd.Env = []string{"GATEWAY_BASE_URL=" + r.origin + "/v1", "GATEWAY_API_KEY=" + r.secret, "GATEWAY_MODEL=" + r.model}
 			return cmd
@@ -42,11 +42,13 @@ func agents(p programs) client {
 				fails: []string{"PermissionDeniedError", "web_search"}, most: 1},
 			{name: "wrong-key", wrong: true, options: responses, model: "fake/agent", prompt: "say pineapple",
 				fails: []string{"AuthenticationError", "API key is missing or not valid"}, most: 1, within: 20 * time.Second},
+			{name: "budget-used-up", key: spent, options: responses, model: "fake/agent", prompt: "say pineapple",
+				fails: []string{"budget"}, most: 1, within: 20 * time.Second},
 		},
 	}
 }
 
-func readAgents(output []byte) (said, failed string) {
+func readAgents(output, _ []byte) (said, failed string) {
 	var result struct{ Said, Failed string }
 	if err := json.Unmarshal(output, &result); err != nil {
 		return "", err.Error()

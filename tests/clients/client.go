@@ -22,8 +22,9 @@ import (
 )
 
 const (
-	// runTimeout ends a client that hangs; the slowest takes some ten seconds.
-	runTimeout = time.Minute
+	// runTimeout ends a client that hangs. The slowest that does not takes a minute: aider repeats a
+	// 402 for so long.
+	runTimeout = 90 * time.Second
 	// fruit is the content of the file fruit.txt, which clients read with a tool.
 	fruit = "pineapple"
 )
@@ -31,11 +32,16 @@ const (
 // client is a program under test.
 type client struct {
 	name, version string
+	more          bool   // make test does not run it, make clients does
 	missing       string // why it cannot run
+	// settings are what a user sets for the gateway, which may depend on a scenario's options. A
+	// program of ours has them in its script instead, between two comments.
+	settings func(scenario) []setting
+	script   string
 	// command is a run in the folder dir, with the client's own home.
 	command func(ctx context.Context, r run) *exec.Cmd
 	// read extracts what the client shows from its output: the model's text or an error.
-	read      func(output []byte) (said, failed string)
+	read      func(stdout, stderr []byte) (said, failed string)
 	scenarios []scenario
 }
 
@@ -47,7 +53,9 @@ type run struct {
 	secret    string // of the gateway key
 }
 
-func clientsOf(p programs) []client { return []client{codex(p), opencode(p), agents(p)} }
+func clientsOf(p programs) []client {
+	return append([]client{codex(p), claude(p), llm(p), agents(p), opencode(p), aider(p)}, libraries(p)...)
+}
 
 // choose keeps the scenarios that match and gives each its secret.
 func (c *client) choose(only *regexp.Regexp) {
@@ -82,7 +90,15 @@ func (g *gateway) observe(ctx context.Context, c client, s scenario, dir string)
 	g.upstream.Reset()
 	limited, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
-	cmd := c.command(limited, run{s, g.origin, dir, home, s.secret})
+	r := run{s, g.origin, dir, home, s.secret}
+	cmd := c.command(limited, r)
+	if c.settings != nil {
+		env, err := r.apply(c.settings(s))
+		if err != nil {
+			return seen, err
+		}
+		cmd.Env = append(cmd.Env, env...)
+	}
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(s.prompt)
 	cmd.Env = append(cmd.Env, surroundings(home)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -96,7 +112,7 @@ func (g *gateway) observe(ctx context.Context, c client, s scenario, dir string)
 	if err != nil && cmd.ProcessState == nil {
 		return seen, err
 	}
-	seen.said, seen.failed = c.read(stdout.Bytes())
+	seen.said, seen.failed = c.read(stdout.Bytes(), stderr.Bytes())
 	seen.upstream = g.upstream.Requests()
 	if seen.rows, err = g.rows(ctx, s.keyName(c.name)); err != nil {
 		return seen, err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,24 +17,30 @@ import (
 
 func TestWhatAClientShowsIsRead(t *testing.T) {
 	all := clientsOf(programs{})
-	for _, c := range []struct{ client, output, said, failed string }{
+	for _, c := range []struct{ client, output, errors, said, failed string }{
 		{"codex", `{"type":"item.completed","item":{"type":"error","message":"a warning"}}
 {"type":"error","message":"Reconnecting"}
 {"type":"item.completed","item":{"type":"agent_message","text":"hello"}}
 not JSON
-`, "hello", ""},
-		{"codex", `{"type":"turn.failed","error":{"message":"no"}}`, "", "no"},
-		{"opencode", `{"type":"text","part":{"text":"hello"}}` + "\n" + `{"type":"step_finish","part":{}}`, "hello", ""},
-		{"opencode", `{"type":"error","error":{"name":"APIError","data":{"message":"no"}}}`, "", "no"},
-		{"openai-agents", `{"said":"hello"}`, "hello", ""},
-		{"openai-agents", `{"failed":"no"}`, "", "no"},
-		{"openai-agents", ``, "", "unexpected end of JSON input"},
+`, "", "hello", ""},
+		{"codex", `{"type":"turn.failed","error":{"message":"no"}}`, "", "", "no"},
+		{"claude-code", `{"type":"result","is_error":false,"result":"hello"}`, "", "hello", ""},
+		{"claude-code", `{"type":"result","is_error":true,"result":"no"}`, "", "", "no"},
+		{"claude-code", "", "", "", "unexpected end of JSON input"},
+		{"llm", "hello\n", "a warning", "hello", ""},
+		{"llm", "", "a warning\nError: no", "", "Error: no"},
+		{"aider", "Aider\nlitellm.BadRequestError: no", "", "", "litellm.BadRequestError: no"},
+		{"opencode", `{"type":"text","part":{"text":"hello"}}` + "\n" + `{"type":"step_finish","part":{}}`, "", "hello", ""},
+		{"opencode", `{"type":"error","error":{"name":"APIError","data":{"message":"no"}}}`, "", "", "no"},
+		{"openai-agents", `{"said":"hello"}`, "", "hello", ""},
+		{"openai-agents", `{"failed":"no"}`, "", "", "no"},
+		{"openai-agents", ``, "", "", "unexpected end of JSON input"},
 	} {
 		for _, tested := range all {
 			if tested.name != c.client {
 				continue
 			}
-			if said, failed := tested.read([]byte(c.output)); said != c.said || failed != c.failed {
+			if said, failed := tested.read([]byte(c.output), []byte(c.errors)); said != c.said || failed != c.failed {
 				t.Errorf("%s: %q is read as %q and %q", c.client, c.output, said, failed)
 			}
 		}
@@ -98,10 +105,11 @@ func TestEveryScenarioHasAKeyAndExpectsAnEnding(t *testing.T) {
 			kinds["wrong key"] = kinds["wrong key"] || s.wrong
 			kinds["cost"] = kinds["cost"] || s.costs
 			kinds["tool"] = kinds["tool"] || s.calls == 2
+			kinds["used-up budget"] = kinds["used-up budget"] || slices.Equal(s.key, spent)
 			kinds["translated"] = kinds["translated"] || strings.Contains(s.name, "translated")
 		}
 		for kind, there := range kinds {
-			if !there {
+			if !there && (c.name != "aider" || kind != "tool") { // which has no tools
 				t.Errorf("%s has no scenario with: %s", c.name, kind)
 			}
 		}
@@ -119,20 +127,65 @@ func TestAMissingClientIsAFailure(t *testing.T) {
 // The versions in the results are the installed ones.
 func TestVersionsAreThePinnedOnes(t *testing.T) {
 	pins := ""
-	for _, file := range []string{"node/package.json", "agents/requirements.txt"} {
+	for _, file := range []string{"node/package.json", "aisdk/package.json", "python/requirements.txt", "python/libraries.txt", "python/aider.txt"} {
 		text, err := os.ReadFile(filepath.FromSlash(file))
 		if err != nil {
 			t.Fatal(err)
 		}
 		pins += string(text)
 	}
-	for client, pin := range map[string]string{"codex": "codex@%s-linux-x64", "opencode": `"opencode-linux-x64-baseline": "%s"`, "openai-agents": "openai-agents==%s\n"} {
-		for _, c := range clientsOf(programs{}) {
-			if want := strings.Replace(pin, "%s", c.version, 1); c.name == client && !strings.Contains(pins, want) {
-				t.Errorf("%s is not pinned", want)
+	pin := map[string]string{
+		"codex": "codex@%s-linux-x64", "claude-code": `claude-code-linux-x64": "%s"`, "opencode": `"opencode-linux-x64-baseline": "%s"`,
+		"openai-agents": "openai-agents==%s\n", "llm": "llm==%s\n", "aider": "aider-chat==%s\n", "langchain-openai": "langchain-openai==%s\n",
+		"pydantic-ai": "pydantic-ai-slim==%s\n", "litellm": "litellm==%s\n", "ai-sdk": `"ai": "%s"`,
+	}
+	for _, c := range clientsOf(programs{}) {
+		if want := strings.Replace(pin[c.name], "%s", c.version, 1); want == "" || !strings.Contains(pins, want) {
+			t.Errorf("%s: %s is not pinned", c.name, want)
+		}
+	}
+}
+
+// docs/clients.md has what a run sets.
+func TestTheManualHasTheSettingsOfEveryRun(t *testing.T) {
+	manual, err := os.ReadFile(filepath.FromSlash("../../docs/clients.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range clientsOf(programs{sources: "."}) {
+		var texts []string
+		if c.script != "" {
+			text, err := settingsOf(strings.Replace(c.script, "ai_sdk_agent.mjs", "aisdk/ai_sdk_agent.mjs", 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, text)
+		} else {
+			for _, s := range c.scenarios {
+				for _, set := range c.settings(s) {
+					texts = append(texts, set.text)
+				}
+			}
+		}
+		for _, text := range texts {
+			if !strings.Contains(string(manual), "\n"+text+"```\n") {
+				t.Errorf("%s: docs/clients.md lacks\n%s", c.name, text)
 			}
 		}
 	}
+}
+
+// settingsOf are the lines of a script between its two comments, without their indentation.
+func settingsOf(script string) (string, error) {
+	text, err := os.ReadFile(filepath.FromSlash(script))
+	if err != nil {
+		return "", err
+	}
+	_, rest, _ := strings.Cut(string(text), " settings\n")
+	found, _, _ := strings.Cut(rest, " end of settings\n")
+	found = found[:strings.LastIndexByte(found, '\n')+1]
+	indent := found[:len(found)-len(strings.TrimLeft(found, " \t"))]
+	return strings.ReplaceAll("\n"+found, "\n"+indent, "\n")[1:], nil
 }
 
 func TestShapeOfABodyCountsAllTools(t *testing.T) {

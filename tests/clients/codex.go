@@ -35,20 +35,29 @@ func codex(p programs) client {
 	inInput := []string{`"type":"additional_tools"`, `"type":"namespace"`, `"type":"custom"`}
 	return client{
 		name: "codex", version: "0.169.0", missing: process.Absent(p.codex, "codex"),
+		settings: func(scenario) []setting {
+			return []setting{{file: "config.toml", text: `model = "PROVIDER/MODEL"
+model_provider = "gatehouse"
+
+[model_providers.gatehouse]
+name = "gatehouse"
+base_url = "https://gateway.example/v1"
+env_key = "GATEWAY_API_KEY"
+wire_api = "responses"
+`}, {text: "GATEWAY_API_KEY=YOUR_KEY\n"}}
+		},
 		command: func(ctx context.Context, r run) *exec.Cmd {
 			cmd := exec.CommandContext(ctx, p.codex, append([]string{"exec", "--json", "--skip-git-repo-check",
 				// The commands are the suite's own; the sandbox needs a kernel that has one.
-				"--sandbox", "danger-full-access", "--model", r.model,
-				"-c", `model_provider="gatehouse"`,
-				"-c", fmt.Sprintf(`model_providers.gatehouse={name="gatehouse",base_url="%s/v1",env_key="GATEWAY_API_KEY",wire_api="responses"}`, r.origin),
+				"--sandbox", "danger-full-access",
 				"-c", fmt.Sprintf(`openai_base_url="%s/v1"`, r.origin), // of the built-in provider
 				"--disable", "plugins", // it would download them
 				"-c", `web_search="disabled"`, "-c", "check_for_update_on_startup=false",
 				"-c", "analytics.enabled=false", "-c", "feedback.enabled=false",
 				"-c", `otel.exporter="none"`, "-c", `otel.trace_exporter="none"`, "-c", `otel.metrics_exporter="none"`,
 			}, append(r.options, "-")...)...)
-			// The built-in provider takes its key from the second.
-			cmd.Env = []string{"CODEX_HOME=" + r.home, "GATEWAY_API_KEY=" + r.secret, "CODEX_API_KEY=" + r.secret}
+			// The built-in provider takes its key from the last.
+			cmd.Env = []string{"CODEX_HOME=" + r.home, "CODEX_API_KEY=" + r.secret}
 			return cmd
 		},
 		read: readCodex,
@@ -71,6 +80,8 @@ func codex(p programs) client {
 				carries: []string{`"name":"apply_patch"`, `"name":"tool_search"`}},
 			{name: "translated-tools-in-input", model: "chatonly/gpt-6.1-sol-agent", prompt: "use exec " + inputOf(programText), says: fruit, calls: 2,
 				carries: []string{`"name":"exec"`, `"name":"collaboration__spawn_agent"`}},
+			{name: "translated-messages-tool", key: budget, model: "claude/agent", prompt: shell, says: fruit, calls: 2, costs: true,
+				carries: []string{`"max_tokens":`, `"name":"multi_agent_v1__spawn_agent"`}},
 			{name: "translated-web-search", key: budget, model: "chatonly/agent", prompt: shell, says: fruit, calls: 2, costs: true,
 				options: []string{"-c", `web_search="live"`}, carries: functions},
 
@@ -79,6 +90,8 @@ func codex(p programs) client {
 			{name: "rate-limit", key: []string{"rate 1/s"}, model: "fake/agent", prompt: shell, says: fruit, calls: 2, most: 3},
 			{name: "wrong-key", wrong: true, model: "fake/agent", prompt: "say pineapple",
 				fails: []string{"401", "API key is missing or not valid"}, most: 1 + codexRetries, within: 20 * time.Second},
+			{name: "budget-used-up", key: spent, model: "fake/agent", prompt: "say pineapple",
+				fails: []string{"402", "budget"}, most: 1 + codexRetries, within: 20 * time.Second},
 		},
 	}
 }
@@ -90,7 +103,7 @@ func inputOf(text string) string {
 }
 
 // readCodex reads its events: a JSON object a line.
-func readCodex(output []byte) (said, failed string) {
+func readCodex(output, _ []byte) (said, failed string) {
 	for line := range bytes.Lines(output) {
 		var event struct {
 			Type string `json:"type"`

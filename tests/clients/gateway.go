@@ -48,6 +48,12 @@ const caddyfile = `{
 			models %[4]s
 			responses translate
 		}
+		provider claude {
+			dialect anthropic
+			base_url %[3]s/v1
+			api_key {env.CLIENTS_PROVIDER_KEY}
+			models %[4]s
+		}
 		provider responsesonly {
 			base_url %[3]s/responses-only/v1
 			api_key {env.CLIENTS_PROVIDER_KEY}
@@ -82,7 +88,7 @@ func (k key) block() string {
 // writeCatalog prices every model: under a hard budget of money each call must have a price.
 func writeCatalog(file string) error {
 	catalog := make(map[string]any)
-	for _, provider := range []string{"fake", "chatonly", "responsesonly"} {
+	for _, provider := range []string{"fake", "chatonly", "responsesonly", "claude"} {
 		for _, model := range models {
 			catalog[provider+"/"+model] = map[string]any{
 				"litellm_provider": provider, "mode": "chat", "max_input_tokens": 400_000, "max_output_tokens": 64_000,

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
@@ -30,10 +31,15 @@ func main() {
 	flag.StringVar(&o.opencode, "opencode", "", "opencode")
 	flag.StringVar(&o.python, "python", "", "a Python that has tests/clients/agents/requirements.txt")
 	flag.StringVar(&o.sources, "sources", "tests/clients", "the folder of this command")
+	flag.StringVar(&o.claude, "claude", "", "Claude Code")
+	flag.StringVar(&o.aider, "aider", "", "aider")
+	flag.StringVar(&o.libraries, "libraries", "", "a Python that has tests/clients/libraries.txt")
+	flag.StringVar(&o.node, "node", "", "the folder with tests/clients/aisdk and its packages")
+	flag.BoolVar(&o.more, "more", false, "run the clients that make test does not run")
 	flag.BoolVar(&o.verbose, "v", false, "show every check and what the provider received")
 	process.Main("clients", "scenarios (CLIENT/SCENARIO)", func(ctx context.Context, flags process.Options) (bool, error) {
 		o.Options = flags
-		for _, path := range []*string{&o.codex, &o.opencode, &o.python, &o.sources} {
+		for _, path := range []*string{&o.codex, &o.opencode, &o.claude, &o.python, &o.aider, &o.libraries, &o.node, &o.sources} {
 			// Each client runs in its own folder.
 			if abs, err := filepath.Abs(*path); err == nil && *path != "" {
 				*path = abs
@@ -46,12 +52,12 @@ func main() {
 type options struct {
 	process.Options
 	programs
-	verbose bool
+	more, verbose bool
 }
 
 // programs are the clients, and the folder of this suite. Empty means not there.
 type programs struct {
-	codex, opencode, python, sources string
+	codex, opencode, claude, python, aider, libraries, node, sources string
 }
 
 // run drives all scenarios that match.
@@ -61,7 +67,7 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
-	clients := clientsOf(o.programs)
+	clients := slices.DeleteFunc(clientsOf(o.programs), func(c client) bool { return c.more != o.more })
 	var keys []key
 	for i := range clients {
 		c := &clients[i]

@@ -22,10 +22,11 @@ func opencode(p programs) client {
 	openRouter := []string{"@openrouter/ai-sdk-provider", "/api/v1"}
 	return client{
 		name: "opencode", version: "1.18.33", missing: process.Absent(p.opencode, "opencode"),
+		settings: opencodeSettings,
 		command: func(ctx context.Context, r run) *exec.Cmd {
 			// Without --title it would ask a model for one, in a separate call.
 			cmd := exec.CommandContext(ctx, p.opencode, "run", "--format", "json", "--title", "test", "--model", "gatehouse/"+r.model)
-			cmd.Env = []string{"OPENCODE_CONFIG_CONTENT=" + opencodeConfig(r),
+			cmd.Env = []string{"OPENCODE_CONFIG_CONTENT=" + opencodeRest(r),
 				"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 				"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_SHARE=1", "OPENCODE_PURE=1",
 				"npm_config_offline=true", // it would install a package for plugins, of which there are none
@@ -46,20 +47,32 @@ func opencode(p programs) client {
 				costs: true, carries: []string{`"messages":`}},
 			{name: "wrong-key", wrong: true, options: chat, model: "fake/agent", prompt: "say pineapple",
 				fails: []string{"API key is missing or not valid"}, most: 1, within: 30 * time.Second},
+			{name: "budget-used-up", key: spent, options: chat, model: "fake/agent", prompt: "say pineapple",
+				fails: []string{"budget"}, most: 1, within: time.Minute},
 		},
 	}
 }
 
-// opencodeConfig has the gateway as the only provider.
-func opencodeConfig(r run) string {
-	type object = map[string]any
-	config := object{
+// opencodeSettings has the gateway as a provider.
+func opencodeSettings(s scenario) []setting {
+	text := `{
+  "provider": {
+    "gatehouse": {
+      "npm": "` + s.options[0] + `",
+      "options": {"baseURL": "https://gateway.example` + s.options[1] + `", "apiKey": "YOUR_KEY"},
+      "models": {"PROVIDER/MODEL": {}}
+    }
+  }
+}
+`
+	return []setting{{file: "config/opencode/opencode.json", text: text}}
+}
+
+// opencodeRest has what a test needs besides the settings.
+func opencodeRest(r run) string {
+	config := map[string]any{
 		"autoupdate": false, "share": "disabled", "snapshot": false, "lsp": false, "formatter": false,
 		"enabled_providers": []string{"gatehouse"}, "small_model": "gatehouse/" + r.model,
-		"provider": object{"gatehouse": object{
-			"npm": r.options[0], "options": object{"baseURL": r.origin + r.options[1], "apiKey": r.secret},
-			"models": object{r.model: object{}},
-		}},
 	}
 	text, err := json.Marshal(config)
 	if err != nil {
@@ -69,7 +82,7 @@ func opencodeConfig(r run) string {
 }
 
 // readOpencode reads its events: a JSON object a line.
-func readOpencode(output []byte) (said, failed string) {
+func readOpencode(output, _ []byte) (said, failed string) {
 	for line := range bytes.Lines(output) {
 		var event struct {
 			Type string `json:"type"`

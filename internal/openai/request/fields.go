@@ -44,6 +44,8 @@ var boundedFields = func() map[string]bool {
 		// Embeddings: OpenAI, OpenRouter, Mistral, Voyage, Jina, vLLM.
 		`dimensions embedding_type encoding_format input_type late_chunking normalize normalized output_dimension output_dtype task
 		truncate truncate_prompt_tokens`,
+		// Anthropic.
+		`diagnostics`,
 		// Mistral, Groq, Gemini, Zhipu and MiniMax.
 		`disable_tool_validation mask_sensitive_info prompt_mode safe_prompt safety_settings tool_stream`,
 	} {

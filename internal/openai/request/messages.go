@@ -47,13 +47,14 @@ func parseMessages(b *jsonscan.Body) (Request, error) {
 	case messages.Kind != '[':
 		return req, wrong("messages", "an array")
 	}
-	for _, field := range [...]string{"fallbacks", "fallback_credit_token"} {
-		if _, ok := member(b, field); ok {
-			return req, apierror.New(apierror.UnsupportedParameter, "%q is not possible here: which models answer is for the gateway to decide", field).WithParam(field)
-		}
+	if _, ok := member(b, fallbackToken); ok {
+		return req, apierror.New(apierror.UnsupportedParameter, "%q is not possible here: which models answer is for the gateway to decide", fallbackToken).WithParam(fallbackToken)
 	}
 	return req, nil
 }
+
+// fallbackToken pays for a fallback that another call has begun at the provider.
+const fallbackToken = "fallback_credit_token"
 
 func messagesOutputOf(b *jsonscan.Body) (int64, error) {
 	i, ok := b.Find(messagesOutput)

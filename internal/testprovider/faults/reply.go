@@ -115,10 +115,17 @@ func actsAsAgent(c *call) {
 		c.reply.Text = words("The tool said: " + results[len(results)-1])
 		return
 	}
-	rest, asked := strings.CutPrefix(strings.TrimSpace(c.prompt), "use ")
-	if !asked {
+	// Some clients put notes of their own before what the user said.
+	const use = "\nuse "
+	prompt := "\n" + strings.TrimSpace(c.prompt)
+	at := strings.LastIndex(prompt, use)
+	if strings.HasPrefix(prompt, use) {
+		at = 0
+	}
+	if at < 0 {
 		return
 	}
+	rest := prompt[at+len(use):]
 	name, arguments, _ := strings.Cut(rest, " ")
 	var names []string
 	for _, tool := range c.offered() {

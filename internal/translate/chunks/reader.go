@@ -29,6 +29,8 @@ type Options struct {
 	Stream   bool   // chunks of a stream, not a whole completion
 	Logprobs bool   // the caller asked for log probabilities
 	Answer   string // what the caller gets, for errors: "a response"
+	// Details takes reasoning_details, after the reasoning in them; nil: nobody needs more of them.
+	Details func(details []byte)
 }
 
 // Reader reads a provider's chunks, or its whole completion, and gives their content to a
@@ -153,6 +155,9 @@ func (r *Reader) readChoice(c *openai.ChunkChoice) *apierror.Error {
 		r.to.Reasoning(piece)
 	} else if isArray(c.ReasoningDetails) {
 		r.readReasoningDetails(c.ReasoningDetails)
+	}
+	if r.opt.Details != nil && isArray(c.ReasoningDetails) {
+		r.opt.Details(c.ReasoningDetails)
 	}
 	if bad := r.readContent(c.Content.JSON); bad != nil {
 		return bad

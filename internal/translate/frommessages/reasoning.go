@@ -108,6 +108,8 @@ func (t *translation) putReasoning() error {
 		return nil
 	case asked == "":
 		asked = th.effort
+	case asked == "high" && !t.opt.Reasons && !t.opt.OpenRouter && len(t.opt.Efforts) == 0:
+		asked = th.effort
 	}
 	if asked != "" {
 		t.out = translate.AppendTextMember(t.out, "reasoning_effort", []byte(t.knownEffort(asked)))

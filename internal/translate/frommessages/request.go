@@ -44,8 +44,10 @@ type Options struct {
 	// default such a request is refused.
 	Prefill bool
 
-	// NoReasoning says that the model is known not to reason: no effort is sent.
-	NoReasoning bool
+	// Reasons and NoReasoning say what is known of the model: whether it reasons. To one that does not
+	// no effort is sent, and to one of which neither is known not the effort high: that is the default
+	// of the Messages API, which Claude Code always names, and models that do not reason refuse it.
+	Reasons, NoReasoning bool
 
 	// Efforts are the efforts of reasoning that the model knows. The default is low, medium and high,
 	// and for OpenRouter also xhigh.

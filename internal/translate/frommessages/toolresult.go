@@ -8,9 +8,6 @@ import (
 // toolResult writes the result of a tool. Few providers accept parts in a tool message: texts are
 // joined by line ends, and images and files go into the user message, with the id of the call.
 func (m *messageWriter) toolResult(block translate.Object) error {
-	if err := block.Only(blockFields["tool_result"]...); err != nil {
-		return err
-	}
 	id, err := block.RequiredText("tool_use_id")
 	if err != nil {
 		return err

@@ -18,21 +18,15 @@ func (m *messageWriter) userMessage(o translate.Object) error {
 	if m.user.at == "" {
 		m.user.at = o.Param("content")
 	}
-	err := eachBlock(o, "content", func([]byte) {}, func(block translate.Object) error {
-		if typ, err := block.DecodedText("type"); err != nil || typ != "tool_result" {
-			return err
-		}
-		m.user.results = true
-		return m.toolResult(block)
-	})
-	if err != nil {
-		return err
-	}
 	c := &m.user.content
 	return eachBlock(o, "content", func(quoted []byte) { c.text(quoted, nil) }, func(block translate.Object) error {
 		typ, err := blockType(block, "text", "image", "document", "tool_result")
-		if err != nil || typ == "tool_result" {
+		switch {
+		case err != nil:
 			return err
+		case typ == "tool_result":
+			m.user.results = true
+			return m.toolResult(block)
 		}
 		return m.addBlock(c, block, typ)
 	})

@@ -12,6 +12,7 @@ type assistantTurn struct {
 	texts     [][]byte // quoted
 	calls     []byte   // the elements of tool_calls
 	reasoning []byte   // JSON without quotes
+	details   []byte   // the elements of reasoning_details
 }
 
 // hasOnlyText reports whether another text or reasoning begins the next message.
@@ -115,7 +116,7 @@ func (t *assistantTurn) append(id, name, arguments []byte) {
 // endTurn writes the assistant message, if there is one. Reasoning that nothing follows is dropped.
 func (m *messageWriter) endTurn() {
 	t := m.turn
-	m.turn = assistantTurn{texts: t.texts[:0], calls: t.calls[:0], reasoning: t.reasoning[:0]}
+	m.turn = assistantTurn{texts: t.texts[:0], calls: t.calls[:0], reasoning: t.reasoning[:0], details: t.details[:0]}
 	if len(t.texts) == 0 && len(t.calls) == 0 {
 		return
 	}
@@ -134,6 +135,9 @@ func (m *messageWriter) endTurn() {
 	}
 	if len(t.reasoning) > 0 {
 		m.out = translate.AppendTextMember(m.out, "reasoning_content", t.reasoning)
+	}
+	if len(t.details) > 0 {
+		m.out = append(append(append(m.out, `,"reasoning_details":[`...), t.details...), ']')
 	}
 	if len(t.calls) > 0 {
 		m.out = append(m.out, `,"tool_calls":[`...)

@@ -7,6 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
 )
 
 const (
@@ -46,8 +47,10 @@ type builder struct {
 	logprobsBytes int
 }
 
-func newBuilder(call *openai.Call, original *Original, ids IDs) builder {
-	return builder{
+var _ chunks.Content = (*builder)(nil)
+
+func newBuilder(call *openai.Call, original *Original, ids IDs) *builder {
+	return &builder{
 		call: call, ids: ids, open: -1,
 		response: response{
 			original: original,
@@ -117,8 +120,8 @@ func (b *builder) textPart(refusal bool) (*item, *part) {
 	return it, p
 }
 
-// text adds a piece of text and the log probabilities of its tokens.
-func (b *builder) text(piece, logprobs []byte) {
+// Text implements [chunks.Content].
+func (b *builder) Text(piece, logprobs []byte) {
 	it, p := b.textPart(false)
 	if len(logprobs) > 0 {
 		p.logprobs = append(translate.AppendComma(p.logprobs), logprobs...)
@@ -127,12 +130,14 @@ func (b *builder) text(piece, logprobs []byte) {
 	b.grow(it, p, piece, logprobs)
 }
 
-func (b *builder) refusal(piece []byte) {
+// Refusal implements [chunks.Content].
+func (b *builder) Refusal(piece []byte) {
 	it, p := b.textPart(true)
 	b.grow(it, p, piece, nil)
 }
 
-func (b *builder) reasoning(piece []byte) {
+// Reasoning implements [chunks.Content].
+func (b *builder) Reasoning(piece []byte) {
 	it := b.current(reasoning)
 	if len(it.parts) == 0 {
 		it.parts = append(it.parts, part{})
@@ -141,7 +146,9 @@ func (b *builder) reasoning(piece []byte) {
 	b.grow(it, it.last(), piece, nil)
 }
 
-func (b *builder) annotation(annotation []byte) {
+// Citation implements [chunks.Content].
+func (b *builder) Citation(c translate.Citation) {
+	annotation := urlCitation(c)
 	it, p := b.textPart(false)
 	p.annotations = append(translate.AppendComma(p.annotations), annotation...)
 	b.textSize += len(annotation)
@@ -149,8 +156,8 @@ func (b *builder) annotation(annotation []byte) {
 	p.annotated++
 }
 
-// beginCall begins a call; its id and the name of its function are quoted.
-func (b *builder) beginCall(callID, name []byte) {
+// BeginCall implements [chunks.Content].
+func (b *builder) BeginCall(callID, name []byte) *apierror.Error {
 	b.closeOpen()
 	tool, ok := b.original.tools[string(name)]
 	if !ok {
@@ -162,16 +169,18 @@ func (b *builder) beginCall(callID, name []byte) {
 	b.textSize += len(callID) + len(tool.namespace) + len(tool.name)
 	b.calls = append(b.calls, it.index)
 	b.events.itemAdded(it)
+	return b.checkSize()
 }
 
-// arguments adds a piece of the arguments of a call, by the provider's index.
-func (b *builder) arguments(call int64, piece []byte) {
+// Arguments implements [chunks.Content].
+func (b *builder) Arguments(call int64, piece []byte) *apierror.Error {
 	it := &b.items[b.calls[call]]
 	if it.kind == customCall {
 		b.textSize += len(piece) // also of what is not input
 		piece = it.input.next(piece)
 	}
 	b.grow(it, it.last(), piece, nil)
+	return nil
 }
 
 // grow adds a piece to a part.

@@ -9,7 +9,7 @@ var partFields = map[string][]string{
 	"output_text": {"type", "text", "annotations", "logprobs"},
 	"refusal":     {"type", "refusal"},
 	"input_image": {"type", "image_url", "detail"},
-	"input_file":  {"type", "filename", "file_data"},
+	"input_file":  {"type", "filename", "file_data", "file_url"},
 	"input_audio": {"type", "input_audio"},
 }
 
@@ -31,7 +31,7 @@ func (m *messageWriter) content(o translate.Object, key, role string) error {
 	m.out = append(m.out, '[')
 	err := o.Each(key, translate.MaxParts, func(i int, part translate.Object) (err error) {
 		parts++
-		m.out, single, err = appendPart(translate.AppendComma(m.out), part, role)
+		m.out, single, err = m.appendPart(translate.AppendComma(m.out), part, role)
 		return err
 	})
 	switch {
@@ -48,7 +48,7 @@ func (m *messageWriter) content(o translate.Object, key, role string) error {
 }
 
 // appendPart appends a part. It returns the quoted text of a text part.
-func appendPart(dst []byte, part translate.Object, role string) (out, text []byte, err error) {
+func (m *messageWriter) appendPart(dst []byte, part translate.Object, role string) (out, text []byte, err error) {
 	typ, err := part.Type()
 	if err != nil {
 		return dst, nil, err
@@ -65,7 +65,7 @@ func appendPart(dst []byte, part translate.Object, role string) (out, text []byt
 	case "input_image":
 		dst, err = appendImage(dst, part)
 	case "input_file":
-		dst, err = appendFile(dst, part)
+		dst, err = appendFile(dst, part, m.opt.FileURLs)
 	case "input_audio":
 		dst, err = translate.AppendAudio(dst, part)
 	default:
@@ -94,13 +94,20 @@ func appendImage(dst []byte, part translate.Object) ([]byte, error) {
 	return append(translate.AppendPresent(dst, part, "detail"), "}}"...), nil
 }
 
-func appendFile(dst []byte, part translate.Object) ([]byte, error) {
-	if _, err := part.RequiredText("file_data"); err != nil {
+func appendFile(dst []byte, part translate.Object, urls bool) ([]byte, error) {
+	key := "file_data"
+	if url := part.Get("file_url"); url != nil {
+		if !urls || part.Get("file_data") != nil {
+			return dst, translate.Unsupported(part.Param("file_url"))
+		}
+		key = "file_url"
+	}
+	if _, err := part.RequiredText(key); err != nil {
 		return dst, err
 	}
 	if _, err := part.Text("filename"); err != nil {
 		return dst, err
 	}
 	dst = append(dst, `{"type":"file","file":{`...)
-	return append(translate.AppendPresent(dst, part, "file_data", "filename"), "}}"...), nil
+	return append(translate.AppendPresent(dst, part, key, "filename"), "}}"...), nil
 }

@@ -148,6 +148,14 @@ func (m *messageWriter) message(o translate.Object) error {
 // reasoning keeps the reasoning of the model for a provider that wants it back: the reasoning
 // itself, or else the summary of it.
 func (m *messageWriter) reasoning(o translate.Object) error {
+	if m.opt.SignedReasoning {
+		elements, err := signedReasoning(o)
+		if len(elements) > 0 && m.turn.hasOnlyText() {
+			m.endTurn()
+		}
+		m.turn.addSigned(elements)
+		return err
+	}
 	if !m.opt.ReasoningContent {
 		return nil
 	}

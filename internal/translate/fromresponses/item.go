@@ -40,6 +40,7 @@ type item struct {
 
 	callID, namespace, name []byte      // of a call, quoted; a nil namespace is none
 	input                   inputReader // of a custom call
+	signed                  signed      // of reasoning
 }
 
 // part is a part of an item.
@@ -98,6 +99,9 @@ func (it *item) append(dst []byte) []byte {
 		}
 		dst = append(dst, ']')
 	}
+	if len(it.signed.elements) > 0 {
+		dst = translate.AppendMember(dst, "encrypted_content", translate.WrapReasoning(it.signed.elements))
+	}
 	return append(translate.AppendTextMember(dst, "status", []byte(it.status)), '}')
 }
 
@@ -150,4 +154,14 @@ func (p *part) rest() []byte {
 	rest := p.joins.Rest()
 	p.text = append(p.text, rest...)
 	return rest
+}
+
+// urlCitation returns an annotation with every key that SDKs require.
+func urlCitation(c translate.Citation) []byte {
+	a := []byte(`{"type":"url_citation"`)
+	a = translate.AppendMember(a, "url", c.URL)
+	a = translate.AppendMember(a, "title", c.Title)
+	a = translate.AppendMember(a, "start_index", c.Start)
+	a = translate.AppendMember(a, "end_index", c.End)
+	return append(a, '}')
 }

@@ -12,6 +12,7 @@ type Original struct {
 	repeated []byte                // members of the response object
 	tier     []byte                // service_tier of the request, nil for none
 	logprobs bool                  // the caller asked for them
+	signed   bool                  // reasoning has its signatures
 	tools    map[string]calledTool // those that chat has in another way, by their quoted names in chat
 	dropped  []string
 }
@@ -46,7 +47,7 @@ const fixedFields = `,"background":false,"max_tool_calls":null,"previous_respons
 // original copies from the request what its answer needs.
 func (t *translation) original() *Original {
 	body := t.body
-	o := &Original{logprobs: t.logprobs, tools: t.tools.names.copy(), dropped: t.tools.dropped}
+	o := &Original{logprobs: t.logprobs, signed: t.signed, tools: t.tools.names.copy(), dropped: t.tools.dropped}
 	for _, f := range repeatedFields {
 		value := body.Get(f.key)
 		if f.key == "max_output_tokens" {

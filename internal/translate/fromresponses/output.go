@@ -66,7 +66,7 @@ func (m *messageWriter) outputText(o translate.Object, id []byte) error {
 func (m *messageWriter) addMedia(part translate.Object, id []byte) (err error) {
 	m.media = append(translate.AppendComma(m.media), `{"type":"text","text":"From the result of the call `...)
 	m.media = append(append(m.media, id[1:len(id)-1]...), `:"},`...)
-	m.media, _, err = appendPart(m.media, part, "user")
+	m.media, _, err = m.appendPart(m.media, part, "user")
 	return err
 }
 

@@ -2,199 +2,38 @@ package fromresponses
 
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
 )
 
 // reader reads a provider's chunks, or its whole completion, and gives their content to a builder.
 type reader struct {
-	builder
-	walker walker
-
-	choice int64  // the index of the choice that is the answer, -1 before it began
-	tokens []byte // the log probabilities of the chunk that is being read
-	repeat repeat // what a chunk that repeats the one before has
+	*builder
+	chunks chunks.Reader
 }
 
-func newReader(b builder) reader { return reader{builder: b, choice: -1} }
-
-// repeat is the content whose text is all by which a chunk differs that repeats the one before.
-type repeat struct {
-	kind contentKind
-	call int64 // index of the tool call whose arguments it is
-}
-
-// contentKind is a kind of content in a delta.
-type contentKind uint8
-
-const (
-	noContent contentKind = iota
-	textContent
-	reasoningContent
-	argumentsContent
-)
-
-// walker has the memory of the walks below a delta, which the next chunk uses again.
-type walker struct {
-	members [levels][]jsonscan.Member
-	spans   []jsonscan.Span
-}
-
-// The levels of a walk. One does not disturb those above.
-const (
-	atElement = iota // of a list in the delta
-	atInner          // an object in such an element
-	levels
-)
-
-func (w *walker) walk(level int, object []byte) []jsonscan.Member {
-	w.members[level] = jsonscan.Members(object, w.members[level][:0])
-	return w.members[level]
-}
-
-// list walks an array in a delta.
-func (w *walker) list(array []byte) []jsonscan.Span {
-	w.spans = jsonscan.Elements(array, w.spans[:0])
-	return w.spans
-}
-
-// trim releases the memory of a long chunk.
-func (r *reader) trim() {
-	w := &r.walker
-	for i := range w.members {
-		if cap(w.members[i]) > translate.MaxMembers {
-			w.members[i] = nil
-		}
+func newReader(b *builder) reader {
+	opt := chunks.Options{Stream: b.events.on, Logprobs: b.original.logprobs, Answer: "a response"}
+	if b.original.signed {
+		opt.Details = b.readSigned
 	}
-	if cap(w.spans) > translate.MaxMembers {
-		w.spans = nil
-	}
-	if cap(r.tokens) > translate.MaxScratch {
-		r.tokens = nil
-	}
+	return reader{b, chunks.NewReader(b.call, b, opt)}
 }
 
-// read takes a chunk, or a whole completion. The request was for one choice; others that a provider
-// adds are not the answer.
+// read takes a chunk, or a whole completion.
 func (r *reader) read(chunk *openai.Chunk) *apierror.Error {
-	if chunk.Repeats {
-		r.readRepeated(chunk.Text)
-		return r.checkSize()
-	}
-	r.repeat = repeat{}
-	if r.created == 0 {
-		r.created = chunk.Created
-	}
-	if tier := chunk.ServiceTier; tier != nil && len(tier) <= translate.MaxTier {
-		r.tier = append(r.tier[:0], tier...)
-	}
-	r.begin()
-	for i := range chunk.Choices {
-		c := &chunk.Choices[i]
-		if r.choice < 0 {
-			r.choice = c.Index
+	if !chunk.Repeats {
+		if r.created == 0 {
+			r.created = chunk.Created
 		}
-		if c.Index != r.choice {
-			continue
+		if tier := chunk.ServiceTier; tier != nil && len(tier) <= translate.MaxTier {
+			r.tier = append(r.tier[:0], tier...)
 		}
-		if bad := r.readChoice(c); bad != nil {
-			return bad
-		}
-		if len(chunk.Choices) == 1 && !r.original.logprobs {
-			r.repeat = repeatOf(c, chunk.TextAt)
-		}
+		r.begin()
 	}
-	return r.checkSize()
-}
-
-// repeatOf returns what a chunk has that differs only in the text that begins at textAt: something
-// if the chunk has no content but this text.
-func repeatOf(c *openai.ChunkChoice, textAt int) (r repeat) {
-	for _, more := range [...][]byte{c.Refusal.JSON, c.ReasoningDetails, c.Annotations} {
-		if hasContent(more) {
-			return repeat{}
-		}
-	}
-	for _, v := range [...]struct {
-		kind contentKind
-		openai.ChunkValue
-	}{{textContent, c.Content}, {reasoningContent, c.Reasoning}, {reasoningContent, c.ReasoningContent}} {
-		switch {
-		case v.At == textAt && textAt > 0:
-			r.kind = v.kind
-		case hasContent(v.JSON):
-			return repeat{}
-		}
-	}
-	switch {
-	case len(c.Calls) == 0:
-		return r
-	case len(c.Calls) == 1 && c.Calls[0].Arguments.At == textAt && textAt > 0:
-		return repeat{argumentsContent, c.Calls[0].Index}
-	}
-	return repeat{}
-}
-
-// canRepeat reports whether the next chunk may be read as one that repeats the one before.
-func (r *reader) canRepeat() bool { return r.repeat.kind != noContent }
-
-// readRepeated takes the text of a chunk that repeats the one before.
-func (r *reader) readRepeated(text []byte) {
-	piece, ok := translate.Unquoted(text)
-	switch {
-	case !ok:
-	case r.repeat.kind == textContent:
-		r.text(piece, nil)
-	case r.repeat.kind == reasoningContent:
-		r.reasoning(piece)
-	case r.repeat.kind == argumentsContent:
-		r.arguments(r.repeat.call, piece)
-	}
-}
-
-// readChoice takes the delta or message of a choice, in the order in which a model makes it.
-func (r *reader) readChoice(c *openai.ChunkChoice) *apierror.Error {
-	r.tokens = r.tokens[:0]
-	if r.original.logprobs && len(c.Logprobs) > 0 && c.Logprobs[0] == '{' {
-		r.readLogprobs(c.Logprobs)
-	}
-	if c.Other != nil {
-		return translate.ProviderFailure(r.call, "answered with \""+string(c.Other)+"\", which a response cannot contain")
-	}
-	// Many providers send their reasoning under two names at once.
-	if piece, ok := translate.Unquoted(c.Reasoning.JSON); ok {
-		r.reasoning(piece)
-	} else if piece, ok := translate.Unquoted(c.ReasoningContent.JSON); ok {
-		r.reasoning(piece)
-	} else if isArray(c.ReasoningDetails) {
-		r.readReasoningDetails(c.ReasoningDetails)
-	}
-	if bad := r.readContent(c.Content.JSON); bad != nil {
+	if bad := r.chunks.Read(chunk); bad != nil {
 		return bad
 	}
-	if isArray(c.Annotations) {
-		r.readAnnotations(c.Annotations)
-	}
-	if piece, ok := translate.Unquoted(c.Refusal.JSON); ok {
-		r.refusal(piece)
-	}
-	return r.readCalls(c.Calls)
-}
-
-// readLogprobs collects the log probabilities of a chunk's text in r.tokens. Those of a refusal
-// have no counterpart in a response.
-func (r *reader) readLogprobs(object []byte) {
-	for _, m := range r.walker.walk(atElement, object) {
-		if string(m.DecodedKey(object)) != "content" {
-			continue
-		}
-		list := m.Value(object)
-		for _, span := range r.walker.list(list) {
-			if span.Kind == '{' {
-				r.tokens = translate.AppendToken(r.tokens, span.Value(list), "[]")
-			}
-		}
-		return
-	}
+	return r.checkSize()
 }

@@ -40,6 +40,14 @@ type Options struct {
 	// ToolParts says that tool messages can have images and files, as another translation can take
 	// them. By default these stand in a user message behind the tool messages.
 	ToolParts bool
+
+	// FileURLs says that files may have an https URL instead of their data.
+	FileURLs bool
+
+	// SignedReasoning says that reasoning comes with signatures in reasoning_details, and that the
+	// provider wants it back in this form. Callers who ask for reasoning.encrypted_content keep it
+	// there. By default that is left out.
+	SignedReasoning bool
 }
 
 // translation is one request on its way.
@@ -50,6 +58,7 @@ type translation struct {
 	out      []byte // the chat request so far
 	limit    []byte // the limit of the output that the provider gets, nil for none
 	logprobs bool   // the caller asked for them
+	signed   bool   // the caller asked for reasoning with signatures, and can get it
 }
 
 // Request translates a Responses request that request.ParseResponses accepted. The result is the
@@ -166,8 +175,11 @@ func (t *translation) putLogprobs() error {
 			if span.Kind != '"' {
 				return translate.Invalid(translate.At("include", i), "a string")
 			}
-			if string(span.Value(value)) == `"message.output_text.logprobs"` {
+			switch string(span.Value(value)) {
+			case `"message.output_text.logprobs"`:
 				t.logprobs = true
+			case `"reasoning.encrypted_content"`:
+				t.signed = t.opt.SignedReasoning
 			}
 		}
 	}

@@ -25,8 +25,9 @@ var _ openai.DeltaStream = (*Stream)(nil)
 func NewStream(original *Original, call openai.Call, ids IDs) *Stream {
 	call.IncludeUsage = false
 	s := &Stream{call: call, chat: openai.NewChatStream(call)}
-	s.reader = newReader(newBuilder(&s.call, original, ids))
-	s.reader.events.on = true
+	b := newBuilder(&s.call, original, ids)
+	b.events.on = true
+	s.reader = newReader(b)
 	return s
 }
 
@@ -37,7 +38,7 @@ func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	}
 	chunk, found, bad := s.chat.Read(e)
 	dst = s.read(dst, &chunk, found, bad)
-	if !s.reader.canRepeat() {
+	if !s.reader.chunks.CanRepeat() {
 		s.chat.ReadNextWhole()
 	}
 	return dst
@@ -61,7 +62,7 @@ func (s *Stream) read(dst []byte, chunk *openai.Chunk, found bool, bad *apierror
 	if bad != nil {
 		s.fail(bad)
 	}
-	s.reader.trim()
+	s.reader.chunks.Trim()
 	return s.take()
 }
 

@@ -86,7 +86,7 @@ func (w *chunkWriter) arguments(n int, custom bool, piece []byte) {
 func (w *chunkWriter) finish(e ending) {
 	d := openai.Delta{Finish: e.finish, ServiceTier: e.tier}
 	if e.hasUsage {
-		d.Usage = appendUsage(nil, e.usage)
+		d.Usage = translate.AppendUsage(nil, e.usage)
 	}
 	w.send(d)
 }

@@ -23,28 +23,9 @@ func (e *ending) append(dst []byte) []byte {
 		dst = translate.AppendMember(dst, "service_tier", e.tier)
 	}
 	if e.hasUsage {
-		dst = appendUsage(translate.AppendKey(dst, "usage"), e.usage)
+		dst = translate.AppendUsage(translate.AppendKey(dst, "usage"), e.usage)
 	}
 	return dst
-}
-
-// appendUsage appends the usage of a chat completion; SDKs expect both details with their number.
-// The tokens written to a cache and the cost are added only if the provider reports them.
-func appendUsage(dst []byte, u openai.Usage) []byte {
-	dst = translate.AppendIntMember(append(dst, '{'), "prompt_tokens", u.Prompt)
-	dst = translate.AppendIntMember(dst, "completion_tokens", u.Completion)
-	dst = translate.AppendIntMember(dst, "total_tokens", u.Total)
-	dst = append(dst, `,"prompt_tokens_details":{`...)
-	dst = translate.AppendIntMember(dst, "cached_tokens", u.Cached)
-	if u.CacheWrite > 0 {
-		dst = translate.AppendIntMember(dst, "cache_write_tokens", u.CacheWrite)
-	}
-	dst = append(dst, `},"completion_tokens_details":{`...)
-	dst = append(translate.AppendIntMember(dst, "reasoning_tokens", u.Reasoning), '}')
-	if u.Cost != "" {
-		dst = translate.AppendMember(dst, "cost", []byte(u.Cost))
-	}
-	return append(dst, '}')
 }
 
 // end takes the response that ends the answer, and the type of the event that brought it, nil for a

@@ -1,13 +1,6 @@
 package toresponses
 
-import (
-	"bytes"
-	"slices"
-	"strconv"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate"
-)
+import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
 // fields is the table of the fields of a chat request: OpenAI's, those that OpenRouter adds, and
 // sampling fields that many chat servers know. A test holds docs/responses.md to it.
@@ -75,9 +68,8 @@ var fields = translate.Fields{
 	"web_search_options":     translate.Refused,
 }
 
-// neutral are the values of refused fields that ask for nothing: many clients send every setting
-// they have. Such fields are dropped.
-var neutral = map[string][]string{
+// neutral are the values of refused fields that ask for nothing.
+var neutral = translate.Neutral{
 	"frequency_penalty":  {"0"},
 	"functions":          {"[]"},
 	"logit_bias":         {"{}"},
@@ -91,20 +83,4 @@ var neutral = map[string][]string{
 	"top_a":              {"0"},
 	"top_k":              {"0", "-1"},
 	"transforms":         {"[]"},
-}
-
-// maxNeutral bounds the text that is compared with neutral values.
-const maxNeutral = 64
-
-// isNeutral reports whether a refused field has a value that asks for nothing.
-func isNeutral(key string, value []byte) bool {
-	if len(value) > maxNeutral {
-		return false
-	}
-	if n, ok := jsonscan.Int(value); ok {
-		value = strconv.AppendInt(nil, n, 10)
-	} else {
-		value = bytes.Join(bytes.Fields(value), nil) // none of them has a space
-	}
-	return slices.Contains(neutral[key], string(value))
 }

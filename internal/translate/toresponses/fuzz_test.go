@@ -23,15 +23,15 @@ func FuzzStream(f *testing.F) {
 func checkStream(t *testing.T, wire string, sizes []byte, second bool) {
 	original := plainOriginal(t)
 	out, err := stream(original, wire, second, true)
-	g, bad := checkChunks(out)
+	g, bad := translatetest.CheckChunks(out)
 	if bad != nil {
 		t.Fatalf("%v\nin %s", bad, out)
 	}
-	if (g.over == "error") != (err != nil) {
-		t.Fatalf("%s, error %v", g.over, err)
+	if (g.Over == "error") != (err != nil) {
+		t.Fatalf("%s, error %v", g.Over, err)
 	}
 	if err == nil && !strings.Contains(wire, "completed") && !strings.Contains(wire, "complete") && !strings.Contains(wire, `\u`) {
-		t.Fatalf("%s of a stream without an end", g.over)
+		t.Fatalf("%s of a stream without an end", g.Over)
 	}
 	split := newStream(original, second, true)
 	if again, _ := translatetest.Drive(split, &translatetest.Pieces{Text: []byte(wire), Sizes: sizes}); again != out {

@@ -34,7 +34,7 @@ func checkGolden(t *testing.T, g *translatetest.Golden) {
 	if wire := g.File("stream.txt"); wire != "" {
 		out, _ := stream(r.original, wire, second, r.req.IncludeUsage)
 		g.Want("chunks.txt", out)
-		if _, err := checkChunks(out); err != nil {
+		if _, err := translatetest.CheckChunks(out); err != nil {
 			t.Error(err)
 		}
 	}

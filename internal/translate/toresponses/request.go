@@ -48,7 +48,7 @@ type translation struct {
 // result refers to b.
 func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, original *Original, err error) {
 	t := translation{body: translate.Body(b)}
-	if err := fields.Check(t.body, isNeutral); err != nil {
+	if err := fields.Check(t.body, neutral.Has); err != nil {
 		return nil, nil, err
 	}
 	t.out = make([]byte, 0, len(b.Data())+len(b.Data())/8+512)
@@ -88,24 +88,11 @@ func (t *translation) limit(maxOutput int64) error {
 		t.out = translate.AppendIntMember(t.out, "max_output_tokens", maxOutput)
 		return nil
 	}
-	value, n, err := t.body.Int("max_completion_tokens", 1)
-	if err != nil {
-		return err
-	}
-	older, m, err := t.body.Int("max_tokens", 1)
-	switch {
-	case err != nil:
-		return err
-	case value == nil:
-		value = older
-	case older != nil && m != n:
-		return apierror.New(apierror.InvalidValue, `"max_completion_tokens" and "max_tokens" must be equal if both are given`).
-			WithParam("max_tokens")
-	}
+	value, _, err := translate.OutputLimit(t.body)
 	if value != nil {
 		t.out = translate.AppendMember(t.out, "max_output_tokens", value)
 	}
-	return nil
+	return err
 }
 
 // reasoning maps reasoning_effort, include_reasoning and OpenRouter's object reasoning. Its effort

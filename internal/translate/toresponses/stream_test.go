@@ -72,8 +72,8 @@ func TestAChatStreamEndsOnce(t *testing.T) {
 			more, _ := s.Close(nil, failure)
 			out += string(more) + feedEvents(s, textDelta("late"))
 		}
-		if g, err := checkChunks(out); err != nil || (g.over == "done") != (name == "whole") {
-			t.Errorf("%s: %s, %v in %s", name, g.over, err, out)
+		if g, err := translatetest.CheckChunks(out); err != nil || (g.Over == "done") != (name == "whole") {
+			t.Errorf("%s: %s, %v in %s", name, g.Over, err, out)
 		}
 		if !s.Done() {
 			t.Errorf("%s: expects more", name)
@@ -130,8 +130,8 @@ func TestAResponseWithoutBoundsFails(t *testing.T) {
 		if e := translatetest.MustFail(t, err); e.Code != apierror.UpstreamError || !strings.Contains(e.Message, "too many") {
 			t.Errorf("%s: %v", name, e)
 		}
-		if g, err := checkChunks(out); err != nil || g.over != "error" {
-			t.Errorf("%s: %s, %v", name, g.over, err)
+		if g, err := translatetest.CheckChunks(out); err != nil || g.Over != "error" {
+			t.Errorf("%s: %s, %v", name, g.Over, err)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestEventsAddUpToTheWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := checkChunks(out)
+		g, err := translatetest.CheckChunks(out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestEventsAddUpToTheWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want, got := contentOf(t, whole), g.content(); got != want {
+		if want, got := translatetest.ReadCompletion(t, whole).String(), g.String(); got != want {
 			t.Errorf("%s: in events %s\nwhole %s", name, got, want)
 		}
 	}
@@ -212,14 +212,14 @@ func TestHalfACharacterIsReplacedAtTheEnd(t *testing.T) {
 func TestAnIndexThatIsNoneIsAbsent(t *testing.T) {
 	out, err := stream(plainOriginal(t), event("output_text.delta", `"output_index":-1,"content_index":"x","delta":"a"`)+
 		event("output_text.delta", `"output_index":1.5,"delta":"b"`)+ends, false, false)
-	if g, bad := checkChunks(out); err != nil || bad != nil || g.message.content != "ab" {
+	if g, bad := translatetest.CheckChunks(out); err != nil || bad != nil || g.Content != "ab" {
 		t.Errorf("%v, %v: %s", err, bad, out)
 	}
 }
 
 func TestANullMemberIsAbsent(t *testing.T) {
 	out, err := stream(plainOriginal(t), event("output_text.delta", `"output_index":0,"response":null,"delta":"a"`)+ends, false, false)
-	if g, bad := checkChunks(out); err != nil || bad != nil || g.message.content != "a" {
+	if g, bad := translatetest.CheckChunks(out); err != nil || bad != nil || g.Content != "a" {
 		t.Errorf("%v, %v: %s", err, bad, out)
 	}
 }
@@ -227,7 +227,7 @@ func TestANullMemberIsAbsent(t *testing.T) {
 func TestTheDoneEventHasTheInputOfACustomTool(t *testing.T) {
 	out, err := stream(plainOriginal(t), event("output_item.added", `"output_index":0,"item":{"type":"custom_tool_call","call_id":"c","name":"f","input":""}`)+
 		event("custom_tool_call_input.done", `"output_index":0,"input":"select 1"`)+ends, false, false)
-	if g, bad := checkChunks(out); err != nil || bad != nil || len(g.calls) != 1 || g.calls[0]["arguments"] != "select 1" {
+	if g, bad := translatetest.CheckChunks(out); err != nil || bad != nil || len(g.Calls) != 1 || g.Calls[0]["arguments"] != "select 1" {
 		t.Errorf("%v, %v: %s", err, bad, out)
 	}
 }

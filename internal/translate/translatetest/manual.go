@@ -3,17 +3,18 @@ package translatetest
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// CheckManual checks that a section of a page of docs has a row for each field of a table and no
+// CheckManual checks that a section of a page in docs has a row for each field of a table and no
 // other: | `field`, … | disposition | … |.
 func CheckManual(t *testing.T, page, section string, fields map[string]translate.Disposition) {
 	t.Helper()
-	manual, err := os.ReadFile("../../../docs/" + page)
+	manual, err := os.ReadFile(filepath.Join("../../../docs", page))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,13 +54,19 @@ const caddyfile = `{
 		provider chatonly {
 			base_url %[4]s/v1
 			api_key {env.SDK_FAKE_KEY}
-			models echo tools no-stream
+			models echo tools no-stream reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
 			responses translate
+		}
+		provider anthropic {
+			dialect anthropic
+			base_url %[4]s
+			api_key {env.SDK_FAKE_KEY}
+			models echo tools reasoning length stop-sequence refusal pause-turn too-long overloaded cut-clean err-401 first-1-after-0-err-429
 		}
 		provider responsesonly {
 			base_url %[4]s/responses-only/v1
 			api_key {env.SDK_FAKE_KEY}
-			models echo tools no-stream
+			models echo tools no-stream reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
 			chat translate
 		}
 		provider rt {

@@ -1,6 +1,7 @@
-// Command run drives a built gateway with the official SDKs of OpenAI and OpenRouter.
+// Command run drives a built gateway with the official SDKs of OpenAI, OpenRouter and Anthropic.
 //
-//	go run ./tests/sdk/run -caddy ./caddy -fake FAKEPROVIDER -python PYTHON -node DIR -go TESTBINARY [-only REGEXP] [-results FILE]
+//	go run ./tests/sdk/run -caddy ./caddy -fake FAKEPROVIDER -python PYTHON -python-anthropic1 DIR -node DIR
+//		-go TESTBINARY -go-anthropic TESTBINARY -go-anthropic1 TESTBINARY [-only REGEXP] [-results FILE]
 //
 // It starts the fake provider and the gateway, on free ports of the loopback and with their data in
 // a temporary folder. It runs each suite against the built-in test provider and against the fake
@@ -23,6 +24,9 @@ func main() {
 	flag.StringVar(&p.python, "python", "", "a Python that has tests/sdk/python/requirements.txt")
 	flag.StringVar(&p.node, "node", "", "a folder with the packages of tests/sdk/node")
 	flag.StringVar(&p.goTest, "go", "", "the test binary of tests/sdk/go")
+	flag.StringVar(&p.pythonAnthropic1, "python-anthropic1", "", "a folder with the package of tests/sdk/python/anthropic-1.txt")
+	flag.StringVar(&p.goAnthropic, "go-anthropic", "", "the test binary of tests/sdk/go/anthropic")
+	flag.StringVar(&p.goAnthropic1, "go-anthropic1", "", "the same, built with the tag anthropic1")
 	flag.StringVar(&p.sources, "sources", "tests/sdk", "the folder of the suites")
 	process.Main("sdk", "suites", func(ctx context.Context, o process.Options) (bool, error) { return run(ctx, p, o) })
 }

@@ -17,12 +17,13 @@ const suiteTimeout = 4 * time.Minute
 
 // peers are the programs and folders from outside. Empty means not there.
 type peers struct {
-	caddy, fake, python, node, goTest, sources string
+	caddy, fake, python, node, goTest, sources  string
+	pythonAnthropic1, goAnthropic, goAnthropic1 string
 }
 
 type suite struct {
 	name    string
-	target  string // provider: "test", "fake", or "chatonly" or "responsesonly", where calls of the other API are translated; or refusalsTarget
+	target  string // provider: "test", "fake", or "chatonly" or "responsesonly", where calls of other APIs are translated; directTarget; or refusalsTarget
 	https   bool
 	missing string // why it cannot run
 	dir     string
@@ -85,7 +86,7 @@ func suites(p peers) []suite {
 	}
 	https := python("https_run.py")
 	https.name, https.target, https.https = "python-https-http2/test", "test", true
-	return append(all, https)
+	return append(append(all, https), anthropicSuites(p, python, node)...)
 }
 
 // run shows the output of a suite only if something failed.

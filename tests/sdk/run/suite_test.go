@@ -56,7 +56,14 @@ func TestEverySDKMeetsEveryProviderAndEveryRefusal(t *testing.T) {
 		}
 	}
 	for name, n := range seen {
-		if n != 5 {
+		want := 5
+		if strings.HasPrefix(name, "anthropic-") {
+			want = 2 // an older major, or the newest
+			if n > want {
+				want = 4
+			}
+		}
+		if n != want {
 			t.Errorf("%s runs %d times", name, n)
 		}
 	}

@@ -1,0 +1,145 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/secret"
+)
+
+// anthropicBaseURL is the default of dialect anthropic.
+const anthropicBaseURL = "https://api.anthropic.com/v1"
+
+// accounts resolves the accounts of providers.
+type accounts struct {
+	logger  *zap.Logger
+	secrets []string
+	files   []*secret.File // of secrets that change
+}
+
+// of returns the endpoints of a provider. It is empty for an optional provider without secrets.
+func (a *accounts) of(p *Provider) (endpoints []provider.EndpointConfig, err error) {
+	configured := p.Endpoints
+	if len(configured) == 0 {
+		configured = []Endpoint{{}}
+	}
+	for _, e := range configured {
+		account := e.Account.over(p.Account)
+		if account.BaseURL == "" && p.Dialect == provider.Anthropic {
+			account.BaseURL = anthropicBaseURL
+		}
+		made, err := a.endpoint(fmt.Sprintf("provider %q", p.Name), account)
+		switch {
+		case errors.Is(err, secret.ErrUnset) && p.Optional && e.Name == "":
+			a.logger.Info("an optional provider is left out: its api_key is not set", zap.String("provider", p.Name), zap.Error(err))
+			continue
+		case errors.Is(err, secret.ErrUnset) && p.Optional:
+			a.logger.Info("an endpoint of an optional provider is left out: its api_key is not set",
+				zap.String("provider", p.Name), zap.String("endpoint", e.Name), zap.Error(err))
+			continue
+		case err != nil && e.Name != "":
+			return nil, fmt.Errorf("endpoint %q: %w", e.Name, err)
+		case err != nil:
+			return nil, err
+		}
+		made.Name = e.Name
+		endpoints = append(endpoints, made)
+	}
+	return endpoints, nil
+}
+
+func (a *accounts) endpoint(owner string, account Account) (e provider.EndpointConfig, err error) {
+	if account.BaseURL == "" {
+		return e, errors.New("base_url is missing")
+	}
+	e.BaseURL = account.BaseURL
+	if account.APIKey != "" {
+		key, err := secret.Parse(account.APIKey)
+		if err != nil {
+			return e, err
+		}
+		if err := key.Check(provider.ValidCredential); err != nil {
+			return e, err
+		}
+		a.know(key, owner)
+		e.Credential = key.Value
+	}
+	for _, name := range slices.Sorted(maps.Keys(account.Header)) {
+		value, err := secret.Expand(account.Header[name])
+		if err != nil {
+			return e, fmt.Errorf("header %s: %w", name, err)
+		}
+		if err := value.Check(provider.ValidFieldValue); err != nil {
+			return e, fmt.Errorf("header %s: %w", name, err)
+		}
+		if !value.Literal() || namesSecret(name) {
+			a.know(value, owner+" header "+name)
+		}
+		e.Header = append(e.Header, provider.HeaderField{Name: name, Value: value.Value})
+	}
+	for name, value := range account.Query {
+		if strings.ContainsAny(value, "{}") {
+			return e, fmt.Errorf("query %s: a placeholder is not possible: a secret belongs in a header, because addresses are logged", name)
+		}
+		if e.Query == nil {
+			e.Query = url.Values{}
+		}
+		e.Query.Set(name, value)
+	}
+	return e, nil
+}
+
+// know notes a secret that is sent to a provider.
+func (a *accounts) know(text *secret.Text, owner string) {
+	if text.Literal() {
+		warnOfLiteral(a.logger, owner)
+	}
+	if f := text.File(); f != nil {
+		a.files = append(a.files, f)
+	} else {
+		a.secrets = append(a.secrets, text.Secret())
+	}
+}
+
+// namesSecret reports whether a header field of this name has a credential.
+func namesSecret(name string) bool {
+	return slices.ContainsFunc(strings.Split(strings.ToLower(name), "-"), func(word string) bool {
+		switch word {
+		case "auth", "authorization", "key", "apikey", "token", "secret", "password", "cookie", "credential", "credentials":
+			return true
+		}
+		return false
+	})
+}
+
+// over returns the account with its gaps filled from another one.
+func (a Account) over(other Account) Account {
+	if a.BaseURL == "" {
+		a.BaseURL = other.BaseURL
+	}
+	if a.APIKey == "" {
+		a.APIKey = other.APIKey
+	}
+	a.Header, a.Query = united(a.Header, other.Header, strings.EqualFold), united(a.Query, other.Query, func(a, b string) bool { return a == b })
+	return a
+}
+
+// united returns the own members, and those of the other map that have no equal name.
+func united(own, other map[string]string, equal func(a, b string) bool) map[string]string {
+	all := maps.Clone(other)
+	maps.DeleteFunc(all, func(name, _ string) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(own)), func(n string) bool { return equal(n, name) })
+	})
+	if all == nil {
+		return own
+	}
+	maps.Copy(all, own)
+	return all
+}

@@ -1,0 +1,267 @@
+package modelcall
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+const say = `{"model":"acme/m","max_tokens":100,"messages":[{"role":"user","content":"hello"}]}`
+
+const said = `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn",` +
+	`"usage":{"input_tokens":10,"cache_read_input_tokens":20,"output_tokens":5}}`
+
+// claude makes the rig's provider one that has the Messages API. It keeps what it was sent.
+type claude struct {
+	answer       string
+	status       int
+	media        string
+	path, sent   string
+	header       http.Header
+	calls        int
+	nativeOpenAI bool // of dialect openai, with only chat
+}
+
+func (c *claude) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	c.path, c.sent, c.header = r.URL.RequestURI(), string(body), r.Header
+	c.calls++
+	if c.status == 0 {
+		c.status = 200
+	}
+	resp, err := answering(c.status, c.answer)(r)
+	resp.Header.Set("Content-Type", c.media)
+	return resp, err
+}
+
+func (c *claude) rig(t testing.TB, change ...func(*rig)) *rig {
+	t.Helper()
+	r := newRig(t, c, change...)
+	r.models.provider = newProvider(t, c, func(p *provider.Config) {
+		if !c.nativeOpenAI {
+			p.Dialect = provider.Anthropic
+		}
+	})
+	return r
+}
+
+// ask opens a request as Anthropic's SDKs send it.
+func (r *rig) ask(t testing.TB, body string, header ...string) (*Request, *httptest.ResponseRecorder) {
+	t.Helper()
+	req, w := post(strings.NewReader(body), int64(len(body))), httptest.NewRecorder()
+	req.Header.Set("Anthropic-Version", "2023-06-01")
+	for i := 0; i < len(header); i += 2 {
+		if req.Header.Del(header[i]); header[i+1] != "" {
+			req.Header.Set(header[i], header[i+1])
+		}
+	}
+	return r.request(t, w, req), w
+}
+
+func TestTheVersionOfAMessagesCall(t *testing.T) {
+	for _, c := range []struct {
+		version string
+		openai  bool
+		code    apierror.Code
+		text    string
+	}{
+		{"2023-06-01", false, "", ""},
+		{"2026-10-21", false, "", ""},
+		{"2031-01-01", false, "", ""}, // the provider knows what it means
+		{"", false, apierror.MissingParameter, "anthropic-version: header is required"},
+		{"", true, apierror.MissingParameter, "anthropic-version: header is required"},
+		{"2031-01-01", true, apierror.UnsupportedParameter, `anthropic-version "2031-01-01" is not known here`},
+	} {
+		acme := &claude{answer: said, nativeOpenAI: c.openai}
+		q, _ := acme.rig(t).ask(t, say, "Anthropic-Version", c.version)
+		err := q.Serve(Messages, openaiAPI{})
+		if c.code != "" {
+			if wantRefusal(t, err, c.code, c.text); acme.calls != 0 || apierror.From(err).Param != "anthropic-version" {
+				t.Errorf("%q: %d calls, %v", c.version, acme.calls, err)
+			}
+		} else if err != nil || acme.header.Get("Anthropic-Version") != c.version {
+			t.Errorf("%q: %v, sent %v", c.version, err, acme.header)
+		}
+		q.Finish()
+	}
+}
+
+func TestTheOutputOfAMessageIsCapped(t *testing.T) {
+	capped := func(clamp bool) func(*rig) { return limited(&KeyLimits{Caps: Caps{Output: 50, Clamp: clamp}}) }
+	thinking := strings.Replace(say, `"messages"`, `"thinking":{"type":"enabled","budget_tokens":60},"messages"`, 1)
+	for _, c := range []struct {
+		name, body string
+		change     func(*rig)
+		sent       string
+		param      string // of the refusal
+	}{
+		{"refused", say, capped(false), "", "max_tokens"},
+		{"clamped", say, capped(true), `"max_tokens":50`, ""},
+		{"thoughts that do not fit", thinking, capped(true), "", "thinking.budget_tokens"},
+		{"nothing asked for", strings.Replace(say, "100", "0", 1), capped(true), `"max_tokens":0`, ""},
+		{"nothing asked for, under a budget", strings.Replace(say, "100", "0", 1), limited(budget(t, "1usd/day")), `"max_tokens":0`, ""},
+	} {
+		acme := &claude{answer: said}
+		q, _ := acme.rig(t, c.change).ask(t, c.body)
+		err := q.Serve(Messages, openaiAPI{})
+		if c.param != "" {
+			if e := apierror.From(err); err == nil || e.Code != apierror.InvalidValue || e.Param != c.param {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		} else if err != nil || !strings.Contains(acme.sent, c.sent) {
+			t.Errorf("%s: %v, sent %s", c.name, err, acme.sent)
+		}
+		q.Finish()
+	}
+}
+
+func TestAMessageIsChargedByItsUsage(t *testing.T) {
+	acme := &claude{answer: said}
+	r := acme.rig(t, limited(budget(t, "1usd/day")))
+	q, _ := r.ask(t, say)
+	if err := q.Serve(Messages, openaiAPI{}); err != nil {
+		t.Fatal(err)
+	}
+	q.Finish()
+	if row := r.rows(t)[0]; row.PromptTokens != 30 || row.CachedTokens != 20 || row.CompletionTokens != 5 || r.balance(t).Spent != 35_000 {
+		t.Errorf("%+v, %+v", row, r.balance(t))
+	}
+}
+
+// The prompt is known from the first event, and what was cached of it: an answer that is cut does not
+// make it dearer.
+func TestACutMessageIsChargedByItsFirstUsage(t *testing.T) {
+	acme := &claude{media: "text/event-stream", answer: `event: message_start
+data: {"type":"message_start","message":{"id":"msg_1","model":"m","content":[],"usage":{"input_tokens":3,"cache_read_input_tokens":2,"output_tokens":1}}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}
+
+`}
+	r := acme.rig(t, limited(budget(t, "1usd/day")))
+	q, w := r.ask(t, strings.Replace(say, "{", `{"stream":true,`, 1))
+	if err := q.Serve(Messages, openaiAPI{}); err != nil {
+		t.Fatal(err)
+	}
+	q.Finish()
+	if text := w.Body.String(); !strings.Contains(text, "event: error\n") || !strings.Contains(text, `"request_id":"req_1"`) || strings.Contains(text, "message_stop") {
+		t.Error(text)
+	}
+	if row := r.rows(t)[0]; row.PromptTokens != 5 || row.CachedTokens != 2 || row.CompletionTokens != 1 || row.Code != "upstream_error" {
+		t.Errorf("%+v", row)
+	}
+}
+
+func TestAMessageMayNotUseTheProvidersAccount(t *testing.T) {
+	with := func(fields string) string { return strings.Replace(say, "{", "{"+fields+",", 1) }
+	for body, code := range map[string]apierror.Code{
+		with(`"tools":[{"type":"web_search_20250305","name":"web_search"}]`):                                   apierror.InsufficientScope,
+		with(`"mcp_servers":[{"type":"url","url":"https://x","name":"x"}]`):                                    apierror.InsufficientScope,
+		with(`"container":"container_1"`):                                                                      apierror.InsufficientScope,
+		strings.Replace(say, `"hello"`, `[{"type":"image","source":{"type":"file","file_id":"file_1"}}]`, 1):   apierror.InvalidValue,
+		with(`"tools":[{"type":"bash_20250124","name":"bash"},{"name":"f","input_schema":{"type":"object"}}]`): "",
+	} {
+		acme := &claude{answer: said}
+		q, _ := acme.rig(t).ask(t, body)
+		if err := q.Serve(Messages, openaiAPI{}); code != "" {
+			if wantRefusal(t, err, code, ""); acme.calls != 0 {
+				t.Errorf("%s was sent", body)
+			}
+		} else if err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+		q.Finish()
+	}
+}
+
+// The container of one tenant is no other tenant's.
+func TestAContainerBelongsToItsTenant(t *testing.T) {
+	acme := &claude{answer: strings.Replace(said, "{", `{"container":{"id":"container_1","expires_at":"x"},`, 1)}
+	r := acme.rig(t)
+	r.key.HostedTools = true
+	again := strings.Replace(say, "{", `{"container":"container_1",`, 1)
+	for _, c := range []struct{ tenant, body, code string }{
+		{keys.DefaultTenant, say, ""}, {keys.DefaultTenant, again, ""}, {"other", again, string(apierror.InvalidValue)},
+	} {
+		r.key.Tenant = c.tenant
+		q, _ := r.ask(t, c.body)
+		err := q.Serve(Messages, openaiAPI{})
+		if (err != nil) != (c.code != "") || err != nil && string(apierror.From(err).Code) != c.code {
+			t.Errorf("%s: %v", c.tenant, err)
+		}
+		q.Finish()
+	}
+}
+
+// Claude Code matches the words of Anthropic's refusals.
+func TestTheProvidersWordsReachACallerOfMessages(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		acme := &claude{status: 400, media: "application/json", answer: `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 5 > 4 ` + secret + `"}}`}
+		body := say
+		if stream {
+			body = strings.Replace(say, "{", `{"stream":true,`, 1)
+		}
+		q, _ := acme.rig(t).ask(t, body)
+		e := apierror.From(q.Serve(Messages, openaiAPI{}))
+		if e.Code != apierror.ContextLengthExceeded || e.Own == nil || !strings.HasPrefix(e.Own.Message, "prompt is too long: 5 > 4 ") || strings.Contains(e.Own.Message, secret) {
+			t.Errorf("%+v", e)
+		}
+		q.Finish()
+	}
+}
+
+func TestTokensAreCounted(t *testing.T) {
+	count := `{"model":"acme/m","messages":[{"role":"user","content":"` + strings.Repeat("word ", 80) + `"}]}`
+	for _, c := range []struct {
+		openai bool
+		want   string
+		calls  int
+	}{
+		{false, `{"input_tokens":11,"new":1}`, 1},
+		{true, `{"input_tokens":115}`, 0}, // a token for four bytes
+	} {
+		acme := &claude{answer: `{"input_tokens":11,"new":1}`, nativeOpenAI: c.openai}
+		spent := budget(t, "1usd/day")
+		rate, err := limits.ParseRate("2/min")
+		if err != nil {
+			t.Fatal(err)
+		}
+		spent.Subjects[0].Rates = []limits.Rate{rate}
+		r := acme.rig(t, limited(spent))
+		for range 2 {
+			q, w := r.ask(t, count)
+			if err := q.CountTokens(openaiAPI{}); err != nil || w.Body.String() != c.want || w.Header().Get("X-Test-Remaining") == "" {
+				t.Errorf("%v, %s %v, want %s", err, w.Body, w.Header(), c.want)
+			}
+			q.Finish()
+		}
+		if acme.calls != 2*c.calls || c.calls > 0 && (acme.path != "/v1/messages/count_tokens" || !strings.Contains(acme.sent, `"model":"m"`)) {
+			t.Errorf("%d calls, the last to %s: %s", acme.calls, acme.path, acme.sent)
+		}
+		if row := r.rows(t)[0]; row.PromptTokens != 0 || row.CostNano != 0 || row.UsageSource != "none" || row.Model != "acme/m" || row.Status != 200 || r.balance(t).Spent != 0 {
+			t.Errorf("%+v, %+v", row, r.balance(t))
+		}
+		q, _ := r.ask(t, count)
+		wantRefusal(t, q.CountTokens(openaiAPI{}), apierror.RateLimitExceeded, "is used up")
+		q.Finish()
+	}
+}
+
+func TestACountThatIsNoneIsRefused(t *testing.T) {
+	for _, answer := range []string{`{}`, `{"input_tokens":"1"}`, `<html>`} {
+		acme := &claude{answer: answer}
+		q, _ := acme.rig(t).ask(t, say)
+		wantRefusal(t, q.CountTokens(openaiAPI{}), apierror.UpstreamError, "no count of tokens")
+		q.Finish()
+	}
+}

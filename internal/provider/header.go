@@ -1,0 +1,71 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// HeaderField is a field of the header of every request to an endpoint.
+type HeaderField struct {
+	Name  string
+	Value func() string // at present
+}
+
+// transportFields are those that belong to the connection (RFC 9110, 7.6.1) or that the gateway sets
+// itself.
+var transportFields = []string{
+	"Accept", "Accept-Encoding", "Connection", "Expect", "Host", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+}
+
+// listField is a field of which the configured and a call's own values are sent together: the beta
+// features of the Messages API.
+const listField = "Anthropic-Beta"
+
+// checkFields refuses fields that cannot be sent. Their names become canonical.
+func checkFields(fields []HeaderField, dialect Dialect, authorized bool) ([]HeaderField, error) {
+	credential := http.Header{}
+	if authorized {
+		dialect.Authorize(credential, "")
+	}
+	var checked []HeaderField
+	for _, f := range fields {
+		name := http.CanonicalHeaderKey(f.Name)
+		switch {
+		case !httpguts.ValidHeaderFieldName(f.Name):
+			return nil, fmt.Errorf("header %q: this is not the name of a header field", f.Name)
+		case slices.Contains(transportFields, name) || strings.HasPrefix(name, "Content-") || strings.HasPrefix(name, "Proxy-"):
+			return nil, fmt.Errorf("header %s: the gateway sets it itself, or it belongs to the connection", f.Name)
+		case credential[name] != nil:
+			return nil, fmt.Errorf("header %s: api_key sets it; give only one of them", f.Name)
+		case slices.ContainsFunc(checked, func(other HeaderField) bool { return other.Name == name }):
+			return nil, fmt.Errorf("header %s is given twice; join its values with a comma", f.Name)
+		}
+		if err := ValidFieldValue(f.Value()); err != nil {
+			return nil, fmt.Errorf("header %s: %w", f.Name, err)
+		}
+		checked = append(checked, HeaderField{name, f.Value})
+	}
+	return checked, nil
+}
+
+// ValidFieldValue returns an error, which does not show the value, if no header field can carry it.
+func ValidFieldValue(value string) error {
+	if value != strings.TrimSpace(value) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return errors.New("the value has characters that no header field can carry, such as a line end")
+	}
+	return nil
+}
+
+// ValidCredential returns an error, which does not show the credential, if no Authorization header can
+// carry it.
+func ValidCredential(credential string) error {
+	if strings.ContainsFunc(credential, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errors.New("api_key has characters that no Authorization header can carry, such as a line end")
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package translate
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+// OutputLimit returns the limit of the output that a chat request has, as written and as a number:
+// max_completion_tokens, or its older name max_tokens. It is nil and 0 if the request has none.
+func OutputLimit(body Object) (value []byte, n int64, err error) {
+	value, n, err = body.Int("max_completion_tokens", 1)
+	if err != nil {
+		return nil, 0, err
+	}
+	older, m, err := body.Int("max_tokens", 1)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case value == nil:
+		return older, m, nil
+	case older != nil && m != n:
+		return nil, 0, apierror.New(apierror.InvalidValue, `"max_completion_tokens" and "max_tokens" must be equal if both are given`).
+			WithParam("max_tokens")
+	}
+	return value, n, nil
+}
+
+// AppendUsage appends the usage of a chat completion; SDKs expect both details with their number.
+// The tokens written to a cache and the cost are added only if the provider reports them.
+func AppendUsage(dst []byte, u openai.Usage) []byte {
+	dst = AppendIntMember(append(dst, '{'), "prompt_tokens", u.Prompt)
+	dst = AppendIntMember(dst, "completion_tokens", u.Completion)
+	dst = AppendIntMember(dst, "total_tokens", u.Total)
+	dst = append(dst, `,"prompt_tokens_details":{`...)
+	dst = AppendIntMember(dst, "cached_tokens", u.Cached)
+	if u.CacheWrite > 0 {
+		dst = AppendIntMember(dst, "cache_write_tokens", u.CacheWrite)
+	}
+	if u.CacheWrite > 0 && u.CacheSplit {
+		dst = append(dst, `,"cache_creation_token_details":{`...)
+		dst = AppendIntMember(dst, "ephemeral_5m_input_tokens", u.CacheWrite-u.CacheWriteHour)
+		dst = append(AppendIntMember(dst, "ephemeral_1h_input_tokens", u.CacheWriteHour), '}')
+	}
+	dst = append(dst, `},"completion_tokens_details":{`...)
+	dst = append(AppendIntMember(dst, "reasoning_tokens", u.Reasoning), '}')
+	if u.Cost != "" {
+		dst = AppendMember(dst, "cost", []byte(u.Cost))
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,46 @@
+package tests
+
+import (
+	"strings"
+	"testing"
+)
+
+// Caddy's access log shows X-Api-Key, with which Anthropic's SDKs send their key. The load says so,
+// unless the log has the filter of the documentation.
+func TestKeysInAnAccessLogAreWarnedOf(t *testing.T) {
+	const filter = "format filter {\nrequest>headers>X-Api-Key delete\n}\n"
+	log := func(options string) string { return "log {\noutput gatehouse_test\n" + options + "}\n" }
+	for _, c := range []struct {
+		name, site, global string
+		warned, shown      bool
+	}{
+		{"no log", "gatehouse", "", false, false},
+		{"a log", log("format json\n") + "gatehouse", "", true, true},
+		{"the default log", "log\ngatehouse", "", true, true},
+		{"a filter", log(filter) + "gatehouse", "", false, false},
+		{"a filter of all headers", log("format filter {\nrequest>headers delete\n}\n") + "gatehouse", "", false, false},
+		{"a filter of another header", log("format filter {\nrequest>headers>X-Key delete\n}\n") + "gatehouse", "", true, true},
+		{"a filter in another spelling", log("format filter {\nrequest>headers>x-api-key delete\n}\n") + "gatehouse", "", true, true},
+		{"a filter around it", log("format append {\nwrap filter {\nrequest>headers>X-Api-Key delete\n}\nhost x\n}\n") + "gatehouse", "", false, false},
+		{"no handler of ours", log("format json\n") + "respond ok", "", false, true},
+		{"one endpoint", log("format json\n") + "handle /v1/* {\ngatehouse_messages\n}", "", true, true},
+		{"a guarded backend", log("format json\n") + "route {\ngatehouse_auth\nrespond ok\n}", "", true, true},
+		{"a second log without the filter", log(filter) + "gatehouse", "log all {\noutput gatehouse_test\ninclude http.log.access\n}\n", true, true},
+		{"a second log of other things", log(filter) + "gatehouse", "log admin {\noutput gatehouse_test\ninclude admin\n}\n", false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := start(t, setup{site: c.site, global: c.global})
+			r := h.request("/v1/messages", "", `{}`)
+			r.Header.Set("X-Api-Key", "gk-in-the-log-0123456789")
+			r.Header.Set("Anthropic-Version", "2023-06-01")
+			_ = h.send(r)
+			h.stop()
+			if warned := len(h.logLines("stand in the access log")) > 0; warned != c.warned {
+				t.Errorf("warned: %v", warned)
+			}
+			if shown := strings.Contains(logs.text(), "gk-in-the-log"); shown != c.shown {
+				t.Errorf("shown: %v", shown)
+			}
+		})
+	}
+}

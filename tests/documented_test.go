@@ -1,0 +1,74 @@
+package tests
+
+import (
+	"go/ast"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestEachPackageHasOneFrontPage(t *testing.T) {
+	pages := map[string][]string{}
+	for _, file := range goFiles(t) {
+		dir := filepath.Dir(file.path)
+		if _, ok := pages[dir]; !ok {
+			pages[dir] = nil
+		}
+		if file.ast.Doc != nil && !strings.HasSuffix(file.ast.Name.Name, "_test") {
+			pages[dir] = append(pages[dir], file.path)
+			text := file.ast.Doc.Text()
+			if name := file.ast.Name.Name; name != "main" && !strings.HasPrefix(text, "Package "+name+" ") {
+				t.Errorf("%s: the package comment does not begin with \"Package %s\"", file.path, name)
+			}
+		}
+	}
+	for dir, files := range pages {
+		if len(files) != 1 {
+			t.Errorf("%s has %d package comments, want one: %v", dir, len(files), files)
+		}
+	}
+}
+
+// The configuration's structs are its reference manual.
+func TestConfigurationFieldsAreDocumented(t *testing.T) {
+	fields := 0
+	for _, file := range goFiles(t) {
+		if dir := filepath.Dir(file.path); dir != "caddymodule" && dir != "handlers" || strings.HasSuffix(file.path, "_test.go") {
+			continue
+		}
+		ast.Inspect(file.ast, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			body, ok := spec.Type.(*ast.StructType)
+			if !ok {
+				return false
+			}
+			for _, field := range body.Fields.List {
+				if len(field.Names) == 0 || !field.Names[0].IsExported() {
+					continue
+				}
+				fields++
+				tag := ""
+				if field.Tag != nil {
+					unquoted, _ := strconv.Unquote(field.Tag.Value)
+					tag = reflect.StructTag(unquoted).Get("json")
+				}
+				where := spec.Name.Name + "." + field.Names[0].Name
+				if name, _, _ := strings.Cut(tag, ","); name == "" {
+					t.Errorf("%s: %s has no JSON name", file.path, where)
+				}
+				if field.Doc == nil || !strings.HasPrefix(field.Doc.Text(), field.Names[0].Name+" ") && !strings.HasPrefix(field.Doc.Text(), "Timeouts of ") {
+					t.Errorf("%s: the comment of %s does not begin with its name", file.path, where)
+				}
+			}
+			return false
+		})
+	}
+	if fields < 30 {
+		t.Errorf("only %d fields were looked at", fields)
+	}
+}
