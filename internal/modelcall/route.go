@@ -205,6 +205,8 @@ func optionOf(t *target) failover.Option {
 func serves(c *Candidate, op provider.Operation) error {
 	operation := c.Provider.Upstream(op)
 	switch {
+	case op == provider.Embeddings && c.Provider.Dialect.Path(op) == "":
+		return apierror.New(apierror.ModelNotCallable, "the provider %q has no embeddings", c.Provider.Name).WithParam("model")
 	case operation == "" || c.Model.Serves(string(operation)):
 		return nil
 	case operation != op:
@@ -251,6 +253,9 @@ func (t *target) accountName() string {
 	}
 	return t.provider.Name + "@" + t.endpoint.Name
 }
+
+// generates reports whether the answer is text, whose tokens are counted and limited.
+func (t *target) generates() bool { return t.asked != provider.Embeddings }
 
 // translated reports whether the request becomes one of another API.
 func (t *target) translated() bool { return t.operation != t.asked }
