@@ -30,10 +30,8 @@ func (embeddings) references(b *jsonscan.Body) (request.Refs, error) { return re
 func (embeddings) heartbeat(http.Header) heartbeat { return heartbeat{} }
 
 func (embeddings) encode(e encoding) (*sending, error) {
-	if p := e.maxPrice; p != nil {
-		if err := openrouter.SetMaxPrice(e.body, p.prompt, p.completion); err != nil {
-			return nil, err
-		}
+	if err := e.setPreferences(); err != nil {
+		return nil, err
 	}
 	request.EncodeEmbeddings(e.body, e.asked, e.target.model.Name)
 	if err := openrouter.EncodeResponsesFields(e.body, e.openRouter()); err != nil {
