@@ -95,8 +95,12 @@ func (g *charge) estimateMost(t *target, bytes int64, content request.Content) e
 	if t.output > math.MaxInt32 {
 		return apierror.New(apierror.InvalidValue, "%q is more than any model can give", g.requested.Param).WithParam(g.requested.Param)
 	}
+	window := m.ContextLength
+	if content.LongWindow && !t.translated() {
+		window = 0 // unknown; a translation does not ask for it
+	}
 	t.use.bound = catalog.Most{
-		Prompt: lesser(input, m.ContextLength), Completion: (t.output+content.Thinking)*g.requested.Choices + content.Prediction,
+		Prompt: lesser(input, window), Completion: (t.output+content.Thinking)*g.requested.Choices + content.Prediction,
 		AudioInput: content.AudioInput, AudioOutput: content.AudioOutput,
 	}
 	// Charged if the client disconnects before usage arrives: images and stored state as reserved,
