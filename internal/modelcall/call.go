@@ -133,12 +133,12 @@ func (c *call) route(ctx context.Context) error {
 	if err == nil {
 		c.routed, err = findTargets(ctx, c.deps, c.Credential.Key, c.op.kind(), name, routing)
 	}
-	if c.Record.Model, err = recordedName(c.deps, name, c.targets, err); err != nil {
+	if c.Record.Model, err = recordedName(c.deps, name, c.known, err); err != nil {
 		return err
 	}
 	t := c.targets[0]
 	c.sealed.several = len(c.targets) > 1
-	c.knownModel = t.alias || t.model.Known
+	c.knownModel = c.known
 	c.setTarget(t)
 	c.charge.cacheHour = slices.ContainsFunc(c.targets, keepsLong) && request.AsksHourCache(c.body.Data())
 	if t.provider.BuiltIn && !onLoopback(c.r) {
@@ -195,7 +195,10 @@ func (c *call) limited() bool {
 // judge has the guardrails judge the request. If they take something out of it, the edited body
 // replaces the one that was read.
 func (c *call) judge(ctx context.Context) error {
-	c.guard = guard{c.deps.Guardrails.of(c.Credential.Name, c.names(c.asked.Model)...), &c.Outcome}
+	c.guard.outcome = &c.Outcome
+	if !c.deps.Guardrails.empty() {
+		c.guard.set = c.deps.Guardrails.of(c.Credential.Name, c.names()...)
+	}
 	redacted, err := c.guard.request(ctx, c.body.Data(), c.asked.Stream)
 	if err != nil || redacted == nil {
 		return err
@@ -227,7 +230,7 @@ func (c *call) reserve(ctx context.Context) error {
 	if !rated && !key.budgeted() && !slices.ContainsFunc(c.targets, func(t *target) bool { return slices.ContainsFunc(t.own, (*ModelLimits).rated) }) {
 		return nil
 	}
-	content := request.ContentOf(&c.body)
+	content := c.content()
 	if err := c.keep(func(t *target) error { return c.charge.estimateUse(t, int64(len(c.body.Data())), content) }); err != nil {
 		return err
 	}

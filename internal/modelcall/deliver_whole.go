@@ -19,7 +19,7 @@ const (
 )
 
 // deliverWhole forwards an answer in one piece.
-func (c *call) deliverWhole(ctx context.Context, s *sending) delivery {
+func (c *call) deliverWhole(ctx context.Context, a *attempts, s *sending) delivery {
 	resp, err := c.upstream.send(ctx, s)
 	if err != nil {
 		return failed(apierror.From(err))
@@ -54,20 +54,21 @@ func (c *call) deliverWhole(ctx context.Context, s *sending) delivery {
 	case err != nil:
 		return failed(brokenAnswer(c.Record.Provider, err))
 	}
-	if summary.Err != nil { // the answer says itself that it failed; so does the record
+	if failure, body := summary.Err, converted; failure != nil { // the answer says itself that it failed; so does the record
 		c.meter.markUnbilled()
+		return delivery{failure, func(*apierror.Error) error {
+			c.Fail(failure)
+			c.Finish()
+			c.writeJSON(body)
+			return nil
+		}}
 	}
-	return delivery{failure: summary.Err, end: func(*apierror.Error) error {
-		defer keepBuffer(out)
-		if summary.Err != nil {
-			c.Fail(summary.Err)
-		} else {
-			c.Succeed(http.StatusOK)
-		}
-		c.Finish()
-		c.writeJSON(converted)
-		return nil
-	}}
+	a.succeeded()
+	c.Succeed(http.StatusOK)
+	c.Finish()
+	c.writeJSON(converted)
+	keepBuffer(out)
+	return delivery{}
 }
 
 func (c *call) writeJSON(body []byte) {

@@ -31,9 +31,9 @@ type attempts struct {
 
 // delivery is what came of an attempt.
 type delivery struct {
-	failure *apierror.Error // nil for an answer
-	// end gives the client the answer, or the failure with which the call ends: with a failure nothing
-	// was written yet, and another target can be asked instead. Nil: the client has got all.
+	failure *apierror.Error // nil: the client has got the answer
+	// end gives the client the failure with which the call ends; nothing was written yet, and another
+	// target can be asked instead. Nil: the client has got all that it will get.
 	end func(*apierror.Error) error
 }
 
@@ -60,12 +60,14 @@ func (c *call) dispatch(ctx context.Context) error {
 		if w != nil {
 			d = c.deliverStream(ctx, a, s, w)
 		} else {
-			d = c.deliverWhole(ctx, s)
+			d = c.deliverWhole(ctx, a, s)
 		}
-		if a.ended(ctx, d) {
+		switch {
+		case d.failure == nil:
+			return nil
+		case a.retry(ctx, d):
 			continue
-		}
-		if d.end == nil {
+		case d.end == nil:
 			return nil
 		}
 		return d.end(a.failed)
@@ -186,21 +188,22 @@ func (a *attempts) commit() {
 	a.call.body.Release()
 }
 
-// ended notes how an attempt ended, and reports whether another one is prepared.
-func (a *attempts) ended(ctx context.Context, d delivery) bool {
+// succeeded notes that the attempt gave an answer.
+func (a *attempts) succeeded() {
+	a.trial.End(failover.Result{Class: failover.Success})
+	a.note(nil)
+}
+
+// retry notes how an attempt failed, and reports whether another one is prepared.
+func (a *attempts) retry(ctx context.Context, d delivery) bool {
 	c := a.call
-	if d.failure == nil {
-		a.trial.End(failover.Result{Class: failover.Success})
-		a.note(nil)
-		return false
-	}
 	decision := failover.Decide(d.failure, c.upstream.status)
 	a.trial.End(decision.Result())
 	a.note(d.failure)
 	if a.made == 1 || !isLasting(d.failure) {
 		a.failed = told(a.failed, d.failure)
 	}
-	if d.end == nil || ctx.Err() != nil || a.made >= failover.MaxAttempts || c.deps.Now().Sub(a.began) > c.deps.Timeouts.Header {
+	if d.end == nil || ctx.Err() != nil || a.made >= failover.MaxAttempts || c.deps.Now().Sub(a.began) > lastBegin {
 		return false
 	}
 	if (decision.Next || decision.NextListed && c.listed) && a.advance() {
@@ -210,6 +213,8 @@ func (a *attempts) ended(ctx context.Context, d delivery) bool {
 }
 
 const (
+	// lastBegin is how long after the first attempt the last one may begin: the SDKs wait 600 s.
+	lastBegin = 10 * time.Minute
 	// retryPause is between two requests to the same target.
 	retryPause = 500 * time.Millisecond
 	// longestPause is how long a call waits for a target that limits its rate, if it is the last.

@@ -36,10 +36,11 @@ func TestHeartbeatsBridgeAllAttempts(t *testing.T) {
 
 // S15: a target is out for a minute while a call comes every 4 s.
 func TestAnOutageCostsCallersNothing(t *testing.T) {
-	for _, family := range families {
-		for _, stream := range []bool{true, false} {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFleet(t, family, []string{"echo", "no-done"})
+	synctest.Test(t, func(t *testing.T) {
+		r := newFleetRig(t)
+		for _, family := range families {
+			for _, stream := range []bool{true, false} {
+				f := r.fleet(t, family, []string{"echo", "no-done"})
 				first := f.servers[0].provider
 				first.Become("echo", "after-none-err-503")
 				outage, back := 0, time.Duration(0)
@@ -62,9 +63,9 @@ func TestAnOutageCostsCallersNothing(t *testing.T) {
 					t.Errorf("%s: %d attempts in the outage, used again after %v", family.name, outage, back)
 				}
 				f.wantNothingHeld(t)
-			})
+			}
 		}
-	}
+	})
 }
 
 // Nothing is gained by avoiding the only target, whether callers know it by an alias or not.
@@ -176,4 +177,31 @@ func TestAPauseEndsWithTheClientAndTheGateway(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A gateway whose limit for the first byte is short goes on to the next target all the same.
+func TestTheHeaderTimeoutIsThatOfOneAttempt(t *testing.T) {
+	for _, stream := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFleet(t, families[0], []string{"hang", "hang", "echo"}, func(r *rig) { r.Timeouts.Header = 20 * time.Second })
+			w, refusal := f.ask(t, stream)
+			if refusal != nil || !f.family.looksWhole(stream, w.Body.String()) || time.Since(f.began) != 40*time.Second {
+				t.Errorf("stream %v: after %v: %v\n%s", stream, time.Since(f.began), refusal, w.Body)
+			}
+		})
+	}
+}
+
+// The time of all attempts together is bounded: no client waits for so many.
+func TestNoAttemptBeginsAfterTheClientHasGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, families[0], []string{"hang", "hang", "echo"}, func(r *rig) { r.Timeouts.Header = time.Hour })
+		for i := range 2 {
+			f.Models.(aliasModels).groups[i][0].Provider.Timeouts.Whole = 6 * time.Minute
+		}
+		_, refusal := f.ask(t, false)
+		if wantRefusal(t, refusal, apierror.UpstreamTimeout, ""); time.Since(f.began) != 12*time.Minute {
+			t.Errorf("after %v", time.Since(f.began))
+		}
+	})
 }

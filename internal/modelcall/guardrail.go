@@ -45,9 +45,6 @@ func (g *Guardrails) Check() error {
 // of joins the guardrails of a key, of models and of the gateway, each once, in this order. It returns
 // nil if there are none.
 func (g *Guardrails) of(key string, models ...string) *guardrail.Set {
-	if len(g.Keys)+len(g.Models)+len(g.All) == 0 {
-		return nil
-	}
 	var usual [8]*guardrail.Guardrail
 	list := append(usual[:0], g.Keys[key]...)
 	for _, m := range g.Models {
@@ -74,6 +71,8 @@ func (g *Guardrails) of(key string, models ...string) *guardrail.Set {
 	set, _ := g.sets.LoadOrStore(names.String(), guardrail.Join(list...))
 	return set.(*guardrail.Set)
 }
+
+func (g *Guardrails) empty() bool { return len(g.Keys)+len(g.Models)+len(g.All) == 0 }
 
 // guard applies the guardrails of a call.
 type guard struct {

@@ -117,6 +117,14 @@ func checkKnownVersion(e encoding) error {
 		version, anthropic.Version2023, anthropic.Version2026).WithParam("anthropic-version")
 }
 
+// content returns what of the request costs more than its bytes.
+func (c *call) content() request.Content {
+	if c.op.kind() != provider.Messages {
+		return request.ContentOf(&c.body)
+	}
+	return request.MessagesContentOf(&c.body, c.r.Header[anthropic.BetaHeader])
+}
+
 // messagesAnswer is the answer of a provider that has the Messages API.
 type messagesAnswer struct{ call openai.Call }
 

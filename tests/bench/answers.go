@@ -88,6 +88,25 @@ func chatEnd(withUsage bool) []byte {
 		answerID, answerTokens, 250+answerTokens, doneEvent)
 }
 
+// messageEvents is a whole stream of the Messages API of coalescedEvents events.
+func messageEvents() []byte {
+	var b strings.Builder
+	event := func(kind, fields string) {
+		fmt.Fprintf(&b, "event: %s\ndata: {\"type\":\"%s\"%s}\n\n", kind, kind, fields)
+	}
+	const around = 5 // the events that are not text deltas
+	event("message_start", `,"message":{"id":"msg_BenchBenchBench","type":"message","role":"assistant","model":"bench","content":[],"stop_reason":null,`+
+		`"stop_sequence":null,"usage":{"input_tokens":250,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}}`)
+	event("content_block_start", `,"index":0,"content_block":{"type":"text","text":""}`)
+	for i := range coalescedEvents - around {
+		event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":" `+vocabulary[i%len(vocabulary)]+`"}`)
+	}
+	event("content_block_stop", `,"index":0`)
+	event("message_delta", fmt.Sprintf(`,"delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":%d}`, answerTokens))
+	event("message_stop", "")
+	return []byte(b.String())
+}
+
 // responseEvents is a whole Responses stream of coalescedEvents events.
 func responseEvents() template {
 	var b strings.Builder

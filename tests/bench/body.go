@@ -24,6 +24,15 @@ func responsesBody(model string, stream bool, size int, prompt promptKind) ([]by
 	return enclose(fmt.Sprintf(`{"model":"%s","input":"`, model), tail, size, prompt)
 }
 
+// messagesBody is chatBody for /v1/messages.
+func messagesBody(model string, stream bool, size int, prompt promptKind) ([]byte, error) {
+	tail := `"}]}`
+	if stream {
+		tail = `"}],"stream":true}`
+	}
+	return enclose(fmt.Sprintf(`{"model":"%s","max_tokens":1024,"messages":[{"role":"user","content":"`, model), tail, size, prompt)
+}
+
 func enclose(head, tail string, size int, prompt promptKind) ([]byte, error) {
 	n := size - len(head) - len(tail)
 	if n < 0 {

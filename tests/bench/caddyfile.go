@@ -114,10 +114,19 @@ func gatewayCaddyfile(s site, d duties) string {
 			models %s
 			responses native
 		}
-%s%s	}
+%s%s%s		alias %s {
+			group {
+				target %s
+			}
+			group {
+				target %s
+			}
+		}
+	}
 `, benchKey, gatewayKeyVar, benchTenant, d.keyOptions(), auditKeyVar, benchTenant, spentKeyVar, benchTenant, d.appOptions(s),
 		s.upstream, upstreamKeyVar, strings.Join(upstreamModels, " "),
-		translatingProvider(s, chatOnlyPrefix, "responses translate"), translatingProvider(s, responsesOnlyPrefix, "chat translate"))) + fmt.Sprintf(`http://:%d {
+		translatingProvider(s, chatOnlyPrefix, "responses translate"), translatingProvider(s, responsesOnlyPrefix, "chat translate"),
+		translatingProvider(s, messagesOnlyPrefix, "dialect anthropic"), aliasPrefix+modelWhole, providerPrefix+modelWhole, messagesOnlyPrefix+modelCoalesced)) + fmt.Sprintf(`http://:%d {
 	bind 127.0.0.1
 	gatehouse
 }

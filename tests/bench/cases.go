@@ -116,6 +116,15 @@ func allCases() []benchCase {
 	chatTranslated.name, chatTranslated.unit, chatTranslated.units, chatTranslated.goal = "chat-translated", "event", coalescedEvents, goal{3.0, 2.0}
 	chatTranslated.prefix, chatTranslated.check = responsesOnlyPrefix, checkTranslatedChat
 
+	chatFromMessages := chatTranslated
+	chatFromMessages.name, chatFromMessages.prefix, chatFromMessages.check = "chat-from-messages", messagesOnlyPrefix, checkChatFromMessages
+	native := sse
+	native.name, native.path, native.prefix, native.check = "messages-64", messagesPath, messagesOnlyPrefix, checkMessages
+
+	// A call with two targets of which the first answers.
+	alias := chat("alias-1k", kib, smallConns, small.goal)
+	alias.prefix, alias.check = aliasPrefix, checkAlias
+
 	paced := benchCase{name: "sse-paced", unit: "event", units: pacedEvents, metric: cpuPerOp, goal: goal{0.95, 0.85}, path: chatPath,
 		size: kib, conns: pacedConns, model: modelPaced, stream: true, check: checkChatStream(pacedEvents, false),
 		first: true, slice: pacedSlice, stagger: pace * pacedEvents}
@@ -138,6 +147,9 @@ func allCases() []benchCase {
 		responses,
 		translated,
 		chatTranslated,
+		native,
+		chatFromMessages,
+		alias,
 		paced,
 		held,
 		wrong,
@@ -174,8 +186,11 @@ func caseNames(cases []benchCase) string {
 // load builds the call of a case for one server.
 func (c benchCase) load(s *server, sec secrets, prompt promptKind) (load, error) {
 	build := chatBody
-	if c.path == responsesPath {
+	switch c.path {
+	case responsesPath:
 		build = responsesBody
+	case messagesPath:
+		build = messagesBody
 	}
 	model := cmp.Or(c.prefix, providerPrefix) + c.model
 	body, err := build(model, c.stream, c.size, prompt)

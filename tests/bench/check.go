@@ -89,6 +89,7 @@ func checkChatStream(n int, usage bool) check {
 const (
 	translatedResponses = coalescedEvents - 2 + 8
 	translatedChat      = coalescedEvents - 8 + 2
+	chatFromMessages    = coalescedEvents - 5 + 2
 )
 
 // checkResponses expects all events of a Responses stream up to response.completed.
@@ -111,6 +112,36 @@ func checkTranslatedChat(a answer, sent int, model string) error {
 		return checkChatStream(coalescedEvents, false)(a, sent, model)
 	}
 	return checkChatStream(translatedChat, false)(a, sent, model)
+}
+
+// checkChatFromMessages is the same for an upstream of the Messages API.
+func checkChatFromMessages(a answer, sent int, model string) error {
+	if model == modelWhole {
+		return checkChatStream(coalescedEvents, false)(a, sent, model)
+	}
+	return checkChatStream(chatFromMessages, false)(a, sent, model)
+}
+
+// checkMessages expects all events of a stream of the Messages API.
+func checkMessages(a answer, _ int, model string) error {
+	if err := checkHead(a, http.StatusOK, "text/event-stream"); err != nil {
+		return err
+	}
+	if got := bytes.Count(a.body, []byte("event: ")); got != coalescedEvents {
+		return fmt.Errorf("%d events instead of %d", got, coalescedEvents)
+	}
+	if !bytes.HasSuffix(a.body, []byte("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")) {
+		return fmt.Errorf("the stream of %d bytes does not end with message_stop", len(a.body))
+	}
+	return checkModel(a.body, model)
+}
+
+// checkAlias is checkWhole for an alias: the answer names the model behind it.
+func checkAlias(a answer, sent int, model string) error {
+	if name, ok := strings.CutPrefix(model, aliasPrefix); ok {
+		model = providerPrefix + name
+	}
+	return checkWhole(a, sent, model)
 }
 
 func checkResponsesStream(a answer, model string, n int) error {

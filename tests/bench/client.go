@@ -154,7 +154,11 @@ func (c *conn) open(ctx context.Context, request []byte) (answer, error) {
 
 // encode writes one POST as the SDKs send it, with the body in the same slice.
 func encode(host, path, key string, body []byte) []byte {
-	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAccept: application/json\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: application/json\r\nUser-Agent: gatehouse-bench\r\nContent-Length: %d\r\n\r\n", path, host, key, len(body))
+	version := ""
+	if path == messagesPath {
+		version = "Anthropic-Version: 2023-06-01\r\n"
+	}
+	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAccept: application/json\r\nAuthorization: Bearer %s\r\n%s"+
+		"Content-Type: application/json\r\nUser-Agent: gatehouse-bench\r\nContent-Length: %d\r\n\r\n", path, host, key, version, len(body))
 	return append(append(make([]byte, 0, len(head)+len(body)), head...), body...)
 }

@@ -24,6 +24,10 @@ const (
 	// Prefixes of the same upstream as a provider with only one of the two APIs.
 	chatOnlyPrefix      = "up-chat/"
 	responsesOnlyPrefix = "up-responses/"
+	messagesOnlyPrefix  = "up-messages/"
+
+	// aliasPrefix is of an alias of the first provider's model; a second one stands behind it.
+	aliasPrefix = "team/"
 
 	modelWhole     = "bench"           // one JSON answer, or 64 Responses events
 	modelCoalesced = "bench-coalesced" // 64 chat or Responses events in one write
@@ -48,6 +52,7 @@ const (
 	chatPath       = "/v1/chat/completions"
 	chatPathSecond = "/api/v1/chat/completions"
 	responsesPath  = "/v1/responses"
+	messagesPath   = "/v1/messages"
 )
 
 // upstream is a cheap provider: it drains the request, checks that it is complete, and writes bytes
@@ -56,6 +61,7 @@ type upstream struct {
 	authorization string // required from a caller that has removed the prefix of the model
 	chat          template
 	responses     template
+	messages      []byte
 	events        map[bool][]byte   // by whether usage was requested: a coalesced stream
 	paced         map[bool][][]byte // the same: one write each
 	buffers       sync.Pool
@@ -66,6 +72,7 @@ func newUpstream(key string) *upstream {
 		authorization: "Bearer " + key,
 		chat:          chatAnswer(),
 		responses:     responseEvents(),
+		messages:      messageEvents(),
 		events:        map[bool][]byte{},
 		paced:         map[bool][][]byte{},
 		buffers:       sync.Pool{New: func() any { b := make([]byte, readSize); return &b }},
@@ -100,7 +107,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !asked {
 		name = model
 	}
-	if !asked && r.Header.Get("Authorization") != u.authorization {
+	if !asked && r.Header.Get("Authorization") != u.authorization && "Bearer "+r.Header.Get("X-Api-Key") != u.authorization {
 		http.Error(w, "a renamed model needs the provider's key", http.StatusUnauthorized)
 		return
 	}
@@ -109,6 +116,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == responsesPath:
 		u.writeStream(w, u.responses.appendTo(nil, newID()))
+	case r.URL.Path == messagesPath:
+		u.writeStream(w, u.messages)
 	case r.URL.Path != chatPath && r.URL.Path != chatPathSecond:
 		http.NotFound(w, r)
 	case name == modelWhole:

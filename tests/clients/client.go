@@ -22,8 +22,9 @@ import (
 )
 
 const (
-	// runTimeout ends a client that hangs; the slowest takes some ten seconds.
-	runTimeout = time.Minute
+	// runTimeout ends a client that hangs. The slowest that does not takes a minute: aider repeats a
+	// 402 for so long.
+	runTimeout = 90 * time.Second
 	// fruit is the content of the file fruit.txt, which clients read with a tool.
 	fruit = "pineapple"
 )

@@ -80,6 +80,8 @@ wire_api = "responses"
 				carries: []string{`"name":"apply_patch"`, `"name":"tool_search"`}},
 			{name: "translated-tools-in-input", model: "chatonly/gpt-6.1-sol-agent", prompt: "use exec " + inputOf(programText), says: fruit, calls: 2,
 				carries: []string{`"name":"exec"`, `"name":"collaboration__spawn_agent"`}},
+			{name: "translated-messages-tool", key: budget, model: "claude/agent", prompt: shell, says: fruit, calls: 2, costs: true,
+				carries: []string{`"max_tokens":`, `"name":"multi_agent_v1__spawn_agent"`}},
 			{name: "translated-web-search", key: budget, model: "chatonly/agent", prompt: shell, says: fruit, calls: 2, costs: true,
 				options: []string{"-c", `web_search="live"`}, carries: functions},
 

@@ -15,6 +15,7 @@ type Content struct {
 	AudioOutput bool
 	Prediction  int64 // bytes of a predicted output: its wrong parts are billed as output
 	Thinking    int64 // tokens of thought that the request allows beside the output
+	LongWindow  bool  // the prompt may be longer than the window in the catalog
 
 	// Unpriced names the first thing whose price cannot be known before the call: a file, a part of
 	// an unknown kind, a dearer service tier, an unknown field. It is "" for none.
@@ -73,7 +74,10 @@ const maxTypeName = 64
 
 // ContentOf looks through a chat, Responses or Messages body for what costs more than its bytes. It looks at
 // every member of a repeated key: what was judged has to be what the provider reads.
-func ContentOf(b *jsonscan.Body) Content {
+func ContentOf(b *jsonscan.Body) Content { return contentOf(b, nil) }
+
+// contentOf is ContentOf for a request with further fields that cannot make it cost more.
+func contentOf(b *jsonscan.Body, bounded []string) Content {
 	var c Content
 	body := b.Data()
 	for _, m := range b.Members() {
@@ -107,11 +111,11 @@ func ContentOf(b *jsonscan.Body) Content {
 				c.unpriced("context_management")
 			}
 		default:
-			name := m.Key(body)
-			if h, ok := hostedFields[string(name)]; boundedFields[string(name)] || ok && h.off(value) {
+			name := string(m.Key(body))
+			if h, ok := hostedFields[name]; boundedFields[name] || slices.Contains(bounded, name) || ok && h.off(value) {
 				continue
 			}
-			c.unpriced(string(name[:min(len(name), maxTypeName)]))
+			c.unpriced(name[:min(len(name), maxTypeName)])
 		}
 	}
 	return c
@@ -135,7 +139,8 @@ func (c *Content) modalities(value []byte) {
 	}
 }
 
-// list reads the elements of an array: messages and items, or their parts, which must have a type.
+// list reads the elements of an array: messages and items, or their parts, which must have a type. The
+// input of embeddings may be numbers, which are tokens, and lists of them.
 func (c *Content) list(array []byte, depth int, parts bool) {
 	if depth == 0 {
 		c.unpriced("content")
@@ -145,11 +150,25 @@ func (c *Content) list(array []byte, depth int, parts bool) {
 		switch e.Kind {
 		case '{':
 			c.object(e.Value(array), depth, parts)
-		case '"', 'n':
+		case '[':
+			if !areTokens(e.Value(array)) {
+				c.unpriced("content")
+			}
+		case '"', 'n', '0':
 		default:
 			c.unpriced("content")
 		}
 	}
+}
+
+// areTokens reports whether an array has numbers only.
+func areTokens(array []byte) bool {
+	for e := range jsonscan.AllElements(array) {
+		if e.Kind != '0' {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *Content) object(object []byte, depth int, part bool) {

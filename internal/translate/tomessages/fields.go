@@ -64,7 +64,7 @@ var fields = translate.Fields{
 	"top_a":                  translate.Refused,
 	"top_logprobs":           translate.Refused,
 	"transforms":             translate.Refused,
-	"verbosity":              translate.Refused,
+	"verbosity":              translate.Ignored, // how long an answer should be; Codex always sends it
 	"web_search_options":     translate.Refused,
 }
 
@@ -84,5 +84,4 @@ var neutral = translate.Neutral{
 	"top_a":              {"0"},
 	"top_logprobs":       {"0"},
 	"transforms":         {"[]"},
-	"verbosity":          {`"medium"`},
 }
