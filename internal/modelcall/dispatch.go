@@ -166,6 +166,7 @@ func (a *attempts) begin() *sending {
 	a.last, a.next = a.next, nil
 	a.made++
 	c.setTarget(a.last)
+	c.tried.begin(a.last)
 	c.meter, c.Record.FirstToken = meter{requestBytes: a.bytes}, 0
 	c.upstream.close()
 	c.upstream = &upstream{
@@ -273,6 +274,7 @@ func told(before, now *apierror.Error) *apierror.Error {
 // or that met a time limit.
 func (a *attempts) note(failure *apierror.Error) {
 	c := a.call
+	c.tried.end(c.upstream.status)
 	if c.meter.sent.IsZero() {
 		return
 	}
