@@ -132,6 +132,8 @@ func (s *Stream) delta(found *event, data []byte, delta jsonscan.Member) {
 			if m.Kind == '"' {
 				found.text = openai.Variable{Start: delta.ValueStart + m.ValueStart, End: delta.ValueStart + m.ValueEnd}
 			}
+		case "signature":
+			s.call.ReportSealed(m.Value(object))
 		}
 	}
 	s.sum.Text = s.sum.Text || found.text.End-found.text.Start != len(`""`)

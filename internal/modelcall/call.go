@@ -39,6 +39,7 @@ type call struct {
 	charge    charge
 	guard     guard
 	state     storedState
+	sealed    sealed
 	upstream  *upstream // the attempt under way or the last; nil before
 	meter     meter
 }
@@ -83,6 +84,7 @@ func (q *Request) newCall(op Operation, api API) *call {
 		Request: q, op: op, api: api,
 		admission: admission{rates: d.Rates, concurrency: d.Concurrency},
 		charge:    charge{deps: d, record: q.Record, key: key},
+		sealed:    sealed{deps: d, requestID: q.Record.RequestID},
 	}
 	c.state = storedState{deps: d, caller: &q.Caller, references: op.references}
 	q.call = c
@@ -136,6 +138,7 @@ func (c *call) route(ctx context.Context) error {
 		return err
 	}
 	t := c.targets[0]
+	c.sealed.several = len(c.targets) > 1
 	c.knownModel = c.known
 	c.setTarget(t)
 	c.charge.cacheHour = slices.ContainsFunc(c.targets, keepsLong) && request.AsksHourCache(c.body.Data())
@@ -211,10 +214,13 @@ func (c *call) judge(ctx context.Context) error {
 // checkState checks what the request asks of the provider's account.
 func (c *call) checkState(ctx context.Context) error {
 	defer c.state.forget()
-	return c.keep(func(t *target) (err error) {
+	c.sealed.read(ctx, &c.body)
+	err := c.keep(func(t *target) (err error) {
 		t.account, err = c.state.check(ctx, &c.body, t)
 		return err
 	})
+	c.targets = c.state.keepers(ctx, c.targets)
+	return err
 }
 
 // reserve takes what the call may use from token rates and budgets: what the dearest of its targets
@@ -254,10 +260,10 @@ func (c *call) encode(t *target) (*sending, error) {
 	owner := ownership{c.deps, t.accountName(), r.Tenant, r.RequestID}
 	e := encoding{
 		body: &c.body, inbound: c.r.Header, query: c.r.URL.RawQuery, asked: c.asked, requested: c.charge.requested,
-		target: t, maxPrice: c.charge.maxPrice(t), api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()},
+		target: t, maxPrice: c.charge.maxPrice(t), api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()}, sealed: &c.sealed,
 		answer: openai.Call{
 			Model: c.answersAs(t, c.asked.Model), ID: r.ID, Created: r.CreatedAt.Unix(), Provider: t.provider.Name, RequestID: r.RequestID,
-			IncludeUsage: c.asked.IncludeUsage, Redact: c.Redact, OnID: owner.record,
+			IncludeUsage: c.asked.IncludeUsage, Redact: c.Redact, OnID: owner.record, OnSealed: c.sealed.recorder(t),
 		},
 	}
 	if t.setOutput {

@@ -82,7 +82,8 @@ func (c *call) newAttempts() *attempts {
 	return a
 }
 
-// order returns the targets of a call in the order in which it asks them.
+// order returns the targets of a call in the order in which it asks them. The one that can read the
+// newest reasoning in the request comes first, as a group of its own.
 func order(c *call) []*target {
 	if len(c.targets) == 1 || c.deps.Health == nil {
 		return c.targets
@@ -91,21 +92,31 @@ func order(c *call) []*target {
 	for _, t := range c.targets {
 		last = max(last, t.group)
 	}
-	groups := make([][]failover.Candidate, last+1)
+	groups := make([][]failover.Candidate, last+2)
 	byGroup := make([][]*target, len(groups))
 	for _, t := range c.targets {
-		groups[t.group] = append(groups[t.group], failover.Candidate{ID: t.id, Weight: t.weight})
-		byGroup[t.group] = append(byGroup[t.group], t)
+		g := t.group + 1
+		if t.id == c.sealed.newest {
+			g = 0
+		}
+		groups[g] = append(groups[g], failover.Candidate{ID: t.id, Weight: t.weight})
+		byGroup[g] = append(byGroup[g], t)
 	}
 	ordered := make([]*target, 0, len(c.targets))
 	picks := c.deps.Health.Order(nil, groups, session(c))
-	if c.limit != nil {
-		picks = c.limit(picks)
+	for i, pick := range picks {
+		t := byGroup[pick.Group][pick.Index]
+		ordered = append(ordered, t)
+		picks[i] = failover.Pick{Group: t.group, Index: i}
 	}
-	for _, pick := range picks {
-		ordered = append(ordered, byGroup[pick.Group][pick.Index])
+	if c.limit == nil {
+		return ordered
 	}
-	return ordered
+	allowed := make([]*target, 0, len(ordered))
+	for _, pick := range c.limit(picks) {
+		allowed = append(allowed, ordered[pick.Index])
+	}
+	return allowed
 }
 
 // open reports whether another attempt can follow the present one.

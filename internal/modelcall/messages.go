@@ -3,7 +3,6 @@ package modelcall
 import (
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -73,8 +72,8 @@ func (messages) encode(e encoding) (*sending, error) {
 // other.
 func encodeNativeMessages(e encoding, op provider.Operation) (*sending, error) {
 	request.EncodeMessages(e.body, e.asked, e.target.model.Name)
-	if strings.Contains(e.target.model.Name, "claude") { // others of this API may need theirs back, and sign nothing
-		request.DropUnsignedThinking(e.body)
+	if err := e.sealed.leaveOutThinking(e.body, e.target); err != nil {
+		return nil, err
 	}
 	if err := openrouter.EncodeMessagesFields(e.body, e.openRouter()); err != nil {
 		return nil, err
