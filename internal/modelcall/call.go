@@ -272,13 +272,7 @@ func (c *call) encode(t *target) (*sending, error) {
 	if c.limit != nil {
 		e.routing = c.routing
 	}
-	s, err := c.op.encode(e)
-	if err != nil {
-		return nil, err
-	}
-	c.dropped = s.droppedTools
-	r.OutputCap = c.charge.outputCap(t)
-	return s, nil
+	return c.op.encode(e)
 }
 
 // settle ends what the call holds: its upstream request, its reservation and its concurrency slots.
