@@ -24,7 +24,7 @@ type builder struct {
 	calls   []int // the blocks of the provider's tool calls, by its index
 	refused bool  // the provider said that it refuses
 	invalid bool  // some call has arguments that are no JSON object
-	size    int   // bytes that count for MaxText: tool calls, what waits for earlier blocks, all of a whole answer
+	size    int   // bytes of tool calls, and of what waits for earlier blocks; of all blocks if whole
 	output  int   // bytes of the answer
 }
 
