@@ -17,6 +17,7 @@ func ProviderFailure(call *openai.Call, reason string) *apierror.Error {
 // Reasons of a ProviderFailure that all directions have.
 const (
 	TooManyItems     = "answered with too many items"
+	TooMuchText      = "answered with too much text"
 	PartNotText      = "answered with a content part that is not text"
 	NamelessCall     = "answered with a tool call that has no name"
 	FragmentOfNoCall = "answered with a piece of a tool call that had not begun"

@@ -38,6 +38,10 @@ const (
 	// costs state until the end; models make a handful.
 	MaxItems = 1024
 
+	// MaxText bounds what is kept of an answer, in bytes of JSON. The longest outputs on the market
+	// have about 1 MiB.
+	MaxText = 16 << 20
+
 	// MaxTier bounds a service tier in bytes of JSON; the longest known has 8 bytes.
 	MaxTier = 64
 
