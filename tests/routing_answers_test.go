@@ -104,15 +104,15 @@ func wantRouted(model, strategy string, available []string, row any) any {
 func TestAConversationReturnsToTheModelThatThought(t *testing.T) {
 	h, _ := startFailover(t, setup{
 		providers: "provider first {\ndialect anthropic\nbase_url PROVIDER\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\n}\n",
-		options:   "alias team/thinker {\ngroup {\ntarget first/echo\ntarget first/slow\n}\n}",
-	}, map[string][]string{"echo": {"first:echo"}, "slow": {"first:slow"}})
+		options:   "alias team/thinker {\ngroup {\ntarget first/echo\ntarget first/some-agent\n}\n}",
+	}, map[string][]string{"echo": {"first:echo"}, "agent": {"first:some-agent"}})
 	say := func(model, messages, more string) answer {
 		r := h.request("/v1/messages", "full", `{"model":"`+model+`","max_tokens":3000,"thinking":{"type":"enabled","budget_tokens":1024},"messages":[`+messages+`]`+more+`}`)
 		r.Header.Set("Anthropic-Version", "2023-06-01")
 		return h.send(r)
 	}
 	const hi, more = `{"role":"user","content":"hi"}`, `,{"role":"user","content":"more"}`
-	for _, alone := range []string{"", "team/echo", "team/slow"} { // where it began
+	for _, alone := range []string{"", "team/echo", "team/agent"} { // where it began
 		first := say(cmp.Or(alone, "team/thinker"), hi, "")
 		began := at(parse(t, first.body), "model")
 		content, err := json.Marshal(at(parse(t, first.body), "content"))

@@ -92,9 +92,10 @@ func TestARecoveredTargetStartsAfresh(t *testing.T) {
 func TestCoolDownsDoubleAndARecoveryHalvesThem(t *testing.T) {
 	b := newBench(t)
 	b.attempts("a", 3, failure)
-	for _, cools := range []time.Duration{5, 10, 20, 30, 30} {
-		b.want("a", cooling, cools*time.Second)
-		b.wait(cools * time.Second)
+	for _, seconds := range []int{5, 10, 20, 30, 30} {
+		cools := time.Duration(seconds) * time.Second
+		b.want("a", cooling, cools)
+		b.wait(cools)
 		b.want("a", probing, 0)
 		b.attempt("a", failure)
 	}

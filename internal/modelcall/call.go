@@ -4,9 +4,10 @@
 //	                       |                  |
 //	                    Outcome   admission charge guard upstream meter
 //
-// An [Operation] is an API that callers use; it encodes a request for a provider that has the same
-// API or another one. What a call holds is released in [Request.Finish], which runs once however the
-// call ends.
+// An [Operation] is an API that callers use: chat completions, Responses, Anthropic's Messages and
+// its count of tokens. It encodes a request for a provider that has the same API or another one. If a
+// call has several targets they are asked in turn until one begins to answer. What a call holds is
+// released in [Request.Finish], which runs once however the call ends.
 package modelcall
 
 import (
@@ -230,7 +231,7 @@ func (c *call) reserve(ctx context.Context) error {
 	if !rated && !key.budgeted() && !slices.ContainsFunc(c.targets, func(t *target) bool { return slices.ContainsFunc(t.own, (*ModelLimits).rated) }) {
 		return nil
 	}
-	content := c.content()
+	content := contentOf(c)
 	if err := c.keep(func(t *target) error { return c.charge.estimateUse(t, int64(len(c.body.Data())), content) }); err != nil {
 		return err
 	}
@@ -271,13 +272,7 @@ func (c *call) encode(t *target) (*sending, error) {
 	if c.limit != nil {
 		e.routing = c.routing
 	}
-	s, err := c.op.encode(e)
-	if err != nil {
-		return nil, err
-	}
-	c.dropped = s.droppedTools
-	r.OutputCap = c.charge.outputCap(t)
-	return s, nil
+	return c.op.encode(e)
 }
 
 // settle ends what the call holds: its upstream request, its reservation and its concurrency slots.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
@@ -47,9 +48,9 @@ func (countTokens) encode(e encoding) (*sending, error) {
 }
 
 // CountTokens answers how many tokens the prompt of a Messages request has. A provider that has the
-// Messages API is asked; for the model of another one the gateway estimates: the prompt of
-// [charge.estimateLikely]. It counts against request rates and concurrency as a call does, against no
-// token rate and no budget. An error was not written.
+// Messages API is asked. For the model of another one, or if that provider does not count, the gateway
+// estimates: the prompt of [charge.estimateLikely]. It counts against request rates and concurrency as
+// a call does, against no token rate and no budget. An error was not written.
 func (q *Request) CountTokens(api API) error {
 	c := q.newCall(countTokens{}, api)
 	c.charge.free = true
@@ -74,8 +75,9 @@ func count(ctx context.Context, c *call) error {
 		return err
 	}
 	c.targets = slices.DeleteFunc(c.targets, func(t *target) bool { return t.operation == "" })
+	estimate := estimatePrompt(c) // while the body is there
 	if len(c.targets) == 0 {
-		return estimateCount(c)
+		return answerCount(c, estimate)
 	}
 	if err := c.judge(ctx); err != nil { // 400 413 422 429 503: the provider reads the text
 		return err
@@ -83,14 +85,30 @@ func count(ctx context.Context, c *call) error {
 	if err := c.checkState(ctx); err != nil { // 400 403 503
 		return err
 	}
-	return c.dispatch(ctx)
+	err := c.dispatch(ctx)
+	if err != nil && lacksCounting(c, err) {
+		return answerCount(c, estimate)
+	}
+	return err
 }
 
-// estimateCount answers with an estimate; nobody is asked.
-func estimateCount(c *call) error {
+// lacksCounting reports whether a failure means that the provider has the Messages API without this part,
+// as many have that are not Anthropic. In words of that API it is about the model.
+func lacksCounting(c *call, err error) bool {
+	if e := apierror.From(err); c.upstream == nil || e.Own != nil || e.Code == apierror.ModelNotFound {
+		return false
+	}
+	return c.upstream.status == http.StatusNotFound || c.upstream.status == http.StatusMethodNotAllowed
+}
+
+// estimatePrompt returns how many tokens the prompt likely has.
+func estimatePrompt(c *call) int64 {
 	tools := c.state.tools(&c.body)
-	c.state.forget()
-	n := likelyPrompt(int64(len(c.body.Data())), request.ContentOf(&c.body), int64(tools.BuiltIn))
+	return likelyPrompt(int64(len(c.body.Data())), request.ContentOf(&c.body), int64(tools.BuiltIn))
+}
+
+// answerCount answers with an estimate.
+func answerCount(c *call, n int64) error {
 	c.Succeed(http.StatusOK)
 	c.Finish()
 	c.writeJSON(append(strconv.AppendInt([]byte(`{"input_tokens":`), n, 10), '}'))

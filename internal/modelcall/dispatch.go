@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -51,7 +52,8 @@ func (c *call) dispatch(ctx context.Context) error {
 	var w *eventWriter
 	defer func() { a.trial.End(failover.Result{Class: failover.Neutral}) }() // after a panic; else it has ended
 	if a.sent.stream {
-		w = newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.op.heartbeat(c.r.Header), c.showRates)
+		requests, tokens := c.admission.current() // now: a heartbeat can begin the answer between two attempts
+		w = newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.op.heartbeat(c.r.Header), func(h http.Header) { c.setRates(h, requests, tokens) })
 		defer w.stop()
 	}
 	for {
@@ -147,13 +149,13 @@ func (a *attempts) advance() bool {
 	return false
 }
 
-// prepare counts the next attempt against the limits of its target, and writes its request.
+// prepare writes the request of the next attempt, and counts it against the limits of its target.
 func (a *attempts) prepare(t *target) error {
-	if err := a.call.admission.enterTarget(t.own, t.use.likely.Tokens); err != nil {
-		return err
-	}
 	sent, err := a.call.encode(t)
 	if err != nil {
+		return err
+	}
+	if err := a.call.admission.enterTarget(t.own, t.use.likely.Tokens); err != nil {
 		return err
 	}
 	a.sent, a.next = sent, t
@@ -167,7 +169,10 @@ func (a *attempts) begin() *sending {
 	a.made++
 	c.setTarget(a.last)
 	c.tried.begin(a.last)
-	c.meter, c.Record.FirstToken = meter{requestBytes: a.bytes}, 0
+	c.meter, c.dropped = meter{requestBytes: a.bytes}, a.sent.droppedTools
+	r := c.Record
+	r.OutputCap, r.FirstToken = c.charge.outputCap(a.last), 0
+	r.UpstreamID, r.FinishReason, r.NativeFinishReason = "", "", ""
 	c.upstream.close()
 	c.upstream = &upstream{
 		deps: c.deps, request: c.Request, meter: &c.meter, target: a.last, waits: c.deps.Timeouts.of(a.last, len(a.queue) > 0), buffer: a.buffer,
@@ -237,19 +242,21 @@ func (a *attempts) again(ctx context.Context, d failover.Decision) bool {
 // pause waits. It reports false, and failed has the reason, if the client leaves or the gateway shuts
 // down meanwhile.
 func (a *attempts) pause(client context.Context, d time.Duration) bool {
+	ctx, cancel := context.WithCancelCause(client)
+	defer cancel(nil)
+	a.call.entry.SetCancel(cancel)
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	u := a.call.upstream // which a shutdown cancels
-	if u.late != nil {
-		u.late.Stop() // that attempt is over
-	}
 	select {
 	case <-timer.C:
 		return true
-	case <-client.Done():
-	case <-u.ctx.Done():
+	case <-ctx.Done():
 	}
-	a.failed = u.failure(context.Cause(u.ctx))
+	if err := client.Err(); err != nil {
+		a.failed = clientGone(err)
+	} else {
+		a.failed = shuttingDown(context.Cause(ctx))
+	}
 	return false
 }
 

@@ -117,8 +117,8 @@ func checkKnownVersion(e encoding) error {
 		version, anthropic.Version2023, anthropic.Version2026).WithParam("anthropic-version")
 }
 
-// content returns what of the request costs more than its bytes.
-func (c *call) content() request.Content {
+// contentOf returns what of the request costs more than its bytes.
+func contentOf(c *call) request.Content {
 	if c.op.kind() != provider.Messages {
 		return request.ContentOf(&c.body)
 	}

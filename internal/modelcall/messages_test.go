@@ -265,3 +265,30 @@ func TestACountThatIsNoneIsRefused(t *testing.T) {
 		q.Finish()
 	}
 }
+
+// Many providers have the Messages API without the part that counts.
+func TestTokensAreEstimatedIfTheProviderDoesNotCount(t *testing.T) {
+	const model = `{"type":"error","error":{"type":"not_found_error","message":"model: m"}}`
+	for _, c := range []struct {
+		status int
+		answer string
+		code   apierror.Code
+	}{
+		{404, `{"detail":"Not Found"}`, ""},
+		{405, ``, ""},
+		{404, `{"error":{"code":"model_not_found","message":"no m"}}`, apierror.ModelNotFound},
+		{404, model, apierror.UpstreamRejected},
+		{500, ``, apierror.UpstreamError},
+	} {
+		acme := &claude{status: c.status, answer: c.answer}
+		r := acme.rig(t)
+		q, w := r.ask(t, say)
+		err := q.CountTokens(openaiAPI{})
+		if c.code != "" {
+			wantRefusal(t, err, c.code, "")
+		} else if row := r.rows(t)[0]; err != nil || !strings.HasPrefix(w.Body.String(), `{"input_tokens":2`) || row.Status != 200 || row.Code != "" {
+			t.Errorf("%d: %v, %s, %+v", c.status, err, w.Body, row)
+		}
+		q.Finish()
+	}
+}

@@ -18,7 +18,8 @@
 // [ResponsesStream.Read].
 //
 // Chat answers of the OpenRouter API differ in few places. Package openrouter describes them by a
-// [Shape], for [ShapedResult] and [NewShapedStream].
+// [Shape], for [ShapedResult] and [NewShapedStream]. Answers of the Messages API are in package
+// anthropic, which has the same [Call], [Stream] and [Usage].
 package openai
 
 import (

@@ -14,9 +14,10 @@ func ProviderFailure(call *openai.Call, reason string) *apierror.Error {
 	return e
 }
 
-// Reasons of a ProviderFailure that both directions have.
+// Reasons of a ProviderFailure that all directions have.
 const (
 	TooManyItems     = "answered with too many items"
+	TooMuchText      = "answered with too much text"
 	PartNotText      = "answered with a content part that is not text"
 	NamelessCall     = "answered with a tool call that has no name"
 	FragmentOfNoCall = "answered with a piece of a tool call that had not begun"

@@ -11,11 +11,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
 )
 
-// maxText bounds, in bytes of JSON, what is kept of an answer: its tool calls, what waits for
-// earlier blocks, and all of an answer that is not streamed. The longest outputs on the market have
-// about 1 MiB.
-const maxText = 16 << 20
-
 // builder builds a message from the pieces of a provider's answer, whole or in a stream. In a stream
 // it writes an event for each change.
 type builder struct {
@@ -29,7 +24,7 @@ type builder struct {
 	calls   []int // the blocks of the provider's tool calls, by its index
 	refused bool  // the provider said that it refuses
 	invalid bool  // some call has arguments that are no JSON object
-	size    int   // bytes that count for maxText
+	size    int   // bytes of tool calls, and of what waits for earlier blocks; of all blocks if whole
 	output  int   // bytes of the answer
 }
 
@@ -154,8 +149,8 @@ func (b *builder) checkSize() *apierror.Error {
 	switch {
 	case len(b.blocks) > translate.MaxItems:
 		return translate.ProviderFailure(b.call, translate.TooManyItems)
-	case b.size > maxText:
-		return translate.ProviderFailure(b.call, "answered with too much text")
+	case b.size > translate.MaxText:
+		return translate.ProviderFailure(b.call, translate.TooMuchText)
 	}
 	return nil
 }

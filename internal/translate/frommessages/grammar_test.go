@@ -179,7 +179,7 @@ func (a *accumulator) blockStop() error {
 		return fmt.Errorf("an empty text, which may not be sent back")
 	case a.input != "":
 		var input map[string]any
-		if err := json.Unmarshal([]byte(a.input), &input); err != nil {
+		if json.Unmarshal([]byte(a.input), &input) != nil {
 			block["broken"] = a.input // allowed if the answer was cut off
 			return nil
 		}

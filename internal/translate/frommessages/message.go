@@ -1,9 +1,6 @@
 package frommessages
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
@@ -105,26 +102,11 @@ func (it *block) appendCall(dst, input []byte) []byte {
 	return append(translate.AppendMember(dst, "input", input), '}')
 }
 
-// maxID bounds the id of a tool call in bytes. OpenAI refuses longer ones when they come back.
-const maxID = 64
+// hashDigits are of an id that was changed.
+const hashDigits = 12
 
-// legalID returns the id of a tool call, quoted, as the API allows it: letters, digits, _ and -. The
-// same id always becomes the same, and different ids stay different.
+// legalID returns the id of a tool call, quoted, as the API allows it.
 func legalID(quoted []byte) []byte {
 	id, _ := jsonscan.String(quoted)
-	legal, changed := make([]byte, 0, len(id)), len(id) > maxID
-	for i := range len(id) {
-		c := id[i]
-		if c != '_' && c != '-' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
-			c, changed = '_', true
-		}
-		legal = append(legal, c)
-	}
-	if changed {
-		sum := sha256.Sum256([]byte(id))
-		const digits = 12
-		legal = append(legal[:min(len(legal), maxID-1-digits)], '_')
-		legal = append(legal, hex.EncodeToString(sum[:])[:digits]...)
-	}
-	return jsonscan.AppendString(nil, string(legal))
+	return jsonscan.AppendString(nil, translate.Legal(id, hashDigits))
 }

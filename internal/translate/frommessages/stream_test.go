@@ -131,9 +131,9 @@ func TestAnAnswerWithoutBoundsFails(t *testing.T) {
 		calls += chunk(`{"tool_calls":[{"index":`+n+`,"id":"c`+n+`","function":{"name":"f","arguments":""}}]}`, null)
 	}
 	long := chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"a\":\""}}]}`, null) +
-		strings.Repeat(chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"`+strings.Repeat("a", 1<<20)+`"}}]}`, null), frommessages.MaxText>>20+1)
+		strings.Repeat(chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"`+strings.Repeat("a", 1<<20)+`"}}]}`, null), translate.MaxText>>20+1)
 	waiting := chunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":""}}]}`, null) +
-		strings.Repeat(chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, null), frommessages.MaxText>>20+1)
+		strings.Repeat(chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, null), translate.MaxText>>20+1)
 	for name, wire := range map[string]string{"blocks": many, "calls": calls, "arguments": long, "waiting": waiting} {
 		out, err := stream(originalOf(t, thinkingRequest), wire+chunk(`{}`, stop)+ended)
 		if e := translatetest.MustFail(t, err); e.Code != apierror.UpstreamError || !strings.Contains(e.Message, "too m") {
@@ -144,7 +144,7 @@ func TestAnAnswerWithoutBoundsFails(t *testing.T) {
 		}
 	}
 	// Text that the client has is not kept, so it needs no bound.
-	text := strings.Repeat(chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, null), frommessages.MaxText>>20+1)
+	text := strings.Repeat(chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, null), translate.MaxText>>20+1)
 	if _, err := stream(originalOf(t, plainRequest), text+chunk(`{}`, stop)+ended); err != nil {
 		t.Errorf("a long text: %v", err)
 	}

@@ -10,16 +10,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chunks"
 )
 
-const (
-	// maxText bounds, in bytes of JSON, the text, arguments, reasoning and annotations of an
-	// answer, which its last events repeat in full. The longest outputs on the market have about 1
-	// MiB.
-	maxText = 16 << 20
-
-	// maxLogprobs bounds the log probabilities of an answer in bytes of JSON. With 20 alternatives
-	// a token has about 2 KiB.
-	maxLogprobs = 64 << 20
-)
+// maxLogprobs bounds the log probabilities of an answer in bytes of JSON. With 20 alternatives a
+// token has about 2 KiB.
+const maxLogprobs = 64 << 20
 
 // IDs gives what a Response has and a chat completion does not. One goroutine calls it.
 type IDs interface {
@@ -43,7 +36,7 @@ type builder struct {
 	calls []int // the items of the provider's tool calls, by its index
 
 	parts         int // items and parts
-	textSize      int // bytes that count for maxText
+	textSize      int // of text, arguments, reasoning and annotations, which the last events repeat in full
 	logprobsBytes int
 }
 
@@ -248,8 +241,8 @@ func (b *builder) checkSize() *apierror.Error {
 	switch {
 	case b.parts > translate.MaxItems:
 		return translate.ProviderFailure(b.call, translate.TooManyItems)
-	case b.textSize > maxText || b.logprobsBytes > maxLogprobs:
-		return translate.ProviderFailure(b.call, "answered with too much text")
+	case b.textSize > translate.MaxText || b.logprobsBytes > maxLogprobs:
+		return translate.ProviderFailure(b.call, translate.TooMuchText)
 	}
 	return nil
 }

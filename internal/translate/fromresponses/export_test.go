@@ -7,6 +7,3 @@ func (o *Original) Repeated() string { return string(o.repeated) }
 
 // Fields is the table of request fields.
 func Fields() map[string]translate.Disposition { return fields }
-
-// MaxText is the bound of an answer's text.
-const MaxText = maxText

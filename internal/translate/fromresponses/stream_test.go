@@ -168,7 +168,7 @@ func TestAnAnswerWithoutBoundsFails(t *testing.T) {
 	for i := range 600 {
 		calls += chunk(`{"tool_calls":[`+call(i)+`]}`, null)
 	}
-	long := strings.Repeat(chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, null), fromresponses.MaxText>>20+1)
+	long := strings.Repeat(chunk(`{"content":"`+strings.Repeat("a", 1<<20)+`"}`, null), translate.MaxText>>20+1)
 	for name, wire := range map[string]string{"items": many, "calls": calls, "text": long} {
 		out, err := stream(originalOf(t, plainRequest), wire+chunk(`{}`, stop)+ended)
 		if e := translatetest.MustFail(t, err); e.Code != apierror.UpstreamError || !strings.Contains(e.Message, "too m") {

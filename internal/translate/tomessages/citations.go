@@ -21,6 +21,7 @@ func (r *reader) cite(b *block, object []byte) {
 	if _, ok := translate.Unquoted(url); ok {
 		b.cites = append(b.cites, [2][]byte{bytes.Clone(url), bytes.Clone(title)})
 		r.parts++
+		r.held += len(url) + len(title)
 	}
 }
 

@@ -219,11 +219,11 @@ func readSource(quoted []byte) (s source) {
 	if s.https = hasPrefixFold(text, "https://"); s.https || !hasPrefixFold(text, "data:") {
 		return s
 	}
-	head, data, ok := bytes.Cut(text[:min(len(text), maxMedia)], []byte(","))
+	head, _, ok := bytes.Cut(text[:min(len(text), maxMedia)], []byte(","))
 	if !ok {
 		return s
 	}
-	data = text[len(head)+1:]
+	data := text[len(head)+1:]
 	media, options, _ := strings.Cut(strings.ToLower(string(head[len("data:"):])), ";")
 	s.media, s.encoded = media, strings.HasSuffix(options, "base64") && isBase64(data)
 	s.data = data

@@ -6,43 +6,16 @@ import (
 	"encoding/hex"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-const (
-	// maxName is how long the names of tools and the ids of their calls may be, in bytes. The API
-	// documents it for names only.
-	maxName = 64
-
-	hashBytes = 4 // of a name that was changed
-)
-
-// allowed returns a name or id as the API takes it: letters, digits, _ and -. Another text gets a
-// hash, so that texts that are different stay so. The same text always becomes the same: a call and
-// its result have one id, in every request.
-func allowed(text string) string {
-	name := make([]byte, 0, maxName)
-	same := len(text) <= maxName
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '_' || c == '-' {
-			name = append(name, c)
-			continue
-		}
-		same = false
-		name = append(name, '_')
-	}
-	if same {
-		return text
-	}
-	sum := sha256.Sum256([]byte(text))
-	name = append(name[:min(len(name), maxName-1-2*hashBytes)], '_')
-	return string(hex.AppendEncode(name, sum[:hashBytes]))
-}
+// hashDigits are of a name or id that was changed.
+const hashDigits = 8
 
 // allowedID returns the id of a tool call, quoted, as the API takes it.
 func allowedID(quoted []byte) []byte {
 	text, _ := jsonscan.String(quoted)
-	return jsonscan.AppendString(nil, allowed(text))
+	return jsonscan.AppendString(nil, translate.Legal(text, hashDigits))
 }
 
 // names are the names of the tools of a request.
@@ -53,7 +26,7 @@ type names struct {
 // allowed returns the name of a tool, quoted, as the API takes it.
 func (n *names) allowed(quoted []byte) []byte {
 	text, _ := jsonscan.String(quoted)
-	name := allowed(text)
+	name := translate.Legal(text, hashDigits)
 	if name != text {
 		if n.changed == nil {
 			n.changed = make(map[string][]byte)

@@ -39,6 +39,7 @@ type reader struct {
 
 	blocks     []block
 	parts      int // blocks, and citations in them
+	held       int // bytes that are kept of them
 	calls      int
 	thoughts   int
 	characters int64 // of the texts so far, if the answer may cite
@@ -50,10 +51,13 @@ type reader struct {
 	why    []byte // the explanation of a refusal, JSON without quotes
 }
 
-// checkSize fails an answer that has more blocks than any should have.
+// checkSize fails an answer of which more is kept than any should need.
 func (r *reader) checkSize() *apierror.Error {
-	if r.parts > translate.MaxItems {
+	switch {
+	case r.parts > translate.MaxItems:
 		return translate.ProviderFailure(r.call, translate.TooManyItems)
+	case r.held > translate.MaxText:
+		return translate.ProviderFailure(r.call, translate.TooMuchText)
 	}
 	return nil
 }
@@ -114,6 +118,7 @@ func (r *reader) startCall(index int64, o *blockMembers) *apierror.Error {
 	if len(o.input) > 0 && o.input[0] == '{' && len(bytes.TrimSpace(o.input[1:len(o.input)-1])) > 0 {
 		b.input = bytes.Clone(o.input)
 	}
+	r.held += len(id) + len(o.name) + len(b.input)
 	r.begin(false)
 	r.to.beginCall(b.n, bytes.Clone(id), bytes.Clone(r.original.nameOf(o.name)))
 	return r.checkSize()

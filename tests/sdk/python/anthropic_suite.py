@@ -10,6 +10,7 @@ import sys
 
 import anthropic
 import httpx
+from pydantic import BaseModel
 
 import contract
 from anthropic import Anthropic, AsyncAnthropic
@@ -25,6 +26,11 @@ VERSION = "2023-06-01" if anthropic.__version__.startswith("1.") else "2026-10-2
 def native(fn):
     """Registers a case for what only Anthropic's API has."""
     return case()(fn) if NATIVE else fn
+
+
+def newest_and_native(fn):
+    """Registers a case for one run only: a target that failed often is not asked again."""
+    return case(only="anthropic")(fn) if VERSION > "2023-06-01" else fn
 
 
 def name(model):
@@ -173,6 +179,54 @@ def a_system_text_and_an_image_are_taken():
     image = {"type": "image", "source": {"type": "base64", "media_type": media, "data": data}}
     reply = create([{"type": "text", "text": "look"}, image], system=[{"type": "text", "text": "be brief"}])
     equal(text(reply), echo("look"), "text")
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+
+@case()
+def json_schema_output_parses():
+    reply = anthropics.messages.parse(**request("who?", output_format=Person))
+    assert isinstance(reply.parsed_output, Person), reply
+
+
+@case(only="chatonly responsesonly")
+def the_provider_is_asked_in_its_own_api():
+    text = f"which api has {TARGET}"
+    create(text)
+    list(create(text, stream=True))
+    contract.asked_in_its_own_api(text)
+
+
+@case(only="chatonly responsesonly")
+def what_the_other_apis_do_not_have_is_refused():
+    fields = {"top_k": 5, "inference_geo": "eu"}
+    if VERSION > "2023-06-01":
+        fields["temperature"] = 0.5
+    else:
+        create("warm", extra_body={"temperature": 0.5})
+    for field, value in fields.items():
+        for streamed in False, True:
+            e = refused(lambda: create("mark-4d7", stream=streamed, extra_body={field: value}), 400)
+            equal(e.body["error"]["details"]["param"], field, "param")
+    equal(upstream("mark-4d7"), [], "requests")
+
+
+@newest_and_native
+def the_next_model_answers_for_one_that_fails():
+    """It stands in an alias, or in the field fallbacks."""
+    answered = "chatonly/echo"
+    alias = request("over and on") | {"model": "anthropic-failover"}
+    fallbacks = request("over and on", "err-500-anthropic", extra_body={"fallbacks": [{"model": answered}]})
+    for wanted in alias, fallbacks:
+        reply = anthropics.messages.create(**wanted)
+        equal((text(reply), reply.model, reply.stop_reason), (echo("over and on"), answered, "end_turn"), "whole")
+        with anthropics.messages.stream(**wanted) as stream:
+            final = stream.get_final_message()
+        equal((text(final), final.model), (echo("over and on"), answered), "streamed")
+    contract.failed_over("anthropic")
 
 
 @case()

@@ -2,7 +2,9 @@
 at its activity without any SDK, and a runner that reports in TAP.
 
 The driver (tests/sdk/run) sets the environment. GATEWAY_TARGET is the provider
-behind the gateway: "test" (built in) or "fake" (tests/fakeprovider, over HTTP).
+behind the gateway: "test" (built in), or one that tests/fakeprovider serves over
+HTTP. "fake" has all APIs of OpenAI; "chatonly", "responsesonly" and "anthropic"
+have one API each.
 """
 
 import json
@@ -62,10 +64,10 @@ _cases = []
 
 
 def case(only=None):
-    """Registers a case; only names the one target it makes sense for."""
+    """Registers a case; only names the targets that it makes sense for."""
 
     def register(fn):
-        if only in (None, TARGET):
+        if only is None or TARGET in only.split():
             _cases.append(fn)
         return fn
 
@@ -166,6 +168,25 @@ def chunks(path, body):
     data = wire(path, body)
     equal(data[-1:], ["[DONE]"], "last event")
     return [json.loads(d) for d in data[:-1]]
+
+
+# The API of each provider that has only one: the end of its path.
+OWN_API = {
+    "chatonly": "/v1/chat/completions",
+    "responsesonly": "/v1/responses",
+    "anthropic": "/v1/messages",
+}
+
+
+def asked_in_its_own_api(text):
+    """Checks in which API the provider received the requests that hold text."""
+    seen = {r["path"] for r in upstream(text)}
+    assert len(seen) == 1 and seen.pop().endswith(OWN_API[TARGET]), upstream(text)
+
+
+def failed_over(name):
+    """Checks that the broken first target of alias NAME-failover was asked."""
+    assert upstream(f'"err-500-{name}"'), "nobody asked the first target"
 
 
 def upstream(text):

@@ -4,6 +4,7 @@ Caddy's internal issuer, HTTP/2. GATEWAY_ORIGIN is https, GATEWAY_CA its root.""
 import os
 import ssl
 
+import anthropic
 import httpx
 import openai
 from openrouter import OpenRouter
@@ -54,6 +55,27 @@ def openrouter_over_http2():
         text = "".join(c.choices[0].delta.content or "" for c in events if c.choices)
     equal(text, echo("a b"), "stream")
     equal(_versions, {"HTTP/2"}, "versions")
+
+
+@case()
+def anthropic_over_http2():
+    for base in ORIGIN, ORIGIN + "/api":
+        _versions.clear()
+        client = anthropic.Anthropic(
+            base_url=base,
+            api_key=KEY,
+            max_retries=0,
+            http_client=anthropic.DefaultHttpxClient(http2=True, verify=TLS, event_hooks=HOOKS),
+        )
+        assert MODEL in [m.id for m in client.models.list()]
+        request = {"model": MODEL, "max_tokens": 100, "messages": ask("over tls")}
+        reply = client.messages.create(**request)
+        equal((reply.content[0].text, reply.model), (echo("over tls"), MODEL), "reply")
+        with client.messages.stream(**request) as stream:
+            equal("".join(stream.text_stream), echo("over tls"), "stream")
+        counted = client.messages.count_tokens(model=MODEL, messages=ask("over tls"))
+        assert counted.input_tokens > 0, counted
+        equal(_versions, {"HTTP/2"}, "versions")
 
 
 @case()

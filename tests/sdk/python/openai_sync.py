@@ -330,6 +330,57 @@ def an_unknown_url_is_404():
     equal(e.code, "unknown_url", "code")
 
 
+@case(only="chatonly responsesonly anthropic")
+def the_provider_is_asked_in_its_own_api():
+    text = f"which api has {TARGET}"
+    chat(text)
+    chat(text, stream=True).close()
+    gateway.responses.create(model=MODEL, input=text)
+    contract.asked_in_its_own_api(text)
+
+
+@case(only="anthropic")
+def what_anthropic_does_not_have_is_refused():
+    for field, value in {
+        "n": 2,
+        "seed": 7,
+        "logprobs": True,
+        "frequency_penalty": 0.5,
+        "response_format": {"type": "json_object"},
+    }.items():
+        for streamed in False, True:
+            e = raises(
+                openai.BadRequestError,
+                lambda: chat("mark-4d8", stream=streamed, **{field: value}),
+                400,
+            )
+            equal((e.code, e.param.split(".")[0]), ("unsupported_parameter", field), "refusal")
+    e = raises(
+        openai.BadRequestError,
+        lambda: gateway.responses.create(model=MODEL, input="mark-4d8", top_logprobs=2),
+        400,
+    )
+    equal((e.code, e.param), ("unsupported_parameter", "top_logprobs"), "refusal")
+    equal(contract.upstream("mark-4d8"), [], "requests")
+
+
+@case(only="fake")
+def an_alias_goes_on_to_its_next_target():
+    model, answered = "openai-failover", "anthropic/echo"
+    reply = chat("over and on", model=model)
+    equal((reply.choices[0].message.content, reply.model), (echo("over and on"), answered), "chat")
+    find(reply._request_id, model, status=200, provider_name="anthropic", attempts=2)
+    seen = list(chat("over and on", model=model, stream=True))
+    text = "".join(c.choices[0].delta.content or "" for c in seen)
+    equal((text, {c.model for c in seen}), (echo("over and on"), {answered}), "streamed chat")
+    reply = gateway.responses.create(model=model, input="over and on")
+    equal((reply.output_text, reply.model), (echo("over and on"), answered), "response")
+    with gateway.responses.stream(model=model, input="over and on") as stream:
+        final = stream.until_done().get_final_response()
+    equal((final.output_text, final.model), (echo("over and on"), answered), "streamed response")
+    contract.failed_over("openai")
+
+
 @case(only="fake")
 def the_providers_errors_are_classes():
     e = raises(openai.RateLimitError, lambda: chat(model="fake/err-429"), 429)

@@ -276,6 +276,43 @@ def unknown_generations_and_bad_dates():
     )
 
 
+@case(only="chatonly responsesonly anthropic")
+def the_provider_is_asked_in_its_own_api():
+    text = f"which api has {TARGET}"
+    chat(text)
+    stream(text)
+    contract.asked_in_its_own_api(text)
+
+
+@case(only="anthropic")
+def what_anthropic_does_not_have_is_refused():
+    for field, value in {"seed": 7, "logprobs": True, "frequency_penalty": 0.5}.items():
+        for streamed in False, True:
+            e = raises(
+                errors.BadRequestResponseError,
+                lambda: chat("mark-4d9", stream=streamed, **{field: value}),
+                400,
+            )
+            equal(e.data.error.metadata["error_type"], "invalid_request", "error_type")
+            assert field in e.data.error.message, e.data.error.message
+    equal(contract.upstream("mark-4d9"), [], "requests")
+
+
+@case(only="fake")
+def the_next_model_answers_for_one_that_fails():
+    """It stands in an alias, or in the field models."""
+    answered = "anthropic/echo"
+    models = ["fake/err-500-openrouter", answered]
+    for request in {"model": "openrouter-failover"}, {"model": models[0], "models": models}:
+        reply = chat("over and on", **request)
+        equal((reply.choices[0].message.content, reply.model), (echo("over and on"), answered), "whole")
+        seen = stream("over and on", **request)
+        text = "".join(c.choices[0].delta.content or "" for c in seen if c.choices)
+        equal((text, {c.model for c in seen}), (echo("over and on"), {answered}), "streamed")
+        assert seen[-1].usage, "no usage"
+    contract.failed_over("openrouter")
+
+
 @case(only="fake")
 def the_providers_errors_are_classes():
     e = raises(errors.TooManyRequestsResponseError, lambda: chat(model="fake/err-429"), 429)

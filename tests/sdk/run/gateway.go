@@ -48,7 +48,7 @@ const caddyfile = `{
 		provider fake {
 			base_url %[4]s/v1
 			api_key {env.SDK_FAKE_KEY}
-			models echo tools null-fields sloppy float-created usage-each no-done finish-eos no-stream cut-mid-stream cut-reset cut-clean err-mid-stream response-failed malformed err-400 err-401 err-429 err-500
+			models echo tools null-fields sloppy float-created usage-each no-done finish-eos no-stream cut-mid-stream cut-reset cut-clean err-mid-stream response-failed malformed err-400 err-401 err-429 err-500 err-500-openai err-500-openrouter
 			responses native
 		}
 		provider chatonly {
@@ -61,7 +61,7 @@ const caddyfile = `{
 			dialect anthropic
 			base_url %[4]s
 			api_key {env.SDK_FAKE_KEY}
-			models echo tools reasoning length stop-sequence refusal pause-turn too-long overloaded cut-clean err-401 first-1-after-0-err-429
+			models echo tools reasoning length stop-sequence refusal pause-turn too-long overloaded cut-clean err-401 err-500-anthropic first-1-after-0-err-429
 		}
 		provider responsesonly {
 			base_url %[4]s/responses-only/v1
@@ -74,6 +74,30 @@ const caddyfile = `{
 			api_key {env.SDK_FAKE_KEY}
 			models echo
 			responses native
+		}
+		alias openai-failover {
+			group {
+				target fake/err-500-openai
+			}
+			group {
+				target anthropic/echo
+			}
+		}
+		alias openrouter-failover {
+			group {
+				target fake/err-500-openrouter
+			}
+			group {
+				target anthropic/echo
+			}
+		}
+		alias anthropic-failover {
+			group {
+				target anthropic/err-500-anthropic
+			}
+			group {
+				target chatonly/echo
+			}
 		}
 		catalog %[3]s
 	}

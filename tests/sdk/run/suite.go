@@ -23,7 +23,7 @@ type peers struct {
 
 type suite struct {
 	name    string
-	target  string // provider: "test", "fake", or "chatonly" or "responsesonly", where calls of other APIs are translated; directTarget; or refusalsTarget
+	target  string // a provider of gateway.go, directTarget or refusalsTarget
 	https   bool
 	missing string // why it cannot run
 	dir     string
@@ -51,7 +51,7 @@ func suites(p peers) []suite {
 		{"openrouter-npm-1.3.19", node("openrouter.mjs", "openrouter-1.3.19")},
 	}
 	var all []suite
-	for _, target := range []string{"test", "fake", "chatonly", "responsesonly"} {
+	for _, target := range []string{"test", "fake", "chatonly", "responsesonly", "anthropic"} {
 		for _, row := range table {
 			s := row.suite
 			s.name, s.target = row.name+"/"+target, target

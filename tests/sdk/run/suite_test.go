@@ -56,7 +56,7 @@ func TestEverySDKMeetsEveryProviderAndEveryRefusal(t *testing.T) {
 		}
 	}
 	for name, n := range seen {
-		want := 5
+		want := 6
 		if strings.HasPrefix(name, "anthropic-") {
 			want = 2 // an older major, or the newest
 			if n > want {

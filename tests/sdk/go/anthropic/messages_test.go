@@ -24,7 +24,7 @@ func TestAMessageIsAnsweredUnderBothBases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said(m) != echo("hello from go") || m.StopReason != "end_turn" || string(m.Model) != name(t, "echo") ||
+		if said(m) != echo("hello from go") || m.StopReason != "end_turn" || m.Model != name(t, "echo") ||
 			m.Usage.InputTokens == 0 || m.Usage.OutputTokens != 5 {
 			t.Errorf("%s", m.RawJSON())
 		}
