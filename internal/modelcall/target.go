@@ -135,6 +135,9 @@ func (t *target) accountName() string {
 	return t.provider.Name + "@" + t.endpoint.Name
 }
 
+// rated reports whether a token rate holds for the target alone.
+func (t *target) rated() bool { return slices.ContainsFunc(t.own, (*ModelLimits).rated) }
+
 // translated reports whether the request becomes one of another API.
 func (t *target) translated() bool { return t.operation != t.asked }
 
