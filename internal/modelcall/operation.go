@@ -15,7 +15,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-// Operation is an API of model calls as callers use it: [Chat], [Responses] or [Messages].
+// Operation is an API of model calls as callers use it: [Chat], [Responses],
+// [Messages] or [Embeddings].
 type Operation interface {
 	// kind is the operation's name at providers and in the catalog.
 	kind() provider.Operation
@@ -37,9 +38,10 @@ type Operation interface {
 
 // The operations.
 var (
-	Chat      Operation = chat{}
-	Responses Operation = responses{}
-	Messages  Operation = messages{}
+	Chat       Operation = chat{}
+	Responses  Operation = responses{}
+	Messages   Operation = messages{}
+	Embeddings Operation = embeddings{}
 )
 
 // API is how the SDKs of a family want to be answered.

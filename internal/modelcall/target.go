@@ -88,6 +88,8 @@ func optionOf(t *target) failover.Option {
 func serves(c *Candidate, op provider.Operation) error {
 	operation := c.Provider.Upstream(op)
 	switch {
+	case op == provider.Embeddings && c.Provider.Dialect.Path(op) == "":
+		return apierror.New(apierror.ModelNotCallable, "the provider %q has no embeddings", c.Provider.Name).WithParam("model")
 	case operation == "" || c.Model.Serves(string(operation)):
 		return nil
 	case operation != op:
@@ -137,6 +139,9 @@ func (t *target) accountName() string {
 
 // rated reports whether a token rate holds for the target alone.
 func (t *target) rated() bool { return slices.ContainsFunc(t.own, (*ModelLimits).rated) }
+
+// generates reports whether the answer is text, whose tokens are counted and limited.
+func (t *target) generates() bool { return t.asked != provider.Embeddings }
 
 // translated reports whether the request becomes one of another API.
 func (t *target) translated() bool { return t.operation != t.asked }
