@@ -228,7 +228,7 @@ func (c *call) checkState(ctx context.Context) error {
 func (c *call) reserve(ctx context.Context) error {
 	key := c.charge.key
 	rated := key != nil && key.rated || slices.ContainsFunc(c.limits, (*ModelLimits).rated)
-	if !rated && !key.budgeted() && !slices.ContainsFunc(c.targets, func(t *target) bool { return slices.ContainsFunc(t.own, (*ModelLimits).rated) }) {
+	if !rated && !key.budgeted() && !slices.ContainsFunc(c.targets, (*target).rated) {
 		return nil
 	}
 	content := contentOf(c)
