@@ -131,11 +131,11 @@ func (c *call) route(ctx context.Context) error {
 	if err == nil {
 		c.routed, err = findTargets(ctx, c.deps, c.Credential.Key, c.op.kind(), name, routing)
 	}
-	if c.Record.Model, err = recordedName(c.deps, name, c.targets, err); err != nil {
+	if c.Record.Model, err = recordedName(c.deps, name, c.known, err); err != nil {
 		return err
 	}
 	t := c.targets[0]
-	c.knownModel = t.alias || t.model.Known
+	c.knownModel = c.known
 	c.setTarget(t)
 	c.charge.cacheHour = slices.ContainsFunc(c.targets, keepsLong) && request.AsksHourCache(c.body.Data())
 	if t.provider.BuiltIn && !onLoopback(c.r) {
@@ -194,7 +194,7 @@ func (c *call) limited() bool {
 func (c *call) judge(ctx context.Context) error {
 	c.guard.outcome = &c.Outcome
 	if !c.deps.Guardrails.empty() {
-		c.guard.set = c.deps.Guardrails.of(c.Credential.Name, c.names(c.asked.Model)...)
+		c.guard.set = c.deps.Guardrails.of(c.Credential.Name, c.names()...)
 	}
 	redacted, err := c.guard.request(ctx, c.body.Data(), c.asked.Stream)
 	if err != nil || redacted == nil {
