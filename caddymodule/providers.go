@@ -125,15 +125,23 @@ func (a *App) connect(built *builtProviders, p *Provider, config *provider.Confi
 func (b *builtProviders) addTest(p *Provider, source *catalog.Source, config *provider.Config) {
 	config.Endpoints, config.Transport = provider.One(testBaseURL, ""), &testprovider.Transport{}
 	for _, m := range testprovider.Models() {
-		b.models = append(b.models, catalog.Model{
-			Provider: catalogName(p), Name: m.ID, Description: m.Description, Mode: catalog.ModeChat,
-			Created: testprovider.Created, MaxOutput: testprovider.MaxOutputTokens, OwnedBy: "gatehouse",
-			InputModalities: []string{"text", "image", "file", "audio"}, SupportedParameters: testParameters,
-		})
+		b.models = append(b.models, testModel(catalogName(p), m))
 		if len(p.Models) == 0 {
 			source.Patterns = append(source.Patterns, m.ID)
 		}
 	}
+}
+
+// testModel is a model of the built-in provider in the catalog.
+func testModel(provider string, m testprovider.Model) catalog.Model {
+	listed := catalog.Model{
+		Provider: provider, Name: m.ID, Description: m.Description, Created: testprovider.Created, OwnedBy: "gatehouse", Mode: catalog.ModeEmbedding,
+	}
+	if !m.Embeds {
+		listed.Mode, listed.MaxOutput, listed.SupportedParameters = catalog.ModeChat, testprovider.MaxOutputTokens, testParameters
+		listed.InputModalities = []string{"text", "image", "file", "audio"}
+	}
+	return listed
 }
 
 // discoverEvery is the interval at which the provider's own list is read, 0 for never.

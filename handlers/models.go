@@ -1,5 +1,11 @@
 package handlers
 
+import (
+	"net/url"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/api"
+)
+
 // serveModels answers with the models that the key can call, or with the one that the path names.
 func serveModels(x *apiRequest) error {
 	if x.name != "" {
@@ -13,6 +19,20 @@ func serveModels(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
+	return listModels(x, q)
+}
+
+// serveEmbeddingModels answers with those models that embed, as OpenRouter's SDKs ask for them.
+func serveEmbeddingModels(x *apiRequest) error {
+	q, err := x.query()
+	if err != nil {
+		return err
+	}
+	q.Set(api.OutputModalities, "embeddings")
+	return listModels(x, q)
+}
+
+func listModels(x *apiRequest, q url.Values) error {
 	page, err := x.api.ParsePage(q)
 	if err != nil {
 		return err

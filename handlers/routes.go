@@ -21,7 +21,9 @@ var (
 	responsesEndpoint  = &endpoint{"responses", http.MethodPost, keys.ChatWrite, true, serveResponses}
 	messagesEndpoint   = &endpoint{"messages", http.MethodPost, keys.ChatWrite, true, serveMessages}
 	countEndpoint      = &endpoint{"count_tokens", http.MethodPost, keys.ChatWrite, true, serveCountTokens}
+	embeddingsEndpoint = &endpoint{"embeddings", http.MethodPost, keys.ChatWrite, true, serveEmbeddings}
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
+	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
 	activityEndpoint   = &endpoint{"activity", http.MethodGet, keys.ActivityRead, false, serveActivity}
 	generationEndpoint = &endpoint{"generation", http.MethodGet, keys.ActivityRead, false, serveGeneration}
 	keyEndpoint        = &endpoint{"key", http.MethodGet, 0, false, serveKey}
@@ -51,6 +53,7 @@ var routes = []route{
 	{"/v1/models/", api.OpenAI{}, modelsEndpoint},
 	{"/v1/chat/completions", api.OpenAI{}, chatEndpoint},
 	{"/v1/responses", api.OpenAI{}, responsesEndpoint},
+	{"/v1/embeddings", api.OpenAI{}, embeddingsEndpoint},
 	{"/v1/providers", api.OpenAI{}, providersEndpoint},
 	{"/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},
@@ -67,6 +70,8 @@ var routes = []route{
 	{"/api/v1/model/", api.OpenRouter{}, modelsEndpoint},
 	{"/api/v1/chat/completions", api.OpenRouter{}, chatEndpoint},
 	{"/api/v1/responses", api.OpenRouter{}, responsesEndpoint},
+	{"/api/v1/embeddings", api.OpenRouter{}, embeddingsEndpoint},
+	{"/api/v1/embeddings/models", api.OpenRouter{}, embeddersEndpoint},
 	{"/api/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/api/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},
 	{"/api/v1/activity", api.OpenRouter{}, activityEndpoint},

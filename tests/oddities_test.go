@@ -69,7 +69,7 @@ var oddities = map[string]oddity{
 	"hang":            {}, "late": {}, "no-prefill": {}, "cache-usage": {}, "redacted-thinking": {}, // as echo, but for messages:
 	"no-event-lines": {}, "pings": {}, "stop-sequence": {}, "pause-turn": {}, "context-window": {}, "hosted-tools": {}, "unknown-block": {},
 	"wrong-type-200": {chatStream: refused, askStream: refused},
-	"no-stream":      {chatStream: refused, askStream: refused},
+	"no-stream":      {},
 
 	"cut-mid-stream":  cut,
 	"cut-reset":       {chat: refused, chatStream: failed, ask: refused, askStream: failed},

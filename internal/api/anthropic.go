@@ -62,9 +62,9 @@ func (Anthropic) AppendModel(dst []byte, m catalog.Model) []byte {
 	return anthropic.AppendModel(dst, anthropicModel(m))
 }
 
-// AppendModels implements [API].
+// AppendModels implements [API]. The family has no embeddings.
 func (Anthropic) AppendModels(dst []byte, models []catalog.Model, p Page) []byte {
-	part, more := p.of(models)
+	part, more := p.of(p.shown(models))
 	list := make([]anthropic.Model, len(part))
 	for i, m := range part {
 		list[i] = anthropicModel(m)

@@ -29,6 +29,7 @@ type API interface {
 	// ParsePage reads which part of the list of models is asked for. The error is a 400.
 	ParsePage(q url.Values) (Page, error)
 	AppendModel(dst []byte, m catalog.Model) []byte
+	// AppendModels appends a page of the list of models, which it may change.
 	AppendModels(dst []byte, models []catalog.Model, p Page) []byte
 }
 

@@ -56,12 +56,15 @@ func (OpenRouter) AppendModel(dst []byte, m catalog.Model) []byte {
 
 // AppendModels implements [API].
 func (OpenRouter) AppendModels(dst []byte, models []catalog.Model, p Page) []byte {
+	models = p.shown(models)
 	part, more := p.of(models)
 	next := ""
 	if more {
-		next = "/api/v1/models?" + url.Values{
-			"offset": {strconv.Itoa(p.Offset + len(part))}, "limit": {strconv.Itoa(p.Limit)},
-		}.Encode()
+		q := url.Values{"offset": {strconv.Itoa(p.Offset + len(part))}, "limit": {strconv.Itoa(p.Limit)}}
+		if p.outputs != "" {
+			q.Set(OutputModalities, p.outputs)
+		}
+		next = "/api/v1/models?" + q.Encode()
 	}
 	list := make([]openrouter.ModelInfo, len(part))
 	for i, m := range part {

@@ -21,14 +21,43 @@ const (
 type Page struct {
 	Offset, Limit int
 	After, Before string // the page follows, or ends at, the model of this ID
+
+	outputs string // only models with one of these modalities, with commas between them; "": all but embeddings
 }
+
+// OutputModalities is the name in a query for what models answer with: text, embeddings, …, with
+// commas between them, or all.
+const OutputModalities = "output_modalities"
 
 // ParsePage implements [API]. The family's SDKs know no pages, so the page has no effect.
 func (OpenAI) ParsePage(q url.Values) (Page, error) { return offsetPage(q) }
 
 // ParsePage implements [API]. OpenRouter's Go SDK asks for pages until one is empty: it would never
-// end if an offset were ignored.
-func (OpenRouter) ParsePage(q url.Values) (Page, error) { return offsetPage(q) }
+// end if an offset were ignored. As at OpenRouter, models that embed are listed only where the query
+// asks for them: clients take what is listed for models that can chat.
+func (OpenRouter) ParsePage(q url.Values) (Page, error) {
+	p, err := offsetPage(q)
+	p.outputs = q.Get(OutputModalities)
+	return p, err
+}
+
+// shown returns the models that the list has. It reuses their slice.
+func (p Page) shown(models []catalog.Model) []catalog.Model {
+	return slices.DeleteFunc(models, func(m catalog.Model) bool { return !p.shows(m) })
+}
+
+// shows reports whether the list has a model, by what it answers with.
+func (p Page) shows(m catalog.Model) bool {
+	switch p.outputs {
+	case "":
+		return m.Mode != catalog.ModeEmbedding
+	case "all":
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(p.outputs, ","), func(name string) bool {
+		return slices.Contains(m.OutputModalities, strings.TrimSpace(name))
+	})
+}
 
 func offsetPage(q url.Values) (Page, error) {
 	p := Page{Limit: openrouterPage}

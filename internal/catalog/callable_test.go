@@ -95,17 +95,24 @@ func TestModeDecides(t *testing.T) {
 		{Provider: "p", Name: "embedding", Mode: "embedding"}, {Provider: "p", Name: "image", Mode: "image_generation"},
 	}
 	c := newCatalog(t, models, catalog.Source{Provider: "p", Patterns: []string{"*", "embedding"}})
-	if got, want := list(c), "p/chat p/responses p/unknown"; got != want {
+	if got, want := list(c), "p/chat p/embedding p/responses p/unknown"; got != want {
 		t.Errorf("list is %q, want %q", got, want)
 	}
-	wantErrors(t, c, map[string]error{"p/embedding": catalog.ErrNotCallable, "p/image": catalog.ErrNotCallable})
+	wantErrors(t, c, map[string]error{"p/image": catalog.ErrNotCallable})
 	for _, tc := range []struct {
-		id              string
-		chat, responses bool
-	}{{"p/unknown", true, true}, {"p/chat", true, true}, {"p/responses", false, true}} {
+		id                          string
+		chat, responses, embeddings bool
+		output                      string
+	}{
+		{"p/unknown", true, true, true, "text"}, {"p/chat", true, true, false, "text"}, {"p/responses", false, true, false, "text"},
+		{"p/embedding", false, false, true, "embeddings"},
+	} {
 		m, err := c.Resolve(tc.id)
-		if err != nil || m.Serves(catalog.OpChat) != tc.chat || m.Serves(catalog.OpResponses) != tc.responses || m.Serves("embeddings") {
+		if err != nil || m.Serves(catalog.OpChat) != tc.chat || m.Serves(catalog.OpResponses) != tc.responses || m.Serves(catalog.OpEmbeddings) != tc.embeddings {
 			t.Errorf("%s: %+v, %v", tc.id, m, err)
+		}
+		if m.Serves(catalog.OpMessages) != tc.chat || m.Serves("images") || m.OutputModalities[0] != tc.output {
+			t.Errorf("%s: %+v", tc.id, m)
 		}
 	}
 }
@@ -174,14 +181,14 @@ func TestStarWithoutACatalogIsTheProvidersList(t *testing.T) {
 
 // A name that the first list can make callable is neither unknown nor denied before that list.
 func TestFirstListIsAwaited(t *testing.T) {
-	models := append(known("p/catalogued", "p/gpt-old", "q/catalogued"), catalog.Model{Provider: "q", Name: "embed", Mode: "embedding"})
+	models := append(known("p/catalogued", "p/gpt-old", "q/catalogued"), catalog.Model{Provider: "q", Name: "image", Mode: "image_generation"})
 	c := newCatalog(t, models,
 		catalog.Source{Provider: "p", Patterns: []string{"gpt-*"}, Discover: true},
 		catalog.Source{Provider: "q", Discover: true},
 		catalog.Source{Provider: "gone", Discover: true, Skipped: true})
 	wantErrors(t, c, map[string]error{
 		"p/gpt-old": nil, "p/gpt-9": catalog.ErrUnlisted, "p/o3": catalog.ErrUnknown, "p/catalogued": catalog.ErrNotCallable,
-		"q/catalogued": catalog.ErrUnlisted, "q/any": catalog.ErrUnlisted, "q/embed": catalog.ErrNotCallable, "gone/any": catalog.ErrUnknown,
+		"q/catalogued": catalog.ErrUnlisted, "q/any": catalog.ErrUnlisted, "q/image": catalog.ErrNotCallable, "gone/any": catalog.ErrUnknown,
 	})
 	if got := c.Awaited(); len(got) != 2 || got[0] != "p" || got[1] != "q" {
 		t.Errorf("awaited are %q", got)

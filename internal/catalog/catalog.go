@@ -13,7 +13,7 @@
 //     lists it, or has not answered yet (until then nothing can be denied); or
 //   - the provider lists it and it fits a pattern, or the block has no patterns; or
 //   - the block has the pattern `*`, and neither the catalog nor the provider knows the name. Such
-//     a name resolves without a price, as a chat model, but is not listed. If the catalog has no
+//     a name resolves without a price, with an unknown mode, but is not listed. If the catalog has no
 //     model of the provider and the provider's own list is read, `*` means that list and admits no
 //     other name.
 //

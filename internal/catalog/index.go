@@ -89,7 +89,7 @@ func (x *index) addSource(s source, known, discovered map[string]Model) {
 		fromProvider, listed := discovered[name]
 		m := fromFile.over(fromProvider).as(s.Provider, name)
 		m.Known = true
-		serves := m.Serves(OpChat) || m.Serves(OpResponses)
+		serves := m.callable()
 		switch {
 		case serves && s.routes(name, inCatalog, listed, discovered != nil):
 			x.callable[m.ID] = &m

@@ -14,11 +14,12 @@ import (
 // callers; the longest in the public catalogs has under 100 bytes.
 const MaxNameBytes = 256
 
-// The modes that this gateway acts on, as the public price map spells them. Other modes (embedding,
-// image_generation, audio_speech, …) are kept: models of such a mode are known but not callable.
+// The modes that this gateway acts on, as the public price map spells them. Other modes
+// (image_generation, audio_speech, …) are kept: models of such a mode are known but not callable.
 const (
 	ModeChat      = "chat"
 	ModeResponses = "responses"
+	ModeEmbedding = "embedding"
 )
 
 // Operations a model can serve, for Model.Serves.
@@ -27,6 +28,7 @@ const (
 	OpResponses   = "responses"
 	OpMessages    = "messages"
 	OpCountTokens = "count_tokens"
+	OpEmbeddings  = "embeddings"
 )
 
 // Model is one model as lists show it and as the router finds it. Values that Catalog returns share
@@ -38,12 +40,12 @@ type Model struct {
 
 	DisplayName         string // for people; Resolve and List fill in Name
 	Description         string
-	Mode                string   // empty: unknown, which serves as chat
+	Mode                string   // empty: unknown; the provider decides what the model serves
 	Created             int64    // Unix seconds; 0: unknown
 	ContextLength       int64    // tokens; 0: unknown
 	MaxOutput           int64    // tokens; 0: unknown
 	InputModalities     []string // text, image, audio, file, video; Resolve and List fill in text
-	OutputModalities    []string
+	OutputModalities    []string // likewise, embeddings for a model of mode embedding
 	SupportedParameters []string // in OpenRouter's words (tools, response_format, …); only what the source stated
 	Price               *Price   // nil: unknown, which is not free
 	Moderated           bool     // the provider filters content on its own
@@ -55,13 +57,17 @@ type Model struct {
 }
 
 // Serves reports whether the model can be called by an operation, one of the Op constants. A chat
-// model serves all (package provider translates if necessary), a responses model only its own.
+// model serves all that write text (package provider translates if necessary), a responses or an
+// embedding model only its own. A model of unknown mode serves all: many servers list models without
+// saying what they are.
 func (m Model) Serves(op string) bool {
 	switch op {
 	case OpChat, OpMessages, OpCountTokens:
 		return m.Mode == ModeChat || m.Mode == ""
 	case OpResponses:
 		return m.Mode == ModeChat || m.Mode == ModeResponses || m.Mode == ""
+	case OpEmbeddings:
+		return m.Mode == ModeEmbedding || m.Mode == ""
 	}
 	return false
 }
@@ -107,16 +113,27 @@ func fill[T comparable](dst *T, value T) {
 // as returns m as provider's model called name, with the gaps filled that a list must not show.
 func (m Model) as(provider, name string) Model {
 	m.ID, m.Provider, m.Name = provider+"/"+name, provider, name
+	output := textOnly
+	if m.Mode == ModeEmbedding {
+		output = embeddingsOnly
+	}
 	return m.over(Model{
 		DisplayName:      name,
-		Mode:             ModeChat,
 		InputModalities:  textOnly,
-		OutputModalities: textOnly,
+		OutputModalities: output,
 		OwnedBy:          provider,
 	})
 }
 
-var textOnly = slices.Clip([]string{"text"})
+// callable reports whether the model serves any of our operations.
+func (m Model) callable() bool {
+	return m.Serves(OpChat) || m.Serves(OpResponses) || m.Serves(OpEmbeddings)
+}
+
+var (
+	textOnly       = slices.Clip([]string{"text"})
+	embeddingsOnly = slices.Clip([]string{"embeddings"})
+)
 
 // checkName refuses names that cannot be sent, shown or logged unchanged.
 func checkName(name string) error {

@@ -134,7 +134,7 @@ func listedMode(outputs []string) string {
 	case slices.Contains(outputs, "text"):
 		return ModeChat
 	case slices.Contains(outputs, "embeddings"):
-		return "embedding"
+		return ModeEmbedding
 	case slices.Contains(outputs, "image"):
 		return "image_generation"
 	case slices.Contains(outputs, "audio"):

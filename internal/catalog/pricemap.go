@@ -145,8 +145,8 @@ func priceMapOutputs(f facts, mode string) []string {
 	switch {
 	case mode == "image_generation" || mode == "image_edit":
 		return []string{"image"}
-	case mode == "embedding":
-		return []string{"embeddings"}
+	case mode == ModeEmbedding:
+		return embeddingsOnly
 	case mode == "audio_speech":
 		return []string{"audio"}
 	case f.flag("supports_audio_output"):

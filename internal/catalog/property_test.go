@@ -15,7 +15,7 @@ import (
 func TestListAndRouterAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	providers, names := []string{"a", "b", "c"}, []string{"gpt-1", "gpt-2", "o/1:free", "o/2", "x", "gpt"}
-	patterns, modes := []string{"*", "gpt-*", "o/*", "x", "*2", "gpt-1", "mine"}, []string{"", "chat", "responses", "embedding"}
+	patterns, modes := []string{"*", "gpt-*", "o/*", "x", "*2", "gpt-1", "mine"}, []string{"", "chat", "responses", "embedding", "image_generation"}
 	some := func(from []string) (out []string) {
 		for _, s := range from {
 			if rng.IntN(3) == 0 {
@@ -58,7 +58,7 @@ func TestListAndRouterAgree(t *testing.T) {
 			if err != nil || got.ID != m.ID || got.Mode != m.Mode || got.Provider+"/"+got.Name != m.ID {
 				t.Fatalf("%s\nlisted %q resolves to %+v, %v", config, m.ID, got, err)
 			}
-			if !m.Serves(catalog.OpChat) && !m.Serves(catalog.OpResponses) {
+			if !m.Serves(catalog.OpChat) && !m.Serves(catalog.OpResponses) && !m.Serves(catalog.OpEmbeddings) {
 				t.Fatalf("%s\nlisted %q serves nothing", config, m.ID)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 // modes are the modes an operator may write. Without this check a mistyped one would silently make
 // a model uncallable.
 var modes = []string{
-	ModeChat, ModeResponses, "audio_speech", "audio_transcription", "completion", "embedding", "image_edit", "image_generation",
+	ModeChat, ModeResponses, "audio_speech", "audio_transcription", "completion", ModeEmbedding, "image_edit", "image_generation",
 	"moderation", "realtime", "rerank", "video_generation",
 }
 

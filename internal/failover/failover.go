@@ -15,8 +15,8 @@ import "time"
 
 // Candidate is a target in a group of the order.
 type Candidate struct {
-	ID     string // "provider/model" or "provider/model@endpoint"
-	Weight int    // its share of the calls of its group; 0 is 1
+	ID     string  // "provider/model" or "provider/model@endpoint"
+	Weight float64 // its share of the calls of its group; 0 is 1
 }
 
 // TargetID is the ID of a model ("provider/model") at an endpoint of its provider; "" is the only

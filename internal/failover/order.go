@@ -105,7 +105,7 @@ func score(seed uint64, c Candidate) float64 {
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	x ^= x >> 31
 	uniform := (float64(x>>11) + 0.5) / (1 << 53)
-	return float64(max(c.Weight, 1)) / -math.Log(uniform)
+	return cmp.Or(c.Weight, 1) / -math.Log(uniform)
 }
 
 // FNV-1a, 64 bit.

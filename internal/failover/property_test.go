@@ -33,7 +33,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 		var candidates []failover.Candidate
 		for i := range 3 {
 			id := fmt.Sprintf("p%d/m%d", g, i)
-			candidates = append(candidates, failover.Candidate{ID: id, Weight: i})
+			candidates = append(candidates, failover.Candidate{ID: id, Weight: float64(i)})
 			probes[id] = new(atomic.Int32)
 		}
 		groups = append(groups, candidates)

@@ -87,7 +87,7 @@ func TestEachListedModelIsFound(t *testing.T) {
 			t.Errorf("%s is listed, alone it is %q, %v", m.ID, one.ID, err)
 		}
 	}
-	if want := "acme/m acme/pro acme/vendor/deep:free"; strings.Join(listed, " ") != want {
+	if want := "acme/embed acme/m acme/pro acme/vendor/deep:free"; strings.Join(listed, " ") != want {
 		t.Errorf("listed %q, want %q", listed, want)
 	}
 	for _, name := range []string{"chatty/any", "acme/hidden", "acme/none", strings.Repeat("x", 300)} {

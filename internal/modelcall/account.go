@@ -57,7 +57,10 @@ func (g *charge) estimated(m *meter) openai.Usage {
 		prompt = tokensOf(m.requestBytes, bytesPerToken)
 	}
 	completion := m.completion(choices, g.deps.Now(), g.requested.Logprobs)
-	if g.target.output > 0 {
+	switch {
+	case !g.target.generates():
+		completion = 0
+	case g.target.output > 0:
 		completion = min(completion, g.target.output*choices)
 	}
 	if bound := use.bound; bound.Prompt > 0 {

@@ -5,7 +5,7 @@
 //	                    Outcome   admission charge guard upstream meter
 //
 // An [Operation] is an API that callers use: chat completions, Responses, Anthropic's Messages and
-// its count of tokens. It encodes a request for a provider that has the same API or another one. If a
+// its count of tokens, embeddings. It encodes a request for a provider that has the same API or another one. If a
 // call has several targets they are asked in turn until one begins to answer. What a call holds is
 // released in [Request.Finish], which runs once however the call ends.
 package modelcall
@@ -132,11 +132,11 @@ func (c *call) route(ctx context.Context) error {
 	if err == nil {
 		c.routed, err = findTargets(ctx, c.deps, c.Credential.Key, c.op.kind(), name, routing)
 	}
-	if c.Record.Model, err = recordedName(c.deps, name, c.targets, err); err != nil {
+	if c.Record.Model, err = recordedName(c.deps, name, c.known, err); err != nil {
 		return err
 	}
 	t := c.targets[0]
-	c.knownModel = t.alias || t.model.Known
+	c.knownModel = c.known
 	c.setTarget(t)
 	c.charge.cacheHour = slices.ContainsFunc(c.targets, keepsLong) && request.AsksHourCache(c.body.Data())
 	if t.provider.BuiltIn && !onLoopback(c.r) {
@@ -195,7 +195,7 @@ func (c *call) limited() bool {
 func (c *call) judge(ctx context.Context) error {
 	c.guard.outcome = &c.Outcome
 	if !c.deps.Guardrails.empty() {
-		c.guard.set = c.deps.Guardrails.of(c.Credential.Name, c.names(c.asked.Model)...)
+		c.guard.set = c.deps.Guardrails.of(c.Credential.Name, c.names()...)
 	}
 	redacted, err := c.guard.request(ctx, c.body.Data(), c.asked.Stream)
 	if err != nil || redacted == nil {

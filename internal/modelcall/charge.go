@@ -77,7 +77,7 @@ func (g *charge) check(t *target, tools func() int, list string) error {
 		return apierror.New(apierror.InvalidValue, "%q has %d elements; at most %d are allowed here", list, requested.Messages, most).WithParam(list)
 	}
 	switch most := caps.Output; {
-	case most == 0:
+	case most == 0 || !t.generates():
 	case requested.Output == 0:
 		t.output, t.setOutput = most, true
 	case requested.Output > most && caps.Clamp:

@@ -71,7 +71,9 @@ func encodeChatAsResponses(e encoding) (*sending, error) {
 	if err != nil {
 		return nil, err
 	}
-	body = e.appendPreferences(body)
+	if body, err = e.appendPreferences(body); err != nil {
+		return nil, err
+	}
 	return &sending{
 		operation: provider.Responses, body: [][]byte{body}, stream: e.asked.Stream, answer: &chatFromResponses{*newChatAnswer(e), original},
 	}, nil

@@ -46,13 +46,21 @@ func (c *call) deliverStream(ctx context.Context, a *attempts, s *sending, w *ev
 	if resp.StatusCode != http.StatusOK {
 		return d.end(ctx, providerError(resp, c.deps.Now(), c.Redact, c.Record.Provider))
 	}
-	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media != "text/event-stream" {
+	body := io.Reader(resp.Body)
+	switch media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media {
+	case "text/event-stream":
+	case "application/json":
+		var refusal *apierror.Error
+		if body, refusal = wholeAsEvents(c, resp, s.operation); refusal != nil {
+			return d.end(ctx, refusal)
+		}
+	default:
 		return d.end(ctx, nonsense(c.Record.Provider, errors.New("no event stream but "+media)))
 	}
 	if d.guard = c.guard.set.Stream(wireOf(s.operation)); d.guard != nil {
 		defer func() { c.noteRedacted(d.guard.Redacted()) }()
 	}
-	return d.end(ctx, d.forward(resp.Body))
+	return d.end(ctx, d.forward(body))
 }
 
 // maxHeld bounds what of a stream is held until the first piece of the answer, in bytes.

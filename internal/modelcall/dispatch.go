@@ -192,7 +192,7 @@ func (a *attempts) retry(ctx context.Context, d delivery) bool {
 	if a.made == 1 || !isLasting(d.failure) {
 		a.failed = told(a.failed, d.failure)
 	}
-	if d.end == nil || ctx.Err() != nil || a.made >= failover.MaxAttempts || c.deps.Now().Sub(a.began) > c.deps.Timeouts.Header {
+	if d.end == nil || ctx.Err() != nil || a.made >= failover.MaxAttempts || c.deps.Now().Sub(a.began) > lastBegin {
 		return false
 	}
 	if (decision.Next || decision.NextListed && c.listed) && a.advance() {
@@ -202,6 +202,8 @@ func (a *attempts) retry(ctx context.Context, d delivery) bool {
 }
 
 const (
+	// lastBegin is how long after the first attempt the last one may begin: the SDKs wait 600 s.
+	lastBegin = 10 * time.Minute
 	// retryPause is between two requests to the same target.
 	retryPause = 500 * time.Millisecond
 	// longestPause is how long a call waits for a target that limits its rate, if it is the last.

@@ -177,3 +177,30 @@ func TestAPauseEndsWithTheClientAndTheGateway(t *testing.T) {
 		}
 	}
 }
+
+// A gateway whose limit for the first byte is short goes on to the next target all the same.
+func TestTheHeaderTimeoutIsThatOfOneAttempt(t *testing.T) {
+	for _, stream := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFleet(t, families[0], []string{"hang", "hang", "echo"}, func(r *rig) { r.Timeouts.Header = 20 * time.Second })
+			w, refusal := f.ask(t, stream)
+			if refusal != nil || !f.family.looksWhole(stream, w.Body.String()) || time.Since(f.began) != 40*time.Second {
+				t.Errorf("stream %v: after %v: %v\n%s", stream, time.Since(f.began), refusal, w.Body)
+			}
+		})
+	}
+}
+
+// The time of all attempts together is bounded: no client waits for so many.
+func TestNoAttemptBeginsAfterTheClientHasGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, families[0], []string{"hang", "hang", "echo"}, func(r *rig) { r.Timeouts.Header = time.Hour })
+		for i := range 2 {
+			f.Models.(aliasModels).groups[i][0].Provider.Timeouts.Whole = 6 * time.Minute
+		}
+		_, refusal := f.ask(t, false)
+		if wantRefusal(t, refusal, apierror.UpstreamTimeout, ""); time.Since(f.began) != 12*time.Minute {
+			t.Errorf("after %v", time.Since(f.began))
+		}
+	})
+}

@@ -74,6 +74,7 @@ func likelyPrompt(bytes int64, content request.Content, builtIn int64) int64 {
 func (g *charge) estimateMost(t *target, bytes int64, content request.Content) error {
 	m := &t.model
 	switch most := m.MaxOutput; {
+	case !t.generates():
 	case t.output == 0:
 		t.output, t.setOutput = lesser(lesser(most, t.caps.Output), defaultOutput), true
 	case most > 0 && t.output > most: // the model never gives so much: it need not be reserved
@@ -95,8 +96,12 @@ func (g *charge) estimateMost(t *target, bytes int64, content request.Content) e
 	if t.output > math.MaxInt32 {
 		return apierror.New(apierror.InvalidValue, "%q is more than any model can give", g.requested.Param).WithParam(g.requested.Param)
 	}
+	prompt := lesser(input, m.ContextLength)
+	if !t.generates() { // each of its inputs may be that long
+		prompt = input
+	}
 	t.use.bound = catalog.Most{
-		Prompt: lesser(input, m.ContextLength), Completion: (t.output+content.Thinking)*g.requested.Choices + content.Prediction,
+		Prompt: prompt, Completion: (t.output+content.Thinking)*g.requested.Choices + content.Prediction,
 		AudioInput: content.AudioInput, AudioOutput: content.AudioOutput,
 	}
 	// Charged if the client disconnects before usage arrives: images and stored state as reserved,

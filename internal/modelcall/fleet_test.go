@@ -31,6 +31,9 @@ type fleet struct {
 	panicAt int          // the number of the request that panics; 0: none
 	sending func(string) // runs when a provider, by its name, is sent a request; nil: nothing
 
+	// transports replace the servers of providers, by name.
+	transports map[string]http.RoundTripper
+
 	mu    sync.Mutex
 	asked []asked
 }
@@ -47,7 +50,7 @@ var targetNames = []string{"first", "second", "third", "fourth", "fifth", "sixth
 // the family says.
 func newFleet(t *testing.T, of family, behaviours []string, change ...func(*rig)) *fleet {
 	t.Helper()
-	f := &fleet{family: of, began: time.Now()}
+	f := &fleet{family: of, began: time.Now(), transports: make(map[string]http.RoundTripper)}
 	var groups [][]Candidate
 	for i, behaviour := range behaviours {
 		name := targetNames[i]
@@ -66,7 +69,7 @@ func newFleet(t *testing.T, of family, behaviours []string, change ...func(*rig)
 	with := func(r *rig) {
 		r.Models = aliasModels{groups}
 		r.Health = failover.NewHealth(r.Now, func() float64 { return 0 }, func(failover.Change) {})
-		limited(budget(t, "1usd/day"))(r)
+		limited(budget(t, "1000usd/day"))(r)
 	}
 	f.rig = newRig(t, roundTrip(silent), append([]func(*rig){with}, change...)...)
 	return f
@@ -84,6 +87,9 @@ func (f *fleet) noted(name string, transport http.RoundTripper) roundTrip {
 		}
 		if f.sending != nil {
 			f.sending(name)
+		}
+		if instead := f.transports[name]; instead != nil {
+			return instead.RoundTrip(r)
 		}
 		return transport.RoundTrip(r)
 	}
@@ -196,6 +202,11 @@ func (f *fleet) ask(t *testing.T, stream bool, change ...func(*http.Request)) (*
 	if stream {
 		body = strings.TrimSuffix(body, "}") + `,"stream":true}`
 	}
+	return f.send(t, body, change...)
+}
+
+func (f *fleet) send(t *testing.T, body string, change ...func(*http.Request)) (*httptest.ResponseRecorder, *apierror.Error) {
+	t.Helper()
 	w, req := httptest.NewRecorder(), post(strings.NewReader(body), int64(len(body)))
 	req.Header.Set("Anthropic-Version", "2023-06-01")
 	for _, c := range change {
@@ -241,7 +252,7 @@ var families = func() []family {
 	return []family{
 		chat, responses, at(messages, "messages", anthropic),
 		at(chat, "responses", responsesOnly), at(responses, "chat", chatOnly), at(messages, "chat", nil),
-		at(messages, "responses", responsesOnly),
+		at(chat, "messages", anthropic), at(responses, "messages", anthropic), at(messages, "responses", responsesOnly),
 	}
 }()
 

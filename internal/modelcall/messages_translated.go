@@ -39,13 +39,16 @@ func encodeMessagesAsChat(e encoding) (*sending, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.translated(provider.Chat, body, answer), nil
+	return e.translated(provider.Chat, body, answer)
 }
 
-// translated is a translated request, with the price that OpenRouter may ask at most.
-func (e *encoding) translated(op provider.Operation, body []byte, a answer) *sending {
-	body = e.appendPreferences(body)
-	return &sending{operation: op, body: [][]byte{body}, stream: e.asked.Stream, answer: a}
+// translated is a translated request, with what OpenRouter is told of its upstreams.
+func (e *encoding) translated(op provider.Operation, body []byte, a answer) (*sending, error) {
+	body, err := e.appendPreferences(body)
+	if err != nil {
+		return nil, err
+	}
+	return &sending{operation: op, body: [][]byte{body}, stream: e.asked.Stream, answer: a}, nil
 }
 
 // messagesFromChat is the answer of a provider that has chat completions.
@@ -78,7 +81,7 @@ func encodeMessagesAsResponses(e encoding) (*sending, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.translated(provider.Responses, body, &messagesFromResponses{*answer, original}), nil
+	return e.translated(provider.Responses, body, &messagesFromResponses{*answer, original})
 }
 
 // messagesFromResponses is the answer of a provider that has only the Responses API.

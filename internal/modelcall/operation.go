@@ -15,7 +15,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-// Operation is an API of model calls as callers use it: [Chat], [Responses] or [Messages].
+// Operation is an API of model calls as callers use it: [Chat], [Responses],
+// [Messages] or [Embeddings].
 type Operation interface {
 	// kind is the operation's name at providers and in the catalog.
 	kind() provider.Operation
@@ -37,9 +38,10 @@ type Operation interface {
 
 // The operations.
 var (
-	Chat      Operation = chat{}
-	Responses Operation = responses{}
-	Messages  Operation = messages{}
+	Chat       Operation = chat{}
+	Responses  Operation = responses{}
+	Messages   Operation = messages{}
+	Embeddings Operation = embeddings{}
 )
 
 // API is how the SDKs of a family want to be answered.
@@ -83,34 +85,42 @@ type encoding struct {
 // openRouter reports whether the provider knows the request fields that only OpenRouter has.
 func (e encoding) openRouter() bool { return e.target.provider.Dialect.OpenRouterFields() }
 
-// setPreferences tells a router which upstreams it may choose.
+// setPreferences tells a router which upstreams it may choose. Where the gateway has nothing to say, it
+// gets the caller's own bytes.
 func (e encoding) setPreferences() error {
-	switch {
-	case e.routing != nil && e.openRouter():
-		openrouter.SetProvider(e.body, e.preferences())
-	case e.maxPrice != nil:
-		return openrouter.SetMaxPrice(e.body, e.maxPrice.prompt, e.maxPrice.completion)
+	if !e.openRouter() || e.routing == nil && e.maxPrice == nil {
+		return nil
 	}
-	return nil
+	object, err := e.preferences()
+	if err == nil {
+		openrouter.SetProvider(e.body, object)
+	}
+	return err
 }
 
-// appendPreferences is setPreferences for a translated request.
-func (e encoding) appendPreferences(body []byte) []byte {
+// appendPreferences is setPreferences for a translated request, which has no preferences yet.
+func (e encoding) appendPreferences(body []byte) ([]byte, error) {
 	if !e.openRouter() {
-		return body
+		return body, nil
 	}
-	return openrouter.AppendProvider(body, e.preferences())
+	object, err := e.preferences()
+	if err != nil {
+		return nil, err
+	}
+	return openrouter.AppendProvider(body, object), nil
 }
 
-// preferences returns the object `provider` that the gateway writes, nil for none.
-func (e encoding) preferences() (object []byte) {
+// preferences returns the object `provider` that a router gets, nil for none.
+func (e encoding) preferences() (object []byte, err error) {
 	if e.routing != nil {
 		object = e.routing.Forward
+	} else if object, err = openrouter.Preferences(e.body); err != nil {
+		return nil, err
 	}
 	if p := e.maxPrice; p != nil {
 		object = openrouter.WithMaxPrice(object, p.prompt, p.completion)
 	}
-	return object
+	return object, nil
 }
 
 // sending is a request in the form of a provider.

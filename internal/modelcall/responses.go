@@ -81,7 +81,9 @@ func encodeResponsesAsChat(e encoding) (*sending, error) {
 	if err != nil {
 		return nil, err
 	}
-	body = e.appendPreferences(body)
+	if body, err = e.appendPreferences(body); err != nil {
+		return nil, err
+	}
 	return &sending{operation: provider.Chat, body: [][]byte{body}, stream: e.asked.Stream,
 		droppedTools: original.DroppedTools(), answer: &responsesFromChat{e.answer, original, e.ids}}, nil
 }

@@ -1,6 +1,7 @@
 package modelcall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -34,41 +35,25 @@ type Candidate struct {
 	Weight   int // in its group; 0 = 1
 }
 
-// target is a model at an endpoint of a provider, and what a call may use there.
-type target struct {
-	model     catalog.Model
-	provider  *provider.Provider
-	endpoint  *provider.Endpoint
-	id        string             // "provider/model", with "@endpoint" if the provider has several
-	group     int                // targets of an earlier group are asked first
-	weight    int                // in its group
-	asked     provider.Operation // of the caller
-	operation provider.Operation // asked, or what it is translated into
-	alias     bool               // the caller named an alias: answers name this model
-	own       []*ModelLimits     // of this model, if the caller named an alias
-
-	caps      Caps  // of key, alias and model
-	output    int64 // the most tokens of a choice; 0: not bounded
-	setOutput bool  // the provider must be told output
-	use       estimate
-	account   accountUse
-}
-
 // routed is where a call can be sent.
 type routed struct {
 	targets []*target
-	limits  []*ModelLimits // of the name in the request
+	model   string         // the name in the request, without a suffix that sorts targets
+	known   bool           // it is an alias, or the catalog has it
+	limits  []*ModelLimits // of this name
 	listed  bool           // the request names further models
 	routing *failover.Routing
 	limit   func([]failover.Pick) []failover.Pick // drops those that the request forbids; nil for none
 }
 
-// names returns the name that was asked for and, for an alias or a list, the models that it may lead to.
-func (r *routed) names(asked string) []string {
-	names := []string{asked}
+// names returns the names that the request has for its targets, and the models that they may lead to.
+func (r *routed) names() []string {
+	names := []string{r.model}
 	for _, t := range r.targets {
-		if t.alias || r.listed {
-			names = append(names, t.model.ID)
+		for _, name := range [...]string{t.named, t.model.ID} {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	return names
@@ -86,43 +71,44 @@ func (r *routed) answersAs(t *target, asked string) string {
 // findTargets returns where an operation can be sent that names a model, and more of them in routing,
 // which is nil if the request says nothing of its targets.
 func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operation, name string, routing *failover.Routing) (routed, error) {
-	r := routed{routing: routing, limits: d.Limits.matching(name)}
-	found, err := d.Models.Find(ctx, key, name)
-	if err != nil && apierror.From(err).Code == apierror.ModelNotFound {
-		sorted := failover.Routing{}
-		if routing != nil {
-			sorted = *routing
-		}
-		if model, ok := openrouter.CutSort(&sorted, name); ok {
-			if sortable, e := d.Models.Find(ctx, key, model); e == nil {
-				found, err, r.routing, r.limits = sortable, nil, &sorted, d.Limits.matching(model)
-			}
-		}
+	r := routed{routing: routing}
+	found, err := r.find(ctx, d.Models, key, name)
+	if r.routing != nil {
+		r.listed = len(r.routing.Models) > 0
 	}
-	if err != nil {
+	if err != nil && !(r.listed && isUnlisted(err)) {
 		return r, notCallable(err, name, "model")
 	}
-	first, refused := targetsOf(d, found, op, r.limits)
-	if r.routing == nil || len(r.routing.Models) == 0 && plainRouter(found) {
+	r.limits = d.Limits.matching(r.model)
+	first, refused := targetsOf(d, found, op, r.model, r.limits)
+	if err != nil {
+		refused = err
+	}
+	if r.routing == nil || !r.listed && plainRouter(found) {
 		if r.targets = first; len(first) == 0 {
 			return r, refused
 		}
+		for _, t := range first { // the router knows the suffix
+			t.model.Name += name[len(r.model):]
+		}
 		return r, nil
 	}
-	models, some := [][][]*target{grouped(first)}, len(first) > 0
+	models, all := [][][]*target{grouped(first)}, first
 	for i, name := range r.routing.Models {
-		r.listed = true
 		found, err := d.Models.Find(ctx, key, name)
-		if err != nil {
+		if err != nil && !isUnlisted(err) {
 			return r, notCallable(err, name, "models["+strconv.Itoa(i)+"]")
 		}
-		further, err := targetsOf(d, found, op, r.limits)
+		further, e := targetsOf(d, found, op, name, r.limits)
 		if refused == nil {
-			refused = err
+			refused = cmp.Or(err, e)
 		}
-		models, some = append(models, grouped(further)), some || len(further) > 0
+		further = slices.DeleteFunc(further, func(t *target) bool {
+			return slices.ContainsFunc(all, func(other *target) bool { return other.id == t.id })
+		})
+		models, all = append(models, grouped(further)), append(all, further...)
 	}
-	if !some {
+	if len(all) == 0 {
 		return r, refused
 	}
 	kept, err := failover.Apply(r.routing, models, optionOf)
@@ -138,6 +124,29 @@ func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operat
 	r.limit = kept.Limit
 	return r, nil
 }
+
+// find finds the model of a request by its name, which may end in a suffix that sorts targets.
+func (r *routed) find(ctx context.Context, models Models, key *keys.Key, name string) (Found, error) {
+	r.model = name
+	found, err := models.Find(ctx, key, name)
+	if err != nil && apierror.From(err).Code == apierror.ModelNotFound {
+		sorted := failover.Routing{}
+		if r.routing != nil {
+			sorted = *r.routing
+		}
+		if model, ok := openrouter.CutSort(&sorted, name); ok {
+			if sortable, e := models.Find(ctx, key, model); e == nil {
+				found, err, r.routing, r.model = sortable, nil, &sorted, model
+			}
+		}
+	}
+	r.known = err == nil && (found.Alias || found.Groups[0][0].Model.Known)
+	return found, err
+}
+
+// isUnlisted reports whether only a list of models that has not come can say what a name means. The
+// other models of the request need not wait for it.
+func isUnlisted(err error) bool { return apierror.From(err).Code == apierror.NoProvider }
 
 func notCallable(err error, name, param string) error {
 	if errors.Is(err, catalog.ErrNotCallable) {
@@ -156,125 +165,12 @@ func plainRouter(f Found) bool {
 	return !f.Alias && f.Groups[0][0].Provider.Dialect.OpenRouterFields()
 }
 
-// targetsOf returns the targets of a name. If one does not serve the operation, refused says why.
-// Limits are those of the name in the request.
-func targetsOf(d *Deps, found Found, op provider.Operation, limits []*ModelLimits) (targets []*target, refused error) {
-	for group, candidates := range found.Groups {
-		for i := range candidates {
-			c := &candidates[i]
-			if err := serves(c, op); err != nil {
-				if refused == nil {
-					refused = err
-				}
-				continue
-			}
-			own := without(d.Limits.matching(c.Model.ID), limits)
-			for _, e := range c.Provider.Endpoints {
-				targets = append(targets, &target{
-					model: c.Model, provider: c.Provider, endpoint: e, id: failover.TargetID(c.Model.ID, e.Name), group: group, weight: c.Weight,
-					asked: op, operation: c.Provider.Upstream(op), alias: found.Alias, own: own,
-				})
-			}
-		}
-	}
-	return targets, refused
-}
-
-// grouped returns targets by their group.
-func grouped(targets []*target) [][]*target {
-	var groups [][]*target
-	for _, t := range targets {
-		for len(groups) <= t.group {
-			groups = append(groups, nil)
-		}
-		groups[t.group] = append(groups[t.group], t)
-	}
-	return groups
-}
-
-// optionOf is what the routing fields of a request look at.
-func optionOf(t *target) failover.Option {
-	o := failover.Option{Provider: t.provider.Name, Endpoint: t.endpoint.Name, OpenRouter: t.provider.Dialect.OpenRouterFields()}
-	if p := t.model.Price; p != nil && p.Prompt.Known && p.Completion.Known {
-		o.Priced, o.Prompt, o.Completion = true, int64(p.Prompt.Rate), int64(p.Completion.Rate)
-	}
-	return o
-}
-
-// serves refuses an operation that the model does not have at its provider.
-func serves(c *Candidate, op provider.Operation) error {
-	operation := c.Provider.Upstream(op)
-	switch {
-	case operation == "" || c.Model.Serves(string(operation)):
-		return nil
-	case operation != op:
-		return apierror.New(apierror.ModelNotCallable,
-			"the model %q does not serve %s, the one API of its provider %q", c.Model.ID, operation, c.Provider.Name).WithParam("model")
-	default:
-		return apierror.New(apierror.ModelNotCallable, "the model %q does not serve %s", c.Model.ID, op).WithParam("model")
-	}
-}
-
-// without returns the limits that are not among others.
-func without(limits, others []*ModelLimits) (rest []*ModelLimits) {
-	for _, m := range limits {
-		if !slices.Contains(others, m) {
-			rest = append(rest, m)
-		}
-	}
-	return rest
-}
-
-// keep returns the targets that do not refuse the call. If all do, the error is that of the first.
-func keep(targets []*target, refuse func(*target) error) ([]*target, error) {
-	var first error
-	kept := targets[:0]
-	for _, t := range targets {
-		switch err := refuse(t); {
-		case err == nil:
-			kept = append(kept, t)
-		case first == nil:
-			first = err
-		}
-	}
-	if len(kept) > 0 {
-		first = nil
-	}
-	return kept, first
-}
-
-// accountName names the account at the provider that keeps state: that of an endpoint, if there are
-// several.
-func (t *target) accountName() string {
-	if t.endpoint.Name == "" {
-		return t.provider.Name
-	}
-	return t.provider.Name + "@" + t.endpoint.Name
-}
-
-// translated reports whether the request becomes one of another API.
-func (t *target) translated() bool { return t.operation != t.asked }
-
-// dropsUnknownTools reports whether the provider gets no tools but those that the caller runs.
-func (t *target) dropsUnknownTools() bool {
-	return t.asked == provider.Responses && t.translated() && (t.operation == provider.Messages || !t.provider.Translate.RefuseUnknownTools)
-}
-
-// outputField is the one name that the provider knows for the output limit of a chat. It is "" if it
-// knows the usual ones, or if the request is translated.
-func (t *target) outputField() string {
-	if t.asked == provider.Chat {
-		return t.provider.MaxTokensField
-	}
-	return ""
-}
-
-// recordedName returns what the record shows of a model's name, and the error of the call. A client
-// whose settings are mixed up sends a key as the model. The record has it redacted, and a call with
-// it is refused if there is such a model, or none. Other errors stay: one that is not callable, or
-// that may be listed soon.
-func recordedName(d *Deps, name string, targets []*target, err error) (string, error) {
-	if len(targets) > 0 && (targets[0].alias || targets[0].model.Known) {
+// recordedName returns what the record shows of a model's name, and the error of the call. Known says
+// that there is such an alias, or such a model in the catalog. A client whose settings are mixed up
+// sends a key as the model. The record has it redacted, and a call with it is refused if there is such
+// a model, or none. Other errors stay: one that is not callable, or that may be listed soon.
+func recordedName(d *Deps, name string, known bool, err error) (string, error) {
+	if known {
 		return name, err
 	}
 	safe := d.Redactor.Name(name)

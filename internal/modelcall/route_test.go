@@ -70,7 +70,7 @@ func TestAModelsNameThatHoldsAKeyIsNotRecorded(t *testing.T) {
 	// A model that may be listed soon is not refused for the form of its name.
 	r := newRig(t, answering(200, "{}"))
 	soon := apierror.New(apierror.NoProvider, "not listed yet")
-	if name, err := recordedName(&r.Deps, "acme/"+key, nil, soon); name != "acme/[redacted]" || err != error(soon) {
+	if name, err := recordedName(&r.Deps, "acme/"+key, false, soon); name != "acme/[redacted]" || err != error(soon) {
 		t.Errorf("recorded as %q, %v", name, err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/http/httptest"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -99,14 +99,14 @@ func (f *fleet) randomCall(t *testing.T, r *rand.Rand, spent *int64) {
 	stream := r.IntN(2) == 0
 	body := strings.TrimSuffix(f.family.body, "}") + fmt.Sprintf(`,"stream":%t,"metadata":{"user_id":%q}}`, stream, strings.Repeat("x", r.IntN(2)*r.IntN(100_000)))
 	before := f.tokensLeft()
-	w, req := httptest.NewRecorder(), post(strings.NewReader(body), int64(len(body)))
-	req.Header.Set("Anthropic-Version", "2023-06-01")
+	var got string
 	func() {
 		defer func() { _ = recover() }()
-		f.serveTo(t, w, req.WithContext(client), f.family.op)
+		w, _ := f.send(t, body, func(r *http.Request) { *r = *r.WithContext(client) })
+		got = w.Body.String()
 	}()
 	synctest.Wait()
-	f.wantSettled(t, w.Body.String(), stream, before, spent)
+	f.wantSettled(t, got, stream, before, spent)
 }
 
 // wantSettled checks what a call has left behind. Before is what was left of the token rates.

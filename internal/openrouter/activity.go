@@ -37,11 +37,20 @@ type ActivityCall struct {
 	UsageSource  string       `json:"usage_source"` // provider, estimated, crashed, none
 	Priced       bool         `json:"priced"`
 	Attempts     int          `json:"attempts"`
+	Attempted    []Attempt    `json:"attempted,omitempty"`  // each of them, if several targets could be asked
 	OutputCap    int64        `json:"output_cap,omitempty"` // set by the gateway, in tokens
 
 	Workstation string `json:"workstation,omitempty"` // of a call about a workstation
 	// ActivitySession is nil except for a VNC session.
 	*ActivitySession
+}
+
+// Attempt is one request to a provider for a call.
+type Attempt struct {
+	Target    string `json:"target"` // "provider/model", with "@endpoint" if the provider has several
+	Status    Count  `json:"status"` // of the provider's answer; null for none
+	Code      Text   `json:"code"`   // of its failure; null for an answer
+	LatencyMS int64  `json:"latency_ms"`
 }
 
 // ActivitySession is the part of a row that only a VNC session has.

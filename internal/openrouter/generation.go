@@ -29,7 +29,8 @@ type Generation struct {
 	NativeReasoning    int64            `json:"native_tokens_reasoning"`
 	NativeCached       int64            `json:"native_tokens_cached"`
 	UserAgent          Text             `json:"user_agent"`
-	ProviderResponses  []ProviderStatus `json:"provider_responses"` // nil is null
+	ProviderResponses  []ProviderStatus `json:"provider_responses"`  // nil is null
+	Attempted          []Attempt        `json:"attempted,omitempty"` // not OpenRouter's
 	unknownGeneration
 }
 

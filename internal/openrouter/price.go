@@ -7,27 +7,23 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// SetMaxPrice makes a request tell OpenRouter which upstreams are too dear, in USD per million
-// tokens (`provider.max_price`). The caller's other preferences stay, and its own maximum if that
-// is lower. Without it any upstream of the model may answer, and the list states the price of one.
-// The error is a [*apierror.Error].
-func SetMaxPrice(b *jsonscan.Body, prompt, completion string) error {
-	var said []byte
-	if i, ok := b.Find("provider"); ok {
-		switch b.Members()[i].Kind {
-		case 'n':
-		case '{':
-			said = b.Value(i)
-		default:
-			return refuse("provider", "%q must be an object", "provider")
-		}
+// Preferences returns the object `provider` of a request as the caller wrote it, nil for none. The
+// error is a [*apierror.Error].
+func Preferences(b *jsonscan.Body) ([]byte, error) {
+	i, ok := b.Find("provider")
+	if !ok || b.Members()[i].Kind == 'n' {
+		return nil, nil
 	}
-	SetProvider(b, WithMaxPrice(said, prompt, completion))
-	return nil
+	if b.Members()[i].Kind != '{' {
+		return nil, refuse("provider", "%q must be an object", "provider")
+	}
+	return b.Value(i), nil
 }
 
-// WithMaxPrice returns the object `provider` with these prices, or lower ones that it has already.
-// nil is an empty object.
+// WithMaxPrice returns the object `provider` that tells OpenRouter which upstreams are too dear, in USD
+// per million tokens (`max_price`). The caller's other preferences stay, and its own maximum if that is
+// lower. Without it any upstream of the model may answer, and the list states the price of one. nil is
+// an empty object.
 func WithMaxPrice(preferences []byte, prompt, completion string) []byte {
 	if preferences == nil {
 		preferences = []byte("{}")
@@ -61,12 +57,6 @@ func AppendProvider(object, preferences []byte) []byte {
 	}
 	object = append(object[:len(object)-1], `,"provider":`...)
 	return append(append(object, preferences...), '}')
-}
-
-// AppendMaxPrice adds to a request what [SetMaxPrice] adds to one that has no provider member; the
-// request is as for [AppendProvider].
-func AppendMaxPrice(object []byte, prompt, completion string) []byte {
-	return AppendProvider(object, WithMaxPrice(nil, prompt, completion))
 }
 
 // replace returns the object with exactly one member of that name. value makes its value from the

@@ -14,7 +14,10 @@ func maxPrice(t *testing.T, in string) (string, error) {
 	if err := b.Parse([]byte(in)); err != nil {
 		t.Fatal(err)
 	}
-	err := openrouter.SetMaxPrice(&b, "0.15", "3")
+	said, err := openrouter.Preferences(&b)
+	if err == nil {
+		openrouter.SetProvider(&b, openrouter.WithMaxPrice(said, "0.15", "3"))
+	}
 	return string(b.Append(nil)), err
 }
 
@@ -37,7 +40,7 @@ func TestOpenRouterIsToldTheMostItMayCost(t *testing.T) {
 	}
 	const written = `{"model":"m","messages":[]}`
 	want, _ := maxPrice(t, written)
-	if got := openrouter.AppendMaxPrice([]byte(written), "0.15", "3"); string(got) != want {
+	if got := openrouter.AppendProvider([]byte(written), openrouter.WithMaxPrice(nil, "0.15", "3")); string(got) != want {
 		t.Errorf("a request of our own\n got  %s\n want %s", got, want)
 	}
 	if _, err := maxPrice(t, `{"provider":["x"]}`); err == nil || apierror.From(err).Param != "provider" || apierror.From(err).HTTPStatus() != 400 {

@@ -118,7 +118,13 @@ func (openAI) Authorize(header http.Header, credential string) {
 
 func (openAI) Header() http.Header { return nil }
 
-func (openAI) ModelsQuery(string) string { return "" }
+// ModelsQuery asks OpenRouter for the models that embed, too: by itself it lists those that write text.
+func (d openAI) ModelsQuery(string) string {
+	if d.openRouterFields {
+		return "output_modalities=text%2Cembeddings"
+	}
+	return ""
+}
 
 func (d openAI) OpenRouterFields() bool { return d.openRouterFields }
 

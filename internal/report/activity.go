@@ -92,7 +92,7 @@ func requestItem(r *activity.Record) openrouter.ActivityItem {
 			ID: r.ID, RequestID: r.RequestID, CreatedAt: openrouter.Timestamp(r.CreatedAt), Key: r.Key, Route: r.Route,
 			Status: r.Status, Code: openrouter.Text(r.Code), Stream: r.Stream, LatencyMS: r.Latency.Milliseconds(),
 			FirstTokenMS: openrouter.Milliseconds(r.FirstToken), FinishReason: openrouter.Text(r.FinishReason),
-			UsageSource: r.UsageSource, Priced: r.Priced, Attempts: r.Attempts, OutputCap: r.OutputCap,
+			UsageSource: r.UsageSource, Priced: r.Priced, Attempts: r.Attempts, Attempted: attempted(r), OutputCap: r.OutputCap,
 			Workstation: r.Workstation,
 		},
 	}
@@ -126,6 +126,15 @@ func generation(r *activity.Record) openrouter.Generation {
 		Latency: openrouter.Milliseconds(r.FirstToken), GenerationTime: openrouter.Milliseconds(r.Latency),
 		TokensPrompt: r.PromptTokens, TokensCompletion: r.CompletionTokens,
 		NativePrompt: r.PromptTokens, NativeCompletion: r.CompletionTokens,
-		NativeReasoning: r.ReasoningTokens, NativeCached: r.CachedTokens,
+		NativeReasoning: r.ReasoningTokens, NativeCached: r.CachedTokens, Attempted: attempted(r),
 	}
+}
+
+func attempted(r *activity.Record) (all []openrouter.Attempt) {
+	for _, a := range r.Attempted {
+		all = append(all, openrouter.Attempt{
+			Target: a.Target, Status: openrouter.Count(a.Status), Code: openrouter.Text(a.Code), LatencyMS: a.Latency.Milliseconds(),
+		})
+	}
+	return all
 }

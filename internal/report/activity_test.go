@@ -22,7 +22,10 @@ var (
 		KeyHash: strings.Repeat("ab", 32), Family: "openai", Route: "POST /v1/chat/completions", Model: "router/a/b", Provider: "router", UpstreamModel: "a/b",
 		Status: 200, Stream: true, Latency: 1500 * time.Millisecond, FirstToken: 250 * time.Millisecond, FinishReason: "stop", NativeFinishReason: "end_turn",
 		PromptTokens: 11, CompletionTokens: 22, ReasoningTokens: 3, CachedTokens: 4, UsageSource: activity.UsageProvider, CostNano: 1_500_000, Priced: true,
-		Attempts: 1, OutputCap: 100,
+		Attempts: 2, OutputCap: 100,
+		Attempted: []activity.Attempt{
+			{Target: "router/a/b@eu", Code: "timeout_first_byte", Latency: time.Second}, {Target: "router/a/b@us", Status: 200, Latency: 500 * time.Millisecond},
+		},
 	}
 	session = activity.Record{
 		ID: "vnc-1", CreatedAt: noon.Add(-time.Hour), Tenant: "acme", Key: "dev", Route: "VNC", Status: 200, UsageSource: activity.UsageNone,
@@ -62,7 +65,9 @@ func TestActivityShowsEachRequest(t *testing.T) {
 		{"date":"2026-03-17","model":"router/a/b","model_permaslug":"a/b","endpoint_id":"router/a/b","provider_name":"router",
 		 "usage":0.0015,"byok_usage_inference":0,"requests":1,"prompt_tokens":11,"completion_tokens":22,"reasoning_tokens":3,"cached_tokens":4,
 		 "id":"gen-1","request_id":"req_1","created_at":"2026-03-17T12:00:00.000Z","key":"dev","route":"POST /v1/chat/completions","status":200,
-		 "code":null,"stream":true,"latency_ms":1500,"first_token_ms":250,"finish_reason":"stop","usage_source":"provider","priced":true,"attempts":1,"output_cap":100}
+		 "code":null,"stream":true,"latency_ms":1500,"first_token_ms":250,"finish_reason":"stop","usage_source":"provider","priced":true,"attempts":2,
+		 "attempted":[{"target":"router/a/b@eu","status":null,"code":"timeout_first_byte","latency_ms":1000},
+		  {"target":"router/a/b@us","status":200,"code":null,"latency_ms":500}],"output_cap":100}
 		],"next_cursor":null}`)
 	if got, err = query(t, log, "other", ""); err != nil || string(got) != `{"data":[],"next_cursor":null}` {
 		t.Errorf("another tenant: %s, %v", got, err)
@@ -169,7 +174,9 @@ func TestAGenerationIsFoundByEachOfItsIDs(t *testing.T) {
 			"model":"router/a/b","provider_name":"router","api_type":"completions","origin":"","data_region":"global","total_cost":0.0015,"usage":0.0015,
 			"is_byok":false,"streamed":true,"cancelled":false,"finish_reason":"stop","native_finish_reason":"end_turn","latency":250,"generation_time":1500,
 			"tokens_prompt":11,"tokens_completion":22,"native_tokens_prompt":11,"native_tokens_completion":22,"native_tokens_reasoning":3,
-			"native_tokens_cached":4,"user_agent":null,"provider_responses":null,`+nothing+`}}`)
+			"native_tokens_cached":4,"user_agent":null,"provider_responses":null,
+			"attempted":[{"target":"router/a/b@eu","status":null,"code":"timeout_first_byte","latency_ms":1000},
+			 {"target":"router/a/b@us","status":200,"code":null,"latency_ms":500}],`+nothing+`}}`)
 	}
 	native := refused
 	native.ID, native.UpstreamID = "gen-3", "resp_native" // the provider's own name of a Response

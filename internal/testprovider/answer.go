@@ -61,7 +61,7 @@ func (t *Transport) countTokens(req *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if _, err := findModel(r.Model); err != nil {
+	if _, err := findWriter(r.Model); err != nil {
 		return answer{}, err
 	}
 	return answer{body: r.TokenCount()}, nil
@@ -86,7 +86,7 @@ func (t *Transport) serve(req *http.Request, conversation string, write func(*Re
 	if err != nil {
 		return answer{}, err
 	}
-	model, err := findModel(r.Model)
+	model, err := findWriter(r.Model)
 	if err != nil {
 		return answer{}, err
 	}

@@ -23,6 +23,8 @@ type Model struct {
 	ID string
 	// Description is one sentence on what the model does.
 	Description string
+	// Embeds says that the model makes embeddings and does not write.
+	Embeds bool
 
 	pace  time.Duration // before each word
 	fails bool
@@ -31,6 +33,7 @@ type Model struct {
 
 var models = []Model{
 	{ID: "echo", Description: "Repeats the last user message."},
+	{ID: "embed", Description: "Embeds texts: those with common words have similar embeddings.", Embeds: true},
 	{ID: "fail", Description: "Always fails: status 500, or a stream that breaks off.", fails: true},
 	{ID: "lorem", Description: "Says the same 512 words to everybody.", fixed: lorem(512)},
 	{ID: "slow", Description: "Repeats the last user message, one word every 200 ms.", pace: 200 * time.Millisecond},
@@ -62,10 +65,21 @@ func ModelList(ids []string) Object {
 	return Object{{"object", "list"}, {"data", list}}
 }
 
+// findWriter returns a model that writes.
+func findWriter(id string) (Model, error) {
+	model, err := findModel(id)
+	if err == nil && model.Embeds {
+		err = errValue("model", "the model %q makes embeddings only", id)
+	}
+	return model, err
+}
+
 func (t *Transport) listModels(req *http.Request) (answer, error) {
 	var ids []string
 	for _, m := range models {
-		ids = append(ids, m.ID)
+		if !m.Embeds || !isMessages(req) { // Anthropic has no such models
+			ids = append(ids, m.ID)
+		}
 	}
 	if !isMessages(req) {
 		return answer{body: ModelList(ids)}, nil

@@ -15,6 +15,7 @@
 //   - echo says "You said: " and the text of the last user message. Attached
 //     images, sounds and files are counted: "You said: look (with 1 image)". Without
 //     a text it says "You sent 1 image." or "You said nothing."
+//   - embed makes embeddings, and nothing else.
 //   - fail always fails: status 500, or, streamed, a body that breaks off after three words.
 //   - lorem says the same 512 words to everybody, for load.
 //   - slow is echo at one word every 200 ms; not streamed, it answers after the

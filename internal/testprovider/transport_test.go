@@ -16,11 +16,12 @@ func TestModelsAreListed(t *testing.T) {
 	resp := send(t, http.MethodGet, "/models", "")
 	sameJSON(t, readAll(t, resp), `{"object": "list", "data": [
 		{"id": "echo", "object": "model", "created": 1767225600, "owned_by": "gatehouse"},
+		{"id": "embed", "object": "model", "created": 1767225600, "owned_by": "gatehouse"},
 		{"id": "fail", "object": "model", "created": 1767225600, "owned_by": "gatehouse"},
 		{"id": "lorem", "object": "model", "created": 1767225600, "owned_by": "gatehouse"},
 		{"id": "slow", "object": "model", "created": 1767225600, "owned_by": "gatehouse"}]}`)
 	for i, m := range testprovider.Models() {
-		if want := []string{"echo", "fail", "lorem", "slow"}[i]; m.ID != want || m.Description == "" {
+		if want := []string{"echo", "embed", "fail", "lorem", "slow"}[i]; m.ID != want || m.Description == "" {
 			t.Errorf("model %d is %+v, want %q with a description", i, m, want)
 		}
 	}

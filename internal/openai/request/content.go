@@ -135,7 +135,8 @@ func (c *Content) modalities(value []byte) {
 	}
 }
 
-// list reads the elements of an array: messages and items, or their parts, which must have a type.
+// list reads the elements of an array: messages and items, or their parts, which must have a type. The
+// input of embeddings may be numbers, which are tokens, and lists of them.
 func (c *Content) list(array []byte, depth int, parts bool) {
 	if depth == 0 {
 		c.unpriced("content")
@@ -145,11 +146,25 @@ func (c *Content) list(array []byte, depth int, parts bool) {
 		switch e.Kind {
 		case '{':
 			c.object(e.Value(array), depth, parts)
-		case '"', 'n':
+		case '[':
+			if !areTokens(e.Value(array)) {
+				c.unpriced("content")
+			}
+		case '"', 'n', '0':
 		default:
 			c.unpriced("content")
 		}
 	}
+}
+
+// areTokens reports whether an array has numbers only.
+func areTokens(array []byte) bool {
+	for e := range jsonscan.AllElements(array) {
+		if e.Kind != '0' {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *Content) object(object []byte, depth int, part bool) {

@@ -41,6 +41,9 @@ var boundedFields = func() map[string]bool {
 		spaces_between_special_tokens stream_reasoning structural_tag structured_outputs timings_per_token`,
 		// Reasoning.
 		`enable_thinking output_config preserve_thinking reasoning_format reasoning_split thinking`,
+		// Embeddings: OpenAI, OpenRouter, Mistral, Voyage, Jina, vLLM.
+		`dimensions embedding_type encoding_format input_type late_chunking normalize normalized output_dimension output_dtype task
+		truncate truncate_prompt_tokens`,
 		// Anthropic.
 		`diagnostics`,
 		// Mistral, Groq, Gemini, Zhipu and MiniMax.

@@ -16,6 +16,7 @@ export const ACTIVITY_KEY = env("GATEWAY_ACTIVITY_KEY"); // activity:read, same 
 export const TARGET = env("GATEWAY_TARGET");
 export const UNCALLABLE = env("GATEWAY_UNCALLABLE_MODEL"); // in the catalog, not routable
 export const MODEL = `${TARGET}/echo`;
+export const EMBED_MODEL = ["fake", "chatonly"].includes(TARGET) ? MODEL : "test/embed";
 export const TOOLS_MODEL = TARGET === "test" ? MODEL : `${TARGET}/tools`;
 export const TIMEOUT = 30_000; // ms
 

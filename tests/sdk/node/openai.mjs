@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 import {
-	ACTIVITY_KEY, BROKEN, KEY, MODEL, ORIGIN, PERSON, PNG, TARGET, TIMEOUT, TOOLS_MODEL, UNCALLABLE, WEATHER,
+	ACTIVITY_KEY, BROKEN, EMBED_MODEL, KEY, MODEL, ORIGIN, PERSON, PNG, TARGET, TIMEOUT, TOOLS_MODEL, UNCALLABLE, WEATHER,
 	ask, caught, collect, echo, find, main, pick, test, testFake,
 } from "./contract.mjs";
 
@@ -39,6 +39,21 @@ test("the procedure with responses", async () => {
 
 test("each model can be retrieved", async () => {
 	assert.equal((await gateway.models.retrieve(MODEL)).id, MODEL);
+});
+
+test("embeddings come as floats and in base64", async () => {
+	const embed = (body) => gateway.embeddings.create({ model: EMBED_MODEL, input: ["a b", "c"], ...body });
+	const reply = await embed(); // the client asks for base64, and decodes it
+	const floats = await embed({ encoding_format: "float", dimensions: 64 });
+	assert.equal(reply.model, EMBED_MODEL);
+	assert.deepEqual(reply.data.map((d) => d.embedding.length), [64, 64]);
+	reply.data.forEach((d, i) => d.embedding.forEach((v, n) => assert.ok(Math.abs(v - floats.data[i].embedding[n]) < 1e-6)));
+	assert.equal(typeof (await embed({ encoding_format: "base64" })).data[0].embedding, "string");
+	await find(reply._request_id, EMBED_MODEL, { status: 200, prompt_tokens: 3, completion_tokens: 0 });
+	assert.equal((await embed({ input: [[1, 2], [3]], encoding_format: "float" })).data.length, 2);
+	const e = await caught(() => embed({ stream: true }));
+	assert.ok(e instanceof OpenAI.BadRequestError && e.param === "stream", String(e));
+	assert.ok((await caught(() => embed({ model: UNCALLABLE }))) instanceof OpenAI.NotFoundError);
 });
 
 test("chat streams", async () => {
@@ -105,6 +120,14 @@ test("the responses helper validates every event", async () => {
 	const final = await gateway.responses.stream({ model: MODEL, input: "one two three" }).finalResponse();
 	assert.equal(final.output_text, echo("one two three"));
 	assert.equal(final.model, MODEL);
+});
+
+test("the helpers take a provider that does not stream", async () => {
+	const model = TARGET === "test" ? MODEL : `${TARGET}/no-stream`;
+	const chatted = await gateway.chat.completions.stream({ model, messages: ask("a b") }).finalChatCompletion();
+	assert.equal(chatted.choices[0].message.content, echo("a b"));
+	const reply = await gateway.responses.stream({ model, input: "a b" }).finalResponse();
+	assert.equal(reply.output_text, echo("a b"));
 });
 
 test("a wrong key is 401", async () => {

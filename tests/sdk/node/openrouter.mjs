@@ -4,7 +4,7 @@
 
 import assert from "node:assert/strict";
 import {
-	ACTIVITY_KEY, BROKEN, KEY, MODEL, ORIGIN, PERSON, PNG, TARGET, TIMEOUT, TOOLS_MODEL, UNCALLABLE, WEATHER,
+	ACTIVITY_KEY, BROKEN, EMBED_MODEL, KEY, MODEL, ORIGIN, PERSON, PNG, TARGET, TIMEOUT, TOOLS_MODEL, UNCALLABLE, WEATHER,
 	ask, caught, collect, echo, find, main, pick, test, testFake,
 } from "./contract.mjs";
 
@@ -48,6 +48,26 @@ test("the procedure", async () => {
 	await find(requestID, model, { status: 200, prompt_tokens: reply.usage.promptTokens });
 	const found = (await reader.generations.getGeneration({ id: generation })).data;
 	assert.deepEqual([found.id, found.model, found.streamed], [generation, model, false]);
+});
+
+test("embeddings", async () => {
+	const embed = (requestBody) => gateway.embeddings.generate({ requestBody: { model: EMBED_MODEL, input: ["a b", "c"], ...requestBody } });
+	const reply = await embed({ dimensions: 8, inputType: "search_query" });
+	assert.deepEqual(reply.data.map((d) => [d.index, d.embedding.length]), [[0, 8], [1, 8]]);
+	assert.deepEqual([reply.model, reply.usage.promptTokens], [EMBED_MODEL, 3]);
+	await find(last.get("x-request-id"), EMBED_MODEL, { status: 200, prompt_tokens: 3, completion_tokens: 0 });
+	assert.equal(typeof (await embed({ encodingFormat: "base64" })).data[0].embedding, "string");
+	const parts = [{ content: [{ type: "text", text: "a" }] }];
+	const refused = await caught(() => embed({ input: parts, dimensions: 0 })); // the provider takes no parts
+	assert.ok(refused instanceof errors.BadRequestResponseError, String(refused));
+	assert.ok((await caught(() => embed({ model: UNCALLABLE }))) instanceof errors.NotFoundResponseError);
+
+	const embedders = [];
+	for await (const page of await gateway.embeddings.listModels()) {
+		embedders.push(...page.result.data.map((m) => m.id));
+	}
+	assert.deepEqual(embedders, ["test/embed"]);
+	assert.ok(!(await gateway.models.list()).result.data.some((m) => m.id === "test/embed"));
 });
 
 test("the pages of the list end", async () => {

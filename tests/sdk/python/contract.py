@@ -22,6 +22,7 @@ FAKE_SECRET = "sk-fake-"  # how the secrets in the fake's error texts begin
 CANARIES = [KEY, FAKE_KEY, FAKE_SECRET]  # what no answer may show
 MODEL = f"{TARGET}/echo"
 TOOLS_MODEL = f"{TARGET}/" + ("echo" if TARGET == "test" else "tools")
+EMBED_MODEL = MODEL if TARGET in ("fake", "chatonly") else "test/embed"
 UNCALLABLE = os.environ["GATEWAY_UNCALLABLE_MODEL"]  # in the catalog, not routable
 
 TIMEOUT = 30  # seconds; a suite that hangs is a failure, not a wait

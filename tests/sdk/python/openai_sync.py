@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 import contract
 from contract import (
+    EMBED_MODEL,
     KEY,
     MODEL,
     ORIGIN,
@@ -85,6 +86,66 @@ def the_list_ends_and_each_model_can_be_retrieved():
         assert isinstance(m.created, int) and m.owned_by
     equal(gateway.models.retrieve(MODEL).id, MODEL, "id")
     assert UNCALLABLE not in [m.id for m in models]
+
+
+def vectors(**kwargs):
+    reply = gateway.embeddings.create(**{"model": EMBED_MODEL, "input": ["a b", "c"]} | kwargs)
+    equal(reply.model, EMBED_MODEL, "model")
+    return reply, [d.embedding for d in reply.data]
+
+
+@case()
+def embeddings_come_as_floats_and_in_base64():
+    reply, decoded = vectors()  # the client asks for base64, and decodes it
+    _, floats = vectors(encoding_format="float")
+    equal([len(v) for v in decoded], [64, 64], "lengths")
+    for a, b in zip(sum(decoded, []), sum(floats, [])):
+        assert abs(a - b) < 1e-6
+    _, texts = vectors(encoding_format="base64")
+    assert all(isinstance(text, str) for text in texts)
+    find(reply._request_id, EMBED_MODEL, status=200, prompt_tokens=3, completion_tokens=0)
+    equal((reply.usage.prompt_tokens, reply.usage.total_tokens), (3, 3), "usage")
+
+
+@case()
+def embeddings_take_texts_and_tokens():
+    for given, want in (("a", 1), (["a", "b"], 2), ([1, 2, 3], 1), ([[1, 2], [3]], 2)):
+        equal([len(v) for v in vectors(input=given, dimensions=8)[1]], [8] * want, "lengths")
+
+
+@case()
+def embeddings_fail_as_classes():
+    embed = gateway.embeddings.create
+    raises(openai.NotFoundError, lambda: embed(model=UNCALLABLE, input="x"), 404)
+    e = raises(openai.BadRequestError, lambda: embed(model=EMBED_MODEL, input="x", dimensions=0))
+    equal(e.status_code, 400, "status")
+    stream = {"stream": True}
+    e = raises(
+        openai.BadRequestError, lambda: embed(model=EMBED_MODEL, input="x", extra_body=stream)
+    )
+    equal(e.param, "stream", "param")
+
+
+@case()
+def the_helpers_take_a_provider_that_does_not_stream():
+    model = MODEL if TARGET == "test" else f"{TARGET}/no-stream"
+    with gateway.chat.completions.stream(model=model, messages=ask("a b")) as stream:
+        stream.until_done()
+        whole = stream.get_final_completion()
+    equal(whole.choices[0].message.content, echo("a b"), "chat")
+    equal(whole.choices[0].finish_reason, "stop", "finish reason")
+    with gateway.responses.stream(model=model, input="a b") as stream:
+        kinds = [event.type for event in stream]
+        reply = stream.get_final_response()
+    equal((kinds[0], kinds[-1]), ("response.created", "response.completed"), "events")
+    equal(reply.output_text, echo("a b"), "response")
+
+
+@case("test")
+def models_that_embed_do_not_chat():
+    assert EMBED_MODEL in [m.id for m in gateway.models.list()]
+    e = raises(openai.NotFoundError, lambda: chat(model=EMBED_MODEL), 404)
+    equal(e.code, "model_not_callable", "code")
 
 
 @case()

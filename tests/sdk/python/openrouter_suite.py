@@ -11,6 +11,7 @@ from openrouter.utils import BackoffStrategy, RetryConfig
 import contract
 from contract import (
     ACTIVITY_KEY,
+    EMBED_MODEL,
     KEY,
     MODEL,
     ORIGIN,
@@ -67,6 +68,27 @@ def chat(text="hello", **kwargs):
 def stream(text, **kwargs):
     with chat(text, stream=True, **kwargs) as events:
         return list(events)
+
+
+@case()
+def embeddings():
+    def embed(**kwargs):
+        return gateway.embeddings.generate(**{"model": EMBED_MODEL, "input": ["a b", "c"]} | kwargs)
+
+    reply = embed(dimensions=8, input_type="search_query")
+    request_id = last("x-request-id")
+    equal([len(d.embedding) for d in reply.data], [8, 8], "lengths")
+    equal((reply.model, reply.usage.prompt_tokens), (EMBED_MODEL, 3), "model and usage")
+    find(request_id, EMBED_MODEL, status=200, prompt_tokens=3, completion_tokens=0)
+    assert isinstance(embed(encoding_format="base64").data[0].embedding, str)
+    raises(errors.BadRequestResponseError, lambda: embed(dimensions=0), 400)
+    raises(errors.NotFoundResponseError, lambda: embed(model=UNCALLABLE), 404)
+
+
+@case()
+def models_that_embed_are_listed_apart():
+    equal([m.id for m in gateway.embeddings.list_models().result.data], ["test/embed"], "models")
+    assert "test/embed" not in [m.id for m in gateway.models.list().result.data]
 
 
 @case()

@@ -48,13 +48,13 @@ const caddyfile = `{
 		provider fake {
 			base_url %[4]s/v1
 			api_key {env.SDK_FAKE_KEY}
-			models echo tools null-fields sloppy float-created usage-each no-done finish-eos cut-mid-stream cut-reset cut-clean err-mid-stream response-failed malformed err-400 err-401 err-429 err-500
+			models echo tools null-fields sloppy float-created usage-each no-done finish-eos no-stream cut-mid-stream cut-reset cut-clean err-mid-stream response-failed malformed err-400 err-401 err-429 err-500
 			responses native
 		}
 		provider chatonly {
 			base_url %[4]s/v1
 			api_key {env.SDK_FAKE_KEY}
-			models echo tools reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
+			models echo tools no-stream reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
 			responses translate
 		}
 		provider anthropic {
@@ -66,7 +66,7 @@ const caddyfile = `{
 		provider responsesonly {
 			base_url %[4]s/responses-only/v1
 			api_key {env.SDK_FAKE_KEY}
-			models echo tools reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
+			models echo tools no-stream reasoning length too-long overloaded cut-clean err-401 first-1-after-0-err-429
 			chat translate
 		}
 		provider rt {

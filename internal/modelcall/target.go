@@ -1,0 +1,154 @@
+package modelcall
+
+import (
+	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	"github.com/gatehouse-proxy/gatehouse/internal/failover"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// target is a model at an endpoint of a provider, and what a call may use there.
+type target struct {
+	model     catalog.Model
+	provider  *provider.Provider
+	endpoint  *provider.Endpoint
+	id        string             // "provider/model", with "@endpoint" if the provider has several
+	group     int                // targets of an earlier group are asked first
+	weight    float64            // in its group
+	asked     provider.Operation // of the caller
+	operation provider.Operation // asked, or what it is translated into
+	named     string             // what the request names: the model, or an alias
+	alias     bool               // it is an alias: answers name this model
+	own       []*ModelLimits     // of the model and its alias, beside those of the call
+
+	caps      Caps  // of key, alias and model
+	output    int64 // the most tokens of a choice; 0: not bounded
+	setOutput bool  // the provider must be told output
+	use       estimate
+	account   accountUse
+}
+
+// targetsOf returns the targets of a name. If one does not serve the operation, refused says why.
+// Limits are those of the call.
+func targetsOf(d *Deps, found Found, op provider.Operation, name string, limits []*ModelLimits) (targets []*target, refused error) {
+	for group, candidates := range found.Groups {
+		for i := range candidates {
+			c := &candidates[i]
+			if err := serves(c, op); err != nil {
+				if refused == nil {
+					refused = err
+				}
+				continue
+			}
+			own := without(d.Limits.matching(c.Model.ID), limits)
+			if found.Alias {
+				own = append(own, without(without(d.Limits.matching(name), limits), own)...)
+			}
+			endpoints := c.Provider.Endpoints
+			for _, e := range endpoints {
+				targets = append(targets, &target{
+					model: c.Model, provider: c.Provider, endpoint: e, id: failover.TargetID(c.Model.ID, e.Name), group: group,
+					weight: float64(max(c.Weight, 1)) / float64(len(endpoints)),
+					asked:  op, operation: c.Provider.Upstream(op), named: name, alias: found.Alias, own: own,
+				})
+			}
+		}
+	}
+	return targets, refused
+}
+
+// grouped returns targets by their group.
+func grouped(targets []*target) [][]*target {
+	var groups [][]*target
+	for _, t := range targets {
+		for len(groups) <= t.group {
+			groups = append(groups, nil)
+		}
+		groups[t.group] = append(groups[t.group], t)
+	}
+	return groups
+}
+
+// optionOf is what the routing fields of a request look at.
+func optionOf(t *target) failover.Option {
+	o := failover.Option{Provider: t.provider.Name, Endpoint: t.endpoint.Name, OpenRouter: t.provider.Dialect.OpenRouterFields()}
+	if p := t.model.Price; p != nil && p.Prompt.Known && p.Completion.Known {
+		o.Priced, o.Prompt, o.Completion = true, int64(p.Prompt.Rate), int64(p.Completion.Rate)
+	}
+	return o
+}
+
+// serves refuses an operation that the model does not have at its provider.
+func serves(c *Candidate, op provider.Operation) error {
+	operation := c.Provider.Upstream(op)
+	switch {
+	case op == provider.Embeddings && c.Provider.Dialect.Path(op) == "":
+		return apierror.New(apierror.ModelNotCallable, "the provider %q has no embeddings", c.Provider.Name).WithParam("model")
+	case operation == "" || c.Model.Serves(string(operation)):
+		return nil
+	case operation != op:
+		return apierror.New(apierror.ModelNotCallable,
+			"the model %q does not serve %s, the one API of its provider %q", c.Model.ID, operation, c.Provider.Name).WithParam("model")
+	default:
+		return apierror.New(apierror.ModelNotCallable, "the model %q does not serve %s", c.Model.ID, op).WithParam("model")
+	}
+}
+
+// without returns the limits that are not among others.
+func without(limits, others []*ModelLimits) (rest []*ModelLimits) {
+	for _, m := range limits {
+		if !slices.Contains(others, m) {
+			rest = append(rest, m)
+		}
+	}
+	return rest
+}
+
+// keep returns the targets that do not refuse the call. If all do, the error is that of the first.
+func keep(targets []*target, refuse func(*target) error) ([]*target, error) {
+	var first error
+	kept := targets[:0]
+	for _, t := range targets {
+		switch err := refuse(t); {
+		case err == nil:
+			kept = append(kept, t)
+		case first == nil:
+			first = err
+		}
+	}
+	if len(kept) > 0 {
+		first = nil
+	}
+	return kept, first
+}
+
+// accountName names the account at the provider that keeps state: that of an endpoint, if there are
+// several.
+func (t *target) accountName() string {
+	if t.endpoint.Name == "" {
+		return t.provider.Name
+	}
+	return t.provider.Name + "@" + t.endpoint.Name
+}
+
+// generates reports whether the answer is text, whose tokens are counted and limited.
+func (t *target) generates() bool { return t.asked != provider.Embeddings }
+
+// translated reports whether the request becomes one of another API.
+func (t *target) translated() bool { return t.operation != t.asked }
+
+// dropsUnknownTools reports whether the provider gets no tools but those that the caller runs.
+func (t *target) dropsUnknownTools() bool {
+	return t.asked == provider.Responses && t.translated() && (t.operation == provider.Messages || !t.provider.Translate.RefuseUnknownTools)
+}
+
+// outputField is the one name that the provider knows for the output limit of a chat. It is "" if it
+// knows the usual ones, or if the request is translated.
+func (t *target) outputField() string {
+	if t.asked == provider.Chat {
+		return t.provider.MaxTokensField
+	}
+	return ""
+}

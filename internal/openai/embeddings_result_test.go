@@ -1,0 +1,45 @@
+package openai_test
+
+import (
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+)
+
+func TestEmbeddingsAreKeptButForTheModel(t *testing.T) {
+	call := openai.Call{Model: "acme/e", Provider: "acme"}
+	for body, want := range map[string]struct {
+		out    string
+		prompt int64 // -1: no usage
+	}{
+		`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.10,-2e-3]}], "model":"e-large","usage":{"prompt_tokens":8,"total_tokens":8},"x":1}`: {
+			`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.10,-2e-3]}], "model":"acme/e","usage":{"prompt_tokens":8,"total_tokens":8},"x":1}`, 8},
+		`{"data":[],"usage":{"total_tokens":5}}`: {`{"data":[],"usage":{"total_tokens":5},"model":"acme/e","object":"list"}`, 5},
+		// All tokens of embeddings are prompt.
+		`{"object":"list","model":"e","data":[],"usage":{"prompt_tokens":8,"total_tokens":9}}`:  {`{"object":"list","model":"acme/e","data":[],"usage":{"prompt_tokens":8,"total_tokens":9}}`, 9},
+		`{"object":"list","model":"e","model":"e","data":[],"usage":null}`:                      {`{"object":"list","model":"acme/e","data":[],"usage":null}`, -1},
+		`{"object":"list","model":"e","data":[],"usage":{"prompt_tokens":-1,"total_tokens":5}}`: {`{"object":"list","model":"acme/e","data":[],"usage":{"prompt_tokens":-1,"total_tokens":5}}`, 5},
+	} {
+		out, sum, err := openai.EmbeddingsResult([]byte(">"), []byte(body), call)
+		if err != nil || string(out) != ">"+want.out {
+			t.Errorf("%s: %v\n%s", body, err, out)
+		}
+		if sum.HasUsage != (want.prompt >= 0) || sum.HasUsage && (sum.Usage.Prompt != want.prompt || sum.Usage.Completion != 0 || sum.Usage.Total != want.prompt) {
+			t.Errorf("%s: usage %+v", body, sum.Usage)
+		}
+	}
+}
+
+func TestAnAnswerWithoutEmbeddingsIsAFailure(t *testing.T) {
+	call := openai.Call{Model: "acme/e", Provider: "acme", Redact: func(s string) string { return s }}
+	for body, status := range map[string]int{
+		`{"object":"list","data":[`: 502, `[]`: 502, `{"data":{}}`: 502, ``: 502,
+		`{"error":{"message":"too long","type":"invalid_request_error","code":400}}`: 400,
+	} {
+		out, sum, err := openai.EmbeddingsResult([]byte(">"), []byte(body), call)
+		if e := apierror.From(err); err == nil || string(out) != ">" || sum.Err != err || e.HTTPStatus() != status {
+			t.Errorf("%s: %q, %v", body, out, err)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package request
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// ParseEmbeddings reads an embeddings request as [ParseChat] reads a chat one. It must have `input`: a
+// text or an array of texts, of tokens, of arrays of tokens, or of OpenRouter's objects with parts. It
+// cannot be streamed.
+func ParseEmbeddings(b *jsonscan.Body) (Request, error) {
+	req, err := head(b)
+	if err != nil {
+		return req, err
+	}
+	if req.Stream {
+		return req, apierror.New(apierror.UnsupportedParameter, "embeddings cannot be streamed").WithParam("stream")
+	}
+	input, ok := member(b, "input")
+	if !ok {
+		return req, missing("input")
+	}
+	if input.Kind != '[' && input.Kind != '"' {
+		return req, wrong("input", "a string or an array")
+	}
+	return req, nil
+}
+
+// EmbeddingsLimits is [ChatLimits] for a request that [ParseEmbeddings] accepted. Messages counts what
+// is embedded; a list of tokens is one. Nothing is generated.
+func EmbeddingsLimits(b *jsonscan.Body) RequestedLimits {
+	m, ok := member(b, "input")
+	if !ok {
+		return RequestedLimits{}
+	}
+	input := m.Value(b.Data())
+	for e := range jsonscan.AllElements(input) {
+		if e.Kind == '0' {
+			return RequestedLimits{Messages: 1}
+		}
+		break
+	}
+	return RequestedLimits{Messages: count(input)}
+}
+
+// EncodeEmbeddings turns a caller's request into the provider's: the model as the provider knows it.
+func EncodeEmbeddings(b *jsonscan.Body, req Request, upstreamModel string) {
+	b.Set(req.model, jsonscan.AppendString(nil, upstreamModel))
+}
