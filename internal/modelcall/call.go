@@ -225,7 +225,11 @@ func (c *call) reserve(ctx context.Context) error {
 	if !rated && !key.budgeted() && !slices.ContainsFunc(c.targets, func(t *target) bool { return slices.ContainsFunc(t.own, (*ModelLimits).rated) }) {
 		return nil
 	}
-	content := request.ContentOf(&c.body)
+	var dropped []string
+	if c.op == Messages {
+		dropped = openrouter.MessagesDropped
+	}
+	content := request.ContentOf(&c.body, dropped...)
 	if err := c.keep(func(t *target) error { return c.charge.estimateUse(t, int64(len(c.body.Data())), content) }); err != nil {
 		return err
 	}

@@ -71,17 +71,18 @@ func ParseRouting(b *jsonscan.Body, messages bool) (*failover.Routing, error) {
 	return r, nil
 }
 
-// EncodeMessagesFields prepares the routing fields of a Messages request for its provider: the gateway
-// asks the models itself, and only OpenRouter knows the others. The error is a [*apierror.Error].
+// MessagesDropped are the fields of a Messages request that no provider gets: the gateway asks the
+// models itself.
+var MessagesDropped = []string{"models", "route", "fallbacks"}
+
+// EncodeMessagesFields prepares the routing fields of a Messages request for its provider: those of
+// [MessagesDropped] are left out, and only OpenRouter knows the others. The error is a
+// [*apierror.Error].
 func EncodeMessagesFields(b *jsonscan.Body, openRouter bool) error {
 	for i, m := range b.Members() {
-		switch string(m.Key(b.Data())) {
-		case "models", "route", "fallbacks":
+		name := string(m.Key(b.Data()))
+		if slices.Contains(MessagesDropped, name) || name == "provider" && !openRouter {
 			b.Drop(i)
-		case "provider":
-			if !openRouter {
-				b.Drop(i)
-			}
 		}
 	}
 	if openRouter {

@@ -71,14 +71,15 @@ const maxNesting = 4
 // maxTypeName bounds a caller's text in the refusal, in bytes.
 const maxTypeName = 64
 
-// ContentOf looks through a chat, Responses or Messages body for what costs more than its bytes. It looks at
-// every member of a repeated key: what was judged has to be what the provider reads.
-func ContentOf(b *jsonscan.Body) Content {
+// ContentOf looks through a chat, Responses or Messages body for what costs more than its bytes. It
+// looks at every member of a repeated key: what was judged has to be what the provider reads. Dropped
+// are fields that no provider gets.
+func ContentOf(b *jsonscan.Body, dropped ...string) Content {
 	var c Content
 	body := b.Data()
 	for _, m := range b.Members() {
 		value := m.Value(body)
-		if m.Kind == 'n' {
+		if m.Kind == 'n' || slices.Contains(dropped, string(m.Key(body))) {
 			continue
 		}
 		switch string(m.Key(body)) {

@@ -86,7 +86,14 @@ func TestFieldsThatMayCostMore(t *testing.T) {
 			t.Errorf("%s: %+v", field, got)
 		}
 	}
-	b := strict(t, `{"model":"p/m","enable_search":null}`)
+	b := strict(t, `{"model":"p/m","messages":[],"fallbacks":[{"model":"p/n"}]}`) // some servers would ask that model
+	if got := request.ContentOf(b); got.Unpriced != "fallbacks" {
+		t.Errorf("a field of another API: %+v", got)
+	}
+	if got := request.ContentOf(b, "fallbacks"); got != (request.Content{}) {
+		t.Errorf("a field that is dropped: %+v", got)
+	}
+	b = strict(t, `{"model":"p/m","enable_search":null}`)
 	if got := request.ContentOf(b); got != (request.Content{}) {
 		t.Errorf("null: %+v", got)
 	}
