@@ -18,7 +18,8 @@ import (
 // Proxy-Authorization and cookies.
 var apiKeyFields = []string{"request>headers>X-Api-Key", "request>headers", "request"}
 
-// warnOfLoggedKeys warns of each access log in which the keys of callers would stand.
+// warnOfLoggedKeys warns of each access log that would show the keys of callers. Requests for a host
+// that no site names are in the default log, and a client that has the wrong address sends its key too.
 func warnOfLoggedKeys(ctx caddy.Context, logger *zap.Logger) {
 	app, err := ctx.AppIfConfigured("http")
 	if err != nil {
@@ -31,7 +32,7 @@ func warnOfLoggedKeys(ctx caddy.Context, logger *zap.Logger) {
 			continue
 		}
 		if logs := unfilteredLogs(configuredLogs(ctx), accessLoggers(server.Logs)); len(logs) > 0 {
-			logger.Warn("keys that clients send as X-Api-Key stand in the access log; add to its log block: format filter { "+apiKeyFields[0]+" delete }",
+			logger.Warn("the access log would show keys that clients send as X-Api-Key; each of these logs needs: format filter { "+apiKeyFields[0]+" delete }",
 				zap.String("server", name), zap.Strings("logs", logs))
 		}
 	}

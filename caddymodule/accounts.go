@@ -35,7 +35,11 @@ func (a *accounts) of(p *Provider) (endpoints []provider.EndpointConfig, err err
 		if account.BaseURL == "" && p.Dialect == provider.Anthropic {
 			account.BaseURL = anthropicBaseURL
 		}
-		made, err := a.endpoint(fmt.Sprintf("provider %q", p.Name), account)
+		owner := fmt.Sprintf("provider %q", p.Name)
+		if e.Name != "" {
+			owner += fmt.Sprintf(" endpoint %q", e.Name)
+		}
+		made, err := a.endpoint(owner, account)
 		switch {
 		case errors.Is(err, secret.ErrUnset) && p.Optional && e.Name == "":
 			a.logger.Info("an optional provider is left out: its api_key is not set", zap.String("provider", p.Name), zap.Error(err))

@@ -72,6 +72,9 @@ func TestEndpointsTakeWhatTheyLackFromTheirProvider(t *testing.T) {
 			t.Errorf("%q is logged %d times, want %d: %v", text, found, n, logs.All())
 		}
 	}
+	if logs.FilterField(zap.String("of", `provider "acme" endpoint "own"`)).Len() != 1 {
+		t.Errorf("the warning does not name the endpoint: %v", logs.All())
+	}
 }
 
 func TestAHeaderIsASecretByItsPlaceholderOrItsName(t *testing.T) {

@@ -1,6 +1,8 @@
 package tests
 
 import (
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -35,10 +37,57 @@ func TestKeysInAnAccessLogAreWarnedOf(t *testing.T) {
 			r.Header.Set("Anthropic-Version", "2023-06-01")
 			_ = h.send(r)
 			h.stop()
-			if warned := len(h.logLines("stand in the access log")) > 0; warned != c.warned {
+			if warned := len(h.logLines("access log would show keys")) > 0; warned != c.warned {
 				t.Errorf("warned: %v", warned)
 			}
 			if shown := strings.Contains(logs.text(), "gk-in-the-log"); shown != c.shown {
+				t.Errorf("shown: %v", shown)
+			}
+		})
+	}
+}
+
+var (
+	logBlock       = regexp.MustCompile(`(?ms)^\tlog (default )?\{$.*?^\t\}$`)
+	documentedFile = regexp.MustCompile(`output file .*`)
+)
+
+// The documented site has a host name. So requests for other hosts are in the default log, which needs
+// the filter too.
+func TestTheProductionCaddyfileLogsNoKeys(t *testing.T) {
+	page, err := os.ReadFile("../docs/production.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := logBlock.FindAllString(documentedFile.ReplaceAllString(string(page), "output gatehouse_test"), -1)
+	if len(found) != 2 {
+		t.Fatalf("docs/production.md has %d log blocks, want those of the server and of the site", len(found))
+	}
+	for _, c := range []struct {
+		name, server string
+		logged       bool
+	}{
+		{"as documented", found[0], false},
+		{"filtered for the site alone", "log {\noutput gatehouse_test\n}", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			unlogged := setup{site: "gatehouse"}
+			h := start(t, unlogged)
+			text := h.caddyfile(unlogged)
+			text = strings.Replace(text, logBlock.FindString(text), c.server, 1)
+			text = strings.Replace(strings.Replace(text, "http://:", "http://ai.example.com:", 1), "bind 127.0.0.1", "bind 127.0.0.1\n"+found[1], 1)
+			h.stop() // a reload's old server may still take a request
+			if err := h.load(text); err != nil {
+				t.Fatal(err)
+			}
+			r := h.request("/v1/messages", "", `{}`)
+			r.Header.Set("X-Api-Key", "gk-in-the-log-0123456789")
+			_ = h.send(r)
+			h.stop()
+			if warned := len(h.logLines("access log would show keys")) > 0; warned != c.logged {
+				t.Errorf("warned: %v", warned)
+			}
+			if shown := strings.Contains(logs.text(), "gk-in-the-log"); shown != c.logged {
 				t.Errorf("shown: %v", shown)
 			}
 		})

@@ -137,7 +137,7 @@ func filesBelow(t *testing.T, dir string) (paths []string) {
 
 // What users copy from the documentation must work unchanged.
 func TestDocumentedCaddyfilesAreValid(t *testing.T) {
-	for _, name := range []string{"GATEWAY_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "MISTRAL_API_KEY"} {
+	for _, name := range []string{"GATEWAY_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "ANTHROPIC_API_KEY", "MISTRAL_API_KEY"} {
 		t.Setenv(name, "documented-0123456789-"+name)
 	}
 	example, err := os.ReadFile("../Caddyfile.example")
@@ -149,6 +149,7 @@ func TestDocumentedCaddyfilesAreValid(t *testing.T) {
 	}
 	validDocument(t, "Caddyfile.example", string(example))
 	t.Setenv("OPENAI_API_KEY", "") // the optional ones may be left out
+	t.Setenv("ANTHROPIC_API_KEY", "")
 	t.Setenv("MISTRAL_API_KEY", "")
 	validDocument(t, "Caddyfile.example without optional providers", string(example))
 

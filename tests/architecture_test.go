@@ -112,6 +112,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/modelcall", "internal/provider", "the upstream request"},
 	{"internal/modelcall", "internal/redact", "no secret in logs and errors"},
 	{"internal/modelcall", "internal/sse", "the event stream, both ways"},
+	{"internal/modelcall", "internal/translate", "whose reasoning a translation encoded"},
 	{"internal/modelcall", "internal/translate/frommessages", "Messages calls of a provider without that API"},
 	{"internal/modelcall", "internal/translate/fromresponses", "Responses calls of a provider that has only chat"},
 	{"internal/modelcall", "internal/translate/tomessages", "chat and Responses calls of a provider that has only Messages"},

@@ -2,8 +2,11 @@ package tests
 
 import (
 	"go/ast"
+	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,6 +31,52 @@ func TestEachPackageHasOneFrontPage(t *testing.T) {
 		if len(files) != 1 {
 			t.Errorf("%s has %d package comments, want one: %v", dir, len(files), files)
 		}
+	}
+}
+
+var (
+	codeBlock  = regexp.MustCompile("(?ms)^```.*?^```$")
+	pageLink   = regexp.MustCompile(`\]\(([^)]+)\)`)
+	pageHeader = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	notInLinks = regexp.MustCompile(`[^\pL\pN_ -]`)
+)
+
+// A link names a file of the repository, and a heading of it as GitHub does.
+func TestLinksOfTheDocumentationLeadSomewhere(t *testing.T) {
+	text := func(path string) string {
+		page, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return codeBlock.ReplaceAllString(string(page), "")
+	}
+	pages, _ := filepath.Glob("../docs/*.md")
+	fronts, _ := filepath.Glob("../*.md")
+	links := 0
+	for _, path := range append(pages, fronts...) {
+		for _, match := range pageLink.FindAllStringSubmatch(text(path), -1) {
+			if strings.Contains(match[1], "://") {
+				continue
+			}
+			links++
+			file, heading, _ := strings.Cut(match[1], "#")
+			there := path
+			if file != "" {
+				there = filepath.Join(filepath.Dir(path), file)
+			}
+			if _, err := os.Stat(there); err != nil {
+				t.Errorf("%s links to %s: %v", path, match[1], err)
+				continue
+			}
+			if heading != "" && !slices.ContainsFunc(pageHeader.FindAllStringSubmatch(text(there), -1), func(h []string) bool {
+				return strings.ReplaceAll(notInLinks.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-") == heading
+			}) {
+				t.Errorf("%s links to %s: there is no such heading", path, match[1])
+			}
+		}
+	}
+	if links < 50 {
+		t.Errorf("only %d links were looked at", links)
 	}
 }
 

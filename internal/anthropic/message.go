@@ -91,6 +91,7 @@ func (m *message) block(object []byte) {
 		return
 	}
 	var typ string
+	var signature, data []byte
 	empty := true
 	for member := range jsonscan.AllMembers(object) {
 		value := member.Value(object)
@@ -99,13 +100,18 @@ func (m *message) block(object []byte) {
 			typ, _ = jsonscan.String(value)
 		case "text", "thinking":
 			empty = empty && len(value) <= len(`""`)
+		case "signature":
+			signature = value
+		case "data":
+			data = value
 		}
 	}
+	m.sum.Text = m.sum.Text || !empty || typ != "text" && typ != "thinking"
 	switch typ {
-	case "text", "thinking":
-		m.sum.Text = m.sum.Text || !empty
-	default:
-		m.sum.Text = true
+	case "thinking":
+		m.call.ReportSealed(signature)
+	case "redacted_thinking":
+		m.call.ReportSealed(data)
 	}
 	if m.call.OnID != nil && strings.HasSuffix(typ, "_result") {
 		m.reportFiles(object)

@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"strconv"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -130,6 +132,8 @@ func (s *Stream) delta(found *event, data []byte, delta jsonscan.Member) {
 			if m.Kind == '"' {
 				found.text = openai.Variable{Start: delta.ValueStart + m.ValueStart, End: delta.ValueStart + m.ValueEnd}
 			}
+		case "signature":
+			s.call.ReportSealed(m.Value(object))
 		}
 	}
 	s.sum.Text = s.sum.Text || found.text.End-found.text.Start != len(`""`)
@@ -160,14 +164,16 @@ func (s *Stream) start(dst, data []byte) []byte {
 	return append(dst, data[members[i].ValueEnd:]...)
 }
 
-// addUsage appends message_delta with a usage.
+// addUsage appends message_delta with the usage so far: SDKs overwrite with it what they have.
 func (s *Stream) addUsage(dst, data []byte) []byte {
+	usage := strconv.AppendInt([]byte(`{"input_tokens":`), s.usage.input, 10)
+	usage = append(strconv.AppendInt(append(usage, `,"output_tokens":`...), s.usage.output, 10), '}')
 	members := jsonscan.Members(data, nil)
 	p := jsonscan.NewPatch(data, members)
 	if i, ok := jsonscan.Find(data, members, "usage"); ok {
-		p.Set(i, noUsage)
+		p.Set(i, usage)
 	} else {
-		p.Add("usage", noUsage)
+		p.Add("usage", usage)
 	}
 	return p.Append(dst)
 }

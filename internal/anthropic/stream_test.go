@@ -111,6 +111,18 @@ data: {"type":"message_stop"}
 	}
 }
 
+// SDKs overwrite the usage of message_start by that of message_delta.
+func TestARepairedUsageKeepsWhatWasReported(t *testing.T) {
+	got, _ := run(anthropic.NewStream(newCall()), `data: {"type":"message_start","message":{"content":[],"usage":{"input_tokens":7,"output_tokens":1}}}
+
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}
+
+`)
+	if want := `"stop_reason":"end_turn"},"usage":{"input_tokens":7,"output_tokens":1}}`; !strings.Contains(got, want) {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestAStreamThatIsCutNeverLooksWhole(t *testing.T) {
 	whole := begin + text("Hello") + end
 	for cut := 0; cut < len(whole)-len("\n\n"); cut++ {

@@ -215,7 +215,7 @@ func (g *Gateway) Authenticate(secret string) (modelcall.Caller, error) {
 	credential, err := g.keyring.Authenticate(secret, g.now())
 	if err != nil {
 		return modelcall.Caller{}, apierror.New(apierror.InvalidAPIKey,
-			"the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\"")
+			"the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\" or \"x-api-key: <key>\"")
 	}
 	return modelcall.Caller{Credential: credential, Secret: secret}, nil
 }

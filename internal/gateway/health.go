@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // The events of a target's health.
@@ -80,13 +82,25 @@ func (m *Models) Targets(allowed func(model string) bool) (targets []Target) {
 }
 
 // target finds a target of this configuration by its id. ok is false if it is none or the catalog
-// does not know its model.
+// does not know its model. The name of a model may have an "@", too.
 func (m *Models) target(id string) (t Target, ok bool) {
-	model, err := m.catalog.Resolve(id)
-	if at := strings.LastIndexByte(id, '@'); (err != nil || !model.Known) && at >= 0 {
-		t.Endpoint = id[at+1:]
-		model, err = m.catalog.Resolve(id[:at])
+	if t, ok = m.targetAt(id, ""); ok {
+		return t, true
 	}
-	t.Provider, t.Model = model.Provider, model
-	return t, err == nil && model.Known
+	if at := strings.LastIndexByte(id, '@'); at >= 0 {
+		return m.targetAt(id[:at], id[at+1:])
+	}
+	return t, false
+}
+
+func (m *Models) targetAt(name, endpoint string) (t Target, ok bool) {
+	model, err := m.catalog.Resolve(name)
+	if err != nil || !model.Known {
+		return t, false
+	}
+	p := m.providers[model.Provider]
+	if p == nil || !slices.ContainsFunc(p.Endpoints, func(e *provider.Endpoint) bool { return e.Name == endpoint }) {
+		return t, false
+	}
+	return Target{Provider: p.Name, Model: model, Endpoint: endpoint}, true
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // attempts are attempts of calls that have another target.
@@ -24,13 +25,25 @@ func attempts(s *gateway.State, id string, class failover.Class, n int) {
 	}
 }
 
-// knownModels has the models m and x@y of the provider acme.
+// knownModels has the models m and x@y of the provider acme, and m of the provider regions.
 func knownModels(t *testing.T) *catalog.Catalog {
-	return newCatalog(t, []catalog.Model{{Provider: "acme", Name: "m"}, {Provider: "acme", Name: "x@y"}},
-		catalog.Source{Provider: "acme", Patterns: []string{"*"}})
+	return newCatalog(t, []catalog.Model{{Provider: "acme", Name: "m"}, {Provider: "acme", Name: "x@y"}, {Provider: "regions", Name: "m"}},
+		catalog.Source{Provider: "acme", Patterns: []string{"*"}}, catalog.Source{Provider: "regions", Patterns: []string{"*"}})
 }
 
-// States that nobody waits for are those of made-up models, and pauses for a rate limit.
+// knownProviders are acme, which has one endpoint, and regions with the endpoints east and west.
+func knownProviders(t *testing.T) []*provider.Provider {
+	regions, err := provider.New(provider.Config{Name: "regions", Transport: answering(200, "{}"), Endpoints: []provider.EndpointConfig{
+		{Name: "east", BaseURL: "https://east.example/v1"}, {Name: "west", BaseURL: "https://west.example/v1"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []*provider.Provider{newProvider(t, "acme", true, answering(200, "{}")), regions}
+}
+
+// States that nobody waits for are those of made-up models, of endpoints that the configuration no
+// longer has, and pauses for a rate limit.
 func TestHealthIsReportedForModelsOfTheCatalog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events []string
@@ -38,42 +51,45 @@ func TestHealthIsReportedForModelsOfTheCatalog(t *testing.T) {
 			events = append(events, fmt.Sprint(name, " ", data["target"], " ", data["model"], " ", data["endpoint"], " ", data["class"], " ", data["until"] != nil))
 		}
 		core, logs := observer.New(zap.InfoLevel)
-		r := newRig(t, gateway.Config{Catalog: knownModels(t), Emitter: emitter, Logger: zap.New(core)}).start(t, t.Context())
+		r := newRig(t, gateway.Config{Catalog: knownModels(t), Providers: knownProviders(t), Emitter: emitter, Logger: zap.New(core)}).start(t, t.Context())
 		r.Subscribe()
-		for _, id := range []string{"acme/m", "acme/m@east", "acme/x@y", "acme/made-up", "other/m"} {
+		for _, id := range []string{"acme/m", "regions/m@east", "acme/x@y", "acme/made-up", "other/m", "acme/m@east", "regions/m@gone", "regions/m"} {
 			attempts(r.state, id, failover.Failure, 3)
 		}
-		attempts(r.state, "acme/m@west", failover.RateLimited, 1)
-		attempts(r.state, "acme/m@east", failover.Lasting, 1)
+		attempts(r.state, "regions/m@west", failover.RateLimited, 1)
+		attempts(r.state, "regions/m@east", failover.Lasting, 1)
 		attempts(r.state, "acme/m", failover.Success, 1)
 		synctest.Wait()
 		want := []string{
 			"provider_unhealthy acme/m acme/m <nil> failure true",
-			"provider_unhealthy acme/m@east acme/m east failure true",
+			"provider_unhealthy regions/m@east regions/m east failure true",
 			"provider_unhealthy acme/x@y acme/x@y <nil> failure true",
-			"provider_unhealthy acme/m@east acme/m east lasting true",
+			"provider_unhealthy regions/m@east regions/m east lasting true",
 			"provider_healthy acme/m acme/m <nil> <nil> false",
 		}
 		if !slices.Equal(events, want) {
 			t.Errorf("events\n%s\nwant\n%s", strings.Join(events, "\n"), strings.Join(want, "\n"))
 		}
 		var levels []string
-		for _, line := range logs.FilterField(zap.String("target", "acme/m@east")).All() {
+		for _, line := range logs.FilterField(zap.String("target", "regions/m@east")).All() {
 			levels = append(levels, line.Level.String()+" "+line.Message)
 		}
 		if want := []string{"warn provider_unhealthy", "error provider_unhealthy"}; !slices.Equal(levels, want) {
 			t.Errorf("log %v, want %v", levels, want)
 		}
-		for endpoint, up := range map[string]float64{"": 1, "east": 0, "west": 1} {
-			if got := counted(t, r, fmt.Sprintf(`gatehouse_provider_up{endpoint=%q,model="acme/m",provider="acme"}`, endpoint)); got != up {
-				t.Errorf("provider_up of endpoint %q is %v, want %v", endpoint, got, up)
+		for target, up := range map[string]float64{
+			`endpoint="",model="acme/m",provider="acme"`: 1, `endpoint="east",model="regions/m",provider="regions"`: 0,
+			`endpoint="west",model="regions/m",provider="regions"`: 1,
+		} {
+			if got := counted(t, r, "gatehouse_provider_up{"+target+"}"); got != up {
+				t.Errorf("provider_up of %s is %v, want %v", target, got, up)
 			}
 		}
 		var shown []string
 		for _, target := range r.Models().Targets(func(model string) bool { return model != "acme/x@y" }) {
 			shown = append(shown, target.ID+" "+target.State)
 		}
-		if want := []string{"acme/m healthy", "acme/m@east cooling", "acme/m@west cooling"}; !slices.Equal(shown, want) {
+		if want := []string{"acme/m healthy", "regions/m@east cooling", "regions/m@west cooling"}; !slices.Equal(shown, want) {
 			t.Errorf("targets %v, want %v", shown, want)
 		}
 	})

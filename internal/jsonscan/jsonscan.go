@@ -33,7 +33,7 @@ const (
 	MaxDepth = 512
 
 	// MaxMembers is how many members a caller's object may have, and MaxKey how many bytes a key of
-	// it: several times what the two APIs name. Repeated keys are found by comparing pairs, and the
+	// it: several times what the APIs name. Repeated keys are found by comparing pairs, and the
 	// bounds keep the worst body at about half a millisecond.
 	MaxMembers = 128
 	MaxKey     = 128

@@ -68,13 +68,15 @@ func (a *admission) enterModel(ctx context.Context, models []*ModelLimits) error
 
 // enterTarget counts an attempt against the limits of a model that an alias led to; those of the
 // attempt before are over. It does not wait: another target may be free. After a refusal the attempt
-// before may have been the last one, and what it used still counts.
+// before may have been the last one: what it used still counts, and no answer shows the rate that
+// refused.
 func (a *admission) enterTarget(models []*ModelLimits, tokens int64) error {
 	a.leaveTarget(0)
-	subjects := subjectsOf(models)
+	subjects, shownRequests, shownTokens := subjectsOf(models), a.requests, a.tokens
 	err := a.admitTarget(subjects, tokens)
 	if err != nil {
 		a.leaveTarget(0)
+		a.requests, a.tokens = shownRequests, shownTokens
 		_, a.grants[1], _ = a.rates.Tokens(1, a.target) // adjusted to what that attempt used
 		return err
 	}
@@ -97,6 +99,9 @@ func (a *admission) admitTarget(subjects []limits.Subject, tokens int64) error {
 		return concurrencyRefusal(busy)
 	}
 	a.permits[2] = permit
+	if tokens == 0 { // a count of tokens
+		return nil
+	}
 	return a.takeTokens(1, tokens, subjects)
 }
 

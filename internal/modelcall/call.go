@@ -4,9 +4,10 @@
 //	                       |                  |
 //	                    Outcome   admission charge guard upstream meter
 //
-// An [Operation] is an API that callers use; it encodes a request for a provider that has the same
-// API or another one. What a call holds is released in [Request.Finish], which runs once however the
-// call ends.
+// An [Operation] is an API that callers use: chat completions, Responses, Anthropic's Messages and
+// its count of tokens. It encodes a request for a provider that has the same API or another one. If a
+// call has several targets they are asked in turn until one begins to answer. What a call holds is
+// released in [Request.Finish], which runs once however the call ends.
 package modelcall
 
 import (
@@ -38,6 +39,7 @@ type call struct {
 	charge    charge
 	guard     guard
 	state     storedState
+	sealed    sealed
 	upstream  *upstream // the attempt under way or the last; nil before
 	meter     meter
 }
@@ -82,6 +84,7 @@ func (q *Request) newCall(op Operation, api API) *call {
 		Request: q, op: op, api: api,
 		admission: admission{rates: d.Rates, concurrency: d.Concurrency},
 		charge:    charge{deps: d, record: q.Record, key: key},
+		sealed:    sealed{deps: d, requestID: q.Record.RequestID},
 	}
 	c.state = storedState{deps: d, caller: &q.Caller, references: op.references}
 	q.call = c
@@ -135,6 +138,7 @@ func (c *call) route(ctx context.Context) error {
 		return err
 	}
 	t := c.targets[0]
+	c.sealed.several = len(c.targets) > 1
 	c.knownModel = c.known
 	c.setTarget(t)
 	c.charge.cacheHour = slices.ContainsFunc(c.targets, keepsLong) && request.AsksHourCache(c.body.Data())
@@ -210,10 +214,13 @@ func (c *call) judge(ctx context.Context) error {
 // checkState checks what the request asks of the provider's account.
 func (c *call) checkState(ctx context.Context) error {
 	defer c.state.forget()
-	return c.keep(func(t *target) (err error) {
+	c.sealed.read(ctx, &c.body)
+	err := c.keep(func(t *target) (err error) {
 		t.account, err = c.state.check(ctx, &c.body, t)
 		return err
 	})
+	c.targets = c.state.keepers(ctx, c.targets)
+	return err
 }
 
 // reserve takes what the call may use from token rates and budgets: what the dearest of its targets
@@ -224,7 +231,7 @@ func (c *call) reserve(ctx context.Context) error {
 	if !rated && !key.budgeted() && !slices.ContainsFunc(c.targets, func(t *target) bool { return slices.ContainsFunc(t.own, (*ModelLimits).rated) }) {
 		return nil
 	}
-	content := request.ContentOf(&c.body)
+	content := contentOf(c)
 	if err := c.keep(func(t *target) error { return c.charge.estimateUse(t, int64(len(c.body.Data())), content) }); err != nil {
 		return err
 	}
@@ -253,10 +260,10 @@ func (c *call) encode(t *target) (*sending, error) {
 	owner := ownership{c.deps, t.accountName(), r.Tenant, r.RequestID}
 	e := encoding{
 		body: &c.body, inbound: c.r.Header, query: c.r.URL.RawQuery, asked: c.asked, requested: c.charge.requested,
-		target: t, maxPrice: c.charge.maxPrice(t), api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()},
+		target: t, maxPrice: c.charge.maxPrice(t), api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()}, sealed: &c.sealed,
 		answer: openai.Call{
 			Model: c.answersAs(t, c.asked.Model), ID: r.ID, Created: r.CreatedAt.Unix(), Provider: t.provider.Name, RequestID: r.RequestID,
-			IncludeUsage: c.asked.IncludeUsage, Redact: c.Redact, OnID: owner.record,
+			IncludeUsage: c.asked.IncludeUsage, Redact: c.Redact, OnID: owner.record, OnSealed: c.sealed.recorder(t),
 		},
 	}
 	if t.setOutput {
@@ -265,13 +272,7 @@ func (c *call) encode(t *target) (*sending, error) {
 	if c.limit != nil {
 		e.routing = c.routing
 	}
-	s, err := c.op.encode(e)
-	if err != nil {
-		return nil, err
-	}
-	c.dropped = s.droppedTools
-	r.OutputCap = c.charge.outputCap(t)
-	return s, nil
+	return c.op.encode(e)
 }
 
 // settle ends what the call holds: its upstream request, its reservation and its concurrency slots.

@@ -145,7 +145,7 @@ func TestCapsBoundARequest(t *testing.T) {
 		{"another field and nothing asked", Caps{}, request.RequestedLimits{}, 0, "max_completion_tokens", "", 0, false},
 	} {
 		g := charge{requested: c.asked}
-		at := &target{caps: c.caps, asked: provider.Chat, provider: &provider.Provider{MaxTokensField: c.field}}
+		at := &target{allowed: allowed{caps: c.caps}, asked: provider.Chat, provider: &provider.Provider{MaxTokensField: c.field}}
 		err := g.check(at, func() int { return c.tools }, "messages")
 		if c.refused != "" {
 			wantRefusal(t, err, apierror.InvalidValue, c.refused)

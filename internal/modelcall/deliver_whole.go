@@ -85,6 +85,10 @@ var jsonContentType = []string{"application/json"}
 // showRates sets the headers of the call's rates.
 func (c *call) showRates(h http.Header) {
 	requests, tokens := c.admission.current()
+	c.setRates(h, requests, tokens)
+}
+
+func (c *call) setRates(h http.Header, requests, tokens *apierror.Rate) {
 	for _, rate := range [...]*apierror.Rate{requests, tokens} {
 		if rate != nil {
 			c.api.ShowRate(h, rate, c.deps.Now())

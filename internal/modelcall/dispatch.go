@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -51,7 +52,8 @@ func (c *call) dispatch(ctx context.Context) error {
 	var w *eventWriter
 	defer func() { a.trial.End(failover.Result{Class: failover.Neutral}) }() // after a panic; else it has ended
 	if a.sent.stream {
-		w = newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.op.heartbeat(c.r.Header), c.showRates)
+		requests, tokens := c.admission.current() // now: a heartbeat can begin the answer between two attempts
+		w = newEventWriter(c.w, &c.deps.Timeouts, c.deps.Now, c.op.heartbeat(c.r.Header), func(h http.Header) { c.setRates(h, requests, tokens) })
 		defer w.stop()
 	}
 	for {
@@ -82,7 +84,8 @@ func (c *call) newAttempts() *attempts {
 	return a
 }
 
-// order returns the targets of a call in the order in which it asks them.
+// order returns the targets of a call in the order in which it asks them. The one that can read the
+// newest reasoning in the request comes first, as a group of its own.
 func order(c *call) []*target {
 	if len(c.targets) == 1 || c.deps.Health == nil {
 		return c.targets
@@ -91,21 +94,31 @@ func order(c *call) []*target {
 	for _, t := range c.targets {
 		last = max(last, t.group)
 	}
-	groups := make([][]failover.Candidate, last+1)
+	groups := make([][]failover.Candidate, last+2)
 	byGroup := make([][]*target, len(groups))
 	for _, t := range c.targets {
-		groups[t.group] = append(groups[t.group], failover.Candidate{ID: t.id, Weight: t.weight})
-		byGroup[t.group] = append(byGroup[t.group], t)
+		g := t.group + 1
+		if t.id == c.sealed.newest {
+			g = 0
+		}
+		groups[g] = append(groups[g], failover.Candidate{ID: t.id, Weight: t.weight})
+		byGroup[g] = append(byGroup[g], t)
 	}
 	ordered := make([]*target, 0, len(c.targets))
 	picks := c.deps.Health.Order(nil, groups, session(c))
-	if c.limit != nil {
-		picks = c.limit(picks)
+	for i, pick := range picks {
+		t := byGroup[pick.Group][pick.Index]
+		ordered = append(ordered, t)
+		picks[i] = failover.Pick{Group: t.group, Index: i}
 	}
-	for _, pick := range picks {
-		ordered = append(ordered, byGroup[pick.Group][pick.Index])
+	if c.limit == nil {
+		return ordered
 	}
-	return ordered
+	allowed := make([]*target, 0, len(ordered))
+	for _, pick := range c.limit(picks) {
+		allowed = append(allowed, ordered[pick.Index])
+	}
+	return allowed
 }
 
 // open reports whether another attempt can follow the present one.
@@ -136,13 +149,13 @@ func (a *attempts) advance() bool {
 	return false
 }
 
-// prepare counts the next attempt against the limits of its target, and writes its request.
+// prepare writes the request of the next attempt, and counts it against the limits of its target.
 func (a *attempts) prepare(t *target) error {
-	if err := a.call.admission.enterTarget(t.own, t.use.likely.Tokens); err != nil {
-		return err
-	}
 	sent, err := a.call.encode(t)
 	if err != nil {
+		return err
+	}
+	if err := a.call.admission.enterTarget(t.own, t.use.likely.Tokens); err != nil {
 		return err
 	}
 	a.sent, a.next = sent, t
@@ -155,7 +168,10 @@ func (a *attempts) begin() *sending {
 	a.last, a.next = a.next, nil
 	a.made++
 	c.setTarget(a.last)
-	c.meter, c.Record.FirstToken = meter{requestBytes: a.bytes}, 0
+	c.meter, c.dropped = meter{requestBytes: a.bytes}, a.sent.droppedTools
+	r := c.Record
+	r.OutputCap, r.FirstToken = c.charge.outputCap(a.last), 0
+	r.UpstreamID, r.FinishReason, r.NativeFinishReason = "", "", ""
 	c.upstream.close()
 	c.upstream = &upstream{
 		deps: c.deps, request: c.Request, meter: &c.meter, target: a.last, waits: c.deps.Timeouts.of(a.last, len(a.queue) > 0), buffer: a.buffer,
@@ -225,19 +241,21 @@ func (a *attempts) again(ctx context.Context, d failover.Decision) bool {
 // pause waits. It reports false, and failed has the reason, if the client leaves or the gateway shuts
 // down meanwhile.
 func (a *attempts) pause(client context.Context, d time.Duration) bool {
+	ctx, cancel := context.WithCancelCause(client)
+	defer cancel(nil)
+	a.call.entry.SetCancel(cancel)
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	u := a.call.upstream // which a shutdown cancels
-	if u.late != nil {
-		u.late.Stop() // that attempt is over
-	}
 	select {
 	case <-timer.C:
 		return true
-	case <-client.Done():
-	case <-u.ctx.Done():
+	case <-ctx.Done():
 	}
-	a.failed = u.failure(context.Cause(u.ctx))
+	if err := client.Err(); err != nil {
+		a.failed = clientGone(err)
+	} else {
+		a.failed = shuttingDown(context.Cause(ctx))
+	}
 	return false
 }
 

@@ -36,10 +36,11 @@ func TestHeartbeatsBridgeAllAttempts(t *testing.T) {
 
 // S15: a target is out for a minute while a call comes every 4 s.
 func TestAnOutageCostsCallersNothing(t *testing.T) {
-	for _, family := range families {
-		for _, stream := range []bool{true, false} {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFleet(t, family, []string{"echo", "no-done"})
+	synctest.Test(t, func(t *testing.T) {
+		r := newFleetRig(t)
+		for _, family := range families {
+			for _, stream := range []bool{true, false} {
+				f := r.fleet(t, family, []string{"echo", "no-done"})
 				first := f.servers[0].provider
 				first.Become("echo", "after-none-err-503")
 				outage, back := 0, time.Duration(0)
@@ -62,9 +63,9 @@ func TestAnOutageCostsCallersNothing(t *testing.T) {
 					t.Errorf("%s: %d attempts in the outage, used again after %v", family.name, outage, back)
 				}
 				f.wantNothingHeld(t)
-			})
+			}
 		}
-	}
+	})
 }
 
 // Nothing is gained by avoiding the only target, whether callers know it by an alias or not.

@@ -96,12 +96,12 @@ func (g *charge) estimateMost(t *target, bytes int64, content request.Content) e
 	if t.output > math.MaxInt32 {
 		return apierror.New(apierror.InvalidValue, "%q is more than any model can give", g.requested.Param).WithParam(g.requested.Param)
 	}
-	prompt := lesser(input, m.ContextLength)
-	if !t.generates() { // each of its inputs may be that long
-		prompt = input
+	window := m.ContextLength
+	if content.LongWindow && !t.translated() || !t.generates() {
+		window = 0 // unknown, which a translation does not ask for; or that of each input
 	}
 	t.use.bound = catalog.Most{
-		Prompt: prompt, Completion: (t.output+content.Thinking)*g.requested.Choices + content.Prediction,
+		Prompt: lesser(input, window), Completion: (t.output+content.Thinking)*g.requested.Choices + content.Prediction,
 		AudioInput: content.AudioInput, AudioOutput: content.AudioOutput,
 	}
 	// Charged if the client disconnects before usage arrives: images and stored state as reserved,

@@ -1,6 +1,7 @@
 package modelcall
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -24,6 +25,31 @@ func TestThinkingIsReservedBesideTheOutput(t *testing.T) {
 		if n := reserved(t, text, body); n < least || n > least+200_000 {
 			t.Errorf("%s: %d nano-USD", text, n)
 		}
+	}
+}
+
+// A beta feature makes the window of some models longer than the catalog says.
+func TestAPromptBeyondTheWindowIsReservedIfABetaAllowsIt(t *testing.T) {
+	long := strings.Replace(say, "hello", strings.Repeat("x", 2000), 1)
+	for _, c := range []struct {
+		openai      bool
+		beta        string
+		least, most int64
+	}{
+		{false, "", 1100, 1100},
+		{false, "context-1m-2025-08-07", 2100, 2300},
+		{true, "context-1m-2025-08-07", 1100, 1100}, // which does not get it
+	} {
+		r := (&claude{nativeOpenAI: c.openai}).rig(t, limited(budget(t, "1M tokens/day")), func(r *rig) { r.models.model.ContextLength = 1000 })
+		q, _ := r.ask(t, long, "Anthropic-Beta", c.beta)
+		call := q.newCall(Messages, openaiAPI{})
+		if err := call.admit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := r.balance(t).Reserved; n < c.least || n > c.most {
+			t.Errorf("%+v: %d tokens", c, n)
+		}
+		q.Finish()
 	}
 }
 

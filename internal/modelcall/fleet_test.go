@@ -27,6 +27,7 @@ type fleet struct {
 	family  family
 	servers []*server
 	began   time.Time
+	spent   int64 // of the budget, by then
 
 	panicAt int          // the number of the request that panics; 0: none
 	sending func(string) // runs when a provider, by its name, is sent a request; nil: nothing
@@ -50,7 +51,18 @@ var targetNames = []string{"first", "second", "third", "fourth", "fifth", "sixth
 // the family says.
 func newFleet(t *testing.T, of family, behaviours []string, change ...func(*rig)) *fleet {
 	t.Helper()
-	f := &fleet{family: of, began: time.Now(), transports: make(map[string]http.RoundTripper)}
+	return newFleetRig(t, change...).fleet(t, of, behaviours)
+}
+
+// newFleetRig is a rig for fleets, one at a time. Its key has a hard budget.
+func newFleetRig(t *testing.T, change ...func(*rig)) *rig {
+	t.Helper()
+	return newRig(t, roundTrip(silent), append([]func(*rig){limited(budget(t, "1000usd/day"))}, change...)...)
+}
+
+func (r *rig) fleet(t *testing.T, of family, behaviours []string) *fleet {
+	t.Helper()
+	f := &fleet{rig: r, family: of, began: time.Now(), transports: make(map[string]http.RoundTripper)}
 	var groups [][]Candidate
 	for i, behaviour := range behaviours {
 		name := targetNames[i]
@@ -66,12 +78,9 @@ func newFleet(t *testing.T, of family, behaviours []string, change ...func(*rig)
 			ID: name + "/" + behaviour, Provider: name, Name: behaviour, Known: true, Price: priceTimes(t, i+1),
 		}}})
 	}
-	with := func(r *rig) {
-		r.Models = aliasModels{groups}
-		r.Health = failover.NewHealth(r.Now, func() float64 { return 0 }, func(failover.Change) {})
-		limited(budget(t, "1000usd/day"))(r)
-	}
-	f.rig = newRig(t, roundTrip(silent), append([]func(*rig){with}, change...)...)
+	r.Models = aliasModels{groups}
+	r.Health = failover.NewHealth(r.Now, func() float64 { return 0 }, func(failover.Change) {})
+	f.spent = f.balance(t).Spent
 	return f
 }
 

@@ -3,7 +3,6 @@ package modelcall
 import (
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -73,8 +72,8 @@ func (messages) encode(e encoding) (*sending, error) {
 // other.
 func encodeNativeMessages(e encoding, op provider.Operation) (*sending, error) {
 	request.EncodeMessages(e.body, e.asked, e.target.model.Name)
-	if strings.Contains(e.target.model.Name, "claude") { // others of this API may need theirs back, and sign nothing
-		request.DropUnsignedThinking(e.body)
+	if err := e.sealed.leaveOutThinking(e.body, e.target); err != nil {
+		return nil, err
 	}
 	if err := openrouter.EncodeMessagesFields(e.body, e.openRouter()); err != nil {
 		return nil, err
@@ -116,6 +115,14 @@ func checkKnownVersion(e encoding) error {
 	}
 	return apierror.New(apierror.UnsupportedParameter, "anthropic-version %.32q is not known here, and the provider of this model has another API; use %s or %s",
 		version, anthropic.Version2023, anthropic.Version2026).WithParam("anthropic-version")
+}
+
+// contentOf returns what of the request costs more than its bytes.
+func contentOf(c *call) request.Content {
+	if c.op.kind() != provider.Messages {
+		return request.ContentOf(&c.body)
+	}
+	return request.MessagesContentOf(&c.body, c.r.Header[anthropic.BetaHeader])
 }
 
 // messagesAnswer is the answer of a provider that has the Messages API.

@@ -80,6 +80,7 @@ type encoding struct {
 	pricer    Pricer
 	answer    openai.Call
 	ids       responseIDs
+	sealed    *sealed
 }
 
 // openRouter reports whether the provider knows the request fields that only OpenRouter has.

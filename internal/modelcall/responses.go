@@ -55,6 +55,9 @@ func (responses) encode(e encoding) (*sending, error) {
 	if err := e.setPreferences(); err != nil {
 		return nil, err
 	}
+	if err := e.sealed.leaveOutItems(e.body, e.target); err != nil {
+		return nil, err
+	}
 	request.EncodeResponses(e.body, e.asked, e.target.model.Name)
 	if err := openrouter.EncodeResponsesFields(e.body, e.openRouter()); err != nil {
 		return nil, err

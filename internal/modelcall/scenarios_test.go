@@ -2,7 +2,6 @@ package modelcall
 
 import (
 	"cmp"
-	"fmt"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -153,27 +152,31 @@ var scenarios = []struct {
 
 func TestScenariosOfFailover(t *testing.T) {
 	for _, s := range scenarios {
-		for _, family := range families {
-			for _, stream := range []bool{true, false} {
-				want := s.streamed
-				switch {
-				case !stream && s.whole.attempts != nil:
-					want = s.whole
-				case family.anthropic && s.anthropic.attempts != nil:
-					want = s.anthropic
+		t.Run(s.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newFleetRig(t)
+				if s.change != nil {
+					s.change(r)
 				}
-				t.Run(fmt.Sprintf("%s/%s stream %v", s.name, family.name, stream), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						f := newFleet(t, family, s.behaviours)
-						if s.change != nil {
-							s.change(f.rig)
+				for _, family := range families {
+					for _, stream := range []bool{true, false} {
+						time.Sleep(time.Second) // so that records are in their order
+						want := s.streamed
+						switch {
+						case !stream && s.whole.attempts != nil:
+							want = s.whole
+						case family.anthropic && s.anthropic.attempts != nil:
+							want = s.anthropic
 						}
+						f := r.fleet(t, family, s.behaviours)
 						w, refusal := f.ask(t, stream)
-						f.want(t, want, stream, w, refusal)
-					})
-				})
-			}
-		}
+						if f.want(t, want, stream, w, refusal); t.Failed() {
+							t.Fatalf("%s, stream %v", family.name, stream)
+						}
+					}
+				}
+			})
+		})
 	}
 }
 
@@ -223,7 +226,7 @@ func (f *fleet) want(t *testing.T, want outcome, stream bool, w *httptest.Respon
 func (f *fleet) wantCharged(t *testing.T, want outcome, body string) {
 	t.Helper()
 	row := f.rows(t)[0]
-	spent := f.balance(t).Spent
+	spent := f.balance(t).Spent - f.spent
 	if want.answer < 0 {
 		if spent != 0 || row.CostNano != 0 {
 			t.Errorf("a call without an answer costs %d, %d in the record", spent, row.CostNano)

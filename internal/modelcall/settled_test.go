@@ -27,7 +27,7 @@ var misbehaviours = []string{
 // Whatever the targets of a call do, its client and the gateway: what the call has reserved is settled
 // once, at the price of the target that answered, and nothing else is held.
 func TestAReservationIsSettledOnceWhateverTheAttempts(t *testing.T) {
-	fleets := 60
+	fleets := 40
 	if testing.Short() {
 		fleets = 10
 	}

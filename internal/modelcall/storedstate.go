@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"context"
+	"slices"
 
 	"go.uber.org/zap"
 
@@ -79,6 +80,19 @@ func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (u
 		return use, nil
 	}
 	return use, s.checkOwners(ctx, t.accountName())
+}
+
+// keepers returns the targets whose account is known to keep what the request refers to. If none is,
+// it returns all: in its own account a tenant may have state that the gateway has not seen.
+func (s *storedState) keepers(ctx context.Context, targets []*target) []*target {
+	if len(targets) < 2 || len(s.refs.IDs) == 0 {
+		return targets
+	}
+	known, err := keep(slices.Clone(targets), func(t *target) error { return s.checkOwners(ctx, t.accountName()) })
+	if err != nil {
+		return targets
+	}
+	return known
 }
 
 // checkOwners refuses state that is not known to be the tenant's.

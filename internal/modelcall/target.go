@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-// target is a model at an endpoint of a provider, and what a call may use there.
+// target is a model at an endpoint of a provider, for one call.
 type target struct {
 	model     catalog.Model
 	provider  *provider.Provider
@@ -22,7 +22,11 @@ type target struct {
 	named     string             // what the request names: the model, or an alias
 	alias     bool               // it is an alias: answers name this model
 	own       []*ModelLimits     // of the model and its alias, beside those of the call
+	allowed
+}
 
+// allowed is what a call may use at a target.
+type allowed struct {
 	caps      Caps  // of key, alias and model
 	output    int64 // the most tokens of a choice; 0: not bounded
 	setOutput bool  // the provider must be told output

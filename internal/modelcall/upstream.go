@@ -168,7 +168,7 @@ func (u *upstream) failure(err error) *apierror.Error {
 	case errors.Is(cause, errTooLong):
 		return u.timeout("call", err, "provider %q did not end its answer within %s", name, u.waits.call)
 	case errors.Is(cause, ErrShutdown):
-		return apierror.New(apierror.ShuttingDown, "the gateway is shutting down").WithCause(err)
+		return shuttingDown(err)
 	case errors.Is(err, provider.ErrRedirect):
 		return providerFailure(apierror.UpstreamError, name, err, "provider %q answered with a redirect, which is not followed", name)
 	case answered:
@@ -189,6 +189,10 @@ func (u *upstream) timeout(limit string, cause error, format string, args ...any
 
 // ErrShutdown is the cause with which the calls of a gateway that shuts down are interrupted.
 var ErrShutdown = errors.New("the gateway is shutting down")
+
+func shuttingDown(cause error) *apierror.Error {
+	return apierror.New(apierror.ShuttingDown, "the gateway is shutting down").WithCause(cause)
+}
 
 func providerFailure(code apierror.Code, name string, cause error, format string, args ...any) *apierror.Error {
 	e := apierror.New(code, format, args...).WithCause(cause)

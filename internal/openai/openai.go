@@ -18,13 +18,15 @@
 // [ResponsesStream.Read].
 //
 // Chat answers of the OpenRouter API differ in few places. Package openrouter describes them by a
-// [Shape], for [ShapedResult] and [NewShapedStream].
+// [Shape], for [ShapedResult] and [NewShapedStream]. Answers of the Messages API are in package
+// anthropic, which has the same [Call], [Stream] and [Usage].
 package openai
 
 import (
 	"errors"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 const (
@@ -55,6 +57,11 @@ type Call struct {
 	// OnID gets every id of state that the provider's account now keeps, before the bytes with the
 	// id are returned. Optional.
 	OnID func(kind Kind, id string)
+
+	// OnSealed gets each part of the answer that only this model at this account can read when it
+	// comes back: encrypted reasoning, or the signature of thinking. It gets it before the bytes with
+	// it are returned. Optional.
+	OnSealed func(content string)
 }
 
 // Summary is what a call's record needs of an answer.
@@ -96,6 +103,16 @@ type Stream interface {
 func (c *Call) Report(kind Kind, id string) {
 	if c.OnID != nil && id != "" {
 		c.OnID(kind, id)
+	}
+}
+
+// ReportSealed passes on a sealed part, given as JSON.
+func (c *Call) ReportSealed(value []byte) {
+	if c.OnSealed == nil {
+		return
+	}
+	if content, ok := jsonscan.String(value); ok && content != "" {
+		c.OnSealed(content)
 	}
 }
 

@@ -55,11 +55,15 @@ func wordSet(words ...string) map[string]bool {
 	return set
 }
 
-// What Anthropic's messages begin with: its one 400 that is about our account, and the prompt that is
-// longer than the model's window.
+// What messages of Anthropic's begin with that have the type invalid_request_error and status 400.
 const (
-	spendLimit    = "You have reached your specified"
+	// promptTooLong is about a prompt that is longer than the model's window.
 	promptTooLong = "prompt is too long"
+
+	// The others are not about the request but about our account.
+	spendLimit = "You have reached your specified"
+	noCredit   = "Your credit balance is too low"
+	disabled   = "This organization has been disabled"
 )
 
 // Fault turns a provider's refusal into the caller's. The caller gets the provider's text, redacted
@@ -68,16 +72,17 @@ const (
 func Fault(status int, retryAfter time.Duration, pe ProviderError, redact func(string) string, provider string) *apierror.Error {
 	safe := pe.redacted(redact)
 	is := func(set map[string]bool) bool { return set[pe.Code] || set[pe.Type] }
+	says := func(beginning string) bool { return pe.Anthropic && strings.HasPrefix(pe.Message, beginning) }
 
 	code, kept := apierror.UpstreamError, 0
 	var message string
 	var own *apierror.Wording
 	switch {
-	case status == 402 || is(quotaWords) || pe.Anthropic && strings.HasPrefix(pe.Message, spendLimit):
+	case status == 402 || is(quotaWords) || says(spendLimit) || says(noCredit):
 		code, message = apierror.UpstreamQuota, "is out of quota"
 	case is(policyWords) && status < 500:
 		code = apierror.ProviderContentPolicy
-	case status == 401 || status == 403:
+	case status == 401 || status == 403 || says(disabled):
 		code, message = apierror.UpstreamAuth, "refused the gateway's credential"
 	case is(loadWords):
 		code, message = apierror.UpstreamOverloaded, "is overloaded"

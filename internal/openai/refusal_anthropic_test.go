@@ -22,6 +22,8 @@ func TestRefusalsOfAnthropic(t *testing.T) {
 		{400, failed("invalid_request_error", "max_tokens: canary"), apierror.UpstreamRejected, 400, "invalid_request_error: max_tokens: [redacted]"},
 		{400, failed("invalid_request_error", "prompt is too long: 5 tokens > 4 maximum"), apierror.ContextLengthExceeded, 400, "invalid_request_error: prompt is too long: 5 tokens > 4 maximum"},
 		{400, failed("invalid_request_error", "You have reached your specified API usage limits."), apierror.UpstreamQuota, 502, ""},
+		{400, failed("invalid_request_error", "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."), apierror.UpstreamQuota, 502, ""},
+		{400, failed("invalid_request_error", "This organization has been disabled."), apierror.UpstreamAuth, 502, ""},
 		{400, `{"error":{"message":"You have reached your specified limit"}}`, apierror.UpstreamRejected, 400, ""}, // another API
 		{401, failed("authentication_error", "invalid x-api-key"), apierror.UpstreamAuth, 502, ""},
 		{402, failed("billing_error", "x"), apierror.UpstreamQuota, 502, ""},

@@ -95,8 +95,13 @@ func (s *ResponsesStream) take(e *Event) (event ResponsesEvent, found bool, bad 
 	}
 	isDelta := bytes.HasSuffix(event.typ, []byte(".delta"))
 	s.sum.Text = s.sum.Text || isDelta
-	if event.item >= 0 && string(event.typ) == "response.output_item.added" {
-		s.reportItem(members[event.item].Value(e.Data))
+	if event.item >= 0 {
+		switch item := members[event.item].Value(e.Data); string(event.typ) {
+		case "response.output_item.added":
+			s.reportItem(item)
+		case "response.output_item.done": // what is encrypted before is not complete
+			s.reportSealed(item)
+		}
 	}
 	switch {
 	case event.response >= 0:

@@ -37,9 +37,10 @@ func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	p.Reset(body, members)
 	r.edit(p, body, members)
 	r.missing(p, body, members)
-	if call.OnID != nil {
+	if call.OnID != nil || call.OnSealed != nil {
 		for _, span := range jsonscan.Elements(output, nil) {
 			r.reportItem(span.Value(output))
+			r.reportSealed(span.Value(output))
 		}
 	}
 	return p.Append(dst), r.sum, nil
@@ -209,6 +210,18 @@ func (r *responses) reportItem(value []byte) {
 			r.call.Report(KindItem, reported(m.Value(value)))
 		case "container_id":
 			r.call.Report(KindContainer, reported(m.Value(value)))
+		}
+	}
+}
+
+// reportSealed reports what is encrypted in a whole output item.
+func (r *responses) reportSealed(value []byte) {
+	if r.call.OnSealed == nil {
+		return
+	}
+	for m := range jsonscan.AllMembers(value) {
+		if string(m.DecodedKey(value)) == "encrypted_content" {
+			r.call.ReportSealed(m.Value(value))
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 // the request's instructions and tools; a longer one is replaced by a bare object.
 const maxHeldResponse = 256 << 10
 
-// ResponsesStream is the [Stream] of the Responses API, the same for clients of both APIs. Events
-// pass as they came but for the response objects in them, which name the model as asked. It ends by
-// a terminal event; a stream without one gets response.failed and an error event.
+// ResponsesStream is the [Stream] of the Responses API, the same for clients of OpenAI and
+// OpenRouter. Events pass as they came but for the response objects in them, which name the model as
+// asked. It ends by a terminal event; a stream without one gets response.failed and an error event.
 type ResponsesStream struct {
 	responses
 	before   int    // shape of the event before, 0 if none may repeat it

@@ -121,12 +121,47 @@ func (o *Owners) Owner(ctx context.Context, provider, id string) (tenant string,
 	return e.tenant, true, nil
 }
 
+// Find returns the owners of those ids at provider that have one. An error means that they are not
+// known.
+func (o *Owners) Find(ctx context.Context, provider string, ids []string) (map[string]string, error) {
+	found := make(map[string]string, len(ids))
+	now, flushed := o.now(), false
+	for _, id := range ids {
+		k := key{provider, id}
+		o.mu.Lock()
+		e, known := o.entries[k]
+		o.mu.Unlock()
+		if !known {
+			var err error
+			if !flushed {
+				err = o.store.Flush(ctx)
+				flushed = true
+			}
+			if err == nil {
+				e, known, err = o.read(ctx, k)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("looking up owners at %q: %w", provider, err)
+			}
+		}
+		if known && e.expires.After(now) {
+			found[id] = e.tenant
+		}
+	}
+	return found, nil
+}
+
 // load reads the database, after a flush: a burst may remove an entry from memory before it is
 // committed.
 func (o *Owners) load(ctx context.Context, k key) (entry, bool, error) {
 	if err := o.store.Flush(ctx); err != nil {
 		return entry{}, false, err
 	}
+	return o.read(ctx, k)
+}
+
+// read reads the database.
+func (o *Owners) read(ctx context.Context, k key) (entry, bool, error) {
 	var e entry
 	var expires int64
 	err := o.store.Reader().QueryRowContext(ctx, selectOwner, k.provider, k.id).Scan(&e.tenant, &expires)

@@ -189,6 +189,28 @@ func TestExpiredRowsArePruned(t *testing.T) {
 	})
 }
 
+func TestOwnersOfSeveralIDs(t *testing.T) {
+	dir := t.TempDir()
+	st := open(t, dir, store.Options{})
+	c := &clock{noon}
+	o := owners.New(st, c.now)
+	give(t, o, "old", "a")
+	c.at = noon.Add(time.Hour)
+	give(t, o, "new", "b")
+	c.at = noon.Add(owners.TTL)
+	for _, o := range []*owners.Owners{o, owners.New(st, c.now)} {
+		if found, err := o.Find(t.Context(), "openai", []string{"new", "old", "none", "new"}); err != nil || len(found) != 1 || found["new"] != "b" {
+			t.Errorf("found %v, %v", found, err)
+		}
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := o.Find(t.Context(), "openai", []string{"new", "none"}); err == nil || found != nil {
+		t.Errorf("of a closed store: %v, %v", found, err)
+	}
+}
+
 func BenchmarkRecord(b *testing.B) {
 	st := open(b, b.TempDir(), store.Options{QueueBytes: 1 << 30})
 	o := owners.New(st, (&clock{noon}).now)

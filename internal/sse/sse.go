@@ -1,4 +1,4 @@
-// Package sse reads and writes server-sent events, the streams of both APIs (WHATWG HTML, section
+// Package sse reads and writes server-sent events, the streams of all APIs (WHATWG HTML, section
 // 9.2).
 //
 // A [Reader] returns one event at a time, however the bytes arrive: lines may end in LF, CRLF or

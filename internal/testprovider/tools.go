@@ -45,7 +45,7 @@ func functions(tools []Tool) ([]Function, error) {
 	return list, nil
 }
 
-// toolChoice is tool_choice of both APIs. The zero value is "auto".
+// toolChoice is tool_choice of all APIs. The zero value is "auto".
 type toolChoice struct {
 	mode  string   // "auto", "none", "required"; "" is "auto"
 	names []string // if any: only these may be called

@@ -14,7 +14,7 @@ func ProviderFailure(call *openai.Call, reason string) *apierror.Error {
 	return e
 }
 
-// Reasons of a ProviderFailure that both directions have.
+// Reasons of a ProviderFailure that all directions have.
 const (
 	TooManyItems     = "answered with too many items"
 	PartNotText      = "answered with a content part that is not text"

@@ -7,9 +7,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// wrapped begins the encrypted_content of reasoning that the gateway wrote. The number is the
+// WrappedPrefix begins the encrypted_content of reasoning that the gateway wrote. The number is the
 // version of what follows.
-const wrapped = "gatehouse1."
+const WrappedPrefix = "gatehouse1."
 
 var wrapping = base64.RawURLEncoding.Strict()
 
@@ -17,15 +17,15 @@ var wrapping = base64.RawURLEncoding.Strict()
 // reasoning_details. It hides nothing from its caller, who got the reasoning: its provider has
 // signed or encrypted what must not be changed or read.
 func WrapReasoning(elements []byte) []byte {
-	out := append(make([]byte, 0, wrapping.EncodedLen(len(elements))+len(wrapped)+2), '"')
-	out = append(out, wrapped...)
+	out := append(make([]byte, 0, wrapping.EncodedLen(len(elements))+len(WrappedPrefix)+2), '"')
+	out = append(out, WrappedPrefix...)
 	return append(wrapping.AppendEncode(out, elements), '"')
 }
 
 // UnwrapReasoning returns the elements of reasoning_details in the encrypted_content of a reasoning
 // item. It is false for one that WrapReasoning did not write.
 func UnwrapReasoning(content string) (elements []byte, ok bool) {
-	text, ok := strings.CutPrefix(content, wrapped)
+	text, ok := strings.CutPrefix(content, WrappedPrefix)
 	if !ok {
 		return nil, false
 	}

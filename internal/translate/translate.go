@@ -7,8 +7,9 @@
 //   - [toresponses] serves a caller of chat completions by a provider that only has the Responses
 //     API.
 //
-// Neither direction knows the other. Nothing here does I/O, reads a clock or invents an id; a
-// translation gets what it needs handed in. A field of the request is kept, mapped, ignored or
+// Chat completions are in the middle: Responses and Messages become each other by two translations,
+// one after the other. No direction knows another. Nothing here does I/O, reads a clock or invents an
+// id; a translation gets what it needs handed in. A field of the request is kept, mapped, ignored or
 // refused by name, as the direction's table of fields and docs say: what would change the answer is
 // never dropped silently.
 //

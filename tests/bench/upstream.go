@@ -21,7 +21,7 @@ import (
 // Only the gateway removes it, so the upstream knows its caller.
 const (
 	providerPrefix = "up/"
-	// Prefixes of the same upstream as a provider with only one of the two APIs.
+	// Prefixes of the same upstream as a provider with only one of the APIs.
 	chatOnlyPrefix      = "up-chat/"
 	responsesOnlyPrefix = "up-responses/"
 	messagesOnlyPrefix  = "up-messages/"

@@ -15,6 +15,7 @@ type Content struct {
 	AudioOutput bool
 	Prediction  int64 // bytes of a predicted output: its wrong parts are billed as output
 	Thinking    int64 // tokens of thought that the request allows beside the output
+	LongWindow  bool  // the prompt may be longer than the window in the catalog
 
 	// Unpriced names the first thing whose price cannot be known before the call: a file, a part of
 	// an unknown kind, a dearer service tier, an unknown field. It is "" for none.
@@ -73,7 +74,10 @@ const maxTypeName = 64
 
 // ContentOf looks through a chat, Responses or Messages body for what costs more than its bytes. It looks at
 // every member of a repeated key: what was judged has to be what the provider reads.
-func ContentOf(b *jsonscan.Body) Content {
+func ContentOf(b *jsonscan.Body) Content { return contentOf(b, nil) }
+
+// contentOf is ContentOf for a request with further fields that cannot make it cost more.
+func contentOf(b *jsonscan.Body, bounded []string) Content {
 	var c Content
 	body := b.Data()
 	for _, m := range b.Members() {
@@ -107,11 +111,11 @@ func ContentOf(b *jsonscan.Body) Content {
 				c.unpriced("context_management")
 			}
 		default:
-			name := m.Key(body)
-			if h, ok := hostedFields[string(name)]; boundedFields[string(name)] || ok && h.off(value) {
+			name := string(m.Key(body))
+			if h, ok := hostedFields[name]; boundedFields[name] || slices.Contains(bounded, name) || ok && h.off(value) {
 				continue
 			}
-			c.unpriced(string(name[:min(len(name), maxTypeName)]))
+			c.unpriced(name[:min(len(name), maxTypeName)])
 		}
 	}
 	return c

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -91,23 +92,37 @@ func EncodeMessages(b *jsonscan.Body, req Request, upstreamModel string) {
 // MessagesReferences is [References] for a Messages request, whose tools have other types.
 func MessagesReferences(b *jsonscan.Body) (Refs, error) { return references(b, true) }
 
-// messagesTools are the families of tools that the caller runs and the provider describes; the rest
-// of such a type is a date. A tool of type custom, or without a type, is the caller's own.
-var messagesTools = []string{"bash_", "text_editor_", "memory_", "computer_"}
+// messagesTools are the tools that the caller runs and the provider describes: their names and the
+// date of a version. A tool of type custom, or without a type, is the caller's own.
+var messagesTools = regexp.MustCompile(`^(bash|text_editor|memory|computer)_[0-9]{8}$`)
 
 // messagesTool returns the kind of a tool by its type, false for one that runs at the provider, or
 // may: web_search_…, web_fetch_…, code_execution_…, tool_search_…, mcp_toolset, any new one.
 func messagesTool(name string) (toolKind, bool) {
-	if name == "custom" {
+	switch {
+	case name == "custom":
 		return clientRun, true
-	}
-	for _, family := range messagesTools {
-		if strings.HasPrefix(name, family) {
-			return clientRun | builtIn, true
-		}
+	case messagesTools.MatchString(name):
+		return clientRun | builtIn, true
 	}
 	return 0, false
 }
+
+// MessagesContentOf is [ContentOf] for a Messages request with these values of anthropic-beta. Its
+// `fallbacks` are models that the gateway itself asks, and reserves for.
+func MessagesContentOf(b *jsonscan.Body, betas []string) Content {
+	c := contentOf(b, []string{"fallbacks"})
+	for _, list := range betas {
+		for beta := range strings.SplitSeq(list, ",") {
+			c.LongWindow = c.LongWindow || longWindow.MatchString(strings.TrimSpace(beta))
+		}
+	}
+	return c
+}
+
+// longWindow are the beta features that give a model a longer window, at a higher price:
+// context-1m-2025-08-07.
+var longWindow = regexp.MustCompile(`^(?i)context-[0-9]+[km](-|$)`)
 
 // container reads the field of that name: the container in which the provider runs code, with what
 // is in it, or its id alone.

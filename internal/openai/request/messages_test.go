@@ -86,6 +86,7 @@ func TestToolsOfMessages(t *testing.T) {
 		`{"type":"tool_search_tool_regex_20251119","name":"x"}`:                                                          "tool_search_tool_regex_20251119 0",
 		`{"type":"mcp_toolset","mcp_server_name":"x"}`:                                                                   "mcp_toolset 0",
 		`{"type":"function","function":{"name":"f"}}`:                                                                    "function 0",
+		`{"type":"computer_session_20270101","name":"x"}`:                                                                "computer_session_20270101 0",
 		`{"type":"something_new","name":"x"}`:                                                                            "something_new 0",
 		`{"Type":"web_search_20250305","name":"x"}`:                                                                      "web_search_20250305 0",
 		`{"type":null,"name":"x"}`:                                                                                       "a tool without a type 0",
@@ -140,13 +141,32 @@ func TestContentOfMessages(t *testing.T) {
 		`{"messages":[{"role":"user","content":[{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AA"}}]}]}`:                             {Unpriced: "file"},
 		`{"speed":"fast","messages":[]}`:                                         {Unpriced: "speed"},
 		`{"inference_geo":"us","messages":[]}`:                                   {Unpriced: "inference_geo"},
+		`{"fallbacks":[{"model":"a/b"}]}`:                                        {}, // the gateway asks them itself
 		`{"service_tier":"priority","messages":[]}`:                              {Unpriced: "service_tier"},
 		`{"service_tier":"standard_only"}`:                                       {},
 		`{"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]}}`: {},
 		`{"context_management":{"edits":[{"type":"compact_20260112"}]}}`:         {Unpriced: "context_management"},
 	} {
-		if got := request.ContentOf(strict(t, body)); got != want {
+		if got := request.MessagesContentOf(strict(t, body), nil); got != want {
 			t.Errorf("%s: %+v, want %+v", body, got, want)
 		}
+	}
+}
+
+func TestABetaCanLengthenTheWindow(t *testing.T) {
+	b := strict(t, `{"messages":[]}`)
+	for beta, want := range map[string]bool{
+		"context-1m-2025-08-07": true,
+		"Context-2M":            true,
+		"context-management-2025-06-27, context-1m-2025-08-07": true,
+		"context-management-2025-06-27":                        false,
+		"":                                                     false,
+	} {
+		if got := request.MessagesContentOf(b, []string{"other", beta}).LongWindow; got != want {
+			t.Errorf("%q: %v", beta, got)
+		}
+	}
+	if got := request.ContentOf(strict(t, `{"fallbacks":["dear"]}`)); got.Unpriced != "fallbacks" { // a chat provider gets them
+		t.Errorf("%+v", got)
 	}
 }

@@ -35,6 +35,9 @@ func (c *content) end(cache []byte) {
 
 // join adds the parts of another content.
 func (c *content) join(other *content) {
+	if other.n == 0 {
+		return
+	}
 	c.parts = append(translate.AppendComma(c.parts), other.parts...)
 	c.n += other.n
 	c.single = nil

@@ -1,6 +1,7 @@
 package frommessages_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -183,4 +184,17 @@ func TestTooMuchInputIsRefused(t *testing.T) {
 	refused(t, body(strings.Repeat(message+",", 1<<14)+message, ""), none, "messages", "invalid_value")
 	refused(t, body(`{"role":"user","content":[`+strings.Repeat(block+",", 1<<12)+block+`]}`, ""), none, "messages[0].content", "invalid_value")
 	refused(t, body(message, strings.Repeat(tool+",", 1<<10)+tool), none, "tools", "invalid_value")
+}
+
+// An empty document says nothing, and must not break the JSON around it.
+func TestAnEmptyDocumentInAResultIsLeftOut(t *testing.T) {
+	const image, empty = `{"type":"image","source":{"type":"url","url":"https://x/a.png"}}`, `{"type":"document","source":{"type":"text","media_type":"text/plain","data":""}}`
+	body := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[` +
+		image + "," + empty + "," + image + "," + empty + `]}]}]}`
+	for _, responses := range []bool{false, true} {
+		chat, _, err := translateBody(body, frommessages.Options{Responses: responses})
+		if err != nil || !json.Valid(chat) || strings.Count(string(chat), "image_url\",") != 2 || strings.Count(string(chat), "[An image") > 2 {
+			t.Errorf("%v, %s", err, chat)
+		}
+	}
 }

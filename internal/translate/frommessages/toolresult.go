@@ -82,7 +82,10 @@ func (m *messageWriter) readResult(r *toolResult, block translate.Object) error 
 		if err := m.addBlock(&c, inner, typ); err != nil {
 			return err
 		}
-		if c.single != nil { // a document that is text
+		switch {
+		case c.n == 0: // an empty document
+			return nil
+		case c.single != nil: // a document that is text
 			text(c.single)
 			return nil
 		}

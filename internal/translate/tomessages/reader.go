@@ -92,6 +92,7 @@ func (r *reader) start(index int64, object []byte) *apierror.Error {
 	case redactedBlock:
 		if _, ok := translate.Unquoted(o.data); ok && !r.original.hideReasoning {
 			r.begin(false)
+			r.call.ReportSealed(o.data)
 			r.to.redacted(b.n, o.data)
 		}
 	}
@@ -220,6 +221,7 @@ func (r *reader) sign(b *block, quoted []byte) {
 		r.putThought(b, rest)
 	}
 	b.signed = true
+	r.call.ReportSealed(quoted)
 	r.to.signature(b.n, !b.spoke, quoted)
 	b.spoke = true
 }

@@ -1,4 +1,4 @@
-// Package translatetest has what the tests of both translations use: a provider's stream fed to a
+// Package translatetest has what the tests of the translations use: a provider's stream fed to a
 // client's as the gateway does, golden files, and the manual's tables of fields.
 package translatetest
 
