@@ -57,7 +57,7 @@ func (x *apiRequest) writeError(e *apierror.Error) {
 	if e.Final() {
 		h.Set("X-Should-Retry", "false")
 	}
-	x.writeJSON(e.HTTPStatus(), x.api.AppendError(nil, e, x.ids.RequestID))
+	x.writeJSON(e.HTTPStatus(), x.AddMetadata(x.api.AppendError(nil, e, x.ids.RequestID)))
 }
 
 // seconds rounds a wait up. The default wait of a 5xx is spread over twice its length, so that

@@ -13,8 +13,6 @@ package modelcall
 import (
 	"context"
 	"errors"
-	"net"
-	"net/http"
 	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -40,6 +38,7 @@ type call struct {
 	guard     guard
 	state     storedState
 	sealed    sealed
+	tried     *tried    // nil: nobody asks
 	upstream  *upstream // the attempt under way or the last; nil before
 	meter     meter
 }
@@ -86,6 +85,7 @@ func (q *Request) newCall(op Operation, api API) *call {
 		charge:    charge{deps: d, record: q.Record, key: key},
 		sealed:    sealed{deps: d, requestID: q.Record.RequestID},
 	}
+	c.tried = newTried(c)
 	c.state = storedState{deps: d, caller: &q.Caller, references: op.references}
 	q.call = c
 	return c
@@ -263,7 +263,7 @@ func (c *call) encode(t *target) (*sending, error) {
 		target: t, maxPrice: c.charge.maxPrice(t), api: c.api, pricer: &c.charge, ids: responseIDs{r.RequestID, r.CreatedAt.Unix()}, sealed: &c.sealed,
 		answer: openai.Call{
 			Model: c.answersAs(t, c.asked.Model), ID: r.ID, Created: r.CreatedAt.Unix(), Provider: t.provider.Name, RequestID: r.RequestID,
-			IncludeUsage: c.asked.IncludeUsage, Redact: c.Redact, OnID: owner.record, OnSealed: c.sealed.recorder(t),
+			IncludeUsage: c.asked.IncludeUsage, Redact: c.Redact, OnID: owner.record, OnSealed: c.sealed.recorder(t), Metadata: c.tried.writer(),
 		},
 	}
 	if t.setOutput {
@@ -283,15 +283,4 @@ func (c *call) settle() {
 	c.admission.settle(used.Tokens)
 	c.charge.settle(used)
 	c.body.Release()
-}
-
-// onLoopback reports whether the request came in at an address that only this machine can reach.
-func onLoopback(r *http.Request) bool {
-	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
-	case *net.TCPAddr:
-		return addr.IP.IsLoopback()
-	case *net.UDPAddr: // HTTP/3
-		return addr.IP.IsLoopback()
-	}
-	return true
 }

@@ -168,6 +168,7 @@ func (a *attempts) begin() *sending {
 	a.last, a.next = a.next, nil
 	a.made++
 	c.setTarget(a.last)
+	c.tried.begin(a.last)
 	c.meter, c.dropped = meter{requestBytes: a.bytes}, a.sent.droppedTools
 	r := c.Record
 	r.OutputCap, r.FirstToken = c.charge.outputCap(a.last), 0
@@ -280,6 +281,7 @@ func told(before, now *apierror.Error) *apierror.Error {
 // or that met a time limit.
 func (a *attempts) note(failure *apierror.Error) {
 	c := a.call
+	c.tried.end(c.upstream.status)
 	if c.meter.sent.IsZero() {
 		return
 	}

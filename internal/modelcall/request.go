@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"bytes"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -188,4 +189,15 @@ func (q *Request) Finish() {
 	q.publish(q.deps)
 	q.Upload.Close()
 	q.deps.InFlight.Remove(&q.entry)
+}
+
+// onLoopback reports whether the request came in at an address that only this machine can reach.
+func onLoopback(r *http.Request) bool {
+	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
+	case *net.TCPAddr:
+		return addr.IP.IsLoopback()
+	case *net.UDPAddr: // HTTP/3
+		return addr.IP.IsLoopback()
+	}
+	return true
 }

@@ -53,6 +53,15 @@ func set(p *jsonscan.Patch, i int, key string, value []byte) {
 	p.Set(i, value)
 }
 
+// put replaces the member named key of an object, or adds it.
+func put(p *jsonscan.Patch, object []byte, members []jsonscan.Member, key string, value []byte) {
+	i, ok := jsonscan.Find(object, members, key)
+	if !ok {
+		i = -1
+	}
+	set(p, i, key, value)
+}
+
 // one keeps the last of a repeated member: at is the index of the one before, -1 for none.
 func one(p *jsonscan.Patch, at *int, i int) {
 	if *at >= 0 {
@@ -134,6 +143,9 @@ func (c *chat) repair(e *Event) (bool, *apierror.Error) {
 			if _, ok := jsonscan.Find(e.Data, members, key); !ok {
 				p.Add(key, jsonNull)
 			}
+		}
+		if c.shape.Metadata != nil {
+			put(p, e.Data, members, MetadataKey, c.shape.Metadata())
 		}
 	}
 	c.edits.add(p, 0)

@@ -181,17 +181,23 @@ func (s *ChatStream) appendFinish(dst []byte, index int, reason string) []byte {
 	return append(dst, "}]}"+eventEnd...)
 }
 
-// appendUsage appends the one chunk with usage, if the client gets one and the provider reported
-// any.
+// appendUsage appends the one chunk with usage and metadata, if the client gets any and the provider
+// reported some.
 func (s *ChatStream) appendUsage(dst []byte) []byte {
-	if len(s.usage) == 0 {
+	if len(s.usage) == 0 && s.shape.Metadata == nil {
 		return dst
 	}
-	dst = append(s.begin(dst), `,"choices":[],"usage":`...)
-	if s.shape.Usage != nil {
-		dst = s.shape.Usage(dst, s.usage, s.sum.Usage)
-	} else {
-		dst = append(dst, s.usage...)
+	dst = append(s.begin(dst), `,"choices":[]`...)
+	if len(s.usage) > 0 {
+		dst = append(dst, `,"usage":`...)
+		if s.shape.Usage != nil {
+			dst = s.shape.Usage(dst, s.usage, s.sum.Usage)
+		} else {
+			dst = append(dst, s.usage...)
+		}
+	}
+	if s.shape.Metadata != nil {
+		dst = append(append(dst, `,"`+MetadataKey+`":`...), s.shape.Metadata()...)
 	}
 	return append(dst, "}"+eventEnd...)
 }

@@ -62,7 +62,13 @@ type Call struct {
 	// comes back: encrypted reasoning, or the signature of thinking. It gets it before the bytes with
 	// it are returned. Optional.
 	OnSealed func(content string)
+
+	// Metadata returns the object `openrouter_metadata` at the end of an answer, as JSON. Optional.
+	Metadata func() []byte
 }
+
+// MetadataKey is the member of an answer that has what Metadata returns.
+const MetadataKey = "openrouter_metadata"
 
 // Summary is what a call's record needs of an answer.
 type Summary struct {

@@ -112,11 +112,12 @@ func (s *ResponsesStream) take(e *Event) (event ResponsesEvent, found bool, bad 
 		if s.edit(p, event.Response, event.ResponseMembers) {
 			event.ID = s.id
 		}
-		e.work.edits.add(p, m.ValueStart)
 		switch string(event.typ) {
 		case "response.completed", "response.incomplete", "response.failed":
 			s.done = true
+			s.addMetadata(p, event.Response, event.ResponseMembers)
 		}
+		e.work.edits.add(p, m.ValueStart)
 	case isDelta:
 		s.remember(e, &event)
 	}

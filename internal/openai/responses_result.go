@@ -37,6 +37,7 @@ func ResponsesResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	p.Reset(body, members)
 	r.edit(p, body, members)
 	r.missing(p, body, members)
+	r.addMetadata(p, body, members)
 	if call.OnID != nil || call.OnSealed != nil {
 		for _, span := range jsonscan.Elements(output, nil) {
 			r.reportItem(span.Value(output))
@@ -211,6 +212,13 @@ func (r *responses) reportItem(value []byte) {
 		case "container_id":
 			r.call.Report(KindContainer, reported(m.Value(value)))
 		}
+	}
+}
+
+// addMetadata adds openrouter_metadata to a response that has ended.
+func (r *responses) addMetadata(p *jsonscan.Patch, object []byte, members []jsonscan.Member) {
+	if r.call.Metadata != nil {
+		put(p, object, members, MetadataKey, r.call.Metadata())
 	}
 }
 

@@ -143,15 +143,9 @@ func (s *ResponsesStream) appendFailed(dst []byte, e *apierror.Error) []byte {
 	}
 	members := jsonscan.Members(object, nil)
 	p := jsonscan.NewPatch(object, members)
-	put := func(key string, value []byte) {
-		if i, ok := jsonscan.Find(object, members, key); ok {
-			p.Set(i, value)
-		} else {
-			p.Add(key, value)
-		}
-	}
-	put("status", []byte(`"failed"`))
-	put("error", AppendResponseFailure(nil, e))
+	put(p, object, members, "status", []byte(`"failed"`))
+	put(p, object, members, "error", AppendResponseFailure(nil, e))
+	s.addMetadata(p, object, members)
 	return p.Append(dst)
 }
 

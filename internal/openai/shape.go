@@ -47,6 +47,10 @@ type Shape struct {
 	// Failure appends the members of the chunk that ends a failed stream, behind id, object, created
 	// and model, with a leading comma. Without it the stream ends with [AppendStreamError].
 	Failure func(dst []byte, e *apierror.Error) []byte
+
+	// Metadata returns the object `openrouter_metadata` of a whole result and of the last chunk of a
+	// stream, nil for none. Optional. It differs by call.
+	Metadata func() []byte
 }
 
 func (s *Shape) notNull(at Level, key []byte) bool {

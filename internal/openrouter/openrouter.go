@@ -60,7 +60,7 @@ func ChatResult(dst, body []byte, call Call) ([]byte, openai.Summary, error) {
 // with one chunk of usage and no choices: every SDK accepts that.
 func NewChatStream(call Call) *openai.ChatStream {
 	shape := call.shape(chunkNotNull)
-	shape.Failure = appendFailure
+	shape.Failure = call.appendFailure
 	return openai.NewShapedStream(call.Call, shape)
 }
 
@@ -72,6 +72,7 @@ func (c Call) shape(notNull [openai.AtFunction + 1][]string) openai.Shape {
 		FixedID:   c.ID,
 		Provider:  c.Provider,
 		Usage:     c.appendUsage,
+		Metadata:  c.Metadata,
 	}
 }
 
@@ -85,9 +86,13 @@ func AppendError(dst []byte, e *apierror.Error) []byte {
 
 // appendFailure appends the members of the chunk that ends a failed stream. It is a full chunk,
 // because the SDKs reject one with an error alone.
-func appendFailure(dst []byte, e *apierror.Error) []byte {
+func (c Call) appendFailure(dst []byte, e *apierror.Error) []byte {
 	dst = append(dst, `,"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}],"error":`...)
-	return appendErrorObject(dst, e)
+	dst = appendErrorObject(dst, e)
+	if c.Metadata != nil {
+		dst = append(append(dst, `,"`+openai.MetadataKey+`":`...), c.Metadata()...)
+	}
+	return dst
 }
 
 func appendErrorObject(dst []byte, e *apierror.Error) []byte {

@@ -49,6 +49,7 @@ func newBuilder(call *openai.Call, original *Original, ids IDs) *builder {
 			original: original,
 			id:       jsonscan.AppendString(nil, ids.NewID("resp")),
 			model:    jsonscan.AppendString(nil, call.Model),
+			metadata: call.Metadata,
 		},
 	}
 }

@@ -13,6 +13,8 @@ type response struct {
 	created   int64
 	tier      []byte // service_tier as the provider named it last, nil for none
 	items     []item
+
+	metadata func() []byte // openrouter_metadata of a response that has ended; nil for none
 }
 
 // ending is how a response ended; the zero ending is that of one in progress.
@@ -82,6 +84,9 @@ func (r *response) append(dst []byte, e ending) []byte {
 		dst = append(dst, "null"...)
 	}
 	dst = append(translate.AppendComma(dst), r.original.repeated...)
+	if r.metadata != nil && status != inProgress {
+		dst = translate.AppendMember(dst, openai.MetadataKey, r.metadata())
+	}
 	return append(dst, '}')
 }
 

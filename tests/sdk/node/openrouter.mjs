@@ -50,6 +50,20 @@ test("the procedure", async () => {
 	assert.deepEqual([found.id, found.model, found.streamed], [generation, model, false]);
 });
 
+test("how a call was routed", async () => {
+	const routed = (chatRequest) =>
+		gateway.chat.send({ xOpenRouterMetadata: "enabled", chatRequest: { model: MODEL, messages: ask("hello"), ...chatRequest } });
+	const check = (m) => {
+		const provider = MODEL.split("/")[0];
+		assert.deepEqual([m.requested, m.strategy, m.attempt, m.isByok], [MODEL, "direct", 1, false]);
+		assert.deepEqual(m.attempts, [{ provider, model: MODEL, status: 200 }]);
+		assert.deepEqual(m.endpoints, { total: 1, available: [{ provider, model: MODEL, selected: true }] });
+	};
+	check((await routed({ stream: false })).openrouterMetadata);
+	check((await collect(await routed({ stream: true }))).at(-1).openrouterMetadata);
+	assert.equal((await send({ stream: false })).openrouterMetadata, undefined);
+});
+
 test("embeddings", async () => {
 	const embed = (requestBody) => gateway.embeddings.generate({ requestBody: { model: EMBED_MODEL, input: ["a b", "c"], ...requestBody } });
 	const reply = await embed({ dimensions: 8, inputType: "search_query" });
