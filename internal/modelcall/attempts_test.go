@@ -118,6 +118,22 @@ func TestACountOfTokensNeedsNoTokenRate(t *testing.T) {
 	}
 }
 
+// The record has the failure that the client has read, also if it would be told of another one.
+func TestTheRecordHasTheFailureThatAStreamEndsWith(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := func(r *http.Request) (*http.Response, error) {
+			time.Sleep(25 * time.Second) // heartbeats have begun the answer
+			return answering(503, "{}")(r)
+		}
+		auth := eventsOf(`data: {"error":{"message":"no","type":"authentication_error","code":"invalid_api_key"}}` + "\n\n")
+		r := newRig(t, roundTrip(nil), inTurn(t, by(late), by(auth)))
+		w, refusal := r.serve(t, Chat, chatWith("fast", `"stream":true,`))
+		if code := r.rows(t)[0].Code; refusal != nil || code == "" || !strings.Contains(w.Body.String(), `"code":"`+code+`"`) {
+			t.Errorf("%v, recorded %s: %s", refusal, code, w.Body)
+		}
+	})
+}
+
 // Heartbeats begin an answer on a goroutine of their own, while the next target is prepared.
 func TestAnAnswerThatAHeartbeatBeginsRacesWithNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -5,7 +5,7 @@
 //	                    Outcome   admission charge guard upstream meter
 //
 // An [Operation] is an API that callers use: chat completions, Responses, Anthropic's Messages and
-// its count of tokens. It encodes a request for a provider that has the same API or another one. If a
+// its count of tokens, embeddings. It encodes a request for a provider that has the same API or another one. If a
 // call has several targets they are asked in turn until one begins to answer. What a call holds is
 // released in [Request.Finish], which runs once however the call ends.
 package modelcall
@@ -228,7 +228,7 @@ func (c *call) checkState(ctx context.Context) error {
 func (c *call) reserve(ctx context.Context) error {
 	key := c.charge.key
 	rated := key != nil && key.rated || slices.ContainsFunc(c.limits, (*ModelLimits).rated)
-	if !rated && !key.budgeted() && !slices.ContainsFunc(c.targets, func(t *target) bool { return slices.ContainsFunc(t.own, (*ModelLimits).rated) }) {
+	if !rated && !key.budgeted() && !slices.ContainsFunc(c.targets, (*target).rated) {
 		return nil
 	}
 	content := contentOf(c)

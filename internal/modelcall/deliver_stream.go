@@ -179,6 +179,9 @@ func (d *streaming) end(ctx context.Context, failure *apierror.Error) delivery {
 				d.forget(told)
 				return told
 			}
+			if written { // the provider's own failure, which ends this stream
+				told = failure
+			}
 			d.fail(told, written)
 			return nil
 		}}

@@ -125,6 +125,16 @@ func TestTheOutputOfAMessageIsCapped(t *testing.T) {
 	}
 }
 
+// The gateway asks the fallbacks itself, so they cost no more than their models do.
+func TestAHardBudgetTakesFallbacks(t *testing.T) {
+	acme := &claude{answer: said}
+	q, w := acme.rig(t, limited(budget(t, "1usd/day"))).ask(t, strings.Replace(say, `"messages"`, `"fallbacks":[{"model":"acme/m"}],"messages"`, 1))
+	defer q.Finish()
+	if err := q.Serve(Messages, openaiAPI{}); err != nil || w.Code != 200 || strings.Contains(acme.sent, "fallbacks") {
+		t.Errorf("status %d, %v, sent %s", w.Code, err, acme.sent)
+	}
+}
+
 func TestAMessageIsChargedByItsUsage(t *testing.T) {
 	acme := &claude{answer: said}
 	r := acme.rig(t, limited(budget(t, "1usd/day")))

@@ -137,6 +137,9 @@ func (t *target) accountName() string {
 	return t.provider.Name + "@" + t.endpoint.Name
 }
 
+// rated reports whether a token rate holds for the target alone.
+func (t *target) rated() bool { return slices.ContainsFunc(t.own, (*ModelLimits).rated) }
+
 // generates reports whether the answer is text, whose tokens are counted and limited.
 func (t *target) generates() bool { return t.asked != provider.Embeddings }
 

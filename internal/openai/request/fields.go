@@ -45,7 +45,7 @@ var boundedFields = func() map[string]bool {
 		`dimensions embedding_type encoding_format input_type late_chunking normalize normalized output_dimension output_dtype task
 		truncate truncate_prompt_tokens`,
 		// Anthropic.
-		`diagnostics`,
+		`diagnostics output_format`,
 		// Mistral, Groq, Gemini, Zhipu and MiniMax.
 		`disable_tool_validation mask_sensitive_info prompt_mode safe_prompt safety_settings tool_stream`,
 	} {

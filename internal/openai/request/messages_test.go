@@ -142,6 +142,7 @@ func TestContentOfMessages(t *testing.T) {
 		`{"speed":"fast","messages":[]}`:                                         {Unpriced: "speed"},
 		`{"inference_geo":"us","messages":[]}`:                                   {Unpriced: "inference_geo"},
 		`{"fallbacks":[{"model":"a/b"}]}`:                                        {}, // the gateway asks them itself
+		`{"output_format":{"type":"json_schema","schema":{}}}`:                   {}, // the older name of output_config.format
 		`{"service_tier":"priority","messages":[]}`:                              {Unpriced: "service_tier"},
 		`{"service_tier":"standard_only"}`:                                       {},
 		`{"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]}}`: {},

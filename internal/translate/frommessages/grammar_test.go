@@ -179,11 +179,11 @@ func (a *accumulator) blockStop() error {
 		return fmt.Errorf("an empty text, which may not be sent back")
 	case a.input != "":
 		var input map[string]any
-		if json.Unmarshal([]byte(a.input), &input) != nil {
+		if json.Unmarshal([]byte(a.input), &input) == nil {
+			block["input"] = input
+		} else {
 			block["broken"] = a.input // allowed if the answer was cut off
-			return nil
 		}
-		block["input"] = input
 	}
 	return nil
 }

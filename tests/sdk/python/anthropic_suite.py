@@ -109,7 +109,8 @@ def events_come_in_order():
 
 @case()
 def the_accumulated_message_is_the_whole_one():
-    for kwargs in ({}, {"model": "tools", "tools": TOOLS}, {"model": "length"}, {"model": "reasoning"}):
+    asked = [{}, {"model": "tools", "tools": TOOLS}, {"model": "length"}, {"model": "reasoning"}]
+    for kwargs in asked if DIRECT else [*asked, {"model": "no-stream"}]:
         whole = create("one two three", **kwargs)
         with anthropics.messages.stream(**request("one two three", **kwargs)) as stream:
             list(stream.text_stream)

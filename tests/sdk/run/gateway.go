@@ -61,7 +61,7 @@ const caddyfile = `{
 			dialect anthropic
 			base_url %[4]s
 			api_key {env.SDK_FAKE_KEY}
-			models echo tools reasoning length stop-sequence refusal pause-turn too-long overloaded cut-clean err-401 err-500-anthropic first-1-after-0-err-429
+			models echo tools no-stream reasoning length stop-sequence refusal pause-turn too-long overloaded cut-clean err-401 err-500-anthropic first-1-after-0-err-429
 		}
 		provider responsesonly {
 			base_url %[4]s/responses-only/v1
