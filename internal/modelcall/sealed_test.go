@@ -20,7 +20,6 @@ type sealedCase struct {
 	answer   string // with SEAL for what only its target can read
 	stream   string // the same as a stream
 	request  string // the second, with SEAL
-	written  string // how the provider is sent SEAL; "" as in the request
 	stranger string // what a target is sent that did not write it
 }
 
