@@ -91,7 +91,7 @@ func (d *streaming) forward(body io.Reader) *apierror.Error {
 		if d.stream.Done() || events.Buffered() && len(d.batch.bytes()) < maxBatch {
 			continue // an end is written in end: a failure may still become a status
 		}
-		if d.hold && !d.stream.Summary().Text && len(d.batch.bytes()) < maxHeld {
+		if d.hold && !d.sent && !d.stream.Summary().Text && len(d.batch.bytes()) < maxHeld {
 			continue
 		}
 		d.commit()
