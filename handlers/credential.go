@@ -42,7 +42,7 @@ func credential(h http.Header, a api.API) (string, error) {
 		return key, nil
 	}
 	if _, ok := a.(api.Anthropic); ok && key != "" {
-		return "", apierror.New(apierror.InvalidAPIKey, "x-api-key and Authorization have different keys: send the gateway's key in one of them, or in both")
+		return "", apierror.New(apierror.InvalidAPIKey, "the request has two different keys: send the gateway's key in one header, or the same in both")
 	}
 	return token, nil
 }

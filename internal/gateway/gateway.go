@@ -210,12 +210,14 @@ func (g *Gateway) Models() *Models { return &g.models }
 // returned.
 func (g *Gateway) Requests() *modelcall.Deps { return &g.requests }
 
-// Authenticate finds the caller. The error is the same for every kind of bad key.
+// Authenticate finds the caller. The error is the same for every kind of bad key. Its text does not
+// name the other header that may have the key: Claude Code takes a 401 with that name for Anthropic's
+// own, and tells its user to log in there.
 func (g *Gateway) Authenticate(secret string) (modelcall.Caller, error) {
 	credential, err := g.keyring.Authenticate(secret, g.now())
 	if err != nil {
 		return modelcall.Caller{}, apierror.New(apierror.InvalidAPIKey,
-			"the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\" or \"x-api-key: <key>\"")
+			"the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\"")
 	}
 	return modelcall.Caller{Credential: credential, Secret: secret}, nil
 }
