@@ -64,6 +64,19 @@ func (a *chatAnswer) whole(dst, body []byte) ([]byte, openai.Summary, error) {
 	return a.api.ChatResult(dst, body, a.call, a.pricer)
 }
 
+// wholeOf is whole for a chat completion that a translation made of a provider's answer. The summary is
+// that of the provider's.
+func (a *chatAnswer) wholeOf(dst, chat []byte, sum openai.Summary, err error) ([]byte, openai.Summary, error) {
+	if err != nil {
+		return dst, sum, err
+	}
+	out, shown, err := a.whole(dst, chat)
+	if err != nil {
+		return out, shown, err
+	}
+	return out, sum, nil
+}
+
 func (a *chatAnswer) stream() openai.Stream { return a.api.ChatStream(a.call, a.pricer) }
 
 func encodeChatAsResponses(e encoding) (*sending, error) {
@@ -87,14 +100,7 @@ type chatFromResponses struct {
 
 func (a *chatFromResponses) whole(dst, body []byte) ([]byte, openai.Summary, error) {
 	chat, sum, err := toresponses.Result(body, a.original, a.call)
-	if err != nil {
-		return dst, sum, err
-	}
-	out, shown, err := a.chatAnswer.whole(dst, chat)
-	if err != nil {
-		return out, shown, err
-	}
-	return out, sum, nil
+	return a.wholeOf(dst, chat, sum, err)
 }
 
 func (a *chatFromResponses) stream() openai.Stream {

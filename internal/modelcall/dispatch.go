@@ -27,7 +27,7 @@ type attempts struct {
 	bytes  int64         // of the request
 	buffer *sharedBuffer // of the request, if several attempts may send it
 	began  time.Time
-	failed *apierror.Error // what the caller is told if no other target answers
+	failed *apierror.Error // what the caller gets if no other target answers
 }
 
 // delivery is what came of an attempt.
@@ -260,14 +260,14 @@ func (a *attempts) pause(client context.Context, d time.Duration) bool {
 	return false
 }
 
-// isLasting reports whether only an operator can mend the failure. A caller is told of another one
-// first, which may pass.
+// isLasting reports whether only an operator can mend the failure. The caller gets such a failure only
+// if no attempt had another one.
 func isLasting(e *apierror.Error) bool {
 	return failover.Decide(e, 0).Class == failover.Lasting
 }
 
-// told returns the failure that the caller is told of two: the later one. Of two pauses it is the
-// shorter.
+// told returns which of two failures the caller gets: the later one or, of two rate limits, the one
+// with the shorter pause.
 func told(before, now *apierror.Error) *apierror.Error {
 	if before != nil && before.Code == apierror.UpstreamRateLimited && now.Code == before.Code {
 		if before.RetryAfter > 0 && (now.RetryAfter == 0 || before.RetryAfter < now.RetryAfter) {

@@ -42,7 +42,7 @@ func encodeMessagesAsChat(e encoding) (*sending, error) {
 	return e.translated(provider.Chat, body, answer)
 }
 
-// translated is a translated request, with what OpenRouter is told of its upstreams.
+// translated is a translated request, with the preferences that OpenRouter gets for its upstreams.
 func (e *encoding) translated(op provider.Operation, body []byte, a answer) (*sending, error) {
 	body, err := e.appendPreferences(body)
 	if err != nil {

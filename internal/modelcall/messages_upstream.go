@@ -44,14 +44,7 @@ type chatFromMessages struct {
 
 func (a *chatFromMessages) whole(dst, body []byte) ([]byte, openai.Summary, error) {
 	chat, sum, err := tomessages.Result(body, a.original, a.call)
-	if err != nil {
-		return dst, sum, err
-	}
-	out, shown, err := a.chatAnswer.whole(dst, chat)
-	if err != nil {
-		return out, shown, err
-	}
-	return out, sum, nil
+	return a.wholeOf(dst, chat, sum, err)
 }
 
 func (a *chatFromMessages) stream() openai.Stream {

@@ -27,7 +27,7 @@ const (
 )
 
 // File is a secret in a file. Once followed, its value changes with the file: a file that is written
-// anew, renamed over the old one, or behind another symbolic link. It is safe for concurrent use.
+// again, renamed over the old one, or behind another symbolic link. It is safe for concurrent use.
 type File struct {
 	path    string
 	valid   func(string) error // of [Text.Check]; nil for none
