@@ -10,8 +10,8 @@ const benchWorkstation = "desk1"
 // vncSite is the input of the Caddyfile of a VNC server.
 type vncSite struct {
 	site
-	port int // port of the VNC listener
-	cert certificate
+	vncPort int // of the VNC listener
+	cert    certificate
 }
 
 // ownCertificate makes Caddy load the certificate that all servers show. It belongs to a site that
@@ -35,7 +35,7 @@ func l4Caddyfile(s vncSite) string {
 			}
 		}
 	}
-`, s.port, s.upstream)) + ownCertificate(s)
+`, s.vncPort, s.upstream)) + ownCertificate(s)
 }
 
 // gatewayVNCCaddyfile is the gateway with one workstation. Everything that is on by default stays
@@ -64,7 +64,7 @@ func gatewayVNCCaddyfile(s vncSite) string {
 			}
 		}
 	}
-`, gatewayKeyVar, auditKeyVar, vncDomain, s.port, benchWorkstation, s.upstream, s.port)) + ownCertificate(s) + fmt.Sprintf(`http://:%d {
+`, gatewayKeyVar, auditKeyVar, vncDomain, s.vncPort, benchWorkstation, s.upstream, s.vncPort)) + ownCertificate(s) + fmt.Sprintf(`http://:%d {
 	bind 127.0.0.1
 	gatehouse
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -129,7 +130,7 @@ func TestVNCReportHasTheResults(t *testing.T) {
 }
 
 func TestVNCCaddyfiles(t *testing.T) {
-	s := vncSite{site: testSite, port: 5900, cert: certificate{cert: "/c", key: "/k"}}
+	s := vncSite{site: testSite, vncPort: 5900, cert: certificate{cert: "/c", key: "/k"}}
 	shared, _, _ := strings.Cut(globalOptions(testSite, ""), "\n}\n")
 	for name, text := range map[string]string{"l4-tls": l4Caddyfile(s), "gateway": gatewayVNCCaddyfile(s)} {
 		if strings.Count(text, "{") != strings.Count(text, "}") {
@@ -143,6 +144,20 @@ func TestVNCCaddyfiles(t *testing.T) {
 		}
 		if !strings.Contains(text, testSite.upstream) {
 			t.Errorf("%s does not know its desktop:\n%s", name, text)
+		}
+	}
+}
+
+// The API and the VNC listener of the gateway need a port each.
+func TestTheVNCGatewayServesItsAPIBesideTheListener(t *testing.T) {
+	s := vncSite{site: testSite, vncPort: 5900, cert: certificate{cert: "/c", key: "/k"}}
+	text := gatewayVNCCaddyfile(s)
+	for what, line := range map[string]string{
+		"API":      fmt.Sprintf("\nhttp://:%d {", testSite.port),
+		"listener": "\t\t127.0.0.1:5900 {",
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("the %s is not at its port, want %q in:\n%s", what, line, text)
 		}
 	}
 }

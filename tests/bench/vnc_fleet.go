@@ -119,7 +119,7 @@ func (f *vncFleet) startVNC(s *vncServer, name, dir string, env []string) error 
 		return err
 	}
 	at := func(i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i])) }
-	cfg := vncSite{port: ports[3], cert: f.cert, site: site{
+	cfg := vncSite{vncPort: ports[3], cert: f.cert, site: site{
 		admin: at(0), port: ports[1], guarded: ports[2], upstream: s.desktop.addr(),
 		storage: filepath.Join(dir, "storage"), log: filepath.Join(dir, "process.log"),
 	}}
