@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -34,10 +35,7 @@ var ErrReleased = errors.New("the request body was released")
 // are no longer needed. free may run in NewBody, in Release or on a transport's goroutine. It never
 // runs if a reader was abandoned before its end.
 func NewBody(pieces [][]byte, free func()) *Body {
-	b := &Body{pieces: pieces, free: free}
-	for _, p := range pieces {
-		b.size += int64(len(p))
-	}
+	b := &Body{size: sizeOf(pieces), pieces: pieces, free: free}
 	if b.size <= maxJoined {
 		b.joined = make([]byte, 0, b.size)
 		for _, p := range pieces {
@@ -117,10 +115,33 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 		}
 	}
 	if len(r.pieces) == 0 {
+		r.end()
+	}
+	return n, nil
+}
+
+// rest returns the unread bytes, in a slice that the caller may change.
+func (r *bodyReader) rest() [][]byte {
+	rest := slices.Clone(r.pieces)
+	if len(rest) > 0 {
+		rest[0] = rest[0][r.offset:]
+	}
+	return rest
+}
+
+// end notes that all bytes were read.
+func (r *bodyReader) end() {
+	if r.pieces != nil {
 		r.pieces = nil
 		r.body.finished()
 	}
-	return n, nil
+}
+
+func sizeOf(pieces [][]byte) (size int64) {
+	for _, p := range pieces {
+		size += int64(len(p))
+	}
+	return size
 }
 
 // Close has no effect: a transport may call it during a Read.
