@@ -121,6 +121,8 @@ func (e *Endpoint) Send(ctx context.Context, r Request) (*http.Response, error) 
 	case err == nil && a.refusedIdle(resp):
 		_ = resp.Body.Close()
 		return nil, fmt.Errorf("%w: status %d", ErrStale, resp.StatusCode)
+	case err == nil && a.written.Load():
+		r.Body.sent()
 	}
 	return resp, err
 }
