@@ -124,7 +124,6 @@ func forwarding(t testing.TB) *call {
 	r := newRig(t, answering(200, chatAnswerBody))
 	c := r.begin(t, hello)
 	t.Cleanup(c.Finish)
-	c.upstream = &upstream{request: c.Request, answer: strings.NewReader(""), cancel: func(error) {}}
 	return c
 }
 

@@ -33,6 +33,7 @@ type streaming struct {
 	attempts *attempts
 	hold     bool // nothing is sent before the first piece of the answer: another target may have to give it
 	sent     bool // something of this answer was sent
+	ended    bool // the provider's last event has come
 }
 
 // deliverStream forwards a streamed answer.
@@ -60,7 +61,11 @@ func (c *call) deliverStream(ctx context.Context, a *attempts, s *sending, w *ev
 	if d.guard = c.guard.set.Stream(wireOf(s.operation)); d.guard != nil {
 		defer func() { c.noteRedacted(d.guard.Redacted()) }()
 	}
-	return d.end(ctx, d.forward(body))
+	delivered := d.end(ctx, d.forward(body))
+	if d.ended {
+		c.upstream.linger() // by now the end of the body has usually come
+	}
+	return delivered
 }
 
 // maxHeld bounds what of a stream is held until the first piece of the answer, in bytes.
@@ -95,7 +100,7 @@ func (d *streaming) forward(body io.Reader) *apierror.Error {
 			return refusal
 		}
 	}
-	c.upstream.linger()
+	d.ended = true
 	return d.endGuard()
 }
 
