@@ -133,7 +133,7 @@ func (s *cardScanner) end(pos int, hits *hitList) {
 	}
 }
 
-func (s *cardScanner) hold() int {
+func (s *cardScanner) hold(int) int {
 	if len(s.groups) == 0 {
 		return math.MaxInt
 	}

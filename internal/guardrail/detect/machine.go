@@ -65,7 +65,7 @@ func (m *machine) end(pos int, hits *hitList) {
 }
 
 // hold implements [scanner].
-func (m *machine) hold() int {
+func (m *machine) hold(int) int {
 	if len(m.live) == 0 {
 		return math.MaxInt
 	}

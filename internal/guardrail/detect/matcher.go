@@ -83,7 +83,7 @@ func (m *Matcher) Scan(piece string) (ok bool) {
 		m.hits.rule, m.hits.deny = i, m.rules[i].Deny
 		s.scan(piece, m.pos, &m.hits)
 	}
-	m.pos += utf8.RuneCountInString(piece)
+	m.pos += runeCount(piece)
 	return m.hits.deniedBy < 0
 }
 
@@ -115,7 +115,7 @@ func (m *Matcher) settled() int {
 	to := m.pos
 	for i, s := range m.scanners {
 		if !m.skipped[i] {
-			to = min(to, s.hold())
+			to = min(to, s.hold(m.pos))
 		}
 	}
 	if m.hits.window > 0 {
