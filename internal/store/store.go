@@ -199,13 +199,29 @@ func (s *Store) openFile(suspect bool) error {
 			return explain(err)
 		}
 	}
-	if err := migrate(&s.tx, s.opts.Schemas); err != nil {
+	if err := migrate(&s.tx, append([]Schema{redoSchema}, s.opts.Schemas...)); err != nil {
 		return explain(err)
 	}
 	s.readDB = sql.OpenDB(&readConnector{files: &s.files, driver: s.writeDB.Driver(), dsn: dsn(s.path, "ro", append(common, "query_only(on)"))})
 	s.readDB.SetMaxOpenConns(maxReaders)
 	s.readDB.SetMaxIdleConns(maxReaders)
-	return s.files.remember(FileName, walFileName, shmFileName, LockFileName)
+	if err := s.files.remember(FileName, walFileName, shmFileName, LockFileName); err != nil {
+		return err
+	}
+	return s.openRedo()
+}
+
+// openRedo starts the redo log if a schema needs it, with what the last process left in it applied.
+func (s *Store) openRedo() error {
+	decode, err := redoOf(s.opts.Schemas)
+	if err != nil || decode == nil {
+		return err
+	}
+	if s.log, err = (&writer{Store: s}).redo(decode); err != nil {
+		return err
+	}
+	s.log.start()
+	return s.files.remember(redoNames[:]...)
 }
 
 // dsn returns path as a file: URI, so that no character of a directory's name is read as an option.
@@ -261,6 +277,12 @@ func (s *Store) closeFiles(whole bool) error {
 		if len(lost) > 0 {
 			s.opts.Logger.Warn("the database was replaced while in use; the files of the old one were renamed, so that the next start ignores them",
 				zap.String("file", s.path), zap.Strings("renamed", lost))
+		}
+	}
+	if s.log != nil {
+		errs = append(errs, s.log.close())
+		if whole { // it has nothing that is not committed
+			errs = append(errs, removeRedo(s.files.dir))
 		}
 	}
 	if whole && errors.Join(errs...) == nil {
