@@ -24,8 +24,8 @@ const (
 //
 // Rows are written with the store's group commit. A kill -9 therefore has these effects:
 //
-//   - A Durable reservation forces its commit and waits for it (a write to the log, not a sync of
-//     the disk). It is not lost: its call is charged as reserved at the next start.
+//   - A Durable reservation waits until it is in the store's redo log (a write, not a sync of the
+//     disk). It is not lost: its call is charged as reserved at the next start.
 //   - Any other reservation does not wait. Calls admitted within the last commit interval (50 ms)
 //     leave no trace.
 //   - A settlement does not wait. If it is lost, its call is charged as reserved. That is at least

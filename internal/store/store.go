@@ -7,6 +7,7 @@
 //	})
 //	err = st.Submit(op)      // queued; committed within CommitInterval
 //	err = st.Flush(ctx)      // everything submitted before is now committed
+//	err = st.SubmitDurable(ctx, op) // queued, and safe from a kill -9
 //	rows, err := st.Reader().QueryContext(ctx, …)
 //
 // The packages that keep data here (activity, owners, limits) own their tables and pass a [Schema].
@@ -15,8 +16,9 @@
 // # Durability
 //
 // The store uses SQLite in WAL mode with synchronous=NORMAL. A killed process loses at most what
-// was submitted within the last CommitInterval. A power failure may lose the commits since the last
-// checkpoint, but never damages the file.
+// was submitted within the last CommitInterval, and nothing for which SubmitDurable returned nil:
+// that is in the redo log until it is committed, and applied by the next Open. A power failure may
+// lose the commits since the last checkpoint, but never damages the file.
 //
 // # Limits
 //
@@ -40,7 +42,8 @@ import (
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
-// File names inside the data directory. SQLite adds the last two while the store is open.
+// File names inside the data directory. SQLite adds the last two while the store is open; the store
+// adds redoNames.
 const (
 	FileName     = "gatehouse.db"
 	LockFileName = "gatehouse.lock"
