@@ -101,7 +101,15 @@ var endsScalar = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, ',': t
 // stringEnd returns the index behind the string at i, which is valid.
 func stringEnd(data []byte, i int) int {
 	i++
-	for n := 0; n < bulkAfter && i+8 <= len(data); n += 8 {
+	for long := i + longAfter(); i+8 <= len(data); {
+		if i >= long {
+			if !vectors {
+				break
+			}
+			i = scan(data, i)
+			long = i + vectorsAfter
+			continue
+		}
 		m := marksString(binary.LittleEndian.Uint64(data[i:]))
 		if m == 0 {
 			i += 8

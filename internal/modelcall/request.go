@@ -181,7 +181,7 @@ func (q *Request) Finish() {
 		return
 	}
 	q.finished = true
-	q.watch.Stop()
+	q.watch.Close()
 	q.end(q.deps.Now())
 	if q.call != nil {
 		q.call.settle()
