@@ -33,6 +33,7 @@ type streaming struct {
 	attempts *attempts
 	hold     bool // nothing is sent before the first piece of the answer: another target may have to give it
 	sent     bool // something of this answer was sent
+	ended    bool // the provider's last event has come
 }
 
 // deliverStream forwards a streamed answer.
@@ -60,7 +61,11 @@ func (c *call) deliverStream(ctx context.Context, a *attempts, s *sending, w *ev
 	if d.guard = c.guard.set.Stream(wireOf(s.operation)); d.guard != nil {
 		defer func() { c.noteRedacted(d.guard.Redacted()) }()
 	}
-	return d.end(ctx, d.forward(body))
+	delivered := d.end(ctx, d.forward(body))
+	if d.ended {
+		c.upstream.linger() // by now the end of the body has usually come
+	}
+	return delivered
 }
 
 // maxHeld bounds what of a stream is held until the first piece of the answer, in bytes.
@@ -71,7 +76,12 @@ func (d *streaming) forward(body io.Reader) *apierror.Error {
 	c := d.call
 	events := sse.NewReader(body, maxEvent)
 	defer events.Release()
-	for !d.stream.Done() {
+	for !d.stream.Done() { // an end is written in end: a failure may still become a status
+		if !events.Buffered() || len(d.batch.bytes()) >= maxBatch {
+			if failure := d.send(); failure != nil {
+				return failure
+			}
+		}
 		event, err := events.Next()
 		if err == io.EOF {
 			return d.endGuard()
@@ -83,43 +93,66 @@ func (d *streaming) forward(body io.Reader) *apierror.Error {
 			continue
 		}
 		c.firstToken(c.deps.Now)
-		c.meter.event(event.Name, event.Data)
-		if refusal := d.take(event); refusal != nil {
-			c.meter.lastEvent(event.Data)
+		if refusal := d.take(d.events.Next(event.Name, event.Data)); refusal != nil {
 			return refusal
 		}
-		if d.stream.Done() || events.Buffered() && len(d.batch.bytes()) < maxBatch {
-			continue // an end is written in end: a failure may still become a status
+		if refusal := d.takeRepeated(events); refusal != nil {
+			return refusal
 		}
-		if d.hold && !d.sent && !d.stream.Summary().Text && len(d.batch.bytes()) < maxHeld {
-			continue
-		}
-		d.commit()
-		if err := d.writer.send(d.batch.bytes()); err != nil && !c.drains() {
-			d.batch.drop()
-			return clientGone(err)
-		}
-		d.batch.drop()
 	}
-	c.upstream.linger()
+	d.ended = true
 	return d.endGuard()
 }
 
+// takeRepeated takes the events that have come as long as each repeats the one before, straight from
+// what was received.
+func (d *streaming) takeRepeated(events *sse.Reader) *apierror.Error {
+	for received := events.Received(); !d.stream.Done() && len(d.batch.bytes()) < maxBatch; {
+		event, size := d.events.Repeated(received)
+		if size == 0 {
+			break
+		}
+		received = received[size:]
+		events.Skip(size)
+		if refusal := d.take(event); refusal != nil {
+			return refusal
+		}
+	}
+	return nil
+}
+
 // take adds to the batch what the client gets for an event. After a refusal only the end may follow.
-func (d *streaming) take(event sse.Event) *apierror.Error {
-	next := d.events.Next(event.Name, event.Data)
-	defer next.Release()
+func (d *streaming) take(event *openai.Event) *apierror.Error {
+	defer event.Release()
+	meter, data := &d.call.meter, event.Data
+	meter.event(event.Name, data)
 	if d.guard == nil {
-		d.batch.set(d.stream.Data(d.batch.bytes(), next))
+		d.batch.set(d.stream.Data(d.batch.bytes(), event))
 		return nil
 	}
-	events, verdict, err := d.guard.Push(next)
+	events, verdict, err := d.guard.Push(event)
 	d.pass(events)
 	switch {
 	case err != nil:
+		meter.lastEvent(data)
 		return nonsense(d.call.Record.Provider, err)
 	case verdict != nil:
+		meter.lastEvent(data)
 		return blocked(verdict)
+	}
+	return nil
+}
+
+// send writes the batch, unless the answer is held back.
+func (d *streaming) send() *apierror.Error {
+	if d.batch.buffer == nil || d.hold && !d.sent && !d.stream.Summary().Text && len(d.batch.bytes()) < maxHeld {
+		return nil
+	}
+	d.commit()
+	err := d.writer.send(d.batch.bytes())
+	d.batch.drop()
+	if err != nil && !d.call.drains() {
+		return clientGone(err)
 	}
 	return nil
 }
@@ -260,25 +293,4 @@ func wireOf(op provider.Operation) guardrail.Wire {
 func (c *call) summarize(s openai.Summary) {
 	c.Record.UpstreamID, c.Record.FinishReason, c.Record.NativeFinishReason = s.UpstreamID, s.Finish, s.NativeFinish
 	c.meter.summarize(s)
-}
-
-// batch is what waits to be written. It has a pooled buffer only while something waits: for most of a
-// stream's life nothing does.
-type batch struct{ buffer *[]byte }
-
-func (b *batch) bytes() []byte {
-	if b.buffer == nil {
-		b.buffer = buffers.Get().(*[]byte)
-		*b.buffer = (*b.buffer)[:0]
-	}
-	return *b.buffer
-}
-
-func (b *batch) set(grown []byte) { *b.buffer = grown }
-
-func (b *batch) drop() {
-	if b.buffer != nil {
-		keepBuffer(b.buffer)
-		b.buffer = nil
-	}
 }

@@ -11,6 +11,9 @@ import (
 // completion, or is an error, is a [*apierror.Error], also in the summary, and dst is returned as
 // it was.
 func ChatResult(dst, body []byte, call Call) ([]byte, Summary, error) {
+	if out, sum, ok := usualResult(dst, body, call.Model); ok {
+		return out, sum, nil
+	}
 	return ShapedResult(dst, body, call, Shape{})
 }
 

@@ -85,6 +85,18 @@ func (r *Reader) Next() (Event, error) {
 // yet. It does not read, and does not change the event that Next returned last.
 func (r *Reader) Buffered() bool { return r.scan() && !r.tooLong() }
 
+// Received returns the bytes behind the last event that have come and that Next and Buffered have not
+// looked at: nil if they have. It does not read. They are valid until the next call of another method.
+func (r *Reader) Received() []byte {
+	if !r.begun || r.block.seen > 0 {
+		return nil
+	}
+	return r.buf[r.start:min(r.filled, r.start+r.max)]
+}
+
+// Skip drops the first n bytes of those that Received returned. They must be whole events.
+func (r *Reader) Skip(n int) { r.start += n }
+
 // scan continues with the event at start and reports whether it is whole.
 func (r *Reader) scan() bool {
 	if !r.begun && !r.skipMark() {

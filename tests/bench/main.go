@@ -103,7 +103,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.Var(&o.Prompt, "prompt", "`kind` of the prompts: code, as a coding tool sends, or prose")
 	f.IntVar(&o.Rounds, "rounds", minRounds, "rounds; a verdict needs 5")
 	f.DurationVar(&o.Time, "time", 2*time.Second, "length of one measurement, after a warm-up of a quarter of it")
-	f.IntVar(&o.Rate, "rate", 1000, "requests a second of the fixed-rate case")
+	f.IntVar(&o.Rate, "rate", 300, "requests a second of the fixed-rate case")
 	f.IntVar(&o.Held, "held", 400, "streams of the held-stream case")
 	f.IntVar(&o.Sessions, "sessions", 500, "VNC sessions of the idle-session case")
 	f.StringVar(&o.Only, "only", "", "comma-separated `cases` to run (default all)")
@@ -112,12 +112,12 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.GOMAXPROCS, "gomaxprocs", runtime.NumCPU(), "GOMAXPROCS of the servers")
 	f.StringVar(&o.JSON, "json", "", "also write the report with every round to this `file`")
 	f.StringVar(&o.Profile, "profile", "", "after each case of model calls, write profiles of its Caddys (CPU, allocations) into this `folder`; their load is in no figure")
-	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -sessions 50 -rate 300")
+	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -sessions 50")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
 	if quick {
-		o.Rounds, o.Time, o.Held, o.Sessions, o.Rate = 1, 300*time.Millisecond, 50, 50, 300
+		o.Rounds, o.Time, o.Held, o.Sessions = 1, 300*time.Millisecond, 50, 50
 	}
 	switch {
 	case f.NArg() > 0:

@@ -65,8 +65,9 @@ func (m *Matcher) reset(window int) {
 	m.redactor, m.pos = redactor{marked: m.redactor.marked}, 0
 }
 
-// Release prepares the matcher for another body. It frees lists that grew large.
+// Release prepares the matcher for another body. It drops the text and lists that grew large.
 func (m *Matcher) Release() {
+	m.reset(0)
 	m.redactor.marked = m.redactor.marked[:0]
 	if cap(m.edits) > maxKept || cap(m.hits.hits) > maxKept {
 		m.edits, m.hits.hits = nil, nil
@@ -83,7 +84,7 @@ func (m *Matcher) Scan(piece string) (ok bool) {
 		m.hits.rule, m.hits.deny = i, m.rules[i].Deny
 		s.scan(piece, m.pos, &m.hits)
 	}
-	m.pos += utf8.RuneCountInString(piece)
+	m.pos += runeCount(piece)
 	return m.hits.deniedBy < 0
 }
 
@@ -115,7 +116,7 @@ func (m *Matcher) settled() int {
 	to := m.pos
 	for i, s := range m.scanners {
 		if !m.skipped[i] {
-			to = min(to, s.hold())
+			to = min(to, s.hold(m.pos))
 		}
 	}
 	if m.hits.window > 0 {
