@@ -52,7 +52,7 @@ type Session struct {
 
 	deps     Deps
 	begun    time.Time
-	record   *activity.Record // by itself: the row outlives the session
+	record   *activity.Record
 	viewer   netip.AddrPort
 	security string
 	cause    error // of a refusal or a protocol error, for the log
