@@ -73,7 +73,8 @@ func checkForward(t *testing.T, c *call, kind, text string, sizes []byte) {
 	writer := newEventWriter(w, &timeouts, time.Now, heartbeat{}, func(http.Header) {})
 	defer writer.stop()
 	c.meter = meter{}
-	d := &streaming{call: c, stream: streamKinds[kind](answer), writer: writer, sent: true}
+	d := newStreaming(c, streamKinds[kind](answer), writer)
+	d.sent = true
 	refusal := d.forward(&inPieces{text: text, sizes: sizes})
 	got := append(w.Body.Bytes(), d.batch.bytes()...)
 	d.batch.drop()
@@ -81,6 +82,7 @@ func checkForward(t *testing.T, c *call, kind, text string, sizes []byte) {
 		t.Fatalf("%s in reads of %v: %v\n%q\n got  %q\n want %q", kind, sizes, refusal, text, got, wantOut)
 	}
 	g, l := d.stream.Summary(), long.Summary()
+	d.release()
 	g.Err, l.Err = nil, nil
 	if g != l || c.meter != want {
 		t.Fatalf("%s in reads of %v: %q\n got  %+v %+v\n want %+v %+v", kind, sizes, text, g, c.meter, l, want)

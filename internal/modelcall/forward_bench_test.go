@@ -62,12 +62,14 @@ func BenchmarkForward(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				w := newEventWriter(nowhere{http.Header{}}, &timeouts, time.Now, heartbeat{}, func(http.Header) {})
-				d := &streaming{call: call, stream: c.stream(), guard: c.set.Stream(c.wire), writer: w, sent: true}
+				d := newStreaming(call, c.stream(), w)
+				d.guard, d.sent = c.set.Stream(c.wire), true
 				source := &events{c.events, c.paced}
 				if refusal := d.forward(source); refusal != nil {
 					b.Fatal(refusal)
 				}
 				d.batch.drop()
+				d.release()
 				w.stop()
 			}
 		})

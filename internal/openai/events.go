@@ -24,6 +24,9 @@ type Events struct {
 // stream. Events with a piece of text are a few hundred bytes long.
 const maxShape = 1 << 10
 
+// Reset prepares for another stream.
+func (s *Events) Reset() { *s = Events{name: s.name[:0], data: s.data[:0]} }
+
 // Next returns the next event. It is valid until the next call and refers to name and data.
 func (s *Events) Next(name, data []byte) *Event {
 	e := &s.event

@@ -54,8 +54,13 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, firstBuffer); return
 // ends the stream with [ErrTooLong]. The buffer grows up to maxEvent if events need it; between
 // events it is tiny.
 func NewReader(r io.Reader, maxEvent int) *Reader {
-	return &Reader{source: r, max: maxEvent}
+	reader := new(Reader)
+	reader.Reset(r, maxEvent)
+	return reader
 }
+
+// Reset makes r, which was released or is new, what [NewReader] returns.
+func (r *Reader) Reset(source io.Reader, maxEvent int) { *r = Reader{source: source, max: maxEvent} }
 
 // Next returns the next event, and io.EOF after the last.
 //

@@ -74,6 +74,12 @@ func (m *Matcher) Release() {
 	}
 }
 
+// Reset prepares a matcher for another text in pieces. It is then as [NewMatcher] returns it.
+func (m *Matcher) Reset(window int) {
+	m.Release()
+	m.reset(window)
+}
+
 // Scan reads the next piece of the text, which must end between two characters. It returns false if
 // a rule denies the text.
 func (m *Matcher) Scan(piece string) (ok bool) {
