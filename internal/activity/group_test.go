@@ -45,6 +45,35 @@ func TestEveryAppendedRecordIsKeptOnce(t *testing.T) {
 	}
 }
 
+func TestNoRecordJoinsAGroupThatIsWrittenOrFull(t *testing.T) {
+	var p pending
+	g := p.begin()
+	g.add(call(0))
+	p.take(g) // the writer is faster than the caller that submitted it
+	p.keep(g)
+	if p.add(call(1)) {
+		t.Error("a record joins a group that is written")
+	}
+	g = p.begin()
+	p.keep(g)
+	for i := 0; p.add(call(i)); i++ {
+		if len(g.data) > g.Size() {
+			t.Fatal("a group has no end")
+		}
+	}
+	if !g.sealed || len(g.data) < maxGroup {
+		t.Errorf("a group ends with %d bytes", len(g.data))
+	}
+	if next := p.begin(); cap(next.data) < len(g.data) || cap(next.rows) < len(g.rows) {
+		t.Error("the next group has no memory for as many")
+	}
+	p.keep(g)
+	p.take(g)
+	if p.open != nil {
+		t.Error("a written group takes more records")
+	}
+}
+
 func TestAppendKeepsNothingOfTheRecord(t *testing.T) {
 	_, log := openLog(t, t.TempDir())
 	r := call(1)

@@ -6,9 +6,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// inserts are the statements that write rows, the largest first: each is prepared once. Most of a
-// row's cost is the statement. But the driver searches all values of a statement for each one, so
-// more rows than these cost more than they save.
+// inserts are the statements that write rows, the largest first: each is prepared once. A larger one
+// would not be cheaper, because the driver searches all values of a statement for each parameter.
 var inserts = [...]insert{makeInsert(maxRows), makeInsert(4), makeInsert(1)}
 
 type insert struct {
@@ -26,7 +25,7 @@ func makeInsert(rows int) insert {
 	return insert{rows, "INSERT OR FAIL INTO activity (tenant, created_at, data) VALUES " + strings.Repeat(values+", ", rows-1) + values}
 }
 
-// rowWriter writes the rows of one transaction.
+// rowWriter writes rows of one transaction.
 type rowWriter struct {
 	tx     *store.Tx
 	recent *recent
@@ -35,6 +34,7 @@ type rowWriter struct {
 	n      int
 }
 
+// write adds the rows of g, and writes those that fill a statement.
 func (w *rowWriter) write(g *group) error {
 	start := 0
 	for i := range g.rows {
