@@ -1,6 +1,8 @@
 package activity
 
 import (
+	"sync"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -12,6 +14,62 @@ const (
 	minGroup = 512
 )
 
+// pending has the records that the writer has not taken yet.
+type pending struct {
+	mu   sync.Mutex // guards the following
+	open *group     // takes more records; nil if there is none
+	// rows and size are those of a usual group.
+	rows, size int
+}
+
+// add adds r to the group that takes more, if there is one.
+func (p *pending) add(r *Record) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open == nil {
+		return false
+	}
+	p.open.add(r)
+	if len(p.open.data) >= maxGroup {
+		p.seal(p.open)
+	}
+	return true
+}
+
+// begin returns a group, with memory for as many records as the groups before had.
+func (p *pending) begin() *group {
+	p.mu.Lock()
+	rows, size := p.rows+1, p.size+minGroup
+	p.mu.Unlock()
+	return &group{rows: make([]row, 0, rows), data: make([]byte, 0, size)}
+}
+
+// keep makes g, which the store has, the group that takes more.
+func (p *pending) keep(g *group) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !g.sealed { // the writer was not faster
+		p.open = g
+	}
+}
+
+// take ends the growth of g, which is written.
+func (p *pending) take(g *group) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seal(g)
+}
+
+// seal must be called with mu held.
+func (p *pending) seal(g *group) {
+	if p.open == g {
+		p.open = nil
+	}
+	g.sealed = true
+	// After a burst the memory of new groups shrinks slowly: the last group of a commit is short.
+	p.rows, p.size = max(len(g.rows), p.rows-p.rows/8), max(len(g.data), p.size-p.size/8)
+}
+
 // group is one operation of the store: the records appended since the writer took the group before.
 // They wait encoded, in one buffer without pointers: a record costs no allocation, and a long queue
 // gives the garbage collector no work.
@@ -19,7 +77,7 @@ type group struct {
 	log    *Log
 	rows   []row
 	data   []byte // of all rows, one after the other
-	sealed bool   // guarded by log.mu: no record is added any more
+	sealed bool   // guarded by mu of pending: no record is added any more
 }
 
 // row is what the columns and the index of IDs need of one record.
@@ -30,51 +88,7 @@ type row struct {
 	ids     hashes
 }
 
-// newGroup returns a group with r, with memory for as many records as the groups before had.
-func (l *Log) newGroup(r *Record) *group {
-	l.mu.Lock()
-	rows, size := l.rows, l.size
-	l.mu.Unlock()
-	g := &group{log: l, rows: make([]row, 0, rows+1), data: make([]byte, 0, size+minGroup)}
-	g.add(r)
-	return g
-}
-
-// join adds r to the group that waits for more, if there is one.
-func (l *Log) join(r *Record) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	g := l.open
-	if g == nil {
-		return false
-	}
-	g.add(r)
-	if len(g.data) >= maxGroup {
-		l.seal(g)
-	}
-	return true
-}
-
-// wait makes g, which the store has, the group that waits for more.
-func (l *Log) wait(g *group) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !g.sealed { // the writer was not faster
-		l.open = g
-	}
-}
-
-// seal must be called with mu held.
-func (l *Log) seal(g *group) {
-	if l.open == g {
-		l.open = nil
-	}
-	g.sealed = true
-	// After a burst the memory of new groups shrinks slowly: the last group of a commit is short.
-	l.rows, l.size = max(len(g.rows), l.rows-l.rows/8), max(len(g.data), l.size-l.size/8)
-}
-
-// add must be called with mu of the log held if the store has the group.
+// add must be called with mu of pending held if the store has the group.
 func (g *group) add(r *Record) {
 	g.data = r.encode(g.data)
 	g.rows = append(g.rows, row{r.Tenant, r.CreatedAt.UnixNano(), len(g.data), hashesOf(r)})
@@ -92,7 +106,9 @@ func (g *group) Apply(tx *store.Tx) error { return g.ApplyBatch(tx, []store.Op{g
 func (g *group) ApplyBatch(tx *store.Tx, ops []store.Op) error {
 	w := rowWriter{tx: tx, recent: &g.log.recent}
 	for _, op := range ops {
-		if err := w.write(op.(*group)); err != nil {
+		g := op.(*group)
+		g.log.pending.take(g)
+		if err := w.write(g); err != nil {
 			return err
 		}
 	}

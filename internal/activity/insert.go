@@ -36,9 +36,6 @@ type rowWriter struct {
 }
 
 func (w *rowWriter) write(g *group) error {
-	g.log.mu.Lock()
-	g.log.seal(g)
-	g.log.mu.Unlock()
 	start := 0
 	for i := range g.rows {
 		r := &g.rows[i]

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -19,10 +18,7 @@ type Log struct {
 	store   *store.Store
 	maxDays int    // the constant of this name; less in a test
 	recent  recent // used only by the store's writer
-
-	mu         sync.Mutex // guards the following
-	open       *group     // takes more records; nil if there is none
-	rows, size int        // of a usual group
+	pending pending
 }
 
 // New returns the log kept in st, which was opened with Schema.
@@ -32,12 +28,14 @@ func New(st *store.Store) *Log { return &Log{store: st, maxDays: maxDays} }
 // 100 ms; r is then dropped, and the store counts it. Append shortens texts of r that are too long.
 func (l *Log) Append(r *Record) {
 	r.bound()
-	if l.join(r) {
+	if l.pending.add(r) {
 		return
 	}
-	g := l.newGroup(r)
+	g := l.pending.begin()
+	g.log = l
+	g.add(r)
 	if l.store.Submit(g) == nil { // the store counts a lost record; the call does not fail for it
-		l.wait(g)
+		l.pending.keep(g)
 	}
 }
 

@@ -101,15 +101,7 @@ var endsScalar = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, ',': t
 // stringEnd returns the index behind the string at i, which is valid.
 func stringEnd(data []byte, i int) int {
 	i++
-	for long := i + longAfter(); i+8 <= len(data); {
-		if i >= long {
-			if !vectors {
-				break
-			}
-			i = scan(data, i)
-			long = i + vectorsAfter
-			continue
-		}
+	for n := 0; n < bulkAfter && i+8 <= len(data); n += 8 {
 		m := marksString(binary.LittleEndian.Uint64(data[i:]))
 		if m == 0 {
 			i += 8
@@ -131,6 +123,9 @@ func stringEnd(data []byte, i int) int {
 		}
 		if i = quote + 1; !escaped {
 			return i
+		}
+		if vectors { // more quotes may be escaped
+			i = scan(data, i)
 		}
 	}
 	return len(data)

@@ -10,8 +10,8 @@ import (
 )
 
 // maxJoined is the longest body that is copied into one piece. net/http sends such a body together
-// with the header in one write. For any other body it sends the header first. The copy becomes
-// garbage: for longer bodies its collection costs more than the second write (measured at 32 KiB).
+// with the header in one write. For any other body it sends the header first. For longer bodies the
+// copy cost more than the second write (measured at 32 KiB, without a pool for the copies).
 const maxJoined = 8 << 10
 
 // joinedPool has the copies of short bodies that were sent.
