@@ -57,7 +57,7 @@ func (set *secretSet) cleanOf(raw string) bool {
 		at, state = set.trie.find(&set.prefixes, raw, at, state)
 		for _, i := range set.trie.outs[state] {
 			a := &set.anchors[i]
-			if !set.isVainAnchor(a, raw, at-a.length, &budget) {
+			if !set.cannotMatch(a, raw, at-a.length, &budget) {
 				return false
 			}
 		}
@@ -65,7 +65,8 @@ func (set *secretSet) cleanOf(raw string) bool {
 	return true
 }
 
-func (set *secretSet) isVainAnchor(a *anchor, raw string, at int, budget *int) bool {
+// cannotMatch reports whether certainly no match belongs to the anchor at an index.
+func (set *secretSet) cannotMatch(a *anchor, raw string, at int, budget *int) bool {
 	for _, i := range a.keywords {
 		if set.rules[i].floating {
 			return false
@@ -75,8 +76,8 @@ func (set *secretSet) isVainAnchor(a *anchor, raw string, at int, budget *int) b
 		if m.back > 0 || at == 0 {
 			return false
 		}
-		vain, n := set.rules[m.rule].ahead.fails(raw, at, min(*budget, maxAhead), true)
-		if *budget -= n; !vain {
+		fails, n := set.rules[m.rule].ahead.fails(raw, at, min(*budget, maxAhead), true)
+		if *budget -= n; !fails {
 			return false
 		}
 	}

@@ -145,3 +145,14 @@ func Floating() (ids []string, back int) {
 	}
 	return ids, set.back
 }
+
+// FillAheadMemory makes the lookaheads of the embedded set start over at their next new state.
+func FillAheadMemory() {
+	set, err := defaultSecrets()
+	if err != nil {
+		panic(err)
+	}
+	set.memory.mu.Lock()
+	defer set.memory.mu.Unlock()
+	set.memory.size = maxAheadMemory
+}

@@ -9,9 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// maxAheadStates is how many states a lookahead keeps. A usual text needs a few dozen of a rule, each
-// of about a kilobyte.
-const maxAheadStates = 256
+// maxAheadMemory bounds what the lookaheads of a rule set keep, in bytes. Usual texts need some
+// hundred kilobytes.
+const maxAheadMemory = 8 << 20
+
+// aheadMemory is shared by the lookaheads of a rule set. The mutex guards what they keep, except to
+// read an entry.
+type aheadMemory struct {
+	mu   sync.Mutex
+	size int // of the states, about
+	all  []*lookahead
+}
 
 // lookahead decides quickly for most places of a text that no match of a program begins there. It
 // is a deterministic automaton, built as far as texts need it: a state is the set of instructions
@@ -19,13 +27,13 @@ const maxAheadStates = 256
 // characters outside ASCII are one class to it. It is safe for concurrent use.
 type lookahead struct {
 	p       *program
+	memory  *aheadMemory
 	prepare sync.Once
 	classes [utf8.RuneSelf]uint8 // the program cannot distinguish characters of one class
 	other   uint8                // the class of characters outside ASCII
 	uniform bool                 // the program cannot distinguish these, except those that fold to ASCII
 	width   int
 
-	mu     sync.Mutex // for what follows, except to read an entry
 	starts [4]atomic.Pointer[aheadState]
 	states map[string]*aheadState
 	marks  []bool // by instruction: it was reached in this step
@@ -67,7 +75,7 @@ var (
 )
 
 // fails reports whether no match certainly begins at an index of a text, which is not the first. It
-// is false if a match begins there, and if that depends on what is behind limit bytes. It also
+// is false if a match begins there, or if that depends on what is behind limit bytes. It also
 // returns how many bytes it read. If escaped is set, the text is that of a JSON string with short
 // escapes, and no escape begins before at.
 func (l *lookahead) fails(text string, at, limit int, escaped bool) (fails bool, n int) {
@@ -157,6 +165,8 @@ func (l *lookahead) classify() {
 	l.other = classOf(utf8.MaxRune)
 	l.uniform = !slices.ContainsFunc(consuming, distinguishesOther)
 	l.width = len(classes)
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
 	l.states, l.marks = map[string]*aheadState{}, make([]bool, len(l.p.insts))
 }
 
@@ -174,8 +184,8 @@ func distinguishesOther(in *syntax.Inst) bool {
 
 // start returns the state in which a match may begin.
 func (l *lookahead) start(prev context) *aheadState {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
 	state := l.state([]uint32{l.p.start}, prev)
 	l.starts[prev].Store(state)
 	return state
@@ -183,8 +193,8 @@ func (l *lookahead) start(prev context) *aheadState {
 
 // step returns the state after a character.
 func (l *lookahead) step(from *aheadState, r rune, class uint8) *aheadState {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
 	clear(l.marks)
 	next, matched := []uint32(nil), false
 	cond := syntax.EmptyOpContext(samples[from.prev], r)
@@ -237,23 +247,40 @@ func (l *lookahead) follow(next []uint32, pc uint32, r rune, cond syntax.EmptyOp
 	return next, false
 }
 
-// state returns the state of a set of instructions. When there are too many states, it begins anew.
+// state returns the state of a set of instructions.
 func (l *lookahead) state(pcs []uint32, prev context) *aheadState {
-	key := make([]byte, 0, 4*len(pcs)+1)
+	key := make([]byte, 0, 3*len(pcs)+1)
 	for _, pc := range pcs {
-		key = append(key, byte(pc), byte(pc>>8), byte(pc>>16))
+		key = append(key, byte(pc), byte(pc>>8), byte(pc>>16)) // at most maxProgram
 	}
 	key = append(key, byte(prev))
 	state := l.states[string(key)]
 	if state == nil {
-		if len(l.states) >= maxAheadStates {
-			clear(l.states)
-			for i := range l.starts {
-				l.starts[i].Store(nil)
-			}
-		}
+		const fixed = 128 // of the structures themselves
+		l.memory.add(fixed + 4*cap(pcs) + 8*l.width + len(key))
 		state = &aheadState{pcs: pcs, prev: prev, next: make([]atomic.Pointer[aheadState], l.width)}
 		l.states[string(key)] = state
 	}
 	return state
+}
+
+// add counts a new state. If there are too many, all lookaheads start over.
+func (m *aheadMemory) add(size int) {
+	if m.size += size; m.size <= maxAheadMemory {
+		return
+	}
+	m.size = size
+	for _, l := range m.all {
+		clear(l.states)
+		for i := range l.starts {
+			l.starts[i].Store(nil)
+		}
+	}
+}
+
+// newLookahead returns a lookahead that shares the memory.
+func (m *aheadMemory) newLookahead(p *program) *lookahead {
+	l := &lookahead{p: p, memory: m}
+	m.all = append(m.all, l)
+	return l
 }

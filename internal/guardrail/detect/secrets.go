@@ -104,7 +104,7 @@ func (s *secretScanner) anchorFound(a *anchor, end int) {
 		s.keywordSeen[i] = true
 	}
 	for _, m := range a.matches {
-		if !slices.Contains(s.running, m.rule) && s.isVain(m, end-a.length) {
+		if !slices.Contains(s.running, m.rule) && s.cannotMatch(m, end-a.length) {
 			continue
 		}
 		s.readTo(end)
@@ -112,15 +112,15 @@ func (s *secretScanner) anchorFound(a *anchor, end int) {
 	}
 }
 
-// isVain reports whether a match of a rule certainly does not begin at an index of the piece. It
+// cannotMatch reports whether a match of a rule certainly does not begin at an index of the piece. It
 // does not know if the piece is too short to say, or if too much was read ahead.
-func (s *secretScanner) isVain(m matchStart, at int) bool {
+func (s *secretScanner) cannotMatch(m matchStart, at int) bool {
 	if m.back > 0 || at <= 0 {
 		return false
 	}
-	vain, n := s.set.rules[m.rule].ahead.fails(s.piece, at, min(s.ahead, maxAhead), false)
+	fails, n := s.set.rules[m.rule].ahead.fails(s.piece, at, min(s.ahead, maxAhead), false)
 	s.ahead -= n
-	return vain
+	return fails
 }
 
 // readTo reads the piece up to an index.

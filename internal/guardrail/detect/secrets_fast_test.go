@@ -1,8 +1,10 @@
 package detect_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
@@ -65,6 +67,23 @@ func TestTextIsDroppedWhereTheSlowScannerDropsIt(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestLookaheadsStartOverWhenTheirMemoryIsFull(t *testing.T) {
+	var wait sync.WaitGroup
+	for part := range 4 {
+		wait.Go(func() {
+			set := redacting(0, must(detect.Secrets()))
+			for n := range 200 {
+				detect.FillAheadMemory()
+				text := fmt.Sprint(" api_key_", n*part, strings.Repeat("x", n%8), " = \"8f3bKq2LmZx91Rtw5Vy7\"")
+				if want := strings.Replace(text, "8f3bKq2LmZx91Rtw5Vy7", mark, 1); set.whole(text) != want {
+					t.Errorf("%s: %s", text, set.whole(text))
+				}
+			}
+		})
+	}
+	wait.Wait()
 }
 
 // The letters U+017F and U+212A are equal to s and k where case is ignored.

@@ -51,6 +51,7 @@ type secretSet struct {
 	trie     *trie     // of the anchors
 	prefixes prefixSet // of the anchors
 	anchors  []anchor
+	memory   aheadMemory
 	escaped  bool // whether JSON escapes a character of an anchor
 	back     int  // how far after the start of a match its anchor may end
 	allowed  []allowlist
@@ -131,7 +132,7 @@ func parseSecrets(text string) (*secretSet, error) {
 		if rule.program, err = newProgram(re, reportedGroup(re, r.SecretGroup)); err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
-		rule.ahead = &lookahead{p: rule.program}
+		rule.ahead = set.memory.newLookahead(rule.program)
 		n := len(set.rules)
 		set.rules = append(set.rules, rule)
 		prefixes := literals(re)
