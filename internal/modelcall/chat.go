@@ -47,7 +47,15 @@ func (chat) encode(e encoding) (*sending, error) {
 	if err := openrouter.EncodeChatFields(e.body, e.asked, e.openRouter()); err != nil {
 		return nil, err
 	}
-	return &sending{operation: provider.Chat, body: e.body.Segments(nil), stream: e.asked.Stream, answer: newChatAnswer(e)}, nil
+	made := &struct { // in one piece
+		sending
+		chat chatAnswer
+	}{
+		sending{operation: provider.Chat, body: e.body.Segments(nil), stream: e.asked.Stream},
+		chatAnswer{e.api.(ChatAPI), e.pricer, e.answer},
+	}
+	made.answer = &made.chat
+	return &made.sending, nil
 }
 
 // chatAnswer is the answer of a provider that has chat completions.

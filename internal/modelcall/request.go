@@ -80,6 +80,7 @@ type Request struct {
 	deps     *Deps
 	w        http.ResponseWriter
 	r        *http.Request
+	record   activity.Record // that of the Outcome
 	entry    inflight.Entry
 	watch    watchdog.Timer
 	call     *call // of a model call; nil otherwise
@@ -92,7 +93,8 @@ func Begin(d *Deps, w http.ResponseWriter, r *http.Request, caller Caller, route
 	now := d.Now()
 	q := &Request{
 		Caller: caller, deps: d, w: w, r: r,
-		Outcome: Outcome{begun: now, recorded: route.Recorded, Record: &activity.Record{
+		Outcome: Outcome{begun: now, recorded: route.Recorded},
+		record: activity.Record{
 			ID:              ids.GenerationID,
 			RequestID:       ids.RequestID,
 			ClientRequestID: d.Redactor.Name(ids.Client),
@@ -103,8 +105,9 @@ func Begin(d *Deps, w http.ResponseWriter, r *http.Request, caller Caller, route
 			Family:          route.Family,
 			Route:           route.Name,
 			UsageSource:     activity.UsageNone,
-		}},
+		},
 	}
+	q.Record = &q.record
 	q.Upload = upload.New(&d.Uploads, w, r, &q.watch)
 	if !d.InFlight.Add(&q.entry) {
 		return nil, apierror.New(apierror.ShuttingDown, "the configuration of this connection was replaced; try again on a new connection")
