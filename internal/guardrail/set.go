@@ -147,11 +147,17 @@ func (c *checks) check(ctx context.Context, body []byte) (Result, error) {
 	return result, nil
 }
 
+var readers = sync.Pool{New: func() any { return new(document.Reader) }}
+
 // read judges a body by the rules.
 func (c *checks) read(ctx context.Context, body []byte, result *Result) error {
 	matcher := c.matcher()
 	defer c.release(matcher)
-	var reader document.Reader
+	reader := readers.Get().(*document.Reader)
+	defer func() {
+		reader.Release()
+		readers.Put(reader)
+	}()
 	reader.Reset(matcher, body, c.direction == Output)
 	switch err := reader.Read(ctx); {
 	case err == detect.ErrDenied:

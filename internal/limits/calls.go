@@ -39,11 +39,11 @@ func (h *ledgerCall) repeatedAnswer() (*Refusal, error) {
 
 // rows returns the rows of a new call.
 func (h *ledgerCall) rows(r *ReserveRequest) *ledgerRows {
-	rows := &ledgerRows{opened: make([]reservationRow, 0, len(h.amounts))}
-	for _, amount := range h.amounts {
-		rows.opened = append(rows.opened, reservationRow{r.Call, amount.tally.row, amount.amount, r.At.UnixNano()})
+	amounts := make([]openedAmount, 0, len(h.amounts))
+	for _, a := range h.amounts {
+		amounts = append(amounts, openedAmount{a.tally.row, a.amount})
 	}
-	return rows
+	return &ledgerRows{opened: []openedCall{{r.Call, r.At.UnixNano(), amounts}}}
 }
 
 // calls finds calls by ID.

@@ -5,7 +5,14 @@ import (
 	"time"
 )
 
-const MaxEntries = maxEntries
+const (
+	MaxEntries  = maxEntries
+	PruneBatch  = pruneBatch
+	PruneRound  = pruneRound
+	BatchEnd    = batchEnd
+	DeleteBatch = deleteBatch
+	DeleteRest  = deleteRest
+)
 
 // FillMemory removes everything from memory, without 65,536 rows in the database.
 func (o *Owners) FillMemory() error {

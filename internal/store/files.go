@@ -35,6 +35,9 @@ type files struct {
 	opened map[string]fs.FileInfo
 }
 
+// watchedNames are the files of the data directory, in the order in which they are checked.
+var watchedNames = []string{FileName, walFileName, shmFileName, redoNames[0], redoNames[1], LockFileName}
+
 // remember records the current file of each name. A file that does not exist, or that the system
 // cannot identify, is not watched.
 func (f *files) remember(names ...string) error {
@@ -69,11 +72,14 @@ func (f *files) forget(names ...string) {
 }
 
 // check returns an error that wraps errReplaced and says what to do if a file is not the opened
-// one.
-func (f *files) check() error {
+// one. Without names it looks at all.
+func (f *files) check(names ...string) error {
+	if len(names) == 0 {
+		names = watchedNames
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, name := range []string{FileName, walFileName, shmFileName, LockFileName} {
+	for _, name := range names {
 		opened := f.opened[name]
 		if opened == nil {
 			continue
@@ -101,7 +107,7 @@ func (f *files) setAside() (names []string, err error) {
 	if !f.another(FileName) {
 		return nil, nil
 	}
-	for _, name := range []string{walFileName, shmFileName} {
+	for _, name := range []string{walFileName, shmFileName, redoNames[0], redoNames[1]} {
 		if f.another(name) {
 			continue // belongs to the other database
 		}

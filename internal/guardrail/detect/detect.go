@@ -47,12 +47,15 @@ const emailPattern = `[A-Za-z0-9_%+~-]+(?:\.[A-Za-z0-9_%+~-]+)*@` +
 // may contain, but that are more often found beside an address, are not taken as part of one. Of an
 // address that contains them, the part after the last is found.
 func Email() (*Detector, error) {
-	d, err := Regexp(emailPattern)
+	p, err := parseProgram(emailPattern)
 	if err != nil {
 		return nil, err
 	}
-	d.needs = "@"
-	return d, nil
+	p.sign = '@'
+	for c, first := range p.first {
+		p.lead[c] = first || c == '.'
+	}
+	return &Detector{newScanner: func() scanner { return newMachine(p) }, needs: "@"}, nil
 }
 
 // Card returns a detector of payment card numbers, as one group of digits or as several that are

@@ -88,6 +88,9 @@ func (r *SecretRule) FindNested(text string) (spans [][2]int) {
 	}
 }
 
+// EmailPattern is the expression of addresses.
+const EmailPattern = emailPattern
+
 // RuleSet returns the embedded rule set.
 func RuleSet() string { return gitleaks }
 

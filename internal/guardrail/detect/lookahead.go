@@ -8,24 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-const (
-	// maxAhead is how many bytes a lookahead reads. Most places fail within thirty, and each byte
-	// of a text may be read once for each place before it.
-	maxAhead = 128
-
-	// maxAheadStates is how many states a lookahead keeps. A usual text needs a few dozen of a rule,
-	// each of about a kilobyte.
-	maxAheadStates = 256
-)
+// maxAheadStates is how many states a lookahead keeps. A usual text needs a few dozen of a rule, each
+// of about a kilobyte.
+const maxAheadStates = 256
 
 // lookahead decides quickly for most places of a text that no match of a program begins there. It
 // is a deterministic automaton, built as far as texts need it: a state is the set of instructions
-// that a [machine] could have reached, so it fails exactly where no thread of a machine is left. It
-// knows ASCII only. It is safe for concurrent use.
+// that a [machine] could have reached, so it fails exactly where no thread of a machine is left. All
+// characters outside ASCII are one class to it. It is safe for concurrent use.
 type lookahead struct {
 	p       *program
 	prepare sync.Once
 	classes [utf8.RuneSelf]uint8 // the program cannot distinguish characters of one class
+	other   uint8                // the class of characters outside ASCII
+	uniform bool                 // the program cannot distinguish these, except those that fold to ASCII
 	width   int
 
 	mu     sync.Mutex // for what follows, except to read an entry
@@ -54,11 +50,11 @@ const (
 // samples are characters of each context.
 var samples = [...]rune{atBegin: -1, afterLine: '\n', afterLetter: 'a', afterOther: ' '}
 
-func contextAfter(c byte) context {
+func contextAfter(r rune) context {
 	switch {
-	case c == '\n':
+	case r == '\n':
 		return afterLine
-	case c < utf8.RuneSelf && asciiWords[c]:
+	case r < utf8.RuneSelf && asciiWords[r]:
 		return afterLetter
 	}
 	return afterOther
@@ -70,33 +66,38 @@ var (
 )
 
 // fails reports whether no match certainly begins at an index of a text, which is not the first. It
-// is false if a match begins there, and if that would depend on more text, on a character outside
-// ASCII or on too many characters.
-func (l *lookahead) fails(text string, at int) bool {
+// is false if a match begins there, and if that depends on what is behind limit bytes. It also
+// returns how many bytes it read.
+func (l *lookahead) fails(text string, at, limit int) (fails bool, n int) {
 	l.prepare.Do(l.classify)
-	prev := contextAfter(text[at-1])
+	prev := contextAfter(rune(text[at-1]))
 	state := l.starts[prev].Load()
 	if state == nil {
 		state = l.start(prev)
 	}
-	for end := min(len(text), at+maxAhead); at < end; at++ {
-		c := text[at]
-		if c >= utf8.RuneSelf {
-			return false
+	text = text[at:min(len(text), at+limit)]
+	for n < len(text) {
+		r, size := rune(text[n]), 1
+		class := l.other
+		if r < utf8.RuneSelf {
+			class = l.classes[r]
+		} else if r, size = utf8.DecodeRuneInString(text[n:]); !l.uniform || r == 0x17f || r == 0x212a {
+			return false, n
 		}
-		next := state.next[l.classes[c]].Load()
+		n += size
+		next := state.next[class].Load()
 		if next == nil {
-			next = l.step(state, c)
+			next = l.step(state, r, class)
 		}
 		switch next {
 		case aheadFailed:
-			return true
+			return true, n
 		case aheadMatched:
-			return false
+			return false, n
 		}
 		state = next
 	}
-	return false
+	return false, n
 }
 
 // classify finds the classes of characters.
@@ -115,24 +116,39 @@ func (l *lookahead) classify() {
 		}
 	}
 	classes := map[string]uint8{}
-	for c := range l.classes {
-		key := []byte{byte(contextAfter(byte(c)))}
+	classOf := func(r rune) uint8 {
+		key := []byte{byte(contextAfter(r))}
 		for _, in := range consuming {
-			if in.MatchRune(rune(c)) {
+			if in.MatchRune(r) {
 				key = append(key, 1)
 			} else {
 				key = append(key, 0)
 			}
 		}
-		class, ok := classes[string(key)]
-		if !ok {
-			class = uint8(len(classes))
-			classes[string(key)] = class
+		if _, ok := classes[string(key)]; !ok {
+			classes[string(key)] = uint8(len(classes))
 		}
-		l.classes[c] = class
+		return classes[string(key)]
 	}
+	for c := range l.classes {
+		l.classes[c] = classOf(rune(c))
+	}
+	l.other = classOf(utf8.MaxRune)
+	l.uniform = !slices.ContainsFunc(consuming, distinguishesOther)
 	l.width = len(classes)
 	l.states, l.marks = map[string]*aheadState{}, make([]bool, len(l.p.insts))
+}
+
+// distinguishesOther reports whether an instruction matches some characters outside ASCII and others
+// not, apart from U+017F and U+212A.
+func distinguishesOther(in *syntax.Inst) bool {
+	for i := 0; i+1 < len(in.Rune); i += 2 {
+		low, high := in.Rune[i], in.Rune[i+1]
+		if high >= utf8.RuneSelf && (low > utf8.RuneSelf || high != utf8.MaxRune) && (low != high || low != 0x17f && low != 0x212a) {
+			return true
+		}
+	}
+	return len(in.Rune) == 1 && in.Rune[0] >= utf8.RuneSelf
 }
 
 // start returns the state in which a match may begin.
@@ -145,14 +161,14 @@ func (l *lookahead) start(prev context) *aheadState {
 }
 
 // step returns the state after a character.
-func (l *lookahead) step(from *aheadState, c byte) *aheadState {
+func (l *lookahead) step(from *aheadState, r rune, class uint8) *aheadState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.marks)
 	next, matched := []uint32(nil), false
-	cond := syntax.EmptyOpContext(samples[from.prev], rune(c))
+	cond := syntax.EmptyOpContext(samples[from.prev], r)
 	for _, pc := range from.pcs {
-		next, matched = l.follow(next, pc, rune(c), cond)
+		next, matched = l.follow(next, pc, r, cond)
 		if matched {
 			break
 		}
@@ -162,9 +178,9 @@ func (l *lookahead) step(from *aheadState, c byte) *aheadState {
 		state = aheadMatched
 	} else if len(next) > 0 {
 		slices.Sort(next)
-		state = l.state(slices.Compact(next), contextAfter(c))
+		state = l.state(slices.Compact(next), contextAfter(r))
 	}
-	from.next[l.classes[c]].Store(state)
+	from.next[class].Store(state)
 	return state
 }
 

@@ -65,8 +65,9 @@ func (m *Matcher) reset(window int) {
 	m.redactor, m.pos = redactor{marked: m.redactor.marked}, 0
 }
 
-// Release prepares the matcher for another body. It frees lists that grew large.
+// Release prepares the matcher for another body. It drops the text and lists that grew large.
 func (m *Matcher) Release() {
+	m.reset(0)
 	m.redactor.marked = m.redactor.marked[:0]
 	if cap(m.edits) > maxKept || cap(m.hits.hits) > maxKept {
 		m.edits, m.hits.hits = nil, nil

@@ -18,6 +18,14 @@ const (
 	// maxIdle is how many characters are kept while no match has begun: more than is looked at
 	// before a match.
 	maxIdle = 512
+
+	// maxAhead is how many bytes are read ahead at an anchor: about the five lines of a command that
+	// the rules for curl look at.
+	maxAhead = 1 << 10
+
+	// aheadFactor bounds how often, on average, a byte is read ahead, so that a text of anchors costs
+	// in proportion to its length.
+	aheadFactor = 8
 )
 
 // secretScanner is the [scanner] of the rule set. A trie of the anchors of all rules runs over the
@@ -37,6 +45,7 @@ type secretScanner struct {
 	state       int32         // of the trie
 	piece       string        // the last piece
 	read        int           // how many bytes of it are in text
+	ahead       int           // how many bytes may still be read ahead in it
 	text        []rune        // the last characters before that
 	base        int           // the position of text[0]
 	hits        *hitList
@@ -64,10 +73,10 @@ func (s *secretScanner) reset() {
 
 func (s *secretScanner) scan(piece string, _ int, hits *hitList) {
 	s.readTo(len(s.piece))
-	s.hits, s.piece, s.read = hits, piece, 0
+	s.hits, s.piece, s.read, s.ahead = hits, piece, 0, aheadFactor*len(piece)
 	prefixes := &s.set.prefixes
 	if strings.Contains(piece, "\u017f") || strings.Contains(piece, "\u212a") {
-		prefixes = nil // they fold to s and k, so an anchor may begin with them
+		prefixes, s.ahead = nil, 0 // they fold to s and k, so an anchor may contain them
 	}
 	trie := s.set.trie
 	for at := 0; at < len(piece); {
@@ -105,12 +114,14 @@ func (s *secretScanner) anchorFound(a *anchor, end int) {
 }
 
 // isVain reports whether a match of a rule certainly does not begin at an index of the piece. It
-// does not know if the piece is too short to say.
+// does not know if the piece is too short to say, or if too much was read ahead.
 func (s *secretScanner) isVain(m matchStart, at int) bool {
 	if m.back > 0 || at <= 0 {
 		return false
 	}
-	return s.set.rules[m.rule].ahead.fails(s.piece, at)
+	vain, n := s.set.rules[m.rule].ahead.fails(s.piece, at, min(s.ahead, maxAhead))
+	s.ahead -= n
+	return vain
 }
 
 // readTo reads the piece up to an index.

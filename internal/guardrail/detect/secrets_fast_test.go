@@ -24,7 +24,7 @@ func FuzzSecretsAreThoseOfTheSlowScanner(f *testing.F) {
 	for seed := range uint64(400) {
 		f.Add(seed)
 	}
-	fast, slow := redacting(largestWindow, must(detect.Secrets())), redacting(largestWindow, must(detect.SlowSecrets()))
+	fast, slow := redacting(largestWindow, must(detect.Secrets())), redacting(largestWindow, must(detect.SlowSecretsOf(detect.RuleSet())))
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		text := ""
@@ -47,4 +47,27 @@ func FuzzSecretsAreThoseOfTheSlowScanner(f *testing.F) {
 			t.Errorf("seed %d: %q\npieces %q\nslow   %q", seed, text, got, want)
 		}
 	})
+}
+
+// A secret that is longer than what is kept of a text is found or not. That depends on where it
+// begins, because the text is dropped in steps.
+func TestTextIsDroppedWhereTheSlowScannerDropsIt(t *testing.T) {
+	const rules = `BEGIN([a-z]*)END`
+	fast, slow := redacting(0, must(detect.SecretsOf(rule(rules, "")))), redacting(0, must(detect.SlowSecretsOf(rule(rules, ""))))
+	secret := func(length int) string { return "BEGIN" + strings.Repeat("k", length) + "END" }
+	for _, first := range []string{"", secret(1), secret(700), secret(3000)} {
+		for _, before := range []int{0, 500, 1000, 1018, 1019, 1020, 1300, 1530, 1531, 1532, 2000} {
+			for _, length := range []int{8100, 15_400, 15_650, 15_900, 16_150, 16_400, 16_500} {
+				text := first + strings.Repeat("é", before) + secret(length) + " "
+				if got, want := fast.whole(text), slow.whole(text); got != want {
+					t.Errorf("%d characters after %d and %d: %d bytes, want %d", length, len(first), before, len(got), len(want))
+				}
+			}
+		}
+	}
+}
+
+// The letters U+017F and U+212A are equal to s and k where case is ignored.
+func TestLettersThatFoldToASCIIBeginSecrets(t *testing.T) {
+	finds(t, must(detect.Secrets()), "my \u017fecret = \"⟦8f3bKq2LmZx91Rtw5Vy7⟧\"", "my \u212aey = \"⟦8f3bKq2LmZx91Rtw5Vy7⟧\"", "my to\u212aen = \"⟦8f3bKq2LmZx91Rtw5Vy7⟧\"")
 }

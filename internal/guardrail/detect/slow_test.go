@@ -4,9 +4,9 @@ package detect
 // each character of the text.
 type slowSecrets struct{ *secretScanner }
 
-// SlowSecrets returns a detector that finds what [Secrets] finds.
-func SlowSecrets() (*Detector, error) {
-	set, err := defaultSecrets()
+// SlowSecretsOf returns a detector of the secrets of a rule set that reads each character.
+func SlowSecretsOf(rules string) (*Detector, error) {
+	set, err := parseSecrets(rules)
 	if err != nil {
 		return nil, err
 	}
