@@ -8,19 +8,21 @@
 	DATA name<>+24(SB)/8, $high \
 	GLOBL name<>(SB), RODATA|NOPTR, $32
 
-// A byte's class has the bits that the entries of its low and of its high four bits share:
+// A byte's class has the bits that the entries of its low and of its high four bits share. Those
+// from 08 on are of the bytes that may follow a backslash.
 //
-//	80  "             22             08  r t    72 74
-//	40  control byte  00-1f          04  b f n  62 66 6e
-//	20  digit         30-39          02  \      5c
-//	10  hex letter    41-46 61-66    01  /      2f
+//	80  "      22             08  /             2f
+//	40  r t    72 74          04  control byte  00-1f
+//	20  b f n  62 66 6e       02  digit         30-39
+//	10  \      5c             01  hex letter    41-46 61-66
 //
 // Bytes above 7f have none.
-TWICE(classLow, 0x6074707870fc7060, 0x4144404240406060)
-TWICE(classHigh, 0x0814021020814040, 0)
+TWICE(classLow, 0x0627074707e70706, 0x0c24041404040606)
+TWICE(classHigh, 0x4021100102880404, 0)
 TWICE(fourBits, 0x0f0f0f0f0f0f0f0f, 0x0f0f0f0f0f0f0f0f)
-TWICE(simple, 0x8f8f8f8f8f8f8f8f, 0x8f8f8f8f8f8f8f8f) // the classes in "\/bfnrt
-TWICE(hexadecimal, 0x3030303030303030, 0x3030303030303030)
+TWICE(control, 0x0404040404040404, 0x0404040404040404)
+TWICE(hexadecimal, 0x0303030303030303, 0x0303030303030303)
+TWICE(from08, 0x7878787878787878, 0x7878787878787878) // added to a class, it sets the top bit
 TWICE(letterU, 0x7575757575757575, 0x7575757575757575)
 
 // The tables for UTF-8 are those of simdjson (J. Keiser, D. Lemire, "Validating UTF-8 In Less Than
@@ -86,7 +88,7 @@ TWICE(bit80, 0x8080808080808080, 0x8080808080808080)
 //	CX   the bytes behind it
 //	R8   1 if the first byte of the block is escaped, by a backslash before it
 //	R9   the first bytes of the block that must be hex digits, of an escape that began before it
-//	R10  the bytes above 7f in the block before, Y15 the second half of that block
+//	R10  not 0 if the block before has bytes above 7f; Y15 is its second half
 //	R11, R12  R8 and R9 for the next block
 //	R13  every second bit, from the lowest
 TEXT ·scanAVX2(SB), NOSPLIT, $0-24
@@ -99,25 +101,30 @@ TEXT ·scanAVX2(SB), NOSPLIT, $0-24
 	VMOVDQU classLow<>(SB), Y9
 	VMOVDQU classHigh<>(SB), Y10
 	VMOVDQU fourBits<>(SB), Y11
-	VMOVDQU simple<>(SB), Y12
+	VMOVDQU from08<>(SB), Y12
 	VPXOR   Y13, Y13, Y13
 	VPXOR   Y15, Y15, Y15
 
 block:
 	SUBQ       $64, CX
 	JLT        stop
-	PREFETCHT0 4096(SI) // the next page, for long texts; it reads nothing and never faults
+	PREFETCHT0 4096(SI) // the next page of a long text, if there is one
 	VMOVDQU    (SI), Y0
 	VMOVDQU    32(SI), Y1
 	CLASSIFY(Y0, Y2, Y4)
 	CLASSIFY(Y1, Y3, Y4)
 
-	// AX are the backslashes, but one that is escaped by the block before; BX the bytes behind
+	// A control byte?
+	VPOR   Y2, Y3, Y4
+	VPTEST control<>(SB), Y4
+	JNE    stop
+
+	// AX are the backslashes without one that is escaped by the block before; BX the bytes behind
 	// backslashes. In a run of backslashes that begins at an even bit, those at odd bits are
 	// escaped; in any other run those at even bits. The addition clears the runs of the second
 	// kind, so that the sum, shifted by one, has the bytes behind backslashes of the first kind.
-	VPSLLW $6, Y2, Y4
-	VPSLLW $6, Y3, Y5
+	VPSLLW $3, Y2, Y4
+	VPSLLW $3, Y3, Y5
 	MASK(Y4, Y5, AX, DX)
 	MOVQ   R8, DX
 	NOTQ   DX
@@ -134,34 +141,30 @@ block:
 	XORQ   R13, DX
 	ANDQ   DX, BX         // the escaped bytes
 
-	// A quote that is not escaped, or a control byte?
+	// A quote that is not escaped?
 	MASK(Y2, Y3, AX, DX)
-	MOVQ   BX, DX
-	NOTQ   DX
-	ANDQ   DX, AX
-	VPSLLW $1, Y2, Y4
-	VPSLLW $1, Y3, Y5
-	MASK(Y4, Y5, DX, R12)
-	ORQ    DX, AX
-	JNE    stop
+	MOVQ  BX, DX
+	NOTQ  DX
+	TESTQ DX, AX
+	JNE   stop
 
-	// An escaped byte other than "\/bfnrt?
-	VPAND    Y12, Y2, Y4
-	VPAND    Y12, Y3, Y5
-	VPCMPEQB Y13, Y4, Y4
-	VPCMPEQB Y13, Y5, Y5
+	// An escaped byte other than "\/bfnrt, or the digits of one before the block?
+	VPADDUSB Y12, Y2, Y4
+	VPADDUSB Y12, Y3, Y5
 	MASK(Y4, Y5, AX, DX)
-	XORL     R12, R12
+	NOTQ     AX
 	ANDQ     AX, BX
+	XORL     R12, R12
 	MOVQ     BX, AX
 	ORQ      R9, AX
 	JNE      unicode
 
 	// A byte above 7f, here or in the block before?
 utf8:
-	MASK(Y0, Y1, AX, DX)
-	ORQ AX, R10
-	JNE wide
+	VPOR      Y0, Y1, Y4
+	VPMOVMSKB Y4, AX
+	ORQ       AX, R10
+	JNE       wide
 
 next:
 	MOVQ    AX, R10

@@ -155,7 +155,9 @@ func (l *SQLiteLedger) Settle(_ context.Context, call string, used Amount) error
 
 // end must be called once, with h.mu held.
 func (l *SQLiteLedger) end(call string, h *ledgerCall, used Amount) error {
-	rows := &ledgerRows{closed: []string{call}}
+	op := &endRows{call: [1]string{call}}
+	rows := &op.ledgerRows
+	rows.closed, rows.spent = op.call[:], op.spent[:0]
 	for _, reserved := range h.amounts {
 		amount := used.of(reserved.budget.Unit)
 		reserved.subject.mu.Lock()
@@ -167,7 +169,7 @@ func (l *SQLiteLedger) end(call string, h *ledgerCall, used Amount) error {
 			rows.spent = append(rows.spent, spentRow{reserved.tally.row, amount, 1})
 		}
 	}
-	h.ended, h.amounts, h.firstAmounts = true, nil, [2]reservedAmount{}
+	h.ended, h.amounts, h.firstAmounts = true, nil, [usualBudgets]reservedAmount{}
 	l.calls.end(call, h.err == nil)
 	if err := l.write(rows); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)

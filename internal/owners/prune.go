@@ -25,12 +25,14 @@ const (
 
 // Prune returns a store.PruneFunc that deletes expired rows. It goes through the table in the order
 // of its key, again and again: an index of the expiry would make every new row dearer.
-func Prune(now func() time.Time) store.PruneFunc {
+func Prune(now func() time.Time) store.PruneFunc { return prune(now, pruneBatch, pruneRound) }
+
+func prune(now func() time.Time, batch, round int) store.PruneFunc {
 	var after key // where the next batch begins
 	batches := 0  // of this round
 	return func(tx *store.Tx) (more bool, err error) {
 		var end key
-		err = tx.Get(batchEnd, []any{after.provider, after.id, pruneBatch - 1}, &end.provider, &end.id)
+		err = tx.Get(batchEnd, []any{after.provider, after.id, batch - 1}, &end.provider, &end.id)
 		switch {
 		case err == nil:
 			_, err = tx.Exec(deleteBatch, now().UnixNano(), after.provider, after.id, end.provider, end.id)
@@ -41,7 +43,7 @@ func Prune(now func() time.Time) store.PruneFunc {
 			return false, err
 		}
 		after = end
-		if batches++; after == (key{}) || batches == pruneRound {
+		if batches++; after == (key{}) || batches == round {
 			batches = 0
 			return false, nil
 		}

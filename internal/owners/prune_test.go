@@ -45,10 +45,10 @@ func (n rows) Apply(tx *store.Tx) error {
 }
 
 func TestPruningOfALargeTableGoesOn(t *testing.T) {
-	const n = 2*owners.PruneBatch*owners.PruneRound - 10
+	const batch, round, n = 20, 5, 2*20*5 - 10
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		st := open(t, dir, store.Options{PruneInterval: time.Hour, Prune: []store.PruneFunc{owners.Prune(func() time.Time { return time.Unix(0, 500) })}})
+		st := open(t, dir, store.Options{PruneInterval: time.Hour, Prune: []store.PruneFunc{owners.PruneBy(func() time.Time { return time.Unix(0, 500) }, batch, round)}})
 		left := func() (left int) {
 			if err := st.Reader().QueryRow("SELECT count(*) FROM owners").Scan(&left); err != nil {
 				t.Fatal(err)
@@ -63,11 +63,11 @@ func TestPruningOfALargeTableGoesOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := left()
-			for round := 1; round <= 2; round++ {
+			for i := 1; i <= 2; i++ {
 				time.Sleep(time.Hour + time.Second)
 				synctest.Wait()
-				if got, least := left(), before-round*owners.PruneBatch*owners.PruneRound; got != max(least, 1) && got != max(least, 1)+1 {
-					t.Errorf("after round %d %d rows are left of %d", round, got, before)
+				if got, least := left(), before-i*batch*round; got != max(least, 1) && got != max(least, 1)+1 {
+					t.Errorf("after round %d %d rows are left of %d", i, got, before)
 				}
 			}
 			if err := st.Submit(forget{}); err != nil {

@@ -50,8 +50,8 @@ func sizeOf(op Op) int {
 // Batch is an Op that costs less when it is written together with others of its type.
 type Batch interface {
 	Op
-	// ApplyBatch is called instead of Apply, after the other operations of the group, with
-	// neighbours of the receiver's type. The receiver is the first of them. The rules of Apply
+	// ApplyBatch is called instead of Apply, after the other operations of the group, with all of the
+	// receiver's type, in order. The receiver is the first of them. The rules of Apply
 	// hold. If it fails, Apply is called for each of them.
 	ApplyBatch(tx *Tx, ops []Op) error
 }

@@ -22,7 +22,7 @@ const (
 type writer struct {
 	*Store
 	batch, reusable []Op // batch was taken from the queue, in order, and is not yet committed
-	batches         []Op // the operations of a group that are a Batch; kept for reuse
+	batches, others []Op // the operations of a group that are a Batch; both are kept for reuse
 	pruning         []PruneFunc
 	replaced        bool // writing fails because of the store's files
 }
@@ -172,6 +172,7 @@ func (w *writer) transact(group []Op, last uint64, apply func([]Op) error) error
 func (w *writer) applyTogether(group []Op) error {
 	defer func() {
 		clear(w.batches)
+		clear(w.others[:cap(w.others)])
 		w.batches = w.batches[:0]
 	}()
 	for _, op := range group {
@@ -182,16 +183,30 @@ func (w *writer) applyTogether(group []Op) error {
 		}
 	}
 	for rest := w.batches; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && reflect.TypeOf(rest[n]) == reflect.TypeOf(rest[0]) {
-			n++
-		}
+		n := w.sameType(rest)
 		if err := rest[0].(Batch).ApplyBatch(&w.tx, rest[:n]); err != nil {
 			return err
 		}
 		rest = rest[n:]
 	}
 	return nil
+}
+
+// sameType moves the operations of the first one's type to the front, and returns how many they
+// are. The order within each type stays.
+func (w *writer) sameType(ops []Op) (n int) {
+	first := reflect.TypeOf(ops[0])
+	w.others = w.others[:0]
+	for _, op := range ops {
+		if reflect.TypeOf(op) == first {
+			ops[n] = op
+			n++
+		} else {
+			w.others = append(w.others, op)
+		}
+	}
+	copy(ops[n:], w.others)
+	return n
 }
 
 func (w *writer) applyEach(group []Op) error {

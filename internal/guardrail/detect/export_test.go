@@ -106,7 +106,7 @@ func SecretsOf(rules string) (*Detector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Detector{newScanner: func() scanner { return newSecretScanner(set) }}, nil
+	return &Detector{newScanner: func() scanner { return newSecretScanner(set) }, clean: set.cleanOf}, nil
 }
 
 // Running returns how many rules for secrets the first scanner of a matcher runs.

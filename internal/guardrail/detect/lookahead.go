@@ -3,6 +3,7 @@ package detect
 import (
 	"regexp/syntax"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -67,10 +68,14 @@ var (
 
 // fails reports whether no match certainly begins at an index of a text, which is not the first. It
 // is false if a match begins there, and if that depends on what is behind limit bytes. It also
-// returns how many bytes it read.
-func (l *lookahead) fails(text string, at, limit int) (fails bool, n int) {
+// returns how many bytes it read. If escaped is set, the text is that of a JSON string with short
+// escapes, and no escape begins before at.
+func (l *lookahead) fails(text string, at, limit int, escaped bool) (fails bool, n int) {
 	l.prepare.Do(l.classify)
 	prev := contextAfter(rune(text[at-1]))
+	if escaped && endsEscape(text[:at]) {
+		prev = contextAfter(shortEscapes[text[at-1]])
+	}
 	state := l.starts[prev].Load()
 	if state == nil {
 		state = l.start(prev)
@@ -81,6 +86,13 @@ func (l *lookahead) fails(text string, at, limit int) (fails bool, n int) {
 		class := l.other
 		if r < utf8.RuneSelf {
 			class = l.classes[r]
+			if r == '\\' && escaped {
+				if n+1 == len(text) {
+					return false, n
+				}
+				r, size = shortEscapes[text[n+1]], 2
+				class = l.classes[r]
+			}
 		} else if r, size = utf8.DecodeRuneInString(text[n:]); !l.uniform || r == 0x17f || r == 0x212a {
 			return false, n
 		}
@@ -98,6 +110,15 @@ func (l *lookahead) fails(text string, at, limit int) (fails bool, n int) {
 		state = next
 	}
 	return false, n
+}
+
+// shortEscapes are the characters of the escapes of RFC 8259 section 7 that are one letter.
+var shortEscapes = [256]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// endsEscape reports whether the last character of a JSON string belongs to a short escape.
+func endsEscape(text string) bool {
+	last := len(text) - 1
+	return (last-len(strings.TrimRight(text[:last], `\`)))%2 == 1
 }
 
 // classify finds the classes of characters.

@@ -3,7 +3,6 @@ package detect
 import (
 	"math"
 	"slices"
-	"strings"
 )
 
 const (
@@ -75,8 +74,8 @@ func (s *secretScanner) scan(piece string, _ int, hits *hitList) {
 	s.readTo(len(s.piece))
 	s.hits, s.piece, s.read, s.ahead = hits, piece, 0, aheadFactor*len(piece)
 	prefixes := &s.set.prefixes
-	if strings.Contains(piece, "\u017f") || strings.Contains(piece, "\u212a") {
-		prefixes, s.ahead = nil, 0 // they fold to s and k, so an anchor may contain them
+	if foldsToASCII(piece) { // an anchor may contain such letters
+		prefixes, s.ahead = nil, 0
 	}
 	trie := s.set.trie
 	for at := 0; at < len(piece); {
@@ -119,7 +118,7 @@ func (s *secretScanner) isVain(m matchStart, at int) bool {
 	if m.back > 0 || at <= 0 {
 		return false
 	}
-	vain, n := s.set.rules[m.rule].ahead.fails(s.piece, at, min(s.ahead, maxAhead))
+	vain, n := s.set.rules[m.rule].ahead.fails(s.piece, at, min(s.ahead, maxAhead), false)
 	s.ahead -= n
 	return vain
 }

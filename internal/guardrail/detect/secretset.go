@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -50,7 +51,8 @@ type secretSet struct {
 	trie     *trie     // of the anchors
 	prefixes prefixSet // of the anchors
 	anchors  []anchor
-	back     int // how far after the start of a match its anchor may end
+	escaped  bool // whether JSON escapes a character of an anchor
+	back     int  // how far after the start of a match its anchor may end
 	allowed  []allowlist
 }
 
@@ -157,6 +159,7 @@ func parseSecrets(text string) (*secretSet, error) {
 	set.trie = newTrie(list)
 	for _, s := range list {
 		set.prefixes.add(s)
+		set.escaped = set.escaped || strconv.Quote(s) != `"`+s+`"`
 	}
 	return set, nil
 }
