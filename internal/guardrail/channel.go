@@ -56,12 +56,15 @@ func (c *channel) releaseEnding() bool {
 	return c.ending
 }
 
-// push reads a piece and returns the text that may be sent now.
-func (c *channel) push(piece string) (string, *Verdict) {
+// push reads the next piece, a JSON value, and returns the text that may be sent now.
+func (c *channel) push(value []byte) (string, *Verdict) {
+	var text string
 	if c.inner != nil {
-		piece = c.inner.Decode(piece, false)
+		text = c.pending + c.inner.Decode(c.pieces.Decode(value), false)
+	} else {
+		text = c.pieces.Append(c.pending, value)
 	}
-	if !c.read(piece) {
+	if !c.read(text) {
 		return "", c.output.verdict(c.matcher)
 	}
 	return c.settle(false), nil
@@ -86,9 +89,10 @@ func (c *channel) begin(text string) {
 	c.matcher.Follow(t.String())
 }
 
-func (c *channel) read(piece string) bool {
-	c.begun = true
-	c.pending += piece
+// read reads what text has more than the pending text.
+func (c *channel) read(text string) bool {
+	piece := text[len(c.pending):]
+	c.begun, c.pending = true, text
 	if c.tail != nil {
 		c.tail.Add(piece)
 	}
@@ -101,7 +105,7 @@ func (c *channel) finish() (string, *Verdict) {
 	if c.inner != nil {
 		rest = c.inner.Decode(rest, true)
 	}
-	if !c.read(rest) || !c.matcher.End() {
+	if !c.read(c.pending+rest) || !c.matcher.End() {
 		return "", c.output.verdict(c.matcher)
 	}
 	return c.settle(true), nil

@@ -163,7 +163,7 @@ func (e *eventEdit) readText(matcher *detect.Matcher, r region) {
 func (e *eventEdit) readPiece(r region) {
 	c := r.channel
 	value := e.data[r.at.Start:r.at.End]
-	text, v := c.push(c.pieces.Decode(value))
+	text, v := c.push(value)
 	c.left--
 	if v == nil && c.ending && c.left == 0 {
 		var rest string

@@ -48,7 +48,7 @@ func (s *Stream) pushAgain(event *openai.Event) *Verdict {
 	}
 	c := s.repeat.channel
 	value := event.Value(openai.VarText)
-	text, v := c.push(c.pieces.Decode(value))
+	text, v := c.push(value)
 	if v != nil {
 		return v
 	}

@@ -118,6 +118,7 @@ func (d *streaming) endGuard() *apierror.Error {
 func (d *streaming) pass(events []*openai.Event) {
 	for _, e := range events {
 		d.batch.set(d.stream.Data(d.batch.bytes(), e))
+		e.Release() // also of one that was inserted
 	}
 }
 

@@ -121,7 +121,9 @@ func (e *eventWriter) start() {
 	h["Cache-Control"] = noCache
 	h["X-Accel-Buffering"] = noBuffering // for an nginx in front
 	e.w.WriteHeader(http.StatusOK)
-	e.timer.Reset(e.timeouts.Heartbeat)
+	if !e.stopped {
+		e.timer.Reset(e.timeouts.Heartbeat)
+	}
 }
 
 var (

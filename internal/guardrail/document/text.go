@@ -53,6 +53,14 @@ func (d *PieceDecoder) Decode(value []byte) string {
 	return TextOf(append(whole[:end], '"'))
 }
 
+// Append appends the text of the next piece to that of others. A usual piece is copied once.
+func (d *PieceDecoder) Append(text string, value []byte) string {
+	if value[0] == '"' && len(d.half) == 0 && bytes.IndexByte(value, '\\') < 0 {
+		return text + string(value[1:len(value)-1])
+	}
+	return text + d.Decode(value)
+}
+
 // End returns the replacement character if the other half of a surrogate pair did not come.
 func (d *PieceDecoder) End() string {
 	if len(d.half) == 0 {

@@ -41,3 +41,17 @@ func TestTheFirstHalfOfAPairIsKept(t *testing.T) {
 		}
 	}
 }
+
+func TestAppendGivesWhatDecodeGives(t *testing.T) {
+	var one, other document.PieceDecoder
+	text, want := "", ""
+	for _, piece := range []string{`""`, `"a"`, `"é"`, `"\n"`, `"\ud83d"`, `"plain"`, `"\ud83d"`, `"\ude00 b"`, `5`, `{"a":"b"}`, `"\\ud83d"`, `"\ud83d"`, `null`} {
+		text, want = one.Append(text, []byte(piece)), want+other.Decode([]byte(piece))
+		if text != want {
+			t.Errorf("after %s: %q, want %q", piece, text, want)
+		}
+	}
+	if one.End() != other.End() {
+		t.Error("half a pair is left in one only")
+	}
+}
