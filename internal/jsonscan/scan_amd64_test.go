@@ -35,9 +35,9 @@ func textWith(use bool, data []byte) (int, fault) {
 
 // parts is what a string may hold and what breaks it.
 var parts = []string{
-	`"`, `\"`, `\\"`, `\\\"`, `\/\b\f\n\r\t`, `\x`, `\$`, `\`, "\\\x7f", "\\é", `\u12`, `\u0aF9`, `\u0aF9\uaf09`, `\u00g0`, `\u00/0`, `\u00:0`, `\u@000`, `\uG000`, "\\u`000", `\u\u00`, `\u12\n`, `\u1\n00`, `\u12\\0`, `\u1\/20`, `\u1/20`, `\u12t0`, `\u123n`, `\ur123`, `\u1$23`, `\u0\u1`, `\u12"4`, "\\u12\n4", `\u12é`,
+	`"`, `\"`, `\\"`, `\\\"`, `\/\b\f\n\r\t`, `\x`, `\$`, `\`, "\\\x7f", "\\é", `\u12`, `\u0aF9`, `\u0aF9\uaf09`, `\u00g0`, `\u00/0`, `\u00:0`, `\u@000`, `\uG000`, "\\u`000", `\u\u00`, `\u12\n`, `\u12\b4`, `\u1\n00`, `\u12\\0`, `\u1\/20`, `\u1/20`, `\u12t0`, `\u123n`, `\ur123`, `\u1$23`, `\u0\u1`, `\u12"4`, "\\u12\n4", `\u12é`,
 	"\x00", "\x1f", "\n", " ", "\x7f", "/u0aF\\\\u",
-	"é", "߿", "ࠀ", "\ud7ff", "", "東京", "\U00010000", "\U0010ffff", "ééé", "é東😀",
+	"é", "\u07ff", "\u0800", "\ud7ff", "\ue000", "東京", "\U00010000", "\U0010ffff", "ééé", "é東😀",
 	"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2é", "\xe0\x9f\xbf", "\xe0\xa0", "\xed\xa0\x80", "\xed\x9f", "\xf0\x8f\xbf\xbf", "\xf0\x90\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xe6\x9d", "東\x80", "é\x80", "😀\xbf",
 }
 
@@ -48,7 +48,7 @@ func TestVectorsStopWhereTheSlowWayStops(t *testing.T) {
 			text := strings.Repeat(fill, (vectorsAfter+3*scanBlock)/len(fill)+1)
 			for _, shift := range []int{0, 1, 3} {
 				for n := range 2*scanBlock/len(fill) + 1 {
-					before := strings.Repeat("x", shift) + text[:min(n*len(fill), len(text))]
+					before := text[:len(fill)*(vectorsAfter/len(fill)+1)] + strings.Repeat("x", shift) + text[:n*len(fill)]
 					both(t, []byte(before+part))
 					both(t, []byte(before+part+text+`"`))
 				}
@@ -64,6 +64,13 @@ func TestVectorsReadEveryPairOfBytes(t *testing.T) {
 		for second := range 256 {
 			text[between], text[between+1] = byte(first), byte(second)
 			both(t, text)
+			if first >= 0x80 && second >= 0xc0 { // then the second may only lack its last bytes
+				for n := range 3 {
+					copy(text[between+2:], "\xa0\x80\x80"[:n+1])
+					both(t, text)
+				}
+				copy(text[between+2:], "aaa")
+			}
 		}
 		text[between-1], text[between+1] = '\\', 'a'
 		both(t, text)
