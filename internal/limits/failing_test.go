@@ -26,13 +26,17 @@ func (s *failingStore) Submit(op store.Op) error {
 }
 
 // SubmitDurable queues the operation although its record cannot be written, as the store does.
-func (s *failingStore) SubmitDurable(ctx context.Context, op store.Logged) error {
+func (s *failingStore) SubmitDurable(ctx context.Context, op store.Logged, timeout time.Duration) error {
 	if err := s.Submit(op); err != nil {
 		return err
 	}
 	if s.hangs {
-		<-ctx.Done()
-		return ctx.Err()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(timeout):
+			return context.DeadlineExceeded
+		}
 	}
 	return s.record
 }

@@ -35,9 +35,7 @@ func TestAReservationThatLandsLateIsReleased(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		key := budgeted(t, "key:a", "10usd/day")
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-		defer cancel()
-		h, refusal, err := limits.Reserve(ctx, l, limits.ReserveRequest{Call: "1", At: noon, Most: limits.Amount{Nano: 5}, Subjects: []limits.Subject{key}, Durable: true})
+		h, refusal, err := limits.Reserve(t.Context(), l, limits.ReserveRequest{Call: "1", At: noon, Most: limits.Amount{Nano: 5}, Subjects: []limits.Subject{key}, Durable: true, Timeout: 2 * time.Second})
 		if h != nil || refusal != nil || !errors.Is(err, limits.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v, %+v, %v", h, refusal, err)
 		}

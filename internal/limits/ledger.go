@@ -61,6 +61,9 @@ type ReserveRequest struct {
 	// with ErrUnavailable if that is impossible. Otherwise the reservation is written with the next
 	// group, and kept only in memory while the store fails.
 	Durable bool
+	// Timeout bounds the wait of a Durable reservation, instead of a context's deadline: a timer
+	// that every call needs should be cheap. Default: a minute.
+	Timeout time.Duration
 }
 
 // Balance is the state of one budget in its current period.

@@ -153,7 +153,7 @@ func (l *SQLiteLedger) write(rows *ledgerRows) error {
 }
 
 // writeDurably queues rows, and returns when they survive a kill -9.
-func (l *SQLiteLedger) writeDurably(ctx context.Context, rows *ledgerRows) error {
+func (l *SQLiteLedger) writeDurably(ctx context.Context, rows *ledgerRows, timeout time.Duration) error {
 	if l.behind.Load() {
 		l.mu.Lock()
 		empty, err := l.drain()
@@ -165,7 +165,7 @@ func (l *SQLiteLedger) writeDurably(ctx context.Context, rows *ledgerRows) error
 			return store.ErrFull
 		}
 	}
-	return l.store.SubmitDurable(ctx, rows)
+	return l.store.SubmitDurable(ctx, rows, cmp.Or(timeout, defaultTimeout))
 }
 
 // drain must be called with mu held.

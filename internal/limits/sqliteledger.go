@@ -17,6 +17,8 @@ const (
 	maxLedgerSubjects = 1 << 20
 	// maxOpenCalls bounds the calls under way.
 	maxOpenCalls = 1 << 20
+	// defaultTimeout bounds a Durable reservation without a Timeout.
+	defaultTimeout = time.Minute
 )
 
 // SQLiteLedger is the Ledger of one machine: a copy in memory, rows in the store. Each subject has
@@ -49,7 +51,7 @@ type SQLiteLedger struct {
 // sink is the part of store.Store that the package writes to.
 type sink interface {
 	Submit(store.Op) error
-	SubmitDurable(context.Context, store.Logged) error
+	SubmitDurable(ctx context.Context, op store.Logged, timeout time.Duration) error
 	Health() error
 }
 
@@ -84,7 +86,7 @@ func (l *SQLiteLedger) Reserve(ctx context.Context, r ReserveRequest) (*Refusal,
 		_ = l.write(rows) // it is reserved in memory
 		return nil, nil
 	}
-	if err := l.writeDurably(ctx, rows); err != nil {
+	if err := l.writeDurably(ctx, rows, r.Timeout); err != nil {
 		h.err = fmt.Errorf("%w: %w", ErrUnavailable, err)
 		_ = l.end(r.Call, h, Amount{}) // it fails for the same reason
 	}

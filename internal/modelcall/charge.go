@@ -120,10 +120,8 @@ func (g *charge) reserve(ctx context.Context, at time.Time, most, likely limits.
 	if !g.key.budgeted() {
 		return nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, reserveTimeout)
-	defer cancel()
-	hold, refused, err := limits.Reserve(bounded, g.deps.Ledger, limits.ReserveRequest{
-		Call: g.reservationID(), At: at, Most: most, Likely: likely, Subjects: g.key.Subjects, Durable: g.mustBeRecorded(),
+	hold, refused, err := limits.Reserve(ctx, g.deps.Ledger, limits.ReserveRequest{
+		Call: g.reservationID(), At: at, Most: most, Likely: likely, Subjects: g.key.Subjects, Durable: g.mustBeRecorded(), Timeout: reserveTimeout,
 	})
 	switch {
 	case err != nil:

@@ -102,17 +102,21 @@ func (s *Store) Submit(op Op) error {
 
 // SubmitDurable queues op like Submit, and returns when a kill -9 would not lose it: it is in the
 // redo log, or committed. If its record cannot be written, it forces the commit like Flush. After
-// the error of ctx or of the commit, op is queued nevertheless.
-func (s *Store) SubmitDurable(ctx context.Context, op Logged) error {
+// the timeout it returns context.DeadlineExceeded. After that, the error of ctx or of the commit, op
+// is queued nevertheless.
+func (s *Store) SubmitDurable(ctx context.Context, op Logged, timeout time.Duration) error {
 	write, err := s.submit(op, true)
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	if write != nil { // nil: no schema uses the log
-		if written, err := write.wait(ctx); written || err != nil {
+		if written, err := write.wait(ctx, timeout); written || err != nil {
 			return err
 		}
 	}
+	ctx, cancel := context.WithDeadline(ctx, began.Add(timeout))
+	defer cancel()
 	return s.Flush(ctx)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 const (
@@ -158,12 +159,16 @@ func (l *redoLog) close() error {
 	return errors.Join(l.files[0].close(), l.files[1].close())
 }
 
-// wait returns when the write has ended, or with the error of ctx.
-func (w *redoWrite) wait(ctx context.Context) (written bool, err error) {
+// wait returns when the write has ended, with the error of ctx, or after the timeout.
+func (w *redoWrite) wait(ctx context.Context, timeout time.Duration) (written bool, err error) {
+	timer := time.NewTimer(timeout) // a context with a deadline would cost more than the write
+	defer timer.Stop()
 	select {
 	case <-w.done:
 		return w.err == nil, nil
 	case <-ctx.Done():
 		return false, ctx.Err()
+	case <-timer.C:
+		return false, context.DeadlineExceeded
 	}
 }

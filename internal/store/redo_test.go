@@ -48,7 +48,7 @@ func idle(t testing.TB, dir string) *store.Store {
 func durable(t testing.TB, st *store.Store, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if err := st.SubmitDurable(context.Background(), entry(text)); err != nil {
+		if err := st.SubmitDurable(context.Background(), entry(text), time.Minute); err != nil {
 			t.Fatal(err)
 		}
 	}

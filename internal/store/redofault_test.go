@@ -113,7 +113,7 @@ func TestAFullDiskRefusesWhatMustBeDurableAndWorksAgain(t *testing.T) {
 	d.full.Store(true)
 	records.set(true)
 	submit(t, st, d.note("large"))
-	if err := st.SubmitDurable(context.Background(), entry("refused")); err == nil || !strings.Contains(err.Error(), "full") {
+	if err := st.SubmitDurable(context.Background(), entry("refused"), time.Minute); err == nil || !strings.Contains(err.Error(), "full") {
 		t.Errorf("on a full disk: %v", err)
 	}
 	want(t, "after a kill", after(t, killed(t, dir)), "")
@@ -135,7 +135,7 @@ func TestNothingIsDurableWithoutTheDatabase(t *testing.T) {
 		if err := os.Rename(path, path+".away"); err != nil {
 			t.Fatal(err)
 		}
-		if err := st.SubmitDurable(context.Background(), entry("a")); err == nil || !strings.Contains(err.Error(), path) || st.Health() == nil {
+		if err := st.SubmitDurable(context.Background(), entry("a"), time.Minute); err == nil || !strings.Contains(err.Error(), path) || st.Health() == nil {
 			t.Errorf("without %s: %v, health %v", name, err, st.Health())
 		}
 		if err := os.Rename(path+".away", path); err != nil {
@@ -151,15 +151,16 @@ func TestADiskThatHangsIsNotWaitedForWithoutEnd(t *testing.T) {
 		st := openEntries(t, dir, store.Options{CommitInterval: time.Minute})
 		disk := &faultyDisk{hangs: make(chan struct{})}
 		store.ReplaceRedoFiles(st, func(f store.RedoFile) store.RedoFile { return faultyFile{f, disk} })
-		for range 2 {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			if err := st.SubmitDurable(ctx, entry("a")); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("got %v", err)
+		for _, wait := range []struct{ ctx, timeout time.Duration }{{time.Second, time.Hour}, {time.Hour, time.Second}} {
+			ctx, cancel := context.WithTimeout(t.Context(), wait.ctx)
+			began := time.Now()
+			if err := st.SubmitDurable(ctx, entry("a"), wait.timeout); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+				t.Errorf("%v after %v", err, time.Since(began))
 			}
 			cancel()
 		}
 		committed := make(chan error)
-		go func() { committed <- st.SubmitDurable(context.Background(), entry("b")) }()
+		go func() { committed <- st.SubmitDurable(context.Background(), entry("b"), time.Minute) }()
 		synctest.Wait()
 		flush(t, st)
 		if err := <-committed; err != nil { // a commit is as good
