@@ -144,6 +144,11 @@ func (r *runner) measureScale(ctx context.Context, f *fleet, n int) (got map[rol
 	if got, err = alternate(ctx, sessions, r.opts.Time, usualSlice, 1); err != nil {
 		return nil, order, err
 	}
+	if r.opts.Profile != "" {
+		if err := r.profile(ctx, benchCase{name: scaleCase}, sessions); err != nil {
+			return nil, order, err
+		}
+	}
 	for which, fig := range got {
 		fig.Anon, fig.Start = memories[which], starts[which].Seconds()
 		got[which] = fig
