@@ -78,7 +78,7 @@ func (q *Request) Serve(op Operation, api API) error { return q.newCall(op, api)
 
 func (q *Request) newCall(op Operation, api API) *call {
 	d := q.deps
-	key := d.Limits.Keys[q.Credential.Name]
+	key := d.Limits.of(q.Credential.Key)
 	c := &call{
 		Request: q, op: op, api: api,
 		admission: admission{rates: d.Rates, concurrency: d.Concurrency},
