@@ -51,6 +51,7 @@ func TestKeysOfAFileAreAsGoodAsThoseOfTheCaddyfile(t *testing.T) {
 	if err := h.reload(with); err != nil {
 		t.Fatal(err)
 	}
+	h.http.CloseIdleConnections() // the server that was replaced may still close them
 	if a := h.post(chatV1, "chat", chatBody("fake/echo")); a.status != 401 {
 		t.Errorf("a key that the file has no more: %d %s", a.status, a.body)
 	}
