@@ -128,7 +128,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := a.prepareCertificate(); err != nil {
 		return err
 	}
-	if config.Emitter, err = a.events(); err != nil {
+	if config.Emitter, config.Observed, err = a.events(); err != nil {
 		return err
 	}
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
@@ -142,18 +142,18 @@ func (a *App) Provision(ctx caddy.Context) error {
 // manyKeys is from how many keys on a load leaves garbage that is worth a collection: tens of MiB.
 const manyKeys = 10_000
 
-// events returns what hands events to Caddy's event app. It also subscribes onStarted to the event
-// that all apps have started.
-func (a *App) events() (gateway.Emitter, error) {
+// events returns what hands events to Caddy's event app, and what reports whether that has a
+// subscriber for them. It also subscribes onStarted to the event that all apps have started.
+func (a *App) events() (gateway.Emitter, gateway.Observed, error) {
 	module, err := a.ctx.App("events")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	app := module.(*caddyevents.App)
 	if err := app.On("started", onStarted{a}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return func(name string, data map[string]any) { app.Emit(a.ctx, name, data) }, nil
+	return func(name string, data map[string]any) { app.Emit(a.ctx, name, data) }, app.ShouldEmit, nil
 }
 
 // Start opens the stores and lets calls in.

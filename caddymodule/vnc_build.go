@@ -69,7 +69,8 @@ func (a *App) buildWorkstations() (*workstation.Service, []string, error) {
 		specs = append(specs, workstation.Spec{ID: id, Target: target})
 	}
 	service, err := workstation.New(workstation.Config{
-		Policy: policy, Workstations: specs, State: a.state.Workstations, Storage: a.ctx.Storage(), Random: rand.Reader, Emit: a.state.Emit,
+		Policy: policy, Workstations: specs, State: a.state.Workstations, Storage: a.ctx.Storage(), Random: rand.Reader,
+		Emit: a.state.Emit, Observed: a.state.Observed,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -27,9 +27,18 @@ const maxDrained = 4 << 20
 // change its deadlines. torn means that a TLS record was cut in two: only the FIN can follow that.
 func closeGracefully(conn net.Conn, linger time.Duration, torn bool) {
 	lowest := transport(conn)
-	limit := time.AfterFunc(linger, func() { _ = lowest.Close() })
+	limit := closeAfter(lowest, linger)
 	defer limit.Stop()
 	halfClose(conn, torn)
+	drain(lowest)
+}
+
+func closeAfter(conn net.Conn, linger time.Duration) *time.Timer {
+	return time.AfterFunc(linger, func() { _ = conn.Close() })
+}
+
+// drain discards what the peer still sends, up to its end, and closes the connection.
+func drain(lowest net.Conn) {
 	_ = lowest.SetReadDeadline(time.Time{})
 	_, _ = io.CopyN(io.Discard, lowest, maxDrained) // discarded
 	_ = lowest.Close()

@@ -7,8 +7,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/mholt/caddy-l4/layer4"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
 
@@ -65,14 +63,4 @@ func (h *handshake) detect(conn net.Conn) bool {
 	}
 	closeGracefully(conn, refusalLinger, false)
 	return false
-}
-
-// bare is the connection that caddy-l4 handed over, without its wrapper unless that still holds
-// bytes: the wrapper hides CloseWrite and the system's own readiness, and costs a copy of each
-// counter.
-func bare(cx *layer4.Connection) net.Conn {
-	if len(cx.MatchingBytes()) == 0 {
-		return cx.Conn
-	}
-	return cx
 }

@@ -167,33 +167,50 @@ func (h *Handler) configure(domain string) error {
 // Handle serves one viewer. It returns nil also when the viewer was refused: that has its own log
 // line and metric.
 func (h *Handler) Handle(cx *layer4.Connection, _ layer4.Handler) error {
+	conn := detach(cx)
+	detached := conn != nil
+	if !detached {
+		conn = cx
+	}
+	r := h.admit(cx, conn)
+	if r == nil {
+		return nil
+	}
+	cx.Replacer().Set("l4.gatehouse.workstation", r.session.Pass.Workstation.Name)
+	cx.Replacer().Set("l4.gatehouse.session", r.session.Live.ID)
+	// The handshakes have grown this stack; the session begins with a small one.
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.run()
+	}()
+	if !detached {
+		<-ended // caddy-l4 closes the connection when this returns
+	}
+	return nil
+}
+
+// admit brings one viewer to its desktop. It returns nil where the viewer was refused: then the
+// connection is closed. It is apart from Handle so that a session holds nothing of the handshakes.
+func (h *Handler) admit(cx *layer4.Connection, conn net.Conn) *relay {
 	s := &handshake{
 		settings: &h.settings, gateway: h.gateway, viewer: addressOf(cx.RemoteAddr()),
 		public: !addressOf(cx.LocalAddr()).Addr().IsLoopback(),
 	}
-	s.half = newHalfOpen(h.gateway.ConnLimiter(), s.viewer.Addr(), h.settings.limits, transport(cx))
+	s.half = newHalfOpen(h.gateway.ConnLimiter(), s.viewer.Addr(), h.settings.limits, transport(conn))
 	defer s.half.Release()
 	ready := s.await(h.current)
-	tuneTCP(cx)
+	tuneTCP(conn)
 	if states := l4tls.GetConnectionStates(cx); len(states) > 0 {
 		s.opening = opening{conn: cx, tlsFirst: true, terminated: true, serverName: states[len(states)-1].ServerName}
-	} else if !s.detect(bare(cx)) {
+	} else if !s.detect(bare(conn)) {
 		return nil
 	}
 	if !ready {
 		s.decline(notReady)
 		return nil
 	}
-	// The handshakes grow a stack that the session does not need: they run in a goroutine of their
-	// own, which ends.
-	admitted := make(chan *relay)
-	go func() { admitted <- s.run() }()
-	if r := <-admitted; r != nil {
-		cx.Replacer().Set("l4.gatehouse.workstation", r.session.Pass.Workstation.Name)
-		cx.Replacer().Set("l4.gatehouse.session", r.session.Live.ID)
-		r.run()
-	}
-	return nil
+	return s.run()
 }
 
 // addressOf returns an address as the gateway writes it. Unusual listeners have none.

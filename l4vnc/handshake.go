@@ -108,7 +108,9 @@ func (h *handshake) open(session *vncsession.Session) (*rfb.Desktop, error) {
 	if pass.Target.TestCard && h.public {
 		h.gateway.WarnOfDemo("the test card")
 	}
-	desktop, failure, err := backend{h.gateway.Workstations(), h.dial, h.times.Step}.connect(session.Context(), pass)
+	ctx, stop := session.Context()
+	desktop, failure, err := backend{h.gateway.Workstations(), h.dial, h.times.Step}.connect(ctx, pass)
+	stop()
 	if err != nil {
 		return nil, h.refuse(session, workstation.NewRefusal(failure), err)
 	}
@@ -119,8 +121,7 @@ func (h *handshake) open(session *vncsession.Session) (*rfb.Desktop, error) {
 		return nil, h.refuse(session, refusal, err)
 	}
 	// From here on a release ends the session: closing the connection interrupts what waits.
-	stop := session.Live.OnEnd(func() { closeGracefully(h.conn, refusalLinger, false) })
-	defer stop()
+	defer session.Live.OnEnd(func() { closeGracefully(h.conn, refusalLinger, false) })()
 	if err := h.admit(desktop.Init); err != nil {
 		_ = desktop.Conn.Close()
 		return nil, err

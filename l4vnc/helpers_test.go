@@ -49,6 +49,8 @@ type fakeGateway struct {
 	closed  bool         // no session begins
 	desktop conversation // what the workstation says and hears; it echoes what comes afterwards
 
+	left chan struct{} // for each session that has ended
+
 	mu      sync.Mutex // guards the following
 	refused []string   // reason and cause of connections without a session
 	records []*activity.Record
@@ -67,10 +69,11 @@ func (g *fakeGateway) Open(pass *workstation.Pass, viewer netip.AddrPort, securi
 	none := func() float64 { return 0 }
 	g.count(&g.running, 1)
 	return vncsession.Open(vncsession.Deps{
-		Records: g, Logger: zap.NewNop(), Now: time.Now, Context: g.context,
-		Metrics: metrics.New(metrics.Gauges{ActivityLost: none, InFlight: none, Sessions: none, HalfOpen: none}),
-		Redact:  func(text string) string { return text },
-		Done:    func() { g.count(&g.running, -1) },
+		Records: g, Logger: zap.NewNop(), Now: time.Now,
+		OnShutdown: func(cancel context.CancelCauseFunc) { context.AfterFunc(g.context, func() { cancel(nil) }) },
+		Metrics:    metrics.New(metrics.Gauges{ActivityLost: none, InFlight: none, Sessions: none, HalfOpen: none}),
+		Redact:     func(text string) string { return text },
+		Done:       func() { g.count(&g.running, -1); g.left <- struct{}{} },
 	}, pass, viewer, security), nil
 }
 
@@ -110,6 +113,9 @@ func (g *fakeGateway) dial(context.Context, *workstation.Pass) (net.Conn, error)
 	return ours, nil
 }
 
+// maxLeft is more sessions than one test has.
+const maxLeft = 1000
+
 // options change what newGateway makes.
 type options struct {
 	policy  workstation.Policy
@@ -136,7 +142,7 @@ func newGateway(t *testing.T, o options) *fakeGateway {
 	}
 	g := &fakeGateway{
 		t: t, service: service, limiter: connlimit.New(time.Now), context: context.Background(),
-		handler: new(Handler), desktop: o.desktop,
+		handler: new(Handler), desktop: o.desktop, left: make(chan struct{}, maxLeft),
 	}
 	if g.desktop == nil {
 		g.desktop = append(desktopNone, desktopInit...)

@@ -3,6 +3,7 @@ package l4vnc
 import (
 	"errors"
 	"net"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ const (
 )
 
 // withSocket calls f with the socket of conn.
-func withSocket(t *testing.T, conn *net.TCPConn, f func(fd int) error) {
+func withSocket(t *testing.T, conn syscall.Conn, f func(fd int) error) {
 	t.Helper()
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -116,6 +117,11 @@ func TestAPeerThatReadsNothingIsNotGone(t *testing.T) {
 // A peer that is gone is found in half a minute while nothing is on its way to it.
 func TestKeepAliveFindsAPeerThatIsGone(t *testing.T) {
 	ours, viewer := loopback(t)
+	socket, err := ours.File() // the handler takes the connection over
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = socket.Close() }()
 	g := newGateway(t, options{})
 	g.handler.settings.tlsFirstWait = -1
 	done := g.handle(wrapped(ours))
@@ -129,7 +135,7 @@ func TestKeepAliveFindsAPeerThatIsGone(t *testing.T) {
 		"interval": {unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, 5},
 		"count":    {unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3},
 	} {
-		withSocket(t, ours, func(fd int) error {
+		withSocket(t, socket, func(fd int) error {
 			got, err := unix.GetsockoptInt(fd, c.level, c.option)
 			if got != c.want {
 				t.Errorf("%s: %d, want %d", name, got, c.want)

@@ -19,7 +19,7 @@ const (
 	// elsewhere: a TLS record cut in two cannot be followed by a clean end.
 	interruptGrace = 300 * time.Millisecond
 	// upSize holds what a viewer sends at a time: messages of 4 to 20 bytes.
-	upSize = 512
+	upSize = 256
 )
 
 // relay is one open session. It carries bytes both ways until either side ends, a time limit is
@@ -42,13 +42,16 @@ func newRelay(session *vncsession.Session, viewer, desktop net.Conn, policy work
 
 // run carries the session to its end, and then ends the viewer's connection cleanly.
 func (r *relay) run() {
+	lowest := transport(r.viewer)
 	if r.carry() {
-		abort(r.viewer)
+		abort(lowest)
 	} else {
 		halfClose(r.viewer, r.torn)
 	}
 	r.session.Finish(workstation.ReasonWorkstation) // carry has given the reason already
-	closeGracefully(r.viewer, sessionLinger, true)
+	limit := closeAfter(lowest, sessionLinger)
+	defer limit.Stop()
+	drain(lowest)
 }
 
 // carry returns when both directions have ended, and reports whether the viewer vanished.

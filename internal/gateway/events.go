@@ -18,6 +18,9 @@ type event struct {
 	data map[string]any
 }
 
+// Observed reports whether a configuration has a subscriber for the events of that name.
+type Observed func(name string) bool
+
 // events brings events, one after another, to the subscribers of the current configuration. A slow
 // subscriber delays other events, never the sender.
 type events struct {
@@ -25,6 +28,7 @@ type events struct {
 
 	mu      sync.Mutex // guards the following
 	emitter Emitter    // nil: no subscribers
+	seen    Observed   // nil: all
 	logger  *zap.Logger
 	lost    int // dropped since the last one that was queued
 	running bool
@@ -35,10 +39,10 @@ func newEvents() *events { return &events{queue: make(chan event, maxQueuedEvent
 
 // subscribe makes the subscribers of a configuration the current ones. The first subscribe starts
 // the goroutine that emits, which ends after close.
-func (e *events) subscribe(emitter Emitter, logger *zap.Logger) {
+func (e *events) subscribe(emitter Emitter, seen Observed, logger *zap.Logger) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.emitter, e.logger = emitter, logger
+	e.emitter, e.seen, e.logger = emitter, seen, logger
 	if !e.running && !e.closed {
 		e.running = true
 		go e.run()
@@ -75,6 +79,14 @@ func (e *events) emit(name string, data map[string]any) {
 
 // Emit queues an event for the subscribers of the current configuration.
 func (s *State) Emit(name string, data map[string]any) { s.events.emit(name, data) }
+
+// Observed reports whether Emit brings an event of that name to anybody now.
+func (s *State) Observed(name string) bool {
+	e := s.events
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.running && !e.closed && (e.seen == nil || e.seen(name))
+}
 
 // close lets the goroutine end when it has emitted what is queued. It does not wait: the caller may
 // be a subscriber.

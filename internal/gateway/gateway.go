@@ -43,6 +43,7 @@ type Config struct {
 	Discover     []Discovery
 	Workstations *workstation.Service // nil = no workstations
 	Emitter      Emitter              // nil = no subscribers
+	Observed     Observed             // nil = every event is
 	Secrets      []string             // to be taken out of provider text
 	SecretFiles  []*secret.File       // whose values are, too; they are followed
 	State        *State
@@ -112,7 +113,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
-		gateway: g, calls: &g.calls, bodyMemory: c.BodyMemory, emitter: c.Emitter, logger: c.Logger,
+		gateway: g, calls: &g.calls, bodyMemory: c.BodyMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
 		workstations: c.Workstations, mayConnect: mayConnect(c.Keyring, c.Now),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
@@ -166,7 +167,9 @@ func (g *Gateway) Ready(ctx context.Context) error {
 
 // Subscribe sends events to the subscribers of this configuration from now on. It is called when
 // all apps of the configuration have started.
-func (g *Gateway) Subscribe() { g.state.events.subscribe(g.generation.emitter, g.logger) }
+func (g *Gateway) Subscribe() {
+	g.state.events.subscribe(g.generation.emitter, g.generation.observed, g.logger)
+}
 
 // Stop activates the newer generation that has replaced this one. Without one, exiting says whether
 // open desktops end because the process does.

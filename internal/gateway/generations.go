@@ -36,6 +36,7 @@ type generation struct {
 	keep         activity.Retention // set by Start
 	bodyMemory   int64
 	emitter      Emitter
+	observed     Observed
 	logger       *zap.Logger
 	workstations *workstation.Service
 	mayConnect   func(workstation.Issuer) bool

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"io/fs"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -167,7 +168,8 @@ func TestEventsGoToTheConfigurationThatWasStartedWhole(t *testing.T) {
 		var got []string
 		state := gateway.NewState(t.TempDir(), time.Now)
 		begin := func(name string) *rig {
-			r := newRig(t, gateway.Config{State: state, Emitter: func(event string, _ map[string]any) { got = append(got, name+" "+event) }})
+			r := newRig(t, gateway.Config{State: state, Emitter: func(event string, _ map[string]any) { got = append(got, name+" "+event) },
+				Observed: func(event string) bool { return event == name }})
 			if err := r.Start(t.Context(), activity.Retention{}); err != nil {
 				t.Fatal(err)
 			}
@@ -177,13 +179,23 @@ func TestEventsGoToTheConfigurationThatWasStartedWhole(t *testing.T) {
 			state.Emit(event, nil)
 			synctest.Wait()
 		}
+		observed := func(want ...string) {
+			for _, event := range []string{"first", "second"} {
+				if state.Observed(event) != slices.Contains(want, event) {
+					t.Errorf("%s is observed: %v, want only %q", event, state.Observed(event), want)
+				}
+			}
+		}
+		observed()
 		emit("lost") // there is no subscriber yet
 		first := begin("first")
 		first.Subscribe()
+		observed("first")
 		emit("a")
 		second := begin("second")
 		emit("b") // another app of the second may fail
 		second.Subscribe()
+		observed("second")
 		emit("c")
 		second.Close()
 		emit("d") // a roll-back
@@ -191,6 +203,7 @@ func TestEventsGoToTheConfigurationThatWasStartedWhole(t *testing.T) {
 		if err := state.Close(); err != nil {
 			t.Error(err)
 		}
+		observed()
 		emit("lost")
 		if want := "first a, first b, second c, first d"; strings.Join(got, ", ") != want {
 			t.Errorf("events %q, want %q", got, want)

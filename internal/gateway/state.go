@@ -112,7 +112,7 @@ func (s *State) retire(gen *generation) {
 	s.generations.retire(gen)
 	if current := s.generations.current(); current != nil {
 		s.apply(current)
-		s.events.subscribe(current.emitter, current.logger)
+		s.events.subscribe(current.emitter, current.observed, current.logger)
 	}
 }
 

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"net/netip"
 
 	"go.uber.org/zap"
@@ -31,11 +30,9 @@ func (v VNC) Open(pass *workstation.Pass, viewer netip.AddrPort, security string
 	if !g.calls.Add(entry) {
 		return nil, workstation.NewRefusal(workstation.RefusedShutdown)
 	}
-	ctx, cancel := context.WithCancelCause(context.Background()) // not of a module: it would end with it
-	entry.SetCancel(cancel)
 	return vncsession.Open(vncsession.Deps{
 		Records: g.requests.Activity, Metrics: g.state.Metrics, Logger: g.logger, Redact: g.requests.Redactor.Text, Now: g.now,
-		Context: ctx, Done: func() { cancel(nil); g.calls.Remove(entry) },
+		OnShutdown: entry.SetCancel, Done: func() { g.calls.Remove(entry) },
 	}, pass, viewer, security), nil
 }
 

@@ -63,9 +63,6 @@ func (r *result) read(body []byte, call Call, shape Shape) *apierror.Error {
 func (r *result) release() {
 	r.body.Release()
 	r.body = Event{}
-	h := &r.head
-	h.model, h.id, h.provider = emptied(h.model, maxScratch), emptied(h.id, maxScratch), emptied(h.provider, maxScratch)
-	r.usage = emptied(r.usage, maxScratch)
-	r.reset(Call{}, Shape{}, false)
+	r.chat.empty()
 	results.Put(r)
 }

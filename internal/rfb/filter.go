@@ -1,6 +1,7 @@
 package rfb
 
 import (
+	"bytes"
 	"encoding/binary"
 	"time"
 )
@@ -27,7 +28,6 @@ type Policy struct {
 type Filter struct {
 	policy Policy
 	pace   pace
-	drops  [256]bool // by message type
 	input  time.Time // of the last key or pointer message
 	broken error
 
@@ -43,17 +43,23 @@ func NewFilter(p Policy) *Filter {
 	f := &Filter{policy: p}
 	if p.FPS > 0 {
 		f.pace.interval = time.Second / time.Duration(p.FPS)
-		f.drops[msgEnableContinuousUpdates] = true
-	}
-	f.drops[msgSetDesktopSize] = p.FixedSize || p.ViewOnly
-	f.drops[msgClientCutText] = p.NoClipboardIn || p.ViewOnly
-	for _, t := range []byte{msgKeyEvent, msgPointerEvent, msgXVP, msgGII, msgQEMU} {
-		f.drops[t] = p.ViewOnly
-	}
-	for _, t := range ultraTypes {
-		f.drops[t] = true
 	}
 	return f
+}
+
+// drops reports whether messages of a type do not pass.
+func (p *Policy) drops(messageType byte) bool {
+	switch messageType {
+	case msgKeyEvent, msgPointerEvent, msgXVP, msgGII, msgQEMU:
+		return p.ViewOnly
+	case msgClientCutText:
+		return p.NoClipboardIn || p.ViewOnly
+	case msgSetDesktopSize:
+		return p.FixedSize || p.ViewOnly
+	case msgEnableContinuousUpdates:
+		return p.FPS > 0
+	}
+	return bytes.IndexByte(ultraTypes[:], messageType) >= 0
 }
 
 // Push takes the next bytes of the viewer, cut anywhere, and appends to dst what goes on to the
@@ -124,7 +130,7 @@ func (f *Filter) begin(dst, head []byte, now time.Time) []byte {
 	if f.broken != nil {
 		return dst
 	}
-	f.pass = !f.drops[head[0]]
+	f.pass = !f.policy.drops(head[0])
 	switch {
 	case !f.pass:
 	case head[0] == msgUpdateRequest:

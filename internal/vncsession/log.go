@@ -5,11 +5,15 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 )
 
+// maxFields is how many fields a line has at most.
+const maxFields = 13
+
 // writeLog writes the one line of the session. The token is named by a part of its hash.
-func (s *Session) writeLog() {
-	r := s.record
+func (s *Session) writeLog(r *activity.Record) {
 	level, message := zapcore.InfoLevel, "vnc session"
 	if s.Live == nil {
 		level, message = zapcore.WarnLevel, "vnc connection refused"
@@ -18,7 +22,7 @@ func (s *Session) writeLog() {
 	if entry == nil {
 		return
 	}
-	fields := []zap.Field{
+	fields := append(make([]zap.Field, 0, maxFields),
 		zap.String("session", r.ID),
 		zap.String("workstation", r.Workstation),
 		zap.String("key", r.Key),
@@ -27,7 +31,7 @@ func (s *Session) writeLog() {
 		zap.String("remote", s.viewer.String()),
 		zap.String("security", s.security),
 		zap.Duration("duration", r.Latency.Round(time.Microsecond)),
-	}
+	)
 	if s.Live != nil {
 		fields = append(fields, zap.String("ended", r.Ended), zap.Int64("bytes_up", r.BytesUp), zap.Int64("bytes_down", r.BytesDown))
 	}

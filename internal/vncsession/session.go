@@ -39,8 +39,8 @@ type Deps struct {
 	Redact  func(text string) string // takes secrets out of causes for the log
 	Now     func() time.Time
 
-	// Context ends when the process does: it belongs to no configuration.
-	Context context.Context
+	// OnShutdown sets what is called when the process ends: it belongs to no configuration.
+	OnShutdown func(cancel context.CancelCauseFunc)
 	// Done runs once, at the end of Finish.
 	Done func()
 }
@@ -51,10 +51,12 @@ type Session struct {
 	Live *workstation.Session // set by Join
 
 	deps     Deps
+	id       string // of the request
 	begun    time.Time
-	record   *activity.Record // by itself: the row outlives the session
 	viewer   netip.AddrPort
 	security string
+	status   int
+	code     string
 	cause    error // of a refusal or a protocol error, for the log
 }
 
@@ -62,20 +64,21 @@ type Session struct {
 func Open(deps Deps, pass *workstation.Pass, viewer netip.AddrPort, security string) *Session {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
-	id := "vnc-" + hex.EncodeToString(random[:])
-	now := deps.Now()
 	return &Session{
-		Pass: pass, deps: deps, begun: now, viewer: viewer, security: security,
-		record: &activity.Record{
-			ID: id, RequestID: id, CreatedAt: now, Family: family, Route: route,
-			Tenant: pass.Issuer.Tenant, Key: pass.Issuer.Key, KeyHash: pass.Issuer.KeyHash,
-			Workstation: pass.Workstation.Name, UsageSource: activity.UsageNone,
-		},
+		Pass: pass, deps: deps, id: "vnc-" + hex.EncodeToString(random[:]), begun: deps.Now(), viewer: viewer, security: security,
 	}
 }
 
-// Context ends when the process does, and with Finish.
-func (s *Session) Context() context.Context { return s.deps.Context }
+// Context returns a context that ends when the process does, or with stop. It is for the login: an
+// open session holds none.
+func (s *Session) Context() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	s.deps.OnShutdown(cancel)
+	return ctx, func() {
+		s.deps.OnShutdown(func(error) {})
+		cancel(nil)
+	}
+}
 
 // Join opens the session at the workstation, which has answered by now. The
 // error is a *workstation.Refusal.
@@ -85,42 +88,47 @@ func (s *Session) Join() error {
 		return err
 	}
 	s.Live = live
-	s.record.ID = live.ID
 	return nil
 }
 
 // Refuse notes why the viewer is not let in; the cause is for the log.
 func (s *Session) Refuse(refusal *workstation.Refusal, cause error) {
-	s.record.Code, s.record.Status, s.cause = string(refusal.Code), refusal.Status(), cause
+	s.code, s.status, s.cause = string(refusal.Code), refusal.Status(), cause
 }
 
 // ProtocolError notes which message of the viewer ended the session: a code for
 // record and log, and the error itself for the log.
 func (s *Session) ProtocolError(code string, cause error) {
-	s.record.Code, s.cause = code, cause
+	s.code, s.cause = code, cause
 }
 
 // Finish ends the session for this reason, unless it has ended for another, and writes its record.
 // A session that was neither joined nor refused is the gateway's own failure.
 func (s *Session) Finish(why workstation.Reason) {
-	r := s.record
-	r.Latency = s.deps.Now().Sub(s.begun)
+	latency := s.deps.Now().Sub(s.begun)
+	if s.Live == nil && s.code == "" {
+		s.Refuse(workstation.NewRefusal(workstation.RefusedInternal), errNoOutcome)
+	}
+	// The record is made only now: most of an open session's life it would be memory alone.
+	r := &activity.Record{
+		ID: s.id, RequestID: s.id, CreatedAt: s.begun, Family: family, Route: route,
+		Tenant: s.Pass.Issuer.Tenant, Key: s.Pass.Issuer.Key, KeyHash: s.Pass.Issuer.KeyHash,
+		Workstation: s.Pass.Workstation.Name, UsageSource: activity.UsageNone,
+		Status: s.status, Code: s.code, Latency: latency,
+	}
 	if s.Live != nil {
 		s.Live.End(why)
 		s.Live.Leave()
-		r.Status = http.StatusOK
+		r.ID, r.Status = s.Live.ID, http.StatusOK
 		r.Ended = string(s.Live.Why())
 		r.BytesUp, r.BytesDown = s.Live.Up.Load(), s.Live.Down.Load()
 		s.deps.Metrics.SessionEnded(metrics.Session{
 			Security: s.security, Ended: r.Ended, Duration: r.Latency, Up: r.BytesUp, Down: r.BytesDown,
 		})
 	} else {
-		if r.Code == "" {
-			s.Refuse(workstation.NewRefusal(workstation.RefusedInternal), errNoOutcome)
-		}
 		s.deps.Metrics.VNCRefused(r.Code)
 	}
-	s.writeLog()
+	s.writeLog(r)
 	s.deps.Records.Append(r)
 	s.deps.Done()
 }

@@ -79,9 +79,9 @@ func newRig(t *testing.T) *rig {
 	r.lines = lines
 	r.deps = Deps{
 		Records: r, Metrics: values, Logger: zap.New(core),
-		Redact:  func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") },
-		Now:     func() time.Time { now = now.Add(time.Second); return now },
-		Context: t.Context(), Done: func() { r.done++ },
+		Redact:     func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") },
+		Now:        func() time.Time { now = now.Add(time.Second); return now },
+		OnShutdown: func(context.CancelCauseFunc) {}, Done: func() { r.done++ },
 	}
 	return r
 }

@@ -18,7 +18,9 @@ func (g *Registry) Release(ctx context.Context, tenant, name string) error {
 		return err
 	}
 	if sessions >= 0 {
-		g.emit(EventReleased, map[string]any{"tenant": tenant, "workstation": name, "sessions": sessions})
+		g.emit(EventReleased, func() map[string]any {
+			return map[string]any{"tenant": tenant, "workstation": name, "sessions": sessions}
+		})
 	}
 	if saved {
 		return nil

@@ -19,8 +19,16 @@ type Service struct {
 	number int64 // a later configuration has a higher one
 }
 
-// emitter is Config.Emit, never nil.
-type emitter func(event string, data map[string]any)
+// emitter calls Config.Emit with the data of an event, which it makes only if the event is observed.
+type emitter func(event string, data func() map[string]any)
+
+func (c Config) emitter() emitter {
+	return func(event string, data func() map[string]any) {
+		if c.Emit != nil && (c.Observed == nil || c.Observed(event)) {
+			c.Emit(event, data())
+		}
+	}
+}
 
 // New checks a configuration and changes nothing in the State. Errors name
 // the option or the workstation at fault.
@@ -36,11 +44,8 @@ func New(c Config) (*Service, error) {
 	w := &Service{
 		Inventory: &Inventory{policy: c.Policy, declared: make(map[ID]*Target, len(c.Workstations)), state: c.State},
 		random:    c.Random,
-		emit:      c.Emit,
+		emit:      c.emitter(),
 		number:    c.State.services.Add(1),
-	}
-	if w.emit == nil {
-		w.emit = func(string, map[string]any) {}
 	}
 	w.Registry = &Registry{inventory: w.Inventory, storage: c.Storage, emit: w.emit}
 	for _, spec := range c.Workstations {

@@ -1,12 +1,11 @@
 package workstation
 
 import (
-	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"net/netip"
-	"sync"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -21,11 +20,26 @@ type Session struct {
 
 	Up, Down atomic.Int64 // bytes viewer to workstation and back; the relay counts
 
-	ctx     context.Context // of no request; cancelled by end
-	cancel  context.CancelFunc
-	reason  Reason    // guarded by State.mu, as what follows; "" while open
-	stopped time.Time // when reason was set
+	ended   chan struct{} // closed by end
+	onEnd   []*ending     // guarded by State.mu, as what follows
+	reason  Reason        // "" while open
+	stopped time.Time     // when reason was set
 	left    bool
+}
+
+// ending is a function that OnEnd was given.
+type ending struct {
+	f    func()
+	over chan struct{} // closed when f has returned; nil until it begins
+}
+
+// begin is called with State.mu held.
+func (e *ending) begin() {
+	e.over = make(chan struct{})
+	go func() {
+		defer close(e.over)
+		e.f()
+	}()
 }
 
 // Join opens the session of the pass. Under one lock it checks the token again, then release,
@@ -37,16 +51,14 @@ func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	x := &Session{
 		Pass: p, ID: id, Viewer: netip.AddrPortFrom(viewer.Addr().Unmap(), viewer.Port()), Security: security,
-		ctx: ctx, cancel: cancel,
+		ended: make(chan struct{}),
 	}
 	if err := p.service.state.join(x); err != nil {
-		cancel()
 		return nil, err
 	}
-	p.service.emit(EventSessionOpened, x.data())
+	p.service.emit(EventSessionOpened, x.data)
 	return x, nil
 }
 
@@ -146,7 +158,11 @@ func (s *State) end(x *Session, r Reason) {
 	if t.open--; t.open == 0 {
 		t.deadline = x.stopped.Add(x.Pass.service.policy.ReconnectWithin)
 	}
-	x.cancel()
+	close(x.ended)
+	for _, e := range x.onEnd {
+		e.begin()
+	}
+	x.onEnd = nil
 	s.tidy(t.entry)
 }
 
@@ -154,21 +170,31 @@ func (x *Session) state() *State { return x.Pass.service.state }
 
 // Ended is closed when the session must close: released, replaced, ended by hand, removed, shut
 // down. The relay then closes both connections and calls Leave.
-func (x *Session) Ended() <-chan struct{} { return x.ctx.Done() }
+func (x *Session) Ended() <-chan struct{} { return x.ended }
 
-// OnEnd runs f, in a goroutine of its own, when the session must close. Stop
-// takes that back; where f has begun it waits for it.
+// OnEnd runs f, in a goroutine of its own, when the session must close. Stop takes that back; where
+// f has begun it waits for it. It does what context.AfterFunc would, without a context and its table
+// for each open session.
 func (x *Session) OnEnd(f func()) (stop func()) {
-	done := make(chan struct{})
-	takeBack := context.AfterFunc(x.ctx, func() {
-		defer close(done)
-		f()
-	})
-	return sync.OnceFunc(func() {
-		if !takeBack() {
-			<-done
+	s, e := x.state(), &ending{f: f}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x.reason != "" {
+		e.begin()
+	} else {
+		x.onEnd = append(x.onEnd, e)
+	}
+	return func() {
+		s.mu.Lock()
+		begun := e.over
+		if begun == nil {
+			x.onEnd = slices.DeleteFunc(x.onEnd, func(other *ending) bool { return other == e })
 		}
-	})
+		s.mu.Unlock()
+		if begun != nil {
+			<-begun
+		}
+	}
 }
 
 // Why is the reason of the end, "" while the session is open.
@@ -200,12 +226,14 @@ func (x *Session) Leave() {
 	if !first {
 		return
 	}
-	data := x.data()
-	data["reason"] = string(x.reason) // it changes no more
-	data["seconds"] = x.stopped.Sub(x.Started).Seconds()
-	data["bytes_up"] = x.Up.Load()
-	data["bytes_down"] = x.Down.Load()
-	x.Pass.service.emit(EventSessionClosed, data)
+	x.Pass.service.emit(EventSessionClosed, func() map[string]any {
+		data := x.data()
+		data["reason"] = string(x.reason) // it changes no more
+		data["seconds"] = x.stopped.Sub(x.Started).Seconds()
+		data["bytes_up"] = x.Up.Load()
+		data["bytes_down"] = x.Down.Load()
+		return data
+	})
 }
 
 func (x *Session) data() map[string]any {

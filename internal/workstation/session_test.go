@@ -165,6 +165,19 @@ func TestTheFirstReasonStays(t *testing.T) {
 	wantEnded(t, y, workstation.ReasonShutdown)
 }
 
+// The data of an event that nobody has subscribed to are not made.
+func TestOnlyObservedEventsAreMade(t *testing.T) {
+	var names []string
+	d := open(t, func(c *workstation.Config) {
+		c.Emit = func(event string, _ map[string]any) { names = append(names, event) }
+		c.Observed = func(event string) bool { return event == workstation.EventSessionClosed }
+	})
+	mustJoin(t, d, mustIssue(t, d, "desk1"), viewer).Leave()
+	if want := []string{workstation.EventSessionClosed}; !slices.Equal(names, want) {
+		t.Errorf("events %q, want %q", names, want)
+	}
+}
+
 func TestEventsTellWhoWhereAndHowLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var names []string

@@ -108,7 +108,7 @@ func (t *Target) Dial(ctx context.Context, own func(netip.AddrPort) bool) (net.C
 }
 
 func (t *Target) dialer(own func(netip.AddrPort) bool) *net.Dialer {
-	d := &net.Dialer{Timeout: DialTimeout}
+	d := &net.Dialer{Timeout: DialTimeout, KeepAlive: -1} // the relay sets its own
 	if t.guarded {
 		d.Control = func(_, resolved string, _ syscall.RawConn) error { return t.permit(resolved, own) }
 	}

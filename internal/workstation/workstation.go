@@ -68,6 +68,8 @@ type Config struct {
 	// Emit is called with the events named by the Event constants, if it is not nil. It is called
 	// without a lock, in the goroutine that caused the event, and must not block.
 	Emit func(event string, data map[string]any)
+	// Observed reports whether Emit is worth calling for an event; nil: always.
+	Observed func(event string) bool
 }
 
 // The events. Their data hold no token and no credential.

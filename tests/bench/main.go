@@ -111,7 +111,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.MemLimit, "memlimit", "1GiB", "GOMEMLIMIT of the servers")
 	f.IntVar(&o.GOMAXPROCS, "gomaxprocs", runtime.NumCPU(), "GOMAXPROCS of the servers")
 	f.StringVar(&o.JSON, "json", "", "also write the report with every round to this `file`")
-	f.StringVar(&o.Profile, "profile", "", "after each case of model calls, write profiles of its Caddys (CPU, allocations) into this `folder`; their load is in no figure")
+	f.StringVar(&o.Profile, "profile", "", "after each case, write profiles of its servers into this `folder` (CPU and allocations; of idle sessions heap and goroutines); their load is in no figure")
 	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -sessions 50")
 	if err := f.Parse(args); err != nil {
 		return o, err

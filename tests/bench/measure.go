@@ -54,7 +54,7 @@ func (r *runner) measure(ctx context.Context, f *fleet, servers []*server, c ben
 	if got, err = alternate(ctx, sessions, r.opts.Time, c.slice, float64(c.units)); err != nil || r.opts.Profile == "" {
 		return got, made, err
 	}
-	return got, made, r.profile(ctx, c, sessions)
+	return got, made, r.profile(ctx, c.name, sessions)
 }
 
 // alternate warms every session up, loads them in turn for about slice until each was loaded for d,

@@ -19,10 +19,10 @@ const maxProfile = 20 * time.Second
 // covers that many seconds.
 var profiles = map[string]string{"cpu": "/debug/pprof/profile", "allocs": "/debug/pprof/allocs"}
 
-// profile loads each Caddy once more and writes where its time and its allocations went, to
-// <folder>/<case>-<role>.<kind>.pprof; a later round overwrites it. The figures of the case were
-// taken before.
-func (r *runner) profile(ctx context.Context, c benchCase, sessions []*session) error {
+// profile loads each server that has profiles once more and writes where its time and its
+// allocations went, to <folder>/<name>-<role>.<kind>.pprof; a later round overwrites it. The figures
+// of the case of that name were taken before.
+func (r *runner) profile(ctx context.Context, name string, sessions []*session) error {
 	d := min(max(r.opts.Time.Round(time.Second), time.Second), maxProfile)
 	for _, s := range sessions {
 		if s.server.admin == "" {
@@ -32,11 +32,34 @@ func (r *runner) profile(ctx context.Context, c benchCase, sessions []*session) 
 		if err != nil {
 			return fmt.Errorf("%s: profiling: %w", s.server.role, err)
 		}
-		for kind, page := range taken {
-			path := filepath.Join(r.opts.Profile, fmt.Sprintf("%s-%s.%s.pprof", c.name, s.server.role, kind))
-			if err := os.WriteFile(path, page, 0o644); err != nil {
-				return err
-			}
+		if err := r.writeProfiles(name, s.server.role, taken); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// held are the pages that show what idle sessions hold, by the name of the file.
+var held = map[string]string{"heap": "/debug/pprof/heap?gc=1", "goroutine": "/debug/pprof/goroutine"}
+
+// profileHeld writes what a server holds while its sessions are idle.
+func (r *runner) profileHeld(ctx context.Context, name string, s *server) error {
+	taken := map[string][]byte{}
+	for kind, path := range held {
+		page, err := s.adminGet(ctx, path)
+		if err != nil {
+			return fmt.Errorf("%s: profiling: %w", s.role, err)
+		}
+		taken[kind] = page
+	}
+	return r.writeProfiles(name, s.role, taken)
+}
+
+func (r *runner) writeProfiles(name string, which role, taken map[string][]byte) error {
+	for kind, page := range taken {
+		path := filepath.Join(r.opts.Profile, fmt.Sprintf("%s-%s.%s.pprof", name, which, kind))
+		if err := os.WriteFile(path, page, 0o644); err != nil {
+			return err
 		}
 	}
 	return nil

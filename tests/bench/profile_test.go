@@ -26,7 +26,7 @@ func TestProfilesAreWrittenForEachCaddy(t *testing.T) {
 	sessions := []*session{of(&server{role: direct}), of(&server{role: proxy, admin: admin}), of(&server{role: gateway, admin: admin})}
 	dir := t.TempDir()
 	r := &runner{opts: options{Profile: dir, Time: 50 * time.Millisecond}}
-	if err := r.profile(t.Context(), benchCase{name: "req-1k"}, sessions); err != nil {
+	if err := r.profile(t.Context(), "req-1k", sessions); err != nil {
 		t.Fatal(err)
 	}
 	for _, which := range []role{proxy, gateway} {
@@ -41,7 +41,7 @@ func TestProfilesAreWrittenForEachCaddy(t *testing.T) {
 		t.Errorf("the upstream was loaded for %s, the gateway's calls are %d", driven[direct], sessions[2].made)
 	}
 	sessions[2].server.admin = sessions[2].server.admin[:strings.LastIndex(admin, ":")] + ":1"
-	if err := r.profile(t.Context(), benchCase{name: "req-1k"}, sessions); err == nil || !strings.Contains(err.Error(), string(gateway)) {
+	if err := r.profile(t.Context(), "req-1k", sessions); err == nil || !strings.Contains(err.Error(), string(gateway)) {
 		t.Errorf("a profile that cannot be taken: %v", err)
 	}
 }

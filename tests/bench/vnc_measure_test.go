@@ -66,7 +66,7 @@ func TestVNCCasesMeasureEveryServer(t *testing.T) {
 	if !strings.Contains(text, "TLS 1.3") || !strings.Contains(text, "desktop behind bare: ") || strings.Contains(text, "traces of the gateways") {
 		t.Errorf("the proof is\n%s", text)
 	}
-	fig, err := r.measureIdle(t.Context(), f, bareCopy)
+	fig, err := r.measureIdle(t.Context(), f, bareCopy, "vnc-idle")
 	if err != nil || fig.Calls != 20 || fig.Held <= 0 {
 		t.Errorf("idle sessions: %+v, %v", fig, err)
 	}
@@ -95,7 +95,7 @@ func TestWorkThatTheDesktopDidNotSeeFailsTheCase(t *testing.T) {
 
 func TestSessionsThatNoFileIsLeftForAreRefused(t *testing.T) {
 	r := &runner{opts: options{Sessions: 1 << 40}}
-	if _, err := r.measureIdle(t.Context(), nil, bareCopy); err == nil || !strings.Contains(err.Error(), "open files") {
+	if _, err := r.measureIdle(t.Context(), nil, bareCopy, "vnc-idle"); err == nil || !strings.Contains(err.Error(), "open files") {
 		t.Errorf("more sessions than files: %v", err)
 	}
 }

@@ -27,8 +27,8 @@ import (
 const relayCommand = "relay"
 
 // serveRelay ends TLS and copies to target, with nothing of its own: the cost of crypto/tls and
-// io.Copy in any Go program. It writes two addresses as one line, of its listener and of its heap
-// profile (which can make its garbage collector run), and ends with its standard input.
+// io.Copy in any Go program. It writes two addresses as one line, of its listener and of its
+// profiles (that of the heap can make its garbage collector run), and ends with its standard input.
 func serveRelay(stdin io.Reader, stdout io.Writer, certFile, keyFile, target string) error {
 	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
@@ -39,7 +39,8 @@ func serveRelay(stdin io.Reader, stdout io.Writer, certFile, keyFile, target str
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/debug/pprof/heap", pprof.Handler("heap"))
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	profiles := &http.Server{Handler: mux, ReadHeaderTimeout: ioTimeout}
 	defer profiles.Close()
 	go profiles.Serve(admin)
