@@ -145,7 +145,7 @@ func (r *runner) measureScale(ctx context.Context, f *fleet, n int) (got map[rol
 		return nil, order, err
 	}
 	if r.opts.Profile != "" {
-		if err := r.profile(ctx, benchCase{name: scaleCase}, sessions); err != nil {
+		if err := r.profile(ctx, scaleCase, sessions); err != nil {
 			return nil, order, err
 		}
 	}
