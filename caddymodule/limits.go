@@ -97,7 +97,7 @@ const maxDrain = 10 * time.Minute
 
 // buildLimits turns the limits of all blocks into the gateway's.
 func (a *App) buildLimits() (*modelcall.Limits, error) {
-	out := &modelcall.Limits{Keys: make(map[string]*modelcall.KeyLimits, len(a.Keys)), Drain: time.Duration(a.Drain)}
+	out := &modelcall.Limits{Keys: map[string]*modelcall.KeyLimits{}, Tenants: map[string]*modelcall.KeyLimits{}, Drain: time.Duration(a.Drain)}
 	var err error
 	if out.OnStoreFailure, err = parsePolicy(a.OnStoreFailure); err != nil {
 		return out, err
@@ -125,9 +125,15 @@ func (a *App) buildLimits() (*modelcall.Limits, error) {
 			return out, fmt.Errorf("tenant %q: %w", t.Name, err)
 		}
 	}
-	shared := make(map[sharedLimits]*modelcall.KeyLimits)
 	for _, k := range a.Keys {
-		if out.Keys[k.Name], err = k.limits(tenants, everybody, shared); err != nil {
+		of, at := out.Keys, k.Name
+		if !k.limited() {
+			of, at = out.Tenants, tenantOf(k)
+		}
+		if of[at] != nil { // those of a tenant
+			continue
+		}
+		if of[at], err = k.limits(tenants, everybody); err != nil {
 			return out, fmt.Errorf("key %q: %w", k.Name, err)
 		}
 	}
@@ -145,30 +151,22 @@ func (a *App) buildLimits() (*modelcall.Limits, error) {
 	return out, nil
 }
 
-// sharedLimits are what the limits of a key without an allowance of its own depend on.
-type sharedLimits struct {
-	tenant   string
-	caps     Caps
-	unpriced string
+// limited reports whether the key has limits of its own.
+func (k *Key) limited() bool {
+	return len(k.Rates)+len(k.Budgets)+len(k.Concurrency)+len(k.Unpriced) > 0 || k.Caps != Caps{}
 }
 
-// limits returns the limits of a key. Keys without an allowance of their own share one value: with
-// many keys these are most of them.
-func (k Key) limits(tenants map[string]limits.Subject, everybody limits.Subject, shared map[sharedLimits]*modelcall.KeyLimits) (*modelcall.KeyLimits, error) {
-	of := sharedLimits{tenantOf(k), k.Caps, k.Unpriced}
-	sharing := len(k.Rates)+len(k.Budgets)+len(k.Concurrency) == 0
-	if kept := shared[of]; sharing && kept != nil {
-		return kept, nil
-	}
+// limits returns the limits of a key, its tenant and the gateway.
+func (k *Key) limits(tenants map[string]limits.Subject, everybody limits.Subject) (*modelcall.KeyLimits, error) {
 	out := new(modelcall.KeyLimits)
-	if !sharing {
+	if k.limited() {
 		own, err := k.subject(modelcall.KeySubject(k.Name))
 		if err != nil {
 			return nil, err
 		}
 		out.Subjects = append(out.Subjects, own)
 	}
-	if tenant, ok := tenants[of.tenant]; ok {
+	if tenant, ok := tenants[tenantOf(*k)]; ok {
 		out.Subjects = append(out.Subjects, tenant)
 	}
 	out.Subjects = append(out.Subjects, everybody)
@@ -182,9 +180,6 @@ func (k Key) limits(tenants map[string]limits.Subject, everybody limits.Subject,
 		out.Unpriced = true
 	default:
 		return nil, fmt.Errorf("unpriced %q: want allow", k.Unpriced)
-	}
-	if sharing {
-		shared[of] = out
 	}
 	return out, nil
 }

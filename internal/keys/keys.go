@@ -9,14 +9,12 @@
 package keys
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
-	"unsafe"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
@@ -80,30 +78,6 @@ func (k *Key) AllowsProvider(name string) bool {
 	return len(k.models) == 0 || k.models.MatchesSome(name+"/")
 }
 
-// Keyring holds all keys of one configuration.
-type Keyring struct {
-	byHash map[[sha256.Size]byte]Credential
-}
-
-// NewKeyring checks the specs and builds the keyring. Errors name the key: no secret, a secret
-// shorter than [MinSecret], an unknown scope, a bad pattern, two keys with one name, or one secret
-// used by two keys.
-func NewKeyring(specs []Spec) (*Keyring, error) {
-	ring := &Keyring{byHash: make(map[[sha256.Size]byte]Credential, len(specs))}
-	named := make(map[string]struct{}, len(specs))
-	common := common{tenants: map[string]string{}, models: map[string]pattern.List{}}
-	for _, spec := range specs {
-		if _, twice := named[spec.Name]; twice {
-			return nil, fmt.Errorf("key %q is configured twice", spec.Name)
-		}
-		named[spec.Name] = struct{}{}
-		if err := ring.add(spec, common); err != nil {
-			return nil, fmt.Errorf("key %q: %w", spec.Name, err)
-		}
-	}
-	return ring, nil
-}
-
 // maxName bounds the name of a key or a tenant, in bytes.
 const maxName = 64
 
@@ -119,73 +93,6 @@ func validName(name string) bool {
 		}
 	}
 	return 0 < len(name) && len(name) <= maxName
-}
-
-// common has what many keys of a configuration have in common, so that it is kept once.
-type common struct {
-	tenants map[string]string
-	models  map[string]pattern.List // by the patterns, joined by spaces, which no pattern contains
-}
-
-func (c common) tenant(name string) string {
-	if kept, ok := c.tenants[name]; ok {
-		return kept
-	}
-	c.tenants[name] = name
-	return name
-}
-
-func (c common) list(patterns []string) pattern.List {
-	joined := strings.Join(patterns, " ")
-	if kept, ok := c.models[joined]; ok {
-		return kept
-	}
-	c.models[joined] = patterns
-	return patterns
-}
-
-func (r *Keyring) add(spec Spec, common common) error {
-	if !validName(spec.Name) {
-		return fmt.Errorf("a key's name is 1 to 64 letters, digits and . _ @ -, beginning with a letter or digit")
-	}
-	tenant := cmp.Or(spec.Tenant, DefaultTenant)
-	if !validName(tenant) {
-		return fmt.Errorf("tenant %q: a tenant's name follows the rules of a key's name", tenant)
-	}
-	key := &Key{
-		Name:        spec.Name,
-		Tenant:      common.tenant(tenant),
-		HostedTools: spec.HostedTools,
-		Expires:     spec.Expires,
-		disabled:    spec.Disabled,
-	}
-	if len(spec.Scopes) == 0 {
-		return errors.New("no scopes: name at least one")
-	}
-	for _, name := range spec.Scopes {
-		scope, err := ParseScope(name)
-		if err != nil {
-			return err
-		}
-		key.Scopes |= scope
-	}
-	for _, p := range spec.Models {
-		if err := pattern.Valid(p); err != nil {
-			return fmt.Errorf("models: %w", err)
-		}
-	}
-	key.models = common.list(spec.Models)
-	hashes, err := spec.hashes()
-	if err != nil {
-		return err
-	}
-	for _, h := range hashes {
-		if other, taken := r.byHash[h]; taken {
-			return fmt.Errorf("its secret is also that of key %q", other.Name)
-		}
-		r.byHash[h] = Credential{Key: key, Hash: hex.EncodeToString(h[:])}
-	}
-	return nil
 }
 
 func (s *Spec) hashes() ([][sha256.Size]byte, error) {
@@ -227,44 +134,9 @@ func parseSum(digits string) (sum [sha256.Size]byte, ok bool) {
 
 func notVisibleASCII(r rune) bool { return r <= ' ' || r > '~' }
 
-// Authenticate returns the key of the presented secret at the given time. The error is always
-// [ErrInvalid].
-func (r *Keyring) Authenticate(secret string, now time.Time) (Credential, error) {
-	found, ok := r.find(secret)
-	if !ok || !found.Valid(now) {
-		return Credential{}, ErrInvalid
-	}
-	return found, nil
-}
-
-// IsSecret reports whether text is the secret of a key, valid or not.
-func (r *Keyring) IsSecret(text string) bool {
-	_, ok := r.find(text)
-	return ok
-}
-
-func (r *Keyring) find(secret string) (Credential, bool) {
-	if len(secret) < MinSecret || len(secret) > MaxSecret {
-		return Credential{}, false
-	}
-	// The bytes are only read: no copy of the secret is made.
-	found, ok := r.byHash[sha256.Sum256(unsafe.Slice(unsafe.StringData(secret), len(secret)))]
-	return found, ok
-}
-
 // Valid reports whether the key is neither disabled nor expired.
 func (k *Key) Valid(now time.Time) bool {
 	return !k.disabled && (k.Expires.IsZero() || now.Before(k.Expires))
-}
-
-// Holding returns the key that has a secret with this SHA-256 (lower-case hex), valid or not.
-func (r *Keyring) Holding(hash string) (key *Key, ok bool) {
-	sum, ok := parseSum(hash)
-	if !ok {
-		return nil, false
-	}
-	found, ok := r.byHash[sum]
-	return found.Key, ok
 }
 
 // Hash returns the hash of a secret as the configuration writes it: "sha256:<hex>".

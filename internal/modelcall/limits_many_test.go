@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -23,5 +24,23 @@ func BenchmarkLimitsOfAModel(b *testing.B) {
 				l.matching("up/model-5")
 			}
 		})
+	}
+}
+
+func TestAKeyWithoutLimitsOfItsOwnHasThoseOfItsTenant(t *testing.T) {
+	own, tenant := &KeyLimits{Caps: Caps{Tools: 1}}, &KeyLimits{Caps: Caps{Tools: 2}}
+	l := Limits{Keys: map[string]*KeyLimits{"dev": own}, Tenants: map[string]*KeyLimits{"acme": tenant}}
+	for _, c := range []struct {
+		key  keys.Key
+		want *KeyLimits
+	}{
+		{keys.Key{Name: "dev", Tenant: "acme"}, own},
+		{keys.Key{Name: "ci", Tenant: "acme"}, tenant},
+		{keys.Key{Name: "ci", Tenant: "other"}, nil},
+		{keys.Key{Name: "dev", Tenant: "other"}, own},
+	} {
+		if got := l.of(&c.key); got != c.want {
+			t.Errorf("%s of %s: %+v, want %+v", c.key.Name, c.key.Tenant, got, c.want)
+		}
 	}
 }

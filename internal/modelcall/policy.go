@@ -2,11 +2,13 @@ package modelcall
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
@@ -71,8 +73,11 @@ const (
 
 // Limits are those of a configuration.
 type Limits struct {
-	Keys   map[string]*KeyLimits // by name of key
-	Models []ModelLimits
+	Keys map[string]*KeyLimits // by name of key
+	// Tenants are for the keys that Keys does not have: those whose only limits are of their tenant
+	// and of the gateway. With many keys these are most of them.
+	Tenants map[string]*KeyLimits // by name of tenant
+	Models  []ModelLimits
 	// OnStoreFailure is the policy for a ledger that cannot be written.
 	OnStoreFailure FailurePolicy
 	// Drain is how long a provider's answer is still read after its client has left, so that its
@@ -96,7 +101,7 @@ func isUnlimited(s limits.Subject) bool { return len(s.Rates)+len(s.Budgets)+s.C
 // Prepare refuses limits that contradict each other and prepares look-ups. It must be called before
 // calls use them.
 func (l *Limits) Prepare() error {
-	for name, k := range l.Keys {
+	for name, k := range l.all() {
 		if slices.ContainsFunc(k.Subjects, isUnlimited) {
 			k.Subjects = slices.DeleteFunc(slices.Clone(k.Subjects), isUnlimited)
 		}
@@ -146,10 +151,31 @@ func (l *Limits) Prepare() error {
 	return nil
 }
 
+// all yields the limits of keys, by the name of the key, and those of tenants.
+func (l *Limits) all() iter.Seq2[string, *KeyLimits] {
+	return func(yield func(string, *KeyLimits) bool) {
+		for _, some := range []map[string]*KeyLimits{l.Keys, l.Tenants} {
+			for name, k := range some {
+				if !yield(name, k) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// of returns the limits of a key, nil if it has none.
+func (l *Limits) of(key *keys.Key) *KeyLimits {
+	if own, ok := l.Keys[key.Name]; ok {
+		return own
+	}
+	return l.Tenants[key.Tenant]
+}
+
 // MaxBody returns the largest body that any key or model takes, in bytes.
 func (l *Limits) MaxBody() int64 {
 	most := int64(upload.MaxBody)
-	for _, k := range l.Keys {
+	for _, k := range l.all() {
 		most = max(most, k.Caps.Body)
 	}
 	for _, m := range l.Models {
@@ -185,7 +211,7 @@ func (l *Limits) matching(model string) []*ModelLimits {
 // Subjects returns all subjects whose balance an operator may ask for, sorted by name.
 func (l *Limits) Subjects() []limits.Subject {
 	byName := make(map[string]limits.Subject)
-	for _, k := range l.Keys {
+	for _, k := range l.all() {
 		for _, s := range k.Subjects {
 			byName[s.Name] = s
 		}

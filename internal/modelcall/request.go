@@ -143,7 +143,7 @@ func (q *Request) SetWorkstation(name string) { q.Record.Workstation = q.deps.Re
 // JSON object, each member of which read takes. It is for requests that are not model calls. The
 // error is one of [upload.Upload.Read], a 400, or that of read.
 func (q *Request) ReadObject(limit int64, read func(name string, value []byte) error) error {
-	data, err := q.Upload.Read(min(limit, q.deps.Limits.maxBody(q.deps.Limits.Keys[q.Name])))
+	data, err := q.Upload.Read(min(limit, q.deps.Limits.maxBody(q.deps.Limits.of(q.Key))))
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return err
 	}
@@ -179,7 +179,7 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 
 func (q *Request) newCall(op Operation, api API) *call {
 	d := q.deps
-	key := d.Limits.Keys[q.Credential.Name]
+	key := d.Limits.of(q.Credential.Key)
 	c := calls.Get().(*call)
 	*c = call{
 		Request: q, op: op, api: api,

@@ -27,6 +27,7 @@ type site struct {
 	log      string // file of the process log
 	access   string // file of the access log of the guarded site
 	catalog  string // file with the prices, for a gateway with budgets
+	keys     string // file with the keys, for a gateway with many
 }
 
 // globalOptions are equal for both servers: the process log at INFO goes to a file, as in

@@ -39,6 +39,8 @@ const (
 	tripP50   metric = "p50"        // of a round trip through the server
 	tripP99   metric = "p99"        // of the same; the difference to the direct one is too unsteady
 	kibPerOne metric = "KiB/stream" // growth of anonymous memory for one stream or session
+	kbPerKey  metric = "KB/key"     // growth of anonymous memory for one key
+	startTime metric = "start"      // until the first answered call
 )
 
 // benchCase is one row of the report.
@@ -191,7 +193,7 @@ func selectCases(o options) ([]benchCase, error) {
 	for name := range strings.SplitSeq(o.Only, ",") {
 		i := slices.IndexFunc(all, func(c benchCase) bool { return c.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("no case %q; there are %s, %s", name, caseNames(all), vncCaseNames(allVNCCases()))
+			return nil, fmt.Errorf("no case %q; there are %s, %s, %s", name, caseNames(all), vncCaseNames(allVNCCases()), scaleCase)
 		}
 		chosen = append(chosen, all[i])
 	}

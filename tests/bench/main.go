@@ -149,12 +149,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
 	}
-	cases, vnc, err := chooseCases(o)
-	if err != nil {
+	r := &runner{opts: o, many: manyKeys, progress: stderr, settle: settleTime}
+	if err := r.choose(); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
 	}
-	if o.Caddy, err = filepath.Abs(o.Caddy); err != nil {
+	if r.opts.Caddy, err = filepath.Abs(o.Caddy); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
 	}
@@ -166,7 +166,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	debug.SetGCPercent(clientGOGC)
 
-	r := &runner{opts: o, cases: cases, vnc: vnc, progress: stderr, settle: settleTime}
 	runErr := r.run(ctx)
 	rep := r.report()
 	if rep.measured() {

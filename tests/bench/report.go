@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,6 +21,7 @@ type report struct {
 	Cases   []caseReport `json:"cases"`
 	Proof   *proof       `json:"proof,omitempty"` // nil for a self-check
 	VNC     *vncReport   `json:"vnc,omitempty"`   // nil without such a case
+	Scale   *scaleReport `json:"scale,omitempty"` // the same
 }
 
 // machine is where it ran.
@@ -64,6 +66,7 @@ func (r *runner) report() *report {
 		rep.Proof = &r.proof
 	}
 	rep.VNC = r.vncReport()
+	rep.Scale = r.scaleReport()
 	return rep
 }
 
@@ -138,6 +141,8 @@ func medians(rounds []round, servers []role) map[role]figures {
 			RSS:       of(func(f figures) float64 { return f.RSS }),
 			Peak:      of(func(f figures) float64 { return f.Peak }),
 			Held:      of(func(f figures) float64 { return f.Held }),
+			Anon:      of(func(f figures) float64 { return f.Anon }),
+			Start:     of(func(f figures) float64 { return f.Start }),
 		}
 		if f.Calls > 0 {
 			out[which] = f
@@ -165,12 +170,16 @@ func (rep *report) failed() bool {
 	return false
 }
 
-// all returns the cases of both kinds of traffic.
+// all returns the cases of all kinds.
 func (rep *report) all() []caseReport {
-	if rep.VNC == nil {
-		return rep.Cases
+	all := slices.Clone(rep.Cases)
+	if rep.VNC != nil {
+		all = append(all, rep.VNC.Cases...)
 	}
-	return append(rep.Cases[:len(rep.Cases):len(rep.Cases)], rep.VNC.Cases...)
+	if rep.Scale != nil {
+		all = append(all, rep.Scale.Cases...)
+	}
+	return all
 }
 
 func thisMachine(caddy string) machine {

@@ -22,6 +22,9 @@ func (rep *report) writeText(w io.Writer) error {
 	if rep.VNC != nil {
 		rep.VNC.writeText(&b, rep.Options)
 	}
+	if rep.Scale != nil {
+		rep.Scale.writeText(&b)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -109,6 +112,10 @@ func (c caseReport) subject() string {
 		return "p99, us"
 	case kibPerOne:
 		return "KiB/" + c.Unit
+	case kbPerKey:
+		return "MiB; KB/key"
+	case startTime:
+		return "seconds"
 	}
 	return "CPU us/" + c.Unit
 }
@@ -127,6 +134,10 @@ func (c caseReport) value(which role) string {
 		return fmt.Sprintf("%.0f", f.P99)
 	case kibPerOne:
 		return fmt.Sprintf("%.1f", f.Held)
+	case kbPerKey:
+		return fmt.Sprintf("%.0f", f.Anon)
+	case startTime:
+		return fmt.Sprintf("%.2f", f.Start)
 	}
 	return fmt.Sprintf("%.1f", f.CPU)
 }

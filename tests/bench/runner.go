@@ -22,6 +22,8 @@ type figures struct {
 	RSS       float64 `json:"rss_mib"`
 	Peak      float64 `json:"peak_rss_mib"`
 	Held      float64 `json:"kib_per_stream"`
+	Anon      float64 `json:"anonymous_mib,omitempty"` // after a collection
+	Start     float64 `json:"start_s,omitempty"`       // until the first answered call
 }
 
 // round is one paired measurement of a case. The order is that of the first slice.
@@ -38,6 +40,8 @@ type runner struct {
 	opts     options
 	cases    []benchCase
 	vnc      []vncCase
+	scale    bool // the case of many keys
+	many     size
 	progress io.Writer
 	settle   time.Duration // settleTime, but zero in tests
 
@@ -78,7 +82,12 @@ func (r *runner) round(ctx context.Context, n int) error {
 		}
 	}
 	if len(r.vnc) > 0 {
-		return r.vncRound(ctx, n)
+		if err := r.vncRound(ctx, n); err != nil {
+			return err
+		}
+	}
+	if r.scale {
+		return r.scaleRound(ctx, n)
 	}
 	return nil
 }

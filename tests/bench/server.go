@@ -93,16 +93,9 @@ func startFleet(ctx context.Context, o options) (f *fleet, err error) {
 		}
 	}()
 
-	env, sub, err := f.environment("upstream")
-	if err != nil {
+	if err := f.startUpstream(ctx); err != nil {
 		return f, err
 	}
-	up, addr, err := startUpstream(ctx, sub, env)
-	if err != nil {
-		return f, err
-	}
-	f.started = append(f.started, up)
-	f.upstream = &server{role: direct, proc: up, addr: addr, guarded: addr}
 	f.servers = []*server{f.upstream}
 	for _, which := range []role{proxy, gateway} {
 		s, err := f.startCaddy(ctx, which, 0)
@@ -114,25 +107,46 @@ func startFleet(ctx context.Context, o options) (f *fleet, err error) {
 	return f, nil
 }
 
-// startCaddy starts one more Caddy of that role on the fleet's upstream, with these duties on if it
-// is a gateway.
-func (f *fleet) startCaddy(ctx context.Context, which role, d duties) (*server, error) {
-	name := fmt.Sprintf("%s-%d", which, len(f.started))
-	env, dir, err := f.environment(name)
+func (f *fleet) startUpstream(ctx context.Context) error {
+	env, sub, err := f.environment("upstream")
 	if err != nil {
-		return nil, err
+		return err
+	}
+	up, addr, err := startUpstream(ctx, sub, env)
+	if err != nil {
+		return err
+	}
+	f.started = append(f.started, up)
+	f.upstream = &server{role: direct, proc: up, addr: addr, guarded: addr}
+	return nil
+}
+
+// newServer makes the folder and the ports of one more Caddy of that role on the fleet's upstream.
+func (f *fleet) newServer(which role) (s *server, cfg site, env []string, err error) {
+	env, dir, err := f.environment(fmt.Sprintf("%s-%d", which, len(f.started)))
+	if err != nil {
+		return nil, cfg, nil, err
 	}
 	ports, err := process.FreePorts(3)
 	if err != nil {
-		return nil, err
+		return nil, cfg, nil, err
 	}
 	at := func(i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i])) }
-	cfg := site{
+	cfg = site{
 		admin: at(0), port: ports[1], guarded: ports[2], upstream: f.upstream.addr,
 		storage: filepath.Join(dir, "storage"), log: filepath.Join(dir, "process.log"), access: filepath.Join(dir, "access.log"),
-		catalog: filepath.Join(dir, "catalog.json"),
+		catalog: filepath.Join(dir, "catalog.json"), keys: filepath.Join(dir, "keys.jsonl"),
 	}
-	s := &server{role: which, addr: at(1), guarded: at(2), admin: at(0), log: cfg.log, access: cfg.access, dir: dir}
+	return &server{role: which, addr: at(1), guarded: at(2), admin: at(0), log: cfg.log, access: cfg.access, dir: dir}, cfg, env, nil
+}
+
+// startCaddy starts one more Caddy of that role on the fleet's upstream, with these duties on if it
+// is a gateway.
+func (f *fleet) startCaddy(ctx context.Context, which role, d duties) (*server, error) {
+	s, cfg, env, err := f.newServer(which)
+	if err != nil {
+		return nil, err
+	}
 	text := proxyCaddyfile(cfg)
 	if which != proxy && !f.opts.Self {
 		text, s.renames, s.guarded, s.duties = gatewayCaddyfile(cfg, d), true, s.addr, d
@@ -140,7 +154,7 @@ func (f *fleet) startCaddy(ctx context.Context, which role, d duties) (*server, 
 			return nil, err
 		}
 	}
-	if s.proc, err = f.runCaddy(name, dir, env, text); err != nil {
+	if s.proc, err = f.runCaddy(string(which), s.dir, env, text); err != nil {
 		return nil, err
 	}
 	if err := s.proc.await(ctx, func() error { return s.ready(ctx, f.secrets.gateway) }); err != nil {

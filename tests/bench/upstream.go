@@ -33,6 +33,7 @@ const (
 	modelCoalesced = "bench-coalesced" // 64 chat or Responses events in one write
 	modelPaced     = "bench-paced"     // 40 chat events, pace apart
 	modelHeld      = "bench-held"      // one event, then silence until the client disconnects
+	modelNumbered  = "bench-number-"   // with a number at the end: as modelWhole
 )
 
 // upstreamModels are all of them.
@@ -120,7 +121,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		u.writeStream(w, u.messages)
 	case r.URL.Path != chatPath && r.URL.Path != chatPathSecond:
 		http.NotFound(w, r)
-	case name == modelWhole:
+	case name == modelWhole, strings.HasPrefix(name, modelNumbered):
 		answer := u.chat.appendTo(nil, strconv.AppendInt(nil, length, 10))
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
