@@ -32,6 +32,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //
 //	gatehouse {
 //		key NAME { … }          # any number
+//		key_file FILE…
 //		provider NAME { … }     # any number
 //		alias NAME { … }        # any number
 //		tenant NAME { … }       # any number
@@ -60,6 +61,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	}
 	return with(caddykit.Options{
 		"key":      {Many: true, Read: a.readKey},
+		"key_file": caddykit.Words(&a.KeyFiles),
 		"provider": {Many: true, Read: a.readProvider},
 		"alias":    {Many: true, Read: a.Aliases.read},
 		"tenant":   {Many: true, Read: a.readTenant},

@@ -60,6 +60,7 @@ type Key struct {
 
 // keySpecs returns the configured keys, and their secrets as plain text.
 func (a *App) keySpecs() (specs []keys.Spec, secrets []string, err error) {
+	specs = make([]keys.Spec, 0, len(a.Keys))
 	for _, k := range a.Keys {
 		spec := keys.Spec{
 			Name: k.Name, Hashes: k.Hashes, Scopes: k.Scopes, Tenant: k.Tenant, Models: k.Models,

@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -98,7 +97,7 @@ const maxDrain = 10 * time.Minute
 
 // buildLimits turns the limits of all blocks into the gateway's.
 func (a *App) buildLimits() (*modelcall.Limits, error) {
-	out := &modelcall.Limits{Keys: make(map[string]*modelcall.KeyLimits), Drain: time.Duration(a.Drain)}
+	out := &modelcall.Limits{Keys: make(map[string]*modelcall.KeyLimits, len(a.Keys)), Drain: time.Duration(a.Drain)}
 	var err error
 	if out.OnStoreFailure, err = parsePolicy(a.OnStoreFailure); err != nil {
 		return out, err
@@ -110,39 +109,27 @@ func (a *App) buildLimits() (*modelcall.Limits, error) {
 	if err != nil {
 		return out, err
 	}
+	named := make(map[string]bool)
+	for _, k := range a.Keys {
+		named[tenantOf(k)] = true
+	}
 	tenants := make(map[string]limits.Subject)
 	for _, t := range a.Tenants {
 		if _, twice := tenants[t.Name]; twice {
 			return out, fmt.Errorf("tenant %q is configured twice", t.Name)
 		}
-		if !slices.ContainsFunc(a.Keys, func(k Key) bool { return tenantOf(k) == t.Name }) {
+		if !named[t.Name] {
 			return out, fmt.Errorf("tenant %q: no key belongs to it", t.Name)
 		}
 		if tenants[t.Name], err = t.subject(modelcall.TenantSubject(t.Name)); err != nil {
 			return out, fmt.Errorf("tenant %q: %w", t.Name, err)
 		}
 	}
+	shared := make(map[sharedLimits]*modelcall.KeyLimits)
 	for _, k := range a.Keys {
-		own, err := k.subject(modelcall.KeySubject(k.Name))
-		if err != nil {
+		if out.Keys[k.Name], err = k.limits(tenants, everybody, shared); err != nil {
 			return out, fmt.Errorf("key %q: %w", k.Name, err)
 		}
-		kl := &modelcall.KeyLimits{Subjects: []limits.Subject{own}}
-		if tenant, ok := tenants[tenantOf(k)]; ok {
-			kl.Subjects = append(kl.Subjects, tenant)
-		}
-		kl.Subjects = append(kl.Subjects, everybody)
-		if kl.Caps, err = k.Caps.resolve(); err != nil {
-			return out, fmt.Errorf("key %q: %w", k.Name, err)
-		}
-		switch k.Unpriced {
-		case "":
-		case "allow":
-			kl.Unpriced = true
-		default:
-			return out, fmt.Errorf("key %q: unpriced %q: want allow", k.Name, k.Unpriced)
-		}
-		out.Keys[k.Name] = kl
 	}
 	for _, m := range a.Models {
 		caps, err := m.Caps.resolve()
@@ -154,6 +141,50 @@ func (a *App) buildLimits() (*modelcall.Limits, error) {
 			return out, fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
 		out.Models = append(out.Models, modelcall.ModelLimits{Pattern: m.Pattern, Subject: subject, Caps: caps})
+	}
+	return out, nil
+}
+
+// sharedLimits are what the limits of a key without an allowance of its own depend on.
+type sharedLimits struct {
+	tenant   string
+	caps     Caps
+	unpriced string
+}
+
+// limits returns the limits of a key. Keys without an allowance of their own share one value: with
+// many keys these are most of them.
+func (k Key) limits(tenants map[string]limits.Subject, everybody limits.Subject, shared map[sharedLimits]*modelcall.KeyLimits) (*modelcall.KeyLimits, error) {
+	of := sharedLimits{tenantOf(k), k.Caps, k.Unpriced}
+	sharing := len(k.Rates)+len(k.Budgets)+len(k.Concurrency) == 0
+	if kept := shared[of]; sharing && kept != nil {
+		return kept, nil
+	}
+	out := new(modelcall.KeyLimits)
+	if !sharing {
+		own, err := k.subject(modelcall.KeySubject(k.Name))
+		if err != nil {
+			return nil, err
+		}
+		out.Subjects = append(out.Subjects, own)
+	}
+	if tenant, ok := tenants[of.tenant]; ok {
+		out.Subjects = append(out.Subjects, tenant)
+	}
+	out.Subjects = append(out.Subjects, everybody)
+	var err error
+	if out.Caps, err = k.Caps.resolve(); err != nil {
+		return nil, err
+	}
+	switch k.Unpriced {
+	case "":
+	case "allow":
+		out.Unpriced = true
+	default:
+		return nil, fmt.Errorf("unpriced %q: want allow", k.Unpriced)
+	}
+	if sharing {
+		shared[of] = out
 	}
 	return out, nil
 }

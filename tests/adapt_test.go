@@ -29,7 +29,7 @@ const (
 
 var goldenEnv = map[string]string{
 	"KEY": "gk-adapt-0123456789", "NEXT_KEY": "gk-adapt-next-0123456789", "CI_KEY": "gk-adapt-ci-0123456789",
-	"PROVIDER_KEY": "pk-adapt-0123456789", "SHORT_KEY": "elevenchars", "EMPTY_KEY": "", "SPACED_KEY": "two words, spaced",
+	"PROVIDER_KEY": "pk-adapt-0123456789", "FILED_KEY": "gk-adapt-filed-0123456789", "SHORT_KEY": "elevenchars", "EMPTY_KEY": "", "SPACED_KEY": "two words, spaced",
 }
 
 func TestCaddyfilesAdaptToTheirGoldens(t *testing.T) {

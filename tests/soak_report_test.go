@@ -9,7 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// soakEnough records of a kind contain all its codes: the rarest is one in twelve.
+// soakEnough records of a kind contain all its codes: the rarest is one in twelve. Of ten
+// times as many clients that left, one's answer was read on: of these it is one in a hundred.
 const soakEnough = 100
 
 // report prints the endings, and which did not happen.
@@ -75,7 +76,7 @@ func (s *soak) report() {
 	}
 	fmt.Fprintf(&text, "streams at the end of a process: %s; %d reloads and %d that failed; %d faults", countsOf(s.rows.exits), s.reloads, s.misreloads, s.faults.n)
 	s.t.Log("\n" + text.String())
-	if s.rows.drained == 0 {
+	if s.rows.drained == 0 && all[leaving] >= 10*soakEnough {
 		s.faults.add("no answer was read on after its client")
 	}
 }

@@ -6,17 +6,19 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"math"
+	"slices"
+	"unsafe"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// The rows seq/blockRows = n have their IDs in the row block = n of activity_ids: for each seq in
-// order the hashes of ID, RequestID and UpstreamID. A commit rewrites the last block with its new
-// rows. A look-up reads the blocks from the newest, and compares the rows that a hash points to.
+// The rows seq/blockRows = n are block n. Together with the last of them the row block = n of
+// activity_ids is written: for each seq in order the hashes of ID, RequestID and UpstreamID. A
+// look-up reads the rows of the newest block, then the hashes of the others from the newest on, and
+// compares the rows that a hash points to.
 const (
-	// blockRows keeps a block on one page of 4 KiB: a longer one would also write overflow pages
-	// with every commit.
+	// blockRows keeps the hashes of a block on one page of 4 KiB, and the newest block short enough
+	// to be searched row by row.
 	blockRows = 256
 	hashSize  = 4
 	idSize    = 3 * hashSize // bytes per row
@@ -32,91 +34,147 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// hasher is scratch space, so that a hash allocates nothing.
-type hasher []byte
+// hashes are those of a row's IDs, by slot.
+type hashes [3]uint32
 
-// hash is 0 for an empty ID, and only for that. It includes the tenant, so that an ID which a
+func hashesOf(r *Record) hashes {
+	h := hasherOf(r.Tenant)
+	return hashes{slotID: h.hash(r.ID), slotRequest: h.hash(r.RequestID), slotUpstream: h.hash(r.UpstreamID)}
+}
+
+// hasher is the hash of a tenant and a zero byte. Every hash begins with it, so that an ID which a
 // careless provider gives to everybody leads to no rows of other tenants.
-func (h *hasher) hash(tenant, id string) uint32 {
+type hasher uint32
+
+func hasherOf(tenant string) hasher {
+	return hasher(update(update(0, tenant), "\x00"))
+}
+
+// hash is 0 for an empty ID, and only for that.
+func (h hasher) hash(id string) uint32 {
 	if id == "" {
 		return 0
 	}
-	*h = append(append(append((*h)[:0], tenant...), 0), id...)
-	return max(crc32.Checksum(*h, castagnoli), 1)
+	return max(update(uint32(h), id), 1)
+}
+
+func update(crc uint32, s string) uint32 {
+	return crc32.Update(crc, castagnoli, unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 
 const (
-	lastSeq = "SELECT ifnull(max(seq), 0) FROM activity"
-	// saveBlock replaces the block: the last one grows with every commit.
+	lastSeq   = "SELECT ifnull(max(seq), 0) FROM activity"
 	saveBlock = "INSERT OR REPLACE INTO activity_ids (block, hashes) VALUES (?, ?)"
-	nextBlock = "SELECT block, hashes FROM activity_ids WHERE block < ? ORDER BY block DESC"
-	rowAt     = "SELECT " + columns + " FROM activity WHERE seq = ? AND tenant = ?"
+	blockData = "SELECT seq, tenant, data FROM activity WHERE seq BETWEEN ? AND ?"
+	// newestRows filters by tenant and text without an index, because seq bounds it well.
+	newestRows = "SELECT " + columns + " FROM activity WHERE seq >= ? AND +tenant = ? AND instr(data, ?) ORDER BY seq DESC"
+	nextBlock  = "SELECT block, hashes FROM activity_ids WHERE block < ? ORDER BY block DESC"
+	rowAt      = "SELECT " + columns + " FROM activity WHERE seq = ? AND tenant = ?"
 	// dropBlock deletes a block that has no rows left.
 	dropBlock = `DELETE FROM activity_ids WHERE block = ?1
 		AND NOT EXISTS (SELECT 1 FROM activity WHERE seq BETWEEN ?1 * ?2 AND ?1 * ?2 + ?2 - 1)`
 )
 
-// saveIDs adds the IDs of ops, which have just become the newest rows in this order.
-func saveIDs(tx *store.Tx, ops []store.Op) error {
-	var last int64
-	if err := tx.Get(lastSeq, nil, &last); err != nil {
+// recent has the hashes of the last rows that this process has written, row seq at seq % blockRows.
+// Those of rows that were rolled back or deleted are replaced when their seq is used again. Until
+// then they do no harm: a look-up compares the rows.
+type recent [blockRows]struct {
+	seq int64
+	hashes
+}
+
+// add notes a row that was just written, and saves its block if it is the last one of it.
+func (n *recent) add(tx *store.Tx, seq int64, ids hashes) error {
+	at := &n[seq%blockRows]
+	at.seq, at.hashes = seq, ids
+	if seq%blockRows < blockRows-1 {
+		return nil
+	}
+	return n.save(tx, seq-(blockRows-1))
+}
+
+// save writes the hashes of a whole block.
+func (n *recent) save(tx *store.Tx, first int64) error {
+	for i := range n {
+		if n[i].seq != first+int64(i) { // written before this process began
+			if err := n.load(tx, first); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	block := make([]byte, 0, blockSize)
+	for i := range n {
+		for _, h := range n[i].hashes {
+			block = binary.LittleEndian.AppendUint32(block, h)
+		}
+	}
+	_, err := tx.Exec(saveBlock, first/blockRows, block)
+	return err
+}
+
+// load fills what is missing from the rows of the block. A row that is gone or damaged has no IDs.
+func (n *recent) load(tx *store.Tx, first int64) error {
+	var missing [blockRows]bool
+	for i := range n {
+		if seq := first + int64(i); n[i].seq != seq {
+			missing[i], n[i].seq, n[i].hashes = true, seq, hashes{}
+		}
+	}
+	rows, err := tx.Query(blockData, first, first+blockRows-1)
+	if err != nil {
 		return err
 	}
-	first := last - int64(len(ops)) + 1
-	block, filled := first/blockRows, int(first%blockRows)*idSize
-	hashes := make([]byte, 0, blockSize)
-	var before []byte
-	err := tx.Get("SELECT hashes FROM activity_ids WHERE block = ?", []any{block}, &before)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
+	for err == nil && rows.Next() {
+		var seq int64
+		var data sql.RawBytes
+		var r Record
+		if err = rows.Scan(&seq, &r.Tenant, &data); err == nil && missing[seq-first] && r.decode(data) == nil {
+			n[seq-first].hashes = hashesOf(&r)
+		}
 	}
-	// Hashes after the first row's position belonged to deleted rows.
-	hashes = append(hashes, before[:min(len(before), filled)]...)
-	hashes = append(hashes, make([]byte, filled-len(hashes))...)
-	var h hasher
-	for i, op := range ops {
-		r := op.(*row)
-		for _, id := range [...]string{slotID: r.ID, slotRequest: r.RequestID, slotUpstream: r.UpstreamID} {
-			hashes = binary.LittleEndian.AppendUint32(hashes, h.hash(r.Tenant, id))
-		}
-		if len(hashes) < blockSize && i < len(ops)-1 {
-			continue
-		}
-		if _, err := tx.Exec(saveBlock, block, hashes); err != nil {
-			return err
-		}
-		block, hashes = block+1, hashes[:0]
-	}
-	return nil
+	return errors.Join(err, rows.Err(), rows.Close())
 }
 
 // identified calls visit with the tenant's records that have id in one of the slots, newest row
 // first, until visit returns false.
 func (l *Log) identified(ctx context.Context, tenant, id string, slots []int, visit func(seq int64, r Record) bool) error {
-	var h hasher
-	want := h.hash(tenant, id)
-	for before := int64(math.MaxInt64); ; {
-		block, seqs, err := l.nextBlock(ctx, before, want, slots)
-		if err != nil || len(seqs) == 0 {
+	more := true
+	has := func(r *Record) bool {
+		ids := [...]string{slotID: r.ID, slotRequest: r.RequestID, slotUpstream: r.UpstreamID}
+		return slices.ContainsFunc(slots, func(slot int) bool { return ids[slot] == id })
+	}
+	var newest int64
+	err := l.read(ctx, func(rows *sql.Rows) (bool, error) { return false, rows.Scan(&newest) }, lastSeq)
+	if err != nil {
+		return err
+	}
+	before := newest / blockRows
+	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
+		var r Record
+		seq, err := r.scan(rows, tenant)
+		if err == nil && has(&r) {
+			more = visit(seq, r)
+		}
+		return more, err
+	}, newestRows, before*blockRows, tenant, []byte(id))
+	want := hasherOf(tenant).hash(id)
+	for err == nil && more {
+		var seqs []int64
+		if before, seqs, err = l.nextBlock(ctx, before, want, slots); err != nil || len(seqs) == 0 {
 			return err
 		}
-		before = block
 		for _, seq := range seqs {
 			r, ok, err := l.at(ctx, tenant, seq)
 			if err != nil {
 				return err
 			}
-			ids := [...]string{slotID: r.ID, slotRequest: r.RequestID, slotUpstream: r.UpstreamID}
-			for _, slot := range slots {
-				if ok && ids[slot] == id {
-					if !visit(seq, r) {
-						return nil
-					}
-					break
-				}
+			if ok && has(&r) && !visit(seq, r) {
+				return nil
 			}
 		}
 	}
+	return err
 }
 
 // nextBlock returns the newest block before the given one that has the hash, and its rows with the

@@ -72,6 +72,8 @@ func TestQueriesDoNotScan(t *testing.T) {
 		"time's page": {page(Filter{Date: "2026-05-04", Cursor: cursor{1, 1}.String()}), "SEARCH activity USING INDEX activity_time (tenant=? AND created_at>?"},
 		"last row":    {lastSeq, "SEARCH activity"},
 		"ids":         {nextBlock, "SEARCH activity_ids USING INTEGER PRIMARY KEY (rowid<?)"},
+		"newest ids":  {newestRows, "SEARCH activity USING INTEGER PRIMARY KEY (rowid>?)"},
+		"a block":     {blockData, "SEARCH activity USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
 		"row of id":   {rowAt, "SEARCH activity USING INTEGER PRIMARY KEY (rowid=?)"},
 		"old rows":    {oldRows, "SEARCH activity USING COVERING INDEX activity_time (tenant=? AND created_at<?)"},
 		"tenants":     {nextTenant, "SEARCH activity USING COVERING INDEX activity_time (tenant>?)"},

@@ -13,7 +13,6 @@
 package activity
 
 import (
-	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -95,12 +94,11 @@ const (
 	maxCost   = 1 << 53
 )
 
-// bound shortens what a peer has sized. A shortened string is copied, so that the queue does not
-// hold the whole.
+// bound shortens what a peer has sized.
 func (r *Record) bound() {
 	for _, s := range r.texts() {
 		if len(*s) > maxText {
-			*s = strings.Clone(clip(*s))
+			*s = clip(*s)
 		}
 	}
 	for _, n := range []*int64{&r.PromptTokens, &r.CompletionTokens, &r.ReasoningTokens, &r.CachedTokens, &r.OutputCap} {
@@ -108,7 +106,7 @@ func (r *Record) bound() {
 	}
 	r.Attempted = r.Attempted[:min(len(r.Attempted), maxAttempted)]
 	for i := range r.Attempted {
-		r.Attempted[i].Target = strings.Clone(clip(r.Attempted[i].Target))
+		r.Attempted[i].Target = clip(r.Attempted[i].Target)
 	}
 	r.BytesUp, r.BytesDown = max(r.BytesUp, 0), max(r.BytesDown, 0)
 	if !representable(r.CreatedAt) {

@@ -42,8 +42,8 @@ func wantErrors(t *testing.T, c *catalog.Catalog, want map[string]error) {
 	t.Helper()
 	for name, wantErr := range want {
 		m, err := c.Resolve(name)
-		if !errors.Is(err, wantErr) || wantErr == nil && m.ID != name || wantErr != nil && m.ID != "" {
-			t.Errorf("Resolve(%q) = %q, %v, want %v", name, m.ID, err, wantErr)
+		if !errors.Is(err, wantErr) || wantErr == nil && m.ID != name || wantErr != nil && m != nil {
+			t.Errorf("Resolve(%q) = %v, %v, want %v", name, m, err, wantErr)
 		}
 	}
 }

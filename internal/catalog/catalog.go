@@ -127,26 +127,27 @@ func (c *Catalog) SetDiscovered(provider string, models []Model) {
 }
 
 // Resolve returns the model with this name. For a callable model it is one look-up without
-// allocation. Errors are ErrUnknown, ErrNotCallable and ErrUnlisted.
-func (c *Catalog) Resolve(name string) (Model, error) {
+// allocation; it must not be changed. Errors are ErrUnknown, ErrNotCallable and ErrUnlisted.
+func (c *Catalog) Resolve(name string) (*Model, error) {
 	x := c.index.Load()
 	if m, ok := x.callable[name]; ok {
-		return *m, nil
+		return m, nil
 	}
 	if _, ok := x.denied[name]; ok {
-		return Model{}, ErrNotCallable
+		return nil, ErrNotCallable
 	}
 	provider, rest, _ := strings.Cut(name, "/")
 	if routed, ok := x.open[provider]; ok && checkName(rest) == nil {
 		if !routed {
-			return Model{}, ErrNotCallable
+			return nil, ErrNotCallable
 		}
-		return Model{}.as(provider, rest), nil
+		m := Model{}.as(provider, rest)
+		return &m, nil
 	}
 	if x.awaits(provider, rest) {
-		return Model{}, ErrUnlisted
+		return nil, ErrUnlisted
 	}
-	return Model{}, ErrUnknown
+	return nil, ErrUnknown
 }
 
 // Source returns the source of a provider, and whether there is one.

@@ -152,7 +152,7 @@ func (a *aliases) candidates(alias Alias) (groups [][]modelcall.Candidate, await
 func (alias Alias) common(groups [][]modelcall.Candidate) catalog.Model {
 	var models []catalog.Model
 	for _, c := range slices.Concat(groups...) {
-		models = append(models, c.Model)
+		models = append(models, *c.Model)
 	}
 	return catalog.Common(alias.Name, models)
 }

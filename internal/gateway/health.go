@@ -102,5 +102,5 @@ func (m *Models) targetAt(name, endpoint string) (t Target, ok bool) {
 	if p == nil || !slices.ContainsFunc(p.Endpoints, func(e *provider.Endpoint) bool { return e.Name == endpoint }) {
 		return t, false
 	}
-	return Target{Provider: p.Name, Model: model, Endpoint: endpoint}, true
+	return Target{Provider: p.Name, Model: *model, Endpoint: endpoint}, true
 }

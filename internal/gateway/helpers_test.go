@@ -176,7 +176,7 @@ func (r *rig) find(t testing.TB, ctx context.Context, name string) (catalog.Mode
 	if err != nil {
 		return catalog.Model{}, nil, err
 	}
-	return found.Groups[0][0].Model, found.Groups[0][0].Provider, nil
+	return *found.Groups[0][0].Model, found.Groups[0][0].Provider, nil
 }
 
 // records are the rows of the default tenant.

@@ -66,12 +66,12 @@ func (m *Models) unknownModel(key *keys.Key, name string) *apierror.Error {
 // find returns a callable model that the key allows. If the first list of the provider decides and has
 // not come yet, it waits a little. Errors are refusals; that of a model which is known and not callable
 // has catalog.ErrNotCallable as its cause.
-func (m *Models) find(ctx context.Context, key *keys.Key, name string) (catalog.Model, error) {
+func (m *Models) find(ctx context.Context, key *keys.Key, name string) (*catalog.Model, error) {
 	model, err := m.catalog.Resolve(name)
 	of, _, _ := strings.Cut(name, "/")
 	if errors.Is(err, catalog.ErrUnlisted) {
 		if err := m.discovery.await(ctx, of); err != nil {
-			return model, err
+			return nil, err
 		}
 		model, err = m.catalog.Resolve(name)
 	}
@@ -79,11 +79,11 @@ func (m *Models) find(ctx context.Context, key *keys.Key, name string) (catalog.
 	case err == nil:
 		return model, nil
 	case errors.Is(err, catalog.ErrUnlisted):
-		return model, m.unlisted(of, name)
+		return nil, m.unlisted(of, name)
 	case errors.Is(err, catalog.ErrNotCallable):
-		return model, m.unknownModel(key, name).WithCause(err)
+		return nil, m.unknownModel(key, name).WithCause(err)
 	}
-	return model, m.unknownModel(key, name)
+	return nil, m.unknownModel(key, name)
 }
 
 // unlisted refuses a name of which only a list that has not come can say what it means.
@@ -132,7 +132,11 @@ func (m *Models) Get(ctx context.Context, key *keys.Key, name string) (catalog.M
 	}
 	alias, ok := m.aliases.byName[name]
 	if !ok {
-		return m.find(ctx, key, name)
+		model, err := m.find(ctx, key, name)
+		if err != nil {
+			return catalog.Model{}, err
+		}
+		return *model, nil
 	}
 	found, err := m.findAlias(ctx, alias)
 	if err != nil {

@@ -39,7 +39,21 @@ type eventTemplate struct {
 }
 
 func newChannel(id, group string, s *Stream) *channel {
-	return &channel{id: id, group: group, output: &s.set.output, matcher: detect.NewMatcher(s.set.output.rules, s.set.window)}
+	return &channel{id: id, group: group, output: &s.set.output, matcher: s.set.output.pieceMatcher(s.set.window)}
+}
+
+// release ends the use of a channel that has ended: another may have its matcher.
+func (c *channel) release() {
+	c.output.release(c.matcher)
+	c.matcher = nil
+}
+
+// releaseEnding releases the channel if it ends with the current event, and reports whether it does.
+func (c *channel) releaseEnding() bool {
+	if c.ending {
+		c.release()
+	}
+	return c.ending
 }
 
 // push reads a piece and returns the text that may be sent now.

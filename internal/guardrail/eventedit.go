@@ -142,7 +142,7 @@ func (e *eventEdit) send() {
 		}
 	}
 	s.redacts = s.set.output.redacted(matcher, s.redacts)
-	s.channels = slices.DeleteFunc(s.channels, func(c *channel) bool { return c.ending })
+	s.channels = slices.DeleteFunc(s.channels, (*channel).releaseEnding)
 	e.apply()
 	s.out = append(s.out, e.event)
 }

@@ -36,7 +36,7 @@ type checks struct {
 	rules     []detect.Rule
 	verdicts  []Verdict // by rule
 	hooks     []*Guardrail
-	matchers  *sync.Pool // for whole texts
+	matchers  *sync.Pool
 }
 
 // Join joins guardrails, in the order in which they judge. Nil ones are left out. The first one
@@ -147,11 +147,17 @@ func (c *checks) check(ctx context.Context, body []byte) (Result, error) {
 	return result, nil
 }
 
+var readers = sync.Pool{New: func() any { return new(document.Reader) }}
+
 // read judges a body by the rules.
 func (c *checks) read(ctx context.Context, body []byte, result *Result) error {
 	matcher := c.matcher()
 	defer c.release(matcher)
-	var reader document.Reader
+	reader := readers.Get().(*document.Reader)
+	defer func() {
+		reader.Release()
+		readers.Put(reader)
+	}()
 	reader.Reset(matcher, body, c.direction == Output)
 	switch err := reader.Read(ctx); {
 	case err == detect.ErrDenied:
@@ -168,6 +174,13 @@ func (c *checks) read(ctx context.Context, body []byte, result *Result) error {
 
 // matcher returns a matcher for whole texts. The caller must release it.
 func (c *checks) matcher() *detect.Matcher { return c.matchers.Get().(*detect.Matcher) }
+
+// pieceMatcher returns a matcher for a text in pieces. The caller should release it.
+func (c *checks) pieceMatcher(window int) *detect.Matcher {
+	m := c.matcher()
+	m.Reset(window)
+	return m
+}
 
 func (c *checks) release(m *detect.Matcher) {
 	m.Release()

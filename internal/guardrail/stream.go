@@ -88,6 +88,7 @@ func (s *Stream) Push(event *openai.Event) ([]*openai.Event, *Verdict, error) {
 		return nil, nil, nil
 	}
 	if event.Done() {
+		s.repeat = repeat{}
 		s.sequence++
 		if v := s.flush(func(*channel) bool { return true }); v != nil {
 			return s.end(v, nil)
@@ -179,6 +180,7 @@ func (s *Stream) flush(selected func(*channel) bool) *Verdict {
 			return v
 		}
 		s.redacts = c.output.redacted(c.matcher, s.redacts)
+		c.release()
 		if text != "" {
 			remainders = append(remainders, remainder{c, text})
 		}

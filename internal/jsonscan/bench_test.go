@@ -15,6 +15,37 @@ func chatBody(size int, unit string) []byte {
 	return []byte(head + strings.Repeat(unit, fill) + tail)
 }
 
+// sourceCode has lines and words of uneven lengths, a letter outside ASCII and some Chinese.
+const sourceCode = `// Add puts b on the shelf and saves the list, as the Café next door does with its menu.
+func (s *Shelf) Add(ctx context.Context, b Book) error {
+	if b.Title == "" {
+		return fmt.Errorf("adding a book: no title")
+	}
+	// A shelf without a limit takes every book, however many there are already.
+	if s.limit > 0 && len(s.books) >= s.limit {
+		return fmt.Errorf("the shelf is full: %d books", s.limit)
+	}
+	s.books[b.Title] = b
+	return s.save(ctx, "books.json")
+}
+
+// Titles lists the titles of all books in their order. The caller may change the list.
+func (s *Shelf) Titles() []string {
+	names := make([]string, 0, len(s.books))
+	for name := range s.books {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// 標題 are the texts of the page in one language.
+var titles = map[string]string{
+	"home":  "The shelf of our library",
+	"empty": "Nothing here \\ \"yet\"",
+}
+`
+
 var prompts = []struct{ name, unit string }{
 	{"plain", "the quick brown fox jumps over the lazy dog, "},
 	{"quotes", `a \"quoted\" word in every so many, with some text `},
@@ -22,6 +53,10 @@ var prompts = []struct{ name, unit string }{
 	{"accents", "naïve café, 東京 and Ελλάδα: "},
 	{"cjk", "東京都は日本の首都であり、"},
 	{"curly", "plain English prose with one curly quote in a hundred bytes or so, as editors like to write it’s fine, "},
+	{"code", strings.NewReplacer("\\", `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(sourceCode)},
+	{"json", `{\"type\":\"text\",\"text\":\"he said \\\"yes\\\"\",\"index\":12}, `},
+	{"unicode", `na\u00efve caf\u00e9, \u6771\u4eac and \u0395\u03bb\u03bb\u03ac\u03b4\u03b1: `},
+	{"base64", "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"},
 	{"lines", "plain prose with an escaped line end in every hundred bytes or so, such as a chat holds all the time\\n"},
 }
 

@@ -14,26 +14,30 @@ import "sync"
 // It refers to data, which must not change before the result is used. It is not safe for concurrent
 // use.
 type Body struct {
-	data    []byte
+	data []byte
+	*bodyWork
+}
+
+// bodyWork is the memory of a Body from Parse to Release. It is pooled, because a call may hold its
+// request long after it has been sent.
+type bodyWork struct {
 	members []Member
 	patch   Patch
-	pooled  *[]Member // where members are kept for the next body; nil before Parse
 }
 
 // usualMembers is how many members fit without allocating.
 const usualMembers = 24
 
-var memberPool = sync.Pool{New: func() any { m := make([]Member, 0, usualMembers); return &m }}
+var bodyPool = sync.Pool{New: func() any { return &bodyWork{members: make([]Member, 0, usualMembers)} }}
 
 // Parse walks data as [Strict] does. It replaces what the body held, with its edits. The error is a
 // [*SyntaxError]; the body must not be used after it, except for Release.
 func (b *Body) Parse(data []byte) (err error) {
-	if b.pooled == nil {
-		b.pooled = memberPool.Get().(*[]Member)
+	if b.bodyWork == nil {
+		b.bodyWork = bodyPool.Get().(*bodyWork)
 	}
 	b.data = data
-	b.members, err = Strict(data, (*b.pooled)[:0])
-	*b.pooled = b.members
+	b.members, err = Strict(data, b.members[:0])
 	b.patch.Reset(b.data, b.members)
 	return err
 }
@@ -44,8 +48,9 @@ func (b *Body) ClearEdits() { b.patch.Reset(b.data, b.members) }
 // Release returns the memory of the walk. The body and its members must not be used after it;
 // segments may.
 func (b *Body) Release() {
-	if b.pooled != nil {
-		memberPool.Put(b.pooled)
+	if b.bodyWork != nil {
+		b.patch.Reset(nil, nil)
+		bodyPool.Put(b.bodyWork)
 	}
 	*b = Body{}
 }
@@ -54,10 +59,15 @@ func (b *Body) Release() {
 func (b *Body) Data() []byte { return b.data }
 
 // Members returns the members as they were parsed, without the edits.
-func (b *Body) Members() []Member { return b.members }
+func (b *Body) Members() []Member {
+	if b.bodyWork == nil {
+		return nil
+	}
+	return b.members
+}
 
 // Find returns the index of the member named key, as [Find] does.
-func (b *Body) Find(key string) (int, bool) { return Find(b.data, b.members, key) }
+func (b *Body) Find(key string) (int, bool) { return Find(b.data, b.Members(), key) }
 
 // Value returns the value of member i as it was parsed.
 func (b *Body) Value(i int) []byte { return b.members[i].Value(b.data) }

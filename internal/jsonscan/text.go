@@ -20,9 +20,25 @@ func StringEnd(data []byte, i int) (int, bool) {
 // text checks a string, i being behind its opening quote, and returns the index behind its closing
 // quote or that of the fault.
 func text(data []byte, i int) (int, fault) {
+	after := longAfter()
+	long := i + after
 	for {
-		i = plain(data, i)
-		if i >= len(data) {
+		if i >= long {
+			if vectors {
+				i = scan(data, i)
+			} else {
+				i = bulk(data, i)
+			}
+			long = i + after
+		}
+		if i+8 <= len(data) {
+			m := marks(binary.LittleEndian.Uint64(data[i:]))
+			if m == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(m) / 8
+		} else if i = plain(data, i); i >= len(data) {
 			return len(data), faultEnd
 		}
 		var f fault
@@ -30,16 +46,30 @@ func text(data []byte, i int) (int, fault) {
 		case c == '"':
 			return i + 1, ok
 		case c == '\\':
-			i, f = escape(data, i)
+			if i+1 < len(data) && isShort[data[i+1]] {
+				i += 2
+			} else if i, f = escape(data, i); f != ok {
+				return i, f
+			}
 		case c >= utf8.RuneSelf:
-			i, f = wide(data, i)
+			if i, f = wide(data, i); f != ok {
+				return i, f
+			}
 		default:
-			f = faultControl
+			return i, faultControl
 		}
-		if f != ok {
-			return i, f
+		if !vectors { // bulk pays in plain text only
+			long = i + after
 		}
 	}
+}
+
+// longAfter returns after how many bytes a string counts as long.
+func longAfter() int {
+	if vectors {
+		return vectorsAfter
+	}
+	return bulkAfter
 }
 
 // In plain text, eight bytes are tested at a time. A byte is of interest if it is a quote, a
@@ -62,6 +92,10 @@ const (
 	// three searches.
 	bulkMax = 8 << 10
 
+	// With vectors, all text behind so many bytes of a string is scanned by them; a call for less
+	// costs more than it saves.
+	vectorsAfter = 64
+
 	// So many words of pure ASCII end a stretch of wide text. With fewer, text in an accented
 	// language would change between the two loops at every other word.
 	wideWords = 4
@@ -70,19 +104,15 @@ const (
 // plain returns the index of the next quote, backslash, control byte or non-ASCII byte, len(data)
 // if there is none.
 func plain(data []byte, i int) int {
-	for n := 0; n < bulkAfter; n += 8 {
-		if i+8 > len(data) {
-			for i < len(data) && data[i] >= ' ' && data[i] != '"' && data[i] != '\\' && data[i] < utf8.RuneSelf {
-				i++
-			}
-			return i
-		}
+	for ; i+8 <= len(data); i += 8 {
 		if m := marks(binary.LittleEndian.Uint64(data[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)/8
 		}
-		i += 8
 	}
-	return bulk(data, i)
+	for i < len(data) && data[i] >= ' ' && data[i] != '"' && data[i] != '\\' && data[i] < utf8.RuneSelf {
+		i++
+	}
+	return i
 }
 
 // marks sets the high bit of the bytes of interest, exact up to the lowest. Flipping bit 1 moves
@@ -146,8 +176,11 @@ func printable(text []byte) int {
 // wide checks the UTF-8 of text from the non-ASCII byte at i. It ends at an ASCII byte that plain
 // would stop at, or where the text has been ASCII for wideWords.
 func wide(data []byte, i int) (int, fault) {
-	start := i
-	for ascii := 0; ascii < wideWords; {
+	start, end := i, len(data)
+	if vectors {
+		end = min(end, i+vectorsAfter)
+	}
+	for ascii := 0; ascii < wideWords && i < end; {
 		if i+8 > len(data) {
 			for i < len(data) && data[i] >= ' ' && data[i] != '"' && data[i] != '\\' {
 				i++
@@ -163,6 +196,9 @@ func wide(data []byte, i int) (int, fault) {
 		if ascii++; x&everyHigh != 0 {
 			ascii = 0
 		}
+	}
+	for n := 1; n < utf8.UTFMax && i < len(data) && !utf8.RuneStart(data[i]); n++ {
+		i++ // to the end of a character at the bound
 	}
 	if stretch := data[start:i]; !utf8.Valid(stretch) {
 		return start + validUTF8(stretch), faultUTF8
@@ -183,15 +219,18 @@ func validUTF8(text []byte) int {
 	return i
 }
 
+// isShort are the bytes that may follow a backslash, but u.
+var isShort = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
 // escape checks the escape at i and returns the index behind it.
 func escape(data []byte, i int) (int, fault) {
 	if i+1 >= len(data) {
 		return len(data), faultEnd
 	}
-	switch data[i+1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+	if isShort[data[i+1]] {
 		return i + 2, ok
-	case 'u':
+	}
+	if data[i+1] == 'u' {
 		if i+6 > len(data) {
 			return len(data), faultEnd
 		}

@@ -124,6 +124,9 @@ func stringEnd(data []byte, i int) int {
 		if i = quote + 1; !escaped {
 			return i
 		}
+		if vectors { // more quotes may be escaped
+			i = scan(data, i)
+		}
 	}
 	return len(data)
 }

@@ -9,11 +9,11 @@
 package keys
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 	"unsafe"
@@ -83,43 +83,79 @@ func (k *Key) AllowsProvider(name string) bool {
 // Keyring holds all keys of one configuration.
 type Keyring struct {
 	byHash map[[sha256.Size]byte]Credential
-	byName map[string]*Key
 }
 
 // NewKeyring checks the specs and builds the keyring. Errors name the key: no secret, a secret
 // shorter than [MinSecret], an unknown scope, a bad pattern, two keys with one name, or one secret
 // used by two keys.
 func NewKeyring(specs []Spec) (*Keyring, error) {
-	ring := &Keyring{byHash: make(map[[sha256.Size]byte]Credential), byName: make(map[string]*Key)}
+	ring := &Keyring{byHash: make(map[[sha256.Size]byte]Credential, len(specs))}
+	named := make(map[string]struct{}, len(specs))
+	common := common{tenants: map[string]string{}, models: map[string]pattern.List{}}
 	for _, spec := range specs {
-		if ring.byName[spec.Name] != nil {
+		if _, twice := named[spec.Name]; twice {
 			return nil, fmt.Errorf("key %q is configured twice", spec.Name)
 		}
-		if err := ring.add(spec); err != nil {
+		named[spec.Name] = struct{}{}
+		if err := ring.add(spec, common); err != nil {
 			return nil, fmt.Errorf("key %q: %w", spec.Name, err)
 		}
 	}
 	return ring, nil
 }
 
-var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
+// maxName bounds the name of a key or a tenant, in bytes.
+const maxName = 64
 
-func (r *Keyring) add(spec Spec) error {
-	if !validName.MatchString(spec.Name) {
+// validName reports whether name is 1 to 64 letters, digits and . _ @ -, beginning with a letter or
+// digit.
+func validName(name string) bool {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case '0' <= c && c <= '9', 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z':
+		case i > 0 && strings.IndexByte("._@-", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return 0 < len(name) && len(name) <= maxName
+}
+
+// common has what many keys of a configuration have in common, so that it is kept once.
+type common struct {
+	tenants map[string]string
+	models  map[string]pattern.List // by the patterns, joined by spaces, which no pattern contains
+}
+
+func (c common) tenant(name string) string {
+	if kept, ok := c.tenants[name]; ok {
+		return kept
+	}
+	c.tenants[name] = name
+	return name
+}
+
+func (c common) list(patterns []string) pattern.List {
+	joined := strings.Join(patterns, " ")
+	if kept, ok := c.models[joined]; ok {
+		return kept
+	}
+	c.models[joined] = patterns
+	return patterns
+}
+
+func (r *Keyring) add(spec Spec, common common) error {
+	if !validName(spec.Name) {
 		return fmt.Errorf("a key's name is 1 to 64 letters, digits and . _ @ -, beginning with a letter or digit")
 	}
-	tenant := spec.Tenant
-	if tenant == "" {
-		tenant = DefaultTenant
-	}
-	if !validName.MatchString(tenant) {
+	tenant := cmp.Or(spec.Tenant, DefaultTenant)
+	if !validName(tenant) {
 		return fmt.Errorf("tenant %q: a tenant's name follows the rules of a key's name", tenant)
 	}
 	key := &Key{
 		Name:        spec.Name,
-		Tenant:      tenant,
+		Tenant:      common.tenant(tenant),
 		HostedTools: spec.HostedTools,
-		models:      spec.Models,
 		Expires:     spec.Expires,
 		disabled:    spec.Disabled,
 	}
@@ -138,6 +174,7 @@ func (r *Keyring) add(spec Spec) error {
 			return fmt.Errorf("models: %w", err)
 		}
 	}
+	key.models = common.list(spec.Models)
 	hashes, err := spec.hashes()
 	if err != nil {
 		return err
@@ -148,7 +185,6 @@ func (r *Keyring) add(spec Spec) error {
 		}
 		r.byHash[h] = Credential{Key: key, Hash: hex.EncodeToString(h[:])}
 	}
-	r.byName[key.Name] = key
 	return nil
 }
 

@@ -84,7 +84,7 @@ func BenchmarkReserveSettle(b *testing.B) {
 		durable  bool
 		parallel int
 		of       []limits.Subject
-	}{{"one", false, 0, one}, {"three", false, 0, three}, {"durable", true, 0, one}, {"durable-parallel", true, 100, one}} {
+	}{{"one", false, 0, one}, {"three", false, 0, three}, {"durable", true, 0, one}, {"durable-parallel", true, 100, one}, {"durable-three", true, 8, three}} {
 		b.Run(bb.name, func(b *testing.B) {
 			l, _ := openLedger(b, open(b, b.TempDir(), store.Options{QueueBytes: 1 << 30}))
 			var n atomic.Int64

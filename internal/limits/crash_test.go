@@ -25,7 +25,11 @@ const (
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
-		if err := child(dir); err != nil {
+		play := child
+		if round := os.Getenv(childRound); round != "" {
+			play = func(dir string) error { return busyChild(dir, round) }
+		}
+		if err := play(dir); err != nil {
 			fmt.Println("error", err)
 		}
 		return
@@ -85,22 +89,21 @@ func child(dir string) error {
 	return err
 }
 
-// A kill -9 with a hundred open streams does not lower what was spent, and neither does pruning
-// afterwards.
-func TestKilledProcessIsChargedAsReserved(t *testing.T) {
-	dir := t.TempDir()
+// startChild returns a running copy of this test binary and the lines that it prints.
+func startChild(t *testing.T, env ...string) (*exec.Cmd, *bufio.Scanner) {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), exe)
-	cmd.Env = append(os.Environ(), childDir+"="+dir)
+	cmd.Env = append(os.Environ(), env...)
 	cmd.WaitDelay = 10 * time.Second
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stdin.Close()
+	t.Cleanup(func() { stdin.Close() })
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +111,14 @@ func TestKilledProcessIsChargedAsReserved(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(out)
+	return cmd, bufio.NewScanner(out)
+}
+
+// A kill -9 with a hundred open streams does not lower what was spent, and neither does pruning
+// afterwards.
+func TestKilledProcessIsChargedAsReserved(t *testing.T) {
+	dir := t.TempDir()
+	cmd, lines := startChild(t, childDir+"="+dir)
 	if !lines.Scan() || lines.Text() != "open" {
 		t.Fatalf("the child said %q", lines.Text())
 	}

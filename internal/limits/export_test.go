@@ -135,7 +135,7 @@ func (l *SQLiteLedger) Flush(ctx context.Context) error {
 	if !empty {
 		return fmt.Errorf("%w: %w", ErrUnavailable, store.ErrFull)
 	}
-	if err := l.store.Flush(ctx); err != nil {
+	if err := l.store.(interface{ Flush(context.Context) error }).Flush(ctx); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return nil

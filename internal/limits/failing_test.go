@@ -13,22 +13,28 @@ import (
 
 // failingStore is a store whose errors a test sets.
 type failingStore struct {
-	limits.Sink
-	submit, flush, health error
+	*store.Store
+	submit, record, health error
+	hangs                  bool // no record is ever written
 }
 
 func (s *failingStore) Submit(op store.Op) error {
 	if s.submit != nil {
 		return s.submit
 	}
-	return s.Sink.Submit(op)
+	return s.Store.Submit(op)
 }
 
-func (s *failingStore) Flush(ctx context.Context) error {
-	if s.flush != nil {
-		return s.flush
+// SubmitDurable queues the operation although its record cannot be written, as the store does.
+func (s *failingStore) SubmitDurable(ctx context.Context, op store.Logged) error {
+	if err := s.Submit(op); err != nil {
+		return err
 	}
-	return s.Sink.Flush(ctx)
+	if s.hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return s.record
 }
 
 func (s *failingStore) Health() error { return s.health }
@@ -38,7 +44,7 @@ var errDisk = errors.New("disk full")
 func newFailingLedger(t *testing.T) (*limits.SQLiteLedger, *failingStore, *store.Store) {
 	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Hour})
 	l, _ := openLedger(t, st)
-	s := &failingStore{Sink: st}
+	s := &failingStore{Store: st}
 	limits.ReplaceSink(l, s)
 	return l, s, st
 }
@@ -54,7 +60,7 @@ func balance(t *testing.T, l limits.Ledger, s limits.Subject, spent, reserved in
 func TestDurableReservationNeedsTheStore(t *testing.T) {
 	for name, fail := range map[string]func(*failingStore){
 		"known to fail": func(s *failingStore) { s.health = errDisk },
-		"commit":        func(s *failingStore) { s.flush = errDisk },
+		"record":        func(s *failingStore) { s.record = errDisk },
 		"full":          func(s *failingStore) { s.submit = store.ErrFull },
 		"closed":        func(s *failingStore) { s.submit = store.ErrClosed },
 	} {
@@ -69,7 +75,7 @@ func TestDurableReservationNeedsTheStore(t *testing.T) {
 				}
 				balance(t, l, key, 0, 0)
 			}
-			*s = failingStore{Sink: st} // recovered: the same call may be tried again
+			*s = failingStore{Store: st} // recovered: the same call may be tried again
 			if refusal, err := l.Reserve(t.Context(), r); refusal != nil || err != nil {
 				t.Errorf("%+v, %v", refusal, err)
 			}
@@ -98,7 +104,7 @@ func TestOtherReservationsContinueInMemory(t *testing.T) {
 		}
 	}
 	reserve("before", 3)
-	s.health, s.flush, s.submit = errDisk, errDisk, store.ErrFull
+	s.health, s.record, s.submit = errDisk, errDisk, store.ErrFull
 	if refusal := reserve("a", 4); refusal != nil {
 		t.Errorf("%+v", refusal)
 	}
@@ -118,7 +124,7 @@ func TestOtherReservationsContinueInMemory(t *testing.T) {
 	if err := l.Flush(t.Context()); !errors.Is(err, limits.ErrUnavailable) {
 		t.Errorf("flushing: %v", err)
 	}
-	*s = failingStore{Sink: st}
+	*s = failingStore{Store: st}
 	settle("a", 1)
 	if limits.Backlog(l) != 0 {
 		t.Error("changes still wait")

@@ -50,13 +50,15 @@ func (l *SQLiteLedger) recover(ctx context.Context, st *store.Store) ([]Crash, e
 	var crashed []Crash
 	change := &ledgerRows{}
 	for rows.Next() {
-		var h reservationRow
-		if err := rows.Scan(&h.call, &h.key.subject, &h.key.budget, &h.key.period, &h.amount, &h.at); err != nil {
+		var call string
+		var at int64
+		var h openedAmount
+		if err := rows.Scan(&call, &h.key.subject, &h.key.budget, &h.key.period, &h.amount, &at); err != nil {
 			return nil, err
 		}
-		if len(crashed) == 0 || crashed[len(crashed)-1].Call != h.call {
-			crashed = append(crashed, Crash{Call: h.call, At: time.Unix(0, h.at).UTC()})
-			change.closed = append(change.closed, h.call)
+		if len(crashed) == 0 || crashed[len(crashed)-1].Call != call {
+			crashed = append(crashed, Crash{Call: call, At: time.Unix(0, at).UTC()})
+			change.closed = append(change.closed, call)
 		}
 		c := &crashed[len(crashed)-1]
 		if unit, _, _ := strings.Cut(h.key.budget, "/"); unit == Money.String() {
@@ -136,17 +138,34 @@ func parseBudgetName(name string) (Unit, Period, bool) {
 const coalesceFrom = 1024
 
 // write queues rows. If the store takes no more (its queue is full because the disk fails), they
-// wait in memory and are written before later ones; queued is then false.
-func (l *SQLiteLedger) write(rows *ledgerRows) (queued bool, err error) {
+// wait in memory and are written before later ones.
+func (l *SQLiteLedger) write(rows *ledgerRows) error {
 	if !l.behind.Load() {
 		if err := l.store.Submit(rows); !errors.Is(err, store.ErrFull) {
-			return err == nil, err
+			return err
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.backlog = append(l.backlog, rows)
-	return l.drain()
+	_, err := l.drain()
+	return err
+}
+
+// writeDurably queues rows, and returns when they survive a kill -9.
+func (l *SQLiteLedger) writeDurably(ctx context.Context, rows *ledgerRows) error {
+	if l.behind.Load() {
+		l.mu.Lock()
+		empty, err := l.drain()
+		l.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		if !empty {
+			return store.ErrFull
+		}
+	}
+	return l.store.SubmitDurable(ctx, rows)
 }
 
 // drain must be called with mu held.

@@ -118,7 +118,7 @@ func TestWindowIsWrittenAfterTheStoreWasFull(t *testing.T) {
 	st := open(t, t.TempDir(), store.Options{})
 	r := stored(t, st, (&clock{noon}).now)
 	s := []limits.Subject{rated(t, "key:a", "10/h")}
-	limits.ReplaceRatesSink(r, &failingStore{Sink: st, submit: store.ErrFull})
+	limits.ReplaceRatesSink(r, &failingStore{Store: st, submit: store.ErrFull})
 	r.Request(s)
 	limits.ReplaceRatesSink(r, st)
 	r.Request(s)

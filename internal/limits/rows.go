@@ -10,6 +10,7 @@ import (
 // LedgerSchema has the tables of the ledger, for store.Options.
 var LedgerSchema = store.Schema{
 	Name: "ledger",
+	Redo: redoRows,
 	Steps: []string{`
 		CREATE TABLE ledger (
 			subject TEXT    NOT NULL,
@@ -50,11 +51,16 @@ type ledgerKey struct{ subject, budget, period string }
 
 func budgetName(u Unit, p Period) string { return u.String() + "/" + p.String() }
 
-type reservationRow struct {
-	call   string
+// openedCall is what a new call has reserved.
+type openedCall struct {
+	call    string
+	at      int64 // Unix nanoseconds
+	amounts []openedAmount
+}
+
+type openedAmount struct {
 	key    ledgerKey
 	amount int64
-	at     int64
 }
 
 type spentRow struct {
@@ -69,19 +75,19 @@ type spentRow struct {
 type ledgerRows struct {
 	closed []string
 	spent  []spentRow
-	opened []reservationRow
+	opened []openedCall
 }
 
 func (*ledgerRows) Droppable() bool { return false }
 
 // Size does not count the names: the subjects hold them.
 func (rows *ledgerRows) Size() int {
-	size := int(unsafe.Sizeof(*rows)) + len(rows.spent)*int(unsafe.Sizeof(spentRow{})) + len(rows.opened)*int(unsafe.Sizeof(reservationRow{}))
+	size := int(unsafe.Sizeof(*rows)) + len(rows.spent)*int(unsafe.Sizeof(spentRow{})) + len(rows.opened)*int(unsafe.Sizeof(openedCall{}))
 	for _, call := range rows.closed {
 		size += int(unsafe.Sizeof(call)) + len(call)
 	}
-	for _, h := range rows.opened {
-		size += len(h.call)
+	for i := range rows.opened {
+		size += len(rows.opened[i].call) + len(rows.opened[i].amounts)*int(unsafe.Sizeof(openedAmount{}))
 	}
 	return size
 }
@@ -97,9 +103,12 @@ func (rows *ledgerRows) Apply(tx *store.Tx) error {
 			return err
 		}
 	}
-	for _, h := range rows.opened {
-		if _, err := tx.Exec(insertReservation, h.call, h.key.subject, h.key.budget, h.key.period, h.amount, h.at); err != nil {
-			return err
+	for i := range rows.opened {
+		c := &rows.opened[i]
+		for _, a := range c.amounts {
+			if _, err := tx.Exec(insertReservation, c.call, a.key.subject, a.key.budget, a.key.period, a.amount, c.at); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -119,7 +128,7 @@ func (rows *ledgerRows) ApplyBatch(tx *store.Tx, ops []store.Op) error {
 // merge returns the sum of changes in order. It does not modify them.
 func merge(all []*ledgerRows) *ledgerRows {
 	sum := &ledgerRows{}
-	opened := make(map[string][]reservationRow)
+	opened := make(map[string]openedCall)
 	spent := make(map[ledgerKey]int)
 	for _, rows := range all {
 		for _, call := range rows.closed {
@@ -139,12 +148,12 @@ func merge(all []*ledgerRows) *ledgerRows {
 			sum.spent[i].amount = plus(sum.spent[i].amount, s.amount)
 			sum.spent[i].calls += s.calls
 		}
-		for _, h := range rows.opened {
-			opened[h.call] = append(opened[h.call], h)
+		for _, c := range rows.opened {
+			opened[c.call] = c
 		}
 	}
-	for _, ofCall := range opened {
-		sum.opened = append(sum.opened, ofCall...)
+	for _, c := range opened {
+		sum.opened = append(sum.opened, c)
 	}
 	return sum
 }

@@ -24,8 +24,8 @@ const (
 //
 // Rows are written with the store's group commit. A kill -9 therefore has these effects:
 //
-//   - A Durable reservation forces its commit and waits for it (a write to the log, not a sync of
-//     the disk). It is not lost: its call is charged as reserved at the next start.
+//   - A Durable reservation waits until it is in the store's redo log (a write, not a sync of the
+//     disk). It is not lost: its call is charged as reserved at the next start.
 //   - Any other reservation does not wait. Calls admitted within the last commit interval (50 ms)
 //     leave no trace.
 //   - A settlement does not wait. If it is lost, its call is charged as reserved. That is at least
@@ -49,7 +49,7 @@ type SQLiteLedger struct {
 // sink is the part of store.Store that the package writes to.
 type sink interface {
 	Submit(store.Op) error
-	Flush(context.Context) error
+	SubmitDurable(context.Context, store.Logged) error
 	Health() error
 }
 
@@ -79,16 +79,12 @@ func (l *SQLiteLedger) Reserve(ctx context.Context, r ReserveRequest) (*Refusal,
 		l.calls.end(r.Call, err == nil)
 		return refusal, err
 	}
-	queued, err := l.write(h.rows(&r))
+	rows := h.rows(&r)
 	if !r.Durable {
-		return nil, nil // it is reserved in memory
+		_ = l.write(rows) // it is reserved in memory
+		return nil, nil
 	}
-	if err == nil && queued {
-		err = l.store.Flush(ctx)
-	} else if err == nil {
-		err = store.ErrFull
-	}
-	if err != nil {
+	if err := l.writeDurably(ctx, rows); err != nil {
 		h.err = fmt.Errorf("%w: %w", ErrUnavailable, err)
 		_ = l.end(r.Call, h, Amount{}) // it fails for the same reason
 	}
@@ -159,7 +155,9 @@ func (l *SQLiteLedger) Settle(_ context.Context, call string, used Amount) error
 
 // end must be called once, with h.mu held.
 func (l *SQLiteLedger) end(call string, h *ledgerCall, used Amount) error {
-	rows := &ledgerRows{closed: []string{call}}
+	op := &endRows{call: [1]string{call}}
+	rows := &op.ledgerRows
+	rows.closed, rows.spent = op.call[:], op.spent[:0]
 	for _, reserved := range h.amounts {
 		amount := used.of(reserved.budget.Unit)
 		reserved.subject.mu.Lock()
@@ -171,9 +169,9 @@ func (l *SQLiteLedger) end(call string, h *ledgerCall, used Amount) error {
 			rows.spent = append(rows.spent, spentRow{reserved.tally.row, amount, 1})
 		}
 	}
-	h.ended, h.amounts, h.firstAmounts = true, nil, [2]reservedAmount{}
+	h.ended, h.amounts, h.firstAmounts = true, nil, [usualBudgets]reservedAmount{}
 	l.calls.end(call, h.err == nil)
-	if _, err := l.write(rows); err != nil {
+	if err := l.write(rows); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return nil

@@ -7,7 +7,6 @@ package metrics
 
 import (
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,6 +26,7 @@ type Metrics struct {
 	lost       prometheus.CounterFunc
 	inflight   prometheus.GaugeFunc
 	vnc        vnc
+	cache      seriesCache
 }
 
 // Gauges are values that are read at each scrape.
@@ -105,19 +105,19 @@ type Call struct {
 
 // Ended counts one call.
 func (m *Metrics) Ended(c Call) {
-	m.requests.WithLabelValues(c.Route, c.Provider, c.Model, strconv.Itoa(c.Status), c.Code).Inc()
-	if c.Provider == "" {
-		return
+	s := m.seriesOf(&c)
+	s.requests.Inc()
+	if s.duration != nil {
+		s.duration.Observe(c.Duration.Seconds())
 	}
-	m.duration.WithLabelValues(c.Route, c.Provider).Observe(c.Duration.Seconds())
-	if c.FirstToken > 0 {
-		m.firstToken.WithLabelValues(c.Route, c.Provider).Observe(c.FirstToken.Seconds())
+	if s.firstToken != nil {
+		s.firstToken.Observe(c.FirstToken.Seconds())
 	}
-	if c.Prompt > 0 {
-		m.tokens.WithLabelValues(c.Provider, c.Model, "prompt").Add(float64(c.Prompt))
+	if s.prompt != nil {
+		s.prompt.Add(float64(c.Prompt))
 	}
-	if c.Completion > 0 {
-		m.tokens.WithLabelValues(c.Provider, c.Model, "completion").Add(float64(c.Completion))
+	if s.completion != nil {
+		s.completion.Add(float64(c.Completion))
 	}
 }
 

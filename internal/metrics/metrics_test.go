@@ -140,3 +140,34 @@ func TestANameThatSomebodyElseTookIsAnError(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+func TestFoundSeriesAreThoseOfTheLabels(t *testing.T) {
+	found, looked := newMetrics(), newMetrics()
+	count := func(c metrics.Call) {
+		found.Ended(c)
+		looked.Forget() // so that each is looked up by its labels
+		looked.Ended(c)
+	}
+	for range 2 {
+		for _, route := range []string{"POST /v1/chat/completions", "POST /v1/responses"} {
+			for _, provider := range []string{"", "acme", "other"} {
+				for i, code := range []string{"", "upstream_error", "internal"} {
+					for kind := range int64(8) {
+						count(metrics.Call{
+							Route: route, Provider: provider, Model: "acme/m", Code: code, Status: 200 + 150*i, Duration: time.Second,
+							FirstToken: time.Duration(kind & 1), Prompt: kind & 2, Completion: kind & 4,
+						})
+					}
+				}
+			}
+		}
+	}
+	if got, want := gather(t, register(t, found)), gather(t, register(t, looked)); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	one, none := newMetrics(), newMetrics()
+	one.Ended(metrics.Call{Route: "r", Provider: "p", Status: 200})
+	if more := len(gather(t, register(t, one))) - len(gather(t, register(t, none))); more != 2 {
+		t.Errorf("a call without tokens made %d series, want the count and the duration", more)
+	}
+}

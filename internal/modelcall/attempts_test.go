@@ -22,7 +22,7 @@ func inTurn(t *testing.T, providers ...func(*provider.Config)) func(*rig) {
 		for i, change := range providers {
 			name := targetNames[i]
 			p := newProvider(t, nil, func(c *provider.Config) { c.Name = name; change(c) })
-			groups = append(groups, []Candidate{{Provider: p, Model: catalog.Model{ID: name + "/m", Provider: name, Name: "m", Known: true}}})
+			groups = append(groups, []Candidate{{Provider: p, Model: &catalog.Model{ID: name + "/m", Provider: name, Name: "m", Known: true}}})
 		}
 		r.Models = aliasModels{groups}
 		r.Health = failover.NewHealth(r.Now, func() float64 { return 0 }, func(failover.Change) {})

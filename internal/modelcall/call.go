@@ -38,7 +38,8 @@ type call struct {
 	guard     guard
 	state     storedState
 	sealed    sealed
-	tried     *tried    // nil: nobody asks
+	tried     *tried // nil: nobody asks
+	attempts  attempts
 	upstream  *upstream // the attempt under way or the last; nil before
 	meter     meter
 }
@@ -71,24 +72,6 @@ func (c *call) run(ctx context.Context) error {
 		return err
 	}
 	return c.dispatch(ctx) // 400 422 429 502 503, a 4xx of a provider, or the answer
-}
-
-// Serve runs a model call and writes its answer. An error was not written.
-func (q *Request) Serve(op Operation, api API) error { return q.newCall(op, api).run(q.r.Context()) }
-
-func (q *Request) newCall(op Operation, api API) *call {
-	d := q.deps
-	key := d.Limits.Keys[q.Credential.Name]
-	c := &call{
-		Request: q, op: op, api: api,
-		admission: admission{rates: d.Rates, concurrency: d.Concurrency},
-		charge:    charge{deps: d, record: q.Record, key: key},
-		sealed:    sealed{deps: d, requestID: q.Record.RequestID},
-	}
-	c.tried = newTried(c)
-	c.state = storedState{deps: d, caller: &q.Caller, references: op.references}
-	q.call = c
-	return c
 }
 
 func (c *call) enter() error {

@@ -37,7 +37,7 @@ func TestCacheWritesArePricedByHowLongTheyAreKept(t *testing.T) {
 		{false, openai.Usage{Prompt: 100, CacheWrite: 100, CacheWriteHour: 40, CacheSplit: true}, 620_000},
 		{true, openai.Usage{Prompt: 100, CacheWrite: 100, CacheSplit: true}, 500_000},
 	} {
-		g := charge{cacheHour: c.asked, target: &target{model: catalog.Model{Price: price}, provider: &provider.Provider{}}}
+		g := charge{cacheHour: c.asked, target: &target{model: &catalog.Model{Price: price}, provider: &provider.Provider{}}}
 		if nano, known := g.Cost(c.usage); !known || nano != c.want {
 			t.Errorf("asked for an hour: %v, %+v: %d, %v", c.asked, c.usage, nano, known)
 		}
@@ -65,7 +65,7 @@ func TestTheCostThatAProviderReportsCountsIfConfigured(t *testing.T) {
 // A usage that cannot be true has no cost that can be.
 func TestAReportedCostOfZeroBesideImpossibleUsageIsEstimated(t *testing.T) {
 	for cost, want := range map[string]int64{"0": 5000 + 4000, "0.5": 500_000_000} {
-		g := charge{target: &target{model: catalog.Model{Price: pricePerToken(t)}, provider: newProvider(t, roundTrip(silent), func(c *provider.Config) { c.CostReported = true })}}
+		g := charge{target: &target{model: &catalog.Model{Price: pricePerToken(t)}, provider: newProvider(t, roundTrip(silent), func(c *provider.Config) { c.CostReported = true })}}
 		g.deps = &Deps{Now: time.Now}
 		m := meter{text: true, reported: true, whole: 12, usage: openai.Usage{Prompt: 5, Cost: cost}}
 		usage := g.completed(&m)

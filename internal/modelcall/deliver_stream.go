@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
@@ -14,16 +15,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/sse"
 )
 
-const (
-	// maxEvent bounds one event of a provider, in bytes: an inline image has a few MB.
-	maxEvent = 16 << 20
-	// maxBatch is how many bytes of events that have already come are gathered for one write.
-	maxBatch = 64 << 10
-)
-
 // streaming is the delivery of an answer event by event.
 type streaming struct {
 	call   *call
+	reader sse.Reader        // of the provider's body
 	events openai.Events     // of the provider
 	stream openai.Stream     // writes the caller's events
 	guard  *guardrail.Stream // nil: no guardrail reads the answer
@@ -33,11 +28,42 @@ type streaming struct {
 	attempts *attempts
 	hold     bool // nothing is sent before the first piece of the answer: another target may have to give it
 	sent     bool // something of this answer was sent
+	ended    bool // the provider's last event has come
+}
+
+// streamings has deliveries that have ended: one has a KiB of memory.
+var streamings = sync.Pool{New: func() any { return new(streaming) }}
+
+// newStreaming returns the delivery of an answer. It may be released when it has ended.
+func newStreaming(c *call, stream openai.Stream, w *eventWriter) *streaming {
+	d := streamings.Get().(*streaming)
+	d.call, d.stream, d.writer = c, stream, w
+	return d
+}
+
+// release gives the memory of the delivery to others.
+func (d *streaming) release() {
+	if s, ok := d.stream.(interface{ Release() }); ok {
+		s.Release()
+	}
+	d.events.Reset()
+	*d = streaming{events: d.events}
+	streamings.Put(d)
 }
 
 // deliverStream forwards a streamed answer.
 func (c *call) deliverStream(ctx context.Context, a *attempts, s *sending, w *eventWriter) delivery {
-	d := &streaming{call: c, stream: s.answer.stream(), writer: w, attempts: a, hold: a.open()}
+	d := newStreaming(c, s.answer.stream(), w)
+	d.attempts, d.hold = a, a.open()
+	delivered := d.deliver(ctx, s)
+	if delivered.end == nil {
+		d.release()
+	}
+	return delivered
+}
+
+func (d *streaming) deliver(ctx context.Context, s *sending) delivery {
+	c := d.call
 	resp, err := c.upstream.send(ctx, s)
 	if err != nil {
 		return d.end(ctx, apierror.From(err))
@@ -60,95 +86,11 @@ func (c *call) deliverStream(ctx context.Context, a *attempts, s *sending, w *ev
 	if d.guard = c.guard.set.Stream(wireOf(s.operation)); d.guard != nil {
 		defer func() { c.noteRedacted(d.guard.Redacted()) }()
 	}
-	return d.end(ctx, d.forward(body))
-}
-
-// maxHeld bounds what of a stream is held until the first piece of the answer, in bytes.
-const maxHeld = 1 << 20
-
-// forward sends events until the stream is done. It returns why it stopped before that.
-func (d *streaming) forward(body io.Reader) *apierror.Error {
-	c := d.call
-	events := sse.NewReader(body, maxEvent)
-	defer events.Release()
-	for !d.stream.Done() {
-		event, err := events.Next()
-		if err == io.EOF {
-			return d.endGuard()
-		}
-		if err != nil {
-			return brokenAnswer(c.Record.Provider, err)
-		}
-		if event.Comment {
-			continue
-		}
-		c.firstToken(c.deps.Now)
-		c.meter.event(event.Name, event.Data)
-		if refusal := d.take(event); refusal != nil {
-			c.meter.lastEvent(event.Data)
-			return refusal
-		}
-		if d.stream.Done() || events.Buffered() && len(d.batch.bytes()) < maxBatch {
-			continue // an end is written in end: a failure may still become a status
-		}
-		if d.hold && !d.sent && !d.stream.Summary().Text && len(d.batch.bytes()) < maxHeld {
-			continue
-		}
-		d.commit()
-		if err := d.writer.send(d.batch.bytes()); err != nil && !c.drains() {
-			d.batch.drop()
-			return clientGone(err)
-		}
-		d.batch.drop()
+	delivered := d.end(ctx, d.forward(body))
+	if d.ended {
+		c.upstream.linger() // by now the end of the body has usually come
 	}
-	c.upstream.linger()
-	return d.endGuard()
-}
-
-// take adds to the batch what the client gets for an event. After a refusal only the end may follow.
-func (d *streaming) take(event sse.Event) *apierror.Error {
-	next := d.events.Next(event.Name, event.Data)
-	defer next.Release()
-	if d.guard == nil {
-		d.batch.set(d.stream.Data(d.batch.bytes(), next))
-		return nil
-	}
-	events, verdict, err := d.guard.Push(next)
-	d.pass(events)
-	switch {
-	case err != nil:
-		return nonsense(d.call.Record.Provider, err)
-	case verdict != nil:
-		return blocked(verdict)
-	}
-	return nil
-}
-
-// endGuard adds what the guardrails held back to the batch, at the end of the provider's stream.
-func (d *streaming) endGuard() *apierror.Error {
-	if d.guard == nil {
-		return nil
-	}
-	events, verdict := d.guard.Close()
-	d.pass(events)
-	if verdict != nil {
-		return blocked(verdict)
-	}
-	return nil
-}
-
-func (d *streaming) pass(events []*openai.Event) {
-	for _, e := range events {
-		d.batch.set(d.stream.Data(d.batch.bytes(), e))
-	}
-}
-
-// commit notes that the client gets this answer and no other.
-func (d *streaming) commit() {
-	if !d.sent && len(d.batch.bytes()) > 0 {
-		d.sent = true
-		d.attempts.commit()
-	}
+	return delivered
 }
 
 // end writes the rest of the batch and the one end of the stream: the family's own, or its error. With
@@ -260,25 +202,4 @@ func wireOf(op provider.Operation) guardrail.Wire {
 func (c *call) summarize(s openai.Summary) {
 	c.Record.UpstreamID, c.Record.FinishReason, c.Record.NativeFinishReason = s.UpstreamID, s.Finish, s.NativeFinish
 	c.meter.summarize(s)
-}
-
-// batch is what waits to be written. It has a pooled buffer only while something waits: for most of a
-// stream's life nothing does.
-type batch struct{ buffer *[]byte }
-
-func (b *batch) bytes() []byte {
-	if b.buffer == nil {
-		b.buffer = buffers.Get().(*[]byte)
-		*b.buffer = (*b.buffer)[:0]
-	}
-	return *b.buffer
-}
-
-func (b *batch) set(grown []byte) { *b.buffer = grown }
-
-func (b *batch) drop() {
-	if b.buffer != nil {
-		keepBuffer(b.buffer)
-		b.buffer = nil
-	}
 }

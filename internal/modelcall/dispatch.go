@@ -77,11 +77,11 @@ func (c *call) dispatch(ctx context.Context) error {
 }
 
 func (c *call) newAttempts() *attempts {
-	a := &attempts{call: c, queue: order(c), began: c.deps.Now(), bytes: int64(c.Upload.Len())}
-	if !a.lone() {
-		a.buffer = new(sharedBuffer)
+	c.attempts = attempts{call: c, queue: order(c), began: c.deps.Now(), bytes: int64(c.Upload.Len())}
+	if !c.attempts.lone() {
+		c.attempts.buffer = new(sharedBuffer)
 	}
-	return a
+	return &c.attempts
 }
 
 // order returns the targets of a call in the order in which it asks them. The one that can read the

@@ -72,7 +72,7 @@ func likelyPrompt(bytes int64, content request.Content, builtIn int64) int64 {
 
 // estimateMost bounds the output if the request does not. It refuses what has no upper bound.
 func (g *charge) estimateMost(t *target, bytes int64, content request.Content) error {
-	m := &t.model
+	m := t.model
 	switch most := m.MaxOutput; {
 	case !t.generates():
 	case t.output == 0:

@@ -3,6 +3,7 @@ package modelcall
 import (
 	"errors"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -92,6 +93,9 @@ func (e *eventWriter) finish(events []byte, failed bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stopped = true
+	if !e.started && !failed { // all of the answer is known: it needs no chunks
+		e.w.Header()["Content-Length"] = []string{strconv.Itoa(len(events))}
+	}
 	err := e.write(events)
 	if failed {
 		err = errors.Join(err, e.flush())

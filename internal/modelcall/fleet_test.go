@@ -74,7 +74,7 @@ func (r *rig) fleet(t *testing.T, of family, behaviours []string) *fleet {
 				of.first(c)
 			}
 		})
-		groups = append(groups, []Candidate{{Provider: p, Model: catalog.Model{
+		groups = append(groups, []Candidate{{Provider: p, Model: &catalog.Model{
 			ID: name + "/" + behaviour, Provider: name, Name: behaviour, Known: true, Price: priceTimes(t, i+1),
 		}}})
 	}

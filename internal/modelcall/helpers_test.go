@@ -59,7 +59,7 @@ func (m *testModels) Find(_ context.Context, _ *keys.Key, name string) (Found, e
 	}
 	model := m.model
 	model.ID, model.Provider, model.Name, model.Known = name, of, upstream, true
-	return Found{Groups: [][]Candidate{{{Model: model, Provider: m.provider}}}}, nil
+	return Found{Groups: [][]Candidate{{{Model: &model, Provider: m.provider}}}}, nil
 }
 
 func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *rig {

@@ -14,7 +14,7 @@ import (
 
 // chatOfMessages translates a Messages request to a chat request.
 func chatOfMessages(e encoding, opt frommessages.Options) ([]byte, *messagesFromChat, error) {
-	p, m := e.target.provider, &e.target.model
+	p, m := e.target.provider, e.target.model
 	opt.UpstreamModel, opt.Version = m.Name, e.inbound.Get(anthropic.VersionHeader)
 	opt.MaxOutput = e.output
 	opt.InputTokens = likelyPrompt(int64(len(e.body.Data())), request.ContentOf(e.body), 0)

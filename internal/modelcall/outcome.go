@@ -12,7 +12,7 @@ import (
 
 // Outcome is what a request with a valid key leaves behind: one record, one log line and one count.
 type Outcome struct {
-	Record *activity.Record // allocated by itself: it may wait to be written after the request is gone
+	Record *activity.Record
 
 	begun    time.Time
 	recorded bool // a success leaves a record too

@@ -51,7 +51,7 @@ func newPair(t *testing.T, endpoints bool, change func(*provider.Config)) *pair 
 				change(c)
 			}
 		})
-		return Candidate{Provider: made, Model: catalog.Model{ID: name + "/claude", Provider: name, Name: "claude", Known: true}}
+		return Candidate{Provider: made, Model: &catalog.Model{ID: name + "/claude", Provider: name, Name: "claude", Known: true}}
 	}
 	groups := [][]Candidate{{candidate("a", provider.One(host("a"), ""))}, {candidate("b", provider.One(host("b"), ""))}}
 	if endpoints {

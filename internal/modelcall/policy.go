@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -78,6 +79,7 @@ type Limits struct {
 	// usage is known. 0 cancels it at once.
 	Drain time.Duration
 
+	patterns pattern.Index // of Models
 	// readable is the largest body that any model takes: which model a body names is known only
 	// after it was read.
 	readable int64
@@ -89,13 +91,15 @@ func TenantSubject(tenant string) string { return "tenant:" + tenant }
 func ModelSubject(pattern string) string { return "model:" + pattern }
 func GatewaySubject() string             { return "gateway" }
 
-func isLimited(s *limits.Subject) bool { return len(s.Rates)+len(s.Budgets)+s.Concurrency.Limit > 0 }
+func isUnlimited(s limits.Subject) bool { return len(s.Rates)+len(s.Budgets)+s.Concurrency.Limit == 0 }
 
 // Prepare refuses limits that contradict each other and prepares look-ups. It must be called before
 // calls use them.
 func (l *Limits) Prepare() error {
 	for name, k := range l.Keys {
-		k.Subjects = slices.DeleteFunc(slices.Clone(k.Subjects), func(s limits.Subject) bool { return !isLimited(&s) })
+		if slices.ContainsFunc(k.Subjects, isUnlimited) {
+			k.Subjects = slices.DeleteFunc(slices.Clone(k.Subjects), isUnlimited)
+		}
 		for _, s := range k.Subjects {
 			if err := s.Check(); err != nil {
 				return fmt.Errorf("limits of %q: %w", s.Name, err)
@@ -117,13 +121,17 @@ func (l *Limits) Prepare() error {
 		}
 	}
 	l.readable = upload.MaxBody
-	for i, m := range l.Models {
+	l.patterns = pattern.Index{}
+	given := make(map[string]bool, len(l.Models))
+	for _, m := range l.Models {
 		if err := pattern.Valid(m.Pattern); err != nil {
 			return fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
-		if slices.ContainsFunc(l.Models[:i], func(other ModelLimits) bool { return other.Pattern == m.Pattern }) {
+		if given[m.Pattern] {
 			return fmt.Errorf("model %q is given twice", m.Pattern)
 		}
+		given[m.Pattern] = true
+		l.patterns.Add(m.Pattern)
 		if err := m.Subject.Check(); err != nil {
 			return fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
@@ -168,26 +176,21 @@ func (l *Limits) maxBody(key *KeyLimits) int64 {
 // matching returns the limits of a model.
 func (l *Limits) matching(model string) []*ModelLimits {
 	var found []*ModelLimits
-	for i := range l.Models {
-		if pattern.Match(l.Models[i].Pattern, model) {
-			found = append(found, &l.Models[i])
-		}
+	for i := range l.patterns.Matching(model) {
+		found = append(found, &l.Models[i])
 	}
 	return found
 }
 
 // Subjects returns all subjects whose balance an operator may ask for, sorted by name.
 func (l *Limits) Subjects() []limits.Subject {
-	var all []limits.Subject
+	byName := make(map[string]limits.Subject)
 	for _, k := range l.Keys {
 		for _, s := range k.Subjects {
-			if !slices.ContainsFunc(all, func(other limits.Subject) bool { return other.Name == s.Name }) {
-				all = append(all, s)
-			}
+			byName[s.Name] = s
 		}
 	}
-	slices.SortFunc(all, func(a, b limits.Subject) int { return strings.Compare(a.Name, b.Name) })
-	return all
+	return slices.SortedFunc(maps.Values(byName), func(a, b limits.Subject) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // within returns the caps that satisfy both.

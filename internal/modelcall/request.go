@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -156,6 +157,39 @@ func (q *Request) ReadObject(limit int64, read func(name string, value []byte) e
 	return nil
 }
 
+// Serve runs a model call and writes its answer. An error was not written.
+func (q *Request) Serve(op Operation, api API) error {
+	c := q.newCall(op, api)
+	err := c.run(q.r.Context())
+	if err == nil && q.finished && !c.asked.Stream {
+		q.call, *c = nil, call{}
+		calls.Put(c)
+	}
+	return err
+}
+
+// calls are used again. Only the goroutine of its request has a pointer to a call that is over: what
+// may run late on others (a timer, the drain, the transport) has the Request or the upstream, which
+// are not used again. A stream has timers of its own, and the handler asks a call that failed for its
+// rates: those are left to the collector, and so is a call that panics.
+var calls = sync.Pool{New: func() any { return new(call) }}
+
+func (q *Request) newCall(op Operation, api API) *call {
+	d := q.deps
+	key := d.Limits.Keys[q.Credential.Name]
+	c := calls.Get().(*call)
+	*c = call{
+		Request: q, op: op, api: api,
+		admission: admission{rates: d.Rates, concurrency: d.Concurrency},
+		charge:    charge{deps: d, record: q.Record, key: key},
+		sealed:    sealed{deps: d, requestID: q.Record.RequestID},
+	}
+	c.tried = newTried(c)
+	c.state = storedState{deps: d, caller: &q.Caller, op: op}
+	q.call = c
+	return c
+}
+
 // ShowRates sets the headers of the rates that a model call was counted against.
 func (q *Request) ShowRates(h http.Header) {
 	if q.call != nil {
@@ -181,7 +215,7 @@ func (q *Request) Finish() {
 		return
 	}
 	q.finished = true
-	q.watch.Stop()
+	q.watch.Close()
 	q.end(q.deps.Now())
 	if q.call != nil {
 		q.call.settle()

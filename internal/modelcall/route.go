@@ -30,7 +30,7 @@ type Found struct {
 
 // Candidate is a callable model, and its provider.
 type Candidate struct {
-	Model    catalog.Model
+	Model    *catalog.Model // of the catalog; it must not be changed
 	Provider *provider.Provider
 	Weight   int // in its group; 0 = 1
 }
@@ -88,8 +88,12 @@ func findTargets(ctx context.Context, d *Deps, key *keys.Key, op provider.Operat
 		if r.targets = first; len(first) == 0 {
 			return r, refused
 		}
-		for _, t := range first { // the router knows the suffix
-			t.model.Name += name[len(r.model):]
+		if suffix := name[len(r.model):]; suffix != "" { // the router knows it
+			for _, t := range first {
+				named := *t.model
+				named.Name += suffix
+				t.model = &named
+			}
 		}
 		return r, nil
 	}

@@ -31,7 +31,7 @@ func (m known) Find(_ context.Context, _ *keys.Key, name string) (Found, error) 
 	if !isModel {
 		of, upstream, name = p.Name, "m", p.Name+"/m"
 	}
-	return Found{Alias: !isModel, Groups: [][]Candidate{{{Provider: p, Model: catalog.Model{
+	return Found{Alias: !isModel, Groups: [][]Candidate{{{Provider: p, Model: &catalog.Model{
 		ID: name, Provider: of, Name: upstream, Known: !strings.HasPrefix(upstream, "unknown"),
 	}}}}}, nil
 }
@@ -162,7 +162,7 @@ func TestEndpointsShareTheWeightOfTheirModel(t *testing.T) {
 		}
 	})
 	knowing(nil)(r)
-	model := func(id string) catalog.Model { return catalog.Model{ID: id, Known: true} }
+	model := func(id string) *catalog.Model { return &catalog.Model{ID: id, Known: true} }
 	r.Models = aliasModels{[][]Candidate{{{Provider: several, Model: model("several/m")}, {Provider: r.models.provider, Model: model("acme/m")}}}}
 	const calls = 2000
 	first := 0

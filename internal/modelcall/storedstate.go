@@ -17,9 +17,9 @@ import (
 // storedState checks what a request asks of the provider's account, which many tenants share: tools
 // that run there and state that is kept there.
 type storedState struct {
-	deps       *Deps
-	caller     *Caller
-	references func(b *jsonscan.Body) (request.Refs, error)
+	deps   *Deps
+	caller *Caller
+	op     Operation
 
 	read bool // the body is walked once
 	refs request.Refs
@@ -37,7 +37,7 @@ type accountUse struct {
 func (s *storedState) tools(b *jsonscan.Body) request.ToolUse {
 	if !s.read {
 		s.read = true
-		s.refs, s.err = s.references(b)
+		s.refs, s.err = s.op.references(b)
 	}
 	return s.refs.Tools
 }

@@ -11,7 +11,7 @@ import (
 
 // target is a model at an endpoint of a provider, for one call.
 type target struct {
-	model     catalog.Model
+	model     *catalog.Model
 	provider  *provider.Provider
 	endpoint  *provider.Endpoint
 	id        string             // "provider/model", with "@endpoint" if the provider has several

@@ -75,3 +75,15 @@ func BenchmarkChatResult(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkRepairedResult is the same answer where a shape wants every member looked at.
+func BenchmarkRepairedResult(b *testing.B) {
+	call, body, dst := newCall(), []byte(answer), make([]byte, 0, 4096)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := openai.ShapedResult(dst, body, call, openai.Shape{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -44,6 +44,14 @@ func (c *chat) reset(call Call, shape Shape, stream bool) {
 	c.head.reset(call.Model, shape, stream)
 }
 
+// empty leaves nothing of the call but memory that another can use.
+func (c *chat) empty() {
+	h := &c.head
+	h.model, h.id, h.provider = emptied(h.model, maxScratch), emptied(h.id, maxScratch), emptied(h.provider, maxScratch)
+	c.usage = emptied(c.usage, maxScratch)
+	c.reset(Call{}, Shape{}, c.stream)
+}
+
 // set replaces member i, or adds it if i is negative.
 func set(p *jsonscan.Patch, i int, key string, value []byte) {
 	if i < 0 {

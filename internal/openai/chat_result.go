@@ -11,6 +11,9 @@ import (
 // completion, or is an error, is a [*apierror.Error], also in the summary, and dst is returned as
 // it was.
 func ChatResult(dst, body []byte, call Call) ([]byte, Summary, error) {
+	if out, sum, ok := usualResult(dst, body, call.Model); ok {
+		return out, sum, nil
+	}
 	return ShapedResult(dst, body, call, Shape{})
 }
 
@@ -60,9 +63,6 @@ func (r *result) read(body []byte, call Call, shape Shape) *apierror.Error {
 func (r *result) release() {
 	r.body.Release()
 	r.body = Event{}
-	h := &r.head
-	h.model, h.id, h.provider = emptied(h.model, maxScratch), emptied(h.id, maxScratch), emptied(h.provider, maxScratch)
-	r.usage = emptied(r.usage, maxScratch)
-	r.reset(Call{}, Shape{}, false)
+	r.chat.empty()
 	results.Put(r)
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"strconv"
+	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -34,9 +35,19 @@ func NewChatStream(call Call) *ChatStream { return NewShapedStream(call, Shape{}
 
 // NewShapedStream is [NewChatStream] for an API with a [Shape] of its own.
 func NewShapedStream(call Call, shape Shape) *ChatStream {
-	s := new(ChatStream)
+	s := chatStreams.Get().(*ChatStream)
 	s.reset(call, shape, true)
 	return s
+}
+
+var chatStreams = sync.Pool{New: func() any { return new(ChatStream) }}
+
+// Release gives the memory of the stream to others. It is optional; the stream must not be used after
+// it.
+func (s *ChatStream) Release() {
+	s.chat.empty()
+	*s = ChatStream{chat: s.chat, last: template{event: s.last.event[:0]}}
+	chatStreams.Put(s)
 }
 
 // Data implements [Stream].

@@ -2,8 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"cmp"
-	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -76,6 +74,16 @@ func (e *Event) Release() {
 	if e.work != nil {
 		e.work.release()
 		e.work = nil
+	}
+}
+
+// prepare makes e the next event of its stream, without variables.
+func (e *Event) prepare() {
+	if e.work != nil {
+		e.Release()
+	}
+	if e.set || !e.repeats { // else the next has the same variables, or none
+		e.vars, e.set = [Variables]Variable{}, false
 	}
 }
 
@@ -182,111 +190,4 @@ func (e *Event) Learn(vars [Variables]Variable) bool {
 		}
 	}
 	return e.repeats || e.source != nil && e.source.learn(e, vars)
-}
-
-// Events makes the events of one provider's stream.
-type Events struct {
-	event Event
-	count int
-
-	// The event that others may repeat, without data if there is none.
-	name, data []byte
-	shape      int
-	vars       [Variables]shapeVariable // the first n, in their order
-	n          int
-}
-
-// maxShape bounds the data of an event that is remembered, in bytes: it is held as long as the
-// stream. Events with a piece of text are a few hundred bytes long.
-const maxShape = 1 << 10
-
-// Next returns the next event. It is valid until the next call and refers to name and data.
-func (s *Events) Next(name, data []byte) *Event {
-	e := &s.event
-	if e.work != nil {
-		e.Release()
-	}
-	if e.set || !e.repeats { // else the next has the same variables, or none
-		e.vars, e.set = [Variables]Variable{}, false
-	}
-	s.count++
-	e.Name, e.Data, e.id = name, data, s.count
-	if n := len(data); n == 0 || data[0] != '{' || data[n-1] != '}' {
-		e.Data = bytes.TrimSpace(data)
-	}
-	if e.repeats = s.match(e); e.repeats {
-		e.shape = s.shape
-		return e
-	}
-	e.source, e.shape = s, e.id
-	e.vars = [Variables]Variable{} // those before the first difference
-	return e
-}
-
-// match reports whether an event repeats the one remembered, and finds its variables.
-func (s *Events) match(e *Event) bool {
-	if len(s.data) == 0 || string(e.Name) != string(s.name) {
-		return false
-	}
-	data := e.Data
-	at, from := 0, 0 // in the event, in the one remembered
-	for i := range s.n {
-		v := &s.vars[i]
-		if same := s.data[from:v.start]; !hasAt(data, at, same) {
-			return false
-		}
-		at += v.start - from
-		end, ok := 0, true
-		switch old := s.data[v.start:v.end]; {
-		case v.kind != VarNumber:
-			end, ok = jsonscan.StringEnd(data, at)
-		case hasAt(data, at, old) && !isDigit(data, at+len(old)):
-			end = at + len(old)
-		default:
-			for end = at; isDigit(data, end); end++ {
-			}
-			ok = isTime(data[at:end])
-		}
-		if !ok {
-			return false
-		}
-		e.vars[v.kind].Start, e.vars[v.kind].End = at, end
-		at, from = end, v.end
-	}
-	return string(data[at:]) == string(s.data[from:])
-}
-
-// hasAt reports whether data has a text at an index.
-func hasAt(data []byte, i int, text []byte) bool {
-	return len(data)-i >= len(text) && string(data[i:i+len(text)]) == string(text)
-}
-
-func isDigit(data []byte, i int) bool { return i < len(data) && '0' <= data[i] && data[i] <= '9' }
-
-// learn remembers an event. It reports whether it did.
-func (s *Events) learn(e *Event, vars [Variables]Variable) bool {
-	s.data, s.n = s.data[:0], 0
-	if vars[VarText].End == 0 || len(e.Data)+len(e.Name) > maxShape {
-		return false
-	}
-	s.name, s.data, s.shape = append(s.name[:0], e.Name...), append(s.data, e.Data...), e.shape
-	for kind, v := range vars {
-		if v.End > 0 {
-			s.vars[s.n] = shapeVariable{kind, v.Start, v.End}
-			s.n++
-		}
-	}
-	slices.SortFunc(s.vars[:s.n], func(a, b shapeVariable) int { return cmp.Compare(a.start, b.start) })
-	return true
-}
-
-// shapeVariable is a variable of the event remembered.
-type shapeVariable struct{ kind, start, end int }
-
-// isTime reports whether value is digits that the repair leaves alone and that stay JSON wherever
-// they stand.
-func isTime(value []byte) bool { return isDigits(value) && value[0] != '0' }
-
-func hasLineEnd(data []byte) bool {
-	return bytes.IndexByte(data, '\n') >= 0 || bytes.IndexByte(data, '\r') >= 0
 }

@@ -98,8 +98,11 @@ func (c *chat) editMessage(ch *choice, out *ChunkChoice, start, end int) *apierr
 
 // said notes whether a client has got any text.
 func (c *chat) said(v ChunkValue) {
-	c.sum.Text = c.sum.Text || len(v.JSON) > len(`""`) && v.JSON[0] != 'n'
+	c.sum.Text = c.sum.Text || saysSomething(v.JSON)
 }
+
+// saysSomething reports whether a content, a text or a list, is neither empty nor null.
+func saysSomething(content []byte) bool { return len(content) > len(`""`) && content[0] != 'n' }
 
 // reportAudio reports the id of an answer's audio, which a later message may name.
 func (c *chat) reportAudio(value []byte) {

@@ -56,6 +56,61 @@ func TestAPooledMachineKeepsNothingOfTheCallBefore(t *testing.T) {
 	}
 }
 
+func TestAPooledStreamKeepsNothingOfTheCallBefore(t *testing.T) {
+	shape := openai.Shape{Native: true, Reasoning: true, FixedID: "gen-other", Provider: "other",
+		Usage: func(dst, usage []byte, _ openai.Usage) []byte { return append(dst, usage...) }}
+	type stream interface {
+		openai.Stream
+		Release()
+	}
+	response := func(typ, mark string) string {
+		return `{"type":"response.` + typ + `","sequence_number":7,"response":{"id":"resp_` + mark + `","object":"response","status":"in_progress","output":[]}}`
+	}
+	delta := func(mark string) string {
+		return `{"type":"response.output_text.delta","sequence_number":8,"delta":"` + mark + `"}`
+	}
+	wire := func(mark string) []string {
+		return []string{
+			chunk(`{"role":"assistant","content":"`+mark+`"}`, "null"), chunk(`{"content":"`+mark+`"}`, "null"), chunk(`{"content":"`+mark+`2"}`, "null"),
+			`{"choices":[{"index":20,"delta":{"content":"` + mark + `"}}],"usage":{"prompt_tokens":5,"completion_tokens":1}}`,
+			response("created", mark), delta(mark), delta(mark), response("completed", mark), `{"error":{"message":"` + mark + `"}}`, "[DONE]",
+		}
+	}
+	try := func(s stream, mark string, script []int) string {
+		var out []byte
+		var events openai.Events
+		for _, i := range script {
+			e := events.Next(nil, []byte(wire(mark)[i]))
+			out = s.Data(out, e)
+			e.Release()
+		}
+		out, err := s.Close(out, nil)
+		sum := s.Summary()
+		s.Release()
+		return fmt.Sprintf("%s %+v %v", out, sum, err)
+	}
+	scripts := [][]int{{0, 1, 2, 3, 9}, {0}, {1, 8}, {3, 3, 3}, {4, 5, 6, 7}, {4, 5}, {5}, {9}, {}}
+	for name, start := range map[string]func(mark string) stream{
+		"chat":      func(mark string) stream { return openai.NewChatStream(marked(mark)) },
+		"responses": func(mark string) stream { return openai.NewResponsesStream(marked(mark)) },
+	} {
+		for _, script := range scripts {
+			runtime.GC()
+			runtime.GC() // the second empties the pools
+			fresh := try(start("mine"), "mine", script)
+			for _, other := range scripts {
+				try(start("other"), "other", other)
+				if name == "chat" {
+					try(openai.NewShapedStream(marked("other"), shape), "other", other)
+				}
+				if got := try(start("mine"), "mine", script); got != fresh || strings.Contains(got, "other") {
+					t.Fatalf("%s %v behind %v:\n got  %.300s\n want %.300s", name, script, other, got, fresh)
+				}
+			}
+		}
+	}
+}
+
 func TestCallsAtOnceDoNotMix(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 4 {

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"strconv"
+	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -26,8 +27,20 @@ type ResponsesStream struct {
 // NewResponsesStream returns the stream of one client. The ids it makes known go to call.OnID;
 // IncludeUsage has no meaning here.
 func NewResponsesStream(call Call) *ResponsesStream {
-	r := responses{call: call, model: jsonscan.AppendString(nil, call.Model)}
-	return &ResponsesStream{responses: r, sequence: -1}
+	s := responsesStreams.Get().(*ResponsesStream)
+	s.call, s.sequence = call, -1
+	s.model = jsonscan.AppendString(s.model, call.Model)
+	return s
+}
+
+var responsesStreams = sync.Pool{New: func() any { return new(ResponsesStream) }}
+
+// Release gives the memory of the stream to others. It is optional; the stream must not be used after
+// it.
+func (s *ResponsesStream) Release() {
+	model, name, held := emptied(s.model, maxScratch), emptied(s.name, maxScratch), emptied(s.held, maxScratch)
+	*s = ResponsesStream{responses: responses{model: model}, name: name, held: held}
+	responsesStreams.Put(s)
 }
 
 // Data implements [Stream].

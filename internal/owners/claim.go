@@ -14,10 +14,6 @@ const (
 	insertOwner = `INSERT INTO owners (provider, id, kind, tenant, expires_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (provider, id) DO UPDATE SET kind = excluded.kind, tenant = excluded.tenant, expires_at = excluded.expires_at
 		WHERE tenant = excluded.tenant OR expires_at <= ?`
-
-	// pruneBatch is the size of one group of the writer, so that pruning delays a commit by one
-	// group at most.
-	pruneBatch = 500
 )
 
 // claim writes one owner. It is not droppable: a tenant without its row could not use its own
@@ -53,17 +49,4 @@ func (c *claim) Apply(tx *store.Tx) error {
 	defer c.owners.mu.Unlock()
 	c.owners.put(c.key, first)
 	return nil
-}
-
-// Prune returns a store.PruneFunc that deletes expired rows.
-func Prune(now func() time.Time) store.PruneFunc {
-	return func(tx *store.Tx) (more bool, err error) {
-		res, err := tx.Exec(`DELETE FROM owners WHERE (provider, id) IN (
-			SELECT provider, id FROM owners WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`, now().UnixNano(), pruneBatch)
-		if err != nil {
-			return false, err
-		}
-		n, err := res.RowsAffected()
-		return n == pruneBatch, err
-	}
 }

@@ -3,9 +3,20 @@ package owners
 import (
 	"fmt"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-const MaxEntries = maxEntries
+const (
+	MaxEntries  = maxEntries
+	PruneBatch  = pruneBatch
+	BatchEnd    = batchEnd
+	DeleteBatch = deleteBatch
+	DeleteRest  = deleteRest
+)
+
+// PruneBy is Prune with other bounds.
+func PruneBy(now func() time.Time, batch, round int) store.PruneFunc { return prune(now, batch, round) }
 
 // FillMemory removes everything from memory, without 65,536 rows in the database.
 func (o *Owners) FillMemory() error {

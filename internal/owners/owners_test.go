@@ -2,11 +2,11 @@ package owners_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
@@ -167,28 +167,6 @@ func TestClosedStoreIsAnErrorAndNotNobody(t *testing.T) {
 	}
 }
 
-func TestExpiredRowsArePruned(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		c := &clock{noon}
-		st := open(t, dir, store.Options{PruneInterval: time.Hour, Prune: []store.PruneFunc{owners.Prune(func() time.Time { return noon.Add(owners.TTL + time.Second) })}})
-		o := owners.New(st, c.now)
-		for i := range 600 { // more than a batch
-			give(t, o, fmt.Sprint(i), "a")
-		}
-		c.at = noon.Add(2 * time.Second)
-		give(t, o, "young", "a")
-		time.Sleep(time.Hour + time.Second)
-		synctest.Wait()
-		var left int
-		if err := st.Reader().QueryRow("SELECT count(*) FROM owners").Scan(&left); err != nil || left != 1 {
-			t.Errorf("%d rows left, %v", left, err)
-		}
-		want(t, owners.New(st, c.now), "young", "a")
-		st.Close()
-	})
-}
-
 func TestOwnersOfSeveralIDs(t *testing.T) {
 	dir := t.TempDir()
 	st := open(t, dir, store.Options{})
@@ -219,5 +197,30 @@ func BenchmarkRecord(b *testing.B) {
 		if err := o.Record("response", "openai", fmt.Sprint(i), "a"); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkCommitted measures an owner, recorded and committed in groups, with IDs in no order as
+// providers make them.
+func BenchmarkCommitted(b *testing.B) {
+	for _, group := range []int{3, 300} {
+		b.Run(fmt.Sprint("group=", group), func(b *testing.B) {
+			st := open(b, b.TempDir(), store.Options{CommitInterval: time.Hour})
+			o := owners.New(st, (&clock{noon}).now)
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				for range group {
+					id := fmt.Sprintf("msg_%x", sha256.Sum256(fmt.Append(nil, n)))
+					if err := o.Record("response", "openai", id, "a"); err != nil {
+						b.Fatal(err)
+					}
+					n++
+				}
+				if err := st.Flush(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

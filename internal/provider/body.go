@@ -4,26 +4,44 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math/bits"
+	"slices"
 	"sync"
 )
 
 // maxJoined is the longest body that is copied into one piece. net/http sends such a body together
-// with the header in one write. For any other body it sends the header first. The copy becomes
-// garbage: for longer bodies its collection costs more than the second write (measured at 32 KiB).
+// with the header in one write. For any other body it sends the header first. For longer bodies the
+// copy cost more than the second write (measured at 32 KiB, without a pool for the copies).
 const maxJoined = 8 << 10
+
+// joinedPool has the copies of short bodies that were sent.
+var joinedPool sync.Pool // of *[]byte
+
+// leastJoined is the room of the smallest of them: most fit the next body, too.
+const leastJoined = 1 << 11
+
+// takeJoined returns an empty buffer with room for a short body.
+func takeJoined(size int64) *[]byte {
+	if b, ok := joinedPool.Get().(*[]byte); ok && int64(cap(*b)) >= size {
+		return b
+	}
+	b := make([]byte, 0, max(leastJoined, 1<<bits.Len64(uint64(size))))
+	return &b
+}
 
 // Body is a request body in pieces: the caller's bytes with a few edits between them, sent without
 // being copied together. It can be read any number of times (a request whose connection died is
 // sent again), until it is released.
 type Body struct {
-	size   int64
-	joined []byte // a short body; instead of pieces
+	size int64
 
 	delivered bool // at some attempt
 
 	mu     sync.Mutex // guards the following
+	joined *[]byte    // a short body; instead of pieces
 	pieces [][]byte
-	open   int // readers that have not reached the end
+	opened int // readers in all
+	open   int // readers of pieces that have not reached the end
 	free   func()
 }
 
@@ -34,14 +52,11 @@ var ErrReleased = errors.New("the request body was released")
 // are no longer needed. free may run in NewBody, in Release or on a transport's goroutine. It never
 // runs if a reader was abandoned before its end.
 func NewBody(pieces [][]byte, free func()) *Body {
-	b := &Body{pieces: pieces, free: free}
-	for _, p := range pieces {
-		b.size += int64(len(p))
-	}
+	b := &Body{size: sizeOf(pieces), pieces: pieces, free: free}
 	if b.size <= maxJoined {
-		b.joined = make([]byte, 0, b.size)
+		b.joined = takeJoined(b.size)
 		for _, p := range pieces {
-			b.joined = append(b.joined, p...)
+			*b.joined = append(*b.joined, p...)
 		}
 		b.pieces, b.free = nil, nil
 		free()
@@ -58,11 +73,12 @@ func (b *Body) Delivered() bool { return b.delivered }
 
 // Open returns a reader at the first byte. It fails only after Release.
 func (b *Body) Open() (io.ReadCloser, error) {
-	if b.joined != nil {
-		return io.NopCloser(bytes.NewReader(b.joined)), nil
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.opened++
+	if b.joined != nil {
+		return io.NopCloser(bytes.NewReader(*b.joined)), nil
+	}
 	if b.pieces == nil {
 		return nil, ErrReleased
 	}
@@ -79,9 +95,30 @@ func (b *Body) Release() {
 	b.freeIfUnused()
 }
 
+// sent notes that the request was answered, and that its connection had written all of it before.
+// If there was only one reader, nobody reads the copy of a short body any more, and the next body has
+// it. The transport opens another reader only before it returns an answer. The first one is read only
+// by the goroutine that writes the request; the caller must have seen its note that it has.
+func (b *Body) sent() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.joined != nil && b.opened == 1 {
+		*b.joined = (*b.joined)[:0]
+		joinedPool.Put(b.joined)
+		b.joined = nil
+	}
+}
+
 // Kept is how many bytes stay in memory after Release, until the connection no longer needs the
 // request.
-func (b *Body) Kept() int64 { return int64(len(b.joined)) }
+func (b *Body) Kept() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.joined == nil {
+		return 0
+	}
+	return int64(len(*b.joined))
+}
 
 func (b *Body) finished() {
 	b.mu.Lock()
@@ -117,10 +154,33 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 		}
 	}
 	if len(r.pieces) == 0 {
+		r.end()
+	}
+	return n, nil
+}
+
+// rest returns the unread bytes, in a slice that the caller may change.
+func (r *bodyReader) rest() [][]byte {
+	rest := slices.Clone(r.pieces)
+	if len(rest) > 0 {
+		rest[0] = rest[0][r.offset:]
+	}
+	return rest
+}
+
+// end notes that all bytes were read.
+func (r *bodyReader) end() {
+	if r.pieces != nil {
 		r.pieces = nil
 		r.body.finished()
 	}
-	return n, nil
+}
+
+func sizeOf(pieces [][]byte) (size int64) {
+	for _, p := range pieces {
+		size += int64(len(p))
+	}
+	return size
 }
 
 // Close has no effect: a transport may call it during a Read.

@@ -178,9 +178,5 @@ func FuzzBodySplitReads(f *testing.F) {
 }
 
 func newBody(pieces ...string) *provider.Body {
-	var raw [][]byte
-	for _, p := range pieces {
-		raw = append(raw, []byte(p))
-	}
-	return provider.NewBody(raw, func() {})
+	return provider.NewBody(raw(pieces...), func() {})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -46,11 +47,47 @@ func (c *connection) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	n, err := c.Conn.Write(p)
-	if !c.closing.Load() && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)) {
-		c.unread.Store(true)
+	if c.hides(err) {
 		return len(p), nil
 	}
 	return n, err
+}
+
+// hides reports whether a write seems to succeed in spite of err, and notes that it did.
+func (c *connection) hides(err error) bool {
+	if c.closing.Load() || !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+		return false
+	}
+	c.unread.Store(true)
+	return true
+}
+
+// ReadFrom implements [io.ReaderFrom], by which net/http sends a body over a connection without TLS.
+// The bytes of a [Body] go to the kernel from where they lie, in one call. Anything else is copied
+// in pieces, as without this method: among it a connection with timeouts for each piece.
+func (c *connection) ReadFrom(r io.Reader) (int64, error) {
+	tcp, isTCP := c.Conn.(*net.TCPConn)
+	limited, isLimited := r.(*io.LimitedReader)
+	if isTCP && isLimited {
+		if body, ok := limited.R.(*bodyReader); ok {
+			if rest := body.rest(); limited.N == sizeOf(rest) {
+				return c.send(tcp, body, rest)
+			}
+		}
+	}
+	return io.Copy(struct{ io.Writer }{c}, r)
+}
+
+// send writes the rest of a body, with the results of Write.
+func (c *connection) send(tcp *net.TCPConn, body *bodyReader, rest net.Buffers) (int64, error) {
+	size := sizeOf(rest)
+	if !c.unread.Load() {
+		if n, err := rest.WriteTo(tcp); err != nil && !c.hides(err) {
+			return n, err
+		}
+	}
+	body.end()
+	return size, nil
 }
 
 // SetWriteDeadline is called by tls.Conn before it writes close_notify, and never by http.Transport

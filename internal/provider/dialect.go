@@ -22,6 +22,8 @@ const (
 	Embeddings  Operation = "embeddings"
 )
 
+var operations = [...]Operation{Chat, Responses, Models, Messages, CountTokens, Embeddings}
+
 // Dialect is the protocol of one kind of provider. Implementations are stateless: one value serves
 // every provider of its kind.
 type Dialect interface {

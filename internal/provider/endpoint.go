@@ -12,6 +12,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync/atomic"
 )
 
 // Endpoint is one address of a provider with its credential. It is safe for concurrent use.
@@ -26,6 +27,11 @@ type Endpoint struct {
 	credential func() string // nil for none
 	transport  http.RoundTripper
 	fresh      http.RoundTripper
+
+	// What nearly all requests have in common is made once, and copied.
+	posts http.Request           // what a POST has of the endpoint alone
+	urls  map[Operation]*url.URL // of requests without a query of their own; not changed by a RoundTripper
+	plain atomic.Pointer[plainHeader]
 }
 
 func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
@@ -66,10 +72,16 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		"User-Agent":      {c.UserAgent},
 	}
 	maps.Copy(header, dialect.Header())
-	return &Endpoint{
+	made := &Endpoint{
 		Name: e.Name, dialect: dialect, base: *base, query: e.Query.Encode(), header: header, fields: fields, credential: e.Credential,
 		transport: c.Transport, fresh: c.Fresh,
-	}, nil
+		posts: http.Request{Method: http.MethodPost, Host: base.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1},
+		urls:  make(map[Operation]*url.URL, len(operations)),
+	}
+	for _, op := range operations {
+		made.urls[op] = made.url(Request{Operation: op})
+	}
+	return made, nil
 }
 
 // Host is the host of the address, and its port if that is not the scheme's own.
@@ -109,6 +121,8 @@ func (e *Endpoint) Send(ctx context.Context, r Request) (*http.Response, error) 
 	case err == nil && a.refusedIdle(resp):
 		_ = resp.Body.Close()
 		return nil, fmt.Errorf("%w: status %d", ErrStale, resp.StatusCode)
+	case err == nil && a.written.Load():
+		r.Body.sent()
 	}
 	return resp, err
 }
@@ -160,9 +174,39 @@ var (
 )
 
 func (e *Endpoint) request(ctx context.Context, a *attempt, method string, r Request) *http.Request {
+	req := e.posts.WithContext(httptrace.WithClientTrace(ctx, &a.trace)) // a copy
+	req.Method, req.URL = method, e.url(r)
+	if method == http.MethodPost && len(r.Header)+len(e.fields) == 0 {
+		req.Header = e.plainHeader(r.Stream)
+		return req
+	}
+	req.Header = e.ownHeader(r, e.credentialNow())
+	if method == http.MethodGet {
+		delete(req.Header, "Content-Type")
+	}
+	return req
+}
+
+func (e *Endpoint) url(r Request) *url.URL {
+	if made := e.urls[r.Operation]; made != nil && r.Query == "" {
+		return made
+	}
 	target := e.base
 	target.Path += e.dialect.Path(r.Operation)
 	target.RawQuery = joinQuery(r.Query, e.query)
+	return &target
+}
+
+// credentialNow returns the credential at present, "" for none.
+func (e *Endpoint) credentialNow() string {
+	if e.credential == nil {
+		return ""
+	}
+	return e.credential()
+}
+
+// ownHeader makes the header of one request.
+func (e *Endpoint) ownHeader(r Request, credential string) http.Header {
 	header := make(http.Header, len(e.header)+len(e.fields)+len(r.Header)+2)
 	maps.Copy(header, e.header)
 	maps.Copy(header, r.Header)
@@ -178,19 +222,30 @@ func (e *Endpoint) request(ctx context.Context, a *attempt, method string, r Req
 	if r.Stream {
 		header["Accept"] = acceptEvents
 	}
-	if e.credential != nil {
-		if credential := e.credential(); credential != "" {
-			e.dialect.Authorize(header, credential)
-		}
+	if credential != "" {
+		e.dialect.Authorize(header, credential)
 	}
-	if method == http.MethodGet {
-		delete(header, "Content-Type")
+	return header
+}
+
+// plainHeader is the header of all requests that add nothing to it, while a credential holds.
+type plainHeader struct {
+	credential    string
+	whole, stream http.Header
+}
+
+// plainHeader returns a copy, whose values are shared: a transport may set other ones.
+func (e *Endpoint) plainHeader(stream bool) http.Header {
+	credential := e.credentialNow()
+	p := e.plain.Load()
+	if p == nil || p.credential != credential {
+		p = &plainHeader{credential, e.ownHeader(Request{}, credential), e.ownHeader(Request{Stream: true}, credential)}
+		e.plain.Store(p)
 	}
-	req := &http.Request{
-		Method: method, URL: &target, Host: target.Host, Header: header,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	if stream {
+		return maps.Clone(p.stream)
 	}
-	return req.WithContext(httptrace.WithClientTrace(ctx, &a.trace))
+	return maps.Clone(p.whole)
 }
 
 func joinQuery(a, b string) string {

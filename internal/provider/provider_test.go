@@ -246,3 +246,25 @@ func TestSendHandsTheContextOn(t *testing.T) {
 		t.Errorf("path %q, value %v", r.URL.Path, r.Context().Value(key{}))
 	}
 }
+
+// Headers are prepared, for as long as the credential in them holds.
+func TestAChangedCredentialIsSentAtOnce(t *testing.T) {
+	rt := &transport{answer: always(200, nil, `{}`)}
+	credential := "first"
+	p := newProvider(t, provider.Config{Transport: rt, Endpoints: []provider.EndpointConfig{{
+		BaseURL: "https://acme.example/v1", Credential: func() string { return credential },
+	}}})
+	for i, want := range []string{"Bearer first", "Bearer first", "Bearer second", "", "Bearer second"} {
+		credential = strings.TrimPrefix(want, "Bearer ")
+		stream := i == 1
+		resp, err := p.Endpoints[0].Send(t.Context(), provider.Request{Operation: provider.Chat, Body: newBody(`{}`), Stream: stream})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		h := rt.requests[i].Header
+		if h.Get("Authorization") != want || (h.Get("Accept") == "text/event-stream") != stream {
+			t.Errorf("request %d: header %v, want %q", i, h, want)
+		}
+	}
+}

@@ -54,8 +54,13 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, firstBuffer); return
 // ends the stream with [ErrTooLong]. The buffer grows up to maxEvent if events need it; between
 // events it is tiny.
 func NewReader(r io.Reader, maxEvent int) *Reader {
-	return &Reader{source: r, max: maxEvent}
+	reader := new(Reader)
+	reader.Reset(r, maxEvent)
+	return reader
 }
+
+// Reset makes r, which was released or is new, what [NewReader] returns.
+func (r *Reader) Reset(source io.Reader, maxEvent int) { *r = Reader{source: source, max: maxEvent} }
 
 // Next returns the next event, and io.EOF after the last.
 //
@@ -84,6 +89,18 @@ func (r *Reader) Next() (Event, error) {
 // Buffered reports whether another whole event is in the buffer, so that a writer need not flush
 // yet. It does not read, and does not change the event that Next returned last.
 func (r *Reader) Buffered() bool { return r.scan() && !r.tooLong() }
+
+// Received returns the bytes behind the last event that have come and that Next and Buffered have not
+// looked at: nil if they have. It does not read. They are valid until the next call of another method.
+func (r *Reader) Received() []byte {
+	if !r.begun || r.block.seen > 0 {
+		return nil
+	}
+	return r.buf[r.start:min(r.filled, r.start+r.max)]
+}
+
+// Skip drops the first n bytes of those that Received returned. They must be whole events.
+func (r *Reader) Skip(n int) { r.start += n }
 
 // scan continues with the event at start and reports whether it is whole.
 func (r *Reader) scan() bool {

@@ -32,8 +32,17 @@ const (
 type files struct {
 	dir    string
 	mu     sync.Mutex // guards the following: readers check too
-	opened map[string]fs.FileInfo
+	opened map[string]watchedFile
 }
+
+// watchedFile is a file as it was when the store opened it.
+type watchedFile struct {
+	path string
+	info fs.FileInfo
+}
+
+// watchedNames are the files of the data directory, in the order in which they are checked.
+var watchedNames = []string{FileName, walFileName, shmFileName, redoNames[0], redoNames[1], LockFileName}
 
 // remember records the current file of each name. A file that does not exist, or that the system
 // cannot identify, is not watched.
@@ -41,10 +50,11 @@ func (f *files) remember(names ...string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.opened == nil {
-		f.opened = make(map[string]fs.FileInfo)
+		f.opened = make(map[string]watchedFile)
 	}
 	for _, name := range names {
-		info, err := os.Stat(filepath.Join(f.dir, name))
+		path := filepath.Join(f.dir, name)
+		info, err := os.Stat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			delete(f.opened, name)
@@ -52,7 +62,7 @@ func (f *files) remember(names ...string) error {
 		case err != nil:
 			return err
 		}
-		if f.opened[name] = info; !os.SameFile(info, info) { // Windows reads the file's identity only now
+		if f.opened[name] = (watchedFile{path, info}); !os.SameFile(info, info) { // Windows reads the file's identity only now
 			delete(f.opened, name)
 		}
 	}
@@ -69,19 +79,22 @@ func (f *files) forget(names ...string) {
 }
 
 // check returns an error that wraps errReplaced and says what to do if a file is not the opened
-// one.
-func (f *files) check() error {
+// one. Without names it looks at all.
+func (f *files) check(names ...string) error {
+	if len(names) == 0 {
+		names = watchedNames
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, name := range []string{FileName, walFileName, shmFileName, LockFileName} {
-		opened := f.opened[name]
-		if opened == nil {
+	for _, name := range names {
+		opened, ok := f.opened[name]
+		if !ok {
 			continue
 		}
-		path := filepath.Join(f.dir, name)
+		path := opened.path
 		now, err := os.Stat(path)
 		switch {
-		case err == nil && os.SameFile(opened, now):
+		case err == nil && os.SameFile(opened.info, now):
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("looking at %q: %w", path, err)
 		case name == FileName:
@@ -101,7 +114,7 @@ func (f *files) setAside() (names []string, err error) {
 	if !f.another(FileName) {
 		return nil, nil
 	}
-	for _, name := range []string{walFileName, shmFileName} {
+	for _, name := range []string{walFileName, shmFileName, redoNames[0], redoNames[1]} {
 		if f.another(name) {
 			continue // belongs to the other database
 		}
@@ -119,9 +132,12 @@ func (f *files) setAside() (names []string, err error) {
 // another reports whether a file of this name exists that is not the opened one. It must be called
 // with mu held.
 func (f *files) another(name string) bool {
-	opened := f.opened[name]
-	now, err := os.Stat(filepath.Join(f.dir, name))
-	return opened != nil && err == nil && !os.SameFile(opened, now)
+	opened, ok := f.opened[name]
+	if !ok {
+		return false
+	}
+	now, err := os.Stat(opened.path)
+	return err == nil && !os.SameFile(opened.info, now)
 }
 
 // readConnector opens connections to the database as long as its files are the opened ones. A

@@ -31,10 +31,10 @@ func TestMissingFileIsNoticedAndNotCreatedAgain(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be removed")
 	}
-	for _, name := range []string{store.FileName, store.FileName + "-wal", store.FileName + "-shm", store.LockFileName} {
+	for _, name := range []string{store.FileName, store.FileName + "-wal", store.FileName + "-shm", store.RedoNames[0], store.RedoNames[1], store.LockFileName} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			st := open(t, dir, store.Options{CommitInterval: time.Hour})
+			st := idle(t, dir)
 			submit(t, st, note("before"))
 			flush(t, st)
 			path, away := filepath.Join(dir, name), filepath.Join(dir, "away")

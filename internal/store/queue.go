@@ -50,8 +50,8 @@ func sizeOf(op Op) int {
 // Batch is an Op that costs less when it is written together with others of its type.
 type Batch interface {
 	Op
-	// ApplyBatch is called instead of Apply, after the other operations of the group, with
-	// neighbours of the receiver's type. The receiver is the first of them. The rules of Apply
+	// ApplyBatch is called instead of Apply, after the other operations of the group, with all of the
+	// receiver's type, in order. The receiver is the first of them. The rules of Apply
 	// hold. If it fails, Apply is called for each of them.
 	ApplyBatch(tx *Tx, ops []Op) error
 }
@@ -68,6 +68,7 @@ type queue struct {
 	free              chan struct{} // closed when the queue is no longer full; nil while nobody waits
 	failing           error         // why the last commit failed
 	closed            bool
+	log               *redoLog // nil: no schema needs it
 
 	first  chan struct{} // an operation was added to the empty queue
 	urgent chan struct{} // commit now: a full group, or a Flush
@@ -95,15 +96,37 @@ func signal(c chan struct{}) {
 // for a droppable operation, nil for others. The caller must not change what op points to
 // afterwards.
 func (s *Store) Submit(op Op) error {
-	first, err := s.submit(op, sizeOf(op))
-	if first {
-		s.dropsBegin()
-	}
+	_, err := s.submit(op, false)
 	return err
 }
 
-// submit also reports whether op is the first one dropped after a time without drops.
-func (s *Store) submit(op Op, size int) (firstDrop bool, err error) {
+// SubmitDurable queues op like Submit, and returns when a kill -9 would not lose it: it is in the
+// redo log, or committed. If its record cannot be written, it forces the commit like Flush. After
+// the error of ctx or of the commit, op is queued nevertheless.
+func (s *Store) SubmitDurable(ctx context.Context, op Logged) error {
+	write, err := s.submit(op, true)
+	if err != nil {
+		return err
+	}
+	if write != nil { // nil: no schema uses the log
+		if written, err := write.wait(ctx); written || err != nil {
+			return err
+		}
+	}
+	return s.Flush(ctx)
+}
+
+// submit returns the write of op's record that SubmitDurable waits for.
+func (s *Store) submit(op Op, durable bool) (*redoWrite, error) {
+	write, first, err := s.enqueue(op, sizeOf(op), durable)
+	if first {
+		s.dropsBegin()
+	}
+	return write, err
+}
+
+// enqueue also reports whether op is the first one dropped after a time without drops.
+func (s *Store) enqueue(op Op, size int, durable bool) (write *redoWrite, firstDrop bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.full() {
@@ -111,23 +134,26 @@ func (s *Store) submit(op Op, size int) (firstDrop bool, err error) {
 	}
 	switch {
 	case s.closed:
-		return false, ErrClosed
+		return nil, false, ErrClosed
 	case op.Droppable() && s.full():
 		s.dropped.Add(1)
-		return s.drops.add(), ErrDropped
+		return nil, s.drops.add(), ErrDropped
 	case s.bytes >= s.opts.QueueBytes+s.opts.QueueBytes/2: // the caller keeps what is refused
-		return false, ErrFull
+		return nil, false, ErrFull
 	}
 	s.ops = append(s.ops, op)
 	s.bytes += size
 	s.accepted++
+	if logged, ok := op.(Logged); ok && s.log != nil {
+		write = s.log.add(s.accepted, logged, durable)
+	}
 	switch len(s.ops) {
 	case 1:
 		signal(s.first)
 	case groupSize:
 		signal(s.urgent)
 	}
-	return false, nil
+	return write, false, nil
 }
 
 // full must be called with mu held.
@@ -205,6 +231,9 @@ func (q *queue) settle(group []Op) (recovered bool) {
 	defer q.mu.Unlock()
 	q.bytes -= size
 	q.settled += uint64(len(group))
+	if q.log != nil {
+		q.log.commit(q.settled)
+	}
 	recovered, q.failing = q.failing != nil, nil
 	kept := q.waiters[:0]
 	for _, w := range q.waiters {

@@ -27,6 +27,23 @@ var ErrNewer = errors.New("written by a newer version")
 type Schema struct {
 	Name  string
 	Steps []string
+	// Redo returns the operation of a record that Logged.AppendRecord made. At most one Schema has
+	// it.
+	Redo func(record []byte) (Op, error)
+}
+
+// redoOf returns the Redo of the schemas, nil if none has it.
+func redoOf(schemas []Schema) (redo func([]byte) (Op, error), err error) {
+	for _, schema := range schemas {
+		switch {
+		case schema.Redo == nil:
+		case redo != nil:
+			return nil, errors.New("two schemas use the redo log")
+		default:
+			redo = schema.Redo
+		}
+	}
+	return redo, nil
 }
 
 func migrate(tx *Tx, schemas []Schema) error {

@@ -7,6 +7,7 @@
 //	})
 //	err = st.Submit(op)      // queued; committed within CommitInterval
 //	err = st.Flush(ctx)      // everything submitted before is now committed
+//	err = st.SubmitDurable(ctx, op) // queued, and safe from a kill -9
 //	rows, err := st.Reader().QueryContext(ctx, …)
 //
 // The packages that keep data here (activity, owners, limits) own their tables and pass a [Schema].
@@ -15,8 +16,9 @@
 // # Durability
 //
 // The store uses SQLite in WAL mode with synchronous=NORMAL. A killed process loses at most what
-// was submitted within the last CommitInterval. A power failure may lose the commits since the last
-// checkpoint, but never damages the file.
+// was submitted within the last CommitInterval, and nothing for which SubmitDurable returned nil:
+// that is in the redo log until it is committed, and applied by the next Open. A power failure may
+// lose the commits since the last checkpoint, but never damages the file.
 //
 // # Limits
 //
@@ -40,7 +42,8 @@ import (
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
-// File names inside the data directory. SQLite adds the last two while the store is open.
+// File names inside the data directory. SQLite adds the last two while the store is open; the store
+// adds redoNames.
 const (
 	FileName     = "gatehouse.db"
 	LockFileName = "gatehouse.lock"
@@ -199,13 +202,29 @@ func (s *Store) openFile(suspect bool) error {
 			return explain(err)
 		}
 	}
-	if err := migrate(&s.tx, s.opts.Schemas); err != nil {
+	if err := migrate(&s.tx, append([]Schema{redoSchema}, s.opts.Schemas...)); err != nil {
 		return explain(err)
 	}
 	s.readDB = sql.OpenDB(&readConnector{files: &s.files, driver: s.writeDB.Driver(), dsn: dsn(s.path, "ro", append(common, "query_only(on)"))})
 	s.readDB.SetMaxOpenConns(maxReaders)
 	s.readDB.SetMaxIdleConns(maxReaders)
-	return s.files.remember(FileName, walFileName, shmFileName, LockFileName)
+	if err := s.files.remember(FileName, walFileName, shmFileName, LockFileName); err != nil {
+		return err
+	}
+	return s.openRedo()
+}
+
+// openRedo starts the redo log if a schema needs it, with what the last process left in it applied.
+func (s *Store) openRedo() error {
+	decode, err := redoOf(s.opts.Schemas)
+	if err != nil || decode == nil {
+		return err
+	}
+	if s.log, err = (&writer{Store: s}).redo(decode); err != nil {
+		return err
+	}
+	s.log.start()
+	return s.files.remember(redoNames[:]...)
 }
 
 // dsn returns path as a file: URI, so that no character of a directory's name is read as an option.
@@ -261,6 +280,12 @@ func (s *Store) closeFiles(whole bool) error {
 		if len(lost) > 0 {
 			s.opts.Logger.Warn("the database was replaced while in use; the files of the old one were renamed, so that the next start ignores them",
 				zap.String("file", s.path), zap.Strings("renamed", lost))
+		}
+	}
+	if s.log != nil {
+		errs = append(errs, s.log.close())
+		if whole { // it has nothing that is not committed
+			errs = append(errs, removeRedo(s.files.dir))
 		}
 	}
 	if whole && errors.Join(errs...) == nil {

@@ -22,7 +22,7 @@ const (
 type writer struct {
 	*Store
 	batch, reusable []Op // batch was taken from the queue, in order, and is not yet committed
-	batches         []Op // the operations of a group that are a Batch; kept for reuse
+	batches, others []Op // the operations of a group that are a Batch; both are kept for reuse
 	pruning         []PruneFunc
 	replaced        bool // writing fails because of the store's files
 }
@@ -78,7 +78,7 @@ func (w *writer) commitAll() time.Duration {
 	whole := w.batch
 	for len(w.batch) > 0 {
 		group := w.batch[:min(groupSize, len(w.batch))]
-		if err := w.commit(group); err != nil {
+		if err := w.commit(group, w.lastOf(group)); err != nil {
 			w.failed(err)
 			return retryInterval
 		}
@@ -99,8 +99,9 @@ func (w *writer) commitAll() time.Duration {
 }
 
 // commit writes a group in one transaction. If an operation is rejected, the group is written
-// again, each operation after a savepoint, so that only the rejected one is left out.
-func (w *writer) commit(group []Op) error {
+// again, each operation after a savepoint, so that only the rejected one is left out. Last is the
+// number of the last operation, for the redo log; 0: nothing in the log depends on it.
+func (w *writer) commit(group []Op, last uint64) error {
 	err := w.files.check()
 	if w.replaced = err != nil; err != nil {
 		return err
@@ -110,11 +111,21 @@ func (w *writer) commit(group []Op) error {
 			return err
 		}
 	}
-	err = w.transact(group, w.applyTogether)
+	err = w.transact(group, last, w.applyTogether)
 	if err != nil && !storageFault(err) {
-		err = w.transact(group, w.applyEach)
+		err = w.transact(group, last, w.applyEach)
 	}
 	return err
+}
+
+// lastOf returns the number of the last operation of a group if records wait for its commit.
+func (w *writer) lastOf(group []Op) uint64 {
+	if w.log == nil || !w.log.behind() {
+		return 0
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.settled + uint64(len(group))
 }
 
 // reconnect opens a connection. SQLite may then create its -wal and -shm again.
@@ -139,13 +150,18 @@ func (w *writer) lookAtFiles() {
 	}
 }
 
-func (w *writer) transact(group []Op, apply func([]Op) error) error {
+func (w *writer) transact(group []Op, last uint64, apply func([]Op) error) error {
 	if err := w.tx.begin(); err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
 	defer w.tx.rollback()
 	if err := apply(group); err != nil {
 		return err
+	}
+	if last > 0 {
+		if _, err := w.tx.Exec(updateRedo, last); err != nil {
+			return err
+		}
 	}
 	if err := w.tx.commit(); err != nil {
 		return fmt.Errorf("committing: %w", err)
@@ -156,6 +172,7 @@ func (w *writer) transact(group []Op, apply func([]Op) error) error {
 func (w *writer) applyTogether(group []Op) error {
 	defer func() {
 		clear(w.batches)
+		clear(w.others[:cap(w.others)])
 		w.batches = w.batches[:0]
 	}()
 	for _, op := range group {
@@ -166,16 +183,30 @@ func (w *writer) applyTogether(group []Op) error {
 		}
 	}
 	for rest := w.batches; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && reflect.TypeOf(rest[n]) == reflect.TypeOf(rest[0]) {
-			n++
-		}
+		n := w.sameType(rest)
 		if err := rest[0].(Batch).ApplyBatch(&w.tx, rest[:n]); err != nil {
 			return err
 		}
 		rest = rest[n:]
 	}
 	return nil
+}
+
+// sameType moves the operations of the first one's type to the front, and returns how many they
+// are. The order within each type stays.
+func (w *writer) sameType(ops []Op) (n int) {
+	first := reflect.TypeOf(ops[0])
+	w.others = w.others[:0]
+	for _, op := range ops {
+		if reflect.TypeOf(op) == first {
+			ops[n] = op
+			n++
+		} else {
+			w.others = append(w.others, op)
+		}
+	}
+	copy(ops[n:], w.others)
+	return n
 }
 
 func (w *writer) applyEach(group []Op) error {

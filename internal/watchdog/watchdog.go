@@ -7,11 +7,13 @@ import (
 )
 
 // Timer watches one wait at a time: a call first waits for its client's upload, then for its
-// provider. One timer that is set again costs a third of a deadline set and removed for each read.
-// The zero value is ready. Start and Stop are called by one goroutine.
+// provider. Nearly all waits end soon, so the runtime's timer is not stopped with them: it stays set,
+// and is set again only for a wait that ends earlier. When it fires it looks at what is waited for
+// then. The zero value is ready. Start, Stop and Close are called by one goroutine.
 type Timer struct {
 	mu       sync.Mutex // guards the following
 	timer    *time.Timer
+	fires    time.Time // when timer does; zero: it is not set
 	deadline time.Time // zero: nothing is waited for
 	waiter   Waiter
 }
@@ -25,14 +27,23 @@ type Waiter interface {
 
 // Start watches a wait of w, instead of the one before.
 func (t *Timer) Start(limit time.Duration, w Waiter) {
+	deadline := time.Now().Add(limit)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.deadline, t.waiter = time.Now().Add(limit), w
+	t.deadline, t.waiter = deadline, w
+	if t.fires.IsZero() || deadline.Before(t.fires) {
+		t.set(limit)
+	}
+}
+
+// set sets the timer for the deadline, which is so far away.
+func (t *Timer) set(left time.Duration) {
+	t.fires = t.deadline
 	if t.timer == nil {
-		t.timer = time.AfterFunc(limit, t.fire)
+		t.timer = time.AfterFunc(left, t.fire)
 		return
 	}
-	t.timer.Reset(limit)
+	t.timer.Reset(left)
 }
 
 // Stop ends the watch. After it returns, Expire does not run.
@@ -40,6 +51,13 @@ func (t *Timer) Stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.deadline, t.waiter = time.Time{}, nil
+}
+
+// Close is Stop where no other wait follows: the runtime holds t no longer.
+func (t *Timer) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.deadline, t.waiter, t.fires = time.Time{}, nil, time.Time{}
 	if t.timer != nil {
 		t.timer.Stop()
 	}
@@ -49,8 +67,15 @@ func (t *Timer) Stop() {
 func (t *Timer) fire() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.deadline.IsZero() || time.Now().Before(t.deadline) {
+	t.fires = time.Time{}
+	if t.deadline.IsZero() {
 		return
 	}
-	t.waiter.Expire()
+	if left := time.Until(t.deadline); left > 0 {
+		t.set(left)
+		return
+	}
+	w := t.waiter
+	t.deadline, t.waiter = time.Time{}, nil
+	w.Expire()
 }

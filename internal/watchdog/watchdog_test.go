@@ -75,3 +75,63 @@ func TestALateTimerDoesNotEndAWaitThatIsOver(t *testing.T) {
 		}
 	})
 }
+
+// A long wait leaves its timer set. One that ends earlier must not wait for that, and one that ends
+// later must not end with it.
+func TestEachWaitHasItsOwnLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var timer Timer
+		var long, short, longer counter
+		timer.Start(time.Hour, &long)
+		timer.Stop()
+		timer.Start(time.Second, &short)
+		time.Sleep(time.Second)
+		if synctest.Wait(); short.expired.Load() != 1 {
+			t.Fatal("the short wait did not end")
+		}
+		timer.Start(time.Minute, &long)
+		timer.Start(time.Hour, &longer)
+		time.Sleep(time.Hour - 1)
+		if synctest.Wait(); longer.expired.Load() != 0 {
+			t.Fatal("the longer wait ended early")
+		}
+		time.Sleep(1)
+		if synctest.Wait(); longer.expired.Load() != 1 || long.expired.Load() != 0 || short.expired.Load() != 1 {
+			t.Fatalf("the longer wait expired %d times, the others %d and %d", longer.expired.Load(), long.expired.Load(), short.expired.Load())
+		}
+	})
+}
+
+func TestAClosedTimerHoldsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var timer Timer
+		timer.Close()
+		var c counter
+		timer.Start(time.Second, &c)
+		timer.Close()
+		if timer.timer.Stop() {
+			t.Error("the runtime's timer is still set")
+		}
+		time.Sleep(time.Hour)
+		if synctest.Wait(); c.expired.Load() != 0 {
+			t.Error("it expired")
+		}
+	})
+}
+
+// Waits that are ended just when they are over never expire after Stop, whoever waits then.
+func TestNoWaitExpiresAfterItsStop(t *testing.T) {
+	var timer Timer
+	defer timer.Close()
+	for range 2000 {
+		c := new(counter)
+		timer.Start(time.Microsecond, c)
+		timer.Stop()
+		before := c.expired.Load()
+		timer.Start(time.Microsecond, new(counter))
+		timer.Stop()
+		if c.expired.Load() != before {
+			t.Fatal("it expired after its Stop")
+		}
+	}
+}

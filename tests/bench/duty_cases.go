@@ -11,36 +11,33 @@ import (
 	"strings"
 )
 
-// dutyCases are the cases of gateways with duties on, made of those with all of them off. With
-// everything on the goal is the same, because it is a goal for the whole gateway. Single duties
-// have no goal; their rows show what each adds.
+// dutyCases are the cases of gateways with duties on, made of those with all of them off. Those
+// without a goal show what their duties add.
 func dutyCases(off []benchCase) []benchCase {
-	with := func(name, suffix string, d duties) benchCase {
+	with := func(name, suffix string, d duties, g goal) benchCase {
 		c := off[slices.IndexFunc(off, func(c benchCase) bool { return c.name == name })]
-		c.name, c.duties = name+suffix, d
+		c.name, c.duties, c.goal, c.tail = name+suffix, d, g, goal{}
 		c.proxied = c.metric != addedP50
-		if d != everyDuty {
-			c.goal = goal{}
-		}
 		return c
 	}
-	var on []benchCase
-	for _, name := range []string{"req-1k", "req-32k", "rate-1k", "sse-64", "responses-64"} {
-		on = append(on, with(name, "-on", everyDuty))
+	return []benchCase{
+		with("req-1k", "-on", everyDuty, goal{1.6, 1.3}),
+		with("req-32k", "-on", everyDuty, goal{2.2, 1.6}),
+		with("rate-1k", "-on", everyDuty, goal{}),
+		with("sse-64", "-on", everyDuty, goal{2.2, 1.6}),
+		with("responses-64", "-on", everyDuty, goal{}),
+		with("req-1k", "-limits", limitDuties, goal{}),
+		with("req-1k", "-budgets", budgetDuties, goal{1.25, 1.0}),
+		with("req-1k", "-guards", guardDuties, goal{}),
+		with("sse-64", "-guards", guardDuties, goal{}),
 	}
-	return append(on,
-		with("req-1k", "-limits", limitDuties),
-		with("req-1k", "-budgets", budgetDuties),
-		with("req-1k", "-guards", guardDuties),
-		with("sse-64", "-guards", guardDuties),
-	)
 }
 
 // refusedRate is the case of a key whose rate is used up: the gateway's 429 compared with the 401
 // of Caddy's header matcher with an access log. The connection is kept, so both must read the
 // request's body, which neither looks at.
 func refusedRate(wrong benchCase) benchCase {
-	wrong.name, wrong.wrong, wrong.spent = "rate-refused", false, true
+	wrong.name, wrong.goal, wrong.wrong, wrong.spent = "rate-refused", goal{}, false, true
 	return wrong
 }
 

@@ -104,7 +104,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.Var(&o.Prompt, "prompt", "`kind` of the prompts: code, as a coding tool sends, or prose")
 	f.IntVar(&o.Rounds, "rounds", minRounds, "rounds; a verdict needs 5")
 	f.DurationVar(&o.Time, "time", 2*time.Second, "length of one measurement, after a warm-up of a quarter of it")
-	f.IntVar(&o.Rate, "rate", 1000, "requests a second of the fixed-rate case")
+	f.IntVar(&o.Rate, "rate", 300, "requests a second of the fixed-rate case")
 	f.IntVar(&o.Held, "held", 400, "streams of the held-stream case")
 	f.IntVar(&o.Sessions, "sessions", 500, "VNC sessions of the idle-session case")
 	f.StringVar(&o.Only, "only", "", "comma-separated `cases` to run (default all)")
@@ -114,12 +114,12 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.JSON, "json", "", "also write the report with every round to this `file`")
 	f.StringVar(&o.Profile, "profile", "", "after each case, write profiles of its servers into this `folder` (CPU and allocations; of idle sessions heap and goroutines); their load is in no figure")
 	f.StringVar(&o.Peers, "peers", "", "compare with the other gateways that are installed in this `folder`, and nothing else")
-	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -sessions 50 -rate 300")
+	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -sessions 50")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
 	if quick {
-		o.Rounds, o.Time, o.Held, o.Sessions, o.Rate = 1, 300*time.Millisecond, 50, 50, 300
+		o.Rounds, o.Time, o.Held, o.Sessions = 1, 300*time.Millisecond, 50, 50
 	}
 	switch {
 	case f.NArg() > 0:

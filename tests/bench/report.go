@@ -56,7 +56,9 @@ const reachedRate = 0.95
 func (r *runner) report() *report {
 	rep := &report{Started: r.started, Machine: thisMachine(r.opts.Caddy), Options: r.opts}
 	for _, c := range r.cases {
-		rep.Cases = append(rep.Cases, r.dutyReport(c))
+		for _, row := range c.rows() {
+			rep.Cases = append(rep.Cases, r.dutyReport(row))
+		}
 	}
 	if len(r.cases) > 0 && !r.opts.Self {
 		rep.Proof = &r.proof

@@ -47,10 +47,11 @@ func (rep *report) writeModelHead(b *strings.Builder) {
 }
 
 // judged explains how ratios become verdicts.
-const judged = "median (min-max); a bound holds when the median is under it and the worst round under it + 15 %"
+const judged = "median (min-max); a bound holds when the median of at least five rounds is under it"
 
 func (rep *report) writeGoals(b *strings.Builder) {
 	fmt.Fprintf(b, "\nratio = gateway / reverse_proxy of the same round, %s\n", judged)
+	fmt.Fprintln(b, "p50 is what a server adds to the direct one; p99 is that of the whole call, because a difference of two p99 is mostly noise")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "case\tgoal for\tdirect\treverse_proxy\tgateway\tratio\tbound\tstretch\tverdict")
 	on := false
@@ -104,6 +105,8 @@ func (c caseReport) subject() string {
 		return "p50 over direct, us"
 	case tripP50:
 		return "p50, us"
+	case tripP99:
+		return "p99, us"
 	case kibPerOne:
 		return "KiB/" + c.Unit
 	}
@@ -120,6 +123,8 @@ func (c caseReport) value(which role) string {
 		return fmt.Sprintf("%.0f", f.P50-c.Medians[direct].P50)
 	case tripP50:
 		return fmt.Sprintf("%.1f", f.P50)
+	case tripP99:
+		return fmt.Sprintf("%.0f", f.P99)
 	case kibPerOne:
 		return fmt.Sprintf("%.1f", f.Held)
 	}

@@ -102,15 +102,17 @@ func (r *runner) modelRound(ctx context.Context, n int) error {
 		servers = rotate(servers, n+i)
 		got, calls, err := r.measure(ctx, f, servers, c)
 		did.count(c, calls)
-		one := round{Figures: got, Ratio: finite(c.ratioTo(got, proxy)), ToOff: finite(c.ratioTo(got, gateway))}
-		if c.duties == 0 {
-			one.ToOff = nil
-		}
-		for _, s := range servers {
-			one.Order = append(one.Order, s.role)
-		}
-		if err := r.keep(ctx, f, c.name, one, err); err != nil {
-			return err
+		for _, row := range c.rows() {
+			one := round{Figures: got, Ratio: finite(row.ratioTo(got, proxy)), ToOff: finite(row.ratioTo(got, gateway))}
+			if c.duties == 0 {
+				one.ToOff = nil
+			}
+			for _, s := range servers {
+				one.Order = append(one.Order, s.role)
+			}
+			if err := r.keep(ctx, f, row.name, one, err); err != nil {
+				return err
+			}
 		}
 	}
 	if !r.opts.Self {
@@ -181,6 +183,8 @@ func (c benchCase) ratioTo(f map[role]figures, base role) float64 {
 		switch c.metric {
 		case addedP50:
 			return f[s].P50 - f[direct].P50
+		case tripP99:
+			return f[s].P99
 		case kibPerOne:
 			return f[s].Held
 		}

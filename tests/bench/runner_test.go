@@ -35,11 +35,11 @@ func TestEveryServerHasEveryPosition(t *testing.T) {
 
 func TestRatioFollowsTheMetric(t *testing.T) {
 	f := map[role]figures{
-		direct:  {CPU: 20, P50: 100},
-		proxy:   {CPU: 100, P50: 300, Held: 80},
-		gateway: {CPU: 70, P50: 220, Held: 40},
+		direct:  {CPU: 20, P50: 100, P99: 300},
+		proxy:   {CPU: 100, P50: 300, P99: 400, Held: 80},
+		gateway: {CPU: 70, P50: 220, P99: 500, Held: 40},
 	}
-	for m, want := range map[metric]float64{cpuPerOp: 0.7, addedP50: 0.6, kibPerOne: 0.5} {
+	for m, want := range map[metric]float64{cpuPerOp: 0.7, addedP50: 0.6, tripP99: 1.25, kibPerOne: 0.5} {
 		if got := (benchCase{metric: m}).ratioTo(f, proxy); got != want {
 			t.Errorf("%s: ratio %v, want %v", m, got, want)
 		}
@@ -58,9 +58,10 @@ func TestCasesAreWellFormed(t *testing.T) {
 			t.Errorf("two cases are called %q", c.name)
 		}
 		seen[c.name], paths[c.path] = true, true
-		single := c.duties != 0 && c.duties != everyDuty // its row shows what it adds
-		if single != (c.goal == goal{}) || !single && (c.goal.Stretch <= 0 || c.goal.Stretch >= c.goal.Bound) {
-			t.Errorf("%s: stretch %v and bound %v", c.name, c.goal.Stretch, c.goal.Bound)
+		for _, row := range c.rows() {
+			if g := row.goal; g != (goal{}) && !g.wellFormed() {
+				t.Errorf("%s: stretch %v and bound %v", row.name, g.Stretch, g.Bound)
+			}
 		}
 		if c.check == nil || c.units < 1 || c.unit == "" {
 			t.Errorf("%s: no check or no unit", c.name)

@@ -9,12 +9,8 @@ import (
 	"time"
 )
 
-const (
-	// minRounds is needed for a verdict: speed goals are judged over five paired rounds.
-	minRounds = 5
-	// worstAllowance is how far the worst round may be over the bound.
-	worstAllowance = 1.15
-)
+// minRounds is needed for a verdict: speed goals are judged over five paired rounds.
+const minRounds = 5
 
 // goal is a pair of upper bounds for the ratio gateway / reverse_proxy.
 type goal struct {
@@ -58,12 +54,7 @@ func spreadOf(values []float64) (s spread, ok bool) {
 
 func notFinite(f float64) bool { return math.IsNaN(f) || math.IsInf(f, 0) }
 
-// holds reports whether a bound holds: the median is under it and the worst round under it + 15 %.
-func (s spread) holds(bound float64) bool {
-	return s.Median < bound && s.Max < bound*worstAllowance
-}
-
-// verdict judges the ratios of the paired rounds. A round without a ratio (its base was zero or
+// verdict judges the median of the paired rounds: the bound must hold, the stretch goal may. A round without a ratio (its base was zero or
 // less, as an added latency can be) is no evidence. The verdict says so if there are too few
 // rounds.
 func verdict(ratios []float64, g goal) string {
@@ -74,12 +65,10 @@ func verdict(ratios []float64, g goal) string {
 	}
 	word := "MISSED"
 	switch {
-	case s.holds(g.Stretch):
+	case s.Median < g.Stretch:
 		word = "holds, stretch too"
-	case s.holds(g.Bound):
-		word = "holds"
 	case s.Median < g.Bound:
-		word = "MISSED by the worst round"
+		word = "holds"
 	}
 	if len(finite) < minRounds {
 		word += fmt.Sprintf(" (only %d of %d rounds)", len(finite), minRounds)

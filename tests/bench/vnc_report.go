@@ -44,8 +44,8 @@ func (rep *vncReport) writeText(b *strings.Builder, o options) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "case\tgoal for\tl4-tls\tbare\tgateway\tratio\tto bare\tbound\tstretch\tverdict")
 	for _, c := range rep.Cases {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.2f\t%.2f\t%s\n", c.Name, c.subject(),
-			c.value(l4TLS), c.value(bareCopy), c.value(gateway), orDash(c.Ratio), orDash(c.ToBare), c.Goal.Bound, c.Goal.Stretch, c.Verdict)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Name, c.subject(),
+			c.value(l4TLS), c.value(bareCopy), c.value(gateway), orDash(c.Ratio), orDash(c.ToBare), c.Goal, c.Verdict)
 	}
 	t.Flush()
 	for _, c := range rep.Cases {

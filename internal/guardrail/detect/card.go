@@ -100,15 +100,28 @@ func (s *cardScanner) reset() { s.drop(len(s.groups)); s.prev, s.before, s.ignor
 
 func (s *cardScanner) scan(piece string, pos int, hits *hitList) {
 	prev, before := s.prev, s.before
-	for _, r := range piece {
+	for at, end := 0, 0; at < len(piece); {
+		if at >= end && len(s.groups) == 0 && !isDigit(prev) { // nothing has begun
+			var from int
+			if from, end = cardRun(piece, at); from > at {
+				before = lastVisible(piece[at:from-1], prev)
+				prev = rune(piece[from-1]) // in ASCII, or it would be in the run
+				pos += runeCount(piece[at:from])
+				at = from
+				continue
+			}
+		}
+		r, size := rune(piece[at]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(piece[at:])
+		}
+		at += size
 		if mayBeHidden(r) {
 			if unicode.Is(ignorables, r) {
 				pos++
 				continue
 			}
-			if '０' <= r && r <= '９' { // full width
-				r -= '０' - '0'
-			}
+			r = narrow(r)
 		}
 		switch {
 		case isDigit(r):
@@ -133,7 +146,7 @@ func (s *cardScanner) end(pos int, hits *hitList) {
 	}
 }
 
-func (s *cardScanner) hold() int {
+func (s *cardScanner) hold(int) int {
 	if len(s.groups) == 0 {
 		return math.MaxInt
 	}

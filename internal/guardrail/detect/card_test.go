@@ -2,6 +2,7 @@ package detect_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -78,5 +79,43 @@ func TestCardNumbersAreThoseOfTheSchemes(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// cardParts are parts of texts with card numbers, and of texts that look like them.
+var cardParts = []string{
+	"4111111111111111", "4111 1111 1111 1111", "411 111 111 111 1111", "4222222222222", "41１１\u200b11-11111111–1111", "4111\u00a01111\u30001111\u22121111", "3782 822463 10005",
+	"1", "23", "456", "7890", "1234567890", ".", " ", "-", "  ", "--", "_", "x", "\n", "\u200b", "\u00ad", "é", "東京、", "５", "，", "one two three", "          ", "func (s *server) ",
+}
+
+// The scanner passes texts without enough digits. Character by character it cannot.
+func FuzzCardsAreFoundBetweenOtherTexts(f *testing.F) {
+	for seed := range uint64(2000) {
+		f.Add(seed)
+	}
+	set := redacting(largestWindow, must(detect.Card()))
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		text := ""
+		for range r.IntN(20) {
+			text += cardParts[r.IntN(len(cardParts))]
+		}
+		want, _ := set.pieces(strings.Split(text, ""))
+		if got := set.whole(text); got != want {
+			t.Errorf("seed %d: %q: got %q, want %q", seed, text, got, want)
+		}
+		cuts := make([]byte, r.IntN(40))
+		for i := range cuts {
+			cuts[i] = byte(r.IntN(25))
+		}
+		if got, _ := set.pieces(cut(text, cuts)); got != want {
+			t.Errorf("seed %d: %q in pieces: got %q, want %q", seed, text, got, want)
+		}
+	})
+}
+
+func TestCardsAreFoundAtEveryDistance(t *testing.T) {
+	for n := range 40 {
+		finds(t, must(detect.Card()), strings.Repeat(":", n)+"⟦4222222222222⟧"+strings.Repeat(":", n), strings.Repeat(" ", n)+"⟦4222222222222⟧ "+strings.Repeat("x", n)+" ⟦4222222222222⟧")
 	}
 }

@@ -88,6 +88,9 @@ func (r *SecretRule) FindNested(text string) (spans [][2]int) {
 	}
 }
 
+// EmailPattern is the expression of addresses.
+const EmailPattern = emailPattern
+
 // RuleSet returns the embedded rule set.
 func RuleSet() string { return gitleaks }
 
@@ -103,7 +106,7 @@ func SecretsOf(rules string) (*Detector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Detector{newScanner: func() scanner { return newSecretScanner(set) }}, nil
+	return &Detector{newScanner: func() scanner { return newSecretScanner(set) }, clean: set.cleanOf}, nil
 }
 
 // Running returns how many rules for secrets the first scanner of a matcher runs.

@@ -15,8 +15,8 @@ type scanner interface {
 	// end is called once, when the text ends at pos.
 	end(pos int, hits *hitList)
 	// hold returns the start of the earliest hit that more text may still complete, math.MaxInt if
-	// there is none.
-	hold() int
+	// there is none. The text was read up to pos.
+	hold(pos int) int
 	// reset prepares the scanner for another text.
 	reset()
 }

@@ -3,6 +3,7 @@ package detect
 import (
 	"math"
 	"regexp/syntax"
+	"unicode/utf8"
 )
 
 // machine runs a program over a text that comes in pieces, one character at a time. It always knows
@@ -49,12 +50,26 @@ func (m *machine) reset() { m.live, m.prev = m.live[:0], -1 }
 
 func (m *machine) scan(piece string, pos int, hits *hitList) {
 	m.hits = hits
-	for _, r := range piece {
+	for at, end := 0, 0; at < len(piece); {
+		if at >= end && len(m.live) == 0 {
+			var from int
+			if from, end = m.p.skip(piece, at); from > at {
+				m.prev, _ = utf8.DecodeLastRuneInString(piece[at:from])
+				pos += runeCount(piece[at:from])
+				at = from
+				continue
+			}
+		}
+		r, size := rune(piece[at]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(piece[at:])
+		}
 		if len(m.live) > 0 || m.p.mayBegin(r) {
 			m.step(r, pos)
 		} else {
 			m.prev = r
 		}
+		at += size
 		pos++
 	}
 }
@@ -65,7 +80,7 @@ func (m *machine) end(pos int, hits *hitList) {
 }
 
 // hold implements [scanner].
-func (m *machine) hold() int {
+func (m *machine) hold(int) int {
 	if len(m.live) == 0 {
 		return math.MaxInt
 	}

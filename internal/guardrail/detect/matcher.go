@@ -65,12 +65,19 @@ func (m *Matcher) reset(window int) {
 	m.redactor, m.pos = redactor{marked: m.redactor.marked}, 0
 }
 
-// Release prepares the matcher for another body. It frees lists that grew large.
+// Release prepares the matcher for another body. It drops the text and lists that grew large.
 func (m *Matcher) Release() {
+	m.reset(0)
 	m.redactor.marked = m.redactor.marked[:0]
 	if cap(m.edits) > maxKept || cap(m.hits.hits) > maxKept {
 		m.edits, m.hits.hits = nil, nil
 	}
+}
+
+// Reset prepares a matcher for another text in pieces. It is then as [NewMatcher] returns it.
+func (m *Matcher) Reset(window int) {
+	m.Release()
+	m.reset(window)
 }
 
 // Scan reads the next piece of the text, which must end between two characters. It returns false if
@@ -83,7 +90,7 @@ func (m *Matcher) Scan(piece string) (ok bool) {
 		m.hits.rule, m.hits.deny = i, m.rules[i].Deny
 		s.scan(piece, m.pos, &m.hits)
 	}
-	m.pos += utf8.RuneCountInString(piece)
+	m.pos += runeCount(piece)
 	return m.hits.deniedBy < 0
 }
 
@@ -115,7 +122,7 @@ func (m *Matcher) settled() int {
 	to := m.pos
 	for i, s := range m.scanners {
 		if !m.skipped[i] {
-			to = min(to, s.hold())
+			to = min(to, s.hold(m.pos))
 		}
 	}
 	if m.hits.window > 0 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp/syntax"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -18,6 +19,10 @@ type program struct {
 	first [utf8.RuneSelf]bool // ASCII characters that a match may begin with
 	other bool                // whether a match may begin with any other character
 	group int                 // the group to report: 0 for the match, -1 for the first group that takes part
+
+	// Every match contains this ASCII character, 0 for none, and only those of lead come before it.
+	sign byte
+	lead [256]bool
 }
 
 // parseProgram compiles a configured expression.
@@ -86,6 +91,26 @@ func (p *program) mayBegin(r rune) bool {
 		return r >= 0 && p.first[r]
 	}
 	return p.other
+}
+
+// skip returns the first index of a text, not before at, where a match may begin. It may begin at any
+// character from there to end.
+func (p *program) skip(text string, at int) (from, end int) {
+	if p.sign == 0 {
+		for at < len(text) && text[at] < utf8.RuneSelf && !p.first[text[at]] {
+			at++
+		}
+		return at, at
+	}
+	end = len(text) // a sign may follow
+	if n := strings.IndexByte(text[at:], p.sign); n >= 0 {
+		end = at + n
+	}
+	from = end
+	for from > at && p.lead[text[from-1]] {
+		from--
+	}
+	return from, end
 }
 
 // minLength returns 0 if an expression matches the empty text, else 1.

@@ -29,6 +29,40 @@ func TestNothingOfATextIsLeftForTheNext(t *testing.T) {
 	}
 }
 
+// A matcher that reads in pieces may read another text, wherever it left off in the first.
+func TestNothingOfAPieceIsLeftForTheNextText(t *testing.T) {
+	const window = 100
+	rules := redacting(window, detectors...).rules
+	for i := range rules {
+		rules[i].Deny = i%2 == 0
+	}
+	type state struct {
+		ok    bool
+		n     int
+		edits []detect.Edit
+		last  bool
+	}
+	read := func(m *detect.Matcher, text string) (s state) {
+		s.ok = m.Scan(text)
+		n, edits := m.Settle(text, false)
+		s.n, s.edits, s.last = n, slices.Clone(edits), m.End()
+		return s
+	}
+	m := detect.NewMatcher(rules, window)
+	for _, first := range texts {
+		for _, second := range texts {
+			m.Scan(first)
+			m.Settle(first, false)
+			m.Reset(window)
+			got, want := read(m, second), read(detect.NewMatcher(rules, window), second)
+			if got.ok != want.ok || got.n != want.n || got.last != want.last || !slices.Equal(got.edits, want.edits) {
+				t.Errorf("%q after %q: %+v, want %+v", second, first, got, want)
+			}
+			m.Reset(window)
+		}
+	}
+}
+
 func TestATextHasAtMostSoManyHits(t *testing.T) {
 	m := detect.NewMatcher(redacting(0, must(detect.Words([]string{"x"}))).rules, 0)
 	if edits, err := m.Whole(strings.Repeat("x ", detect.MaxHits), "", nil); err != nil || len(edits) != 1<<17 {

@@ -17,6 +17,14 @@ const (
 	// maxIdle is how many characters are kept while no match has begun: more than is looked at
 	// before a match.
 	maxIdle = 512
+
+	// maxAhead is how many bytes are read ahead at an anchor: about the five lines of a command that
+	// the rules for curl look at.
+	maxAhead = 1 << 10
+
+	// aheadFactor bounds how often, on average, a byte is read ahead, so that a text of anchors costs
+	// in proportion to its length.
+	aheadFactor = 8
 )
 
 // secretScanner is the [scanner] of the rule set. A trie of the anchors of all rules runs over the
@@ -32,20 +40,14 @@ type secretScanner struct {
 	startedAt   []int         // by rule: the position where its machine was started
 	keywordSeen []bool        // by rule: whether one of its keywords was read
 	floating    []int         // rules whose matches may begin at every character now
-	nameLength  int           // how many of the last characters are of a name
 	candidates  [][]candidate // by rule: matches that end at the last character and may grow
 	state       int32         // of the trie
-	text        []rune        // the last characters
+	piece       string        // the last piece
+	read        int           // how many bytes of it are in text
+	ahead       int           // how many bytes may still be read ahead in it
+	text        []rune        // the last characters before that
 	base        int           // the position of text[0]
 	hits        *hitList
-}
-
-// candidate is a match of a rule.
-type candidate struct {
-	start, end int
-	from, to   int  // the part to report
-	secret     bool // it is a secret, and so is what it grows to
-	grown      bool // it has grown since it was judged
 }
 
 func newSecretScanner(set *secretSet) *secretScanner {
@@ -65,50 +67,103 @@ func (s *secretScanner) reset() {
 	}
 	clear(s.keywordSeen)
 	s.running, s.floating, s.text = s.running[:0], s.floating[:0], s.text[:0]
-	s.state, s.base, s.nameLength = 0, 0, 0
+	s.state, s.base, s.piece, s.read = 0, 0, "", 0
 }
 
-func (s *secretScanner) scan(piece string, pos int, hits *hitList) {
-	s.hits = hits
+func (s *secretScanner) scan(piece string, _ int, hits *hitList) {
+	s.readTo(len(s.piece))
+	s.hits, s.piece, s.read, s.ahead = hits, piece, 0, aheadFactor*len(piece)
+	prefixes := &s.set.prefixes
+	if foldsToASCII(piece) { // an anchor may contain such letters
+		prefixes, s.ahead = nil, 0
+	}
 	trie := s.set.trie
-	for _, r := range piece {
+	for at := 0; at < len(piece); {
+		at, s.state = trie.find(prefixes, piece, at, s.state)
+		if s.isReading() {
+			s.readTo(at)
+		}
+		for _, i := range trie.outs[s.state] {
+			s.anchorFound(&s.set.anchors[i], at)
+		}
+	}
+}
+
+// isReading reports whether a machine runs or may have to begin at the next character. If not, the
+// text need not be read before the next anchor.
+func (s *secretScanner) isReading() bool { return len(s.running) > 0 || len(s.floating) > 0 }
+
+// anchorFound starts the machines of the rules of an anchor that ends at an index of the piece.
+func (s *secretScanner) anchorFound(a *anchor, end int) {
+	for _, i := range a.keywords {
+		if s.set.rules[i].floating && !s.keywordSeen[i] {
+			s.readTo(end)
+			s.floating = append(s.floating, i)
+			s.start(i, a.length+maxPrefix)
+		}
+		s.keywordSeen[i] = true
+	}
+	for _, m := range a.matches {
+		if !slices.Contains(s.running, m.rule) && s.isVain(m, end-a.length) {
+			continue
+		}
+		s.readTo(end)
+		s.start(m.rule, a.length+m.back)
+	}
+}
+
+// isVain reports whether a match of a rule certainly does not begin at an index of the piece. It
+// does not know if the piece is too short to say, or if too much was read ahead.
+func (s *secretScanner) isVain(m matchStart, at int) bool {
+	if m.back > 0 || at <= 0 {
+		return false
+	}
+	vain, n := s.set.rules[m.rule].ahead.fails(s.piece, at, min(s.ahead, maxAhead), false)
+	s.ahead -= n
+	return vain
+}
+
+// readTo reads the piece up to an index.
+func (s *secretScanner) readTo(end int) {
+	text := s.piece[s.read:end]
+	s.read = end
+	for i, r := range text {
+		if !s.isReading() {
+			s.skip(text[i:])
+			return
+		}
 		if n := len(s.text); n >= 2*maxIdle && len(s.running) == 0 {
 			s.discard(maxIdle)
 		} else if n >= 2*(maxSecret+maxPrefix) {
 			s.discard(maxSecret + maxPrefix)
 		}
 		s.text = append(s.text, r)
+		pos := s.base + len(s.text) - 1
 		if len(s.running) > 0 {
 			s.step(r, pos)
 		}
 		for _, i := range s.floating {
 			if s.set.rules[i].program.mayBegin(r) {
-				s.start(i, pos, pos)
+				s.start(i, 1)
 			}
 		}
-		if s.nameLength++; !isNameRune(r) {
-			s.nameLength = 0
-		}
-		s.state = trie.step(s.state, r)
-		for _, at := range trie.outs[s.state] {
-			s.anchorFound(&s.set.anchors[at], pos)
-		}
-		pos++
 	}
 }
 
-// anchorFound starts the machines of the rules of an anchor that ends with the character at pos.
-func (s *secretScanner) anchorFound(a *anchor, pos int) {
-	first := pos + 1 - a.length
-	for _, i := range a.keywords {
-		if s.set.rules[i].floating && !s.keywordSeen[i] {
-			s.floating = append(s.floating, i)
-			s.start(i, max(s.base, first-maxPrefix), pos)
-		}
-		s.keywordSeen[i] = true
+// skip reads text while no machine runs. It keeps as much of it as readTo does.
+func (s *secretScanner) skip(text string) {
+	if len(s.text) >= 2*maxIdle {
+		s.discard(maxIdle)
 	}
-	for _, m := range a.matches {
-		s.start(m.rule, max(s.base, first-m.back), pos)
+	if n := len(s.text) + runeCount(text) - 2*maxIdle; n > 0 {
+		n = (n + maxIdle - 1) / maxIdle * maxIdle // readTo discards so many at a time
+		s.base += n
+		kept := max(0, len(s.text)-n)
+		text = text[runeIndex(text, n-(len(s.text)-kept)):]
+		s.text = s.text[:copy(s.text, s.text[len(s.text)-kept:])]
+	}
+	for _, r := range text {
+		s.text = append(s.text, r)
 	}
 }
 
@@ -120,13 +175,13 @@ func (s *secretScanner) end(pos int, hits *hitList) {
 
 // hold implements [scanner]. It holds back a partial anchor, and a possible match from the start of
 // the part to report. What comes before that part, such as the name of a secret, is not held back.
-func (s *secretScanner) hold() int {
+func (s *secretScanner) hold(pos int) int {
 	least := math.MaxInt
 	if depth := s.set.trie.depth[s.state]; depth > 0 {
-		least = s.base + len(s.text) - int(depth)
+		least = pos - int(depth)
 	}
-	if n := min(s.nameLength, s.set.back); n > 0 {
-		least = min(least, s.base+len(s.text)-n)
+	if n := s.nameLength(); n > 0 {
+		least = min(least, pos-n)
 	}
 	for _, i := range s.running {
 		for _, t := range s.machines[i].live {
@@ -140,9 +195,24 @@ func (s *secretScanner) hold() int {
 	return least
 }
 
-// start runs the machine of a rule from a position at or before pos to pos, unless it was started
-// there or before.
-func (s *secretScanner) start(i, from, pos int) {
+// nameLength returns how many of the last characters are of a name, at most as many as may come
+// before an anchor.
+func (s *secretScanner) nameLength() int {
+	n := 0
+	for ; n < s.set.back && n < len(s.piece)-s.read; n++ {
+		if !isNameRune(rune(s.piece[len(s.piece)-1-n])) {
+			return n
+		}
+	}
+	for last := len(s.text) - 1; n < s.set.back && last >= 0 && isNameRune(s.text[last]); last-- {
+		n++
+	}
+	return n
+}
+
+// start runs the machine of a rule over the last characters of the text, unless it was started there
+// or before.
+func (s *secretScanner) start(i, length int) {
 	m := s.machines[i]
 	if m == nil {
 		m = newMachine(s.set.rules[i].program)
@@ -150,22 +220,23 @@ func (s *secretScanner) start(i, from, pos int) {
 		m.matched = func(t thread, end, _ int) { s.matched(i, t, end) }
 		s.machines[i] = m
 	}
+	first := max(0, len(s.text)-length)
 	n := slices.Index(s.running, i)
 	switch {
 	case n < 0:
 		n = len(s.running)
 		s.running = append(s.running, i)
-	case s.startedAt[i] <= from:
+	case s.startedAt[i] <= s.base+first:
 		return
 	}
 	m.reset()
-	s.candidates[i], s.startedAt[i] = s.candidates[i][:0], from
-	if from > s.base {
-		m.prev = s.text[from-1-s.base]
+	s.candidates[i], s.startedAt[i] = s.candidates[i][:0], s.base+first
+	if first > 0 {
+		m.prev = s.text[first-1]
 	}
-	for at := from; at <= pos; at++ {
-		m.step(s.text[at-s.base], at)
-		s.settle(i, at)
+	for at := first; at < len(s.text); at++ {
+		m.step(s.text[at], s.base+at)
+		s.settle(i, s.base+at)
 	}
 	s.stop(n)
 }
@@ -179,90 +250,6 @@ func (s *secretScanner) step(r rune, pos int) {
 		s.stop(n)
 	}
 }
-
-// matched takes a match of a rule. A match that grows comes once for each character. It is judged
-// when it is found and, if it was no secret then, again when it stops growing.
-func (s *secretScanner) matched(i int, t thread, end int) {
-	m := candidate{start: t.start, end: end, from: t.start, to: end}
-	if t.from >= 0 && t.to > t.from {
-		m.from, m.to = t.from, t.to
-	}
-	n := slices.IndexFunc(s.candidates[i], func(o candidate) bool { return o.start == m.start && o.from == m.from })
-	if n < 0 {
-		s.judge(i, &m)
-		s.candidates[i] = append(s.candidates[i], m)
-		return
-	}
-	last := &s.candidates[i][n]
-	m.secret, m.grown = last.secret, true
-	*last = m
-	if m.secret {
-		s.report(m)
-	}
-}
-
-// settle judges and drops the candidates that did not grow with the character at pos.
-func (s *secretScanner) settle(i, pos int) {
-	kept := s.candidates[i][:0]
-	for _, t := range s.candidates[i] {
-		if t.end == pos {
-			kept = append(kept, t)
-		} else if t.grown {
-			s.judge(i, &t)
-		}
-	}
-	s.candidates[i] = kept
-}
-
-// stop stops the n-th running machine if it can find nothing more.
-func (s *secretScanner) stop(n int) {
-	i := s.running[n]
-	if len(s.machines[i].live) > 0 {
-		return
-	}
-	s.settle(i, -1)
-	s.running = slices.Delete(s.running, n, n+1)
-}
-
-// judge reports a candidate that is a secret and was not one before.
-func (s *secretScanner) judge(i int, c *candidate) {
-	if c.grown = false; !c.secret && s.isSecret(&s.set.rules[i], s.keywordSeen[i], *c) {
-		c.secret = true
-		s.report(*c)
-	}
-}
-
-func (s *secretScanner) report(c candidate) { s.hits.add(c.from, c.to, s.base+len(s.text)) }
-
-// isSecret reports whether a match passes the other conditions of its rule.
-func (s *secretScanner) isSecret(r *secretRule, keyword bool, m candidate) bool {
-	if r.keyword && !keyword {
-		return false
-	}
-	secret := s.text[m.from-s.base : m.to-s.base]
-	if r.entropy > 0 && entropy(secret) <= r.entropy {
-		return false
-	}
-	if len(s.set.allowed) == 0 && len(r.allowed) == 0 {
-		return true
-	}
-	first := m.start - s.base
-	for n := 0; n < maxPrefix && first > 0 && isPrefixRune(s.text[first-1]); n++ {
-		first--
-	}
-	match := s.text[first : m.end-s.base]
-	for _, list := range [][]allowlist{s.set.allowed, r.allowed} {
-		for i := range list {
-			if list[i].allows(secret, match) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// isPrefixRune reports whether r is in the class [\w.-], of names before a keyword.
-func isPrefixRune(r rune) bool { return isNameRune(r) && r != '~' }
 
 // discard drops all but the last keep characters of the text, and the matches that would begin in
 // what is dropped.

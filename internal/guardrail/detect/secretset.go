@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -46,11 +47,13 @@ type allowFile struct {
 
 // secretSet is the compiled rule set.
 type secretSet struct {
-	rules   []secretRule
-	trie    *trie // of the anchors
-	anchors []anchor
-	back    int // how far after the start of a match its anchor may end
-	allowed []allowlist
+	rules    []secretRule
+	trie     *trie     // of the anchors
+	prefixes prefixSet // of the anchors
+	anchors  []anchor
+	escaped  bool // whether JSON escapes a character of an anchor
+	back     int  // how far after the start of a match its anchor may end
+	allowed  []allowlist
 }
 
 // anchor is a string that starts the machines of rules, or is a keyword of rules.
@@ -70,6 +73,7 @@ type matchStart struct {
 type secretRule struct {
 	id       string
 	program  *program
+	ahead    *lookahead // of the program
 	entropy  float64
 	keyword  bool // one of its keywords must have been read
 	floating bool // its matches have no anchor: they may begin anywhere after a keyword
@@ -127,6 +131,7 @@ func parseSecrets(text string) (*secretSet, error) {
 		if rule.program, err = newProgram(re, reportedGroup(re, r.SecretGroup)); err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
+		rule.ahead = &lookahead{p: rule.program}
 		n := len(set.rules)
 		set.rules = append(set.rules, rule)
 		prefixes := literals(re)
@@ -152,6 +157,10 @@ func parseSecrets(text string) (*secretSet, error) {
 		}
 	}
 	set.trie = newTrie(list)
+	for _, s := range list {
+		set.prefixes.add(s)
+		set.escaped = set.escaped || strconv.Quote(s) != `"`+s+`"`
+	}
 	return set, nil
 }
 

@@ -94,6 +94,33 @@ func (t *trie) class(r rune) uint16 {
 	return t.other[Fold(r)]
 }
 
+// find returns the index behind the next character of text, not before at, after which a string of
+// the list ends, and the state there: the length of the text if there is none. state is the state at
+// the index at.
+//
+// Where fewer than three characters of a possible string were read, the prefixes say where the next
+// one may begin: none may begin before, and none has ended since, so the state there is 0.
+func (t *trie) find(prefixes *prefixSet, text string, at int, state int32) (int, int32) {
+	least := at // where the trie may stop: three characters after it started
+	for at < len(text) {
+		if depth := int(t.depth[state]); prefixes != nil && at >= least && depth < 3 && depth <= at && len(t.outs[state]) == 0 {
+			if at = prefixes.find(text, at-depth); at == len(text) {
+				return at, 0
+			}
+			state, least = 0, at+3
+		}
+		r, size := rune(text[at]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[at:])
+		}
+		state = t.step(state, r)
+		if at += size; len(t.outs[state]) > 0 {
+			break
+		}
+	}
+	return at, state
+}
+
 // step returns the state after a character.
 func (t *trie) step(state int32, r rune) int32 {
 	return t.next[int(state)*t.width+int(t.class(r))]

@@ -213,7 +213,7 @@ func (s *wordScanner) back(n int) int {
 	return s.slot - n + len(s.positions)
 }
 
-func (s *wordScanner) hold() int {
+func (s *wordScanner) hold(int) int {
 	least := math.MaxInt
 	if depth := s.list.trie.depth[s.state]; depth > 0 {
 		least = s.positions[s.back(int(depth))]

@@ -9,8 +9,10 @@
 package document
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"unsafe"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -26,28 +28,49 @@ type Reader struct {
 	err     error
 	part    part        // of the string before
 	before  detect.Tail // the end of the strings of that part
+	walker  Walker
+	text    []byte // the last text that had escapes
 }
+
+// maxKeptText, maxKeptFrames and maxKeptKeys bound what is kept for the next body.
+const (
+	maxKeptText   = 64 << 10
+	maxKeptFrames = 64
+	maxKeptKeys   = 256
+)
 
 // Reset prepares the reader for a body.
 func (r *Reader) Reset(matcher *detect.Matcher, body []byte, answer bool) {
 	r.Edits.Reset(body, answer)
-	*r = Reader{Edits: r.Edits, matcher: matcher}
+	r.matcher, r.done, r.hits, r.err = matcher, nil, 0, nil
+	r.part, r.before = part{}, detect.Tail{}
 }
 
-// Release drops the body and the matcher.
+// Release drops the body and the matcher, and lists that are too large to keep.
 func (r *Reader) Release() {
 	r.Edits.Release()
-	*r = Reader{Edits: r.Edits}
+	kept := Reader{Edits: r.Edits}
+	if cap(r.text) <= maxKeptText {
+		kept.text = r.text[:0]
+	}
+	if w := &r.walker; max(cap(w.Frames)*maxKeptKeys, cap(w.keys)*maxKeptFrames) <= maxKeptFrames*maxKeptKeys {
+		clear(w.Frames[:cap(w.Frames)])
+		kept.walker = Walker{Visit: w.Visit, Frames: w.Frames[:0], keys: w.keys[:0]}
+	}
+	*r = kept
 }
 
 // Read reads all strings of the body, until a rule denies it or ctx ends. The error is
 // [detect.ErrDenied], a [*DuplicateError], a [*LimitError], or that of ctx.
 func (r *Reader) Read(ctx context.Context) error {
 	r.done = ctx.Done()
-	w := Walker{Data: r.body, Answer: r.answer}
-	w.Visit = func(at Span) {
-		r.err = r.Text(at, w.Context())
-		w.Stop = r.err != nil
+	w := &r.walker
+	w.Data, w.Answer, w.Stop = r.body, r.answer, false
+	if w.Visit == nil {
+		w.Visit = func(at Span) {
+			r.err = r.Text(at, w.Context())
+			w.Stop = r.err != nil
+		}
 	}
 	err := cmp.Or(w.Walk(), r.err)
 	if err == detect.ErrStopped {
@@ -60,7 +83,10 @@ func (r *Reader) Read(ctx context.Context) error {
 // [detect.ErrDenied], [detect.ErrStopped] or a [*LimitError].
 func (r *Reader) Text(at Span, how Context) error {
 	value := r.body[at.Start:at.End]
-	text, inner := TextOf(value), InnerJSON{}
+	if how == (Context{}) && value[0] == '"' && r.isClean(value[1:len(value)-1]) {
+		return nil
+	}
+	text, inner := r.textOf(value), InnerJSON{}
 	how.InnerJSON = how.InnerJSON || isJSON(text)
 	plain := text
 	if how.InnerJSON {
@@ -88,6 +114,28 @@ func (r *Reader) Text(at Span, how Context) error {
 		return &LimitError{What: "matches"}
 	}
 	return nil
+}
+
+// isClean reports whether a string, given without its quotes, certainly holds no JSON and nothing
+// that the rules look for, so that it need not be decoded.
+func (r *Reader) isClean(raw []byte) bool {
+	text := bytes.TrimLeft(raw, ` \trn`) // blanks and their escapes, and perhaps letters
+	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
+		return false
+	}
+	return r.matcher.Clean(unsafe.String(unsafe.SliceData(raw), len(raw)))
+}
+
+// textOf is TextOf without a copy. The text is valid until the next call, and while the body is.
+func (r *Reader) textOf(value []byte) string {
+	if value[0] == '"' {
+		value = value[1 : len(value)-1]
+		if bytes.IndexByte(value, '\\') >= 0 {
+			r.text = jsonscan.AppendText(r.text[:0], value)
+			value = r.text
+		}
+	}
+	return unsafe.String(unsafe.SliceData(value), len(value))
 }
 
 // follow returns the end of the text that a text continues, and keeps its own end for the next

@@ -16,8 +16,8 @@ func TextOf(value []byte) string {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner)
 	}
-	s, _ := jsonscan.String(value)
-	return s
+	var short [256]byte
+	return string(jsonscan.AppendText(short[:0], inner))
 }
 
 // IsText reports whether a JSON value is a string that holds a text.

@@ -1,0 +1,32 @@
+package modelcall
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// An answer that ends before any of it was sent has a length, so that it needs no chunks. One whose
+// end was not known has none, and neither has one that failed.
+func TestAStreamHasALengthIfItsEndIsKnownFromTheStart(t *testing.T) {
+	for name, c := range map[string]struct {
+		events io.Reader
+		known  bool
+	}{
+		"at once":   {strings.NewReader(firstWord + lastWord + doneWord), true},
+		"in two":    {io.MultiReader(strings.NewReader(firstWord), strings.NewReader(lastWord+doneWord)), false},
+		"broken":    {strings.NewReader(firstWord), false},
+		"a failure": {strings.NewReader(firstWord + `data: {"error":{"message":"overloaded"}}` + "\n\n"), false},
+	} {
+		r := newRig(t, eventStream(io.NopCloser(c.events)))
+		w, refusal := r.serve(t, Chat, streamed)
+		want := ""
+		if c.known {
+			want = strconv.Itoa(w.Body.Len())
+		}
+		if got := w.Header().Get("Content-Length"); refusal != nil || got != want {
+			t.Errorf("%s: %v, the length is %q, want %q", name, refusal, got, want)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package modelcall
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The memory of a call is used again at once. What is left of the one before must not reach it: a
+// watchdog that fires late, a drain that begins because the client has left, a shutdown. The race
+// detector sees whoever touches it.
+func TestACallHasNothingOfTheOneBefore(t *testing.T) {
+	type late struct {
+		request *Request
+		waiter  *upstream
+	}
+	type key struct{}
+	r := newRig(t, roundTrip(func(req *http.Request) (*http.Response, error) {
+		l := req.Context().Value(key{}).(*late)
+		l.waiter = l.request.call.upstream
+		body, _ := io.ReadAll(req.Body)
+		_, name, _ := strings.Cut(string(body), `"model":"`)
+		name, _, _ = strings.Cut(name, `"`)
+		answer := strings.Replace(chatAnswerBody, "Hello.", name, 1)
+		return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: int64(len(answer)), Body: io.NopCloser(strings.NewReader(answer))}, nil
+	}))
+	r.Limits.Drain = time.Minute
+	r.Timeouts.Idle, r.Timeouts.Call = time.Second, 2*time.Second
+	var all sync.WaitGroup
+	var begin sync.Mutex // of requests, which the rig numbers
+	for caller := range 4 {
+		all.Go(func() {
+			for i := range 50 {
+				name := fmt.Sprintf("m%d-%d", caller, i)
+				body := strings.Replace(hello, `"acme/m"`, `"acme/`+name+`"`, 1)
+				var l late
+				client, leave := context.WithCancel(context.WithValue(t.Context(), key{}, &l))
+				w := httptest.NewRecorder()
+				begin.Lock()
+				q := r.request(t, w, post(strings.NewReader(body), int64(len(body))).WithContext(client))
+				begin.Unlock()
+				l.request = q
+				err := q.Serve(Chat, openaiAPI{})
+				go l.waiter.Expire()
+				go leave()
+				q.Finish()
+				if err != nil || q.call != nil {
+					t.Errorf("%v, the call is kept: %v", err, q.call != nil)
+					return
+				}
+				if got := w.Body.String(); !strings.Contains(got, `"acme/`+name+`"`) || !strings.Contains(got, `"content":"`+name+`"`) ||
+					q.Record.Model != "acme/"+name || q.Record.UpstreamModel != name || q.Record.PromptTokens != 3 {
+					t.Errorf("%s: %s, record %+v", name, got, q.Record)
+				}
+			}
+		})
+	}
+	all.Wait()
+	r.calls.Interrupt(ErrShutdown)
+}
+
+// The handler asks a call that failed for its rates, and a stream has timers of its own.
+func TestOnlyACallWithAWholeAnswerIsUsedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		transport roundTrip
+		body      string
+		again     bool
+	}{
+		"whole":   {answering(200, chatAnswerBody), hello, true},
+		"failed":  {answering(500, ""), hello, false},
+		"refused": {answering(200, chatAnswerBody), "{}", false},
+		"stream":  {eventsOf("data: " + string(event("word")) + "\n\ndata: [DONE]\n\n"), strings.Replace(hello, `{`, `{"stream":true,`, 1), false},
+	} {
+		r := newRig(t, c.transport)
+		q := r.request(t, httptest.NewRecorder(), post(strings.NewReader(c.body), int64(len(c.body))))
+		_ = q.Serve(Chat, openaiAPI{})
+		q.Finish()
+		if again := q.call == nil; again != c.again {
+			t.Errorf("%s: it is used again: %v", name, again)
+		}
+	}
+}
