@@ -2,7 +2,8 @@
 # make build  only build ./caddy, from xcaddy.json
 # make test   everything: checks, tests, build, real SDKs, clients and viewers (see .ci/suites)
 # make clients  the coding clients and libraries that make test does not run
-# make bench  load tests, compared with a plain proxy and the provider itself
+# make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
+#             other gateways instead, which it installs
 # make soak   all endings of calls at once, for SOAKTIME
 # make fuzz   every fuzz target for FUZZTIME
 # make mutate break N operators and statements of PKG, one at a time, and list what its tests miss
@@ -19,6 +20,7 @@ export GATEWAY_SERVER_PORT ?= 8080
 
 FUZZTIME ?= 10s
 BENCHFLAGS ?=
+BENCH_PEERS := .cache/bench-peers
 SOAKTIME ?= 5m
 SOAKFLAGS ?=
 N ?= 100
@@ -39,8 +41,18 @@ test:
 clients: build
 	@./.ci/suites more-clients
 
-bench:
-	go run ./tests/bench $(BENCHFLAGS)
+bench: $(if $(PEERS),$(BENCH_PEERS))
+	go run ./tests/bench $(if $(PEERS),-peers $(BENCH_PEERS)) $(BENCHFLAGS)
+
+# The gateways that make bench PEERS=1 compares with, at the versions that tests/bench/peers pins.
+$(BENCH_PEERS): tests/bench/peers/litellm.txt tests/bench/peers/package-lock.json
+	rm -rf $@
+	mkdir -p $@/portkey
+	python3 -m venv $@/litellm
+	$@/litellm/bin/pip install --quiet --no-deps --requirement tests/bench/peers/litellm.txt
+	cp tests/bench/peers/package.json tests/bench/peers/package-lock.json $@/portkey/
+	cd $@/portkey && npm ci --ignore-scripts --no-audit --no-fund
+	touch $@
 
 # go test has no timeout here: every wait of a call or a pause has its own.
 soak:

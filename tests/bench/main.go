@@ -91,6 +91,7 @@ type options struct {
 	GOMAXPROCS int           `json:"gomaxprocs"`
 	JSON       string        `json:"-"`
 	Profile    string        `json:"-"`
+	Peers      string        `json:"peers,omitempty"`
 }
 
 func parseOptions(args []string, stderr io.Writer) (options, error) {
@@ -112,6 +113,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.GOMAXPROCS, "gomaxprocs", runtime.NumCPU(), "GOMAXPROCS of the servers")
 	f.StringVar(&o.JSON, "json", "", "also write the report with every round to this `file`")
 	f.StringVar(&o.Profile, "profile", "", "after each case, write profiles of its servers into this `folder` (CPU and allocations; of idle sessions heap and goroutines); their load is in no figure")
+	f.StringVar(&o.Peers, "peers", "", "compare with the other gateways that are installed in this `folder`, and nothing else")
 	f.BoolVar(&quick, "quick", false, "one short round: -rounds 1 -time 300ms -held 50 -sessions 50")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -157,6 +159,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if r.opts.Caddy, err = filepath.Abs(o.Caddy); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
+	}
+	if o.Peers != "" {
+		if o.Peers, err = filepath.Abs(o.Peers); err != nil {
+			fmt.Fprintln(stderr, "bench:", err)
+			return 2
+		}
+		debug.SetGCPercent(clientGOGC)
+		return runPeerMode(ctx, o, stdout, stderr)
 	}
 	if o.Profile != "" {
 		if err := os.MkdirAll(o.Profile, 0o755); err != nil {

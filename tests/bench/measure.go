@@ -90,6 +90,7 @@ type session struct {
 	server *server
 	drive  func(context.Context, time.Duration) (tally, error) // loads it for that long
 	settle time.Duration
+	tree   bool // the server's other processes count too
 
 	made      int // calls, including the warm-up
 	calls     int
@@ -111,8 +112,7 @@ func (s *session) warmUp(ctx context.Context, d time.Duration) error {
 }
 
 func (s *session) slice(ctx context.Context, d time.Duration) error {
-	pid := s.server.proc.PID()
-	before, err := cpuTime(pid)
+	before, err := s.cpuTime()
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (s *session) slice(ctx context.Context, d time.Duration) error {
 	if err := sleep(ctx, s.settle); err != nil {
 		return err
 	}
-	after, err := cpuTime(pid)
+	after, err := s.cpuTime()
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *session) slice(ctx context.Context, d time.Duration) error {
 
 // figures sums the slices up. units is the number of units in one call.
 func (s *session) figures(units float64) (figures, error) {
-	m, err := readMemory(s.server.proc.PID())
+	m, err := s.memory()
 	if err != nil {
 		return figures{}, err
 	}

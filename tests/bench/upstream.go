@@ -209,10 +209,13 @@ func drain(body io.Reader, buf []byte) (head []byte, length int64, err error) {
 // modelOf finds the model near the start of a body, where this bench puts it.
 func modelOf(head []byte) (string, error) {
 	const maxDistance = 512
+	whole := head
 	head = head[:min(len(head), maxDistance)]
 	_, rest, ok := bytes.Cut(head, []byte(`"model":"`))
-	if !ok {
-		return "", errors.New("no model at the start of the body")
+	if !ok { // a gateway wrote the body anew
+		if rest = modelAnywhere(whole); rest == nil {
+			return "", errors.New("no model in the body")
+		}
 	}
 	name, _, ok := bytes.Cut(rest, []byte(`"`))
 	if !ok {
