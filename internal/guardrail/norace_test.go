@@ -21,3 +21,11 @@ func TestTheNextBodyAllocatesNoMatcher(t *testing.T) {
 		t.Errorf("%v allocations for each body", n)
 	}
 }
+
+// A usual whole answer has its probabilities as null, and only keys that are known.
+func TestACleanAnswerIsJudgedWithoutAllocations(t *testing.T) {
+	set, body := all(t), []byte(usualAnswer)
+	if n := testing.AllocsPerRun(100, func() { _, _ = set.Answer(t.Context(), body) }); n > 0 {
+		t.Errorf("%v allocations for each answer", n)
+	}
+}

@@ -109,13 +109,17 @@ func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
 	return s.input.check(ctx, body)
 }
 
+// usualMembers is how many members an answer may have without an allocation.
+const usualMembers = 16
+
 // Answer judges a whole answer of a provider and empties its token probabilities. The error is
 // [ErrMalformed], a [*LimitError], a [*HookLimitError], a [*WebhookError], or that of ctx.
 func (s *Set) Answer(ctx context.Context, body []byte) (Result, error) {
 	if s == nil || s.output.empty() {
 		return Result{}, nil
 	}
-	if _, err := jsonscan.Lenient(body, nil); err != nil {
+	var usual [usualMembers]jsonscan.Member
+	if _, err := jsonscan.Lenient(body, usual[:0]); err != nil {
 		return Result{}, ErrMalformed
 	}
 	return s.output.check(ctx, body)

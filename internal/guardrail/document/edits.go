@@ -169,7 +169,7 @@ func (e *Edits) emptyDerived() {
 // WithoutLogprobs returns an answer with all token probabilities emptied: they repeat the text in
 // pieces, together with its alternatives.
 func WithoutLogprobs(body []byte) []byte {
-	if !bytes.Contains(body, []byte(`"logprobs"`)) {
+	if !mayHaveLogprobs(body) {
 		return body
 	}
 	var edits Edits
@@ -180,6 +180,20 @@ func WithoutLogprobs(body []byte) []byte {
 		return out
 	}
 	return body
+}
+
+// mayHaveLogprobs reports whether a member logprobs may have another value than null, which usual
+// answers have. It takes a text that looks like such a member for one.
+func mayHaveLogprobs(body []byte) bool {
+	key, space := []byte(`"logprobs"`), " \t\r\n"
+	for at := bytes.Index(body, key); at >= 0; at = bytes.Index(body, key) {
+		body = body[at+len(key):]
+		value, isKey := bytes.CutPrefix(bytes.TrimLeft(body, space), []byte(":"))
+		if !isKey || !bytes.HasPrefix(bytes.TrimLeft(value, space), []byte("null")) {
+			return true
+		}
+	}
+	return false
 }
 
 // appendEdited appends text as a JSON string with the edits made.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 func TestEditsReplaceValues(t *testing.T) {
@@ -105,12 +106,15 @@ func TestAnnotationsOfChangedTextsAreEmptied(t *testing.T) {
 func TestTokenProbabilitiesAreEmptiedOnce(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"a":[{"logprobs":{"content":[{"token":"a"},{"token":"b"}]},"text":"x"}],"b":{"logprobs":["c","d"]}}`: `{"a":[{"logprobs":null,"text":"x"}],"b":{"logprobs":[]}}`,
-		`{"logprobs":[],"a":{"logprobs":null}}`:     "",
-		`{"logprobs":{"a":1},"b":["c"]}`:            "",
-		`{"logprobs":"a","b":["c"]}`:                "",
-		`{"logprobs":{"logprobs":["c"],"d":"e"}}`:   `{"logprobs":null}`,
-		`{"a":["b"],"logprob":["logprobs"],"c":1}`:  "",
-		`{"logprobs":["a"],"b":{"logprobs":["c"]}}`: `{"logprobs":[],"b":{"logprobs":[]}}`,
+		`{"logprobs":[],"a":{"logprobs":null}}`:      "",
+		`{"logprobs":{"a":1},"b":["c"]}`:             "",
+		`{"logprobs":"a","b":["c"]}`:                 "",
+		`{"logprobs":{"logprobs":["c"],"d":"e"}}`:    `{"logprobs":null}`,
+		`{"a":["b"],"logprob":["logprobs"],"c":1}`:   "",
+		`{"logprobs":["a"],"b":{"logprobs":["c"]}}`:  `{"logprobs":[],"b":{"logprobs":[]}}`,
+		`{"logprobs":null,"a":{"logprobs" : ["c"]}}`: `{"logprobs":null,"a":{"logprobs" : []}}`,
+		`{"a":"logprobs","b":{"logprobs":["c"]}}`:    `{"a":"logprobs","b":{"logprobs":[]}}`,
+		`{"a":"\"logprobs\":null","logprobs":["c"]}`: `{"a":"\"logprobs\":null","logprobs":[]}`,
 	} {
 		got := document.WithoutLogprobs([]byte(body))
 		if want == "" {
@@ -120,6 +124,32 @@ func TestTokenProbabilitiesAreEmptiedOnce(t *testing.T) {
 			t.Errorf("%s became %s, want %s", body, got, want)
 		}
 	}
+}
+
+// An answer whose probabilities are null is not walked.
+func FuzzWithoutLogprobsIsTheWalk(f *testing.F) {
+	for _, body := range []string{
+		`{"logprobs":null,"a":[{"logprobs" :\n{"b":"c"}}]}`, `{"a":"logprobs","logprobs" : null}`, `{"logprobs":nullify}`,
+		`{"logprobs":{"a":null},"logprobs":null}`, `{"a":"\"logprobs\":null"}`, `{"logprobs":"null"}`,
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if _, err := jsonscan.Lenient(body, nil); err != nil {
+			t.Skip()
+		}
+		var edits document.Edits
+		edits.Reset(body, false)
+		w := document.Walker{Data: body, Answer: true, Visit: func(document.Span) {}, Logprobs: edits.EmptyLogprobs}
+		_ = w.Walk()
+		want := edits.Apply()
+		if want == nil {
+			want = body
+		}
+		if got := document.WithoutLogprobs(body); string(got) != string(want) {
+			t.Errorf("%s became %s, want %s", body, got, want)
+		}
+	})
 }
 
 // Clients join the parts of one message of an answer.

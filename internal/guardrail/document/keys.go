@@ -135,9 +135,9 @@ var usualKeys = func() map[string]string {
 	}
 	add(exemptInRequests)
 	add(exemptInAnswers)
-	for _, key := range strings.Fields(`arguments choices content content_index created created_at delta error finish_reason function index
-		input item logprobs message messages name output output_index parameters provider reasoning reasoning_content refusal response
-		sequence_number summary_index text tool_calls type usage
+	for _, key := range strings.Fields(`arguments choices completion_tokens content content_index created created_at delta error
+		finish_reason function index input item logprobs message messages name output output_index parameters prompt_tokens provider
+		reasoning reasoning_content refusal response sequence_number summary_index text tool_calls total_tokens type usage
 		additionalProperties anyOf default description enum items maximum minimum properties required strict`) {
 		keys[key] = key
 	}

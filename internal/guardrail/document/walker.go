@@ -175,10 +175,10 @@ func (w *Walker) echoed() bool {
 	}
 	if !top.responseKnown {
 		object := w.Data[top.Start:]
-		members := jsonscan.Members(object, nil)
-		if i, ok := jsonscan.Find(object, members, "object"); ok {
-			s, _ := jsonscan.String(members[i].Value(object))
-			top.isResponse = s == "response"
+		for m := range jsonscan.AllMembers(object) {
+			if string(m.Key(object)) == "object" { // of several, the last one counts
+				top.isResponse = IsText(m.Value(object), "response")
+			}
 		}
 		top.responseKnown = true
 	}
