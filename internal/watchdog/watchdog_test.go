@@ -91,11 +91,11 @@ func TestEachWaitHasItsOwnLimit(t *testing.T) {
 		}
 		timer.Start(time.Minute, &long)
 		timer.Start(time.Hour, &longer)
-		time.Sleep(time.Hour - 1)
+		time.Sleep(time.Hour - time.Millisecond)
 		if synctest.Wait(); longer.expired.Load() != 0 {
 			t.Fatal("the longer wait ended early")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Millisecond)
 		if synctest.Wait(); longer.expired.Load() != 1 || long.expired.Load() != 0 || short.expired.Load() != 1 {
 			t.Fatalf("the longer wait expired %d times, the others %d and %d", longer.expired.Load(), long.expired.Load(), short.expired.Load())
 		}

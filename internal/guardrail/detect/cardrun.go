@@ -45,7 +45,7 @@ func cardRun(text string, at int) (from, to int) {
 		if bytesOfCards[text[probe]] != digitOfCard {
 			probe++
 		}
-		from, to = startOfRun(text, at, probe), probe+1
+		from = startOfRun(text, at, probe)
 		digits := 0
 		for i := from; ; i++ {
 			if i == len(text) {
