@@ -20,7 +20,17 @@ type pending struct {
 	open *group     // takes more records; nil if there is none
 	// rows and size are those of a usual group.
 	rows, size int
+	free       []buffers // of groups that were written
 }
+
+// buffers are the memory of a group.
+type buffers struct {
+	rows []row
+	data []byte // of all rows, one after the other
+}
+
+// maxFree is how many buffers are kept: a commit interval of a busy gateway has about so many groups.
+const maxFree = 16
 
 // add adds r to the group that takes more, if there is one.
 func (p *pending) add(r *Record) bool {
@@ -36,12 +46,32 @@ func (p *pending) add(r *Record) bool {
 	return true
 }
 
-// begin returns a group, with memory for as many records as the groups before had.
+// begin returns a group, with the memory of one that was written, or enough for as many records as
+// the groups before had.
 func (p *pending) begin() *group {
 	p.mu.Lock()
 	rows, size := p.rows+1, p.size+minGroup
+	if n := len(p.free); n > 0 {
+		b := p.free[n-1]
+		p.free = p.free[:n-1]
+		p.mu.Unlock()
+		return &group{buffers: b}
+	}
 	p.mu.Unlock()
-	return &group{rows: make([]row, 0, rows), data: make([]byte, 0, size)}
+	return &group{buffers: buffers{make([]row, 0, rows), make([]byte, 0, size)}}
+}
+
+// reuse takes the memory of a group that nobody reads any more. Memory far above that of a usual
+// group, after a burst, goes to the collector.
+func (p *pending) reuse(g *group) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := g.buffers
+	g.buffers = buffers{}
+	if len(p.free) < maxFree && cap(b.data) <= 2*(p.size+minGroup) {
+		clear(b.rows)
+		p.free = append(p.free, buffers{b.rows[:0], b.data[:0]})
+	}
 }
 
 // keep makes g, which the store has, the group that takes more.
@@ -74,10 +104,9 @@ func (p *pending) seal(g *group) {
 // They wait encoded, in one buffer without pointers: a record costs no allocation, and a long queue
 // gives the garbage collector no work.
 type group struct {
+	buffers
 	log    *Log
-	rows   []row
-	data   []byte // of all rows, one after the other
-	sealed bool   // guarded by mu of pending: no record is added any more
+	sealed bool // guarded by mu of pending: no record is added any more
 }
 
 // row is what the columns and the index of IDs need of one record.
@@ -93,6 +122,9 @@ func (g *group) add(r *Record) {
 	g.data = r.encode(g.data)
 	g.rows = append(g.rows, row{r.Tenant, r.CreatedAt.UnixNano(), len(g.data), hashesOf(r)})
 }
+
+// Settled implements [store.Settled]. The group is sealed, so that a late keep does not open it.
+func (g *group) Settled() { g.log.pending.reuse(g) }
 
 // Droppable returns true: a record is evidence, not money.
 func (g *group) Droppable() bool { return true }

@@ -45,6 +45,45 @@ func TestEveryAppendedRecordIsKeptOnce(t *testing.T) {
 	}
 }
 
+func TestTheMemoryOfAWrittenGroupIsUsedAgain(t *testing.T) {
+	st, log := openLog(t, t.TempDir())
+	for i := range 3 { // a Flush may return before the writer gives the memory back, but not the one after it
+		log.Append(call(i))
+		if err := st.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log.pending.mu.Lock()
+	free := len(log.pending.free)
+	log.pending.mu.Unlock()
+	if free == 0 {
+		t.Error("no memory is kept")
+	}
+	mustFind(t, log, 0, 3)
+}
+
+func TestTheMemoryOfABurstIsNotKept(t *testing.T) {
+	var p pending
+	for range 2 * maxFree {
+		p.reuse(p.begin())
+	}
+	var groups []*group
+	for range 2 * maxFree {
+		groups = append(groups, p.begin())
+	}
+	for _, g := range groups {
+		p.reuse(g)
+	}
+	if len(p.free) != maxFree {
+		t.Errorf("%d buffers are kept", len(p.free))
+	}
+	large := &group{buffers: buffers{data: make([]byte, 0, 2*maxGroup)}}
+	p.free = nil
+	if p.reuse(large); len(p.free) > 0 || large.data != nil {
+		t.Error("a large buffer is kept")
+	}
+}
+
 func TestNoRecordJoinsAGroupThatIsWrittenOrFull(t *testing.T) {
 	var p pending
 	g := p.begin()

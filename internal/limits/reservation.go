@@ -59,8 +59,12 @@ func (r *Reservation) Settle(ctx context.Context, used Amount) error {
 	}
 	select {
 	case r.lock <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	default: // another Settle is under way
+		select {
+		case r.lock <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	defer func() { <-r.lock }()
 	if r.done {

@@ -138,8 +138,8 @@ func (g *charge) settle(used limits.Amount) {
 	if g.hold == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
-	defer cancel()
+	ctx := &lazyTimeout{limit: settleTimeout}
+	defer ctx.stop()
 	if err := g.hold.Settle(ctx, used); err != nil {
 		g.deps.Logger.Error("what a call has spent was not recorded", zap.String("request_id", g.record.RequestID), zap.Error(err))
 	}

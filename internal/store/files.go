@@ -92,9 +92,9 @@ func (f *files) check(names ...string) error {
 			continue
 		}
 		path := opened.path
-		now, err := os.Stat(path)
+		same, err := opened.inPlace()
 		switch {
-		case err == nil && os.SameFile(opened.info, now):
+		case same:
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("looking at %q: %w", path, err)
 		case name == FileName:
@@ -136,8 +136,8 @@ func (f *files) another(name string) bool {
 	if !ok {
 		return false
 	}
-	now, err := os.Stat(opened.path)
-	return err == nil && !os.SameFile(opened.info, now)
+	same, err := opened.inPlace()
+	return err == nil && !same
 }
 
 // readConnector opens connections to the database as long as its files are the opened ones. A

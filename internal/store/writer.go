@@ -87,7 +87,7 @@ func (w *writer) commitAll() time.Duration {
 			w.recovered()
 		}
 	}
-	clear(whole)
+	release(whole)
 	w.reusable = whole
 	if cap(whole) > maxReused {
 		w.reusable = nil

@@ -48,8 +48,8 @@ type Upload struct {
 	held     int64  // bytes of memory
 	complete bool   // the body was read to its end
 
-	mu          sync.Mutex               // guards the following
-	reading     *http.ResponseController // nil unless Read waits
+	mu          sync.Mutex // guards the following
+	reading     bool       // Read waits
 	interrupted bool
 }
 
@@ -118,7 +118,7 @@ func nextSize(full int, announced, limit int64) int {
 
 func (u *Upload) beginReading() {
 	u.mu.Lock()
-	u.reading = http.NewResponseController(u.w)
+	u.reading = true
 	u.mu.Unlock()
 	u.watch.Start(u.config.Timeout, u)
 }
@@ -128,9 +128,9 @@ func (u *Upload) endReading() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.interrupted { // the next request on the connection has its own time
-		_ = u.reading.SetReadDeadline(time.Time{})
+		_ = u.setReadDeadline(time.Time{})
 	}
-	u.reading = nil
+	u.reading = false
 }
 
 // Expire implements [watchdog.Waiter].
@@ -141,9 +141,13 @@ func (u *Upload) Expire() { u.Interrupt() }
 func (u *Upload) Interrupt() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.reading != nil {
-		u.interrupted = u.reading.SetReadDeadline(u.config.Now()) == nil
+	if u.reading {
+		u.interrupted = u.setReadDeadline(u.config.Now()) == nil
 	}
+}
+
+func (u *Upload) setReadDeadline(at time.Time) error {
+	return http.NewResponseController(u.w).SetReadDeadline(at)
 }
 
 // Complete reports whether the body was read to its end.
