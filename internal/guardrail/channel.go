@@ -1,6 +1,8 @@
 package guardrail
 
 import (
+	"strings"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 )
@@ -16,6 +18,7 @@ type channel struct {
 	pieces   document.PieceDecoder
 	inner    *document.InnerJSON // nil for a text that is not JSON
 	pending  string              // decoded text that was read and not yet sent
+	text     strings.Builder     // ends with pending, if the text is not JSON
 	tail     *detect.Tail        // its end, for a text that may continue it; may be nil
 	template eventTemplate       // of an event with a piece of this text only
 	begun    bool                // some of it was read
@@ -62,12 +65,28 @@ func (c *channel) push(value []byte) (string, *Verdict) {
 	if c.inner != nil {
 		text = c.pending + c.inner.Decode(c.pieces.Decode(value), false)
 	} else {
-		text = c.pieces.Append(c.pending, value)
+		text = c.append(value)
 	}
 	if !c.read(text) {
 		return "", c.output.verdict(c.matcher)
 	}
 	return c.settle(false), nil
+}
+
+// usualText is the size of the buffers that the text of a channel is gathered in, in bytes.
+const usualText = 512
+
+// append returns the pending text and the next piece, in a buffer that usually has space for many.
+func (c *channel) append(value []byte) string {
+	before := c.text.Len() - len(c.pending)
+	if c.text.Len()+len(value) > c.text.Cap() {
+		c.text.Reset() // what others have of the old one stays
+		c.text.Grow(max(usualText, 2*(len(c.pending)+len(value))))
+		c.text.WriteString(c.pending)
+		before = 0
+	}
+	c.pieces.Append(&c.text, value)
+	return c.text.String()[before:]
 }
 
 // begin reads text before the first piece that is sent unchanged. JSON that has begun already goes

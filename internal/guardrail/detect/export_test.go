@@ -156,3 +156,32 @@ func FillAheadMemory() {
 	defer set.memory.mu.Unlock()
 	set.memory.size = maxAheadMemory
 }
+
+// WithTable returns machines for an expression with a table of its prefixes, and without. They are
+// given a piece after the other, and return what is held after each and the hits so far.
+func WithTable(pattern string) (with, without func(piece string) (hold int, hits []Hit)) {
+	run := func(p *program) func(string) (int, []Hit) {
+		m, pos := newMachine(p), 0
+		var list hitList
+		list.reset(0)
+		return func(piece string) (int, []Hit) {
+			m.scan(piece, pos, &list)
+			pos += runeCount(piece)
+			var hits []Hit
+			for _, h := range list.hits {
+				hits = append(hits, h.Hit)
+			}
+			return m.hold(pos), hits
+		}
+	}
+	p, err := parseProgram(pattern)
+	if err != nil {
+		panic(err)
+	}
+	if p.table == nil {
+		return nil, nil
+	}
+	plain := *p
+	plain.table = nil
+	return run(p), run(&plain)
+}

@@ -23,6 +23,10 @@ type machine struct {
 	gen  uint32
 	prev rune
 
+	// While live is empty: the state of the program's table, and where a match may have begun.
+	state uint8
+	start int
+
 	// nested makes it also find matches that begin within others. A match then ends only the
 	// threads that began where it did.
 	nested bool
@@ -46,12 +50,12 @@ func newMachine(p *program) *machine {
 	return m
 }
 
-func (m *machine) reset() { m.live, m.prev = m.live[:0], -1 }
+func (m *machine) reset() { m.live, m.prev, m.state = m.live[:0], -1, 0 }
 
 func (m *machine) scan(piece string, pos int, hits *hitList) {
 	m.hits = hits
 	for at, end := 0, 0; at < len(piece); {
-		if at >= end && len(m.live) == 0 {
+		if at >= end && m.state == 0 && len(m.live) == 0 {
 			var from int
 			if from, end = m.p.skip(piece, at); from > at {
 				m.prev, _ = utf8.DecodeLastRuneInString(piece[at:from])
@@ -59,6 +63,13 @@ func (m *machine) scan(piece string, pos int, hits *hitList) {
 				at = from
 				continue
 			}
+		}
+		if m.p.table != nil && len(m.live) == 0 {
+			if n := m.runTable(piece, at, end, pos) - at; n > 0 {
+				at, pos = at+n, pos+n
+				continue
+			}
+			m.leaveTable()
 		}
 		r, size := rune(piece[at]), 1
 		if r >= utf8.RuneSelf {
@@ -76,11 +87,15 @@ func (m *machine) scan(piece string, pos int, hits *hitList) {
 
 func (m *machine) end(pos int, hits *hitList) {
 	m.hits = hits
+	m.leaveTable()
 	m.step(-1, pos)
 }
 
 // hold implements [scanner].
 func (m *machine) hold(int) int {
+	if m.state > 0 {
+		return m.start
+	}
 	if len(m.live) == 0 {
 		return math.MaxInt
 	}

@@ -23,6 +23,8 @@ type program struct {
 	// Every match contains this ASCII character, 0 for none, and only those of lead come before it.
 	sign byte
 	lead [256]bool
+
+	table *prefixTable // of the beginnings of matches; may be nil
 }
 
 // parseProgram compiles a configured expression.
@@ -34,7 +36,11 @@ func parseProgram(pattern string) (*program, error) {
 	if minLength(re) == 0 {
 		return nil, errors.New("the pattern matches an empty text")
 	}
-	return newProgram(re, 0)
+	p, err := newProgram(re, 0)
+	if err == nil {
+		p.table = newPrefixTable(p)
+	}
+	return p, err
 }
 
 func newProgram(re *syntax.Regexp, group int) (*program, error) {

@@ -5,6 +5,9 @@ import "unicode/utf8"
 // maxTail is how many bytes are kept of a text that another may continue.
 const maxTail = 512
 
+// usualTail is the first size of a tail, in bytes.
+const usualTail = 256
+
 // Tail is the end of a text that another may continue. See [Matcher.Follow].
 type Tail struct{ text []byte }
 
@@ -15,6 +18,9 @@ func (t *Tail) Add(piece string) {
 	}
 	if len(t.text)+len(piece) > 2*maxTail {
 		t.text = t.text[:copy(t.text, t.text[len(t.text)-min(len(t.text), maxTail):])]
+	}
+	if t.text == nil {
+		t.text = make([]byte, 0, max(usualTail, len(piece)))
 	}
 	t.text = append(t.text, piece...)
 }

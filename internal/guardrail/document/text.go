@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf16"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -54,11 +55,12 @@ func (d *PieceDecoder) Decode(value []byte) string {
 }
 
 // Append appends the text of the next piece to that of others. A usual piece is copied once.
-func (d *PieceDecoder) Append(text string, value []byte) string {
+func (d *PieceDecoder) Append(text *strings.Builder, value []byte) {
 	if value[0] == '"' && len(d.half) == 0 && bytes.IndexByte(value, '\\') < 0 {
-		return text + string(value[1:len(value)-1])
+		text.Write(value[1 : len(value)-1])
+		return
 	}
-	return text + d.Decode(value)
+	text.WriteString(d.Decode(value))
 }
 
 // End returns the replacement character if the other half of a surrogate pair did not come.
