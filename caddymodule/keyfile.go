@@ -54,6 +54,7 @@ func appendKeys(all []Key, text []byte) ([]Key, error) {
 			line := 1 + bytes.Count(text[:begin], newline)
 			return nil, fmt.Errorf("line %d: %w; a line is a key as a JSON object, with the fields that it has in Caddy's JSON", line, err)
 		}
+		k.filed = true
 		all = append(all, k)
 	}
 }

@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 )
 
 func TestKeysOfAFileAreThoseOfItsLines(t *testing.T) {
@@ -79,5 +83,23 @@ func TestAFileWithoutAnEndIsNotReadWithoutABound(t *testing.T) {
 	}
 	if _, err := readBounded("key_file", path, 4); err == nil || err.Error() != fmt.Sprintf("key_file %q has 5 bytes; at most 4 are read", path) {
 		t.Error(err)
+	}
+}
+
+// Caddy does not show a key file in its admin API, so many secrets in one are no reason for as many
+// warnings.
+func TestASecretInAKeyFileIsNoSecretInTheConfiguration(t *testing.T) {
+	core, seen := observer.New(zapcore.WarnLevel)
+	a := &App{logger: zap.New(core)}
+	var err error
+	a.Keys, err = appendKeys([]Key{{Name: "configured", Secrets: []string{"literal-1"}}}, []byte(`{"name":"filed","secrets":["literal-2"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, secrets, err := a.keySpecs(); err != nil || len(secrets) != 2 {
+		t.Errorf("secrets %q, %v", secrets, err)
+	}
+	if all := seen.All(); len(all) != 1 || all[0].ContextMap()["of"] != `key "configured"` {
+		t.Errorf("warnings %+v, want one, of the key in the configuration", all)
 	}
 }
