@@ -2,8 +2,10 @@ package caddymodule
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
@@ -49,14 +51,12 @@ func printNewKey(w io.Writer, random io.Reader, name string, scopes []string) er
 	if _, err := keys.NewKeyring([]keys.Spec{{Name: name, Secrets: []string{secret}, Scopes: scopes}}); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "The key, shown only now:\n\n%s\n\nFor the gatehouse block of the Caddyfile:\n\nkey %s {\n\thash %s\n\tscopes", secret, name, keys.Hash(secret))
-	for _, s := range scopes {
-		if err == nil {
-			_, err = fmt.Fprintf(w, " %s", s)
-		}
+	hash := keys.Hash(secret)
+	line, err := json.Marshal(Key{Name: name, Hashes: []string{hash}, Scopes: scopes})
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		_, err = fmt.Fprint(w, "\n}\n")
-	}
+	_, err = fmt.Fprintf(w, "The key, shown only now:\n\n%s\n\nFor the gatehouse block of the Caddyfile:\n\nkey %s {\n\thash %s\n\tscopes %s\n}\n\nOr for a key_file:\n\n%s\n",
+		secret, name, hash, strings.Join(scopes, " "), line)
 	return err
 }

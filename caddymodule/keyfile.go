@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 )
 
@@ -21,16 +20,9 @@ const leastKey = 64
 // withKeyFiles returns the keys and those of the files.
 func withKeyFiles(all []Key, paths []string) ([]Key, error) {
 	for _, path := range paths {
-		info, err := os.Stat(path)
+		text, err := readBounded("key_file", path, maxKeyFile)
 		if err != nil {
-			return nil, fmt.Errorf("key_file: %w", err)
-		}
-		if info.Size() > maxKeyFile {
-			return nil, fmt.Errorf("key_file %q has %d bytes; at most %d are read", path, info.Size(), maxKeyFile)
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, fmt.Errorf("key_file: %w", err)
+			return nil, err
 		}
 		if all, err = appendKeys(all, text); err != nil {
 			return nil, fmt.Errorf("key_file %q: %w", path, err)
@@ -43,6 +35,7 @@ func withKeyFiles(all []Key, paths []string) ([]Key, error) {
 // silently widen access. Errors name the line and show no value.
 func appendKeys(all []Key, text []byte) ([]Key, error) {
 	newline := []byte{'\n'}
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with this mark of UTF-8
 	all = slices.Grow(all, min(bytes.Count(text, newline)+1, len(text)/leastKey))
 	values := json.NewDecoder(bytes.NewReader(text))
 	values.DisallowUnknownFields()
@@ -61,6 +54,7 @@ func appendKeys(all []Key, text []byte) ([]Key, error) {
 			line := 1 + bytes.Count(text[:begin], newline)
 			return nil, fmt.Errorf("line %d: %w; a line is a key as a JSON object, with the fields that it has in Caddy's JSON", line, err)
 		}
+		k.filed = true
 		all = append(all, k)
 	}
 }

@@ -1,8 +1,15 @@
 package caddymodule
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 )
 
 func TestKeysOfAFileAreThoseOfItsLines(t *testing.T) {
@@ -45,5 +52,54 @@ func TestEmptyLinesReserveNoKeys(t *testing.T) {
 	got, err := appendKeys(nil, []byte(strings.Repeat("\n", 1<<20)))
 	if err != nil || len(got) != 0 || cap(got) > 1<<20/leastKey {
 		t.Errorf("%d keys in room for %d, %v", len(got), cap(got), err)
+	}
+}
+
+func TestAKeyFileMayBeginWithAByteOrderMark(t *testing.T) {
+	got, err := appendKeys(nil, []byte("\ufeff"+`{"name":"a"}`+"\r\n"))
+	if err != nil || len(got) != 1 || got[0].Name != "a" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err = appendKeys(nil, []byte("\ufeff\n"+`{"name":1}`)); err == nil || !strings.HasPrefix(err.Error(), "line 2: ") {
+		t.Errorf("the line of an error behind the mark: %v", err)
+	}
+}
+
+// The size of a device is 0 by its metadata, and it has no end.
+func TestAFileWithoutAnEndIsNotReadWithoutABound(t *testing.T) {
+	const endless = "/dev/zero"
+	if _, err := os.Stat(endless); err != nil {
+		t.Skip(err)
+	}
+	if _, err := readBounded("key_file", endless, 1000); err == nil || err.Error() != `key_file "/dev/zero" has more than 1000 bytes` {
+		t.Error(err)
+	}
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("whole"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := readBounded("key_file", path, 5); err != nil || string(text) != "whole" {
+		t.Errorf("a file of the largest size: %q, %v", text, err)
+	}
+	if _, err := readBounded("key_file", path, 4); err == nil || err.Error() != fmt.Sprintf("key_file %q has 5 bytes; at most 4 are read", path) {
+		t.Error(err)
+	}
+}
+
+// Caddy does not show a key file in its admin API, so many secrets in one are no reason for as many
+// warnings.
+func TestASecretInAKeyFileIsNoSecretInTheConfiguration(t *testing.T) {
+	core, seen := observer.New(zapcore.WarnLevel)
+	a := &App{logger: zap.New(core)}
+	var err error
+	a.Keys, err = appendKeys([]Key{{Name: "configured", Secrets: []string{"literal-1"}}}, []byte(`{"name":"filed","secrets":["literal-2"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, secrets, err := a.keySpecs(); err != nil || len(secrets) != 2 {
+		t.Errorf("secrets %q, %v", secrets, err)
+	}
+	if all := seen.All(); len(all) != 1 || all[0].ContextMap()["of"] != `key "configured"` {
+		t.Errorf("warnings %+v, want one, of the key in the configuration", all)
 	}
 }

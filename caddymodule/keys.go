@@ -56,6 +56,8 @@ type Key struct {
 	// price, hosted tools, files): "allow" admits it and reserves what is known. Default: 402
 	// cannot_be_priced.
 	Unpriced string `json:"unpriced,omitempty"`
+
+	filed bool // read from a file: Caddy's admin API does not show it
 }
 
 // keySpecs returns the configured keys, and their secrets as plain text.
@@ -67,9 +69,13 @@ func (a *App) keySpecs() (specs []keys.Spec, secrets []string, err error) {
 			Disabled: k.Disabled, HostedTools: k.HostedTools,
 		}
 		for _, text := range k.Secrets {
-			value, err := a.secret(fmt.Sprintf("key %q", k.Name), text)
+			owner := fmt.Sprintf("key %q", k.Name)
+			value, literal, err := secret.Resolve(text)
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, fmt.Errorf("%s: %w", owner, err)
+			}
+			if literal && !k.filed {
+				warnOfLiteral(a.logger, owner)
 			}
 			spec.Secrets = append(spec.Secrets, value)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -85,9 +86,13 @@ func TestANewKeyAuthenticatesByItsPrintedHash(t *testing.T) {
 	if err := printNewKey(&out, strings.NewReader(strings.Repeat("r", 32)), "ci", []string{"chat:write", "models:read"}); err != nil {
 		t.Fatal(err)
 	}
-	match := regexp.MustCompile(`(?s)\n\n(gh-\S{43})\n\n.*\nkey ci \{\n\thash (sha256:[0-9a-f]{64})\n\tscopes chat:write models:read\n\}\n$`).FindStringSubmatch(out.String())
+	match := regexp.MustCompile(`(?s)\n\n(gh-\S{43})\n\n.*\nkey ci \{\n\thash (sha256:[0-9a-f]{64})\n\tscopes chat:write models:read\n\}\n\n.*\n\n(\{.*\})\n$`).FindStringSubmatch(out.String())
 	if match == nil {
 		t.Fatalf("printed\n%s", out.String())
+	}
+	want := Key{Name: "ci", Hashes: []string{match[2]}, Scopes: []string{"chat:write", "models:read"}, filed: true}
+	if filed, err := appendKeys(nil, []byte(match[3])); err != nil || len(filed) != 1 || !reflect.DeepEqual(filed[0], want) {
+		t.Errorf("the line for a file is %s: %+v, %v", match[3], filed, err)
 	}
 	ring, err := keys.NewKeyring([]keys.Spec{{Name: "ci", Hashes: []string{match[2]}, Scopes: []string{"chat:write", "models:read"}}})
 	if err != nil {

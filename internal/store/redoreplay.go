@@ -29,6 +29,9 @@ const (
 	startRun   = "UPDATE redo SET run = ?, number = 0"
 )
 
+// adviceRedo is for a record that this program does not know.
+const adviceRedo = "move the file away to start without it; the reservations and charges in it are lost then"
+
 // redo applies the operations that the last process has logged and not committed, and returns an
 // empty log. Each step may be interrupted: what is applied has its number in the table, so nothing
 // is applied twice, and the files are emptied only afterwards.
@@ -53,12 +56,12 @@ func (w *writer) redo(decode func([]byte) (Op, error)) (*redoLog, error) {
 		w.opts.Logger.Info("operations that the last process had not committed were read from the redo log", zap.Int("operations", applied))
 	}
 	log := &redoLog{check: w.files.check}
-	now := rand.Int64()
-	if err := log.create(w.files.dir, uint64(now)); err != nil {
+	next := rand.Int64()
+	if err := log.create(w.files.dir, uint64(next)); err != nil {
 		return nil, errors.Join(err, log.close())
 	}
 	err := w.transact(nil, 0, func([]Op) error {
-		_, err := w.tx.Exec(startRun, now)
+		_, err := w.tx.Exec(startRun, next)
 		return err
 	})
 	if err != nil {
@@ -102,7 +105,7 @@ func (w *writer) replay(path string, run, number uint64, decode func([]byte) (Op
 		}
 		op, err := decode(text)
 		if err != nil {
-			return fmt.Errorf("operation %d in the redo log %q: %w", n, path, err)
+			return fmt.Errorf("operation %d in the redo log %q: %w; %s", n, path, err, adviceRedo)
 		}
 		group, number = append(group, op), n
 		if len(group) < groupSize {

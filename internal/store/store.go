@@ -7,7 +7,7 @@
 //	})
 //	err = st.Submit(op)      // queued; committed within CommitInterval
 //	err = st.Flush(ctx)      // everything submitted before is now committed
-//	err = st.SubmitDurable(ctx, op) // queued, and safe from a kill -9
+//	err = st.SubmitDurable(ctx, op, time.Second) // queued, and safe from a kill -9
 //	rows, err := st.Reader().QueryContext(ctx, …)
 //
 // The packages that keep data here (activity, owners, limits) own their tables and pass a [Schema].
@@ -269,6 +269,9 @@ func (s *Store) Close() error {
 // The log of a database that was replaced must not be applied to the new one.
 func (s *Store) closeFiles(whole bool) error {
 	var errs []error
+	if s.log != nil {
+		errs = append(errs, s.log.close()) // setAside may rename its files, which Windows refuses while they are open
+	}
 	if s.readDB != nil {
 		errs = append(errs, s.readDB.Close())
 	}
@@ -282,11 +285,8 @@ func (s *Store) closeFiles(whole bool) error {
 				zap.String("file", s.path), zap.Strings("renamed", lost))
 		}
 	}
-	if s.log != nil {
-		errs = append(errs, s.log.close())
-		if whole { // it has nothing that is not committed
-			errs = append(errs, removeRedo(s.files.dir))
-		}
+	if s.log != nil && whole { // it has nothing that is not committed
+		errs = append(errs, removeRedo(s.files.dir))
 	}
 	if whole && errors.Join(errs...) == nil {
 		info, err := os.Stat(s.path)
