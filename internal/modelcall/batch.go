@@ -14,6 +14,15 @@ func (b *batch) bytes() []byte {
 
 func (b *batch) set(grown []byte) { *b.buffer = grown }
 
+// written gives up what was written, with an error or without one. HTTP/2 may return an error while
+// another goroutine still reads the bytes: that buffer is not used again.
+func (b *batch) written(err error) {
+	if err != nil {
+		b.buffer = nil
+	}
+	b.drop()
+}
+
 func (b *batch) drop() {
 	if b.buffer != nil {
 		keepBuffer(b.buffer)

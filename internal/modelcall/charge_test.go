@@ -1,6 +1,7 @@
 package modelcall
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -72,8 +73,10 @@ func (h hanging) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.
 	if refusal, err := h.Ledger.Reserve(ctx, r); refusal != nil || err != nil {
 		return refusal, err
 	}
-	<-ctx.Done()
-	return nil, fmt.Errorf("%w: %w", limits.ErrUnavailable, ctx.Err())
+	bounded, cancel := context.WithTimeout(ctx, cmp.Or(r.Timeout, time.Minute))
+	defer cancel()
+	<-bounded.Done()
+	return nil, fmt.Errorf("%w: %w", limits.ErrUnavailable, bounded.Err())
 }
 
 // A call holds its concurrency slots while it waits for the disk, so the wait has an end.

@@ -111,7 +111,7 @@ func estimatePrompt(c *call) int64 {
 func answerCount(c *call, n int64) error {
 	c.Succeed(http.StatusOK)
 	c.Finish()
-	c.writeJSON(append(strconv.AppendInt([]byte(`{"input_tokens":`), n, 10), '}'))
+	_ = c.writeJSON(append(strconv.AppendInt([]byte(`{"input_tokens":`), n, 10), '}'))
 	return nil
 }
 

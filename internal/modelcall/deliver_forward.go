@@ -95,7 +95,7 @@ func (d *streaming) send() *apierror.Error {
 	}
 	d.commit()
 	err := d.writer.send(d.batch.bytes())
-	d.batch.drop()
+	d.batch.written(err)
 	if err != nil && !d.call.drains() {
 		return clientGone(err)
 	}

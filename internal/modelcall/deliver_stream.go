@@ -154,7 +154,7 @@ func (d *streaming) finish(failure *apierror.Error) {
 	c := d.call
 	d.commit()
 	writeErr := d.writer.finish(d.batch.bytes(), failure != nil)
-	d.batch.drop()
+	d.batch.written(writeErr)
 	c.summarize(d.stream.Summary())
 	switch {
 	case failure != nil:

@@ -59,25 +59,29 @@ func (c *call) deliverWhole(ctx context.Context, a *attempts, s *sending) delive
 		return delivery{failure, func(*apierror.Error) error {
 			c.Fail(failure)
 			c.Finish()
-			c.writeJSON(body)
+			_ = c.writeJSON(body)
 			return nil
 		}}
 	}
 	a.succeeded()
 	c.Succeed(http.StatusOK)
 	c.Finish()
-	c.writeJSON(converted)
-	keepBuffer(out)
+	if c.writeJSON(converted) == nil { // else HTTP/2 may still read it
+		keepBuffer(out)
+	}
 	return delivery{}
 }
 
-func (c *call) writeJSON(body []byte) {
+// writeJSON writes an answer in one piece. An error only says that the client may not have got it: the
+// request's context shows that it has left.
+func (c *call) writeJSON(body []byte) error {
 	h := c.w.Header()
 	c.showRates(h)
 	h["Content-Type"] = jsonContentType
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	c.w.WriteHeader(http.StatusOK)
-	_, _ = c.w.Write(body) // the request's context shows that a client has left
+	_, err := c.w.Write(body)
+	return err
 }
 
 var jsonContentType = []string{"application/json"}
