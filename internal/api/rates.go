@@ -63,9 +63,8 @@ func (OpenRouter) ShowRefusal(h http.Header, e *apierror.Error, now time.Time) {
 }
 
 func (n *rateHeaders) set(h http.Header, r *apierror.Rate, reset string) {
-	h[n.limit] = []string{strconv.FormatInt(r.Limit, 10)}
-	h[n.remaining] = []string{strconv.FormatInt(r.Remaining, 10)}
-	h[n.reset] = []string{reset}
+	values := []string{strconv.FormatInt(r.Limit, 10), strconv.FormatInt(r.Remaining, 10), reset} // in one piece
+	h[n.limit], h[n.remaining], h[n.reset] = values[:1:1], values[1:2:2], values[2:]
 }
 
 // resetText writes a duration as OpenAI does: in milliseconds below a second, else in whole

@@ -71,8 +71,19 @@ func NewConcurrencyLimiter() *ConcurrencyLimiter {
 //
 // held is what the call has already acquired for other subjects. It stays acquired unless the call
 // has to wait: then held is released, and the new permit covers the slots of both.
+//
+// Without such a subject the permit is nil: it holds nothing and does not wait.
 func (l *ConcurrencyLimiter) Acquire(subjects []Subject, held *Permit) (*Permit, *Busy) {
-	p := &Permit{limiter: l, slots: make([]slot, 0, len(subjects))}
+	needed := 0
+	for i := range subjects {
+		if subjects[i].Concurrency.Limit > 0 {
+			needed++
+		}
+	}
+	if needed == 0 {
+		return nil, nil
+	}
+	p := &Permit{limiter: l, slots: make([]slot, 0, needed)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range subjects {
@@ -111,7 +122,7 @@ func (l *ConcurrencyLimiter) Acquire(subjects []Subject, held *Permit) (*Permit,
 }
 
 // Waiting reports whether the permit had to queue, so that Wait may take a while.
-func (p *Permit) Waiting() bool { return p.decided != nil }
+func (p *Permit) Waiting() bool { return p != nil && p.decided != nil }
 
 // TimeLeft is how long a queued permit may still wait. The limit is the shortest queue timeout
 // among the full subjects.

@@ -229,7 +229,7 @@ func (c *call) reserve(ctx context.Context) error {
 
 // rateSubjects returns all subjects whose token rates the call counts against.
 func (c *call) rateSubjects() []limits.Subject {
-	subjects := slices.Clone(c.charge.key.subjects())
+	subjects := slices.Clip(c.charge.key.subjects()) // the key's own are not changed
 	for _, m := range c.limits {
 		subjects = append(subjects, m.Subject)
 	}
