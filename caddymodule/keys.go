@@ -16,7 +16,7 @@ type Key struct {
 	Name string `json:"name"`
 
 	// Secrets are the bearer tokens of the key, several for rotation: {env.NAME} or {file./path}. A
-	// literal works, with a warning.
+	// literal works, with a warning unless a key file has it.
 	Secrets []string `json:"secrets,omitempty"`
 
 	// Hashes replace secrets that are kept elsewhere: "sha256:<64 hex digits>", as `caddy gatehouse

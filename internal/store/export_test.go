@@ -30,3 +30,13 @@ var (
 	ErrOtherRun  = errOtherRun
 	ErrTorn      = errTorn
 )
+
+// PendingMemory returns the capacity of the buffer of records that are not written.
+func PendingMemory(s *Store) int {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	return cap(s.log.pending)
+}
+
+// RedoBuffer is the largest such buffer that is kept.
+const RedoBuffer = redoBuffer

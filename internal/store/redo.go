@@ -88,7 +88,7 @@ func (l *redoLog) add(number uint64, op Logged, durable bool) *redoWrite {
 	before := len(l.pending)
 	l.pending = appendRecord(l.pending, number, op)
 	if len(l.pending)-before > maxRecord {
-		l.pending = l.pending[:before]
+		l.pending = append([]byte(nil), l.pending[:before]...) // without the memory of the large one
 		return nil
 	}
 	l.newest = number

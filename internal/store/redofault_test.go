@@ -192,8 +192,13 @@ func TestAnOperationThatIsTooLargeForTheRedoLogIsCommitted(t *testing.T) {
 	dir := t.TempDir()
 	st := idle(t, dir)
 	large := strings.Repeat("x", 1<<20)
-	durable(t, st, large, "a")
-	want(t, "after a kill", after(t, killed(t, dir)), large+" a")
+	buffered(t, st, "first")
+	durable(t, st, large)
+	if n := store.PendingMemory(st); n > store.RedoBuffer {
+		t.Errorf("its %d bytes are kept", n)
+	}
+	durable(t, st, "a")
+	want(t, "after a kill", after(t, killed(t, dir)), "first "+large+" a")
 }
 
 func TestOneSchemaCanUseTheRedoLog(t *testing.T) {
