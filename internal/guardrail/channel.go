@@ -17,8 +17,6 @@ type channel struct {
 	matcher  *detect.Matcher
 	pieces   document.PieceDecoder
 	inner    *document.InnerJSON // nil for a text that is not JSON
-	pending  string              // decoded text that was read and not yet sent
-	text     strings.Builder     // ends with pending, if the text is not JSON
 	tail     *detect.Tail        // its end, for a text that may continue it; may be nil
 	template eventTemplate       // of an event with a piece of this text only
 	begun    bool                // some of it was read
@@ -26,7 +24,14 @@ type channel struct {
 	ending   bool                // it ends with the current event
 	left     int                 // pieces of it in the current event that were not read yet
 
+	heldText
 	responseText // in a Response
+}
+
+// heldText is what a channel holds back.
+type heldText struct {
+	pending string          // decoded text that was read and not yet sent
+	text    strings.Builder // ends with pending, if the text is not JSON
 }
 
 // eventTemplate is an event without its text.
