@@ -15,6 +15,7 @@ type channel struct {
 	phase    phase  // of the choice
 	output   *checks
 	matcher  *detect.Matcher
+	pieces   document.PieceDecoder
 	inner    *document.InnerJSON // nil for a text that is not JSON
 	tail     *detect.Tail        // its end, for a text that may continue it; may be nil
 	template eventTemplate       // of an event with a piece of this text only
@@ -27,11 +28,10 @@ type channel struct {
 	responseText // in a Response
 }
 
-// heldText is what has come of a text and was not yet sent.
+// heldText is what a channel holds back.
 type heldText struct {
-	pieces  document.PieceDecoder
-	pending string          // decoded text that was read
-	buffer  strings.Builder // ends with pending, if the text is not JSON
+	pending string          // decoded text that was read and not yet sent
+	text    strings.Builder // ends with pending, if the text is not JSON
 }
 
 // eventTemplate is an event without its text.
@@ -78,20 +78,20 @@ func (c *channel) push(value []byte) (string, *Verdict) {
 	return c.settle(false), nil
 }
 
-// usualText is the size of the buffers that a text is gathered in, in bytes.
+// usualText is the size of the buffers that the text of a channel is gathered in, in bytes.
 const usualText = 512
 
 // append returns the pending text and the next piece, in a buffer that usually has space for many.
-func (h *heldText) append(value []byte) string {
-	before := h.buffer.Len() - len(h.pending)
-	if h.buffer.Len()+len(value) > h.buffer.Cap() {
-		h.buffer.Reset() // what others have of the old one stays
-		h.buffer.Grow(max(usualText, 2*(len(h.pending)+len(value))))
-		h.buffer.WriteString(h.pending)
+func (c *channel) append(value []byte) string {
+	before := c.text.Len() - len(c.pending)
+	if c.text.Len()+len(value) > c.text.Cap() {
+		c.text.Reset() // what others have of the old one stays
+		c.text.Grow(max(usualText, 2*(len(c.pending)+len(value))))
+		c.text.WriteString(c.pending)
 		before = 0
 	}
-	h.pieces.Append(&h.buffer, value)
-	return h.buffer.String()[before:]
+	c.pieces.Append(&c.text, value)
+	return c.text.String()[before:]
 }
 
 // begin reads text before the first piece that is sent unchanged. JSON that has begun already goes

@@ -24,9 +24,14 @@ type eventEdit struct {
 	pieces   int               // how many were read
 	text     openai.Variable   // the last piece
 	last     *channel          // its channel
+	look     look              // of the walk
 	verdict  *Verdict
 	err      error
 }
+
+// look returns for each string of an event the channel of which it is a piece, or how to read it as a
+// whole text, or that it is not read.
+type look func(w *document.Walker, at document.Span) (c *channel, how document.Context, unread bool)
 
 // maxScratch bounds each list that is kept for the next event. A usual event has a few dozen
 // elements, the worst has thousands.
@@ -35,6 +40,8 @@ const maxScratch = 256
 // scratch is the working memory for one event. It is pooled, so that a stream that waits holds
 // none.
 type scratch struct {
+	edit     eventEdit
+	walker   document.Walker
 	inner    []jsonscan.Member
 	spans    []jsonscan.Span
 	choices  []chatChoice
@@ -44,11 +51,24 @@ type scratch struct {
 	reader   document.Reader
 }
 
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+var scratches = sync.Pool{New: func() any {
+	s := new(scratch)
+	s.walker.Visit, s.walker.Logprobs = s.visit, s.visitLogprobs
+	return s
+}}
+
+// newEventEdit returns the edit of one event. It must be freed.
+func newEventEdit(s *Stream, event *openai.Event, members []jsonscan.Member) *eventEdit {
+	memory := scratches.Get().(*scratch)
+	memory.edit = eventEdit{scratch: memory, stream: s, event: event, data: event.Data, members: members}
+	return &memory.edit
+}
 
 // free returns the memory to the pool, without references to the event.
 func (s *scratch) free() {
 	s.reader.Release()
+	s.edit = eventEdit{}
+	s.walker = document.Walker{Visit: s.walker.Visit, Logprobs: s.walker.Logprobs}
 	if max(cap(s.inner), cap(s.spans), cap(s.choices), cap(s.regions), cap(s.elements), cap(s.frames)) > maxScratch {
 		return
 	}
@@ -69,26 +89,33 @@ type region struct {
 	signed  *channel         // of a signature: the text that it signs
 }
 
-// walk collects the regions. For each string, look returns the channel of which it is a piece, or
-// how to read it as a whole text, or that it is not read.
-func (e *eventEdit) walk(look func(w *document.Walker, at document.Span) (c *channel, how document.Context, unread bool)) {
-	w := document.Walker{Data: e.data, Answer: true, Event: true, Frames: e.frames}
-	w.Logprobs = func(at document.Span) { e.regions = append(e.regions, region{at: at, logs: true}) }
-	w.Visit = func(at document.Span) {
-		if e.err != nil {
-			return
-		}
-		c, how, unread := look(&w, at)
-		if unread {
-			return
-		}
-		if c != nil {
-			c.left++
-		}
-		e.regions = append(e.regions, region{at: at, channel: c, how: how})
-	}
+// walk collects the regions.
+func (e *eventEdit) walk(look look) {
+	e.look = look
+	w := &e.walker
+	*w = document.Walker{Data: e.data, Answer: true, Event: true, Frames: e.frames, Visit: w.Visit, Logprobs: w.Logprobs}
 	_ = w.Walk() // cannot fail for an answer
 	e.frames = w.Frames[:0]
+}
+
+// visitLogprobs and visit take what the walker finds. They belong to the memory and not to the edit,
+// so that they are bound once.
+func (s *scratch) visitLogprobs(at document.Span) {
+	s.regions = append(s.regions, region{at: at, logs: true})
+}
+
+func (s *scratch) visit(at document.Span) {
+	if s.edit.err != nil {
+		return
+	}
+	c, how, unread := s.edit.look(&s.walker, at)
+	if unread {
+		return
+	}
+	if c != nil {
+		c.left++
+	}
+	s.regions = append(s.regions, region{at: at, channel: c, how: how})
 }
 
 // eventType returns the type of the event: that of its data, or else its name.

@@ -108,7 +108,7 @@ func (s *Stream) Push(event *openai.Event) ([]*openai.Event, *Verdict, error) {
 	if err != nil {
 		return s.end(nil, ErrMalformed)
 	}
-	e := &eventEdit{scratch: scratches.Get().(*scratch), stream: s, event: event, data: event.Data, members: members}
+	e := newEventEdit(s, event, members)
 	defer e.free()
 	switch s.wire {
 	case Chat:

@@ -15,7 +15,7 @@ import (
 // until then a failure can still be a status; later with the caller's heartbeat when one is due.
 type eventWriter struct {
 	w        http.ResponseWriter
-	control  *http.ResponseController
+	control  http.ResponseController
 	timeouts *Timeouts
 	now      func() time.Time
 	begin    func(http.Header) // sets headers of the answer, before the first write
@@ -40,7 +40,7 @@ type heartbeat struct {
 var comment = sse.AppendComment(nil, "keep-alive")
 
 func newEventWriter(w http.ResponseWriter, timeouts *Timeouts, now func() time.Time, beats heartbeat, begin func(http.Header)) *eventWriter {
-	e := &eventWriter{w: w, control: http.NewResponseController(w), timeouts: timeouts, now: now, beats: beats, begin: begin}
+	e := &eventWriter{w: w, control: *http.NewResponseController(w), timeouts: timeouts, now: now, beats: beats, begin: begin}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.timer = time.AfterFunc(timeouts.Commit, e.beat)
