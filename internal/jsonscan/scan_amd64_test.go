@@ -92,7 +92,7 @@ func TestVectorsReadLongTexts(t *testing.T) {
 	}
 }
 
-// A valid text is not left to the slow way, whatever its bytes are and wherever they lie.
+// The vectors check every valid text to its last block: no byte, at any place, sends it to the slow way.
 func TestVectorsReadAllValidText(t *testing.T) {
 	needVectors(t)
 	var all strings.Builder

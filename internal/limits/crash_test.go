@@ -42,15 +42,21 @@ var (
 	landlord = limits.Subject{Name: "tenant:a", Budgets: []limits.Budget{{Unit: limits.Money, Limit: 1e9, Period: limits.Total}, {Unit: limits.Tokens, Limit: 1e9, Period: limits.Monthly}}}
 )
 
+// openInChild opens the ledger of a process that will be killed.
+func openInChild(ctx context.Context, dir string, commitInterval time.Duration) (*limits.SQLiteLedger, error) {
+	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{limits.LedgerSchema}, CommitInterval: commitInterval})
+	if err != nil {
+		return nil, err
+	}
+	l, _, err := limits.OpenSQLiteLedger(ctx, st)
+	return l, err
+}
+
 // child settles one call, opens streams, reports that, and waits to be killed. Only the commits
 // that somebody waits for happen.
 func child(dir string) error {
-	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{limits.LedgerSchema}, CommitInterval: 24 * time.Hour})
-	if err != nil {
-		return err
-	}
 	ctx := context.Background()
-	l, _, err := limits.OpenSQLiteLedger(ctx, st)
+	l, err := openInChild(ctx, dir, 24*time.Hour)
 	if err != nil {
 		return err
 	}

@@ -26,12 +26,8 @@ func usedBy(n int64) int64 { return n % (reserved + 1) }
 // busyChild reserves and settles as fast as it can. It prints a call before it settles it, so what
 // is not printed was not settled.
 func busyChild(dir, round string) error {
-	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{limits.LedgerSchema}, CommitInterval: 3 * time.Millisecond})
-	if err != nil {
-		return err
-	}
 	ctx := context.Background()
-	l, _, err := limits.OpenSQLiteLedger(ctx, st)
+	l, err := openInChild(ctx, dir, 3*time.Millisecond)
 	if err != nil {
 		return err
 	}

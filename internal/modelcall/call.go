@@ -5,9 +5,9 @@
 //	                    Outcome   admission charge guard upstream meter
 //
 // An [Operation] is an API that callers use: chat completions, Responses, Anthropic's Messages and
-// its count of tokens, embeddings. It encodes a request for a provider that has the same API or another one. If a
-// call has several targets they are asked in turn until one begins to answer. What a call holds is
-// released in [Request.Finish], which runs once however the call ends.
+// its count of tokens, embeddings. It encodes a request for a provider that has the same API or
+// another one. If a call has several targets they are asked in turn until one begins to answer. What
+// a call holds is released in [Request.Finish], which runs once however the call ends.
 package modelcall
 
 import (

@@ -37,7 +37,7 @@ type Logged interface {
 type redoLog struct {
 	mu        sync.Mutex // guards the following
 	pending   []byte     // records that are not written
-	waiting   *redoWrite // who waits for them; nil: nobody
+	waiting   *redoWrite // ends the wait of their callers; nil if none waits
 	newest    uint64     // number of the newest record
 	committed uint64     // number of the last committed operation
 

@@ -212,7 +212,7 @@ func modelOf(head []byte) (string, error) {
 	whole := head
 	head = head[:min(len(head), maxDistance)]
 	_, rest, ok := bytes.Cut(head, []byte(`"model":"`))
-	if !ok { // a gateway wrote the body anew
+	if !ok { // a gateway has rewritten the body
 		if rest = modelAnywhere(whole); rest == nil {
 			return "", errors.New("no model in the body")
 		}
