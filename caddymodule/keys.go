@@ -24,7 +24,7 @@ type Key struct {
 	Hashes []string `json:"hashes,omitempty"`
 
 	// Scopes are the key's permissions: chat:write, models:read, activity:read, providers:read,
-	// workstations:connect, workstations:manage. At least one.
+	// limits:read, keys:manage, workstations:connect, workstations:manage. At least one.
 	Scopes []string `json:"scopes"`
 
 	// Tenant owns the key's calls, activity and stored responses; what belongs to another tenant

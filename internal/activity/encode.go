@@ -18,6 +18,7 @@ const (
 	flagWorkstation // the fields of a workstation follow at the end
 	flagCap         // then the output limit
 	flagAttempted   // then the number of attempts, and each of them
+	flagPhases      // then Queued, Overhead, TraceID and RefusedBy
 )
 
 // errDamaged means that this version cannot have written the row.
@@ -70,6 +71,11 @@ func (r *Record) encode(b []byte) []byte {
 			b = binary.AppendVarint(binary.AppendVarint(b, int64(a.Status)), int64(a.Latency))
 			b = appendText(appendText(b, a.Target), a.Code)
 		}
+	}
+	if r.Queued != 0 || r.Overhead != 0 || r.TraceID != "" || r.RefusedBy != "" {
+		b[flags] |= flagPhases
+		b = binary.AppendVarint(binary.AppendVarint(b, int64(r.Queued)), int64(r.Overhead))
+		b = appendText(appendText(b, r.TraceID), r.RefusedBy)
 	}
 	return b
 }
@@ -128,6 +134,11 @@ func (r *Record) decode(data []byte) error {
 			a.Target, a.Code = in.string(), in.string()
 			r.Attempted = append(r.Attempted, a)
 		}
+	}
+	r.Queued, r.Overhead, r.TraceID, r.RefusedBy = 0, 0, "", ""
+	if flags&flagPhases != 0 {
+		r.Queued, r.Overhead = time.Duration(in.number()), time.Duration(in.number())
+		r.TraceID, r.RefusedBy = in.string(), in.string()
 	}
 	if in.bad || len(in.rest) > 0 {
 		return errDamaged

@@ -38,6 +38,8 @@ func record(n int) *activity.Record {
 		UsageSource: "provider", CostNano: 1_500_000_000, Priced: true, Attempts: 2, OutputCap: 4096,
 		Attempted:   []activity.Attempt{{Target: "acme/m@eu", Status: 503, Code: "upstream_error", Latency: time.Second}, {Target: "acme/m", Status: 200}},
 		Workstation: "desk1", Ended: "released", BytesUp: 123, BytesDown: 1 << 40,
+		RefusedBy: "key dev: rate 10/min", Queued: 3 * time.Millisecond, Overhead: 400 * time.Microsecond,
+		TraceID: "0af7651916cd43dd8448eb211c80319c",
 	}
 }
 

@@ -50,8 +50,16 @@ type Record struct {
 	Status int
 	Code   string
 	Stream bool
+	// RefusedBy is the option that refused the call, and whose it is: "key dev: rate 10/min". It is
+	// "" if no option did.
+	RefusedBy string
 	// Latency is until the last byte, FirstToken until the first one of a stream.
 	Latency, FirstToken time.Duration
+	// Queued is the part of Latency in which the call waited for a concurrency slot. Overhead is the
+	// part in which it neither waited there nor for a provider or the client.
+	Queued, Overhead time.Duration
+	// TraceID is the call's trace, 32 hexadecimal digits, or "" if it is not traced.
+	TraceID string
 	// FinishReason is the answered one, NativeFinishReason the provider's.
 	FinishReason, NativeFinishReason                              string
 	PromptTokens, CompletionTokens, ReasoningTokens, CachedTokens int64
@@ -109,6 +117,7 @@ func (r *Record) bound() {
 		r.Attempted[i].Target = clip(r.Attempted[i].Target)
 	}
 	r.BytesUp, r.BytesDown = max(r.BytesUp, 0), max(r.BytesDown, 0)
+	r.Queued, r.Overhead = max(r.Queued, 0), max(r.Overhead, 0)
 	if !representable(r.CreatedAt) {
 		r.CreatedAt = time.Unix(0, 0) // kept, and pruned first
 	}
@@ -116,11 +125,11 @@ func (r *Record) bound() {
 }
 
 // texts returns all strings of the record.
-func (r *Record) texts() [18]*string {
+func (r *Record) texts() [20]*string {
 	return [...]*string{
 		&r.ID, &r.RequestID, &r.ClientRequestID, &r.UpstreamID, &r.Tenant, &r.Key, &r.KeyHash, &r.Family, &r.Route,
 		&r.Model, &r.Provider, &r.UpstreamModel, &r.Code, &r.FinishReason, &r.NativeFinishReason, &r.UsageSource,
-		&r.Workstation, &r.Ended,
+		&r.Workstation, &r.Ended, &r.RefusedBy, &r.TraceID,
 	}
 }
 

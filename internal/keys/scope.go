@@ -16,6 +16,8 @@ const (
 	ProvidersRead                         // the list of providers and their health
 	WorkstationsConnect                   // issue a VNC address
 	WorkstationsManage                    // register, release, list sessions
+	LimitsRead                            // budgets and rates of the tenant
+	KeysManage                            // make and change keys at run time
 )
 
 var scopeNames = []struct {
@@ -28,6 +30,8 @@ var scopeNames = []struct {
 	{ProvidersRead, "providers:read"},
 	{WorkstationsConnect, "workstations:connect"},
 	{WorkstationsManage, "workstations:manage"},
+	{LimitsRead, "limits:read"},
+	{KeysManage, "keys:manage"},
 }
 
 // ParseScope parses the name of one scope. The error lists the known ones, so that a typo in a
