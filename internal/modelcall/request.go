@@ -17,6 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
@@ -37,6 +38,7 @@ type Deps struct {
 	Health      *failover.Health
 
 	Uploads  upload.Config
+	Answers  *memory.Semaphore // for large answers of providers
 	Timeouts Timeouts
 	InFlight *inflight.Set
 
