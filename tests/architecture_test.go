@@ -17,6 +17,7 @@ var foreign = map[string]string{
 	"modernc.org/sqlite":                   "sqlite",
 	"github.com/prometheus/client_golang":  "prometheus",
 	"github.com/rogpeppe/go-internal":      "testscript",
+	"go.opentelemetry.io/otel":             "otel",
 	"github.com/gatehouse-proxy/gatehouse": "",
 }
 
@@ -122,6 +123,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/modelcall", "internal/translate/toresponses", "chat calls of a provider that has only Responses"},
 	{"internal/modelcall", "internal/upload", "the request body"},
 	{"internal/modelcall", "internal/watchdog", "time limits of upload and provider"},
+	{"internal/modelcall", "otel", "the spans of a call; its API only, the exporter is Caddy's"},
 
 	{"internal/report", "internal/activity", "queries, rows and sums"},
 	{"internal/report", "internal/apierror", "its refusals"},

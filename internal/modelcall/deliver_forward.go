@@ -77,6 +77,7 @@ func (d *streaming) take(event *openai.Event) *apierror.Error {
 	defer event.Release()
 	meter, data := &d.call.meter, event.Data
 	meter.event(event.Name, data)
+	d.call.trace.answered(data)
 	if d.guard == nil {
 		d.batch.set(d.stream.Data(d.batch.bytes(), event))
 		return nil
@@ -89,7 +90,7 @@ func (d *streaming) take(event *openai.Event) *apierror.Error {
 		return nonsense(d.call.Record.Provider, err)
 	case verdict != nil:
 		meter.lastEvent(data)
-		return blocked(verdict)
+		return d.call.guard.blocked(verdict)
 	}
 	return nil
 }
@@ -116,7 +117,7 @@ func (d *streaming) endGuard() *apierror.Error {
 	events, verdict := d.guard.Close()
 	d.pass(events)
 	if verdict != nil {
-		return blocked(verdict)
+		return d.call.guard.blocked(verdict)
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ func (c *call) deliverWhole(ctx context.Context, a *attempts, s *sending) delive
 		return failed(brokenAnswer(c.Record.Provider, err))
 	}
 	c.meter.wholeAnswer(len(*received))
+	c.trace.answered(*received)
 	if len(*received) == 0 {
 		c.meter.markUnbilled()
 	}
