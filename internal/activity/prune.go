@@ -52,17 +52,22 @@ func NewPruner(now func() time.Time, keep Retention) *Pruner {
 	return p
 }
 
+// OrDefault returns the retention with the default for what is not set.
+func (r Retention) OrDefault() Retention {
+	if r.Age <= 0 {
+		r.Age = DefaultAge
+	}
+	if r.Size <= 0 {
+		r.Size = DefaultSize
+	}
+	return r
+}
+
 // Set changes the retention from the next batch on, after a reload.
 func (p *Pruner) Set(keep Retention) {
-	if keep.Age <= 0 {
-		keep.Age = DefaultAge
-	}
-	if keep.Size <= 0 {
-		keep.Size = DefaultSize
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.keep = keep
+	p.keep = keep.OrDefault()
 }
 
 // Prune deletes at most one batch: first by age, tenant after tenant, then by size. It is a
