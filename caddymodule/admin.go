@@ -29,6 +29,7 @@ func init() {
 //	DELETE /gatehouse/workstations/{tenant}/{id}/sessions/{session}
 //	GET    /gatehouse/budgets                                what is spent and reserved of every budget
 //	GET    /gatehouse/providers                              the providers, and the health of their models
+//	GET    /gatehouse/health                                 whether it is ready, and the states of its parts
 type Admin struct{}
 
 // CaddyModule returns the module's information.
@@ -57,6 +58,7 @@ func (a Admin) Routes() []caddy.AdminRoute {
 	})
 	return []caddy.AdminRoute{
 		{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)},
+		{Pattern: healthPath, Handler: caddy.AdminHandlerFunc(serveHealth)},
 		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
 		{Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler},
 	}
