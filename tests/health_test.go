@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"os/exec"
@@ -108,4 +109,11 @@ func TestReadinessEndsWithTheSignalToStop(t *testing.T) {
 	if err := c.wait(); err != nil {
 		t.Error(err)
 	}
+}
+
+// partOf returns the state of a part in the answer of /readyz.
+func partOf(a answer, name string) string {
+	var body struct{ Parts map[string]string }
+	_ = json.Unmarshal(a.body, &body) // no parts then
+	return body.Parts[name]
 }
