@@ -136,6 +136,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if config.Emitter, config.Observed, err = a.events(); err != nil {
 		return err
 	}
+	if a.VNC != nil {
+		config.VNCCertificate = a.checkCertificate
+	}
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
 	a.gateway, err = gateway.New(config)
 	// The gateway has what it needs of them; without this every key would be in memory twice.

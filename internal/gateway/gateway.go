@@ -42,18 +42,20 @@ type Config struct {
 	Aliases      []Alias
 	Discover     []Discovery
 	Workstations *workstation.Service // nil = no workstations
-	Emitter      Emitter              // nil = no subscribers
-	Observed     Observed             // nil = every event is
-	Secrets      []string             // to be taken out of provider text
-	SecretFiles  []*secret.File       // whose values are, too; they are followed
-	State        *State
-	Limits       *modelcall.Limits
-	Guardrails   *modelcall.Guardrails
-	BodyMemory   int64 // bytes; see upload.MinMemory
-	AnswerMemory int64 // bytes; see modelcall.MinAnswers
-	Timeouts     modelcall.Timeouts
-	Logger       *zap.Logger
-	Now          func() time.Time
+	// VNCCertificate returns why viewers find no valid certificate, nil if they do.
+	VNCCertificate func() error
+	Emitter        Emitter        // nil = no subscribers
+	Observed       Observed       // nil = every event is
+	Secrets        []string       // to be taken out of provider text
+	SecretFiles    []*secret.File // whose values are, too; they are followed
+	State          *State
+	Limits         *modelcall.Limits
+	Guardrails     *modelcall.Guardrails
+	BodyMemory     int64 // bytes; see upload.MinMemory
+	AnswerMemory   int64 // bytes; see modelcall.MinAnswers
+	Timeouts       modelcall.Timeouts
+	Logger         *zap.Logger
+	Now            func() time.Time
 	// Release gives the reference to State back. It runs when the configuration is closed and its
 	// last call has finished, and then for each Reacquire.
 	Release func()
@@ -75,6 +77,9 @@ type Gateway struct {
 	calls      inflight.Set
 	generation *generation
 	demo       sync.Map // built-in parts that were warned of
+	conditions conditions
+
+	vncCertificate func() error // nil without workstations
 }
 
 // New returns a gateway that is provisioned and not started: no file is open, nothing runs.
@@ -85,7 +90,7 @@ func New(c Config) (*Gateway, error) {
 			catalog: c.Catalog, ordered: c.Providers, providers: make(map[string]*provider.Provider, len(c.Providers)),
 			health: c.State.Health,
 		},
-		workstations: c.Workstations, state: c.State, logger: c.Logger, now: c.Now,
+		workstations: c.Workstations, vncCertificate: c.VNCCertificate, state: c.State, logger: c.Logger, now: c.Now,
 	}
 	redactor := redact.New(c.Secrets, c.Keyring.IsSecret)
 	for _, f := range c.SecretFiles {

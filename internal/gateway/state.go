@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
@@ -35,7 +36,8 @@ type State struct {
 	generations generations
 
 	// One step of a generation at a time: a shutdown can come in the middle of a reload.
-	steps sync.Mutex
+	steps    sync.Mutex
+	stopping atomic.Bool // the process is about to exit
 }
 
 // NewState returns the State of a data directory.
@@ -95,6 +97,9 @@ func (s *State) apply(gen *generation) {
 func (s *State) stop(gen *generation, exiting bool) {
 	s.steps.Lock()
 	defer s.steps.Unlock()
+	if exiting {
+		s.stopping.Store(true)
+	}
 	switch current := s.generations.current(); {
 	case current == nil: // gen has not started
 	case current != gen:
@@ -128,6 +133,7 @@ func (s *State) Close() error {
 // older generations, and waits until the last reference to the State is released, so that their
 // records are written. After the timeout it closes the stores without them and returns an error.
 func (s *State) Shutdown(timeout time.Duration) error {
+	s.stopping.Store(true)
 	s.Workstations.EndAll(workstation.ReasonShutdown)
 	interrupted := s.generations.interrupt(modelcall.ErrShutdown)
 	select {

@@ -74,6 +74,16 @@ func (s *stores) retain(keep activity.Retention) {
 	s.pruner.Set(keep)
 }
 
+// status returns what an operator should know of the database.
+func (s *stores) status() store.Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.store == nil {
+		return store.Status{Err: store.ErrClosed}
+	}
+	return s.store.Status()
+}
+
 // dropped returns how many rows were lost because the database could not be written in time.
 func (s *stores) dropped() uint64 {
 	s.mu.Lock()
