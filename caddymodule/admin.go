@@ -29,6 +29,7 @@ func init() {
 //	DELETE /gatehouse/workstations/{tenant}/{id}/sessions/{session}
 //	GET    /gatehouse/budgets                                what is spent and reserved of every budget
 //	GET    /gatehouse/providers                              the providers, and the health of their models
+//	GET    /gatehouse/why?id=                                what happened to a call or session
 type Admin struct{}
 
 // CaddyModule returns the module's information.
@@ -58,6 +59,7 @@ func (a Admin) Routes() []caddy.AdminRoute {
 	return []caddy.AdminRoute{
 		{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)},
 		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
+		{Pattern: whyPath, Handler: caddy.AdminHandlerFunc(serveWhy)},
 		{Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler},
 	}
 }

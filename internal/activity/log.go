@@ -18,6 +18,7 @@ type Log struct {
 	store   *store.Store
 	maxDays int    // the constant of this name; less in a test
 	recent  recent // used only by the store's writer
+	rollup  rollup // used only by the store's writer
 	pending pending
 }
 
@@ -43,7 +44,7 @@ func (l *Log) Append(r *Record) {
 const columns = "seq, created_at, data"
 
 // scan sets all of r. tenant is its tenant.
-func (r *Record) scan(rows *sql.Rows, tenant string) (seq int64, err error) {
+func (r *Record) scan(rows interface{ Scan(...any) error }, tenant string) (seq int64, err error) {
 	var created int64
 	var data sql.RawBytes
 	if err := rows.Scan(&seq, &created, &data); err != nil {

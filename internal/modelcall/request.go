@@ -17,6 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
@@ -37,6 +38,7 @@ type Deps struct {
 	Health      *failover.Health
 
 	Uploads  upload.Config
+	Answers  *memory.Semaphore // for large answers of providers
 	Timeouts Timeouts
 	InFlight *inflight.Set
 
@@ -135,7 +137,9 @@ func (q *Request) Require(scope keys.Scope) error {
 	if q.Has(scope) {
 		return nil
 	}
-	return apierror.New(apierror.InsufficientScope, "the key %q has no scope %s, which this route needs", q.Name, scope)
+	e := apierror.New(apierror.InsufficientScope, "the key %q has no scope %s, which this route needs", q.Name, scope)
+	e.RefusedBy = refusedBy(KeySubject(q.Name), "scopes", "without "+scope.String())
+	return e
 }
 
 // SetWorkstation notes the name of the workstation that the request is about.

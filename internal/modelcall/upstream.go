@@ -35,6 +35,7 @@ type upstream struct {
 	answer io.Reader // the answer's body, without timeouts
 	drain  drain
 	late   *time.Timer // ends an answer that takes too long; nil for none
+	memory answerMemory // from send on
 }
 
 // send posts the pieces to the provider and returns its answer, good or bad. The answer's body is
@@ -48,6 +49,7 @@ func (u *upstream) send(client context.Context, s *sending) (*http.Response, err
 	}
 	q := u.request
 	u.client = client
+	u.memory = answerMemory{of: u, all: u.deps.Answers}
 	u.meter.sent = u.deps.Now()
 	if u.buffer == nil {
 		u.body = provider.NewBody(s.body, q.Upload.Handover())
