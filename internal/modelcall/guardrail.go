@@ -133,6 +133,7 @@ func (g *guard) failure(ctx context.Context, err error) error {
 		e.RefusedBy = refusedByGuardrail(limit.Guardrail)
 		return e
 	case errors.As(err, &hook):
+		g.outcome.trace.judged(actionUnavailable, guardrail.Verdict{Guardrail: hook.Guardrail})
 		e := apierror.New(apierror.GuardrailUnavailable, "the guardrail %q could not be asked", hook.Guardrail).WithCause(err)
 		e.RetryAfter, e.RefusedBy = webhookRetry, refusedByGuardrail(hook.Guardrail)
 		return e
@@ -142,7 +143,7 @@ func (g *guard) failure(ctx context.Context, err error) error {
 
 // blocked notes that a guardrail refused a text, and returns the refusal.
 func (g *guard) blocked(v *guardrail.Verdict) *apierror.Error {
-	g.outcome.trace.judged(actionBlocked, *v)
+	g.outcome.trace.judged(actionDeny, *v)
 	return blocked(v)
 }
 
