@@ -141,15 +141,10 @@ func (g *guard) failure(ctx context.Context, err error) error {
 	return nonsense(g.outcome.Record.Provider, err)
 }
 
-// blocked notes that a guardrail refused a text, and returns the refusal.
-func (g *guard) blocked(v *guardrail.Verdict) *apierror.Error {
-	g.outcome.trace.judged(actionDeny, *v)
-	return blocked(v)
-}
-
 // blocked is the refusal of a text. It names the guardrail and the class of what was found, and shows
 // nothing of the text.
-func blocked(v *guardrail.Verdict) *apierror.Error {
+func (g *guard) blocked(v *guardrail.Verdict) *apierror.Error {
+	g.outcome.trace.judged(actionDeny, *v)
 	e := apierror.New(apierror.GuardrailBlocked, "refused by the guardrail %q: %s", v.Guardrail, v.Class)
 	e.Reasons, e.RefusedBy = []string{v.Class}, refusedByGuardrail(v.Guardrail)+": "+v.Class
 	return e
