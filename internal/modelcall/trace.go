@@ -135,15 +135,19 @@ func (t *callTrace) judged(action string, verdicts ...guardrail.Verdict) {
 		span = t.call
 	}
 	for _, v := range verdicts {
-		span.AddEvent(eventGuardrail, trace.WithAttributes(
-			attrGuardrail.String(v.Guardrail), attrGuardrailAction.String(action), attrGuardrailClass.String(clipText(v.Class))))
+		list := []attribute.KeyValue{attrGuardrail.String(v.Guardrail), attrGuardrailAction.String(action)}
+		if v.Class != "" {
+			list = append(list, attrGuardrailClass.String(clipText(v.Class)))
+		}
+		span.AddEvent(eventGuardrail, trace.WithAttributes(list...))
 	}
 }
 
 // What guardrails do, as events of spans name it.
 const (
-	actionRedacted = "redacted"
-	actionBlocked  = "blocked"
+	actionRedact      = "redact"
+	actionDeny        = "deny"
+	actionUnavailable = "unavailable" // its webhook could not be asked
 )
 
 // finish ends the spans of a request whose record is complete. The server's span has ended later: it

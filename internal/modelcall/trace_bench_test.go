@@ -23,7 +23,7 @@ func traceAll(req *http.Request, q *Request, u *upstream) string {
 	id := t.id()
 	t.asked(nil, false)
 	_ = t.queued(true).end(nil)
-	t.judged(actionBlocked)
+	t.judged(actionDeny)
 	t.startAttempt(u)
 	t.answered(nil)
 	t.endAttempt(200, "")
