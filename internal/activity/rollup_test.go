@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,13 +28,14 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		log, r := activity.New(st), rand.New(rand.NewPCG(5, 6))
-		for n := 0; ; n++ {
+		for n := 0; n < 3000; n++ {
 			log.Append(randomRecord(r, n))
 			if n == 300 {
 				_ = st.Flush(context.Background())
 				fmt.Println("busy")
 			}
 		}
+		select {} // until it is killed
 	}
 	os.Exit(m.Run())
 }
@@ -160,8 +162,10 @@ func execute(t testing.TB, st *store.Store, text string) {
 func TestDeletingRowsKeepsTheirSums(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		now := noon
-		pruner := activity.NewPruner(func() time.Time { return now }, activity.Retention{Age: 24 * time.Hour, Series: 60 * 24 * time.Hour})
+		var now atomic.Pointer[time.Time]
+		later := func(d time.Duration) { at := noon.Add(d); now.Store(&at) }
+		later(0)
+		pruner := activity.NewPruner(func() time.Time { return *now.Load() }, activity.Retention{Age: 24 * time.Hour, Series: 60 * 24 * time.Hour})
 		st, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema}, Prune: []store.PruneFunc{pruner.Prune}, PruneInterval: time.Minute})
 		if err != nil {
 			t.Fatal(err)
@@ -179,12 +183,12 @@ func TestDeletingRowsKeepsTheirSums(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantSums(t, log, records)
-		now = noon.Add(59 * 24 * time.Hour) // two of the four days ended more than 60 days before
+		later(59 * 24 * time.Hour) // two of the four days ended more than 60 days before
 		wait()
 		if n := len(series(t, log, "from=2026-05-01&to=2026-05-04").All.Points); n != 2 {
 			t.Errorf("%d days are left of 4", n)
 		}
-		now = noon.Add(90 * 24 * time.Hour)
+		later(90 * 24 * time.Hour)
 		wait()
 		if got := series(t, log, "from=2026-05-01&to=2026-05-04"); got.All.Total.Requests != 0 {
 			t.Errorf("the sums of %d calls are kept", got.All.Total.Requests)
