@@ -26,6 +26,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
@@ -49,7 +50,8 @@ type Config struct {
 	State        *State
 	Limits       *modelcall.Limits
 	Guardrails   *modelcall.Guardrails
-	BodyMemory   int64 // bytes; see upload.DefaultMemory
+	BodyMemory   int64    // bytes; see upload.DefaultMemory
+	Routes       []string // that requests can have, for metrics
 	Timeouts     modelcall.Timeouts
 	Logger       *zap.Logger
 	Now          func() time.Time
@@ -73,7 +75,9 @@ type Gateway struct {
 	requests   modelcall.Deps // its stores are set before generation.ready is closed
 	calls      inflight.Set
 	generation *generation
-	demo       sync.Map // built-in parts that were warned of
+	demo       sync.Map                // built-in parts that were warned of
+	budgeted   func() []limits.Subject // that have a budget
+	names      metrics.Names           // of this configuration
 }
 
 // New returns a gateway that is provisioned and not started: no file is open, nothing runs.
@@ -85,6 +89,7 @@ func New(c Config) (*Gateway, error) {
 			health: c.State.Health,
 		},
 		workstations: c.Workstations, state: c.State, logger: c.Logger, now: c.Now,
+		budgeted: sync.OnceValue(func() []limits.Subject { return withBudgets(c.Limits) }),
 	}
 	redactor := redact.New(c.Secrets, c.Keyring.IsSecret)
 	for _, f := range c.SecretFiles {
@@ -117,6 +122,7 @@ func New(c Config) (*Gateway, error) {
 		workstations: c.Workstations, mayConnect: mayConnect(c.Keyring, c.Now),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
+	g.names = g.metricNames(c.Routes)
 	g.state.provision(g.generation, c.Reacquire, c.Release)
 	return g, nil
 }
@@ -142,6 +148,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	if err := warnOfUnnamed(ctx, opened.ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
 		return err
 	}
+	g.state.Metrics.Prepare(g.names)
 	g.models.discovery.start(ctx)
 	close(g.generation.ready)
 	return nil

@@ -83,7 +83,7 @@ func (d *streaming) take(event *openai.Event) *apierror.Error {
 		return nonsense(d.call.Record.Provider, err)
 	case verdict != nil:
 		meter.lastEvent(data)
-		return blocked(verdict)
+		return d.call.guard.blocked(verdict)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (d *streaming) endGuard() *apierror.Error {
 	events, verdict := d.guard.Close()
 	d.pass(events)
 	if verdict != nil {
-		return blocked(verdict)
+		return d.call.guard.blocked(verdict)
 	}
 	return nil
 }

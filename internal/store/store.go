@@ -94,7 +94,8 @@ type Options struct {
 	CheckTimeout time.Duration
 	// Health, if set, is called by the writer when commits begin to fail (with the cause) and when
 	// they succeed again (with nil). It must return at once.
-	Health func(error)
+	Health    func(error)
+	Committed func(time.Duration) // if set, called with the time of each attempt to commit a group
 	// Logger defaults to none.
 	Logger *zap.Logger
 }

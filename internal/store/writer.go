@@ -78,7 +78,7 @@ func (w *writer) commitAll() time.Duration {
 	whole := w.batch
 	for len(w.batch) > 0 {
 		group := w.batch[:min(groupSize, len(w.batch))]
-		if err := w.commit(group, w.lastOf(group)); err != nil {
+		if err := w.timed(group); err != nil {
 			w.failed(err)
 			return retryInterval
 		}

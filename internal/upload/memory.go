@@ -33,6 +33,9 @@ func DefaultMemory() int64 {
 // SetLimit changes the bound. Memory above a lowered bound is released as calls finish.
 func (m *Memory) SetLimit(bytes int64) { m.limit.Store(bytes) }
 
+// Limit returns the bound.
+func (m *Memory) Limit() int64 { return m.limit.Load() }
+
 // Take reserves n bytes, or nothing and false.
 func (m *Memory) Take(n int64) bool {
 	if m.used.Add(n) > m.limit.Load() {
