@@ -14,7 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"go.uber.org/zap"
 
-	_ "github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers
+	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -140,6 +140,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 		config.VNCCertificate = a.checkCertificate
 	}
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
+	config.Routes = handlers.RouteNames()
 	a.gateway, err = gateway.New(config)
 	// The gateway has what it needs of them; without this every key would be in memory twice.
 	a.manyKeys = len(a.Keys) >= manyKeys

@@ -26,6 +26,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
@@ -53,6 +54,7 @@ type Config struct {
 	Guardrails     *modelcall.Guardrails
 	BodyMemory     int64 // bytes; see upload.MinMemory
 	AnswerMemory   int64 // bytes; see modelcall.MinAnswers
+	Routes         []string // that requests can have, for metrics
 	Timeouts       modelcall.Timeouts
 	Logger         *zap.Logger
 	Now            func() time.Time
@@ -78,6 +80,8 @@ type Gateway struct {
 	generation *generation
 	demo       sync.Map // built-in parts that were warned of
 	conditions conditions
+	budgeted   func() []limits.Subject // that have a budget
+	names      metrics.Names           // of this configuration
 
 	vncCertificate func() error // nil without workstations
 }
@@ -91,6 +95,7 @@ func New(c Config) (*Gateway, error) {
 			health: c.State.Health,
 		},
 		workstations: c.Workstations, vncCertificate: c.VNCCertificate, state: c.State, logger: c.Logger, now: c.Now,
+		budgeted: sync.OnceValue(func() []limits.Subject { return withBudgets(c.Limits) }),
 	}
 	redactor := redact.New(c.Secrets, c.Keyring.IsSecret)
 	for _, f := range c.SecretFiles {
@@ -123,6 +128,7 @@ func New(c Config) (*Gateway, error) {
 		workstations: c.Workstations, mayConnect: mayConnect(c.Keyring, c.Now),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
+	g.names = g.metricNames(c.Routes)
 	g.state.provision(g.generation, c.Reacquire, c.Release)
 	return g, nil
 }
@@ -148,6 +154,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	if err := warnOfUnnamed(ctx, opened.ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
 		return err
 	}
+	g.state.Metrics.Prepare(g.names)
 	g.models.discovery.start(ctx)
 	close(g.generation.ready)
 	return nil

@@ -48,13 +48,8 @@ func NewState(dir string, now func() time.Time) *State {
 	}
 	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
-	s.Metrics = metrics.New(metrics.Gauges{
-		ActivityLost: func() float64 { return float64(s.stores.dropped()) },
-		InFlight:     func() float64 { return float64(s.generations.inFlight()) },
-		Sessions:     func() float64 { return float64(s.Workstations.Open()) },
-		HalfOpen:     func() float64 { return float64(s.ConnLimiter.Pending()) },
-		Providers:    s.providersUp,
-	})
+	s.Metrics = metrics.New(s.gauges())
+	s.stores.committed = s.Metrics.Committed
 	return s
 }
 
