@@ -29,6 +29,9 @@ func init() {
 //	DELETE /gatehouse/workstations/{tenant}/{id}/sessions/{session}
 //	GET    /gatehouse/budgets                                what is spent and reserved of every budget
 //	GET    /gatehouse/providers                              the providers, and the health of their models
+//	GET    /gatehouse/activity                               as GET /api/v1/activity, of all tenants
+//	GET    /gatehouse/series                                 as GET /api/v1/activity/series, of all tenants
+//	POST   /gatehouse/series/rebuild                         make the sums of series again
 type Admin struct{}
 
 // CaddyModule returns the module's information.
@@ -58,6 +61,9 @@ func (a Admin) Routes() []caddy.AdminRoute {
 	return []caddy.AdminRoute{
 		{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)},
 		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
+		{Pattern: activityPath, Handler: caddy.AdminHandlerFunc(serveActivity)},
+		{Pattern: seriesPath, Handler: caddy.AdminHandlerFunc(serveSeries)},
+		{Pattern: rebuildPath, Handler: caddy.AdminHandlerFunc(serveRebuild)},
 		{Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler},
 	}
 }

@@ -11,33 +11,33 @@ import (
 // serveActivity answers with the requests that the key may see, newest first, or with daily sums
 // (group_by=day).
 func serveActivity(x *apiRequest) error {
-	q, err := x.activityQuery(report.ActivityParams())
+	q, err := activityQuery(x, report.ActivityParams())
 	if err != nil {
 		return err
 	}
 	answer, err := report.Activity(x.r.Context(), x.gateway.Requests().Activity, q)
-	return x.sendReport(answer, err)
+	return sendReport(x, answer, err)
 }
 
 // serveSeries answers with sums over time.
 func serveSeries(x *apiRequest) error {
-	q, err := x.activityQuery(report.SeriesParams())
+	q, err := activityQuery(x, report.SeriesParams())
 	if err != nil {
 		return err
 	}
 	requests := x.gateway.Requests()
 	answer, err := report.Series(x.r.Context(), requests.Activity, q, requests.Now())
-	return x.sendReport(answer, err)
+	return sendReport(x, answer, err)
 }
 
-func (x *apiRequest) activityQuery(params []string) (report.Query, error) {
+func activityQuery(x *apiRequest, params []string) (report.Query, error) {
 	values, err := x.strictQuery(params...)
 	return report.Query{Values: values, Accept: x.r.Header.Get("Accept"), See: x.Credential.Tenants}, err
 }
 
 // sendReport answers with JSON or CSV. CSV that cannot be finished cuts the connection, so that a part
 // does not look whole.
-func (x *apiRequest) sendReport(answer report.Answer, err error) error {
+func sendReport(x *apiRequest, answer report.Answer, err error) error {
 	x.w.Header().Add("Vary", "Accept")
 	if err != nil || answer.CSV == nil {
 		return x.succeed(answer.JSON, err)

@@ -15,7 +15,7 @@ import (
 // Usage is the ledger's for the periods in which the key has a budget, and otherwise the sum of the
 // days that the activity still has. Errors: 503.
 func Key(ctx context.Context, log *activity.Log, key *keys.Key, balances []limits.Balance, now time.Time) ([]byte, error) {
-	days, err := log.Costs(ctx, key.Tenant, key.Name)
+	days, err := log.Rollup().Costs(ctx, key.Tenant, key.Name)
 	if err != nil {
 		return nil, refusal(err)
 	}

@@ -26,7 +26,7 @@ func Series(ctx context.Context, log *activity.Log, q Query, now time.Time) (Ans
 	asked.AllTenants = tenants.All()
 	s := activity.Series{Query: asked, Complete: true}
 	if asked.Tenant != "" || asked.AllTenants {
-		if s, err = log.Series(ctx, asked); err != nil {
+		if s, err = log.Rollup().Series(ctx, asked); err != nil {
 			return Answer{}, refusal(err)
 		}
 	}
