@@ -27,6 +27,8 @@ func init() {
 				newBudgetCommand(),
 				newProvidersCommand(),
 				newHealthCommand(),
+				newActivityCommand(),
+				newSeriesCommand(),
 				newWhyCommand(),
 			)
 		},
