@@ -132,6 +132,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 		return err
 	}
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
+	if inspect != nil {
+		inspect(*a, config)
+	}
 	a.gateway, err = gateway.New(config)
 	// The gateway has what it needs of them; without this every key would be in memory twice.
 	a.manyKeys = len(a.Keys) >= manyKeys
