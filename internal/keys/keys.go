@@ -45,6 +45,7 @@ type Spec struct {
 	Expires     time.Time // zero = never
 	Disabled    bool
 	HostedTools bool // may use tools that run at the provider
+	AllTenants  bool // may see what belongs to other tenants
 }
 
 // Key is one configured identity.
@@ -53,6 +54,7 @@ type Key struct {
 	Tenant      string
 	Scopes      Scope
 	HostedTools bool
+	AllTenants  bool
 	Expires     time.Time // zero = never
 
 	models   pattern.List

@@ -31,7 +31,7 @@ func TestARefusalNamesItsOption(t *testing.T) {
 		"key dev: max_tools 3":                   check(request.RequestedLimits{Choices: 4}),
 		"model fast: max_messages 2":             check(request.RequestedLimits{Messages: 3}),
 		"model openai/*: max_output_tokens 4096": capOutputRefusal(&g, own),
-		"guardrail secrets: github_token":        blocked(&guardrail.Verdict{Guardrail: "secrets", Class: "github_token"}),
+		"guardrail secrets: github_token":        (&guard{outcome: new(Outcome)}).blocked(&guardrail.Verdict{Guardrail: "secrets", Class: "github_token"}),
 		"max_body (default)":                     g.checkSize(&target{}, 33<<20),
 	} {
 		if e := apierror.From(err); e.RefusedBy != want {
