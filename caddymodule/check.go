@@ -32,10 +32,14 @@ func (s severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 
 // finding is one thing that check has to say.
 type finding struct {
+	// Severity is note, warning or error.
 	Severity severity `json:"severity"`
-	Subject  string   `json:"subject"` // "key dev", "provider openai"
-	Problem  string   `json:"problem"`
-	Advice   string   `json:"advice,omitempty"`
+	// Subject is what it is about: "key dev", "provider openai".
+	Subject string `json:"subject"`
+	// Problem is what was found.
+	Problem string `json:"problem"`
+	// Advice is what to do; absent if nothing.
+	Advice string `json:"advice,omitempty"`
 }
 
 // inspected is a configuration that was provisioned and not started.
