@@ -34,6 +34,7 @@ func init() {
 //	GET    /gatehouse/activity                               as GET /api/v1/activity, of all tenants
 //	GET    /gatehouse/series                                 as GET /api/v1/activity/series, of all tenants
 //	POST   /gatehouse/series/rebuild                         make the sums of series again
+//	GET    /gatehouse/backup                                 a copy of the database
 type Admin struct{}
 
 // CaddyModule returns the module's information.
@@ -64,6 +65,7 @@ func (a Admin) Routes() []caddy.AdminRoute {
 		{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)},
 		{Pattern: healthPath, Handler: caddy.AdminHandlerFunc(serveHealth)},
 		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
+		{Pattern: backupPath, Handler: caddy.AdminHandlerFunc(serveBackup)},
 		{Pattern: whyPath, Handler: caddy.AdminHandlerFunc(serveWhy)},
 		{Pattern: activityPath, Handler: caddy.AdminHandlerFunc(serveActivity)},
 		{Pattern: seriesPath, Handler: caddy.AdminHandlerFunc(serveSeries)},

@@ -30,6 +30,8 @@ func init() {
 				newActivityCommand(),
 				newSeriesCommand(),
 				newWhyCommand(),
+				newCheckCommand(),
+				newBackupCommand(),
 			)
 		},
 	})
