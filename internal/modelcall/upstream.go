@@ -34,7 +34,7 @@ type upstream struct {
 	status int       // of the answer; 0 before its header has come
 	answer io.Reader // the answer's body, without timeouts
 	drain  drain
-	late   *time.Timer // ends an answer that takes too long; nil for none
+	late   *time.Timer  // ends an answer that takes too long; nil for none
 	memory answerMemory // from send on
 }
 
