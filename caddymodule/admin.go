@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -113,7 +114,7 @@ func activeGateway() (*gateway.Gateway, error) {
 }
 
 func (Admin) list(service *workstation.Service, _ *http.Request) (any, error) {
-	return service.ListAll(), nil
+	return service.List(keys.EveryTenant("").Has), nil
 }
 
 // maxRegistration bounds the body of a registration, in bytes.

@@ -1,0 +1,59 @@
+package modelcall
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+// Limited is a subject that has a limit, and its owner.
+type Limited struct {
+	*limits.Subject        // must not be changed
+	Tenant          string // "" for the gateway and for models, which all tenants share
+}
+
+// Model returns the pattern of the models that are limited; ok is false for other subjects.
+func (l Limited) Model() (pattern string, ok bool) { return strings.CutPrefix(l.Name, modelPrefix) }
+
+// Limited returns all subjects that have a limit, sorted by name. The slice must not be changed.
+func (l *Limits) Limited() []Limited { return l.limited() }
+
+func (l *Limits) findLimited() []Limited {
+	found := make([]Limited, 0, len(l.Keys)+len(l.Tenants)+len(l.Models)+1)
+	seen := make(map[string]bool) // tenants and the gateway: each of their keys has them
+	for name, k := range l.all() {
+		for i := range k.Subjects {
+			one := Limited{&k.Subjects[i], k.Tenant}
+			if one.Name == GatewaySubject() {
+				one.Tenant = ""
+			}
+			if one.Name != KeySubject(name) {
+				if seen[one.Name] {
+					continue
+				}
+				seen[one.Name] = true
+			}
+			found = append(found, one)
+		}
+	}
+	for i := range l.Models {
+		if s := &l.Models[i].Subject; !isUnlimited(*s) {
+			found = append(found, Limited{s, ""})
+		}
+	}
+	slices.SortFunc(found, func(a, b Limited) int { return strings.Compare(a.Name, b.Name) })
+	return found
+}
+
+// Subjects returns the subjects that can have a budget: keys, tenants and the gateway, sorted by
+// name.
+func (l *Limits) Subjects() []limits.Subject {
+	var subjects []limits.Subject
+	for _, s := range l.Limited() {
+		if _, model := s.Model(); !model {
+			subjects = append(subjects, *s.Subject)
+		}
+	}
+	return subjects
+}
