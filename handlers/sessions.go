@@ -14,7 +14,7 @@ func serveOpenSessions(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	service, sees, err := x.viewSessions(q.Get("tenant"))
+	service, sees, err := visibleSessions(x, q.Get("tenant"))
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func endOpenSession(x *apiRequest) error {
 	if _, err := x.strictQuery(); err != nil {
 		return err
 	}
-	service, sees, err := x.viewSessions("")
+	service, sees, err := visibleSessions(x, "")
 	if err != nil {
 		return err
 	}
@@ -41,9 +41,9 @@ func endOpenSession(x *apiRequest) error {
 	return x.noContent()
 }
 
-// viewSessions returns the service and which sessions the key may see, of one tenant if that is not
-// "".
-func (x *apiRequest) viewSessions(tenant string) (service *workstation.Service, sees func(workstation.SessionView) bool, err error) {
+// visibleSessions returns the service and which sessions the key may see, of one tenant if that is
+// not "".
+func visibleSessions(x *apiRequest, tenant string) (service *workstation.Service, sees func(workstation.SessionView) bool, err error) {
 	key := x.Credential.Key
 	manages := key.Has(keys.WorkstationsManage)
 	if !manages {
