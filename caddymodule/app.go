@@ -73,6 +73,11 @@ type App struct {
 	// gateway_busy. At least 64 MiB. Default: the lesser of 1 GiB and a quarter of GOMEMLIMIT.
 	BodyMemory int64 `json:"body_memory,omitempty"`
 
+	// AnswerMemory bounds the memory of providers' answers above 256 KiB, in bytes: whole ones, and
+	// events of streams. Each counts twice. An answer that finds no memory within five seconds is 429
+	// gateway_busy. At least 256 MiB. Default: the lesser of 1 GiB and a quarter of GOMEMLIMIT.
+	AnswerMemory int64 `json:"answer_memory,omitempty"`
+
 	// Timeouts of a model call.
 	Timeouts Timeouts `json:"timeouts,omitzero"`
 

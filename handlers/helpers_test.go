@@ -117,7 +117,7 @@ func newGateway(t testing.TB, s setup) *gateway.Gateway {
 	t.Cleanup(func() { must(t, s.state.Close()) })
 	c := gateway.Config{
 		State: s.state, Limits: &modelcall.Limits{Keys: s.limits}, Guardrails: new(modelcall.Guardrails),
-		BodyMemory: 1 << 30, Timeouts: modelcall.DefaultTimeouts, Logger: s.logger, Now: now,
+		BodyMemory: 1 << 30, AnswerMemory: 1 << 30, Timeouts: modelcall.DefaultTimeouts, Logger: s.logger, Now: now,
 		Release: func() {}, Reacquire: func() bool { return false },
 	}
 	acme, err := provider.New(provider.Config{

@@ -131,6 +131,7 @@ func endSession(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
+	x.SetSession(x.item)
 	if err := service.EndSession(x.Credential.Tenant, x.name, x.item); err != nil {
 		return err
 	}

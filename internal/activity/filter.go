@@ -88,6 +88,17 @@ func Params() []string { return slices.Sorted(maps.Keys(parsers)) }
 // the same here. The caller must set Tenant.
 func ParseFilter(q url.Values) (Filter, error) {
 	var f Filter
+	if err := parseParams(q, parsers, &f); err != nil {
+		return Filter{}, err
+	}
+	if !f.From.IsZero() && !f.To.IsZero() && f.To.Before(f.From) {
+		return Filter{}, &ParamError{"to", "must not be before from"}
+	}
+	return f, nil
+}
+
+// parseParams sets what the parameters say, and ignores unknown ones.
+func parseParams[T any](q url.Values, parsers map[string]func(*T, string) string, dst *T) error {
 	for param, parse := range parsers {
 		values := q[param]
 		if parse == nil || len(values) == 0 {
@@ -102,16 +113,13 @@ func ParseFilter(q url.Values) (Filter, error) {
 		case len(v) > maxParam:
 			reason = fmt.Sprintf("must not be longer than %d bytes", maxParam)
 		default:
-			reason = parse(&f, v)
+			reason = parse(dst, v)
 		}
 		if reason != "" {
-			return Filter{}, &ParamError{param, reason}
+			return &ParamError{param, reason}
 		}
 	}
-	if !f.From.IsZero() && !f.To.IsZero() && f.To.Before(f.From) {
-		return Filter{}, &ParamError{"to", "must not be before from"}
-	}
-	return f, nil
+	return nil
 }
 
 func parseKeyHash(f *Filter, v string) string {

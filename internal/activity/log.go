@@ -18,6 +18,7 @@ type Log struct {
 	store   *store.Store
 	maxDays int    // the constant of this name; less in a test
 	recent  recent // used only by the store's writer
+	rollup  rollup // used only by the store's writer
 	pending pending
 }
 

@@ -49,7 +49,8 @@ type Config struct {
 	State        *State
 	Limits       *modelcall.Limits
 	Guardrails   *modelcall.Guardrails
-	BodyMemory   int64 // bytes; see upload.DefaultMemory
+	BodyMemory   int64 // bytes; see upload.MinMemory
+	AnswerMemory int64 // bytes; see modelcall.MinAnswers
 	Timeouts     modelcall.Timeouts
 	Logger       *zap.Logger
 	Now          func() time.Time
@@ -92,8 +93,8 @@ func New(c Config) (*Gateway, error) {
 	}
 	g.requests = modelcall.Deps{
 		Models: &g.models, Limits: c.Limits, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted,
-		Health:   c.State.Health,
-		Uploads:  upload.Config{Memory: &c.State.Memory, Timeout: c.Timeouts.Body, Now: c.Now},
+		Health:  c.State.Health,
+		Uploads: upload.Config{Memory: &c.State.Bodies, Timeout: c.Timeouts.Body, Now: c.Now}, Answers: &c.State.Answers,
 		Timeouts: c.Timeouts, InFlight: &g.calls, Metrics: c.State.Metrics, Redactor: redactor,
 		Logger: c.Logger, Sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }),
 		Now: c.Now, WarnOfDemo: g.warnOfDemo,
@@ -113,7 +114,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
-		gateway: g, calls: &g.calls, bodyMemory: c.BodyMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
+		gateway: g, calls: &g.calls, bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
 		workstations: c.Workstations, mayConnect: mayConnect(c.Keyring, c.Now),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
-	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -20,7 +20,8 @@ import (
 // generations share; see generation for their life. Making one opens no file and starts nothing.
 type State struct {
 	Metrics      *metrics.Metrics
-	Memory       upload.Memory              // of request bodies
+	Bodies       memory.Semaphore           // held of requests
+	Answers      memory.Semaphore           // held of answers of providers
 	Workstations *workstation.State         // tokens and sessions
 	ConnLimiter  *connlimit.Limiter         // VNC connections in their handshake
 	Concurrency  *limits.ConcurrencyLimiter // calls at once
@@ -86,7 +87,8 @@ func (s *State) start(ctx context.Context, gen *generation, now func() time.Time
 // apply makes the settings of the current generation the valid ones.
 func (s *State) apply(gen *generation) {
 	s.stores.retain(gen.keep)
-	s.Memory.SetLimit(gen.bodyMemory)
+	s.Bodies.SetLimit(gen.bodyMemory)
+	s.Answers.SetLimit(gen.answerMemory)
 }
 
 // stop runs when Caddy stops gen. If a newer generation has replaced it, that one is activated.

@@ -49,7 +49,6 @@ func (s *stores) open(ctx context.Context, keep activity.Retention, now func() t
 		Schemas: []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema},
 		Prune:   []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
 		Logger:  logger,
-		Health:  reportHealth(logger),
 	})
 	if err != nil {
 		return tables{}, err
@@ -66,17 +65,6 @@ func (s *stores) open(ctx context.Context, keep activity.Retention, now func() t
 	s.tables = tables{log: activity.New(opened), own: owners.New(opened, now), rates: rates, ledger: ledger}
 	recordCrashes(s.tables.log, logger, crashed)
 	return s.tables, nil
-}
-
-// reportHealth returns what logs that the database cannot be written, and that it can be again.
-func reportHealth(logger *zap.Logger) func(error) {
-	return func(err error) {
-		if err != nil {
-			logger.Error("the activity store cannot be written; calls go on, their records are dropped and counted", zap.Error(err))
-			return
-		}
-		logger.Info("the activity store can be written again")
-	}
 }
 
 // retain changes how long the open database keeps activity rows.

@@ -21,6 +21,8 @@ type admission struct {
 	permits  [3]*limits.Permit // of the key, of the name in the request, of the model that an alias led to
 	grants   [2]*limits.Grant  // of the token rates of the first two, of the third
 	target   []limits.Subject  // of the third
+
+	trace *callTrace
 }
 
 // longRate is the longest window that an SDK may wait for inside its call.
@@ -40,12 +42,13 @@ func (a *admission) enter(r *http.Request, subjects []limits.Subject, body *uplo
 		return concurrencyRefusal(busy)
 	}
 	a.permits[0] = permit
+	queued := a.trace.queued(permit.Waiting())
 	if permit.Waiting() && r.ProtoMajor == 1 && body.SmallAndComing() {
 		if err := readAhead(permit, body, maxBody); err != nil {
-			return err
+			return queued.end(err)
 		}
 	}
-	return wait(r.Context(), permit)
+	return queued.end(wait(r.Context(), permit))
 }
 
 // enterModel does for the call's model what enter did for its key. While it waits there, it holds no
@@ -63,7 +66,8 @@ func (a *admission) enterModel(ctx context.Context, models []*ModelLimits) error
 		return concurrencyRefusal(busy)
 	}
 	a.permits[1] = permit
-	return wait(ctx, permit)
+	queued := a.trace.queued(permit.Waiting())
+	return queued.end(wait(ctx, permit))
 }
 
 // enterTarget counts an attempt against the limits of a model that an alias led to; those of the

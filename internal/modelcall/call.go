@@ -107,6 +107,7 @@ func (c *call) parse() (err error) {
 		return err
 	}
 	c.Record.Stream = c.asked.Stream
+	c.trace.asked(&c.body, c.asked.Stream)
 	return nil
 }
 

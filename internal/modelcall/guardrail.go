@@ -110,7 +110,7 @@ func (g *guard) result(ctx context.Context, result guardrail.Result, err error) 
 		return nil, g.failure(ctx, err)
 	}
 	if result.Verdict != nil {
-		return nil, blocked(result.Verdict)
+		return nil, g.blocked(result.Verdict)
 	}
 	g.outcome.noteRedacted(result.Redacted)
 	return result.Body, nil
@@ -138,7 +138,8 @@ func (g *guard) failure(ctx context.Context, err error) error {
 
 // blocked is the refusal of a text. It names the guardrail and the class of what was found, and shows
 // nothing of the text.
-func blocked(v *guardrail.Verdict) *apierror.Error {
+func (g *guard) blocked(v *guardrail.Verdict) *apierror.Error {
+	g.outcome.trace.judged(actionBlocked, *v)
 	e := apierror.New(apierror.GuardrailBlocked, "refused by the guardrail %q: %s", v.Guardrail, v.Class)
 	e.Reasons = []string{v.Class}
 	return e

@@ -22,6 +22,8 @@ type Outcome struct {
 	redacted   []string // classes of what guardrails took out of texts
 	dropped    []string // types of tools that a translation left out
 	knownModel bool     // the catalog has the model that the record names
+
+	trace *callTrace // nil unless the request is recorded
 }
 
 // Succeed notes that the whole answer was given, with this status.
@@ -48,6 +50,7 @@ func (o *Outcome) firstToken(now func() time.Time) {
 
 // noteRedacted notes what guardrails took out of texts.
 func (o *Outcome) noteRedacted(found []guardrail.Verdict) {
+	o.trace.judged(actionRedacted, found...)
 	for _, v := range found {
 		if !slices.Contains(o.redacted, v.Class) {
 			o.redacted = append(o.redacted, v.Class)

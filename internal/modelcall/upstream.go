@@ -35,6 +35,7 @@ type upstream struct {
 	answer io.Reader // the answer's body, without timeouts
 	drain  drain
 	late   *time.Timer // ends an answer that takes too long; nil for none
+	memory answerMemory // from send on
 }
 
 // send posts the pieces to the provider and returns its answer, good or bad. The answer's body is
@@ -48,6 +49,7 @@ func (u *upstream) send(client context.Context, s *sending) (*http.Response, err
 	}
 	q := u.request
 	u.client = client
+	u.memory = answerMemory{of: u, all: u.deps.Answers}
 	u.meter.sent = u.deps.Now()
 	if u.buffer == nil {
 		u.body = provider.NewBody(s.body, q.Upload.Handover())
@@ -63,11 +65,12 @@ func (u *upstream) send(client context.Context, s *sending) (*http.Response, err
 	q.watch.Start(u.waits.begin(s.stream), u)
 	q.Record.Attempts++
 	request := provider.Request{Operation: s.operation, Body: u.body, Stream: s.stream, Header: s.header, Query: s.query}
-	resp, err := u.target.endpoint.Send(u.ctx, request)
+	resp, err := u.target.endpoint.Send(u.ctx, u.traced(request))
 	if errors.Is(err, provider.ErrStale) {
+		q.trace.endAttempt(0, staleConnection)
 		q.Record.Attempts++
 		u.meter.sent = u.deps.Now()
-		resp, err = u.target.endpoint.Resend(u.ctx, request)
+		resp, err = u.target.endpoint.Resend(u.ctx, u.traced(request))
 	}
 	q.watch.Stop()
 	u.meter.waited(u.deps.Now().Sub(u.meter.sent))

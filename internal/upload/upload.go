@@ -1,6 +1,6 @@
 // Package upload reads request bodies.
 //
-// A body is read whole into one buffer. The bytes of all bodies together are bounded by a [Memory],
+// A body is read whole into one buffer. The bytes of all bodies together are bounded by a [memory.Semaphore],
 // which is taken as bytes arrive: a Content-Length is only a claim. An upload that takes too long is
 // ended, and one that is refused is read and thrown away for a while, so that its client sees the
 // refusal instead of a broken connection.
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/watchdog"
 )
 
@@ -27,14 +28,18 @@ const (
 	// MaxMaxBody is the largest limit that a key or a model can have, in bytes.
 	MaxMaxBody = 256 << 20
 
+	// MinMemory is enough for one body of the largest size: while it grows, its buffer and the next
+	// larger one exist.
+	MinMemory = 2 * MaxBody
+
 	// firstRead is how many bytes a Content-Length alone can make us allocate.
 	firstRead = 256 << 10
 )
 
 // Config is what all uploads of a gateway have in common.
 type Config struct {
-	Memory  *Memory
-	Timeout time.Duration // for a body to arrive whole
+	Memory  *memory.Semaphore // it never waits: a full one is 429, and no queue of half-read uploads
+	Timeout time.Duration     // for a body to arrive whole
 	Now     func() time.Time
 }
 

@@ -1,0 +1,209 @@
+package modelcall
+
+import (
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+)
+
+// operationName is the value of gen_ai.operation.name. The conventions have none for a count of tokens.
+func operationName(op provider.Operation) string {
+	switch op {
+	case provider.Embeddings:
+		return "embeddings"
+	case provider.CountTokens:
+		return "count_tokens"
+	}
+	return "chat"
+}
+
+// spanName is the name of the span of the call. It has no model that a caller invented.
+func spanName(c *call) string {
+	name := operationName(c.op.kind())
+	if c.knownModel {
+		name += " " + clipText(c.Record.Model)
+	}
+	return name
+}
+
+// requestAttributes are those of the call's span that are known when it begins.
+func requestAttributes(c *call, t *target) []attribute.KeyValue {
+	r := c.Record
+	list := append(c.trace.params, targetAttributes(t)...)
+	return append(list,
+		attrOperation.String(operationName(c.op.kind())),
+		attrRequestModel.String(safe(c.Request, r.Model)),
+		attrRequestID.String(r.RequestID), attrTenant.String(r.Tenant), attrKey.String(r.Key),
+	)
+}
+
+// targetAttributes say who was asked, of the call's span. Those of the last target count.
+func targetAttributes(t *target) []attribute.KeyValue {
+	host, port := t.endpoint.Address()
+	list := []attribute.KeyValue{
+		attrProvider.String(providerName(host, t.provider.Name)), attrServerAddress.String(host), attrServerPort.Int(port),
+	}
+	switch t.operation {
+	case provider.Chat:
+		list = append(list, attrAPIType.String("chat_completions"))
+	case provider.Responses:
+		list = append(list, attrAPIType.String("responses"))
+	}
+	return list
+}
+
+// attemptAttributes are those of a request to a provider. The conventions' url.full is left out: an
+// address may have a credential in it.
+func attemptAttributes(c *call, t *target) []attribute.KeyValue {
+	host, port := t.endpoint.Address()
+	list := []attribute.KeyValue{
+		attrMethod.String("POST"), attrServerAddress.String(host), attrServerPort.Int(port), attrTarget.String(safe(c.Request, t.id)),
+	}
+	if again := c.Record.Attempts - 1; again > 0 {
+		list = append(list, attrResendCount.Int(again))
+	}
+	return list
+}
+
+// answerAttributes are those of the call's span that are known when the call has ended.
+func answerAttributes(c *call, t *callTrace) []attribute.KeyValue {
+	r := c.Record
+	list := append(targetAttributes(c.upstream.target),
+		attrAttempts.Int(r.Attempts), attrPriced.Bool(r.Priced), attrCost.Float64(float64(r.CostNano)/nanoPerUSD), attrUsageSource.String(r.UsageSource))
+	if r.Code != "" {
+		list = append(list, attrCode.String(r.Code))
+	}
+	for _, text := range [...]struct {
+		key   attribute.Key
+		value string
+	}{{attrResponseID, r.UpstreamID}, {attrResponseModel, t.model}} {
+		if text.value != "" {
+			list = append(list, text.key.String(safe(c.Request, text.value)))
+		}
+	}
+	if r.FinishReason != "" {
+		list = append(list, attrFinishReasons.StringSlice([]string{safe(c.Request, r.FinishReason)}))
+	}
+	if r.FirstToken > 0 {
+		list = append(list, attrFirstChunk.Float64(c.begun.Add(r.FirstToken).Sub(t.began).Seconds()))
+	}
+	if r.UsageSource != activity.UsageNone {
+		list = append(list, attrInputTokens.Int64(r.PromptTokens), attrOutputTokens.Int64(r.CompletionTokens))
+	}
+	for _, part := range [...]struct {
+		key    attribute.Key
+		tokens int64
+	}{{attrCacheReadTokens, r.CachedTokens}, {attrCacheWriteTokens, c.meter.usage.CacheWrite}, {attrReasoningTokens, r.ReasoningTokens}} {
+		if part.tokens > 0 {
+			list = append(list, part.key.Int64(part.tokens))
+		}
+	}
+	return list
+}
+
+const nanoPerUSD = 1e9
+
+// serverAttributes are those that the gateway adds to the server's span. The model of a call that was
+// refused before it reached a provider is there, because it has no span of its own.
+func serverAttributes(q *Request, t *callTrace) []attribute.KeyValue {
+	r := q.Record
+	list := []attribute.KeyValue{attrRequestID.String(r.RequestID), attrTenant.String(r.Tenant), attrKey.String(r.Key)}
+	if r.Code != "" {
+		list = append(list, attrCode.String(r.Code), attrErrorType.String(r.Code))
+	}
+	if r.Model != "" && t.call == nil {
+		list = append(list, attrRequestModel.String(safe(q, r.Model)))
+	}
+	if r.Workstation != "" {
+		list = append(list, attrWorkstation.String(safe(q, r.Workstation)))
+	}
+	if t.session != "" {
+		list = append(list, attrSession.String(safe(q, t.session)))
+	}
+	return list
+}
+
+// parametersOf reads the parameters of a request that spans show. Anything but a number is left out:
+// it is refused later, or is the provider's to refuse.
+func parametersOf(b *jsonscan.Body) (list []attribute.KeyValue) {
+	var output int64
+	for i, m := range b.Members() {
+		value := b.Value(i)
+		switch string(m.Key(b.Data())) {
+		case "temperature":
+			list = appendFloat(list, attrTemperature, value)
+		case "top_p":
+			list = appendFloat(list, attrTopP, value)
+		case "max_tokens", "max_completion_tokens", "max_output_tokens":
+			n, _ := jsonscan.Int(value)
+			output = max(output, n)
+		case "n":
+			list = appendInt(list, attrChoiceCount, value)
+		case "seed":
+			list = appendInt(list, attrSeed, value)
+		}
+	}
+	if output > 0 {
+		list = append(list, attrMaxTokens.Int64(output))
+	}
+	return list
+}
+
+func appendInt(list []attribute.KeyValue, key attribute.Key, value []byte) []attribute.KeyValue {
+	if n, ok := jsonscan.Int(value); ok {
+		list = append(list, key.Int64(n))
+	}
+	return list
+}
+
+func appendFloat(list []attribute.KeyValue, key attribute.Key, value []byte) []attribute.KeyValue {
+	const longest = 32 // digits of a number that a person or an SDK writes
+	if len(value) > longest || jsonscan.KindOf(value[0]) != '0' {
+		return list
+	}
+	if n, err := strconv.ParseFloat(string(value), 64); err == nil {
+		list = append(list, key.Float64(n))
+	}
+	return list
+}
+
+// modelOf returns the model that a part of an answer names, "" for none. Events of Responses and
+// Messages have it in an object.
+func modelOf(part []byte) (name string) {
+	for m := range jsonscan.AllMembers(part) {
+		switch string(m.Key(part)) {
+		case "model":
+			name, _ = jsonscan.String(m.Value(part))
+			return name
+		case "response", "message":
+			object := m.Value(part)
+			for m := range jsonscan.AllMembers(object) {
+				if string(m.Key(object)) == "model" {
+					name, _ = jsonscan.String(m.Value(object))
+					return name
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// safe makes the text of a caller or a provider fit for a span: known secrets are taken out, and it
+// is bounded and valid.
+func safe(q *Request, text string) string { return clipText(q.Redact(text)) }
+
+// clipText bounds a text. An exporter drops all spans of a batch with text that is not UTF-8.
+func clipText(text string) string { return strings.ToValidUTF8(clip(text), "\uFFFD") }
+
+func codeOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return string(apierror.From(err).Code)
+}
