@@ -5,6 +5,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -28,6 +31,9 @@ func init() {
 //	POST   /gatehouse/workstations/{tenant}/{id}/restore     undo a release
 //	GET    /gatehouse/workstations/{tenant}/{id}/sessions
 //	DELETE /gatehouse/workstations/{tenant}/{id}/sessions/{session}
+//	GET    /gatehouse/sessions                               ?tenant, workstation, key
+//	DELETE /gatehouse/sessions/{session}
+//	GET    /gatehouse/limits                                 as GET /api/v1/limits
 //	GET    /gatehouse/budgets                                what is spent and reserved of every budget
 //	GET    /gatehouse/providers                              the providers, and the health of their models
 type Admin struct{}
@@ -49,6 +55,8 @@ func (a Admin) Routes() []caddy.AdminRoute {
 		"POST " + adminPath + "/{tenant}/{id}/restore":              a.restore,
 		"GET " + adminPath + "/{tenant}/{id}/sessions":              a.sessions,
 		"DELETE " + adminPath + "/{tenant}/{id}/sessions/{session}": a.end,
+		"GET " + sessionsPath:                                       a.openSessions,
+		"DELETE " + sessionsPath + "/{session}":                     a.endOpenSession,
 	} {
 		routes.Handle(pattern, serve)
 	}
@@ -59,6 +67,8 @@ func (a Admin) Routes() []caddy.AdminRoute {
 	return []caddy.AdminRoute{
 		{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)},
 		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
+		{Pattern: limitsPath, Handler: caddy.AdminHandlerFunc(serveLimits)},
+		{Pattern: sessionsPath, Handler: handler}, {Pattern: sessionsPath + "/", Handler: handler},
 		{Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler},
 	}
 }
@@ -89,6 +99,21 @@ func writeAdmin(w http.ResponseWriter, answer any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(answer) // the operator has disconnected
+}
+
+// adminQuery reads the query of an operator's request, which may have these parameters only: another
+// one may be a filter that is spelt wrongly.
+func adminQuery(r *http.Request, known ...string) (url.Values, error) {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, apierror.New(apierror.InvalidValue, "the query of the URL is malformed: %v", err)
+	}
+	for name := range q {
+		if !slices.Contains(known, name) {
+			return nil, apierror.New(apierror.UnsupportedParameter, "unknown parameter %q; this route takes %s", name, strings.Join(known, ", "))
+		}
+	}
+	return q, nil
 }
 
 // activeWorkstations returns the service of the current configuration. It is called for each

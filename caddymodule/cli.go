@@ -21,7 +21,7 @@ func init() {
 		CobraFunc: func(cmd *cobra.Command) {
 			key := &cobra.Command{Use: "key", Short: "Gateway keys"}
 			key.AddCommand(newKeyCommand())
-			cmd.AddCommand(key, newWorkstationCommand(), newBudgetCommand(), newProvidersCommand())
+			cmd.AddCommand(key, newWorkstationCommand(), newBudgetCommand(), newProvidersCommand(), newLimitsCommand(), newSessionsCommand())
 		},
 	})
 }
