@@ -36,6 +36,7 @@ func init() {
 //	GET    /gatehouse/limits                                 as GET /api/v1/limits
 //	GET    /gatehouse/budgets                                what is spent and reserved of every budget
 //	GET    /gatehouse/providers                              the providers, and the health of their models
+//	GET    /gatehouse/why?id=                                what happened to a call or session
 type Admin struct{}
 
 // CaddyModule returns the module's information.
@@ -69,6 +70,7 @@ func (a Admin) Routes() []caddy.AdminRoute {
 		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
 		{Pattern: limitsPath, Handler: caddy.AdminHandlerFunc(serveLimits)},
 		{Pattern: sessionsPath, Handler: handler}, {Pattern: sessionsPath + "/", Handler: handler},
+		{Pattern: whyPath, Handler: caddy.AdminHandlerFunc(serveWhy)},
 		{Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler},
 	}
 }

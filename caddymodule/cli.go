@@ -21,7 +21,8 @@ func init() {
 		CobraFunc: func(cmd *cobra.Command) {
 			key := &cobra.Command{Use: "key", Short: "Gateway keys"}
 			key.AddCommand(newKeyCommand())
-			cmd.AddCommand(key, newWorkstationCommand(), newBudgetCommand(), newProvidersCommand(), newLimitsCommand(), newSessionsCommand())
+			cmd.AddCommand(key, newWorkstationCommand(), newBudgetCommand(), newProvidersCommand(), newLimitsCommand(), newSessionsCommand(),
+				newWhyCommand())
 		},
 	})
 }

@@ -185,7 +185,7 @@ func (o *operator) call(method, path string, body io.Reader, dst any) error {
 	}
 	resp, err := caddycmd.AdminAPIRequest(address, method, path, nil, body)
 	if err != nil {
-		return err
+		return refusalOf(err)
 	}
 	defer resp.Body.Close()
 	if dst == nil {
@@ -195,4 +195,16 @@ func (o *operator) call(method, path string, body io.Reader, dst any) error {
 		return errors.Join(errors.New("reading the answer"), err)
 	}
 	return nil
+}
+
+// refusalOf returns the refusal of our admin API within an error of Caddy's client, which has the
+// answer's JSON in its text, or the error itself.
+func refusalOf(err error) error {
+	text := err.Error()
+	begin := strings.Index(text, "{")
+	var refusal struct{ Error, Code string }
+	if begin < 0 || json.Unmarshal([]byte(text[begin:]), &refusal) != nil || refusal.Code == "" {
+		return err
+	}
+	return errors.New(refusal.Error)
 }

@@ -42,6 +42,7 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "internal/workstation", "the vnc block becomes the service of workstations"},
 	{"caddymodule", "l4vnc", "one import brings the layer-4 handler with it"},
 	{"caddymodule", "internal/modelcall", "limits and guardrails of keys and models"},
+	{"caddymodule", "internal/report", "the admin API shows limits as the HTTP routes do"},
 	{"caddymodule", "internal/upload", "the bounds of bodies"},
 	{"caddymodule", "internal/memory", "the default bounds of bodies and answers"},
 

@@ -44,7 +44,7 @@ func (l *Log) Append(r *Record) {
 const columns = "seq, created_at, data"
 
 // scan sets all of r. tenant is its tenant.
-func (r *Record) scan(rows *sql.Rows, tenant string) (seq int64, err error) {
+func (r *Record) scan(rows interface{ Scan(...any) error }, tenant string) (seq int64, err error) {
 	var created int64
 	var data sql.RawBytes
 	if err := rows.Scan(&seq, &created, &data); err != nil {

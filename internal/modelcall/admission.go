@@ -3,6 +3,7 @@ package modelcall
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -191,6 +192,7 @@ func wait(ctx context.Context, permit *limits.Permit) error {
 func concurrencyRefusal(busy *limits.Busy) error {
 	e := apierror.New(apierror.ConcurrencyLimitExceeded, "%s has %d calls under way, which is its limit; try again when one of them has ended", busy.Subject, busy.InUse)
 	e.RetryAfter, e.LimitSource = busy.RetryAfter, busy.Subject
+	e.RefusedBy = refusedBy(busy.Subject, "concurrency", strconv.Itoa(busy.Limit.Limit))
 	return e
 }
 
@@ -203,7 +205,7 @@ func rateRefusal(r *limits.RateRefusal) *apierror.Error {
 		e = apierror.New(apierror.RateLimitExceeded, "the limit of %s, %s, is used up; there is room in %s", r.Subject, r.Rate, r.RetryAfter.Round(time.Millisecond))
 		e.RetryAfter = r.RetryAfter
 	}
-	e.LimitSource = r.Subject
+	e.LimitSource, e.RefusedBy = r.Subject, refusedBy(r.Subject, "rate", r.Rate.String())
 	e.NoRetry = r.Never || r.Rate.Window > longRate
 	e.Rate = rateOf(r.Reading)
 	return e

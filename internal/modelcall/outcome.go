@@ -35,6 +35,7 @@ func (o *Outcome) Succeed(status int) {
 // read 200; the record has the status of the failure.
 func (o *Outcome) Fail(e *apierror.Error) {
 	o.Record.Code, o.cause, o.ended = string(e.Code), e.Cause, true
+	o.Record.RefusedBy = e.RefusedBy
 	o.Record.Status = e.HTTPStatus()
 	if e.Code == apierror.ClientGone {
 		o.Record.Status = apierror.StatusClientGone

@@ -137,7 +137,9 @@ func (q *Request) Require(scope keys.Scope) error {
 	if q.Has(scope) {
 		return nil
 	}
-	return apierror.New(apierror.InsufficientScope, "the key %q has no scope %s, which this route needs", q.Name, scope)
+	e := apierror.New(apierror.InsufficientScope, "the key %q has no scope %s, which this route needs", q.Name, scope)
+	e.RefusedBy = refusedBy(KeySubject(q.Name), "scopes", "without "+scope.String())
+	return e
 }
 
 // SetWorkstation notes the name of the workstation that the request is about.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -186,7 +187,9 @@ func (u *Upload) grow(size int) error {
 // is 429 gateway_busy.
 func (u *Upload) Reserve(n int) error {
 	if !u.config.Memory.Take(int64(n)) {
-		return apierror.New(apierror.GatewayBusy, "the gateway holds as many request bodies as it can; try again shortly")
+		e := apierror.New(apierror.GatewayBusy, "the gateway holds as many request bodies as it can; try again shortly")
+		e.RefusedBy = "gateway: body_memory"
+		return e
 	}
 	u.held += int64(n)
 	return nil
@@ -224,9 +227,13 @@ func (u *Upload) failure(err error) error {
 	var limited *http.MaxBytesError
 	switch {
 	case errors.As(err, &limited): // a limit of the site's own
-		return apierror.New(apierror.RequestTooLarge, "the request body is larger than this site's limit of %d bytes", limited.Limit)
+		e := apierror.New(apierror.RequestTooLarge, "the request body is larger than this site's limit of %d bytes", limited.Limit)
+		e.RefusedBy = "site: request_body max_size " + strconv.FormatInt(limited.Limit, 10)
+		return e
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return apierror.New(apierror.RequestTimeout, "the request body did not arrive within %s", u.config.Timeout).WithCause(err)
+		e := apierror.New(apierror.RequestTimeout, "the request body did not arrive within %s", u.config.Timeout).WithCause(err)
+		e.RefusedBy = "gateway: timeouts body " + u.config.Timeout.String()
+		return e
 	case u.r.Context().Err() != nil, errors.Is(err, io.ErrUnexpectedEOF):
 		return apierror.New(apierror.ClientGone, "the client left").WithCause(err)
 	}
