@@ -76,14 +76,28 @@ func newSessionsCommand() *cobra.Command {
 
 // sessionRow is a session of the answer, as far as the table shows it.
 type sessionRow struct {
-	Tenant, Key, Viewer, Security string
-	ID                            string    `json:"session_id"`
-	Workstation                   string    `json:"workstation_id"`
-	ViewOnly                      bool      `json:"view_only"`
-	Started                       time.Time `json:"started_at"`
-	Until                         time.Time `json:"until"`
-	Up                            int64     `json:"bytes_up"`
-	Down                          int64     `json:"bytes_down"`
+	// ID is the name of the session.
+	ID string `json:"session_id"`
+	// Tenant owns the workstation.
+	Tenant string `json:"tenant"`
+	// Workstation is where the session is open.
+	Workstation string `json:"workstation_id"`
+	// Key asked for the address.
+	Key string `json:"key"`
+	// Viewer is the address of the viewer.
+	Viewer string `json:"viewer"`
+	// Security is how the viewer showed its token.
+	Security string `json:"security"`
+	// ViewOnly reports that keyboard and mouse are cut off.
+	ViewOnly bool `json:"view_only"`
+	// Started is when the session was opened.
+	Started time.Time `json:"started_at"`
+	// Until is when it ends at the latest.
+	Until time.Time `json:"until"`
+	// Up is how many bytes the viewer has sent.
+	Up int64 `json:"bytes_up"`
+	// Down is how many bytes the workstation has sent.
+	Down int64 `json:"bytes_down"`
 }
 
 func printSessions(o *operator, q url.Values, asJSON bool) error {

@@ -33,6 +33,7 @@ func endOpenSession(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
+	x.SetSession(x.name)
 	ended, err := service.EndOpenSession(x.name, sees)
 	if err != nil {
 		return err
