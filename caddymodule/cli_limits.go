@@ -76,6 +76,9 @@ func newLimitsCommand() *cobra.Command {
 			if full < 0 || full > 100 || most < 0 {
 				return errors.New("--full is a percentage from 0 to 100, --most is 0 or more")
 			}
+			if asJSON && !cmd.Flags().Changed("most") {
+				q.most = 0 // a program would not notice what is missing
+			}
 			if full > 0 {
 				q.Set("min_used", strconv.FormatFloat(float64(full)/100, 'f', -1, 64))
 			}
@@ -88,7 +91,7 @@ func newLimitsCommand() *cobra.Command {
 	flags.StringVar(&subject, "subject", "", "only of this owner: key:NAME, tenant:NAME, model:PATTERN or gateway")
 	flags.StringVar(&kind, "type", "", "only budget, rate or concurrency")
 	flags.IntVar(&full, "full", 0, "only those of which at least so many percent are used")
-	flags.IntVar(&most, "most", 1000, "the most limits that are shown; 0 for all")
+	flags.IntVar(&most, "most", 1000, "the most limits that are shown; 0, and by default with --json, for all")
 	flags.BoolVar(&asJSON, "json", false, "print the list as JSON")
 	return cmd
 }

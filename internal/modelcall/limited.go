@@ -1,6 +1,7 @@
 package modelcall
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -10,14 +11,24 @@ import (
 // Limited is a subject that has a limit, and its owner.
 type Limited struct {
 	*limits.Subject        // must not be changed
-	Tenant          string // "" for the gateway and for models, which all tenants share
+	Tenant          string // "" if the limit is shared
 }
 
 // Model returns the pattern of the models that are limited; ok is false for other subjects.
 func (l Limited) Model() (pattern string, ok bool) { return strings.CutPrefix(l.Name, modelPrefix) }
 
-// Limited returns all subjects that have a limit, sorted by name. The slice must not be changed.
-func (l *Limits) Limited() []Limited { return l.limited() }
+// Shared reports whether all tenants share the limit: that of the gateway, or of a model.
+func (l Limited) Shared() bool {
+	_, model := l.Model()
+	return model || l.Name == GatewaySubject()
+}
+
+// Limited yields the subjects that have a limit, sorted by name, from this name on.
+func (l *Limits) Limited(from string) iter.Seq[Limited] {
+	all := l.limited()
+	at, _ := slices.BinarySearchFunc(all, from, func(s Limited, name string) int { return strings.Compare(s.Name, name) })
+	return slices.Values(all[at:])
+}
 
 func (l *Limits) findLimited() []Limited {
 	found := make([]Limited, 0, len(l.Keys)+len(l.Tenants)+len(l.Models)+1)
@@ -50,7 +61,7 @@ func (l *Limits) findLimited() []Limited {
 // name.
 func (l *Limits) Subjects() []limits.Subject {
 	var subjects []limits.Subject
-	for _, s := range l.Limited() {
+	for _, s := range l.limited() {
 		if _, model := s.Model(); !model {
 			subjects = append(subjects, *s.Subject)
 		}

@@ -9,7 +9,9 @@ import (
 )
 
 func TestLimitedSubjectsHaveTheirOwners(t *testing.T) {
-	rated := func(name string) limits.Subject { return limits.Subject{Name: name, Concurrency: limits.Concurrency{Limit: 1}} }
+	rated := func(name string) limits.Subject {
+		return limits.Subject{Name: name, Concurrency: limits.Concurrency{Limit: 1}}
+	}
 	everybody, acme := rated(GatewaySubject()), rated(TenantSubject("acme"))
 	l := Limits{
 		Keys: map[string]*KeyLimits{
@@ -25,7 +27,7 @@ func TestLimitedSubjectsHaveTheirOwners(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, s := range l.Limited() {
+	for s := range l.Limited("") {
 		pattern, model := s.Model()
 		got = append(got, fmt.Sprintf("%s of %q %v %s", s.Name, s.Tenant, model, pattern))
 	}

@@ -26,7 +26,7 @@ type Caps struct {
 
 // KeyLimits bound one key.
 type KeyLimits struct {
-	// Tenant owns the key.
+	// Tenant owns the key. Limits are shown to no tenant without it.
 	Tenant string
 	// Subjects are those of the key, its tenant and the gateway that have any limit, in this order.
 	Subjects []limits.Subject
@@ -89,7 +89,7 @@ type Limits struct {
 	// readable is the largest body that any model takes: which model a body names is known only
 	// after it was read.
 	readable int64
-	// limited makes what Limited returns, once.
+	// limited returns all subjects that have a limit, sorted by name, and finds them only once.
 	limited func() []Limited
 }
 

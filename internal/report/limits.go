@@ -1,10 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -26,6 +25,7 @@ func Limits(ctx context.Context, d *modelcall.Deps, key *keys.Key, q url.Values)
 		return nil, err
 	}
 	page := limitsPage{deps: d, viewer: newLimitsViewer(key, filter.tenant), limitsFilter: filter, now: d.Now()}
+	page.subject = cmp.Or(filter.subject, page.viewer.only)
 	if err := page.fill(ctx); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (v *limitsViewer) sees(s modelcall.Limited) (ok, hidden bool) {
 	switch {
 	case v.only != "" && s.Name != v.only:
 		return false, true
-	case s.Tenant != "":
+	case !s.Shared():
 		return v.tenants.Has(s.Tenant), false
 	case v.all:
 		return true, false
@@ -74,73 +74,55 @@ type limitsPage struct {
 	limitsFilter
 	now time.Time
 
-	visible []limits.Subject // of the question to the ledger, used again
-	rows    []numberedItem   // of a subject, used again
+	rows []numberedItem // of a subject, used again
 
 	items []openrouter.LimitItem
 	next  string
 }
 
-// fill collects the page, and the cursor of the next one if there is one.
+// fill collects the page, and the cursor of the next one if there is one. It asks the ledger about
+// as many subjects at a time as it takes.
 func (p *limitsPage) fill(ctx context.Context) error {
-	all := p.deps.Limits.Limited()
-	from, found := find(all, p.after.subject)
-	if p.subject != "" {
-		at, known := find(all, p.subject)
-		if !known || at < from {
-			return nil
+	var asked []modelcall.Limited
+	var subjects []limits.Subject
+	for s := range p.deps.Limits.Limited(max(p.after.subject, p.subject)) {
+		if p.subject != "" && s.Name != p.subject {
+			break
 		}
-		all, from, found = all[:at+1], at, at == from && found
-	}
-	skip := 0 // rows of the first subject that earlier pages had
-	if found {
-		skip = p.after.rows
-	}
-	for subjects := range slices.Chunk(all[from:], limits.MaxSubjects) {
-		if err := p.add(ctx, subjects, skip); err != nil || p.next != "" {
+		if ok, _ := p.viewer.sees(s); !ok {
+			continue
+		}
+		asked, subjects = append(asked, s), append(subjects, *s.Subject)
+		if len(subjects) < limits.MaxSubjects {
+			continue
+		}
+		if err := p.add(ctx, asked, subjects); err != nil || p.next != "" {
 			return err
 		}
-		skip = 0
+		asked, subjects = asked[:0], subjects[:0]
 	}
-	return nil
+	return p.add(ctx, asked, subjects)
 }
 
-func find(all []modelcall.Limited, name string) (int, bool) {
-	return slices.BinarySearchFunc(all, name, func(s modelcall.Limited, name string) int { return strings.Compare(s.Name, name) })
-}
-
-// add appends the rows of some subjects, at most as many as one question to the ledger may have.
-func (p *limitsPage) add(ctx context.Context, all []modelcall.Limited, skip int) error {
-	p.visible = p.visible[:0]
-	for _, s := range all {
-		if ok, _ := p.viewer.sees(s); ok {
-			p.visible = append(p.visible, *s.Subject)
-		}
+// add appends the rows of some subjects.
+func (p *limitsPage) add(ctx context.Context, all []modelcall.Limited, subjects []limits.Subject) error {
+	balances, err := p.deps.Ledger.Status(ctx, p.now, subjects)
+	if err == nil {
+		err = ctx.Err()
 	}
-	if ctx.Err() != nil {
-		return refusal(ctx.Err())
-	}
-	if len(p.visible) == 0 {
-		return nil
-	}
-	balances, err := p.deps.Ledger.Status(ctx, p.now, p.visible)
 	if err != nil {
 		return ledgerFailure(ctx, "what is spent of the budgets cannot be read now", err)
 	}
-	for i, s := range all {
-		ok, hidden := p.viewer.sees(s)
-		if !ok {
-			continue
-		}
-		own := balances[:len(s.Budgets)]
-		balances = balances[len(s.Budgets):]
+	for _, s := range all {
+		_, hidden := p.viewer.sees(s)
 		rows := limitItems{of: s, hidden: hidden, filter: &p.limitsFilter, rows: p.rows[:0]}
-		rows.budgets(own)
+		rows.budgets(balances[:len(s.Budgets)])
+		balances = balances[len(s.Budgets):]
 		rows.rates(p.deps.Rates.Read(*s.Subject), p.now)
 		rows.concurrency(p.deps.Concurrency.InUse(s.Name))
 		p.rows = rows.rows
 		for _, row := range rows.rows {
-			if i == 0 && row.number < skip {
+			if s.Name == p.after.subject && row.number < p.after.rows { // an earlier page had it
 				continue
 			}
 			if len(p.items) == p.limit {
