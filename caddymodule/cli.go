@@ -29,6 +29,8 @@ func init() {
 				newHealthCommand(),
 				newActivityCommand(),
 				newSeriesCommand(),
+				newLimitsCommand(),
+				newSessionsCommand(),
 				newWhyCommand(),
 				newCheckCommand(),
 				newBackupCommand(),

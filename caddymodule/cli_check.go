@@ -31,7 +31,7 @@ func newCheckCommand() *cobra.Command {
 			if err != nil {
 				found = append(found, finding{failure, config, err.Error(), "Correct that first: the rest was not looked at."})
 			}
-			return report(cmd, found, asJSON)
+			return printReport(cmd, found, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&config, "config", "Caddyfile", "the configuration file")
@@ -44,8 +44,8 @@ func newCheckCommand() *cobra.Command {
 // errFound makes the exit status 1 without a text.
 var errFound = errors.New("there are warnings")
 
-// report prints the findings, the worst first. Its error sets the exit status.
-func report(cmd *cobra.Command, found []finding, asJSON bool) error {
+// printReport prints the findings, the worst first. Its error sets the exit status.
+func printReport(cmd *cobra.Command, found []finding, asJSON bool) error {
 	slices.SortStableFunc(found, func(a, b finding) int { return int(b.Severity) - int(a.Severity) })
 	out, worst := cmd.OutOrStdout(), note
 	for _, f := range found {
