@@ -81,7 +81,8 @@ func (r *activityRow) cells(several bool) []string {
 		in, out = compact(r.Prompt), compact(r.Completion)
 		cost = "unknown"
 		if r.Priced {
-			cost = string(r.Usage)
+			usd, _ := r.Usage.Float64()
+			cost = strconv.FormatFloat(usd, 'f', 6, 64)
 		}
 	}
 	if r.FirstToken != nil {

@@ -62,14 +62,15 @@ func costOf(p *pointView) float64 {
 	return v
 }
 
-// costCell marks a sum that does not have all.
+// costCell marks a sum in which calls without a known price are missing.
 func costCell(p *pointView) string {
-	text := strconv.FormatFloat(costOf(p), 'f', 2, 64)
-	if v := costOf(p); v > 0 && v < 0.995 {
-		text = strconv.FormatFloat(v, 'g', 3, 64)
+	cost := costOf(p)
+	if cost == 0 && p.Unpriced > 0 {
+		return "unknown"
 	}
+	text := strconv.FormatFloat(cost, 'f', 4, 64)
 	if p.Unpriced > 0 {
-		text += "+?"
+		text = ">" + text
 	}
 	return text
 }
@@ -115,6 +116,9 @@ func Series(out io.Writer, answer io.Reader, chart string) error {
 		printLines(out, &v, t, chart)
 		printChart(out, &v, t, chart, layout)
 	}
+	if p := &v.Total.Total; p.Unpriced > 0 {
+		fmt.Fprintf(out, "\nUSD does not have %d calls whose price is unknown.\n", p.Unpriced)
+	}
 	if !v.Complete {
 		fmt.Fprintln(out, "\nOlder calls are still being added: these sums are too small.")
 	}
@@ -131,7 +135,7 @@ func printLines(out io.Writer, v *seriesView, t screen, chart string) {
 	lines := slices.Clone(v.Data)
 	for i := range lines {
 		if lines[i].Name == "" {
-			lines[i].Name = "(none)"
+			lines[i].Name = unnamed(v.By)
 		}
 	}
 	if v.Other != nil {
@@ -151,6 +155,14 @@ func printLines(out io.Writer, v *seriesView, t screen, chart string) {
 		})
 	}
 	g.print(out)
+}
+
+// unnamed is what calls without a name are.
+func unnamed(by string) string {
+	if by == "code" {
+		return "(ok)"
+	}
+	return "(no provider)"
 }
 
 // share is a part in percent.
