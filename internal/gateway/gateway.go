@@ -29,6 +29,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
@@ -37,6 +38,7 @@ import (
 // Config is what one configuration says, checked and resolved.
 type Config struct {
 	Keyring      *keys.Keyring
+	RuntimeKeys  *runtimekeys.Block // nil = no keys are made at run time, and those that were are not valid
 	Catalog      *catalog.Catalog
 	Providers    []*provider.Provider
 	Aliases      []Alias
@@ -64,6 +66,7 @@ type Config struct {
 // Gateway is one configuration at work.
 type Gateway struct {
 	keyring      *keys.Keyring
+	runtime      *runtimekeys.Block // nil = none
 	models       Models
 	workstations *workstation.Service
 	state        *State
@@ -79,14 +82,14 @@ type Gateway struct {
 // New returns a gateway that is provisioned and not started: no file is open, nothing runs.
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{
-		keyring: c.Keyring,
+		keyring: c.Keyring, runtime: c.RuntimeKeys,
 		models: Models{
 			catalog: c.Catalog, ordered: c.Providers, providers: make(map[string]*provider.Provider, len(c.Providers)),
 			health: c.State.Health,
 		},
 		workstations: c.Workstations, state: c.State, logger: c.Logger, now: c.Now,
 	}
-	redactor := redact.New(c.Secrets, c.Keyring.IsSecret)
+	redactor := redact.New(c.Secrets, func(text string) bool { return c.Keyring.IsSecret(text) || c.State.runtimeKeys.IsSecret(text) })
 	for _, f := range c.SecretFiles {
 		f.Follow(secret.Follow{Now: c.Now, Logger: c.Logger, Changed: redactor.Replace})
 	}
@@ -114,7 +117,7 @@ func New(c Config) (*Gateway, error) {
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
 		gateway: g, calls: &g.calls, bodyMemory: c.BodyMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
-		workstations: c.Workstations, mayConnect: mayConnect(c.Keyring, c.Now),
+		workstations: c.Workstations, mayConnect: g.mayConnect(),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
 	g.state.provision(g.generation, c.Reacquire, c.Release)
@@ -217,21 +220,39 @@ func (g *Gateway) Requests() *modelcall.Deps { return &g.requests }
 // name the other header that may have the key: Claude Code takes a 401 with that name for Anthropic's
 // own, and tells its user to log in there.
 func (g *Gateway) Authenticate(secret string) (modelcall.Caller, error) {
-	credential, err := g.keyring.Authenticate(secret, g.now())
-	if err != nil {
-		return modelcall.Caller{}, apierror.New(apierror.InvalidAPIKey,
-			"the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\"")
+	now := g.now()
+	credential, err := g.keyring.Authenticate(secret, now)
+	if err == nil {
+		return modelcall.Caller{Credential: credential, Secret: secret}, nil
 	}
-	return modelcall.Caller{Credential: credential, Secret: secret}, nil
+	credential, own, err := g.state.runtimeKeys.Authenticate(g.runtime, secret, now)
+	if err != nil {
+		return modelcall.Caller{}, errInvalidKey()
+	}
+	return modelcall.Caller{Credential: credential, Secret: secret, Limits: own}, nil
 }
 
-// Balances returns the state of a key's own budgets.
-func (g *Gateway) Balances(ctx context.Context, key string) ([]limits.Balance, error) {
-	k := g.requests.Limits.Keys[key]
+func errInvalidKey() error {
+	return apierror.New(apierror.InvalidAPIKey, "the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\"")
+}
+
+// Balances returns the state of a caller's own budgets.
+func (g *Gateway) Balances(ctx context.Context, of *modelcall.Caller) ([]limits.Balance, error) {
+	return g.balancesOf(ctx, of, modelcall.KeySubject(of.Name))
+}
+
+// TenantBalances returns the state of the budgets of a caller's tenant.
+func (g *Gateway) TenantBalances(ctx context.Context, of *modelcall.Caller) ([]limits.Balance, error) {
+	return g.balancesOf(ctx, of, modelcall.TenantSubject(of.Tenant))
+}
+
+// balancesOf returns the state of the budgets of one of the subjects that limit a caller.
+func (g *Gateway) balancesOf(ctx context.Context, caller *modelcall.Caller, subject string) ([]limits.Balance, error) {
+	k := g.requests.Limits.Of(caller)
 	if k == nil {
 		return nil, nil
 	}
-	subjects := slices.DeleteFunc(slices.Clone(k.Subjects), func(s limits.Subject) bool { return s.Name != modelcall.KeySubject(key) })
+	subjects := slices.DeleteFunc(slices.Clone(k.Subjects), func(s limits.Subject) bool { return s.Name != subject })
 	return g.requests.Ledger.Status(ctx, g.now(), subjects)
 }
 

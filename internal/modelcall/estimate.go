@@ -121,7 +121,7 @@ func (g *charge) estimateMost(t *target, bytes int64, content request.Content) e
 // unpriced is the refusal of a call whose price has no upper bound.
 func (g *charge) unpriced(format string, args ...any) error {
 	isHard := func(s limits.Subject) bool {
-		return slices.ContainsFunc(s.Budgets, func(b limits.Budget) bool { return !b.Soft })
+		return slices.ContainsFunc(s.Budgets, func(b limits.Budget) bool { return b.Hard() })
 	}
 	subject := g.key.Subjects[slices.IndexFunc(g.key.Subjects, isHard)].Name
 	e := apierror.New(apierror.CannotBePriced, format+", and the budget of %s is hard", append(args, subject)...)
