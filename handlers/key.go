@@ -8,11 +8,11 @@ func serveKey(x *apiRequest) error {
 		return err
 	}
 	ctx, requests := x.r.Context(), x.gateway.Requests()
-	balances, err := x.gateway.Balances(ctx, &x.Caller)
+	balances, err := x.gateway.Budgets().Key(ctx, &x.Caller)
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
 	}
-	return x.succeed(report.Key(ctx, requests.Activity, x.Credential.Key, x.gateway.MadeKey(&x.Caller), balances, requests.Now()))
+	return x.succeed(report.Key(ctx, requests.Activity, x.Credential.Key, x.gateway.RuntimeKeys().Of(&x.Caller), balances, requests.Now()))
 }
 
 // serveCredits answers with what the caller's tenant has spent and may spend.
@@ -21,7 +21,7 @@ func serveCredits(x *apiRequest) error {
 		return err
 	}
 	ctx := x.r.Context()
-	balances, err := x.gateway.TenantBalances(ctx, &x.Caller)
+	balances, err := x.gateway.Budgets().Tenant(ctx, &x.Caller)
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
 	}

@@ -1,10 +1,8 @@
 package handlers
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,8 +14,8 @@ import (
 
 // listKeys lists the keys of the manager's tenant that were made at run time, newest first.
 func listKeys(x *apiRequest) error {
-	made, err := x.gateway.RuntimeKeys()
-	if err != nil {
+	made := x.gateway.RuntimeKeys()
+	if err := made.Configured(); err != nil {
 		return err
 	}
 	q, err := x.strictQuery("include_disabled", "offset", "workspace_id", "tenant")
@@ -42,7 +40,7 @@ func listKeys(x *apiRequest) error {
 
 // showKey shows one key.
 func showKey(x *apiRequest) error {
-	made, by, _, err := x.managing()
+	made, by, _, err := managing(x)
 	if err != nil {
 		return err
 	}
@@ -59,7 +57,7 @@ func showKey(x *apiRequest) error {
 
 // createKey makes a key: 201 with its secret, which is never shown again.
 func createKey(x *apiRequest) error {
-	made, by, q, err := x.managing()
+	made, by, q, err := managing(x)
 	if err != nil {
 		return err
 	}
@@ -98,7 +96,7 @@ const maxIdempotencyKey = 256
 
 // updateKey changes settings of a key.
 func updateKey(x *apiRequest) error {
-	made, by, _, err := x.managing()
+	made, by, _, err := managing(x)
 	if err != nil {
 		return err
 	}
@@ -119,7 +117,7 @@ func updateKey(x *apiRequest) error {
 
 // deleteKey deletes a key; what it has spent stays.
 func deleteKey(x *apiRequest) error {
-	made, by, _, err := x.managing()
+	made, by, _, err := managing(x)
 	if err != nil {
 		return err
 	}
@@ -132,7 +130,7 @@ func deleteKey(x *apiRequest) error {
 // rotateKey gives a key another secret: 201 with it. Those before it stay good for the grace of the
 // request.
 func rotateKey(x *apiRequest) error {
-	made, by, _, err := x.managing()
+	made, by, _, err := managing(x)
 	if err != nil {
 		return err
 	}
@@ -160,31 +158,13 @@ func rotateKey(x *apiRequest) error {
 }
 
 // managing returns what a request that manages keys needs.
-func (x *apiRequest) managing() (made gateway.RuntimeKeys, by gateway.Manager, q url.Values, err error) {
-	if made, err = x.gateway.RuntimeKeys(); err != nil {
+func managing(x *apiRequest) (made gateway.RuntimeKeys, by gateway.Manager, q url.Values, err error) {
+	made = x.gateway.RuntimeKeys()
+	if err = made.Configured(); err != nil {
 		return made, by, nil, err
 	}
 	if q, err = x.strictQuery("tenant"); err != nil {
 		return made, by, nil, err
 	}
 	return made, gateway.Manager{Name: x.Name, RequestID: x.ids.RequestID, Tenants: x.Tenants(q.Get("tenant"))}, q, nil
-}
-
-// deliver answers with a secret. It reports whether the answer could be written.
-func (x *apiRequest) deliver(status int, body []byte) bool {
-	h := x.w.Header()
-	h["Content-Type"] = jsonContentType
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("Cache-Control", "no-store")
-	x.w.WriteHeader(status)
-	_, err := x.w.Write(body)
-	if err == nil {
-		err = http.NewResponseController(x.w).Flush()
-	}
-	if err != nil && !errors.Is(err, http.ErrNotSupported) {
-		x.Fail(apierror.New(apierror.ClientGone, "the client left").WithCause(err))
-		return false
-	}
-	x.Succeed(status)
-	return true
 }

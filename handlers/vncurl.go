@@ -43,7 +43,7 @@ func serveVNCURL(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	if err := x.gateway.StillMayConnect(&x.Caller); err != nil {
+	if err := x.gateway.RuntimeKeys().StillMayConnect(&x.Caller); err != nil {
 		return err
 	}
 	return x.reply(http.StatusOK, issued)

@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +24,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
@@ -234,37 +232,4 @@ func (g *Gateway) Authenticate(secret string) (modelcall.Caller, error) {
 
 func errInvalidKey() error {
 	return apierror.New(apierror.InvalidAPIKey, "the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\"")
-}
-
-// Balances returns the state of a caller's own budgets.
-func (g *Gateway) Balances(ctx context.Context, of *modelcall.Caller) ([]limits.Balance, error) {
-	return g.balancesOf(ctx, of, modelcall.KeySubject(of.Name))
-}
-
-// TenantBalances returns the state of the budgets of a caller's tenant.
-func (g *Gateway) TenantBalances(ctx context.Context, of *modelcall.Caller) ([]limits.Balance, error) {
-	return g.balancesOf(ctx, of, modelcall.TenantSubject(of.Tenant))
-}
-
-// balancesOf returns the state of the budgets of one of the subjects that limit a caller.
-func (g *Gateway) balancesOf(ctx context.Context, caller *modelcall.Caller, subject string) ([]limits.Balance, error) {
-	k := g.requests.Limits.Of(caller)
-	if k == nil {
-		return nil, nil
-	}
-	subjects := slices.DeleteFunc(slices.Clone(k.Subjects), func(s limits.Subject) bool { return s.Name != subject })
-	return g.requests.Ledger.Status(ctx, g.now(), subjects)
-}
-
-// AllBalances returns those of every subject with a budget, by name.
-func (g *Gateway) AllBalances(ctx context.Context) ([]limits.Balance, error) {
-	var all []limits.Balance
-	for part := range slices.Chunk(g.requests.Limits.Subjects(), limits.MaxSubjects) {
-		balances, err := g.requests.Ledger.Status(ctx, g.now(), part)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, balances...)
-	}
-	return all, nil
 }

@@ -17,13 +17,17 @@ import (
 // RuntimeKeys is the part of a gateway that makes and changes keys at run time.
 type RuntimeKeys struct{ gateway *Gateway }
 
-// RuntimeKeys returns the part that makes and changes keys at run time, for a manager who may see the
-// keys of some tenants. The error is a 404: this configuration makes none.
-func (g *Gateway) RuntimeKeys() (RuntimeKeys, error) {
-	if g.runtime == nil {
-		return RuntimeKeys{}, apierror.New(apierror.UnknownURL, "this gateway makes no keys at run time: its configuration has no block runtime_keys")
+// RuntimeKeys returns the part that makes and changes keys at run time. Its stores are there once Ready
+// has returned.
+func (g *Gateway) RuntimeKeys() RuntimeKeys { return RuntimeKeys{g} }
+
+// Configured returns an error, a 404, if this configuration makes no keys at run time. The methods that
+// make and change them want it to be asked first.
+func (m RuntimeKeys) Configured() error {
+	if m.gateway.runtime == nil {
+		return apierror.New(apierror.UnknownURL, "this gateway makes no keys at run time: its configuration has no block runtime_keys")
 	}
-	return RuntimeKeys{g}, nil
+	return nil
 }
 
 // Manager is who makes or changes a key.
@@ -118,7 +122,8 @@ func (g *Gateway) mayConnect() func(workstation.Issuer) bool {
 
 // StillMayConnect refuses a caller whose key was deleted or disabled at run time after it had been
 // authenticated, and ends what was issued to it meanwhile. The error is a 401.
-func (g *Gateway) StillMayConnect(caller *modelcall.Caller) error {
+func (m RuntimeKeys) StillMayConnect(caller *modelcall.Caller) error {
+	g := m.gateway
 	if caller.Limits == nil || g.state.runtimeKeys.MayStill(g.runtime, caller.Hash, caller.Tenant, keys.WorkstationsConnect) {
 		return nil
 	}
@@ -126,12 +131,12 @@ func (g *Gateway) StillMayConnect(caller *modelcall.Caller) error {
 	return errInvalidKey()
 }
 
-// MadeKey returns a caller's key if it was made at run time, nil if the configuration has it.
-func (g *Gateway) MadeKey(caller *modelcall.Caller) *runtimekeys.Key {
+// Of returns a caller's key if it was made at run time, nil if the configuration has it.
+func (m RuntimeKeys) Of(caller *modelcall.Caller) *runtimekeys.Key {
 	if caller.Limits == nil {
 		return nil
 	}
-	key, err := g.state.runtimeKeys.Get(keys.EveryTenant(""), caller.Name)
+	key, err := m.keys().Get(keys.EveryTenant(""), caller.Name)
 	if err != nil { // deleted meanwhile
 		return nil
 	}

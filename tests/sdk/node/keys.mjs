@@ -22,8 +22,8 @@ const list = async (request) => {
 	const answer = await keys.list(request);
 	return (answer.result ?? answer).data;
 };
-const refusal = async (kind, promise) => {
-	const error = await caught(promise);
+const refusal = async (kind, fn) => {
+	const error = await caught(fn);
 	assert.ok(error instanceof errors[kind], `${error}`);
 };
 
@@ -36,13 +36,13 @@ test("the life of a key", async () => {
 	assert.equal((await keys.get({ hash: data.hash })).data.name, "life");
 	const changed = (await update(data.hash, { name: "renamed", disabled: true })).data;
 	assert.deepEqual([changed.name, changed.disabled], ["renamed", true]);
-	await refusal("UnauthorizedResponseError", say(key));
+	await refusal("UnauthorizedResponseError", () => say(key));
 	await update(data.hash, { disabled: false });
 	await say(key);
 	assert.equal((await keys.delete({ hash: data.hash })).deleted, true);
-	await refusal("UnauthorizedResponseError", say(key));
-	await refusal("NotFoundResponseError", keys.get({ hash: data.hash }));
-	await refusal("NotFoundResponseError", keys.delete({ hash: data.hash }));
+	await refusal("UnauthorizedResponseError", () => say(key));
+	await refusal("NotFoundResponseError", () => keys.get({ hash: data.hash }));
+	await refusal("NotFoundResponseError", () => keys.delete({ hash: data.hash }));
 });
 
 test("limits and times", async () => {
@@ -57,9 +57,9 @@ test("limits and times", async () => {
 	assert.equal(data.limit, 1e-9);
 	assert.deepEqual((await update(data.hash, {})).data.limit, 1e-9);
 	await keys.delete({ hash: data.hash });
-	await refusal("BadRequestResponseError", create({ name: "x", expiresAt: new Date("2020-01-01T00:00:00Z") }));
-	await refusal("BadRequestResponseError", create({ name: "" }));
-	await refusal("BadRequestResponseError", create({ name: "x", limit: -1 }));
+	await refusal("BadRequestResponseError", () => create({ name: "x", expiresAt: new Date("2020-01-01T00:00:00Z") }));
+	await refusal("BadRequestResponseError", () => create({ name: "" }));
+	await refusal("BadRequestResponseError", () => create({ name: "x", limit: -1 }));
 });
 
 test("the list", async () => {
@@ -81,9 +81,9 @@ test("the key of the caller, and the credits", async () => {
 	await keys.delete({ hash: data.hash });
 	const credits = (await manager.credits.getCredits()).data;
 	assert.equal(credits.totalCredits - credits.totalUsage, 1_000_000);
-	await refusal("ForbiddenResponseError", client(KEY).credits.getCredits());
-	await refusal("ForbiddenResponseError", client(KEY).apiKeys.create({ requestBody: { name: "x" } }));
-	await refusal("UnauthorizedResponseError", client("gh-none-of-ours").apiKeys.list());
+	await refusal("ForbiddenResponseError", () => client(KEY).credits.getCredits());
+	await refusal("ForbiddenResponseError", () => client(KEY).apiKeys.create({ requestBody: { name: "x" } }));
+	await refusal("UnauthorizedResponseError", () => client("gh-none-of-ours").apiKeys.list());
 });
 
 main();
