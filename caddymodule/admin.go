@@ -29,6 +29,9 @@ func init() {
 //	DELETE /gatehouse/workstations/{tenant}/{id}/sessions/{session}
 //	GET    /gatehouse/budgets                                what is spent and reserved of every budget
 //	GET    /gatehouse/providers                              the providers, and the health of their models
+//	GET, POST          /gatehouse/keys                       keys made at run time, as at /api/v1/keys
+//	GET, PATCH, DELETE /gatehouse/keys/{hash}
+//	POST   /gatehouse/keys/{hash}/rotate                     {"grace"}
 type Admin struct{}
 
 // CaddyModule returns the module's information.
@@ -55,11 +58,11 @@ func (a Admin) Routes() []caddy.AdminRoute {
 		routes.ServeHTTP(w, r)
 		return nil
 	})
-	return []caddy.AdminRoute{
+	return append(keyRoutes(), []caddy.AdminRoute{
 		{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)},
 		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
 		{Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler},
-	}
+	}...)
 }
 
 // adminFunc returns the answer; nil becomes 204.

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -134,18 +133,11 @@ func rotateKey(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	var grace time.Duration
-	err = x.readOptions(func(name string, value []byte) (bool, error) {
-		if name != "grace" {
-			return false, nil
-		}
-		grace, err = report.KeyGrace(value)
-		return true, err
-	})
-	if err != nil {
+	var grace report.Grace
+	if err := x.readOptions(grace.Member); err != nil {
 		return err
 	}
-	key, secret, err := made.Rotate(x.r.Context(), by, x.name, grace)
+	key, secret, err := made.Rotate(x.r.Context(), by, x.name, grace.Duration)
 	if err != nil {
 		return err
 	}

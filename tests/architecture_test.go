@@ -34,6 +34,7 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "internal/keys", "key blocks become the ring; key new"},
 	{"caddymodule", "internal/pattern", "models of timeouts"},
 	{"caddymodule", "internal/provider", "provider blocks become providers"},
+	{"caddymodule", "internal/report", "keys in the operator's API, as the API shows them"},
 	{"caddymodule", "internal/runtimekeys", "the runtime_keys block"},
 	{"caddymodule", "internal/secret", "placeholders of secrets"},
 	{"caddymodule", "internal/testprovider", "the transport of dialect test"},

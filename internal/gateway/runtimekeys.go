@@ -78,6 +78,11 @@ func (m RuntimeKeys) Get(of keys.Tenants, hash string) (*runtimekeys.Key, error)
 	return m.keys().Get(of, hash)
 }
 
+// Find returns the hash that begins with a text; see [runtimekeys.Keys.Match].
+func (m RuntimeKeys) Find(of keys.Tenants, beginning string) (hash string, err error) {
+	return m.keys().Match(of, beginning)
+}
+
 // List returns one page of keys, newest first.
 func (m RuntimeKeys) List(of keys.Tenants, q runtimekeys.Query) []*runtimekeys.Key {
 	return m.keys().List(of, q)

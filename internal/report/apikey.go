@@ -103,17 +103,24 @@ func KeyQuery(q url.Values) (out runtimekeys.Query, err error) {
 	return out, nil
 }
 
-// KeyGrace reads how long a replaced secret stays good: a text such as "24h", or 0. The error is a
-// 400.
-func KeyGrace(value []byte) (time.Duration, error) {
-	var text string
-	if string(value) == "0" || string(value) == "null" {
-		return 0, nil
+// Grace is the body of a rotation: how long the replaced secret stays good. The zero value is: not at
+// all.
+type Grace struct{ Duration time.Duration }
+
+// Member takes one member of the body: "grace", a text such as "24h", or 0. The error is a 400.
+func (g *Grace) Member(name string, value []byte) (known bool, err error) {
+	if name != "grace" {
+		return false, nil
 	}
-	err := json.Unmarshal(value, &text)
+	if string(value) == "0" || string(value) == "null" {
+		return true, nil
+	}
+	var text string
+	err = json.Unmarshal(value, &text)
 	grace, parsing := time.ParseDuration(text)
 	if err != nil || parsing != nil || grace < 0 || grace > runtimekeys.MaxGrace {
-		return 0, apierror.New(apierror.InvalidValue, "grace: want a duration from \"0s\" to \"%.0fh\", such as \"24h\"", runtimekeys.MaxGrace.Hours()).WithParam("grace")
+		return true, apierror.New(apierror.InvalidValue, "grace: want a duration from \"0s\" to \"%.0fh\", such as \"24h\"", runtimekeys.MaxGrace.Hours()).WithParam("grace")
 	}
-	return grace, nil
+	g.Duration = grace
+	return true, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,6 +97,32 @@ func (s *Keys) Get(of keys.Tenants, hash string) (*Key, error) {
 		return key, nil
 	}
 	return nil, apierror.New(apierror.NotFound, "there is no key with this hash that was made at run time")
+}
+
+// MinPrefix is the shortest beginning of a hash that Match takes, in hex digits.
+const MinPrefix = 4
+
+// Match returns the hash of the one key of the tenants whose hash begins with a text. The error is a 404
+// without such a key, a 400 with several.
+func (s *Keys) Match(of keys.Tenants, beginning string) (hash string, err error) {
+	if len(beginning) < MinPrefix {
+		return "", invalid("hash", "want at least %d hex digits", MinPrefix)
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, key := range s.ordered {
+		if !of.Has(key.Tenant) || !strings.HasPrefix(key.Hash(), beginning) {
+			continue
+		}
+		if hash != "" {
+			return "", invalid("hash", "several keys begin with %q; give more of it", beginning)
+		}
+		hash = key.Hash()
+	}
+	if hash == "" {
+		_, err = s.Get(of, beginning)
+	}
+	return hash, err
 }
 
 // Query selects keys of a list.
