@@ -14,7 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"go.uber.org/zap"
 
-	_ "github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers
+	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // registers the layer-4 handler
@@ -71,6 +71,11 @@ type App struct {
 	// BodyMemory bounds the memory of request bodies, in bytes; above it callers get 429
 	// gateway_busy. At least 64 MiB. Default: the lesser of 1 GiB and a quarter of GOMEMLIMIT.
 	BodyMemory int64 `json:"body_memory,omitempty"`
+
+	// AnswerMemory bounds the memory of providers' answers above 256 KiB, in bytes: whole ones, and
+	// events of streams. Each counts twice. An answer that finds no memory within five seconds is 429
+	// gateway_busy. At least 256 MiB. Default: the lesser of 1 GiB and a quarter of GOMEMLIMIT.
+	AnswerMemory int64 `json:"answer_memory,omitempty"`
 
 	// Timeouts of a model call.
 	Timeouts Timeouts `json:"timeouts,omitzero"`
@@ -133,7 +138,14 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if config.Emitter, config.Observed, err = a.events(); err != nil {
 		return err
 	}
+	if a.VNC != nil {
+		config.VNCCertificate = a.checkCertificate
+	}
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
+	config.Routes = handlers.RouteNames()
+	if inspect != nil {
+		inspect(*a, config)
+	}
 	a.gateway, err = gateway.New(config)
 	// The gateway has what it needs of them; without this every key would be in memory twice.
 	a.manyKeys = len(a.Keys) >= manyKeys

@@ -80,6 +80,10 @@ type Provider struct {
 	// usage, if it is there. Default: the catalog's price.
 	Cost string `json:"cost,omitempty"`
 
+	// TraceContext sends the call's trace to the provider, as the header field traceparent (W3C Trace
+	// Context). It needs Caddy's directive tracing. Default: false.
+	TraceContext bool `json:"trace_context,omitempty"`
+
 	// Timeouts of an attempt of a call at the provider.
 	Timeouts ProviderTimeouts `json:"timeouts,omitzero"`
 

@@ -56,21 +56,26 @@ func NewPruner(now func() time.Time, keep Retention) *Pruner {
 	return p
 }
 
+// OrDefault returns the retention with the default for what is not set.
+func (r Retention) OrDefault() Retention {
+	if r.Age <= 0 {
+		r.Age = DefaultAge
+	}
+	if r.Size <= 0 {
+		r.Size = DefaultSize
+	}
+	if r.Series <= 0 {
+		r.Series = DefaultSeries
+	}
+	r.Series = max(r.Series, r.Age)
+	return r
+}
+
 // Set changes the retention from the next batch on, after a reload.
 func (p *Pruner) Set(keep Retention) {
-	if keep.Age <= 0 {
-		keep.Age = DefaultAge
-	}
-	if keep.Size <= 0 {
-		keep.Size = DefaultSize
-	}
-	if keep.Series <= 0 {
-		keep.Series = DefaultSeries
-	}
-	keep.Series = max(keep.Series, keep.Age)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.keep = keep
+	p.keep = keep.OrDefault()
 }
 
 // Prune deletes at most one batch: first by age, tenant after tenant, then by size, then sums. Before

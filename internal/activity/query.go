@@ -144,3 +144,38 @@ func (l *Log) Find(ctx context.Context, tenant, id string) (found Record, ok boo
 	}
 	return found, ok, nil
 }
+
+// FindAny is Find for the operator: it looks at all tenants.
+func (l *Log) FindAny(ctx context.Context, id string) (found Record, ok bool, err error) {
+	if id == "" || len(id) > maxText {
+		return Record{}, false, nil
+	}
+	ctx, cancel, err := l.ask(ctx)
+	defer cancel()
+	if err != nil {
+		return Record{}, false, err
+	}
+	take := func(rows *sql.Rows) (more bool, err error) {
+		var r Record
+		if _, err := r.scan(rows, ""); err != nil {
+			return false, err
+		}
+		if r.ID == id || r.RequestID == id || r.UpstreamID == id {
+			found, ok = r, true
+		}
+		return !ok, nil
+	}
+	var newest int64
+	if err := l.read(ctx, func(rows *sql.Rows) (bool, error) { return false, rows.Scan(&newest) }, lastSeq); err != nil {
+		return Record{}, false, err
+	}
+	before := newest / blockRows
+	if err := l.read(ctx, take, newestOfAll, before*blockRows, []byte(id)); err != nil || ok {
+		return found, ok, err
+	}
+	seqs, err := l.candidates(ctx, before, id)
+	for i := 0; i < len(seqs) && err == nil && !ok; i++ {
+		err = l.read(ctx, take, rowOfAny, seqs[i])
+	}
+	return found, ok, err
+}

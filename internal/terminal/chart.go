@@ -11,7 +11,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -37,7 +36,7 @@ func (g *grid) print(w io.Writer) {
 	}
 	for _, row := range g.rows {
 		for i := range row {
-			row[i] = printable(row[i])
+			row[i] = cell(row[i])
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
@@ -59,14 +58,9 @@ func (g *grid) print(w io.Writer) {
 	}
 }
 
-// printable shortens a name and takes out what a terminal would obey.
-func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '?'
-	}, s)
+// cell shortens a name and takes out what a terminal would obey.
+func cell(s string) string {
+	s = printable(s)
 	if utf8.RuneCountInString(s) > maxCell {
 		s = string([]rune(s)[:maxCell-3]) + "..."
 	}
