@@ -2,20 +2,16 @@ package caddymodule
 
 import (
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
-// printable replaces what would change a terminal. Names of models and paths come from callers.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
-}
+// Names and times are shown as in the tables of the activity.
+var (
+	printable = terminal.Printable
+	duration  = terminal.Duration
+)
 
 // ageText returns a retention as people read it.
 func ageText(d time.Duration) string {

@@ -130,11 +130,11 @@ func TestNumbersAreShort(t *testing.T) {
 		}
 	}
 	for ms, want := range map[float64]string{0: "-", 0.34: "340us", 0.9999: "1.00ms", 12.5: "12.5ms", 1280: "1.28s", 99_949: "99.9s", 245_000: "4m05s", 12_000_000: "3h20m"} {
-		if got := duration(ms); got != want {
+		if got := Duration(ms); got != want {
 			t.Errorf("%v ms are %s, want %s", ms, got, want)
 		}
 	}
-	if got := printable(strings.Repeat("ü", 60)); utf8.RuneCountInString(got) != maxCell {
+	if got := cell(strings.Repeat("ü", 60)); utf8.RuneCountInString(got) != maxCell {
 		t.Errorf("a long name is %s", got)
 	}
 }
