@@ -31,6 +31,7 @@ func init() {
 //	GET    /gatehouse/providers                              the providers, and the health of their models
 //	GET    /gatehouse/why?id=                                what happened to a call or session
 //	GET    /gatehouse/backup                                 a copy of the database
+//	GET    /gatehouse/health                                 whether it is ready, and the states of its parts
 type Admin struct{}
 
 // CaddyModule returns the module's information.
@@ -59,6 +60,7 @@ func (a Admin) Routes() []caddy.AdminRoute {
 	})
 	return []caddy.AdminRoute{
 		{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)},
+		{Pattern: healthPath, Handler: caddy.AdminHandlerFunc(serveHealth)},
 		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
 		{Pattern: backupPath, Handler: caddy.AdminHandlerFunc(serveBackup)},
 		{Pattern: whyPath, Handler: caddy.AdminHandlerFunc(serveWhy)},
