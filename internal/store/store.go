@@ -132,7 +132,8 @@ type Store struct {
 // directory, migrates and starts the writer. It fails if another process holds the directory, if
 // the file is damaged or not ours, and if a newer version wrote it. After an unclean stop, or if
 // the file has changed since, Open checks the whole file for damage.
-func Open(dir string, opts Options) (*Store, error) {
+func Open(dir string, opts Options) (_ *Store, err error) {
+	defer func() { err = explainFile(err) }()
 	if opts.CommitInterval <= 0 {
 		opts.CommitInterval = DefaultCommitInterval
 	}
@@ -148,8 +149,7 @@ func Open(dir string, opts Options) (*Store, error) {
 	if opts.Logger == nil {
 		opts.Logger = zap.NewNop()
 	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
+	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("resolving the data directory %q: %w", dir, err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
