@@ -5,6 +5,7 @@
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
 # make soak   all endings of calls at once, for SOAKTIME
+# make faults a database of a million rows after a kill, and one that is locked for ten seconds
 # make fuzz   every fuzz target for FUZZTIME
 # make mutate break N operators and statements of PKG, one at a time, and list what its tests miss
 # make fmt    format Go files and Caddyfile.example
@@ -27,7 +28,7 @@ N ?= 100
 SEED ?= 1
 MUTATEFLAGS ?=
 
-.PHONY: build run test clients bench soak fuzz mutate fmt clean
+.PHONY: build run test clients bench soak faults fuzz mutate fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -57,6 +58,9 @@ $(BENCH_PEERS): tests/bench/peers/litellm.txt tests/bench/peers/package-lock.jso
 # go test has no timeout here: every wait of a call or a pause has its own.
 soak:
 	go test ./tests -run '^TestAllEndings' -count 1 -v -timeout 0 -args -soak $(SOAKTIME) $(SOAKFLAGS)
+
+faults:
+	go test ./tests -run '^(TestAKilledGatewayWithManyRows|TestALockedDatabase)' -count 1 -v -args -faults.rows 1000000 -faults.lock 10s
 
 # One target at a time: go test takes only one.
 fuzz:
