@@ -11,9 +11,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
-	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -21,7 +21,8 @@ import (
 // generations share; see generation for their life. Making one opens no file and starts nothing.
 type State struct {
 	Metrics      *metrics.Metrics
-	Memory       upload.Memory              // of request bodies
+	Bodies       memory.Semaphore           // held of requests
+	Answers      memory.Semaphore           // held of answers of providers
 	Workstations *workstation.State         // tokens and sessions
 	ConnLimiter  *connlimit.Limiter         // VNC connections in their handshake
 	Concurrency  *limits.ConcurrencyLimiter // calls at once
@@ -47,13 +48,8 @@ func NewState(dir string, now func() time.Time) *State {
 	}
 	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
-	s.Metrics = metrics.New(metrics.Gauges{
-		ActivityLost: func() float64 { return float64(s.stores.dropped()) },
-		InFlight:     func() float64 { return float64(s.generations.inFlight()) },
-		Sessions:     func() float64 { return float64(s.Workstations.Open()) },
-		HalfOpen:     func() float64 { return float64(s.ConnLimiter.Pending()) },
-		Providers:    s.providersUp,
-	})
+	s.Metrics = metrics.New(s.gauges())
+	s.stores.committed, s.stores.failed = s.Metrics.Committed, s.Metrics.StoreFailed
 	return s
 }
 
@@ -88,7 +84,8 @@ func (s *State) start(ctx context.Context, gen *generation, now func() time.Time
 // apply makes the settings of the current generation the valid ones.
 func (s *State) apply(gen *generation) {
 	s.stores.retain(gen.keep)
-	s.Memory.SetLimit(gen.bodyMemory)
+	s.Bodies.SetLimit(gen.bodyMemory)
+	s.Answers.SetLimit(gen.answerMemory)
 }
 
 // stop runs when Caddy stops gen. If a newer generation has replaced it, that one is activated.

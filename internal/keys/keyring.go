@@ -87,6 +87,7 @@ func (r *Keyring) add(spec Spec, common common, hashes *strings.Builder) error {
 		Name:        spec.Name,
 		Tenant:      common.tenant(tenant),
 		HostedTools: spec.HostedTools,
+		AllTenants:  spec.AllTenants,
 		Expires:     spec.Expires,
 		disabled:    spec.Disabled,
 	}
@@ -120,6 +121,20 @@ func (r *Keyring) add(spec Spec, common common, hashes *strings.Builder) error {
 		hashes.WriteString(hex.EncodeToString(sum[:]))
 	}
 	return nil
+}
+
+// Tenants returns the names of all tenants that have a key, each once, in the order of their keys.
+func (r *Keyring) Tenants() []string {
+	var names []string
+	seen := make(map[string]struct{})
+	for i := range r.keys {
+		name := r.keys[i].Tenant
+		if _, again := seen[name]; !again {
+			seen[name] = struct{}{}
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Authenticate returns the key of the presented secret at the given time. The error is always

@@ -93,7 +93,7 @@ type Options struct {
 	// CheckTimeout bounds the check of a database that was not stopped cleanly. The unchecked rest
 	// is trusted. Default: DefaultCheckTimeout.
 	CheckTimeout time.Duration
-	// Committed, if set, is called after each commit with the time it took. It must return at once.
+	// Committed, if set, is called after each commit, or attempt, with its time. It must not wait.
 	Committed func(time.Duration)
 	// Failed, if set, is called for each attempt to write that failed, of a commit or of the redo
 	// log, with the cause. While commits fail there is one attempt a second. It may be called from
