@@ -14,8 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"go.uber.org/zap"
 
-	_ "github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers
-	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // registers the layer-4 handler
@@ -126,6 +125,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.Keys, err = withKeyFiles(a.Keys, a.KeyFiles); err != nil {
 		return err
 	}
+	if _, err := a.Activity.build(); err != nil {
+		return err
+	}
 	config, err := a.build()
 	if err != nil {
 		return err
@@ -136,7 +138,11 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if config.Emitter, config.Observed, err = a.events(); err != nil {
 		return err
 	}
+	if a.VNC != nil {
+		config.VNCCertificate = a.checkCertificate
+	}
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
+	config.Routes = handlers.RouteNames()
 	a.gateway, err = gateway.New(config)
 	// The gateway has what it needs of them; without this every key would be in memory twice.
 	a.manyKeys = len(a.Keys) >= manyKeys
@@ -163,7 +169,11 @@ func (a *App) events() (gateway.Emitter, gateway.Observed, error) {
 
 // Start opens the stores and lets calls in.
 func (a *App) Start() error {
-	return a.gateway.Start(a.ctx, activity.Retention{Age: time.Duration(a.Activity.Age), Size: a.Activity.Size})
+	keep, err := a.Activity.build() // Provision has checked it
+	if err != nil {
+		return err
+	}
+	return a.gateway.Start(a.ctx, keep)
 }
 
 // onStarted does what needs the other apps. They start in no fixed order, and the event app must

@@ -21,7 +21,16 @@ func init() {
 		CobraFunc: func(cmd *cobra.Command) {
 			key := &cobra.Command{Use: "key", Short: "Gateway keys"}
 			key.AddCommand(newKeyCommand())
-			cmd.AddCommand(key, newWorkstationCommand(), newBudgetCommand(), newProvidersCommand(), newWhyCommand())
+			cmd.AddCommand(
+				key,
+				newWorkstationCommand(),
+				newBudgetCommand(),
+				newProvidersCommand(),
+				newHealthCommand(),
+				newActivityCommand(),
+				newSeriesCommand(),
+				newWhyCommand(),
+			)
 		},
 	})
 }

@@ -1,7 +1,9 @@
 package handlers
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -25,6 +27,7 @@ var (
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
 	activityEndpoint   = &endpoint{"activity", http.MethodGet, keys.ActivityRead, false, serveActivity}
+	seriesEndpoint     = &endpoint{"activity_series", http.MethodGet, keys.ActivityRead, false, serveSeries}
 	generationEndpoint = &endpoint{"generation", http.MethodGet, keys.ActivityRead, false, serveGeneration}
 	keyEndpoint        = &endpoint{"key", http.MethodGet, 0, false, serveKey}
 	providersEndpoint  = &endpoint{"providers", http.MethodGet, keys.ProvidersRead, false, serveProviders}
@@ -75,6 +78,7 @@ var routes = []route{
 	{"/api/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/api/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},
 	{"/api/v1/activity", api.OpenRouter{}, activityEndpoint},
+	{"/api/v1/activity/series", api.OpenRouter{}, seriesEndpoint},
 	{"/api/v1/generation", api.OpenRouter{}, generationEndpoint},
 	{"/api/v1/key", api.OpenRouter{}, keyEndpoint},
 }
@@ -92,6 +96,11 @@ var routeNames = func() map[familyEndpoint]string {
 	m[familyEndpoint{api.Anthropic{}.Name(), modelsEndpoint}] = "GET /v1/models" // see matchRequest
 	return m
 }()
+
+// RouteNames returns all names that routeName has for the table, sorted.
+func RouteNames() []string {
+	return slices.Compact(slices.Sorted(maps.Values(routeNames)))
+}
 
 type familyEndpoint struct {
 	family   string

@@ -62,9 +62,9 @@ func (t *callTrace) asked(b *jsonscan.Body, stream bool) {
 	}
 }
 
-// queued begins the span of a wait for concurrency slots, if there is one.
-func (t *callTrace) queued(waits bool) queueSpan {
-	if t == nil || !waits {
+// queued begins the span of a wait for concurrency slots.
+func (t *callTrace) queued() queueSpan {
+	if t == nil {
 		return queueSpan{}
 	}
 	_, span := t.tracer.Start(t.parent, tracing.SpanQueue)
@@ -74,13 +74,12 @@ func (t *callTrace) queued(waits bool) queueSpan {
 // queueSpan is the span of a wait; without a span it does nothing.
 type queueSpan struct{ span trace.Span }
 
-// end ends the span, and returns the error with which the wait ended.
-func (q queueSpan) end(err error) error {
+// end ends the span of a wait that ended with err.
+func (q queueSpan) end(err error) {
 	if q.span != nil {
 		tracing.SetError(q.span, codeOf(err))
 		q.span.End()
 	}
-	return err
 }
 
 // startAttempt begins the span of a request to a provider, and before the first one that of the call.

@@ -22,7 +22,7 @@ func traceAll(req *http.Request, q *Request, u *upstream) string {
 	t := newTrace(req)
 	id := t.id()
 	t.asked(nil, false)
-	_ = t.queued(true).end(nil)
+	t.queued().end(nil)
 	t.judged(actionDeny)
 	t.startAttempt(u)
 	t.answered(nil)
