@@ -119,6 +119,14 @@ func TestATraceReachesTheCollector(t *testing.T) {
 		if len(ids[request]) != 32 {
 			t.Fatalf("the log line has the trace %q", ids[request])
 		}
+		if row := h.row(request); at(row, "trace_id") != ids[request] {
+			t.Errorf("the row has the trace %v, the log line %s", at(row, "trace_id"), ids[request])
+		}
+	}
+	exposed := h.request("/metrics", "full", "")
+	exposed.Header.Set("Accept", "application/openmetrics-text")
+	if page := string(h.send(exposed).body); !strings.Contains(page, `# {trace_id="`+ids[first.header.Get("X-Request-Id")]+`"}`) {
+		t.Errorf("no exemplar has the trace:\n%s", page)
 	}
 	upstream := h.upstreamCall(2)
 	sent := strings.Join(upstream.Header("Traceparent"), ", ")
