@@ -143,7 +143,7 @@ func (t *callTrace) judged(action string, verdicts ...guardrail.Verdict) {
 	}
 }
 
-// finish ends the spans of a request whose record is complete. The server's span has ended later: it
+// finish ends the spans of a request whose record is complete. The server's span ends later: it
 // is Caddy's.
 func (t *callTrace) finish(q *Request) {
 	if t == nil {
