@@ -143,6 +143,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	}
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
 	config.Routes = handlers.RouteNames()
+	if inspect != nil {
+		inspect(*a, config)
+	}
 	a.gateway, err = gateway.New(config)
 	// The gateway has what it needs of them; without this every key would be in memory twice.
 	a.manyKeys = len(a.Keys) >= manyKeys

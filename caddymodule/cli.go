@@ -29,7 +29,11 @@ func init() {
 				newHealthCommand(),
 				newActivityCommand(),
 				newSeriesCommand(),
+				newLimitsCommand(),
+				newSessionsCommand(),
 				newWhyCommand(),
+				newCheckCommand(),
+				newBackupCommand(),
 			)
 		},
 	})

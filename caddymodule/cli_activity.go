@@ -8,10 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
 // defaultRows is how many calls a terminal shows.
@@ -87,7 +88,7 @@ func newActivityCommand() *cobra.Command {
 			if !f.asCSV || cmd.Flags().Changed("limit") {
 				q.Set("limit", strconv.Itoa(limit))
 			}
-			return showActivity(o, q, &f)
+			return show(o, activityPath, q, &f, terminal.Activity)
 		},
 	}
 	o.addFlags(cmd)
@@ -100,109 +101,24 @@ func newActivityCommand() *cobra.Command {
 	return cmd
 }
 
-// activityRow is what a table shows of a row of the admin API.
-type activityRow struct {
-	CreatedAt   time.Time `json:"created_at"`
-	RequestID   string    `json:"request_id"`
-	ID          string
-	Tenant, Key string
-	Route       string
-	Model       string
-	Provider    string `json:"provider_name"`
-	Status      int
-	Code        string
-	Usage       json.Number
-	UsageSource string `json:"usage_source"`
-	Priced      bool
-	Prompt      int64    `json:"prompt_tokens"`
-	Completion  int64    `json:"completion_tokens"`
-	Latency     float64  `json:"latency_ms"`
-	FirstToken  *float64 `json:"first_token_ms"`
-	Workstation string
-	Ended       string
-}
-
-func showActivity(o *operator, q url.Values, f *activityFlags) error {
-	if f.asJSON || f.asCSV {
-		return copyAnswer(o, activityPath, q, f.asJSON)
-	}
-	var answer struct {
-		Data []activityRow
-		Next *string `json:"next_cursor"`
-	}
-	if err := o.call(http.MethodGet, activityPath+"?"+q.Encode(), nil, &answer); err != nil {
-		return err
-	}
-	if len(answer.Data) == 0 {
-		_, err := fmt.Fprintln(o.out, "no calls")
-		return err
-	}
-	t := grid{columns: []gridColumn{{name: "TIME (UTC)"}, {name: "KEY"}, {name: "MODEL"}, {name: "STATUS"}, {name: "IN", right: true}, {name: "OUT", right: true},
-		{name: "USD", right: true}, {name: "FIRST", right: true}, {name: "TOOK", right: true}, {name: "REQUEST"}}}
-	several := false
-	for _, r := range answer.Data {
-		several = several || r.Tenant != answer.Data[0].Tenant
-	}
-	for _, r := range answer.Data {
-		t.rows = append(t.rows, r.cells(several))
-	}
-	t.print(o.out)
-	if answer.Next != nil {
-		fmt.Fprintf(o.out, "There are more: see --limit, --csv.\n")
-	}
-	return nil
-}
-
-// cells are those of a call. With several tenants the key's has its tenant.
-func (r *activityRow) cells(several bool) []string {
-	key, subject, status := r.Key, r.Model, strconv.Itoa(r.Status)
-	if several {
-		key = r.Tenant + "/" + r.Key
-	}
-	switch {
-	case r.Workstation != "":
-		subject = "desktop " + r.Workstation
-	case subject == "":
-		subject = r.Route
-	}
-	if r.Code != "" {
-		status += " " + r.Code
-	} else if r.Ended != "" {
-		status += " " + r.Ended
-	}
-	in, out, cost, first := "-", "-", "-", "-"
-	if r.UsageSource != "none" {
-		in, out = compact(r.Prompt), compact(r.Completion)
-		cost = "unknown"
-		if r.Priced {
-			cost = string(r.Usage)
-		}
-	}
-	if r.FirstToken != nil {
-		first = duration(*r.FirstToken)
-	}
-	id := r.RequestID
-	if id == "" {
-		id = r.ID
-	}
-	return []string{r.CreatedAt.UTC().Format("2006-01-02 15:04:05"), key, subject, status, in, out, cost, first, duration(r.Latency), id}
-}
-
-// copyAnswer prints the answer as it is, or indented JSON.
-func copyAnswer(o *operator, path string, q url.Values, indent bool) error {
+// show prints the answer as it is, or as a table.
+func show(o *operator, path string, q url.Values, f *activityFlags, table func(io.Writer, io.Reader) error) error {
 	resp, err := o.request(http.MethodGet, path+"?"+q.Encode(), nil)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	if !indent {
-		_, err := io.Copy(o.out, resp.Body)
-		if err != nil {
+	answer := io.LimitReader(resp.Body, maxAdminAnswer)
+	switch {
+	case f.asCSV:
+		if _, err := io.Copy(o.out, resp.Body); err != nil {
 			return fmt.Errorf("the export is not whole: %w", err)
 		}
 		return nil
+	case !f.asJSON:
+		return table(o.out, answer)
 	}
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAdminAnswer))
+	raw, err := io.ReadAll(answer)
 	if err != nil {
 		return fmt.Errorf("reading the answer: %w", err)
 	}
@@ -210,6 +126,6 @@ func copyAnswer(o *operator, path string, q url.Values, indent bool) error {
 	if err := json.Indent(&out, raw, "", "  "); err != nil {
 		return fmt.Errorf("reading the answer: %w", err)
 	}
-	_, err = fmt.Fprintln(o.out, strings.TrimSpace(out.String()))
+	_, err = fmt.Fprintln(o.out, out.String())
 	return err
 }

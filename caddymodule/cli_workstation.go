@@ -164,10 +164,16 @@ func (o *operator) table(head string, rows func(row func(...any))) error {
 	return w.Flush()
 }
 
+func (o *operator) printJSON(v any) error {
+	encoder := json.NewEncoder(o.out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}
+
 // maxAdminAnswer bounds how much of an answer is read, in bytes.
 const maxAdminAnswer = 64 << 20
 
-// request sends one request. The caller must close the answer's body.
+// request sends one request. The caller closes the answer's body.
 func (o *operator) request(method, path string, body io.Reader) (*http.Response, error) {
 	adapter := ""
 	if o.config != "" {
@@ -177,14 +183,18 @@ func (o *operator) request(method, path string, body io.Reader) (*http.Response,
 	if err != nil {
 		return nil, fmt.Errorf("finding the admin endpoint: %w", err)
 	}
-	return caddycmd.AdminAPIRequest(address, method, path, nil, body)
+	resp, err := caddycmd.AdminAPIRequest(address, method, path, nil, body)
+	if err != nil {
+		return nil, refusalOf(err)
+	}
+	return resp, nil
 }
 
 // call sends one request and decodes its answer into dst, unless that is nil.
 func (o *operator) call(method, path string, body io.Reader, dst any) error {
 	resp, err := o.request(method, path, body)
 	if err != nil {
-		return refusalOf(err)
+		return err
 	}
 	defer resp.Body.Close()
 	if dst == nil {

@@ -30,6 +30,7 @@ var (
 	seriesEndpoint     = &endpoint{"activity_series", http.MethodGet, keys.ActivityRead, false, serveSeries}
 	generationEndpoint = &endpoint{"generation", http.MethodGet, keys.ActivityRead, false, serveGeneration}
 	keyEndpoint        = &endpoint{"key", http.MethodGet, 0, false, serveKey}
+	limitsEndpoint     = &endpoint{"limits", http.MethodGet, 0, false, serveLimits} // less without limits:read
 	providersEndpoint  = &endpoint{"providers", http.MethodGet, keys.ProvidersRead, false, serveProviders}
 
 	vncURLEndpoint     = &endpoint{"vnc_url", http.MethodPost, keys.WorkstationsConnect, true, serveVNCURL}
@@ -39,6 +40,9 @@ var (
 	releaseEndpoint    = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, releaseWorkstation}
 	sessionsEndpoint   = &endpoint{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
+
+	openSessionsEndpoint   = &endpoint{"sessions", http.MethodGet, 0, false, serveOpenSessions} // one of two scopes
+	endOpenSessionEndpoint = &endpoint{"sessions", http.MethodDelete, 0, true, endOpenSession}
 )
 
 // route is one row of the table. A path that ends in a slash takes the rest of the request's path
@@ -68,6 +72,8 @@ var routes = []route{
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
 	{"/v1/workstations/{id}/sessions", api.OpenAI{}, sessionsEndpoint},
 	{"/v1/workstations/{id}/sessions/{session}", api.OpenAI{}, endSessionEndpoint},
+	{"/v1/sessions", api.OpenAI{}, openSessionsEndpoint},
+	{"/v1/sessions/{id}", api.OpenAI{}, endOpenSessionEndpoint},
 
 	{"/api/v1/models", api.OpenRouter{}, modelsEndpoint},
 	{"/api/v1/model/", api.OpenRouter{}, modelsEndpoint},
@@ -81,6 +87,7 @@ var routes = []route{
 	{"/api/v1/activity/series", api.OpenRouter{}, seriesEndpoint},
 	{"/api/v1/generation", api.OpenRouter{}, generationEndpoint},
 	{"/api/v1/key", api.OpenRouter{}, keyEndpoint},
+	{"/api/v1/limits", api.OpenRouter{}, limitsEndpoint},
 }
 
 // routeNames has what [routeName] returns, made once.

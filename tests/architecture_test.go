@@ -41,9 +41,12 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "internal/apierror", "refusals of the admin API"},
 	{"caddymodule", "internal/workstation", "the vnc block becomes the service of workstations"},
 	{"caddymodule", "internal/report", "the activity and its series for operators"},
+	{"caddymodule", "internal/terminal", "tables and bars of its commands"},
 	{"caddymodule", "l4vnc", "one import brings the layer-4 handler with it"},
 	{"caddymodule", "internal/modelcall", "limits and guardrails of keys and models"},
+	{"caddymodule", "internal/report", "the admin API shows limits as the HTTP routes do"},
 	{"caddymodule", "internal/upload", "the bounds of bodies"},
+	{"caddymodule", "internal/handover", "connections that outlive a configuration"},
 	{"caddymodule", "internal/memory", "the default bounds of bodies and answers"},
 
 	{"handlers", "caddy", "Caddy modules"},

@@ -27,10 +27,14 @@ func Key(ctx context.Context, log *activity.Log, key *keys.Key, balances []limit
 
 // LedgerFailure is the error if the balances of a key cannot be read: 503, or the client left.
 func LedgerFailure(ctx context.Context, err error) error {
+	return ledgerFailure(ctx, "what this key has spent cannot be read now", err)
+}
+
+func ledgerFailure(ctx context.Context, message string, err error) error {
 	if ctx.Err() != nil {
 		return refusal(ctx.Err())
 	}
-	return apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be read now").WithCause(err)
+	return apierror.New(apierror.LedgerUnavailable, "%s", message).WithCause(err)
 }
 
 // showBudgets shows the budgets of a key. OpenRouter's own members show the one for money with the

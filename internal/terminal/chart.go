@@ -1,4 +1,9 @@
-package caddymodule
+// Package terminal shows the activity and its series in a terminal: aligned tables, and bars of block
+// characters, or of ASCII where the locale has none. It reads the answers of the admin API.
+//
+//	err := terminal.Activity(os.Stdout, answer)
+//	err := terminal.Series(os.Stdout, answer, "cost")
+package terminal
 
 import (
 	"fmt"
@@ -62,8 +67,8 @@ func cell(s string) string {
 	return s
 }
 
-// terminal is what bars are drawn with.
-type terminal struct {
+// screen is what bars are drawn with.
+type screen struct {
 	width   int
 	unicode bool
 }
@@ -74,12 +79,12 @@ const (
 	maxWidth     = 160
 )
 
-// terminalOf returns the width of out, or a default if it is none, and whether the locale has block
+// screenOf returns the width of out, or a default if it is none, and whether the locale has block
 // characters. COLUMNS wins, as for other programs.
-func terminalOf(out io.Writer) terminal {
-	t := terminal{width: defaultWidth}
+func screenOf(out io.Writer) screen {
+	t := screen{width: defaultWidth}
 	if f, ok := out.(*os.File); ok {
-		if width, ok := terminalWidth(f); ok {
+		if width, ok := widthOf(f); ok {
 			t.width = width
 		}
 	}
@@ -98,7 +103,7 @@ func terminalOf(out io.Writer) terminal {
 }
 
 // bar is a bar of a value in at most width characters; most fills them. A value above 0 is visible.
-func (t terminal) bar(value, most float64, width int) string {
+func (t screen) bar(value, most float64, width int) string {
 	if value <= 0 || most <= 0 {
 		return ""
 	}
@@ -114,7 +119,7 @@ func (t terminal) bar(value, most float64, width int) string {
 }
 
 // sparkline is a line of values, one character each; 0 is a blank.
-func (t terminal) sparkline(values []float64) string {
+func (t screen) sparkline(values []float64) string {
 	levels := []rune("_.-=*#")
 	if t.unicode {
 		levels = []rune("▁▂▃▄▅▆▇█")
