@@ -81,18 +81,27 @@ func valueOf(span *otlp.Span, key string) string {
 	return ""
 }
 
-// Caddy's own directive sends the spans of the gateway to a collector, in one trace with its own.
-func TestATraceReachesTheCollector(t *testing.T) {
+// collectSpans is a collector to which the Caddy of a test sends its spans.
+func collectSpans(t *testing.T) *spanCollector {
+	t.Helper()
 	collected := new(spanCollector)
 	server := httptest.NewServer(collected)
 	t.Cleanup(server.Close)
 	t.Setenv("OTEL_TRACES_EXPORTER", "otlp")
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
+	return collected
+}
+
+const tracedSite = "tracing {\nspan gateway\n}\n" + defaultSite
+
+// Caddy's own directive sends the spans of the gateway to a collector, in one trace with its own.
+func TestATraceReachesTheCollector(t *testing.T) {
+	collected := collectSpans(t)
 	h := start(t, setup{
 		providers: strings.Replace(defaultProviders, "discover off", "discover off\ntrace_context", 1),
 		options:   "alias fast {\ngroup {\ntarget fake/err-500\n}\ngroup {\ntarget fake/echo\n}\n}\n",
-		site:      "tracing {\nspan gateway\n}\n" + defaultSite,
+		site:      tracedSite,
 	})
 	first := h.post(chatV1, "full", chat("fast", ""))
 	refused := h.post(chatV1, "models", chat("fast", ""))
@@ -110,6 +119,14 @@ func TestATraceReachesTheCollector(t *testing.T) {
 		if len(ids[request]) != 32 {
 			t.Fatalf("the log line has the trace %q", ids[request])
 		}
+		if row := h.row(request); at(row, "trace_id") != ids[request] {
+			t.Errorf("the row has the trace %v, the log line %s", at(row, "trace_id"), ids[request])
+		}
+	}
+	exposed := h.request("/metrics", "full", "")
+	exposed.Header.Set("Accept", "application/openmetrics-text")
+	if page := string(h.send(exposed).body); !strings.Contains(page, `# {trace_id="`+ids[first.header.Get("X-Request-Id")]+`"}`) {
+		t.Errorf("no exemplar has the trace:\n%s", page)
 	}
 	upstream := h.upstreamCall(2)
 	sent := strings.Join(upstream.Header("Traceparent"), ", ")
@@ -134,6 +151,38 @@ func TestATraceReachesTheCollector(t *testing.T) {
 			if strings.Contains(span.String(), taboo) {
 				t.Errorf("a span has %q: %v", taboo, span)
 			}
+		}
+	}
+}
+
+// The session of a viewer has no request of Caddy's: it goes where that of its address went.
+func TestASessionReachesTheCollector(t *testing.T) {
+	collected := collectSpans(t)
+	h := startVNC(t, setup{site: tracedSite, vnc: newVNCServer(t, asNone).as("one", "")})
+	a := h.issue("connect", "one", "")
+	w := h.view(a)
+	end := w.quietViewer()
+	id := h.sessions("one")[0]
+	h.release("one")
+	wantEnd(t, "the viewer", end)
+	h.vncClosed()
+	w.leave()
+	trace, _ := at(parse(t, []byte(h.logLines(`"msg":"vnc session"`)[0])), "trace_id").(string)
+	h.stop()
+	session := collected.span(t, trace, "gatehouse.session")
+	if len(session.ParentSpanId) > 0 || valueOf(session, "gatehouse.session") != id || valueOf(session, "gatehouse.workstation") != "one" || valueOf(session, "gatehouse.ended") != "released" {
+		t.Errorf("%v", session)
+	}
+	if len(session.Links) != 1 {
+		t.Fatalf("%d links", len(session.Links))
+	}
+	request := collected.span(t, hex.EncodeToString(session.Links[0].TraceId), "gateway")
+	if string(request.SpanId) != string(session.Links[0].SpanId) || valueOf(request, "gatehouse.workstation") != "one" {
+		t.Errorf("%v", request)
+	}
+	for _, span := range collected.spans {
+		if strings.Contains(strings.ToLower(span.String()), a.token) {
+			t.Errorf("a span has the token: %v", span)
 		}
 	}
 }

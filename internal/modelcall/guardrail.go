@@ -154,7 +154,7 @@ func (g *guard) failure(ctx context.Context, err error) error {
 		e.RefusedBy = refusedByGuardrail(limit.Guardrail)
 		return e
 	case errors.As(err, &hook):
-		g.outcome.trace.judged(actionUnavailable, guardrail.Verdict{Guardrail: hook.Guardrail})
+		g.outcome.trace.judged(metrics.GuardrailUnavailable, guardrail.Verdict{Guardrail: hook.Guardrail})
 		e := apierror.New(apierror.GuardrailUnavailable, "the guardrail %q could not be asked", hook.Guardrail).WithCause(err)
 		e.RetryAfter, e.RefusedBy = webhookRetry, refusedByGuardrail(hook.Guardrail)
 		g.deps.Metrics.Guarded(hook.Guardrail, metrics.GuardrailUnavailable)
@@ -170,13 +170,14 @@ func (g *guard) redacted(found []guardrail.Verdict) {
 			g.deps.Metrics.Guarded(v.Guardrail, metrics.GuardrailRedact)
 		}
 	}
+	g.outcome.trace.judged(metrics.GuardrailRedact, found...)
 	g.outcome.noteRedacted(found)
 }
 
 // blocked is the refusal of a text. It names the guardrail and the class of what was found, and shows
 // nothing of the text.
 func (g *guard) blocked(v *guardrail.Verdict) *apierror.Error {
-	g.outcome.trace.judged(actionDeny, *v)
+	g.outcome.trace.judged(metrics.GuardrailDeny, *v)
 	g.deps.Metrics.Guarded(v.Guardrail, metrics.GuardrailDeny)
 	e := apierror.New(apierror.GuardrailBlocked, "refused by the guardrail %q: %s", v.Guardrail, v.Class)
 	e.Reasons, e.RefusedBy = []string{v.Class}, refusedByGuardrail(v.Guardrail)+": "+v.Class

@@ -53,7 +53,6 @@ func (o *Outcome) firstToken(now func() time.Time) {
 
 // noteRedacted notes what guardrails took out of texts.
 func (o *Outcome) noteRedacted(found []guardrail.Verdict) {
-	o.trace.judged(actionRedact, found...)
 	for _, v := range found {
 		if !slices.Contains(o.redacted, v.Class) {
 			o.redacted = append(o.redacted, v.Class)

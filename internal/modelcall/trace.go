@@ -125,7 +125,7 @@ func (t *callTrace) answered(part []byte) {
 // event, or in the one after a ping.
 const mostLooked = 4
 
-// judged notes what a guardrail did.
+// judged notes what a guardrail did, in the words of the metric of guardrails.
 func (t *callTrace) judged(action string, verdicts ...guardrail.Verdict) {
 	if t == nil {
 		return
@@ -143,14 +143,7 @@ func (t *callTrace) judged(action string, verdicts ...guardrail.Verdict) {
 	}
 }
 
-// What guardrails do, as events of spans name it.
-const (
-	actionRedact      = "redact"
-	actionDeny        = "deny"
-	actionUnavailable = "unavailable" // its webhook could not be asked
-)
-
-// finish ends the spans of a request whose record is complete. The server's span has ended later: it
+// finish ends the spans of a request whose record is complete. The server's span ends later: it
 // is Caddy's.
 func (t *callTrace) finish(q *Request) {
 	if t == nil {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 )
 
 // unrecorded are requests that no span records: without tracing, and in a trace that is not sampled.
@@ -23,7 +25,7 @@ func traceAll(req *http.Request, q *Request, u *upstream) string {
 	id := t.id()
 	t.asked(nil, false)
 	t.queued().end(nil)
-	t.judged(actionDeny)
+	t.judged(metrics.GuardrailDeny)
 	t.startAttempt(u)
 	t.answered(nil)
 	t.endAttempt(200, "")
