@@ -4,6 +4,7 @@
 # make clients  the coding clients and libraries that make test does not run
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
+# make halfsent   2,000 uploads that stop half-way: memory, and the calls of others
 # make soak   all endings of calls at once, for SOAKTIME
 # make fuzz   every fuzz target for FUZZTIME
 # make mutate break N operators and statements of PKG, one at a time, and list what its tests miss
@@ -27,7 +28,7 @@ N ?= 100
 SEED ?= 1
 MUTATEFLAGS ?=
 
-.PHONY: build run test clients bench soak fuzz mutate fmt clean
+.PHONY: build run test clients bench soak halfsent fuzz mutate fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -55,6 +56,9 @@ $(BENCH_PEERS): tests/bench/peers/litellm.txt tests/bench/peers/package-lock.jso
 	touch $@
 
 # go test has no timeout here: every wait of a call or a pause has its own.
+halfsent:
+	go test ./tests -run '^TestHalfSent' -count 1 -v -args -halfsent 2000
+
 soak:
 	go test ./tests -run '^TestAllEndings' -count 1 -v -timeout 0 -args -soak $(SOAKTIME) $(SOAKFLAGS)
 
