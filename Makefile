@@ -4,6 +4,7 @@
 # make clients  the coding clients and libraries that make test does not run
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
+# make halfsent   2,000 uploads that stop half-way: memory, and the calls of others
 # make soak   all endings of calls and desktops at once, with reloads and a database that fails, for
 #             SOAKTIME
 # make faults a database of a million rows after a kill, and one that is locked for ten seconds
@@ -32,7 +33,7 @@ SEED ?= 1
 MUTATEFLAGS ?=
 GOVULNCHECK := v1.9.0
 
-.PHONY: build run test clients bench soak faults fuzz mutate vuln licenses fmt clean
+.PHONY: build run test clients bench soak faults halfsent fuzz mutate vuln licenses fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -60,6 +61,9 @@ $(BENCH_PEERS): tests/bench/peers/litellm.txt tests/bench/peers/package-lock.jso
 	touch $@
 
 # go test has no timeout here: every wait of a call or a pause has its own.
+halfsent:
+	go test ./tests -run '^TestHalfSent' -count 1 -v -args -halfsent 2000
+
 soak:
 	go test ./tests -run '^TestAllEndings' -count 1 -v -timeout 0 -args -soak $(SOAKTIME) $(SOAKFLAGS)
 

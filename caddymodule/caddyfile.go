@@ -48,7 +48,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		body_memory SIZE
 //		answer_memory SIZE
 //		timeouts {
-//			body | header | first_byte | idle | call | commit_after | heartbeat DURATION
+//			body | header | first_byte | idle | call | write | commit_after | heartbeat DURATION
 //		}
 //		activity {
 //			keep DURATION
@@ -91,6 +91,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			"idle":         caddykit.Value(&a.Timeouts.Idle, caddykit.ParseDuration),
 			"call":         caddykit.Value(&a.Timeouts.Call, caddykit.ParseDuration),
 			"commit_after": caddykit.Value(&a.Timeouts.CommitAfter, caddykit.ParseDuration),
+			"write":        caddykit.Value(&a.Timeouts.Write, caddykit.ParseDuration),
 			"heartbeat":    caddykit.Value(&a.Timeouts.Heartbeat, caddykit.ParseDuration),
 		}),
 		"activity": block(caddykit.Options{

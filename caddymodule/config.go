@@ -189,6 +189,8 @@ type Timeouts struct {
 	// CommitAfter is how long a stream's start may be silent before the client gets status 200 and
 	// comments that keep the connection open. Default: 20s.
 	CommitAfter caddy.Duration `json:"commit_after,omitempty"`
+	// Write is how long a client may take nothing of its answer before it counts as gone. Default: 5m.
+	Write caddy.Duration `json:"write,omitempty"`
 	// Heartbeat is the longest silence within a stream to the client. Comments are sent to fill it.
 	// Default: 15s.
 	Heartbeat caddy.Duration `json:"heartbeat,omitempty"`

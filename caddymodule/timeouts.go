@@ -43,6 +43,7 @@ func (t Timeouts) resolve() (modelcall.Timeouts, error) {
 		option{"idle", t.Idle, &out.Idle},
 		option{"call", t.Call, &out.Call},
 		option{"commit_after", t.CommitAfter, &out.Commit},
+		option{"write", t.Write, &out.Write},
 		option{"heartbeat", t.Heartbeat, &out.Heartbeat},
 	)
 }

@@ -89,6 +89,7 @@ func (c *connections) kept(ctx caddy.Context) (http.RoundTripper, error) {
 	}
 	made := module.(*reverseproxy.HTTPTransport)
 	made.Transport.DialContext = provider.ReadToEnd(made.Transport.DialContext)
+	provider.SendPings(made.Transport)
 	made.Transport.TLSHandshakeTimeout = cmp.Or(made.Transport.TLSHandshakeTimeout, c.connect)
 	return made, nil
 }

@@ -43,10 +43,18 @@ func (s *Semaphore) SetLimit(bytes int64) {
 func (s *Semaphore) Limit() int64 { return s.limit.Load() }
 
 // Take reserves n bytes, or nothing and false. It never waits.
-func (s *Semaphore) Take(n int64) bool {
+func (s *Semaphore) Take(n int64) bool { return s.take(n, s.limit.Load()) }
+
+// TakeLarge is Take that leaves an eighth of the bound for others.
+func (s *Semaphore) TakeLarge(n int64) bool {
+	limit := s.limit.Load()
+	return s.take(n, limit-limit/8)
+}
+
+func (s *Semaphore) take(n, limit int64) bool {
 	for {
 		used := s.used.Load()
-		if used+n > s.limit.Load() {
+		if used+n > limit {
 			return false
 		}
 		if s.used.CompareAndSwap(used, used+n) {

@@ -132,3 +132,11 @@ func TestWaitTakesWhatIsGivenBack(t *testing.T) {
 		}
 	})
 }
+
+func TestLargeBuffersLeaveAnEighth(t *testing.T) {
+	var m Semaphore
+	m.SetLimit(80)
+	if !m.TakeLarge(70) || m.TakeLarge(1) || !m.Take(10) || m.Take(1) {
+		t.Errorf("%d of 80 bytes are taken", m.Used())
+	}
+}

@@ -101,7 +101,9 @@ func (d *streaming) send() *apierror.Error {
 		return nil
 	}
 	d.commit()
+	d.call.watchWrite()
 	err := d.writer.send(d.batch.bytes())
+	d.call.watch.Stop()
 	d.batch.written(err)
 	if err != nil && !d.call.drains() {
 		return clientGone(err)

@@ -162,7 +162,9 @@ func (d *streaming) fail(failure *apierror.Error, written bool) {
 func (d *streaming) finish(failure *apierror.Error) {
 	c := d.call
 	d.commit()
+	c.watchWrite()
 	writeErr := d.writer.finish(d.batch.bytes(), failure != nil)
+	c.watch.Stop()
 	d.batch.written(writeErr)
 	c.summarize(d.stream.Summary())
 	switch {

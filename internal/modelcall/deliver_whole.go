@@ -88,8 +88,7 @@ func (c *call) writeJSON(body []byte) error {
 	h["Content-Type"] = jsonContentType
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	c.w.WriteHeader(http.StatusOK)
-	_, err := c.w.Write(body)
-	return err
+	return c.writePieces(body)
 }
 
 var jsonContentType = []string{"application/json"}

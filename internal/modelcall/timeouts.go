@@ -13,6 +13,8 @@ type Timeouts struct {
 	// Commit is how long a stream may be silent at its start before the gateway answers 200 and
 	// keeps the connection alive with comments.
 	Commit time.Duration
+	// Write is how long a client may take nothing of its answer.
+	Write time.Duration
 	// Heartbeat is the longest silence within a stream to the client.
 	Heartbeat time.Duration
 }
@@ -22,6 +24,7 @@ var DefaultTimeouts = Timeouts{
 	Body:      2 * time.Minute,
 	Header:    10 * time.Minute,
 	Idle:      5 * time.Minute,
+	Write:     5 * time.Minute,
 	Commit:    20 * time.Second,
 	Heartbeat: 15 * time.Second,
 }

@@ -22,14 +22,33 @@ type DialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 // upload. A provider may refuse a request before it has read the body, and close. net/http returns
 // whichever it sees first, the answer or the failed write, and closes the connection after the
 // write. With ReadToEnd the write seems to succeed, and the provider's answer is read.
+//
+// On Linux the connection also ends if the provider acknowledges nothing for a minute.
 func ReadToEnd(dial DialFunc) DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
+		_ = boundUnacknowledged(conn, unacknowledged) // without it the connection only ends later
 		return &connection{Conn: conn}, nil
 	}
+}
+
+// unacknowledged is for how long a provider may not acknowledge what was sent. It is much longer than
+// a restart of its machine's network, and shorter than most clients wait.
+const unacknowledged = time.Minute
+
+// pings find an HTTP/2 connection whose provider is gone without a word: all its calls would wait for
+// their own time limits, and new ones would use it meanwhile. They are rare enough for servers that
+// count them as an attack.
+var pings = http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
+
+// SendPings has a transport that [http2.ConfigureTransport] prepared end HTTP/2 connections that are
+// dead: 45 seconds after the last frame.
+func SendPings(t *http.Transport) {
+	config := pings
+	t.HTTP2 = &config
 }
 
 // connection hides that its peer no longer reads.

@@ -33,6 +33,10 @@ const (
 	// larger one exist.
 	MinMemory = 2 * MaxBody
 
+	// smallBody is the largest buffer that may use the last eighth of the memory, in bytes: large
+	// uploads, which a client may leave half-sent for as long as it has, must not stop small calls.
+	smallBody = 64 << 10
+
 	// firstRead is how many bytes a Content-Length alone can make us allocate.
 	firstRead = 256 << 10
 )
@@ -186,7 +190,11 @@ func (u *Upload) grow(size int) error {
 // Reserve counts n more bytes that are held with the body, such as a redacted copy of it. The error
 // is 429 gateway_busy.
 func (u *Upload) Reserve(n int) error {
-	if !u.config.Memory.Take(int64(n)) {
+	take := u.config.Memory.Take
+	if n > smallBody {
+		take = u.config.Memory.TakeLarge
+	}
+	if !take(int64(n)) {
 		e := apierror.New(apierror.GatewayBusy, "the gateway holds as many request bodies as it can; try again shortly")
 		e.RefusedBy = "gateway: body_memory"
 		return e
