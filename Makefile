@@ -4,7 +4,8 @@
 # make clients  the coding clients and libraries that make test does not run
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
-# make soak   all endings of calls at once, for SOAKTIME
+# make soak   all endings of calls and desktops at once, with reloads and a database that fails, for
+#             SOAKTIME
 # make fuzz   every fuzz target for FUZZTIME
 # make mutate break N operators and statements of PKG, one at a time, and list what its tests miss
 # make fmt    format Go files and Caddyfile.example
@@ -21,7 +22,7 @@ export GATEWAY_SERVER_PORT ?= 8080
 FUZZTIME ?= 10s
 BENCHFLAGS ?=
 BENCH_PEERS := .cache/bench-peers
-SOAKTIME ?= 5m
+SOAKTIME ?= 10m
 SOAKFLAGS ?=
 N ?= 100
 SEED ?= 1

@@ -21,7 +21,20 @@ func init() {
 		CobraFunc: func(cmd *cobra.Command) {
 			key := &cobra.Command{Use: "key", Short: "Gateway keys"}
 			key.AddCommand(newKeyCommand())
-			cmd.AddCommand(key, newWorkstationCommand(), newBudgetCommand(), newProvidersCommand())
+			cmd.AddCommand(
+				key,
+				newWorkstationCommand(),
+				newBudgetCommand(),
+				newProvidersCommand(),
+				newHealthCommand(),
+				newActivityCommand(),
+				newSeriesCommand(),
+				newLimitsCommand(),
+				newSessionsCommand(),
+				newWhyCommand(),
+				newCheckCommand(),
+				newBackupCommand(),
+			)
 		},
 	})
 }

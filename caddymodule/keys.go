@@ -45,6 +45,11 @@ type Key struct {
 	// interpreter, remote MCP, …). Default: false.
 	HostedTools bool `json:"hosted_tools,omitempty"`
 
+	// AllTenants lets the key see what belongs to every tenant: activity, limits, keys, workstations
+	// and their sessions. It is for operators; the scopes still say what it sees. Default: only its
+	// own tenant.
+	AllTenants bool `json:"all_tenants,omitempty"`
+
 	Allowance
 	Caps
 
@@ -66,7 +71,7 @@ func (a *App) keySpecs() (specs []keys.Spec, secrets []string, err error) {
 	for _, k := range a.Keys {
 		spec := keys.Spec{
 			Name: k.Name, Hashes: k.Hashes, Scopes: k.Scopes, Tenant: k.Tenant, Models: k.Models,
-			Disabled: k.Disabled, HostedTools: k.HostedTools,
+			Disabled: k.Disabled, HostedTools: k.HostedTools, AllTenants: k.AllTenants,
 		}
 		for _, text := range k.Secrets {
 			owner := fmt.Sprintf("key %q", k.Name)

@@ -17,6 +17,7 @@ import (
 //		expires DATE
 //		disabled
 //		hosted_tools
+//		all_tenants
 //		rate, concurrency, budget …
 //		max_body, max_messages, max_tools, max_output_tokens …
 //		guardrails NAME…
@@ -36,6 +37,7 @@ func (a *App) readKey(d *caddyfile.Dispenser) error {
 		"expires":      caddykit.Word(&k.Expires),
 		"disabled":     caddykit.Flag(&k.Disabled),
 		"hosted_tools": caddykit.Flag(&k.HostedTools),
+		"all_tenants":  caddykit.Flag(&k.AllTenants),
 		"guardrails":   caddykit.Words(&k.Guardrails),
 		"unpriced":     caddykit.Word(&k.Unpriced),
 	}, k.Allowance.options(), k.Caps.options()).Block(d)

@@ -52,7 +52,6 @@ func (s *stores) open(ctx context.Context, keep activity.Retention, now func() t
 		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema},
 		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
 		Logger:    logger,
-		Health:    reportHealth(logger),
 		Committed: s.committed,
 	})
 	if err != nil {
@@ -73,22 +72,21 @@ func (s *stores) open(ctx context.Context, keep activity.Retention, now func() t
 	return s.tables, nil
 }
 
-// reportHealth returns what logs that the database cannot be written, and that it can be again.
-func reportHealth(logger *zap.Logger) func(error) {
-	return func(err error) {
-		if err != nil {
-			logger.Error("the activity store cannot be written; calls go on, their records are dropped and counted", zap.Error(err))
-			return
-		}
-		logger.Info("the activity store can be written again")
-	}
-}
-
 // retain changes how long the open database keeps activity rows.
 func (s *stores) retain(keep activity.Retention) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pruner.Set(keep)
+}
+
+// status returns what an operator should know of the database.
+func (s *stores) status() store.Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.store == nil {
+		return store.Status{Err: store.ErrClosed}
+	}
+	return s.store.Status()
 }
 
 // dropped returns how many rows were lost because the database could not be written in time.

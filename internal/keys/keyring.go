@@ -87,6 +87,7 @@ func (r *Keyring) add(spec Spec, common common, hashes *strings.Builder) error {
 		Name:        spec.Name,
 		Tenant:      common.tenant(tenant),
 		HostedTools: spec.HostedTools,
+		AllTenants:  spec.AllTenants,
 		Expires:     spec.Expires,
 		disabled:    spec.Disabled,
 	}

@@ -45,6 +45,7 @@ type Spec struct {
 	Expires     time.Time // zero = never
 	Disabled    bool
 	HostedTools bool // may use tools that run at the provider
+	AllTenants  bool // may see what belongs to other tenants
 }
 
 // Key is one configured identity.
@@ -53,6 +54,7 @@ type Key struct {
 	Tenant      string
 	Scopes      Scope
 	HostedTools bool
+	AllTenants  bool
 	Expires     time.Time // zero = never
 
 	models   pattern.List
@@ -76,6 +78,11 @@ func (k *Key) AllowsModel(id string) bool {
 // AllowsProvider reports whether the key may use a model of this provider, if there is one.
 func (k *Key) AllowsProvider(name string) bool {
 	return len(k.models) == 0 || k.models.MatchesSome(name+"/")
+}
+
+// AllowsSome reports whether the key may use a model that fits a pattern, if there is one.
+func (k *Key) AllowsSome(pattern string) bool {
+	return len(k.models) == 0 || k.models.Overlaps(pattern)
 }
 
 // maxName bounds the name of a key or a tenant, in bytes.

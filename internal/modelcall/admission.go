@@ -3,6 +3,7 @@ package modelcall
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -21,6 +22,8 @@ type admission struct {
 	permits  [3]*limits.Permit // of the key, of the name in the request, of the model that an alias led to
 	grants   [2]*limits.Grant  // of the token rates of the first two, of the third
 	target   []limits.Subject  // of the third
+
+	trace *callTrace
 }
 
 // longRate is the longest window that an SDK may wait for inside its call.
@@ -40,13 +43,13 @@ func (a *admission) enter(r *http.Request, subjects []limits.Subject, body *uplo
 		return concurrencyRefusal(busy)
 	}
 	a.permits[0] = permit
-	defer a.queue(permit)()
+	queued := a.queue(permit)
 	if permit.Waiting() && r.ProtoMajor == 1 && body.SmallAndComing() {
 		if err := readAhead(permit, body, maxBody); err != nil {
-			return err
+			return queued.end(err)
 		}
 	}
-	return wait(r.Context(), permit)
+	return queued.end(wait(r.Context(), permit))
 }
 
 // enterModel does for the call's model what enter did for its key. While it waits there, it holds no
@@ -64,8 +67,8 @@ func (a *admission) enterModel(ctx context.Context, models []*ModelLimits) error
 		return concurrencyRefusal(busy)
 	}
 	a.permits[1] = permit
-	defer a.queue(permit)()
-	return wait(ctx, permit)
+	queued := a.queue(permit)
+	return queued.end(wait(ctx, permit))
 }
 
 // enterTarget counts an attempt against the limits of a model that an alias led to; those of the
@@ -189,6 +192,7 @@ func wait(ctx context.Context, permit *limits.Permit) error {
 func concurrencyRefusal(busy *limits.Busy) error {
 	e := apierror.New(apierror.ConcurrencyLimitExceeded, "%s has %d calls under way, which is its limit; try again when one of them has ended", busy.Subject, busy.InUse)
 	e.RetryAfter, e.LimitSource = busy.RetryAfter, busy.Subject
+	e.RefusedBy = refusedBy(busy.Subject, "concurrency", strconv.Itoa(busy.Limit.Limit))
 	return e
 }
 
@@ -201,7 +205,7 @@ func rateRefusal(r *limits.RateRefusal) *apierror.Error {
 		e = apierror.New(apierror.RateLimitExceeded, "the limit of %s, %s, is used up; there is room in %s", r.Subject, r.Rate, r.RetryAfter.Round(time.Millisecond))
 		e.RetryAfter = r.RetryAfter
 	}
-	e.LimitSource = r.Subject
+	e.LimitSource, e.RefusedBy = r.Subject, refusedBy(r.Subject, "rate", r.Rate.String())
 	e.NoRetry = r.Never || r.Rate.Window > longRate
 	e.Rate = rateOf(r.Reading)
 	return e

@@ -285,14 +285,14 @@ func (a *attempts) note(failure *apierror.Error) {
 	if c.meter.sent.IsZero() {
 		return
 	}
-	done := activity.Attempt{Target: a.last.id, Status: c.upstream.status, Latency: c.deps.Now().Sub(c.meter.sent)}
-	limit := ""
+	done, limit := activity.Attempt{Target: a.last.id, Status: c.upstream.status, Latency: c.deps.Now().Sub(c.meter.sent)}, ""
 	if failure != nil {
 		done.Code, limit = string(failure.Code), failure.Limit
 	}
 	if limit != "" {
 		done.Code = "timeout_" + limit
 	}
+	c.trace.endAttempt(done.Status, done.Code)
 	c.deps.Metrics.Attempted(metricOf(&done, a.last, failure))
 	if !a.lone() || limit != "" {
 		c.Record.Attempted = append(c.Record.Attempted, done)

@@ -107,7 +107,9 @@ func (g *guard) request(ctx context.Context, body []byte, stream bool) ([]byte, 
 		return nil, nil
 	}
 	if name, ok := g.set.WholeOnly(); ok && stream {
-		return nil, apierror.New(apierror.UnsupportedParameter, "the guardrail %q judges whole answers only: a stream is not possible here", name).WithParam("stream")
+		e := apierror.New(apierror.UnsupportedParameter, "the guardrail %q judges whole answers only: a stream is not possible here", name).WithParam("stream")
+		e.RefusedBy = refusedByGuardrail(name)
+		return nil, e
 	}
 	result, err := g.set.Request(ctx, body)
 	var limit *guardrail.LimitError
@@ -151,10 +153,13 @@ func (g *guard) failure(ctx context.Context, err error) error {
 	case errors.As(err, &twice):
 		return apierror.New(apierror.InvalidJSON, "the request body is not acceptable JSON: an object in %q has the key %q twice", twice.Param, twice.Key).WithParam(twice.Param)
 	case errors.As(err, &limit) && limit.Direction == guardrail.Input:
-		return apierror.New(apierror.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, guardrail.MaxHookTexts, guardrail.MaxHookText)
+		e := apierror.New(apierror.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, guardrail.MaxHookTexts, guardrail.MaxHookText)
+		e.RefusedBy = refusedByGuardrail(limit.Guardrail)
+		return e
 	case errors.As(err, &hook):
+		g.outcome.trace.judged(actionUnavailable, guardrail.Verdict{Guardrail: hook.Guardrail})
 		e := apierror.New(apierror.GuardrailUnavailable, "the guardrail %q could not be asked", hook.Guardrail).WithCause(err)
-		e.RetryAfter = webhookRetry
+		e.RetryAfter, e.RefusedBy = webhookRetry, refusedByGuardrail(hook.Guardrail)
 		g.deps.Metrics.Guarded(hook.Guardrail, metrics.GuardrailUnavailable)
 		return e
 	}
@@ -174,8 +179,9 @@ func (g *guard) redacted(found []guardrail.Verdict) {
 // blocked is the refusal of a text. It names the guardrail and the class of what was found, and shows
 // nothing of the text.
 func (g *guard) blocked(v *guardrail.Verdict) *apierror.Error {
+	g.outcome.trace.judged(actionDeny, *v)
 	g.deps.Metrics.Guarded(v.Guardrail, metrics.GuardrailDeny)
 	e := apierror.New(apierror.GuardrailBlocked, "refused by the guardrail %q: %s", v.Guardrail, v.Class)
-	e.Reasons = []string{v.Class}
+	e.Reasons, e.RefusedBy = []string{v.Class}, refusedByGuardrail(v.Guardrail)+": "+v.Class
 	return e
 }

@@ -23,6 +23,8 @@ type Outcome struct {
 	redacted   []string // classes of what guardrails took out of texts
 	dropped    []string // types of tools that a translation left out
 	knownModel bool     // the catalog has the model that the record names
+
+	trace *callTrace // nil unless the request is recorded
 }
 
 // Succeed notes that the whole answer was given, with this status.
@@ -34,6 +36,7 @@ func (o *Outcome) Succeed(status int) {
 // read 200; the record has the status of the failure.
 func (o *Outcome) Fail(e *apierror.Error) {
 	o.Record.Code, o.cause, o.ended = string(e.Code), e.Cause, true
+	o.Record.RefusedBy = e.RefusedBy
 	o.Record.Status = e.HTTPStatus()
 	if e.Code == apierror.ClientGone {
 		o.Record.Status = apierror.StatusClientGone
@@ -50,6 +53,7 @@ func (o *Outcome) firstToken(now func() time.Time) {
 
 // noteRedacted notes what guardrails took out of texts.
 func (o *Outcome) noteRedacted(found []guardrail.Verdict) {
+	o.trace.judged(actionRedact, found...)
 	for _, v := range found {
 		if !slices.Contains(o.redacted, v.Class) {
 			o.redacted = append(o.redacted, v.Class)

@@ -35,17 +35,33 @@ func (q *Request) readBody(limit int64) ([]byte, error) {
 	return data, err
 }
 
-// queue returns what must be called when the permit does not wait any more.
-func (a *admission) queue(permit *limits.Permit) (left func()) {
+// queue begins the wait for a permit, if the call waits for it.
+func (a *admission) queue(permit *limits.Permit) queueWait {
 	if !permit.Waiting() {
-		return func() {}
+		return queueWait{}
 	}
-	began := a.deps.Now()
-	return func() {
-		waited := a.deps.Now().Sub(began)
-		a.phases.queued += waited
-		a.deps.Metrics.Queued(QueueOf(permit.Queue()), waited)
+	return queueWait{a, permit, a.deps.Now(), a.trace.queued()}
+}
+
+// queueWait is a wait for concurrency slots. The zero value is none.
+type queueWait struct {
+	admission *admission
+	permit    *limits.Permit
+	began     time.Time
+	span      queueSpan
+}
+
+// end notes how long the call waited. It returns err, with which the wait ended.
+func (w queueWait) end(err error) error {
+	if w.permit == nil {
+		return err
 	}
+	a := w.admission
+	waited := a.deps.Now().Sub(w.began)
+	a.phases.queued += waited
+	a.deps.Metrics.Queued(QueueOf(w.permit.Queue()), waited)
+	w.span.end(err)
+	return err
 }
 
 // QueueOf returns the queue in which the calls of a subject wait.

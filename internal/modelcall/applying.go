@@ -1,0 +1,18 @@
+package modelcall
+
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+// Applying returns the subjects that limit calls of a key to a model, as they are configured: the
+// key, its tenant, the gateway, and the patterns of the model.
+func (l *Limits) Applying(key *keys.Key, model string) []limits.Subject {
+	subjects := append([]limits.Subject(nil), l.of(key).subjects()...)
+	for _, m := range l.matching(model) {
+		if !isUnlimited(m.Subject) {
+			subjects = append(subjects, m.Subject)
+		}
+	}
+	return subjects
+}
