@@ -15,16 +15,24 @@ import (
 // gauges are the values that the metrics read at each scrape.
 func (s *State) gauges() metrics.Gauges {
 	return metrics.Gauges{
-		ActivityLost:    func() float64 { return float64(s.stores.dropped()) },
-		StoreQueue:      func() float64 { return float64(s.stores.waiting()) },
-		InFlight:        func() float64 { return float64(s.generations.inFlight()) },
-		BodyMemory:      func() float64 { return float64(s.Bodies.Used()) },
-		BodyMemoryLimit: func() float64 { return float64(s.Bodies.Limit()) },
-		Sessions:        func() float64 { return float64(s.Workstations.Open()) },
-		HalfOpen:        func() float64 { return float64(s.ConnLimiter.Pending()) },
-		Providers:       s.providersUp,
-		Queues:          s.queues,
-		Budgets:         s.budgetsSpent,
+		ActivityLost: func() float64 { return float64(s.stores.dropped()) },
+		StoreQueue:   func() float64 { return float64(s.stores.scraped().Waiting) },
+		StoreUp: func() float64 {
+			if s.stores.scraped().Err != nil {
+				return 0
+			}
+			return 1
+		},
+		InFlight:          func() float64 { return float64(s.generations.inFlight()) },
+		BodyMemory:        func() float64 { return float64(s.Bodies.Used()) },
+		BodyMemoryLimit:   func() float64 { return float64(s.Bodies.Limit()) },
+		AnswerMemory:      func() float64 { return float64(s.Answers.Used()) },
+		AnswerMemoryLimit: func() float64 { return float64(s.Answers.Limit()) },
+		Sessions:          func() float64 { return float64(s.Workstations.Open()) },
+		HalfOpen:          func() float64 { return float64(s.ConnLimiter.Pending()) },
+		Providers:         s.providersUp,
+		Queues:            s.queues,
+		Budgets:           s.budgetsSpent,
 	}
 }
 

@@ -97,12 +97,12 @@ func (s *stores) dropped() uint64 {
 	return 0
 }
 
-// waiting returns how many operations wait to be written.
-func (s *stores) waiting() uint64 {
+// scraped is status without waiting for a database that is being opened or closed.
+func (s *stores) scraped() store.Status {
 	if opened := s.opened.Load(); opened != nil {
-		return opened.Pending()
+		return opened.Status()
 	}
-	return 0
+	return store.Status{Err: store.ErrClosed}
 }
 
 // close writes the rows that are queued and closes the database, if it was opened. Closing it again

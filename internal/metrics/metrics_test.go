@@ -18,6 +18,7 @@ func newMetrics() *metrics.Metrics {
 		ActivityLost: func() float64 { return 3 }, InFlight: func() float64 { return 2 },
 		Sessions: func() float64 { return 4 }, HalfOpen: func() float64 { return 5 },
 		BodyMemory: func() float64 { return 6 }, BodyMemoryLimit: func() float64 { return 7 }, StoreQueue: func() float64 { return 8 },
+		StoreUp: func() float64 { return 1 }, AnswerMemory: func() float64 { return 10 }, AnswerMemoryLimit: func() float64 { return 11 },
 		Queues: func() map[metrics.Queue]int { return map[metrics.Queue]int{metrics.ModelQueue: 9} },
 		Budgets: func() []metrics.BudgetSpent {
 			return []metrics.BudgetSpent{{Scope: "key:dev", Budget: "10usd/day", Ratio: 0.5}}
@@ -84,6 +85,8 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 	got := strings.Join(slices.DeleteFunc(gather(t, registry), func(line string) bool { return strings.HasPrefix(line, "build_info{") }), "\n")
 	want := strings.Join([]string{
 		"activity_rows_lost_total{} 3",
+		"answer_memory_bytes{} 10",
+		"answer_memory_limit_bytes{} 11",
 		"body_memory_bytes{} 6",
 		"body_memory_limit_bytes{} 7",
 		"budget_spent_ratio{budget=10usd/day,scope=key:dev} 0.5",
@@ -108,6 +111,7 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"requests_total{code=upstream_error,model=,provider=acme,route=POST /v1/chat/completions,status=502} 1",
 		"store_commit_seconds{} 1 in 0.001s",
 		"store_queue_length{} 8",
+		"store_up{} 1",
 		"tenant_cost_usd_total{tenant=one} 0.25",
 		"tenant_cost_usd_total{tenant=other} 0",
 		"tenant_tokens_total{direction=completion,tenant=one} 7",

@@ -37,6 +37,7 @@ func TestEachAttemptHasAnOutcome(t *testing.T) {
 		{nil, 200, metrics.OK},
 		{apierror.New(apierror.GuardrailBlocked, "x"), 200, metrics.OK},
 		{apierror.New(apierror.GuardrailUnavailable, "x"), 200, metrics.OK},
+		{apierror.New(apierror.GatewayBusy, "x"), 200, metrics.OK},
 		{apierror.New(apierror.UpstreamRateLimited, "x"), 429, metrics.RateLimited},
 		{apierror.New(apierror.UpstreamAuth, "x"), 401, metrics.Auth},
 		{apierror.New(apierror.UpstreamQuota, "x"), 402, metrics.Auth},
@@ -63,7 +64,7 @@ func TestEachAttemptHasAnOutcome(t *testing.T) {
 func counted(r *rig) {
 	zero := func() float64 { return 0 }
 	r.Metrics = metrics.New(metrics.Gauges{
-		ActivityLost: zero, InFlight: zero, BodyMemory: zero, BodyMemoryLimit: zero, StoreQueue: zero, Sessions: zero, HalfOpen: zero,
+		ActivityLost: zero, InFlight: zero, BodyMemory: zero, BodyMemoryLimit: zero, StoreQueue: zero, StoreUp: zero, AnswerMemory: zero, AnswerMemoryLimit: zero, Sessions: zero, HalfOpen: zero,
 		Providers: func() []metrics.ProviderUp { return nil }, Queues: func() map[metrics.Queue]int { return nil },
 		Budgets: func() []metrics.BudgetSpent { return nil },
 	})
