@@ -54,14 +54,15 @@ func (b balances) Status(ctx context.Context, _ time.Time, subjects []limits.Sub
 func stateOf(t *testing.T, budgets int, wait time.Duration) *State {
 	t.Helper()
 	s := NewState(t.TempDir(), time.Now)
-	g := &Gateway{now: time.Now, budgeted: func() (all []limits.Subject) {
+	g := &Gateway{now: time.Now}
+	g.scrape.budgeted = func() (all []limits.Subject) {
 		for i := range budgets {
 			all = append(all, limits.Subject{
 				Name: fmt.Sprintf("key:%d", i), Budgets: []limits.Budget{{Unit: limits.Tokens, Limit: 1000, Period: limits.Daily}},
 			})
 		}
 		return all
-	}}
+	}
 	g.requests.Ledger = balances{wait: wait}
 	gen := &generation{gateway: g, ready: make(chan struct{})}
 	s.generations.start(gen)

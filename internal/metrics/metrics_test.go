@@ -19,7 +19,8 @@ func newMetrics() *metrics.Metrics {
 		Sessions: func() float64 { return 4 }, HalfOpen: func() float64 { return 5 },
 		BodyMemory: func() float64 { return 6 }, BodyMemoryLimit: func() float64 { return 7 }, StoreQueue: func() float64 { return 8 },
 		StoreUp: func() float64 { return 1 }, AnswerMemory: func() float64 { return 10 }, AnswerMemoryLimit: func() float64 { return 11 },
-		Queues: func() map[metrics.Queue]int { return map[metrics.Queue]int{metrics.ModelQueue: 9} },
+		CertificateEnds: func() time.Time { return time.Unix(12, 0) },
+		Queues:          func() map[metrics.Queue]int { return map[metrics.Queue]int{metrics.ModelQueue: 9} },
 		Budgets: func() []metrics.BudgetSpent {
 			return []metrics.BudgetSpent{{Scope: "key:dev", Budget: "10usd/day", Ratio: 0.5}}
 		},
@@ -123,6 +124,7 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"tokens_total{direction=prompt,model=acme/m,provider=acme} 5",
 		"unauthenticated_total{route=POST /v1/chat/completions} 1",
 		"unpriced_requests_total{model=acme/m,provider=acme} 1",
+		"vnc_certificate_expires_timestamp_seconds{} 12",
 		"vnc_connections_half_open{} 5",
 		"vnc_session_duration_seconds{} 0 in 0s",
 		"vnc_sessions_open{} 4",
@@ -143,6 +145,7 @@ func TestAnEndedSessionIsCounted(t *testing.T) {
 	want := []string{
 		"vnc_bytes_total{direction=down} 1000",
 		"vnc_bytes_total{direction=up} 11",
+		"vnc_certificate_expires_timestamp_seconds{} 12",
 		"vnc_connections_half_open{} 5",
 		"vnc_refused_total{reason=token_expired} 1",
 		"vnc_session_duration_seconds{} 2 in 61s",

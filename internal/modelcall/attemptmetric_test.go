@@ -66,7 +66,8 @@ func counted(r *rig) {
 	r.Metrics = metrics.New(metrics.Gauges{
 		ActivityLost: zero, InFlight: zero, BodyMemory: zero, BodyMemoryLimit: zero, StoreQueue: zero, StoreUp: zero, AnswerMemory: zero, AnswerMemoryLimit: zero, Sessions: zero, HalfOpen: zero,
 		Providers: func() []metrics.ProviderUp { return nil }, Queues: func() map[metrics.Queue]int { return nil },
-		Budgets: func() []metrics.BudgetSpent { return nil },
+		CertificateEnds: func() time.Time { return time.Time{} },
+		Budgets:         func() []metrics.BudgetSpent { return nil },
 	})
 }
 
