@@ -50,7 +50,7 @@ func observe(t *testing.T) *harness {
 	return h
 }
 
-// family is one metric of a page of metrics.
+// metricFamily is one metric of a page of metrics.
 type metricFamily struct {
 	kind   string // counter, gauge or histogram
 	labels []string
