@@ -142,7 +142,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 		return err
 	}
 	if a.VNC != nil {
-		config.VNCCertificate = a.checkCertificate
+		config.VNCCertificate, config.VNCCertificateEnds = a.checkCertificate, a.certificateEnds
 	}
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
 	config.Routes = handlers.RouteNames()

@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"github.com/caddyserver/certmagic"
@@ -75,6 +76,16 @@ func (a *App) checkCertificate() error {
 		return fmt.Errorf("the certificate of %s has expired; the log of Caddy's tls app says why it was not renewed", a.wildcard())
 	}
 	return fmt.Errorf("there is no certificate of %s; the log of Caddy's tls app says why", a.wildcard())
+}
+
+// certificateEnds returns when the certificate of viewers expires, the zero time without one.
+func (a *App) certificateEnds() (ends time.Time) {
+	for _, certificate := range caddytls.AllMatchingCertificates(a.wildcard()) {
+		if leaf := certificate.Leaf; leaf != nil && leaf.NotAfter.After(ends) {
+			ends = leaf.NotAfter
+		}
+	}
+	return ends
 }
 
 // manageCertificate obtains and renews the certificate, unless the configuration loads one from

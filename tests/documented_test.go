@@ -51,9 +51,10 @@ func TestLinksOfTheDocumentationLeadSomewhere(t *testing.T) {
 		return codeBlock.ReplaceAllString(string(page), "")
 	}
 	pages, _ := filepath.Glob("../docs/*.md")
+	deeper, _ := filepath.Glob("../docs/*/*.md")
 	fronts, _ := filepath.Glob("../*.md")
 	links := 0
-	for _, path := range append(pages, fronts...) {
+	for _, path := range slices.Concat(pages, deeper, fronts) {
 		for _, match := range pageLink.FindAllStringSubmatch(text(path), -1) {
 			if strings.Contains(match[1], "://") {
 				continue

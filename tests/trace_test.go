@@ -130,6 +130,11 @@ func TestATraceReachesTheCollector(t *testing.T) {
 	}
 	upstream := h.upstreamCall(2)
 	sent := strings.Join(upstream.Header("Traceparent"), ", ")
+	scrape := h.request("/metrics", "", "")
+	scrape.Header.Set("Accept", "application/openmetrics-text")
+	if page := string(h.send(scrape).body); !strings.Contains(page, `# {trace_id="`+ids[first.header.Get("X-Request-Id")]+`"}`) {
+		t.Errorf("no exemplar of the call in\n%s", page)
+	}
 	h.stop() // flushes the exporter
 
 	id := ids[first.header.Get("X-Request-Id")]

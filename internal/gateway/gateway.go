@@ -24,8 +24,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
@@ -46,19 +44,21 @@ type Config struct {
 	Workstations *workstation.Service // nil = no workstations
 	// VNCCertificate returns why viewers find no valid certificate, nil if they do.
 	VNCCertificate func() error
-	Emitter        Emitter        // nil = no subscribers
-	Observed       Observed       // nil = every event is
-	Secrets        []string       // to be taken out of provider text
-	SecretFiles    []*secret.File // whose values are, too; they are followed
-	State          *State
-	Limits         *modelcall.Limits
-	Guardrails     *modelcall.Guardrails
-	BodyMemory     int64    // bytes; see upload.MinMemory
-	AnswerMemory   int64    // bytes; see modelcall.MinAnswers
-	Routes         []string // that requests can have, for metrics
-	Timeouts       modelcall.Timeouts
-	Logger         *zap.Logger
-	Now            func() time.Time
+	// VNCCertificateEnds returns when that of viewers expires; the zero time without one.
+	VNCCertificateEnds func() time.Time
+	Emitter            Emitter        // nil = no subscribers
+	Observed           Observed       // nil = every event is
+	Secrets            []string       // to be taken out of provider text
+	SecretFiles        []*secret.File // whose values are, too; they are followed
+	State              *State
+	Limits             *modelcall.Limits
+	Guardrails         *modelcall.Guardrails
+	BodyMemory         int64    // bytes; see upload.MinMemory
+	AnswerMemory       int64    // bytes; see modelcall.MinAnswers
+	Routes             []string // that requests can have, for metrics
+	Timeouts           modelcall.Timeouts
+	Logger             *zap.Logger
+	Now                func() time.Time
 	// Release gives the reference to State back. It runs when the configuration is closed and its
 	// last call has finished, and then for each Reacquire.
 	Release func()
@@ -82,8 +82,7 @@ type Gateway struct {
 	generation *generation
 	demo       sync.Map // built-in parts that were warned of
 	conditions conditions
-	budgeted   func() []limits.Subject // that have a budget
-	names      metrics.Names           // of this configuration
+	scrape     scrape
 
 	vncCertificate func() error // nil without workstations
 }
@@ -97,7 +96,6 @@ func New(c Config) (*Gateway, error) {
 			health: c.State.Health,
 		},
 		workstations: c.Workstations, vncCertificate: c.VNCCertificate, state: c.State, logger: c.Logger, now: c.Now,
-		budgeted: sync.OnceValue(func() []limits.Subject { return withBudgets(c.Limits) }),
 	}
 	redactor := redact.New(c.Secrets, func(text string) bool { return c.Keyring.IsSecret(text) || c.State.runtimeKeys.IsSecret(text) })
 	for _, f := range c.SecretFiles {
@@ -130,7 +128,7 @@ func New(c Config) (*Gateway, error) {
 		workstations: c.Workstations, mayConnect: g.mayConnect(),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
-	g.names = g.metricNames(c.Routes)
+	g.scrape = newScrape(g, &c)
 	g.state.provision(g.generation, c.Reacquire, c.Release)
 	return g, nil
 }
@@ -156,7 +154,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	if err := warnOfUnnamed(ctx, opened.ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
 		return err
 	}
-	g.state.Metrics.Prepare(g.names)
+	g.state.Metrics.Prepare(g.scrape.names)
 	g.models.discovery.start(ctx)
 	close(g.generation.ready)
 	return nil

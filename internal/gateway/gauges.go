@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -12,20 +13,49 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
+// scrape is what the metrics show of a configuration.
+type scrape struct {
+	names           metrics.Names           // that labels can have
+	budgeted        func() []limits.Subject // that have a budget
+	certificateEnds func() time.Time        // nil without VNC
+}
+
+func newScrape(g *Gateway, c *Config) scrape {
+	allowed := c.Limits
+	return scrape{metricNames(g, c.Routes), sync.OnceValue(func() []limits.Subject { return withBudgets(allowed) }), c.VNCCertificateEnds}
+}
+
 // gauges are the values that the metrics read at each scrape.
 func (s *State) gauges() metrics.Gauges {
 	return metrics.Gauges{
-		ActivityLost:    func() float64 { return float64(s.stores.dropped()) },
-		StoreQueue:      func() float64 { return float64(s.stores.status().Waiting) },
-		InFlight:        func() float64 { return float64(s.generations.inFlight()) },
-		BodyMemory:      func() float64 { return float64(s.Bodies.Used()) },
-		BodyMemoryLimit: func() float64 { return float64(s.Bodies.Limit()) },
-		Sessions:        func() float64 { return float64(s.Workstations.Open()) },
-		HalfOpen:        func() float64 { return float64(s.ConnLimiter.Pending()) },
-		Providers:       s.providersUp,
-		Queues:          s.queues,
-		Budgets:         s.budgetsSpent,
+		ActivityLost: func() float64 { return float64(s.stores.dropped()) },
+		StoreQueue:   func() float64 { return float64(s.stores.status().Waiting) },
+		StoreUp: func() float64 {
+			if s.stores.status().Err != nil {
+				return 0
+			}
+			return 1
+		},
+		InFlight:          func() float64 { return float64(s.generations.inFlight()) },
+		BodyMemory:        func() float64 { return float64(s.Bodies.Used()) },
+		BodyMemoryLimit:   func() float64 { return float64(s.Bodies.Limit()) },
+		AnswerMemory:      func() float64 { return float64(s.Answers.Used()) },
+		AnswerMemoryLimit: func() float64 { return float64(s.Answers.Limit()) },
+		Sessions:          func() float64 { return float64(s.Workstations.Open()) },
+		HalfOpen:          func() float64 { return float64(s.ConnLimiter.Pending()) },
+		CertificateEnds:   s.certificateEnds,
+		Providers:         s.providersUp,
+		Queues:            s.queues,
+		Budgets:           s.budgetsSpent,
 	}
+}
+
+// certificateEnds returns when the certificate of viewers expires, the zero time without one.
+func (s *State) certificateEnds() time.Time {
+	if current := s.generations.current(); current != nil && current.gateway.scrape.certificateEnds != nil {
+		return current.gateway.scrape.certificateEnds()
+	}
+	return time.Time{}
 }
 
 // queues returns how many calls wait for a concurrency slot.
@@ -55,7 +85,7 @@ func (s *State) budgetsSpent() []metrics.BudgetSpent {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 	var worst []metrics.BudgetSpent
-	for part := range slices.Chunk(g.budgeted(), limits.MaxSubjects) {
+	for part := range slices.Chunk(g.scrape.budgeted(), limits.MaxSubjects) {
 		balances, err := g.requests.Ledger.Status(ctx, g.now(), part)
 		if err != nil {
 			return nil
@@ -82,7 +112,7 @@ func withBudgets(l *modelcall.Limits) []limits.Subject {
 }
 
 // metricNames returns the values that labels can have in this configuration.
-func (g *Gateway) metricNames(routes []string) metrics.Names {
+func metricNames(g *Gateway, routes []string) metrics.Names {
 	names := metrics.Names{
 		Routes: routes, Attempts: modelcall.UsualAttempts, Tenants: g.keyring.Tenants(), Guardrails: g.requests.Guardrails.Names(),
 	}

@@ -98,6 +98,9 @@ type Result struct {
 
 	// Redacted says what was taken out, each class of each guardrail once.
 	Redacted []Verdict
+
+	// Unjudged are the guardrails that let the body pass because their webhook failed.
+	Unjudged []string
 }
 
 // Request judges the body of a request, which jsonscan.Strict must have accepted. The error is a

@@ -23,7 +23,11 @@ func (g *Guardrail) ask(ctx context.Context, d Direction, body []byte, result *R
 	if err != nil || len(texts) == 0 {
 		return err
 	}
-	if err = g.moderate(ctx, d, texts, body, result); err == nil || g.webhook.FailOpen {
+	if err = g.moderate(ctx, d, texts, body, result); err == nil {
+		return nil
+	}
+	if g.webhook.FailOpen {
+		result.Unjudged = append(result.Unjudged, g.name)
 		return nil
 	}
 	return &WebhookError{Guardrail: g.name, Err: err}

@@ -31,16 +31,20 @@ type Metrics struct {
 
 // Gauges are values that are read at each scrape. None may wait for a disk or a network.
 type Gauges struct {
-	ActivityLost    func() float64 // activity rows dropped because the store was too slow
-	InFlight        func() float64 // calls under way
-	BodyMemory      func() float64 // bytes of request bodies
-	BodyMemoryLimit func() float64 // what they may have at most
-	StoreQueue      func() float64 // operations that wait for the store
-	Sessions        func() float64 // open VNC sessions
-	HalfOpen        func() float64 // VNC connections in their handshake
-	Providers       func() []ProviderUp
-	Queues          func() map[Queue]int // calls that wait for a concurrency slot
-	Budgets         func() []BudgetSpent
+	ActivityLost      func() float64   // activity rows dropped because the store was too slow
+	InFlight          func() float64   // calls under way
+	BodyMemory        func() float64   // bytes of request bodies
+	BodyMemoryLimit   func() float64   // what they may have at most
+	AnswerMemory      func() float64   // bytes of large answers of providers
+	AnswerMemoryLimit func() float64   // what they may have at most
+	StoreQueue        func() float64   // operations that wait for the store
+	StoreUp           func() float64   // 1 if the store can be written
+	Sessions          func() float64   // open VNC sessions
+	HalfOpen          func() float64   // VNC connections in their handshake
+	CertificateEnds   func() time.Time // of VNC viewers; the zero time for none
+	Providers         func() []ProviderUp
+	Queues            func() map[Queue]int // calls that wait for a concurrency slot
+	Budgets           func() []BudgetSpent
 }
 
 // New returns a new set that is not registered yet.
@@ -85,6 +89,14 @@ func newGauges(g Gauges) []prometheus.Collector {
 			Namespace: namespace, Name: "body_memory_limit_bytes",
 			Help: "Memory that request bodies may hold; above it callers get gateway_busy.",
 		}, g.BodyMemoryLimit),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "answer_memory_bytes",
+			Help: "Memory that large answers of providers hold.",
+		}, g.AnswerMemory),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "answer_memory_limit_bytes",
+			Help: "Memory that large answers of providers may hold; above it callers get gateway_busy.",
+		}, g.AnswerMemoryLimit),
 		newProvidersUp(g.Providers),
 		newQueueLength(g.Queues),
 		newBudgetsSpent(g.Budgets),

@@ -18,7 +18,9 @@ func newMetrics() *metrics.Metrics {
 		ActivityLost: func() float64 { return 3 }, InFlight: func() float64 { return 2 },
 		Sessions: func() float64 { return 4 }, HalfOpen: func() float64 { return 5 },
 		BodyMemory: func() float64 { return 6 }, BodyMemoryLimit: func() float64 { return 7 }, StoreQueue: func() float64 { return 8 },
-		Queues: func() map[metrics.Queue]int { return map[metrics.Queue]int{metrics.ModelQueue: 9} },
+		StoreUp: func() float64 { return 1 }, AnswerMemory: func() float64 { return 10 }, AnswerMemoryLimit: func() float64 { return 11 },
+		CertificateEnds: func() time.Time { return time.Unix(12, 0) },
+		Queues:          func() map[metrics.Queue]int { return map[metrics.Queue]int{metrics.ModelQueue: 9} },
 		Budgets: func() []metrics.BudgetSpent {
 			return []metrics.BudgetSpent{{Scope: "key:dev", Budget: "10usd/day", Ratio: 0.5}}
 		},
@@ -85,6 +87,8 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 	got := strings.Join(slices.DeleteFunc(gather(t, registry), func(line string) bool { return strings.HasPrefix(line, "build_info{") }), "\n")
 	want := strings.Join([]string{
 		"activity_rows_lost_total{} 3",
+		"answer_memory_bytes{} 10",
+		"answer_memory_limit_bytes{} 11",
 		"body_memory_bytes{} 6",
 		"body_memory_limit_bytes{} 7",
 		"budget_spent_ratio{budget=10usd/day,scope=key:dev} 0.5",
@@ -110,6 +114,7 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"store_commit_seconds{} 1 in 0.001s",
 		"store_errors_total{} 1",
 		"store_queue_length{} 8",
+		"store_up{} 1",
 		"tenant_cost_usd_total{tenant=one} 0.25",
 		"tenant_cost_usd_total{tenant=other} 0",
 		"tenant_tokens_total{direction=completion,tenant=one} 7",
@@ -121,6 +126,7 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"tokens_total{direction=prompt,model=acme/m,provider=acme} 5",
 		"unauthenticated_total{route=POST /v1/chat/completions} 1",
 		"unpriced_requests_total{model=acme/m,provider=acme} 1",
+		"vnc_certificate_expires_timestamp_seconds{} 12",
 		"vnc_connections_half_open{} 5",
 		"vnc_session_duration_seconds{} 0 in 0s",
 		"vnc_sessions_open{} 4",
@@ -141,6 +147,7 @@ func TestAnEndedSessionIsCounted(t *testing.T) {
 	want := []string{
 		"vnc_bytes_total{direction=down} 1000",
 		"vnc_bytes_total{direction=up} 11",
+		"vnc_certificate_expires_timestamp_seconds{} 12",
 		"vnc_connections_half_open{} 5",
 		"vnc_refused_total{reason=token_expired} 1",
 		"vnc_session_duration_seconds{} 2 in 61s",

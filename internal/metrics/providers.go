@@ -8,7 +8,7 @@ type Outcome string
 
 // The outcomes.
 const (
-	OK          Outcome = "ok"           // it answered; a guardrail may have refused the answer
+	OK          Outcome = "ok"           // it answered; the gateway may have refused the answer
 	RateLimited Outcome = "rate_limited" // 429
 	Auth        Outcome = "auth"         // it refused our credential, or our quota there is used up
 	BadRequest  Outcome = "bad_request"  // it refused the request: another 4xx

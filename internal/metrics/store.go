@@ -9,6 +9,7 @@ type store struct {
 	ledgerErrors prometheus.Counter
 	lost         prometheus.CounterFunc
 	queue        prometheus.GaugeFunc
+	up           prometheus.GaugeFunc
 }
 
 // commitBuckets reach from a group on a fast disk to a database that another process has locked.
@@ -36,9 +37,13 @@ func newStore(g Gauges) store {
 			Namespace: namespace, Name: "store_queue_length",
 			Help: "Rows and amounts that wait to be written to the database.",
 		}, g.StoreQueue),
+		up: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "store_up",
+			Help: "1 if the database can be written, 0 while commits fail or do not end.",
+		}, g.StoreUp),
 	}
 }
 
 func (s *store) collectors() []prometheus.Collector {
-	return []prometheus.Collector{s.commits, s.errors, s.ledgerErrors, s.lost, s.queue}
+	return []prometheus.Collector{s.commits, s.errors, s.ledgerErrors, s.lost, s.queue, s.up}
 }

@@ -14,6 +14,23 @@ type vnc struct {
 	refused  *prometheus.CounterVec
 	open     prometheus.GaugeFunc
 	halfOpen prometheus.GaugeFunc
+	ends     certificateEnds
+}
+
+// certificateEnds collects when the certificate of viewers expires, if there is one.
+type certificateEnds struct {
+	desc *prometheus.Desc
+	at   func() time.Time
+}
+
+// Describe implements prometheus.Collector.
+func (c certificateEnds) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
+
+// Collect implements prometheus.Collector.
+func (c certificateEnds) Collect(ch chan<- prometheus.Metric) {
+	if at := c.at(); !at.IsZero() {
+		ch <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, float64(at.Unix()))
+	}
 }
 
 // sessionBuckets reach from a short look to a working day, in seconds.
@@ -45,11 +62,13 @@ func newVNC(g Gauges) vnc {
 			Namespace: namespace, Name: "vnc_connections_half_open",
 			Help: "VNC connections whose handshake is under way.",
 		}, g.HalfOpen),
+		ends: certificateEnds{prometheus.NewDesc(prometheus.BuildFQName(namespace, "vnc", "certificate_expires_timestamp_seconds"),
+			"When the certificate of VNC viewers expires, as a Unix time.", nil, nil), g.CertificateEnds},
 	}
 }
 
 func (v *vnc) collectors() []prometheus.Collector {
-	return []prometheus.Collector{v.sessions, v.duration, v.bytes, v.refused, v.open, v.halfOpen}
+	return []prometheus.Collector{v.sessions, v.duration, v.bytes, v.refused, v.open, v.halfOpen, v.ends}
 }
 
 // Session is one ended VNC session.

@@ -22,7 +22,7 @@ func outcomeOf(failure *apierror.Error, status int) metrics.Outcome {
 		return metrics.OK
 	}
 	switch failure.Code {
-	case apierror.GuardrailBlocked, apierror.GuardrailUnavailable:
+	case apierror.GuardrailBlocked, apierror.GuardrailUnavailable, apierror.GatewayBusy: // ours; it has answered
 		return metrics.OK
 	case apierror.UpstreamRateLimited:
 		return metrics.RateLimited

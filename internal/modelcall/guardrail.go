@@ -135,6 +135,9 @@ func (g *guard) result(ctx context.Context, result guardrail.Result, err error) 
 	if result.Verdict != nil {
 		return nil, g.blocked(result.Verdict)
 	}
+	for _, name := range result.Unjudged {
+		g.deps.Metrics.Guarded(name, metrics.GuardrailUnavailable)
+	}
 	g.redacted(result.Redacted)
 	return result.Body, nil
 }
