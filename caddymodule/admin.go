@@ -37,6 +37,7 @@ func init() {
 //	GET    /gatehouse/budgets                                what is spent and reserved of every budget
 //	GET    /gatehouse/providers                              the providers, and the health of their models
 //	GET    /gatehouse/why?id=                                what happened to a call or session
+//	GET    /gatehouse/health                                 whether it is ready, and the states of its parts
 type Admin struct{}
 
 // CaddyModule returns the module's information.
@@ -67,6 +68,7 @@ func (a Admin) Routes() []caddy.AdminRoute {
 	})
 	return []caddy.AdminRoute{
 		{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)},
+		{Pattern: healthPath, Handler: caddy.AdminHandlerFunc(serveHealth)},
 		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
 		{Pattern: limitsPath, Handler: caddy.AdminHandlerFunc(serveLimits)},
 		{Pattern: sessionsPath, Handler: handler}, {Pattern: sessionsPath + "/", Handler: handler},

@@ -14,7 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	"go.uber.org/zap"
 
-	_ "github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers
+	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -136,7 +136,11 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if config.Emitter, config.Observed, err = a.events(); err != nil {
 		return err
 	}
+	if a.VNC != nil {
+		config.VNCCertificate = a.checkCertificate
+	}
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
+	config.Routes = handlers.RouteNames()
 	a.gateway, err = gateway.New(config)
 	// The gateway has what it needs of them; without this every key would be in memory twice.
 	a.manyKeys = len(a.Keys) >= manyKeys

@@ -21,8 +21,16 @@ func init() {
 		CobraFunc: func(cmd *cobra.Command) {
 			key := &cobra.Command{Use: "key", Short: "Gateway keys"}
 			key.AddCommand(newKeyCommand())
-			cmd.AddCommand(key, newWorkstationCommand(), newBudgetCommand(), newProvidersCommand(), newLimitsCommand(), newSessionsCommand(),
-				newWhyCommand())
+			cmd.AddCommand(
+				key,
+				newWorkstationCommand(),
+				newBudgetCommand(),
+				newProvidersCommand(),
+				newLimitsCommand(),
+				newSessionsCommand(),
+				newHealthCommand(),
+				newWhyCommand(),
+			)
 		},
 	})
 }

@@ -1,7 +1,9 @@
 package handlers
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -99,6 +101,11 @@ var routeNames = func() map[familyEndpoint]string {
 	m[familyEndpoint{api.Anthropic{}.Name(), modelsEndpoint}] = "GET /v1/models" // see matchRequest
 	return m
 }()
+
+// RouteNames returns all names that routeName has for the table, sorted.
+func RouteNames() []string {
+	return slices.Compact(slices.Sorted(maps.Values(routeNames)))
+}
 
 type familyEndpoint struct {
 	family   string

@@ -56,7 +56,7 @@ func (s *soak) lockStore() {
 	if _, err := conn.ExecContext(context.Background(), "PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE"); err != nil {
 		s.t.Fatal(err)
 	}
-	time.Sleep(soakStoreTime)
+	<-time.After(soakStoreTime)
 	if _, err := conn.ExecContext(context.Background(), "ROLLBACK"); err != nil {
 		s.t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func (s *soak) moveStore() {
 	if err := os.Rename(s.storePath(), away); err != nil {
 		s.t.Fatal(err)
 	}
-	time.Sleep(soakStoreTime)
+	<-time.After(soakStoreTime)
 	if err := os.Rename(away, s.storePath()); err != nil {
 		s.t.Fatal(err)
 	}

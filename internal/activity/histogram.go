@@ -131,14 +131,30 @@ type histogram struct {
 func (h *histogram) add(encoded []byte) (rest []byte, ok bool) {
 	in := buckets{rest: encoded}
 	for in.begin(); in.more(); in.next() {
-		if h.total == 0 {
-			h.lo, h.hi = in.bucket, in.bucket+1
-		}
-		h.lo, h.hi = min(h.lo, in.bucket), max(h.hi, in.bucket+1)
+		h.cover(in.bucket, in.bucket+1)
 		h.counts[in.bucket] += in.count
 		h.total += in.count
 	}
 	return in.rest, !in.bad
+}
+
+func (h *histogram) merge(other *histogram) {
+	if other.total == 0 {
+		return
+	}
+	h.cover(other.lo, other.hi)
+	for bucket := other.lo; bucket < other.hi; bucket++ {
+		h.counts[bucket] += other.counts[bucket]
+	}
+	h.total += other.total
+}
+
+// cover makes lo and hi include some buckets.
+func (h *histogram) cover(lo, hi int) {
+	if h.total == 0 {
+		h.lo, h.hi = lo, hi
+	}
+	h.lo, h.hi = min(h.lo, lo), max(h.hi, hi)
 }
 
 func (h *histogram) reset() {

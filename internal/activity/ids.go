@@ -81,8 +81,8 @@ const (
 		SELECT min(tenant) FROM activity
 		UNION ALL SELECT (SELECT min(tenant) FROM activity WHERE tenant > t.tenant) FROM t WHERE t.tenant IS NOT NULL
 	) SELECT tenant FROM t WHERE tenant IS NOT NULL`
-	newestOfAll = "SELECT tenant, " + columns + " FROM activity WHERE seq >= ? AND instr(data, ?) ORDER BY seq DESC"
-	rowOfAny    = "SELECT tenant, " + columns + " FROM activity WHERE seq = ?"
+	newestOfAll = "SELECT " + columns + " FROM activity WHERE seq >= ? AND instr(data, ?) ORDER BY seq DESC"
+	rowOfAny    = "SELECT " + columns + " FROM activity WHERE seq = ?"
 	olderBlocks = "SELECT block, hashes FROM activity_ids WHERE block < ? ORDER BY block DESC"
 )
 

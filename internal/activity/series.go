@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -57,6 +55,13 @@ func (a *accumulator) add(s *Sums, hists []byte) error {
 	return nil
 }
 
+func (a *accumulator) merge(b *accumulator) {
+	a.sums.add(&b.sums)
+	for i := range a.hists {
+		a.hists[i].merge(&b.hists[i])
+	}
+}
+
 // point returns what was added, and begins again.
 func (a *accumulator) point(start time.Time) Point {
 	p := Point{Start: start, Sums: a.sums}
@@ -74,18 +79,16 @@ type lineBuilder struct {
 	now, total accumulator
 }
 
-func (b *lineBuilder) add(s *Sums, hists []byte) error {
-	if err := b.total.add(s, hists); err != nil {
-		return err
+// next ends a point: it is added to the total, and to the point of all series.
+func (b *lineBuilder) next(start time.Time, all *accumulator) {
+	if b.now.sums.Requests == 0 {
+		return
 	}
-	return b.now.add(s, hists)
-}
-
-// next ends a point.
-func (b *lineBuilder) next(start time.Time) {
-	if b.now.sums.Requests > 0 {
-		b.line.Points = append(b.line.Points, b.now.point(start))
+	b.total.merge(&b.now)
+	if all != nil {
+		all.merge(&b.now)
 	}
+	b.line.Points = append(b.line.Points, b.now.point(start))
 }
 
 func (b *lineBuilder) end(start time.Time) Line {
@@ -99,13 +102,8 @@ func (l *Log) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if err := q.check(); err != nil {
 		return Series{}, err
 	}
-	ctx, cancel, err := l.ask(ctx)
-	defer cancel()
-	if err != nil {
-		return Series{}, err
-	}
 	var s Series
-	err = l.snapshot(ctx, func(tx *sql.Tx, state rollupState) error {
+	err := l.snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) error {
 		top, others, err := topNames(ctx, tx, &q)
 		if err != nil {
 			return err
@@ -114,24 +112,7 @@ func (l *Log) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 		s.Query, s.Others, s.Complete = q, others, state.complete()
 		return err
 	})
-	if err != nil {
-		return Series{}, fmt.Errorf("reading the series: %w", l.store.Explain(err))
-	}
-	return s, nil
-}
-
-// snapshot calls read with a transaction that sees the roll-up and the rows as of one commit.
-func (l *Log) snapshot(ctx context.Context, read func(*sql.Tx, rollupState) error) error {
-	tx, err := l.store.Reader().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return err
-	}
-	var state rollupState
-	err = tx.QueryRowContext(ctx, getRollup).Scan(&state.next, &state.upto, &state.clearing, &state.pruned)
-	if err == nil {
-		err = read(tx, state)
-	}
-	return errors.Join(err, tx.Rollback())
+	return s, err
 }
 
 // topNames returns the names of the series with the greatest cost, and how many there are besides.
@@ -141,14 +122,15 @@ func topNames(ctx context.Context, tx *sql.Tx, q *SeriesQuery) (top []string, ot
 		sums Sums
 	}
 	totals := map[string]*total{}
-	for _, part := range parts(q.From, q.To) {
-		err = q.rows(ctx, tx, part, func(_ int64, name []byte, s *Sums, _ []byte) error {
-			t := totals[string(name)]
+	rows := q.rows()
+	for _, part := range spans(q.From, q.To) {
+		err = rows.read(ctx, tx, part, func(r *rollupSums) error {
+			t := totals[string(r.names[0])]
 			if t == nil {
-				t = &total{name: string(name)}
+				t = &total{name: string(r.names[0])}
 				totals[t.name] = t
 			}
-			t.sums.add(s)
+			t.sums.add(&r.sums)
 			return nil
 		})
 		if err != nil {
@@ -183,23 +165,26 @@ func readSeries(ctx context.Context, tx *sql.Tx, q *SeriesQuery, top []string) (
 	}
 	current := int64(math.MinInt64)
 	next := func() {
-		for i := range builders {
-			builders[i].next(time.Unix(0, current*l.unit).UTC())
+		start := time.Unix(0, current*l.unit).UTC()
+		for i := range builders[:len(top)+1] {
+			builders[i].next(start, &all.now)
 		}
+		all.next(start, nil)
 	}
-	err = q.rows(ctx, tx, span{l, q.From.UnixNano() / l.unit, q.To.UnixNano() / l.unit}, func(start int64, name []byte, sums *Sums, hists []byte) error {
-		if start != current {
+	rows := q.rows()
+	err = rows.read(ctx, tx, span{l, q.From.UnixNano() / l.unit, q.To.UnixNano() / l.unit}, func(r *rollupSums) error {
+		if r.start != current {
 			next()
-			current = start
+			current = r.start
 		}
-		b := byName[string(name)]
+		b := byName[string(r.names[0])]
 		if b == nil {
 			b = other
 		}
-		if sums.Errors > 0 && !q.byCode() { // how long refusals and failures take hides how long answers do
-			hists = nil
+		if r.sums.Errors > 0 && !q.byCode() { // how long refusals and failures take hides how long answers do
+			r.hists = nil
 		}
-		return errors.Join(b.add(sums, hists), all.add(sums, hists))
+		return b.now.add(&r.sums, r.hists)
 	})
 	if err != nil {
 		return Series{}, err
@@ -213,27 +198,4 @@ func readSeries(ctx context.Context, tx *sql.Tx, q *SeriesQuery, top []string) (
 	}
 	s.All = all.end(q.From)
 	return s, nil
-}
-
-// span is a part of a time that one table has: from start to before end.
-type span struct {
-	*level
-	start, end int64
-}
-
-// parts returns the tables that together have a time between whole hours: whole days, and the hours
-// before and after them.
-func parts(from, to time.Time) (all []span) {
-	perDay := days.unit / hours.unit
-	start, end := from.UnixNano()/hours.unit, to.UnixNano()/hours.unit
-	firstDay, lastDay := (start+perDay-1)/perDay, end/perDay
-	if firstDay >= lastDay {
-		return []span{{&hours, start, end}}
-	}
-	for _, s := range []span{{&hours, start, firstDay * perDay}, {&days, firstDay, lastDay}, {&hours, lastDay * perDay, end}} {
-		if s.start < s.end {
-			all = append(all, s)
-		}
-	}
-	return all
 }

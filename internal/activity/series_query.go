@@ -1,8 +1,6 @@
 package activity
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -165,49 +163,7 @@ func (q *SeriesQuery) checkTime() error {
 	return nil
 }
 
-// rows calls visit with the rows of a part of the time, in its order. All arguments are valid until
-// visit returns.
-func (q *SeriesQuery) rows(ctx context.Context, tx *sql.Tx, part span, visit func(start int64, name []byte, s *Sums, hists []byte) error) error {
-	query, args := q.source(part)
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	var start int64
-	var name, data sql.RawBytes
-	var failed bool
-	var s Sums
-	for err == nil && rows.Next() {
-		if err = rows.Scan(&start, &name, &failed, &data); err != nil {
-			break
-		}
-		var hists []byte
-		if _, hists, err = s.readSums(data, failed); err == nil {
-			err = visit(start, name, &s, hists)
-		}
-	}
-	return errors.Join(err, rows.Err(), rows.Close())
-}
-
-// source is the query of a part of the time. The tables begin with the time and the tenant: one
-// tenant's rows are found by a search for each hour or day. Both queries read in the order of time:
-// an ORDER BY would sort what the loop over times has in order already.
-func (q *SeriesQuery) source(part span) (string, []any) {
-	columns := " start, " + q.By + ", code <> '', data FROM "
-	var query string
-	args := []any{part.start, part.end}
-	if q.AllTenants {
-		query = "SELECT" + columns + part.table + " WHERE start >= ? AND start < ?"
-	} else {
-		query = "WITH RECURSIVE times(at) AS (SELECT ? UNION ALL SELECT at + 1 FROM times WHERE at + 1 < ?) SELECT" + columns +
-			"times CROSS JOIN " + part.table + " ON start = at AND tenant = ? WHERE true"
-		args = append(args, q.Tenant)
-	}
-	for _, f := range []struct{ column, value string }{{"key", q.Key}, {"model", q.Model}, {"provider", q.Provider}, {"code", q.Code}} {
-		if f.value != "" {
-			query += " AND " + f.column + " = ?"
-			args = append(args, f.value)
-		}
-	}
-	return query, args
+// rows is which rows of the roll-up the query sums, by the field that the series are of.
+func (q *SeriesQuery) rows() rollupQuery {
+	return rollupQuery{tenant: q.Tenant, all: q.AllTenants, model: q.Model, provider: q.Provider, key: q.Key, code: q.Code, by: []string{q.By}}
 }

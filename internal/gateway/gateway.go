@@ -26,6 +26,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
@@ -42,18 +43,21 @@ type Config struct {
 	Aliases      []Alias
 	Discover     []Discovery
 	Workstations *workstation.Service // nil = no workstations
-	Emitter      Emitter              // nil = no subscribers
-	Observed     Observed             // nil = every event is
-	Secrets      []string             // to be taken out of provider text
-	SecretFiles  []*secret.File       // whose values are, too; they are followed
-	State        *State
-	Limits       *modelcall.Limits
-	Guardrails   *modelcall.Guardrails
-	BodyMemory   int64 // bytes; see upload.MinMemory
-	AnswerMemory int64 // bytes; see modelcall.MinAnswers
-	Timeouts     modelcall.Timeouts
-	Logger       *zap.Logger
-	Now          func() time.Time
+	// VNCCertificate returns why viewers find no valid certificate, nil if they do.
+	VNCCertificate func() error
+	Emitter        Emitter        // nil = no subscribers
+	Observed       Observed       // nil = every event is
+	Secrets        []string       // to be taken out of provider text
+	SecretFiles    []*secret.File // whose values are, too; they are followed
+	State          *State
+	Limits         *modelcall.Limits
+	Guardrails     *modelcall.Guardrails
+	BodyMemory     int64 // bytes; see upload.MinMemory
+	AnswerMemory   int64 // bytes; see modelcall.MinAnswers
+	Routes         []string // that requests can have, for metrics
+	Timeouts       modelcall.Timeouts
+	Logger         *zap.Logger
+	Now            func() time.Time
 	// Release gives the reference to State back. It runs when the configuration is closed and its
 	// last call has finished, and then for each Reacquire.
 	Release func()
@@ -75,6 +79,11 @@ type Gateway struct {
 	calls      inflight.Set
 	generation *generation
 	demo       sync.Map // built-in parts that were warned of
+	conditions conditions
+	budgeted   func() []limits.Subject // that have a budget
+	names      metrics.Names           // of this configuration
+
+	vncCertificate func() error // nil without workstations
 }
 
 // New returns a gateway that is provisioned and not started: no file is open, nothing runs.
@@ -85,7 +94,8 @@ func New(c Config) (*Gateway, error) {
 			catalog: c.Catalog, ordered: c.Providers, providers: make(map[string]*provider.Provider, len(c.Providers)),
 			health: c.State.Health,
 		},
-		workstations: c.Workstations, state: c.State, logger: c.Logger, now: c.Now,
+		workstations: c.Workstations, vncCertificate: c.VNCCertificate, state: c.State, logger: c.Logger, now: c.Now,
+		budgeted: sync.OnceValue(func() []limits.Subject { return withBudgets(c.Limits) }),
 	}
 	redactor := redact.New(c.Secrets, c.Keyring.IsSecret)
 	for _, f := range c.SecretFiles {
@@ -118,6 +128,7 @@ func New(c Config) (*Gateway, error) {
 		workstations: c.Workstations, mayConnect: mayConnect(c.Keyring, c.Now),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
+	g.names = g.metricNames(c.Routes)
 	g.state.provision(g.generation, c.Reacquire, c.Release)
 	return g, nil
 }
@@ -143,6 +154,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	if err := warnOfUnnamed(ctx, opened.ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
 		return err
 	}
+	g.state.Metrics.Prepare(g.names)
 	g.models.discovery.start(ctx)
 	close(g.generation.ready)
 	return nil

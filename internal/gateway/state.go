@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
@@ -35,7 +36,8 @@ type State struct {
 	generations generations
 
 	// One step of a generation at a time: a shutdown can come in the middle of a reload.
-	steps sync.Mutex
+	steps    sync.Mutex
+	stopping atomic.Bool // the process is about to exit
 }
 
 // NewState returns the State of a data directory.
@@ -46,13 +48,8 @@ func NewState(dir string, now func() time.Time) *State {
 	}
 	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
-	s.Metrics = metrics.New(metrics.Gauges{
-		ActivityLost: func() float64 { return float64(s.stores.dropped()) },
-		InFlight:     func() float64 { return float64(s.generations.inFlight()) },
-		Sessions:     func() float64 { return float64(s.Workstations.Open()) },
-		HalfOpen:     func() float64 { return float64(s.ConnLimiter.Pending()) },
-		Providers:    s.providersUp,
-	})
+	s.Metrics = metrics.New(s.gauges())
+	s.stores.committed = s.Metrics.Committed
 	return s
 }
 
@@ -95,6 +92,9 @@ func (s *State) apply(gen *generation) {
 func (s *State) stop(gen *generation, exiting bool) {
 	s.steps.Lock()
 	defer s.steps.Unlock()
+	if exiting {
+		s.stopping.Store(true)
+	}
 	switch current := s.generations.current(); {
 	case current == nil: // gen has not started
 	case current != gen:
@@ -128,6 +128,7 @@ func (s *State) Close() error {
 // older generations, and waits until the last reference to the State is released, so that their
 // records are written. After the timeout it closes the stores without them and returns an error.
 func (s *State) Shutdown(timeout time.Duration) error {
+	s.stopping.Store(true)
 	s.Workstations.EndAll(workstation.ReasonShutdown)
 	interrupted := s.generations.interrupt(modelcall.ErrShutdown)
 	select {

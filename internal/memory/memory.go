@@ -39,6 +39,9 @@ func (s *Semaphore) SetLimit(bytes int64) {
 	s.wake()
 }
 
+// Limit returns the bound.
+func (s *Semaphore) Limit() int64 { return s.limit.Load() }
+
 // Take reserves n bytes, or nothing and false. It never waits.
 func (s *Semaphore) Take(n int64) bool {
 	for {

@@ -14,8 +14,8 @@ import (
 // admission counts a call against the request rates and holds its concurrency slots: first those of
 // its key, tenant and gateway, then those of its model.
 type admission struct {
-	rates       *limits.Rates
-	concurrency *limits.ConcurrencyLimiter
+	deps   *Deps
+	phases *phases // of the request
 
 	requests limits.Reading    // the request rate with the least remaining
 	tokens   limits.Reading    // the token rate with the least remaining
@@ -38,12 +38,12 @@ func (a *admission) enter(r *http.Request, subjects []limits.Subject, body *uplo
 	if err := a.countRequest(subjects); err != nil {
 		return err
 	}
-	permit, busy := a.concurrency.Acquire(subjects, nil)
+	permit, busy := a.deps.Concurrency.Acquire(subjects, nil)
 	if busy != nil {
 		return concurrencyRefusal(busy)
 	}
 	a.permits[0] = permit
-	queued := a.trace.queued(permit.Waiting())
+	queued := a.queue(permit)
 	if permit.Waiting() && r.ProtoMajor == 1 && body.SmallAndComing() {
 		if err := readAhead(permit, body, maxBody); err != nil {
 			return queued.end(err)
@@ -62,12 +62,12 @@ func (a *admission) enterModel(ctx context.Context, models []*ModelLimits) error
 	if err := a.countRequest(subjects); err != nil {
 		return err
 	}
-	permit, busy := a.concurrency.Acquire(subjects, a.permits[0])
+	permit, busy := a.deps.Concurrency.Acquire(subjects, a.permits[0])
 	if busy != nil {
 		return concurrencyRefusal(busy)
 	}
 	a.permits[1] = permit
-	queued := a.trace.queued(permit.Waiting())
+	queued := a.queue(permit)
 	return queued.end(wait(ctx, permit))
 }
 
@@ -82,7 +82,7 @@ func (a *admission) enterTarget(models []*ModelLimits, tokens int64) error {
 	if err != nil {
 		a.leaveTarget(0)
 		a.requests, a.tokens = shownRequests, shownTokens
-		_, a.grants[1], _ = a.rates.Tokens(1, a.target) // adjusted to what that attempt used
+		_, a.grants[1], _ = a.deps.Rates.Tokens(1, a.target) // adjusted to what that attempt used
 		return err
 	}
 	a.target = subjects
@@ -99,7 +99,7 @@ func (a *admission) admitTarget(subjects []limits.Subject, tokens int64) error {
 	for i := range subjects {
 		subjects[i].Concurrency.Queue = 0
 	}
-	permit, busy := a.concurrency.Acquire(subjects, nil)
+	permit, busy := a.deps.Concurrency.Acquire(subjects, nil)
 	if busy != nil {
 		return concurrencyRefusal(busy)
 	}
@@ -128,7 +128,7 @@ func subjectsOf(models []*ModelLimits) []limits.Subject {
 // takeTokens takes the tokens that the call will likely use from the token rates of the subjects.
 // The grant is adjusted when the usage is known.
 func (a *admission) takeTokens(grant int, n int64, subjects []limits.Subject) error {
-	reading, granted, refused := a.rates.Tokens(n, subjects)
+	reading, granted, refused := a.deps.Rates.Tokens(n, subjects)
 	if refused != nil {
 		a.tokens = refused.Reading
 		return rateRefusal(refused)
@@ -152,7 +152,7 @@ func (a *admission) settle(tokens int64) {
 }
 
 func (a *admission) countRequest(subjects []limits.Subject) error {
-	reading, refused := a.rates.Request(subjects)
+	reading, refused := a.deps.Rates.Request(subjects)
 	if refused != nil {
 		a.requests = refused.Reading
 		return rateRefusal(refused)

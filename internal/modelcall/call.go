@@ -82,7 +82,7 @@ func (c *call) maxBody() int64 { return c.deps.Limits.maxBody(c.charge.key) }
 
 // read reads the body and walks it.
 func (c *call) read() error {
-	data, err := c.Upload.Read(c.maxBody())
+	data, err := c.readBody(c.maxBody())
 	if err != nil {
 		return c.charge.tooLarge(err)
 	}
@@ -180,7 +180,7 @@ func (c *call) limited() bool {
 // judge has the guardrails judge the request. If they take something out of it, the edited body
 // replaces the one that was read.
 func (c *call) judge(ctx context.Context) error {
-	c.guard.outcome = &c.Outcome
+	c.guard.deps, c.guard.outcome = c.deps, &c.Outcome
 	if !c.deps.Guardrails.empty() {
 		c.guard.set = c.deps.Guardrails.of(c.Credential.Name, c.names()...)
 	}

@@ -146,6 +146,7 @@ func (g *charge) settle(used limits.Amount) {
 	ctx := &lazyTimeout{limit: settleTimeout}
 	defer ctx.stop()
 	if err := g.hold.Settle(ctx, used); err != nil {
+		g.deps.Metrics.LedgerFailed()
 		g.deps.Logger.Error("what a call has spent was not recorded", zap.String("request_id", g.record.RequestID), zap.Error(err))
 	}
 }
@@ -171,6 +172,7 @@ func (g *charge) ledgerFailure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return clientGone(err)
 	}
+	g.deps.Metrics.LedgerFailed()
 	if g.mustBeRecorded() {
 		e := apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be recorded now").WithCause(err)
 		e.RefusedBy = refusedBy(GatewaySubject(), "on_store_failure", "")

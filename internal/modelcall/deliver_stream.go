@@ -93,7 +93,7 @@ func (d *streaming) deliver(ctx context.Context, s *sending) delivery {
 		return d.end(ctx, nonsense(c.Record.Provider, errors.New("no event stream but "+media)))
 	}
 	if d.guard = c.guard.set.Stream(wireOf(s.operation)); d.guard != nil {
-		defer func() { c.noteRedacted(d.guard.Redacted()) }()
+		defer func() { c.guard.redacted(d.guard.Redacted()) }()
 	}
 	delivered := d.end(ctx, d.forward(body))
 	if d.ended {

@@ -232,7 +232,7 @@ func (a *attempts) again(ctx context.Context, d failover.Decision) bool {
 	if a.lone() || a.same || !d.RetrySame && !d.RetryLast || d.Wait > longestPause {
 		return false
 	}
-	if !a.pause(ctx, max(d.Wait, retryPause)) || a.prepare(a.last) != nil {
+	if !a.waitFor(ctx, max(d.Wait, retryPause)) || a.prepare(a.last) != nil {
 		return false
 	}
 	a.same = true
@@ -293,7 +293,7 @@ func (a *attempts) note(failure *apierror.Error) {
 		done.Code = "timeout_" + limit
 	}
 	c.trace.endAttempt(done.Status, done.Code)
-	c.deps.Metrics.Attempted(a.last.provider.Name, done.Code)
+	c.deps.Metrics.Attempted(metricOf(&done, a.last, failure))
 	if !a.lone() || limit != "" {
 		c.Record.Attempted = append(c.Record.Attempted, done)
 	}

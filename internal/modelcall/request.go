@@ -156,7 +156,7 @@ func (q *Request) SetSession(id string) {
 // JSON object, each member of which read takes. It is for requests that are not model calls. The
 // error is one of [upload.Upload.Read], a 400, or that of read.
 func (q *Request) ReadObject(limit int64, read func(name string, value []byte) error) error {
-	data, err := q.Upload.Read(min(limit, q.deps.Limits.maxBody(q.deps.Limits.of(q.Key))))
+	data, err := q.readBody(min(limit, q.deps.Limits.maxBody(q.deps.Limits.of(q.Key))))
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return err
 	}
@@ -196,7 +196,7 @@ func (q *Request) newCall(op Operation, api API) *call {
 	c := calls.Get().(*call)
 	*c = call{
 		Request: q, op: op, api: api,
-		admission: admission{rates: d.Rates, concurrency: d.Concurrency, trace: q.trace},
+		admission: admission{deps: d, phases: &q.phases, trace: q.trace},
 		charge:    charge{deps: d, record: q.Record, key: key},
 		sealed:    sealed{deps: d, requestID: q.Record.RequestID},
 	}

@@ -61,9 +61,9 @@ func (t *callTrace) asked(b *jsonscan.Body, stream bool) {
 	}
 }
 
-// queued begins the span of a wait for concurrency slots, if there is one.
-func (t *callTrace) queued(waits bool) queueSpan {
-	if t == nil || !waits {
+// queued begins the span of a wait for concurrency slots.
+func (t *callTrace) queued() queueSpan {
+	if t == nil {
 		return queueSpan{}
 	}
 	_, span := t.tracer.Start(t.parent, spanQueue)
@@ -73,13 +73,12 @@ func (t *callTrace) queued(waits bool) queueSpan {
 // queueSpan is the span of a wait; without a span it does nothing.
 type queueSpan struct{ span trace.Span }
 
-// end ends the span, and returns the error with which the wait ended.
-func (q queueSpan) end(err error) error {
+// end ends the span of a wait that ended with err.
+func (q queueSpan) end(err error) {
 	if q.span != nil {
 		setError(q.span, codeOf(err))
 		q.span.End()
 	}
-	return err
 }
 
 // startAttempt begins the span of a request to a provider, and before the first one that of the call.
@@ -135,15 +134,19 @@ func (t *callTrace) judged(action string, verdicts ...guardrail.Verdict) {
 		span = t.call
 	}
 	for _, v := range verdicts {
-		span.AddEvent(eventGuardrail, trace.WithAttributes(
-			attrGuardrail.String(v.Guardrail), attrGuardrailAction.String(action), attrGuardrailClass.String(clipText(v.Class))))
+		list := []attribute.KeyValue{attrGuardrail.String(v.Guardrail), attrGuardrailAction.String(action)}
+		if v.Class != "" {
+			list = append(list, attrGuardrailClass.String(clipText(v.Class)))
+		}
+		span.AddEvent(eventGuardrail, trace.WithAttributes(list...))
 	}
 }
 
 // What guardrails do, as events of spans name it.
 const (
-	actionRedacted = "redacted"
-	actionBlocked  = "blocked"
+	actionRedact      = "redact"
+	actionDeny        = "deny"
+	actionUnavailable = "unavailable" // its webhook could not be asked
 )
 
 // finish ends the spans of a request whose record is complete. The server's span has ended later: it

@@ -6,12 +6,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider/faults"
 )
 
 // A provider gets the trace only if its configuration says so, and nothing else that a caller sent.
@@ -107,4 +109,23 @@ func (m inventedModels) Find(ctx context.Context, key *keys.Key, name string) (F
 		found.Groups[0][0].Model.Known = false
 	}
 	return found, err
+}
+
+// A request that is sent once more on a new connection is two requests.
+func TestARequestThatIsSentTwiceHasTwoSpans(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		upstream := newServer(faults.New())
+		defer upstream.stop()
+		s, r := newTraces(), newRig(t, roundTrip(nil))
+		r.models.provider = newProvider(t, upstream.client, nil)
+		if _, refusal := r.serve(t, Chat, strings.Replace(hello, "acme/m", "acme/echo", 1)); refusal != nil {
+			t.Fatal(refusal)
+		}
+		s.serve(t, r, Chat, strings.Replace(hello, "acme/m", "acme/no-answer", 1))
+		s.wantTree(t, "SERVER server error=upstream_error", "  chat acme/no-answer client error=upstream_error",
+			"    POST client error=stale_connection", "    POST client error=upstream_error")
+		if again := s.span(t, "POST", 1); again["http.request.resend_count"] != "1" {
+			t.Errorf("%v", again)
+		}
+	})
 }

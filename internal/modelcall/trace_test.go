@@ -167,7 +167,7 @@ func TestARefusedCallIsOnTheServersSpan(t *testing.T) {
 func TestGuardrailsAreEvents(t *testing.T) {
 	const says = `{"model":"acme/m","messages":[{"role":"user","content":"mellon"}]}`
 	answer := strings.Replace(chatAnswerBody, "Hello.", "mellon", 1)
-	const refused = " event=gatehouse.guardrail,words,blocked,words"
+	const refused = " event=gatehouse.guardrail,words,deny,words"
 	for _, c := range []struct {
 		action guardrail.Action
 		on     guardrail.Direction
@@ -175,10 +175,10 @@ func TestGuardrailsAreEvents(t *testing.T) {
 		want   []string
 	}{
 		{guardrail.Deny, guardrail.Input, false, []string{"SERVER server" + refused}},
-		{guardrail.Redact, guardrail.Input, false, []string{"SERVER server event=gatehouse.guardrail,words,redacted,words", "  chat acme/m client", "    POST client"}},
+		{guardrail.Redact, guardrail.Input, false, []string{"SERVER server event=gatehouse.guardrail,words,redact,words", "  chat acme/m client", "    POST client"}},
 		{guardrail.Deny, guardrail.Output, false, []string{"SERVER server", "  chat acme/m client error=guardrail_blocked" + refused, "    POST client"}},
 		{guardrail.Deny, guardrail.Output, true, []string{"SERVER server", "  chat acme/m client error=guardrail_blocked" + refused, "    POST client"}},
-		{guardrail.Redact, guardrail.Output, false, []string{"SERVER server", "  chat acme/m client event=gatehouse.guardrail,words,redacted,words", "    POST client"}},
+		{guardrail.Redact, guardrail.Output, false, []string{"SERVER server", "  chat acme/m client event=gatehouse.guardrail,words,redact,words", "    POST client"}},
 	} {
 		transport, body := answering(200, answer), says
 		if c.stream {
@@ -188,6 +188,18 @@ func TestGuardrailsAreEvents(t *testing.T) {
 		s.serve(t, r, Chat, body)
 		s.wantTree(t, c.want...)
 	}
+}
+
+func TestAGuardrailThatCannotBeAskedIsAnEvent(t *testing.T) {
+	hook, err := guardrail.Compile(guardrail.Spec{Name: "hook", On: guardrail.Input, Webhook: &guardrail.Webhook{
+		URL: "https://moderator.example/", Transport: answering(500, ""),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, r := newTraces(), newRig(t, answering(200, chatAnswerBody), guarded(hook))
+	s.serve(t, r, Chat, hello)
+	s.wantTree(t, "SERVER server error=guardrail_unavailable event=gatehouse.guardrail,hook,unavailable")
 }
 
 // A wait for a slot is a span, also one that ends with a refusal; a call that did not wait has none.

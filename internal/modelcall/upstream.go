@@ -34,7 +34,7 @@ type upstream struct {
 	status int       // of the answer; 0 before its header has come
 	answer io.Reader // the answer's body, without timeouts
 	drain  drain
-	late   *time.Timer // ends an answer that takes too long; nil for none
+	late   *time.Timer  // ends an answer that takes too long; nil for none
 	memory answerMemory // from send on
 }
 
@@ -69,11 +69,13 @@ func (u *upstream) send(client context.Context, s *sending) (*http.Response, err
 	if errors.Is(err, provider.ErrStale) {
 		q.trace.endAttempt(0, staleConnection)
 		q.Record.Attempts++
-		u.meter.sent = u.deps.Now()
+		again := u.deps.Now()
+		q.phases.provider += again.Sub(u.meter.sent)
+		u.meter.sent = again
 		resp, err = u.target.endpoint.Resend(u.ctx, u.traced(request))
 	}
 	q.watch.Stop()
-	u.meter.waited(u.deps.Now().Sub(u.meter.sent))
+	u.waited(u.meter.sent)
 	if err != nil {
 		u.meter.unbilled = errors.Is(err, provider.ErrRedirect)
 		return nil, u.failure(err)
@@ -150,7 +152,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	u.request.watch.Start(u.waits.idle, u)
 	n, err := b.ReadCloser.Read(p)
 	u.request.watch.Stop()
-	u.meter.waited(u.deps.Now().Sub(began))
+	u.waited(began)
 	if err != nil && err != io.EOF {
 		err = u.failure(err)
 	}

@@ -64,13 +64,14 @@ const (
 
 	// maxReaders bounds concurrent queries; each may hold a few MiB of page cache.
 	maxReaders = 4
-	// busyTimeout is longer than a backup or an operator's sqlite3 shell usually holds the write
-	// lock.
-	busyTimeout = 5 * time.Second
 	// walSizeLimit is the size to which the write-ahead log is cut after a burst or a long reader
 	// has let it grow.
 	walSizeLimit = 64 << 20
 )
+
+// busyTimeout is longer than a backup or an operator's sqlite3 shell usually holds the write lock. It
+// is less in a test.
+var busyTimeout = 5 * time.Second
 
 // ErrClosed is returned by every method after Close.
 var ErrClosed = errors.New("the store is closed")
