@@ -38,6 +38,10 @@ func init() {
 //	GET    /gatehouse/providers                              the providers, and the health of their models
 //	GET    /gatehouse/why?id=                                what happened to a call or session
 //	GET    /gatehouse/health                                 whether it is ready, and the states of its parts
+//	GET    /gatehouse/activity                               as GET /api/v1/activity, of all tenants
+//	GET    /gatehouse/series                                 as GET /api/v1/activity/series, of all tenants
+//	POST   /gatehouse/series/rebuild                         make the sums of series again
+//	GET    /gatehouse/backup                                 a copy of the database
 type Admin struct{}
 
 // CaddyModule returns the module's information.
@@ -70,9 +74,13 @@ func (a Admin) Routes() []caddy.AdminRoute {
 		{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)},
 		{Pattern: healthPath, Handler: caddy.AdminHandlerFunc(serveHealth)},
 		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
+		{Pattern: backupPath, Handler: caddy.AdminHandlerFunc(serveBackup)},
 		{Pattern: limitsPath, Handler: caddy.AdminHandlerFunc(serveLimits)},
 		{Pattern: sessionsPath, Handler: handler}, {Pattern: sessionsPath + "/", Handler: handler},
 		{Pattern: whyPath, Handler: caddy.AdminHandlerFunc(serveWhy)},
+		{Pattern: activityPath, Handler: caddy.AdminHandlerFunc(serveActivity)},
+		{Pattern: seriesPath, Handler: caddy.AdminHandlerFunc(serveSeries)},
+		{Pattern: rebuildPath, Handler: caddy.AdminHandlerFunc(serveRebuild)},
 		{Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler},
 	}
 }

@@ -51,6 +51,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		}
 //		activity {
 //			keep DURATION
+//			keep_series DURATION
 //			max_size SIZE
 //		}
 //		vnc { … }
@@ -88,8 +89,9 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			"heartbeat":    caddykit.Value(&a.Timeouts.Heartbeat, caddykit.ParseDuration),
 		}),
 		"activity": block(caddykit.Options{
-			"keep":     caddykit.Value(&a.Activity.Age, caddykit.ParseDuration),
-			"max_size": caddykit.Value(&a.Activity.Size, parseSize),
+			"keep":        caddykit.Value(&a.Activity.Age, caddykit.ParseDuration),
+			"keep_series": caddykit.Value(&a.Activity.Series, caddykit.ParseDuration),
+			"max_size":    caddykit.Value(&a.Activity.Size, parseSize),
 		}),
 		"vnc": {Read: a.readVNC},
 	}, a.Allowance.options()).Block(d)

@@ -29,7 +29,13 @@ func init() {
 				newLimitsCommand(),
 				newSessionsCommand(),
 				newHealthCommand(),
+				newActivityCommand(),
+				newSeriesCommand(),
+				newLimitsCommand(),
+				newSessionsCommand(),
 				newWhyCommand(),
+				newCheckCommand(),
+				newBackupCommand(),
 			)
 		},
 	})

@@ -173,19 +173,28 @@ func (o *operator) printJSON(v any) error {
 // maxAdminAnswer bounds how much of an answer is read, in bytes.
 const maxAdminAnswer = 64 << 20
 
-// call sends one request and decodes its answer into dst, unless that is nil.
-func (o *operator) call(method, path string, body io.Reader, dst any) error {
+// request sends one request. The caller closes the answer's body.
+func (o *operator) request(method, path string, body io.Reader) (*http.Response, error) {
 	adapter := ""
 	if o.config != "" {
 		adapter = "caddyfile"
 	}
 	address, err := caddycmd.DetermineAdminAPIAddress(o.address, nil, o.config, adapter)
 	if err != nil {
-		return fmt.Errorf("finding the admin endpoint: %w", err)
+		return nil, fmt.Errorf("finding the admin endpoint: %w", err)
 	}
 	resp, err := caddycmd.AdminAPIRequest(address, method, path, nil, body)
 	if err != nil {
-		return refusalOf(err)
+		return nil, refusalOf(err)
+	}
+	return resp, nil
+}
+
+// call sends one request and decodes its answer into dst, unless that is nil.
+func (o *operator) call(method, path string, body io.Reader, dst any) error {
+	resp, err := o.request(method, path, body)
+	if err != nil {
+		return err
 	}
 	defer resp.Body.Close()
 	if dst == nil {

@@ -18,67 +18,111 @@ const whyPath = "/gatehouse/why"
 
 // story is one call or VNC session, with what its end means and how its limits stand now.
 type story struct {
-	Kind            string    `json:"kind"` // call or session
-	ID              string    `json:"id"`
-	RequestID       string    `json:"request_id"`
-	UpstreamID      string    `json:"upstream_id,omitempty"`
-	ClientRequestID string    `json:"client_request_id,omitempty"`
-	TraceID         string    `json:"trace_id,omitempty"`
-	CreatedAt       time.Time `json:"created_at"`
-	Key             string    `json:"key"`
-	Tenant          string    `json:"tenant"`
-	Route           string    `json:"route"`
-	Model           string    `json:"model,omitempty"`
-	Provider        string    `json:"provider,omitempty"`
-	Stream          bool      `json:"stream,omitempty"`
-	Status          int       `json:"status"`
-	Code            string    `json:"code,omitempty"`
-	RefusedBy       string    `json:"refused_by,omitempty"` // the option of the configuration
-	Meaning         string    `json:"meaning,omitempty"`
-	Advice          string    `json:"advice,omitempty"`
-
-	Attempts  int            `json:"attempts"`
+	// Kind is call or session.
+	Kind string `json:"kind"`
+	// ID is that of the record: gen-… or vnc-….
+	ID string `json:"id"`
+	// RequestID is the X-Request-Id of the answer.
+	RequestID string `json:"request_id"`
+	// UpstreamID is the provider's id of the answer.
+	UpstreamID string `json:"upstream_id,omitempty"`
+	// ClientRequestID is the client's own id.
+	ClientRequestID string `json:"client_request_id,omitempty"`
+	// TraceID is the trace of the call.
+	TraceID string `json:"trace_id,omitempty"`
+	// CreatedAt is when it arrived.
+	CreatedAt time.Time `json:"created_at"`
+	// Key is the name of the key.
+	Key string `json:"key"`
+	// Tenant is the key's.
+	Tenant string `json:"tenant"`
+	// Route is the method and path.
+	Route string `json:"route"`
+	// Model is the name that was asked for.
+	Model string `json:"model,omitempty"`
+	// Provider is the last that was asked.
+	Provider string `json:"provider,omitempty"`
+	// Stream reports whether a stream was asked for.
+	Stream bool `json:"stream,omitempty"`
+	// Status is the HTTP status, 499 if the client had disconnected.
+	Status int `json:"status"`
+	// Code is that of a refusal or failure.
+	Code string `json:"code,omitempty"`
+	// RefusedBy is the option of the configuration that refused, and its owner.
+	RefusedBy string `json:"refused_by,omitempty"`
+	// Meaning is what the code, or the end of a session, means.
+	Meaning string `json:"meaning,omitempty"`
+	// Advice is what to do.
+	Advice string `json:"advice,omitempty"`
+	// Attempts is how many requests were sent to providers.
+	Attempts int `json:"attempts"`
+	// Attempted has each of them, if the call had several targets or met a time limit.
 	Attempted []attemptStory `json:"attempted,omitempty"`
-	Time      timeStory      `json:"time"`
-	Usage     *usageStory    `json:"usage,omitempty"`
-	Session   *sessionStory  `json:"session,omitempty"`
-
+	// Time is where the time went.
+	Time timeStory `json:"time"`
+	// Usage is absent for a session, and for a call without a model.
+	Usage *usageStory `json:"usage,omitempty"`
+	// Session is absent for a call.
+	Session *sessionStory `json:"session,omitempty"`
+	// Limits are those of the running configuration, now.
 	Limits []gateway.Standing `json:"limits_now,omitempty"`
 }
 
 type attemptStory struct {
-	Target    string  `json:"target"`
-	Status    int     `json:"status,omitempty"` // 0: no answer
-	Code      string  `json:"code,omitempty"`
+	// Target is "provider/model", with "@endpoint" if the provider has several.
+	Target string `json:"target"`
+	// Status is the provider's; absent without an answer.
+	Status int `json:"status,omitempty"`
+	// Code is that of a failure.
+	Code string `json:"code,omitempty"`
+	// LatencyMS is how long it took, in milliseconds.
 	LatencyMS float64 `json:"latency_ms"`
-	Meaning   string  `json:"meaning,omitempty"`
+	// Meaning is what the code means.
+	Meaning string `json:"meaning,omitempty"`
 }
 
-// timeStory is the parts of a call's duration, in milliseconds. Those that are not known are 0.
+// timeStory is the parts of a call's duration, in milliseconds. Those that are not known are absent.
 type timeStory struct {
-	Total      float64 `json:"total_ms"`
-	Queued     float64 `json:"queued_ms,omitempty"`
-	FirstToken float64 `json:"first_token_ms,omitempty"` // from the beginning
-	Overhead   float64 `json:"overhead_ms,omitempty"`
+	// Total is until the last byte.
+	Total float64 `json:"total_ms"`
+	// Queued is the wait for a concurrency slot.
+	Queued float64 `json:"queued_ms,omitempty"`
+	// FirstToken is from the beginning until the first event of a stream.
+	FirstToken float64 `json:"first_token_ms,omitempty"`
+	// Overhead is the gateway's own part.
+	Overhead float64 `json:"overhead_ms,omitempty"`
 }
 
 type usageStory struct {
-	Prompt       int64  `json:"prompt_tokens"`
-	Completion   int64  `json:"completion_tokens"`
-	Reasoning    int64  `json:"reasoning_tokens,omitempty"`
-	Cached       int64  `json:"cached_tokens,omitempty"`
-	Source       string `json:"source"`
-	CostUSD      string `json:"cost_usd"`
-	Priced       bool   `json:"priced"`
+	// Prompt is the tokens of the input.
+	Prompt int64 `json:"prompt_tokens"`
+	// Completion is the tokens of the output.
+	Completion int64 `json:"completion_tokens"`
+	// Reasoning is the part of Completion that is reasoning.
+	Reasoning int64 `json:"reasoning_tokens,omitempty"`
+	// Cached is the part of Prompt that came from the provider's cache.
+	Cached int64 `json:"cached_tokens,omitempty"`
+	// Source says who counted: provider, estimated, crashed or none.
+	Source string `json:"source"`
+	// CostUSD is what was charged, a decimal number.
+	CostUSD string `json:"cost_usd"`
+	// Priced reports whether the price is known.
+	Priced bool `json:"priced"`
+	// FinishReason is why the model ended.
 	FinishReason string `json:"finish_reason,omitempty"`
-	OutputCap    int64  `json:"output_cap,omitempty"`
+	// OutputCap is the limit of the output that the gateway set, in tokens.
+	OutputCap int64 `json:"output_cap,omitempty"`
 }
 
 type sessionStory struct {
+	// Workstation is its name.
 	Workstation string `json:"workstation"`
-	Ended       string `json:"ended,omitempty"`
-	BytesUp     int64  `json:"bytes_up"`
-	BytesDown   int64  `json:"bytes_down"`
+	// Ended is why an open session ended; absent for a viewer that was refused.
+	Ended string `json:"ended,omitempty"`
+	// BytesUp went to the workstation.
+	BytesUp int64 `json:"bytes_up"`
+	// BytesDown went to the viewer.
+	BytesDown int64 `json:"bytes_down"`
 }
 
 // serveWhy tells the story of one call or session.

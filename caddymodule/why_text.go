@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 )
@@ -262,18 +261,4 @@ func (s *story) standings(p *page) {
 	}
 	_ = table.Flush() // into memory
 	p.lines("Limits now", rows.String())
-}
-
-// duration returns milliseconds as people read them.
-func duration(milliseconds float64) string {
-	d := time.Duration(milliseconds * float64(time.Millisecond))
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	case d >= 10*time.Millisecond:
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(10 * time.Microsecond).String()
 }

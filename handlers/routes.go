@@ -27,6 +27,7 @@ var (
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
 	activityEndpoint   = &endpoint{"activity", http.MethodGet, keys.ActivityRead, false, serveActivity}
+	seriesEndpoint     = &endpoint{"activity_series", http.MethodGet, keys.ActivityRead, false, serveSeries}
 	generationEndpoint = &endpoint{"generation", http.MethodGet, keys.ActivityRead, false, serveGeneration}
 	keyEndpoint        = &endpoint{"key", http.MethodGet, 0, false, serveKey}
 	limitsEndpoint     = &endpoint{"limits", http.MethodGet, 0, false, serveLimits} // less without limits:read
@@ -83,6 +84,7 @@ var routes = []route{
 	{"/api/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/api/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},
 	{"/api/v1/activity", api.OpenRouter{}, activityEndpoint},
+	{"/api/v1/activity/series", api.OpenRouter{}, seriesEndpoint},
 	{"/api/v1/generation", api.OpenRouter{}, generationEndpoint},
 	{"/api/v1/key", api.OpenRouter{}, keyEndpoint},
 	{"/api/v1/limits", api.OpenRouter{}, limitsEndpoint},

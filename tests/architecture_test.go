@@ -40,10 +40,13 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "certmagic", "which names a public CA signs"},
 	{"caddymodule", "internal/apierror", "refusals of the admin API"},
 	{"caddymodule", "internal/workstation", "the vnc block becomes the service of workstations"},
+	{"caddymodule", "internal/report", "the activity and its series for operators"},
+	{"caddymodule", "internal/terminal", "tables and bars of its commands"},
 	{"caddymodule", "l4vnc", "one import brings the layer-4 handler with it"},
 	{"caddymodule", "internal/modelcall", "limits and guardrails of keys and models"},
 	{"caddymodule", "internal/report", "the admin API shows limits as the HTTP routes do"},
 	{"caddymodule", "internal/upload", "the bounds of bodies"},
+	{"caddymodule", "internal/handover", "connections that outlive a configuration"},
 	{"caddymodule", "internal/memory", "the default bounds of bodies and answers"},
 
 	{"handlers", "caddy", "Caddy modules"},
@@ -124,7 +127,8 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/modelcall", "internal/translate/toresponses", "chat calls of a provider that has only Responses"},
 	{"internal/modelcall", "internal/upload", "the request body"},
 	{"internal/modelcall", "internal/watchdog", "time limits of upload and provider"},
-	{"internal/modelcall", "otel", "the spans of a call; its API only, the exporter is Caddy's"},
+	{"internal/modelcall", "internal/tracing", "names of its spans and their attributes"},
+	{"internal/modelcall", "otel", "the spans of a call"},
 
 	{"internal/report", "internal/activity", "queries, rows and sums"},
 	{"internal/report", "internal/apierror", "its refusals"},
@@ -204,6 +208,9 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/translate/translatetest", "internal/translate", "the tables of fields that the manual shows"},
 	{"internal/translate/translatetest", "testscript", "golden files"},
 	{"internal/workstation", "internal/apierror", "its refusals over HTTP"},
+	{"internal/workstation", "internal/tracing", "a token knows the trace of its request"},
+	{"internal/vncsession", "internal/tracing", "one span a session"},
+	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
 
 	// For tests only: no product package may import the faults.
 	{"internal/testprovider/faults", "internal/testprovider", "the requests and answers that it changes"},

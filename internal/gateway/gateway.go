@@ -52,8 +52,8 @@ type Config struct {
 	State          *State
 	Limits         *modelcall.Limits
 	Guardrails     *modelcall.Guardrails
-	BodyMemory     int64 // bytes; see upload.MinMemory
-	AnswerMemory   int64 // bytes; see modelcall.MinAnswers
+	BodyMemory     int64    // bytes; see upload.MinMemory
+	AnswerMemory   int64    // bytes; see modelcall.MinAnswers
 	Routes         []string // that requests can have, for metrics
 	Timeouts       modelcall.Timeouts
 	Logger         *zap.Logger

@@ -21,6 +21,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/watchdog"
 )
@@ -144,6 +145,14 @@ func (q *Request) Require(scope keys.Scope) error {
 
 // SetWorkstation notes the name of the workstation that the request is about.
 func (q *Request) SetWorkstation(name string) { q.Record.Workstation = q.deps.Redactor.Name(name) }
+
+// TraceOrigin returns the origin of what follows the request, nil if it is not recorded.
+func (q *Request) TraceOrigin() *tracing.Origin {
+	if q.trace == nil {
+		return nil
+	}
+	return tracing.OriginOf(q.trace.server)
+}
 
 // SetSession notes the id of the desktop session that the request is about.
 func (q *Request) SetSession(id string) {

@@ -12,10 +12,10 @@ import (
 )
 
 // Key returns what a key has spent and may still spend. Balances are those of the key's budgets.
-// Usage is the ledger's for the periods in which the key has a budget, and otherwise what the
-// activity still has: the priced calls within its retention. Errors: 503.
+// Usage is the ledger's for the periods in which the key has a budget, and otherwise the sum of the
+// days that the activity still has. Errors: 503.
 func Key(ctx context.Context, log *activity.Log, key *keys.Key, balances []limits.Balance, now time.Time) ([]byte, error) {
-	days, err := log.Daily(ctx, activity.Filter{Tenant: key.Tenant, Key: key.Name})
+	days, err := log.Rollup().Costs(ctx, key.Tenant, key.Name)
 	if err != nil {
 		return nil, refusal(err)
 	}

@@ -1,6 +1,17 @@
 package workstation
 
-import "github.com/gatehouse-proxy/gatehouse/internal/apierror"
+import (
+	"maps"
+	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+)
+
+// Refusals returns all codes of refusals, sorted.
+func Refusals() []RefusalCode { return slices.Sorted(maps.Keys(refusals)) }
+
+// Reasons returns all reasons why a session ends, sorted.
+func Reasons() []Reason { return slices.Sorted(maps.Keys(reasonMeanings)) }
 
 // Meaning returns what an operator reads about a refusal of a viewer.
 func (c RefusalCode) Meaning() apierror.Meaning { return refusalMeanings[c] }
