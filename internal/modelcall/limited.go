@@ -23,6 +23,9 @@ func (l Limited) Shared() bool {
 	return model || l.Name == GatewaySubject()
 }
 
+// Any reports whether there is any limit.
+func (l Limited) Any() bool { return !isUnlimited(*l.Subject) }
+
 // Limited yields the subjects that have a limit, sorted by name, from this name on.
 func (l *Limits) Limited(from string) iter.Seq[Limited] {
 	all := l.limited()

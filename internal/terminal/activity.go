@@ -86,11 +86,11 @@ func (r *activityRow) cells(several bool) []string {
 		}
 	}
 	if r.FirstToken != nil {
-		first = duration(*r.FirstToken)
+		first = Duration(*r.FirstToken)
 	}
 	id := r.RequestID
 	if id == "" {
 		id = r.ID
 	}
-	return []string{r.CreatedAt.UTC().Format("2006-01-02 15:04:05"), key, subject, status, in, out, cost, first, duration(r.Latency), id}
+	return []string{r.CreatedAt.UTC().Format("2006-01-02 15:04:05"), key, subject, status, in, out, cost, first, Duration(r.Latency), id}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -58,9 +59,20 @@ func (g *grid) print(w io.Writer) {
 	}
 }
 
+// Printable replaces what would change a terminal. Names of models and keys, and paths, come from
+// callers.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
+
 // cell shortens a name and takes out what a terminal would obey.
 func cell(s string) string {
-	s = printable(s)
+	s = Printable(s)
 	if utf8.RuneCountInString(s) > maxCell {
 		s = string([]rune(s)[:maxCell-3]) + "..."
 	}
@@ -165,8 +177,8 @@ func significant(v float64) string {
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// duration is one of milliseconds: 340us, 12.5ms, 1.28s, 4m05s, 3h20m.
-func duration(ms float64) string {
+// Duration is one of milliseconds: 340us, 12.5ms, 1.28s, 4m05s, 3h20m.
+func Duration(ms float64) string {
 	switch {
 	case ms <= 0:
 		return "-"

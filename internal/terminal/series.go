@@ -54,7 +54,7 @@ var metrics = map[string]struct {
 	"errors":   {func(p *pointView) float64 { return float64(p.Errors) }, func(p *pointView) string { return compact(p.Errors) }},
 	"tokens": {func(p *pointView) float64 { return float64(p.Prompt + p.Completion) },
 		func(p *pointView) string { return compact(p.Prompt + p.Completion) }},
-	"p95": {func(p *pointView) float64 { return p95(p.Duration) }, func(p *pointView) string { return duration(p95(p.Duration)) }},
+	"p95": {func(p *pointView) float64 { return p95(p.Duration) }, func(p *pointView) string { return Duration(p95(p.Duration)) }},
 }
 
 func costOf(p *pointView) float64 {
@@ -150,8 +150,8 @@ func printLines(out io.Writer, v *seriesView, t screen, chart string) {
 		l := &lines[i]
 		p := &l.Total
 		g.rows = append(g.rows, []string{
-			l.Name, compact(p.Requests), share(p.Errors, p.Requests), costCell(p), compact(p.Prompt), compact(p.Completion), duration(p50(p.Duration)), duration(p95(p.Duration)),
-			duration(p50(p.FirstToken)), duration(p50(p.PerToken)), duration(p95(p.Overhead)), t.sparkline(trend(v, l, chart)),
+			l.Name, compact(p.Requests), share(p.Errors, p.Requests), costCell(p), compact(p.Prompt), compact(p.Completion), Duration(p50(p.Duration)), Duration(p95(p.Duration)),
+			Duration(p50(p.FirstToken)), Duration(p50(p.PerToken)), Duration(p95(p.Overhead)), t.sparkline(trend(v, l, chart)),
 		})
 	}
 	g.print(out)

@@ -26,7 +26,7 @@ func TestCallsAreATable(t *testing.T) {
 TIME (UTC)           KEY           MODEL         STATUS                      IN  OUT       USD  FIRST    TOOK  REQUEST
 2026-03-18 12:00:00  acme/dev      a/x           429 rate_limit_exceeded      -    -         -      -   300us  req_2
 2026-03-18 11:00:00  umbrella/dev  desktop lab1  200 viewer_left              -    -         -      -   1h00m  vnc-1
-2026-03-17 12:00:00  acme/dev      ?[31mevil     200                      12.3k   22  0.001500  250ms   1.50s  req_1
+2026-03-17 12:00:00  acme/dev      �[31mevil     200                      12.3k   22  0.001500  250ms   1.50s  req_1
 2026-03-17 11:00:00  acme/dev      a/x           200                          1    2   unknown      -  90.0ms  req_0
 There are more: see --limit, --csv.
 `
@@ -130,11 +130,11 @@ func TestNumbersAreShort(t *testing.T) {
 		}
 	}
 	for ms, want := range map[float64]string{0: "-", 0.34: "340us", 0.9999: "1.00ms", 12.5: "12.5ms", 1280: "1.28s", 99_949: "99.9s", 245_000: "4m05s", 12_000_000: "3h20m"} {
-		if got := duration(ms); got != want {
+		if got := Duration(ms); got != want {
 			t.Errorf("%v ms are %s, want %s", ms, got, want)
 		}
 	}
-	if got := printable(strings.Repeat("ü", 60)); utf8.RuneCountInString(got) != maxCell {
+	if got := cell(strings.Repeat("ü", 60)); utf8.RuneCountInString(got) != maxCell {
 		t.Errorf("a long name is %s", got)
 	}
 }
