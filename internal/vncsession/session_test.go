@@ -161,7 +161,7 @@ func TestARefusedViewerLeavesOneRecordLineAndCount(t *testing.T) {
 		s.Refuse(workstation.NewRefusal(code), errors.New("hunter2 is wrong"))
 		s.Finish(workstation.ReasonViewer)
 		record, line := r.ended(t, "gatehouse_vnc_refused_total")
-		if record.Code != string(code) || record.Status != status || record.Ended != "" || record.ID != record.RequestID {
+		if record.Code != string(code) || record.Status != status || record.RefusedBy != code.Option() || record.Ended != "" || record.ID != record.RequestID {
 			t.Errorf("record %+v", record)
 		}
 		if fields := line.ContextMap(); line.Message != "vnc connection refused" || line.Level != zapcore.WarnLevel ||
