@@ -27,6 +27,8 @@ func init() {
 				newWorkstationCommand(),
 				newBudgetCommand(),
 				newProvidersCommand(),
+				newLimitsCommand(),
+				newSessionsCommand(),
 				newHealthCommand(),
 				newActivityCommand(),
 				newSeriesCommand(),

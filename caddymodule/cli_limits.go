@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
 const limitsPath = "/gatehouse/limits"
@@ -145,10 +146,10 @@ func printLimits(o *operator, q limitsQuery) error {
 			return fmt.Errorf("reading the answer: %w", err)
 		}
 	}
-	now := time.Now()
+	now, meter := time.Now(), terminal.Meter(o.out)
 	err = o.table("SUBJECT\tTENANT\tLIMIT\tUSED\tLEFT\tFULL\tRESETS", func(row func(...any)) {
 		for _, l := range rows {
-			row(l.Subject, orDash(l.Tenant), l.Type+" "+l.Configured, l.used(), amountCell(l.Remaining), l.full(), l.resets(now))
+			row(l.Subject, orDash(l.Tenant), l.Type+" "+l.Configured, l.used(), amountCell(l.Remaining), l.full(meter), l.resets(now))
 		}
 	})
 	if err == nil && more {
@@ -211,9 +212,9 @@ func amountCell(n json.Number) string {
 	return text
 }
 
-func (l *limitRow) full() string {
+func (l *limitRow) full(meter func(float64) string) string {
 	percent := math.Floor(l.Ratio * 100)
-	text := fmt.Sprintf("%s %3.0f%%", bar(l.Ratio, barCells), percent)
+	text := fmt.Sprintf("%s %3.0f%%", meter(l.Ratio), percent)
 	if l.Exhausted && percent < 100 { // the rest is reserved, or too little to show
 		text += " full"
 	}

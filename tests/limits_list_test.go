@@ -93,3 +93,25 @@ func TestTheCommandShowsLimits(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 }
+
+func TestKeysMadeAtRunTimeAreAmongTheLimits(t *testing.T) {
+	h := start(t, setup{
+		keys:    "key full {\nsecret {env.KEY_FULL}\nscopes keys:manage limits:read\nrate 60/min\n}\n" + ownedKey("other", "lab", ""),
+		options: "runtime_keys {\nscopes chat:write\nrate 7/min\n}",
+	})
+	made := parse(t, h.want(201, "POST", "/api/v1/keys", "full", `{"name":"made","limit":1.5,"limit_reset":"daily"}`).body)
+	secret, _ := at(made, "key").(string)
+	hash, _ := at(made, "data", "hash").(string)
+	own := h.request("/api/v1/limits", "", "")
+	own.Header.Set("Authorization", "Bearer "+secret)
+	for by, a := range map[string]answer{"itself": h.send(own), "its tenant": h.get("/api/v1/limits?subject=key:"+hash, "full")} {
+		body := string(a.body)
+		if a.status != 200 || !strings.Contains(body, `"subject":"key:`+hash+`","tenant":"default","type":"budget","configured":"1.5usd/day"`) ||
+			!strings.Contains(body, `"configured":"7/min"`) || strings.Count(body, `"subject"`) != 2 {
+			t.Errorf("seen by %s: %d %s", by, a.status, body)
+		}
+	}
+	if body := string(h.get("/api/v1/limits", "full").body); strings.Count(body, `"subject"`) != 3 {
+		t.Errorf("all of the tenant: %s", body)
+	}
+}

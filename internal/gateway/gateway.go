@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -108,6 +109,9 @@ func New(c Config) (*Gateway, error) {
 		Timeouts: c.Timeouts, InFlight: &g.calls, Metrics: c.State.Metrics, Redactor: redactor,
 		Logger: c.Logger, Sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }),
 		Now: c.Now, WarnOfDemo: g.warnOfDemo,
+	}
+	if c.RuntimeKeys != nil {
+		c.Limits.Made = func(from string) iter.Seq[modelcall.Limited] { return c.State.runtimeKeys.Limited(c.RuntimeKeys, from) }
 	}
 	if err := errors.Join(c.Limits.Prepare(), c.Guardrails.Check()); err != nil {
 		return nil, err

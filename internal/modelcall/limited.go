@@ -23,11 +23,39 @@ func (l Limited) Shared() bool {
 	return model || l.Name == GatewaySubject()
 }
 
+// Any reports whether there is any limit.
+func (l Limited) Any() bool { return !isUnlimited(*l.Subject) }
+
 // Limited yields the subjects that have a limit, sorted by name, from this name on.
 func (l *Limits) Limited(from string) iter.Seq[Limited] {
 	all := l.limited()
 	at, _ := slices.BinarySearchFunc(all, from, func(s Limited, name string) int { return strings.Compare(s.Name, name) })
-	return slices.Values(all[at:])
+	if l.Made == nil {
+		return slices.Values(all[at:])
+	}
+	return merged(all[at:], l.Made(from))
+}
+
+// merged yields the elements of both in their order.
+func merged(configured []Limited, made iter.Seq[Limited]) iter.Seq[Limited] {
+	return func(yield func(Limited) bool) {
+		for s := range made {
+			for len(configured) > 0 && configured[0].Name < s.Name {
+				if !yield(configured[0]) {
+					return
+				}
+				configured = configured[1:]
+			}
+			if !yield(s) {
+				return
+			}
+		}
+		for _, s := range configured {
+			if !yield(s) {
+				return
+			}
+		}
+	}
 }
 
 func (l *Limits) findLimited() []Limited {

@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"testing"
 
@@ -43,5 +44,45 @@ func TestLimitedSubjectsHaveTheirOwners(t *testing.T) {
 	}
 	if !slices.Equal(names, []string{"gateway", "key:dev", "tenant:acme"}) {
 		t.Errorf("with budgets: %v", names)
+	}
+}
+
+func TestKeysMadeAtRunTimeAreAmongTheOthers(t *testing.T) {
+	made := []string{"key:0a", "key:dx", "key:ff"}
+	l := Limits{
+		Keys: map[string]*KeyLimits{},
+		Made: func(from string) iter.Seq[Limited] {
+			return func(yield func(Limited) bool) {
+				for _, name := range made {
+					if name >= from && !yield(Limited{&limits.Subject{Name: name}, "acme"}) {
+						return
+					}
+				}
+			}
+		},
+	}
+	for _, name := range []string{"dev", "ea", "zz"} {
+		own := limits.Subject{Name: KeySubject(name), Concurrency: limits.Concurrency{Limit: 1}}
+		l.Keys[name] = &KeyLimits{Tenant: "acme", Subjects: []limits.Subject{own}}
+	}
+	if err := l.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	all := []string{"key:0a", "key:dev", "key:dx", "key:ea", "key:ff", "key:zz"}
+	for from, want := range map[string][]string{"": all, "key:dx": all[2:], "key:e": all[3:], "key:zz": all[5:], "m": nil} {
+		var got []string
+		for s := range l.Limited(from) {
+			got = append(got, s.Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("from %q: %q, want %q", from, got, want)
+		}
+		for n := range want { // whoever has enough stops it
+			for s := range l.Limited(from) {
+				if s.Name == want[n] {
+					break
+				}
+			}
+		}
 	}
 }

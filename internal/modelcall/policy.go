@@ -55,6 +55,9 @@ type Limits struct {
 	// OtherTenants is for keys made at run time, of a tenant that Tenants does not have. Nil: none.
 	OtherTenants *KeyLimits
 	Models       []ModelLimits
+	// Made yields the limits of keys that were made at run time, sorted by the names of their subjects,
+	// from this name on. Nil: none.
+	Made func(from string) iter.Seq[Limited]
 	// OnStoreFailure is the policy for a ledger that cannot be written.
 	OnStoreFailure FailurePolicy
 	// Drain is how long a provider's answer is still read after its client has left, so that its

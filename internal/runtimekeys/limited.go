@@ -1,0 +1,42 @@
+package runtimekeys
+
+import (
+	"bytes"
+	"encoding/hex"
+	"iter"
+	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+)
+
+// Limited yields the limits of the keys under a block, sorted by the names of their subjects, from
+// this name on. Of many keys only a part is copied and sorted at a time.
+func (s *Keys) Limited(b *Block, from string) iter.Seq[modelcall.Limited] {
+	return func(yield func(modelcall.Limited) bool) {
+		for i := range s.byID.shards {
+			last := subjectPrefix + hex.EncodeToString([]byte{byte(i)}) + "~" // sorts after every hash of the shard
+			shard := s.byID.shards[i].Load()
+			if shard == nil || last < from {
+				continue
+			}
+			sorted := slices.Clone(shard.keys)
+			slices.SortFunc(sorted, func(a, b *Key) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+			for _, key := range sorted {
+				if key.Subject() < from {
+					continue
+				}
+				if l := key.limited(b); l.Any() && !yield(l) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// limited returns the key's own limits under a block, without the budgets that only count.
+func (k *Key) limited(b *Block) modelcall.Limited {
+	own := b.within(k.own())
+	own.Budgets = slices.DeleteFunc(own.Budgets, func(b limits.Budget) bool { return b.Limit == limits.NoLimit })
+	return modelcall.Limited{Subject: &own, Tenant: k.Tenant}
+}
