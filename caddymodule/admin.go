@@ -42,6 +42,9 @@ func init() {
 //	GET    /gatehouse/series                                 as GET /api/v1/activity/series, of all tenants
 //	POST   /gatehouse/series/rebuild                         make the sums of series again
 //	GET    /gatehouse/backup                                 a copy of the database
+//	GET, POST          /gatehouse/keys                       keys made at run time, as at /api/v1/keys
+//	GET, PATCH, DELETE /gatehouse/keys/{hash}
+//	POST   /gatehouse/keys/{hash}/rotate                     {"grace"}
 type Admin struct{}
 
 // CaddyModule returns the module's information.
@@ -70,7 +73,7 @@ func (a Admin) Routes() []caddy.AdminRoute {
 		routes.ServeHTTP(w, r)
 		return nil
 	})
-	return []caddy.AdminRoute{
+	return append(keyRoutes(), []caddy.AdminRoute{
 		{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)},
 		{Pattern: healthPath, Handler: caddy.AdminHandlerFunc(serveHealth)},
 		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
@@ -82,7 +85,7 @@ func (a Admin) Routes() []caddy.AdminRoute {
 		{Pattern: seriesPath, Handler: caddy.AdminHandlerFunc(serveSeries)},
 		{Pattern: rebuildPath, Handler: caddy.AdminHandlerFunc(serveRebuild)},
 		{Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler},
-	}
+	}...)
 }
 
 // adminFunc returns the answer; nil becomes 204.

@@ -37,6 +37,9 @@ type App struct {
 	// less time and memory. Default: none.
 	KeyFiles []string `json:"key_files,omitempty"`
 
+	// RuntimeKeys lets keys be made while the gateway runs. Default: none can be made.
+	RuntimeKeys *RuntimeKeys `json:"runtime_keys,omitempty"`
+
 	// Providers are the model providers.
 	Providers []Provider `json:"providers,omitempty"`
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 	"github.com/spf13/cobra"
 )
 
@@ -75,12 +76,12 @@ func printFindings(w io.Writer, found []finding) error {
 	var counts [failure + 1]int
 	for _, f := range found {
 		counts[f.Severity]++
-		fmt.Fprintf(&text, "%-9s%s\n", f.Severity, printable(f.Subject))
-		for line := range strings.Lines(wrapped(printable(f.Problem))) {
+		fmt.Fprintf(&text, "%-9s%s\n", f.Severity, terminal.Printable(f.Subject))
+		for line := range strings.Lines(wrapped(terminal.Printable(f.Problem))) {
 			fmt.Fprintf(&text, "         %s\n", strings.TrimRight(line, "\n"))
 		}
 		if f.Advice != "" {
-			for i, line := range slices.Collect(strings.Lines(wrapped(printable(f.Advice)))) {
+			for i, line := range slices.Collect(strings.Lines(wrapped(terminal.Printable(f.Advice)))) {
 				mark := "  "
 				if i == 0 {
 					mark = "→ "

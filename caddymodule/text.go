@@ -3,14 +3,6 @@ package caddymodule
 import (
 	"fmt"
 	"time"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
-)
-
-// Names and times are shown as in the tables of the activity.
-var (
-	printable = terminal.Printable
-	duration  = terminal.Duration
 )
 
 // ageText returns a retention as people read it.

@@ -31,7 +31,15 @@ var (
 	generationEndpoint = &endpoint{"generation", http.MethodGet, keys.ActivityRead, false, serveGeneration}
 	keyEndpoint        = &endpoint{"key", http.MethodGet, 0, false, serveKey}
 	limitsEndpoint     = &endpoint{"limits", http.MethodGet, 0, false, serveLimits} // less without limits:read
+	creditsEndpoint    = &endpoint{"credits", http.MethodGet, keys.KeysManage, false, serveCredits}
 	providersEndpoint  = &endpoint{"providers", http.MethodGet, keys.ProvidersRead, false, serveProviders}
+
+	listKeysEndpoint  = &endpoint{"keys", http.MethodGet, keys.KeysManage, false, listKeys}
+	createKeyEndpoint = &endpoint{"keys", http.MethodPost, keys.KeysManage, true, createKey}
+	showKeyEndpoint   = &endpoint{"keys", http.MethodGet, keys.KeysManage, false, showKey}
+	updateKeyEndpoint = &endpoint{"keys", http.MethodPatch, keys.KeysManage, true, updateKey}
+	deleteKeyEndpoint = &endpoint{"keys", http.MethodDelete, keys.KeysManage, true, deleteKey}
+	rotateKeyEndpoint = &endpoint{"keys", http.MethodPost, keys.KeysManage, true, rotateKey}
 
 	vncURLEndpoint     = &endpoint{"vnc_url", http.MethodPost, keys.WorkstationsConnect, true, serveVNCURL}
 	listEndpoint       = &endpoint{"workstations", http.MethodGet, 0, false, serveWorkstations} // one of two scopes
@@ -46,8 +54,8 @@ var (
 )
 
 // route is one row of the table. A path that ends in a slash takes the rest of the request's path
-// as a name, because the name of a model has slashes. {id} and {session} stand for one segment
-// each.
+// as a name, because the name of a model has slashes. {id}, {hash} and {session} stand for one
+// segment each.
 type route struct {
 	path     string
 	api      api.API
@@ -88,6 +96,13 @@ var routes = []route{
 	{"/api/v1/generation", api.OpenRouter{}, generationEndpoint},
 	{"/api/v1/key", api.OpenRouter{}, keyEndpoint},
 	{"/api/v1/limits", api.OpenRouter{}, limitsEndpoint},
+	{"/api/v1/keys", api.OpenRouter{}, listKeysEndpoint},
+	{"/api/v1/keys", api.OpenRouter{}, createKeyEndpoint},
+	{"/api/v1/keys/{hash}", api.OpenRouter{}, showKeyEndpoint},
+	{"/api/v1/keys/{hash}", api.OpenRouter{}, updateKeyEndpoint},
+	{"/api/v1/keys/{hash}", api.OpenRouter{}, deleteKeyEndpoint},
+	{"/api/v1/keys/{hash}/rotate", api.OpenRouter{}, rotateKeyEndpoint},
+	{"/api/v1/credits", api.OpenRouter{}, creditsEndpoint},
 }
 
 // routeNames has what [routeName] returns, made once.

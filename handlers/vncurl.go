@@ -43,6 +43,9 @@ func serveVNCURL(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
+	if err := x.gateway.RuntimeKeys().StillMayConnect(&x.Caller); err != nil {
+		return err
+	}
 	return x.reply(http.StatusOK, issued)
 }
 

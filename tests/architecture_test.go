@@ -35,6 +35,8 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "internal/keys", "key blocks become the ring; key new"},
 	{"caddymodule", "internal/pattern", "models of timeouts"},
 	{"caddymodule", "internal/provider", "provider blocks become providers"},
+	{"caddymodule", "internal/report", "keys in the operator's API, as the API shows them"},
+	{"caddymodule", "internal/runtimekeys", "the runtime_keys block"},
 	{"caddymodule", "internal/secret", "placeholders of secrets"},
 	{"caddymodule", "internal/testprovider", "the transport of dialect test"},
 	{"caddymodule", "certmagic", "which names a public CA signs"},
@@ -85,6 +87,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/provider", "which provider serves a model"},
 	{"internal/gateway", "internal/redact", "no secret in logs and errors"},
 	{"internal/gateway", "internal/secret", "rotated secrets are redacted"},
+	{"internal/gateway", "internal/runtimekeys", "keys made at run time outlive a configuration"},
 	{"internal/gateway", "internal/store", "the State opens and closes it"},
 	{"internal/gateway", "internal/connlimit", "half-open connections outlive a configuration"},
 	{"internal/gateway", "internal/vncsession", "begins sessions of the configuration"},
@@ -135,6 +138,14 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/report", "internal/limits", "the balances of a key"},
 	{"internal/report", "internal/modelcall", "which request a translated Response is named after"},
 	{"internal/report", "internal/openrouter", "the shapes of the API"},
+	{"internal/report", "internal/runtimekeys", "keys made at run time"},
+
+	{"internal/runtimekeys", "internal/apierror", "its refusals"},
+	{"internal/runtimekeys", "internal/keys", "a key is one like any other to those who use it"},
+	{"internal/runtimekeys", "internal/limits", "what it may use, in the words of the configuration"},
+	{"internal/runtimekeys", "internal/modelcall", "the limits of a call"},
+	{"internal/runtimekeys", "internal/pattern", "its models"},
+	{"internal/runtimekeys", "internal/store", "rows go with its group commit"},
 
 	{"internal/failover", "internal/apierror", "which refusals concern the target"},
 

@@ -95,7 +95,10 @@ func TestWriteTheLayout(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if !eventually(func() bool { status, _, err := h.quietly(h.request("/v1/models", "full", "")); return err == nil && status == 200 }) {
+	if !eventually(func() bool {
+		status, _, err := h.quietly(h.request("/v1/models", "full", ""))
+		return err == nil && status == 200
+	}) {
 		t.Fatal("it does not answer")
 	}
 	for _, model := range []string{"fake/echo", "fake/usage-all", "fake/err-500", "fake/nothing"} {

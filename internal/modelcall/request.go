@@ -58,6 +58,8 @@ type Deps struct {
 type Caller struct {
 	keys.Credential
 	Secret string // the key as it was sent, to be taken out of provider text
+	// Limits are those of a key that was made at run time. Nil: the configuration has them.
+	Limits *KeyLimits
 }
 
 // Route describes a request to its record.
@@ -165,7 +167,7 @@ func (q *Request) SetSession(id string) {
 // JSON object, each member of which read takes. It is for requests that are not model calls. The
 // error is one of [upload.Upload.Read], a 400, or that of read.
 func (q *Request) ReadObject(limit int64, read func(name string, value []byte) error) error {
-	data, err := q.readBody(min(limit, q.deps.Limits.maxBody(q.deps.Limits.of(q.Key))))
+	data, err := q.readBody(min(limit, q.deps.Limits.maxBody(q.deps.Limits.Of(&q.Caller))))
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return err
 	}
@@ -201,7 +203,7 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 
 func (q *Request) newCall(op Operation, api API) *call {
 	d := q.deps
-	key := d.Limits.of(q.Credential.Key)
+	key := d.Limits.Of(&q.Caller)
 	c := calls.Get().(*call)
 	*c = call{
 		Request: q, op: op, api: api,

@@ -142,7 +142,7 @@ func TestAStoreThatCannotAnswerIs503(t *testing.T) {
 	}
 	_, err := Generation(t.Context(), log, "acme", "gen-1")
 	wantRefusal(t, err, apierror.LedgerUnavailable, "", "cannot answer now")
-	_, err = Key(t.Context(), log, newKey(), nil, noon)
+	_, err = Key(t.Context(), log, newKey(), nil, nil, noon)
 	wantRefusal(t, err, apierror.LedgerUnavailable, "", "cannot answer now")
 }
 
