@@ -3,6 +3,9 @@ package caddymodule
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -18,22 +21,22 @@ const (
 
 // serveActivity answers as GET /api/v1/activity does, for all tenants or the parameter tenant.
 func serveActivity(w http.ResponseWriter, r *http.Request) error {
-	return sendReport(w, r, func(ctx context.Context, active *gateway.Gateway, q report.Query) (report.Answer, error) {
+	return sendReport(w, r, report.ActivityParams(), func(ctx context.Context, active *gateway.Gateway, q report.Query) (report.Answer, error) {
 		return report.Activity(ctx, active.Requests().Activity, q)
 	})
 }
 
 // serveSeries answers as GET /api/v1/activity/series does.
 func serveSeries(w http.ResponseWriter, r *http.Request) error {
-	return sendReport(w, r, func(ctx context.Context, active *gateway.Gateway, q report.Query) (report.Answer, error) {
+	return sendReport(w, r, report.SeriesParams(), func(ctx context.Context, active *gateway.Gateway, q report.Query) (report.Answer, error) {
 		return report.Series(ctx, active.Requests().Activity, q, active.Requests().Now())
 	})
 }
 
 // sendReport writes JSON or CSV. A part of a table ends in a broken connection, so that it does not
 // look whole.
-func sendReport(w http.ResponseWriter, r *http.Request, ask func(context.Context, *gateway.Gateway, report.Query) (report.Answer, error)) error {
-	answer, err := askReport(r, ask)
+func sendReport(w http.ResponseWriter, r *http.Request, params []string, ask func(context.Context, *gateway.Gateway, report.Query) (report.Answer, error)) error {
+	answer, err := askReport(r, params, ask)
 	switch {
 	case err != nil:
 		writeAdmin(w, nil, err)
@@ -49,15 +52,24 @@ func sendReport(w http.ResponseWriter, r *http.Request, ask func(context.Context
 	return nil
 }
 
-func askReport(r *http.Request, ask func(context.Context, *gateway.Gateway, report.Query) (report.Answer, error)) (report.Answer, error) {
+func askReport(r *http.Request, params []string, ask func(context.Context, *gateway.Gateway, report.Query) (report.Answer, error)) (report.Answer, error) {
 	if r.Method != http.MethodGet {
 		return report.Answer{}, apierror.New(apierror.MethodNotAllowed, "use GET")
+	}
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return report.Answer{}, apierror.New(apierror.InvalidValue, "the query of the URL is malformed: %v", err)
+	}
+	for name := range q {
+		if !slices.Contains(params, name) { // a filter that is spelt wrongly would show everything
+			return report.Answer{}, apierror.New(apierror.UnsupportedParameter, "unknown parameter; this route takes %s", strings.Join(params, ", "))
+		}
 	}
 	active, err := readyGateway(r.Context())
 	if err != nil {
 		return report.Answer{}, err
 	}
-	return ask(r.Context(), active, report.Query{Values: r.URL.Query(), Accept: r.Header.Get("Accept"), See: keys.EveryTenant})
+	return ask(r.Context(), active, report.Query{Values: q, Accept: r.Header.Get("Accept"), See: keys.EveryTenant})
 }
 
 // readyGateway returns the gateway of the running configuration once its stores are open.

@@ -75,8 +75,9 @@ const (
 		AND NOT EXISTS (SELECT 1 FROM activity WHERE seq BETWEEN ?1 * ?2 AND ?1 * ?2 + ?2 - 1)`
 )
 
-// Of the rows that FindAny compares.
+// Of all tenants, and of the rows that FindAny compares.
 const (
+	// allTenants finds each by a search in the index that begins with the tenant.
 	allTenants = `WITH RECURSIVE t(tenant) AS (
 		SELECT min(tenant) FROM activity
 		UNION ALL SELECT (SELECT min(tenant) FROM activity WHERE tenant > t.tenant) FROM t WHERE t.tenant IS NOT NULL

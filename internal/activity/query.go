@@ -72,23 +72,17 @@ func (l *Log) walkRows(ctx context.Context, from querier, f *Filter, visit func(
 	}, query, args...)
 }
 
-// tenants returns those whose records f selects. It finds each by a search in the index that begins
-// with the tenant.
+// tenants returns those whose records f selects.
 func (l *Log) tenants(ctx context.Context, from querier, f *Filter) (all []string, err error) {
 	if !f.AllTenants {
 		return []string{f.Tenant}, nil
 	}
-	for after, more := "", true; more && err == nil; {
-		err = l.readFrom(ctx, from, func(rows *sql.Rows) (bool, error) {
-			var tenant sql.NullString
-			err := rows.Scan(&tenant)
-			if more = tenant.Valid; more && err == nil {
-				all = append(all, tenant.String)
-				after = tenant.String + "\x00" // the next one in order
-			}
-			return false, err
-		}, nextTenant, after)
-	}
+	err = l.readFrom(ctx, from, func(rows *sql.Rows) (bool, error) {
+		var tenant string
+		err := rows.Scan(&tenant)
+		all = append(all, tenant)
+		return true, err
+	}, allTenants)
 	return all, err
 }
 

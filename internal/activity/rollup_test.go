@@ -245,3 +245,25 @@ func TestDamagedSumsLoseNoRecord(t *testing.T) {
 	}
 	wantSums(t, log, records)
 }
+
+// SQLite merges the rows of some hundred tenants; those of more are sorted.
+func TestManyTenantsAreInOneOrder(t *testing.T) {
+	st, log := open(t, store.Options{})
+	for i := range 450 {
+		r := record(i * 7 % 450)
+		r.Tenant = fmt.Sprintf("tenant%03d", i)
+		log.Append(r)
+	}
+	if err := st.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all := allRecords(t, log)
+	for i, r := range all {
+		if want := fmt.Sprint("gen-", 449-i); r.ID != want {
+			t.Fatalf("record %d is %s, want %s", i, r.ID, want)
+		}
+	}
+	if len(all) != 450 {
+		t.Errorf("%d records", len(all))
+	}
+}
