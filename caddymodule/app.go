@@ -15,7 +15,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too
-	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // registers the layer-4 handler
@@ -37,6 +36,9 @@ type App struct {
 	// are read at each load. They are for many keys: Caddy does not handle them, so a load takes
 	// less time and memory. Default: none.
 	KeyFiles []string `json:"key_files,omitempty"`
+
+	// RuntimeKeys lets keys be made while the gateway runs. Default: none can be made.
+	RuntimeKeys *RuntimeKeys `json:"runtime_keys,omitempty"`
 
 	// Providers are the model providers.
 	Providers []Provider `json:"providers,omitempty"`
@@ -126,6 +128,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if a.Keys, err = withKeyFiles(a.Keys, a.KeyFiles); err != nil {
 		return err
 	}
+	if _, err := a.Activity.build(); err != nil {
+		return err
+	}
 	config, err := a.build()
 	if err != nil {
 		return err
@@ -170,7 +175,11 @@ func (a *App) events() (gateway.Emitter, gateway.Observed, error) {
 
 // Start opens the stores and lets calls in.
 func (a *App) Start() error {
-	return a.gateway.Start(a.ctx, activity.Retention{Age: time.Duration(a.Activity.Age), Size: a.Activity.Size})
+	keep, err := a.Activity.build() // Provision has checked it
+	if err != nil {
+		return err
+	}
+	return a.gateway.Start(a.ctx, keep)
 }
 
 // onStarted does what needs the other apps. They start in no fixed order, and the event app must

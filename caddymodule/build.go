@@ -56,7 +56,11 @@ func (a *App) build() (gateway.Config, error) {
 	if err != nil {
 		return none, err
 	}
-	if most := allowed.MaxBody(); bodies < 2*most {
+	runtime, err := a.RuntimeKeys.build(a, allowed)
+	if err != nil {
+		return none, err
+	}
+	if most := max(allowed.MaxBody(), runtime.MaxBody()); bodies < 2*most {
 		return none, fmt.Errorf("max_body %d: body_memory, %d bytes, is too small for one body of that size; it must be at least twice max_body", most, bodies)
 	}
 	guardrails, hookSecrets, err := a.buildGuardrails()
@@ -70,7 +74,7 @@ func (a *App) build() (gateway.Config, error) {
 	}
 	secrets = append(secrets, logins...)
 	return gateway.Config{
-		Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Catalog: index, Providers: built.providers, Discover: built.discover, Aliases: a.Aliases.build(),
+		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Catalog: index, Providers: built.providers, Discover: built.discover, Aliases: a.Aliases.build(),
 		Secrets: append(secrets, built.secrets...), SecretFiles: built.files, State: a.state, BodyMemory: bodies, AnswerMemory: answers,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil

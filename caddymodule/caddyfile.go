@@ -33,6 +33,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	gatehouse {
 //		key NAME { … }          # any number
 //		key_file FILE…
+//		runtime_keys { … }
 //		provider NAME { … }     # any number
 //		alias NAME { … }        # any number
 //		tenant NAME { … }       # any number
@@ -51,6 +52,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		}
 //		activity {
 //			keep DURATION
+//			keep_series DURATION
 //			max_size SIZE
 //		}
 //		vnc { … }
@@ -63,6 +65,10 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return with(caddykit.Options{
 		"key":      {Many: true, Read: a.readKey},
 		"key_file": caddykit.Words(&a.KeyFiles),
+		"runtime_keys": {Read: func(d *caddyfile.Dispenser) error {
+			a.RuntimeKeys = new(RuntimeKeys)
+			return a.RuntimeKeys.read(d)
+		}},
 		"provider": {Many: true, Read: a.readProvider},
 		"alias":    {Many: true, Read: a.Aliases.read},
 		"tenant":   {Many: true, Read: a.readTenant},
@@ -88,8 +94,9 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			"heartbeat":    caddykit.Value(&a.Timeouts.Heartbeat, caddykit.ParseDuration),
 		}),
 		"activity": block(caddykit.Options{
-			"keep":     caddykit.Value(&a.Activity.Age, caddykit.ParseDuration),
-			"max_size": caddykit.Value(&a.Activity.Size, parseSize),
+			"keep":        caddykit.Value(&a.Activity.Age, caddykit.ParseDuration),
+			"keep_series": caddykit.Value(&a.Activity.Series, caddykit.ParseDuration),
+			"max_size":    caddykit.Value(&a.Activity.Size, parseSize),
 		}),
 		"vnc": {Read: a.readVNC},
 	}, a.Allowance.options()).Block(d)

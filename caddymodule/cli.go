@@ -19,17 +19,22 @@ func init() {
 		Name:  caddykit.AppName,
 		Short: "Tools for Gatehouse",
 		CobraFunc: func(cmd *cobra.Command) {
-			key := &cobra.Command{Use: "key", Short: "Gateway keys"}
+			key := &cobra.Command{Use: "key", Short: "Gateway keys: of the configuration (new), and those made at run time"}
 			key.AddCommand(newKeyCommand())
+			key.AddCommand(newKeyCommands()...)
 			cmd.AddCommand(
 				key,
 				newWorkstationCommand(),
 				newBudgetCommand(),
 				newProvidersCommand(),
 				newHealthCommand(),
+				newActivityCommand(),
+				newSeriesCommand(),
+				newLimitsCommand(),
+				newSessionsCommand(),
 				newWhyCommand(),
-				newBackupCommand(),
 				newCheckCommand(),
+				newBackupCommand(),
 			)
 		},
 	})
@@ -40,7 +45,7 @@ func newKeyCommand() *cobra.Command {
 	var scopes []string
 	cmd := &cobra.Command{
 		Use:   "new --name NAME --scope SCOPE…",
-		Short: "Make a new key; print it once, and the Caddyfile lines with its hash",
+		Short: "Print a new key for the configuration, once, and the Caddyfile lines with its hash",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printNewKey(cmd.OutOrStdout(), rand.Reader, name, scopes)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
 // newBackupCommand is `caddy gatehouse backup`.
@@ -55,6 +57,6 @@ func (o *operator) backup(path string) (err error) {
 	if err != nil {
 		return errors.Join(fmt.Errorf("writing the backup: %w", err), os.Remove(partial))
 	}
-	_, err = fmt.Fprintf(o.out, "%s: %s in %s\n", path, sizeText(n), duration(float64(time.Since(began).Milliseconds())))
+	_, err = fmt.Fprintf(o.out, "%s: %s in %s\n", path, sizeText(n), terminal.Duration(float64(time.Since(began).Milliseconds())))
 	return err
 }

@@ -62,7 +62,7 @@ func listBudgets(r *http.Request) ([]budgetView, error) {
 	if err != nil {
 		return nil, err
 	}
-	balances, err := active.AllBalances(r.Context())
+	balances, err := active.Budgets().All(r.Context())
 	if err != nil {
 		return nil, err
 	}

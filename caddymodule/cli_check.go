@@ -10,6 +10,7 @@ import (
 	"time"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 	"github.com/spf13/cobra"
 )
 
@@ -31,7 +32,7 @@ func newCheckCommand() *cobra.Command {
 			if err != nil {
 				found = append(found, finding{failure, config, err.Error(), "Correct that first: the rest was not looked at."})
 			}
-			return report(cmd, found, asJSON)
+			return printReport(cmd, found, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&config, "config", "Caddyfile", "the configuration file")
@@ -44,8 +45,8 @@ func newCheckCommand() *cobra.Command {
 // errFound makes the exit status 1 without a text.
 var errFound = errors.New("there are warnings")
 
-// report prints the findings, the worst first. Its error sets the exit status.
-func report(cmd *cobra.Command, found []finding, asJSON bool) error {
+// printReport prints the findings, the worst first. Its error sets the exit status.
+func printReport(cmd *cobra.Command, found []finding, asJSON bool) error {
 	slices.SortStableFunc(found, func(a, b finding) int { return int(b.Severity) - int(a.Severity) })
 	out, worst := cmd.OutOrStdout(), note
 	for _, f := range found {
@@ -75,12 +76,12 @@ func printFindings(w io.Writer, found []finding) error {
 	var counts [failure + 1]int
 	for _, f := range found {
 		counts[f.Severity]++
-		fmt.Fprintf(&text, "%-9s%s\n", f.Severity, printable(f.Subject))
-		for line := range strings.Lines(wrapped(printable(f.Problem))) {
+		fmt.Fprintf(&text, "%-9s%s\n", f.Severity, terminal.Printable(f.Subject))
+		for line := range strings.Lines(wrapped(terminal.Printable(f.Problem))) {
 			fmt.Fprintf(&text, "         %s\n", strings.TrimRight(line, "\n"))
 		}
 		if f.Advice != "" {
-			for i, line := range slices.Collect(strings.Lines(wrapped(printable(f.Advice)))) {
+			for i, line := range slices.Collect(strings.Lines(wrapped(terminal.Printable(f.Advice)))) {
 				mark := "  "
 				if i == 0 {
 					mark = "→ "

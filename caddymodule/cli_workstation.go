@@ -164,6 +164,12 @@ func (o *operator) table(head string, rows func(row func(...any))) error {
 	return w.Flush()
 }
 
+func (o *operator) printJSON(v any) error {
+	encoder := json.NewEncoder(o.out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}
+
 // maxAdminAnswer bounds how much of an answer is read, in bytes.
 const maxAdminAnswer = 64 << 20
 

@@ -118,7 +118,7 @@ func (a *App) buildLimits() (*modelcall.Limits, error) {
 		if _, twice := tenants[t.Name]; twice {
 			return out, fmt.Errorf("tenant %q is configured twice", t.Name)
 		}
-		if !named[t.Name] {
+		if !named[t.Name] && a.RuntimeKeys == nil {
 			return out, fmt.Errorf("tenant %q: no key belongs to it", t.Name)
 		}
 		if tenants[t.Name], err = t.subject(modelcall.TenantSubject(t.Name)); err != nil {
@@ -158,7 +158,7 @@ func (k *Key) limited() bool {
 
 // limits returns the limits of a key, its tenant and the gateway.
 func (k *Key) limits(tenants map[string]limits.Subject, everybody limits.Subject) (*modelcall.KeyLimits, error) {
-	out := new(modelcall.KeyLimits)
+	out := &modelcall.KeyLimits{Tenant: tenantOf(*k)}
 	if k.limited() {
 		own, err := k.subject(modelcall.KeySubject(k.Name))
 		if err != nil {
@@ -166,7 +166,7 @@ func (k *Key) limits(tenants map[string]limits.Subject, everybody limits.Subject
 		}
 		out.Subjects = append(out.Subjects, own)
 	}
-	if tenant, ok := tenants[tenantOf(*k)]; ok {
+	if tenant, ok := tenants[out.Tenant]; ok {
 		out.Subjects = append(out.Subjects, tenant)
 	}
 	out.Subjects = append(out.Subjects, everybody)
@@ -174,14 +174,15 @@ func (k *Key) limits(tenants map[string]limits.Subject, everybody limits.Subject
 	if out.Caps, err = k.Caps.resolve(); err != nil {
 		return nil, err
 	}
-	switch k.Unpriced {
-	case "":
-	case "allow":
-		out.Unpriced = true
-	default:
-		return nil, fmt.Errorf("unpriced %q: want allow", k.Unpriced)
+	out.Unpriced, err = parseUnpriced(k.Unpriced)
+	return out, err
+}
+
+func parseUnpriced(text string) (allow bool, err error) {
+	if text != "" && text != "allow" {
+		return false, fmt.Errorf("unpriced %q: want allow", text)
 	}
-	return out, nil
+	return text != "", nil
 }
 
 func tenantOf(k Key) string {

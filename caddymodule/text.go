@@ -2,20 +2,8 @@ package caddymodule
 
 import (
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
 )
-
-// printable replaces what would change a terminal. Names of models and paths come from callers.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
-}
 
 // ageText returns a retention as people read it.
 func ageText(d time.Duration) string {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
 // page is text for a terminal: sections of lines with a name.
@@ -19,7 +19,7 @@ const nameWidth = 12
 // caller may have put into the name of a model, are replaced.
 func (p *page) line(name, format string, args ...any) {
 	text := strings.TrimRight(fmt.Sprintf("%-*s%s", nameWidth, name, fmt.Sprintf(format, args...)), " ")
-	p.WriteString(printable(text) + "\n")
+	p.WriteString(terminal.Printable(text) + "\n")
 }
 
 func (p *page) gap() { p.WriteString("\n") }
@@ -143,7 +143,7 @@ func (s *story) providers(p *page) {
 		if a.Code == "" {
 			a.Code = "ok"
 		}
-		fmt.Fprintf(table, "%d. %s\t%s\t%s\t%s\t%s\n", i+1, printable(a.Target), answer, printable(a.Code), duration(a.LatencyMS), plain(a.Meaning))
+		fmt.Fprintf(table, "%d. %s\t%s\t%s\t%s\t%s\n", i+1, terminal.Printable(a.Target), answer, terminal.Printable(a.Code), terminal.Duration(a.LatencyMS), plain(a.Meaning))
 	}
 	_ = table.Flush() // into memory
 	p.lines("Providers", rows.String())
@@ -164,7 +164,7 @@ const barWidth = 40
 func (s *story) times(p *page) {
 	p.gap()
 	if s.Session != nil {
-		p.line("Time", "%s, %s to the viewer, %s to the workstation", duration(s.Time.Total), sizeText(s.Session.BytesDown), sizeText(s.Session.BytesUp))
+		p.line("Time", "%s, %s to the viewer, %s to the workstation", terminal.Duration(s.Time.Total), sizeText(s.Session.BytesDown), sizeText(s.Session.BytesUp))
 		p.line("Desktop", "%s", s.Session.Workstation)
 		return
 	}
@@ -186,13 +186,13 @@ func (s *story) times(p *page) {
 		}
 		n := int(part.ms/max(t.Total, part.ms)*barWidth + 0.5)
 		bar += strings.Repeat(part.fill, max(n, 1))
-		legend = append(legend, part.fill+" "+part.name+" "+duration(part.ms))
+		legend = append(legend, part.fill+" "+part.name+" "+terminal.Duration(part.ms))
 	}
 	more := ""
 	if t.Overhead > 0 {
-		more = ", of which the gateway itself took " + duration(t.Overhead)
+		more = ", of which the gateway itself took " + terminal.Duration(t.Overhead)
 	}
-	p.line("Time", "%s in all%s", duration(t.Total), more)
+	p.line("Time", "%s in all%s", terminal.Duration(t.Total), more)
 	if len(legend) > 1 {
 		p.line("", "%s", bar)
 		p.line("", "%s", strings.Join(legend, "   "))
@@ -257,23 +257,9 @@ func (s *story) standings(p *page) {
 		if l.ResetsAt != nil {
 			resets = "until " + l.ResetsAt.Format("2006-01-02 15:04:05")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s%s\t%d%%\t%s of %s\t%s\n", printable(l.Subject), l.Option,
+		fmt.Fprintf(table, "%s\t%s\t%s%s\t%d%%\t%s of %s\t%s\n", terminal.Printable(l.Subject), l.Option,
 			strings.Repeat("█", n), strings.Repeat("·", 10-n), l.Percent, l.Used, l.Limit, resets)
 	}
 	_ = table.Flush() // into memory
 	p.lines("Limits now", rows.String())
-}
-
-// duration returns milliseconds as people read them.
-func duration(milliseconds float64) string {
-	d := time.Duration(milliseconds * float64(time.Millisecond))
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	case d >= 10*time.Millisecond:
-		return d.Round(time.Millisecond).String()
-	}
-	return d.Round(10 * time.Microsecond).String()
 }

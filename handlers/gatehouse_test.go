@@ -75,8 +75,8 @@ func TestUnknownPathsBelowThePrefixesAreRefused(t *testing.T) {
 	g := startGateway(t, setup{})
 	call(t, g, "GET", "/v1/completions", "full", "").want(t, 404, "unknown_url", "unknown URL (GET /v1/completions)")
 	call(t, g, "POST", "/v1/", "", "").want(t, 404, "unknown_url", "unknown URL (POST /v1/)")
-	a := call(t, g, "GET", "/api/v1/credits", "full", "")
-	a.want(t, 404, "not_found", "unknown URL (GET /api/v1/credits)")
+	a := call(t, g, "GET", "/api/v1/guardrails", "full", "")
+	a.want(t, 404, "not_found", "unknown URL (GET /api/v1/guardrails)")
 	if a.Header().Get(api.RequestIDHeader) == "" || a.Header().Get(api.GenerationIDHeader) == "" {
 		t.Errorf("headers %v", a.Header())
 	}

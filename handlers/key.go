@@ -8,9 +8,22 @@ func serveKey(x *apiRequest) error {
 		return err
 	}
 	ctx, requests := x.r.Context(), x.gateway.Requests()
-	balances, err := x.gateway.Balances(ctx, x.Credential.Name)
+	balances, err := x.gateway.Budgets().Key(ctx, &x.Caller)
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
 	}
-	return x.succeed(report.Key(ctx, requests.Activity, x.Credential.Key, balances, requests.Now()))
+	return x.succeed(report.Key(ctx, requests.Activity, x.Credential.Key, x.gateway.RuntimeKeys().Of(&x.Caller), balances, requests.Now()))
+}
+
+// serveCredits answers with what the caller's tenant has spent and may spend.
+func serveCredits(x *apiRequest) error {
+	if _, err := x.strictQuery(); err != nil {
+		return err
+	}
+	ctx := x.r.Context()
+	balances, err := x.gateway.Budgets().Tenant(ctx, &x.Caller)
+	if err != nil {
+		return report.LedgerFailure(ctx, err)
+	}
+	return x.succeed(report.Credits(ctx, x.gateway.Requests().Activity, x.Tenant, balances))
 }

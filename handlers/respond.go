@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -95,6 +96,25 @@ func (x *apiRequest) noContent() error {
 	x.Succeed(http.StatusNoContent)
 	x.w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// deliver answers with a secret. It reports whether the answer could be written.
+func (x *apiRequest) deliver(status int, body []byte) bool {
+	h := x.w.Header()
+	h["Content-Type"] = jsonContentType
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Cache-Control", "no-store")
+	x.w.WriteHeader(status)
+	_, err := x.w.Write(body)
+	if err == nil {
+		err = http.NewResponseController(x.w).Flush()
+	}
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		x.Fail(apierror.New(apierror.ClientGone, "the client left").WithCause(err))
+		return false
+	}
+	x.Succeed(status)
+	return true
 }
 
 // writeJSON sends a whole answer.

@@ -27,9 +27,19 @@ var (
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
 	activityEndpoint   = &endpoint{"activity", http.MethodGet, keys.ActivityRead, false, serveActivity}
+	seriesEndpoint     = &endpoint{"activity_series", http.MethodGet, keys.ActivityRead, false, serveSeries}
 	generationEndpoint = &endpoint{"generation", http.MethodGet, keys.ActivityRead, false, serveGeneration}
 	keyEndpoint        = &endpoint{"key", http.MethodGet, 0, false, serveKey}
+	limitsEndpoint     = &endpoint{"limits", http.MethodGet, 0, false, serveLimits} // less without limits:read
+	creditsEndpoint    = &endpoint{"credits", http.MethodGet, keys.KeysManage, false, serveCredits}
 	providersEndpoint  = &endpoint{"providers", http.MethodGet, keys.ProvidersRead, false, serveProviders}
+
+	listKeysEndpoint  = &endpoint{"keys", http.MethodGet, keys.KeysManage, false, listKeys}
+	createKeyEndpoint = &endpoint{"keys", http.MethodPost, keys.KeysManage, true, createKey}
+	showKeyEndpoint   = &endpoint{"keys", http.MethodGet, keys.KeysManage, false, showKey}
+	updateKeyEndpoint = &endpoint{"keys", http.MethodPatch, keys.KeysManage, true, updateKey}
+	deleteKeyEndpoint = &endpoint{"keys", http.MethodDelete, keys.KeysManage, true, deleteKey}
+	rotateKeyEndpoint = &endpoint{"keys", http.MethodPost, keys.KeysManage, true, rotateKey}
 
 	vncURLEndpoint     = &endpoint{"vnc_url", http.MethodPost, keys.WorkstationsConnect, true, serveVNCURL}
 	listEndpoint       = &endpoint{"workstations", http.MethodGet, 0, false, serveWorkstations} // one of two scopes
@@ -38,11 +48,14 @@ var (
 	releaseEndpoint    = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, releaseWorkstation}
 	sessionsEndpoint   = &endpoint{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
+
+	openSessionsEndpoint   = &endpoint{"sessions", http.MethodGet, 0, false, serveOpenSessions} // one of two scopes
+	endOpenSessionEndpoint = &endpoint{"sessions", http.MethodDelete, 0, true, endOpenSession}
 )
 
 // route is one row of the table. A path that ends in a slash takes the rest of the request's path
-// as a name, because the name of a model has slashes. {id} and {session} stand for one segment
-// each.
+// as a name, because the name of a model has slashes. {id}, {hash} and {session} stand for one
+// segment each.
 type route struct {
 	path     string
 	api      api.API
@@ -67,6 +80,8 @@ var routes = []route{
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
 	{"/v1/workstations/{id}/sessions", api.OpenAI{}, sessionsEndpoint},
 	{"/v1/workstations/{id}/sessions/{session}", api.OpenAI{}, endSessionEndpoint},
+	{"/v1/sessions", api.OpenAI{}, openSessionsEndpoint},
+	{"/v1/sessions/{id}", api.OpenAI{}, endOpenSessionEndpoint},
 
 	{"/api/v1/models", api.OpenRouter{}, modelsEndpoint},
 	{"/api/v1/model/", api.OpenRouter{}, modelsEndpoint},
@@ -77,8 +92,17 @@ var routes = []route{
 	{"/api/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/api/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},
 	{"/api/v1/activity", api.OpenRouter{}, activityEndpoint},
+	{"/api/v1/activity/series", api.OpenRouter{}, seriesEndpoint},
 	{"/api/v1/generation", api.OpenRouter{}, generationEndpoint},
 	{"/api/v1/key", api.OpenRouter{}, keyEndpoint},
+	{"/api/v1/limits", api.OpenRouter{}, limitsEndpoint},
+	{"/api/v1/keys", api.OpenRouter{}, listKeysEndpoint},
+	{"/api/v1/keys", api.OpenRouter{}, createKeyEndpoint},
+	{"/api/v1/keys/{hash}", api.OpenRouter{}, showKeyEndpoint},
+	{"/api/v1/keys/{hash}", api.OpenRouter{}, updateKeyEndpoint},
+	{"/api/v1/keys/{hash}", api.OpenRouter{}, deleteKeyEndpoint},
+	{"/api/v1/keys/{hash}/rotate", api.OpenRouter{}, rotateKeyEndpoint},
+	{"/api/v1/credits", api.OpenRouter{}, creditsEndpoint},
 }
 
 // routeNames has what [routeName] returns, made once.

@@ -35,14 +35,20 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "internal/keys", "key blocks become the ring; key new"},
 	{"caddymodule", "internal/pattern", "models of timeouts"},
 	{"caddymodule", "internal/provider", "provider blocks become providers"},
+	{"caddymodule", "internal/report", "keys in the operator's API, as the API shows them"},
+	{"caddymodule", "internal/runtimekeys", "the runtime_keys block"},
 	{"caddymodule", "internal/secret", "placeholders of secrets"},
 	{"caddymodule", "internal/testprovider", "the transport of dialect test"},
 	{"caddymodule", "certmagic", "which names a public CA signs"},
 	{"caddymodule", "internal/apierror", "refusals of the admin API"},
 	{"caddymodule", "internal/workstation", "the vnc block becomes the service of workstations"},
+	{"caddymodule", "internal/report", "the activity and its series for operators"},
+	{"caddymodule", "internal/terminal", "tables and bars of its commands"},
 	{"caddymodule", "l4vnc", "one import brings the layer-4 handler with it"},
 	{"caddymodule", "internal/modelcall", "limits and guardrails of keys and models"},
+	{"caddymodule", "internal/report", "the admin API shows limits as the HTTP routes do"},
 	{"caddymodule", "internal/upload", "the bounds of bodies"},
+	{"caddymodule", "internal/handover", "connections that outlive a configuration"},
 	{"caddymodule", "internal/memory", "the default bounds of bodies and answers"},
 
 	{"handlers", "caddy", "Caddy modules"},
@@ -82,6 +88,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/provider", "which provider serves a model"},
 	{"internal/gateway", "internal/redact", "no secret in logs and errors"},
 	{"internal/gateway", "internal/secret", "rotated secrets are redacted"},
+	{"internal/gateway", "internal/runtimekeys", "keys made at run time outlive a configuration"},
 	{"internal/gateway", "internal/store", "the State opens and closes it"},
 	{"internal/gateway", "internal/connlimit", "half-open connections outlive a configuration"},
 	{"internal/gateway", "internal/vncsession", "begins sessions of the configuration"},
@@ -123,7 +130,8 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/modelcall", "internal/translate/toresponses", "chat calls of a provider that has only Responses"},
 	{"internal/modelcall", "internal/upload", "the request body"},
 	{"internal/modelcall", "internal/watchdog", "time limits of upload and provider"},
-	{"internal/modelcall", "otel", "the spans of a call; its API only, the exporter is Caddy's"},
+	{"internal/modelcall", "internal/tracing", "names of its spans and their attributes"},
+	{"internal/modelcall", "otel", "the spans of a call"},
 
 	{"internal/report", "internal/activity", "queries, rows and sums"},
 	{"internal/report", "internal/apierror", "its refusals"},
@@ -131,6 +139,14 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/report", "internal/limits", "the balances of a key"},
 	{"internal/report", "internal/modelcall", "which request a translated Response is named after"},
 	{"internal/report", "internal/openrouter", "the shapes of the API"},
+	{"internal/report", "internal/runtimekeys", "keys made at run time"},
+
+	{"internal/runtimekeys", "internal/apierror", "its refusals"},
+	{"internal/runtimekeys", "internal/keys", "a key is one like any other to those who use it"},
+	{"internal/runtimekeys", "internal/limits", "what it may use, in the words of the configuration"},
+	{"internal/runtimekeys", "internal/modelcall", "the limits of a call"},
+	{"internal/runtimekeys", "internal/pattern", "its models"},
+	{"internal/runtimekeys", "internal/store", "rows go with its group commit"},
 
 	{"internal/failover", "internal/apierror", "which refusals concern the target"},
 
@@ -203,6 +219,9 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/translate/translatetest", "internal/translate", "the tables of fields that the manual shows"},
 	{"internal/translate/translatetest", "testscript", "golden files"},
 	{"internal/workstation", "internal/apierror", "its refusals over HTTP"},
+	{"internal/workstation", "internal/tracing", "a token knows the trace of its request"},
+	{"internal/vncsession", "internal/tracing", "one span a session"},
+	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
 
 	// For tests only: no product package may import the faults.
 	{"internal/testprovider/faults", "internal/testprovider", "the requests and answers that it changes"},

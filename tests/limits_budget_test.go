@@ -204,7 +204,7 @@ func balances(t *testing.T) []limits.Balance {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := app.(caddykit.App).Gateway().AllBalances(t.Context())
+	all, err := app.(caddykit.App).Gateway().Budgets().All(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,10 +63,10 @@ func (l *Log) Daily(ctx context.Context, f Filter) ([]Day, error) {
 	var sums daySums
 	rolledUp := f.wholeDays()
 	if rolledUp {
-		err := l.snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) (err error) {
+		err := l.Rollup().snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) (err error) {
 			sums = daySums{map[daySubject]*Sums{}, l.maxDays}
 			if rolledUp = state.complete(); rolledUp {
-				err = l.sumDays(ctx, tx, &f, state.pruned, &sums)
+				err = l.Rollup().sumDays(ctx, tx, &f, state.pruned, &sums)
 			}
 			return err
 		})
@@ -130,7 +130,7 @@ func (f *Filter) wholeDays() bool {
 
 // sumDays adds the days of the roll-up that f selects, and from the records the calls whose model the
 // roll-up does not name, except up to the day pruned.
-func (l *Log) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned int64, sums *daySums) error {
+func (u *Rollup) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned int64, sums *daySums) error {
 	part, err := dailySpan(ctx, tx, f)
 	if err != nil || part.start >= part.end {
 		return err
@@ -168,7 +168,7 @@ func (l *Log) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned int64, 
 		of := *f
 		of.Date, of.From, of.To = dateOf(day), time.Time{}, time.Time{}
 		fits := true
-		err = l.walkRows(ctx, tx, &of, func(_ int64, r *Record) bool {
+		err = u.log.walkRows(ctx, tx, &of, func(_ int64, r *Record) bool {
 			fits = r.Provider != "" || sums.add(subjectOf(r), sumsOf(r))
 			return fits
 		})
@@ -190,10 +190,10 @@ func dailySpan(ctx context.Context, tx *sql.Tx, f *Filter) (span, error) {
 }
 
 // Costs returns the sums of a key's days, of all models together: Model and Provider are empty.
-func (l *Log) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
+func (u *Rollup) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
 	var all []Day
 	complete := false
-	err := l.snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) error {
+	err := u.snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) error {
 		if complete = state.complete(); !complete {
 			return nil
 		}
@@ -212,7 +212,7 @@ func (l *Log) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
 		})
 	})
 	if err == nil && !complete {
-		return l.Daily(ctx, Filter{Tenant: tenant, Key: key})
+		return u.log.Daily(ctx, Filter{Tenant: tenant, Key: key})
 	}
 	return all, err
 }

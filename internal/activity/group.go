@@ -156,7 +156,7 @@ func (g *group) ApplyBatch(tx *store.Tx, ops []store.Op) error {
 }
 
 // sum adds the rows of g to the tallies of a batch.
-func (g *group) sum(sums *rollup) error {
+func (g *group) sum(sums *rollupWriter) error {
 	start := 0
 	for i := range g.rows {
 		r := &g.rows[i]

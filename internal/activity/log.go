@@ -16,14 +16,17 @@ const queryTimeout = 10 * time.Second
 // Log appends records to a store and finds them again. A store has one.
 type Log struct {
 	store   *store.Store
-	maxDays int    // the constant of this name; less in a test
-	recent  recent // used only by the store's writer
-	rollup  rollup // used only by the store's writer
+	maxDays int          // the constant of this name; less in a test
+	recent  recent       // used only by the store's writer
+	rollup  rollupWriter // used only by the store's writer
 	pending pending
 }
 
 // New returns the log kept in st, which was opened with Schema.
 func New(st *store.Store) *Log { return &Log{store: st, maxDays: maxDays} }
+
+// Rollup returns the sums of the log's records.
+func (l *Log) Rollup() *Rollup { return &Rollup{l} }
 
 // Append queues r, encoded, and returns in about a microsecond. With a full queue it returns within
 // 100 ms; r is then dropped, and the store counts it. Append shortens texts of r that are too long.

@@ -48,9 +48,9 @@ func makeLevel(table string, unit time.Duration) level {
 	}
 }
 
-// rollup sums rows in memory before they are written: one row per hour and combination. It is used by
-// the store's writer only.
-type rollup struct {
+// rollupWriter sums rows in memory before they are written: one row per hour and combination. It is
+// used by the store's writer only.
+type rollupWriter struct {
 	index   map[string]int // by subject, of tallies
 	tallies []tally
 	subject []byte // is reused
@@ -67,7 +67,7 @@ type tally struct {
 }
 
 // reset forgets what an earlier batch has left, which may have failed.
-func (u *rollup) reset() {
+func (u *rollupWriter) reset() {
 	if u.index == nil || len(u.index) > maxTallies {
 		u.index, u.tallies = map[string]int{}, nil
 	}
@@ -76,7 +76,7 @@ func (u *rollup) reset() {
 }
 
 // add adds a row: its tenant, its time in nanoseconds since 1970, its data.
-func (u *rollup) add(tenant string, created int64, data []byte) error {
+func (u *rollupWriter) add(tenant string, created int64, data []byte) error {
 	var r rollupRow
 	if err := r.read(data); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (t *tally) begin(hour int64, tenant string, r *rollupRow) {
 func (t *tally) day() int64 { return t.hour * hours.unit / days.unit }
 
 // commit adds the tallies to the tables, in the transaction of their rows.
-func (u *rollup) commit(tx *store.Tx) error {
+func (u *rollupWriter) commit(tx *store.Tx) error {
 	s, err := loadRollup(tx)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (u *rollup) commit(tx *store.Tx) error {
 }
 
 // save adds the tallies of some days to the tables.
-func (u *rollup) save(tx *store.Tx, has func(day int64) bool) error {
+func (u *rollupWriter) save(tx *store.Tx, has func(day int64) bool) error {
 	for i := range u.tallies {
 		t := &u.tallies[i]
 		if !has(t.day()) {
@@ -155,7 +155,7 @@ func (u *rollup) save(tx *store.Tx, has func(day int64) bool) error {
 }
 
 // merge adds a tally to the row of its combination.
-func (u *rollup) merge(tx *store.Tx, l *level, start int64, t *tally) error {
+func (u *rollupWriter) merge(tx *store.Tx, l *level, start int64, t *tally) error {
 	args := [...]any{start, t.tenant, t.key, t.model, t.provider, t.code, nil}
 	rows, err := tx.Query(l.get, args[:6]...)
 	if err != nil {

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// Rollup reads the hourly and daily sums of a log's records, which are kept longer than they are.
+type Rollup struct{ log *Log }
+
 // span is a part of a time that one table of the roll-up has: from start to before end.
 type span struct {
 	*level
@@ -96,13 +99,13 @@ func (q *rollupQuery) source(part span) (string, []any) {
 
 // snapshot calls read with a transaction that sees the roll-up and the rows as of one commit, after
 // every record appended before.
-func (l *Log) snapshot(ctx context.Context, read func(context.Context, *sql.Tx, rollupState) error) error {
-	ctx, cancel, err := l.ask(ctx)
+func (u *Rollup) snapshot(ctx context.Context, read func(context.Context, *sql.Tx, rollupState) error) error {
+	ctx, cancel, err := u.log.ask(ctx)
 	defer cancel()
 	if err != nil {
 		return err
 	}
-	tx, err := l.store.Reader().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := u.log.store.Reader().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return fmt.Errorf("reading the series: %w", err)
 	}
@@ -115,7 +118,7 @@ func (l *Log) snapshot(ctx context.Context, read func(context.Context, *sql.Tx, 
 		err = e
 	}
 	if err != nil && !errors.Is(err, ErrTooManyDays) {
-		return fmt.Errorf("reading the series: %w", l.store.Explain(err))
+		return fmt.Errorf("reading the series: %w", u.log.store.Explain(err))
 	}
 	return err
 }

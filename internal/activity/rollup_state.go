@@ -54,7 +54,7 @@ func rollupStep(tx *store.Tx) (rows int, more bool, err error) {
 	if s.clearing {
 		return 0, true, clearStep(tx, s)
 	}
-	var u rollup
+	var u rollupWriter
 	u.reset()
 	found, err := tx.Query(rollupRows, s.next, s.upto, rollupBatch)
 	if err != nil {
@@ -116,10 +116,10 @@ func (o *rollupOp) Apply(tx *store.Tx) (err error) {
 // Rebuild makes the roll-up again from the rows that are kept, and returns how many they were. Days
 // of which rows were deleted stay as they are. Calls go on meanwhile, each step is one commit, and
 // answers of the roll-up are incomplete until it is done. If ctx ends, the [Pruner] does the rest.
-func (l *Log) Rebuild(ctx context.Context) (rows int, err error) {
+func (u *Rollup) Rebuild(ctx context.Context) (rows int, err error) {
 	op := &rollupOp{begin: true, more: true}
 	for op.more {
-		if err := errors.Join(l.store.Submit(op), l.store.Flush(ctx)); err != nil {
+		if err := errors.Join(u.log.store.Submit(op), u.log.store.Flush(ctx)); err != nil {
 			return rows, err
 		}
 		rows += op.rows

@@ -129,7 +129,7 @@ func TestOlderRowsAreRolledUp(t *testing.T) {
 		if series(t, log, "").Complete {
 			t.Error("complete before the older rows are added")
 		}
-		days, err := log.Costs(context.Background(), "acme", "dev")
+		days, err := log.Rollup().Costs(context.Background(), "acme", "dev")
 		if err != nil || len(days) == 0 {
 			t.Errorf("meanwhile the days of a key are %v, %v", days, err)
 		}
@@ -179,7 +179,7 @@ func TestDeletingRowsKeepsTheirSums(t *testing.T) {
 			t.Fatalf("%d rows are left", n)
 		}
 		wantSums(t, log, records)
-		if _, err := log.Rebuild(context.Background()); err != nil {
+		if _, err := log.Rollup().Rebuild(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		wantSums(t, log, records)
@@ -220,7 +220,7 @@ func TestDailySumsOfRollupAndRowsAreTheSame(t *testing.T) {
 			want = plus(want, sumsOf(r))
 		}
 	}
-	days, err := log.Costs(t.Context(), "acme", "dev")
+	days, err := log.Rollup().Costs(t.Context(), "acme", "dev")
 	got := activity.Sums{}
 	for _, d := range days {
 		got = plus(got, d.Sums)
@@ -240,7 +240,7 @@ func TestDamagedSumsLoseNoRecord(t *testing.T) {
 	if n := len(allRecords(t, log)); n != 200 {
 		t.Fatalf("%d records", n)
 	}
-	if rows, err := log.Rebuild(t.Context()); err != nil || rows != 200 {
+	if rows, err := log.Rollup().Rebuild(t.Context()); err != nil || rows != 200 {
 		t.Fatalf("rebuilt from %d rows, %v", rows, err)
 	}
 	wantSums(t, log, records)

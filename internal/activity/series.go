@@ -96,14 +96,14 @@ func (b *lineBuilder) end(start time.Time) Line {
 	return b.line
 }
 
-// Series answers from the roll-up. Errors: *ParamError, the store's, context.DeadlineExceeded after
+// Series sums over time. Errors: *ParamError, the store's, context.DeadlineExceeded after
 // ten seconds.
-func (l *Log) Series(ctx context.Context, q SeriesQuery) (Series, error) {
+func (u *Rollup) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if err := q.check(); err != nil {
 		return Series{}, err
 	}
 	var s Series
-	err := l.snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) error {
+	err := u.snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) error {
 		top, others, err := topNames(ctx, tx, &q)
 		if err != nil {
 			return err

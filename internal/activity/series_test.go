@@ -91,7 +91,7 @@ func series(t testing.TB, log *activity.Log, q string) activity.Series {
 		t.Fatal(err)
 	}
 	asked.AllTenants = asked.Tenant == ""
-	got, err := log.Series(context.Background(), asked)
+	got, err := log.Rollup().Series(context.Background(), asked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestSumsOfSeriesAreSumsOfRows(t *testing.T) {
 	// A rebuild makes the same, also of what is recorded meanwhile.
 	done := make(chan error)
 	go func() {
-		rows, err := log.Rebuild(t.Context())
+		rows, err := log.Rollup().Rebuild(t.Context())
 		if err == nil && rows < 500 {
 			err = fmt.Errorf("only %d rows", rows)
 		}

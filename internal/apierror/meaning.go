@@ -126,6 +126,10 @@ var meanings = map[Code]Meaning{
 		"As many calls were under way as allowed, and the queue was full or its wait over.",
 		"Make fewer calls at once, or raise `concurrency`, or give it a queue.",
 	},
+	KeysExceeded: {
+		"The gateway has as many run-time keys as it may have.",
+		"Delete keys that nobody uses (`caddy gatehouse key list`), or raise `max` in `runtime_keys`.",
+	},
 	GatewayBusy: {
 		"The bodies of all requests together filled `body_memory`.",
 		"Raise `body_memory` if the machine has more, and look for clients that send slowly.",

@@ -35,6 +35,9 @@ const (
 	WorkstationsExceeded      Code = "workstations_exceeded"
 	StorageUnavailable        Code = "storage_unavailable"
 
+	// KeysExceeded means that no more keys can be made at run time.
+	KeysExceeded Code = "keys_exceeded"
+
 	GatewayBusy              Code = "gateway_busy"
 	RateLimitExceeded        Code = "rate_limit_exceeded"
 	ConcurrencyLimitExceeded Code = "concurrency_limit_exceeded"
@@ -108,6 +111,7 @@ var table = map[Code]row{
 
 	InvalidAPIKey:     {401, invalidRequest, "authentication", "authentication_error", 0, false},
 	InsufficientScope: {403, "permission_error", "permission_denied", "permission_error", 0, false},
+	KeysExceeded:      {403, "permission_error", "permission_denied", "permission_error", 0, false},
 
 	UnknownURL:       {404, invalidRequest, "not_found", notFound, 0, false},
 	ModelNotFound:    {404, invalidRequest, "not_found", notFound, 0, false},

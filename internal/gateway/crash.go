@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
 // recordCrashes writes a row for every call that was under way when the last process died. The
@@ -40,7 +41,9 @@ func warnOfUnnamed(ctx context.Context, ledger limits.Ledger, now time.Time, con
 	for _, s := range configured {
 		named[s.Name] = true
 	}
-	unnamed, err := limits.Unnamed(ctx, ledger, now, func(name string) bool { return named[name] })
+	unnamed, err := limits.Unnamed(ctx, ledger, now, func(name string) bool {
+		return named[name] || runtimekeys.IsSubject(name)
+	})
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}

@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +29,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
@@ -38,6 +38,7 @@ import (
 // Config is what one configuration says, checked and resolved.
 type Config struct {
 	Keyring      *keys.Keyring
+	RuntimeKeys  *runtimekeys.Block // nil = no keys are made at run time, and those that were are not valid
 	Catalog      *catalog.Catalog
 	Providers    []*provider.Provider
 	Aliases      []Alias
@@ -52,8 +53,8 @@ type Config struct {
 	State          *State
 	Limits         *modelcall.Limits
 	Guardrails     *modelcall.Guardrails
-	BodyMemory     int64 // bytes; see upload.MinMemory
-	AnswerMemory   int64 // bytes; see modelcall.MinAnswers
+	BodyMemory     int64    // bytes; see upload.MinMemory
+	AnswerMemory   int64    // bytes; see modelcall.MinAnswers
 	Routes         []string // that requests can have, for metrics
 	Timeouts       modelcall.Timeouts
 	Logger         *zap.Logger
@@ -69,6 +70,7 @@ type Config struct {
 // Gateway is one configuration at work.
 type Gateway struct {
 	keyring      *keys.Keyring
+	runtime      *runtimekeys.Block // nil = none
 	models       Models
 	workstations *workstation.Service
 	state        *State
@@ -89,7 +91,7 @@ type Gateway struct {
 // New returns a gateway that is provisioned and not started: no file is open, nothing runs.
 func New(c Config) (*Gateway, error) {
 	g := &Gateway{
-		keyring: c.Keyring,
+		keyring: c.Keyring, runtime: c.RuntimeKeys,
 		models: Models{
 			catalog: c.Catalog, ordered: c.Providers, providers: make(map[string]*provider.Provider, len(c.Providers)),
 			health: c.State.Health,
@@ -97,7 +99,7 @@ func New(c Config) (*Gateway, error) {
 		workstations: c.Workstations, vncCertificate: c.VNCCertificate, state: c.State, logger: c.Logger, now: c.Now,
 		budgeted: sync.OnceValue(func() []limits.Subject { return withBudgets(c.Limits) }),
 	}
-	redactor := redact.New(c.Secrets, c.Keyring.IsSecret)
+	redactor := redact.New(c.Secrets, func(text string) bool { return c.Keyring.IsSecret(text) || c.State.runtimeKeys.IsSecret(text) })
 	for _, f := range c.SecretFiles {
 		f.Follow(secret.Follow{Now: c.Now, Logger: c.Logger, Changed: redactor.Replace})
 	}
@@ -125,7 +127,7 @@ func New(c Config) (*Gateway, error) {
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
 		gateway: g, calls: &g.calls, bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
-		workstations: c.Workstations, mayConnect: mayConnect(c.Keyring, c.Now),
+		workstations: c.Workstations, mayConnect: g.mayConnect(),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
 	g.names = g.metricNames(c.Routes)
@@ -230,33 +232,18 @@ func (g *Gateway) Requests() *modelcall.Deps { return &g.requests }
 // name the other header that may have the key: Claude Code takes a 401 with that name for Anthropic's
 // own, and tells its user to log in there.
 func (g *Gateway) Authenticate(secret string) (modelcall.Caller, error) {
-	credential, err := g.keyring.Authenticate(secret, g.now())
+	now := g.now()
+	credential, err := g.keyring.Authenticate(secret, now)
+	if err == nil {
+		return modelcall.Caller{Credential: credential, Secret: secret}, nil
+	}
+	credential, own, err := g.state.runtimeKeys.Authenticate(g.runtime, secret, now)
 	if err != nil {
-		return modelcall.Caller{}, apierror.New(apierror.InvalidAPIKey,
-			"the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\"")
+		return modelcall.Caller{}, errInvalidKey()
 	}
-	return modelcall.Caller{Credential: credential, Secret: secret}, nil
+	return modelcall.Caller{Credential: credential, Secret: secret, Limits: own}, nil
 }
 
-// Balances returns the state of a key's own budgets.
-func (g *Gateway) Balances(ctx context.Context, key string) ([]limits.Balance, error) {
-	k := g.requests.Limits.Keys[key]
-	if k == nil {
-		return nil, nil
-	}
-	subjects := slices.DeleteFunc(slices.Clone(k.Subjects), func(s limits.Subject) bool { return s.Name != modelcall.KeySubject(key) })
-	return g.requests.Ledger.Status(ctx, g.now(), subjects)
-}
-
-// AllBalances returns those of every subject with a budget, by name.
-func (g *Gateway) AllBalances(ctx context.Context) ([]limits.Balance, error) {
-	var all []limits.Balance
-	for part := range slices.Chunk(g.requests.Limits.Subjects(), limits.MaxSubjects) {
-		balances, err := g.requests.Ledger.Status(ctx, g.now(), part)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, balances...)
-	}
-	return all, nil
+func errInvalidKey() error {
+	return apierror.New(apierror.InvalidAPIKey, "the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\"")
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"math/rand/v2"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -28,9 +30,11 @@ type State struct {
 	Concurrency  *limits.ConcurrencyLimiter // calls at once
 	Health       *failover.Health           // of providers' models
 
-	exhausted  *modelcall.ExhaustedBudgets
-	events     *events
-	discovered modelLists
+	exhausted *modelcall.ExhaustedBudgets
+	// runtimeKeys are read when the first generation opens the stores.
+	runtimeKeys *runtimekeys.Keys
+	events      *events
+	discovered  modelLists
 
 	stores      stores
 	generations generations
@@ -45,7 +49,9 @@ func NewState(dir string, now func() time.Time) *State {
 	s := &State{
 		Workstations: workstation.NewState(now), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
+		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
+	s.stores.runtimeKeys = s.runtimeKeys
 	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
 	s.Metrics = metrics.New(s.gauges())

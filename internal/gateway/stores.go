@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -24,6 +25,8 @@ type stores struct {
 	closed    chan struct{}               // closed by close
 	once      sync.Once                   // for closed
 	opened    atomic.Pointer[store.Store] // the same as store, for scrapes: mu is held while the database is opened or closed
+
+	runtimeKeys *runtimekeys.Keys // read by open
 
 	mu     sync.Mutex   // guards the following
 	store  *store.Store // nil before open
@@ -49,7 +52,7 @@ func (s *stores) open(ctx context.Context, keep activity.Retention, now func() t
 	}
 	pruner := activity.NewPruner(now, keep)
 	opened, err := store.Open(s.dir, store.Options{
-		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema},
+		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema},
 		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
 		Logger:    logger,
 		Committed: s.committed,
@@ -64,6 +67,9 @@ func (s *stores) open(ctx context.Context, keep activity.Retention, now func() t
 	ledger, crashed, err := limits.OpenSQLiteLedger(ctx, opened)
 	if err != nil {
 		return tables{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
+	}
+	if err := s.runtimeKeys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
+		return tables{}, errors.Join(opened.Explain(err), opened.Close())
 	}
 	s.store, s.pruner = opened, pruner
 	s.opened.Store(opened)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,9 +10,12 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
-func newStores(dir string) *stores { return &stores{dir: dir, closed: make(chan struct{})} }
+func newStores(dir string) *stores {
+	return &stores{dir: dir, closed: make(chan struct{}), runtimeKeys: runtimekeys.New(time.Now, rand.Reader)}
+}
 
 func (s *stores) mustOpen(t *testing.T) tables {
 	t.Helper()

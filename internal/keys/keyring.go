@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unsafe"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
@@ -94,12 +93,9 @@ func (r *Keyring) add(spec Spec, common common, hashes *strings.Builder) error {
 	if len(spec.Scopes) == 0 {
 		return errors.New("no scopes: name at least one")
 	}
-	for _, name := range spec.Scopes {
-		scope, err := ParseScope(name)
-		if err != nil {
-			return err
-		}
-		key.Scopes |= scope
+	var err error
+	if key.Scopes, err = ParseScopes(spec.Scopes); err != nil {
+		return err
 	}
 	for _, p := range spec.Models {
 		if err := pattern.Valid(p); err != nil {
@@ -154,11 +150,11 @@ func (r *Keyring) IsSecret(text string) bool {
 }
 
 func (r *Keyring) find(secret string) (Credential, bool) {
-	if len(secret) < MinSecret || len(secret) > MaxSecret {
+	sum, ok := Sum(secret)
+	if !ok {
 		return Credential{}, false
 	}
-	// The bytes are only read: no copy of the secret is made.
-	return r.hashed(sha256.Sum256(unsafe.Slice(unsafe.StringData(secret), len(secret))))
+	return r.hashed(sum)
 }
 
 func (r *Keyring) hashed(sum [sha256.Size]byte) (Credential, bool) {
@@ -171,7 +167,7 @@ func (r *Keyring) hashed(sum [sha256.Size]byte) (Credential, bool) {
 
 // Holding returns the key that has a secret with this SHA-256 (lower-case hex), valid or not.
 func (r *Keyring) Holding(hash string) (key *Key, ok bool) {
-	sum, ok := parseSum(hash)
+	sum, ok := ParseSum(hash)
 	if !ok {
 		return nil, false
 	}

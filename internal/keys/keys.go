@@ -58,6 +58,7 @@ type Key struct {
 	Expires     time.Time // zero = never
 
 	models   pattern.List
+	within   pattern.List // of a key that was made at run time: what its configuration allows
 	disabled bool
 }
 
@@ -72,12 +73,18 @@ func (k *Key) Has(s Scope) bool { return k.Scopes&s == s }
 
 // AllowsModel reports whether the key may use the model with this full name.
 func (k *Key) AllowsModel(id string) bool {
-	return len(k.models) == 0 || k.models.Match(id)
+	return (len(k.models) == 0 || k.models.Match(id)) && (len(k.within) == 0 || k.within.Match(id))
 }
 
 // AllowsProvider reports whether the key may use a model of this provider, if there is one.
 func (k *Key) AllowsProvider(name string) bool {
-	return len(k.models) == 0 || k.models.MatchesSome(name+"/")
+	prefix := name + "/"
+	return (len(k.models) == 0 || k.models.MatchesSome(prefix)) && (len(k.within) == 0 || k.within.MatchesSome(prefix))
+}
+
+// AllowsSome reports whether the key may use a model that fits a pattern, if there is one.
+func (k *Key) AllowsSome(pattern string) bool {
+	return len(k.models) == 0 || k.models.Overlaps(pattern)
 }
 
 // maxName bounds the name of a key or a tenant, in bytes.
@@ -113,7 +120,7 @@ func (s *Spec) hashes() ([][sha256.Size]byte, error) {
 	}
 	for _, text := range s.Hashes {
 		digits, prefixed := strings.CutPrefix(text, hashPrefix)
-		sum, ok := parseSum(digits)
+		sum, ok := ParseSum(digits)
 		if !prefixed || !ok {
 			return nil, errors.New("a hash is not sha256: and 64 hex digits") // it may be a secret in the wrong option
 		}
@@ -125,8 +132,8 @@ func (s *Spec) hashes() ([][sha256.Size]byte, error) {
 	return out, nil
 }
 
-// parseSum parses the 64 hex digits of a SHA-256.
-func parseSum(digits string) (sum [sha256.Size]byte, ok bool) {
+// ParseSum parses the 64 hex digits of a SHA-256.
+func ParseSum(digits string) (sum [sha256.Size]byte, ok bool) {
 	if len(digits) != hex.EncodedLen(len(sum)) {
 		return sum, false // longer than sum
 	}

@@ -85,14 +85,22 @@ type Rate struct {
 	Window time.Duration // time.Second, time.Minute, time.Hour or Day
 }
 
+// NoLimit is the limit of a Budget that refuses nothing: what is spent is only counted.
+const NoLimit = math.MaxInt64
+
+// Budget is a limit of money or tokens in a calendar period.
 type Budget struct {
 	Unit   Unit  // Money (nano-USD) or Tokens
-	Limit  int64 // at least 1
+	Limit  int64 // at least 1; NoLimit: it is only counted
 	Period Period
 	// Soft reserves what a call will likely use instead of the most it can use. Calls are refused
 	// later, and the budget may be exceeded by the difference. The zero value is a hard budget.
 	Soft bool
 }
+
+// Hard reports whether a call reserves the most that it can use, because the limit must not be
+// exceeded.
+func (b Budget) Hard() bool { return !b.Soft && b.Limit != NoLimit }
 
 // Concurrency is a limit of calls at once.
 type Concurrency struct {

@@ -27,7 +27,7 @@ func NewExhaustedBudgets(emit func(name string, data map[string]any)) *Exhausted
 }
 
 // first reports whether no event was emitted for this period of the budget. A budget that was raised
-// is another one. The map has one entry for each budget that was ever configured.
+// is another one. If there are too many, all are forgotten and their events can be emitted again.
 func (e *ExhaustedBudgets) first(b limits.Balance) bool {
 	name := b.Subject + "\x00" + b.Budget.String()
 	e.mu.Lock()
@@ -35,9 +35,16 @@ func (e *ExhaustedBudgets) first(b limits.Balance) bool {
 	if begins, ok := e.emitted[name]; ok && begins.Equal(b.Begins) {
 		return false
 	}
+	if len(e.emitted) >= maxEmitted {
+		clear(e.emitted)
+	}
 	e.emitted[name] = b.Begins
 	return true
 }
+
+// maxEmitted bounds the budgets that are remembered, to about 16 MiB: keys made at run time come and
+// go.
+const maxEmitted = 100_000
 
 // usedUp reports whether the spending alone has used a budget up: it refuses a call that needs a
 // tenth of it or less. A larger call that does not fit says nothing about the budget.

@@ -157,7 +157,7 @@ func (g *charge) mustBeRecorded() bool {
 	case FailOpen:
 		return false
 	case FailClosed:
-		return true
+		return g.key.limited()
 	}
 	return g.key.hardMoney
 }

@@ -120,7 +120,7 @@ func (g *charge) estimateMost(t *target, bytes int64, content request.Content) e
 
 // unpriced is the refusal of a call whose price has no upper bound.
 func (g *charge) unpriced(format string, args ...any) error {
-	isHard := func(b limits.Budget) bool { return !b.Soft }
+	isHard := limits.Budget.Hard
 	first := slices.IndexFunc(g.key.Subjects, func(s limits.Subject) bool { return slices.ContainsFunc(s.Budgets, isHard) })
 	subject := &g.key.Subjects[first]
 	budget := subject.Budgets[slices.IndexFunc(subject.Budgets, isHard)]

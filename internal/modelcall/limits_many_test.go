@@ -39,7 +39,7 @@ func TestAKeyWithoutLimitsOfItsOwnHasThoseOfItsTenant(t *testing.T) {
 		{keys.Key{Name: "ci", Tenant: "other"}, nil},
 		{keys.Key{Name: "dev", Tenant: "other"}, own},
 	} {
-		if got := l.of(&c.key); got != c.want {
+		if got := l.Of(&Caller{Credential: keys.Credential{Key: &c.key}}); got != c.want {
 			t.Errorf("%s of %s: %+v, want %+v", c.key.Name, c.key.Tenant, got, c.want)
 		}
 	}

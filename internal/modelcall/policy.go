@@ -3,12 +3,10 @@ package modelcall
 import (
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
@@ -24,29 +22,6 @@ type Caps struct {
 	// Body bounds a request's body, in bytes, instead of upload.MaxBody.
 	Body int64
 }
-
-// KeyLimits bound one key.
-type KeyLimits struct {
-	// Subjects are those of the key, its tenant and the gateway that have any limit, in this order.
-	Subjects []limits.Subject
-	Caps     Caps
-	// Unpriced permits calls whose price cannot be known beforehand, under a hard budget too.
-	Unpriced bool
-
-	hardMoney, hardTokens, soft, rated bool // what the subjects have
-}
-
-// subjects returns the limited subjects, none without limits.
-func (k *KeyLimits) subjects() []limits.Subject {
-	if k == nil {
-		return nil
-	}
-	return k.Subjects
-}
-
-// budgeted reports whether the key has a budget; hard, whether it has a hard one.
-func (k *KeyLimits) budgeted() bool { return k != nil && (k.hardMoney || k.hardTokens || k.soft) }
-func (k *KeyLimits) hard() bool     { return k != nil && (k.hardMoney || k.hardTokens) }
 
 // ModelLimits bound the models of a pattern, all together, for all callers.
 type ModelLimits struct {
@@ -77,7 +52,9 @@ type Limits struct {
 	// Tenants are for the keys that Keys does not have: those whose only limits are of their tenant
 	// and of the gateway. With many keys these are most of them.
 	Tenants map[string]*KeyLimits // by name of tenant
-	Models  []ModelLimits
+	// OtherTenants is for keys made at run time, of a tenant that Tenants does not have. Nil: none.
+	OtherTenants *KeyLimits
+	Models       []ModelLimits
 	// OnStoreFailure is the policy for a ledger that cannot be written.
 	OnStoreFailure FailurePolicy
 	// Drain is how long a provider's answer is still read after its client has left, so that its
@@ -88,12 +65,16 @@ type Limits struct {
 	// readable is the largest body that any model takes: which model a body names is known only
 	// after it was read.
 	readable int64
+	// limited returns all subjects that have a limit, sorted by name, and finds them only once.
+	limited func() []Limited
 }
+
+const modelPrefix = "model:"
 
 // KeySubject, TenantSubject, ModelSubject and GatewaySubject name what is limited.
 func KeySubject(key string) string       { return "key:" + key }
 func TenantSubject(tenant string) string { return "tenant:" + tenant }
-func ModelSubject(pattern string) string { return "model:" + pattern }
+func ModelSubject(pattern string) string { return modelPrefix + pattern }
 func GatewaySubject() string             { return "gateway" }
 
 func isUnlimited(s limits.Subject) bool { return len(s.Rates)+len(s.Budgets)+s.Concurrency.Limit == 0 }
@@ -102,29 +83,11 @@ func isUnlimited(s limits.Subject) bool { return len(s.Rates)+len(s.Budgets)+s.C
 // calls use them.
 func (l *Limits) Prepare() error {
 	for name, k := range l.all() {
-		if slices.ContainsFunc(k.Subjects, isUnlimited) {
-			k.Subjects = slices.DeleteFunc(slices.Clone(k.Subjects), isUnlimited)
-		}
-		for _, s := range k.Subjects {
-			if err := s.Check(); err != nil {
-				return fmt.Errorf("limits of %q: %w", s.Name, err)
-			}
-			k.rated = k.rated || slices.ContainsFunc(s.Rates, func(r limits.Rate) bool { return r.Unit == limits.Tokens })
-			for _, b := range s.Budgets {
-				switch {
-				case b.Soft:
-					k.soft = true
-				case b.Unit == limits.Money:
-					k.hardMoney = true
-				default:
-					k.hardTokens = true
-				}
-			}
-		}
-		if err := k.Caps.check(); err != nil {
+		if err := k.prepare(); err != nil {
 			return fmt.Errorf("key %q: %w", name, err)
 		}
 	}
+	l.limited = sync.OnceValue(l.findLimited)
 	l.readable = upload.MaxBody
 	l.patterns = pattern.Index{}
 	given := make(map[string]bool, len(l.Models))
@@ -161,11 +124,17 @@ func (l *Limits) all() iter.Seq2[string, *KeyLimits] {
 				}
 			}
 		}
+		if l.OtherTenants != nil {
+			yield("", l.OtherTenants)
+		}
 	}
 }
 
-// of returns the limits of a key, nil if it has none.
-func (l *Limits) of(key *keys.Key) *KeyLimits {
+// Of returns the limits of a caller's key, nil if it has none.
+func (l *Limits) Of(key *Caller) *KeyLimits {
+	if key.Limits != nil {
+		return key.Limits
+	}
 	if own, ok := l.Keys[key.Name]; ok {
 		return own
 	}
@@ -206,17 +175,6 @@ func (l *Limits) matching(model string) []*ModelLimits {
 		found = append(found, &l.Models[i])
 	}
 	return found
-}
-
-// Subjects returns all subjects whose balance an operator may ask for, sorted by name.
-func (l *Limits) Subjects() []limits.Subject {
-	byName := make(map[string]limits.Subject)
-	for _, k := range l.all() {
-		for _, s := range k.Subjects {
-			byName[s.Name] = s
-		}
-	}
-	return slices.SortedFunc(maps.Values(byName), func(a, b limits.Subject) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // within returns the caps that satisfy both.

@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
 )
 
@@ -31,7 +32,7 @@ func TestARefusalNamesItsOption(t *testing.T) {
 		"key dev: max_tools 3":                   check(request.RequestedLimits{Choices: 4}),
 		"model fast: max_messages 2":             check(request.RequestedLimits{Messages: 3}),
 		"model openai/*: max_output_tokens 4096": capOutputRefusal(&g, own),
-		"guardrail secrets: github_token":        (&guard{outcome: new(Outcome)}).blocked(&guardrail.Verdict{Guardrail: "secrets", Class: "github_token"}),
+		"guardrail secrets: github_token":        (&guard{deps: &Deps{Metrics: metrics.New(metrics.Gauges{})}, outcome: new(Outcome)}).blocked(&guardrail.Verdict{Guardrail: "secrets", Class: "github_token"}),
 		"max_body (default)":                     g.checkSize(&target{}, 33<<20),
 	} {
 		if e := apierror.From(err); e.RefusedBy != want {

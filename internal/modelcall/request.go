@@ -21,6 +21,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/watchdog"
 )
@@ -57,6 +58,8 @@ type Deps struct {
 type Caller struct {
 	keys.Credential
 	Secret string // the key as it was sent, to be taken out of provider text
+	// Limits are those of a key that was made at run time. Nil: the configuration has them.
+	Limits *KeyLimits
 }
 
 // Route describes a request to its record.
@@ -145,6 +148,14 @@ func (q *Request) Require(scope keys.Scope) error {
 // SetWorkstation notes the name of the workstation that the request is about.
 func (q *Request) SetWorkstation(name string) { q.Record.Workstation = q.deps.Redactor.Name(name) }
 
+// TraceOrigin returns the origin of what follows the request, nil if it is not recorded.
+func (q *Request) TraceOrigin() *tracing.Origin {
+	if q.trace == nil {
+		return nil
+	}
+	return tracing.OriginOf(q.trace.server)
+}
+
 // SetSession notes the id of the desktop session that the request is about.
 func (q *Request) SetSession(id string) {
 	if q.trace != nil {
@@ -156,7 +167,7 @@ func (q *Request) SetSession(id string) {
 // JSON object, each member of which read takes. It is for requests that are not model calls. The
 // error is one of [upload.Upload.Read], a 400, or that of read.
 func (q *Request) ReadObject(limit int64, read func(name string, value []byte) error) error {
-	data, err := q.readBody(min(limit, q.deps.Limits.maxBody(q.deps.Limits.of(q.Key))))
+	data, err := q.readBody(min(limit, q.deps.Limits.maxBody(q.deps.Limits.Of(&q.Caller))))
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return err
 	}
@@ -192,7 +203,7 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 
 func (q *Request) newCall(op Operation, api API) *call {
 	d := q.deps
-	key := d.Limits.of(q.Credential.Key)
+	key := d.Limits.Of(&q.Caller)
 	c := calls.Get().(*call)
 	*c = call{
 		Request: q, op: op, api: api,

@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
 
 // callTrace has the spans of a request. The one of the server is that of Caddy's directive tracing:
@@ -43,7 +44,7 @@ func newTrace(r *http.Request) *callTrace {
 	if !server.IsRecording() {
 		return nil
 	}
-	return &callTrace{server: server, tracer: server.TracerProvider().Tracer(tracerName), parent: r.Context()}
+	return &callTrace{server: server, tracer: tracing.Tracer(server), parent: r.Context()}
 }
 
 // id is the trace as records and logs have it, "" for none.
@@ -57,7 +58,7 @@ func (t *callTrace) id() string {
 // asked notes the parameters of a request.
 func (t *callTrace) asked(b *jsonscan.Body, stream bool) {
 	if t != nil {
-		t.params = append(parametersOf(b), attrRequestStream.Bool(stream))
+		t.params = append(parametersOf(b), tracing.RequestStream.Bool(stream))
 	}
 }
 
@@ -66,7 +67,7 @@ func (t *callTrace) queued() queueSpan {
 	if t == nil {
 		return queueSpan{}
 	}
-	_, span := t.tracer.Start(t.parent, spanQueue)
+	_, span := t.tracer.Start(t.parent, tracing.SpanQueue)
 	return queueSpan{span}
 }
 
@@ -76,7 +77,7 @@ type queueSpan struct{ span trace.Span }
 // end ends the span of a wait that ended with err.
 func (q queueSpan) end(err error) {
 	if q.span != nil {
-		setError(q.span, codeOf(err))
+		tracing.SetError(q.span, codeOf(err))
 		q.span.End()
 	}
 }
@@ -93,7 +94,7 @@ func (t *callTrace) startAttempt(u *upstream) {
 			trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(requestAttributes(c, u.target)...))
 	}
 	t.model, t.looked = "", 0
-	_, t.attempt = t.tracer.Start(t.inCall, spanAttempt, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attemptAttributes(c, u.target)...))
+	_, t.attempt = t.tracer.Start(t.inCall, tracing.SpanAttempt, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attemptAttributes(c, u.target)...))
 }
 
 // endAttempt ends the span of a request to a provider with the status of its answer, 0 for none, and
@@ -103,10 +104,10 @@ func (t *callTrace) endAttempt(status int, code string) {
 		return
 	}
 	if status != 0 {
-		t.attempt.SetAttributes(attrStatusCode.Int(status))
+		t.attempt.SetAttributes(tracing.StatusCode.Int(status))
 	}
 	if code != string(apierror.GuardrailBlocked) { // the provider did its part
-		setError(t.attempt, code)
+		tracing.SetError(t.attempt, code)
 	}
 	t.attempt.End()
 	t.attempt = nil
@@ -134,11 +135,11 @@ func (t *callTrace) judged(action string, verdicts ...guardrail.Verdict) {
 		span = t.call
 	}
 	for _, v := range verdicts {
-		list := []attribute.KeyValue{attrGuardrail.String(v.Guardrail), attrGuardrailAction.String(action)}
+		list := []attribute.KeyValue{tracing.Guardrail.String(v.Guardrail), tracing.GuardrailAction.String(action)}
 		if v.Class != "" {
-			list = append(list, attrGuardrailClass.String(clipText(v.Class)))
+			list = append(list, tracing.GuardrailClass.String(tracing.Text(v.Class)))
 		}
-		span.AddEvent(eventGuardrail, trace.WithAttributes(list...))
+		span.AddEvent(tracing.EventGuardrail, trace.WithAttributes(list...))
 	}
 }
 
@@ -164,17 +165,8 @@ func (t *callTrace) finish(q *Request) {
 		return
 	}
 	t.call.SetAttributes(answerAttributes(q.call, t)...)
-	setError(t.call, q.Record.Code)
+	tracing.SetError(t.call, q.Record.Code)
 	t.call.End()
-}
-
-// setError marks a span as failed; "" is no failure. The description of the status stays empty: the
-// texts of failures are a provider's.
-func setError(span trace.Span, code string) {
-	if code != "" {
-		span.SetAttributes(attrErrorType.String(code))
-		span.SetStatus(codes.Error, "")
-	}
 }
 
 // traced begins the span of a request to a provider, and names it to one that takes trace context.

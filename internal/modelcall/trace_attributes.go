@@ -2,7 +2,6 @@ package modelcall
 
 import (
 	"strconv"
-	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
 
 // operationName is the value of gen_ai.operation.name. The conventions have none for a count of tokens.
@@ -27,7 +27,7 @@ func operationName(op provider.Operation) string {
 func spanName(c *call) string {
 	name := operationName(c.op.kind())
 	if c.knownModel {
-		name += " " + clipText(c.Record.Model)
+		name += " " + tracing.Text(c.Record.Model)
 	}
 	return name
 }
@@ -37,9 +37,9 @@ func requestAttributes(c *call, t *target) []attribute.KeyValue {
 	r := c.Record
 	list := append(c.trace.params, targetAttributes(t)...)
 	return append(list,
-		attrOperation.String(operationName(c.op.kind())),
-		attrRequestModel.String(safe(c.Request, r.Model)),
-		attrRequestID.String(r.RequestID), attrTenant.String(r.Tenant), attrKey.String(r.Key),
+		tracing.Operation.String(operationName(c.op.kind())),
+		tracing.RequestModel.String(safe(c.Request, r.Model)),
+		tracing.RequestID.String(r.RequestID), tracing.Tenant.String(r.Tenant), tracing.Key.String(r.Key),
 	)
 }
 
@@ -47,13 +47,13 @@ func requestAttributes(c *call, t *target) []attribute.KeyValue {
 func targetAttributes(t *target) []attribute.KeyValue {
 	host, port := t.endpoint.Address()
 	list := []attribute.KeyValue{
-		attrProvider.String(providerName(host, t.provider.Name)), attrServerAddress.String(host), attrServerPort.Int(port),
+		tracing.Provider.String(tracing.ProviderName(host, t.provider.Name)), tracing.ServerAddress.String(host), tracing.ServerPort.Int(port),
 	}
 	switch t.operation {
 	case provider.Chat:
-		list = append(list, attrAPIType.String("chat_completions"))
+		list = append(list, tracing.APIType.String("chat_completions"))
 	case provider.Responses:
-		list = append(list, attrAPIType.String("responses"))
+		list = append(list, tracing.APIType.String("responses"))
 	}
 	return list
 }
@@ -63,10 +63,10 @@ func targetAttributes(t *target) []attribute.KeyValue {
 func attemptAttributes(c *call, t *target) []attribute.KeyValue {
 	host, port := t.endpoint.Address()
 	list := []attribute.KeyValue{
-		attrMethod.String("POST"), attrServerAddress.String(host), attrServerPort.Int(port), attrTarget.String(safe(c.Request, t.id)),
+		tracing.Method.String("POST"), tracing.ServerAddress.String(host), tracing.ServerPort.Int(port), tracing.Target.String(safe(c.Request, t.id)),
 	}
 	if again := c.Record.Attempts - 1; again > 0 {
-		list = append(list, attrResendCount.Int(again))
+		list = append(list, tracing.ResendCount.Int(again))
 	}
 	return list
 }
@@ -75,31 +75,31 @@ func attemptAttributes(c *call, t *target) []attribute.KeyValue {
 func answerAttributes(c *call, t *callTrace) []attribute.KeyValue {
 	r := c.Record
 	list := append(targetAttributes(c.upstream.target),
-		attrAttempts.Int(r.Attempts), attrPriced.Bool(r.Priced), attrCost.Float64(float64(r.CostNano)/nanoPerUSD), attrUsageSource.String(r.UsageSource))
+		tracing.Attempts.Int(r.Attempts), tracing.Priced.Bool(r.Priced), tracing.Cost.Float64(float64(r.CostNano)/nanoPerUSD), tracing.UsageSource.String(r.UsageSource))
 	if r.Code != "" {
-		list = append(list, attrCode.String(r.Code))
+		list = append(list, tracing.Code.String(r.Code))
 	}
 	for _, text := range [...]struct {
 		key   attribute.Key
 		value string
-	}{{attrResponseID, r.UpstreamID}, {attrResponseModel, t.model}} {
+	}{{tracing.ResponseID, r.UpstreamID}, {tracing.ResponseModel, t.model}} {
 		if text.value != "" {
 			list = append(list, text.key.String(safe(c.Request, text.value)))
 		}
 	}
 	if r.FinishReason != "" {
-		list = append(list, attrFinishReasons.StringSlice([]string{safe(c.Request, r.FinishReason)}))
+		list = append(list, tracing.FinishReasons.StringSlice([]string{safe(c.Request, r.FinishReason)}))
 	}
 	if r.FirstToken > 0 {
-		list = append(list, attrFirstChunk.Float64(c.begun.Add(r.FirstToken).Sub(t.began).Seconds()))
+		list = append(list, tracing.FirstChunk.Float64(c.begun.Add(r.FirstToken).Sub(t.began).Seconds()))
 	}
 	if r.UsageSource != activity.UsageNone {
-		list = append(list, attrInputTokens.Int64(r.PromptTokens), attrOutputTokens.Int64(r.CompletionTokens))
+		list = append(list, tracing.InputTokens.Int64(r.PromptTokens), tracing.OutputTokens.Int64(r.CompletionTokens))
 	}
 	for _, part := range [...]struct {
 		key    attribute.Key
 		tokens int64
-	}{{attrCacheReadTokens, r.CachedTokens}, {attrCacheWriteTokens, c.meter.usage.CacheWrite}, {attrReasoningTokens, r.ReasoningTokens}} {
+	}{{tracing.CacheReadTokens, r.CachedTokens}, {tracing.CacheWriteTokens, c.meter.usage.CacheWrite}, {tracing.ReasoningTokens, r.ReasoningTokens}} {
 		if part.tokens > 0 {
 			list = append(list, part.key.Int64(part.tokens))
 		}
@@ -113,18 +113,18 @@ const nanoPerUSD = 1e9
 // refused before it reached a provider is there, because it has no span of its own.
 func serverAttributes(q *Request, t *callTrace) []attribute.KeyValue {
 	r := q.Record
-	list := []attribute.KeyValue{attrRequestID.String(r.RequestID), attrTenant.String(r.Tenant), attrKey.String(r.Key)}
+	list := []attribute.KeyValue{tracing.RequestID.String(r.RequestID), tracing.Tenant.String(r.Tenant), tracing.Key.String(r.Key)}
 	if r.Code != "" {
-		list = append(list, attrCode.String(r.Code), attrErrorType.String(r.Code))
+		list = append(list, tracing.Code.String(r.Code), tracing.ErrorType.String(r.Code))
 	}
 	if r.Model != "" && t.call == nil {
-		list = append(list, attrRequestModel.String(safe(q, r.Model)))
+		list = append(list, tracing.RequestModel.String(safe(q, r.Model)))
 	}
 	if r.Workstation != "" {
-		list = append(list, attrWorkstation.String(safe(q, r.Workstation)))
+		list = append(list, tracing.Workstation.String(safe(q, r.Workstation)))
 	}
 	if t.session != "" {
-		list = append(list, attrSession.String(safe(q, t.session)))
+		list = append(list, tracing.Session.String(safe(q, t.session)))
 	}
 	return list
 }
@@ -137,20 +137,20 @@ func parametersOf(b *jsonscan.Body) (list []attribute.KeyValue) {
 		value := b.Value(i)
 		switch string(m.Key(b.Data())) {
 		case "temperature":
-			list = appendFloat(list, attrTemperature, value)
+			list = appendFloat(list, tracing.Temperature, value)
 		case "top_p":
-			list = appendFloat(list, attrTopP, value)
+			list = appendFloat(list, tracing.TopP, value)
 		case "max_tokens", "max_completion_tokens", "max_output_tokens":
 			n, _ := jsonscan.Int(value)
 			output = max(output, n)
 		case "n":
-			list = appendInt(list, attrChoiceCount, value)
+			list = appendInt(list, tracing.ChoiceCount, value)
 		case "seed":
-			list = appendInt(list, attrSeed, value)
+			list = appendInt(list, tracing.Seed, value)
 		}
 	}
 	if output > 0 {
-		list = append(list, attrMaxTokens.Int64(output))
+		list = append(list, tracing.MaxTokens.Int64(output))
 	}
 	return list
 }
@@ -196,10 +196,7 @@ func modelOf(part []byte) (name string) {
 
 // safe makes the text of a caller or a provider fit for a span: known secrets are taken out, and it
 // is bounded and valid.
-func safe(q *Request, text string) string { return clipText(q.Redact(text)) }
-
-// clipText bounds a text. An exporter drops all spans of a batch with text that is not UTF-8.
-func clipText(text string) string { return strings.ToValidUTF8(clip(text), "\uFFFD") }
+func safe(q *Request, text string) string { return tracing.Text(q.Redact(text)) }
 
 func codeOf(err error) string {
 	if err == nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -128,4 +130,17 @@ func TestARequestThatIsSentTwiceHasTwoSpans(t *testing.T) {
 			t.Errorf("%v", again)
 		}
 	})
+}
+
+func TestOperationsHaveTheNamesOfTheConventions(t *testing.T) {
+	for got, want := range map[string]attribute.KeyValue{
+		operationName(provider.Chat):       semconv.GenAIOperationNameChat,
+		operationName(provider.Embeddings): semconv.GenAIOperationNameEmbeddings,
+		"chat_completions":                 semconv.OpenAIAPITypeChatCompletions,
+		"responses":                        semconv.OpenAIAPITypeResponses,
+	} {
+		if got != want.Value.AsString() {
+			t.Errorf("%s is %q", want.Key, got)
+		}
+	}
 }

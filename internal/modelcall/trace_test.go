@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
 
 func TestAWholeCallIsOneSpanWithOneAttempt(t *testing.T) {
@@ -221,14 +222,14 @@ func TestAWaitInTheQueueIsASpan(t *testing.T) {
 				t.Errorf("spans\n%s", s.tree())
 			}
 			for _, span := range s.exporter.GetSpans() {
-				if took := span.EndTime.Sub(span.StartTime); span.Name == spanQueue && took != min(wait, time.Minute) {
+				if took := span.EndTime.Sub(span.StartTime); span.Name == tracing.SpanQueue && took != min(wait, time.Minute) {
 					t.Errorf("the wait took %s", took)
 				}
 			}
 		}
 		s := newTraces()
 		s.serve(t, r, Chat, hello)
-		if strings.Contains(s.tree(), spanQueue) {
+		if strings.Contains(s.tree(), tracing.SpanQueue) {
 			t.Errorf("a call that did not wait has a span of the queue:\n%s", s.tree())
 		}
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
 
 // Causes of a cancelled upstream request, which context.Cause returns.
@@ -67,7 +68,7 @@ func (u *upstream) send(client context.Context, s *sending) (*http.Response, err
 	request := provider.Request{Operation: s.operation, Body: u.body, Stream: s.stream, Header: s.header, Query: s.query}
 	resp, err := u.target.endpoint.Send(u.ctx, u.traced(request))
 	if errors.Is(err, provider.ErrStale) {
-		q.trace.endAttempt(0, staleConnection)
+		q.trace.endAttempt(0, tracing.StaleConnection)
 		q.Record.Attempts++
 		again := u.deps.Now()
 		q.phases.provider += again.Sub(u.meter.sent)

@@ -2,7 +2,7 @@ package openrouter
 
 // KeyInfo is the answer of GET /api/v1/key: what callers may know about their key.
 type KeyInfo struct {
-	Label     string `json:"label"`           // the key's name, never its secret
+	Label     string `json:"label"`           // the key's name; of one made at run time, the ends of its secret
 	Limit     *USD   `json:"limit"`           // nil is null: there is no money budget
 	Remaining *USD   `json:"limit_remaining"` // as Limit
 	Reset     Text   `json:"limit_reset"`     // "daily", "weekly", "monthly"
@@ -14,7 +14,7 @@ type KeyInfo struct {
 
 	Budgets []Budget  `json:"budgets"` // of the key itself, shown beside what the family knows
 	Expires Timestamp `json:"expires_at"`
-	keyConstants
+	keyDetails
 }
 
 // Budget is the state of one budget. Amounts are USD or int64 (tokens).
@@ -28,21 +28,18 @@ type Budget struct {
 	ResetsAt Timestamp `json:"resets_at"`
 }
 
-// keyConstants has the members that are the same for all keys of this gateway.
-type keyConstants struct {
-	BYOKUsage          int64 `json:"byok_usage"`
-	BYOKUsageDaily     int64 `json:"byok_usage_daily"`
-	BYOKUsageWeekly    int64 `json:"byok_usage_weekly"`
-	BYOKUsageMonthly   int64 `json:"byok_usage_monthly"`
-	FreeTier           bool  `json:"is_free_tier"`
-	ManagementKey      bool  `json:"is_management_key"`
-	ProvisioningKey    bool  `json:"is_provisioning_key"`
-	IncludeBYOKInLimit bool  `json:"include_byok_in_limit"`
-	CreatorUserID      null  `json:"creator_user_id"`
+// keyDetails has the members that say less of a key: most are the same for all keys of this gateway.
+type keyDetails struct {
+	byokUsage
+	FreeTier        bool `json:"is_free_tier"`
+	ManagementKey   bool `json:"is_management_key"`
+	ProvisioningKey bool `json:"is_provisioning_key"` // as ManagementKey, its old name
+	IncludeBYOK     bool `json:"include_byok_in_limit"`
+	Creator         Text `json:"creator_user_id"`
 
 	// SDKs from 1.3 on ask for these.
 	OrganizationID     null     `json:"organization_id"`
-	WorkspaceID        null     `json:"workspace_id"`
+	Workspace          Text     `json:"workspace_id"`
 	AllowedDataRegions []string `json:"allowed_data_regions"`
 	FreeModelRequests  struct {
 		Limit     int64 `json:"limit"`
@@ -65,9 +62,7 @@ func AppendKey(dst []byte, k KeyInfo) []byte {
 	if k.Budgets == nil {
 		k.Budgets = []Budget{}
 	}
-	k.keyConstants = keyConstants{
-		AllowedDataRegions: []string{},
-		RateLimit:          keyRateLimit{Requests: -1, Interval: "10s", Note: "not used; limits are told by the answers of a call"},
-	}
+	k.AllowedDataRegions = []string{}
+	k.RateLimit = keyRateLimit{Requests: -1, Interval: "10s", Note: "not used; limits are told by the answers of a call"}
 	return appendJSON(dst, data[KeyInfo]{k})
 }

@@ -9,35 +9,53 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
-// Key returns what a key has spent and may still spend. Balances are those of the key's budgets.
-// Usage is the ledger's for the periods in which the key has a budget, and otherwise what the
-// activity still has: the priced calls within its retention. Errors: 503.
-func Key(ctx context.Context, log *activity.Log, key *keys.Key, balances []limits.Balance, now time.Time) ([]byte, error) {
-	days, err := log.Daily(ctx, activity.Filter{Tenant: key.Tenant, Key: key.Name})
-	if err != nil {
-		return nil, refusal(err)
-	}
+// Key returns what a key has spent and may still spend. Balances are those of the key's budgets. Made
+// is nil unless the key was made at run time. Usage is the ledger's for the periods in which the key
+// has a budget, and otherwise the sum of the days that the activity still has. A key made at run time
+// is counted in every period. Errors: 503.
+func Key(ctx context.Context, log *activity.Log, key *keys.Key, made *runtimekeys.Key, balances []limits.Balance, now time.Time) ([]byte, error) {
+	manages := key.Has(keys.KeysManage)
 	info := openrouter.KeyInfo{Label: key.Name, Expires: openrouter.Timestamp(key.Expires)}
-	info.Usage, info.UsageDaily, info.UsageWeekly, info.UsageMonthly = spent(days, now.UTC())
+	info.ManagementKey, info.ProvisioningKey, info.Workspace = manages, manages, openrouter.Text(keys.WorkspaceID(key.Tenant))
+	if made != nil {
+		info.Label, info.Creator, info.IncludeBYOK = made.Label, openrouter.Text(made.Creator), made.IncludeBYOK
+	} else {
+		days, err := log.Rollup().Costs(ctx, key.Tenant, key.Name)
+		if err != nil {
+			return nil, refusal(err)
+		}
+		info.Usage, info.UsageDaily, info.UsageWeekly, info.UsageMonthly = spent(days, now.UTC())
+	}
 	showBudgets(&info, balances)
+	if made != nil && made.Limit != nil && *made.Limit == 0 { // the ledger's least budget is more
+		info.Limit, info.Remaining, info.Reset = new(openrouter.USD), new(openrouter.USD), openrouter.Text(made.Reset)
+	}
 	return openrouter.AppendKey(nil, info), nil
 }
 
 // LedgerFailure is the error if the balances of a key cannot be read: 503, or the client left.
 func LedgerFailure(ctx context.Context, err error) error {
+	return ledgerFailure(ctx, "what this key has spent cannot be read now", err)
+}
+
+func ledgerFailure(ctx context.Context, message string, err error) error {
 	if ctx.Err() != nil {
 		return refusal(ctx.Err())
 	}
-	return apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be read now").WithCause(err)
+	return apierror.New(apierror.LedgerUnavailable, "%s", message).WithCause(err)
 }
 
 // showBudgets shows the budgets of a key. OpenRouter's own members show the one for money with the
 // least remaining.
 func showBudgets(info *openrouter.KeyInfo, balances []limits.Balance) {
 	for _, b := range balances {
-		info.Budgets = append(info.Budgets, budget(b))
+		counted := b.Budget.Limit == limits.NoLimit
+		if !counted {
+			info.Budgets = append(info.Budgets, budget(b))
+		}
 		if b.Budget.Unit != limits.Money {
 			continue
 		}
@@ -51,6 +69,9 @@ func showBudgets(info *openrouter.KeyInfo, balances []limits.Balance) {
 			usage, reset = &info.UsageMonthly, "monthly"
 		}
 		*usage = openrouter.USD(b.Spent)
+		if counted {
+			continue
+		}
 		limit, left := openrouter.USD(b.Budget.Limit), openrouter.USD(b.Remaining())
 		if info.Remaining == nil || left < *info.Remaining {
 			info.Limit, info.Remaining, info.Reset = &limit, &left, openrouter.Text(reset)

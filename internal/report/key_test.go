@@ -17,7 +17,7 @@ func newKey() *keys.Key { return &keys.Key{Name: "dev", Tenant: "acme"} }
 
 // keyConstants are the members of an answer that are the same for all keys.
 const keyConstants = `"byok_usage":0,"byok_usage_daily":0,"byok_usage_weekly":0,"byok_usage_monthly":0,"is_free_tier":false,
-	"is_management_key":false,"is_provisioning_key":false,"include_byok_in_limit":false,"creator_user_id":null,"organization_id":null,"workspace_id":null,
+	"is_management_key":false,"is_provisioning_key":false,"include_byok_in_limit":false,"creator_user_id":null,"organization_id":null,"workspace_id":"011312ed-02e7-570f-8f5a-2ab44f4498f5",
 	"allowed_data_regions":[],"free_model_daily_requests":{"limit":0,"remaining":0,"used":0},
 	"rate_limit":{"requests":-1,"interval":"10s","note":"not used; limits are told by the answers of a call"}`
 
@@ -28,7 +28,7 @@ func TestAKeyWithoutBudgets(t *testing.T) {
 	others.ID, others.Key = "gen-4", "ops"
 	tenants.ID, tenants.Tenant = "gen-5", "other"
 	log, _ := newLog(t, fullCall, today, others, tenants, refused)
-	got, err := Key(t.Context(), log, newKey(), nil, noon.In(time.FixedZone("", 13*3600))) // a day is one of UTC
+	got, err := Key(t.Context(), log, newKey(), nil, nil, noon.In(time.FixedZone("", 13*3600))) // a day is one of UTC
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestAKeyWithBudgets(t *testing.T) {
 	key := newKey()
 	key.Expires = noon
 	tomorrow := time.Date(2026, 3, 19, 0, 0, 0, 0, time.UTC)
-	got, err := Key(t.Context(), log, key, []limits.Balance{
+	got, err := Key(t.Context(), log, key, nil, []limits.Balance{
 		{Budget: limits.Budget{Unit: limits.Money, Limit: 5e9, Period: limits.Total}, Spent: 2e9, Reserved: 1e9},
 		{Budget: limits.Budget{Unit: limits.Tokens, Limit: 100, Period: limits.Daily, Soft: true}, Spent: 90, Reserved: 5, ResetsAt: tomorrow},
 	}, noon)
@@ -76,7 +76,7 @@ func TestTheTightestBudgetIsShown(t *testing.T) {
 		{[]limits.Balance{money(1, limits.Total, 3)}, `"limit":1,"limit_remaining":0,"limit_reset":null,"usage":3,`}, // exceeded
 		{[]limits.Balance{{Budget: limits.Budget{Unit: limits.Tokens, Limit: 1, Period: limits.Daily}}}, `"limit":null,"limit_remaining":null,"limit_reset":null,"usage":0.0015,"usage_daily":0,`},
 	} {
-		got, err := Key(t.Context(), log, newKey(), c.balances, noon)
+		got, err := Key(t.Context(), log, newKey(), nil, c.balances, noon)
 		if err != nil || !strings.Contains(string(got), c.want) {
 			t.Errorf("%+v: %s, %v, want %s", c.balances, got, err, c.want)
 		}
@@ -85,11 +85,11 @@ func TestTheTightestBudgetIsShown(t *testing.T) {
 
 func TestSpentSumsByCalendar(t *testing.T) {
 	days := []activity.Day{
-		{Date: "2026-03-18", CostNano: 1}, {Date: "2026-03-18", CostNano: 2}, // today
-		{Date: "2026-03-16", CostNano: 10}, // Monday
-		{Date: "2026-03-15", CostNano: 100},
-		{Date: "2026-03-01", CostNano: 1000},
-		{Date: "2026-02-28", CostNano: 10000},
+		{Date: "2026-03-18", Sums: activity.Sums{CostNano: 1}}, {Date: "2026-03-18", Sums: activity.Sums{CostNano: 2}}, // today
+		{Date: "2026-03-16", Sums: activity.Sums{CostNano: 10}}, // Monday
+		{Date: "2026-03-15", Sums: activity.Sums{CostNano: 100}},
+		{Date: "2026-03-01", Sums: activity.Sums{CostNano: 1000}},
+		{Date: "2026-02-28", Sums: activity.Sums{CostNano: 10000}},
 	}
 	all, day, week, month := spent(days, noon)
 	if all != 11113 || day != 3 || week != 13 || month != 1113 {
@@ -100,7 +100,7 @@ func TestSpentSumsByCalendar(t *testing.T) {
 		t.Errorf("on Sunday: day %d, week %d", day, week)
 	}
 	first := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC) // the week began in March
-	days = append(days, activity.Day{Date: "2026-03-30", CostNano: 5})
+	days = append(days, activity.Day{Date: "2026-03-30", Sums: activity.Sums{CostNano: 5}})
 	if _, _, week, month = spent(days, first); week != 5 || month != 0 {
 		t.Errorf("on the first of April: week %d, month %d", week, month)
 	}

@@ -131,6 +131,7 @@ func (s *Session) Finish(why workstation.Reason) {
 	} else {
 		s.deps.Metrics.VNCRefused(r.Code)
 	}
+	s.trace(r)
 	s.writeLog(r)
 	s.deps.Records.Append(r)
 	s.deps.Done()

@@ -71,7 +71,10 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	none := func() float64 { return 0 }
-	values := metrics.New(metrics.Gauges{ActivityLost: none, InFlight: none, Sessions: none, HalfOpen: none, Providers: func() []metrics.ProviderUp { return nil }})
+	values := metrics.New(metrics.Gauges{
+		ActivityLost: none, InFlight: none, BodyMemory: none, BodyMemoryLimit: none, StoreQueue: none, Sessions: none, HalfOpen: none,
+		Providers: func() []metrics.ProviderUp { return nil }, Queues: func() map[metrics.Queue]int { return nil }, Budgets: func() []metrics.BudgetSpent { return nil },
+	})
 	if err := values.Register(r.registry); err != nil {
 		t.Fatal(err)
 	}

@@ -134,6 +134,25 @@ func (s *State) Commit(w *Service, allowed func(by Issuer) bool) {
 	}
 }
 
+// Revoke ends the tokens and sessions for which a key of a tenant has asked.
+func (s *State) Revoke(tenant, key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	by := func(i Issuer) bool { return i.Tenant == tenant && i.Key == key }
+	for _, t := range s.tokens.live {
+		if by(t.issuer) {
+			s.retire(t, revoked)
+		}
+	}
+	for _, p := range s.entries {
+		for _, x := range p.sessions {
+			if by(x.Pass.Issuer) {
+				s.end(x, ReasonRemoved)
+			}
+		}
+	}
+}
+
 // current reports whether w and the committed keys still have workstation and issuer; mu is held.
 func (s *State) current(w *Service, id ID, by Issuer) bool {
 	return w != nil && w.has(id) && (s.allowed == nil || s.allowed(by))
@@ -168,6 +187,12 @@ func (s *State) endAt(p *entry, r Reason) int {
 		s.end(x, r)
 	}
 	return n
+}
+
+// endByHand ends a session and withdraws its token; mu is held.
+func (s *State) endByHand(x *Session) {
+	s.retire(x.Pass.token, revoked)
+	s.end(x, ReasonEnded)
 }
 
 // close ends the sessions and tokens of a released entry, and returns how many sessions there were;

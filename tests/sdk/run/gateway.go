@@ -42,6 +42,13 @@ const caddyfile = `{
 			secret {env.SDK_READER_KEY}
 			scopes activity:read
 		}
+		key manager {
+			secret {env.SDK_MANAGER_KEY}
+			scopes keys:manage
+		}
+		runtime_keys {
+			scopes chat:write models:read
+		}
 		provider test {
 			dialect test
 		}
@@ -148,7 +155,7 @@ func startGateway(ctx context.Context, caddy, dir string, c configuration) (*gat
 		http: fmt.Sprintf("http://127.0.0.1:%d", c.http),
 		ca:   process.RootCA(dir),
 		secrets: map[string]string{
-			"SDK_CALLER_KEY": process.Secret(), "SDK_READER_KEY": process.Secret(), "SDK_FAKE_KEY": process.Secret(),
+			"SDK_CALLER_KEY": process.Secret(), "SDK_READER_KEY": process.Secret(), "SDK_MANAGER_KEY": process.Secret(), "SDK_FAKE_KEY": process.Secret(),
 		},
 	}
 	if c.https != 0 {
@@ -217,6 +224,7 @@ func (g *gateway) environment(target string, https bool, fakeOrigin string) []st
 		"GATEWAY_TARGET="+target,
 		"GATEWAY_API_KEY="+g.secrets["SDK_CALLER_KEY"],
 		"GATEWAY_ACTIVITY_KEY="+g.secrets["SDK_READER_KEY"],
+		"GATEWAY_MANAGER_KEY="+g.secrets["SDK_MANAGER_KEY"],
 		"GATEWAY_UNCALLABLE_MODEL="+uncallable,
 		"FAKE_ORIGIN="+fakeOrigin,
 		"FAKE_API_KEY="+g.secrets["SDK_FAKE_KEY"],

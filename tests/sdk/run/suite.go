@@ -21,9 +21,12 @@ type peers struct {
 	pythonAnthropic1, goAnthropic, goAnthropic1 string
 }
 
+// keysTarget is no provider: the suites of keys made at run time.
+const keysTarget = "keys"
+
 type suite struct {
 	name    string
-	target  string // a provider of gateway.go, directTarget or refusalsTarget
+	target  string // a provider of gateway.go, directTarget, keysTarget or refusalsTarget
 	https   bool
 	missing string // why it cannot run
 	dir     string
@@ -82,6 +85,19 @@ func suites(p peers) []suite {
 	} {
 		s := row.suite
 		s.name, s.target = row.name+"/"+refusalsTarget, refusalsTarget
+		all = append(all, s)
+	}
+	for _, row := range []struct {
+		name string
+		suite
+	}{
+		{"openrouter-python-1.1.38", python("keys_suite.py")},
+		{"openrouter-npm-1.2.8", node("keys.mjs", "openrouter-1.2.8")},
+		{"openrouter-npm-1.2.27", node("keys.mjs", "openrouter-1.2.27")},
+		{"openrouter-npm-1.3.19", node("keys.mjs", "openrouter-1.3.19")},
+	} {
+		s := row.suite
+		s.name, s.target = row.name+"/"+keysTarget, keysTarget
 		all = append(all, s)
 	}
 	https := python("https_run.py")

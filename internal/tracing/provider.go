@@ -1,4 +1,4 @@
-package modelcall
+package tracing
 
 import "strings"
 
@@ -23,9 +23,9 @@ var knownProviders = []struct{ host, name string }{
 	{"api.x.ai", "x_ai"},
 }
 
-// providerName is the value of gen_ai.provider.name: the name that the conventions have for the
+// ProviderName is the value of gen_ai.provider.name: the name that the conventions have for the
 // provider at this host, else the configured one.
-func providerName(host, configured string) string {
+func ProviderName(host, configured string) string {
 	host = strings.ToLower(host)
 	for _, p := range knownProviders {
 		if rest, ok := strings.CutSuffix(host, p.host); ok && (rest == "" || p.host[0] == '.' || strings.HasSuffix(rest, ".") || strings.HasSuffix(rest, "-")) {

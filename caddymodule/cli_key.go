@@ -1,0 +1,264 @@
+package caddymodule
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
+)
+
+// newKeyCommands are `caddy gatehouse key …` for the keys that the running Caddy makes.
+func newKeyCommands() []*cobra.Command {
+	k := new(keyOperator)
+	change := func(use, short string, body any) *cobra.Command {
+		return k.command(use, short, 1, func(args []string) error { return k.change(http.MethodPatch, args[0], "", body) })
+	}
+	var all bool
+	list := k.command("list", "List the keys that were made at run time, newest first", 0, func([]string) error { return k.list(all) })
+	list.Flags().BoolVar(&all, "all", false, "disabled keys, too")
+	var grace string
+	rotate := k.command("rotate HASH", "Give a key another secret; print it once", 1, func(args []string) error {
+		return k.change(http.MethodPost, args[0], "/rotate", map[string]string{"grace": grace})
+	})
+	rotate.Flags().StringVar(&grace, "grace", "0s", "how long the present secret stays good, such as 24h")
+	return []*cobra.Command{
+		k.createCommand(), list,
+		k.command("show HASH", "Show one key", 1, func(args []string) error { return k.change(http.MethodGet, args[0], "", nil) }),
+		change("disable HASH", "Disable a key: it is refused until it is enabled again", map[string]bool{"disabled": true}),
+		change("enable HASH", "Enable a disabled key", map[string]bool{"disabled": false}),
+		rotate,
+		k.command("delete HASH", "Delete a key; what it has spent stays", 1, func(args []string) error { return k.delete(args[0]) }),
+	}
+}
+
+// keyOperator manages keys through the admin endpoint.
+type keyOperator struct {
+	operator
+	asJSON bool
+}
+
+// command returns a command with so many arguments; HASH may be the beginning of a hash.
+func (k *keyOperator) command(use, short string, args int, run func(args []string) error) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: cobra.ExactArgs(args),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			k.out = cmd.OutOrStdout()
+			if len(args) > 0 && !isHashPrefix(args[0]) {
+				return fmt.Errorf("%q is not the beginning of a hash: 4 to 64 hex digits", args[0])
+			}
+			return run(args)
+		},
+	}
+	k.addFlags(cmd)
+	cmd.Flags().BoolVar(&k.asJSON, "json", false, "print the answer as JSON")
+	if args == 0 {
+		cmd.Flags().StringVar(&k.tenant, "tenant", "", "the tenant that the keys belong to")
+	}
+	return cmd
+}
+
+func isHashPrefix(text string) bool {
+	return len(text) >= runtimekeys.MinPrefix && len(text) <= 64 && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+func (k *keyOperator) createCommand() *cobra.Command {
+	var name, limit, reset, expires, concurrency string
+	var lists [4][]string
+	var output int64
+	cmd := k.command("create --name NAME", "Make a key in the running Caddy; print its secret once", 0, func([]string) error {
+		body := map[string]any{"name": name}
+		for member, text := range map[string]string{"limit_reset": reset, "expires_at": expires, "concurrency": concurrency} {
+			if text != "" {
+				body[member] = text
+			}
+		}
+		if limit != "" {
+			body["limit"] = json.RawMessage(limit)
+			if _, err := strconv.ParseFloat(limit, 64); err != nil {
+				return fmt.Errorf("--limit %q: want a number of USD", limit)
+			}
+		}
+		for i, member := range keyLists {
+			if len(lists[i]) > 0 {
+				body[member.name] = lists[i]
+			}
+		}
+		if output > 0 {
+			body["max_output_tokens"] = output
+		}
+		return k.change(http.MethodPost, "", "", body)
+	})
+	cmd.Flags().StringVar(&name, "name", "", "name of the key (required)")
+	cmd.Flags().StringVar(&limit, "limit", "", "the most that the key may spend, in USD")
+	cmd.Flags().StringVar(&reset, "limit-reset", "", "daily, weekly or monthly (default: the limit is never reset)")
+	cmd.Flags().StringVar(&expires, "expires", "", "the end of the key in UTC, such as 2027-01-31T18:00:00Z")
+	cmd.Flags().StringVar(&concurrency, "concurrency", "", "calls at once, such as \"10 queue 20 2s\"")
+	cmd.Flags().Int64Var(&output, "max-output-tokens", 0, "the longest answer that the key may ask for")
+	for i, member := range keyLists {
+		cmd.Flags().StringArrayVar(&lists[i], member.flag, nil, member.usage)
+	}
+	return cmd
+}
+
+var keyLists = [4]struct{ name, flag, usage string }{
+	{"scopes", "scope", "a permission; may be repeated (default: all of runtime_keys)"},
+	{"models", "model", "a pattern of models; may be repeated (default: all of runtime_keys)"},
+	{"rates", "rate", "a rate, such as 60/min; may be repeated"},
+	{"budgets", "budget", "a budget, such as \"1M tokens/day\"; may be repeated"},
+}
+
+// madeKey is what the commands show of a key.
+type madeKey struct {
+	Hash, Name, Tenant, Label string
+	Disabled                  bool
+	Limit                     *json.Number
+	Remaining                 *json.Number `json:"limit_remaining"`
+	Reset                     string       `json:"limit_reset"`
+	Usage                     json.Number
+	Created                   time.Time  `json:"created_at"`
+	Updated                   *time.Time `json:"updated_at"`
+	Expires                   *time.Time `json:"expires_at"`
+	Previous                  *time.Time `json:"previous_key_expires_at"`
+	Scopes, Models            []string
+	Rates, Budgets            []string
+	Concurrency               string
+	MaxOutput                 *int64 `json:"max_output_tokens"`
+}
+
+func (v *madeKey) state() string {
+	switch {
+	case v.Disabled:
+		return "disabled"
+	case v.Expires != nil && !time.Now().Before(*v.Expires):
+		return "expired"
+	}
+	return "active"
+}
+
+func (k *keyOperator) list(all bool) error {
+	var list []madeKey
+	for {
+		var raw json.RawMessage
+		query := url.Values{"offset": {strconv.Itoa(len(list))}, "include_disabled": {strconv.FormatBool(all)}, "tenant": {k.tenant}}
+		if err := k.call(http.MethodGet, keysPath+"?"+query.Encode(), nil, &raw); err != nil {
+			return err
+		}
+		var page struct{ Data []madeKey }
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return err
+		}
+		if k.asJSON && (len(list) == 0 || len(page.Data) > 0) {
+			if _, err := fmt.Fprintf(k.out, "%s\n", raw); err != nil { // one page a line
+				return err
+			}
+		}
+		list = append(list, page.Data...)
+		if len(page.Data) < runtimekeys.PageSize {
+			break
+		}
+	}
+	if k.asJSON {
+		return nil
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(k.out, "No keys were made at run time.")
+		return err
+	}
+	return k.table("HASH\tNAME\tTENANT\tKEY\tSTATE\tUSED\tLIMIT\tLEFT\tRESET\tEXPIRES", func(row func(...any)) {
+		for _, v := range list {
+			row(v.Hash[:12], terminal.Printable(v.Name), v.Tenant, v.Label, v.state(), v.Usage, numberCell(v.Limit), numberCell(v.Remaining), textCell(v.Reset), timeCell(v.Expires))
+		}
+	})
+}
+
+// change sends one request and shows the key of its answer.
+func (k *keyOperator) change(method, hash, rest string, body any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	path := keysPath
+	if hash != "" {
+		path += "/" + hash + rest
+	} else if k.tenant != "" {
+		path += "?" + url.Values{"tenant": {k.tenant}}.Encode()
+	}
+	var raw json.RawMessage
+	if err := k.call(method, path, bytes.NewReader(text), &raw); err != nil {
+		return err
+	}
+	if k.asJSON {
+		_, err := fmt.Fprintf(k.out, "%s\n", raw)
+		return err
+	}
+	var answer struct {
+		Data madeKey
+		Key  string
+	}
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return err
+	}
+	if answer.Key != "" {
+		fmt.Fprintf(k.out, "The key, shown only now:\n\n%s\n\n", answer.Key)
+	}
+	return k.show(&answer.Data)
+}
+
+func (k *keyOperator) show(v *madeKey) error {
+	return k.table("hash\t"+v.Hash, func(row func(...any)) {
+		for _, line := range [][2]string{
+			{"name", terminal.Printable(v.Name)}, {"tenant", v.Tenant}, {"key", v.Label}, {"state", v.state()},
+			{"used (USD)", v.Usage.String()}, {"limit (USD)", numberCell(v.Limit)}, {"left (USD)", numberCell(v.Remaining)}, {"limit reset", textCell(v.Reset)},
+			{"made", v.Created.Format(time.RFC3339)}, {"changed", timeCell(v.Updated)}, {"expires", timeCell(v.Expires)},
+		} {
+			row(line[0], line[1])
+		}
+		for _, more := range []struct{ name, text string }{
+			{"old secret until", timeCell(v.Previous)}, {"scopes", strings.Join(v.Scopes, " ")}, {"models", strings.Join(v.Models, " ")},
+			{"rates", strings.Join(v.Rates, ", ")}, {"budgets", strings.Join(v.Budgets, ", ")}, {"concurrency", v.Concurrency},
+		} {
+			if more.text != "" && more.text != "-" {
+				row(more.name, more.text)
+			}
+		}
+		if v.MaxOutput != nil {
+			row("output tokens", *v.MaxOutput)
+		}
+	})
+}
+
+func (k *keyOperator) delete(hash string) error {
+	var raw json.RawMessage
+	if err := k.call(http.MethodDelete, keysPath+"/"+hash, nil, &raw); err != nil {
+		return err
+	}
+	text := "deleted"
+	if k.asJSON {
+		text = string(raw)
+	}
+	_, err := fmt.Fprintln(k.out, text)
+	return err
+}
+
+func numberCell(n *json.Number) string {
+	if n == nil {
+		return "-"
+	}
+	return n.String()
+}
+
+func textCell(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}

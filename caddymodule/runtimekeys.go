@@ -1,0 +1,86 @@
+package caddymodule
+
+import (
+	"fmt"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+)
+
+// RuntimeKeys lets keys with the scope keys:manage make other keys while the gateway runs, at
+// /api/v1/keys. No such key has more than this block allows, whatever its settings say.
+type RuntimeKeys struct {
+	// Scopes are the permissions that such keys can have. At least one; keys:manage is not possible.
+	Scopes []string `json:"scopes"`
+
+	// Models are patterns over "<provider>/<model>" of the models that such keys can use. Default:
+	// every callable model.
+	Models []string `json:"models,omitempty"`
+
+	// HostedTools lets such keys use tools that run at the provider, on its account. Default: false.
+	HostedTools bool `json:"hosted_tools,omitempty"`
+
+	// Unpriced is as in a key's block. Default: 402 cannot_be_priced.
+	Unpriced string `json:"unpriced,omitempty"`
+
+	// Max bounds the number of such keys, of all tenants. At most 1,000,000. Default: 100,000.
+	Max int `json:"max,omitempty"`
+
+	// Allowance is the most that each key has, by itself.
+	Allowance
+	Caps
+}
+
+// build checks the block and prepares what such keys share: the limits of their tenants and of the
+// gateway. A nil block is none.
+func (r *RuntimeKeys) build(a *App, shared *modelcall.Limits) (*runtimekeys.Block, error) {
+	if r == nil {
+		return nil, nil
+	}
+	out := &runtimekeys.Block{Models: r.Models, HostedTools: r.HostedTools, Max: r.Max, Shared: shared}
+	if out.Max == 0 {
+		out.Max = runtimekeys.DefaultMax
+	}
+	var err error
+	if out.Scopes, err = keys.ParseScopes(r.Scopes); err == nil {
+		out.Limits, err = r.subject("runtime_keys")
+	}
+	if err == nil {
+		out.Caps, err = r.Caps.resolve()
+	}
+	if err == nil {
+		out.Unpriced, err = parseUnpriced(r.Unpriced)
+	}
+	if err == nil {
+		err = out.Check()
+	}
+	if err == nil {
+		err = r.share(a, shared)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("runtime_keys: %w", err)
+	}
+	return out, nil
+}
+
+// share adds the limits of every tenant: all of its configured keys may have limits of their own.
+func (r *RuntimeKeys) share(a *App, shared *modelcall.Limits) error {
+	everybody, err := a.subject(modelcall.GatewaySubject())
+	if err != nil {
+		return err
+	}
+	shared.OtherTenants = &modelcall.KeyLimits{Subjects: []limits.Subject{everybody}}
+	for _, t := range a.Tenants {
+		if shared.Tenants[t.Name] != nil {
+			continue
+		}
+		tenant, err := t.subject(modelcall.TenantSubject(t.Name))
+		if err != nil {
+			return err
+		}
+		shared.Tenants[t.Name] = &modelcall.KeyLimits{Tenant: t.Name, Subjects: []limits.Subject{tenant, everybody}}
+	}
+	return nil
+}

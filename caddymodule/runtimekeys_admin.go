@@ -1,0 +1,156 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+)
+
+const keysPath = "/gatehouse/keys"
+
+// keyRoutes are the operator's routes of keys made at run time. They take and give what /api/v1/keys
+// does; {hash} may be the beginning of one.
+func keyRoutes() []caddy.AdminRoute {
+	routes := http.NewServeMux()
+	for pattern, serve := range map[string]keyFunc{
+		"GET " + keysPath:                     listMadeKeys,
+		"POST " + keysPath:                    createMadeKey,
+		"GET " + keysPath + "/{hash}":         showMadeKey,
+		"PATCH " + keysPath + "/{hash}":       updateMadeKey,
+		"DELETE " + keysPath + "/{hash}":      deleteMadeKey,
+		"POST " + keysPath + "/{hash}/rotate": rotateMadeKey,
+	} {
+		routes.Handle(pattern, serve)
+	}
+	handler := caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+		routes.ServeHTTP(w, r)
+		return nil
+	})
+	return []caddy.AdminRoute{{Pattern: keysPath, Handler: handler}, {Pattern: keysPath + "/", Handler: handler}}
+}
+
+// keyFunc returns the answer as JSON. Hash is that of the path, in full; "" without one.
+type keyFunc func(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error)
+
+func (serve keyFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	answer, err := serve.answer(r)
+	writeAdmin(w, json.RawMessage(answer), err)
+}
+
+func (serve keyFunc) answer(r *http.Request) ([]byte, error) {
+	active, err := activeGateway()
+	if err != nil {
+		return nil, err
+	}
+	made := active.RuntimeKeys()
+	if err := made.Configured(); err != nil {
+		return nil, err
+	}
+	by := gateway.Manager{Name: "operator", Tenants: keys.EveryTenant(r.URL.Query().Get("tenant"))}
+	hash := r.PathValue("hash")
+	if hash != "" {
+		if hash, err = made.Find(by.Tenants, hash); err != nil {
+			return nil, err
+		}
+	}
+	return serve(made, by, hash, r)
+}
+
+func listMadeKeys(made gateway.RuntimeKeys, by gateway.Manager, _ string, r *http.Request) ([]byte, error) {
+	q, err := report.KeyQuery(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	page := made.List(by.Tenants, q)
+	spent, err := made.Spent(r.Context(), page...)
+	if err != nil {
+		return nil, err
+	}
+	return report.MadeKeys(page, spent), nil
+}
+
+func createMadeKey(made gateway.RuntimeKeys, by gateway.Manager, _ string, r *http.Request) ([]byte, error) {
+	tenant := r.URL.Query().Get("tenant")
+	if tenant == "" {
+		tenant = keys.DefaultTenant
+	}
+	edit := made.Edit(tenant)
+	if err := readMembers(r.Body, edit.Member); err != nil {
+		return nil, err
+	}
+	key, secret, err := made.Create(r.Context(), by, tenant, edit, "")
+	return shownKey(made, key, secret, r, err)
+}
+
+func showMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
+	key, err := made.Get(by.Tenants, hash)
+	return shownKey(made, key, "", r, err)
+}
+
+func updateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
+	edit := made.Edit("")
+	if err := readMembers(r.Body, edit.Member); err != nil {
+		return nil, err
+	}
+	key, err := made.Update(r.Context(), by, hash, edit)
+	return shownKey(made, key, "", r, err)
+}
+
+func deleteMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
+	return report.DeletedKey(), made.Delete(r.Context(), by, hash)
+}
+
+func rotateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
+	var grace report.Grace
+	if err := readMembers(r.Body, grace.Member); err != nil {
+		return nil, err
+	}
+	key, secret, err := made.Rotate(r.Context(), by, hash, grace.Duration)
+	return shownKey(made, key, secret, r, err)
+}
+
+func shownKey(made gateway.RuntimeKeys, key *runtimekeys.Key, secret string, r *http.Request, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	spent, err := made.Spent(r.Context(), key)
+	if err != nil {
+		return nil, err
+	}
+	return report.MadeKey(key, secret, spent[0]), nil
+}
+
+// maxKeyBody bounds the body of a request, in bytes.
+const maxKeyBody = 64 << 10
+
+// readMembers reads a body that may be empty: an object, each member of which read takes.
+func readMembers(body io.Reader, read func(name string, value []byte) (known bool, err error)) error {
+	text, err := io.ReadAll(io.LimitReader(body, maxKeyBody))
+	if err != nil || len(text) == 0 {
+		return err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return apierror.New(apierror.InvalidJSON, "the body is not a JSON object: %v", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		known, err := read(name, members[name])
+		if err == nil && !known {
+			err = apierror.New(apierror.UnsupportedParameter, "unknown field %q", name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

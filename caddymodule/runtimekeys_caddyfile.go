@@ -1,0 +1,31 @@
+package caddymodule
+
+import (
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+)
+
+// read reads the block:
+//
+//	runtime_keys {
+//		scopes SCOPE…
+//		models PATTERN…
+//		hosted_tools
+//		unpriced allow
+//		max COUNT
+//		rate, concurrency, budget …
+//		max_body, max_messages, max_tools, max_output_tokens …
+//	}
+func (r *RuntimeKeys) read(d *caddyfile.Dispenser) error {
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	return with(caddykit.Options{
+		"scopes":       caddykit.Words(&r.Scopes),
+		"models":       caddykit.Words(&r.Models),
+		"hosted_tools": caddykit.Flag(&r.HostedTools),
+		"unpriced":     caddykit.Word(&r.Unpriced),
+		"max":          caddykit.Value(&r.Max, parsePositive[int]),
+	}, r.Allowance.options(), r.Caps.options()).Block(d)
+}

@@ -1,0 +1,162 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
+)
+
+// listKeys lists the keys of the manager's tenant that were made at run time, newest first.
+func listKeys(x *apiRequest) error {
+	made := x.gateway.RuntimeKeys()
+	if err := made.Configured(); err != nil {
+		return err
+	}
+	q, err := x.strictQuery("include_disabled", "offset", "workspace_id", "tenant")
+	if err != nil {
+		return err
+	}
+	query, err := report.KeyQuery(q)
+	if err != nil {
+		return err
+	}
+	of := x.Tenants(q.Get("tenant"))
+	if id := q.Get("workspace_id"); id != "" && !strings.EqualFold(id, keys.WorkspaceID(x.Tenant)) {
+		of = keys.Tenants{} // another tenant's: nothing is there
+	}
+	page := made.List(of, query)
+	spent, err := made.Spent(x.r.Context(), page...)
+	if err != nil {
+		return report.LedgerFailure(x.r.Context(), err)
+	}
+	return x.succeed(report.MadeKeys(page, spent), nil)
+}
+
+// showKey shows one key.
+func showKey(x *apiRequest) error {
+	made, by, _, err := managing(x)
+	if err != nil {
+		return err
+	}
+	key, err := made.Get(by.Tenants, x.name)
+	if err != nil {
+		return err
+	}
+	spent, err := made.Spent(x.r.Context(), key)
+	if err != nil {
+		return report.LedgerFailure(x.r.Context(), err)
+	}
+	return x.succeed(report.MadeKey(key, "", spent[0]), nil)
+}
+
+// createKey makes a key: 201 with its secret, which is never shown again.
+func createKey(x *apiRequest) error {
+	made, by, q, err := managing(x)
+	if err != nil {
+		return err
+	}
+	tenant := x.Tenant
+	if asked := q.Get("tenant"); asked != "" {
+		tenant = asked
+	}
+	edit := made.Edit(tenant)
+	if err := x.readOptions(edit.Member); err != nil {
+		return err
+	}
+	ctx := x.r.Context()
+	idempotency := x.r.Header.Get("Idempotency-Key")
+	if len(idempotency) > maxIdempotencyKey {
+		return apierror.New(apierror.InvalidValue, "Idempotency-Key: at most %d bytes", maxIdempotencyKey).WithParam("Idempotency-Key")
+	}
+	key, secret, err := made.Create(ctx, by, tenant, edit, idempotency)
+	if err != nil {
+		return err
+	}
+	spent, err := made.Spent(ctx, key)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil || !x.deliver(http.StatusCreated, report.MadeKey(key, secret, spent[0])) {
+		_ = made.Delete(ctx, by, key.Hash()) // nobody knows the secret
+	}
+	if err != nil {
+		return report.LedgerFailure(ctx, err)
+	}
+	return nil
+}
+
+// maxIdempotencyKey bounds an Idempotency-Key, in bytes.
+const maxIdempotencyKey = 256
+
+// updateKey changes settings of a key.
+func updateKey(x *apiRequest) error {
+	made, by, _, err := managing(x)
+	if err != nil {
+		return err
+	}
+	edit := made.Edit("")
+	if err := x.readOptions(edit.Member); err != nil {
+		return err
+	}
+	key, err := made.Update(x.r.Context(), by, x.name, edit)
+	if err != nil {
+		return err
+	}
+	spent, err := made.Spent(x.r.Context(), key)
+	if err != nil {
+		return report.LedgerFailure(x.r.Context(), err)
+	}
+	return x.succeed(report.MadeKey(key, "", spent[0]), nil)
+}
+
+// deleteKey deletes a key; what it has spent stays.
+func deleteKey(x *apiRequest) error {
+	made, by, _, err := managing(x)
+	if err != nil {
+		return err
+	}
+	if err := made.Delete(x.r.Context(), by, x.name); err != nil {
+		return err
+	}
+	return x.succeed(report.DeletedKey(), nil)
+}
+
+// rotateKey gives a key another secret: 201 with it. Those before it stay good for the grace of the
+// request.
+func rotateKey(x *apiRequest) error {
+	made, by, _, err := managing(x)
+	if err != nil {
+		return err
+	}
+	var grace report.Grace
+	if err := x.readOptions(grace.Member); err != nil {
+		return err
+	}
+	key, secret, err := made.Rotate(x.r.Context(), by, x.name, grace.Duration)
+	if err != nil {
+		return err
+	}
+	spent, err := made.Spent(x.r.Context(), key)
+	if err != nil {
+		return report.LedgerFailure(x.r.Context(), err)
+	}
+	x.deliver(http.StatusCreated, report.MadeKey(key, secret, spent[0]))
+	return nil
+}
+
+// managing returns what a request that manages keys needs.
+func managing(x *apiRequest) (made gateway.RuntimeKeys, by gateway.Manager, q url.Values, err error) {
+	made = x.gateway.RuntimeKeys()
+	if err = made.Configured(); err != nil {
+		return made, by, nil, err
+	}
+	if q, err = x.strictQuery("tenant"); err != nil {
+		return made, by, nil, err
+	}
+	return made, gateway.Manager{Name: x.Name, RequestID: x.ids.RequestID, Tenants: x.Tenants(q.Get("tenant"))}, q, nil
+}

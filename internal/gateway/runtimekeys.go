@@ -1,0 +1,149 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// RuntimeKeys is the part of a gateway that makes and changes keys at run time.
+type RuntimeKeys struct{ gateway *Gateway }
+
+// RuntimeKeys returns the part that makes and changes keys at run time. Its stores are there once Ready
+// has returned.
+func (g *Gateway) RuntimeKeys() RuntimeKeys { return RuntimeKeys{g} }
+
+// Configured returns an error, a 404, if this configuration makes no keys at run time. The methods that
+// make and change them want it to be asked first.
+func (m RuntimeKeys) Configured() error {
+	if m.gateway.runtime == nil {
+		return apierror.New(apierror.UnknownURL, "this gateway makes no keys at run time: its configuration has no block runtime_keys")
+	}
+	return nil
+}
+
+// Manager is who makes or changes a key.
+type Manager struct {
+	Name      string // of a key; "operator" for the admin API
+	RequestID string
+	Tenants   keys.Tenants // whose keys
+}
+
+// Edit begins the reading of a request's body. Tenant is that of a new key, "" for a change.
+func (m RuntimeKeys) Edit(tenant string) *runtimekeys.Edit {
+	return runtimekeys.NewEdit(tenant != "", keys.WorkspaceID(tenant), m.gateway.now())
+}
+
+// Create makes a key and returns its secret.
+func (m RuntimeKeys) Create(ctx context.Context, by Manager, tenant string, e *runtimekeys.Edit, idempotency string) (*runtimekeys.Key, string, error) {
+	if !by.Tenants.Has(tenant) || !keys.ValidTenant(tenant) {
+		return nil, "", apierror.New(apierror.NotFound, "there is no such tenant").WithParam("tenant")
+	}
+	key, secret, err := m.keys().Create(ctx, m.gateway.runtime, tenant, e, idempotency)
+	return key, secret, m.changed(by, "made", key, err)
+}
+
+// Update changes settings of a key.
+func (m RuntimeKeys) Update(ctx context.Context, by Manager, hash string, e *runtimekeys.Edit) (*runtimekeys.Key, error) {
+	key, err := m.keys().Update(ctx, m.gateway.runtime, by.Tenants, hash, e)
+	return key, m.changed(by, "changed", key, err)
+}
+
+// Rotate gives a key another secret; see [runtimekeys.Keys.Rotate]. Without grace the desktops end that
+// were opened with the one before it.
+func (m RuntimeKeys) Rotate(ctx context.Context, by Manager, hash string, grace time.Duration) (*runtimekeys.Key, string, error) {
+	key, secret, err := m.keys().Rotate(ctx, by.Tenants, hash, grace)
+	if err == nil && grace == 0 {
+		m.gateway.state.Workstations.Revoke(key.Tenant, key.Hash())
+	}
+	return key, secret, m.changed(by, "rotated", key, err)
+}
+
+// Delete deletes a key.
+func (m RuntimeKeys) Delete(ctx context.Context, by Manager, hash string) error {
+	key, err := m.keys().Delete(ctx, by.Tenants, hash)
+	return m.changed(by, "deleted", key, err)
+}
+
+// Get returns a key.
+func (m RuntimeKeys) Get(of keys.Tenants, hash string) (*runtimekeys.Key, error) {
+	return m.keys().Get(of, hash)
+}
+
+// Find returns the hash that begins with a text; see [runtimekeys.Keys.Match].
+func (m RuntimeKeys) Find(of keys.Tenants, beginning string) (hash string, err error) {
+	return m.keys().Match(of, beginning)
+}
+
+// List returns one page of keys, newest first.
+func (m RuntimeKeys) List(of keys.Tenants, q runtimekeys.Query) []*runtimekeys.Key {
+	return m.keys().List(of, q)
+}
+
+// Spent returns the balances of some keys, in the order of [runtimekeys.Record.Usage].
+func (m RuntimeKeys) Spent(ctx context.Context, of ...*runtimekeys.Key) ([][]limits.Balance, error) {
+	all := make([][]limits.Balance, len(of))
+	for i, key := range of {
+		var err error
+		if all[i], err = m.gateway.requests.Ledger.Status(ctx, m.gateway.now(), []limits.Subject{key.Usage()}); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (m RuntimeKeys) keys() *runtimekeys.Keys { return m.gateway.state.runtimeKeys }
+
+// changed logs a change, and ends the desktops of a key that may not open them any more.
+func (m RuntimeKeys) changed(by Manager, what string, key *runtimekeys.Key, err error) error {
+	if err != nil {
+		return err
+	}
+	g := m.gateway
+	if !m.keys().MayStill(g.runtime, key.Hash(), key.Tenant, keys.WorkstationsConnect) {
+		g.state.Workstations.Revoke(key.Tenant, key.Hash())
+	}
+	g.logger.Info("a key was "+what+" at run time", zap.String("hash", key.Hash()), zap.String("name", g.requests.Redactor.Name(key.Name)),
+		zap.String("tenant", key.Tenant), zap.Bool("disabled", key.Disabled), zap.String("by", by.Name), zap.String("request_id", by.RequestID))
+	return nil
+}
+
+// mayConnect returns a function that reports whether a key, of the configuration or made at run time,
+// may still open the desktops for which it has VNC addresses.
+func (g *Gateway) mayConnect() func(workstation.Issuer) bool {
+	configured := mayConnect(g.keyring, g.now)
+	return func(by workstation.Issuer) bool {
+		return configured(by) || g.state.runtimeKeys.MayStill(g.runtime, by.KeyHash, by.Tenant, keys.WorkstationsConnect)
+	}
+}
+
+// StillMayConnect refuses a caller whose key was deleted or disabled at run time after it had been
+// authenticated, and ends what was issued to it meanwhile. The error is a 401.
+func (m RuntimeKeys) StillMayConnect(caller *modelcall.Caller) error {
+	g := m.gateway
+	if caller.Limits == nil || g.state.runtimeKeys.MayStill(g.runtime, caller.Hash, caller.Tenant, keys.WorkstationsConnect) {
+		return nil
+	}
+	g.state.Workstations.Revoke(caller.Tenant, caller.Name)
+	return errInvalidKey()
+}
+
+// Of returns a caller's key if it was made at run time, nil if the configuration has it.
+func (m RuntimeKeys) Of(caller *modelcall.Caller) *runtimekeys.Key {
+	if caller.Limits == nil {
+		return nil
+	}
+	key, err := m.keys().Get(keys.EveryTenant(""), caller.Name)
+	if err != nil { // deleted meanwhile
+		return nil
+	}
+	return key
+}

@@ -1,0 +1,72 @@
+package modelcall
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+// KeyLimits bound one key.
+type KeyLimits struct {
+	// Tenant owns the key. Limits are shown to no tenant without it.
+	Tenant string
+	// Subjects are those of the key, its tenant and the gateway that have any limit, in this order.
+	Subjects []limits.Subject
+	Caps     Caps
+	// Unpriced permits calls whose price cannot be known beforehand, under a hard budget too.
+	Unpriced bool
+
+	hardMoney, hardTokens, soft, counted, rated bool // what the subjects have
+}
+
+// subjects returns the limited subjects, none without limits.
+func (k *KeyLimits) subjects() []limits.Subject {
+	if k == nil {
+		return nil
+	}
+	return k.Subjects
+}
+
+// budgeted reports whether what the key's calls spend is counted; limited, whether a budget can
+// refuse them; hard, whether a hard one can.
+func (k *KeyLimits) budgeted() bool { return k != nil && (k.limited() || k.counted) }
+func (k *KeyLimits) limited() bool  { return k.hardMoney || k.hardTokens || k.soft }
+func (k *KeyLimits) hard() bool     { return k != nil && (k.hardMoney || k.hardTokens) }
+
+// prepare notes what the subjects have. It refuses limits that contradict each other.
+func (k *KeyLimits) prepare() error {
+	if slices.ContainsFunc(k.Subjects, isUnlimited) {
+		k.Subjects = slices.DeleteFunc(slices.Clone(k.Subjects), isUnlimited)
+	}
+	for _, s := range k.Subjects {
+		if err := s.Check(); err != nil {
+			return fmt.Errorf("limits of %q: %w", s.Name, err)
+		}
+		k.rated = k.rated || slices.ContainsFunc(s.Rates, func(r limits.Rate) bool { return r.Unit == limits.Tokens })
+		for _, b := range s.Budgets {
+			switch {
+			case b.Limit == limits.NoLimit:
+				k.counted = true
+			case b.Soft:
+				k.soft = true
+			case b.Unit == limits.Money:
+				k.hardMoney = true
+			default:
+				k.hardTokens = true
+			}
+		}
+	}
+	return k.Caps.check()
+}
+
+// RuntimeKey returns the limits of a key that the configuration does not have: its own, then those
+// of its tenant and of the gateway. The error is of own limits that contradict each other.
+func (l *Limits) RuntimeKey(tenant string, own limits.Subject, caps Caps, unpriced bool) (*KeyLimits, error) {
+	shared, ok := l.Tenants[tenant]
+	if !ok {
+		shared = l.OtherTenants
+	}
+	k := &KeyLimits{Tenant: tenant, Subjects: append([]limits.Subject{own}, shared.subjects()...), Caps: caps, Unpriced: unpriced}
+	return k, k.prepare()
+}
