@@ -6,6 +6,7 @@
 #             other gateways instead, which it installs
 # make soak   all endings of calls and desktops at once, with reloads and a database that fails, for
 #             SOAKTIME
+# make faults a database of a million rows after a kill, and one that is locked for ten seconds
 # make fuzz   every fuzz target for FUZZTIME
 # make mutate break N operators and statements of PKG, one at a time, and list what its tests miss
 # make fmt    format Go files and Caddyfile.example
@@ -31,7 +32,7 @@ SEED ?= 1
 MUTATEFLAGS ?=
 GOVULNCHECK := v1.9.0
 
-.PHONY: build run test clients bench soak fuzz mutate vuln licenses fmt clean
+.PHONY: build run test clients bench soak faults fuzz mutate vuln licenses fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -61,6 +62,9 @@ $(BENCH_PEERS): tests/bench/peers/litellm.txt tests/bench/peers/package-lock.jso
 # go test has no timeout here: every wait of a call or a pause has its own.
 soak:
 	go test ./tests -run '^TestAllEndings' -count 1 -v -timeout 0 -args -soak $(SOAKTIME) $(SOAKFLAGS)
+
+faults:
+	go test ./tests -run '^(TestAKilledGatewayWithManyRows|TestALockedDatabase)' -count 1 -v -args -faults.rows 1000000 -faults.lock 10s
 
 # One target at a time: go test takes only one.
 fuzz:

@@ -37,8 +37,6 @@ func init() {
 //	GET    /gatehouse/budgets                                what is spent and reserved of every budget
 //	GET    /gatehouse/providers                              the providers, and the health of their models
 //	GET    /gatehouse/why?id=                                what happened to a call or session
-//	GET    /gatehouse/backup                                 a copy of the database
-//	GET    /gatehouse/health                                 whether it is ready, and the states of its parts
 //	GET    /gatehouse/health                                 whether it is ready, and the states of its parts
 //	GET    /gatehouse/activity                               as GET /api/v1/activity, of all tenants
 //	GET    /gatehouse/series                                 as GET /api/v1/activity/series, of all tenants
@@ -47,6 +45,8 @@ func init() {
 //	GET, POST          /gatehouse/keys                       keys made at run time, as at /api/v1/keys
 //	GET, PATCH, DELETE /gatehouse/keys/{hash}
 //	POST   /gatehouse/keys/{hash}/rotate                     {"grace"}
+//	GET    /gatehouse/backup                                 a copy of the database
+//	GET    /gatehouse/health                                 whether it is ready, and the states of its parts
 type Admin struct{}
 
 // CaddyModule returns the module's information.

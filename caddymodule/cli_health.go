@@ -39,7 +39,7 @@ func newHealthCommand() *cobra.Command {
 		Use: "health", Short: "Whether the running Caddy is ready, and the state of its parts; fails unless it is ready", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.out = cmd.OutOrStdout()
-			return o.health(asJSON)
+			return showHealth(o, asJSON)
 		},
 	}
 	o.addFlags(cmd)
@@ -47,7 +47,7 @@ func newHealthCommand() *cobra.Command {
 	return cmd
 }
 
-func (o *operator) health(asJSON bool) error {
+func showHealth(o *operator, asJSON bool) error {
 	var condition gateway.Condition
 	err := o.call(http.MethodGet, healthPath, nil, &condition)
 	switch {

@@ -42,7 +42,6 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "certmagic", "which names a public CA signs"},
 	{"caddymodule", "internal/apierror", "refusals of the admin API"},
 	{"caddymodule", "internal/workstation", "the vnc block becomes the service of workstations"},
-	{"caddymodule", "internal/report", "the activity and its series for operators"},
 	{"caddymodule", "internal/terminal", "tables and bars of its commands"},
 	{"caddymodule", "l4vnc", "one import brings the layer-4 handler with it"},
 	{"caddymodule", "internal/modelcall", "limits and guardrails of keys and models"},

@@ -69,7 +69,7 @@ const layoutLimits = "budget 10usd/total\nrate 1000/day"
 
 func TestWriteTheLayout(t *testing.T) {
 	if *layoutName == "" {
-		t.Skip("-layout is not given")
+		return // it is no test
 	}
 	h := vacant(t)
 	h.writeCatalog()

@@ -16,7 +16,7 @@ import (
 func (s *State) gauges() metrics.Gauges {
 	return metrics.Gauges{
 		ActivityLost:    func() float64 { return float64(s.stores.dropped()) },
-		StoreQueue:      func() float64 { return float64(s.stores.waiting()) },
+		StoreQueue:      func() float64 { return float64(s.stores.status().Waiting) },
 		InFlight:        func() float64 { return float64(s.generations.inFlight()) },
 		BodyMemory:      func() float64 { return float64(s.Bodies.Used()) },
 		BodyMemoryLimit: func() float64 { return float64(s.Bodies.Limit()) },

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // The states of a gateway as a whole. A balancer must send requests only to one that is ready.
@@ -47,9 +48,9 @@ const conditionAge = time.Second
 
 // conditions keeps the last states of the parts.
 type conditions struct {
-	mu    sync.Mutex // guards the following
-	at    time.Time
-	parts []Part
+	mu   sync.Mutex // guards the following
+	at   time.Time
+	last []Part
 }
 
 // ReadCondition returns the state of a gateway and of its parts, up to a second old. It asks no
@@ -63,7 +64,8 @@ func ReadCondition(g *Gateway) Condition {
 	case current == nil:
 		return Condition{State: StateStarting}
 	}
-	c := Condition{State: StateReady, Parts: current.gateway.parts()}
+	served := current.gateway
+	c := Condition{State: StateReady, Parts: served.conditions.parts(served)}
 	for i := range c.Parts {
 		if c.Parts[i].State == PartUnavailable {
 			c.State = StateUnavailable
@@ -72,19 +74,18 @@ func ReadCondition(g *Gateway) Condition {
 	return c
 }
 
-// parts returns the states of the parts. The caller must not change them.
-func (g *Gateway) parts() []Part {
-	c := &g.conditions
+// parts returns the states of the parts of g. The caller must not change them.
+func (c *conditions) parts(g *Gateway) []Part {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := g.now(); c.parts == nil || now.Sub(c.at) >= conditionAge {
+	if now := g.now(); c.last == nil || now.Sub(c.at) >= conditionAge {
 		status := g.state.stores.status()
-		c.at, c.parts = now, []Part{storePart(status), ledgerPart(status), g.providersPart()}
+		c.at, c.last = now, []Part{storePart(status), ledgerPart(status), providersPart(&g.models)}
 		if g.workstations != nil {
-			c.parts = append(c.parts, g.vncPart())
+			c.last = append(c.last, vncPart(g.workstations, g.vncCertificate))
 		}
 	}
-	return c.parts
+	return c.last
 }
 
 // storePart is not ready when nothing can be committed. A lock of another process does not count:
@@ -116,9 +117,9 @@ func ledgerPart(s store.Status) Part {
 const maxNamed = 5
 
 // providersPart is degraded while a target that the catalog knows is unhealthy.
-func (g *Gateway) providersPart() Part {
+func providersPart(models *Models) Part {
 	var names []string
-	for _, t := range g.models.Targets(nil) {
+	for _, t := range models.Targets(nil) {
 		if t.Unhealthy {
 			names = append(names, t.ID)
 		}
@@ -132,12 +133,12 @@ func (g *Gateway) providersPart() Part {
 	return degraded("providers", time.Time{}, "unhealthy: "+strings.Join(names, ", "))
 }
 
-func (g *Gateway) vncPart() Part {
-	if err := g.workstations.Ready(); err != nil {
+func vncPart(service *workstation.Service, certificate func() error) Part {
+	if err := service.Ready(); err != nil {
 		return degraded("vnc", time.Time{}, err.Error())
 	}
-	if g.vncCertificate != nil {
-		if err := g.vncCertificate(); err != nil {
+	if certificate != nil {
+		if err := certificate(); err != nil {
 			return degraded("vnc", time.Time{}, err.Error())
 		}
 	}

@@ -38,18 +38,17 @@ func TestTheStateOfTheStoreDecidesWhetherTheGatewayIsReady(t *testing.T) {
 
 func TestADesktopWithoutACertificateIsDegraded(t *testing.T) {
 	service, _ := newService(t, errors.New("no disk"))
-	g := &Gateway{workstations: service, vncCertificate: func() error { return errors.New("there is no certificate") }}
-	if err := service.Start(t.Context()); err == nil || g.vncPart().State != PartDegraded {
-		t.Errorf("without its records: %v, %+v", err, g.vncPart())
+	none := func() error { return errors.New("there is no certificate") }
+	if err := service.Start(t.Context()); err == nil || vncPart(service, nil).State != PartDegraded {
+		t.Errorf("without its records: %v, %+v", err, vncPart(service, nil))
 	}
 	if err := service.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if p := g.vncPart(); p.State != PartDegraded || p.Detail != "there is no certificate" {
+	if p := vncPart(service, none); p.State != PartDegraded || p.Detail != "there is no certificate" {
 		t.Errorf("%+v", p)
 	}
-	g.vncCertificate = func() error { return nil }
-	if p := g.vncPart(); p.State != PartOK {
+	if p := vncPart(service, func() error { return nil }); p.State != PartOK {
 		t.Errorf("%+v", p)
 	}
 }

@@ -55,7 +55,7 @@ func NewState(dir string, now func() time.Time) *State {
 	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
 	s.Metrics = metrics.New(s.gauges())
-	s.stores.committed = s.Metrics.Committed
+	s.stores.committed, s.stores.failed = s.Metrics.Committed, s.Metrics.StoreFailed
 	return s
 }
 

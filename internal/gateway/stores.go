@@ -22,6 +22,7 @@ import (
 type stores struct {
 	dir       string
 	committed func(time.Duration)         // called after each group commit
+	failed    func(error)                 // called after each write that failed
 	closed    chan struct{}               // closed by close
 	once      sync.Once                   // for closed
 	opened    atomic.Pointer[store.Store] // the same as store, for scrapes: mu is held while the database is opened or closed
@@ -56,6 +57,7 @@ func (s *stores) open(ctx context.Context, keep activity.Retention, now func() t
 		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
 		Logger:    logger,
 		Committed: s.committed,
+		Failed:    s.failed,
 	})
 	if err != nil {
 		return tables{}, err
@@ -87,26 +89,16 @@ func (s *stores) retain(keep activity.Retention) {
 
 // status returns what an operator should know of the database.
 func (s *stores) status() store.Status {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.store == nil {
-		return store.Status{Err: store.ErrClosed}
+	if opened := s.opened.Load(); opened != nil {
+		return opened.Status()
 	}
-	return s.store.Status()
+	return store.Status{Err: store.ErrClosed}
 }
 
 // dropped returns how many rows were lost because the database could not be written in time.
 func (s *stores) dropped() uint64 {
 	if opened := s.opened.Load(); opened != nil {
 		return opened.Dropped()
-	}
-	return 0
-}
-
-// waiting returns how many operations wait to be written.
-func (s *stores) waiting() uint64 {
-	if opened := s.opened.Load(); opened != nil {
-		return opened.Pending()
 	}
 	return 0
 }

@@ -141,5 +141,8 @@ func (m *Metrics) attempt(a Attempt) prometheus.Counter {
 // Committed counts one group commit.
 func (m *Metrics) Committed(took time.Duration) { m.store.commits.Observe(took.Seconds()) }
 
+// StoreFailed counts one write to the database or its redo log that failed.
+func (m *Metrics) StoreFailed(error) { m.store.errors.Inc() }
+
 // LedgerFailed counts one failure of the ledger.
 func (m *Metrics) LedgerFailed() { m.store.ledgerErrors.Inc() }

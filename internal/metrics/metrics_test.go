@@ -80,6 +80,7 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 	m.Guarded("mask", metrics.GuardrailRedact)
 	m.Queued(metrics.KeyQueue, time.Second)
 	m.Committed(time.Millisecond)
+	m.StoreFailed(nil)
 	m.LedgerFailed()
 	got := strings.Join(slices.DeleteFunc(gather(t, registry), func(line string) bool { return strings.HasPrefix(line, "build_info{") }), "\n")
 	want := strings.Join([]string{
@@ -107,6 +108,7 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"requests_total{code=model_not_found,model=,provider=,route=POST /v1/chat/completions,status=404} 1",
 		"requests_total{code=upstream_error,model=,provider=acme,route=POST /v1/chat/completions,status=502} 1",
 		"store_commit_seconds{} 1 in 0.001s",
+		"store_errors_total{} 1",
 		"store_queue_length{} 8",
 		"tenant_cost_usd_total{tenant=one} 0.25",
 		"tenant_cost_usd_total{tenant=other} 0",

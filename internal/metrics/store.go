@@ -5,6 +5,7 @@ import "github.com/prometheus/client_golang/prometheus"
 // store are the collectors of the database and of the ledger in it.
 type store struct {
 	commits      prometheus.Histogram
+	errors       prometheus.Counter
 	ledgerErrors prometheus.Counter
 	lost         prometheus.CounterFunc
 	queue        prometheus.GaugeFunc
@@ -18,6 +19,10 @@ func newStore(g Gauges) store {
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "store_commit_seconds", Buckets: commitBuckets,
 			Help: "Time of one group commit to the database, whether it succeeded or not.",
+		}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{
+			Namespace: namespace, Name: "store_errors_total",
+			Help: "Attempts to write to the database, or to its redo log, that failed; one a second while that lasts.",
 		}),
 		ledgerErrors: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Name: "ledger_errors_total",
@@ -35,5 +40,5 @@ func newStore(g Gauges) store {
 }
 
 func (s *store) collectors() []prometheus.Collector {
-	return []prometheus.Collector{s.commits, s.ledgerErrors, s.lost, s.queue}
+	return []prometheus.Collector{s.commits, s.errors, s.ledgerErrors, s.lost, s.queue}
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
@@ -164,4 +165,15 @@ var faults = map[int]string{
 	sqlite3.SQLITE_READONLY: "the file, its folder or the file system cannot be written; give the user that runs Caddy the right to write there",
 	sqlite3.SQLITE_CANTOPEN: "the file cannot be opened or created; give the user that runs Caddy the right to write in its folder",
 	sqlite3.SQLITE_IOERR:    "the disk reports an error; the system's log says more",
+}
+
+// explainFile adds what to do to an error of the system about a file.
+func explainFile(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w; the user that runs Caddy (uid %d) must be able to write there: change the owner or the mount, or set data_dir to another folder", err, os.Getuid())
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("%w; free space on that disk, or set data_dir to a folder on another", err)
+	}
+	return err
 }

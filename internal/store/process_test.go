@@ -14,11 +14,19 @@ import (
 )
 
 // childDir tells a copy of this test binary the data directory. The copy plays the other process.
-const childDir = "STORE_TEST_DIR"
+// With childPaced it writes a note each millisecond: the time.
+const (
+	childDir   = "STORE_TEST_DIR"
+	childPaced = "STORE_TEST_PACED"
+)
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
-		if err := child(dir); err != nil {
+		play := child
+		if os.Getenv(childPaced) != "" {
+			play = pacedChild
+		}
+		if err := play(dir); err != nil {
 			fmt.Println("error", err)
 		}
 		return
@@ -51,6 +59,24 @@ func child(dir string) error {
 			fmt.Println("committed", seen)
 		}
 	}
+}
+
+// pacedChild prints how long its commits take, which is what a kill may lose besides the interval.
+func pacedChild(dir string) error {
+	st, err := store.Open(dir, store.Options{
+		Schemas:   []store.Schema{notes},
+		Committed: func(took time.Duration) { fmt.Println("took", took.Nanoseconds()) },
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println("open")
+	for range time.Tick(time.Millisecond) {
+		if err := st.Submit(note(strconv.FormatInt(time.Now().UnixNano(), 10))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // startChild returns a running child and the lines that it prints.
@@ -109,5 +135,40 @@ func TestKilledProcess(t *testing.T) {
 		if text != strconv.Itoa(i) {
 			t.Fatalf("note %d is %q: there is a gap", i, text)
 		}
+	}
+}
+
+// A kill loses what was submitted within the last commit interval, and during the commit under way.
+func TestAKillLosesAtMostOneCommitInterval(t *testing.T) {
+	t.Setenv(childPaced, "1")
+	dir := t.TempDir()
+	cmd, lines := startChild(t, dir)
+	var longest time.Duration
+	for range 10 {
+		var took int64
+		if !lines.Scan() {
+			t.Fatal("child ended")
+		}
+		if _, err := fmt.Sscanf(lines.Text(), "took %d", &took); err != nil {
+			t.Fatalf("child said %q", lines.Text())
+		}
+		longest = max(longest, time.Duration(took))
+	}
+	<-time.After(store.DefaultCommitInterval * 4 / 5) // it has no clock that a test can move
+	killed := time.Now()
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	kept := strings.Fields(texts(t, open(t, dir, store.Options{})))
+	last, err := strconv.ParseInt(kept[len(kept)-1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const scheduling = 200 * time.Millisecond // of a busy machine
+	lost := killed.Sub(time.Unix(0, last))
+	t.Logf("%v of notes lost, the longest commit took %v", lost, longest)
+	if lost > store.DefaultCommitInterval+longest+scheduling {
+		t.Errorf("%v of notes are lost", lost)
 	}
 }

@@ -93,7 +93,7 @@ type Options struct {
 	// CheckTimeout bounds the check of a database that was not stopped cleanly. The unchecked rest
 	// is trusted. Default: DefaultCheckTimeout.
 	CheckTimeout time.Duration
-	// Committed, if set, is called after each commit with the time it took. It must return at once.
+	// Committed, if set, is called after each commit, or attempt, with its time. It must not wait.
 	Committed func(time.Duration)
 	// Failed, if set, is called for each attempt to write that failed, of a commit or of the redo
 	// log, with the cause. While commits fail there is one attempt a second. It may be called from
@@ -132,7 +132,8 @@ type Store struct {
 // directory, migrates and starts the writer. It fails if another process holds the directory, if
 // the file is damaged or not ours, and if a newer version wrote it. After an unclean stop, or if
 // the file has changed since, Open checks the whole file for damage.
-func Open(dir string, opts Options) (*Store, error) {
+func Open(dir string, opts Options) (_ *Store, err error) {
+	defer func() { err = explainFile(err) }()
 	if opts.CommitInterval <= 0 {
 		opts.CommitInterval = DefaultCommitInterval
 	}
@@ -148,8 +149,7 @@ func Open(dir string, opts Options) (*Store, error) {
 	if opts.Logger == nil {
 		opts.Logger = zap.NewNop()
 	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
+	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("resolving the data directory %q: %w", dir, err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {

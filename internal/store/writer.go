@@ -82,15 +82,16 @@ func (w *writer) commitAll() time.Duration {
 	for len(w.batch) > 0 {
 		group := w.batch[:min(groupSize, len(w.batch))]
 		began := w.begin()
-		if err := w.commit(group, w.lastOf(group)); err != nil {
+		err := w.commit(group, w.lastOf(group))
+		if w.opts.Committed != nil {
+			w.opts.Committed(time.Since(began))
+		}
+		if err != nil {
 			w.failed(err)
 			return retryInterval
 		}
 		w.batch = w.batch[len(group):]
 		w.committed(group)
-		if w.opts.Committed != nil {
-			w.opts.Committed(time.Since(began))
-		}
 	}
 	release(whole)
 	w.reusable = whole

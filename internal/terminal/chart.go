@@ -43,40 +43,39 @@ func (g *grid) print(w io.Writer) {
 	}
 	for _, row := range append([][]string{head}, g.rows...) {
 		var line strings.Builder
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+		for i, text := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
 			if g.columns[i].right {
-				cell = pad + cell
+				text = pad + text
 			} else {
-				cell += pad
+				text += pad
 			}
 			if i > 0 {
 				line.WriteString("  ")
 			}
-			line.WriteString(cell)
+			line.WriteString(text)
 		}
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
 }
 
-// Printable replaces what would change a terminal. Names of models and keys, and paths, come from
-// callers.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
-}
-
-// cell shortens a name and takes out what a terminal would obey.
+// cell shortens a name.
 func cell(s string) string {
 	s = Printable(s)
 	if utf8.RuneCountInString(s) > maxCell {
 		s = string([]rune(s)[:maxCell-3]) + "..."
 	}
 	return s
+}
+
+// Printable replaces what would change a terminal. Names of models and paths come from callers.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, text)
 }
 
 // screen is what bars are drawn with.
@@ -177,7 +176,7 @@ func significant(v float64) string {
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// Duration is one of milliseconds: 340us, 12.5ms, 1.28s, 4m05s, 3h20m.
+// Duration shows milliseconds: 340us, 12.5ms, 1.28s, 4m05s, 3h20m.
 func Duration(ms float64) string {
 	switch {
 	case ms <= 0:
