@@ -62,17 +62,18 @@ var checks = []func(*inspected) []finding{
 }
 
 // checkConfig returns the findings of a configuration file. Dial also asks the network.
-func checkConfig(path, adapter string, dial bool, now time.Time) ([]finding, error) {
+func checkConfig(path, adapter string, dial bool, now time.Time) []finding {
+	const first = "Correct that first: the rest was not looked at."
 	config, found, err := adapted(path, adapter)
 	if err != nil {
-		return nil, err
+		return append(found, finding{failure, path, err.Error(), first})
 	}
 	if _, ok := config.AppsRaw[caddykit.AppName]; !ok {
-		return append(found, finding{failure, "Caddyfile", "there is no global option gatehouse", "Add it: docs/configuration.md has its options."}), nil
+		return append(found, finding{failure, path, "there is no global option gatehouse", "Add it: docs/configuration.md has its options."})
 	}
 	c := &inspected{storage: config.StorageRaw, now: now}
 	if err := provision(config, c); err != nil {
-		return append(found, finding{failure, "configuration", "it does not load: " + err.Error(), "Correct that first: the rest was not looked at."}), nil
+		return append(found, finding{failure, path, "it does not load: " + err.Error(), first})
 	}
 	if dial {
 		found = append(found, dialProviders(c)...) // before the others: they then know the providers' lists
@@ -83,7 +84,7 @@ func checkConfig(path, adapter string, dial bool, now time.Time) ([]finding, err
 	if dial {
 		found = append(found, dialDesktops(c)...)
 	}
-	return found, nil
+	return found
 }
 
 // adapted reads a configuration file.

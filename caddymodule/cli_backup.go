@@ -24,15 +24,15 @@ func newBackupCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.out = cmd.OutOrStdout()
-			return o.backup(args[0])
+			return writeBackup(o, args[0])
 		},
 	}
 	o.addFlags(cmd)
 	return cmd
 }
 
-// backup writes the file under another name first: one that is there is complete.
-func (o *operator) backup(path string) (err error) {
+// writeBackup writes the file under another name first: one that is there is complete.
+func writeBackup(o *operator, path string) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s exists; give the name of a new file", path)
 	}

@@ -28,11 +28,7 @@ func newCheckCommand() *cobra.Command {
 			"The exit status is 0 for nothing but notes, 1 for warnings, and 2 for errors.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, err := checkConfig(config, adapter, dial, time.Now())
-			if err != nil {
-				found = append(found, finding{failure, config, err.Error(), "Correct that first: the rest was not looked at."})
-			}
-			return printReport(cmd, found, asJSON)
+			return printReport(cmd, checkConfig(config, adapter, dial, time.Now()), asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&config, "config", "Caddyfile", "the configuration file")

@@ -24,8 +24,9 @@ func TestTheManualHasALineForEveryRefusalCode(t *testing.T) {
 	for _, code := range apierror.Codes() {
 		want(fmt.Sprintf("| `%s` | %d | %s | %s |", code, code.Status(), code.Meaning().Text, code.Meaning().Advice))
 	}
-	for _, code := range workstation.Refusals() {
-		want(fmt.Sprintf("| `%s` | %s | %s |", code, code.Meaning().Text, code.Meaning().Advice))
+	for _, code := range workstation.RefusalCodes() {
+		meaning := workstation.RefusalCode(code).Meaning()
+		want(fmt.Sprintf("| `%s` | %s | %s |", code, meaning.Text, meaning.Advice))
 	}
 	for _, reason := range workstation.Reasons() {
 		want(fmt.Sprintf("| `%s` | %s | %s |", reason, reason.Meaning().Text, reason.Meaning().Advice))

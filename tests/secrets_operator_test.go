@@ -27,6 +27,7 @@ func TestSecretsAreInNoOutputForOperators(t *testing.T) {
 	seen := map[string]string{}
 	for _, args := range [][]string{
 		{"budget"}, {"providers"}, {"providers", "--json"}, {"workstation", "list"}, {"health"}, {"health", "--json"},
+		{"activity"}, {"activity", "--json"}, {"activity", "--csv"}, {"series"}, {"series", "--json"}, {"limits"}, {"limits", "--json"}, {"sessions"}, {"key", "list"},
 		{"why", secretOf("nobody")}, {"workstation", "release", secretOf("full")},
 	} {
 		out, failure, _ := c.operate(append(args, "--address", admin)...)

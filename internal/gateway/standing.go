@@ -55,12 +55,14 @@ func Standings(ctx context.Context, g *Gateway, key, tenant, model string) ([]St
 			}
 			add(b.Subject, "budget "+b.Budget.String(), b.Spent+b.Reserved, b.Budget.Limit, text, b.ResetsAt)
 		}
-		for _, r := range g.requests.Rates.Current(part) {
-			var resets time.Time
-			if r.Reset > 0 {
-				resets = now.Add(r.Reset)
+		for _, s := range part {
+			for _, r := range g.requests.Rates.Read(s) {
+				var resets time.Time
+				if r.Reset > 0 {
+					resets = now.Add(r.Reset)
+				}
+				add(s.Name, "rate "+r.Rate.String(), r.Used, r.Rate.Limit, number, resets)
 			}
-			add(r.Subject, "rate "+r.Rate.String(), r.Rate.Limit-r.Remaining, r.Rate.Limit, number, resets)
 		}
 	}
 	for _, s := range subjects {

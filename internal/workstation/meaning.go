@@ -7,9 +7,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
-// Refusals returns all codes of refusals, sorted.
-func Refusals() []RefusalCode { return slices.Sorted(maps.Keys(refusals)) }
-
 // Reasons returns all reasons why a session ends, sorted.
 func Reasons() []Reason { return slices.Sorted(maps.Keys(reasonMeanings)) }
 
