@@ -4,10 +4,13 @@
 # make clients  the coding clients and libraries that make test does not run
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
-# make soak   all endings of calls at once, for SOAKTIME
+# make soak   all endings of calls and desktops at once, with reloads and a database that fails, for
+#             SOAKTIME
 # make fuzz   every fuzz target for FUZZTIME
 # make mutate break N operators and statements of PKG, one at a time, and list what its tests miss
 # make fmt    format Go files and Caddyfile.example
+# make vuln   known vulnerabilities in what is linked in (asks for a database on the network)
+# make licenses  docs/licenses.md from the program; with TEXTS=1, print all licence texts instead
 # make clean  remove everything built, but not .gatehouse (key and data)
 
 # The flags of xcaddy, for all builds, so that they share one cache.
@@ -21,13 +24,14 @@ export GATEWAY_SERVER_PORT ?= 8080
 FUZZTIME ?= 10s
 BENCHFLAGS ?=
 BENCH_PEERS := .cache/bench-peers
-SOAKTIME ?= 5m
+SOAKTIME ?= 10m
 SOAKFLAGS ?=
 N ?= 100
 SEED ?= 1
 MUTATEFLAGS ?=
+GOVULNCHECK := v1.9.0
 
-.PHONY: build run test clients bench soak fuzz mutate fmt clean
+.PHONY: build run test clients bench soak fuzz mutate vuln licenses fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -71,6 +75,14 @@ fuzz:
 mutate:
 	cd tests/tools && go build -o ../../.cache/mutate ./mutate
 	.cache/mutate -n $(N) -seed $(SEED) $(MUTATEFLAGS) $(PKG)
+
+# Not a part of make test: what it finds changes without a change here.
+vuln:
+	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) ./...
+
+licenses: build
+	cd tests/tools && go build -o ../../.cache/licenses ./licenses
+	.cache/licenses $(if $(TEXTS),-texts caddy,caddy >docs/licenses.md)
 
 fmt: build
 	gofmt -w $$(git ls-files --cached --others --exclude-standard '*.go')

@@ -5,12 +5,16 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -27,11 +31,22 @@ func init() {
 //	POST   /gatehouse/workstations/{tenant}/{id}/restore     undo a release
 //	GET    /gatehouse/workstations/{tenant}/{id}/sessions
 //	DELETE /gatehouse/workstations/{tenant}/{id}/sessions/{session}
+//	GET    /gatehouse/sessions                               ?tenant, workstation, key
+//	DELETE /gatehouse/sessions/{session}
+//	GET    /gatehouse/limits                                 as GET /api/v1/limits
 //	GET    /gatehouse/budgets                                what is spent and reserved of every budget
 //	GET    /gatehouse/providers                              the providers, and the health of their models
+//	GET    /gatehouse/why?id=                                what happened to a call or session
+//	GET    /gatehouse/health                                 whether it is ready, and the states of its parts
+//	GET    /gatehouse/activity                               as GET /api/v1/activity, of all tenants
+//	GET    /gatehouse/series                                 as GET /api/v1/activity/series, of all tenants
+//	POST   /gatehouse/series/rebuild                         make the sums of series again
+//	GET    /gatehouse/backup                                 a copy of the database
 //	GET, POST          /gatehouse/keys                       keys made at run time, as at /api/v1/keys
 //	GET, PATCH, DELETE /gatehouse/keys/{hash}
 //	POST   /gatehouse/keys/{hash}/rotate                     {"grace"}
+//	GET    /gatehouse/backup                                 a copy of the database
+//	GET    /gatehouse/health                                 whether it is ready, and the states of its parts
 type Admin struct{}
 
 // CaddyModule returns the module's information.
@@ -51,6 +66,8 @@ func (a Admin) Routes() []caddy.AdminRoute {
 		"POST " + adminPath + "/{tenant}/{id}/restore":              a.restore,
 		"GET " + adminPath + "/{tenant}/{id}/sessions":              a.sessions,
 		"DELETE " + adminPath + "/{tenant}/{id}/sessions/{session}": a.end,
+		"GET " + sessionsPath:                                       a.openSessions,
+		"DELETE " + sessionsPath + "/{session}":                     a.endOpenSession,
 	} {
 		routes.Handle(pattern, serve)
 	}
@@ -60,7 +77,15 @@ func (a Admin) Routes() []caddy.AdminRoute {
 	})
 	return append(keyRoutes(), []caddy.AdminRoute{
 		{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)},
+		{Pattern: healthPath, Handler: caddy.AdminHandlerFunc(serveHealth)},
 		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
+		{Pattern: backupPath, Handler: caddy.AdminHandlerFunc(serveBackup)},
+		{Pattern: limitsPath, Handler: caddy.AdminHandlerFunc(serveLimits)},
+		{Pattern: sessionsPath, Handler: handler}, {Pattern: sessionsPath + "/", Handler: handler},
+		{Pattern: whyPath, Handler: caddy.AdminHandlerFunc(serveWhy)},
+		{Pattern: activityPath, Handler: caddy.AdminHandlerFunc(serveActivity)},
+		{Pattern: seriesPath, Handler: caddy.AdminHandlerFunc(serveSeries)},
+		{Pattern: rebuildPath, Handler: caddy.AdminHandlerFunc(serveRebuild)},
 		{Pattern: adminPath, Handler: handler}, {Pattern: adminPath + "/", Handler: handler},
 	}...)
 }
@@ -93,6 +118,21 @@ func writeAdmin(w http.ResponseWriter, answer any, err error) {
 	_ = json.NewEncoder(w).Encode(answer) // the operator has disconnected
 }
 
+// adminQuery reads the query of an operator's request, which may have these parameters only: another
+// one may be a filter that is spelt wrongly.
+func adminQuery(r *http.Request, known ...string) (url.Values, error) {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, apierror.New(apierror.InvalidValue, "the query of the URL is malformed: %v", err)
+	}
+	for name := range q {
+		if !slices.Contains(known, name) {
+			return nil, apierror.New(apierror.UnsupportedParameter, "unknown parameter %q; this route takes %s", name, strings.Join(known, ", "))
+		}
+	}
+	return q, nil
+}
+
 // activeWorkstations returns the service of the current configuration. It is called for each
 // request, because this module is older than the apps of its configuration.
 func activeWorkstations() (*workstation.Service, error) {
@@ -116,7 +156,7 @@ func activeGateway() (*gateway.Gateway, error) {
 }
 
 func (Admin) list(service *workstation.Service, _ *http.Request) (any, error) {
-	return service.ListAll(), nil
+	return service.List(keys.EveryTenant("").Has), nil
 }
 
 // maxRegistration bounds the body of a registration, in bytes.

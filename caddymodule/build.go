@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
@@ -41,12 +44,13 @@ func (a *App) build() (gateway.Config, error) {
 	if err != nil {
 		return none, err
 	}
-	memory := a.BodyMemory
-	if memory == 0 {
-		memory = upload.DefaultMemory()
+	bodies := cmp.Or(a.BodyMemory, memory.Default(upload.MinMemory))
+	if bodies < upload.MinMemory {
+		return none, fmt.Errorf("body_memory: %d bytes is too small for one body of the largest size; at least %d are needed", bodies, upload.MinMemory)
 	}
-	if memory < upload.MinMemory {
-		return none, fmt.Errorf("body_memory: %d bytes is too small for one body of the largest size; at least %d are needed", memory, upload.MinMemory)
+	answers := cmp.Or(a.AnswerMemory, memory.Default(modelcall.MinAnswers))
+	if answers < modelcall.MinAnswers {
+		return none, fmt.Errorf("answer_memory: %d bytes is too small for one answer of the largest size; at least %d are needed", answers, modelcall.MinAnswers)
 	}
 	allowed, err := a.buildLimits()
 	if err != nil {
@@ -56,8 +60,8 @@ func (a *App) build() (gateway.Config, error) {
 	if err != nil {
 		return none, err
 	}
-	if most := max(allowed.MaxBody(), runtime.MaxBody()); memory < 2*most {
-		return none, fmt.Errorf("max_body %d: body_memory, %d bytes, is too small for one body of that size; it must be at least twice max_body", most, memory)
+	if most := max(allowed.MaxBody(), runtime.MaxBody()); bodies < 2*most {
+		return none, fmt.Errorf("max_body %d: body_memory, %d bytes, is too small for one body of that size; it must be at least twice max_body", most, bodies)
 	}
 	guardrails, hookSecrets, err := a.buildGuardrails()
 	if err != nil {
@@ -71,7 +75,7 @@ func (a *App) build() (gateway.Config, error) {
 	secrets = append(secrets, logins...)
 	return gateway.Config{
 		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Catalog: index, Providers: built.providers, Discover: built.discover, Aliases: a.Aliases.build(),
-		Secrets: append(secrets, built.secrets...), SecretFiles: built.files, State: a.state, BodyMemory: memory,
+		Secrets: append(secrets, built.secrets...), SecretFiles: built.files, State: a.state, BodyMemory: bodies, AnswerMemory: answers,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,
 	}, nil
 }

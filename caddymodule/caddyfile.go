@@ -46,11 +46,13 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		catalog FILE…
 //		data_dir PATH
 //		body_memory SIZE
+//		answer_memory SIZE
 //		timeouts {
 //			body | header | first_byte | idle | call | commit_after | heartbeat DURATION
 //		}
 //		activity {
 //			keep DURATION
+//			keep_series DURATION
 //			max_size SIZE
 //		}
 //		vnc { … }
@@ -78,9 +80,10 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"on_store_failure": caddykit.Word(&a.OnStoreFailure),
 		"on_disconnect":    {Read: a.readDisconnect},
 
-		"catalog":     caddykit.Words(&a.Catalogs),
-		"data_dir":    caddykit.Word(&a.DataDir),
-		"body_memory": caddykit.Value(&a.BodyMemory, parseSize),
+		"catalog":       caddykit.Words(&a.Catalogs),
+		"data_dir":      caddykit.Word(&a.DataDir),
+		"answer_memory": caddykit.Value(&a.AnswerMemory, parseSize),
+		"body_memory":   caddykit.Value(&a.BodyMemory, parseSize),
 		"timeouts": block(caddykit.Options{
 			"body":         caddykit.Value(&a.Timeouts.Body, caddykit.ParseDuration),
 			"header":       caddykit.Value(&a.Timeouts.Header, caddykit.ParseDuration),
@@ -91,8 +94,9 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			"heartbeat":    caddykit.Value(&a.Timeouts.Heartbeat, caddykit.ParseDuration),
 		}),
 		"activity": block(caddykit.Options{
-			"keep":     caddykit.Value(&a.Activity.Age, caddykit.ParseDuration),
-			"max_size": caddykit.Value(&a.Activity.Size, parseSize),
+			"keep":        caddykit.Value(&a.Activity.Age, caddykit.ParseDuration),
+			"keep_series": caddykit.Value(&a.Activity.Series, caddykit.ParseDuration),
+			"max_size":    caddykit.Value(&a.Activity.Size, parseSize),
 		}),
 		"vnc": {Read: a.readVNC},
 	}, a.Allowance.options()).Block(d)

@@ -62,6 +62,21 @@ func (a *App) governing(name string) (policy *caddytls.AutomationPolicy, named b
 	return nil, false
 }
 
+// checkCertificate returns why viewers find no valid certificate, nil if they do.
+func (a *App) checkCertificate() error {
+	expired := false
+	for _, certificate := range caddytls.AllMatchingCertificates(a.wildcard()) {
+		if !certificate.Expired() {
+			return nil
+		}
+		expired = true
+	}
+	if expired {
+		return fmt.Errorf("the certificate of %s has expired; the log of Caddy's tls app says why it was not renewed", a.wildcard())
+	}
+	return fmt.Errorf("there is no certificate of %s; the log of Caddy's tls app says why", a.wildcard())
+}
+
 // manageCertificate obtains and renews the certificate, unless the configuration loads one from
 // files.
 func (a *App) manageCertificate() error {

@@ -22,7 +22,20 @@ func init() {
 			key := &cobra.Command{Use: "key", Short: "Gateway keys: of the configuration (new), and those made at run time"}
 			key.AddCommand(newKeyCommand())
 			key.AddCommand(newKeyCommands()...)
-			cmd.AddCommand(key, newWorkstationCommand(), newBudgetCommand(), newProvidersCommand())
+			cmd.AddCommand(
+				key,
+				newWorkstationCommand(),
+				newBudgetCommand(),
+				newProvidersCommand(),
+				newHealthCommand(),
+				newActivityCommand(),
+				newSeriesCommand(),
+				newLimitsCommand(),
+				newSessionsCommand(),
+				newWhyCommand(),
+				newCheckCommand(),
+				newBackupCommand(),
+			)
 		},
 	})
 }

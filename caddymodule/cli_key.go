@@ -14,6 +14,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
 // newKeyCommands are `caddy gatehouse key …` for the keys that the running Caddy makes.
@@ -147,7 +148,7 @@ func (k *keyOperator) list(all bool) error {
 	}
 	return k.table("HASH\tNAME\tTENANT\tKEY\tSTATE\tUSED\tLIMIT\tLEFT\tRESET\tEXPIRES", func(row func(...any)) {
 		for _, v := range list {
-			row(v.Hash[:12], printable(v.Name), v.Tenant, v.Label, v.State(time.Now()), v.Usage, numberCell(v.Limit), numberCell(v.Remaining), textCell(v.Reset), timeCell(v.Expires))
+			row(v.Hash[:12], terminal.Printable(v.Name), v.Tenant, v.Label, v.State(time.Now()), v.Usage, numberCell(v.Limit), numberCell(v.Remaining), textCell(v.Reset), timeCell(v.Expires))
 		}
 	})
 }
@@ -188,7 +189,7 @@ func (k *keyOperator) change(method, hash, rest string, body any) error {
 func (k *keyOperator) show(v *report.ShownKey) error {
 	return k.table("hash\t"+v.Hash, func(row func(...any)) {
 		for _, line := range [][2]string{
-			{"name", printable(v.Name)}, {"tenant", v.Tenant}, {"key", v.Label}, {"state", v.State(time.Now())},
+			{"name", terminal.Printable(v.Name)}, {"tenant", v.Tenant}, {"key", v.Label}, {"state", v.State(time.Now())},
 			{"used (USD)", v.Usage.String()}, {"limit (USD)", numberCell(v.Limit)}, {"left (USD)", numberCell(v.Remaining)}, {"limit reset", textCell(v.Reset)},
 			{"made", v.Created.Format(time.RFC3339)}, {"changed", timeCell(v.Updated)}, {"expires", timeCell(v.Expires)},
 		} {
@@ -219,14 +220,6 @@ func (k *keyOperator) delete(hash string) error {
 	}
 	_, err := fmt.Fprintln(k.out, text)
 	return err
-}
-
-// printable shows a name that a manager chose: nothing of it reaches the terminal as a command.
-func printable(name string) string {
-	if quoted := strconv.Quote(name); quoted[1:len(quoted)-1] != name {
-		return quoted
-	}
-	return name
 }
 
 func numberCell(n *json.Number) string {

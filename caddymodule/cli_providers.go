@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -53,9 +52,7 @@ func (o *operator) providers(asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		encoder := json.NewEncoder(o.out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(list)
+		return o.printJSON(list)
 	}
 	return o.table("PROVIDER\tTARGET\tSTATE\tUNTIL\tATTEMPTS\tFAILURES\tLAST FAILURE", func(row func(...any)) {
 		for _, p := range list {

@@ -164,20 +164,35 @@ func (o *operator) table(head string, rows func(row func(...any))) error {
 	return w.Flush()
 }
 
+func (o *operator) printJSON(v any) error {
+	encoder := json.NewEncoder(o.out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}
+
 // maxAdminAnswer bounds how much of an answer is read, in bytes.
 const maxAdminAnswer = 64 << 20
 
-// call sends one request and decodes its answer into dst, unless that is nil.
-func (o *operator) call(method, path string, body io.Reader, dst any) error {
+// request sends one request. The caller closes the answer's body.
+func (o *operator) request(method, path string, body io.Reader) (*http.Response, error) {
 	adapter := ""
 	if o.config != "" {
 		adapter = "caddyfile"
 	}
 	address, err := caddycmd.DetermineAdminAPIAddress(o.address, nil, o.config, adapter)
 	if err != nil {
-		return fmt.Errorf("finding the admin endpoint: %w", err)
+		return nil, fmt.Errorf("finding the admin endpoint: %w", err)
 	}
 	resp, err := caddycmd.AdminAPIRequest(address, method, path, nil, body)
+	if err != nil {
+		return nil, refusalOf(err)
+	}
+	return resp, nil
+}
+
+// call sends one request and decodes its answer into dst, unless that is nil.
+func (o *operator) call(method, path string, body io.Reader, dst any) error {
+	resp, err := o.request(method, path, body)
 	if err != nil {
 		return err
 	}
@@ -189,4 +204,16 @@ func (o *operator) call(method, path string, body io.Reader, dst any) error {
 		return errors.Join(errors.New("reading the answer"), err)
 	}
 	return nil
+}
+
+// refusalOf returns the refusal of our admin API within an error of Caddy's client, which has the
+// answer's JSON in its text, or the error itself.
+func refusalOf(err error) error {
+	text := err.Error()
+	begin := strings.Index(text, "{")
+	var refusal struct{ Error, Code string }
+	if begin < 0 || json.Unmarshal([]byte(text[begin:]), &refusal) != nil || refusal.Code == "" {
+		return err
+	}
+	return errors.New(refusal.Error)
 }

@@ -1,9 +1,14 @@
 package caddymodule
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 )
 
 // Provider is a model provider and its callable models.
@@ -74,6 +79,10 @@ type Provider struct {
 	// Cost is where the cost of a call comes from: "reported" takes the cost in the provider's
 	// usage, if it is there. Default: the catalog's price.
 	Cost string `json:"cost,omitempty"`
+
+	// TraceContext sends the call's trace to the provider, as the header field traceparent (W3C Trace
+	// Context). It needs Caddy's directive tracing. Default: false.
+	TraceContext bool `json:"trace_context,omitempty"`
 
 	// Timeouts of an attempt of a call at the provider.
 	Timeouts ProviderTimeouts `json:"timeouts,omitzero"`
@@ -185,10 +194,22 @@ type Timeouts struct {
 	Heartbeat caddy.Duration `json:"heartbeat,omitempty"`
 }
 
-// Retention is how long activity rows are kept; 0 takes the default.
+// Retention is how long activity rows, and their sums, are kept; 0 takes the default.
 type Retention struct {
 	// Age is how long a row is kept. Default: 30d.
 	Age caddy.Duration `json:"age,omitempty"`
 	// Size bounds the database, in bytes; the oldest rows are deleted first. Default: 10 GiB.
 	Size int64 `json:"size,omitempty"`
+	// Series is how long the hourly and daily sums of the rows are kept, at least as long as the
+	// rows. Default: 400d, or Age if that is more.
+	Series caddy.Duration `json:"series,omitempty"`
+}
+
+// build checks the retention.
+func (r Retention) build() (activity.Retention, error) {
+	keep := activity.Retention{Age: time.Duration(r.Age), Size: r.Size, Series: time.Duration(r.Series)}
+	if age := cmp.Or(keep.Age, activity.DefaultAge); keep.Series > 0 && keep.Series < age {
+		return keep, fmt.Errorf("activity: keep_series %v is less than keep, which is %v: rows without their sums would be missing in series", keep.Series, age)
+	}
+	return keep, nil
 }

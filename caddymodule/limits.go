@@ -158,7 +158,7 @@ func (k *Key) limited() bool {
 
 // limits returns the limits of a key, its tenant and the gateway.
 func (k *Key) limits(tenants map[string]limits.Subject, everybody limits.Subject) (*modelcall.KeyLimits, error) {
-	out := new(modelcall.KeyLimits)
+	out := &modelcall.KeyLimits{Tenant: tenantOf(*k)}
 	if k.limited() {
 		own, err := k.subject(modelcall.KeySubject(k.Name))
 		if err != nil {
@@ -166,7 +166,7 @@ func (k *Key) limits(tenants map[string]limits.Subject, everybody limits.Subject
 		}
 		out.Subjects = append(out.Subjects, own)
 	}
-	if tenant, ok := tenants[tenantOf(*k)]; ok {
+	if tenant, ok := tenants[out.Tenant]; ok {
 		out.Subjects = append(out.Subjects, tenant)
 	}
 	out.Subjects = append(out.Subjects, everybody)

@@ -63,7 +63,7 @@ func (a *App) addProvider(built *builtProviders, p *Provider, catalogued bool) e
 	config := provider.Config{
 		Name: p.Name, Dialect: p.Dialect, AccountOf: p.AccountOf, Timeouts: timeouts,
 		Translate: p.translation(), MaxTokensField: p.MaxTokensField, ResponsesOnly: p.Chat == translated, NativeMessages: p.Messages == native,
-		CostReported: p.Cost == reported, UserAgent: "gatehouse",
+		CostReported: p.Cost == reported, TraceContext: p.TraceContext, UserAgent: "gatehouse",
 	}
 	if config.ModelTimeouts, err = p.modelTimeouts(); err != nil {
 		return err

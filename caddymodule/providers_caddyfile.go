@@ -36,6 +36,7 @@ import (
 //		discover DURATION|off
 //		account_of TENANT
 //		cost reported
+//		trace_context
 //		timeouts {
 //			connect | first_byte | whole | idle | call DURATION
 //		}
@@ -62,6 +63,7 @@ func (a *App) readProvider(d *caddyfile.Dispenser) error {
 		"discover":         caddykit.Value(&p.Discover, p.parseDiscover),
 		"account_of":       caddykit.Word(&p.AccountOf),
 		"cost":             caddykit.Word(&p.Cost),
+		"trace_context":    caddykit.Flag(&p.TraceContext),
 		"timeouts":         {Many: true, Read: p.readTimeouts},
 		"transport":        {Read: p.readTransport},
 	}, p.Account.options()).Block(d)

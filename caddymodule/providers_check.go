@@ -74,6 +74,9 @@ func (p *Provider) check() error {
 	if p.BaseURL != "" || p.APIKey != "" || p.Optional || p.TransportRaw != nil || p.Discover != 0 || p.DiscoverOff {
 		return errors.New("the built-in test provider takes no base_url, api_key, optional, discover or transport")
 	}
+	if p.TraceContext {
+		return errors.New("the built-in test provider takes no trace_context: it sends no requests")
+	}
 	if len(p.Header)+len(p.Query)+len(p.Endpoints) > 0 {
 		return errors.New("the built-in test provider takes no header, query or endpoint")
 	}

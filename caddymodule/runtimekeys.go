@@ -80,7 +80,7 @@ func (r *RuntimeKeys) share(a *App, shared *modelcall.Limits) error {
 		if err != nil {
 			return err
 		}
-		shared.Tenants[t.Name] = &modelcall.KeyLimits{Subjects: []limits.Subject{tenant, everybody}}
+		shared.Tenants[t.Name] = &modelcall.KeyLimits{Tenant: t.Name, Subjects: []limits.Subject{tenant, everybody}}
 	}
 	return nil
 }

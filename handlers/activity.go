@@ -1,15 +1,69 @@
 package handlers
 
-import "github.com/gatehouse-proxy/gatehouse/internal/report"
+import (
+	"net/http"
+	"time"
 
-// serveActivity answers with the requests of the key's tenant, newest first, or with daily sums
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
+)
+
+// serveActivity answers with the requests that the key may see, newest first, or with daily sums
 // (group_by=day).
 func serveActivity(x *apiRequest) error {
-	q, err := x.strictQuery(report.ActivityParams()...)
+	q, err := activityQuery(x, report.ActivityParams())
 	if err != nil {
 		return err
 	}
-	return x.succeed(report.Activity(x.r.Context(), x.gateway.Requests().Activity, x.Tenant, q))
+	answer, err := report.Activity(x.r.Context(), x.gateway.Requests().Activity, q)
+	return sendReport(x, answer, err)
+}
+
+// serveSeries answers with sums over time.
+func serveSeries(x *apiRequest) error {
+	q, err := activityQuery(x, report.SeriesParams())
+	if err != nil {
+		return err
+	}
+	requests := x.gateway.Requests()
+	answer, err := report.Series(x.r.Context(), requests.Activity, q, requests.Now())
+	return sendReport(x, answer, err)
+}
+
+func activityQuery(x *apiRequest, params []string) (report.Query, error) {
+	values, err := x.strictQuery(params...)
+	return report.Query{Values: values, Accept: x.r.Header.Get("Accept"), See: x.Credential.Tenants}, err
+}
+
+// sendReport answers with JSON or CSV. CSV that cannot be finished cuts the connection, so that a part
+// does not look whole.
+func sendReport(x *apiRequest, answer report.Answer, err error) error {
+	x.w.Header().Add("Vary", "Accept")
+	if err != nil || answer.CSV == nil {
+		return x.succeed(answer.JSON, err)
+	}
+	h := x.w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
+	h.Set("Content-Disposition", `attachment; filename="gatehouse-activity.csv"`)
+	if x.r.Method == http.MethodHead {
+		x.Succeed(http.StatusOK)
+		x.w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	control := http.NewResponseController(x.w)
+	_ = control.SetWriteDeadline(time.Now().Add(report.ExportTimeout)) // else the server's own holds
+	x.w.WriteHeader(http.StatusOK)
+	if err := answer.CSV.Write(x.r.Context(), x.w); err != nil {
+		code := apierror.LedgerUnavailable
+		if x.r.Context().Err() != nil {
+			code = apierror.ClientGone
+		}
+		x.Fail(apierror.New(code, "the export was cut off").WithCause(err))
+		panic(http.ErrAbortHandler)
+	}
+	_ = control.SetWriteDeadline(time.Time{})
+	x.Succeed(http.StatusOK)
+	return nil
 }
 
 // serveGeneration answers with one request, found by one of its ids.

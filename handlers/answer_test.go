@@ -131,7 +131,12 @@ func (a *answer) want(t testing.TB, status int, code, message string) {
 // rows are the records of the default tenant, newest first.
 func rows(t testing.TB, g *gateway.Gateway) []activity.Record {
 	t.Helper()
-	page, err := g.Requests().Activity.Query(t.Context(), activity.Filter{Tenant: keys.DefaultTenant, Limit: 100})
+	return rowsOf(t, g, keys.DefaultTenant)
+}
+
+func rowsOf(t testing.TB, g *gateway.Gateway, tenant string) []activity.Record {
+	t.Helper()
+	page, err := g.Requests().Activity.Query(t.Context(), activity.Filter{Tenant: tenant, Limit: 100})
 	must(t, err)
 	return page.Records
 }

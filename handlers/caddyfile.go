@@ -8,9 +8,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
-// Each directive has a position in Caddy's order: authentication before Caddy's own, the API before
-// the handlers that answer. The directives of single endpoints are registered in endpoint.go.
+// Each directive has a position in Caddy's order: probes before every authentication, ours before
+// Caddy's own, the API before the handlers that answer. The directives of single endpoints are registered in endpoint.go.
 func init() {
+	register("gatehouse_health", "basic_auth", func() directive { return new(Health) }) // and so before gatehouse_auth
 	register("gatehouse_auth", "basic_auth", func() directive { return new(Auth) })
 	register("gatehouse", "respond", func() directive { return new(Gatehouse) })
 }

@@ -41,7 +41,7 @@ func TestSingleEndpointsFindNamesInAnyPath(t *testing.T) {
 }
 
 func TestEveryEndpointOfTheTableIsAModule(t *testing.T) {
-	want := []string{"models", "chat", "responses", "embeddings", "providers", "messages", "count_tokens", "workstations", "vnc_url", "embedding_models", "activity", "generation", "key", "keys", "credits"}
+	want := []string{"models", "chat", "responses", "embeddings", "providers", "messages", "count_tokens", "workstations", "vnc_url", "sessions", "embedding_models", "activity", "activity_series", "generation", "key", "limits", "keys", "credits"}
 	if got := endpointNames(); !slices.Equal(got, want) {
 		t.Errorf("names %v, want %v", got, want)
 	}
@@ -87,6 +87,10 @@ func TestSingleEndpointsAnswerOnOtherPaths(t *testing.T) {
 		{"models", "", "POST", "/llm/models", 405, false, ""},
 		{"vnc_url", "", "POST", "/lab", 404, false, ""},
 		{"vnc_url", "openrouter", "POST", "/lab", 404, true, ""},
+		{"limits", "openrouter", "GET", "/mine/limits", 200, true, ""},
+		{"sessions", "", "GET", "/lab", 404, false, ""},
+		{"sessions", "", "GET", "/lab/sessions", 200, false, ""},
+		{"sessions", "", "DELETE", "/lab/sessions/vnc-1", 404, false, "DELETE /v1/sessions/{id}"},
 		{"vnc_url", "", "POST", "/lab/workstations/desk1/vnc", 200, false, "POST /v1/workstations/{id}/vnc"},
 	} {
 		e := &Endpoint{name: c.endpoint, Family: c.family, gateway: g}

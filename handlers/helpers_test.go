@@ -30,14 +30,17 @@ import (
 var noon = time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC) // a Wednesday
 
 // The keys of the tests have the scopes that their names say. "other" is of another tenant,
-// "connect" expires in an hour.
+// "connect" expires in an hour. "operator" sees all tenants.
 var keyScopes = map[string][]string{
 	"full":   {"chat:write", "models:read", "activity:read", "providers:read", "workstations:connect", "workstations:manage"},
 	"chat":   {"chat:write"},
 	"models": {"models:read"},
 
-	"one-model": {"providers:read"},
+	"limits":    {"limits:read"},
+	"one-model": {"providers:read", "limits:read"},
+	"operator":  {"limits:read", "workstations:manage"},
 	"connect":   {"workstations:connect"},
+	"colleague": {"workstations:connect"},
 	"manage":    {"workstations:manage"},
 	"keys":      {"keys:manage"},
 	"other":     {"chat:write", "models:read", "activity:read", "providers:read", "workstations:connect", "workstations:manage"},
@@ -94,6 +97,7 @@ type setup struct {
 	limits       map[string]*modelcall.KeyLimits // by key
 	dialect      string                          // of acme; "" is openai
 	workstations bool
+	onConflict   workstation.Conflict
 	storage      workstation.Storage // nil: one in memory
 	logger       *zap.Logger         // nil: none
 	state        *gateway.State      // nil: a new one
@@ -116,7 +120,7 @@ func newGateway(t testing.TB, s setup) *gateway.Gateway {
 	t.Cleanup(func() { must(t, s.state.Close()) })
 	c := gateway.Config{
 		RuntimeKeys: s.made, State: s.state, Limits: &modelcall.Limits{Keys: s.limits}, Guardrails: new(modelcall.Guardrails),
-		BodyMemory: 1 << 30, Timeouts: modelcall.DefaultTimeouts, Logger: s.logger, Now: now,
+		BodyMemory: 1 << 30, AnswerMemory: 1 << 30, Timeouts: modelcall.DefaultTimeouts, Logger: s.logger, Now: now,
 		Release: func() {}, Reacquire: func() bool { return false },
 	}
 	acme, err := provider.New(provider.Config{
@@ -137,6 +141,8 @@ func newGateway(t testing.TB, s setup) *gateway.Gateway {
 		switch name {
 		case "other":
 			spec.Tenant = "other"
+		case "operator":
+			spec.Tenant, spec.AllTenants = "ops", true
 		case "one-model":
 			spec.Models = []string{"acme/n"}
 		case "connect":
@@ -147,7 +153,7 @@ func newGateway(t testing.TB, s setup) *gateway.Gateway {
 	c.Keyring, err = keys.NewKeyring(specs)
 	must(t, err)
 	if s.workstations {
-		c.Workstations = newWorkstations(t, s.state.Workstations, s.storage)
+		c.Workstations = newWorkstations(t, s)
 	}
 	g, err := gateway.New(c)
 	must(t, err)
@@ -163,20 +169,20 @@ func startGateway(t testing.TB, s setup) *gateway.Gateway {
 }
 
 // newWorkstations declares desk1 and lets others be registered in 10.0.0.0/8.
-func newWorkstations(t testing.TB, state *workstation.State, storage workstation.Storage) *workstation.Service {
+func newWorkstations(t testing.TB, s setup) *workstation.Service {
 	t.Helper()
-	if storage == nil {
-		storage = memory{}
+	if s.storage == nil {
+		s.storage = memory{}
 	}
 	service, err := workstation.New(workstation.Config{
 		Policy: workstation.Policy{
-			Domain: "vnc.example.com", Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+			Domain: "vnc.example.com", OnConflict: s.onConflict, Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
 			Credentials: map[string]workstation.Credential{"lab": {Password: "hunter2-lab"}},
 		},
 		Workstations: []workstation.Spec{
 			{ID: workstation.ID{Tenant: keys.DefaultTenant, Name: "desk1"}, Target: workstation.Target{Address: "127.0.0.1:5901"}},
 		},
-		State: state, Storage: storage, Random: rand.Reader,
+		State: s.state.Workstations, Storage: s.storage, Random: rand.Reader,
 	})
 	must(t, err)
 	return service

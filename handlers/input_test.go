@@ -9,7 +9,7 @@ func TestQueriesThatAreNotUnderstoodAreRefused(t *testing.T) {
 	g := startGateway(t, setup{workstations: true})
 	for _, c := range []struct{ target, code, message string }{
 		{"/api/v1/activity?model=x;y", "invalid_request", "malformed"},
-		{"/api/v1/activity?colour=x", "invalid_request", `unknown parameter "colour"; this route takes api_key_hash, cursor, date`},
+		{"/api/v1/activity?colour=x", "invalid_request", `unknown parameter "colour"; this route takes api_key_hash, code, cursor, date`},
 		{"/api/v1/activity?limit=0", "invalid_request", "limit: must be a number"},
 		{"/api/v1/generation?id=a;b", "invalid_request", "malformed"},
 		{"/api/v1/generation?id=a&x=b&w=c", "invalid_request", `unknown parameter "w"; this route takes id`}, // the first by name
@@ -18,14 +18,18 @@ func TestQueriesThatAreNotUnderstoodAreRefused(t *testing.T) {
 		{"/api/v1/key?%", "invalid_request", "malformed"},
 		{"/v1/models?a;b", "invalid_value", "malformed"},
 		{"/api/v1/models?limit=0", "invalid_request", "limit must be a whole number of at least 1"},
-		{"/v1/workstations?tenant=other", "unsupported_parameter", "takes none"},
+		{"/v1/workstations?state=released", "unsupported_parameter", "takes tenant"},
+		{"/v1/workstations/desk1?tenant=default", "unsupported_parameter", "takes none"},
+		{"/v1/sessions?state=open", "unsupported_parameter", "takes key, tenant, workstation"},
+		{"/api/v1/limits?colour=x", "invalid_request", "takes cursor, limit, min_used, subject, tenant, type"},
+		{"/api/v1/limits?type=x", "invalid_request", "type: must be budget, rate or concurrency"},
 		{"/v1/workstations/desk1?x=1", "unsupported_parameter", "takes none"},
 		{"/v1/workstations/desk1/sessions?open=1", "unsupported_parameter", "takes none"},
 	} {
 		call(t, g, "GET", c.target, "full", "").want(t, 400, c.code, c.message)
 	}
-	a := call(t, g, "GET", "/v1/workstations?tenant=other", "full", "")
-	if got := a.at(t, "error", "param"); got != "tenant" {
+	a := call(t, g, "GET", "/v1/workstations?state=released", "full", "")
+	if got := a.at(t, "error", "param"); got != "state" {
 		t.Errorf("param %v", got)
 	}
 	for _, target := range []string{

@@ -1,7 +1,9 @@
 package handlers
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
@@ -25,8 +27,10 @@ var (
 	modelsEndpoint     = &endpoint{"models", http.MethodGet, keys.ModelsRead, false, serveModels}
 	embeddersEndpoint  = &endpoint{"embedding_models", http.MethodGet, keys.ModelsRead, false, serveEmbeddingModels}
 	activityEndpoint   = &endpoint{"activity", http.MethodGet, keys.ActivityRead, false, serveActivity}
+	seriesEndpoint     = &endpoint{"activity_series", http.MethodGet, keys.ActivityRead, false, serveSeries}
 	generationEndpoint = &endpoint{"generation", http.MethodGet, keys.ActivityRead, false, serveGeneration}
 	keyEndpoint        = &endpoint{"key", http.MethodGet, 0, false, serveKey}
+	limitsEndpoint     = &endpoint{"limits", http.MethodGet, 0, false, serveLimits} // less without limits:read
 	creditsEndpoint    = &endpoint{"credits", http.MethodGet, keys.KeysManage, false, serveCredits}
 	providersEndpoint  = &endpoint{"providers", http.MethodGet, keys.ProvidersRead, false, serveProviders}
 
@@ -44,6 +48,9 @@ var (
 	releaseEndpoint    = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, releaseWorkstation}
 	sessionsEndpoint   = &endpoint{"workstations", http.MethodGet, keys.WorkstationsManage, false, serveSessions}
 	endSessionEndpoint = &endpoint{"workstations", http.MethodDelete, keys.WorkstationsManage, true, endSession}
+
+	openSessionsEndpoint   = &endpoint{"sessions", http.MethodGet, 0, false, serveOpenSessions} // one of two scopes
+	endOpenSessionEndpoint = &endpoint{"sessions", http.MethodDelete, 0, true, endOpenSession}
 )
 
 // route is one row of the table. A path that ends in a slash takes the rest of the request's path
@@ -73,6 +80,8 @@ var routes = []route{
 	{"/v1/workstations/{id}/vnc", api.OpenAI{}, vncURLEndpoint},
 	{"/v1/workstations/{id}/sessions", api.OpenAI{}, sessionsEndpoint},
 	{"/v1/workstations/{id}/sessions/{session}", api.OpenAI{}, endSessionEndpoint},
+	{"/v1/sessions", api.OpenAI{}, openSessionsEndpoint},
+	{"/v1/sessions/{id}", api.OpenAI{}, endOpenSessionEndpoint},
 
 	{"/api/v1/models", api.OpenRouter{}, modelsEndpoint},
 	{"/api/v1/model/", api.OpenRouter{}, modelsEndpoint},
@@ -83,8 +92,10 @@ var routes = []route{
 	{"/api/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/api/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},
 	{"/api/v1/activity", api.OpenRouter{}, activityEndpoint},
+	{"/api/v1/activity/series", api.OpenRouter{}, seriesEndpoint},
 	{"/api/v1/generation", api.OpenRouter{}, generationEndpoint},
 	{"/api/v1/key", api.OpenRouter{}, keyEndpoint},
+	{"/api/v1/limits", api.OpenRouter{}, limitsEndpoint},
 	{"/api/v1/keys", api.OpenRouter{}, listKeysEndpoint},
 	{"/api/v1/keys", api.OpenRouter{}, createKeyEndpoint},
 	{"/api/v1/keys/{hash}", api.OpenRouter{}, showKeyEndpoint},
@@ -107,6 +118,11 @@ var routeNames = func() map[familyEndpoint]string {
 	m[familyEndpoint{api.Anthropic{}.Name(), modelsEndpoint}] = "GET /v1/models" // see matchRequest
 	return m
 }()
+
+// RouteNames returns all names that routeName has for the table, sorted.
+func RouteNames() []string {
+	return slices.Compact(slices.Sorted(maps.Values(routeNames)))
+}
 
 type familyEndpoint struct {
 	family   string

@@ -39,7 +39,7 @@ func serveVNCURL(x *apiRequest) error {
 		return err
 	}
 	key := x.Credential
-	issued, err := service.Issue(workstation.Issuer{Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, Until: key.Expires}, x.name, o)
+	issued, err := service.Issue(workstation.Issuer{Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, Until: key.Expires, Trace: x.TraceOrigin()}, x.name, o)
 	if err != nil {
 		return err
 	}

@@ -16,13 +16,17 @@ func listOf(data any) any {
 	}{"list", data}
 }
 
-// serveWorkstations lists the tenant's workstations.
+// serveWorkstations lists the workstations of the tenant, or of all tenants for a key that sees them.
 func serveWorkstations(x *apiRequest) error {
+	q, err := x.strictQuery("tenant")
+	if err != nil {
+		return err
+	}
 	service, manages, err := x.viewWorkstations()
 	if err != nil {
 		return err
 	}
-	views := service.List(x.Credential.Tenant)
+	views := service.List(x.Credential.Tenants(q.Get("tenant")).Has)
 	for i := range views {
 		if !manages {
 			views[i].Address = ""
@@ -33,6 +37,9 @@ func serveWorkstations(x *apiRequest) error {
 
 // serveWorkstation shows one workstation.
 func serveWorkstation(x *apiRequest) error {
+	if _, err := x.strictQuery(); err != nil {
+		return err
+	}
 	service, manages, err := x.viewWorkstations()
 	if err != nil {
 		return err
@@ -50,7 +57,7 @@ func serveWorkstation(x *apiRequest) error {
 // viewWorkstations returns the service for a key that has one of the two scopes. Addresses are only
 // for keys that may manage workstations.
 func (x *apiRequest) viewWorkstations() (service *workstation.Service, manages bool, err error) {
-	if service, err = x.readWorkstations(); err != nil {
+	if service, err = x.workstations(); err != nil {
 		return nil, false, err
 	}
 	if x.Credential.Has(keys.WorkstationsManage) {
@@ -104,7 +111,10 @@ func releaseWorkstation(x *apiRequest) error {
 
 // serveSessions lists the open sessions of a workstation.
 func serveSessions(x *apiRequest) error {
-	service, err := x.readWorkstations()
+	if _, err := x.strictQuery(); err != nil {
+		return err
+	}
+	service, err := x.workstations()
 	if err != nil {
 		return err
 	}
@@ -121,26 +131,27 @@ func endSession(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
+	x.SetSession(x.item)
 	if err := service.EndSession(x.Credential.Tenant, x.name, x.item); err != nil {
 		return err
 	}
 	return x.noContent()
 }
 
-// readWorkstations is workstations for a route that takes no query.
-func (x *apiRequest) readWorkstations() (*workstation.Service, error) {
-	if _, err := x.strictQuery(); err != nil {
-		return nil, err
-	}
-	return x.workstations()
-}
-
 // workstations returns the service, if it can serve now, and notes the workstation in the record.
 func (x *apiRequest) workstations() (*workstation.Service, error) {
+	service, err := x.desktops()
+	if service != nil {
+		x.SetWorkstation(x.name)
+	}
+	return service, err
+}
+
+// desktops returns the service of the workstations, if it can serve now.
+func (x *apiRequest) desktops() (*workstation.Service, error) {
 	service := x.gateway.VNC().Workstations()
 	if service == nil {
 		return nil, apierror.New(apierror.UnknownURL, "this gateway has no workstations")
 	}
-	x.SetWorkstation(x.name)
 	return service, service.Ready()
 }

@@ -22,6 +22,14 @@ func TestWorkstationsAreListedForTheirTenant(t *testing.T) {
 		got[1] != "desk1" || got[2] != "lab1" || got[3] != "10.0.0.5:5900" {
 		t.Errorf("%s", a.Body)
 	}
+	for target, want := range map[string]int{"": 2, "?tenant=default": 2, "?tenant=other": 0} {
+		if a = call(t, g, "GET", "/v1/workstations"+target, "operator", ""); strings.Count(a.Body.String(), `"workstation_id"`) != want {
+			t.Errorf("an operator sees with %q: %s", target, a.Body)
+		}
+	}
+	if a = call(t, g, "GET", "/v1/workstations?tenant=default", "other", ""); a.Body.String() != `{"object":"list","data":[]}` {
+		t.Errorf("another tenant asks by name: %s", a.Body)
+	}
 	if a = call(t, g, "GET", "/v1/workstations", "other", ""); a.Body.String() != `{"object":"list","data":[]}` {
 		t.Errorf("another tenant: %s", a.Body)
 	}
@@ -199,6 +207,7 @@ var workstationPaths = []struct{ method, path, body string }{
 	{"GET", "/v1/workstations", ""}, {"GET", "/v1/workstations/desk1", ""}, {"PUT", "/v1/workstations/desk1", ""},
 	{"DELETE", "/v1/workstations/desk1", ""}, {"POST", "/v1/workstations/desk1/vnc", ""},
 	{"GET", "/v1/workstations/desk1/sessions", ""}, {"DELETE", "/v1/workstations/desk1/sessions/s", ""},
+	{"GET", "/v1/sessions", ""}, {"DELETE", "/v1/sessions/s", ""},
 }
 
 // unreadable is a storage whose records cannot be listed.

@@ -22,6 +22,7 @@ func places(generation string) []endpoint {
 		{"/api/v1/activity", "activity:read", ""},
 		{"/api/v1/generation?id=" + generation, "activity:read", ""},
 		{"/api/v1/key", "", ""},
+		{"/api/v1/limits", "", ""},
 	}
 }
 

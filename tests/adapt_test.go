@@ -209,7 +209,7 @@ func wholeCaddyfile(part string) string {
 	word := strings.Fields(first + " ?")[0]
 	const site = "\nhttp://:8080 {\n\tbind 127.0.0.1\n\tgatehouse\n}\n"
 	switch {
-	case word == "key", word == "provider", word == "catalog", word == "timeouts", word == "activity", word == "body_memory", word == "data_dir":
+	case word == "key", word == "provider", word == "catalog", word == "timeouts", word == "activity", word == "body_memory", word == "answer_memory", word == "data_dir":
 		return "{\n\tgatehouse {\n" + part + "\n\t}\n}\n" + site
 	case word == "gatehouse" && strings.HasSuffix(first, "{"):
 		return "{\n" + part + "\n}\n" + site

@@ -17,6 +17,7 @@ var foreign = map[string]string{
 	"modernc.org/sqlite":                   "sqlite",
 	"github.com/prometheus/client_golang":  "prometheus",
 	"github.com/rogpeppe/go-internal":      "testscript",
+	"go.opentelemetry.io/otel":             "otel",
 	"github.com/gatehouse-proxy/gatehouse": "",
 }
 
@@ -41,9 +42,13 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "certmagic", "which names a public CA signs"},
 	{"caddymodule", "internal/apierror", "refusals of the admin API"},
 	{"caddymodule", "internal/workstation", "the vnc block becomes the service of workstations"},
+	{"caddymodule", "internal/terminal", "tables and bars of its commands"},
 	{"caddymodule", "l4vnc", "one import brings the layer-4 handler with it"},
 	{"caddymodule", "internal/modelcall", "limits and guardrails of keys and models"},
+	{"caddymodule", "internal/report", "the admin API shows limits as the HTTP routes do"},
 	{"caddymodule", "internal/upload", "the bounds of bodies"},
+	{"caddymodule", "internal/handover", "connections that outlive a configuration"},
+	{"caddymodule", "internal/memory", "the default bounds of bodies and answers"},
 
 	{"handlers", "caddy", "Caddy modules"},
 	{"handlers", "internal/caddykit", "options, and where the gateway is"},
@@ -75,6 +80,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/inflight", "which calls and sessions are under way"},
 	{"internal/gateway", "internal/keys", "who calls"},
 	{"internal/gateway", "internal/limits", "rates, calls at once and budgets outlive a configuration"},
+	{"internal/gateway", "internal/memory", "the memory of bodies and answers outlives a configuration"},
 	{"internal/gateway", "internal/metrics", "one count a call"},
 	{"internal/gateway", "internal/owners", "whose stored state it is"},
 	{"internal/gateway", "internal/pattern", "the names that an alias can have"},
@@ -87,7 +93,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/vncsession", "begins sessions of the configuration"},
 	{"internal/gateway", "internal/workstation", "the service, and what outlives it"},
 	{"internal/gateway", "internal/modelcall", "puts together what requests use"},
-	{"internal/gateway", "internal/upload", "the memory of bodies outlives a configuration"},
+	{"internal/gateway", "internal/upload", "what uploads have in common"},
 
 	{"internal/api", "internal/anthropic", "Anthropic's shapes"},
 	{"internal/api", "internal/apierror", "error bodies"},
@@ -106,6 +112,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/modelcall", "internal/jsonscan", "the body, walked once"},
 	{"internal/modelcall", "internal/keys", "who calls"},
 	{"internal/modelcall", "internal/limits", "rates, concurrency, budgets"},
+	{"internal/modelcall", "internal/memory", "the bound of large answers"},
 	{"internal/modelcall", "internal/metrics", "one count a request"},
 	{"internal/modelcall", "internal/openai", "answers, usage, errors"},
 	{"internal/modelcall", "internal/openai/request", "what a request asks for"},
@@ -122,6 +129,8 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/modelcall", "internal/translate/toresponses", "chat calls of a provider that has only Responses"},
 	{"internal/modelcall", "internal/upload", "the request body"},
 	{"internal/modelcall", "internal/watchdog", "time limits of upload and provider"},
+	{"internal/modelcall", "internal/tracing", "names of its spans and their attributes"},
+	{"internal/modelcall", "otel", "the spans of a call"},
 
 	{"internal/report", "internal/activity", "queries, rows and sums"},
 	{"internal/report", "internal/apierror", "its refusals"},
@@ -141,6 +150,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/failover", "internal/apierror", "which refusals concern the target"},
 
 	{"internal/upload", "internal/apierror", "its refusals"},
+	{"internal/upload", "internal/memory", "the bound of all bodies"},
 	{"internal/upload", "internal/watchdog", "an upload has a time limit"},
 
 	{"internal/vncsession", "internal/activity", "one record a session"},
@@ -208,6 +218,9 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/translate/translatetest", "internal/translate", "the tables of fields that the manual shows"},
 	{"internal/translate/translatetest", "testscript", "golden files"},
 	{"internal/workstation", "internal/apierror", "its refusals over HTTP"},
+	{"internal/workstation", "internal/tracing", "a token knows the trace of its request"},
+	{"internal/vncsession", "internal/tracing", "one span a session"},
+	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
 
 	// For tests only: no product package may import the faults.
 	{"internal/testprovider/faults", "internal/testprovider", "the requests and answers that it changes"},

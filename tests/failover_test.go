@@ -239,7 +239,7 @@ func TestTheHealthOfTargetsIsShownAndKept(t *testing.T) {
 	}
 	metrics := string(h.get("/metrics", "").body)
 	for _, line := range []string{
-		`gatehouse_provider_attempts_total{code="upstream_auth_error",provider="first"} 1`, `gatehouse_provider_attempts_total{code="",provider="second"} 2`,
+		`gatehouse_provider_attempts_total{code="upstream_auth_error",outcome="auth",provider="first"} 1`, `gatehouse_provider_attempts_total{code="",outcome="ok",provider="second"} 2`,
 		`gatehouse_provider_up{`,
 	} {
 		if !strings.Contains(metrics, line) {

@@ -36,6 +36,7 @@ var tooLarge = map[string]int{
 // many columns.
 var records = map[string]string{
 	"internal/activity.Record":    "a row of the activity",
+	"internal/activity.Filter":    "the parameters of a query",
 	"internal/catalog.Model":      "a row of the catalog",
 	"internal/workstation.Policy": "the options of the vnc block",
 }

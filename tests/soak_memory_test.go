@@ -9,8 +9,11 @@ import (
 	"time"
 )
 
-// soakMemory is memory in bytes, after a collection.
-type soakMemory struct{ heap, objects, rss uint64 }
+// soakMemory is memory in bytes, after a collection, and the number of open file descriptors.
+type soakMemory struct {
+	heap, objects, rss uint64
+	files              int
+}
 
 // sample prints memory and the progress of the soak.
 func (s *soak) sample(when string) soakMemory {
@@ -19,9 +22,9 @@ func (s *soak) sample(when string) soakMemory {
 	}
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	m := soakMemory{stats.HeapAlloc, stats.HeapObjects, rss()}
-	s.t.Logf("%6.1f s %-8s %8d calls %8d records %4d reloads: heap %6.2f MiB in %7d objects, RSS %6.1f MiB, %4d goroutines",
-		time.Since(s.began).Seconds(), when, s.next.Load(), s.rows.n, s.reloads, mib(m.heap), m.objects, mib(m.rss), s.goroutines())
+	m := soakMemory{stats.HeapAlloc, stats.HeapObjects, rss(), openFiles()}
+	s.t.Logf("%6.1f s %-8s %8d calls %8d records %4d reloads: heap %6.2f MiB in %7d objects, RSS %6.1f MiB, %4d goroutines, %4d files",
+		time.Since(s.began).Seconds(), when, s.next.Load(), s.rows.n, s.reloads, mib(m.heap), m.objects, mib(m.rss), s.goroutines(), m.files)
 	return m
 }
 
@@ -39,6 +42,15 @@ func rss() uint64 {
 		return 0
 	}
 	return pages * uint64(os.Getpagesize())
+}
+
+// openFiles is the number of open file descriptors, 0 if unknown.
+func openFiles() int {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	return len(entries)
 }
 
 // soakLong is the duration from which a soak's memory must be flat. Its calls are then made over
@@ -79,5 +91,8 @@ func (s *soak) checkMemory(half, end soakMemory) {
 	}
 	if end.heap > half.heap+most {
 		s.faults.add("the heap grew from %.2f MiB at the half to %.2f MiB", mib(half.heap), mib(end.heap))
+	}
+	if end.files > half.files+soakSlack {
+		s.faults.add("%d files are open at the end, %d were at the half", end.files, half.files)
 	}
 }

@@ -74,7 +74,7 @@ func (s *soak) report() {
 			s.faults.add("logged %d times: %s", n, line)
 		}
 	}
-	fmt.Fprintf(&text, "streams at the end of a process: %s; %d reloads and %d that failed; %d faults", countsOf(s.rows.exits), s.reloads, s.misreloads, s.faults.n)
+	fmt.Fprintf(&text, "streams at the end of a process: %s; %d reloads and %d that failed; the database failed %d times, and %d calls for it; %d faults", countsOf(s.rows.exits), s.reloads, s.misreloads, s.storeFaults, s.rows.unavailable, s.faults.n)
 	s.t.Log("\n" + text.String())
 	if s.rows.drained == 0 && all[leaving] >= 10*soakEnough {
 		s.faults.add("no answer was read on after its client")

@@ -25,6 +25,8 @@ type soakRows struct {
 	exits   map[string]int // how the streams of soak.exits ended
 	late    int            // calls that timed out because the machine was busy
 	drained int            // calls whose client had disconnected and whose usage the provider reported
+	// unavailable calls came while the file of the database was away.
+	unavailable int
 }
 
 func (r *soakRows) init() {
@@ -49,7 +51,7 @@ func (r *soakRows) read(s *soak, to time.Time) {
 		return
 	}
 	log := s.gateway().Requests().Activity
-	for _, tenant := range soakTenants {
+	for _, tenant := range append(soakTenants, soakDesktops) {
 		filter := activity.Filter{Tenant: tenant, From: r.from, To: to, Limit: activity.MaxLimit}
 		for {
 			page, err := log.Query(s.t.Context(), filter)
@@ -57,7 +59,12 @@ func (r *soakRows) read(s *soak, to time.Time) {
 				s.t.Fatal(err)
 			}
 			for i := range page.Records {
-				r.take(s, &page.Records[i])
+				switch row := &page.Records[i]; {
+				case tenant != soakDesktops:
+					r.take(s, row)
+				case row.Route == soakSession:
+					s.desk.take(row)
+				}
 			}
 			if filter.Cursor = page.Next; page.Next == "" {
 				break
@@ -101,6 +108,8 @@ func (r *soakRows) take(s *soak, row *activity.Record) {
 	}
 	if soakLate[word] && !strings.Contains(kind.codes, word) {
 		r.late++
+	} else if s.refusedByStore(row) {
+		r.unavailable++
 	} else if !slices.Contains(append(strings.Fields(kind.codes), strings.Fields(kind.also)...), word) {
 		s.faults.add("%s, call %d, seed %d: %s (%d %q): %+v", kind.name, n, *soakSeed, word, note.status, note.word, row)
 	}

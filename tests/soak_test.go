@@ -42,6 +42,7 @@ type soak struct {
 	clients sync.WaitGroup
 
 	waiting sync.Map // number of a call -> chan struct{}, closed when it reaches the provider
+	desk    soakDesk
 	words   soakWords
 	rows    soakRows
 	faults  soakErrors
@@ -51,7 +52,10 @@ type soak struct {
 
 	began               time.Time
 	reloads, misreloads int
-	goroutinesBefore    int // before the first call
+	storeTurns          int // reloads that breakStore has seen
+	storeFaults         int
+	storeAway           []time.Time // when the file of the database was moved away
+	goroutinesBefore    int         // before the first call
 }
 
 // All endings of a call are mixed, for as long as -soak says. Afterwards the ledger is the sum of
@@ -60,6 +64,7 @@ func TestAllEndingsAtOnceLeaveNothingBehind(t *testing.T) {
 	s := newSoak(t)
 	t.Logf("soak of %v, seed %d, %d clients, %d kinds of calls", *soakTime, *soakSeed, soakClients, len(s.kinds))
 	s.reload(0)
+	s.h.vncReady()
 	if !soakIsLong() {
 		s.h.secure = "https://localhost:" + itoa(s.h.ports[1])
 		s.h.trust()
@@ -68,6 +73,7 @@ func TestAllEndingsAtOnceLeaveNothingBehind(t *testing.T) {
 	s.fillCaches()
 	s.goroutinesBefore = s.goroutines()
 	s.begin()
+	s.view()
 	s.run(*soakTime / 10)
 	s.pause("warm")
 	s.running.Unlock()
@@ -79,11 +85,16 @@ func TestAllEndingsAtOnceLeaveNothingBehind(t *testing.T) {
 	close(s.over)
 	s.running.Unlock()
 	s.clients.Wait()
+	s.desk.viewers.Wait()
 	s.checkMemory(half, end)
 	s.checkNotes()
+	s.desk.check(s)
 	s.checkDisk()
 	s.exits()
 	s.report()
+	if soakIsLong() && (len(s.storeAway) == 0 || s.storeFaults == len(s.storeAway)) {
+		t.Error("the database was not both locked and moved away")
+	}
 }
 
 func newSoak(t *testing.T) *soak {
@@ -106,6 +117,9 @@ func newSoak(t *testing.T) *soak {
 		t.Setenv("KEY_"+k.env(), secretOf(k.name))
 	}
 	currentSoak.Store(s)
+	for _, name := range vncKeyNames {
+		t.Setenv("KEY_"+strings.ToUpper(name), secretOf(name))
+	}
 	t.Cleanup(func() { currentSoak.Store(nil) })
 	return s
 }
@@ -156,6 +170,7 @@ func (s *soak) run(d time.Duration) {
 		case <-tick.C:
 		}
 		s.reload(s.reloads + 1)
+		s.breakStore()
 		s.rows.read(s, time.Now().Add(-soakLongest))
 		if time.Since(sampled) >= soakSample {
 			sampled = time.Now()

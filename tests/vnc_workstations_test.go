@@ -150,6 +150,8 @@ func TestVNCRoutesAskForTheirScopes(t *testing.T) {
 		{"PUT", workstations + "/two", `{"address":"10.0.0.7:5901"}`, 403},
 		{"DELETE", workstations + "/one", "", 403},
 		{"DELETE", workstations + "/one/sessions/vnc-1", "", 403},
+		{"GET", "/v1/sessions", "", 200},
+		{"DELETE", "/v1/sessions/vnc-1", "", 404},
 	} {
 		if a := h.do(c.method, c.path, "connect", c.body); a.status != c.connect {
 			t.Errorf("%s %s with connect: %d %s", c.method, c.path, a.status, a.body)

@@ -3,8 +3,8 @@ package activity
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -14,10 +14,7 @@ import (
 type Day struct {
 	Date            string // YYYY-MM-DD
 	Model, Provider string
-	// Requests counts every call, including refused ones; Unpriced counts those with unknown price.
-	Requests, Unpriced                                            int64
-	PromptTokens, CompletionTokens, ReasoningTokens, CachedTokens int64
-	CostNano                                                      int64 // stops at the largest int64
+	Sums
 }
 
 // maxDays bounds the rows of Daily: names of models come from clients.
@@ -26,43 +23,74 @@ const maxDays = 10_000
 // ErrTooManyDays is returned by Daily when the answer would be longer than 10,000 rows.
 var ErrTooManyDays = errors.New("more than 10000 daily rows: ask for fewer days or for one model")
 
-const nanosPerDay = int64(24 * time.Hour)
+// daySums collects days.
+type daySums struct {
+	sums map[daySubject]*Sums
+	most int // days
+}
+
+type daySubject struct {
+	day             int64
+	model, provider string
+}
+
+// add reports whether there are not too many days.
+func (d *daySums) add(s daySubject, sums *Sums) bool {
+	sum := d.sums[s]
+	if sum == nil {
+		if len(d.sums) == d.most {
+			return false
+		}
+		// The names are copied: they are parts of a whole row.
+		s.model, s.provider = strings.Clone(s.model), strings.Clone(s.provider)
+		sum = new(Sums)
+		d.sums[s] = sum
+	}
+	sum.add(sums)
+	return true
+}
 
 // Daily sums the records that match f by UTC date, model and provider, newest date first. Limit and
-// Cursor do not count. It reads every record of f's tenant and time, within the ten seconds of any
-// query.
+// Cursor do not count. It takes the sums of the roll-up where they are those of the records, also of
+// days whose records are deleted. What only records can answer reads every one of f's tenant and time,
+// within the ten seconds of any query: filters that the roll-up does not have, parts of a day, and the
+// calls of a day to models that no provider has, because the roll-up leaves out their names.
 func (l *Log) Daily(ctx context.Context, f Filter) ([]Day, error) {
 	f.Limit, f.Cursor = 0, ""
-	type subject struct {
-		day             int64
-		model, provider string
-	}
-	sums := map[subject]*Day{}
-	tooMany := false
-	err := l.walk(ctx, f, func(_ int64, r *Record) bool {
-		s := subject{r.CreatedAt.UnixNano() / nanosPerDay, r.Model, r.Provider}
-		d := sums[s]
-		if d == nil {
-			if tooMany = len(sums) == l.maxDays; tooMany {
-				return false
-			}
-			// The names are copied: they are parts of a whole row.
-			s.model, s.provider = strings.Clone(s.model), strings.Clone(s.provider)
-			d = &Day{Date: r.CreatedAt.Format(time.DateOnly), Model: s.model, Provider: s.provider}
-			sums[s] = d
-		}
-		d.add(r)
-		return true
-	})
-	if err != nil {
+	if err := f.check(); err != nil {
 		return nil, err
 	}
-	if tooMany {
-		return nil, ErrTooManyDays
+	var sums daySums
+	rolledUp := f.wholeDays()
+	if rolledUp {
+		err := l.Rollup().snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) (err error) {
+			sums = daySums{map[daySubject]*Sums{}, l.maxDays}
+			if rolledUp = state.complete(); rolledUp {
+				err = l.Rollup().sumDays(ctx, tx, &f, state.pruned, &sums)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	days := make([]Day, 0, len(sums))
-	for _, d := range sums {
-		days = append(days, *d)
+	if !rolledUp {
+		sums = daySums{map[daySubject]*Sums{}, l.maxDays}
+		fits := true
+		err := l.walk(ctx, f, func(_ int64, r *Record) bool {
+			fits = sums.add(subjectOf(r), sumsOf(r))
+			return fits
+		})
+		if err != nil {
+			return nil, err
+		}
+		if !fits {
+			return nil, ErrTooManyDays
+		}
+	}
+	days := make([]Day, 0, len(sums.sums))
+	for s, sum := range sums.sums {
+		days = append(days, Day{Date: dateOf(s.day), Model: s.model, Provider: s.provider, Sums: *sum})
 	}
 	slices.SortFunc(days, func(a, b Day) int {
 		return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Provider, b.Provider))
@@ -70,14 +98,121 @@ func (l *Log) Daily(ctx context.Context, f Filter) ([]Day, error) {
 	return days, nil
 }
 
-func (d *Day) add(r *Record) {
-	d.Requests++
-	d.PromptTokens += r.PromptTokens
-	d.CompletionTokens += r.CompletionTokens
-	d.ReasoningTokens += r.ReasoningTokens
-	d.CachedTokens += r.CachedTokens
-	d.CostNano += min(r.CostNano, math.MaxInt64-d.CostNano)
-	if !r.Priced {
-		d.Unpriced++
+func subjectOf(r *Record) daySubject {
+	return daySubject{r.CreatedAt.UnixNano() / days.unit, r.Model, r.Provider}
+}
+
+func dateOf(day int64) string { return time.Unix(0, day*days.unit).UTC().Format(time.DateOnly) }
+
+// sumsOf is what a record adds to sums.
+func sumsOf(r *Record) *Sums {
+	s := &Sums{
+		Requests: 1, PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
+		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens, CostNano: r.CostNano,
 	}
+	if r.Code != "" {
+		s.Errors = 1
+	}
+	if !r.Priced && r.UsageSource != "" && r.UsageSource != UsageNone {
+		s.Unpriced = 1
+	}
+	return s
+}
+
+// wholeDays reports whether f has only filters of the roll-up, and a time of whole days.
+func (f *Filter) wholeDays() bool {
+	from, to := f.span()
+	rest := *f
+	rest.Tenant, rest.AllTenants, rest.Date, rest.From, rest.To = "", false, "", time.Time{}, time.Time{}
+	rest.Model, rest.Provider, rest.Key, rest.Code, rest.Daily = "", "", "", "", false
+	return rest == Filter{} && from%days.unit == 0 && (f.To.IsZero() && f.Date == "" || to%days.unit == 0)
+}
+
+// sumDays adds the days of the roll-up that f selects, and from the records the calls whose model the
+// roll-up does not name, except up to the day pruned.
+func (u *Rollup) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned int64, sums *daySums) error {
+	part, err := dailySpan(ctx, tx, f)
+	if err != nil || part.start >= part.end {
+		return err
+	}
+	unnamed := map[int64]bool{} // days
+	type refused struct {
+		subject daySubject
+		sums    Sums
+	}
+	var unrouted []refused // calls that were sent to no provider
+	q := rollupQuery{tenant: f.Tenant, all: f.AllTenants, provider: f.Provider, key: f.Key, code: f.Code, by: []string{"model", "provider"}}
+	err = q.read(ctx, tx, part, func(r *rollupSums) error {
+		if r.unnamed > 0 && r.start > pruned {
+			unnamed[r.start] = true
+		}
+		s := daySubject{r.start, string(r.names[0]), string(r.names[1])}
+		switch {
+		case f.Model != "" && s.model != f.Model:
+		case s.provider == "":
+			unrouted = append(unrouted, refused{s, r.sums})
+		case !sums.add(s, &r.sums):
+			return ErrTooManyDays
+		}
+		return nil
+	})
+	for _, u := range unrouted {
+		if err == nil && !unnamed[u.subject.day] && !sums.add(u.subject, &u.sums) {
+			err = ErrTooManyDays
+		}
+	}
+	for day := range unnamed {
+		if err != nil {
+			break
+		}
+		of := *f
+		of.Date, of.From, of.To = dateOf(day), time.Time{}, time.Time{}
+		fits := true
+		err = u.log.walkRows(ctx, tx, &of, func(_ int64, r *Record) bool {
+			fits = r.Provider != "" || sums.add(subjectOf(r), sumsOf(r))
+			return fits
+		})
+		if !fits {
+			return ErrTooManyDays
+		}
+	}
+	return err
+}
+
+// dailySpan returns the days of the roll-up within f's time.
+func dailySpan(ctx context.Context, tx *sql.Tx, f *Filter) (span, error) {
+	part := span{level: &days}
+	err := tx.QueryRowContext(ctx, "SELECT ifnull((SELECT min(start) FROM activity_days), 0), ifnull((SELECT max(start) FROM activity_days), -1) + 1").
+		Scan(&part.start, &part.end)
+	from, to := f.span()
+	part.start, part.end = max(part.start, from/days.unit), min(part.end, to/days.unit)
+	return part, err
+}
+
+// Costs returns the sums of a key's days, of all models together: Model and Provider are empty.
+func (u *Rollup) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
+	var all []Day
+	complete := false
+	err := u.snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) error {
+		if complete = state.complete(); !complete {
+			return nil
+		}
+		part, err := dailySpan(ctx, tx, &Filter{})
+		if err != nil || part.start >= part.end {
+			return err
+		}
+		q := rollupQuery{tenant: tenant, key: key, by: []string{"key"}}
+		return q.read(ctx, tx, part, func(r *rollupSums) error {
+			date := dateOf(r.start)
+			if n := len(all); n == 0 || all[n-1].Date != date {
+				all = append(all, Day{Date: date})
+			}
+			all[len(all)-1].add(&r.sums)
+			return nil
+		})
+	})
+	if err == nil && !complete {
+		return u.log.Daily(ctx, Filter{Tenant: tenant, Key: key})
+	}
+	return all, err
 }

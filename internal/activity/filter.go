@@ -1,13 +1,8 @@
 package activity
 
 import (
-	"encoding/hex"
 	"fmt"
-	"maps"
 	"math"
-	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -18,16 +13,11 @@ const (
 	MaxLimit     = 1000
 )
 
-// maxParam bounds a query parameter, in bytes: no text of a record is longer.
-const maxParam = maxText
-
-// lastInstant is the last midnight that nanoseconds since 1970 can express.
-var lastInstant = time.Date(2262, 4, 11, 0, 0, 0, 0, time.UTC)
-
-// Filter selects records. Zero fields do not restrict, except Tenant, which is required.
+// Filter selects records. Zero fields do not restrict, except that Tenant or AllTenants is required.
 type Filter struct {
-	Tenant    string
-	RequestID string
+	Tenant     string
+	AllTenants bool
+	RequestID  string
 	// Date is one UTC day, YYYY-MM-DD.
 	Date string
 	// From is the first instant, To the first one after the last. Date, From and To all apply if
@@ -36,6 +26,9 @@ type Filter struct {
 	Model, Provider, Key string
 	KeyHash              string // SHA-256 in lower-case hex
 	Status               int
+	Code, Workstation    string
+	// MinLatency is the least Latency.
+	MinLatency time.Duration
 	// Limit is 1 to MaxLimit; 0 means DefaultLimit.
 	Limit int
 	// Cursor is Page.Next of the previous page.
@@ -46,157 +39,9 @@ type Filter struct {
 	after cursor // the decoded Cursor
 }
 
-// ParamError names an invalid query parameter and the reason.
-type ParamError struct{ Param, Reason string }
-
-func (e *ParamError) Error() string { return e.Param + " " + e.Reason }
-
-// Unwrap makes errors.Is(err, ErrBadCursor) work in both cases.
-func (e *ParamError) Unwrap() error {
-	if e.Param == "cursor" {
-		return ErrBadCursor
-	}
-	return nil
-}
-
-// parsers has a row for each parameter of GET /api/v1/activity. A parameter with a nil row is
-// accepted and ignored: the OpenRouter SDKs have it, but we have no users or workspaces. Each
-// returns what is wrong with the value, or "".
-var parsers = map[string]func(*Filter, string) string{
-	"request_id":   func(f *Filter, v string) string { f.RequestID = v; return "" },
-	"model":        func(f *Filter, v string) string { f.Model = v; return "" },
-	"provider":     func(f *Filter, v string) string { f.Provider = v; return "" },
-	"key":          func(f *Filter, v string) string { f.Key = v; return "" },
-	"api_key_hash": parseKeyHash,
-	"status":       parseStatus,
-	"date":         parseDate,
-	"from":         func(f *Filter, v string) string { return parseInstant(&f.From, v, false) },
-	"to":           func(f *Filter, v string) string { return parseInstant(&f.To, v, true) },
-	"limit":        parseLimit,
-	"cursor":       parseCursorParam,
-	"group_by":     parseGroupBy,
-	"user_id":      nil,
-	"workspace_id": nil,
-}
-
-// Params are the names of the parameters of GET /api/v1/activity, sorted.
-func Params() []string { return slices.Sorted(maps.Keys(parsers)) }
-
-// ParseFilter parses the query parameters of the activity route. It ignores unknown ones. A known
-// one that is empty, repeated, too long or malformed is a *ParamError. from and to are RFC 3339, a
-// date or unix seconds; a date as to includes that day. group_by is day, or workspace, which means
-// the same here. The caller must set Tenant.
-func ParseFilter(q url.Values) (Filter, error) {
-	var f Filter
-	for param, parse := range parsers {
-		values := q[param]
-		if parse == nil || len(values) == 0 {
-			continue
-		}
-		reason := ""
-		switch v := values[0]; {
-		case len(values) > 1:
-			reason = "must be given once"
-		case v == "":
-			reason = "must not be empty"
-		case len(v) > maxParam:
-			reason = fmt.Sprintf("must not be longer than %d bytes", maxParam)
-		default:
-			reason = parse(&f, v)
-		}
-		if reason != "" {
-			return Filter{}, &ParamError{param, reason}
-		}
-	}
-	if !f.From.IsZero() && !f.To.IsZero() && f.To.Before(f.From) {
-		return Filter{}, &ParamError{"to", "must not be before from"}
-	}
-	return f, nil
-}
-
-func parseKeyHash(f *Filter, v string) string {
-	if raw, err := hex.DecodeString(v); err != nil || len(raw) != 32 {
-		return "must be a SHA-256 of 64 hexadecimal digits"
-	}
-	f.KeyHash = strings.ToLower(v)
-	return ""
-}
-
-func parseStatus(f *Filter, v string) string {
-	n, err := strconv.Atoi(v)
-	if err != nil || n < 100 || n > 599 {
-		return "must be an HTTP status"
-	}
-	f.Status = n
-	return ""
-}
-
-func parseDate(f *Filter, v string) string {
-	if _, ok := day(v); !ok {
-		return "must be a date as YYYY-MM-DD"
-	}
-	f.Date = v
-	return ""
-}
-
-func parseLimit(f *Filter, v string) string {
-	n, err := strconv.Atoi(v)
-	if err != nil || n < 1 || n > MaxLimit {
-		return fmt.Sprintf("must be a number from 1 to %d", MaxLimit)
-	}
-	f.Limit = n
-	return ""
-}
-
-func parseCursorParam(f *Filter, v string) string {
-	if _, err := parseCursor(v); err != nil {
-		return "must be the next_cursor of an earlier answer"
-	}
-	f.Cursor = v
-	return ""
-}
-
-func parseGroupBy(f *Filter, v string) string {
-	if v != "day" && v != "workspace" {
-		return "must be day or workspace"
-	}
-	f.Daily = true
-	return ""
-}
-
-func parseInstant(t *time.Time, v string, end bool) string {
-	if d, ok := day(v); ok {
-		if end {
-			d = d.AddDate(0, 0, 1)
-		}
-		*t = d
-		return ""
-	}
-	if n, err := strconv.ParseInt(v, 10, 64); err == nil && n >= 0 && n <= lastInstant.Unix() {
-		*t = time.Unix(n, 0).UTC()
-		return ""
-	}
-	if at, err := time.Parse(time.RFC3339Nano, v); err == nil && representable(at) {
-		*t = at.UTC()
-		return ""
-	}
-	return "must be an instant as RFC 3339, a date as YYYY-MM-DD, or unix seconds"
-}
-
-func day(v string) (time.Time, bool) {
-	d, err := time.Parse(time.DateOnly, v)
-	return d, err == nil && representable(d) && representable(d.AddDate(0, 0, 1))
-}
-
-// representable reports whether created_at can hold t, so that a bound never wraps round and widens
-// the answer.
-func representable(t time.Time) bool {
-	return t.Unix() >= 0 && !t.After(lastInstant)
-}
-
 // check also checks filters made without ParseFilter, and prepares f for a query.
 func (f *Filter) check() error {
-	if f.Tenant == "" {
+	if f.Tenant == "" && !f.AllTenants {
 		return &ParamError{"tenant", "must be set"}
 	}
 	if f.Limit < 0 || f.Limit > MaxLimit {
@@ -210,7 +55,7 @@ func (f *Filter) check() error {
 			return &ParamError{param, "must be between 1970 and 2262"}
 		}
 	}
-	for _, s := range []*string{&f.RequestID, &f.Model, &f.Provider, &f.Key, &f.KeyHash} {
+	for _, s := range []*string{&f.RequestID, &f.Model, &f.Provider, &f.Key, &f.KeyHash, &f.Code, &f.Workstation} {
 		*s = clip(*s)
 	}
 	if f.Cursor == "" {
@@ -221,10 +66,15 @@ func (f *Filter) check() error {
 	return err
 }
 
-// source is the part of a query that SQL answers: the tenant's rows of a time, newest first.
-func (f *Filter) source() (string, []any) {
-	cond, args := "activity WHERE tenant = ?", []any{f.Tenant}
-	and := func(c string, v ...any) { cond += " AND " + c; args = append(args, v...) }
+// maxMerged is from how many tenants on their rows are sorted, not merged in the order of an index.
+// SQLite takes 500 parts of a query.
+const maxMerged = 400
+
+// source is the query that SQL answers: the rows of a time of some tenants, newest first.
+func (f *Filter) source(tenants []string) (string, []any) {
+	const order = " ORDER BY created_at DESC, seq DESC"
+	cond, times := "", []any{}
+	and := func(c string, v ...any) { cond += " AND " + c; times = append(times, v...) }
 	from, to := f.span()
 	if from > 0 {
 		and("created_at >= ?", from)
@@ -235,7 +85,15 @@ func (f *Filter) source() (string, []any) {
 	if f.after != (cursor{}) {
 		and("(created_at, seq) < (?, ?)", f.after.created, f.after.seq)
 	}
-	return cond + " ORDER BY created_at DESC, seq DESC", args
+	if len(tenants) > maxMerged {
+		return "SELECT " + columns + " FROM activity WHERE true" + cond + order, times
+	}
+	part := "SELECT " + columns + " FROM activity WHERE tenant = ?" + cond
+	var args []any
+	for _, tenant := range tenants {
+		args = append(append(args, tenant), times...)
+	}
+	return strings.Repeat(part+" UNION ALL ", len(tenants)-1) + part + order, args
 }
 
 // span returns the range that Date, From and To allow together, in nanoseconds since 1970: from the
@@ -259,5 +117,6 @@ func (f *Filter) span() (from, to int64) {
 func (f *Filter) matches(r *Record) bool {
 	return (f.Model == "" || f.Model == r.Model) && (f.Provider == "" || f.Provider == r.Provider) &&
 		(f.Key == "" || f.Key == r.Key) && (f.KeyHash == "" || f.KeyHash == r.KeyHash) &&
-		(f.Status == 0 || f.Status == r.Status)
+		(f.Status == 0 || f.Status == r.Status) && (f.Code == "" || f.Code == r.Code) &&
+		(f.Workstation == "" || f.Workstation == r.Workstation) && r.Latency >= f.MinLatency
 }

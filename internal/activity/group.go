@@ -134,15 +134,36 @@ func (g *group) Size() int { return 2 * maxGroup }
 
 func (g *group) Apply(tx *store.Tx) error { return g.ApplyBatch(tx, []store.Op{g}) }
 
-// ApplyBatch writes the rows of all groups together.
+// ApplyBatch writes the rows of all groups together, and adds them to the roll-up.
 func (g *group) ApplyBatch(tx *store.Tx, ops []store.Op) error {
 	w := rowWriter{tx: tx, recent: &g.log.recent}
+	sums := &g.log.rollup
+	sums.reset()
 	for _, op := range ops {
 		g := op.(*group)
 		g.log.pending.take(g)
 		if err := w.write(g); err != nil {
 			return err
 		}
+		if err := g.sum(sums); err != nil {
+			return err
+		}
 	}
-	return w.flush()
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return sums.commit(tx)
+}
+
+// sum adds the rows of g to the tallies of a batch.
+func (g *group) sum(sums *rollupWriter) error {
+	start := 0
+	for i := range g.rows {
+		r := &g.rows[i]
+		if err := sums.add(r.tenant, r.created, g.data[start:r.end]); err != nil {
+			return err
+		}
+		start = r.end
+	}
+	return nil
 }

@@ -75,6 +75,21 @@ const (
 		AND NOT EXISTS (SELECT 1 FROM activity WHERE seq BETWEEN ?1 * ?2 AND ?1 * ?2 + ?2 - 1)`
 )
 
+// Of the rows that FindAny compares.
+const (
+	allTenants = `WITH RECURSIVE t(tenant) AS (
+		SELECT min(tenant) FROM activity
+		UNION ALL SELECT (SELECT min(tenant) FROM activity WHERE tenant > t.tenant) FROM t WHERE t.tenant IS NOT NULL
+	) SELECT tenant FROM t WHERE tenant IS NOT NULL`
+	newestOfAll = "SELECT " + columns + " FROM activity WHERE seq >= ? AND instr(data, ?) ORDER BY seq DESC"
+	rowOfAny    = "SELECT " + columns + " FROM activity WHERE seq = ?"
+	olderBlocks = "SELECT block, hashes FROM activity_ids WHERE block < ? ORDER BY block DESC"
+)
+
+// maxCandidates bounds the rows that FindAny reads: a provider that gives one ID to all of its
+// answers must not make it read them all.
+const maxCandidates = 1000
+
 // recent has the hashes of the last rows that this process has written, row seq at seq % blockRows.
 // Those of rows that were rolled back or deleted are replaced when their seq is used again. Until
 // then they do no harm: a look-up compares the rows.
@@ -207,4 +222,34 @@ func (l *Log) at(ctx context.Context, tenant string, seq int64) (r Record, ok bo
 		return false, err
 	}, rowAt, seq, tenant)
 	return r, ok, err
+}
+
+// candidates returns the rows of blocks before the given one whose hashes fit the ID in any tenant,
+// newest first.
+func (l *Log) candidates(ctx context.Context, before int64, id string) (seqs []int64, err error) {
+	want := map[uint32]bool{}
+	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
+		var tenant string
+		err := rows.Scan(&tenant)
+		want[hasherOf(tenant).hash(id)] = true
+		return true, err
+	}, allTenants)
+	if err != nil {
+		return nil, err
+	}
+	var hashes sql.RawBytes
+	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
+		var block int64
+		if err := rows.Scan(&block, &hashes); err != nil {
+			return false, err
+		}
+		for at := len(hashes)/hashSize - 1; at >= 0; at-- {
+			seq := block*blockRows + int64(at*hashSize/idSize)
+			if want[binary.LittleEndian.Uint32(hashes[at*hashSize:])] && (len(seqs) == 0 || seqs[len(seqs)-1] != seq) {
+				seqs = append(seqs, seq)
+			}
+		}
+		return len(seqs) < maxCandidates, nil
+	}, olderBlocks, before)
+	return seqs, err
 }

@@ -50,13 +50,12 @@ func TestQueriesDoNotScan(t *testing.T) {
 	}
 	defer st.Close()
 	at := time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC)
-	page := func(f Filter) string {
+	page := func(f Filter, others ...string) string {
 		f.Tenant = "default"
 		if err := f.check(); err != nil {
 			t.Fatal(err)
 		}
-		source, args := f.source()
-		query := "SELECT " + columns + " FROM " + source
+		query, args := f.source(append([]string{"default"}, others...))
 		for _, arg := range args { // as literals: then the planner sees the values
 			if s, ok := arg.(string); ok {
 				arg = "'" + s + "'"
@@ -70,6 +69,7 @@ func TestQueriesDoNotScan(t *testing.T) {
 		"next page":   {page(Filter{Cursor: cursor{1, 1}.String()}), "SEARCH activity USING INDEX activity_time (tenant=? AND created_at<?)"},
 		"time":        {page(Filter{From: at, To: at, Model: "m", Key: "k"}), "SEARCH activity USING INDEX activity_time (tenant=? AND created_at>? AND created_at<?)"},
 		"time's page": {page(Filter{Date: "2026-05-04", Cursor: cursor{1, 1}.String()}), "SEARCH activity USING INDEX activity_time (tenant=? AND created_at>?"},
+		"two tenants": {page(Filter{From: at}, "other"), "MERGE (UNION ALL)"},
 		"last row":    {lastSeq, "SEARCH activity"},
 		"ids":         {nextBlock, "SEARCH activity_ids USING INTEGER PRIMARY KEY (rowid<?)"},
 		"newest ids":  {newestRows, "SEARCH activity USING INTEGER PRIMARY KEY (rowid>?)"},

@@ -16,13 +16,17 @@ const queryTimeout = 10 * time.Second
 // Log appends records to a store and finds them again. A store has one.
 type Log struct {
 	store   *store.Store
-	maxDays int    // the constant of this name; less in a test
-	recent  recent // used only by the store's writer
+	maxDays int          // the constant of this name; less in a test
+	recent  recent       // used only by the store's writer
+	rollup  rollupWriter // used only by the store's writer
 	pending pending
 }
 
 // New returns the log kept in st, which was opened with Schema.
 func New(st *store.Store) *Log { return &Log{store: st, maxDays: maxDays} }
+
+// Rollup returns the sums of the log's records.
+func (l *Log) Rollup() *Rollup { return &Rollup{l} }
 
 // Append queues r, encoded, and returns in about a microsecond. With a full queue it returns within
 // 100 ms; r is then dropped, and the store counts it. Append shortens texts of r that are too long.
@@ -40,14 +44,17 @@ func (l *Log) Append(r *Record) {
 }
 
 // columns are in the order that scan reads.
-const columns = "seq, created_at, data"
+const columns = "seq, created_at, data, tenant"
 
-// scan sets all of r. tenant is its tenant.
+// scan sets all of r. If tenant is its tenant, as it mostly is, no text is copied for that.
 func (r *Record) scan(rows *sql.Rows, tenant string) (seq int64, err error) {
 	var created int64
-	var data sql.RawBytes
-	if err := rows.Scan(&seq, &created, &data); err != nil {
+	var data, owner sql.RawBytes
+	if err := rows.Scan(&seq, &created, &data, &owner); err != nil {
 		return 0, err
+	}
+	if string(owner) != tenant {
+		tenant = string(owner)
 	}
 	r.Tenant, r.CreatedAt = tenant, time.Unix(0, created).UTC()
 	return seq, r.decode(data)
@@ -65,7 +72,17 @@ func (l *Log) ask(ctx context.Context) (_ context.Context, cancel func(), err er
 
 // read calls visit with each row until it returns false.
 func (l *Log) read(ctx context.Context, visit func(*sql.Rows) (more bool, err error), query string, args ...any) error {
-	rows, err := l.store.Reader().QueryContext(ctx, query, args...)
+	return l.readFrom(ctx, l.store.Reader(), visit, query, args...)
+}
+
+// querier is the pool of readers, or one transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// readFrom is read from a pool or a transaction.
+func (l *Log) readFrom(ctx context.Context, from querier, visit func(*sql.Rows) (more bool, err error), query string, args ...any) error {
+	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return fmt.Errorf("querying the activity: %w", err)
 	}

@@ -261,9 +261,9 @@ func TestDaily(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []activity.Day{
-		{Date: "2026-05-04", Model: "openai/dear", Provider: "openai", Requests: 1, PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3, CostNano: 1 << 53},
-		{Date: "2026-05-04", Model: "openai/gpt", Provider: "openai", Requests: 3, PromptTokens: 30, CompletionTokens: 60, ReasoningTokens: 15, CachedTokens: 9, CostNano: 4_500_000_000},
-		{Date: "2026-05-03", Model: "openai/gpt", Provider: "second", Requests: 1, Unpriced: 1, PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3, CostNano: 1_500_000_000},
+		{Date: "2026-05-04", Model: "openai/dear", Provider: "openai", Sums: activity.Sums{Requests: 1, PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3, CostNano: 1 << 53}},
+		{Date: "2026-05-04", Model: "openai/gpt", Provider: "openai", Sums: activity.Sums{Requests: 3, PromptTokens: 30, CompletionTokens: 60, ReasoningTokens: 15, CachedTokens: 9, CostNano: 4_500_000_000}},
+		{Date: "2026-05-03", Model: "openai/gpt", Provider: "second", Sums: activity.Sums{Requests: 1, Unpriced: 1, PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3, CostNano: 1_500_000_000}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

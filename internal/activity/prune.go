@@ -16,12 +16,16 @@ type Retention struct {
 	// Size bounds the database in bytes, without free pages; the oldest records are deleted first.
 	// The file does not shrink, but its free pages are used again. Default: 10 GiB.
 	Size int64
+	// Series is how long the hourly and daily sums are kept. Default: 400 days, or Age if that is
+	// more. It is never less than Age.
+	Series time.Duration
 }
 
 // Defaults of Retention.
 const (
-	DefaultAge  = 30 * 24 * time.Hour
-	DefaultSize = 10 << 30
+	DefaultAge    = 30 * 24 * time.Hour
+	DefaultSize   = 10 << 30
+	DefaultSeries = 400 * 24 * time.Hour
 )
 
 const (
@@ -52,22 +56,35 @@ func NewPruner(now func() time.Time, keep Retention) *Pruner {
 	return p
 }
 
-// Set changes the retention from the next batch on, after a reload.
-func (p *Pruner) Set(keep Retention) {
-	if keep.Age <= 0 {
-		keep.Age = DefaultAge
+// OrDefault returns the retention with the default for what is not set.
+func (r Retention) OrDefault() Retention {
+	if r.Age <= 0 {
+		r.Age = DefaultAge
 	}
-	if keep.Size <= 0 {
-		keep.Size = DefaultSize
+	if r.Size <= 0 {
+		r.Size = DefaultSize
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.keep = keep
+	if r.Series <= 0 {
+		r.Series = DefaultSeries
+	}
+	r.Series = max(r.Series, r.Age)
+	return r
 }
 
-// Prune deletes at most one batch: first by age, tenant after tenant, then by size. It is a
+// Set changes the retention from the next batch on, after a reload.
+func (p *Pruner) Set(keep Retention) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keep = keep.OrDefault()
+}
+
+// Prune deletes at most one batch: first by age, tenant after tenant, then by size, then sums. Before
+// all that it completes the roll-up, so that no row is deleted that it does not have. It is a
 // store.PruneFunc.
 func (p *Pruner) Prune(tx *store.Tx) (more bool, err error) {
+	if _, more, err := rollupStep(tx); more || err != nil {
+		return more, err
+	}
 	p.mu.Lock()
 	keep := p.keep
 	p.mu.Unlock()
@@ -77,6 +94,9 @@ func (p *Pruner) Prune(tx *store.Tx) (more bool, err error) {
 		return err == nil, err
 	}
 	more, err = bySize(tx, keep.Size)
+	if err == nil && !more {
+		more, err = deleteSums(tx, hours.prune, days.prune, p.now().Add(-keep.Series).UnixNano()/days.unit)
+	}
 	p.aged = more
 	return more, err
 }
@@ -115,20 +135,26 @@ func bySize(tx *store.Tx, size int64) (more bool, err error) {
 	return n == pruneBatch, err
 }
 
-// deleteRows deletes the rows that a query selects, and their blocks of IDs once no row is left.
+// deleteRows deletes the rows that a query selects, and their blocks of IDs once no row is left. It
+// notes their last day for the roll-up, which keeps its sums.
 func deleteRows(tx *store.Tx, seqs string, args ...any) (n int, err error) {
-	rows, err := tx.Query("DELETE FROM activity WHERE seq IN ("+seqs+") RETURNING seq / ?", append(args, blockRows)...)
+	rows, err := tx.Query("DELETE FROM activity WHERE seq IN ("+seqs+") RETURNING seq / ?, created_at / ?", append(args, blockRows, days.unit)...)
 	if err != nil {
 		return 0, err
 	}
 	blocks := map[int64]bool{}
+	last := int64(-1)
 	for err == nil && rows.Next() {
-		var block int64
-		err = rows.Scan(&block)
+		var block, day int64
+		err = rows.Scan(&block, &day)
 		blocks[block] = true
+		last = max(last, day)
 		n++
 	}
-	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
+	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil || n == 0 {
+		return 0, err
+	}
+	if _, err := tx.Exec(notePruned, last); err != nil {
 		return 0, err
 	}
 	for block := range blocks {

@@ -52,15 +52,44 @@ func (l *Log) walk(ctx context.Context, f Filter, visit func(seq int64, r *Recor
 	if f.RequestID != "" {
 		return l.walkRequest(ctx, &f, visit)
 	}
-	source, args := f.source()
-	var r Record
-	return l.read(ctx, func(rows *sql.Rows) (bool, error) {
-		seq, err := r.scan(rows, f.Tenant)
+	return l.walkRows(ctx, l.store.Reader(), &f, visit)
+}
+
+// walkRows is walk by time.
+func (l *Log) walkRows(ctx context.Context, from querier, f *Filter, visit func(seq int64, r *Record) bool) error {
+	tenants, err := l.tenants(ctx, from, f)
+	if err != nil || len(tenants) == 0 {
+		return err
+	}
+	query, args := f.source(tenants)
+	r := Record{Tenant: tenants[0]}
+	return l.readFrom(ctx, from, func(rows *sql.Rows) (bool, error) {
+		seq, err := r.scan(rows, r.Tenant)
 		if err != nil || !f.matches(&r) {
 			return true, err
 		}
 		return visit(seq, &r), nil
-	}, "SELECT "+columns+" FROM "+source, args...)
+	}, query, args...)
+}
+
+// tenants returns those whose records f selects. It finds each by a search in the index that begins
+// with the tenant.
+func (l *Log) tenants(ctx context.Context, from querier, f *Filter) (all []string, err error) {
+	if !f.AllTenants {
+		return []string{f.Tenant}, nil
+	}
+	for after, more := "", true; more && err == nil; {
+		err = l.readFrom(ctx, from, func(rows *sql.Rows) (bool, error) {
+			var tenant sql.NullString
+			err := rows.Scan(&tenant)
+			if more = tenant.Valid; more && err == nil {
+				all = append(all, tenant.String)
+				after = tenant.String + "\x00" // the next one in order
+			}
+			return false, err
+		}, nextTenant, after)
+	}
+	return all, err
 }
 
 // walkRequest is walk for one request. It finds the few records by their ID.
@@ -71,15 +100,21 @@ func (l *Log) walkRequest(ctx context.Context, f *Filter, visit func(seq int64, 
 	}
 	var all []found
 	from, to := f.span()
-	err := l.identified(ctx, f.Tenant, f.RequestID, []int{slotRequest}, func(seq int64, r Record) bool {
-		at := cursor{r.CreatedAt.UnixNano(), seq}
-		if at.created >= from && at.created < to && (f.after == cursor{} || at.compare(f.after) < 0) && f.matches(&r) {
-			all = append(all, found{at, r})
-		}
-		return true
-	})
+	tenants, err := l.tenants(ctx, l.store.Reader(), f)
 	if err != nil {
 		return err
+	}
+	for _, tenant := range tenants {
+		err := l.identified(ctx, tenant, f.RequestID, []int{slotRequest}, func(seq int64, r Record) bool {
+			at := cursor{r.CreatedAt.UnixNano(), seq}
+			if at.created >= from && at.created < to && (f.after == cursor{} || at.compare(f.after) < 0) && f.matches(&r) {
+				all = append(all, found{at, r})
+			}
+			return true
+		})
+		if err != nil {
+			return err
+		}
 	}
 	slices.SortFunc(all, func(a, b found) int { return b.at.compare(a.at) })
 	for i := range all {
@@ -108,4 +143,39 @@ func (l *Log) Find(ctx context.Context, tenant, id string) (found Record, ok boo
 		return Record{}, false, err
 	}
 	return found, ok, nil
+}
+
+// FindAny is Find for the operator: it looks at all tenants.
+func (l *Log) FindAny(ctx context.Context, id string) (found Record, ok bool, err error) {
+	if id == "" || len(id) > maxText {
+		return Record{}, false, nil
+	}
+	ctx, cancel, err := l.ask(ctx)
+	defer cancel()
+	if err != nil {
+		return Record{}, false, err
+	}
+	take := func(rows *sql.Rows) (more bool, err error) {
+		var r Record
+		if _, err := r.scan(rows, ""); err != nil {
+			return false, err
+		}
+		if r.ID == id || r.RequestID == id || r.UpstreamID == id {
+			found, ok = r, true
+		}
+		return !ok, nil
+	}
+	var newest int64
+	if err := l.read(ctx, func(rows *sql.Rows) (bool, error) { return false, rows.Scan(&newest) }, lastSeq); err != nil {
+		return Record{}, false, err
+	}
+	before := newest / blockRows
+	if err := l.read(ctx, take, newestOfAll, before*blockRows, []byte(id)); err != nil || ok {
+		return found, ok, err
+	}
+	seqs, err := l.candidates(ctx, before, id)
+	for i := 0; i < len(seqs) && err == nil && !ok; i++ {
+		err = l.read(ctx, take, rowOfAny, seqs[i])
+	}
+	return found, ok, err
 }

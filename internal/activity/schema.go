@@ -22,5 +22,34 @@ var Schema = store.Schema{
 			block  INTEGER PRIMARY KEY,
 			hashes BLOB    NOT NULL
 		);`,
+		// The roll-up. Rows that exist already are added in steps.
+		`CREATE TABLE activity_hours (
+			start    INTEGER NOT NULL, -- hours since 1970
+			tenant   TEXT    NOT NULL,
+			key      TEXT    NOT NULL,
+			model    TEXT    NOT NULL,
+			provider TEXT    NOT NULL,
+			code     TEXT    NOT NULL,
+			data     BLOB    NOT NULL,
+			PRIMARY KEY (start, tenant, key, model, provider, code)
+		) WITHOUT ROWID;
+		CREATE TABLE activity_days (
+			start    INTEGER NOT NULL, -- days since 1970
+			tenant   TEXT    NOT NULL,
+			key      TEXT    NOT NULL,
+			model    TEXT    NOT NULL,
+			provider TEXT    NOT NULL,
+			code     TEXT    NOT NULL,
+			data     BLOB    NOT NULL,
+			PRIMARY KEY (start, tenant, key, model, provider, code)
+		) WITHOUT ROWID;
+		CREATE TABLE activity_rollup (
+			id       INTEGER PRIMARY KEY CHECK (id = 1),
+			next     INTEGER NOT NULL,
+			upto     INTEGER NOT NULL,
+			clearing INTEGER NOT NULL,
+			pruned   INTEGER NOT NULL
+		);
+		INSERT INTO activity_rollup SELECT 1, 1, ifnull(max(seq), 0), 0, -1 FROM activity;`,
 	},
 }

@@ -33,6 +33,10 @@ type Error struct {
 	// LimitSource is the subject whose limit refused ("key:dev"): on /api/v1 metadata.limit_source.
 	LimitSource string
 
+	// RefusedBy is the option of the configuration that refused, and its owner: "key dev: rate
+	// 10/min". It is for the record.
+	RefusedBy string
+
 	// Limit is the time limit that ended an attempt at a provider: connect, first_byte, idle, call.
 	// It is for the record.
 	Limit string

@@ -24,6 +24,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
@@ -42,17 +44,21 @@ type Config struct {
 	Aliases      []Alias
 	Discover     []Discovery
 	Workstations *workstation.Service // nil = no workstations
-	Emitter      Emitter              // nil = no subscribers
-	Observed     Observed             // nil = every event is
-	Secrets      []string             // to be taken out of provider text
-	SecretFiles  []*secret.File       // whose values are, too; they are followed
-	State        *State
-	Limits       *modelcall.Limits
-	Guardrails   *modelcall.Guardrails
-	BodyMemory   int64 // bytes; see upload.DefaultMemory
-	Timeouts     modelcall.Timeouts
-	Logger       *zap.Logger
-	Now          func() time.Time
+	// VNCCertificate returns why viewers find no valid certificate, nil if they do.
+	VNCCertificate func() error
+	Emitter        Emitter        // nil = no subscribers
+	Observed       Observed       // nil = every event is
+	Secrets        []string       // to be taken out of provider text
+	SecretFiles    []*secret.File // whose values are, too; they are followed
+	State          *State
+	Limits         *modelcall.Limits
+	Guardrails     *modelcall.Guardrails
+	BodyMemory     int64    // bytes; see upload.MinMemory
+	AnswerMemory   int64    // bytes; see modelcall.MinAnswers
+	Routes         []string // that requests can have, for metrics
+	Timeouts       modelcall.Timeouts
+	Logger         *zap.Logger
+	Now            func() time.Time
 	// Release gives the reference to State back. It runs when the configuration is closed and its
 	// last call has finished, and then for each Reacquire.
 	Release func()
@@ -75,6 +81,11 @@ type Gateway struct {
 	calls      inflight.Set
 	generation *generation
 	demo       sync.Map // built-in parts that were warned of
+	conditions conditions
+	budgeted   func() []limits.Subject // that have a budget
+	names      metrics.Names           // of this configuration
+
+	vncCertificate func() error // nil without workstations
 }
 
 // New returns a gateway that is provisioned and not started: no file is open, nothing runs.
@@ -85,7 +96,8 @@ func New(c Config) (*Gateway, error) {
 			catalog: c.Catalog, ordered: c.Providers, providers: make(map[string]*provider.Provider, len(c.Providers)),
 			health: c.State.Health,
 		},
-		workstations: c.Workstations, state: c.State, logger: c.Logger, now: c.Now,
+		workstations: c.Workstations, vncCertificate: c.VNCCertificate, state: c.State, logger: c.Logger, now: c.Now,
+		budgeted: sync.OnceValue(func() []limits.Subject { return withBudgets(c.Limits) }),
 	}
 	redactor := redact.New(c.Secrets, func(text string) bool { return c.Keyring.IsSecret(text) || c.State.runtimeKeys.IsSecret(text) })
 	for _, f := range c.SecretFiles {
@@ -93,8 +105,8 @@ func New(c Config) (*Gateway, error) {
 	}
 	g.requests = modelcall.Deps{
 		Models: &g.models, Limits: c.Limits, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted,
-		Health:   c.State.Health,
-		Uploads:  upload.Config{Memory: &c.State.Memory, Timeout: c.Timeouts.Body, Now: c.Now},
+		Health:  c.State.Health,
+		Uploads: upload.Config{Memory: &c.State.Bodies, Timeout: c.Timeouts.Body, Now: c.Now}, Answers: &c.State.Answers,
 		Timeouts: c.Timeouts, InFlight: &g.calls, Metrics: c.State.Metrics, Redactor: redactor,
 		Logger: c.Logger, Sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }),
 		Now: c.Now, WarnOfDemo: g.warnOfDemo,
@@ -114,10 +126,11 @@ func New(c Config) (*Gateway, error) {
 	}
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
-		gateway: g, calls: &g.calls, bodyMemory: c.BodyMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
+		gateway: g, calls: &g.calls, bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
 		workstations: c.Workstations, mayConnect: g.mayConnect(),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
+	g.names = g.metricNames(c.Routes)
 	g.state.provision(g.generation, c.Reacquire, c.Release)
 	return g, nil
 }
@@ -143,6 +156,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	if err := warnOfUnnamed(ctx, opened.ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
 		return err
 	}
+	g.state.Metrics.Prepare(g.names)
 	g.models.discovery.start(ctx)
 	close(g.generation.ready)
 	return nil

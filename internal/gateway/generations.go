@@ -35,6 +35,7 @@ type generation struct {
 	// Settings that apply while it is current.
 	keep         activity.Retention // set by Start
 	bodyMemory   int64
+	answerMemory int64
 	emitter      Emitter
 	observed     Observed
 	logger       *zap.Logger

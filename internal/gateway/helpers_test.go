@@ -85,7 +85,7 @@ func newRig(t testing.TB, config gateway.Config, sources ...catalog.Source) *rig
 		config.Catalog = newCatalog(t, nil, sources...)
 	}
 	if config.BodyMemory == 0 {
-		config.BodyMemory = 1 << 30
+		config.BodyMemory, config.AnswerMemory = 1<<30, 1<<30
 	}
 	if config.Timeouts == (modelcall.Timeouts{}) {
 		config.Timeouts = modelcall.DefaultTimeouts

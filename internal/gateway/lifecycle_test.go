@@ -103,21 +103,21 @@ func TestAConfigurationThatCouldNotStayLeavesTheBoundsAsTheyWere(t *testing.T) {
 	if err := second.Start(t.Context(), activity.Retention{}); err != nil {
 		t.Fatal(err)
 	}
-	if first.state.Memory.Take(60) {
+	if first.state.Bodies.Take(60) {
 		t.Fatal("the newest bound does not apply")
 	}
 	second.Close()
-	if !first.state.Memory.Take(60) {
+	if !first.state.Bodies.Take(60) {
 		t.Error("the bound of the configuration that failed still applies")
 	}
-	first.state.Memory.Give(60)
+	first.state.Bodies.Give(60)
 
 	third := newRig(t, gateway.Config{BodyMemory: 50, State: first.state})
 	if err := third.Start(t.Context(), activity.Retention{}); err != nil {
 		t.Fatal(err)
 	}
 	first.Close()
-	if first.state.Memory.Take(60) {
+	if first.state.Bodies.Take(60) {
 		t.Error("the end of the older configuration brought its bound back")
 	}
 }

@@ -35,7 +35,9 @@ func (m *Models) Find(ctx context.Context, key *keys.Key, name string) (modelcal
 		return none, apierror.New(apierror.ModelNotFound, "the model's name has %d bytes; none has more than %d", len(name), maxModelName).WithParam("model")
 	}
 	if !key.AllowsModel(name) {
-		return none, m.unknownModel(key, name)
+		refusal := m.unknownModel(key, name)
+		refusal.RefusedBy = "key " + key.Name + ": models"
+		return none, refusal
 	}
 	if alias, ok := m.aliases.byName[name]; ok {
 		return m.findAlias(ctx, alias)

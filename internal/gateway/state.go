@@ -6,15 +6,16 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
-	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -22,7 +23,8 @@ import (
 // generations share; see generation for their life. Making one opens no file and starts nothing.
 type State struct {
 	Metrics      *metrics.Metrics
-	Memory       upload.Memory              // of request bodies
+	Bodies       memory.Semaphore           // held of requests
+	Answers      memory.Semaphore           // held of answers of providers
 	Workstations *workstation.State         // tokens and sessions
 	ConnLimiter  *connlimit.Limiter         // VNC connections in their handshake
 	Concurrency  *limits.ConcurrencyLimiter // calls at once
@@ -38,7 +40,8 @@ type State struct {
 	generations generations
 
 	// One step of a generation at a time: a shutdown can come in the middle of a reload.
-	steps sync.Mutex
+	steps    sync.Mutex
+	stopping atomic.Bool // the process is about to exit
 }
 
 // NewState returns the State of a data directory.
@@ -51,13 +54,8 @@ func NewState(dir string, now func() time.Time) *State {
 	s.stores.runtimeKeys = s.runtimeKeys
 	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
-	s.Metrics = metrics.New(metrics.Gauges{
-		ActivityLost: func() float64 { return float64(s.stores.dropped()) },
-		InFlight:     func() float64 { return float64(s.generations.inFlight()) },
-		Sessions:     func() float64 { return float64(s.Workstations.Open()) },
-		HalfOpen:     func() float64 { return float64(s.ConnLimiter.Pending()) },
-		Providers:    s.providersUp,
-	})
+	s.Metrics = metrics.New(s.gauges())
+	s.stores.committed = s.Metrics.Committed
 	return s
 }
 
@@ -92,13 +90,17 @@ func (s *State) start(ctx context.Context, gen *generation, now func() time.Time
 // apply makes the settings of the current generation the valid ones.
 func (s *State) apply(gen *generation) {
 	s.stores.retain(gen.keep)
-	s.Memory.SetLimit(gen.bodyMemory)
+	s.Bodies.SetLimit(gen.bodyMemory)
+	s.Answers.SetLimit(gen.answerMemory)
 }
 
 // stop runs when Caddy stops gen. If a newer generation has replaced it, that one is activated.
 func (s *State) stop(gen *generation, exiting bool) {
 	s.steps.Lock()
 	defer s.steps.Unlock()
+	if exiting {
+		s.stopping.Store(true)
+	}
 	switch current := s.generations.current(); {
 	case current == nil: // gen has not started
 	case current != gen:
@@ -132,6 +134,7 @@ func (s *State) Close() error {
 // older generations, and waits until the last reference to the State is released, so that their
 // records are written. After the timeout it closes the stores without them and returns an error.
 func (s *State) Shutdown(timeout time.Duration) error {
+	s.stopping.Store(true)
 	s.Workstations.EndAll(workstation.ReasonShutdown)
 	interrupted := s.generations.interrupt(modelcall.ErrShutdown)
 	select {

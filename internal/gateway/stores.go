@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -19,9 +20,11 @@ import (
 // stores is the database of a data directory. The first generation opens it, and later ones use the
 // same: it is closed after the last.
 type stores struct {
-	dir    string
-	closed chan struct{} // closed by close
-	once   sync.Once     // for closed
+	dir       string
+	committed func(time.Duration)         // called after each group commit
+	closed    chan struct{}               // closed by close
+	once      sync.Once                   // for closed
+	opened    atomic.Pointer[store.Store] // the same as store, for scrapes: mu is held while the database is opened or closed
 
 	runtimeKeys *runtimekeys.Keys // read by open
 
@@ -49,10 +52,10 @@ func (s *stores) open(ctx context.Context, keep activity.Retention, now func() t
 	}
 	pruner := activity.NewPruner(now, keep)
 	opened, err := store.Open(s.dir, store.Options{
-		Schemas: []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema},
-		Prune:   []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
-		Logger:  logger,
-		Health:  reportHealth(logger),
+		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema},
+		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
+		Logger:    logger,
+		Committed: s.committed,
 	})
 	if err != nil {
 		return tables{}, err
@@ -69,20 +72,10 @@ func (s *stores) open(ctx context.Context, keep activity.Retention, now func() t
 		return tables{}, errors.Join(opened.Explain(err), opened.Close())
 	}
 	s.store, s.pruner = opened, pruner
+	s.opened.Store(opened)
 	s.tables = tables{log: activity.New(opened), own: owners.New(opened, now), rates: rates, ledger: ledger}
 	recordCrashes(s.tables.log, logger, crashed)
 	return s.tables, nil
-}
-
-// reportHealth returns what logs that the database cannot be written, and that it can be again.
-func reportHealth(logger *zap.Logger) func(error) {
-	return func(err error) {
-		if err != nil {
-			logger.Error("the activity store cannot be written; calls go on, their records are dropped and counted", zap.Error(err))
-			return
-		}
-		logger.Info("the activity store can be written again")
-	}
 }
 
 // retain changes how long the open database keeps activity rows.
@@ -92,14 +85,30 @@ func (s *stores) retain(keep activity.Retention) {
 	s.pruner.Set(keep)
 }
 
-// dropped returns how many rows were lost because the database could not be written in time.
-func (s *stores) dropped() uint64 {
+// status returns what an operator should know of the database.
+func (s *stores) status() store.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.store == nil {
-		return 0
+		return store.Status{Err: store.ErrClosed}
 	}
-	return s.store.Dropped()
+	return s.store.Status()
+}
+
+// dropped returns how many rows were lost because the database could not be written in time.
+func (s *stores) dropped() uint64 {
+	if opened := s.opened.Load(); opened != nil {
+		return opened.Dropped()
+	}
+	return 0
+}
+
+// waiting returns how many operations wait to be written.
+func (s *stores) waiting() uint64 {
+	if opened := s.opened.Load(); opened != nil {
+		return opened.Pending()
+	}
+	return 0
 }
 
 // close writes the rows that are queued and closes the database, if it was opened. Closing it again

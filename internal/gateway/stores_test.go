@@ -2,14 +2,12 @@ package gateway
 
 import (
 	"crypto/rand"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
@@ -78,15 +76,4 @@ func TestStoresThatAnotherProcessHasCanBeOpenedLater(t *testing.T) {
 	other.mustClose(t)
 	s.mustOpen(t)
 	s.mustClose(t)
-}
-
-func TestTheLogSaysThatTheDatabaseFailsAndRecovers(t *testing.T) {
-	core, lines := observer.New(zap.InfoLevel)
-	report := reportHealth(zap.New(core))
-	report(errors.New("no space left"))
-	report(nil)
-	all := lines.All()
-	if len(all) != 2 || all[0].Level != zap.ErrorLevel || all[0].ContextMap()["error"] != "no space left" || all[1].Level != zap.InfoLevel {
-		t.Errorf("logged %v", all)
-	}
 }

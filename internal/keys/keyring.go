@@ -119,6 +119,20 @@ func (r *Keyring) add(spec Spec, common common, hashes *strings.Builder) error {
 	return nil
 }
 
+// Tenants returns the names of all tenants that have a key, each once, in the order of their keys.
+func (r *Keyring) Tenants() []string {
+	var names []string
+	seen := make(map[string]struct{})
+	for i := range r.keys {
+		name := r.keys[i].Tenant
+		if _, again := seen[name]; !again {
+			seen[name] = struct{}{}
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Authenticate returns the key of the presented secret at the given time. The error is always
 // [ErrInvalid].
 func (r *Keyring) Authenticate(secret string, now time.Time) (Credential, error) {

@@ -82,6 +82,11 @@ func (k *Key) AllowsProvider(name string) bool {
 	return (len(k.models) == 0 || k.models.MatchesSome(prefix)) && (len(k.within) == 0 || k.within.MatchesSome(prefix))
 }
 
+// AllowsSome reports whether the key may use a model that fits a pattern, if there is one.
+func (k *Key) AllowsSome(pattern string) bool {
+	return len(k.models) == 0 || k.models.Overlaps(pattern)
+}
+
 // maxName bounds the name of a key or a tenant, in bytes.
 const maxName = 64
 

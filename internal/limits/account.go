@@ -47,9 +47,16 @@ func (s *ledgerSubject) at(b Budget, sec int64) (*account, *tally) {
 }
 
 func (a *account) balance(subject string, b Budget) Balance {
-	balance := Balance{Subject: subject, Budget: b, Spent: a.now.spent, Reserved: a.now.reserved}
+	balance := b.within(subject, a.begins, a.ends)
+	balance.Spent, balance.Reserved = a.now.spent, a.now.reserved
+	return balance
+}
+
+// within returns the balance of a period of which nothing is spent.
+func (b Budget) within(subject string, begins, ends int64) Balance {
+	balance := Balance{Subject: subject, Budget: b}
 	if b.Period != Total {
-		balance.Begins, balance.ResetsAt = date(a.begins), date(a.ends)
+		balance.Begins, balance.ResetsAt = date(begins), date(ends)
 	}
 	return balance
 }

@@ -41,6 +41,7 @@ type Permit struct {
 
 	// The following are set only if the permit had to wait.
 	arrival  uint64
+	queue    string        // the subject in whose queue it waited first
 	deadline time.Time     // when its wait ends
 	decided  chan struct{} // closed when it no longer waits
 	refusal  *Busy         // why it was refused
@@ -116,7 +117,7 @@ func (l *ConcurrencyLimiter) Acquire(subjects []Subject, held *Permit) (*Permit,
 		held.release()
 	}
 	l.arrivals++
-	p.arrival, p.deadline, p.decided = l.arrivals, time.Now().Add(timeout), make(chan struct{})
+	p.arrival, p.queue, p.deadline, p.decided = l.arrivals, full.pool.name, time.Now().Add(timeout), make(chan struct{})
 	full.pool.enqueue(p)
 	return p, nil
 }

@@ -68,6 +68,15 @@ func (b Budget) String() string {
 	return text
 }
 
+// String returns the limit in the form that ParseConcurrency reads.
+func (c Concurrency) String() string {
+	text := strconv.Itoa(c.Limit)
+	if c.Queue > 0 {
+		text += " queue " + strconv.Itoa(c.Queue) + " " + c.Wait.String()
+	}
+	return text
+}
+
 // ParseRate parses a rate: "60/min", "1000/h", "100000 tokens/min", "2M tokens/day".
 func ParseRate(words ...string) (Rate, error) {
 	text, err := join("rate", words)

@@ -210,10 +210,12 @@ func (l *SQLiteLedger) Status(_ context.Context, at time.Time, subjects []Subjec
 	var balances []Balance
 	for i := range subjects {
 		s := l.subjects.find(subjects[i].Name)
-		if s == nil {
-			s = newLedgerSubject(subjects[i].Name)
-		}
 		for _, b := range subjects[i].Budgets {
+			if s == nil {
+				begins, ends := b.Period.span(at.Unix())
+				balances = append(balances, b.within(subjects[i].Name, begins, ends))
+				continue
+			}
 			s.mu.Lock()
 			a, _ := s.at(b, at.Unix())
 			balances = append(balances, a.balance(s.name, b))

@@ -11,7 +11,8 @@ func BenchmarkEnded(b *testing.B) {
 	m := newMetrics()
 	call := metrics.Call{
 		Route: "POST /v1/chat/completions", Provider: "acme", Model: "acme/model-1", Status: 200,
-		Duration: 1234567 * time.Nanosecond, Prompt: 250, Completion: 20,
+		Duration: 1234567 * time.Nanosecond, Prompt: 250, Completion: 20, Tenant: "default", Counted: true, CostNano: 12345,
+		Overhead: 98765 * time.Nanosecond,
 	}
 	for name, firstToken := range map[string]time.Duration{"whole": 0, "stream": time.Millisecond} {
 		call.FirstToken = firstToken
@@ -19,7 +20,7 @@ func BenchmarkEnded(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				m.Ended(call)
-				m.Attempted("acme", "")
+				m.Attempted(metrics.Attempt{Provider: "acme", Outcome: metrics.OK})
 			}
 		})
 	}

@@ -1,4 +1,4 @@
 package metrics
 
 // Forget empties the cache of series.
-func (m *Metrics) Forget() { m.cache.of = nil }
+func (m *Metrics) Forget() { m.calls.cache.of = nil }

@@ -1,8 +1,10 @@
 // Package metrics has the gateway's Prometheus collectors.
 //
 // The values outlive a configuration: one [Metrics] belongs to the gateway's State and is
-// registered on the registry of each new configuration. Labels have a bounded number of values:
-// routes, providers and codes are ours, and a model is named only if the catalog knows it.
+// registered on the registry of each new configuration. No label has a value that a caller can make
+// up: routes, providers, tenants, guardrails and codes are ours, and a model is named only if the
+// catalog knows it. No label names a key or a request, except for the keys whose budgets an operator
+// has configured, of which the fullest are shown.
 package metrics
 
 import (
@@ -16,77 +18,91 @@ const namespace = "gatehouse"
 
 // Metrics is the set of collectors.
 type Metrics struct {
-	requests   *prometheus.CounterVec
-	duration   *prometheus.HistogramVec
-	firstToken *prometheus.HistogramVec
-	tokens     *prometheus.CounterVec
+	calls      calls
+	tenants    *tenants
 	attempts   *prometheus.CounterVec
-	providers  providersUp
 	refused    *prometheus.CounterVec
-	lost       prometheus.CounterFunc
-	inflight   prometheus.GaugeFunc
+	guardrails *prometheus.CounterVec
+	queueWait  *prometheus.HistogramVec
+	store      store
 	vnc        vnc
-	cache      seriesCache
+	gauges     []prometheus.Collector // read at each scrape
 }
 
-// Gauges are values that are read at each scrape.
+// Gauges are values that are read at each scrape. None may wait for a disk or a network.
 type Gauges struct {
-	ActivityLost func() float64 // activity rows dropped because the store was too slow
-	InFlight     func() float64 // calls under way
-	Sessions     func() float64 // open VNC sessions
-	HalfOpen     func() float64 // VNC connections in their handshake
-	Providers    func() []ProviderUp
+	ActivityLost    func() float64 // activity rows dropped because the store was too slow
+	InFlight        func() float64 // calls under way
+	BodyMemory      func() float64 // bytes of request bodies
+	BodyMemoryLimit func() float64 // what they may have at most
+	StoreQueue      func() float64 // operations that wait for the store
+	Sessions        func() float64 // open VNC sessions
+	HalfOpen        func() float64 // VNC connections in their handshake
+	Providers       func() []ProviderUp
+	Queues          func() map[Queue]int // calls that wait for a concurrency slot
+	Budgets         func() []BudgetSpent
 }
-
-// durationBuckets reach from a cached answer to the longest generation that an SDK waits for (600
-// s).
-var durationBuckets = []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600}
 
 // New returns a new set that is not registered yet.
 func New(g Gauges) *Metrics {
 	return &Metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: namespace, Name: "requests_total",
-			Help: "Calls of authenticated callers that ended, by route, provider, model, HTTP status and machine code (empty for success).",
-		}, []string{"route", "provider", "model", "status", "code"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Namespace: namespace, Name: "request_duration_seconds", Buckets: durationBuckets,
-			Help: "Time from the request's header to the end of the answer of calls that reached a provider.",
-		}, []string{"route", "provider"}),
-		firstToken: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Namespace: namespace, Name: "first_token_seconds", Buckets: durationBuckets,
-			Help: "Time from the request's header to the first event of a stream.",
-		}, []string{"route", "provider"}),
-		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: namespace, Name: "tokens_total",
-			Help: "Tokens as reported by providers, by direction (prompt, completion).",
-		}, []string{"provider", "model", "direction"}),
+		calls:   newCalls(),
+		tenants: newTenants(),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Name: "provider_attempts_total",
-			Help: "Requests to providers that ended, by provider and machine code (empty for success); a call that fails over has several.",
-		}, []string{"provider", "code"}),
-		providers: newProvidersUp(g.Providers),
+			Help: "Requests to providers that ended, by provider, outcome and machine code (empty for success); a call that fails over has several.",
+		}, []string{"provider", "code", "outcome"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Name: "unauthenticated_total",
 			Help: "Requests without a valid key, by route.",
 		}, []string{"route"}),
-		lost: prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Namespace: namespace, Name: "activity_rows_lost_total",
-			Help: "Activity rows dropped because the store could not keep up.",
-		}, g.ActivityLost),
-		inflight: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		guardrails: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "guardrail_actions_total",
+			Help: "Requests and answers that a guardrail refused (deny), changed (redact) or could not judge (unavailable).",
+		}, []string{"guardrail", "action"}),
+		queueWait: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "queue_wait_seconds", Buckets: waitBuckets,
+			Help: "Time that calls waited for a concurrency slot, by whose limit was reached; calls that did not wait are not counted.",
+		}, []string{"queue"}),
+		store:  newStore(g),
+		vnc:    newVNC(g),
+		gauges: newGauges(g),
+	}
+}
+
+// newGauges returns what does not belong to any other group.
+func newGauges(g Gauges) []prometheus.Collector {
+	return []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "requests_in_flight",
 			Help: "Calls under way.",
 		}, g.InFlight),
-		vnc: newVNC(g),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "body_memory_bytes",
+			Help: "Memory that request bodies hold.",
+		}, g.BodyMemory),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "body_memory_limit_bytes",
+			Help: "Memory that request bodies may hold; above it callers get gateway_busy.",
+		}, g.BodyMemoryLimit),
+		newProvidersUp(g.Providers),
+		newQueueLength(g.Queues),
+		newBudgetsSpent(g.Budgets),
+		newBuildInfo(),
 	}
 }
+
+// waitBuckets reach from a call that just missed a slot to the longest queue timeout that makes sense.
+var waitBuckets = []float64{.001, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
 // Register adds the collectors to the registry of a configuration. A second registration of the
 // same set is not an error.
 func (m *Metrics) Register(registry prometheus.Registerer) error {
-	all := []prometheus.Collector{m.requests, m.duration, m.firstToken, m.tokens, m.attempts, m.providers, m.refused, m.lost, m.inflight}
-	for _, c := range append(all, m.vnc.collectors()...) {
+	all := []prometheus.Collector{m.attempts, m.refused, m.guardrails, m.queueWait}
+	for _, group := range [][]prometheus.Collector{m.calls.collectors(), m.tenants.collectors(), m.store.collectors(), m.vnc.collectors(), m.gauges} {
+		all = append(all, group...)
+	}
+	for _, c := range all {
 		var twice prometheus.AlreadyRegisteredError
 		if err := registry.Register(c); err != nil && !errors.As(err, &twice) {
 			return err
@@ -95,34 +111,35 @@ func (m *Metrics) Register(registry prometheus.Registerer) error {
 	return nil
 }
 
-// Call is one ended call.
-type Call struct {
-	Route, Provider, Model, Code string
-	Status                       int
-	Duration, FirstToken         time.Duration // FirstToken 0 = no stream
-	Prompt, Completion           int64
-}
-
-// Ended counts one call.
-func (m *Metrics) Ended(c Call) {
-	s := m.seriesOf(&c)
-	s.requests.Inc()
-	if s.duration != nil {
-		s.duration.Observe(c.Duration.Seconds())
-	}
-	if s.firstToken != nil {
-		s.firstToken.Observe(c.FirstToken.Seconds())
-	}
-	if s.prompt != nil {
-		s.prompt.Add(float64(c.Prompt))
-	}
-	if s.completion != nil {
-		s.completion.Add(float64(c.Completion))
-	}
-}
-
-// Attempted counts one request to a provider. code is "" for a success.
-func (m *Metrics) Attempted(provider, code string) { m.attempts.WithLabelValues(provider, code).Inc() }
-
 // Unauthenticated counts one request without a valid key.
 func (m *Metrics) Unauthenticated(route string) { m.refused.WithLabelValues(route).Inc() }
+
+// What a guardrail did with a text.
+const (
+	GuardrailDeny        = "deny"
+	GuardrailRedact      = "redact"
+	GuardrailUnavailable = "unavailable" // its webhook could not be asked
+)
+
+// Guarded counts one request or answer on which a guardrail acted.
+func (m *Metrics) Guarded(guardrail, action string) {
+	m.guardrails.WithLabelValues(guardrail, action).Inc()
+}
+
+// Queued counts one call that waited for a concurrency slot, whether it got one or not.
+func (m *Metrics) Queued(at Queue, waited time.Duration) {
+	m.queueWait.WithLabelValues(string(at)).Observe(waited.Seconds())
+}
+
+// Attempted counts one request to a provider.
+func (m *Metrics) Attempted(a Attempt) { m.attempt(a).Inc() }
+
+func (m *Metrics) attempt(a Attempt) prometheus.Counter {
+	return m.attempts.WithLabelValues(a.Provider, a.Code, string(a.Outcome))
+}
+
+// Committed counts one group commit.
+func (m *Metrics) Committed(took time.Duration) { m.store.commits.Observe(took.Seconds()) }
+
+// LedgerFailed counts one failure of the ledger.
+func (m *Metrics) LedgerFailed() { m.store.ledgerErrors.Inc() }

@@ -17,6 +17,11 @@ func newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Gauges{
 		ActivityLost: func() float64 { return 3 }, InFlight: func() float64 { return 2 },
 		Sessions: func() float64 { return 4 }, HalfOpen: func() float64 { return 5 },
+		BodyMemory: func() float64 { return 6 }, BodyMemoryLimit: func() float64 { return 7 }, StoreQueue: func() float64 { return 8 },
+		Queues: func() map[metrics.Queue]int { return map[metrics.Queue]int{metrics.ModelQueue: 9} },
+		Budgets: func() []metrics.BudgetSpent {
+			return []metrics.BudgetSpent{{Scope: "key:dev", Budget: "10usd/day", Ratio: 0.5}}
+		},
 		Providers: func() []metrics.ProviderUp {
 			return []metrics.ProviderUp{{Provider: "acme", Model: "acme/m", Up: true}, {Provider: "acme", Model: "acme/m", Endpoint: "east"}}
 		},
@@ -62,31 +67,58 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 	m := newMetrics()
 	registry := register(t, m)
 	m.Ended(metrics.Call{
-		Route: "POST /v1/chat/completions", Provider: "acme", Model: "acme/m", Status: 200,
-		Duration: 2 * time.Second, FirstToken: time.Second, Prompt: 5, Completion: 7,
+		Route: "POST /v1/chat/completions", Provider: "acme", Model: "acme/m", Tenant: "one", Status: 200,
+		Duration: 4 * time.Second, FirstToken: time.Second, Overhead: 5 * time.Millisecond, Prompt: 5, Completion: 7, Counted: true,
+		CostNano: 250_000_000, Unpriced: true,
 	})
 	m.Ended(metrics.Call{Route: "POST /v1/chat/completions", Provider: "acme", Status: 502, Code: "upstream_error", Duration: time.Second})
 	m.Ended(metrics.Call{Route: "POST /v1/chat/completions", Status: 404, Code: "model_not_found", Duration: time.Second, Prompt: 1})
-	m.Attempted("acme", "upstream_error")
-	m.Attempted("acme", "upstream_error")
-	m.Attempted("acme", "")
+	m.Attempted(metrics.Attempt{Provider: "acme", Code: "upstream_error", Outcome: metrics.Connection})
+	m.Attempted(metrics.Attempt{Provider: "acme", Code: "upstream_error", Outcome: metrics.Connection})
+	m.Attempted(metrics.Attempt{Provider: "acme", Outcome: metrics.OK})
 	m.Unauthenticated("POST /v1/chat/completions")
-	got := strings.Join(gather(t, registry), "\n")
+	m.Guarded("mask", metrics.GuardrailRedact)
+	m.Queued(metrics.KeyQueue, time.Second)
+	m.Committed(time.Millisecond)
+	m.LedgerFailed()
+	got := strings.Join(slices.DeleteFunc(gather(t, registry), func(line string) bool { return strings.HasPrefix(line, "build_info{") }), "\n")
 	want := strings.Join([]string{
 		"activity_rows_lost_total{} 3",
+		"body_memory_bytes{} 6",
+		"body_memory_limit_bytes{} 7",
+		"budget_spent_ratio{budget=10usd/day,scope=key:dev} 0.5",
+		"cost_usd_total{model=acme/m,provider=acme} 0.25",
 		"first_token_seconds{provider=acme,route=POST /v1/chat/completions} 1 in 1s",
-		"provider_attempts_total{code=,provider=acme} 1",
-		"provider_attempts_total{code=upstream_error,provider=acme} 2",
+		"guardrail_actions_total{action=redact,guardrail=mask} 1",
+		"ledger_errors_total{} 1",
+		"overhead_seconds{route=POST /v1/chat/completions} 2 in 0.005s",
+		"provider_attempts_total{code=,outcome=ok,provider=acme} 1",
+		"provider_attempts_total{code=upstream_error,outcome=connection,provider=acme} 2",
 		"provider_up{endpoint=,model=acme/m,provider=acme} 1",
 		"provider_up{endpoint=east,model=acme/m,provider=acme} 0",
-		"request_duration_seconds{provider=acme,route=POST /v1/chat/completions} 2 in 3s",
+		"queue_length{queue=gateway} 0",
+		"queue_length{queue=key} 0",
+		"queue_length{queue=model} 9",
+		"queue_length{queue=tenant} 0",
+		"queue_wait_seconds{queue=key} 1 in 1s",
+		"request_duration_seconds{provider=acme,route=POST /v1/chat/completions} 2 in 5s",
 		"requests_in_flight{} 2",
 		"requests_total{code=,model=acme/m,provider=acme,route=POST /v1/chat/completions,status=200} 1",
 		"requests_total{code=model_not_found,model=,provider=,route=POST /v1/chat/completions,status=404} 1",
 		"requests_total{code=upstream_error,model=,provider=acme,route=POST /v1/chat/completions,status=502} 1",
+		"store_commit_seconds{} 1 in 0.001s",
+		"store_queue_length{} 8",
+		"tenant_cost_usd_total{tenant=one} 0.25",
+		"tenant_cost_usd_total{tenant=other} 0",
+		"tenant_tokens_total{direction=completion,tenant=one} 7",
+		"tenant_tokens_total{direction=completion,tenant=other} 0",
+		"tenant_tokens_total{direction=prompt,tenant=one} 5",
+		"tenant_tokens_total{direction=prompt,tenant=other} 0",
+		"time_per_output_token_seconds{provider=acme,route=POST /v1/chat/completions} 1 in 0.5s",
 		"tokens_total{direction=completion,model=acme/m,provider=acme} 7",
 		"tokens_total{direction=prompt,model=acme/m,provider=acme} 5",
 		"unauthenticated_total{route=POST /v1/chat/completions} 1",
+		"unpriced_requests_total{model=acme/m,provider=acme} 1",
 		"vnc_connections_half_open{} 5",
 		"vnc_session_duration_seconds{} 0 in 0s",
 		"vnc_sessions_open{} 4",
@@ -152,10 +184,11 @@ func TestFoundSeriesAreThoseOfTheLabels(t *testing.T) {
 		for _, route := range []string{"POST /v1/chat/completions", "POST /v1/responses"} {
 			for _, provider := range []string{"", "acme", "other"} {
 				for i, code := range []string{"", "upstream_error", "internal"} {
-					for kind := range int64(8) {
+					for kind := range int64(64) {
 						count(metrics.Call{
 							Route: route, Provider: provider, Model: "acme/m", Code: code, Status: 200 + 150*i, Duration: time.Second,
 							FirstToken: time.Duration(kind & 1), Prompt: kind & 2, Completion: kind & 4,
+							Counted: kind&8 > 0, CostNano: kind & 16, Unpriced: kind&32 > 0, Tenant: "one",
 						})
 					}
 				}
@@ -167,7 +200,7 @@ func TestFoundSeriesAreThoseOfTheLabels(t *testing.T) {
 	}
 	one, none := newMetrics(), newMetrics()
 	one.Ended(metrics.Call{Route: "r", Provider: "p", Status: 200})
-	if more := len(gather(t, register(t, one))) - len(gather(t, register(t, none))); more != 2 {
-		t.Errorf("a call without tokens made %d series, want the count and the duration", more)
+	if more := len(gather(t, register(t, one))) - len(gather(t, register(t, none))); more != 3 {
+		t.Errorf("a call without tokens made %d series, want the count, the duration and the overhead", more)
 	}
 }

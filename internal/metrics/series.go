@@ -8,19 +8,23 @@ import (
 )
 
 // series are the counters and histograms of calls that are alike. The collectors find each by its
-// labels; here one look-up finds them all. There are at most eight for each series of
-// requests_total, which are never removed either.
+// labels; here one look-up finds them all. They are few for each series of requests_total, which are
+// never removed either.
 type series struct {
-	requests             prometheus.Counter
-	duration, firstToken prometheus.Observer // nil if such calls have none
-	prompt, completion   prometheus.Counter  // the same
+	requests                       prometheus.Counter
+	duration, firstToken, perToken prometheus.Observer // nil if such calls have none
+	overhead                       prometheus.Observer // the same, and so on
+	prompt, completion             prometheus.Counter
+	cost, unpriced                 prometheus.Counter
 }
 
 // kind is what calls have in common whose series are the same.
 type kind struct {
-	route, provider, model, code   string
-	status                         int
-	firstToken, prompt, completion bool
+	route, provider, model, code string
+	status                       int
+	firstToken, perToken         bool
+	prompt, completion           bool
+	cost, unpriced               bool
 }
 
 // seriesCache has the series of each kind of call that has ended.
@@ -29,34 +33,59 @@ type seriesCache struct {
 	of map[kind]*series
 }
 
-// seriesOf returns the series that c belongs to. It makes no series that c does not change: a scrape
-// would show it.
-func (m *Metrics) seriesOf(c *Call) *series {
-	k := kind{c.Route, c.Provider, c.Model, c.Code, c.Status, c.FirstToken > 0, c.Prompt > 0, c.Completion > 0}
-	m.cache.mu.RLock()
-	s := m.cache.of[k]
-	m.cache.mu.RUnlock()
+// seriesOf returns the series that a call belongs to. It makes no series that the call does not
+// change: a scrape would show it.
+func (c *calls) seriesOf(call *Call, perToken bool) *series {
+	k := kind{
+		call.Route, call.Provider, call.Model, call.Code, call.Status, call.FirstToken > 0, perToken,
+		call.Prompt > 0, call.Completion > 0, call.CostNano > 0, call.Unpriced,
+	}
+	c.cache.mu.RLock()
+	s := c.cache.of[k]
+	c.cache.mu.RUnlock()
 	if s != nil {
 		return s
 	}
-	s = &series{requests: m.requests.WithLabelValues(c.Route, c.Provider, c.Model, strconv.Itoa(c.Status), c.Code)}
-	if c.Provider != "" {
-		s.duration = m.duration.WithLabelValues(c.Route, c.Provider)
-		if k.firstToken {
-			s.firstToken = m.firstToken.WithLabelValues(c.Route, c.Provider)
-		}
-		if k.prompt {
-			s.prompt = m.tokens.WithLabelValues(c.Provider, c.Model, "prompt")
-		}
-		if k.completion {
-			s.completion = m.tokens.WithLabelValues(c.Provider, c.Model, "completion")
-		}
+	s = c.newSeries(&k)
+	c.cache.mu.Lock()
+	defer c.cache.mu.Unlock()
+	if c.cache.of == nil {
+		c.cache.of = make(map[kind]*series)
 	}
-	m.cache.mu.Lock()
-	defer m.cache.mu.Unlock()
-	if m.cache.of == nil {
-		m.cache.of = make(map[kind]*series)
-	}
-	m.cache.of[k] = s
+	c.cache.of[k] = s
 	return s
 }
+
+func (c *calls) newSeries(k *kind) *series {
+	s := &series{requests: c.requests.WithLabelValues(k.route, k.provider, k.model, strconv.Itoa(k.status), k.code)}
+	if k.provider == "" {
+		return s
+	}
+	s.duration = c.duration.WithLabelValues(k.route, k.provider)
+	s.overhead = c.overhead.WithLabelValues(k.route)
+	if k.firstToken {
+		s.firstToken = c.firstToken.WithLabelValues(k.route, k.provider)
+	}
+	if k.perToken {
+		s.perToken = c.perToken.WithLabelValues(k.route, k.provider)
+	}
+	if k.prompt {
+		s.prompt = c.tokens.WithLabelValues(k.provider, k.model, prompt)
+	}
+	if k.completion {
+		s.completion = c.tokens.WithLabelValues(k.provider, k.model, completion)
+	}
+	if k.cost {
+		s.cost = c.cost.WithLabelValues(k.provider, k.model)
+	}
+	if k.unpriced {
+		s.unpriced = c.unpriced.WithLabelValues(k.provider, k.model)
+	}
+	return s
+}
+
+// The directions of tokens.
+const (
+	prompt     = "prompt"
+	completion = "completion"
+)

@@ -3,6 +3,7 @@ package modelcall
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -13,14 +14,16 @@ import (
 // admission counts a call against the request rates and holds its concurrency slots: first those of
 // its key, tenant and gateway, then those of its model.
 type admission struct {
-	rates       *limits.Rates
-	concurrency *limits.ConcurrencyLimiter
+	deps   *Deps
+	phases *phases // of the request
 
 	requests limits.Reading    // the request rate with the least remaining
 	tokens   limits.Reading    // the token rate with the least remaining
 	permits  [3]*limits.Permit // of the key, of the name in the request, of the model that an alias led to
 	grants   [2]*limits.Grant  // of the token rates of the first two, of the third
 	target   []limits.Subject  // of the third
+
+	trace *callTrace
 }
 
 // longRate is the longest window that an SDK may wait for inside its call.
@@ -35,17 +38,18 @@ func (a *admission) enter(r *http.Request, subjects []limits.Subject, body *uplo
 	if err := a.countRequest(subjects); err != nil {
 		return err
 	}
-	permit, busy := a.concurrency.Acquire(subjects, nil)
+	permit, busy := a.deps.Concurrency.Acquire(subjects, nil)
 	if busy != nil {
 		return concurrencyRefusal(busy)
 	}
 	a.permits[0] = permit
+	queued := a.queue(permit)
 	if permit.Waiting() && r.ProtoMajor == 1 && body.SmallAndComing() {
 		if err := readAhead(permit, body, maxBody); err != nil {
-			return err
+			return queued.end(err)
 		}
 	}
-	return wait(r.Context(), permit)
+	return queued.end(wait(r.Context(), permit))
 }
 
 // enterModel does for the call's model what enter did for its key. While it waits there, it holds no
@@ -58,12 +62,13 @@ func (a *admission) enterModel(ctx context.Context, models []*ModelLimits) error
 	if err := a.countRequest(subjects); err != nil {
 		return err
 	}
-	permit, busy := a.concurrency.Acquire(subjects, a.permits[0])
+	permit, busy := a.deps.Concurrency.Acquire(subjects, a.permits[0])
 	if busy != nil {
 		return concurrencyRefusal(busy)
 	}
 	a.permits[1] = permit
-	return wait(ctx, permit)
+	queued := a.queue(permit)
+	return queued.end(wait(ctx, permit))
 }
 
 // enterTarget counts an attempt against the limits of a model that an alias led to; those of the
@@ -77,7 +82,7 @@ func (a *admission) enterTarget(models []*ModelLimits, tokens int64) error {
 	if err != nil {
 		a.leaveTarget(0)
 		a.requests, a.tokens = shownRequests, shownTokens
-		_, a.grants[1], _ = a.rates.Tokens(1, a.target) // adjusted to what that attempt used
+		_, a.grants[1], _ = a.deps.Rates.Tokens(1, a.target) // adjusted to what that attempt used
 		return err
 	}
 	a.target = subjects
@@ -94,7 +99,7 @@ func (a *admission) admitTarget(subjects []limits.Subject, tokens int64) error {
 	for i := range subjects {
 		subjects[i].Concurrency.Queue = 0
 	}
-	permit, busy := a.concurrency.Acquire(subjects, nil)
+	permit, busy := a.deps.Concurrency.Acquire(subjects, nil)
 	if busy != nil {
 		return concurrencyRefusal(busy)
 	}
@@ -123,7 +128,7 @@ func subjectsOf(models []*ModelLimits) []limits.Subject {
 // takeTokens takes the tokens that the call will likely use from the token rates of the subjects.
 // The grant is adjusted when the usage is known.
 func (a *admission) takeTokens(grant int, n int64, subjects []limits.Subject) error {
-	reading, granted, refused := a.rates.Tokens(n, subjects)
+	reading, granted, refused := a.deps.Rates.Tokens(n, subjects)
 	if refused != nil {
 		a.tokens = refused.Reading
 		return rateRefusal(refused)
@@ -147,7 +152,7 @@ func (a *admission) settle(tokens int64) {
 }
 
 func (a *admission) countRequest(subjects []limits.Subject) error {
-	reading, refused := a.rates.Request(subjects)
+	reading, refused := a.deps.Rates.Request(subjects)
 	if refused != nil {
 		a.requests = refused.Reading
 		return rateRefusal(refused)
@@ -187,6 +192,7 @@ func wait(ctx context.Context, permit *limits.Permit) error {
 func concurrencyRefusal(busy *limits.Busy) error {
 	e := apierror.New(apierror.ConcurrencyLimitExceeded, "%s has %d calls under way, which is its limit; try again when one of them has ended", busy.Subject, busy.InUse)
 	e.RetryAfter, e.LimitSource = busy.RetryAfter, busy.Subject
+	e.RefusedBy = refusedBy(busy.Subject, "concurrency", strconv.Itoa(busy.Limit.Limit))
 	return e
 }
 
@@ -199,7 +205,7 @@ func rateRefusal(r *limits.RateRefusal) *apierror.Error {
 		e = apierror.New(apierror.RateLimitExceeded, "the limit of %s, %s, is used up; there is room in %s", r.Subject, r.Rate, r.RetryAfter.Round(time.Millisecond))
 		e.RetryAfter = r.RetryAfter
 	}
-	e.LimitSource = r.Subject
+	e.LimitSource, e.RefusedBy = r.Subject, refusedBy(r.Subject, "rate", r.Rate.String())
 	e.NoRetry = r.Never || r.Rate.Window > longRate
 	e.Rate = rateOf(r.Reading)
 	return e

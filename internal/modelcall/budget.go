@@ -75,7 +75,7 @@ func (e *ExhaustedBudgets) refusal(r *limits.Refusal) *apierror.Error {
 	if r.Amount == 0 {
 		refusal = apierror.New(apierror.BudgetExceeded, "the budget of %s, %s, is used up; %s", r.Subject, r.Budget, again)
 	}
-	refusal.LimitSource = r.Subject
+	refusal.LimitSource, refusal.RefusedBy = r.Subject, refusedBy(r.Subject, "budget", r.Budget.String())
 	return refusal
 }
 

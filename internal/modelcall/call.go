@@ -82,9 +82,9 @@ func (c *call) maxBody() int64 { return c.deps.Limits.maxBody(c.charge.key) }
 
 // read reads the body and walks it.
 func (c *call) read() error {
-	data, err := c.Upload.Read(c.maxBody())
+	data, err := c.readBody(c.maxBody())
 	if err != nil {
-		return err
+		return c.charge.tooLarge(err)
 	}
 	return invalidJSON(c.body.Parse(data))
 }
@@ -107,6 +107,7 @@ func (c *call) parse() (err error) {
 		return err
 	}
 	c.Record.Stream = c.asked.Stream
+	c.trace.asked(&c.body, c.asked.Stream)
 	return nil
 }
 
@@ -121,7 +122,7 @@ func (c *call) route(ctx context.Context) error {
 		return err
 	}
 	t := c.targets[0]
-	c.sealed.several = len(c.targets) > 1
+	c.sealed.several, c.charge.named = len(c.targets) > 1, c.limits
 	c.knownModel = c.known
 	c.setTarget(t)
 	c.charge.cacheHour = slices.ContainsFunc(c.targets, keepsLong) && request.AsksHourCache(c.body.Data())
@@ -130,7 +131,7 @@ func (c *call) route(ctx context.Context) error {
 	}
 	return c.keep(func(t *target) error {
 		t.caps = c.charge.capsOf(c.limits, t.own)
-		return c.charge.checkSize(t.caps, len(c.body.Data()))
+		return c.charge.checkSize(t, len(c.body.Data()))
 	})
 }
 
@@ -179,7 +180,7 @@ func (c *call) limited() bool {
 // judge has the guardrails judge the request. If they take something out of it, the edited body
 // replaces the one that was read.
 func (c *call) judge(ctx context.Context) error {
-	c.guard.outcome = &c.Outcome
+	c.guard.deps, c.guard.outcome = c.deps, &c.Outcome
 	if !c.deps.Guardrails.empty() {
 		c.guard.set = c.deps.Guardrails.of(c.Credential.Name, c.names()...)
 	}

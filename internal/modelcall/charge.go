@@ -20,8 +20,9 @@ import (
 type charge struct {
 	deps   *Deps
 	record *activity.Record
-	key    *KeyLimits // nil: the key has no limits
-	target *target    // the one that is asked, or will be; nil before the model is known
+	key    *KeyLimits     // nil: the key has no limits
+	named  []*ModelLimits // of the name in the request
+	target *target        // the one that is asked, or will be; nil before the model is known
 
 	requested request.RequestedLimits
 	cacheHour bool                // what the call writes to the provider's cache is kept for an hour, unless usage says how long
@@ -52,13 +53,14 @@ func (g *charge) capsOf(limits ...[]*ModelLimits) (caps Caps) {
 }
 
 // checkSize holds the body to the limit of the model.
-func (g *charge) checkSize(caps Caps, bytes int) error {
-	most := caps.Body
+func (g *charge) checkSize(t *target, bytes int) error {
+	most := t.caps.Body
 	if most == 0 {
 		most = upload.MaxBody
 	}
 	if int64(bytes) > most {
-		return apierror.New(apierror.RequestTooLarge, "the request body has %d bytes; the limit of the model %q is %d bytes", bytes, g.record.Model, most)
+		return g.capRefusal(t, capBody, apierror.New(apierror.RequestTooLarge,
+			"the request body has %d bytes; the limit of the model %q is %d bytes", bytes, g.record.Model, most))
 	}
 	return nil
 }
@@ -70,11 +72,13 @@ func (g *charge) check(t *target, tools func() int, list string) error {
 	t.output, t.setOutput = requested.Output, false
 	if caps.Tools > 0 {
 		if n := tools(); n > caps.Tools {
-			return apierror.New(apierror.InvalidValue, "the request declares %d tools; at most %d are allowed here", n, caps.Tools).WithParam("tools")
+			return g.capRefusal(t, capTools, apierror.New(apierror.InvalidValue,
+				"the request declares %d tools; at most %d are allowed here", n, caps.Tools).WithParam("tools"))
 		}
 	}
 	if most := caps.Messages; most > 0 && requested.Messages > most {
-		return apierror.New(apierror.InvalidValue, "%q has %d elements; at most %d are allowed here", list, requested.Messages, most).WithParam(list)
+		return g.capRefusal(t, capMessages, apierror.New(apierror.InvalidValue,
+			"%q has %d elements; at most %d are allowed here", list, requested.Messages, most).WithParam(list))
 	}
 	switch most := caps.Output; {
 	case most == 0 || !t.generates():
@@ -83,7 +87,8 @@ func (g *charge) check(t *target, tools func() int, list string) error {
 	case requested.Output > most && caps.Clamp:
 		t.output, t.setOutput = most, true
 	case requested.Output > most:
-		return apierror.New(apierror.InvalidValue, "%q is %d; at most %d is allowed here", requested.Param, requested.Output, most).WithParam(requested.Param)
+		return g.capRefusal(t, capOutput, apierror.New(apierror.InvalidValue,
+			"%q is %d; at most %d is allowed here", requested.Param, requested.Output, most).WithParam(requested.Param))
 	}
 	if field := t.outputField(); field != "" && t.output > 0 && !requested.SaysOnly(field) {
 		t.setOutput = true
@@ -141,6 +146,7 @@ func (g *charge) settle(used limits.Amount) {
 	ctx := &lazyTimeout{limit: settleTimeout}
 	defer ctx.stop()
 	if err := g.hold.Settle(ctx, used); err != nil {
+		g.deps.Metrics.LedgerFailed()
 		g.deps.Logger.Error("what a call has spent was not recorded", zap.String("request_id", g.record.RequestID), zap.Error(err))
 	}
 }
@@ -166,8 +172,11 @@ func (g *charge) ledgerFailure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return clientGone(err)
 	}
+	g.deps.Metrics.LedgerFailed()
 	if g.mustBeRecorded() {
-		return apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be recorded now").WithCause(err)
+		e := apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be recorded now").WithCause(err)
+		e.RefusedBy = refusedBy(GatewaySubject(), "on_store_failure", "")
+		return e
 	}
 	g.deps.Sampled().Error("a call goes on without a reservation", zap.String("request_id", g.record.RequestID), zap.Error(err))
 	return nil

@@ -14,7 +14,7 @@ import (
 // wholeAsEvents reads an answer in one piece to a request for a stream, and returns it as the events of
 // the provider's own API: small servers do not stream, whatever they are asked.
 func wholeAsEvents(c *call, resp *http.Response, op provider.Operation) (io.Reader, *apierror.Error) {
-	body, err := readAll(nil, resp.Body, resp.ContentLength)
+	body, err := readAll(nil, resp.Body, resp.ContentLength, &c.upstream.memory)
 	if err != nil {
 		return nil, brokenAnswer(c.Record.Provider, err)
 	}

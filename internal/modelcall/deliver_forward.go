@@ -20,11 +20,17 @@ const (
 func (d *streaming) forward(body io.Reader) *apierror.Error {
 	c, events := d.call, &d.reader
 	events.Reset(body, maxEvent)
+	events.Memory = &c.upstream.memory
 	defer events.Release()
 	for !d.stream.Done() { // an end is written in end: a failure may still become a status
 		if !events.Buffered() || len(d.batch.bytes()) >= maxBatch {
 			if failure := d.send(); failure != nil {
 				return failure
+			}
+			if d.keeps != nil {
+				if err := c.upstream.memory.hold(keptText, d.keeps.Kept()); err != nil {
+					return apierror.From(err)
+				}
 			}
 		}
 		event, err := events.Next()
@@ -71,6 +77,7 @@ func (d *streaming) take(event *openai.Event) *apierror.Error {
 	defer event.Release()
 	meter, data := &d.call.meter, event.Data
 	meter.event(event.Name, data)
+	d.call.trace.answered(data)
 	if d.guard == nil {
 		d.batch.set(d.stream.Data(d.batch.bytes(), event))
 		return nil
@@ -83,7 +90,7 @@ func (d *streaming) take(event *openai.Event) *apierror.Error {
 		return nonsense(d.call.Record.Provider, err)
 	case verdict != nil:
 		meter.lastEvent(data)
-		return blocked(verdict)
+		return d.call.guard.blocked(verdict)
 	}
 	return nil
 }
@@ -110,7 +117,7 @@ func (d *streaming) endGuard() *apierror.Error {
 	events, verdict := d.guard.Close()
 	d.pass(events)
 	if verdict != nil {
-		return blocked(verdict)
+		return d.call.guard.blocked(verdict)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func checkForward(t *testing.T, c *call, kind, text string, sizes []byte) {
 	timeouts := DefaultTimeouts
 	writer := newEventWriter(w, &timeouts, time.Now, heartbeat{}, func(http.Header) {})
 	defer writer.stop()
-	c.meter = meter{}
+	c.meter, c.upstream = meter{}, &upstream{memory: *plenty(t)}
 	d := newStreaming(c, streamKinds[kind](answer), writer)
 	d.sent = true
 	refusal := d.forward(&inPieces{text: text, sizes: sizes})

@@ -21,6 +21,7 @@ type streaming struct {
 	reader sse.Reader        // of the provider's body
 	events openai.Events     // of the provider
 	stream openai.Stream     // writes the caller's events
+	keeps  keeper            // stream, if it keeps text; else nil
 	guard  *guardrail.Stream // nil: no guardrail reads the answer
 	writer *eventWriter
 	batch  batch
@@ -31,6 +32,12 @@ type streaming struct {
 	ended    bool // the provider's last event has come
 }
 
+// keeper is a translation that repeats the text of the answer at its end.
+type keeper interface {
+	// Kept returns how many bytes it holds.
+	Kept() int
+}
+
 // streamings has deliveries that have ended: one has a KiB of memory.
 var streamings = sync.Pool{New: func() any { return new(streaming) }}
 
@@ -38,6 +45,7 @@ var streamings = sync.Pool{New: func() any { return new(streaming) }}
 func newStreaming(c *call, stream openai.Stream, w *eventWriter) *streaming {
 	d := streamings.Get().(*streaming)
 	d.call, d.stream, d.writer = c, stream, w
+	d.keeps, _ = stream.(keeper)
 	return d
 }
 
@@ -69,6 +77,7 @@ func (d *streaming) deliver(ctx context.Context, s *sending) delivery {
 		return d.end(ctx, apierror.From(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
+	defer c.upstream.memory.release()
 	if resp.StatusCode != http.StatusOK {
 		return d.end(ctx, providerError(resp, c.deps.Now(), c.Redact, c.Record.Provider))
 	}
@@ -84,7 +93,7 @@ func (d *streaming) deliver(ctx context.Context, s *sending) delivery {
 		return d.end(ctx, nonsense(c.Record.Provider, errors.New("no event stream but "+media)))
 	}
 	if d.guard = c.guard.set.Stream(wireOf(s.operation)); d.guard != nil {
-		defer func() { c.noteRedacted(d.guard.Redacted()) }()
+		defer func() { c.guard.redacted(d.guard.Redacted()) }()
 	}
 	delivered := d.end(ctx, d.forward(body))
 	if d.ended {

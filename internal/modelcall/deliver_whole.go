@@ -1,6 +1,7 @@
 package modelcall
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -25,15 +26,18 @@ func (c *call) deliverWhole(ctx context.Context, a *attempts, s *sending) delive
 		return failed(apierror.From(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
+	memory := &c.upstream.memory
+	defer memory.release()
 	if resp.StatusCode != http.StatusOK {
 		return failed(providerError(resp, c.deps.Now(), c.Redact, c.Record.Provider))
 	}
 	received := buffers.Get().(*[]byte)
 	defer keepBuffer(received)
-	if *received, err = readAll((*received)[:0], resp.Body, resp.ContentLength); err != nil {
+	if *received, err = readAll((*received)[:0], resp.Body, resp.ContentLength, memory); err != nil {
 		return failed(brokenAnswer(c.Record.Provider, err))
 	}
 	c.meter.wholeAnswer(len(*received))
+	c.trace.answered(*received)
 	if len(*received) == 0 {
 		c.meter.markUnbilled()
 	}
@@ -63,6 +67,10 @@ func (c *call) deliverWhole(ctx context.Context, a *attempts, s *sending) delive
 			return nil
 		}}
 	}
+	if cap(*received) > maxPooled { // not while a slow client reads
+		*received = nil
+	}
+	_ = memory.hold(wholeAnswer, cap(converted)/2) // there is one copy now, seldom larger than two were
 	a.succeeded()
 	c.Succeed(http.StatusOK)
 	c.Finish()
@@ -113,17 +121,25 @@ func (c *call) drains() bool { return c.deps.Limits.Drain > 0 }
 
 var errAnswerTooLarge = apierror.New(apierror.UpstreamError, "the provider's answer has more than %d bytes", maxAnswer)
 
-// readAll appends all of r to dst. Announced is the Content-Length or -1.
-func readAll(dst []byte, r io.Reader, announced int64) ([]byte, error) {
+// readAll appends all of r to dst, within the memory for answers. Announced is the Content-Length or
+// -1.
+func readAll(dst []byte, r io.Reader, announced int64, m *answerMemory) ([]byte, error) {
 	if announced > maxAnswer {
 		return dst, errAnswerTooLarge
 	}
 	if need := int(announced) + 1; need > cap(dst) {
+		if err := m.hold(wholeAnswer, need); err != nil {
+			return dst, err
+		}
 		dst = make([]byte, 0, need)
 	}
 	for {
 		if len(dst) == cap(dst) {
-			dst = append(dst, 0)[:len(dst)]
+			size := min(2*max(cap(dst), bytes.MinRead), maxAnswer+1)
+			if err := m.hold(wholeAnswer, size); err != nil {
+				return dst, err
+			}
+			dst = append(make([]byte, 0, size), dst...)
 		}
 		n, err := r.Read(dst[len(dst):cap(dst)])
 		dst = dst[:len(dst)+n]

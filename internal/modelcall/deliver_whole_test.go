@@ -22,14 +22,14 @@ func TestReadAllOfAnAnswer(t *testing.T) {
 			"whole": strings.NewReader(text), "by bytes": iotest.OneByteReader(strings.NewReader(text)),
 			"EOF with end": iotest.DataErrReader(strings.NewReader(text)),
 		} {
-			got, err := readAll(nil, r, announced)
+			got, err := readAll(nil, r, announced, plenty(t))
 			if string(got) != text || err != nil {
 				t.Errorf("%s, announced %d: %d bytes, %v", name, announced, len(got), err)
 			}
 		}
 	}
 	broken := errors.New("broken")
-	if got, err := readAll(nil, io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)), 8); string(got) != "half" || !errors.Is(err, broken) {
+	if got, err := readAll(nil, io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)), 8, plenty(t)); string(got) != "half" || !errors.Is(err, broken) {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -39,10 +39,10 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestReadAllIsBounded(t *testing.T) {
-	if _, err := readAll(nil, iotest.ErrReader(errors.New("read")), maxAnswer+1); !errors.Is(err, errAnswerTooLarge) {
+	if _, err := readAll(nil, iotest.ErrReader(errors.New("read")), maxAnswer+1, plenty(t)); !errors.Is(err, errAnswerTooLarge) {
 		t.Errorf("announced too large: %v", err)
 	}
-	if got, err := readAll(nil, zeros{}, -1); !errors.Is(err, errAnswerTooLarge) || cap(got) > 2*maxAnswer {
+	if got, err := readAll(nil, zeros{}, -1, plenty(t)); !errors.Is(err, errAnswerTooLarge) || cap(got) > 2*maxAnswer {
 		t.Errorf("endless: capacity %d, %v", cap(got), err)
 	}
 }

@@ -232,7 +232,7 @@ func (a *attempts) again(ctx context.Context, d failover.Decision) bool {
 	if a.lone() || a.same || !d.RetrySame && !d.RetryLast || d.Wait > longestPause {
 		return false
 	}
-	if !a.pause(ctx, max(d.Wait, retryPause)) || a.prepare(a.last) != nil {
+	if !a.waitFor(ctx, max(d.Wait, retryPause)) || a.prepare(a.last) != nil {
 		return false
 	}
 	a.same = true
@@ -285,15 +285,15 @@ func (a *attempts) note(failure *apierror.Error) {
 	if c.meter.sent.IsZero() {
 		return
 	}
-	done := activity.Attempt{Target: a.last.id, Status: c.upstream.status, Latency: c.deps.Now().Sub(c.meter.sent)}
-	limit := ""
+	done, limit := activity.Attempt{Target: a.last.id, Status: c.upstream.status, Latency: c.deps.Now().Sub(c.meter.sent)}, ""
 	if failure != nil {
 		done.Code, limit = string(failure.Code), failure.Limit
 	}
 	if limit != "" {
 		done.Code = "timeout_" + limit
 	}
-	c.deps.Metrics.Attempted(a.last.provider.Name, done.Code)
+	c.trace.endAttempt(done.Status, done.Code)
+	c.deps.Metrics.Attempted(metricOf(&done, a.last, failure))
 	if !a.lone() || limit != "" {
 		c.Record.Attempted = append(c.Record.Attempted, done)
 	}

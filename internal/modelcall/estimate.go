@@ -120,12 +120,12 @@ func (g *charge) estimateMost(t *target, bytes int64, content request.Content) e
 
 // unpriced is the refusal of a call whose price has no upper bound.
 func (g *charge) unpriced(format string, args ...any) error {
-	isHard := func(s limits.Subject) bool {
-		return slices.ContainsFunc(s.Budgets, func(b limits.Budget) bool { return b.Hard() })
-	}
-	subject := g.key.Subjects[slices.IndexFunc(g.key.Subjects, isHard)].Name
-	e := apierror.New(apierror.CannotBePriced, format+", and the budget of %s is hard", append(args, subject)...)
-	e.LimitSource = subject
+	isHard := limits.Budget.Hard
+	first := slices.IndexFunc(g.key.Subjects, func(s limits.Subject) bool { return slices.ContainsFunc(s.Budgets, isHard) })
+	subject := &g.key.Subjects[first]
+	budget := subject.Budgets[slices.IndexFunc(subject.Budgets, isHard)]
+	e := apierror.New(apierror.CannotBePriced, format+", and the budget of %s is hard", append(args, subject.Name)...)
+	e.LimitSource, e.RefusedBy = subject.Name, refusedBy(subject.Name, "budget", budget.String())
 	return e
 }
 

@@ -58,6 +58,7 @@ func BenchmarkForward(b *testing.B) {
 			r := newRig(b, answering(200, chatAnswerBody))
 			call := r.begin(b, hello)
 			defer call.Finish()
+			call.upstream = &upstream{memory: answerMemory{all: &r.answers}}
 			timeouts := DefaultTimeouts
 			b.ReportAllocs()
 			for b.Loop() {

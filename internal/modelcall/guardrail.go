@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
 
@@ -72,10 +73,30 @@ func (g *Guardrails) of(key string, models ...string) *guardrail.Set {
 	return set.(*guardrail.Set)
 }
 
+// Names returns the names of all guardrails, each once, sorted.
+func (g *Guardrails) Names() []string {
+	var names []string
+	add := func(list []*guardrail.Guardrail) {
+		for _, r := range list {
+			names = append(names, r.Name())
+		}
+	}
+	add(g.All)
+	for _, m := range g.Models {
+		add(m.Guardrails)
+	}
+	for _, list := range g.Keys {
+		add(list)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 func (g *Guardrails) empty() bool { return len(g.Keys)+len(g.Models)+len(g.All) == 0 }
 
 // guard applies the guardrails of a call.
 type guard struct {
+	deps    *Deps
 	set     *guardrail.Set // nil: there are none
 	outcome *Outcome
 }
@@ -86,7 +107,9 @@ func (g *guard) request(ctx context.Context, body []byte, stream bool) ([]byte, 
 		return nil, nil
 	}
 	if name, ok := g.set.WholeOnly(); ok && stream {
-		return nil, apierror.New(apierror.UnsupportedParameter, "the guardrail %q judges whole answers only: a stream is not possible here", name).WithParam("stream")
+		e := apierror.New(apierror.UnsupportedParameter, "the guardrail %q judges whole answers only: a stream is not possible here", name).WithParam("stream")
+		e.RefusedBy = refusedByGuardrail(name)
+		return nil, e
 	}
 	result, err := g.set.Request(ctx, body)
 	var limit *guardrail.LimitError
@@ -110,9 +133,9 @@ func (g *guard) result(ctx context.Context, result guardrail.Result, err error) 
 		return nil, g.failure(ctx, err)
 	}
 	if result.Verdict != nil {
-		return nil, blocked(result.Verdict)
+		return nil, g.blocked(result.Verdict)
 	}
-	g.outcome.noteRedacted(result.Redacted)
+	g.redacted(result.Redacted)
 	return result.Body, nil
 }
 
@@ -127,19 +150,35 @@ func (g *guard) failure(ctx context.Context, err error) error {
 	case errors.As(err, &twice):
 		return apierror.New(apierror.InvalidJSON, "the request body is not acceptable JSON: an object in %q has the key %q twice", twice.Param, twice.Key).WithParam(twice.Param)
 	case errors.As(err, &limit) && limit.Direction == guardrail.Input:
-		return apierror.New(apierror.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, guardrail.MaxHookTexts, guardrail.MaxHookText)
+		e := apierror.New(apierror.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, guardrail.MaxHookTexts, guardrail.MaxHookText)
+		e.RefusedBy = refusedByGuardrail(limit.Guardrail)
+		return e
 	case errors.As(err, &hook):
+		g.outcome.trace.judged(actionUnavailable, guardrail.Verdict{Guardrail: hook.Guardrail})
 		e := apierror.New(apierror.GuardrailUnavailable, "the guardrail %q could not be asked", hook.Guardrail).WithCause(err)
-		e.RetryAfter = webhookRetry
+		e.RetryAfter, e.RefusedBy = webhookRetry, refusedByGuardrail(hook.Guardrail)
+		g.deps.Metrics.Guarded(hook.Guardrail, metrics.GuardrailUnavailable)
 		return e
 	}
 	return nonsense(g.outcome.Record.Provider, err)
 }
 
+// redacted notes what guardrails took out of a request or an answer: each class of each guardrail once.
+func (g *guard) redacted(found []guardrail.Verdict) {
+	for i, v := range found {
+		if !slices.ContainsFunc(found[:i], func(other guardrail.Verdict) bool { return other.Guardrail == v.Guardrail }) {
+			g.deps.Metrics.Guarded(v.Guardrail, metrics.GuardrailRedact)
+		}
+	}
+	g.outcome.noteRedacted(found)
+}
+
 // blocked is the refusal of a text. It names the guardrail and the class of what was found, and shows
 // nothing of the text.
-func blocked(v *guardrail.Verdict) *apierror.Error {
+func (g *guard) blocked(v *guardrail.Verdict) *apierror.Error {
+	g.outcome.trace.judged(actionDeny, *v)
+	g.deps.Metrics.Guarded(v.Guardrail, metrics.GuardrailDeny)
 	e := apierror.New(apierror.GuardrailBlocked, "refused by the guardrail %q: %s", v.Guardrail, v.Class)
-	e.Reasons = []string{v.Class}
+	e.Reasons, e.RefusedBy = []string{v.Class}, refusedByGuardrail(v.Guardrail)+": "+v.Class
 	return e
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
@@ -33,7 +34,8 @@ const secret = "gk-unit-0123456789"
 // have the same price. Tests change its Deps before the first request.
 type rig struct {
 	Deps
-	memory   upload.Memory
+	memory   memory.Semaphore
+	answers  memory.Semaphore
 	calls    inflight.Set
 	store    *store.Store
 	models   testModels
@@ -66,6 +68,7 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 	t.Helper()
 	r := &rig{key: keys.Key{Name: "dev", Tenant: keys.DefaultTenant, Scopes: keys.ChatWrite}}
 	r.memory.SetLimit(1 << 30)
+	r.answers.SetLimit(1 << 30)
 	r.calls.Init(func() bool { return true }, func() { r.released++ })
 	r.models = testModels{provider: newProvider(t, transport, nil), model: catalog.Model{Price: pricePerToken(t)}}
 	opened, err := store.Open(t.TempDir(), store.Options{
@@ -83,7 +86,7 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 	r.Deps = Deps{
 		Models: &r.models, Limits: &Limits{}, Guardrails: new(Guardrails), Ledger: ledger, Concurrency: limits.NewConcurrencyLimiter(),
 		Owners: owners.New(opened, time.Now), Timeouts: DefaultTimeouts, InFlight: &r.calls,
-		Uploads:  upload.Config{Memory: &r.memory, Timeout: DefaultTimeouts.Body, Now: time.Now},
+		Uploads: upload.Config{Memory: &r.memory, Timeout: DefaultTimeouts.Body, Now: time.Now}, Answers: &r.answers,
 		Activity: activity.New(opened), Metrics: metrics.New(metrics.Gauges{}), Redactor: redact.New(nil, func(string) bool { return false }),
 		Logger: zap.NewNop(), Sampled: zap.NewNop, Now: time.Now, WarnOfDemo: func(string) {},
 	}

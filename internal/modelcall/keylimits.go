@@ -9,6 +9,8 @@ import (
 
 // KeyLimits bound one key.
 type KeyLimits struct {
+	// Tenant owns the key. Limits are shown to no tenant without it.
+	Tenant string
 	// Subjects are those of the key, its tenant and the gateway that have any limit, in this order.
 	Subjects []limits.Subject
 	Caps     Caps
@@ -65,6 +67,6 @@ func (l *Limits) RuntimeKey(tenant string, own limits.Subject, caps Caps, unpric
 	if !ok {
 		shared = l.OtherTenants
 	}
-	k := &KeyLimits{Subjects: append([]limits.Subject{own}, shared.subjects()...), Caps: caps, Unpriced: unpriced}
+	k := &KeyLimits{Tenant: tenant, Subjects: append([]limits.Subject{own}, shared.subjects()...), Caps: caps, Unpriced: unpriced}
 	return k, k.prepare()
 }

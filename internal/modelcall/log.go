@@ -60,6 +60,9 @@ func (o *Outcome) writeLog(d *Deps) {
 	if r.FirstToken > 0 {
 		fields = append(fields, zap.Duration("first_token", r.FirstToken.Round(time.Microsecond)))
 	}
+	if r.TraceID != "" {
+		fields = append(fields, zap.String("trace_id", r.TraceID))
+	}
 	if r.ClientRequestID != "" {
 		fields = append(fields, zap.String("client_request_id", r.ClientRequestID))
 	}

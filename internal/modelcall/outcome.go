@@ -15,6 +15,7 @@ type Outcome struct {
 	Record *activity.Record // of its Request; the log keeps it encoded
 
 	begun    time.Time
+	phases   phases
 	recorded bool // a success leaves a record too
 
 	ended      bool // an outcome is known
@@ -22,6 +23,8 @@ type Outcome struct {
 	redacted   []string // classes of what guardrails took out of texts
 	dropped    []string // types of tools that a translation left out
 	knownModel bool     // the catalog has the model that the record names
+
+	trace *callTrace // nil unless the request is recorded
 }
 
 // Succeed notes that the whole answer was given, with this status.
@@ -33,6 +36,7 @@ func (o *Outcome) Succeed(status int) {
 // read 200; the record has the status of the failure.
 func (o *Outcome) Fail(e *apierror.Error) {
 	o.Record.Code, o.cause, o.ended = string(e.Code), e.Cause, true
+	o.Record.RefusedBy = e.RefusedBy
 	o.Record.Status = e.HTTPStatus()
 	if e.Code == apierror.ClientGone {
 		o.Record.Status = apierror.StatusClientGone
@@ -43,11 +47,13 @@ func (o *Outcome) Fail(e *apierror.Error) {
 func (o *Outcome) firstToken(now func() time.Time) {
 	if o.Record.FirstToken == 0 {
 		o.Record.FirstToken = max(now().Sub(o.begun), 1)
+		o.Record.Overhead = o.phases.overhead(o.Record.FirstToken)
 	}
 }
 
 // noteRedacted notes what guardrails took out of texts.
 func (o *Outcome) noteRedacted(found []guardrail.Verdict) {
+	o.trace.judged(actionRedact, found...)
 	for _, v := range found {
 		if !slices.Contains(o.redacted, v.Class) {
 			o.redacted = append(o.redacted, v.Class)
@@ -61,15 +67,21 @@ func (o *Outcome) end(now time.Time) {
 	if !o.ended {
 		o.Fail(apierror.New(apierror.Internal, "the call ended without an outcome"))
 	}
-	o.Record.Latency = now.Sub(o.begun)
+	r := o.Record
+	r.Latency, r.Queued = now.Sub(o.begun), o.phases.queued
+	if r.FirstToken == 0 {
+		r.Overhead = o.phases.overhead(r.Latency)
+	}
 }
 
 // publish counts the request, logs it and keeps its record.
 func (o *Outcome) publish(d *Deps) {
 	r := o.Record
 	d.Metrics.Ended(metrics.Call{
-		Route: r.Route, Provider: r.Provider, Model: o.metricModel(), Code: r.Code, Status: r.Status,
-		Duration: r.Latency, FirstToken: r.FirstToken, Prompt: r.PromptTokens, Completion: r.CompletionTokens,
+		Route: r.Route, Provider: r.Provider, Model: o.metricModel(), Tenant: r.Tenant, Code: r.Code, Status: r.Status,
+		Duration: r.Latency, FirstToken: r.FirstToken, Overhead: r.Overhead, TraceID: r.TraceID,
+		Prompt: r.PromptTokens, Completion: r.CompletionTokens, Counted: r.UsageSource == activity.UsageProvider,
+		CostNano: r.CostNano, Unpriced: !r.Priced && r.UsageSource != activity.UsageNone,
 	})
 	o.writeLog(d) // before the record: a reader who finds the row finds the line
 	if o.recorded || r.Code != "" {

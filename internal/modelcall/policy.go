@@ -3,9 +3,8 @@ package modelcall
 import (
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -66,12 +65,16 @@ type Limits struct {
 	// readable is the largest body that any model takes: which model a body names is known only
 	// after it was read.
 	readable int64
+	// limited returns all subjects that have a limit, sorted by name, and finds them only once.
+	limited func() []Limited
 }
+
+const modelPrefix = "model:"
 
 // KeySubject, TenantSubject, ModelSubject and GatewaySubject name what is limited.
 func KeySubject(key string) string       { return "key:" + key }
 func TenantSubject(tenant string) string { return "tenant:" + tenant }
-func ModelSubject(pattern string) string { return "model:" + pattern }
+func ModelSubject(pattern string) string { return modelPrefix + pattern }
 func GatewaySubject() string             { return "gateway" }
 
 func isUnlimited(s limits.Subject) bool { return len(s.Rates)+len(s.Budgets)+s.Concurrency.Limit == 0 }
@@ -84,6 +87,7 @@ func (l *Limits) Prepare() error {
 			return fmt.Errorf("key %q: %w", name, err)
 		}
 	}
+	l.limited = sync.OnceValue(l.findLimited)
 	l.readable = upload.MaxBody
 	l.patterns = pattern.Index{}
 	given := make(map[string]bool, len(l.Models))
@@ -171,17 +175,6 @@ func (l *Limits) matching(model string) []*ModelLimits {
 		found = append(found, &l.Models[i])
 	}
 	return found
-}
-
-// Subjects returns all subjects whose balance an operator may ask for, sorted by name.
-func (l *Limits) Subjects() []limits.Subject {
-	byName := make(map[string]limits.Subject)
-	for _, k := range l.all() {
-		for _, s := range k.Subjects {
-			byName[s.Name] = s
-		}
-	}
-	return slices.SortedFunc(maps.Values(byName), func(a, b limits.Subject) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // within returns the caps that satisfy both.

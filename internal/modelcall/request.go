@@ -17,9 +17,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/watchdog"
 )
@@ -37,6 +39,7 @@ type Deps struct {
 	Health      *failover.Health
 
 	Uploads  upload.Config
+	Answers  *memory.Semaphore // for large answers of providers
 	Timeouts Timeouts
 	InFlight *inflight.Set
 
@@ -110,6 +113,8 @@ func Begin(d *Deps, w http.ResponseWriter, r *http.Request, caller Caller, route
 		},
 	}
 	q.Record = &q.record
+	q.trace = newTrace(r)
+	q.record.TraceID = q.trace.id()
 	q.Upload = upload.New(&d.Uploads, w, r, &q.watch)
 	if !d.InFlight.Add(&q.entry) {
 		return nil, apierror.New(apierror.ShuttingDown, "the configuration of this connection was replaced; try again on a new connection")
@@ -135,17 +140,34 @@ func (q *Request) Require(scope keys.Scope) error {
 	if q.Has(scope) {
 		return nil
 	}
-	return apierror.New(apierror.InsufficientScope, "the key %q has no scope %s, which this route needs", q.Name, scope)
+	e := apierror.New(apierror.InsufficientScope, "the key %q has no scope %s, which this route needs", q.Name, scope)
+	e.RefusedBy = refusedBy(KeySubject(q.Name), "scopes", "without "+scope.String())
+	return e
 }
 
 // SetWorkstation notes the name of the workstation that the request is about.
 func (q *Request) SetWorkstation(name string) { q.Record.Workstation = q.deps.Redactor.Name(name) }
 
+// TraceOrigin returns the origin of what follows the request, nil if it is not recorded.
+func (q *Request) TraceOrigin() *tracing.Origin {
+	if q.trace == nil {
+		return nil
+	}
+	return tracing.OriginOf(q.trace.server)
+}
+
+// SetSession notes the id of the desktop session that the request is about.
+func (q *Request) SetSession(id string) {
+	if q.trace != nil {
+		q.trace.session = id
+	}
+}
+
 // ReadObject reads a body that may be empty, of at most limit bytes and the max_body of the key: a
 // JSON object, each member of which read takes. It is for requests that are not model calls. The
 // error is one of [upload.Upload.Read], a 400, or that of read.
 func (q *Request) ReadObject(limit int64, read func(name string, value []byte) error) error {
-	data, err := q.Upload.Read(min(limit, q.deps.Limits.maxBody(q.deps.Limits.Of(&q.Caller))))
+	data, err := q.readBody(min(limit, q.deps.Limits.maxBody(q.deps.Limits.Of(&q.Caller))))
 	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return err
 	}
@@ -185,7 +207,7 @@ func (q *Request) newCall(op Operation, api API) *call {
 	c := calls.Get().(*call)
 	*c = call{
 		Request: q, op: op, api: api,
-		admission: admission{rates: d.Rates, concurrency: d.Concurrency},
+		admission: admission{deps: d, phases: &q.phases, trace: q.trace},
 		charge:    charge{deps: d, record: q.Record, key: key},
 		sealed:    sealed{deps: d, requestID: q.Record.RequestID},
 	}
@@ -225,6 +247,7 @@ func (q *Request) Finish() {
 	if q.call != nil {
 		q.call.settle()
 	}
+	q.trace.finish(q)
 	q.publish(q.deps)
 	q.Upload.Close()
 	q.deps.InFlight.Remove(&q.entry)

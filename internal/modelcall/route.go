@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
@@ -154,8 +155,11 @@ func isUnlisted(err error) bool { return apierror.From(err).Code == apierror.NoP
 
 func notCallable(err error, name, param string) error {
 	if errors.Is(err, catalog.ErrNotCallable) {
-		return apierror.New(apierror.ModelNotCallable,
+		e := apierror.New(apierror.ModelNotCallable,
 			"the model %q is in the catalog but not callable through this gateway; GET the list of models for those that are", name).WithParam(param)
+		of, _, _ := strings.Cut(name, "/")
+		e.RefusedBy = "provider " + of + ": models"
+		return e
 	}
 	if refusal := apierror.From(err); refusal.Param == "model" {
 		refusal.Param = param

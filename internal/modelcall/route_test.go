@@ -92,8 +92,8 @@ func TestTheLimitsOfAllMatchingModelBlocksHold(t *testing.T) {
 	if want := (Caps{Output: 100, Messages: 3, Tools: 5, Body: 1000}); caps != want {
 		t.Errorf("caps %+v, want %+v: a block that refuses is not clamped away", caps, want)
 	}
-	wantRefusal(t, g.checkSize(caps, 1001), apierror.RequestTooLarge, "the limit of the model \"acme/m\" is 1000 bytes")
-	if err := g.checkSize(caps, 1000); err != nil {
+	wantRefusal(t, g.checkSize(&target{allowed: allowed{caps: caps}}, 1001), apierror.RequestTooLarge, "the limit of the model \"acme/m\" is 1000 bytes")
+	if err := g.checkSize(&target{allowed: allowed{caps: caps}}, 1000); err != nil {
 		t.Error(err)
 	}
 }

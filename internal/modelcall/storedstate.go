@@ -56,7 +56,9 @@ func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (u
 		openrouter.AddHostedTools(&tools, t.model.Name, b)
 	}
 	if tools.Hosted != "" && !s.caller.HostedTools {
-		return use, apierror.New(apierror.InsufficientScope, "the key %q may not use tools that run at the provider (%s): switch the tool off in the client, or set hosted_tools in the key's configuration", s.caller.Name, tools.Hosted).WithParam(tools.HostedIn)
+		e := apierror.New(apierror.InsufficientScope, "the key %q may not use tools that run at the provider (%s): switch the tool off in the client, or set hosted_tools in the key's configuration", s.caller.Name, tools.Hosted).WithParam(tools.HostedIn)
+		e.RefusedBy = refusedBy(KeySubject(s.caller.Name), "hosted_tools", "off")
+		return use, e
 	}
 	use.hostedTool, use.builtIn = tools.Hosted, int64(tools.BuiltIn)
 	if t.translated() && t.asked != provider.Chat { // the translation refuses or leaves out what names stored state

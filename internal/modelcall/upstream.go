@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
 
 // Causes of a cancelled upstream request, which context.Cause returns.
@@ -34,7 +35,8 @@ type upstream struct {
 	status int       // of the answer; 0 before its header has come
 	answer io.Reader // the answer's body, without timeouts
 	drain  drain
-	late   *time.Timer // ends an answer that takes too long; nil for none
+	late   *time.Timer  // ends an answer that takes too long; nil for none
+	memory answerMemory // from send on
 }
 
 // send posts the pieces to the provider and returns its answer, good or bad. The answer's body is
@@ -48,6 +50,7 @@ func (u *upstream) send(client context.Context, s *sending) (*http.Response, err
 	}
 	q := u.request
 	u.client = client
+	u.memory = answerMemory{of: u, all: u.deps.Answers}
 	u.meter.sent = u.deps.Now()
 	if u.buffer == nil {
 		u.body = provider.NewBody(s.body, q.Upload.Handover())
@@ -63,14 +66,17 @@ func (u *upstream) send(client context.Context, s *sending) (*http.Response, err
 	q.watch.Start(u.waits.begin(s.stream), u)
 	q.Record.Attempts++
 	request := provider.Request{Operation: s.operation, Body: u.body, Stream: s.stream, Header: s.header, Query: s.query}
-	resp, err := u.target.endpoint.Send(u.ctx, request)
+	resp, err := u.target.endpoint.Send(u.ctx, u.traced(request))
 	if errors.Is(err, provider.ErrStale) {
+		q.trace.endAttempt(0, tracing.StaleConnection)
 		q.Record.Attempts++
-		u.meter.sent = u.deps.Now()
-		resp, err = u.target.endpoint.Resend(u.ctx, request)
+		again := u.deps.Now()
+		q.phases.provider += again.Sub(u.meter.sent)
+		u.meter.sent = again
+		resp, err = u.target.endpoint.Resend(u.ctx, u.traced(request))
 	}
 	q.watch.Stop()
-	u.meter.waited(u.deps.Now().Sub(u.meter.sent))
+	u.waited(u.meter.sent)
 	if err != nil {
 		u.meter.unbilled = errors.Is(err, provider.ErrRedirect)
 		return nil, u.failure(err)
@@ -147,7 +153,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	u.request.watch.Start(u.waits.idle, u)
 	n, err := b.ReadCloser.Read(p)
 	u.request.watch.Stop()
-	u.meter.waited(u.deps.Now().Sub(began))
+	u.waited(began)
 	if err != nil && err != io.EOF {
 		err = u.failure(err)
 	}

@@ -41,6 +41,12 @@ type ActivityCall struct {
 	OutputCap    int64        `json:"output_cap,omitempty"` // set by the gateway, in tokens
 
 	Workstation string `json:"workstation,omitempty"` // of a call about a workstation
+
+	Tenant     string               `json:"tenant,omitempty"`     // shown to those who see several
+	RefusedBy  string               `json:"refused_by,omitempty"` // the option that refused the call, and its owner
+	QueuedMS   FractionMilliseconds `json:"queued_ms,omitzero"`   // the wait for a concurrency slot
+	OverheadMS FractionMilliseconds `json:"overhead_ms,omitzero"` // in the gateway, without queue, provider and client
+	TraceID    string               `json:"trace_id,omitempty"`   // of a traced call
 	// ActivitySession is nil except for a VNC session.
 	*ActivitySession
 }

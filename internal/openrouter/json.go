@@ -79,6 +79,18 @@ func (m Milliseconds) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, time.Duration(m).Milliseconds(), 10), nil
 }
 
+// FractionMilliseconds is a duration in milliseconds, with microseconds as decimals.
+type FractionMilliseconds time.Duration
+
+// MarshalJSON implements json.Marshaler.
+func (m FractionMilliseconds) MarshalJSON() ([]byte, error) { return m.AppendText(nil) }
+
+// AppendText implements encoding.TextAppender: the number, such as 0.25, without trailing zeros.
+func (m FractionMilliseconds) AppendText(dst []byte) ([]byte, error) {
+	micros := time.Duration(m).Microseconds()
+	return strconv.AppendFloat(dst, float64(micros)/1000, 'f', -1, 64), nil
+}
+
 // Text is a string; "" is null.
 type Text string
 

@@ -53,6 +53,19 @@ func MatchesSome(pattern, prefix string) bool {
 	return strings.HasPrefix(start, prefix) || more && strings.HasPrefix(prefix, start)
 }
 
+// Overlap reports whether some name fits both patterns. Of two patterns with stars only the ends can
+// contradict each other: the stars take whatever stands between.
+func Overlap(a, b string) bool {
+	startA, _, starA := strings.Cut(a, "*")
+	startB, _, starB := strings.Cut(b, "*")
+	if !starA || !starB {
+		return Match(a, b) || Match(b, a)
+	}
+	endA, endB := a[strings.LastIndexByte(a, '*')+1:], b[strings.LastIndexByte(b, '*')+1:]
+	return (strings.HasPrefix(startA, startB) || strings.HasPrefix(startB, startA)) &&
+		(strings.HasSuffix(endA, endB) || strings.HasSuffix(endB, endA))
+}
+
 // IsExact reports whether pattern matches only one name, itself.
 func IsExact(pattern string) bool {
 	return !strings.Contains(pattern, "*")
@@ -93,4 +106,9 @@ func (l List) Match(name string) bool {
 // MatchesSome reports whether a pattern of the list can match a name that begins with prefix.
 func (l List) MatchesSome(prefix string) bool {
 	return slices.ContainsFunc(l, func(p string) bool { return MatchesSome(p, prefix) })
+}
+
+// Overlaps reports whether some name fits a pattern of the list and the given one.
+func (l List) Overlaps(pattern string) bool {
+	return slices.ContainsFunc(l, func(p string) bool { return Overlap(p, pattern) })
 }

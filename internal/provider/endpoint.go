@@ -84,9 +84,6 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 	return made, nil
 }
 
-// Host is the host of the address, and its port if that is not the scheme's own.
-func (e *Endpoint) Host() string { return e.base.Host }
-
 // ErrRedirect is returned for a 3xx answer.
 var ErrRedirect = errors.New("the provider answered with a redirect, which is never followed")
 

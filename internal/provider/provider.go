@@ -50,6 +50,9 @@ type Config struct {
 	// CostReported says that the cost in an answer's usage is what is paid.
 	CostReported bool
 
+	// TraceContext sends the call's trace as the header field traceparent.
+	TraceContext bool
+
 	// UserAgent names the gateway to the provider.
 	UserAgent string
 }
@@ -92,6 +95,7 @@ type Provider struct {
 	ResponsesOnly  bool
 	MaxTokensField string
 	CostReported   bool
+	TraceContext   bool
 	BuiltIn        bool // the test provider
 	Dialect        Dialect
 	Timeouts       Timeouts
@@ -140,6 +144,7 @@ func New(c Config) (*Provider, error) {
 		ResponsesOnly:  c.ResponsesOnly,
 		MaxTokensField: c.MaxTokensField,
 		CostReported:   c.CostReported,
+		TraceContext:   c.TraceContext,
 		BuiltIn:        c.Dialect == Test,
 		Timeouts:       c.Timeouts,
 		nativeMessages: c.NativeMessages,

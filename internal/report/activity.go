@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/url"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -16,32 +15,52 @@ import (
 )
 
 // ActivityParams are the parameters of [Activity].
-func ActivityParams() []string { return activity.Params() }
+func ActivityParams() []string { return withFormat(activity.Params()) }
 
-// Activity returns the requests of a tenant, newest first, or their daily sums (group_by=day), as
-// OpenRouter shows them. Errors: 400, 503.
-func Activity(ctx context.Context, log *activity.Log, tenant string, q url.Values) ([]byte, error) {
-	filter, err := activity.ParseFilter(q)
+// Activity returns the requests that q selects, newest first, or their daily sums (group_by=day), as
+// OpenRouter shows them or as CSV. Errors: 400, 503.
+func Activity(ctx context.Context, log *activity.Log, q Query) (Answer, error) {
+	csv, err := q.csv()
 	if err != nil {
-		return nil, refusal(err)
+		return Answer{}, err
 	}
-	filter.Tenant = tenant
-	if filter.Daily {
+	filter, err := activity.ParseFilter(q.Values)
+	if err != nil {
+		return Answer{}, refusal(err)
+	}
+	limited := filter.Limit > 0 || filter.Cursor != ""
+	tenants := q.See(filter.Tenant)
+	filter.Tenant, _ = tenants.One()
+	filter.AllTenants = tenants.All()
+	switch nobody := filter.Tenant == "" && !filter.AllTenants; {
+	case nobody && csv:
+		return csvOf(callColumns, nil), nil
+	case nobody:
+		return Answer{JSON: openrouter.AppendActivity(nil, nil, "")}, nil
+	case filter.Daily:
 		days, err := log.Daily(ctx, filter)
 		if err != nil {
-			return nil, refusal(err)
+			return Answer{}, refusal(err)
 		}
-		return openrouter.AppendActivity(nil, dailyItems(days), ""), nil
+		if csv {
+			return csvOf(dayColumns, days), nil
+		}
+		return Answer{JSON: openrouter.AppendActivity(nil, dailyItems(days), "")}, nil
+	case csv:
+		return exportCalls(ctx, log, filter, limited)
 	}
 	page, err := log.Query(ctx, filter)
 	if err != nil {
-		return nil, refusal(err)
+		return Answer{}, refusal(err)
 	}
 	items := make([]openrouter.ActivityItem, len(page.Records))
 	for i := range page.Records {
 		items[i] = requestItem(&page.Records[i])
+		if filter.AllTenants {
+			items[i].Tenant = page.Records[i].Tenant
+		}
 	}
-	return openrouter.AppendActivity(nil, items, page.Next), nil
+	return Answer{JSON: openrouter.AppendActivity(nil, items, page.Next)}, nil
 }
 
 // maxGenerationID bounds the id of a generation, in bytes.
@@ -93,7 +112,8 @@ func requestItem(r *activity.Record) openrouter.ActivityItem {
 			Status: r.Status, Code: openrouter.Text(r.Code), Stream: r.Stream, LatencyMS: r.Latency.Milliseconds(),
 			FirstTokenMS: openrouter.Milliseconds(r.FirstToken), FinishReason: openrouter.Text(r.FinishReason),
 			UsageSource: r.UsageSource, Priced: r.Priced, Attempts: r.Attempts, Attempted: attempted(r), OutputCap: r.OutputCap,
-			Workstation: r.Workstation,
+			Workstation: r.Workstation, RefusedBy: r.RefusedBy, TraceID: r.TraceID,
+			QueuedMS: openrouter.FractionMilliseconds(r.Queued), OverheadMS: openrouter.FractionMilliseconds(r.Overhead),
 		},
 	}
 	if r.Ended != "" {

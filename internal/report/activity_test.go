@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
 // Records of tenant acme: a call with all that a call can have, a session, and a refusal with
@@ -43,7 +44,8 @@ func query(t *testing.T, log *activity.Log, tenant, q string) ([]byte, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Activity(t.Context(), log, tenant, values)
+	answer, err := Activity(t.Context(), log, Query{Values: values, See: (&keys.Key{Tenant: tenant}).Tenants})
+	return answer.JSON, err
 }
 
 func TestActivityShowsEachRequest(t *testing.T) {
@@ -121,7 +123,7 @@ func TestActivityRefusesWhatItCannotRead(t *testing.T) {
 		_, err := query(t, log, "acme", q)
 		wantRefusal(t, err, apierror.InvalidValue, param, param+": must be")
 	}
-	if params := ActivityParams(); len(params) != 14 || !slices.Contains(params, "group_by") || !slices.IsSorted(params) {
+	if params := ActivityParams(); len(params) != 19 || !slices.Contains(params, "group_by") || !slices.IsSorted(params) {
 		t.Errorf("parameters %v", params)
 	}
 }
@@ -148,7 +150,7 @@ func TestRefusals(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	log, _ := newLog(t, fullCall)
-	_, err := Activity(gone, log, "acme", nil)
+	_, err := Activity(gone, log, Query{See: keys.EveryTenant})
 	wantRefusal(t, err, apierror.ClientGone, "", "the client left")
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("the cause is lost: %v", err)

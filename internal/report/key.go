@@ -14,8 +14,8 @@ import (
 
 // Key returns what a key has spent and may still spend. Balances are those of the key's budgets. Made
 // is nil unless the key was made at run time. Usage is the ledger's for the periods in which the key
-// has a budget, and otherwise what the activity still has: the priced calls within its retention. A
-// key made at run time is counted in every period. Errors: 503.
+// has a budget, and otherwise the sum of the days that the activity still has. A key made at run time
+// is counted in every period. Errors: 503.
 func Key(ctx context.Context, log *activity.Log, key *keys.Key, made *runtimekeys.Key, balances []limits.Balance, now time.Time) ([]byte, error) {
 	manages := key.Has(keys.KeysManage)
 	info := openrouter.KeyInfo{Label: key.Name, Expires: openrouter.Timestamp(key.Expires)}
@@ -23,7 +23,7 @@ func Key(ctx context.Context, log *activity.Log, key *keys.Key, made *runtimekey
 	if made != nil {
 		info.Label, info.Creator, info.IncludeBYOK = made.Label, openrouter.Text(made.Creator), made.IncludeBYOK
 	} else {
-		days, err := log.Daily(ctx, activity.Filter{Tenant: key.Tenant, Key: key.Name})
+		days, err := log.Rollup().Costs(ctx, key.Tenant, key.Name)
 		if err != nil {
 			return nil, refusal(err)
 		}
@@ -38,10 +38,14 @@ func Key(ctx context.Context, log *activity.Log, key *keys.Key, made *runtimekey
 
 // LedgerFailure is the error if the balances of a key cannot be read: 503, or the client left.
 func LedgerFailure(ctx context.Context, err error) error {
+	return ledgerFailure(ctx, "what this key has spent cannot be read now", err)
+}
+
+func ledgerFailure(ctx context.Context, message string, err error) error {
 	if ctx.Err() != nil {
 		return refusal(ctx.Err())
 	}
-	return apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be read now").WithCause(err)
+	return apierror.New(apierror.LedgerUnavailable, "%s", message).WithCause(err)
 }
 
 // showBudgets shows the budgets of a key. OpenRouter's own members show the one for money with the

@@ -85,11 +85,11 @@ func TestTheTightestBudgetIsShown(t *testing.T) {
 
 func TestSpentSumsByCalendar(t *testing.T) {
 	days := []activity.Day{
-		{Date: "2026-03-18", CostNano: 1}, {Date: "2026-03-18", CostNano: 2}, // today
-		{Date: "2026-03-16", CostNano: 10}, // Monday
-		{Date: "2026-03-15", CostNano: 100},
-		{Date: "2026-03-01", CostNano: 1000},
-		{Date: "2026-02-28", CostNano: 10000},
+		{Date: "2026-03-18", Sums: activity.Sums{CostNano: 1}}, {Date: "2026-03-18", Sums: activity.Sums{CostNano: 2}}, // today
+		{Date: "2026-03-16", Sums: activity.Sums{CostNano: 10}}, // Monday
+		{Date: "2026-03-15", Sums: activity.Sums{CostNano: 100}},
+		{Date: "2026-03-01", Sums: activity.Sums{CostNano: 1000}},
+		{Date: "2026-02-28", Sums: activity.Sums{CostNano: 10000}},
 	}
 	all, day, week, month := spent(days, noon)
 	if all != 11113 || day != 3 || week != 13 || month != 1113 {
@@ -100,7 +100,7 @@ func TestSpentSumsByCalendar(t *testing.T) {
 		t.Errorf("on Sunday: day %d, week %d", day, week)
 	}
 	first := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC) // the week began in March
-	days = append(days, activity.Day{Date: "2026-03-30", CostNano: 5})
+	days = append(days, activity.Day{Date: "2026-03-30", Sums: activity.Sums{CostNano: 5}})
 	if _, _, week, month = spent(days, first); week != 5 || month != 0 {
 		t.Errorf("on the first of April: week %d, month %d", week, month)
 	}

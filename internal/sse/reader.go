@@ -34,6 +34,8 @@ const (
 // Reader reads events from a stream.
 type Reader struct {
 	source io.Reader
+	// Memory bounds large buffers; nil for no bound but that of an event.
+	Memory Memory
 	max    int
 	err    error // from source; returned after the events before it
 
@@ -45,6 +47,13 @@ type Reader struct {
 	block  block // of the event at start
 	joined []byte
 	wait   [waitBuffer]byte
+}
+
+// Memory is what buffers above 64 KiB take their bytes from.
+type Memory interface {
+	// Hold makes size the bytes that the reader holds of it; 0 gives all back. It is called before a
+	// buffer grows, and an error ends the stream.
+	Hold(size int) error
 }
 
 // buffers has buffers of 32 KiB, and larger ones that an event needed.
@@ -189,6 +198,15 @@ func (r *Reader) Release() {
 
 // idle returns to the small buffer.
 func (r *Reader) idle() {
+	large := len(r.buf) > maxPooled
+	r.drop()
+	if large && r.Memory != nil {
+		_ = r.Memory.Hold(0) // less does not fail
+	}
+}
+
+// drop gives up the buffer for the small one.
+func (r *Reader) drop() {
 	if r.box != nil {
 		buffers.Put(r.box)
 		r.box = nil
@@ -206,6 +224,9 @@ func (r *Reader) fill() {
 		r.idle()
 	} else {
 		r.makeSpace()
+	}
+	if r.err != nil {
+		return
 	}
 	for range maxEmptyReads {
 		n, err := r.source.Read(r.buf[r.filled:])
@@ -231,12 +252,17 @@ func (r *Reader) makeSpace() {
 
 // grow replaces the buffer by one of at least size bytes.
 func (r *Reader) grow(size int) {
+	if size > maxPooled && r.Memory != nil {
+		if r.err = r.Memory.Hold(size); r.err != nil {
+			return
+		}
+	}
 	box := buffers.Get().(*[]byte)
 	if len(*box) < size {
 		*box = make([]byte, size)
 	}
 	copy(*box, r.buf[:r.filled])
-	r.idle()
+	r.drop()
 	r.buf = (*box)[:min(len(*box), r.max+beyond)]
 	if len(*box) <= maxPooled {
 		r.box = box

@@ -141,14 +141,27 @@ func (s *Store) Explain(err error) error {
 	return err
 }
 
-// explain adds what to do to an error that means a damaged file.
+// explain adds what to do to an error of SQLite that an operator can act on.
 func explain(err error) error {
 	var e *sqlite.Error
-	if errors.As(err, &e) {
-		switch e.Code() & 0xff {
-		case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
-			return fmt.Errorf("it is damaged or not a database; %s: %w", advice, err)
-		}
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("it is damaged or not a database; %s: %w", advice, err)
+	}
+	if text := faults[e.Code()&0xff]; text != "" {
+		return fmt.Errorf("%s: %w", text, err)
 	}
 	return err
+}
+
+// faults say what an operator can do about a result code of SQLite.
+var faults = map[int]string{
+	sqlite3.SQLITE_FULL:     "the disk is full; free space, and it goes on without a restart",
+	sqlite3.SQLITE_BUSY:     "another process has it locked (a backup, or a sqlite3 shell within a transaction); end that, and it goes on without a restart",
+	sqlite3.SQLITE_READONLY: "the file, its folder or the file system cannot be written; give the user that runs Caddy the right to write there",
+	sqlite3.SQLITE_CANTOPEN: "the file cannot be opened or created; give the user that runs Caddy the right to write in its folder",
+	sqlite3.SQLITE_IOERR:    "the disk reports an error; the system's log says more",
 }

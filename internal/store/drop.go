@@ -35,6 +35,9 @@ func (d *drops) end(now bool) (count uint64, lasted time.Duration, ended bool) {
 	return count, lasted, true
 }
 
+// Dropped returns how many droppable operations were dropped because the queue was full.
+func (s *Store) Dropped() uint64 { return s.dropped.Load() }
+
 func (s *Store) dropsBegin() {
 	s.opts.Logger.Error("records are dropped: they arrive faster than the database can write them",
 		zap.String("file", s.path), zap.Int("waiting_bytes", s.opts.QueueBytes))

@@ -1,6 +1,17 @@
 package store
 
-import "io"
+import (
+	"io"
+	"testing"
+	"time"
+)
+
+// SetBusyTimeout changes how long stores that a test opens wait for another process's lock.
+func SetBusyTimeout(t testing.TB, d time.Duration) {
+	before := busyTimeout
+	busyTimeout = d
+	t.Cleanup(func() { busyTimeout = before })
+}
 
 // RedoFileSize is the size from which the other file of the redo log is used.
 const RedoFileSize = redoFileSize

@@ -12,8 +12,26 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
+
+// turns returns for each line that says that the database cannot be written true, and for each that
+// says that it can again false.
+func turns(logged *observer.ObservedLogs) (failing []bool) {
+	for _, line := range logged.All() {
+		switch {
+		case strings.HasPrefix(line.Message, "the database cannot be written") && line.Level == zapcore.ErrorLevel:
+			failing = append(failing, true)
+		case line.Message == "the database can be written again" && line.Level == zapcore.InfoLevel:
+			failing = append(failing, false)
+		}
+	}
+	return failing
+}
 
 // wantReplaced flushes and expects an error that names the file and what happened to it.
 func wantReplaced(t *testing.T, st *store.Store, path string) {
@@ -68,24 +86,24 @@ func TestALostFileIsNoticedWhileNothingIsWritten(t *testing.T) {
 	}
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		var health []error
-		st := open(t, dir, store.Options{Health: func(err error) { health = append(health, err) }})
+		core, logged := observer.New(zapcore.InfoLevel)
+		st := open(t, dir, store.Options{Logger: zap.New(core)})
 		path, away := filepath.Join(dir, store.FileName), filepath.Join(dir, "away")
 		if err := os.Rename(path, away); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
-		if len(health) != 1 || st.Health() == nil {
-			t.Errorf("health got %v", health)
+		if lines := turns(logged); len(lines) != 1 || !lines[0] || st.Health() == nil {
+			t.Errorf("logged %v", lines)
 		}
 		if err := os.Rename(away, path); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if len(health) != 2 || health[1] != nil || st.Health() != nil {
-			t.Errorf("restored: health got %v", health)
+		if lines := turns(logged); len(lines) != 2 || lines[1] || st.Health() != nil {
+			t.Errorf("restored: logged %v", lines)
 		}
 		st.Close()
 	})

@@ -66,7 +66,7 @@ type queue struct {
 	accepted, settled uint64
 	waiters           []waiter
 	free              chan struct{} // closed when the queue is no longer full; nil while nobody waits
-	failing           error         // why the last commit failed
+	commits           commits
 	closed            bool
 	log               *redoLog // nil: no schema needs it
 
@@ -163,12 +163,12 @@ func (s *Store) enqueue(op Op, size int, durable bool) (write *redoWrite, firstD
 // full must be called with mu held.
 func (s *Store) full() bool { return s.bytes >= s.opts.QueueBytes }
 
-// waitForFree must be called with mu held, and unlocks it while it waits. It does not wait for a
-// failing disk.
+// waitForFree must be called with mu held, and unlocks it while it waits. It does not wait for
+// commits that fail or take long.
 func (s *Store) waitForFree() {
 	timeout := time.NewTimer(maxDelay)
 	defer timeout.Stop()
-	for s.full() && s.failing == nil && !s.closed {
+	for s.full() && s.commits.work(time.Now()) && !s.closed {
 		if s.free == nil {
 			s.free = make(chan struct{})
 		}
@@ -209,13 +209,6 @@ func (s *Store) Flush(ctx context.Context) error {
 	}
 }
 
-// Health returns why the last commit failed, nil if it succeeded.
-func (s *Store) Health() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.failing
-}
-
 // take moves all waiting operations to the writer. The queue appends to reusable from then on.
 func (q *queue) take(reusable []Op) []Op {
 	q.mu.Lock()
@@ -225,8 +218,9 @@ func (q *queue) take(reusable []Op) []Op {
 	return ops
 }
 
-// settle records a group as done, and reports whether commits had been failing.
-func (q *queue) settle(group []Op) (recovered bool) {
+// settle records a group as done, and returns since when commits had been failing, zero if they had
+// not.
+func (q *queue) settle(group []Op) (failed time.Time) {
 	size := 0
 	for _, op := range group {
 		size += sizeOf(op)
@@ -238,7 +232,7 @@ func (q *queue) settle(group []Op) (recovered bool) {
 	if q.log != nil {
 		q.log.commit(q.settled)
 	}
-	recovered, q.failing = q.failing != nil, nil
+	failed, q.commits = q.commits.since, commits{}
 	kept := q.waiters[:0]
 	for _, w := range q.waiters {
 		if w.upTo <= q.settled {
@@ -250,14 +244,14 @@ func (q *queue) settle(group []Op) (recovered bool) {
 	clear(q.waiters[len(kept):])
 	q.waiters = kept
 	q.signalFree()
-	return recovered
+	return failed
 }
 
 // fail reports a failed commit to all who wait, and reports whether commits had succeeded before.
 func (q *queue) fail(err error) (news bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	news, q.failing = q.failing == nil, err
+	news = q.commits.fail(err)
 	for _, w := range q.waiters {
 		w.done <- err
 	}

@@ -40,14 +40,23 @@ type redoLog struct {
 	waiting   *redoWrite // ends the wait of their callers; nil if none waits
 	newest    uint64     // number of the newest record
 	committed uint64     // number of the last committed operation
+	fault     redoFault
 
 	wake, stop, done chan struct{}
 
 	// The rest belongs to the goroutine that writes.
 	check    func(names ...string) error // looks whether files are still in place
+	failed   func(error)                 // called for each write that failed
+	changed  func(error, time.Time)      // called when writes begin to fail, or succeed again
 	reusable []byte
 	files    [2]redoFile
 	current  int // index of the file that is written
+}
+
+// redoFault is why the last write failed, and since when writes fail. It is zero if they succeed.
+type redoFault struct {
+	err   error
+	since time.Time
 }
 
 // redoWrite is one write, of all records that were pending.
@@ -107,17 +116,58 @@ func (l *redoLog) write() {
 	l.mu.Lock()
 	records, waiting, newest, committed := l.pending, l.waiting, l.newest, l.committed
 	l.pending, l.waiting = l.reusable[:0], nil
+	failing := l.fault.err != nil
 	l.mu.Unlock()
-	if len(records) > 0 {
+	if len(records) > 0 || failing {
 		err := l.check(FileName, redoNames[l.current])
-		if err == nil {
+		switch {
+		case err != nil:
+		case len(records) == 0:
+			err = l.files[l.current].probe()
+		default:
 			err = l.append(records, newest, committed)
 		}
+		l.ended(err)
 		waiting.end(err)
 	}
 	l.reusable = records
 	if cap(records) > redoBuffer {
 		l.reusable = nil
+	}
+}
+
+// ended records how a write ended.
+func (l *redoLog) ended(err error) {
+	l.mu.Lock()
+	before := l.fault
+	switch {
+	case err == nil:
+		l.fault = redoFault{}
+	case before.err == nil:
+		l.fault = redoFault{err, time.Now()}
+	default:
+		l.fault.err = err
+	}
+	l.mu.Unlock()
+	if (before.err == nil) != (err == nil) {
+		l.changed(err, before.since)
+	}
+	if err != nil {
+		l.failed(err)
+	}
+}
+
+// status returns why the log cannot be written, and since when.
+func (l *redoLog) status() redoFault {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fault
+}
+
+// retry tries a log that cannot be written again, so that it is known when it can be.
+func (l *redoLog) retry() {
+	if l.status().err != nil {
+		signal(l.wake)
 	}
 }
 

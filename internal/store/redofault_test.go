@@ -9,9 +9,14 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -229,4 +234,39 @@ func TestAnOlderLogBesideAClosedDatabaseIsSetAside(t *testing.T) {
 		t.Errorf("the log of the replaced database is not kept: %v", err)
 	}
 	want(t, "the new database", after(t, dir), "")
+}
+
+// A redo log that alone cannot be written costs each durable operation a commit: an operator sees
+// that, and that it is over, although nothing else is written meanwhile.
+func TestARedoLogThatCannotBeWrittenIsShown(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		core, logged := observer.New(zapcore.InfoLevel)
+		var failures atomic.Int32
+		st := openEntries(t, dir, store.Options{Logger: zap.New(core), Failed: func(error) { failures.Add(1) }})
+		disk := &faultyDisk{}
+		store.ReplaceRedoFiles(st, func(f store.RedoFile) store.RedoFile { return faultyFile{f, disk} })
+		disk.set(true)
+		durable(t, st, "a")
+		durable(t, st, "b")
+		began := time.Now()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if s := st.Status(); !errors.Is(s.RedoErr, errNoSpace) || s.Err != nil || s.RedoSince.After(began) || failures.Load() < 2 {
+			t.Errorf("%+v, %d failures", s, failures.Load())
+		}
+		disk.set(false)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if s := st.Status(); s != (store.Status{}) {
+			t.Errorf("with space: %+v", s)
+		}
+		durable(t, st, "c")
+		lines := logged.FilterMessageSnippet("the redo log can").All()
+		if len(lines) != 2 || lines[0].Level != zapcore.ErrorLevel || lines[1].Level != zapcore.InfoLevel {
+			t.Errorf("logged %v", lines)
+		}
+		want(t, "after a kill", after(t, killed(t, dir)), "a b c")
+		st.Close()
+	})
 }

@@ -26,6 +26,7 @@ const (
 	recordHead   = 4 + 4 + 8
 	maxRecord    = 1 << 20 // far above any record; a damaged length cannot take more memory
 	redoFileName = FileName + "-redo"
+	probeSize    = 4 << 10 // a block of most file systems: less may fit into the last one
 )
 
 // redoNames are the names of the two files. They are not "-journal": SQLite would take such a file
@@ -76,6 +77,12 @@ func (f *redoFile) write(records []byte) (int64, error) {
 	}
 	_, err := f.file.WriteAt(records, at)
 	return at + int64(len(records)), err
+}
+
+// probe writes something behind the last record and takes it away again.
+func (f *redoFile) probe() error {
+	_, err := f.file.WriteAt(make([]byte, probeSize), f.size)
+	return errors.Join(err, f.file.Truncate(f.size))
 }
 
 func (f *redoFile) close() error {

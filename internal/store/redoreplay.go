@@ -55,7 +55,7 @@ func (w *writer) redo(decode func([]byte) (Op, error)) (*redoLog, error) {
 	if applied > 0 {
 		w.opts.Logger.Info("operations that the last process had not committed were read from the redo log", zap.Int("operations", applied))
 	}
-	log := &redoLog{check: w.files.check}
+	log := &redoLog{check: w.files.check, failed: w.attemptFailed, changed: w.redoChanged}
 	next := rand.Int64()
 	if err := log.create(w.files.dir, uint64(next)); err != nil {
 		return nil, errors.Join(err, log.close())

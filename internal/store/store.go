@@ -64,13 +64,14 @@ const (
 
 	// maxReaders bounds concurrent queries; each may hold a few MiB of page cache.
 	maxReaders = 4
-	// busyTimeout is longer than a backup or an operator's sqlite3 shell usually holds the write
-	// lock.
-	busyTimeout = 5 * time.Second
 	// walSizeLimit is the size to which the write-ahead log is cut after a burst or a long reader
 	// has let it grow.
 	walSizeLimit = 64 << 20
 )
+
+// busyTimeout is longer than a backup or an operator's sqlite3 shell usually holds the write lock. It
+// is less in a test.
+var busyTimeout = 5 * time.Second
 
 // ErrClosed is returned by every method after Close.
 var ErrClosed = errors.New("the store is closed")
@@ -92,9 +93,12 @@ type Options struct {
 	// CheckTimeout bounds the check of a database that was not stopped cleanly. The unchecked rest
 	// is trusted. Default: DefaultCheckTimeout.
 	CheckTimeout time.Duration
-	// Health, if set, is called by the writer when commits begin to fail (with the cause) and when
-	// they succeed again (with nil). It must return at once.
-	Health func(error)
+	// Committed, if set, is called after each commit with the time it took. It must return at once.
+	Committed func(time.Duration)
+	// Failed, if set, is called for each attempt to write that failed, of a commit or of the redo
+	// log, with the cause. While commits fail there is one attempt a second. It may be called from
+	// several goroutines, and must return at once.
+	Failed func(error)
 	// Logger defaults to none.
 	Logger *zap.Logger
 }
@@ -242,9 +246,6 @@ func dsn(path, mode string, pragmas []string) string {
 // Reader is a pool of read-only connections. They see committed rows; call Flush first to see your
 // own writes.
 func (s *Store) Reader() *sql.DB { return s.readDB }
-
-// Dropped returns how many droppable operations were dropped because the queue was full.
-func (s *Store) Dropped() uint64 { return s.dropped.Load() }
 
 // Close commits what was submitted, closes the database and unlocks the directory. Its error says
 // how many operations could not be written.

@@ -128,6 +128,16 @@ func (t *Tx) disconnect() {
 	t.conn, t.stmts = nil, nil
 }
 
+// locked reports whether err is another process's lock on the database.
+func locked(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	code := e.Code() & 0xff
+	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
+}
+
 // storageFault reports whether err is a failing disk or file, which a retry may cure, rather than
 // an operation that the database will never accept. Errors that are not SQLite's come from the
 // operation itself.

@@ -58,6 +58,9 @@ func (s *Store) write() {
 		case <-look.C:
 			w.lookAtFiles()
 			w.lookAtDrops(false)
+			if w.log != nil {
+				w.log.retry()
+			}
 		case <-more:
 			w.pruneOnce()
 		case <-s.stop:
@@ -78,13 +81,15 @@ func (w *writer) commitAll() time.Duration {
 	whole := w.batch
 	for len(w.batch) > 0 {
 		group := w.batch[:min(groupSize, len(w.batch))]
+		began := w.begin()
 		if err := w.commit(group, w.lastOf(group)); err != nil {
 			w.failed(err)
 			return retryInterval
 		}
 		w.batch = w.batch[len(group):]
-		if w.settle(group) {
-			w.recovered()
+		w.committed(group)
+		if w.opts.Committed != nil {
+			w.opts.Committed(time.Since(began))
 		}
 	}
 	release(whole)
@@ -134,20 +139,6 @@ func (w *writer) reconnect() error {
 		return err
 	}
 	return w.files.remember(walFileName, shmFileName)
-}
-
-// lookAtFiles notices a lost or restored file while nothing is written.
-func (w *writer) lookAtFiles() {
-	switch err := w.files.check(); {
-	case err != nil:
-		w.replaced = true
-		w.failed(err)
-	case w.replaced && len(w.batch) == 0: // else the next attempt reports it
-		w.replaced = false
-		if w.settle(nil) {
-			w.recovered()
-		}
-	}
 }
 
 func (w *writer) transact(group []Op, last uint64, apply func([]Op) error) error {
@@ -235,28 +226,6 @@ func (w *writer) applyAlone(op Op) error {
 	return err
 }
 
-// failed closes the connection: the error may have left it in any state. If the file was removed,
-// the connection stays open, because closing it could destroy the file.
-func (w *writer) failed(err error) {
-	if !w.replaced {
-		w.tx.disconnect()
-		w.files.forget(walFileName, shmFileName) // SQLite removes them with the last connection
-	}
-	if err = explain(err); w.fail(err) {
-		w.opts.Logger.Error("writing to the database fails, operations wait", zap.String("file", w.path), zap.Error(err))
-		if w.opts.Health != nil {
-			w.opts.Health(err)
-		}
-	}
-}
-
-func (w *writer) recovered() {
-	w.opts.Logger.Info("writing to the database works again", zap.String("file", w.path))
-	if w.opts.Health != nil {
-		w.opts.Health(nil)
-	}
-}
-
 // pruneOnce runs one batch of the first pruner that has more to do.
 func (w *writer) pruneOnce() {
 	more, err := w.pruneBatch(w.pruning[0])
@@ -295,6 +264,6 @@ func (w *writer) finish() {
 		}
 	}
 	w.lost = len(w.batch) + w.waiting()
-	w.lostCause = w.Health()
+	w.lostCause = w.Status().Err
 	w.fail(ErrClosed)
 }

@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -53,16 +58,20 @@ func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		var d disk
-		var health []error
-		st := open(t, dir, store.Options{QueueBytes: 3, Health: func(err error) { health = append(health, err) }})
+		core, logged := observer.New(zapcore.InfoLevel)
+		var commits, failures int
+		st := open(t, dir, store.Options{
+			QueueBytes: 3, Logger: zap.New(core),
+			Committed: func(time.Duration) { commits++ }, Failed: func(error) { failures++ },
+		})
 		d.full.Store(true)
 		submit(t, st, d.note("a"), note("b"))
 		err := st.Flush(context.Background())
 		if err == nil || !strings.Contains(err.Error(), "full") {
 			t.Fatalf("flush on a full disk: %v", err)
 		}
-		if st.Health() == nil {
-			t.Error("healthy on a full disk")
+		if s := st.Status(); st.Health() == nil || !errors.Is(s.Err, st.Health()) || s.Blocked || s.Waiting != 2 || s.WaitingBytes != 2 || s.Since.IsZero() {
+			t.Errorf("on a full disk: %v, %+v", st.Health(), s)
 		}
 		start := time.Now()
 		submit(t, st, note("c"))
@@ -82,8 +91,11 @@ func TestFullDisk(t *testing.T) {
 		if got := strings.Fields(texts(t, st)); len(got) != 5 || got[0]+got[2]+got[3]+got[4] != "abcd" {
 			t.Errorf("after the disk has space: %.80q", got)
 		}
-		if len(health) != 2 || health[0] == nil || health[1] != nil || st.Health() != nil {
-			t.Errorf("health got %v", health)
+		if lines := turns(logged); !slices.Equal(lines, []bool{true, false}) || st.Health() != nil || st.Status() != (store.Status{}) {
+			t.Errorf("logged %v, %+v", lines, st.Status())
+		}
+		if commits == 0 || failures < 5 {
+			t.Errorf("%d commits and %d failures were counted", commits, failures)
 		}
 		st.Close()
 	})

@@ -3,10 +3,8 @@ package upload
 import (
 	"errors"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptest"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +14,7 @@ import (
 
 func TestTheDocumentedBounds(t *testing.T) {
 	for name, pair := range map[string][2]int64{
-		"a body": {MaxBody, 33554432}, "the largest limit": {MaxMaxBody, 268435456}, "the least memory": {MinMemory, 67108864}, "the default memory": {maxDefault, 1073741824},
+		"a body": {MaxBody, 33554432}, "the largest limit": {MaxMaxBody, 268435456}, "the least memory": {MinMemory, 67108864},
 		"the first read": {firstRead, 262144}, "what is thrown away": {drainBytes, 67108864}, "for so long": {int64(drainTime), int64(5 * time.Second)},
 	} {
 		if pair[0] != pair[1] {
@@ -164,18 +162,6 @@ func TestEachByteHeldIsCountedOnce(t *testing.T) {
 		t.Errorf("%d bytes are taken, %d read", m.Used(), u.Len())
 	}
 	u.Handover()() // there is nothing left
-}
-
-func TestDefaultMemoryIsAQuarterOfTheLimit(t *testing.T) {
-	before := debug.SetMemoryLimit(math.MaxInt64 - 1)
-	defer debug.SetMemoryLimit(before)
-	if got := DefaultMemory(); got != 1<<30 {
-		t.Errorf("with the largest limit: %d", got)
-	}
-	debug.SetMemoryLimit(2 << 30)
-	if got := DefaultMemory(); got != 512<<20 {
-		t.Errorf("with a limit of 2 GiB: %d", got)
-	}
 }
 
 // Without its pools, a long prompt costs an allocation and its collection.

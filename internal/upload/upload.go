@@ -1,6 +1,6 @@
 // Package upload reads request bodies.
 //
-// A body is read whole into one buffer. The bytes of all bodies together are bounded by a [Memory],
+// A body is read whole into one buffer. The bytes of all bodies together are bounded by a [memory.Semaphore],
 // which is taken as bytes arrive: a Content-Length is only a claim. An upload that takes too long is
 // ended, and one that is refused is read and thrown away for a while, so that its client sees the
 // refusal instead of a broken connection.
@@ -11,11 +11,13 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/watchdog"
 )
 
@@ -27,14 +29,18 @@ const (
 	// MaxMaxBody is the largest limit that a key or a model can have, in bytes.
 	MaxMaxBody = 256 << 20
 
+	// MinMemory is enough for one body of the largest size: while it grows, its buffer and the next
+	// larger one exist.
+	MinMemory = 2 * MaxBody
+
 	// firstRead is how many bytes a Content-Length alone can make us allocate.
 	firstRead = 256 << 10
 )
 
 // Config is what all uploads of a gateway have in common.
 type Config struct {
-	Memory  *Memory
-	Timeout time.Duration // for a body to arrive whole
+	Memory  *memory.Semaphore // it never waits: a full one is 429, and no queue of half-read uploads
+	Timeout time.Duration     // for a body to arrive whole
 	Now     func() time.Time
 }
 
@@ -181,7 +187,9 @@ func (u *Upload) grow(size int) error {
 // is 429 gateway_busy.
 func (u *Upload) Reserve(n int) error {
 	if !u.config.Memory.Take(int64(n)) {
-		return apierror.New(apierror.GatewayBusy, "the gateway holds as many request bodies as it can; try again shortly")
+		e := apierror.New(apierror.GatewayBusy, "the gateway holds as many request bodies as it can; try again shortly")
+		e.RefusedBy = "gateway: body_memory"
+		return e
 	}
 	u.held += int64(n)
 	return nil
@@ -219,9 +227,13 @@ func (u *Upload) failure(err error) error {
 	var limited *http.MaxBytesError
 	switch {
 	case errors.As(err, &limited): // a limit of the site's own
-		return apierror.New(apierror.RequestTooLarge, "the request body is larger than this site's limit of %d bytes", limited.Limit)
+		e := apierror.New(apierror.RequestTooLarge, "the request body is larger than this site's limit of %d bytes", limited.Limit)
+		e.RefusedBy = "site: request_body max_size " + strconv.FormatInt(limited.Limit, 10)
+		return e
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return apierror.New(apierror.RequestTimeout, "the request body did not arrive within %s", u.config.Timeout).WithCause(err)
+		e := apierror.New(apierror.RequestTimeout, "the request body did not arrive within %s", u.config.Timeout).WithCause(err)
+		e.RefusedBy = "gateway: timeouts body " + u.config.Timeout.String()
+		return e
 	case u.r.Context().Err() != nil, errors.Is(err, io.ErrUnexpectedEOF):
 		return apierror.New(apierror.ClientGone, "the client left").WithCause(err)
 	}

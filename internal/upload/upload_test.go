@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/watchdog"
 )
 
@@ -27,23 +28,23 @@ func post(body io.Reader, announced int64) *http.Request {
 }
 
 // unlimited is a memory that a test does not fill.
-func unlimited() *Memory { return limitedTo(1 << 30) }
+func unlimited() *memory.Semaphore { return limitedTo(1 << 30) }
 
-func limitedTo(bytes int64) *Memory {
-	m := new(Memory)
+func limitedTo(bytes int64) *memory.Semaphore {
+	m := new(memory.Semaphore)
 	m.SetLimit(bytes)
 	return m
 }
 
 // read reads the body of a request as an upload, which the test closes at its end.
-func read(t *testing.T, m *Memory, r *http.Request, limit int64) ([]byte, error) {
+func read(t *testing.T, m *memory.Semaphore, r *http.Request, limit int64) ([]byte, error) {
 	t.Helper()
 	u := newUpload(m, r)
 	t.Cleanup(u.Close)
 	return u.Read(limit)
 }
 
-func newUpload(m *Memory, r *http.Request) *Upload {
+func newUpload(m *memory.Semaphore, r *http.Request) *Upload {
 	u := New(&Config{Memory: m, Timeout: 2 * time.Minute, Now: time.Now}, httptest.NewRecorder(), r, new(watchdog.Timer))
 	return &u
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // maxFields is how many fields a line has at most.
-const maxFields = 13
+const maxFields = 14
 
 // writeLog writes the one line of the session. The token is named by a part of its hash.
 func (s *Session) writeLog(r *activity.Record) {
@@ -37,6 +37,9 @@ func (s *Session) writeLog(r *activity.Record) {
 	}
 	if r.Code != "" {
 		fields = append(fields, zap.String("code", r.Code))
+	}
+	if r.TraceID != "" {
+		fields = append(fields, zap.String("trace_id", r.TraceID))
 	}
 	if s.cause != nil {
 		fields = append(fields, zap.String("cause", s.deps.Redact(s.cause.Error())))

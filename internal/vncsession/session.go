@@ -57,7 +57,8 @@ type Session struct {
 	security string
 	status   int
 	code     string
-	cause    error // of a refusal or a protocol error, for the log
+	option   string // that refused
+	cause    error  // of a refusal or a protocol error, for the log
 }
 
 // Open begins the session of a viewer whose token is live. Security names how the viewer showed it.
@@ -94,6 +95,7 @@ func (s *Session) Join() error {
 // Refuse notes why the viewer is not let in; the cause is for the log.
 func (s *Session) Refuse(refusal *workstation.Refusal, cause error) {
 	s.code, s.status, s.cause = string(refusal.Code), refusal.Status(), cause
+	s.option = refusal.Code.Option()
 }
 
 // ProtocolError notes which message of the viewer ended the session: a code for
@@ -114,13 +116,14 @@ func (s *Session) Finish(why workstation.Reason) {
 		ID: s.id, RequestID: s.id, CreatedAt: s.begun, Family: family, Route: route,
 		Tenant: s.Pass.Issuer.Tenant, Key: s.Pass.Issuer.Key, KeyHash: s.Pass.Issuer.KeyHash,
 		Workstation: s.Pass.Workstation.Name, UsageSource: activity.UsageNone,
-		Status: s.status, Code: s.code, Latency: latency,
+		Status: s.status, Code: s.code, RefusedBy: s.option, Latency: latency,
 	}
 	if s.Live != nil {
 		s.Live.End(why)
 		s.Live.Leave()
 		r.ID, r.Status = s.Live.ID, http.StatusOK
-		r.Ended = string(s.Live.Why())
+		why := s.Live.Why()
+		r.Ended, r.RefusedBy = string(why), why.Option()
 		r.BytesUp, r.BytesDown = s.Live.Up.Load(), s.Live.Down.Load()
 		s.deps.Metrics.SessionEnded(metrics.Session{
 			Security: s.security, Ended: r.Ended, Duration: r.Latency, Up: r.BytesUp, Down: r.BytesDown,
@@ -128,6 +131,7 @@ func (s *Session) Finish(why workstation.Reason) {
 	} else {
 		s.deps.Metrics.VNCRefused(r.Code)
 	}
+	s.trace(r)
 	s.writeLog(r)
 	s.deps.Records.Append(r)
 	s.deps.Done()

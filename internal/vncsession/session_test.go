@@ -71,7 +71,10 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	none := func() float64 { return 0 }
-	values := metrics.New(metrics.Gauges{ActivityLost: none, InFlight: none, Sessions: none, HalfOpen: none, Providers: func() []metrics.ProviderUp { return nil }})
+	values := metrics.New(metrics.Gauges{
+		ActivityLost: none, InFlight: none, BodyMemory: none, BodyMemoryLimit: none, StoreQueue: none, Sessions: none, HalfOpen: none,
+		Providers: func() []metrics.ProviderUp { return nil }, Queues: func() map[metrics.Queue]int { return nil }, Budgets: func() []metrics.BudgetSpent { return nil },
+	})
 	if err := values.Register(r.registry); err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +161,7 @@ func TestARefusedViewerLeavesOneRecordLineAndCount(t *testing.T) {
 		s.Refuse(workstation.NewRefusal(code), errors.New("hunter2 is wrong"))
 		s.Finish(workstation.ReasonViewer)
 		record, line := r.ended(t, "gatehouse_vnc_refused_total")
-		if record.Code != string(code) || record.Status != status || record.Ended != "" || record.ID != record.RequestID {
+		if record.Code != string(code) || record.Status != status || record.RefusedBy != code.Option() || record.Ended != "" || record.ID != record.RequestID {
 			t.Errorf("record %+v", record)
 		}
 		if fields := line.ContextMap(); line.Message != "vnc connection refused" || line.Level != zapcore.WarnLevel ||

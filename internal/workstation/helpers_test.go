@@ -230,3 +230,7 @@ func mustIssue(t testing.TB, d *workstation.Service, name string) (label string)
 	label, _ = issue(t, d, name, workstation.Options{})
 	return label
 }
+
+func only(tenant string) func(string) bool { return func(t string) bool { return t == tenant } }
+
+func everyTenant(string) bool { return true }

@@ -1,6 +1,9 @@
 package workstation
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
 // RefusalCode is the closed set of reasons why a viewer gets no desktop: a
 // metric label and a field of log and record.
@@ -83,6 +86,16 @@ var refusals = map[RefusalCode]struct {
 	WorkstationRefused:     {http.StatusBadGateway, "The workstation refused the connection. Tell your administrator."},
 	WorkstationTimeout:     {http.StatusBadGateway, "The workstation did not answer in time. Try again later."},
 	WorkstationFailed:      {http.StatusBadGateway, "The workstation did not answer as a VNC server. Tell your administrator."},
+}
+
+// RefusalCodes returns all codes, sorted.
+func RefusalCodes() []string {
+	codes := make([]string, 0, len(refusals))
+	for code := range refusals {
+		codes = append(codes, string(code))
+	}
+	slices.Sort(codes)
+	return codes
 }
 
 func refuse(code RefusalCode) error { return NewRefusal(code) }

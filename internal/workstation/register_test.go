@@ -88,8 +88,8 @@ func TestRegistrationsThatAreRefused(t *testing.T) {
 			wantFault(t, err, tc.code, tc.param)
 		})
 	}
-	if len(d.List("default")) != 2 {
-		t.Errorf("%+v", d.List("default"))
+	if len(d.List(only("default"))) != 2 {
+		t.Errorf("%+v", d.List(only("default")))
 	}
 	off := open(t, func(c *workstation.Config) { c.Networks = nil })
 	_, _, err := off.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5900"})
@@ -142,13 +142,13 @@ func TestTenantsDoNotSeeEachOther(t *testing.T) {
 		}
 		return b.String()
 	}
-	if got := names(d.List("acme")); got != "acme/desk1=released acme/run=released " {
+	if got := names(d.List(only("acme"))); got != "acme/desk1=released acme/run=released " {
 		t.Error(got)
 	}
-	if got := names(d.ListAll()); got != "acme/desk1=released acme/run=released default/desk1=available default/desk2=available default/run=available " {
+	if got := names(d.List(everyTenant)); got != "acme/desk1=released acme/run=released default/desk1=available default/desk2=available default/run=available " {
 		t.Error(got)
 	}
-	if got := d.List("nobody"); got == nil || len(got) != 0 {
+	if got := d.List(only("nobody")); got == nil || len(got) != 0 {
 		t.Error(got)
 	}
 }

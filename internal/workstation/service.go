@@ -83,10 +83,26 @@ func (w *Service) EndSession(tenant, name, sid string) error {
 	}
 	if p := s.entries[id]; p != nil {
 		if x := p.sessions[sid]; x != nil {
-			s.retire(x.Pass.token, revoked)
-			s.end(x, ReasonEnded)
+			s.endByHand(x)
 			return nil
 		}
 	}
 	return apierror.New(apierror.NotFound, "workstation %q has no session %q", clip(name), clip(sid))
+}
+
+// EndOpenSession is EndSession for a caller that knows only the session's id. A session that sees does
+// not let through is not found.
+func (w *Service) EndOpenSession(sid string, sees func(SessionView) bool) (SessionView, error) {
+	s := w.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, p := range s.entries {
+		if x := p.sessions[sid]; x != nil && w.has(id) {
+			if view := x.view(); sees(view) {
+				s.endByHand(x)
+				return view, nil
+			}
+		}
+	}
+	return SessionView{}, apierror.New(apierror.NotFound, "there is no open session %q", clip(sid))
 }

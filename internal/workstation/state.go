@@ -189,6 +189,12 @@ func (s *State) endAt(p *entry, r Reason) int {
 	return n
 }
 
+// endByHand ends a session and withdraws its token; mu is held.
+func (s *State) endByHand(x *Session) {
+	s.retire(x.Pass.token, revoked)
+	s.end(x, ReasonEnded)
+}
+
 // close ends the sessions and tokens of a released entry, and returns how many sessions there were;
 // mu is held.
 func (s *State) close(p *entry) int {

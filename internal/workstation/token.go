@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/netip"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
 
 const (
@@ -56,6 +58,8 @@ type Issuer struct {
 	Tenant, Key string
 	KeyHash     string    // SHA-256 of the key's secret, hex
 	Until       time.Time // the key's own end, which its tokens and their sessions share; zero = none
+
+	Trace *tracing.Origin // of the request; nil: it is not recorded
 }
 
 // token is guarded by State.mu, except for the fields that are set when it is made.

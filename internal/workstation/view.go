@@ -30,36 +30,29 @@ type View struct {
 
 // SessionView is an open session as it may be shown.
 type SessionView struct {
-	ID, Key, TokenID string
-	Viewer           netip.AddrPort
-	Security         string
-	ViewOnly, Shared bool
-	Started, Until   time.Time
-	Up, Down         int64 // bytes so far
+	Tenant, Workstation string
+	ID, Key, TokenID    string
+	Viewer              netip.AddrPort
+	Security            string
+	ViewOnly, Shared    bool
+	Started, Until      time.Time
+	Up, Down            int64 // bytes so far
 }
 
-// List returns a tenant's workstations by name, released ones too.
-func (v *Inventory) List(tenant string) []View {
-	return v.views(func(id ID) bool { return id.Tenant == tenant })
-}
-
-// ListAll returns all workstations by tenant and name, for the operator.
-func (v *Inventory) ListAll() []View {
-	return v.views(func(ID) bool { return true })
-}
-
-func (v *Inventory) views(of func(ID) bool) []View {
+// List returns the workstations of the tenants that sees lets through, by tenant and name, released
+// ones too.
+func (v *Inventory) List(sees func(tenant string) bool) []View {
 	s := v.state
 	s.mu.Lock()
 	now := s.now()
 	views := []View{}
 	for id := range v.declared {
-		if of(id) {
+		if sees(id.Tenant) {
 			views = append(views, v.view(id, now))
 		}
 	}
 	for id, p := range s.entries {
-		if of(id) && p.registered() && v.declared[id] == nil {
+		if sees(id.Tenant) && p.registered() && v.declared[id] == nil {
 			views = append(views, v.view(id, now))
 		}
 	}
@@ -114,15 +107,45 @@ func (v *Inventory) Sessions(tenant, name string) ([]SessionView, error) {
 	views := []SessionView{}
 	if p := s.entries[id]; p != nil {
 		for _, x := range p.sessions {
-			views = append(views, SessionView{
-				ID: x.ID, Key: x.Pass.Key, TokenID: x.Pass.TokenID, Viewer: x.Viewer, Security: x.Security,
-				ViewOnly: x.Pass.ViewOnly, Shared: x.Pass.Shared, Started: x.Started, Until: x.Until(),
-				Up: x.Up.Load(), Down: x.Down.Load(),
-			})
+			views = append(views, x.view())
 		}
 	}
+	sortSessions(views)
+	return views, nil
+}
+
+// OpenSessions returns the open sessions that sees lets through, oldest first.
+func (v *Inventory) OpenSessions(sees func(SessionView) bool) []SessionView {
+	s := v.state
+	s.mu.Lock()
+	views := []SessionView{}
+	for id, p := range s.entries {
+		if len(p.sessions) == 0 || !v.has(id) {
+			continue
+		}
+		for _, x := range p.sessions {
+			if view := x.view(); sees(view) {
+				views = append(views, view)
+			}
+		}
+	}
+	s.mu.Unlock()
+	sortSessions(views)
+	return views
+}
+
+// view is called with State.mu held.
+func (x *Session) view() SessionView {
+	return SessionView{
+		Tenant: x.Pass.Workstation.Tenant, Workstation: x.Pass.Workstation.Name,
+		ID: x.ID, Key: x.Pass.Key, TokenID: x.Pass.TokenID, Viewer: x.Viewer, Security: x.Security,
+		ViewOnly: x.Pass.ViewOnly, Shared: x.Pass.Shared, Started: x.Started, Until: x.Until(),
+		Up: x.Up.Load(), Down: x.Down.Load(),
+	}
+}
+
+func sortSessions(views []SessionView) {
 	slices.SortFunc(views, func(a, b SessionView) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID))
 	})
-	return views, nil
 }

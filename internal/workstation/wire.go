@@ -50,10 +50,16 @@ func (v View) MarshalJSON() ([]byte, error) {
 	}{v.Name, v.Tenant, v.Source, v.State, v.Sessions, v.Tokens, v.Address, wireTime(v.RegisteredAt), wireTime(v.ReleasedAt)})
 }
 
+// sessionOpen is the state of every session in a list: one that has ended is in the activity.
+const sessionOpen = "open"
+
 // MarshalJSON gives a session as lists show it.
 func (v SessionView) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		ID       string    `json:"session_id"`
+		Tenant   string    `json:"tenant"`
+		Name     string    `json:"workstation_id"`
+		State    string    `json:"state"`
 		Key      string    `json:"key"`
 		Token    string    `json:"token"`
 		Viewer   string    `json:"viewer"`
@@ -64,7 +70,7 @@ func (v SessionView) MarshalJSON() ([]byte, error) {
 		Until    time.Time `json:"until"`
 		Up       int64     `json:"bytes_up"`
 		Down     int64     `json:"bytes_down"`
-	}{v.ID, v.Key, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down})
+	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down})
 }
 
 // wireTime is a time as answers give it: RFC 3339, UTC, whole seconds.

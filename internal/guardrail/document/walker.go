@@ -101,6 +101,10 @@ func (w *Walker) text(at Span) {
 		}
 		exempt := top.exempt
 		if top.Object {
+			if top.Key == "object" && !top.responseKnown {
+				// Of another kind: echoed need not look for the member.
+				top.responseKnown = !IsText(w.Data[at.Start:at.End], "response")
+			}
 			exempt = exempt.below(top.Key)
 			if top.Key == "signature" && exempt != nil {
 				top.signature = at

@@ -113,3 +113,6 @@ func (s *Stream) fail(e *apierror.Error) {
 	r.events.response("response.failed", &r.response, ending{failure: e, summary: s.chat.Summary()})
 	r.events.failure(e)
 }
+
+// Kept returns how many bytes of the answer are kept for its last events.
+func (s *Stream) Kept() int { return s.reader.textSize + s.reader.logprobsBytes }

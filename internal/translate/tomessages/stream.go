@@ -174,3 +174,11 @@ func (s *Stream) fail(e *apierror.Error) {
 	s.ended, s.failure = true, e
 	s.chunks.out, _ = s.chunks.family.Close(s.chunks.out, e)
 }
+
+// Kept returns how many bytes of the answer the family's stream keeps.
+func (s *Stream) Kept() int {
+	if family, ok := s.chunks.family.(interface{ Kept() int }); ok {
+		return family.Kept()
+	}
+	return 0
+}

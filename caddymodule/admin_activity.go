@@ -1,0 +1,98 @@
+package caddymodule
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
+)
+
+const (
+	activityPath = "/gatehouse/activity"
+	seriesPath   = "/gatehouse/series"
+	rebuildPath  = seriesPath + "/rebuild"
+)
+
+// serveActivity answers as GET /api/v1/activity does, for all tenants or the parameter tenant.
+func serveActivity(w http.ResponseWriter, r *http.Request) error {
+	return sendReport(w, r, func(ctx context.Context, active *gateway.Gateway, q report.Query) (report.Answer, error) {
+		return report.Activity(ctx, active.Requests().Activity, q)
+	})
+}
+
+// serveSeries answers as GET /api/v1/activity/series does.
+func serveSeries(w http.ResponseWriter, r *http.Request) error {
+	return sendReport(w, r, func(ctx context.Context, active *gateway.Gateway, q report.Query) (report.Answer, error) {
+		return report.Series(ctx, active.Requests().Activity, q, active.Requests().Now())
+	})
+}
+
+// sendReport writes JSON or CSV. A part of a table ends in a broken connection, so that it does not
+// look whole.
+func sendReport(w http.ResponseWriter, r *http.Request, ask func(context.Context, *gateway.Gateway, report.Query) (report.Answer, error)) error {
+	answer, err := askReport(r, ask)
+	switch {
+	case err != nil:
+		writeAdmin(w, nil, err)
+	case answer.CSV == nil:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(answer.JSON) // the operator has disconnected
+	default:
+		w.Header().Set("Content-Type", "text/csv; charset=utf-8; header=present")
+		if err := answer.CSV.Write(r.Context(), w); err != nil {
+			panic(http.ErrAbortHandler)
+		}
+	}
+	return nil
+}
+
+func askReport(r *http.Request, ask func(context.Context, *gateway.Gateway, report.Query) (report.Answer, error)) (report.Answer, error) {
+	if r.Method != http.MethodGet {
+		return report.Answer{}, apierror.New(apierror.MethodNotAllowed, "use GET")
+	}
+	active, err := readyGateway(r.Context())
+	if err != nil {
+		return report.Answer{}, err
+	}
+	return ask(r.Context(), active, report.Query{Values: r.URL.Query(), Accept: r.Header.Get("Accept"), See: keys.EveryTenant})
+}
+
+// readyGateway returns the gateway of the running configuration once its stores are open.
+func readyGateway(ctx context.Context) (*gateway.Gateway, error) {
+	active, err := activeGateway()
+	if err != nil {
+		return nil, err
+	}
+	return active, active.Ready(ctx)
+}
+
+// rebuilt is the answer to a rebuild.
+type rebuilt struct {
+	// Rows is how many rows of the activity were summed.
+	Rows int `json:"rows"`
+}
+
+// serveRebuild makes the hourly and daily sums again from the rows of the activity.
+func serveRebuild(w http.ResponseWriter, r *http.Request) error {
+	answer, err := rebuildSeries(r)
+	writeAdmin(w, answer, err)
+	return nil
+}
+
+func rebuildSeries(r *http.Request) (rebuilt, error) {
+	if r.Method != http.MethodPost {
+		return rebuilt{}, apierror.New(apierror.MethodNotAllowed, "use POST")
+	}
+	active, err := readyGateway(r.Context())
+	if err != nil {
+		return rebuilt{}, err
+	}
+	rows, err := active.Requests().Activity.Rollup().Rebuild(r.Context())
+	if err != nil {
+		return rebuilt{}, apierror.New(apierror.LedgerUnavailable, "the series are not rebuilt yet: %v; the rest is done in the background", err).WithCause(err)
+	}
+	return rebuilt{rows}, nil
+}

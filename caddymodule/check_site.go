@@ -1,0 +1,158 @@
+package caddymodule
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
+	"github.com/caddyserver/certmagic"
+)
+
+// servers returns the HTTP servers that have a handler of ours, by name.
+func (c *inspected) servers() map[string]*caddyhttp.Server {
+	module, err := c.app.ctx.AppIfConfigured("http")
+	if err != nil {
+		return nil
+	}
+	ours := maps.Clone(module.(*caddyhttp.App).Servers)
+	maps.DeleteFunc(ours, func(_ string, s *caddyhttp.Server) bool { return !servesAPI(s) })
+	return ours
+}
+
+// testSeverity is how bad a part for trying out is: only this machine can reach a server on loopback.
+func (c *inspected) testSeverity() severity {
+	for _, s := range c.servers() {
+		for _, address := range s.Listen {
+			parsed, err := caddy.ParseNetworkAddress(address)
+			if ip, e := netip.ParseAddr(parsed.Host); err != nil || parsed.Host != "localhost" && !parsed.IsUnixNetwork() && (e != nil || !ip.IsLoopback()) {
+				return warning
+			}
+		}
+	}
+	return note
+}
+
+// checkSites looks at the sites that serve the API: that there is one, its logs, and how it stops.
+func checkSites(c *inspected) (found []finding) {
+	servers := c.servers()
+	if len(servers) == 0 && len(c.app.Providers) > 0 {
+		return append(found, finding{failure, "sites", "no site has the directive gatehouse: nobody can call", "Add gatehouse to a site."})
+	}
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		if s := servers[name]; s.Logs != nil {
+			if logs := unfilteredLogs(configuredLogs(c.app.ctx), accessLoggers(s.Logs)); len(logs) > 0 {
+				found = append(found, finding{warning, "log " + strings.Join(logs, ", "), "the access log would show keys that clients send as X-Api-Key",
+					"Add to each of these logs: format filter { " + apiKeyFields[0] + " delete }"})
+			}
+		}
+	}
+	if module, err := c.app.ctx.AppIfConfigured("http"); err == nil && module.(*caddyhttp.App).GracePeriod == 0 {
+		found = append(found, finding{warning, "grace_period", "it is missing: a stop or reload of Caddy waits for open streams without limit",
+			"Add to the global options: grace_period 30s"})
+	}
+	return found
+}
+
+// checkCertificate looks at what viewers of desktops need: a wildcard certificate, and a name that
+// they can use.
+func checkCertificate(c *inspected) (found []finding) {
+	if c.app.VNC == nil {
+		return nil
+	}
+	const subject = "vnc"
+	name := c.app.wildcard()
+	if strings.Contains(c.app.VNC.Domain, "-") {
+		found = append(found, finding{note, subject, "TigerVNC from 1.16 on cannot connect below a domain with a hyphen: " + c.app.VNC.Domain, "Use a domain without one, if you have such viewers."})
+	}
+	if _, err := c.app.ctx.AppIfConfigured("layer4"); err != nil {
+		found = append(found, finding{failure, subject, "no layer4 server has the handler vnc: no viewer can connect", "Add a layer4 block: docs/vnc.md has one."})
+	}
+	if c.ownCertificate {
+		return found
+	}
+	policy, _ := c.app.governing(name)
+	if certmagic.SubjectQualifiesForPublicCert(name) && !solvesDNS(policy) {
+		found = append(found, finding{failure, subject, "a public certificate for " + name + " cannot be obtained: that needs the DNS challenge",
+			"Add acme_dns to the global options, or a certificate of your own."})
+	}
+	return append(found, storedCertificate(c, name))
+}
+
+// solvesDNS reports whether an issuer of the policy can get a wildcard certificate.
+func solvesDNS(policy *caddytls.AutomationPolicy) bool {
+	return policy != nil && slices.ContainsFunc(policy.Issuers, func(i certmagic.Issuer) bool {
+		acme, ok := i.(*caddytls.ACMEIssuer)
+		return !ok || acme.Challenges != nil && acme.Challenges.DNS != nil
+	})
+}
+
+// storedCertificate looks at the certificate in Caddy's storage, if that is a folder.
+func storedCertificate(c *inspected, name string) finding {
+	const subject = "vnc"
+	root := caddy.AppDataDir()
+	if len(c.storage) > 0 {
+		var storage struct{ Module, Root string }
+		if json.Unmarshal(c.storage, &storage) != nil || storage.Module != "file_system" {
+			return finding{note, subject, "the certificate of " + name + " is in a storage that is not looked at", "Use --dial to see that viewers can connect."}
+		}
+		if storage.Root != "" {
+			root = storage.Root
+		}
+	}
+	certificate, err := newestCertificate(root, name)
+	switch {
+	case err != nil:
+		return finding{warning, subject, "the certificate of " + name + " cannot be read: " + err.Error(), "Run check as the user that runs Caddy."}
+	case certificate == nil:
+		return finding{note, subject, "there is no certificate for " + name + " yet in " + root, "Caddy obtains one when it starts."}
+	case !c.now.Before(certificate.NotAfter):
+		return finding{failure, subject, "the certificate of " + name + " expired at " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), "Look in Caddy's log why it was not renewed."}
+	case certificate.VerifyHostname("any."+c.app.VNC.Domain) != nil:
+		return finding{failure, subject, fmt.Sprintf("the certificate is for %s, not for %s", some(certificate.DNSNames), name), "Remove it, so that Caddy obtains another."}
+	case certificate.NotAfter.Sub(c.now) < soon && certificate.NotAfter.Sub(certificate.NotBefore) > 2*soon:
+		return finding{warning, subject, "the certificate of " + name + " expires at " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), "Look in Caddy's log why it was not renewed."}
+	}
+	return finding{note, subject, "the certificate of " + name + " is valid until " + certificate.NotAfter.Format("2006-01-02 15:04 UTC"), ""}
+}
+
+// newestCertificate returns that of a name in Caddy's storage, whoever issued it; nil for none.
+func newestCertificate(root, name string) (newest *x509.Certificate, err error) {
+	issuers, err := os.ReadDir(filepath.Join(root, "certificates"))
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	storage := &certmagic.FileStorage{Path: root}
+	for _, issuer := range issuers {
+		text, err := storage.Load(context.Background(), certmagic.StorageKeys.SiteCert(issuer.Name(), name))
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		block, _ := pem.Decode(text)
+		if block == nil {
+			return nil, fmt.Errorf("%s: %w", issuer.Name(), fs.ErrInvalid)
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		if newest == nil || certificate.NotAfter.After(newest.NotAfter) {
+			newest = certificate
+		}
+	}
+	return newest, nil
+}

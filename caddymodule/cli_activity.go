@@ -1,0 +1,131 @@
+package caddymodule
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
+)
+
+// defaultRows is how many calls a terminal shows.
+const defaultRows = 30
+
+// activityFlags are what `caddy gatehouse activity` and `series` have in common.
+type activityFlags struct {
+	tenant, key, model, provider, code, from, to string
+	since                                        time.Duration
+	asJSON, asCSV                                bool
+}
+
+func (f *activityFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.tenant, "tenant", "", "only this tenant (default: all)")
+	flags.StringVar(&f.key, "key", "", "only calls of this key, by name")
+	flags.StringVar(&f.model, "model", "", "only calls of this model, as the callers named it")
+	flags.StringVar(&f.provider, "provider", "", "only calls of this provider")
+	flags.StringVar(&f.code, "code", "", "only calls that ended with this code, such as rate_limit_exceeded")
+	flags.StringVar(&f.from, "from", "", "first instant: RFC 3339, a date as YYYY-MM-DD, or unix seconds")
+	flags.StringVar(&f.to, "to", "", "last instant, or last date")
+	flags.DurationVar(&f.since, "since", 0, "instead of --from: how long ago, such as 36h")
+	flags.BoolVar(&f.asJSON, "json", false, "print the answer as JSON")
+	flags.BoolVar(&f.asCSV, "csv", false, "print the rows as CSV")
+	cmd.MarkFlagsMutuallyExclusive("json", "csv")
+	cmd.MarkFlagsMutuallyExclusive("from", "since")
+}
+
+// query returns the parameters of the admin API.
+func (f *activityFlags) query() url.Values {
+	q := url.Values{}
+	for name, value := range map[string]string{
+		"tenant": f.tenant, "key": f.key, "model": f.model, "provider": f.provider, "code": f.code, "from": f.from, "to": f.to,
+	} {
+		setParam(q, name, value)
+	}
+	if f.since > 0 {
+		q.Set("from", strconv.FormatInt(time.Now().Add(-f.since).Unix(), 10))
+	}
+	if f.asCSV {
+		q.Set("format", "csv")
+	}
+	return q
+}
+
+func setParam(q url.Values, name, value string) {
+	if value != "" {
+		q.Set(name, value)
+	}
+}
+
+// newActivityCommand is `caddy gatehouse activity`.
+func newActivityCommand() *cobra.Command {
+	o := new(operator)
+	var f activityFlags
+	var workstation, requestID string
+	var status, limit int
+	var slower time.Duration
+	cmd := &cobra.Command{
+		Use: "activity", Short: "Calls and VNC sessions of the running Caddy, newest first", Args: cobra.NoArgs,
+		Example: "  caddy gatehouse activity --code rate_limit_exceeded --since 1h\n  caddy gatehouse activity --slower 10s --key dev\n  caddy gatehouse activity --from 2026-03-01 --csv > march.csv",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.out = cmd.OutOrStdout()
+			q := f.query()
+			setParam(q, "workstation", workstation)
+			setParam(q, "request_id", requestID)
+			if status != 0 {
+				q.Set("status", strconv.Itoa(status))
+			}
+			if slower > 0 {
+				q.Set("min_latency_ms", strconv.FormatInt(slower.Milliseconds(), 10))
+			}
+			if !f.asCSV || cmd.Flags().Changed("limit") {
+				q.Set("limit", strconv.Itoa(limit))
+			}
+			return show(o, activityPath, q, &f, terminal.Activity)
+		},
+	}
+	o.addFlags(cmd)
+	f.add(cmd)
+	cmd.Flags().StringVar(&workstation, "workstation", "", "only sessions of this workstation")
+	cmd.Flags().StringVar(&requestID, "request-id", "", "only this call")
+	cmd.Flags().IntVar(&status, "status", 0, "only calls with this HTTP status")
+	cmd.Flags().DurationVar(&slower, "slower", 0, "only calls that took at least this long, such as 10s")
+	cmd.Flags().IntVar(&limit, "limit", defaultRows, "how many; CSV has all unless this is given")
+	return cmd
+}
+
+// show prints the answer as it is, or as a table.
+func show(o *operator, path string, q url.Values, f *activityFlags, table func(io.Writer, io.Reader) error) error {
+	resp, err := o.request(http.MethodGet, path+"?"+q.Encode(), nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	answer := io.LimitReader(resp.Body, maxAdminAnswer)
+	switch {
+	case f.asCSV:
+		if _, err := io.Copy(o.out, resp.Body); err != nil {
+			return fmt.Errorf("the export is not whole: %w", err)
+		}
+		return nil
+	case !f.asJSON:
+		return table(o.out, answer)
+	}
+	raw, err := io.ReadAll(answer)
+	if err != nil {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	_, err = fmt.Fprintln(o.out, out.String())
+	return err
+}

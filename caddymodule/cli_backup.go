@@ -1,0 +1,62 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
+)
+
+// newBackupCommand is `caddy gatehouse backup`.
+func newBackupCommand() *cobra.Command {
+	o := new(operator)
+	cmd := &cobra.Command{
+		Use: "backup FILE", Short: "Copy the running Caddy's database into a new file",
+		Long: "Copies the database of the running Caddy into a new file, while calls go on: budgets, long rates, the\n" +
+			"activity, and owners of stored responses. The file can be read only by its owner. The copy is first\n" +
+			"made in data_dir, which needs room for it.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.out = cmd.OutOrStdout()
+			return o.backup(args[0])
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+// backup writes the file under another name first: one that is there is complete.
+func (o *operator) backup(path string) (err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s exists; give the name of a new file", path)
+	}
+	began := time.Now()
+	resp, err := o.request(http.MethodGet, backupPath, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	partial := path + ".partial"
+	f, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(f, resp.Body)
+	if err == nil && n != resp.ContentLength {
+		err = io.ErrUnexpectedEOF
+	}
+	if err = errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close()); err == nil {
+		err = os.Rename(partial, path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("writing the backup: %w", err), os.Remove(partial))
+	}
+	_, err = fmt.Fprintf(o.out, "%s: %s in %s\n", path, sizeText(n), terminal.Duration(float64(time.Since(began).Milliseconds())))
+	return err
+}

@@ -1,0 +1,97 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
+	"github.com/spf13/cobra"
+)
+
+// newCheckCommand is `caddy gatehouse check`.
+func newCheckCommand() *cobra.Command {
+	var config, adapter string
+	var dial, asJSON bool
+	cmd := &cobra.Command{
+		Use: "check", Short: "Look for mistakes in a configuration, without starting it",
+		Long: "Loads a configuration as caddy validate does, starts nothing, creates no file, and looks for what is\n" +
+			"allowed and most likely a mistake: keys that can call nothing, models that nobody serves, limits that\n" +
+			"never bind, missing prices, secrets in the open.\n\n" +
+			"With --dial it also asks each provider for its list of models, which costs nothing, and looks for the\n" +
+			"desktops' address. Without it nothing is sent.\n\n" +
+			"The exit status is 0 for nothing but notes, 1 for warnings, and 2 for errors.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := checkConfig(config, adapter, dial, time.Now())
+			if err != nil {
+				found = append(found, finding{failure, config, err.Error(), "Correct that first: the rest was not looked at."})
+			}
+			return printReport(cmd, found, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&config, "config", "Caddyfile", "the configuration file")
+	cmd.Flags().StringVar(&adapter, "adapter", "", "its adapter (default: caddyfile, none for .json)")
+	cmd.Flags().BoolVar(&dial, "dial", false, "ask the providers and the DNS too")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
+	return cmd
+}
+
+// errFound makes the exit status 1 without a text.
+var errFound = errors.New("there are warnings")
+
+// printReport prints the findings, the worst first. Its error sets the exit status.
+func printReport(cmd *cobra.Command, found []finding, asJSON bool) error {
+	slices.SortStableFunc(found, func(a, b finding) int { return int(b.Severity) - int(a.Severity) })
+	out, worst := cmd.OutOrStdout(), note
+	for _, f := range found {
+		worst = max(worst, f.Severity)
+	}
+	var err error
+	if asJSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(append([]finding{}, found...))
+	} else {
+		err = printFindings(out, found)
+	}
+	if err != nil || worst == note {
+		return err
+	}
+	cmd.SilenceErrors = true
+	if worst == warning {
+		return errFound
+	}
+	// Caddy's main knows the exit status of such an error only.
+	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return int(failure), nil })(cmd, nil)
+}
+
+func printFindings(w io.Writer, found []finding) error {
+	var text strings.Builder
+	var counts [failure + 1]int
+	for _, f := range found {
+		counts[f.Severity]++
+		fmt.Fprintf(&text, "%-9s%s\n", f.Severity, terminal.Printable(f.Subject))
+		for line := range strings.Lines(wrapped(terminal.Printable(f.Problem))) {
+			fmt.Fprintf(&text, "         %s\n", strings.TrimRight(line, "\n"))
+		}
+		if f.Advice != "" {
+			for i, line := range slices.Collect(strings.Lines(wrapped(terminal.Printable(f.Advice)))) {
+				mark := "  "
+				if i == 0 {
+					mark = "→ "
+				}
+				fmt.Fprintf(&text, "         %s%s\n", mark, strings.TrimRight(line, "\n"))
+			}
+		}
+		text.WriteByte('\n')
+	}
+	fmt.Fprintf(&text, "%s, %s, %s\n", plural(counts[failure], "error"), plural(counts[warning], "warning"), plural(counts[note], "note"))
+	_, err := io.WriteString(w, text.String())
+	return err
+}

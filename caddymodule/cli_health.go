@@ -1,0 +1,75 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+)
+
+const healthPath = "/gatehouse/health"
+
+// serveHealth shows what /readyz shows, with causes: since when, why, and what to do.
+func serveHealth(w http.ResponseWriter, r *http.Request) error {
+	condition, err := readHealth(r)
+	writeAdmin(w, condition, err)
+	return nil
+}
+
+func readHealth(r *http.Request) (gateway.Condition, error) {
+	if r.Method != http.MethodGet {
+		return gateway.Condition{}, apierror.New(apierror.MethodNotAllowed, "use GET")
+	}
+	active, err := activeGateway()
+	if err != nil {
+		return gateway.Condition{}, err
+	}
+	return gateway.ReadCondition(active), nil
+}
+
+// newHealthCommand is `caddy gatehouse health`.
+func newHealthCommand() *cobra.Command {
+	o := new(operator)
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "health", Short: "Whether the running Caddy is ready, and the state of its parts; fails unless it is ready", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.out = cmd.OutOrStdout()
+			return o.health(asJSON)
+		},
+	}
+	o.addFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	return cmd
+}
+
+func (o *operator) health(asJSON bool) error {
+	var condition gateway.Condition
+	err := o.call(http.MethodGet, healthPath, nil, &condition)
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		encoder := json.NewEncoder(o.out)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(condition)
+	default:
+		err = o.table("PART\tSTATE\tSINCE\tDETAIL", func(row func(...any)) {
+			for _, p := range condition.Parts {
+				detail := p.Detail
+				if detail == "" {
+					detail = "-"
+				}
+				row(p.Name, p.State, timeCell(p.Since), detail)
+			}
+		})
+	}
+	if err == nil && !condition.Ready() {
+		err = fmt.Errorf("the gateway is not ready: %s", condition.State)
+	}
+	return err
+}

@@ -1,0 +1,260 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
+)
+
+const limitsPath = "/gatehouse/limits"
+
+// serveLimits lists the limits of the current configuration and what is used of them, in the shape of
+// GET /api/v1/limits and with its parameters.
+func serveLimits(w http.ResponseWriter, r *http.Request) error {
+	list, err := listLimits(r)
+	if err != nil {
+		writeAdmin(w, nil, err)
+		return nil
+	}
+	writeAdmin(w, json.RawMessage(list), nil)
+	return nil
+}
+
+func listLimits(r *http.Request) ([]byte, error) {
+	if r.Method != http.MethodGet {
+		return nil, apierror.New(apierror.MethodNotAllowed, "use GET")
+	}
+	q, err := adminQuery(r, report.LimitsParams()...)
+	if err != nil {
+		return nil, err
+	}
+	active, err := activeGateway()
+	if err != nil {
+		return nil, err
+	}
+	if err := active.Ready(r.Context()); err != nil {
+		return nil, err
+	}
+	return report.Limits(r.Context(), active.Requests(), nil, q)
+}
+
+// limitsQuery is what the command's flags ask for.
+type limitsQuery struct {
+	url.Values
+	most   int // rows that are shown; 0: all
+	asJSON bool
+}
+
+// newLimitsCommand is `caddy gatehouse limits`.
+func newLimitsCommand() *cobra.Command {
+	o := new(operator)
+	var tenant, subject, kind string
+	var full, most int
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "limits", Short: "What is used of the running Caddy's budgets, rates and limits of calls at once", Args: cobra.NoArgs,
+		Example: "  caddy gatehouse limits --full 80\n  caddy gatehouse limits --subject key:dev",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.out = cmd.OutOrStdout()
+			q := limitsQuery{url.Values{}, most, asJSON}
+			for name, value := range map[string]string{"tenant": tenant, "subject": subject, "type": kind} {
+				if value != "" {
+					q.Set(name, value)
+				}
+			}
+			if full < 0 || full > 100 || most < 0 {
+				return errors.New("--full is a percentage from 0 to 100, --most is 0 or more")
+			}
+			if asJSON && !cmd.Flags().Changed("most") {
+				q.most = 0 // a program would not notice what is missing
+			}
+			if full > 0 {
+				q.Set("min_used", strconv.FormatFloat(float64(full)/100, 'f', -1, 64))
+			}
+			return printLimits(o, q)
+		},
+	}
+	o.addFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&tenant, "tenant", "", "only of this tenant, and those that all tenants share")
+	flags.StringVar(&subject, "subject", "", "only of this owner: key:NAME, tenant:NAME, model:PATTERN or gateway")
+	flags.StringVar(&kind, "type", "", "only budget, rate or concurrency")
+	flags.IntVar(&full, "full", 0, "only those of which at least so many percent are used")
+	flags.IntVar(&most, "most", 1000, "the most limits that are shown; 0, and by default with --json, for all")
+	flags.BoolVar(&asJSON, "json", false, "print the list as JSON")
+	return cmd
+}
+
+// limitRow is a row of the answer, as far as the table shows it. Money stays a text: it is exact.
+type limitRow struct {
+	// Subject is the owner of the limit.
+	Subject string `json:"subject"`
+	// Tenant is the owner's; "" for a limit that all tenants share.
+	Tenant string `json:"tenant"`
+	// Type is budget, rate or concurrency.
+	Type string `json:"type"`
+	// Configured is the limit in the words of the configuration.
+	Configured string `json:"configured"`
+	// Remaining is how much is left. Money stays a text here and below: it is exact.
+	Remaining json.Number `json:"remaining"`
+	// Spent is what ended calls have spent of a budget.
+	Spent json.Number `json:"spent"`
+	// Reserved is what calls under way have reserved of a budget.
+	Reserved json.Number `json:"reserved"`
+	// Used is what a rate has counted.
+	Used json.Number `json:"used"`
+	// InUse is how many calls are under way.
+	InUse int64 `json:"in_use"`
+	// Queued is how many calls wait for one of those to end.
+	Queued int64 `json:"queued"`
+	// Ratio is the share that is used.
+	Ratio float64 `json:"used_ratio"`
+	// Exhausted reports that nothing is left.
+	Exhausted bool `json:"exhausted"`
+	// ResetsAt is when the limit is full again; nil: never, or at any time.
+	ResetsAt *time.Time `json:"resets_at"`
+}
+
+// printLimits prints the rows of all pages, or the most that are wanted.
+func printLimits(o *operator, q limitsQuery) error {
+	all, more, err := allLimits(o, q)
+	if err != nil {
+		return err
+	}
+	if q.asJSON {
+		return o.printJSON(all)
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(o.out, "No limits, or none that the flags choose.")
+		return err
+	}
+	rows := make([]limitRow, len(all))
+	for i, raw := range all {
+		if err := json.Unmarshal(raw, &rows[i]); err != nil {
+			return fmt.Errorf("reading the answer: %w", err)
+		}
+	}
+	now := time.Now()
+	err = o.table("SUBJECT\tTENANT\tLIMIT\tUSED\tLEFT\tFULL\tRESETS", func(row func(...any)) {
+		for _, l := range rows {
+			row(l.Subject, orDash(l.Tenant), l.Type+" "+l.Configured, l.used(), amountCell(l.Remaining), l.full(), l.resets(now))
+		}
+	})
+	if err == nil && more {
+		_, err = fmt.Fprintf(o.out, "\nOnly the first %d are shown. Choose some with --tenant, --subject or --full, or write --most 0 for all.\n", len(all))
+	}
+	return err
+}
+
+// maxLimitsPage is the most rows of a page, see [report.Limits].
+const maxLimitsPage = 1000
+
+func allLimits(o *operator, q limitsQuery) (all []json.RawMessage, more bool, err error) {
+	all = []json.RawMessage{}
+	for {
+		page := maxLimitsPage
+		if q.most > 0 {
+			page = min(page, q.most-len(all))
+		}
+		q.Set("limit", strconv.Itoa(page))
+		var answer struct {
+			Data []json.RawMessage `json:"data"`
+			Next string            `json:"next_cursor"`
+		}
+		if err := o.call(http.MethodGet, limitsPath+"?"+q.Encode(), nil, &answer); err != nil {
+			return nil, false, err
+		}
+		all = append(all, answer.Data...)
+		if answer.Next == "" || len(all) == q.most {
+			return all, answer.Next != "", nil
+		}
+		q.Set("cursor", answer.Next)
+	}
+}
+
+// used is what is used, and what is only reserved or waits.
+func (l *limitRow) used() string {
+	switch {
+	case l.Type == "budget" && l.Reserved != "0":
+		return amountCell(l.Spent) + " + " + amountCell(l.Reserved) + " reserved"
+	case l.Type == "budget":
+		return amountCell(l.Spent)
+	case l.Type == "rate":
+		return amountCell(l.Used)
+	case l.Queued > 0:
+		return fmt.Sprintf("%d + %d waiting", l.InUse, l.Queued)
+	}
+	return strconv.FormatInt(l.InUse, 10)
+}
+
+// tableDecimals are the decimals of money in a table. A ten-thousandth of a cent is enough to see.
+const tableDecimals = 6
+
+// amountCell shortens money with more decimals than a table needs.
+func amountCell(n json.Number) string {
+	text := n.String()
+	_, decimals, _ := strings.Cut(text, ".")
+	if v, err := n.Float64(); err == nil && len(decimals) > tableDecimals {
+		text = strings.TrimRight(strings.TrimRight(strconv.FormatFloat(v, 'f', tableDecimals, 64), "0"), ".")
+	}
+	return text
+}
+
+func (l *limitRow) full() string {
+	percent := math.Floor(l.Ratio * 100)
+	text := fmt.Sprintf("%s %3.0f%%", bar(l.Ratio, barCells), percent)
+	if l.Exhausted && percent < 100 { // the rest is reserved, or too little to show
+		text += " full"
+	}
+	return text
+}
+
+func (l *limitRow) resets(now time.Time) string {
+	switch {
+	case l.ResetsAt != nil:
+		return "in " + shortDuration(l.ResetsAt.Sub(now))
+	case l.Type == "budget":
+		return "never"
+	}
+	return "-"
+}
+
+// shortDuration is a time to wait in its two largest units: 17d 4h, 3h 20m, 59s.
+func shortDuration(d time.Duration) string {
+	d = max(d, 0).Round(time.Second)
+	units := []struct {
+		length time.Duration
+		name   string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}}
+	for i, u := range units {
+		if d < u.length && u.length > time.Second {
+			continue
+		}
+		text := fmt.Sprintf("%d%s", d/u.length, u.name)
+		if i+1 < len(units) {
+			if next := d % u.length / units[i+1].length; next > 0 {
+				text += fmt.Sprintf(" %d%s", next, units[i+1].name)
+			}
+		}
+		return text
+	}
+	return ""
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}

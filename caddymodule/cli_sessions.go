@@ -1,0 +1,143 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+const sessionsPath = "/gatehouse/sessions"
+
+// openSessions lists the open sessions of all tenants, or of those that the query names.
+func (Admin) openSessions(service *workstation.Service, r *http.Request) (any, error) {
+	q, err := adminQuery(r, "key", "tenant", "workstation")
+	if err != nil {
+		return nil, err
+	}
+	tenants, name, key := keys.EveryTenant(q.Get("tenant")), q.Get("workstation"), q.Get("key")
+	return service.OpenSessions(func(s workstation.SessionView) bool {
+		return tenants.Has(s.Tenant) && (name == "" || s.Workstation == name) && (key == "" || s.Key == key)
+	}), nil
+}
+
+func (Admin) endOpenSession(service *workstation.Service, r *http.Request) (any, error) {
+	_, err := service.EndOpenSession(r.PathValue("session"), func(workstation.SessionView) bool { return true })
+	return nil, err
+}
+
+// newSessionsCommand is `caddy gatehouse sessions …`.
+func newSessionsCommand() *cobra.Command {
+	o := new(operator)
+	var workstation, key string
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "sessions", Short: "The open desktop sessions of the running Caddy", Args: cobra.NoArgs,
+		Example: "  caddy gatehouse sessions --workstation desk1\n  caddy gatehouse sessions end vnc-0123456789abcdef",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.out = cmd.OutOrStdout()
+			q := url.Values{}
+			for name, value := range map[string]string{"tenant": o.tenant, "workstation": workstation, "key": key} {
+				if value != "" {
+					q.Set(name, value)
+				}
+			}
+			return printSessions(o, q, asJSON)
+		},
+	}
+	o.addFlags(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&o.tenant, "tenant", "", "only of this tenant")
+	flags.StringVar(&workstation, "workstation", "", "only at this workstation")
+	flags.StringVar(&key, "key", "", "only of this key")
+	flags.BoolVar(&asJSON, "json", false, "print the list as JSON")
+	cmd.AddCommand(&cobra.Command{
+		Use: "end SESSION", Short: "End one session, and the address with which it was opened", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.out = cmd.OutOrStdout()
+			if err := checkNames(args[0]); err != nil {
+				return err
+			}
+			if err := o.call(http.MethodDelete, sessionsPath+"/"+url.PathEscape(args[0]), nil, nil); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(o.out, "Session %s has ended.\n", args[0])
+			return err
+		},
+	})
+	return cmd
+}
+
+// sessionRow is a session of the answer, as far as the table shows it.
+type sessionRow struct {
+	// ID is the name of the session.
+	ID string `json:"session_id"`
+	// Tenant owns the workstation.
+	Tenant string `json:"tenant"`
+	// Workstation is where the session is open.
+	Workstation string `json:"workstation_id"`
+	// Key asked for the address.
+	Key string `json:"key"`
+	// Viewer is the address of the viewer.
+	Viewer string `json:"viewer"`
+	// Security is how the viewer showed its token.
+	Security string `json:"security"`
+	// ViewOnly reports that keyboard and mouse are cut off.
+	ViewOnly bool `json:"view_only"`
+	// Started is when the session was opened.
+	Started time.Time `json:"started_at"`
+	// Until is when it ends at the latest.
+	Until time.Time `json:"until"`
+	// Up is how many bytes the viewer has sent.
+	Up int64 `json:"bytes_up"`
+	// Down is how many bytes the workstation has sent.
+	Down int64 `json:"bytes_down"`
+}
+
+func printSessions(o *operator, q url.Values, asJSON bool) error {
+	path := sessionsPath + "?" + q.Encode()
+	if asJSON {
+		var all []json.RawMessage
+		if err := o.call(http.MethodGet, path, nil, &all); err != nil {
+			return err
+		}
+		return o.printJSON(all)
+	}
+	var all []sessionRow
+	if err := o.call(http.MethodGet, path, nil, &all); err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(o.out, "No open sessions.")
+		return err
+	}
+	now := time.Now()
+	return o.table("SESSION\tTENANT\tWORKSTATION\tKEY\tVIEWER\tSECURITY\tOPEN FOR\tENDS\tUP\tDOWN", func(row func(...any)) {
+		for _, s := range all {
+			viewer := s.Viewer
+			if s.ViewOnly {
+				viewer += " (view only)"
+			}
+			row(s.ID, s.Tenant, s.Workstation, s.Key, viewer, s.Security,
+				shortDuration(now.Sub(s.Started)), "in "+shortDuration(s.Until.Sub(now)), shortBytes(s.Up), shortBytes(s.Down))
+		}
+	})
+}
+
+// shortBytes is a number of bytes in the largest unit of which there is one.
+func shortBytes(n int64) string {
+	value, units := float64(n), []string{"B", "KiB", "MiB", "GiB"}
+	for value >= 1024 && len(units) > 1 {
+		value, units = value/1024, units[1:]
+	}
+	if units[0] == "B" {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", value, units[0])
+}

@@ -1,0 +1,40 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/spf13/cobra"
+)
+
+// newWhyCommand is `caddy gatehouse why`.
+func newWhyCommand() *cobra.Command {
+	o := new(operator)
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "why ID", Short: "What happened to a call or VNC session, and what to do",
+		Long: "Tells what happened to one call or VNC session of the running Caddy: who made it, which providers were\n" +
+			"tried, where the time went, and, if it was refused, which option of the configuration did that.\n\n" +
+			"ID is the X-Request-Id of the answer, the id of a row of the activity (gen-…, vnc-…), or the provider's\n" +
+			"id of the answer (chatcmpl-…, resp_…, msg_…).",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.out = cmd.OutOrStdout()
+			var s story
+			if err := o.call(http.MethodGet, whyPath+"?id="+url.QueryEscape(args[0]), nil, &s); err != nil {
+				return err
+			}
+			if asJSON {
+				encoder := json.NewEncoder(o.out)
+				encoder.SetIndent("", "  ")
+				return encoder.Encode(s)
+			}
+			_, err := o.out.Write([]byte(s.text()))
+			return err
+		},
+	}
+	o.addFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the story as JSON")
+	return cmd
+}

@@ -1,0 +1,231 @@
+package caddymodule
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+const whyPath = "/gatehouse/why"
+
+// story is one call or VNC session, with what its end means and how its limits stand now.
+type story struct {
+	// Kind is call or session.
+	Kind string `json:"kind"`
+	// ID is that of the record: gen-… or vnc-….
+	ID string `json:"id"`
+	// RequestID is the X-Request-Id of the answer.
+	RequestID string `json:"request_id"`
+	// UpstreamID is the provider's id of the answer.
+	UpstreamID string `json:"upstream_id,omitempty"`
+	// ClientRequestID is the client's own id.
+	ClientRequestID string `json:"client_request_id,omitempty"`
+	// TraceID is the trace of the call.
+	TraceID string `json:"trace_id,omitempty"`
+	// CreatedAt is when it arrived.
+	CreatedAt time.Time `json:"created_at"`
+	// Key is the name of the key.
+	Key string `json:"key"`
+	// Tenant is the key's.
+	Tenant string `json:"tenant"`
+	// Route is the method and path.
+	Route string `json:"route"`
+	// Model is the name that was asked for.
+	Model string `json:"model,omitempty"`
+	// Provider is the last that was asked.
+	Provider string `json:"provider,omitempty"`
+	// Stream reports whether a stream was asked for.
+	Stream bool `json:"stream,omitempty"`
+	// Status is the HTTP status, 499 if the client had disconnected.
+	Status int `json:"status"`
+	// Code is that of a refusal or failure.
+	Code string `json:"code,omitempty"`
+	// RefusedBy is the option of the configuration that refused, and its owner.
+	RefusedBy string `json:"refused_by,omitempty"`
+	// Meaning is what the code, or the end of a session, means.
+	Meaning string `json:"meaning,omitempty"`
+	// Advice is what to do.
+	Advice string `json:"advice,omitempty"`
+	// Attempts is how many requests were sent to providers.
+	Attempts int `json:"attempts"`
+	// Attempted has each of them, if the call had several targets or met a time limit.
+	Attempted []attemptStory `json:"attempted,omitempty"`
+	// Time is where the time went.
+	Time timeStory `json:"time"`
+	// Usage is absent for a session, and for a call without a model.
+	Usage *usageStory `json:"usage,omitempty"`
+	// Session is absent for a call.
+	Session *sessionStory `json:"session,omitempty"`
+	// Limits are those of the running configuration, now.
+	Limits []gateway.Standing `json:"limits_now,omitempty"`
+}
+
+type attemptStory struct {
+	// Target is "provider/model", with "@endpoint" if the provider has several.
+	Target string `json:"target"`
+	// Status is the provider's; absent without an answer.
+	Status int `json:"status,omitempty"`
+	// Code is that of a failure.
+	Code string `json:"code,omitempty"`
+	// LatencyMS is how long it took, in milliseconds.
+	LatencyMS float64 `json:"latency_ms"`
+	// Meaning is what the code means.
+	Meaning string `json:"meaning,omitempty"`
+}
+
+// timeStory is the parts of a call's duration, in milliseconds. Those that are not known are absent.
+type timeStory struct {
+	// Total is until the last byte.
+	Total float64 `json:"total_ms"`
+	// Queued is the wait for a concurrency slot.
+	Queued float64 `json:"queued_ms,omitempty"`
+	// FirstToken is from the beginning until the first event of a stream.
+	FirstToken float64 `json:"first_token_ms,omitempty"`
+	// Overhead is the gateway's own part.
+	Overhead float64 `json:"overhead_ms,omitempty"`
+}
+
+type usageStory struct {
+	// Prompt is the tokens of the input.
+	Prompt int64 `json:"prompt_tokens"`
+	// Completion is the tokens of the output.
+	Completion int64 `json:"completion_tokens"`
+	// Reasoning is the part of Completion that is reasoning.
+	Reasoning int64 `json:"reasoning_tokens,omitempty"`
+	// Cached is the part of Prompt that came from the provider's cache.
+	Cached int64 `json:"cached_tokens,omitempty"`
+	// Source says who counted: provider, estimated, crashed or none.
+	Source string `json:"source"`
+	// CostUSD is what was charged, a decimal number.
+	CostUSD string `json:"cost_usd"`
+	// Priced reports whether the price is known.
+	Priced bool `json:"priced"`
+	// FinishReason is why the model ended.
+	FinishReason string `json:"finish_reason,omitempty"`
+	// OutputCap is the limit of the output that the gateway set, in tokens.
+	OutputCap int64 `json:"output_cap,omitempty"`
+}
+
+type sessionStory struct {
+	// Workstation is its name.
+	Workstation string `json:"workstation"`
+	// Ended is why an open session ended; absent for a viewer that was refused.
+	Ended string `json:"ended,omitempty"`
+	// BytesUp went to the workstation.
+	BytesUp int64 `json:"bytes_up"`
+	// BytesDown went to the viewer.
+	BytesDown int64 `json:"bytes_down"`
+}
+
+// serveWhy tells the story of one call or session.
+func serveWhy(w http.ResponseWriter, r *http.Request) error {
+	answer, err := findStory(r)
+	if err != nil {
+		writeAdmin(w, nil, err)
+		return nil
+	}
+	writeAdmin(w, answer, nil)
+	return nil
+}
+
+func findStory(r *http.Request) (*story, error) {
+	if r.Method != http.MethodGet {
+		return nil, apierror.New(apierror.MethodNotAllowed, "use GET")
+	}
+	id := r.URL.Query().Get("id")
+	if id == "" {
+		return nil, apierror.New(apierror.MissingParameter, "id is missing")
+	}
+	active, err := activeGateway()
+	if err != nil {
+		return nil, err
+	}
+	if err := active.Ready(r.Context()); err != nil {
+		return nil, err
+	}
+	log := active.Requests().Activity
+	record, found, err := log.FindAny(r.Context(), id)
+	if request, ok := modelcall.RequestOf(id); err == nil && !found && ok {
+		record, found, err = log.FindAny(r.Context(), request)
+	}
+	switch {
+	case err != nil:
+		return nil, apierror.New(apierror.LedgerUnavailable, "the activity store cannot answer now").WithCause(err)
+	case !found:
+		return nil, apierror.New(apierror.NotFound, "%s", notRecorded(id, gateway.Retention(active)))
+	}
+	return tell(r.Context(), active, &record)
+}
+
+// notRecorded says why there may be no row of an id, and where else to look.
+func notRecorded(id string, keep activity.Retention) string {
+	return fmt.Sprintf("nothing with the id %q is recorded. Rows are kept for %s, and the oldest go first once the database has %s. "+
+		"A call that is under way has no row yet, and one without a valid key leaves none. "+
+		"Ids that clients send are not searched: use the X-Request-Id of the answer, or look for the id in the log",
+		id, ageText(keep.Age), sizeText(keep.Size))
+}
+
+// tell makes the story of a record.
+func tell(ctx context.Context, active *gateway.Gateway, r *activity.Record) (*story, error) {
+	s := &story{
+		Kind: "call", ID: r.ID, RequestID: r.RequestID, UpstreamID: r.UpstreamID, ClientRequestID: r.ClientRequestID, TraceID: r.TraceID,
+		CreatedAt: r.CreatedAt, Key: r.Key, Tenant: r.Tenant, Route: r.Route, Model: r.Model, Provider: r.Provider, Stream: r.Stream,
+		Status: r.Status, Code: r.Code, RefusedBy: r.RefusedBy, Attempts: r.Attempts,
+		Time: timeStory{Total: ms(r.Latency), Queued: ms(r.Queued), FirstToken: ms(r.FirstToken), Overhead: ms(r.Overhead)},
+	}
+	meaning := apierror.Code(r.Code).Meaning()
+	if r.Family == vncFamily || r.Ended != "" {
+		s.Kind, s.Session = "session", &sessionStory{Workstation: r.Workstation, Ended: r.Ended, BytesUp: r.BytesUp, BytesDown: r.BytesDown}
+		if meaning = workstation.Reason(r.Ended).Meaning(); r.Ended == "" {
+			meaning = workstation.RefusalCode(r.Code).Meaning()
+		}
+		s.Meaning, s.Advice = meaning.Text, meaning.Advice
+		return s, nil
+	}
+	s.Meaning, s.Advice = meaning.Text, meaning.Advice
+	if r.Model != "" {
+		s.Usage = &usageStory{
+			Prompt: r.PromptTokens, Completion: r.CompletionTokens, Reasoning: r.ReasoningTokens, Cached: r.CachedTokens,
+			Source: r.UsageSource, CostUSD: limits.FormatMoney(r.CostNano), Priced: r.Priced, FinishReason: r.FinishReason, OutputCap: r.OutputCap,
+		}
+	}
+	for _, a := range r.Attempted {
+		s.Attempted = append(s.Attempted, attemptStory{a.Target, a.Status, a.Code, ms(a.Latency), attemptMeaning(a.Code)})
+	}
+	var err error
+	s.Limits, err = gateway.Standings(ctx, active, r.Key, r.Tenant, r.Model)
+	return s, err
+}
+
+// vncFamily is the family of the records of sessions.
+const vncFamily = "vnc"
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// attemptMeaning returns what the code of an attempt means. That of a time limit is "timeout_" and
+// the limit.
+func attemptMeaning(code string) string {
+	if m := apierror.Code(code).Meaning(); m.Text != "" {
+		return m.Text
+	}
+	if limit, ok := timeLimits[code]; ok {
+		return limit
+	}
+	return ""
+}
+
+// timeLimits are the codes of attempts that a time limit ended.
+var timeLimits = map[string]string{
+	"timeout_connect":    "No connection within `connect`.",
+	"timeout_first_byte": "The answer did not begin within `first_byte`, `whole` or `header`.",
+	"timeout_idle":       "The provider was silent within its answer for longer than `idle`.",
+	"timeout_call":       "The request and its answer took longer than `call`.",
+}

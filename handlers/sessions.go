@@ -1,0 +1,62 @@
+package handlers
+
+import (
+	"net/http"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// serveOpenSessions lists the open sessions that the key may see, oldest first: with workstations:manage
+// those of its tenant, with workstations:connect its own.
+func serveOpenSessions(x *apiRequest) error {
+	q, err := x.strictQuery("key", "tenant", "workstation")
+	if err != nil {
+		return err
+	}
+	service, sees, err := visibleSessions(x, q.Get("tenant"))
+	if err != nil {
+		return err
+	}
+	name, key := q.Get("workstation"), q.Get("key")
+	return x.reply(http.StatusOK, listOf(service.OpenSessions(func(s workstation.SessionView) bool {
+		return (name == "" || s.Workstation == name) && (key == "" || s.Key == key) && sees(s)
+	})))
+}
+
+// endOpenSession ends one session that the key may see, and the token with which it was opened.
+func endOpenSession(x *apiRequest) error {
+	if _, err := x.strictQuery(); err != nil {
+		return err
+	}
+	service, sees, err := visibleSessions(x, "")
+	if err != nil {
+		return err
+	}
+	x.SetSession(x.name)
+	ended, err := service.EndOpenSession(x.name, sees)
+	if err != nil {
+		return err
+	}
+	x.SetWorkstation(ended.Workstation)
+	return x.noContent()
+}
+
+// visibleSessions returns the service and which sessions the key may see, of one tenant if that is
+// not "".
+func visibleSessions(x *apiRequest, tenant string) (service *workstation.Service, sees func(workstation.SessionView) bool, err error) {
+	key := x.Credential.Key
+	manages := key.Has(keys.WorkstationsManage)
+	if !manages {
+		if err := x.Require(keys.WorkstationsConnect); err != nil {
+			return nil, nil, err
+		}
+	}
+	if service, err = x.desktops(); err != nil {
+		return nil, nil, err
+	}
+	tenants := key.Tenants(tenant)
+	return service, func(s workstation.SessionView) bool {
+		return tenants.Has(s.Tenant) && (manages || s.Key == key.Name && s.Tenant == key.Tenant)
+	}, nil
+}

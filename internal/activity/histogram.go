@@ -1,0 +1,187 @@
+package activity
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"time"
+)
+
+// Histograms count durations in buckets of microseconds: each power of two has subBuckets of them,
+// as in HdrHistogram. Below 2 subBuckets a bucket is one microsecond.
+const (
+	subBits    = 3
+	subBuckets = 1 << subBits
+	// maxMicros is where durations are cut: 19 hours. No model call is longer.
+	maxMicros  = 1<<36 - 1
+	numBuckets = (36 - subBits + 1) * subBuckets
+)
+
+// PercentileError is the greatest relative error of a percentile: half the width of a bucket.
+const PercentileError = 1.0 / (2 * subBuckets)
+
+// The durations of which the roll-up keeps histograms.
+const (
+	histDuration = iota
+	histFirstToken
+	histPerToken
+	histOverhead
+	numHists
+)
+
+// bucketOf returns the bucket of a duration.
+func bucketOf(d time.Duration) uint16 {
+	v := uint64(min(max(d.Microseconds(), 0), maxMicros))
+	if v < subBuckets {
+		return uint16(v)
+	}
+	shift := bits.Len64(v) - subBits - 1
+	return uint16(shift*subBuckets + int(v>>shift))
+}
+
+// bucketMiddle returns the duration that stands for a bucket.
+func bucketMiddle(bucket int) time.Duration {
+	if bucket < subBuckets {
+		return time.Duration(bucket) * time.Microsecond
+	}
+	shift := bucket/subBuckets - 1
+	low := uint64(subBuckets+bucket%subBuckets) << shift
+	return time.Duration(low)*time.Microsecond + (time.Microsecond<<shift-time.Microsecond)/2
+}
+
+// appendMerged appends the encoding of a histogram: old, an encoding too, and the samples, which it
+// sorts. An encoding is the number of buckets, then of each the distance to the one before, and its
+// count. It returns what follows old.
+func appendMerged(b, old []byte, samples []uint16) (_, rest []byte, ok bool) {
+	slices.Sort(samples)
+	in := buckets{rest: old}
+	in.begin()
+	// The number of buckets comes first and is known last: it has a fixed width of two bytes.
+	at, n, last := len(b), 0, 0
+	b = append(b, 0, 0)
+	for in.more() || len(samples) > 0 {
+		bucket, count := 0, uint64(0)
+		if in.more() && (len(samples) == 0 || in.bucket <= int(samples[0])) {
+			bucket, count = in.bucket, in.count
+			in.next()
+		} else {
+			bucket = int(samples[0])
+		}
+		for len(samples) > 0 && int(samples[0]) == bucket {
+			samples = samples[1:]
+			count++
+		}
+		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(bucket-last)), count)
+		last = bucket
+		n++
+	}
+	binary.LittleEndian.PutUint16(b[at:], uint16(n))
+	return b, in.rest, !in.bad
+}
+
+// buckets reads an encoded histogram. A damaged one ends early and is bad.
+type buckets struct {
+	rest   []byte
+	left   int // buckets that are not read, with the current one
+	bucket int
+	count  uint64
+	bad    bool
+}
+
+// begin reads the first bucket. No bytes at all are an empty histogram.
+func (in *buckets) begin() {
+	if len(in.rest) == 0 {
+		return
+	}
+	if len(in.rest) < 2 {
+		in.bad = true
+		return
+	}
+	in.left = int(binary.LittleEndian.Uint16(in.rest))
+	in.rest = in.rest[2:]
+	in.left++
+	in.next()
+}
+
+func (in *buckets) more() bool { return in.left > 0 }
+
+func (in *buckets) next() {
+	if in.left--; in.left == 0 {
+		return
+	}
+	distance, n := binary.Uvarint(in.rest)
+	if n > 0 && distance < numBuckets {
+		count, m := binary.Uvarint(in.rest[n:])
+		if in.bucket += int(distance); m > 0 && in.bucket < numBuckets {
+			in.count, in.rest = count, in.rest[n+m:]
+			return
+		}
+	}
+	in.left, in.bad = 0, true
+}
+
+// histogram sums encoded histograms. Only counts from lo to below hi are not 0.
+type histogram struct {
+	counts [numBuckets]uint64
+	lo, hi int
+	total  uint64
+}
+
+// add adds an encoded histogram and returns what follows it.
+func (h *histogram) add(encoded []byte) (rest []byte, ok bool) {
+	in := buckets{rest: encoded}
+	for in.begin(); in.more(); in.next() {
+		h.cover(in.bucket, in.bucket+1)
+		h.counts[in.bucket] += in.count
+		h.total += in.count
+	}
+	return in.rest, !in.bad
+}
+
+func (h *histogram) merge(other *histogram) {
+	if other.total == 0 {
+		return
+	}
+	h.cover(other.lo, other.hi)
+	for bucket := other.lo; bucket < other.hi; bucket++ {
+		h.counts[bucket] += other.counts[bucket]
+	}
+	h.total += other.total
+}
+
+// cover makes lo and hi include some buckets.
+func (h *histogram) cover(lo, hi int) {
+	if h.total == 0 {
+		h.lo, h.hi = lo, hi
+	}
+	h.lo, h.hi = min(h.lo, lo), max(h.hi, hi)
+}
+
+func (h *histogram) reset() {
+	clear(h.counts[h.lo:h.hi])
+	h.lo, h.hi, h.total = 0, 0, 0
+}
+
+// Percentiles are of one duration, each within PercentileError. All are 0 if Count is.
+type Percentiles struct {
+	Count         int64
+	P50, P95, P99 time.Duration
+}
+
+func (h *histogram) percentiles() (p Percentiles) {
+	p.Count = int64(h.total)
+	var sum uint64
+	ranks := [...]struct {
+		percent uint64
+		to      *time.Duration
+	}{{50, &p.P50}, {95, &p.P95}, {99, &p.P99}}
+	next := 0
+	for bucket := h.lo; bucket < h.hi && next < len(ranks); bucket++ {
+		sum += h.counts[bucket]
+		for next < len(ranks) && sum*100 >= h.total*ranks[next].percent && h.total > 0 {
+			*ranks[next].to = bucketMiddle(bucket)
+			next++
+		}
+	}
+	return p
+}

@@ -1,0 +1,199 @@
+package activity
+
+import (
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// The roll-up sums the records of each UTC hour, and of each UTC day, by tenant, key, model, provider
+// and code. It is written in the transaction of the rows, so that its sums are theirs, and it is kept
+// longer. The time is the start of an hour or day, counted in hours or days since 1970.
+//
+// A record counts in the hour of its CreatedAt, which may be long ago: a session ends when it ends.
+
+// maxTallies bounds the memory that is kept for the next batch, as a number of combinations.
+const maxTallies = 4096
+
+// maxSamples bounds the memory of a combination that is kept, as a number of calls.
+const maxSamples = 1024
+
+// level is one of the tables of the roll-up.
+type level struct {
+	unit         int64 // nanoseconds
+	table        string
+	get, put     string
+	prune, clear string
+}
+
+var (
+	hours = makeLevel("activity_hours", time.Hour)
+	days  = makeLevel("activity_days", 24*time.Hour)
+)
+
+func makeLevel(table string, unit time.Duration) level {
+	const subject = "start, tenant, key, model, provider, code"
+	first := func(cond string) string {
+		return fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE start %[3]s ? ORDER BY %[2]s LIMIT ?)", table, subject, cond)
+	}
+	return level{
+		unit: int64(unit), table: table,
+		get:   "SELECT data FROM " + table + " WHERE start = ? AND tenant = ? AND key = ? AND model = ? AND provider = ? AND code = ?",
+		put:   "INSERT OR REPLACE INTO " + table + " (" + subject + ", data) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		prune: first("<"), clear: first(">="),
+	}
+}
+
+// rollupWriter sums rows in memory before they are written: one row per hour and combination. It is
+// used by the store's writer only.
+type rollupWriter struct {
+	index   map[string]int // by subject, of tallies
+	tallies []tally
+	subject []byte // is reused
+	data    []byte // is reused
+}
+
+// tally is what the rows of one batch add to one row of the roll-up.
+type tally struct {
+	hour                               int64
+	tenant, key, model, provider, code string
+	sums                               Sums
+	unnamed                            int64
+	samples                            [numHists][]uint16 // buckets
+}
+
+// reset forgets what an earlier batch has left, which may have failed.
+func (u *rollupWriter) reset() {
+	if u.index == nil || len(u.index) > maxTallies {
+		u.index, u.tallies = map[string]int{}, nil
+	}
+	clear(u.index)
+	u.tallies = u.tallies[:0]
+}
+
+// add adds a row: its tenant, its time in nanoseconds since 1970, its data.
+func (u *rollupWriter) add(tenant string, created int64, data []byte) error {
+	var r rollupRow
+	if err := r.read(data); err != nil {
+		return err
+	}
+	hour := created / hours.unit
+	b := binary.BigEndian.AppendUint64(u.subject[:0], uint64(hour))
+	b = appendText(b, tenant)
+	for _, text := range [...][]byte{r.key, r.model, r.provider, r.code} {
+		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+	}
+	u.subject = b
+	n, ok := u.index[string(b)]
+	if !ok {
+		n = len(u.tallies)
+		u.index[string(b)] = n
+		if n == cap(u.tallies) {
+			u.tallies = append(u.tallies, tally{})
+		}
+		u.tallies = u.tallies[:n+1]
+		u.tallies[n].begin(hour, tenant, &r)
+	}
+	t := &u.tallies[n]
+	t.sums.add(&r.sums)
+	if r.unnamed {
+		t.unnamed++
+	}
+	for i, d := range r.hists {
+		if d >= 0 {
+			t.samples[i] = append(t.samples[i], bucketOf(d))
+		}
+	}
+	return nil
+}
+
+// begin empties t, but keeps the memory of its samples.
+func (t *tally) begin(hour int64, tenant string, r *rollupRow) {
+	samples := t.samples
+	*t = tally{hour: hour, tenant: tenant, key: string(r.key), model: string(r.model), provider: string(r.provider), code: string(r.code)}
+	for i := range samples {
+		if cap(samples[i]) <= maxSamples {
+			t.samples[i] = samples[i][:0]
+		}
+	}
+}
+
+// day returns the day of the tally.
+func (t *tally) day() int64 { return t.hour * hours.unit / days.unit }
+
+// commit adds the tallies to the tables, in the transaction of their rows.
+func (u *rollupWriter) commit(tx *store.Tx) error {
+	s, err := loadRollup(tx)
+	if err != nil {
+		return err
+	}
+	if s.clearing {
+		return u.save(tx, func(day int64) bool { return day <= s.pruned }) // the others are added after it, from their rows
+	}
+	return u.save(tx, func(int64) bool { return true })
+}
+
+// save adds the tallies of some days to the tables.
+func (u *rollupWriter) save(tx *store.Tx, has func(day int64) bool) error {
+	for i := range u.tallies {
+		t := &u.tallies[i]
+		if !has(t.day()) {
+			continue
+		}
+		if err := u.merge(tx, &hours, t.hour, t); err != nil {
+			return err
+		}
+		if err := u.merge(tx, &days, t.day(), t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge adds a tally to the row of its combination.
+func (u *rollupWriter) merge(tx *store.Tx, l *level, start int64, t *tally) error {
+	args := [...]any{start, t.tenant, t.key, t.model, t.provider, t.code, nil}
+	rows, err := tx.Query(l.get, args[:6]...)
+	if err != nil {
+		return err
+	}
+	var old sql.RawBytes
+	if rows.Next() {
+		err = rows.Scan(&old)
+	}
+	u.data = t.appendTo(u.data[:0], old)
+	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	args[6] = u.data
+	_, err = tx.Exec(l.put, args[:]...)
+	return err
+}
+
+// appendTo appends the data of a row with the tally added: old is its data until now, nil for none.
+// A damaged row begins again from zero, so that no record is lost for it; a rebuild mends it.
+func (t *tally) appendTo(b, old []byte) []byte {
+	var sums Sums
+	var unnamed int64
+	hists, ok := []byte(nil), true
+	if len(old) > 0 {
+		var err error
+		unnamed, hists, err = sums.readSums(old, t.code != "")
+		ok = err == nil
+	}
+	sums.add(&t.sums)
+	b = sums.appendSums(b, unnamed+t.unnamed)
+	for i := range t.samples {
+		var fits bool
+		b, hists, fits = appendMerged(b, hists, t.samples[i])
+		ok = ok && fits
+	}
+	if !ok {
+		return t.appendTo(b[:0], nil)
+	}
+	return b
+}

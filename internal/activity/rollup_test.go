@@ -1,0 +1,247 @@
+package activity_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"reflect"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// childDir tells a copy of this test binary the data directory of the process that is killed.
+const childDir = "ACTIVITY_TEST_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		st, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema}, CommitInterval: time.Millisecond})
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		log, r := activity.New(st), rand.New(rand.NewPCG(5, 6))
+		for n := 0; n < 3000; n++ {
+			log.Append(randomRecord(r, n))
+			if n == 300 {
+				_ = st.Flush(context.Background())
+				fmt.Println("busy")
+			}
+		}
+		select {} // until it is killed
+	}
+	os.Exit(m.Run())
+}
+
+// A commit has rows and their sums, or neither.
+func TestSumsAreThoseOfTheRowsAfterAKill(t *testing.T) {
+	dir := t.TempDir()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), childDir+"="+dir)
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = child.Wait()
+	if line != "busy\n" {
+		t.Fatalf("the process said %q", line)
+	}
+	_, log := openDir(t, dir, store.Options{Schemas: []store.Schema{activity.Schema}})
+	records := allRecords(t, log)
+	if len(records) == 0 {
+		t.Fatal("nothing was committed")
+	}
+	wantSums(t, log, records)
+}
+
+func openDir(t testing.TB, dir string, opts store.Options) (*store.Store, *activity.Log) {
+	t.Helper()
+	st, err := store.Open(dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	return st, activity.New(st)
+}
+
+// allRecords are those of all tenants.
+func allRecords(t testing.TB, log *activity.Log) (all []*activity.Record) {
+	t.Helper()
+	f := activity.Filter{AllTenants: true, Limit: activity.MaxLimit}
+	for page := query(t, log, f); ; page = query(t, log, f) {
+		for i := range page.Records {
+			all = append(all, &page.Records[i])
+		}
+		if f.Cursor = page.Next; f.Cursor == "" {
+			return all
+		}
+	}
+}
+
+// written appends random records and commits them.
+func written(t testing.TB, st *store.Store, log *activity.Log, seed uint64, n int) (records []*activity.Record) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, seed))
+	for i := range n {
+		records = append(records, randomRecord(r, i))
+		log.Append(records[i])
+	}
+	if err := st.Flush(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+// A database from before the roll-up is rolled up in steps, while calls are recorded.
+func TestOlderRowsAreRolledUp(t *testing.T) {
+	dir := t.TempDir()
+	st, log := openDir(t, dir, store.Options{Schemas: []store.Schema{activity.Schema}})
+	old := written(t, st, log, 7, 1200)
+	for _, table := range []string{"activity_hours", "activity_days", "activity_rollup"} {
+		execute(t, st, "DROP TABLE "+table)
+	}
+	execute(t, st, "UPDATE schema_versions SET version = 1 WHERE room = 'activity'")
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		pruner := activity.NewPruner(func() time.Time { return noon }, activity.Retention{})
+		st, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema}, Prune: []store.PruneFunc{pruner.Prune}, PruneInterval: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		log := activity.New(st)
+		if series(t, log, "").Complete {
+			t.Error("complete before the older rows are added")
+		}
+		days, err := log.Rollup().Costs(context.Background(), "acme", "dev")
+		if err != nil || len(days) == 0 {
+			t.Errorf("meanwhile the days of a key are %v, %v", days, err)
+		}
+		all := append(old, written(t, st, log, 8, 50)...)
+		time.Sleep(time.Minute + time.Second)
+		synctest.Wait()
+		wantSums(t, log, all)
+	})
+}
+
+// statement is one of SQL as an operation.
+type statement string
+
+func (statement) Droppable() bool { return false }
+func (e statement) Apply(tx *store.Tx) error {
+	_, err := tx.Exec(string(e))
+	return err
+}
+
+func execute(t testing.TB, st *store.Store, text string) {
+	t.Helper()
+	if err := st.Submit(statement(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Flush(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDeletingRowsKeepsTheirSums(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		var now atomic.Pointer[time.Time]
+		later := func(d time.Duration) { at := noon.Add(d); now.Store(&at) }
+		later(0)
+		pruner := activity.NewPruner(func() time.Time { return *now.Load() }, activity.Retention{Age: 24 * time.Hour, Series: 60 * 24 * time.Hour})
+		st, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema}, Prune: []store.PruneFunc{pruner.Prune}, PruneInterval: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		log := activity.New(st)
+		records := written(t, st, log, 9, 900)
+		wait := func() { time.Sleep(time.Minute + time.Second); synctest.Wait() }
+		wait()
+		if n := len(allRecords(t, log)); n > 400 {
+			t.Fatalf("%d rows are left", n)
+		}
+		wantSums(t, log, records)
+		if _, err := log.Rollup().Rebuild(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		wantSums(t, log, records)
+		later(59 * 24 * time.Hour) // two of the four days ended more than 60 days before
+		wait()
+		if n := len(series(t, log, "from=2026-05-01&to=2026-05-04").All.Points); n != 2 {
+			t.Errorf("%d days are left of 4", n)
+		}
+		later(90 * 24 * time.Hour)
+		wait()
+		if got := series(t, log, "from=2026-05-01&to=2026-05-04"); got.All.Total.Requests != 0 {
+			t.Errorf("the sums of %d calls are kept", got.All.Total.Requests)
+		}
+	})
+}
+
+// Daily sums are the same from the roll-up and from the rows.
+func TestDailySumsOfRollupAndRowsAreTheSame(t *testing.T) {
+	st, log := open(t, store.Options{})
+	written(t, st, log, 10, 500)
+	for _, f := range []activity.Filter{
+		{Tenant: "acme"}, {AllTenants: true}, {Tenant: "acme", Model: "a/x"}, {Tenant: "acme", Model: "invented1"}, {Tenant: "acme", Provider: "a"},
+		{Tenant: "acme", Key: "ci", Code: "upstream_error"}, {Tenant: "acme", Date: "2026-05-03"}, {Tenant: "nobody"},
+	} {
+		rolledUp, err := log.Daily(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.From = noon.Add(-99*24*time.Hour - 1) // a part of a day: the rows are read
+		rows, err := log.Daily(t.Context(), f)
+		if err != nil || !reflect.DeepEqual(rolledUp, rows) {
+			t.Errorf("%+v: %d and %d days, or their sums differ; %v", f, len(rolledUp), len(rows), err)
+		}
+	}
+	want := activity.Sums{}
+	for _, r := range allRecords(t, log) {
+		if r.Tenant == "acme" && r.Key == "dev" {
+			want = plus(want, sumsOf(r))
+		}
+	}
+	days, err := log.Rollup().Costs(t.Context(), "acme", "dev")
+	got := activity.Sums{}
+	for _, d := range days {
+		got = plus(got, d.Sums)
+	}
+	if err != nil || got != want || len(days) != 4 {
+		t.Errorf("the costs of a key in %d days are %+v, want %+v; %v", len(days), got, want, err)
+	}
+}
+
+// A damaged row of sums loses sums until they are rebuilt, but no record.
+func TestDamagedSumsLoseNoRecord(t *testing.T) {
+	st, log := open(t, store.Options{})
+	records := written(t, st, log, 11, 100)
+	execute(t, st, "UPDATE activity_hours SET data = x'01ff'")
+	execute(t, st, "UPDATE activity_days SET data = x'02'")
+	records = append(records, written(t, st, log, 12, 100)...)
+	if n := len(allRecords(t, log)); n != 200 {
+		t.Fatalf("%d records", n)
+	}
+	if rows, err := log.Rollup().Rebuild(t.Context()); err != nil || rows != 200 {
+		t.Fatalf("rebuilt from %d rows, %v", rows, err)
+	}
+	wantSums(t, log, records)
+}

@@ -1,0 +1,169 @@
+package activity
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// DefaultTop is how many series an answer has, MaxTop how many it can have.
+	DefaultTop, MaxTop = 10, 50
+	// MaxPoints bounds the points of a series: 400 days, or a month of hours.
+	MaxPoints = 800
+	// The default time is up to now.
+	defaultHours, defaultDays = 24, 30
+)
+
+// seriesFields are the fields by which there are series: columns of the roll-up.
+var seriesFields = []string{"model", "key", "tenant", "provider", "code"}
+
+// SeriesQuery says which series are asked for. Zero fields do not restrict, except that Tenant or
+// AllTenants is required.
+type SeriesQuery struct {
+	Tenant     string
+	AllTenants bool
+	// By is model, key, tenant, provider or code. Default: model.
+	By string
+	// Step is the length of a point in nanoseconds: an hour or a day. Default: a day.
+	Step int64
+	// From is the first instant, To the first one after the last. They are widened to whole steps.
+	From, To                   time.Time
+	Model, Provider, Key, Code string
+	// Top is how many series there are, 1 to MaxTop; the others are added up. Default: DefaultTop.
+	Top int
+}
+
+var seriesParsers = map[string]func(*SeriesQuery, string) string{
+	"tenant":   func(q *SeriesQuery, v string) string { q.Tenant = v; return "" },
+	"by":       parseBy,
+	"step":     parseStep,
+	"from":     func(q *SeriesQuery, v string) string { return parseInstant(&q.From, v, false) },
+	"to":       func(q *SeriesQuery, v string) string { return parseInstant(&q.To, v, true) },
+	"model":    func(q *SeriesQuery, v string) string { q.Model = v; return "" },
+	"provider": func(q *SeriesQuery, v string) string { q.Provider = v; return "" },
+	"key":      func(q *SeriesQuery, v string) string { q.Key = v; return "" },
+	"code":     func(q *SeriesQuery, v string) string { q.Code = v; return "" },
+	"top":      parseTop,
+}
+
+// SeriesParams are the names of the parameters of GET /api/v1/activity/series, sorted.
+func SeriesParams() []string { return slices.Sorted(maps.Keys(seriesParsers)) }
+
+// ParseSeries parses the query parameters of the series route as ParseFilter does those of the
+// activity. Without from and to the time is the last 24 hours or 30 days up to now.
+func ParseSeries(q url.Values, now time.Time) (SeriesQuery, error) {
+	var s SeriesQuery
+	if err := parseParams(q, seriesParsers, &s); err != nil {
+		return SeriesQuery{}, err
+	}
+	s.setDefaults(now)
+	return s, s.checkTime()
+}
+
+func parseBy(q *SeriesQuery, v string) string {
+	if !slices.Contains(seriesFields, v) {
+		return "must be " + strings.Join(seriesFields[:len(seriesFields)-1], ", ") + " or " + seriesFields[len(seriesFields)-1]
+	}
+	q.By = v
+	return ""
+}
+
+func parseStep(q *SeriesQuery, v string) string {
+	switch v {
+	case "hour":
+		q.Step = hours.unit
+	case "day":
+		q.Step = days.unit
+	default:
+		return "must be hour or day"
+	}
+	return ""
+}
+
+func parseTop(q *SeriesQuery, v string) string {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 || n > MaxTop {
+		return fmt.Sprintf("must be a number from 1 to %d", MaxTop)
+	}
+	q.Top = n
+	return ""
+}
+
+// setDefaults fills what was not given, and widens the time to whole steps.
+func (q *SeriesQuery) setDefaults(now time.Time) {
+	if q.By == "" {
+		q.By = seriesFields[0]
+	}
+	if q.Step == 0 {
+		q.Step = days.unit
+	}
+	if q.Top == 0 {
+		q.Top = DefaultTop
+	}
+	step := time.Duration(q.Step)
+	if q.To.IsZero() {
+		q.To = now.UTC()
+	}
+	if end := q.To.Truncate(step); end.Before(q.To) {
+		q.To = end.Add(step)
+	}
+	if q.From.IsZero() {
+		n := defaultDays
+		if q.Step == hours.unit {
+			n = defaultHours
+		}
+		q.From = q.To.Add(-time.Duration(n) * step)
+	}
+	q.From = q.From.Truncate(step)
+}
+
+// StepName is hour or day.
+func (q *SeriesQuery) StepName() string {
+	if q.Step == hours.unit {
+		return "hour"
+	}
+	return "day"
+}
+
+// byCode reports whether each series is of one outcome.
+func (q *SeriesQuery) byCode() bool { return q.By == "code" || q.Code != "" }
+
+// check also checks queries made without ParseSeries.
+func (q *SeriesQuery) check() error {
+	switch {
+	case q.Tenant == "" && !q.AllTenants:
+		return &ParamError{"tenant", "must be set"}
+	case !slices.Contains(seriesFields, q.By) || q.Step != hours.unit && q.Step != days.unit || q.Top < 1 || q.Top > MaxTop:
+		return errors.New("a series query without defaults")
+	}
+	for _, s := range []*string{&q.Model, &q.Provider, &q.Key, &q.Code} {
+		*s = clip(*s)
+	}
+	return q.checkTime()
+}
+
+func (q *SeriesQuery) checkTime() error {
+	for param, t := range map[string]time.Time{"from": q.From, "to": q.To} {
+		if !representable(t) {
+			return &ParamError{param, "must be between 1970 and 2262"}
+		}
+	}
+	if !q.From.Before(q.To) {
+		return &ParamError{"to", "must be after from"}
+	}
+	if n := int64(q.To.Sub(q.From)) / q.Step; n > MaxPoints {
+		return &ParamError{"step", fmt.Sprintf("%s would make %d points, and an answer has at most %d: ask for a shorter time or longer steps", q.StepName(), n, MaxPoints)}
+	}
+	return nil
+}
+
+// rows is which rows of the roll-up the query sums, by the field that the series are of.
+func (q *SeriesQuery) rows() rollupQuery {
+	return rollupQuery{tenant: q.Tenant, all: q.AllTenants, model: q.Model, provider: q.Provider, key: q.Key, code: q.Code, by: []string{q.By}}
+}

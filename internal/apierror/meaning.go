@@ -1,0 +1,209 @@
+package apierror
+
+import (
+	"maps"
+	"slices"
+)
+
+// Meaning is what an operator reads about a code: what happened, and what to do. Both are whole
+// sentences. docs/operations.md shows them all.
+type Meaning struct{ Text, Advice string }
+
+// Meaning returns what the code means. A code that is not in the table, such as a provider's own,
+// has no meaning here.
+func (c Code) Meaning() Meaning { return meanings[c] }
+
+// Status is the HTTP status of the code, unless a provider's own is kept.
+func (c Code) Status() int {
+	if c == ClientGone {
+		return StatusClientGone
+	}
+	return (&Error{Code: c}).HTTPStatus()
+}
+
+// Codes returns all codes of a call's record, ordered by status and name.
+func Codes() []Code {
+	all := append(slices.Collect(maps.Keys(table)), ClientGone)
+	slices.SortFunc(all, func(a, b Code) int {
+		if d := a.Status() - b.Status(); d != 0 {
+			return d
+		}
+		if a < b {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// meanings has a row for each code, in the order of the constants.
+var meanings = map[Code]Meaning{
+	InvalidJSON: {
+		"The body is not JSON that the gateway accepts: it is broken, or an object has a key twice.",
+		"Correct the client: the message names the place.",
+	},
+	InvalidValue: {
+		"A field of the request has a wrong value, or asks for more than a cap of the key or the model allows.",
+		"Correct the field that `param` names. If an option is named, the cap is yours to raise.",
+	},
+	MissingParameter: {
+		"A required field or header is missing.",
+		"Add the field that `param` names.",
+	},
+	UnsupportedParameter: {
+		"The request has a field that this provider, its API or the gateway does not have.",
+		"Leave out the field that `param` names, or choose a model whose provider has the caller's API.",
+	},
+	PreviousNotFound: {
+		"The response that the request goes on from is not known as one of the tenant's.",
+		"Send the conversation instead of the id. After a lost database no earlier response is known.",
+	},
+	RequestTimeout: {
+		"The body did not arrive in time.",
+		"Look at the client's network, or raise `timeouts { body }`.",
+	},
+	InvalidAPIKey: {
+		"The key is missing, unknown, expired or disabled.",
+		"Check which key the client sends, and `caddy gatehouse check` for expired ones. Such requests leave no row.",
+	},
+	BudgetExceeded: {
+		"A budget of the key, its tenant or the gateway has too little left for the most that this call may use.",
+		"Wait for the end of the period, raise the budget, or let the call ask for less output. See `caddy gatehouse budget`.",
+	},
+	CannotBePriced: {
+		"The key has a hard budget, and what the call may cost has no known bound.",
+		"Give the model a price in a catalog, make the budget `soft`, or set `unpriced allow` in the key.",
+	},
+	InsufficientScope: {
+		"The key is valid and lacks the scope, or the right to tools that run at the provider.",
+		"Add the scope, or `hosted_tools`, to the key, or use another key.",
+	},
+	ModelNotFound: {
+		"No such model exists, or the list of models of the key leaves it out.",
+		"Check the name (`provider/model`) and the option `models` of the key. `GET /v1/models` lists what the key can call.",
+	},
+	ModelNotCallable: {
+		"The model is known, and no provider serves it, or not by this API.",
+		"Check the option `models` of the provider, and which API the model has.",
+	},
+	NotFound: {
+		"No such generation, workstation or session exists in the tenant.",
+		"Check the id and the tenant.",
+	},
+	UnknownURL: {
+		"The gateway has no such route.",
+		"Check the base URL of the SDK: it ends in `/v1` (OpenAI), in `/api/v1` (OpenRouter), or in nothing (Anthropic).",
+	},
+	MethodNotAllowed: {
+		"The route exists, with another method.",
+		"Use the method that the answer's `Allow` names.",
+	},
+	WorkstationConflict: {
+		"A workstation of that name is declared in the Caddyfile and cannot be registered.",
+		"Choose another name.",
+	},
+	RequestTooLarge: {
+		"The body is larger than the limit of the key, the model, the site or a guardrail.",
+		"Send less, or raise `max_body`, in the option that is named.",
+	},
+	UnsupportedEncoding: {
+		"The body is compressed.",
+		"Turn request compression off in the client, and in a proxy before the gateway.",
+	},
+	GuardrailBlocked: {
+		"A guardrail found something in a text of the call that it blocks.",
+		"Look at what the named class means in the guardrail's block. The text itself is stored nowhere.",
+	},
+	ProviderContentPolicy: {
+		"The provider's own moderation refused the text.",
+		"Change the text, or ask the provider. The gateway cannot allow it.",
+	},
+	UpgradeRequired: {
+		"The client asked for a WebSocket, which no route has.",
+		"Nothing: clients go on with HTTP by themselves.",
+	},
+	ConcurrencyLimitExceeded: {
+		"As many calls were under way as allowed, and the queue was full or its wait over.",
+		"Make fewer calls at once, or raise `concurrency`, or give it a queue.",
+	},
+	KeysExceeded: {
+		"The gateway has as many run-time keys as it may have.",
+		"Delete keys that nobody uses (`caddy gatehouse key list`), or raise `max` in `runtime_keys`.",
+	},
+	GatewayBusy: {
+		"The bodies of all requests together filled `body_memory`.",
+		"Raise `body_memory` if the machine has more, and look for clients that send slowly.",
+	},
+	RateLimitExceeded: {
+		"A rate of requests or tokens was used up.",
+		"Wait as `Retry-After` says, or raise the rate.",
+	},
+	UpstreamRateLimited: {
+		"The provider's own rate limit was reached.",
+		"Ask the provider for more, spread the calls over several targets, or set a `rate` below the provider's.",
+	},
+	WorkstationTokensExceeded: {
+		"The workstation has as many live VNC addresses as it may have.",
+		"Let addresses expire, ask for them with a shorter `expires_in`, or raise `max_tokens` in `vnc`.",
+	},
+	WorkstationsExceeded: {
+		"The tenant has registered as many workstations at run time as it may have.",
+		"Release those that are gone, or raise `max_registered` in `vnc`.",
+	},
+	UpstreamRejected: {
+		"The provider refused the request for what is in it.",
+		"Read the message, which is the provider's own. The status is the provider's too.",
+	},
+	ContextLengthExceeded: {
+		"The conversation is longer than the model's context.",
+		"Shorten it, or choose a model with a longer context.",
+	},
+	ClientGone: {
+		"The client disconnected before the end of the answer.",
+		"Nothing, or raise the client's timeout. `on_disconnect` decides whether the provider's work is cancelled.",
+	},
+	Internal: {
+		"The gateway failed. It is a fault of the program.",
+		"Look for the request id in the log, and report the lines without secrets.",
+	},
+	UpstreamAuth: {
+		"The provider refused the gateway's credential.",
+		"Replace the credential of the provider: it was revoked, mistyped, or lacks a right. `caddy gatehouse check --dial` tries it.",
+	},
+	UpstreamError: {
+		"The provider failed: no connection, a 5xx, or an answer that is not one.",
+		"Look at the provider's status page, and at `caddy gatehouse providers`. A second target in an `alias` would take over.",
+	},
+	UpstreamQuota: {
+		"The account at the provider has no quota left.",
+		"Pay, or raise the limit at the provider.",
+	},
+	UpstreamTimeout: {
+		"The provider took longer than a time limit: the code of the attempt says which.",
+		"Raise the limit in `timeouts` of the provider or the model, or add a second target.",
+	},
+	GuardrailUnavailable: {
+		"The webhook of a guardrail could not be asked.",
+		"Look at the moderator's health and the address in the guardrail's block.",
+	},
+	LedgerUnavailable: {
+		"The database could not be read or written, and the policy is to refuse.",
+		"Look at the disk and the log. `on_store_failure` decides which calls go on meanwhile.",
+	},
+	NoProvider: {
+		"No provider could be asked: its list of models has not come, or all of its targets cool down.",
+		"Look at `caddy gatehouse providers`, and at the log for the list of models.",
+	},
+	ShuttingDown: {
+		"The gateway was stopping, or its configuration was replaced.",
+		"Nothing: SDKs try again. A longer `grace_period` interrupts fewer streams.",
+	},
+	StorageUnavailable: {
+		"Caddy's storage of workstations does not answer.",
+		"Look at Caddy's storage: the disk, or the module that it uses.",
+	},
+	UpstreamOverloaded: {
+		"The provider said that it is overloaded.",
+		"Wait, or add a second target in an `alias`.",
+	},
+}

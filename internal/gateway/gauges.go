@@ -1,0 +1,96 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// gauges are the values that the metrics read at each scrape.
+func (s *State) gauges() metrics.Gauges {
+	return metrics.Gauges{
+		ActivityLost:    func() float64 { return float64(s.stores.dropped()) },
+		StoreQueue:      func() float64 { return float64(s.stores.waiting()) },
+		InFlight:        func() float64 { return float64(s.generations.inFlight()) },
+		BodyMemory:      func() float64 { return float64(s.Bodies.Used()) },
+		BodyMemoryLimit: func() float64 { return float64(s.Bodies.Limit()) },
+		Sessions:        func() float64 { return float64(s.Workstations.Open()) },
+		HalfOpen:        func() float64 { return float64(s.ConnLimiter.Pending()) },
+		Providers:       s.providersUp,
+		Queues:          s.queues,
+		Budgets:         s.budgetsSpent,
+	}
+}
+
+// queues returns how many calls wait for a concurrency slot.
+func (s *State) queues() map[metrics.Queue]int {
+	lengths := make(map[metrics.Queue]int)
+	s.Concurrency.EachQueue(func(subject string, waiting int) { lengths[modelcall.QueueOf(subject)] += waiting })
+	return lengths
+}
+
+// scrapeTimeout bounds how long a scrape waits for the ledger. The one in SQLite has all balances in
+// memory.
+const scrapeTimeout = time.Second
+
+// budgetsSpent returns the fullest budgets of the present configuration, and none of them if the
+// ledger does not answer in time.
+func (s *State) budgetsSpent() []metrics.BudgetSpent {
+	current := s.generations.current()
+	if current == nil {
+		return nil
+	}
+	select {
+	case <-current.ready:
+	default: // it has no ledger yet
+		return nil
+	}
+	g := current.gateway
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	var worst []metrics.BudgetSpent
+	for part := range slices.Chunk(g.budgeted(), limits.MaxSubjects) {
+		balances, err := g.requests.Ledger.Status(ctx, g.now(), part)
+		if err != nil {
+			return nil
+		}
+		for _, b := range balances {
+			worst = append(worst, metrics.BudgetSpent{Scope: b.Subject, Budget: b.Budget.String(), Ratio: float64(b.Spent) / float64(b.Budget.Limit)})
+		}
+		if len(worst) >= 2*metrics.MostBudgets {
+			worst = fullest(worst)
+		}
+	}
+	return fullest(worst)
+}
+
+// fullest returns the budgets with the highest ratio, as many as a scrape shows.
+func fullest(budgets []metrics.BudgetSpent) []metrics.BudgetSpent {
+	slices.SortStableFunc(budgets, func(a, b metrics.BudgetSpent) int { return cmp.Compare(b.Ratio, a.Ratio) })
+	return budgets[:min(len(budgets), metrics.MostBudgets)]
+}
+
+// withBudgets returns the subjects that have a budget.
+func withBudgets(l *modelcall.Limits) []limits.Subject {
+	return slices.DeleteFunc(l.Subjects(), func(s limits.Subject) bool { return len(s.Budgets) == 0 })
+}
+
+// metricNames returns the values that labels can have in this configuration.
+func (g *Gateway) metricNames(routes []string) metrics.Names {
+	names := metrics.Names{
+		Routes: routes, Attempts: modelcall.UsualAttempts, Tenants: g.keyring.Tenants(), Guardrails: g.requests.Guardrails.Names(),
+	}
+	for _, p := range g.models.ordered {
+		names.Providers = append(names.Providers, p.Name)
+	}
+	if g.workstations != nil {
+		names.Refusals = workstation.RefusalCodes()
+	}
+	return names
+}

@@ -1,0 +1,149 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// The states of a gateway as a whole. A balancer must send requests only to one that is ready.
+const (
+	StateReady        = "ready"
+	StateStarting     = "starting"
+	StateUnavailable  = "unavailable" // without a usable store
+	StateShuttingDown = "shutting_down"
+)
+
+// The states of a part.
+const (
+	PartOK          = "ok"
+	PartDegraded    = "degraded"    // calls go on, with what Part.Detail says
+	PartUnavailable = "unavailable" // the gateway is not ready without it
+)
+
+// Part is the state of one part of a gateway. Detail and Since are for operators only.
+type Part struct {
+	Name   string     `json:"name"`
+	State  string     `json:"state"`
+	Since  *time.Time `json:"since"`  // null if it is ok, or if that is not known
+	Detail string     `json:"detail"` // what is wrong and what to do; "" if it is ok
+}
+
+// Condition is what probes and operators learn about a gateway.
+type Condition struct {
+	State string `json:"state"`
+	Parts []Part `json:"parts"` // none while it starts
+}
+
+// Ready reports whether requests should be sent to the gateway.
+func (c Condition) Ready() bool { return c.State == StateReady }
+
+// conditionAge is how old the states of the parts may be that a probe gets. Probes need no key, and
+// looking at all targets of providers costs time.
+const conditionAge = time.Second
+
+// conditions keeps the last states of the parts.
+type conditions struct {
+	mu    sync.Mutex // guards the following
+	at    time.Time
+	parts []Part
+}
+
+// ReadCondition returns the state of a gateway and of its parts, up to a second old. It asks no
+// provider. Until the first configuration of the process has started, and after the process was
+// asked to stop, the gateway is not ready; a reload changes nothing.
+func ReadCondition(g *Gateway) Condition {
+	current := g.state.generations.current()
+	switch {
+	case g.state.stopping.Load():
+		return Condition{State: StateShuttingDown}
+	case current == nil:
+		return Condition{State: StateStarting}
+	}
+	c := Condition{State: StateReady, Parts: current.gateway.parts()}
+	for i := range c.Parts {
+		if c.Parts[i].State == PartUnavailable {
+			c.State = StateUnavailable
+		}
+	}
+	return c
+}
+
+// parts returns the states of the parts. The caller must not change them.
+func (g *Gateway) parts() []Part {
+	c := &g.conditions
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := g.now(); c.parts == nil || now.Sub(c.at) >= conditionAge {
+		status := g.state.stores.status()
+		c.at, c.parts = now, []Part{storePart(status), ledgerPart(status), g.providersPart()}
+		if g.workstations != nil {
+			c.parts = append(c.parts, g.vncPart())
+		}
+	}
+	return c.parts
+}
+
+// storePart is not ready when nothing can be committed. A lock of another process does not count:
+// what must be durable goes on by the redo log.
+func storePart(s store.Status) Part {
+	if s.Err == nil {
+		return Part{Name: "store", State: PartOK}
+	}
+	p := degraded("store", s.Since, fmt.Sprintf("%v; %d changes (%d bytes) wait in memory", s.Err, s.Waiting, s.WaitingBytes))
+	if !s.Blocked {
+		p.State = PartUnavailable
+	}
+	return p
+}
+
+func ledgerPart(s store.Status) Part {
+	switch {
+	case s.RedoErr != nil:
+		return degraded("ledger", s.RedoSince, fmt.Sprintf("the redo log cannot be written: %v; each call under a hard budget waits for a commit", s.RedoErr))
+	case s.Err != nil && !s.Blocked:
+		return degraded("ledger", s.Since, "calls under a budget follow on_store_failure")
+	case s.Err != nil:
+		return degraded("ledger", s.Since, "reservations are kept by the redo log alone")
+	}
+	return Part{Name: "ledger", State: PartOK}
+}
+
+// maxNamed bounds how many targets a detail names.
+const maxNamed = 5
+
+// providersPart is degraded while a target that the catalog knows is unhealthy.
+func (g *Gateway) providersPart() Part {
+	var names []string
+	for _, t := range g.models.Targets(nil) {
+		if t.Unhealthy {
+			names = append(names, t.ID)
+		}
+	}
+	switch n := len(names); {
+	case n == 0:
+		return Part{Name: "providers", State: PartOK}
+	case n > maxNamed:
+		names = append(names[:maxNamed], fmt.Sprintf("and %d more", n-maxNamed))
+	}
+	return degraded("providers", time.Time{}, "unhealthy: "+strings.Join(names, ", "))
+}
+
+func (g *Gateway) vncPart() Part {
+	if err := g.workstations.Ready(); err != nil {
+		return degraded("vnc", time.Time{}, err.Error())
+	}
+	if g.vncCertificate != nil {
+		if err := g.vncCertificate(); err != nil {
+			return degraded("vnc", time.Time{}, err.Error())
+		}
+	}
+	return Part{Name: "vnc", State: PartOK}
+}
+
+func degraded(name string, since time.Time, detail string) Part {
+	return Part{Name: name, State: PartDegraded, Since: timeOrNull(since), Detail: detail}
+}

@@ -1,0 +1,76 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+)
+
+// Standing is the present state of one limit. Amounts are texts: decimal USD, or a number.
+type Standing struct {
+	Subject string `json:"subject"` // "key:dev", "tenant:acme", "model:openai/*", "gateway"
+	Option  string `json:"option"`  // as configured: "rate 10/min"
+	Used    string `json:"used"`    // spent and reserved, counted, or under way
+	Limit   string `json:"limit"`
+	Percent int64  `json:"percent"` // of Used in Limit; above 100 if it was exceeded
+	// ResetsAt is when a budget's period ends, or a rate has nothing counted any more; nil: never.
+	ResetsAt *time.Time `json:"resets_at,omitempty"`
+}
+
+// Standings returns the present state of all limits for calls of a key to a model. A key that is not
+// configured any more has those of its tenant.
+func Standings(ctx context.Context, g *Gateway, key, tenant, model string) ([]Standing, error) {
+	now := g.now()
+	var all []Standing
+	add := func(subject, option string, used, limit int64, text func(int64) string, resets time.Time) {
+		s := Standing{Subject: subject, Option: option, Used: text(used), Limit: text(limit), ResetsAt: timeOrNull(resets)}
+		if limit > 0 {
+			s.Percent = int64(float64(used) / float64(limit) * 100)
+		}
+		all = append(all, s)
+	}
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	caller := modelcall.Caller{Credential: keys.Credential{Key: &keys.Key{Name: key, Tenant: tenant}}}
+	if g.runtime != nil {
+		if made, err := g.state.runtimeKeys.Get(keys.EveryTenant(tenant), key); err == nil {
+			caller.Limits = made.Grant(g.runtime).Limits
+		}
+	}
+	subjects := g.requests.Limits.Applying(&caller, model)
+	for part := range slices.Chunk(subjects, limits.MaxSubjects) {
+		balances, err := g.requests.Ledger.Status(ctx, now, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range balances {
+			text := number
+			if b.Budget.Unit == limits.Money {
+				text = limits.FormatMoney
+			}
+			add(b.Subject, "budget "+b.Budget.String(), b.Spent+b.Reserved, b.Budget.Limit, text, b.ResetsAt)
+		}
+		for _, r := range g.requests.Rates.Current(part) {
+			var resets time.Time
+			if r.Reset > 0 {
+				resets = now.Add(r.Reset)
+			}
+			add(r.Subject, "rate "+r.Rate.String(), r.Rate.Limit-r.Remaining, r.Rate.Limit, number, resets)
+		}
+	}
+	for _, s := range subjects {
+		if s.Concurrency.Limit > 0 {
+			inUse, _ := g.requests.Concurrency.InUse(s.Name)
+			add(s.Name, "concurrency "+strconv.Itoa(s.Concurrency.Limit), int64(inUse), int64(s.Concurrency.Limit), number, time.Time{})
+		}
+	}
+	return all, nil
+}
+
+// Retention is how long activity rows are kept.
+func Retention(g *Gateway) activity.Retention { return g.generation.keep.OrDefault() }

@@ -1,0 +1,70 @@
+package modelcall
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+// Limited is a subject that has a limit, and its owner.
+type Limited struct {
+	*limits.Subject        // must not be changed
+	Tenant          string // "" if the limit is shared
+}
+
+// Model returns the pattern of the models that are limited; ok is false for other subjects.
+func (l Limited) Model() (pattern string, ok bool) { return strings.CutPrefix(l.Name, modelPrefix) }
+
+// Shared reports whether all tenants share the limit: that of the gateway, or of a model.
+func (l Limited) Shared() bool {
+	_, model := l.Model()
+	return model || l.Name == GatewaySubject()
+}
+
+// Limited yields the subjects that have a limit, sorted by name, from this name on.
+func (l *Limits) Limited(from string) iter.Seq[Limited] {
+	all := l.limited()
+	at, _ := slices.BinarySearchFunc(all, from, func(s Limited, name string) int { return strings.Compare(s.Name, name) })
+	return slices.Values(all[at:])
+}
+
+func (l *Limits) findLimited() []Limited {
+	found := make([]Limited, 0, len(l.Keys)+len(l.Tenants)+len(l.Models)+1)
+	seen := make(map[string]bool) // tenants and the gateway: each of their keys has them
+	for name, k := range l.all() {
+		for i := range k.Subjects {
+			one := Limited{&k.Subjects[i], k.Tenant}
+			if one.Name == GatewaySubject() {
+				one.Tenant = ""
+			}
+			if one.Name != KeySubject(name) {
+				if seen[one.Name] {
+					continue
+				}
+				seen[one.Name] = true
+			}
+			found = append(found, one)
+		}
+	}
+	for i := range l.Models {
+		if s := &l.Models[i].Subject; !isUnlimited(*s) {
+			found = append(found, Limited{s, ""})
+		}
+	}
+	slices.SortFunc(found, func(a, b Limited) int { return strings.Compare(a.Name, b.Name) })
+	return found
+}
+
+// Subjects returns the subjects that can have a budget: keys, tenants and the gateway, sorted by
+// name.
+func (l *Limits) Subjects() []limits.Subject {
+	var subjects []limits.Subject
+	for _, s := range l.limited() {
+		if _, model := s.Model(); !model {
+			subjects = append(subjects, *s.Subject)
+		}
+	}
+	return subjects
+}

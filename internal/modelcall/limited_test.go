@@ -1,0 +1,47 @@
+package modelcall
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+func TestLimitedSubjectsHaveTheirOwners(t *testing.T) {
+	rated := func(name string) limits.Subject {
+		return limits.Subject{Name: name, Concurrency: limits.Concurrency{Limit: 1}}
+	}
+	everybody, acme := rated(GatewaySubject()), rated(TenantSubject("acme"))
+	l := Limits{
+		Keys: map[string]*KeyLimits{
+			"dev": {Tenant: "acme", Subjects: []limits.Subject{rated(KeySubject("dev")), acme, everybody}},
+			"bot": {Tenant: "lab", Subjects: []limits.Subject{{Name: KeySubject("bot")}, everybody}}, // has caps only
+		},
+		Tenants: map[string]*KeyLimits{"acme": {Tenant: "acme", Subjects: []limits.Subject{acme, everybody}}},
+		Models: []ModelLimits{
+			{Pattern: "test/*", Subject: rated(ModelSubject("test/*"))}, {Pattern: "capped/*", Subject: limits.Subject{Name: ModelSubject("capped/*")}},
+		},
+	}
+	if err := l.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for s := range l.Limited("") {
+		pattern, model := s.Model()
+		got = append(got, fmt.Sprintf("%s of %q %v %s", s.Name, s.Tenant, model, pattern))
+	}
+	want := []string{
+		`gateway of "" false gateway`, `key:dev of "acme" false key:dev`, `model:test/* of "" true test/*`, `tenant:acme of "acme" false tenant:acme`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	var names []string
+	for _, s := range l.Subjects() {
+		names = append(names, s.Name)
+	}
+	if !slices.Equal(names, []string{"gateway", "key:dev", "tenant:acme"}) {
+		t.Errorf("with budgets: %v", names)
+	}
+}

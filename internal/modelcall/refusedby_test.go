@@ -1,0 +1,51 @@
+package modelcall
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai/request"
+)
+
+// The option of a cap is that of the block which has it: the caps of a target are the least of
+// several blocks.
+func TestARefusalNamesItsOption(t *testing.T) {
+	perMinute := limits.Rate{Unit: limits.Requests, Limit: 10, Window: time.Minute}
+	g := charge{
+		record: &activity.Record{Key: "dev"}, key: &KeyLimits{Caps: Caps{Tools: 3}},
+		named: []*ModelLimits{{Subject: limits.Subject{Name: ModelSubject("openai/*")}, Caps: Caps{Output: 4096}}},
+	}
+	own := []*ModelLimits{{Subject: limits.Subject{Name: ModelSubject("fast")}, Caps: Caps{Messages: 2}}}
+	check := func(asked request.RequestedLimits) error {
+		g.requested = asked
+		target := &target{own: own, allowed: allowed{caps: g.capsOf(g.named, own)}}
+		return g.check(target, func() int { return int(asked.Choices) }, "messages")
+	}
+	for want, err := range map[string]error{
+		"key dev: rate 10/min":                   rateRefusal(&limits.RateRefusal{Reading: limits.Reading{Subject: "key:dev", Rate: perMinute}}),
+		"gateway: concurrency 200":               concurrencyRefusal(&limits.Busy{Subject: GatewaySubject(), Limit: limits.Concurrency{Limit: 200}}),
+		"key dev: max_tools 3":                   check(request.RequestedLimits{Choices: 4}),
+		"model fast: max_messages 2":             check(request.RequestedLimits{Messages: 3}),
+		"model openai/*: max_output_tokens 4096": capOutputRefusal(&g, own),
+		"guardrail secrets: github_token":        (&guard{deps: &Deps{Metrics: metrics.New(metrics.Gauges{})}, outcome: new(Outcome)}).blocked(&guardrail.Verdict{Guardrail: "secrets", Class: "github_token"}),
+		"max_body (default)":                     g.checkSize(&target{}, 33<<20),
+	} {
+		if e := apierror.From(err); e.RefusedBy != want {
+			t.Errorf("%q instead of %q (%v)", e.RefusedBy, want, e)
+		}
+	}
+	outcome := Outcome{Record: new(activity.Record)}
+	if outcome.Fail(&apierror.Error{Code: apierror.RateLimitExceeded, RefusedBy: "key dev: rate 10/min"}); outcome.Record.RefusedBy != "key dev: rate 10/min" {
+		t.Errorf("the record has %q", outcome.Record.RefusedBy)
+	}
+}
+
+func capOutputRefusal(g *charge, own []*ModelLimits) error {
+	target := &target{own: own, allowed: allowed{caps: g.capsOf(g.named, own)}}
+	return g.capRefusal(target, capOutput, apierror.New(apierror.InvalidValue, "no"))
+}

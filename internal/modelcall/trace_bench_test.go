@@ -1,0 +1,66 @@
+package modelcall
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/otel/trace"
+)
+
+// unrecorded are requests that no span records: without tracing, and in a trace that is not sampled.
+func unrecorded() map[string]*http.Request {
+	plain := post(strings.NewReader(""), 0)
+	return map[string]*http.Request{
+		"not traced":  plain,
+		"not sampled": plain.WithContext(trace.ContextWithSpanContext(plain.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}))),
+	}
+}
+
+// traceAll takes all steps of a trace. For a request that is not recorded none has an effect.
+func traceAll(req *http.Request, q *Request, u *upstream) string {
+	t := newTrace(req)
+	id := t.id()
+	t.asked(nil, false)
+	t.queued().end(nil)
+	t.judged(actionDeny)
+	t.startAttempt(u)
+	t.answered(nil)
+	t.endAttempt(200, "")
+	t.finish(q)
+	return id
+}
+
+func TestNothingIsAllocatedForARequestThatIsNotRecorded(t *testing.T) {
+	for name, req := range unrecorded() {
+		if n := testing.AllocsPerRun(100, func() {
+			if id := traceAll(req, nil, nil); id != "" {
+				t.Error(id)
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+// BenchmarkTrace is what traces cost a call that is not recorded.
+func BenchmarkTrace(b *testing.B) {
+	for name, req := range unrecorded() {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				traceAll(req, nil, nil)
+			}
+		})
+	}
+}
+
+// BenchmarkTracedCall is a call that is recorded; the spans are kept in memory and thrown away.
+func BenchmarkTracedCall(b *testing.B) {
+	r, s := newRig(b, writing(answering(200, chatAnswerBody))), newTraces()
+	b.ReportAllocs()
+	for b.Loop() {
+		s.serve(b, r, Chat, hello)
+		s.exporter.Reset()
+	}
+}

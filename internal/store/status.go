@@ -1,0 +1,95 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// slowCommit is the duration from which a commit under way is reported as blocked: it waits for
+// another process's lock, or for a disk that does not answer.
+const slowCommit = time.Second
+
+// errSlow is the cause that is known of a commit under way.
+var errSlow = errors.New("a commit does not end: another process has the database locked, or the disk does not answer")
+
+// Status is what an operator should know of a store. The zero value is that of one that works.
+type Status struct {
+	// Err is why commits fail or do not end, nil if they succeed.
+	Err error
+	// Since is when that began.
+	Since time.Time
+	// Blocked reports whether commits only wait, for another process's lock or for the disk. What
+	// must be durable is then kept by the redo log. Otherwise it is refused while Err is set.
+	Blocked bool
+	// Waiting is how many operations are not committed, WaitingBytes the memory that they use.
+	Waiting, WaitingBytes int
+	// RedoErr is why the redo log cannot be written, nil if it can. Each durable operation then
+	// waits for a commit of its own.
+	RedoErr error
+	// RedoSince is when that began.
+	RedoSince time.Time
+}
+
+// Status returns the present status.
+func (q *queue) Status() Status {
+	q.mu.Lock()
+	s := q.commits.status(time.Now())
+	s.Waiting, s.WaitingBytes = int(q.accepted-q.settled), q.bytes
+	log := q.log
+	q.mu.Unlock()
+	if log != nil {
+		fault := log.status()
+		s.RedoErr, s.RedoSince = fault.err, fault.since
+	}
+	return s
+}
+
+// Health returns why commits fail, nil if they succeed or only wait; see Status.Blocked.
+func (q *queue) Health() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.commits.blocked {
+		return nil
+	}
+	return q.commits.err
+}
+
+// commits is the state of the writer's commits.
+type commits struct {
+	err     error     // why the last one failed
+	since   time.Time // when they began to fail
+	blocked bool      // the last one failed because of another process's lock
+	began   time.Time // of the one under way; zero: none is
+}
+
+// fail records a failed commit and reports whether the one before had succeeded.
+func (c *commits) fail(err error) (news bool) {
+	news = c.err == nil
+	if news {
+		c.since = time.Now()
+		if !c.began.IsZero() {
+			c.since = c.began
+		}
+	}
+	c.err, c.blocked, c.began = err, locked(err), time.Time{}
+	return news
+}
+
+// slow reports whether a commit has been under way for long.
+func (c *commits) slow(now time.Time) bool {
+	return !c.began.IsZero() && now.Sub(c.began) >= slowCommit
+}
+
+// work reports whether commits neither fail nor take long.
+func (c *commits) work(now time.Time) bool { return c.err == nil && !c.slow(now) }
+
+func (c *commits) status(now time.Time) Status {
+	switch {
+	case c.err != nil:
+		return Status{Err: c.err, Since: c.since, Blocked: c.blocked}
+	case c.slow(now):
+		return Status{Err: fmt.Errorf("%w (%d s)", errSlow, int(now.Sub(c.began).Seconds())), Since: c.began, Blocked: true}
+	}
+	return Status{}
+}

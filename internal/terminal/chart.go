@@ -1,0 +1,196 @@
+// Package terminal shows the activity and its series in a terminal: aligned tables, and bars of block
+// characters, or of ASCII where the locale has none. It reads the answers of the admin API.
+//
+//	err := terminal.Activity(os.Stdout, answer)
+//	err := terminal.Series(os.Stdout, answer, "cost")
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// grid is a table whose columns of numbers are aligned right.
+type grid struct {
+	columns []gridColumn
+	rows    [][]string
+}
+
+type gridColumn struct {
+	name  string
+	right bool
+}
+
+// maxCell bounds a cell, in characters: callers choose some names.
+const maxCell = 48
+
+func (g *grid) print(w io.Writer) {
+	widths := make([]int, len(g.columns))
+	head := make([]string, len(g.columns))
+	for i, c := range g.columns {
+		head[i], widths[i] = c.name, len(c.name)
+	}
+	for _, row := range g.rows {
+		for i := range row {
+			row[i] = cell(row[i])
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	for _, row := range append([][]string{head}, g.rows...) {
+		var line strings.Builder
+		for i, text := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
+			if g.columns[i].right {
+				text = pad + text
+			} else {
+				text += pad
+			}
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			line.WriteString(text)
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
+
+// cell shortens a name.
+func cell(s string) string {
+	s = Printable(s)
+	if utf8.RuneCountInString(s) > maxCell {
+		s = string([]rune(s)[:maxCell-3]) + "..."
+	}
+	return s
+}
+
+// Printable replaces what would change a terminal. Names of models and paths come from callers.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, text)
+}
+
+// screen is what bars are drawn with.
+type screen struct {
+	width   int
+	unicode bool
+}
+
+const (
+	defaultWidth = 80
+	minWidth     = 40
+	maxWidth     = 160
+)
+
+// screenOf returns the width of out, or a default if it is none, and whether the locale has block
+// characters. COLUMNS wins, as for other programs.
+func screenOf(out io.Writer) screen {
+	t := screen{width: defaultWidth}
+	if f, ok := out.(*os.File); ok {
+		if width, ok := widthOf(f); ok {
+			t.width = width
+		}
+	}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		t.width = n
+	}
+	t.width = min(max(t.width, minWidth), maxWidth)
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first that is set is the locale: POSIX
+		if locale := os.Getenv(name); locale != "" {
+			locale = strings.ReplaceAll(strings.ToUpper(locale), "-", "")
+			t.unicode = strings.Contains(locale, "UTF8") && os.Getenv("TERM") != "linux"
+			break
+		}
+	}
+	return t
+}
+
+// bar is a bar of a value in at most width characters; most fills them. A value above 0 is visible.
+func (t screen) bar(value, most float64, width int) string {
+	if value <= 0 || most <= 0 {
+		return ""
+	}
+	if !t.unicode {
+		return strings.Repeat("#", max(1, int(value/most*float64(width)+0.5)))
+	}
+	eighths := max(1, int(value/most*float64(width)*8+0.5))
+	bar := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		bar += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return bar
+}
+
+// sparkline is a line of values, one character each; 0 is a blank.
+func (t screen) sparkline(values []float64) string {
+	levels := []rune("_.-=*#")
+	if t.unicode {
+		levels = []rune("▁▂▃▄▅▆▇█")
+	}
+	most := 0.0
+	for _, v := range values {
+		most = max(most, v)
+	}
+	line := make([]rune, len(values))
+	for i, v := range values {
+		line[i] = ' '
+		if v > 0 {
+			line[i] = levels[min(int(v/most*float64(len(levels))), len(levels)-1)]
+		}
+	}
+	return string(line)
+}
+
+// compact is a count in at most five characters: 950, 12.3k, 4.56M.
+func compact(n int64) string {
+	v, unit := float64(n), ""
+	for _, u := range []string{"k", "M", "G", "T"} {
+		if v < 999.5 {
+			break
+		}
+		v, unit = v/1000, u
+	}
+	if unit == "" {
+		return strconv.FormatInt(n, 10)
+	}
+	return significant(v) + unit
+}
+
+// significant has three digits.
+func significant(v float64) string {
+	digits := 2
+	switch {
+	case v >= 99.95:
+		digits = 0
+	case v >= 9.995:
+		digits = 1
+	}
+	return strconv.FormatFloat(v, 'f', digits, 64)
+}
+
+// Duration shows milliseconds: 340us, 12.5ms, 1.28s, 4m05s, 3h20m.
+func Duration(ms float64) string {
+	switch {
+	case ms <= 0:
+		return "-"
+	case ms < 0.9995:
+		return strconv.FormatFloat(ms*1000, 'f', 0, 64) + "us"
+	case ms < 999.5:
+		return significant(ms) + "ms"
+	case ms < 99_950:
+		return significant(ms/1000) + "s"
+	}
+	s := int64(ms/1000 + 0.5)
+	if s < 3600 {
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	}
+	return fmt.Sprintf("%dh%02dm", s/3600, s%3600/60)
+}

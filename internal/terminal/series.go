@@ -1,0 +1,220 @@
+package terminal
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// seriesView is the answer of the admin API, as far as a terminal shows it.
+type seriesView struct {
+	By, Step string
+	From, To time.Time
+	Complete bool
+	Data     []lineView
+	Other    *lineView
+	Total    lineView
+}
+
+type lineView struct {
+	Name   string
+	Series int
+	Total  pointView
+	Points []pointView
+}
+
+type pointView struct {
+	At         time.Time
+	Requests   int64
+	Errors     int64
+	Unpriced   int64
+	Cost       json.Number
+	Prompt     int64           `json:"prompt_tokens"`
+	Completion int64           `json:"completion_tokens"`
+	Duration   *percentileView `json:"duration_ms"`
+	FirstToken *percentileView `json:"first_token_ms"`
+	PerToken   *percentileView `json:"per_token_ms"`
+	Overhead   *percentileView `json:"overhead_ms"`
+}
+
+type percentileView struct{ P50, P95, P99 float64 }
+
+// metrics are what a chart can show of a point: a value, and its text.
+var metrics = map[string]struct {
+	value func(*pointView) float64
+	text  func(*pointView) string
+}{
+	"cost":     {costOf, costCell},
+	"requests": {func(p *pointView) float64 { return float64(p.Requests) }, func(p *pointView) string { return compact(p.Requests) }},
+	"errors":   {func(p *pointView) float64 { return float64(p.Errors) }, func(p *pointView) string { return compact(p.Errors) }},
+	"tokens": {func(p *pointView) float64 { return float64(p.Prompt + p.Completion) },
+		func(p *pointView) string { return compact(p.Prompt + p.Completion) }},
+	"p95": {func(p *pointView) float64 { return p95(p.Duration) }, func(p *pointView) string { return Duration(p95(p.Duration)) }},
+}
+
+func costOf(p *pointView) float64 {
+	v, _ := p.Cost.Float64()
+	return v
+}
+
+// costCell marks a sum in which calls without a known price are missing.
+func costCell(p *pointView) string {
+	cost := costOf(p)
+	if cost == 0 && p.Unpriced > 0 {
+		return "unknown"
+	}
+	text := strconv.FormatFloat(cost, 'f', 4, 64)
+	if p.Unpriced > 0 {
+		text = ">" + text
+	}
+	return text
+}
+
+func p95(p *percentileView) float64 {
+	if p == nil {
+		return 0
+	}
+	return p.P95
+}
+
+func p50(p *percentileView) float64 {
+	if p == nil {
+		return 0
+	}
+	return p.P50
+}
+
+// Metrics are what [Series] can show as bars, by their names.
+func Metrics() []string { return slices.Sorted(maps.Keys(metrics)) }
+
+// Series prints an answer of the series: a row for each, with a trend, and a bar for each point of the
+// total. Chart is what trend and bars show; "" is cost, or requests if nothing has a cost.
+func Series(out io.Writer, answer io.Reader, chart string) error {
+	var v seriesView
+	if err := json.NewDecoder(answer).Decode(&v); err != nil {
+		return fmt.Errorf("reading the series: %w", err)
+	}
+	if chart == "" {
+		if chart = "cost"; costOf(&v.Total.Total) == 0 {
+			chart = "requests"
+		}
+	}
+	t := screenOf(out)
+	layout := time.DateOnly
+	if v.Step == "hour" {
+		layout = "2006-01-02 15:04"
+	}
+	fmt.Fprintf(out, "By %s, %s to %s UTC, each %s\n\n", v.By, v.From.Format(layout), v.To.Add(-1).Format(layout), v.Step)
+	if v.Total.Total.Requests == 0 {
+		fmt.Fprintln(out, "no calls")
+	} else {
+		printLines(out, &v, t, chart)
+		printChart(out, &v, t, chart, layout)
+	}
+	if p := &v.Total.Total; p.Unpriced > 0 {
+		fmt.Fprintf(out, "\nUSD does not have %d calls whose price is unknown.\n", p.Unpriced)
+	}
+	if !v.Complete {
+		fmt.Fprintln(out, "\nOlder calls are still being added: these sums are too small.")
+	}
+	return nil
+}
+
+// printLines prints a row for each series, with a trend if the terminal is wide enough.
+func printLines(out io.Writer, v *seriesView, t screen, chart string) {
+	g := grid{columns: []gridColumn{{name: strings.ToUpper(v.By)}}}
+	for _, name := range []string{"REQUESTS", "ERRORS", "USD", "IN", "OUT", "P50", "P95", "FIRST", "TOKEN", "OVERHEAD"} {
+		g.columns = append(g.columns, gridColumn{name, true})
+	}
+	g.columns = append(g.columns, gridColumn{name: "TREND"})
+	lines := slices.Clone(v.Data)
+	for i := range lines {
+		if lines[i].Name == "" {
+			lines[i].Name = unnamed(v.By)
+		}
+	}
+	if v.Other != nil {
+		v.Other.Name = fmt.Sprintf("(%d others)", v.Other.Series)
+		lines = append(lines, *v.Other)
+	}
+	if len(lines) > 1 {
+		v.Total.Name = "total"
+		lines = append(lines, v.Total)
+	}
+	for i := range lines {
+		l := &lines[i]
+		p := &l.Total
+		g.rows = append(g.rows, []string{
+			l.Name, compact(p.Requests), share(p.Errors, p.Requests), costCell(p), compact(p.Prompt), compact(p.Completion), Duration(p50(p.Duration)), Duration(p95(p.Duration)),
+			Duration(p50(p.FirstToken)), Duration(p50(p.PerToken)), Duration(p95(p.Overhead)), t.sparkline(trend(v, l, chart)),
+		})
+	}
+	g.print(out)
+}
+
+// unnamed is what calls without a name are.
+func unnamed(by string) string {
+	if by == "code" {
+		return "(ok)"
+	}
+	return "(no provider)"
+}
+
+// share is a part in percent.
+func share(part, whole int64) string {
+	if part == 0 || whole == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(100*float64(part)/float64(whole), 'f', 1, 64) + "%"
+}
+
+// maxTrend is the length of a trend, in characters.
+const maxTrend = 24
+
+// trend is what a series has of a metric in equal parts of the time.
+func trend(v *seriesView, l *lineView, chart string) []float64 {
+	step := stepOf(v)
+	steps := int(v.To.Sub(v.From) / step)
+	values := make([]float64, min(steps, maxTrend))
+	for i := range l.Points {
+		at := int(l.Points[i].At.Sub(v.From)/step) * len(values) / steps
+		if value := metrics[chart].value(&l.Points[i]); chart == "p95" {
+			values[at] = max(values[at], value)
+		} else {
+			values[at] += value
+		}
+	}
+	return values
+}
+
+// printChart prints a bar for each point of the total.
+func printChart(out io.Writer, v *seriesView, t screen, chart, layout string) {
+	metric := metrics[chart]
+	most, widest := 0.0, 0
+	for i := range v.Total.Points {
+		p := &v.Total.Points[i]
+		most, widest = max(most, metric.value(p)), max(widest, len(metric.text(p)))
+	}
+	width := t.width - len(layout) - widest - 4
+	title := map[string]string{"cost": "Cost in USD", "requests": "Requests", "errors": "Errors", "tokens": "Tokens in and out", "p95": "95th percentile of the duration"}[chart]
+	fmt.Fprintf(out, "\n%s\n", title)
+	for i := range v.Total.Points {
+		p := &v.Total.Points[i]
+		if i > 0 && v.Total.Points[i-1].At.Add(stepOf(v)).Before(p.At) {
+			fmt.Fprintln(out, strings.Repeat(" ", len(layout)-1)+":")
+		}
+		fmt.Fprintf(out, "%s  %*s  %s\n", p.At.UTC().Format(layout), widest, metric.text(p), t.bar(metric.value(p), most, width))
+	}
+}
+
+func stepOf(v *seriesView) time.Duration {
+	if v.Step == "hour" {
+		return time.Hour
+	}
+	return 24 * time.Hour
+}

@@ -1,0 +1,49 @@
+package tests
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/caddymodule"
+)
+
+// A page that an operator opens in a browser must not reach the admin endpoint: neither by its own
+// origin, nor by a name that leads to this machine. Caddy checks both; each route of ours is behind.
+func TestTheAdminRoutesAreBehindOriginChecks(t *testing.T) {
+	h := vacant(t)
+	port := strconv.Itoa(freePorts(t)[0])
+	h.run(setup{global: "admin 127.0.0.1:" + port, vnc: "workstation desk1 127.0.0.1:5901"})
+	routes := caddymodule.Admin{}.Routes()
+	if len(routes) < 6 {
+		t.Fatalf("%d routes", len(routes))
+	}
+	for _, route := range routes {
+		for name, change := range map[string]func(*http.Request){
+			"":                     func(*http.Request) {},
+			"a foreign origin":     func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
+			"no origin of a page":  func(r *http.Request) { r.Header.Set("Origin", "null") },
+			"a page without one":   func(r *http.Request) { r.Header.Set("Sec-Fetch-Mode", "no-cors") },
+			"a name that leads us": func(r *http.Request) { r.Host = "rebound.example:" + port },
+		} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:"+port+strings.TrimSuffix(route.Pattern, "/")+"?id=none", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(r)
+			resp, err := h.http.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			// 400 is Caddy's for a request of a page without a usable origin.
+			if refused := resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusBadRequest; refused != (name != "") {
+				t.Errorf("%s, %q: %d", route.Pattern, name, resp.StatusCode)
+			}
+			if resp.Header.Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("%s, %q: it allows an origin", route.Pattern, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package tests
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// keepsConnections is the option that hands connections over to the next configuration.
+const keepsConnections = "servers {\nlistener_wrappers {\ngatehouse\ntls\ngatehouse\n}\n}\n"
+
+// hammer makes calls on kept connections until stopped, and counts those without an answer.
+func (h *harness) hammer(client *http.Client, origin string, callers int) (stop func() (calls, lost int64, last error)) {
+	ctx, cancel := context.WithCancel(h.t.Context())
+	var calls, lost atomic.Int64
+	var last atomic.Value
+	var all sync.WaitGroup
+	for range callers {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				r := h.request(origin+chatV1, "full", chat("fake/echo", ""))
+				if client != h.http2 { // HTTP/2 says which requests were not processed
+					r.GetBody = nil // so that net/http repeats none
+				}
+				resp, err := client.Do(r)
+				if err == nil {
+					_, err = io.Copy(io.Discard, resp.Body)
+					_ = resp.Body.Close()
+				}
+				calls.Add(1)
+				if err != nil {
+					lost.Add(1)
+					last.Store(err)
+				}
+			}
+		})
+	}
+	return func() (int64, int64, error) {
+		cancel()
+		all.Wait()
+		err, _ := last.Load().(error)
+		return calls.Load(), lost.Load(), err
+	}
+}
+
+// A client that has opened its connections before a reload, and opens new ones meanwhile, gets an answer
+// to every request, over HTTP/1 with and without TLS, and over HTTP/2.
+func TestNoRequestIsLostByAReload(t *testing.T) {
+	const reloads = 10
+	keeps := setup{global: keepsConnections, secure: true}
+	h := start(t, keeps)
+	overTLS := newClient(t, nil)
+	overTLS.Transport.(*http.Transport).TLSClientConfig = h.http2.Transport.(*http.Transport).TLSClientConfig.Clone()
+	for name, c := range map[string]struct {
+		client *http.Client
+		origin string
+		proto  string
+	}{"HTTP/1": {h.http, h.origin, "HTTP/1.1"}, "HTTP/1 over TLS": {overTLS, h.secure, "HTTP/1.1"}, "HTTP/2": {h.http2, h.secure, "HTTP/2.0"}} {
+		if resp, err := c.client.Do(h.request(c.origin+"/", "", "")); err != nil || resp.Proto != c.proto || resp.Body.Close() != nil {
+			t.Fatalf("%s: %v, %v", name, resp, err)
+		}
+		stop := h.hammer(c.client, c.origin, 8)
+		for range reloads {
+			if err := h.reload(keeps); err != nil {
+				t.Fatal(err)
+			}
+		}
+		calls, lost, err := stop()
+		if lost > 0 || calls < reloads {
+			t.Errorf("%s: %d of %d calls have no answer, the last for %v", name, lost, calls, err)
+		}
+	}
+	if rows := h.allRows(""); len(rows) == 0 {
+		t.Error("nothing is recorded")
+	}
+}
+
+// The idle connection of a client goes on with the new configuration, and so does a header that has
+// come in part.
+func TestAConnectionGoesOnWithTheNewConfiguration(t *testing.T) {
+	keeps := setup{global: keepsConnections}
+	h := start(t, keeps)
+	for _, part := range []string{"", "GET /v1/models HTTP/1.1\r\nHo"} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(h.origin, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		answers := bufio.NewReader(conn)
+		request := "GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + secretOf("full") + "\r\n\r\n"
+		send := func(text string) {
+			t.Helper()
+			if _, err := io.WriteString(conn, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		receive := func() string {
+			t.Helper()
+			resp, err := http.ReadResponse(answers, nil)
+			if err != nil {
+				t.Fatalf("after %q: %v", part, err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if err != nil || resp.StatusCode != 200 {
+				t.Fatalf("%d %s %v", resp.StatusCode, body, err)
+			}
+			return string(body)
+		}
+		send(request)
+		before := receive()
+		send(part)
+		if err := h.reload(setup{global: keepsConnections, providers: "provider later {\nbase_url PROVIDER/v1\nmodels echo\n}\n"}); err != nil {
+			t.Fatal(err)
+		}
+		send(request[len(part):])
+		if after := receive(); !strings.Contains(after, `"later/echo"`) || strings.Contains(before, "later") {
+			t.Errorf("after %q: %s", part, after)
+		}
+		if err := h.reload(keeps); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
