@@ -98,6 +98,7 @@ func TestANewConfigurationBoundsTheKeysMadeAtRunTime(t *testing.T) {
 		if err := h.reload(with(c.options)); err != nil {
 			t.Fatal(err)
 		}
+		h.http.CloseIdleConnections() // those to the old listener
 		h.wantStatus(key, c.status)
 	}
 	if err := h.reload(with("")); err != nil {
