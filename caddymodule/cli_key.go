@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
@@ -116,43 +117,15 @@ var keyLists = [4]struct{ name, flag, usage string }{
 	{"budgets", "budget", "a budget, such as \"1M tokens/day\"; may be repeated"},
 }
 
-// madeKey is what the commands show of a key.
-type madeKey struct {
-	Hash, Name, Tenant, Label string
-	Disabled                  bool
-	Limit                     *json.Number
-	Remaining                 *json.Number `json:"limit_remaining"`
-	Reset                     string       `json:"limit_reset"`
-	Usage                     json.Number
-	Created                   time.Time  `json:"created_at"`
-	Updated                   *time.Time `json:"updated_at"`
-	Expires                   *time.Time `json:"expires_at"`
-	Previous                  *time.Time `json:"previous_key_expires_at"`
-	Scopes, Models            []string
-	Rates, Budgets            []string
-	Concurrency               string
-	MaxOutput                 *int64 `json:"max_output_tokens"`
-}
-
-func (v *madeKey) state() string {
-	switch {
-	case v.Disabled:
-		return "disabled"
-	case v.Expires != nil && !time.Now().Before(*v.Expires):
-		return "expired"
-	}
-	return "active"
-}
-
 func (k *keyOperator) list(all bool) error {
-	var list []madeKey
+	var list []report.ShownKey
 	for {
 		var raw json.RawMessage
 		query := url.Values{"offset": {strconv.Itoa(len(list))}, "include_disabled": {strconv.FormatBool(all)}, "tenant": {k.tenant}}
 		if err := k.call(http.MethodGet, keysPath+"?"+query.Encode(), nil, &raw); err != nil {
 			return err
 		}
-		var page struct{ Data []madeKey }
+		var page struct{ Data []report.ShownKey }
 		if err := json.Unmarshal(raw, &page); err != nil {
 			return err
 		}
@@ -175,7 +148,7 @@ func (k *keyOperator) list(all bool) error {
 	}
 	return k.table("HASH\tNAME\tTENANT\tKEY\tSTATE\tUSED\tLIMIT\tLEFT\tRESET\tEXPIRES", func(row func(...any)) {
 		for _, v := range list {
-			row(v.Hash[:12], terminal.Printable(v.Name), v.Tenant, v.Label, v.state(), v.Usage, numberCell(v.Limit), numberCell(v.Remaining), textCell(v.Reset), timeCell(v.Expires))
+			row(v.Hash[:12], terminal.Printable(v.Name), v.Tenant, v.Label, v.State(time.Now()), v.Usage, numberCell(v.Limit), numberCell(v.Remaining), textCell(v.Reset), timeCell(v.Expires))
 		}
 	})
 }
@@ -201,7 +174,7 @@ func (k *keyOperator) change(method, hash, rest string, body any) error {
 		return err
 	}
 	var answer struct {
-		Data madeKey
+		Data report.ShownKey
 		Key  string
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
@@ -213,10 +186,10 @@ func (k *keyOperator) change(method, hash, rest string, body any) error {
 	return k.show(&answer.Data)
 }
 
-func (k *keyOperator) show(v *madeKey) error {
+func (k *keyOperator) show(v *report.ShownKey) error {
 	return k.table("hash\t"+v.Hash, func(row func(...any)) {
 		for _, line := range [][2]string{
-			{"name", terminal.Printable(v.Name)}, {"tenant", v.Tenant}, {"key", v.Label}, {"state", v.state()},
+			{"name", terminal.Printable(v.Name)}, {"tenant", v.Tenant}, {"key", v.Label}, {"state", v.State(time.Now())},
 			{"used (USD)", v.Usage.String()}, {"limit (USD)", numberCell(v.Limit)}, {"left (USD)", numberCell(v.Remaining)}, {"limit reset", textCell(v.Reset)},
 			{"made", v.Created.Format(time.RFC3339)}, {"changed", timeCell(v.Updated)}, {"expires", timeCell(v.Expires)},
 		} {

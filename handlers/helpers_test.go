@@ -23,6 +23,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -41,6 +42,7 @@ var keyScopes = map[string][]string{
 	"connect":   {"workstations:connect"},
 	"colleague": {"workstations:connect"},
 	"manage":    {"workstations:manage"},
+	"keys":      {"keys:manage"},
 	"other":     {"chat:write", "models:read", "activity:read", "providers:read", "workstations:connect", "workstations:manage"},
 }
 
@@ -99,6 +101,7 @@ type setup struct {
 	storage      workstation.Storage // nil: one in memory
 	logger       *zap.Logger         // nil: none
 	state        *gateway.State      // nil: a new one
+	made         *runtimekeys.Block  // nil: no keys are made at run time
 }
 
 // newGateway returns a gateway that has not started. Its models are acme/m and acme/n.
@@ -116,7 +119,7 @@ func newGateway(t testing.TB, s setup) *gateway.Gateway {
 	}
 	t.Cleanup(func() { must(t, s.state.Close()) })
 	c := gateway.Config{
-		State: s.state, Limits: &modelcall.Limits{Keys: s.limits}, Guardrails: new(modelcall.Guardrails),
+		RuntimeKeys: s.made, State: s.state, Limits: &modelcall.Limits{Keys: s.limits}, Guardrails: new(modelcall.Guardrails),
 		BodyMemory: 1 << 30, AnswerMemory: 1 << 30, Timeouts: modelcall.DefaultTimeouts, Logger: s.logger, Now: now,
 		Release: func() {}, Reacquire: func() bool { return false },
 	}

@@ -11,9 +11,6 @@ import (
 // Budgets is the part of a gateway that says what budgets have spent.
 type Budgets struct{ gateway *Gateway }
 
-// Budgets returns the part that says what budgets have spent.
-func (g *Gateway) Budgets() Budgets { return Budgets{g} }
-
 // Key returns the state of the budgets of a caller's own key.
 func (b Budgets) Key(ctx context.Context, caller *modelcall.Caller) ([]limits.Balance, error) {
 	return b.subject(ctx, caller, modelcall.KeySubject(caller.Name))

@@ -129,7 +129,7 @@ func New(c Config) (*Gateway, error) {
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
 		gateway: g, calls: &g.calls, bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
-		workstations: c.Workstations, mayConnect: g.mayConnect(),
+		workstations: c.Workstations, mayConnect: mayConnectWith(g),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
 	g.scrape = newScrape(g, &c)
@@ -225,6 +225,13 @@ func (g *Gateway) warnOfDemo(what string) {
 
 // Models are those of this configuration.
 func (g *Gateway) Models() *Models { return &g.models }
+
+// Budgets returns the part that says what budgets have spent.
+func (g *Gateway) Budgets() Budgets { return Budgets{g} }
+
+// RuntimeKeys returns the part that makes and changes keys at run time. Its stores are there once Ready
+// has returned.
+func (g *Gateway) RuntimeKeys() RuntimeKeys { return RuntimeKeys{g} }
 
 // Requests are the parts that requests use, for [modelcall.Begin]. Its stores are there once Ready has
 // returned.

@@ -17,10 +17,6 @@ import (
 // RuntimeKeys is the part of a gateway that makes and changes keys at run time.
 type RuntimeKeys struct{ gateway *Gateway }
 
-// RuntimeKeys returns the part that makes and changes keys at run time. Its stores are there once Ready
-// has returned.
-func (g *Gateway) RuntimeKeys() RuntimeKeys { return RuntimeKeys{g} }
-
 // Configured returns an error, a 404, if this configuration makes no keys at run time. The methods that
 // make and change them want it to be asked first.
 func (m RuntimeKeys) Configured() error {
@@ -116,15 +112,6 @@ func (m RuntimeKeys) changed(by Manager, what string, key *runtimekeys.Key, err 
 	return nil
 }
 
-// mayConnect returns a function that reports whether a key, of the configuration or made at run time,
-// may still open the desktops for which it has VNC addresses.
-func (g *Gateway) mayConnect() func(workstation.Issuer) bool {
-	configured := mayConnect(g.keyring, g.now)
-	return func(by workstation.Issuer) bool {
-		return configured(by) || g.state.runtimeKeys.MayStill(g.runtime, by.KeyHash, by.Tenant, keys.WorkstationsConnect)
-	}
-}
-
 // StillMayConnect refuses a caller whose key was deleted or disabled at run time after it had been
 // authenticated, and ends what was issued to it meanwhile. The error is a 401.
 func (m RuntimeKeys) StillMayConnect(caller *modelcall.Caller) error {
@@ -146,4 +133,13 @@ func (m RuntimeKeys) Of(caller *modelcall.Caller) *runtimekeys.Key {
 		return nil
 	}
 	return key
+}
+
+// mayConnectWith returns a function that reports whether a key, of the configuration or made at run time,
+// may still open the desktops for which it has VNC addresses.
+func mayConnectWith(g *Gateway) func(workstation.Issuer) bool {
+	configured := mayConnect(g.keyring, g.now)
+	return func(by workstation.Issuer) bool {
+		return configured(by) || g.state.runtimeKeys.MayStill(g.runtime, by.KeyHash, by.Tenant, keys.WorkstationsConnect)
+	}
 }

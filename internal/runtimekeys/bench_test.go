@@ -1,0 +1,97 @@
+package runtimekeys_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// many is a gateway with many keys.
+const many = 100_000
+
+func manySecret(i int) string { return fmt.Sprintf("gh-benchmark-%030d", i) }
+
+// fill writes many keys to a store, in few commits.
+func fill(b *testing.B, st *store.Store) {
+	limit := int64(5e9)
+	for i := range many {
+		sum, _ := keys.Sum(manySecret(i))
+		r := &runtimekeys.Record{
+			ID: sum, Seq: int64(i + 1), Tenant: "acme", Label: "gh-ben...123", Created: noon, Secrets: []runtimekeys.Secret{{Sum: sum}},
+			Settings: runtimekeys.Settings{Name: fmt.Sprintf("key of user %d", i), Limit: &limit, Reset: "monthly", Creator: "user_123"},
+		}
+		if err := st.Submit(runtimekeys.Insertion(r)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := st.Flush(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// BenchmarkManyKeys reports how long 100,000 keys take to be read at a start, the memory of each
+// before and after its first call, and a look-up.
+func BenchmarkManyKeys(b *testing.B) {
+	st := openStore(b, b.TempDir())
+	fill(b, st)
+	block := block(nil)
+	before := heap()
+	began := time.Now()
+	s, _ := open(b, runtimekeys.NewTable(st))
+	took := time.Since(began)
+	after := heap()
+	for i := range many {
+		_, _, _ = s.Authenticate(block, manySecret(i), noon)
+	}
+	used := heap()
+	b.Run("lookup", func(b *testing.B) {
+		secrets := make([]string, 1024)
+		for i := range secrets {
+			secrets[i] = manySecret(i * 97)
+		}
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			if _, _, err := s.Authenticate(block, secrets[i%len(secrets)], noon); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(took.Milliseconds()), "start-ms")
+		b.ReportMetric(float64(after-before)/many, "B/key")
+		b.ReportMetric(float64(used-after)/many, "B/used-key")
+	})
+	b.Run("unknown", func(b *testing.B) {
+		for b.Loop() {
+			_, _, _ = s.Authenticate(block, "gh-unknown-secret-of-nobody", noon)
+		}
+	})
+	b.Run("change", func(b *testing.B) {
+		s, _ := open(b, noTable{runtimekeys.NewTable(st)})
+		hash := s.List(keys.EveryTenant(""), runtimekeys.Query{})[0].Hash()
+		edit := mustEdit(b, false, `{"name":"renamed"}`)
+		for b.Loop() {
+			if _, err := s.Update(context.Background(), block, keys.EveryTenant(""), hash, edit); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	runtime.KeepAlive(s)
+}
+
+// noTable reads a table and writes nothing.
+type noTable struct{ runtimekeys.Table }
+
+func (noTable) Change(context.Context, *runtimekeys.Record, *runtimekeys.Record) error { return nil }

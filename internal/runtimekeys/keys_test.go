@@ -1,0 +1,260 @@
+package runtimekeys_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+func wantCode(t *testing.T, err error, code apierror.Code) {
+	t.Helper()
+	if err == nil || apierror.From(err).Code != code {
+		t.Errorf("got %v, want %s", err, code)
+	}
+}
+
+func TestAKeyWorksUntilItIsDisabledOrDeleted(t *testing.T) {
+	s, _ := open(t, new(memory))
+	b := block(nil)
+	key, secret := create(t, s, b, `{"name":"one"}`)
+	if !opens(s, b, secret, noon) || opens(s, nil, secret, noon) || opens(s, b, secret+"x", noon) {
+		t.Fatal("only the secret, under a block, opens the key")
+	}
+	c, _, err := s.Authenticate(b, secret, noon)
+	if err != nil || c.Name != key.Hash() || c.Hash != key.Hash() || c.Tenant != "acme" || c.Scopes != b.Scopes {
+		t.Errorf("%+v, %v", c, err)
+	}
+	update(t, s, b, key.Hash(), `{"disabled":true}`)
+	if opens(s, b, secret, noon) || !s.IsSecret(secret) {
+		t.Error("a disabled key is refused, and its secret is known")
+	}
+	update(t, s, b, key.Hash(), `{"disabled":false}`)
+	if !opens(s, b, secret, noon) {
+		t.Error("an enabled key works again")
+	}
+	if _, err := s.Delete(t.Context(), keys.EveryTenant("other"), key.Hash()); err == nil {
+		t.Error("another tenant has deleted the key")
+	}
+	if _, err := s.Delete(t.Context(), acme, key.Hash()); err != nil {
+		t.Fatal(err)
+	}
+	if opens(s, b, secret, noon) || s.IsSecret(secret) {
+		t.Error("a deleted key is refused")
+	}
+	_, err = s.Delete(t.Context(), acme, key.Hash())
+	wantCode(t, err, apierror.NotFound)
+}
+
+func TestAKeyExpires(t *testing.T) {
+	s, _ := open(t, new(memory))
+	b := block(nil)
+	_, secret := create(t, s, b, `{"name":"one","expires_at":"2026-05-04T13:00:00Z"}`)
+	if !opens(s, b, secret, noon.Add(time.Hour-1)) || opens(s, b, secret, noon.Add(time.Hour)) {
+		t.Error("the key does not end when it expires")
+	}
+}
+
+func TestKeysSurviveARestart(t *testing.T) {
+	dir := t.TempDir()
+	st := openStore(t, dir)
+	s, _ := open(t, runtimekeys.NewTable(st))
+	b := block(nil)
+	body := `{"name":"one","limit":1.5,"limit_reset":"daily","creator_user_id":"u","external":{"user":"x"},"models":["a/*"],"metadata":{"team":"blue"}}`
+	kept, old := create(t, s, b, body)
+	gone, lost := create(t, s, b, `{"name":"two"}`)
+	if _, err := s.Delete(t.Context(), acme, gone.Hash()); err != nil {
+		t.Fatal(err)
+	}
+	kept, fresh, err := s.Rotate(t.Context(), acme, kept.Hash(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = open(t, runtimekeys.NewTable(openStore(t, dir)))
+	found, err := s.Get(acme, kept.Hash())
+	if err != nil || !reflect.DeepEqual(found.Record, kept.Record) {
+		t.Errorf("%+v, %v; want %+v", found, err, kept)
+	}
+	for secret, want := range map[string]bool{old: true, fresh: true, lost: false} {
+		if opens(s, b, secret, noon) != want {
+			t.Errorf("after the restart: %t", !want)
+		}
+	}
+	later, _ := create(t, s, b, `{"name":"three"}`)
+	if later.Seq <= kept.Seq {
+		t.Errorf("the new key has the number %d, the old one %d", later.Seq, kept.Seq)
+	}
+}
+
+func TestAChangeThatIsNotKeptChangesNothing(t *testing.T) {
+	table := new(memory)
+	s, _ := open(t, table)
+	b := block(nil)
+	key, secret := create(t, s, b, `{"name":"one"}`)
+	table.err = errors.New("the disk is full")
+	_, _, err := s.Create(t.Context(), b, "acme", mustEdit(t, true, `{"name":"two"}`), "")
+	wantCode(t, err, apierror.StorageUnavailable)
+	_, err = s.Update(t.Context(), b, acme, key.Hash(), mustEdit(t, false, `{"disabled":true}`))
+	wantCode(t, err, apierror.StorageUnavailable)
+	_, err = s.Delete(t.Context(), acme, key.Hash())
+	wantCode(t, err, apierror.StorageUnavailable)
+	if list := s.List(acme, runtimekeys.Query{}); len(list) != 1 || list[0] != key || !opens(s, b, secret, noon) {
+		t.Errorf("the keys are %v", list)
+	}
+}
+
+// A commit can fail after the answer was 503. What waits in the queue is then taken back.
+func TestAChangeThatCouldNotBeCommittedInTimeIsTakenBack(t *testing.T) {
+	dir := t.TempDir()
+	st := openStore(t, dir)
+	table := runtimekeys.NewTable(st)
+	s, _ := open(t, table)
+	b := block(nil)
+	key, _ := create(t, s, b, `{"name":"one"}`)
+	hold := make(blockingOp)
+	if err := st.Submit(hold); err != nil {
+		t.Fatal(err)
+	}
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	renamed := key.Record
+	renamed.Name = "renamed"
+	created := renamed
+	created.ID[0] ^= 1
+	for name, err := range map[string]error{
+		"create": table.Change(late, nil, &created), "update": table.Change(late, &key.Record, &renamed), "delete": table.Change(late, &key.Record, nil),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	close(hold)
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = open(t, runtimekeys.NewTable(openStore(t, dir)))
+	if list := s.List(acme, runtimekeys.Query{}); len(list) != 1 || list[0].Name != "one" {
+		t.Errorf("the keys are %v", list)
+	}
+}
+
+// blockingOp blocks the writer until it is closed.
+type blockingOp chan struct{}
+
+func (h blockingOp) Apply(*store.Tx) error { <-h; return nil }
+func (blockingOp) Droppable() bool         { return false }
+
+func TestARepeatedCreateNamesTheKeyThatItHasMade(t *testing.T) {
+	s, c := open(t, new(memory))
+	b := block(nil)
+	again := func(tenant string) error {
+		_, _, err := s.Create(t.Context(), b, tenant, mustEdit(t, true, `{"name":"one"}`), "request-1")
+		return err
+	}
+	if err := again("acme"); err != nil {
+		t.Fatal(err)
+	}
+	first := s.List(acme, runtimekeys.Query{})[0]
+	err := again("acme")
+	wantCode(t, err, apierror.InvalidValue)
+	if !strings.Contains(err.Error(), first.Hash()) {
+		t.Errorf("the refusal does not name the key: %v", err)
+	}
+	if err := again("other"); err != nil {
+		t.Errorf("another tenant's request is another one: %v", err)
+	}
+	c.at = noon.Add(24*time.Hour + time.Second)
+	if err := again("acme"); err != nil {
+		t.Errorf("after a day: %v", err)
+	}
+}
+
+func TestARotatedKeyKeepsItsIdentityAndItsOldSecretForTheGrace(t *testing.T) {
+	s, c := open(t, new(memory))
+	b := block(nil)
+	key, first := create(t, s, b, `{"name":"one"}`)
+	rotate := func(grace time.Duration) string {
+		rotated, secret, err := s.Rotate(t.Context(), acme, key.Hash(), grace)
+		if err != nil || rotated.Hash() != key.Hash() || !strings.HasPrefix(secret, rotated.Label[:6]) {
+			t.Fatalf("%+v, %v", rotated, err)
+		}
+		return secret
+	}
+	second := rotate(time.Hour)
+	end := noon.Add(time.Hour)
+	if !opens(s, b, first, end.Add(-1)) || opens(s, b, first, end) || !opens(s, b, second, end) {
+		t.Error("the old secret is good exactly for the grace")
+	}
+	credential, _, _ := s.Authenticate(b, first, noon)
+	if !credential.Expires.Equal(end) || credential.Name != key.Hash() {
+		t.Errorf("what the old secret opens ends at %v", credential.Expires)
+	}
+	third := rotate(0)
+	if opens(s, b, first, noon) || opens(s, b, second, noon) || s.IsSecret(first) || !opens(s, b, third, noon) {
+		t.Error("without grace only the new secret is good")
+	}
+	for range 7 {
+		rotate(time.Hour)
+	}
+	_, _, err := s.Rotate(t.Context(), acme, key.Hash(), time.Hour)
+	wantCode(t, err, apierror.InvalidValue)
+	c.at = noon.Add(2 * time.Hour)
+	rotate(time.Hour) // those before have ended
+}
+
+func TestNoMoreKeysThanTheBlockAllows(t *testing.T) {
+	s, _ := open(t, new(memory))
+	b := block(func(b *runtimekeys.Block) { b.Max = 1 })
+	key, _ := create(t, s, b, `{"name":"one"}`)
+	_, _, err := s.Create(t.Context(), b, "acme", mustEdit(t, true, `{"name":"two"}`), "")
+	wantCode(t, err, apierror.KeysExceeded)
+	if _, err := s.Delete(t.Context(), acme, key.Hash()); err != nil {
+		t.Fatal(err)
+	}
+	create(t, s, b, `{"name":"two"}`)
+}
+
+func TestAListHasTheTenantsKeysNewestFirst(t *testing.T) {
+	s, _ := open(t, new(memory))
+	b := block(nil)
+	var made []string
+	for range 105 {
+		key, _ := create(t, s, b, `{"name":"k"}`)
+		made = append([]string{key.Hash()}, made...)
+	}
+	if _, _, err := s.Create(t.Context(), b, "other", mustEdit(t, true, `{"name":"theirs"}`), ""); err != nil {
+		t.Fatal(err)
+	}
+	update(t, s, b, made[50], `{"disabled":true}`)
+	hashes := func(of keys.Tenants, q runtimekeys.Query) (list []string) {
+		for _, key := range s.List(of, q) {
+			list = append(list, key.Hash())
+		}
+		return list
+	}
+	if got := hashes(acme, runtimekeys.Query{Disabled: true}); !reflect.DeepEqual(got, made[:100]) {
+		t.Error("the first page differs")
+	}
+	if got := hashes(acme, runtimekeys.Query{Offset: 100}); !reflect.DeepEqual(got, made[101:]) {
+		t.Errorf("the second page without the disabled key has %d", len(got))
+	}
+	if got := s.List(keys.EveryTenant(""), runtimekeys.Query{Offset: 105, Disabled: true}); len(got) != 1 {
+		t.Errorf("all tenants have %d more", len(got))
+	}
+	if got := hashes(keys.Tenants{}, runtimekeys.Query{}); got != nil {
+		t.Errorf("nobody has %v", got)
+	}
+	if hash, err := s.Match(acme, made[0][:20]); err != nil || hash != made[0] {
+		t.Errorf("%q, %v", hash, err)
+	}
+}
