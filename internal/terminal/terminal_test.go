@@ -26,7 +26,7 @@ func TestCallsAreATable(t *testing.T) {
 TIME (UTC)           KEY           MODEL         STATUS                      IN  OUT       USD  FIRST    TOOK  REQUEST
 2026-03-18 12:00:00  acme/dev      a/x           429 rate_limit_exceeded      -    -         -      -   300us  req_2
 2026-03-18 11:00:00  umbrella/dev  desktop lab1  200 viewer_left              -    -         -      -   1h00m  vnc-1
-2026-03-17 12:00:00  acme/dev      ?[31mevil     200                      12.3k   22  0.001500  250ms   1.50s  req_1
+2026-03-17 12:00:00  acme/dev      �[31mevil     200                      12.3k   22  0.001500  250ms   1.50s  req_1
 2026-03-17 11:00:00  acme/dev      a/x           200                          1    2   unknown      -  90.0ms  req_0
 There are more: see --limit, --csv.
 `
