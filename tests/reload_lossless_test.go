@@ -65,6 +65,7 @@ func TestNoRequestIsLostByAReload(t *testing.T) {
 	h := start(t, keeps)
 	overTLS := newClient(t, nil)
 	overTLS.Transport.(*http.Transport).TLSClientConfig = h.http2.Transport.(*http.Transport).TLSClientConfig.Clone()
+	overTLS.Transport.(*http.Transport).TLSClientConfig.NextProtos = nil
 	for name, c := range map[string]struct {
 		client *http.Client
 		origin string
