@@ -48,27 +48,23 @@ func newSessionsCommand() *cobra.Command {
 					q.Set(name, value)
 				}
 			}
-			return printSessions(o, q, asJSON)
+			return printSessions(o, sessionsPath+"?"+q.Encode(), asJSON)
 		},
 	}
 	o.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&o.tenant, "tenant", "", "only of this tenant")
+	flags.StringVar(&o.tenant, "tenant", "", "only of this tenant (default: all)")
 	flags.StringVar(&workstation, "workstation", "", "only at this workstation")
 	flags.StringVar(&key, "key", "", "only of this key")
-	flags.BoolVar(&asJSON, "json", false, "print the list as JSON")
+	addJSON(cmd, &asJSON)
 	cmd.AddCommand(&cobra.Command{
-		Use: "end SESSION", Short: "End one session, and the address with which it was opened", Args: cobra.ExactArgs(1),
+		Use: "end SESSION", Short: "End one session, and the address with which it was opened", Args: positional(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.out = cmd.OutOrStdout()
 			if err := checkNames(args[0]); err != nil {
 				return err
 			}
-			if err := o.call(http.MethodDelete, sessionsPath+"/"+url.PathEscape(args[0]), nil, nil); err != nil {
-				return err
-			}
-			_, err := fmt.Fprintf(o.out, "Session %s has ended.\n", args[0])
-			return err
+			return o.change(http.MethodDelete, sessionsPath+"/"+url.PathEscape(args[0]), "Session %s has ended.", args[0])
 		},
 	})
 	return cmd
@@ -100,8 +96,8 @@ type sessionRow struct {
 	Down int64 `json:"bytes_down"`
 }
 
-func printSessions(o *operator, q url.Values, asJSON bool) error {
-	path := sessionsPath + "?" + q.Encode()
+// printSessions prints the sessions that the admin endpoint answers with.
+func printSessions(o *operator, path string, asJSON bool) error {
 	if asJSON {
 		var all []json.RawMessage
 		if err := o.call(http.MethodGet, path, nil, &all); err != nil {
