@@ -28,7 +28,7 @@ type activityFlags struct {
 func (f *activityFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.tenant, "tenant", "", "only of this tenant (default: all)")
-	flags.StringVar(&f.key, "key", "", "only of this key: its name, of a key made at run time its hash")
+	flags.StringVar(&f.key, "key", "", "only of this key: its name, or the beginning of its hash as tables show it")
 	flags.StringVar(&f.model, "model", "", "only calls of this model, as the callers named it")
 	flags.StringVar(&f.provider, "provider", "", "only calls of this provider")
 	flags.StringVar(&f.code, "code", "", "only calls that ended with this code, such as rate_limit_exceeded")
@@ -42,10 +42,10 @@ func (f *activityFlags) add(cmd *cobra.Command) {
 }
 
 // query returns the parameters of the admin API.
-func (f *activityFlags) query() (url.Values, error) {
+func (f *activityFlags) query(o *operator) (url.Values, error) {
 	q := url.Values{}
 	for name, value := range map[string]string{
-		"tenant": f.tenant, "key": f.key, "model": f.model, "provider": f.provider, "code": f.code, "from": f.from, "to": f.to,
+		"tenant": f.tenant, "key": o.fullKey(f.key), "model": f.model, "provider": f.provider, "code": f.code, "from": f.from, "to": f.to,
 	} {
 		setParam(q, name, value)
 	}
@@ -79,7 +79,7 @@ func newActivityCommand() *cobra.Command {
 		Example: "  caddy gatehouse activity --code rate_limit_exceeded --since 1h\n  caddy gatehouse activity --slower 10s --key dev\n  caddy gatehouse activity --from 2026-03-01 --csv > march.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.out = cmd.OutOrStdout()
-			q, err := f.query()
+			q, err := f.query(o)
 			if err != nil {
 				return err
 			}

@@ -119,7 +119,7 @@ func (o *operator) budgets(asJSON bool) error {
 			if l.ResetsAt != nil {
 				resets = l.ResetsAt.Format(time.RFC3339)
 			}
-			row(l.Subject, l.Configured, l.Spent, l.Reserved, resets)
+			row(subjectCell(l.Subject), l.Configured, l.Spent, l.Reserved, resets)
 		}
 	})
 }

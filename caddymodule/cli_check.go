@@ -79,9 +79,9 @@ func printFindings(w io.Writer, found []finding) error {
 		}
 		if f.Advice != "" {
 			for i, line := range slices.Collect(strings.Lines(wrapped(terminal.Printable(f.Advice)))) {
-				mark := "  "
+				mark := "   "
 				if i == 0 {
-					mark = "→ "
+					mark = "-> "
 				}
 				fmt.Fprintf(&text, "         %s%s\n", mark, strings.TrimRight(line, "\n"))
 			}

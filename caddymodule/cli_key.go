@@ -154,7 +154,7 @@ func (k *keyOperator) list(all bool) error {
 	}
 	return k.table("HASH\tNAME\tTENANT\tKEY\tSTATE\tUSED USD\tLIMIT\tLEFT\tPERIOD\tEXPIRES", func(row func(...any)) {
 		for _, v := range shown {
-			row(v.Hash[:12], terminal.Printable(v.Name), v.Tenant, v.Label, v.State(time.Now()), v.Usage, numberCell(v.Limit), numberCell(v.Remaining), orDash(v.Reset), timeCell(v.Expires))
+			row(v.Hash[:terminal.ShortHash], terminal.Printable(v.Name), v.Tenant, v.Label, v.State(time.Now()), v.Usage, numberCell(v.Limit), numberCell(v.Remaining), orDash(v.Reset), timeCell(v.Expires))
 		}
 	})
 }

@@ -69,10 +69,11 @@ func newLimitsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.out = cmd.OutOrStdout()
 			q := limitsQuery{url.Values{}, most, asJSON}
+			if name, ok := strings.CutPrefix(subject, "key:"); ok {
+				subject = "key:" + o.fullKey(name)
+			}
 			for name, value := range map[string]string{"tenant": tenant, "subject": subject, "type": kind} {
-				if value != "" {
-					q.Set(name, value)
-				}
+				setParam(q.Values, name, value)
 			}
 			if full < 0 || full > 100 || most < 0 {
 				return errors.New("--full is a percentage from 0 to 100, --limit is 0 or more")
@@ -147,7 +148,7 @@ func printLimits(o *operator, q limitsQuery) error {
 	now, meter := time.Now(), terminal.Meter(o.out)
 	err = o.table("SUBJECT\tTENANT\tLIMIT\tUSED\tLEFT\tFULL\tRESETS", func(row func(...any)) {
 		for _, l := range rows {
-			row(l.Subject, orDash(l.Tenant), l.Type+" "+l.Configured, l.used(), amountCell(l.Remaining), l.full(meter), l.resets(now))
+			row(subjectCell(l.Subject), orDash(l.Tenant), l.Type+" "+l.Configured, l.used(), amountCell(l.Remaining), l.full(meter), l.resets(now))
 		}
 	})
 	if err == nil && more {

@@ -33,7 +33,7 @@ func newSeriesCommand() *cobra.Command {
 			if metrics := terminal.Metrics(); chart != "" && !slices.Contains(metrics, chart) {
 				return fmt.Errorf("--chart %q: want one of %s", chart, strings.Join(metrics, ", "))
 			}
-			q, err := f.query()
+			q, err := f.query(o)
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -43,10 +44,8 @@ func newSessionsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.out = cmd.OutOrStdout()
 			q := url.Values{}
-			for name, value := range map[string]string{"tenant": o.tenant, "workstation": workstation, "key": key} {
-				if value != "" {
-					q.Set(name, value)
-				}
+			for name, value := range map[string]string{"tenant": o.tenant, "workstation": workstation, "key": o.fullKey(key)} {
+				setParam(q, name, value)
 			}
 			return printSessions(o, sessionsPath+"?"+q.Encode(), asJSON)
 		},
@@ -55,7 +54,7 @@ func newSessionsCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.tenant, "tenant", "", "only of this tenant (default: all)")
 	flags.StringVar(&workstation, "workstation", "", "only at this workstation")
-	flags.StringVar(&key, "key", "", "only of this key")
+	flags.StringVar(&key, "key", "", "only of this key: its name, or the beginning of its hash as tables show it")
 	addJSON(cmd, &asJSON)
 	cmd.AddCommand(&cobra.Command{
 		Use: "end SESSION", Short: "End one session, and the address with which it was opened", Args: positional(1),
@@ -120,7 +119,7 @@ func printSessions(o *operator, path string, asJSON bool) error {
 			if s.ViewOnly {
 				viewer += " (view only)"
 			}
-			row(s.ID, s.Tenant, s.Workstation, s.Key, viewer, s.Security,
+			row(s.ID, s.Tenant, s.Workstation, terminal.KeyName(s.Key), viewer, s.Security,
 				shortDuration(now.Sub(s.Started)), "in "+shortDuration(s.Until.Sub(now)), shortBytes(s.Up), shortBytes(s.Down))
 		}
 	})

@@ -12,6 +12,9 @@ import (
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
 // operator talks to a running Caddy through its admin endpoint.
@@ -124,4 +127,25 @@ func refusalOf(address string, err error) error {
 		return err
 	}
 	return errors.New(refusal.Error)
+}
+
+// fullKey returns the name of a key that may be written as tables show it: of a key made at run time,
+// by the beginning of its hash. Any other name stays as it is.
+func (o *operator) fullKey(name string) string {
+	if len(name) != terminal.ShortHash || !isHashPrefix(name) {
+		return name
+	}
+	var answer struct{ Data report.ShownKey }
+	if err := o.call(http.MethodGet, keysPath+"/"+name, nil, &answer); err != nil {
+		return name
+	}
+	return answer.Data.Hash
+}
+
+// subjectCell is the owner of a limit as tables show it.
+func subjectCell(subject string) string {
+	if name, ok := strings.CutPrefix(subject, "key:"); ok {
+		return "key:" + terminal.KeyName(name)
+	}
+	return subject
 }

@@ -144,3 +144,26 @@ func TestCommandsAreNamedOnceAndHaveTheSameFlags(t *testing.T) {
 	}
 	walk(root)
 }
+
+func TestTheHashOfATableNamesAKey(t *testing.T) {
+	hash := strings.Repeat("0af9", 16)
+	admin := func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case keysPath + "/" + hash[:12]:
+			_, _ = io.WriteString(w, `{"data":{"hash":"`+hash+`"}}`)
+		case sessionsPath:
+			_, _ = io.WriteString(w, `[{"session_id":"vnc-1","tenant":"default","workstation_id":"desk1","key":"`+r.URL.Query().Get("key")+`"}]`)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}
+	for key, want := range map[string]string{hash[:12]: hash, "dev": "dev", "abcdefabcdef": "abcdefabcdef"} {
+		out, err := operate(t, newSessionsCommand(), admin, "--key", key, "--json")
+		if err != nil || !strings.Contains(out, `"key": "`+want+`"`) {
+			t.Errorf("--key %s: %v %s", key, err, out)
+		}
+	}
+	if out, err := operate(t, newSessionsCommand(), admin, "--key", hash); err != nil || strings.Contains(out, hash) || !strings.Contains(out, hash[:12]) {
+		t.Errorf("%v %s", err, out)
+	}
+}
