@@ -90,7 +90,7 @@ func (r *activityRow) cells(several bool) []string {
 		first = whole(*r.FirstToken)
 	}
 	id := r.RequestID
-	if id == "" {
+	if id == "" || r.Ended != "" { // a session is ended and found by its own name
 		id = r.ID
 	}
 	return []string{r.CreatedAt.UTC().Format("2006-01-02 15:04:05"), key, subject, status, in, out, cost, first, whole(r.Latency), id}

@@ -10,7 +10,7 @@ import (
 const calls = `{"data":[
 	{"created_at":"2026-03-18T12:00:00.000Z","request_id":"req_2","tenant":"acme","key":"dev","route":"POST /v1/responses","model":"a/x","status":429,"code":"rate_limit_exceeded",
 	 "usage":0,"usage_source":"none","priced":false,"latency_ms":0.3},
-	{"created_at":"2026-03-18T11:00:00.000Z","id":"vnc-1","tenant":"umbrella","key":"dev","route":"VNC","status":200,"usage_source":"none","latency_ms":3600000,"workstation":"lab1","ended":"viewer_left"},
+	{"created_at":"2026-03-18T11:00:00.000Z","id":"vnc-1","request_id":"vnc-2","tenant":"umbrella","key":"dev","route":"VNC","status":200,"usage_source":"none","latency_ms":3600000,"workstation":"lab1","ended":"viewer_left"},
 	{"created_at":"2026-03-17T12:00:00.000Z","request_id":"req_1","tenant":"acme","key":"dev","model":"\u001b[31mevil","status":200,"usage":0.0015,"usage_source":"provider","priced":true,
 	 "prompt_tokens":12345,"completion_tokens":22,"latency_ms":1500,"first_token_ms":250},
 	{"created_at":"2026-03-17T11:00:00.000Z","request_id":"req_0","tenant":"acme","key":"dev","model":"a/x","status":200,"usage":0,"usage_source":"estimated","priced":false,
