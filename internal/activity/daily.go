@@ -142,7 +142,7 @@ func (u *Rollup) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned int6
 	}
 	var unrouted []refused // calls that were sent to no provider
 	q := rollupQuery{tenant: f.Tenant, all: f.AllTenants, provider: f.Provider, key: f.Key, code: f.Code, by: []string{"model", "provider"}}
-	err = q.read(ctx, tx, part, func(r *rollupSums) error {
+	err = q.read(ctx, tx, part, func(r *rollupSums) (*histograms, error) {
 		if r.unnamed > 0 && r.start > pruned {
 			unnamed[r.start] = true
 		}
@@ -152,9 +152,9 @@ func (u *Rollup) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned int6
 		case s.provider == "":
 			unrouted = append(unrouted, refused{s, r.sums})
 		case !sums.add(s, &r.sums):
-			return ErrTooManyDays
+			return nil, ErrTooManyDays
 		}
-		return nil
+		return nil, nil
 	})
 	for _, u := range unrouted {
 		if err == nil && !unnamed[u.subject.day] && !sums.add(u.subject, &u.sums) {
@@ -202,13 +202,13 @@ func (u *Rollup) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
 			return err
 		}
 		q := rollupQuery{tenant: tenant, key: key, by: []string{"key"}}
-		return q.read(ctx, tx, part, func(r *rollupSums) error {
+		return q.read(ctx, tx, part, func(r *rollupSums) (*histograms, error) {
 			date := dateOf(r.start)
 			if n := len(all); n == 0 || all[n-1].Date != date {
 				all = append(all, Day{Date: date})
 			}
 			all[len(all)-1].add(&r.sums)
-			return nil
+			return nil, nil
 		})
 	})
 	if err == nil && !complete {
