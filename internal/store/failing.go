@@ -7,12 +7,19 @@ import (
 	"go.uber.org/zap"
 )
 
-// begin notes that a commit begins.
+// begin notes that the writer does something that may not end: commits wait for it.
 func (w *writer) begin() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.commits.began = time.Now()
 	return w.commits.began
+}
+
+// end notes that it has ended, whatever its result. A commit ends by settle or fail.
+func (w *writer) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.commits.began = time.Time{}
 }
 
 // committed settles a group, and logs the end of a time in which commits failed.
@@ -45,7 +52,10 @@ func (w *writer) attemptFailed(err error) {
 
 // lookAtFiles notices a lost or restored file while nothing is written.
 func (w *writer) lookAtFiles() {
-	switch err := w.files.check(); {
+	w.begin()
+	err := w.files.check()
+	w.end()
+	switch {
 	case err != nil:
 		w.replaced = true
 		w.failed(err)

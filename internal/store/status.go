@@ -7,7 +7,8 @@ import (
 )
 
 // slowCommit is the duration from which a commit under way is reported as blocked: it waits for
-// another process's lock, or for a disk that does not answer.
+// another process's lock, or for a disk that does not answer. What else the writer does on the disk
+// counts as well, because commits wait for it.
 const slowCommit = time.Second
 
 // errSlow is the cause that is known of a commit under way.
@@ -60,7 +61,7 @@ type commits struct {
 	err     error     // why the last one failed
 	since   time.Time // when they began to fail
 	blocked bool      // the last one failed because of another process's lock
-	began   time.Time // of the one under way; zero: none is
+	began   time.Time // of the one under way, or of the pruning; zero: none is
 }
 
 // fail records a failed commit and reports whether the one before had succeeded.

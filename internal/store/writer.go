@@ -242,6 +242,8 @@ func (w *writer) pruneBatch(prune PruneFunc) (bool, error) {
 	if w.tx.conn == nil {
 		return false, nil // commits fail: the next round is early enough
 	}
+	w.begin()
+	defer w.end()
 	if err := w.tx.begin(); err != nil {
 		return false, err
 	}
