@@ -59,6 +59,33 @@ func count(t testing.TB, st *store.Store, table string) (n int) {
 	return n
 }
 
+// What a tenant or a key has cost has an answer, whatever number of models its calls have named.
+func TestCostsHaveOneRowADay(t *testing.T) {
+	st, log := open(t, store.Options{})
+	log.SetMaxDays(2)
+	for i := range 6 {
+		r := record(i)
+		r.CreatedAt, r.Key, r.Model, r.CostNano = noon.Add(-time.Duration(i/3)*24*time.Hour), fmt.Sprint("k", i%2), fmt.Sprint("m", i), 1
+		log.Append(r)
+	}
+	check := func(when string) {
+		t.Helper()
+		for key, want := range map[string]string{"": "2026-05-03=3 2026-05-04=3", "k0": "2026-05-03=1 2026-05-04=2", "k2": ""} {
+			days, err := log.Rollup().Costs(t.Context(), "default", key)
+			var got []string
+			for _, d := range days {
+				got = append(got, fmt.Sprint(d.Date, "=", d.CostNano))
+			}
+			if strings.Join(got, " ") != want || err != nil {
+				t.Errorf("%s: of key %q: %v, %v; want %s", when, key, got, err, want)
+			}
+		}
+	}
+	check("from the sums")
+	execute(t, st, "UPDATE activity_rollup SET clearing = 1")
+	check("from the rows")
+}
+
 // Whatever a name consists of, it comes back.
 func TestSeriesHaveAnyName(t *testing.T) {
 	_, log := open(t, store.Options{})
