@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
@@ -89,12 +90,18 @@ func createMadeKey(made gateway.RuntimeKeys, by gateway.Manager, _ string, r *ht
 		return nil, err
 	}
 	key, secret, err := made.Create(r.Context(), by, tenant, edit, "")
-	return shownKey(made, key, secret, r, err)
+	if err != nil {
+		return nil, err
+	}
+	return report.MadeKey(key, secret, nil), nil
 }
 
 func showMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
-	key, err := made.Get(by.Tenants, hash)
-	return shownKey(made, key, "", r, err)
+	key, spent, err := keyAndSpent(made, by, hash, r)
+	if err != nil {
+		return nil, err
+	}
+	return report.MadeKey(key, "", spent), nil
 }
 
 func updateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
@@ -102,8 +109,15 @@ func updateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r 
 	if err := readMembers(r.Body, edit.Member); err != nil {
 		return nil, err
 	}
+	_, spent, err := keyAndSpent(made, by, hash, r)
+	if err != nil {
+		return nil, err
+	}
 	key, err := made.Update(r.Context(), by, hash, edit)
-	return shownKey(made, key, "", r, err)
+	if err != nil {
+		return nil, err
+	}
+	return report.MadeKey(key, "", spent), nil
 }
 
 func deleteMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
@@ -115,19 +129,29 @@ func rotateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r 
 	if err := readMembers(r.Body, grace.Member); err != nil {
 		return nil, err
 	}
-	key, secret, err := made.Rotate(r.Context(), by, hash, grace.Duration)
-	return shownKey(made, key, secret, r, err)
-}
-
-func shownKey(made gateway.RuntimeKeys, key *runtimekeys.Key, secret string, r *http.Request, err error) ([]byte, error) {
+	_, spent, err := keyAndSpent(made, by, hash, r)
 	if err != nil {
 		return nil, err
+	}
+	key, secret, err := made.Rotate(r.Context(), by, hash, grace.Duration)
+	if err != nil {
+		return nil, err
+	}
+	return report.MadeKey(key, secret, spent), nil
+}
+
+// keyAndSpent returns a key and its balances. A change reads them first: after it the answer must not
+// fail, for it may have the only good secret.
+func keyAndSpent(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) (*runtimekeys.Key, []limits.Balance, error) {
+	key, err := made.Get(by.Tenants, hash)
+	if err != nil {
+		return nil, nil, err
 	}
 	spent, err := made.Spent(r.Context(), key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return report.MadeKey(key, secret, spent[0]), nil
+	return key, spent[0], nil
 }
 
 // maxKeyBody bounds the body of a request, in bytes.

@@ -8,7 +8,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
 // listKeys lists the keys of the manager's tenant that were made at run time, newest first.
@@ -26,8 +28,12 @@ func listKeys(x *apiRequest) error {
 		return err
 	}
 	of := x.Tenants(q.Get("tenant"))
-	if id := q.Get("workspace_id"); id != "" && !strings.EqualFold(id, keys.WorkspaceID(x.Tenant)) {
-		of = keys.Tenants{} // another tenant's: nothing is there
+	if id := q.Get("workspace_id"); id != "" {
+		if !of.Has(x.Tenant) || !strings.EqualFold(id, keys.WorkspaceID(x.Tenant)) {
+			of = keys.Tenants{} // another tenant's: nothing is there
+		} else {
+			of = x.Tenants(x.Tenant)
+		}
 	}
 	page := made.List(of, query)
 	spent, err := made.Spent(x.r.Context(), page...)
@@ -43,15 +49,11 @@ func showKey(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	key, err := made.Get(by.Tenants, x.name)
+	key, spent, err := keyAndSpent(x, made, by)
 	if err != nil {
 		return err
 	}
-	spent, err := made.Spent(x.r.Context(), key)
-	if err != nil {
-		return report.LedgerFailure(x.r.Context(), err)
-	}
-	return x.succeed(report.MadeKey(key, "", spent[0]), nil)
+	return x.succeed(report.MadeKey(key, "", spent), nil)
 }
 
 // createKey makes a key: 201 with its secret, which is never shown again.
@@ -77,15 +79,12 @@ func createKey(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	spent, err := made.Spent(ctx, key)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil || !x.deliver(http.StatusCreated, report.MadeKey(key, secret, spent[0])) {
+	left := ctx.Err()
+	if left != nil || !x.deliver(http.StatusCreated, report.MadeKey(key, secret, nil)) {
 		_ = made.Delete(ctx, by, key.Hash()) // nobody knows the secret
 	}
-	if err != nil {
-		return report.LedgerFailure(ctx, err)
+	if left != nil {
+		return apierror.New(apierror.ClientGone, "the client left").WithCause(left)
 	}
 	return nil
 }
@@ -103,15 +102,15 @@ func updateKey(x *apiRequest) error {
 	if err := x.readOptions(edit.Member); err != nil {
 		return err
 	}
+	_, spent, err := keyAndSpent(x, made, by)
+	if err != nil {
+		return err
+	}
 	key, err := made.Update(x.r.Context(), by, x.name, edit)
 	if err != nil {
 		return err
 	}
-	spent, err := made.Spent(x.r.Context(), key)
-	if err != nil {
-		return report.LedgerFailure(x.r.Context(), err)
-	}
-	return x.succeed(report.MadeKey(key, "", spent[0]), nil)
+	return x.succeed(report.MadeKey(key, "", spent), nil)
 }
 
 // deleteKey deletes a key; what it has spent stays.
@@ -137,16 +136,30 @@ func rotateKey(x *apiRequest) error {
 	if err := x.readOptions(grace.Member); err != nil {
 		return err
 	}
+	_, spent, err := keyAndSpent(x, made, by)
+	if err != nil {
+		return err
+	}
 	key, secret, err := made.Rotate(x.r.Context(), by, x.name, grace.Duration)
 	if err != nil {
 		return err
 	}
+	x.deliver(http.StatusCreated, report.MadeKey(key, secret, spent))
+	return nil
+}
+
+// keyAndSpent returns the request's key and its balances. A change reads them first: after it the
+// answer must not fail, for it may have the only good secret.
+func keyAndSpent(x *apiRequest, made gateway.RuntimeKeys, by gateway.Manager) (*runtimekeys.Key, []limits.Balance, error) {
+	key, err := made.Get(by.Tenants, x.name)
+	if err != nil {
+		return nil, nil, err
+	}
 	spent, err := made.Spent(x.r.Context(), key)
 	if err != nil {
-		return report.LedgerFailure(x.r.Context(), err)
+		return nil, nil, report.LedgerFailure(x.r.Context(), err)
 	}
-	x.deliver(http.StatusCreated, report.MadeKey(key, secret, spent[0]))
-	return nil
+	return key, spent[0], nil
 }
 
 // managing returns what a request that manages keys needs.
