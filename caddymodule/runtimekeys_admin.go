@@ -12,9 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
 const keysPath = "/gatehouse/keys"
@@ -97,7 +95,7 @@ func createMadeKey(made gateway.RuntimeKeys, by gateway.Manager, _ string, r *ht
 }
 
 func showMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
-	key, spent, err := keyAndSpent(made, by, hash, r)
+	key, spent, err := made.Get(r.Context(), by.Tenants, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +107,7 @@ func updateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r 
 	if err := readMembers(r.Body, edit.Member); err != nil {
 		return nil, err
 	}
-	_, spent, err := keyAndSpent(made, by, hash, r)
+	_, spent, err := made.Get(r.Context(), by.Tenants, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +127,7 @@ func rotateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r 
 	if err := readMembers(r.Body, grace.Member); err != nil {
 		return nil, err
 	}
-	_, spent, err := keyAndSpent(made, by, hash, r)
+	_, spent, err := made.Get(r.Context(), by.Tenants, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -138,20 +136,6 @@ func rotateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r 
 		return nil, err
 	}
 	return report.MadeKey(key, secret, spent), nil
-}
-
-// keyAndSpent returns a key and its balances. A change reads them first: after it the answer must not
-// fail, for it may have the only good secret.
-func keyAndSpent(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) (*runtimekeys.Key, []limits.Balance, error) {
-	key, err := made.Get(by.Tenants, hash)
-	if err != nil {
-		return nil, nil, err
-	}
-	spent, err := made.Spent(r.Context(), key)
-	if err != nil {
-		return nil, nil, err
-	}
-	return key, spent[0], nil
 }
 
 // maxKeyBody bounds the body of a request, in bytes.

@@ -8,9 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
 // listKeys lists the keys of the manager's tenant that were made at run time, newest first.
@@ -49,9 +47,9 @@ func showKey(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	key, spent, err := keyAndSpent(x, made, by)
+	key, spent, err := made.Get(x.r.Context(), by.Tenants, x.name)
 	if err != nil {
-		return err
+		return report.LedgerFailure(x.r.Context(), err)
 	}
 	return x.succeed(report.MadeKey(key, "", spent), nil)
 }
@@ -102,9 +100,9 @@ func updateKey(x *apiRequest) error {
 	if err := x.readOptions(edit.Member); err != nil {
 		return err
 	}
-	_, spent, err := keyAndSpent(x, made, by)
+	_, spent, err := made.Get(x.r.Context(), by.Tenants, x.name)
 	if err != nil {
-		return err
+		return report.LedgerFailure(x.r.Context(), err)
 	}
 	key, err := made.Update(x.r.Context(), by, x.name, edit)
 	if err != nil {
@@ -136,9 +134,9 @@ func rotateKey(x *apiRequest) error {
 	if err := x.readOptions(grace.Member); err != nil {
 		return err
 	}
-	_, spent, err := keyAndSpent(x, made, by)
+	_, spent, err := made.Get(x.r.Context(), by.Tenants, x.name)
 	if err != nil {
-		return err
+		return report.LedgerFailure(x.r.Context(), err)
 	}
 	key, secret, err := made.Rotate(x.r.Context(), by, x.name, grace.Duration)
 	if err != nil {
@@ -146,20 +144,6 @@ func rotateKey(x *apiRequest) error {
 	}
 	x.deliver(http.StatusCreated, report.MadeKey(key, secret, spent))
 	return nil
-}
-
-// keyAndSpent returns the request's key and its balances. A change reads them first: after it the
-// answer must not fail, for it may have the only good secret.
-func keyAndSpent(x *apiRequest, made gateway.RuntimeKeys, by gateway.Manager) (*runtimekeys.Key, []limits.Balance, error) {
-	key, err := made.Get(by.Tenants, x.name)
-	if err != nil {
-		return nil, nil, err
-	}
-	spent, err := made.Spent(x.r.Context(), key)
-	if err != nil {
-		return nil, nil, report.LedgerFailure(x.r.Context(), err)
-	}
-	return key, spent[0], nil
 }
 
 // managing returns what a request that manages keys needs.

@@ -69,9 +69,18 @@ func (m RuntimeKeys) Delete(ctx context.Context, by Manager, hash string) error 
 	return m.changed(by, "deleted", key, err)
 }
 
-// Get returns a key.
-func (m RuntimeKeys) Get(of keys.Tenants, hash string) (*runtimekeys.Key, error) {
-	return m.keys().Get(of, hash)
+// Get returns a key and its balances. A change of the key reads them first: after it the answer
+// must not fail, for it may have the only good secret. The error is a 404, or the ledger's.
+func (m RuntimeKeys) Get(ctx context.Context, of keys.Tenants, hash string) (*runtimekeys.Key, []limits.Balance, error) {
+	key, err := m.keys().Get(of, hash)
+	if err != nil {
+		return nil, nil, err
+	}
+	spent, err := m.Spent(ctx, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return key, spent[0], nil
 }
 
 // Find returns the hash that begins with a text; see [runtimekeys.Keys.Match].
