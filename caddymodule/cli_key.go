@@ -84,10 +84,11 @@ func (k *keyOperator) createCommand() *cobra.Command {
 			}
 		}
 		if limit != "" {
-			body["limit"] = json.RawMessage(limit)
-			if _, err := strconv.ParseFloat(limit, 64); err != nil {
+			var number json.Number // not NaN and the like, which JSON does not have
+			if err := json.Unmarshal([]byte(limit), &number); err != nil || strings.HasPrefix(limit, `"`) {
 				return fmt.Errorf("--limit %q: want a number of USD", limit)
 			}
+			body["limit"] = number
 		}
 		for i, member := range keyLists {
 			if len(lists[i]) > 0 {
