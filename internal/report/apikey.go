@@ -78,7 +78,7 @@ func Credits(ctx context.Context, log *activity.Log, tenant string, balances []l
 			left = min(left, openrouter.USD(b.Remaining()))
 		}
 	}
-	days, err := log.Daily(ctx, activity.Filter{Tenant: tenant})
+	days, err := log.Rollup().Costs(ctx, tenant, "")
 	if err != nil {
 		return nil, refusal(err)
 	}

@@ -7,12 +7,21 @@ import (
 	"go.uber.org/zap"
 )
 
-// begin notes that a commit begins.
+// begin notes that the writer begins with a commit, or with something that keeps it from the next one.
 func (w *writer) begin() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.commits.began = time.Now()
 	return w.commits.began
+}
+
+// between does something between two commits. If it does not end, that is seen as in a commit.
+func (w *writer) between(do func()) {
+	w.begin()
+	do()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.commits.began = time.Time{}
 }
 
 // committed settles a group, and logs the end of a time in which commits failed.

@@ -56,13 +56,13 @@ func (s *Store) write() {
 		case <-prune.C:
 			w.pruning = append(w.pruning[:0], s.opts.Prune...)
 		case <-look.C:
-			w.lookAtFiles()
+			w.between(w.lookAtFiles)
 			w.lookAtDrops(false)
 			if w.log != nil {
 				w.log.retry()
 			}
 		case <-more:
-			w.pruneOnce()
+			w.between(w.pruneOnce)
 		case <-s.stop:
 			w.finish()
 			return
