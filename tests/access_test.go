@@ -100,7 +100,7 @@ func TestTheSchemeBearerIsNotCaseSensitive(t *testing.T) {
 
 func TestUnknownURLsAndWrongMethodsAreAnsweredInTheAPIsShape(t *testing.T) {
 	h := start(t, setup{})
-	for _, path := range []string{"/v1/completions", "/v1/", "/v1/responses/resp_1", "/api/v1/credits", "/api/v1/chat"} {
+	for _, path := range []string{"/v1/completions", "/v1/", "/v1/responses/resp_1", "/api/v1/organization", "/api/v1/chat"} {
 		a := h.get(path, "full")
 		wantRefusal(t, path, a, 404, "unknown_url")
 		if !strings.Contains(string(a.body), path) {

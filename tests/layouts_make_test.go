@@ -108,7 +108,7 @@ func TestWriteTheLayout(t *testing.T) {
 	open := h.open(h.request(chatV1, "full", chat("fake/stall", streaming)))
 	open.mustNext() // its reservation is left behind
 	h.get("/api/v1/activity", "full")
-	time.Sleep(200 * time.Millisecond) // several commits
+	<-time.After(200 * time.Millisecond) // several commits
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ func TestAQueryThatIsNotUnderstoodIsRefused(t *testing.T) {
 	for _, c := range []struct{ path, key, code, text string }{
 		{"/api/v1/activity?model=x;y", "full", "invalid_value", "malformed"},
 		{"/api/v1/activity?model=%zz", "full", "invalid_value", "malformed"},
-		{"/api/v1/activity?colour=x", "full", "unsupported_parameter", `unknown parameter \"colour\"; this route takes api_key_hash, cursor, date`},
+		{"/api/v1/activity?colour=x", "full", "unsupported_parameter", `unknown parameter \"colour\"; this route takes api_key_hash, code, cursor, date`},
 		{"/api/v1/activity?limit=1&", "full", "", ""},
 		{"/api/v1/activity?date=2026-11-20&api_key_hash=" + strings.Repeat("ab", 32) + "&user_id=u&group_by=workspace&workspace_id=w", "full", "", ""},
 		{"/api/v1/generation?id=a;b", "full", "invalid_value", "malformed"},
@@ -25,7 +25,7 @@ func TestAQueryThatIsNotUnderstoodIsRefused(t *testing.T) {
 		{"/api/v1/models?category=programming&supported_parameters=tools", "full", "", ""},
 		{"/v1/models?client_version=0.169.0", "full", "", ""},
 		{"/v1/models?a;b", "full", "invalid_value", "malformed"},
-		{"/v1/workstations?tenant=other", "desk", "unsupported_parameter", "takes none"},
+		{"/v1/workstations?owner=other", "desk", "unsupported_parameter", `"owner\"; this route takes tenant`},
 		{"/v1/workstations/desk1/sessions?open=1", "desk", "unsupported_parameter", "takes none"},
 	} {
 		a := h.get(c.path, c.key)

@@ -27,14 +27,6 @@ func (p *phases) overhead(since time.Duration) time.Duration {
 	return max(since-p.body-p.queued-p.provider, 0)
 }
 
-// readBody reads the request's body as [upload.Upload.Read] does.
-func (q *Request) readBody(limit int64) ([]byte, error) {
-	began := q.deps.Now()
-	data, err := q.Upload.Read(limit)
-	q.phases.body += q.deps.Now().Sub(began)
-	return data, err
-}
-
 // queue begins the wait for a permit, if the call waits for it.
 func (a *admission) queue(permit *limits.Permit) queueWait {
 	if !permit.Waiting() {

@@ -184,6 +184,14 @@ func (q *Request) ReadObject(limit int64, read func(name string, value []byte) e
 	return nil
 }
 
+// readBody reads the request's body as [upload.Upload.Read] does.
+func (q *Request) readBody(limit int64) ([]byte, error) {
+	began := q.deps.Now()
+	data, err := q.Upload.Read(limit)
+	q.phases.body += q.deps.Now().Sub(began)
+	return data, err
+}
+
 // Serve runs a model call and writes its answer. An error was not written.
 func (q *Request) Serve(op Operation, api API) error {
 	c := q.newCall(op, api)

@@ -39,12 +39,14 @@ func lockDatabase(t *testing.T, dir string) (unlock func()) {
 // waitUntil polls what another process, or the system, does in its own time.
 func waitUntil(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for !done() {
-		if time.Now().After(deadline) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for late := time.After(30 * time.Second); !done(); {
+		select {
+		case <-tick.C:
+		case <-late:
 			t.Fatal("not within 30 s: ", what)
 		}
-		time.Sleep(time.Millisecond)
 	}
 }
 
