@@ -53,10 +53,13 @@ func (h *harness) medianAndLast(calls int) (median, last time.Duration) {
 }
 
 // Uploads that a client leaves half-sent fill the memory of bodies, but for what small calls of others
-// need.
+// need. With many of them, as make halfsent has, the times of other calls are compared too.
 func TestHalfSentUploadsLeaveOtherCallersAlone(t *testing.T) {
-	h := start(t, setup{options: "body_memory 64MiB"})
-	const calls = 100
+	h := start(t, setup{options: "body_memory 64MiB", global: keepsConnections})
+	calls, many := 100, *halfSentUploads >= 2000
+	if many {
+		calls = 2000
+	}
 	median, last := h.medianAndLast(calls)
 	runtime.GC()
 	var before, after runtime.MemStats
@@ -69,7 +72,10 @@ func TestHalfSentUploadsLeaveOtherCallersAlone(t *testing.T) {
 	if more := int64(after.Sys) - int64(before.Sys); more > 64<<20+256<<20 {
 		t.Errorf("%d MiB more are taken from the system", more>>20)
 	}
-	t.Logf("%d MiB more; median and 99th of 100: %s %s before, %s %s with %d half-sent uploads", (int64(after.Sys)-int64(before.Sys))>>20, median, last, busyMedian, busyLast, *halfSentUploads)
+	if many && busyLast >= 2*max(last, time.Millisecond) { // below it a busy machine decides
+		t.Errorf("the 99th percentile of other calls was %s, and is %s", last, busyLast)
+	}
+	t.Logf("%d MiB more; median and 99th percentile: %s %s before, %s %s with %d half-sent uploads", (int64(after.Sys)-int64(before.Sys))>>20, median, last, busyMedian, busyLast, *halfSentUploads)
 }
 
 // With SIGTERM a stream has the grace period to end, and is whole then. One that has not ended gets the

@@ -1,14 +1,12 @@
 package handover
 
 import (
-	"bytes"
 	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -16,6 +14,10 @@ import (
 // maxRecord bounds what is kept of a request, in bytes: a header of Caddy's usual limit and what
 // net/http reads beyond it. A connection with more is not given away.
 const maxRecord = 32 << 10
+
+// keptRecord bounds the memory that an idle connection keeps for its next request, in bytes: as much
+// as net/http reads at once.
+const keptRecord = 4 << 10
 
 // phase is what a server does with a connection.
 type phase uint8
@@ -36,8 +38,9 @@ type connection struct {
 	mu       sync.Mutex // guards the following
 	phase    phase
 	unread   []byte // what another server has read, to be read first
-	record   []byte // the request that has come last, up to maxRecord
-	got      int    // bytes of that request and what followed it
+	record   []byte // the request that has come last, up to maxRecord, until its handler has it
+	size     int    // of the request that a handler got last, -1 if unknown
+	got      int    // bytes of the request that has come last, and what followed it
 	first    byte   // the last byte that was read, if early
 	early    bool   // it may belong to the next request
 	answered bool   // completely
@@ -93,6 +96,7 @@ func StateChanged(conn net.Conn, state http.ConnState) {
 	case state == http.StateActive && c.phase == waiting:
 		c.phase = arrived
 	case state == http.StateIdle:
+		c.begun()
 		c.phase, c.answered = waiting, true
 		if c.early {
 			c.early = false
@@ -110,12 +114,12 @@ func (c *connection) Read(p []byte) (int, error) {
 		c.mu.Unlock()
 		return 0, net.ErrClosed
 	}
-	if c.phase == arrived && len(p) == 1 { // net/http looks whether the client leaves, while the handler runs
-		c.phase = handling
-	}
+	c.begun() // it reads the body, or net/http looks meanwhile whether the client leaves
 	if len(c.unread) > 0 {
 		n := copy(p, c.unread)
-		c.unread = c.unread[n:]
+		if c.unread = c.unread[n:]; len(c.unread) == 0 {
+			c.unread = nil // a large record
+		}
 		c.received(p[:n])
 		c.mu.Unlock()
 		return n, nil
@@ -138,6 +142,18 @@ func (c *connection) Read(p []byte) (int, error) {
 	return 0, net.ErrClosed
 }
 
+// begun notes, of a request that has arrived, that a handler has it: it will not be given away, and
+// only its length is still of interest.
+func (c *connection) begun() {
+	if c.phase != arrived {
+		return
+	}
+	c.phase, c.size = handling, length(c.record)
+	if c.record = c.record[:0]; cap(c.record) > keptRecord {
+		c.record = nil
+	}
+}
+
 // received notes what was read.
 func (c *connection) received(p []byte) {
 	if len(p) == 0 || c.phase == foreign {
@@ -152,13 +168,16 @@ func (c *connection) received(p []byte) {
 		c.next(0, nil)
 	}
 	c.got += len(p)
+	if c.phase == handling {
+		return
+	}
 	c.record = append(c.record, p[:min(len(p), maxRecord-len(c.record))]...)
 }
 
 // next begins the record of the next request, of which so many bytes of the last one were the first.
 // net/http may have read more of it with the last one: then nobody knows what it has.
 func (c *connection) next(early int, first []byte) {
-	if c.got-early != length(c.record) {
+	if c.got-early != c.size {
 		c.phase, c.record = foreign, nil
 		return
 	}
@@ -179,11 +198,8 @@ func (c *connection) writes() error {
 	if c.closed {
 		return net.ErrClosed
 	}
-	switch c.phase {
-	case waiting:
+	if c.begun(); c.phase == waiting {
 		c.phase, c.record = foreign, nil // HTTP/2, or a refusal after which the connection closes
-	case arrived:
-		c.phase = handling
 	}
 	return nil
 }
@@ -261,7 +277,7 @@ func (c *connection) end() {
 	whole := c.got == len(c.record)
 	switch {
 	case c.failed || c.Conn.SetDeadline(time.Time{}) != nil:
-	case c.phase == waiting && c.answered && c.got == length(c.record):
+	case c.phase == waiting && c.answered && c.got == c.size:
 		c.listener.pass(c.Conn, nil)
 		return
 	case whole && !c.answered && (c.phase == waiting || c.phase == arrived):
@@ -269,29 +285,4 @@ func (c *connection) end() {
 		return
 	}
 	_ = c.Conn.Close()
-}
-
-var transferEncoding, upgrade, contentLength = []byte("transfer-encoding"), []byte("upgrade"), []byte("content-length")
-
-// length returns the length of a request, -1 if it cannot be told.
-func length(request []byte) int {
-	head, _, ok := bytes.Cut(request, []byte("\r\n\r\n"))
-	if !ok {
-		return -1
-	}
-	body := 0
-	for line := range bytes.SplitSeq(head, []byte("\r\n")) {
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		switch {
-		case bytes.EqualFold(name, transferEncoding), bytes.EqualFold(name, upgrade):
-			return -1
-		case bytes.EqualFold(name, contentLength):
-			n, err := strconv.Atoi(string(bytes.TrimSpace(value)))
-			if err != nil || n < 0 {
-				return -1
-			}
-			body = n
-		}
-	}
-	return len(head) + 4 + body
 }

@@ -221,6 +221,30 @@ func TestAConnectionOfUnknownStateCloses(t *testing.T) {
 	}
 }
 
+// Thousands of clients may be in the middle of an upload, or idle after a large one.
+func TestAConnectionKeepsNoBody(t *testing.T) {
+	var g Group
+	ours, theirs := net.Pipe()
+	defer func() { _, _ = ours.Close(), theirs.Close() }()
+	conn := g.Listen(nil, "a", true).wrap(ours, nil)
+	go func() {
+		_, _ = io.WriteString(theirs, "POST / HTTP/1.1\r\nContent-Length: 30000\r\n\r\n"+strings.Repeat("a", 30_000))
+	}()
+	buffer := make([]byte, 4<<10) // as net/http has it
+	for read := 0; read < 30_000; {
+		n, err := conn.Read(buffer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read += n; read == n {
+			StateChanged(conn, http.StateActive)
+		}
+	}
+	if kept := cap(conn.RemoteAddr().(*remoteAddr).conn.record); kept > 4<<10 {
+		t.Errorf("%d bytes are kept", kept)
+	}
+}
+
 func TestTheLastServerClosesItsConnections(t *testing.T) {
 	p := reload(t, named("old"), named("next"))
 	conn := p.dial(t)

@@ -49,7 +49,9 @@ func (m *answerMemory) hold(part, size int) error {
 		if err := context.Cause(m.of.ctx); err != nil {
 			return m.of.failure(err)
 		}
-		return apierror.New(apierror.GatewayBusy, "the gateway holds as many large answers as it can; try again shortly")
+		e := apierror.New(apierror.GatewayBusy, "the gateway holds as many large answers as it can; try again shortly")
+		e.RefusedBy = "gateway: answer_memory"
+		return e
 	}
 	if more < 0 {
 		m.all.Give(-more)

@@ -114,7 +114,7 @@ func TestAFullMemoryForAnswersIsBusy(t *testing.T) {
 			if took := time.Since(begun); took != answersWait || all.Used() != 0 {
 				t.Errorf("%s: after %s, %d bytes are left", c.media, took, all.Used())
 			}
-			if rows := r.rows(t); len(rows) != 1 || rows[0].Status != 429 || rows[0].Code != "gateway_busy" {
+			if rows := r.rows(t); len(rows) != 1 || rows[0].Status != 429 || rows[0].Code != "gateway_busy" || rows[0].RefusedBy != "gateway: answer_memory" {
 				t.Errorf("%s: rows %+v", c.media, rows)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// begin notes that the writer does something that may not end: commits wait for it.
+// begin notes that the writer begins with a commit, or with something that keeps it from the next one.
 func (w *writer) begin() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -15,8 +15,10 @@ func (w *writer) begin() time.Time {
 	return w.commits.began
 }
 
-// end notes that it has ended, whatever its result. A commit ends by settle or fail.
-func (w *writer) end() {
+// between does something between two commits. If it does not end, that is seen as in a commit.
+func (w *writer) between(do func()) {
+	w.begin()
+	do()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.commits.began = time.Time{}
@@ -52,10 +54,7 @@ func (w *writer) attemptFailed(err error) {
 
 // lookAtFiles notices a lost or restored file while nothing is written.
 func (w *writer) lookAtFiles() {
-	w.begin()
-	err := w.files.check()
-	w.end()
-	switch {
+	switch err := w.files.check(); {
 	case err != nil:
 		w.replaced = true
 		w.failed(err)

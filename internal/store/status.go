@@ -11,7 +11,7 @@ import (
 // counts as well, because commits wait for it.
 const slowCommit = time.Second
 
-// errSlow is the cause that is known of a commit under way.
+// errSlow is the cause that is known of a commit that is under way, or that cannot begin.
 var errSlow = errors.New("a commit does not end: another process has the database locked, or the disk does not answer")
 
 // Status is what an operator should know of a store. The zero value is that of one that works.
@@ -61,7 +61,7 @@ type commits struct {
 	err     error     // why the last one failed
 	since   time.Time // when they began to fail
 	blocked bool      // the last one failed because of another process's lock
-	began   time.Time // of the one under way, or of the pruning; zero: none is
+	began   time.Time // of what the writer does, a commit or between two; zero: nothing
 }
 
 // fail records a failed commit and reports whether the one before had succeeded.
@@ -77,7 +77,7 @@ func (c *commits) fail(err error) (news bool) {
 	return news
 }
 
-// slow reports whether a commit has been under way for long.
+// slow reports whether the writer has been busy with one thing for long.
 func (c *commits) slow(now time.Time) bool {
 	return !c.began.IsZero() && now.Sub(c.began) >= slowCommit
 }

@@ -56,13 +56,13 @@ func (s *Store) write() {
 		case <-prune.C:
 			w.pruning = append(w.pruning[:0], s.opts.Prune...)
 		case <-look.C:
-			w.lookAtFiles()
+			w.between(w.lookAtFiles)
 			w.lookAtDrops(false)
 			if w.log != nil {
 				w.log.retry()
 			}
 		case <-more:
-			w.pruneOnce()
+			w.between(w.pruneOnce)
 		case <-s.stop:
 			w.finish()
 			return
@@ -242,8 +242,6 @@ func (w *writer) pruneBatch(prune PruneFunc) (bool, error) {
 	if w.tx.conn == nil {
 		return false, nil // commits fail: the next round is early enough
 	}
-	w.begin()
-	defer w.end()
 	if err := w.tx.begin(); err != nil {
 		return false, err
 	}

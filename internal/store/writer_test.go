@@ -165,6 +165,32 @@ func TestPruningRunsInBatchesBetweenCommits(t *testing.T) {
 	})
 }
 
+// A disk that does not answer while the writer prunes keeps commits from beginning.
+func TestAWriterThatBeginsNoCommitIsSeen(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		proceed := make(chan struct{})
+		st := open(t, dir, store.Options{PruneInterval: time.Minute, Prune: []store.PruneFunc{func(*store.Tx) (bool, error) {
+			<-proceed
+			return false, nil
+		}}})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		submit(t, st, note("a"))
+		time.Sleep(2 * time.Second)
+		if s := st.Status(); s.Err == nil || !s.Blocked || s.Waiting != 1 || st.Health() != nil {
+			t.Errorf("%+v, health %v", s, st.Health())
+		}
+		close(proceed)
+		flush(t, st)
+		synctest.Wait()
+		if s := st.Status(); s != (store.Status{}) {
+			t.Errorf("afterwards: %+v", s)
+		}
+		st.Close()
+	})
+}
+
 func TestManyStatementsAreNotAllKept(t *testing.T) {
 	st, rejected := openLogged(t, store.Options{})
 	submit(t, st, op{apply: func(tx *store.Tx) error {
