@@ -78,7 +78,7 @@ func TestKeysWithoutABlockAreRefusedClearly(t *testing.T) {
 func TestAMemberThatIsNotKnownIsRefusedByName(t *testing.T) {
 	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(modelcall.Limits)}})
 	for _, c := range []struct{ method, path, body, param string }{
-		{"POST", "/api/v1/keys", `{"name":"a","nmae":"b"}`, "nmae"}, {"POST", "/api/v1/keys", `{"name":"a","disabled":true}`, "disabled"},
+		{"POST", "/api/v1/keys", `{"name":"a","title":"b"}`, "title"}, {"POST", "/api/v1/keys", `{"name":"a","disabled":true}`, "disabled"},
 		{"POST", "/api/v1/keys", `{}`, "name"}, {"GET", "/api/v1/keys?page=2", "", "page"}, {"GET", "/api/v1/keys?offset=-1", "", "offset"},
 		{"GET", "/api/v1/keys?include_disabled=yes", "", "include_disabled"}, {"POST", "/api/v1/keys/0/rotate", `{"grace":"soon"}`, "grace"},
 	} {

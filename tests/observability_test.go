@@ -267,9 +267,7 @@ func checkManual(t *testing.T, page map[string]*metricFamily) {
 			continue
 		}
 		var want []string
-		for _, label := range strings.FieldsFunc(labels, func(r rune) bool { return r == ',' || r == ' ' || r == '`' }) {
-			want = append(want, label)
-		}
+		want = append(want, strings.FieldsFunc(labels, func(r rune) bool { return r == ',' || r == ' ' || r == '`' })...)
 		slices.Sort(want)
 		slices.Sort(f.labels)
 		if f.kind != kind || !slices.Equal(f.labels, want) {

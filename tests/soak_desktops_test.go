@@ -16,6 +16,9 @@ import (
 const (
 	// soakViewers open one desktop after the other. Each has a workstation of its own.
 	soakViewers = 4
+	// soakEchoes bounds how often the pointer moves in a session. With far fewer the memory of ended
+	// addresses, which is bounded, would still grow at the end.
+	soakEchoes = 4000
 	// soakSession is the route of a session's record.
 	soakSession = "VNC session"
 	// soakDesktops is the tenant of the desktops.
@@ -82,7 +85,7 @@ func (s *soak) viewOnce(name string, rng *rand.Rand) {
 		s.desk.count(s.desk.unmade, "no desktop")
 		return
 	}
-	for range rng.IntN(200) {
+	for range rng.IntN(soakEchoes) {
 		w.echo(rng.IntN(1280), 1)
 	}
 	why := []workstation.Reason{workstation.ReasonViewer, workstation.ReasonReleased, workstation.ReasonEnded}[rng.IntN(3)]
@@ -112,11 +115,14 @@ func (s *soak) viewOnce(name string, rng *rand.Rand) {
 	s.desk.count(s.desk.ended, string(why))
 }
 
-// manage makes a request about workstations. A server that shuts down may drop it, so it is made up
-// to three times: all of them may be repeated.
+// soakRepeats is how often a request may meet a server that shuts down.
+const soakRepeats = 10
+
+// manage makes a request about workstations. A server that shuts down may drop it, so it is repeated:
+// all of them may be.
 func (s *soak) manage(method, path, key string, answer any) error {
 	var last error
-	for range 3 {
+	for range soakRepeats {
 		body := "{}"
 		if method == http.MethodGet {
 			body = ""
@@ -127,6 +133,7 @@ func (s *soak) manage(method, path, key string, answer any) error {
 		switch {
 		case err != nil:
 			last = err
+			s.h.http.CloseIdleConnections()
 			continue
 		case status >= 300:
 			return fmt.Errorf("%s %s: %d %s", method, path, status, text)

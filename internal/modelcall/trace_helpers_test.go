@@ -63,7 +63,7 @@ func (s *traces) tree() string {
 			for _, event := range span.Events {
 				fmt.Fprintf(&b, " event=%s", event.Name)
 				for _, a := range event.Attributes {
-					fmt.Fprintf(&b, ",%s", a.Value.Emit())
+					fmt.Fprintf(&b, ",%s", a.Value.String())
 				}
 			}
 			b.WriteByte('\n')
@@ -93,7 +93,7 @@ func (s *traces) span(t testing.TB, name string, n int) map[string]string {
 func attributes(span tracetest.SpanStub) map[string]string {
 	list := map[string]string{}
 	for _, a := range span.Attributes {
-		list[string(a.Key)] = a.Value.Emit()
+		list[string(a.Key)] = a.Value.String()
 	}
 	return list
 }

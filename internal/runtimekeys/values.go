@@ -22,7 +22,7 @@ func parseUSD(value []byte) (*int64, error) {
 	if string(value) == "null" {
 		return nil, nil
 	}
-	bad := invalid("limit", "want a number of USD from 0 to %d, or null for none", mostUSD)
+	bad := invalid("limit", "want a number of USD from 0 to %d, or null for none", int64(mostUSD))
 	var number json.Number
 	if len(value) > maxNumber || len(value) == 0 || value[0] == '"' || json.Unmarshal(value, &number) != nil {
 		return nil, bad
