@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -96,6 +97,7 @@ type App struct {
 	gateway  *gateway.Gateway
 	tls      *caddytls.TLS // nil without VNC
 	manyKeys bool
+	end      func() error // ends the gateway, once
 }
 
 // CaddyModule returns the module's information.
@@ -150,6 +152,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 		inspect(*a, config)
 	}
 	a.gateway, err = gateway.New(config)
+	a.end = sync.OnceValue(a.endOnce)
 	// The gateway has what it needs of them; without this every key would be in memory twice.
 	a.manyKeys = len(a.Keys) >= manyKeys
 	a.Keys, a.Tenants, a.Models = nil, nil, nil
@@ -179,6 +182,13 @@ func (a *App) Start() error {
 	if err != nil {
 		return err
 	}
+	// When the process exits, Caddy cleans up its modules in no fixed order, and that of tracing may wait
+	// long for its collector. Calls must not wait for it too.
+	context.AfterFunc(a.ctx, func() {
+		if caddy.Exiting() {
+			_ = a.end() // Cleanup returns the error
+		}
+	})
 	return a.gateway.Start(a.ctx, keep)
 }
 
@@ -220,6 +230,11 @@ func (a *App) Cleanup() error {
 	if a.gateway == nil {
 		return releaseState(a.stateDir)
 	}
+	return a.end()
+}
+
+// endOnce retires the gateway. When the process exits, it also ends the calls of all configurations.
+func (a *App) endOnce() error {
 	a.gateway.Close()
 	if !caddy.Exiting() {
 		return nil
