@@ -17,7 +17,7 @@ import (
 func init() {
 	caddycmd.RegisterCommand(caddycmd.Command{
 		Name:  caddykit.AppName,
-		Short: "Look at a running Gatehouse, and change it",
+		Short: "Tools for Gatehouse",
 		Long: "Shows what a running Gatehouse does, and changes what can be changed without a reload. The commands\n" +
 			"ask the admin endpoint of the running Caddy and see all tenants; check and key new need no running Caddy.",
 		CobraFunc: func(cmd *cobra.Command) {

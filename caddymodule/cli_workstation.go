@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +26,9 @@ func newWorkstationCommand() *cobra.Command {
 			if cmd.Name() == "list" {
 				return nil
 			}
-			o.tenant = cmp.Or(o.tenant, keys.DefaultTenant)
+			if !cmd.Flags().Changed("tenant") { // an empty one, of a variable that is not set, is refused
+				o.tenant = keys.DefaultTenant
+			}
 			names := append([]string{o.tenant}, args...)
 			if cmd.Name() == "register" {
 				names = names[:2] // the last is an address
