@@ -45,8 +45,6 @@ func init() {
 //	GET, POST          /gatehouse/keys                       keys made at run time, as at /api/v1/keys
 //	GET, PATCH, DELETE /gatehouse/keys/{hash}
 //	POST   /gatehouse/keys/{hash}/rotate                     {"grace"}
-//	GET    /gatehouse/backup                                 a copy of the database
-//	GET    /gatehouse/health                                 whether it is ready, and the states of its parts
 type Admin struct{}
 
 // CaddyModule returns the module's information.

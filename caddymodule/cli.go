@@ -17,9 +17,12 @@ import (
 func init() {
 	caddycmd.RegisterCommand(caddycmd.Command{
 		Name:  caddykit.AppName,
-		Short: "Tools for Gatehouse",
+		Short: "Look at a running Gatehouse, and change it",
+		Long: "Shows what a running Gatehouse does, and changes what can be changed without a reload. The commands\n" +
+			"ask the admin endpoint of the running Caddy and see all tenants; check and key new need no running Caddy.",
 		CobraFunc: func(cmd *cobra.Command) {
-			key := &cobra.Command{Use: "key", Short: "Gateway keys: of the configuration (new), and those made at run time"}
+			group(cmd)
+			key := group(&cobra.Command{Use: "key", Short: "Gateway keys: of the configuration (new), and those made at run time"})
 			key.AddCommand(newKeyCommand())
 			key.AddCommand(newKeyCommands()...)
 			cmd.AddCommand(
@@ -27,8 +30,6 @@ func init() {
 				newWorkstationCommand(),
 				newBudgetCommand(),
 				newProvidersCommand(),
-				newLimitsCommand(),
-				newSessionsCommand(),
 				newHealthCommand(),
 				newActivityCommand(),
 				newSeriesCommand(),
@@ -46,15 +47,19 @@ func newKeyCommand() *cobra.Command {
 	var name string
 	var scopes []string
 	cmd := &cobra.Command{
-		Use:   "new --name NAME --scope SCOPE…",
-		Short: "Print a new key for the configuration, once, and the Caddyfile lines with its hash",
-		Args:  cobra.NoArgs,
+		Use:     "new --name NAME --scope SCOPE…",
+		Short:   "Print a new key for the configuration, once, and the Caddyfile lines with its hash",
+		Example: "  caddy gatehouse key new --name ci --scope chat:write --scope models:read",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printNewKey(cmd.OutOrStdout(), rand.Reader, name, scopes)
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the key (required)")
 	cmd.Flags().StringArrayVar(&scopes, "scope", nil, "a permission, such as chat:write; may be repeated (required)")
+	for _, needed := range []string{"name", "scope"} {
+		_ = cmd.MarkFlagRequired(needed) // it exists
+	}
 	return cmd
 }
 

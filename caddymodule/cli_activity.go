@@ -27,27 +27,30 @@ type activityFlags struct {
 
 func (f *activityFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.tenant, "tenant", "", "only this tenant (default: all)")
-	flags.StringVar(&f.key, "key", "", "only calls of this key, by name")
+	flags.StringVar(&f.tenant, "tenant", "", "only of this tenant (default: all)")
+	flags.StringVar(&f.key, "key", "", "only of this key: its name, or the beginning of its hash as tables show it")
 	flags.StringVar(&f.model, "model", "", "only calls of this model, as the callers named it")
 	flags.StringVar(&f.provider, "provider", "", "only calls of this provider")
 	flags.StringVar(&f.code, "code", "", "only calls that ended with this code, such as rate_limit_exceeded")
 	flags.StringVar(&f.from, "from", "", "first instant: RFC 3339, a date as YYYY-MM-DD, or unix seconds")
 	flags.StringVar(&f.to, "to", "", "last instant, or last date")
 	flags.DurationVar(&f.since, "since", 0, "instead of --from: how long ago, such as 36h")
-	flags.BoolVar(&f.asJSON, "json", false, "print the answer as JSON")
-	flags.BoolVar(&f.asCSV, "csv", false, "print the rows as CSV")
+	addJSON(cmd, &f.asJSON)
+	flags.BoolVar(&f.asCSV, "csv", false, "print CSV")
 	cmd.MarkFlagsMutuallyExclusive("json", "csv")
 	cmd.MarkFlagsMutuallyExclusive("from", "since")
 }
 
 // query returns the parameters of the admin API.
-func (f *activityFlags) query() url.Values {
+func (f *activityFlags) query(o *operator) (url.Values, error) {
 	q := url.Values{}
 	for name, value := range map[string]string{
-		"tenant": f.tenant, "key": f.key, "model": f.model, "provider": f.provider, "code": f.code, "from": f.from, "to": f.to,
+		"tenant": f.tenant, "key": o.fullKey(f.key), "model": f.model, "provider": f.provider, "code": f.code, "from": f.from, "to": f.to,
 	} {
 		setParam(q, name, value)
+	}
+	if f.since < 0 {
+		return nil, fmt.Errorf("--since %s: want a time that is not negative", f.since)
 	}
 	if f.since > 0 {
 		q.Set("from", strconv.FormatInt(time.Now().Add(-f.since).Unix(), 10))
@@ -55,7 +58,7 @@ func (f *activityFlags) query() url.Values {
 	if f.asCSV {
 		q.Set("format", "csv")
 	}
-	return q
+	return q, nil
 }
 
 func setParam(q url.Values, name, value string) {
@@ -76,7 +79,13 @@ func newActivityCommand() *cobra.Command {
 		Example: "  caddy gatehouse activity --code rate_limit_exceeded --since 1h\n  caddy gatehouse activity --slower 10s --key dev\n  caddy gatehouse activity --from 2026-03-01 --csv > march.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.out = cmd.OutOrStdout()
-			q := f.query()
+			q, err := f.query(o)
+			if err != nil {
+				return err
+			}
+			if slower < 0 {
+				return fmt.Errorf("--slower %s: want a time that is not negative", slower)
+			}
 			setParam(q, "workstation", workstation)
 			setParam(q, "request_id", requestID)
 			if status != 0 {

@@ -19,9 +19,10 @@ func newBackupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "backup FILE", Short: "Copy the running Caddy's database into a new file",
 		Long: "Copies the database of the running Caddy into a new file, while calls go on: budgets, long rates, the\n" +
-			"activity, and owners of stored responses. The file can be read only by its owner. The copy is first\n" +
+			"activity, keys made at run time, and owners of stored responses. The file can be read only by its owner. The copy is first\n" +
 			"made in data_dir, which needs room for it.",
-		Args: cobra.ExactArgs(1),
+		Example: "  caddy gatehouse backup /var/backups/gatehouse-$(date +%F).db",
+		Args:    positional(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.out = cmd.OutOrStdout()
 			return writeBackup(o, args[0])

@@ -26,7 +26,8 @@ func newCheckCommand() *cobra.Command {
 			"With --dial it also asks each provider for its list of models, which costs nothing, and looks for the\n" +
 			"desktops' address. Without it nothing is sent.\n\n" +
 			"The exit status is 0 for nothing but notes, 1 for warnings, and 2 for errors.",
-		Args: cobra.NoArgs,
+		Example: "  caddy gatehouse check --config /etc/caddy/Caddyfile\n  caddy gatehouse check --dial --json",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printReport(cmd, checkConfig(config, adapter, dial, time.Now()), asJSON)
 		},
@@ -34,7 +35,7 @@ func newCheckCommand() *cobra.Command {
 	cmd.Flags().StringVar(&config, "config", "Caddyfile", "the configuration file")
 	cmd.Flags().StringVar(&adapter, "adapter", "", "its adapter (default: caddyfile, none for .json)")
 	cmd.Flags().BoolVar(&dial, "dial", false, "ask the providers and the DNS too")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
+	addJSON(cmd, &asJSON)
 	return cmd
 }
 
@@ -78,9 +79,9 @@ func printFindings(w io.Writer, found []finding) error {
 		}
 		if f.Advice != "" {
 			for i, line := range slices.Collect(strings.Lines(wrapped(terminal.Printable(f.Advice)))) {
-				mark := "  "
+				mark := "   "
 				if i == 0 {
-					mark = "→ "
+					mark = "-> "
 				}
 				fmt.Fprintf(&text, "         %s%s\n", mark, strings.TrimRight(line, "\n"))
 			}

@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -43,7 +42,7 @@ func newHealthCommand() *cobra.Command {
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	addJSON(cmd, &asJSON)
 	return cmd
 }
 
@@ -54,17 +53,11 @@ func showHealth(o *operator, asJSON bool) error {
 	case err != nil:
 		return err
 	case asJSON:
-		encoder := json.NewEncoder(o.out)
-		encoder.SetIndent("", "  ")
-		err = encoder.Encode(condition)
+		err = o.printJSON(condition)
 	default:
 		err = o.table("PART\tSTATE\tSINCE\tDETAIL", func(row func(...any)) {
 			for _, p := range condition.Parts {
-				detail := p.Detail
-				if detail == "" {
-					detail = "-"
-				}
-				row(p.Name, p.State, timeCell(p.Since), detail)
+				row(p.Name, p.State, timeCell(p.Since), orDash(p.Detail))
 			}
 		})
 	}

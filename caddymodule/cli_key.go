@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
@@ -26,10 +27,13 @@ func newKeyCommands() []*cobra.Command {
 	var all bool
 	list := k.command("list", "List the keys that were made at run time, newest first", 0, func([]string) error { return k.list(all) })
 	list.Flags().BoolVar(&all, "all", false, "disabled keys, too")
+	list.Flags().StringVar(&k.tenant, "tenant", "", "only of this tenant (default: all)")
+	list.Example = "  caddy gatehouse key list --tenant research --all"
 	var grace string
 	rotate := k.command("rotate HASH", "Give a key another secret; print it once", 1, func(args []string) error {
 		return k.change(http.MethodPost, args[0], "/rotate", map[string]string{"grace": grace})
 	})
+	rotate.Example = "  caddy gatehouse key rotate eeefe1276a5c --grace 24h"
 	rotate.Flags().StringVar(&grace, "grace", "0s", "how long the present secret stays good, such as 24h")
 	return []*cobra.Command{
 		k.createCommand(), list,
@@ -50,7 +54,7 @@ type keyOperator struct {
 // command returns a command with so many arguments; HASH may be the beginning of a hash.
 func (k *keyOperator) command(use, short string, args int, run func(args []string) error) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: use, Short: short, Args: cobra.ExactArgs(args),
+		Use: use, Short: short, Args: positional(args),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			k.out = cmd.OutOrStdout()
 			if len(args) > 0 && !isHashPrefix(args[0]) {
@@ -60,10 +64,7 @@ func (k *keyOperator) command(use, short string, args int, run func(args []strin
 		},
 	}
 	k.addFlags(cmd)
-	cmd.Flags().BoolVar(&k.asJSON, "json", false, "print the answer as JSON")
-	if args == 0 {
-		cmd.Flags().StringVar(&k.tenant, "tenant", "", "the tenant that the keys belong to")
-	}
+	addJSON(cmd, &k.asJSON)
 	return cmd
 }
 
@@ -72,7 +73,7 @@ func isHashPrefix(text string) bool {
 }
 
 func (k *keyOperator) createCommand() *cobra.Command {
-	var name, limit, reset, expires, concurrency string
+	var name, tenant, limit, reset, expires, concurrency string
 	var lists [4][]string
 	var output int64
 	cmd := k.command("create --name NAME", "Make a key in the running Caddy; print its secret once", 0, func([]string) error {
@@ -83,10 +84,11 @@ func (k *keyOperator) createCommand() *cobra.Command {
 			}
 		}
 		if limit != "" {
-			body["limit"] = json.RawMessage(limit)
-			if _, err := strconv.ParseFloat(limit, 64); err != nil {
+			var number json.Number // not NaN and the like, which JSON does not have
+			if err := json.Unmarshal([]byte(limit), &number); err != nil || strings.HasPrefix(limit, `"`) {
 				return fmt.Errorf("--limit %q: want a number of USD", limit)
 			}
+			body["limit"] = number
 		}
 		for i, member := range keyLists {
 			if len(lists[i]) > 0 {
@@ -96,9 +98,13 @@ func (k *keyOperator) createCommand() *cobra.Command {
 		if output > 0 {
 			body["max_output_tokens"] = output
 		}
+		k.tenant = tenant
 		return k.change(http.MethodPost, "", "", body)
 	})
+	cmd.Example = "  caddy gatehouse key create --name \"CI runner\" --limit 5 --limit-reset daily --model 'test/*'"
 	cmd.Flags().StringVar(&name, "name", "", "name of the key (required)")
+	_ = cmd.MarkFlagRequired("name") // it exists
+	cmd.Flags().StringVar(&tenant, "tenant", keys.DefaultTenant, "the tenant that the key belongs to")
 	cmd.Flags().StringVar(&limit, "limit", "", "the most that the key may spend, in USD")
 	cmd.Flags().StringVar(&reset, "limit-reset", "", "daily, weekly or monthly (default: the limit is never reset)")
 	cmd.Flags().StringVar(&expires, "expires", "", "the end of the key in UTC, such as 2027-01-31T18:00:00Z")
@@ -118,21 +124,12 @@ var keyLists = [4]struct{ name, flag, usage string }{
 }
 
 func (k *keyOperator) list(all bool) error {
-	var list []report.ShownKey
+	list := []json.RawMessage{}
 	for {
-		var raw json.RawMessage
 		query := url.Values{"offset": {strconv.Itoa(len(list))}, "include_disabled": {strconv.FormatBool(all)}, "tenant": {k.tenant}}
-		if err := k.call(http.MethodGet, keysPath+"?"+query.Encode(), nil, &raw); err != nil {
+		var page struct{ Data []json.RawMessage }
+		if err := k.call(http.MethodGet, keysPath+"?"+query.Encode(), nil, &page); err != nil {
 			return err
-		}
-		var page struct{ Data []report.ShownKey }
-		if err := json.Unmarshal(raw, &page); err != nil {
-			return err
-		}
-		if k.asJSON && (len(list) == 0 || len(page.Data) > 0) {
-			if _, err := fmt.Fprintf(k.out, "%s\n", raw); err != nil { // one page a line
-				return err
-			}
 		}
 		list = append(list, page.Data...)
 		if len(page.Data) < runtimekeys.PageSize {
@@ -140,15 +137,25 @@ func (k *keyOperator) list(all bool) error {
 		}
 	}
 	if k.asJSON {
-		return nil
+		return k.printJSON(list)
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(k.out, "No keys were made at run time.")
+		text := "No keys that were made at run time, or all of them are disabled: see --all."
+		if all {
+			text = "No keys that were made at run time."
+		}
+		_, err := fmt.Fprintln(k.out, text)
 		return err
 	}
-	return k.table("HASH\tNAME\tTENANT\tKEY\tSTATE\tUSED\tLIMIT\tLEFT\tRESET\tEXPIRES", func(row func(...any)) {
-		for _, v := range list {
-			row(v.Hash[:12], terminal.Printable(v.Name), v.Tenant, v.Label, v.State(time.Now()), v.Usage, numberCell(v.Limit), numberCell(v.Remaining), textCell(v.Reset), timeCell(v.Expires))
+	shown := make([]report.ShownKey, len(list))
+	for i, raw := range list {
+		if err := json.Unmarshal(raw, &shown[i]); err != nil {
+			return fmt.Errorf("reading the answer: %w", err)
+		}
+	}
+	return k.table("HASH\tNAME\tTENANT\tKEY\tSTATE\tUSED USD\tLIMIT\tLEFT\tPERIOD\tEXPIRES", func(row func(...any)) {
+		for _, v := range shown {
+			row(v.Hash[:terminal.ShortHash], terminal.Printable(v.Name), v.Tenant, v.Label, v.State(time.Now()), v.Usage, numberCell(v.Limit), numberCell(v.Remaining), orDash(v.Reset), timeCell(v.Expires))
 		}
 	})
 }
@@ -170,8 +177,7 @@ func (k *keyOperator) change(method, hash, rest string, body any) error {
 		return err
 	}
 	if k.asJSON {
-		_, err := fmt.Fprintf(k.out, "%s\n", raw)
-		return err
+		return k.printJSON(raw)
 	}
 	var answer struct {
 		Data report.ShownKey
@@ -190,7 +196,7 @@ func (k *keyOperator) show(v *report.ShownKey) error {
 	return k.table("hash\t"+v.Hash, func(row func(...any)) {
 		for _, line := range [][2]string{
 			{"name", terminal.Printable(v.Name)}, {"tenant", v.Tenant}, {"key", v.Label}, {"state", v.State(time.Now())},
-			{"used (USD)", v.Usage.String()}, {"limit (USD)", numberCell(v.Limit)}, {"left (USD)", numberCell(v.Remaining)}, {"limit reset", textCell(v.Reset)},
+			{"used (USD)", v.Usage.String()}, {"limit (USD)", numberCell(v.Limit)}, {"left (USD)", numberCell(v.Remaining)}, {"limit reset", orDash(v.Reset)},
 			{"made", v.Created.Format(time.RFC3339)}, {"changed", timeCell(v.Updated)}, {"expires", timeCell(v.Expires)},
 		} {
 			row(line[0], line[1])
@@ -214,11 +220,10 @@ func (k *keyOperator) delete(hash string) error {
 	if err := k.call(http.MethodDelete, keysPath+"/"+hash, nil, &raw); err != nil {
 		return err
 	}
-	text := "deleted"
 	if k.asJSON {
-		text = string(raw)
+		return k.printJSON(raw)
 	}
-	_, err := fmt.Fprintln(k.out, text)
+	_, err := fmt.Fprintln(k.out, "The key is deleted.")
 	return err
 }
 
@@ -227,11 +232,4 @@ func numberCell(n *json.Number) string {
 		return "-"
 	}
 	return n.String()
-}
-
-func textCell(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }

@@ -69,15 +69,16 @@ func newLimitsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.out = cmd.OutOrStdout()
 			q := limitsQuery{url.Values{}, most, asJSON}
+			if name, ok := strings.CutPrefix(subject, "key:"); ok {
+				subject = "key:" + o.fullKey(name)
+			}
 			for name, value := range map[string]string{"tenant": tenant, "subject": subject, "type": kind} {
-				if value != "" {
-					q.Set(name, value)
-				}
+				setParam(q.Values, name, value)
 			}
 			if full < 0 || full > 100 || most < 0 {
-				return errors.New("--full is a percentage from 0 to 100, --most is 0 or more")
+				return errors.New("--full is a percentage from 0 to 100, --limit is 0 or more")
 			}
-			if asJSON && !cmd.Flags().Changed("most") {
+			if asJSON && !cmd.Flags().Changed("limit") {
 				q.most = 0 // a program would not notice what is missing
 			}
 			if full > 0 {
@@ -88,12 +89,12 @@ func newLimitsCommand() *cobra.Command {
 	}
 	o.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&tenant, "tenant", "", "only of this tenant, and those that all tenants share")
+	flags.StringVar(&tenant, "tenant", "", "only of this tenant, and those that all tenants share (default: all)")
 	flags.StringVar(&subject, "subject", "", "only of this owner: key:NAME, tenant:NAME, model:PATTERN or gateway")
 	flags.StringVar(&kind, "type", "", "only budget, rate or concurrency")
 	flags.IntVar(&full, "full", 0, "only those of which at least so many percent are used")
-	flags.IntVar(&most, "most", 1000, "the most limits that are shown; 0, and by default with --json, for all")
-	flags.BoolVar(&asJSON, "json", false, "print the list as JSON")
+	flags.IntVar(&most, "limit", 1000, "how many; 0, and by default with --json, for all")
+	addJSON(cmd, &asJSON)
 	return cmd
 }
 
@@ -140,22 +141,30 @@ func printLimits(o *operator, q limitsQuery) error {
 		_, err := fmt.Fprintln(o.out, "No limits, or none that the flags choose.")
 		return err
 	}
-	rows := make([]limitRow, len(all))
-	for i, raw := range all {
-		if err := json.Unmarshal(raw, &rows[i]); err != nil {
-			return fmt.Errorf("reading the answer: %w", err)
-		}
+	rows, err := limitRows(all)
+	if err != nil {
+		return err
 	}
 	now, meter := time.Now(), terminal.Meter(o.out)
 	err = o.table("SUBJECT\tTENANT\tLIMIT\tUSED\tLEFT\tFULL\tRESETS", func(row func(...any)) {
 		for _, l := range rows {
-			row(l.Subject, orDash(l.Tenant), l.Type+" "+l.Configured, l.used(), amountCell(l.Remaining), l.full(meter), l.resets(now))
+			row(subjectCell(l.Subject), orDash(l.Tenant), l.Type+" "+l.Configured, l.used(), amountCell(l.Remaining), l.full(meter), l.resets(now))
 		}
 	})
 	if err == nil && more {
-		_, err = fmt.Fprintf(o.out, "\nOnly the first %d are shown. Choose some with --tenant, --subject or --full, or write --most 0 for all.\n", len(all))
+		_, err = fmt.Fprintf(o.out, "\nOnly the first %d are shown. Choose some with --tenant, --subject or --full, or write --limit 0 for all.\n", len(all))
 	}
 	return err
+}
+
+func limitRows(all []json.RawMessage) ([]limitRow, error) {
+	rows := make([]limitRow, len(all))
+	for i, raw := range all {
+		if err := json.Unmarshal(raw, &rows[i]); err != nil {
+			return nil, fmt.Errorf("reading the answer: %w", err)
+		}
+	}
+	return rows, nil
 }
 
 // maxLimitsPage is the most rows of a page, see [report.Limits].

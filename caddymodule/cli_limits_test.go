@@ -61,7 +61,7 @@ func TestTheCommandShowsLimitsPageByPage(t *testing.T) {
 	if err != nil || strings.Join(lines, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%v\n%s", err, strings.Join(lines, "\n"))
 	}
-	lines, err = runCommand(t, admin, "limits", "--tenant", "acme", "--full", "80", "--most", "2")
+	lines, err = runCommand(t, admin, "limits", "--tenant", "acme", "--full", "80", "--limit", "2")
 	if err != nil || len(lines) != 5 || !strings.HasPrefix(lines[4], "Only the first 2 are shown.") {
 		t.Errorf("%v %q", err, lines)
 	}

@@ -42,7 +42,7 @@ func newProvidersCommand() *cobra.Command {
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	addJSON(cmd, &asJSON)
 	return cmd
 }
 

@@ -23,7 +23,7 @@ func newSeriesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "series", Short: "Requests, cost, tokens and latencies over time", Args: cobra.NoArgs,
 		Long: "Requests, cost, tokens and latencies over time, from hourly sums that are kept longer than the activity's rows.\n" +
-			"Times are UTC. Percentiles are of calls that a provider answered, and exact to 6 %.",
+			"Times are UTC. Percentiles are of calls that a provider answered, and within 6.25 %.",
 		Example: "  caddy gatehouse series --by key --step hour --since 24h\n  caddy gatehouse series --by code --chart errors\n  caddy gatehouse series --by model --from 2026-01-01 --csv > models.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.out = cmd.OutOrStdout()
@@ -33,7 +33,10 @@ func newSeriesCommand() *cobra.Command {
 			if metrics := terminal.Metrics(); chart != "" && !slices.Contains(metrics, chart) {
 				return fmt.Errorf("--chart %q: want one of %s", chart, strings.Join(metrics, ", "))
 			}
-			q := f.query()
+			q, err := f.query(o)
+			if err != nil {
+				return err
+			}
 			q.Set("by", by)
 			q.Set("step", step)
 			q.Set("top", strconv.Itoa(top))

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -43,32 +44,26 @@ func newSessionsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.out = cmd.OutOrStdout()
 			q := url.Values{}
-			for name, value := range map[string]string{"tenant": o.tenant, "workstation": workstation, "key": key} {
-				if value != "" {
-					q.Set(name, value)
-				}
+			for name, value := range map[string]string{"tenant": o.tenant, "workstation": workstation, "key": o.fullKey(key)} {
+				setParam(q, name, value)
 			}
-			return printSessions(o, q, asJSON)
+			return printSessions(o, sessionsPath+"?"+q.Encode(), asJSON)
 		},
 	}
 	o.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&o.tenant, "tenant", "", "only of this tenant")
+	flags.StringVar(&o.tenant, "tenant", "", "only of this tenant (default: all)")
 	flags.StringVar(&workstation, "workstation", "", "only at this workstation")
-	flags.StringVar(&key, "key", "", "only of this key")
-	flags.BoolVar(&asJSON, "json", false, "print the list as JSON")
+	flags.StringVar(&key, "key", "", "only of this key: its name, or the beginning of its hash as tables show it")
+	addJSON(cmd, &asJSON)
 	cmd.AddCommand(&cobra.Command{
-		Use: "end SESSION", Short: "End one session, and the address with which it was opened", Args: cobra.ExactArgs(1),
+		Use: "end SESSION", Short: "End one session, and the address with which it was opened", Args: positional(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.out = cmd.OutOrStdout()
 			if err := checkNames(args[0]); err != nil {
 				return err
 			}
-			if err := o.call(http.MethodDelete, sessionsPath+"/"+url.PathEscape(args[0]), nil, nil); err != nil {
-				return err
-			}
-			_, err := fmt.Fprintf(o.out, "Session %s has ended.\n", args[0])
-			return err
+			return o.change(http.MethodDelete, sessionsPath+"/"+url.PathEscape(args[0]), "Session %s has ended.", args[0])
 		},
 	})
 	return cmd
@@ -100,8 +95,8 @@ type sessionRow struct {
 	Down int64 `json:"bytes_down"`
 }
 
-func printSessions(o *operator, q url.Values, asJSON bool) error {
-	path := sessionsPath + "?" + q.Encode()
+// printSessions prints the sessions that the admin endpoint answers with.
+func printSessions(o *operator, path string, asJSON bool) error {
 	if asJSON {
 		var all []json.RawMessage
 		if err := o.call(http.MethodGet, path, nil, &all); err != nil {
@@ -124,7 +119,7 @@ func printSessions(o *operator, q url.Values, asJSON bool) error {
 			if s.ViewOnly {
 				viewer += " (view only)"
 			}
-			row(s.ID, s.Tenant, s.Workstation, s.Key, viewer, s.Security,
+			row(s.ID, s.Tenant, s.Workstation, terminal.KeyName(s.Key), viewer, s.Security,
 				shortDuration(now.Sub(s.Started)), "in "+shortDuration(s.Until.Sub(now)), shortBytes(s.Up), shortBytes(s.Down))
 		}
 	})

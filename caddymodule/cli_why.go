@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 
@@ -18,7 +17,8 @@ func newWhyCommand() *cobra.Command {
 			"tried, where the time went, and, if it was refused, which option of the configuration did that.\n\n" +
 			"ID is the X-Request-Id of the answer, the id of a row of the activity (gen-…, vnc-…), or the provider's\n" +
 			"id of the answer (chatcmpl-…, resp_…, msg_…).",
-		Args: cobra.ExactArgs(1),
+		Example: "  caddy gatehouse why req_6b0323ba40a3e7bbb2e4ed9b37f6b1a7",
+		Args:    positional(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.out = cmd.OutOrStdout()
 			var s story
@@ -26,15 +26,13 @@ func newWhyCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				encoder := json.NewEncoder(o.out)
-				encoder.SetIndent("", "  ")
-				return encoder.Encode(s)
+				return o.printJSON(s)
 			}
 			_, err := o.out.Write([]byte(s.text()))
 			return err
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the story as JSON")
+	addJSON(cmd, &asJSON)
 	return cmd
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
 const keysPath = "/gatehouse/keys"
@@ -89,12 +88,18 @@ func createMadeKey(made gateway.RuntimeKeys, by gateway.Manager, _ string, r *ht
 		return nil, err
 	}
 	key, secret, err := made.Create(r.Context(), by, tenant, edit, "")
-	return shownKey(made, key, secret, r, err)
+	if err != nil {
+		return nil, err
+	}
+	return report.MadeKey(key, secret, nil), nil
 }
 
 func showMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
-	key, err := made.Get(by.Tenants, hash)
-	return shownKey(made, key, "", r, err)
+	key, spent, err := made.Get(r.Context(), by.Tenants, hash)
+	if err != nil {
+		return nil, err
+	}
+	return report.MadeKey(key, "", spent), nil
 }
 
 func updateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
@@ -102,8 +107,15 @@ func updateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r 
 	if err := readMembers(r.Body, edit.Member); err != nil {
 		return nil, err
 	}
+	_, spent, err := made.Get(r.Context(), by.Tenants, hash)
+	if err != nil {
+		return nil, err
+	}
 	key, err := made.Update(r.Context(), by, hash, edit)
-	return shownKey(made, key, "", r, err)
+	if err != nil {
+		return nil, err
+	}
+	return report.MadeKey(key, "", spent), nil
 }
 
 func deleteMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r *http.Request) ([]byte, error) {
@@ -115,19 +127,15 @@ func rotateMadeKey(made gateway.RuntimeKeys, by gateway.Manager, hash string, r 
 	if err := readMembers(r.Body, grace.Member); err != nil {
 		return nil, err
 	}
+	_, spent, err := made.Get(r.Context(), by.Tenants, hash)
+	if err != nil {
+		return nil, err
+	}
 	key, secret, err := made.Rotate(r.Context(), by, hash, grace.Duration)
-	return shownKey(made, key, secret, r, err)
-}
-
-func shownKey(made gateway.RuntimeKeys, key *runtimekeys.Key, secret string, r *http.Request, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	spent, err := made.Spent(r.Context(), key)
-	if err != nil {
-		return nil, err
-	}
-	return report.MadeKey(key, secret, spent[0]), nil
+	return report.MadeKey(key, secret, spent), nil
 }
 
 // maxKeyBody bounds the body of a request, in bytes.

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -173,11 +174,12 @@ func (s *story) times(p *page) {
 		name, fill string
 		ms         float64
 	}
-	parts := []part{{"queued", "░", t.Queued}}
+	light, medium, dark := terminal.Shades()
+	parts := []part{{"queued", light, t.Queued}}
 	if t.FirstToken > 0 {
-		parts = append(parts, part{"until the first token", "▒", max(t.FirstToken-t.Queued, 0)}, part{"stream", "█", max(t.Total-t.FirstToken, 0)})
+		parts = append(parts, part{"until the first token", medium, max(t.FirstToken-t.Queued, 0)}, part{"stream", dark, max(t.Total-t.FirstToken, 0)})
 	} else {
-		parts = append(parts, part{"answer", "█", max(t.Total-t.Queued, 0)})
+		parts = append(parts, part{"answer", dark, max(t.Total-t.Queued, 0)})
 	}
 	bar, legend := "", []string(nil)
 	for _, part := range parts {
@@ -250,15 +252,14 @@ func (s *story) standings(p *page) {
 	}
 	p.gap()
 	var rows strings.Builder
-	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
+	table, meter := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0), terminal.Meter(os.Stdout)
 	for _, l := range s.Limits {
-		n := int(min(max(l.Percent, 0), 100)) / 10
 		resets := ""
 		if l.ResetsAt != nil {
 			resets = "until " + l.ResetsAt.Format("2006-01-02 15:04:05")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s%s\t%d%%\t%s of %s\t%s\n", terminal.Printable(l.Subject), l.Option,
-			strings.Repeat("█", n), strings.Repeat("·", 10-n), l.Percent, l.Used, l.Limit, resets)
+		fmt.Fprintf(table, "%s\t%s\t%s %3d%%\t%s of %s\t%s\n", terminal.Printable(subjectCell(l.Subject)), l.Option,
+			meter(float64(l.Percent)/100), l.Percent, l.Used, l.Limit, resets)
 	}
 	_ = table.Flush() // into memory
 	p.lines("Limits now", rows.String())

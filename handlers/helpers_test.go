@@ -38,7 +38,7 @@ var keyScopes = map[string][]string{
 
 	"limits":    {"limits:read"},
 	"one-model": {"providers:read", "limits:read"},
-	"operator":  {"limits:read", "workstations:manage"},
+	"operator":  {"limits:read", "workstations:manage", "keys:manage"},
 	"connect":   {"workstations:connect"},
 	"colleague": {"workstations:connect"},
 	"manage":    {"workstations:manage"},

@@ -26,8 +26,12 @@ func listKeys(x *apiRequest) error {
 		return err
 	}
 	of := x.Tenants(q.Get("tenant"))
-	if id := q.Get("workspace_id"); id != "" && !strings.EqualFold(id, keys.WorkspaceID(x.Tenant)) {
-		of = keys.Tenants{} // another tenant's: nothing is there
+	if id := q.Get("workspace_id"); id != "" {
+		if !of.Has(x.Tenant) || !strings.EqualFold(id, keys.WorkspaceID(x.Tenant)) {
+			of = keys.Tenants{} // another tenant's: nothing is there
+		} else {
+			of = x.Tenants(x.Tenant)
+		}
 	}
 	page := made.List(of, query)
 	spent, err := made.Spent(x.r.Context(), page...)
@@ -43,15 +47,11 @@ func showKey(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	key, err := made.Get(by.Tenants, x.name)
-	if err != nil {
-		return err
-	}
-	spent, err := made.Spent(x.r.Context(), key)
+	key, spent, err := made.Get(x.r.Context(), by.Tenants, x.name)
 	if err != nil {
 		return report.LedgerFailure(x.r.Context(), err)
 	}
-	return x.succeed(report.MadeKey(key, "", spent[0]), nil)
+	return x.succeed(report.MadeKey(key, "", spent), nil)
 }
 
 // createKey makes a key: 201 with its secret, which is never shown again.
@@ -77,15 +77,12 @@ func createKey(x *apiRequest) error {
 	if err != nil {
 		return err
 	}
-	spent, err := made.Spent(ctx, key)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil || !x.deliver(http.StatusCreated, report.MadeKey(key, secret, spent[0])) {
+	left := ctx.Err()
+	if left != nil || !x.deliver(http.StatusCreated, report.MadeKey(key, secret, nil)) {
 		_ = made.Delete(ctx, by, key.Hash()) // nobody knows the secret
 	}
-	if err != nil {
-		return report.LedgerFailure(ctx, err)
+	if left != nil {
+		return apierror.New(apierror.ClientGone, "the client left").WithCause(left)
 	}
 	return nil
 }
@@ -103,15 +100,15 @@ func updateKey(x *apiRequest) error {
 	if err := x.readOptions(edit.Member); err != nil {
 		return err
 	}
+	_, spent, err := made.Get(x.r.Context(), by.Tenants, x.name)
+	if err != nil {
+		return report.LedgerFailure(x.r.Context(), err)
+	}
 	key, err := made.Update(x.r.Context(), by, x.name, edit)
 	if err != nil {
 		return err
 	}
-	spent, err := made.Spent(x.r.Context(), key)
-	if err != nil {
-		return report.LedgerFailure(x.r.Context(), err)
-	}
-	return x.succeed(report.MadeKey(key, "", spent[0]), nil)
+	return x.succeed(report.MadeKey(key, "", spent), nil)
 }
 
 // deleteKey deletes a key; what it has spent stays.
@@ -137,15 +134,15 @@ func rotateKey(x *apiRequest) error {
 	if err := x.readOptions(grace.Member); err != nil {
 		return err
 	}
+	_, spent, err := made.Get(x.r.Context(), by.Tenants, x.name)
+	if err != nil {
+		return report.LedgerFailure(x.r.Context(), err)
+	}
 	key, secret, err := made.Rotate(x.r.Context(), by, x.name, grace.Duration)
 	if err != nil {
 		return err
 	}
-	spent, err := made.Spent(x.r.Context(), key)
-	if err != nil {
-		return report.LedgerFailure(x.r.Context(), err)
-	}
-	x.deliver(http.StatusCreated, report.MadeKey(key, secret, spent[0]))
+	x.deliver(http.StatusCreated, report.MadeKey(key, secret, spent))
 	return nil
 }
 

@@ -7,10 +7,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
@@ -87,4 +89,76 @@ func TestAMemberThatIsNotKnownIsRefusedByName(t *testing.T) {
 			t.Errorf("%s %s %s: %d %s", c.method, c.path, c.body, a.Code, a.Body)
 		}
 	}
+}
+
+// failingLedger cannot say what was spent.
+type failingLedger struct{ limits.Ledger }
+
+func (failingLedger) Status(context.Context, time.Time, []limits.Subject) ([]limits.Balance, error) {
+	return nil, limits.ErrUnavailable
+}
+
+// 503 says that nothing was changed. A rotation whose answer is lost would take the only good secret.
+func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
+	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(modelcall.Limits)}})
+	g.Requests().Ledger = failingLedger{g.Requests().Ledger}
+	a := call(t, g, "POST", "/api/v1/keys", "keys", `{"name":"one","limit":2}`)
+	if a.Code != 201 || !strings.Contains(a.Body.String(), `"limit_remaining":2,`) {
+		t.Fatalf("a new key has spent nothing: %d %s", a.Code, a.Body)
+	}
+	_, text, _ := strings.Cut(a.Body.String(), `"key":"`)
+	secret, _, _ := strings.Cut(text, `"`)
+	of := keys.EveryTenant("")
+	before := g.RuntimeKeys().List(of, runtimekeys.Query{})[0]
+	path := "/api/v1/keys/" + before.Hash()
+	for _, c := range [][3]string{{"GET", path, ""}, {"PATCH", path, `{"disabled":true}`}, {"POST", path + "/rotate", ""}} {
+		if a := call(t, g, c[0], c[1], "keys", c[2]); a.Code != 503 {
+			t.Errorf("%s %s: %d %s", c[0], c[1], a.Code, a.Body)
+		}
+	}
+	if after := g.RuntimeKeys().List(of, runtimekeys.Query{})[0]; after != before {
+		t.Errorf("the key was changed: %+v", after.Record)
+	}
+	if _, err := g.Authenticate(secret); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAListIsOfTheWorkspaceThatWasAskedFor(t *testing.T) {
+	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(modelcall.Limits)}})
+	for _, path := range []string{"/api/v1/keys?tenant=lab", "/api/v1/keys"} {
+		if a := call(t, g, "POST", path, "operator", `{"name":"of `+path+`"}`); a.Code != 201 {
+			t.Fatalf("%d %s", a.Code, a.Body)
+		}
+	}
+	own := "workspace_id=" + keys.WorkspaceID("ops")
+	for query, want := range map[string]int{"": 2, "tenant=lab": 1, own: 1, own + "&tenant=ops": 1, own + "&tenant=lab": 0, "workspace_id=x": 0} {
+		a := call(t, g, "GET", "/api/v1/keys?"+query, "operator", "")
+		if n := strings.Count(a.Body.String(), `"hash"`); a.Code != 200 || n != want {
+			t.Errorf("%q: %d keys, want %d: %d %s", query, n, want, a.Code, a.Body)
+		}
+	}
+}
+
+// The request of the old secret may still be under way.
+func TestAReplacedSecretOpensNoDesktop(t *testing.T) {
+	g := startGateway(t, setup{made: &runtimekeys.Block{Scopes: keys.WorkstationsConnect, Max: 10, Shared: new(modelcall.Limits)}})
+	made, by := g.RuntimeKeys(), gateway.Manager{Tenants: keys.EveryTenant("")}
+	edit := made.Edit("default")
+	if _, err := edit.Member("name", []byte(`"one"`)); err != nil {
+		t.Fatal(err)
+	}
+	key, secret, err := made.Create(t.Context(), by, "default", edit, "")
+	must(t, err)
+	caller, err := g.Authenticate(secret)
+	must(t, err)
+	must(t, made.StillMayConnect(&caller))
+	_, secret, err = made.Rotate(t.Context(), by, key.Hash(), 0)
+	must(t, err)
+	if err := made.StillMayConnect(&caller); err == nil {
+		t.Error("the replaced secret may still connect")
+	}
+	caller, err = g.Authenticate(secret)
+	must(t, err)
+	must(t, made.StillMayConnect(&caller))
 }

@@ -28,7 +28,7 @@ func TestTheCommandsShowTheActivityOfTheRunningCaddy(t *testing.T) {
 	if out := show("activity"); !strings.HasPrefix(out, "TIME (UTC)") || !strings.Contains(out, "404 model_not_found") {
 		t.Errorf("activity:\n%s", out)
 	}
-	if out := show("activity", "--code", "none"); out != "no calls\n" {
+	if out := show("activity", "--code", "none"); out != "No calls.\n" {
 		t.Errorf("no activity:\n%s", out)
 	}
 	if out := show("series", "--by", "code", "--step", "hour", "--chart", "errors"); !strings.Contains(out, "CODE ") || !strings.Contains(out, "model_not_found") || !strings.Contains(out, "\nErrors\n") {

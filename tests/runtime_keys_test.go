@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 const runtimeBlock = `
@@ -210,6 +211,12 @@ func TestADesktopEndsWithTheKeyThatOpenedIt(t *testing.T) {
 		"disabled": func(k runtimeKey) { h.changeKey(k, `{"disabled":true}`) },
 		"unscoped": func(k runtimeKey) { h.changeKey(k, `{"scopes":["chat:write"]}`) },
 		"rotated":  func(k runtimeKey) { h.want(201, "POST", "/api/v1/keys/"+k.hash+"/rotate", "manager", "") },
+		"rotated with a grace": func(k runtimeKey) {
+			h.want(201, "POST", "/api/v1/keys/"+k.hash+"/rotate", "manager", `{"grace":"300ms"}`)
+		},
+		"expires earlier": func(k runtimeKey) {
+			h.changeKey(k, `{"expires_at":"`+time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)+`"}`)
+		},
 	} {
 		key := h.makeKey("")
 		a := h.send(h.with(key, vncOfOne, "{}"))

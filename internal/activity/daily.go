@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -142,7 +143,7 @@ func (u *Rollup) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned int6
 	}
 	var unrouted []refused // calls that were sent to no provider
 	q := rollupQuery{tenant: f.Tenant, all: f.AllTenants, provider: f.Provider, key: f.Key, code: f.Code, by: []string{"model", "provider"}}
-	err = q.read(ctx, tx, part, func(r *rollupSums) error {
+	err = q.read(ctx, tx, part, func(r *rollupSums) (*histograms, error) {
 		if r.unnamed > 0 && r.start > pruned {
 			unnamed[r.start] = true
 		}
@@ -152,9 +153,9 @@ func (u *Rollup) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned int6
 		case s.provider == "":
 			unrouted = append(unrouted, refused{s, r.sums})
 		case !sums.add(s, &r.sums):
-			return ErrTooManyDays
+			return nil, ErrTooManyDays
 		}
-		return nil
+		return nil, nil
 	})
 	for _, u := range unrouted {
 		if err == nil && !unnamed[u.subject.day] && !sums.add(u.subject, &u.sums) {
@@ -189,9 +190,16 @@ func dailySpan(ctx context.Context, tx *sql.Tx, f *Filter) (span, error) {
 	return part, err
 }
 
-// Costs returns the sums of a key's days, of all models together: Model and Provider are empty.
+// Costs returns the sums of the days of a tenant, or of one of its keys unless that is "". They are of
+// all models together, so that their number is bounded: Model and Provider are empty.
 func (u *Rollup) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
-	var all []Day
+	sums := map[int64]*Sums{}
+	add := func(day int64, s *Sums) {
+		if sums[day] == nil {
+			sums[day] = new(Sums)
+		}
+		sums[day].add(s)
+	}
 	complete := false
 	err := u.snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) error {
 		if complete = state.complete(); !complete {
@@ -202,17 +210,23 @@ func (u *Rollup) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
 			return err
 		}
 		q := rollupQuery{tenant: tenant, key: key, by: []string{"key"}}
-		return q.read(ctx, tx, part, func(r *rollupSums) error {
-			date := dateOf(r.start)
-			if n := len(all); n == 0 || all[n-1].Date != date {
-				all = append(all, Day{Date: date})
-			}
-			all[len(all)-1].add(&r.sums)
-			return nil
+		return q.read(ctx, tx, part, func(r *rollupSums) (*histograms, error) {
+			add(r.start, &r.sums)
+			return nil, nil
 		})
 	})
 	if err == nil && !complete {
-		return u.log.Daily(ctx, Filter{Tenant: tenant, Key: key})
+		err = u.log.walk(ctx, Filter{Tenant: tenant, Key: key}, func(_ int64, r *Record) bool {
+			add(r.CreatedAt.UnixNano()/days.unit, sumsOf(r))
+			return true
+		})
 	}
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Day, 0, len(sums))
+	for _, day := range slices.Sorted(maps.Keys(sums)) {
+		all = append(all, Day{Date: dateOf(day), Sums: *sums[day]})
+	}
+	return all, nil
 }

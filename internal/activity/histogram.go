@@ -127,15 +127,68 @@ type histogram struct {
 	total  uint64
 }
 
-// add adds an encoded histogram and returns what follows it.
-func (h *histogram) add(encoded []byte) (rest []byte, ok bool) {
-	in := buckets{rest: encoded}
-	for in.begin(); in.more(); in.next() {
-		h.cover(in.bucket, in.bucket+1)
-		h.counts[in.bucket] += in.count
-		h.total += in.count
+// histograms are those of a row or of several.
+type histograms [numHists]histogram
+
+// add adds encoded histograms, or skips them if hs is nil, and returns what follows them.
+func (hs *histograms) add(encoded []byte) (rest []byte, err error) {
+	for i := range numHists {
+		var h *histogram
+		if hs != nil {
+			h = &hs[i]
+		}
+		var ok bool
+		if encoded, ok = h.add(encoded); !ok {
+			return nil, errDamaged
+		}
 	}
-	return in.rest, !in.bad
+	return encoded, nil
+}
+
+// add adds an encoded histogram, or skips it if h is nil, and returns what follows it. A series of a
+// month calls it some 100,000 times, so it does without buckets.
+func (h *histogram) add(encoded []byte) (rest []byte, ok bool) {
+	if len(encoded) < 2 {
+		return nil, false
+	}
+	n, rest := int(binary.LittleEndian.Uint16(encoded)), encoded[2:]
+	bucket, first := uint64(0), uint64(0)
+	for i := range n {
+		var distance, count uint64
+		if len(rest) >= 2 && rest[0]|rest[1] < 0x80 { // two varints of one byte, as nearly always
+			distance, count, rest = uint64(rest[0]), uint64(rest[1]), rest[2:]
+		} else if distance, count, rest = uvarints(rest); rest == nil {
+			return nil, false
+		}
+		if bucket += distance; distance >= numBuckets || bucket >= numBuckets {
+			return nil, false
+		}
+		if h == nil {
+			continue
+		}
+		if i == 0 {
+			first = bucket
+		}
+		h.counts[bucket] += count
+		h.total += count
+	}
+	if h != nil && n > 0 {
+		h.cover(int(first), int(bucket)+1)
+	}
+	return rest, true
+}
+
+// uvarints reads two numbers, and returns what follows; nil if there are none.
+func uvarints(b []byte) (x, y uint64, rest []byte) {
+	x, n := binary.Uvarint(b)
+	if n <= 0 {
+		return 0, 0, nil
+	}
+	y, m := binary.Uvarint(b[n:])
+	if m <= 0 {
+		return 0, 0, nil
+	}
+	return x, y, b[n+m:]
 }
 
 func (h *histogram) merge(other *histogram) {
@@ -151,8 +204,8 @@ func (h *histogram) merge(other *histogram) {
 
 // cover makes lo and hi include some buckets.
 func (h *histogram) cover(lo, hi int) {
-	if h.total == 0 {
-		h.lo, h.hi = lo, hi
+	if h.hi == 0 {
+		h.lo = lo
 	}
 	h.lo, h.hi = min(h.lo, lo), max(h.hi, hi)
 }

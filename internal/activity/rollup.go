@@ -24,18 +24,22 @@ const maxSamples = 1024
 
 // level is one of the tables of the roll-up.
 type level struct {
-	unit         int64 // nanoseconds
-	table        string
-	get, put     string
-	prune, clear string
+	unit           int64 // nanoseconds
+	table          string
+	get, put, full string
+	prune, clear   string
 }
 
+// Callers invent names of models, and a provider may take every name. So one key makes at most this
+// many rows of an hour or a day. Further calls to other models count in rows of the model "".
+const maxKeyHours, maxKeyDays = 200, 500
+
 var (
-	hours = makeLevel("activity_hours", time.Hour)
-	days  = makeLevel("activity_days", 24*time.Hour)
+	hours = makeLevel("activity_hours", time.Hour, maxKeyHours)
+	days  = makeLevel("activity_days", 24*time.Hour, maxKeyDays)
 )
 
-func makeLevel(table string, unit time.Duration) level {
+func makeLevel(table string, unit time.Duration, maxKey int) level {
 	const subject = "start, tenant, key, model, provider, code"
 	first := func(cond string) string {
 		return fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE start %[3]s ? ORDER BY %[2]s LIMIT ?)", table, subject, cond)
@@ -44,6 +48,7 @@ func makeLevel(table string, unit time.Duration) level {
 		unit: int64(unit), table: table,
 		get:   "SELECT data FROM " + table + " WHERE start = ? AND tenant = ? AND key = ? AND model = ? AND provider = ? AND code = ?",
 		put:   "INSERT OR REPLACE INTO " + table + " (" + subject + ", data) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		full:  fmt.Sprintf("SELECT 1 FROM %s WHERE start = ? AND tenant = ? AND key = ? LIMIT 1 OFFSET %d", table, maxKey-1),
 		prune: first("<"), clear: first(">="),
 	}
 }
@@ -154,24 +159,52 @@ func (u *rollupWriter) save(tx *store.Tx, has func(day int64) bool) error {
 	return nil
 }
 
-// merge adds a tally to the row of its combination.
+// merge adds a tally to the row of its combination, or of the model "" if its key has too many rows.
 func (u *rollupWriter) merge(tx *store.Tx, l *level, start int64, t *tally) error {
 	args := [...]any{start, t.tenant, t.key, t.model, t.provider, t.code, nil}
-	rows, err := tx.Query(l.get, args[:6]...)
+	found, err := u.sum(tx, l, args[:6], t)
 	if err != nil {
 		return err
 	}
-	var old sql.RawBytes
-	if rows.Next() {
-		err = rows.Scan(&old)
-	}
-	u.data = t.appendTo(u.data[:0], old)
-	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		return err
+	if !found && t.model != "" {
+		full, err := exists(tx, l.full, args[:3])
+		if err != nil {
+			return err
+		}
+		if full {
+			args[3] = ""
+			if _, err := u.sum(tx, l, args[:6], t); err != nil {
+				return err
+			}
+		}
 	}
 	args[6] = u.data
 	_, err = tx.Exec(l.put, args[:]...)
 	return err
+}
+
+// sum sets data to that of a row with a tally added, and reports whether the row exists.
+func (u *rollupWriter) sum(tx *store.Tx, l *level, subject []any, t *tally) (found bool, err error) {
+	rows, err := tx.Query(l.get, subject...)
+	if err != nil {
+		return false, err
+	}
+	var old sql.RawBytes
+	if found = rows.Next(); found {
+		err = rows.Scan(&old)
+	}
+	u.data = t.appendTo(u.data[:0], old)
+	return found, errors.Join(err, rows.Err(), rows.Close())
+}
+
+// exists reports whether a query has a row.
+func exists(tx *store.Tx, query string, args []any) (bool, error) {
+	var one int
+	err := tx.Get(query, args, &one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // appendTo appends the data of a row with the tally added: old is its data until now, nil for none.

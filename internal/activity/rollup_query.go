@@ -46,55 +46,96 @@ type rollupQuery struct {
 // rollupSums is a row of the roll-up.
 type rollupSums struct {
 	start   int64
-	names   [2]sql.RawBytes
+	names   [2][]byte
 	sums    Sums
 	unnamed int64
-	hists   []byte // encoded
 }
 
-// read calls visit with the rows of a part of the time, in its order. They are valid until visit
-// returns.
-func (q *rollupQuery) read(ctx context.Context, tx *sql.Tx, part span, visit func(*rollupSums) error) error {
+// read calls visit with the rows of a part of the time, in its order. A row is valid until visit
+// returns. Its histograms are added to those that visit returns, unless they are nil.
+func (q *rollupQuery) read(ctx context.Context, tx *sql.Tx, part span, visit func(*rollupSums) (*histograms, error)) error {
 	query, args := q.source(part)
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	var r rollupSums
-	var data sql.RawBytes
-	var failed bool
-	dest := []any{&r.start, &failed, &data, &r.names[0], &r.names[1]}[:3+len(q.by)]
+	var packed sql.RawBytes
 	for err == nil && rows.Next() {
-		if err = rows.Scan(dest...); err != nil {
+		if err = rows.Scan(&r.start, &packed); err != nil {
 			break
 		}
-		if r.unnamed, r.hists, err = r.sums.readSums(data, failed); err == nil {
-			err = visit(&r)
+		for rest := []byte(packed); err == nil && len(rest) > 0; {
+			if rest, err = r.unpack(rest, len(q.by)); err != nil {
+				break
+			}
+			var to *histograms
+			if to, err = visit(&r); err == nil {
+				rest, err = to.add(rest)
+			}
 		}
 	}
 	return errors.Join(err, rows.Err(), rows.Close())
 }
 
-// source is the query of a part of the time. The tables begin with the time and the tenant: one
-// tenant's rows are found by a search for each hour or day. Both queries read in the order of time:
-// an ORDER BY would sort what the loop over times has in order already.
+// source is the query of a part of the time. Its answer has one row for each hour or day that the
+// table has, with all its rows packed, see packedRow: a row that the driver hands over costs several
+// times as much as one that SQLite appends.
+//
+// The tables begin with the time and the tenant: one tenant's rows are found by a search for each
+// hour or day. The loop over times has them in order already, which an ORDER BY would sort again.
 func (q *rollupQuery) source(part span) (string, []any) {
-	query := "SELECT start, code <> '', data, " + strings.Join(q.by, ", ") + " FROM "
-	args := []any{part.start, part.end}
+	cond, args := "start = at", []any{part.start, part.end}
+	tenant := q.tenant
 	if q.all {
-		query += part.table + " WHERE start >= ? AND start < ?"
-	} else {
-		query = "WITH RECURSIVE times(at) AS (SELECT ? UNION ALL SELECT at + 1 FROM times WHERE at + 1 < ?) " + query +
-			"times CROSS JOIN " + part.table + " ON start = at AND tenant = ? WHERE true"
-		args = append(args, q.tenant)
+		tenant = ""
 	}
-	for _, f := range []struct{ column, value string }{{"key", q.key}, {"model", q.model}, {"provider", q.provider}, {"code", q.code}} {
+	for _, f := range []struct{ column, value string }{{"tenant", tenant}, {"key", q.key}, {"model", q.model}, {"provider", q.provider}, {"code", q.code}} {
 		if f.value != "" {
-			query += " AND " + f.column + " = ?"
+			cond += " AND " + f.column + " = ?"
 			args = append(args, f.value)
 		}
 	}
-	return query, args
+	next := "(SELECT min(start) FROM " + part.table + " WHERE start >= %s AND start < ?2)"
+	return "WITH RECURSIVE times(at) AS (SELECT " + fmt.Sprintf(next, "?1") +
+		" UNION ALL SELECT " + fmt.Sprintf(next, "at + 1") + " FROM times WHERE at IS NOT NULL) " +
+		"SELECT at, (SELECT CAST(group_concat(" + packedRow(q.by) + ", '') AS BLOB) FROM " + part.table + " WHERE " + cond + ") FROM times WHERE at IS NOT NULL", args
+}
+
+// packedRow is an expression of SQL for a row as unpack reads it: for each name the decimal digits of
+// twice its length, plus packedBase, plus 1 if the calls failed, then the name; after all of them data.
+func packedRow(by []string) string {
+	var packed strings.Builder
+	for _, name := range by {
+		fmt.Fprintf(&packed, "(%[2]d + octet_length(%[1]s) * 2 + (code <> '')) || %[1]s || ", name, packedBase)
+	}
+	return packed.String() + "data"
+}
+
+// packedBase makes all lengths numbers of packedDigits digits: no name is longer than maxText.
+const packedBase, packedDigits = 1000, 4
+
+// unpack sets r to the first of packed rows, which have so many names, and returns what follows: its
+// histograms, and the other rows.
+func (r *rollupSums) unpack(packed []byte, names int) (rest []byte, err error) {
+	failed := false
+	for i := range names {
+		if len(packed) < packedDigits {
+			return nil, errDamaged
+		}
+		n := 0
+		for _, digit := range packed[:packedDigits] {
+			n = 10*n + int(digit-'0')
+		}
+		n -= packedBase
+		end := packedDigits + n/2
+		if n < 0 || end > len(packed) {
+			return nil, errDamaged
+		}
+		failed, r.names[i], packed = n%2 == 1, packed[packedDigits:end], packed[end:]
+	}
+	r.unnamed, rest, err = r.sums.readSums(packed, failed)
+	return rest, err
 }
 
 // snapshot calls read with a transaction that sees the roll-up and the rows as of one commit, after

@@ -40,19 +40,7 @@ type Point struct {
 // accumulator sums rows of the roll-up.
 type accumulator struct {
 	sums  Sums
-	hists [numHists]histogram
-}
-
-// add adds a row: its sums and encoded histograms.
-func (a *accumulator) add(s *Sums, hists []byte) error {
-	a.sums.add(s)
-	for i := 0; i < numHists && hists != nil; i++ {
-		var ok bool
-		if hists, ok = a.hists[i].add(hists); !ok {
-			return errDamaged
-		}
-	}
-	return nil
+	hists histograms
 }
 
 func (a *accumulator) merge(b *accumulator) {
@@ -124,14 +112,14 @@ func topNames(ctx context.Context, tx *sql.Tx, q *SeriesQuery) (top []string, ot
 	totals := map[string]*total{}
 	rows := q.rows()
 	for _, part := range spans(q.From, q.To) {
-		err = rows.read(ctx, tx, part, func(r *rollupSums) error {
+		err = rows.read(ctx, tx, part, func(r *rollupSums) (*histograms, error) {
 			t := totals[string(r.names[0])]
 			if t == nil {
 				t = &total{name: string(r.names[0])}
 				totals[t.name] = t
 			}
 			t.sums.add(&r.sums)
-			return nil
+			return nil, nil
 		})
 		if err != nil {
 			return nil, 0, err
@@ -172,7 +160,7 @@ func readSeries(ctx context.Context, tx *sql.Tx, q *SeriesQuery, top []string) (
 		all.next(start, nil)
 	}
 	rows := q.rows()
-	err = rows.read(ctx, tx, span{l, q.From.UnixNano() / l.unit, q.To.UnixNano() / l.unit}, func(r *rollupSums) error {
+	err = rows.read(ctx, tx, span{l, q.From.UnixNano() / l.unit, q.To.UnixNano() / l.unit}, func(r *rollupSums) (*histograms, error) {
 		if r.start != current {
 			next()
 			current = r.start
@@ -181,10 +169,11 @@ func readSeries(ctx context.Context, tx *sql.Tx, q *SeriesQuery, top []string) (
 		if b == nil {
 			b = other
 		}
+		b.now.sums.add(&r.sums)
 		if r.sums.Errors > 0 && !q.byCode() { // how long refusals and failures take hides how long answers do
-			r.hists = nil
+			return nil, nil
 		}
-		return b.now.add(&r.sums, r.hists)
+		return &b.now.hists, nil
 	})
 	if err != nil {
 		return Series{}, err

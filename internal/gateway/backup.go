@@ -9,10 +9,7 @@ import (
 
 // Backup makes a copy of the gateway's database while it is in use: see [store.Backup].
 func Backup(ctx context.Context, g *Gateway) (copied *os.File, remove func(), err error) {
-	s := &g.state.stores
-	s.mu.Lock()
-	opened := s.store
-	s.mu.Unlock()
+	opened := g.state.stores.opened.Load()
 	if opened == nil {
 		return nil, nil, store.ErrClosed
 	}

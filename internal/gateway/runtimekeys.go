@@ -53,12 +53,12 @@ func (m RuntimeKeys) Update(ctx context.Context, by Manager, hash string, e *run
 	return key, m.changed(by, "changed", key, err)
 }
 
-// Rotate gives a key another secret; see [runtimekeys.Keys.Rotate]. Without grace the desktops end that
-// were opened with the one before it.
+// Rotate gives a key another secret; see [runtimekeys.Keys.Rotate]. The desktops that were opened with
+// the one before it end with the grace.
 func (m RuntimeKeys) Rotate(ctx context.Context, by Manager, hash string, grace time.Duration) (*runtimekeys.Key, string, error) {
 	key, secret, err := m.keys().Rotate(ctx, by.Tenants, hash, grace)
-	if err == nil && grace == 0 {
-		m.gateway.state.Workstations.Revoke(key.Tenant, key.Hash())
+	if err == nil {
+		m.gateway.state.Workstations.RevokeAt(key.Tenant, key.Hash(), m.gateway.now().Add(grace))
 	}
 	return key, secret, m.changed(by, "rotated", key, err)
 }
@@ -69,9 +69,18 @@ func (m RuntimeKeys) Delete(ctx context.Context, by Manager, hash string) error 
 	return m.changed(by, "deleted", key, err)
 }
 
-// Get returns a key.
-func (m RuntimeKeys) Get(of keys.Tenants, hash string) (*runtimekeys.Key, error) {
-	return m.keys().Get(of, hash)
+// Get returns a key and its balances. A change of the key reads them first: after it the answer
+// must not fail, for it may have the only good secret. The error is a 404, or the ledger's.
+func (m RuntimeKeys) Get(ctx context.Context, of keys.Tenants, hash string) (*runtimekeys.Key, []limits.Balance, error) {
+	key, err := m.keys().Get(of, hash)
+	if err != nil {
+		return nil, nil, err
+	}
+	spent, err := m.Spent(ctx, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return key, spent[0], nil
 }
 
 // Find returns the hash that begins with a text; see [runtimekeys.Keys.Match].
@@ -106,21 +115,30 @@ func (m RuntimeKeys) changed(by Manager, what string, key *runtimekeys.Key, err 
 	g := m.gateway
 	if !m.keys().MayStill(g.runtime, key.Hash(), key.Tenant, keys.WorkstationsConnect) {
 		g.state.Workstations.Revoke(key.Tenant, key.Hash())
+	} else if !key.Expires.IsZero() {
+		g.state.Workstations.RevokeAt(key.Tenant, key.Hash(), key.Expires)
 	}
 	g.logger.Info("a key was "+what+" at run time", zap.String("hash", key.Hash()), zap.String("name", g.requests.Redactor.Name(key.Name)),
 		zap.String("tenant", key.Tenant), zap.Bool("disabled", key.Disabled), zap.String("by", by.Name), zap.String("request_id", by.RequestID))
 	return nil
 }
 
-// StillMayConnect refuses a caller whose key was deleted or disabled at run time after it had been
-// authenticated, and ends what was issued to it meanwhile. The error is a 401.
+// StillMayConnect refuses a caller whose key or secret is not good any more: it was changed at run time
+// after the caller had been authenticated. What was issued meanwhile ends. The error is a 401.
 func (m RuntimeKeys) StillMayConnect(caller *modelcall.Caller) error {
 	g := m.gateway
-	if caller.Limits == nil || g.state.runtimeKeys.MayStill(g.runtime, caller.Hash, caller.Tenant, keys.WorkstationsConnect) {
+	if caller.Limits == nil {
 		return nil
 	}
-	g.state.Workstations.Revoke(caller.Tenant, caller.Name)
-	return errInvalidKey()
+	credential, _, err := g.state.runtimeKeys.Authenticate(g.runtime, caller.Secret, g.now())
+	if err != nil || !credential.Has(keys.WorkstationsConnect) {
+		g.state.Workstations.Revoke(caller.Tenant, caller.Name)
+		return errInvalidKey()
+	}
+	if end := credential.Expires; !end.IsZero() {
+		g.state.Workstations.RevokeAt(caller.Tenant, caller.Name, end)
+	}
+	return nil
 }
 
 // Of returns a caller's key if it was made at run time, nil if the configuration has it.

@@ -16,7 +16,7 @@ import (
 )
 
 // MadeKey returns a key that was made at run time, and its secret if that is shown now. Spent has its
-// balances, in the order of [runtimekeys.Record.Usage].
+// balances, in the order of [runtimekeys.Record.Usage]; nil for a key that was made just now.
 func MadeKey(key *runtimekeys.Key, secret string, spent []limits.Balance) []byte {
 	return openrouter.AppendAPIKey(nil, madeKey(key, spent), secret)
 }
@@ -34,6 +34,9 @@ func MadeKeys(list []*runtimekeys.Key, spent [][]limits.Balance) []byte {
 func DeletedKey() []byte { return openrouter.AppendDeletedKey(nil) }
 
 func madeKey(key *runtimekeys.Key, spent []limits.Balance) openrouter.APIKey {
+	if spent == nil {
+		spent = make([]limits.Balance, len(key.Usage().Budgets))
+	}
 	shown := openrouter.APIKey{
 		Hash: key.Hash(), Name: key.Name, Label: key.Label, Disabled: key.Disabled, Reset: openrouter.Text(key.Reset), IncludeBYOK: key.IncludeBYOK,
 		UsageDaily: openrouter.USD(spent[0].Spent), UsageWeekly: openrouter.USD(spent[1].Spent), UsageMonthly: openrouter.USD(spent[2].Spent),
@@ -75,7 +78,7 @@ func Credits(ctx context.Context, log *activity.Log, tenant string, balances []l
 			left = min(left, openrouter.USD(b.Remaining()))
 		}
 	}
-	days, err := log.Daily(ctx, activity.Filter{Tenant: tenant})
+	days, err := log.Rollup().Costs(ctx, tenant, "")
 	if err != nil {
 		return nil, refusal(err)
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -36,7 +37,8 @@ func Key(ctx context.Context, log *activity.Log, key *keys.Key, made *runtimekey
 	return openrouter.AppendKey(nil, info), nil
 }
 
-// LedgerFailure is the error if the balances of a key cannot be read: 503, or the client left.
+// LedgerFailure is the error if the balances of a key cannot be read: 503, or the client left. An error
+// that has a code already stays.
 func LedgerFailure(ctx context.Context, err error) error {
 	return ledgerFailure(ctx, "what this key has spent cannot be read now", err)
 }
@@ -44,6 +46,10 @@ func LedgerFailure(ctx context.Context, err error) error {
 func ledgerFailure(ctx context.Context, message string, err error) error {
 	if ctx.Err() != nil {
 		return refusal(ctx.Err())
+	}
+	var coded *apierror.Error
+	if errors.As(err, &coded) {
+		return coded
 	}
 	return apierror.New(apierror.LedgerUnavailable, "%s", message).WithCause(err)
 }

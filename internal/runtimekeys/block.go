@@ -108,14 +108,33 @@ func subjectOf(s *Settings) (limits.Subject, error) {
 	return out, nil
 }
 
-// allows returns the refusal of settings that exceed the block, nil if they do not.
-func (b *Block) allows(s *Settings) error {
+// asked are the members that a request has named.
+type asked map[string]bool
+
+// allows returns the refusal of settings that exceed the block in what a request has asked for, nil
+// if they do not. Other settings may exceed a block that became tighter: without effect, and the key
+// can still be disabled.
+func (b *Block) allows(s *Settings, of asked) error {
 	own, err := subjectOf(s)
 	if err != nil {
 		return err
 	}
 	more := s.extensions()
-	scopes, err := keys.ParseScopes(more.Scopes)
+	if of["scopes"] {
+		if err := b.allowsScopes(more.Scopes); err != nil {
+			return err
+		}
+	}
+	if of["models"] {
+		if err := b.allowsModels(more.Models); err != nil {
+			return err
+		}
+	}
+	return b.allowsLimits(own, s, of)
+}
+
+func (b *Block) allowsScopes(names []string) error {
+	scopes, err := keys.ParseScopes(names)
 	switch {
 	case err != nil:
 		return invalid("scopes", "%v", err)
@@ -124,7 +143,11 @@ func (b *Block) allows(s *Settings) error {
 	case scopes&^b.Scopes != 0:
 		return invalid("scopes", "keys made at run time cannot have %s here; possible are %s", scopes&^b.Scopes, b.Scopes)
 	}
-	for _, p := range more.Models {
+	return nil
+}
+
+func (b *Block) allowsModels(patterns []string) error {
+	for _, p := range patterns {
 		if err := pattern.Valid(p); err != nil {
 			return invalid("models", "%v", err)
 		}
@@ -133,29 +156,31 @@ func (b *Block) allows(s *Settings) error {
 			return invalid("models", "%q is not within what keys made at run time may use here: %s", p, strings.Join(b.Models, " "))
 		}
 	}
-	return b.allowsLimits(own, more.MaxOutput, s)
+	return nil
 }
 
-func (b *Block) allowsLimits(own limits.Subject, output int64, s *Settings) error {
+func (b *Block) allowsLimits(own limits.Subject, s *Settings, of asked) error {
 	for _, budget := range own.Budgets {
 		most := budgetOf(b.Limits.Budgets, budget)
 		if most == nil || budget.Limit <= most.Limit && (!budget.Soft || most.Soft) {
 			continue
 		}
-		if s.Limit != nil && budget.Unit == limits.Money && budget.Period == s.Period() {
+		switch isLimit := s.Limit != nil && budget.Unit == limits.Money && budget.Period == s.Period(); {
+		case isLimit && (of["limit"] || of["limit_reset"]):
 			return invalid("limit", "more than %s is not possible here", most)
+		case !isLimit && of["budgets"]:
+			return invalid("budgets", "%q is more than %s, which is not possible here", budget, most)
 		}
-		return invalid("budgets", "%q is more than %s, which is not possible here", budget, most)
 	}
 	for _, rate := range own.Rates {
-		if most := rateOf(b.Limits.Rates, rate); most != nil && rate.Limit > most.Limit {
+		if most := rateOf(b.Limits.Rates, rate); of["rates"] && most != nil && rate.Limit > most.Limit {
 			return invalid("rates", "%q is more than %s, which is not possible here", rate, most)
 		}
 	}
-	if c, most := own.Concurrency, b.Limits.Concurrency; most.Limit > 0 && (c.Limit > most.Limit || c.Queue > most.Queue || c.Wait > most.Wait) {
+	if c, most := own.Concurrency, b.Limits.Concurrency; of["concurrency"] && most.Limit > 0 && (c.Limit > most.Limit || c.Queue > most.Queue || c.Wait > most.Wait) {
 		return invalid("concurrency", "more than %d with a queue of %d for %v is not possible here", most.Limit, most.Queue, most.Wait)
 	}
-	if most := b.Caps.Output; most > 0 && output > most {
+	if most := b.Caps.Output; of["max_output_tokens"] && most > 0 && s.extensions().MaxOutput > most {
 		return invalid("max_output_tokens", "more than %d is not possible here", most)
 	}
 	return nil

@@ -103,6 +103,9 @@ func (s *Keys) newSecret(r *Record, secret *string) (Sum, error) {
 
 // Update changes settings of a key. Errors: 400, 404, 503 (nothing was changed).
 func (s *Keys) Update(ctx context.Context, b *Block, of keys.Tenants, hash string, e *Edit) (*Key, error) {
+	if len(e.changes) == 0 {
+		return s.Get(of, hash)
+	}
 	return s.edit(ctx, of, hash, func(r *Record) error { return e.apply(b, &r.Settings) })
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -20,6 +21,9 @@ const (
 	maxMetadata = 16  // members, as OpenAI's metadata
 	maxMetaKey  = 64  // characters
 	maxMetaText = 512 // characters
+	// maxExtensions bounds the extensions of a key together, in bytes of their JSON: all keys are in
+	// memory. It is enough for metadata of the greatest size and some limits.
+	maxExtensions = 16 << 10
 )
 
 // Edit is what a request asks of a key: the members of its body.
@@ -28,12 +32,13 @@ type Edit struct {
 	workspace string // of the tenant
 	now       time.Time
 	changes   []func(*Settings)
+	asked     asked
 }
 
 // NewEdit returns an empty edit. Workspace is the UUID of the tenant that a new key belongs to; a
 // change of a key has none.
 func NewEdit(create bool, workspace string, now time.Time) *Edit {
-	return &Edit{create: create, workspace: workspace, now: now}
+	return &Edit{create: create, workspace: workspace, now: now, asked: asked{}}
 }
 
 // apply makes the changes. The error is a 400: they are not possible together, or not here.
@@ -48,7 +53,18 @@ func (e *Edit) apply(b *Block, s *Settings) error {
 	if s.Extensions != nil && s.isPlain() {
 		s.Extensions = nil
 	}
-	return b.allows(s)
+	if size := s.extensionsSize(); size > maxExtensions {
+		return apierror.New(apierror.InvalidValue, "models, metadata and the other members beside OpenRouter's have %d bytes of JSON together; at most %d are kept of a key", size, maxExtensions)
+	}
+	return b.allows(s, e.asked)
+}
+
+func (s *Settings) extensionsSize() int {
+	if s.Extensions == nil {
+		return 0
+	}
+	text, _ := json.Marshal(s.Extensions) // strings and a number
+	return len(text)
 }
 
 // isPlain reports whether no extension is set.
@@ -79,6 +95,7 @@ func (e *Edit) Member(name string, value []byte) (known bool, err error) {
 	change, err := read(e, value)
 	if err == nil && change != nil {
 		e.changes = append(e.changes, change)
+		e.asked[name] = true
 	}
 	return true, err
 }
@@ -123,7 +140,7 @@ var members = map[string]member{
 		if json.Unmarshal(value, &number) == nil && number != "" {
 			digits := number.String()
 			text = &digits
-		} else if json.Unmarshal(value, &text) != nil || text != nil && *text == "" {
+		} else if json.Unmarshal(value, &text) != nil || text != nil && !isElement(*text) {
 			return nil, invalid("concurrency", "want a number, or a text such as \"10 queue 20 2s\"")
 		}
 		return func(s *Settings) { s.more().Concurrency = orEmpty(text) }, nil
@@ -205,12 +222,17 @@ func list(name string, field func(*Extensions) *[]string) member {
 			return nil, invalid(name, "want an array of at most %d strings", maxList)
 		}
 		for _, text := range texts {
-			if text == "" || len(text) > maxElement {
-				return nil, invalid(name, "an element has 1 to %d bytes", maxElement)
+			if !isElement(text) {
+				return nil, invalid(name, "an element has 1 to %d bytes of printable characters", maxElement)
 			}
 		}
 		return func(s *Settings) { *field(s.more()) = texts }, nil
 	}
+}
+
+// isElement reports whether a text can be one of a list. An operator's terminal shows it as it is.
+func isElement(text string) bool {
+	return 0 < len(text) && len(text) <= maxElement && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // readText reads a string that has at most so many characters; null is "".

@@ -2,6 +2,7 @@ package runtimekeys
 
 import (
 	"time"
+	"weak"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
@@ -13,12 +14,14 @@ type Grant struct {
 	keys.Credential
 	Limits *modelcall.KeyLimits
 
-	block *Block
+	// block is weak: keys outlive configurations, and one that is seldom used would keep the models
+	// and limits of an old one in memory.
+	block weak.Pointer[Block]
 }
 
 // Grant returns what the key may do under a block.
 func (k *Key) Grant(b *Block) *Grant {
-	if g := k.grant.Load(); g != nil && g.block == b {
+	if g := k.grant.Load(); g != nil && g.block.Value() == b {
 		return g
 	}
 	more := k.extensions()
@@ -32,7 +35,7 @@ func (k *Key) Grant(b *Block) *Grant {
 		Credential: keys.Credential{Hash: hash, Key: keys.NewRuntimeKey(keys.Key{
 			Name: hash, Tenant: k.Tenant, Scopes: scopes, HostedTools: b.HostedTools, Expires: k.Expires,
 		}, more.Models, b.Models)},
-		block: b,
+		block: weak.Make(b),
 	}
 	own := b.within(k.own())
 	var err error

@@ -25,6 +25,9 @@ func Backup(ctx context.Context, s *Store) (copied *os.File, remove func(), err 
 		return nil, nil, s.Explain(err)
 	}
 	path := filepath.Join(s.files.dir, backupFileName)
+	if err := s.fits(ctx); err != nil {
+		return nil, nil, fmt.Errorf("copying the database: %w", err)
+	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a process that was killed
 		return nil, nil, err
 	}
@@ -48,4 +51,25 @@ func Backup(ctx context.Context, s *Store) (copied *os.File, remove func(), err 
 		return nil, nil, fmt.Errorf("copying the database: %w", s.Explain(err))
 	}
 	return copied, remove, nil
+}
+
+// backupReserve is how many bytes of the disk a copy must leave, for what is written meanwhile.
+const backupReserve = 16 << 20
+
+// fits returns an error if the disk does not hold a copy: one that fills it would stop the commits of
+// calls until it has failed.
+func (s *Store) fits(ctx context.Context) error {
+	free, ok := freeSpace(s.files.dir)
+	if !ok {
+		return nil
+	}
+	var size uint64
+	err := s.readDB.QueryRowContext(ctx, "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size").Scan(&size)
+	if err != nil {
+		return s.Explain(err)
+	}
+	if free < size+backupReserve {
+		return fmt.Errorf("it takes %d MiB, and %q has %d MiB left: free space until %d MiB are left for calls meanwhile", size>>20, s.files.dir, free>>20, backupReserve>>20)
+	}
+	return nil
 }

@@ -123,6 +123,35 @@ func TestAFullDiskWhileRunning(t *testing.T) {
 	})
 }
 
+// A backup that the disk cannot hold is refused before it takes the space that calls need.
+func TestABackupThatDoesNotFitIsRefused(t *testing.T) {
+	onDisk(t, 24<<20, func(dir string) {
+		failed := 0
+		st := openEntries(t, dir, store.Options{Failed: func(error) { failed++ }})
+		if _, remove, err := store.Backup(context.Background(), st); err != nil {
+			t.Fatal(err)
+		} else {
+			remove()
+		}
+		for i := range 100 {
+			buffered(t, st, fmt.Sprint(i, strings.Repeat(".", 40_000)))
+		}
+		flush(t, st)
+		_, _, err := store.Backup(context.Background(), st)
+		if err == nil || !strings.Contains(err.Error(), "MiB left") {
+			t.Errorf("the backup: %v", err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "gatehouse.db-backup")); !os.IsNotExist(err) {
+			t.Errorf("the copy is there: %v", err)
+		}
+		durable(t, st, "after")
+		flush(t, st)
+		if failed > 0 || st.Status() != (store.Status{}) {
+			t.Errorf("%d writes failed, %+v", failed, st.Status())
+		}
+	})
+}
+
 func TestAFullDiskAtTheStart(t *testing.T) {
 	onDisk(t, 4<<20, func(dir string) {
 		st := idle(t, dir)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/zap"
@@ -104,6 +105,27 @@ func TestASlowCommitIsSeen(t *testing.T) {
 	if s := st.Status(); s != (store.Status{}) {
 		t.Errorf("%+v", s)
 	}
+}
+
+// Commits wait for a batch of pruning, which a disk that does not answer never ends.
+func TestPruningThatDoesNotEndIsSeen(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		stuck := func(*store.Tx) (bool, error) { <-release; return false, nil }
+		st := open(t, dir, store.Options{PruneInterval: time.Minute, Prune: []store.PruneFunc{stuck}})
+		time.Sleep(time.Minute + 2*time.Second)
+		submit(t, st, note("a"))
+		if s := st.Status(); !s.Blocked || s.Err == nil || !strings.Contains(s.Err.Error(), "does not end") {
+			t.Errorf("%+v, health %v", s, st.Health())
+		}
+		close(release)
+		flush(t, st)
+		if s := st.Status(); s != (store.Status{}) {
+			t.Errorf("%+v", s)
+		}
+		st.Close()
+	})
 }
 
 func TestADatabaseThatIsLockedAtTheStartSaysWhatToDo(t *testing.T) {

@@ -7,7 +7,8 @@ import (
 )
 
 // slowCommit is the duration from which a commit under way is reported as blocked: it waits for
-// another process's lock, or for a disk that does not answer.
+// another process's lock, or for a disk that does not answer. What else the writer does on the disk
+// counts as well, because commits wait for it.
 const slowCommit = time.Second
 
 // errSlow is the cause that is known of a commit that is under way, or that cannot begin.

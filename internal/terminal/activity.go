@@ -40,11 +40,12 @@ func Activity(out io.Writer, answer io.Reader) error {
 		return fmt.Errorf("reading the activity: %w", err)
 	}
 	if len(list.Data) == 0 {
-		_, err := fmt.Fprintln(out, "no calls")
+		_, err := fmt.Fprintln(out, "No calls.")
 		return err
 	}
-	t := grid{columns: []gridColumn{{name: "TIME (UTC)"}, {name: "KEY"}, {name: "MODEL"}, {name: "STATUS"}, {name: "IN", right: true}, {name: "OUT", right: true},
-		{name: "USD", right: true}, {name: "FIRST", right: true}, {name: "TOOK", right: true}, {name: "REQUEST"}}}
+	t := grid{columns: []gridColumn{{name: "TIME (UTC)"}, {name: "KEY"}, {name: "MODEL"}, {name: "STATUS"}, {name: "IN", right: true, drop: 2},
+		{name: "OUT", right: true, drop: 2}, {name: "USD", right: true, drop: 4}, {name: "FIRST", right: true, drop: 1}, {name: "TOOK", right: true, drop: 3},
+		{name: "REQUEST"}}}
 	several := false
 	for _, r := range list.Data {
 		several = several || r.Tenant != list.Data[0].Tenant
@@ -52,18 +53,18 @@ func Activity(out io.Writer, answer io.Reader) error {
 	for _, r := range list.Data {
 		t.rows = append(t.rows, r.cells(several))
 	}
-	t.print(out)
+	t.print(out, screenOf(out))
 	if list.Next != nil {
-		fmt.Fprintf(out, "There are more: see --limit, --csv.\n")
+		fmt.Fprintf(out, "There are more: see --limit and --csv.\n")
 	}
 	return nil
 }
 
 // cells are those of a call. With several tenants the key's has its tenant.
 func (r *activityRow) cells(several bool) []string {
-	key, subject, status := r.Key, r.Model, strconv.Itoa(r.Status)
+	key, subject, status := KeyName(r.Key), r.Model, strconv.Itoa(r.Status)
 	if several {
-		key = r.Tenant + "/" + r.Key
+		key = r.Tenant + "/" + key
 	}
 	switch {
 	case r.Workstation != "":
@@ -86,11 +87,19 @@ func (r *activityRow) cells(several bool) []string {
 		}
 	}
 	if r.FirstToken != nil {
-		first = Duration(*r.FirstToken)
+		first = whole(*r.FirstToken)
 	}
 	id := r.RequestID
-	if id == "" {
+	if id == "" || r.Ended != "" { // a session is ended and found by its own name
 		id = r.ID
 	}
-	return []string{r.CreatedAt.UTC().Format("2006-01-02 15:04:05"), key, subject, status, in, out, cost, first, Duration(r.Latency), id}
+	return []string{r.CreatedAt.UTC().Format("2006-01-02 15:04:05"), key, subject, status, in, out, cost, first, whole(r.Latency), id}
+}
+
+// whole is a duration that is known in whole milliseconds.
+func whole(ms float64) string {
+	if ms <= 0 {
+		return "<1ms"
+	}
+	return Duration(ms)
 }

@@ -24,12 +24,14 @@ type grid struct {
 type gridColumn struct {
 	name  string
 	right bool
+	drop  int // columns with a number above 0 are left out of a narrow terminal, the lowest first
 }
 
 // maxCell bounds a cell, in characters: callers choose some names.
 const maxCell = 48
 
-func (g *grid) print(w io.Writer) {
+// print prints the table, without the columns for which a terminal is too narrow.
+func (g *grid) print(w io.Writer, t screen) {
 	widths := make([]int, len(g.columns))
 	head := make([]string, len(g.columns))
 	for i, c := range g.columns {
@@ -41,9 +43,13 @@ func (g *grid) print(w io.Writer) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
+	dropped := g.tooMuch(widths, t.columns)
 	for _, row := range append([][]string{head}, g.rows...) {
 		var line strings.Builder
 		for i, cell := range row {
+			if g.columns[i].drop > 0 && g.columns[i].drop <= dropped {
+				continue
+			}
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			if g.columns[i].right {
 				cell = pad + cell
@@ -58,6 +64,38 @@ func (g *grid) print(w io.Writer) {
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
 }
+
+// tooMuch returns up to which number columns have to be left out, so that a line fits; 0: none, also
+// if the others would not fit either.
+func (g *grid) tooMuch(widths []int, room int) (dropped int) {
+	need, most := -2, 0
+	for i, width := range widths {
+		need, most = need+width+2, max(most, g.columns[i].drop)
+	}
+	for ; room > 0 && need > room && dropped < most; dropped++ {
+		for i, c := range g.columns {
+			if c.drop == dropped+1 {
+				need -= widths[i] + 2
+			}
+		}
+	}
+	if need > room {
+		return 0
+	}
+	return dropped
+}
+
+// KeyName is the name of a key as a table shows it. That of a key made at run time is a SHA-256: its
+// beginning is enough for `caddy gatehouse key show`.
+func KeyName(name string) string {
+	if len(name) == 64 && strings.Trim(name, "0123456789abcdef") == "" {
+		return name[:ShortHash]
+	}
+	return name
+}
+
+// ShortHash is how many digits of the hash of a key a table shows.
+const ShortHash = 12
 
 // Printable replaces what would change a terminal. Names of models and keys, and paths, come from
 // callers.
@@ -83,6 +121,7 @@ func cell(s string) string {
 type screen struct {
 	width   int
 	unicode bool
+	columns int // of a terminal; 0 for a file or pipe, whose lines can have any length
 }
 
 const (
@@ -97,21 +136,34 @@ func screenOf(out io.Writer) screen {
 	t := screen{width: defaultWidth}
 	if f, ok := out.(*os.File); ok {
 		if width, ok := widthOf(f); ok {
-			t.width = width
+			t.width, t.columns = width, width
 		}
 	}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		t.width = n
 	}
 	t.width = min(max(t.width, minWidth), maxWidth)
+	t.unicode = hasBlocks()
+	return t
+}
+
+// hasBlocks reports whether the locale has block characters.
+func hasBlocks() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first that is set is the locale: POSIX
 		if locale := os.Getenv(name); locale != "" {
 			locale = strings.ReplaceAll(strings.ToUpper(locale), "-", "")
-			t.unicode = strings.Contains(locale, "UTF8") && os.Getenv("TERM") != "linux"
-			break
+			return strings.Contains(locale, "UTF8") && os.Getenv("TERM") != "linux"
 		}
 	}
-	return t
+	return false
+}
+
+// Shades are three characters for the parts of a bar.
+func Shades() (light, medium, dark string) {
+	if hasBlocks() {
+		return "░", "▒", "█"
+	}
+	return ".", "-", "#"
 }
 
 // bar is a bar of a value in at most width characters; most fills them. A value above 0 is visible.

@@ -111,13 +111,13 @@ func Series(out io.Writer, answer io.Reader, chart string) error {
 	}
 	fmt.Fprintf(out, "By %s, %s to %s UTC, each %s\n\n", v.By, v.From.Format(layout), v.To.Add(-1).Format(layout), v.Step)
 	if v.Total.Total.Requests == 0 {
-		fmt.Fprintln(out, "no calls")
+		fmt.Fprintln(out, "No calls.")
 	} else {
 		printLines(out, &v, t, chart)
 		printChart(out, &v, t, chart, layout)
 	}
 	if p := &v.Total.Total; p.Unpriced > 0 {
-		fmt.Fprintf(out, "\nUSD does not have %d calls whose price is unknown.\n", p.Unpriced)
+		fmt.Fprintf(out, "\nCalls without a known price, which USD leaves out: %d\n", p.Unpriced)
 	}
 	if !v.Complete {
 		fmt.Fprintln(out, "\nOlder calls are still being added: these sums are too small.")
@@ -125,18 +125,22 @@ func Series(out io.Writer, answer io.Reader, chart string) error {
 	return nil
 }
 
-// printLines prints a row for each series, with a trend if the terminal is wide enough.
+// printLines prints a row for each series.
 func printLines(out io.Writer, v *seriesView, t screen, chart string) {
 	g := grid{columns: []gridColumn{{name: strings.ToUpper(v.By)}}}
-	for _, name := range []string{"REQUESTS", "ERRORS", "USD", "IN", "OUT", "P50", "P95", "FIRST", "TOKEN", "OVERHEAD"} {
-		g.columns = append(g.columns, gridColumn{name, true})
+	for _, c := range []struct {
+		name string
+		drop int
+	}{{"REQUESTS", 0}, {"ERRORS", 0}, {"USD", 0}, {"IN", 5}, {"OUT", 5}, {"P50", 4}, {"P95", 0}, {"FIRST", 3}, {"PER TOKEN", 2}, {"OVERHEAD", 1}} {
+		g.columns = append(g.columns, gridColumn{c.name, true, c.drop})
 	}
-	g.columns = append(g.columns, gridColumn{name: "TREND"})
+	g.columns = append(g.columns, gridColumn{name: "TREND", drop: 6})
 	lines := slices.Clone(v.Data)
 	for i := range lines {
 		if lines[i].Name == "" {
 			lines[i].Name = unnamed(v.By)
 		}
+		lines[i].Name = KeyName(lines[i].Name)
 	}
 	if v.Other != nil {
 		v.Other.Name = fmt.Sprintf("(%d others)", v.Other.Series)
@@ -154,7 +158,7 @@ func printLines(out io.Writer, v *seriesView, t screen, chart string) {
 			Duration(p50(p.FirstToken)), Duration(p50(p.PerToken)), Duration(p95(p.Overhead)), t.sparkline(trend(v, l, chart)),
 		})
 	}
-	g.print(out)
+	g.print(out, t)
 }
 
 // unnamed is what calls without a name are.

@@ -10,7 +10,7 @@ import (
 const calls = `{"data":[
 	{"created_at":"2026-03-18T12:00:00.000Z","request_id":"req_2","tenant":"acme","key":"dev","route":"POST /v1/responses","model":"a/x","status":429,"code":"rate_limit_exceeded",
 	 "usage":0,"usage_source":"none","priced":false,"latency_ms":0.3},
-	{"created_at":"2026-03-18T11:00:00.000Z","id":"vnc-1","tenant":"umbrella","key":"dev","route":"VNC","status":200,"usage_source":"none","latency_ms":3600000,"workstation":"lab1","ended":"viewer_left"},
+	{"created_at":"2026-03-18T11:00:00.000Z","id":"vnc-1","request_id":"vnc-2","tenant":"umbrella","key":"dev","route":"VNC","status":200,"usage_source":"none","latency_ms":3600000,"workstation":"lab1","ended":"viewer_left"},
 	{"created_at":"2026-03-17T12:00:00.000Z","request_id":"req_1","tenant":"acme","key":"dev","model":"\u001b[31mevil","status":200,"usage":0.0015,"usage_source":"provider","priced":true,
 	 "prompt_tokens":12345,"completion_tokens":22,"latency_ms":1500,"first_token_ms":250},
 	{"created_at":"2026-03-17T11:00:00.000Z","request_id":"req_0","tenant":"acme","key":"dev","model":"a/x","status":200,"usage":0,"usage_source":"estimated","priced":false,
@@ -28,13 +28,13 @@ TIME (UTC)           KEY           MODEL         STATUS                      IN 
 2026-03-18 11:00:00  umbrella/dev  desktop lab1  200 viewer_left              -    -         -      -   1h00m  vnc-1
 2026-03-17 12:00:00  acme/dev      �[31mevil     200                      12.3k   22  0.001500  250ms   1.50s  req_1
 2026-03-17 11:00:00  acme/dev      a/x           200                          1    2   unknown      -  90.0ms  req_0
-There are more: see --limit, --csv.
+There are more: see --limit and --csv.
 `
 	if got := "\n" + out.String(); got != want {
 		t.Errorf("got:%s", got)
 	}
 	out.Reset()
-	if err := Activity(&out, strings.NewReader(`{"data":[],"next_cursor":null}`)); err != nil || out.String() != "no calls\n" {
+	if err := Activity(&out, strings.NewReader(`{"data":[],"next_cursor":null}`)); err != nil || out.String() != "No calls.\n" {
 		t.Errorf("without calls: %q, %v", out.String(), err)
 	}
 }
@@ -56,36 +56,36 @@ func TestSeriesAreATableAndBars(t *testing.T) {
 		"C.UTF-8": `
 By model, 2026-03-01 to 2026-03-04 UTC, each day
 
-MODEL          REQUESTS  ERRORS      USD     IN  OUT    P50    P95  FIRST  TOKEN  OVERHEAD  TREND
-a/x               1.20k    1.0%   1.5000  1.00M  500  900ms  2.50s      -      -     410us  ▅  █
-(no provider)         3  100.0%   0.0000      0    0      -      -      -      -         -
-(2 others)            2       -  unknown      0    0      -      -      -      -         -
-total             1.21k    1.2%  >1.5000  1.00M  500      -      -      -      -         -  ▅  █
+MODEL          REQUESTS  ERRORS      USD     IN  OUT    P50    P95  FIRST  PER TOKEN  OVERHEAD  TREND
+a/x               1.20k    1.0%   1.5000  1.00M  500  900ms  2.50s      -          -     410us  ▅  █
+(no provider)         3  100.0%   0.0000      0    0      -      -      -          -         -
+(2 others)            2       -  unknown      0    0      -      -      -          -         -
+total             1.21k    1.2%  >1.5000  1.00M  500      -      -      -          -         -  ▅  █
 
 Cost in USD
 2026-03-01   0.5000  ██████████████▌
          :
 2026-03-04  >1.0000  █████████████████████████████
 
-USD does not have 2 calls whose price is unknown.
+Calls without a known price, which USD leaves out: 2
 
 Older calls are still being added: these sums are too small.
 `,
 		"C": `
 By model, 2026-03-01 to 2026-03-04 UTC, each day
 
-MODEL          REQUESTS  ERRORS      USD     IN  OUT    P50    P95  FIRST  TOKEN  OVERHEAD  TREND
-a/x               1.20k    1.0%   1.5000  1.00M  500  900ms  2.50s      -      -     410us  =  #
-(no provider)         3  100.0%   0.0000      0    0      -      -      -      -         -
-(2 others)            2       -  unknown      0    0      -      -      -      -         -
-total             1.21k    1.2%  >1.5000  1.00M  500      -      -      -      -         -  =  #
+MODEL          REQUESTS  ERRORS      USD     IN  OUT    P50    P95  FIRST  PER TOKEN  OVERHEAD  TREND
+a/x               1.20k    1.0%   1.5000  1.00M  500  900ms  2.50s      -          -     410us  =  #
+(no provider)         3  100.0%   0.0000      0    0      -      -      -          -         -
+(2 others)            2       -  unknown      0    0      -      -      -          -         -
+total             1.21k    1.2%  >1.5000  1.00M  500      -      -      -          -         -  =  #
 
 Cost in USD
 2026-03-01   0.5000  ###############
          :
 2026-03-04  >1.0000  #############################
 
-USD does not have 2 calls whose price is unknown.
+Calls without a known price, which USD leaves out: 2
 
 Older calls are still being added: these sums are too small.
 `,
@@ -113,12 +113,12 @@ func TestTheScreenHasADefaultAndBounds(t *testing.T) {
 	for name, value := range map[string]string{"LC_ALL": "", "LC_CTYPE": "", "LANG": "de_DE.utf8", "TERM": "xterm", "COLUMNS": ""} {
 		t.Setenv(name, value)
 	}
-	if s := screenOf(&strings.Builder{}); s != (screen{defaultWidth, true}) {
+	if s := screenOf(&strings.Builder{}); s != (screen{width: defaultWidth, unicode: true}) {
 		t.Errorf("%+v", s)
 	}
 	t.Setenv("LC_CTYPE", "POSIX")
 	t.Setenv("COLUMNS", "7")
-	if s := screenOf(os.Stdin); s != (screen{minWidth, false}) {
+	if s := screenOf(os.Stdin); s != (screen{width: minWidth}) {
 		t.Errorf("%+v", s)
 	}
 }
@@ -136,5 +136,33 @@ func TestNumbersAreShort(t *testing.T) {
 	}
 	if got := cell(strings.Repeat("ü", 60)); utf8.RuneCountInString(got) != maxCell {
 		t.Errorf("a long name is %s", got)
+	}
+}
+
+func TestANarrowTerminalHasFewerColumns(t *testing.T) {
+	g := func() *grid {
+		return &grid{columns: []gridColumn{{name: "NAME"}, {name: "ONE", right: true, drop: 2}, {name: "TWO", drop: 1}}, rows: [][]string{{"abc", "12345", "6"}}}
+	}
+	for room, want := range map[int]string{
+		0:  "NAME    ONE  TWO\nabc   12345  6\n",
+		16: "NAME    ONE  TWO\nabc   12345  6\n",
+		15: "NAME    ONE\nabc   12345\n",
+		4:  "NAME\nabc\n",
+		3:  "NAME    ONE  TWO\nabc   12345  6\n", // a line is broken anyway
+	} {
+		var out strings.Builder
+		g().print(&out, screen{columns: room})
+		if out.String() != want {
+			t.Errorf("%d columns:\n%s", room, out.String())
+		}
+	}
+}
+
+func TestTheHashOfAKeyIsShort(t *testing.T) {
+	hash := strings.Repeat("0af9", 16)
+	for name, want := range map[string]string{hash: "0af90af90af9", "dev": "dev", hash[1:]: hash[1:], strings.ToUpper(hash): strings.ToUpper(hash)} {
+		if got := KeyName(name); got != want {
+			t.Errorf("%s is %s", name, got)
+		}
 	}
 }

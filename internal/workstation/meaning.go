@@ -72,7 +72,7 @@ var reasonMeanings = map[Reason]apierror.Meaning{
 	ReasonReleased:    {Text: "The workstation was released.", Advice: "Nothing, if that was wanted; else restore it."},
 	ReasonReplaced:    {Text: "A newer session took the workstation.", Advice: "Nothing: the same user came back, or `on_conflict` is `replace`."},
 	ReasonEnded:       {Text: "Somebody ended the session by hand.", Advice: "Nothing."},
-	ReasonRemoved:     {Text: "A reload dropped the key or the workstation.", Advice: "Put it back if that was not wanted."},
+	ReasonRemoved:     {Text: "The key or the workstation is gone: a reload dropped it, or the key was made at run time and was deleted, disabled, rotated or has ended.", Advice: "Put it back if that was not wanted."},
 	ReasonShutdown:    {Text: "The gateway stopped.", Advice: "The user connects again."},
 	ReasonMaxDuration: {Text: "The longest duration of an address was over.", Advice: newAddress + " `max_duration` sets the time."},
 	ReasonIdle:        {Text: "No key or pointer event came for the idle time.", Advice: "The user connects again. `idle_timeout` sets the time."},

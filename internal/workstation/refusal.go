@@ -123,7 +123,7 @@ const (
 	ReasonReleased    Reason = "released"     // the workstation
 	ReasonReplaced    Reason = "replaced"     // by a new session
 	ReasonEnded       Reason = "ended"        // by hand
-	ReasonRemoved     Reason = "removed"      // key or workstation dropped from the configuration
+	ReasonRemoved     Reason = "removed"      // key or workstation gone, or the key may not connect any more
 	ReasonShutdown    Reason = "shutdown"     // of the gateway
 	ReasonMaxDuration Reason = "max_duration" // see Session.Until
 	ReasonIdle        Reason = "idle_timeout"

@@ -25,6 +25,7 @@ type Session struct {
 	reason  Reason        // "" while open
 	stopped time.Time     // when reason was set
 	left    bool
+	early   *time.Timer // ends it before the time that Until returned at first; nil: none
 }
 
 // ending is a function that OnEnd was given.
@@ -152,6 +153,9 @@ func (s *State) end(x *Session, r Reason) {
 		return
 	}
 	x.reason, x.stopped = r, s.now()
+	if x.early != nil {
+		x.early.Stop()
+	}
 	t := x.Pass.token
 	delete(t.entry.sessions, x.ID)
 	s.sessions--
@@ -204,8 +208,13 @@ func (x *Session) Why() Reason {
 	return x.reason
 }
 
-// Until is when the relay must end the session at the latest.
-func (x *Session) Until() time.Time { return x.Pass.token.until }
+// Until is when the relay must end the session at the latest. If that time comes forward later, the
+// session ends by itself.
+func (x *Session) Until() time.Time {
+	x.state().mu.Lock()
+	defer x.state().mu.Unlock()
+	return x.Pass.token.until
+}
 
 // End ends the session for a reason that the relay has found. The first reason stays. Leave must
 // still be called.

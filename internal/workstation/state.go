@@ -134,25 +134,6 @@ func (s *State) Commit(w *Service, allowed func(by Issuer) bool) {
 	}
 }
 
-// Revoke ends the tokens and sessions for which a key of a tenant has asked.
-func (s *State) Revoke(tenant, key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	by := func(i Issuer) bool { return i.Tenant == tenant && i.Key == key }
-	for _, t := range s.tokens.live {
-		if by(t.issuer) {
-			s.retire(t, revoked)
-		}
-	}
-	for _, p := range s.entries {
-		for _, x := range p.sessions {
-			if by(x.Pass.Issuer) {
-				s.end(x, ReasonRemoved)
-			}
-		}
-	}
-}
-
 // current reports whether w and the committed keys still have workstation and issuer; mu is held.
 func (s *State) current(w *Service, id ID, by Issuer) bool {
 	return w != nil && w.has(id) && (s.allowed == nil || s.allowed(by))
@@ -244,7 +225,7 @@ func (s *State) expire(t *token, now time.Time) {
 // endOverdue ends sessions whose relay has not seen their end; mu is held.
 func (s *State) endOverdue(p *entry, now time.Time) {
 	for _, x := range p.sessions {
-		if !now.Before(x.Until()) {
+		if !now.Before(x.Pass.token.until) {
 			s.end(x, ReasonMaxDuration)
 		}
 	}

@@ -139,7 +139,7 @@ func (x *Session) view() SessionView {
 	return SessionView{
 		Tenant: x.Pass.Workstation.Tenant, Workstation: x.Pass.Workstation.Name,
 		ID: x.ID, Key: x.Pass.Key, TokenID: x.Pass.TokenID, Viewer: x.Viewer, Security: x.Security,
-		ViewOnly: x.Pass.ViewOnly, Shared: x.Pass.Shared, Started: x.Started, Until: x.Until(),
+		ViewOnly: x.Pass.ViewOnly, Shared: x.Pass.Shared, Started: x.Started, Until: x.Pass.token.until,
 		Up: x.Up.Load(), Down: x.Down.Load(),
 	}
 }

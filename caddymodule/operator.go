@@ -1,0 +1,151 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
+	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
+)
+
+// operator talks to a running Caddy through its admin endpoint.
+type operator struct {
+	address string // "" = the configuration file's, or Caddy's default
+	config  string
+	tenant  string
+	out     io.Writer
+}
+
+// addFlags adds the flags that select the running Caddy.
+func (o *operator) addFlags(cmd *cobra.Command) {
+	cmd.PersistentFlags().StringVar(&o.address, "address", "", "the admin endpoint (default: that of --config, else $CADDY_ADMIN, else localhost:2019)")
+	cmd.PersistentFlags().StringVar(&o.config, "config", "", "the configuration file that names the admin endpoint")
+}
+
+// addJSON adds the flag of commands that can print JSON instead of text.
+func addJSON(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "print JSON")
+}
+
+// positional lets a command have exactly so many arguments, and says how it is called otherwise.
+func positional(count int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == count {
+			return nil
+		}
+		_, arguments, _ := strings.Cut(cmd.Use, " ")
+		return fmt.Errorf("usage: %s %s (given: %s)", cmd.CommandPath(), arguments, plural(len(args), "argument"))
+	}
+}
+
+// group makes a command that only has subcommands. Cobra by itself takes an unknown one for success.
+func group(cmd *cobra.Command) *cobra.Command {
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	return cmd
+}
+
+func (o *operator) table(head string, rows func(row func(...any))) error {
+	w := tabwriter.NewWriter(o.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, head)
+	rows(func(cells ...any) {
+		for i, cell := range cells {
+			if i > 0 {
+				fmt.Fprint(w, "\t")
+			}
+			fmt.Fprint(w, cell)
+		}
+		fmt.Fprintln(w)
+	})
+	return w.Flush()
+}
+
+func (o *operator) printJSON(v any) error {
+	encoder := json.NewEncoder(o.out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}
+
+// maxAdminAnswer bounds how much of an answer is read, in bytes.
+const maxAdminAnswer = 64 << 20
+
+// request sends one request. The caller closes the answer's body.
+func (o *operator) request(method, path string, body io.Reader) (*http.Response, error) {
+	adapter := ""
+	if o.config != "" && filepath.Ext(o.config) != ".json" {
+		adapter = "caddyfile"
+	}
+	address, err := caddycmd.DetermineAdminAPIAddress(o.address, nil, o.config, adapter)
+	if err != nil {
+		return nil, fmt.Errorf("finding the admin endpoint: %w", err)
+	}
+	resp, err := caddycmd.AdminAPIRequest(address, method, path, nil, body)
+	if err != nil {
+		return nil, refusalOf(address, err)
+	}
+	return resp, nil
+}
+
+// call sends one request and decodes its answer into dst, unless that is nil.
+func (o *operator) call(method, path string, body io.Reader, dst any) error {
+	resp, err := o.request(method, path, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if dst == nil {
+		return nil
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAdminAnswer)).Decode(dst); err != nil {
+		return errors.Join(errors.New("reading the answer"), err)
+	}
+	return nil
+}
+
+// refusalOf returns the refusal of our admin API within an error of Caddy's client, which has the
+// answer's JSON in its text. It says what to do if nothing answers. Otherwise it returns the error
+// itself: that client wraps none.
+func refusalOf(address string, err error) error {
+	text := err.Error()
+	if cause, unsent := strings.CutPrefix(text, "performing request: "); unsent {
+		if _, dialled, ok := strings.Cut(cause, "dial "); ok {
+			return fmt.Errorf("no Caddy answers at %s (dial %s): start it, or name its admin endpoint with --address or its configuration with --config", address, dialled)
+		}
+	}
+	begin := strings.Index(text, "{")
+	var refusal struct{ Error, Code string }
+	if begin < 0 || json.Unmarshal([]byte(text[begin:]), &refusal) != nil || refusal.Code == "" {
+		return err
+	}
+	return errors.New(refusal.Error)
+}
+
+// fullKey returns the name of a key that may be written as tables show it: of a key made at run time,
+// by the beginning of its hash. Any other name stays as it is.
+func (o *operator) fullKey(name string) string {
+	if len(name) != terminal.ShortHash || !isHashPrefix(name) {
+		return name
+	}
+	var answer struct{ Data report.ShownKey }
+	if err := o.call(http.MethodGet, keysPath+"/"+name, nil, &answer); err != nil {
+		return name
+	}
+	return answer.Data.Hash
+}
+
+// subjectCell is the owner of a limit as tables show it.
+func subjectCell(subject string) string {
+	if name, ok := strings.CutPrefix(subject, "key:"); ok {
+		return "key:" + terminal.KeyName(name)
+	}
+	return subject
+}
