@@ -134,7 +134,7 @@ func checkProviders(c *inspected) (found []finding) {
 			continue
 		}
 		if p.Dialect == testDialect {
-			found = append(found, finding{c.testSeverity(), subject, "it is the built-in test provider, which has no models and charges nothing", "Take it out where others can call."})
+			found = append(found, finding{c.testSeverity(), subject, "it is the built-in test provider, which only imitates models", "Take it out where others can call."})
 			continue
 		}
 		serves := slices.ContainsFunc(c.built.Catalog.List(nil), func(m catalog.Model) bool { return m.Provider == p.Name })

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,11 +44,11 @@ func writeBackup(o *operator, path string) (err error) {
 		return err
 	}
 	defer resp.Body.Close()
-	partial := path + ".partial"
-	f, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.partial") // a name that nobody could foresee
 	if err != nil {
 		return err
 	}
+	partial := f.Name()
 	n, err := io.Copy(f, resp.Body)
 	if err == nil && n != resp.ContentLength {
 		err = io.ErrUnexpectedEOF

@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,6 +56,7 @@ func showHealth(o *operator, asJSON bool) error {
 	case asJSON:
 		err = o.printJSON(condition)
 	default:
+		fmt.Fprintf(o.out, "The gateway is %s.\n\n", strings.ReplaceAll(string(condition.State), "_", " "))
 		err = o.table("PART\tSTATE\tSINCE\tDETAIL", func(row func(...any)) {
 			for _, p := range condition.Parts {
 				row(p.Name, p.State, timeCell(p.Since), orDash(p.Detail))

@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,12 +25,19 @@ func TestABackupIsRestored(t *testing.T) {
 	}
 	before := spend()
 	file := filepath.Join(h.dir, "backup.db")
+	other := filepath.Join(h.dir, "other")
+	if err := errors.Join(os.WriteFile(other, []byte("not ours"), 0o600), os.Symlink(other, file+".partial")); err != nil {
+		t.Fatal(err)
+	}
 	out, failure, err := c.operate("backup", file, "--address", admin)
 	if err != nil || !strings.HasPrefix(out, file+": ") || !strings.Contains(out, " KiB in ") {
 		t.Fatalf("%v %s%s", err, out, failure)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
+	}
+	if raw, err := os.ReadFile(other); err != nil || string(raw) != "not ours" {
+		t.Errorf("a link in the folder led to another file: %q, %v", raw, err)
 	}
 	if _, failure, err := c.operate("backup", file, "--address", admin); err == nil || !strings.Contains(failure, "exists; give the name of a new file") {
 		t.Errorf("a file was written over: %v %s", err, failure)

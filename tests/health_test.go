@@ -90,7 +90,7 @@ func TestReadinessEndsWithTheSignalToStop(t *testing.T) {
 	show := exec.CommandContext(t.Context(), c.cmd.Path)
 	show.Args = []string{"caddy", "gatehouse", "health", "--address", admin}
 	out, err := show.Output()
-	if text := string(out); err != nil || !strings.HasPrefix(text, "PART") || !strings.Contains(text, "\nstore ") {
+	if text := string(out); err != nil || !strings.HasPrefix(text, "The gateway is ready.\n\nPART") || !strings.Contains(text, "\nstore ") {
 		t.Errorf("the command shows %v\n%s", err, text)
 	}
 	if !h.ready("ready") {

@@ -55,7 +55,8 @@ func (d *daySums) add(s daySubject, sums *Sums) bool {
 // Cursor do not count. It takes the sums of the roll-up where they are those of the records, also of
 // days whose records are deleted. What only records can answer reads every one of f's tenant and time,
 // within the ten seconds of any query: filters that the roll-up does not have, parts of a day, and the
-// calls of a day to models that no provider has, because the roll-up leaves out their names.
+// calls of a day to models that no provider has, because the roll-up leaves out their names. If those
+// days have too many records, the names of the older ones stay "".
 func (l *Log) Daily(ctx context.Context, f Filter) ([]Day, error) {
 	f.Limit, f.Cursor = 0, ""
 	if err := f.check(); err != nil {
@@ -157,6 +158,9 @@ func (u *Rollup) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned int6
 		}
 		return nil, nil
 	})
+	if err == nil && len(unnamed) > 0 {
+		err = u.dropLargeDays(ctx, tx, f, part, unnamed)
+	}
 	for _, u := range unrouted {
 		if err == nil && !unnamed[u.subject.day] && !sums.add(u.subject, &u.sums) {
 			err = ErrTooManyDays
@@ -175,6 +179,28 @@ func (u *Rollup) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned int6
 		})
 		if !fits {
 			return ErrTooManyDays
+		}
+	}
+	return err
+}
+
+// maxNamedRows bounds the records that Daily reads for the names of models that no provider has: half
+// a second. A caller with one invented name a day must not make the daily sums of many calls fail.
+const maxNamedRows = 300_000
+
+// dropLargeDays removes days from a set until the others have at most maxRows records of f's tenants.
+// The newest stay.
+func (u *Rollup) dropLargeDays(ctx context.Context, tx *sql.Tx, f *Filter, part span, set map[int64]bool) error {
+	records := map[int64]int64{}
+	q := rollupQuery{tenant: f.Tenant, all: f.AllTenants, by: []string{"tenant"}}
+	err := q.read(ctx, tx, part, func(r *rollupSums) (*histograms, error) {
+		records[r.start] += r.sums.Requests
+		return nil, nil
+	})
+	left := int64(u.log.maxRows)
+	for _, day := range slices.Backward(slices.Sorted(maps.Keys(set))) {
+		if left -= records[day]; left < 0 {
+			delete(set, day)
 		}
 	}
 	return err

@@ -2,3 +2,6 @@ package activity
 
 // SetMaxDays lets a test reach the bound of Daily with few rows.
 func (l *Log) SetMaxDays(n int) { l.maxDays = n }
+
+// SetMaxNamedRows lets a test reach the bound of the records that Daily reads.
+func (l *Log) SetMaxNamedRows(n int) { l.maxRows = n }

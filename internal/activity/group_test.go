@@ -3,6 +3,7 @@ package activity
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -47,11 +48,15 @@ func TestEveryAppendedRecordIsKeptOnce(t *testing.T) {
 
 func TestTheMemoryOfAWrittenGroupIsUsedAgain(t *testing.T) {
 	st, log := openLog(t, t.TempDir())
-	for i := range 3 { // a Flush may return before the writer gives the memory back, but not the one after it
+	for i := range 3 {
 		log.Append(call(i))
 		if err := st.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+	}
+	// A Flush may return before the writer gives the memory back, but not the one after it.
+	if err := errors.Join(st.Submit(remove{}), st.Flush(t.Context())); err != nil {
+		t.Fatal(err)
 	}
 	log.pending.mu.Lock()
 	free := len(log.pending.free)

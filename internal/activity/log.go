@@ -17,13 +17,14 @@ const queryTimeout = 10 * time.Second
 type Log struct {
 	store   *store.Store
 	maxDays int          // the constant of this name; less in a test
+	maxRows int          // maxNamedRows; less in a test
 	recent  recent       // used only by the store's writer
 	rollup  rollupWriter // used only by the store's writer
 	pending pending
 }
 
 // New returns the log kept in st, which was opened with Schema.
-func New(st *store.Store) *Log { return &Log{store: st, maxDays: maxDays} }
+func New(st *store.Store) *Log { return &Log{store: st, maxDays: maxDays, maxRows: maxNamedRows} }
 
 // Rollup returns the sums of the log's records.
 func (l *Log) Rollup() *Rollup { return &Rollup{l} }

@@ -86,6 +86,31 @@ func TestCostsHaveOneRowADay(t *testing.T) {
 	check("from the rows")
 }
 
+// Names of models that no provider has are read from the records of few days only.
+func TestInventedModelsMakeDailySumsReadFewRecords(t *testing.T) {
+	st, log := open(t, store.Options{})
+	log.SetMaxNamedRows(25)
+	for i := range 30 {
+		r := record(i)
+		r.CreatedAt = noon.Add(-time.Duration(i/10) * 24 * time.Hour)
+		if i%10 == 0 {
+			r.Model, r.Provider, r.Code = "invented", "", "model_not_found"
+		}
+		log.Append(r)
+	}
+	if err := st.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	days, err := log.Daily(t.Context(), activity.Filter{Tenant: "default"})
+	var got []string
+	for _, d := range days {
+		got = append(got, fmt.Sprintf("%s %s=%d", d.Date[8:], d.Model, d.Requests))
+	}
+	if text := strings.Join(got, ", "); err != nil || text != "04 invented=1, 04 openai/gpt=9, 03 invented=1, 03 openai/gpt=9, 02 =1, 02 openai/gpt=9" {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 // Whatever a name consists of, it comes back.
 func TestSeriesHaveAnyName(t *testing.T) {
 	_, log := open(t, store.Options{})

@@ -111,7 +111,9 @@ func New(c Config) (*Gateway, error) {
 		Now: c.Now, WarnOfDemo: g.warnOfDemo,
 	}
 	if c.RuntimeKeys != nil {
-		c.Limits.Made = func(from string) iter.Seq[modelcall.Limited] { return c.State.runtimeKeys.Limited(c.RuntimeKeys, from) }
+		c.Limits.Made = func(from string, of keys.Tenants) iter.Seq[modelcall.Limited] {
+			return c.State.runtimeKeys.Limited(c.RuntimeKeys, from, of)
+		}
 	}
 	if err := errors.Join(c.Limits.Prepare(), c.Guardrails.Check()); err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func (k *Key) AllowsProvider(name string) bool {
 
 // AllowsSome reports whether the key may use a model that fits a pattern, if there is one.
 func (k *Key) AllowsSome(pattern string) bool {
-	return len(k.models) == 0 || k.models.Overlaps(pattern)
+	return (len(k.models) == 0 || k.models.Overlaps(pattern)) && (len(k.within) == 0 || k.within.Overlaps(pattern))
 }
 
 // maxName bounds the name of a key or a tenant, in bytes.

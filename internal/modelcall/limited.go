@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -26,14 +27,15 @@ func (l Limited) Shared() bool {
 // Any reports whether there is any limit.
 func (l Limited) Any() bool { return !isUnlimited(*l.Subject) }
 
-// Limited yields the subjects that have a limit, sorted by name, from this name on.
-func (l *Limits) Limited(from string) iter.Seq[Limited] {
+// Limited yields the subjects that have a limit, sorted by name, from this name on. Of keys made at run
+// time, of which there can be many, it yields only those of some tenants.
+func (l *Limits) Limited(from string, of keys.Tenants) iter.Seq[Limited] {
 	all := l.limited()
 	at, _ := slices.BinarySearchFunc(all, from, func(s Limited, name string) int { return strings.Compare(s.Name, name) })
 	if l.Made == nil {
 		return slices.Values(all[at:])
 	}
-	return merged(all[at:], l.Made(from))
+	return merged(all[at:], l.Made(from, of))
 }
 
 // merged yields the elements of both in their order.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -28,7 +29,7 @@ func TestLimitedSubjectsHaveTheirOwners(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for s := range l.Limited("") {
+	for s := range l.Limited("", keys.EveryTenant("")) {
 		pattern, model := s.Model()
 		got = append(got, fmt.Sprintf("%s of %q %v %s", s.Name, s.Tenant, model, pattern))
 	}
@@ -51,7 +52,7 @@ func TestKeysMadeAtRunTimeAreAmongTheOthers(t *testing.T) {
 	made := []string{"key:0a", "key:dx", "key:ff"}
 	l := Limits{
 		Keys: map[string]*KeyLimits{},
-		Made: func(from string) iter.Seq[Limited] {
+		Made: func(from string, _ keys.Tenants) iter.Seq[Limited] {
 			return func(yield func(Limited) bool) {
 				for _, name := range made {
 					if name >= from && !yield(Limited{&limits.Subject{Name: name}, "acme"}) {
@@ -71,14 +72,14 @@ func TestKeysMadeAtRunTimeAreAmongTheOthers(t *testing.T) {
 	all := []string{"key:0a", "key:dev", "key:dx", "key:ea", "key:ff", "key:zz"}
 	for from, want := range map[string][]string{"": all, "key:dx": all[2:], "key:e": all[3:], "key:zz": all[5:], "m": nil} {
 		var got []string
-		for s := range l.Limited(from) {
+		for s := range l.Limited(from, keys.EveryTenant("")) {
 			got = append(got, s.Name)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("from %q: %q, want %q", from, got, want)
 		}
 		for n := range want { // whoever has enough stops it
-			for s := range l.Limited(from) {
+			for s := range l.Limited(from, keys.EveryTenant("")) {
 				if s.Name == want[n] {
 					break
 				}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
@@ -55,9 +56,9 @@ type Limits struct {
 	// OtherTenants is for keys made at run time, of a tenant that Tenants does not have. Nil: none.
 	OtherTenants *KeyLimits
 	Models       []ModelLimits
-	// Made yields the limits of keys that were made at run time, sorted by the names of their subjects,
-	// from this name on. Nil: none.
-	Made func(from string) iter.Seq[Limited]
+	// Made yields the limits of keys of some tenants that were made at run time, sorted by the names of
+	// their subjects, from this name on. Nil: none.
+	Made func(from string, of keys.Tenants) iter.Seq[Limited]
 	// OnStoreFailure is the policy for a ledger that cannot be written.
 	OnStoreFailure FailurePolicy
 	// Drain is how long a provider's answer is still read after its client has left, so that its

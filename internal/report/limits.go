@@ -85,7 +85,7 @@ type limitsPage struct {
 func (p *limitsPage) fill(ctx context.Context) error {
 	var asked []modelcall.Limited
 	var subjects []limits.Subject
-	for s := range p.deps.Limits.Limited(max(p.after.subject, p.subject)) {
+	for s := range p.deps.Limits.Limited(max(p.after.subject, p.subject), p.viewer.tenants) {
 		if p.subject != "" && s.Name != p.subject {
 			break
 		}

@@ -178,7 +178,7 @@ func BenchmarkLimitsOfManyKeys(b *testing.B) {
 		l.Keys[name] = &modelcall.KeyLimits{Tenant: "acme", Subjects: []limits.Subject{subject(b, "key:"+name, nil, []string{"10usd/day"}, "")}}
 	}
 	d := withLimits(b, l)
-	d.Limits.Limited("")
+	d.Limits.Limited("", keys.EveryTenant(""))
 	for name, q := range map[string]url.Values{
 		"page": {"cursor": {limitsCursor{"key:key-050000", 0}.String()}}, "nearly used up": {"min_used": {"0.8"}}, "of a tenant without any": {"tenant": {"lab"}},
 	} {

@@ -6,13 +6,15 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 )
 
-// Limited yields the limits of the keys under a block, sorted by the names of their subjects, from
-// this name on. Of many keys only a part is copied and sorted at a time.
-func (s *Keys) Limited(b *Block, from string) iter.Seq[modelcall.Limited] {
+// Limited yields the limits of the keys of some tenants under a block, sorted by the names of their
+// subjects, from this name on. Of many keys only a part is copied and sorted at a time, and the keys of
+// other tenants cost nearly nothing.
+func (s *Keys) Limited(b *Block, from string, of keys.Tenants) iter.Seq[modelcall.Limited] {
 	return func(yield func(modelcall.Limited) bool) {
 		for i := range s.byID.shards {
 			last := subjectPrefix + hex.EncodeToString([]byte{byte(i)}) + "~" // sorts after every hash of the shard
@@ -20,7 +22,12 @@ func (s *Keys) Limited(b *Block, from string) iter.Seq[modelcall.Limited] {
 			if shard == nil || last < from {
 				continue
 			}
-			sorted := slices.Clone(shard.keys)
+			var sorted []*Key
+			for _, key := range shard.keys {
+				if of.Has(key.Tenant) {
+					sorted = append(sorted, key)
+				}
+			}
 			slices.SortFunc(sorted, func(a, b *Key) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 			for _, key := range sorted {
 				if key.Subject() < from {

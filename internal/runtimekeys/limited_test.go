@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -53,12 +54,40 @@ func TestLimitsOfKeysAreSortedAndWithinTheBlock(t *testing.T) {
 		{&Block{Limits: limits.Subject{Rates: []limits.Rate{rate}}}, "model:", nil},
 	} {
 		var got []string
-		for l := range s.Limited(c.block, c.from) {
+		for l := range s.Limited(c.block, c.from, keys.EveryTenant("")) {
 			got = append(got, fmt.Sprint(l.Name[:8], " ", l.Tenant, " ", l.Budgets, " ", l.Rates))
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("from %q: %q, want %q", c.from, got, c.want)
 		}
+	}
+}
+
+// A tenant's list must not take the longer the more keys others have.
+func TestLimitsOfATenantDoNotPrepareThoseOfOthers(t *testing.T) {
+	limit := int64(2_000_000_000)
+	records := make(tableOf, 2000)
+	for i := range records {
+		records[i] = Record{Tenant: "acme", Seq: int64(i), Settings: Settings{Limit: &limit}}
+		_, _ = rand.Read(records[i].ID[:])
+	}
+	records[7].Tenant = "lab"
+	s := New(time.Now, rand.Reader)
+	if err := s.Open(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	allocations := testing.AllocsPerRun(3, func() {
+		got = nil
+		for l := range s.Limited(&Block{}, "", keys.EveryTenant("lab")) {
+			got = append(got, l.Name)
+		}
+	})
+	if !slices.Equal(got, []string{records[7].Subject()}) {
+		t.Errorf("%q", got)
+	}
+	if allocations > 1000 { // two for each shard
+		t.Errorf("%v allocations for one key among %d", allocations, len(records))
 	}
 }
 
@@ -74,13 +103,16 @@ func BenchmarkLimitedOfManyKeys(b *testing.B) {
 	if err := s.Open(b.Context(), records); err != nil {
 		b.Fatal(err)
 	}
-	for name, most := range map[string]int{"page": 100, "all": len(records)} {
+	for name, c := range map[string]struct {
+		most int
+		of   keys.Tenants
+	}{"page": {100, keys.EveryTenant("")}, "all": {len(records), keys.EveryTenant("")}, "of another tenant": {len(records), keys.EveryTenant("lab")}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				n := 0
-				for range s.Limited(&Block{}, "") {
-					if n++; n == most {
+				for range s.Limited(&Block{}, "", c.of) {
+					if n++; n == c.most {
 						break
 					}
 				}

@@ -25,7 +25,7 @@ func Backup(ctx context.Context, s *Store) (copied *os.File, remove func(), err 
 		return nil, nil, s.Explain(err)
 	}
 	path := filepath.Join(s.files.dir, backupFileName)
-	if err := s.fits(ctx); err != nil {
+	if err := fits(ctx, s); err != nil {
 		return nil, nil, fmt.Errorf("copying the database: %w", err)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a process that was killed
@@ -58,7 +58,7 @@ const backupReserve = 16 << 20
 
 // fits returns an error if the disk does not hold a copy: one that fills it would stop the commits of
 // calls until it has failed.
-func (s *Store) fits(ctx context.Context) error {
+func fits(ctx context.Context, s *Store) error {
 	free, ok := freeSpace(s.files.dir)
 	if !ok {
 		return nil
