@@ -65,7 +65,11 @@ func TestHalfSentUploadsLeaveOtherCallersAlone(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	h.halfSent(*halfSentUploads, 300<<10, 20<<20)
-	a := h.post(chatV1, "other", say("fake/echo", strings.Repeat("a", 4<<20), ""))
+	var a answer
+	eventually(func() bool { // the server has yet to read what was sent
+		a = h.post(chatV1, "other", say("fake/echo", strings.Repeat("a", 4<<20), ""))
+		return a.status != 200
+	})
 	wantRefusal(t, chatV1, a, 429, "gateway_busy")
 	busyMedian, busyLast := h.medianAndLast(calls)
 	runtime.ReadMemStats(&after)

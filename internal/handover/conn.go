@@ -95,7 +95,7 @@ func StateChanged(conn net.Conn, state http.ConnState) {
 	case c.phase == foreign:
 	case state == http.StateActive && c.phase == waiting:
 		c.phase = arrived
-	case state == http.StateIdle:
+	case state == http.StateIdle && c.phase != waiting: // two wrappers report each state twice
 		c.begun()
 		c.phase, c.answered = waiting, true
 		if c.early {

@@ -245,6 +245,30 @@ func TestAConnectionKeepsNoBody(t *testing.T) {
 	}
 }
 
+// A server with two wrappers reports each change of state twice. The first byte of the next request has come
+// before the answer to the last one has ended.
+func TestAStateReportedTwiceCountsOnce(t *testing.T) {
+	var g Group
+	ours, theirs := net.Pipe()
+	defer func() { _, _ = ours.Close(), theirs.Close() }()
+	conn := &connection{Conn: ours, listener: &Listener{group: &g, done: make(chan struct{})}, phase: waiting}
+	conn.address = &remoteAddr{ours.RemoteAddr(), conn}
+	conn.received([]byte(get))
+	for range 2 {
+		StateChanged(conn, http.StateActive)
+	}
+	conn.mu.Lock()
+	conn.begun()
+	conn.mu.Unlock()
+	conn.received([]byte("G"))
+	for range 2 {
+		StateChanged(conn, http.StateIdle)
+	}
+	if conn.answered || conn.got != 1 || string(conn.record) != "G" {
+		t.Errorf("answered %v, %d bytes, record %q", conn.answered, conn.got, conn.record)
+	}
+}
+
 func TestTheLastServerClosesItsConnections(t *testing.T) {
 	p := reload(t, named("old"), named("next"))
 	conn := p.dial(t)
