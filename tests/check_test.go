@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -107,9 +108,12 @@ func TestCheckFindsWhatIsMostLikelyAMistake(t *testing.T) {
 
 // Only --dial asks the network: for lists of models, with the credential, and nothing else.
 func TestCheckTriesCredentials(t *testing.T) {
+	var mu sync.Mutex // guards asked
 	var asked []string
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
 		asked = append(asked, r.Method+" "+r.URL.Path)
+		mu.Unlock()
 		if r.Header.Get("Authorization") != "Bearer "+providerKey {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
