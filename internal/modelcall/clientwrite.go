@@ -15,7 +15,21 @@ const maxPiece = 256 << 10
 func (q *Request) watchWrite() { q.watch.Start(q.deps.Timeouts.Write, q) }
 
 // Expire implements [watchdog.Waiter]: the client took nothing of its answer for too long.
-func (q *Request) Expire() { _ = http.NewResponseController(q.w).SetWriteDeadline(time.Unix(1, 0)) }
+func (q *Request) Expire() {
+	_ = http.NewResponseController(ofServer(q.w)).SetWriteDeadline(time.Unix(1, 0))
+}
+
+// ofServer returns the server's own writer. Those around it, such as Caddy's with its idle timeout, are
+// for the handler's goroutine only.
+func ofServer(w http.ResponseWriter) http.ResponseWriter {
+	for {
+		around, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return w
+		}
+		w = around.Unwrap()
+	}
+}
 
 // writePieces writes an answer in one piece.
 func (q *Request) writePieces(body []byte) error {
