@@ -113,7 +113,7 @@ func soakSetup(i int) setup {
 func (s *soak) caddyfile(i int) string {
 	set := soakSetup(i)
 	s.desktopsSetup(&set)
-	return strings.NewReplacer("output gatehouse_test", "output gatehouse_soak", "level INFO", "level ERROR").Replace(s.h.caddyfile(set))
+	return strings.NewReplacer("output gatehouse_test", "output gatehouse_soak", "level INFO", "level ERROR", "level DEBUG", "level ERROR").Replace(s.h.caddyfile(set))
 }
 
 // soakPrices are rates in USD per million tokens, most of them with so many decimals that sums must

@@ -65,11 +65,11 @@ func (s setup) layer4Block() string {
 	return "layer4 {\n127.0.0.1:VNC_PORT {\nroute {\n" + route + "\n}\n}\n}"
 }
 
-// logLevel is INFO with desktops: at DEBUG Caddy v2.11.9 emits the events of
-// certificates that another app has asked for before its tls app is started,
-// and reads that app while it starts, which the race detector sees.
+// logLevel is INFO with TLS: at DEBUG Caddy v2.11.9 emits the events of
+// certificates before its tls app is started, and reads that app while it
+// starts, which the race detector sees.
 func (s setup) logLevel() string {
-	if s.vnc == "" {
+	if s.vnc == "" && !s.secure {
 		return "DEBUG"
 	}
 	return "INFO"
