@@ -10,7 +10,7 @@ import (
 )
 
 // RuntimeKeys lets keys with the scope keys:manage make other keys while the gateway runs, at
-// /api/v1/keys. No such key has more than this block allows, whatever its settings say.
+// /api/v1/keys. No such key may do more than this block allows, even if its own settings say more.
 type RuntimeKeys struct {
 	// Scopes are the permissions that such keys can have. At least one; keys:manage is not possible.
 	Scopes []string `json:"scopes"`

@@ -31,7 +31,7 @@ func serve(t *testing.T, ln net.Listener, handler http.HandlerFunc) *server {
 	return s
 }
 
-// pair are two configurations at one address, of which the first is to be replaced.
+// pair has two configurations at one address. The second replaces the first.
 type pair struct {
 	group   Group
 	old     *server

@@ -32,7 +32,7 @@ func Limits(ctx context.Context, d *modelcall.Deps, key *keys.Key, q url.Values)
 	return openrouter.AppendLimits(nil, page.items, page.next), nil
 }
 
-// limitsViewer is who asks for limits.
+// limitsViewer is the caller that asks for limits.
 type limitsViewer struct {
 	key     *keys.Key // nil: sees all models
 	tenants keys.Tenants

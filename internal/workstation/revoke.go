@@ -38,7 +38,8 @@ func (s *State) RevokeAt(tenant, key string, end time.Time) {
 	}
 }
 
-// endIn ends an open session after a time, whatever its relay was told before; mu is held.
+// endIn ends an open session after a time, even if its own end is later. A second call replaces the
+// first; mu is held.
 func (x *Session) endIn(after time.Duration) {
 	if x.early != nil {
 		x.early.Stop()
