@@ -102,7 +102,7 @@ func rebuildSeries(r *http.Request) (rebuilt, error) {
 	if err != nil {
 		return rebuilt{}, err
 	}
-	rows, err := active.Requests().Activity.Rollup().Rebuild(r.Context())
+	rows, err := active.Requests().Activity.Rebuild(r.Context())
 	if err != nil {
 		return rebuilt{}, apierror.New(apierror.LedgerUnavailable, "the series are not rebuilt yet: %v; the rest is done in the background", err).WithCause(err)
 	}

@@ -57,7 +57,7 @@ func (d *daySums) add(s daySubject, sums *Sums) bool {
 // within the ten seconds of any query: filters that the roll-up does not have, parts of a day, and the
 // calls of a day to models that no provider has, because the roll-up leaves out their names. If those
 // days have too many records, the names of the older ones stay "".
-func (l *Log) Daily(ctx context.Context, f Filter) ([]Day, error) {
+func (l *SQLiteLog) Daily(ctx context.Context, f Filter) ([]Day, error) {
 	f.Limit, f.Cursor = 0, ""
 	if err := f.check(); err != nil {
 		return nil, err
@@ -65,10 +65,10 @@ func (l *Log) Daily(ctx context.Context, f Filter) ([]Day, error) {
 	var sums daySums
 	rolledUp := f.wholeDays()
 	if rolledUp {
-		err := l.Rollup().snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) (err error) {
+		err := rollupReader{l}.snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) (err error) {
 			sums = daySums{map[daySubject]*Sums{}, l.maxDays}
 			if rolledUp = state.complete(); rolledUp {
-				err = l.Rollup().sumDays(ctx, tx, &f, state.pruned, &sums)
+				err = rollupReader{l}.sumDays(ctx, tx, &f, state.pruned, &sums)
 			}
 			return err
 		})
@@ -132,7 +132,7 @@ func (f *Filter) wholeDays() bool {
 
 // sumDays adds the days of the roll-up that f selects, and from the records the calls whose model the
 // roll-up does not name, except up to the day pruned.
-func (u *Rollup) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned int64, sums *daySums) error {
+func (u rollupReader) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned int64, sums *daySums) error {
 	part, err := dailySpan(ctx, tx, f)
 	if err != nil || part.start >= part.end {
 		return err
@@ -190,7 +190,7 @@ const maxNamedRows = 300_000
 
 // dropLargeDays removes days from a set until the others have at most maxRows records of f's tenants.
 // The newest stay.
-func (u *Rollup) dropLargeDays(ctx context.Context, tx *sql.Tx, f *Filter, part span, set map[int64]bool) error {
+func (u rollupReader) dropLargeDays(ctx context.Context, tx *sql.Tx, f *Filter, part span, set map[int64]bool) error {
 	records := map[int64]int64{}
 	q := rollupQuery{tenant: f.Tenant, all: f.AllTenants, by: []string{"tenant"}}
 	err := q.read(ctx, tx, part, func(r *rollupSums) (*histograms, error) {
@@ -216,9 +216,9 @@ func dailySpan(ctx context.Context, tx *sql.Tx, f *Filter) (span, error) {
 	return part, err
 }
 
-// Costs returns the sums of the days of a tenant, or of one of its keys unless that is "". They are of
+// costs returns the sums of the days of a tenant, or of one of its keys unless that is "". They are of
 // all models together, so that their number is bounded: Model and Provider are empty.
-func (u *Rollup) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
+func (u rollupReader) costs(ctx context.Context, tenant, key string) ([]Day, error) {
 	sums := map[int64]*Sums{}
 	add := func(day int64, s *Sums) {
 		if sums[day] == nil {

@@ -17,7 +17,7 @@ func TestTheOperatorFindsACallOfAnyTenant(t *testing.T) {
 		r.Tenant = fmt.Sprint("tenant-", i%5)
 		log.Append(r)
 	}
-	find := func(log *Log) {
+	find := func(log *SQLiteLog) {
 		t.Helper()
 		for _, i := range []int{0, 1, blockRows - 1, blockRows, 2*blockRows + 3, n - 1} {
 			for _, prefix := range []string{"gen-", "req-", "up-"} {

@@ -105,7 +105,7 @@ func (p *pending) seal(g *group) {
 // gives the garbage collector no work.
 type group struct {
 	buffers
-	log    *Log
+	log    *SQLiteLog
 	sealed bool // guarded by mu of pending: no record is added any more
 }
 

@@ -154,7 +154,7 @@ func (n *recent) load(tx *store.Tx, first int64) error {
 
 // identified calls visit with the tenant's records that have id in one of the slots, newest row
 // first, until visit returns false.
-func (l *Log) identified(ctx context.Context, tenant, id string, slots []int, visit func(seq int64, r Record) bool) error {
+func (l *SQLiteLog) identified(ctx context.Context, tenant, id string, slots []int, visit func(seq int64, r Record) bool) error {
 	more := true
 	has := func(r *Record) bool {
 		ids := [...]string{slotID: r.ID, slotRequest: r.RequestID, slotUpstream: r.UpstreamID}
@@ -195,7 +195,7 @@ func (l *Log) identified(ctx context.Context, tenant, id string, slots []int, vi
 
 // nextBlock returns the newest block before the given one that has the hash, and its rows with the
 // hash, newest first.
-func (l *Log) nextBlock(ctx context.Context, before int64, want uint32, slots []int) (block int64, seqs []int64, err error) {
+func (l *SQLiteLog) nextBlock(ctx context.Context, before int64, want uint32, slots []int) (block int64, seqs []int64, err error) {
 	var hashes sql.RawBytes
 	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
 		if err := rows.Scan(&block, &hashes); err != nil {
@@ -216,7 +216,7 @@ func (l *Log) nextBlock(ctx context.Context, before int64, want uint32, slots []
 }
 
 // at returns the row seq, if it still exists and is the tenant's.
-func (l *Log) at(ctx context.Context, tenant string, seq int64) (r Record, ok bool, err error) {
+func (l *SQLiteLog) at(ctx context.Context, tenant string, seq int64) (r Record, ok bool, err error) {
 	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
 		_, err = r.scan(rows, tenant)
 		ok = true
@@ -227,7 +227,7 @@ func (l *Log) at(ctx context.Context, tenant string, seq int64) (r Record, ok bo
 
 // candidates returns the rows of blocks before the given one whose hashes fit the ID in any tenant,
 // newest first.
-func (l *Log) candidates(ctx context.Context, before int64, id string) (seqs []int64, err error) {
+func (l *SQLiteLog) candidates(ctx context.Context, before int64, id string) (seqs []int64, err error) {
 	want := map[uint32]bool{}
 	err = l.read(ctx, func(rows *sql.Rows) (bool, error) {
 		var tenant string

@@ -9,7 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-func openLog(t *testing.T, dir string) (*store.Store, *Log) {
+func openLog(t *testing.T, dir string) (*store.Store, *SQLiteLog) {
 	t.Helper()
 	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{Schema}, CommitInterval: time.Hour})
 	if err != nil {
@@ -25,7 +25,7 @@ func call(n int) *Record {
 }
 
 // appendCalls commits those from first to before end as one group.
-func appendCalls(t *testing.T, st *store.Store, log *Log, first, end int) {
+func appendCalls(t *testing.T, st *store.Store, log *SQLiteLog, first, end int) {
 	t.Helper()
 	for i := first; i < end; i++ {
 		log.Append(call(i))
@@ -36,7 +36,7 @@ func appendCalls(t *testing.T, st *store.Store, log *Log, first, end int) {
 }
 
 // mustFind looks for some of the calls from first to before end, including the first and the last.
-func mustFind(t *testing.T, log *Log, first, end int) {
+func mustFind(t *testing.T, log *SQLiteLog, first, end int) {
 	t.Helper()
 	const step = 51 // no divisor of a block
 	for i := first; i < end; i = max(i+1, min(i+step, end-1)) {

@@ -13,8 +13,30 @@ import (
 // queryTimeout bounds a query that reads very many rows; readers are few and shared.
 const queryTimeout = 10 * time.Second
 
-// Log appends records to a store and finds them again. A store has one.
-type Log struct {
+// Log keeps a record of each call and finds it again. [SQLiteLog] keeps them on this machine's disk.
+// Package activitytest tests conformance.
+type Log interface {
+	// Append keeps r and returns at once. It never fails: a record that cannot be kept is counted by
+	// what keeps it. Append shortens texts of r that are too long.
+	Append(r *Record)
+	// Query returns one page of records, newest first. Calls that ended before, on any gateway, are in it.
+	Query(ctx context.Context, f Filter) (Page, error)
+	// Find returns the newest record of a tenant with this id, of its own or of a client.
+	Find(ctx context.Context, tenant, id string) (found Record, ok bool, err error)
+	// FindAny does so for all tenants.
+	FindAny(ctx context.Context, id string) (found Record, ok bool, err error)
+	// Daily returns sums by day, model and key.
+	Daily(ctx context.Context, f Filter) ([]Day, error)
+	// Series returns sums over time, which are kept longer than records.
+	Series(ctx context.Context, q SeriesQuery) (Series, error)
+	// Costs returns what a key, or with "" a tenant, has cost by day.
+	Costs(ctx context.Context, tenant, key string) ([]Day, error)
+	// Rebuild makes the sums again from the records, and returns how many it read.
+	Rebuild(ctx context.Context) (rows int, err error)
+}
+
+// SQLiteLog appends records to a store and finds them again. A store has one.
+type SQLiteLog struct {
 	store   *store.Store
 	maxDays int          // the constant of this name; less in a test
 	maxRows int          // maxNamedRows; less in a test
@@ -24,14 +46,26 @@ type Log struct {
 }
 
 // New returns the log kept in st, which was opened with Schema.
-func New(st *store.Store) *Log { return &Log{store: st, maxDays: maxDays, maxRows: maxNamedRows} }
+func New(st *store.Store) *SQLiteLog { return &SQLiteLog{store: st, maxDays: maxDays, maxRows: maxNamedRows} }
 
-// Rollup returns the sums of the log's records.
-func (l *Log) Rollup() *Rollup { return &Rollup{l} }
+// Series implements Log.
+func (l *SQLiteLog) Series(ctx context.Context, q SeriesQuery) (Series, error) {
+	return rollupReader{l}.series(ctx, q)
+}
+
+// Costs implements Log.
+func (l *SQLiteLog) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
+	return rollupReader{l}.costs(ctx, tenant, key)
+}
+
+// Rebuild implements Log.
+func (l *SQLiteLog) Rebuild(ctx context.Context) (rows int, err error) {
+	return rollupReader{l}.rebuild(ctx)
+}
 
 // Append queues r, encoded, and returns in about a microsecond. With a full queue it returns within
 // 100 ms; r is then dropped, and the store counts it. Append shortens texts of r that are too long.
-func (l *Log) Append(r *Record) {
+func (l *SQLiteLog) Append(r *Record) {
 	r.bound()
 	if l.pending.add(r) {
 		return
@@ -63,7 +97,7 @@ func (r *Record) scan(rows *sql.Rows, tenant string) (seq int64, err error) {
 
 // ask begins a query. It flushes, so that calls that ended before are visible. The caller must call
 // cancel.
-func (l *Log) ask(ctx context.Context) (_ context.Context, cancel func(), err error) {
+func (l *SQLiteLog) ask(ctx context.Context) (_ context.Context, cancel func(), err error) {
 	ctx, cancel = context.WithTimeout(ctx, queryTimeout)
 	if err := l.store.Flush(ctx); err != nil {
 		return ctx, cancel, fmt.Errorf("committing the records before a query: %w", err)
@@ -72,7 +106,7 @@ func (l *Log) ask(ctx context.Context) (_ context.Context, cancel func(), err er
 }
 
 // read calls visit with each row until it returns false.
-func (l *Log) read(ctx context.Context, visit func(*sql.Rows) (more bool, err error), query string, args ...any) error {
+func (l *SQLiteLog) read(ctx context.Context, visit func(*sql.Rows) (more bool, err error), query string, args ...any) error {
 	return l.readFrom(ctx, l.store.Reader(), visit, query, args...)
 }
 
@@ -82,7 +116,7 @@ type querier interface {
 }
 
 // readFrom is read from a pool or a transaction.
-func (l *Log) readFrom(ctx context.Context, from querier, visit func(*sql.Rows) (more bool, err error), query string, args ...any) error {
+func (l *SQLiteLog) readFrom(ctx context.Context, from querier, visit func(*sql.Rows) (more bool, err error), query string, args ...any) error {
 	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return fmt.Errorf("querying the activity: %w", err)

@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 123456789, time.UTC)
 
-func open(t testing.TB, opts store.Options) (*store.Store, *activity.Log) {
+func open(t testing.TB, opts store.Options) (*store.Store, *activity.SQLiteLog) {
 	t.Helper()
 	opts.Schemas = []store.Schema{activity.Schema}
 	st, err := store.Open(t.TempDir(), opts)
@@ -51,7 +51,7 @@ func ids(records []activity.Record) string {
 	return strings.Join(all, " ")
 }
 
-func query(t testing.TB, log *activity.Log, f activity.Filter) activity.Page {
+func query(t testing.TB, log *activity.SQLiteLog, f activity.Filter) activity.Page {
 	t.Helper()
 	page, err := log.Query(context.Background(), f)
 	if err != nil {

@@ -16,7 +16,7 @@ type Page struct {
 // Query returns the records that match f, newest first. Records appended meanwhile neither repeat
 // nor hide one that existed when the first page was read. Errors: *ParamError, ErrBadCursor, the
 // store's, context.DeadlineExceeded after ten seconds.
-func (l *Log) Query(ctx context.Context, f Filter) (Page, error) {
+func (l *SQLiteLog) Query(ctx context.Context, f Filter) (Page, error) {
 	limit := f.Limit
 	if limit == 0 {
 		limit = DefaultLimit
@@ -40,7 +40,7 @@ func (l *Log) Query(ctx context.Context, f Filter) (Page, error) {
 
 // walk calls visit with the records that match f, newest first, until visit returns false; r is
 // valid until then. It ignores Limit.
-func (l *Log) walk(ctx context.Context, f Filter, visit func(seq int64, r *Record) bool) error {
+func (l *SQLiteLog) walk(ctx context.Context, f Filter, visit func(seq int64, r *Record) bool) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (l *Log) walk(ctx context.Context, f Filter, visit func(seq int64, r *Recor
 }
 
 // walkRows is walk by time.
-func (l *Log) walkRows(ctx context.Context, from querier, f *Filter, visit func(seq int64, r *Record) bool) error {
+func (l *SQLiteLog) walkRows(ctx context.Context, from querier, f *Filter, visit func(seq int64, r *Record) bool) error {
 	tenants, err := l.tenants(ctx, from, f)
 	if err != nil || len(tenants) == 0 {
 		return err
@@ -73,7 +73,7 @@ func (l *Log) walkRows(ctx context.Context, from querier, f *Filter, visit func(
 }
 
 // tenants returns those whose records f selects.
-func (l *Log) tenants(ctx context.Context, from querier, f *Filter) (all []string, err error) {
+func (l *SQLiteLog) tenants(ctx context.Context, from querier, f *Filter) (all []string, err error) {
 	if !f.AllTenants {
 		return []string{f.Tenant}, nil
 	}
@@ -87,7 +87,7 @@ func (l *Log) tenants(ctx context.Context, from querier, f *Filter) (all []strin
 }
 
 // walkRequest is walk for one request. It finds the few records by their ID.
-func (l *Log) walkRequest(ctx context.Context, f *Filter, visit func(seq int64, r *Record) bool) error {
+func (l *SQLiteLog) walkRequest(ctx context.Context, f *Filter, visit func(seq int64, r *Record) bool) error {
 	type found struct {
 		at cursor
 		r  Record
@@ -120,7 +120,7 @@ func (l *Log) walkRequest(ctx context.Context, f *Filter, visit func(seq int64, 
 }
 
 // Find returns the tenant's newest record whose ID, RequestID or UpstreamID is id.
-func (l *Log) Find(ctx context.Context, tenant, id string) (found Record, ok bool, err error) {
+func (l *SQLiteLog) Find(ctx context.Context, tenant, id string) (found Record, ok bool, err error) {
 	if id == "" || len(id) > maxText {
 		return Record{}, false, nil
 	}
@@ -140,7 +140,7 @@ func (l *Log) Find(ctx context.Context, tenant, id string) (found Record, ok boo
 }
 
 // FindAny is Find for the operator: it looks at all tenants.
-func (l *Log) FindAny(ctx context.Context, id string) (found Record, ok bool, err error) {
+func (l *SQLiteLog) FindAny(ctx context.Context, id string) (found Record, ok bool, err error) {
 	if id == "" || len(id) > maxText {
 		return Record{}, false, nil
 	}

@@ -71,7 +71,7 @@ func TestCostsHaveOneRowADay(t *testing.T) {
 	check := func(when string) {
 		t.Helper()
 		for key, want := range map[string]string{"": "2026-05-03=3 2026-05-04=3", "k0": "2026-05-03=1 2026-05-04=2", "k2": ""} {
-			days, err := log.Rollup().Costs(t.Context(), "default", key)
+			days, err := log.Costs(t.Context(), "default", key)
 			var got []string
 			for _, d := range days {
 				got = append(got, fmt.Sprint(d.Date, "=", d.CostNano))

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Rollup reads the hourly and daily sums of a log's records, which are kept longer than they are.
-type Rollup struct{ log *Log }
+// rollupReader reads the hourly and daily sums of a log's records, which are kept longer than they are.
+type rollupReader struct{ log *SQLiteLog }
 
 // span is a part of a time that one table of the roll-up has: from start to before end.
 type span struct {
@@ -140,7 +140,7 @@ func (r *rollupSums) unpack(packed []byte, names int) (rest []byte, err error) {
 
 // snapshot calls read with a transaction that sees the roll-up and the rows as of one commit, after
 // every record appended before.
-func (u *Rollup) snapshot(ctx context.Context, read func(context.Context, *sql.Tx, rollupState) error) error {
+func (u rollupReader) snapshot(ctx context.Context, read func(context.Context, *sql.Tx, rollupState) error) error {
 	ctx, cancel, err := u.log.ask(ctx)
 	defer cancel()
 	if err != nil {

@@ -113,10 +113,10 @@ func (o *rollupOp) Apply(tx *store.Tx) (err error) {
 	return err
 }
 
-// Rebuild makes the roll-up again from the rows that are kept, and returns how many they were. Days
+// rebuild makes the roll-up again from the rows that are kept, and returns how many they were. Days
 // of which rows were deleted stay as they are. Calls go on meanwhile, each step is one commit, and
 // answers of the roll-up are incomplete until it is done. If ctx ends, the [Pruner] does the rest.
-func (u *Rollup) Rebuild(ctx context.Context) (rows int, err error) {
+func (u rollupReader) rebuild(ctx context.Context) (rows int, err error) {
 	op := &rollupOp{begin: true, more: true}
 	for op.more {
 		if err := errors.Join(u.log.store.Submit(op), u.log.store.Flush(ctx)); err != nil {

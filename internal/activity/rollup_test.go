@@ -68,7 +68,7 @@ func TestSumsAreThoseOfTheRowsAfterAKill(t *testing.T) {
 	wantSums(t, log, records)
 }
 
-func openDir(t testing.TB, dir string, opts store.Options) (*store.Store, *activity.Log) {
+func openDir(t testing.TB, dir string, opts store.Options) (*store.Store, *activity.SQLiteLog) {
 	t.Helper()
 	st, err := store.Open(dir, opts)
 	if err != nil {
@@ -79,7 +79,7 @@ func openDir(t testing.TB, dir string, opts store.Options) (*store.Store, *activ
 }
 
 // allRecords are those of all tenants.
-func allRecords(t testing.TB, log *activity.Log) (all []*activity.Record) {
+func allRecords(t testing.TB, log *activity.SQLiteLog) (all []*activity.Record) {
 	t.Helper()
 	f := activity.Filter{AllTenants: true, Limit: activity.MaxLimit}
 	for page := query(t, log, f); ; page = query(t, log, f) {
@@ -93,7 +93,7 @@ func allRecords(t testing.TB, log *activity.Log) (all []*activity.Record) {
 }
 
 // written appends random records and commits them.
-func written(t testing.TB, st *store.Store, log *activity.Log, seed uint64, n int) (records []*activity.Record) {
+func written(t testing.TB, st *store.Store, log *activity.SQLiteLog, seed uint64, n int) (records []*activity.Record) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, seed))
 	for i := range n {
@@ -129,7 +129,7 @@ func TestOlderRowsAreRolledUp(t *testing.T) {
 		if series(t, log, "").Complete {
 			t.Error("complete before the older rows are added")
 		}
-		days, err := log.Rollup().Costs(context.Background(), "acme", "dev")
+		days, err := log.Costs(context.Background(), "acme", "dev")
 		if err != nil || len(days) == 0 {
 			t.Errorf("meanwhile the days of a key are %v, %v", days, err)
 		}
@@ -179,7 +179,7 @@ func TestDeletingRowsKeepsTheirSums(t *testing.T) {
 			t.Fatalf("%d rows are left", n)
 		}
 		wantSums(t, log, records)
-		if _, err := log.Rollup().Rebuild(context.Background()); err != nil {
+		if _, err := log.Rebuild(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		wantSums(t, log, records)
@@ -220,7 +220,7 @@ func TestDailySumsOfRollupAndRowsAreTheSame(t *testing.T) {
 			want = plus(want, sumsOf(r))
 		}
 	}
-	days, err := log.Rollup().Costs(t.Context(), "acme", "dev")
+	days, err := log.Costs(t.Context(), "acme", "dev")
 	got := activity.Sums{}
 	for _, d := range days {
 		got = plus(got, d.Sums)
@@ -240,7 +240,7 @@ func TestDamagedSumsLoseNoRecord(t *testing.T) {
 	if n := len(allRecords(t, log)); n != 200 {
 		t.Fatalf("%d records", n)
 	}
-	if rows, err := log.Rollup().Rebuild(t.Context()); err != nil || rows != 200 {
+	if rows, err := log.Rebuild(t.Context()); err != nil || rows != 200 {
 		t.Fatalf("rebuilt from %d rows, %v", rows, err)
 	}
 	wantSums(t, log, records)

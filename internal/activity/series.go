@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Series are sums over time, one for each value of a field. Those with the least cost are added up in
+// series are sums over time, one for each value of a field. Those with the least cost are added up in
 // Other.
 type Series struct {
 	Query  SeriesQuery // as asked, with defaults
@@ -84,9 +84,9 @@ func (b *lineBuilder) end(start time.Time) Line {
 	return b.line
 }
 
-// Series sums over time. Errors: *ParamError, the store's, context.DeadlineExceeded after
+// series sums over time. Errors: *ParamError, the store's, context.DeadlineExceeded after
 // ten seconds.
-func (u *Rollup) Series(ctx context.Context, q SeriesQuery) (Series, error) {
+func (u rollupReader) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if err := q.check(); err != nil {
 		return Series{}, err
 	}

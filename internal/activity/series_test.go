@@ -80,7 +80,7 @@ func plus(a, b activity.Sums) activity.Sums {
 	return a
 }
 
-func series(t testing.TB, log *activity.Log, q string) activity.Series {
+func series(t testing.TB, log *activity.SQLiteLog, q string) activity.Series {
 	t.Helper()
 	values, err := url.ParseQuery(q)
 	if err != nil {
@@ -91,7 +91,7 @@ func series(t testing.TB, log *activity.Log, q string) activity.Series {
 		t.Fatal(err)
 	}
 	asked.AllTenants = asked.Tenant == ""
-	got, err := log.Rollup().Series(context.Background(), asked)
+	got, err := log.Series(context.Background(), asked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func series(t testing.TB, log *activity.Log, q string) activity.Series {
 }
 
 // wantSums compares series of every kind with the sums of the records.
-func wantSums(t *testing.T, log *activity.Log, records []*activity.Record) {
+func wantSums(t *testing.T, log *activity.SQLiteLog, records []*activity.Record) {
 	t.Helper()
 	for _, by := range []string{"model", "key", "tenant", "provider", "code"} {
 		for _, step := range []time.Duration{time.Hour, 24 * time.Hour} {
@@ -179,7 +179,7 @@ func TestSumsOfSeriesAreSumsOfRows(t *testing.T) {
 	// A rebuild makes the same, also of what is recorded meanwhile.
 	done := make(chan error)
 	go func() {
-		rows, err := log.Rollup().Rebuild(t.Context())
+		rows, err := log.Rebuild(t.Context())
 		if err == nil && rows < 500 {
 			err = fmt.Errorf("only %d rows", rows)
 		}

@@ -17,7 +17,7 @@ import (
 
 // recordCrashes writes a row for every call that was under way when the last process died. The
 // ledger has charged each the amount that it had reserved.
-func recordCrashes(log *activity.Log, logger *zap.Logger, crashed []limits.Crash) {
+func recordCrashes(log activity.Log, logger *zap.Logger, crashed []limits.Crash) {
 	for _, crash := range crashed {
 		request, tenant, key := modelcall.ParseReservationID(crash.Call)
 		log.Append(&activity.Record{

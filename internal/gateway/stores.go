@@ -37,8 +37,8 @@ type stores struct {
 
 // tables keep their rows in the database. They are the same for all generations.
 type tables struct {
-	log    *activity.Log
-	own    *owners.Owners
+	log    activity.Log
+	own    owners.Owners
 	rates  *limits.Rates
 	ledger limits.Ledger
 }

@@ -35,7 +35,7 @@ type Deps struct {
 	Concurrency *limits.ConcurrencyLimiter
 	Ledger      limits.Ledger
 	Exhausted   *ExhaustedBudgets
-	Owners      *owners.Owners
+	Owners      owners.Owners
 	Health      *failover.Health
 
 	Uploads  upload.Config
@@ -43,7 +43,7 @@ type Deps struct {
 	Timeouts Timeouts
 	InFlight *inflight.Set
 
-	Activity *activity.Log
+	Activity activity.Log
 	Metrics  *metrics.Metrics
 	Redactor *redact.Redactor
 	Logger   *zap.Logger

@@ -19,7 +19,7 @@ const (
 // claim writes one owner. It is not droppable: a tenant without its row could not use its own
 // response.
 type claim struct {
-	owners *Owners
+	owners *SQLiteOwners
 	kind   string
 	key    key
 	entry  entry

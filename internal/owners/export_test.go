@@ -19,7 +19,7 @@ const (
 func PruneBy(now func() time.Time, batch, round int) store.PruneFunc { return prune(now, batch, round) }
 
 // FillMemory removes everything from memory, without 65,536 rows in the database.
-func (o *Owners) FillMemory() error {
+func (o *SQLiteOwners) FillMemory() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for i := range maxEntries {
@@ -34,7 +34,7 @@ func (o *Owners) FillMemory() error {
 }
 
 // InMemory counts the entries.
-func (o *Owners) InMemory() int {
+func (o *SQLiteOwners) InMemory() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.order) != len(o.entries) {

@@ -62,8 +62,23 @@ type entry struct {
 	expires time.Time
 }
 
-// Owners is safe for concurrent use.
-type Owners struct {
+// Owners says which tenant owns an ID. It is safe for concurrent use. [SQLiteOwners] keeps them on this
+// machine's disk.
+type Owners interface {
+	// Record makes tenant the owner of id at provider for TTL from now. kind ("response", "file") is
+	// kept for the operator. Owner knows it when Record returns. Besides ErrOwned and ErrTooLong it
+	// returns the errors of what keeps owners. It takes at most a second.
+	Record(kind, provider, id, tenant string) error
+	// Owner returns the tenant that owns id at provider. ok is false for an ID that was never recorded
+	// or has expired. An error means that the owner is not known.
+	Owner(ctx context.Context, provider, id string) (tenant string, ok bool, err error)
+	// Find returns the owners of those ids at provider that have one. An error means that they are not
+	// known.
+	Find(ctx context.Context, provider string, ids []string) (map[string]string, error)
+}
+
+// SQLiteOwners is safe for concurrent use.
+type SQLiteOwners struct {
 	store *store.Store
 	now   func() time.Time
 
@@ -74,15 +89,13 @@ type Owners struct {
 }
 
 // New returns the owners kept in st, which was opened with Schema.
-func New(st *store.Store, now func() time.Time) *Owners {
-	return &Owners{store: st, now: now, entries: make(map[key]entry)}
+func New(st *store.Store, now func() time.Time) *SQLiteOwners {
+	return &SQLiteOwners{store: st, now: now, entries: make(map[key]entry)}
 }
 
-// Record makes tenant the owner of id at provider for TTL from now. kind ("response", "file") is
-// kept for the operator. Owner knows it when Record returns; a kill -9 within the store's commit
-// interval may lose it. Besides ErrOwned and ErrTooLong it returns the store's errors: the owner is
-// then known only until the restart.
-func (o *Owners) Record(kind, provider, id, tenant string) error {
+// Record implements Owners. A kill -9 within the store's commit interval may lose the owner. After an
+// error of the store it is known until the restart.
+func (o *SQLiteOwners) Record(kind, provider, id, tenant string) error {
 	if len(id) > MaxID {
 		return fmt.Errorf("%q…: %w", id[:32], ErrTooLong)
 	}
@@ -102,9 +115,8 @@ func (o *Owners) Record(kind, provider, id, tenant string) error {
 	return nil
 }
 
-// Owner returns the tenant that owns id at provider. ok is false for an ID that was never recorded
-// or has expired. An error means that the owner is not known.
-func (o *Owners) Owner(ctx context.Context, provider, id string) (tenant string, ok bool, err error) {
+// Owner implements Owners.
+func (o *SQLiteOwners) Owner(ctx context.Context, provider, id string) (tenant string, ok bool, err error) {
 	if id == "" || len(id) > MaxID {
 		return "", false, nil
 	}
@@ -123,9 +135,8 @@ func (o *Owners) Owner(ctx context.Context, provider, id string) (tenant string,
 	return e.tenant, true, nil
 }
 
-// Find returns the owners of those ids at provider that have one. An error means that they are not
-// known.
-func (o *Owners) Find(ctx context.Context, provider string, ids []string) (map[string]string, error) {
+// Find implements Owners.
+func (o *SQLiteOwners) Find(ctx context.Context, provider string, ids []string) (map[string]string, error) {
 	found := make(map[string]string, len(ids))
 	now, flushed := o.now(), false
 	for _, id := range ids {
@@ -155,7 +166,7 @@ func (o *Owners) Find(ctx context.Context, provider string, ids []string) (map[s
 
 // load reads the database, after a flush: a burst may remove an entry from memory before it is
 // committed.
-func (o *Owners) load(ctx context.Context, k key) (entry, bool, error) {
+func (o *SQLiteOwners) load(ctx context.Context, k key) (entry, bool, error) {
 	if err := o.store.Flush(ctx); err != nil {
 		return entry{}, false, err
 	}
@@ -163,7 +174,7 @@ func (o *Owners) load(ctx context.Context, k key) (entry, bool, error) {
 }
 
 // read reads the database.
-func (o *Owners) read(ctx context.Context, k key) (entry, bool, error) {
+func (o *SQLiteOwners) read(ctx context.Context, k key) (entry, bool, error) {
 	var e entry
 	var expires int64
 	err := o.store.Reader().QueryRowContext(ctx, selectOwner, k.provider, k.id).Scan(&e.tenant, &expires)
@@ -184,7 +195,7 @@ func (o *Owners) read(ctx context.Context, k key) (entry, bool, error) {
 }
 
 // put must be called with mu held.
-func (o *Owners) put(k key, e entry) {
+func (o *SQLiteOwners) put(k key, e entry) {
 	if _, ok := o.entries[k]; !ok {
 		if len(o.order) < maxEntries {
 			o.order = append(o.order, k)

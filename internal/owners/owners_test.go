@@ -31,7 +31,7 @@ func open(t testing.TB, dir string, opts store.Options) *store.Store {
 	return st
 }
 
-func give(t testing.TB, o *owners.Owners, id, tenant string) {
+func give(t testing.TB, o owners.Owners, id, tenant string) {
 	t.Helper()
 	if err := o.Record("response", "openai", id, tenant); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func give(t testing.TB, o *owners.Owners, id, tenant string) {
 }
 
 // want checks the owner; "" is nobody.
-func want(t testing.TB, o *owners.Owners, id, tenant string) {
+func want(t testing.TB, o owners.Owners, id, tenant string) {
 	t.Helper()
 	got, ok, err := o.Owner(context.Background(), "openai", id)
 	if err != nil || got != tenant || ok != (tenant != "") {
@@ -176,7 +176,7 @@ func TestOwnersOfSeveralIDs(t *testing.T) {
 	c.at = noon.Add(time.Hour)
 	give(t, o, "new", "b")
 	c.at = noon.Add(owners.TTL)
-	for _, o := range []*owners.Owners{o, owners.New(st, c.now)} {
+	for _, o := range []owners.Owners{o, owners.New(st, c.now)} {
 		if found, err := o.Find(t.Context(), "openai", []string{"new", "old", "none", "new"}); err != nil || len(found) != 1 || found["new"] != "b" {
 			t.Errorf("found %v, %v", found, err)
 		}

@@ -19,7 +19,7 @@ func ActivityParams() []string { return withFormat(activity.Params()) }
 
 // Activity returns the requests that q selects, newest first, or their daily sums (group_by=day), as
 // OpenRouter shows them or as CSV. Errors: 400, 503.
-func Activity(ctx context.Context, log *activity.Log, q Query) (Answer, error) {
+func Activity(ctx context.Context, log activity.Log, q Query) (Answer, error) {
 	csv, err := q.csv()
 	if err != nil {
 		return Answer{}, err
@@ -69,7 +69,7 @@ const maxGenerationID = 256
 // Generation returns one request of a tenant, found by its generation id, its request id
 // (x-request-id), the provider's id of the answer or the id of a translated Response. Errors: 400,
 // 404, 503.
-func Generation(ctx context.Context, log *activity.Log, tenant, id string) ([]byte, error) {
+func Generation(ctx context.Context, log activity.Log, tenant, id string) ([]byte, error) {
 	if id == "" || len(id) > maxGenerationID {
 		return nil, apierror.New(apierror.MissingParameter, "id is missing or longer than %d bytes", maxGenerationID).WithParam("id")
 	}

@@ -38,7 +38,7 @@ var (
 	}
 )
 
-func query(t *testing.T, log *activity.Log, tenant, q string) ([]byte, error) {
+func query(t *testing.T, log activity.Log, tenant, q string) ([]byte, error) {
 	t.Helper()
 	values, err := url.ParseQuery(q)
 	if err != nil {

@@ -67,7 +67,7 @@ const unlimitedCredits = 1_000_000 * openrouter.USD(1_000_000_000)
 // Credits returns what a tenant has spent and may spend in all. Balances are those of its budgets.
 // What it has spent is the ledger's if it has a total budget of money, else what the activity still
 // has. Errors: 503.
-func Credits(ctx context.Context, log *activity.Log, tenant string, balances []limits.Balance) ([]byte, error) {
+func Credits(ctx context.Context, log activity.Log, tenant string, balances []limits.Balance) ([]byte, error) {
 	left := unlimitedCredits
 	for _, b := range balances {
 		switch {
@@ -78,7 +78,7 @@ func Credits(ctx context.Context, log *activity.Log, tenant string, balances []l
 			left = min(left, openrouter.USD(b.Remaining()))
 		}
 	}
-	days, err := log.Rollup().Costs(ctx, tenant, "")
+	days, err := log.Costs(ctx, tenant, "")
 	if err != nil {
 		return nil, refusal(err)
 	}

@@ -87,7 +87,7 @@ func csvOf[T any](columns []column[T], rows []T) Answer {
 
 // exportCalls is a table of calls, read in pages: a slow reader holds no connection of the database.
 // With limited it has one page.
-func exportCalls(ctx context.Context, log *activity.Log, filter activity.Filter, limited bool) (Answer, error) {
+func exportCalls(ctx context.Context, log activity.Log, filter activity.Filter, limited bool) (Answer, error) {
 	if !limited {
 		filter.Limit = activity.MaxLimit
 	}

@@ -18,7 +18,7 @@ import (
 var noon = time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC) // a Wednesday
 
 // newLog returns a log with these records, the oldest first, and its store.
-func newLog(t *testing.T, records ...activity.Record) (*activity.Log, *store.Store) {
+func newLog(t *testing.T, records ...activity.Record) (*activity.SQLiteLog, *store.Store) {
 	t.Helper()
 	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{activity.Schema}, Logger: zap.NewNop()})
 	if err != nil {

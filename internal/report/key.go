@@ -17,14 +17,14 @@ import (
 // is nil unless the key was made at run time. Usage is the ledger's for the periods in which the key
 // has a budget, and otherwise the sum of the days that the activity still has. A key made at run time
 // is counted in every period. Errors: 503.
-func Key(ctx context.Context, log *activity.Log, key *keys.Key, made *runtimekeys.Key, balances []limits.Balance, now time.Time) ([]byte, error) {
+func Key(ctx context.Context, log activity.Log, key *keys.Key, made *runtimekeys.Key, balances []limits.Balance, now time.Time) ([]byte, error) {
 	manages := key.Has(keys.KeysManage)
 	info := openrouter.KeyInfo{Label: key.Name, Expires: openrouter.Timestamp(key.Expires)}
 	info.ManagementKey, info.ProvisioningKey, info.Workspace = manages, manages, openrouter.Text(keys.WorkspaceID(key.Tenant))
 	if made != nil {
 		info.Label, info.Creator, info.IncludeBYOK = made.Label, openrouter.Text(made.Creator), made.IncludeBYOK
 	} else {
-		days, err := log.Rollup().Costs(ctx, key.Tenant, key.Name)
+		days, err := log.Costs(ctx, key.Tenant, key.Name)
 		if err != nil {
 			return nil, refusal(err)
 		}
