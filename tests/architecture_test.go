@@ -18,6 +18,8 @@ var foreign = map[string]string{
 	"github.com/prometheus/client_golang":  "prometheus",
 	"github.com/rogpeppe/go-internal":      "testscript",
 	"go.opentelemetry.io/otel":             "otel",
+	"github.com/valkey-io/valkey-go":       "valkey-go",
+	"github.com/jackc/pgx/v5":              "pgx",
 	"github.com/gatehouse-proxy/gatehouse": "",
 }
 
@@ -93,6 +95,14 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/workstation", "the service, and what outlives it"},
 	{"internal/gateway", "internal/modelcall", "puts together what requests use"},
 	{"internal/gateway", "internal/upload", "what uploads have in common"},
+	{"internal/gateway", "internal/cluster", "this gateway among the nodes of a cluster"},
+	{"internal/gateway", "internal/postgres", "what a cluster keeps"},
+	{"internal/gateway", "internal/valkey", "what a cluster shares"},
+
+	{"internal/cluster", "internal/valkey", "leases, events and scripts"},
+	{"internal/valkey", "valkey-go", "the one package that knows the client"},
+	{"internal/postgres", "pgx", "connections, transactions"},
+	{"internal/enginetest", "pgx", "whether a server answers"},
 
 	{"internal/api", "internal/anthropic", "Anthropic's shapes"},
 	{"internal/api", "internal/apierror", "error bodies"},

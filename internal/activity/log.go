@@ -46,7 +46,9 @@ type SQLiteLog struct {
 }
 
 // New returns the log kept in st, which was opened with Schema.
-func New(st *store.Store) *SQLiteLog { return &SQLiteLog{store: st, maxDays: maxDays, maxRows: maxNamedRows} }
+func New(st *store.Store) *SQLiteLog {
+	return &SQLiteLog{store: st, maxDays: maxDays, maxRows: maxNamedRows}
+}
 
 // Series implements Log.
 func (l *SQLiteLog) Series(ctx context.Context, q SeriesQuery) (Series, error) {

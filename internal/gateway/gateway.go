@@ -51,6 +51,7 @@ type Config struct {
 	Observed           Observed       // nil = every event is
 	Secrets            []string       // to be taken out of provider text
 	SecretFiles        []*secret.File // whose values are, too; they are followed
+	Cluster            *Cluster       // nil = this gateway is the only one
 	State              *State
 	Limits             *modelcall.Limits
 	Guardrails         *modelcall.Guardrails
@@ -130,7 +131,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
-		gateway: g, calls: &g.calls, bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
+		gateway: g, calls: &g.calls, cluster: c.Cluster, bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
 		workstations: c.Workstations, mayConnect: mayConnectWith(g),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}

@@ -31,6 +31,7 @@ import (
 type generation struct {
 	gateway *Gateway
 	calls   *inflight.Set // calls and sessions under way
+	cluster *Cluster      // nil: this gateway is the only one
 
 	// Settings that apply while it is current.
 	keep         activity.Retention // set by Start

@@ -78,7 +78,7 @@ func (s *State) provision(gen *generation, reacquire func() bool, release func()
 func (s *State) start(ctx context.Context, gen *generation, now func() time.Time) (tables, error) {
 	s.steps.Lock()
 	defer s.steps.Unlock()
-	opened, err := s.stores.open(ctx, gen.keep, now, gen.logger)
+	opened, err := s.stores.open(ctx, gen, now)
 	if err != nil {
 		return tables{}, err
 	}

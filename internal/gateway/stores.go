@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
@@ -32,6 +30,7 @@ type stores struct {
 	mu     sync.Mutex   // guards the following
 	store  *store.Store // nil before open
 	pruner *activity.Pruner
+	shared *shared // nil: this gateway is the only one
 	tables tables
 }
 
@@ -43,15 +42,15 @@ type tables struct {
 	ledger limits.Ledger
 }
 
-// open opens the database unless it is open. Keep, now and logger are those of the generation that
-// opens it; retain changes the first of them.
-func (s *stores) open(ctx context.Context, keep activity.Retention, now func() time.Time, logger *zap.Logger) (tables, error) {
+// open opens the database unless it is open, and what gen's cluster shares. Retain changes later how
+// long rows are kept.
+func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time) (tables, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.store != nil {
 		return s.tables, nil
 	}
-	pruner := activity.NewPruner(now, keep)
+	logger, pruner := gen.logger, activity.NewPruner(now, gen.keep)
 	opened, err := store.Open(s.dir, store.Options{
 		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema},
 		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
@@ -72,6 +71,11 @@ func (s *stores) open(ctx context.Context, keep activity.Retention, now func() t
 	}
 	if err := s.runtimeKeys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
 		return tables{}, errors.Join(opened.Explain(err), opened.Close())
+	}
+	if gen.cluster != nil {
+		if s.shared, err = openShared(ctx, gen.cluster, opened, logger); err != nil {
+			return tables{}, errors.Join(fmt.Errorf("cluster %s: %w", gen.cluster.Name, err), opened.Close())
+		}
 	}
 	s.store, s.pruner = opened, pruner
 	s.opened.Store(opened)
@@ -111,6 +115,11 @@ func (s *stores) close() error {
 	defer s.once.Do(func() { close(s.closed) })
 	if s.store == nil {
 		return nil
+	}
+	if s.shared != nil {
+		if err := s.shared.close(context.Background()); err != nil {
+			return errors.Join(err, s.store.Close())
+		}
 	}
 	if err := s.store.Close(); !errors.Is(err, store.ErrClosed) {
 		return err

@@ -9,7 +9,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
@@ -19,7 +18,7 @@ func newStores(dir string) *stores {
 
 func (s *stores) mustOpen(t *testing.T) tables {
 	t.Helper()
-	opened, err := s.open(t.Context(), activity.Retention{}, time.Now, zap.NewNop())
+	opened, err := s.open(t.Context(), &generation{logger: zap.NewNop()}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +69,7 @@ func TestStoresThatAnotherProcessHasCanBeOpenedLater(t *testing.T) {
 	dir := t.TempDir()
 	other, s := newStores(dir), newStores(dir)
 	other.mustOpen(t)
-	if _, err := s.open(t.Context(), activity.Retention{}, time.Now, zap.NewNop()); err == nil {
+	if _, err := s.open(t.Context(), &generation{logger: zap.NewNop()}, time.Now); err == nil {
 		t.Fatal("a directory was opened twice")
 	}
 	other.mustClose(t)
