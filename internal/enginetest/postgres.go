@@ -164,4 +164,3 @@ func (s *PostgresServer) Database(t testing.TB) (dsn string) {
 func (s *PostgresServer) dsn(database string) string {
 	return "postgres://gatehouse@" + s.Addr + "/" + database + "?sslmode=disable"
 }
-
