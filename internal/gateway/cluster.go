@@ -17,9 +17,11 @@ import (
 // process opens the stores.
 type Cluster struct {
 	Name     string
-	Node     string // of this gateway
+	Node     string // of this gateway; "": a random name, which is kept in the data directory
 	Engine   valkey.Config
 	Database string // the address of PostgreSQL
+	// Configured is the block as it is written. Configurations of one process must have the same.
+	Configured string
 }
 
 // shared has the engines of a cluster. One gateway has none.
