@@ -63,7 +63,7 @@ func startOn(t *testing.T, gateways int, engines *clustertest.Engines) *proof {
 	t.Cleanup(func() {
 		if t.Failed() {
 			for _, g := range c.Gateways {
-				t.Logf("%s wrote:\n%s", g.Name, tail(g.Log(), 40))
+				t.Logf("%s wrote:\n%s", g.Name, complaints(g.Log()))
 			}
 		}
 	})
@@ -74,10 +74,16 @@ func newProof(t *testing.T, c *clustertest.Cluster) *proof {
 	return &proof{c, t, rand.New(rand.NewPCG(*seedFlag, 1))}
 }
 
-// tail is the end of a log.
-func tail(text string, lines int) string {
-	all := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n")
+// complaints are the last lines of a log that are above INFO.
+func complaints(text string) string {
+	const lines = 25
+	var all []string
+	for line := range strings.Lines(text) {
+		if !strings.Contains(line, `"level":"info"`) && !strings.Contains(line, "without a valid key") {
+			all = append(all, line)
+		}
+	}
+	return strings.Join(all[max(0, len(all)-lines):], "")
 }
 
 // at is a client of gateway i, counted from 0.
