@@ -2,12 +2,18 @@ package tests
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 )
 
 // observe runs a gateway through all that has a metric, and returns it.
@@ -83,8 +89,31 @@ func families(page string) map[string]*metricFamily {
 	return found
 }
 
+// clusterPage has the metrics that only gateways of a cluster show.
+func clusterPage(t *testing.T) string {
+	t.Helper()
+	c := metrics.NewClusterCollectors(func() (metrics.Cluster, bool) { return metrics.Cluster{}, true })
+	c.Message("beat", time.Millisecond, false)
+	var text strings.Builder
+	shown := prometheus.NewRegistry()
+	for _, part := range c.All() {
+		shown.MustRegister(part)
+	}
+	all, err := shown.Gather()
+	if err != nil || len(all) < 10 {
+		t.Fatal(len(all), err)
+	}
+	for _, f := range all {
+		fmt.Fprintf(&text, "# TYPE %s %s\n", f.GetName(), strings.ToLower(f.GetType().String()))
+		for _, l := range f.GetMetric()[0].GetLabel() {
+			fmt.Fprintf(&text, "%s{%s=\"x\"} 1\n", f.GetName(), l.GetName())
+		}
+	}
+	return text.String()
+}
+
 func TestObservability(t *testing.T) {
-	page := families(string(observe(t).get("/metrics", "").body))
+	page := families(string(observe(t).get("/metrics", "").body) + clusterPage(t))
 	t.Run("a dashboard names what there is", func(t *testing.T) { checkDashboard(t, page) })
 	t.Run("alerts name what there is", func(t *testing.T) { checkAlerts(t, page) })
 	t.Run("the manual has all metrics", func(t *testing.T) { checkManual(t, page) })
@@ -224,7 +253,7 @@ func TestEachAlertHasARunbookAndTests(t *testing.T) {
 		}
 		return string(text)
 	}
-	manual, tests := read("README.md"), read("alerts_test.yml")+read("alerts_week_test.yml")
+	manual, tests := read("README.md"), read("alerts_test.yml")+read("alerts_week_test.yml")+read("alerts_cluster_test.yml")
 	rules := alertRules(t)
 	for name, rule := range rules {
 		_, section, ok := strings.Cut(manual, "\n### "+name+"\n")

@@ -26,6 +26,7 @@ type Cluster struct {
 
 // shared has the engines of a cluster. One gateway has none.
 type shared struct {
+	name   string // of the cluster
 	engine *valkey.Client
 	node   *cluster.Node
 	db     *postgres.DB
@@ -41,6 +42,7 @@ func openShared(ctx context.Context, c *Cluster, st *store.Store, logger *zap.Lo
 	}
 	engine := valkey.New(c.Engine)
 	s := &shared{
+		name:   c.Name,
 		engine: engine, db: db, feed: postgres.NewFeed(db), writer: postgres.NewWriter(db, c.Node),
 		node: cluster.New(cluster.Config{Name: c.Name, Node: c.Node, Engine: engine, Logger: logger}),
 	}
@@ -52,6 +54,16 @@ func openShared(ctx context.Context, c *Cluster, st *store.Store, logger *zap.Lo
 		return nil, errors.Join(err, s.close(ctx))
 	}
 	return s, nil
+}
+
+// status returns what an operator should know of the cluster. It asks nobody.
+func (s *shared) status() ClusterStatus {
+	status := ClusterStatus{Name: s.name, Node: s.node.ID(), Nodes: []ClusterNode{}}
+	status.Engine.WaitingFor = []string{}
+	for _, id := range s.node.Nodes() {
+		status.Nodes = append(status.Nodes, ClusterNode{ID: id, SameRules: true})
+	}
+	return status
 }
 
 // close gives back what the node holds.
