@@ -35,7 +35,7 @@ type manifest struct {
 	Metadata struct{ Name string }
 	Data     map[string]string `yaml:"stringData"`
 	Spec     struct {
-		Ports    []struct {
+		Ports []struct {
 			Name       string
 			Port       int
 			TargetPort string `yaml:"targetPort"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -26,7 +27,8 @@ type Cluster struct {
 
 // shared has the engines of a cluster. One gateway has none.
 type shared struct {
-	name   string // of the cluster
+	name   string    // of the cluster
+	began  time.Time // when it was opened
 	engine *valkey.Client
 	node   *cluster.Node
 	db     *postgres.DB
@@ -41,11 +43,12 @@ func openShared(ctx context.Context, c *Cluster, st *store.Store, logger *zap.Lo
 		return nil, err
 	}
 	engine := valkey.New(c.Engine)
-	s := &shared{
-		name:   c.Name,
-		engine: engine, db: db, feed: postgres.NewFeed(db), writer: postgres.NewWriter(db, c.Node),
-		node: cluster.New(cluster.Config{Name: c.Name, Node: c.Node, Engine: engine, Logger: logger}),
-	}
+	node := cluster.New(cluster.Config{Name: c.Name, Node: c.Node, Engine: engine, Logger: logger})
+	feed := postgres.NewFeed(postgres.FeedConfig{DB: db, Logger: logger, Publish: func(ctx context.Context) error {
+		return node.Publish(ctx, "feed", "")
+	}})
+	node.On("feed", func(string) { feed.Wake() })
+	s := &shared{name: c.Name, began: time.Now(), engine: engine, db: db, node: node, feed: feed, writer: postgres.NewWriter(db, c.Node)}
 	_ = st
 	if err := db.Migrate(ctx, postgres.WriterSchema, postgres.FeedSchema); err != nil {
 		return nil, errors.Join(fmt.Errorf("PostgreSQL: %w", err), s.close(ctx))
@@ -53,21 +56,13 @@ func openShared(ctx context.Context, c *Cluster, st *store.Store, logger *zap.Lo
 	if err := errors.Join(s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
 		return nil, errors.Join(err, s.close(ctx))
 	}
+	s.feed.Start(ctx)
 	return s, nil
-}
-
-// status returns what an operator should know of the cluster. It asks nobody.
-func (s *shared) status() ClusterStatus {
-	status := ClusterStatus{Name: s.name, Node: s.node.ID(), Nodes: []ClusterNode{}}
-	status.Engine.WaitingFor = []string{}
-	for _, id := range s.node.Nodes() {
-		status.Nodes = append(status.Nodes, ClusterNode{ID: id, SameRules: true})
-	}
-	return status
 }
 
 // close gives back what the node holds.
 func (s *shared) close(context.Context) error {
+	s.feed.Stop()
 	s.node.Stop()
 	s.engine.Close()
 	s.db.Close()

@@ -64,6 +64,36 @@ func ReadCluster(g *Gateway) (ClusterStatus, error) {
 	return status, nil
 }
 
+// status returns what an operator should know of the cluster. It asks nobody.
+func (s *shared) status() ClusterStatus {
+	status := ClusterStatus{Name: s.name, Node: s.node.ID(), Nodes: []ClusterNode{}, Database: s.database()}
+	status.Engine.WaitingFor = []string{}
+	for _, id := range s.node.Nodes() {
+		status.Nodes = append(status.Nodes, ClusterNode{ID: id, SameRules: true})
+	}
+	return status
+}
+
+// database returns the state of PostgreSQL.
+func (s *shared) database() DatabaseStatus {
+	rows, changes := s.writer.Status(), s.feed.Status()
+	d := DatabaseStatus{
+		Waiting: rows.Waiting, Spooled: rows.Spooled, SpooledBytes: rows.SpooledBytes, Dropped: rows.Dropped, Refused: rows.Refused, FeedSeq: changes.Seq,
+	}
+	read := changes.At
+	if read.IsZero() {
+		read = s.began
+	}
+	d.FeedBehind = time.Since(read).Seconds()
+	switch {
+	case rows.Err != nil:
+		d.Error, d.Since = rows.Err.Error(), timeOrNull(rows.Since)
+	case changes.Err != nil:
+		d.Error, d.Since = changes.Err.Error(), &read
+	}
+	return d
+}
+
 // clusterStatus returns the state of the cluster; false without one.
 func (s *stores) clusterStatus() (ClusterStatus, bool) {
 	shared := s.clustered.Load()
