@@ -166,8 +166,8 @@ func nodesPart(c ClusterStatus) Part {
 }
 
 // clusterGauges are what a scrape shows of the cluster.
-func (s *State) clusterGauges() (metrics.Cluster, bool) {
-	c, ok := s.stores.clusterStatus()
+func (s *stores) clusterGauges() (metrics.Cluster, bool) {
+	c, ok := s.clusterStatus()
 	e, d := &c.Engine, &c.Database
 	return metrics.Cluster{
 		EngineUp: e.Error == "", DatabaseUp: d.Error == "", Recovering: e.Recovering, BreakerOpen: e.BreakerOpen,

@@ -47,7 +47,7 @@ func (s *State) gauges() metrics.Gauges {
 		Providers:         s.providersUp,
 		Queues:            s.queues,
 		Budgets:           s.budgetsSpent,
-		Cluster:           s.clusterGauges,
+		Cluster:           s.stores.clusterGauges,
 	}
 }
 
