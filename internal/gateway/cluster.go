@@ -29,6 +29,8 @@ type Cluster struct {
 
 // shared has the engines of a cluster and what is kept in them. One gateway has none.
 type shared struct {
+	name   string    // of the cluster
+	began  time.Time // when it was opened
 	engine *valkey.Client
 	node   *cluster.Node
 	db     *postgres.DB
@@ -68,7 +70,7 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 	if err != nil {
 		return nil, tables{}, err
 	}
-	s := &shared{engine: valkey.New(c.cluster.Engine), db: db, writer: postgres.NewWriter(db, c.cluster.Node), logger: c.logger}
+	s := &shared{name: c.cluster.Name, began: time.Now(), engine: valkey.New(c.cluster.Engine), db: db, writer: postgres.NewWriter(db, c.cluster.Node), logger: c.logger}
 	s.node = cluster.New(cluster.Config{Name: c.cluster.Name, Node: c.cluster.Node, Engine: s.engine, Logger: c.logger})
 	s.feed = postgres.NewFeed(postgres.FeedConfig{DB: db, Logger: c.logger, Publish: func(ctx context.Context) error {
 		return s.node.Publish(ctx, eventFeed, "")
