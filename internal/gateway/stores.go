@@ -39,7 +39,7 @@ type stores struct {
 type tables struct {
 	log    activity.Log
 	own    owners.Owners
-	rates  *limits.Rates
+	rates  limits.Rates
 	ledger limits.Ledger
 }
 
@@ -62,7 +62,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	if err != nil {
 		return tables{}, err
 	}
-	rates, err := limits.NewRates(ctx, opened, now)
+	rates, err := limits.NewLocalRates(ctx, opened, now)
 	if err != nil {
 		return tables{}, errors.Join(fmt.Errorf("rates: %w", opened.Explain(err)), opened.Close())
 	}
