@@ -40,7 +40,7 @@ func main() {
 	flag.IntVar(&o.vnc, "vnc", port("GATEWAY_VNC_PORT", 5900), "`port` of the balancer for viewers")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, func(t *program) { serve(t, o) })
+	err := clustertest.Run(ctx, func(t clustertest.T) { serve(t, o) })
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cluster:", err)
@@ -70,7 +70,7 @@ const limits = `
 	}
 `
 
-func serve(t *program, o options) {
+func serve(t clustertest.T, o options) {
 	caddy, err := filepath.Abs(o.caddy)
 	if err != nil {
 		t.Fatal(err)

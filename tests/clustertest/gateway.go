@@ -106,7 +106,7 @@ func (g *Gateway) caddyfile() string {
 	c := g.cluster
 	_, port, _ := net.SplitHostPort(g.Origin[len("http://"):])
 	n, _ := strconv.Atoi(port)
-	return fmt.Sprintf(gatewayCaddyfile, g.admin, c.dir, g.dir, c.Engines.block(g.Name), c.Provider.Origin, c.config.Options,
+	return fmt.Sprintf(gatewayCaddyfile, g.admin, c.dir, g.dir, c.Engines.Block(g.Name), c.Provider.Origin, c.config.Options,
 		g.vncPort, c.config.VNC+"\n"+desktops, g.VNC, n)
 }
 

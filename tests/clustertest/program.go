@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package clustertest
 
 import (
 	"context"
@@ -17,8 +17,9 @@ type program struct {
 // failure is what Fatal panics with.
 type failure struct{ error }
 
-// run runs main until it returns or fails, and then, in reverse, what it has left to be ended.
-func run(ctx context.Context, main func(*program)) (err error) {
+// Run is for programs that are no tests. It runs main until it returns or fails, and then ends what
+// main has started, in reverse.
+func Run(ctx context.Context, main func(T)) (err error) {
 	t := &program{ctx: ctx}
 	defer func() {
 		for i := len(t.cleanups) - 1; i >= 0; i-- {
