@@ -104,6 +104,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/cluster", "internal/valkey", "leases, events and scripts"},
 	{"internal/valkey", "valkey-go", "the one package that knows the client"},
 	{"internal/postgres", "pgx", "connections, transactions"},
+	{"internal/postgres", "internal/store", "rows wait on this machine while the database is away"},
 	{"internal/enginetest", "pgx", "whether a server answers"},
 
 	{"internal/api", "internal/anthropic", "Anthropic's shapes"},
