@@ -63,9 +63,6 @@ func (r *runner) choose() (err error) {
 	o := r.opts
 	if o.Only == "" {
 		r.scale, r.cluster = !o.Self, !o.Self && len(clustertest.EnginePrograms()) > 0
-		if !r.cluster {
-			fmt.Fprintf(r.progress, "%s is left out: it needs redis-server and PostgreSQL\n", clusterCase)
-		}
 		r.cases, r.vnc, err = chooseCases(o)
 		return err
 	}
