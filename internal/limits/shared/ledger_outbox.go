@@ -24,7 +24,8 @@ const (
 // has to remember its answer to the last one. Nothing is dropped: when maxWaiting settlements wait, put
 // waits, and fails when its context ends.
 type outbox struct {
-	send func(ctx context.Context, number uint64, batch []*call) error
+	send    func(ctx context.Context, number uint64, batch []*call) error
+	sending sync.Mutex // held while a message is under way
 
 	slots chan struct{} // one for each settlement that waits
 	wake  chan struct{} // capacity 1
@@ -149,9 +150,7 @@ func (o *outbox) next(ctx context.Context) []*call {
 // deliver sends a message until it is answered.
 func (o *outbox) deliver(ctx context.Context, number uint64, batch []*call) bool {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		attempt, cancel := context.WithTimeout(ctx, sendTimeout)
-		err := o.send(attempt, number, batch)
-		cancel()
+		err := o.attempt(ctx, number, batch)
 		if err == nil {
 			return true
 		}
@@ -159,6 +158,14 @@ func (o *outbox) deliver(ctx context.Context, number uint64, batch []*call) bool
 			return false
 		}
 	}
+}
+
+func (o *outbox) attempt(ctx context.Context, number uint64, batch []*call) error {
+	o.sending.Lock()
+	defer o.sending.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	return o.send(ctx, number, batch)
 }
 
 // wait reports whether the time has passed before the context ended.

@@ -41,8 +41,11 @@ func (l *Ledger) rejoin(ctx context.Context) error {
 }
 
 // replay says again what the engine may have lost. Behind the fence nothing else changes accounts, and
-// the marks of calls come and go with their effects: so all of this may run twice.
+// the marks of calls come and go with their effects: so all of this may run twice. No settlement is under
+// way meanwhile: its answer would come from an engine that is no more.
 func (l *Ledger) replay(ctx context.Context, wiped bool) error {
+	l.outbox.sending.Lock()
+	defer l.outbox.sending.Unlock()
 	var err error
 	if wiped {
 		err = l.load(ctx)
