@@ -99,11 +99,13 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/upload", "what uploads have in common"},
 	{"internal/gateway", "internal/cluster", "this gateway among the nodes of a cluster"},
 	{"internal/gateway", "internal/postgres", "what a cluster keeps"},
+	{"internal/gateway", "internal/workstation/shared", "desktops of a cluster"},
 	{"internal/gateway", "internal/valkey", "what a cluster shares"},
 
 	{"internal/cluster", "internal/valkey", "leases, events and scripts"},
 	{"internal/valkey", "valkey-go", "the one package that knows the client"},
 	{"internal/postgres", "pgx", "connections, transactions"},
+	{"internal/postgres", "internal/store", "rows wait on this machine while the database is away"},
 	{"internal/enginetest", "pgx", "whether a server answers"},
 
 	{"internal/api", "internal/anthropic", "Anthropic's shapes"},
