@@ -70,8 +70,8 @@ func NewLedger(c LedgerConfig) *Ledger {
 		node: c.Node, now: c.Now, calls: newCalls(), view: newView(), book: book{c.Writer, c.DB},
 		crashed: c.Crashed, logger: c.Logger, id: rand.Text(),
 	}
-	l.outbox = newOutbox(l.settle)
-	c.Node.Join(cluster.Part{Name: "ledger", Rejoin: l.rejoin, Reap: l.reap, Replay: l.replay})
+	l.outbox = newOutbox(l.settle, l.whole)
+	c.Node.Join(cluster.Part{Name: "ledger", Rejoin: l.rejoin, Reap: l.reap, Replay: l.replay, Flush: l.flush, Load: l.load})
 	return l
 }
 
@@ -142,10 +142,18 @@ func (l *Ledger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.
 			}
 			return nil, nil
 		}
-		if !wait(ctx, retryPause) {
+		if l.whole(ctx, err, retryPause) != nil {
 			return nil, fmt.Errorf("%w: %w", limits.ErrUnavailable, err)
 		}
 	}
+}
+
+// whole waits after an error, before another attempt: until the node is whole again, or for a while.
+func (l *Ledger) whole(ctx context.Context, err error, pause time.Duration) error {
+	if errors.Is(err, cluster.ErrLeaseLost) || errors.Is(err, cluster.ErrFenced) {
+		return l.node.Await(ctx)
+	}
+	return wait(ctx, pause)
 }
 
 func ifEnded(s callState) error {

@@ -26,6 +26,7 @@ const (
 type outbox struct {
 	send    func(ctx context.Context, number uint64, batch []*call) error
 	sending sync.Mutex // held while a message is under way
+	pause   func(ctx context.Context, after error, pause time.Duration) error
 
 	slots chan struct{} // one for each settlement that waits
 	wake  chan struct{} // capacity 1
@@ -38,10 +39,10 @@ type outbox struct {
 	answered chan struct{} // closed by the next answer
 }
 
-func newOutbox(send func(context.Context, uint64, []*call) error) *outbox {
+func newOutbox(send func(context.Context, uint64, []*call) error, pause func(context.Context, error, time.Duration) error) *outbox {
 	ctx, end := context.WithCancel(context.Background())
 	o := &outbox{
-		send: send, slots: make(chan struct{}, maxWaiting), wake: make(chan struct{}, 1),
+		send: send, pause: pause, slots: make(chan struct{}, maxWaiting), wake: make(chan struct{}, 1),
 		end: end, done: make(chan struct{}), answered: make(chan struct{}),
 	}
 	go o.run(ctx)
@@ -154,7 +155,7 @@ func (o *outbox) deliver(ctx context.Context, number uint64, batch []*call) bool
 		if err == nil {
 			return true
 		}
-		if !wait(ctx, pause) {
+		if o.pause(ctx, err, pause) != nil {
 			return false
 		}
 	}
@@ -168,14 +169,14 @@ func (o *outbox) attempt(ctx context.Context, number uint64, batch []*call) erro
 	return o.send(ctx, number, batch)
 }
 
-// wait reports whether the time has passed before the context ended.
-func wait(ctx context.Context, d time.Duration) bool {
+// wait returns after a while, or with the error of the context.
+func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
+		return nil
 	case <-ctx.Done():
-		return false
+		return ctx.Err()
 	}
 }
