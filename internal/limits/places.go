@@ -7,12 +7,12 @@ import "context"
 type Places interface {
 	// Enter counts one request as Rates.Request does, unless there are no subjects, and states the
 	// wants, in one message. It returns a share for each of them, and none with a refusal or an error:
-	// then nothing was stated. An engine that is away is no error.
+	// then nothing was stated. An engine that does not answer is no error.
 	Enter(ctx context.Context, subjects []Subject, wants []Want) (Reading, *RateRefusal, []Share, error)
 	// Restate asks for Statements soon. It is called with the limiter locked and must not block.
 	Restate()
-	// Read returns what all gateways use of each subject, in their order.
-	Read(ctx context.Context, subjects []Subject) ([]ConcurrencyUse, error)
+	// InUse returns what all gateways use of each subject, in their order.
+	InUse(ctx context.Context, subjects []Subject) ([]ConcurrencyUse, error)
 }
 
 // Want is what this gateway states of a subject.
@@ -33,6 +33,7 @@ type Share struct {
 	Held    int    // that nobody else has: those, or more calls that are under way
 	Waiting int    // calls of this gateway that are known to wait
 	Crowded bool   // calls of other gateways wait
+	Guess   bool   // the engine did not answer; it is told again
 }
 
 // sharedSlots is what the pools of a limiter have in common if their slots are shared. The limiter's

@@ -80,6 +80,9 @@ func (q *pool) learn(a Share) bool {
 	if a.Crowded {
 		s.peak = q.demand()
 	}
+	if a.Guess {
+		q.change()
+	}
 	q.serve()
 	return true
 }
