@@ -217,6 +217,7 @@ func (q *pool) serve() {
 		q.queue = q.queue[1:]
 		if other := p.firstFull(); other != nil {
 			other.pool.enqueue(p)
+			other.pool.keep(q)
 			continue
 		}
 		p.waitingAt = nil

@@ -1,6 +1,9 @@
 package limits
 
-import "context"
+import (
+	"context"
+	"math"
+)
 
 // Places is where several gateways share the slots of subjects. Each states whole numbers: how many
 // it uses and how many it wants. So a lost, late or repeated statement does no harm.
@@ -20,7 +23,8 @@ type Want struct {
 	Subject string
 	Number  uint64 // of the statement, which makes all with a lower number void
 	Limit   int    // of all gateways
-	InUse   int    // calls under way here
+	Held    int    // slots that calls use or will take without another question
+	Gives   bool   // it gives back all beyond those; else it may have been answered more meanwhile
 	Slots   int    // that it wants in all
 	Queued  int    // how many of them are for calls that can wait
 }
@@ -140,6 +144,7 @@ func (l *ConcurrencyLimiter) restate(lost bool) {
 		if s := q.share; lost {
 			s.void, s.slots, s.held, s.waiting = l.shared.statements+1, 0, 0, 0
 		}
+		q.letGo(math.MaxUint64)
 		q.share.peak = q.demand()
 		q.change()
 	}

@@ -30,6 +30,15 @@ type share struct {
 	crowded bool
 
 	changed bool // it is among those to be stated again
+
+	// Pools of calls that have come into this queue, and need a slot of them too. It stays theirs
+	// until this pool is answered: else two slots of one call would never be here at once.
+	kept []keptPool
+}
+
+type keptPool struct {
+	pool  *pool
+	since uint64 // number of the newest statement then
 }
 
 // room is how many slots the pool may use now.
@@ -63,11 +72,15 @@ func (q *pool) statement(patient int) Want {
 	s, n := q.share, q.wanted()
 	s.of.statements++
 	s.number, s.changed = s.of.statements, false
-	if n < s.slots || n < s.stated { // others may get them from now on
+	gives := n < max(s.slots, s.stated) || s.held > max(int(q.inUse), s.slots)
+	if gives { // others may get them from now on
 		s.void, s.slots = s.number, min(s.slots, n)
 	}
 	s.stated = n
-	return Want{Subject: q.name, Number: s.number, Limit: q.limit, InUse: int(q.inUse), Slots: n, Queued: len(q.queue) + patient}
+	return Want{
+		Subject: q.name, Number: s.number, Limit: q.limit, Held: max(int(q.inUse), s.slots), Gives: gives,
+		Slots: n, Queued: len(q.queue) + patient,
+	}
 }
 
 // learn takes the answer to a statement, and reports whether it holds.
@@ -84,7 +97,33 @@ func (q *pool) learn(a Share) bool {
 		q.change()
 	}
 	q.serve()
+	q.letGo(a.Number)
 	return true
+}
+
+// keep keeps a slot of another pool for a call that has come from there into this queue.
+func (q *pool) keep(from *pool) {
+	if q.share == nil || q.share.of.alone > 0 {
+		return
+	}
+	from.share.coming++
+	q.share.kept = append(q.share.kept, keptPool{from, q.share.number})
+	q.change()
+}
+
+// letGo ends what keep began before the statement of that number.
+func (q *pool) letGo(number uint64) {
+	s := q.share
+	var rest []keptPool
+	for _, k := range s.kept {
+		if k.since >= number {
+			rest = append(rest, k)
+			continue
+		}
+		k.pool.share.coming--
+		k.pool.review()
+	}
+	s.kept = rest
 }
 
 // review finds out whether the pool has to be stated again.
@@ -114,5 +153,5 @@ func (q *pool) change() {
 // forgotten when no call uses it.
 func (q *pool) settled() bool {
 	s := q.share
-	return s == nil || !s.changed && s.held == 0 && s.waiting == 0 && s.number == s.answered
+	return s == nil || !s.changed && len(s.kept) == 0 && s.coming == 0 && s.held == 0 && s.waiting == 0 && s.number == s.answered
 }

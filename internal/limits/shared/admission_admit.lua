@@ -2,7 +2,7 @@
 --
 --   ARGV  4 n: what the call counts in each window; 5 rates: how many follow
 --         name, seconds, limit         of each rate
---         subject, limit, number, use, want, queued    of each statement of places
+--         subject, limit, number, has, gives, want, queued    of each statement of places
 --   answer  if it was counted: 0, index of the rate with the least remaining (0: none), what remains
 --           of it, microseconds until nothing counts in it; the newest slot of each rate; five
 --           numbers for each statement (see state)
@@ -49,10 +49,11 @@ if tightest > 0 then
 	answer[4] = n > 0 and ends(w, w.head) or reset(w)
 end
 while ARGV[at] do
-	local said = state(ARGV[at], tonumber(ARGV[at + 1]), ARGV[at + 2], tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5]))
+	local said = state(ARGV[at], tonumber(ARGV[at + 1]), ARGV[at + 2], tonumber(ARGV[at + 3]), ARGV[at + 4] == '1',
+		tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6]))
 	for i = 1, 5 do
 		answer[#answer + 1] = said[i]
 	end
-	at = at + 6
+	at = at + 7
 end
 return answer

@@ -115,7 +115,7 @@ func (a *Admission) guess(wants []limits.Want) []limits.Share {
 	shares := make([]limits.Share, len(wants))
 	for i, w := range wants {
 		slots := min(w.Slots, (w.Limit+nodes-1)/nodes)
-		shares[i] = limits.Share{Subject: w.Subject, Number: w.Number, Slots: slots, Held: max(slots, w.InUse), Guess: true}
+		shares[i] = limits.Share{Subject: w.Subject, Number: w.Number, Slots: slots, Held: max(slots, w.Held), Guess: true}
 	}
 	return shares
 }

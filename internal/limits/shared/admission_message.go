@@ -41,13 +41,17 @@ func (r *ratedSubject) seconds() string {
 
 // admitArgs are the arguments of the script admit, which draws them.
 func admitArgs(n int64, rates []ratedSubject, wants []limits.Want) []string {
-	args := make([]string, 0, 2+3*len(rates)+6*len(wants))
+	args := make([]string, 0, 2+3*len(rates)+wantParts*len(wants))
 	args = append(args, number(n), strconv.Itoa(len(rates)))
 	for i := range rates {
 		args = append(args, rates[i].window(), rates[i].seconds(), number(rates[i].rate.Limit))
 	}
 	for _, w := range wants {
-		args = append(args, w.Subject, strconv.Itoa(w.Limit), strconv.FormatUint(w.Number, 10), strconv.Itoa(w.InUse), strconv.Itoa(w.Slots), strconv.Itoa(w.Queued))
+		gives := "0"
+		if w.Gives {
+			gives = "1"
+		}
+		args = append(args, w.Subject, strconv.Itoa(w.Limit), strconv.FormatUint(w.Number, 10), strconv.Itoa(w.Held), gives, strconv.Itoa(w.Slots), strconv.Itoa(w.Queued))
 	}
 	return args
 }
@@ -58,6 +62,7 @@ func number(n int64) string { return strconv.FormatInt(max(min(n, mostCount), -m
 type admitAnswer []int64
 
 const (
+	wantParts  = 7 // arguments of each statement
 	admitHead  = 4 // before the slots of the rates
 	shareParts = 5 // of each statement
 )

@@ -43,10 +43,12 @@ local function keep(key, subject, who, o, number, held, needed)
 	end
 end
 
--- state takes the statement of this node: it uses so many places and wants so many, some of them for
--- calls that can wait. It answers the number, the places that it may use, those held for it, how many
--- calls wait, and whether calls of others wait. The number is 0 if a later statement had come before.
-local function state(subject, limit, number, use, want, queued)
+-- state takes the statement of this node: it has so many places and wants so many, some of them for
+-- calls that can wait. What is held for it gets less only if it gives back what it has not: it may
+-- take places of an earlier answer at any moment. It answers the number, the places that it may use,
+-- those held for it, how many calls wait, and whether calls of others wait. The number is 0 if a
+-- later statement had come before.
+local function state(subject, limit, number, has, gives, want, queued)
 	local key = T .. 'g:' .. subject
 	local o = others(key, node)
 	if tonumber(number) <= o.number then
@@ -58,7 +60,7 @@ local function state(subject, limit, number, use, want, queued)
 	part = o.mine > math.floor(part) and math.floor(part) or math.ceil(part)
 	part = math.max(part, limit - o.needed)
 	local places = math.max(math.min(want, limit - o.held, part), 0)
-	local held = math.max(places, use)
+	local held = math.max(places, has, gives and 0 or o.mine)
 	local waiting = math.max(math.min(queued, want - places), 0)
 	if waiting > 0 and o.need <= o.mine and o.held > 0 then
 		tell(subject)
