@@ -56,14 +56,14 @@ func (q *pool) room() int {
 // demand is how many slots its calls need.
 func (q *pool) demand() int { return int(q.inUse) + q.share.coming + len(q.queue) }
 
-// wanted is how many slots it asks for.
+// wanted is how many slots it asks for. That may be more than there are: its calls wait.
 func (q *pool) wanted() int {
 	s, n := q.share, q.demand()
 	if s.peak = max(s.peak, n); q.limit >= stepsFrom && !s.crowded {
 		step := max(q.limit/(steps*s.of.nodes), 1)
-		n = (s.peak + step - 1) / step * step
+		n = max(min((s.peak+step-1)/step*step, q.limit), n)
 	}
-	return min(n, q.limit)
+	return n
 }
 
 // statement says what this gateway uses and wants now. So many of its calls that are not queued yet

@@ -43,7 +43,9 @@ func (a *Admission) InUse(ctx context.Context, subjects []limits.Subject) ([]lim
 		case !ok:
 			uses[i].InUse, uses[i].Waiting = a.limiter.InUse(subjects[i].Name)
 		case subjects[i].Concurrency.Limit > 0:
-			uses[i].InUse, uses[i].Waiting = int(read[next]), int(read[next+1])
+			// A gateway that has all slots does not tell at once that calls wait there.
+			_, waiting := a.limiter.InUse(subjects[i].Name)
+			uses[i].InUse, uses[i].Waiting = int(read[next]), max(int(read[next+1]), waiting)
 			next += 2
 		}
 	}
