@@ -101,6 +101,9 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/postgres", "what a cluster keeps"},
 	{"internal/gateway", "internal/valkey", "what a cluster shares"},
 
+	{"internal/limits/shared", "internal/cluster", "scripts, leases, events"},
+	{"internal/limits/shared", "internal/limits", "what gateways share"},
+	{"internal/limits/shared", "internal/valkey", "answers of scripts"},
 	{"internal/cluster", "internal/valkey", "leases, events and scripts"},
 	{"internal/valkey", "valkey-go", "the one package that knows the client"},
 	{"internal/postgres", "pgx", "connections, transactions"},

@@ -39,8 +39,8 @@ var (
 
 	admitScript   = cluster.NewScript("admit", windowText+placesText+admitText)
 	correctScript = cluster.NewScript("correct", windowText+correctText)
-	lookScript    = cluster.NewScript("look", windowText+lookText)
-	reapScript    = cluster.NewScript("reap places", placesText+reapText)
+	readScript    = cluster.NewScript("look", windowText+lookText)
+	freeScript    = cluster.NewScript("reap places", placesText+reapText)
 )
 
 // AdmissionConfig is what an Admission needs.
@@ -58,12 +58,12 @@ type AdmissionConfig struct {
 // by the number of gateways, rounded up. So rates are at most twice the limit in the window of the
 // switch.
 type Admission struct {
-	node     *cluster.Node
-	local    *limits.LocalRates
-	limiter  *limits.ConcurrencyLimiter
-	breaker  *breaker
-	refusals refusals
-	outbox   outbox
+	node        *cluster.Node
+	local       *limits.LocalRates
+	limiter     *limits.ConcurrencyLimiter
+	breaker     *breaker
+	refusals    refusals
+	corrections corrections
 
 	changed chan struct{} // something waits to be sent; capacity 1
 	stop    context.CancelFunc
@@ -155,7 +155,7 @@ func (a *Admission) Tokens(ctx context.Context, n int64, subjects []limits.Subje
 	}
 	return answer.reading(rates), limits.NewGrant(n, func(delta int64) {
 		if n > 0 { // what has counted nothing is not corrected
-			a.outbox.add(corrections, delta)
+			a.corrections.add(corrections, delta)
 			a.Restate()
 		}
 	}), nil, nil

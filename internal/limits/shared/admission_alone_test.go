@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-func enter(t testing.TB, g *gateway, subjects ...limits.Subject) limits.Entry {
+func enter(t testing.TB, g *peer, subjects ...limits.Subject) limits.Entry {
 	t.Helper()
 	entry, err := g.limiter.Enter(t.Context(), g, subjects, nil)
 	if err != nil {

@@ -42,9 +42,9 @@ func (r *ratedSubject) seconds() string {
 // admitArgs are the arguments of the script admit, which draws them.
 func admitArgs(n int64, rates []ratedSubject, wants []limits.Want) []string {
 	args := make([]string, 0, 2+3*len(rates)+wantParts*len(wants))
-	args = append(args, number(n), strconv.Itoa(len(rates)))
+	args = append(args, bounded(n), strconv.Itoa(len(rates)))
 	for i := range rates {
-		args = append(args, rates[i].window(), rates[i].seconds(), number(rates[i].rate.Limit))
+		args = append(args, rates[i].window(), rates[i].seconds(), bounded(rates[i].rate.Limit))
 	}
 	for _, w := range wants {
 		gives := "0"
@@ -56,7 +56,7 @@ func admitArgs(n int64, rates []ratedSubject, wants []limits.Want) []string {
 	return args
 }
 
-func number(n int64) string { return strconv.FormatInt(max(min(n, mostCount), -mostCount), 10) }
+func bounded(n int64) string { return strconv.FormatInt(max(min(n, mostCount), -mostCount), 10) }
 
 // admitAnswer is the answer of the script admit, which draws it.
 type admitAnswer []int64

@@ -62,7 +62,7 @@ func (a *Admission) look(ctx context.Context, rates int, args []string) ([]int64
 	}
 	ctx, cancel := context.WithTimeout(ctx, admissionTimeout)
 	defer cancel()
-	reply, err := a.node.Run(ctx, lookScript, append([]string{strconv.Itoa(rates)}, args...)...)
+	reply, err := a.node.Run(ctx, readScript, append([]string{strconv.Itoa(rates)}, args...)...)
 	if err != nil {
 		return nil, false
 	}

@@ -23,8 +23,8 @@ import (
 // patience bounds what a test waits for. Nothing waits that long unless it is broken.
 const patience = 10 * time.Second
 
-// gateway is one node of a cluster.
-type gateway struct {
+// peer is one node of a cluster.
+type peer struct {
 	*shared.Admission
 	node    *cluster.Node
 	limiter *limits.ConcurrencyLimiter
@@ -33,7 +33,7 @@ type gateway struct {
 }
 
 // started returns a gateway of a cluster. now is the clock of the engine, nil for its own.
-func started(t testing.TB, e *enginetest.Engine, name string, now func() time.Time) *gateway {
+func started(t testing.TB, e *enginetest.Engine, name string, now func() time.Time) *peer {
 	t.Helper()
 	core, logs := observer.New(zapcore.InfoLevel)
 	client := valkey.New(valkey.Config{Addresses: []string{e.Addr}})
@@ -58,7 +58,7 @@ func started(t testing.TB, e *enginetest.Engine, name string, now func() time.Ti
 		node.Stop()
 		client.Close()
 	})
-	return &gateway{a, node, limiter, client, logs}
+	return &peer{a, node, limiter, client, logs}
 }
 
 // clusterName is another one for each test: they share an engine.
@@ -94,7 +94,7 @@ func TestSharedRatesKeepTheContract(t *testing.T) {
 
 // turns sends each call to the next gateway.
 type turns struct {
-	of   []*gateway
+	of   []*peer
 	next int
 }
 

@@ -19,13 +19,13 @@ type correction struct {
 	slot, delta     int64
 }
 
-// outbox keeps corrections until they are sent, once.
-type outbox struct {
+// corrections wait until they are sent, once.
+type corrections struct {
 	mu      sync.Mutex
 	waiting []correction
 }
 
-func (o *outbox) add(corrections []correction, delta int64) {
+func (o *corrections) add(corrections []correction, delta int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, c := range corrections {
@@ -37,7 +37,7 @@ func (o *outbox) add(corrections []correction, delta int64) {
 }
 
 // take returns the oldest corrections.
-func (o *outbox) take() []correction {
+func (o *corrections) take() []correction {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n := min(len(o.waiting), batch)
@@ -89,7 +89,7 @@ func (a *Admission) again(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, admissionTimeout)
 	defer cancel()
-	if _, err := a.node.Run(ctx, lookScript, "0"); err == nil {
+	if _, err := a.node.Run(ctx, readScript, "0"); err == nil {
 		a.breaker.close()
 		a.limiter.Nodes(len(a.node.Nodes()), true)
 	}
@@ -98,7 +98,7 @@ func (a *Admission) again(ctx context.Context) {
 // flush sends the corrections and the statements that wait.
 func (a *Admission) flush(ctx context.Context) error {
 	for !a.breaker.open.Load() && ctx.Err() == nil {
-		corrections := a.outbox.take()
+		corrections := a.corrections.take()
 		if len(corrections) > 0 {
 			if err := a.correct(ctx, corrections); err != nil {
 				return err
@@ -123,7 +123,7 @@ func (a *Admission) flush(ctx context.Context) error {
 func (a *Admission) correct(ctx context.Context, corrections []correction) error {
 	args := make([]string, 0, 4*len(corrections))
 	for _, c := range corrections {
-		args = append(args, c.window, c.seconds, strconv.FormatInt(c.slot, 10), number(c.delta))
+		args = append(args, c.window, c.seconds, strconv.FormatInt(c.slot, 10), bounded(c.delta))
 	}
 	ctx, cancel := context.WithTimeout(ctx, admissionTimeout)
 	defer cancel()
@@ -143,7 +143,7 @@ func (a *Admission) state(ctx context.Context, wants []limits.Want) ([]limits.Sh
 // reap frees the places of a dead node.
 func (a *Admission) reap(ctx context.Context, dead string) error {
 	for {
-		reply, err := a.node.Run(ctx, reapScript, dead, strconv.Itoa(batch))
+		reply, err := a.node.Run(ctx, freeScript, dead, strconv.Itoa(batch))
 		if err != nil {
 			return err
 		}
