@@ -35,10 +35,16 @@ type peer struct {
 // started returns a gateway of a cluster. now is the clock of the engine, nil for its own.
 func started(t testing.TB, e *enginetest.Engine, name string, now func() time.Time) *peer {
 	t.Helper()
+	return startedAt(t, e.Addr, cluster.Config{Node: name, Now: now})
+}
+
+// startedAt returns a gateway that reaches the engine at an address.
+func startedAt(t testing.TB, addr string, c cluster.Config) *peer {
+	t.Helper()
 	core, logs := observer.New(zapcore.InfoLevel)
-	client := valkey.New(valkey.Config{Addresses: []string{e.Addr}})
-	node := cluster.New(cluster.Config{Name: clusterName(t), Node: name, Engine: client, Logger: zap.NewNop(), Now: now})
-	clock := now
+	client := valkey.New(valkey.Config{Addresses: []string{addr}})
+	c.Name, c.Engine, c.Logger = clusterName(t), client, zap.NewNop()
+	node, clock := cluster.New(c), c.Now
 	if clock == nil {
 		clock = time.Now
 	}
