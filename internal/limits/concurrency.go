@@ -191,7 +191,11 @@ func (p *Permit) take() {
 }
 
 func (s *slot) busy() *Busy {
-	return &Busy{Subject: s.pool.name, Limit: s.limit, InUse: int(s.pool.inUse), Waiting: len(s.pool.queue), RetryAfter: BusyRetry}
+	inUse := int(s.pool.inUse)
+	if s.pool.share != nil { // other gateways have the rest
+		inUse = max(inUse, s.pool.limit)
+	}
+	return &Busy{Subject: s.pool.name, Limit: s.limit, InUse: inUse, Waiting: len(s.pool.queue), RetryAfter: BusyRetry}
 }
 
 func (q *pool) full() bool { return int(q.inUse) >= q.room() }

@@ -145,7 +145,7 @@ func (l *ConcurrencyLimiter) restate(lost bool) {
 			s.void, s.slots, s.held, s.waiting = l.shared.statements+1, 0, 0, 0
 		}
 		q.letGo(math.MaxUint64)
-		q.share.peak = q.demand()
+		q.share.before, q.share.peak = q.share.peak, q.demand()
 		q.change()
 	}
 }

@@ -22,6 +22,7 @@ type share struct {
 	stated   int    // slots wanted in the newest statement
 	coming   int    // calls that have asked and will take their slots soon
 	peak     int    // most slots needed at once since all was stated again
+	before   int    // and in the time before
 
 	// As answered last.
 	slots   int // that this gateway may use
@@ -59,9 +60,10 @@ func (q *pool) demand() int { return int(q.inUse) + q.share.coming + len(q.queue
 // wanted is how many slots it asks for. That may be more than there are: its calls wait.
 func (q *pool) wanted() int {
 	s, n := q.share, q.demand()
-	if s.peak = max(s.peak, n); q.limit >= stepsFrom && !s.crowded {
+	s.peak = max(s.peak, n)
+	if most := max(s.peak, s.before); q.limit >= stepsFrom && !s.crowded {
 		step := max(q.limit/(steps*s.of.nodes), 1)
-		n = max(min((s.peak+step-1)/step*step, q.limit), n)
+		n = max(min((most+step-1)/step*step, q.limit), n)
 	}
 	return n
 }
@@ -91,7 +93,7 @@ func (q *pool) learn(a Share) bool {
 	}
 	s.answered, s.slots, s.held, s.waiting, s.crowded = a.Number, a.Slots, a.Held, a.Waiting, a.Crowded
 	if a.Crowded {
-		s.peak = q.demand()
+		s.peak, s.before = q.demand(), 0
 	}
 	if a.Guess {
 		q.change()

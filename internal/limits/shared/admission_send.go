@@ -61,13 +61,14 @@ func (a *Admission) send(ctx context.Context) {
 	defer a.ended.Done()
 	ticks := time.NewTicker(askInterval)
 	defer ticks.Stop()
-	nodes := 1
+	nodes, changed := 1, a.changed
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-a.changed:
+		case <-changed:
 		case <-ticks.C:
+			changed = a.changed
 			if a.breaker.open.Load() {
 				a.again(ctx)
 				break
@@ -78,7 +79,9 @@ func (a *Admission) send(ctx context.Context) {
 			}
 			a.limiter.Recheck("")
 		}
-		_ = a.flush(ctx) // a failure opens the breaker, which logs it
+		if a.flush(ctx) != nil { // the breaker logs it
+			changed = nil // until the next tick
+		}
 	}
 }
 
