@@ -63,7 +63,8 @@ type node struct {
 	*cluster.Node
 	bus  *bus
 	part cluster.Part
-	lost func(script string) error // after a script has run: its answer is lost
+	// before and lost are called before and after a script runs: the message, or its answer, is lost.
+	before, lost func(script string) error
 }
 
 func (n *node) Join(p cluster.Part) { n.part = p }
@@ -80,6 +81,11 @@ func (n *node) On(kind string, f func(string)) {
 }
 
 func (n *node) Run(ctx context.Context, s *valkey.Script, args ...string) (valkey.Reply, error) {
+	if n.before != nil {
+		if err := n.before(s.String()); err != nil {
+			return valkey.Reply{}, err
+		}
+	}
 	reply, err := n.Node.Run(ctx, s, args...)
 	if err == nil && n.lost != nil {
 		err = n.lost(s.String())
