@@ -49,6 +49,8 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "internal/report", "the admin API shows limits and keys as the HTTP routes do"},
 	{"caddymodule", "internal/upload", "the bounds of bodies"},
 	{"caddymodule", "internal/handover", "connections that outlive a configuration"},
+	{"caddymodule", "internal/postgres", "addresses of the cluster block"},
+	{"caddymodule", "internal/valkey", "the cluster block says where the engine is"},
 	{"caddymodule", "internal/memory", "the default bounds of bodies and answers"},
 
 	{"handlers", "caddy", "Caddy modules"},
@@ -102,6 +104,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/cluster", "internal/valkey", "leases, events and scripts"},
 	{"internal/valkey", "valkey-go", "the one package that knows the client"},
 	{"internal/postgres", "pgx", "connections, transactions"},
+	{"internal/postgres", "internal/store", "rows wait on this machine while the database is away"},
 	{"internal/enginetest", "pgx", "whether a server answers"},
 
 	{"internal/api", "internal/anthropic", "Anthropic's shapes"},

@@ -91,6 +91,9 @@ type Gateway struct {
 
 // New returns a gateway that is provisioned and not started: no file is open, nothing runs.
 func New(c Config) (*Gateway, error) {
+	if err := c.State.stores.checkCluster(c.Cluster); err != nil {
+		return nil, err
+	}
 	g := &Gateway{
 		keyring: c.Keyring, runtime: c.RuntimeKeys,
 		models: Models{

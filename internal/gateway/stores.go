@@ -27,18 +27,19 @@ type stores struct {
 
 	runtimeKeys *runtimekeys.Keys // read by open
 
-	mu     sync.Mutex   // guards the following
-	store  *store.Store // nil before open
-	pruner *activity.Pruner
-	shared *shared // nil: this gateway is the only one
-	tables tables
+	mu      sync.Mutex   // guards the following
+	store   *store.Store // nil before open
+	pruner  *activity.Pruner
+	cluster *Cluster // of the configuration that opened the database; nil: this gateway is the only one
+	shared  *shared  // of cluster
+	tables  tables
 }
 
 // tables keep their rows in the database. They are the same for all generations.
 type tables struct {
 	log    activity.Log
 	own    owners.Owners
-	rates  *limits.Rates
+	rates  limits.Rates
 	ledger limits.Ledger
 }
 
@@ -61,7 +62,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	if err != nil {
 		return tables{}, err
 	}
-	rates, err := limits.NewRates(ctx, opened, now)
+	rates, err := limits.NewLocalRates(ctx, opened, now)
 	if err != nil {
 		return tables{}, errors.Join(fmt.Errorf("rates: %w", opened.Explain(err)), opened.Close())
 	}
@@ -73,11 +74,16 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 		return tables{}, errors.Join(opened.Explain(err), opened.Close())
 	}
 	if gen.cluster != nil {
+		if gen.cluster.Node == "" {
+			if gen.cluster.Node, err = nodeName(s.dir); err != nil {
+				return tables{}, errors.Join(fmt.Errorf("the name of this node: %w", err), opened.Close())
+			}
+		}
 		if s.shared, err = openShared(ctx, gen.cluster, opened, logger); err != nil {
 			return tables{}, errors.Join(fmt.Errorf("cluster %s: %w", gen.cluster.Name, err), opened.Close())
 		}
 	}
-	s.store, s.pruner = opened, pruner
+	s.store, s.pruner, s.cluster = opened, pruner, gen.cluster
 	s.opened.Store(opened)
 	s.tables = tables{log: activity.New(opened), own: owners.New(opened, now), rates: rates, ledger: ledger}
 	recordCrashes(s.tables.log, logger, crashed)
