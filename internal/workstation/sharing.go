@@ -31,8 +31,7 @@ type Sharing struct {
 	records  Records
 	keepOpen atomic.Bool
 
-	polling sync.Mutex // guards seen
-	seen    int64      // the last change of the records that this gateway knows
+	seen atomic.Int64 // the last change of the records that this gateway knows
 
 	mu      sync.Mutex // guards the following
 	alone   time.Time  // nothing has answered since; zero: something has

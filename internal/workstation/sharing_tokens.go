@@ -19,7 +19,7 @@ func (h *Sharing) issue(w *Service, t *token, id ID, life time.Duration) (taken 
 	}
 	for looked := false; ; looked = true {
 		if made.Generation, err = h.mayIssue(w, t, id); err != nil {
-			if looked || h.CatchUp(ctx) != nil { // it may be news of another gateway
+			if looked || h.records.CatchUp(ctx) != nil { // it may be news of another gateway
 				return false, err
 			}
 			continue
@@ -35,7 +35,7 @@ func (h *Sharing) issue(w *Service, t *token, id ID, life time.Duration) (taken 
 		case outcome == IssueReleased:
 			return false, errReleased(id)
 		case outcome == IssueStale && !looked:
-			if err := h.CatchUp(ctx); err != nil {
+			if err := h.records.CatchUp(ctx); err != nil {
 				return false, unavailable(err)
 			}
 			continue
@@ -88,7 +88,7 @@ func (h *Sharing) find(ctx context.Context, w *Service, shown Shown, viewer neti
 	}
 	pass, err := h.pass(w, &f, viewer)
 	if refusal, ok := err.(*Refusal); ok && (refusal.Code == RefusedUnknown || refusal.Code == RefusedReleased) {
-		if h.CatchUp(ctx) == nil { // the engine says that it lives: this gateway may have news to read
+		if h.records.CatchUp(ctx) == nil { // the engine says that it lives: this gateway may have news to read
 			return h.pass(w, &f, viewer)
 		}
 	}

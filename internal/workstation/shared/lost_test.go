@@ -24,7 +24,7 @@ func TestAnEmptyEngineGetsSessionsAndNewTokensBack(t *testing.T) {
 	e.redis.Kill()
 	e.redis.MustStart(t)
 	for _, g := range []*gateway{a, b} {
-		retry(t, func() error { return g.node.Start(t.Context()) })
+		g.renew(t)
 		if err := g.node.part.Replay(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
@@ -70,10 +70,11 @@ func TestWithoutTheEngineNobodyNewComesIn(t *testing.T) {
 	}
 	// PostgreSQL still says what is released.
 	e.move(time.Minute)
+	b.look(t)
 	b.desks.Look()
 	wantOpen(t, x)
 	release(t, a, "desk1")
-	b.desks.Look()
+	b.look(t)
 	wantEnded(t, x, workstation.ReasonReleased)
 	x.Leave()
 }
@@ -84,6 +85,9 @@ func TestSessionsEndWithoutBothEngines(t *testing.T) {
 		b.desks.KeepOpen(keepOpen)
 		x := mustJoin(t, b.Service, issue(t, b.Service, "desk1", workstation.Options{}), viewer)
 		b.db.Close()
+		if b.feed.CatchUp(t.Context()) == nil {
+			t.Fatal("PostgreSQL answers")
+		}
 		e.move(time.Minute)
 		b.desks.Look() // the engine answers
 		e.redis.Kill()

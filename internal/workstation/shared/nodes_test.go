@@ -176,9 +176,7 @@ func TestAPausedNodeLosesASessionThatAnotherHasNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustJoin(t, a.Service, issue(t, a.Service, "desk1", workstation.Options{}), other)
-	if err := b.node.Start(t.Context()); err != nil { // its lease
-		t.Fatal(err)
-	}
+	b.renew(t)
 	if err := b.node.part.Rejoin(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func release(t *testing.T, g *gateway, name string) {
 func TestAReleaseEndsSessionsOfOtherGateways(t *testing.T) {
 	for way, learn := range map[string]func(t *testing.T, e *engines, b *gateway){
 		"by the event": func(*testing.T, *engines, *gateway) {},
-		"by a look at the records, with the events lost": func(t *testing.T, _ *engines, b *gateway) { b.desks.Look() },
+		"by a look at the records, with the events lost": func(t *testing.T, _ *engines, b *gateway) { b.look(t) },
 		"by a beat, with the events lost":                func(t *testing.T, _ *engines, b *gateway) { b.beat(t) },
 	} {
 		t.Run(way, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestAReleaseEndsSessionsOfOtherGateways(t *testing.T) {
 // lost.
 func TestAReleaseIsReadInTheRecordsWithinAboutASecond(t *testing.T) {
 	e, a, b := two(t, nil)
-	b.desks.Start()
+	b.feed.Start(t.Context())
 	for _, held := range []bool{false, true} {
 		if held {
 			e.bus.hold()
@@ -99,7 +99,7 @@ func TestAGatewayThatHasNotReadAReleaseIssuesNothing(t *testing.T) {
 	}
 	_, err = join(b.Service, label, viewer)
 	wantRefusal(t, err, workstation.RefusedReleased)
-	a.desks.Look()
+	a.look(t)
 	mustJoin(t, b.Service, issue(t, a.Service, "desk1", workstation.Options{}), viewer)
 }
 
@@ -113,13 +113,13 @@ func TestAReleaseAfterARestoreElsewhereCounts(t *testing.T) {
 	}
 	x := mustJoin(t, b.Service, issue(t, b.Service, "desk1", workstation.Options{}), viewer)
 	release(t, a, "desk1")
-	b.desks.Look()
+	b.look(t)
 	wantEnded(t, x, workstation.ReasonReleased)
 }
 
 func TestRegistrationsAreThoseOfAllGateways(t *testing.T) {
 	_, a, b := two(t, nil)
-	b.desks.Start()
+	b.feed.Start(t.Context())
 	if _, created, err := a.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5900"}); err != nil || !created {
 		t.Fatal(created, err)
 	}
@@ -130,7 +130,7 @@ func TestRegistrationsAreThoseOfAllGateways(t *testing.T) {
 	if err != nil || pass.Target.Address != "10.0.0.2:5900" {
 		t.Fatal(pass, err)
 	}
-	a.desks.Look()
+	a.look(t)
 	if v, err := a.Get("default", "run"); err != nil || v.Address != "10.0.0.2:5900" || v.Tokens != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -149,7 +149,7 @@ func TestOldReleasedRegistrationsGo(t *testing.T) {
 	release(t, a, "run")
 	e.move(8 * 24 * time.Hour)
 	register(a, "next")
-	b.desks.Look()
+	b.look(t)
 	_, err := b.Get("default", "run")
 	wantFault(t, err, apierror.NotFound)
 	third := e.gateway(t, "c", nil)
