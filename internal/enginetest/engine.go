@@ -188,7 +188,7 @@ func Redis(t T, settings ...string) *Engine {
 	return RedisBy(t, redisProgram(t), settings...)
 }
 
-func redisProgram(t testing.TB) string {
+func redisProgram(t T) string {
 	t.Helper()
 	if os.Getenv("ENGINE") == "valkey" {
 		return Program(t, "valkey-server")
