@@ -64,7 +64,7 @@ func StartSentinels(t T, program string, address func(*enginetest.Engine) string
 	if err := process.Eventually(t.Context(), replicaTimeout, w.agreed); err != nil {
 		t.Fatal(err)
 	}
-	w.Engines = newEngines(t, w.Servers[0])
+	w.Engines = NewEngines(t, w.Servers[0])
 	w.Valkey = "sentinel " + masterName + " " + strings.Join(w.Sentinels, " ")
 	return w
 }
