@@ -144,7 +144,7 @@ func (e *engines) gateway(t *testing.T, name string, change func(*workstation.Po
 	}
 	g := &gateway{state: workstation.NewState(e.now), db: db}
 	g.node = &node{bus: e.bus, Node: cluster.New(cluster.Config{Name: e.cluster, Node: name, Engine: client, Logger: zap.NewNop(), Now: e.now})}
-	g.desks = shared.New(shared.Config{State: g.state, Node: g.node, DB: db, Feed: postgres.NewFeed(db), Logger: zap.NewNop(), Now: e.now})
+	g.desks = shared.New(shared.Config{State: g.state, Node: g.node, DB: db, Feed: postgres.NewFeed(postgres.FeedConfig{DB: db}), Logger: zap.NewNop(), Now: e.now})
 	if err := g.node.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
