@@ -31,11 +31,7 @@ func eachEngine(t *testing.T, test func(t *testing.T, program string)) {
 // replica; nothing of the money is lost, and no call goes beyond the budget.
 func TestLongAMasterIsKilledWithItsLastWrites(t *testing.T) {
 	eachEngine(t, func(t *testing.T, program string) {
-		var fronts []*clustertest.Front
-		watched := clustertest.StartSentinels(t, program, func(e *enginetest.Engine) string {
-			fronts = append(fronts, clustertest.NewFront(t, e.Addr))
-			return fronts[len(fronts)-1].Addr
-		})
+		watched := clustertest.StartSentinels(t, program)
 		p := startOn(t, 2, watched.Engines)
 		open, _ := p.hold(3, "held", 0, 1)
 		for round := range 2 { // the second time back to the first server
@@ -47,11 +43,11 @@ func TestLongAMasterIsKilledWithItsLastWrites(t *testing.T) {
 			c := p.load(2, p.paced("crowd"))
 			p.wait(time.Second)
 			held := l.of("200")
-			fronts[master].Hold()
+			watched.Fronts[master].Hold()
 			p.wait(time.Duration(100+p.random.IntN(700)) * time.Millisecond)
 			lost := l.of("200") - held
 			watched.Servers[master].Kill()
-			fronts[master].Cut()
+			watched.Fronts[master].Cut()
 			killed := time.Now()
 			p.within(waitLimit, "a hard budget", func() error { return p.status(200, p.at(0, "hard"), "metered/quick") })
 			t.Logf("round %d: the master was killed with about %d calls that its replica had not heard of; a hard budget admits again after %v",

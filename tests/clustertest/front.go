@@ -13,21 +13,21 @@ import (
 type Front struct {
 	Addr string
 
-	server string
 	mu     sync.Mutex // guards the following
+	server string
 	goesOn *sync.Cond
 	held   bool
 	open   map[net.Conn]bool
 }
 
-// NewFront listens until the test's end.
-func NewFront(t T, server string) *Front {
+// NewFront listens until the test's end. Its server is set later.
+func NewFront(t T) *Front {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Front{Addr: l.Addr().String(), server: server, open: make(map[net.Conn]bool)}
+	f := &Front{Addr: l.Addr().String(), open: make(map[net.Conn]bool)}
 	f.goesOn = sync.NewCond(&f.mu)
 	t.Cleanup(func() {
 		l.Close()
@@ -43,6 +43,13 @@ func NewFront(t T, server string) *Front {
 		}
 	}()
 	return f
+}
+
+// Before sets the server, host:port.
+func (f *Front) Before(server string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.server = server
 }
 
 // Hold keeps back what a replica is sent from now on, until Go or Cut.
@@ -98,7 +105,10 @@ func (f *Front) end(conns ...net.Conn) {
 
 // pass copies both ways. A client that asks for the stream of writes (PSYNC) is a replica.
 func (f *Front) pass(client net.Conn) {
-	server, err := net.Dial("tcp", f.server)
+	f.mu.Lock()
+	addr := f.server
+	f.mu.Unlock()
+	server, err := net.Dial("tcp", addr)
 	if err != nil {
 		client.Close()
 		return
