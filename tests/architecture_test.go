@@ -100,6 +100,7 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/cluster", "this gateway among the nodes of a cluster"},
 	{"internal/gateway", "internal/postgres", "what a cluster keeps"},
 	{"internal/gateway", "internal/workstation/shared", "desktops of a cluster"},
+	{"internal/gateway", "internal/limits/shared", "limits of a cluster"},
 	{"internal/gateway", "internal/valkey", "what a cluster shares"},
 
 	{"internal/cluster", "internal/valkey", "leases, events and scripts"},
