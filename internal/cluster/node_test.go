@@ -26,7 +26,7 @@ var guarded = cluster.NewScript("guarded", "return lease() or fence() or 'ok'")
 type part struct {
 	mu    sync.Mutex
 	calls []string
-	fail  map[string]error // by call; "replay" for all replays
+	fail  map[string]error // by call
 }
 
 func (p *part) call(name string) error {
@@ -34,6 +34,19 @@ func (p *part) call(name string) error {
 	defer p.mu.Unlock()
 	p.calls = append(p.calls, name)
 	return p.fail[name]
+}
+
+// fails makes a call fail, or work again.
+func (p *part) fails(name string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fail[name] = err
+}
+
+func (p *part) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls = nil
 }
 
 func (p *part) has(name string) bool { return p.count(name) > 0 }
@@ -126,6 +139,7 @@ func within(t *testing.T, limit time.Duration, what string, condition func() boo
 }
 
 func TestAScriptNeedsALease(t *testing.T) {
+	t.Parallel()
 	m := newMember(t, "a", at(enginetest.Redis(t)), nil)
 	if err := m.ok(t.Context()); !errors.Is(err, cluster.ErrLeaseLost) {
 		t.Errorf("before the start: %v", err)
@@ -149,6 +163,7 @@ func TestAScriptNeedsALease(t *testing.T) {
 }
 
 func TestNodesSeeEachOther(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	a, b := join(t, "a", at(e), nil), join(t, "b", at(e), nil)
 	within(t, time.Second, "two nodes", func() bool { return len(a.Nodes()) == 2 && len(b.Nodes()) == 2 })
@@ -160,9 +175,10 @@ func TestNodesSeeEachOther(t *testing.T) {
 }
 
 func TestADeadNodeIsReapedByOneOtherAndAgainAfterAnError(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	a, b := join(t, "a", at(e), nil), join(t, "b", at(e), nil)
-	a.fail["reap c.1"] = errors.New("not now")
+	a.fails("reap c.1", errors.New("not now"))
 	dead := join(t, "c", at(e), nil)
 	dead.engine.Close() // it cannot renew its lease
 	within(t, 4*lease, "the dead node is reaped", func() bool { return a.count("reap c.1")+b.count("reap c.1") >= 1 })
@@ -187,6 +203,7 @@ func exists(t *testing.T, m member, key string) bool {
 }
 
 func TestANodeThatWasTakenForDeadGoesOnWithANewID(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	a := join(t, "a", at(e), nil)
 	if _, err := a.engine.Do(t.Context(), "ZREM", a.Key("nodes"), a.ID()); err != nil {
@@ -207,6 +224,7 @@ func TestANodeThatWasTakenForDeadGoesOnWithANewID(t *testing.T) {
 }
 
 func TestAStartAgainHasANewID(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	first := join(t, "a", at(e), nil)
 	first.Stop()
@@ -216,6 +234,7 @@ func TestAStartAgainHasANewID(t *testing.T) {
 }
 
 func TestANameOfALiveNodeIsRefused(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	first := join(t, "a", at(e), nil)
 	second := newMember(t, "a", at(e), nil)
@@ -230,6 +249,7 @@ func TestANameOfALiveNodeIsRefused(t *testing.T) {
 }
 
 func TestANewerLayoutIsRefused(t *testing.T) {
+	t.Parallel()
 	m := newMember(t, "a", at(enginetest.Redis(t)), nil)
 	if _, err := m.engine.Do(t.Context(), "SET", m.Key("v"), "2"); err != nil {
 		t.Fatal(err)
@@ -240,6 +260,7 @@ func TestANewerLayoutIsRefused(t *testing.T) {
 }
 
 func TestTheClockIsTheEngines(t *testing.T) {
+	t.Parallel()
 	a := join(t, "a", at(enginetest.Redis(t)), nil)
 	if d := time.Since(a.Now()).Abs(); d > 50*time.Millisecond {
 		t.Errorf("%v away from an engine on this machine", d)
@@ -247,6 +268,7 @@ func TestTheClockIsTheEngines(t *testing.T) {
 }
 
 func TestEventsReachAllNodes(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	heard := make(chan string, 10)
 	a, b := newMember(t, "a", at(e), nil), newMember(t, "b", at(e), nil)

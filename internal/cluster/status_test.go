@@ -15,6 +15,7 @@ import (
 )
 
 func TestTheStatusNamesNodesAndTheEngine(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	a, _ := join(t, "a", at(e), nil), join(t, "b", at(e), nil)
 	within(t, time.Second, "two nodes", func() bool { return len(a.Status().Nodes) == 2 && a.Status().Engine.Address != "" })
@@ -31,6 +32,7 @@ func TestTheStatusNamesNodesAndTheEngine(t *testing.T) {
 }
 
 func TestLimitsThatStayDifferentAreLoggedOnce(t *testing.T) {
+	t.Parallel()
 	core, logs := observer.New(zap.WarnLevel)
 	e := enginetest.Redis(t)
 	var changed atomic.Bool

@@ -51,6 +51,7 @@ func within(t *testing.T, limit time.Duration, what string, condition func() boo
 }
 
 func TestAStoppedServerCostsNothingAfterThreeMisses(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	c := client(t, at(e.Addr))
 	if _, err := add(t.Context(), c); err != nil {
@@ -91,6 +92,7 @@ func TestAStoppedServerCostsNothingAfterThreeMisses(t *testing.T) {
 }
 
 func TestTheMessagesUnderWayAreBounded(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	c := client(t, at(e.Addr))
 	if _, err := add(t.Context(), c); err != nil {
@@ -121,6 +123,7 @@ func TestTheMessagesUnderWayAreBounded(t *testing.T) {
 }
 
 func TestTheServerMayComeLater(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	e.Kill()
 	c := client(t, at(e.Addr))
@@ -135,6 +138,7 @@ func TestTheServerMayComeLater(t *testing.T) {
 }
 
 func TestAMessageIsNeverSentTwice(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	p := enginetest.NewProxy(t, e.Addr)
 	c := client(t, at(p.Addr))
@@ -163,6 +167,7 @@ func TestAMessageIsNeverSentTwice(t *testing.T) {
 }
 
 func TestAScriptThatTheServerHasForgottenIsSentAgain(t *testing.T) {
+	t.Parallel()
 	c := client(t, at(enginetest.Redis(t).Addr))
 	for range 2 {
 		if _, err := add(t.Context(), c); err != nil {
@@ -175,6 +180,7 @@ func TestAScriptThatTheServerHasForgottenIsSentAgain(t *testing.T) {
 }
 
 func TestAServerThatCannotWriteHasChangedNothing(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t, "min-replicas-to-write", "1")
 	c := client(t, at(e.Addr))
 	if _, err := add(t.Context(), c); !errors.Is(err, valkey.ErrNotDone) {
@@ -183,6 +189,7 @@ func TestAServerThatCannotWriteHasChangedNothing(t *testing.T) {
 }
 
 func TestACallerWhoHasGoneSendsNothing(t *testing.T) {
+	t.Parallel()
 	c := client(t, at(enginetest.Redis(t).Addr))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -192,6 +199,7 @@ func TestACallerWhoHasGoneSendsNothing(t *testing.T) {
 }
 
 func TestAPasswordIsReadAtEachConnection(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t, "requirepass", "one")
 	var password atomic.Pointer[string]
 	set := func(s string) { password.Store(&s) }
@@ -213,6 +221,7 @@ func TestAPasswordIsReadAtEachConnection(t *testing.T) {
 }
 
 func TestAClusterIsUsedByOneTag(t *testing.T) {
+	t.Parallel()
 	masters := enginetest.Masters(t)
 	c := client(t, at(masters[2].Addr, masters[0].Addr))
 	for want := range int64(3) {
@@ -227,6 +236,7 @@ func TestAClusterIsUsedByOneTag(t *testing.T) {
 }
 
 func TestAPromotedReplicaIsFound(t *testing.T) {
+	t.Parallel()
 	master := enginetest.Redis(t)
 	replica := enginetest.Replica(t, master.Addr)
 	var addresses []string
@@ -251,6 +261,7 @@ func TestAPromotedReplicaIsFound(t *testing.T) {
 }
 
 func TestAnAddressThatSwallowsEverythingIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
