@@ -198,68 +198,6 @@ func TestACallerWhoHasGoneSendsNothing(t *testing.T) {
 	}
 }
 
-func TestAPasswordIsReadAtEachConnection(t *testing.T) {
-	t.Parallel()
-	e := enginetest.Redis(t, "requirepass", "one")
-	var password atomic.Pointer[string]
-	set := func(s string) { password.Store(&s) }
-	set("one")
-	config := at(e.Addr)
-	config.ReadPassword = func() (string, error) { return *password.Load(), nil }
-	c := client(t, config)
-	if _, err := add(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	set("two")
-	for _, words := range [][]string{{"CONFIG", "SET", "requirepass", "two"}, {"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no"}} {
-		_, _ = c.Do(t.Context(), words[0], words[1], words[2:]...)
-	}
-	within(t, 4*time.Second, "it is connected again", func() bool {
-		_, err := add(t.Context(), c)
-		return err == nil
-	})
-}
-
-func TestAClusterIsUsedByOneTag(t *testing.T) {
-	t.Parallel()
-	masters := enginetest.Masters(t)
-	c := client(t, at(masters[2].Addr, masters[0].Addr))
-	for want := range int64(3) {
-		if n, err := add(t.Context(), c); err != nil || n != want+1 {
-			t.Fatalf("%d, %v", n, err)
-		}
-	}
-	one := client(t, at(masters[0].Addr))
-	if n, err := add(t.Context(), one); err != nil || n != 4 {
-		t.Errorf("by one address: %d, %v", n, err)
-	}
-}
-
-func TestAPromotedReplicaIsFound(t *testing.T) {
-	t.Parallel()
-	master := enginetest.Redis(t)
-	replica := enginetest.Replica(t, master.Addr)
-	var addresses []string
-	for _, s := range enginetest.Sentinels(t, master) {
-		addresses = append(addresses, s.Addr)
-	}
-	c := client(t, valkey.Config{Addresses: addresses, Sentinel: enginetest.MasterName})
-	if _, err := add(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	replica.Wait(t, "GET {t}n", "1")
-	master.Kill()
-	start := time.Now()
-	within(t, 15*time.Second, "the replica is asked", func() bool {
-		n, err := add(t.Context(), c)
-		if err == nil && n != 2 {
-			t.Errorf("%d", n)
-		}
-		return err == nil
-	})
-	t.Log("promoted after", time.Since(start))
-}
-
 func TestAnAddressThatSwallowsEverythingIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
