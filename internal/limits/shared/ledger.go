@@ -23,7 +23,7 @@ const (
 	// likelyTimeout bounds any other reservation. Then the call goes on without one.
 	likelyTimeout = 100 * time.Millisecond
 	// retryPause is the time between two attempts to reserve.
-	retryPause = 25 * time.Millisecond
+	retryPause = 10 * time.Millisecond
 )
 
 // LedgerConfig is what a Ledger needs.

@@ -17,7 +17,7 @@ const (
 	// sendTimeout bounds one message; what it has done is found out by the next.
 	sendTimeout = 2 * time.Second
 	// firstPause and longestPause are the times between two attempts to send a message.
-	firstPause, longestPause = 10 * time.Millisecond, 500 * time.Millisecond
+	firstPause, longestPause = 5 * time.Millisecond, 500 * time.Millisecond
 )
 
 // outbox sends settlements to the engine, in their order, one message at a time: so the engine only
