@@ -57,7 +57,7 @@ type Line struct {
 func AppendHold(at time.Time, all []Line) string {
 	var lines []line
 	for _, one := range all {
-		l := line{subject: one.Subject, budget: one.Budget, amount: one.Amount}
+		l := line{subject: one.Subject, budget: one.Budget, account: accountOf(one.Subject, one.Budget), amount: one.Amount}
 		l.begins, l.ends = l.budget.Period.Span(at)
 		lines = append(lines, l)
 	}
