@@ -60,7 +60,7 @@ type engines struct {
 	bus     *bus
 }
 
-func newEngines(t *testing.T) *engines {
+func newEngines(t testing.TB) *engines {
 	t.Helper()
 	return &engines{
 		clock: &clock{t: time.Now()}, redis: enginetest.Redis(t), cluster: "test", dsn: enginetest.Postgres(t), bus: &bus{handlers: map[string][]func(string){}},
@@ -79,7 +79,7 @@ type gateway struct {
 }
 
 // gateway starts one. The clock of its node is the test's.
-func (e *engines) gateway(t *testing.T, name string, change func(*workstation.Policy)) *gateway {
+func (e *engines) gateway(t testing.TB, name string, change func(*workstation.Policy)) *gateway {
 	t.Helper()
 	client := valkey.New(valkey.Config{Addresses: []string{e.redis.Addr}})
 	db, err := postgres.Open(e.dsn)
@@ -111,7 +111,7 @@ func (e *engines) gateway(t *testing.T, name string, change func(*workstation.Po
 	return g
 }
 
-func service(t *testing.T, state *workstation.State, storage workstation.Storage, change func(*workstation.Policy)) *workstation.Service {
+func service(t testing.TB, state *workstation.State, storage workstation.Storage, change func(*workstation.Policy)) *workstation.Service {
 	t.Helper()
 	c := workstation.Config{
 		Policy: workstation.Policy{Domain: "vnc.example.com", Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
@@ -136,7 +136,7 @@ func service(t *testing.T, state *workstation.State, storage workstation.Storage
 var renewScript = cluster.NewScript("renew", "return lease() or redis.call('ZADD', T .. 'nodes', now + 15e6, node)")
 
 // renew renews the lease, or waits until the node has got another.
-func (g *gateway) renew(t *testing.T) {
+func (g *gateway) renew(t testing.TB) {
 	t.Helper()
 	retry(t, func() error {
 		_, err := g.node.Run(t.Context(), renewScript)
@@ -145,14 +145,14 @@ func (g *gateway) renew(t *testing.T) {
 }
 
 // look reads the records that have changed.
-func (g *gateway) look(t *testing.T) {
+func (g *gateway) look(t testing.TB) {
 	t.Helper()
 	if err := g.feed.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (g *gateway) beat(t *testing.T) {
+func (g *gateway) beat(t testing.TB) {
 	t.Helper()
 	g.renew(t)
 	if err := g.node.part.Beat(t.Context()); err != nil {
@@ -175,7 +175,7 @@ func (s nowhere) List(context.Context, string, bool) ([]string, error) {
 	return nil, cmp.Or(s.err, fs.ErrNotExist)
 }
 
-func issue(t *testing.T, w *workstation.Service, name string, o workstation.Options) string {
+func issue(t testing.TB, w *workstation.Service, name string, o workstation.Options) string {
 	t.Helper()
 	issued, err := w.Issue(dev, name, o)
 	if err != nil {
@@ -193,7 +193,7 @@ func join(w *workstation.Service, label string, from netip.AddrPort) (*workstati
 	return pass.Join(from, "x509none")
 }
 
-func mustJoin(t *testing.T, w *workstation.Service, label string, from netip.AddrPort) *workstation.Session {
+func mustJoin(t testing.TB, w *workstation.Service, label string, from netip.AddrPort) *workstation.Session {
 	t.Helper()
 	x, err := join(w, label, from)
 	if err != nil {
@@ -202,7 +202,7 @@ func mustJoin(t *testing.T, w *workstation.Service, label string, from netip.Add
 	return x
 }
 
-func wantRefusal(t *testing.T, err error, code workstation.RefusalCode) {
+func wantRefusal(t testing.TB, err error, code workstation.RefusalCode) {
 	t.Helper()
 	var r *workstation.Refusal
 	if !errors.As(err, &r) || r.Code != code {
@@ -210,7 +210,7 @@ func wantRefusal(t *testing.T, err error, code workstation.RefusalCode) {
 	}
 }
 
-func wantFault(t *testing.T, err error, code apierror.Code) {
+func wantFault(t testing.TB, err error, code apierror.Code) {
 	t.Helper()
 	var e *apierror.Error
 	if !errors.As(err, &e) || e.Code != code {
@@ -219,7 +219,7 @@ func wantFault(t *testing.T, err error, code apierror.Code) {
 }
 
 // wantEnded waits for the end of a session.
-func wantEnded(t *testing.T, x *workstation.Session, why workstation.Reason) {
+func wantEnded(t testing.TB, x *workstation.Session, why workstation.Reason) {
 	t.Helper()
 	select {
 	case <-x.Ended():
@@ -231,7 +231,7 @@ func wantEnded(t *testing.T, x *workstation.Session, why workstation.Reason) {
 	}
 }
 
-func wantOpen(t *testing.T, x *workstation.Session) {
+func wantOpen(t testing.TB, x *workstation.Session) {
 	t.Helper()
 	select {
 	case <-x.Ended():

@@ -3,6 +3,7 @@
 package shared_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -177,11 +178,21 @@ func TestATokenIsGoodForReconnects(t *testing.T) {
 		x.Leave()
 		move(time.Minute)
 		g.renew(t)
+		live := func() error { // it has 50 ms to find out
+			if !g.b.Live(label) {
+				return errors.New("the address is not live")
+			}
+			return nil
+		}
+		retry(t, live)
 		again := mustJoin(t, g.b, label, viewer)
 		again.Leave()
 		move(2 * time.Minute)
 		_, err := join(g.a, label, viewer)
 		wantRefusal(t, err, workstation.RefusedExpired)
+		if live() == nil {
+			t.Error("the address is live after its end")
+		}
 	})
 }
 
