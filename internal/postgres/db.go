@@ -130,7 +130,7 @@ func ofRow(code string) bool {
 }
 
 // away reports whether a SQLSTATE says that the server cannot work now: connection exceptions, a lack
-// of resources, a shutdown.
+// of resources, a shutdown, a replica.
 func away(code string) bool {
-	return strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P")
+	return code == "25006" || strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P")
 }
