@@ -166,8 +166,8 @@ const (
 	rebuildBatch = 5000
 )
 
-// rebuildDay makes the sums of a day again from its rows. Rows of that day wait meanwhile: about 3
-// seconds for a million.
+// rebuildDay makes the sums of a day again from its rows. New rows of that day wait meanwhile, in the
+// writers or their spools.
 func (l *PostgresLog) rebuildDay(ctx context.Context, day int64) (rows int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, rebuildTimeout)
 	defer cancel()

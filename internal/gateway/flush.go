@@ -81,3 +81,12 @@ func (f flushes) Answered(ctx context.Context, number int64) (bool, error) {
 	}
 	return true, nil
 }
+
+// on calls answer with each number that is asked. It must be called before the node starts.
+func (f flushes) on(answer func(number int64)) {
+	f.node.On(flushEvent, func(text string) {
+		if number, err := strconv.ParseInt(text, 10, 64); err == nil {
+			answer(number)
+		}
+	})
+}
