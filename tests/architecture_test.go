@@ -160,6 +160,8 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/runtimekeys", "internal/modelcall", "the limits of a call"},
 	{"internal/runtimekeys", "internal/pattern", "its models"},
 	{"internal/runtimekeys", "internal/store", "rows go with its group commit"},
+	{"internal/runtimekeys", "internal/postgres", "keys that several gateways share"},
+	{"internal/runtimekeys", "pgx", "their rows"},
 
 	{"internal/failover", "internal/apierror", "which refusals concern the target"},
 
@@ -238,6 +240,11 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/translate/translatetest", "testscript", "golden files"},
 	{"internal/workstation", "internal/apierror", "its refusals over HTTP"},
 	{"internal/workstation", "internal/tracing", "a token knows the trace of its request"},
+	{"internal/workstation/shared", "internal/workstation", "tokens, sessions and records that gateways share"},
+	{"internal/workstation/shared", "internal/cluster", "scripts, events, the end of other nodes"},
+	{"internal/workstation/shared", "internal/postgres", "the records of workstations"},
+	{"internal/workstation/shared", "internal/valkey", "answers of the engine"},
+	{"internal/workstation/shared", "pgx", "rows and transactions"},
 	{"internal/vncsession", "internal/tracing", "one span a session"},
 	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
 
