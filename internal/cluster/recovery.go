@@ -83,6 +83,7 @@ func (n *Node) reapDead(ctx context.Context) error {
 		if _, err := n.Run(ctx, reapedScript, id); err != nil {
 			return err
 		}
+		n.counts.reaped.Add(1)
 		n.config.Logger.Info("took over what a dead node held", zap.String("dead", id))
 	}
 	return nil
@@ -114,6 +115,7 @@ func (n *Node) recover(ctx context.Context) error {
 	n.state.epoch, n.state.replay, n.state.healed = id, false, time.Now()
 	n.state.settle()
 	n.mu.Unlock()
+	n.counts.recoveries.Add(1)
 	n.config.Logger.Info("the ledger is whole", zap.String("node", n.ID()), zap.String("engine was", how),
 		zap.String("epoch", id), zap.Duration("took", time.Since(started)))
 	return nil
@@ -162,11 +164,14 @@ func (n *Node) step(ctx context.Context, step, id string, names ...string) (repl
 		return "", "", fmt.Errorf("recovery: %s: %w", step, err)
 	}
 	words, err := reply.AsStrSlice()
-	if err == nil && len(words) != 2 {
+	if err == nil && len(words) < 2 {
 		err = errors.New("recovery: a strange answer")
 	}
 	if err != nil {
 		return "", "", err
 	}
+	n.mu.Lock()
+	n.state.waiting = words[2:]
+	n.mu.Unlock()
 	return words[0], words[1], nil
 }

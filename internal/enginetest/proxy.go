@@ -5,7 +5,6 @@ package enginetest
 import (
 	"net"
 	"sync"
-	"testing"
 	"time"
 )
 
@@ -27,7 +26,7 @@ type Proxy struct {
 }
 
 // NewProxy starts a proxy to target, an address.
-func NewProxy(t testing.TB, target string) *Proxy {
+func NewProxy(t T, target string) *Proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -21,7 +20,7 @@ const MasterName = "gatehouse"
 
 // Replica starts a replica of a server, whose address may be that of a Proxy, and waits until it has
 // the data.
-func Replica(t testing.TB, master string, settings ...string) *Engine {
+func Replica(t T, master string, settings ...string) *Engine {
 	t.Helper()
 	host, port, _ := net.SplitHostPort(master)
 	e := Redis(t, append([]string{"replicaof", host + " " + port}, settings...)...)
@@ -31,7 +30,7 @@ func Replica(t testing.TB, master string, settings ...string) *Engine {
 
 // Sentinels starts three Sentinels that watch a master: they take it for dead after a second. A
 // replica that follows the master through a Proxy is told its real address after some seconds.
-func Sentinels(t testing.TB, master *Engine) []*Engine {
+func Sentinels(t T, master *Engine) []*Engine {
 	t.Helper()
 	const sentinels, quorum = 3, 2
 	program := redisProgram(t)
@@ -59,7 +58,7 @@ func Sentinels(t testing.TB, master *Engine) []*Engine {
 }
 
 // Masters starts a cluster of three masters without replicas.
-func Masters(t testing.TB) []*Engine {
+func Masters(t T) []*Engine {
 	t.Helper()
 	const masters, slots = 3, 16384
 	var all []*Engine
@@ -79,7 +78,7 @@ func Masters(t testing.TB) []*Engine {
 }
 
 // Wait sends a command until the answer has want.
-func (e *Engine) Wait(t testing.TB, command, want string) {
+func (e *Engine) Wait(t T, command, want string) {
 	t.Helper()
 	for deadline := time.Now().Add(startTimeout); ; {
 		answer, err := e.Ask(command)

@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -25,20 +26,23 @@ type stores struct {
 	once      sync.Once                   // for closed
 	opened    atomic.Pointer[store.Store] // the same as store, for scrapes: mu is held while the database is opened or closed
 
-	runtimeKeys *runtimekeys.Keys // read by open
+	clustered atomic.Pointer[shared] // the same as shared, for scrapes
 
-	mu     sync.Mutex   // guards the following
-	store  *store.Store // nil before open
-	pruner *activity.Pruner
-	shared *shared // nil: this gateway is the only one
-	tables tables
+	sharing sharing // what gateways of a cluster share; of one, only its keys are used
+
+	mu      sync.Mutex   // guards the following
+	store   *store.Store // nil before open
+	pruner  *activity.Pruner
+	cluster *Cluster // of the configuration that opened the database; nil: this gateway is the only one
+	shared  *shared  // of cluster
+	tables  tables
 }
 
 // tables keep their rows in the database. They are the same for all generations.
 type tables struct {
 	log    activity.Log
 	own    owners.Owners
-	rates  *limits.Rates
+	rates  limits.Rates
 	ledger limits.Ledger
 }
 
@@ -52,7 +56,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	}
 	logger, pruner := gen.logger, activity.NewPruner(now, gen.keep)
 	opened, err := store.Open(s.dir, store.Options{
-		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema},
+		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema},
 		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
 		Logger:    logger,
 		Committed: s.committed,
@@ -61,7 +65,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	if err != nil {
 		return tables{}, err
 	}
-	rates, err := limits.NewRates(ctx, opened, now)
+	rates, err := limits.NewLocalRates(ctx, opened, now)
 	if err != nil {
 		return tables{}, errors.Join(fmt.Errorf("rates: %w", opened.Explain(err)), opened.Close())
 	}
@@ -69,17 +73,27 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	if err != nil {
 		return tables{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 	}
-	if err := s.runtimeKeys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
-		return tables{}, errors.Join(opened.Explain(err), opened.Close())
-	}
+	s.tables = tables{log: activity.New(opened), own: owners.New(opened, now), rates: rates, ledger: ledger}
 	if gen.cluster != nil {
-		if s.shared, err = openShared(ctx, gen.cluster, opened, logger); err != nil {
+		if gen.cluster.Node == "" {
+			if gen.cluster.Node, err = nodeName(s.dir); err != nil {
+				return tables{}, errors.Join(fmt.Errorf("the name of this node: %w", err), opened.Close())
+			}
+		}
+		share := s.sharing
+		share.cluster, share.store, share.local, share.localRates, share.logger, share.now = gen.cluster, opened, s.tables, rates, logger, now
+		if s.shared, s.tables, err = openShared(ctx, share); err != nil {
 			return tables{}, errors.Join(fmt.Errorf("cluster %s: %w", gen.cluster.Name, err), opened.Close())
 		}
 	}
-	s.store, s.pruner = opened, pruner
+	if s.shared == nil {
+		if err := s.sharing.keys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
+			return tables{}, errors.Join(opened.Explain(err), opened.Close())
+		}
+	}
+	s.store, s.pruner, s.cluster = opened, pruner, gen.cluster
 	s.opened.Store(opened)
-	s.tables = tables{log: activity.New(opened), own: owners.New(opened, now), rates: rates, ledger: ledger}
+	s.clustered.Store(s.shared)
 	recordCrashes(s.tables.log, logger, crashed)
 	return s.tables, nil
 }
@@ -117,7 +131,7 @@ func (s *stores) close() error {
 		return nil
 	}
 	if s.shared != nil {
-		if err := s.shared.close(context.Background()); err != nil {
+		if err := s.shared.close(); err != nil {
 			return errors.Join(err, s.store.Close())
 		}
 	}
