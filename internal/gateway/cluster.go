@@ -9,6 +9,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	sharedlimits "github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
@@ -29,12 +31,15 @@ type Cluster struct {
 
 // shared has the engines of a cluster and what is kept in them. One gateway has none.
 type shared struct {
+	name   string    // of the cluster
+	began  time.Time // when it was opened
 	engine *valkey.Client
 	node   *cluster.Node
 	db     *postgres.DB
 	writer *postgres.Writer
 	feed   *postgres.Feed
 	desks  *desktops.Desks
+	ledger *sharedlimits.Ledger
 
 	logger *zap.Logger
 	cancel context.CancelFunc // of migrate
@@ -59,7 +64,7 @@ const (
 )
 
 // schemas are the tables in PostgreSQL.
-var schemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, desktops.PostgresSchema}
+var schemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, sharedlimits.PostgresSchema, desktops.PostgresSchema}
 
 // openShared makes a gateway a node of its cluster. It needs no engine: one that is away is tried
 // again and again. It fails if a newer program has used one.
@@ -68,18 +73,25 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 	if err != nil {
 		return nil, tables{}, err
 	}
-	s := &shared{engine: valkey.New(c.cluster.Engine), db: db, writer: postgres.NewWriter(db, c.cluster.Node), logger: c.logger}
+	s := &shared{name: c.cluster.Name, began: time.Now(), engine: valkey.New(c.cluster.Engine), db: db, writer: postgres.NewWriter(db, c.cluster.Node), logger: c.logger}
 	s.node = cluster.New(cluster.Config{Name: c.cluster.Name, Node: c.cluster.Node, Engine: s.engine, Logger: c.logger})
 	s.feed = postgres.NewFeed(postgres.FeedConfig{DB: db, Logger: c.logger, Publish: func(ctx context.Context) error {
 		return s.node.Publish(ctx, eventFeed, "")
 	}})
 	s.node.On(eventFeed, func(string) { s.feed.Wake() })
 	s.writer.Spool(c.store, 0, c.logger)
-	s.desks = desktops.New(desktops.Config{State: c.workstations, Node: s.node, DB: db, Feed: s.feed, Logger: c.logger})
+	s.desks = desktops.New(desktops.Config{State: c.workstations, Node: s.node, DB: db, Feed: s.feed})
+	opened := c.local
+	s.writer.Add(sharedlimits.BookTable)
+	s.ledger = sharedlimits.NewLedger(sharedlimits.LedgerConfig{
+		Node: s.node, Writer: s.writer, DB: db, Logger: c.logger,
+		Crashed: func(crash limits.Crash) { recordCrashes(opened.log, c.logger, []limits.Crash{crash}) },
+	})
+	opened.ledger = s.ledger
 	if err := s.start(ctx); err != nil {
 		return nil, tables{}, errors.Join(err, s.close())
 	}
-	return s, c.local, nil
+	return s, opened, nil
 }
 
 // eventFeed says that the feed has a new number.
@@ -132,7 +144,7 @@ func (s *shared) close() error {
 		s.cancel()
 	}
 	s.desks.Close()
-	err := s.writer.Close(ctx)
+	err := errors.Join(s.ledger.Close(ctx), s.writer.Close(ctx))
 	s.feed.Stop()
 	s.node.Stop()
 	s.done.Wait()

@@ -27,6 +27,8 @@ type stores struct {
 	once      sync.Once                   // for closed
 	opened    atomic.Pointer[store.Store] // the same as store, for scrapes: mu is held while the database is opened or closed
 
+	clustered atomic.Pointer[shared] // the same as shared, for scrapes
+
 	runtimeKeys  *runtimekeys.Keys  // read by open
 	workstations *workstation.State // shared by open, in a cluster
 
@@ -91,6 +93,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	}
 	s.store, s.pruner, s.cluster = opened, pruner, gen.cluster
 	s.opened.Store(opened)
+	s.clustered.Store(s.shared)
 	recordCrashes(s.tables.log, logger, crashed)
 	return s.tables, nil
 }

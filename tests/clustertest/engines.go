@@ -21,19 +21,19 @@ type Engines struct {
 // StartEngines starts a Redis or Valkey server and PostgreSQL. settings are those of the first.
 func StartEngines(t T, settings ...string) *Engines {
 	t.Helper()
-	return newEngines(t, enginetest.Redis(t, settings...))
+	return NewEngines(t, enginetest.Redis(t, settings...))
 }
 
-// newEngines adds a database to a server.
-func newEngines(t T, redis *enginetest.Engine) *Engines {
+// NewEngines adds PostgreSQL to a server of Redis or Valkey.
+func NewEngines(t T, redis *enginetest.Engine) *Engines {
 	t.Helper()
 	e := &Engines{Redis: redis, Postgres: enginetest.StartPostgres(t)}
 	e.Valkey, e.DSN = "valkey valkey://"+redis.Addr, e.Postgres.Database(t)
 	return e
 }
 
-// block is the cluster block of a gateway.
-func (e *Engines) block(node string) string {
+// Block is the cluster block of a gateway, empty without engines.
+func (e *Engines) Block(node string) string {
 	if e == nil {
 		return ""
 	}
