@@ -59,7 +59,7 @@ type Ledger struct {
 	calls   *calls
 	outbox  *outbox
 	view    *view
-	book    book
+	book    *book
 	crashed func(limits.Crash)
 	logger  *zap.Logger
 	id      string // of the outbox, of no other process
@@ -71,11 +71,11 @@ type Ledger struct {
 // NewLedger returns the ledger of a node, which it joins.
 func NewLedger(c LedgerConfig) *Ledger {
 	l := &Ledger{
-		node: c.Node, now: c.Now, calls: newCalls(), view: newView(), book: book{c.Writer, c.DB},
+		node: c.Node, now: c.Now, calls: newCalls(), view: newView(), book: &book{writer: c.Writer, db: c.DB},
 		crashed: c.Crashed, logger: c.Logger, id: rand.Text(), run: c.Node.Run,
 	}
 	l.outbox = newOutbox(l.settle, l.whole)
-	c.Node.Join(cluster.Part{Name: "ledger", Rejoin: l.rejoin, Reap: l.reap, Replay: l.replay, Flush: l.flush, Load: l.load})
+	c.Node.Join(cluster.Part{Name: "ledger", Beat: l.beat, Rejoin: l.rejoin, Reap: l.reap, Replay: l.replay, Flush: l.flush, Load: l.load})
 	return l
 }
 

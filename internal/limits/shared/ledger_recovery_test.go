@@ -284,3 +284,49 @@ func TestTheBookTakesACrashOnce(t *testing.T) {
 		t.Errorf("%d of %d calls", spent, calls)
 	}
 }
+
+// The answer to a reservation comes from a master that is no more: the new one has nothing of it, and the
+// gateway has said again what it holds. The reservation is made anew.
+func TestAReservationOfAnEngineThatIsNoMoreIsMadeAnew(t *testing.T) {
+	engine, key := enginetest.Redis(t), keyA(t)
+	a := join(t, engine.Addr, "a", nil, shared.LedgerConfig{})
+	hold(t, a, "before", 5, key)
+	a.AfterReserving(func() {
+		for _, lost := range []string{"h:lost", "h:before", "c:" + a.node.ID(), "a:key:a/usd/month", "a:key:a/usd/total"} {
+			if _, err := a.node.Engine().Do(t.Context(), "DEL", a.node.Key(lost)); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := a.Replay(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	hold(t, a, "lost", 100, key)
+	shows(t, a, key, 0, 105, 0, 105)
+}
+
+func TestOldPeriodsLeaveTheBook(t *testing.T) {
+	db, writers := openBook(t, "a")
+	g := join(t, enginetest.Redis(t).Addr, "a", nil, shared.LedgerConfig{Writer: writers["a"], DB: db})
+	var lines []shared.BookLine
+	for _, period := range []string{"2020-05-01", "2020-06-01", "2026-05-01"} {
+		lines = append(lines, shared.BookLine{Subject: "key:a", Budget: "usd/month", Period: period, Spent: 1, Calls: 1})
+	}
+	lines = append(lines, shared.BookLine{Subject: "key:idle", Budget: "usd/day", Period: "2020-05-01", Spent: 1, Calls: 1},
+		shared.BookLine{Subject: "key:a", Budget: "usd/total", Period: "all", Spent: 1, Calls: 1})
+	writers["a"].Append("ledger", shared.AppendRow("", lines))
+	if err := writers["a"].Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Prune(t.Context(), time.Now().Add(2*time.Hour)); err != nil { // the node has done so at its start
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		subject, budget string
+		want            int64
+	}{{"key:a", "usd/month", 1}, {"key:a", "usd/total", 1}, {"key:idle", "usd/day", 1}} {
+		if spent, _ := spentInBook(t, db, tt.subject, tt.budget); spent != tt.want {
+			t.Errorf("%s of %s: %d periods are left", tt.budget, tt.subject, spent)
+		}
+	}
+}
