@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
@@ -27,7 +28,7 @@ func slots(name string, limit, queue int) limits.Subject {
 // engine goes on, limits are shared again.
 func TestGatewayGoesOnWhileTheEngineIsStopped(t *testing.T) {
 	e := enginetest.Redis(t)
-	g := started(t, e, "a", nil)
+	g := startedWith(t, e.Addr, cluster.Config{Node: "a"}, 0)
 	s := rated(t, "key:a", "40/h", "1000 tokens/h")
 	s.Concurrency = slots("", 3, 0).Concurrency
 	for range 2 {
