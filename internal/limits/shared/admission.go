@@ -58,7 +58,8 @@ type AdmissionConfig struct {
 //
 // While the engine does not answer, a gateway decides alone with its part of each limit: the limit
 // by the number of gateways, rounded up. So rates are at most twice the limit in the window of the
-// switch.
+// switch, and calls at once at most the limit and that part. A request whose answer is lost counts
+// twice: here and there.
 type Admission struct {
 	node        *cluster.Node
 	local       *limits.LocalRates
@@ -94,11 +95,14 @@ func NewAdmission(c AdmissionConfig) *Admission {
 	return a
 }
 
-// Close sends what waits, for as long as the context lets it, and ends.
+// Close sends what waits, for as long as the context lets it, and ends. The node must not have
+// stopped.
 func (a *Admission) Close(ctx context.Context) error {
 	a.stop()
 	a.ended.Wait()
-	return a.flush(ctx)
+	err := a.flush(ctx)
+	a.limiter.Share(nil)
+	return err
 }
 
 // Request implements limits.Rates.

@@ -92,3 +92,31 @@ func TestGatewayGoesOnWhileTheEngineIsStopped(t *testing.T) {
 		t.Errorf("%+v", entry)
 	}
 }
+
+// A gateway whose cluster could not be opened may go on without one.
+func TestLimiterOfAnEndedAdmissionIsLocal(t *testing.T) {
+	g := startedAt(t, enginetest.Redis(t).Addr, still("a"))
+	s := slots("key:a", 1, 0)
+	enter(t, g, s).Permit.Release()
+	if err := g.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := scripts(t, g)
+	local, err := limits.NewLocalRates(t.Context(), nil, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		entry, err := g.limiter.Enter(t.Context(), local, []limits.Subject{s}, nil)
+		if err != nil || entry.Permit == nil {
+			t.Fatalf("%+v, %v", entry, err)
+		}
+		g.limiter.Restate(true)
+		g.limiter.Recheck("key:a")
+		g.limiter.Nodes(2, false)
+		entry.Permit.Release()
+	}
+	if after := scripts(t, g); after != before {
+		t.Errorf("%d messages", after-before)
+	}
+}
