@@ -179,6 +179,25 @@ func TestAReleaseThatCannotBeStoredClosesTheWorkstationAllTheSame(t *testing.T) 
 	wantRefusal(t, err, workstation.RefusedReleased)
 }
 
+// The same of a workstation that was registered at run time: to register it again is to restore it.
+func TestARegistrationTakesBackAReleaseThatWasNotStored(t *testing.T) {
+	_, a, b := two(t, nil)
+	register := func() {
+		t.Helper()
+		if _, _, err := b.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5900"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	register()
+	a.look(t)
+	a.db.Close()
+	wantFault(t, a.Release(t.Context(), "default", "run"), apierror.StorageUnavailable)
+	_, err := b.Issue(dev, "run", workstation.Options{})
+	wantFault(t, err, apierror.NotFound)
+	register()
+	issue(t, b.Service, "run", workstation.Options{})
+}
+
 // A release that comes while another gateway's message is on its way counts.
 func TestAReleaseComesBetween(t *testing.T) {
 	_, a, b := two(t, nil)
