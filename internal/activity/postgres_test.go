@@ -67,6 +67,24 @@ func TestSumsOfTwoNodesAreThoseOfTheirRows(t *testing.T) {
 	activitytest.WantSums(t, nodes[1], records)
 }
 
+func TestPgBouncerMayStandInFront(t *testing.T) {
+	n := newNode(t, enginetest.PgBouncer(t, enginetest.Postgres(t)), "a")
+	records := together([]*node{n}, 1000)
+	flush(t, n)
+	activitytest.WantSums(t, n, records)
+	if _, ok, err := n.FindAny(t.Context(), "req-7"); !ok || err != nil {
+		t.Errorf("a request: %v, %v", ok, err)
+	}
+	n.Retain(activity.Retention{Age: 24 * time.Hour})
+	if _, err := n.db.Pool().Exec(t.Context(), "UPDATE activity_partitions SET busy = now()"); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Maintain(t.Context()); err != nil {
+		t.Error(err)
+	}
+	activitytest.WantSums(t, n, records)
+}
+
 // crashed is the row that another gateway writes for the n-th call.
 func crashed(n int) *activity.Record {
 	r := activitytest.Call(n)

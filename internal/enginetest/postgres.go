@@ -134,14 +134,16 @@ func postgresUser(data string) (func() *syscall.SysProcAttr, error) {
 
 // Restart starts a server that Kill or Stop has ended. It returns when the server answers.
 func (s *PostgresServer) Restart() error {
-	return s.start(func() error {
-		db, err := sql.Open("pgx", s.dsn("postgres"))
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		return db.Ping()
-	})
+	return s.start(func() error { return ping(s.dsn("postgres")) })
+}
+
+func ping(dsn string) error {
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Ping()
 }
 
 // Database makes an empty database and returns its address.
