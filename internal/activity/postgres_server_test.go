@@ -52,3 +52,15 @@ func TestAQueryOfADatabaseThatIsAwayFailsAtOnce(t *testing.T) {
 		t.Errorf("%d rows", len(got))
 	}
 }
+
+func TestDaysAreThoseOfTheServersClock(t *testing.T) {
+	n := newNode(t, enginetest.Postgres(t), "a", func(c *activity.PostgresConfig) { c.Now = nil })
+	r := activitytest.Call(0)
+	r.CreatedAt = time.Now().UTC()
+	n.Append(r)
+	flush(t, n)
+	got := activitytest.All(t, n, activity.Filter{AllTenants: true})
+	if len(got) != 1 || !got[0].CreatedAt.Equal(r.CreatedAt) {
+		t.Errorf("%d rows, or at another time", len(got))
+	}
+}
