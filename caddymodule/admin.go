@@ -37,6 +37,7 @@ func init() {
 //	GET    /gatehouse/budgets                                what is spent and reserved of every budget
 //	GET    /gatehouse/providers                              the providers, and the health of their models
 //	GET    /gatehouse/why?id=                                what happened to a call or session
+//	GET    /gatehouse/cluster                                the nodes of the cluster, what they share
 //	GET    /gatehouse/health                                 whether it is ready, and the states of its parts
 //	GET    /gatehouse/activity                               as GET /api/v1/activity, of all tenants
 //	GET    /gatehouse/series                                 as GET /api/v1/activity/series, of all tenants
@@ -76,6 +77,7 @@ func (a Admin) Routes() []caddy.AdminRoute {
 	return append(keyRoutes(), []caddy.AdminRoute{
 		{Pattern: budgetsPath, Handler: caddy.AdminHandlerFunc(serveBudgets)},
 		{Pattern: healthPath, Handler: caddy.AdminHandlerFunc(serveHealth)},
+		{Pattern: clusterPath, Handler: caddy.AdminHandlerFunc(serveCluster)},
 		{Pattern: providersPath, Handler: caddy.AdminHandlerFunc(serveProviders)},
 		{Pattern: backupPath, Handler: caddy.AdminHandlerFunc(serveBackup)},
 		{Pattern: limitsPath, Handler: caddy.AdminHandlerFunc(serveLimits)},

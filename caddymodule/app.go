@@ -90,6 +90,9 @@ type App struct {
 	// VNC configures desktops. Default: none.
 	VNC *VNC `json:"vnc,omitempty"`
 
+	// Cluster makes this gateway one of several that serve as one. Default: it is the only one.
+	Cluster *Cluster `json:"cluster,omitempty"`
+
 	ctx      caddy.Context
 	logger   *zap.Logger
 	state    *gateway.State

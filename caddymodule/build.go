@@ -73,7 +73,16 @@ func (a *App) build() (gateway.Config, error) {
 		return none, fmt.Errorf("vnc: %w", err)
 	}
 	secrets = append(secrets, logins...)
+	shared, err := a.Cluster.build(a.logger)
+	if err == nil && shared.cluster != nil {
+		err = checkShared(a, runtime)
+	}
+	if err != nil {
+		return none, fmt.Errorf("cluster: %w", err)
+	}
+	secrets = append(secrets, shared.secrets...)
 	return gateway.Config{
+		Cluster:     shared.cluster,
 		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations, Catalog: index, Providers: built.providers, Discover: built.discover, Aliases: a.Aliases.build(),
 		Secrets: append(secrets, built.secrets...), SecretFiles: built.files, State: a.state, BodyMemory: bodies, AnswerMemory: answers,
 		Timeouts: timeouts, Logger: a.logger, Now: time.Now,

@@ -56,6 +56,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //			max_size SIZE
 //		}
 //		vnc { … }
+//		cluster NAME { … }
 //	}
 func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
@@ -99,7 +100,8 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			"keep_series": caddykit.Value(&a.Activity.Series, caddykit.ParseDuration),
 			"max_size":    caddykit.Value(&a.Activity.Size, parseSize),
 		}),
-		"vnc": {Read: a.readVNC},
+		"vnc":     {Read: a.readVNC},
+		"cluster": readCluster(&a.Cluster),
 	}, a.Allowance.options()).Block(d)
 }
 

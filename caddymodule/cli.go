@@ -31,6 +31,7 @@ func init() {
 				newBudgetCommand(),
 				newProvidersCommand(),
 				newHealthCommand(),
+				newClusterCommand(),
 				newActivityCommand(),
 				newSeriesCommand(),
 				newLimitsCommand(),

@@ -30,6 +30,8 @@ const (
 var goldenEnv = map[string]string{
 	"KEY": "gk-adapt-0123456789", "NEXT_KEY": "gk-adapt-next-0123456789", "CI_KEY": "gk-adapt-ci-0123456789",
 	"PROVIDER_KEY": "pk-adapt-0123456789", "FILED_KEY": "gk-adapt-filed-0123456789", "SHORT_KEY": "elevenchars", "EMPTY_KEY": "", "SPACED_KEY": "two words, spaced",
+	"VALKEY_PASSWORD": "p@ss:/w%rd ?#", "DATABASE_PASSWORD": `q'uo\te d`, "DATABASE_DSN": "postgres://gw:hidden-in-dsn@10.0.0.6/gatehouse", "NODE_NAME": "Node-7", "BAD_NODE": "gw_1.example",
+	"BAD_DSN": "postgres://gw:hidden-in-bad-dsn@10.0.0.6:port/gatehouse",
 }
 
 func TestCaddyfilesAdaptToTheirGoldens(t *testing.T) {
@@ -182,7 +184,14 @@ var (
 func atHome(t *testing.T, text string) string {
 	t.Helper()
 	for _, match := range envPlaceholder.FindAllStringSubmatch(text, -1) {
-		t.Setenv(match[1], "documented-0123456789-"+match[1])
+		value := "documented-0123456789-" + match[1]
+		switch match[1] {
+		case "GATEHOUSE_DSN":
+			value = "postgres://gatehouse@127.0.0.1/gatehouse"
+		case "HOSTNAME":
+			value = "gw-1"
+		}
+		t.Setenv(match[1], value)
 	}
 	dir := t.TempDir()
 	return documentedPath.ReplaceAllStringFunc(text, func(path string) string {
@@ -209,7 +218,7 @@ func wholeCaddyfile(part string) string {
 	word := strings.Fields(first + " ?")[0]
 	const site = "\nhttp://:8080 {\n\tbind 127.0.0.1\n\tgatehouse\n}\n"
 	switch {
-	case word == "key", word == "provider", word == "catalog", word == "timeouts", word == "activity", word == "body_memory", word == "answer_memory", word == "data_dir":
+	case word == "key", word == "provider", word == "catalog", word == "timeouts", word == "activity", word == "body_memory", word == "answer_memory", word == "data_dir", word == "cluster":
 		return "{\n\tgatehouse {\n" + part + "\n\t}\n}\n" + site
 	case word == "gatehouse" && strings.HasSuffix(first, "{"):
 		return "{\n" + part + "\n}\n" + site

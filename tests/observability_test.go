@@ -84,7 +84,7 @@ func families(page string) map[string]*metricFamily {
 }
 
 func TestObservability(t *testing.T) {
-	page := families(string(observe(t).get("/metrics", "").body))
+	page := families(string(observe(t).get("/metrics", "").body) + clusterPage(t))
 	t.Run("a dashboard names what there is", func(t *testing.T) { checkDashboard(t, page) })
 	t.Run("alerts name what there is", func(t *testing.T) { checkAlerts(t, page) })
 	t.Run("the manual has all metrics", func(t *testing.T) { checkManual(t, page) })
@@ -224,7 +224,7 @@ func TestEachAlertHasARunbookAndTests(t *testing.T) {
 		}
 		return string(text)
 	}
-	manual, tests := read("README.md"), read("alerts_test.yml")+read("alerts_week_test.yml")
+	manual, tests := read("README.md"), read("alerts_test.yml")+read("alerts_week_test.yml")+read("alerts_cluster_test.yml")
 	rules := alertRules(t)
 	for name, rule := range rules {
 		_, section, ok := strings.Cut(manual, "\n### "+name+"\n")

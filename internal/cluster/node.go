@@ -13,10 +13,12 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
-	_ "embed"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -40,45 +42,60 @@ var (
 	ErrClock     = errors.New("the clock of this node is wrong")
 )
 
+// Errors of Start.
+var (
+	// ErrLayout means that a newer program has changed the keys of the cluster.
+	ErrLayout = errors.New("the cluster is used by a newer version of this program")
+	// ErrNameTaken means that another process has the name of this node, and is alive.
+	ErrNameTaken = errors.New("another gateway with the same node name is alive")
+)
+
 // Config is what a node is.
 type Config struct {
 	Name   string // of the cluster; in the names of all its keys
 	Node   string // the name of this gateway, of no other
 	Engine *valkey.Client
 	Logger *zap.Logger
-	// Now is the clock of the engine, for a test; nil: it is asked.
-	Now func() time.Time
-}
+	// Hash is that of the limits of this node. A difference between nodes is logged. It may be nil.
+	Hash func() string
 
-// Part is a part of the gateway that keeps something in the engine. All functions may be nil.
-type Part struct {
-	Name string
-	// Beat runs after each renewal of the lease.
-	Beat func(ctx context.Context) error
-	// Rejoin states everything that this node holds, under its new ID: the old one was taken for dead.
-	Rejoin func(ctx context.Context) error
-	// Reap takes over what a dead node held, under that ID. It may run again after an error, and on
-	// another node.
-	Reap func(ctx context.Context, dead string) error
-	// Replay says again what the engine may have lost: a replica was promoted, or it was restarted.
-	// wiped: it has lost everything.
-	Replay func(ctx context.Context, wiped bool) error
+	// For tests.
+	Now   func() time.Time // the clock of the engine; nil: it is asked
+	Lease time.Duration    // 0: 15 s
+	Beat  time.Duration    // 0: 2 s
 }
 
 // Node is this gateway among the nodes of a cluster. It is safe for concurrent use.
 type Node struct {
-	config Config
-	tag    string
-	parts  []Part
+	events
+	config  Config
+	tag     string
+	process string // random: tells two processes of the same name
+	parts   parts
+	clock   *clock
+	beatNow chan struct{} // a beat is due
+	work    chan struct{} // something has to be healed
+
+	running sync.WaitGroup
+	stop    context.CancelFunc
 
 	mu    sync.Mutex // guards the following
-	id    string     // the name and its incarnation
-	epoch string     // of the engine, as this node has replayed for it
+	state state
 }
 
 // New returns a node that has not started.
 func New(c Config) *Node {
-	return &Node{config: c, tag: "{gh:" + c.Name + "}", id: c.Node + ".1"}
+	c.Lease, c.Beat = cmp.Or(c.Lease, leaseTime), cmp.Or(c.Beat, beatInterval)
+	if c.Hash == nil {
+		c.Hash = func() string { return "" }
+	}
+	tag := "{gh:" + c.Name + "}"
+	return &Node{
+		events: events{engine: c.Engine, key: tag + "ev", heard: map[string][]func(string){}},
+		config: c, tag: tag, process: rand.Text(), clock: newClock(),
+		beatNow: make(chan struct{}, 1), work: make(chan struct{}, 1), stop: func() {},
+		state: state{id: c.Node + ".0", ready: make(chan struct{})},
+	}
 }
 
 // Join adds a part. It must be called before Start.
@@ -88,7 +105,7 @@ func (n *Node) Join(p Part) { n.parts = append(n.parts, p) }
 func (n *Node) ID() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.id
+	return n.state.id
 }
 
 // Key returns the name of a key in the engine.
@@ -97,31 +114,31 @@ func (n *Node) Key(name string) string { return n.tag + name }
 // Engine returns the connection to the engine, for what needs no script.
 func (n *Node) Engine() *valkey.Client { return n.config.Engine }
 
-//go:embed prelude.lua
-var prelude string
-
-// NewScript returns a script for Run: the text goes on behind prelude.lua, which says what it finds.
-func NewScript(name, text string) *valkey.Script { return valkey.NewScript(name, prelude+text) }
-
-// FirstArg is the index in ARGV of the first argument of a script, in Lua.
-const FirstArg = 4
-
 // Run runs a script of NewScript. Besides [valkey.ErrUnavailable] and errors of the script itself it
 // returns ErrLeaseLost, ErrFenced and ErrClock.
 func (n *Node) Run(ctx context.Context, s *valkey.Script, args ...string) (valkey.Reply, error) {
 	n.mu.Lock()
-	id, epoch := n.id, n.epoch
+	id, epoch := n.state.id, n.state.epoch
 	n.mu.Unlock()
+	reply, err := n.send(ctx, s, id, epoch, args)
+	if err != nil && !errors.Is(err, valkey.ErrUnavailable) {
+		n.notice(err, id, epoch)
+	}
+	return reply, err
+}
+
+// send runs a script under an ID.
+func (n *Node) send(ctx context.Context, s *valkey.Script, id, epoch string, args []string) (valkey.Reply, error) {
 	now := ""
 	if n.config.Now != nil {
-		now = fmt.Sprint(n.config.Now().UnixMicro())
+		now = strconv.FormatInt(n.config.Now().UnixMicro(), 10)
 	}
 	reply, err := n.config.Engine.Run(ctx, s, []string{n.tag}, append([]string{id, epoch, now}, args...))
-	return reply, n.explain(err)
+	return reply, explain(err)
 }
 
 // explain returns the error that an error reply of a script stands for.
-func (n *Node) explain(err error) error {
+func explain(err error) error {
 	if err == nil || errors.Is(err, valkey.ErrUnavailable) {
 		return err
 	}
@@ -133,52 +150,46 @@ func (n *Node) explain(err error) error {
 		return fmt.Errorf("%w: %w", ErrFenced, err)
 	case "CLOCK":
 		return fmt.Errorf("%w: %w", ErrClock, err)
+	case "LAYOUT":
+		return fmt.Errorf("%w: %w", ErrLayout, err)
+	case "TAKEN":
+		return fmt.Errorf("%w: %w", ErrNameTaken, err)
 	}
 	return err
 }
 
-var beat = NewScript("beat", `
-local replid = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
-redis.call('ZADD', T .. 'nodes', now + tonumber(ARGV[4]), node)
-redis.call('SET', T .. 'e', replid, 'NX')
-return {tostring(now), redis.call('GET', T .. 'e')}`)
+// Await waits until scripts that need a lease and a whole ledger can run. It is what a caller does
+// after ErrLeaseLost or ErrFenced, before it asks again.
+func (n *Node) Await(ctx context.Context) error {
+	n.mu.Lock()
+	ready := n.state.ready
+	n.mu.Unlock()
+	select {
+	case <-ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
-// Start takes the lease.
-func (n *Node) Start(ctx context.Context) error {
-	reply, err := n.Run(ctx, beat, fmt.Sprint(leaseTime.Microseconds()))
-	if err != nil {
-		return err
-	}
-	answer, err := reply.AsStrSlice()
-	if err != nil {
-		return err
-	}
+// Nodes returns the IDs of the nodes whose leases live, as the last beat has said; this one is always
+// among them.
+func (n *Node) Nodes() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.epoch = answer[1]
-	return nil
+	ids := make([]string, 0, len(n.state.last.peers)+1)
+	for _, p := range n.state.last.peers {
+		if p.id != n.state.id {
+			ids = append(ids, p.id)
+		}
+	}
+	return append(ids, n.state.id)
 }
-
-// Stop gives the lease back.
-func (n *Node) Stop() {}
-
-// Publish tells all nodes, this one too, that something has happened. They hear it within
-// milliseconds, or never: a beat must find out what matters.
-func (n *Node) Publish(ctx context.Context, kind, text string) error {
-	_, err := n.config.Engine.Do(ctx, "XADD", n.Key("ev"), "MAXLEN", "~", "10000", "*", "kind", kind, "text", text)
-	return err
-}
-
-// On calls f for each event of a kind, on one goroutine. It must be called before Start.
-func (n *Node) On(kind string, f func(text string)) {}
-
-// Nodes returns the IDs of the nodes whose leases live.
-func (n *Node) Nodes() []string { return []string{n.ID()} }
 
 // Now is the engine's time.
 func (n *Node) Now() time.Time {
 	if n.config.Now != nil {
 		return n.config.Now()
 	}
-	return time.Now()
+	return n.clock.now()
 }

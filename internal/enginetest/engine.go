@@ -12,6 +12,7 @@
 package enginetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,9 +22,18 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
-	"testing"
 	"time"
 )
+
+// T is what the start of an engine needs of a test. A program that is no test has one of its own.
+type T interface {
+	Helper()
+	Context() context.Context
+	Cleanup(func())
+	Skipf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
 
 // startTimeout is how long an engine may take until it answers.
 const startTimeout = 20 * time.Second
@@ -48,7 +58,7 @@ func (e *Engine) Port() int {
 
 // Program returns the path of the first of the programs that is installed; without one the test is
 // skipped.
-func Program(t testing.TB, names ...string) string {
+func Program(t T, names ...string) string {
 	t.Helper()
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
@@ -60,7 +70,7 @@ func Program(t testing.TB, names ...string) string {
 }
 
 // freePort returns a port that was free a moment ago.
-func freePort(t testing.TB) int {
+func freePort(t T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -135,7 +145,7 @@ func (e *Engine) end(s syscall.Signal) {
 
 // tempDir returns a folder that other users can enter, with a short path: PostgreSQL puts a socket
 // there.
-func tempDir(t testing.TB) string {
+func tempDir(t T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gh-engine")
 	if err != nil {
@@ -173,7 +183,7 @@ func answers(addr, text, want string) error {
 
 // Redis starts a Redis server, or one of Valkey if ENGINE is "valkey", with settings
 // ("appendonly", "yes") besides its own: no persistence, no eviction.
-func Redis(t testing.TB, settings ...string) *Engine {
+func Redis(t T, settings ...string) *Engine {
 	t.Helper()
 	names := []string{"redis-server", "valkey-server"}
 	if os.Getenv("ENGINE") == "valkey" {
@@ -183,7 +193,7 @@ func Redis(t testing.TB, settings ...string) *Engine {
 }
 
 // RedisBy is Redis with a program of one's own.
-func RedisBy(t testing.TB, program string, settings ...string) *Engine {
+func RedisBy(t T, program string, settings ...string) *Engine {
 	t.Helper()
 	dir, port := tempDir(t), strconv.Itoa(freePort(t))
 	args := []string{"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction"}
@@ -199,7 +209,7 @@ func RedisBy(t testing.TB, program string, settings ...string) *Engine {
 }
 
 // MustStart starts a Redis server that Kill or Stop has ended, with the data that it has kept.
-func (e *Engine) MustStart(t testing.TB) {
+func (e *Engine) MustStart(t T) {
 	t.Helper()
 	t.Cleanup(e.Kill)
 	// A server with a password answers that it wants one.

@@ -43,7 +43,7 @@ func Main(m *testing.M) {
 
 // Postgres returns the address (DSN) of an empty database of the server that the tests of a package
 // share. The package needs a TestMain with Main.
-func Postgres(t testing.TB) (dsn string) {
+func Postgres(t T) (dsn string) {
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
@@ -63,7 +63,7 @@ func Postgres(t testing.TB) (dsn string) {
 }
 
 // StartPostgres starts a server of the test's own, which it may kill.
-func StartPostgres(t testing.TB) *PostgresServer {
+func StartPostgres(t T) *PostgresServer {
 	t.Helper()
 	server, err := newPostgres(t, tempDir(t))
 	if err != nil {
@@ -76,7 +76,7 @@ func StartPostgres(t testing.TB) *PostgresServer {
 // postgresPrograms are where Debian has them: not in PATH.
 const postgresPrograms = "/usr/lib/postgresql/*/bin/"
 
-func postgresProgram(t testing.TB, name string) string {
+func postgresProgram(t T, name string) string {
 	t.Helper()
 	if found, _ := filepath.Glob(postgresPrograms + name); len(found) > 0 {
 		return found[len(found)-1]
@@ -84,7 +84,7 @@ func postgresProgram(t testing.TB, name string) string {
 	return Program(t, name)
 }
 
-func newPostgres(t testing.TB, dir string) (*PostgresServer, error) {
+func newPostgres(t T, dir string) (*PostgresServer, error) {
 	t.Helper()
 	initdb, postgres := postgresProgram(t, "initdb"), postgresProgram(t, "postgres")
 	if err := os.Chmod(dir, 0o755); err != nil {
@@ -144,7 +144,7 @@ func (s *PostgresServer) Restart() error {
 }
 
 // Database makes an empty database and returns its address.
-func (s *PostgresServer) Database(t testing.TB) (dsn string) {
+func (s *PostgresServer) Database(t T) (dsn string) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,6 +47,7 @@ func (s *State) gauges() metrics.Gauges {
 		Providers:         s.providersUp,
 		Queues:            s.queues,
 		Budgets:           s.budgetsSpent,
+		Cluster:           s.stores.clusterGauges,
 	}
 }
 

@@ -55,20 +55,26 @@ func Standings(ctx context.Context, g *Gateway, key, tenant, model string) ([]St
 			}
 			add(b.Subject, "budget "+b.Budget.String(), b.Spent+b.Reserved, b.Budget.Limit, text, b.ResetsAt)
 		}
-		for _, s := range part {
-			for _, r := range g.requests.Rates.Read(s) {
+		uses, err := g.requests.Rates.Read(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		calls, err := g.requests.Concurrency.Read(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		for i, s := range part {
+			for _, r := range uses[:len(s.Rates)] {
 				var resets time.Time
 				if r.Reset > 0 {
 					resets = now.Add(r.Reset)
 				}
 				add(s.Name, "rate "+r.Rate.String(), r.Used, r.Rate.Limit, number, resets)
 			}
-		}
-	}
-	for _, s := range subjects {
-		if s.Concurrency.Limit > 0 {
-			inUse, _ := g.requests.Concurrency.InUse(s.Name)
-			add(s.Name, "concurrency "+strconv.Itoa(s.Concurrency.Limit), int64(inUse), int64(s.Concurrency.Limit), number, time.Time{})
+			uses = uses[len(s.Rates):]
+			if s.Concurrency.Limit > 0 {
+				add(s.Name, "concurrency "+strconv.Itoa(s.Concurrency.Limit), int64(calls[i].InUse), int64(s.Concurrency.Limit), number, time.Time{})
+			}
 		}
 	}
 	return all, nil

@@ -22,7 +22,7 @@ func BenchmarkRequest(b *testing.B) {
 			r := rates(b, time.Now)
 			b.ReportAllocs()
 			for b.Loop() {
-				r.Request(of)
+				r.Ask(of)
 			}
 		})
 	}
@@ -31,7 +31,7 @@ func BenchmarkRequest(b *testing.B) {
 		of := []limits.Subject{rated(b, "key:a", "1000M/h")}
 		b.ReportAllocs()
 		for b.Loop() {
-			r.Request(of)
+			r.Ask(of)
 		}
 	})
 	b.Run("refused", func(b *testing.B) {
@@ -39,7 +39,7 @@ func BenchmarkRequest(b *testing.B) {
 		of := []limits.Subject{rated(b, "key:a", "1/day")}
 		b.ReportAllocs()
 		for b.Loop() {
-			r.Request(of)
+			r.Ask(of)
 		}
 	})
 	b.Run("parallel", func(b *testing.B) {
@@ -49,7 +49,7 @@ func BenchmarkRequest(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			of := []limits.Subject{rated(b, fmt.Sprint("key:", n.Add(1)), "1000M/min")}
 			for pb.Next() {
-				r.Request(of)
+				r.Ask(of)
 			}
 		})
 	})
@@ -60,7 +60,7 @@ func BenchmarkTokens(b *testing.B) {
 	of := []limits.Subject{rated(b, "key:a", "1000000M tokens/min")}
 	b.ReportAllocs()
 	for b.Loop() {
-		_, g, _ := r.Tokens(1000, of)
+		_, g, _ := r.Take(1000, of)
 		g.Adjust(10)
 	}
 }

@@ -44,3 +44,10 @@ func TestSQLiteLedgerKeepsTheContractOnABadNetwork(t *testing.T) {
 		limitstest.Run(t, func(t *testing.T) limits.Ledger { return limitstest.NewUnreliable(newLedger(t), seed, nil) })
 	}
 }
+
+func TestLocalRatesKeepTheContract(t *testing.T) {
+	limitstest.RunRates(t, func(t *testing.T, c *limitstest.Clock) limits.Rates { return rates(t, c.Now) })
+	limitstest.RunRates(t, func(t *testing.T, c *limitstest.Clock) limits.Rates {
+		return stored(t, open(t, t.TempDir(), store.Options{CommitInterval: time.Millisecond}), c.Now)
+	})
+}

@@ -30,7 +30,7 @@ func TestNothingStartsOnADatabaseThatCannotBeRead(t *testing.T) {
 		}
 		_, _, err := limits.OpenSQLiteLedger(t.Context(), st)
 		if err == nil {
-			_, err = limits.NewRates(t.Context(), st, (&clock{noon}).now)
+			_, err = limits.NewLocalRates(t.Context(), st, (&clock{noon}).now)
 		}
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -68,7 +68,7 @@ func TestAChangeThatCannotBeWrittenIsAnErrorToTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	settleTokens(t, l, "1", 4)
-	r.Request([]limits.Subject{rated(t, "key:a", "10/h")})
+	r.Ask([]limits.Subject{rated(t, "key:a", "10/h")})
 	if len(taken.all) != 3 {
 		t.Fatalf("%d changes, want 3", len(taken.all))
 	}

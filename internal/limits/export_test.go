@@ -19,7 +19,7 @@ type Sink = sink
 func ReplaceSink(l *SQLiteLedger, s Sink) { l.store = s }
 
 // ReplaceRatesSink replaces the store of r.
-func ReplaceRatesSink(r *Rates, s Sink) { r.store = s }
+func ReplaceRatesSink(r *LocalRates, s Sink) { r.store = s }
 
 // Backlog is how many changes wait because the store is full.
 func Backlog(l *SQLiteLedger) int {
@@ -61,10 +61,10 @@ func Remembered(l *SQLiteLedger) int {
 }
 
 // LimitRateSubjects bounds the subjects of a shard.
-func LimitRateSubjects(r *Rates, perShard int) { r.subjects.limit = perShard }
+func LimitRateSubjects(r *LocalRates, perShard int) { r.subjects.limit = perShard }
 
 // Known is how many subjects have windows of their own.
-func Known(r *Rates) int { return len(r.subjects.all()) }
+func Known(r *LocalRates) int { return len(r.subjects.all()) }
 
 // Pools is how many subjects a limiter remembers.
 func Pools(l *ConcurrencyLimiter) int {
@@ -94,17 +94,17 @@ func InQueue(p *Permit) bool {
 }
 
 // SameShard reports whether two names share a shard of the table.
-func SameShard(r *Rates, a, b string) bool { return r.subjects.index(a) == r.subjects.index(b) }
+func SameShard(r *LocalRates, a, b string) bool { return r.subjects.index(a) == r.subjects.index(b) }
 
 // LockSubject makes a subject and holds its lock.
-func LockSubject(r *Rates, name string) (unlock func()) {
+func LockSubject(r *LocalRates, name string) (unlock func()) {
 	s := r.subject(name, 0)
 	s.mu.Lock()
 	return s.mu.Unlock
 }
 
 // Sweep sweeps the shard of a name.
-func Sweep(r *Rates, name string) { r.sweep(name) }
+func Sweep(r *LocalRates, name string) { r.sweep(name) }
 
 // AcquireWait acquires and waits.
 func (l *ConcurrencyLimiter) AcquireWait(ctx context.Context, subjects []Subject) (*Permit, *Busy, error) {
@@ -119,7 +119,7 @@ func (l *ConcurrencyLimiter) AcquireWait(ctx context.Context, subjects []Subject
 }
 
 // Look returns the rate with the least remaining, without counting anything.
-func (r *Rates) Look(unit Unit, subjects []Subject) Reading {
+func (r *LocalRates) Look(unit Unit, subjects []Subject) Reading {
 	reading, _ := r.count(unit, 0, subjects, nil)
 	return reading
 }
@@ -139,4 +139,22 @@ func (l *SQLiteLedger) Flush(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return nil
+}
+
+// Ask is Request, which never fails here.
+func (r *LocalRates) Ask(subjects []Subject) (Reading, *RateRefusal) {
+	reading, refusal, _ := r.Request(context.Background(), subjects)
+	return reading, refusal
+}
+
+// Take is Tokens, which never fails here.
+func (r *LocalRates) Take(n int64, subjects []Subject) (Reading, *Grant, *RateRefusal) {
+	reading, grant, refusal, _ := r.Tokens(context.Background(), n, subjects)
+	return reading, grant, refusal
+}
+
+// ReadOne is Read of one subject.
+func (r *LocalRates) ReadOne(s Subject) []RateUse {
+	uses, _ := r.Read(context.Background(), []Subject{s})
+	return uses
 }

@@ -4,9 +4,10 @@ import "sync"
 
 // Grant is what Rates.Tokens counted for a call.
 type Grant struct {
-	rates *Rates
-	taken int64
-	slots []grantSlot
+	rates   *LocalRates
+	correct func(delta int64) // of a grant of other rates
+	taken   int64
+	slots   []grantSlot
 
 	once sync.Once
 }
@@ -15,6 +16,12 @@ type grantSlot struct {
 	subject *rateSubject
 	window  *window
 	slot    int64
+}
+
+// NewGrant returns the grant of n tokens that other Rates than the local ones have counted. Correct
+// is called once, with the difference to the real use, if there is one. It must not block.
+func NewGrant(n int64, correct func(delta int64)) *Grant {
+	return &Grant{taken: max(n, 0), correct: correct}
 }
 
 // Adjust replaces the upper bound with the real use. Unused tokens are given back to the time at
@@ -27,6 +34,10 @@ func (g *Grant) Adjust(actual int64) {
 	g.once.Do(func() {
 		delta := max(actual, 0) - g.taken
 		if delta == 0 {
+			return
+		}
+		if g.correct != nil {
+			g.correct(delta)
 			return
 		}
 		var writes []*rateRows

@@ -2,18 +2,17 @@
 // calls, money and tokens in a calendar period. Its refusals are values; the gateway turns them
 // into answers.
 //
-//	rates, err := limits.NewRates(ctx, st, time.Now)
+//	rates, err := limits.NewLocalRates(ctx, st, time.Now)
 //	concurrency := limits.NewConcurrencyLimiter()
 //	ledger, crashed, err := limits.OpenSQLiteLedger(ctx, st) // crashed: interrupted calls, charged as reserved
 //
-//	subjects := []limits.Subject{key, tenant, everyone}      // as configured, most specific first
-//	reading, over := rates.Request(subjects)                 // over != nil: 429; reading: the headers
-//	permit, busy := concurrency.Acquire(subjects, nil)       // busy != nil: 429
-//	defer permit.Release()
-//	busy, err := permit.Wait(ctx)                            // busy != nil: 429
-//	used, err := ledger.Exhausted(ctx, at, subjects)         // used != nil: 402
-//	reading, grant, over := rates.Tokens(upper, subjects)    // over != nil: 429
-//	reservation, used, err := limits.Reserve(ctx, ledger, r) // used != nil: 402; err: 503 or go on, by policy
+//	subjects := []limits.Subject{key, tenant, everyone}        // as configured, most specific first
+//	entry, err := concurrency.Enter(ctx, rates, subjects, nil) // entry.Over, entry.Busy: 429
+//	defer entry.Permit.Release()
+//	busy, err := entry.Permit.Wait(ctx)                        // busy != nil: 429
+//	used, err := ledger.Exhausted(ctx, at, subjects)           // used != nil: 402
+//	_, grant, over, err := rates.Tokens(ctx, upper, subjects)  // over != nil: 429
+//	reservation, used, err := limits.Reserve(ctx, ledger, r)   // used != nil: 402; err: 503 or go on, by policy
 //	…
 //	grant.Adjust(tokens)
 //	err = reservation.Settle(ctx, limits.Amount{Nano: cost, Tokens: tokens})

@@ -1,5 +1,22 @@
 package limits
 
+import "context"
+
+// ConcurrencyUse is what a subject's limit of calls at once is used for.
+type ConcurrencyUse struct {
+	InUse   int // calls under way
+	Waiting int // calls that wait in its queue
+}
+
+// Read returns the use of each subject, in their order.
+func (l *ConcurrencyLimiter) Read(_ context.Context, subjects []Subject) ([]ConcurrencyUse, error) {
+	uses := make([]ConcurrencyUse, len(subjects))
+	for i := range subjects {
+		uses[i].InUse, uses[i].Waiting = l.InUse(subjects[i].Name)
+	}
+	return uses, nil
+}
+
 // EachQueue calls yield with each subject for which calls wait, and how many. Yield must return at
 // once and must not use the limiter.
 func (l *ConcurrencyLimiter) EachQueue(yield func(subject string, waiting int)) {

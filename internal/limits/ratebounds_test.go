@@ -15,12 +15,12 @@ import (
 func TestOfEqualRatesTheFirstIsReported(t *testing.T) {
 	r := rates(t, (&clock{noon}).now)
 	s := []limits.Subject{rated(t, "key:a", "2/min"), rated(t, "tenant:a", "2/min")}
-	reading, refusal := r.Request(s)
+	reading, refusal := r.Ask(s)
 	if refusal != nil || reading.Subject != "key:a" || reading.Remaining != 1 || reading.Reset != 61*time.Second {
 		t.Errorf("%+v, %+v", reading, refusal)
 	}
-	r.Request(s)
-	reading, refusal = r.Request(s)
+	r.Ask(s)
+	reading, refusal = r.Ask(s)
 	if refusal == nil || refusal.Subject != "key:a" || reading.Subject != "key:a" {
 		t.Errorf("%+v, %+v", reading, refusal)
 	}
@@ -31,7 +31,7 @@ func TestALongNameSharesItsWindows(t *testing.T) {
 	for length, want := range map[int]bool{512: false, 513: true} {
 		for i := range 2 {
 			name := strings.Repeat("x", length-1) + fmt.Sprint(i)
-			if _, refusal := r.Request([]limits.Subject{rated(t, name, "1/min")}); (refusal != nil) != (want && i == 1) {
+			if _, refusal := r.Ask([]limits.Subject{rated(t, name, "1/min")}); (refusal != nil) != (want && i == 1) {
 				t.Errorf("name %d of %d bytes: %+v", i, length, refusal)
 			}
 		}
@@ -46,7 +46,7 @@ func TestAFullTableIsSweptOnceASecond(t *testing.T) {
 	limits.LimitRateSubjects(r, 1)
 	admitted := func(group string) (n int) {
 		for i := range 3000 {
-			if _, refusal := r.Request([]limits.Subject{rated(t, fmt.Sprint(group, i), "1/s")}); refusal == nil {
+			if _, refusal := r.Ask([]limits.Subject{rated(t, fmt.Sprint(group, i), "1/s")}); refusal == nil {
 				n++
 			}
 		}
@@ -84,7 +84,7 @@ func TestTheNameThatSweepsGetsWhatItFreed(t *testing.T) {
 		if i == 2 { // the shared windows are used up, and the first name's count has expired
 			c.at = c.at.Add(2 * time.Second)
 		}
-		if _, refusal := r.Request([]limits.Subject{rated(t, names[i], words)}); refusal != nil {
+		if _, refusal := r.Ask([]limits.Subject{rated(t, names[i], words)}); refusal != nil {
 			t.Errorf("name %d: %+v", i, refusal)
 		}
 	}
@@ -102,7 +102,7 @@ func TestACountIsNotLostWithSweptWindows(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r.Request(s) // waits for the lock of the first
+		r.Ask(s) // waits for the lock of the first
 	}()
 	for limits.Known(r) < 2 {
 		runtime.Gosched()
@@ -122,7 +122,7 @@ func TestTheOldestSlotSurvivesARestart(t *testing.T) {
 	c := &clock{noon}
 	s := []limits.Subject{rated(t, "key:a", "10/h")}
 	st := open(t, dir, store.Options{})
-	stored(t, st, c.now).Request(s)
+	stored(t, st, c.now).Ask(s)
 	st.Close()
 	c.at = noon.Add(61*time.Minute - 1)
 	if got := stored(t, open(t, dir, store.Options{}), c.now).Look(limits.Requests, s); got.Remaining != 9 || got.Reset != 1 {

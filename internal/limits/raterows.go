@@ -48,7 +48,7 @@ type rateRows struct {
 
 // toWrite adds the window to writes unless it is queued already or is not kept. It must be called
 // with the subject locked.
-func (r *Rates) toWrite(writes []*rateRows, s *rateSubject, w *window) []*rateRows {
+func (r *LocalRates) toWrite(writes []*rateRows, s *rateSubject, w *window) []*rateRows {
 	if r.store == nil || w.length < keptFrom || w.queued {
 		return writes
 	}
@@ -58,7 +58,7 @@ func (r *Rates) toWrite(writes []*rateRows, s *rateSubject, w *window) []*rateRo
 
 // write queues the result of toWrite. If the store takes nothing, it reports that itself; until it
 // recovers, the windows are in memory only.
-func (r *Rates) write(writes []*rateRows) {
+func (r *LocalRates) write(writes []*rateRows) {
 	for _, op := range writes {
 		if err := r.store.Submit(op); err != nil {
 			op.subject.mu.Lock()
@@ -103,7 +103,7 @@ func (op misdated) Apply(tx *store.Tx) error {
 }
 
 // load reads the long windows from the store.
-func (r *Rates) load(ctx context.Context, st *store.Store) error {
+func (r *LocalRates) load(ctx context.Context, st *store.Store) error {
 	if err := st.Flush(ctx); err != nil {
 		return fmt.Errorf("reading the rates: %w", err)
 	}

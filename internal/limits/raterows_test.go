@@ -9,9 +9,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-func stored(t testing.TB, st *store.Store, now func() time.Time) *limits.Rates {
+func stored(t testing.TB, st *store.Store, now func() time.Time) *limits.LocalRates {
 	t.Helper()
-	r, err := limits.NewRates(t.Context(), st, now)
+	r, err := limits.NewLocalRates(t.Context(), st, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,15 +36,15 @@ func TestLongWindowsSurviveARestart(t *testing.T) {
 	st := open(t, dir, store.Options{CommitInterval: time.Hour})
 	r := stored(t, st, c.now)
 	for range 4 {
-		r.Request(s)
+		r.Ask(s)
 	}
-	_, g, _ := r.Tokens(900, s)
+	_, g, _ := r.Take(900, s)
 	if n := count(t, st, "SELECT count(*) FROM rate"); n != 2 {
 		t.Errorf("%d rows, want one an hour and one a day", n)
 	}
 	c.at = c.at.Add(20 * time.Minute)
 	for range 3 {
-		r.Request(s)
+		r.Ask(s)
 	}
 	g.Adjust(250)
 	before := r.Look(limits.Requests, s)
@@ -78,7 +78,7 @@ func TestRestartWithTheClockSetBack(t *testing.T) {
 	st := open(t, dir, store.Options{})
 	r := stored(t, st, c.now)
 	for range 6 {
-		r.Request(s)
+		r.Ask(s)
 	}
 	st.Close()
 	c.at = noon.AddDate(-1, 0, 0)
@@ -105,11 +105,11 @@ func TestRatesWorkWithoutTheStore(t *testing.T) {
 	st.Close()
 	s := []limits.Subject{rated(t, "key:a", "2/h")}
 	for i := range 4 {
-		if _, refusal := r.Request(s); (refusal != nil) != (i >= 2) {
+		if _, refusal := r.Ask(s); (refusal != nil) != (i >= 2) {
 			t.Errorf("request %d: %+v", i, refusal)
 		}
 	}
-	if _, err := limits.NewRates(t.Context(), st, c.now); err == nil {
+	if _, err := limits.NewLocalRates(t.Context(), st, c.now); err == nil {
 		t.Error("rates of a closed store can be read")
 	}
 }
@@ -119,9 +119,9 @@ func TestWindowIsWrittenAfterTheStoreWasFull(t *testing.T) {
 	r := stored(t, st, (&clock{noon}).now)
 	s := []limits.Subject{rated(t, "key:a", "10/h")}
 	limits.ReplaceRatesSink(r, &failingStore{Store: st, submit: store.ErrFull})
-	r.Request(s)
+	r.Ask(s)
 	limits.ReplaceRatesSink(r, st)
-	r.Request(s)
+	r.Ask(s)
 	if n := count(t, st, "SELECT count FROM rate"); n != 2 {
 		t.Errorf("%d on disk", n)
 	}
@@ -134,7 +134,7 @@ func TestSlotsThatLeftTheirWindowArePruned(t *testing.T) {
 		r := stored(t, st, time.Now)
 		s := []limits.Subject{rated(t, "key:a", "10k/h", "10k/day")}
 		for range 50 {
-			r.Request(s)
+			r.Ask(s)
 			time.Sleep(time.Minute)
 		}
 		if n := count(t, st, "SELECT count(*) FROM rate WHERE window = 'h'"); n != 50 {

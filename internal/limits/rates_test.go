@@ -13,9 +13,9 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-func rates(t testing.TB, now func() time.Time) *limits.Rates {
+func rates(t testing.TB, now func() time.Time) *limits.LocalRates {
 	t.Helper()
-	r, err := limits.NewRates(t.Context(), nil, now)
+	r, err := limits.NewLocalRates(t.Context(), nil, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,10 +60,10 @@ func TestNoWindowHoldsMoreThanTheLimit(t *testing.T) {
 			rate := s[0].Rates[0]
 			take := func(n int64) *limits.RateRefusal {
 				if rate.Unit == limits.Requests {
-					_, refusal := r.Request(s)
+					_, refusal := r.Ask(s)
 					return refusal
 				}
-				_, _, refusal := r.Tokens(n, s)
+				_, _, refusal := r.Take(n, s)
 				return refusal
 			}
 			var uses []use
@@ -107,7 +107,7 @@ func TestSteadyCallerGetsNearlyTheWholeRate(t *testing.T) {
 	s := []limits.Subject{rated(t, "key:a", "100/min")}
 	taken := 0
 	for range 61 * 60 * 10 { // 61 minutes in tenths of a second
-		if _, refusal := r.Request(s); refusal == nil {
+		if _, refusal := r.Ask(s); refusal == nil {
 			taken++
 		}
 		c.at = c.at.Add(time.Second / 10)
@@ -126,7 +126,7 @@ func TestRateThatRefusesTakesNothingElsewhere(t *testing.T) {
 		if i%2 == 1 {
 			subjects = []limits.Subject{tenant, key}
 		}
-		reading, refusal := r.Request(subjects)
+		reading, refusal := r.Ask(subjects)
 		if i < 3 {
 			if refusal != nil || reading.Subject != []string{"key:a", "key:a", "tenant:a"}[i] || reading.Remaining != []int64{1, 0, 0}[i] {
 				t.Errorf("request %d: %+v, %+v", i, reading, refusal)
@@ -144,7 +144,7 @@ func TestRateThatRefusesTakesNothingElsewhere(t *testing.T) {
 	if got := r.Look(limits.Tokens, []limits.Subject{key, tenant}); got != (limits.Reading{}) {
 		t.Errorf("no rate of tokens: %+v", got)
 	}
-	if got, refusal := r.Request(nil); got != (limits.Reading{}) || refusal != nil {
+	if got, refusal := r.Ask(nil); got != (limits.Reading{}) || refusal != nil {
 		t.Errorf("no subjects: %+v, %+v", got, refusal)
 	}
 }
@@ -153,13 +153,13 @@ func TestRefusalIsThatOfTheLongestWait(t *testing.T) {
 	r := rates(t, (&clock{noon}).now)
 	for _, words := range [][]string{{"1/s", "1/min"}, {"1/min", "1/s"}} {
 		s := []limits.Subject{rated(t, "key:"+words[0], words...)}
-		r.Request(s)
-		if _, refusal := r.Request(s); refusal == nil || refusal.Rate.Window != time.Minute || refusal.RetryAfter != 61*time.Second {
+		r.Ask(s)
+		if _, refusal := r.Ask(s); refusal == nil || refusal.Rate.Window != time.Minute || refusal.RetryAfter != 61*time.Second {
 			t.Errorf("%q: %+v", words, refusal)
 		}
 	}
 	s := []limits.Subject{rated(t, "key:a", "10 tokens/day", "5 tokens/s")}
-	if _, _, refusal := r.Tokens(10, s); refusal == nil || !refusal.Never || refusal.Rate.Limit != 5 {
+	if _, _, refusal := r.Take(10, s); refusal == nil || !refusal.Never || refusal.Rate.Limit != 5 {
 		t.Errorf("never: %+v", refusal)
 	}
 }
@@ -176,7 +176,7 @@ func TestTokensAreCorrected(t *testing.T) {
 	}
 	take := func(n int64) *limits.Grant {
 		t.Helper()
-		_, g, refusal := r.Tokens(n, s)
+		_, g, refusal := r.Take(n, s)
 		if refusal != nil {
 			t.Fatalf("%+v", refusal)
 		}
@@ -192,12 +192,12 @@ func TestTokensAreCorrected(t *testing.T) {
 	more := take(100)
 	more.Adjust(900)
 	remaining(0)
-	_, _, refusal := r.Tokens(1, s) // 200 over: the first 300 must expire
+	_, _, refusal := r.Take(1, s) // 200 over: the first 300 must expire
 	if refusal == nil || refusal.RetryAfter != 31*time.Second || refusal.Never {
 		t.Errorf("after an overrun: %+v", refusal)
 	}
 
-	_, _, refusal = r.Tokens(1001, s)
+	_, _, refusal = r.Take(1001, s)
 	if refusal == nil || !refusal.Never || refusal.RetryAfter != 0 {
 		t.Errorf("more than the limit: %+v", refusal)
 	}
@@ -230,22 +230,22 @@ func TestClockSetBackFreesNothing(t *testing.T) {
 	c := &clock{noon}
 	r := rates(t, c.now)
 	s := []limits.Subject{rated(t, "key:a", "2/min")}
-	r.Request(s)
-	r.Request(s)
+	r.Ask(s)
+	r.Ask(s)
 	for _, back := range []time.Duration{time.Second, time.Hour, 1000 * time.Hour, 1e6 * time.Hour} {
 		c.at = noon.Add(-back)
-		if _, refusal := r.Request(s); refusal == nil {
+		if _, refusal := r.Ask(s); refusal == nil {
 			t.Errorf("%v back: not refused", back)
 		}
 	}
 	c.at = noon.Add(61 * time.Second)
-	if _, refusal := r.Request(s); refusal != nil {
+	if _, refusal := r.Ask(s); refusal != nil {
 		t.Errorf("when it is right again: %+v", refusal)
 	}
 	c.at = noon.Add(31 * time.Second)
-	r.Request(s)
+	r.Ask(s)
 	c.at = noon.Add(121 * time.Second) // what was dated 90 s ago happened a minute ago
-	if _, refusal := r.Request(s); refusal == nil || refusal.RetryAfter != time.Second {
+	if _, refusal := r.Ask(s); refusal == nil || refusal.RetryAfter != time.Second {
 		t.Errorf("of what was used while it was wrong: %+v", refusal)
 	}
 }

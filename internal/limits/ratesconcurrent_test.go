@@ -17,7 +17,7 @@ func TestNamesBeyondMemoryShareWindows(t *testing.T) {
 	const names = 3000
 	admitted := 0
 	for i := range names {
-		if _, refusal := r.Request([]limits.Subject{rated(t, fmt.Sprint("model:", i), "1/min")}); refusal == nil {
+		if _, refusal := r.Ask([]limits.Subject{rated(t, fmt.Sprint("model:", i), "1/min")}); refusal == nil {
 			admitted++
 		}
 	}
@@ -26,7 +26,7 @@ func TestNamesBeyondMemoryShareWindows(t *testing.T) {
 	}
 	c.at = c.at.Add(2 * time.Minute) // all may be forgotten
 	for i := range names {
-		if _, refusal := r.Request([]limits.Subject{rated(t, fmt.Sprint("other:", i), "1/min")}); refusal == nil {
+		if _, refusal := r.Ask([]limits.Subject{rated(t, fmt.Sprint("other:", i), "1/min")}); refusal == nil {
 			admitted++
 		}
 	}
@@ -44,7 +44,7 @@ func TestManyNamesBeyondMemoryInOneCall(t *testing.T) {
 		subjects = append(subjects, rated(t, fmt.Sprint("x", i), "100/h"))
 	}
 	for range 3 {
-		if _, refusal := r.Request(subjects); refusal != nil {
+		if _, refusal := r.Ask(subjects); refusal != nil {
 			t.Fatalf("%+v", refusal)
 		}
 	}
@@ -62,10 +62,10 @@ func TestConcurrentCallsGetExactlyTheLimit(t *testing.T) {
 			if i%2 == 0 {
 				subjects = []limits.Subject{everybody, own}
 			}
-			if _, refusal := r.Request(subjects); refusal == nil {
+			if _, refusal := r.Ask(subjects); refusal == nil {
 				admitted.Add(1)
 			}
-			if _, g, refusal := r.Tokens(10, subjects); refusal == nil {
+			if _, g, refusal := r.Take(10, subjects); refusal == nil {
 				g.Adjust(int64(i % 10))
 			}
 		})

@@ -1,6 +1,9 @@
 package limits
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // RateUse is what was counted against one rate.
 type RateUse struct {
@@ -9,21 +12,29 @@ type RateUse struct {
 	Reset time.Duration // until everything counted has left the window; 0 for nothing
 }
 
-// Read returns the use of each rate of the subject, in their order, and counts nothing. A subject
-// that does not fit into the table shares its windows with others; its rates are read as unused.
-func (r *Rates) Read(s Subject) []RateUse {
-	uses := make([]RateUse, len(s.Rates))
-	for i := range uses {
-		uses[i].Rate = s.Rates[i]
+// Read never fails: see Rates. A subject that does not fit into the table shares its windows with
+// others; its rates are read as unused.
+func (r *LocalRates) Read(_ context.Context, subjects []Subject) ([]RateUse, error) {
+	var uses []RateUse
+	for i := range subjects {
+		uses = r.read(uses, &subjects[i])
+	}
+	return uses, nil
+}
+
+func (r *LocalRates) read(uses []RateUse, s *Subject) []RateUse {
+	first := len(uses)
+	for _, rate := range s.Rates {
+		uses = append(uses, RateUse{Rate: rate})
 	}
 	counted := r.subjects.find(s.Name)
-	if counted == nil || len(uses) == 0 {
+	if counted == nil || len(s.Rates) == 0 {
 		return uses
 	}
 	counted.mu.Lock()
 	defer counted.mu.Unlock()
 	now := r.nanos()
-	for i := range uses {
+	for i := first; i < len(uses); i++ {
 		for _, w := range counted.windows {
 			if w.unit == uses[i].Rate.Unit && w.length == uses[i].Rate.Window {
 				w.advance(now)

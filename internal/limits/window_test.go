@@ -22,7 +22,7 @@ func FuzzWindow(f *testing.F) {
 		for ; len(script) >= 3; script = script[3:] {
 			c.at = c.at.Add(rate.Window / 100 * time.Duration(script[0]))
 			most := int64(script[1])
-			reading, g, refusal := r.Tokens(most, s)
+			reading, g, refusal := r.Take(most, s)
 			if refusal != nil {
 				if refusal.Never != (most > rate.Limit) || refusal.Never != (refusal.RetryAfter == 0) || most <= refusal.Remaining {
 					t.Fatalf("%d tokens: %+v", most, refusal)
@@ -30,7 +30,7 @@ func FuzzWindow(f *testing.F) {
 				if c.at = c.at.Add(refusal.RetryAfter); refusal.Never {
 					continue
 				}
-				if reading, g, refusal = r.Tokens(most, s); refusal != nil {
+				if reading, g, refusal = r.Take(most, s); refusal != nil {
 					t.Fatalf("refused after waiting for RetryAfter: %+v", refusal)
 				}
 			}

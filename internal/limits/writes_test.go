@@ -29,7 +29,7 @@ func (o *ops) Submit(op store.Op) error {
 }
 
 // observed returns a ledger and rates that write to ops.
-func observed(t *testing.T) (*limits.SQLiteLedger, *limits.Rates, *ops) {
+func observed(t *testing.T) (*limits.SQLiteLedger, *limits.LocalRates, *ops) {
 	t.Helper()
 	st := open(t, t.TempDir(), store.Options{})
 	l, _ := openLedger(t, st)
@@ -61,7 +61,7 @@ func TestNoChangeIsGivenUpWhenTheStoreIsFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	settleTokens(t, l, "1", 4)
-	r.Request([]limits.Subject{rated(t, "key:a", "10/h")})
+	r.Ask([]limits.Subject{rated(t, "key:a", "10/h")})
 	if len(taken.all) != 3 {
 		t.Errorf("%d changes, want 3", len(taken.all))
 	}
@@ -76,7 +76,7 @@ func TestLookingAtARateWritesNothing(t *testing.T) {
 	_, r, taken := observed(t)
 	s := []limits.Subject{rated(t, "key:a", "10/h", "10 tokens/day")}
 	r.Look(limits.Requests, s)
-	if _, g, _ := r.Tokens(0, s); len(taken.all) != 0 {
+	if _, g, _ := r.Take(0, s); len(taken.all) != 0 {
 		t.Errorf("%d changes", len(taken.all))
 	} else {
 		g.Adjust(0)

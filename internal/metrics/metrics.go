@@ -18,6 +18,8 @@ const namespace = "gatehouse"
 
 // Metrics is the set of collectors.
 type Metrics struct {
+	Cluster *ClusterCollectors
+
 	calls      calls
 	tenants    *tenants
 	attempts   *prometheus.CounterVec
@@ -45,11 +47,13 @@ type Gauges struct {
 	Providers         func() []ProviderUp
 	Queues            func() map[Queue]int // calls that wait for a concurrency slot
 	Budgets           func() []BudgetSpent
+	Cluster           func() (Cluster, bool) // false without a cluster
 }
 
 // New returns a new set that is not registered yet.
 func New(g Gauges) *Metrics {
 	return &Metrics{
+		Cluster: NewClusterCollectors(g.Cluster),
 		calls:   newCalls(),
 		tenants: newTenants(),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -111,7 +115,7 @@ var waitBuckets = []float64{.001, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 // same set is not an error.
 func (m *Metrics) Register(registry prometheus.Registerer) error {
 	all := []prometheus.Collector{m.attempts, m.refused, m.guardrails, m.queueWait}
-	for _, group := range [][]prometheus.Collector{m.calls.collectors(), m.tenants.collectors(), m.store.collectors(), m.vnc.collectors(), m.gauges} {
+	for _, group := range [][]prometheus.Collector{m.calls.collectors(), m.tenants.collectors(), m.store.collectors(), m.vnc.collectors(), m.Cluster.All(), m.gauges} {
 		all = append(all, group...)
 	}
 	for _, c := range all {

@@ -191,7 +191,7 @@ func TestAReservationIsNoMoreThanTheModelCanUse(t *testing.T) {
 		t.Errorf("reserved %d nano-USD", b.Reserved)
 	}
 	a := c.newAttempts()
-	if !a.advance() {
+	if !a.advance(t.Context()) {
 		t.Fatal(a.failed)
 	}
 	if sent := string(bytes.Join(a.begin().body, nil)); !strings.Contains(sent, `"max_tokens":4096,`) || c.Record.OutputCap != 4096 {

@@ -35,14 +35,10 @@ func (a *admission) enter(r *http.Request, subjects []limits.Subject, body *uplo
 	if len(subjects) == 0 {
 		return nil
 	}
-	if err := a.countRequest(subjects); err != nil {
+	permit, err := a.admit(r.Context(), 0, subjects, nil)
+	if err != nil {
 		return err
 	}
-	permit, busy := a.deps.Concurrency.Acquire(subjects, nil)
-	if busy != nil {
-		return concurrencyRefusal(busy)
-	}
-	a.permits[0] = permit
 	queued := a.queue(permit)
 	if permit.Waiting() && r.ProtoMajor == 1 && body.SmallAndComing() {
 		if err := readAhead(permit, body, maxBody); err != nil {
@@ -58,15 +54,10 @@ func (a *admission) enterModel(ctx context.Context, models []*ModelLimits) error
 	if len(models) == 0 {
 		return nil
 	}
-	subjects := subjectsOf(models)
-	if err := a.countRequest(subjects); err != nil {
+	permit, err := a.admit(ctx, 1, subjectsOf(models), a.permits[0])
+	if err != nil {
 		return err
 	}
-	permit, busy := a.deps.Concurrency.Acquire(subjects, a.permits[0])
-	if busy != nil {
-		return concurrencyRefusal(busy)
-	}
-	a.permits[1] = permit
 	queued := a.queue(permit)
 	return queued.end(wait(ctx, permit))
 }
@@ -75,39 +66,34 @@ func (a *admission) enterModel(ctx context.Context, models []*ModelLimits) error
 // attempt before are over. It does not wait: another target may be free. After a refusal the attempt
 // before may have been the last one: what it used still counts, and no answer shows the rate that
 // refused.
-func (a *admission) enterTarget(models []*ModelLimits, tokens int64) error {
+func (a *admission) enterTarget(ctx context.Context, models []*ModelLimits, tokens int64) error {
 	a.leaveTarget(0)
 	subjects, shownRequests, shownTokens := subjectsOf(models), a.requests, a.tokens
-	err := a.admitTarget(subjects, tokens)
+	err := a.admitTarget(ctx, subjects, tokens)
 	if err != nil {
 		a.leaveTarget(0)
 		a.requests, a.tokens = shownRequests, shownTokens
-		_, a.grants[1], _ = a.deps.Rates.Tokens(1, a.target) // adjusted to what that attempt used
+		_, a.grants[1], _, _ = a.deps.Rates.Tokens(ctx, 1, a.target) // adjusted to what that attempt used
 		return err
 	}
 	a.target = subjects
 	return nil
 }
 
-func (a *admission) admitTarget(subjects []limits.Subject, tokens int64) error {
+func (a *admission) admitTarget(ctx context.Context, subjects []limits.Subject, tokens int64) error {
 	if len(subjects) == 0 {
 		return nil
-	}
-	if err := a.countRequest(subjects); err != nil {
-		return err
 	}
 	for i := range subjects {
 		subjects[i].Concurrency.Queue = 0
 	}
-	permit, busy := a.deps.Concurrency.Acquire(subjects, nil)
-	if busy != nil {
-		return concurrencyRefusal(busy)
+	if _, err := a.admit(ctx, 2, subjects, nil); err != nil {
+		return err
 	}
-	a.permits[2] = permit
 	if tokens == 0 { // a count of tokens
 		return nil
 	}
-	return a.takeTokens(1, tokens, subjects)
+	return a.takeTokens(ctx, 1, tokens, subjects)
 }
 
 // leaveTarget ends what enterTarget began, for an attempt that used so many tokens.
@@ -127,8 +113,11 @@ func subjectsOf(models []*ModelLimits) []limits.Subject {
 
 // takeTokens takes the tokens that the call will likely use from the token rates of the subjects.
 // The grant is adjusted when the usage is known.
-func (a *admission) takeTokens(grant int, n int64, subjects []limits.Subject) error {
-	reading, granted, refused := a.deps.Rates.Tokens(n, subjects)
+func (a *admission) takeTokens(ctx context.Context, grant int, n int64, subjects []limits.Subject) error {
+	reading, granted, refused, err := a.deps.Rates.Tokens(ctx, n, subjects)
+	if err != nil {
+		return clientGone(err)
+	}
 	if refused != nil {
 		a.tokens = refused.Reading
 		return rateRefusal(refused)
@@ -151,14 +140,23 @@ func (a *admission) settle(tokens int64) {
 	a.permits[0].Release()
 }
 
-func (a *admission) countRequest(subjects []limits.Subject) error {
-	reading, refused := a.deps.Rates.Request(subjects)
-	if refused != nil {
-		a.requests = refused.Reading
-		return rateRefusal(refused)
+// admit counts the request against the rates of the subjects and acquires their slots, or queues for
+// them.
+func (a *admission) admit(ctx context.Context, permit int, subjects []limits.Subject, held *limits.Permit) (*limits.Permit, error) {
+	entry, err := a.deps.Concurrency.Enter(ctx, a.deps.Rates, subjects, held)
+	switch {
+	case err != nil:
+		return nil, clientGone(err)
+	case entry.Over != nil:
+		a.requests = entry.Over.Reading
+		return nil, rateRefusal(entry.Over)
 	}
-	a.requests = tighter(a.requests, reading)
-	return nil
+	a.requests = tighter(a.requests, entry.Reading)
+	if entry.Busy != nil {
+		return nil, concurrencyRefusal(entry.Busy)
+	}
+	a.permits[permit] = entry.Permit
+	return entry.Permit, nil
 }
 
 // readAhead reads a small body while the call is queued. net/http notices that an HTTP/1 client has

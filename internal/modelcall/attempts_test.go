@@ -72,7 +72,7 @@ func TestATargetThatCannotBeSentTheRequestIsNotCounted(t *testing.T) {
 	if _, refusal := r.serve(t, Chat, chatWith("fast", `"n":2,`)); refusal == nil || refusal.Provider != "first" {
 		t.Fatal(refusal)
 	}
-	if _, refused := r.Rates.Request([]limits.Subject{second.Subject}); refused != nil {
+	if _, refused, _ := r.Rates.Request(t.Context(), []limits.Subject{second.Subject}); refused != nil {
 		t.Error("it was counted")
 	}
 }
@@ -83,7 +83,7 @@ func TestTheRateOfATargetThatWasPassedOverIsNotShown(t *testing.T) {
 	key := &KeyLimits{Subjects: []limits.Subject{{Name: "key:dev", Rates: []limits.Rate{{Unit: limits.Requests, Limit: 100, Window: time.Hour}}}}}
 	r := newRig(t, roundTrip(nil), inTurn(t, by(roundTrip(nil)), by(answering(200, chatAnswerBody))), limited(key),
 		func(r *rig) { r.Limits.Models = []ModelLimits{first} })
-	_, _ = r.Rates.Request([]limits.Subject{first.Subject})
+	_, _, _ = r.Rates.Request(t.Context(), []limits.Subject{first.Subject})
 	w, refusal := r.serve(t, Chat, chatWith("fast", ""))
 	if got := w.Header().Get("X-Test-Remaining"); refusal != nil || got != "99" {
 		t.Errorf("%v, %s requests are shown as left, want 99", refusal, got)
@@ -109,7 +109,7 @@ func TestACountOfTokensNeedsNoTokenRate(t *testing.T) {
 		c.Transport, c.Dialect = answering(200, `{"input_tokens":7}`), provider.Anthropic
 	}),
 		func(r *rig) { r.Limits.Models = []ModelLimits{tokens} })
-	_, grant, _ := r.Rates.Tokens(100, []limits.Subject{tokens.Subject})
+	_, grant, _, _ := r.Rates.Tokens(t.Context(), 100, []limits.Subject{tokens.Subject})
 	grant.Adjust(150)
 	q, w := r.ask(t, strings.Replace(say, "acme/m", "fast", 1), "Anthropic-Version", "2023-06-01")
 	defer q.Finish()

@@ -221,7 +221,7 @@ func (c *call) reserve(ctx context.Context) error {
 	}
 	most, likely := reservation(c.targets)
 	if rated {
-		if err := c.admission.takeTokens(0, likely.Tokens, c.rateSubjects()); err != nil {
+		if err := c.admission.takeTokens(ctx, 0, likely.Tokens, c.rateSubjects()); err != nil {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ func failed(failure *apierror.Error) delivery {
 // dispatch asks the targets in turn until one answers. With an error nothing was written.
 func (c *call) dispatch(ctx context.Context) error {
 	a := c.newAttempts()
-	if !a.advance() {
+	if !a.advance(ctx) {
 		return a.failed // 400: the request is possible at no target
 	}
 	var w *eventWriter
@@ -134,11 +134,11 @@ func (a *attempts) lone() bool {
 
 // advance prepares the next target that can be sent the request. Without one it reports false, and
 // failed has a reason.
-func (a *attempts) advance() bool {
+func (a *attempts) advance(ctx context.Context) bool {
 	for len(a.queue) > 0 {
 		t := a.queue[0]
 		a.queue = a.queue[1:]
-		err := a.prepare(t)
+		err := a.prepare(ctx, t)
 		if err == nil {
 			return true
 		}
@@ -150,12 +150,12 @@ func (a *attempts) advance() bool {
 }
 
 // prepare writes the request of the next attempt, and counts it against the limits of its target.
-func (a *attempts) prepare(t *target) error {
+func (a *attempts) prepare(ctx context.Context, t *target) error {
 	sent, err := a.call.encode(t)
 	if err != nil {
 		return err
 	}
-	if err := a.call.admission.enterTarget(t.own, t.use.likely.Tokens); err != nil {
+	if err := a.call.admission.enterTarget(ctx, t.own, t.use.likely.Tokens); err != nil {
 		return err
 	}
 	a.sent, a.next = sent, t
@@ -212,7 +212,7 @@ func (a *attempts) retry(ctx context.Context, d delivery) bool {
 	if d.end == nil || ctx.Err() != nil || a.made >= failover.MaxAttempts || c.deps.Now().Sub(a.began) > lastBegin {
 		return false
 	}
-	if (decision.Next || decision.NextListed && c.listed) && a.advance() {
+	if (decision.Next || decision.NextListed && c.listed) && a.advance(ctx) {
 		return true
 	}
 	return a.again(ctx, decision)
@@ -232,7 +232,7 @@ func (a *attempts) again(ctx context.Context, d failover.Decision) bool {
 	if a.lone() || a.same || !d.RetrySame && !d.RetryLast || d.Wait > longestPause {
 		return false
 	}
-	if !a.waitFor(ctx, max(d.Wait, retryPause)) || a.prepare(a.last) != nil {
+	if !a.waitFor(ctx, max(d.Wait, retryPause)) || a.prepare(ctx, a.last) != nil {
 		return false
 	}
 	a.same = true

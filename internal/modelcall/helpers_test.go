@@ -95,7 +95,7 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 		c(r)
 	}
 	r.Uploads.Now = r.Now
-	if r.Rates, err = limits.NewRates(t.Context(), opened, r.Now); err != nil {
+	if r.Rates, err = limits.NewLocalRates(t.Context(), opened, r.Now); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Limits.Prepare(); err != nil {
@@ -216,7 +216,7 @@ func (c *call) admit(ctx context.Context) error {
 // send encodes the admitted call and sends it.
 func (c *call) send(ctx context.Context) (*http.Response, error) {
 	a := c.newAttempts()
-	if !a.advance() {
+	if !a.advance(ctx) {
 		return nil, a.failed
 	}
 	s := a.begin()

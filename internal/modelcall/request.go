@@ -31,7 +31,7 @@ type Deps struct {
 	Models      Models
 	Limits      *Limits
 	Guardrails  *Guardrails
-	Rates       *limits.Rates
+	Rates       limits.Rates
 	Concurrency *limits.ConcurrencyLimiter
 	Ledger      limits.Ledger
 	Exhausted   *ExhaustedBudgets

@@ -164,7 +164,7 @@ func (f *fleet) tokensLeft() map[string]int64 {
 		subjects = append(subjects, m.Subject)
 	}
 	for _, s := range subjects {
-		reading, _, _ := f.Rates.Tokens(0, []limits.Subject{s})
+		reading, _, _, _ := f.Rates.Tokens(context.Background(), 0, []limits.Subject{s})
 		left[s.Name] = reading.Remaining
 	}
 	return left

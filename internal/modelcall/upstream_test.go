@@ -156,7 +156,7 @@ func TestTheMemoryOfASentRequestIsFreed(t *testing.T) {
 	inBubble(t, dripping(0), func(t *testing.T, r *rig, c *call) {
 		held := r.memory.Used()
 		a := c.newAttempts()
-		if !a.advance() {
+		if !a.advance(t.Context()) {
 			t.Fatal(a.failed)
 		}
 		s := a.begin()

@@ -2,123 +2,168 @@ package postgres
 
 import (
 	"context"
-	"fmt"
+	"crypto/rand"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
 const (
 	// batchInterval is the longest time that a row waits for others.
 	batchInterval = 100 * time.Millisecond
-	// batchRows is how many rows are written without waiting.
+	// batchRows is how many rows are written without waiting, and the most that a batch has.
 	batchRows = 500
+	// retryInterval is the time between attempts while the database is away.
+	retryInterval = time.Second
+	// maxWaiting bounds the memory of rows that wait, in bytes: a busy gateway's of some 20 seconds.
+	// Above it rows are dropped and counted.
+	maxWaiting = 32 << 20
+	// maxKept is that bound for rows of a Table that is Kept: they wait in memory only while the disk
+	// does not take them either.
+	maxKept = 4 * maxWaiting
 )
 
-// WriterSchema has the table that says which batches are written.
-var WriterSchema = Schema{Name: "writer", Steps: []string{`
-	CREATE TABLE node_batch (
-		node text   NOT NULL PRIMARY KEY,
-		n    bigint NOT NULL -- of batches that are written
-	)`}}
-
 // Table writes rows of one kind. A row is what the caller of Append has made of it: it may wait on
-// disk while the database is away.
+// disk while the database is away, and be written by a newer program.
 type Table struct {
 	Name string
-	// Write writes rows, which may be written with others in one transaction. It must touch rows of
-	// the database that other gateways touch too in an order of their keys, or transactions would wait
-	// for one another in a circle.
+	// Write writes rows, in the order in which they were appended. Other rows may be written in the
+	// same transaction. Write must touch what other gateways touch too in an order of its keys, or
+	// transactions would wait for one another in a circle. It may be called again with a part of the
+	// rows. An error that is neither the database's nor the connection's means that a row is bad.
 	Write func(ctx context.Context, tx pgx.Tx, rows [][]byte) error
+	// Kept says that rows are money or ownership, not evidence: they do not count for the bounds of
+	// what waits while the database is away, and are dropped only if neither disk nor memory takes
+	// them.
+	Kept bool
 }
 
-// Writer writes rows in groups. Each row is written once, whatever happens to the connection.
+// Writer writes rows in batches. Each row is written once, whatever happens to the connection or the
+// server, and in the order of Append. While the database is away, batches wait in the node's own
+// SQLite. A killed process loses the rows of its last 150 ms.
 type Writer struct {
 	db     *DB
 	node   string
-	tables []Table
+	source string  // of this process, see node_batch
+	tables []Table // by name
+	spool  *spool  // nil: rows wait in memory
+	logger *zap.Logger
 
-	mu      sync.Mutex // guards the following
-	waiting map[string][][]byte
-	n       int64
+	queue   queue
+	current *batch // taken from the queue, neither written nor spooled
+	state   state
+	retryAt time.Time // while the database is away; used by run
 
-	writing sync.Mutex
 	stop    chan struct{}
 	stopped chan struct{}
+	started sync.Once
 }
 
-// NewWriter returns a writer for a node, of which there is one at a time. Tables are written in their
-// order.
+// NewWriter returns a writer for a node. A node has one, and no two nodes have the same name.
 func NewWriter(db *DB, node string, tables ...Table) *Writer {
-	return &Writer{db: db, node: node, tables: tables, waiting: make(map[string][][]byte), stop: make(chan struct{}), stopped: make(chan struct{})}
+	w := &Writer{
+		db: db, node: node, source: rand.Text(), logger: zap.NewNop(),
+		stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	w.queue.init()
+	w.state.since = time.Now()
+	w.Add(tables...)
+	return w
 }
 
-// Start begins to write, until Close.
+// Add adds tables. It must be called before Start. Tables are written in the order of their names, on
+// all nodes.
+func (w *Writer) Add(tables ...Table) {
+	w.tables = append(w.tables, tables...)
+	slices.SortFunc(w.tables, func(a, b Table) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Spool makes rows wait in st, which has SpoolSchema, while the database is away: at most so many
+// bytes, 0 for DefaultSpool. It must be called before Start. st must be closed after the Writer.
+func (w *Writer) Spool(st *store.Store, bytes int64, logger *zap.Logger) {
+	if bytes <= 0 {
+		bytes = DefaultSpool
+	}
+	w.spool, w.logger = &spool{store: st, most: bytes}, logger
+}
+
+// Start begins to write, until Close. It does not need the database. Batches that an earlier process
+// has left in the spool are written first.
 func (w *Writer) Start(ctx context.Context) error {
-	err := w.db.pool.QueryRow(ctx, `INSERT INTO node_batch VALUES ($1, 0)
-		ON CONFLICT (node) DO UPDATE SET n = node_batch.n RETURNING n`, w.node).Scan(&w.n)
-	if err != nil {
-		return err
-	}
-	go func() {
-		defer close(w.stopped)
-		tick := time.NewTicker(batchInterval)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				_ = w.Flush(context.Background())
-			case <-w.stop:
-				return
-			}
-		}
-	}()
-	return nil
-}
-
-// Append queues a row of a table. It does not wait.
-func (w *Writer) Append(table string, row []byte) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.waiting[table] = append(w.waiting[table], row)
-}
-
-// Flush returns when all rows that were appended before are written.
-func (w *Writer) Flush(ctx context.Context) error {
-	w.writing.Lock()
-	defer w.writing.Unlock()
-	w.mu.Lock()
-	batch := w.waiting
-	w.waiting = make(map[string][][]byte)
-	w.mu.Unlock()
-	if len(batch) == 0 {
-		return nil
-	}
-	err := pgx.BeginFunc(ctx, w.db.pool, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, "UPDATE node_batch SET n = n + 1 WHERE node = $1 AND n = $2", w.node, w.n)
-		if err != nil || tag.RowsAffected() == 0 {
+	if w.spool != nil {
+		if err := w.spool.load(ctx); err != nil {
 			return err
 		}
-		for _, t := range w.tables {
-			if rows := batch[t.Name]; len(rows) > 0 {
-				if err := t.Write(ctx, tx, rows); err != nil {
-					return fmt.Errorf("%s: %w", t.Name, err)
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	w.n++
+	w.started.Do(func() { go w.run() })
 	return nil
 }
 
-// Close writes what waits and ends.
+// Append queues a row of a table. It does not wait. The caller must not change the row afterwards.
+func (w *Writer) Append(table string, row []byte) {
+	i, ok := w.table(table)
+	if w.queue.add(entry{i, row}, ok && w.tables[i].Kept, ok) {
+		w.logger.Error("rows are dropped: they wait for PostgreSQL, and neither the memory nor the disk for them is enough", zap.String("table", table))
+	}
+}
+
+func (w *Writer) table(name string) (int, bool) {
+	return slices.BinarySearchFunc(w.tables, name, func(t Table, name string) int { return strings.Compare(t.Name, name) })
+}
+
+// Flush returns when all rows that were appended before are in the database. It returns an error at
+// once while the database is away; the rows are kept.
+func (w *Writer) Flush(ctx context.Context) error {
+	done := w.queue.wait()
+	if done == nil {
+		return nil
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.stopped:
+		return ErrUnavailable
+	}
+}
+
+// Close writes what waits, or leaves it in the spool, and ends. It returns an error if rows are lost.
 func (w *Writer) Close(ctx context.Context) error {
-	close(w.stop)
-	<-w.stopped
-	return w.Flush(ctx)
+	started := true
+	w.started.Do(func() { started = false })
+	if started {
+		close(w.stop)
+		<-w.stopped
+	} else {
+		close(w.stopped)
+	}
+	return w.finish(ctx)
+}
+
+// run writes until stop is closed.
+func (w *Writer) run() {
+	defer close(w.stopped)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	due := time.NewTimer(0)
+	defer due.Stop()
+	for {
+		select {
+		case <-w.queue.first:
+			due.Reset(batchInterval)
+			continue
+		case <-w.queue.urgent:
+		case <-due.C:
+		case <-w.stop:
+			return
+		}
+		due.Reset(w.work(ctx))
+	}
 }

@@ -66,18 +66,18 @@ func (l *limitItems) rates(uses []limits.RateUse, now time.Time) {
 }
 
 // concurrency adds the limit of calls at once, if there is one.
-func (l *limitItems) concurrency(inUse, queued int) {
+func (l *limitItems) concurrency(use limits.ConcurrencyUse) {
 	c := l.of.Concurrency
 	if c.Limit == 0 {
 		return
 	}
-	item := l.add(typeConcurrency, limitState{limit: int64(c.Limit), remaining: int64(max(c.Limit-inUse, 0)), used: float64(inUse)})
+	item := l.add(typeConcurrency, limitState{limit: int64(c.Limit), remaining: int64(max(c.Limit-use.InUse, 0)), used: float64(use.InUse)})
 	if item == nil {
 		return
 	}
 	item.Configured, item.Unit = c.String(), "calls"
 	item.ConcurrencyUse = &openrouter.ConcurrencyUse{
-		InUse: l.amount(int64(inUse), false), Queued: l.amount(int64(queued), false), Queue: c.Queue, MaxWaitMS: c.Wait.Milliseconds(),
+		InUse: l.amount(int64(use.InUse), false), Queued: l.amount(int64(use.Waiting), false), Queue: c.Queue, MaxWaitMS: c.Wait.Milliseconds(),
 	}
 }
 

@@ -113,13 +113,22 @@ func (p *limitsPage) add(ctx context.Context, all []modelcall.Limited, subjects 
 	if err != nil {
 		return ledgerFailure(ctx, "what is spent of the budgets cannot be read now", err)
 	}
-	for _, s := range all {
+	uses, err := p.deps.Rates.Read(ctx, subjects)
+	if err != nil {
+		return err
+	}
+	calls, err := p.deps.Concurrency.Read(ctx, subjects)
+	if err != nil {
+		return err
+	}
+	for i, s := range all {
 		_, hidden := p.viewer.sees(s)
 		rows := limitItems{of: s, hidden: hidden, filter: &p.limitsFilter, rows: p.rows[:0]}
 		rows.budgets(balances[:len(s.Budgets)])
 		balances = balances[len(s.Budgets):]
-		rows.rates(p.deps.Rates.Read(*s.Subject), p.now)
-		rows.concurrency(p.deps.Concurrency.InUse(s.Name))
+		rows.rates(uses[:len(s.Rates)], p.now)
+		uses = uses[len(s.Rates):]
+		rows.concurrency(calls[i])
 		p.rows = rows.rows
 		for _, row := range rows.rows {
 			if s.Name == p.after.subject && row.number < p.after.rows { // an earlier page had it

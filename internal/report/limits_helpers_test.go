@@ -76,7 +76,7 @@ func withLimits(t testing.TB, l *modelcall.Limits) *modelcall.Deps {
 		t.Fatal(err)
 	}
 	now := func() time.Time { return noon }
-	rates, err := limits.NewRates(t.Context(), nil, now)
+	rates, err := limits.NewLocalRates(t.Context(), nil, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func seen(t testing.TB, d *modelcall.Deps, key *keys.Key, query string) (rows []
 func use(t *testing.T, d *modelcall.Deps, key string, spent int64) {
 	t.Helper()
 	subjects := d.Limits.Keys[key].Subjects
-	if _, refused := d.Rates.Request(subjects); refused != nil {
+	if _, refused, _ := d.Rates.Request(t.Context(), subjects); refused != nil {
 		t.Fatal(refused)
 	}
 	if permit, busy := d.Concurrency.Acquire(subjects, nil); busy != nil || permit == nil {

@@ -21,6 +21,7 @@ type Block struct {
 	Caps        modelcall.Caps
 	Unpriced    bool              // see modelcall.KeyLimits
 	Max         int               // keys at most
+	MaxBudget   int64             // the largest limit of a budget; 0: any
 	Shared      *modelcall.Limits // of the same configuration: those of tenants and of the gateway
 }
 
@@ -161,6 +162,9 @@ func (b *Block) allowsModels(patterns []string) error {
 
 func (b *Block) allowsLimits(own limits.Subject, s *Settings, of asked) error {
 	for _, budget := range own.Budgets {
+		if b.MaxBudget > 0 && budget.Limit > b.MaxBudget && budget.Limit != limits.NoLimit && (of["limit"] || of["budgets"]) {
+			return invalid("budgets", "%q is too large for gateways that share their limits: at most 9000000usd", budget)
+		}
 		most := budgetOf(b.Limits.Budgets, budget)
 		if most == nil || budget.Limit <= most.Limit && (!budget.Soft || most.Soft) {
 			continue

@@ -1,6 +1,7 @@
 package workstation
 
 import (
+	"encoding/hex"
 	"fmt"
 	"net/netip"
 )
@@ -15,7 +16,8 @@ type Pass struct {
 	Shared   bool // may share the workstation, by the token or by the policy
 
 	token   *token
-	service *Service // that found it
+	look    RefusalCode // of Look, where gateways share tokens
+	service *Service    // that found it
 }
 
 // Format prints the workstation and the token's name.
@@ -29,6 +31,9 @@ func (w *Service) Live(label string) bool {
 		return false
 	}
 	s := w.state
+	if s.shared != nil {
+		return s.shared.live(w, h)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.tokens.live[h]
@@ -46,6 +51,9 @@ func (w *Service) Find(label string, viewer netip.Addr) (*Pass, error) {
 		return nil, refuse(RefusedUnknown)
 	}
 	s := w.state
+	if s.shared != nil {
+		return s.shared.findNow(w, Shown{Hash: hex.EncodeToString(h[:])}, viewer)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.tokens.live[h]
@@ -60,8 +68,6 @@ func (w *Service) FindByPrefix(prefix string, viewer netip.Addr) (*Pass, error) 
 	if err := w.takesPrefixes(); err != nil {
 		return nil, err
 	}
-	w.state.mu.Lock()
-	defer w.state.mu.Unlock()
 	return w.passOfPrefix(prefix, viewer)
 }
 
@@ -72,10 +78,12 @@ func (w *Service) FindByMatch(match func(prefix string) bool, viewer netip.Addr)
 	if err := w.takesPrefixes(); err != nil {
 		return nil, err
 	}
-	for _, prefix := range w.prefixesToTry() {
+	prefixes, err := w.prefixesToTry()
+	if err != nil {
+		return nil, err
+	}
+	for _, prefix := range prefixes {
 		if match(prefix) {
-			w.state.mu.Lock()
-			defer w.state.mu.Unlock()
 			return w.passOfPrefix(prefix, viewer)
 		}
 	}
@@ -95,8 +103,11 @@ func (w *Service) takesPrefixes() error {
 }
 
 // prefixesToTry are those of tokens that live or have just died.
-func (w *Service) prefixesToTry() []string {
+func (w *Service) prefixesToTry() ([]string, error) {
 	s := w.state
+	if s.shared != nil {
+		return s.shared.prefixes()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	dead := s.tokens.dead.recent(s.now())
@@ -104,12 +115,17 @@ func (w *Service) prefixesToTry() []string {
 	for prefix := range s.tokens.byPrefix { // expired ones get their own refusal
 		prefixes = append(prefixes, prefix)
 	}
-	return append(prefixes, dead...)
+	return append(prefixes, dead...), nil
 }
 
-// passOfPrefix is called with State.mu held. A dead token counts until it is
-// forgotten: its viewer, which tries again by itself, makes no guess.
+// passOfPrefix finds a token by its first characters. A dead one counts until it is forgotten: its
+// viewer, which tries again by itself, makes no guess.
 func (w *Service) passOfPrefix(prefix string, viewer netip.Addr) (*Pass, error) {
+	if w.state.shared != nil {
+		return w.state.shared.findNow(w, Shown{Prefix: prefix}, viewer)
+	}
+	w.state.mu.Lock()
+	defer w.state.mu.Unlock()
 	if t := w.state.tokens.byPrefix[prefix]; t != nil {
 		return w.pass(t, viewer)
 	}
@@ -121,6 +137,11 @@ func (w *Service) pass(t *token, viewer netip.Addr) (*Pass, error) {
 	if err := w.state.admit(w, t, viewer, w.state.now()); err != nil {
 		return nil, err
 	}
+	return w.passOf(t)
+}
+
+// passOf is called with State.mu held, for a token that is good.
+func (w *Service) passOf(t *token) (*Pass, error) {
 	target := w.target(t.entry.id)
 	if target == nil {
 		return nil, refuse(RefusedUnavailable)

@@ -80,6 +80,9 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 // admitToken puts t among the live tokens unless another looks like it.
 func (w *Service) admitToken(t *token, id ID, life time.Duration) (taken bool, err error) {
 	s := w.state
+	if s.shared != nil {
+		return s.shared.issue(w, t, id, life)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -87,7 +90,7 @@ func (w *Service) admitToken(t *token, id ID, life time.Duration) (taken bool, e
 		return false, notFound(id.Name)
 	}
 	if s.entries[id].released() {
-		return false, apierror.New(apierror.NotFound, "workstation %q was released", id.Name)
+		return false, errReleased(id)
 	}
 	s.sweep(id, now)
 	if s.tokens.taken(t) {
@@ -95,8 +98,7 @@ func (w *Service) admitToken(t *token, id ID, life time.Duration) (taken bool, e
 	}
 	p := s.entry(id) // not before: sweeping forgets an entry with its last token
 	if len(p.tokens) >= w.policy.MaxTokens {
-		return false, apierror.New(apierror.WorkstationTokensExceeded,
-			"workstation %q has %d live tokens; one must end or expire first", id.Name, len(p.tokens))
+		return false, tokensExceeded(id, len(p.tokens))
 	}
 	t.entry = p
 	t.until = now.Add(w.policy.MaxDuration)
@@ -114,6 +116,15 @@ func (w *Service) admitToken(t *token, id ID, life time.Duration) (taken bool, e
 
 func notFound(name string) error {
 	return apierror.New(apierror.NotFound, "there is no workstation %q", clip(name))
+}
+
+func errReleased(id ID) error {
+	return apierror.New(apierror.NotFound, "workstation %q was released", id.Name)
+}
+
+func tokensExceeded(id ID, live int) error {
+	return apierror.New(apierror.WorkstationTokensExceeded,
+		"workstation %q has %d live tokens; one must end or expire first", id.Name, live)
 }
 
 func errNotStarted() error {

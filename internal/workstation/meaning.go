@@ -52,7 +52,7 @@ var refusalMeanings = map[RefusalCode]apierror.Meaning{
 	RefusedPinned:             {Text: "The address belongs to the network address that used it first.", Advice: newAddress + " Without `pin_client` an address works from everywhere."},
 	RefusedBusy:               {Text: "Another viewer has the workstation.", Advice: "End its session, or set `on_conflict` to `replace` or `share`."},
 	RefusedFull:               {Text: "As many sessions are open as the gateway allows.", Advice: "Raise `max_sessions`."},
-	RefusedUnavailable:        {Text: "The running configuration cannot reach the workstation, or the gateway had just started.", Advice: "Look for the workstation in `caddy gatehouse workstation list`, and try again."},
+	RefusedUnavailable:        {Text: "The running configuration cannot reach the workstation, the gateway had just started, or Valkey does not answer.", Advice: "Look for the workstation in `caddy gatehouse workstation list`, and try again."},
 	RefusedNoServerName:       {Text: "The viewer sent neither a host name nor a password.", Advice: "The user gives the first part of the address as the password."},
 	RefusedTooManyConnections: {Text: "Too many connections were in their handshake.", Advice: "Look for scanners; the user tries again in a moment."},
 	RefusedTooManyFailures:    {Text: "Too many wrong passwords came from the viewer's network.", Advice: "The user tries again in a minute."},
@@ -78,5 +78,6 @@ var reasonMeanings = map[Reason]apierror.Meaning{
 	ReasonIdle:        {Text: "No key or pointer event came for the idle time.", Advice: "The user connects again. `idle_timeout` sets the time."},
 	ReasonViewer:      {Text: "The viewer left, or the network to it was lost.", Advice: "Nothing."},
 	ReasonWorkstation: {Text: "The VNC server closed the connection, or was lost.", Advice: "Look at the workstation if that happens often."},
+	ReasonEngineLost:  {Text: "Neither Valkey nor PostgreSQL answered this gateway for 30 seconds, so that nobody could have ended the session.", Advice: "Look at both engines and the network to them. `on_store_failure open` lets sessions go on."},
 	ReasonProtocol:    {Text: "The viewer sent a message that the protocol does not allow.", Advice: "Look at the `code` and the log: which message it was."},
 }

@@ -130,4 +130,5 @@ const (
 	ReasonViewer      Reason = "viewer_left"
 	ReasonWorkstation Reason = "workstation_left"
 	ReasonProtocol    Reason = "protocol_error"
+	ReasonEngineLost  Reason = "engine_lost" // neither Valkey nor PostgreSQL has answered for a while
 )

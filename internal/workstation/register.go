@@ -89,6 +89,10 @@ func (g *Registry) register(ctx context.Context, id ID, r Registration) (created
 	if err != nil {
 		return false, unavailable(err)
 	}
+	if err := g.catchUp(ctx); err != nil {
+		done()
+		return false, unavailable(err)
+	}
 	fresh, err := g.plan(id, r)
 	if err == nil && fresh.needed {
 		err = g.change(ctx, fresh.record, fresh.changes)

@@ -13,6 +13,11 @@ func (g *Registry) Release(ctx context.Context, tenant, name string) error {
 	if !g.ready.Load() {
 		return errNotStarted()
 	}
+	if h := g.inventory.state.shared; h != nil {
+		ctx, cancel := forStorage(ctx)
+		defer cancel()
+		return h.release(ctx, g, id)
+	}
 	saved, sessions, err := g.mark(id)
 	if err != nil {
 		return err
@@ -53,13 +58,18 @@ func (g *Registry) mark(id ID) (saved bool, sessions int, err error) {
 	if p.released() {
 		return !p.unsaved, -1, nil
 	}
-	r := p.record
-	r.Version, r.Tenant, r.Name = recordVersion, id.Tenant, id.Name
-	r.Declared = r.Declared || g.inventory.declared[id] != nil
-	r.touch(s.now())
-	r.ReleasedAt = r.ChangedAt
-	s.setRecord(p, r, true)
+	g.markReleased(p)
 	return false, s.close(p), nil
+}
+
+// markReleased is called with mu held.
+func (g *Registry) markReleased(p *entry) {
+	r := p.record
+	r.Version, r.Tenant, r.Name = recordVersion, p.id.Tenant, p.id.Name
+	r.Declared = r.Declared || g.inventory.declared[p.id] != nil
+	r.touch(g.inventory.state.now())
+	r.ReleasedAt = r.ChangedAt
+	g.inventory.state.setRecord(p, r, true)
 }
 
 // Restore undoes a release, durably: tokens may be issued again, those from before stay dead. It is
@@ -76,6 +86,9 @@ func (g *Registry) Restore(ctx context.Context, tenant, name string) error {
 		return unavailable(err)
 	}
 	defer done()
+	if err := g.catchUp(ctx); err != nil {
+		return unavailable(err)
+	}
 	s.mu.Lock()
 	if !g.inventory.has(id) {
 		s.mu.Unlock()
@@ -84,6 +97,9 @@ func (g *Registry) Restore(ctx context.Context, tenant, name string) error {
 	p := s.entries[id]
 	if !p.released() {
 		s.mu.Unlock()
+		if s.shared != nil {
+			s.shared.reopen(ctx, id)
+		}
 		return nil
 	}
 	r, changes := p.record, p.changes
@@ -97,6 +113,9 @@ func (g *Registry) Restore(ctx context.Context, tenant, name string) error {
 // made: a release that came since then stays. The caller holds the lock of the record.
 func (g *Registry) change(ctx context.Context, r record, changes int) error {
 	s := g.inventory.state
+	if s.shared != nil {
+		return s.shared.change(ctx, r)
+	}
 	err := g.write(ctx, r)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,31 +8,48 @@ func (s *State) Revoke(tenant, key string) { s.RevokeAt(tenant, key, s.now()) }
 // RevokeAt is Revoke at a time: the key has another end than when it asked. Where tokens and sessions
 // end earlier by themselves it changes nothing.
 func (s *State) RevokeAt(tenant, key string, end time.Time) {
+	s.revoke(func(t *token) bool { return t.issuer.Tenant == tenant && t.issuer.Key == key }, end)
+	if s.shared != nil {
+		s.shared.revoke(tenant, key, end)
+	}
+}
+
+// revoke ends tokens of this gateway, and their sessions.
+func (s *State) revoke(by func(*token) bool, end time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.endByKey(by, end)
 	now := s.now()
 	over := !now.Before(end)
-	by := func(i Issuer) bool { return i.Tenant == tenant && i.Key == key }
-	for _, p := range s.entries {
-		for _, x := range p.sessions { // the token of some is dead
-			switch {
-			case !by(x.Pass.Issuer):
-			case over:
-				s.end(x, ReasonRemoved)
-			case end.Before(x.Pass.token.until):
-				x.endIn(end.Sub(now))
-			}
-		}
-	}
 	for _, t := range s.tokens.live {
 		switch {
-		case !by(t.issuer):
+		case !by(t):
 		case over:
 			s.retire(t, revoked)
 		case end.Before(t.until):
 			t.until = end
 			if end.Before(t.deadline) {
 				t.deadline = end
+			}
+		}
+	}
+}
+
+// endByKey ends the sessions of some tokens; mu is held.
+func (s *State) endByKey(by func(*token) bool, end time.Time) {
+	now := s.now()
+	for _, p := range s.entries {
+		for _, x := range p.sessions { // the token of some is dead
+			t := x.Pass.token
+			switch {
+			case !by(t):
+			case !now.Before(end):
+				s.end(x, ReasonRemoved)
+			case end.Before(t.until):
+				x.endIn(end.Sub(now))
+				if s.shared != nil { // the token is this session's own
+					t.until = end
+				}
 			}
 		}
 	}

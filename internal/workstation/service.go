@@ -75,9 +75,12 @@ func (w *Service) Format(f fmt.State, _ rune) { opaque(f, "workstations") }
 // be back in a second. Other sessions of the token go on. Fault: not_found.
 func (w *Service) EndSession(tenant, name, sid string) error {
 	s := w.state
+	id := ID{tenant, name}
+	if s.shared != nil {
+		return w.endShared(id, sid)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := ID{tenant, name}
 	if !w.has(id) {
 		return notFound(name)
 	}
@@ -87,13 +90,35 @@ func (w *Service) EndSession(tenant, name, sid string) error {
 			return nil
 		}
 	}
-	return apierror.New(apierror.NotFound, "workstation %q has no session %q", clip(name), clip(sid))
+	return noSession(id, sid)
+}
+
+// endShared ends a session by hand that may be another gateway's.
+func (w *Service) endShared(id ID, sid string) error {
+	if _, err := w.Get(id.Tenant, id.Name); err != nil {
+		return err
+	}
+	found, err := w.state.shared.endByHand(id, sid)
+	if err == nil && !found {
+		return noSession(id, sid)
+	}
+	return err
+}
+
+func noSession(id ID, sid string) error {
+	return apierror.New(apierror.NotFound, "workstation %q has no session %q", clip(id.Name), clip(sid))
 }
 
 // EndOpenSession is EndSession for a caller that knows only the session's id. A session that sees does
 // not let through is not found.
 func (w *Service) EndOpenSession(sid string, sees func(SessionView) bool) (SessionView, error) {
 	s := w.state
+	if s.shared != nil {
+		for _, view := range w.OpenSessions(func(v SessionView) bool { return v.ID == sid && sees(v) }) {
+			return view, w.endShared(ID{view.Tenant, view.Workstation}, sid)
+		}
+		return SessionView{}, noOpenSession(sid)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, p := range s.entries {
@@ -104,5 +129,9 @@ func (w *Service) EndOpenSession(sid string, sees func(SessionView) bool) (Sessi
 			}
 		}
 	}
-	return SessionView{}, apierror.New(apierror.NotFound, "there is no open session %q", clip(sid))
+	return SessionView{}, noOpenSession(sid)
+}
+
+func noOpenSession(sid string) error {
+	return apierror.New(apierror.NotFound, "there is no open session %q", clip(sid))
 }

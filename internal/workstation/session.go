@@ -67,6 +67,12 @@ func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 // be dialled for a viewer that cannot stay. Join decides.
 func (p *Pass) Look(viewer netip.Addr) *Refusal {
 	s := p.service.state
+	if s.shared != nil {
+		if p.look == "" {
+			return nil
+		}
+		return NewRefusal(p.look)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endOverdue(p.token.entry, s.now())
@@ -105,6 +111,9 @@ func (s *State) conflicts(pass *Pass, viewer netip.Addr) (conflicting []*Session
 }
 
 func (s *State) join(x *Session) error {
+	if s.shared != nil {
+		return s.shared.join(x)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, t := s.now(), x.Pass.token
@@ -234,6 +243,9 @@ func (x *Session) Leave() {
 	x.state().mu.Unlock()
 	if !first {
 		return
+	}
+	if h := x.state().shared; h != nil {
+		h.leave(x.ID)
 	}
 	x.Pass.service.emit(EventSessionClosed, func() map[string]any {
 		data := x.data()

@@ -16,6 +16,7 @@ type State struct {
 	turns    [turnstiles]chan struct{} // one change in storage at a time for a workstation
 
 	logins logins
+	shared *Sharing // nil: this gateway is the only one
 
 	mu         sync.Mutex // guards the following, and every entry, token and session
 	entries    map[ID]*entry
@@ -31,13 +32,14 @@ type State struct {
 // entry is one workstation as State knows it. It is in State.entries while it
 // has a record, a token or a session.
 type entry struct {
-	id       ID
-	known    bool   // there is a record
-	record   record // registration or release mark
-	unsaved  bool   // storage does not have this record, or may not
-	changes  int    // of record
-	tokens   []*token
-	sessions map[string]*Session
+	id              ID
+	known           bool   // there is a record
+	record          record // registration or release mark
+	unsaved         bool   // storage does not have this record, or may not
+	changes         int    // of record
+	seq, generation int64  // of the record, where gateways share it: see StoredRecord
+	tokens          []*token
+	sessions        map[string]*Session
 }
 
 // released reports whether the workstation is released.

@@ -49,6 +49,14 @@ func (g *Registry) Ready() error {
 	return nil
 }
 
+// catchUp has the records of other gateways in memory, if there are some.
+func (g *Registry) catchUp(ctx context.Context) error {
+	if h := g.inventory.state.shared; h != nil {
+		return h.CatchUp(ctx)
+	}
+	return nil
+}
+
 // write stores a record.
 func (g *Registry) write(ctx context.Context, r record) error {
 	value, err := r.encode()
@@ -85,6 +93,14 @@ func (g *Registry) save(ctx context.Context, id ID) error {
 // by its key. Records of memory that the storage lacks are written to it, so that a reload may name
 // another storage.
 func (g *Registry) Start(ctx context.Context) error {
+	if h := g.inventory.state.shared; h != nil {
+		if err := h.start(ctx, g); err != nil {
+			return err
+		}
+		g.ready.Store(true)
+		g.prune(ctx)
+		return nil
+	}
 	keys, err := g.storage.List(ctx, storageDir, false)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("listing %s in the storage: %w", storageDir, err)
@@ -224,7 +240,11 @@ func (g *Registry) erase(ctx context.Context, id ID) {
 	p := s.entries[id]
 	back := p != nil && p.known
 	s.mu.Unlock()
-	if !back {
+	switch {
+	case back:
+	case s.shared != nil:
+		s.shared.erase(ctx, id)
+	default:
 		_ = g.storage.Delete(ctx, id.key()) // see prune
 	}
 }

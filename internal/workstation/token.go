@@ -71,10 +71,11 @@ type token struct {
 	viewOnly, shared bool
 	until            time.Time // the latest end of token and sessions
 
-	deadline time.Time  // the end while no session is open
-	open     int        // sessions
-	client   netip.Addr // of the first use; invalid before it
-	dead     tokenState // alive until it is set
+	deadline           time.Time  // the end while no session is open
+	open               int        // sessions
+	client             netip.Addr // of the first use; invalid before it
+	issued, generation int64      // where gateways share it: see SharedToken
+	dead               tokenState // alive until it is set
 }
 
 func (t *token) live(now time.Time) bool {

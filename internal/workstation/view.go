@@ -32,6 +32,7 @@ type View struct {
 type SessionView struct {
 	Tenant, Workstation string
 	ID, Key, TokenID    string
+	Node                string // the gateway that has it, where there are several
 	Viewer              netip.AddrPort
 	Security            string
 	ViewOnly, Shared    bool
@@ -57,6 +58,7 @@ func (v *Inventory) List(sees func(tenant string) bool) []View {
 		}
 	}
 	s.mu.Unlock()
+	v.addShared(views)
 	slices.SortFunc(views, func(a, b View) int {
 		return cmp.Or(cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Name, b.Name))
 	})
@@ -67,11 +69,31 @@ func (v *Inventory) List(sees func(tenant string) bool) []View {
 func (v *Inventory) Get(tenant, name string) (View, error) {
 	id := ID{tenant, name}
 	v.state.mu.Lock()
-	defer v.state.mu.Unlock()
 	if !v.has(id) {
+		v.state.mu.Unlock()
 		return View{}, notFound(name)
 	}
-	return v.view(id, v.state.now()), nil
+	views := []View{v.view(id, v.state.now())}
+	v.state.mu.Unlock()
+	v.addShared(views)
+	return views[0], nil
+}
+
+// addShared sets the numbers of all gateways in views.
+func (v *Inventory) addShared(views []View) {
+	if v.state.shared == nil {
+		return
+	}
+	ids := make([]ID, len(views))
+	for i, view := range views {
+		ids[i] = ID{view.Tenant, view.Name}
+	}
+	desks := v.state.shared.elsewhere(ids)
+	for i, id := range ids {
+		if d, ok := desks[id]; ok {
+			views[i].Sessions, views[i].Tokens = len(d.Sessions), d.Tokens
+		}
+	}
 }
 
 // view is called with State.mu held, for what the inventory has.
@@ -87,7 +109,11 @@ func (v *Inventory) view(id ID, now time.Time) View {
 	if p.released() {
 		view.State, view.ReleasedAt = StateReleased, p.record.ReleasedAt
 	}
-	view.Sessions = len(p.sessions)
+	for _, x := range p.sessions {
+		if !x.opening() {
+			view.Sessions++
+		}
+	}
 	for _, t := range p.tokens {
 		if t.live(now) {
 			view.Tokens++
@@ -100,16 +126,20 @@ func (v *Inventory) view(id ID, now time.Time) View {
 func (v *Inventory) Sessions(tenant, name string) ([]SessionView, error) {
 	id, s := ID{tenant, name}, v.state
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if !v.has(id) {
+		s.mu.Unlock()
 		return nil, notFound(name)
 	}
 	views := []SessionView{}
 	if p := s.entries[id]; p != nil {
 		for _, x := range p.sessions {
-			views = append(views, x.view())
+			if !x.opening() {
+				views = append(views, x.view())
+			}
 		}
 	}
+	s.mu.Unlock()
+	views = v.withElsewhere(views, []ID{id}, func(SessionView) bool { return true })
 	sortSessions(views)
 	return views, nil
 }
@@ -124,13 +154,39 @@ func (v *Inventory) OpenSessions(sees func(SessionView) bool) []SessionView {
 			continue
 		}
 		for _, x := range p.sessions {
-			if view := x.view(); sees(view) {
+			if view := x.view(); !x.opening() && sees(view) {
 				views = append(views, view)
 			}
 		}
 	}
 	s.mu.Unlock()
+	views = v.withElsewhere(views, nil, sees)
 	sortSessions(views)
+	return views
+}
+
+// withElsewhere adds the sessions of other gateways at some workstations, nil for all.
+func (v *Inventory) withElsewhere(views []SessionView, ids []ID, sees func(SessionView) bool) []SessionView {
+	s := v.state
+	if s.shared == nil {
+		return views
+	}
+	here := make(map[string]int, len(views))
+	for i := range views {
+		here[views[i].ID] = i
+	}
+	desks := s.shared.elsewhere(ids)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, d := range desks {
+		for _, view := range d.Sessions {
+			if i, ours := here[view.ID]; ours {
+				views[i].Node = view.Node
+			} else if v.has(id) && sees(view) {
+				views = append(views, view)
+			}
+		}
+	}
 	return views
 }
 

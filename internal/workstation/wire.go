@@ -70,7 +70,8 @@ func (v SessionView) MarshalJSON() ([]byte, error) {
 		Until    time.Time `json:"until"`
 		Up       int64     `json:"bytes_up"`
 		Down     int64     `json:"bytes_down"`
-	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down})
+		Node     string    `json:"node,omitempty"`
+	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node})
 }
 
 // wireTime is a time as answers give it: RFC 3339, UTC, whole seconds.

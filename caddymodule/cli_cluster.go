@@ -1,0 +1,114 @@
+package caddymodule
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+)
+
+const clusterPath = "/gatehouse/cluster"
+
+// serveCluster shows what this gateway shares with others, and how that is.
+func serveCluster(w http.ResponseWriter, r *http.Request) error {
+	status, err := clusterStatus(r)
+	writeAdmin(w, status, err)
+	return nil
+}
+
+func clusterStatus(r *http.Request) (gateway.ClusterStatus, error) {
+	if r.Method != http.MethodGet {
+		return gateway.ClusterStatus{}, apierror.New(apierror.MethodNotAllowed, "use GET")
+	}
+	active, err := activeGateway()
+	if err != nil {
+		return gateway.ClusterStatus{}, err
+	}
+	return gateway.ReadCluster(active)
+}
+
+// newClusterCommand is `caddy gatehouse cluster …`.
+func newClusterCommand() *cobra.Command {
+	o := new(operator)
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "cluster", Short: "The nodes of the running Caddy's cluster, and the state of what they share", Args: cobra.NoArgs,
+		Long: "Shows the gateways that are one, as the running Caddy sees them: their leases, the state of Valkey and of\n" +
+			"PostgreSQL, the clock, the epoch of the ledger, and what waits to be written. Other gateways may see\n" +
+			"something else, if the network between them is cut: ask each.",
+		Example: "  caddy gatehouse cluster\n  caddy gatehouse cluster --json --address 10.0.0.7:2019",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.out = cmd.OutOrStdout()
+			return showCluster(o, asJSON, time.Now())
+		},
+	}
+	o.addFlags(cmd)
+	addJSON(cmd, &asJSON)
+	return cmd
+}
+
+func showCluster(o *operator, asJSON bool, now time.Time) error {
+	var status gateway.ClusterStatus
+	if err := o.call(http.MethodGet, clusterPath, nil, &status); err != nil {
+		return err
+	}
+	if asJSON {
+		return o.printJSON(status)
+	}
+	fmt.Fprintf(o.out, "Cluster %s, seen by node %s.\n\n", status.Name, status.Node)
+	if err := printShared(o, &status); err != nil {
+		return err
+	}
+	fmt.Fprintln(o.out)
+	return o.table("NODE\tLEASE\tLIMITS", func(row func(...any)) {
+		for _, n := range status.Nodes {
+			lease, rules := "-", "as here"
+			if !n.LeaseEnds.IsZero() {
+				lease = "ended"
+				if left := n.LeaseEnds.Sub(now); left > 0 {
+					lease = shortDuration(left) + " left"
+				}
+			}
+			if !n.SameRules {
+				rules = "others"
+			}
+			row(n.ID, lease, rules)
+		}
+	})
+}
+
+// printShared prints the states of what the nodes share.
+func printShared(o *operator, s *gateway.ClusterStatus) error {
+	state := func(trouble string) string {
+		if trouble != "" {
+			return "degraded"
+		}
+		return "ok"
+	}
+	e, d := &s.Engine, &s.Database
+	trouble := e.Error
+	switch {
+	case trouble != "":
+	case e.Recovering:
+		trouble = "hard budgets wait for " + orDash(strings.Join(e.WaitingFor, ", "))
+	case e.BreakerOpen:
+		trouble = "it was too slow and is tried once a second"
+	}
+	return o.table("PART\tSTATE\tSINCE\tDETAIL", func(row func(...any)) {
+		row("Valkey", state(trouble), timeCell(e.Since), orDash(trouble))
+		row("PostgreSQL", state(d.Error), timeCell(d.Since), orDash(d.Error))
+		row("clock", "", "-", fmt.Sprintf("%+.3f s to Valkey's", e.ClockOffset))
+		row("ledger", "", "-", fmt.Sprintf("epoch %s; recovered %s; %s waiting", orDash(shortEpoch(e.Epoch)), plural(int(e.Recoveries), "time"), plural(e.Outbox, "settlement")))
+		row("leases", "", "-", fmt.Sprintf("lost %s; %s cleared away", plural(int(e.LeasesLost), "time"), plural(int(e.Reaped), "dead node")))
+		row("rows", "", "-", fmt.Sprintf("%d waiting, %s on disk, %d dropped, %d refused", d.Waiting, sizeText(d.SpooledBytes), d.Dropped, d.Refused))
+		row("changes", "", "-", fmt.Sprintf("number %d, looked for %s ago", d.FeedSeq, time.Duration(d.FeedBehind*float64(time.Second)).Round(time.Millisecond)))
+	})
+}
+
+// shortEpoch is the beginning of a replication ID, enough to compare it with that of another node.
+func shortEpoch(id string) string { return id[:min(len(id), 12)] }

@@ -1,0 +1,99 @@
+-- Makes the ledger whole after a failover, a restart or a loss of data. Money is shut (FENCED) until
+-- the nodes have said again what they know.
+--
+--   T e     epoch: replication ID under which the ledger is whole
+--   T nodes sorted set: ID -> end of its lease (microseconds)
+--   T rec   hash of the last recovery:
+--             id        replication ID
+--             since     its beginning (microseconds)
+--             wiped     1 if T e was missing: the engine has lost everything
+--             n:NAME    a node that has still to replay
+--             f:NAME    a node that has still to write to PostgreSQL what it alone knows
+--             loader    NAME, until (microseconds): the node that loads the balances
+--             loaded    1 when it has done so
+--
+--   ARGV  step, name, lease (microseconds), replication ID that the node recovers, then
+--         begin     names of the nodes that it knows
+--
+--   step      answers {replication ID, ...
+--   begin       "whole" | "replay" | "wiped"}  whole: the others have finished without this node
+--   flushed     "wait" | "load" | "loaded"}    load: this node loads the balances
+--   loaded      "loaded"}
+--   done        "wait" | "open"}
+--
+-- Nodes that do not answer are waited for as long as a lease. The loader is always waited for; another
+-- one is chosen if it does not come back in that time.
+local step, name, length, wanted = ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7]
+local refused = lease()
+if refused then
+	return refused
+end
+local id = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
+local rec = T .. 'rec'
+local micros = function(n) return string.format('%.0f', n) end
+local epoch = redis.call('GET', T .. 'e')
+
+if step == 'begin' then
+	if redis.call('HGET', rec, 'id') ~= id then
+		redis.call('DEL', rec)
+		redis.call('HSET', rec, 'id', id, 'since', micros(now), 'wiped', epoch and '0' or '1')
+		local names = {unpack(ARGV, 8)}
+		if epoch then
+			names = {}
+			for _, live in ipairs(redis.call('ZRANGEBYSCORE', T .. 'nodes', micros(now), '+inf')) do
+				names[#names + 1] = string.match(live, '^(.*)%.')
+			end
+		end
+		for _, n in ipairs(names) do
+			redis.call('HSET', rec, 'n:' .. n, '1', 'f:' .. n, '1')
+		end
+	end
+	if epoch == id then
+		return {id, 'whole'}
+	end
+	redis.call('HSET', rec, 'n:' .. name, '1')
+	if redis.call('HGET', rec, 'wiped') == '1' then
+		redis.call('HSET', rec, 'f:' .. name, '1')
+		return {id, 'wiped'}
+	end
+	return {id, 'replay'}
+end
+
+if id ~= wanted or redis.call('HGET', rec, 'id') ~= id then
+	return redis.error_reply('FENCED another recovery has to begin')
+end
+local over = now >= tonumber(redis.call('HGET', rec, 'since')) + length
+local waits = function(prefix)
+	if over then
+		return false
+	end
+	for _, field in ipairs(redis.call('HKEYS', rec)) do
+		if string.sub(field, 1, 2) == prefix then
+			return true
+		end
+	end
+	return false
+end
+local loaded = redis.call('HGET', rec, 'loaded') == '1'
+if step == 'flushed' then
+	redis.call('HDEL', rec, 'f:' .. name)
+	if loaded then
+		return {id, 'loaded'}
+	end
+	local loader, till = string.match(redis.call('HGET', rec, 'loader') or '', '^(.*) (%d+)$')
+	if waits('f:') or (loader and loader ~= name and tonumber(till) > now) then
+		return {id, 'wait'}
+	end
+	redis.call('HSET', rec, 'loader', name .. ' ' .. micros(now + length))
+	return {id, 'load'}
+elseif step == 'loaded' then
+	redis.call('HSET', rec, 'loaded', '1')
+	redis.call('HDEL', rec, 'loader')
+	return {id, 'loaded'}
+end
+redis.call('HDEL', rec, 'n:' .. name)
+if epoch ~= id and not waits('n:') and (loaded or redis.call('HGET', rec, 'wiped') == '0') then
+	redis.call('SET', T .. 'e', id)
+	epoch = id
+end
+return {id, epoch == id and 'open' or 'wait'}

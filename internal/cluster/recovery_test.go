@@ -1,0 +1,103 @@
+package cluster_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+)
+
+// whole waits until all nodes run scripts again, and returns how long it took.
+func whole(t *testing.T, members ...member) time.Duration {
+	t.Helper()
+	start := time.Now()
+	for _, m := range members {
+		within(t, 10*time.Second, "node "+m.ID()+" is whole", func() bool { return m.ok(t.Context()) == nil })
+	}
+	return time.Since(start)
+}
+
+func TestARestartedEngineHearsAgainWhatItMayHaveLost(t *testing.T) {
+	e := enginetest.Redis(t, "appendonly", "yes", "appendfsync", "everysec")
+	a, b := join(t, "a", at(e), nil), join(t, "b", at(e), nil)
+	if !a.has("load") || b.has("load") || b.has("replay") {
+		t.Errorf("first start: %v, %v", a.all(), b.all())
+	}
+	e.Stop()
+	e.MustStart(t)
+	t.Log("whole after", whole(t, a, b))
+	for _, m := range []member{a, b} {
+		if m.count("replay") != 1 {
+			t.Errorf("%s: %v", m.ID(), m.all())
+		}
+	}
+}
+
+func TestAnEmptyEngineIsLoadedByOneNode(t *testing.T) {
+	e := enginetest.Redis(t)
+	a, b := join(t, "a", at(e), nil), join(t, "b", at(e), nil)
+	within(t, time.Second, "two nodes", func() bool { return len(a.Nodes()) == 2 && len(b.Nodes()) == 2 })
+	for _, m := range []member{a, b} {
+		m.mu.Lock()
+		m.calls = nil
+		m.mu.Unlock()
+	}
+	a.fail["load"], b.fail["load"] = errors.New("PostgreSQL is down"), errors.New("PostgreSQL is down")
+	e.Kill()
+	e.MustStart(t)
+	within(t, 10*time.Second, "a load is tried", func() bool { return a.has("load") || b.has("load") })
+	if err := a.ok(t.Context()); !errors.Is(err, cluster.ErrFenced) {
+		t.Errorf("before the load: %v", err)
+	}
+	for _, m := range []member{a, b} {
+		m.mu.Lock()
+		m.calls, m.fail = nil, nil
+		m.mu.Unlock()
+	}
+	whole(t, a, b)
+	if n := a.count("load") + b.count("load"); n != 1 {
+		t.Errorf("it was loaded %d times", n)
+	}
+	for _, m := range []member{a, b} {
+		calls := m.all()
+		if load, replay := slices.Index(calls, "load"), slices.Index(calls, "replay all"); replay < 0 || load > replay {
+			t.Errorf("%s: %v", m.ID(), calls)
+		}
+	}
+}
+
+func TestANodeThatDoesNotAnswerIsNotWaitedForLong(t *testing.T) {
+	e := enginetest.Redis(t, "appendonly", "yes", "appendfsync", "always")
+	a, b := join(t, "a", at(e), nil), join(t, "b", at(e), nil)
+	within(t, time.Second, "two nodes", func() bool { return len(a.Nodes()) == 2 })
+	b.fail["replay"] = errors.New("it hangs")
+	e.Kill()
+	e.MustStart(t)
+	whole(t, a)
+	if err := b.ok(t.Context()); !errors.Is(err, cluster.ErrFenced) {
+		t.Errorf("the node that has not replayed: %v", err)
+	}
+	b.mu.Lock()
+	b.fail = nil
+	b.mu.Unlock()
+	whole(t, b)
+}
+
+func TestAFlushedEngineIsLoadedAgain(t *testing.T) {
+	a := join(t, "a", at(enginetest.Redis(t)), nil)
+	if _, err := a.engine.Do(t.Context(), "FLUSHALL", "SYNC"); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.ok(t.Context()); !errors.Is(err, cluster.ErrLeaseLost) {
+		t.Errorf("%v", err)
+	}
+	if err := a.Await(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.ok(t.Context()); err != nil || a.count("load") != 2 || a.count("rejoin") != 1 {
+		t.Errorf("%v, %v", err, a.all())
+	}
+}

@@ -1,0 +1,60 @@
+package shared
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// The events. All of them may be lost.
+const (
+	eventRecords = "workstations"    // a record has changed
+	eventEnded   = "desktop-ended"   // why, "tenant/name", sessions
+	eventRevoked = "desktop-revoked" // when, the end, "tenant/key"; µs of the engine
+)
+
+// ended is what eventEnded says.
+type ended struct {
+	at       workstation.ID
+	why      workstation.Reason
+	sessions []string
+}
+
+func (e ended) String() string {
+	return strings.Join(append([]string{string(e.why), e.at.String()}, e.sessions...), " ")
+}
+
+func parseEnded(text string) (e ended, ok bool) {
+	words := strings.Fields(text)
+	if len(words) < 3 {
+		return e, false
+	}
+	e.why, e.sessions = workstation.Reason(words[0]), words[2:]
+	e.at, ok = parseDesk(words[1])
+	return e, ok
+}
+
+// parseDesk is the inverse of ID.String: a tenant has no slash.
+func parseDesk(text string) (id workstation.ID, ok bool) {
+	id.Tenant, id.Name, ok = strings.Cut(text, "/")
+	return id, ok
+}
+
+// owner names the key of an issuer in the engine.
+func owner(tenant, key string) string { return tenant + "/" + key }
+
+func (e *tokens) parseRevoked(text string) (workstation.Revocation, bool) {
+	words := strings.SplitN(text, " ", 3)
+	if len(words) < 3 {
+		return workstation.Revocation{}, false
+	}
+	return e.revocation(words[2], words[0], words[1])
+}
+
+func (e *tokens) revocation(by, before, end string) (r workstation.Revocation, ok bool) {
+	r.Before, _ = strconv.ParseInt(before, 10, 64)
+	r.End = e.local(end)
+	r.Tenant, r.Key, ok = strings.Cut(by, "/")
+	return r, ok
+}

@@ -1,0 +1,271 @@
+//go:build unix
+
+package shared_test
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation/shared"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+var (
+	viewer = netip.MustParseAddrPort("192.0.2.1:40000")
+	other  = netip.MustParseAddrPort("192.0.2.2:40000")
+	dev    = workstation.Issuer{Tenant: "default", Key: "dev", KeyHash: "11"}
+)
+
+// bus carries the events between the nodes of a test.
+type bus struct {
+	mu       sync.Mutex
+	held     bool // events are lost
+	handlers map[string][]func(string)
+}
+
+func (b *bus) publish(kind, text string) {
+	b.mu.Lock()
+	handlers := b.handlers[kind]
+	if b.held {
+		handlers = nil
+	}
+	b.mu.Unlock()
+	for _, f := range handlers {
+		f(text)
+	}
+}
+
+func (b *bus) hold() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = true
+}
+
+// node is a node whose events go over the bus, and whose beats are the test's.
+type node struct {
+	*cluster.Node
+	bus  *bus
+	part cluster.Part
+	lost func(script string) error // after a script has run: its answer is lost
+}
+
+func (n *node) Join(p cluster.Part) { n.part = p }
+
+func (n *node) Publish(_ context.Context, kind, text string) error {
+	n.bus.publish(kind, text)
+	return nil
+}
+
+func (n *node) On(kind string, f func(string)) {
+	n.bus.mu.Lock()
+	defer n.bus.mu.Unlock()
+	n.bus.handlers[kind] = append(n.bus.handlers[kind], f)
+}
+
+func (n *node) Run(ctx context.Context, s *valkey.Script, args ...string) (valkey.Reply, error) {
+	reply, err := n.Node.Run(ctx, s, args...)
+	if err == nil && n.lost != nil {
+		err = n.lost(s.String())
+	}
+	return reply, err
+}
+
+// clock is one that a test moves.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+// engines are what the gateways of a test share.
+type engines struct {
+	*clock
+	redis   *enginetest.Engine
+	cluster string
+	dsn     string
+	bus     *bus
+}
+
+func newEngines(t *testing.T) *engines {
+	t.Helper()
+	return &engines{
+		clock: &clock{t: time.Now()}, redis: enginetest.Redis(t), cluster: "test", dsn: enginetest.Postgres(t), bus: &bus{handlers: map[string][]func(string){}},
+	}
+}
+
+// gateway is one of several.
+type gateway struct {
+	*workstation.Service
+	state *workstation.State
+	desks *shared.Desks
+	node  *node
+	db    *postgres.DB
+	close func()
+}
+
+// gateway starts one. The clock of its node is the test's.
+func (e *engines) gateway(t *testing.T, name string, change func(*workstation.Policy)) *gateway {
+	t.Helper()
+	client := valkey.New(valkey.Config{Addresses: []string{e.redis.Addr}})
+	db, err := postgres.Open(e.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Migrate(t.Context(), postgres.FeedSchema, shared.PostgresSchema); err != nil {
+		t.Fatal(err)
+	}
+	g := &gateway{state: workstation.NewState(e.now), db: db}
+	g.node = &node{bus: e.bus, Node: cluster.New(cluster.Config{Name: e.cluster, Node: name, Engine: client, Logger: zap.NewNop(), Now: e.now})}
+	g.desks = shared.New(shared.Config{State: g.state, Node: g.node, DB: db, Feed: postgres.NewFeed(postgres.FeedConfig{DB: db}), Logger: zap.NewNop(), Now: e.now})
+	if err := g.node.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	g.Service = service(t, g.state, nowhere{errOwnStorage}, change)
+	g.close = sync.OnceFunc(func() {
+		g.desks.Close()
+		db.Close()
+		client.Close()
+	})
+	t.Cleanup(g.close)
+	return g
+}
+
+func service(t *testing.T, state *workstation.State, storage workstation.Storage, change func(*workstation.Policy)) *workstation.Service {
+	t.Helper()
+	c := workstation.Config{
+		Policy: workstation.Policy{Domain: "vnc.example.com", Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
+		State:  state, Storage: storage, Random: rand.Reader,
+	}
+	for _, name := range []string{"desk1", "desk2"} {
+		c.Workstations = append(c.Workstations, workstation.Spec{ID: workstation.ID{Tenant: "default", Name: name}, Target: workstation.Target{TestCard: true}})
+	}
+	if change != nil {
+		change(&c.Policy)
+	}
+	w, err := workstation.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (g *gateway) beat(t *testing.T) {
+	t.Helper()
+	if err := g.node.Start(t.Context()); err != nil { // the lease
+		t.Fatal(err)
+	}
+	if err := g.node.part.Beat(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// nowhere is a storage without values, of a gateway alone. Several must not use it: err is what it
+// answers then.
+type nowhere struct{ err error }
+
+var errOwnStorage = errors.New("the storage of a single gateway was used")
+
+func (s nowhere) Store(context.Context, string, []byte) error { return s.err }
+func (s nowhere) Load(context.Context, string) ([]byte, error) {
+	return nil, cmp.Or(s.err, fs.ErrNotExist)
+}
+func (s nowhere) Delete(context.Context, string) error { return s.err }
+func (s nowhere) List(context.Context, string, bool) ([]string, error) {
+	return nil, cmp.Or(s.err, fs.ErrNotExist)
+}
+
+func issue(t *testing.T, w *workstation.Service, name string, o workstation.Options) string {
+	t.Helper()
+	issued, err := w.Issue(dev, name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	label, _, _ := strings.Cut(issued.URL, ".")
+	return label
+}
+
+func join(w *workstation.Service, label string, from netip.AddrPort) (*workstation.Session, error) {
+	pass, err := w.Find(label, from.Addr())
+	if err != nil {
+		return nil, err
+	}
+	return pass.Join(from, "x509none")
+}
+
+func mustJoin(t *testing.T, w *workstation.Service, label string, from netip.AddrPort) *workstation.Session {
+	t.Helper()
+	x, err := join(w, label, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func wantRefusal(t *testing.T, err error, code workstation.RefusalCode) {
+	t.Helper()
+	var r *workstation.Refusal
+	if !errors.As(err, &r) || r.Code != code {
+		t.Fatalf("got %v, want the refusal %q", err, code)
+	}
+}
+
+func wantFault(t *testing.T, err error, code apierror.Code) {
+	t.Helper()
+	var e *apierror.Error
+	if !errors.As(err, &e) || e.Code != code {
+		t.Fatalf("got %v, want %s", err, code)
+	}
+}
+
+// wantEnded waits for the end of a session.
+func wantEnded(t *testing.T, x *workstation.Session, why workstation.Reason) {
+	t.Helper()
+	select {
+	case <-x.Ended():
+	case <-time.After(5 * time.Second):
+		t.Fatal("the session is still open")
+	}
+	if x.Why() != why {
+		t.Errorf("ended because of %q, want %q", x.Why(), why)
+	}
+}
+
+func wantOpen(t *testing.T, x *workstation.Session) {
+	t.Helper()
+	select {
+	case <-x.Ended():
+		t.Fatalf("the session ended: %s", x.Why())
+	default:
+	}
+}

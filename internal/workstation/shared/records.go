@@ -1,0 +1,85 @@
+package shared
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// PostgresSchema has the records of workstations.
+var PostgresSchema = postgres.Schema{Name: "workstations", Steps: []string{`
+	CREATE TABLE workstation (
+		tenant   text   NOT NULL,
+		name     text   NOT NULL,
+		value    text,            -- JSON as a single gateway keeps it; NULL: deleted
+		seq      bigint NOT NULL, -- of the feed: its last change
+		released bigint NOT NULL, -- of the feed: its last release, 0 before the first
+		PRIMARY KEY (tenant, name)
+	);
+	CREATE INDEX workstation_seq ON workstation (seq)`}}
+
+// records implements [workstation.Records].
+type records struct {
+	db      *postgres.DB
+	feed    *postgres.Feed
+	changed func(context.Context) // called after each change
+}
+
+// Store writes a record. The feed orders all changes, and the later one counts, whatever the clocks of
+// the gateways say.
+func (p *records) Store(ctx context.Context, r workstation.StoredRecord) (workstation.StoredRecord, error) {
+	err := p.change(ctx, func(ctx context.Context, tx pgx.Tx, seq int64) error {
+		released := int64(0)
+		if r.Released {
+			released = seq
+		}
+		r.Seq = seq
+		return tx.QueryRow(ctx, `INSERT INTO workstation AS w VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value, seq = excluded.seq,
+				released = greatest(w.released, excluded.released)
+			RETURNING released`, r.ID.Tenant, r.ID.Name, string(r.Value), seq, released).Scan(&r.Generation)
+	})
+	return r, err
+}
+
+// Delete leaves an empty row, so that others learn of it.
+func (p *records) Delete(ctx context.Context, id workstation.ID, seen int64) error {
+	return p.change(ctx, func(ctx context.Context, tx pgx.Tx, seq int64) error {
+		_, err := tx.Exec(ctx, "UPDATE workstation SET value = NULL, seq = $3 WHERE tenant = $1 AND name = $2 AND seq <= $4 AND value IS NOT NULL",
+			id.Tenant, id.Name, seq, seen)
+		return err
+	})
+}
+
+func (p *records) change(ctx context.Context, write func(context.Context, pgx.Tx, int64) error) error {
+	if err := p.feed.Change(ctx, write); err != nil {
+		return fmt.Errorf("%w: %w", postgres.ErrUnavailable, err)
+	}
+	p.changed(ctx)
+	return nil
+}
+
+func (p *records) Read(ctx context.Context, after int64) ([]workstation.StoredRecord, error) {
+	rows, err := p.db.Pool().Query(ctx, "SELECT tenant, name, value, seq, released FROM workstation WHERE seq > $1 ORDER BY seq", after)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", postgres.ErrUnavailable, err)
+	}
+	changes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r workstation.StoredRecord, err error) {
+		var value *string
+		err = row.Scan(&r.ID.Tenant, &r.ID.Name, &value, &r.Seq, &r.Generation)
+		if value != nil {
+			r.Value = []byte(*value)
+		}
+		return r, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", postgres.ErrUnavailable, err)
+	}
+	return changes, nil
+}
+
+var _ workstation.Records = (*records)(nil)

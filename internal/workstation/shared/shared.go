@@ -1,0 +1,147 @@
+// Package shared makes the desktops of several gateways one: tokens and sessions are in Valkey or
+// Redis, registrations and release marks in PostgreSQL.
+//
+//	desks := shared.New(shared.Config{State: state, Node: node, Feed: feed, DB: db, Logger: logger}) // before node.Start
+//	desks.Start()
+//	desks.Close()
+//
+// A release is first in PostgreSQL, then in the engine, and then an event. A gateway that misses the
+// event reads it in PostgreSQL within a second, or hears it with its next beat.
+package shared
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+const (
+	// lookInterval is the time between two looks at the records.
+	lookInterval = time.Second
+	// lookTimeout bounds one, and the question to the engine after one that failed.
+	lookTimeout = time.Second
+)
+
+// Node is what is needed of a [cluster.Node].
+type Node interface {
+	ID() string
+	Now() time.Time
+	Run(ctx context.Context, s *valkey.Script, args ...string) (valkey.Reply, error)
+	Publish(ctx context.Context, kind, text string) error
+	On(kind string, f func(text string))
+	Join(p cluster.Part)
+}
+
+// Config is what New needs.
+type Config struct {
+	State  *workstation.State
+	Node   Node
+	DB     *postgres.DB // has PostgresSchema
+	Feed   *postgres.Feed
+	Logger *zap.Logger
+	Now    func() time.Time // the clock of State; nil: time.Now
+}
+
+// Desks keeps a State and what other gateways know together.
+type Desks struct {
+	sharing *workstation.Sharing
+	tokens  *tokens
+	logger  *zap.Logger
+	failing bool // the last look failed
+
+	wake chan struct{}
+	stop chan struct{}
+	once sync.Once
+	done sync.WaitGroup
+}
+
+// New makes the State of a gateway one that others share. It must be called before the node starts
+// and before the first service of workstations does.
+func New(c Config) *Desks {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	engine := &tokens{node: c.Node, now: c.Now}
+	d := &Desks{tokens: engine, logger: c.Logger, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	d.sharing = c.State.Share(engine, &records{db: c.DB, feed: c.Feed, changed: func(ctx context.Context) {
+		_ = c.Node.Publish(ctx, eventRecords, "") // the others look every second
+	}})
+	c.Node.On(eventRecords, func(string) {
+		select {
+		case d.wake <- struct{}{}:
+		default:
+		}
+	})
+	c.Node.On(eventEnded, func(text string) {
+		if e, ok := parseEnded(text); ok {
+			d.sharing.Ended(e.at, e.why, e.sessions...)
+		}
+	})
+	c.Node.On(eventRevoked, func(text string) {
+		if r, ok := engine.parseRevoked(text); ok {
+			d.sharing.Revoked(r)
+		}
+	})
+	c.Node.Join(cluster.Part{
+		Name: "desktops", Beat: d.sharing.Beat, Rejoin: d.sharing.Rejoin, Reap: engine.reap,
+		Replay: func(ctx context.Context, _ bool) error { return d.sharing.Replay(ctx) },
+	})
+	return d
+}
+
+// KeepOpen says whether sessions stay open while neither Valkey nor PostgreSQL can be reached
+// (on_store_failure open). Otherwise they end after 30 seconds.
+func (d *Desks) KeepOpen(yes bool) { d.sharing.KeepOpen(yes) }
+
+// Start begins to follow the records, until Close.
+func (d *Desks) Start() {
+	d.done.Go(func() {
+		tick := time.NewTicker(lookInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-d.stop:
+				return
+			case <-tick.C:
+			case <-d.wake:
+			}
+			d.look()
+		}
+	})
+}
+
+// Close ends what Start began.
+func (d *Desks) Close() {
+	d.once.Do(func() { close(d.stop) })
+	d.done.Wait()
+}
+
+// look reads the records that have changed. If they cannot be read it finds out whether the engine
+// answers: without both, nobody can end a session of this gateway.
+func (d *Desks) look() {
+	ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
+	defer cancel()
+	err := d.sharing.CatchUp(ctx)
+	if failing := err != nil; failing != d.failing {
+		d.failing = failing
+		if failing {
+			d.logger.Warn("the records of workstations cannot be read", zap.Error(err))
+		} else {
+			d.logger.Info("the records of workstations can be read again")
+		}
+	}
+	answered := err == nil
+	if !answered {
+		ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
+		defer cancel()
+		answered = d.tokens.ping(ctx) == nil
+	}
+	d.sharing.Heard(answered)
+}

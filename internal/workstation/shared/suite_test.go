@@ -1,0 +1,230 @@
+//go:build unix
+
+package shared_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// pair is a gateway where addresses are issued and one where viewers come: the same, or two.
+type pair struct {
+	*clock
+	a, b  *workstation.Service
+	state *workstation.State // of a
+	renew func(*testing.T)   // the leases, after the clock was moved
+}
+
+// onBoth runs a test on one gateway, and on two that share an engine.
+func onBoth(t *testing.T, f func(t *testing.T, open func(change func(*workstation.Policy)) pair, move func(time.Duration))) {
+	t.Run("one gateway", func(t *testing.T) {
+		c := &clock{t: time.Now()}
+		f(t, func(change func(*workstation.Policy)) pair {
+			state := workstation.NewState(c.now)
+			w := service(t, state, nowhere{}, change)
+			return pair{c, w, w, state, func(*testing.T) {}}
+		}, c.move)
+	})
+	t.Run("two gateways", func(t *testing.T) {
+		e, n := newEngines(t), 0
+		f(t, func(change func(*workstation.Policy)) pair {
+			n++
+			e.cluster, e.dsn = fmt.Sprint("test", n), enginetest.Postgres(t)
+			a, b := e.gateway(t, "a", change), e.gateway(t, "b", change)
+			return pair{e.clock, a.Service, b.Service, a.state, func(t *testing.T) {
+				a.beat(t)
+				b.beat(t)
+			}}
+		}, e.move)
+	})
+}
+
+func TestConflictsAtAWorkstation(t *testing.T) {
+	const joins, refused, replaces = "joins", "refused", "replaces"
+	onBoth(t, func(t *testing.T, open func(func(*workstation.Policy)) pair, _ func(time.Duration)) {
+		for _, tc := range []struct {
+			rule          workstation.Conflict
+			first, second bool // shared tokens
+			want          string
+		}{
+			{workstation.Refuse, false, false, refused},
+			{workstation.Refuse, false, true, refused},
+			{workstation.Refuse, true, false, refused},
+			{workstation.Refuse, true, true, joins},
+			{workstation.Replace, false, false, replaces},
+			{workstation.Replace, false, true, replaces},
+			{workstation.Replace, true, false, replaces},
+			{workstation.Replace, true, true, joins},
+			{workstation.Share, false, false, joins},
+			{workstation.Share, true, false, joins},
+		} {
+			t.Run(fmt.Sprint(tc), func(t *testing.T) {
+				g := open(func(p *workstation.Policy) { p.OnConflict = tc.rule })
+				bystander := mustJoin(t, g.b, issue(t, g.a, "desk2", workstation.Options{}), viewer)
+				there := mustJoin(t, g.a, issue(t, g.a, "desk1", workstation.Options{Shared: tc.first}), viewer)
+				pass, err := g.b.Find(issue(t, g.a, "desk1", workstation.Options{Shared: tc.second}), other.Addr())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if busy := pass.Look(other.Addr()) != nil; busy != (tc.want == refused) {
+					t.Errorf("busy before it joins: %v", busy)
+				}
+				newcomer, err := pass.Join(other, "x509none")
+				if tc.want == refused {
+					wantRefusal(t, err, workstation.RefusedBusy)
+				} else if err != nil {
+					t.Fatal(err)
+				} else {
+					wantOpen(t, newcomer)
+				}
+				if tc.want == replaces {
+					wantEnded(t, there, workstation.ReasonReplaced)
+				} else {
+					wantOpen(t, there)
+				}
+				wantOpen(t, bystander)
+			})
+		}
+	})
+}
+
+func TestATokenTakesOverItsOwnSessionFromItsAddress(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func(func(*workstation.Policy)) pair, _ func(time.Duration)) {
+		g := open(nil)
+		label := issue(t, g.a, "desk1", workstation.Options{})
+		there := mustJoin(t, g.a, label, viewer)
+		_, err := join(g.b, label, other)
+		wantRefusal(t, err, workstation.RefusedBusy)
+		again := mustJoin(t, g.b, label, viewer)
+		wantEnded(t, there, workstation.ReasonReplaced)
+		there.Leave()
+		wantOpen(t, again)
+		_, err = join(g.a, issue(t, g.b, "desk1", workstation.Options{}), viewer)
+		wantRefusal(t, err, workstation.RefusedBusy)
+	})
+}
+
+func TestATokenBelongsToItsFirstClient(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func(func(*workstation.Policy)) pair, _ func(time.Duration)) {
+		g := open(func(p *workstation.Policy) { p.PinClient = true })
+		label := issue(t, g.a, "desk1", workstation.Options{})
+		early, err := g.b.Find(label, other.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustJoin(t, g.a, label, viewer).Leave()
+		_, err = join(g.b, label, other)
+		wantRefusal(t, err, workstation.RefusedPinned)
+		_, err = early.Join(other, "none")
+		wantRefusal(t, err, workstation.RefusedPinned)
+		mustJoin(t, g.b, label, viewer)
+	})
+}
+
+func TestSoManySessionsInAll(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func(func(*workstation.Policy)) pair, _ func(time.Duration)) {
+		g := open(func(p *workstation.Policy) { p.MaxSessions, p.OnConflict = 2, workstation.Replace })
+		a, b := issue(t, g.a, "desk1", workstation.Options{}), issue(t, g.b, "desk2", workstation.Options{Shared: true})
+		first, second := mustJoin(t, g.a, a, viewer), mustJoin(t, g.b, b, viewer)
+		_, err := join(g.a, b, viewer)
+		wantRefusal(t, err, workstation.RefusedFull)
+		wantOpen(t, second)
+		third := mustJoin(t, g.b, a, viewer)
+		wantEnded(t, first, workstation.ReasonReplaced)
+		first.Leave()
+		_, err = join(g.a, b, viewer)
+		wantRefusal(t, err, workstation.RefusedFull)
+		third.Leave()
+		mustJoin(t, g.a, b, viewer)
+	})
+}
+
+func TestAWorkstationHasSoManyLiveTokens(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func(func(*workstation.Policy)) pair, move func(time.Duration)) {
+		g := open(nil)
+		for range 8 {
+			issue(t, g.a, "desk1", workstation.Options{})
+			issue(t, g.b, "desk1", workstation.Options{})
+		}
+		_, err := g.b.Issue(dev, "desk1", workstation.Options{})
+		wantFault(t, err, "workstation_tokens_exceeded")
+		if v, _ := g.b.Get("default", "desk1"); v.Tokens != 16 {
+			t.Errorf("%d tokens are shown", v.Tokens)
+		}
+		move(5 * time.Minute)
+		if v, _ := g.a.Get("default", "desk1"); v.Tokens != 0 {
+			t.Errorf("%d expired tokens are shown", v.Tokens)
+		}
+		g.renew(t)
+		issue(t, g.b, "desk1", workstation.Options{})
+	})
+}
+
+func TestATokenIsGoodForReconnects(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func(func(*workstation.Policy)) pair, move func(time.Duration)) {
+		g := open(nil)
+		label := issue(t, g.a, "desk1", workstation.Options{ExpiresIn: 5 * time.Second})
+		x := mustJoin(t, g.a, label, viewer)
+		move(10 * time.Second) // beyond the time for the first use
+		x.Leave()
+		x.Leave()
+		move(time.Minute)
+		g.renew(t)
+		again := mustJoin(t, g.b, label, viewer)
+		again.Leave()
+		move(2 * time.Minute)
+		_, err := join(g.a, label, viewer)
+		wantRefusal(t, err, workstation.RefusedExpired)
+	})
+}
+
+func TestPrefixesFindATokenWithVNCAuth(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func(func(*workstation.Policy)) pair, _ func(time.Duration)) {
+		g := open(func(p *workstation.Policy) { p.VNCAuth = true })
+		dead, live := issue(t, g.a, "desk1", workstation.Options{}), issue(t, g.a, "desk2", workstation.Options{})
+		if err := g.a.Release(t.Context(), "default", "desk1"); err != nil {
+			t.Fatal(err)
+		}
+		match := func(label string) error {
+			_, err := g.b.FindByMatch(func(p string) bool { return p == label[:8] }, viewer.Addr())
+			return err
+		}
+		if err := match(live); err != nil {
+			t.Error(err)
+		}
+		if pass, err := g.b.FindByPrefix(live[:8], viewer.Addr()); err != nil || pass.Workstation.Name != "desk2" {
+			t.Errorf("%v, %v", pass, err)
+		}
+		wantRefusal(t, match(dead), workstation.RefusedReleased)
+		wantRefusal(t, match("neverissued"), workstation.RefusedUnknown)
+		_, err := g.b.FindByPrefix("neverwas", viewer.Addr())
+		wantRefusal(t, err, workstation.RefusedUnknown)
+	})
+}
+
+func TestAKeysEndReachesWhatItHasAskedFor(t *testing.T) {
+	onBoth(t, func(t *testing.T, open func(func(*workstation.Policy)) pair, move func(time.Duration)) {
+		g := open(nil)
+		label, unused := issue(t, g.a, "desk1", workstation.Options{}), issue(t, g.a, "desk2", workstation.Options{})
+		x := mustJoin(t, g.b, label, viewer)
+		g.state.RevokeAt("default", "dev", g.now().Add(time.Hour))
+		g.state.RevokeAt("other", "dev", g.now())
+		wantOpen(t, x)
+		if until := x.Until().Sub(g.now()); until > time.Hour || until < time.Hour-time.Second {
+			t.Errorf("the session ends in %v", until)
+		}
+		g.state.Revoke("default", "dev")
+		wantEnded(t, x, workstation.ReasonRemoved)
+		for _, label := range []string{label, unused} {
+			_, err := g.b.Find(label, viewer.Addr())
+			wantRefusal(t, err, workstation.RefusedRevoked)
+		}
+		x.Leave()
+		move(time.Millisecond) // a token of the same instant is revoked too
+		mustJoin(t, g.a, issue(t, g.b, "desk1", workstation.Options{}), viewer)
+	})
+}

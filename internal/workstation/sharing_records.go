@@ -1,0 +1,157 @@
+package workstation
+
+import (
+	"context"
+	"fmt"
+)
+
+// CatchUp reads the records that have changed, and ends what they release.
+func (h *Sharing) CatchUp(ctx context.Context) error {
+	h.polling.Lock()
+	defer h.polling.Unlock()
+	changes, err := h.records.Read(ctx, h.seen)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if err := h.apply(c); err != nil {
+			return err
+		}
+		h.seen = c.Seq
+	}
+	return nil
+}
+
+// apply makes a stored record that of the entry, unless a later one is.
+func (h *Sharing) apply(c StoredRecord) error {
+	var r record
+	if c.Value != nil {
+		var err error
+		if r, err = decodeRecord(c.ID.key(), c.Value); err != nil {
+			return err
+		}
+	}
+	s := h.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.entry(c.ID)
+	defer s.tidy(p)
+	if c.Seq <= p.seq {
+		return nil
+	}
+	p.seq, p.generation = c.Seq, c.Generation
+	if c.Value == nil {
+		s.close(p)
+		s.dropRecord(p)
+		return nil
+	}
+	address := p.record.Address
+	s.setRecord(p, r, false)
+	if p.released() {
+		s.close(p)
+	}
+	if p.record.Address != address {
+		s.logins.forget(c.ID)
+	}
+	return nil
+}
+
+// store stores a record and applies it.
+func (h *Sharing) store(ctx context.Context, r record) (generation int64, err error) {
+	value, err := r.encode()
+	if err != nil {
+		return 0, err
+	}
+	stored, err := h.records.Store(ctx, StoredRecord{ID: r.id(), Value: value, Released: !r.ReleasedAt.IsZero()})
+	if err != nil {
+		return 0, err
+	}
+	return stored.Generation, h.apply(stored)
+}
+
+// start reads the records for a service, see Registry.Start.
+func (h *Sharing) start(ctx context.Context, g *Registry) error {
+	if err := h.CatchUp(ctx); err != nil {
+		return fmt.Errorf("reading the records of workstations: %w", err)
+	}
+	g.adopt()
+	for _, r := range h.unsaved() {
+		if _, err := h.store(ctx, r); err != nil {
+			return fmt.Errorf("storing the record of workstation %s: %w", r.id(), err)
+		}
+	}
+	return nil
+}
+
+// unsaved are the records that are not stored.
+func (h *Sharing) unsaved() (records []record) {
+	h.state.mu.Lock()
+	defer h.state.mu.Unlock()
+	for _, p := range h.state.entries {
+		if p.known && p.unsaved {
+			records = append(records, p.record)
+		}
+	}
+	return records
+}
+
+// erase deletes an old record, unless it has changed since this gateway last looked.
+func (h *Sharing) erase(ctx context.Context, id ID) {
+	h.polling.Lock()
+	seen := h.seen
+	h.polling.Unlock()
+	_ = h.records.Delete(ctx, id, seen) // a later start forgets it again
+}
+
+// change stores a registration or a restored record. Another change of the same record that comes at
+// the same time is before or after it.
+func (h *Sharing) change(ctx context.Context, r record) error {
+	if _, err := h.store(ctx, r); err != nil {
+		return unavailable(err)
+	}
+	h.reopen(ctx, r.id())
+	return nil
+}
+
+// reopen takes back a release that could not be stored.
+func (h *Sharing) reopen(ctx context.Context, id ID) {
+	if h.engine.Reopen(ctx, id) != nil {
+		h.again(func(ctx context.Context) error { return h.engine.Reopen(ctx, id) })
+	}
+}
+
+// release is Registry.Release: first here, then in the records, then in the engine, which tells the
+// other gateways. Where the engine cannot be reached they read it in the records.
+func (h *Sharing) release(ctx context.Context, g *Registry, id ID) error {
+	s := h.state
+	fresh := h.CatchUp(ctx) == nil
+	s.mu.Lock()
+	if !g.inventory.has(id) {
+		s.mu.Unlock()
+		return notFound(id.Name)
+	}
+	p := s.entry(id)
+	if fresh && p.released() && !p.unsaved {
+		s.mu.Unlock()
+		return nil
+	}
+	g.markReleased(p)
+	r, sessions := p.record, s.close(p)
+	s.mu.Unlock()
+
+	generation, err := h.store(ctx, r)
+	elsewhere, told := h.engine.Release(ctx, id, generation) // generation 0: it is not stored
+	if told != nil && err == nil {
+		h.again(func(ctx context.Context) error {
+			_, err := h.engine.Release(ctx, id, generation)
+			return err
+		})
+	}
+	g.emit(EventReleased, func() map[string]any {
+		return map[string]any{"tenant": id.Tenant, "workstation": id.Name, "sessions": sessions + elsewhere}
+	})
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package workstation
+
+import (
+	"context"
+	"encoding/hex"
+	"net/netip"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+)
+
+// issue gives a token to the engine, unless another looks like it.
+func (h *Sharing) issue(w *Service, t *token, id ID, life time.Duration) (taken bool, err error) {
+	ctx, cancel := message()
+	defer cancel()
+	made := SharedToken{
+		Hash: hex.EncodeToString(t.hash[:]), Prefix: t.prefix, Workstation: id, Issuer: t.issuer,
+		ViewOnly: t.viewOnly, Shared: t.shared,
+	}
+	for looked := false; ; looked = true {
+		if made.Generation, err = h.mayIssue(w, t, id); err != nil {
+			return false, err
+		}
+		outcome, err := h.engine.Issue(ctx, &made, life, w.policy.MaxDuration, w.policy.MaxTokens)
+		switch {
+		case err != nil:
+			return false, errNoEngine(err)
+		case outcome == IssueTaken:
+			return true, nil
+		case outcome == IssueExceeded:
+			return false, tokensExceeded(id, w.policy.MaxTokens)
+		case outcome == IssueReleased:
+			return false, errReleased(id)
+		case outcome == IssueStale && !looked:
+			if err := h.CatchUp(ctx); err != nil {
+				return false, unavailable(err)
+			}
+			continue
+		case outcome != IssueOK:
+			return false, errReleased(id)
+		}
+		t.until, t.deadline = made.Until, made.Deadline
+		h.remember(&made)
+		_, err = h.mayIssue(w, t, id) // the configuration may have changed meanwhile
+		return false, err
+	}
+}
+
+// mayIssue returns the generation of a workstation for which w may issue a token.
+func (h *Sharing) mayIssue(w *Service, t *token, id ID) (generation int64, err error) {
+	s := h.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.entries[id]
+	switch {
+	case !w.has(id) || s.overtaken(w, id, t.issuer):
+		return 0, notFound(id.Name)
+	case p.released():
+		return 0, errReleased(id)
+	case p == nil:
+		return 0, nil
+	}
+	return p.generation, nil
+}
+
+// remember keeps a token for Replay.
+func (h *Sharing) remember(t *SharedToken) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now, old := h.state.now(), 0
+	for old < len(h.issued) && (now.Sub(h.issued[old].at) >= keepIssued || len(h.issued)-old >= maxIssued) {
+		old++
+	}
+	h.issued = append(h.issued[old:len(h.issued):len(h.issued)], issuedToken{now, *t})
+}
+
+// find asks the engine for a token, and judges it by this gateway's configuration and records.
+func (h *Sharing) find(ctx context.Context, w *Service, shown Shown, viewer netip.Addr) (*Pass, error) {
+	f, err := h.engine.Find(ctx, shown, h.terms(w, viewer, 0))
+	if err != nil {
+		return nil, refuse(RefusedUnavailable)
+	}
+	if f.Code != "" {
+		return nil, refuse(f.Code)
+	}
+	t := f.Token.token()
+	s := h.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.entry = s.entries[f.Token.Workstation]; t.entry == nil {
+		t.entry = &entry{id: f.Token.Workstation} // until it joins
+	}
+	if err := h.judge(w, t, viewer); err != nil {
+		return nil, err
+	}
+	pass, err := w.passOf(t)
+	if err == nil {
+		pass.look = f.Look
+	}
+	return pass, err
+}
+
+// findNow is find within the time for one message.
+func (h *Sharing) findNow(w *Service, shown Shown, viewer netip.Addr) (*Pass, error) {
+	ctx, cancel := message()
+	defer cancel()
+	return h.find(ctx, w, shown, viewer)
+}
+
+// live reports whether a label opens a workstation now; without an answer it does not.
+func (h *Sharing) live(w *Service, token hash) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), liveTimeout)
+	defer cancel()
+	f, err := h.engine.Find(ctx, Shown{Hash: hex.EncodeToString(token[:])}, h.terms(w, netip.Addr{}, 0))
+	if err != nil || f.Code != "" {
+		return false
+	}
+	t := f.Token.token()
+	h.state.mu.Lock()
+	defer h.state.mu.Unlock()
+	if t.entry = h.state.entries[f.Token.Workstation]; t.entry == nil {
+		t.entry = &entry{id: f.Token.Workstation}
+	}
+	return h.judge(w, t, t.client) == nil
+}
+
+func (h *Sharing) prefixes() ([]string, error) {
+	ctx, cancel := message()
+	defer cancel()
+	prefixes, err := h.engine.Prefixes(ctx)
+	if err != nil {
+		return nil, refuse(RefusedUnavailable)
+	}
+	return prefixes, nil
+}
+
+// terms are the rules of a configuration for a viewer.
+func (h *Sharing) terms(w *Service, viewer netip.Addr, generation int64) Terms {
+	return Terms{
+		Client: plain(viewer), Rule: w.policy.OnConflict, MaxSessions: w.policy.MaxSessions,
+		Pin: w.policy.PinClient, Generation: generation,
+	}
+}
+
+// judge returns the refusal of a live token that this gateway's configuration or records do not let
+// in; mu of the state is held. Each gateway judges by its own: a token of a key that a reload has
+// dropped opens nothing where that was.
+func (h *Sharing) judge(w *Service, t *token, viewer netip.Addr) error {
+	s, id := h.state, t.entry.id
+	switch {
+	case !w.has(id):
+		return refuse(RefusedUnknown)
+	case t.entry.released() || t.generation < t.entry.generation:
+		return refuse(RefusedReleased)
+	case s.overtaken(w, id, t.issuer), w == s.committed && s.allowed != nil && !s.allowed(t.issuer):
+		return refuse(RefusedRevoked)
+	case w.policy.PinClient && t.pinned(viewer):
+		return refuse(RefusedPinned)
+	}
+	return nil
+}
+
+// token is a copy that belongs to one session.
+func (t *SharedToken) token() *token {
+	own := &token{
+		prefix: t.Prefix, issuer: t.Issuer, viewOnly: t.ViewOnly, shared: t.Shared, until: t.Until, deadline: t.Deadline,
+		client: t.Client, issued: t.Issued, generation: t.Generation,
+	}
+	_, _ = hex.Decode(own.hash[:], []byte(t.Hash)) // the engine has what this program gave it
+	return own
+}
+
+// share is the inverse of token; mu of the state is held.
+func (t *token) share() *SharedToken {
+	return &SharedToken{
+		Hash: hex.EncodeToString(t.hash[:]), Prefix: t.prefix, Workstation: t.entry.id, Issuer: t.issuer, ViewOnly: t.viewOnly,
+		Shared: t.shared, Issued: t.issued, Until: t.until, Deadline: t.deadline, Client: t.client, Generation: t.generation,
+	}
+}
+
+func errNoEngine(err error) error {
+	return apierror.New(apierror.StorageUnavailable, "what the gateways share about workstations cannot be read or changed now").WithCause(err)
+}

@@ -1,0 +1,55 @@
+//go:build unix
+
+package clustertest
+
+import (
+	"os"
+	"os/exec"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+)
+
+// Engines are what gateways share.
+type Engines struct {
+	Redis    *enginetest.Engine
+	Postgres *enginetest.PostgresServer
+
+	// Valkey are the lines of the cluster block that lead to the engine, and DSN to the database.
+	Valkey, DSN string
+}
+
+// StartEngines starts a Redis or Valkey server and PostgreSQL. settings are those of the first.
+func StartEngines(t T, settings ...string) *Engines {
+	t.Helper()
+	return newEngines(t, enginetest.Redis(t, settings...))
+}
+
+// newEngines adds a database to a server.
+func newEngines(t T, redis *enginetest.Engine) *Engines {
+	t.Helper()
+	e := &Engines{Redis: redis, Postgres: enginetest.StartPostgres(t)}
+	e.Valkey, e.DSN = "valkey valkey://"+redis.Addr, e.Postgres.Database(t)
+	return e
+}
+
+// Block is the cluster block of a gateway, empty without engines.
+func (e *Engines) Block(node string) string {
+	if e == nil {
+		return ""
+	}
+	return "cluster prod {\n" + e.Valkey + "\npostgres " + e.DSN + "\nnode " + node + "\n}"
+}
+
+// EnginePrograms are the programs of engines that are installed, with the one that ENGINE names if
+// it names one.
+func EnginePrograms() (programs []string) {
+	for _, name := range []string{"redis-server", "valkey-server"} {
+		if wanted := os.Getenv("ENGINE"); wanted != "" && wanted+"-server" != name {
+			continue
+		}
+		if path, err := exec.LookPath(name); err == nil {
+			programs = append(programs, path)
+		}
+	}
+	return programs
+}
