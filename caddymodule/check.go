@@ -82,6 +82,7 @@ func checkConfig(path, adapter string, dial bool, now time.Time) []finding {
 		found = append(found, check(c)...)
 	}
 	if dial {
+		found = append(found, dialCluster(c)...)
 		found = append(found, dialDesktops(c)...)
 	}
 	return found

@@ -23,8 +23,8 @@ func newCheckCommand() *cobra.Command {
 		Long: "Loads a configuration as caddy validate does, starts nothing, creates no file, and looks for what is\n" +
 			"allowed and most likely a mistake: keys that can call nothing, models that nobody serves, limits that\n" +
 			"never bind, missing prices, secrets in the open.\n\n" +
-			"With --dial it also asks each provider for its list of models, which costs nothing, and looks for the\n" +
-			"desktops' address. Without it nothing is sent.\n\n" +
+			"With --dial it also asks each provider for its list of models, which costs nothing, tries the engines of\n" +
+			"a cluster and looks at their settings, and looks for the desktops' address. Without it nothing is sent.\n\n" +
 			"The exit status is 0 for nothing but notes, 1 for warnings, and 2 for errors.",
 		Example: "  caddy gatehouse check --config /etc/caddy/Caddyfile\n  caddy gatehouse check --dial --json",
 		Args:    cobra.NoArgs,

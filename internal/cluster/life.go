@@ -80,6 +80,9 @@ func (n *Node) enter(ctx context.Context) (after string, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.state.rejoin = !n.state.since.IsZero() // else it holds nothing
+	if n.state.rejoin {
+		n.counts.leasesLost.Add(1)
+	}
 	n.state.id = n.config.Node + "." + words[0]
 	n.state.incarnation, n.state.leased = incarnation, true
 	n.state.settle()

@@ -73,6 +73,7 @@ type Node struct {
 	process string // random: tells two processes of the same name
 	parts   parts
 	clock   *clock
+	counts  counts
 	beatNow chan struct{} // a beat is due
 	work    chan struct{} // something has to be healed
 

@@ -75,6 +75,7 @@ func (n *Node) reapDead(ctx context.Context) error {
 		if _, err := n.Run(ctx, reapedScript, id); err != nil {
 			return err
 		}
+		n.counts.reaped.Add(1)
 		n.config.Logger.Info("took over what a dead node held", zap.String("dead", id))
 	}
 	return nil
@@ -106,6 +107,7 @@ func (n *Node) recover(ctx context.Context) error {
 	n.state.epoch, n.state.replay, n.state.healed = id, false, time.Now()
 	n.state.settle()
 	n.mu.Unlock()
+	n.counts.recoveries.Add(1)
 	n.config.Logger.Info("the ledger is whole", zap.String("node", n.ID()), zap.String("engine was", how),
 		zap.String("epoch", id), zap.Duration("took", time.Since(started)))
 	return nil

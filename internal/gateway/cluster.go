@@ -9,6 +9,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	sharedlimits "github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
@@ -37,6 +39,7 @@ type shared struct {
 	writer *postgres.Writer
 	feed   *postgres.Feed
 	desks  *desktops.Desks
+	ledger *sharedlimits.Ledger
 
 	logger *zap.Logger
 	cancel context.CancelFunc // of migrate
@@ -61,7 +64,7 @@ const (
 )
 
 // schemas are the tables in PostgreSQL.
-var schemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, desktops.PostgresSchema}
+var schemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, sharedlimits.PostgresSchema, desktops.PostgresSchema}
 
 // openShared makes a gateway a node of its cluster. It needs no engine: one that is away is tried
 // again and again. It fails if a newer program has used one.
@@ -77,11 +80,18 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 	}})
 	s.node.On(eventFeed, func(string) { s.feed.Wake() })
 	s.writer.Spool(c.store, 0, c.logger)
-	s.desks = desktops.New(desktops.Config{State: c.workstations, Node: s.node, DB: db, Feed: s.feed, Logger: c.logger})
+	s.desks = desktops.New(desktops.Config{State: c.workstations, Node: s.node, DB: db, Feed: s.feed})
+	opened := c.local
+	s.writer.Add(sharedlimits.BookTable)
+	s.ledger = sharedlimits.NewLedger(sharedlimits.LedgerConfig{
+		Node: s.node, Writer: s.writer, DB: db, Logger: c.logger,
+		Crashed: func(crash limits.Crash) { recordCrashes(opened.log, c.logger, []limits.Crash{crash}) },
+	})
+	opened.ledger = s.ledger
 	if err := s.start(ctx); err != nil {
 		return nil, tables{}, errors.Join(err, s.close())
 	}
-	return s, c.local, nil
+	return s, opened, nil
 }
 
 // eventFeed says that the feed has a new number.
@@ -134,7 +144,7 @@ func (s *shared) close() error {
 		s.cancel()
 	}
 	s.desks.Close()
-	err := s.writer.Close(ctx)
+	err := errors.Join(s.ledger.Close(ctx), s.writer.Close(ctx))
 	s.feed.Stop()
 	s.node.Stop()
 	s.done.Wait()

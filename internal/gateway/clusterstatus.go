@@ -2,10 +2,12 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 )
 
@@ -66,12 +68,24 @@ func ReadCluster(g *Gateway) (ClusterStatus, error) {
 
 // status returns what an operator should know of the cluster. It asks nobody.
 func (s *shared) status() ClusterStatus {
-	status := ClusterStatus{Name: s.name, Node: s.node.ID(), Nodes: []ClusterNode{}, Database: s.database()}
-	status.Engine.WaitingFor = []string{}
-	for _, id := range s.node.Nodes() {
-		status.Nodes = append(status.Nodes, ClusterNode{ID: id, SameRules: true})
+	node := s.node.Status()
+	status := ClusterStatus{Name: s.name, Node: node.ID, Engine: engineStatus(&node), Database: s.database(), Nodes: []ClusterNode{}}
+	own := slices.IndexFunc(node.Nodes, func(n cluster.NodeStatus) bool { return n.ID == node.ID })
+	for _, n := range node.Nodes {
+		status.Nodes = append(status.Nodes, ClusterNode{ID: n.ID, LeaseEnds: n.Ends, SameRules: own < 0 || n.Config == node.Nodes[own].Config})
 	}
 	return status
+}
+
+func engineStatus(node *cluster.Status) EngineStatus {
+	e := EngineStatus{
+		Epoch: node.Epoch, Recovering: node.Recovering, WaitingFor: []string{}, ClockOffset: node.ClockOffset.Seconds(),
+		LeasesLost: node.LeasesLost, Reaped: node.Reaped, Recoveries: node.Recoveries,
+	}
+	if node.Err != nil {
+		e.Error, e.Since = node.Err.Error(), timeOrNull(node.Since)
+	}
+	return e
 }
 
 // database returns the state of PostgreSQL.

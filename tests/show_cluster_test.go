@@ -1,0 +1,100 @@
+package tests
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+)
+
+// The engine's password is in no output. A reload with another block changes nothing.
+func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
+	const password = "canary:of/the@engine"
+	engine := enginetest.Redis(t, "requirepass", password)
+	t.Setenv("ENGINE_PASSWORD", password)
+	t.Setenv("DATABASE", enginetest.StartPostgres(t).Database(t))
+	h := vacant(t)
+	admin := "unix//" + h.dir + "/admin"
+	block := "cluster prod {\nvalkey redis://:{env.ENGINE_PASSWORD}@127.0.0.1:" + strconv.Itoa(engine.Port()) + "\npostgres {env.DATABASE}\nnode gw-1\n}\n"
+	config := setup{options: block, global: "admin " + admin, site: "gatehouse_health\ngatehouse"}
+	c := h.run(config)
+	file := filepath.Join(h.dir, "Caddyfile-"+strconv.Itoa(h.ports[0]))
+
+	out, failure, err := c.operate("cluster", "--address", admin)
+	for _, want := range []string{"Cluster prod, seen by node gw-1.", "\nValkey      ok ", "\nPostgreSQL  ok ", "\nNODE "} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("%v %s\nno %q in\n%s", err, failure, want, out)
+		}
+	}
+	asJSON, failure, err := c.operate("cluster", "--json", "--address", admin)
+	var status gateway.ClusterStatus
+	if err := json.Unmarshal([]byte(asJSON), &status); err != nil || status.Name != "prod" || len(status.Nodes) != 1 {
+		t.Errorf("%v %s %s", err, asJSON, failure)
+	}
+	health := h.probe("/readyz")
+	if health.status != 200 || !strings.Contains(string(health.body), `"cluster":"ok","database":"ok","engine":"ok"`) {
+		t.Errorf("%d %s", health.status, health.body)
+	}
+	report, failure, err := c.operate("check", "--dial", "--config", file)
+	for _, want := range []string{"cluster prod", "PostgreSQL 1", "Redis 7", "maxmemory-policy"} {
+		if !strings.Contains(report, want) {
+			t.Errorf("%v %s\nno %q in\n%s", err, failure, want, report)
+		}
+	}
+
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, changed := range map[string]string{
+		"another node": strings.Replace(string(text), "node gw-1", "node gw-2", 1),
+		"no cluster":   strings.Replace(string(text), block, "", 1),
+	} {
+		if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		reload := exec.CommandContext(t.Context(), c.cmd.Path)
+		reload.Args = []string{"caddy", "reload", "--config", file, "--adapter", "caddyfile", "--address", admin}
+		if out, err := reload.CombinedOutput(); err == nil || !strings.Contains(string(out), "restart the gateway") {
+			t.Errorf("%s: %v %s", name, err, out)
+		}
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if a := h.get("/v1/models", "full"); a.status != 200 {
+		t.Errorf("after it: %d", a.status)
+	}
+
+	engine.Kill()
+	if !eventually(func() bool { return strings.Contains(string(h.probe("/readyz").body), `"engine":"degraded"`) }) {
+		t.Error("the probe says that the engine answers")
+	}
+	gone, failure, err := c.operate("check", "--dial", "--config", file)
+	if err == nil || !strings.Contains(gone, "cannot be reached") {
+		t.Errorf("%v %s %s", err, gone, failure)
+	}
+	for _, seen := range []string{out, asJSON, report, gone, string(health.body), c.output.text()} {
+		if strings.Contains(seen, password) || strings.Contains(seen, "canary") {
+			t.Errorf("the password is in\n%s", seen)
+		}
+	}
+}
+
+func TestAGatewayAloneHasNoCluster(t *testing.T) {
+	h := vacant(t)
+	admin := "unix//" + h.dir + "/admin"
+	c := h.run(setup{global: "admin " + admin})
+	if _, failure, err := c.operate("cluster", "--address", admin); err == nil || !strings.Contains(failure, "this gateway is the only one") {
+		t.Errorf("%v %s", err, failure)
+	}
+	if page := string(h.get("/metrics", "").body); strings.Contains(page, "gatehouse_cluster") {
+		t.Error("its metrics show a cluster")
+	}
+}
