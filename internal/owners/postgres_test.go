@@ -199,14 +199,10 @@ func TestWithoutPostgreSQLTheOwnersOfTheLastHourAreKnown(t *testing.T) {
 	if err := server.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if got, _, err := b.Owner(t.Context(), "openai", "only here"); err == nil && got == "a" {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the owner is not written when the server is back")
-		}
-	}
+	enginetest.Within(t, 10*time.Second, "the owner is written when the server is back", func() bool {
+		got, _, err := b.Owner(t.Context(), "openai", "only here")
+		return err == nil && got == "a"
+	})
 	want(t, b, "old", "a")
 }
 
