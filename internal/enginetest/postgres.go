@@ -10,6 +10,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -130,6 +131,24 @@ func postgresUser(data string) (func() *syscall.SysProcAttr, error) {
 	return func() *syscall.SysProcAttr {
 		return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 	}, os.Chown(data, uid, gid)
+}
+
+// Kill ends the server as a power failure would: the process of each connection, too, which would live
+// on for a moment and do what it is asked.
+func (s *PostgresServer) Kill() {
+	var children []int
+	if s.process != nil {
+		pid := strconv.Itoa(s.process.Process.Pid)
+		text, _ := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
+		for _, field := range strings.Fields(string(text)) {
+			child, _ := strconv.Atoi(field)
+			children = append(children, child)
+		}
+	}
+	s.Engine.Kill()
+	for _, child := range children {
+		_ = syscall.Kill(child, syscall.SIGKILL)
+	}
 }
 
 // Restart starts a server that Kill or Stop has ended. It returns when the server answers.
