@@ -2,6 +2,9 @@
 # make build  only build ./caddy, from xcaddy.json
 # make test   everything: checks, tests, build, real SDKs, clients and viewers (see .ci/suites)
 # make clients  the coding clients and libraries that make test does not run
+# make cluster  three gateways as one on this machine, with Redis or Valkey, Sentinels, PostgreSQL and a
+#             balancer, to try out
+# make cluster-test  several gateways for long: failovers, kills, pauses, clocks; all SDKs
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
 # make halfsent   2,000 uploads that stop half-way: memory, and the calls of others
@@ -33,7 +36,7 @@ SEED ?= 1
 MUTATEFLAGS ?=
 GOVULNCHECK := v1.9.0
 
-.PHONY: build run test clients bench soak faults halfsent fuzz mutate vuln licenses fmt clean
+.PHONY: build run test cluster cluster-test clients bench soak faults halfsent fuzz mutate vuln licenses fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -43,6 +46,12 @@ run: build
 
 test:
 	@./.ci/suites
+
+cluster: build
+	go run ./tests/cluster -caddy ./caddy
+
+cluster-test: build
+	@./.ci/suites cluster-long cluster-sdk
 
 clients: build
 	@./.ci/suites more-clients

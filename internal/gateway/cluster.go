@@ -3,15 +3,19 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	sharedlimits "github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	desktops "github.com/gatehouse-proxy/gatehouse/internal/workstation/shared"
 )
 
 // Cluster is what this gateway shares with others. It is read when the first configuration of a
@@ -25,7 +29,7 @@ type Cluster struct {
 	Configured string
 }
 
-// shared has the engines of a cluster. One gateway has none.
+// shared has the engines of a cluster and what is kept in them. One gateway has none.
 type shared struct {
 	name   string    // of the cluster
 	began  time.Time // when it was opened
@@ -34,37 +38,117 @@ type shared struct {
 	db     *postgres.DB
 	writer *postgres.Writer
 	feed   *postgres.Feed
+	desks  *desktops.Desks
+	ledger *sharedlimits.Ledger
+
+	logger *zap.Logger
+	cancel context.CancelFunc // of migrate
+	done   sync.WaitGroup
 }
 
-// openShared connects to the engines of a cluster. Rows wait in st while PostgreSQL is away.
-func openShared(ctx context.Context, c *Cluster, st *store.Store, logger *zap.Logger) (*shared, error) {
-	db, err := postgres.Open(c.Database)
+// sharing is what a gateway shares, or would keep to itself without a cluster.
+type sharing struct {
+	cluster      *Cluster
+	store        *store.Store // rows wait in it while PostgreSQL is away
+	workstations *workstation.State
+	local        tables
+	logger       *zap.Logger
+	now          func() time.Time
+}
+
+const (
+	// migrationRetry is the wait before a database that was away is asked again.
+	migrationRetry = 5 * time.Second
+	// leaveTimeout bounds what a gateway says to the engines before it ends.
+	leaveTimeout = 5 * time.Second
+)
+
+// schemas are the tables in PostgreSQL.
+var schemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, sharedlimits.PostgresSchema, desktops.PostgresSchema}
+
+// openShared makes a gateway a node of its cluster. It needs no engine: one that is away is tried
+// again and again. It fails if a newer program has used one.
+func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
+	db, err := postgres.Open(c.cluster.Database)
 	if err != nil {
-		return nil, err
+		return nil, tables{}, err
 	}
-	engine := valkey.New(c.Engine)
-	node := cluster.New(cluster.Config{Name: c.Name, Node: c.Node, Engine: engine, Logger: logger})
-	feed := postgres.NewFeed(postgres.FeedConfig{DB: db, Logger: logger, Publish: func(ctx context.Context) error {
-		return node.Publish(ctx, "feed", "")
+	s := &shared{name: c.cluster.Name, began: time.Now(), engine: valkey.New(c.cluster.Engine), db: db, writer: postgres.NewWriter(db, c.cluster.Node), logger: c.logger}
+	s.node = cluster.New(cluster.Config{Name: c.cluster.Name, Node: c.cluster.Node, Engine: s.engine, Logger: c.logger})
+	s.feed = postgres.NewFeed(postgres.FeedConfig{DB: db, Logger: c.logger, Publish: func(ctx context.Context) error {
+		return s.node.Publish(ctx, eventFeed, "")
 	}})
-	node.On("feed", func(string) { feed.Wake() })
-	s := &shared{name: c.Name, began: time.Now(), engine: engine, db: db, node: node, feed: feed, writer: postgres.NewWriter(db, c.Node)}
-	_ = st
-	if err := db.Migrate(ctx, postgres.WriterSchema, postgres.FeedSchema); err != nil {
-		return nil, errors.Join(fmt.Errorf("PostgreSQL: %w", err), s.close(ctx))
+	s.node.On(eventFeed, func(string) { s.feed.Wake() })
+	s.writer.Spool(c.store, 0, c.logger)
+	s.desks = desktops.New(desktops.Config{State: c.workstations, Node: s.node, DB: db, Feed: s.feed, Logger: c.logger})
+	opened := c.local
+	s.writer.Add(sharedlimits.BookTable)
+	s.ledger = sharedlimits.NewLedger(sharedlimits.LedgerConfig{
+		Node: s.node, Writer: s.writer, DB: db, Logger: c.logger,
+		Crashed: func(crash limits.Crash) { recordCrashes(opened.log, c.logger, []limits.Crash{crash}) },
+	})
+	opened.ledger = s.ledger
+	if err := s.start(ctx); err != nil {
+		return nil, tables{}, errors.Join(err, s.close())
+	}
+	return s, opened, nil
+}
+
+// eventFeed says that the feed has a new number.
+const eventFeed = "feed"
+
+func (s *shared) start(ctx context.Context) error {
+	err := s.db.Migrate(ctx, schemas...)
+	if err != nil && !errors.Is(err, postgres.ErrUnavailable) {
+		return err
+	}
+	background, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	if err != nil {
+		s.logger.Error("PostgreSQL is away: what needs it is not available", zap.Error(err))
+		s.done.Go(func() { s.migrate(background) })
 	}
 	if err := errors.Join(s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
-		return nil, errors.Join(err, s.close(ctx))
+		return err
 	}
-	s.feed.Start(ctx)
-	return s, nil
+	s.feed.Start(background)
+	s.desks.Start()
+	return nil
 }
 
-// close gives back what the node holds.
-func (s *shared) close(context.Context) error {
+// migrate tries again until the database answers.
+func (s *shared) migrate(ctx context.Context) {
+	retry := time.NewTicker(migrationRetry)
+	defer retry.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-retry.C:
+		}
+		switch err := s.db.Migrate(ctx, schemas...); {
+		case err == nil:
+			s.logger.Info("PostgreSQL is there, and its tables are up to date")
+			return
+		case !errors.Is(err, postgres.ErrUnavailable):
+			s.logger.Error("the tables in PostgreSQL cannot be used", zap.Error(err))
+		}
+	}
+}
+
+// close writes what waits and gives back what the node holds.
+func (s *shared) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
+	defer cancel()
+	if s.cancel != nil {
+		s.cancel()
+	}
+	s.desks.Close()
+	err := errors.Join(s.ledger.Close(ctx), s.writer.Close(ctx))
 	s.feed.Stop()
 	s.node.Stop()
+	s.done.Wait()
 	s.engine.Close()
 	s.db.Close()
-	return nil
+	return err
 }

@@ -152,12 +152,12 @@ func sample(core zapcore.Core) zapcore.Core {
 // current one and lets calls in. Background work ends with ctx.
 func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	g.generation.keep = keep
-	if g.workstations != nil {
-		startWorkstations(ctx, g.workstations, g.logger)
-	}
 	opened, err := g.state.start(ctx, g.generation, g.now)
 	if err != nil {
 		return err
+	}
+	if g.workstations != nil {
+		startWorkstations(ctx, g.workstations, g.logger)
 	}
 	g.state.Health.RetryLasting("") // this configuration may have another credential
 	g.requests.Activity, g.requests.Owners, g.requests.Rates, g.requests.Ledger = opened.log, opened.own, opened.rates, opened.ledger

@@ -11,8 +11,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // stores is the database of a data directory. The first generation opens it, and later ones use the
@@ -27,7 +29,8 @@ type stores struct {
 
 	clustered atomic.Pointer[shared] // the same as shared, for scrapes
 
-	runtimeKeys *runtimekeys.Keys // read by open
+	runtimeKeys  *runtimekeys.Keys  // read by open
+	workstations *workstation.State // shared by open, in a cluster
 
 	mu      sync.Mutex   // guards the following
 	store   *store.Store // nil before open
@@ -55,7 +58,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	}
 	logger, pruner := gen.logger, activity.NewPruner(now, gen.keep)
 	opened, err := store.Open(s.dir, store.Options{
-		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema},
+		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema, postgres.SpoolSchema},
 		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
 		Logger:    logger,
 		Committed: s.committed,
@@ -75,20 +78,22 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	if err := s.runtimeKeys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
 		return tables{}, errors.Join(opened.Explain(err), opened.Close())
 	}
+	s.tables = tables{log: activity.New(opened), own: owners.New(opened, now), rates: rates, ledger: ledger}
 	if gen.cluster != nil {
 		if gen.cluster.Node == "" {
 			if gen.cluster.Node, err = nodeName(s.dir); err != nil {
 				return tables{}, errors.Join(fmt.Errorf("the name of this node: %w", err), opened.Close())
 			}
 		}
-		if s.shared, err = openShared(ctx, gen.cluster, opened, logger); err != nil {
+		if s.shared, s.tables, err = openShared(ctx, sharing{
+			cluster: gen.cluster, store: opened, workstations: s.workstations, local: s.tables, logger: logger, now: now,
+		}); err != nil {
 			return tables{}, errors.Join(fmt.Errorf("cluster %s: %w", gen.cluster.Name, err), opened.Close())
 		}
 	}
 	s.store, s.pruner, s.cluster = opened, pruner, gen.cluster
 	s.opened.Store(opened)
 	s.clustered.Store(s.shared)
-	s.tables = tables{log: activity.New(opened), own: owners.New(opened, now), rates: rates, ledger: ledger}
 	recordCrashes(s.tables.log, logger, crashed)
 	return s.tables, nil
 }
@@ -126,7 +131,7 @@ func (s *stores) close() error {
 		return nil
 	}
 	if s.shared != nil {
-		if err := s.shared.close(context.Background()); err != nil {
+		if err := s.shared.close(); err != nil {
 			return errors.Join(err, s.store.Close())
 		}
 	}

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// check refuses values that no configuration can produce and no database should hold.
-func (r *ReserveRequest) check() error {
+// Check refuses values that no configuration can produce and no database should hold.
+func (r *ReserveRequest) Check() error {
 	switch {
 	case r.Call == "" || len(r.Call) > MaxCall:
 		return fmt.Errorf("%w: a call's id of %d bytes", ErrInvalid, len(r.Call))
 	case r.Most.Nano < 0 || r.Most.Tokens < 0 || r.Likely.Nano < 0 || r.Likely.Tokens < 0:
 		return fmt.Errorf("%w: a negative amount", ErrInvalid)
 	}
-	return checkSubjects(r.At, r.Subjects)
+	return CheckSubjects(r.At, r.Subjects)
 }
 
-func checkSubjects(at time.Time, subjects []Subject) error {
+// CheckSubjects refuses the time and the subjects of a message that no configuration can produce.
+func CheckSubjects(at time.Time, subjects []Subject) error {
 	if sec := at.Unix(); sec < 0 || sec > maxUnix {
 		return fmt.Errorf("%w: a time outside the years 1970 to 9999", ErrInvalid)
 	}

@@ -21,7 +21,13 @@ var (
 //
 //	Reserve ──refused──────────────────────────────> ended   (repeated: the same refusal)
 //	   └────taken──> reserved ──Settle(actual)─────> ended   (repeated: no effect; a late Reserve: ErrEnded)
-//	                    └───────the process died───> ended   (charged as reserved, at the next start)
+//	                    └───────the process died───> crashed (charged as reserved)
+//	                                                    └──Settle(actual)──> ended (the charge is put right, once)
+//
+// A process that is alone finds its crashed calls at its next start ([OpenSQLiteLedger] returns them),
+// and nobody settles those any more. Among several processes another one finds them, at any time, and
+// tells it with a callback. The process may have been paused or cut off: its Settle comes late, and
+// from then on the call is charged what it used.
 //
 // An ended call is remembered until a few thousand others have ended, so an ID must never be used
 // twice. A call belongs to the period in which it was admitted, whenever it ends. Periods only move
@@ -29,7 +35,8 @@ var (
 // tests conformance.
 //
 // Counted money and tokens are never lower than what was settled. There is one exception: a kill -9
-// may lose a Reserve that was not Durable if it came within the store's commit interval.
+// may lose a Reserve that was not Durable if it came within the store's commit interval, or while the
+// ledger could not be reached.
 type Ledger interface {
 	// Reserve takes the amounts of a call from all budgets of its subjects or from none. The
 	// refusal names the budget that is short; of several, the one that resets last. A Reserve never
@@ -38,7 +45,8 @@ type Ledger interface {
 	Reserve(ctx context.Context, r ReserveRequest) (*Refusal, error)
 	// Settle ends a call: it gives back what was reserved and charges what was used, even if that
 	// is more. The zero Amount releases the reservation. An unknown or ended call is charged
-	// nothing. After an error repeat it.
+	// nothing. After an error repeat it. A ledger behind a network may answer before the charge is
+	// made; the messages that follow from the same process find it made.
 	Settle(ctx context.Context, call string, used Amount) error
 	// Exhausted is a cheap check before the work of a call begins. It returns the first budget that
 	// is spent completely.

@@ -57,7 +57,7 @@ type sink interface {
 
 // Reserve implements Ledger.
 func (l *SQLiteLedger) Reserve(ctx context.Context, r ReserveRequest) (*Refusal, error) {
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return nil, err
 	}
 	if r.Durable {
@@ -181,7 +181,7 @@ func (l *SQLiteLedger) end(call string, h *ledgerCall, used Amount) error {
 
 // Exhausted implements Ledger.
 func (l *SQLiteLedger) Exhausted(_ context.Context, at time.Time, subjects []Subject) (*Refusal, error) {
-	if err := checkSubjects(at, subjects); err != nil {
+	if err := CheckSubjects(at, subjects); err != nil {
 		return nil, err
 	}
 	for i := range subjects {
@@ -204,7 +204,7 @@ func (l *SQLiteLedger) Exhausted(_ context.Context, at time.Time, subjects []Sub
 
 // Status implements Ledger.
 func (l *SQLiteLedger) Status(_ context.Context, at time.Time, subjects []Subject) ([]Balance, error) {
-	if err := checkSubjects(at, subjects); err != nil {
+	if err := CheckSubjects(at, subjects); err != nil {
 		return nil, err
 	}
 	var balances []Balance

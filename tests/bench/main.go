@@ -156,6 +156,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
 	}
+	if o.Only == "" && !o.Self && !r.cluster {
+		fmt.Fprintf(stderr, "bench: %s is left out: it needs redis-server and PostgreSQL\n", clusterCase)
+	}
 	if r.opts.Caddy, err = filepath.Abs(o.Caddy); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2

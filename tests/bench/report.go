@@ -15,13 +15,14 @@ import (
 
 // report is the result of a run; its JSON has every round.
 type report struct {
-	Started time.Time    `json:"started"`
-	Machine machine      `json:"machine"`
-	Options options      `json:"options"`
-	Cases   []caseReport `json:"cases"`
-	Proof   *proof       `json:"proof,omitempty"` // nil for a self-check
-	VNC     *vncReport   `json:"vnc,omitempty"`   // nil without such a case
-	Scale   *scaleReport `json:"scale,omitempty"` // the same
+	Started time.Time      `json:"started"`
+	Machine machine        `json:"machine"`
+	Options options        `json:"options"`
+	Cases   []caseReport   `json:"cases"`
+	Proof   *proof         `json:"proof,omitempty"`   // nil for a self-check
+	VNC     *vncReport     `json:"vnc,omitempty"`     // nil without such a case
+	Scale   *scaleReport   `json:"scale,omitempty"`   // the same
+	Cluster *clusterReport `json:"cluster,omitempty"` // the same
 }
 
 // machine is where it ran.
@@ -67,6 +68,7 @@ func (r *runner) report() *report {
 	}
 	rep.VNC = r.vncReport()
 	rep.Scale = r.scaleReport()
+	rep.Cluster = r.clusterReport()
 	return rep
 }
 
@@ -178,6 +180,9 @@ func (rep *report) all() []caseReport {
 	}
 	if rep.Scale != nil {
 		all = append(all, rep.Scale.Cases...)
+	}
+	if rep.Cluster != nil {
+		all = append(all, rep.Cluster.Cases...)
 	}
 	return all
 }

@@ -25,6 +25,9 @@ func (rep *report) writeText(w io.Writer) error {
 	if rep.Scale != nil {
 		rep.Scale.writeText(&b)
 	}
+	if rep.Cluster != nil {
+		rep.Cluster.writeText(&b)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -41,6 +41,7 @@ type runner struct {
 	cases    []benchCase
 	vnc      []vncCase
 	scale    bool // the case of many keys
+	cluster  bool // the case of shared limits
 	many     size
 	progress io.Writer
 	settle   time.Duration // settleTime, but zero in tests
@@ -50,6 +51,7 @@ type runner struct {
 	failures map[string]error   // by case, the first
 	proof    proof
 	vncProof vncProof
+	engine   []engineUse // by round
 }
 
 // run runs all rounds. A case that fails is left out from then on; an error means that the run
@@ -87,7 +89,12 @@ func (r *runner) round(ctx context.Context, n int) error {
 		}
 	}
 	if r.scale {
-		return r.scaleRound(ctx, n)
+		if err := r.scaleRound(ctx, n); err != nil {
+			return err
+		}
+	}
+	if r.cluster {
+		return r.clusterRound(ctx, n)
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 )
 
 // scaleCase compares a gateway of many keys with one of few: the size of a configuration must not
@@ -56,20 +58,20 @@ var scaleRows = []struct {
 // scaleCalls is the number of different calls: they spread over as many keys and models.
 const scaleCalls = 1000
 
-// choose sets the cases that -only names, or all.
+// choose sets the cases that -only names, or all. Without the engines of a cluster all is all else.
 func (r *runner) choose() (err error) {
 	o := r.opts
 	if o.Only == "" {
-		r.scale = !o.Self
+		r.scale, r.cluster = !o.Self, !o.Self && len(clustertest.EnginePrograms()) > 0
 		r.cases, r.vnc, err = chooseCases(o)
 		return err
 	}
 	names := strings.Split(o.Only, ",")
-	r.scale = slices.Contains(names, scaleCase)
-	if r.scale && o.Self {
-		return fmt.Errorf("%s cannot be checked against itself: it compares two gateways", scaleCase)
+	r.scale, r.cluster = slices.Contains(names, scaleCase), slices.Contains(names, clusterCase)
+	if (r.scale || r.cluster) && o.Self {
+		return fmt.Errorf("%s and %s cannot be checked against themselves: they compare two gateways", scaleCase, clusterCase)
 	}
-	rest := slices.DeleteFunc(names, func(name string) bool { return name == scaleCase })
+	rest := slices.DeleteFunc(names, func(name string) bool { return name == scaleCase || name == clusterCase })
 	if len(rest) == 0 {
 		return nil
 	}

@@ -5,7 +5,6 @@ package clustertest
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
@@ -19,22 +18,12 @@ const balancerCaddyfile = `{
 	persist_config off
 	auto_https off
 	layer4 {
-		127.0.0.1:%[1]d {
-			route {
-				proxy {
-					%[2]s
-					lb_policy round_robin
-					lb_try_duration 5s
-					lb_try_interval 50ms
-					fail_duration 1s
-				}
-			}
-		}
+		%s
 	}
 }
-http://:%[3]d {
+http://:%d {
 	bind 127.0.0.1
-	reverse_proxy %[4]s {
+	reverse_proxy %s {
 		lb_policy round_robin
 		lb_try_duration 5s
 		lb_try_interval 50ms
@@ -47,32 +36,56 @@ http://:%[3]d {
 }
 `
 
-// Balancer is the one name of the cluster.
+const streamCaddyfile = `127.0.0.1:%d {
+			route {
+				proxy {
+					%s
+					lb_policy round_robin
+					lb_try_duration 5s
+					lb_try_interval 50ms
+					fail_duration 1s
+				}
+			}
+		}
+`
+
+// Balancer is the one name of a cluster.
 type Balancer struct {
 	Origin string // http://127.0.0.1:port
-	VNC    string // host:port
+	VNC    string // host:port of the first stream
 }
 
-func startBalancer(c *Cluster, httpPort, vncPort int) *Balancer {
-	c.t.Helper()
-	var origins, desktops []string
-	for _, g := range c.Gateways {
-		origins = append(origins, strings.TrimPrefix(g.Origin, "http://"))
-		desktops = append(desktops, "upstream "+g.VNC)
+// Balanced is a port of a balancer and the addresses behind it.
+type Balanced struct {
+	Port int
+	To   []string // host:port
+}
+
+// StartBalancer starts Caddy as a balancer for HTTP, and for other connections byte by byte. The
+// gateways have gatehouse_health at the HTTP addresses.
+func StartBalancer(t T, caddy string, http Balanced, streams ...Balanced) *Balancer {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gh-balancer")
+	if err != nil {
+		t.Fatal(err)
 	}
-	dir := filepath.Join(c.dir, "balancer")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		c.t.Fatal(err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	text := ""
+	for _, s := range streams {
+		text += fmt.Sprintf(streamCaddyfile, s.Port, "upstream "+strings.Join(s.To, "\nupstream "))
 	}
-	text := fmt.Sprintf(balancerCaddyfile, vncPort, strings.Join(desktops, "\n"), httpPort, strings.Join(origins, " "))
-	b := &Balancer{Origin: fmt.Sprintf("http://127.0.0.1:%d", httpPort), VNC: fmt.Sprintf("127.0.0.1:%d", vncPort)}
-	p, err := process.StartCaddy(c.t.Context(), c.config.Caddy, dir, text, nil, func() error {
-		_, err := Client{Origin: b.Origin}.Do(c.t.Context(), "GET", "/healthz", "")
+	text = fmt.Sprintf(balancerCaddyfile, text, http.Port, strings.Join(http.To, " "))
+	b := &Balancer{Origin: fmt.Sprintf("http://127.0.0.1:%d", http.Port)}
+	if len(streams) > 0 {
+		b.VNC = fmt.Sprintf("127.0.0.1:%d", streams[0].Port)
+	}
+	p, err := process.StartCaddy(t.Context(), caddy, dir, text, nil, func() error {
+		_, err := Client{Origin: b.Origin}.Do(t.Context(), "GET", "/healthz", "")
 		return err
 	})
 	if err != nil {
-		c.t.Fatal("the balancer: ", err)
+		t.Fatal("the balancer: ", err)
 	}
-	c.t.Cleanup(p.Stop)
+	t.Cleanup(p.Stop)
 	return b
 }

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
@@ -87,9 +88,19 @@ func Start(t T, config Config) *Cluster {
 		if httpPort == 0 {
 			httpPort = ports[0]
 		}
-		c.Balancer = startBalancer(c, httpPort, vncPort)
+		c.Balancer = c.balance(httpPort, vncPort)
 	}
 	return c
+}
+
+func (c *Cluster) balance(httpPort, vncPort int) *Balancer {
+	c.t.Helper()
+	calls, viewers := Balanced{Port: httpPort}, Balanced{Port: vncPort}
+	for _, g := range c.Gateways {
+		calls.To = append(calls.To, strings.TrimPrefix(g.Origin, "http://"))
+		viewers.To = append(viewers.To, g.VNC)
+	}
+	return StartBalancer(c.t, c.config.Caddy, calls, viewers)
 }
 
 func (c *Cluster) ports(n int) []int {

@@ -32,8 +32,8 @@ func newEngines(t T, redis *enginetest.Engine) *Engines {
 	return e
 }
 
-// block is the cluster block of a gateway.
-func (e *Engines) block(node string) string {
+// Block is the cluster block of a gateway, empty without engines.
+func (e *Engines) Block(node string) string {
 	if e == nil {
 		return ""
 	}

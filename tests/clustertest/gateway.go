@@ -106,23 +106,13 @@ func (g *Gateway) caddyfile() string {
 	c := g.cluster
 	_, port, _ := net.SplitHostPort(g.Origin[len("http://"):])
 	n, _ := strconv.Atoi(port)
-	return fmt.Sprintf(gatewayCaddyfile, g.admin, c.dir, g.dir, c.Engines.block(g.Name), c.Provider.Origin, c.config.Options,
+	return fmt.Sprintf(gatewayCaddyfile, g.admin, c.dir, g.dir, c.Engines.Block(g.Name), c.Provider.Origin, c.config.Options,
 		g.vncPort, c.config.VNC+"\n"+desktops, g.VNC, n)
 }
 
 // Start starts a gateway that has ended, and returns when it is ready.
-func (g *Gateway) Start() error {
-	if err := g.Spawn(g.Ready); err != nil {
-		return err
-	}
-	return nil
-}
-
-// Spawn is Start with another condition for what counts as started.
-func (g *Gateway) Spawn(ready func() error) (err error) {
-	// A Caddy of the suite keeps nothing in the home of its user.
-	env := append([]string{"GOMAXPROCS=2"}, g.cluster.config.Environment...)
-	g.process, err = process.StartCaddy(g.cluster.t.Context(), g.cluster.config.Caddy, g.dir, g.caddyfile(), env, ready)
+func (g *Gateway) Start() (err error) {
+	g.process, err = process.StartCaddy(g.cluster.t.Context(), g.cluster.config.Caddy, g.dir, g.caddyfile(), g.cluster.config.Environment, g.Ready)
 	if err != nil {
 		return fmt.Errorf("%s: %w", g.Name, err)
 	}
@@ -183,6 +173,15 @@ func (g *Gateway) Command(arguments ...string) (string, error) {
 	text, err := cmd.CombinedOutput()
 	return string(text), err
 }
+
+// PID is the process id of the gateway.
+func (g *Gateway) PID() int { return g.process.PID() }
+
+// Dir is the folder of the gateway: its Caddyfile, log and data.
+func (g *Gateway) Dir() string { return g.dir }
+
+// Admin is the address of its admin endpoint.
+func (g *Gateway) Admin() string { return g.admin }
 
 // Log is what the process has written.
 func (g *Gateway) Log() string { return g.process.Log() }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -125,6 +126,7 @@ https://localhost:%[2]d {
 type configuration struct {
 	text        string
 	http, https int
+	ca          string // file of the root certificate; "": where StartCaddy has it
 }
 
 // servingConfig is the configuration for suites whose calls are answered.
@@ -149,15 +151,16 @@ type gateway struct {
 	secrets         map[string]string
 }
 
-// startGateway returns when the gateway answers on all its sites. Its files are in dir.
-func startGateway(ctx context.Context, caddy, dir string, c configuration) (*gateway, error) {
-	g := &gateway{
-		http: fmt.Sprintf("http://127.0.0.1:%d", c.http),
-		ca:   process.RootCA(dir),
-		secrets: map[string]string{
-			"SDK_CALLER_KEY": process.Secret(), "SDK_READER_KEY": process.Secret(), "SDK_MANAGER_KEY": process.Secret(), "SDK_FAKE_KEY": process.Secret(),
-		},
+// newSecrets are the variables of the keys.
+func newSecrets() map[string]string {
+	return map[string]string{
+		"SDK_CALLER_KEY": process.Secret(), "SDK_READER_KEY": process.Secret(), "SDK_MANAGER_KEY": process.Secret(), "SDK_FAKE_KEY": process.Secret(),
 	}
+}
+
+// startGateway returns when the gateway answers on all its sites. Its files are in dir.
+func startGateway(ctx context.Context, caddy, dir string, c configuration, secrets map[string]string) (*gateway, error) {
+	g := &gateway{http: fmt.Sprintf("http://127.0.0.1:%d", c.http), ca: cmp.Or(c.ca, process.RootCA(dir)), secrets: secrets}
 	if c.https != 0 {
 		g.https = fmt.Sprintf("https://localhost:%d", c.https)
 	}

@@ -2,19 +2,23 @@
 //
 //	go run ./tests/sdk/run -caddy ./caddy -fake FAKEPROVIDER -python PYTHON -python-anthropic1 DIR -node DIR
 //		-go TESTBINARY -go-anthropic TESTBINARY -go-anthropic1 TESTBINARY [-only REGEXP] [-results FILE]
+//		[-cluster]
 //
 // It starts the fake provider and the gateway, on free ports of the loopback and with their data in
 // a temporary folder. It runs each suite against the built-in test provider and against the fake
 // one, and ends everything it started. A suite whose flag is empty fails: there is no skipping.
+// -cluster puts a balancer and two gateways in the gateway's place.
 // -results appends a line "name TAB passed TAB failed TAB seconds" for each suite.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
 
+	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -28,7 +32,17 @@ func main() {
 	flag.StringVar(&p.goAnthropic, "go-anthropic", "", "the test binary of tests/sdk/go/anthropic")
 	flag.StringVar(&p.goAnthropic1, "go-anthropic1", "", "the same, built with the tag anthropic1")
 	flag.StringVar(&p.sources, "sources", "tests/sdk", "the folder of the suites")
-	process.Main("sdk", "suites", func(ctx context.Context, o process.Options) (bool, error) { return run(ctx, p, o) })
+	cluster := flag.Bool("cluster", false, "call two gateways that share Redis and PostgreSQL, through a balancer")
+	process.Main("sdk", "suites", func(ctx context.Context, o process.Options) (ok bool, err error) {
+		if !*cluster {
+			return run(ctx, p, o)
+		}
+		failed := clustertest.Run(ctx, func(t clustertest.T) {
+			p.cluster = t
+			ok, err = run(ctx, p, o)
+		})
+		return ok, errors.Join(err, failed)
+	})
 }
 
 func run(ctx context.Context, p peers, o process.Options) (ok bool, err error) {
@@ -79,11 +93,7 @@ func run(ctx context.Context, p peers, o process.Options) (ok bool, err error) {
 
 // runServed runs the suites whose calls are answered.
 func runServed(ctx context.Context, p peers, dir string, fake *fakeProvider, chosen []suite, report func(*process.Result) error) (bool, error) {
-	c, err := servingConfig(dir, fake.origin)
-	if err != nil {
-		return false, err
-	}
-	g, err := startGateway(ctx, p.caddy, dir, c)
+	g, err := start(ctx, p, dir, func(dir string) (configuration, error) { return servingConfig(dir, fake.origin) })
 	if err != nil {
 		return false, err
 	}

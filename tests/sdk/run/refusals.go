@@ -227,11 +227,7 @@ func runRefusals(ctx context.Context, p peers, dir string, fake *fakeProvider, c
 			return false, err
 		}
 	}
-	c, err := refusalsConfig(dir, fake.origin, keys)
-	if err != nil {
-		return false, err
-	}
-	g, err := startGateway(ctx, p.caddy, dir, c)
+	g, err := start(ctx, p, dir, func(dir string) (configuration, error) { return refusalsConfig(dir, fake.origin, keys) })
 	if err != nil {
 		return false, err
 	}

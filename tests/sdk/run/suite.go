@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -19,6 +20,8 @@ const suiteTimeout = 4 * time.Minute
 type peers struct {
 	caddy, fake, python, node, goTest, sources  string
 	pythonAnthropic1, goAnthropic, goAnthropic1 string
+
+	cluster clustertest.T // what a cluster ends with; nil: one gateway
 }
 
 // keysTarget is no provider: the suites of keys made at run time.

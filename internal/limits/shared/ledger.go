@@ -1,0 +1,223 @@
+package shared
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+)
+
+const (
+	// durableTimeout bounds a Durable reservation without a Timeout, as limits.ReserveRequest says.
+	durableTimeout = time.Minute
+	// likelyTimeout bounds any other reservation. Then the call goes on without one.
+	likelyTimeout = 100 * time.Millisecond
+	// retryPause is the time between two attempts to reserve.
+	retryPause = 25 * time.Millisecond
+)
+
+// LedgerConfig is what a Ledger needs.
+type LedgerConfig struct {
+	Node    *cluster.Node      // has not started
+	Writer  Writer             // of the table BookTable
+	DB      *postgres.DB       // the book; nil: an engine that has lost everything begins at zero
+	Crashed func(limits.Crash) // called for the calls of a node that died; may be nil
+	Logger  *zap.Logger
+	Now     func() time.Time // the clock of the times in messages; nil: that of the engine
+}
+
+// Writer is a postgres.Writer.
+type Writer interface {
+	Append(table string, row []byte)
+	Flush(ctx context.Context) error
+}
+
+// Ledger is the limits.Ledger of a cluster. It is safe for concurrent use.
+//
+//   - A Durable reservation is made by the engine, or refused with ErrUnavailable after its Timeout:
+//     the engine is away, or a failover is under way.
+//   - Any other goes on after 100 ms without the engine. Its settlement says what to charge.
+//   - Settle hands over to an outbox, which sends until the engine has answered. When 262,144 settlements
+//     wait (the engine was away for minutes), Settle waits as long as its context allows and then fails
+//     with ErrUnavailable, so that the caller can say so; Reserve fails at once.
+//   - What the engine has charged is then written to the book, exactly once.
+//   - Status, and Exhausted where a budget may be spent, first wait for the settlements of this node.
+//     Exhausted believes balances that are at most a second old.
+type Ledger struct {
+	node    *cluster.Node
+	now     func() time.Time
+	calls   *calls
+	outbox  *outbox
+	view    *view
+	book    book
+	crashed func(limits.Crash)
+	logger  *zap.Logger
+	id      string // of the outbox, of no other process
+}
+
+// NewLedger returns the ledger of a node, which it joins.
+func NewLedger(c LedgerConfig) *Ledger {
+	l := &Ledger{
+		node: c.Node, now: c.Now, calls: newCalls(), view: newView(), book: book{c.Writer, c.DB},
+		crashed: c.Crashed, logger: c.Logger, id: rand.Text(),
+	}
+	l.outbox = newOutbox(l.settle)
+	c.Node.Join(cluster.Part{Name: "ledger", Rejoin: l.rejoin, Reap: l.reap, Replay: l.replay})
+	return l
+}
+
+// Close sends the settlements that wait. Those that could not be sent before the context ends are
+// charged as reserved when the lease of the node has ended.
+func (l *Ledger) Close(ctx context.Context) error {
+	err := l.outbox.flush(ctx)
+	l.outbox.close()
+	if err != nil {
+		return fmt.Errorf("%w: sending settlements: %w", limits.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// at returns a time of this gateway as the engine's.
+func (l *Ledger) at(t time.Time) time.Time {
+	if l.now == nil {
+		return t
+	}
+	return t.Add(l.node.Now().Sub(l.now()))
+}
+
+// Reserve implements limits.Ledger.
+func (l *Ledger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.Refusal, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	if l.outbox.full() {
+		return nil, fmt.Errorf("%w: %d settlements wait", limits.ErrUnavailable, maxWaiting)
+	}
+	admitted := r.At
+	r.At = l.at(r.At)
+	c, lines, hold, ok := l.calls.begin(&r, admitted)
+	if !ok {
+		return nil, fmt.Errorf("%w: %d calls under way", limits.ErrUnavailable, maxUnderWay)
+	}
+	switch state, held := l.calls.is(c); {
+	case state == ended:
+		return nil, limits.ErrEnded
+	case state == underWay && !held && !r.Durable: // it goes on without a reservation
+		return nil, nil
+	}
+	timeout := likelyTimeout
+	if r.Durable {
+		timeout = cmp.Or(r.Timeout, durableTimeout)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	for {
+		answer, err := l.ask(ctx, c.id, hold, lines)
+		switch {
+		case err == nil && answer.later != nil:
+			lines, hold = l.calls.move(c, answer.later)
+		case err == nil:
+			return l.answered(c, &r, lines, answer)
+		case !r.Durable && !errors.Is(err, cluster.ErrClock) && context.Cause(ctx) != context.Canceled:
+			if !l.calls.goOn(c, false) {
+				return nil, limits.ErrEnded
+			}
+			return nil, nil
+		case !wait(ctx, retryPause):
+			return nil, fmt.Errorf("%w: %w", limits.ErrUnavailable, err)
+		}
+	}
+}
+
+// answered ends a Reserve with the answer of the engine.
+func (l *Ledger) answered(c *call, r *limits.ReserveRequest, lines []line, a answer) (*limits.Refusal, error) {
+	switch {
+	case a.ended:
+		l.calls.drop(c)
+		return nil, limits.ErrEnded
+	case a.short != nil:
+		l.calls.drop(c)
+		return refusal(r, lines, a.short)
+	case !l.calls.goOn(c, true):
+		return nil, limits.ErrEnded
+	}
+	return nil, nil
+}
+
+// refusal returns the one of the short budgets that resets last.
+func refusal(r *limits.ReserveRequest, lines []line, all []short) (*limits.Refusal, error) {
+	var worst limits.Balance
+	var amount int64
+	for _, s := range all {
+		if s.line >= len(lines) {
+			return nil, fmt.Errorf("%w: a refusal that is not of this call", limits.ErrUnavailable)
+		}
+		l := &lines[s.line]
+		b := balance(l.subject, l.budget, s.balance)
+		if worst.Subject == "" || b.After(worst) {
+			worst, amount = b, l.amount
+		}
+	}
+	return worst.Refuse(amount, r.At), nil
+}
+
+// Settle implements limits.Ledger.
+func (l *Ledger) Settle(ctx context.Context, id string, used limits.Amount) error {
+	if id == "" || len(id) > limits.MaxCall || used.Nano < 0 || used.Tokens < 0 {
+		return fmt.Errorf("%w: settling a call's id of %d bytes with %d nano-USD and %d tokens", limits.ErrInvalid, len(id), used.Nano, used.Tokens)
+	}
+	if l.calls.ended(id) {
+		return nil
+	}
+	if err := l.outbox.reserve(ctx); err != nil {
+		return fmt.Errorf("%w: %d settlements wait: %w", limits.ErrUnavailable, maxWaiting, err)
+	}
+	c := l.calls.settle(id, limits.Amount{Nano: min(used.Nano, MaxBudget), Tokens: min(used.Tokens, MaxBudget)})
+	if c == nil {
+		l.outbox.release()
+		return nil
+	}
+	l.view.pend(c, 1)
+	l.outbox.add(c)
+	return nil
+}
+
+// settle sends a message of the outbox and does what its answer asks for.
+func (l *Ledger) settle(ctx context.Context, n uint64, batch []*call) error {
+	args := []string{l.id, strconv.FormatUint(n, 10)}
+	for _, c := range batch {
+		args = append(args, c.id, number(c.used.Nano), number(c.used.Tokens), c.hold, "")
+	}
+	reply, err := l.node.Run(ctx, settleScript, args...)
+	if err != nil {
+		return err
+	}
+	settled, err := parseSettled(reply, len(batch))
+	if err != nil {
+		l.logger.Error("the engine's answer to settlements cannot be read", zap.Error(err))
+		return err
+	}
+	for i, c := range batch {
+		c.answered, c.charged = settled.now, settled.letters[i] != endedBefore
+		lines := c.lines
+		if c.hold == "" {
+			lines = settled.lines[i]
+		}
+		l.book.charge(c, lines, settled.letters[i] == afterCrash)
+	}
+	settled.tell(l.view)
+	for _, c := range batch {
+		l.view.pend(c, -1)
+	}
+	l.calls.answer(batch, settled.now)
+	return nil
+}

@@ -1,0 +1,137 @@
+package shared_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/limitstest"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// clock is that of the engine and of the gateways.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// atLeast sets the clock unless it is later.
+func (c *clock) atLeast(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.After(c.now) {
+		c.now = t
+	}
+}
+
+// memory is a book in memory. Like PostgreSQL it takes a crash once.
+type memory struct {
+	mu      sync.Mutex
+	spent   map[[3]string]int64
+	calls   map[[3]string]int64
+	crashes map[string]bool
+}
+
+func newMemory() *memory {
+	return &memory{spent: map[[3]string]int64{}, calls: map[[3]string]int64{}, crashes: map[string]bool{}}
+}
+
+func (m *memory) Append(_ string, row []byte) {
+	crash, lines, err := shared.ParseRow(row)
+	if err != nil {
+		panic(err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if crash != "" && m.crashes[crash] {
+		return
+	}
+	m.crashes[crash] = true
+	for _, l := range lines {
+		key := [3]string{l.Subject, l.Budget, l.Period}
+		m.spent[key] += l.Spent
+		m.calls[key] += l.Calls
+	}
+}
+
+func (m *memory) Flush(context.Context) error { return nil }
+
+// of returns what the book has of an account.
+func (m *memory) of(subject, budget, period string) (spent int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.spent[[3]string{subject, budget, period}]
+}
+
+// gateway is one of a cluster.
+type gateway struct {
+	*shared.Ledger
+	node  *cluster.Node
+	clock *clock
+}
+
+// Reserve moves the clock to when the call is admitted: a period must have begun.
+func (g gateway) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.Refusal, error) {
+	g.clock.atLeast(r.At)
+	return g.Ledger.Reserve(ctx, r)
+}
+
+// join starts a gateway at an engine. Its lease does not end: the clock of a test jumps.
+func join(t testing.TB, addr, name string, now *clock, c shared.LedgerConfig) gateway {
+	t.Helper()
+	engine := valkey.New(valkey.Config{Addresses: []string{addr}})
+	t.Cleanup(engine.Close)
+	config := cluster.Config{Name: "test", Node: name, Engine: engine, Logger: zap.NewNop()}
+	if now != nil {
+		config.Now = now.Now
+	}
+	c.Node = cluster.New(config)
+	if c.Writer == nil {
+		c.Writer = newMemory()
+	}
+	if c.Logger == nil {
+		c.Logger = zap.NewNop()
+	}
+	l := shared.NewLedger(c)
+	if err := c.Node.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Node.Stop)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = l.Close(ctx)
+	})
+	if now != nil {
+		if _, err := engine.Do(t.Context(), "ZADD", c.Node.Key("nodes"), "+inf", c.Node.ID()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return gateway{l, c.Node, now}
+}
+
+func noon() *clock { return &clock{now: limitstest.Noon} }
+
+func flush(t testing.TB, addr string) {
+	t.Helper()
+	engine := valkey.New(valkey.Config{Addresses: []string{addr}})
+	defer engine.Close()
+	if _, err := engine.Do(t.Context(), "FLUSHALL", "SYNC"); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,174 @@
+package shared
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+const (
+	// maxWaiting bounds the settlements that wait for the engine: minutes of calls. They take up to
+	// 150 MiB.
+	maxWaiting = 1 << 18
+	// batch is how many settlements go into one message.
+	batchSize = 64
+	// sendTimeout bounds one message; what it has done is found out by the next.
+	sendTimeout = 2 * time.Second
+	// firstPause and longestPause are the times between two attempts to send a message.
+	firstPause, longestPause = 10 * time.Millisecond, 500 * time.Millisecond
+)
+
+// outbox sends settlements to the engine, in their order, one message at a time: so the engine only
+// has to remember its answer to the last one. Nothing is dropped: when maxWaiting settlements wait, put
+// waits, and fails when its context ends.
+type outbox struct {
+	send func(ctx context.Context, number uint64, batch []*call) error
+
+	slots chan struct{} // one for each settlement that waits
+	wake  chan struct{} // capacity 1
+	end   context.CancelFunc
+	done  chan struct{}
+
+	mu       sync.Mutex // guards the following
+	waiting  []*call
+	put, got uint64        // settlements that were put, that are answered
+	answered chan struct{} // closed by the next answer
+}
+
+func newOutbox(send func(context.Context, uint64, []*call) error) *outbox {
+	ctx, end := context.WithCancel(context.Background())
+	o := &outbox{
+		send: send, slots: make(chan struct{}, maxWaiting), wake: make(chan struct{}, 1),
+		end: end, done: make(chan struct{}), answered: make(chan struct{}),
+	}
+	go o.run(ctx)
+	return o
+}
+
+// reserve takes room for a settlement. It waits while there is none.
+func (o *outbox) reserve(ctx context.Context) error {
+	select {
+	case o.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case o.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// release gives room back that was not needed.
+func (o *outbox) release() { <-o.slots }
+
+// full reports whether no settlement could be put.
+func (o *outbox) full() bool { return len(o.slots) == cap(o.slots) }
+
+// add queues a settlement for which there is room.
+func (o *outbox) add(c *call) {
+	o.mu.Lock()
+	o.waiting = append(o.waiting, c)
+	o.put++
+	o.mu.Unlock()
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// flush returns when all settlements that were added before are answered.
+func (o *outbox) flush(ctx context.Context) error {
+	o.mu.Lock()
+	until := o.put
+	for o.got < until {
+		answered := o.answered
+		o.mu.Unlock()
+		select {
+		case <-answered:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-o.done:
+			return limits.ErrUnavailable
+		}
+		o.mu.Lock()
+	}
+	o.mu.Unlock()
+	return nil
+}
+
+// close ends the sending. What waits is not sent any more: flush before.
+func (o *outbox) close() {
+	o.end()
+	<-o.done
+}
+
+func (o *outbox) run(ctx context.Context) {
+	defer close(o.done)
+	for number := uint64(1); ; number++ {
+		batch := o.next(ctx)
+		if batch == nil || !o.deliver(ctx, number, batch) {
+			return
+		}
+		o.mu.Lock()
+		o.got += uint64(len(batch))
+		close(o.answered)
+		o.answered = make(chan struct{})
+		o.mu.Unlock()
+		for range batch {
+			o.release()
+		}
+	}
+}
+
+// next waits for settlements and takes those of a message.
+func (o *outbox) next(ctx context.Context) []*call {
+	for {
+		o.mu.Lock()
+		if n := min(len(o.waiting), batchSize); n > 0 {
+			batch := append([]*call(nil), o.waiting[:n]...)
+			clear(o.waiting[:n])
+			if o.waiting = o.waiting[n:]; len(o.waiting) == 0 {
+				o.waiting = nil
+			}
+			o.mu.Unlock()
+			return batch
+		}
+		o.mu.Unlock()
+		select {
+		case <-o.wake:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// deliver sends a message until it is answered.
+func (o *outbox) deliver(ctx context.Context, number uint64, batch []*call) bool {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		attempt, cancel := context.WithTimeout(ctx, sendTimeout)
+		err := o.send(attempt, number, batch)
+		cancel()
+		if err == nil {
+			return true
+		}
+		if !wait(ctx, pause) {
+			return false
+		}
+	}
+}
+
+// wait reports whether the time has passed before the context ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

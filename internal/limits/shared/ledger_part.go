@@ -1,0 +1,162 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+const (
+	// reapSize is how many calls of a dead node one message takes.
+	reapSize = 100
+	// restateSize is how many calls one message says again.
+	restateSize = 64
+	// loadSize is how many balances one message brings in.
+	loadSize = 256
+)
+
+// rejoin states the calls under way under the new ID of the node. Those that were charged meanwhile stay
+// so until their settlement puts it right.
+func (l *Ledger) rejoin(ctx context.Context) error {
+	open := l.calls.open()
+	for len(open) > 0 {
+		n := min(len(open), restateSize)
+		args := make([]string, 0, 2*n)
+		for _, c := range open[:n] {
+			args = append(args, c.id, c.hold)
+		}
+		if _, err := l.node.Run(ctx, restateScript, args...); err != nil {
+			return fmt.Errorf("stating the calls under way: %w", err)
+		}
+		open = open[n:]
+	}
+	return nil
+}
+
+// replay says again what the engine may have lost. Behind the fence nothing else changes accounts, and
+// the marks of calls come and go with their effects: so all of this may run twice.
+func (l *Ledger) replay(ctx context.Context, wiped bool) error {
+	var err error
+	if wiped {
+		err = l.load(ctx)
+	} else {
+		err = l.settleAgain(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return l.rejoin(ctx)
+}
+
+// settleAgain sends the settlements of the last minutes. The book has them already.
+func (l *Ledger) settleAgain(ctx context.Context) error {
+	again := l.calls.again()
+	for len(again) > 0 {
+		n := min(len(again), batchSize)
+		args := []string{l.id, ""}
+		for _, c := range again[:n] {
+			args = append(args, c.id, number(c.used.Nano), number(c.used.Tokens), c.hold, number(c.answered))
+		}
+		if _, err := l.node.Run(ctx, settleScript, args...); err != nil {
+			return fmt.Errorf("sending settlements again: %w", err)
+		}
+		again = again[n:]
+	}
+	return nil
+}
+
+// load fills an engine that has lost everything with the balances of the book.
+func (l *Ledger) load(ctx context.Context) error {
+	l.calls.forget()
+	if l.book.db == nil {
+		return nil
+	}
+	if err := l.book.writer.Flush(ctx); err != nil {
+		return fmt.Errorf("writing what was spent: %w", err)
+	}
+	var args []string
+	send := func() error {
+		if len(args) == 0 {
+			return nil
+		}
+		_, err := l.node.Run(ctx, loadScript, args...)
+		args = args[:0]
+		return err
+	}
+	err := l.book.running(ctx, l.node.Now(), func(account string, begins, ends time.Time, spent int64) error {
+		args = append(args, account, number(seconds(begins)), ending(ends), number(min(max(spent, 0), MaxBudget)))
+		if len(args) < 4*loadSize {
+			return nil
+		}
+		return send()
+	})
+	if err = errors.Join(err, send()); err != nil {
+		return fmt.Errorf("loading what was spent: %w", err)
+	}
+	return nil
+}
+
+// reap charges the calls of a dead node what they had reserved. A crash stays in a list of the engine
+// until it is in the book.
+func (l *Ledger) reap(ctx context.Context, dead string) error {
+	var written []string
+	for {
+		reply, err := l.node.Run(ctx, reapScript, append([]string{dead, strconv.Itoa(reapSize)}, written...)...)
+		if err != nil {
+			return fmt.Errorf("charging the calls of a node that died: %w", err)
+		}
+		crashes, err := reply.AsStrSlice()
+		if err != nil || len(crashes) == 0 {
+			return err
+		}
+		for _, crash := range crashes {
+			l.crash(crash)
+		}
+		if err := l.book.writer.Flush(ctx); err != nil {
+			return fmt.Errorf("writing the calls of a node that died: %w", err)
+		}
+		l.logger.Warn("calls of a gateway that died were charged what they had reserved", zap.String("node", dead), zap.Int("calls", len(crashes)))
+		written = crashes
+	}
+}
+
+// crash writes a call of a dead node.
+func (l *Ledger) crash(text string) {
+	id, hold, ok := cutCall(text)
+	at, lines, err := parseHold(hold)
+	if !ok || err != nil {
+		l.logger.Error("a call of a gateway that died cannot be read", zap.Error(errors.Join(err, errAnswer)))
+		return
+	}
+	l.book.crash(id, lines)
+	if l.crashed == nil {
+		return
+	}
+	c := limits.Crash{Call: id, At: at}
+	for i := range lines {
+		switch amount := lines[i].amount; lines[i].budget.Unit {
+		case limits.Money:
+			c.Amount.Nano = max(c.Amount.Nano, amount)
+		case limits.Tokens:
+			c.Amount.Tokens = max(c.Amount.Tokens, amount)
+		}
+	}
+	l.crashed(c)
+}
+
+// cutCall reads "<length>:<call><hold>".
+func cutCall(text string) (id, hold string, ok bool) {
+	length, rest, ok := strings.Cut(text, ":")
+	n, err := strconv.Atoi(length)
+	if !ok || err != nil || n < 0 || n > len(rest) {
+		return "", "", false
+	}
+	return rest[:n], rest[n:], true
+}

@@ -1,0 +1,147 @@
+//go:build unix
+
+package clustertest
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/tests/process"
+)
+
+const (
+	// sentinels is how many Sentinels watch a master: two of them agree that it is down.
+	sentinels = 3
+	// downAfter is how long a master may be silent.
+	downAfter = time.Second
+	// masterName is what the Sentinels call the master.
+	masterName = "prod"
+	// replicaTimeout is how long a replica may take until it has all data.
+	replicaTimeout = 20 * time.Second
+)
+
+// Watched are a master and a replica that three Sentinels watch.
+type Watched struct {
+	*Engines
+	Servers   []*enginetest.Engine // the first is the master at the start
+	Addresses []string             // of the servers, as all but the test know them
+	Sentinels []string             // addresses
+}
+
+// StartSentinels starts a master, a replica, three Sentinels and PostgreSQL. address returns how a
+// server is reached; nil: directly. settings are those of both servers.
+func StartSentinels(t T, program string, address func(*enginetest.Engine) string, settings ...string) *Watched {
+	t.Helper()
+	w := &Watched{}
+	for range 2 {
+		server := enginetest.RedisBy(t, program, settings...)
+		at := server.Addr
+		if address != nil {
+			at = address(server)
+		}
+		w.Servers, w.Addresses = append(w.Servers, server), append(w.Addresses, at)
+		host, port, _ := net.SplitHostPort(at)
+		w.must(t, server.Addr, "CONFIG", "SET", "replica-announce-ip", host)
+		w.must(t, server.Addr, "CONFIG", "SET", "replica-announce-port", port)
+		w.must(t, server.Addr, "CONFIG", "SET", "repl-diskless-sync-delay", "0")
+	}
+	host, port, _ := net.SplitHostPort(w.Addresses[0])
+	w.must(t, w.Servers[1].Addr, "REPLICAOF", host, port)
+	if err := process.Eventually(t.Context(), replicaTimeout, func() error { return replicates(w.Servers[1].Addr) }); err != nil {
+		t.Fatal(err)
+	}
+	for range sentinels {
+		w.Sentinels = append(w.Sentinels, startSentinel(t, program, host, port))
+	}
+	if err := process.Eventually(t.Context(), replicaTimeout, w.agreed); err != nil {
+		t.Fatal(err)
+	}
+	w.Engines = newEngines(t, w.Servers[0])
+	w.Valkey = "sentinel " + masterName + " " + strings.Join(w.Sentinels, " ")
+	return w
+}
+
+func (w *Watched) must(t T, addr string, words ...string) {
+	t.Helper()
+	if _, err := Redis(addr, words...); err != nil {
+		t.Fatal(strings.Join(words, " "), ": ", err)
+	}
+}
+
+func replicates(addr string) error {
+	info, err := Redis(addr, "INFO", "replication")
+	if err == nil && !strings.Contains(info, "master_link_status:up") {
+		err = errors.New("the replica has no master")
+	}
+	return err
+}
+
+// agreed returns nil when each Sentinel knows the replica and the other Sentinels.
+func (w *Watched) agreed() error {
+	for _, s := range w.Sentinels {
+		text, err := Redis(s, "SENTINEL", "MASTER", masterName)
+		if err != nil {
+			return err
+		}
+		for _, want := range []string{"num-slaves\n1\n", fmt.Sprintf("num-other-sentinels\n%d\n", sentinels-1)} {
+			if !strings.Contains(text, want) {
+				return fmt.Errorf("a Sentinel does not know all others")
+			}
+		}
+	}
+	return nil
+}
+
+// Master returns the index in Servers of the one that the Sentinels take for the master.
+func (w *Watched) Master() (int, error) {
+	text, err := Redis(w.Sentinels[0], "SENTINEL", "GET-MASTER-ADDR-BY-NAME", masterName)
+	if err != nil {
+		return 0, err
+	}
+	host, port, _ := strings.Cut(text, "\n")
+	for i, addr := range w.Addresses {
+		if addr == net.JoinHostPort(host, port) {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("the master is %s:%s", host, port)
+}
+
+// startSentinel starts the program as a Sentinel and returns its address.
+func startSentinel(t T, program, host, port string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gh-sentinel")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	ports, err := process.FreePorts(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(dir, "sentinel.conf")
+	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor %[3]s %[4]s %[5]s 2\nsentinel down-after-milliseconds %[3]s %[6]d\nsentinel failover-timeout %[3]s 10000\n",
+		ports[0], dir, masterName, host, port, downAfter.Milliseconds())
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := process.Start(exec.Command(program, config, "--sentinel"), filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Stop)
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[0]))
+	if err := process.Eventually(t.Context(), replicaTimeout, func() error { _, err := Redis(addr, "PING"); return err }); err != nil {
+		p.ShowLog(os.Stderr)
+		t.Fatal(err)
+	}
+	return addr
+}
