@@ -160,6 +160,8 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/runtimekeys", "internal/modelcall", "the limits of a call"},
 	{"internal/runtimekeys", "internal/pattern", "its models"},
 	{"internal/runtimekeys", "internal/store", "rows go with its group commit"},
+	{"internal/runtimekeys", "internal/postgres", "keys that several gateways share"},
+	{"internal/runtimekeys", "pgx", "their rows"},
 
 	{"internal/failover", "internal/apierror", "which refusals concern the target"},
 

@@ -50,8 +50,9 @@ type Follower struct {
 	Name string // in errors: "keys"
 	// After is the number of the last change that it knows.
 	After int64
-	// Read applies all rows with a higher number. It may see a row more than once, and must not make
-	// a change. After an error it is called again, with the same number.
+	// Read applies all rows with a higher number than after. It may see a row more than once, and must
+	// not make a change. After an error it is called again. 0 is the first reading, or the database
+	// was put back to an older state: then rows are gone that it has read before.
 	Read func(ctx context.Context, after int64) error
 }
 

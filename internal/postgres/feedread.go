@@ -85,8 +85,8 @@ func (f *Feed) publish() {
 }
 
 // CatchUp returns when the followers know all changes that were made before it was called.
-func (f *Feed) CatchUp(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
+func (f *Feed) CatchUp(caller context.Context) error {
+	ctx, cancel := context.WithTimeout(caller, feedTimeout)
 	defer cancel()
 	defer context.AfterFunc(f.ctx, cancel)()
 	select {
@@ -99,8 +99,8 @@ func (f *Feed) CatchUp(ctx context.Context) error {
 		return fmt.Errorf("%w: the feed has stopped", ErrUnavailable)
 	}
 	seq, err := f.read(ctx)
-	if err != nil && f.ctx.Err() != nil {
-		return err // stopped
+	if err != nil && (f.ctx.Err() != nil || caller.Err() != nil) {
+		return err // it says nothing of the database
 	}
 	f.note(seq, err)
 	return err
@@ -115,10 +115,14 @@ func (f *Feed) read(ctx context.Context) (seq int64, err error) {
 	followers := f.followers
 	f.mu.Unlock()
 	for _, one := range followers {
-		if one.After >= seq {
+		after := one.After
+		if after == seq {
 			continue
 		}
-		if failed := one.Read(ctx, one.After); failed != nil {
+		if after > seq {
+			after = 0
+		}
+		if failed := one.Read(ctx, after); failed != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", one.Name, Explain(failed)))
 			continue
 		}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 )
 
 const (
@@ -25,31 +27,31 @@ const (
 // Create makes a key for a tenant. It returns the secret, which is kept nowhere. Idempotency is the
 // request's Idempotency-Key, "" without. Errors: 400, 403 (too many keys), 503 (nothing was made).
 func (s *Keys) Create(ctx context.Context, b *Block, tenant string, e *Edit, idempotency string) (key *Key, secret string, err error) {
-	err = s.inTurn(ctx, func(ctx context.Context) error {
+	err = s.change(ctx, func() (before, after *Key, err error) {
 		now := s.now().UTC().Truncate(time.Millisecond)
 		r := Record{Tenant: tenant, Created: now, MadeWith: requestSum(tenant, idempotency)}
 		if err := e.apply(b, &r.Settings); err != nil {
-			return err
+			return nil, nil, err
 		}
 		if r.Name == "" {
-			return apierror.New(apierror.MissingParameter, "name: the key needs a name").WithParam("name")
+			return nil, nil, apierror.New(apierror.MissingParameter, "name: the key needs a name").WithParam("name")
 		}
 		if int(s.count.Load()) >= b.Max {
-			return apierror.New(apierror.KeysExceeded, "the gateway has %d keys made at run time, which is its limit; delete one first", b.Max)
+			return nil, nil, apierror.New(apierror.KeysExceeded, "the gateway has %d keys made at run time, which is its limit; delete one first", b.Max)
 		}
 		if first := s.madeWith(r.MadeWith, now); first != nil {
-			return invalid(IdempotencyHeader, "this Idempotency-Key has made the key with the hash %s already; its secret is shown only once", first.Hash())
+			return nil, nil, invalid(IdempotencyHeader, "this Idempotency-Key has made the key with the hash %s already; its secret is shown only once", first.Hash())
 		}
 		sum, err := s.newSecret(&r, &secret)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		s.mu.Lock()
 		r.ID, r.Seq, r.Tenant = sum, s.next, s.tenant(tenant)
 		s.next++
 		s.mu.Unlock()
 		key = &Key{Record: r}
-		return s.change(ctx, nil, key)
+		return nil, key, nil
 	})
 	if err != nil {
 		return nil, "", err
@@ -135,17 +137,13 @@ func (s *Keys) Rotate(ctx context.Context, of keys.Tenants, hash string, grace t
 
 // edit makes another version of a key.
 func (s *Keys) edit(ctx context.Context, of keys.Tenants, hash string, edit func(*Record) error) (key *Key, err error) {
-	err = s.inTurn(ctx, func(ctx context.Context) error {
-		before, err := s.Get(of, hash)
-		if err != nil {
-			return err
+	err = s.change(ctx, func() (before, after *Key, err error) {
+		if before, err = s.Get(of, hash); err != nil {
+			return nil, nil, err
 		}
 		key = &Key{Record: before.Record}
 		key.Updated = s.now().UTC().Truncate(time.Millisecond)
-		if err := edit(&key.Record); err != nil {
-			return err
-		}
-		return s.change(ctx, before, key)
+		return before, key, edit(&key.Record)
 	})
 	return key, err
 }
@@ -153,17 +151,16 @@ func (s *Keys) edit(ctx context.Context, of keys.Tenants, hash string, edit func
 // Delete deletes a key. What it has spent stays in the ledger and in the activity. Errors: 404, 503
 // (nothing was changed).
 func (s *Keys) Delete(ctx context.Context, of keys.Tenants, hash string) (deleted *Key, err error) {
-	err = s.inTurn(ctx, func(ctx context.Context) error {
-		if deleted, err = s.Get(of, hash); err != nil {
-			return err
-		}
-		return s.change(ctx, deleted, nil)
+	err = s.change(ctx, func() (before, after *Key, err error) {
+		deleted, err = s.Get(of, hash)
+		return deleted, nil, err
 	})
 	return deleted, err
 }
 
-// inTurn runs a change when no other does. A client that leaves does not interrupt it.
-func (s *Keys) inTurn(ctx context.Context, change func(context.Context) error) error {
+// change makes a version the valid one, first in the table, when no other change is made. A client
+// that leaves does not interrupt it.
+func (s *Keys) change(ctx context.Context, judge func() (before, after *Key, err error)) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeTimeout)
 	defer cancel()
 	select {
@@ -172,15 +169,23 @@ func (s *Keys) inTurn(ctx context.Context, change func(context.Context) error) e
 		return unavailable(ctx.Err())
 	}
 	defer func() { <-s.turn }()
-	return change(ctx)
-}
-
-// change makes a version the valid one, first in the table.
-func (s *Keys) change(ctx context.Context, before, after *Key) error {
-	if err := s.table.Change(ctx, record(before), record(after)); err != nil {
+	var before, after *Key
+	var refused error
+	err := s.table.Change(ctx, func() (*Record, *Record, error) {
+		before, after, refused = judge()
+		return record(before), record(after), refused
+	})
+	switch {
+	case refused != nil:
+		return refused
+	case err != nil:
 		return unavailable(err)
 	}
-	s.replace(before, after)
+	if _, shared := s.table.(*PostgresTable); !shared { // that one has applied it
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.replace(before, after)
+	}
 	return nil
 }
 
@@ -192,6 +197,9 @@ func record(k *Key) *Record {
 }
 
 func unavailable(cause error) error {
+	if errors.Is(cause, postgres.ErrUncertain) {
+		return apierror.New(apierror.StorageUnavailable, "the database did not say whether the change was made; look at the keys before you repeat it").WithCause(cause)
+	}
 	return apierror.New(apierror.StorageUnavailable, "the keys cannot be changed now; nothing was changed").WithCause(cause)
 }
 

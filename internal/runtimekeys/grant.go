@@ -65,6 +65,12 @@ func (s *Keys) Authenticate(b *Block, secret string, now time.Time) (keys.Creden
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
 	key := s.bySecret.get(sum)
+	if key == nil {
+		if shared, ok := s.table.(*PostgresTable); ok {
+			shared.refresh() // another gateway may have made it just now
+			key = s.bySecret.get(sum)
+		}
+	}
 	if key == nil || !key.valid(now) {
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}

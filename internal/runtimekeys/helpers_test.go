@@ -1,6 +1,7 @@
 package runtimekeys_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -126,6 +127,7 @@ func budgets(k *modelcall.KeyLimits) map[string]bool {
 type memory struct{ err error }
 
 func (memory) Load(context.Context, func(runtimekeys.Record) error) error { return nil }
-func (m *memory) Change(context.Context, *runtimekeys.Record, *runtimekeys.Record) error {
-	return m.err
+func (m *memory) Change(_ context.Context, judge runtimekeys.Judge) error {
+	_, _, err := judge()
+	return cmp.Or(err, m.err)
 }

@@ -37,6 +37,7 @@ type Key struct {
 type Record struct {
 	ID       Sum    // of its first secret; its identity, also after the secret was replaced
 	Seq      int64  // later keys have higher numbers
+	Version  int64  // of a shared table: the number of its last change
 	Tenant   string // the owner
 	Label    string // the first and last characters of the newest secret
 	Secrets  []Secret

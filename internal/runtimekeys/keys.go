@@ -30,18 +30,22 @@ type Keys struct {
 	ordered []*Key       // by Seq
 	tenants map[string]string
 	next    int64 // the next Seq
+	known   int64 // of a shared table: all changes up to this number are applied
 }
 
-// Table keeps keys. There is one for a database on this machine; the interface also fits one that
-// several gateways share.
+// Table keeps keys. [SQLiteTable] is that of one gateway, [PostgresTable] one that several share.
 type Table interface {
 	// Load yields every key, in the order of Seq.
 	Load(ctx context.Context, yield func(Record) error) error
-	// Change replaces one record by another and returns when that survives a kill of the process.
-	// Before is nil for a new key, after is nil for one that is deleted. After an error nothing has
-	// changed, or will have changed as soon as the table can be written.
-	Change(ctx context.Context, before, after *Record) error
+	// Change asks judge which record replaces which, and returns when that survives a kill of the
+	// process. Before is nil for a new key, after is nil for one that is deleted. Until Change returns
+	// nobody else changes a key, and judge sees the changes of all. After an error nothing has changed;
+	// with postgres.ErrUncertain, that is not known.
+	Change(ctx context.Context, judge Judge) error
 }
+
+// Judge decides a change. Its error is that of Table.Change, and nothing is changed.
+type Judge func() (before, after *Record, err error)
 
 // New returns no keys. Random is crypto/rand.Reader outside tests.
 func New(now func() time.Time, random io.Reader) *Keys {
@@ -70,6 +74,9 @@ func (s *Keys) Open(ctx context.Context, table Table) error {
 	s.byID.fill(ids)
 	s.count.Store(int64(len(s.ordered)))
 	s.table = table
+	if shared, ok := table.(*PostgresTable); ok {
+		s.known = shared.follow(s)
+	}
 	return nil
 }
 
@@ -155,13 +162,8 @@ func (s *Keys) List(of keys.Tenants, q Query) []*Key {
 }
 
 // replace makes a version the valid one, after the table has it. Either is nil: the key is new, or
-// deleted. It must be called in turn.
+// deleted. It must be called with mu held.
 func (s *Keys) replace(before, after *Key) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if before != nil && after != nil {
-		s.ordered[s.position(before.Seq)] = after
-	}
 	if before != nil {
 		for _, secret := range before.Secrets {
 			if after == nil || !after.has(secret.Sum) {
@@ -169,16 +171,17 @@ func (s *Keys) replace(before, after *Key) {
 			}
 		}
 	}
-	if after == nil {
-		at := s.position(before.Seq)
+	switch at := s.position(cmp.Or(before, after).Seq); {
+	case after == nil:
 		s.ordered = slices.Delete(s.ordered, at, at+1)
 		s.byID.remove(before.ID)
 		s.count.Add(-1)
 		return
-	}
-	if before == nil {
-		s.ordered = append(s.ordered, after)
+	case before == nil:
+		s.ordered = slices.Insert(s.ordered, at, after)
 		s.count.Add(1)
+	default:
+		s.ordered[at] = after
 	}
 	for _, secret := range after.Secrets {
 		s.bySecret.put(secret.Sum, after)
@@ -193,4 +196,59 @@ func (s *Keys) position(seq int64) int {
 
 func (r *Record) has(sum Sum) bool {
 	return slices.ContainsFunc(r.Secrets, func(s Secret) bool { return s.Sum == sum })
+}
+
+// apply makes the versions of a shared table the valid ones. It may be called at the same time with
+// batches that overlap: what an earlier one has told is skipped, so an older version never replaces a
+// newer one, and a deleted key does not come back.
+func (s *Keys) apply(b batch) (outcomes []outcome) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b.upTo < s.known && !b.back {
+		return nil
+	}
+	told := make(map[Sum]bool)
+	for _, v := range b.versions {
+		before, after := s.byID.get(v.key.ID), v.key
+		if b.whole {
+			told[after.ID] = true
+		}
+		switch {
+		case !b.back && after.Version <= s.known:
+			continue
+		case v.deleted && before == nil, !v.deleted && before != nil && before.Version == after.Version && !b.back:
+			continue
+		case v.deleted:
+			after = nil
+		default:
+			after.Tenant = s.tenant(after.Tenant)
+		}
+		s.replace(before, after)
+		outcomes = append(outcomes, outcome{before, after})
+	}
+	if b.whole {
+		outcomes = append(outcomes, s.keep(told, b)...)
+	}
+	s.known = b.upTo
+	return outcomes
+}
+
+// keep removes the keys that a whole batch does not have. It must be called with mu held.
+func (s *Keys) keep(told map[Sum]bool, b batch) (outcomes []outcome) {
+	for _, key := range s.ordered {
+		if !told[key.ID] && (b.back || key.Version <= b.upTo) {
+			outcomes = append(outcomes, outcome{before: key})
+		}
+	}
+	for _, o := range outcomes {
+		s.replace(o.before, nil)
+	}
+	return outcomes
+}
+
+// knows returns the number of the last change that is applied.
+func (s *Keys) knows() int64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.known
 }

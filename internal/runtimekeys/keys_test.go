@@ -131,8 +131,11 @@ func TestAChangeThatCouldNotBeCommittedInTimeIsTakenBack(t *testing.T) {
 	renamed.Name = "renamed"
 	created := renamed
 	created.ID[0] ^= 1
+	change := func(ctx context.Context, before, after *runtimekeys.Record) error {
+		return table.Change(ctx, func() (*runtimekeys.Record, *runtimekeys.Record, error) { return before, after, nil })
+	}
 	for name, err := range map[string]error{
-		"create": table.Change(late, nil, &created), "update": table.Change(late, &key.Record, &renamed), "delete": table.Change(late, &key.Record, nil),
+		"create": change(late, nil, &created), "update": change(late, &key.Record, &renamed), "delete": change(late, &key.Record, nil),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

@@ -24,7 +24,10 @@ func (t tableOf) Load(_ context.Context, yield func(Record) error) error {
 	return nil
 }
 
-func (tableOf) Change(context.Context, *Record, *Record) error { return nil }
+func (tableOf) Change(_ context.Context, judge Judge) error {
+	_, _, err := judge()
+	return err
+}
 
 func TestLimitsOfKeysAreSortedAndWithinTheBlock(t *testing.T) {
 	limit := int64(2_000_000_000)

@@ -118,13 +118,16 @@ func nanoOf(t time.Time) int64 {
 
 // Change implements Table. A change whose commit fails is taken back: what is in the queue writes
 // the record as it was.
-func (t *SQLiteTable) Change(ctx context.Context, before, after *Record) error {
+func (t *SQLiteTable) Change(ctx context.Context, judge Judge) error {
+	before, after, err := judge()
+	if err != nil {
+		return err
+	}
 	op := &recordChange{before: before, after: after}
 	if err := t.store.Submit(op); err != nil {
 		return err
 	}
-	err := t.store.Flush(ctx)
-	if err != nil {
+	if err = t.store.Flush(ctx); err != nil {
 		op.undone.Store(true)
 		_ = t.store.Submit(op) // it may have been committed meanwhile
 	}
