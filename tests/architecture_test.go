@@ -23,7 +23,7 @@ var foreign = map[string]string{
 	"github.com/gatehouse-proxy/gatehouse": "",
 }
 
-// arrows are all imports between packages, and of the frameworks, outside tests: from, to and why.
+// arrows, with arrowsOfTests, are all imports between packages, and of the frameworks, outside tests: from, to and why.
 // An import that is not here fails, and so does a row without an import.
 var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "caddy", "a Caddy module"},
@@ -249,22 +249,21 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/translate/translatetest", "testscript", "golden files"},
 	{"internal/workstation", "internal/apierror", "its refusals over HTTP"},
 	{"internal/workstation", "internal/tracing", "a token knows the trace of its request"},
+	{"internal/workstation/shared", "internal/workstation", "tokens, sessions and records that gateways share"},
+	{"internal/workstation/shared", "internal/cluster", "scripts, events, the end of other nodes"},
+	{"internal/workstation/shared", "internal/postgres", "the records of workstations"},
+	{"internal/workstation/shared", "internal/valkey", "answers of the engine"},
+	{"internal/workstation/shared", "pgx", "rows and transactions"},
 	{"internal/vncsession", "internal/tracing", "one span a session"},
 	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
 
 	// For tests only: no product package may import the faults.
 	{"internal/testprovider/faults", "internal/testprovider", "the requests and answers that it changes"},
-	{"tests/fakeprovider", "internal/testprovider/faults", "the provider in a process of its own"},
-	{"tests/clients", "internal/testprovider/faults", "the provider, and what it received"},
-	{"tests/bench", "tests/process", "runs the servers"},
-	{"tests/clients", "tests/process", "runs the gateway"},
-	{"tests/viewers", "tests/process", "runs the gateway, desktops and viewers"},
-	{"tests/sdk/run", "tests/process", "runs the gateway and the fake provider"},
 }
 
 func TestPackagesImportOnlyWhatTheTableSays(t *testing.T) {
 	allowed := map[[2]string]bool{}
-	for _, a := range arrows {
+	for _, a := range append(arrows, arrowsOfTests...) {
 		key := [2]string{a.from, a.to}
 		if _, twice := allowed[key]; twice || a.why == "" {
 			t.Errorf("%s -> %s is given twice or without a reason", a.from, a.to)

@@ -30,9 +30,9 @@ var (
 	//go:embed recover.lua
 	recoverText string
 
-	enterScript   = NewScript("enter", enterText)
-	beatScript    = NewScript("beat", beatText)
-	reapedScript  = NewScript("reaped", reapedText)
-	leaveScript   = NewScript("leave", leaveText)
-	recoverScript = NewScript("recover", recoverText)
+	enterScript   = NewScript("enter", enterText).Important()
+	beatScript    = NewScript("beat", beatText).Important()
+	reapedScript  = NewScript("reaped", reapedText).Important()
+	leaveScript   = NewScript("leave", leaveText).Important()
+	recoverScript = NewScript("recover", recoverText).Important()
 )

@@ -185,18 +185,22 @@ func answers(addr, text, want string) error {
 // ("appendonly", "yes") besides its own: no persistence, no eviction.
 func Redis(t T, settings ...string) *Engine {
 	t.Helper()
-	names := []string{"redis-server", "valkey-server"}
+	return RedisBy(t, redisProgram(t), settings...)
+}
+
+func redisProgram(t T) string {
+	t.Helper()
 	if os.Getenv("ENGINE") == "valkey" {
-		names = []string{"valkey-server"}
+		return Program(t, "valkey-server")
 	}
-	return RedisBy(t, Program(t, names...), settings...)
+	return Program(t, "redis-server", "valkey-server")
 }
 
 // RedisBy is Redis with a program of one's own.
 func RedisBy(t T, program string, settings ...string) *Engine {
 	t.Helper()
 	dir, port := tempDir(t), strconv.Itoa(freePort(t))
-	args := []string{"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction"}
+	args := []string{"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction", "--repl-diskless-sync-delay", "0"}
 	for i := 0; i+1 < len(settings); i += 2 {
 		args = append(args, "--"+settings[i], settings[i+1])
 	}

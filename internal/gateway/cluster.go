@@ -80,7 +80,7 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 	}})
 	s.node.On(eventFeed, func(string) { s.feed.Wake() })
 	s.writer.Spool(c.store, 0, c.logger)
-	s.desks = desktops.New(desktops.Config{State: c.workstations, Node: s.node, DB: db, Feed: s.feed, Logger: c.logger})
+	s.desks = desktops.New(desktops.Config{State: c.workstations, Node: s.node, DB: db, Feed: s.feed})
 	opened := c.local
 	s.writer.Add(sharedlimits.BookTable)
 	s.ledger = sharedlimits.NewLedger(sharedlimits.LedgerConfig{

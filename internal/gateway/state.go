@@ -92,6 +92,9 @@ func (s *State) apply(gen *generation) {
 	s.stores.retain(gen.keep)
 	s.Bodies.SetLimit(gen.bodyMemory)
 	s.Answers.SetLimit(gen.answerMemory)
+	if shared := s.stores.clustered.Load(); shared != nil {
+		shared.desks.KeepOpen(gen.gateway.requests.Limits.OnStoreFailure == modelcall.FailOpen)
+	}
 }
 
 // stop runs when Caddy stops gen. If a newer generation has replaced it, that one is activated.

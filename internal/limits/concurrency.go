@@ -2,7 +2,6 @@ package limits
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"sync"
 	"time"
@@ -21,35 +20,18 @@ type ConcurrencyLimiter struct {
 	mu       sync.Mutex // guards the following, and all pools and permits
 	pools    map[string]*pool
 	arrivals uint64 // how many calls have ever had to wait
+
+	shared *sharedSlots // nil: this gateway is the only one
 }
 
 // pool holds the slots of one subject that has calls under way or waiting.
 type pool struct {
 	name  string
-	limit int // of the newest call: after a reload the new limit holds for waiting calls too
-	refs  int // calls that hold or need a slot, waiting here or in another queue
-	inUse int
+	limit int   // of the newest call: after a reload the new limit holds for waiting calls too
+	refs  int32 // calls that hold or need a slot, waiting here or in another queue
+	inUse int32
 	queue []*Permit // in arrival order; empty unless the pool is full
-}
-
-// Permit holds a call's slots, one for each of its subjects, or waits for them in a queue.
-type Permit struct {
-	limiter   *ConcurrencyLimiter
-	slots     []slot
-	held      bool
-	waitingAt *pool // the queue it waits in; nil if it does not wait
-
-	// The following are set only if the permit had to wait.
-	arrival  uint64
-	queue    string        // the subject in whose queue it waited first
-	deadline time.Time     // when its wait ends
-	decided  chan struct{} // closed when it no longer waits
-	refusal  *Busy         // why it was refused
-}
-
-type slot struct {
-	pool  *pool
-	limit Concurrency
+	share *share    // of slots that several gateways share; nil: they are all this gateway's
 }
 
 // Busy names the subject that has no free slot.
@@ -75,6 +57,16 @@ func NewConcurrencyLimiter() *ConcurrencyLimiter {
 //
 // Without such a subject the permit is nil: it holds nothing and does not wait.
 func (l *ConcurrencyLimiter) Acquire(subjects []Subject, held *Permit) (*Permit, *Busy) {
+	p := l.permit(subjects)
+	if p == nil {
+		return nil, nil
+	}
+	defer l.mu.Unlock()
+	return l.place(p, held)
+}
+
+// permit returns a permit that has no slots yet, and locks mu; nil if the call needs none.
+func (l *ConcurrencyLimiter) permit(subjects []Subject) *Permit {
 	needed := 0
 	for i := range subjects {
 		if subjects[i].Concurrency.Limit > 0 {
@@ -82,17 +74,21 @@ func (l *ConcurrencyLimiter) Acquire(subjects []Subject, held *Permit) (*Permit,
 		}
 	}
 	if needed == 0 {
-		return nil, nil
+		return nil
 	}
 	p := &Permit{limiter: l, slots: make([]slot, 0, needed)}
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	for i := range subjects {
 		if c := subjects[i].Concurrency; c.Limit > 0 {
 			p.slots = append(p.slots, slot{l.pool(subjects[i].Name), c})
 			p.slots[len(p.slots)-1].pool.setLimit(c.Limit)
 		}
 	}
+	return p
+}
+
+// place takes the slots of a new permit, or queues for them. It must be called with mu held.
+func (l *ConcurrencyLimiter) place(p *Permit, held *Permit) (*Permit, *Busy) {
 	full := p.firstFull()
 	if full == nil {
 		p.take()
@@ -122,75 +118,12 @@ func (l *ConcurrencyLimiter) Acquire(subjects []Subject, held *Permit) (*Permit,
 	return p, nil
 }
 
-// Waiting reports whether the permit had to queue, so that Wait may take a while.
-func (p *Permit) Waiting() bool { return p != nil && p.decided != nil }
-
-// TimeLeft is how long a queued permit may still wait. The limit is the shortest queue timeout
-// among the full subjects.
-func (p *Permit) TimeLeft() time.Duration { return time.Until(p.deadline) }
-
-// Wait returns when the permit has its slots. It returns Busy after the queue timeout, and ctx's
-// error if ctx ended first; the permit then holds nothing.
-func (p *Permit) Wait(ctx context.Context) (*Busy, error) {
-	if !p.Waiting() {
-		return nil, nil
-	}
-	timeout := time.NewTimer(p.TimeLeft())
-	defer timeout.Stop()
-	select {
-	case <-p.decided:
-	case <-timeout.C:
-		p.TimeOut()
-	case <-ctx.Done():
-		p.Release()
-		if p.refusal == nil {
-			return nil, ctx.Err()
-		}
-	}
-	return p.refusal, nil
-}
-
-// TimeOut refuses a permit that still waits, and reports whether it did.
-func (p *Permit) TimeOut() bool {
-	p.limiter.mu.Lock()
-	defer p.limiter.mu.Unlock()
-	if p.waitingAt == nil {
-		return false
-	}
-	for i := range p.slots {
-		if p.slots[i].pool == p.waitingAt {
-			p.refusal = p.slots[i].busy()
-		}
-	}
-	p.release()
-	close(p.decided)
-	return true
-}
-
-// Refused returns why a queued permit was refused, nil if it was not.
-func (p *Permit) Refused() *Busy {
-	p.limiter.mu.Lock()
-	defer p.limiter.mu.Unlock()
-	return p.refusal
-}
-
-// Release returns the slots or leaves the queue. Only the first call has an effect. A nil permit
-// holds nothing.
-func (p *Permit) Release() {
-	if p == nil {
-		return
-	}
-	p.limiter.mu.Lock()
-	defer p.limiter.mu.Unlock()
-	p.release()
-}
-
 // InUse returns how many calls of the subject are under way and how many wait in its queue.
 func (l *ConcurrencyLimiter) InUse(subject string) (inUse, waiting int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p := l.pools[subject]; p != nil {
-		return p.inUse, len(p.queue)
+		return int(p.inUse), len(p.queue)
 	}
 	return 0, 0
 }
@@ -203,6 +136,9 @@ func (l *ConcurrencyLimiter) pool(name string) *pool {
 	q := l.pools[name]
 	if q == nil {
 		q = &pool{name: name}
+		if l.shared != nil {
+			q.share = &share{of: l.shared}
+		}
 		l.pools[name] = q
 	}
 	q.refs++
@@ -211,8 +147,10 @@ func (l *ConcurrencyLimiter) pool(name string) *pool {
 
 func (l *ConcurrencyLimiter) unref(p *Permit) {
 	for _, s := range p.slots {
-		if s.pool.refs--; s.pool.refs == 0 {
+		if s.pool.refs--; s.pool.refs == 0 && s.pool.settled() {
 			delete(l.pools, s.pool.name)
+		} else {
+			s.pool.review()
 		}
 	}
 	p.slots = nil
@@ -253,10 +191,14 @@ func (p *Permit) take() {
 }
 
 func (s *slot) busy() *Busy {
-	return &Busy{Subject: s.pool.name, Limit: s.limit, InUse: s.pool.inUse, Waiting: len(s.pool.queue), RetryAfter: BusyRetry}
+	inUse := int(s.pool.inUse)
+	if s.pool.share != nil { // other gateways have the rest
+		inUse = max(inUse, s.pool.limit)
+	}
+	return &Busy{Subject: s.pool.name, Limit: s.limit, InUse: inUse, Waiting: len(s.pool.queue), RetryAfter: BusyRetry}
 }
 
-func (q *pool) full() bool { return q.inUse >= q.limit }
+func (q *pool) full() bool { return int(q.inUse) >= q.room() }
 
 func (q *pool) setLimit(n int) {
 	q.limit = n
@@ -268,6 +210,7 @@ func (q *pool) enqueue(p *Permit) {
 	i, _ := slices.BinarySearchFunc(q.queue, p.arrival, func(other *Permit, came uint64) int { return cmp.Compare(other.arrival, came) })
 	q.queue = slices.Insert(q.queue, i, p)
 	p.waitingAt = q
+	q.review()
 }
 
 // serve gives free slots to the queue. Each permit takes all its slots or moves to another queue.
@@ -278,10 +221,12 @@ func (q *pool) serve() {
 		q.queue = q.queue[1:]
 		if other := p.firstFull(); other != nil {
 			other.pool.enqueue(p)
+			other.pool.keep(q)
 			continue
 		}
 		p.waitingAt = nil
 		p.take()
 		close(p.decided)
 	}
+	q.review()
 }

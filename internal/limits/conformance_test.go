@@ -51,3 +51,9 @@ func TestLocalRatesKeepTheContract(t *testing.T) {
 		return stored(t, open(t, t.TempDir(), store.Options{CommitInterval: time.Millisecond}), c.Now)
 	})
 }
+
+func TestOneGatewayKeepsTheContractOfConcurrency(t *testing.T) {
+	limitstest.RunConcurrency(t, func(t *testing.T) []limitstest.Gateway {
+		return []limitstest.Gateway{{Limiter: limits.NewConcurrencyLimiter(), Rates: rates(t, time.Now)}}
+	})
+}

@@ -8,8 +8,12 @@ type ConcurrencyUse struct {
 	Waiting int // calls that wait in its queue
 }
 
-// Read returns the use of each subject, in their order.
-func (l *ConcurrencyLimiter) Read(_ context.Context, subjects []Subject) ([]ConcurrencyUse, error) {
+// Read returns the use of each subject, in their order. Slots that several gateways share are those
+// of all of them.
+func (l *ConcurrencyLimiter) Read(ctx context.Context, subjects []Subject) ([]ConcurrencyUse, error) {
+	if l.shared != nil {
+		return l.shared.places.InUse(ctx, subjects)
+	}
 	uses := make([]ConcurrencyUse, len(subjects))
 	for i := range subjects {
 		uses[i].InUse, uses[i].Waiting = l.InUse(subjects[i].Name)

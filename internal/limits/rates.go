@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Rates counts requests and tokens in sliding windows. It is safe for concurrent use. No error means
-// that an engine is away: then a gateway decides alone.
+// Rates counts requests and tokens in sliding windows. It is safe for concurrent use. An engine that
+// does not answer is no error: a gateway then decides alone.
 type Rates interface {
 	// Request counts one request against all request rates of the subjects, or against none if one
 	// of them is used up. The names of the subjects must differ. The reading is that of the rate

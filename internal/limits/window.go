@@ -21,7 +21,7 @@ const (
 type window struct {
 	unit   Unit
 	length time.Duration
-	slot   int64 // nanoseconds of a slot
+	slot   int64 // nanoseconds of a slot: whole microseconds, as gateways count that share a window
 
 	head   int64              // number of the newest slot; never goes back
 	total  int64              // sum of counts
@@ -32,7 +32,7 @@ type window struct {
 }
 
 func newWindow(unit Unit, length time.Duration) *window {
-	return &window{unit: unit, length: length, slot: (int64(length) + slots - 1) / slots}
+	return &window{unit: unit, length: length, slot: (length.Microseconds() + slots - 1) / slots * int64(time.Microsecond)}
 }
 
 // advance moves the window to now and forgets the slots that have left it.

@@ -3,8 +3,10 @@
 //	c := valkey.New(valkey.Config{Addresses: []string{"10.0.0.5:6379"}})
 //	reply, err := c.Run(ctx, script, keys, args)
 //
-// A message has the deadline of its context, else one of its own. It is never sent twice: after an
-// error its effect is unknown. The client connects by itself, and again after a failure.
+// The client connects in the background, and again after a failure. All messages share one connection,
+// in their order. A message is never sent twice; after an error its effect is unknown, unless the error
+// is ErrNotDone too. When three messages in a row have failed, further ones fail at once, until the
+// server answers a question that is asked each second.
 package valkey
 
 import (
@@ -12,22 +14,23 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	engine "github.com/valkey-io/valkey-go"
 )
 
-const (
-	// timeout bounds a message whose context has no deadline, and the wait for a broken connection.
-	timeout = time.Second
-	// keepAlive is short, so that a server that has stopped is noticed in two seconds.
-	keepAlive = 400 * time.Millisecond
-)
+// defaultTime bounds a message of a script without a time of its own.
+const defaultTime = time.Second
 
-// ErrUnavailable is wrapped if the server cannot be reached, or did not answer in time.
-var ErrUnavailable = errors.New("Valkey does not answer")
+var (
+	// ErrUnavailable is wrapped if the server cannot be reached, or did not answer in time.
+	ErrUnavailable = errors.New("Valkey does not answer")
+	// ErrNotDone is wrapped besides ErrUnavailable if the message has surely changed nothing: it was
+	// not sent, or the server has refused it because of its own state.
+	ErrNotDone = errors.New("nothing was changed")
+)
 
 // Reply is the answer to a message.
 type Reply = engine.ValkeyMessage
@@ -40,96 +43,137 @@ type Config struct {
 	Password  string
 	TLS       *tls.Config // nil: no TLS
 
+	// ReadPassword is asked at each connection, instead of Password: a secret file may change. It may
+	// be nil.
+	ReadPassword func() (string, error)
+
 	// Of the Sentinels, if they have their own.
 	SentinelUsername, SentinelPassword string
+
+	// Observe is told of each message: the script or command, how long it took, and the outcome. It
+	// may be nil.
+	Observe func(message string, took time.Duration, outcome Outcome)
 }
+
+// Outcome is how a message has ended.
+type Outcome string
+
+// Outcomes of a message.
+const (
+	Answered  Outcome = "answered"
+	Refused   Outcome = "refused"   // an error of the script or the command
+	NotReady  Outcome = "not_ready" // the server cannot do it in its state: ErrNotDone
+	NotSent   Outcome = "not_sent"  // no connection, too many are under way, or three have failed: ErrNotDone
+	TimedOut  Outcome = "timed_out" // the effect is unknown
+	Cancelled Outcome = "cancelled" // the caller's context had ended: ErrNotDone
+	Broken    Outcome = "broken"    // the connection broke: the effect is unknown
+)
 
 // Client is safe for concurrent use.
 type Client struct {
-	option engine.ClientOption
+	config    Config
+	option    engine.ClientOption
+	deadlines deadlines
+	gate      gate
 
-	mu     sync.Mutex // guards the following
-	client engine.Client
-	closed bool
+	current atomic.Pointer[connection]
+	tried   chan struct{} // closed after the first attempt to connect
+	renew   chan struct{} // the connection leads to the wrong server
+	key     atomic.Pointer[string]
+
+	stop    context.CancelFunc
+	running sync.WaitGroup
 }
 
-// New returns a client. It connects with the first message.
+// connection is a client of the library, which connects again to the same server by itself.
+type connection struct{ engine.Client }
+
+// New returns a client, which connects in the background. Close ends it.
 func New(c Config) *Client {
-	dialer := net.Dialer{Timeout: timeout, KeepAlive: keepAlive}
-	option := engine.ClientOption{
-		InitAddress: c.Addresses, Username: c.Username, Password: c.Password, TLSConfig: c.TLS, Dialer: dialer,
-		ConnWriteTimeout: timeout, DisableCache: true, DisableRetry: true, ClientName: "gatehouse",
+	client := &Client{config: c, tried: make(chan struct{}), renew: make(chan struct{}, 1)}
+	client.option = client.options()
+	if c.Observe == nil {
+		client.config.Observe = func(string, time.Duration, Outcome) {}
 	}
-	if c.Sentinel != "" {
-		option.Sentinel = engine.SentinelOption{
-			MasterSet: c.Sentinel, Dialer: dialer, TLSConfig: c.TLS, Username: c.SentinelUsername, Password: c.SentinelPassword,
-			TopologyRefreshInterval: 5 * time.Second,
-		}
-	}
-	return &Client{option: option}
+	var life context.Context
+	life, client.stop = context.WithCancel(context.Background())
+	client.gate.since.Store(time.Now().UnixNano())
+	client.running.Go(func() { client.keep(life) })
+	return client
 }
 
-// connected returns the client, which it makes with the first message.
-func (c *Client) connected() (engine.Client, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return nil, fmt.Errorf("%w: the client is closed", ErrUnavailable)
-	}
-	if c.client == nil {
-		client, err := engine.NewClient(c.option)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
-		}
-		c.client = client
-	}
-	return c.client, nil
-}
-
-// Do sends one command about a key.
+// Do sends one command about a key. It has a second.
 func (c *Client) Do(ctx context.Context, command, key string, args ...string) (Reply, error) {
-	client, err := c.connected()
-	if err != nil {
-		return Reply{}, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	return answer(client.Do(ctx, client.B().Arbitrary(command).Keys(key).Args(args...).Build()))
+	return c.message(ctx, command, key, defaultTime, mostUnderWay, func(ctx context.Context, client engine.Client) engine.ValkeyResult {
+		return client.Do(ctx, client.B().Arbitrary(command).Keys(key).Args(args...).Build())
+	})
 }
 
-// Run runs a script.
+// Run runs a script. The end of ctx does not abandon a message that was sent, since its effect would
+// be unknown; an earlier deadline of ctx does.
 func (c *Client) Run(ctx context.Context, s *Script, keys, args []string) (Reply, error) {
-	client, err := c.connected()
-	if err != nil {
-		return Reply{}, err
-	}
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
-	}
-	return answer(s.lua.Exec(ctx, client, keys, args))
+	return c.message(ctx, s.name, keys[0], s.within, s.most, func(ctx context.Context, client engine.Client) engine.ValkeyResult {
+		return s.lua.Exec(ctx, client, keys, args)
+	})
 }
 
-// answer tells a server's error, which is the reply to the message, from a failure to get one.
-func answer(r engine.ValkeyResult) (Reply, error) {
-	if err := r.NonValkeyError(); err != nil {
-		return Reply{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
+// message sends one, if most are not under way.
+func (c *Client) message(ctx context.Context, name, key string, within time.Duration, most int64, send func(context.Context, engine.Client) engine.ValkeyResult) (Reply, error) {
+	start := time.Now()
+	reply, outcome, err := c.try(ctx, key, within, most, send)
+	c.config.Observe(name, time.Since(start), outcome)
+	return reply, err
+}
+
+func (c *Client) try(ctx context.Context, key string, within time.Duration, most int64, send func(context.Context, engine.Client) engine.ValkeyResult) (Reply, Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return Reply{}, Cancelled, fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrNotDone, err)
 	}
-	reply, err := r.ToMessage()
-	if serverError, ok := engine.IsValkeyErr(err); ok && !serverError.IsNil() {
-		return Reply{}, err
+	if end, ok := ctx.Deadline(); ok {
+		within = min(within, time.Until(end))
 	}
-	return reply, nil
+	deadline := c.deadlines.after(within)
+	client, err := c.connected(deadline)
+	if err == nil {
+		err = c.gate.enter(most)
+	}
+	if err != nil {
+		return Reply{}, NotSent, fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrNotDone, err)
+	}
+	defer c.gate.leave()
+	if old := c.key.Load(); old == nil {
+		c.key.CompareAndSwap(nil, &key)
+	}
+	reply, outcome, err := answer(send(deadline, client))
+	switch outcome {
+	case Answered, Refused:
+		c.gate.answered()
+	case TimedOut, Broken, NotSent:
+		c.gate.missed(err)
+	}
+	if errors.Is(err, errReplica) {
+		wake(c.renew)
+	}
+	return reply, outcome, err
+}
+
+// connected returns the connection; it waits for the first attempt.
+func (c *Client) connected(ctx context.Context) (engine.Client, error) {
+	if current := c.current.Load(); current != nil {
+		return current, nil
+	}
+	select {
+	case <-c.tried:
+	case <-ctx.Done():
+	}
+	if current := c.current.Load(); current != nil {
+		return current, nil
+	}
+	return nil, c.gate.reason()
 }
 
 // Close ends the connections.
 func (c *Client) Close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	if c.client != nil {
-		c.client.Close()
-		c.client = nil
-	}
+	c.stop()
+	c.running.Wait()
 }

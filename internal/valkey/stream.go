@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	engine "github.com/valkey-io/valkey-go"
@@ -25,8 +26,12 @@ const (
 // trimmed, or the server has lost it.
 func (c *Client) Follow(ctx context.Context, key, after string, f func(fields map[string]string)) {
 	for ctx.Err() == nil {
-		if client, err := c.connected(); err == nil {
-			after = follow(ctx, client, key, after, f)
+		client, err := c.connected(ctx)
+		if err == nil {
+			after, err = follow(ctx, client, key, after, f)
+		}
+		if err == nil {
+			continue
 		}
 		select {
 		case <-ctx.Done():
@@ -35,8 +40,9 @@ func (c *Client) Follow(ctx context.Context, key, after string, f func(fields ma
 	}
 }
 
-// follow reads over one connection until it fails. It returns the ID of the last entry.
-func follow(ctx context.Context, client engine.Client, key, after string, f func(map[string]string)) string {
+// follow reads until there is nothing new for some time: another server may be the master by then. It
+// returns the ID of the last entry.
+func follow(ctx context.Context, client engine.Client, key, after string, f func(map[string]string)) (string, error) {
 	connection, release := client.Dedicate()
 	defer release()
 	defer context.AfterFunc(ctx, connection.Close)()
@@ -49,28 +55,27 @@ func follow(ctx context.Context, client engine.Client, key, after string, f func
 	newest, err := ask(0, connection.B().Xrevrange().Key(key).End("+").Start("-").Count(1).Build()).AsXRange()
 	switch {
 	case err != nil:
-		return after
+		return after, err
 	case after == "" && len(newest) > 0:
 		after = newest[0].ID
 	case after == "" || len(newest) == 0 || older(newest[0].ID, after):
 		after = "0-0"
 	}
-	for ctx.Err() == nil {
+	for {
 		read := connection.B().Arbitrary("XREAD", "COUNT", mostEntries, "BLOCK", strconv.FormatInt(blockTime.Milliseconds(), 10), "STREAMS").
 			Keys(key).Args(after).Blocking()
 		streams, err := ask(blockTime, read).AsXRead()
 		if engine.IsValkeyNil(err) {
-			continue
+			return after, nil
 		}
 		if err != nil {
-			return after
+			return after, err
 		}
 		for _, entry := range streams[key] {
 			after = entry.ID
 			f(entry.FieldValues)
 		}
 	}
-	return after
 }
 
 // older reports whether the ID of an entry (milliseconds-number) is before another.
@@ -81,16 +86,10 @@ func older(a, b string) bool {
 }
 
 func entryID(id string) (ms, n uint64, err error) {
-	for i := range len(id) {
-		if id[i] == '-' {
-			ms, err = strconv.ParseUint(id[:i], 10, 64)
-			if err != nil {
-				return 0, 0, err
-			}
-			n, err = strconv.ParseUint(id[i+1:], 10, 64)
-			return ms, n, err
-		}
+	before, after, _ := strings.Cut(id, "-")
+	ms, err = strconv.ParseUint(before, 10, 64)
+	if err == nil && after != "" {
+		n, err = strconv.ParseUint(after, 10, 64)
 	}
-	ms, err = strconv.ParseUint(id, 10, 64)
-	return ms, 0, err
+	return ms, n, err
 }

@@ -127,8 +127,8 @@ type Records interface {
 	Store(ctx context.Context, r StoredRecord) (StoredRecord, error)
 	// Delete deletes a record unless it has changed after a number.
 	Delete(ctx context.Context, id ID, seen int64) error
-	// Read returns what has changed after a number, in order.
-	Read(ctx context.Context, after int64) ([]StoredRecord, error)
+	// CatchUp returns when Sharing.Apply has had all changes that were made before.
+	CatchUp(ctx context.Context) error
 }
 
 // StoredRecord is the record of a workstation as gateways share it.

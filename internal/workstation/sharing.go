@@ -31,8 +31,7 @@ type Sharing struct {
 	records  Records
 	keepOpen atomic.Bool
 
-	polling sync.Mutex // guards seen
-	seen    int64      // the last change of the records that this gateway knows
+	seen atomic.Int64 // the last change of the records that this gateway knows
 
 	mu      sync.Mutex // guards the following
 	alone   time.Time  // nothing has answered since; zero: something has
@@ -75,6 +74,9 @@ func (h *Sharing) Heard(answered bool) {
 // Beat compares this gateway's sessions with those of the engine. What one of them does not know was
 // lost on the way: it heals here.
 func (h *Sharing) Beat(ctx context.Context) error {
+	if err := h.retry(ctx); err != nil {
+		return err
+	}
 	stated := h.open()
 	a, err := h.engine.Attend(ctx, stated)
 	if err != nil {
@@ -117,7 +119,7 @@ func (h *Sharing) Beat(ctx context.Context) error {
 			}
 		}
 	}
-	return h.retry(ctx)
+	return nil
 }
 
 // Rejoin states all sessions again: the engine took this gateway for dead.

@@ -5,25 +5,9 @@ import (
 	"fmt"
 )
 
-// CatchUp reads the records that have changed, and ends what they release.
-func (h *Sharing) CatchUp(ctx context.Context) error {
-	h.polling.Lock()
-	defer h.polling.Unlock()
-	changes, err := h.records.Read(ctx, h.seen)
-	if err != nil {
-		return err
-	}
-	for _, c := range changes {
-		if err := h.apply(c); err != nil {
-			return err
-		}
-		h.seen = c.Seq
-	}
-	return nil
-}
-
-// apply makes a stored record that of the entry, unless a later one is.
-func (h *Sharing) apply(c StoredRecord) error {
+// Apply makes a stored record that of its workstation, unless a later one is, and ends what it
+// releases. It is called with all changes, in their order.
+func (h *Sharing) Apply(c StoredRecord) error {
 	var r record
 	if c.Value != nil {
 		var err error
@@ -34,6 +18,7 @@ func (h *Sharing) apply(c StoredRecord) error {
 	s := h.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	h.seen.Store(max(h.seen.Load(), c.Seq))
 	p := s.entry(c.ID)
 	defer s.tidy(p)
 	if c.Seq <= p.seq {
@@ -66,12 +51,12 @@ func (h *Sharing) store(ctx context.Context, r record) (generation int64, err er
 	if err != nil {
 		return 0, err
 	}
-	return stored.Generation, h.apply(stored)
+	return stored.Generation, h.Apply(stored)
 }
 
 // start reads the records for a service, see Registry.Start.
 func (h *Sharing) start(ctx context.Context, g *Registry) error {
-	if err := h.CatchUp(ctx); err != nil {
+	if err := h.records.CatchUp(ctx); err != nil {
 		return fmt.Errorf("reading the records of workstations: %w", err)
 	}
 	g.adopt()
@@ -97,10 +82,7 @@ func (h *Sharing) unsaved() (records []record) {
 
 // erase deletes an old record, unless it has changed since this gateway last looked.
 func (h *Sharing) erase(ctx context.Context, id ID) {
-	h.polling.Lock()
-	seen := h.seen
-	h.polling.Unlock()
-	_ = h.records.Delete(ctx, id, seen) // a later start forgets it again
+	_ = h.records.Delete(ctx, id, h.seen.Load()) // a later start forgets it again
 }
 
 // change stores a registration or a restored record. Another change of the same record that comes at
@@ -124,7 +106,7 @@ func (h *Sharing) reopen(ctx context.Context, id ID) {
 // other gateways. Where the engine cannot be reached they read it in the records.
 func (h *Sharing) release(ctx context.Context, g *Registry, id ID) error {
 	s := h.state
-	fresh := h.CatchUp(ctx) == nil
+	fresh := h.records.CatchUp(ctx) == nil
 	s.mu.Lock()
 	if !g.inventory.has(id) {
 		s.mu.Unlock()

@@ -19,7 +19,10 @@ func (h *Sharing) issue(w *Service, t *token, id ID, life time.Duration) (taken 
 	}
 	for looked := false; ; looked = true {
 		if made.Generation, err = h.mayIssue(w, t, id); err != nil {
-			return false, err
+			if looked || h.records.CatchUp(ctx) != nil { // it may be news of another gateway
+				return false, err
+			}
+			continue
 		}
 		outcome, err := h.engine.Issue(ctx, &made, life, w.policy.MaxDuration, w.policy.MaxTokens)
 		switch {
@@ -32,7 +35,7 @@ func (h *Sharing) issue(w *Service, t *token, id ID, life time.Duration) (taken 
 		case outcome == IssueReleased:
 			return false, errReleased(id)
 		case outcome == IssueStale && !looked:
-			if err := h.CatchUp(ctx); err != nil {
+			if err := h.records.CatchUp(ctx); err != nil {
 				return false, unavailable(err)
 			}
 			continue
@@ -83,13 +86,21 @@ func (h *Sharing) find(ctx context.Context, w *Service, shown Shown, viewer neti
 	if f.Code != "" {
 		return nil, refuse(f.Code)
 	}
-	t := f.Token.token()
-	s := h.state
+	pass, err := h.pass(w, &f, viewer)
+	if refusal, ok := err.(*Refusal); ok && (refusal.Code == RefusedUnknown || refusal.Code == RefusedReleased) {
+		if h.records.CatchUp(ctx) == nil { // the engine says that it lives: this gateway may have news to read
+			return h.pass(w, &f, viewer)
+		}
+	}
+	return pass, err
+}
+
+// pass returns what a token opens by this gateway's configuration and records.
+func (h *Sharing) pass(w *Service, f *Found, viewer netip.Addr) (*Pass, error) {
+	t, s := f.Token.token(), h.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.entry = s.entries[f.Token.Workstation]; t.entry == nil {
-		t.entry = &entry{id: f.Token.Workstation} // until it joins
-	}
+	t.entry = s.look(f.Token.Workstation)
 	if err := h.judge(w, t, viewer); err != nil {
 		return nil, err
 	}
@@ -118,9 +129,7 @@ func (h *Sharing) live(w *Service, token hash) bool {
 	t := f.Token.token()
 	h.state.mu.Lock()
 	defer h.state.mu.Unlock()
-	if t.entry = h.state.entries[f.Token.Workstation]; t.entry == nil {
-		t.entry = &entry{id: f.Token.Workstation}
-	}
+	t.entry = h.state.look(f.Token.Workstation)
 	return h.judge(w, t, t.client) == nil
 }
 

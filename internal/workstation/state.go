@@ -76,6 +76,14 @@ func (s *State) entry(id ID) *entry {
 	return p
 }
 
+// look returns the entry of id, or one that is in no table; mu is held.
+func (s *State) look(id ID) *entry {
+	if p := s.entries[id]; p != nil {
+		return p
+	}
+	return &entry{id: id}
+}
+
 // tidy forgets an entry without record, token and session; mu is held.
 func (s *State) tidy(p *entry) {
 	if !p.known && len(p.tokens) == 0 && len(p.sessions) == 0 {

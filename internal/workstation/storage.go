@@ -52,7 +52,7 @@ func (g *Registry) Ready() error {
 // catchUp has the records of other gateways in memory, if there are some.
 func (g *Registry) catchUp(ctx context.Context) error {
 	if h := g.inventory.state.shared; h != nil {
-		return h.CatchUp(ctx)
+		return h.records.CatchUp(ctx)
 	}
 	return nil
 }

@@ -90,12 +90,12 @@ func serve(t clustertest.T, o options) {
 		t.Fatal("neither redis-server nor valkey-server is installed (apt-get install redis-server)")
 	}
 	fmt.Printf("starting %s with a replica and three Sentinels, PostgreSQL, %d gateways and a balancer\n", filepath.Base(programs[0]), o.gateways)
-	engines := clustertest.StartSentinels(t, programs[0], nil)
+	engines := clustertest.StartSentinels(t, programs[0])
 	key := cmp.Or(os.Getenv("GATEWAY_API_KEY"), process.Secret())
 	c := clustertest.Start(t, clustertest.Config{
 		Caddy: caddy, Gateways: o.gateways, Engines: engines.Engines, Options: fmt.Sprintf(limits, key), HTTPPort: o.http, VNCPort: o.vnc,
 	})
-	fmt.Printf("\nthe engine: %s, its replica %s, Sentinels %v; PostgreSQL: %s\n", engines.Addresses[0], engines.Addresses[1], engines.Sentinels, engines.DSN)
+	fmt.Printf("\nthe engine: %s, its replica %s, Sentinels %v; PostgreSQL: %s\n", engines.Fronts[0].Addr, engines.Fronts[1].Addr, engines.Sentinels, engines.DSN)
 	for _, g := range c.Gateways {
 		fmt.Printf("%s: %s, viewers %s, process %d, its folder %s\n", g.Name, g.Origin, g.VNC, g.PID(), g.Dir())
 	}

@@ -21,11 +21,11 @@ type Engines struct {
 // StartEngines starts a Redis or Valkey server and PostgreSQL. settings are those of the first.
 func StartEngines(t T, settings ...string) *Engines {
 	t.Helper()
-	return newEngines(t, enginetest.Redis(t, settings...))
+	return NewEngines(t, enginetest.Redis(t, settings...))
 }
 
-// newEngines adds a database to a server.
-func newEngines(t T, redis *enginetest.Engine) *Engines {
+// NewEngines adds PostgreSQL to a server of Redis or Valkey.
+func NewEngines(t T, redis *enginetest.Engine) *Engines {
 	t.Helper()
 	e := &Engines{Redis: redis, Postgres: enginetest.StartPostgres(t)}
 	e.Valkey, e.DSN = "valkey valkey://"+redis.Addr, e.Postgres.Database(t)

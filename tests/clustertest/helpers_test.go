@@ -3,6 +3,7 @@
 package clustertest_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -249,6 +250,14 @@ func (p *proof) calls(n, workers int, call func(n int) (clustertest.Answer, erro
 	}
 	all.Wait()
 	return &counts
+}
+
+// errReserved says that something is reserved.
+var errReserved = errors.New("something is reserved")
+
+// containsAll reports whether text has all these texts.
+func containsAll(text string, all ...string) bool {
+	return !slices.ContainsFunc(all, func(one string) bool { return !strings.Contains(text, one) })
 }
 
 // quick is a call of a metered model, at the gateways in turn.

@@ -28,33 +28,29 @@ const (
 	replicaTimeout = 20 * time.Second
 )
 
-// Watched are a master and a replica that three Sentinels watch.
+// Watched are a master and a replica that three Sentinels watch. Each server is behind a front.
 type Watched struct {
 	*Engines
 	Servers   []*enginetest.Engine // the first is the master at the start
-	Addresses []string             // of the servers, as all but the test know them
+	Fronts    []*Front             // of the servers
 	Sentinels []string             // addresses
 }
 
-// StartSentinels starts a master, a replica, three Sentinels and PostgreSQL. address returns how a
-// server is reached; nil: directly. settings are those of both servers.
-func StartSentinels(t T, program string, address func(*enginetest.Engine) string, settings ...string) *Watched {
+// StartSentinels starts a master, a replica, three Sentinels and PostgreSQL.
+func StartSentinels(t T, program string) *Watched {
 	t.Helper()
 	w := &Watched{}
 	for range 2 {
-		server := enginetest.RedisBy(t, program, settings...)
-		at := server.Addr
-		if address != nil {
-			at = address(server)
-		}
-		w.Servers, w.Addresses = append(w.Servers, server), append(w.Addresses, at)
-		host, port, _ := net.SplitHostPort(at)
-		w.must(t, server.Addr, "CONFIG", "SET", "replica-announce-ip", host)
-		w.must(t, server.Addr, "CONFIG", "SET", "replica-announce-port", port)
-		w.must(t, server.Addr, "CONFIG", "SET", "repl-diskless-sync-delay", "0")
+		front := NewFront(t)
+		host, port, _ := net.SplitHostPort(front.Addr)
+		server := enginetest.RedisBy(t, program, "replica-announce-ip", host, "replica-announce-port", port, "repl-diskless-sync-delay", "0")
+		front.Before(server.Addr)
+		w.Servers, w.Fronts = append(w.Servers, server), append(w.Fronts, front)
 	}
-	host, port, _ := net.SplitHostPort(w.Addresses[0])
-	w.must(t, w.Servers[1].Addr, "REPLICAOF", host, port)
+	host, port, _ := net.SplitHostPort(w.Fronts[0].Addr)
+	if _, err := Redis(w.Servers[1].Addr, "REPLICAOF", host, port); err != nil {
+		t.Fatal(err)
+	}
 	if err := process.Eventually(t.Context(), replicaTimeout, func() error { return replicates(w.Servers[1].Addr) }); err != nil {
 		t.Fatal(err)
 	}
@@ -64,16 +60,9 @@ func StartSentinels(t T, program string, address func(*enginetest.Engine) string
 	if err := process.Eventually(t.Context(), replicaTimeout, w.agreed); err != nil {
 		t.Fatal(err)
 	}
-	w.Engines = newEngines(t, w.Servers[0])
+	w.Engines = NewEngines(t, w.Servers[0])
 	w.Valkey = "sentinel " + masterName + " " + strings.Join(w.Sentinels, " ")
 	return w
-}
-
-func (w *Watched) must(t T, addr string, words ...string) {
-	t.Helper()
-	if _, err := Redis(addr, words...); err != nil {
-		t.Fatal(strings.Join(words, " "), ": ", err)
-	}
 }
 
 func replicates(addr string) error {
@@ -107,8 +96,8 @@ func (w *Watched) Master() (int, error) {
 		return 0, err
 	}
 	host, port, _ := strings.Cut(text, "\n")
-	for i, addr := range w.Addresses {
-		if addr == net.JoinHostPort(host, port) {
+	for i, f := range w.Fronts {
+		if f.Addr == net.JoinHostPort(host, port) {
 			return i, nil
 		}
 	}

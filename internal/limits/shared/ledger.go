@@ -70,8 +70,8 @@ func NewLedger(c LedgerConfig) *Ledger {
 		node: c.Node, now: c.Now, calls: newCalls(), view: newView(), book: book{c.Writer, c.DB},
 		crashed: c.Crashed, logger: c.Logger, id: rand.Text(),
 	}
-	l.outbox = newOutbox(l.settle)
-	c.Node.Join(cluster.Part{Name: "ledger", Rejoin: l.rejoin, Reap: l.reap, Replay: l.replay})
+	l.outbox = newOutbox(l.settle, l.whole)
+	c.Node.Join(cluster.Part{Name: "ledger", Rejoin: l.rejoin, Reap: l.reap, Replay: l.replay, Flush: l.flush, Load: l.load})
 	return l
 }
 
@@ -104,7 +104,7 @@ func (l *Ledger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.
 	}
 	admitted := r.At
 	r.At = l.at(r.At)
-	c, lines, hold, ok := l.calls.begin(&r, admitted)
+	c, q, ok := l.calls.begin(&r, admitted)
 	if !ok {
 		return nil, fmt.Errorf("%w: %d calls under way", limits.ErrUnavailable, maxUnderWay)
 	}
@@ -121,45 +121,58 @@ func (l *Ledger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
-		answer, err := l.ask(ctx, c.id, hold, lines)
+		a, err := l.ask(ctx, c.id, q)
 		switch {
-		case err == nil && answer.later != nil:
-			lines, hold = l.calls.move(c, answer.later)
+		case err == nil && a.later != nil:
+			q = l.calls.ask(c, a.later)
+			continue
+		case err == nil && (a.ended || a.short != nil):
+			l.calls.drop(c)
+			return refusal(&r, q.lines, a)
 		case err == nil:
-			return l.answered(c, &r, lines, answer)
-		case !r.Durable && !errors.Is(err, cluster.ErrClock) && context.Cause(ctx) != context.Canceled:
-			if !l.calls.goOn(c, false) {
+			state, again := l.calls.reserved(c, q)
+			if !again {
+				return nil, ifEnded(state)
+			}
+			q = l.calls.ask(c, nil)
+			continue
+		case !r.Durable && !errors.Is(err, cluster.ErrClock) && !errors.Is(ctx.Err(), context.Canceled):
+			if !l.calls.goOn(c) {
 				return nil, limits.ErrEnded
 			}
 			return nil, nil
-		case !wait(ctx, retryPause):
+		}
+		if l.whole(ctx, err, retryPause) != nil {
 			return nil, fmt.Errorf("%w: %w", limits.ErrUnavailable, err)
 		}
 	}
 }
 
-// answered ends a Reserve with the answer of the engine.
-func (l *Ledger) answered(c *call, r *limits.ReserveRequest, lines []line, a answer) (*limits.Refusal, error) {
-	switch {
-	case a.ended:
-		l.calls.drop(c)
-		return nil, limits.ErrEnded
-	case a.short != nil:
-		l.calls.drop(c)
-		return refusal(r, lines, a.short)
-	case !l.calls.goOn(c, true):
-		return nil, limits.ErrEnded
+// whole waits after an error, before another attempt: until the node is whole again, or for a while.
+func (l *Ledger) whole(ctx context.Context, err error, pause time.Duration) error {
+	if errors.Is(err, cluster.ErrLeaseLost) || errors.Is(err, cluster.ErrFenced) {
+		return l.node.Await(ctx)
 	}
-	return nil, nil
+	return wait(ctx, pause)
+}
+
+func ifEnded(s callState) error {
+	if s == ended {
+		return limits.ErrEnded
+	}
+	return nil
 }
 
 // refusal returns the one of the short budgets that resets last.
-func refusal(r *limits.ReserveRequest, lines []line, all []short) (*limits.Refusal, error) {
+func refusal(r *limits.ReserveRequest, lines []line, a answer) (*limits.Refusal, error) {
+	if a.ended {
+		return nil, limits.ErrEnded
+	}
 	var worst limits.Balance
 	var amount int64
-	for _, s := range all {
+	for _, s := range a.short {
 		if s.line >= len(lines) {
-			return nil, fmt.Errorf("%w: a refusal that is not of this call", limits.ErrUnavailable)
+			return nil, fmt.Errorf("%w: %w", limits.ErrUnavailable, errAnswer)
 		}
 		l := &lines[s.line]
 		b := balance(l.subject, l.budget, s.balance)

@@ -29,9 +29,10 @@ type answer struct {
 }
 
 // ask sends a reservation once.
-func (l *Ledger) ask(ctx context.Context, id, hold string, lines []line) (a answer, err error) {
+func (l *Ledger) ask(ctx context.Context, id string, q question) (a answer, err error) {
+	lines := q.lines
 	args := make([]string, 0, 2+len(lines))
-	args = append(args, id, hold)
+	args = append(args, id, q.hold)
 	for i := range lines {
 		args = append(args, lines[i].limit())
 	}
@@ -161,7 +162,7 @@ func (l *Ledger) look(ctx context.Context, accounts []string) ([]told, error) {
 	for i := range all {
 		w := words[3*i:]
 		if w[0] == "" {
-			continue
+			w = []string{"0", "0", "0"}
 		}
 		if all[i], err = parseTold(w[0], w[1], w[2]); err != nil {
 			return nil, err

@@ -40,43 +40,51 @@ type call struct {
 	answered int64 // when the engine did so, its time in microseconds
 }
 
+// question is what a reservation asks the engine.
+type question struct {
+	lines      []line
+	hold       string
+	generation uint64 // of calls.open
+}
+
 // calls are the calls of this node: under way, and ended within the last minutes.
 type calls struct {
-	mu      sync.Mutex // guards the following
-	all     map[string]*call
-	settled []*call // answered, the oldest first
+	mu         sync.Mutex // guards the following
+	all        map[string]*call
+	settled    []*call // answered, the oldest first
+	generation uint64  // counts open
 }
 
 func newCalls() *calls { return &calls{all: make(map[string]*call)} }
 
 // begin returns the call of a request, a new one unless it is known, and what to ask the engine for.
-func (c *calls) begin(r *limits.ReserveRequest, at time.Time) (_ *call, lines []line, hold string, ok bool) {
+func (c *calls) begin(r *limits.ReserveRequest, at time.Time) (_ *call, q question, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known := c.all[r.Call]
 	if known == nil {
 		if len(c.all) >= maxUnderWay {
-			return nil, nil, "", false
+			return nil, q, false
 		}
 		known = &call{id: r.Call, at: at}
 		known.take(linesOf(r))
 		c.all[r.Call] = known
 	}
-	return known, known.lines, known.hold, true
+	return known, question{known.lines, known.hold, c.generation}, true
 }
 
 func (c *call) take(lines []line) {
 	c.lines, c.hold = lines, string(appendHold(nil, c.at, lines))
 }
 
-// move puts lines into later periods, unless another message has done so, and returns the lines.
-func (c *calls) move(one *call, later []line) (lines []line, hold string) {
+// ask returns what to ask the engine about a call. Later, unless nil, are its lines in later periods.
+func (c *calls) ask(one *call, later []line) question {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if one.state == asking {
+	if later != nil && one.state == asking {
 		one.take(later)
 	}
-	return one.lines, one.hold
+	return question{one.lines, one.hold, c.generation}
 }
 
 // is returns the state of a call, and whether its reservation is certain.
@@ -86,15 +94,31 @@ func (c *calls) is(one *call) (state callState, held bool) {
 	return one.state, one.held
 }
 
-// goOn notes that a call goes on, and reports whether it has not ended.
-func (c *calls) goOn(one *call, held bool) bool {
+// goOn notes that a call goes on without a reservation, and reports whether it has not ended.
+func (c *calls) goOn(one *call) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if one.state == ended {
 		return false
 	}
-	one.state, one.held = underWay, one.held || held
+	one.state = underWay
 	return true
+}
+
+// reserved notes that the engine has answered a question: the call is reserved. It returns the state
+// of the call. If the node has stated its calls meanwhile, without this one, the answer is worth
+// nothing: the engine that gave it may be another.
+func (c *calls) reserved(one *call, q question) (_ callState, again bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if one.state == ended {
+		return ended, false
+	}
+	if q.generation != c.generation {
+		return one.state, true
+	}
+	one.state, one.held = underWay, true
+	return underWay, false
 }
 
 // drop forgets a call that was refused, unless it has ended or goes on.
@@ -144,10 +168,11 @@ func (c *calls) answer(batch []*call, now int64) {
 	c.settled = c.settled[old:]
 }
 
-// open returns the calls under way.
+// open returns the calls under way, for the node to state them.
 func (c *calls) open() (all []*call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.generation++
 	for _, one := range c.all {
 		if one.state == underWay {
 			all = append(all, one)

@@ -24,7 +24,9 @@ const (
 // has to remember its answer to the last one. Nothing is dropped: when maxWaiting settlements wait, put
 // waits, and fails when its context ends.
 type outbox struct {
-	send func(ctx context.Context, number uint64, batch []*call) error
+	send    func(ctx context.Context, number uint64, batch []*call) error
+	sending sync.Mutex // held while a message is under way
+	pause   func(ctx context.Context, after error, pause time.Duration) error
 
 	slots chan struct{} // one for each settlement that waits
 	wake  chan struct{} // capacity 1
@@ -37,10 +39,10 @@ type outbox struct {
 	answered chan struct{} // closed by the next answer
 }
 
-func newOutbox(send func(context.Context, uint64, []*call) error) *outbox {
+func newOutbox(send func(context.Context, uint64, []*call) error, pause func(context.Context, error, time.Duration) error) *outbox {
 	ctx, end := context.WithCancel(context.Background())
 	o := &outbox{
-		send: send, slots: make(chan struct{}, maxWaiting), wake: make(chan struct{}, 1),
+		send: send, pause: pause, slots: make(chan struct{}, maxWaiting), wake: make(chan struct{}, 1),
 		end: end, done: make(chan struct{}), answered: make(chan struct{}),
 	}
 	go o.run(ctx)
@@ -149,26 +151,32 @@ func (o *outbox) next(ctx context.Context) []*call {
 // deliver sends a message until it is answered.
 func (o *outbox) deliver(ctx context.Context, number uint64, batch []*call) bool {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		attempt, cancel := context.WithTimeout(ctx, sendTimeout)
-		err := o.send(attempt, number, batch)
-		cancel()
+		err := o.attempt(ctx, number, batch)
 		if err == nil {
 			return true
 		}
-		if !wait(ctx, pause) {
+		if o.pause(ctx, err, pause) != nil {
 			return false
 		}
 	}
 }
 
-// wait reports whether the time has passed before the context ended.
-func wait(ctx context.Context, d time.Duration) bool {
+func (o *outbox) attempt(ctx context.Context, number uint64, batch []*call) error {
+	o.sending.Lock()
+	defer o.sending.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	return o.send(ctx, number, batch)
+}
+
+// wait returns after a while, or with the error of the context.
+func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
+		return nil
 	case <-ctx.Done():
-		return false
+		return ctx.Err()
 	}
 }

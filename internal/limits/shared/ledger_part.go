@@ -41,16 +41,16 @@ func (l *Ledger) rejoin(ctx context.Context) error {
 }
 
 // replay says again what the engine may have lost. Behind the fence nothing else changes accounts, and
-// the marks of calls come and go with their effects: so all of this may run twice.
+// the marks of calls come and go with their effects: so all of this may run twice. No settlement is under
+// way meanwhile: its answer would come from an engine that is no more. An engine that had lost everything
+// has the settlements in the balances of the book.
 func (l *Ledger) replay(ctx context.Context, wiped bool) error {
-	var err error
-	if wiped {
-		err = l.load(ctx)
-	} else {
-		err = l.settleAgain(ctx)
-	}
-	if err != nil {
-		return err
+	l.outbox.sending.Lock()
+	defer l.outbox.sending.Unlock()
+	if !wiped {
+		if err := l.settleAgain(ctx); err != nil {
+			return err
+		}
 	}
 	return l.rejoin(ctx)
 }
@@ -72,14 +72,22 @@ func (l *Ledger) settleAgain(ctx context.Context) error {
 	return nil
 }
 
-// load fills an engine that has lost everything with the balances of the book.
-func (l *Ledger) load(ctx context.Context) error {
+// flush writes the settlements that the engine has answered to the book. The fence is shut: the others
+// wait in the outbox until the balances are loaded.
+func (l *Ledger) flush(ctx context.Context) error {
+	l.outbox.sending.Lock()
 	l.calls.forget()
-	if l.book.db == nil {
-		return nil
-	}
+	l.outbox.sending.Unlock()
 	if err := l.book.writer.Flush(ctx); err != nil {
 		return fmt.Errorf("writing what was spent: %w", err)
+	}
+	return nil
+}
+
+// load fills an engine that has lost everything with the balances of the book.
+func (l *Ledger) load(ctx context.Context) error {
+	if l.book.db == nil {
+		return nil
 	}
 	var args []string
 	send := func() error {

@@ -49,13 +49,13 @@ func (l *Ledger) Exhausted(ctx context.Context, at time.Time, subjects []limits.
 	for i := range all {
 		a := &all[i]
 		known, recent := l.view.find(a.account, a.begins)
-		if known.spent >= a.budget.Limit && spent == nil {
+		if known.spent >= a.budget.Limit {
 			spent = a.balance(told{known.begins, known.spent, known.reserved}).Refuse(0, at)
+			if recent {
+				return spent, nil
+			}
 		}
 		certain = certain && recent && known.spent+known.pending < a.budget.Limit
-		if spent != nil && recent {
-			return spent, nil
-		}
 	}
 	if certain {
 		return nil, nil

@@ -9,7 +9,7 @@ local failed = fence() or lease()
 if failed then return failed end
 local dead = ARGV[4]
 local alive = redis.call('ZSCORE', T .. 'nodes', dead)
-if alive and tonumber(alive) > now then return {} end
+if alive and tonumber(alive) > now and dead ~= node then return {} end -- its own: it stops
 local list, calls = T .. 'x:' .. dead, T .. 'c:' .. dead
 for i = 6, #ARGV do redis.call('LREM', list, 1, ARGV[i]) end
 if redis.call('EXISTS', list) == 0 then

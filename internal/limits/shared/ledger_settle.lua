@@ -12,17 +12,19 @@
 -- made or was lost, and what was used is charged all the same.
 local outbox, number = ARGV[4], ARGV[5]
 local replay = number == ''
+local last = redis.call('GET', T .. 'q:' .. outbox)
 if not replay then
 	local failed = fence()
 	if failed then return failed end
-	local last = redis.call('GET', T .. 'q:' .. outbox)
 	if last then
 		local answer = cmsgpack.unpack(last)
 		if answer[1] == number then return {text(now), answer[2], answer[3], {}} end
 	end
 end
--- oldest is the age from which a replay does not charge: the mark of the end may be gone.
-local oldest = now - 240000000
+-- A replay does not charge what was answered before this time: after four minutes the mark of the end
+-- may be gone. If the engine does not know the outbox at all, it had lost everything, not only the last
+-- seconds, and what is older was loaded from the book while this node was cut off.
+local oldest = now - (last and 240000000 or 15000000)
 local letters, unknown = {}, {}
 for i = 6, #ARGV, 5 do
 	local call, nano, tokens, hold = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), ARGV[i + 3]

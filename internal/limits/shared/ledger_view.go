@@ -60,9 +60,14 @@ func (v *view) pend(c *call, sign int64) {
 	defer v.mu.Unlock()
 	for i := range c.lines {
 		l := &c.lines[i]
-		if s := v.all[l.account()]; s != nil && s.begins == seconds(l.begins) {
-			s.pending = max(s.pending+sign*c.used.Of(l.budget.Unit), 0)
+		s, begins := v.all[l.account()], seconds(l.begins)
+		if s == nil || s.begins > begins {
+			continue
 		}
+		if s.begins < begins {
+			*s = seen{begins: begins, at: s.at}
+		}
+		s.pending = max(s.pending+sign*c.used.Of(l.budget.Unit), 0)
 	}
 }
 

@@ -8,4 +8,11 @@
 // its budgets and takes from all or from none. What it used is sent later, in groups. What was spent is
 // also written to PostgreSQL, which is the book: the engine gets its figures from there when it has lost
 // them all.
+//
+//	admission := shared.NewAdmission(shared.AdmissionConfig{Node: node, Local: rates, Limiter: limiter, Logger: logger})
+//	…                                  // as any limits.Rates; the limiter shares its slots
+//	err = admission.Close(ctx)         // gives back what is not used
+//
+// [Admission] counts rates, and shares the slots of calls at once. One message does both for a call,
+// and a call without either sends none. While the engine does not answer, each gateway has its part.
 package shared

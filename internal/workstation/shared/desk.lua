@@ -139,6 +139,15 @@ local function conflicts(t, d, rule, shared, client, most)
 	return hit
 end
 
+-- find returns a token and its desk; nil if there is none. The desk comes first: a session of a dead
+-- node leaves its token with time for coming back.
+local function find(hash)
+	local desk = redis.call('HGET', T .. 't:' .. hash, 'd')
+	if not desk then return nil end
+	local d = workstation(desk)
+	return token(hash), d
+end
+
 -- view returns a token as a node reads it.
 local function view(t)
 	return {hash = t.hash, desk = t.d, issuer = t.j, flags = t.f, issued = us(t.i), ends = us(t.u), deadline = us(t.l),

@@ -9,7 +9,6 @@ import (
 
 // The events. All of them may be lost.
 const (
-	eventRecords = "workstations"    // a record has changed
 	eventEnded   = "desktop-ended"   // why, "tenant/name", sessions
 	eventRevoked = "desktop-revoked" // when, the end, "tenant/key"; µs of the engine
 )

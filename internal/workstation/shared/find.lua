@@ -3,9 +3,9 @@
 --   answer  JSON: token, code (why it is dead), look (what join would say)
 local hash = ARGV[4]
 if hash == '' then hash = redis.call('GET', T .. 'tp:' .. ARGV[5]) end
-local t = hash and token(hash)
+if not hash then return cjson.encode({code = 'unknown'}) end
+local t, d = find(hash)
 if not t then return cjson.encode({code = 'unknown'}) end
-local d = workstation(t.d)
 local why = dead(t, d)
 if why then return cjson.encode({code = why}) end
 local shared = ARGV[6] == 'share' or string.find(t.f, 's', 1, true) ~= nil

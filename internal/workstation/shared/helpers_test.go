@@ -63,7 +63,8 @@ type node struct {
 	*cluster.Node
 	bus  *bus
 	part cluster.Part
-	lost func(script string) error // after a script has run: its answer is lost
+	// before and lost are called before and after a script runs: the message, or its answer, is lost.
+	before, lost func(script string) error
 }
 
 func (n *node) Join(p cluster.Part) { n.part = p }
@@ -80,6 +81,11 @@ func (n *node) On(kind string, f func(string)) {
 }
 
 func (n *node) Run(ctx context.Context, s *valkey.Script, args ...string) (valkey.Reply, error) {
+	if n.before != nil {
+		if err := n.before(s.String()); err != nil {
+			return valkey.Reply{}, err
+		}
+	}
 	reply, err := n.Node.Run(ctx, s, args...)
 	if err == nil && n.lost != nil {
 		err = n.lost(s.String())
@@ -126,6 +132,7 @@ type gateway struct {
 	*workstation.Service
 	state *workstation.State
 	desks *shared.Desks
+	feed  *postgres.Feed
 	node  *node
 	db    *postgres.DB
 	close func()
@@ -143,14 +150,20 @@ func (e *engines) gateway(t *testing.T, name string, change func(*workstation.Po
 		t.Fatal(err)
 	}
 	g := &gateway{state: workstation.NewState(e.now), db: db}
-	g.node = &node{bus: e.bus, Node: cluster.New(cluster.Config{Name: e.cluster, Node: name, Engine: client, Logger: zap.NewNop(), Now: e.now})}
-	g.desks = shared.New(shared.Config{State: g.state, Node: g.node, DB: db, Feed: postgres.NewFeed(postgres.FeedConfig{DB: db}), Logger: zap.NewNop(), Now: e.now})
+	g.node = &node{bus: e.bus, Node: cluster.New(cluster.Config{
+		Name: e.cluster, Node: name, Engine: client, Logger: zap.NewNop(), Now: e.now, Beat: time.Hour, // the test renews the lease
+	})}
+	g.feed = postgres.NewFeed(postgres.FeedConfig{DB: db, Publish: func(ctx context.Context) error { return g.node.Publish(ctx, "feed", "") }})
+	g.node.On("feed", func(string) { g.feed.Wake() })
+	g.desks = shared.New(shared.Config{State: g.state, Node: g.node, DB: db, Feed: g.feed, Now: e.now})
 	if err := g.node.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	g.Service = service(t, g.state, nowhere{errOwnStorage}, change)
 	g.close = sync.OnceFunc(func() {
 		g.desks.Close()
+		g.feed.Stop()
+		g.node.Stop()
 		db.Close()
 		client.Close()
 	})
@@ -180,11 +193,28 @@ func service(t *testing.T, state *workstation.State, storage workstation.Storage
 	return w
 }
 
-func (g *gateway) beat(t *testing.T) {
+var renewScript = cluster.NewScript("renew", "return lease() or redis.call('ZADD', T .. 'nodes', now + 15e6, node)")
+
+// renew renews the lease, or waits until the node has got another.
+func (g *gateway) renew(t *testing.T) {
 	t.Helper()
-	if err := g.node.Start(t.Context()); err != nil { // the lease
+	retry(t, func() error {
+		_, err := g.node.Run(t.Context(), renewScript)
+		return err
+	})
+}
+
+// look reads the records that have changed.
+func (g *gateway) look(t *testing.T) {
+	t.Helper()
+	if err := g.feed.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (g *gateway) beat(t *testing.T) {
+	t.Helper()
+	g.renew(t)
 	if err := g.node.part.Beat(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -5,10 +5,9 @@
 local lost = lease() or fence()
 if lost then return lost end
 local id, hash, rule, client = ARGV[4], ARGV[5], ARGV[7], ARGV[9]
-local t = token(hash)
+local t, d = find(hash)
 if not t then return {'unknown'} end
 local desk = t.d
-local d = workstation(desk)
 if d.sessions[id] then return {'', d.sessions[id].b, us(t.u)} end -- the message came twice
 released(d, tonumber(ARGV[11]))
 local why = dead(t, d)

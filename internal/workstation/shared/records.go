@@ -2,8 +2,6 @@ package shared
 
 import (
 	"context"
-	"fmt"
-
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
@@ -24,15 +22,15 @@ var PostgresSchema = postgres.Schema{Name: "workstations", Steps: []string{`
 
 // records implements [workstation.Records].
 type records struct {
-	db      *postgres.DB
-	feed    *postgres.Feed
-	changed func(context.Context) // called after each change
+	db    *postgres.DB
+	feed  *postgres.Feed
+	apply func(workstation.StoredRecord) error
 }
 
 // Store writes a record. The feed orders all changes, and the later one counts, whatever the clocks of
 // the gateways say.
 func (p *records) Store(ctx context.Context, r workstation.StoredRecord) (workstation.StoredRecord, error) {
-	err := p.change(ctx, func(ctx context.Context, tx pgx.Tx, seq int64) error {
+	err := p.feed.Change(ctx, func(ctx context.Context, tx pgx.Tx, seq int64) error {
 		released := int64(0)
 		if r.Released {
 			released = seq
@@ -48,25 +46,20 @@ func (p *records) Store(ctx context.Context, r workstation.StoredRecord) (workst
 
 // Delete leaves an empty row, so that others learn of it.
 func (p *records) Delete(ctx context.Context, id workstation.ID, seen int64) error {
-	return p.change(ctx, func(ctx context.Context, tx pgx.Tx, seq int64) error {
+	return p.feed.Change(ctx, func(ctx context.Context, tx pgx.Tx, seq int64) error {
 		_, err := tx.Exec(ctx, "UPDATE workstation SET value = NULL, seq = $3 WHERE tenant = $1 AND name = $2 AND seq <= $4 AND value IS NOT NULL",
 			id.Tenant, id.Name, seq, seen)
 		return err
 	})
 }
 
-func (p *records) change(ctx context.Context, write func(context.Context, pgx.Tx, int64) error) error {
-	if err := p.feed.Change(ctx, write); err != nil {
-		return fmt.Errorf("%w: %w", postgres.ErrUnavailable, err)
-	}
-	p.changed(ctx)
-	return nil
-}
+func (p *records) CatchUp(ctx context.Context) error { return p.feed.CatchUp(ctx) }
 
-func (p *records) Read(ctx context.Context, after int64) ([]workstation.StoredRecord, error) {
+// read applies what has changed after a number.
+func (p *records) read(ctx context.Context, after int64) error {
 	rows, err := p.db.Pool().Query(ctx, "SELECT tenant, name, value, seq, released FROM workstation WHERE seq > $1 ORDER BY seq", after)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", postgres.ErrUnavailable, err)
+		return err
 	}
 	changes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r workstation.StoredRecord, err error) {
 		var value *string
@@ -77,9 +70,14 @@ func (p *records) Read(ctx context.Context, after int64) ([]workstation.StoredRe
 		return r, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", postgres.ErrUnavailable, err)
+		return err
 	}
-	return changes, nil
+	for _, c := range changes {
+		if err := p.apply(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var _ workstation.Records = (*records)(nil)

@@ -1,7 +1,7 @@
 // Package shared makes the desktops of several gateways one: tokens and sessions are in Valkey or
 // Redis, registrations and release marks in PostgreSQL.
 //
-//	desks := shared.New(shared.Config{State: state, Node: node, Feed: feed, DB: db, Logger: logger}) // before node.Start
+//	desks := shared.New(shared.Config{State: state, Node: node, Feed: feed, DB: db}) // before node.Start
 //	desks.Start()
 //	desks.Close()
 //
@@ -14,8 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
@@ -23,10 +21,12 @@ import (
 )
 
 const (
-	// lookInterval is the time between two looks at the records.
+	// lookInterval is the time between two looks whether somebody could end a session here.
 	lookInterval = time.Second
-	// lookTimeout bounds one, and the question to the engine after one that failed.
-	lookTimeout = time.Second
+	// pingTimeout bounds the question to the engine.
+	pingTimeout = time.Second
+	// feedIsLate is how old the last reading of the feed, one each second, may be.
+	feedIsLate = 3 * time.Second
 )
 
 // Node is what is needed of a [cluster.Node].
@@ -37,26 +37,24 @@ type Node interface {
 	Publish(ctx context.Context, kind, text string) error
 	On(kind string, f func(text string))
 	Join(p cluster.Part)
+	Await(ctx context.Context) error
 }
 
 // Config is what New needs.
 type Config struct {
-	State  *workstation.State
-	Node   Node
-	DB     *postgres.DB // has PostgresSchema
-	Feed   *postgres.Feed
-	Logger *zap.Logger
-	Now    func() time.Time // the clock of State; nil: time.Now
+	State *workstation.State
+	Node  Node
+	DB    *postgres.DB // has PostgresSchema
+	Feed  *postgres.Feed
+	Now   func() time.Time // the clock of State; nil: time.Now
 }
 
 // Desks keeps a State and what other gateways know together.
 type Desks struct {
 	sharing *workstation.Sharing
 	tokens  *tokens
-	logger  *zap.Logger
-	failing bool // the last look failed
+	feed    *postgres.Feed
 
-	wake chan struct{}
 	stop chan struct{}
 	once sync.Once
 	done sync.WaitGroup
@@ -69,16 +67,11 @@ func New(c Config) *Desks {
 		c.Now = time.Now
 	}
 	engine := &tokens{node: c.Node, now: c.Now}
-	d := &Desks{tokens: engine, logger: c.Logger, wake: make(chan struct{}, 1), stop: make(chan struct{})}
-	d.sharing = c.State.Share(engine, &records{db: c.DB, feed: c.Feed, changed: func(ctx context.Context) {
-		_ = c.Node.Publish(ctx, eventRecords, "") // the others look every second
-	}})
-	c.Node.On(eventRecords, func(string) {
-		select {
-		case d.wake <- struct{}{}:
-		default:
-		}
-	})
+	d := &Desks{tokens: engine, feed: c.Feed, stop: make(chan struct{})}
+	kept := &records{db: c.DB, feed: c.Feed}
+	d.sharing = c.State.Share(engine, kept)
+	kept.apply = d.sharing.Apply
+	c.Feed.Follow(postgres.Follower{Name: "workstations", Read: kept.read})
 	c.Node.On(eventEnded, func(text string) {
 		if e, ok := parseEnded(text); ok {
 			d.sharing.Ended(e.at, e.why, e.sessions...)
@@ -100,7 +93,7 @@ func New(c Config) *Desks {
 // (on_store_failure open). Otherwise they end after 30 seconds.
 func (d *Desks) KeepOpen(yes bool) { d.sharing.KeepOpen(yes) }
 
-// Start begins to follow the records, until Close.
+// Start begins to look whether the engine or PostgreSQL answers, until Close.
 func (d *Desks) Start() {
 	d.done.Go(func() {
 		tick := time.NewTicker(lookInterval)
@@ -110,9 +103,8 @@ func (d *Desks) Start() {
 			case <-d.stop:
 				return
 			case <-tick.C:
-			case <-d.wake:
+				d.look()
 			}
-			d.look()
 		}
 	})
 }
@@ -123,23 +115,13 @@ func (d *Desks) Close() {
 	d.done.Wait()
 }
 
-// look reads the records that have changed. If they cannot be read it finds out whether the engine
-// answers: without both, nobody can end a session of this gateway.
+// look finds out whether somebody could end a session of this gateway: its workstation's release is
+// read in PostgreSQL, or heard of through the engine.
 func (d *Desks) look() {
-	ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
-	defer cancel()
-	err := d.sharing.CatchUp(ctx)
-	if failing := err != nil; failing != d.failing {
-		d.failing = failing
-		if failing {
-			d.logger.Warn("the records of workstations cannot be read", zap.Error(err))
-		} else {
-			d.logger.Info("the records of workstations can be read again")
-		}
-	}
-	answered := err == nil
+	feed := d.feed.Status()
+	answered := feed.Err == nil && time.Since(feed.At) < feedIsLate
 	if !answered {
-		ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
 		defer cancel()
 		answered = d.tokens.ping(ctx) == nil
 	}

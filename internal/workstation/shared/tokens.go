@@ -42,7 +42,6 @@ const (
 	longestToken = 366 * 24 * time.Hour
 	// healTime is how long a message waits for the node to get its lease again, or to replay.
 	healTime = 1500 * time.Millisecond
-	healStep = 50 * time.Millisecond
 )
 
 // tokens implements [workstation.Engine].
@@ -79,10 +78,8 @@ func (e *tokens) heal(ctx context.Context, s *valkey.Script, args ...string) (va
 		if !errors.Is(err, cluster.ErrLeaseLost) && !errors.Is(err, cluster.ErrFenced) {
 			return reply, err
 		}
-		select {
-		case <-ctx.Done():
+		if e.node.Await(ctx) != nil {
 			return reply, err
-		case <-time.After(healStep):
 		}
 	}
 }

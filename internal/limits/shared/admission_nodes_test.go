@@ -1,0 +1,238 @@
+package shared_test
+
+import (
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+)
+
+// shortLease is that of nodes that die in a test.
+var shortLease = cluster.Config{Lease: 600 * time.Millisecond, Beat: 100 * time.Millisecond}
+
+func named(name string) cluster.Config {
+	c := shortLease
+	c.Node = name
+	return c
+}
+
+// path is a way to the engine that can be held.
+type path struct {
+	addr string
+	open sync.RWMutex // locked: nothing passes
+}
+
+func pathTo(t *testing.T, addr string) *path {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	p := &path{addr: l.Addr().String()}
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", addr)
+			if err != nil {
+				client.Close()
+				return
+			}
+			t.Cleanup(func() { client.Close(); server.Close() })
+			go p.pass(client, server)
+			go p.pass(server, client)
+		}
+	}()
+	return p
+}
+
+func (p *path) pass(to io.WriteCloser, from io.Reader) {
+	defer to.Close()
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		p.open.RLock()
+		if n > 0 {
+			_, _ = to.Write(buffer[:n])
+		}
+		p.open.RUnlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// inUse is what a gateway reports of all.
+func inUse(t *testing.T, g *peer, s limits.Subject) limits.ConcurrencyUse {
+	t.Helper()
+	uses, err := g.limiter.Read(t.Context(), []limits.Subject{s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uses[0]
+}
+
+func TestSlotsOfADeadGatewayAreFree(t *testing.T) {
+	e := enginetest.Redis(t)
+	a, b := startedAt(t, e.Addr, named("a")), startedAt(t, e.Addr, named("b"))
+	s := slots("key:a", 3, 5)
+	for range 3 {
+		if entry := enter(t, a, s); entry.Permit == nil || entry.Permit.Waiting() {
+			t.Fatalf("%+v", entry)
+		}
+	}
+	waits := enter(t, b, s).Permit
+	if !waits.Waiting() {
+		t.Fatal("more than the limit")
+	}
+	a.engine.Close() // the end of a
+	if busy, err := waits.Wait(t.Context()); busy != nil || err != nil {
+		t.Fatalf("%+v, %v", busy, err)
+	}
+	eventually(t, "the slots of a are free", func() bool { return inUse(t, b, s).InUse == 1 })
+	for range 2 {
+		if entry := enter(t, b, s); entry.Permit == nil || entry.Permit.Waiting() {
+			t.Fatalf("%+v", entry)
+		}
+	}
+}
+
+func TestPausedGatewayStatesItsCallsAgain(t *testing.T) {
+	e := enginetest.Redis(t)
+	way := pathTo(t, e.Addr)
+	a, b := startedAt(t, way.addr, named("a")), startedAt(t, e.Addr, named("b"))
+	s := slots("key:a", 3, 0)
+	var permits []*limits.Permit
+	for range 2 {
+		permits = append(permits, enter(t, a, s).Permit)
+	}
+	way.open.Lock()
+	eventually(t, "the slots of a are taken for free", func() bool { return inUse(t, b, s).InUse == 0 })
+	for range 2 { // a's calls are above the limit until they end
+		if entry := enter(t, b, s); entry.Permit == nil {
+			t.Fatalf("%+v", entry)
+		}
+	}
+	way.open.Unlock()
+	eventually(t, "a has stated its calls", func() bool { return inUse(t, b, s).InUse == 4 })
+	for _, g := range []*peer{a, b} {
+		if entry := enter(t, g, s); entry.Busy == nil {
+			t.Errorf("%+v", entry)
+		}
+	}
+	for _, p := range permits {
+		p.Release()
+	}
+	eventually(t, "a's slots are free", func() bool { return inUse(t, b, s).InUse == 2 })
+	eventually(t, "one more is admitted", func() bool { return enter(t, a, s).Permit != nil })
+	if entry := enter(t, b, s); entry.Busy == nil {
+		t.Errorf("%+v", entry)
+	}
+}
+
+// The engine was restarted without its data.
+func TestRestartedEngineLearnsWhatIsUsed(t *testing.T) {
+	e := enginetest.Redis(t)
+	a, b := startedAt(t, e.Addr, named("a")), startedAt(t, e.Addr, named("b"))
+	s := slots("key:a", 3, 0)
+	permit := enter(t, a, s).Permit
+	enter(t, b, s)
+	enter(t, b, s)
+	e.Kill()
+	e.MustStart(t)
+	eventually(t, "the calls are known again", func() bool {
+		uses, err := a.limiter.Read(t.Context(), []limits.Subject{s})
+		return err == nil && uses[0].InUse == 3 && a.logs.FilterMessageSnippet("answers again").Len() == a.logs.FilterMessageSnippet("does not").Len()
+	})
+	for _, g := range []*peer{a, b} {
+		if entry := enter(t, g, s); entry.Busy == nil {
+			t.Errorf("%+v", entry)
+		}
+	}
+	permit.Release()
+	eventually(t, "one more is admitted", func() bool { return enter(t, b, s).Permit != nil })
+}
+
+func TestCallOfAnotherGatewayIsServedSoon(t *testing.T) {
+	e := enginetest.Redis(t)
+	a, b := started(t, e, "a", nil), started(t, e, "b", nil)
+	s := slots("key:a", 1, 5)
+	var took []time.Duration
+	holds, other := enter(t, a, s).Permit, b
+	for range 30 {
+		waits := enter(t, other, s).Permit
+		if !waits.Waiting() {
+			t.Fatal("more than the limit")
+		}
+		began := time.Now()
+		holds.Release()
+		if busy, err := waits.Wait(t.Context()); busy != nil || err != nil {
+			t.Fatalf("%+v, %v", busy, err)
+		}
+		took = append(took, time.Since(began))
+		holds = waits
+		if other = a; len(took)%2 == 0 {
+			other = b
+		}
+	}
+	late := 0
+	for _, d := range took {
+		if d > 100*time.Millisecond {
+			late++
+		}
+	}
+	if late > 1 {
+		t.Errorf("%d of %d calls were served late: %v", late, len(took), took)
+	}
+	t.Log(took)
+}
+
+// A gateway whose queue never ends leaves slots to others.
+func TestBusyGatewayLeavesSlotsToOthers(t *testing.T) {
+	e := enginetest.Redis(t)
+	a, b := started(t, e, "a", nil), started(t, e, "b", nil)
+	for _, limit := range []int{1, 3, 64} {
+		s := slots("key:"+string(rune('0'+limit)), limit, 200)
+		stop := make(chan struct{})
+		var wg sync.WaitGroup
+		for range limit + 20 {
+			wg.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					p := enter(t, a, s).Permit
+					if _, err := p.Wait(t.Context()); err != nil {
+						return
+					}
+					time.Sleep(time.Millisecond)
+					p.Release()
+				}
+			})
+		}
+		eventually(t, "a is full", func() bool { return inUse(t, a, s).Waiting > 0 })
+		for i := range 20 {
+			p := enter(t, b, s).Permit
+			began := time.Now()
+			if busy, err := p.Wait(t.Context()); busy != nil || err != nil {
+				t.Fatalf("limit %d, call %d: %+v, %v", limit, i, busy, err)
+			}
+			if took := time.Since(began); took > 2*time.Second {
+				t.Errorf("limit %d, call %d waited %v", limit, i, took)
+			}
+			p.Release()
+		}
+		close(stop)
+		wg.Wait()
+	}
+}

@@ -1,0 +1,129 @@
+//go:build unix
+
+package shared_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// The engine has lost everything. What the gateways still know comes back; tokens that only the engine
+// knew are gone.
+func TestAnEmptyEngineGetsSessionsAndNewTokensBack(t *testing.T) {
+	e, a, b := two(t, nil)
+	old := issue(t, a.Service, "desk2", workstation.Options{})
+	e.move(3 * time.Minute)
+	a.beat(t)
+	b.beat(t)
+	label, fresh := issue(t, a.Service, "desk1", workstation.Options{}), issue(t, a.Service, "desk2", workstation.Options{})
+	x := mustJoin(t, b.Service, label, viewer)
+	e.redis.Kill()
+	e.redis.MustStart(t)
+	for _, g := range []*gateway{a, b} {
+		g.renew(t)
+		if err := g.node.part.Replay(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantOpen(t, x)
+	if _, err := a.Find(fresh, viewer.Addr()); err != nil {
+		t.Error(err)
+	}
+	_, err := a.Find(old, viewer.Addr())
+	wantRefusal(t, err, workstation.RefusedUnknown)
+	_, err = join(a.Service, issue(t, a.Service, "desk1", workstation.Options{}), other)
+	wantRefusal(t, err, workstation.RefusedBusy)
+	x.Leave()
+	mustJoin(t, a.Service, label, viewer)
+}
+
+// retry is for an engine that has just started.
+func retry(t *testing.T, f func() error) {
+	t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for err := f(); err != nil; err = f() {
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+func TestWithoutTheEngineNobodyNewComesIn(t *testing.T) {
+	e, a, b := two(t, nil)
+	label := issue(t, a.Service, "desk1", workstation.Options{})
+	x := mustJoin(t, b.Service, label, viewer)
+	e.redis.Kill()
+	_, err := b.Find(label, viewer.Addr())
+	wantRefusal(t, err, workstation.RefusedUnavailable)
+	if b.Live(label) {
+		t.Error("a token is live though nobody knows")
+	}
+	_, err = a.Issue(dev, "desk1", workstation.Options{})
+	wantFault(t, err, apierror.StorageUnavailable)
+	if views := all(b); len(views) != 1 || views[0].ID != x.ID {
+		t.Errorf("%+v", views)
+	}
+	// PostgreSQL still says what is released.
+	e.move(time.Minute)
+	b.look(t)
+	b.desks.Look()
+	wantOpen(t, x)
+	release(t, a, "desk1")
+	b.look(t)
+	wantEnded(t, x, workstation.ReasonReleased)
+	x.Leave()
+}
+
+func TestSessionsEndWithoutBothEngines(t *testing.T) {
+	for _, keepOpen := range []bool{false, true} {
+		e, _, b := two(t, nil)
+		b.desks.KeepOpen(keepOpen)
+		x := mustJoin(t, b.Service, issue(t, b.Service, "desk1", workstation.Options{}), viewer)
+		b.db.Close()
+		if b.feed.CatchUp(t.Context()) == nil {
+			t.Fatal("PostgreSQL answers")
+		}
+		e.move(time.Minute)
+		b.desks.Look() // the engine answers
+		e.redis.Kill()
+		b.desks.Look()
+		e.move(30*time.Second - 1)
+		b.desks.Look()
+		wantOpen(t, x)
+		e.move(1)
+		b.desks.Look()
+		if keepOpen {
+			wantOpen(t, x)
+		} else {
+			wantEnded(t, x, workstation.ReasonEngineLost)
+		}
+	}
+}
+
+// A revocation is sent again when the engine is back, and so is the end of a token by hand.
+func TestWhatTheEngineWasNotToldIsToldLater(t *testing.T) {
+	_, a, b := two(t, nil)
+	label := issue(t, b.Service, "desk1", workstation.Options{})
+	x := mustJoin(t, b.Service, label, viewer)
+	unused, err := a.Issue(workstation.Issuer{Tenant: "default", Key: "bob"}, "desk2", workstation.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.node.before = func(string) error { return errors.New("away") }
+	b.state.Revoke("default", "bob")
+	if err := b.EndSession("default", "desk1", x.ID); err != nil {
+		t.Fatal(err)
+	}
+	wantEnded(t, x, workstation.ReasonEnded)
+	b.node.before = nil
+	b.beat(t)
+	for _, label := range []string{label, unused.URL[:26]} {
+		_, err := a.Find(label, viewer.Addr())
+		wantRefusal(t, err, workstation.RefusedRevoked)
+	}
+}
