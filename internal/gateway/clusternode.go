@@ -54,7 +54,11 @@ func sameCluster(a, b *Cluster) bool {
 func (s *stores) checkCluster(c *Cluster) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.store != nil && !sameCluster(s.cluster, c) {
+	var opened *Cluster
+	if shared := s.shared.Load(); shared != nil {
+		opened = shared.config
+	}
+	if s.store != nil && !sameCluster(opened, c) {
 		return errOtherCluster
 	}
 	return nil

@@ -69,7 +69,7 @@ func ReadCluster(g *Gateway) (ClusterStatus, error) {
 // status returns what an operator should know of the cluster. It asks nobody.
 func (s *shared) status() ClusterStatus {
 	node := s.node.Status()
-	status := ClusterStatus{Name: s.name, Node: node.ID, Engine: engineStatus(&node), Database: s.database(), Nodes: []ClusterNode{}}
+	status := ClusterStatus{Name: s.config.Name, Node: node.ID, Engine: s.engineStatus(&node), Database: s.database(), Nodes: []ClusterNode{}}
 	own := slices.IndexFunc(node.Nodes, func(n cluster.NodeStatus) bool { return n.ID == node.ID })
 	for _, n := range node.Nodes {
 		status.Nodes = append(status.Nodes, ClusterNode{ID: n.ID, LeaseEnds: n.Ends, SameRules: own < 0 || n.Config == node.Nodes[own].Config})
@@ -77,13 +77,18 @@ func (s *shared) status() ClusterStatus {
 	return status
 }
 
-func engineStatus(node *cluster.Status) EngineStatus {
+func (s *shared) engineStatus(node *cluster.Status) EngineStatus {
 	e := EngineStatus{
 		Epoch: node.Epoch, Recovering: node.Recovering, WaitingFor: []string{}, ClockOffset: node.ClockOffset.Seconds(),
-		LeasesLost: node.LeasesLost, Reaped: node.Reaped, Recoveries: node.Recoveries,
+		LeasesLost: node.LeasesLost, Reaped: node.Reaped, Recoveries: node.Recoveries, Outbox: s.ledger.Outbox(),
 	}
-	if node.Err != nil {
+	stats := s.engine.Stats()
+	e.BreakerOpen = stats.Reason != ""
+	switch {
+	case node.Err != nil:
 		e.Error, e.Since = node.Err.Error(), timeOrNull(node.Since)
+	case e.BreakerOpen:
+		e.Since = timeOrNull(stats.Since)
 	}
 	return e
 }
@@ -110,7 +115,7 @@ func (s *shared) database() DatabaseStatus {
 
 // clusterStatus returns the state of the cluster; false without one.
 func (s *stores) clusterStatus() (ClusterStatus, bool) {
-	shared := s.clustered.Load()
+	shared := s.shared.Load()
 	if shared == nil {
 		return ClusterStatus{}, false
 	}

@@ -51,7 +51,8 @@ func NewState(dir string, now func() time.Time) *State {
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
-	s.stores.runtimeKeys, s.stores.workstations = s.runtimeKeys, s.Workstations
+	s.stores.runtimeKeys = s.runtimeKeys
+	s.stores.workstations, s.stores.limiter, s.stores.keyChanged = s.Workstations, s.Concurrency, s.keyChanged
 	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
 	s.Metrics = metrics.New(s.gauges())
@@ -92,7 +93,7 @@ func (s *State) apply(gen *generation) {
 	s.stores.retain(gen.keep)
 	s.Bodies.SetLimit(gen.bodyMemory)
 	s.Answers.SetLimit(gen.answerMemory)
-	if shared := s.stores.clustered.Load(); shared != nil {
+	if shared := s.stores.shared.Load(); shared != nil {
 		shared.desks.KeepOpen(gen.gateway.requests.Limits.OnStoreFailure == modelcall.FailOpen)
 	}
 }

@@ -29,17 +29,19 @@ type stores struct {
 	once      sync.Once                   // for closed
 	opened    atomic.Pointer[store.Store] // the same as store, for scrapes: mu is held while the database is opened or closed
 
-	clustered atomic.Pointer[shared] // the same as shared, for scrapes
+	shared atomic.Pointer[shared] // set by open; nil: this gateway is the only one
 
-	runtimeKeys  *runtimekeys.Keys  // read by open
-	workstations *workstation.State // shared by open, in a cluster
+	runtimeKeys *runtimekeys.Keys // read by open
 
-	mu      sync.Mutex   // guards the following
-	store   *store.Store // nil before open
-	pruner  *activity.Pruner
-	cluster *Cluster // of the configuration that opened the database; nil: this gateway is the only one
-	shared  *shared  // of cluster
-	tables  tables
+	// Shared by open, in a cluster.
+	workstations *workstation.State
+	limiter      *limits.ConcurrencyLimiter
+	keyChanged   func(before, after *runtimekeys.Key)
+
+	mu     sync.Mutex   // guards the following
+	store  *store.Store // nil before open
+	pruner *activity.Pruner
+	tables tables
 }
 
 // tables keep their rows in the database. They are the same for all generations.
@@ -51,7 +53,7 @@ type tables struct {
 }
 
 // localSchemas are the tables in the database of a data directory.
-var localSchemas = []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema, postgres.SpoolSchema}
+var localSchemas = []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema}
 
 // OpenStopped opens the database of a gateway that does not run, to read it.
 func OpenStopped(dir string, logger *zap.Logger) (*store.Store, error) {
@@ -85,9 +87,6 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	if err != nil {
 		return tables{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 	}
-	if err := s.runtimeKeys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
-		return tables{}, errors.Join(opened.Explain(err), opened.Close())
-	}
 	s.tables = tables{log: activity.New(opened), own: owners.New(opened, now), rates: rates, ledger: ledger}
 	if gen.cluster != nil {
 		if gen.cluster.Node == "" {
@@ -95,15 +94,19 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 				return tables{}, errors.Join(fmt.Errorf("the name of this node: %w", err), opened.Close())
 			}
 		}
-		if s.shared, s.tables, err = openShared(ctx, sharing{
-			cluster: gen.cluster, store: opened, workstations: s.workstations, local: s.tables, logger: logger, now: now,
+		var clustered *shared
+		if clustered, s.tables, err = openShared(ctx, sharing{
+			cluster: gen.cluster, store: opened, workstations: s.workstations, keys: s.runtimeKeys, keyChanged: s.keyChanged,
+			limiter: s.limiter, localRates: rates, local: s.tables, logger: logger, now: now,
 		}); err != nil {
 			return tables{}, errors.Join(fmt.Errorf("cluster %s: %w", gen.cluster.Name, err), opened.Close())
 		}
+		s.shared.Store(clustered)
+	} else if err := s.runtimeKeys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
+		return tables{}, errors.Join(opened.Explain(err), opened.Close())
 	}
-	s.store, s.pruner, s.cluster = opened, pruner, gen.cluster
+	s.store, s.pruner = opened, pruner
 	s.opened.Store(opened)
-	s.clustered.Store(s.shared)
 	recordCrashes(s.tables.log, logger, crashed)
 	return s.tables, nil
 }
@@ -140,8 +143,8 @@ func (s *stores) close() error {
 	if s.store == nil {
 		return nil
 	}
-	if s.shared != nil {
-		if err := s.shared.close(); err != nil {
+	if shared := s.shared.Load(); shared != nil {
+		if err := shared.close(); err != nil {
 			return errors.Join(err, s.store.Close())
 		}
 	}
