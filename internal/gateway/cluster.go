@@ -32,7 +32,7 @@ type Cluster struct {
 
 // shared has the engines of a cluster and what is kept in them. One gateway has none.
 type shared struct {
-	config *Cluster
+	name   string    // of the cluster
 	began  time.Time // when it was opened
 	engine *valkey.Client
 	node   *cluster.Node
@@ -48,18 +48,20 @@ type shared struct {
 	done   sync.WaitGroup
 }
 
-// sharing is what a gateway shares, or would keep to itself without a cluster.
+// sharing is what a gateway shares, or keeps to itself without a cluster.
 type sharing struct {
-	cluster      *Cluster
-	store        *store.Store // rows wait in it while PostgreSQL is away
 	workstations *workstation.State
+	limiter      *limits.ConcurrencyLimiter
 	keys         *runtimekeys.Keys
 	keyChanged   func(before, after *runtimekeys.Key) // on any gateway
-	limiter      *limits.ConcurrencyLimiter
-	localRates   *limits.LocalRates
-	local        tables
-	logger       *zap.Logger
-	now          func() time.Time
+
+	// Set when the stores are opened.
+	cluster    *Cluster
+	store      *store.Store // rows wait in it while PostgreSQL is away
+	localRates *limits.LocalRates
+	local      tables
+	logger     *zap.Logger
+	now        func() time.Time
 }
 
 const (
@@ -79,7 +81,7 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 	if err != nil {
 		return nil, tables{}, err
 	}
-	s := &shared{config: c.cluster, began: time.Now(), engine: valkey.New(c.cluster.Engine), db: db, writer: postgres.NewWriter(db, c.cluster.Node), logger: c.logger}
+	s := &shared{name: c.cluster.Name, began: time.Now(), engine: valkey.New(c.cluster.Engine), db: db, writer: postgres.NewWriter(db, c.cluster.Node), logger: c.logger}
 	s.node = cluster.New(cluster.Config{Name: c.cluster.Name, Node: c.cluster.Node, Engine: s.engine, Logger: c.logger})
 	s.feed = postgres.NewFeed(postgres.FeedConfig{DB: db, Logger: c.logger, Publish: func(ctx context.Context) error {
 		return s.node.Publish(ctx, eventFeed, "")

@@ -54,11 +54,7 @@ func sameCluster(a, b *Cluster) bool {
 func (s *stores) checkCluster(c *Cluster) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var opened *Cluster
-	if shared := s.shared.Load(); shared != nil {
-		opened = shared.config
-	}
-	if s.store != nil && !sameCluster(opened, c) {
+	if s.store != nil && !sameCluster(s.cluster, c) {
 		return errOtherCluster
 	}
 	return nil

@@ -16,7 +16,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // stores is the database of a data directory. The first generation opens it, and later ones use the
@@ -29,19 +28,16 @@ type stores struct {
 	once      sync.Once                   // for closed
 	opened    atomic.Pointer[store.Store] // the same as store, for scrapes: mu is held while the database is opened or closed
 
-	shared atomic.Pointer[shared] // set by open; nil: this gateway is the only one
+	clustered atomic.Pointer[shared] // the same as shared, for scrapes
 
-	runtimeKeys *runtimekeys.Keys // read by open
+	sharing sharing // what gateways of a cluster share; of one, only its keys are used
 
-	// Shared by open, in a cluster.
-	workstations *workstation.State
-	limiter      *limits.ConcurrencyLimiter
-	keyChanged   func(before, after *runtimekeys.Key)
-
-	mu     sync.Mutex   // guards the following
-	store  *store.Store // nil before open
-	pruner *activity.Pruner
-	tables tables
+	mu      sync.Mutex   // guards the following
+	store   *store.Store // nil before open
+	pruner  *activity.Pruner
+	cluster *Cluster // of the configuration that opened the database; nil: this gateway is the only one
+	shared  *shared  // of cluster
+	tables  tables
 }
 
 // tables keep their rows in the database. They are the same for all generations.
@@ -94,19 +90,20 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 				return tables{}, errors.Join(fmt.Errorf("the name of this node: %w", err), opened.Close())
 			}
 		}
-		var clustered *shared
-		if clustered, s.tables, err = openShared(ctx, sharing{
-			cluster: gen.cluster, store: opened, workstations: s.workstations, keys: s.runtimeKeys, keyChanged: s.keyChanged,
-			limiter: s.limiter, localRates: rates, local: s.tables, logger: logger, now: now,
-		}); err != nil {
+		share := s.sharing
+		share.cluster, share.store, share.local, share.localRates, share.logger, share.now = gen.cluster, opened, s.tables, rates, logger, now
+		if s.shared, s.tables, err = openShared(ctx, share); err != nil {
 			return tables{}, errors.Join(fmt.Errorf("cluster %s: %w", gen.cluster.Name, err), opened.Close())
 		}
-		s.shared.Store(clustered)
-	} else if err := s.runtimeKeys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
-		return tables{}, errors.Join(opened.Explain(err), opened.Close())
 	}
-	s.store, s.pruner = opened, pruner
+	if s.shared == nil {
+		if err := s.sharing.keys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
+			return tables{}, errors.Join(opened.Explain(err), opened.Close())
+		}
+	}
+	s.store, s.pruner, s.cluster = opened, pruner, gen.cluster
 	s.opened.Store(opened)
+	s.clustered.Store(s.shared)
 	recordCrashes(s.tables.log, logger, crashed)
 	return s.tables, nil
 }
@@ -143,8 +140,8 @@ func (s *stores) close() error {
 	if s.store == nil {
 		return nil
 	}
-	if shared := s.shared.Load(); shared != nil {
-		if err := shared.close(); err != nil {
+	if s.shared != nil {
+		if err := s.shared.close(); err != nil {
 			return errors.Join(err, s.store.Close())
 		}
 	}
