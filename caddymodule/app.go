@@ -115,11 +115,7 @@ func (a *App) Gateway() *gateway.Gateway { return a.gateway }
 // nothing that outlives a failed load.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.logger = ctx, ctx.Logger()
-	dir := a.DataDir
-	if dir == "" {
-		dir = filepath.Join(caddy.AppDataDir(), "gatehouse")
-	}
-	dir, err := filepath.Abs(dir)
+	dir, err := filepath.Abs(a.dataDir())
 	if err != nil {
 		return fmt.Errorf("data_dir: %w", err)
 	}
@@ -160,6 +156,14 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.manyKeys = len(a.Keys) >= manyKeys
 	a.Keys, a.Tenants, a.Models = nil, nil, nil
 	return err
+}
+
+// dataDir returns the folder of the database.
+func (a *App) dataDir() string {
+	if a.DataDir != "" {
+		return a.DataDir
+	}
+	return filepath.Join(caddy.AppDataDir(), "gatehouse")
 }
 
 // manyKeys is from how many keys on a load leaves garbage that is worth a collection: tens of MiB.

@@ -49,6 +49,7 @@ func newClusterCommand() *cobra.Command {
 	}
 	o.addFlags(cmd)
 	addJSON(cmd, &asJSON)
+	cmd.AddCommand(newImportCommand())
 	return cmd
 }
 

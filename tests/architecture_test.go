@@ -2,6 +2,7 @@ package tests
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ var foreign = map[string]string{
 	"github.com/gatehouse-proxy/gatehouse": "",
 }
 
-// arrows, with arrowsOfTests, are all imports between packages, and of the frameworks, outside tests: from, to and why.
+// arrows, with arrowsOfClusters and arrowsOfTests, are all imports between packages, and of the frameworks, outside tests: from, to and why.
 // An import that is not here fails, and so does a row without an import.
 var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "caddy", "a Caddy module"},
@@ -49,6 +50,7 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "internal/report", "the admin API shows limits and keys as the HTTP routes do"},
 	{"caddymodule", "internal/upload", "the bounds of bodies"},
 	{"caddymodule", "internal/handover", "connections that outlive a configuration"},
+	{"caddymodule", "internal/clusterimport", "its command"},
 	{"caddymodule", "internal/postgres", "addresses of the cluster block"},
 	{"caddymodule", "internal/valkey", "the cluster block says where the engine is"},
 	{"caddymodule", "internal/memory", "the default bounds of bodies and answers"},
@@ -102,12 +104,6 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/gateway", "internal/workstation/shared", "desktops of a cluster"},
 	{"internal/gateway", "internal/limits/shared", "limits of a cluster"},
 	{"internal/gateway", "internal/valkey", "what a cluster shares"},
-
-	{"internal/cluster", "internal/valkey", "leases, events and scripts"},
-	{"internal/valkey", "valkey-go", "the one package that knows the client"},
-	{"internal/postgres", "pgx", "connections, transactions"},
-	{"internal/postgres", "internal/store", "rows wait on this machine while the database is away"},
-	{"internal/enginetest", "pgx", "whether a server answers"},
 
 	{"internal/api", "internal/anthropic", "Anthropic's shapes"},
 	{"internal/api", "internal/apierror", "error bodies"},
@@ -177,11 +173,6 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/activity", "pgx", "their queries"},
 	{"internal/activity/activitytest", "internal/activity", "the conformance of any log"},
 	{"internal/limits/limitstest", "internal/limits", "the conformance of any ledger"},
-	{"internal/limits/shared", "internal/cluster", "its scripts, its lease, what the engine may have lost"},
-	{"internal/limits/shared", "internal/limits", "it is the ledger of several gateways"},
-	{"internal/limits/shared", "internal/postgres", "the book of what was spent"},
-	{"internal/limits/shared", "internal/valkey", "answers of the engine"},
-	{"internal/limits/shared", "pgx", "rows of the book"},
 	{"internal/limits", "internal/store", "long windows, holds and spending go with its group commit"},
 	{"internal/guardrail", "internal/guardrail/detect", "rules become detectors, webhooks' redactions edits"},
 	{"internal/guardrail", "internal/guardrail/document", "the texts of bodies and events"},
@@ -246,11 +237,6 @@ var arrows = []struct{ from, to, why string }{
 	{"internal/translate/translatetest", "testscript", "golden files"},
 	{"internal/workstation", "internal/apierror", "its refusals over HTTP"},
 	{"internal/workstation", "internal/tracing", "a token knows the trace of its request"},
-	{"internal/workstation/shared", "internal/workstation", "tokens, sessions and records that gateways share"},
-	{"internal/workstation/shared", "internal/cluster", "scripts, events, the end of other nodes"},
-	{"internal/workstation/shared", "internal/postgres", "the records of workstations"},
-	{"internal/workstation/shared", "internal/valkey", "answers of the engine"},
-	{"internal/workstation/shared", "pgx", "rows and transactions"},
 	{"internal/vncsession", "internal/tracing", "one span a session"},
 	{"internal/tracing", "otel", "its API only: the exporter is Caddy's"},
 
@@ -260,7 +246,7 @@ var arrows = []struct{ from, to, why string }{
 
 func TestPackagesImportOnlyWhatTheTableSays(t *testing.T) {
 	allowed := map[[2]string]bool{}
-	for _, a := range append(arrows, arrowsOfTests...) {
+	for _, a := range slices.Concat(arrows, arrowsOfClusters, arrowsOfTests) {
 		key := [2]string{a.from, a.to}
 		if _, twice := allowed[key]; twice || a.why == "" {
 			t.Errorf("%s -> %s is given twice or without a reason", a.from, a.to)

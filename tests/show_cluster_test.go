@@ -22,7 +22,7 @@ func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
 	h := vacant(t)
 	admin := "unix//" + h.dir + "/admin"
 	block := "cluster prod {\nvalkey redis://:{env.ENGINE_PASSWORD}@127.0.0.1:" + strconv.Itoa(engine.Port()) + "\npostgres {env.DATABASE}\nnode gw-1\n}\n"
-	config := setup{options: block, global: "admin " + admin, site: "gatehouse_health\ngatehouse"}
+	config := setup{options: block, global: "admin " + admin, site: "gatehouse_health\nmetrics /metrics\ngatehouse"}
 	c := h.run(config)
 	file := filepath.Join(h.dir, "Caddyfile-"+strconv.Itoa(h.ports[0]))
 
@@ -46,6 +46,10 @@ func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
 		if !strings.Contains(report, want) {
 			t.Errorf("%v %s\nno %q in\n%s", err, failure, want, report)
 		}
+	}
+
+	if page := string(h.get("/metrics", "").body); !strings.Contains(page, `gatehouse_cluster_engine_message_seconds_count{message="beat"}`) || !strings.Contains(page, "gatehouse_cluster_engine_up 1") {
+		t.Error("the metrics do not show messages to the engine")
 	}
 
 	text, err := os.ReadFile(file)

@@ -31,6 +31,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -93,6 +94,11 @@ type Gateway struct {
 func New(c Config) (*Gateway, error) {
 	if err := c.State.stores.checkCluster(c.Cluster); err != nil {
 		return nil, err
+	}
+	if c.Cluster != nil {
+		c.Cluster.Engine.Observe = func(message string, took time.Duration, outcome valkey.Outcome) {
+			c.State.Metrics.Cluster.Message(message, took, outcome == valkey.Answered || outcome == valkey.Refused)
+		}
 	}
 	g := &Gateway{
 		keyring: c.Keyring, runtime: c.RuntimeKeys,

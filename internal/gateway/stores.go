@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
@@ -46,6 +48,14 @@ type tables struct {
 	ledger limits.Ledger
 }
 
+// localSchemas are the tables in the database of a data directory.
+var localSchemas = []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema}
+
+// OpenStopped opens the database of a gateway that does not run, to read it.
+func OpenStopped(dir string, logger *zap.Logger) (*store.Store, error) {
+	return store.Open(dir, store.Options{Schemas: localSchemas, Logger: logger})
+}
+
 // open opens the database unless it is open, and what gen's cluster shares. Retain changes later how
 // long rows are kept.
 func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time) (tables, error) {
@@ -56,7 +66,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	}
 	logger, pruner := gen.logger, activity.NewPruner(now, gen.keep)
 	opened, err := store.Open(s.dir, store.Options{
-		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema},
+		Schemas:   localSchemas,
 		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
 		Logger:    logger,
 		Committed: s.committed,

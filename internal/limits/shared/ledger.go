@@ -82,6 +82,9 @@ func NewLedger(c LedgerConfig) *Ledger {
 	return l
 }
 
+// Outbox returns how many settlements wait to be sent to the engine.
+func (l *Ledger) Outbox() int { return l.outbox.length() }
+
 // Close sends the settlements that wait. Those that could not be sent before the context ends are
 // charged as reserved when the lease of the node has ended.
 func (l *Ledger) Close(ctx context.Context) error {

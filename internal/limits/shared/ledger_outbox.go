@@ -199,3 +199,6 @@ func wait(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 }
+
+// length returns how many settlements wait.
+func (o *outbox) length() int { return len(o.slots) }

@@ -1,0 +1,113 @@
+package clusterimport
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"math/big"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// ledgerPart is what budgets have spent.
+var ledgerPart = part{
+	name:  "spent money and tokens",
+	count: "SELECT count(*), coalesce(sum(spent), 0)::text FROM ledger",
+	move: func(ctx context.Context, tx pgx.Tx, s Source, digest hash.Hash) (total, error) {
+		sum, n := new(big.Int), int64(0)
+		err := scan(ctx, s, "SELECT subject, budget, period, spent, version FROM ledger ORDER BY subject, budget, period", func(rows *sql.Rows) error {
+			var subject, budget, period string
+			var spent, calls int64
+			if err := rows.Scan(&subject, &budget, &period, &spent, &calls); err != nil {
+				return err
+			}
+			fmt.Fprintf(digest, "%q %q %q %d\n", subject, budget, period, spent)
+			sum.Add(sum, big.NewInt(spent))
+			n++
+			_, err := tx.Exec(ctx, `INSERT INTO ledger (subject, budget, period, spent, calls) VALUES ($1, $2, $3, $4, $5)
+				ON CONFLICT (subject, budget, period) DO UPDATE SET spent = ledger.spent + excluded.spent, calls = ledger.calls + excluded.calls`,
+				subject, budget, period, spent, calls)
+			return err
+		})
+		return total{n, sum.String()}, err
+	},
+}
+
+// keysPart is keys made at run time.
+var keysPart = part{
+	name: "keys made at run time", replaces: true,
+	count: "SELECT count(*), '0' FROM api_key WHERE deleted_at = 0",
+	move: func(ctx context.Context, tx pgx.Tx, s Source, digest hash.Hash) (total, error) {
+		var records []runtimekeys.Record
+		err := runtimekeys.NewTable(s.Store).Load(ctx, func(r runtimekeys.Record) error {
+			fmt.Fprintf(digest, "%s %d\n", hex.EncodeToString(r.ID[:]), r.Updated.UnixNano())
+			records = append(records, r)
+			return nil
+		})
+		if err != nil {
+			return total{}, err
+		}
+		after, err := reserve(ctx, tx, len(records))
+		if err != nil {
+			return total{}, err
+		}
+		return total{int64(len(records)), "0"}, runtimekeys.CopyTo(ctx, tx, after, records)
+	},
+}
+
+// workstationsPart is registrations and releases.
+var workstationsPart = part{
+	name: "workstations", replaces: true,
+	count: "SELECT count(*), '0' FROM workstation WHERE value IS NOT NULL",
+	move: func(ctx context.Context, tx pgx.Tx, s Source, digest hash.Hash) (total, error) {
+		records, err := workstation.ReadRecords(ctx, s.Storage)
+		if err != nil {
+			return total{}, err
+		}
+		seq, err := reserve(ctx, tx, len(records))
+		if err != nil {
+			return total{}, err
+		}
+		for _, r := range records {
+			seq++
+			digest.Write(r.Value)
+			released := int64(0)
+			if r.Released {
+				released = seq
+			}
+			if _, err := tx.Exec(ctx, `INSERT INTO workstation AS w (tenant, name, value, seq, released) VALUES ($1, $2, $3, $4, $5)
+				ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value, seq = excluded.seq, released = greatest(w.released, excluded.released)`,
+				r.ID.Tenant, r.ID.Name, string(r.Value), seq, released); err != nil {
+				return total{}, fmt.Errorf("%s: %w", strconv.Quote(r.ID.Name), err)
+			}
+		}
+		return total{int64(len(records)), "0"}, nil
+	},
+}
+
+// reserve takes numbers of the feed. It returns the one before them.
+func reserve(ctx context.Context, tx pgx.Tx, n int) (after int64, err error) {
+	err = tx.QueryRow(ctx, "UPDATE feed SET seq = seq + $1 RETURNING seq - $1", n).Scan(&after)
+	return after, err
+}
+
+// scan reads rows of the source.
+func scan(ctx context.Context, s Source, query string, row func(*sql.Rows) error) error {
+	rows, err := s.Store.Reader().QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
