@@ -51,7 +51,8 @@ func NewState(dir string, now func() time.Time) *State {
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
-	s.stores.runtimeKeys, s.stores.workstations = s.runtimeKeys, s.Workstations
+	s.stores.runtimeKeys = s.runtimeKeys
+	s.stores.workstations, s.stores.limiter, s.stores.keyChanged = s.Workstations, s.Concurrency, s.keyChanged
 	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
 	s.Metrics = metrics.New(s.gauges())

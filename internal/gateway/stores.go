@@ -29,8 +29,12 @@ type stores struct {
 
 	clustered atomic.Pointer[shared] // the same as shared, for scrapes
 
-	runtimeKeys  *runtimekeys.Keys  // read by open
-	workstations *workstation.State // shared by open, in a cluster
+	runtimeKeys *runtimekeys.Keys // read by open
+
+	// Shared by open, in a cluster.
+	workstations *workstation.State
+	limiter      *limits.ConcurrencyLimiter
+	keyChanged   func(before, after *runtimekeys.Key)
 
 	mu      sync.Mutex   // guards the following
 	store   *store.Store // nil before open
@@ -58,7 +62,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	}
 	logger, pruner := gen.logger, activity.NewPruner(now, gen.keep)
 	opened, err := store.Open(s.dir, store.Options{
-		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema, postgres.SpoolSchema},
+		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema},
 		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
 		Logger:    logger,
 		Committed: s.committed,
@@ -75,9 +79,6 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	if err != nil {
 		return tables{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 	}
-	if err := s.runtimeKeys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
-		return tables{}, errors.Join(opened.Explain(err), opened.Close())
-	}
 	s.tables = tables{log: activity.New(opened), own: owners.New(opened, now), rates: rates, ledger: ledger}
 	if gen.cluster != nil {
 		if gen.cluster.Node == "" {
@@ -86,9 +87,15 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 			}
 		}
 		if s.shared, s.tables, err = openShared(ctx, sharing{
-			cluster: gen.cluster, store: opened, workstations: s.workstations, local: s.tables, logger: logger, now: now,
+			cluster: gen.cluster, store: opened, workstations: s.workstations, keys: s.runtimeKeys, keyChanged: s.keyChanged,
+			limiter: s.limiter, localRates: rates, local: s.tables, logger: logger, now: now,
 		}); err != nil {
 			return tables{}, errors.Join(fmt.Errorf("cluster %s: %w", gen.cluster.Name, err), opened.Close())
+		}
+	}
+	if s.shared == nil {
+		if err := s.runtimeKeys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
+			return tables{}, errors.Join(opened.Explain(err), opened.Close())
 		}
 	}
 	s.store, s.pruner, s.cluster = opened, pruner, gen.cluster
