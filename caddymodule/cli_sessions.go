@@ -93,6 +93,8 @@ type sessionRow struct {
 	Up int64 `json:"bytes_up"`
 	// Down is how many bytes the workstation has sent.
 	Down int64 `json:"bytes_down"`
+	// Node is the gateway that has it, in a cluster.
+	Node string `json:"node"`
 }
 
 // printSessions prints the sessions that the admin endpoint answers with.
@@ -113,14 +115,24 @@ func printSessions(o *operator, path string, asJSON bool) error {
 		return err
 	}
 	now := time.Now()
-	return o.table("SESSION\tTENANT\tWORKSTATION\tKEY\tVIEWER\tSECURITY\tOPEN FOR\tENDS\tUP\tDOWN", func(row func(...any)) {
+	header, clustered := "SESSION\tTENANT\tWORKSTATION\tKEY\tVIEWER\tSECURITY\tOPEN FOR\tENDS\tUP\tDOWN", all[0].Node != ""
+	if clustered {
+		header += "\tNODE"
+	}
+	return o.table(header, func(row func(...any)) {
 		for _, s := range all {
 			viewer := s.Viewer
 			if s.ViewOnly {
 				viewer += " (view only)"
 			}
-			row(s.ID, s.Tenant, s.Workstation, terminal.KeyName(s.Key), viewer, s.Security,
-				shortDuration(now.Sub(s.Started)), "in "+shortDuration(s.Until.Sub(now)), shortBytes(s.Up), shortBytes(s.Down))
+			columns := []any{
+				s.ID, s.Tenant, s.Workstation, terminal.KeyName(s.Key), viewer, s.Security,
+				shortDuration(now.Sub(s.Started)), "in " + shortDuration(s.Until.Sub(now)), shortBytes(s.Up), shortBytes(s.Down),
+			}
+			if clustered {
+				columns = append(columns, s.Node)
+			}
+			row(columns...)
 		}
 	})
 }

@@ -48,18 +48,20 @@ type shared struct {
 	done   sync.WaitGroup
 }
 
-// sharing is what a gateway shares, or would keep to itself without a cluster.
+// sharing is what a gateway shares, or keeps to itself without a cluster.
 type sharing struct {
-	cluster      *Cluster
-	store        *store.Store // rows wait in it while PostgreSQL is away
 	workstations *workstation.State
+	limiter      *limits.ConcurrencyLimiter
 	keys         *runtimekeys.Keys
 	keyChanged   func(before, after *runtimekeys.Key) // on any gateway
-	limiter      *limits.ConcurrencyLimiter
-	localRates   *limits.LocalRates
-	local        tables
-	logger       *zap.Logger
-	now          func() time.Time
+
+	// Set when the stores are opened.
+	cluster    *Cluster
+	store      *store.Store // rows wait in it while PostgreSQL is away
+	localRates *limits.LocalRates
+	local      tables
+	logger     *zap.Logger
+	now        func() time.Time
 }
 
 const (

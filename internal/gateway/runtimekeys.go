@@ -123,17 +123,6 @@ func (m RuntimeKeys) changed(by Manager, what string, key *runtimekeys.Key, err 
 	return nil
 }
 
-// keyChanged ends the desktops of a key that was deleted or disabled on any gateway of a cluster.
-func (s *State) keyChanged(before, after *runtimekeys.Key) {
-	current := s.generations.current()
-	if before == nil || current == nil {
-		return
-	}
-	if after == nil || !s.runtimeKeys.MayStill(current.gateway.runtime, after.Hash(), after.Tenant, keys.WorkstationsConnect) {
-		s.Workstations.Revoke(before.Tenant, before.Hash())
-	}
-}
-
 // StillMayConnect refuses a caller whose key or secret is not good any more: it was changed at run time
 // after the caller had been authenticated. What was issued meanwhile ends. The error is a 401.
 func (m RuntimeKeys) StillMayConnect(caller *modelcall.Caller) error {

@@ -14,7 +14,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // stores is the database of a data directory. The first generation opens it, and later ones use the
@@ -29,12 +28,7 @@ type stores struct {
 
 	clustered atomic.Pointer[shared] // the same as shared, for scrapes
 
-	runtimeKeys *runtimekeys.Keys // read by open
-
-	// Shared by open, in a cluster.
-	workstations *workstation.State
-	limiter      *limits.ConcurrencyLimiter
-	keyChanged   func(before, after *runtimekeys.Key)
+	sharing sharing // what gateways of a cluster share; of one, only its keys are used
 
 	mu      sync.Mutex   // guards the following
 	store   *store.Store // nil before open
@@ -86,15 +80,14 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 				return tables{}, errors.Join(fmt.Errorf("the name of this node: %w", err), opened.Close())
 			}
 		}
-		if s.shared, s.tables, err = openShared(ctx, sharing{
-			cluster: gen.cluster, store: opened, workstations: s.workstations, keys: s.runtimeKeys, keyChanged: s.keyChanged,
-			limiter: s.limiter, localRates: rates, local: s.tables, logger: logger, now: now,
-		}); err != nil {
+		share := s.sharing
+		share.cluster, share.store, share.local, share.localRates, share.logger, share.now = gen.cluster, opened, s.tables, rates, logger, now
+		if s.shared, s.tables, err = openShared(ctx, share); err != nil {
 			return tables{}, errors.Join(fmt.Errorf("cluster %s: %w", gen.cluster.Name, err), opened.Close())
 		}
 	}
 	if s.shared == nil {
-		if err := s.runtimeKeys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
+		if err := s.sharing.keys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
 			return tables{}, errors.Join(opened.Explain(err), opened.Close())
 		}
 	}

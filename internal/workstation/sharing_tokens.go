@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
 )
 
 // issue gives a token to the engine, unless another looks like it.
@@ -106,9 +107,22 @@ func (h *Sharing) pass(w *Service, f *Found, viewer netip.Addr) (*Pass, error) {
 	}
 	pass, err := w.passOf(t)
 	if err == nil {
-		pass.look = f.Look
+		pass.look, pass.Issuer.Trace = f.Look, h.trace(f.Token.Hash)
 	}
 	return pass, err
+}
+
+// trace is that of the request for a token which this gateway has issued a short while ago; nil for
+// others.
+func (h *Sharing) trace(hash string) *tracing.Origin {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := len(h.issued) - 1; i >= 0; i-- {
+		if h.issued[i].token.Hash == hash {
+			return h.issued[i].token.Issuer.Trace
+		}
+	}
+	return nil
 }
 
 // findNow is find within the time for one message.

@@ -81,7 +81,7 @@ func (v *Inventory) Get(tenant, name string) (View, error) {
 
 // addShared sets the numbers of all gateways in views.
 func (v *Inventory) addShared(views []View) {
-	if v.state.shared == nil {
+	if v.state.shared == nil || len(views) == 0 {
 		return
 	}
 	ids := make([]ID, len(views))

@@ -33,66 +33,6 @@ var (
 	dev    = workstation.Issuer{Tenant: "default", Key: "dev", KeyHash: "11"}
 )
 
-// bus carries the events between the nodes of a test.
-type bus struct {
-	mu       sync.Mutex
-	held     bool // events are lost
-	handlers map[string][]func(string)
-}
-
-func (b *bus) publish(kind, text string) {
-	b.mu.Lock()
-	handlers := b.handlers[kind]
-	if b.held {
-		handlers = nil
-	}
-	b.mu.Unlock()
-	for _, f := range handlers {
-		f(text)
-	}
-}
-
-func (b *bus) hold() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.held = true
-}
-
-// node is a node whose events go over the bus, and whose beats are the test's.
-type node struct {
-	*cluster.Node
-	bus  *bus
-	part cluster.Part
-	// before and lost are called before and after a script runs: the message, or its answer, is lost.
-	before, lost func(script string) error
-}
-
-func (n *node) Join(p cluster.Part) { n.part = p }
-
-func (n *node) Publish(_ context.Context, kind, text string) error {
-	n.bus.publish(kind, text)
-	return nil
-}
-
-func (n *node) On(kind string, f func(string)) {
-	n.bus.mu.Lock()
-	defer n.bus.mu.Unlock()
-	n.bus.handlers[kind] = append(n.bus.handlers[kind], f)
-}
-
-func (n *node) Run(ctx context.Context, s *valkey.Script, args ...string) (valkey.Reply, error) {
-	if n.before != nil {
-		if err := n.before(s.String()); err != nil {
-			return valkey.Reply{}, err
-		}
-	}
-	reply, err := n.Node.Run(ctx, s, args...)
-	if err == nil && n.lost != nil {
-		err = n.lost(s.String())
-	}
-	return reply, err
-}
-
 // clock is one that a test moves.
 type clock struct {
 	mu sync.Mutex
@@ -120,7 +60,7 @@ type engines struct {
 	bus     *bus
 }
 
-func newEngines(t *testing.T) *engines {
+func newEngines(t testing.TB) *engines {
 	t.Helper()
 	return &engines{
 		clock: &clock{t: time.Now()}, redis: enginetest.Redis(t), cluster: "test", dsn: enginetest.Postgres(t), bus: &bus{handlers: map[string][]func(string){}},
@@ -139,7 +79,7 @@ type gateway struct {
 }
 
 // gateway starts one. The clock of its node is the test's.
-func (e *engines) gateway(t *testing.T, name string, change func(*workstation.Policy)) *gateway {
+func (e *engines) gateway(t testing.TB, name string, change func(*workstation.Policy)) *gateway {
 	t.Helper()
 	client := valkey.New(valkey.Config{Addresses: []string{e.redis.Addr}})
 	db, err := postgres.Open(e.dsn)
@@ -171,7 +111,7 @@ func (e *engines) gateway(t *testing.T, name string, change func(*workstation.Po
 	return g
 }
 
-func service(t *testing.T, state *workstation.State, storage workstation.Storage, change func(*workstation.Policy)) *workstation.Service {
+func service(t testing.TB, state *workstation.State, storage workstation.Storage, change func(*workstation.Policy)) *workstation.Service {
 	t.Helper()
 	c := workstation.Config{
 		Policy: workstation.Policy{Domain: "vnc.example.com", Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
@@ -196,7 +136,7 @@ func service(t *testing.T, state *workstation.State, storage workstation.Storage
 var renewScript = cluster.NewScript("renew", "return lease() or redis.call('ZADD', T .. 'nodes', now + 15e6, node)")
 
 // renew renews the lease, or waits until the node has got another.
-func (g *gateway) renew(t *testing.T) {
+func (g *gateway) renew(t testing.TB) {
 	t.Helper()
 	retry(t, func() error {
 		_, err := g.node.Run(t.Context(), renewScript)
@@ -205,14 +145,14 @@ func (g *gateway) renew(t *testing.T) {
 }
 
 // look reads the records that have changed.
-func (g *gateway) look(t *testing.T) {
+func (g *gateway) look(t testing.TB) {
 	t.Helper()
 	if err := g.feed.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (g *gateway) beat(t *testing.T) {
+func (g *gateway) beat(t testing.TB) {
 	t.Helper()
 	g.renew(t)
 	if err := g.node.part.Beat(t.Context()); err != nil {
@@ -235,7 +175,7 @@ func (s nowhere) List(context.Context, string, bool) ([]string, error) {
 	return nil, cmp.Or(s.err, fs.ErrNotExist)
 }
 
-func issue(t *testing.T, w *workstation.Service, name string, o workstation.Options) string {
+func issue(t testing.TB, w *workstation.Service, name string, o workstation.Options) string {
 	t.Helper()
 	issued, err := w.Issue(dev, name, o)
 	if err != nil {
@@ -253,7 +193,7 @@ func join(w *workstation.Service, label string, from netip.AddrPort) (*workstati
 	return pass.Join(from, "x509none")
 }
 
-func mustJoin(t *testing.T, w *workstation.Service, label string, from netip.AddrPort) *workstation.Session {
+func mustJoin(t testing.TB, w *workstation.Service, label string, from netip.AddrPort) *workstation.Session {
 	t.Helper()
 	x, err := join(w, label, from)
 	if err != nil {
@@ -262,7 +202,7 @@ func mustJoin(t *testing.T, w *workstation.Service, label string, from netip.Add
 	return x
 }
 
-func wantRefusal(t *testing.T, err error, code workstation.RefusalCode) {
+func wantRefusal(t testing.TB, err error, code workstation.RefusalCode) {
 	t.Helper()
 	var r *workstation.Refusal
 	if !errors.As(err, &r) || r.Code != code {
@@ -270,7 +210,7 @@ func wantRefusal(t *testing.T, err error, code workstation.RefusalCode) {
 	}
 }
 
-func wantFault(t *testing.T, err error, code apierror.Code) {
+func wantFault(t testing.TB, err error, code apierror.Code) {
 	t.Helper()
 	var e *apierror.Error
 	if !errors.As(err, &e) || e.Code != code {
@@ -279,7 +219,7 @@ func wantFault(t *testing.T, err error, code apierror.Code) {
 }
 
 // wantEnded waits for the end of a session.
-func wantEnded(t *testing.T, x *workstation.Session, why workstation.Reason) {
+func wantEnded(t testing.TB, x *workstation.Session, why workstation.Reason) {
 	t.Helper()
 	select {
 	case <-x.Ended():
@@ -291,7 +231,7 @@ func wantEnded(t *testing.T, x *workstation.Session, why workstation.Reason) {
 	}
 }
 
-func wantOpen(t *testing.T, x *workstation.Session) {
+func wantOpen(t testing.TB, x *workstation.Session) {
 	t.Helper()
 	select {
 	case <-x.Ended():

@@ -42,7 +42,7 @@ func TestAnEmptyEngineGetsSessionsAndNewTokensBack(t *testing.T) {
 }
 
 // retry is for an engine that has just started.
-func retry(t *testing.T, f func() error) {
+func retry(t testing.TB, f func() error) {
 	t.Helper()
 	deadline := time.Now().Add(5 * time.Second)
 	for err := f(); err != nil; err = f() {

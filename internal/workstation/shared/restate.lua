@@ -24,6 +24,7 @@ if not t then
 	last(T .. 'd:' .. desk, ends + DAY)
 	t = token(hash)
 end
+if t.c == '' and ARGV[12] ~= '' then redis.call('HSET', T .. 't:' .. hash, 'c', ARGV[12]) end
 if id == '' then return '' end
 if t.w == 'revoked' then return 'removed' end
 if t.w == 'released' or d.shut or t.g < d.gen then return 'released' end

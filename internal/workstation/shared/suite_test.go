@@ -3,11 +3,11 @@
 package shared_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -29,18 +29,22 @@ func onBoth(t *testing.T, f func(t *testing.T, open func(change func(*workstatio
 			return pair{c, w, w, state, func(*testing.T) {}}
 		}, c.move)
 	})
-	t.Run("two gateways", func(t *testing.T) {
-		e, n := newEngines(t), 0
-		f(t, func(change func(*workstation.Policy)) pair {
-			n++
-			e.cluster, e.dsn = fmt.Sprint("test", n), enginetest.Postgres(t)
-			a, b := e.gateway(t, "a", change), e.gateway(t, "b", change)
-			return pair{e.clock, a.Service, b.Service, a.state, func(t *testing.T) {
-				a.beat(t)
-				b.beat(t)
-			}}
-		}, e.move)
-	})
+	t.Run("two gateways", func(t *testing.T) { onTwo(t, f, false) })
+	t.Run("two gateways whose messages all arrive twice", func(t *testing.T) { onTwo(t, f, true) })
+}
+
+func onTwo(t *testing.T, f func(t *testing.T, open func(change func(*workstation.Policy)) pair, move func(time.Duration)), twice bool) {
+	e, n := newEngines(t), 0
+	f(t, func(change func(*workstation.Policy)) pair {
+		n++
+		e.cluster = fmt.Sprint("test", n)
+		a, b := e.gateway(t, "a", change), e.gateway(t, "b", change)
+		a.node.twice, b.node.twice = twice, twice
+		return pair{e.clock, a.Service, b.Service, a.state, func(t *testing.T) {
+			a.beat(t)
+			b.beat(t)
+		}}
+	}, e.move)
 }
 
 func TestConflictsAtAWorkstation(t *testing.T) {
@@ -174,11 +178,21 @@ func TestATokenIsGoodForReconnects(t *testing.T) {
 		x.Leave()
 		move(time.Minute)
 		g.renew(t)
+		live := func() error { // it has 50 ms to find out
+			if !g.b.Live(label) {
+				return errors.New("the address is not live")
+			}
+			return nil
+		}
+		retry(t, live)
 		again := mustJoin(t, g.b, label, viewer)
 		again.Leave()
 		move(2 * time.Minute)
 		_, err := join(g.a, label, viewer)
 		wantRefusal(t, err, workstation.RefusedExpired)
+		if live() == nil {
+			t.Error("the address is live after its end")
+		}
 	})
 }
 
