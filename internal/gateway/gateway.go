@@ -140,7 +140,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
-		gateway: g, calls: &g.calls, cluster: c.Cluster, bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
+		gateway: g, calls: &g.calls, cluster: c.Cluster, hard: c.Limits.Hard() || c.RuntimeKeys != nil, hash: sync.OnceValue(c.Limits.Hash), bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
 		workstations: c.Workstations, mayConnect: mayConnectWith(g),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
