@@ -3,7 +3,6 @@ package activity
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"maps"
 	"slices"
@@ -51,13 +50,12 @@ func (d *daySums) add(s daySubject, sums *Sums) bool {
 	return true
 }
 
-// Daily sums the records that match f by UTC date, model and provider, newest date first. Limit and
-// Cursor do not count. It takes the sums of the roll-up where they are those of the records, also of
-// days whose records are deleted. What only records can answer reads every one of f's tenant and time,
-// within the ten seconds of any query: filters that the roll-up does not have, parts of a day, and the
-// calls of a day to models that no provider has, because the roll-up leaves out their names. If those
-// days have too many records, the names of the older ones stay "".
-func (l *SQLiteLog) Daily(ctx context.Context, f Filter) ([]Day, error) {
+// daily implements Daily. It takes the sums of the roll-up where they are those of the records, also
+// of days whose records are deleted. What only records can answer reads every one of f's tenant and
+// time, within the ten seconds of any query: filters that the roll-up does not have, parts of a day,
+// and the calls of a day to models that no provider has, because the roll-up leaves out their names. If
+// those days have too many records, the names of the older ones stay "".
+func (u sumReader) daily(ctx context.Context, f Filter) ([]Day, error) {
 	f.Limit, f.Cursor = 0, ""
 	if err := f.check(); err != nil {
 		return nil, err
@@ -65,10 +63,10 @@ func (l *SQLiteLog) Daily(ctx context.Context, f Filter) ([]Day, error) {
 	var sums daySums
 	rolledUp := f.wholeDays()
 	if rolledUp {
-		err := rollupReader{l}.snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) (err error) {
-			sums = daySums{map[daySubject]*Sums{}, l.maxDays}
-			if rolledUp = state.complete(); rolledUp {
-				err = rollupReader{l}.sumDays(ctx, tx, &f, state.pruned, &sums)
+		err := u.log.snapshot(ctx, func(ctx context.Context, at snapshot) (err error) {
+			sums = daySums{map[daySubject]*Sums{}, u.maxDays}
+			if rolledUp = at.state().complete(); rolledUp {
+				err = u.sumDays(ctx, at, &f, &sums)
 			}
 			return err
 		})
@@ -77,9 +75,9 @@ func (l *SQLiteLog) Daily(ctx context.Context, f Filter) ([]Day, error) {
 		}
 	}
 	if !rolledUp {
-		sums = daySums{map[daySubject]*Sums{}, l.maxDays}
+		sums = daySums{map[daySubject]*Sums{}, u.maxDays}
 		fits := true
-		err := l.walk(ctx, f, func(_ int64, r *Record) bool {
+		err := u.log.walk(ctx, f, func(_ int64, r *Record) bool {
 			fits = sums.add(subjectOf(r), sumsOf(r))
 			return fits
 		})
@@ -92,7 +90,9 @@ func (l *SQLiteLog) Daily(ctx context.Context, f Filter) ([]Day, error) {
 	}
 	days := make([]Day, 0, len(sums.sums))
 	for s, sum := range sums.sums {
-		days = append(days, Day{Date: dateOf(s.day), Model: s.model, Provider: s.provider, Sums: *sum})
+		if sum.Requests > 0 {
+			days = append(days, Day{Date: dateOf(s.day), Model: s.model, Provider: s.provider, Sums: *sum})
+		}
 	}
 	slices.SortFunc(days, func(a, b Day) int {
 		return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Provider, b.Provider))
@@ -132,8 +132,9 @@ func (f *Filter) wholeDays() bool {
 
 // sumDays adds the days of the roll-up that f selects, and from the records the calls whose model the
 // roll-up does not name, except up to the day pruned.
-func (u rollupReader) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned int64, sums *daySums) error {
-	part, err := dailySpan(ctx, tx, f)
+func (u sumReader) sumDays(ctx context.Context, at snapshot, f *Filter, sums *daySums) error {
+	part, err := dailySpan(ctx, at, f)
+	pruned := at.state().pruned
 	if err != nil || part.start >= part.end {
 		return err
 	}
@@ -144,7 +145,7 @@ func (u rollupReader) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned
 	}
 	var unrouted []refused // calls that were sent to no provider
 	q := rollupQuery{tenant: f.Tenant, all: f.AllTenants, provider: f.Provider, key: f.Key, code: f.Code, by: []string{"model", "provider"}}
-	err = q.read(ctx, tx, part, func(r *rollupSums) (*histograms, error) {
+	err = at.sums(ctx, &q, part, func(r *rollupSums) (*histograms, error) {
 		if r.unnamed > 0 && r.start > pruned {
 			unnamed[r.start] = true
 		}
@@ -159,7 +160,7 @@ func (u rollupReader) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned
 		return nil, nil
 	})
 	if err == nil && len(unnamed) > 0 {
-		err = u.dropLargeDays(ctx, tx, f, part, unnamed)
+		err = u.dropLargeDays(ctx, at, f, part, unnamed)
 	}
 	for _, u := range unrouted {
 		if err == nil && !unnamed[u.subject.day] && !sums.add(u.subject, &u.sums) {
@@ -173,7 +174,7 @@ func (u rollupReader) sumDays(ctx context.Context, tx *sql.Tx, f *Filter, pruned
 		of := *f
 		of.Date, of.From, of.To = dateOf(day), time.Time{}, time.Time{}
 		fits := true
-		err = u.log.walkRows(ctx, tx, &of, func(_ int64, r *Record) bool {
+		err = at.walk(ctx, &of, func(_ int64, r *Record) bool {
 			fits = r.Provider != "" || sums.add(subjectOf(r), sumsOf(r))
 			return fits
 		})
@@ -190,14 +191,14 @@ const maxNamedRows = 300_000
 
 // dropLargeDays removes days from a set until the others have at most maxRows records of f's tenants.
 // The newest stay.
-func (u rollupReader) dropLargeDays(ctx context.Context, tx *sql.Tx, f *Filter, part span, set map[int64]bool) error {
+func (u sumReader) dropLargeDays(ctx context.Context, at snapshot, f *Filter, part span, set map[int64]bool) error {
 	records := map[int64]int64{}
 	q := rollupQuery{tenant: f.Tenant, all: f.AllTenants, by: []string{"tenant"}}
-	err := q.read(ctx, tx, part, func(r *rollupSums) (*histograms, error) {
+	err := at.sums(ctx, &q, part, func(r *rollupSums) (*histograms, error) {
 		records[r.start] += r.sums.Requests
 		return nil, nil
 	})
-	left := int64(u.log.maxRows)
+	left := int64(u.maxRows)
 	for _, day := range slices.Backward(slices.Sorted(maps.Keys(set))) {
 		if left -= records[day]; left < 0 {
 			delete(set, day)
@@ -207,18 +208,15 @@ func (u rollupReader) dropLargeDays(ctx context.Context, tx *sql.Tx, f *Filter, 
 }
 
 // dailySpan returns the days of the roll-up within f's time.
-func dailySpan(ctx context.Context, tx *sql.Tx, f *Filter) (span, error) {
-	part := span{level: &days}
-	err := tx.QueryRowContext(ctx, "SELECT ifnull((SELECT min(start) FROM activity_days), 0), ifnull((SELECT max(start) FROM activity_days), -1) + 1").
-		Scan(&part.start, &part.end)
+func dailySpan(ctx context.Context, at snapshot, f *Filter) (span, error) {
+	start, end, err := at.days(ctx)
 	from, to := f.span()
-	part.start, part.end = max(part.start, from/days.unit), min(part.end, to/days.unit)
-	return part, err
+	return span{&days, max(start, from/days.unit), min(end, to/days.unit)}, err
 }
 
 // costs returns the sums of the days of a tenant, or of one of its keys unless that is "". They are of
 // all models together, so that their number is bounded: Model and Provider are empty.
-func (u rollupReader) costs(ctx context.Context, tenant, key string) ([]Day, error) {
+func (u sumReader) costs(ctx context.Context, tenant, key string) ([]Day, error) {
 	sums := map[int64]*Sums{}
 	add := func(day int64, s *Sums) {
 		if sums[day] == nil {
@@ -227,16 +225,16 @@ func (u rollupReader) costs(ctx context.Context, tenant, key string) ([]Day, err
 		sums[day].add(s)
 	}
 	complete := false
-	err := u.snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) error {
-		if complete = state.complete(); !complete {
+	err := u.log.snapshot(ctx, func(ctx context.Context, at snapshot) error {
+		if complete = at.state().complete(); !complete {
 			return nil
 		}
-		part, err := dailySpan(ctx, tx, &Filter{})
+		part, err := dailySpan(ctx, at, &Filter{})
 		if err != nil || part.start >= part.end {
 			return err
 		}
 		q := rollupQuery{tenant: tenant, key: key, by: []string{"key"}}
-		return q.read(ctx, tx, part, func(r *rollupSums) (*histograms, error) {
+		return at.sums(ctx, &q, part, func(r *rollupSums) (*histograms, error) {
 			add(r.start, &r.sums)
 			return nil, nil
 		})

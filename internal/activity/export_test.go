@@ -1,7 +1,17 @@
 package activity
 
 // SetMaxDays lets a test reach the bound of Daily with few rows.
-func (l *SQLiteLog) SetMaxDays(n int) { l.maxDays = n }
+func (l *SQLiteLog) SetMaxDays(n int) { l.sums.maxDays = n }
 
 // SetMaxNamedRows lets a test reach the bound of the records that Daily reads.
-func (l *SQLiteLog) SetMaxNamedRows(n int) { l.maxRows = n }
+func (l *SQLiteLog) SetMaxNamedRows(n int) { l.sums.maxRows = n }
+
+// Columns are the values of a record's row in PostgreSQL: tenant, created_at, seq, request_h,
+// upstream_h, data.
+func Columns(r *Record) []any {
+	var row postgresRow
+	if err := row.read(appendRow(nil, r)); err != nil {
+		panic(err)
+	}
+	return []any{row.tenant, row.created, row.seq, row.request, row.upstream, row.data}
+}

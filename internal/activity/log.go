@@ -38,8 +38,7 @@ type Log interface {
 // SQLiteLog appends records to a store and finds them again. A store has one.
 type SQLiteLog struct {
 	store   *store.Store
-	maxDays int          // the constant of this name; less in a test
-	maxRows int          // maxNamedRows; less in a test
+	sums    sumReader
 	recent  recent       // used only by the store's writer
 	rollup  rollupWriter // used only by the store's writer
 	pending pending
@@ -47,22 +46,37 @@ type SQLiteLog struct {
 
 // New returns the log kept in st, which was opened with Schema.
 func New(st *store.Store) *SQLiteLog {
-	return &SQLiteLog{store: st, maxDays: maxDays, maxRows: maxNamedRows}
+	l := &SQLiteLog{store: st}
+	l.sums = sumReader{l, maxDays, maxNamedRows}
+	return l
 }
+
+// Daily implements Log.
+func (l *SQLiteLog) Daily(ctx context.Context, f Filter) ([]Day, error) { return l.sums.daily(ctx, f) }
 
 // Series implements Log.
 func (l *SQLiteLog) Series(ctx context.Context, q SeriesQuery) (Series, error) {
-	return rollupReader{l}.series(ctx, q)
+	return l.sums.series(ctx, q)
 }
 
 // Costs implements Log.
 func (l *SQLiteLog) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
-	return rollupReader{l}.costs(ctx, tenant, key)
+	return l.sums.costs(ctx, tenant, key)
 }
 
-// Rebuild implements Log.
+// Rebuild implements Log. Days of which rows were deleted stay as they are. Calls go on meanwhile, each
+// step is one commit, and answers of the roll-up are incomplete until it is done. If ctx ends, the
+// [Pruner] does the rest.
 func (l *SQLiteLog) Rebuild(ctx context.Context) (rows int, err error) {
-	return rollupReader{l}.rebuild(ctx)
+	op := &rollupOp{begin: true, more: true}
+	for op.more {
+		if err := errors.Join(l.store.Submit(op), l.store.Flush(ctx)); err != nil {
+			return rows, err
+		}
+		rows += op.rows
+		op = &rollupOp{more: op.more}
+	}
+	return rows, nil
 }
 
 // Append queues r, encoded, and returns in about a microsecond. With a full queue it returns within

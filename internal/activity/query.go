@@ -16,14 +16,17 @@ type Page struct {
 // Query returns the records that match f, newest first. Records appended meanwhile neither repeat
 // nor hide one that existed when the first page was read. Errors: *ParamError, ErrBadCursor, the
 // store's, context.DeadlineExceeded after ten seconds.
-func (l *SQLiteLog) Query(ctx context.Context, f Filter) (Page, error) {
+func (l *SQLiteLog) Query(ctx context.Context, f Filter) (Page, error) { return page(ctx, l.walk, f) }
+
+// page collects a page from the records that walk visits.
+func page(ctx context.Context, walk func(context.Context, Filter, func(int64, *Record) bool) error, f Filter) (Page, error) {
 	limit := f.Limit
 	if limit == 0 {
 		limit = DefaultLimit
 	}
 	var page Page
 	var last cursor
-	err := l.walk(ctx, f, func(seq int64, r *Record) bool {
+	err := walk(ctx, f, func(seq int64, r *Record) bool {
 		if len(page.Records) == limit { // one more than the limit: there is a next page
 			page.Next = last.String()
 			return false

@@ -28,6 +28,7 @@ type level struct {
 	table          string
 	get, put, full string
 	prune, clear   string
+	maxKey         int // rows of an hour or a day that one key can have
 }
 
 // Callers invent names of models, and a provider may take every name. So one key makes at most this
@@ -45,7 +46,7 @@ func makeLevel(table string, unit time.Duration, maxKey int) level {
 		return fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE start %[3]s ? ORDER BY %[2]s LIMIT ?)", table, subject, cond)
 	}
 	return level{
-		unit: int64(unit), table: table,
+		unit: int64(unit), table: table, maxKey: maxKey,
 		get:   "SELECT data FROM " + table + " WHERE start = ? AND tenant = ? AND key = ? AND model = ? AND provider = ? AND code = ?",
 		put:   "INSERT OR REPLACE INTO " + table + " (" + subject + ", data) VALUES (?, ?, ?, ?, ?, ?, ?)",
 		full:  fmt.Sprintf("SELECT 1 FROM %s WHERE start = ? AND tenant = ? AND key = ? LIMIT 1 OFFSET %d", table, maxKey-1),
@@ -86,6 +87,33 @@ func (u *rollupWriter) add(tenant string, created int64, data []byte) error {
 	if err := r.read(data); err != nil {
 		return err
 	}
+	t := u.tally(tenant, created, &r)
+	t.sums.add(&r.sums)
+	if r.unnamed {
+		t.unnamed++
+	}
+	for i, d := range r.hists {
+		if d >= 0 {
+			t.samples[i] = append(t.samples[i], bucketOf(d))
+		}
+	}
+	return nil
+}
+
+// remove takes off the row of a call that was taken for crashed. It was sent to no provider, as far as
+// is known, so it is in no histogram.
+func (u *rollupWriter) remove(tenant string, created int64, data []byte) error {
+	var r rollupRow
+	if err := r.read(data); err != nil {
+		return err
+	}
+	negative := r.sums.negative()
+	u.tally(tenant, created, &r).sums.add(&negative)
+	return nil
+}
+
+// tally returns the tally of a row.
+func (u *rollupWriter) tally(tenant string, created int64, r *rollupRow) *tally {
 	hour := created / hours.unit
 	b := binary.BigEndian.AppendUint64(u.subject[:0], uint64(hour))
 	b = appendText(b, tenant)
@@ -101,19 +129,9 @@ func (u *rollupWriter) add(tenant string, created int64, data []byte) error {
 			u.tallies = append(u.tallies, tally{})
 		}
 		u.tallies = u.tallies[:n+1]
-		u.tallies[n].begin(hour, tenant, &r)
+		u.tallies[n].begin(hour, tenant, r)
 	}
-	t := &u.tallies[n]
-	t.sums.add(&r.sums)
-	if r.unnamed {
-		t.unnamed++
-	}
-	for i, d := range r.hists {
-		if d >= 0 {
-			t.samples[i] = append(t.samples[i], bucketOf(d))
-		}
-	}
-	return nil
+	return &u.tallies[n]
 }
 
 // begin empties t, but keeps the memory of its samples.

@@ -2,15 +2,34 @@ package activity
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 )
 
-// rollupReader reads the hourly and daily sums of a log's records, which are kept longer than they are.
-type rollupReader struct{ log *SQLiteLog }
+// sumReader answers queries for sums. It takes the hourly and daily sums of a log's records, which are
+// kept longer than they are.
+type sumReader struct {
+	log interface {
+		// walk calls visit with the records that match f, newest first, until visit returns false.
+		walk(ctx context.Context, f Filter, visit func(seq int64, r *Record) bool) error
+		// snapshot calls read with what is there after every record appended before.
+		snapshot(ctx context.Context, read func(context.Context, snapshot) error) error
+	}
+	maxDays int // the constant of this name; less in a test
+	maxRows int // maxNamedRows; less in a test
+}
+
+// snapshot is the roll-up and the records as of one commit.
+type snapshot interface {
+	// state says which records the roll-up has.
+	state() rollupState
+	// days returns the first day of the roll-up, and the one after its last.
+	days(ctx context.Context) (start, end int64, err error)
+	// sums calls visit with the rows of a part of the time, in its order. A row is valid until visit
+	// returns. Its histograms are added to those that visit returns, unless they are nil.
+	sums(ctx context.Context, q *rollupQuery, part span, visit func(*rollupSums) (*histograms, error)) error
+	// walk calls visit with the records that match f, by time, newest first, until visit returns false.
+	walk(ctx context.Context, f *Filter, visit func(seq int64, r *Record) bool) error
+}
 
 // span is a part of a time that one table of the roll-up has: from start to before end.
 type span struct {
@@ -49,117 +68,4 @@ type rollupSums struct {
 	names   [2][]byte
 	sums    Sums
 	unnamed int64
-}
-
-// read calls visit with the rows of a part of the time, in its order. A row is valid until visit
-// returns. Its histograms are added to those that visit returns, unless they are nil.
-func (q *rollupQuery) read(ctx context.Context, tx *sql.Tx, part span, visit func(*rollupSums) (*histograms, error)) error {
-	query, args := q.source(part)
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	var r rollupSums
-	var packed sql.RawBytes
-	for err == nil && rows.Next() {
-		if err = rows.Scan(&r.start, &packed); err != nil {
-			break
-		}
-		for rest := []byte(packed); err == nil && len(rest) > 0; {
-			if rest, err = r.unpack(rest, len(q.by)); err != nil {
-				break
-			}
-			var to *histograms
-			if to, err = visit(&r); err == nil {
-				rest, err = to.add(rest)
-			}
-		}
-	}
-	return errors.Join(err, rows.Err(), rows.Close())
-}
-
-// source is the query of a part of the time. Its answer has one row for each hour or day that the
-// table has, with all its rows packed, see packedRow: a row that the driver hands over costs several
-// times as much as one that SQLite appends.
-//
-// The tables begin with the time and the tenant: one tenant's rows are found by a search for each
-// hour or day. The loop over times has them in order already, which an ORDER BY would sort again.
-func (q *rollupQuery) source(part span) (string, []any) {
-	cond, args := "start = at", []any{part.start, part.end}
-	tenant := q.tenant
-	if q.all {
-		tenant = ""
-	}
-	for _, f := range []struct{ column, value string }{{"tenant", tenant}, {"key", q.key}, {"model", q.model}, {"provider", q.provider}, {"code", q.code}} {
-		if f.value != "" {
-			cond += " AND " + f.column + " = ?"
-			args = append(args, f.value)
-		}
-	}
-	next := "(SELECT min(start) FROM " + part.table + " WHERE start >= %s AND start < ?2)"
-	return "WITH RECURSIVE times(at) AS (SELECT " + fmt.Sprintf(next, "?1") +
-		" UNION ALL SELECT " + fmt.Sprintf(next, "at + 1") + " FROM times WHERE at IS NOT NULL) " +
-		"SELECT at, (SELECT CAST(group_concat(" + packedRow(q.by) + ", '') AS BLOB) FROM " + part.table + " WHERE " + cond + ") FROM times WHERE at IS NOT NULL", args
-}
-
-// packedRow is an expression of SQL for a row as unpack reads it: for each name the decimal digits of
-// twice its length, plus packedBase, plus 1 if the calls failed, then the name; after all of them data.
-func packedRow(by []string) string {
-	var packed strings.Builder
-	for _, name := range by {
-		fmt.Fprintf(&packed, "(%[2]d + octet_length(%[1]s) * 2 + (code <> '')) || %[1]s || ", name, packedBase)
-	}
-	return packed.String() + "data"
-}
-
-// packedBase makes all lengths numbers of packedDigits digits: no name is longer than maxText.
-const packedBase, packedDigits = 1000, 4
-
-// unpack sets r to the first of packed rows, which have so many names, and returns what follows: its
-// histograms, and the other rows.
-func (r *rollupSums) unpack(packed []byte, names int) (rest []byte, err error) {
-	failed := false
-	for i := range names {
-		if len(packed) < packedDigits {
-			return nil, errDamaged
-		}
-		n := 0
-		for _, digit := range packed[:packedDigits] {
-			n = 10*n + int(digit-'0')
-		}
-		n -= packedBase
-		end := packedDigits + n/2
-		if n < 0 || end > len(packed) {
-			return nil, errDamaged
-		}
-		failed, r.names[i], packed = n%2 == 1, packed[packedDigits:end], packed[end:]
-	}
-	r.unnamed, rest, err = r.sums.readSums(packed, failed)
-	return rest, err
-}
-
-// snapshot calls read with a transaction that sees the roll-up and the rows as of one commit, after
-// every record appended before.
-func (u rollupReader) snapshot(ctx context.Context, read func(context.Context, *sql.Tx, rollupState) error) error {
-	ctx, cancel, err := u.log.ask(ctx)
-	defer cancel()
-	if err != nil {
-		return err
-	}
-	tx, err := u.log.store.Reader().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return fmt.Errorf("reading the series: %w", err)
-	}
-	var state rollupState
-	err = tx.QueryRowContext(ctx, getRollup).Scan(&state.next, &state.upto, &state.clearing, &state.pruned)
-	if err == nil {
-		err = read(ctx, tx, state)
-	}
-	if e := tx.Rollback(); err == nil {
-		err = e
-	}
-	if err != nil && !errors.Is(err, ErrTooManyDays) {
-		return fmt.Errorf("reading the series: %w", u.log.store.Explain(err))
-	}
-	return err
 }

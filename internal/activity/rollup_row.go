@@ -23,7 +23,19 @@ func (s *Sums) add(t *Sums) {
 	s.CompletionTokens += t.CompletionTokens
 	s.ReasoningTokens += t.ReasoningTokens
 	s.CachedTokens += t.CachedTokens
-	s.CostNano += min(t.CostNano, math.MaxInt64-s.CostNano)
+	if t.CostNano > 0 && s.CostNano > math.MaxInt64-t.CostNano {
+		s.CostNano = math.MaxInt64
+	} else {
+		s.CostNano += t.CostNano
+	}
+}
+
+// negative returns what takes s off other sums.
+func (s Sums) negative() Sums {
+	return Sums{
+		Requests: -s.Requests, Errors: -s.Errors, Unpriced: -s.Unpriced, PromptTokens: -s.PromptTokens,
+		CompletionTokens: -s.CompletionTokens, ReasoningTokens: -s.ReasoningTokens, CachedTokens: -s.CachedTokens, CostNano: -s.CostNano,
+	}
 }
 
 // rollupRow is what the roll-up needs of one row. Its texts are parts of the row.

@@ -1,7 +1,6 @@
 package activity
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 
@@ -111,21 +110,6 @@ func (o *rollupOp) Apply(tx *store.Tx) (err error) {
 	}
 	o.rows, o.more, err = rollupStep(tx)
 	return err
-}
-
-// rebuild makes the roll-up again from the rows that are kept, and returns how many they were. Days
-// of which rows were deleted stay as they are. Calls go on meanwhile, each step is one commit, and
-// answers of the roll-up are incomplete until it is done. If ctx ends, the [Pruner] does the rest.
-func (u rollupReader) rebuild(ctx context.Context) (rows int, err error) {
-	op := &rollupOp{begin: true, more: true}
-	for op.more {
-		if err := errors.Join(u.log.store.Submit(op), u.log.store.Flush(ctx)); err != nil {
-			return rows, err
-		}
-		rows += op.rows
-		op = &rollupOp{more: op.more}
-	}
-	return rows, nil
 }
 
 // deleteSums deletes one batch by the queries of the hours and the days, which take the start of a

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 		}
 		select {} // until it is killed
 	}
-	os.Exit(m.Run())
+	enginetest.Main(m)
 }
 
 // A commit has rows and their sums, or neither.

@@ -3,7 +3,6 @@ package activity
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"math"
 	"slices"
 	"time"
@@ -86,25 +85,25 @@ func (b *lineBuilder) end(start time.Time) Line {
 
 // series sums over time. Errors: *ParamError, the store's, context.DeadlineExceeded after
 // ten seconds.
-func (u rollupReader) series(ctx context.Context, q SeriesQuery) (Series, error) {
+func (u sumReader) series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if err := q.check(); err != nil {
 		return Series{}, err
 	}
 	var s Series
-	err := u.snapshot(ctx, func(ctx context.Context, tx *sql.Tx, state rollupState) error {
-		top, others, err := topNames(ctx, tx, &q)
+	err := u.log.snapshot(ctx, func(ctx context.Context, at snapshot) error {
+		top, others, err := topNames(ctx, at, &q)
 		if err != nil {
 			return err
 		}
-		s, err = readSeries(ctx, tx, &q, top)
-		s.Query, s.Others, s.Complete = q, others, state.complete()
+		s, err = readSeries(ctx, at, &q, top)
+		s.Query, s.Others, s.Complete = q, others, at.state().complete()
 		return err
 	})
 	return s, err
 }
 
 // topNames returns the names of the series with the greatest cost, and how many there are besides.
-func topNames(ctx context.Context, tx *sql.Tx, q *SeriesQuery) (top []string, others int, err error) {
+func topNames(ctx context.Context, at snapshot, q *SeriesQuery) (top []string, others int, err error) {
 	type total struct {
 		name string
 		sums Sums
@@ -112,7 +111,7 @@ func topNames(ctx context.Context, tx *sql.Tx, q *SeriesQuery) (top []string, ot
 	totals := map[string]*total{}
 	rows := q.rows()
 	for _, part := range spans(q.From, q.To) {
-		err = rows.read(ctx, tx, part, func(r *rollupSums) (*histograms, error) {
+		err = at.sums(ctx, &rows, part, func(r *rollupSums) (*histograms, error) {
 			t := totals[string(r.names[0])]
 			if t == nil {
 				t = &total{name: string(r.names[0])}
@@ -127,7 +126,9 @@ func topNames(ctx context.Context, tx *sql.Tx, q *SeriesQuery) (top []string, ot
 	}
 	all := make([]*total, 0, len(totals))
 	for _, t := range totals {
-		all = append(all, t)
+		if t.sums.Requests > 0 {
+			all = append(all, t)
+		}
 	}
 	slices.SortFunc(all, func(a, b *total) int {
 		return cmp.Or(cmp.Compare(b.sums.CostNano, a.sums.CostNano), cmp.Compare(b.sums.Requests, a.sums.Requests), cmp.Compare(a.name, b.name))
@@ -139,7 +140,7 @@ func topNames(ctx context.Context, tx *sql.Tx, q *SeriesQuery) (top []string, ot
 }
 
 // readSeries makes the points of the series, and of all others together.
-func readSeries(ctx context.Context, tx *sql.Tx, q *SeriesQuery, top []string) (s Series, err error) {
+func readSeries(ctx context.Context, at snapshot, q *SeriesQuery, top []string) (s Series, err error) {
 	builders := make([]lineBuilder, len(top)+2) // the series, the others, all
 	other, all := &builders[len(top)], &builders[len(top)+1]
 	byName := make(map[string]*lineBuilder, len(top))
@@ -160,7 +161,7 @@ func readSeries(ctx context.Context, tx *sql.Tx, q *SeriesQuery, top []string) (
 		all.next(start, nil)
 	}
 	rows := q.rows()
-	err = rows.read(ctx, tx, span{l, q.From.UnixNano() / l.unit, q.To.UnixNano() / l.unit}, func(r *rollupSums) (*histograms, error) {
+	err = at.sums(ctx, &rows, span{l, q.From.UnixNano() / l.unit, q.To.UnixNano() / l.unit}, func(r *rollupSums) (*histograms, error) {
 		if r.start != current {
 			next()
 			current = r.start

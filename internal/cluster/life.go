@@ -149,7 +149,8 @@ func (n *Node) renew(ctx context.Context) error {
 		return ErrLeaseLost
 	}
 	sent := time.Now()
-	reply, err := n.send(ctx, beatScript, id, "", []string{n.config.Node, n.lease(), n.config.Hash()})
+	config := n.config.Hash()
+	reply, err := n.send(ctx, beatScript, id, "", []string{n.config.Node, n.lease(), config})
 	received := time.Now()
 	if err != nil {
 		if errors.Is(err, ErrLeaseLost) {
@@ -186,8 +187,11 @@ func (n *Node) renew(ctx context.Context) error {
 		n.state.dead = append(n.state.dead, a.dead)
 	}
 	n.state.settle()
-	if !n.state.healthy() || len(n.state.dead) > 0 {
+	if !n.state.healthy() || len(n.state.dead) > 0 || n.state.inspected != a.replication {
 		wake(n.work)
+	}
+	if differ := n.state.compare(config); len(differ) > 0 {
+		n.config.Logger.Warn("the limits of nodes differ: each counts with its own", zap.String("node", id), zap.Strings("others", differ))
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ const (
 func (n *Node) heals(ctx context.Context) {
 	again := time.NewTimer(0)
 	defer again.Stop()
+	logged := ""
 	for {
 		select {
 		case <-ctx.Done():
@@ -27,10 +28,16 @@ func (n *Node) heals(ctx context.Context) {
 		case <-n.work:
 		case <-again.C:
 		}
-		if err := n.heal(ctx); err != nil && ctx.Err() == nil {
-			n.config.Logger.Warn("the node is not whole yet", zap.String("node", n.ID()), zap.Error(err))
-			again.Reset(healPause)
+		err := n.heal(ctx)
+		if err == nil || ctx.Err() != nil {
+			logged = ""
+			continue
 		}
+		if err.Error() != logged {
+			logged = err.Error()
+			n.config.Logger.Warn("the node is not whole yet", zap.String("node", n.ID()), zap.Error(err))
+		}
+		again.Reset(healPause)
 	}
 }
 
@@ -58,6 +65,7 @@ func (n *Node) heal(ctx context.Context) error {
 		n.state.settle()
 		n.mu.Unlock()
 	}
+	n.inspect(ctx)
 	return n.reapDead(ctx)
 }
 

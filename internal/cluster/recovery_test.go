@@ -21,6 +21,7 @@ func whole(t *testing.T, members ...member) time.Duration {
 }
 
 func TestARestartedEngineHearsAgainWhatItMayHaveLost(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t, "appendonly", "yes", "appendfsync", "everysec")
 	a, b := join(t, "a", at(e), nil), join(t, "b", at(e), nil)
 	if !a.has("load") || b.has("load") || b.has("replay") {
@@ -37,25 +38,22 @@ func TestARestartedEngineHearsAgainWhatItMayHaveLost(t *testing.T) {
 }
 
 func TestAnEmptyEngineIsLoadedByOneNode(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	a, b := join(t, "a", at(e), nil), join(t, "b", at(e), nil)
 	within(t, time.Second, "two nodes", func() bool { return len(a.Nodes()) == 2 && len(b.Nodes()) == 2 })
 	for _, m := range []member{a, b} {
-		m.mu.Lock()
-		m.calls = nil
-		m.mu.Unlock()
+		m.forget()
+		m.fails("load", errors.New("PostgreSQL is down"))
 	}
-	a.fail["load"], b.fail["load"] = errors.New("PostgreSQL is down"), errors.New("PostgreSQL is down")
 	e.Kill()
 	e.MustStart(t)
-	within(t, 10*time.Second, "a load is tried", func() bool { return a.has("load") || b.has("load") })
+	within(t, 10*time.Second, "a load is tried", func() bool { return a.has("load failed") || b.has("load failed") })
 	if err := a.ok(t.Context()); !errors.Is(err, cluster.ErrFenced) {
 		t.Errorf("before the load: %v", err)
 	}
 	for _, m := range []member{a, b} {
-		m.mu.Lock()
-		m.calls, m.fail = nil, nil
-		m.mu.Unlock()
+		m.fails("load", nil)
 	}
 	whole(t, a, b)
 	if n := a.count("load") + b.count("load"); n != 1 {
@@ -70,23 +68,23 @@ func TestAnEmptyEngineIsLoadedByOneNode(t *testing.T) {
 }
 
 func TestANodeThatDoesNotAnswerIsNotWaitedForLong(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t, "appendonly", "yes", "appendfsync", "always")
 	a, b := join(t, "a", at(e), nil), join(t, "b", at(e), nil)
 	within(t, time.Second, "two nodes", func() bool { return len(a.Nodes()) == 2 })
-	b.fail["replay"] = errors.New("it hangs")
+	b.fails("replay", errors.New("it hangs"))
 	e.Kill()
 	e.MustStart(t)
 	whole(t, a)
 	if err := b.ok(t.Context()); !errors.Is(err, cluster.ErrFenced) {
 		t.Errorf("the node that has not replayed: %v", err)
 	}
-	b.mu.Lock()
-	b.fail = nil
-	b.mu.Unlock()
+	b.fails("replay", nil)
 	whole(t, b)
 }
 
 func TestAFlushedEngineIsLoadedAgain(t *testing.T) {
+	t.Parallel()
 	a := join(t, "a", at(enginetest.Redis(t)), nil)
 	if _, err := a.engine.Do(t.Context(), "FLUSHALL", "SYNC"); err != nil {
 		t.Fatal(err)

@@ -5,10 +5,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
 // state is what a node knows of itself and of the cluster. The mutex of the Node guards it.
 type state struct {
+	view
 	id          string // the name and its incarnation
 	incarnation int
 	epoch       string // of the engine, as this node has replayed for it
@@ -16,15 +19,23 @@ type state struct {
 	leased bool          // there is a lease, as far as this node knows
 	rejoin bool          // the parts have to state what they hold
 	replay bool          // the parts have to say again what the engine may have lost
-	dead   []string      // nodes that this one has to reap
 	healed time.Time     // the end of the last replay
+	dead   []string      // nodes that this one has to reap
 	ready  chan struct{} // closed while nothing has to be healed
 
-	last    answer   // of the last beat
-	known   []string // names of the nodes, when the ledger was last whole
-	at      time.Time
-	failure error // of the last beat
-	since   time.Time
+	failure error     // of the last beat
+	since   time.Time // beats work, or fail
+}
+
+// view is what beats have told of the cluster.
+type view struct {
+	last    answer
+	at      time.Time      // of last
+	known   []string       // names of the nodes, when the ledger was last whole
+	differs map[string]int // node -> beats at which its limits were not those of this one
+
+	server    valkey.Server
+	inspected string // the replication ID of server
 }
 
 // peer is a node whose lease lives.

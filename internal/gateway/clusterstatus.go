@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -69,21 +68,24 @@ func ReadCluster(g *Gateway) (ClusterStatus, error) {
 // status returns what an operator should know of the cluster. It asks nobody.
 func (s *shared) status() ClusterStatus {
 	node := s.node.Status()
-	status := ClusterStatus{Name: s.name, Node: node.ID, Engine: engineStatus(&node), Database: s.database(), Nodes: []ClusterNode{}}
-	own := slices.IndexFunc(node.Nodes, func(n cluster.NodeStatus) bool { return n.ID == node.ID })
+	status := ClusterStatus{Name: s.name, Node: node.ID, Engine: s.engineStatus(&node), Database: s.database(), Nodes: []ClusterNode{}}
+	now := s.node.Now()
 	for _, n := range node.Nodes {
-		status.Nodes = append(status.Nodes, ClusterNode{ID: n.ID, LeaseEnds: n.Ends, SameRules: own < 0 || n.Config == node.Nodes[own].Config})
+		status.Nodes = append(status.Nodes, ClusterNode{ID: n.ID, LeaseEnds: now.Add(n.Lease), SameRules: !n.Differs})
 	}
 	return status
 }
 
-func engineStatus(node *cluster.Status) EngineStatus {
+func (s *shared) engineStatus(node *cluster.Status) EngineStatus {
 	e := EngineStatus{
-		Epoch: node.Epoch, Recovering: node.Recovering, WaitingFor: []string{}, ClockOffset: node.ClockOffset.Seconds(),
-		LeasesLost: node.LeasesLost, Reaped: node.Reaped, Recoveries: node.Recoveries,
+		Epoch: node.Engine.Epoch, Recovering: node.State == cluster.StateRecovering, WaitingFor: []string{}, Outbox: 0,
+		ClockOffset: (time.Duration(node.ClockAhead) * time.Millisecond).Seconds(),
+		LeasesLost:  node.LeasesLost, Reaped: node.Reaped, Recoveries: node.Recoveries,
 	}
-	if node.Err != nil {
-		e.Error, e.Since = node.Err.Error(), timeOrNull(node.Since)
+	if !node.Engine.Up {
+		e.Error, e.Since, e.BreakerOpen = node.Engine.Reason, timeOrNull(node.Engine.Since), true
+	} else if node.Failure != "" {
+		e.Error, e.Since = node.Failure, timeOrNull(node.Beat)
 	}
 	return e
 }

@@ -25,7 +25,6 @@ var notReady = map[string]bool{
 	"BUSY":        true, // a script runs for too long
 	"NOAUTH":      true,
 	"WRONGPASS":   true,
-	"NOPERM":      true,
 }
 
 // errReplica means that the connection leads to the wrong server.

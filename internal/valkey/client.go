@@ -172,6 +172,13 @@ func (c *Client) connected(ctx context.Context) (engine.Client, error) {
 	return nil, c.gate.reason()
 }
 
+// Stats returns how the client is at present.
+func (c *Client) Stats() Stats {
+	s := c.gate.stats()
+	s.Up = s.Up && c.current.Load() != nil
+	return s
+}
+
 // Close ends the connections.
 func (c *Client) Close() {
 	c.stop()

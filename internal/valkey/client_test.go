@@ -51,6 +51,7 @@ func within(t *testing.T, limit time.Duration, what string, condition func() boo
 }
 
 func TestAStoppedServerCostsNothingAfterThreeMisses(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	c := client(t, at(e.Addr))
 	if _, err := add(t.Context(), c); err != nil {
@@ -91,6 +92,7 @@ func TestAStoppedServerCostsNothingAfterThreeMisses(t *testing.T) {
 }
 
 func TestTheMessagesUnderWayAreBounded(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	c := client(t, at(e.Addr))
 	if _, err := add(t.Context(), c); err != nil {
@@ -121,6 +123,7 @@ func TestTheMessagesUnderWayAreBounded(t *testing.T) {
 }
 
 func TestTheServerMayComeLater(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	e.Kill()
 	c := client(t, at(e.Addr))
@@ -135,6 +138,7 @@ func TestTheServerMayComeLater(t *testing.T) {
 }
 
 func TestAMessageIsNeverSentTwice(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t)
 	p := enginetest.NewProxy(t, e.Addr)
 	c := client(t, at(p.Addr))
@@ -163,6 +167,7 @@ func TestAMessageIsNeverSentTwice(t *testing.T) {
 }
 
 func TestAScriptThatTheServerHasForgottenIsSentAgain(t *testing.T) {
+	t.Parallel()
 	c := client(t, at(enginetest.Redis(t).Addr))
 	for range 2 {
 		if _, err := add(t.Context(), c); err != nil {
@@ -175,6 +180,7 @@ func TestAScriptThatTheServerHasForgottenIsSentAgain(t *testing.T) {
 }
 
 func TestAServerThatCannotWriteHasChangedNothing(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Redis(t, "min-replicas-to-write", "1")
 	c := client(t, at(e.Addr))
 	if _, err := add(t.Context(), c); !errors.Is(err, valkey.ErrNotDone) {
@@ -183,6 +189,7 @@ func TestAServerThatCannotWriteHasChangedNothing(t *testing.T) {
 }
 
 func TestACallerWhoHasGoneSendsNothing(t *testing.T) {
+	t.Parallel()
 	c := client(t, at(enginetest.Redis(t).Addr))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -191,66 +198,8 @@ func TestACallerWhoHasGoneSendsNothing(t *testing.T) {
 	}
 }
 
-func TestAPasswordIsReadAtEachConnection(t *testing.T) {
-	e := enginetest.Redis(t, "requirepass", "one")
-	var password atomic.Pointer[string]
-	set := func(s string) { password.Store(&s) }
-	set("one")
-	config := at(e.Addr)
-	config.ReadPassword = func() (string, error) { return *password.Load(), nil }
-	c := client(t, config)
-	if _, err := add(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	set("two")
-	for _, words := range [][]string{{"CONFIG", "SET", "requirepass", "two"}, {"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no"}} {
-		_, _ = c.Do(t.Context(), words[0], words[1], words[2:]...)
-	}
-	within(t, 4*time.Second, "it is connected again", func() bool {
-		_, err := add(t.Context(), c)
-		return err == nil
-	})
-}
-
-func TestAClusterIsUsedByOneTag(t *testing.T) {
-	masters := enginetest.Masters(t)
-	c := client(t, at(masters[2].Addr, masters[0].Addr))
-	for want := range int64(3) {
-		if n, err := add(t.Context(), c); err != nil || n != want+1 {
-			t.Fatalf("%d, %v", n, err)
-		}
-	}
-	one := client(t, at(masters[0].Addr))
-	if n, err := add(t.Context(), one); err != nil || n != 4 {
-		t.Errorf("by one address: %d, %v", n, err)
-	}
-}
-
-func TestAPromotedReplicaIsFound(t *testing.T) {
-	master := enginetest.Redis(t)
-	replica := enginetest.Replica(t, master.Addr)
-	var addresses []string
-	for _, s := range enginetest.Sentinels(t, master) {
-		addresses = append(addresses, s.Addr)
-	}
-	c := client(t, valkey.Config{Addresses: addresses, Sentinel: enginetest.MasterName})
-	if _, err := add(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	replica.Wait(t, "GET {t}n", "1")
-	master.Kill()
-	start := time.Now()
-	within(t, 15*time.Second, "the replica is asked", func() bool {
-		n, err := add(t.Context(), c)
-		if err == nil && n != 2 {
-			t.Errorf("%d", n)
-		}
-		return err == nil
-	})
-	t.Log("promoted after", time.Since(start))
-}
-
 func TestAnAddressThatSwallowsEverythingIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -94,10 +94,10 @@ type Stats struct {
 	UnderWay int       // messages that wait for an answer
 }
 
-// Stats returns how the client is at present.
-func (c *Client) Stats() Stats {
-	s := Stats{Up: c.current.Load() != nil, Since: time.Unix(0, c.gate.since.Load()), UnderWay: int(c.gate.underWay.Load())}
-	if shut := c.gate.shut.Load(); shut != nil {
+// stats returns how the gate is.
+func (g *gate) stats() Stats {
+	s := Stats{Up: true, Since: time.Unix(0, g.since.Load()), UnderWay: int(g.underWay.Load())}
+	if shut := g.shut.Load(); shut != nil {
 		s.Up, s.Reason = false, shut.err.Error()
 	}
 	return s

@@ -53,7 +53,12 @@ const streamCaddyfile = `127.0.0.1:%d {
 type Balancer struct {
 	Origin string // http://127.0.0.1:port
 	VNC    string // host:port of the first stream
+
+	process *process.Process
 }
+
+// Log is what the process has written.
+func (b *Balancer) Log() string { return b.process.Log() }
 
 // Balanced is a port of a balancer and the addresses behind it.
 type Balanced struct {
@@ -86,6 +91,7 @@ func StartBalancer(t T, caddy string, http Balanced, streams ...Balanced) *Balan
 	if err != nil {
 		t.Fatal("the balancer: ", err)
 	}
+	b.process = p
 	t.Cleanup(p.Stop)
 	return b
 }

@@ -22,7 +22,7 @@ import (
 const Domain = "vnc.localhost"
 
 // gatewayCaddyfile is the configuration of one gateway. It tells a balancer for a second that it
-// ends, and asks calls under way to end within five.
+// ends, lets calls under way end within five, and keeps connections over a reload.
 const gatewayCaddyfile = `{
 	admin %[1]s
 	persist_config off
@@ -30,6 +30,11 @@ const gatewayCaddyfile = `{
 	auto_https disable_redirects
 	shutdown_delay 1s
 	grace_period 5s
+	servers {
+		listener_wrappers {
+			gatehouse
+		}
+	}
 	storage file_system %[2]s/storage
 	gatehouse {
 		data_dir %[3]s/data

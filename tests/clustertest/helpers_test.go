@@ -68,6 +68,7 @@ func startOn(t *testing.T, gateways int, engines *clustertest.Engines) *proof {
 			for _, g := range c.Gateways {
 				t.Logf("%s wrote:\n%s", g.Name, complaints(g.Log()))
 			}
+			t.Logf("the balancer wrote:\n%s", complaints(c.Balancer.Log()))
 		}
 	})
 	return newProof(t, c)
@@ -90,7 +91,7 @@ func complaints(text string) string {
 }
 
 // usual are texts of lines that say nothing here.
-var usual = []string{`"level":"info"`, "without a valid key", "is not formatted", "requires TLS", "discover is off", `"code":"gone"`}
+var usual = []string{`"level":"info"`, "without a valid key", "is not formatted", "requires TLS", "discover is off", `"code":"gone"`, `"msg":"call"`}
 
 // at is a client of gateway i, counted from 0.
 func (p *proof) at(i int, key string) clustertest.Client {

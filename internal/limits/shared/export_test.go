@@ -1,6 +1,12 @@
 package shared
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
+)
 
 // BelieveNothing makes Exhausted ask the engine always.
 func (l *Ledger) BelieveNothing() { l.view.fresh = 0 * time.Second }
@@ -18,4 +24,60 @@ func ParseRow(row []byte) (crash string, lines []BookLine, err error) {
 		lines = append(lines, BookLine{l.subject, l.budget, l.period, l.spent, l.calls})
 	}
 	return crash, lines, err
+}
+
+// Reap charges the calls of a node.
+func (l *Ledger) Reap(ctx context.Context, dead string) error { return l.reap(ctx, dead) }
+
+// LoseMessages loses messages to the engine (lost), and answers, as said before each. It must be called
+// before the first message.
+func (l *Ledger) LoseMessages(faults func() (lost, unanswered bool)) {
+	run := l.run
+	l.run = func(ctx context.Context, s *valkey.Script, args ...string) (valkey.Reply, error) {
+		lost, unanswered := faults()
+		if lost {
+			return valkey.Reply{}, valkey.ErrUnavailable
+		}
+		reply, err := run(ctx, s, args...)
+		if unanswered {
+			return valkey.Reply{}, valkey.ErrUnavailable
+		}
+		return reply, err
+	}
+}
+
+// Line is what a call takes from an account.
+type Line struct {
+	Subject string
+	Budget  limits.Budget
+	Amount  int64
+}
+
+// AppendHold writes what a call reserves at that time as the engine keeps it.
+func AppendHold(at time.Time, all []Line) string {
+	var lines []line
+	for _, one := range all {
+		l := line{subject: one.Subject, budget: one.Budget, account: accountOf(one.Subject, one.Budget), amount: one.Amount}
+		l.begins, l.ends = l.budget.Period.Span(at)
+		lines = append(lines, l)
+	}
+	return string(appendHold(nil, at, lines))
+}
+
+// ParseHold reads what AppendHold wrote.
+func ParseHold(hold string) (at time.Time, all []Line, err error) {
+	at, lines, err := parseHold(hold)
+	for _, l := range lines {
+		all = append(all, Line{l.subject, l.budget, l.amount})
+	}
+	return at, all, err
+}
+
+// AppendRow writes a row of the book.
+func AppendRow(crash string, all []BookLine) []byte {
+	var lines []bookLine
+	for _, l := range all {
+		lines = append(lines, bookLine{l.Subject, l.Budget, l.Period, l.Spent, l.Calls})
+	}
+	return appendRow(nil, crash, lines)
 }

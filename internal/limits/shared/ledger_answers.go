@@ -36,7 +36,7 @@ func (l *Ledger) ask(ctx context.Context, id string, q question) (a answer, err 
 	for i := range lines {
 		args = append(args, lines[i].limit())
 	}
-	reply, err := l.node.Run(ctx, reserveScript, args...)
+	reply, err := l.run(ctx, reserveScript, args...)
 	if err != nil {
 		return a, err
 	}
@@ -150,7 +150,7 @@ func (l *Ledger) look(ctx context.Context, accounts []string) ([]told, error) {
 	if len(accounts) == 0 {
 		return nil, nil
 	}
-	reply, err := l.node.Run(ctx, lookScript, accounts...)
+	reply, err := l.run(ctx, lookScript, accounts...)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ var PostgresSchema = postgres.Schema{Name: "ledger", Steps: []string{`
 const bookName = "ledger"
 
 // BookTable adds to the book, for a postgres.Writer. A row is what one call was charged.
-var BookTable = postgres.Table{Name: bookName, Write: writeBook}
+var BookTable = postgres.Table{Name: bookName, Write: writeBook, Kept: true}
 
 // bookLine is what a call adds to an account of the book.
 type bookLine struct {

@@ -101,3 +101,45 @@ func TestTwoLedgersOfOneEngineKeepTheContract(t *testing.T) {
 		return w
 	}))
 }
+
+// crashing returns a gateway whose calls another one takes over.
+func crashing(t *testing.T, addr string) limitstest.Crashing {
+	now := noon()
+	var crashed []limits.Crash
+	dead := join(t, addr, "dead", now, shared.LedgerConfig{})
+	alive := join(t, addr, "alive", now, shared.LedgerConfig{Crashed: func(c limits.Crash) { crashed = append(crashed, c) }})
+	return limitstest.Crashing{Ledger: dead, Crash: func() []limits.Crash {
+		crashed = nil
+		bury(t, dead)
+		if err := alive.Reap(t.Context(), dead.node.ID()); err != nil {
+			t.Fatal(err)
+		}
+		return crashed
+	}}
+}
+
+// bury ends the lease of a gateway, which does not know it.
+func bury(t testing.TB, g gateway) {
+	t.Helper()
+	if _, err := g.node.Engine().Do(t.Context(), "ZREM", g.node.Key("nodes"), g.node.ID()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLateSettlementsPutCrashesRight(t *testing.T) {
+	addr := enginetest.Redis(t).Addr
+	limitstest.RunCrashes(t, func(t *testing.T) limitstest.Crashing {
+		flush(t, addr)
+		return crashing(t, addr)
+	})
+}
+
+func TestLateSettlementsPutCrashesRightOnABadNetwork(t *testing.T) {
+	addr := enginetest.Redis(t).Addr
+	limitstest.RunCrashes(t, func(t *testing.T) limitstest.Crashing {
+		flush(t, addr)
+		c := crashing(t, addr)
+		c.Ledger = limitstest.NewUnreliable(c.Ledger, 7, nil)
+		return c
+	})
+}

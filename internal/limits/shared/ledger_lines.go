@@ -32,6 +32,7 @@ func CheckBudgets(budgets []limits.Budget) error {
 type line struct {
 	subject      string
 	budget       limits.Budget
+	account      string    // its name in the engine
 	begins, ends time.Time // of the period in which the call was admitted; zero for Total
 	amount       int64
 }
@@ -41,7 +42,7 @@ func linesOf(r *limits.ReserveRequest) []line {
 	var all []line
 	for i := range r.Subjects {
 		for _, b := range r.Subjects[i].Budgets {
-			l := line{subject: r.Subjects[i].Name, budget: b, amount: min(r.Amount(b), MaxBudget)}
+			l := line{subject: r.Subjects[i].Name, budget: b, account: accountOf(r.Subjects[i].Name, b), amount: min(r.Amount(b), MaxBudget)}
 			l.begins, l.ends = b.Period.Span(r.At)
 			all = append(all, l)
 		}
@@ -49,9 +50,7 @@ func linesOf(r *limits.ReserveRequest) []line {
 	return all
 }
 
-// account is the name of the account in the engine.
-func (l *line) account() string { return accountOf(l.subject, l.budget) }
-
+// accountOf returns the name of an account in the engine.
 func accountOf(subject string, b limits.Budget) string { return subject + "/" + b.Name() }
 
 // parseAccount reads what accountOf wrote.
@@ -103,7 +102,7 @@ func appendHold(b []byte, at time.Time, all []line) []byte {
 	b = appendPiece(b, number(at.UnixNano()))
 	for i := range all {
 		l := &all[i]
-		b = appendPiece(b, l.account())
+		b = appendPiece(b, l.account)
 		b = appendPiece(b, l.budget.Unit.String())
 		b = appendPiece(b, number(seconds(l.begins)))
 		b = appendPiece(b, ending(l.ends))
@@ -176,6 +175,7 @@ func cutPiece(text string) (piece, left string, ok bool) {
 }
 
 func parseLine(p []string) (l line, ok bool) {
+	l.account = p[0]
 	if l.subject, l.budget, ok = parseAccount(p[0]); !ok || l.budget.Unit.String() != p[1] {
 		return l, false
 	}

@@ -14,10 +14,13 @@ const (
 	maxWaiting = 1 << 18
 	// batch is how many settlements go into one message.
 	batchSize = 64
+	// groupTime is the least time between two messages, unless somebody flushes: the engine does five
+	// settlements of a message in the time of one alone.
+	groupTime = 5 * time.Millisecond
 	// sendTimeout bounds one message; what it has done is found out by the next.
 	sendTimeout = 2 * time.Second
 	// firstPause and longestPause are the times between two attempts to send a message.
-	firstPause, longestPause = 10 * time.Millisecond, 500 * time.Millisecond
+	firstPause, longestPause = 5 * time.Millisecond, 500 * time.Millisecond
 )
 
 // outbox sends settlements to the engine, in their order, one message at a time: so the engine only
@@ -30,6 +33,7 @@ type outbox struct {
 
 	slots chan struct{} // one for each settlement that waits
 	wake  chan struct{} // capacity 1
+	hurry chan struct{} // capacity 1: somebody flushes
 	end   context.CancelFunc
 	done  chan struct{}
 
@@ -42,7 +46,7 @@ type outbox struct {
 func newOutbox(send func(context.Context, uint64, []*call) error, pause func(context.Context, error, time.Duration) error) *outbox {
 	ctx, end := context.WithCancel(context.Background())
 	o := &outbox{
-		send: send, pause: pause, slots: make(chan struct{}, maxWaiting), wake: make(chan struct{}, 1),
+		send: send, pause: pause, slots: make(chan struct{}, maxWaiting), wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
 		end: end, done: make(chan struct{}), answered: make(chan struct{}),
 	}
 	go o.run(ctx)
@@ -76,8 +80,13 @@ func (o *outbox) add(c *call) {
 	o.waiting = append(o.waiting, c)
 	o.put++
 	o.mu.Unlock()
+	signal(o.wake)
+}
+
+// signal fills a channel of one place.
+func signal(c chan struct{}) {
 	select {
-	case o.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -89,6 +98,7 @@ func (o *outbox) flush(ctx context.Context) error {
 	for o.got < until {
 		answered := o.answered
 		o.mu.Unlock()
+		signal(o.hurry)
 		select {
 		case <-answered:
 		case <-ctx.Done():
@@ -110,8 +120,17 @@ func (o *outbox) close() {
 
 func (o *outbox) run(ctx context.Context) {
 	defer close(o.done)
+	group := time.NewTimer(0)
+	defer group.Stop()
 	for number := uint64(1); ; number++ {
+		select {
+		case <-group.C:
+		case <-o.hurry:
+		case <-ctx.Done():
+			return
+		}
 		batch := o.next(ctx)
+		group.Reset(groupTime)
 		if batch == nil || !o.deliver(ctx, number, batch) {
 			return
 		}

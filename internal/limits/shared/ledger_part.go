@@ -32,7 +32,7 @@ func (l *Ledger) rejoin(ctx context.Context) error {
 		for _, c := range open[:n] {
 			args = append(args, c.id, c.hold)
 		}
-		if _, err := l.node.Run(ctx, restateScript, args...); err != nil {
+		if _, err := l.run(ctx, restateScript, args...); err != nil {
 			return fmt.Errorf("stating the calls under way: %w", err)
 		}
 		open = open[n:]
@@ -64,7 +64,7 @@ func (l *Ledger) settleAgain(ctx context.Context) error {
 		for _, c := range again[:n] {
 			args = append(args, c.id, number(c.used.Nano), number(c.used.Tokens), c.hold, number(c.answered))
 		}
-		if _, err := l.node.Run(ctx, settleScript, args...); err != nil {
+		if _, err := l.run(ctx, settleScript, args...); err != nil {
 			return fmt.Errorf("sending settlements again: %w", err)
 		}
 		again = again[n:]
@@ -94,7 +94,7 @@ func (l *Ledger) load(ctx context.Context) error {
 		if len(args) == 0 {
 			return nil
 		}
-		_, err := l.node.Run(ctx, loadScript, args...)
+		_, err := l.run(ctx, loadScript, args...)
 		args = args[:0]
 		return err
 	}
@@ -116,7 +116,7 @@ func (l *Ledger) load(ctx context.Context) error {
 func (l *Ledger) reap(ctx context.Context, dead string) error {
 	var written []string
 	for {
-		reply, err := l.node.Run(ctx, reapScript, append([]string{dead, strconv.Itoa(reapSize)}, written...)...)
+		reply, err := l.run(ctx, reapScript, append([]string{dead, strconv.Itoa(reapSize)}, written...)...)
 		if err != nil {
 			return fmt.Errorf("charging the calls of a node that died: %w", err)
 		}

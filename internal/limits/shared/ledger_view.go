@@ -60,7 +60,7 @@ func (v *view) pend(c *call, sign int64) {
 	defer v.mu.Unlock()
 	for i := range c.lines {
 		l := &c.lines[i]
-		s, begins := v.all[l.account()], seconds(l.begins)
+		s, begins := v.all[l.account], seconds(l.begins)
 		if s == nil || s.begins > begins {
 			continue
 		}

@@ -1,0 +1,274 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+)
+
+// A partition has the rows of a UTC day: activity_d20260504. A row of another time is moved to the
+// nearest day that has one: a wild clock must not fail a batch.
+//
+// A partition is made as a table of its own and then attached, which locks nobody out. There is no
+// default partition: attaching would read it. To drop a partition, the span of days is shortened
+// first, then it is detached concurrently, which waits for queries under way but stops none, then it
+// is dropped. Each step can be repeated after a failure.
+
+const (
+	// daysAhead is how many days have a partition before they begin: the gateways may be off, or the
+	// server busy, for so long.
+	daysAhead = 7
+	// maxNewDays is how many partitions one transaction makes.
+	maxNewDays = 30
+	// maintainInterval is how often one of the nodes makes and drops partitions.
+	maintainInterval = 10 * time.Minute
+	// stepTimeout bounds each step, detachTimeout the wait for queries under way.
+	stepTimeout, detachTimeout = 20 * time.Second, 30 * time.Second
+	// lockTimeout is how long a table that is dropped waits for a lock, while others wait behind it.
+	lockTimeout = "SET LOCAL lock_timeout = '2s'"
+	// pruneSumsBatch is how many rows of sums are deleted at a time.
+	pruneSumsBatch = 5000
+)
+
+// partitions makes and drops the days of the table activity.
+type partitions struct {
+	db     *postgres.DB
+	now    func() time.Time
+	logger *zap.Logger
+}
+
+func partition(day int64) string {
+	return "activity_d" + time.Unix(0, day*days.unit).UTC().Format("20060102")
+}
+
+func (p *partitions) today() int64 { return p.now().UnixNano() / days.unit }
+
+// cover returns the days that have a partition, from first to before until. Today is one of them.
+func (p *partitions) cover(ctx context.Context, tx pgx.Tx) (first, until int64, err error) {
+	if err := tx.QueryRow(ctx, "SELECT first, until FROM activity_partitions").Scan(&first, &until); err != nil {
+		return 0, 0, err
+	}
+	if today := p.today(); until <= today {
+		return p.add(ctx, tx, today-1, today+daysAhead+1)
+	}
+	return first, until, nil
+}
+
+// add makes the partitions from one day to before another that do not exist, and those between them
+// and the others, but none of a day that was dropped.
+func (p *partitions) add(ctx context.Context, tx pgx.Tx, from, to int64) (first, until int64, err error) {
+	if err := run(ctx, tx, "SELECT pg_advisory_xact_lock($1::int, 0)", locks); err != nil {
+		return 0, 0, err
+	}
+	var pruned int64
+	if err := tx.QueryRow(ctx, "SELECT first, until, pruned FROM activity_partitions").Scan(&first, &until, &pruned); err != nil {
+		return 0, 0, err
+	}
+	from = max(from, pruned+1)
+	if first == until {
+		first, until = from, from
+	}
+	for day := from; day < to; day++ {
+		if day >= first && day < until {
+			day = until - 1
+			continue
+		}
+		if err := attach(ctx, tx, day); err != nil {
+			return 0, 0, err
+		}
+	}
+	for day := until; day < from; day++ { // the gateways were off for long
+		if err := attach(ctx, tx, day); err != nil {
+			return 0, 0, err
+		}
+	}
+	first, until = min(first, from), max(until, to)
+	return first, until, run(ctx, tx, "UPDATE activity_partitions SET first = $1, until = $2", first, until)
+}
+
+func attach(ctx context.Context, tx pgx.Tx, day int64) error {
+	name := partition(day)
+	if err := run(ctx, tx, "CREATE TABLE IF NOT EXISTS "+name+" (LIKE activity INCLUDING DEFAULTS)"); err != nil {
+		return err
+	}
+	return run(ctx, tx, fmt.Sprintf("ALTER TABLE activity ATTACH PARTITION %s FOR VALUES FROM (%d) TO (%d)", name, day*days.unit, (day+1)*days.unit))
+}
+
+// maintain makes and drops partitions, and deletes old sums, unless another node has done so a moment
+// ago or does so now.
+func (p *partitions) maintain(ctx context.Context, keep Retention) error {
+	var mine bool
+	err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, "UPDATE activity_partitions SET busy = now() + make_interval(secs => $1) WHERE busy < now()", (maintainInterval * 9 / 10).Seconds())
+		mine = tag.RowsAffected() > 0
+		return err
+	})
+	if err != nil || !mine {
+		return err
+	}
+	err = p.tidy(ctx, keep)
+	if err != nil { // another node tries at once
+		err = errors.Join(err, p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			return run(ctx, tx, "UPDATE activity_partitions SET busy = now()")
+		}))
+	}
+	return err
+}
+
+// tidy is maintain without its lease.
+func (p *partitions) tidy(ctx context.Context, keep Retention) error {
+	keep = keep.OrDefault()
+	today := p.today()
+	oldest := p.now().Add(-keep.Age).UnixNano() / days.unit
+	for to := today + daysAhead + 1; to > oldest; to -= maxNewDays {
+		err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			if err := run(ctx, tx, lockTimeout); err != nil {
+				return err
+			}
+			_, _, err := p.add(ctx, tx, max(oldest, to-maxNewDays), to)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := p.sweep(ctx); err != nil {
+		return err
+	}
+	for {
+		day, size, err := p.oldest(ctx)
+		if err != nil {
+			return err
+		}
+		if day >= today || day >= oldest && size <= keep.Size {
+			break
+		}
+		if err := p.drop(ctx, day); err != nil {
+			return err
+		}
+		p.logger.Info("the activity of a day is deleted", zap.String("day", dateOf(day)), zap.Bool("by_size", day >= oldest))
+	}
+	return p.pruneSums(ctx, p.now().Add(-keep.Series).UnixNano()/days.unit)
+}
+
+// step runs a transaction.
+func (p *partitions) step(ctx context.Context, do func(context.Context, pgx.Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	return postgres.Explain(pgx.BeginFunc(ctx, p.db.Pool(), func(tx pgx.Tx) error { return do(ctx, tx) }))
+}
+
+// oldest returns the first day, and the size of all partitions with their indexes.
+func (p *partitions) oldest(ctx context.Context) (day, size int64, err error) {
+	err = p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		return tx.QueryRow(ctx, `SELECT first, (SELECT coalesce(sum(pg_total_relation_size(inhrelid)), 0)::bigint FROM pg_inherits WHERE inhparent = 'activity'::regclass)
+			FROM activity_partitions`).Scan(&day, &size)
+	})
+	return day, size, err
+}
+
+// drop drops the first day.
+func (p *partitions) drop(ctx context.Context, day int64) error {
+	err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		return run(ctx, tx, "UPDATE activity_partitions SET first = $1, pruned = $2", day+1, day)
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.detach(ctx, "ALTER TABLE activity DETACH PARTITION "+partition(day)+" CONCURRENTLY"); err != nil {
+		return err
+	}
+	return p.sweep(ctx)
+}
+
+// detach has a deadline instead of lock_timeout, which would stay with a connection of PgBouncer: the
+// statement cannot be in a transaction.
+func (p *partitions) detach(ctx context.Context, statement string) error {
+	ctx, cancel := context.WithTimeout(ctx, detachTimeout)
+	defer cancel()
+	_, err := p.db.Pool().Exec(ctx, statement)
+	return postgres.Explain(err)
+}
+
+// sweep goes on with days that were being dropped when their node failed.
+func (p *partitions) sweep(ctx context.Context) error {
+	var attached, pending, detached []string
+	err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT c.relname, i.inhrelid IS NOT NULL, coalesce(i.inhdetachpending, false)
+			FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid, activity_partitions p
+			WHERE c.relkind = 'r' AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'activity'::regclass)
+			AND c.relname ~ '^activity_d[0-9]{8}$' AND c.relname < 'activity_d' || to_char(to_timestamp(p.first * 86400) AT TIME ZONE 'UTC', 'YYYYMMDD')`)
+		if err != nil {
+			return err
+		}
+		var name string
+		var in, leaving bool
+		_, err = pgx.ForEachRow(rows, []any{&name, &in, &leaving}, func() error {
+			switch {
+			case leaving:
+				pending = append(pending, name)
+			case in:
+				attached = append(attached, name)
+			default:
+				detached = append(detached, name)
+			}
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range pending {
+		if err := p.detach(ctx, "ALTER TABLE activity DETACH PARTITION "+name+" FINALIZE"); err != nil {
+			return err
+		}
+	}
+	for _, name := range attached {
+		if err := p.detach(ctx, "ALTER TABLE activity DETACH PARTITION "+name+" CONCURRENTLY"); err != nil {
+			return err
+		}
+	}
+	for _, name := range append(append(pending, attached...), detached...) {
+		err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			if err := run(ctx, tx, lockTimeout); err != nil {
+				return err
+			}
+			return run(ctx, tx, "DROP TABLE IF EXISTS "+name)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pruneSums deletes sums of days before one, and what is noted of crashed rows that are dropped.
+func (p *partitions) pruneSums(ctx context.Context, before int64) error {
+	for _, q := range []struct {
+		table, cond string
+		start       int64
+	}{
+		{"activity_hours", "start < $1", before * (days.unit / hours.unit)},
+		{"activity_days", "start < $1", before},
+		{"activity_crashed", "created_at < $1 AND created_at < (SELECT first * 86400000000000 FROM activity_partitions)", p.now().UnixNano()},
+	} {
+		for more := true; more; {
+			err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
+				tag, err := tx.Exec(ctx, fmt.Sprintf("DELETE FROM %[1]s WHERE ctid = ANY(ARRAY(SELECT ctid FROM %[1]s WHERE %[2]s LIMIT %[3]d))", q.table, q.cond, pruneSumsBatch), q.start)
+				more = tag.RowsAffected() == pruneSumsBatch
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

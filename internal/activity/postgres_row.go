@@ -1,0 +1,68 @@
+package activity
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+)
+
+// A row on its way to PostgreSQL, which may wait on disk: one byte of version, one that says whether
+// the call was taken for crashed, 8 bytes each of the time and of the hashes of ID, request ID and
+// upstream ID, the tenant after its length, then data as in [Schema].
+const (
+	rowVersion = 1
+	rowFixed   = 2 + 4*8
+)
+
+// postgresRow is a row of the table activity. Its texts are parts of what was queued.
+type postgresRow struct {
+	crashed                         bool
+	created, seq, request, upstream int64
+	tenant, data                    []byte
+}
+
+// hashOf returns the hash of an ID: 0 for an empty one, and only for that.
+func hashOf(id string) int64 {
+	if id == "" {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id))
+	return max(int64(h.Sum64()&math.MaxInt64), 1)
+}
+
+// appendRow appends the row of a record.
+func appendRow(b []byte, r *Record) []byte {
+	seq := hashOf(r.ID)
+	if seq == 0 {
+		seq = 1 + rand.Int64N(math.MaxInt64)
+	}
+	crashed := byte(0)
+	if r.UsageSource == UsageCrashed {
+		crashed = 1
+	}
+	b = append(b, rowVersion, crashed)
+	for _, n := range [...]int64{r.CreatedAt.UnixNano(), seq, hashOf(r.RequestID), hashOf(r.UpstreamID)} {
+		b = binary.BigEndian.AppendUint64(b, uint64(n))
+	}
+	return r.encode(appendText(b, r.Tenant))
+}
+
+// read sets r from what appendRow made.
+func (r *postgresRow) read(b []byte) error {
+	if len(b) < rowFixed || b[0] != rowVersion {
+		return errDamaged
+	}
+	r.crashed = b[1] == 1
+	for i, n := range [...]*int64{&r.created, &r.seq, &r.request, &r.upstream} {
+		*n = int64(binary.BigEndian.Uint64(b[2+8*i:]))
+	}
+	in := reader{rest: b[rowFixed:]}
+	r.tenant = in.bytes()
+	r.data = in.rest
+	if in.bad {
+		return errDamaged
+	}
+	return nil
+}

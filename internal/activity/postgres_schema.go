@@ -1,0 +1,77 @@
+package activity
+
+import "github.com/gatehouse-proxy/gatehouse/internal/postgres"
+
+// PostgresSchema has the tables of this package in PostgreSQL.
+//
+// A day of records is a partition, so that retention drops a table and deletes no rows; see
+// postgres_days.go. Everything that SQL neither orders nor bounds by is packed into data, as in
+// [Schema]. IDs are kept as hashes of 8 bytes. Names are bytea: clients invent names of models, and
+// text refuses some bytes.
+//
+// Each node adds to sums of its own, so that no two wait for the same row. A query adds them up; a
+// rebuild leaves those of no node ("").
+var PostgresSchema = postgres.Schema{
+	Name: "activity",
+	Steps: []string{`
+		CREATE TABLE activity (
+			tenant     bytea  NOT NULL,
+			created_at bigint NOT NULL, -- nanoseconds since 1970
+			seq        bigint NOT NULL, -- the hash of the ID, or random without one; over 0
+			request_h  bigint,          -- the hash of the request ID
+			upstream_h bigint,          -- the hash of the provider's ID
+			data       bytea  NOT NULL,
+			PRIMARY KEY (tenant, created_at, seq)
+		) PARTITION BY RANGE (created_at);
+		CREATE INDEX activity_time     ON activity (created_at, seq);
+		CREATE INDEX activity_id       ON activity (seq);
+		CREATE INDEX activity_request  ON activity (request_h);
+		CREATE INDEX activity_upstream ON activity (upstream_h, created_at);
+
+		-- Rows of calls that were taken for crashed: the real row of such a call replaces it.
+		CREATE TABLE activity_crashed (
+			tenant     bytea  NOT NULL,
+			request_h  bigint NOT NULL,
+			created_at bigint NOT NULL,
+			seq        bigint NOT NULL,
+			PRIMARY KEY (request_h, tenant)
+		);
+
+		CREATE TABLE activity_hours (
+			start    bigint NOT NULL, -- hours since 1970
+			tenant   bytea  NOT NULL,
+			key      bytea  NOT NULL,
+			model    bytea  NOT NULL,
+			provider bytea  NOT NULL,
+			code     bytea  NOT NULL,
+			node     text   NOT NULL,
+			data     bytea  NOT NULL,
+			PRIMARY KEY (start, tenant, key, model, provider, code, node)
+		);
+		CREATE TABLE activity_days (
+			start    bigint NOT NULL, -- days since 1970
+			tenant   bytea  NOT NULL,
+			key      bytea  NOT NULL,
+			model    bytea  NOT NULL,
+			provider bytea  NOT NULL,
+			code     bytea  NOT NULL,
+			node     text   NOT NULL,
+			data     bytea  NOT NULL,
+			PRIMARY KEY (start, tenant, key, model, provider, code, node)
+		);
+
+		-- The days that have a partition, from first to before until, and the last one that was dropped.
+		CREATE TABLE activity_partitions (
+			id     int         PRIMARY KEY CHECK (id = 1),
+			first  bigint      NOT NULL, -- days since 1970
+			until  bigint      NOT NULL,
+			pruned bigint      NOT NULL,
+			busy   timestamptz NOT NULL  -- until then one node makes and drops partitions
+		);
+		INSERT INTO activity_partitions VALUES (1, 0, 0, -1, '1970-01-01');`,
+	},
+}
+
+// locks is the class of the advisory locks of this package. The lock of a day is shared by those who
+// write its rows, and exclusive while its sums are made again; lock 0 is for making partitions.
+const locks = 0x676174

@@ -1,0 +1,295 @@
+package activity_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/activity/activitytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+)
+
+// flush waits until all rows of some nodes are in the database.
+func flush(t testing.TB, nodes ...*node) {
+	t.Helper()
+	for _, n := range nodes {
+		for deadline := time.Now().Add(20 * time.Second); ; {
+			err := n.writer.Flush(context.Background())
+			if err == nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal(err)
+			}
+			<-time.After(20 * time.Millisecond)
+		}
+	}
+}
+
+// together appends n random records to each of some nodes at the same time.
+func together(nodes []*node, n int) (records []*activity.Record) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for i, to := range nodes {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(i), 3))
+			for k := range n {
+				record := activitytest.Random(r, i*n+k)
+				mu.Lock()
+				records = append(records, record)
+				mu.Unlock()
+				to.Append(record)
+			}
+		})
+	}
+	wg.Wait()
+	return records
+}
+
+func TestSumsOfTwoNodesAreThoseOfTheirRows(t *testing.T) {
+	dsn := enginetest.Postgres(t)
+	nodes := []*node{newNode(t, dsn, "a"), newNode(t, dsn, "b")}
+	records := together(nodes, 2000)
+	flush(t, nodes...)
+	for _, n := range nodes {
+		activitytest.WantSums(t, n, records)
+		if got := activitytest.All(t, n, activity.Filter{AllTenants: true}); len(got) != len(records) {
+			t.Errorf("%d records, want %d", len(got), len(records))
+		}
+	}
+	if rows, err := nodes[0].Rebuild(t.Context()); err != nil || rows != len(records) {
+		t.Errorf("rebuilt from %d rows, %v", rows, err)
+	}
+	activitytest.WantSums(t, nodes[1], records)
+}
+
+// crashed is the row that another gateway writes for the n-th call.
+func crashed(n int) *activity.Record {
+	r := activitytest.Call(n)
+	return &activity.Record{
+		ID: r.RequestID, RequestID: r.RequestID, CreatedAt: r.CreatedAt.Add(-time.Millisecond), Tenant: r.Tenant, Key: r.Key, Family: "unknown", Route: "unknown",
+		Status: 500, Code: "internal_error", UsageSource: activity.UsageCrashed, PromptTokens: 1000, CostNano: 7, Priced: true, Attempts: 1,
+	}
+}
+
+func TestTheRowOfACrashedCallIsReplacedByTheRealOne(t *testing.T) {
+	dsn := enginetest.Postgres(t)
+	a, b := newNode(t, dsn, "a"), newNode(t, dsn, "b")
+	b.Append(crashed(1)) // first the crash, then the call
+	b.Append(crashed(4)) // never ends
+	flush(t, b)
+	if r, ok, err := a.Find(t.Context(), "default", "req-1"); err != nil || !ok || r.UsageSource != activity.UsageCrashed {
+		t.Fatalf("found %+v, %v, %v", r, ok, err)
+	}
+	a.Append(activitytest.Call(1))
+	a.Append(activitytest.Call(2)) // first the call, then the crash
+	flush(t, a)
+	b.Append(crashed(2))
+	b.Append(crashed(3)) // together
+	b.Append(activitytest.Call(3))
+	b.Append(crashed(4)) // taken for crashed twice
+	foreign := crashed(1)
+	foreign.Tenant = "other"
+	b.Append(foreign)
+	flush(t, b)
+	real4 := crashed(4)
+	want := []*activity.Record{activitytest.Call(1), activitytest.Call(2), activitytest.Call(3), real4}
+	got := activitytest.All(t, a, activity.Filter{Tenant: "default"})
+	var kinds []string
+	for _, r := range got {
+		kinds = append(kinds, r.RequestID+" "+r.UsageSource)
+	}
+	if !slices.Equal(kinds, []string{"req-4 crashed", "req-3 provider", "req-2 provider", "req-1 provider"}) {
+		t.Errorf("the rows are %q", kinds)
+	}
+	check := func(when string) {
+		t.Helper()
+		series := activitytest.Series(t, a, "tenant=default&by=code&step=hour")
+		var sum activity.Sums
+		for _, r := range want {
+			s := activitytest.SumsOf(r)
+			sum.Requests += s.Requests
+			sum.PromptTokens += s.PromptTokens
+			sum.CostNano += s.CostNano
+			sum.Errors += s.Errors
+		}
+		total := series.All.Total
+		if total.Requests != sum.Requests || total.CostNano != sum.CostNano || total.PromptTokens != sum.PromptTokens || total.Errors != sum.Errors || len(series.Series) != 2 {
+			t.Errorf("%s the sums of %d series are %+v, want %+v", when, len(series.Series), total.Sums, sum)
+		}
+	}
+	check("at first")
+	if _, err := a.Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check("after a rebuild")
+	a.Append(activitytest.Call(4)) // after all
+	flush(t, a)
+	want[3] = activitytest.Call(4)
+	series := activitytest.Series(t, a, "tenant=default&by=code&step=hour")
+	if total := series.All.Total; total.Requests != 4 || total.Errors != 0 || len(series.Series) != 1 {
+		t.Errorf("at last the sums of %d series are %+v", len(series.Series), total.Sums)
+	}
+	days, err := a.Daily(t.Context(), activity.Filter{Tenant: "default"})
+	if err != nil || len(days) != 1 || days[0].Requests != 4 {
+		t.Errorf("the days are %+v, %v", days, err)
+	}
+}
+
+func TestRowsOfAWildClockAreKept(t *testing.T) {
+	n := newNode(t, enginetest.Postgres(t), "a")
+	for i, at := range []time.Time{time.Unix(0, 0), noon.AddDate(-1, 0, 0), noon.AddDate(1, 0, 0), noon} {
+		r := activitytest.Call(i)
+		r.CreatedAt = at
+		n.Append(r)
+	}
+	flush(t, n)
+	got := activitytest.All(t, n, activity.Filter{AllTenants: true})
+	if s := n.writer.Status(); len(got) != 4 || s.Refused > 0 {
+		t.Fatalf("%d rows, %+v", len(got), s)
+	}
+	if first, last := got[3].CreatedAt, got[0].CreatedAt; first.Before(noon.AddDate(0, 0, -6)) || last.After(noon.AddDate(0, 0, 8)) {
+		t.Errorf("from %v to %v", first, last)
+	}
+	days, err := n.Daily(t.Context(), activity.Filter{AllTenants: true})
+	sum := int64(0)
+	for _, d := range days {
+		sum += d.Requests
+	}
+	if err != nil || sum != 4 {
+		t.Errorf("%d calls in the sums, %v", sum, err)
+	}
+}
+
+func TestRetentionDropsDaysUnderLoad(t *testing.T) {
+	dsn := enginetest.Postgres(t)
+	var mu sync.Mutex
+	now := noon
+	at := func(c *activity.PostgresConfig) {
+		c.Keep = activity.Retention{Age: 48 * time.Hour, Series: 10 * 24 * time.Hour}
+		c.Now = func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			return now
+		}
+	}
+	a, b := newNode(t, dsn, "a", at), newNode(t, dsn, "b", at)
+	stop, done := make(chan struct{}), make(chan int)
+	go func() {
+		r := rand.New(rand.NewPCG(4, 4))
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				done <- n
+				return
+			default:
+			}
+			a.Append(activitytest.Random(r, n))
+			if n%500 == 0 {
+				if _, err := a.Query(context.Background(), activity.Filter{AllTenants: true, Code: "none"}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}()
+	days := func() (first, until int64) {
+		if err := a.db.Pool().QueryRow(t.Context(), "SELECT first, until FROM activity_partitions").Scan(&first, &until); err != nil {
+			t.Fatal(err)
+		}
+		return first, until
+	}
+	for day := range 3 {
+		mu.Lock()
+		now = now.AddDate(0, 0, 1)
+		mu.Unlock()
+		if _, err := a.db.Pool().Exec(t.Context(), "UPDATE activity_partitions SET busy = now()"); err != nil {
+			t.Fatal(err)
+		}
+		var both sync.WaitGroup
+		for _, n := range []*node{a, b} {
+			both.Go(func() {
+				if err := n.Maintain(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		both.Wait()
+		first, until := days()
+		if today := noon.Unix()/86400 + int64(day) + 1; first != today-2 || until != today+8 {
+			t.Errorf("day %d: partitions of days %d to %d", today, first, until)
+		}
+	}
+	close(stop)
+	n := <-done
+	flush(t, a)
+	if s := a.writer.Status(); s.Refused > 0 || s.Dropped > 0 {
+		t.Errorf("the status is %+v", s)
+	}
+	if got := activitytest.Series(t, a, "by=key&step=day&from=2026-05-01&to=2026-05-09").All.Total.Requests; got != int64(n) {
+		t.Errorf("the sums have %d calls of %d", got, n)
+	}
+	if got := len(activitytest.All(t, a, activity.Filter{AllTenants: true, To: noon.AddDate(0, 0, -3)})); got != 0 {
+		t.Errorf("%d old rows", got)
+	}
+	var tables int
+	if err := a.db.Pool().QueryRow(t.Context(), "SELECT count(*) FROM pg_class WHERE relname ~ '^activity_d[0-9]+$'").Scan(&tables); err != nil || tables != 10 {
+		t.Errorf("%d tables of days, %v", tables, err)
+	}
+}
+
+func TestRetentionBySizeDropsTheOldestDays(t *testing.T) {
+	n := newNode(t, enginetest.Postgres(t), "a")
+	var records []*activity.Record
+	r := rand.New(rand.NewPCG(5, 5))
+	for i := range 4000 {
+		records = append(records, activitytest.Random(r, i))
+		n.Append(records[i])
+	}
+	flush(t, n)
+	n.Retain(activity.Retention{Age: 5 * 24 * time.Hour, Size: 1 << 20})
+	if _, err := n.db.Pool().Exec(t.Context(), "UPDATE activity_partitions SET busy = now()"); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Maintain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	left := activitytest.All(t, n, activity.Filter{AllTenants: true})
+	if len(left) == 0 || len(left) > 2500 || left[len(left)-1].CreatedAt.Before(noon.AddDate(0, 0, -2).Truncate(24*time.Hour)) {
+		t.Errorf("%d rows are left", len(left))
+	}
+	activitytest.WantSums(t, n, records)
+	if rows, err := n.Rebuild(t.Context()); err != nil || rows != len(left) {
+		t.Errorf("rebuilt from %d rows, %v", rows, err)
+	}
+	activitytest.WantSums(t, n, records)
+}
+
+func TestAQueryOfADatabaseThatIsAwayFailsAtOnce(t *testing.T) {
+	server := enginetest.StartPostgres(t)
+	n := newNode(t, server.Database(t), "a")
+	n.Append(activitytest.Call(0))
+	flush(t, n)
+	server.Kill()
+	if _, err := n.Query(t.Context(), activity.Filter{AllTenants: true}); err == nil {
+		t.Error("no error")
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		err := server.Restart()
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+	n.Append(activitytest.Call(1))
+	flush(t, n)
+	if got := activitytest.All(t, n, activity.Filter{AllTenants: true}); len(got) != 2 {
+		t.Errorf("%d rows", len(got))
+	}
+}

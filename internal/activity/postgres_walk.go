@@ -1,0 +1,124 @@
+package activity
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// postgresQuerier is the pool, or one transaction.
+type postgresQuerier interface {
+	Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
+}
+
+const (
+	// firstBatch is how many rows a query reads at first: a page of the default length. Each further
+	// batch is batchGrowth times as long, up to maxBatch, so that a filter that few rows pass costs few
+	// messages.
+	firstBatch, maxBatch, batchGrowth = DefaultLimit + 1, 10_000, 4
+)
+
+// walker reads rows in batches, each of which is a query of its own: what is not read is not sent.
+type walker struct {
+	from  postgresQuerier
+	batch int          // rows of the first query
+	after func() error // called once when a batch is read; nil: nothing
+}
+
+// walk calls visit with the records that match f, newest first, until it returns false.
+func (w *walker) walk(ctx context.Context, f *Filter, visit func(seq int64, r *Record) bool) error {
+	r := Record{Tenant: f.Tenant}
+	return w.raw(ctx, f, func(seq int64, tenant []byte, created int64, data []byte) (bool, error) {
+		if string(tenant) != r.Tenant {
+			r.Tenant = string(tenant)
+		}
+		r.CreatedAt = time.Unix(0, created).UTC()
+		if err := r.decode(data); err != nil {
+			return false, err
+		}
+		if !f.matches(&r) || f.RequestID != "" && f.RequestID != r.RequestID {
+			return true, nil
+		}
+		return visit(seq, &r), nil
+	})
+}
+
+// raw is walk without decoding. SQL filters most of what f does not select.
+func (w *walker) raw(ctx context.Context, f *Filter, visit func(seq int64, tenant []byte, created int64, data []byte) (bool, error)) error {
+	at := f.after
+	for batch := w.batch; ; batch = min(batch*batchGrowth, max(maxBatch, w.batch)) {
+		query, args := f.postgresSource(at, batch)
+		rows, err := w.from.Query(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		var tenant, data []byte
+		n, more := 0, true
+		for more && err == nil && rows.Next() {
+			n++
+			if err = rows.Scan(&tenant, &at.created, &at.seq, &data); err == nil {
+				more, err = visit(at.seq, tenant, at.created, data)
+			}
+		}
+		rows.Close()
+		if err == nil {
+			err = rows.Err()
+		}
+		if err == nil && w.after != nil {
+			err, w.after = w.after(), nil
+		}
+		if err != nil || !more || n < batch {
+			return err
+		}
+	}
+}
+
+// postgresSource is the query that SQL answers: the next rows of a time, newest first, without most of
+// those that f does not select. Their texts are parts of data, and the status is the number behind its
+// first two bytes (see encode); matches judges what is left.
+func (f *Filter) postgresSource(after cursor, limit int) (string, []any) {
+	var args []any
+	var cond strings.Builder
+	// In a condition ? is its value, and % that of the condition before.
+	and := func(c string, value any) {
+		args = append(args, value)
+		n := len(args)
+		cond.WriteString(" AND " + strings.NewReplacer("?", fmt.Sprint("$", n), "%", fmt.Sprint("$", n-1)).Replace(c))
+	}
+	if !f.AllTenants {
+		and("tenant = ?", []byte(f.Tenant))
+	}
+	from, to := f.span()
+	if from > 0 {
+		and("created_at >= ?", from)
+	}
+	if to < math.MaxInt64 {
+		and("created_at < ?", to)
+	}
+	if after != (cursor{}) {
+		and("created_at <= ?", after.created) // partitions are chosen by this alone
+		and("(created_at, seq) < (%, ?)", after.seq)
+	}
+	if f.RequestID != "" {
+		and("request_h = ?", hashOf(f.RequestID))
+	}
+	if f.Status != 0 {
+		and("substr(data, 3, 2) = ?", binary.AppendVarint(nil, int64(f.Status)))
+	}
+	for _, text := range []string{f.Model, f.Provider, f.Key, f.Code, f.Workstation} {
+		if text != "" {
+			and("position(?::bytea in data) > 0", appendText(nil, text))
+		}
+	}
+	if hash, err := hex.DecodeString(f.KeyHash); err == nil && len(hash) == rawHash {
+		and("position(?::bytea in data) > 0", hash)
+	}
+	args = append(args, limit)
+	return fmt.Sprintf("SELECT tenant, created_at, seq, data FROM activity WHERE true%s ORDER BY created_at DESC, seq DESC LIMIT $%d", cond.String(), len(args)), args
+}

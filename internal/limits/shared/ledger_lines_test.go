@@ -1,0 +1,119 @@
+package shared_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/limitstest"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
+)
+
+var unpack = cluster.NewScript("unpack", "return cmsgpack.unpack(ARGV[4])")
+
+// The engine reads what a call has reserved as it was written, whatever names subjects have.
+func TestTheEngineReadsLines(t *testing.T) {
+	engine := valkey.New(valkey.Config{Addresses: []string{enginetest.Redis(t).Addr}})
+	defer engine.Close()
+	node := cluster.New(cluster.Config{Name: "test", Node: "a", Engine: engine})
+	day, all := limits.Budget{Unit: limits.Money, Period: limits.Daily}, limits.Budget{Unit: limits.Tokens, Period: limits.Total}
+	lines := []shared.Line{{"key:a", day, 0}, {"key:a", all, shared.MaxBudget}}
+	for _, name := range []string{"\x00\n/", strings.Repeat("x", 22), strings.Repeat("y", 300), strings.Repeat("z", limits.MaxName)} {
+		for range 32 {
+			lines = append(lines, shared.Line{name, day, 1})
+		}
+	}
+	hold := shared.AppendHold(limitstest.Noon, lines)
+	reply, err := node.Run(t.Context(), unpack, hold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := reply.AsStrSlice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"1778673600000000000", "key:a/usd/day", "usd", "1778630400", "1778716800", "0", "key:a/tokens/total", "tokens", "0", "", "9000000000000000"}
+	if len(words) != 1+5*len(lines) || !slices.Equal(words[:len(want)], want) {
+		t.Errorf("the engine reads %q", words[:len(want)])
+	}
+	at, read, err := shared.ParseHold(hold)
+	if err != nil || !at.Equal(limitstest.Noon) || !slices.Equal(read, lines) {
+		t.Errorf("%v, %v, %d lines", at, err, len(read))
+	}
+}
+
+func FuzzParseHold(f *testing.F) {
+	day := limits.Budget{Unit: limits.Money, Period: limits.Daily}
+	f.Add(shared.AppendHold(limitstest.Noon, []shared.Line{{"key:a", day, 5}, {strings.Repeat("x", 100), day, 1 << 40}}))
+	f.Add(shared.AppendHold(limitstest.Noon, nil))
+	f.Add("\xdc\x00\x06\xa11\xa0\xa0\xa0\xa0\xa0")
+	f.Add("\xdc\xff\xff")
+	f.Fuzz(func(t *testing.T, hold string) {
+		at, lines, err := shared.ParseHold(hold)
+		if err != nil || len(lines) == 0 {
+			return
+		}
+		for _, l := range lines {
+			if l.Amount < 0 {
+				t.Errorf("a negative amount: %+v", l)
+			}
+		}
+		_ = at
+	})
+}
+
+func FuzzParseRow(f *testing.F) {
+	f.Add(shared.AppendRow("call", []shared.BookLine{{"key:a", "usd/day", "2026-05-13", -5, 1}, {"", "", "", 1 << 62, 0}}))
+	f.Add([]byte{1, 0xff})
+	f.Fuzz(func(t *testing.T, row []byte) {
+		crash, lines, err := shared.ParseRow(row)
+		if err != nil {
+			return
+		}
+		crash2, again, err := shared.ParseRow(shared.AppendRow(crash, lines))
+		if err != nil || crash != crash2 || !slices.Equal(lines, again) {
+			t.Errorf("%q, %v: %q, %v, %v", crash, lines, crash2, again, err)
+		}
+	})
+}
+
+func TestBudgetsThatTheEngineCannotAddAreRefused(t *testing.T) {
+	for words, want := range map[string]error{
+		"9000000usd/total": nil, "9000000.000000001usd/month": shared.ErrTooHigh, "10000000usd/day soft": shared.ErrTooHigh,
+	} {
+		if err := shared.CheckBudgets([]limits.Budget{budget(t, "1usd/day"), budget(t, words)}); !errors.Is(err, want) {
+			t.Errorf("%s: %v", words, err)
+		}
+	}
+	if err := shared.CheckBudgets([]limits.Budget{{Unit: limits.Money, Period: limits.Daily, Limit: limits.NoLimit}}); err != nil {
+		t.Errorf("one that only counts: %v", err)
+	}
+}
+
+// A period that has not begun by the engine's clock is not begun for all by a gateway whose clock is wrong.
+func TestAPeriodDoesNotBeginEarly(t *testing.T) {
+	g := join(t, enginetest.Redis(t).Addr, "a", noon(), shared.LedgerConfig{})
+	key := []limits.Subject{{Name: "key:a", Budgets: []limits.Budget{budget(t, "1usd/day")}}}
+	r := limits.ReserveRequest{Call: "1", At: limitstest.Noon, Most: limits.Amount{Nano: 7}, Subjects: key}
+	if refusal, err := g.Ledger.Reserve(t.Context(), r); refusal != nil || err != nil {
+		t.Fatalf("%+v, %v", refusal, err)
+	}
+	r.Call, r.At, r.Durable, r.Timeout = "2", limitstest.Noon.Add(12*time.Hour), true, 50*time.Millisecond
+	if _, err := g.Ledger.Reserve(t.Context(), r); !errors.Is(err, cluster.ErrClock) || !errors.Is(err, limits.ErrUnavailable) {
+		t.Errorf("twelve hours early: %v", err)
+	}
+	r.Call, r.Durable = "3", false
+	if _, err := g.Ledger.Reserve(t.Context(), r); !errors.Is(err, limits.ErrUnavailable) {
+		t.Errorf("soft, twelve hours early: %v", err)
+	}
+	balances, err := g.Status(t.Context(), limitstest.Noon, key)
+	if err != nil || balances[0].Reserved != 7 {
+		t.Errorf("%+v, %v", balances, err)
+	}
+}
