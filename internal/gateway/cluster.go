@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	sharedlimits "github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
@@ -40,20 +41,27 @@ type shared struct {
 	feed   *postgres.Feed
 	desks  *desktops.Desks
 	ledger *sharedlimits.Ledger
+	rates  *sharedlimits.Admission
 
 	logger *zap.Logger
 	cancel context.CancelFunc // of migrate
 	done   sync.WaitGroup
 }
 
-// sharing is what a gateway shares, or would keep to itself without a cluster.
+// sharing is what a gateway shares, or keeps to itself without a cluster.
 type sharing struct {
-	cluster      *Cluster
-	store        *store.Store // rows wait in it while PostgreSQL is away
 	workstations *workstation.State
-	local        tables
-	logger       *zap.Logger
-	now          func() time.Time
+	limiter      *limits.ConcurrencyLimiter
+	keys         *runtimekeys.Keys
+	keyChanged   func(before, after *runtimekeys.Key) // on any gateway
+
+	// Set when the stores are opened.
+	cluster    *Cluster
+	store      *store.Store // rows wait in it while PostgreSQL is away
+	localRates *limits.LocalRates
+	local      tables
+	logger     *zap.Logger
+	now        func() time.Time
 }
 
 const (
@@ -64,7 +72,7 @@ const (
 )
 
 // schemas are the tables in PostgreSQL.
-var schemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, sharedlimits.PostgresSchema, desktops.PostgresSchema}
+var schemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, sharedlimits.PostgresSchema, runtimekeys.PostgresSchema, desktops.PostgresSchema}
 
 // openShared makes a gateway a node of its cluster. It needs no engine: one that is away is tried
 // again and again. It fails if a newer program has used one.
@@ -87,8 +95,9 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 		Node: s.node, Writer: s.writer, DB: db, Logger: c.logger,
 		Crashed: func(crash limits.Crash) { recordCrashes(opened.log, c.logger, []limits.Crash{crash}) },
 	})
-	opened.ledger = s.ledger
-	if err := s.start(ctx); err != nil {
+	s.rates = sharedlimits.NewAdmission(sharedlimits.AdmissionConfig{Node: s.node, Local: c.localRates, Limiter: c.limiter, Logger: c.logger})
+	opened.ledger, opened.rates = s.ledger, s.rates
+	if err := s.start(ctx, c); err != nil {
 		return nil, tables{}, errors.Join(err, s.close())
 	}
 	return s, opened, nil
@@ -97,7 +106,7 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 // eventFeed says that the feed has a new number.
 const eventFeed = "feed"
 
-func (s *shared) start(ctx context.Context) error {
+func (s *shared) start(ctx context.Context, c sharing) error {
 	err := s.db.Migrate(ctx, schemas...)
 	if err != nil && !errors.Is(err, postgres.ErrUnavailable) {
 		return err
@@ -108,7 +117,10 @@ func (s *shared) start(ctx context.Context) error {
 		s.logger.Error("PostgreSQL is away: what needs it is not available", zap.Error(err))
 		s.done.Go(func() { s.migrate(background) })
 	}
-	if err := errors.Join(s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
+	made := runtimekeys.NewPostgresTable(runtimekeys.PostgresConfig{
+		DB: s.db, Feed: s.feed, Store: c.store, Now: c.now, Logger: c.logger, Changed: c.keyChanged,
+	})
+	if err := errors.Join(c.keys.Open(ctx, made), s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
 		return err
 	}
 	s.feed.Start(background)
@@ -144,7 +156,7 @@ func (s *shared) close() error {
 		s.cancel()
 	}
 	s.desks.Close()
-	err := errors.Join(s.ledger.Close(ctx), s.writer.Close(ctx))
+	err := errors.Join(s.rates.Close(ctx), s.ledger.Close(ctx), s.writer.Close(ctx))
 	s.feed.Stop()
 	s.node.Stop()
 	s.done.Wait()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
@@ -51,7 +52,7 @@ func NewState(dir string, now func() time.Time) *State {
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
-	s.stores.runtimeKeys, s.stores.workstations = s.runtimeKeys, s.Workstations
+	s.stores.sharing = sharing{workstations: s.Workstations, limiter: s.Concurrency, keys: s.runtimeKeys, keyChanged: s.keyChanged}
 	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
 	s.Metrics = metrics.New(s.gauges())
@@ -124,6 +125,17 @@ func (s *State) retire(gen *generation) {
 	if current := s.generations.current(); current != nil {
 		s.apply(current)
 		s.events.subscribe(current.emitter, current.observed, current.logger)
+	}
+}
+
+// keyChanged ends the desktops of a key that was deleted or disabled on any gateway of a cluster.
+func (s *State) keyChanged(before, after *runtimekeys.Key) {
+	current := s.generations.current()
+	if before == nil || current == nil {
+		return
+	}
+	if after == nil || !s.runtimeKeys.MayStill(current.gateway.runtime, after.Hash(), after.Tenant, keys.WorkstationsConnect) {
+		s.Workstations.Revoke(before.Tenant, before.Hash())
 	}
 }
 

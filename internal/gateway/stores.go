@@ -14,7 +14,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
 // stores is the database of a data directory. The first generation opens it, and later ones use the
@@ -29,8 +28,7 @@ type stores struct {
 
 	clustered atomic.Pointer[shared] // the same as shared, for scrapes
 
-	runtimeKeys  *runtimekeys.Keys  // read by open
-	workstations *workstation.State // shared by open, in a cluster
+	sharing sharing // what gateways of a cluster share; of one, only its keys are used
 
 	mu      sync.Mutex   // guards the following
 	store   *store.Store // nil before open
@@ -58,7 +56,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	}
 	logger, pruner := gen.logger, activity.NewPruner(now, gen.keep)
 	opened, err := store.Open(s.dir, store.Options{
-		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema, postgres.SpoolSchema},
+		Schemas:   []store.Schema{activity.Schema, owners.Schema, limits.LedgerSchema, limits.RateSchema, runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema},
 		Prune:     []store.PruneFunc{pruner.Prune, owners.Prune(now), limits.PruneLedger(now), limits.PruneRates(now)},
 		Logger:    logger,
 		Committed: s.committed,
@@ -75,9 +73,6 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	if err != nil {
 		return tables{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 	}
-	if err := s.runtimeKeys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
-		return tables{}, errors.Join(opened.Explain(err), opened.Close())
-	}
 	s.tables = tables{log: activity.New(opened), own: owners.New(opened, now), rates: rates, ledger: ledger}
 	if gen.cluster != nil {
 		if gen.cluster.Node == "" {
@@ -85,10 +80,15 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 				return tables{}, errors.Join(fmt.Errorf("the name of this node: %w", err), opened.Close())
 			}
 		}
-		if s.shared, s.tables, err = openShared(ctx, sharing{
-			cluster: gen.cluster, store: opened, workstations: s.workstations, local: s.tables, logger: logger, now: now,
-		}); err != nil {
+		share := s.sharing
+		share.cluster, share.store, share.local, share.localRates, share.logger, share.now = gen.cluster, opened, s.tables, rates, logger, now
+		if s.shared, s.tables, err = openShared(ctx, share); err != nil {
 			return tables{}, errors.Join(fmt.Errorf("cluster %s: %w", gen.cluster.Name, err), opened.Close())
+		}
+	}
+	if s.shared == nil {
+		if err := s.sharing.keys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
+			return tables{}, errors.Join(opened.Explain(err), opened.Close())
 		}
 	}
 	s.store, s.pruner, s.cluster = opened, pruner, gen.cluster

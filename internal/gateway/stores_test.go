@@ -13,7 +13,7 @@ import (
 )
 
 func newStores(dir string) *stores {
-	return &stores{dir: dir, closed: make(chan struct{}), runtimeKeys: runtimekeys.New(time.Now, rand.Reader)}
+	return &stores{dir: dir, closed: make(chan struct{}), sharing: sharing{keys: runtimekeys.New(time.Now, rand.Reader)}}
 }
 
 func (s *stores) mustOpen(t *testing.T) tables {
