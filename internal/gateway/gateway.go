@@ -259,6 +259,9 @@ func (g *Gateway) Authenticate(secret string) (modelcall.Caller, error) {
 		return modelcall.Caller{Credential: credential, Secret: secret}, nil
 	}
 	credential, own, err := g.state.runtimeKeys.Authenticate(g.runtime, secret, now)
+	if errors.Is(err, runtimekeys.ErrLoading) {
+		return modelcall.Caller{}, apierror.New(apierror.StorageUnavailable, "the gateway has just started and does not know all keys yet; try again").WithCause(err)
+	}
 	if err != nil {
 		return modelcall.Caller{}, errInvalidKey()
 	}

@@ -136,7 +136,8 @@ func (s *State) limitsHash() string {
 	return ""
 }
 
-// keyChanged ends the desktops of a key that was deleted or disabled on any gateway of a cluster.
+// keyChanged ends the desktops of a key that was deleted, disabled or rotated on any gateway of a
+// cluster.
 func (s *State) keyChanged(before, after *runtimekeys.Key) {
 	current := s.generations.current()
 	if before == nil || current == nil {
@@ -144,6 +145,8 @@ func (s *State) keyChanged(before, after *runtimekeys.Key) {
 	}
 	if after == nil || !s.runtimeKeys.MayStill(current.gateway.runtime, after.Hash(), after.Tenant, keys.WorkstationsConnect) {
 		s.Workstations.Revoke(before.Tenant, before.Hash())
+	} else if end := after.EndsSince(before); !end.IsZero() {
+		s.Workstations.RevokeAt(before.Tenant, before.Hash(), end)
 	}
 }
 
