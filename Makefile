@@ -3,8 +3,9 @@
 # make test   everything: checks, tests, build, real SDKs, clients and viewers (see .ci/suites)
 # make clients  the coding clients and libraries that make test does not run
 # make cluster  three gateways as one on this machine, with Redis or Valkey, Sentinels, PostgreSQL and a
-#             balancer, to try out
-# make cluster-test  several gateways for long: failovers, kills, pauses, clocks; all SDKs
+#               balancer, to try out
+# make cluster-test  several gateways for long: failovers, kills, pauses, clocks; all SDKs and
+#               viewers
 # make bench  load tests, compared with a plain proxy and the provider itself; with PEERS=1, with
 #             other gateways instead, which it installs
 # make halfsent   2,000 uploads that stop half-way: memory, and the calls of others
@@ -51,7 +52,7 @@ cluster: build
 	go run ./tests/cluster -caddy ./caddy
 
 cluster-test: build
-	@./.ci/suites cluster-long cluster-sdk
+	@./.ci/suites cluster-long cluster-sdk cluster-viewers
 
 clients: build
 	@./.ci/suites more-clients

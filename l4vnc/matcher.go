@@ -14,7 +14,8 @@ func init() {
 }
 
 // MatchToken matches TLS connections whose server name is a live VNC token below the VNC domain. It
-// only looks: a match uses nothing up. It serves TLS-first routes, the layer-4 listener wrapper on
+// only looks: a match uses nothing up. In a cluster it asks Valkey, for 50 ms at most, and matches
+// nothing without an answer. It serves TLS-first routes, the layer-4 listener wrapper on
 // a port shared with HTTPS, and TLS connection policies. On a port for native viewers it cannot
 // work: they wait for a greeting before they speak TLS.
 type MatchToken struct {

@@ -14,5 +14,6 @@ var arrowsOfTests = []struct{ from, to, why string }{
 	{"tests/cluster", "tests/clustertest", "runs a cluster"},
 	{"tests/cluster", "tests/process", "a key"},
 	{"tests/bench", "tests/clustertest", "the engines of shared limits"},
+	{"tests/viewers", "tests/clustertest", "two gateways in the place of one"},
 	{"tests/sdk/run", "tests/clustertest", "two gateways in the place of one"},
 }

@@ -30,7 +30,7 @@ type PostgresConfig struct {
 	Keep Retention
 	// Sync waits until other gateways have written what they had appended; nil: there are none.
 	Sync   func(ctx context.Context)
-	Now    func() time.Time // the clock of retention; nil: time.Now
+	Now    func() time.Time // the clock of retention, for a test; nil: the server's
 	Logger *zap.Logger      // nil: none
 }
 
@@ -52,9 +52,6 @@ type PostgresLog struct {
 
 // NewPostgresLog returns a log, and adds its table to the writer, which has not started.
 func NewPostgresLog(c PostgresConfig) *PostgresLog {
-	if c.Now == nil {
-		c.Now = time.Now
-	}
 	if c.Logger == nil {
 		c.Logger = zap.NewNop()
 	}

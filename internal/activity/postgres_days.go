@@ -39,7 +39,7 @@ const (
 // partitions makes and drops the days of the table activity.
 type partitions struct {
 	db     *postgres.DB
-	now    func() time.Time
+	now    func() time.Time // nil: the clock of the server
 	logger *zap.Logger
 }
 
@@ -47,14 +47,27 @@ func partition(day int64) string {
 	return "activity_d" + time.Unix(0, day*days.unit).UTC().Format("20060102")
 }
 
-func (p *partitions) today() int64 { return p.now().UnixNano() / days.unit }
+// clock is the time: that of the server, because a gateway whose date is wrong must not drop what all
+// have written.
+func (p *partitions) clock(ctx context.Context, tx pgx.Tx) (now time.Time, err error) {
+	if p.now != nil {
+		return p.now(), nil
+	}
+	var micros int64
+	err = tx.QueryRow(ctx, "SELECT (extract(epoch FROM now()) * 1000000)::bigint").Scan(&micros)
+	return time.UnixMicro(micros), err
+}
 
 // cover returns the days that have a partition, from first to before until. Today is one of them.
 func (p *partitions) cover(ctx context.Context, tx pgx.Tx) (first, until int64, err error) {
 	if err := tx.QueryRow(ctx, "SELECT first, until FROM activity_partitions").Scan(&first, &until); err != nil {
 		return 0, 0, err
 	}
-	if today := p.today(); until <= today {
+	now, err := p.clock(ctx, tx)
+	if err != nil {
+		return 0, 0, err
+	}
+	if today := now.UnixNano() / days.unit; until <= today {
 		return p.add(ctx, tx, today-1, today+daysAhead+1)
 	}
 	return first, until, nil
@@ -124,8 +137,15 @@ func (p *partitions) maintain(ctx context.Context, keep Retention) error {
 // tidy is maintain without its lease.
 func (p *partitions) tidy(ctx context.Context, keep Retention) error {
 	keep = keep.OrDefault()
-	today := p.today()
-	oldest := p.now().Add(-keep.Age).UnixNano() / days.unit
+	var now time.Time
+	err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
+		now, err = p.clock(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	today, oldest := now.UnixNano()/days.unit, now.Add(-keep.Age).UnixNano()/days.unit
 	for to := today + daysAhead + 1; to > oldest; to -= maxNewDays {
 		err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
 			if err := run(ctx, tx, lockTimeout); err != nil {
@@ -154,7 +174,7 @@ func (p *partitions) tidy(ctx context.Context, keep Retention) error {
 		}
 		p.logger.Info("the activity of a day is deleted", zap.String("day", dateOf(day)), zap.Bool("by_size", day >= oldest))
 	}
-	return p.pruneSums(ctx, p.now().Add(-keep.Series).UnixNano()/days.unit)
+	return p.pruneSums(ctx, now.Add(-keep.Series).UnixNano()/days.unit)
 }
 
 // step runs a transaction.
@@ -257,7 +277,7 @@ func (p *partitions) pruneSums(ctx context.Context, before int64) error {
 	}{
 		{"activity_hours", "start < $1", before * (days.unit / hours.unit)},
 		{"activity_days", "start < $1", before},
-		{"activity_crashed", "created_at < $1 AND created_at < (SELECT first * 86400000000000 FROM activity_partitions)", p.now().UnixNano()},
+		{"activity_crashed", "created_at < (SELECT first * $1::bigint FROM activity_partitions)", days.unit},
 	} {
 		for more := true; more; {
 			err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {

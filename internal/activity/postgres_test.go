@@ -267,29 +267,3 @@ func TestRetentionBySizeDropsTheOldestDays(t *testing.T) {
 	}
 	activitytest.WantSums(t, n, records)
 }
-
-func TestAQueryOfADatabaseThatIsAwayFailsAtOnce(t *testing.T) {
-	server := enginetest.StartPostgres(t)
-	n := newNode(t, server.Database(t), "a")
-	n.Append(activitytest.Call(0))
-	flush(t, n)
-	server.Kill()
-	if _, err := n.Query(t.Context(), activity.Filter{AllTenants: true}); err == nil {
-		t.Error("no error")
-	}
-	for deadline := time.Now().Add(20 * time.Second); ; {
-		err := server.Restart()
-		if err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-		<-time.After(50 * time.Millisecond)
-	}
-	n.Append(activitytest.Call(1))
-	flush(t, n)
-	if got := activitytest.All(t, n, activity.Filter{AllTenants: true}); len(got) != 2 {
-		t.Errorf("%d rows", len(got))
-	}
-}

@@ -252,7 +252,7 @@ func TestNodesUseAClusterByOneTag(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Error("no event")
 	}
-	within(t, 5*time.Second, "the engine is known", func() bool { return a.Status().Engine.Cluster })
+	within(t, 5*time.Second, "the engine is known", func() bool { return a.Status().Server.Cluster })
 	b.engine.Close()
 	within(t, 10*lease, "a dead node is reaped", func() bool { return a.has("reap b.1") })
 }

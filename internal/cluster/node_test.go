@@ -1,8 +1,10 @@
 package cluster_test
 
 import (
+	"context"
 	"errors"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -153,7 +155,7 @@ func TestANodeStartsWithoutItsEngineAndJoinsLater(t *testing.T) {
 	if err := a.ok(t.Context()); !errors.Is(err, valkey.ErrNotDone) {
 		t.Errorf("%v", err)
 	}
-	if s := a.Status(); s.State != "no_lease" || s.Engine.Up || s.Failure == "" {
+	if s := a.Status(); s.Engine.Up || s.Err == nil {
 		t.Errorf("%+v", s)
 	}
 	e.MustStart(t)
@@ -191,4 +193,31 @@ func TestNothingRunsAfterTheStop(t *testing.T) {
 		m.engine.Close()
 	}
 	within(t, 3*time.Second, "all goroutines end", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+func TestPartsBeatWhileNothingHasToBeHealed(t *testing.T) {
+	t.Parallel()
+	a := newMember(t, "a", at(enginetest.Redis(t)), nil)
+	var beats atomic.Int64
+	a.Join(cluster.Part{Name: "beats", Beat: func(ctx context.Context) error {
+		beats.Add(1)
+		if _, ok := ctx.Deadline(); !ok {
+			t.Error("a beat may take for ever")
+		}
+		return errors.New("not now")
+	}})
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 5*time.Second, "three beats", func() bool { return beats.Load() >= 3 })
+	a.fails("rejoin", errors.New("not yet"))
+	if _, err := a.engine.Do(t.Context(), "ZREM", a.Key("nodes"), a.ID()); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 5*time.Second, "it joins again", func() bool { return a.count("rejoin failed") > 0 })
+	before := beats.Load()
+	within(t, 5*time.Second, "it tries more often", func() bool { return a.count("rejoin failed") > 2 })
+	if n := beats.Load(); n > before+1 { // one may be running
+		t.Errorf("%d beats while the node was not whole", n-before)
+	}
 }

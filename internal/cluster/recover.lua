@@ -19,7 +19,7 @@
 --   begin       "whole" | "replay" | "wiped"}  whole: the others have finished without this node
 --   flushed     "wait" | "load" | "loaded"}    load: this node loads the balances
 --   loaded      "loaded"}
---   done        "wait" | "open"}
+--   done        "wait", names of nodes | "open"}
 --
 -- Nodes that do not answer are waited for as long as a lease. The loader is always waited for; another
 -- one is chosen if it does not come back in that time.
@@ -63,16 +63,15 @@ if id ~= wanted or redis.call('HGET', rec, 'id') ~= id then
 	return redis.error_reply('FENCED another recovery has to begin')
 end
 local over = now >= tonumber(redis.call('HGET', rec, 'since')) + length
+-- waits returns the nodes that are waited for.
 local waits = function(prefix)
-	if over then
-		return false
-	end
-	for _, field in ipairs(redis.call('HKEYS', rec)) do
+	local names = {}
+	for _, field in ipairs(over and {} or redis.call('HKEYS', rec)) do
 		if string.sub(field, 1, 2) == prefix then
-			return true
+			names[#names + 1] = string.sub(field, 3)
 		end
 	end
-	return false
+	return names
 end
 local loaded = redis.call('HGET', rec, 'loaded') == '1'
 if step == 'flushed' then
@@ -81,7 +80,7 @@ if step == 'flushed' then
 		return {id, 'loaded'}
 	end
 	local loader, till = string.match(redis.call('HGET', rec, 'loader') or '', '^(.*) (%d+)$')
-	if waits('f:') or (loader and loader ~= name and tonumber(till) > now) then
+	if #waits('f:') > 0 or (loader and loader ~= name and tonumber(till) > now) then
 		return {id, 'wait'}
 	end
 	redis.call('HSET', rec, 'loader', name .. ' ' .. micros(now + length))
@@ -92,8 +91,12 @@ elseif step == 'loaded' then
 	return {id, 'loaded'}
 end
 redis.call('HDEL', rec, 'n:' .. name)
-if epoch ~= id and not waits('n:') and (loaded or redis.call('HGET', rec, 'wiped') == '0') then
+local names = waits('n:')
+if epoch ~= id and #names == 0 and (loaded or redis.call('HGET', rec, 'wiped') == '0') then
 	redis.call('SET', T .. 'e', id)
 	epoch = id
 end
-return {id, epoch == id and 'open' or 'wait'}
+if epoch == id then
+	return {id, 'open'}
+end
+return {id, 'wait', unpack(names)}

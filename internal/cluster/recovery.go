@@ -164,11 +164,14 @@ func (n *Node) step(ctx context.Context, step, id string, names ...string) (repl
 		return "", "", fmt.Errorf("recovery: %s: %w", step, err)
 	}
 	words, err := reply.AsStrSlice()
-	if err == nil && len(words) != 2 {
+	if err == nil && len(words) < 2 {
 		err = errors.New("recovery: a strange answer")
 	}
 	if err != nil {
 		return "", "", err
 	}
+	n.mu.Lock()
+	n.state.waiting = words[2:]
+	n.mu.Unlock()
 	return words[0], words[1], nil
 }

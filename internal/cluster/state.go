@@ -34,6 +34,8 @@ type view struct {
 	known   []string       // names of the nodes, when the ledger was last whole
 	differs map[string]int // node -> beats at which its limits were not those of this one
 
+	waiting []string // nodes that have still to replay
+
 	server    valkey.Server
 	inspected string // the replication ID of server
 }

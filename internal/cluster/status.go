@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -10,96 +12,58 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
-// The states of a node.
-const (
-	StateWhole      = "whole"
-	StateNoLease    = "no_lease"
-	StateRecovering = "recovering" // hard budgets wait
-	StateRejoining  = "rejoining"
-)
-
-// Status is how a node and its cluster are, for operators.
+// Status is what an operator should know of a node: how it was at its last beat. Counts are of this
+// process.
 type Status struct {
-	Cluster string       `json:"cluster"`
-	Node    string       `json:"node"`
-	ID      string       `json:"id"`
-	State   string       `json:"state"`
-	Engine  EngineStatus `json:"engine"`
-	Nodes   []NodeStatus `json:"nodes"` // as the last beat has said
-	Beat    time.Time    `json:"beat"`  // the last one that was answered
-	Failure string       `json:"failure,omitempty"`
-	// ClockAhead is how far the engine's clock is ahead of this machine's, in milliseconds.
-	ClockAhead int64 `json:"clock_ahead_ms"`
+	ID    string
+	Err   error     // why the lease cannot be renewed; nil: it is
+	Since time.Time // when that began, or when it last ended
+	Epoch string    // of the engine, as this node has replayed for it
+	// Recovering says that the engine may have lost something: hard budgets are shut.
+	Recovering  bool
+	WaitingFor  []string      // nodes that have still to say what they know, by name
+	ClockOffset time.Duration // the engine's clock minus that of this machine
+	Nodes       []NodeStatus  // whose leases live, by ID
 
-	// Of this process.
-	LeasesLost uint64 `json:"leases_lost"` // how often this node was taken for dead
-	Reaped     uint64 `json:"reaped"`      // dead nodes that this one has cleared away
-	Recoveries uint64 `json:"recoveries"`  // how often it has said again what the engine may have lost
+	Engine valkey.Stats  // the connection
+	Server valkey.Server // the zero value until it was asked
+
+	LeasesLost uint64 // how often this node was taken for dead
+	Reaped     uint64 // dead nodes that this one has cleared away
+	Recoveries uint64 // how often this node has said again what the engine may have lost
+}
+
+// NodeStatus is a node whose lease lives.
+type NodeStatus struct {
+	ID     string
+	Since  time.Time // it has had a lease, by the clock of the engine
+	Ends   time.Time // of the lease, by the clock of the engine
+	Config string    // hash of its limits
+	// Differs says that its limits have not been those of this node for more than one beat.
+	Differs bool
 }
 
 // counts are of this process.
 type counts struct{ leasesLost, reaped, recoveries atomic.Uint64 }
 
-// EngineStatus is how this node sees the engine.
-type EngineStatus struct {
-	valkey.Server
-	Up          bool      `json:"up"`
-	Since       time.Time `json:"since"` // it is up, or down
-	Reason      string    `json:"reason,omitempty"`
-	UnderWay    int       `json:"under_way"` // messages that wait for an answer
-	Replication string    `json:"replication"`
-	Epoch       string    `json:"epoch"` // the replication ID for which the ledger is whole
-}
-
-// NodeStatus is a node whose lease lives.
-type NodeStatus struct {
-	Name  string        `json:"name"`
-	ID    string        `json:"id"`
-	Since time.Time     `json:"since"`   // it has its lease, on the engine's clock
-	Lease time.Duration `json:"-"`       // until it ends
-	Left  float64       `json:"lease_s"` // the same in seconds
-	// Differs: its limits are not those of this node, and have not been for more than one beat.
-	Differs bool `json:"differs"`
-}
-
-// Status returns how the node is at present.
+// Status returns the present status. It asks nobody.
 func (n *Node) Status() Status {
 	engine := n.config.Engine.Stats()
-	now := n.Now()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s := Status{
-		Cluster: n.config.Name, Node: n.config.Node, ID: n.state.id, State: n.state.word(), Beat: n.state.at,
-		ClockAhead: n.clock.ahead().Milliseconds(),
-		Engine: EngineStatus{
-			Server: n.state.server, Up: engine.Up, Since: engine.Since, Reason: engine.Reason, UnderWay: engine.UnderWay,
-			Replication: n.state.last.replication, Epoch: n.state.last.epoch,
-		},
+		ID: n.state.id, Err: n.state.failure, Since: n.state.since, Epoch: n.state.epoch, Recovering: n.state.leased && n.state.replay,
+		ClockOffset: n.clock.ahead(), Engine: engine, Server: n.state.server,
 		LeasesLost: n.counts.leasesLost.Load(), Reaped: n.counts.reaped.Load(), Recoveries: n.counts.recoveries.Load(),
 	}
-	if n.state.failure != nil {
-		s.Failure = n.state.failure.Error()
+	if s.Recovering {
+		s.WaitingFor = slices.Sorted(slices.Values(n.state.waiting))
 	}
 	for _, p := range n.state.last.peers {
-		left := max(p.end.Sub(now), 0)
-		s.Nodes = append(s.Nodes, NodeStatus{
-			Name: name(p.id), ID: p.id, Since: p.since, Lease: left, Left: left.Seconds(), Differs: n.state.differs[name(p.id)] > 1,
-		})
+		s.Nodes = append(s.Nodes, NodeStatus{ID: p.id, Since: p.since, Ends: p.end, Config: p.config, Differs: n.state.differs[name(p.id)] > 1})
 	}
+	slices.SortFunc(s.Nodes, func(a, b NodeStatus) int { return strings.Compare(a.ID, b.ID) })
 	return s
-}
-
-// word says what a node waits for.
-func (s *state) word() string {
-	switch {
-	case !s.leased:
-		return StateNoLease
-	case s.replay:
-		return StateRecovering
-	case s.rejoin:
-		return StateRejoining
-	}
-	return StateWhole
 }
 
 // compare counts the beats at which a node had other limits. It returns those with whom they differ

@@ -1,8 +1,8 @@
 package cluster_test
 
 import (
-	"encoding/json"
-	"strings"
+	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,17 +18,34 @@ func TestTheStatusNamesNodesAndTheEngine(t *testing.T) {
 	t.Parallel()
 	e := enginetest.Redis(t)
 	a, _ := join(t, "a", at(e), nil), join(t, "b", at(e), nil)
-	within(t, time.Second, "two nodes", func() bool { return len(a.Status().Nodes) == 2 && a.Status().Engine.Address != "" })
+	within(t, 5*time.Second, "two nodes", func() bool { return len(a.Status().Nodes) == 2 && a.Status().Server.Address != "" })
 	s := a.Status()
-	if s.State != "whole" || !s.Engine.Up || s.Engine.Address != e.Addr || s.Engine.Role != "master" || s.Engine.Epoch == "" || s.Nodes[1].Left <= 0 {
+	if s.Err != nil || s.Recovering || !s.Engine.Up || s.Server.Address != e.Addr || s.Server.Role != "master" || s.Epoch == "" {
 		t.Errorf("%+v", s)
 	}
-	text, err := json.Marshal(s)
-	if err != nil || !strings.Contains(string(text), `"lease_s":0.`) {
-		t.Errorf("%s, %v", text, err)
+	if b := s.Nodes[1]; b.ID != "b.1" || !b.Ends.After(a.Now()) || b.Since.After(a.Now()) {
+		t.Errorf("%+v", b)
 	}
 	e.Kill()
-	within(t, 5*time.Second, "the engine is down", func() bool { s = a.Status(); return !s.Engine.Up && s.Engine.Reason != "" && s.Failure != "" })
+	within(t, 5*time.Second, "the engine is down", func() bool { s = a.Status(); return !s.Engine.Up && s.Engine.Reason != "" && s.Err != nil })
+}
+
+func TestTheStatusNamesWhoIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	e := enginetest.Redis(t, "appendonly", "yes", "appendfsync", "always")
+	a, b := join(t, "a", at(e), nil), join(t, "b", at(e), nil)
+	within(t, 5*time.Second, "two nodes", func() bool { return len(a.Nodes()) == 2 })
+	b.fails("replay", errors.New("it hangs"))
+	e.Kill()
+	e.MustStart(t)
+	within(t, 5*time.Second, "it waits", func() bool {
+		s := a.Status()
+		return s.Recovering && slices.Equal(s.WaitingFor, []string{"b"})
+	})
+	whole(t, a)
+	if s := a.Status(); s.Recovering || s.WaitingFor != nil {
+		t.Errorf("%+v", s)
+	}
 }
 
 func TestLimitsThatStayDifferentAreLoggedOnce(t *testing.T) {
@@ -46,7 +63,7 @@ func TestLimitsThatStayDifferentAreLoggedOnce(t *testing.T) {
 	join(t, "b", at(e), func(c *cluster.Config) { c.Hash = hash })
 	differs := func() bool {
 		for _, n := range a.Status().Nodes {
-			if n.Name == "b" {
+			if n.ID == "b.1" {
 				return n.Differs
 			}
 		}

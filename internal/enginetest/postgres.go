@@ -10,6 +10,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -107,7 +108,8 @@ func newPostgres(t T, dir string) (*PostgresServer, error) {
 	s := &PostgresServer{Engine: &Engine{
 		Addr: "127.0.0.1:" + port, Dir: data, Log: filepath.Join(dir, "log"),
 		command: func() *exec.Cmd {
-			cmd := exec.Command(postgres, "-D", data, "-h", "127.0.0.1", "-p", port, "-k", "", "-c", "shared_buffers=32MB", "-c", "max_connections=100")
+			// Without fsync data survives the end of the process, not that of the machine: enough for a test.
+			cmd := exec.Command(postgres, "-D", data, "-c", "fsync=off", "-h", "127.0.0.1", "-p", port, "-k", "", "-c", "shared_buffers=32MB", "-c", "max_connections=100")
 			cmd.SysProcAttr, cmd.Dir = as(), "/"
 			return cmd
 		},
@@ -131,16 +133,36 @@ func postgresUser(data string) (func() *syscall.SysProcAttr, error) {
 	}, os.Chown(data, uid, gid)
 }
 
+// Kill ends the server as a power failure would: the process of each connection, too, which would live
+// on for a moment and do what it is asked.
+func (s *PostgresServer) Kill() {
+	var children []int
+	if s.process != nil {
+		pid := strconv.Itoa(s.process.Process.Pid)
+		text, _ := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
+		for _, field := range strings.Fields(string(text)) {
+			child, _ := strconv.Atoi(field)
+			children = append(children, child)
+		}
+	}
+	s.Engine.Kill()
+	for _, child := range children {
+		_ = syscall.Kill(child, syscall.SIGKILL)
+	}
+}
+
 // Restart starts a server that Kill or Stop has ended. It returns when the server answers.
 func (s *PostgresServer) Restart() error {
-	return s.start(func() error {
-		db, err := sql.Open("pgx", s.dsn("postgres"))
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		return db.Ping()
-	})
+	return s.start(func() error { return ping(s.dsn("postgres")) })
+}
+
+func ping(dsn string) error {
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Ping()
 }
 
 // Database makes an empty database and returns its address.

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	sharedlimits "github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
@@ -42,6 +43,8 @@ type shared struct {
 	desks  *desktops.Desks
 	ledger *sharedlimits.Ledger
 	rates  *sharedlimits.Admission
+	log    *activity.PostgresLog
+	sync   *postgres.Sync
 
 	logger *zap.Logger
 	cancel context.CancelFunc // of migrate
@@ -58,6 +61,7 @@ type sharing struct {
 	// Set when the stores are opened.
 	cluster    *Cluster
 	store      *store.Store // rows wait in it while PostgreSQL is away
+	keep       activity.Retention
 	localRates *limits.LocalRates
 	local      tables
 	logger     *zap.Logger
@@ -72,7 +76,7 @@ const (
 )
 
 // schemas are the tables in PostgreSQL.
-var schemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, sharedlimits.PostgresSchema, runtimekeys.PostgresSchema, desktops.PostgresSchema}
+var schemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, sharedlimits.PostgresSchema, runtimekeys.PostgresSchema, desktops.PostgresSchema}
 
 // openShared makes a gateway a node of its cluster. It needs no engine: one that is away is tried
 // again and again. It fails if a newer program has used one.
@@ -89,14 +93,20 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 	s.node.On(eventFeed, func(string) { s.feed.Wake() })
 	s.writer.Spool(c.store, 0, c.logger)
 	s.desks = desktops.New(desktops.Config{State: c.workstations, Node: s.node, DB: db, Feed: s.feed})
+	peers := flushes{s.node}
+	s.sync = postgres.NewSync(s.writer, peers, c.logger)
+	peers.on(s.sync.Answer)
+	s.log = activity.NewPostgresLog(activity.PostgresConfig{
+		DB: db, Writer: s.writer, Node: c.cluster.Node, Keep: c.keep, Sync: s.sync.Wait, Now: c.now, Logger: c.logger,
+	})
 	opened := c.local
 	s.writer.Add(sharedlimits.BookTable)
 	s.ledger = sharedlimits.NewLedger(sharedlimits.LedgerConfig{
 		Node: s.node, Writer: s.writer, DB: db, Logger: c.logger,
-		Crashed: func(crash limits.Crash) { recordCrashes(opened.log, c.logger, []limits.Crash{crash}) },
+		Crashed: func(crash limits.Crash) { recordCrashes(s.log, c.logger, []limits.Crash{crash}) },
 	})
 	s.rates = sharedlimits.NewAdmission(sharedlimits.AdmissionConfig{Node: s.node, Local: c.localRates, Limiter: c.limiter, Logger: c.logger})
-	opened.ledger, opened.rates = s.ledger, s.rates
+	opened.log, opened.ledger, opened.rates = s.log, s.ledger, s.rates
 	if err := s.start(ctx, c); err != nil {
 		return nil, tables{}, errors.Join(err, s.close())
 	}
@@ -123,6 +133,7 @@ func (s *shared) start(ctx context.Context, c sharing) error {
 	if err := errors.Join(c.keys.Open(ctx, made), s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
 		return err
 	}
+	s.log.Start()
 	s.feed.Start(background)
 	s.desks.Start()
 	return nil
@@ -141,6 +152,9 @@ func (s *shared) migrate(ctx context.Context) {
 		switch err := s.db.Migrate(ctx, schemas...); {
 		case err == nil:
 			s.logger.Info("PostgreSQL is there, and its tables are up to date")
+			if err := s.log.Maintain(ctx); err != nil {
+				s.logger.Warn("keeping the activity within its bounds", zap.Error(err))
+			}
 			return
 		case !errors.Is(err, postgres.ErrUnavailable):
 			s.logger.Error("the tables in PostgreSQL cannot be used", zap.Error(err))
@@ -156,6 +170,8 @@ func (s *shared) close() error {
 		s.cancel()
 	}
 	s.desks.Close()
+	s.sync.Close()
+	s.log.Close()
 	err := errors.Join(s.rates.Close(ctx), s.ledger.Close(ctx), s.writer.Close(ctx))
 	s.feed.Stop()
 	s.node.Stop()

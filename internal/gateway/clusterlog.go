@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"time"
-
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
@@ -18,11 +16,11 @@ type clusterLog struct {
 
 // newClusterLog adds the log's table to the writer and its event to the node, which have not started.
 // Name is that of this gateway.
-func newClusterLog(node *cluster.Node, name string, db *postgres.DB, w *postgres.Writer, keep activity.Retention, now func() time.Time, logger *zap.Logger) clusterLog {
+func newClusterLog(node *cluster.Node, name string, db *postgres.DB, w *postgres.Writer, keep activity.Retention, logger *zap.Logger) clusterLog {
 	others := flushes{node}
 	sync := postgres.NewSync(w, others, logger)
 	others.on(sync.Answer)
-	log := activity.NewPostgresLog(activity.PostgresConfig{DB: db, Writer: w, Node: name, Keep: keep, Sync: sync.Wait, Now: now, Logger: logger})
+	log := activity.NewPostgresLog(activity.PostgresConfig{DB: db, Writer: w, Node: name, Keep: keep, Sync: sync.Wait, Logger: logger})
 	return clusterLog{log, sync}
 }
 

@@ -69,23 +69,22 @@ func ReadCluster(g *Gateway) (ClusterStatus, error) {
 func (s *shared) status() ClusterStatus {
 	node := s.node.Status()
 	status := ClusterStatus{Name: s.name, Node: node.ID, Engine: s.engineStatus(&node), Database: s.database(), Nodes: []ClusterNode{}}
-	now := s.node.Now()
 	for _, n := range node.Nodes {
-		status.Nodes = append(status.Nodes, ClusterNode{ID: n.ID, LeaseEnds: now.Add(n.Lease), SameRules: !n.Differs})
+		status.Nodes = append(status.Nodes, ClusterNode{ID: n.ID, LeaseEnds: n.Ends, SameRules: !n.Differs})
 	}
 	return status
 }
 
 func (s *shared) engineStatus(node *cluster.Status) EngineStatus {
 	e := EngineStatus{
-		Epoch: node.Engine.Epoch, Recovering: node.State == cluster.StateRecovering, WaitingFor: []string{}, Outbox: s.ledger.Outbox(),
-		ClockOffset: (time.Duration(node.ClockAhead) * time.Millisecond).Seconds(),
-		LeasesLost:  node.LeasesLost, Reaped: node.Reaped, Recoveries: node.Recoveries,
+		Epoch: node.Epoch, Recovering: node.Recovering, WaitingFor: append([]string{}, node.WaitingFor...), BreakerOpen: !node.Engine.Up,
+		ClockOffset: node.ClockOffset.Seconds(), Outbox: s.ledger.Outbox(), LeasesLost: node.LeasesLost, Reaped: node.Reaped, Recoveries: node.Recoveries,
 	}
-	if !node.Engine.Up {
-		e.Error, e.Since, e.BreakerOpen = node.Engine.Reason, timeOrNull(node.Engine.Since), true
-	} else if node.Failure != "" {
-		e.Error, e.Since = node.Failure, timeOrNull(node.Beat)
+	switch {
+	case !node.Engine.Up:
+		e.Error, e.Since = node.Engine.Reason, timeOrNull(node.Engine.Since)
+	case node.Err != nil:
+		e.Error, e.Since = node.Err.Error(), timeOrNull(node.Since)
 	}
 	return e
 }

@@ -91,7 +91,8 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 			}
 		}
 		share := s.sharing
-		share.cluster, share.store, share.local, share.localRates, share.logger, share.now = gen.cluster, opened, s.tables, rates, logger, now
+		share.cluster, share.store, share.keep, share.local, share.localRates = gen.cluster, opened, gen.keep, s.tables, rates
+		share.logger, share.now = logger, now
 		if s.shared, s.tables, err = openShared(ctx, share); err != nil {
 			return tables{}, errors.Join(fmt.Errorf("cluster %s: %w", gen.cluster.Name, err), opened.Close())
 		}
@@ -113,6 +114,9 @@ func (s *stores) retain(keep activity.Retention) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pruner.Set(keep)
+	if s.shared != nil {
+		s.shared.log.Retain(keep)
+	}
 }
 
 // status returns what an operator should know of the database.

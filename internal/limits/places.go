@@ -50,8 +50,18 @@ type sharedSlots struct {
 	alone      int     // if the engine does not answer: this gateway has one part in so many of each limit
 }
 
-// Share makes the limiter share its slots. It must be called before the first Acquire.
-func (l *ConcurrencyLimiter) Share(p Places) { l.shared = &sharedSlots{places: p, nodes: 1} }
+// Share makes the limiter share its slots. It must be called while there are no calls. Nil ends it,
+// if there is no call any more.
+func (l *ConcurrencyLimiter) Share(p Places) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case p != nil:
+		l.shared = &sharedSlots{places: p, nodes: 1}
+	case len(l.pools) == 0:
+		l.shared = nil
+	}
+}
 
 // Nodes tells how many gateways share the slots, and whether their engine answers. While it does
 // not, each uses its part of a limit, rounded up.
@@ -59,6 +69,9 @@ func (l *ConcurrencyLimiter) Nodes(n int, answers bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.shared
+	if s == nil {
+		return
+	}
 	s.nodes = max(n, 1)
 	switch {
 	case !answers:
@@ -77,10 +90,10 @@ func (l *ConcurrencyLimiter) Statements(n int) []Want {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.shared
-	n = min(n, len(s.changed))
-	if s.alone > 0 || n == 0 {
+	if s == nil || s.alone > 0 || len(s.changed) == 0 {
 		return nil
 	}
+	n = min(n, len(s.changed))
 	wants := make([]Want, 0, n)
 	for _, q := range s.changed[:n] {
 		wants = append(wants, q.statement(0))
@@ -109,6 +122,9 @@ func (l *ConcurrencyLimiter) Restate(lost bool) {
 func (l *ConcurrencyLimiter) Recheck(subject string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.shared == nil {
+		return
+	}
 	if subject != "" {
 		if q := l.pools[subject]; q != nil {
 			q.change()
@@ -128,7 +144,7 @@ func (l *ConcurrencyLimiter) Recheck(subject string) {
 func (l *ConcurrencyLimiter) learn(shares []Share) (void bool) {
 	for _, answer := range shares {
 		q := l.pools[answer.Subject]
-		if q == nil {
+		if q == nil || q.share == nil {
 			continue
 		}
 		void = !q.learn(answer) || void
@@ -140,6 +156,9 @@ func (l *ConcurrencyLimiter) learn(shares []Share) (void bool) {
 }
 
 func (l *ConcurrencyLimiter) restate(lost bool) {
+	if l.shared == nil {
+		return
+	}
 	for _, q := range l.pools {
 		if s := q.share; lost {
 			s.void, s.slots, s.held, s.waiting = l.shared.statements+1, 0, 0, 0

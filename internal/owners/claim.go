@@ -45,8 +45,6 @@ func (c *claim) Apply(tx *store.Tx) error {
 		return err
 	}
 	first.expires = time.Unix(0, expires)
-	c.owners.mu.Lock()
-	defer c.owners.mu.Unlock()
-	c.owners.put(c.key, first)
+	c.owners.memory.set(c.key, first)
 	return nil
 }

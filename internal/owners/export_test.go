@@ -20,12 +20,19 @@ func PruneBy(now func() time.Time, batch, round int) store.PruneFunc { return pr
 
 // FillMemory removes everything from memory, without 65,536 rows in the database.
 func (o *SQLiteOwners) FillMemory() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	return o.memory.fill(o.now())
+}
+
+// FillMemory removes everything from memory.
+func (o *PostgresOwners) FillMemory() error { return o.memory.fill(o.config.Now()) }
+
+func (m *memory) fill(now time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for i := range maxEntries {
-		o.put(key{"filler", fmt.Sprint(i)}, entry{"x", o.now().Add(time.Hour)})
+		m.put(key{"filler", fmt.Sprint(i)}, entry{"x", now.Add(time.Hour)})
 	}
-	for k := range o.entries {
+	for k := range m.entries {
 		if k.provider != "filler" {
 			return fmt.Errorf("%v is still in memory", k)
 		}
@@ -34,11 +41,16 @@ func (o *SQLiteOwners) FillMemory() error {
 }
 
 // InMemory counts the entries.
-func (o *SQLiteOwners) InMemory() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.order) != len(o.entries) {
+func (o *SQLiteOwners) InMemory() int { return o.memory.size() }
+
+// InMemory counts the entries.
+func (o *PostgresOwners) InMemory() int { return o.memory.size() }
+
+func (m *memory) size() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.order) != len(m.entries) {
 		return -1
 	}
-	return len(o.entries)
+	return len(m.entries)
 }

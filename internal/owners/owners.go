@@ -15,7 +15,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -26,8 +25,6 @@ const (
 	TTL = 30 * 24 * time.Hour
 	// MaxID bounds an ID, in bytes. A provider (Record) or a client (Owner) has sized it.
 	MaxID = 512
-	// maxEntries is about 16 MiB of usual IDs, three times that of the longest.
-	maxEntries = 65_536
 )
 
 var (
@@ -63,7 +60,7 @@ type entry struct {
 }
 
 // Owners says which tenant owns an ID. It is safe for concurrent use. [SQLiteOwners] keeps them on this
-// machine's disk.
+// machine's disk, [PostgresOwners] where several gateways know them.
 type Owners interface {
 	// Record makes tenant the owner of id at provider for TTL from now. kind ("response", "file") is
 	// kept for the operator. Owner knows it when Record returns. Besides ErrOwned and ErrTooLong it
@@ -79,36 +76,23 @@ type Owners interface {
 
 // SQLiteOwners is safe for concurrent use.
 type SQLiteOwners struct {
-	store *store.Store
-	now   func() time.Time
-
-	mu      sync.Mutex // guards the following
-	entries map[key]entry
-	order   []key // keys of entries, oldest first from next on; a ring buffer once it is full
-	next    int
+	store  *store.Store
+	now    func() time.Time
+	memory memory
 }
 
 // New returns the owners kept in st, which was opened with Schema.
 func New(st *store.Store, now func() time.Time) *SQLiteOwners {
-	return &SQLiteOwners{store: st, now: now, entries: make(map[key]entry)}
+	return &SQLiteOwners{store: st, now: now}
 }
 
 // Record implements Owners. A kill -9 within the store's commit interval may lose the owner. After an
 // error of the store it is known until the restart.
 func (o *SQLiteOwners) Record(kind, provider, id, tenant string) error {
-	if len(id) > MaxID {
-		return fmt.Errorf("%q…: %w", id[:32], ErrTooLong)
+	k, e, now := key{provider, id}, entry{tenant, o.now().Add(TTL)}, o.now()
+	if err := o.memory.claim(k, e, now); err != nil {
+		return err
 	}
-	k := key{provider, id}
-	now := o.now()
-	e := entry{tenant, now.Add(TTL)}
-	o.mu.Lock()
-	if old, ok := o.entries[k]; ok && old.tenant != tenant && old.expires.After(now) {
-		o.mu.Unlock()
-		return fmt.Errorf("%q at %q: %w", id, provider, ErrOwned)
-	}
-	o.put(k, e)
-	o.mu.Unlock()
 	if err := o.store.Submit(&claim{owners: o, kind: kind, key: k, entry: e, at: now}); err != nil {
 		return fmt.Errorf("keeping the owner of %q: %w", id, err)
 	}
@@ -121,9 +105,7 @@ func (o *SQLiteOwners) Owner(ctx context.Context, provider, id string) (tenant s
 		return "", false, nil
 	}
 	k := key{provider, id}
-	o.mu.Lock()
-	e, known := o.entries[k]
-	o.mu.Unlock()
+	e, known := o.memory.get(k)
 	if !known {
 		if e, known, err = o.load(ctx, k); err != nil {
 			return "", false, fmt.Errorf("looking up the owner of an id at %q: %w", provider, err)
@@ -141,9 +123,7 @@ func (o *SQLiteOwners) Find(ctx context.Context, provider string, ids []string) 
 	now, flushed := o.now(), false
 	for _, id := range ids {
 		k := key{provider, id}
-		o.mu.Lock()
-		e, known := o.entries[k]
-		o.mu.Unlock()
+		e, known := o.memory.get(k)
 		if !known {
 			var err error
 			if !flushed {
@@ -185,25 +165,5 @@ func (o *SQLiteOwners) read(ctx context.Context, k key) (entry, bool, error) {
 		return entry{}, false, err
 	}
 	e.expires = time.Unix(0, expires)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if newer, ok := o.entries[k]; ok {
-		return newer, true, nil
-	}
-	o.put(k, e)
-	return e, true, nil
-}
-
-// put must be called with mu held.
-func (o *SQLiteOwners) put(k key, e entry) {
-	if _, ok := o.entries[k]; !ok {
-		if len(o.order) < maxEntries {
-			o.order = append(o.order, k)
-		} else {
-			delete(o.entries, o.order[o.next])
-			o.order[o.next] = k
-			o.next = (o.next + 1) % maxEntries
-		}
-	}
-	o.entries[k] = e
+	return o.memory.add(k, e), true, nil
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -70,86 +69,6 @@ func TestOwnerIsKnownBeforeTheCommit(t *testing.T) {
 	if _, ok, _ := o.Owner(t.Context(), "other", "resp_1"); ok {
 		t.Error("one provider's id is known at another")
 	}
-}
-
-func TestOwnersSurviveARestart(t *testing.T) {
-	dir := t.TempDir()
-	st := open(t, dir, store.Options{CommitInterval: time.Hour})
-	c := &clock{noon}
-	give(t, owners.New(st, c.now), "resp_1", "a")
-	if err := st.Close(); err != nil {
-		t.Fatal(err)
-	}
-	st = open(t, dir, store.Options{})
-	o := owners.New(st, c.now)
-	want(t, o, "resp_1", "a")
-	want(t, o, "resp_1", "a") // from memory
-	c.at = noon.Add(owners.TTL - time.Nanosecond)
-	want(t, o, "resp_1", "a")
-	c.at = noon.Add(owners.TTL)
-	want(t, o, "resp_1", "")
-	want(t, owners.New(st, c.now), "resp_1", "")
-}
-
-func TestFirstOwnerStays(t *testing.T) {
-	st := open(t, t.TempDir(), store.Options{})
-	c := &clock{noon}
-	o := owners.New(st, c.now)
-	give(t, o, "resp_1", "a")
-	give(t, o, "resp_1", "a") // again: its time starts over
-	if err := o.Record("response", "openai", "resp_1", "b"); !errors.Is(err, owners.ErrOwned) {
-		t.Errorf("a second tenant: %v", err)
-	}
-	want(t, o, "resp_1", "a")
-
-	forgetful := owners.New(st, c.now) // as after a restart: memory is empty
-	give(t, forgetful, "resp_1", "b")
-	if err := st.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	want(t, forgetful, "resp_1", "a")
-
-	c.at = noon.Add(owners.TTL)
-	give(t, o, "resp_1", "b")
-	want(t, o, "resp_1", "b")
-	if err := st.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	want(t, owners.New(st, c.now), "resp_1", "b")
-}
-
-func TestBurstBeyondMemory(t *testing.T) {
-	st := open(t, t.TempDir(), store.Options{QueueBytes: 1 << 30})
-	o := owners.New(st, (&clock{noon}).now)
-	first := 100
-	for i := range first {
-		give(t, o, fmt.Sprint(i), "a")
-	}
-	if err := o.FillMemory(); err != nil {
-		t.Fatal(err)
-	}
-	if n := o.InMemory(); n != owners.MaxEntries {
-		t.Errorf("%d entries in memory", n)
-	}
-	for i := range first {
-		want(t, o, fmt.Sprint(i), "a")
-	}
-	if n := o.InMemory(); n != owners.MaxEntries {
-		t.Errorf("%d entries in memory after look-ups", n)
-	}
-}
-
-func TestOversizedIDs(t *testing.T) {
-	st := open(t, t.TempDir(), store.Options{})
-	o := owners.New(st, (&clock{noon}).now)
-	longest, longer := strings.Repeat("x", owners.MaxID), strings.Repeat("x", owners.MaxID+1)
-	give(t, o, longest, "a")
-	want(t, o, longest, "a")
-	if err := o.Record("response", "openai", longer, "a"); !errors.Is(err, owners.ErrTooLong) {
-		t.Errorf("got %v", err)
-	}
-	want(t, o, longer, "")
-	want(t, o, "", "")
 }
 
 func TestClosedStoreIsAnErrorAndNotNobody(t *testing.T) {

@@ -75,16 +75,6 @@ func insert(name string) func(context.Context, pgx.Tx, int64) error {
 	}
 }
 
-// within waits until a condition holds.
-func within(t *testing.T, bound time.Duration, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(bound); !holds(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", bound, what)
-		}
-	}
-}
-
 func TestAChangeIsKnownHereWhenItReturnsAndElsewhereWithinThePoll(t *testing.T) {
 	dsn := enginetest.Postgres(t)
 	a, here, _ := node(t, dsn, nil)
@@ -97,7 +87,7 @@ func TestAChangeIsKnownHereWhenItReturnsAndElsewhereWithinThePoll(t *testing.T) 
 	if got := here.all(); !slices.Equal(got, []string{"one"}) {
 		t.Errorf("this node has %v", got)
 	}
-	within(t, 2*time.Second, "the other node has the change", func() bool { return len(there.all()) == 1 })
+	enginetest.Within(t, 2*time.Second, "the other node has the change", func() bool { return len(there.all()) == 1 })
 	if s := b.Status(); s.Seq != 1 || s.Err != nil || s.At.IsZero() {
 		t.Errorf("%+v", s)
 	}
@@ -115,7 +105,7 @@ func TestAnEventTellsOfAChangeBeforeThePoll(t *testing.T) {
 		if err := a.Change(t.Context(), insert(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
-		within(t, 2*time.Second, "the other node has the change", func() bool { return len(there.all()) == i+1 })
+		enginetest.Within(t, 2*time.Second, "the other node has the change", func() bool { return len(there.all()) == i+1 })
 		took = append(took, time.Since(began))
 	}
 	// A poll takes half a second on average.
@@ -213,7 +203,7 @@ func TestAServerThatIsAwayIsLoggedOnceAndAskedAgain(t *testing.T) {
 	if !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
-	within(t, 5*time.Second, "the status tells of it", func() bool { return errors.Is(b.Status().Err, postgres.ErrUnavailable) })
+	enginetest.Within(t, 5*time.Second, "the status tells of it", func() bool { return errors.Is(b.Status().Err, postgres.ErrUnavailable) })
 	_, _ = a.CatchUp(t.Context()), a.CatchUp(t.Context())
 	if n := logs.Len(); n != 1 {
 		t.Errorf("%d lines: %v", n, logs.All())
@@ -221,8 +211,8 @@ func TestAServerThatIsAwayIsLoggedOnceAndAskedAgain(t *testing.T) {
 	if err := server.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 5*time.Second, "a change is possible", func() bool { return a.Change(t.Context(), insert("two")) == nil })
-	within(t, 3*time.Second, "the other node has the change", func() bool { return slices.Contains(there.all(), "two") })
+	enginetest.Within(t, 5*time.Second, "a change is possible", func() bool { return a.Change(t.Context(), insert("two")) == nil })
+	enginetest.Within(t, 3*time.Second, "the other node has the change", func() bool { return slices.Contains(there.all(), "two") })
 	if s := b.Status(); s.Err != nil {
 		t.Errorf("%+v", s)
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -126,19 +125,6 @@ func nodes(t testing.TB, count int, events *peers) (dsn string, all []*node) {
 		all = append(all, n)
 	}
 	return dsn, all
-}
-
-// within waits until a condition holds and returns how long that took.
-func within(t testing.TB, bound time.Duration, what string, holds func() bool) time.Duration {
-	t.Helper()
-	began := time.Now()
-	for !holds() {
-		if time.Since(began) > bound {
-			t.Fatalf("not within %v: %s", bound, what)
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return time.Since(began)
 }
 
 // execute runs a statement on a database.

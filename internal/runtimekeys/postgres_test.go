@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
@@ -41,13 +42,13 @@ func TestWhatEndsOnOneNodeEndsOnAnother(t *testing.T) {
 			var took []time.Duration
 			ends := func(what, secret string) {
 				t.Helper()
-				took = append(took, within(t, 3*time.Second, what, func() bool { return !opens(all[1].Keys, b, secret, noon) }))
+				took = append(took, enginetest.Within(t, 3*time.Second, what, func() bool { return !opens(all[1].Keys, b, secret, noon) }))
 			}
 			key, secret := create(t, all[0].Keys, b, `{"name":"one"}`)
 			update(t, all[0].Keys, b, key.Hash(), `{"disabled":true}`)
 			ends("disabled", secret)
 			update(t, all[0].Keys, b, key.Hash(), `{"disabled":false}`)
-			within(t, 3*time.Second, "enabled", func() bool { return opens(all[1].Keys, b, secret, noon) })
+			enginetest.Within(t, 3*time.Second, "enabled", func() bool { return opens(all[1].Keys, b, secret, noon) })
 			_, fresh, err := all[0].Rotate(t.Context(), acme, key.Hash(), 0)
 			if err != nil {
 				t.Fatal(err)
@@ -63,7 +64,7 @@ func TestWhatEndsOnOneNodeEndsOnAnother(t *testing.T) {
 			if slices.Sort(took); took[len(took)-1] > test.bound {
 				t.Errorf("it takes %v", took)
 			}
-			within(t, time.Second, "the callback", func() bool {
+			enginetest.Within(t, time.Second, "the callback", func() bool {
 				all[1].mu.Lock()
 				defer all[1].mu.Unlock()
 				return slices.Contains(all[1].changes, "deleted one")

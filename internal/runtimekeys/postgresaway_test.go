@@ -57,13 +57,13 @@ func TestWithoutTheDatabaseKeysWorkAndAreNotChanged(t *testing.T) {
 	if err := server.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 5*time.Second, "a change", func() bool {
+	enginetest.Within(t, 5*time.Second, "a change", func() bool {
 		_, err := a.Update(t.Context(), block, acme, kept.Hash(), mustEdit(t, false, `{"disabled":true}`))
 		return err == nil
 	})
-	within(t, 5*time.Second, "the restarted node follows", func() bool { return !opens(b.Keys, block, secret, noon) })
+	enginetest.Within(t, 5*time.Second, "the restarted node follows", func() bool { return !opens(b.Keys, block, secret, noon) })
 	_, fresh := create(t, b.Keys, block, `{"name":"new"}`)
-	within(t, 3*time.Second, "the other node has the new key", func() bool { return opens(a.Keys, block, fresh, noon) })
+	enginetest.Within(t, 3*time.Second, "the other node has the new key", func() bool { return opens(a.Keys, block, fresh, noon) })
 }
 
 func TestADatabaseThatWasPutBackIsReadAnew(t *testing.T) {
@@ -80,7 +80,7 @@ func TestADatabaseThatWasPutBackIsReadAnew(t *testing.T) {
 	execute(t, dsn, "DELETE FROM api_key WHERE seq = 3")
 	execute(t, dsn, "UPDATE api_key SET seq = 1, settings = '{\"name\":\"old\"}'")
 	execute(t, dsn, "UPDATE feed SET seq = 1")
-	within(t, 3*time.Second, "the node follows", func() bool { return !opens(all[1].Keys, b, second, noon) })
+	enginetest.Within(t, 3*time.Second, "the node follows", func() bool { return !opens(all[1].Keys, b, second, noon) })
 	if got, err := all[1].Get(acme, old.Hash()); err != nil || got.Name != "old" || !opens(all[1].Keys, b, first, noon) {
 		t.Errorf("%+v, %v", got, err)
 	}

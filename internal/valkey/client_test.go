@@ -215,6 +215,26 @@ func TestAnAddressThatSwallowsEverythingIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+func TestCloseDoesNotWaitForAStoppedServer(t *testing.T) {
+	t.Parallel()
+	e := enginetest.Redis(t)
+	c := valkey.New(at(e.Addr))
+	if _, err := add(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	c.Close()
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if _, err := add(t.Context(), c); !errors.Is(err, valkey.ErrNotDone) {
+		t.Errorf("%v", err)
+	}
+}
+
 func BenchmarkRun(b *testing.B) {
 	c := client(b, at(enginetest.Redis(b).Addr))
 	b.ReportAllocs()

@@ -46,8 +46,8 @@ type Policy struct {
 
 	OnConflict Conflict
 
-	MaxTokens     int // live tokens a workstation; default 16
-	MaxSessions   int // open sessions in all; default 1000
+	MaxTokens     int // live tokens a workstation; default 16, of all gateways that share them
+	MaxSessions   int // open sessions in all; default 1000, of all gateways that share them
 	MaxRegistered int // run-time workstations a tenant; default 1000
 
 	PinClient bool // a token is good only for the address that used it first

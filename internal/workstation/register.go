@@ -94,8 +94,12 @@ func (g *Registry) register(ctx context.Context, id ID, r Registration) (created
 		return false, unavailable(err)
 	}
 	fresh, err := g.plan(id, r)
-	if err == nil && fresh.needed {
+	switch h := g.inventory.state.shared; {
+	case err != nil:
+	case fresh.needed:
 		err = g.change(ctx, fresh.record, fresh.changes)
+	case h != nil:
+		h.reopen(ctx, id)
 	}
 	if fresh.created {
 		g.unreserve(id)

@@ -103,10 +103,13 @@ func (h *Sharing) reopen(ctx context.Context, id ID) {
 }
 
 // release is Registry.Release: first here, then in the records, then in the engine, which tells the
-// other gateways. Where the engine cannot be reached they read it in the records.
+// other gateways. Where the engine cannot be reached they read it in the records. If the records
+// cannot be read, the engine comes first: whoever asks again may do so in a while.
 func (h *Sharing) release(ctx context.Context, g *Registry, id ID) error {
 	s := h.state
-	fresh := h.records.CatchUp(ctx) == nil
+	looking, cancel := context.WithTimeout(ctx, engineTimeout)
+	fresh := h.records.CatchUp(looking) == nil
+	cancel()
 	s.mu.Lock()
 	if !g.inventory.has(id) {
 		s.mu.Unlock()
@@ -121,19 +124,43 @@ func (h *Sharing) release(ctx context.Context, g *Registry, id ID) error {
 	r, sessions := p.record, s.close(p)
 	s.mu.Unlock()
 
+	if !fresh {
+		sessions += h.tell(id, 0)
+	}
 	generation, err := h.store(ctx, r)
-	elsewhere, told := h.engine.Release(ctx, id, generation) // generation 0: it is not stored
-	if told != nil && err == nil {
-		h.again(func(ctx context.Context) error {
-			_, err := h.engine.Release(ctx, id, generation)
-			return err
-		})
+	if err == nil || fresh {
+		sessions += h.tell(id, generation) // 0: it is not stored
 	}
 	g.emit(EventReleased, func() map[string]any {
-		return map[string]any{"tenant": id.Tenant, "workstation": id.Name, "sessions": sessions + elsewhere}
+		return map[string]any{"tenant": id.Tenant, "workstation": id.Name, "sessions": sessions}
 	})
 	if err != nil {
 		return unavailable(err)
 	}
 	return nil
+}
+
+// tell tells the engine of a release, and returns how many sessions of other gateways end.
+func (h *Sharing) tell(id ID, generation int64) (elsewhere int) {
+	ctx, cancel := message()
+	defer cancel()
+	elsewhere, err := h.engine.Release(ctx, id, generation)
+	if err != nil {
+		h.again(func(ctx context.Context) error {
+			if generation == 0 && !h.unstored(id) {
+				return nil // it was stored meanwhile, or taken back
+			}
+			_, err := h.engine.Release(ctx, id, generation)
+			return err
+		})
+	}
+	return elsewhere
+}
+
+// unstored reports whether the workstation is released here, and the records do not say so.
+func (h *Sharing) unstored(id ID) bool {
+	h.state.mu.Lock()
+	defer h.state.mu.Unlock()
+	p := h.state.entries[id]
+	return p.released() && p.unsaved
 }

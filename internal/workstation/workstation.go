@@ -18,8 +18,12 @@
 //	            │ expires_at            │ max_duration        │ reconnect_within
 //	            └───────────────────────┴──────► dead ◄───────┘  (also: release, revocation)
 //
+// Gateways of a cluster share all of it: after [State.Share] an [Engine] decides on tokens and sessions,
+// and [Records] keep what is registered and released. The State then has this gateway's sessions only.
+//
 // Callers over HTTP get an *[apierror.Error], viewers a *[Refusal]. Nothing here runs by itself:
-// there is no goroutine, and expired tokens are swept when the next one is issued.
+// there is no goroutine, and expired tokens are swept when the next one is issued. In a cluster, package
+// shared calls [Sharing].
 package workstation
 
 import (

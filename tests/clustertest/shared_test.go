@@ -220,14 +220,13 @@ func (p *proof) wrongKey() {
 	}
 }
 
+// command waits for a beat, with which a gateway hears of the other.
 func (p *proof) command() {
-	text, err := p.Gateways[0].Command("gatehouse", "cluster")
-	if err != nil {
-		p.t.Fatalf("%v: %s", err, text)
-	}
-	for _, g := range p.Gateways {
-		if !strings.Contains(text, g.Name) {
-			p.t.Errorf("the command does not show %s:\n%s", g.Name, text)
+	p.soon("both nodes", func() error {
+		text, err := p.Gateways[0].Command("gatehouse", "cluster")
+		if err != nil || !containsAll(text, p.Gateways[0].Name, p.Gateways[1].Name) {
+			return fmt.Errorf("the command shows %s: %w", text, err)
 		}
-	}
+		return nil
+	})
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -27,14 +28,17 @@ const (
 	passwordEnv = "VIEWERS_PASSWORD_" // and the desktop's name
 )
 
-// caddyfile takes the port of the HTTP site, that of the VNC addresses, the workstations, and the
-// value of vncauth.
+// caddyfile takes the port of the HTTP site, that of the VNC addresses, the workstations, the value of
+// vncauth, the port of the viewers, and what a gateway of a cluster has more in the global options and
+// in its own.
 const caddyfile = `{
 	admin off
 	persist_config off
 	skip_install_trust
 	grace_period 3s
+	%[6]s
 	gatehouse {
+		%[7]s
 		key viewers {
 			secret {env.` + keyEnv + `}
 			scopes workstations:connect workstations:manage
@@ -49,7 +53,7 @@ const caddyfile = `{
 		}
 	}
 	layer4 {
-		127.0.0.1:%[2]d {
+		127.0.0.1:%[5]d {
 			route {
 				vnc
 			}
@@ -59,6 +63,7 @@ const caddyfile = `{
 
 http://:%[1]d {
 	bind 127.0.0.1
+	gatehouse_health
 	gatehouse
 }
 `
@@ -71,15 +76,23 @@ type gateway struct {
 	key    string
 }
 
+// node is what a gateway of a cluster has more than one alone.
+type node struct {
+	port            int // of its viewers; 0: that of the addresses
+	global, options string
+	ca              string // file of the root certificate; "": where StartCaddy has it
+	key             string // "": a new one
+}
+
 // startGateway returns when the HTTP site and the VNC listener answer.
-func startGateway(ctx context.Context, caddy, dir string, port int, desktops []*desktop, vncAuth bool) (*gateway, error) {
+func startGateway(ctx context.Context, caddy, dir string, port int, desktops []*desktop, vncAuth bool, n node) (*gateway, error) {
 	ports, err := process.FreePorts(1)
 	if err != nil {
 		return nil, err
 	}
 	g := &gateway{
-		port: port, origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]),
-		ca: process.RootCA(dir), key: process.Secret(),
+		port: cmp.Or(n.port, port), origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]),
+		ca: cmp.Or(n.ca, process.RootCA(dir)), key: cmp.Or(n.key, process.Secret()),
 	}
 	option := "off"
 	if vncAuth {
@@ -91,7 +104,7 @@ func startGateway(ctx context.Context, caddy, dir string, port int, desktops []*
 		blocks += fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n\t\t\t\tpassword {env.%s}\n\t\t\t}\n", d.name, d.port, variable)
 		env = append(env, variable+"="+d.password)
 	}
-	text := fmt.Sprintf(caddyfile, ports[0], port, blocks, option)
+	text := fmt.Sprintf(caddyfile, ports[0], port, blocks, option, g.port, n.global, n.options)
 	p, err := process.StartCaddy(ctx, caddy, dir, text, env, func() error { return g.ready(ctx) })
 	g.program = &program{p}
 	return g, err

@@ -3,7 +3,7 @@
 // Command viewers drives real VNC viewers through a built gateway against real VNC servers, and
 // checks what a person in front of them would see.
 //
-//	go run ./tests/viewers -caddy ./caddy [-only REGEXP] [-results FILE] [-v]
+//	go run ./tests/viewers -caddy ./caddy [-only REGEXP] [-results FILE] [-cluster] [-v]
 //
 // It starts Xtigervnc and x11vnc, each with a desktop of known colours, and the gateway before
 // them. Each viewer gets its own screen (Xvfb with a window manager), an address from the API, and
@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
@@ -43,6 +44,7 @@ func main() {
 	flag.StringVar(&p.tight, "xtightvncviewer", "xtightvncviewer", "TightVNC's viewer")
 	flag.IntVar(&o.port, "port", 5900, "the port of the VNC addresses")
 	flag.StringVar(&o.keep, "keep", "", "a folder for pictures of the screens of viewers that fail")
+	flag.BoolVar(&o.cluster, "cluster", false, "view through two gateways that share Redis and PostgreSQL, behind a balancer")
 	flag.BoolVar(&o.verbose, "v", false, "show every check, not only those of a viewer that fails")
 	process.Main("viewers", "viewers", func(ctx context.Context, flags process.Options) (bool, error) {
 		o.Options = flags
@@ -56,6 +58,7 @@ type options struct {
 	port    int // of the VNC addresses
 	keep    string
 	verbose bool
+	cluster bool
 }
 
 // run drives all viewers that match. Those that need VNC authentication have their own gateway.
@@ -98,11 +101,25 @@ func (o options) runSome(ctx context.Context, dir string, desktops []*desktop, v
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return false, err
 	}
-	g, err := startGateway(ctx, o.Caddy, dir, o.port, desktops, vncAuth)
-	if err != nil {
-		return false, err
+	if !o.cluster {
+		g, err := startGateway(ctx, o.Caddy, dir, o.port, desktops, vncAuth, node{})
+		if err != nil {
+			return false, err
+		}
+		defer g.Stop()
+		return o.driveAll(ctx, dir, g, desktops, some)
 	}
-	defer g.Stop()
+	failed := clustertest.Run(ctx, func(t clustertest.T) {
+		var g *gateway
+		if g, err = startCluster(ctx, t, o.Caddy, dir, o.port, desktops, vncAuth); err == nil {
+			ok, err = o.driveAll(ctx, dir, g, desktops, some)
+		}
+	})
+	return ok, errors.Join(err, failed)
+}
+
+// driveAll drives the viewers, one after another.
+func (o options) driveAll(ctx context.Context, dir string, g *gateway, desktops []*desktop, some []viewer) (ok bool, err error) {
 	ok = true
 	for i, v := range some {
 		d := desktops[0]

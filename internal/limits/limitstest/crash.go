@@ -42,6 +42,7 @@ func crashed(t *testing.T, c *client, crash func() []limits.Crash) {
 	c.take(reservation("2", 20, 0, s))
 	c.settle("2", 5, 7)
 	c.take(reservation("3", 0, 0, s))
+	c.status(Noon, []limits.Subject{s}, 5, 10, 7, 100) // it was settled before the crash
 	got := crash()
 	slices.SortFunc(got, func(a, b limits.Crash) int { return len(a.Call) - len(b.Call) + int(a.Amount.Nano-b.Amount.Nano) })
 	want := []limits.Crash{{Call: "3", At: Noon}, {Call: "1", At: Noon, Amount: limits.Amount{Nano: 10, Tokens: 100}}}

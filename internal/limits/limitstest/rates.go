@@ -207,6 +207,12 @@ func (r *rates) clockBack() {
 	if _, refusal := r.ask(s); refusal != nil {
 		r.t.Errorf("when it is right again: %+v", refusal)
 	}
+	r.clock.At = Noon.Add(31 * time.Second)
+	r.ask(s)
+	r.clock.At = Noon.Add(121 * time.Second) // what was dated 90 s ago happened a minute ago
+	if _, refusal := r.ask(s); refusal == nil || refusal.RetryAfter != time.Second {
+		r.t.Errorf("of what was used while it was wrong: %+v", refusal)
+	}
 }
 
 func (r *rates) changedLimits() {

@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -49,6 +50,7 @@ type AdmissionConfig struct {
 	Local   *limits.LocalRates         // decide while the engine does not answer
 	Limiter *limits.ConcurrencyLimiter // shares its slots
 	Logger  *zap.Logger
+	Timeout time.Duration // for tests: how long a call waits for the engine; 0: 100 ms
 }
 
 // Admission is rates, and slots of calls at once, that the gateways of a cluster share. It is
@@ -56,11 +58,13 @@ type AdmissionConfig struct {
 //
 // While the engine does not answer, a gateway decides alone with its part of each limit: the limit
 // by the number of gateways, rounded up. So rates are at most twice the limit in the window of the
-// switch.
+// switch, and calls at once at most the limit and that part. A request whose answer is lost counts
+// twice: here and there.
 type Admission struct {
 	node        *cluster.Node
 	local       *limits.LocalRates
 	limiter     *limits.ConcurrencyLimiter
+	timeout     time.Duration
 	breaker     *breaker
 	refusals    refusals
 	corrections corrections
@@ -74,7 +78,7 @@ type Admission struct {
 func NewAdmission(c AdmissionConfig) *Admission {
 	ctx, stop := context.WithCancel(context.Background())
 	a := &Admission{
-		node: c.Node, local: c.Local, limiter: c.Limiter, breaker: &breaker{logger: c.Logger},
+		node: c.Node, local: c.Local, limiter: c.Limiter, timeout: cmp.Or(c.Timeout, admissionTimeout), breaker: &breaker{logger: c.Logger},
 		changed: make(chan struct{}, 1), stop: stop,
 	}
 	c.Limiter.Share(a)
@@ -91,11 +95,14 @@ func NewAdmission(c AdmissionConfig) *Admission {
 	return a
 }
 
-// Close sends what waits, for as long as the context lets it, and ends.
+// Close sends what waits, for as long as the context lets it, and ends. The node must not have
+// stopped.
 func (a *Admission) Close(ctx context.Context) error {
 	a.stop()
 	a.ended.Wait()
-	return a.flush(ctx)
+	err := a.flush(ctx)
+	a.limiter.Share(nil)
+	return err
 }
 
 // Request implements limits.Rates.
@@ -168,7 +175,7 @@ func (a *Admission) admit(ctx context.Context, n int64, rates []ratedSubject, wa
 		return nil, false
 	}
 	// A client that leaves does not make the outcome unknown.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), admissionTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.timeout)
 	defer cancel()
 	reply, err := a.node.Run(ctx, admitScript, admitArgs(n, rates, wants)...)
 	if errors.Is(err, cluster.ErrLeaseLost) { // the node states its places again

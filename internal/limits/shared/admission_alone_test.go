@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
@@ -27,7 +28,7 @@ func slots(name string, limit, queue int) limits.Subject {
 // engine goes on, limits are shared again.
 func TestGatewayGoesOnWhileTheEngineIsStopped(t *testing.T) {
 	e := enginetest.Redis(t)
-	g := started(t, e, "a", nil)
+	g := startedWith(t, e.Addr, cluster.Config{Node: "a"}, 0)
 	s := rated(t, "key:a", "40/h", "1000 tokens/h")
 	s.Concurrency = slots("", 3, 0).Concurrency
 	for range 2 {
@@ -89,5 +90,33 @@ func TestGatewayGoesOnWhileTheEngineIsStopped(t *testing.T) {
 	}
 	if entry := enter(t, g, s); entry.Busy == nil {
 		t.Errorf("%+v", entry)
+	}
+}
+
+// A gateway whose cluster could not be opened may go on without one.
+func TestLimiterOfAnEndedAdmissionIsLocal(t *testing.T) {
+	g := startedAt(t, enginetest.Redis(t).Addr, still("a"))
+	s := slots("key:a", 1, 0)
+	enter(t, g, s).Permit.Release()
+	if err := g.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := scripts(t, g)
+	local, err := limits.NewLocalRates(t.Context(), nil, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		entry, err := g.limiter.Enter(t.Context(), local, []limits.Subject{s}, nil)
+		if err != nil || entry.Permit == nil {
+			t.Fatalf("%+v, %v", entry, err)
+		}
+		g.limiter.Restate(true)
+		g.limiter.Recheck("key:a")
+		g.limiter.Nodes(2, false)
+		entry.Permit.Release()
+	}
+	if after := scripts(t, g); after != before {
+		t.Errorf("%d messages", after-before)
 	}
 }

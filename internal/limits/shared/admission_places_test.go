@@ -22,7 +22,7 @@ func TestGatewaysKeepTheContractOfConcurrency(t *testing.T) {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			limitstest.RunConcurrency(t, func(t *testing.T) (all []limitstest.Gateway) {
 				for i := range n {
-					g := started(t, e, string(rune('a'+i)), nil)
+					g := startedAt(t, e.Addr, still(string(rune('a'+i))))
 					all = append(all, limitstest.Gateway{Limiter: g.limiter, Rates: g})
 				}
 				return all
@@ -133,4 +133,38 @@ func TestNothingIsLeftOfSlotsThatAreFree(t *testing.T) {
 		}
 		return left == 0
 	})
+}
+
+func TestStatements(t *testing.T) {
+	e := enginetest.Redis(t)
+	a, b := startedAt(t, e.Addr, still("a")), startedAt(t, e.Addr, still("b"))
+	for _, step := range []struct {
+		what string
+		by   *peer
+		say  limits.Want
+		want limits.Share
+	}{
+		{"it gets what it wants", a, limits.Want{Number: 5, Slots: 2}, limits.Share{Number: 5, Slots: 2, Held: 2}},
+		{"a late one is void", a, limits.Want{Number: 4, Slots: 1, Gives: true}, limits.Share{}},
+		{"the same again is void", a, limits.Want{Number: 5, Slots: 3}, limits.Share{}},
+		{"others get the rest", b, limits.Want{Number: 1, Slots: 3}, limits.Share{Number: 1, Slots: 1, Held: 1}},
+		{"its calls wait", b, limits.Want{Number: 2, Held: 1, Slots: 3, Queued: 1}, limits.Share{Number: 2, Slots: 1, Held: 1, Waiting: 1}},
+		{"no more than its part, but it may use what it was answered", a, limits.Want{Number: 6, Held: 1, Slots: 3},
+			limits.Share{Number: 6, Slots: 1, Held: 2, Crowded: true}},
+		{"it gives the other one back", a, limits.Want{Number: 7, Held: 1, Slots: 3, Gives: true}, limits.Share{Number: 7, Slots: 1, Held: 1, Crowded: true}},
+		{"who waits gets it", b, limits.Want{Number: 3, Held: 1, Slots: 2, Queued: 1}, limits.Share{Number: 3, Slots: 2, Held: 2}},
+		{"what is in use counts, above the limit too", a, limits.Want{Number: 8, Held: 5, Slots: 5}, limits.Share{Number: 8, Slots: 1, Held: 5}},
+		{"nothing is left", b, limits.Want{Number: 4, Held: 1, Slots: 2, Gives: true}, limits.Share{Number: 4, Slots: 0, Held: 1}},
+		{"it gives all back", a, limits.Want{Number: 9, Gives: true}, limits.Share{Number: 9}},
+		{"now there is room", b, limits.Want{Number: 5, Held: 1, Slots: 9}, limits.Share{Number: 5, Slots: 3, Held: 3}},
+	} {
+		step.say.Subject, step.say.Limit = "key:a", 3
+		if step.want.Subject = "key:a"; step.want.Number == 0 {
+			step.want = limits.Share{Subject: "key:a"}
+		}
+		_, _, shares, err := step.by.Enter(t.Context(), nil, []limits.Want{step.say})
+		if err != nil || len(shares) != 1 || shares[0] != step.want {
+			t.Errorf("%s: %+v, %v, want %+v", step.what, shares, err, step.want)
+		}
+	}
 }

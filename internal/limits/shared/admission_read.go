@@ -60,7 +60,7 @@ func (a *Admission) look(ctx context.Context, rates int, args []string) ([]int64
 	if a.breaker.open.Load() {
 		return nil, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, admissionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
 	reply, err := a.node.Run(ctx, readScript, append([]string{strconv.Itoa(rates)}, args...)...)
 	if err != nil {

@@ -90,7 +90,7 @@ func (a *Admission) again(ctx context.Context) {
 	if !a.breaker.due(time.Now()) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, admissionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
 	if _, err := a.node.Run(ctx, readScript, "0"); err == nil {
 		a.breaker.close()
@@ -128,7 +128,7 @@ func (a *Admission) correct(ctx context.Context, corrections []correction) error
 	for _, c := range corrections {
 		args = append(args, c.window, c.seconds, strconv.FormatInt(c.slot, 10), bounded(c.delta))
 	}
-	ctx, cancel := context.WithTimeout(ctx, admissionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
 	_, err := a.node.Run(ctx, correctScript, args...)
 	return err

@@ -38,8 +38,15 @@ func started(t testing.TB, e *enginetest.Engine, name string, now func() time.Ti
 	return startedAt(t, e.Addr, cluster.Config{Node: name, Now: now})
 }
 
-// startedAt returns a gateway that reaches the engine at an address.
+// startedAt returns a gateway that reaches the engine at an address. It waits for an engine that
+// this machine has no time for.
 func startedAt(t testing.TB, addr string, c cluster.Config) *peer {
+	t.Helper()
+	return startedWith(t, addr, c, patience)
+}
+
+// startedWith returns a gateway that decides alone after a timeout; 0: the usual one.
+func startedWith(t testing.TB, addr string, c cluster.Config, timeout time.Duration) *peer {
 	t.Helper()
 	core, logs := observer.New(zapcore.InfoLevel)
 	client := valkey.New(valkey.Config{Addresses: []string{addr}})
@@ -53,7 +60,7 @@ func startedAt(t testing.TB, addr string, c cluster.Config) *peer {
 		t.Fatal(err)
 	}
 	limiter := limits.NewConcurrencyLimiter()
-	a := shared.NewAdmission(shared.AdmissionConfig{Node: node, Local: local, Limiter: limiter, Logger: zap.New(core)})
+	a := shared.NewAdmission(shared.AdmissionConfig{Node: node, Local: local, Limiter: limiter, Logger: zap.New(core), Timeout: timeout})
 	if err := node.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

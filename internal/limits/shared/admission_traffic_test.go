@@ -32,8 +32,13 @@ func scripts(t *testing.T, g *peer) int {
 	return sum
 }
 
+// still is a node that does not beat, so that nothing is healed.
+func still(name string) cluster.Config {
+	return cluster.Config{Node: name, Beat: time.Hour, Lease: 2 * time.Hour}
+}
+
 func TestMessagesOfACall(t *testing.T) {
-	g := startedAt(t, enginetest.Redis(t).Addr, cluster.Config{Node: "a", Beat: time.Hour, Lease: 2 * time.Hour})
+	g := startedAt(t, enginetest.Redis(t).Addr, still("a"))
 	all := slots("key:a", 100, 0)
 	all.Rates = rated(t, "", "1000/min", "5000/h", "9000 tokens/h").Rates
 	enter(t, g, all) // the engine knows the script

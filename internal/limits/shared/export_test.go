@@ -46,6 +46,25 @@ func (l *Ledger) LoseMessages(faults func() (lost, unanswered bool)) {
 	}
 }
 
+// AfterReserving calls f between the engine's answer to the first reservation and its arrival.
+func (l *Ledger) AfterReserving(f func()) {
+	run := l.run
+	l.run = func(ctx context.Context, s *valkey.Script, args ...string) (valkey.Reply, error) {
+		reply, err := run(ctx, s, args...)
+		if s == reserveScript {
+			l.run = run
+			f()
+		}
+		return reply, err
+	}
+}
+
+// Replay says again what the engine may have lost.
+func (l *Ledger) Replay(ctx context.Context) error { return l.replay(ctx, false) }
+
+// Prune deletes old rows of the book.
+func (l *Ledger) Prune(ctx context.Context, now time.Time) error { return l.book.prune(ctx, now) }
+
 // Line is what a call takes from an account.
 type Line struct {
 	Subject string

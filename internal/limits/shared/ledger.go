@@ -33,7 +33,7 @@ type LedgerConfig struct {
 	DB      *postgres.DB       // the book; nil: an engine that has lost everything begins at zero
 	Crashed func(limits.Crash) // called for the calls of a node that died; may be nil
 	Logger  *zap.Logger
-	Now     func() time.Time // the clock of the times in messages; nil: that of the engine
+	Now     func() time.Time // the clock of the times in messages, which may be wrong; nil: time.Now
 }
 
 // Writer is a postgres.Writer.
@@ -59,7 +59,7 @@ type Ledger struct {
 	calls   *calls
 	outbox  *outbox
 	view    *view
-	book    book
+	book    *book
 	crashed func(limits.Crash)
 	logger  *zap.Logger
 	id      string // of the outbox, of no other process
@@ -70,12 +70,15 @@ type Ledger struct {
 
 // NewLedger returns the ledger of a node, which it joins.
 func NewLedger(c LedgerConfig) *Ledger {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
 	l := &Ledger{
-		node: c.Node, now: c.Now, calls: newCalls(), view: newView(), book: book{c.Writer, c.DB},
+		node: c.Node, now: c.Now, calls: newCalls(), view: newView(), book: &book{writer: c.Writer, db: c.DB},
 		crashed: c.Crashed, logger: c.Logger, id: rand.Text(), run: c.Node.Run,
 	}
 	l.outbox = newOutbox(l.settle, l.whole)
-	c.Node.Join(cluster.Part{Name: "ledger", Rejoin: l.rejoin, Reap: l.reap, Replay: l.replay, Flush: l.flush, Load: l.load})
+	c.Node.Join(cluster.Part{Name: "ledger", Beat: l.beat, Rejoin: l.rejoin, Reap: l.reap, Replay: l.replay, Flush: l.flush, Load: l.load})
 	return l
 }
 
@@ -95,9 +98,6 @@ func (l *Ledger) Close(ctx context.Context) error {
 
 // at returns a time of this gateway as the engine's.
 func (l *Ledger) at(t time.Time) time.Time {
-	if l.now == nil {
-		return t
-	}
 	return t.Add(l.node.Now().Sub(l.now()))
 }
 

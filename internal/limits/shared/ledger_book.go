@@ -5,14 +5,12 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 )
 
@@ -52,10 +50,11 @@ func (l *bookLine) compare(other *bookLine) int {
 type book struct {
 	writer Writer
 	db     *postgres.DB
+	pruned time.Time // used by prune
 }
 
 // charge writes what a settlement has charged. After a crash the book has what was reserved.
-func (b book) charge(c *call, lines []line, afterCrash bool) {
+func (b *book) charge(c *call, lines []line, afterCrash bool) {
 	if !c.charged {
 		return
 	}
@@ -77,7 +76,7 @@ func (b book) charge(c *call, lines []line, afterCrash bool) {
 }
 
 // crash writes that a call was charged what it had reserved. It may be written again.
-func (b book) crash(id string, lines []line) {
+func (b *book) crash(id string, lines []line) {
 	all := make([]bookLine, 0, len(lines))
 	for i := range lines {
 		l := &lines[i]
@@ -227,41 +226,4 @@ func addToBook(ctx context.Context, tx pgx.Tx, all []bookLine) error {
 			spent = least(ledger.spent::numeric + excluded.spent, 9223372036854775807)::bigint,
 			calls = ledger.calls + excluded.calls`, subjects, budgets, periods, spent, calls)
 	return err
-}
-
-// running calls f for each balance of a period that has not ended at that time.
-func (b book) running(ctx context.Context, at time.Time, f func(account string, begins, ends time.Time, spent int64) error) error {
-	periods := make([]string, 0, 4)
-	for p := limits.Daily; p <= limits.Total; p++ {
-		begins, _ := p.Span(at)
-		periods = append(periods, p.Name(begins))
-	}
-	// The first day of a month or week is older than the day: names of all are compared with the oldest.
-	rows, err := b.db.Pool().Query(ctx, "SELECT subject, budget, period, spent FROM ledger WHERE period >= $1 ORDER BY period", slices.Min(periods))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var subject, name, period string
-		var spent int64
-		if err := rows.Scan(&subject, &name, &period, &spent); err != nil {
-			return err
-		}
-		unit, kind, ok := limits.ParseBudgetName(name)
-		if !ok {
-			continue // of a newer program
-		}
-		begins, ends, err := kind.ParseName(period)
-		if err != nil {
-			return fmt.Errorf("budget %q of %q: %w", name, subject, err)
-		}
-		if !ends.IsZero() && !ends.After(at) {
-			continue
-		}
-		if err := f(accountOf(subject, limits.Budget{Unit: unit, Period: kind}), begins, ends, spent); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }

@@ -100,6 +100,7 @@ func join(t testing.TB, addr, name string, now *clock, c shared.LedgerConfig) ga
 	t.Cleanup(engine.Close)
 	config := cluster.Config{Name: "test", Node: name, Engine: engine, Logger: zap.NewNop()}
 	if now != nil {
+		c.Now = now.Now
 		config.Now, config.Lease, config.Beat = now.Now, 100*365*24*time.Hour, time.Hour
 	}
 	c.Node = cluster.New(config)

@@ -117,3 +117,22 @@ func TestAPeriodDoesNotBeginEarly(t *testing.T) {
 		t.Errorf("%+v, %v", balances, err)
 	}
 }
+
+// A gateway whose clock is a day ahead charges the periods of the engine's clock.
+func TestAWrongClockOfAGatewayDoesNotMatter(t *testing.T) {
+	addr := enginetest.Redis(t).Addr
+	ahead := func() time.Time { return time.Now().Add(24 * time.Hour) }
+	wrong := join(t, addr, "wrong", nil, shared.LedgerConfig{Now: ahead})
+	right := join(t, addr, "right", nil, shared.LedgerConfig{})
+	key := []limits.Subject{{Name: "key:a", Budgets: []limits.Budget{budget(t, "1usd/day")}}}
+	r := limits.ReserveRequest{Call: "1", At: ahead(), Most: limits.Amount{Nano: 7}, Subjects: key, Durable: true, Timeout: 5 * time.Second}
+	if refusal, err := wrong.Reserve(t.Context(), r); refusal != nil || err != nil {
+		t.Fatalf("%+v, %v", refusal, err)
+	}
+	for g, now := range map[*gateway]time.Time{&wrong: ahead(), &right: time.Now()} {
+		balances, err := g.Status(t.Context(), now, key)
+		if err != nil || balances[0].Reserved != 7 || balances[0].ResetsAt.After(time.Now().Add(25*time.Hour)) {
+			t.Errorf("%+v, %v", balances, err)
+		}
+	}
+}

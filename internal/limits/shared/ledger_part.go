@@ -22,6 +22,9 @@ const (
 	loadSize = 256
 )
 
+// beat deletes old rows of the book, now and then.
+func (l *Ledger) beat(ctx context.Context) error { return l.book.prune(ctx, l.node.Now()) }
+
 // rejoin states the calls under way under the new ID of the node. Those that were charged meanwhile stay
 // so until their settlement puts it right.
 func (l *Ledger) rejoin(ctx context.Context) error {

@@ -13,7 +13,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
-	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 )
 
 // within waits until a condition holds.
@@ -121,39 +120,6 @@ func TestWhatAnEngineHasLostIsSaidAgain(t *testing.T) {
 	if got := book.of("key:a", "usd/total", "all"); got != 990 {
 		t.Errorf("the book has %d", got)
 	}
-}
-
-// openBook returns the book of a new database, and a writer of it for a gateway.
-func openBook(t testing.TB, nodes ...string) (*postgres.DB, map[string]*postgres.Writer) {
-	t.Helper()
-	db, err := postgres.Open(enginetest.Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
-	if err := db.Migrate(t.Context(), postgres.WriterSchema, shared.PostgresSchema); err != nil {
-		t.Fatal(err)
-	}
-	writers := map[string]*postgres.Writer{}
-	for _, node := range nodes {
-		w := postgres.NewWriter(db, node, shared.BookTable)
-		if err := w.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { w.Close(context.Background()) })
-		writers[node] = w
-	}
-	return db, writers
-}
-
-func spentInBook(t testing.TB, db *postgres.DB, subject, budget string) (spent, calls int64) {
-	t.Helper()
-	err := db.Pool().QueryRow(t.Context(), "SELECT coalesce(sum(spent), 0)::bigint, coalesce(sum(calls), 0)::bigint FROM ledger WHERE subject = $1 AND budget = $2",
-		subject, budget).Scan(&spent, &calls)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return spent, calls
 }
 
 // An engine that comes back with nothing gets the balances from the book, and the calls under way from
@@ -265,22 +231,22 @@ func TestCallsWithoutTheEngine(t *testing.T) {
 	}
 }
 
-// A crash that was written twice, because the one who wrote it has died, is in the book once. The
-// correction may come first.
-func TestTheBookTakesACrashOnce(t *testing.T) {
-	db, writers := openBook(t, "a", "b")
-	crash := shared.AppendRow("call", []shared.BookLine{{"key:a", "usd/total", "all", 100, 1}})
-	writers["a"].Append("ledger", shared.AppendRow("", []shared.BookLine{{"key:a", "usd/total", "all", -60, 0}}))
-	for _, w := range writers {
-		w.Append("ledger", crash)
-		w.Append("ledger", crash)
-	}
-	for _, w := range writers {
-		if err := w.Flush(t.Context()); err != nil {
-			t.Fatal(err)
+// The answer to a reservation comes from a master that is no more: the new one has nothing of it, and the
+// gateway has said again what it holds. The reservation is made anew.
+func TestAReservationOfAnEngineThatIsNoMoreIsMadeAnew(t *testing.T) {
+	engine, key := enginetest.Redis(t), keyA(t)
+	a := join(t, engine.Addr, "a", nil, shared.LedgerConfig{})
+	hold(t, a, "before", 5, key)
+	a.AfterReserving(func() {
+		for _, lost := range []string{"h:lost", "h:before", "c:" + a.node.ID(), "a:key:a/usd/month", "a:key:a/usd/total"} {
+			if _, err := a.node.Engine().Do(t.Context(), "DEL", a.node.Key(lost)); err != nil {
+				t.Error(err)
+			}
 		}
-	}
-	if spent, calls := spentInBook(t, db, "key:a", "usd/total"); spent != 40 || calls != 1 {
-		t.Errorf("%d of %d calls", spent, calls)
-	}
+		if err := a.Replay(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	hold(t, a, "lost", 100, key)
+	shows(t, a, key, 0, 105, 0, 105)
 }

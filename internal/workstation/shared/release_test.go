@@ -178,3 +178,54 @@ func TestAReleaseThatCannotBeStoredClosesTheWorkstationAllTheSame(t *testing.T) 
 	_, err = b.Find(label, viewer.Addr())
 	wantRefusal(t, err, workstation.RefusedReleased)
 }
+
+// The same of a workstation that was registered at run time: to register it again is to restore it.
+func TestARegistrationTakesBackAReleaseThatWasNotStored(t *testing.T) {
+	_, a, b := two(t, nil)
+	register := func() {
+		t.Helper()
+		if _, _, err := b.Register(t.Context(), "default", "run", workstation.Registration{Address: "10.0.0.1:5900"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	register()
+	a.look(t)
+	a.db.Close()
+	wantFault(t, a.Release(t.Context(), "default", "run"), apierror.StorageUnavailable)
+	_, err := b.Issue(dev, "run", workstation.Options{})
+	wantFault(t, err, apierror.NotFound)
+	register()
+	issue(t, b.Service, "run", workstation.Options{})
+}
+
+// A release that comes while another gateway's message is on its way counts.
+func TestAReleaseComesBetween(t *testing.T) {
+	_, a, b := two(t, nil)
+	pass, err := b.Find(issue(t, a.Service, "desk1", workstation.Options{}), viewer.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.node.lost = func(script string) error { // the engine has opened the session, and has not answered
+		if script == "desk join" {
+			release(t, a, "desk1")
+		}
+		return nil
+	}
+	_, err = pass.Join(viewer, "x509none")
+	wantRefusal(t, err, workstation.RefusedReleased)
+	b.node.lost = nil
+	if n := b.state.Open(); n != 0 || len(all(a)) != 0 {
+		t.Errorf("%d sessions here, %+v for the engine", n, all(a))
+	}
+
+	b.node.bus.hold()
+	b.node.before = func(script string) error {
+		if script == "desk issue" {
+			b.node.before = nil
+			release(t, a, "desk2")
+		}
+		return nil
+	}
+	_, err = b.Issue(dev, "desk2", workstation.Options{})
+	wantFault(t, err, apierror.NotFound)
+}
