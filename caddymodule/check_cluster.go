@@ -134,12 +134,5 @@ func judgeEngine(subject string, values map[string]string, hard bool) []finding 
 
 // hardBudget reports whether any budget of the configuration is hard.
 func (c *inspected) hardBudget() bool {
-	for _, s := range c.built.Limits.Subjects() {
-		for _, b := range s.Budgets {
-			if b.Hard() {
-				return true
-			}
-		}
-	}
-	return c.built.RuntimeKeys != nil // such a key may have one
+	return c.built.Limits.Hard() || c.built.RuntimeKeys != nil // such a key may have one
 }

@@ -19,7 +19,6 @@ import (
 const longest = 300
 
 var longFiles = map[string]string{
-	"tests/architecture_test.go":                    "one table, a row for each arrow",
 	"internal/testprovider/faults/oddities_test.go": "one function for each oddity, read one at a time",
 }
 

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	sharedlimits "github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
+	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -57,11 +59,13 @@ type sharing struct {
 	limiter      *limits.ConcurrencyLimiter
 	keys         *runtimekeys.Keys
 	keyChanged   func(before, after *runtimekeys.Key) // on any gateway
+	limitsHash   func() string                        // of the current configuration
 
 	// Set when the stores are opened.
 	cluster    *Cluster
 	store      *store.Store // rows wait in it while PostgreSQL is away
 	keep       activity.Retention
+	hard       bool // a budget must not be exceeded
 	localRates *limits.LocalRates
 	local      tables
 	logger     *zap.Logger
@@ -76,7 +80,7 @@ const (
 )
 
 // schemas are the tables in PostgreSQL.
-var schemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, sharedlimits.PostgresSchema, runtimekeys.PostgresSchema, desktops.PostgresSchema}
+var schemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, owners.PostgresSchema, sharedlimits.PostgresSchema, runtimekeys.PostgresSchema, desktops.PostgresSchema}
 
 // openShared makes a gateway a node of its cluster. It needs no engine: one that is away is tried
 // again and again. It fails if a newer program has used one.
@@ -86,7 +90,7 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 		return nil, tables{}, err
 	}
 	s := &shared{name: c.cluster.Name, began: time.Now(), engine: valkey.New(c.cluster.Engine), db: db, writer: postgres.NewWriter(db, c.cluster.Node), logger: c.logger}
-	s.node = cluster.New(cluster.Config{Name: c.cluster.Name, Node: c.cluster.Node, Engine: s.engine, Logger: c.logger})
+	s.node = cluster.New(cluster.Config{Name: c.cluster.Name, Node: c.cluster.Node, Engine: s.engine, Logger: c.logger, Hash: c.limitsHash})
 	s.feed = postgres.NewFeed(postgres.FeedConfig{DB: db, Logger: c.logger, Publish: func(ctx context.Context) error {
 		return s.node.Publish(ctx, eventFeed, "")
 	}})
@@ -107,6 +111,9 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 	})
 	s.rates = sharedlimits.NewAdmission(sharedlimits.AdmissionConfig{Node: s.node, Local: c.localRates, Limiter: c.limiter, Logger: c.logger})
 	opened.log, opened.ledger, opened.rates = s.log, s.ledger, s.rates
+	opened.own = owners.NewPostgresOwners(owners.PostgresConfig{
+		DB: db, Writer: s.writer, Engine: s.engine, Key: s.node.Key, Now: c.now, Logger: c.logger,
+	})
 	if err := s.start(ctx, c); err != nil {
 		return nil, tables{}, errors.Join(err, s.close())
 	}
@@ -133,9 +140,34 @@ func (s *shared) start(ctx context.Context, c sharing) error {
 	if err := errors.Join(c.keys.Open(ctx, made), s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
 		return err
 	}
+	if err := s.checkEngine(ctx, c.hard); err != nil {
+		return err
+	}
 	s.log.Start()
 	s.feed.Start(background)
 	s.desks.Start()
+	return nil
+}
+
+// checkEngine refuses an engine that would lose what was spent. One that is away is not checked.
+func (s *shared) checkEngine(ctx context.Context, hard bool) error {
+	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
+	defer cancel()
+	server, err := s.engine.Inspect(ctx, s.node.Key(""))
+	switch {
+	case errors.Is(err, valkey.ErrUnavailable):
+		s.logger.Error("Valkey is away: limits hold for this gateway alone, and nothing is spent under a hard budget", zap.Error(err))
+		return nil
+	case err != nil:
+		return err
+	}
+	refusals, warnings := server.Check(hard)
+	for _, text := range warnings {
+		s.logger.Warn(text)
+	}
+	if len(refusals) > 0 {
+		return errors.New(strings.Join(refusals, "; "))
+	}
 	return nil
 }
 
@@ -172,9 +204,10 @@ func (s *shared) close() error {
 	s.desks.Close()
 	s.sync.Close()
 	s.log.Close()
-	err := errors.Join(s.rates.Close(ctx), s.ledger.Close(ctx), s.writer.Close(ctx))
+	err := errors.Join(s.rates.Close(ctx), s.ledger.Close(ctx))
 	s.feed.Stop()
-	s.node.Stop()
+	s.node.Stop() // may append rows
+	err = errors.Join(err, s.writer.Close(ctx))
 	s.done.Wait()
 	s.engine.Close()
 	s.db.Close()

@@ -140,7 +140,7 @@ func New(c Config) (*Gateway, error) {
 	}
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
-		gateway: g, calls: &g.calls, cluster: c.Cluster, bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
+		gateway: g, calls: &g.calls, cluster: c.Cluster, hard: c.Limits.Hard() || c.RuntimeKeys != nil, hash: sync.OnceValue(c.Limits.Hash), bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed, logger: c.Logger,
 		workstations: c.Workstations, mayConnect: mayConnectWith(g),
 		ready: make(chan struct{}), retired: make(chan struct{}),
 	}
@@ -259,6 +259,9 @@ func (g *Gateway) Authenticate(secret string) (modelcall.Caller, error) {
 		return modelcall.Caller{Credential: credential, Secret: secret}, nil
 	}
 	credential, own, err := g.state.runtimeKeys.Authenticate(g.runtime, secret, now)
+	if errors.Is(err, runtimekeys.ErrLoading) {
+		return modelcall.Caller{}, apierror.New(apierror.StorageUnavailable, "the gateway has just started and does not know all keys yet; try again").WithCause(err)
+	}
 	if err != nil {
 		return modelcall.Caller{}, errInvalidKey()
 	}

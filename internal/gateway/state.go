@@ -52,7 +52,7 @@ func NewState(dir string, now func() time.Time) *State {
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
-	s.stores.sharing = sharing{workstations: s.Workstations, limiter: s.Concurrency, keys: s.runtimeKeys, keyChanged: s.keyChanged}
+	s.stores.sharing = sharing{workstations: s.Workstations, limiter: s.Concurrency, keys: s.runtimeKeys, keyChanged: s.keyChanged, limitsHash: s.limitsHash}
 	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
 	s.Metrics = metrics.New(s.gauges())
@@ -128,7 +128,16 @@ func (s *State) retire(gen *generation) {
 	}
 }
 
-// keyChanged ends the desktops of a key that was deleted or disabled on any gateway of a cluster.
+// limitsHash returns the hash of the limits of the current configuration, "" before the first.
+func (s *State) limitsHash() string {
+	if current := s.generations.current(); current != nil {
+		return current.hash()
+	}
+	return ""
+}
+
+// keyChanged ends the desktops of a key that was deleted, disabled or rotated on any gateway of a
+// cluster.
 func (s *State) keyChanged(before, after *runtimekeys.Key) {
 	current := s.generations.current()
 	if before == nil || current == nil {
@@ -136,6 +145,8 @@ func (s *State) keyChanged(before, after *runtimekeys.Key) {
 	}
 	if after == nil || !s.runtimeKeys.MayStill(current.gateway.runtime, after.Hash(), after.Tenant, keys.WorkstationsConnect) {
 		s.Workstations.Revoke(before.Tenant, before.Hash())
+	} else if end := after.EndsSince(before); !end.IsZero() {
+		s.Workstations.RevokeAt(before.Tenant, before.Hash(), end)
 	}
 }
 

@@ -92,7 +92,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 		}
 		share := s.sharing
 		share.cluster, share.store, share.keep, share.local, share.localRates = gen.cluster, opened, gen.keep, s.tables, rates
-		share.logger, share.now = logger, now
+		share.hard, share.logger, share.now = gen.hard, logger, now
 		if s.shared, s.tables, err = openShared(ctx, share); err != nil {
 			return tables{}, errors.Join(fmt.Errorf("cluster %s: %w", gen.cluster.Name, err), opened.Close())
 		}

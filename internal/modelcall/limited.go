@@ -1,6 +1,9 @@
 package modelcall
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -97,4 +100,18 @@ func (l *Limits) Subjects() []limits.Subject {
 		}
 	}
 	return subjects
+}
+
+// Hard reports whether any budget is hard.
+func (l *Limits) Hard() bool {
+	return slices.ContainsFunc(l.Subjects(), func(s limits.Subject) bool { return slices.ContainsFunc(s.Budgets, limits.Budget.Hard) })
+}
+
+// Hash returns a hash of all limits of the configuration. Gateways of a cluster compare it.
+func (l *Limits) Hash() string {
+	h := sha256.New()
+	for _, s := range l.limited() {
+		fmt.Fprintf(h, "%+v\n", *s.Subject)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }

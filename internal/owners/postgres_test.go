@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
@@ -228,5 +230,36 @@ func TestExpiredRowsLeaveWithNewOnes(t *testing.T) {
 	err := c.database(t).Pool().QueryRow(t.Context(), "SELECT count(*) FILTER (WHERE expires_at <= $1), count(*) FROM owner", at.at.UnixNano()).Scan(&old, &rest)
 	if err != nil || old != 0 || rest != 20 {
 		t.Errorf("%d old rows of %d, %v", old, rest, err)
+	}
+}
+
+func TestTheOwnersOfOneGatewayAreCopied(t *testing.T) {
+	st, at := open(t, t.TempDir(), store.Options{QueueBytes: 1 << 30}), &clock{noon}
+	alone := owners.New(st, at.now)
+	give(t, alone, "expired", "a")
+	at.at = noon.Add(owners.TTL)
+	for i := range 2500 {
+		give(t, alone, fmt.Sprint(i), "a")
+	}
+	give(t, alone, "a\x00\xff", "a")
+	if err := st.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := newCluster(t)
+	g := c.join(t, at)
+	give(t, g, "7", "first")
+	g.flush(t)
+	for range 2 {
+		var copied int64
+		err := pgx.BeginFunc(t.Context(), g.db.Pool(), func(tx pgx.Tx) (err error) {
+			copied, err = owners.CopyTo(t.Context(), tx, st, at.at)
+			return err
+		})
+		if err != nil || copied != 2501 {
+			t.Errorf("%d copied, %v", copied, err)
+		}
+	}
+	for id, tenant := range map[string]string{"0": "a", "2499": "a", "7": "first", "a\x00\xff": "a", "expired": ""} {
+		want(t, g, id, tenant)
 	}
 }

@@ -16,8 +16,10 @@ const (
 	// feedInterval is the longest time until a change of another node is known here, if no event
 	// tells of it.
 	feedInterval = time.Second
-	// feedTimeout bounds one reading of the feed by all followers.
-	feedTimeout = 10 * time.Second
+	// feedAnswer bounds the question whether there are changes.
+	feedAnswer = 5 * time.Second
+	// feedTimeout bounds the reading of changes by all followers: it may be all keys.
+	feedTimeout = 2 * time.Minute
 	// publishTimeout bounds an event.
 	publishTimeout = time.Second
 )

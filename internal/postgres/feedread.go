@@ -108,7 +108,9 @@ func (f *Feed) CatchUp(caller context.Context) error {
 
 // read lets all followers read. A follower that fails does not stop the others.
 func (f *Feed) read(ctx context.Context) (seq int64, err error) {
-	if err := f.config.DB.pool.QueryRow(ctx, "SELECT seq FROM feed").Scan(&seq); err != nil {
+	first, cancel := context.WithTimeout(ctx, feedAnswer)
+	defer cancel()
+	if err := f.config.DB.pool.QueryRow(first, "SELECT seq FROM feed").Scan(&seq); err != nil {
 		return 0, Explain(err)
 	}
 	f.mu.Lock()

@@ -7,7 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -89,6 +93,80 @@ func BenchmarkManyKeys(b *testing.B) {
 		}
 	})
 	runtime.KeepAlive(s)
+}
+
+// BenchmarkManySharedKeys is what BenchmarkManyKeys reports of a start, from PostgreSQL and from the
+// snapshot, and the time of a change among so many keys.
+func BenchmarkManySharedKeys(b *testing.B) {
+	dsn := migrate(b, enginetest.Postgres(b))
+	db, err := postgres.Open(dsn)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	limit := int64(5e9)
+	err = postgres.NewFeed(postgres.FeedConfig{DB: db}).Change(context.Background(), func(ctx context.Context, tx pgx.Tx, _ int64) error {
+		for i := range many {
+			sum, _ := keys.Sum(manySecret(i))
+			r := runtimekeys.Record{
+				ID: sum, Seq: int64(i + 1), Version: int64(i + 1), Tenant: "acme", Label: "gh-ben...123", Created: noon, Secrets: []runtimekeys.Secret{{Sum: sum}},
+				Settings: runtimekeys.Settings{Name: fmt.Sprintf("key of user %d", i), Limit: &limit, Reset: "monthly", Creator: "user_123"},
+			}
+			if err := runtimekeys.Upsert(ctx, tx, &r); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec(ctx, "UPDATE feed SET seq = $1", many)
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := b.TempDir()
+	start := func(b *testing.B) *node {
+		before, began := heap(), time.Now()
+		n, err := join(b, dsn, dir, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		took := time.Since(began)
+		if list := n.List(acme, runtimekeys.Query{Offset: many - 1}); len(list) != 1 {
+			b.Fatal("keys are missing")
+		}
+		b.ReportMetric(float64(took.Milliseconds()), "start-ms")
+		b.ReportMetric(float64(heap()-before)/many, "B/key")
+		return n
+	}
+	b.Run("first start", func(b *testing.B) {
+		for range b.N {
+			start(b).close()
+		}
+	})
+	b.Run("start", func(b *testing.B) {
+		for range b.N {
+			start(b).close()
+		}
+	})
+	b.Run("change", func(b *testing.B) {
+		n := start(b)
+		hash := n.List(acme, runtimekeys.Query{})[0].Hash()
+		edit := mustEdit(b, false, `{"name":"renamed"}`)
+		for b.Loop() {
+			if _, err := n.Update(context.Background(), block(nil), acme, hash, edit); err != nil {
+				b.Fatal(err)
+			}
+		}
+		n.close()
+	})
+	b.Run("start from the snapshot", func(b *testing.B) {
+		for range b.N {
+			n, err := join(b, "postgres://127.0.0.1:1/none", dir, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			n.close()
+		}
+	})
 }
 
 // noTable reads a table and writes nothing.

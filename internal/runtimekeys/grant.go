@@ -1,6 +1,7 @@
 package runtimekeys
 
 import (
+	"errors"
 	"time"
 	"weak"
 
@@ -58,7 +59,12 @@ func (s *Keys) MayStill(b *Block, hash, tenant string, scope keys.Scope) bool {
 	return b != nil && key != nil && key.Tenant == tenant && key.valid(s.now()) && key.Grant(b).Has(scope)
 }
 
-// Authenticate returns what the holder of a secret may do. The error is always [keys.ErrInvalid].
+// ErrLoading is returned for an unknown secret while a gateway that has just started does not know the
+// keys that it shares with others: their database does not answer.
+var ErrLoading = errors.New("the keys made at run time are not known yet")
+
+// Authenticate returns what the holder of a secret may do. The error is [keys.ErrInvalid], or
+// ErrLoading.
 func (s *Keys) Authenticate(b *Block, secret string, now time.Time) (keys.Credential, *modelcall.KeyLimits, error) {
 	sum, ok := keys.Sum(secret)
 	if !ok || b == nil {
@@ -68,7 +74,9 @@ func (s *Keys) Authenticate(b *Block, secret string, now time.Time) (keys.Creden
 	if key == nil {
 		if shared, ok := s.table.(*PostgresTable); ok {
 			shared.refresh() // another gateway may have made it just now
-			key = s.bySecret.get(sum)
+			if key = s.bySecret.get(sum); key == nil && shared.loading() {
+				return keys.Credential{}, nil, ErrLoading
+			}
 		}
 	}
 	if key == nil || !key.valid(now) {

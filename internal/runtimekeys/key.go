@@ -88,6 +88,24 @@ func (s *Settings) extensions() Extensions {
 // Hash is the identity as text: 64 hex digits.
 func (r *Record) Hash() string { return hex.EncodeToString(r.ID[:]) }
 
+// EndsSince returns when the holders of the secrets of an earlier version lose their access: by the
+// rotations since then, or as the key expires. Zero: never.
+func (r *Record) EndsSince(before *Key) (end time.Time) {
+	end = r.Expires
+	for _, old := range before.Secrets {
+		ends := r.Updated // it was replaced without grace
+		for _, now := range r.Secrets {
+			if now.Sum == old.Sum {
+				ends = now.Until
+			}
+		}
+		if old.Until.IsZero() && !ends.IsZero() && (end.IsZero() || ends.Before(end)) {
+			end = ends
+		}
+	}
+	return end
+}
+
 // subjectPrefix and the hash are the name of a key in the ledger.
 var subjectPrefix = modelcall.KeySubject("")
 

@@ -215,6 +215,30 @@ func TestARotatedKeyKeepsItsIdentityAndItsOldSecretForTheGrace(t *testing.T) {
 	rotate(time.Hour) // those before have ended
 }
 
+func TestWhatWasOpenedWithASecretEndsWithIt(t *testing.T) {
+	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+	version := func(expires, updated time.Time, secrets ...runtimekeys.Secret) *runtimekeys.Key {
+		return &runtimekeys.Key{Record: runtimekeys.Record{Secrets: secrets, Updated: updated, Settings: runtimekeys.Settings{Expires: expires}}}
+	}
+	first, second := runtimekeys.Sum{1}, runtimekeys.Sum{2}
+	never := time.Time{}
+	before := version(never, never, runtimekeys.Secret{Sum: first})
+	for name, test := range map[string]struct {
+		after *runtimekeys.Key
+		want  time.Time
+	}{
+		"renamed":       {version(never, at(1), runtimekeys.Secret{Sum: first}), never},
+		"expires":       {version(at(9), at(1), runtimekeys.Secret{Sum: first}), at(9)},
+		"grace":         {version(never, at(1), runtimekeys.Secret{Sum: second}, runtimekeys.Secret{Sum: first, Until: at(5)}), at(5)},
+		"no grace":      {version(never, at(1), runtimekeys.Secret{Sum: second}), at(1)},
+		"expires first": {version(at(3), at(1), runtimekeys.Secret{Sum: second}, runtimekeys.Secret{Sum: first, Until: at(5)}), at(3)},
+	} {
+		if got := test.after.EndsSince(before); !got.Equal(test.want) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 func TestNoMoreKeysThanTheBlockAllows(t *testing.T) {
 	s, _ := open(t, new(memory))
 	b := block(func(b *runtimekeys.Block) { b.Max = 1 })

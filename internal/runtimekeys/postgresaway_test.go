@@ -1,12 +1,13 @@
 package runtimekeys_test
 
 import (
-	"strings"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
@@ -50,7 +51,11 @@ func TestWithoutTheDatabaseKeysWorkAndAreNotChanged(t *testing.T) {
 	if b.logs.FilterMessageSnippet("snapshot").Len() != 1 {
 		t.Errorf("the log has %v", b.logs.All())
 	}
-	if _, err := join(t, dsn, t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "no snapshot") {
+	fresh, err := join(t, dsn, t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := fresh.Authenticate(block, secret, noon); !errors.Is(err, runtimekeys.ErrLoading) {
 		t.Errorf("a node that never had the keys: %v", err)
 	}
 
@@ -61,9 +66,13 @@ func TestWithoutTheDatabaseKeysWorkAndAreNotChanged(t *testing.T) {
 		_, err := a.Update(t.Context(), block, acme, kept.Hash(), mustEdit(t, false, `{"disabled":true}`))
 		return err == nil
 	})
+	enginetest.Within(t, 5*time.Second, "the new node follows", func() bool { return len(fresh.List(acme, runtimekeys.Query{Disabled: true})) == 1 })
 	enginetest.Within(t, 5*time.Second, "the restarted node follows", func() bool { return !opens(b.Keys, block, secret, noon) })
-	_, fresh := create(t, b.Keys, block, `{"name":"new"}`)
-	enginetest.Within(t, 3*time.Second, "the other node has the new key", func() bool { return opens(a.Keys, block, fresh, noon) })
+	if _, _, err := fresh.Authenticate(block, secret, noon); !errors.Is(err, keys.ErrInvalid) {
+		t.Errorf("the new node knows the keys: %v", err)
+	}
+	_, other := create(t, b.Keys, block, `{"name":"new"}`)
+	enginetest.Within(t, 3*time.Second, "the other node has the new key", func() bool { return opens(a.Keys, block, other, noon) && opens(fresh.Keys, block, other, noon) })
 }
 
 func TestADatabaseThatWasPutBackIsReadAnew(t *testing.T) {

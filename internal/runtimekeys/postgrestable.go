@@ -49,8 +49,12 @@ const (
 		UPDATE api_key_pruned SET seq = greatest(seq, (SELECT max(seq) FROM gone))`
 )
 
-// loadTimeout bounds the reading of all keys at a start. After it the snapshot is used.
-const loadTimeout = 15 * time.Second
+const (
+	// answerTimeout bounds the first question at a start. Without an answer the snapshot is used.
+	answerTimeout = 5 * time.Second
+	// loadTimeout bounds the reading of all keys: a million take a minute on a busy machine.
+	loadTimeout = 2 * time.Minute
+)
 
 // PostgresConfig is what a PostgresTable works with.
 type PostgresConfig struct {
@@ -74,6 +78,7 @@ type PostgresTable struct {
 	snapshot *snapshot
 	keys     *Keys // set by follow
 	loaded   int64 // by Load: the number of the last change
+	empty    bool  // Load has found neither the database nor a snapshot
 	unknown  refresher
 	applying sync.Mutex // so that memory and snapshot take batches in the same order
 }
@@ -85,8 +90,8 @@ func NewPostgresTable(c PostgresConfig) *PostgresTable {
 	return t
 }
 
-// Load implements Table. Without an answer of PostgreSQL it yields the keys of the last snapshot; if
-// there is none, that is an error.
+// Load implements Table. Without an answer of PostgreSQL it yields the keys of the last snapshot. A
+// node that has none yields no key; see loading.
 func (t *PostgresTable) Load(ctx context.Context, yield func(Record) error) error {
 	bounded, cancel := context.WithTimeout(ctx, loadTimeout)
 	b, err := t.latest(bounded, 0)
@@ -99,7 +104,12 @@ func (t *PostgresTable) Load(ctx context.Context, yield func(Record) error) erro
 	case errors.Is(err, postgres.ErrUnavailable):
 		var from time.Time
 		var failed error
-		if b, from, failed = t.snapshot.load(ctx); failed != nil {
+		switch b, from, failed = t.snapshot.load(ctx); {
+		case errors.Is(failed, errNoSnapshot):
+			t.empty = true
+			t.config.Logger.Error("PostgreSQL does not answer, and this node has no snapshot of the keys made at run time: they get 503 until it does", zap.Error(err))
+			return nil
+		case failed != nil:
 			return errors.Join(err, failed)
 		}
 		t.config.Logger.Warn("PostgreSQL does not answer; the keys made at run time are those of the last snapshot",
@@ -138,7 +148,9 @@ func (t *PostgresTable) read(ctx context.Context, after int64) error {
 // latest reads what was changed after a number until now.
 func (t *PostgresTable) latest(ctx context.Context, after int64) (batch, error) {
 	var seq int64
-	if err := t.config.DB.Pool().QueryRow(ctx, "SELECT seq FROM feed").Scan(&seq); err != nil {
+	first, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	if err := t.config.DB.Pool().QueryRow(first, "SELECT seq FROM feed").Scan(&seq); err != nil {
 		return batch{}, postgres.Explain(err)
 	}
 	return t.changes(ctx, t.config.DB.Pool(), after, seq)
@@ -171,6 +183,9 @@ func (t *PostgresTable) refresh() {
 		t.unknown.wait()
 	}
 }
+
+// loading reports whether no key is known yet, since neither the database nor a snapshot could be read.
+func (t *PostgresTable) loading() bool { return t.empty && t.config.Feed.Status().At.IsZero() }
 
 // querier is a connection or a transaction.
 type querier interface {

@@ -52,12 +52,14 @@ type snapshot struct {
 	logger *zap.Logger
 }
 
+var errNoSnapshot = errors.New("this node has no snapshot of the keys yet")
+
 // load returns the keys and when they were written.
 func (s *snapshot) load(ctx context.Context) (b batch, at time.Time, err error) {
 	var nano int64
 	err = s.store.Reader().QueryRowContext(ctx, "SELECT seq, at FROM shared_key_snapshot").Scan(&b.upTo, &nano)
 	if errors.Is(err, sql.ErrNoRows) {
-		return b, at, errors.New("this node has no snapshot of the keys yet")
+		return b, at, errNoSnapshot
 	}
 	if err != nil {
 		return b, at, err
