@@ -45,8 +45,7 @@ type shared struct {
 	desks  *desktops.Desks
 	ledger *sharedlimits.Ledger
 	rates  *sharedlimits.Admission
-	log    *activity.PostgresLog
-	sync   *postgres.Sync
+	log    clusterLog
 
 	logger *zap.Logger
 	cancel context.CancelFunc // of migrate
@@ -97,12 +96,7 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 	s.node.On(eventFeed, func(string) { s.feed.Wake() })
 	s.writer.Spool(c.store, 0, c.logger)
 	s.desks = desktops.New(desktops.Config{State: c.workstations, Node: s.node, DB: db, Feed: s.feed})
-	peers := flushes{s.node}
-	s.sync = postgres.NewSync(s.writer, peers, c.logger)
-	peers.on(s.sync.Answer)
-	s.log = activity.NewPostgresLog(activity.PostgresConfig{
-		DB: db, Writer: s.writer, Node: c.cluster.Node, Keep: c.keep, Sync: s.sync.Wait, Now: c.now, Logger: c.logger,
-	})
+	s.log = newClusterLog(s.node, c.cluster.Node, db, s.writer, c.keep, c.logger)
 	opened := c.local
 	s.writer.Add(sharedlimits.BookTable)
 	s.ledger = sharedlimits.NewLedger(sharedlimits.LedgerConfig{
@@ -202,7 +196,6 @@ func (s *shared) close() error {
 		s.cancel()
 	}
 	s.desks.Close()
-	s.sync.Close()
 	s.log.Close()
 	err := errors.Join(s.rates.Close(ctx), s.ledger.Close(ctx))
 	s.feed.Stop()
