@@ -116,7 +116,7 @@ func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c[0], c[1], a.Code, a.Body)
 		}
 	}
-	if after := g.RuntimeKeys().List(of, runtimekeys.Query{})[0]; after != before {
+	if after := g.RuntimeKeys().List(t.Context(), of, runtimekeys.Query{})[0]; after != before {
 		t.Errorf("the key was changed: %+v", after.Record)
 	}
 	if _, err := g.Authenticate(secret); err != nil {
