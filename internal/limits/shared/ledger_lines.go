@@ -15,19 +15,6 @@ import (
 // Scripts of the engine calculate with doubles, which are exact to 2^53.
 const MaxBudget = 9_000_000_000_000_000
 
-// ErrTooHigh is returned by CheckBudgets.
-var ErrTooHigh = errors.New("gateways that share budgets can keep at most 9000000usd, or 9000000000M tokens, in one")
-
-// CheckBudgets refuses budgets that are too high to be shared. NoLimit, which only counts, is not.
-func CheckBudgets(budgets []limits.Budget) error {
-	for _, b := range budgets {
-		if b.Limit > MaxBudget && b.Limit != limits.NoLimit {
-			return ErrTooHigh
-		}
-	}
-	return nil
-}
-
 // line is what a call takes from one account.
 type line struct {
 	subject      string
