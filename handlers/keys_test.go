@@ -109,7 +109,7 @@ func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
 	_, text, _ := strings.Cut(a.Body.String(), `"key":"`)
 	secret, _, _ := strings.Cut(text, `"`)
 	of := keys.EveryTenant("")
-	before := g.RuntimeKeys().List(of, runtimekeys.Query{})[0]
+	before := g.RuntimeKeys().List(t.Context(), of, runtimekeys.Query{})[0]
 	path := "/api/v1/keys/" + before.Hash()
 	for _, c := range [][3]string{{"GET", path, ""}, {"PATCH", path, `{"disabled":true}`}, {"POST", path + "/rotate", ""}} {
 		if a := call(t, g, c[0], c[1], "keys", c[2]); a.Code != 503 {

@@ -66,9 +66,11 @@ var PostgresSchema = postgres.Schema{
 			first  bigint      NOT NULL, -- days since 1970
 			until  bigint      NOT NULL,
 			pruned bigint      NOT NULL,
-			busy   timestamptz NOT NULL  -- until then one node makes and drops partitions
+			busy   timestamptz NOT NULL, -- until then one node makes and drops partitions
+			-- Up to this day a gateway whose rows were copied had deleted some: sums are not made again.
+			incomplete bigint  NOT NULL
 		);
-		INSERT INTO activity_partitions VALUES (1, 0, 0, -1, '1970-01-01');`,
+		INSERT INTO activity_partitions VALUES (1, 0, 0, -1, '1970-01-01', -1);`,
 	},
 }
 

@@ -50,14 +50,11 @@ func (l *PostgresLog) write(ctx context.Context, tx pgx.Tx, rows [][]byte) error
 	if err != nil {
 		return err
 	}
-	var touched []int32
 	for i := range w.rows {
 		r := &w.rows[i]
 		r.created = min(max(r.created, first*days.unit), until*days.unit-1)
-		touched = append(touched, int32(r.created/days.unit))
 	}
-	slices.Sort(touched)
-	if err := run(ctx, tx, lockDays, locks, slices.Compact(touched)); err != nil {
+	if err := w.lock(ctx); err != nil {
 		return err
 	}
 	w.sums.reset()
@@ -71,6 +68,16 @@ func (l *PostgresLog) write(ctx context.Context, tx pgx.Tx, rows [][]byte) error
 		return err
 	}
 	return w.sums.fold(ctx, tx, l.node)
+}
+
+// lock waits for a rebuild of the days of the rows, and lets none begin.
+func (w *postgresRows) lock(ctx context.Context) error {
+	var touched []int32
+	for i := range w.rows {
+		touched = append(touched, int32(w.rows[i].created/days.unit))
+	}
+	slices.Sort(touched)
+	return run(ctx, w.tx, lockDays, locks, slices.Compact(touched))
 }
 
 func run(ctx context.Context, tx pgx.Tx, query string, args ...any) error {
