@@ -1,6 +1,7 @@
 package shared_test
 
 import (
+	"errors"
 	"strings"
 	"syscall"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
 func enter(t testing.TB, g *peer, subjects ...limits.Subject) limits.Entry {
@@ -173,6 +175,22 @@ func TestCorrectionsWithoutRoomAreLogged(t *testing.T) {
 	enginetest.Within(t, patience, "the others are counted", func() bool {
 		return used(t, g, s) == shared.MostCorrections
 	})
+}
+
+// What was surely not sent is sent when the engine is back.
+func TestCorrectionsWaitForTheEngine(t *testing.T) {
+	e := enginetest.Redis(t)
+	g := startedWith(t, e.Addr, still("a"), 0)
+	s := rated(t, "key:a", "1000 tokens/h")
+	quiet(t, g)
+	e.Kill()
+	enginetest.Within(t, patience, "the connection is lost", func() bool {
+		_, err := g.engine.Do(t.Context(), "EXISTS", g.node.Key("e"))
+		return errors.Is(err, valkey.ErrNotDone)
+	})
+	g.Correct(s, 5)
+	e.MustStart(t)
+	enginetest.Within(t, patience, "they are counted", func() bool { return used(t, g, s) == 5 })
 }
 
 // A gateway whose cluster could not be opened may go on without one.
