@@ -53,7 +53,7 @@ func together(nodes []*node, n int) (records []*activity.Record) {
 func TestSumsOfTwoNodesAreThoseOfTheirRows(t *testing.T) {
 	dsn := enginetest.Postgres(t)
 	nodes := []*node{newNode(t, dsn, "a"), newNode(t, dsn, "b")}
-	records := together(nodes, 2000)
+	records := together(nodes, 1000)
 	flush(t, nodes...)
 	for _, n := range nodes {
 		activitytest.WantSums(t, n, records)
