@@ -26,10 +26,10 @@ func TestTheActivityOfOneGatewayIsCopied(t *testing.T) {
 			return false, nil
 		}
 	}}})
-	records := make([]*activity.Record, 0, 3000)
+	records := make([]*activity.Record, 0, 1500)
 	for i := range cap(records) {
 		r := activitytest.Call(i)
-		r.CreatedAt = noon.Add(-time.Duration(i) * 100 * time.Second) // three days and a half
+		r.CreatedAt = noon.Add(-time.Duration(i) * 200 * time.Second) // three days and a half
 		records = append(records, r)
 		log.Append(r)
 	}
@@ -42,7 +42,7 @@ func TestTheActivityOfOneGatewayIsCopied(t *testing.T) {
 		case prune <- struct{}{}:
 		default:
 		}
-		return left() < 1500
+		return left() < 750
 	})
 	kept := left()
 	n := newNode(t, enginetest.Postgres(t), "a")

@@ -77,3 +77,6 @@ var PostgresSchema = postgres.Schema{
 // locks is the class of the advisory locks of this package. The lock of a day is shared by those who
 // write its rows, and exclusive while its sums are made again; lock 0 is for making partitions.
 const locks = 0x676174
+
+// nodeLocks is the class of those of nodes: who adds to the sums of a node holds its lock.
+const nodeLocks = locks + 1

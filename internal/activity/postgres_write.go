@@ -20,6 +20,8 @@ const (
 		ON CONFLICT DO NOTHING RETURNING tenant, created_at, seq`
 	// lockDays waits for a rebuild of these days, which are sorted.
 	lockDays = "SELECT count(pg_advisory_xact_lock_shared($1::int, day)) FROM unnest($2::int[]) AS day"
+	// lockNode waits for a process that has the same name: one that was paused while another took it.
+	lockNode = "SELECT pg_advisory_xact_lock($1::int, hashtext($2))"
 	// lockCrashed waits for everybody who looks for crashed rows with FOR UPDATE, and lets nobody do so.
 	lockCrashed = "LOCK TABLE activity_crashed IN EXCLUSIVE MODE"
 	known       = "SELECT tenant, request_h FROM activity WHERE request_h = ANY($1)"
@@ -45,6 +47,9 @@ func (l *PostgresLog) write(ctx context.Context, tx pgx.Tx, rows [][]byte) error
 		if err := w.rows[i].read(row); err != nil {
 			return err
 		}
+	}
+	if err := run(ctx, tx, lockNode, nodeLocks, l.node); err != nil {
+		return err
 	}
 	first, until, err := l.partitions.cover(ctx, tx)
 	if err != nil {
