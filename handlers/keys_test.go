@@ -57,7 +57,7 @@ func TestAKeyWhoseAnswerIsLostIsDeletedAgain(t *testing.T) {
 		m := matchPath("/api/v1/keys")
 		m.api = api.OpenRouter{}
 		must(t, serve(g, &c.w, c.request(r), m))
-		made := g.RuntimeKeys().List(keys.EveryTenant(""), runtimekeys.Query{})
+		made := g.RuntimeKeys().List(t.Context(), keys.EveryTenant(""), runtimekeys.Query{})
 		if len(made) != c.kept {
 			t.Errorf("%s: %d keys are left", name, len(made))
 		}

@@ -71,7 +71,7 @@ func TestGatewayGoesOnWhileTheEngineIsStopped(t *testing.T) {
 	if err := e.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the limits are shared again", func() bool { return g.logs.Len() == 2 })
+	enginetest.Within(t, patience, "the limits are shared again", func() bool { return g.logs.Len() == 2 })
 	for i, part := range []string{"does not answer", "answers again"} {
 		if message := g.logs.All()[i].Message; !strings.Contains(message, part) {
 			t.Errorf("%q is logged, want %q", message, part)
@@ -84,7 +84,7 @@ func TestGatewayGoesOnWhileTheEngineIsStopped(t *testing.T) {
 		}
 		return use[0]
 	}
-	eventually(t, "its calls are known", func() bool { return uses().InUse == 2 })
+	enginetest.Within(t, patience, "its calls are known", func() bool { return uses().InUse == 2 })
 	if entry := enter(t, g, s); entry.Permit == nil {
 		t.Errorf("%+v", entry)
 	}

@@ -97,7 +97,7 @@ func TestSlotsOfADeadGatewayAreFree(t *testing.T) {
 	if busy, err := waits.Wait(t.Context()); busy != nil || err != nil {
 		t.Fatalf("%+v, %v", busy, err)
 	}
-	eventually(t, "the slots of a are free", func() bool { return inUse(t, b, s).InUse == 1 })
+	enginetest.Within(t, patience, "the slots of a are free", func() bool { return inUse(t, b, s).InUse == 1 })
 	for range 2 {
 		if entry := enter(t, b, s); entry.Permit == nil || entry.Permit.Waiting() {
 			t.Fatalf("%+v", entry)
@@ -115,14 +115,14 @@ func TestPausedGatewayStatesItsCallsAgain(t *testing.T) {
 		permits = append(permits, enter(t, a, s).Permit)
 	}
 	way.open.Lock()
-	eventually(t, "the slots of a are taken for free", func() bool { return inUse(t, b, s).InUse == 0 })
+	enginetest.Within(t, patience, "the slots of a are taken for free", func() bool { return inUse(t, b, s).InUse == 0 })
 	for range 2 { // a's calls are above the limit until they end
 		if entry := enter(t, b, s); entry.Permit == nil {
 			t.Fatalf("%+v", entry)
 		}
 	}
 	way.open.Unlock()
-	eventually(t, "a has stated its calls", func() bool { return inUse(t, b, s).InUse == 4 })
+	enginetest.Within(t, patience, "a has stated its calls", func() bool { return inUse(t, b, s).InUse == 4 })
 	for _, g := range []*peer{a, b} {
 		if entry := enter(t, g, s); entry.Busy == nil {
 			t.Errorf("%+v", entry)
@@ -131,8 +131,8 @@ func TestPausedGatewayStatesItsCallsAgain(t *testing.T) {
 	for _, p := range permits {
 		p.Release()
 	}
-	eventually(t, "a's slots are free", func() bool { return inUse(t, b, s).InUse == 2 })
-	eventually(t, "one more is admitted", func() bool { return enter(t, a, s).Permit != nil })
+	enginetest.Within(t, patience, "a's slots are free", func() bool { return inUse(t, b, s).InUse == 2 })
+	enginetest.Within(t, patience, "one more is admitted", func() bool { return enter(t, a, s).Permit != nil })
 	if entry := enter(t, b, s); entry.Busy == nil {
 		t.Errorf("%+v", entry)
 	}
@@ -148,7 +148,7 @@ func TestRestartedEngineLearnsWhatIsUsed(t *testing.T) {
 	enter(t, b, s)
 	e.Kill()
 	e.MustStart(t)
-	eventually(t, "the calls are known again", func() bool {
+	enginetest.Within(t, patience, "the calls are known again", func() bool {
 		uses, err := a.limiter.Read(t.Context(), []limits.Subject{s})
 		return err == nil && uses[0].InUse == 3 && a.logs.FilterMessageSnippet("answers again").Len() == a.logs.FilterMessageSnippet("does not").Len()
 	})
@@ -158,7 +158,7 @@ func TestRestartedEngineLearnsWhatIsUsed(t *testing.T) {
 		}
 	}
 	permit.Release()
-	eventually(t, "one more is admitted", func() bool { return enter(t, b, s).Permit != nil })
+	enginetest.Within(t, patience, "one more is admitted", func() bool { return enter(t, b, s).Permit != nil })
 }
 
 func TestCallOfAnotherGatewayIsServedSoon(t *testing.T) {
@@ -172,9 +172,7 @@ func TestCallOfAnotherGatewayIsServedSoon(t *testing.T) {
 		if !waits.Waiting() {
 			t.Fatal("more than the limit")
 		}
-		for before := -1; before != scripts(t, a); time.Sleep(2 * time.Millisecond) {
-			before = scripts(t, a) // until nobody asks
-		}
+		quiet(t, a)
 		began := time.Now()
 		holds.Release()
 		if busy, err := waits.Wait(t.Context()); busy != nil || err != nil {
@@ -217,12 +215,12 @@ func TestBusyGatewayLeavesSlotsToOthers(t *testing.T) {
 					if _, err := p.Wait(t.Context()); err != nil {
 						return
 					}
-					time.Sleep(time.Millisecond)
+					_, _ = a.engine.Do(t.Context(), "EXISTS", a.node.Key("e")) // a call takes some time
 					p.Release()
 				}
 			})
 		}
-		eventually(t, "a is full", func() bool { return inUse(t, a, s).Waiting > 0 })
+		enginetest.Within(t, patience, "a is full", func() bool { return inUse(t, a, s).Waiting > 0 })
 		for i := range 20 {
 			p := enter(t, b, s).Permit
 			began := time.Now()
@@ -237,4 +235,45 @@ func TestBusyGatewayLeavesSlotsToOthers(t *testing.T) {
 		close(stop)
 		wg.Wait()
 	}
+}
+
+// A gateway that got the only slot while another one waited serves its own queue no longer than until
+// it has asked again.
+func TestSlotGoesRoundBehindAQueue(t *testing.T) {
+	e := enginetest.Redis(t)
+	a, b := startedAt(t, e.Addr, still("a")), startedAt(t, e.Addr, still("b"))
+	const calls = 20
+	s, number := slots("key:a", 1, calls), uint64(0)
+	other := func(w limits.Want) int {
+		number++
+		w.Subject, w.Limit, w.Number = s.Name, 1, number
+		_, _, shares, err := b.Enter(t.Context(), nil, []limits.Want{w})
+		if err != nil || len(shares) != 1 {
+			t.Fatalf("%+v, %v", shares, err)
+		}
+		return shares[0].Slots
+	}
+	if other(limits.Want{Slots: 1}) != 1 {
+		t.Fatal("a free slot is refused")
+	}
+	var waiting []*limits.Permit
+	for range calls {
+		waiting = append(waiting, enter(t, a, s).Permit)
+	}
+	other(limits.Want{Slots: 1, Queued: 1, Gives: true}) // a gets it
+	for i, p := range waiting {
+		if busy, err := p.Wait(t.Context()); busy != nil || err != nil {
+			t.Fatalf("%+v, %v", busy, err)
+		}
+		before := scripts(t, a)
+		p.Release()
+		enginetest.Within(t, patience, "a has asked again", func() bool { return scripts(t, a) > before })
+		if other(limits.Want{Slots: 1, Queued: 1}) == 1 {
+			if i > 2 {
+				t.Errorf("the call at b waited for %d calls at a", i+1)
+			}
+			return
+		}
+	}
+	t.Errorf("all %d calls at a were served before the one at b", calls)
 }
