@@ -4,6 +4,7 @@ package clustertest_test
 
 import (
 	"encoding/json"
+	"flag"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,8 +12,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 )
 
-// kills is how often a gateway is killed.
-const kills = 200
+// killsFlag is how often a gateway is killed.
+var killsFlag = flag.Int("kills", 200, "how often a gateway is killed in TestLongGatewaysAreKilledAtRandom")
 
 // The costs of the metered models, as the catalog has them, in 1e-6 nano-USD a token.
 const promptRate, completionRate = 1_250_000_000, 10_000_000_007
@@ -50,13 +51,16 @@ func TestLongGatewaysAreKilledAtRandom(t *testing.T) {
 	}
 	loads := []*load{p.load(4, counted("hard", "metered/quick")), p.load(8, counted("hard", "metered/slow"))}
 	began := time.Now()
-	for range kills {
+	var starting time.Duration
+	for range *killsFlag {
 		g := p.Gateways[p.random.IntN(len(p.Gateways))]
 		p.wait(time.Duration(p.random.IntN(400)) * time.Millisecond)
 		g.Kill()
+		ended := time.Now()
 		if err := g.Start(); err != nil {
 			t.Fatal(err)
 		}
+		starting += time.Since(ended)
 	}
 	took := time.Since(began)
 	for _, l := range loads {
@@ -89,8 +93,8 @@ func TestLongGatewaysAreKilledAtRandom(t *testing.T) {
 		}
 	}
 	sum := clustertest.Sum(rows)
-	t.Logf("%d kills in %v: %d nano-USD spent, clients were told of %d, %d rows cost %d (%d crashed: %d); %d calls were cut off",
-		kills, took.Round(time.Second), b.Spent, told.Load(), len(rows), sum, crashed, charged, cut.Load())
+	t.Logf("%d kills in %v, a start took %v: %d nano-USD spent, clients were told of %d, %d rows cost %d (%d crashed: %d); %d calls were cut off",
+		*killsFlag, took.Round(time.Second), (starting / time.Duration(*killsFlag)).Round(time.Millisecond), b.Spent, told.Load(), len(rows), sum, crashed, charged, cut.Load())
 	if b.Spent < told.Load() {
 		t.Errorf("%d nano-USD of answered calls are not charged", told.Load()-b.Spent)
 	}
