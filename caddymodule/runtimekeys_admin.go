@@ -58,7 +58,7 @@ func (serve keyFunc) answer(r *http.Request) ([]byte, error) {
 	by := gateway.Manager{Name: "operator", Tenants: keys.EveryTenant(r.URL.Query().Get("tenant"))}
 	hash := r.PathValue("hash")
 	if hash != "" {
-		if hash, err = made.Find(by.Tenants, hash); err != nil {
+		if hash, err = made.Find(r.Context(), by.Tenants, hash); err != nil {
 			return nil, err
 		}
 	}
@@ -70,7 +70,7 @@ func listMadeKeys(made gateway.RuntimeKeys, by gateway.Manager, _ string, r *htt
 	if err != nil {
 		return nil, err
 	}
-	page := made.List(by.Tenants, q)
+	page := made.List(r.Context(), by.Tenants, q)
 	spent, err := made.Spent(r.Context(), page...)
 	if err != nil {
 		return nil, err

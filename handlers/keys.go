@@ -33,7 +33,7 @@ func listKeys(x *apiRequest) error {
 			of = x.Tenants(x.Tenant)
 		}
 	}
-	page := made.List(of, query)
+	page := made.List(x.r.Context(), of, query)
 	spent, err := made.Spent(x.r.Context(), page...)
 	if err != nil {
 		return report.LedgerFailure(x.r.Context(), err)

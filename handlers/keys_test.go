@@ -57,7 +57,7 @@ func TestAKeyWhoseAnswerIsLostIsDeletedAgain(t *testing.T) {
 		m := matchPath("/api/v1/keys")
 		m.api = api.OpenRouter{}
 		must(t, serve(g, &c.w, c.request(r), m))
-		made := g.RuntimeKeys().List(keys.EveryTenant(""), runtimekeys.Query{})
+		made := g.RuntimeKeys().List(t.Context(), keys.EveryTenant(""), runtimekeys.Query{})
 		if len(made) != c.kept {
 			t.Errorf("%s: %d keys are left", name, len(made))
 		}
@@ -109,7 +109,7 @@ func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
 	_, text, _ := strings.Cut(a.Body.String(), `"key":"`)
 	secret, _, _ := strings.Cut(text, `"`)
 	of := keys.EveryTenant("")
-	before := g.RuntimeKeys().List(of, runtimekeys.Query{})[0]
+	before := g.RuntimeKeys().List(t.Context(), of, runtimekeys.Query{})[0]
 	path := "/api/v1/keys/" + before.Hash()
 	for _, c := range [][3]string{{"GET", path, ""}, {"PATCH", path, `{"disabled":true}`}, {"POST", path + "/rotate", ""}} {
 		if a := call(t, g, c[0], c[1], "keys", c[2]); a.Code != 503 {

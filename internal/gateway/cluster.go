@@ -155,12 +155,16 @@ func (s *shared) checkEngine(ctx context.Context, hard bool) error {
 	case err != nil:
 		return err
 	}
-	refusals, warnings := server.Check(hard)
-	for _, text := range warnings {
-		s.logger.Warn(text)
+	var refused []string
+	for _, f := range server.Check(hard) {
+		if f.Refused {
+			refused = append(refused, f.String())
+			continue
+		}
+		s.logger.Warn(f.Problem, zap.String("advice", f.Advice))
 	}
-	if len(refusals) > 0 {
-		return errors.New(strings.Join(refusals, "; "))
+	if len(refused) > 0 {
+		return errors.New(strings.Join(refused, " "))
 	}
 	return nil
 }

@@ -158,13 +158,14 @@ func sample(core zapcore.Core) zapcore.Core {
 // current one and lets calls in. Background work ends with ctx.
 func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	g.generation.keep = keep
-	opened, err := g.state.start(ctx, g.generation, g.now)
+	opened, err := g.state.open(ctx, g.generation, g.now)
 	if err != nil {
 		return err
 	}
 	if g.workstations != nil {
-		startWorkstations(ctx, g.workstations, g.logger)
+		startWorkstations(ctx, g.workstations, g.logger) // gateways of a cluster keep records in the stores
 	}
+	g.state.start(g.generation)
 	g.state.Health.RetryLasting("") // this configuration may have another credential
 	g.requests.Activity, g.requests.Owners, g.requests.Rates, g.requests.Ledger = opened.log, opened.own, opened.rates, opened.ledger
 	if err := warnOfUnnamed(ctx, opened.ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {

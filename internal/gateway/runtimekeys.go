@@ -72,6 +72,7 @@ func (m RuntimeKeys) Delete(ctx context.Context, by Manager, hash string) error 
 // Get returns a key and its balances. A change of the key reads them first: after it the answer
 // must not fail, for it may have the only good secret. The error is a 404, or the ledger's.
 func (m RuntimeKeys) Get(ctx context.Context, of keys.Tenants, hash string) (*runtimekeys.Key, []limits.Balance, error) {
+	m.catchUp(ctx)
 	key, err := m.keys().Get(of, hash)
 	if err != nil {
 		return nil, nil, err
@@ -83,13 +84,29 @@ func (m RuntimeKeys) Get(ctx context.Context, of keys.Tenants, hash string) (*ru
 	return key, spent[0], nil
 }
 
+// catchUpTimeout bounds the wait for the changes of other gateways. Then the answer is at most as old as
+// the last look at them.
+const catchUpTimeout = 300 * time.Millisecond
+
+// catchUp reads what other gateways of a cluster have changed: a client may be sent to another one
+// with each request.
+func (m RuntimeKeys) catchUp(ctx context.Context) {
+	if shared := m.gateway.state.stores.clustered.Load(); shared != nil {
+		ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
+		defer cancel()
+		_ = shared.feed.CatchUp(ctx) // the feed says in the log that it cannot be read
+	}
+}
+
 // Find returns the hash that begins with a text; see [runtimekeys.Keys.Match].
-func (m RuntimeKeys) Find(of keys.Tenants, beginning string) (hash string, err error) {
+func (m RuntimeKeys) Find(ctx context.Context, of keys.Tenants, beginning string) (hash string, err error) {
+	m.catchUp(ctx)
 	return m.keys().Match(of, beginning)
 }
 
 // List returns one page of keys, newest first.
-func (m RuntimeKeys) List(of keys.Tenants, q runtimekeys.Query) []*runtimekeys.Key {
+func (m RuntimeKeys) List(ctx context.Context, of keys.Tenants, q runtimekeys.Query) []*runtimekeys.Key {
+	m.catchUp(ctx)
 	return m.keys().List(of, q)
 }
 

@@ -75,17 +75,19 @@ func (s *State) provision(gen *generation, reacquire func() bool, release func()
 	})
 }
 
-// start opens the stores for gen, unless they are open, and makes it the current generation.
-func (s *State) start(ctx context.Context, gen *generation, now func() time.Time) (tables, error) {
+// open opens the stores for gen, unless they are open.
+func (s *State) open(ctx context.Context, gen *generation, now func() time.Time) (tables, error) {
 	s.steps.Lock()
 	defer s.steps.Unlock()
-	opened, err := s.stores.open(ctx, gen, now)
-	if err != nil {
-		return tables{}, err
-	}
+	return s.stores.open(ctx, gen, now)
+}
+
+// start makes gen the current generation.
+func (s *State) start(gen *generation) {
+	s.steps.Lock()
+	defer s.steps.Unlock()
 	s.generations.start(gen)
 	s.apply(gen)
-	return opened, nil
 }
 
 // apply makes the settings of the current generation the valid ones.
@@ -136,17 +138,19 @@ func (s *State) limitsHash() string {
 	return ""
 }
 
-// keyChanged ends the desktops of a key that was deleted, disabled or rotated on any gateway of a
-// cluster.
+// keyChanged ends the desktops here of a key that was deleted, disabled or rotated on any gateway of a
+// cluster. The one that changed it has told the engine; this is for an engine that is away. Tokens of
+// the newest secret were issued after the change.
 func (s *State) keyChanged(before, after *runtimekeys.Key) {
 	current := s.generations.current()
 	if before == nil || current == nil {
 		return
 	}
 	if after == nil || !s.runtimeKeys.MayStill(current.gateway.runtime, after.Hash(), after.Tenant, keys.WorkstationsConnect) {
-		s.Workstations.Revoke(before.Tenant, before.Hash())
+		now := current.gateway.now()
+		s.Workstations.RevokedElsewhere(before.Tenant, before.Hash(), now, now)
 	} else if end := after.EndsSince(before); !end.IsZero() {
-		s.Workstations.RevokeAt(before.Tenant, before.Hash(), end)
+		s.Workstations.RevokedElsewhere(before.Tenant, before.Hash(), after.Updated, end)
 	}
 }
 

@@ -165,6 +165,7 @@ func (p *Permit) release() {
 		p.held = false
 		for _, s := range p.slots {
 			s.pool.inUse--
+			s.pool.turn()
 		}
 		for _, s := range p.slots {
 			s.pool.serve()

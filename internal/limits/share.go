@@ -141,6 +141,14 @@ func (q *pool) review() {
 	}
 }
 
+// turn states the pool again after a call, while calls of other gateways wait: the engine may have
+// another answer by now. Otherwise the queue here would keep the slot until the next beat.
+func (q *pool) turn() {
+	if q.share != nil && q.share.crowded {
+		q.change()
+	}
+}
+
 func (q *pool) change() {
 	s := q.share
 	if s == nil || s.changed {

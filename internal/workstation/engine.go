@@ -2,6 +2,7 @@ package workstation
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"time"
 )
@@ -108,6 +109,11 @@ type Revocation struct {
 	End         time.Time
 }
 
+// reaches reports whether a token ends by the revocation.
+func (r *Revocation) reaches(by Issuer, issued int64) bool {
+	return by.Tenant == r.Tenant && by.Key == r.Key && issued <= r.Before
+}
+
 // IssueOutcome is what became of a new token.
 type IssueOutcome string
 
@@ -120,6 +126,9 @@ const (
 	IssueStale    IssueOutcome = "stale" // the workstation was released since this gateway last looked
 )
 
+// ErrAway is wrapped by Records.CatchUp if the records cannot be read now.
+var ErrAway = errors.New("the records of workstations cannot be read now")
+
 // Records keep registrations and release marks where all gateways read them. Every change has a
 // number, and a reader sees the changes in the order of their numbers.
 type Records interface {
@@ -127,7 +136,7 @@ type Records interface {
 	Store(ctx context.Context, r StoredRecord) (StoredRecord, error)
 	// Delete deletes a record unless it has changed after a number.
 	Delete(ctx context.Context, id ID, seen int64) error
-	// CatchUp returns when Sharing.Apply has had all changes that were made before.
+	// CatchUp returns when Sharing.Apply has had all changes that were made before, or ErrAway.
 	CatchUp(ctx context.Context) error
 }
 

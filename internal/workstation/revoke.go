@@ -14,6 +14,15 @@ func (s *State) RevokeAt(tenant, key string, end time.Time) {
 	}
 }
 
+// RevokedElsewhere ends at a time the sessions of this gateway for which a key has asked up to
+// issued. It is for a change that another gateway has made, and has told the engine of: nothing is
+// told here, as a later message would reach tokens that the key has asked for since.
+func (s *State) RevokedElsewhere(tenant, key string, issued, end time.Time) {
+	if s.shared != nil {
+		s.shared.Revoked(Revocation{Tenant: tenant, Key: key, Before: issued.UnixMicro(), End: end})
+	}
+}
+
 // revoke ends tokens of this gateway, and their sessions.
 func (s *State) revoke(by func(*token) bool, end time.Time) {
 	s.mu.Lock()

@@ -32,9 +32,10 @@ type Sharing struct {
 	keepOpen atomic.Bool
 
 	seen atomic.Int64 // the last change of the records that this gateway knows
+	read atomic.Bool  // all records were read once
 
 	mu      sync.Mutex // guards the following
-	alone   time.Time  // nothing has answered since; zero: something has
+	heard   time.Time  // the last answer of the engine or the records; zero: nobody has looked yet
 	issued  []issuedToken
 	retries []func(context.Context) error
 }
@@ -54,17 +55,18 @@ func (s *State) Share(e Engine, r Records) *Sharing {
 // KeepOpen says whether sessions stay open while neither engine nor records can be read.
 func (h *Sharing) KeepOpen(yes bool) { h.keepOpen.Store(yes) }
 
-// Heard notes whether the engine or the records have answered. It is called every second. Without an
-// answer for 30 seconds all sessions end: their workstations may have been released.
-func (h *Sharing) Heard(answered bool) {
+// Heard notes how long ago the engine or the records have last answered; negative: not since the
+// last call. It is called every second. Without an answer for 30 seconds all sessions end: their
+// workstations may have been released.
+func (h *Sharing) Heard(ago time.Duration) {
 	now := h.state.now()
 	h.mu.Lock()
-	if answered {
-		h.alone = time.Time{}
-	} else if h.alone.IsZero() {
-		h.alone = now
+	if ago >= 0 {
+		h.heard = now.Add(-ago)
+	} else if h.heard.IsZero() {
+		h.heard = now
 	}
-	lost := !h.alone.IsZero() && now.Sub(h.alone) >= lostAfter
+	lost := now.Sub(h.heard) >= lostAfter
 	h.mu.Unlock()
 	if lost && !h.keepOpen.Load() {
 		h.state.EndAll(ReasonEngineLost)

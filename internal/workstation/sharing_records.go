@@ -2,6 +2,7 @@ package workstation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -54,12 +55,19 @@ func (h *Sharing) store(ctx context.Context, r record) (generation int64, err er
 	return stored.Generation, h.Apply(stored)
 }
 
-// start reads the records for a service, see Registry.Start.
+// start reads the records for a service, see Registry.Start. While they are away, a service that comes
+// after another begins with what was read before: this gateway goes on following them.
 func (h *Sharing) start(ctx context.Context, g *Registry) error {
-	if err := h.records.CatchUp(ctx); err != nil {
+	err := h.records.CatchUp(ctx)
+	away := h.read.Load() && errors.Is(err, ErrAway)
+	if err != nil && !away {
 		return fmt.Errorf("reading the records of workstations: %w", err)
 	}
+	h.read.Store(true)
 	g.adopt()
+	if away {
+		return nil // what is not stored is stored by a later start
+	}
 	for _, r := range h.unsaved() {
 		if _, err := h.store(ctx, r); err != nil {
 			return fmt.Errorf("storing the record of workstation %s: %w", r.id(), err)

@@ -32,10 +32,8 @@ func (h *Sharing) join(x *Session) error {
 	case err != nil:
 		code = RefusedUnavailable // if the engine has it, the next beat takes it out
 	case code != "":
-	case ended == ReasonReleased:
-		code = RefusedReleased
 	case ended != "":
-		code = RefusedRevoked
+		code = endedMeanwhile(ended)
 	default:
 		x.Started, t.until, t.client = joined.Started, joined.Until, plain(x.Viewer.Addr())
 		for _, id := range joined.Replaced {
@@ -52,6 +50,21 @@ func (h *Sharing) join(x *Session) error {
 		h.leave(x.ID)
 	}
 	return refuse(code)
+}
+
+// endedMeanwhile is the refusal of a session that ended before the engine had answered.
+func endedMeanwhile(why Reason) RefusalCode {
+	switch why {
+	case ReasonReleased:
+		return RefusedReleased
+	case ReasonReplaced:
+		return RefusedBusy
+	case ReasonShutdown:
+		return RefusedShutdown
+	case ReasonEngineLost:
+		return RefusedUnavailable
+	}
+	return RefusedRevoked
 }
 
 // leave tells the engine that a session is over. If it is not told, the next beat is.
@@ -80,11 +93,10 @@ func (h *Sharing) Ended(at ID, why Reason, sessions ...string) {
 
 // Revoked ends the sessions of this gateway whose key was revoked, here or elsewhere.
 func (h *Sharing) Revoked(r Revocation) {
+	h.forget(r)
 	h.state.mu.Lock()
 	defer h.state.mu.Unlock()
-	h.state.endByKey(func(t *token) bool {
-		return t.issuer.Tenant == r.Tenant && t.issuer.Key == r.Key && t.issued <= r.Before
-	}, r.End)
+	h.state.endByKey(func(t *token) bool { return r.reaches(t.issuer, t.issued) }, r.End)
 }
 
 // revoke ends the tokens of a key in all gateways.

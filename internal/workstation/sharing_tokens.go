@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -76,6 +77,18 @@ func (h *Sharing) remember(t *SharedToken) {
 		old++
 	}
 	h.issued = append(h.issued[old:len(h.issued):len(h.issued)], issuedToken{now, *t})
+}
+
+// forget has tokens that were revoked end in time also if they are replayed.
+func (h *Sharing) forget(r Revocation) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.issued = slices.Clone(h.issued) // Replay may read it
+	for i := range h.issued {
+		if t := &h.issued[i].token; r.reaches(t.Issuer, t.Issued) && r.End.Before(t.Until) {
+			t.Until = r.End
+		}
+	}
 }
 
 // find asks the engine for a token, and judges it by this gateway's configuration and records.

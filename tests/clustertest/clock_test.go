@@ -3,8 +3,10 @@
 package clustertest_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -13,23 +15,73 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 )
 
+// clockSource is what the C library is asked for the time of day, plus what a file says, in seconds.
+// libfaketime does the same, but not with the allocator of Debian's Redis (jemalloc): each waits for
+// the other at the start of the program.
+const clockSource = `
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static long offset(void) {
+	char text[32] = {0};
+	int file = open(OFFSET_FILE, O_RDONLY);
+	if (file < 0)
+		return 0;
+	ssize_t n = read(file, text, sizeof text - 1);
+	close(file);
+	return n > 0 ? strtol(text, NULL, 10) : 0;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *t) {
+	int failed = syscall(SYS_clock_gettime, clock, t);
+	if (!failed && clock == CLOCK_REALTIME)
+		t->tv_sec += offset();
+	return failed;
+}
+
+int gettimeofday(struct timeval *restrict t, void *restrict zone) {
+	(void)zone;
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	t->tv_sec = now.tv_sec;
+	t->tv_usec = now.tv_nsec / 1000;
+	return 0;
+}
+
+time_t time(time_t *t) {
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (t)
+		*t = now.tv_sec;
+	return now.tv_sec;
+}
+`
+
 // shifted returns a program that runs Redis with another clock, and what sets that clock.
 func shifted(t *testing.T) (program string, set func(offset time.Duration)) {
 	t.Helper()
-	redis, faketime := enginetest.Program(t, "redis-server", "valkey-server"), enginetest.Program(t, "faketime")
+	redis, compiler := enginetest.Program(t, "redis-server", "valkey-server"), enginetest.Program(t, "gcc", "cc")
 	dir := t.TempDir()
-	file := filepath.Join(dir, "offset")
+	file, source, library := filepath.Join(dir, "offset"), filepath.Join(dir, "clock.c"), filepath.Join(dir, "clock.so")
 	set = func(offset time.Duration) {
-		if err := os.WriteFile(file, []byte(fmt.Sprintf("%+.0fs\n", offset.Seconds())), 0o600); err != nil {
+		next := file + ".next"
+		if err := errors.Join(os.WriteFile(next, fmt.Appendf(nil, "%.0f", offset.Seconds()), 0o600), os.Rename(next, file)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	set(0)
 	program = filepath.Join(dir, "redis-shifted")
-	text := "#!/bin/sh\nexport FAKETIME_TIMESTAMP_FILE='" + file + "' FAKETIME_CACHE_DURATION=1 FAKETIME_DONT_FAKE_MONOTONIC=1\n" +
-		"exec env LD_PRELOAD=\"$(" + faketime + " +0 printenv LD_PRELOAD)\" '" + redis + "' \"$@\"\n"
-	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
+	text := "#!/bin/sh\nexec env LD_PRELOAD='" + library + "' '" + redis + "' \"$@\"\n"
+	if err := errors.Join(os.WriteFile(source, []byte(clockSource), 0o600), os.WriteFile(program, []byte(text), 0o700)); err != nil {
 		t.Fatal(err)
+	}
+	if text, err := exec.Command(compiler, "-shared", "-fPIC", "-O2", "-DOFFSET_FILE=\""+file+"\"", "-o", library, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
 	}
 	return program, set
 }

@@ -1,8 +1,7 @@
 package shared_test
 
 import (
-	"io"
-	"net"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -19,55 +18,6 @@ func named(name string) cluster.Config {
 	c := shortLease
 	c.Node = name
 	return c
-}
-
-// path is a way to the engine that can be held.
-type path struct {
-	addr string
-	open sync.RWMutex // locked: nothing passes
-}
-
-func pathTo(t *testing.T, addr string) *path {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	p := &path{addr: l.Addr().String()}
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial("tcp", addr)
-			if err != nil {
-				client.Close()
-				return
-			}
-			t.Cleanup(func() { client.Close(); server.Close() })
-			go p.pass(client, server)
-			go p.pass(server, client)
-		}
-	}()
-	return p
-}
-
-func (p *path) pass(to io.WriteCloser, from io.Reader) {
-	defer to.Close()
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(buffer)
-		p.open.RLock()
-		if n > 0 {
-			_, _ = to.Write(buffer[:n])
-		}
-		p.open.RUnlock()
-		if err != nil {
-			return
-		}
-	}
 }
 
 // inUse is what a gateway reports of all.
@@ -97,7 +47,7 @@ func TestSlotsOfADeadGatewayAreFree(t *testing.T) {
 	if busy, err := waits.Wait(t.Context()); busy != nil || err != nil {
 		t.Fatalf("%+v, %v", busy, err)
 	}
-	eventually(t, "the slots of a are free", func() bool { return inUse(t, b, s).InUse == 1 })
+	enginetest.Within(t, patience, "the slots of a are free", func() bool { return inUse(t, b, s).InUse == 1 })
 	for range 2 {
 		if entry := enter(t, b, s); entry.Permit == nil || entry.Permit.Waiting() {
 			t.Fatalf("%+v", entry)
@@ -107,22 +57,22 @@ func TestSlotsOfADeadGatewayAreFree(t *testing.T) {
 
 func TestPausedGatewayStatesItsCallsAgain(t *testing.T) {
 	e := enginetest.Redis(t)
-	way := pathTo(t, e.Addr)
-	a, b := startedWith(t, way.addr, named("a"), 0), startedWith(t, e.Addr, named("b"), 0)
+	way := enginetest.NewProxy(t, e.Addr)
+	a, b := startedWith(t, way.Addr, named("a"), 0), startedWith(t, e.Addr, named("b"), 0)
 	s := slots("key:a", 3, 0)
 	var permits []*limits.Permit
 	for range 2 {
 		permits = append(permits, enter(t, a, s).Permit)
 	}
-	way.open.Lock()
-	eventually(t, "the slots of a are taken for free", func() bool { return inUse(t, b, s).InUse == 0 })
+	way.Hold()
+	enginetest.Within(t, patience, "the slots of a are taken for free", func() bool { return inUse(t, b, s).InUse == 0 })
 	for range 2 { // a's calls are above the limit until they end
 		if entry := enter(t, b, s); entry.Permit == nil {
 			t.Fatalf("%+v", entry)
 		}
 	}
-	way.open.Unlock()
-	eventually(t, "a has stated its calls", func() bool { return inUse(t, b, s).InUse == 4 })
+	way.Pass()
+	enginetest.Within(t, patience, "a has stated its calls", func() bool { return inUse(t, b, s).InUse == 4 })
 	for _, g := range []*peer{a, b} {
 		if entry := enter(t, g, s); entry.Busy == nil {
 			t.Errorf("%+v", entry)
@@ -131,11 +81,55 @@ func TestPausedGatewayStatesItsCallsAgain(t *testing.T) {
 	for _, p := range permits {
 		p.Release()
 	}
-	eventually(t, "a's slots are free", func() bool { return inUse(t, b, s).InUse == 2 })
-	eventually(t, "one more is admitted", func() bool { return enter(t, a, s).Permit != nil })
+	enginetest.Within(t, patience, "a's slots are free", func() bool { return inUse(t, b, s).InUse == 2 })
+	enginetest.Within(t, patience, "one more is admitted", func() bool { return enter(t, a, s).Permit != nil })
 	if entry := enter(t, b, s); entry.Busy == nil {
 		t.Errorf("%+v", entry)
 	}
+}
+
+// What a gateway states again does not wait for its next beat: these have none.
+func TestGatewayWithANewIDStatesItsCallsAtOnce(t *testing.T) {
+	e := enginetest.Redis(t)
+	a, b := startedAt(t, e.Addr, still("a")), startedAt(t, e.Addr, still("b"))
+	s := slots("key:a", 3, 0)
+	for range 2 {
+		enter(t, a, s)
+	}
+	old := a.node.ID()
+	if _, err := a.engine.Do(t.Context(), "ZADD", a.node.Key("nodes"), "0", old); err != nil { // the end of its lease
+		t.Fatal(err)
+	}
+	if err := b.Reap(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	if use := inUse(t, b, s); use.InUse != 0 {
+		t.Fatalf("%+v after the end of a gateway", use)
+	}
+	enter(t, a, slots("key:b", 3, 0)) // its message is refused
+	enginetest.Within(t, patience, "the calls are known again", func() bool { return inUse(t, b, s).InUse == 2 })
+	if id := a.node.ID(); id == old {
+		t.Errorf("the gateway is still %s", id)
+	}
+}
+
+func TestGatewayStatesAgainWhatAFailoverHasLost(t *testing.T) {
+	a := startedAt(t, enginetest.Redis(t).Addr, still("a"))
+	s := slots("key:a", 3, 0)
+	for range 2 {
+		enter(t, a, s)
+	}
+	quiet(t, a)
+	for _, command := range [][]string{{"DEL", "g:key:a"}, {"SET", "e", "another"}} {
+		if _, err := a.engine.Do(t.Context(), command[0], a.node.Key(command[1]), command[2:]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	money := cluster.NewScript("money", "return fence() or 0")
+	if _, err := a.node.Run(t.Context(), money); !errors.Is(err, cluster.ErrFenced) {
+		t.Fatal(err)
+	}
+	enginetest.Within(t, patience, "the calls are known again", func() bool { return inUse(t, a, s).InUse == 2 })
 }
 
 // The engine was restarted without its data.
@@ -148,7 +142,7 @@ func TestRestartedEngineLearnsWhatIsUsed(t *testing.T) {
 	enter(t, b, s)
 	e.Kill()
 	e.MustStart(t)
-	eventually(t, "the calls are known again", func() bool {
+	enginetest.Within(t, patience, "the calls are known again", func() bool {
 		uses, err := a.limiter.Read(t.Context(), []limits.Subject{s})
 		return err == nil && uses[0].InUse == 3 && a.logs.FilterMessageSnippet("answers again").Len() == a.logs.FilterMessageSnippet("does not").Len()
 	})
@@ -158,7 +152,7 @@ func TestRestartedEngineLearnsWhatIsUsed(t *testing.T) {
 		}
 	}
 	permit.Release()
-	eventually(t, "one more is admitted", func() bool { return enter(t, b, s).Permit != nil })
+	enginetest.Within(t, patience, "one more is admitted", func() bool { return enter(t, b, s).Permit != nil })
 }
 
 func TestCallOfAnotherGatewayIsServedSoon(t *testing.T) {
@@ -172,9 +166,7 @@ func TestCallOfAnotherGatewayIsServedSoon(t *testing.T) {
 		if !waits.Waiting() {
 			t.Fatal("more than the limit")
 		}
-		for before := -1; before != scripts(t, a); time.Sleep(2 * time.Millisecond) {
-			before = scripts(t, a) // until nobody asks
-		}
+		quiet(t, a)
 		began := time.Now()
 		holds.Release()
 		if busy, err := waits.Wait(t.Context()); busy != nil || err != nil {
@@ -217,12 +209,12 @@ func TestBusyGatewayLeavesSlotsToOthers(t *testing.T) {
 					if _, err := p.Wait(t.Context()); err != nil {
 						return
 					}
-					time.Sleep(time.Millisecond)
+					_, _ = a.engine.Do(t.Context(), "EXISTS", a.node.Key("e")) // a call takes some time
 					p.Release()
 				}
 			})
 		}
-		eventually(t, "a is full", func() bool { return inUse(t, a, s).Waiting > 0 })
+		enginetest.Within(t, patience, "a is full", func() bool { return inUse(t, a, s).Waiting > 0 })
 		for i := range 20 {
 			p := enter(t, b, s).Permit
 			began := time.Now()
@@ -237,4 +229,45 @@ func TestBusyGatewayLeavesSlotsToOthers(t *testing.T) {
 		close(stop)
 		wg.Wait()
 	}
+}
+
+// A gateway that got the only slot while another one waited serves its own queue no longer than until
+// it has asked again.
+func TestSlotGoesRoundBehindAQueue(t *testing.T) {
+	e := enginetest.Redis(t)
+	a, b := startedAt(t, e.Addr, still("a")), startedAt(t, e.Addr, still("b"))
+	const calls = 20
+	s, number := slots("key:a", 1, calls), uint64(0)
+	other := func(w limits.Want) int {
+		number++
+		w.Subject, w.Limit, w.Number = s.Name, 1, number
+		_, _, shares, err := b.Enter(t.Context(), nil, []limits.Want{w})
+		if err != nil || len(shares) != 1 {
+			t.Fatalf("%+v, %v", shares, err)
+		}
+		return shares[0].Slots
+	}
+	if other(limits.Want{Slots: 1}) != 1 {
+		t.Fatal("a free slot is refused")
+	}
+	var waiting []*limits.Permit
+	for range calls {
+		waiting = append(waiting, enter(t, a, s).Permit)
+	}
+	other(limits.Want{Slots: 1, Queued: 1, Gives: true}) // a gets it
+	for i, p := range waiting {
+		if busy, err := p.Wait(t.Context()); busy != nil || err != nil {
+			t.Fatalf("%+v, %v", busy, err)
+		}
+		before := scripts(t, a)
+		p.Release()
+		enginetest.Within(t, patience, "a has asked again", func() bool { return scripts(t, a) > before })
+		if other(limits.Want{Slots: 1, Queued: 1}) == 1 {
+			if i > 2 {
+				t.Errorf("the call at b waited for %d calls at a", i+1)
+			}
+			return
+		}
+	}
+	t.Errorf("all %d calls at a were served before the one at b", calls)
 }

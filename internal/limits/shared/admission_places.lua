@@ -5,17 +5,24 @@
 --     d              places that all nodes need: those held, and those that their queues wait for
 --     n              nodes that need some
 --     <node>         "<number> <held> <needed>": the newest statement of a node
+--     l              "<node> <microseconds>": who gave places back last while others waited
 --   T gn:<node>      set of the subjects of which the node has a statement
 --   event places <subject>: places are free and a node waits, or the first call of a node waits
 
+-- For so many microseconds what a node gave back is left to those that waited: a little longer than
+-- the time between two questions of a node that did not hear of it.
+local TURN = 300000
+
 -- others returns the sums of all nodes but one, and the statement of that one.
 local function others(key, who)
-	local read = redis.call('HMGET', key, 'p', 'd', 'n', who)
+	local read = redis.call('HMGET', key, 'p', 'd', 'n', who, 'l')
 	local number, held, needed = string.match(read[4] or '0 0 0', '^(%d+) (%d+) (%d+)$')
 	number, held, needed = tonumber(number), tonumber(held), tonumber(needed)
+	local gave, at = string.match(read[5] or '', '^(.+) (%d+)$')
 	return {
 		held = (read[1] or 0) - held, needed = (read[2] or 0) - needed, nodes = (read[3] or 0) - (needed > 0 and 1 or 0),
 		number = number, mine = held, need = needed, known = read[4],
+		gave = gave == who and now < at + TURN,
 	}
 end
 
@@ -39,6 +46,7 @@ local function keep(key, subject, who, o, number, held, needed)
 		redis.call('SREM', T .. 'gn:' .. who, subject)
 	end
 	if held < o.mine and o.needed > o.held then
+		redis.call('HSET', key, 'l', who .. string.format(' %.0f', now))
 		tell(subject)
 	end
 end
@@ -55,9 +63,10 @@ local function state(subject, limit, number, has, gives, want, queued)
 		return {0, 0, 0, 0, 0}
 	end
 	-- While others wait, nobody gets more than its part, or than they leave.
-	-- Of a rest, who has more than its part gives it to the next one: so a limit of 1 goes round.
+	-- Of a rest, who has more than its part, or has just had it, leaves it to the next one: so a limit
+	-- of 1 goes round.
 	local part = limit / (o.nodes + 1)
-	part = o.mine > math.floor(part) and math.floor(part) or math.ceil(part)
+	part = (o.gave or o.mine > math.floor(part)) and math.floor(part) or math.ceil(part)
 	part = math.max(part, limit - o.needed)
 	local places = math.max(math.min(want, limit - o.held, part), 0)
 	local held = math.max(places, has, gives and 0 or o.mine)

@@ -44,10 +44,13 @@ func (p *slowPlaces) roll(n int) int {
 	return p.random.IntN(n)
 }
 
+// delay is that of a message on its way.
+func (p *slowPlaces) delay() { <-time.After(time.Duration(p.roll(1000)) * time.Microsecond) }
+
 func (p *slowPlaces) Enter(ctx context.Context, subjects []limits.Subject, wants []limits.Want) (limits.Reading, *limits.RateRefusal, []limits.Share, error) {
-	time.Sleep(time.Duration(p.roll(3000)) * time.Microsecond)
+	p.delay()
 	reading, refusal, shares, err := p.Places.Enter(ctx, subjects, wants)
-	time.Sleep(time.Duration(p.roll(3000)) * time.Microsecond)
+	p.delay()
 	if p.roll(10) == 0 {
 		for i := range shares {
 			shares[i].Number = 0
@@ -121,7 +124,7 @@ func TestNothingIsLeftOfSlotsThatAreFree(t *testing.T) {
 			t.Fatalf("the sums are %s, want %s: %v", got, want, fields)
 		}
 	}
-	eventually(t, "nothing is left", func() bool {
+	enginetest.Within(t, patience, "nothing is left", func() bool {
 		left := int64(0)
 		for _, key := range []string{key, all[0].node.Key("gn:" + all[0].node.ID()), all[0].node.Key("gn:" + all[2].node.ID())} {
 			reply, err := all[0].engine.Do(t.Context(), "EXISTS", key)

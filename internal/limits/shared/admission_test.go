@@ -90,16 +90,6 @@ func rated(t testing.TB, name string, words ...string) limits.Subject {
 	return s
 }
 
-// eventually waits until ok.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("never: " + what)
-		}
-	}
-}
-
 func TestSharedRatesKeepTheContract(t *testing.T) {
 	e := enginetest.Redis(t)
 	limitstest.RunRates(t, func(t *testing.T, c *limitstest.Clock) limits.Rates { return started(t, e, "a", c.Now) })
@@ -168,7 +158,7 @@ func TestThreeGatewaysCountAsOne(t *testing.T) {
 						wantGrant.Adjust(actual)
 						grant.Adjust(actual)
 						for _, s := range subjects {
-							eventually(t, "the correction is counted", func() bool { return used(t, one, s) == used(t, three, s) })
+							enginetest.Within(t, patience, "the correction is counted", func() bool { return used(t, one, s) == used(t, three, s) })
 						}
 					}
 				}

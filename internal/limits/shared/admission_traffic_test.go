@@ -32,6 +32,18 @@ func scripts(t *testing.T, g *peer) int {
 	return sum
 }
 
+// quiet waits until nobody sends messages any more, and returns how many the engine has got.
+func quiet(t *testing.T, g *peer) (messages int) {
+	t.Helper()
+	messages = -1
+	enginetest.Within(t, patience, "nobody sends messages any more", func() bool {
+		before := messages
+		messages = scripts(t, g)
+		return messages == before
+	})
+	return messages
+}
+
 // still is a node that does not beat, so that nothing is healed.
 func still(name string) cluster.Config {
 	return cluster.Config{Node: name, Beat: time.Hour, Lease: 2 * time.Hour}
@@ -42,6 +54,7 @@ func TestMessagesOfACall(t *testing.T) {
 	all := slots("key:a", 100, 0)
 	all.Rates = rated(t, "", "1000/min", "5000/h", "9000 tokens/h").Rates
 	enter(t, g, all) // the engine knows the script
+	quiet(t, g)
 	for _, c := range []struct {
 		name    string
 		subject limits.Subject
@@ -90,7 +103,7 @@ type admittedCall struct{ from, to time.Time }
 
 // Three gateways under load admit no more than the limit in any window.
 func TestNoWindowOfThreeGatewaysHoldsMoreThanTheLimit(t *testing.T) {
-	const limit, callers, load = 40, 3, 2500 * time.Millisecond
+	const limit, callers, load = 40, 3, 1600 * time.Millisecond
 	e := enginetest.Redis(t)
 	s := rated(t, "key:a", strconv.Itoa(limit)+"/s")
 	var mu sync.Mutex
@@ -115,7 +128,7 @@ func TestNoWindowOfThreeGatewaysHoldsMoreThanTheLimit(t *testing.T) {
 						mu.Unlock()
 						continue
 					}
-					time.Sleep(min(refusal.RetryAfter, time.Duration(random.IntN(30))*time.Millisecond))
+					<-time.After(min(refusal.RetryAfter, time.Duration(random.IntN(30))*time.Millisecond)) // as clients do
 				}
 			})
 		}
@@ -132,7 +145,7 @@ func TestNoWindowOfThreeGatewaysHoldsMoreThanTheLimit(t *testing.T) {
 			t.Fatalf("%d calls in a second", inside)
 		}
 	}
-	if len(calls) < 2*limit {
+	if len(calls) < limit+limit/4 {
 		t.Errorf("only %d calls in %v", len(calls), load)
 	}
 }

@@ -81,6 +81,14 @@ type gateway struct {
 // gateway starts one. The clock of its node is the test's.
 func (e *engines) gateway(t testing.TB, name string, change func(*workstation.Policy)) *gateway {
 	t.Helper()
+	g := e.node(t, name)
+	g.Service = service(t, g.state, nowhere{errOwnStorage}, change)
+	return g
+}
+
+// node is a gateway without a configuration.
+func (e *engines) node(t testing.TB, name string) *gateway {
+	t.Helper()
 	client := valkey.New(valkey.Config{Addresses: []string{e.redis.Addr}})
 	db, err := postgres.Open(e.dsn)
 	if err != nil {
@@ -99,7 +107,6 @@ func (e *engines) gateway(t testing.TB, name string, change func(*workstation.Po
 	if err := g.node.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	g.Service = service(t, g.state, nowhere{errOwnStorage}, change)
 	g.close = sync.OnceFunc(func() {
 		g.desks.Close()
 		g.feed.Stop()
@@ -113,6 +120,15 @@ func (e *engines) gateway(t testing.TB, name string, change func(*workstation.Po
 
 func service(t testing.TB, state *workstation.State, storage workstation.Storage, change func(*workstation.Policy)) *workstation.Service {
 	t.Helper()
+	w := unstarted(t, state, storage, change)
+	if err := w.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func unstarted(t testing.TB, state *workstation.State, storage workstation.Storage, change func(*workstation.Policy)) *workstation.Service {
+	t.Helper()
 	c := workstation.Config{
 		Policy: workstation.Policy{Domain: "vnc.example.com", Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 		State:  state, Storage: storage, Random: rand.Reader,
@@ -125,9 +141,6 @@ func service(t testing.TB, state *workstation.State, storage workstation.Storage
 	}
 	w, err := workstation.New(c)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return w

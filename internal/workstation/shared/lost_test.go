@@ -21,6 +21,11 @@ func TestAnEmptyEngineGetsSessionsAndNewTokensBack(t *testing.T) {
 	b.beat(t)
 	label, fresh := issue(t, a.Service, "desk1", workstation.Options{}), issue(t, a.Service, "desk2", workstation.Options{})
 	x := mustJoin(t, b.Service, label, viewer)
+	bobs, err := a.Issue(workstation.Issuer{Tenant: "default", Key: "bob"}, "desk2", workstation.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.state.Revoke("default", "bob")
 	e.redis.Kill()
 	e.redis.MustStart(t)
 	for _, g := range []*gateway{a, b} {
@@ -33,8 +38,10 @@ func TestAnEmptyEngineGetsSessionsAndNewTokensBack(t *testing.T) {
 	if _, err := a.Find(fresh, viewer.Addr()); err != nil {
 		t.Error(err)
 	}
-	_, err := a.Find(old, viewer.Addr())
-	wantRefusal(t, err, workstation.RefusedUnknown)
+	for _, gone := range []string{old, bobs.URL[:26]} {
+		_, err = a.Find(gone, viewer.Addr())
+		wantRefusal(t, err, workstation.RefusedUnknown)
+	}
 	_, err = join(a.Service, issue(t, a.Service, "desk1", workstation.Options{}), other)
 	wantRefusal(t, err, workstation.RefusedBusy)
 	x.Leave()
@@ -91,8 +98,7 @@ func TestSessionsEndWithoutBothEngines(t *testing.T) {
 		e.move(time.Minute)
 		b.desks.Look() // the engine answers
 		e.redis.Kill()
-		b.desks.Look()
-		e.move(30*time.Second - 1)
+		e.move(30*time.Second - 1) // counted from the last answer: a look at a server that hangs takes long
 		b.desks.Look()
 		wantOpen(t, x)
 		e.move(1)
@@ -126,4 +132,34 @@ func TestWhatTheEngineWasNotToldIsToldLater(t *testing.T) {
 		_, err := a.Find(label, viewer.Addr())
 		wantRefusal(t, err, workstation.RefusedRevoked)
 	}
+}
+
+// A gateway that has read the records goes on with them after a reload. One that has not knows of no
+// release, so nothing opens.
+func TestAReloadWithoutPostgreSQLKeepsTheWorkstations(t *testing.T) {
+	_, a, b := two(t, nil)
+	x := mustJoin(t, b.Service, issue(t, b.Service, "desk1", workstation.Options{}), viewer)
+	release(t, a, "desk2")
+	b.look(t)
+	b.db.Close()
+	reloaded := service(t, b.state, nowhere{errOwnStorage}, func(p *workstation.Policy) { p.OnConflict = workstation.Replace })
+	b.state.Commit(reloaded, nil)
+	wantOpen(t, x)
+	y := mustJoin(t, reloaded, issue(t, reloaded, "desk1", workstation.Options{}), other)
+	wantEnded(t, x, workstation.ReasonReplaced)
+	wantOpen(t, y)
+	_, err := reloaded.Issue(dev, "desk2", workstation.Options{})
+	wantFault(t, err, apierror.NotFound)
+}
+
+func TestWithoutPostgreSQLAGatewayThatHasReadNothingOpensNothing(t *testing.T) {
+	e := newEngines(t)
+	g := e.node(t, "a")
+	g.db.Close()
+	w := unstarted(t, g.state, nowhere{errOwnStorage}, nil)
+	if err := w.Start(t.Context()); !errors.Is(err, workstation.ErrAway) {
+		t.Errorf("the start returns %v", err)
+	}
+	_, err := w.Issue(dev, "desk1", workstation.Options{})
+	wantFault(t, err, apierror.StorageUnavailable)
 }

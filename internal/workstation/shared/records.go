@@ -2,6 +2,9 @@ package shared
 
 import (
 	"context"
+	"errors"
+	"fmt"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
@@ -53,7 +56,13 @@ func (p *records) Delete(ctx context.Context, id workstation.ID, seen int64) err
 	})
 }
 
-func (p *records) CatchUp(ctx context.Context) error { return p.feed.CatchUp(ctx) }
+func (p *records) CatchUp(ctx context.Context) error {
+	err := p.feed.CatchUp(ctx)
+	if errors.Is(err, postgres.ErrUnavailable) {
+		return fmt.Errorf("%w: %w", workstation.ErrAway, err)
+	}
+	return err
+}
 
 // read applies what has changed after a number.
 func (p *records) read(ctx context.Context, after int64) error {

@@ -27,6 +27,8 @@ const (
 	pingTimeout = time.Second
 	// feedIsLate is how old the last reading of the feed, one each second, may be.
 	feedIsLate = 3 * time.Second
+	// noAnswer is for Sharing.Heard.
+	noAnswer = time.Duration(-1)
 )
 
 // Node is what is needed of a [cluster.Node].
@@ -115,15 +117,18 @@ func (d *Desks) Close() {
 	d.done.Wait()
 }
 
-// look finds out whether somebody could end a session of this gateway: its workstation's release is
-// read in PostgreSQL, or heard of through the engine.
+// look finds out when somebody could last end a session of this gateway: its workstation's release is
+// read in PostgreSQL, or heard of through the engine. A server that hangs must not hold this up.
 func (d *Desks) look() {
-	feed := d.feed.Status()
-	answered := feed.Err == nil && time.Since(feed.At) < feedIsLate
-	if !answered {
-		ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
-		defer cancel()
-		answered = d.tokens.ping(ctx) == nil
+	if feed := d.feed.Status(); feed.Err == nil && !feed.At.IsZero() && time.Since(feed.At) < feedIsLate {
+		d.sharing.Heard(time.Since(feed.At))
+		return
 	}
-	d.sharing.Heard(answered)
+	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
+	defer cancel()
+	if d.tokens.ping(ctx) == nil {
+		d.sharing.Heard(0)
+	} else {
+		d.sharing.Heard(noAnswer)
+	}
 }
