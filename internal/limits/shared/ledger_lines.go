@@ -3,7 +3,6 @@ package shared
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -175,7 +174,7 @@ func parseLine(p []string) (l line, ok bool) {
 		return l, false
 	}
 	l.amount, err = strconv.ParseInt(p[4], 10, 64)
-	return l, err == nil && l.amount >= 0 && l.amount <= math.MaxInt64
+	return l, err == nil && l.amount >= 0
 }
 
 // periodAt returns the period that begins at a time of the engine.

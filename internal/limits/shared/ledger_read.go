@@ -64,11 +64,11 @@ func (l *Ledger) Exhausted(ctx context.Context, at time.Time, subjects []limits.
 		return spent, nil
 	}
 	balances, err := l.balances(ctx, all, likelyTimeout)
-	switch {
-	case err != nil && ctx.Err() != nil:
+	if err != nil && ctx.Err() != nil {
 		return nil, err
-	case err != nil: // what was spent stays spent until the period ends; else Reserve judges
-		return spent, nil
+	}
+	if err != nil {
+		return spent, nil //nolint:nilerr // what was spent stays spent until the period ends; else Reserve judges
 	}
 	for _, b := range balances {
 		if b.Spent >= b.Budget.Limit {
