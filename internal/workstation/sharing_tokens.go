@@ -2,8 +2,8 @@ package workstation
 
 import (
 	"context"
-	"errors"
 	"encoding/hex"
+	"errors"
 	"net/netip"
 	"slices"
 	"time"
