@@ -4,6 +4,7 @@ package caddymodule
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime/debug"
@@ -118,6 +119,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	dir, err := filepath.Abs(a.dataDir())
 	if err != nil {
 		return fmt.Errorf("data_dir: %w", err)
+	}
+	if a.Cluster != nil && otherCluster(dir) {
+		return errors.New("data_dir has changed, which a reload cannot do in a cluster: restart the gateway")
 	}
 	if a.state, err = acquireState(dir); err != nil {
 		return err

@@ -59,6 +59,8 @@ func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
 	for name, changed := range map[string]string{
 		"another node": strings.Replace(string(text), "node gw-1", "node gw-2", 1),
 		"no cluster":   strings.Replace(string(text), block, "", 1),
+		"another data_dir, which would be a second node": strings.Replace(string(text), block,
+			strings.Replace(block, "node gw-1\n", "", 1)+"data_dir "+t.TempDir()+"\n", 1),
 	} {
 		if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 			t.Fatal(err)

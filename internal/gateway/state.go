@@ -154,6 +154,9 @@ func (s *State) keyChanged(before, after *runtimekeys.Key) {
 	}
 }
 
+// InCluster reports whether the stores are those of a cluster.
+func (s *State) InCluster() bool { return s.stores.clustered.Load() != nil }
+
 // Close writes what is queued and closes the stores.
 func (s *State) Close() error {
 	s.events.close()
