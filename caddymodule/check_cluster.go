@@ -63,71 +63,34 @@ func dialDatabase(ctx context.Context, c *inspected) finding {
 // oldestPostgres is the oldest version that is tested, as server_version_num.
 const oldestPostgres = 150_000
 
-// oldestEngine is the oldest version of Redis whose scripts do what ours need.
-const oldestEngine = 7
-
-// dialEngine looks at the settings of Valkey or Redis.
+// dialEngine looks at the settings of Valkey or Redis, as a gateway does when it starts.
 func dialEngine(ctx context.Context, c *inspected) []finding {
 	subject := "cluster " + c.built.Cluster.Name + ": Valkey"
 	client := valkey.New(c.built.Cluster.Engine)
 	defer client.Close()
-	ask := func(command string, args ...string) (string, error) {
-		// The key says which shard is asked: the one that has the keys of the cluster.
-		key := "{gh:" + c.built.Cluster.Name + "}"
-		reply, err := client.Run(ctx, valkey.NewScript("check", "return redis.call(unpack(ARGV))"), []string{key}, append([]string{command}, args...))
-		if err != nil {
-			return "", err
-		}
-		return reply.ToString()
+	// The key leads to the shard that has the keys of the cluster.
+	server, err := client.Inspect(ctx, "{gh:"+c.built.Cluster.Name+"}")
+	switch {
+	case errors.Is(err, valkey.ErrUnavailable):
+		return []finding{{failure, subject, "it cannot be reached: " + c.hide(err.Error()), "Check the address, the login and the network."}}
+	case err != nil:
+		return []finding{{failure, subject, c.hide(err.Error()), "Give the user the rights of docs/cluster.md."}}
 	}
-	info, err := ask("INFO", "everything")
-	if err != nil {
-		advice := "Check the address, the login and its rights (scripts, INFO, TIME), and the network."
-		if !errors.Is(err, valkey.ErrUnavailable) {
-			return []finding{{failure, subject, "it refuses what the gateways need: " + c.hide(err.Error()), advice}}
-		}
-		return []finding{{failure, subject, "it cannot be reached: " + c.hide(err.Error()), advice}}
-	}
-	values := map[string]string{}
-	for line := range strings.Lines(info) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			values[name] = value
-		}
-	}
-	return judgeEngine(subject, values, c.hardBudget())
+	return judgeEngine(subject, server, c.hardBudget())
 }
 
-// judgeEngine judges the answer to INFO. Hard reports whether a budget is hard.
-func judgeEngine(subject string, values map[string]string, hard bool) []finding {
-	name, version := "Redis", values["redis_version"]
-	if values["valkey_version"] != "" {
-		name, version = "Valkey", values["valkey_version"]
-	}
-	first, _, _ := strings.Cut(values["redis_version"], ".")
-	major, err := strconv.Atoi(first)
-	found := []finding{{note, subject, fmt.Sprintf("%s %s answers, %s of a %s", name, version, values["role"], orDash(values["redis_mode"])), ""}}
-	if err != nil || major < oldestEngine {
-		found = append(found, finding{failure, subject, name + " " + version + " is too old", "Use Redis 7.0 or newer, or Valkey."})
-	}
-	if values["role"] == "slave" {
-		found = append(found, finding{failure, subject, "it is a replica, which takes no writes", "Name the master, or the Sentinels with the option sentinel."})
-	}
-	if policy := values["maxmemory_policy"]; policy != "noeviction" {
-		f := finding{warning, subject, "maxmemory-policy is " + policy + ": full memory throws limits and sessions away", "Set maxmemory-policy noeviction."}
-		if hard {
-			f.Severity = failure
+// judgeEngine says what a server is and what is wrong with it. Hard reports whether a budget is hard.
+func judgeEngine(subject string, s valkey.Server, hard bool) []finding {
+	found := []finding{{note, subject, fmt.Sprintf("%s %s answers at %s; its role is %s, maxmemory-policy %s", s.Program, s.Version, s.Address, s.Role, orDash(s.Eviction)), ""}}
+	for _, f := range s.Check(hard) {
+		severity := warning
+		if f.Refused {
+			severity = failure
 		}
-		found = append(found, f)
-	} else {
-		found[0].Problem += "; maxmemory-policy is noeviction"
+		found = append(found, finding{severity, subject, f.Problem, f.Advice})
 	}
-	if values["aof_enabled"] != "1" {
-		found = append(found, finding{warning, subject, "appendonly is off: after a restart it has lost what is spent, and all gateways wait for PostgreSQL", "Set appendonly yes, appendfsync everysec."})
-	}
-	if replicas := values["connected_slaves"]; replicas == "0" {
+	if s.Replicas == 0 && s.Role == "master" {
 		found = append(found, finding{note, subject, "it has no replica: while it is away, calls under a hard budget are refused", "Add a replica and Sentinels if that must not be."})
-	} else if values["min_slaves_good_slaves"] == "" {
-		found = append(found, finding{warning, subject, "min-replicas-to-write is 0: a master that was cut off goes on", "Set min-replicas-to-write 1, min-replicas-max-lag 10."})
 	}
 	return found
 }

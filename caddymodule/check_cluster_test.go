@@ -1,45 +1,31 @@
 package caddymodule
 
 import (
-	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
 func TestSettingsOfAnEngineAreJudged(t *testing.T) {
-	good := func() map[string]string {
-		return map[string]string{
-			"redis_version": "7.0.15", "redis_mode": "standalone", "role": "master", "maxmemory_policy": "noeviction", "aof_enabled": "1",
-			"connected_slaves": "1", "min_slaves_good_slaves": "1",
-		}
+	good := valkey.Server{
+		Address: "127.0.0.1:6379", Program: "Redis", Version: "7.0.15", Role: "master", Replicas: 1, NeedsReplicas: true,
+		Eviction: "noeviction", AppendOnly: true, Sync: "everysec",
 	}
-	if found := judgeEngine("it", good(), true); len(found) != 1 || found[0].Severity != note {
+	if found := judgeEngine("it", good, true); len(found) != 1 || found[0].Severity != note {
 		t.Errorf("%+v", found)
 	}
-	for _, c := range []struct {
-		name, value string
-		hard        bool
-		severity    severity
-		problem     string
+	for name, c := range map[string]struct {
+		change   func(*valkey.Server)
+		severity severity
 	}{
-		{"redis_version", "6.2.7", false, failure, "too old"},
-		{"redis_version", "", false, failure, "too old"},
-		{"role", "slave", false, failure, "a replica"},
-		{"maxmemory_policy", "allkeys-lru", false, warning, "throws limits"},
-		{"maxmemory_policy", "allkeys-lru", true, failure, "throws limits"},
-		{"aof_enabled", "0", true, warning, "appendonly is off"},
-		{"connected_slaves", "0", true, note, "no replica"},
-		{"min_slaves_good_slaves", "", true, warning, "min-replicas-to-write is 0"},
+		"too old":    {func(s *valkey.Server) { s.Version = "6.2.14" }, failure},
+		"one of one": {func(s *valkey.Server) { s.Replicas = 0 }, note},
+		"not kept":   {func(s *valkey.Server) { s.AppendOnly = false }, warning},
 	} {
-		values := good()
-		values[c.name] = c.value
-		found := judgeEngine("it", values, c.hard)
-		if len(found) != 2 || found[1].Severity != c.severity || !strings.Contains(found[1].Problem, c.problem) || found[1].Advice == "" {
-			t.Errorf("%s %q: %+v", c.name, c.value, found)
+		server := good
+		c.change(&server)
+		if found := judgeEngine("it", server, true); len(found) != 2 || found[1].Severity != c.severity || found[1].Problem == "" || found[1].Advice == "" {
+			t.Errorf("%s: %+v", name, found)
 		}
-	}
-	values := good()
-	values["valkey_version"] = "8.0.1"
-	if found := judgeEngine("it", values, true); !strings.HasPrefix(found[0].Problem, "Valkey 8.0.1 answers") {
-		t.Errorf("%+v", found)
 	}
 }

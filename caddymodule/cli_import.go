@@ -32,8 +32,8 @@ func newImportCommand() *cobra.Command {
 	i := new(importing)
 	cmd := &cobra.Command{
 		Use: "import", Short: "Move what a single gateway has kept into the engines of a cluster", Args: cobra.NoArgs,
-		Long: "Moves spent money and tokens, keys made at run time, and registered workstations of a gateway that has\n" +
-			"stopped into Valkey and PostgreSQL, as the cluster block of --config names them. All of it is one\n" +
+		Long: "Moves spent money and tokens, keys made at run time, registered workstations, owners of stored responses,\n" +
+			"and calls with their sums, of a gateway that has stopped, into Valkey and PostgreSQL, as the cluster block of --config names them. All of it is one\n" +
 			"transaction, which is kept only if numbers and sums are right; the gateway's own files stay as they are.\n\n" +
 			"No gateway of the cluster may run. A cluster that has rows is refused, unless --merge adds to them; the\n" +
 			"same data is never moved twice. With --dry-run all is tried and nothing kept, but that tables are made.",
@@ -53,7 +53,7 @@ func newImportCommand() *cobra.Command {
 	flags.StringVar(&i.adapter, "adapter", "", "its adapter (default: caddyfile, none for .json)")
 	flags.StringVar(&i.from, "from", "", "the data_dir of the gateway (default: that of the configuration)")
 	flags.BoolVar(&i.DryRun, "dry-run", false, "keep nothing")
-	flags.BoolVar(&i.Merge, "merge", false, "the cluster may have rows: spent money is added, keys and workstations are replaced")
+	flags.BoolVar(&i.Merge, "merge", false, "the cluster may have rows: spent money and calls are added, keys and workstations are replaced")
 	addJSON(cmd, &i.asJSON)
 	return cmd
 }
@@ -80,6 +80,10 @@ func (i *importing) run(ctx context.Context) (clusterimport.Report, error) {
 	if _, err := os.Stat(filepath.Join(dir, "gatehouse.db")); err != nil {
 		return nil, fmt.Errorf("there is no database of a gateway: %w", err)
 	}
+	keep, err := c.app.Activity.build()
+	if err != nil {
+		return nil, err
+	}
 	storage, done, err := loadStorage(storageRaw)
 	if err != nil {
 		return nil, err
@@ -98,7 +102,7 @@ func (i *importing) run(ctx context.Context) (clusterimport.Report, error) {
 	engine := valkey.New(c.built.Cluster.Engine)
 	defer engine.Close()
 	report, err := clusterimport.Run(ctx, clusterimport.Source{Store: st, Storage: storage},
-		clusterimport.Target{DB: db, Engine: engine, Cluster: c.built.Cluster.Name}, i.Options)
+		clusterimport.Target{DB: db, Engine: engine, Cluster: c.built.Cluster.Name, Schemas: gateway.ClusterSchemas, Keep: keep}, i.Options)
 	if err != nil {
 		return nil, errors.New(c.hide(postgres.Explain(err).Error()))
 	}
@@ -128,9 +132,9 @@ func (i *importing) print(o *operator, report clusterimport.Report) error {
 	if i.asJSON {
 		return o.printJSON(report)
 	}
-	err := o.table("WHAT\tMOVED\tSUM\tBEFORE\tNOW", func(row func(...any)) {
+	err := o.table("WHAT\tMOVED\tSUM\tLEFT OUT\tBEFORE\tNOW", func(row func(...any)) {
 		for _, p := range report {
-			row(p.Name, p.Rows, p.Sum, p.Before, p.After)
+			row(p.Name, p.Rows, p.Sum, p.LeftOut, p.Before, p.After)
 		}
 	})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
@@ -88,10 +89,6 @@ var (
 	clusterNames = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 	nodeNames    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 )
-
-// maxSharedBudget bounds a budget in a cluster, in nano-USD or tokens. Valkey's scripts count with
-// numbers that are exact up to 2^53, which is 9,007,199 USD.
-const maxSharedBudget = 9_000_000 * 1_000_000_000
 
 // builtCluster is the result of the cluster block.
 type builtCluster struct {
@@ -269,7 +266,7 @@ const maxPEM = 4 << 20
 func checkShared(a *App, runtime *runtimekeys.Block) error {
 	named := []Tenant{{"gateway", a.Allowance}}
 	if runtime != nil {
-		runtime.MaxBudget = maxSharedBudget
+		runtime.MaxBudget = shared.MaxBudget
 		named = append(named, Tenant{"runtime_keys", a.RuntimeKeys.Allowance})
 	}
 	for _, t := range a.Tenants {
@@ -282,7 +279,7 @@ func checkShared(a *App, runtime *runtimekeys.Block) error {
 	}
 	for _, n := range named {
 		for _, text := range n.Budgets {
-			if b, err := limits.ParseBudget(text); err != nil || b.Limit > maxSharedBudget {
+			if b, err := limits.ParseBudget(text); err != nil || b.Limit > shared.MaxBudget {
 				return errors.Join(err, fmt.Errorf("%s: budget %q: in a cluster a budget is at most 9000000usd, or 9000000000M tokens", n.Name, text))
 			}
 		}

@@ -109,14 +109,14 @@ func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
 	_, text, _ := strings.Cut(a.Body.String(), `"key":"`)
 	secret, _, _ := strings.Cut(text, `"`)
 	of := keys.EveryTenant("")
-	before := g.RuntimeKeys().List(of, runtimekeys.Query{})[0]
+	before := g.RuntimeKeys().List(t.Context(), of, runtimekeys.Query{})[0]
 	path := "/api/v1/keys/" + before.Hash()
 	for _, c := range [][3]string{{"GET", path, ""}, {"PATCH", path, `{"disabled":true}`}, {"POST", path + "/rotate", ""}} {
 		if a := call(t, g, c[0], c[1], "keys", c[2]); a.Code != 503 {
 			t.Errorf("%s %s: %d %s", c[0], c[1], a.Code, a.Body)
 		}
 	}
-	if after := g.RuntimeKeys().List(of, runtimekeys.Query{})[0]; after != before {
+	if after := g.RuntimeKeys().List(t.Context(), of, runtimekeys.Query{})[0]; after != before {
 		t.Errorf("the key was changed: %+v", after.Record)
 	}
 	if _, err := g.Authenticate(secret); err != nil {

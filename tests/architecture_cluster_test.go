@@ -3,13 +3,13 @@ package tests
 // arrowsOfClusters are those of the packages that only several gateways need.
 var arrowsOfClusters = []struct{ from, to, why string }{
 	{"internal/cluster", "internal/valkey", "leases, events and scripts"},
-	{"internal/clusterimport", "internal/limits/shared", "the book of a cluster"},
+	{"internal/clusterimport", "internal/activity", "calls and their sums"},
+	{"internal/clusterimport", "internal/owners", "who owns what is stored"},
 	{"internal/clusterimport", "internal/postgres", "where rows go"},
 	{"internal/clusterimport", "internal/runtimekeys", "keys of both kinds of table"},
 	{"internal/clusterimport", "internal/store", "where rows come from"},
 	{"internal/clusterimport", "internal/valkey", "whether gateways run"},
 	{"internal/clusterimport", "internal/workstation", "records of workstations"},
-	{"internal/clusterimport", "internal/workstation/shared", "the same in a cluster"},
 	{"internal/clusterimport", "pgx", "one transaction"},
 	{"internal/enginetest", "pgx", "whether a server answers"},
 	{"internal/limits/shared", "internal/cluster", "its scripts, its lease, what the engine may have lost"},

@@ -35,6 +35,7 @@ var arrows = []struct{ from, to, why string }{
 	{"caddymodule", "internal/gateway", "builds it"},
 	{"caddymodule", "internal/guardrail", "guardrail blocks become guardrails"},
 	{"caddymodule", "internal/limits", "limits in the blocks' words become subjects"},
+	{"caddymodule", "internal/limits/shared", "the highest budget of a cluster"},
 	{"caddymodule", "internal/keys", "key blocks become the ring; key new"},
 	{"caddymodule", "internal/pattern", "models of timeouts"},
 	{"caddymodule", "internal/provider", "provider blocks become providers"},

@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 )
 
-// What a gateway has spent, its keys and its workstations are the cluster's after the move, to the
+// What a gateway has spent, its keys, workstations and calls are the cluster's after the move, to the
 // token.
 func TestASingleGatewayMovesIntoACluster(t *testing.T) {
 	engine := enginetest.Redis(t)
@@ -78,11 +78,11 @@ func TestASingleGatewayMovesIntoACluster(t *testing.T) {
 	for _, args := range [][]string{{"--dry-run", "--json"}, {"--json"}} {
 		out, failure, err := move(args...)
 		var report clusterimport.Report
-		if err := errors.Join(err, json.Unmarshal([]byte(out), &report)); err != nil || len(report) != 3 {
+		if err := errors.Join(err, json.Unmarshal([]byte(out), &report)); err != nil || len(report) != 5 {
 			t.Fatalf("%v: %v %s %s", args, err, out, failure)
 		}
-		for i, want := range []clusterimport.Part{{Rows: 1, Sum: before}, {Rows: 1, Sum: "0"}, {Rows: 1, Sum: "0"}} {
-			if p := report[i]; p.Rows != want.Rows || p.Sum != want.Sum || p.Before != 0 || p.After != 1 {
+		for i, want := range []clusterimport.Part{{Rows: 1, Sum: before}, {Rows: 1, Sum: "0"}, {Rows: 1, Sum: "0"}, {Sum: "0"}, {Rows: 3, Sum: "0"}} {
+			if p := report[i]; p.Rows != want.Rows || p.Sum != want.Sum || p.Before != 0 || p.After != p.Rows {
 				t.Errorf("%v: %+v, want %+v", args, p, want)
 			}
 		}

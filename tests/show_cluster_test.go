@@ -32,7 +32,7 @@ func TestAnOperatorSeesTheClusterAndCannotReloadIt(t *testing.T) {
 			t.Errorf("%v %s\nno %q in\n%s", err, failure, want, out)
 		}
 	}
-	asJSON, failure, err := c.operate("cluster", "--json", "--address", admin)
+	asJSON, failure, _ := c.operate("cluster", "--json", "--address", admin)
 	var status gateway.ClusterStatus
 	if err := json.Unmarshal([]byte(asJSON), &status); err != nil || status.Name != "prod" || len(status.Nodes) != 1 {
 		t.Errorf("%v %s %s", err, asJSON, failure)

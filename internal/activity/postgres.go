@@ -231,7 +231,7 @@ func (l *PostgresLog) Costs(ctx context.Context, tenant, key string) ([]Day, err
 func (l *PostgresLog) Rebuild(ctx context.Context) (rows int, err error) {
 	_ = l.writer.Flush(ctx)
 	var first, until int64
-	if err := l.db.Pool().QueryRow(ctx, "SELECT first, until FROM activity_partitions").Scan(&first, &until); err != nil {
+	if err := l.db.Pool().QueryRow(ctx, "SELECT greatest(first, incomplete + 1), until FROM activity_partitions").Scan(&first, &until); err != nil {
 		return 0, explain(err)
 	}
 	for day := until - 1; day >= first; day-- {

@@ -32,8 +32,6 @@ const (
 	stepTimeout, detachTimeout = 20 * time.Second, 30 * time.Second
 	// lockTimeout is how long a table that is dropped waits for a lock, while others wait behind it.
 	lockTimeout = "SET LOCAL lock_timeout = '2s'"
-	// pruneSumsBatch is how many rows of sums are deleted at a time.
-	pruneSumsBatch = 5000
 )
 
 // partitions makes and drops the days of the table activity.
@@ -137,26 +135,13 @@ func (p *partitions) maintain(ctx context.Context, keep Retention) error {
 // tidy is maintain without its lease.
 func (p *partitions) tidy(ctx context.Context, keep Retention) error {
 	keep = keep.OrDefault()
-	var now time.Time
-	err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
-		now, err = p.clock(ctx, tx)
-		return err
-	})
+	now, err := p.read(ctx)
 	if err != nil {
 		return err
 	}
 	today, oldest := now.UnixNano()/days.unit, now.Add(-keep.Age).UnixNano()/days.unit
-	for to := today + daysAhead + 1; to > oldest; to -= maxNewDays {
-		err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
-			if err := run(ctx, tx, lockTimeout); err != nil {
-				return err
-			}
-			_, _, err := p.add(ctx, tx, max(oldest, to-maxNewDays), to)
-			return err
-		})
-		if err != nil {
-			return err
-		}
+	if err := p.make(ctx, oldest, today); err != nil {
+		return err
 	}
 	if err := p.sweep(ctx); err != nil {
 		return err
@@ -175,6 +160,32 @@ func (p *partitions) tidy(ctx context.Context, keep Retention) error {
 		p.logger.Info("the activity of a day is deleted", zap.String("day", dateOf(day)), zap.Bool("by_size", day >= oldest))
 	}
 	return p.pruneSums(ctx, now.Add(-keep.Series).UnixNano()/days.unit)
+}
+
+// read reads the clock.
+func (p *partitions) read(ctx context.Context) (now time.Time, err error) {
+	err = p.step(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
+		now, err = p.clock(ctx, tx)
+		return err
+	})
+	return now, err
+}
+
+// make makes the partitions that are missing from the oldest day on to some days after today.
+func (p *partitions) make(ctx context.Context, oldest, today int64) error {
+	for to := today + daysAhead + 1; to > oldest; to -= maxNewDays {
+		err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			if err := run(ctx, tx, lockTimeout); err != nil {
+				return err
+			}
+			_, _, err := p.add(ctx, tx, max(oldest, to-maxNewDays), to)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // step runs a transaction.
@@ -264,30 +275,6 @@ func (p *partitions) sweep(ctx context.Context) error {
 		})
 		if err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// pruneSums deletes sums of days before one, and what is noted of crashed rows that are dropped.
-func (p *partitions) pruneSums(ctx context.Context, before int64) error {
-	for _, q := range []struct {
-		table, cond string
-		start       int64
-	}{
-		{"activity_hours", "start < $1", before * (days.unit / hours.unit)},
-		{"activity_days", "start < $1", before},
-		{"activity_crashed", "created_at < (SELECT first * $1::bigint FROM activity_partitions)", days.unit},
-	} {
-		for more := true; more; {
-			err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
-				tag, err := tx.Exec(ctx, fmt.Sprintf("DELETE FROM %[1]s WHERE ctid = ANY(ARRAY(SELECT ctid FROM %[1]s WHERE %[2]s LIMIT %[3]d))", q.table, q.cond, pruneSumsBatch), q.start)
-				more = tag.RowsAffected() == pruneSumsBatch
-				return err
-			})
-			if err != nil {
-				return err
-			}
 		}
 	}
 	return nil

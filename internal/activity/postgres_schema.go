@@ -66,12 +66,17 @@ var PostgresSchema = postgres.Schema{
 			first  bigint      NOT NULL, -- days since 1970
 			until  bigint      NOT NULL,
 			pruned bigint      NOT NULL,
-			busy   timestamptz NOT NULL  -- until then one node makes and drops partitions
+			busy   timestamptz NOT NULL, -- until then one node makes and drops partitions
+			-- Up to this day a gateway whose rows were copied had deleted some: sums are not made again.
+			incomplete bigint  NOT NULL
 		);
-		INSERT INTO activity_partitions VALUES (1, 0, 0, -1, '1970-01-01');`,
+		INSERT INTO activity_partitions VALUES (1, 0, 0, -1, '1970-01-01', -1);`,
 	},
 }
 
 // locks is the class of the advisory locks of this package. The lock of a day is shared by those who
 // write its rows, and exclusive while its sums are made again; lock 0 is for making partitions.
 const locks = 0x676174
+
+// nodeLocks is the class of those of nodes: who adds to the sums of a node holds its lock.
+const nodeLocks = locks + 1

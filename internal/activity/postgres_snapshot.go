@@ -21,7 +21,7 @@ func (l *PostgresLog) snapshot(ctx context.Context, read func(context.Context, s
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return explain(pgx.BeginTxFunc(ctx, l.db.Pool(), options, func(tx pgx.Tx) error {
 		s := postgresSnapshot{tx: tx}
-		if err := tx.QueryRow(ctx, "SELECT first - 1 FROM activity_partitions").Scan(&s.pruned); err != nil {
+		if err := tx.QueryRow(ctx, "SELECT greatest(first - 1, incomplete) FROM activity_partitions").Scan(&s.pruned); err != nil {
 			return err
 		}
 		return read(ctx, s)

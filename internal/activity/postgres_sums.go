@@ -154,6 +154,14 @@ func putSums(ctx context.Context, tx pgx.Tx, l *level, node string, old map[sumK
 		}
 		data[i] = row
 	}
+	return insertSums(ctx, tx, l, node, keys, data)
+}
+
+// insertSums writes rows of a node in place of those that exist.
+func insertSums(ctx context.Context, tx pgx.Tx, l *level, node string, keys []sumKey, data [][]byte) error {
+	if len(keys) == 0 {
+		return nil
+	}
 	return run(ctx, tx, "INSERT INTO "+l.table+" ("+subjectColumns+", node, data) SELECT "+subjectColumns+`, $8, data FROM
 		unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[]) AS k(`+subjectColumns+`, data)
 		ON CONFLICT (`+subjectColumns+", node) DO UPDATE SET data = excluded.data", append(keyColumns(keys), data, node)...)
@@ -204,4 +212,31 @@ func (l *PostgresLog) rebuildDay(ctx context.Context, day int64) (rows int, err 
 		return u.fold(ctx, tx, "")
 	})
 	return rows, err
+}
+
+// pruneSumsBatch is how many rows of sums are deleted at a time.
+const pruneSumsBatch = 5000
+
+// pruneSums deletes sums of days before one, and what is noted of crashed rows that are dropped.
+func (p *partitions) pruneSums(ctx context.Context, before int64) error {
+	for _, q := range []struct {
+		table, cond string
+		start       int64
+	}{
+		{"activity_hours", "start < $1", before * (days.unit / hours.unit)},
+		{"activity_days", "start < $1", before},
+		{"activity_crashed", "created_at < (SELECT first * $1::bigint FROM activity_partitions)", days.unit},
+	} {
+		for more := true; more; {
+			err := p.step(ctx, func(ctx context.Context, tx pgx.Tx) error {
+				tag, err := tx.Exec(ctx, fmt.Sprintf("DELETE FROM %[1]s WHERE ctid = ANY(ARRAY(SELECT ctid FROM %[1]s WHERE %[2]s LIMIT %[3]d))", q.table, q.cond, pruneSumsBatch), q.start)
+				more = tag.RowsAffected() == pruneSumsBatch
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

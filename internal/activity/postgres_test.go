@@ -53,7 +53,7 @@ func together(nodes []*node, n int) (records []*activity.Record) {
 func TestSumsOfTwoNodesAreThoseOfTheirRows(t *testing.T) {
 	dsn := enginetest.Postgres(t)
 	nodes := []*node{newNode(t, dsn, "a"), newNode(t, dsn, "b")}
-	records := together(nodes, 2000)
+	records := together(nodes, 1000)
 	flush(t, nodes...)
 	for _, n := range nodes {
 		activitytest.WantSums(t, n, records)
@@ -65,6 +65,18 @@ func TestSumsOfTwoNodesAreThoseOfTheirRows(t *testing.T) {
 		t.Errorf("rebuilt from %d rows, %v", rows, err)
 	}
 	activitytest.WantSums(t, nodes[1], records)
+}
+
+// A process that was paused, and one that has taken its name meanwhile, write at the same time.
+func TestSumsOfTwoProcessesOfOneNameAreThoseOfTheirRows(t *testing.T) {
+	dsn := enginetest.Postgres(t)
+	nodes := []*node{newNode(t, dsn, "a"), newNode(t, dsn, "a")}
+	records := together(nodes, 2000)
+	flush(t, nodes...)
+	activitytest.WantSums(t, nodes[0], records)
+	if got := activitytest.All(t, nodes[1], activity.Filter{AllTenants: true}); len(got) != len(records) {
+		t.Errorf("%d records, want %d", len(got), len(records))
+	}
 }
 
 // crashed is the row that another gateway writes for the n-th call.

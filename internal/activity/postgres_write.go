@@ -20,6 +20,8 @@ const (
 		ON CONFLICT DO NOTHING RETURNING tenant, created_at, seq`
 	// lockDays waits for a rebuild of these days, which are sorted.
 	lockDays = "SELECT count(pg_advisory_xact_lock_shared($1::int, day)) FROM unnest($2::int[]) AS day"
+	// lockNode waits for a process that has the same name: one that was paused while another took it.
+	lockNode = "SELECT pg_advisory_xact_lock($1::int, hashtext($2))"
 	// lockCrashed waits for everybody who looks for crashed rows with FOR UPDATE, and lets nobody do so.
 	lockCrashed = "LOCK TABLE activity_crashed IN EXCLUSIVE MODE"
 	known       = "SELECT tenant, request_h FROM activity WHERE request_h = ANY($1)"
@@ -46,18 +48,18 @@ func (l *PostgresLog) write(ctx context.Context, tx pgx.Tx, rows [][]byte) error
 			return err
 		}
 	}
+	if err := run(ctx, tx, lockNode, nodeLocks, l.node); err != nil {
+		return err
+	}
 	first, until, err := l.partitions.cover(ctx, tx)
 	if err != nil {
 		return err
 	}
-	var touched []int32
 	for i := range w.rows {
 		r := &w.rows[i]
 		r.created = min(max(r.created, first*days.unit), until*days.unit-1)
-		touched = append(touched, int32(r.created/days.unit))
 	}
-	slices.Sort(touched)
-	if err := run(ctx, tx, lockDays, locks, slices.Compact(touched)); err != nil {
+	if err := w.lock(ctx); err != nil {
 		return err
 	}
 	w.sums.reset()
@@ -71,6 +73,16 @@ func (l *PostgresLog) write(ctx context.Context, tx pgx.Tx, rows [][]byte) error
 		return err
 	}
 	return w.sums.fold(ctx, tx, l.node)
+}
+
+// lock waits for a rebuild of the days of the rows, and lets none begin.
+func (w *postgresRows) lock(ctx context.Context) error {
+	var touched []int32
+	for i := range w.rows {
+		touched = append(touched, int32(w.rows[i].created/days.unit))
+	}
+	slices.Sort(touched)
+	return run(ctx, w.tx, lockDays, locks, slices.Compact(touched))
 }
 
 func run(ctx context.Context, tx pgx.Tx, query string, args ...any) error {

@@ -59,6 +59,10 @@ func (n *Node) begin(ctx context.Context) (after string, err error) {
 	return after, err
 }
 
+// eventEntered tells the others to beat at once, which shows them the new node: if the engine loses
+// everything, they have to know whom to wait for.
+const eventEntered = "entered"
+
 // enter takes a lease under a new ID. It returns the ID of the newest event.
 func (n *Node) enter(ctx context.Context) (after string, err error) {
 	n.mu.Lock()
@@ -77,6 +81,7 @@ func (n *Node) enter(ctx context.Context) (after string, err error) {
 	if incarnation, err = strconv.Atoi(words[0]); err != nil {
 		return "", err
 	}
+	_ = n.Publish(ctx, eventEntered, "") // else they see it at their next beats
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.state.rejoin = !n.state.since.IsZero() // else it holds nothing

@@ -91,12 +91,14 @@ func New(c Config) *Node {
 		c.Hash = func() string { return "" }
 	}
 	tag := "{gh:" + c.Name + "}"
-	return &Node{
+	n := &Node{
 		events: events{engine: c.Engine, key: tag + "ev", heard: map[string][]func(string){}},
 		config: c, tag: tag, process: rand.Text(), clock: newClock(),
 		beatNow: make(chan struct{}, 1), work: make(chan struct{}, 1), stop: func() {},
 		state: state{id: c.Node + ".0", ready: make(chan struct{})},
 	}
+	n.On(eventEntered, func(string) { wake(n.beatNow) })
+	return n
 }
 
 // Join adds a part. It must be called before Start.

@@ -18,11 +18,16 @@
 --   step      answers {replication ID, ...
 --   begin       "whole" | "replay" | "wiped"}  whole: the others have finished without this node
 --   flushed     "wait" | "load" | "loaded"}    load: this node loads the balances
---   loaded      "loaded"}
+--   loaded      "wait" | "loaded"}             wait: another node loads them anew
 --   done        "wait", names of nodes | "open"}
 --
 -- Nodes that do not answer are waited for as long as a lease. The loader is always waited for; another
 -- one is chosen if it does not come back in that time.
+--
+-- After a loss of all data, a node that comes late, because it was cut off or the others did not know it,
+-- is wiped too: the balances have its settlements, or miss some of them. When it has written them to
+-- PostgreSQL, the balances are loaded anew. If money was open by then, it is shut, and all nodes write
+-- first.
 local step, name, length, wanted = ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7]
 local refused = lease()
 if refused then
@@ -33,26 +38,33 @@ local rec = T .. 'rec'
 local micros = function(n) return string.format('%.0f', n) end
 local epoch = redis.call('GET', T .. 'e')
 
+-- living returns the names of the nodes whose leases live.
+local living = function()
+	local names = {}
+	for _, live in ipairs(redis.call('ZRANGEBYSCORE', T .. 'nodes', micros(now), '+inf')) do
+		names[#names + 1] = string.match(live, '^(.*)%.')
+	end
+	return names
+end
+-- await notes nodes that have still to write and to replay.
+local await = function(names)
+	for _, n in ipairs(names) do
+		redis.call('HSET', rec, 'n:' .. n, '1', 'f:' .. n, '1')
+	end
+end
+
 if step == 'begin' then
 	if redis.call('HGET', rec, 'id') ~= id then
 		redis.call('DEL', rec)
 		redis.call('HSET', rec, 'id', id, 'since', micros(now), 'wiped', epoch and '0' or '1')
-		local names = {unpack(ARGV, 8)}
-		if epoch then
-			names = {}
-			for _, live in ipairs(redis.call('ZRANGEBYSCORE', T .. 'nodes', micros(now), '+inf')) do
-				names[#names + 1] = string.match(live, '^(.*)%.')
-			end
-		end
-		for _, n in ipairs(names) do
-			redis.call('HSET', rec, 'n:' .. n, '1', 'f:' .. n, '1')
-		end
+		await(epoch and living() or {unpack(ARGV, 8)})
 	end
-	if epoch == id then
+	local wiped = redis.call('HGET', rec, 'wiped') == '1'
+	if epoch == id and not wiped then
 		return {id, 'whole'}
 	end
 	redis.call('HSET', rec, 'n:' .. name, '1')
-	if redis.call('HGET', rec, 'wiped') == '1' then
+	if wiped then
 		redis.call('HSET', rec, 'f:' .. name, '1')
 		return {id, 'wiped'}
 	end
@@ -61,6 +73,16 @@ end
 
 if id ~= wanted or redis.call('HGET', rec, 'id') ~= id then
 	return redis.error_reply('FENCED another recovery has to begin')
+end
+local loaded = redis.call('HGET', rec, 'loaded') == '1'
+if step == 'flushed' and redis.call('HEXISTS', rec, 'f:' .. name) == 1 then
+	if epoch == id then
+		await(living())
+		redis.call('HSET', rec, 'since', micros(now))
+		redis.call('DEL', T .. 'e')
+	end
+	loaded = false
+	redis.call('HDEL', rec, 'f:' .. name, 'loaded', 'loader')
 end
 local over = now >= tonumber(redis.call('HGET', rec, 'since')) + length
 -- waits returns the nodes that are waited for.
@@ -73,24 +95,25 @@ local waits = function(prefix)
 	end
 	return names
 end
-local loaded = redis.call('HGET', rec, 'loaded') == '1'
+local loader, till = string.match(redis.call('HGET', rec, 'loader') or '', '^(.*) (%d+)$')
 if step == 'flushed' then
-	redis.call('HDEL', rec, 'f:' .. name)
 	if loaded then
 		return {id, 'loaded'}
 	end
-	local loader, till = string.match(redis.call('HGET', rec, 'loader') or '', '^(.*) (%d+)$')
 	if #waits('f:') > 0 or (loader and loader ~= name and tonumber(till) > now) then
 		return {id, 'wait'}
 	end
 	redis.call('HSET', rec, 'loader', name .. ' ' .. micros(now + length))
 	return {id, 'load'}
 elseif step == 'loaded' then
+	if loader ~= name then
+		return {id, 'wait'}
+	end
 	redis.call('HSET', rec, 'loaded', '1')
 	redis.call('HDEL', rec, 'loader')
 	return {id, 'loaded'}
 end
-redis.call('HDEL', rec, 'n:' .. name)
+redis.call('HDEL', rec, 'n:' .. name, 'f:' .. name)
 local names = waits('n:')
 if epoch ~= id and #names == 0 and (loaded or redis.call('HGET', rec, 'wiped') == '0') then
 	redis.call('SET', T .. 'e', id)

@@ -133,8 +133,8 @@ func (n *Node) reload(ctx context.Context, id string) error {
 		if err := n.parts.load(ctx); err != nil {
 			return false, err
 		}
-		_, _, err := n.step(ctx, "loaded", id)
-		return err == nil, err
+		_, answer, err := n.step(ctx, "loaded", id)
+		return answer == "loaded", err
 	})
 }
 

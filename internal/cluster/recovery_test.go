@@ -8,6 +8,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
 // whole waits until all nodes run scripts again, and returns how long it took.
@@ -97,5 +98,35 @@ func TestAFlushedEngineIsLoadedAgain(t *testing.T) {
 	}
 	if err := a.ok(t.Context()); err != nil || a.count("load") != 2 || a.count("rejoin") != 1 {
 		t.Errorf("%v, %v", err, a.all())
+	}
+}
+
+// A node that was cut off while the others have loaded an empty engine is wiped too: what it has settled
+// is in the balances. They are loaded anew when it has written what it knows.
+func TestANodeThatComesLateAfterALossOfAllDataIsWipedToo(t *testing.T) {
+	t.Parallel()
+	e := enginetest.Redis(t)
+	link := enginetest.NewProxy(t, e.Addr)
+	a := join(t, "a", at(e), nil)
+	b := join(t, "b", valkey.Config{Addresses: []string{link.Addr}}, nil)
+	within(t, time.Second, "two nodes", func() bool { return len(a.Nodes()) == 2 })
+	a.forget()
+	b.forget()
+	link.Cut()
+	e.Kill()
+	e.MustStart(t)
+	whole(t, a)
+	loads := a.count("load")
+	if loads != 1 || a.has("replay") {
+		t.Errorf("without the other: %v", a.all())
+	}
+	link.Pass()
+	whole(t, b)
+	whole(t, a)
+	if calls := b.all(); b.has("replay") || !b.has("replay all") || slices.Index(calls, "flush") > slices.Index(calls, "replay all") {
+		t.Errorf("the late node: %v", calls)
+	}
+	if a.count("load")+b.count("load") <= loads || a.count("flush") < 2 {
+		t.Errorf("the balances were not loaded anew: %v, %v", a.all(), b.all())
 	}
 }

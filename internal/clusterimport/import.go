@@ -8,23 +8,23 @@
 package clusterimport
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
-	desktops "github.com/gatehouse-proxy/gatehouse/internal/workstation/shared"
 )
 
 // Source is a single gateway that has stopped.
@@ -37,13 +37,15 @@ type Source struct {
 type Target struct {
 	DB      *postgres.DB
 	Engine  *valkey.Client
-	Cluster string // its name
+	Cluster string             // its name
+	Schemas []postgres.Schema  // of all that its gateways keep
+	Keep    activity.Retention // of its gateways
 }
 
 // Options say what may be done.
 type Options struct {
 	DryRun bool // nothing is kept: only tables are made
-	Merge  bool // the target may have rows: spent money is added, keys and workstations are replaced
+	Merge  bool // the target may have rows: spent money and calls are added, the rest is replaced
 }
 
 // Errors of Run. Nothing was changed.
@@ -54,41 +56,52 @@ var (
 	ErrCrashed  = errors.New("the gateway was killed with calls under way, which are not charged yet: start it once as it was, and stop it")
 )
 
-// Part is a kind of rows. Sum is of the amounts of spent money, in the units of the ledger; 0 elsewhere.
+// Part is a kind of rows. Sum is of the amounts of spent money, in the units of the ledger, and of what
+// calls cost, in nano-USD; 0 elsewhere.
 type Part struct {
-	Name   string `json:"name"`
-	Rows   int64  `json:"rows"`   // that were moved
-	Sum    string `json:"sum"`    // of them
-	Before int64  `json:"before"` // rows that were in the cluster
-	After  int64  `json:"after"`  // rows that are there now
+	Name    string `json:"name"`
+	Rows    int64  `json:"rows"`     // that were moved
+	Sum     string `json:"sum"`      // of them
+	LeftOut int64  `json:"left_out"` // rows that the cluster would delete at once, and damaged ones
+	Before  int64  `json:"before"`   // rows that were in the cluster
+	After   int64  `json:"after"`    // rows that are there now
 }
 
 // Report is what was moved, or would be.
 type Report []Part
 
-// schemas are the tables that are written.
-var schemas = []postgres.Schema{
-	postgres.FeedSchema, shared.PostgresSchema, runtimekeys.PostgresSchema, desktops.PostgresSchema,
-	{Name: "import", Steps: []string{"CREATE TABLE imported (digest text NOT NULL PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"}},
-}
+// schema has a row for each import that added to sums: a second time would count them twice.
+var schema = postgres.Schema{Name: "import", Steps: []string{
+	"CREATE TABLE imported (digest text NOT NULL PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())",
+}}
 
 // part moves one kind of rows.
 type part struct {
 	name string
-	// count is a query for the rows and the sum of the table in PostgreSQL.
-	count string
-	// move writes rows, and adds each to the digest. It returns how many there were, and their sum.
+	// total returns the rows of the table in PostgreSQL, and their sum.
+	total func(ctx context.Context, tx pgx.Tx) (total, error)
+	// move writes rows. Those that a second import would count twice are added to the digest. It
+	// returns how many there were, and their sum.
 	move func(ctx context.Context, tx pgx.Tx, s Source, digest hash.Hash) (total, error)
 	// replaces says that a row of the source may take the place of one of the target.
 	replaces bool
 }
 
-var parts = []part{ledgerPart, keysPart, workstationsPart}
+var parts = []part{ledgerPart, keysPart, workstationsPart, ownersPart, activityPart}
 
 // total is a number of rows and the sum of what they have.
 type total struct {
-	rows int64
-	sum  string // a decimal number
+	rows    int64
+	sum     string // a decimal number
+	leftOut int64  // rows of the source that were not moved
+}
+
+// counted returns the total that a query answers.
+func counted(query string) func(context.Context, pgx.Tx) (total, error) {
+	return func(ctx context.Context, tx pgx.Tx) (t total, err error) {
+		err = tx.QueryRow(ctx, query).Scan(&t.rows, &t.sum)
+		return t, err
+	}
 }
 
 // errDry takes a dry run back.
@@ -99,7 +112,10 @@ func Run(ctx context.Context, from Source, to Target, o Options) (Report, error)
 	if err := checkIdle(ctx, from, to); err != nil {
 		return nil, err
 	}
-	if err := to.DB.Migrate(ctx, schemas...); err != nil {
+	if err := to.DB.Migrate(ctx, append(slices.Clip(to.Schemas), schema)...); err != nil {
+		return nil, err
+	}
+	if err := activity.MakeDays(ctx, to.DB, to.Keep); err != nil {
 		return nil, err
 	}
 	var report Report
@@ -112,7 +128,7 @@ func Run(ctx context.Context, from Source, to Target, o Options) (Report, error)
 			}
 			report = append(report, moved)
 		}
-		if err := note(ctx, tx, hex.EncodeToString(digest.Sum(nil))); err != nil {
+		if err := note(ctx, tx, digest.Sum(nil)); err != nil {
 			return err
 		}
 		if o.DryRun {
@@ -162,16 +178,15 @@ func (p *part) run(ctx context.Context, tx pgx.Tx, from Source, digest hash.Hash
 	if !exact || !o.Merge && after.rows != moved.rows {
 		return Part{}, fmt.Errorf("%d rows with the sum %s were written, and there are %d with %s", moved.rows, moved.sum, after.rows, after.sum)
 	}
-	return Part{Name: p.name, Rows: moved.rows, Sum: moved.sum, Before: before.rows, After: after.rows}, nil
-}
-
-func (p *part) total(ctx context.Context, tx pgx.Tx) (t total, err error) {
-	err = tx.QueryRow(ctx, p.count).Scan(&t.rows, &t.sum)
-	return t, err
+	return Part{Name: p.name, Rows: moved.rows, Sum: moved.sum, LeftOut: moved.leftOut, Before: before.rows, After: after.rows}, nil
 }
 
 // note keeps that these data were moved: a second time would count what was spent twice.
-func note(ctx context.Context, tx pgx.Tx, digest string) error {
+func note(ctx context.Context, tx pgx.Tx, sum []byte) error {
+	if nothing := sha256.Sum256(nil); bytes.Equal(sum, nothing[:]) {
+		return nil // two gateways that have nothing are not the same
+	}
+	digest := hex.EncodeToString(sum)
 	tag, err := tx.Exec(ctx, "INSERT INTO imported (digest) VALUES ($1) ON CONFLICT DO NOTHING", digest)
 	if err != nil || tag.RowsAffected() == 1 {
 		return err

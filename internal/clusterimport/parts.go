@@ -4,13 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"math/big"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/owners"
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
@@ -18,9 +23,10 @@ import (
 // ledgerPart is what budgets have spent.
 var ledgerPart = part{
 	name:  "spent money and tokens",
-	count: "SELECT count(*), coalesce(sum(spent), 0)::text FROM ledger",
+	total: counted("SELECT count(*), coalesce(sum(spent), 0)::text FROM ledger"),
 	move: func(ctx context.Context, tx pgx.Tx, s Source, digest hash.Hash) (total, error) {
 		sum, n := new(big.Int), int64(0)
+		statements := postgres.Statements{Tx: tx}
 		err := scan(ctx, s, "SELECT subject, budget, period, spent, version FROM ledger ORDER BY subject, budget, period", func(rows *sql.Rows) error {
 			var subject, budget, period string
 			var spent, calls int64
@@ -30,19 +36,21 @@ var ledgerPart = part{
 			fmt.Fprintf(digest, "%q %q %q %d\n", subject, budget, period, spent)
 			sum.Add(sum, big.NewInt(spent))
 			n++
-			_, err := tx.Exec(ctx, `INSERT INTO ledger (subject, budget, period, spent, calls) VALUES ($1, $2, $3, $4, $5)
+			return statements.Add(ctx, `INSERT INTO ledger (subject, budget, period, spent, calls) VALUES ($1, $2, $3, $4, $5)
 				ON CONFLICT (subject, budget, period) DO UPDATE SET spent = ledger.spent + excluded.spent, calls = ledger.calls + excluded.calls`,
 				subject, budget, period, spent, calls)
-			return err
 		})
-		return total{n, sum.String()}, err
+		if err == nil {
+			err = statements.Send(ctx)
+		}
+		return total{rows: n, sum: sum.String()}, err
 	},
 }
 
 // keysPart is keys made at run time.
 var keysPart = part{
 	name: "keys made at run time", replaces: true,
-	count: "SELECT count(*), '0' FROM api_key WHERE deleted_at = 0",
+	total: counted("SELECT count(*), '0' FROM api_key WHERE deleted_at = 0"),
 	move: func(ctx context.Context, tx pgx.Tx, s Source, digest hash.Hash) (total, error) {
 		var records []runtimekeys.Record
 		err := runtimekeys.NewTable(s.Store).Load(ctx, func(r runtimekeys.Record) error {
@@ -57,14 +65,14 @@ var keysPart = part{
 		if err != nil {
 			return total{}, err
 		}
-		return total{int64(len(records)), "0"}, runtimekeys.CopyTo(ctx, tx, after, records)
+		return total{rows: int64(len(records)), sum: "0"}, runtimekeys.CopyTo(ctx, tx, after, records)
 	},
 }
 
 // workstationsPart is registrations and releases.
 var workstationsPart = part{
 	name: "workstations", replaces: true,
-	count: "SELECT count(*), '0' FROM workstation WHERE value IS NOT NULL",
+	total: counted("SELECT count(*), '0' FROM workstation WHERE value IS NOT NULL"),
 	move: func(ctx context.Context, tx pgx.Tx, s Source, digest hash.Hash) (total, error) {
 		records, err := workstation.ReadRecords(ctx, s.Storage)
 		if err != nil {
@@ -74,6 +82,7 @@ var workstationsPart = part{
 		if err != nil {
 			return total{}, err
 		}
+		statements := postgres.Statements{Tx: tx}
 		for _, r := range records {
 			seq++
 			digest.Write(r.Value)
@@ -81,13 +90,39 @@ var workstationsPart = part{
 			if r.Released {
 				released = seq
 			}
-			if _, err := tx.Exec(ctx, `INSERT INTO workstation AS w (tenant, name, value, seq, released) VALUES ($1, $2, $3, $4, $5)
+			if err := statements.Add(ctx, `INSERT INTO workstation AS w (tenant, name, value, seq, released) VALUES ($1, $2, $3, $4, $5)
 				ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value, seq = excluded.seq, released = greatest(w.released, excluded.released)`,
 				r.ID.Tenant, r.ID.Name, string(r.Value), seq, released); err != nil {
-				return total{}, fmt.Errorf("%s: %w", strconv.Quote(r.ID.Name), err)
+				return total{}, err
 			}
 		}
-		return total{int64(len(records)), "0"}, nil
+		return total{rows: int64(len(records)), sum: "0"}, statements.Send(ctx)
+	},
+}
+
+// ownersPart is who owns what providers store.
+var ownersPart = part{
+	name: "owners of stored responses", replaces: true,
+	total: counted("SELECT count(*), '0' FROM owner"),
+	move: func(ctx context.Context, tx pgx.Tx, s Source, _ hash.Hash) (total, error) {
+		copied, err := owners.CopyTo(ctx, tx, s.Store, time.Now())
+		return total{rows: copied, sum: "0"}, err
+	},
+}
+
+// activityPart is calls, with the sums of their hours and days.
+var activityPart = part{
+	name: "calls",
+	total: func(ctx context.Context, tx pgx.Tx) (total, error) {
+		rows, nano, err := activity.Total(ctx, tx)
+		return total{rows: rows, sum: strconv.FormatInt(nano, 10)}, err
+	},
+	move: func(ctx context.Context, tx pgx.Tx, s Source, digest hash.Hash) (total, error) {
+		copied, err := activity.CopyTo(ctx, tx, s.Store, digest)
+		if errors.Is(err, activity.ErrCopied) {
+			err = fmt.Errorf("%w: %w", ErrTwice, err)
+		}
+		return total{copied.Rows, strconv.FormatInt(copied.Nano, 10), copied.LeftOut}, err
 	},
 }
 

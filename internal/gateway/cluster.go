@@ -78,8 +78,8 @@ const (
 	leaveTimeout = 5 * time.Second
 )
 
-// schemas are the tables in PostgreSQL.
-var schemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, owners.PostgresSchema, sharedlimits.PostgresSchema, runtimekeys.PostgresSchema, desktops.PostgresSchema}
+// ClusterSchemas are the tables in PostgreSQL.
+var ClusterSchemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, owners.PostgresSchema, sharedlimits.PostgresSchema, runtimekeys.PostgresSchema, desktops.PostgresSchema}
 
 // openShared makes a gateway a node of its cluster. It needs no engine: one that is away is tried
 // again and again. It fails if a newer program has used one.
@@ -118,7 +118,7 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 const eventFeed = "feed"
 
 func (s *shared) start(ctx context.Context, c sharing) error {
-	err := s.db.Migrate(ctx, schemas...)
+	err := s.db.Migrate(ctx, ClusterSchemas...)
 	if err != nil && !errors.Is(err, postgres.ErrUnavailable) {
 		return err
 	}
@@ -155,12 +155,16 @@ func (s *shared) checkEngine(ctx context.Context, hard bool) error {
 	case err != nil:
 		return err
 	}
-	refusals, warnings := server.Check(hard)
-	for _, text := range warnings {
-		s.logger.Warn(text)
+	var refused []string
+	for _, f := range server.Check(hard) {
+		if f.Refused {
+			refused = append(refused, f.String())
+			continue
+		}
+		s.logger.Warn(f.Problem, zap.String("advice", f.Advice))
 	}
-	if len(refusals) > 0 {
-		return errors.New(strings.Join(refusals, "; "))
+	if len(refused) > 0 {
+		return errors.New(strings.Join(refused, " "))
 	}
 	return nil
 }
@@ -175,7 +179,7 @@ func (s *shared) migrate(ctx context.Context) {
 			return
 		case <-retry.C:
 		}
-		switch err := s.db.Migrate(ctx, schemas...); {
+		switch err := s.db.Migrate(ctx, ClusterSchemas...); {
 		case err == nil:
 			s.logger.Info("PostgreSQL is there, and its tables are up to date")
 			if err := s.log.Maintain(ctx); err != nil {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -44,6 +45,10 @@ func warnOfUnnamed(ctx context.Context, ledger limits.Ledger, now time.Time, con
 	unnamed, err := limits.Unnamed(ctx, ledger, now, func(name string) bool {
 		return named[name] || runtimekeys.IsSubject(name)
 	})
+	if errors.Is(err, limits.ErrUnavailable) { // a gateway starts without the engine of its cluster
+		logger.Warn("which budgets are not configured any more is not known", zap.Error(err))
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}

@@ -10,6 +10,9 @@ var (
 	// ErrUnavailable is wrapped if the ledger cannot be written or reached. Nothing was reserved.
 	// The policy of the key (on_store_failure) says whether the call goes on without a reservation.
 	ErrUnavailable = errors.New("ledger unavailable")
+	// ErrAway is wrapped besides ErrUnavailable if the ledger is behind a network and does not answer,
+	// or is being put right. That often takes less than a second.
+	ErrAway = errors.New("it is away")
 	// ErrEnded is returned for a Reserve that arrives after its call was settled.
 	ErrEnded = errors.New("the call has ended")
 )

@@ -37,6 +37,9 @@ const (
 
 	// settleTimeout bounds how long the end of a call waits for the ledger.
 	settleTimeout = 5 * time.Second
+
+	// awayRetry is the Retry-After of a call that is refused because the ledger of a cluster is away.
+	awayRetry = time.Second
 )
 
 // capsOf returns the caps that the key and all of the limits set.
@@ -176,6 +179,9 @@ func (g *charge) ledgerFailure(ctx context.Context, err error) error {
 	if g.mustBeRecorded() {
 		e := apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be recorded now").WithCause(err)
 		e.RefusedBy = refusedBy(GatewaySubject(), "on_store_failure", "")
+		if errors.Is(err, limits.ErrAway) {
+			e.RetryAfter = awayRetry
+		}
 		return e
 	}
 	g.deps.Sampled().Error("a call goes on without a reservation", zap.String("request_id", g.record.RequestID), zap.Error(err))

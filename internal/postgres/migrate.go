@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Schema is the tables of a package. Steps are run in their order, each once; a released step does
@@ -32,16 +33,30 @@ func (db *DB) Migrate(ctx context.Context, schemas ...Schema) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrationLock)); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS gatehouse_schema (name text PRIMARY KEY, version int NOT NULL)"); err != nil {
+		var there bool
+		err := tx.QueryRow(ctx, "SELECT to_regclass('gatehouse_schema') IS NOT NULL").Scan(&there)
+		if err == nil && !there { // IF NOT EXISTS asks for the right to make tables in any case
+			_, err = tx.Exec(ctx, "CREATE TABLE gatehouse_schema (name text PRIMARY KEY, version int NOT NULL)")
+		}
+		if err != nil {
 			return err
 		}
 		for _, s := range schemas {
 			if err := s.migrate(ctx, tx); err != nil {
-				return fmt.Errorf("the tables of %s: %w", s.Name, Explain(err))
+				return fmt.Errorf("the tables of %s: %w", s.Name, explainRights(err))
 			}
 		}
 		return nil
 	})
+	return explainRights(err)
+}
+
+// explainRights is Explain, and says which right a user needs.
+func explainRights(err error) error {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == "42501" {
+		return fmt.Errorf("%w: the user of the address must own the tables and may make more: GRANT CREATE ON SCHEMA public TO the user, or make it the owner of the database", Explain(err))
+	}
 	return Explain(err)
 }
 
@@ -53,6 +68,9 @@ func (s Schema) migrate(ctx context.Context, tx pgx.Tx) error {
 	}
 	if version > len(s.Steps) {
 		return fmt.Errorf("the database has layout %d, this program knows %d: it was used by a newer program", version, len(s.Steps))
+	}
+	if version == len(s.Steps) {
+		return nil
 	}
 	for _, step := range s.Steps[version:] {
 		if _, err := tx.Exec(ctx, step); err != nil {

@@ -26,10 +26,10 @@ type Server struct {
 	Replicas int    `json:"replicas"` // that are connected
 	Cluster  bool   `json:"cluster"`
 
-	Eviction    string `json:"eviction,omitempty"` // maxmemory-policy
-	AppendOnly  bool   `json:"append_only"`
-	Sync        string `json:"append_fsync,omitempty"`
-	MinReplicas string `json:"min_replicas_to_write,omitempty"`
+	Eviction      string `json:"eviction,omitempty"` // maxmemory-policy
+	AppendOnly    bool   `json:"append_only"`
+	Sync          string `json:"append_fsync,omitempty"`
+	NeedsReplicas bool   `json:"needs_replicas"` // it refuses writes which no replica follows
 }
 
 // ErrScripts means that scripts may not ask what they need.
@@ -67,8 +67,8 @@ func (c *Client) Inspect(ctx context.Context, key string) (Server, error) {
 				s.Address = address
 			}
 		}
-		settings, _ := connection.Do(ctx, connection.B().ConfigGet().Parameter("appendfsync", "min-replicas-to-write").Build()).AsStrMap()
-		s.Sync, s.MinReplicas = settings["appendfsync"], settings["min-replicas-to-write"]
+		settings, _ := connection.Do(ctx, connection.B().ConfigGet().Parameter("appendfsync").Build()).AsStrMap()
+		s.Sync = settings["appendfsync"]
 		return nil
 	})
 	return s, err
@@ -89,39 +89,46 @@ func readInfo(text string) Server {
 		s.Program, s.Version = "Valkey", version
 	}
 	s.Replicas, _ = strconv.Atoi(values["connected_slaves"])
+	_, s.NeedsReplicas = values["min_slaves_good_slaves"] // told only where it counts
 	return s
 }
 
 // leastMajor is the oldest version whose scripts do what ours need. Valkey began with 7.2.
 const leastMajor = 7
 
-// Check returns why a cluster cannot use the server, and what its operator should change. hard: there
-// are hard budgets, which need that no key is lost.
-func (s Server) Check(hard bool) (refusals, warnings []string) {
+// Finding is something about a server that its operator should change.
+type Finding struct {
+	Refused bool   // a cluster cannot use the server as it is
+	Problem string // a clause
+	Advice  string // a sentence
+}
+
+func (f Finding) String() string { return f.Problem + ". " + f.Advice }
+
+// Check judges the server. Hard: a budget must not be exceeded, which needs that no key is lost.
+func (s Server) Check(hard bool) []Finding {
+	var found []Finding
+	add := func(refused bool, advice, problem string, args ...any) {
+		found = append(found, Finding{refused, fmt.Sprintf("%s at %s ", s.Program, s.Address) + fmt.Sprintf(problem, args...), advice})
+	}
 	major, _, _ := strings.Cut(s.Version, ".")
 	if n, err := strconv.Atoi(major); err != nil || n < leastMajor {
-		refusals = append(refusals, fmt.Sprintf("%s %s at %s is too old: use Redis 7.0 or Valkey 7.2, or newer", s.Program, s.Version, s.Address))
+		add(true, "Use Redis 7.0 or Valkey 7.2, or newer.", "has the version %q, which is too old", s.Version)
 	}
 	if s.Role != "" && s.Role != "master" {
-		refusals = append(refusals, fmt.Sprintf("%s at %s is a %s: give the address of the master, or those of its Sentinels", s.Program, s.Address, s.Role))
+		add(true, "Name the master, or the Sentinels with the option sentinel.", "is a replica, which takes no writes")
 	}
 	if s.Eviction != "" && s.Eviction != "noeviction" {
-		text := fmt.Sprintf("maxmemory-policy of %s at %s is %s, so it may forget what was spent: set it to noeviction", s.Program, s.Address, s.Eviction)
-		if hard {
-			refusals = append(refusals, text)
-		} else {
-			warnings = append(warnings, text)
-		}
+		add(hard, "Set maxmemory-policy noeviction.", "has maxmemory-policy %s: with full memory it forgets what was spent, and sessions", s.Eviction)
 	}
 	if !s.AppendOnly {
-		warnings = append(warnings, fmt.Sprintf("%s at %s does not append to a file: after a restart the gateways load what was spent "+
-			"from PostgreSQL, and open tokens are lost: set appendonly to yes", s.Program, s.Address))
+		add(false, "Set appendonly yes, appendfsync everysec.",
+			"does not append to a file: after a restart hard budgets wait until what was spent is loaded from PostgreSQL, and addresses of desktops are lost")
 	} else if s.Sync == "no" {
-		warnings = append(warnings, fmt.Sprintf("appendfsync of %s at %s is no: a crash loses up to half a minute: set it to everysec", s.Program, s.Address))
+		add(false, "Set appendfsync everysec.", "has appendfsync no: a crash loses up to half a minute")
 	}
-	if s.Replicas > 0 && s.MinReplicas == "0" {
-		warnings = append(warnings, fmt.Sprintf("%s at %s has replicas, and accepts writes although none follows: set min-replicas-to-write "+
-			"to 1 and min-replicas-max-lag to 10", s.Program, s.Address))
+	if s.Replicas > 0 && !s.NeedsReplicas {
+		add(false, "Set min-replicas-to-write 1, min-replicas-max-lag 10.", "takes writes although no replica follows: a master that was cut off goes on")
 	}
-	return refusals, warnings
+	return found
 }

@@ -3,6 +3,7 @@ package workstation
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"net/netip"
 	"slices"
 	"time"
@@ -101,7 +102,8 @@ func (h *Sharing) find(ctx context.Context, w *Service, shown Shown, viewer neti
 		return nil, refuse(f.Code)
 	}
 	pass, err := h.pass(w, &f, viewer)
-	if refusal, ok := err.(*Refusal); ok && (refusal.Code == RefusedUnknown || refusal.Code == RefusedReleased) {
+	var refusal *Refusal
+	if errors.As(err, &refusal) && (refusal.Code == RefusedUnknown || refusal.Code == RefusedReleased) {
 		if h.records.CatchUp(ctx) == nil { // the engine says that it lives: this gateway may have news to read
 			return h.pass(w, &f, viewer)
 		}

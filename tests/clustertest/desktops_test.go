@@ -61,8 +61,8 @@ func (p *proof) stays(during time.Duration, open ...*clustertest.Viewer) {
 	}
 }
 
-// Sessions outlive reloads of both gateways and the loss of one of the two engines, for which nobody has
-// to come back.
+// Sessions outlive reloads of both gateways and the loss of one of the two engines. The viewers of a
+// gateway that stops, or is killed, come back at the other one.
 func TestDesktopsStayOpen(t *testing.T) {
 	e := holdable(t)
 	p := desktops(t, e.Engines)
@@ -72,7 +72,7 @@ func TestDesktopsStayOpen(t *testing.T) {
 	if _, err := first.Ended(time.Second); err != nil {
 		t.Errorf("on_conflict replace: %v", err)
 	}
-	other, _ := p.view(0, 1, "second")
+	other, otherHost := p.view(0, 1, "second")
 
 	if err := e.Redis.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -125,6 +125,13 @@ func TestDesktopsStayOpen(t *testing.T) {
 	if _, err := p.at(0, "desk").Issue(ctx, "third"); err == nil {
 		t.Error("a gateway that has started again issues for a released desktop")
 	}
+	p.Gateways[1].Kill() // its lease lives, but the viewer has the address
+	again, err := p.View(ctx, p.Gateways[0].VNC, otherHost)
+	if err != nil {
+		t.Fatalf("the viewer of a killed gateway at the other one: %v", err)
+	}
+	p.stays(0, again)
+	again.Close()
 }
 
 // Both engines hang: nobody could end a session, so all end after half a minute.

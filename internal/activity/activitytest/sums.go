@@ -162,14 +162,14 @@ func wantSeries(t testing.TB, log activity.Log, records []*activity.Record, by, 
 }
 
 func sums(t *testing.T, log activity.Log) {
-	records := random(log, 1, 1500)
+	records := random(log, 1, 600)
 	WantSums(t, log, records)
 	WantSums(t, log, All(t, log, activity.Filter{AllTenants: true}))
 }
 
 // disorder appends from several goroutines, with queries between.
 func disorder(t *testing.T, log activity.Log) {
-	const writers, each = 4, 300
+	const writers, each = 4, 150
 	var mu sync.Mutex
 	var records []*activity.Record
 	var wg sync.WaitGroup
@@ -182,7 +182,7 @@ func disorder(t *testing.T, log activity.Log) {
 				records = append(records, record)
 				mu.Unlock()
 				log.Append(record)
-				if i%100 == 0 {
+				if i%50 == 0 {
 					if _, err := log.Costs(context.Background(), "acme", ""); err != nil {
 						t.Error(err)
 					}
@@ -195,7 +195,7 @@ func disorder(t *testing.T, log activity.Log) {
 }
 
 func rebuild(t *testing.T, log activity.Log) {
-	records := random(log, 2, 800)
+	records := random(log, 2, 500)
 	before := Series(t, log, "by=model&step=hour&from=2026-05-01&to=2026-05-04")
 	rows, err := log.Rebuild(context.Background())
 	if err != nil || rows != len(records) {
@@ -210,7 +210,7 @@ func rebuild(t *testing.T, log activity.Log) {
 		done <- err
 	}()
 	r := rand.New(rand.NewPCG(3, 3))
-	for range 300 { // calls go on meanwhile
+	for range 100 { // calls go on meanwhile
 		record := Random(r, len(records))
 		records = append(records, record)
 		log.Append(record)

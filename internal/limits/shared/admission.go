@@ -12,6 +12,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
 const (
@@ -38,11 +39,20 @@ var (
 	//go:embed admission_reap.lua
 	reapText string
 
-	admitScript   = cluster.NewScript("admit", windowText+placesText+admitText)
-	correctScript = cluster.NewScript("correct", windowText+correctText)
-	readScript    = cluster.NewScript("look", windowText+lookText)
-	freeScript    = cluster.NewScript("reap places", placesText+reapText)
+	scripts = admissionScripts{
+		admit:   cluster.NewScript("admit", windowText+placesText+admitText),
+		correct: cluster.NewScript("correct", windowText+correctText),
+		look:    cluster.NewScript("look rates", windowText+lookText),
+		reap:    cluster.NewScript("reap places", placesText+reapText),
+	}
 )
+
+type admissionScripts struct{ admit, correct, look, reap *valkey.Script }
+
+// within returns the scripts whose answers are awaited for so long. Nobody waits for reap.
+func (s admissionScripts) within(d time.Duration) admissionScripts {
+	return admissionScripts{admit: s.admit.Within(d), correct: s.correct.Within(d), look: s.look.Within(d), reap: s.reap}
+}
 
 // AdmissionConfig is what an Admission needs.
 type AdmissionConfig struct {
@@ -64,7 +74,7 @@ type Admission struct {
 	node        *cluster.Node
 	local       *limits.LocalRates
 	limiter     *limits.ConcurrencyLimiter
-	timeout     time.Duration
+	scripts     admissionScripts
 	breaker     *breaker
 	refusals    refusals
 	corrections corrections
@@ -78,7 +88,7 @@ type Admission struct {
 func NewAdmission(c AdmissionConfig) *Admission {
 	ctx, stop := context.WithCancel(context.Background())
 	a := &Admission{
-		node: c.Node, local: c.Local, limiter: c.Limiter, timeout: cmp.Or(c.Timeout, admissionTimeout), breaker: &breaker{logger: c.Logger},
+		node: c.Node, local: c.Local, limiter: c.Limiter, scripts: scripts.within(cmp.Or(c.Timeout, admissionTimeout)), breaker: &breaker{logger: c.Logger},
 		changed: make(chan struct{}, 1), stop: stop,
 	}
 	c.Limiter.Share(a)
@@ -158,12 +168,12 @@ func (a *Admission) Tokens(ctx context.Context, n int64, subjects []limits.Subje
 	}
 	corrections := make([]correction, len(rates))
 	for i, r := range rates {
-		corrections[i] = correction{window: r.window(), seconds: r.seconds(), slot: answer.slot(i)}
+		seconds := r.seconds()
+		corrections[i] = correction{window: r.window(seconds), seconds: seconds, slot: answer.slot(i)}
 	}
 	return answer.reading(rates), limits.NewGrant(n, func(delta int64) {
 		if n > 0 { // what has counted nothing is not corrected
-			a.corrections.add(corrections, delta)
-			a.Restate()
+			a.correctLater(corrections, delta)
 		}
 	}), nil, nil
 }
@@ -174,10 +184,8 @@ func (a *Admission) admit(ctx context.Context, n int64, rates []ratedSubject, wa
 	if a.breaker.open.Load() {
 		return nil, false
 	}
-	// A client that leaves does not make the outcome unknown.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.timeout)
-	defer cancel()
-	reply, err := a.node.Run(ctx, admitScript, admitArgs(n, rates, wants)...)
+	// A client that leaves is no engine that does not answer.
+	reply, err := a.node.Run(context.WithoutCancel(ctx), a.scripts.admit, admitArgs(n, rates, wants)...)
 	if errors.Is(err, cluster.ErrLeaseLost) { // the node states its places again
 		return nil, false
 	}

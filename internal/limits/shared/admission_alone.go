@@ -62,12 +62,14 @@ func (b *breaker) due(now time.Time) bool {
 	return true
 }
 
-func (b *breaker) close() {
+// close lets messages be sent again. So many corrections were lost meanwhile.
+func (b *breaker) close(lost int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.misses.Store(0)
 	b.open.Store(false)
-	b.logger.Info("the engine of the cluster answers again: rates and calls at once are shared", zap.Duration("after", time.Since(b.since)))
+	b.logger.Info("the engine of the cluster answers again: rates and calls at once are shared",
+		zap.Duration("after", time.Since(b.since)), zap.Int("corrections_lost", lost))
 }
 
 // part returns the subjects with this gateway's part of their rates.

@@ -1,6 +1,7 @@
 package shared_test
 
 import (
+	"errors"
 	"strings"
 	"syscall"
 	"testing"
@@ -9,6 +10,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
 func enter(t testing.TB, g *peer, subjects ...limits.Subject) limits.Entry {
@@ -91,6 +94,103 @@ func TestGatewayGoesOnWhileTheEngineIsStopped(t *testing.T) {
 	if entry := enter(t, g, s); entry.Busy == nil {
 		t.Errorf("%+v", entry)
 	}
+}
+
+// Without the engine, each gateway has its part of each limit, rounded up, also one that has just
+// started.
+func TestGatewaysHaveTheirPartsWhileTheEngineIsStopped(t *testing.T) {
+	e := enginetest.Redis(t)
+	var all []*peer
+	for _, name := range []string{"a", "b"} {
+		c := shortLease
+		c.Node, c.Lease = name, time.Minute
+		all = append(all, startedWith(t, e.Addr, c, 0))
+	}
+	for _, g := range all {
+		enginetest.Within(t, patience, "all know each other", func() bool { return len(g.node.Nodes()) == len(all) })
+	}
+	all = append(all, startedWith(t, e.Addr, still("c"), 0)) // the others may not know it yet
+	if n := len(all[2].node.Nodes()); n != 3 {
+		t.Fatalf("the last one knows %d", n)
+	}
+	if err := e.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Signal(syscall.SIGCONT) }()
+	rate, slot := rated(t, "key:rate", "10/h", "90 tokens/h"), slots("key:slots", 9, 0)
+	for i, g := range all {
+		rates, tokens, places := 0, 0, 0
+		for range 12 {
+			entry := enter(t, g, rate)
+			if entry.Over == nil {
+				rates++
+			} else if entry.Over.Rate != rate.Rates[0] {
+				t.Errorf("gateway %d shows the rate %s", i, entry.Over.Rate)
+			}
+			if _, _, refusal, err := g.Tokens(t.Context(), 10, []limits.Subject{rate}); err == nil && refusal == nil {
+				tokens += 10
+			}
+			if enter(t, g, slot).Busy == nil {
+				places++
+			}
+		}
+		nodes := len(g.node.Nodes())
+		if want := (10 + nodes - 1) / nodes; rates != want {
+			t.Errorf("gateway %d of %d admits %d of 10 requests, want %d", i, nodes, rates, want)
+		}
+		if want := (90 + nodes - 1) / nodes / 10 * 10; tokens != want {
+			t.Errorf("gateway %d of %d admits %d of 90 tokens, want %d", i, nodes, tokens, want)
+		}
+		if want := (9 + nodes - 1) / nodes; places != want {
+			t.Errorf("gateway %d of %d admits %d of 9 calls at once, want %d", i, nodes, places, want)
+		}
+	}
+}
+
+// What an outage loses is logged once at its begin, and counted at its end.
+func TestCorrectionsWithoutRoomAreLogged(t *testing.T) {
+	e := enginetest.Redis(t)
+	g := startedWith(t, e.Addr, still("a"), 0)
+	s := rated(t, "key:a", "1M tokens/h")
+	enter(t, g, slots("key:b", 3, 0)) // the connection and the script are there
+	if err := e.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Signal(syscall.SIGCONT) }()
+	enginetest.Within(t, patience, "the gateway decides alone", func() bool {
+		enter(t, g, slots("key:b", 3, 0)).Permit.Release()
+		return g.logs.Len() == 1
+	})
+	g.Correct(s, shared.MostCorrections+10)
+	if err := e.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	enginetest.Within(t, patience, "the engine answers again", func() bool { return g.logs.FilterMessageSnippet("answers again").Len() == 1 })
+	if n := g.logs.FilterMessageSnippet("too many corrections").Len(); n != 1 {
+		t.Errorf("that corrections are lost is logged %d times", n)
+	}
+	if lost := g.logs.FilterMessageSnippet("answers again").All()[0].ContextMap()["corrections_lost"]; lost != int64(10) {
+		t.Errorf("%v corrections were lost", lost)
+	}
+	enginetest.Within(t, patience, "the others are counted", func() bool {
+		return used(t, g, s) == shared.MostCorrections
+	})
+}
+
+// What was surely not sent is sent when the engine is back.
+func TestCorrectionsWaitForTheEngine(t *testing.T) {
+	e := enginetest.Redis(t)
+	g := startedWith(t, e.Addr, still("a"), 0)
+	s := rated(t, "key:a", "1000 tokens/h")
+	quiet(t, g)
+	e.Kill()
+	enginetest.Within(t, patience, "the connection is lost", func() bool {
+		_, err := g.engine.Do(t.Context(), "EXISTS", g.node.Key("e"))
+		return errors.Is(err, valkey.ErrNotDone)
+	})
+	g.Correct(s, 5)
+	e.MustStart(t)
+	enginetest.Within(t, patience, "they are counted", func() bool { return used(t, g, s) == 5 })
 }
 
 // A gateway whose cluster could not be opened may go on without one.

@@ -31,8 +31,8 @@ func ratesOf(rates []ratedSubject, unit limits.Unit, subjects []limits.Subject) 
 }
 
 // window names the key of the window.
-func (r *ratedSubject) window() string {
-	return r.rate.Unit.String() + "/" + r.seconds() + ":" + r.subject
+func (r *ratedSubject) window(seconds string) string {
+	return r.rate.Unit.String() + "/" + seconds + ":" + r.subject
 }
 
 func (r *ratedSubject) seconds() string {
@@ -44,7 +44,8 @@ func admitArgs(n int64, rates []ratedSubject, wants []limits.Want) []string {
 	args := make([]string, 0, 2+3*len(rates)+wantParts*len(wants))
 	args = append(args, bounded(n), strconv.Itoa(len(rates)))
 	for i := range rates {
-		args = append(args, rates[i].window(), rates[i].seconds(), bounded(rates[i].rate.Limit))
+		seconds := rates[i].seconds()
+		args = append(args, rates[i].window(seconds), seconds, bounded(rates[i].rate.Limit))
 	}
 	for _, w := range wants {
 		gives := "0"

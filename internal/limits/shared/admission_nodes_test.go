@@ -1,8 +1,7 @@
 package shared_test
 
 import (
-	"io"
-	"net"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -19,55 +18,6 @@ func named(name string) cluster.Config {
 	c := shortLease
 	c.Node = name
 	return c
-}
-
-// path is a way to the engine that can be held.
-type path struct {
-	addr string
-	open sync.RWMutex // locked: nothing passes
-}
-
-func pathTo(t *testing.T, addr string) *path {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	p := &path{addr: l.Addr().String()}
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial("tcp", addr)
-			if err != nil {
-				client.Close()
-				return
-			}
-			t.Cleanup(func() { client.Close(); server.Close() })
-			go p.pass(client, server)
-			go p.pass(server, client)
-		}
-	}()
-	return p
-}
-
-func (p *path) pass(to io.WriteCloser, from io.Reader) {
-	defer to.Close()
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(buffer)
-		p.open.RLock()
-		if n > 0 {
-			_, _ = to.Write(buffer[:n])
-		}
-		p.open.RUnlock()
-		if err != nil {
-			return
-		}
-	}
 }
 
 // inUse is what a gateway reports of all.
@@ -107,21 +57,21 @@ func TestSlotsOfADeadGatewayAreFree(t *testing.T) {
 
 func TestPausedGatewayStatesItsCallsAgain(t *testing.T) {
 	e := enginetest.Redis(t)
-	way := pathTo(t, e.Addr)
-	a, b := startedWith(t, way.addr, named("a"), 0), startedWith(t, e.Addr, named("b"), 0)
+	way := enginetest.NewProxy(t, e.Addr)
+	a, b := startedWith(t, way.Addr, named("a"), 0), startedWith(t, e.Addr, named("b"), 0)
 	s := slots("key:a", 3, 0)
 	var permits []*limits.Permit
 	for range 2 {
 		permits = append(permits, enter(t, a, s).Permit)
 	}
-	way.open.Lock()
+	way.Hold()
 	enginetest.Within(t, patience, "the slots of a are taken for free", func() bool { return inUse(t, b, s).InUse == 0 })
 	for range 2 { // a's calls are above the limit until they end
 		if entry := enter(t, b, s); entry.Permit == nil {
 			t.Fatalf("%+v", entry)
 		}
 	}
-	way.open.Unlock()
+	way.Pass()
 	enginetest.Within(t, patience, "a has stated its calls", func() bool { return inUse(t, b, s).InUse == 4 })
 	for _, g := range []*peer{a, b} {
 		if entry := enter(t, g, s); entry.Busy == nil {
@@ -136,6 +86,50 @@ func TestPausedGatewayStatesItsCallsAgain(t *testing.T) {
 	if entry := enter(t, b, s); entry.Busy == nil {
 		t.Errorf("%+v", entry)
 	}
+}
+
+// What a gateway states again does not wait for its next beat: these have none.
+func TestGatewayWithANewIDStatesItsCallsAtOnce(t *testing.T) {
+	e := enginetest.Redis(t)
+	a, b := startedAt(t, e.Addr, still("a")), startedAt(t, e.Addr, still("b"))
+	s := slots("key:a", 3, 0)
+	for range 2 {
+		enter(t, a, s)
+	}
+	old := a.node.ID()
+	if _, err := a.engine.Do(t.Context(), "ZADD", a.node.Key("nodes"), "0", old); err != nil { // the end of its lease
+		t.Fatal(err)
+	}
+	if err := b.Reap(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	if use := inUse(t, b, s); use.InUse != 0 {
+		t.Fatalf("%+v after the end of a gateway", use)
+	}
+	enter(t, a, slots("key:b", 3, 0)) // its message is refused
+	enginetest.Within(t, patience, "the calls are known again", func() bool { return inUse(t, b, s).InUse == 2 })
+	if id := a.node.ID(); id == old {
+		t.Errorf("the gateway is still %s", id)
+	}
+}
+
+func TestGatewayStatesAgainWhatAFailoverHasLost(t *testing.T) {
+	a := startedAt(t, enginetest.Redis(t).Addr, still("a"))
+	s := slots("key:a", 3, 0)
+	for range 2 {
+		enter(t, a, s)
+	}
+	quiet(t, a)
+	for _, command := range [][]string{{"DEL", "g:key:a"}, {"SET", "e", "another"}} {
+		if _, err := a.engine.Do(t.Context(), command[0], a.node.Key(command[1]), command[2:]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	money := cluster.NewScript("money", "return fence() or 0")
+	if _, err := a.node.Run(t.Context(), money); !errors.Is(err, cluster.ErrFenced) {
+		t.Fatal(err)
+	}
+	enginetest.Within(t, patience, "the calls are known again", func() bool { return inUse(t, a, s).InUse == 2 })
 }
 
 // The engine was restarted without its data.

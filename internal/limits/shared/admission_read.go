@@ -14,7 +14,8 @@ func (a *Admission) Read(ctx context.Context, subjects []limits.Subject) ([]limi
 	for i := range subjects {
 		for _, rate := range subjects[i].Rates {
 			r := ratedSubject{subjects[i].Name, rate}
-			args, uses = append(args, r.window(), r.seconds()), append(uses, limits.RateUse{Rate: rate})
+			seconds := r.seconds()
+			args, uses = append(args, r.window(seconds), seconds), append(uses, limits.RateUse{Rate: rate})
 		}
 	}
 	read, ok := a.look(ctx, len(uses), args)
@@ -60,9 +61,7 @@ func (a *Admission) look(ctx context.Context, rates int, args []string) ([]int64
 	if a.breaker.open.Load() {
 		return nil, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
-	defer cancel()
-	reply, err := a.node.Run(ctx, readScript, append([]string{strconv.Itoa(rates)}, args...)...)
+	reply, err := a.node.Run(ctx, a.scripts.look, append([]string{strconv.Itoa(rates)}, args...)...)
 	if err != nil {
 		return nil, false
 	}

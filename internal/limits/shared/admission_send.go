@@ -2,11 +2,15 @@ package shared
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
 // maxCorrections bounds the corrections that wait while the engine does not answer. Those beyond it
@@ -23,17 +27,41 @@ type correction struct {
 type corrections struct {
 	mu      sync.Mutex
 	waiting []correction
+	lost    int // those for which there was no room
 }
 
-func (o *corrections) add(corrections []correction, delta int64) {
+// add adds a call's corrections. It reports whether the first one was lost since forget.
+func (o *corrections) add(corrections []correction, delta int64) (loses bool) {
+	for i := range corrections {
+		corrections[i].delta = delta
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, c := range corrections {
-		if len(o.waiting) < maxCorrections {
-			c.delta = delta
-			o.waiting = append(o.waiting, c)
-		}
-	}
+	before := o.lost
+	o.lost += o.keep(corrections)
+	return before == 0 && o.lost > 0
+}
+
+// put puts back what was taken and not sent.
+func (o *corrections) put(corrections []correction) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.lost += o.keep(corrections)
+}
+
+// keep returns how many it had no room for. It must be called with mu held.
+func (o *corrections) keep(corrections []correction) (lost int) {
+	n := min(len(corrections), maxCorrections-len(o.waiting))
+	o.waiting = append(o.waiting, corrections[:n]...)
+	return len(corrections) - n
+}
+
+// forget returns how many were lost, and counts anew.
+func (o *corrections) forget() (lost int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	lost, o.lost = o.lost, 0
+	return lost
 }
 
 // take returns the oldest corrections.
@@ -46,6 +74,15 @@ func (o *corrections) take() []correction {
 		o.waiting = nil
 	}
 	return taken
+}
+
+// correctLater adds corrections and asks for them to be sent.
+func (a *Admission) correctLater(corrections []correction, delta int64) {
+	if a.corrections.add(corrections, delta) {
+		a.breaker.logger.Warn("too many corrections of token rates wait for the engine of the cluster: calls now count what was estimated",
+			zap.Int("waiting", maxCorrections))
+	}
+	a.Restate()
 }
 
 // Restate implements limits.Places.
@@ -90,10 +127,8 @@ func (a *Admission) again(ctx context.Context) {
 	if !a.breaker.due(time.Now()) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
-	defer cancel()
-	if _, err := a.node.Run(ctx, readScript, "0"); err == nil {
-		a.breaker.close()
+	if _, err := a.node.Run(ctx, a.scripts.look, "0"); err == nil {
+		a.breaker.close(a.corrections.forget())
 		a.limiter.Nodes(len(a.node.Nodes()), true)
 	}
 }
@@ -122,15 +157,16 @@ func (a *Admission) flush(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// correct sends corrections. They are not sent again after an error: they may have counted.
+// correct sends corrections. They are sent again only if they have surely not counted.
 func (a *Admission) correct(ctx context.Context, corrections []correction) error {
 	args := make([]string, 0, 4*len(corrections))
 	for _, c := range corrections {
 		args = append(args, c.window, c.seconds, strconv.FormatInt(c.slot, 10), bounded(c.delta))
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.timeout)
-	defer cancel()
-	_, err := a.node.Run(ctx, correctScript, args...)
+	_, err := a.node.Run(ctx, a.scripts.correct, args...)
+	if errors.Is(err, valkey.ErrNotDone) {
+		a.corrections.put(corrections)
+	}
 	return err
 }
 
@@ -146,7 +182,7 @@ func (a *Admission) state(ctx context.Context, wants []limits.Want) ([]limits.Sh
 // reap frees the places of a dead node.
 func (a *Admission) reap(ctx context.Context, dead string) error {
 	for {
-		reply, err := a.node.Run(ctx, freeScript, dead, strconv.Itoa(batch))
+		reply, err := a.node.Run(ctx, a.scripts.reap, dead, strconv.Itoa(batch))
 		if err != nil {
 			return err
 		}

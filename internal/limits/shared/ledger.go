@@ -44,15 +44,15 @@ type Writer interface {
 
 // Ledger is the limits.Ledger of a cluster. It is safe for concurrent use.
 //
-//   - A Durable reservation is made by the engine, or refused with ErrUnavailable after its Timeout:
-//     the engine is away, or a failover is under way.
-//   - Any other goes on after 100 ms without the engine. Its settlement says what to charge.
+//   - A Durable reservation is made by the engine, or refused with ErrUnavailable and ErrAway: at its
+//     Timeout, or at once if the last messages were not answered. A failover may be under way.
+//   - Any other goes on after 100 ms without the engine, or at once. Its settlement says what to charge.
 //   - Settle hands over to an outbox, which sends until the engine has answered. When 262,144 settlements
-//     wait (the engine was away for minutes), Settle waits as long as its context allows and then fails
-//     with ErrUnavailable, so that the caller can say so; Reserve fails at once.
+//     wait (the engine was away for minutes), Reserve fails at once with ErrUnavailable.
 //   - What the engine has charged is then written to the book, exactly once.
 //   - Status, and Exhausted where a budget may be spent, first wait for the settlements of this node.
-//     Exhausted believes balances that are at most a second old.
+//     Exhausted believes balances that are at most a second old. Without an answer for 100 ms it says
+//     what this node knows: Reserve judges again.
 type Ledger struct {
 	node    *cluster.Node
 	now     func() time.Time
@@ -107,7 +107,7 @@ func (l *Ledger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.
 		return nil, err
 	}
 	if l.outbox.full() {
-		return nil, fmt.Errorf("%w: %d settlements wait", limits.ErrUnavailable, maxWaiting)
+		return nil, fmt.Errorf("%w: %d settlements wait", errAway, maxWaiting)
 	}
 	admitted := r.At
 	r.At = l.at(r.At)
@@ -143,16 +143,36 @@ func (l *Ledger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.
 			}
 			q = l.calls.ask(c, nil)
 			continue
-		case !r.Durable && !errors.Is(err, cluster.ErrClock) && !errors.Is(ctx.Err(), context.Canceled):
-			if !l.calls.goOn(c) {
-				return nil, limits.ErrEnded
+		case errors.Is(err, cluster.ErrClock): // the node measures it anew
+			if r.At = l.at(admitted); !r.Durable { // it goes on: in a period that has begun
+				r.At = earlier(r.At, l.node.Now())
 			}
-			return nil, nil
+			q = l.calls.ask(c, linesOf(&r))
+		case !r.Durable || !l.node.Engine().Stats().Up:
+			return nil, l.without(ctx, c, &r, err)
 		}
 		if l.whole(ctx, err, retryPause) != nil {
-			return nil, fmt.Errorf("%w: %w", limits.ErrUnavailable, err)
+			return nil, l.without(ctx, c, &r, err)
 		}
 	}
+}
+
+// without lets a call go on without a reservation, unless it needs one or was given up.
+func (l *Ledger) without(ctx context.Context, c *call, r *limits.ReserveRequest, err error) error {
+	if r.Durable || errors.Is(ctx.Err(), context.Canceled) {
+		return fmt.Errorf("%w: %w", errAway, err)
+	}
+	return ifEnded(l.calls.goOn(c))
+}
+
+// errAway is for what may work in a second.
+var errAway = fmt.Errorf("%w: %w", limits.ErrUnavailable, limits.ErrAway)
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // whole waits after an error, before another attempt: until the node is whole again, or for a while.
@@ -191,19 +211,15 @@ func refusal(r *limits.ReserveRequest, lines []line, a answer) (*limits.Refusal,
 }
 
 // Settle implements limits.Ledger.
-func (l *Ledger) Settle(ctx context.Context, id string, used limits.Amount) error {
+func (l *Ledger) Settle(_ context.Context, id string, used limits.Amount) error {
 	if id == "" || len(id) > limits.MaxCall || used.Nano < 0 || used.Tokens < 0 {
 		return fmt.Errorf("%w: settling a call's id of %d bytes with %d nano-USD and %d tokens", limits.ErrInvalid, len(id), used.Nano, used.Tokens)
 	}
-	if l.calls.ended(id) {
-		return nil
-	}
-	if err := l.outbox.reserve(ctx); err != nil {
-		return fmt.Errorf("%w: %d settlements wait: %w", limits.ErrUnavailable, maxWaiting, err)
+	if l.outbox.full() && !l.calls.knows(id) {
+		return nil // Reserve has refused it
 	}
 	c := l.calls.settle(id, limits.Amount{Nano: min(used.Nano, MaxBudget), Tokens: min(used.Tokens, MaxBudget)})
 	if c == nil {
-		l.outbox.release()
 		return nil
 	}
 	l.view.pend(c, 1)

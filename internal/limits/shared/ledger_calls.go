@@ -94,15 +94,14 @@ func (c *calls) is(one *call) (state callState, held bool) {
 	return one.state, one.held
 }
 
-// goOn notes that a call goes on without a reservation, and reports whether it has not ended.
-func (c *calls) goOn(one *call) bool {
+// goOn notes that a call goes on without a reservation, unless it has ended. It returns its state.
+func (c *calls) goOn(one *call) callState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if one.state == ended {
-		return false
+	if one.state == asking {
+		one.state = underWay
 	}
-	one.state = underWay
-	return true
+	return one.state
 }
 
 // reserved notes that the engine has answered a question: the call is reserved. It returns the state
@@ -146,12 +145,11 @@ func (c *calls) settle(id string, used limits.Amount) *call {
 	return known
 }
 
-// ended reports whether a call has ended.
-func (c *calls) ended(id string) bool {
+// knows reports whether this node has a call, under way or ended.
+func (c *calls) knows(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	known := c.all[id]
-	return known != nil && known.state == ended
+	return c.all[id] != nil
 }
 
 // answer keeps calls whose settlement the engine has answered, and forgets old ones.

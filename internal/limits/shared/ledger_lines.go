@@ -3,7 +3,6 @@ package shared
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -14,19 +13,6 @@ import (
 // MaxBudget is the highest limit of a budget that gateways share: 9,000,000 USD or as many nano-tokens.
 // Scripts of the engine calculate with doubles, which are exact to 2^53.
 const MaxBudget = 9_000_000_000_000_000
-
-// ErrTooHigh is returned by CheckBudgets.
-var ErrTooHigh = errors.New("gateways that share budgets can keep at most 9000000usd, or 9000000000M tokens, in one")
-
-// CheckBudgets refuses budgets that are too high to be shared. NoLimit, which only counts, is not.
-func CheckBudgets(budgets []limits.Budget) error {
-	for _, b := range budgets {
-		if b.Limit > MaxBudget && b.Limit != limits.NoLimit {
-			return ErrTooHigh
-		}
-	}
-	return nil
-}
 
 // line is what a call takes from one account.
 type line struct {
@@ -188,7 +174,7 @@ func parseLine(p []string) (l line, ok bool) {
 		return l, false
 	}
 	l.amount, err = strconv.ParseInt(p[4], 10, 64)
-	return l, err == nil && l.amount >= 0 && l.amount <= math.MaxInt64
+	return l, err == nil && l.amount >= 0
 }
 
 // periodAt returns the period that begins at a time of the engine.

@@ -83,19 +83,6 @@ func FuzzParseRow(f *testing.F) {
 	})
 }
 
-func TestBudgetsThatTheEngineCannotAddAreRefused(t *testing.T) {
-	for words, want := range map[string]error{
-		"9000000usd/total": nil, "9000000.000000001usd/month": shared.ErrTooHigh, "10000000usd/day soft": shared.ErrTooHigh,
-	} {
-		if err := shared.CheckBudgets([]limits.Budget{budget(t, "1usd/day"), budget(t, words)}); !errors.Is(err, want) {
-			t.Errorf("%s: %v", words, err)
-		}
-	}
-	if err := shared.CheckBudgets([]limits.Budget{{Unit: limits.Money, Period: limits.Daily, Limit: limits.NoLimit}}); err != nil {
-		t.Errorf("one that only counts: %v", err)
-	}
-}
-
 // A period that has not begun by the engine's clock is not begun for all by a gateway whose clock is wrong.
 func TestAPeriodDoesNotBeginEarly(t *testing.T) {
 	g := join(t, enginetest.Redis(t).Addr, "a", noon(), shared.LedgerConfig{})
@@ -109,11 +96,13 @@ func TestAPeriodDoesNotBeginEarly(t *testing.T) {
 		t.Errorf("twelve hours early: %v", err)
 	}
 	r.Call, r.Durable = "3", false
-	if _, err := g.Ledger.Reserve(t.Context(), r); !errors.Is(err, limits.ErrUnavailable) {
+	r.Likely.Nano = 5
+	if _, err := g.Ledger.Reserve(t.Context(), r); err != nil {
 		t.Errorf("soft, twelve hours early: %v", err)
 	}
+	settle(t, g, "3", 5) // it is charged in the period that has begun
 	balances, err := g.Status(t.Context(), limitstest.Noon, key)
-	if err != nil || balances[0].Reserved != 7 {
+	if err != nil || balances[0].Reserved != 7 || balances[0].Spent != 5 {
 		t.Errorf("%+v, %v", balances, err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxWaiting bounds the settlements that wait for the engine: minutes of calls. They take up to
-	// 150 MiB.
+	// maxWaiting is how many settlements may wait for the engine before no more calls begin: minutes of
+	// calls. They take up to 150 MiB. Those of the calls under way come on top.
 	maxWaiting = 1 << 18
 	// batch is how many settlements go into one message.
 	batchSize = 64
@@ -24,14 +24,12 @@ const (
 )
 
 // outbox sends settlements to the engine, in their order, one message at a time: so the engine only
-// has to remember its answer to the last one. Nothing is dropped: when maxWaiting settlements wait, put
-// waits, and fails when its context ends.
+// has to remember its answer to the last one. Nothing is dropped.
 type outbox struct {
 	send    func(ctx context.Context, number uint64, batch []*call) error
 	sending sync.Mutex // held while a message is under way
 	pause   func(ctx context.Context, after error, pause time.Duration) error
 
-	slots chan struct{} // one for each settlement that waits
 	wake  chan struct{} // capacity 1
 	hurry chan struct{} // capacity 1: somebody flushes
 	end   context.CancelFunc
@@ -46,35 +44,24 @@ type outbox struct {
 func newOutbox(send func(context.Context, uint64, []*call) error, pause func(context.Context, error, time.Duration) error) *outbox {
 	ctx, end := context.WithCancel(context.Background())
 	o := &outbox{
-		send: send, pause: pause, slots: make(chan struct{}, maxWaiting), wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
+		send: send, pause: pause, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
 		end: end, done: make(chan struct{}), answered: make(chan struct{}),
 	}
 	go o.run(ctx)
 	return o
 }
 
-// reserve takes room for a settlement. It waits while there is none.
-func (o *outbox) reserve(ctx context.Context) error {
-	select {
-	case o.slots <- struct{}{}:
-		return nil
-	default:
-	}
-	select {
-	case o.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+// full reports whether no more calls should begin.
+func (o *outbox) full() bool { return o.length() >= maxWaiting }
+
+// length returns how many settlements wait.
+func (o *outbox) length() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return int(o.put - o.got)
 }
 
-// release gives room back that was not needed.
-func (o *outbox) release() { <-o.slots }
-
-// full reports whether no settlement could be put.
-func (o *outbox) full() bool { return len(o.slots) == cap(o.slots) }
-
-// add queues a settlement for which there is room.
+// add queues a settlement.
 func (o *outbox) add(c *call) {
 	o.mu.Lock()
 	o.waiting = append(o.waiting, c)
@@ -139,9 +126,6 @@ func (o *outbox) run(ctx context.Context) {
 		close(o.answered)
 		o.answered = make(chan struct{})
 		o.mu.Unlock()
-		for range batch {
-			o.release()
-		}
 	}
 }
 
@@ -199,6 +183,3 @@ func wait(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 }
-
-// length returns how many settlements wait.
-func (o *outbox) length() int { return len(o.slots) }

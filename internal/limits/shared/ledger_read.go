@@ -60,12 +60,15 @@ func (l *Ledger) Exhausted(ctx context.Context, at time.Time, subjects []limits.
 	if certain {
 		return nil, nil
 	}
-	balances, err := l.balances(ctx, all)
-	if err != nil {
-		if spent != nil { // what was spent stays spent until the period ends
-			return spent, nil
-		}
+	if !l.node.Engine().Stats().Up {
+		return spent, nil
+	}
+	balances, err := l.balances(ctx, all, likelyTimeout)
+	if err != nil && ctx.Err() != nil {
 		return nil, err
+	}
+	if err != nil {
+		return spent, nil //nolint:nilerr // what was spent stays spent until the period ends; else Reserve judges
 	}
 	for _, b := range balances {
 		if b.Spent >= b.Budget.Limit {
@@ -80,12 +83,12 @@ func (l *Ledger) Status(ctx context.Context, at time.Time, subjects []limits.Sub
 	if err := limits.CheckSubjects(at, subjects); err != nil {
 		return nil, err
 	}
-	return l.balances(ctx, askedOf(l.at(at), subjects))
+	return l.balances(ctx, askedOf(l.at(at), subjects), flushTimeout)
 }
 
 // balances asks the engine, when it has the settlements of this node.
-func (l *Ledger) balances(ctx context.Context, all []asked) ([]limits.Balance, error) {
-	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
+func (l *Ledger) balances(ctx context.Context, all []asked, within time.Duration) ([]limits.Balance, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	if err := l.outbox.flush(ctx); err != nil {
 		return nil, fmt.Errorf("%w: settlements wait: %w", limits.ErrUnavailable, err)

@@ -197,19 +197,31 @@ func TestCallsWithoutTheEngine(t *testing.T) {
 	if err := engine.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	timeout := 300 * time.Millisecond
 	ask := func(call string, durable bool) (*limits.Reservation, time.Duration, error) {
 		began := time.Now()
 		r, refusal, err := limits.Reserve(t.Context(), g, limits.ReserveRequest{
 			Call: call, At: time.Now(), Most: limits.Amount{Nano: 50}, Likely: limits.Amount{Nano: 50}, Subjects: []limits.Subject{key},
-			Durable: durable, Timeout: 300 * time.Millisecond,
+			Durable: durable, Timeout: timeout,
 		})
 		if refusal != nil {
 			t.Errorf("%s: refused: %+v", call, refusal)
 		}
 		return r, time.Since(began), err
 	}
-	if _, took, err := ask("hard", true); !errors.Is(err, limits.ErrUnavailable) || took > time.Second {
+	if refusal, err := g.Exhausted(t.Context(), time.Now(), []limits.Subject{{Name: "key:unknown", Budgets: key.Budgets}}); refusal != nil || err != nil {
+		t.Errorf("the check before a call: %+v, %v", refusal, err)
+	}
+	if _, took, err := ask("hard", true); !errors.Is(err, limits.ErrAway) || took > time.Second {
 		t.Errorf("hard: %v after %v", err, took)
+	}
+	within(t, 10*time.Second, "the engine is known to be away", func() bool {
+		_, _, _ = ask("another", true)
+		return !g.node.Engine().Stats().Up
+	})
+	timeout = 10 * time.Second // it is not used up
+	if _, took, err := ask("hard again", true); !errors.Is(err, limits.ErrAway) || took >= 2*time.Second {
+		t.Errorf("hard, when the engine is known to be away: %v after %v", err, took)
 	}
 	soft, took, err := ask("soft", false)
 	if err != nil || took > time.Second {

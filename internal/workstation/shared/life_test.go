@@ -49,6 +49,7 @@ func running(t *testing.T, addr, dsn, name string) (w *workstation.Service, die 
 }
 
 func TestGatewaysHearOfEachOtherAndOutliveEachOther(t *testing.T) {
+	t.Parallel() // it waits for a lease to end
 	redis, dsn := enginetest.Redis(t), enginetest.Postgres(t)
 	a, _ := running(t, redis.Addr, dsn, "a")
 	b, die := running(t, redis.Addr, dsn, "b")

@@ -58,6 +58,7 @@ func TestAReleaseEndsSessionsOfOtherGateways(t *testing.T) {
 // Within what the promise says, with the loop that runs in a gateway: a second, also if events are
 // lost.
 func TestAReleaseIsReadInTheRecordsWithinAboutASecond(t *testing.T) {
+	t.Parallel() // it waits for a poll
 	e, a, b := two(t, nil)
 	b.feed.Start(t.Context())
 	for _, held := range []bool{false, true} {

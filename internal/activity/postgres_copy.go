@@ -1,0 +1,274 @@
+package activity
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// copyRows is how many rows of a copy are in memory, and are written by one statement.
+const copyRows = 2000
+
+// ErrCopied means that rows were copied before.
+var ErrCopied = errors.New("calls are there already")
+
+// Copied is what CopyTo has written.
+type Copied struct {
+	Rows int64 // calls
+	Nano int64 // what they cost, in nano-USD
+	// LeftOut counts the rows of days that are not kept, and damaged ones. Sums have the former.
+	LeftOut int64
+}
+
+// copySums reads sums that rows do not have any more, up to before a time.
+const copySums = "SELECT start, tenant, key, model, provider, code, data FROM %s WHERE start < ?"
+
+// MakeDays makes the partitions of the days that are kept, for CopyTo.
+func MakeDays(ctx context.Context, db *postgres.DB, keep Retention) error {
+	p := partitions{db, nil, zap.NewNop()}
+	now, err := p.read(ctx)
+	if err != nil {
+		return err
+	}
+	return p.make(ctx, now.Add(-keep.OrDefault().Age).UnixNano()/days.unit, now.UnixNano()/days.unit)
+}
+
+// CopyTo copies the activity of one gateway into the tables of PostgresSchema, and adds each row to a
+// digest. The hours and days of rows are summed again; those of which rows were deleted are copied.
+// What it has written is right if it returns no error: it has read the sums again. It wraps ErrCopied
+// if one of the rows was there before.
+func CopyTo(ctx context.Context, tx pgx.Tx, from *store.Store, digest io.Writer) (Copied, error) {
+	c := copying{tx: tx, digest: digest, added: map[*level]Sums{}, node: "copy " + rand.Text()}
+	err := tx.QueryRow(ctx, "SELECT first, until, EXISTS (SELECT FROM activity) FROM activity_partitions").Scan(&c.first, &c.until, &c.merges)
+	if err != nil {
+		return Copied{}, err
+	}
+	source, err := from.Reader().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return Copied{}, err
+	}
+	defer func() { _ = source.Rollback() }()
+	if err := source.QueryRowContext(ctx, "SELECT pruned FROM activity_rollup").Scan(&c.pruned); err != nil {
+		return Copied{}, err
+	}
+	if err := c.rows(ctx, source); err != nil {
+		return Copied{}, err
+	}
+	for _, l := range []*level{&hours, &days} {
+		if err := c.sums(ctx, source, l); err != nil {
+			return Copied{}, err
+		}
+	}
+	if err := run(ctx, tx, "UPDATE activity_partitions SET incomplete = greatest(incomplete, $1)", min(c.pruned, c.until-1)); err != nil {
+		return Copied{}, err
+	}
+	return c.copied, c.check(ctx)
+}
+
+// copying is a copy under way.
+type copying struct {
+	tx           pgx.Tx
+	digest       io.Writer
+	node         string // of the sums that it adds
+	first, until int64  // the days that have a partition
+	pruned       int64  // the last day of which the source has deleted rows
+	merges       bool   // there were rows before
+
+	whole, part []postgresRow // that wait: of days whose sums are those of rows, of others
+	waiting     rollupWriter  // sums of rows that are left out
+	copied      Copied
+	rowed       Sums            // that rows have added to both levels
+	added       map[*level]Sums // that were copied
+}
+
+// rows copies the rows.
+func (c *copying) rows(ctx context.Context, source *sql.Tx) error {
+	rows, err := source.QueryContext(ctx, "SELECT tenant, created_at, data FROM activity ORDER BY seq")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	c.waiting.reset()
+	for n := 1; rows.Next(); n++ {
+		var tenant, data []byte
+		var created int64
+		if err := rows.Scan(&tenant, &created, &data); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.digest, "%q %d %x\n", tenant, created, data)
+		c.take(tenant, created, data)
+		if n%copyRows == 0 {
+			if err := c.write(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return c.write(ctx)
+}
+
+// take queues a row, or leaves it out.
+func (c *copying) take(tenant []byte, created int64, data []byte) {
+	var r Record
+	var sums rollupRow
+	if r.decode(data) != nil || sums.read(data) != nil {
+		c.copied.LeftOut++
+		return
+	}
+	created = min(created, c.until*days.unit-1) // as every writer does
+	summed := created/days.unit > c.pruned
+	r.Tenant, r.CreatedAt = string(tenant), time.Unix(0, created)
+	switch row := rowOf(&r, data); {
+	case created < c.first*days.unit:
+		c.copied.LeftOut++
+		if summed {
+			_ = c.waiting.add(r.Tenant, created, data) // it was just read
+			c.rowed.add(&sums.sums)
+		}
+	case summed:
+		c.whole = append(c.whole, row)
+	default:
+		c.part = append(c.part, row)
+	}
+}
+
+// write writes the rows that wait, and their sums.
+func (c *copying) write(ctx context.Context) error {
+	for _, rows := range []*[]postgresRow{&c.whole, &c.part} {
+		if len(*rows) == 0 {
+			continue
+		}
+		w := postgresRows{tx: c.tx, node: c.node, rows: *rows}
+		w.sums.reset()
+		read := len(w.rows)
+		if err := w.lock(ctx); err != nil {
+			return err
+		}
+		if err := w.insert(ctx); err != nil {
+			return err
+		}
+		var fresh Sums
+		for i := range w.sums.tallies {
+			fresh.add(&w.sums.tallies[i].sums)
+		}
+		missing := int64(read) - fresh.Requests
+		if missing > 0 && c.merges {
+			return fmt.Errorf("%d %w", missing, ErrCopied)
+		}
+		c.copied.LeftOut += missing // the source has them twice
+		c.copied.Rows += fresh.Requests
+		c.copied.Nano += fresh.CostNano
+		if rows == &c.whole {
+			c.rowed.add(&fresh)
+			if err := w.sums.fold(ctx, c.tx, c.node); err != nil {
+				return err
+			}
+		}
+		*rows = (*rows)[:0]
+	}
+	defer c.waiting.reset()
+	return c.waiting.fold(ctx, c.tx, c.node)
+}
+
+// sums copies those of days of which rows were deleted.
+func (c *copying) sums(ctx context.Context, source *sql.Tx, l *level) error {
+	rows, err := source.QueryContext(ctx, fmt.Sprintf(copySums, l.table), (c.pruned+1)*(days.unit/l.unit))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var all Sums
+	var keys []sumKey
+	var data [][]byte
+	for rows.Next() {
+		var k sumKey
+		var sums []byte
+		if err := rows.Scan(&k.start, &k.tenant, &k.key, &k.model, &k.provider, &k.code, &sums); err != nil {
+			return err
+		}
+		var s Sums
+		if _, _, err := s.readSums(sums, k.code != ""); err != nil {
+			continue // a damaged row counts in no query either
+		}
+		all.add(&s)
+		fmt.Fprintf(c.digest, "%s %v %x\n", l.table, k, sums)
+		if keys, data = append(keys, k), append(data, sums); len(keys) == copyRows {
+			if err := insertSums(ctx, c.tx, l, c.node, keys, data); err != nil {
+				return err
+			}
+			keys, data = keys[:0], data[:0]
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	c.added[l] = all
+	return insertSums(ctx, c.tx, l, c.node, keys, data)
+}
+
+// check reads the sums that were written.
+func (c *copying) check(ctx context.Context) error {
+	for _, l := range []*level{&hours, &days} {
+		want := c.added[l]
+		want.add(&c.rowed)
+		got, err := sumAll(ctx, c.tx, "SELECT data, code <> '' FROM "+l.table+" WHERE node = $1", func(data []byte, failed bool) (s Sums, err error) {
+			_, _, err = s.readSums(data, failed)
+			return s, err
+		}, c.node)
+		if err != nil {
+			return err
+		}
+		if got != want {
+			return fmt.Errorf("the sums in %s are %+v, and should be %+v", l.table, got, want)
+		}
+	}
+	return nil
+}
+
+// Total returns how many calls are in PostgreSQL, and what they cost, in nano-USD. It reads all of them.
+func Total(ctx context.Context, tx pgx.Tx) (rows, nano int64, err error) {
+	sums, err := sumAll(ctx, tx, "SELECT data, false FROM activity", func(data []byte, _ bool) (Sums, error) {
+		var r rollupRow
+		err := r.read(data)
+		return r.sums, err
+	})
+	return sums.Requests, sums.CostNano, err
+}
+
+// sumAll adds up what read makes of each row of a query.
+func sumAll(ctx context.Context, tx pgx.Tx, query string, read func(data []byte, failed bool) (Sums, error), args ...any) (all Sums, err error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return all, err
+	}
+	var data []byte
+	var failed bool
+	_, err = pgx.ForEachRow(rows, []any{&data, &failed}, func() error {
+		s, err := read(data, failed)
+		all.add(&s)
+		return err
+	})
+	return all, err
+}
+
+// rowOf returns the row of a record whose data are encoded already.
+func rowOf(r *Record, data []byte) postgresRow {
+	row := postgresRow{created: r.CreatedAt.UnixNano(), seq: hashOf(r.ID), request: hashOf(r.RequestID), upstream: hashOf(r.UpstreamID), tenant: []byte(r.Tenant), data: data}
+	if row.seq == 0 { // no ID: the same row always gets the same number
+		row.seq = hashOf(string(binary.BigEndian.AppendUint64(data, uint64(row.created))))
+	}
+	return row
+}
