@@ -52,7 +52,7 @@ func outage(p *proof, during time.Duration) {
 		if !answers.only("200") || answers.slowest > time.Second {
 			t.Errorf("key %s: %v", key, answers)
 		}
-		p.rowsOf(key, answers.of("200"))
+		p.rowsWithin(waitLimit+2*during, key, answers.of("200"))
 		t.Logf("PostgreSQL was away for %v, key %s: %v; all rows are there %v after it came back",
 			during, key, answers, time.Since(back).Round(10*time.Millisecond))
 	}
@@ -62,7 +62,12 @@ func outage(p *proof, during time.Duration) {
 // rowsOf waits until each gateway shows exactly n answered calls of the key.
 func (p *proof) rowsOf(key string, n int) {
 	p.t.Helper()
-	p.soon("the rows of "+key, func() error {
+	p.rowsWithin(waitLimit, key, n)
+}
+
+func (p *proof) rowsWithin(limit time.Duration, key string, n int) {
+	p.t.Helper()
+	p.within(limit, "the rows of "+key, func() error {
 		for i := range p.Gateways {
 			rows, err := p.at(i, "reader").Rows(p.t.Context(), "key="+key)
 			if err != nil {
