@@ -59,8 +59,8 @@ func (n *Node) begin(ctx context.Context) (after string, err error) {
 	return after, err
 }
 
-// eventEntered tells the others to beat at once, which shows them the new node: if the engine loses
-// everything, they have to know whom to wait for.
+// eventEntered has the name of a node that has taken a lease. The others beat at once, which shows them
+// the node: if the engine loses everything, they have to know whom to wait for.
 const eventEntered = "entered"
 
 // enter takes a lease under a new ID. It returns the ID of the newest event.
@@ -81,7 +81,7 @@ func (n *Node) enter(ctx context.Context) (after string, err error) {
 	if incarnation, err = strconv.Atoi(words[0]); err != nil {
 		return "", err
 	}
-	_ = n.Publish(ctx, eventEntered, "") // else they see it at their next beats
+	_ = n.Publish(ctx, eventEntered, n.config.Node) // else they see it at their next beats
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.state.rejoin = !n.state.since.IsZero() // else it holds nothing

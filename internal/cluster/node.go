@@ -97,7 +97,11 @@ func New(c Config) *Node {
 		beatNow: make(chan struct{}, 1), work: make(chan struct{}, 1), stop: func() {},
 		state: state{id: c.Node + ".0", ready: make(chan struct{})},
 	}
-	n.On(eventEntered, func(string) { wake(n.beatNow) })
+	n.On(eventEntered, func(node string) {
+		if node != c.Node {
+			wake(n.beatNow)
+		}
+	})
 	return n
 }
 

@@ -33,7 +33,8 @@ func TestTheStatusNamesNodesAndTheEngine(t *testing.T) {
 func TestTheStatusNamesWhoIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	e := enginetest.Redis(t, "appendonly", "yes", "appendfsync", "always")
-	a, b := join(t, "a", at(e), nil), join(t, "b", at(e), nil)
+	long := func(c *cluster.Config) { c.Lease = 3 * time.Second } // longer than the restart of an engine takes
+	a, b := join(t, "a", at(e), long), join(t, "b", at(e), long)
 	within(t, 5*time.Second, "two nodes", func() bool { return len(a.Nodes()) == 2 })
 	b.fails("replay", errors.New("it hangs"))
 	e.Kill()

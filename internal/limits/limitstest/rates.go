@@ -1,17 +1,32 @@
 package limitstest
 
 import (
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
-// Clock is the time of a test.
-type Clock struct{ At time.Time }
+// Clock is the time of a test. Gateways may read it while the test changes it.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
 
 // Now returns the time.
-func (c *Clock) Now() time.Time { return c.At }
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Set sets the clock, forward or back.
+func (c *Clock) Set(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = now
+}
 
 // RunRates tests whether Rates keep their contract. open returns Rates that have counted nothing,
 // read the time from the clock, and are closed with t.Cleanup.
@@ -33,7 +48,7 @@ func RunRates(t *testing.T, open func(*testing.T, *Clock) limits.Rates) {
 		{"LongAndShortWindows", (*rates).longAndShort},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := &Clock{Noon}
+			c := &Clock{now: Noon}
 			tt.test(&rates{t, c, open(t, c)})
 		})
 	}
@@ -107,7 +122,7 @@ func (r *rates) wantUsed(s limits.Subject, want int64) {
 	}
 }
 
-func (r *rates) pass(d time.Duration) { r.clock.At = r.clock.At.Add(d) }
+func (r *rates) pass(d time.Duration) { r.clock.Set(r.clock.Now().Add(d)) }
 
 func (r *rates) everyRateOrNone() {
 	key, tenant := rated(r.t, "key:a", "10/min", "2/s"), rated(r.t, "tenant:a", "3/min")
@@ -198,18 +213,18 @@ func (r *rates) clockBack() {
 	r.ask(s)
 	r.ask(s)
 	for _, back := range []time.Duration{time.Second, time.Hour, 1000 * time.Hour} {
-		r.clock.At = Noon.Add(-back)
+		r.clock.Set(Noon.Add(-back))
 		if _, refusal := r.ask(s); refusal == nil {
 			r.t.Errorf("%v back: not refused", back)
 		}
 	}
-	r.clock.At = Noon.Add(61 * time.Second)
+	r.clock.Set(Noon.Add(61 * time.Second))
 	if _, refusal := r.ask(s); refusal != nil {
 		r.t.Errorf("when it is right again: %+v", refusal)
 	}
-	r.clock.At = Noon.Add(31 * time.Second)
+	r.clock.Set(Noon.Add(31 * time.Second))
 	r.ask(s)
-	r.clock.At = Noon.Add(121 * time.Second) // what was dated 90 s ago happened a minute ago
+	r.clock.Set(Noon.Add(121 * time.Second)) // what was dated 90 s ago happened a minute ago
 	if _, refusal := r.ask(s); refusal == nil || refusal.RetryAfter != time.Second {
 		r.t.Errorf("of what was used while it was wrong: %+v", refusal)
 	}

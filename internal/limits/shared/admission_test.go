@@ -121,7 +121,8 @@ func TestThreeGatewaysCountAsOne(t *testing.T) {
 	e := enginetest.Redis(t)
 	for seed := range uint64(4) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-			c := &limitstest.Clock{At: limitstest.Noon.Add(123456 * time.Microsecond)}
+			c := &limitstest.Clock{}
+			c.Set(limitstest.Noon.Add(123456 * time.Microsecond))
 			three := &turns{}
 			for _, name := range []string{"a", "b", "c"} {
 				three.of = append(three.of, started(t, e, name, c.Now))
@@ -164,11 +165,11 @@ func TestThreeGatewaysCountAsOne(t *testing.T) {
 				}
 				switch pause := random.IntN(20); {
 				case pause == 0:
-					c.At = c.At.Add(time.Duration(random.Int64N(int64(time.Minute / 2))))
+					c.Set(c.Now().Add(time.Duration(random.Int64N(int64(time.Minute / 2)))))
 				case pause < 10:
-					c.At = c.At.Add(time.Duration(random.Int64N(int64(time.Second))))
+					c.Set(c.Now().Add(time.Duration(random.Int64N(int64(time.Second)))))
 				}
-				c.At = c.At.Truncate(time.Microsecond)
+				c.Set(c.Now().Truncate(time.Microsecond))
 			}
 			if refused < 20 {
 				t.Errorf("only %d refusals", refused)
