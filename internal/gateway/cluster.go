@@ -94,7 +94,7 @@ func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
 		return s.node.Publish(ctx, eventFeed, "")
 	}})
 	s.node.On(eventFeed, func(string) { s.feed.Wake() })
-	s.writer.Spool(c.store, 0, c.logger)
+	s.writer.Spool(c.store, c.keep.Size, c.logger)
 	s.desks = desktops.New(desktops.Config{State: c.workstations, Node: s.node, DB: db, Feed: s.feed})
 	s.log = newClusterLog(s.node, c.cluster.Node, db, s.writer, c.keep, c.logger)
 	opened := c.local
