@@ -23,7 +23,8 @@ func TestALockedDatabaseDelaysNoCall(t *testing.T) {
 	h := startPriced(t, setup{site: "handle /metrics {\nmetrics\n}\ngatehouse_health\ngatehouse", keys: defaultKeys +
 		"key hard {\nsecret " + hardKey + "\nscopes chat:write\nbudget 10usd/day\n}\n"})
 	free, hard := h.bothLatencies(*lockTime / 2)
-	db, err := sql.Open("sqlite", filepath.Join(h.dir, "data", store.FileName))
+	// A commit of the gateway may be under way: this process waits for it.
+	db, err := sql.Open("sqlite", filepath.Join(h.dir, "data", store.FileName)+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}
