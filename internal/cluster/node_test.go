@@ -202,7 +202,7 @@ func TestPartsBeatWhileNothingHasToBeHealed(t *testing.T) {
 	a.Join(cluster.Part{Name: "beats", Beat: func(ctx context.Context) error {
 		beats.Add(1)
 		if _, ok := ctx.Deadline(); !ok {
-			t.Error("a beat may take for ever")
+			t.Error("a beat may take without end")
 		}
 		return errors.New("not now")
 	}})

@@ -18,7 +18,7 @@
 --   step      answers {replication ID, ...
 --   begin       "whole" | "replay" | "wiped"}  whole: the others have finished without this node
 --   flushed     "wait" | "load" | "loaded"}    load: this node loads the balances
---   loaded      "wait" | "loaded"}             wait: another node loads them anew
+--   loaded      "wait" | "loaded"}             wait: another node loads them again
 --   done        "wait", names of nodes | "open"}
 --
 -- Nodes that do not answer are waited for as long as a lease. The loader is always waited for; another
@@ -26,7 +26,7 @@
 --
 -- After a loss of all data, a node that comes late, because it was cut off or the others did not know it,
 -- is wiped too: the balances have its settlements, or miss some of them. When it has written them to
--- PostgreSQL, the balances are loaded anew. If money was open by then, it is shut, and all nodes write
+-- PostgreSQL, the balances are loaded again. If money was open by then, it is shut, and all nodes write
 -- first.
 local step, name, length, wanted = ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7]
 local refused = lease()

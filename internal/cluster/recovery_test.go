@@ -102,7 +102,7 @@ func TestAFlushedEngineIsLoadedAgain(t *testing.T) {
 }
 
 // A node that was cut off while the others have loaded an empty engine is wiped too: what it has settled
-// is in the balances. They are loaded anew when it has written what it knows.
+// is in the balances. They are loaded again when it has written what it knows.
 func TestANodeThatComesLateAfterALossOfAllDataIsWipedToo(t *testing.T) {
 	t.Parallel()
 	e := enginetest.Redis(t)
@@ -127,6 +127,6 @@ func TestANodeThatComesLateAfterALossOfAllDataIsWipedToo(t *testing.T) {
 		t.Errorf("the late node: %v", calls)
 	}
 	if a.count("load")+b.count("load") <= loads || a.count("flush") < 2 {
-		t.Errorf("the balances were not loaded anew: %v, %v", a.all(), b.all())
+		t.Errorf("the balances were not loaded again: %v, %v", a.all(), b.all())
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Proxy stands between a client and a server, or between a replica and its master. It passes bytes
-// until it is told otherwise.
+// until it hears otherwise.
 type Proxy struct {
 	Addr string
 

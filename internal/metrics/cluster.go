@@ -59,7 +59,7 @@ func NewClusterCollectors(read func() (Cluster, bool)) *ClusterCollectors {
 			value("recovering", "1 while hard budgets wait until the nodes have said what Valkey may have lost.", gauge, func(c *Cluster) float64 { return number(c.Recovering) }),
 			value("recoveries_total", "Failovers, restarts and losses of Valkey after which this gateway said again what it knows.", counter, func(c *Cluster) float64 { return float64(c.Recoveries) }),
 			value("nodes", "Gateways of the cluster whose leases live, this one too.", gauge, func(c *Cluster) float64 { return float64(c.Nodes) }),
-			value("leases_lost_total", "How often this gateway was taken for dead and began anew.", counter, func(c *Cluster) float64 { return float64(c.LeasesLost) }),
+			value("leases_lost_total", "How often this gateway was taken for dead and began again.", counter, func(c *Cluster) float64 { return float64(c.LeasesLost) }),
 			value("nodes_reaped_total", "Dead gateways whose calls, places and sessions this one has cleared away.", counter, func(c *Cluster) float64 { return float64(c.Reaped) }),
 			value("clock_offset_seconds", "Valkey's clock minus that of this machine.", gauge, func(c *Cluster) float64 { return c.ClockOffset }),
 			value("outbox_length", "Settlements of calls that wait to be sent to Valkey.", gauge, func(c *Cluster) float64 { return float64(c.Outbox) }),

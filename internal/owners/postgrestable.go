@@ -99,7 +99,7 @@ func (o *PostgresOwners) write(ctx context.Context, tx pgx.Tx, encoded [][]byte)
 }
 
 // decode returns the rows in the order of their keys. Of several with the same key it keeps the first
-// tenant's last. A row that is not valid is left out: it would stop all others for ever.
+// tenant's last. A row that is not valid is left out: it would stop all others.
 func (o *PostgresOwners) decode(encoded [][]byte) ([]row, error) {
 	rows := make([]row, 0, len(encoded))
 	for _, text := range encoded {

@@ -181,7 +181,7 @@ func (g *gateways) largeLimit() {
 	for range 100 {
 		permits = append(permits, g.enter(s))
 	}
-	for range 100 { // a gateway may keep some slots for its next calls; they are given to who waits
+	for range 100 { // a gateway may keep some slots for its next calls; a call that waits gets them
 		s.Concurrency.Queue = 1
 		p := g.admitted(s)
 		if busy, err := p.Wait(g.t.Context()); busy != nil || err != nil {

@@ -155,7 +155,7 @@ func TestStatements(t *testing.T) {
 		{"no more than its part, but it may use what it was answered", a, limits.Want{Number: 6, Held: 1, Slots: 3},
 			limits.Share{Number: 6, Slots: 1, Held: 2, Crowded: true}},
 		{"it gives the other one back", a, limits.Want{Number: 7, Held: 1, Slots: 3, Gives: true}, limits.Share{Number: 7, Slots: 1, Held: 1, Crowded: true}},
-		{"who waits gets it", b, limits.Want{Number: 3, Held: 1, Slots: 2, Queued: 1}, limits.Share{Number: 3, Slots: 2, Held: 2}},
+		{"a gateway that waits gets it", b, limits.Want{Number: 3, Held: 1, Slots: 2, Queued: 1}, limits.Share{Number: 3, Slots: 2, Held: 2}},
 		{"what is in use counts, above the limit too", a, limits.Want{Number: 8, Held: 5, Slots: 5}, limits.Share{Number: 8, Slots: 1, Held: 5}},
 		{"nothing is left", b, limits.Want{Number: 4, Held: 1, Slots: 2, Gives: true}, limits.Share{Number: 4, Slots: 0, Held: 1}},
 		{"it gives all back", a, limits.Want{Number: 9, Gives: true}, limits.Share{Number: 9}},

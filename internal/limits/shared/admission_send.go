@@ -56,7 +56,7 @@ func (o *corrections) keep(corrections []correction) (lost int) {
 	return len(corrections) - n
 }
 
-// forget returns how many were lost, and counts anew.
+// forget returns how many were lost, and begins to count at zero.
 func (o *corrections) forget() (lost int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

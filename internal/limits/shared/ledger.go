@@ -143,7 +143,7 @@ func (l *Ledger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.
 			}
 			q = l.calls.ask(c, nil)
 			continue
-		case errors.Is(err, cluster.ErrClock): // the node measures it anew
+		case errors.Is(err, cluster.ErrClock): // the node measures it again
 			if r.At = l.at(admitted); !r.Durable { // it goes on: in a period that has begun
 				r.At = earlier(r.At, l.node.Now())
 			}

@@ -244,7 +244,7 @@ func TestCallsWithoutTheEngine(t *testing.T) {
 }
 
 // The answer to a reservation comes from a master that is no more: the new one has nothing of it, and the
-// gateway has said again what it holds. The reservation is made anew.
+// gateway has said again what it holds. The reservation is made again.
 func TestAReservationOfAnEngineThatIsNoMoreIsMadeAnew(t *testing.T) {
 	engine, key := enginetest.Redis(t), keyA(t)
 	a := join(t, engine.Addr, "a", nil, shared.LedgerConfig{})
