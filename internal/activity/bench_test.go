@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/activity/activitytest"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -98,7 +99,7 @@ func BenchmarkSeries(b *testing.B) {
 		b.Run(q, func(b *testing.B) {
 			before := cpuTime(b)
 			for b.Loop() {
-				series(b, log, q)
+				activitytest.Series(b, log, q)
 			}
 			b.ReportMetric((cpuTime(b)-before).Seconds()*1000/float64(b.N), "ms-cpu/op")
 		})

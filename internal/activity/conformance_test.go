@@ -58,6 +58,7 @@ func newNode(t testing.TB, dsn, name string, change ...func(*activity.PostgresCo
 		c(&config)
 	}
 	n.PostgresLog = activity.NewPostgresLog(config)
+	n.Patient()
 	if err := n.Maintain(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,13 @@ const (
 	flagCap         // then the output limit
 	flagAttempted   // then the number of attempts, and each of them
 	flagPhases      // then Queued, Overhead, TraceID and RefusedBy
+	flagMore        // then a second byte of flags
+)
+
+// The second byte of flags.
+const (
+	moreUser  = 1 << iota // then User
+	moreKnown = 1<<iota - 1
 )
 
 // errDamaged means that this version cannot have written the row.
@@ -76,6 +83,10 @@ func (r *Record) encode(b []byte) []byte {
 		b[flags] |= flagPhases
 		b = binary.AppendVarint(binary.AppendVarint(b, int64(r.Queued)), int64(r.Overhead))
 		b = appendText(appendText(b, r.TraceID), r.RefusedBy)
+	}
+	if r.User != "" {
+		b[flags] |= flagMore
+		b = appendText(append(b, moreUser), r.User)
 	}
 	return b
 }
@@ -140,6 +151,13 @@ func (r *Record) decode(data []byte) error {
 		r.Queued, r.Overhead = time.Duration(in.number()), time.Duration(in.number())
 		r.TraceID, r.RefusedBy = in.string(), in.string()
 	}
+	r.User = ""
+	if flags&flagMore != 0 {
+		if more := in.byte(); more == 0 || more&^moreKnown != 0 { // of a later version
+			return errDamaged
+		}
+		r.User = in.string()
+	}
 	if in.bad || len(in.rest) > 0 {
 		return errDamaged
 	}
@@ -162,6 +180,16 @@ func (in *reader) number() int64 {
 	}
 	in.rest = in.rest[size:]
 	return n
+}
+
+func (in *reader) byte() byte {
+	if len(in.rest) == 0 {
+		in.bad = true
+		return 0
+	}
+	b := in.rest[0]
+	in.rest = in.rest[1:]
+	return b
 }
 
 func (in *reader) string() string {

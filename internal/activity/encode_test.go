@@ -33,8 +33,10 @@ func TestDataRoundTrip(t *testing.T) {
 	notHex.KeyHash = strings.Repeat("0-9a", 16)
 	attempted := filled()
 	attempted.Attempted = []Attempt{{"acme/m@eu", 503, "upstream_error", time.Second}, {"acme/m", 200, "", 1}}
+	anonymous := filled()
+	anonymous.User = "" // as of rows that were written before there were users
 	first, priced := Record{Stream: true}, Record{Priced: true}
-	for _, want := range []Record{{}, filled(), packed, upper, notHex, first, priced, attempted} {
+	for _, want := range []Record{{}, filled(), packed, upper, notHex, first, priced, attempted, anonymous, {User: "ada"}} {
 		got := Record{Tenant: want.Tenant, CreatedAt: want.CreatedAt, Code: "left over"}
 		data := want.encode([]byte("before"))
 		if err := got.decode(data[len("before"):]); err != nil || !reflect.DeepEqual(got, want) {
@@ -58,6 +60,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(r.encode(nil))
 	f.Add((&Record{KeyHash: strings.Repeat("ab", 32), Latency: time.Second}).encode(nil))
 	f.Add((&Record{Attempted: []Attempt{{"acme/m", 200, "", 1}}}).encode(nil))
+	f.Add((&Record{User: "ada@example.com"}).encode(nil))
 	f.Add([]byte{dataVersion + 1, 0})
 	f.Add([]byte{dataVersion, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -15,3 +15,7 @@ func Columns(r *Record) []any {
 	}
 	return []any{row.tenant, row.created, row.seq, row.request, row.upstream, row.data}
 }
+
+// Patient makes queries wait as long as they may for rows that are on their way: this machine may have
+// no time for them.
+func (l *PostgresLog) Patient() { l.flush = queryTimeout }

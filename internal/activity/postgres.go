@@ -42,6 +42,7 @@ type PostgresLog struct {
 	sync       func(ctx context.Context)
 	sums       sumReader
 	partitions partitions
+	flush      time.Duration // flushTimeout
 
 	mu   sync.Mutex // guards the following
 	keep Retention
@@ -60,7 +61,7 @@ func NewPostgresLog(c PostgresConfig) *PostgresLog {
 	}
 	l := &PostgresLog{
 		db: c.DB, writer: c.Writer, node: c.Node, sync: c.Sync, keep: c.Keep,
-		partitions: partitions{c.DB, c.Now, c.Logger}, stopped: make(chan struct{}),
+		partitions: partitions{c.DB, c.Now, c.Logger}, flush: flushTimeout, stopped: make(chan struct{}),
 	}
 	l.sums = sumReader{l, maxDays, maxNamedRows}
 	c.Writer.Add(postgres.Table{Name: rowsTable, Write: l.write})
@@ -129,7 +130,7 @@ func (l *PostgresLog) ask(ctx context.Context) (_ context.Context, cancel func()
 		defer cancel()
 		l.sync(ctx)
 	})
-	own, done := context.WithTimeout(ctx, flushTimeout)
+	own, done := context.WithTimeout(ctx, l.flush)
 	defer done()
 	_ = l.writer.Flush(own) // the query itself says that the database is away
 	others.Wait()

@@ -206,7 +206,7 @@ func (c *copying) sums(ctx context.Context, source *sql.Tx, l *level) error {
 		all.add(&s)
 		fmt.Fprintf(c.digest, "%s %v %x\n", l.table, k, sums)
 		if keys, data = append(keys, k), append(data, sums); len(keys) == copyRows {
-			if err := insertSums(ctx, c.tx, l, c.node, keys, data); err != nil {
+			if err := c.put(ctx, l, keys, data); err != nil {
 				return err
 			}
 			keys, data = keys[:0], data[:0]
@@ -216,7 +216,17 @@ func (c *copying) sums(ctx context.Context, source *sql.Tx, l *level) error {
 		return err
 	}
 	c.added[l] = all
-	return insertSums(ctx, c.tx, l, c.node, keys, data)
+	return c.put(ctx, l, keys, data)
+}
+
+// put writes sums.
+func (c *copying) put(ctx context.Context, l *level, keys []sumKey, data [][]byte) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	var b pgx.Batch
+	insertSums(&b, l, c.node, keys, data)
+	return c.tx.SendBatch(ctx, &b).Close()
 }
 
 // check reads the sums that were written.

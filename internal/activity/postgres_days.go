@@ -56,14 +56,21 @@ func (p *partitions) clock(ctx context.Context, tx pgx.Tx) (now time.Time, err e
 	return time.UnixMicro(micros), err
 }
 
-// cover returns the days that have a partition, from first to before until. Today is one of them.
-func (p *partitions) cover(ctx context.Context, tx pgx.Tx) (first, until int64, err error) {
-	if err := tx.QueryRow(ctx, "SELECT first, until FROM activity_partitions").Scan(&first, &until); err != nil {
+// cover returns the days that have a partition, from first to before until. Today is one of them. It
+// begins with a lock of the node, in the same round trip.
+func (p *partitions) cover(ctx context.Context, tx pgx.Tx, node string) (first, until int64, err error) {
+	var b pgx.Batch
+	b.Queue(lockNode, nodeLocks, node)
+	var micros int64
+	b.Queue("SELECT first, until, (extract(epoch FROM now()) * 1000000)::bigint FROM activity_partitions").QueryRow(func(row pgx.Row) error {
+		return row.Scan(&first, &until, &micros)
+	})
+	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
 		return 0, 0, err
 	}
-	now, err := p.clock(ctx, tx)
-	if err != nil {
-		return 0, 0, err
+	now := time.UnixMicro(micros)
+	if p.now != nil {
+		now = p.now()
 	}
 	if today := now.UnixNano() / days.unit; until <= today {
 		return p.add(ctx, tx, today-1, today+daysAhead+1)
@@ -202,6 +209,12 @@ func (p *partitions) oldest(ctx context.Context) (day, size int64, err error) {
 			FROM activity_partitions`).Scan(&day, &size)
 	})
 	return day, size, err
+}
+
+// Size returns how much of the database the rows of a log use, in bytes, with their indexes.
+func Size(ctx context.Context, l *PostgresLog) (size int64, err error) {
+	_, size, err = l.partitions.oldest(ctx)
+	return size, explain(err)
 }
 
 // drop drops the first day.

@@ -26,67 +26,81 @@ func (k sumKey) compare(other sumKey) int {
 // owner is the part of a key by which rows are bounded.
 func (k sumKey) owner() sumKey { return sumKey{start: k.start, tenant: k.tenant, key: k.key} }
 
+// folding is what is added to one table of sums.
+type folding struct {
+	*level
+	all map[sumKey][]*tally
+	old map[sumKey][]byte // the rows that exist
+}
+
 // fold adds the tallies to the sums of a node. The caller holds the locks of their days, so nobody
-// else changes them.
+// else changes them. Both tables are read, and then written, in one round trip each: others wait for
+// the rows of this transaction.
 func (u *rollupWriter) fold(ctx context.Context, tx pgx.Tx, node string) error {
-	for _, l := range []*level{&hours, &days} {
-		all := map[sumKey][]*tally{}
+	if len(u.tallies) == 0 {
+		return nil
+	}
+	var read, put pgx.Batch
+	both := []folding{{level: &hours}, {level: &days}}
+	for i := range both {
+		f := &both[i]
+		f.all, f.old = map[sumKey][]*tally{}, map[sumKey][]byte{}
 		for i := range u.tallies {
 			t := &u.tallies[i]
-			k := sumKey{t.hour * hours.unit / l.unit, t.tenant, t.key, t.model, t.provider, t.code}
-			all[k] = append(all[k], t)
+			k := sumKey{t.hour * hours.unit / f.unit, t.tenant, t.key, t.model, t.provider, t.code}
+			f.all[k] = append(f.all[k], t)
 		}
-		if err := foldLevel(ctx, tx, l, node, all); err != nil {
-			return fmt.Errorf("adding to %s: %w", l.table, err)
+		readRows(&read, f.level, node, slices.Collect(maps.Keys(f.all)), f.old)
+	}
+	if err := tx.SendBatch(ctx, &read).Close(); err != nil {
+		return fmt.Errorf("reading the sums: %w", err)
+	}
+	for i := range both {
+		if err := both[i].bound(ctx, tx, node); err != nil {
+			return fmt.Errorf("adding to %s: %w", both[i].table, err)
 		}
+		both[i].put(&put, node)
+	}
+	if err := tx.SendBatch(ctx, &put).Close(); err != nil {
+		return fmt.Errorf("writing the sums: %w", err)
 	}
 	return nil
 }
 
-// foldLevel adds tallies to the rows of one table. A key that has too many rows gets one of the model
-// "" for all others.
-func foldLevel(ctx context.Context, tx pgx.Tx, l *level, node string, all map[sumKey][]*tally) error {
-	if len(all) == 0 {
-		return nil
-	}
-	old, err := readRows(ctx, tx, l, node, slices.Collect(maps.Keys(all)))
-	if err != nil {
-		return err
-	}
+// bound gives a key that has too many rows one of the model "" for all others.
+func (f *folding) bound(ctx context.Context, tx pgx.Tx, node string) error {
 	missing := map[sumKey]int{} // owners of rows that do not exist yet
-	for k := range all {
-		if _, ok := old[k]; !ok && k.model != "" {
+	for k := range f.all {
+		if _, ok := f.old[k]; !ok && k.model != "" {
 			missing[k.owner()] = 0
 		}
 	}
-	if err := countSums(ctx, tx, l, node, missing); err != nil {
+	if err := countSums(ctx, tx, f.level, node, missing); err != nil {
 		return err
 	}
 	var others []sumKey
-	for _, k := range slices.SortedFunc(maps.Keys(all), sumKey.compare) {
-		if _, ok := old[k]; ok || k.model == "" {
+	for _, k := range slices.SortedFunc(maps.Keys(f.all), sumKey.compare) {
+		if _, ok := f.old[k]; ok || k.model == "" {
 			continue
 		}
-		if missing[k.owner()] < l.maxKey {
+		if missing[k.owner()] < f.maxKey {
 			missing[k.owner()]++
 			continue
 		}
 		nameless := k
 		nameless.model = ""
-		all[nameless] = append(all[nameless], all[k]...)
-		delete(all, k)
-		if _, ok := old[nameless]; !ok {
+		f.all[nameless] = append(f.all[nameless], f.all[k]...)
+		delete(f.all, k)
+		if _, ok := f.old[nameless]; !ok {
 			others = append(others, nameless)
 		}
 	}
-	if len(others) > 0 {
-		more, err := readRows(ctx, tx, l, node, others)
-		if err != nil {
-			return err
-		}
-		maps.Copy(old, more)
+	if len(others) == 0 {
+		return nil
 	}
-	return putSums(ctx, tx, l, node, old, all)
+	var read pgx.Batch
+	readRows(&read, f.level, node, others, f.old)
+	return tx.SendBatch(ctx, &read).Close()
 }
 
 // keyColumns are the columns of keys, in their order, as arguments of subjects.
@@ -104,23 +118,20 @@ func keyColumns(keys []sumKey) []any {
 
 const subjectColumns = "start, tenant, key, model, provider, code"
 
-// readRows returns the rows of a node that exist.
-func readRows(ctx context.Context, tx pgx.Tx, l *level, node string, keys []sumKey) (map[sumKey][]byte, error) {
-	rows, err := tx.Query(ctx, "SELECT "+subjectColumns+", data FROM "+l.table+` JOIN
+// readRows asks for the rows of a node that exist.
+func readRows(b *pgx.Batch, l *level, node string, keys []sumKey, found map[sumKey][]byte) {
+	b.Queue("SELECT "+subjectColumns+", data FROM "+l.table+` JOIN
 		unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[]) AS k(`+subjectColumns+") USING ("+subjectColumns+") WHERE node = $7",
-		append(keyColumns(keys), node)...)
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[sumKey][]byte, len(keys))
-	var start int64
-	var names [5][]byte
-	var data []byte
-	_, err = pgx.ForEachRow(rows, []any{&start, &names[0], &names[1], &names[2], &names[3], &names[4], &data}, func() error {
-		found[sumKey{start, string(names[0]), string(names[1]), string(names[2]), string(names[3]), string(names[4])}] = bytes.Clone(data)
-		return nil
+		append(keyColumns(keys), node)...).Query(func(rows pgx.Rows) error {
+		var start int64
+		var names [5][]byte
+		var data []byte
+		_, err := pgx.ForEachRow(rows, []any{&start, &names[0], &names[1], &names[2], &names[3], &names[4], &data}, func() error {
+			found[sumKey{start, string(names[0]), string(names[1]), string(names[2]), string(names[3]), string(names[4])}] = bytes.Clone(data)
+			return nil
+		})
+		return err
 	})
-	return found, err
 }
 
 // countSums counts the rows of some keys of a node.
@@ -143,26 +154,23 @@ func countSums(ctx context.Context, tx pgx.Tx, l *level, node string, of map[sum
 	return err
 }
 
-// putSums writes rows with their tallies added.
-func putSums(ctx context.Context, tx pgx.Tx, l *level, node string, old map[sumKey][]byte, all map[sumKey][]*tally) error {
-	keys := slices.SortedFunc(maps.Keys(all), sumKey.compare)
+// put writes the rows with their tallies added.
+func (f *folding) put(b *pgx.Batch, node string) {
+	keys := slices.SortedFunc(maps.Keys(f.all), sumKey.compare)
 	data := make([][]byte, len(keys))
 	for i, k := range keys {
-		row := old[k]
-		for _, t := range all[k] {
+		row := f.old[k]
+		for _, t := range f.all[k] {
 			row = t.appendTo(nil, row)
 		}
 		data[i] = row
 	}
-	return insertSums(ctx, tx, l, node, keys, data)
+	insertSums(b, f.level, node, keys, data)
 }
 
 // insertSums writes rows of a node in place of those that exist.
-func insertSums(ctx context.Context, tx pgx.Tx, l *level, node string, keys []sumKey, data [][]byte) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	return run(ctx, tx, "INSERT INTO "+l.table+" ("+subjectColumns+", node, data) SELECT "+subjectColumns+`, $8, data FROM
+func insertSums(b *pgx.Batch, l *level, node string, keys []sumKey, data [][]byte) {
+	b.Queue("INSERT INTO "+l.table+" ("+subjectColumns+", node, data) SELECT "+subjectColumns+`, $8, data FROM
 		unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[]) AS k(`+subjectColumns+`, data)
 		ON CONFLICT (`+subjectColumns+", node) DO UPDATE SET data = excluded.data", append(keyColumns(keys), data, node)...)
 }

@@ -262,6 +262,9 @@ func TestRetentionBySizeDropsTheOldestDays(t *testing.T) {
 		n.Append(records[i])
 	}
 	flush(t, n)
+	if size, err := activity.Size(t.Context(), n.PostgresLog); err != nil || size <= 1<<20 {
+		t.Errorf("the rows have %d bytes, %v", size, err)
+	}
 	n.Retain(activity.Retention{Age: 5 * 24 * time.Hour, Size: 1 << 20})
 	if _, err := n.db.Pool().Exec(t.Context(), "UPDATE activity_partitions SET busy = now()"); err != nil {
 		t.Fatal(err)

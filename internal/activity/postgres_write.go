@@ -48,10 +48,7 @@ func (l *PostgresLog) write(ctx context.Context, tx pgx.Tx, rows [][]byte) error
 			return err
 		}
 	}
-	if err := run(ctx, tx, lockNode, nodeLocks, l.node); err != nil {
-		return err
-	}
-	first, until, err := l.partitions.cover(ctx, tx)
+	first, until, err := l.partitions.cover(ctx, tx, l.node)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/activity/activitytest"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -34,8 +35,8 @@ func kept(t *testing.T, keep activity.Retention, records []*activity.Record) map
 		synctest.Wait()
 		for _, tenant := range []string{"a", "default", "z"} {
 			f := activity.Filter{Tenant: tenant, Limit: activity.MaxLimit}
-			page := query(t, log, f)
-			got[tenant] = ids(page.Records)
+			page := activitytest.Query(t, log, f)
+			got[tenant] = activitytest.IDs(page.Records)
 		}
 	})
 	return got

@@ -40,6 +40,8 @@ type Record struct {
 	Tenant, Key string
 	// KeyHash is the SHA-256 of the presented secret in lower-case hex.
 	KeyHash string
+	// User is who used the key, if a single sign-on has said so.
+	User string
 	// Family is "openai" or "openrouter", Route is "POST /v1/chat/completions".
 	Family, Route string
 	// Model is the requested name, Provider the configured name, UpstreamModel the name sent to the
@@ -125,11 +127,11 @@ func (r *Record) bound() {
 }
 
 // texts returns all strings of the record.
-func (r *Record) texts() [20]*string {
+func (r *Record) texts() [21]*string {
 	return [...]*string{
 		&r.ID, &r.RequestID, &r.ClientRequestID, &r.UpstreamID, &r.Tenant, &r.Key, &r.KeyHash, &r.Family, &r.Route,
 		&r.Model, &r.Provider, &r.UpstreamModel, &r.Code, &r.FinishReason, &r.NativeFinishReason, &r.UsageSource,
-		&r.Workstation, &r.Ended, &r.RefusedBy, &r.TraceID,
+		&r.Workstation, &r.Ended, &r.RefusedBy, &r.TraceID, &r.User,
 	}
 }
 

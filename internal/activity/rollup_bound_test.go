@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/activity/activitytest"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
 // A provider that takes every name of a model lets a caller invent names without end.
 func TestInventedModelsMakeFewSums(t *testing.T) {
-	st, log := open(t, store.Options{})
-	const calls = 1000
+	st, log := open(t, store.Options{CommitInterval: time.Hour})
+	const calls = 640
 	var all activity.Sums
 	for i := range calls {
 		r := record(i)
@@ -23,7 +24,7 @@ func TestInventedModelsMakeFewSums(t *testing.T) {
 			r.Key, r.Model = "ci", "acme/other"
 		}
 		log.Append(r)
-		all = plus(all, sumsOf(r))
+		all = activitytest.Plus(all, activitytest.SumsOf(r))
 	}
 	if err := st.Flush(t.Context()); err != nil {
 		t.Fatal(err)
@@ -34,19 +35,19 @@ func TestInventedModelsMakeFewSums(t *testing.T) {
 		}
 	}
 	for _, q := range []string{"step=day", "step=hour", "step=day&by=key"} {
-		if got := series(t, log, q).All.Total.Sums; got != all {
+		if got := activitytest.Series(t, log, q).All.Total.Sums; got != all {
 			t.Errorf("%s: %+v, want %+v", q, got, all)
 		}
 	}
 	var days activity.Sums
 	sums, err := log.Daily(t.Context(), activity.Filter{Tenant: "default"})
 	for _, d := range sums {
-		days = plus(days, d.Sums)
+		days = activitytest.Plus(days, d.Sums)
 	}
 	if err != nil || days != all {
 		t.Errorf("the days are %+v, want %+v; %v", days, all, err)
 	}
-	if got := series(t, log, "by=model&key=ci").Series; len(got) != 1 || got[0].Name != "acme/other" {
+	if got := activitytest.Series(t, log, "by=model&key=ci").Series; len(got) != 1 || got[0].Name != "acme/other" {
 		t.Errorf("the models of another key are %+v", got)
 	}
 }
@@ -122,7 +123,7 @@ func TestSeriesHaveAnyName(t *testing.T) {
 		log.Append(r)
 	}
 	for _, step := range []string{"day", "hour"} {
-		got := series(t, log, "step="+step).Series
+		got := activitytest.Series(t, log, "step="+step).Series
 		if len(got) != len(names) {
 			t.Fatalf("%d series", len(got))
 		}

@@ -7,13 +7,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"reflect"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/activity/activitytest"
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		log, r := activity.New(st), rand.New(rand.NewPCG(5, 6))
 		for n := 0; n < 3000; n++ {
-			log.Append(randomRecord(r, n))
+			log.Append(activitytest.Random(r, n))
 			if n == 300 {
 				_ = st.Flush(context.Background())
 				fmt.Println("busy")
@@ -62,11 +62,11 @@ func TestSumsAreThoseOfTheRowsAfterAKill(t *testing.T) {
 		t.Fatalf("the process said %q", line)
 	}
 	_, log := openDir(t, dir, store.Options{Schemas: []store.Schema{activity.Schema}})
-	records := allRecords(t, log)
+	records := activitytest.All(t, log, activity.Filter{AllTenants: true})
 	if len(records) == 0 {
 		t.Fatal("nothing was committed")
 	}
-	wantSums(t, log, records)
+	activitytest.WantSums(t, log, records)
 }
 
 func openDir(t testing.TB, dir string, opts store.Options) (*store.Store, *activity.SQLiteLog) {
@@ -79,26 +79,12 @@ func openDir(t testing.TB, dir string, opts store.Options) (*store.Store, *activ
 	return st, activity.New(st)
 }
 
-// allRecords are those of all tenants.
-func allRecords(t testing.TB, log *activity.SQLiteLog) (all []*activity.Record) {
-	t.Helper()
-	f := activity.Filter{AllTenants: true, Limit: activity.MaxLimit}
-	for page := query(t, log, f); ; page = query(t, log, f) {
-		for i := range page.Records {
-			all = append(all, &page.Records[i])
-		}
-		if f.Cursor = page.Next; f.Cursor == "" {
-			return all
-		}
-	}
-}
-
 // written appends random records and commits them.
 func written(t testing.TB, st *store.Store, log *activity.SQLiteLog, seed uint64, n int) (records []*activity.Record) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, seed))
 	for i := range n {
-		records = append(records, randomRecord(r, i))
+		records = append(records, activitytest.Random(r, i))
 		log.Append(records[i])
 	}
 	if err := st.Flush(context.Background()); err != nil {
@@ -127,7 +113,7 @@ func TestOlderRowsAreRolledUp(t *testing.T) {
 		}
 		defer st.Close()
 		log := activity.New(st)
-		if series(t, log, "").Complete {
+		if activitytest.Series(t, log, "").Complete {
 			t.Error("complete before the older rows are added")
 		}
 		days, err := log.Costs(context.Background(), "acme", "dev")
@@ -137,7 +123,7 @@ func TestOlderRowsAreRolledUp(t *testing.T) {
 		all := append(old, written(t, st, log, 8, 50)...)
 		time.Sleep(time.Minute + time.Second)
 		synctest.Wait()
-		wantSums(t, log, all)
+		activitytest.WantSums(t, log, all)
 	})
 }
 
@@ -176,59 +162,25 @@ func TestDeletingRowsKeepsTheirSums(t *testing.T) {
 		records := written(t, st, log, 9, 900)
 		wait := func() { time.Sleep(time.Minute + time.Second); synctest.Wait() }
 		wait()
-		if n := len(allRecords(t, log)); n > 400 {
+		if n := len(activitytest.All(t, log, activity.Filter{AllTenants: true})); n > 400 {
 			t.Fatalf("%d rows are left", n)
 		}
-		wantSums(t, log, records)
+		activitytest.WantSums(t, log, records)
 		if _, err := log.Rebuild(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		wantSums(t, log, records)
+		activitytest.WantSums(t, log, records)
 		later(59 * 24 * time.Hour) // two of the four days ended more than 60 days before
 		wait()
-		if n := len(series(t, log, "from=2026-05-01&to=2026-05-04").All.Points); n != 2 {
+		if n := len(activitytest.Series(t, log, "from=2026-05-01&to=2026-05-04").All.Points); n != 2 {
 			t.Errorf("%d days are left of 4", n)
 		}
 		later(90 * 24 * time.Hour)
 		wait()
-		if got := series(t, log, "from=2026-05-01&to=2026-05-04"); got.All.Total.Requests != 0 {
+		if got := activitytest.Series(t, log, "from=2026-05-01&to=2026-05-04"); got.All.Total.Requests != 0 {
 			t.Errorf("the sums of %d calls are kept", got.All.Total.Requests)
 		}
 	})
-}
-
-// Daily sums are the same from the roll-up and from the rows.
-func TestDailySumsOfRollupAndRowsAreTheSame(t *testing.T) {
-	st, log := open(t, store.Options{})
-	written(t, st, log, 10, 500)
-	for _, f := range []activity.Filter{
-		{Tenant: "acme"}, {AllTenants: true}, {Tenant: "acme", Model: "a/x"}, {Tenant: "acme", Model: "invented1"}, {Tenant: "acme", Provider: "a"},
-		{Tenant: "acme", Key: "ci", Code: "upstream_error"}, {Tenant: "acme", Date: "2026-05-03"}, {Tenant: "nobody"},
-	} {
-		rolledUp, err := log.Daily(t.Context(), f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.From = noon.Add(-99*24*time.Hour - 1) // a part of a day: the rows are read
-		rows, err := log.Daily(t.Context(), f)
-		if err != nil || !reflect.DeepEqual(rolledUp, rows) {
-			t.Errorf("%+v: %d and %d days, or their sums differ; %v", f, len(rolledUp), len(rows), err)
-		}
-	}
-	want := activity.Sums{}
-	for _, r := range allRecords(t, log) {
-		if r.Tenant == "acme" && r.Key == "dev" {
-			want = plus(want, sumsOf(r))
-		}
-	}
-	days, err := log.Costs(t.Context(), "acme", "dev")
-	got := activity.Sums{}
-	for _, d := range days {
-		got = plus(got, d.Sums)
-	}
-	if err != nil || got != want || len(days) != 4 {
-		t.Errorf("the costs of a key in %d days are %+v, want %+v; %v", len(days), got, want, err)
-	}
 }
 
 // A damaged row of sums loses sums until they are rebuilt, but no record.
@@ -238,13 +190,13 @@ func TestDamagedSumsLoseNoRecord(t *testing.T) {
 	execute(t, st, "UPDATE activity_hours SET data = x'01ff'")
 	execute(t, st, "UPDATE activity_days SET data = x'02'")
 	records = append(records, written(t, st, log, 12, 100)...)
-	if n := len(allRecords(t, log)); n != 200 {
+	if n := len(activitytest.All(t, log, activity.Filter{AllTenants: true})); n != 200 {
 		t.Fatalf("%d records", n)
 	}
 	if rows, err := log.Rebuild(t.Context()); err != nil || rows != 200 {
 		t.Fatalf("rebuilt from %d rows, %v", rows, err)
 	}
-	wantSums(t, log, records)
+	activitytest.WantSums(t, log, records)
 }
 
 // SQLite merges the rows of some hundred tenants; those of more are sorted.
@@ -258,7 +210,7 @@ func TestManyTenantsAreInOneOrder(t *testing.T) {
 	if err := st.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	all := allRecords(t, log)
+	all := activitytest.All(t, log, activity.Filter{AllTenants: true})
 	for i, r := range all {
 		if want := fmt.Sprint("gen-", 449-i); r.ID != want {
 			t.Fatalf("record %d is %s, want %s", i, r.ID, want)

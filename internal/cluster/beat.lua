@@ -6,10 +6,11 @@
 --   T n:NAME  hash of the name; ends when it was not used for a day
 --   T e       epoch: replication ID under which the ledger is whole
 --   T rec     hash of the last recovery (recover.lua)
+--   T era     when the balances were loaded last (recover.lua)
 --
 --   ARGV  name, lease (microseconds), hash of the configuration
 --
--- It answers {now, replication ID, epoch, node to reap, ID, end, about, ID, end, about, ...}.
+-- It answers {now, replication ID, epoch, node to reap, era, ID, end, about, ID, end, about, ...}.
 local most, day = 16, 86400 -- nodes that end at a beat; seconds
 local refused = lease()
 if refused then
@@ -34,11 +35,12 @@ if epoch == id and now >= began + length then
 	end
 	local first = redis.call('ZRANGEBYSCORE', T .. 'dead', '-inf', now, 'LIMIT', 0, 1)[1]
 	if first then
-		redis.call('ZADD', T .. 'dead', now + length, first)
+		-- At no fixed time: the same node would be first again and again, also where it alone fails.
+		redis.call('ZADD', T .. 'dead', now + length + now % 1000 * length / 2000, first)
 		reap = first
 	end
 end
-local answer = {string.format('%.0f', now), id, epoch, reap}
+local answer = {string.format('%.0f', now), id, epoch, reap, redis.call('GET', T .. 'era') or '0'}
 local live = redis.call('ZRANGEBYSCORE', T .. 'nodes', string.format('(%.0f', now), '+inf', 'WITHSCORES')
 for i = 1, #live, 2 do
 	answer[#answer + 1] = live[i]

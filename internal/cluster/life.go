@@ -89,7 +89,7 @@ func (n *Node) enter(ctx context.Context) (after string, err error) {
 		n.counts.leasesLost.Add(1)
 	}
 	n.state.id = n.config.Node + "." + words[0]
-	n.state.incarnation, n.state.leased = incarnation, true
+	n.state.incarnation, n.state.leased, n.state.beaten = incarnation, true, false
 	n.state.settle()
 	return words[1], nil
 }
@@ -176,16 +176,16 @@ func (n *Node) renew(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.state.at.IsZero() && a.epoch == a.replication {
-		n.state.epoch = a.epoch // a new process has nothing to say again
+		n.state.epoch, n.state.era = a.epoch, a.era // a new process has nothing to say again
 	}
-	n.state.last, n.state.at = a, received
+	n.state.last, n.state.at, n.state.beaten = a, received, true
 	if a.epoch == a.replication {
 		n.state.known = n.state.known[:0]
 		for _, p := range a.peers {
 			n.state.known = append(n.state.known, name(p.id))
 		}
 	}
-	if (n.state.epoch != a.replication || a.epoch != a.replication) && sent.After(n.state.healed) {
+	if (n.state.epoch != a.replication || a.epoch != a.replication || n.state.era != a.era) && sent.After(n.state.healed) {
 		n.state.replay = true
 	}
 	if a.dead != "" {

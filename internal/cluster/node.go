@@ -47,7 +47,7 @@ var (
 	// ErrLayout means that a newer program has changed the keys of the cluster.
 	ErrLayout = errors.New("the cluster is used by a newer version of this program")
 	// ErrNameTaken means that another process has the name of this node, and is alive.
-	ErrNameTaken = errors.New("another gateway with the same node name is alive")
+	ErrNameTaken = errors.New("another gateway with the same node name is alive: each needs a name of its own")
 )
 
 // Config is what a node is.
@@ -58,6 +58,12 @@ type Config struct {
 	Logger *zap.Logger
 	// Hash is that of the limits of this node. A difference between nodes is logged. It may be nil.
 	Hash func() string
+	// Judge is told what the engine is, each time when it is another one. After an error it is told
+	// again at the next beat. It may be nil.
+	Judge func(valkey.Server) error
+	// Expected says how many nodes there are by another source than the engine, with this one; 0: it
+	// is not known. It may be nil.
+	Expected func() int
 
 	// For tests.
 	Now   func() time.Time // the clock of the engine; nil: it is asked
@@ -89,6 +95,12 @@ func New(c Config) *Node {
 	c.Lease, c.Beat = cmp.Or(c.Lease, leaseTime), cmp.Or(c.Beat, beatInterval)
 	if c.Hash == nil {
 		c.Hash = func() string { return "" }
+	}
+	if c.Judge == nil {
+		c.Judge = func(valkey.Server) error { return nil }
+	}
+	if c.Expected == nil {
+		c.Expected = func() int { return 0 }
 	}
 	tag := "{gh:" + c.Name + "}"
 	n := &Node{
@@ -160,7 +172,7 @@ func explain(err error) error {
 	case "LAYOUT":
 		return fmt.Errorf("%w: %w", ErrLayout, err)
 	case "TAKEN":
-		return fmt.Errorf("%w: %w", ErrNameTaken, err)
+		return ErrNameTaken
 	}
 	return err
 }
@@ -191,6 +203,20 @@ func (n *Node) Nodes() []string {
 		}
 	}
 	return append(ids, n.state.id)
+}
+
+// Count is how many nodes there are, with this one: those whose leases live. When no beat was answered
+// for the time of a lease, or none ever, it is what Expected says.
+func (n *Node) Count() int {
+	n.mu.Lock()
+	recent := !n.state.at.IsZero() && time.Since(n.state.at) < n.config.Lease
+	n.mu.Unlock()
+	if !recent {
+		if expected := n.config.Expected(); expected > 0 {
+			return expected
+		}
+	}
+	return len(n.Nodes())
 }
 
 // Now is the engine's time.

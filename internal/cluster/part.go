@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -65,11 +66,17 @@ func (all parts) replay(ctx context.Context, wiped bool) error {
 	})
 }
 
+// reap runs all parts, also after one that has failed: the places and desktops of a dead node are free
+// while its money has to wait for PostgreSQL.
 func (all parts) reap(ctx context.Context, dead string) error {
-	return all.each(ctx, "reap", func(p Part) func(context.Context) error {
-		if p.Reap == nil {
-			return nil
-		}
-		return func(ctx context.Context) error { return p.Reap(ctx, dead) }
-	})
+	var failed []error
+	for i := range all {
+		failed = append(failed, all[i:i+1].each(ctx, "reap", func(p Part) func(context.Context) error {
+			if p.Reap == nil {
+				return nil
+			}
+			return func(ctx context.Context) error { return p.Reap(ctx, dead) }
+		}))
+	}
+	return errors.Join(failed...)
 }

@@ -2,6 +2,7 @@
 -- the nodes have said again what they know.
 --
 --   T e     epoch: replication ID under which the ledger is whole
+--   T era   when the balances were loaded last: a node that knows another era was cut off meanwhile
 --   T nodes sorted set: ID -> end of its lease (microseconds)
 --   T rec   hash of the last recovery:
 --             id        replication ID
@@ -13,13 +14,13 @@
 --             loaded    1 when it has done so
 --
 --   ARGV  step, name, lease (microseconds), replication ID that the node recovers, then
---         begin     names of the nodes that it knows
+--         begin     names of the nodes that it knows; instead of the ID the era, "" if it knows none
 --
 --   step      answers {replication ID, ...
 --   begin       "whole" | "replay" | "wiped"}  whole: the others have finished without this node
 --   flushed     "wait" | "load" | "loaded"}    load: this node loads the balances
 --   loaded      "wait" | "loaded"}             wait: another node loads them again
---   done        "wait", names of nodes | "open"}
+--   done        "wait", names of nodes | "open", era}
 --
 -- Nodes that do not answer are waited for as long as a lease. The loader is always waited for; another
 -- one is chosen if it does not come back in that time.
@@ -27,7 +28,8 @@
 -- After a loss of all data, a node that comes late, because it was cut off or the others did not know it,
 -- is wiped too: the balances have its settlements, or miss some of them. When it has written them to
 -- PostgreSQL, the balances are loaded again. If money was open by then, it is shut, and all nodes write
--- first.
+-- first. So it is with one that finds the era of a loss that it has missed, after a failover: the others
+-- have to be whole before it begins.
 local step, name, length, wanted = ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7]
 local refused = lease()
 if refused then
@@ -37,6 +39,7 @@ local id = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)'
 local rec = T .. 'rec'
 local micros = function(n) return string.format('%.0f', n) end
 local epoch = redis.call('GET', T .. 'e')
+local era = redis.call('GET', T .. 'era') or '0'
 
 -- living returns the names of the nodes whose leases live.
 local living = function()
@@ -60,6 +63,14 @@ if step == 'begin' then
 		await(epoch and living() or {unpack(ARGV, 8)})
 	end
 	local wiped = redis.call('HGET', rec, 'wiped') == '1'
+	if epoch and not wiped and wanted ~= '' and wanted ~= era then
+		if epoch ~= id then
+			redis.call('HDEL', rec, 'n:' .. name)
+			return redis.error_reply('FENCED the nodes that know the balances go first')
+		end
+		redis.call('HSET', rec, 'wiped', '1')
+		wiped = true
+	end
 	if epoch == id and not wiped then
 		return {id, 'whole'}
 	end
@@ -110,6 +121,7 @@ elseif step == 'loaded' then
 		return {id, 'wait'}
 	end
 	redis.call('HSET', rec, 'loaded', '1')
+	redis.call('SET', T .. 'era', id .. ' ' .. micros(now))
 	redis.call('HDEL', rec, 'loader')
 	return {id, 'loaded'}
 end
@@ -120,6 +132,6 @@ if epoch ~= id and #names == 0 and (loaded or redis.call('HGET', rec, 'wiped') =
 	epoch = id
 end
 if epoch == id then
-	return {id, 'open'}
+	return {id, 'open', era}
 end
 return {id, 'wait', unpack(names)}

@@ -46,8 +46,8 @@ func (n *Node) heal(ctx context.Context) error {
 	n.mu.Lock()
 	s := n.state
 	n.mu.Unlock()
-	if !s.leased {
-		return nil // the next beat takes a lease
+	if !s.leased || !s.beaten {
+		return nil // the next beat takes a lease, and says what else is lost
 	}
 	if s.replay {
 		if err := n.recover(ctx); err != nil {
@@ -94,8 +94,9 @@ func (n *Node) recover(ctx context.Context) error {
 	started := time.Now()
 	n.mu.Lock()
 	known := slices.Clone(n.state.known) // an engine that has lost everything does not know them
+	era := n.state.era
 	n.mu.Unlock()
-	id, how, err := n.step(ctx, "begin", "", known...)
+	id, how, err := n.step(ctx, "begin", era, known...)
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,9 @@ func (n *Node) step(ctx context.Context, step, id string, names ...string) (repl
 		return "", "", err
 	}
 	n.mu.Lock()
-	n.state.waiting = words[2:]
-	n.mu.Unlock()
+	defer n.mu.Unlock()
+	if n.state.waiting = words[2:]; words[1] == "open" && len(words) > 2 {
+		n.state.era, n.state.waiting = words[2], nil
+	}
 	return words[0], words[1], nil
 }

@@ -15,8 +15,10 @@ type state struct {
 	id          string // the name and its incarnation
 	incarnation int
 	epoch       string // of the engine, as this node has replayed for it
+	era         string // of the balances then; "": it knows none
 
 	leased bool          // there is a lease, as far as this node knows
+	beaten bool          // a beat has said under this lease how the engine is
 	rejoin bool          // the parts have to state what they hold
 	replay bool          // the parts have to say again what the engine may have lost
 	healed time.Time     // the end of the last replay
@@ -54,19 +56,20 @@ type answer struct {
 	replication string // ID of the history of the data, another one after a failover or a restart
 	epoch       string // the ID for which the ledger is whole
 	dead        string
+	era         string // when the balances were loaded last
 	peers       []peer
 }
 
 // readAnswer reads the answer of beat.lua.
 func readAnswer(words []string) (a answer, err error) {
-	const head, each = 4, 3
+	const head, each = 5, 3
 	if len(words) < head || (len(words)-head)%each != 0 {
 		return a, fmt.Errorf("the answer to a beat has %d parts", len(words))
 	}
 	if a.now, err = micros(words[0]); err != nil {
 		return a, err
 	}
-	a.replication, a.epoch, a.dead = words[1], words[2], words[3]
+	a.replication, a.epoch, a.dead, a.era = words[1], words[2], words[3], words[4]
 	for rest := words[head:]; len(rest) > 0; rest = rest[each:] {
 		p := peer{id: rest[0]}
 		if p.end, err = micros(rest[1]); err != nil {
@@ -91,7 +94,7 @@ func micros(s string) (time.Time, error) {
 }
 
 // healthy reports whether nothing has to be healed.
-func (s *state) healthy() bool { return s.leased && !s.rejoin && !s.replay }
+func (s *state) healthy() bool { return s.leased && s.beaten && !s.rejoin && !s.replay }
 
 // settle opens or shuts ready.
 func (s *state) settle() {

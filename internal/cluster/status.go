@@ -67,12 +67,13 @@ func (n *Node) Status() Status {
 }
 
 // compare counts the beats at which a node had other limits. It returns those with whom they differ
-// for more than one beat, once: limits are changed on one node after the other.
+// for more than one beat, once: limits are changed on one node after the other. A node that starts has
+// none yet.
 func (v *view) compare(own string) (differ []string) {
 	before := v.differs
 	v.differs = map[string]int{}
 	for _, p := range v.last.peers {
-		if p.config != own {
+		if p.config != own && p.config != "" && own != "" {
 			n := before[name(p.id)] + 1
 			if v.differs[name(p.id)] = n; n == 2 {
 				differ = append(differ, name(p.id))
@@ -85,18 +86,26 @@ func (v *view) compare(own string) (differ []string) {
 // inspect asks the engine what it is, when it is another one.
 func (n *Node) inspect(ctx context.Context) {
 	n.mu.Lock()
-	id, known := n.state.last.replication, n.state.inspected
+	replication, known := n.state.last.replication, n.state.inspected
 	n.mu.Unlock()
-	if id == known {
+	if replication == known {
 		return
 	}
 	server, err := n.config.Engine.Inspect(ctx, n.tag)
 	if err != nil {
 		return // it is asked at the next beat
 	}
+	inspected := replication
+	if n.config.Judge(server) != nil {
+		inspected = "" // it is asked again at the next beat
+	}
 	n.mu.Lock()
-	n.state.server, n.state.inspected = server, id
+	changed := n.state.server != server
+	n.state.server, n.state.inspected = server, inspected
 	n.mu.Unlock()
+	if !changed {
+		return
+	}
 	n.config.Logger.Info("the engine of the cluster", zap.String("address", server.Address), zap.String("program", server.Program),
-		zap.String("version", server.Version), zap.String("replication", id))
+		zap.String("version", server.Version), zap.String("replication", replication))
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver
 )
@@ -151,9 +152,15 @@ func (s *PostgresServer) Kill() {
 	}
 }
 
-// Restart starts a server that Kill or Stop has ended. It returns when the server answers.
+// Restart starts a server that Kill or Stop has ended. It returns when the server answers. The process
+// of a connection that Kill has not seen lives on for a moment, and the server waits for none.
 func (s *PostgresServer) Restart() error {
-	return s.start(func() error { return ping(s.dsn("postgres")) })
+	for deadline := time.Now().Add(startTimeout); ; <-time.After(100 * time.Millisecond) {
+		err := s.start(func() error { return ping(s.dsn("postgres")) })
+		if err == nil || !strings.Contains(err.Error(), "pre-existing shared memory block") || time.Now().After(deadline) {
+			return err
+		}
+	}
 }
 
 func ping(dsn string) error {

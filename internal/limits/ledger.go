@@ -13,6 +13,9 @@ var (
 	// ErrAway is wrapped besides ErrUnavailable if the ledger is behind a network and does not answer,
 	// or is being put right. That often takes less than a second.
 	ErrAway = errors.New("it is away")
+	// ErrFull is wrapped besides ErrUnavailable if so much waits to be charged that this call never
+	// would be.
+	ErrFull = errors.New("too many settlements wait")
 	// ErrEnded is returned for a Reserve that arrives after its call was settled.
 	ErrEnded = errors.New("the call has ended")
 )

@@ -49,7 +49,11 @@ type DB struct {
 }
 
 // Open returns the database of an address (a URL or "host=… dbname=…"). It does not connect.
-func Open(dsn string) (*DB, error) {
+func Open(dsn string) (*DB, error) { return OpenWith(dsn, nil) }
+
+// OpenWith is Open with a password that is asked for at each new connection, instead of that of the
+// address; nil for that one.
+func OpenWith(dsn string, password func() (string, error)) (*DB, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, errors.New("the address of PostgreSQL is not valid") // err may show a password
@@ -62,6 +66,12 @@ func Open(dsn string) (*DB, error) {
 	}
 	if !strings.Contains(dsn, "pool_max_conns") {
 		config.MaxConns = maxConnections
+	}
+	if password != nil {
+		config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) (err error) {
+			c.Password, err = password()
+			return err
+		}
 	}
 	config.MaxConnIdleTime = idleTime
 	one := config.Copy()
@@ -130,7 +140,7 @@ func ofRow(code string) bool {
 }
 
 // away reports whether a SQLSTATE says that the server cannot work now: connection exceptions, a lack
-// of resources, a shutdown, a replica.
+// of resources, a shutdown, a replica, a transaction in which this gateway was paused.
 func away(code string) bool {
-	return code == "25006" || strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P")
+	return code == "25006" || code == "25P03" || strings.HasPrefix(code, "08") || strings.HasPrefix(code, "53") || strings.HasPrefix(code, "57P")
 }

@@ -49,6 +49,27 @@ func TestErrorsSayNothingOfTheAddress(t *testing.T) {
 	}
 }
 
+// A password is asked for at each connection: it may have been changed.
+func TestThePasswordIsAskedForAtEachConnection(t *testing.T) {
+	asked := 0
+	db, err := postgres.OpenWith(enginetest.Postgres(t), func() (string, error) {
+		if asked++; asked == 3 {
+			return "", errors.New("the file of the password is gone")
+		}
+		return "secret", nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for n := 1; n <= 3; n++ {
+		db.Pool().Reset()
+		if err := db.Pool().Ping(t.Context()); (err != nil) != (n == 3) || asked != n {
+			t.Errorf("connection %d: asked %d times, %v", n, asked, err)
+		}
+	}
+}
+
 func eventually(t *testing.T, what string, f func() error) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; {

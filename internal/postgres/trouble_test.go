@@ -1,11 +1,14 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
@@ -125,4 +128,47 @@ func TestAMigrationThatIsCutIsRepeated(t *testing.T) {
 	eventually(t, "the server starts", server.Restart)
 	waits.Steps[1] = "SELECT 1"
 	eventually(t, "the tables are made", func() error { return db.Migrate(t.Context(), waits) })
+}
+
+// Writers of all gateways update the same lines of the book. One that is paused between its statements
+// has locked them.
+func TestAGatewayThatIsPausedInATransactionHoldsUpNoOther(t *testing.T) {
+	dsn := enginetest.Postgres(t)
+	db := connect(t, dsn)
+	migrate(t, db)
+	if _, err := db.Pool().Exec(t.Context(), "CREATE TABLE book (spent int); INSERT INTO book VALUES (0)"); err != nil {
+		t.Fatal(err)
+	}
+	spend := func(node string, then func()) *postgres.Writer {
+		w := postgres.NewWriter(connect(t, dsn), node, postgres.Table{Name: "book", Write: func(ctx context.Context, tx pgx.Tx, rows [][]byte) error {
+			_, err := tx.Exec(ctx, "UPDATE book SET spent = spent + $1", len(rows))
+			then()
+			return err
+		}})
+		if err := w.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { closeWriter(t, w) })
+		w.Append("book", nil)
+		return w
+	}
+	paused, resume := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	first := spend("a", func() {
+		once.Do(func() {
+			close(paused)
+			<-resume
+		})
+	})
+	<-paused
+	began := time.Now()
+	if err := spend("b", func() {}).Flush(t.Context()); err != nil {
+		t.Errorf("the other gateway: %v after %v", err, time.Since(began))
+	}
+	close(resume)
+	flushed(t, first)
+	var spent int
+	if err := db.Pool().QueryRow(t.Context(), "SELECT spent FROM book").Scan(&spent); err != nil || spent != 2 {
+		t.Errorf("%d is spent, want 2: %v", spent, err)
+	}
 }

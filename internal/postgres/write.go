@@ -29,11 +29,19 @@ var WriterSchema = Schema{Name: "writer", Steps: []string{`
 		n      bigint      NOT NULL, -- of the last batch that is written
 		at     timestamptz NOT NULL,
 		PRIMARY KEY (node, source)
+	)`, `
+	CREATE TABLE node_seen (
+		node text        NOT NULL PRIMARY KEY,
+		at   timestamptz NOT NULL
 	)`}}
 
 const (
+	// claimBatch takes the number of a batch, unless it is taken. A node that is paused in a transaction
+	// must not hold up the writers of all others: the server ends it after two seconds, before they
+	// give up.
 	claimBatch = `INSERT INTO node_batch (node, source, n, at) VALUES ($1, $2, $3, now())
-		ON CONFLICT (node, source) DO UPDATE SET n = excluded.n, at = excluded.at WHERE node_batch.n < excluded.n`
+		ON CONFLICT (node, source) DO UPDATE SET n = excluded.n, at = excluded.at WHERE node_batch.n < excluded.n
+		RETURNING set_config('idle_in_transaction_session_timeout', '2000', true)`
 	// forgetSources deletes rows of processes that are gone and have left nothing in the spool. It
 	// spares young ones, of which a transaction may be under way.
 	forgetSources = "DELETE FROM node_batch WHERE node = $1 AND source <> $2 AND at < now() - interval '1 day'"

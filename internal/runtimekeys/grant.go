@@ -1,6 +1,7 @@
 package runtimekeys
 
 import (
+	"crypto/sha256"
 	"errors"
 	"time"
 	"weak"
@@ -59,26 +60,41 @@ func (s *Keys) MayStill(b *Block, hash, tenant string, scope keys.Scope) bool {
 	return b != nil && key != nil && key.Tenant == tenant && key.valid(s.now()) && key.Grant(b).Has(scope)
 }
 
-// ErrLoading is returned for an unknown secret while a gateway that has just started does not know the
-// keys that it shares with others: their database does not answer.
+// ErrLoading is returned while a gateway that has just started does not know the keys that it shares
+// with others: their database does not answer.
 var ErrLoading = errors.New("the keys made at run time are not known yet")
 
 // Authenticate returns what the holder of a secret may do. The error is [keys.ErrInvalid], or
 // ErrLoading.
 func (s *Keys) Authenticate(b *Block, secret string, now time.Time) (keys.Credential, *modelcall.KeyLimits, error) {
 	sum, ok := keys.Sum(secret)
-	if !ok || b == nil {
+	if !ok {
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
-	key := s.bySecret.get(sum)
-	if key == nil {
-		if shared, ok := s.table.(*PostgresTable); ok {
-			shared.refresh() // another gateway may have made it just now
-			if key = s.bySecret.get(sum); key == nil && shared.loading() {
-				return keys.Credential{}, nil, ErrLoading
-			}
-		}
+	return Held(s, b, sum, now)
+}
+
+// Held is [Keys.Authenticate] for a secret that was presented earlier, and of which only the SHA-256 was kept.
+func Held(s *Keys, b *Block, sum Sum, now time.Time) (keys.Credential, *modelcall.KeyLimits, error) {
+	if b == nil {
+		return keys.Credential{}, nil, keys.ErrInvalid
 	}
+	credential, limits, err := s.authenticate(b, sum, now)
+	shared, ok := s.table.(*PostgresTable)
+	if err == nil || !ok {
+		return credential, limits, err
+	}
+	shared.refresh() // another gateway may have made the key or let it in again just now
+	credential, limits, err = s.authenticate(b, sum, now)
+	if err != nil && shared.loading() {
+		err = ErrLoading
+	}
+	return credential, limits, err
+}
+
+// authenticate is Authenticate with what is known here.
+func (s *Keys) authenticate(b *Block, sum [sha256.Size]byte, now time.Time) (keys.Credential, *modelcall.KeyLimits, error) {
+	key := s.bySecret.get(sum)
 	if key == nil || !key.valid(now) {
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}

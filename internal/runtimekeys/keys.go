@@ -136,6 +136,14 @@ func (s *Keys) Match(of keys.Tenants, beginning string) (hash string, err error)
 type Query struct {
 	Disabled bool // disabled ones, too
 	Offset   int
+	// Search is a part of the name, in any case, or the beginning of the hash; "" is all.
+	Search string
+}
+
+// finds reports whether the search is for a key.
+func (q *Query) finds(key *Key) bool {
+	return q.Search == "" || strings.HasPrefix(key.Hash(), strings.ToLower(q.Search)) ||
+		strings.Contains(strings.ToLower(key.Name), strings.ToLower(q.Search))
 }
 
 // PageSize is the most keys of one answer, as at OpenRouter.
@@ -149,7 +157,7 @@ func (s *Keys) List(of keys.Tenants, q Query) []*Key {
 	skip := q.Offset
 	for _, key := range slices.Backward(s.ordered) {
 		switch {
-		case !of.Has(key.Tenant) || key.Disabled && !q.Disabled:
+		case !of.Has(key.Tenant) || key.Disabled && !q.Disabled || !q.finds(key):
 		case skip > 0:
 			skip--
 		case len(page) == PageSize:

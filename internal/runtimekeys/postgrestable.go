@@ -79,14 +79,14 @@ type PostgresTable struct {
 	keys     *Keys // set by follow
 	loaded   int64 // by Load: the number of the last change
 	empty    bool  // Load has found neither the database nor a snapshot
-	unknown  refresher
+	refused  refresher
 	applying sync.Mutex // so that memory and snapshot take batches in the same order
 }
 
 // NewPostgresTable returns the table. It must be opened by one Keys, before the feed is started.
 func NewPostgresTable(c PostgresConfig) *PostgresTable {
 	t := &PostgresTable{config: c, snapshot: &snapshot{store: c.Store, now: c.Now, logger: c.Logger}}
-	t.unknown.read = c.Feed.CatchUp
+	t.refused.read = c.Feed.CatchUp
 	return t
 }
 
@@ -180,7 +180,7 @@ func (t *PostgresTable) tell(outcomes []outcome) {
 // moment.
 func (t *PostgresTable) refresh() {
 	if t.config.Feed.Status().Err == nil {
-		t.unknown.wait()
+		t.refused.wait()
 	}
 }
 

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// refreshGap is the least time between two readings for unknown secrets. So guesses of strangers
+	// refreshGap is the least time between two readings for refused secrets. So guesses of strangers
 	// cost the database ten small queries a second at most.
 	refreshGap = 100 * time.Millisecond
 	// refreshTimeout bounds a reading. Then the secret is refused.
 	refreshTimeout = 300 * time.Millisecond
 )
 
-// refresher reads the changes of other gateways for those who have an unknown secret: one reading for
-// all who wait for it.
+// refresher reads the changes of other gateways for those whose secret would be refused: one reading
+// for all who wait for it.
 type refresher struct {
 	read func(ctx context.Context) error
 

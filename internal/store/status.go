@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"os"
 	"time"
 )
 
@@ -30,6 +31,16 @@ type Status struct {
 	RedoErr error
 	// RedoSince is when that began.
 	RedoSince time.Time
+}
+
+// Size returns how many bytes the files of the database have on the disk.
+func Size(s *Store) (bytes int64) {
+	for _, suffix := range []string{"", "-wal"} {
+		if info, err := os.Stat(s.path + suffix); err == nil {
+			bytes += info.Size()
+		}
+	}
+	return bytes
 }
 
 // Status returns the present status.

@@ -49,6 +49,8 @@ type Config struct {
 
 	// Of the Sentinels, if they have their own.
 	SentinelUsername, SentinelPassword string
+	// ReadSentinelPassword is to SentinelPassword what ReadPassword is to Password.
+	ReadSentinelPassword func() (string, error)
 
 	// Observe is told of each message: the script or command, how long it took, and the outcome. It
 	// may be nil.

@@ -43,16 +43,24 @@ func (c *Client) options() engine.ClientOption {
 			ClientName: "gatehouse", TopologyRefreshInterval: refreshInterval,
 		}
 	}
-	if config.ReadPassword != nil {
+	if config.ReadPassword != nil || config.ReadSentinelPassword != nil {
 		option.AuthCredentialsFn = func(to engine.AuthCredentialsContext) (engine.AuthCredentials, error) {
 			if _, ok := to.Address.(sentinelAddress); ok {
-				return engine.AuthCredentials{Username: config.SentinelUsername, Password: config.SentinelPassword}, nil
+				return credentials(config.SentinelUsername, config.SentinelPassword, config.ReadSentinelPassword)
 			}
-			password, err := config.ReadPassword()
-			return engine.AuthCredentials{Username: config.Username, Password: password}, err
+			return credentials(config.Username, config.Password, config.ReadPassword)
 		}
 	}
 	return option
+}
+
+// credentials are a login whose password is read, or the one that was configured.
+func credentials(user, password string, read func() (string, error)) (engine.AuthCredentials, error) {
+	var err error
+	if read != nil {
+		password, err = read()
+	}
+	return engine.AuthCredentials{Username: user, Password: password}, err
 }
 
 // sentinelAddress marks a connection to a Sentinel, which has another password.

@@ -1,6 +1,7 @@
 package valkey_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -30,7 +31,7 @@ func TestAPasswordIsReadAtEachConnection(t *testing.T) {
 	config := at(e.Addr)
 	config.ReadPassword = func() (string, error) { return *password.Load(), nil }
 	c := client(t, config)
-	if _, err := add(t.Context(), c); err != nil {
+	if _, err := first(t, c); err != nil {
 		t.Fatal(err)
 	}
 	set("two")
@@ -67,7 +68,7 @@ func TestAPromotedReplicaIsFound(t *testing.T) {
 		addresses = append(addresses, s.Addr)
 	}
 	c := client(t, valkey.Config{Addresses: addresses, Sentinel: enginetest.MasterName})
-	if _, err := add(t.Context(), c); err != nil {
+	if _, err := first(t, c); err != nil {
 		t.Fatal(err)
 	}
 	replica.Wait(t, "GET {t}n", "1")
@@ -139,7 +140,11 @@ func TestTLSHasTheServersAndTheClientsCertificate(t *testing.T) {
 	} {
 		config := at(address)
 		config.TLS = test.tls
-		if _, err := add(t.Context(), client(t, config)); (err == nil) != test.ok {
+		c, ask := client(t, config), add
+		if test.ok {
+			ask = func(context.Context, *valkey.Client) (int64, error) { return first(t, c) }
+		}
+		if _, err := ask(t.Context(), c); (err == nil) != test.ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -150,14 +155,14 @@ func TestSentinelsHaveAPasswordOfTheirOwn(t *testing.T) {
 	master := enginetest.Redis(t)
 	enginetest.Replica(t, master.Addr)
 	sentinels := enginetest.Sentinels(t, master)
-	config := valkey.Config{Sentinel: enginetest.MasterName, SentinelPassword: "sentinels", ReadPassword: func() (string, error) { return "masters", nil }}
+	config := valkey.Config{Sentinel: enginetest.MasterName, ReadPassword: func() (string, error) { return "masters", nil }, ReadSentinelPassword: func() (string, error) { return "sentinels", nil }}
 	master.Wait(t, "CONFIG SET requirepass masters", "OK")
 	for _, s := range sentinels {
 		s.Wait(t, "SENTINEL SET "+enginetest.MasterName+" auth-pass masters", "OK")
 		s.Wait(t, "ACL SETUSER default resetpass >sentinels", "OK")
 		config.Addresses = append(config.Addresses, s.Addr)
 	}
-	if _, err := add(t.Context(), client(t, config)); err != nil {
+	if _, err := first(t, client(t, config)); err != nil {
 		t.Error(err)
 	}
 }

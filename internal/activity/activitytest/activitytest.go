@@ -46,7 +46,7 @@ func Run(t *testing.T, open func(t *testing.T) activity.Log) {
 func Call(n int) *activity.Record {
 	return &activity.Record{
 		ID: fmt.Sprintf("gen-%d", n), RequestID: fmt.Sprintf("req-%d", n), ClientRequestID: "mine", UpstreamID: fmt.Sprintf("chatcmpl-%d", n),
-		CreatedAt: Noon.Add(time.Duration(n) * time.Second), Tenant: "default", Key: "dev", KeyHash: strings.Repeat("ab", 32),
+		CreatedAt: Noon.Add(time.Duration(n) * time.Second), Tenant: "default", Key: "dev", User: "ada@example.com", KeyHash: strings.Repeat("ab", 32),
 		Family: "openai", Route: "POST /v1/chat/completions", Model: "openai/gpt", Provider: "openai", UpstreamModel: "gpt",
 		Status: 200, Stream: true, Latency: 1234567 * time.Nanosecond, FirstToken: 345 * time.Microsecond,
 		FinishReason: "stop", NativeFinishReason: "end_turn", PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3,
@@ -58,7 +58,8 @@ func Call(n int) *activity.Record {
 	}
 }
 
-func ids(records []activity.Record) string {
+// IDs returns the numbers of records of Call, in their order.
+func IDs(records []activity.Record) string {
 	var all []string
 	for _, r := range records {
 		all = append(all, strings.TrimPrefix(r.ID, "gen-"))
@@ -208,11 +209,11 @@ func filters(t *testing.T, log activity.Log) {
 		{activity.Filter{Model: "' OR 1=1 --"}, ""},
 	} {
 		tt.f.Tenant = "default"
-		if got := ids(Query(t, log, tt.f).Records); got != tt.want {
+		if got := IDs(Query(t, log, tt.f).Records); got != tt.want {
 			t.Errorf("%+v: got %q, want %q", tt.f, got, tt.want)
 		}
 	}
-	if got := ids(Query(t, log, activity.Filter{AllTenants: true, RequestID: "req-5"}).Records); got != "5" {
+	if got := IDs(Query(t, log, activity.Filter{AllTenants: true, RequestID: "req-5"}).Records); got != "5" {
 		t.Errorf("a request of all tenants: %q", got)
 	}
 }
@@ -222,7 +223,7 @@ func oddNames(t *testing.T, log activity.Log) {
 		r := Call(i)
 		r.Model = model
 		log.Append(r)
-		if got := ids(Query(t, log, activity.Filter{Tenant: "default", Model: model}).Records); got != fmt.Sprint(i) {
+		if got := IDs(Query(t, log, activity.Filter{Tenant: "default", Model: model}).Records); got != fmt.Sprint(i) {
 			t.Errorf("model %q: %q", model, got)
 		}
 	}

@@ -207,7 +207,7 @@ func (g *gateways) crowd() {
 }
 
 func (g *gateways) crowdOf(limit int) {
-	const callers, calls = 8, 40
+	const callers, calls = 8, 20
 	key, tenant := slots("key:a", limit, callers), slots("tenant:a", limit-1, 2)
 	var ofKey, ofTenant, admitted atomic.Int64
 	var wg sync.WaitGroup

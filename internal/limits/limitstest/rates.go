@@ -62,7 +62,7 @@ type rates struct {
 }
 
 // within bounds how long a correction, which nobody waits for, may take.
-const within = 5 * time.Second
+const within = 20 * time.Second
 
 func rated(t testing.TB, name string, words ...string) limits.Subject {
 	t.Helper()

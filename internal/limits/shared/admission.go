@@ -191,7 +191,7 @@ func (a *Admission) admit(ctx context.Context, n int64, rates []ratedSubject, wa
 	}
 	answer, err := answered(reply, err, len(rates), len(wants))
 	if a.breaker.note(err) {
-		a.limiter.Nodes(len(a.node.Nodes()), false)
+		a.limiter.Nodes(a.node.Count(), false)
 	}
 	return answer, err == nil
 }

@@ -74,7 +74,7 @@ func (b *breaker) close(lost int) {
 
 // part returns the subjects with this gateway's part of their rates.
 func (a *Admission) part(subjects []limits.Subject) []limits.Subject {
-	nodes := int64(max(len(a.node.Nodes()), 1))
+	nodes := int64(a.node.Count())
 	parts := slices.Clone(subjects)
 	for i := range parts {
 		parts[i].Rates = slices.Clone(parts[i].Rates)
@@ -113,7 +113,7 @@ func wholeRefusal(r *limits.RateRefusal, subjects []limits.Subject) *limits.Rate
 
 // guess answers statements with this gateway's part of the slots.
 func (a *Admission) guess(wants []limits.Want) []limits.Share {
-	nodes := max(len(a.node.Nodes()), 1)
+	nodes := a.node.Count()
 	shares := make([]limits.Share, len(wants))
 	for i, w := range wants {
 		slots := min(w.Slots, (w.Limit+nodes-1)/nodes)

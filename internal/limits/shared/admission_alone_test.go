@@ -3,6 +3,7 @@ package shared_test
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -145,6 +146,33 @@ func TestGatewaysHaveTheirPartsWhileTheEngineIsStopped(t *testing.T) {
 			t.Errorf("gateway %d of %d admits %d of 9 calls at once, want %d", i, nodes, places, want)
 		}
 	}
+}
+
+// A gateway that starts while the engine is away has its part too, and the part changes with the number
+// of gateways.
+func TestGatewayThatStartsWithoutTheEngineHasItsPart(t *testing.T) {
+	e := enginetest.Redis(t)
+	e.Kill()
+	var nodes atomic.Int64
+	nodes.Store(3)
+	c := still("a")
+	c.Expected = func() int { return int(nodes.Load()) }
+	g := startedWith(t, e.Addr, c, 0)
+	rate, slot := rated(t, "key:rate", "10/h"), slots("key:slots", 9, 0)
+	rates, places := 0, 0
+	for range 12 {
+		if enter(t, g, rate).Over == nil {
+			rates++
+		}
+		if enter(t, g, slot).Busy == nil {
+			places++
+		}
+	}
+	if rates != 4 || places != 3 {
+		t.Errorf("%d of 10 requests and %d of 9 calls at once are admitted", rates, places)
+	}
+	nodes.Store(2)
+	enginetest.Within(t, patience, "it has a larger part", func() bool { return enter(t, g, slot).Busy == nil })
 }
 
 // What an outage loses is logged once at its begin, and counted at its end.

@@ -38,7 +38,7 @@ func (g *fragile) release(random *rand.Rand) {
 // Three gateways enter and end calls at random, are paused and killed, and the engine forgets all.
 // When their calls have ended, all slots are free, and nothing is left in the engine.
 func TestNoSlotIsLostInChaos(t *testing.T) {
-	const operations = 1000
+	operations := amount(600, 5000)
 	e := enginetest.Redis(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	names := 0
@@ -83,7 +83,7 @@ func TestNoSlotIsLostInChaos(t *testing.T) {
 			g.release(random)
 		}
 	}
-	last := startedWith(t, e.Addr, cluster.Config{Node: "last", Lease: shortLease.Lease, Beat: shortLease.Beat}, 0)
+	last := startedWith(t, e.Addr, cluster.Config{Node: "last", Lease: shortLease.Lease, Beat: shortLease.Beat}, patience)
 	enginetest.Within(t, 2*patience, "all slots are free", func() bool {
 		uses, err := last.limiter.Read(t.Context(), subjects)
 		if err != nil {

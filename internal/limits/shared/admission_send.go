@@ -106,13 +106,14 @@ func (a *Admission) send(ctx context.Context) {
 		case <-changed:
 		case <-ticks.C:
 			changed = a.changed
-			if a.breaker.open.Load() {
+			alone := a.breaker.open.Load()
+			if n := a.node.Count(); n != nodes {
+				nodes = n
+				a.limiter.Nodes(n, !alone)
+			}
+			if alone {
 				a.again(ctx)
 				break
-			}
-			if n := len(a.node.Nodes()); n != nodes {
-				nodes = n
-				a.limiter.Nodes(n, true)
 			}
 			a.limiter.Recheck("")
 		}
@@ -129,7 +130,7 @@ func (a *Admission) again(ctx context.Context) {
 	}
 	if _, err := a.node.Run(ctx, a.scripts.look, "0"); err == nil {
 		a.breaker.close(a.corrections.forget())
-		a.limiter.Nodes(len(a.node.Nodes()), true)
+		a.limiter.Nodes(a.node.Count(), true)
 	}
 }
 

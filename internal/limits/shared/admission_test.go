@@ -119,7 +119,7 @@ func (s *turns) Read(ctx context.Context, subjects []limits.Subject) ([]limits.R
 // Three gateways in turn and one gateway by itself answer the same to the same calls.
 func TestThreeGatewaysCountAsOne(t *testing.T) {
 	e := enginetest.Redis(t)
-	for seed := range uint64(4) {
+	for seed := range uint64(amount(2, 4)) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			c := &limitstest.Clock{}
 			c.Set(limitstest.Noon.Add(123456 * time.Microsecond))

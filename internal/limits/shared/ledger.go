@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -34,6 +35,7 @@ type LedgerConfig struct {
 	Crashed func(limits.Crash) // called for the calls of a node that died; may be nil
 	Logger  *zap.Logger
 	Now     func() time.Time // the clock of the times in messages, which may be wrong; nil: time.Now
+	Likely  time.Duration    // for tests: how long a call waits that can go on without the engine; 0: 100 ms
 }
 
 // Writer is a postgres.Writer.
@@ -48,7 +50,7 @@ type Writer interface {
 //     Timeout, or at once if the last messages were not answered. A failover may be under way.
 //   - Any other goes on after 100 ms without the engine, or at once. Its settlement says what to charge.
 //   - Settle hands over to an outbox, which sends until the engine has answered. When 262,144 settlements
-//     wait (the engine was away for minutes), Reserve fails at once with ErrUnavailable.
+//     wait (the engine was away for minutes), Reserve fails at once with ErrUnavailable and ErrFull.
 //   - What the engine has charged is then written to the book, exactly once.
 //   - Status, and Exhausted where a budget may be spent, first wait for the settlements of this node.
 //     Exhausted believes balances that are at most a second old. Without an answer for 100 ms it says
@@ -63,6 +65,8 @@ type Ledger struct {
 	crashed func(limits.Crash)
 	logger  *zap.Logger
 	id      string // of the outbox, of no other process
+	likely  time.Duration
+	unfit   atomic.Pointer[error]
 
 	// run runs a script: Node.Run, or a bad network in tests.
 	run func(context.Context, *valkey.Script, ...string) (valkey.Reply, error)
@@ -75,11 +79,29 @@ func NewLedger(c LedgerConfig) *Ledger {
 	}
 	l := &Ledger{
 		node: c.Node, now: c.Now, calls: newCalls(), view: newView(), book: &book{writer: c.Writer, db: c.DB},
-		crashed: c.Crashed, logger: c.Logger, id: rand.Text(), run: c.Node.Run,
+		crashed: c.Crashed, logger: c.Logger, id: rand.Text(), likely: cmp.Or(c.Likely, likelyTimeout), run: c.Node.Run,
 	}
 	l.outbox = newOutbox(l.settle, l.whole)
 	c.Node.Join(cluster.Part{Name: "ledger", Beat: l.beat, Rejoin: l.rejoin, Reap: l.reap, Replay: l.replay, Flush: l.flush, Load: l.load})
 	return l
+}
+
+// Distrust refuses Durable reservations from now on, because the engine may forget what was spent; nil
+// ends that.
+func (l *Ledger) Distrust(err error) {
+	if err == nil {
+		l.unfit.Store(nil)
+		return
+	}
+	l.unfit.Store(&err)
+}
+
+// Distrusted returns what Distrust was told last.
+func (l *Ledger) Distrusted() error {
+	if err := l.unfit.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // Outbox returns how many settlements wait to be sent to the engine.
@@ -107,7 +129,10 @@ func (l *Ledger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.
 		return nil, err
 	}
 	if l.outbox.full() {
-		return nil, fmt.Errorf("%w: %d settlements wait", errAway, maxWaiting)
+		return nil, fmt.Errorf("%w: %w", errAway, limits.ErrFull)
+	}
+	if unfit := l.Distrusted(); unfit != nil && r.Durable {
+		return nil, fmt.Errorf("%w: %w", errAway, unfit)
 	}
 	admitted := r.At
 	r.At = l.at(r.At)
@@ -121,7 +146,7 @@ func (l *Ledger) Reserve(ctx context.Context, r limits.ReserveRequest) (*limits.
 	case state == underWay && !held && !r.Durable: // it goes on without a reservation
 		return nil, nil
 	}
-	timeout := likelyTimeout
+	timeout := l.likely
 	if r.Durable {
 		timeout = cmp.Or(r.Timeout, durableTimeout)
 	}

@@ -24,15 +24,15 @@ func each(t *testing.T, open func(t *testing.T, addr string) limits.Ledger) func
 
 func TestLedgerKeepsTheContract(t *testing.T) {
 	limitstest.Run(t, each(t, func(t *testing.T, addr string) limits.Ledger {
-		return join(t, addr, "a", noon(), shared.LedgerConfig{})
+		return join(t, addr, "a", noon(), shared.LedgerConfig{Likely: patience})
 	}))
 }
 
 func TestLedgerKeepsTheContractOnABadNetwork(t *testing.T) {
 	open := each(t, func(t *testing.T, addr string) limits.Ledger {
-		return join(t, addr, "a", noon(), shared.LedgerConfig{})
+		return join(t, addr, "a", noon(), shared.LedgerConfig{Likely: patience})
 	})
-	for seed := range uint64(2) {
+	for seed := range uint64(amount(1, 2)) {
 		limitstest.Run(t, func(t *testing.T) limits.Ledger { return limitstest.NewUnreliable(open(t), seed, nil) })
 	}
 }
@@ -95,7 +95,7 @@ func TestTwoLedgersOfOneEngineKeepTheContract(t *testing.T) {
 		now := noon()
 		w := &two{}
 		for i := range w.gateways {
-			w.gateways[i] = join(t, addr, fmt.Sprint("gw-", i), now, shared.LedgerConfig{})
+			w.gateways[i] = join(t, addr, fmt.Sprint("gw-", i), now, shared.LedgerConfig{Likely: patience})
 			w.gateways[i].BelieveNothing()
 		}
 		return w
@@ -106,7 +106,7 @@ func TestTwoLedgersOfOneEngineKeepTheContract(t *testing.T) {
 func crashing(t *testing.T, addr string) limitstest.Crashing {
 	now := noon()
 	var crashed []limits.Crash
-	dead := join(t, addr, "dead", now, shared.LedgerConfig{})
+	dead := join(t, addr, "dead", now, shared.LedgerConfig{Likely: patience})
 	alive := join(t, addr, "alive", now, shared.LedgerConfig{Crashed: func(c limits.Crash) { crashed = append(crashed, c) }})
 	return limitstest.Crashing{Ledger: dead, Crash: func() []limits.Crash {
 		crashed = nil

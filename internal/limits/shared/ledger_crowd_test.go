@@ -3,8 +3,6 @@ package shared_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,16 +12,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
 )
 
-// crowd is how many calls four gateways make; CROWD sets another number.
-const crowd = 10_000
-
 // Four gateways make calls of random cost against one budget, which is enough for two thirds of them.
 // Settled and reserved never exceed it, and in the end engine, book and calls agree to the nano-USD.
 func TestACrowdStaysWithinOneBudget(t *testing.T) {
-	calls := crowd
-	if n, err := strconv.Atoi(os.Getenv("CROWD")); err == nil {
-		calls = n
-	}
+	calls := amount(3_000, 10_000)
 	const most = 2_000_003
 	limit := int64(calls) * most / 3
 	total := limits.Budget{Unit: limits.Money, Period: limits.Total, Limit: limit}

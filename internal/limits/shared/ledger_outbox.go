@@ -29,6 +29,7 @@ type outbox struct {
 	send    func(ctx context.Context, number uint64, batch []*call) error
 	sending sync.Mutex // held while a message is under way
 	pause   func(ctx context.Context, after error, pause time.Duration) error
+	most    int // may wait
 
 	wake  chan struct{} // capacity 1
 	hurry chan struct{} // capacity 1: somebody flushes
@@ -44,7 +45,7 @@ type outbox struct {
 func newOutbox(send func(context.Context, uint64, []*call) error, pause func(context.Context, error, time.Duration) error) *outbox {
 	ctx, end := context.WithCancel(context.Background())
 	o := &outbox{
-		send: send, pause: pause, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
+		send: send, pause: pause, most: maxWaiting, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
 		end: end, done: make(chan struct{}), answered: make(chan struct{}),
 	}
 	go o.run(ctx)
@@ -52,7 +53,7 @@ func newOutbox(send func(context.Context, uint64, []*call) error, pause func(con
 }
 
 // full reports whether no more calls should begin.
-func (o *outbox) full() bool { return o.length() >= maxWaiting }
+func (o *outbox) full() bool { return o.length() >= o.most }
 
 // length returns how many settlements wait.
 func (o *outbox) length() int {

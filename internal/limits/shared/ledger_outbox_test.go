@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
 func pause(ctx context.Context, _ error, d time.Duration) error { return wait(ctx, d) }
@@ -61,13 +63,18 @@ func TestAFullOutboxSaysSo(t *testing.T) {
 			return nil
 		}, pause)
 		defer o.close()
-		for range maxWaiting - 1 {
+		o.most = 10 * batchSize
+		for range o.most - 1 {
 			o.add(&call{})
 		}
 		before := o.full()
 		o.add(&call{})
 		if before || !o.full() {
 			t.Errorf("full: %v, then %v", before, o.full())
+		}
+		l := Ledger{outbox: o}
+		if _, err := l.Reserve(t.Context(), limits.ReserveRequest{Call: "soft", At: time.Now()}); !errors.Is(err, limits.ErrFull) {
+			t.Errorf("a call that would never be charged: %v", err)
 		}
 		o.add(&call{})
 		short, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -76,7 +83,7 @@ func TestAFullOutboxSaysSo(t *testing.T) {
 			t.Errorf("flush: %v", err)
 		}
 		away.Store(false)
-		if err := o.flush(t.Context()); err != nil || answered != maxWaiting+1 || o.full() {
+		if err := o.flush(t.Context()); err != nil || answered != o.most+1 || o.full() {
 			t.Errorf("%v, %d answered", err, answered)
 		}
 	})

@@ -63,7 +63,7 @@ func (l *Ledger) Exhausted(ctx context.Context, at time.Time, subjects []limits.
 	if !l.node.Engine().Stats().Up {
 		return spent, nil
 	}
-	balances, err := l.balances(ctx, all, likelyTimeout)
+	balances, err := l.balances(ctx, all, l.likely)
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}

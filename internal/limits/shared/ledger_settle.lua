@@ -22,9 +22,8 @@ if not replay then
 	end
 end
 -- A replay does not charge what was answered before this time: after four minutes the mark of the end
--- may be gone. If the engine does not know the outbox at all, it had lost everything, not only the last
--- seconds, and what is older was loaded from the book while this node was cut off.
-local oldest = now - (last and 240000000 or 15000000)
+-- may be gone. After a loss of all data nobody replays: the balances were loaded from the book.
+local oldest = now - 240000000
 local letters, unknown = {}, {}
 for i = 6, #ARGV, 5 do
 	local call, nano, tokens, hold = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), ARGV[i + 3]

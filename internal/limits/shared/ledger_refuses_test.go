@@ -1,0 +1,34 @@
+package shared_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/enginetest"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
+)
+
+// With an engine that may forget what was spent, only calls under soft budgets go on.
+func TestNothingIsReservedForAHardBudgetAtAnEngineThatForgets(t *testing.T) {
+	g, key := join(t, enginetest.Redis(t).Addr, "a", nil, shared.LedgerConfig{}), keyA(t)
+	forgets := errors.New("it has maxmemory-policy allkeys-lru")
+	ask := func(call string, durable bool) error {
+		_, err := g.Reserve(t.Context(), limits.ReserveRequest{
+			Call: call, At: g.node.Now(), Most: limits.Amount{Nano: 5}, Likely: limits.Amount{Nano: 5}, Subjects: []limits.Subject{key}, Durable: durable,
+		})
+		return err
+	}
+	g.Distrust(forgets)
+	if err := ask("hard", true); !errors.Is(err, forgets) || !errors.Is(err, limits.ErrUnavailable) {
+		t.Errorf("hard: %v", err)
+	}
+	if err := ask("soft", false); err != nil {
+		t.Errorf("soft: %v", err)
+	}
+	g.Distrust(nil)
+	if err := ask("hard again", true); err != nil {
+		t.Errorf("hard, when it is put right: %v", err)
+	}
+	shows(t, g, key, 0, 10, 0, 10)
+}
