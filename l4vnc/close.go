@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/mholt/caddy-l4/layer4"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 )
 
 const (
@@ -70,15 +72,10 @@ func abort(conn net.Conn) {
 
 // under is the connection below another, nil below the last.
 func under(conn net.Conn) net.Conn {
-	switch c := conn.(type) {
-	case *layer4.Connection:
-		return c.Conn
-	case interface{ NetConn() net.Conn }: // tls.Conn among them
-		return c.NetConn()
-	case interface{ Raw() net.Conn }: // of the PROXY protocol
-		return c.Raw()
+	if cx, ok := conn.(*layer4.Connection); ok {
+		return cx.Conn
 	}
-	return nil
+	return vncrelay.Under(conn)
 }
 
 // transport is the lowest connection of all: the socket.
@@ -87,4 +84,27 @@ func transport(conn net.Conn) net.Conn {
 		conn = below
 	}
 	return conn
+}
+
+// viewer is the connection of a native viewer with an open session.
+type viewer struct{ net.Conn }
+
+// Socket implements [vncrelay.Viewer].
+func (v viewer) Socket() net.Conn { return transport(v.Conn) }
+
+// HangUp implements [vncrelay.Viewer].
+func (v viewer) HangUp(end vncrelay.End) {
+	if end.Gone {
+		abort(v.Conn)
+	} else {
+		halfClose(v.Conn, end.Torn)
+	}
+}
+
+// Drain implements [vncrelay.Viewer].
+func (v viewer) Drain() {
+	lowest := transport(v.Conn)
+	limit := closeAfter(lowest, sessionLinger)
+	defer limit.Stop()
+	drain(lowest)
 }

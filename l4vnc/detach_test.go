@@ -31,7 +31,7 @@ func TestTheHandlerReturnsWhereTheSessionCanOutliveIt(t *testing.T) {
 			_ = socket.SetDeadline(time.Now().Add(patient))
 			cx := c.wrap(ours)
 			done := g.handle(cx)
-			viewer, err := join(tlsFirst(g.issue(workstation.Options{})+"."+domain), opened).play(socket, 'C')
+			viewer, err := join(tlsFirst(g.Issue(workstation.Options{})+"."+domain), opened).Play(socket, 'C')
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,10 +59,10 @@ func TestTheHandlerReturnsWhereTheSessionCanOutliveIt(t *testing.T) {
 				t.Errorf("after its end the viewer read %q, %v; want a clean end", rest, err)
 			}
 			_ = socket.Close()
-			<-g.left
+			<-g.Left
 			<-done
 			const carried = 2 * int64(len(pointer)) // opened has one too
-			if r := g.wantRecord("", "viewer_left"); r.BytesUp != carried || r.BytesDown != carried {
+			if r := g.WantRecord("", "viewer_left"); r.BytesUp != carried || r.BytesDown != carried {
 				t.Errorf("%d bytes up, %d down", r.BytesUp, r.BytesDown)
 			}
 		})
@@ -76,7 +76,7 @@ func TestARefusalOverTCPClosesTheConnection(t *testing.T) {
 	ours, socket := loopback(t)
 	_ = socket.SetDeadline(time.Now().Add(patient))
 	done := g.handle(wrapped(ours))
-	viewer, err := tlsFirst("aaaaaaaaaaaaaaaaaaaaaaaaaa."+domain).play(socket, 'C')
+	viewer, err := tlsFirst("aaaaaaaaaaaaaaaaaaaaaaaaaa."+domain).Play(socket, 'C')
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,5 +88,5 @@ func TestARefusalOverTCPClosesTheConnection(t *testing.T) {
 	if _, err := ours.Write([]byte{0}); err == nil {
 		t.Error("the handler left its connection open")
 	}
-	g.wantRefused("unknown")
+	g.WantRefused("unknown")
 }

@@ -20,7 +20,7 @@ func TestASilentViewerIsGreetedWhenTheWaitForTLSIsOver(t *testing.T) {
 			g.handler.settings.tlsFirstWait = wait
 			viewer, done := g.connect()
 			begun := time.Now()
-			if _, err := (conversation{greets}).play(viewer, 'C'); err != nil || time.Since(begun) != want {
+			if _, err := (conversation{greets}).Play(viewer, 'C'); err != nil || time.Since(begun) != want {
 				t.Errorf("%v: greeted after %v, %v; want %v", wait, time.Since(begun), err, want)
 			}
 			_ = viewer.Close()
@@ -51,7 +51,7 @@ func TestAClientOfAnotherProtocolIsTurnedAway(t *testing.T) {
 			g := newGateway(t, options{})
 			begun := time.Now()
 			g.converse(join(conversation{"C " + said}, c.answer))
-			g.wantRefused(c.refused)
+			g.WantRefused(c.refused)
 			if took := time.Since(begun); took != refusalLinger { // the viewer of a pipe cannot half-close
 				t.Errorf("%q: closed after %v", said, took)
 			}
@@ -64,7 +64,7 @@ func TestAClientThatReadsNoAnswerIsClosed(t *testing.T) {
 		g := newGateway(t, options{})
 		viewer, done := g.connect()
 		begun := time.Now()
-		if _, err := (conversation{"C G"}).play(viewer, 'C'); err != nil {
+		if _, err := (conversation{"C G"}).Play(viewer, 'C'); err != nil {
 			t.Fatal(err)
 		}
 		<-done
@@ -78,8 +78,8 @@ func TestAViewerThatLeavesBeforeItsFirstByteIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
 		g.converse(conversation{"W 100ms", "X "})
-		g.wantRefused("gone: reading the first byte: EOF")
-		if n := g.limiter.Pending(); n != 0 {
+		g.WantRefused("gone: reading the first byte: EOF")
+		if n := g.Limiter.Pending(); n != 0 {
 			t.Errorf("%d connections are half open", n)
 		}
 	})
@@ -91,12 +91,12 @@ func TestBytesThatAMatcherHasReadAreNotLost(t *testing.T) {
 		g := newGateway(t, options{})
 		socket, viewer := net.Pipe()
 		done := g.handle(layer4.WrapConnection(socket, []byte("GET / HTTP/1.1\r\n"), zap.NewNop()))
-		if _, err := (conversation{"S HTTP/1.1 400 Bad Request\r\n"}).play(viewer, 'C'); err != nil {
+		if _, err := (conversation{"S HTTP/1.1 400 Bad Request\r\n"}).Play(viewer, 'C'); err != nil {
 			t.Error(err)
 		}
 		_ = viewer.Close()
 		<-done
-		g.wantRefused("http: reading the first byte: the first byte is neither TLS nor silence")
+		g.WantRefused("http: reading the first byte: the first byte is neither TLS nor silence")
 	})
 	socket, _ := net.Pipe()
 	if cx := layer4.WrapConnection(socket, nil, zap.NewNop()); bare(cx) != socket {
@@ -109,14 +109,14 @@ func TestTLSThatAnEarlierHandlerTerminatedCounts(t *testing.T) {
 	for _, outer := range [][]*tls.ConnectionState{nil, {{ServerName: "outer.test"}}} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGateway(t, options{})
-			name := g.issue(workstation.Options{}) + "." + domain
+			name := g.Issue(workstation.Options{}) + "." + domain
 			socket, viewer := net.Pipe()
 			cx := wrapped(connection{socket, tcpAddr("127.0.0.1:5900"), tcpAddr(viewerAddress)})
 			cx.SetVar(layer4.TLSConnectionStatesVarName, append(outer, &tls.ConnectionState{ServerName: name}))
 			done := g.handle(cx)
-			join(conversation{greets, says38, "S \x01\x01", "C \x01"}, opened, conversation{"X "}).playToEnd(t, viewer)
+			join(conversation{greets, says38, "S \x01\x01", "C \x01"}, opened, conversation{"X "}).PlayToEnd(t, viewer)
 			<-done
-			r := g.wantRecord("", "viewer_left")
+			r := g.WantRecord("", "viewer_left")
 			workstationName, _ := cx.Replacer().Get("l4.gatehouse.workstation")
 			if session, _ := cx.Replacer().Get("l4.gatehouse.session"); workstationName != "one" || session != r.ID {
 				t.Errorf("placeholders %v, %v", workstationName, session)

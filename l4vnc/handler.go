@@ -4,9 +4,7 @@
 //	handler    accept; bound the half-open connections
 //	detect     first byte within 400 ms: 0x16 = TLS first; silence = greet, VeNCrypt
 //	identify   find the token: server name, or password
-//	backend    dial the workstation and log in, up to its ServerInit
-//	handshake  the order of these; then join the session, SecurityResult 0, ServerInit
-//	relay      carry bytes both ways until either side ends
+//	handshake  the order of these; then vncrelay: the workstation, the session, the bytes
 //	close      close_notify, FIN, drain; never a reset
 //
 // layer4.handlers.vnc is that handler. tls.handshake_match.vnc_token only looks at a TLS
@@ -20,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -32,8 +29,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
-	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
-	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 )
 
 func init() {
@@ -69,9 +65,9 @@ type Handler struct {
 	MaxPendingPerNetwork int `json:"max_pending_per_network,omitempty"`
 
 	settings settings
-	gateway  vncGateway // of this configuration
+	gateway  vncrelay.Gateway // of this configuration
 	// current waits for the gateway and returns the one of the newest configuration, nil without.
-	current func(context.Context) vncGateway
+	current func(context.Context) vncrelay.Gateway
 }
 
 // settings are the options of a Handler as its handshakes use them.
@@ -80,16 +76,7 @@ type settings struct {
 	tlsFirstWait time.Duration // negative: no TLS-first
 	times        rfb.Timeouts
 	limits       connlimit.Limits
-	dial         dialer
-}
-
-// vncGateway is what a viewer's connection asks of the gateway.
-type vncGateway interface {
-	Workstations() *workstation.Service
-	ConnLimiter() *connlimit.Limiter
-	Open(pass *workstation.Pass, viewer netip.AddrPort, security string) (*vncsession.Session, error)
-	Refused(reason string, viewer netip.AddrPort, cause error)
-	WarnOfDemo(what string)
+	dial         vncrelay.Dialer
 }
 
 const defaultTLSFirstWait = 400 * time.Millisecond
@@ -113,7 +100,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	}
 	h.settings.tls = h.ConnectionPolicies.TLSConfig(ctx)
 	h.gateway = g.VNC()
-	h.current = func(ctx context.Context) vncGateway {
+	h.current = func(ctx context.Context) vncrelay.Gateway {
 		if g.Ready(ctx) != nil {
 			return nil
 		}
@@ -149,7 +136,7 @@ func (h *Handler) configure(domain string) error {
 			Person: cmp.Or(time.Duration(h.AuthTimeout), rfb.PersonTimeout),
 		},
 		limits: connlimit.Limits{Pending: h.MaxPending, PendingPerNetwork: h.MaxPendingPerNetwork},
-		dial:   dialWorkstation,
+		dial:   vncrelay.DialWorkstation,
 	}
 	if len(h.ConnectionPolicies) == 0 {
 		h.ConnectionPolicies = caddytls.ConnectionPolicies{new(caddytls.ConnectionPolicy)}
@@ -176,13 +163,13 @@ func (h *Handler) Handle(cx *layer4.Connection, _ layer4.Handler) error {
 	if r == nil {
 		return nil
 	}
-	cx.Replacer().Set("l4.gatehouse.workstation", r.session.Pass.Workstation.Name)
-	cx.Replacer().Set("l4.gatehouse.session", r.session.Live.ID)
+	cx.Replacer().Set("l4.gatehouse.workstation", r.Session.Pass.Workstation.Name)
+	cx.Replacer().Set("l4.gatehouse.session", r.Session.Live.ID)
 	// The handshakes have grown this stack; the session begins with a small one.
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		r.run()
+		r.Run()
 	}()
 	if !detached {
 		<-ended // caddy-l4 closes the connection when this returns
@@ -192,15 +179,15 @@ func (h *Handler) Handle(cx *layer4.Connection, _ layer4.Handler) error {
 
 // admit brings one viewer to its desktop. It returns nil where the viewer was refused: then the
 // connection is closed. It is apart from Handle so that a session holds nothing of the handshakes.
-func (h *Handler) admit(cx *layer4.Connection, conn net.Conn) *relay {
+func (h *Handler) admit(cx *layer4.Connection, conn net.Conn) *vncrelay.Relay {
 	s := &handshake{
-		settings: &h.settings, gateway: h.gateway, viewer: addressOf(cx.RemoteAddr()),
-		public: !addressOf(cx.LocalAddr()).Addr().IsLoopback(),
+		settings: &h.settings, gateway: h.gateway, viewer: vncrelay.AddressOf(cx.RemoteAddr()),
+		public: !vncrelay.AddressOf(cx.LocalAddr()).Addr().IsLoopback(),
 	}
-	s.half = newHalfOpen(h.gateway.ConnLimiter(), s.viewer.Addr(), h.settings.limits, transport(conn))
+	s.half = vncrelay.NewHalfOpen(h.gateway.ConnLimiter(), s.viewer.Addr(), h.settings.limits, transport(conn))
 	defer s.half.Release()
 	ready := s.await(h.current)
-	tuneTCP(conn)
+	vncrelay.TuneTCP(transport(conn))
 	if states := l4tls.GetConnectionStates(cx); len(states) > 0 {
 		s.opening = opening{conn: cx, tlsFirst: true, terminated: true, serverName: states[len(states)-1].ServerName}
 	} else if !s.detect(bare(conn)) {
@@ -211,16 +198,6 @@ func (h *Handler) admit(cx *layer4.Connection, conn net.Conn) *relay {
 		return nil
 	}
 	return s.run()
-}
-
-// addressOf returns an address as the gateway writes it. Unusual listeners have none.
-func addressOf(a net.Addr) netip.AddrPort {
-	if tcp, ok := a.(*net.TCPAddr); ok {
-		address := tcp.AddrPort()
-		return netip.AddrPortFrom(address.Addr().Unmap(), address.Port())
-	}
-	address, _ := netip.ParseAddrPort(a.String())
-	return netip.AddrPortFrom(address.Addr().Unmap(), address.Port())
 }
 
 var (

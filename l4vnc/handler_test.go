@@ -3,8 +3,6 @@ package l4vnc
 import (
 	"context"
 	"errors"
-	"net"
-	"net/netip"
 	"testing"
 	"time"
 
@@ -108,28 +106,6 @@ func TestTheHandlersCaddyfile(t *testing.T) {
 	for _, bad := range []string{"vnc_token argument", "vnc_token {\nunknown\n}"} {
 		if err := new(MatchToken).UnmarshalCaddyfile(caddyfile.NewTestDispenser(bad)); err == nil {
 			t.Errorf("%q is taken", bad)
-		}
-	}
-}
-
-type textAddr string
-
-func (textAddr) Network() string  { return "test" }
-func (a textAddr) String() string { return string(a) }
-
-func TestAddressesAreThoseOfIPv4WhereTheyCanBe(t *testing.T) {
-	for _, c := range []struct {
-		address net.Addr
-		want    string
-	}{
-		{&net.TCPAddr{IP: net.ParseIP("::ffff:192.0.2.1"), Port: 7}, "192.0.2.1:7"},
-		{&net.TCPAddr{IP: net.ParseIP("2001:db8::1"), Port: 7}, "[2001:db8::1]:7"},
-		{textAddr("192.0.2.1:7"), "192.0.2.1:7"},
-		{textAddr("[::ffff:192.0.2.1]:7"), "192.0.2.1:7"},
-		{textAddr("@"), "invalid AddrPort"},
-	} {
-		if got := addressOf(c.address); got.String() != c.want || got != (netip.AddrPort{}) != (c.want != "invalid AddrPort") {
-			t.Errorf("%v is %v, want %s", c.address, got, c.want)
 		}
 	}
 }

@@ -2,12 +2,12 @@ package l4vnc
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/netip"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
@@ -15,10 +15,10 @@ import (
 // handshake is one viewer, from its first byte to its desktop.
 type handshake struct {
 	*settings
-	gateway vncGateway // the newest one when the viewer connected
+	gateway vncrelay.Gateway // the newest one when the viewer connected
 	viewer  netip.AddrPort
 	public  bool // other machines can reach the address that the viewer dialled
-	half    *halfOpen
+	half    *vncrelay.HalfOpen
 
 	opening // its conn goes on with TLS once there is some
 	server  *rfb.Server
@@ -35,7 +35,7 @@ const (
 )
 
 // await waits for the gateway and takes the current one: Caddy starts its apps in no fixed order.
-func (h *handshake) await(current func(context.Context) vncGateway) bool {
+func (h *handshake) await(current func(context.Context) vncrelay.Gateway) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), h.times.Step)
 	defer cancel()
 	g := current(ctx)
@@ -48,20 +48,20 @@ func (h *handshake) await(current func(context.Context) vncGateway) bool {
 
 // run takes the viewer to a workstation. It returns nil if that fails: then the connection is
 // closed, counted and logged, and the viewer was sent the reason if its protocol allows one.
-func (h *handshake) run() *relay {
+func (h *handshake) run() *vncrelay.Relay {
 	session, err := h.authenticate()
 	if err != nil {
 		h.reject(err)
 		closeGracefully(h.conn, refusalLinger, false)
 		return nil
 	}
-	desktop, err := h.open(session)
+	desktop, err := h.admission().Open(session, h.viewer.Addr())
 	if err != nil {
 		session.Finish(workstation.ReasonViewer)
 		closeGracefully(h.conn, refusalLinger, false)
 		return nil
 	}
-	return newRelay(session, h.conn, desktop.Conn, h.gateway.Workstations().Policy())
+	return vncrelay.New(session, viewer{h.conn}, desktop.Conn, h.gateway.Workstations().Policy())
 }
 
 // authenticate finds the viewer's token and begins its session. The error is a
@@ -98,44 +98,10 @@ func (h *handshake) startTLS() error {
 	return err
 }
 
-// open brings a viewer with a live token to its desktop. A viewer can be sent a reason only until
-// it is accepted, so the workstation comes first.
-func (h *handshake) open(session *vncsession.Session) (*rfb.Desktop, error) {
-	pass := session.Pass
-	if refusal := pass.Look(h.viewer.Addr()); refusal != nil { // without a login
-		return nil, h.refuse(session, refusal, nil)
+// admission brings a viewer with a live token to its desktop.
+func (h *handshake) admission() vncrelay.Admission {
+	return vncrelay.Admission{
+		Gateway: h.gateway, Server: h.server, Dial: h.dial, Step: h.times.Step, Public: h.public,
+		HangUp: func() { closeGracefully(h.conn, refusalLinger, false) },
 	}
-	if pass.Target.TestCard && h.public {
-		h.gateway.WarnOfDemo("the test card")
-	}
-	ctx, stop := session.Context()
-	desktop, failure, err := backend{h.gateway.Workstations(), h.dial, h.times.Step}.connect(ctx, pass)
-	stop()
-	if err != nil {
-		return nil, h.refuse(session, workstation.NewRefusal(failure), err)
-	}
-	if err := session.Join(); err != nil {
-		_ = desktop.Conn.Close()
-		refusal := workstation.NewRefusal(workstation.RefusedUnavailable)
-		_ = errors.As(err, &refusal)
-		return nil, h.refuse(session, refusal, err)
-	}
-	// From here on a release ends the session: closing the connection interrupts what waits.
-	defer session.Live.OnEnd(func() { closeGracefully(h.conn, refusalLinger, false) })()
-	if err := h.admit(desktop.Init); err != nil {
-		_ = desktop.Conn.Close()
-		return nil, err
-	}
-	return desktop, nil
-}
-
-// admit ends the viewer's side of the handshake.
-func (h *handshake) admit(serverInit rfb.Init) error {
-	if err := h.server.Accept(); err != nil {
-		return err
-	}
-	if _, err := h.server.ClientInit(); err != nil { // on_conflict decides, not the viewer's shared flag
-		return err
-	}
-	return h.server.ServerInit(serverInit)
 }

@@ -2,12 +2,12 @@ package l4vnc
 
 import (
 	"context"
-	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -21,64 +21,49 @@ func TestEachBadTokenIsRefusedWithItsReason(t *testing.T) {
 	}{
 		"a token that never was":       {func(*fakeGateway) string { return strings.Repeat("a2", 13) }, "unknown", invalid},
 		"a label of another length":    {func(*fakeGateway) string { return "abc" }, "unknown", invalid},
-		"a label before the token":     {func(g *fakeGateway) string { return "www." + g.issue(workstation.Options{}) }, "unknown", invalid},
+		"a label before the token":     {func(g *fakeGateway) string { return "www." + g.Issue(workstation.Options{}) }, "unknown", invalid},
 		"no server name, and no label": {func(*fakeGateway) string { return "" }, "no_server_name", noName},
 		"an expired token": {func(g *fakeGateway) string {
-			token := g.issue(workstation.Options{ExpiresIn: time.Second})
+			token := g.Issue(workstation.Options{ExpiresIn: time.Second})
 			time.Sleep(time.Second)
 			return token
 		}, "expired", "This VNC address has expired. Ask for a new one."},
 		"a released workstation": {func(g *fakeGateway) string {
-			token := g.issue(workstation.Options{})
-			if err := g.service.Release(g.t.Context(), "default", "one"); err != nil {
-				g.t.Fatal(err)
+			token := g.Issue(workstation.Options{})
+			if err := g.Service.Release(g.T.Context(), "default", "one"); err != nil {
+				g.T.Fatal(err)
 			}
 			return token
 		}, "released", "This workstation was released."},
 		"a session ended by hand": {func(g *fakeGateway) string {
-			token := g.issue(workstation.Options{})
-			session := g.joinAs(token, "192.0.2.9:1")
-			if err := g.service.EndSession("default", "one", session.ID); err != nil {
-				g.t.Fatal(err)
+			token := g.Issue(workstation.Options{})
+			session := g.JoinAs(token, "192.0.2.9:1")
+			if err := g.Service.EndSession("default", "one", session.ID); err != nil {
+				g.T.Fatal(err)
 			}
 			return token
 		}, "revoked", "This VNC address was withdrawn. Ask for a new one."},
 		"a token that another client has used": {func(g *fakeGateway) string {
-			token := g.issue(workstation.Options{})
-			g.joinAs(token, "192.0.2.9:1").Leave()
+			token := g.Issue(workstation.Options{})
+			g.JoinAs(token, "192.0.2.9:1").Leave()
 			return token
 		}, "pinned", "This VNC address belongs to another computer. Ask for a new one."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := newGateway(t, options{policy: workstation.Policy{PinClient: true}})
+				g := newGateway(t, options{Policy: workstation.Policy{PinClient: true}})
 				host := c.prepare(g)
 				if host != "" {
 					host += "." + domain
 				}
 				g.converse(append(veNCrypt(subX509None, host), refusal(c.text)))
-				g.wantRefused(c.reason)
-				if g.dials != 0 || len(g.records) != 0 || g.limiter.Pending() != 0 {
-					t.Errorf("%d dials, %d records, %d half open", g.dials, len(g.records), g.limiter.Pending())
+				g.WantRefused(c.reason)
+				if g.Marks().Dials != 0 || len(g.Marks().Records) != 0 || g.Limiter.Pending() != 0 {
+					t.Errorf("%d dials, %d records, %d half open", g.Marks().Dials, len(g.Marks().Records), g.Limiter.Pending())
 				}
 			})
 		})
 	}
-}
-
-// joinAs opens a session from an address, without the handler.
-func (g *fakeGateway) joinAs(token, viewer string) *workstation.Session {
-	g.t.Helper()
-	from := netip.MustParseAddrPort(viewer)
-	pass, err := g.service.Find(token, from.Addr())
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	session, err := pass.Join(from, "X509None")
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return session
 }
 
 // A viewer with a live token that cannot join leaves a record. The workstation is not dialled.
@@ -91,13 +76,13 @@ func TestALiveTokenThatCannotJoinIsRefused(t *testing.T) {
 		"full": {workstation.Policy{OnConflict: workstation.Share, MaxSessions: 1}, "Too many viewers are connected. Try again later."},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			g := newGateway(t, options{policy: c.policy})
-			g.joinAs(g.issue(workstation.Options{}), "192.0.2.9:1")
-			g.converse(append(tlsFirst(g.issue(workstation.Options{})+"."+domain), refusal(c.text)))
-			if r := g.wantRecord(name, ""); r.Status != 403 || g.dials != 0 {
-				t.Errorf("status %d, %d dials", r.Status, g.dials)
+			g := newGateway(t, options{Policy: c.policy})
+			g.JoinAs(g.Issue(workstation.Options{}), "192.0.2.9:1")
+			g.converse(append(tlsFirst(g.Issue(workstation.Options{})+"."+domain), refusal(c.text)))
+			if r := g.WantRecord(name, ""); r.Status != 403 || g.Marks().Dials != 0 {
+				t.Errorf("status %d, %d dials", r.Status, g.Marks().Dials)
 			}
-			g.wantRefused()
+			g.WantRefused()
 		})
 	}
 }
@@ -108,19 +93,19 @@ func TestAViewerThatLosesTheRaceToJoinIsRefused(t *testing.T) {
 		meanwhile func(g *fakeGateway)
 		text      string
 	}{
-		"busy": {func(g *fakeGateway) { g.joinAs(g.issue(workstation.Options{}), "192.0.2.9:1") }, "Another viewer is connected."},
+		"busy": {func(g *fakeGateway) { g.JoinAs(g.Issue(workstation.Options{}), "192.0.2.9:1") }, "Another viewer is connected."},
 		"released": {func(g *fakeGateway) {
-			if err := g.service.Release(g.t.Context(), "default", "one"); err != nil {
-				g.t.Error(err)
+			if err := g.Service.Release(g.T.Context(), "default", "one"); err != nil {
+				g.T.Error(err)
 			}
 		}, "This workstation was released."},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			g := newGateway(t, options{desktop: join(conversation{"W 1s"}, desktopNone, desktopInit)})
-			token := g.issue(workstation.Options{})
+			g := newGateway(t, options{Desktop: join(conversation{"W 1s"}, desktopNone, desktopInit)})
+			token := g.Issue(workstation.Options{})
 			time.AfterFunc(time.Second/2, func() { c.meanwhile(g) })
 			g.converse(append(tlsFirst(token+"."+domain), refusal(c.text)))
-			g.wantRecord(code, "")
+			g.WantRecord(code, "")
 		})
 	}
 }
@@ -128,9 +113,9 @@ func TestAViewerThatLosesTheRaceToJoinIsRefused(t *testing.T) {
 func TestAViewerThatComesWhenTheGatewayShutsDownIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
-		g.closed = true
-		g.converse(append(tlsFirst(g.issue(workstation.Options{})+"."+domain), refusal("The gateway is shutting down. Try again in a moment.")))
-		g.wantRefused("shutting_down")
+		g.Closed = true
+		g.converse(append(tlsFirst(g.Issue(workstation.Options{})+"."+domain), refusal("The gateway is shutting down. Try again in a moment.")))
+		g.WantRefused("shutting_down")
 	})
 }
 
@@ -146,14 +131,14 @@ func TestViewersAreRefusedWhileTheGatewayIsNotReady(t *testing.T) {
 			g := newGateway(t, options{})
 			g.handler.settings.times.Step = 7 * time.Second
 			waited := time.Duration(0)
-			g.handler.current = func(ctx context.Context) vncGateway {
+			g.handler.current = func(ctx context.Context) vncrelay.Gateway {
 				begun := time.Now()
 				<-ctx.Done()
 				waited = time.Since(begun)
 				return nil
 			}
 			g.converse(c)
-			if g.wantRefused("unavailable"); waited != 7*time.Second {
+			if g.WantRefused("unavailable"); waited != 7*time.Second {
 				t.Errorf("%s: it waited %v", name, waited)
 			}
 		})
@@ -164,9 +149,9 @@ func TestViewersAreRefusedWhileTheGatewayIsNotReady(t *testing.T) {
 func TestTheNewestConfigurationServesTheViewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, newest := newGateway(t, options{}), newGateway(t, options{})
-		g.handler.current = func(context.Context) vncGateway { return newest }
-		g.converse(join(tlsFirst(newest.issue(workstation.Options{})+"."+domain), opened, conversation{"X "}))
-		newest.wantRecord("", "viewer_left")
+		g.handler.current = func(context.Context) vncrelay.Gateway { return newest }
+		g.converse(join(tlsFirst(newest.Issue(workstation.Options{})+"."+domain), opened, conversation{"X "}))
+		newest.WantRecord("", "viewer_left")
 	})
 }
 
@@ -185,7 +170,7 @@ func TestEachStepHasItsTime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGateway(t, options{})
 			viewer, done := g.connect()
-			if _, err := c.open.play(viewer, 'C'); err != nil {
+			if _, err := c.open.Play(viewer, 'C'); err != nil {
 				t.Fatal(name, ": ", err)
 			}
 			begun := time.Now()
@@ -194,8 +179,8 @@ func TestEachStepHasItsTime(t *testing.T) {
 			if took -= refusalLinger; took != c.want {
 				t.Errorf("%s: closed after %v, want %v", name, took, c.want)
 			}
-			if len(g.refused) != 1 || !strings.HasPrefix(g.refused[0], "timeout: ") {
-				t.Errorf("%s: refused %q", name, g.refused)
+			if len(g.Marks().Refused) != 1 || !strings.HasPrefix(g.Marks().Refused[0], "timeout: ") {
+				t.Errorf("%s: refused %q", name, g.Marks().Refused)
 			}
 			_ = viewer.Close()
 		})
@@ -208,16 +193,16 @@ func TestAViewerAtItsPasswordIsEvictedLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
 		g.handler.settings.limits.PendingPerNetwork = 2
-		token := g.issue(workstation.Options{})
+		token := g.Issue(workstation.Options{})
 		typing, typingDone := g.connect()
-		last, err := veNCrypt(subX509Plain, "").play(typing, 'C')
+		last, err := veNCrypt(subX509Plain, "").Play(typing, 'C')
 		if err != nil {
 			t.Fatal(err)
 		}
 		silent, silentDone := g.connect()
 		newer, newerDone := g.connect()
 		<-silentDone
-		if _, err := join(conversation{plain(token)}, opened).play(last, 'C'); err != nil {
+		if _, err := join(conversation{plain(token)}, opened).Play(last, 'C'); err != nil {
 			t.Error(err)
 		}
 		_, _, _ = typing.Close(), silent.Close(), newer.Close()

@@ -116,7 +116,7 @@ func (h *handshake) findByPassword(find func() (*workstation.Pass, error)) (*wor
 	if !ok {
 		return nil, workstation.NewRefusal(workstation.RefusedTooManyFailures)
 	}
-	if !h.half.pause(wait) {
+	if !h.half.Pause(wait) {
 		return nil, workstation.NewRefusal(workstation.RefusedTooManyConnections)
 	}
 	h.guess = guessedPassword

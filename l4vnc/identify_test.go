@@ -53,21 +53,21 @@ func TestEveryWayOfShowingATokenOpensTheDesktop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := newGateway(t, options{policy: workstation.Policy{VNCAuth: way.vncAuth}})
-				token := g.issue(workstation.Options{})
+				g := newGateway(t, options{Policy: workstation.Policy{VNCAuth: way.vncAuth}})
+				token := g.Issue(workstation.Options{})
 				viewer, done := g.connect()
-				last, err := join(way.come(token, token+"."+domain), opened).play(viewer, 'C')
+				last, err := join(way.come(token, token+"."+domain), opened).Play(viewer, 'C')
 				if err != nil {
 					t.Fatal(err)
 				}
-				sessions, err := g.service.Sessions("default", "one")
+				sessions, err := g.Service.Sessions("default", "one")
 				if err != nil || len(sessions) != 1 || sessions[0].Security != way.security || sessions[0].Viewer != netip.MustParseAddrPort(viewerAddress) {
 					t.Errorf("sessions %+v, %v; want security %s", sessions, err, way.security)
 				}
 				_ = last.Close()
 				<-done
-				g.wantRecord("", "viewer_left")
-				g.wantRefused()
+				g.WantRecord("", "viewer_left")
+				g.WantRefused()
 			})
 		})
 	}
@@ -85,13 +85,13 @@ func TestVNCAuthenticationOpensTheDesktop(t *testing.T) {
 	} {
 		for _, right := range []bool{true, false} {
 			synctest.Test(t, func(t *testing.T) {
-				g := newGateway(t, options{policy: workstation.Policy{VNCAuth: true}})
-				password := g.issue(workstation.Options{})
+				g := newGateway(t, options{Policy: workstation.Policy{VNCAuth: true}})
+				password := g.Issue(workstation.Options{})
 				if !right {
 					password = "11111111" // no token has this character
 				}
 				viewer, done := g.connect()
-				conn, err := open.play(viewer, 'C')
+				conn, err := open.Play(viewer, 'C')
 				var challenge [16]byte
 				if err == nil {
 					_, err = conn.Read(challenge[:])
@@ -105,7 +105,7 @@ func TestVNCAuthenticationOpensTheDesktop(t *testing.T) {
 					}
 				}
 				if err == nil {
-					_, err = append(conversation{"C " + string(response[:])}, end...).play(conn, 'C')
+					_, err = append(conversation{"C " + string(response[:])}, end...).Play(conn, 'C')
 				}
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
@@ -113,9 +113,9 @@ func TestVNCAuthenticationOpensTheDesktop(t *testing.T) {
 				_ = viewer.Close()
 				<-done
 				if right {
-					g.wantRecord("", "viewer_left")
+					g.WantRecord("", "viewer_left")
 				} else {
-					g.wantRefused("unknown")
+					g.WantRefused("unknown")
 				}
 			})
 		}
@@ -127,15 +127,15 @@ func TestVNCAuthenticationOpensTheDesktop(t *testing.T) {
 func TestAViewerWithoutServerNameIsAskedForAPasswordNextTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
-		token := g.issue(workstation.Options{})
+		token := g.Issue(workstation.Options{})
 		g.converse(append(veNCrypt(subX509None, ""), refusal(workstation.NewRefusal(workstation.RefusedNoServerName).Text)))
 		again := veNCrypt(subX509Plain, "")
 		again[6] = "S \x00\x02\x00\x00\x01\x06\x00\x00\x01\x04"
 		g.converse(join(again, conversation{plain(token)}, opened, conversation{"X "}))
-		g.wantRecord("", "viewer_left")
+		g.WantRecord("", "viewer_left")
 		// Once: the next viewer may send a name.
 		g.converse(append(veNCrypt(subX509None, "nobody."+domain), refusal("This VNC address is not valid. Ask for a new one.")))
-		g.wantRefused("no_server_name", "unknown")
+		g.WantRefused("no_server_name", "unknown")
 	})
 }
 
@@ -143,12 +143,12 @@ func TestAViewerWithoutServerNameIsAskedForAPasswordNextTime(t *testing.T) {
 // ten seconds of waiting none.
 func TestShortPasswordsWaitAfterManyWrongOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGateway(t, options{policy: workstation.Policy{VNCAuth: true}})
+		g := newGateway(t, options{Policy: workstation.Policy{VNCAuth: true}})
 		g.handler.settings.tlsFirstWait = -1
-		token := g.issue(workstation.Options{})
+		token := g.Issue(workstation.Options{})
 		try := func(password string) (took time.Duration, answer uint32) {
 			viewer, done := g.connect()
-			_, err := (conversation{greets, says33, "S \x00\x00\x00\x02"}).play(viewer, 'C')
+			_, err := (conversation{greets, says33, "S \x00\x00\x00\x02"}).Play(viewer, 'C')
 			var challenge [16]byte
 			if err == nil {
 				_, err = viewer.Read(challenge[:])
@@ -187,7 +187,7 @@ func TestShortPasswordsWaitAfterManyWrongOnes(t *testing.T) {
 		for range 8 {
 			longest = max(longest, <-waiting)
 		}
-		refused := strings.Join(g.refused, " ")
+		refused := strings.Join(g.Marks().Refused, " ")
 		if n := strings.Count(refused, "too_many_failures"); longest != 10*time.Second || n != 3 {
 			t.Errorf("the longest wait was %v, and %d found no turn", longest, n)
 		}

@@ -10,8 +10,8 @@ import (
 
 func TestTheMatcherLooksForALiveToken(t *testing.T) {
 	g := newGateway(t, options{})
-	m := &MatchToken{workstations: g.service}
-	token := g.issue(workstation.Options{})
+	m := &MatchToken{workstations: g.Service}
+	token := g.Issue(workstation.Options{})
 	for name, want := range map[string]bool{
 		token + "." + domain:                    true,
 		strings.ToUpper(token) + "." + domain:   true,
@@ -27,7 +27,7 @@ func TestTheMatcherLooksForALiveToken(t *testing.T) {
 			}
 		}
 	}
-	if err := g.service.Release(t.Context(), "default", "one"); err != nil {
+	if err := g.Service.Release(t.Context(), "default", "one"); err != nil {
 		t.Fatal(err)
 	}
 	if m.Match(&tls.ClientHelloInfo{ServerName: token + "." + domain}) {

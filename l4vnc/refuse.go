@@ -5,7 +5,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
-	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -36,7 +35,7 @@ func (h *handshake) reject(err error) {
 		switch h.guess {
 		case guessedToken:
 			h.half.SetStage(connlimit.Program) // nobody is typing
-			h.half.pause(h.half.FailedToken())
+			h.half.Pause(h.half.FailedToken())
 		case guessedPassword:
 			h.half.FailedPassword()
 		}
@@ -58,12 +57,4 @@ func (h *handshake) decline(refusal *workstation.Refusal) {
 		_ = h.server.Refuse(refusal.Text) // the connection is closed in any case
 	}
 	closeGracefully(h.conn, refusalLinger, false)
-}
-
-// refuse notes in the session's record why the viewer gets no desktop, sends it the reason and
-// returns that.
-func (h *handshake) refuse(session *vncsession.Session, why *workstation.Refusal, cause error) error {
-	session.Refuse(why, cause)
-	_ = h.server.Refuse(why.Text) // the connection is closed in any case
-	return why
 }

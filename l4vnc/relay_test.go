@@ -18,11 +18,11 @@ func wrapped(conn net.Conn) *layer4.Connection { return layer4.WrapConnection(co
 
 // openViewer is a viewer with an open session, inside TLS.
 func (g *fakeGateway) openViewer(token string) (viewer net.Conn, done <-chan struct{}) {
-	g.t.Helper()
+	g.T.Helper()
 	conn, done := g.connect()
-	viewer, err := join(tlsFirst(token+"."+domain), opened).play(conn, 'C')
+	viewer, err := join(tlsFirst(token+"."+domain), opened).Play(conn, 'C')
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	return viewer, done
 }
@@ -35,27 +35,27 @@ func TestASessionEndsCleanlyAndForItsReason(t *testing.T) {
 		after  time.Duration
 	}{
 		"released": {end: func(g *fakeGateway, _ string) {
-			if err := g.service.Release(g.t.Context(), "default", "one"); err != nil {
-				g.t.Error(err)
+			if err := g.Service.Release(g.T.Context(), "default", "one"); err != nil {
+				g.T.Error(err)
 			}
 		}},
 		"ended": {end: func(g *fakeGateway, id string) {
-			if err := g.service.EndSession("default", "one", id); err != nil {
-				g.t.Error(err)
+			if err := g.Service.EndSession("default", "one", id); err != nil {
+				g.T.Error(err)
 			}
 		}},
 		"replaced": {policy: workstation.Policy{OnConflict: workstation.Replace}, end: func(g *fakeGateway, _ string) {
-			g.joinAs(g.issue(workstation.Options{}), "192.0.2.9:1").Leave()
+			g.JoinAs(g.Issue(workstation.Options{}), "192.0.2.9:1").Leave()
 		}},
 		"idle_timeout": {policy: workstation.Policy{IdleTimeout: time.Minute}, after: time.Minute, end: func(*fakeGateway, string) {}},
 		"max_duration": {policy: workstation.Policy{MaxDuration: time.Hour, IdleTimeout: 2 * time.Hour}, after: time.Hour, end: func(*fakeGateway, string) {}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := newGateway(t, options{policy: c.policy})
+				g := newGateway(t, options{Policy: c.policy})
 				begun := time.Now()
-				viewer, done := g.openViewer(g.issue(workstation.Options{}))
-				views, err := g.service.Sessions("default", "one")
+				viewer, done := g.openViewer(g.Issue(workstation.Options{}))
+				views, err := g.Service.Sessions("default", "one")
 				if err != nil || len(views) != 1 {
 					t.Fatal(views, err)
 				}
@@ -68,7 +68,7 @@ func TestASessionEndsCleanlyAndForItsReason(t *testing.T) {
 				}
 				_ = viewer.Close()
 				<-done
-				r := g.wantRecord("", reason)
+				r := g.WantRecord("", reason)
 				if r.BytesUp != int64(len(pointer)) || r.BytesDown != int64(len(pointer)) || r.Status != 200 || r.ID != views[0].ID {
 					t.Errorf("record %+v", r)
 				}
@@ -81,21 +81,21 @@ func TestASessionEndsWithEitherSide(t *testing.T) {
 	// A viewer that closes its window ends its direction inside TLS, and reads the end.
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
-		viewer, done := g.openViewer(g.issue(workstation.Options{}))
+		viewer, done := g.openViewer(g.Issue(workstation.Options{}))
 		if err := viewer.(*tls.Conn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
-		conversation{"E "}.playToEnd(t, viewer)
+		conversation{"E "}.PlayToEnd(t, viewer)
 		<-done
-		g.wantRecord("", "viewer_left")
+		g.WantRecord("", "viewer_left")
 	})
 	// A viewer that crashes.
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
-		viewer, done := g.openViewer(g.issue(workstation.Options{}))
+		viewer, done := g.openViewer(g.Issue(workstation.Options{}))
 		_ = viewer.(*tls.Conn).NetConn().Close()
 		<-done
-		g.wantRecord("", "viewer_left")
+		g.WantRecord("", "viewer_left")
 	})
 	// A workstation that leaves.
 	synctest.Test(t, func(t *testing.T) {
@@ -107,39 +107,39 @@ func TestASessionEndsWithEitherSide(t *testing.T) {
 			desktop = conn
 			return conn, err
 		}
-		viewer, done := g.openViewer(g.issue(workstation.Options{}))
+		viewer, done := g.openViewer(g.Issue(workstation.Options{}))
 		_ = desktop.Close()
-		conversation{"E "}.playToEnd(t, viewer)
+		conversation{"E "}.PlayToEnd(t, viewer)
 		<-done
-		g.wantRecord("", "workstation_left")
+		g.WantRecord("", "workstation_left")
 	})
 	// A viewer that speaks nonsense.
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
-		viewer, done := g.openViewer(g.issue(workstation.Options{}))
-		conversation{"C \x4d", "E "}.playToEnd(t, viewer)
+		viewer, done := g.openViewer(g.Issue(workstation.Options{}))
+		conversation{"C \x4d", "E "}.PlayToEnd(t, viewer)
 		<-done
-		g.wantRecord("message", "protocol_error")
+		g.WantRecord("message", "protocol_error")
 	})
 }
 
 func TestKeysOfAViewOnlySessionAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGateway(t, options{policy: workstation.Policy{IdleTimeout: time.Minute}})
+		g := newGateway(t, options{Policy: workstation.Policy{IdleTimeout: time.Minute}})
 		viewOnly := true
 		conn, done := g.connect()
-		viewer, err := join(tlsFirst(g.issue(workstation.Options{ViewOnly: &viewOnly})+"."+domain),
-			conversation{accepted, "C \x00", initOne, "W 40s", "C " + pointer + request, "S " + request}).play(conn, 'C')
+		viewer, err := join(tlsFirst(g.Issue(workstation.Options{ViewOnly: &viewOnly})+"."+domain),
+			conversation{accepted, "C \x00", initOne, "W 40s", "C " + pointer + request, "S " + request}).Play(conn, 'C')
 		if err != nil {
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		conversation{"E "}.playToEnd(t, viewer)
+		conversation{"E "}.PlayToEnd(t, viewer)
 		if took := time.Since(begun); took != time.Minute { // it was input all the same
 			t.Errorf("idle after %v", took)
 		}
 		<-done
-		g.wantRecord("", "idle_timeout")
+		g.WantRecord("", "idle_timeout")
 	})
 }
 
@@ -160,9 +160,9 @@ func TestTheFilterHasThePolicyOfTheConfiguration(t *testing.T) {
 		"Tight":        {workstation.Policy{}, rawThenTight, tightThenRaw},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			g := newGateway(t, options{policy: c.policy})
-			viewer, done := g.openViewer(g.issue(workstation.Options{}))
-			if _, err := (conversation{"C " + c.said, "S " + c.goesOn}).play(viewer, 'C'); err != nil {
+			g := newGateway(t, options{Policy: c.policy})
+			viewer, done := g.openViewer(g.Issue(workstation.Options{}))
+			if _, err := (conversation{"C " + c.said, "S " + c.goesOn}).Play(viewer, 'C'); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			_ = viewer.Close()
@@ -176,20 +176,20 @@ func TestAReleaseEndsAViewerThatHasNotAskedForTheDesktop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, options{})
 		conn, done := g.connect()
-		viewer, err := append(tlsFirst(g.issue(workstation.Options{})+"."+domain), accepted).play(conn, 'C')
+		viewer, err := append(tlsFirst(g.Issue(workstation.Options{})+"."+domain), accepted).Play(conn, 'C')
 		if err != nil {
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		if err := g.service.Release(t.Context(), "default", "one"); err != nil {
+		if err := g.Service.Release(t.Context(), "default", "one"); err != nil {
 			t.Fatal(err)
 		}
-		conversation{"E "}.playToEnd(t, viewer)
+		conversation{"E "}.PlayToEnd(t, viewer)
 		<-done
 		if took := time.Since(begun); took > refusalLinger {
 			t.Errorf("it took %v", took)
 		}
-		g.wantRecord("", "released")
+		g.WantRecord("", "released")
 	})
 }
 
@@ -199,9 +199,9 @@ func TestAViewerThatLeavesBeforeTheDesktopLeavesARecord(t *testing.T) {
 		socket, viewer := net.Pipe()
 		cx := wrapped(connection{socket, tcpAddr("127.0.0.1:5900"), tcpAddr(viewerAddress)})
 		done := g.handle(cx)
-		append(tlsFirst(g.issue(workstation.Options{})+"."+domain), accepted, "X ").playToEnd(t, viewer)
+		append(tlsFirst(g.Issue(workstation.Options{})+"."+domain), accepted, "X ").PlayToEnd(t, viewer)
 		<-done
-		g.wantRecord("", "viewer_left")
+		g.WantRecord("", "viewer_left")
 		if id, set := cx.Replacer().Get("l4.gatehouse.session"); set {
 			t.Errorf("it is a session: %v", id)
 		}

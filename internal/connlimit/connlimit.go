@@ -13,6 +13,8 @@
 // address. The refusals of networks that guess are delayed, but no network is banned: some viewers
 // retry a wrong password without end. Everything is in memory and bounded. A call costs one short
 // lock; where a limit is reached, Acquire looks at each network once.
+//
+// Failed sign-ins to the console are counted in the same table; see FailedSignIn.
 package connlimit
 
 import (
@@ -29,11 +31,6 @@ const (
 	// DefaultPendingPerNetwork is how many of them may come from one network: a class behind one
 	// address whose viewers all wait for a password, and one eighth of all.
 	DefaultPendingPerNetwork = 256
-
-	// NamelessTTL is how long TakeNameless remembers: libvncclient reconnects after 1.8 s.
-	NamelessTTL = 10 * time.Second
-	// maxNameless bounds the addresses of TakeNameless, to about 1 MiB.
-	maxNameless = 8192
 )
 
 // Limits bound the half-open connections. They may differ between calls: those of the latest
@@ -54,6 +51,7 @@ type Limiter struct {
 	acquired uint64                  // slots so far
 	failing  table[failureKey, failures]
 	nameless table[netip.Addr, struct{}]
+	tell     func(addr netip.Addr, taken bool) // of Share
 }
 
 // New returns an empty limiter that reads the time from now, which never goes back (time.Now does
@@ -65,6 +63,7 @@ func New(now func() time.Time) *Limiter {
 		networks: make(map[netip.Addr]*pending),
 		failing:  newTable[failureKey, failures](maxFailing, failureWindow),
 		nameless: newTable[netip.Addr, struct{}](maxNameless, NamelessTTL),
+		tell:     func(netip.Addr, bool) {},
 	}
 }
 
@@ -73,23 +72,6 @@ func (l *Limiter) Pending() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open
-}
-
-// AddNameless remembers for NamelessTTL that the viewer at addr completed TLS without naming a host
-// (SNI).
-func (l *Limiter) AddNameless(addr netip.Addr) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.nameless.touch(addr.Unmap(), l.elapsed())
-}
-
-// TakeNameless reports whether AddNameless was called for this very address within NamelessTTL, and
-// forgets it: the next viewer from there may send a name. Of more than 8,192 such addresses the
-// oldest is forgotten first.
-func (l *Limiter) TakeNameless(addr netip.Addr) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.nameless.take(addr.Unmap(), l.elapsed())
 }
 
 // elapsed is the time as the tables keep it.

@@ -8,7 +8,9 @@ import (
 const (
 	// freeFailures a failureWindow cost nothing: a viewer that retries by itself makes about 30 a
 	// minute.
-	freeFailures  = 30
+	freeFailures = 30
+	// freeSignIns is the same for sign-ins to the console, which a person types.
+	freeSignIns   = 10
 	failureWindow = time.Minute
 	// delayStep is the pace of a network beyond that.
 	delayStep = 2 * time.Second
@@ -23,9 +25,18 @@ const (
 
 // failureKey names failures that are counted together.
 type failureKey struct {
-	network  netip.Addr
-	password bool // of the short passwords, not of tokens
+	network netip.Addr
+	of      failureKind
 }
+
+// failureKind is what was wrong.
+type failureKind uint8
+
+const (
+	ofToken failureKind = iota
+	ofPassword
+	ofSignIn
+)
 
 // failures of one network: a ring of the latest, and when the pace allows the next. Times are since
 // the limiter's start.
@@ -42,9 +53,9 @@ func (f *failures) add(now time.Duration) {
 	}
 }
 
-// tooMany reports whether a whole ring of failures lies within the window.
-func (f *failures) tooMany(now time.Duration) bool {
-	return f.count >= freeFailures && now-f.at[f.count%freeFailures] < failureWindow
+// tooMany reports whether the latest failures, free of them, lie within the window.
+func (f *failures) tooMany(now time.Duration, free int) bool {
+	return f.count >= free && now-f.at[(f.count-free)%freeFailures] < failureWindow
 }
 
 // nextDelay reserves the next time that the pace allows and returns how long it is until then.
@@ -68,8 +79,8 @@ func (s *Slot) FailedToken() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.elapsed()
-	f := l.failing.touch(failureKey{s.network, false}, now)
-	slow := f.tooMany(now)
+	f := l.failing.touch(failureKey{s.network, ofToken}, now)
+	slow := f.tooMany(now, freeFailures)
 	f.add(now)
 	if !slow || s.released || s.held || s.of.held >= maxHeld {
 		return 0
@@ -89,7 +100,7 @@ func (s *Slot) FailedPassword() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.elapsed()
-	l.failing.touch(failureKey{s.network, true}, now).add(now)
+	l.failing.touch(failureKey{s.network, ofPassword}, now).add(now)
 }
 
 // PasswordDelay returns how long a short password must wait until it is checked, and reserves that
@@ -101,8 +112,24 @@ func (s *Slot) PasswordDelay() (time.Duration, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.elapsed()
-	f := l.failing.get(failureKey{s.network, true}, now)
-	if f == nil || !f.tooMany(now) {
+	f := l.failing.get(failureKey{s.network, ofPassword}, now)
+	if f == nil || !f.tooMany(now, freeFailures) {
+		return 0, true
+	}
+	return f.nextDelay(now)
+}
+
+// FailedSignIn counts a sign-in to the console with a bad key, and returns how long to delay its answer.
+// A network with fewer than 10 of them in the last minute does not wait; the answers to another are 2 s
+// apart. It returns false, and reserves no time, where the wait would be longer than MaxDelay.
+func (l *Limiter) FailedSignIn(addr netip.Addr) (time.Duration, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.elapsed()
+	f := l.failing.touch(failureKey{network(addr), ofSignIn}, now)
+	slow := f.tooMany(now, freeSignIns)
+	f.add(now)
+	if !slow {
 		return 0, true
 	}
 	return f.nextDelay(now)

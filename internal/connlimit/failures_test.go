@@ -1,7 +1,9 @@
 package connlimit_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -160,4 +162,36 @@ func BenchmarkHandshake(b *testing.B) {
 			n++
 		}
 	})
+}
+
+func TestTenFailedSignInsAMinuteAreAnsweredAtOnce(t *testing.T) {
+	limiter, clock := open()
+	signIn := func(addr string) time.Duration {
+		wait, ok := limiter.FailedSignIn(netip.MustParseAddr(addr))
+		if !ok {
+			return -1
+		}
+		return wait
+	}
+	for i := range 10 {
+		if wait := signIn(fmt.Sprintf("2001:db8::%d", i)); wait != 0 { // hosts of one /64
+			t.Fatalf("one of the first waits %v", wait)
+		}
+		clock.pass(time.Second)
+	}
+	for _, want := range []time.Duration{0, 2 * time.Second, 4 * time.Second, 6 * time.Second, 8 * time.Second, 10 * time.Second, -1, -1} {
+		if wait := signIn("2001:db8::ffff"); wait != want {
+			t.Errorf("the next waits %v, want %v", wait, want)
+		}
+	}
+	if wait := signIn("2001:db8:0:1::1"); wait != 0 {
+		t.Errorf("another network waits %v", wait)
+	}
+	if wait := guess(limiter); wait != 0 {
+		t.Errorf("a viewer waits %v", wait)
+	}
+	clock.pass(time.Minute)
+	if wait := signIn("2001:db8::1"); wait != 0 {
+		t.Errorf("a minute later one waits %v", wait)
+	}
 }

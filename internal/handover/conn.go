@@ -82,6 +82,9 @@ func (l *Listener) wrap(conn net.Conn, unread []byte) net.Conn {
 // RemoteAddr implements [net.Conn].
 func (c *connection) RemoteAddr() net.Addr { return c.address }
 
+// NetConn is the connection below, for what only the system knows of it.
+func (c *connection) NetConn() net.Conn { return c.Conn }
+
 // StateChanged must be called by the server as [http.Server.ConnState].
 func StateChanged(conn net.Conn, state http.ConnState) {
 	address, ok := conn.RemoteAddr().(*remoteAddr)

@@ -38,6 +38,9 @@ func (s *Session) writeLog(r *activity.Record) {
 	if r.Code != "" {
 		fields = append(fields, zap.String("code", r.Code))
 	}
+	if r.User != "" {
+		fields = append(fields, zap.String("user", r.User))
+	}
 	if r.TraceID != "" {
 		fields = append(fields, zap.String("trace_id", r.TraceID))
 	}

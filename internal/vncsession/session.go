@@ -114,7 +114,7 @@ func (s *Session) Finish(why workstation.Reason) {
 	// The record is made only now: most of an open session's life it would be memory alone.
 	r := &activity.Record{
 		ID: s.id, RequestID: s.id, CreatedAt: s.begun, Family: family, Route: route,
-		Tenant: s.Pass.Issuer.Tenant, Key: s.Pass.Issuer.Key, KeyHash: s.Pass.Issuer.KeyHash,
+		Tenant: s.Pass.Issuer.Tenant, Key: s.Pass.Issuer.Key, KeyHash: s.Pass.Issuer.KeyHash, User: s.Pass.Issuer.User,
 		Workstation: s.Pass.Workstation.Name, UsageSource: activity.UsageNone,
 		Status: s.status, Code: s.code, RefusedBy: s.option, Latency: latency,
 	}

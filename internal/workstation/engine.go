@@ -47,6 +47,8 @@ type SharedToken struct {
 	Issuer      Issuer
 	ViewOnly    bool
 	Shared      bool
+	Once        bool
+	Claim       Claim
 	Issued      int64 // by the engine's clock, in microseconds
 	Until       time.Time
 	Deadline    time.Time

@@ -13,6 +13,8 @@ import (
 type Options struct {
 	ViewOnly  *bool         // nil: the policy's
 	Shared    bool          // sessions of this token may be joined by others that are shared
+	Once      bool          // the token dies with its first session's beginning
+	Claim     Claim         // what its sessions do where the workstation is in use
 	ExpiresIn time.Duration // until the first use, 1 s to max_duration; 0 = connect_within
 }
 
@@ -24,6 +26,7 @@ type Issued struct {
 	ExpiresAt   time.Time // the end of the time for the first use
 	ViewOnly    bool
 	Shared      bool
+	Once        bool
 	FPS         int // of the policy
 }
 
@@ -32,8 +35,9 @@ type Issued struct {
 const maxMints = 16
 
 // Issue makes a token for the issuer's workstation. Faults: not_found (unknown, released, another
-// tenant's), invalid_value for expires_in, workstation_tokens_exceeded, storage_unavailable before
-// Start. Where randomness fails the error is none of them.
+// tenant's), invalid_value for expires_in, workstation_tokens_exceeded, workstation_occupied for a claim
+// that cannot be met now, storage_unavailable before Start. Where randomness fails the error is none of
+// them.
 func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 	if !w.ready.Load() {
 		return Issued{}, errNotStarted()
@@ -46,12 +50,15 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 		}
 		life = o.ExpiresIn
 	}
+	if err := w.mayClaim(by, name, o); err != nil {
+		return Issued{}, err
+	}
 	for range maxMints {
 		secret, err := mint(w.random)
 		if err != nil {
 			return Issued{}, err
 		}
-		t := &token{issuer: by, viewOnly: w.policy.ViewOnly, shared: o.Shared}
+		t := &token{issuer: by, viewOnly: w.policy.ViewOnly, shared: o.Shared, once: o.Once, claim: o.Claim}
 		if o.ViewOnly != nil {
 			t.viewOnly = *o.ViewOnly
 		}
@@ -70,11 +77,32 @@ func (w *Service) Issue(by Issuer, name string, o Options) (Issued, error) {
 				ExpiresAt:   t.deadline,
 				ViewOnly:    t.viewOnly,
 				Shared:      t.shared,
+				Once:        t.once,
 				FPS:         w.policy.FPS,
 			}, nil
 		}
 	}
 	return Issued{}, errors.New("randomness gives the same tokens again")
+}
+
+// mayClaim refuses a token whose claim cannot be met now: workstation_occupied. Join decides again.
+func (w *Service) mayClaim(by Issuer, name string, o Options) error {
+	if o.Claim == ByRule || o.Claim == TakeAny {
+		return nil
+	}
+	open, err := w.Sessions(by.Tenant, name)
+	if err != nil {
+		return err
+	}
+	rule := w.policy.OnConflict
+	for i := range open {
+		other := &open[i]
+		conflict, wins := o.Claim.over(rule, (o.Shared || rule == Share) && other.Shared, other.Key == by.Key)
+		if conflict && !wins {
+			return errOccupied(by, name, open)
+		}
+	}
+	return nil
 }
 
 // admitToken puts t among the live tokens unless another looks like it.

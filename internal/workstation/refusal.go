@@ -14,6 +14,7 @@ const (
 	RefusedUnknown     RefusalCode = "unknown"     // no such token, or not any more
 	RefusedExpired     RefusalCode = "expired"     // its time is over
 	RefusedReleased    RefusalCode = "released"    // the workstation was released
+	RefusedUsed        RefusalCode = "used"        // it was good for one session
 	RefusedRevoked     RefusalCode = "revoked"     // withdrawn: session ended by hand, key or workstation gone
 	RefusedPinned      RefusalCode = "pinned"      // belongs to another client address
 	RefusedBusy        RefusalCode = "busy"        // another viewer is connected
@@ -65,6 +66,7 @@ var refusals = map[RefusalCode]struct {
 	RefusedUnknown:     {http.StatusForbidden, "This VNC address is not valid. Ask for a new one."},
 	RefusedExpired:     {http.StatusForbidden, "This VNC address has expired. Ask for a new one."},
 	RefusedReleased:    {http.StatusForbidden, "This workstation was released."},
+	RefusedUsed:        {http.StatusForbidden, "This VNC address was used already. Ask for a new one."},
 	RefusedRevoked:     {http.StatusForbidden, "This VNC address was withdrawn. Ask for a new one."},
 	RefusedPinned:      {http.StatusForbidden, "This VNC address belongs to another computer. Ask for a new one."},
 	RefusedBusy:        {http.StatusForbidden, "Another viewer is connected."},
@@ -109,6 +111,8 @@ func (d tokenState) refusal() error {
 		return refuse(RefusedReleased)
 	case revoked:
 		return refuse(RefusedRevoked)
+	case used:
+		return refuse(RefusedUsed)
 	default:
 		return refuse(RefusedUnknown)
 	}
@@ -124,6 +128,7 @@ const (
 	ReasonReplaced    Reason = "replaced"     // by a new session
 	ReasonEnded       Reason = "ended"        // by hand
 	ReasonRemoved     Reason = "removed"      // key or workstation gone, or the key may not connect any more
+	ReasonSignedOut   Reason = "signed_out"   // the sign-in to the console, of a browser
 	ReasonShutdown    Reason = "shutdown"     // of the gateway
 	ReasonMaxDuration Reason = "max_duration" // see Session.Until
 	ReasonIdle        Reason = "idle_timeout"

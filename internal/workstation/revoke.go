@@ -56,7 +56,7 @@ func (s *State) endByKey(by func(*token) bool, end time.Time) {
 				s.end(x, ReasonRemoved)
 			case end.Before(t.until):
 				x.endIn(end.Sub(now))
-				if s.shared != nil { // the token is this session's own
+				if s.shared != nil || t.dead != alive { // no other session has the token
 					t.until = end
 				}
 			}

@@ -23,6 +23,7 @@ type Session struct {
 	ended   chan struct{} // closed by end
 	onEnd   []*ending     // guarded by State.mu, as what follows
 	reason  Reason        // "" while open
+	by      string        // the key of the session that replaced it
 	stopped time.Time     // when reason was set
 	left    bool
 	early   *time.Timer // ends it before the time that Until returned at first; nil: none
@@ -88,21 +89,21 @@ func newSessionID(random io.Reader) (string, error) {
 	return "vnc-" + hex.EncodeToString(raw[:]), nil
 }
 
-// conflicts returns the sessions that a new one would replace; mu is held. Even where new sessions
-// are refused, a token's holder may replace its own session: its viewer came back before the lost
-// connection was noticed. The address must be known and the same, as others can read a token on the
-// way.
+// conflicts returns the sessions that a new one would replace; mu is held. See [Claim] for which it may
+// replace. Even where new sessions are refused, a token's holder may replace its own session: its viewer
+// came back before the lost connection was noticed. The address must be known and the same, as others
+// can read a token on the way.
 func (s *State) conflicts(pass *Pass, viewer netip.Addr) (conflicting []*Session, refusal *Refusal) {
 	policy, t := &pass.service.policy, pass.token
-	own := viewer.IsValid()
 	for _, other := range t.entry.sessions {
-		if policy.OnConflict != Share && !(pass.Shared && other.Pass.Shared) {
+		conflict, wins := t.claim.over(policy.OnConflict, pass.Shared && other.Pass.Shared, other.Pass.sameKey(&t.issuer))
+		back := viewer.IsValid() && other.Pass.token == t && plain(other.Viewer.Addr()) == plain(viewer)
+		switch {
+		case conflict && !wins && !back:
+			return nil, NewRefusal(RefusedBusy)
+		case conflict:
 			conflicting = append(conflicting, other)
-			own = own && other.Pass.token == t && plain(other.Viewer.Addr()) == plain(viewer)
 		}
-	}
-	if len(conflicting) > 0 && !own && policy.OnConflict == Refuse {
-		return nil, NewRefusal(RefusedBusy)
 	}
 	if s.sessions-len(conflicting) >= policy.MaxSessions {
 		return nil, NewRefusal(RefusedFull)
@@ -126,7 +127,7 @@ func (s *State) join(x *Session) error {
 		return refusal
 	}
 	for _, other := range conflicting {
-		s.end(other, ReasonReplaced)
+		s.replace(other, x)
 	}
 	t.open++
 	if !t.client.IsValid() {
@@ -135,6 +136,9 @@ func (s *State) join(x *Session) error {
 	x.Started = now
 	t.entry.sessions[x.ID] = x
 	s.sessions++
+	if t.once {
+		s.retire(t, used)
+	}
 	return nil
 }
 
@@ -181,6 +185,14 @@ func (s *State) end(x *Session, r Reason) {
 
 func (x *Session) state() *State { return x.Pass.service.state }
 
+// replace ends a session for a newer one; mu is held.
+func (s *State) replace(x, newer *Session) {
+	if x.reason == "" {
+		x.by = newer.Pass.Key
+	}
+	s.end(x, ReasonReplaced)
+}
+
 // Ended is closed when the session must close: released, replaced, ended by hand, removed, shut
 // down. The relay then closes both connections and calls Leave.
 func (x *Session) Ended() <-chan struct{} { return x.ended }
@@ -215,6 +227,14 @@ func (x *Session) Why() Reason {
 	x.state().mu.Lock()
 	defer x.state().mu.Unlock()
 	return x.reason
+}
+
+// ReplacedBy is the key of the session that took the workstation, "" where none did, or one of another
+// gateway.
+func (x *Session) ReplacedBy() string {
+	x.state().mu.Lock()
+	defer x.state().mu.Unlock()
+	return x.by
 }
 
 // Until is when the relay must end the session at the latest. If that time comes forward later, the

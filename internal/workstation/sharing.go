@@ -136,13 +136,14 @@ func (h *Sharing) Rejoin(ctx context.Context) error {
 
 // Replay says again what an engine that was replaced, restarted or emptied may have lost: the tokens
 // that this gateway issued in the last two minutes, and its sessions with their tokens. Older tokens
-// without a session are gone if the engine was emptied: their users ask for a new address.
+// without a session, and those for one session, are gone if the engine was emptied: their users ask for
+// a new address.
 func (h *Sharing) Replay(ctx context.Context) error {
 	h.mu.Lock()
 	issued := h.issued
 	h.mu.Unlock()
 	for _, t := range issued {
-		if h.state.now().Sub(t.at) < keepIssued {
+		if h.state.now().Sub(t.at) < keepIssued && !t.token.Once { // another gateway may have seen its use
 			if _, err := h.engine.Restate(ctx, &t.token, nil, Refuse); err != nil {
 				return err
 			}

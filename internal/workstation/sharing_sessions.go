@@ -38,7 +38,7 @@ func (h *Sharing) join(x *Session) error {
 		x.Started, t.until, t.client = joined.Started, joined.Until, plain(x.Viewer.Addr())
 		for _, id := range joined.Replaced {
 			if other := t.entry.sessions[id]; other != nil {
-				s.end(other, ReasonReplaced)
+				s.replace(other, x)
 			}
 		}
 		s.mu.Unlock()

@@ -18,7 +18,7 @@ func (h *Sharing) issue(w *Service, t *token, id ID, life time.Duration) (taken 
 	defer cancel()
 	made := SharedToken{
 		Hash: hex.EncodeToString(t.hash[:]), Prefix: t.prefix, Workstation: id, Issuer: t.issuer,
-		ViewOnly: t.viewOnly, Shared: t.shared,
+		ViewOnly: t.viewOnly, Shared: t.shared, Once: t.once, Claim: t.claim,
 	}
 	for looked := false; ; looked = true {
 		if made.Generation, err = h.mayIssue(w, t, id); err != nil {
@@ -201,8 +201,8 @@ func (h *Sharing) judge(w *Service, t *token, viewer netip.Addr) error {
 // token is a copy that belongs to one session.
 func (t *SharedToken) token() *token {
 	own := &token{
-		prefix: t.Prefix, issuer: t.Issuer, viewOnly: t.ViewOnly, shared: t.Shared, until: t.Until, deadline: t.Deadline,
-		client: t.Client, issued: t.Issued, generation: t.Generation,
+		prefix: t.Prefix, issuer: t.Issuer, viewOnly: t.ViewOnly, shared: t.Shared, once: t.Once, claim: t.Claim, until: t.Until,
+		deadline: t.Deadline, client: t.Client, issued: t.Issued, generation: t.Generation,
 	}
 	_, _ = hex.Decode(own.hash[:], []byte(t.Hash)) // the engine has what this program gave it
 	return own
@@ -212,7 +212,7 @@ func (t *SharedToken) token() *token {
 func (t *token) share() *SharedToken {
 	return &SharedToken{
 		Hash: hex.EncodeToString(t.hash[:]), Prefix: t.prefix, Workstation: t.entry.id, Issuer: t.issuer, ViewOnly: t.viewOnly,
-		Shared: t.shared, Issued: t.issued, Until: t.until, Deadline: t.deadline, Client: t.client, Generation: t.generation,
+		Shared: t.shared, Once: t.once, Claim: t.claim, Issued: t.issued, Until: t.until, Deadline: t.deadline, Client: t.client, Generation: t.generation,
 	}
 }
 

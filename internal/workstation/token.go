@@ -57,6 +57,7 @@ func mint(random io.Reader) (string, error) {
 type Issuer struct {
 	Tenant, Key string
 	KeyHash     string    // SHA-256 of the key's secret, hex
+	User        string    // who used the key, if a single sign-on has said so
 	Until       time.Time // the key's own end, which its tokens and their sessions share; zero = none
 
 	Trace *tracing.Origin // of the request; nil: it is not recorded
@@ -69,6 +70,8 @@ type token struct {
 	entry            *entry
 	issuer           Issuer
 	viewOnly, shared bool
+	once             bool      // it dies with its first use
+	claim            Claim     // what it does where the workstation is in use
 	until            time.Time // the latest end of token and sessions
 
 	deadline           time.Time  // the end while no session is open
@@ -95,4 +98,5 @@ const (
 	expired
 	released
 	revoked
+	used // it was good for one session
 )

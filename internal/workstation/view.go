@@ -32,6 +32,7 @@ type View struct {
 type SessionView struct {
 	Tenant, Workstation string
 	ID, Key, TokenID    string
+	User                string // who used the key, if that is known
 	Node                string // the gateway that has it, where there are several
 	Viewer              netip.AddrPort
 	Security            string
@@ -194,7 +195,7 @@ func (v *Inventory) withElsewhere(views []SessionView, ids []ID, sees func(Sessi
 func (x *Session) view() SessionView {
 	return SessionView{
 		Tenant: x.Pass.Workstation.Tenant, Workstation: x.Pass.Workstation.Name,
-		ID: x.ID, Key: x.Pass.Key, TokenID: x.Pass.TokenID, Viewer: x.Viewer, Security: x.Security,
+		ID: x.ID, Key: x.Pass.Key, User: x.Pass.User, TokenID: x.Pass.TokenID, Viewer: x.Viewer, Security: x.Security,
 		ViewOnly: x.Pass.ViewOnly, Shared: x.Pass.Shared, Started: x.Started, Until: x.Pass.token.until,
 		Up: x.Up.Load(), Down: x.Down.Load(),
 	}

@@ -23,6 +23,7 @@ func (i Issued) MarshalJSON() ([]byte, error) {
 		JPEG       bool   `json:"jpeg"`
 		ViewOnly   bool   `json:"view_only"`
 		Shared     bool   `json:"shared"`
+		Once       bool   `json:"once,omitempty"`
 	}
 	return json.Marshal(struct {
 		ID        string    `json:"workstation_id"`
@@ -30,7 +31,7 @@ func (i Issued) MarshalJSON() ([]byte, error) {
 		ExpiresAt time.Time `json:"expires_at"`
 		Session   session   `json:"session"`
 	}{i.Workstation, i.URL, wireTime(i.ExpiresAt), session{
-		sessionResolution, sessionDepth, i.FPS, sessionEncoding, true, i.ViewOnly, i.Shared,
+		sessionResolution, sessionDepth, i.FPS, sessionEncoding, true, i.ViewOnly, i.Shared, i.Once,
 	}})
 }
 
@@ -61,6 +62,7 @@ func (v SessionView) MarshalJSON() ([]byte, error) {
 		Name     string    `json:"workstation_id"`
 		State    string    `json:"state"`
 		Key      string    `json:"key"`
+		User     string    `json:"user,omitempty"`
 		Token    string    `json:"token"`
 		Viewer   string    `json:"viewer"`
 		Security string    `json:"security"`
@@ -71,7 +73,7 @@ func (v SessionView) MarshalJSON() ([]byte, error) {
 		Up       int64     `json:"bytes_up"`
 		Down     int64     `json:"bytes_down"`
 		Node     string    `json:"node,omitempty"`
-	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node})
+	}{v.ID, v.Tenant, v.Workstation, sessionOpen, v.Key, v.User, v.TokenID, v.Viewer.String(), v.Security, v.ViewOnly, v.Shared, wireTime(v.Started), wireTime(v.Until), v.Up, v.Down, v.Node})
 }
 
 // wireTime is a time as answers give it: RFC 3339, UTC, whole seconds.

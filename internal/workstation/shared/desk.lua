@@ -1,9 +1,10 @@
 -- Begins every script about desktops, behind prelude.lua. All times are microseconds of the engine.
 --
 --   T t:HASH            hash    a token, by the hex of its SHA-256
---     d desk "tenant/name"  k issuer "tenant/key"  j issuer, JSON  f flags: v view-only, s shared
+--     d desk "tenant/name"  k issuer "tenant/key"  j issuer, JSON  f flags: v view-only, s shared,
+--       o for one session, and a claim: y yields, m takes what is of its key, a takes all
 --     i issued  u latest end  l end while no session is open  c first client  g generation
---     p prefix  w why it is dead: expired, released, revoked
+--     p prefix  w why it is dead: expired, released, revoked, used
 --   T tp:PREFIX         string  the hash of the token that begins so
 --   T tpl               zset    prefix -> until when a viewer's response is held against it
 --   T d:TENANT/NAME     hash    a workstation:
@@ -117,18 +118,22 @@ local function dead(t, d)
 	return 'expired'
 end
 
+-- has reports whether a token has a flag.
+local function has(t, flag) return string.find(t.f, flag, 1, true) ~= nil end
+
 -- conflicts returns the sessions that a new one would replace, else why it is refused. A token's
 -- holder may replace its own session from its own address: its viewer came back before the lost
--- connection was noticed.
-local function conflicts(t, d, rule, shared, client, most)
-	local hit, own = {}, client ~= ''
+-- connection was noticed. Claim is whether the token's claim counts.
+local function conflicts(t, d, rule, shared, client, most, claim)
+	local hit = {}
 	for id, s in pairs(d.sessions) do
-		if rule ~= 'share' and not (shared and s.h == '1') then
+		local take = claim and (has(t, 'a') or has(t, 'm') and redis.call('HGET', T .. 't:' .. s.t, 'k') == t.k)
+		if take or rule ~= 'share' and not (shared and s.h == '1') then
 			hit[#hit + 1] = id
-			own = own and s.t == t.hash and s.a == client
+			local back = client ~= '' and s.t == t.hash and s.a == client
+			if not take and not back and (rule == 'refuse' or claim and has(t, 'y')) then return nil, 'busy' end
 		end
 	end
-	if #hit > 0 and not own and rule == 'refuse' then return nil, 'busy' end
 	if most then
 		local open = 0
 		for _, n in ipairs(redis.call('ZRANGEBYSCORE', T .. 'nodes', '(' .. us(now), '+inf')) do

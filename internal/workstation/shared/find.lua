@@ -8,6 +8,6 @@ local t, d = find(hash)
 if not t then return cjson.encode({code = 'unknown'}) end
 local why = dead(t, d)
 if why then return cjson.encode({code = why}) end
-local shared = ARGV[6] == 'share' or string.find(t.f, 's', 1, true) ~= nil
-local _, look = conflicts(t, d, ARGV[6], shared, ARGV[8], tonumber(ARGV[7]))
+local shared = ARGV[6] == 'share' or has(t, 's')
+local _, look = conflicts(t, d, ARGV[6], shared, ARGV[8], tonumber(ARGV[7]), true)
 return cjson.encode({code = '', look = look or '', token = view(t)})

@@ -13,7 +13,7 @@ released(d, tonumber(ARGV[11]))
 local why = dead(t, d)
 if why then return {why} end
 if ARGV[10] == '1' and t.c ~= '' and t.c ~= client then return {'pinned'} end
-local hit, code = conflicts(t, d, rule, ARGV[12] == '1', client, tonumber(ARGV[8]))
+local hit, code = conflicts(t, d, rule, ARGV[12] == '1', client, tonumber(ARGV[8]), true)
 if code then return {code} end
 local answer = {'', us(now), us(t.u)}
 for _, other in ipairs(hit) do
@@ -24,5 +24,6 @@ if t.c == '' then redis.call('HSET', T .. 't:' .. hash, 'c', client) end
 redis.call('HSET', T .. 'd:' .. desk, 's:' .. id, cjson.encode({
 	n = node, t = hash, h = ARGV[12], a = client, r = ARGV[13], b = us(now), u = us(t.u), i = ARGV[6]}))
 redis.call('HSET', T .. 'v:' .. node, id, desk .. ' 0 0')
+if has(t, 'o') then redis.call('HSET', T .. 't:' .. hash, 'w', 'used') end
 if t.p ~= '' then redis.call('ZADD', T .. 'tpl', us(t.u), t.p) end
 return answer

@@ -71,7 +71,7 @@ func (e *tokens) desk(fields []string) (d workstation.Desk, err error) {
 			return d, fmt.Errorf("the engine's sessions: %w", err)
 		}
 		view := workstation.SessionView{
-			Tenant: d.ID.Tenant, Workstation: d.ID.Name, ID: o.ID, Key: info.Key, TokenID: info.TokenID, Node: nodeName(o.Node),
+			Tenant: d.ID.Tenant, Workstation: d.ID.Name, ID: o.ID, Key: info.Key, User: info.User, TokenID: info.TokenID, Node: nodeName(o.Node),
 			Viewer: info.Viewer, Security: info.Security, ViewOnly: info.ViewOnly, Shared: info.Shared,
 			Started: e.local(o.Begun), Until: e.local(o.Ends),
 		}

@@ -26,11 +26,12 @@ if not t then
 end
 if t.c == '' and ARGV[12] ~= '' then redis.call('HSET', T .. 't:' .. hash, 'c', ARGV[12]) end
 if id == '' then return '' end
+if not t.w and has(t, 'o') then redis.call('HSET', T .. 't:' .. hash, 'w', 'used') end
 if t.w == 'revoked' then return 'removed' end
 if t.w == 'released' or d.shut or t.g < d.gen then return 'released' end
 if now >= t.u then return 'max_duration' end
 if not d.sessions[id] then
-	if #(conflicts(t, d, ARGV[17] == 'share' and 'share' or 'replace', ARGV[18] == '1', '', nil)) > 0 then return 'replaced' end
+	if #(conflicts(t, d, ARGV[17] == 'share' and 'share' or 'replace', ARGV[18] == '1', '')) > 0 then return 'replaced' end
 	redis.call('HSET', T .. 'd:' .. desk, 's:' .. id, cjson.encode({
 		n = node, t = hash, h = ARGV[18], a = ARGV[19], r = ARGV[20], b = ARGV[21], u = us(t.u), i = ARGV[16]}))
 	last(T .. 'd:' .. desk, t.u + DAY)

@@ -52,10 +52,11 @@ type shown struct {
 	Security string         `json:"s"`
 	ViewOnly bool           `json:"v,omitempty"`
 	Shared   bool           `json:"h,omitempty"`
+	User     string         `json:"u,omitempty"`
 }
 
 func encodeShown(x *workstation.SharedSession) (string, error) {
-	text, err := json.Marshal(shown{x.Key, x.TokenID, x.Viewer, x.Security, x.ViewOnly, x.Shared})
+	text, err := json.Marshal(shown{x.Key, x.TokenID, x.Viewer, x.Security, x.ViewOnly, x.Shared, x.User})
 	return string(text), err
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -89,10 +90,11 @@ type issuer struct {
 	Tenant string `json:"t"`
 	Key    string `json:"k"`
 	Hash   string `json:"h,omitempty"`
+	User   string `json:"u,omitempty"`
 }
 
 func encodeIssuer(by workstation.Issuer) string {
-	text, _ := json.Marshal(issuer{by.Tenant, by.Key, by.KeyHash}) // of strings only
+	text, _ := json.Marshal(issuer{by.Tenant, by.Key, by.KeyHash, by.User}) // of strings only
 	return string(text)
 }
 
@@ -103,8 +105,14 @@ func flags(t *workstation.SharedToken) (text string) {
 	if t.Shared {
 		text += "s"
 	}
-	return text
+	if t.Once {
+		text += "o"
+	}
+	return text + claims[t.Claim]
 }
+
+// claims are the flags of claims.
+var claims = [...]string{workstation.ByRule: "", workstation.Yield: "y", workstation.TakeOwn: "m", workstation.TakeAny: "a"}
 
 func flag(yes bool) string {
 	if yes {
@@ -180,13 +188,16 @@ func (e *tokens) Find(ctx context.Context, shown workstation.Shown, terms workst
 		return f, fmt.Errorf("the engine's token: %w", err)
 	}
 	t := workstation.SharedToken{
-		Hash: a.Token.Hash, Prefix: a.Token.Prefix, Issuer: workstation.Issuer{Tenant: by.Tenant, Key: by.Key, KeyHash: by.Hash},
+		Hash: a.Token.Hash, Prefix: a.Token.Prefix, Issuer: workstation.Issuer{Tenant: by.Tenant, Key: by.Key, KeyHash: by.Hash, User: by.User},
 		Issued: a.Token.Issued, Until: e.local(a.Token.Ends), Deadline: e.local(a.Token.Deadline), Generation: a.Token.Generation,
 	}
 	t.Workstation, _ = parseDesk(a.Token.Desk)
 	t.Client, _ = netip.ParseAddr(a.Token.Client) // none before the first use
 	for _, c := range a.Token.Flags {
-		t.ViewOnly, t.Shared = t.ViewOnly || c == 'v', t.Shared || c == 's'
+		t.ViewOnly, t.Shared, t.Once = t.ViewOnly || c == 'v', t.Shared || c == 's', t.Once || c == 'o'
+		if i := slices.Index(claims[:], string(c)); i > 0 {
+			t.Claim = workstation.Claim(i)
+		}
 	}
 	return workstation.Found{Token: t, Look: a.Look}, nil
 }

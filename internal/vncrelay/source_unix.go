@@ -1,6 +1,6 @@
 //go:build unix
 
-package l4vnc
+package vncrelay
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package l4vnc
+package vncrelay
 
 import (
 	"net"

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package l4vnc
+package vncrelay
 
 import "net"
 

@@ -1,4 +1,4 @@
-package l4vnc
+package vncrelay
 
 import (
 	"net"
@@ -32,7 +32,7 @@ type peer struct {
 // newPeer watches conn. It knows nothing of a connection that is not TCP, nor on systems without
 // TCP_INFO.
 func newPeer(conn net.Conn) peer {
-	tcp, ok := transport(conn).(*net.TCPConn)
+	tcp, ok := Lowest(conn).(*net.TCPConn)
 	if !ok {
 		return peer{}
 	}
@@ -93,10 +93,10 @@ func watchPeers(session *workstation.Session, viewerConn, desktopConn net.Conn, 
 	}
 }
 
-// tuneTCP has the system find out soon whether a peer is there: by keep-alive within half a minute
+// TuneTCP has the system find out soon whether a peer is there: by keep-alive within half a minute
 // where nothing is on its way to it, otherwise by sending again at most retransmitMax apart.
-func tuneTCP(conn net.Conn) {
-	if tcp, ok := transport(conn).(*net.TCPConn); ok {
+func TuneTCP(conn net.Conn) {
+	if tcp, ok := Lowest(conn).(*net.TCPConn); ok {
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
 		limitRetransmit(tcp)
 	}

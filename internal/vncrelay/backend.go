@@ -1,4 +1,4 @@
-package l4vnc
+package vncrelay
 
 import (
 	"context"
@@ -12,23 +12,23 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
-// dialer connects to the workstation of a pass.
-type dialer func(context.Context, *workstation.Pass) (net.Conn, error)
+// Dialer connects to the workstation of a pass.
+type Dialer func(context.Context, *workstation.Pass) (net.Conn, error)
 
-// backend is the side of the workstations.
-type backend struct {
-	workstations *workstation.Service
-	dial         dialer
-	step         time.Duration // bounds each step: the wait for a login, the connection, each message
+// Backend is the side of the workstations.
+type Backend struct {
+	Workstations *workstation.Service
+	Dial         Dialer
+	Step         time.Duration // bounds each step: the wait for a login, the connection, each message
 }
 
-// connect dials the workstation and logs in, up to its ServerInit. There is one attempt: Xvnc shuts
+// Connect dials the workstation and logs in, up to its ServerInit. There is one attempt: Xvnc shuts
 // out an address that fails five times, and all viewers come from the gateway's. On an error,
 // failure is what the viewer is refused with.
-func (b backend) connect(ctx context.Context, pass *workstation.Pass) (desktop *rfb.Desktop, failure workstation.RefusalCode, err error) {
-	turn, cancel := context.WithTimeout(ctx, b.step)
+func (b Backend) Connect(ctx context.Context, pass *workstation.Pass) (desktop *rfb.Desktop, failure workstation.RefusalCode, err error) {
+	turn, cancel := context.WithTimeout(ctx, b.Step)
 	defer cancel()
-	done, failure, err := b.workstations.Login(turn, pass.Workstation)
+	done, failure, err := b.Workstations.Login(turn, pass.Workstation)
 	if done == nil {
 		return nil, failure, err
 	}
@@ -38,9 +38,9 @@ func (b backend) connect(ctx context.Context, pass *workstation.Pass) (desktop *
 	return desktop, failure, err
 }
 
-func (b backend) login(ctx context.Context, pass *workstation.Pass) (*rfb.Desktop, workstation.RefusalCode, error) {
-	dialCtx, cancel := context.WithTimeout(ctx, b.step)
-	conn, err := b.dial(dialCtx, pass)
+func (b Backend) login(ctx context.Context, pass *workstation.Pass) (*rfb.Desktop, workstation.RefusalCode, error) {
+	dialCtx, cancel := context.WithTimeout(ctx, b.Step)
+	conn, err := b.Dial(dialCtx, pass)
 	cancel()
 	if err != nil {
 		if cause := errors.Unwrap(err); cause != nil {
@@ -50,7 +50,7 @@ func (b backend) login(ctx context.Context, pass *workstation.Pass) (*rfb.Deskto
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // the process ends
 	target := pass.Target
-	desktop, err := rfb.Connect(conn, rfb.Login{User: target.User, Password: target.Password, TLS: target.TLS}, b.step)
+	desktop, err := rfb.Connect(conn, rfb.Login{User: target.User, Password: target.Password, TLS: target.TLS}, b.Step)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
@@ -80,8 +80,8 @@ func failureOf(err error) workstation.RefusalCode {
 	return workstation.WorkstationFailed
 }
 
-// dialWorkstation is the dialer outside tests.
-func dialWorkstation(ctx context.Context, pass *workstation.Pass) (net.Conn, error) {
+// DialWorkstation is the Dialer outside tests.
+func DialWorkstation(ctx context.Context, pass *workstation.Pass) (net.Conn, error) {
 	if pass.Target.TestCard {
 		ours, its := net.Pipe()
 		options := testcard.Options{Name: "Gatehouse: " + pass.Workstation.Name}
@@ -90,7 +90,7 @@ func dialWorkstation(ctx context.Context, pass *workstation.Pass) (net.Conn, err
 	}
 	conn, err := pass.Target.Dial(ctx, ownAddress)
 	if err == nil {
-		tuneTCP(conn)
+		TuneTCP(conn)
 	}
 	return conn, err
 }

@@ -1,4 +1,4 @@
-package l4vnc
+package vncrelay
 
 import (
 	"net"
@@ -9,31 +9,32 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 )
 
-// halfOpen is a connection without a good token so far. Where a limit is reached, it is evicted for
+// HalfOpen is a connection without a good token so far. Where a limit is reached, it is evicted for
 // a newer one, which closes it. While it pauses, eviction only ends the pause.
-type halfOpen struct {
+type HalfOpen struct {
 	*connlimit.Slot
 	socket  net.Conn
 	evicted chan struct{}
 	pausing atomic.Bool
 }
 
-func newHalfOpen(limiter *connlimit.Limiter, viewer netip.Addr, limits connlimit.Limits, socket net.Conn) *halfOpen {
-	h := &halfOpen{socket: socket, evicted: make(chan struct{})}
+// NewHalfOpen counts a connection from viewer as half open until Release. It is closed by socket.
+func NewHalfOpen(limiter *connlimit.Limiter, viewer netip.Addr, limits connlimit.Limits, socket net.Conn) *HalfOpen {
+	h := &HalfOpen{socket: socket, evicted: make(chan struct{})}
 	h.Slot = limiter.Acquire(viewer, limits, h.evict)
 	return h
 }
 
-func (h *halfOpen) evict() {
+func (h *HalfOpen) evict() {
 	close(h.evicted)
 	if !h.pausing.Load() {
 		_ = h.socket.Close() // wakes the reader; no reason can be sent in the middle of a step
 	}
 }
 
-// pause waits. It returns false where the connection is evicted meanwhile; the viewer can still be
+// Pause waits. It returns false where the connection is evicted meanwhile; the viewer can still be
 // sent a reason then.
-func (h *halfOpen) pause(wait time.Duration) bool {
+func (h *HalfOpen) Pause(wait time.Duration) bool {
 	if wait <= 0 {
 		return true
 	}

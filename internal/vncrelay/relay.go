@@ -1,6 +1,7 @@
-package l4vnc
+package vncrelay
 
 import (
+	"errors"
 	"net"
 	"sync"
 	"time"
@@ -22,45 +23,42 @@ const (
 	upSize = 256
 )
 
-// relay is one open session. It carries bytes both ways until either side ends, a time limit is
+// Relay is one open session. It carries bytes both ways until either side ends, a time limit is
 // reached, or the session is ended from elsewhere.
-type relay struct {
-	session *vncsession.Session
-	viewer  net.Conn
-	up      *uplink
-	idle    time.Duration // the idle timeout; 0: none
+type Relay struct {
+	Session *vncsession.Session
+
+	viewer Viewer
+	up     *uplink
+	idle   time.Duration // the idle timeout; 0: none
 
 	torn bool // a write to the viewer was cut off; set by carryDown
 }
 
-func newRelay(session *vncsession.Session, viewer, desktop net.Conn, policy workstation.Policy) *relay {
-	return &relay{session: session, viewer: viewer, idle: policy.IdleTimeout, up: newUplink(desktop, rfb.Policy{
+// New returns the relay of a session that is open, between its viewer and its workstation's connection
+// behind the handshake.
+func New(session *vncsession.Session, viewer Viewer, desktop net.Conn, policy workstation.Policy) *Relay {
+	return &Relay{Session: session, viewer: viewer, idle: policy.IdleTimeout, up: newUplink(desktop, rfb.Policy{
 		ViewOnly: session.Pass.ViewOnly, FixedSize: policy.FixedSize, NoClipboardIn: policy.NoClipboardIn,
 		FPS: policy.FPS, PreferTight: true,
 	})}
 }
 
-// run carries the session to its end, and then ends the viewer's connection cleanly.
-func (r *relay) run() {
-	lowest := transport(r.viewer)
-	if r.carry() {
-		abort(lowest)
-	} else {
-		halfClose(r.viewer, r.torn)
-	}
-	r.session.Finish(workstation.ReasonWorkstation) // carry has given the reason already
-	limit := closeAfter(lowest, sessionLinger)
-	defer limit.Stop()
-	drain(lowest)
+// Run carries the session to its end, and then ends the viewer's connection cleanly.
+func (r *Relay) Run() {
+	gone := r.carry()
+	r.viewer.HangUp(End{Reason: r.Session.Live.Why(), Gone: gone, Torn: r.torn})
+	r.Session.Finish(workstation.ReasonWorkstation) // carry has given the reason already
+	r.viewer.Drain()
 }
 
 // carry returns when both directions have ended, and reports whether the viewer vanished.
-func (r *relay) carry() (viewerGone bool) {
-	live := r.session.Live
+func (r *Relay) carry() (viewerGone bool) {
+	live := r.Session.Live
 	stop := live.OnEnd(r.interrupt)
 	limit := time.AfterFunc(time.Until(live.Until()), func() { live.End(workstation.ReasonMaxDuration) })
 	unwatch := watchIdle(r.idle, r.up.lastInput, func() { live.End(workstation.ReasonIdle) })
-	stopPeers := watchPeers(live, r.viewer, r.up.conn, peerCheck, silenceLimit)
+	stopPeers := watchPeers(live, r.viewer.Socket(), r.up.conn, peerCheck, silenceLimit)
 
 	var up sync.WaitGroup
 	up.Go(func() {
@@ -83,35 +81,45 @@ func (r *relay) carry() (viewerGone bool) {
 }
 
 // interrupt ends carryDown, which wakes carryUp, when the session is ended from elsewhere.
-func (r *relay) interrupt() {
+func (r *Relay) interrupt() {
 	_ = r.up.conn.Close()
 	_ = r.viewer.SetWriteDeadline(time.Now().Add(interruptGrace))
 }
 
 // carryUp carries the viewer's messages.
-func (r *relay) carryUp() workstation.Reason {
+func (r *Relay) carryUp() workstation.Reason {
 	buffer := make([]byte, upSize)
 	for {
 		n, err := r.viewer.Read(buffer)
 		if n > 0 {
-			r.session.Live.Up.Add(int64(n))
+			r.Session.Live.Up.Add(int64(n))
 			protocol, failed := r.up.send(buffer[:n])
 			switch {
 			case protocol != nil:
-				r.session.ProtocolError(rfb.KindOf(protocol).String(), protocol)
+				r.Session.ProtocolError(rfb.KindOf(protocol).String(), protocol)
 				return workstation.ReasonProtocol
 			case failed != nil:
 				return workstation.ReasonWorkstation
 			}
 		}
 		if err != nil {
-			return workstation.ReasonViewer
+			return r.readEnded(err)
 		}
 	}
 }
 
+// readEnded is why a session ends whose viewer cannot be read any more.
+func (r *Relay) readEnded(err error) workstation.Reason {
+	var protocol *rfb.Error
+	if errors.As(err, &protocol) {
+		r.Session.ProtocolError(protocol.Kind.String(), protocol)
+		return workstation.ReasonProtocol
+	}
+	return workstation.ReasonViewer
+}
+
 // carryDown carries the workstation's bytes, unchanged.
-func (r *relay) carryDown() workstation.Reason {
+func (r *Relay) carryDown() workstation.Reason {
 	source := newSource(r.up.conn)
 	var deadline writeDeadline
 	for {
@@ -119,7 +127,7 @@ func (r *relay) carryDown() workstation.Reason {
 		if err != nil {
 			return workstation.ReasonWorkstation
 		}
-		r.session.Live.Down.Add(int64(len(piece)))
+		r.Session.Live.Down.Add(int64(len(piece)))
 		err = r.toViewer(piece, &deadline)
 		source.done()
 		if err != nil {
@@ -128,10 +136,10 @@ func (r *relay) carryDown() workstation.Reason {
 	}
 }
 
-func (r *relay) toViewer(piece []byte, deadline *writeDeadline) error {
+func (r *Relay) toViewer(piece []byte, deadline *writeDeadline) error {
 	deadline.extend(r.viewer, time.Now())
 	select {
-	case <-r.session.Live.Ended(): // this deadline may have replaced that of interrupt
+	case <-r.Session.Live.Ended(): // this deadline may have replaced that of interrupt
 		return net.ErrClosed
 	default:
 	}

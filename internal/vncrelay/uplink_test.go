@@ -1,4 +1,4 @@
-package l4vnc
+package vncrelay
 
 import (
 	"bytes"
@@ -11,9 +11,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
 )
-
-// A FramebufferUpdateRequest for what has changed.
-const request = "\x03\x01\x00\x00\x00\x00\x05\x00\x02\xd0"
 
 // received is what arrives at the other end of a pipe, and when.
 type received struct {

@@ -1,0 +1,72 @@
+package vncrelay
+
+import (
+	"errors"
+	"net/netip"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// Admission is the last part of a viewer's handshake, from its live token to its desktop.
+type Admission struct {
+	Gateway Gateway
+	Server  *rfb.Server // has negotiated with the viewer
+	Dial    Dialer
+	Step    time.Duration // bounds each step at the workstation
+	Public  bool          // other machines can reach the address that the viewer dialled
+	HangUp  func()        // closes the viewer's connection, so that what waits for it returns
+}
+
+// Open brings a viewer with a live token to its desktop. A viewer can be sent a reason only until it
+// is accepted, so the workstation comes first. Where the error is a *workstation.Refusal, the session
+// has noted it and the viewer was sent its text. The caller ends session and connection.
+func (a Admission) Open(session *vncsession.Session, viewer netip.Addr) (*rfb.Desktop, error) {
+	pass := session.Pass
+	if refusal := pass.Look(viewer); refusal != nil { // without a login
+		return nil, a.refuse(session, refusal, nil)
+	}
+	if pass.Target.TestCard && a.Public {
+		a.Gateway.WarnOfDemo("the test card")
+	}
+	ctx, stop := session.Context()
+	desktop, failure, err := Backend{a.Gateway.Workstations(), a.Dial, a.Step}.Connect(ctx, pass)
+	stop()
+	if err != nil {
+		return nil, a.refuse(session, workstation.NewRefusal(failure), err)
+	}
+	if err := session.Join(); err != nil {
+		_ = desktop.Conn.Close()
+		refusal := workstation.NewRefusal(workstation.RefusedUnavailable)
+		_ = errors.As(err, &refusal)
+		return nil, a.refuse(session, refusal, err)
+	}
+	// From here on a release ends the session: closing the connection interrupts what waits.
+	defer session.Live.OnEnd(a.HangUp)()
+	if err := a.admit(desktop.Init); err != nil {
+		_ = desktop.Conn.Close()
+		return nil, err
+	}
+	return desktop, nil
+}
+
+// admit ends the viewer's side of the handshake.
+func (a Admission) admit(serverInit rfb.Init) error {
+	if err := a.Server.Accept(); err != nil {
+		return err
+	}
+	if _, err := a.Server.ClientInit(); err != nil { // on_conflict decides, not the viewer's shared flag
+		return err
+	}
+	return a.Server.ServerInit(serverInit)
+}
+
+// refuse notes in the session's record why the viewer gets no desktop, sends it the reason and
+// returns that.
+func (a Admission) refuse(session *vncsession.Session, why *workstation.Refusal, cause error) error {
+	session.Refuse(why, cause)
+	_ = a.Server.Refuse(why.Text) // the connection is closed in any case
+	return why
+}

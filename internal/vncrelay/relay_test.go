@@ -1,0 +1,93 @@
+package vncrelay
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay/vncrelaytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// relayTo opens a session between viewer and desktop.
+func relayTo(g *vncrelaytest.Gateway, viewer Viewer, desktop net.Conn) *Relay {
+	g.T.Helper()
+	session, err := g.Open(g.Find(g.Issue(workstation.Options{})), netip.MustParseAddrPort(viewerAddress), "X509None")
+	if err == nil {
+		err = session.Join()
+	}
+	if err != nil {
+		g.T.Fatal(err)
+	}
+	return New(session, viewer, desktop, g.Service.Policy())
+}
+
+// A viewer that reads nothing ends its session after two minutes, and one that is slow does not.
+func TestAStalledViewerEndsItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := vncrelaytest.New(t, options{})
+		ours, theirs := net.Pipe()
+		desktopsEnd, desktop := net.Pipe()
+		r := relayTo(g, &viewer{Conn: ours}, desktopsEnd)
+		ended := make(chan time.Duration, 1)
+		begun := time.Now()
+		go func() { r.Run(); ended <- time.Since(begun) }()
+		go func() { _, _ = io.Copy(desktop, endless{}) }()
+		for range 5 { // slow
+			if _, err := io.ReadFull(theirs, make([]byte, smallSize)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(writeStall / 2)
+		}
+		if took := <-ended - 5*writeStall/2; took > writeStall || took < writeStall/4 {
+			t.Errorf("it ended %v after the last byte was read", took)
+		}
+		g.WantRecord("", "viewer_left")
+	})
+}
+
+// endless is what a workstation with a film sends.
+type endless struct{}
+
+// Over TCP the gateway holds no buffer while a workstation is silent.
+func TestASessionOverTCPCarriesBothWaysAndEnds(t *testing.T) {
+	g := vncrelaytest.New(t, options{})
+	ours, theirs := loopback(t)
+	workstationsEnd, desktop := loopback(t)
+	r := relayTo(g, &viewer{Conn: ours}, workstationsEnd)
+	done := make(chan struct{})
+	go func() { defer close(done); r.Run() }()
+	deadline := time.Now().Add(patient)
+	_, _ = theirs.SetDeadline(deadline), desktop.SetDeadline(deadline)
+	picture := strings.Repeat("picture ", 100<<10)
+	_, _ = io.WriteString(desktop, picture[:1])
+	if n, err := io.ReadFull(theirs, make([]byte, 1)); err != nil {
+		t.Fatal(n, err)
+	}
+	picture = picture[1:]
+	go func() { _, _ = io.WriteString(desktop, picture) }()
+	got := make([]byte, len(picture))
+	if _, err := io.ReadFull(theirs, got); err != nil || string(got) != picture {
+		t.Fatal("the picture: ", err)
+	}
+	_, _ = io.WriteString(theirs, pointer)
+	if _, err := io.ReadFull(desktop, got[:len(pointer)]); err != nil || string(got[:len(pointer)]) != pointer {
+		t.Fatal("the pointer: ", err)
+	}
+	_ = desktop.CloseWrite()
+	if _, err := theirs.Read(got); !errors.Is(err, io.EOF) {
+		t.Error("the viewer's end: ", err)
+	}
+	_ = theirs.Close()
+	<-done
+	if r := g.WantRecord("", "workstation_left"); r.BytesDown != int64(1+len(picture)) || r.BytesUp != int64(len(pointer)) {
+		t.Errorf("%d bytes up, %d down", r.BytesUp, r.BytesDown)
+	}
+}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }

@@ -1,0 +1,61 @@
+package vncsocket
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+// The codes of a Close. Those from 4000 on are ours (RFC 6455, section 7.4.2).
+const (
+	CodeReleased  = 4001 // the workstation was released
+	CodeReplaced  = 4002 // a newer session took the workstation
+	CodeEnded     = 4003 // somebody ended the session by hand
+	CodeSignIn    = 4004 // key, workstation or sign-in is gone: sign in again
+	CodeIdle      = 4005 // no key or pointer event for the idle time
+	CodeTooLong   = 4006 // the longest duration is over
+	CodeNoDesktop = 4007 // the workstation closed the connection, or was lost
+
+	codeNormal   = 1000
+	codeLeaving  = 1001 // of the gateway: try again
+	codeProtocol = 1002
+	codePolicy   = 1008 // the gateway's rules: no live token, or no desktop for it
+)
+
+// ends are the code and the words of each end. The words are for the person at the browser.
+var ends = map[workstation.Reason]struct {
+	code int
+	text string
+}{
+	workstation.ReasonReleased:    {CodeReleased, "The workstation was released."},
+	workstation.ReasonReplaced:    {CodeReplaced, "Another viewer took the workstation."},
+	workstation.ReasonEnded:       {CodeEnded, "The session was ended by hand."},
+	workstation.ReasonRemoved:     {CodeSignIn, "Your key or the workstation is no longer there."},
+	workstation.ReasonSignedOut:   {CodeSignIn, "You are no longer signed in."},
+	workstation.ReasonIdle:        {CodeIdle, "No key or pointer was used for the longest time allowed."},
+	workstation.ReasonMaxDuration: {CodeTooLong, "The longest duration of a session is over."},
+	workstation.ReasonWorkstation: {CodeNoDesktop, "The workstation closed the connection."},
+	workstation.ReasonShutdown:    {codeLeaving, "The gateway is stopping."},
+	workstation.ReasonEngineLost:  {codeLeaving, "The gateway cannot reach the others. Try again in a moment."},
+	workstation.ReasonProtocol:    {codeProtocol, "The browser sent a message that the protocol does not allow."},
+	workstation.ReasonViewer:      {codeNormal, ""},
+}
+
+// endOf returns the code and the words of an end. by is the key that took the workstation, if that is
+// known.
+func endOf(why workstation.Reason, by string) (code int, text string) {
+	end := ends[why]
+	if why == workstation.ReasonReplaced && by != "" {
+		end.text = "A viewer with the key " + strconv.Quote(by) + " took the workstation."
+	}
+	return end.code, end.text
+}
+
+// codeOf is the code of a refusal.
+func codeOf(r *workstation.Refusal) int {
+	if r.Status() == http.StatusServiceUnavailable {
+		return codeLeaving
+	}
+	return codePolicy
+}

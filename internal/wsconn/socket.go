@@ -1,0 +1,125 @@
+package wsconn
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+)
+
+// notWaiting is the time of a socket in which nobody reads.
+const notWaiting = -1
+
+// socket is the connection below the frames. It knows since when it waits for the browser.
+type socket struct {
+	net.Conn
+	begun   time.Time
+	waiting atomic.Int64 // since when a Read waits, in nanoseconds since begun
+	lost    atomic.Bool  // a Read has failed
+}
+
+// now is the time in nanoseconds since begun.
+func (s *socket) now() int64 { return int64(time.Since(s.begun)) }
+
+func (s *socket) Read(p []byte) (int, error) {
+	s.waiting.Store(s.now())
+	n, err := s.Conn.Read(p)
+	s.waiting.Store(notWaiting)
+	if err != nil {
+		s.lost.Store(true)
+	}
+	return n, err
+}
+
+func (s *socket) shut() { _ = s.Close() } // it may be closed already
+
+// abort discards what was sent.
+func (s *socket) abort() {
+	lowest := s.Conn
+	for {
+		below, ok := lowest.(interface{ NetConn() net.Conn })
+		if !ok {
+			break
+		}
+		lowest = below.NetConn()
+	}
+	if tcp, ok := lowest.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // it is closed in any case
+	}
+	s.shut()
+}
+
+// hijacker keeps the connection that it hands over.
+type hijacker struct {
+	http.ResponseWriter
+	socket *socket
+}
+
+// Hijack implements [http.Hijacker].
+func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffers, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	h.socket = &socket{Conn: conn, begun: time.Now()}
+	h.socket.waiting.Store(notWaiting)
+	return h.socket, buffers, nil
+}
+
+// NetConn is the connection below the frames.
+func (c *Conn) NetConn() net.Conn { return c.socket.Conn }
+
+// LocalAddr implements [net.Conn].
+func (c *Conn) LocalAddr() net.Addr { return c.socket.LocalAddr() }
+
+// RemoteAddr implements [net.Conn].
+func (c *Conn) RemoteAddr() net.Addr { return c.socket.RemoteAddr() }
+
+// SetDeadline implements [net.Conn].
+func (c *Conn) SetDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return net.ErrClosed
+	}
+	c.write, c.armed = t, true
+	return c.socket.SetDeadline(t)
+}
+
+// SetReadDeadline implements [net.Conn].
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return net.ErrClosed
+	}
+	return c.socket.SetReadDeadline(t)
+}
+
+// SetWriteDeadline implements [net.Conn].
+func (c *Conn) SetWriteDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return net.ErrClosed
+	}
+	c.write, c.armed = t, true
+	return c.socket.SetWriteDeadline(t)
+}
+
+// maxReason is the longest reason of a Close, in bytes (RFC 6455, section 5.5).
+const maxReason = 123
+
+// cut shortens a reason at a character.
+func cut(reason string) string {
+	if len(reason) <= maxReason {
+		return reason
+	}
+	at := maxReason
+	for at > 0 && !utf8.RuneStart(reason[at]) {
+		at--
+	}
+	return reason[:at]
+}
