@@ -17,7 +17,7 @@ func listKeys(x *apiRequest) error {
 	if err := made.Configured(); err != nil {
 		return err
 	}
-	q, err := x.strictQuery("include_disabled", "offset", "workspace_id", "tenant")
+	q, err := x.strictQuery("include_disabled", "offset", "search", "workspace_id", "tenant")
 	if err != nil {
 		return err
 	}

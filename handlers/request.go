@@ -66,7 +66,8 @@ func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, m *match)
 
 // begin opens the request of an authenticated caller.
 func (x *apiRequest) begin(caller modelcall.Caller, route string, recorded bool) (err error) {
-	x.Request, err = modelcall.Begin(x.gateway.Requests(), x.w, x.r, caller, modelcall.Route{Name: route, Family: x.api.Name(), Recorded: recorded}, x.ids)
+	r := modelcall.Route{Name: route, Family: x.api.Name(), Recorded: recorded, Quiet: !recorded && ofPage(x.r)}
+	x.Request, err = modelcall.Begin(x.gateway.Requests(), x.w, x.r, caller, r, x.ids)
 	return err
 }
 

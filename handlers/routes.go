@@ -32,6 +32,7 @@ var (
 	keyEndpoint        = &endpoint{"key", http.MethodGet, 0, false, serveKey}
 	limitsEndpoint     = &endpoint{"limits", http.MethodGet, 0, false, serveLimits} // less without limits:read
 	creditsEndpoint    = &endpoint{"credits", http.MethodGet, keys.KeysManage, false, serveCredits}
+	aboutEndpoint      = &endpoint{"about", http.MethodGet, 0, false, serveAbout} // less without activity:read
 	providersEndpoint  = &endpoint{"providers", http.MethodGet, keys.ProvidersRead, false, serveProviders}
 
 	listKeysEndpoint  = &endpoint{"keys", http.MethodGet, keys.KeysManage, false, listKeys}
@@ -69,6 +70,7 @@ var routes = []route{
 	{"/v1/chat/completions", api.OpenAI{}, chatEndpoint},
 	{"/v1/responses", api.OpenAI{}, responsesEndpoint},
 	{"/v1/embeddings", api.OpenAI{}, embeddingsEndpoint},
+	{"/v1/about", api.OpenAI{}, aboutEndpoint},
 	{"/v1/providers", api.OpenAI{}, providersEndpoint},
 	{"/v1/messages", api.Anthropic{}, messagesEndpoint},
 	{"/v1/messages/count_tokens", api.Anthropic{}, countEndpoint},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -15,12 +16,17 @@ func serveVNCURL(x *apiRequest) error {
 		return err
 	}
 	var o workstation.Options
+	var takeOver *bool
 	err = x.readOptions(func(name string, value []byte) (bool, error) {
 		switch name {
 		case "view_only":
 			return option(name, value, &o.ViewOnly, "true or false")
 		case "shared":
 			return option(name, value, &o.Shared, "true or false")
+		case "once":
+			return option(name, value, &o.Once, "true or false")
+		case "take_over":
+			return option(name, value, &takeOver, "true or false")
 		case "expires_in":
 			var seconds *int64
 			known, err := option(name, value, &seconds, "seconds")
@@ -39,7 +45,8 @@ func serveVNCURL(x *apiRequest) error {
 		return err
 	}
 	key := x.Credential
-	issued, err := service.Issue(workstation.Issuer{Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, Until: key.Expires, Trace: x.TraceOrigin()}, x.name, o)
+	o.Claim = claim(takeOver, key.Has(keys.WorkstationsManage))
+	issued, err := service.Issue(workstation.Issuer{Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: x.Record.User, Until: key.Expires, Trace: x.TraceOrigin()}, x.name, o)
 	if err != nil {
 		return err
 	}
@@ -47,6 +54,20 @@ func serveVNCURL(x *apiRequest) error {
 		return err
 	}
 	return x.reply(http.StatusOK, issued)
+}
+
+// claim returns what a session does where the workstation is in use. A key that may not end the
+// sessions of others takes over its own only.
+func claim(takeOver *bool, manages bool) workstation.Claim {
+	switch {
+	case takeOver == nil:
+		return workstation.ByRule
+	case !*takeOver:
+		return workstation.Yield
+	case manages:
+		return workstation.TakeAny
+	}
+	return workstation.TakeOwn
 }
 
 // maxExpiresIn bounds expires_in, in seconds (30 days). The configured max_duration may be shorter.

@@ -24,6 +24,9 @@ type Error struct {
 	// 422).
 	Status int
 
+	// Details say the same as the message for programs, as JSON: error.details of the OpenAI API.
+	Details []byte
+
 	// RetryAfter is sent as Retry-After; 0 takes the table's default. The caller adds jitter.
 	RetryAfter time.Duration
 
@@ -33,13 +36,7 @@ type Error struct {
 	// LimitSource is the subject whose limit refused ("key:dev"): on /api/v1 metadata.limit_source.
 	LimitSource string
 
-	// RefusedBy is the option of the configuration that refused, and its owner: "key dev: rate
-	// 10/min". It is for the record.
-	RefusedBy string
-
-	// Limit is the time limit that ended an attempt at a provider: connect, first_byte, idle, call.
-	// It is for the record.
-	Limit string
+	ForRecord
 
 	// Reasons are the classes of a guardrail's matches (metadata.reasons on /api/v1).
 	Reasons []string
@@ -58,6 +55,15 @@ type Error struct {
 
 	// Cause is logged, never shown.
 	Cause error
+}
+
+// ForRecord is what the record has of an error, and its answer has not.
+type ForRecord struct {
+	// RefusedBy is the option of the configuration that refused, and its owner: "key dev: rate
+	// 10/min".
+	RefusedBy string
+	// Limit is the time limit that ended an attempt at a provider: connect, first_byte, idle, call.
+	Limit string
 }
 
 // Wording is type and message of a provider's refusal of a request, redacted.

@@ -102,6 +102,10 @@ var meanings = map[Code]Meaning{
 		"A workstation of that name is declared in the Caddyfile and cannot be registered.",
 		"Choose another name.",
 	},
+	WorkstationOccupied: {
+		"Somebody has the workstation, and the request for an address said that it must not be taken.",
+		"Wait, ask the holder, or ask for the address with `take_over`: of another key's session it needs `workstations:manage`.",
+	},
 	RequestTooLarge: {
 		"The body is larger than the limit of the key, the model, the site or a guardrail.",
 		"Send less, or raise `max_body`, in the option that is named.",

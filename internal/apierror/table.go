@@ -28,9 +28,10 @@ const (
 	RequestTooLarge     Code = "request_too_large"
 	RequestTimeout      Code = "request_timeout"
 
-	// Workstations: a name that is taken, caps on tokens and registrations, a storage that cannot
+	// Workstations: a name that is taken, a desktop that somebody else has, caps on tokens and registrations, a storage that cannot
 	// be written.
 	WorkstationConflict       Code = "workstation_conflict"
+	WorkstationOccupied       Code = "workstation_occupied"
 	WorkstationTokensExceeded Code = "workstation_tokens_exceeded"
 	WorkstationsExceeded      Code = "workstations_exceeded"
 	StorageUnavailable        Code = "storage_unavailable"
@@ -124,6 +125,7 @@ var table = map[Code]row{
 	RequestTooLarge:     {413, invalidRequest, "payload_too_large", "request_too_large", 0, false},
 
 	WorkstationConflict:       {409, invalidRequest, "invalid_request", invalidRequest, 0, true},
+	WorkstationOccupied:       {409, invalidRequest, "invalid_request", invalidRequest, 0, true},
 	WorkstationTokensExceeded: {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	WorkstationsExceeded:      {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Minute, true},
 	StorageUnavailable:        {503, serverError, "provider_overloaded", overloaded, 10 * time.Second, false},

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	sharedlimits "github.com/gatehouse-proxy/gatehouse/internal/limits/shared"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
+	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 	desktops "github.com/gatehouse-proxy/gatehouse/internal/workstation/shared"
 )
@@ -29,14 +30,16 @@ type Cluster struct {
 	Node     string // of this gateway; "": a random name, which is kept in the data directory
 	Engine   valkey.Config
 	Database string // the address of PostgreSQL
+	// DatabasePassword is asked at each connection, instead of that of the address: a secret file may
+	// change. It may be nil.
+	DatabasePassword func() (string, error)
 	// Configured is the block as it is written. Configurations of one process must have the same.
 	Configured string
 }
 
 // shared has the engines of a cluster and what is kept in them. One gateway has none.
 type shared struct {
-	name   string    // of the cluster
-	began  time.Time // when it was opened
+	name   string // of the cluster
 	engine *valkey.Client
 	node   *cluster.Node
 	db     *postgres.DB
@@ -46,6 +49,7 @@ type shared struct {
 	ledger *sharedlimits.Ledger
 	rates  *sharedlimits.Admission
 	log    clusterLog
+	others *presence
 
 	logger *zap.Logger
 	cancel context.CancelFunc // of migrate
@@ -54,14 +58,17 @@ type shared struct {
 
 // sharing is what a gateway shares, or keeps to itself without a cluster.
 type sharing struct {
+	signedIn     *websession.Memory // to the console
 	workstations *workstation.State
 	limiter      *limits.ConcurrencyLimiter
+	viewers      *connlimit.Limiter
 	keys         *runtimekeys.Keys
 	keyChanged   func(before, after *runtimekeys.Key) // on any gateway
 	limitsHash   func() string                        // of the current configuration
 
 	// Set when the stores are opened.
 	cluster    *Cluster
+	dir        string       // of the data
 	store      *store.Store // rows wait in it while PostgreSQL is away
 	keep       activity.Retention
 	hard       bool // a budget must not be exceeded
@@ -84,20 +91,26 @@ var ClusterSchemas = []postgres.Schema{postgres.WriterSchema, postgres.FeedSchem
 // openShared makes a gateway a node of its cluster. It needs no engine: one that is away is tried
 // again and again. It fails if a newer program has used one.
 func openShared(ctx context.Context, c sharing) (*shared, tables, error) {
-	db, err := postgres.Open(c.cluster.Database)
+	db, err := postgres.OpenWith(c.cluster.Database, c.cluster.DatabasePassword)
 	if err != nil {
 		return nil, tables{}, err
 	}
-	s := &shared{name: c.cluster.Name, began: time.Now(), engine: valkey.New(c.cluster.Engine), db: db, writer: postgres.NewWriter(db, c.cluster.Node), logger: c.logger}
-	s.node = cluster.New(cluster.Config{Name: c.cluster.Name, Node: c.cluster.Node, Engine: s.engine, Logger: c.logger, Hash: c.limitsHash})
+	s := &shared{name: c.cluster.Name, engine: valkey.New(c.cluster.Engine), db: db, writer: postgres.NewWriter(db, c.cluster.Node), logger: c.logger}
+	s.others = newPresence(c.dir, seen{db, c.cluster.Node}, c.logger)
+	judge := engineJudge{hard: c.hard, distrust: func(err error) { s.ledger.Distrust(err) }, logger: c.logger}
+	s.node = cluster.New(cluster.Config{
+		Name: c.cluster.Name, Node: c.cluster.Node, Engine: s.engine, Logger: c.logger, Hash: c.limitsHash, Judge: judge.judge, Expected: s.others.count,
+	})
 	s.feed = postgres.NewFeed(postgres.FeedConfig{DB: db, Logger: c.logger, Publish: func(ctx context.Context) error {
 		return s.node.Publish(ctx, eventFeed, "")
 	}})
 	s.node.On(eventFeed, func(string) { s.feed.Wake() })
+	shareNameless(c.viewers, s.node, c.cluster.Node)
 	s.writer.Spool(c.store, c.keep.Size, c.logger)
 	s.desks = desktops.New(desktops.Config{State: c.workstations, Node: s.node, DB: db, Feed: s.feed})
 	s.log = newClusterLog(s.node, c.cluster.Node, db, s.writer, c.keep, c.logger)
 	opened := c.local
+	opened.signedIn = websession.NewShared(s.node, c.now)
 	s.writer.Add(sharedlimits.BookTable)
 	s.ledger = sharedlimits.NewLedger(sharedlimits.LedgerConfig{
 		Node: s.node, Writer: s.writer, DB: db, Logger: c.logger,
@@ -128,6 +141,8 @@ func (s *shared) start(ctx context.Context, c sharing) error {
 		s.logger.Error("PostgreSQL is away: what needs it is not available", zap.Error(err))
 		s.done.Go(func() { s.migrate(background) })
 	}
+	s.others.ask(ctx, time.Now())
+	s.done.Go(func() { s.others.follow(background) })
 	made := runtimekeys.NewPostgresTable(runtimekeys.PostgresConfig{
 		DB: s.db, Feed: s.feed, Store: c.store, Now: c.now, Logger: c.logger, Changed: c.keyChanged,
 	})
@@ -143,30 +158,21 @@ func (s *shared) start(ctx context.Context, c sharing) error {
 	return nil
 }
 
-// checkEngine refuses an engine that would lose what was spent. One that is away is not checked.
+// checkEngine refuses an engine that would lose what was spent. One that is away is judged when it is
+// back.
 func (s *shared) checkEngine(ctx context.Context, hard bool) error {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
 	server, err := s.engine.Inspect(ctx, s.node.Key(""))
-	switch {
-	case errors.Is(err, valkey.ErrUnavailable):
-		s.logger.Error("Valkey is away: limits hold for this gateway alone, and nothing is spent under a hard budget", zap.Error(err))
+	if errors.Is(err, valkey.ErrUnavailable) {
+		s.logger.Error("Valkey is away: this gateway has its part of the limits, and nothing is spent under a hard budget",
+			zap.Int("gateways", s.node.Count()), zap.Error(err))
 		return nil
-	case err != nil:
+	}
+	if err != nil {
 		return err
 	}
-	var refused []string
-	for _, f := range server.Check(hard) {
-		if f.Refused {
-			refused = append(refused, f.String())
-			continue
-		}
-		s.logger.Warn(f.Problem, zap.String("advice", f.Advice))
-	}
-	if len(refused) > 0 {
-		return errors.New(strings.Join(refused, " "))
-	}
-	return nil
+	return refused(server.Check(hard))
 }
 
 // migrate tries again until the database answers.
@@ -206,6 +212,7 @@ func (s *shared) close() error {
 	s.node.Stop() // may append rows
 	err = errors.Join(err, s.writer.Close(ctx))
 	s.done.Wait()
+	s.others.leave(ctx)
 	s.engine.Close()
 	s.db.Close()
 	return err

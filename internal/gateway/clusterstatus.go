@@ -31,6 +31,7 @@ type EngineStatus struct {
 	WaitingFor  []string `json:"waiting_for"`
 	ClockOffset float64  `json:"clock_offset_seconds"` // the engine's clock minus that of this machine
 	Outbox      int      `json:"outbox"`               // settlements that wait to be sent
+	Unfit       string   `json:"unfit"`                // the settings for which hard budgets are shut; "" for none
 	LeasesLost  uint64   `json:"leases_lost"`          // how often this node was taken for dead
 	Reaped      uint64   `json:"reaped"`               // dead nodes that this one has cleared away
 	Recoveries  uint64   `json:"recoveries"`           // of the ledger, after a failover or restart
@@ -80,6 +81,9 @@ func (s *shared) engineStatus(node *cluster.Status) EngineStatus {
 		Epoch: node.Epoch, Recovering: node.Recovering, WaitingFor: append([]string{}, node.WaitingFor...), BreakerOpen: !node.Engine.Up,
 		ClockOffset: node.ClockOffset.Seconds(), Outbox: s.ledger.Outbox(), LeasesLost: node.LeasesLost, Reaped: node.Reaped, Recoveries: node.Recoveries,
 	}
+	if err := s.ledger.Distrusted(); err != nil {
+		e.Unfit = err.Error()
+	}
 	switch {
 	case !node.Engine.Up:
 		e.Error, e.Since = node.Engine.Reason, timeOrNull(node.Engine.Since)
@@ -97,7 +101,7 @@ func (s *shared) database() DatabaseStatus {
 	}
 	read := changes.At
 	if read.IsZero() {
-		read = s.began
+		read = s.others.began
 	}
 	d.FeedBehind = time.Since(read).Seconds()
 	switch {
@@ -137,6 +141,8 @@ func enginePart(e EngineStatus) Part {
 		p.Detail = "Valkey was restarted or replaced: hard budgets wait until these nodes have said what they know: " + strings.Join(e.WaitingFor, ", ")
 	case e.Recovering:
 		p.Detail = "Valkey was restarted, replaced or emptied: hard budgets wait until the balances are there again"
+	case e.Unfit != "":
+		p.Detail = "hard budgets are shut: " + e.Unfit
 	case e.BreakerOpen:
 		p.Detail = "Valkey was too slow: this node tries it once a second"
 	default:

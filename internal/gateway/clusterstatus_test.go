@@ -25,6 +25,7 @@ func TestTroubleOfAClusterIsDegraded(t *testing.T) {
 			"Valkey does not answer; rates and calls at once are limited by this node's share, calls under a hard budget get ledger_unavailable, no desktop is opened; 7 settlements wait"},
 		"fence":   {func(c *ClusterStatus) { c.Engine.Recovering, c.Engine.WaitingFor = true, []string{"gw-2.1"} }, "engine", "until these nodes have said what they know: gw-2.1"},
 		"emptied": {func(c *ClusterStatus) { c.Engine.Recovering = true }, "engine", "until the balances are there again"},
+		"unfit":   {func(c *ClusterStatus) { c.Engine.Unfit = "it has maxmemory-policy allkeys-lru" }, "engine", "hard budgets are shut: it has maxmemory-policy allkeys-lru"},
 		"breaker": {func(c *ClusterStatus) { c.Engine.BreakerOpen = true }, "engine", "once a second"},
 		"database": {func(c *ClusterStatus) {
 			c.Database.Error, c.Database.Since, c.Database.Waiting = "PostgreSQL does not answer", &since, 3

@@ -157,7 +157,7 @@ func sample(core zapcore.Core) zapcore.Core {
 // Start opens the stores, unless an older generation has opened them, makes this generation the
 // current one and lets calls in. Background work ends with ctx.
 func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
-	g.generation.keep = keep
+	g.generation.keep, g.generation.begun = keep, g.now()
 	opened, err := g.state.open(ctx, g.generation, g.now)
 	if err != nil {
 		return err
@@ -249,26 +249,3 @@ func (g *Gateway) RuntimeKeys() RuntimeKeys { return RuntimeKeys{g} }
 // Requests are the parts that requests use, for [modelcall.Begin]. Its stores are there once Ready has
 // returned.
 func (g *Gateway) Requests() *modelcall.Deps { return &g.requests }
-
-// Authenticate finds the caller. The error is the same for every kind of bad key. Its text does not
-// name the other header that may have the key: Claude Code takes a 401 with that name for Anthropic's
-// own, and tells its user to log in there.
-func (g *Gateway) Authenticate(secret string) (modelcall.Caller, error) {
-	now := g.now()
-	credential, err := g.keyring.Authenticate(secret, now)
-	if err == nil {
-		return modelcall.Caller{Credential: credential, Secret: secret}, nil
-	}
-	credential, own, err := g.state.runtimeKeys.Authenticate(g.runtime, secret, now)
-	if errors.Is(err, runtimekeys.ErrLoading) {
-		return modelcall.Caller{}, apierror.New(apierror.StorageUnavailable, "the gateway has just started and does not know all keys yet; try again").WithCause(err)
-	}
-	if err != nil {
-		return modelcall.Caller{}, errInvalidKey()
-	}
-	return modelcall.Caller{Credential: credential, Secret: secret, Limits: own}, nil
-}
-
-func errInvalidKey() error {
-	return apierror.New(apierror.InvalidAPIKey, "the API key is missing or not valid: send a gateway key as \"Authorization: Bearer <key>\"")
-}

@@ -43,6 +43,7 @@ func (s *State) gauges() metrics.Gauges {
 		AnswerMemoryLimit: func() float64 { return float64(s.Answers.Limit()) },
 		Sessions:          func() float64 { return float64(s.Workstations.Open()) },
 		HalfOpen:          func() float64 { return float64(s.ConnLimiter.Pending()) },
+		SignedIn:          func() float64 { return float64(s.stores.signedIn().Len()) },
 		CertificateEnds:   s.certificateEnds,
 		Providers:         s.providersUp,
 		Queues:            s.queues,

@@ -3,6 +3,7 @@ package gateway
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -36,7 +37,8 @@ type generation struct {
 	hash    func() string // of its limits
 
 	// Settings that apply while it is current.
-	keep         activity.Retention // set by Start
+	begun        time.Time // set by Start, as keep is
+	keep         activity.Retention
 	bodyMemory   int64
 	answerMemory int64
 	emitter      Emitter

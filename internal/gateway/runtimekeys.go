@@ -147,12 +147,12 @@ func (m RuntimeKeys) StillMayConnect(caller *modelcall.Caller) error {
 	if caller.Limits == nil {
 		return nil
 	}
-	credential, _, err := g.state.runtimeKeys.Authenticate(g.runtime, caller.Secret, g.now())
-	if err != nil || !credential.Has(keys.WorkstationsConnect) {
+	now, err := g.callerOf(caller.Tenant, caller.Name, caller.SecretHash())
+	if err != nil || !now.Has(keys.WorkstationsConnect) {
 		g.state.Workstations.Revoke(caller.Tenant, caller.Name)
 		return errInvalidKey()
 	}
-	if end := credential.Expires; !end.IsZero() {
+	if end := now.Expires; !end.IsZero() {
 		g.state.Workstations.RevokeAt(caller.Tenant, caller.Name, end)
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
 )
 
@@ -52,7 +53,7 @@ func NewState(dir string, now func() time.Time) *State {
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
 		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
-	s.stores.sharing = sharing{workstations: s.Workstations, limiter: s.Concurrency, keys: s.runtimeKeys, keyChanged: s.keyChanged, limitsHash: s.limitsHash}
+	s.stores.sharing = sharing{signedIn: websession.NewMemory(now), workstations: s.Workstations, limiter: s.Concurrency, viewers: s.ConnLimiter, keys: s.runtimeKeys, keyChanged: s.keyChanged, limitsHash: s.limitsHash}
 	s.exhausted = modelcall.NewExhaustedBudgets(s.Emit)
 	s.Health = failover.NewHealth(now, rand.Float64, s.healthChanged)
 	s.Metrics = metrics.New(s.gauges())

@@ -16,6 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
 // stores is the database of a data directory. The first generation opens it, and later ones use the
@@ -28,9 +29,10 @@ type stores struct {
 	once      sync.Once                   // for closed
 	opened    atomic.Pointer[store.Store] // the same as store, for scrapes: mu is held while the database is opened or closed
 
-	clustered atomic.Pointer[shared] // the same as shared, for scrapes
+	clustered      atomic.Pointer[shared]            // the same as shared, for scrapes
+	signedInShared atomic.Pointer[websession.Shared] // the same as in tables, for scrapes
 
-	sharing sharing // what gateways of a cluster share; of one, only its keys are used
+	sharing sharing // what gateways of a cluster share; of one, only its keys and those who are signed in
 
 	mu      sync.Mutex   // guards the following
 	store   *store.Store // nil before open
@@ -46,6 +48,9 @@ type tables struct {
 	own    owners.Owners
 	rates  limits.Rates
 	ledger limits.Ledger
+	// signedIn are those who are signed in to the console, nil without a cluster: one gateway keeps them
+	// in memory.
+	signedIn *websession.Shared
 }
 
 // localSchemas are the tables in the database of a data directory.
@@ -91,7 +96,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 			}
 		}
 		share := s.sharing
-		share.cluster, share.store, share.keep, share.local, share.localRates = gen.cluster, opened, gen.keep, s.tables, rates
+		share.cluster, share.dir, share.store, share.keep, share.local, share.localRates = gen.cluster, s.dir, opened, gen.keep, s.tables, rates
 		share.hard, share.logger, share.now = gen.hard, logger, now
 		if s.shared, s.tables, err = openShared(ctx, share); err != nil {
 			return tables{}, errors.Join(fmt.Errorf("cluster %s: %w", gen.cluster.Name, err), opened.Close())
@@ -105,6 +110,7 @@ func (s *stores) open(ctx context.Context, gen *generation, now func() time.Time
 	s.store, s.pruner, s.cluster = opened, pruner, gen.cluster
 	s.opened.Store(opened)
 	s.clustered.Store(s.shared)
+	s.signedInShared.Store(s.tables.signedIn)
 	recordCrashes(s.tables.log, logger, crashed)
 	return s.tables, nil
 }
@@ -117,6 +123,14 @@ func (s *stores) retain(keep activity.Retention) {
 	if s.shared != nil {
 		s.shared.log.Retain(keep)
 	}
+}
+
+// signedIn returns those who are signed in to the console.
+func (s *stores) signedIn() websession.Store {
+	if shared := s.signedInShared.Load(); shared != nil {
+		return shared
+	}
+	return s.sharing.signedIn
 }
 
 // status returns what an operator should know of the database.

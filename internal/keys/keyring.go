@@ -165,12 +165,28 @@ func (r *Keyring) hashed(sum [sha256.Size]byte) (Credential, bool) {
 	return Credential{Key: &r.keys[r.owners[i]], Hash: r.hashes[int(i)*hexLen : int(i+1)*hexLen]}, true
 }
 
-// Holding returns the key that has a secret with this SHA-256 (lower-case hex), valid or not.
-func (r *Keyring) Holding(hash string) (key *Key, ok bool) {
+// Named returns the key with this name, valid or not, as if the first of its secrets had been presented.
+func (r *Keyring) Named(name string) (Credential, bool) {
+	for i, owner := range r.owners {
+		if key := &r.keys[owner]; key.Name == name {
+			return Credential{Key: key, Hash: r.hashes[i*hexLen : (i+1)*hexLen]}, true
+		}
+	}
+	return Credential{}, false
+}
+
+// Held returns the key that has a secret with this SHA-256 (hex), valid or not, as if that secret had
+// been presented.
+func (r *Keyring) Held(hash string) (Credential, bool) {
 	sum, ok := ParseSum(hash)
 	if !ok {
-		return nil, false
+		return Credential{}, false
 	}
-	found, ok := r.hashed(sum)
+	return r.hashed(sum)
+}
+
+// Holding returns the key that has a secret with this SHA-256 (lower-case hex), valid or not.
+func (r *Keyring) Holding(hash string) (key *Key, ok bool) {
+	found, ok := r.Held(hash)
 	return found.Key, ok
 }

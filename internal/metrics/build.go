@@ -13,8 +13,15 @@ const (
 	caddyModule = "github.com/caddyserver/caddy/v2"
 )
 
-// newBuildInfo returns a gauge that is always 1. Its labels are what the process was built from.
-func newBuildInfo() prometheus.Collector {
+// Build is what the process was built from.
+type Build struct {
+	Version   string `json:"version"` // of Gatehouse, "unknown" if the build has none
+	Caddy     string `json:"caddy_version"`
+	GoVersion string `json:"go_version"`
+}
+
+// ReadBuild returns what the process was built from.
+func ReadBuild() Build {
 	versions, goVersion := map[string]string{}, ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		goVersion = info.GoVersion
@@ -25,11 +32,15 @@ func newBuildInfo() prometheus.Collector {
 			}
 		}
 	}
+	return Build{cmp.Or(versions[ownModule], "unknown"), cmp.Or(versions[caddyModule], "unknown"), goVersion}
+}
+
+// newBuildInfo returns a gauge that is always 1. Its labels are what the process was built from.
+func newBuildInfo() prometheus.Collector {
+	build := ReadBuild()
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: namespace, Name: "build_info",
-		Help: "Always 1; the versions of Gatehouse, Caddy and Go that the process was built from.",
-		ConstLabels: prometheus.Labels{
-			"version": cmp.Or(versions[ownModule], "unknown"), "caddy_version": cmp.Or(versions[caddyModule], "unknown"), "goversion": goVersion,
-		},
+		Help:        "Always 1; the versions of Gatehouse, Caddy and Go that the process was built from.",
+		ConstLabels: prometheus.Labels{"version": build.Version, "caddy_version": build.Caddy, "goversion": build.GoVersion},
 	}, func() float64 { return 1 })
 }

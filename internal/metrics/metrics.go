@@ -19,6 +19,7 @@ const namespace = "gatehouse"
 // Metrics is the set of collectors.
 type Metrics struct {
 	Cluster *ClusterCollectors
+	Console *Console
 
 	calls      calls
 	tenants    *tenants
@@ -43,6 +44,7 @@ type Gauges struct {
 	StoreUp           func() float64   // 1 if the store can be written
 	Sessions          func() float64   // open VNC sessions
 	HalfOpen          func() float64   // VNC connections in their handshake
+	SignedIn          func() float64   // sessions of the console
 	CertificateEnds   func() time.Time // of VNC viewers; the zero time for none
 	Providers         func() []ProviderUp
 	Queues            func() map[Queue]int // calls that wait for a concurrency slot
@@ -54,6 +56,7 @@ type Gauges struct {
 func New(g Gauges) *Metrics {
 	return &Metrics{
 		Cluster: NewClusterCollectors(g.Cluster),
+		Console: newConsole(g),
 		calls:   newCalls(),
 		tenants: newTenants(),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -115,7 +118,7 @@ var waitBuckets = []float64{.001, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 // same set is not an error.
 func (m *Metrics) Register(registry prometheus.Registerer) error {
 	all := []prometheus.Collector{m.attempts, m.refused, m.guardrails, m.queueWait}
-	for _, group := range [][]prometheus.Collector{m.calls.collectors(), m.tenants.collectors(), m.store.collectors(), m.vnc.collectors(), m.Cluster.All(), m.gauges} {
+	for _, group := range [][]prometheus.Collector{m.calls.collectors(), m.tenants.collectors(), m.store.collectors(), m.vnc.collectors(), m.Console.collectors(), m.Cluster.All(), m.gauges} {
 		all = append(all, group...)
 	}
 	for _, c := range all {

@@ -16,7 +16,7 @@ import (
 func newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Gauges{
 		ActivityLost: func() float64 { return 3 }, InFlight: func() float64 { return 2 },
-		Sessions: func() float64 { return 4 }, HalfOpen: func() float64 { return 5 },
+		Sessions: func() float64 { return 4 }, HalfOpen: func() float64 { return 5 }, SignedIn: func() float64 { return 13 },
 		BodyMemory: func() float64 { return 6 }, BodyMemoryLimit: func() float64 { return 7 }, StoreQueue: func() float64 { return 8 },
 		StoreUp: func() float64 { return 1 }, AnswerMemory: func() float64 { return 10 }, AnswerMemoryLimit: func() float64 { return 11 },
 		CertificateEnds: func() time.Time { return time.Unix(12, 0) },
@@ -92,6 +92,11 @@ func TestAnEndedCallIsCounted(t *testing.T) {
 		"body_memory_bytes{} 6",
 		"body_memory_limit_bytes{} 7",
 		"budget_spent_ratio{budget=10usd/day,scope=key:dev} 0.5",
+		"console_sessions{} 13",
+		"console_sign_ins_total{result=invalid_key} 0",
+		"console_sign_ins_total{result=ok} 0",
+		"console_sign_ins_total{result=unavailable} 0",
+		"console_sign_ins_total{result=user_refused} 0",
 		"cost_usd_total{model=acme/m,provider=acme} 0.25",
 		"first_token_seconds{provider=acme,route=POST /v1/chat/completions} 1 in 1s",
 		"guardrail_actions_total{action=redact,guardrail=mask} 1",

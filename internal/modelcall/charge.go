@@ -167,7 +167,7 @@ func (g *charge) mustBeRecorded() bool {
 
 // ledgerFailure refuses a call, or lets it go on without a reservation, as the policy says. What the
 // ledger refuses as invalid is a bug of the gateway and never lets a call go on: nobody would be
-// charged for it.
+// charged for it. Nor would anybody if too much waits to be charged: only FailOpen accepts that.
 func (g *charge) ledgerFailure(ctx context.Context, err error) error {
 	if errors.Is(err, limits.ErrInvalid) {
 		return err
@@ -176,7 +176,7 @@ func (g *charge) ledgerFailure(ctx context.Context, err error) error {
 		return clientGone(err)
 	}
 	g.deps.Metrics.LedgerFailed()
-	if g.mustBeRecorded() {
+	if g.mustBeRecorded() || errors.Is(err, limits.ErrFull) && g.deps.Limits.OnStoreFailure != FailOpen {
 		e := apierror.New(apierror.LedgerUnavailable, "what this key has spent cannot be recorded now").WithCause(err)
 		e.RefusedBy = refusedBy(GatewaySubject(), "on_store_failure", "")
 		if errors.Is(err, limits.ErrAway) {

@@ -66,6 +66,29 @@ func TestACallWithoutAValidReservationDoesNotGoOn(t *testing.T) {
 	}
 }
 
+// A call that would never be charged is refused under any budget, unless the operator wants otherwise.
+func TestACallThatWouldNeverBeChargedIsRefused(t *testing.T) {
+	for policy, refused := range map[FailurePolicy]bool{FailByBudget: true, FailClosed: true, FailOpen: false} {
+		r := newRig(t, answering(200, `{}`), limited(budget(t, "1usd/day soft")), func(r *rig) {
+			r.Limits.OnStoreFailure, r.Ledger = policy, full{r.Ledger}
+		})
+		c := r.begin(t, hello)
+		if err := c.admit(t.Context()); refused {
+			wantRefusal(t, err, apierror.LedgerUnavailable, "cannot be recorded")
+		} else if err != nil {
+			t.Errorf("policy %d: %v", policy, err)
+		}
+		c.Finish()
+	}
+}
+
+// full is a ledger of which the engine is away for long.
+type full struct{ limits.Ledger }
+
+func (full) Reserve(context.Context, limits.ReserveRequest) (*limits.Refusal, error) {
+	return nil, fmt.Errorf("%w: %w: %w", limits.ErrUnavailable, limits.ErrAway, limits.ErrFull)
+}
+
 // hanging is a ledger on a disk that hangs: it takes the reservation and does not answer.
 type hanging struct{ limits.Ledger }
 

@@ -11,10 +11,13 @@ import (
 )
 
 // writeLog writes the one line of the request: Info, or Error where an operator must act (our own
-// bug, a credential that the provider refuses). Operators search for the names of the fields;
+// bug, a credential that the provider refuses), or Debug for what pages read. Operators search for the names of the fields;
 // docs/operations.md lists them.
 func (o *Outcome) writeLog(d *Deps) {
 	level := zapcore.InfoLevel
+	if o.quiet {
+		level = zapcore.DebugLevel
+	}
 	switch apierror.Code(o.Record.Code) {
 	case apierror.Internal, apierror.UpstreamAuth, apierror.UpstreamQuota, apierror.LedgerUnavailable:
 		level = zapcore.ErrorLevel
@@ -59,6 +62,9 @@ func (o *Outcome) writeLog(d *Deps) {
 	}
 	if r.FirstToken > 0 {
 		fields = append(fields, zap.Duration("first_token", r.FirstToken.Round(time.Microsecond)))
+	}
+	if r.User != "" {
+		fields = append(fields, zap.String("user", r.User))
 	}
 	if r.TraceID != "" {
 		fields = append(fields, zap.String("trace_id", r.TraceID))

@@ -17,6 +17,7 @@ type Outcome struct {
 	begun    time.Time
 	phases   phases
 	recorded bool // a success leaves a record too
+	quiet    bool // a failure leaves none either
 
 	ended      bool // an outcome is known
 	cause      error
@@ -83,7 +84,7 @@ func (o *Outcome) publish(d *Deps) {
 		CostNano: r.CostNano, Unpriced: !r.Priced && r.UsageSource != activity.UsageNone,
 	})
 	o.writeLog(d) // before the record: a reader who finds the row finds the line
-	if o.recorded || r.Code != "" {
+	if o.recorded || r.Code != "" && !o.quiet {
 		d.Activity.Append(r)
 	}
 }

@@ -40,7 +40,7 @@ func TestARefusalNamesItsOption(t *testing.T) {
 		}
 	}
 	outcome := Outcome{Record: new(activity.Record)}
-	if outcome.Fail(&apierror.Error{Code: apierror.RateLimitExceeded, RefusedBy: "key dev: rate 10/min"}); outcome.Record.RefusedBy != "key dev: rate 10/min" {
+	if outcome.Fail(&apierror.Error{Code: apierror.RateLimitExceeded, ForRecord: apierror.ForRecord{RefusedBy: "key dev: rate 10/min"}}); outcome.Record.RefusedBy != "key dev: rate 10/min" {
 		t.Errorf("the record has %q", outcome.Record.RefusedBy)
 	}
 }

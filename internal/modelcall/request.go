@@ -2,6 +2,8 @@ package modelcall
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"net"
 	"net/http"
 	"strings"
@@ -57,9 +59,23 @@ type Deps struct {
 // Caller is the holder of a valid key.
 type Caller struct {
 	keys.Credential
-	Secret string // the key as it was sent, to be taken out of provider text
+	Secret string // the key as it was sent, to be taken out of provider text; "" if it was not
+	// SignedIn is the SHA-256, in hex, of the secret with which a caller without Secret has signed in.
+	SignedIn string
+	// User is who uses the key, if a single sign-on has said so; else "".
+	User string
 	// Limits are those of a key that was made at run time. Nil: the configuration has them.
 	Limits *KeyLimits
+}
+
+// SecretHash is the SHA-256 of the caller's secret, in hex. It is not Hash for a key made at run time
+// whose secret was replaced.
+func (c *Caller) SecretHash() string {
+	if c.Secret == "" {
+		return c.SignedIn
+	}
+	sum := sha256.Sum256([]byte(c.Secret))
+	return hex.EncodeToString(sum[:])
 }
 
 // Route describes a request to its record.
@@ -68,6 +84,9 @@ type Route struct {
 	Family string // "openai" or "openrouter"
 	// Recorded requests leave a record when they succeed, too.
 	Recorded bool
+	// Quiet requests leave no record when they fail, either, and a line in the log at debug only: pages
+	// of the console send them again and again.
+	Quiet bool
 }
 
 // IDs are the names of one request: RequestID (ours, x-request-id), GenerationID (ours, the
@@ -98,7 +117,7 @@ func Begin(d *Deps, w http.ResponseWriter, r *http.Request, caller Caller, route
 	now := d.Now()
 	q := &Request{
 		Caller: caller, deps: d, w: w, r: r,
-		Outcome: Outcome{begun: now, recorded: route.Recorded},
+		Outcome: Outcome{begun: now, recorded: route.Recorded, quiet: route.Quiet},
 		record: activity.Record{
 			ID:              ids.GenerationID,
 			RequestID:       ids.RequestID,
@@ -107,6 +126,7 @@ func Begin(d *Deps, w http.ResponseWriter, r *http.Request, caller Caller, route
 			Tenant:          caller.Tenant,
 			Key:             caller.Name,
 			KeyHash:         caller.Hash,
+			User:            d.Redactor.Name(caller.User),
 			Family:          route.Family,
 			Route:           route.Name,
 			UsageSource:     activity.UsageNone,

@@ -6,7 +6,7 @@ import (
 )
 
 // AppendError appends the body of a refusal: {"error": {message, type, param, code}}, always with
-// all four keys, as OpenAI's specification requires.
+// all four keys, as OpenAI's specification requires, and details where there are any.
 func AppendError(dst []byte, e *apierror.Error) []byte {
 	dst = append(dst, `{"error":`...)
 	dst = appendErrorObject(dst, e)
@@ -30,6 +30,9 @@ func appendErrorObject(dst []byte, e *apierror.Error) []byte {
 	dst = appendStringOrNull(dst, e.Param)
 	dst = append(dst, `,"code":`...)
 	dst = jsonscan.AppendString(dst, string(e.Code))
+	if len(e.Details) > 0 {
+		dst = append(append(dst, `,"details":`...), e.Details...)
+	}
 	return append(dst, '}')
 }
 

@@ -47,8 +47,21 @@ type ActivityCall struct {
 	QueuedMS   FractionMilliseconds `json:"queued_ms,omitzero"`   // the wait for a concurrency slot
 	OverheadMS FractionMilliseconds `json:"overhead_ms,omitzero"` // in the gateway, without queue, provider and client
 	TraceID    string               `json:"trace_id,omitempty"`   // of a traced call
+	User       string               `json:"user,omitempty"`       // who used the key, if that is known
+	// ActivityDetail is nil except for a row that was asked for by an id.
+	*ActivityDetail
 	// ActivitySession is nil except for a VNC session.
 	*ActivitySession
+}
+
+// ActivityDetail is the part of a row that only those read who look at one call.
+type ActivityDetail struct {
+	UpstreamID         Text   `json:"upstream_id"`       // the provider's, of its answer
+	ClientRequestID    Text   `json:"client_request_id"` // the client's own
+	KeyHash            string `json:"api_key_hash"`
+	Family             string `json:"family"`         // of the API: openai, openrouter, anthropic; vnc
+	UpstreamModel      Text   `json:"upstream_model"` // null if no provider was asked
+	NativeFinishReason Text   `json:"native_finish_reason"`
 }
 
 // Attempt is one request to a provider for a call.

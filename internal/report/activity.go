@@ -15,7 +15,7 @@ import (
 )
 
 // ActivityParams are the parameters of [Activity].
-func ActivityParams() []string { return withFormat(activity.Params()) }
+func ActivityParams() []string { return withParam(withParam(activity.Params(), formatParam), idParam) }
 
 // Activity returns the requests that q selects, newest first, or their daily sums (group_by=day), as
 // OpenRouter shows them or as CSV. Errors: 400, 503.
@@ -23,6 +23,9 @@ func Activity(ctx context.Context, log activity.Log, q Query) (Answer, error) {
 	csv, err := q.csv()
 	if err != nil {
 		return Answer{}, err
+	}
+	if q.Values.Has(idParam) {
+		return oneCall(ctx, log, q, csv)
 	}
 	filter, err := activity.ParseFilter(q.Values)
 	if err != nil {
@@ -63,6 +66,15 @@ func Activity(ctx context.Context, log activity.Log, q Query) (Answer, error) {
 	return Answer{JSON: openrouter.AppendActivity(nil, items, page.Next)}, nil
 }
 
+// find looks for an id. That of a translated answer is found by the request after which it is named.
+func find(id string, look func(id string) (activity.Record, bool, error)) (r activity.Record, found bool, err error) {
+	r, found, err = look(id)
+	if request, ok := modelcall.RequestOf(id); err == nil && !found && ok {
+		r, found, err = look(request)
+	}
+	return r, found, err
+}
+
 // maxGenerationID bounds the id of a generation, in bytes.
 const maxGenerationID = 256
 
@@ -73,10 +85,7 @@ func Generation(ctx context.Context, log activity.Log, tenant, id string) ([]byt
 	if id == "" || len(id) > maxGenerationID {
 		return nil, apierror.New(apierror.MissingParameter, "id is missing or longer than %d bytes", maxGenerationID).WithParam("id")
 	}
-	record, found, err := log.Find(ctx, tenant, id)
-	if request, ok := modelcall.RequestOf(id); err == nil && !found && ok {
-		record, found, err = log.Find(ctx, tenant, request)
-	}
+	record, found, err := find(id, func(id string) (activity.Record, bool, error) { return log.Find(ctx, tenant, id) })
 	if err != nil {
 		return nil, refusal(err)
 	}
@@ -112,7 +121,7 @@ func requestItem(r *activity.Record) openrouter.ActivityItem {
 			Status: r.Status, Code: openrouter.Text(r.Code), Stream: r.Stream, LatencyMS: r.Latency.Milliseconds(),
 			FirstTokenMS: openrouter.Milliseconds(r.FirstToken), FinishReason: openrouter.Text(r.FinishReason),
 			UsageSource: r.UsageSource, Priced: r.Priced, Attempts: r.Attempts, Attempted: attempted(r), OutputCap: r.OutputCap,
-			Workstation: r.Workstation, RefusedBy: r.RefusedBy, TraceID: r.TraceID,
+			Workstation: r.Workstation, RefusedBy: r.RefusedBy, TraceID: r.TraceID, User: r.User,
 			QueuedMS: openrouter.FractionMilliseconds(r.Queued), OverheadMS: openrouter.FractionMilliseconds(r.Overhead),
 		},
 	}

@@ -89,6 +89,9 @@ func Credits(ctx context.Context, log activity.Log, tenant string, balances []li
 	return openrouter.AppendCredits(nil, usage+left, usage), nil
 }
 
+// maxSearch bounds what a list of keys is searched for, in bytes: no name is longer.
+const maxSearch = 1024
+
 // KeyQuery reads the query of a list of keys. The error is a 400.
 func KeyQuery(q url.Values) (out runtimekeys.Query, err error) {
 	switch text := q.Get("include_disabled"); text {
@@ -97,6 +100,9 @@ func KeyQuery(q url.Values) (out runtimekeys.Query, err error) {
 		out.Disabled = true
 	default:
 		return out, apierror.New(apierror.InvalidValue, "include_disabled: want true or false").WithParam("include_disabled")
+	}
+	if out.Search = q.Get("search"); len(out.Search) > maxSearch {
+		return out, apierror.New(apierror.InvalidValue, "search: at most %d bytes", maxSearch).WithParam("search")
 	}
 	if text := q.Get("offset"); text != "" {
 		if out.Offset, err = strconv.Atoi(text); err != nil || out.Offset < 0 {

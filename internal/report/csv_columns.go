@@ -43,6 +43,7 @@ var callColumns = []column[activity.Record]{
 	{"bytes_up", func(r *activity.Record) string { return number(r.BytesUp) }},
 	{"bytes_down", func(r *activity.Record) string { return number(r.BytesDown) }},
 	{"trace_id", func(r *activity.Record) string { return text(r.TraceID) }},
+	{"user", func(r *activity.Record) string { return text(r.User) }},
 }
 
 // dayColumns are those of group_by=day.

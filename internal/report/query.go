@@ -26,10 +26,10 @@ type Answer struct {
 
 const formatParam = "format"
 
-// withFormat adds the parameter format to sorted names.
-func withFormat(params []string) []string {
-	at, _ := slices.BinarySearch(params, formatParam)
-	return slices.Insert(params, at, formatParam)
+// withParam adds a parameter to sorted names.
+func withParam(params []string, name string) []string {
+	at, _ := slices.BinarySearch(params, name)
+	return slices.Insert(params, at, name)
 }
 
 // csv reports whether CSV is asked for: by format, else by the first type that is accepted.

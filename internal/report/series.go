@@ -9,7 +9,7 @@ import (
 )
 
 // SeriesParams are the parameters of [Series].
-func SeriesParams() []string { return withFormat(activity.SeriesParams()) }
+func SeriesParams() []string { return withParam(activity.SeriesParams(), formatParam) }
 
 // Series returns sums over time, as JSON or as CSV. Errors: 400, 503.
 func Series(ctx context.Context, log activity.Log, q Query, now time.Time) (Answer, error) {

@@ -1,0 +1,56 @@
+package handlers
+
+import (
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/workstation"
+)
+
+func TestAnAddressForOneSession(t *testing.T) {
+	g := startGateway(t, setup{workstations: true})
+	issued := call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", `{"once":true}`)
+	if issued.Code != 200 || issued.at(t, "session", "once") != true {
+		t.Fatalf("%d %s", issued.Code, issued.Body)
+	}
+	open(t, g, issued)
+	if a := call(t, g, "GET", "/v1/workstations/desk1", "connect", ""); a.at(t, "tokens") != 0.0 || a.at(t, "sessions") != 1.0 {
+		t.Errorf("%s", a.Body)
+	}
+}
+
+// A page asks before it takes a workstation from somebody; it needs to know from whom.
+func TestAWorkstationInUseIsTakenOnlyIfThatIsAskedFor(t *testing.T) {
+	g := startGateway(t, setup{workstations: true})
+	session := open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", `{"shared":true}`))
+	for _, c := range []struct {
+		key, body string
+		own       bool
+	}{{"colleague", `{"take_over":false}`, false}, {"colleague", `{"take_over":true}`, false}, {"connect", `{"take_over":false}`, true}} {
+		a := call(t, g, "POST", "/v1/workstations/desk1/vnc", c.key, c.body)
+		a.want(t, 409, "workstation_occupied", `in use by key "connect" since 2026-03-18T12:00:00Z`)
+		holder := func(member string) any { return a.at(t, "error", "details", "sessions", 0, member) }
+		if holder("session_id") != session || holder("key") != "connect" || holder("own") != c.own || holder("started_at") != "2026-03-18T12:00:00Z" ||
+			a.at(t, "error", "details", "joinable") != true || a.at(t, "error", "details", "workstation_id") != "desk1" || a.Header().Get("X-Should-Retry") != "false" {
+			t.Errorf("%s as %s: %s", c.body, c.key, a.Body)
+		}
+	}
+	for _, c := range []struct{ key, body string }{
+		{"colleague", ``}, {"colleague", `{"take_over":false,"shared":true,"view_only":true}`}, {"connect", `{"take_over":true}`}, {"full", `{"take_over":true}`},
+	} {
+		call(t, g, "POST", "/v1/workstations/desk1/vnc", c.key, c.body).want(t, 200, "", "")
+	}
+	call(t, g, "POST", "/v1/workstations/desk1/vnc", "full", `{"take_over":"yes"}`).want(t, 400, "invalid_value", "take_over: want true or false")
+	call(t, g, "POST", "/v1/workstations/desk1/vnc", "other", `{"take_over":false}`).want(t, 404, "not_found", "desk1") // of another tenant
+	open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "full", `{"take_over":true,"once":true}`))
+	if a := call(t, g, "GET", "/v1/workstations/desk1/sessions", "manage", ""); a.at(t, "data", 0, "key") != "full" {
+		t.Errorf("%s", a.Body)
+	}
+}
+
+// Where on_conflict is replace, a request can still ask to be refused instead.
+func TestTheRuleForConflictsIsWhatARequestDoesNotSay(t *testing.T) {
+	g := startGateway(t, setup{workstations: true, onConflict: workstation.Replace})
+	open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
+	call(t, g, "POST", "/v1/workstations/desk1/vnc", "colleague", `{"take_over":false}`).want(t, 409, "workstation_occupied", "")
+	open(t, g, call(t, g, "POST", "/v1/workstations/desk1/vnc", "colleague", `{"take_over":true}`))
+}

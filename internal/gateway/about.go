@@ -1,0 +1,96 @@
+package gateway
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// About is what a key may know of the gateway that serves it.
+type About struct {
+	Object string `json:"object"` // "about"
+	metrics.Build
+	Desktops    *AboutDesktops `json:"desktops"`     // null: it has no workstations
+	RuntimeKeys bool           `json:"runtime_keys"` // keys can be made at run time
+	Cluster     *AboutCluster  `json:"cluster"`      // null: it is the only gateway
+	// AboutStore is for those who read the activity.
+	*AboutStore
+	// Condition is for operators.
+	Condition *Condition `json:"condition,omitempty"`
+}
+
+// AboutDesktops says where viewers connect.
+type AboutDesktops struct {
+	Domain string `json:"domain"`
+	Port   int    `json:"port"`
+}
+
+// AboutCluster names a gateway among several.
+type AboutCluster struct {
+	Name string `json:"name"`
+	Node string `json:"node"`
+}
+
+// AboutStore says since when the configuration is in use, and what is kept.
+type AboutStore struct {
+	Configured time.Time `json:"configured_at"`
+	Keep       struct {
+		Rows   int64 `json:"rows_seconds"`   // the age at which a row of the activity is deleted
+		Series int64 `json:"series_seconds"` // the age at which sums are
+		Size   int64 `json:"size_bytes"`     // of rows at most
+	} `json:"keep"`
+	Store struct {
+		Bytes int64 `json:"bytes"` // of this gateway's database
+		// RowsBytes is the size of the rows that a cluster keeps; null without one, or if its database
+		// does not answer.
+		RowsBytes *int64 `json:"rows_bytes"`
+	} `json:"store"`
+}
+
+// ReadAbout returns what a key may know of g, after Ready. Reads says whether it reads the activity,
+// operates whether it is an operator's.
+func ReadAbout(ctx context.Context, g *Gateway, reads, operates bool) About {
+	a := About{Object: "about", Build: metrics.ReadBuild(), RuntimeKeys: g.runtime != nil}
+	if g.workstations != nil {
+		p := g.workstations.Policy()
+		a.Desktops = &AboutDesktops{p.Domain, p.Port}
+	}
+	if status, ok := g.state.stores.clusterStatus(); ok {
+		a.Cluster = &AboutCluster{Name: status.Name, Node: status.Node}
+		if i := strings.LastIndexByte(status.Node, '.'); i > 0 { // the rest is the incarnation
+			a.Cluster.Node = status.Node[:i]
+		}
+	}
+	if reads {
+		a.AboutStore = g.aboutStore(ctx)
+	}
+	if operates {
+		condition := ReadCondition(g)
+		a.Condition = &condition
+	}
+	return a
+}
+
+// sizeTimeout bounds the question how large the rows of a cluster are.
+const sizeTimeout = 2 * time.Second
+
+func (g *Gateway) aboutStore(ctx context.Context) *AboutStore {
+	s := &AboutStore{Configured: g.generation.begun.UTC().Truncate(time.Millisecond)}
+	keep := g.generation.keep.OrDefault()
+	s.Keep.Rows, s.Keep.Series, s.Keep.Size = int64(keep.Age.Seconds()), int64(keep.Series.Seconds()), keep.Size
+	if opened := g.state.stores.opened.Load(); opened != nil {
+		s.Store.Bytes = store.Size(opened)
+	}
+	if shared := g.state.stores.clustered.Load(); shared != nil {
+		ctx, cancel := context.WithTimeout(ctx, sizeTimeout)
+		defer cancel()
+		if size, err := activity.Size(ctx, shared.log.PostgresLog); err == nil {
+			s.Store.RowsBytes = &size
+		}
+	}
+	return s
+}
